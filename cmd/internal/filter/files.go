@@ -1,0 +1,202 @@
+package filter
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+)
+
+// readAhead is how much of a file is read at once.
+const readAhead = 1 << 18
+
+// Open is the files one after the other; "-", or no file at all, is stdin. What
+// is compressed by gzip or zstd is recognised by its first bytes, not its name.
+func Open(stdin io.Reader, files []string) (io.ReadCloser, error) {
+	if len(files) == 0 {
+		files = []string{"-"}
+	}
+	for _, name := range files { // say so now rather than after hours
+		if name == "-" {
+			continue
+		}
+		if _, err := os.Stat(name); err != nil {
+			return nil, err
+		}
+	}
+	return &chain{stdin: stdin, files: files}, nil
+}
+
+// chain reads files one after the other, each opened when its turn comes.
+type chain struct {
+	stdin io.Reader
+	files []string
+	now   io.Reader
+	close func() error
+}
+
+func (c *chain) Read(p []byte) (int, error) {
+	for {
+		if c.now == nil {
+			if len(c.files) == 0 {
+				return 0, io.EOF
+			}
+			if err := c.open(c.files[0]); err != nil {
+				return 0, err
+			}
+			c.files = c.files[1:]
+		}
+		n, err := c.now.Read(p)
+		if errors.Is(err, io.EOF) {
+			c.now = nil
+			if err = c.Close(); n == 0 && err == nil {
+				continue
+			}
+		}
+		return n, err
+	}
+}
+
+func (c *chain) open(name string) error {
+	r := c.stdin
+	c.close = func() error { return nil }
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		r, c.close = f, f.Close
+	}
+	d, err := Decompress(r)
+	if err != nil {
+		c.close()
+		return err
+	}
+	closeFile := c.close
+	c.now, c.close = d, func() error { d.Close(); return closeFile() }
+	return nil
+}
+
+func (c *chain) Close() error {
+	if c.close == nil {
+		return nil
+	}
+	err := c.close()
+	c.close = nil
+	return err
+}
+
+// Decompress is r, or what gzip or zstd packed into it, told by its first bytes.
+func Decompress(r io.Reader) (io.ReadCloser, error) {
+	b := bufio.NewReaderSize(r, readAhead)
+	head, err := b.Peek(4)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		return gzip.NewReader(b)
+	case bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		d, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return nil, err
+		}
+		return d.IOReadCloser(), nil
+	}
+	return io.NopCloser(b), nil
+}
+
+// Create makes a file, compressed if its name ends in .gz or .zst. Nothing is
+// safe before Close has returned nil.
+func Create(name string) (io.WriteCloser, error) {
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case strings.HasSuffix(strings.TrimSuffix(name, ".part"), ".gz"):
+		return &packed{gzip.NewWriter(f), f}, nil
+	case strings.HasSuffix(strings.TrimSuffix(name, ".part"), ".zst"):
+		z, err := zstd.NewWriter(f, zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		return &packed{z, f}, nil
+	}
+	return f, nil
+}
+
+// packed is a compressor with the file beneath it.
+type packed struct {
+	io.WriteCloser
+	file *os.File
+}
+
+func (p *packed) Close() error {
+	return errors.Join(p.WriteCloser.Close(), p.file.Sync(), p.file.Close())
+}
+
+// Addresses is r with every line that is no record but a plain URL made an
+// address record, so that a list of URLs is accepted wherever records are. Lines
+// that start with # become empty. One line comes out for every line that goes in,
+// so line numbers stay true; lines that are records pass as they are.
+func Addresses(r io.Reader) io.Reader {
+	return &addresses{r: bufio.NewReaderSize(r, 1<<16)}
+}
+
+type addresses struct {
+	r      *bufio.Reader
+	out    []byte // not given out yet
+	err    error
+	inside bool // of a record, which passes as it is
+}
+
+func (a *addresses) Read(p []byte) (int, error) {
+	for len(a.out) == 0 {
+		if a.err != nil {
+			return 0, a.err
+		}
+		var line []byte
+		line, a.err = a.r.ReadSlice('\n')
+		whole := a.err == nil
+		if errors.Is(a.err, bufio.ErrBufferFull) {
+			a.err = nil
+		}
+		a.out = a.convert(line, whole || errors.Is(a.err, io.EOF))
+		a.inside = !whole // the rest of a long line passes too
+	}
+	n := copy(p, a.out)
+	a.out = a.out[n:]
+	return n, nil
+}
+
+// convert makes a record of a line that is a plain URL. A line too long for the
+// buffer is no URL: it passes, for the reader of records to complain about.
+func (a *addresses) convert(line []byte, whole bool) []byte {
+	text := bytes.TrimSpace(line)
+	switch {
+	case a.inside, !whole, len(text) == 0, text[0] == '{':
+		return line
+	case text[0] == '#':
+		return []byte{'\n'}
+	}
+	var out bytes.Buffer
+	out.WriteString(`{"v":1,"url":`)
+	enc := json.NewEncoder(&out) // ends with the newline
+	enc.SetEscapeHTML(false)
+	if enc.Encode(string(text)) != nil {
+		return line
+	}
+	out.Truncate(out.Len() - 1)
+	out.WriteString("}\n")
+	return out.Bytes()
+}
+

@@ -1,0 +1,272 @@
+package filter
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"spoor/internal/wire"
+)
+
+// Stream is the loop of a filter that gives one record for every record it
+// gets, in the same order.
+//
+// A line that is no record is reported by number, counted and skipped; with
+// Strict it ends the command. Reading stops at the first error of the stream.
+type Stream struct {
+	Name           string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Want           wire.Section // the sections that the work reads or changes
+	Workers        int
+	Strict         bool
+	Limit          Size   // bytes of a line
+	Tee            string // a file that gets a copy of the output
+	Log            string // text or json
+
+	Notes func() []slog.Attr // more for the closing line, if any
+}
+
+// Flags gives fs the flags that all filters share.
+func (s *Stream) Flags(fs *flag.FlagSet) {
+	s.Limit = wire.DefaultLimit
+	fs.IntVar(&s.Workers, "j", runtime.GOMAXPROCS(0), "work on `n` records at a time; the output does not depend on it")
+	s.CommonFlags(fs)
+}
+
+// CommonFlags gives fs the flags of every command that reads records.
+func (s *Stream) CommonFlags(fs *flag.FlagSet) {
+	s.Limit = wire.DefaultLimit
+	fs.BoolVar(&s.Strict, "strict", false, "a line that is no record ends the command with status 1")
+	fs.Var(&s.Limit, "limit", "longest line accepted, in `bytes` (KiB, MiB)")
+	fs.StringVar(&s.Tee, "tee", "", "write a copy of the output to `file` (.gz and .zst compress)")
+	fs.StringVar(&s.Log, "log", "text", "log `format`, text or json")
+}
+
+// Logger is the log of a command, on stderr. Lines of text carry no time, so
+// that two runs can be compared.
+func Logger(stderr io.Writer, name, format string) *slog.Logger {
+	if format == "json" {
+		return slog.New(slog.NewJSONHandler(stderr, nil)).With("cmd", name)
+	}
+	return slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{
+		ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+			if len(groups) == 0 && a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		},
+	})).With("cmd", name)
+}
+
+// A Tally counts what a run of a command did, for its closing line.
+type Tally struct {
+	In, Out int64
+	Skipped map[string]int64 // by reason
+	Started time.Time
+	log     *slog.Logger
+}
+
+// NewTally starts counting.
+func NewTally(log *slog.Logger) *Tally {
+	return &Tally{Skipped: map[string]int64{}, Started: time.Now(), log: log}
+}
+
+// Bad reports a line that is no record.
+func (t *Tally) Bad(bad *wire.SyntaxError) {
+	t.Skipped["malformed"]++
+	t.log.Warn("skipped a line that is no record", "line", bad.Line, "err", bad.Err)
+}
+
+// Close prints the closing line.
+func (t *Tally) Close(more ...slog.Attr) {
+	attrs := []slog.Attr{slog.Int64("in", t.In), slog.Int64("out", t.Out)}
+	for _, reason := range slices.Sorted(maps.Keys(t.Skipped)) {
+		attrs = append(attrs, slog.Int64("skipped_"+reason, t.Skipped[reason]))
+	}
+	attrs = append(attrs, more...)
+	attrs = append(attrs, slog.Float64("seconds", float64(time.Since(t.Started).Milliseconds())/1000))
+	t.log.LogAttrs(context.Background(), slog.LevelInfo, "done", attrs...)
+}
+
+// job is a record on its way through a worker.
+type job struct {
+	rec  wire.Record
+	done chan error
+}
+
+// Each runs work on every record of the stream. newWork is called once for each
+// worker, so that what it returns can keep scratch memory of its own. An error
+// from work ends the command: what is wrong with one page belongs into its
+// record.
+func (s *Stream) Each(newWork func() func(*wire.Record) error) (err error) {
+	log := Logger(s.Stderr, s.Name, s.Log)
+	tally := NewTally(log)
+	out := s.Stdout
+	if s.Tee != "" {
+		tee, err := Create(s.Tee)
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if cerr := tee.Close(); err == nil && cerr != nil {
+				err = fmt.Errorf("writing %s: %w", s.Tee, cerr)
+			}
+		}()
+		out = io.MultiWriter(s.Stdout, tee)
+	}
+	r := wire.NewReader(s.Stdin, s.Want)
+	if s.Limit > 0 {
+		r.Limit = int(s.Limit)
+	}
+	w := wire.NewWriter(out)
+
+	if s.Workers <= 1 {
+		err = s.serial(r, w, tally, newWork())
+	} else {
+		err = s.parallel(r, w, tally, newWork)
+	}
+	if ferr := w.Flush(); err == nil && ferr != nil {
+		err = fmt.Errorf("writing records: %w", ferr)
+	}
+	var notes []slog.Attr
+	if s.Notes != nil {
+		notes = s.Notes()
+	}
+	tally.Close(notes...)
+	return err
+}
+
+// read reads the next record, past lines that are none.
+func (s *Stream) read(r *wire.Reader, tally *Tally, rec *wire.Record) error {
+	for {
+		err := r.Read(rec)
+		bad, isBad := errors.AsType[*wire.SyntaxError](err)
+		switch {
+		case err == nil:
+			tally.In++
+			return nil
+		case isBad && !s.Strict:
+			tally.Bad(bad)
+		case errors.Is(err, io.EOF):
+			return io.EOF
+		default:
+			return fmt.Errorf("reading records: %w", err)
+		}
+	}
+}
+
+// write writes a record; one that has grown too long for a line goes out as the
+// failure that it is.
+func (s *Stream) write(w *wire.Writer, tally *Tally, rec *wire.Record) error {
+	err := w.Write(rec)
+	if errors.Is(err, wire.ErrTooLong) {
+		rec.Drop(wire.Parse | wire.Score | wire.Body)
+		rec.Error, rec.ErrorDetail = wire.ErrorTooLarge, s.Name+": the record is longer than a line may be"
+		rec.Touch(wire.Fetch)
+		err = w.Write(rec)
+	}
+	if err != nil {
+		return fmt.Errorf("writing records: %w", err)
+	}
+	tally.Out++
+	return nil
+}
+
+func (s *Stream) serial(r *wire.Reader, w *wire.Writer, tally *Tally, work func(*wire.Record) error) error {
+	var rec wire.Record
+	for {
+		if err := s.read(r, tally, &rec); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := work(&rec); err != nil {
+			return err
+		}
+		if err := s.write(w, tally, &rec); err != nil {
+			return err
+		}
+		if !r.Buffered() {
+			if err := w.Flush(); err != nil {
+				return fmt.Errorf("writing records: %w", err)
+			}
+		}
+	}
+}
+
+// parallel hands records to workers and writes them in the order they came. No
+// more than a few records a worker are alive at once, so memory stays flat.
+func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork func() func(*wire.Record) error) error {
+	depth := 3 * s.Workers
+	free := make(chan *job, depth) // records to read into
+	todo := make(chan *job, depth)
+	order := make(chan *job, depth) // the same records, as they came
+	for range depth {
+		free <- &job{done: make(chan error, 1)}
+	}
+	stop := make(chan struct{})
+	var readErr error
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer close(todo)
+		defer close(order)
+		for {
+			var j *job
+			select {
+			case j = <-free:
+			case <-stop:
+				return
+			}
+			if readErr = s.read(r, tally, &j.rec); readErr != nil {
+				return
+			}
+			order <- j // never blocks: there are no more jobs than places
+			todo <- j
+		}
+	})
+	for range s.Workers {
+		wg.Go(func() {
+			work := newWork()
+			for j := range todo {
+				j.done <- work(&j.rec)
+			}
+		})
+	}
+	err := func() error {
+		for j := range order {
+			if err := <-j.done; err != nil {
+				return err
+			}
+			if err := s.write(w, tally, &j.rec); err != nil {
+				return err
+			}
+			free <- j
+			if len(order) == 0 {
+				if err := w.Flush(); err != nil {
+					return fmt.Errorf("writing records: %w", err)
+				}
+			}
+		}
+		return nil
+	}()
+	close(stop)
+	if err != nil {
+		// The reader may be blocked in a read that nobody will end; the process
+		// ends now, and with it the reader.
+		return err
+	}
+	wg.Wait()
+	if errors.Is(readErr, io.EOF) {
+		return nil
+	}
+	return readErr
+}
