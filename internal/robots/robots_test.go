@@ -1,0 +1,247 @@
+package robots
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// suite opens a file of the outside suite of the most used robots.txt matcher.
+func suite(t *testing.T, name string) *bufio.Scanner {
+	t.Helper()
+	root := os.Getenv("SPOOR_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared")
+	}
+	f, err := os.Open(filepath.Join(root, "suites", "google-robotstxt", name))
+	if err != nil {
+		t.Skipf("the shared test data is not here: %v", err)
+	}
+	t.Cleanup(func() { f.Close() })
+	s := bufio.NewScanner(f)
+	s.Buffer(nil, 1<<20)
+	return s
+}
+
+func TestEveryCaseOfTheOutsideSuiteIsDecidedAsThere(t *testing.T) {
+	s := suite(t, "cases.ndjson")
+	standard, google, differ := 0, 0, 0
+	for s.Scan() {
+		var c struct {
+			Test, Agent, URL, Robots string
+			Allowed                  bool
+		}
+		if err := json.Unmarshal(s.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		d := Parse([]byte(c.Robots)).For(c.Agent).Decide(c.URL)
+		if strings.HasPrefix(c.Test, "GoogleOnly") {
+			google++
+			if d.Allowed != c.Allowed {
+				differ++
+				t.Logf("%s, not of the standard: %s asks %s: here %v", c.Test, c.Agent, c.URL[:min(len(c.URL), 60)], d.Allowed)
+			}
+			continue
+		}
+		standard++
+		if d.Allowed != c.Allowed {
+			t.Errorf("%s: %q asks %s: allowed is %v (line %d), want %v of\n%s",
+				c.Test, c.Agent, c.URL, d.Allowed, d.Line, c.Allowed, c.Robots)
+		}
+	}
+	t.Logf("%d cases of the standard; of %d that are one crawler's own, %d are decided otherwise", standard, google, differ)
+}
+
+func TestPathsAndTokensAreCutOutAsInTheOutsideSuite(t *testing.T) {
+	s := suite(t, "path_cases.ndjson")
+	for s.Scan() {
+		var c struct {
+			Func, In string
+			Out      any
+		}
+		if err := json.Unmarshal(s.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		var got any
+		switch c.Func {
+		case "GetPathParamsQuery":
+			got = Path(c.In)
+		case "MaybeEscapePattern":
+			got = escape(c.In, true)
+		case "IsValidUserAgentToObey":
+			got = c.In != "" && Token(c.In) == c.In
+		default:
+			t.Errorf("the suite asks for %s, which is not known here", c.Func)
+		}
+		if got != c.Out {
+			t.Errorf("%s(%q) = %v, want %v", c.Func, c.In, got, c.Out)
+		}
+	}
+}
+
+// decisions are cases beside the outside suite.
+var decisions = []struct {
+	name   string
+	robots string
+	url    string
+	want   Decision
+}{
+	{"an empty file allows", "", "http://h/x", Decision{Allowed: true}},
+	{"the deciding line is named",
+		"# hello\n\nUser-agent: *\nDisallow: /a\nAllow: /a/b\n", "http://h/a/b/c",
+		Decision{true, 5, "Allow: /a/b"}},
+	{"a refusal names its line",
+		"User-agent: *\nDisallow: /a # not this\n", "http://h/a?q", Decision{false, 2, "Disallow: /a"}},
+	{"robots.txt itself is always allowed", "User-agent: *\nDisallow: /\n", "http://h/robots.txt", Decision{Allowed: true}},
+	{"but not what only begins like it", "User-agent: *\nDisallow: /\n", "http://h/robots.txt2",
+		Decision{false, 2, "Disallow: /"}},
+	{"the query of robots.txt is another address", "User-agent: *\nDisallow: /\n", "http://h/robots.txt?x",
+		Decision{false, 2, "Disallow: /"}},
+	{"a byte order mark is skipped", "\ufeffUser-agent: *\nDisallow: /\n", "http://h/", Decision{false, 2, "Disallow: /"}},
+	{"lines may end in CR", "User-agent: *\rDisallow: /x\r", "http://h/x", Decision{false, 2, "Disallow: /x"}},
+	{"lines may end in CRLF", "User-agent: *\r\nDisallow: /x\r\n", "http://h/x", Decision{false, 2, "Disallow: /x"}},
+	{"lines need not end", "User-agent: *\nDisallow: /x", "http://h/x", Decision{false, 2, "Disallow: /x"}},
+	{"rules before any group are for nobody", "Disallow: /\nCrawl-delay: 3\nUser-agent: *\nAllow: /\n", "http://h/x",
+		Decision{true, 4, "Allow: /"}},
+	{"groups of the same name are merged",
+		"User-agent: spoor\nDisallow: /a\n\nUser-agent: *\nDisallow: /\n\nUser-agent: SPOOR/2.0\nDisallow: /b\n", "http://h/b",
+		Decision{false, 8, "Disallow: /b"}},
+	{"a group of one's own replaces that for everybody",
+		"User-agent: *\nDisallow: /\n\nUser-agent: spoor\nDisallow: /a\n", "http://h/x", Decision{Allowed: true}},
+	{"a group of one's own may be empty", "User-agent: *\nDisallow: /\n\nUser-agent: spoor\n", "http://h/x", Decision{Allowed: true}},
+	{"a longer name is another crawler", "User-agent: spoorer\nDisallow: /\n", "http://h/x", Decision{Allowed: true}},
+	{"an unknown line does not part user-agent lines",
+		"User-agent: other\nCrawl-delay: 10\nUser-agent: spoor\nDisallow: /\n", "http://h/x", Decision{false, 4, "Disallow: /"}},
+	{"a needless escape in a rule means the character",
+		"User-agent: *\nDisallow: /%7ejoe/\n", "http://h/~joe/x", Decision{false, 2, "Disallow: /%7ejoe/"}},
+	{"a needless escape in the address means the character",
+		"User-agent: *\nDisallow: /~joe/\n", "http://h/%7Ejoe/x", Decision{false, 2, "Disallow: /~joe/"}},
+	{"an escape that is needed stays", "User-agent: *\nDisallow: /a/b\n", "http://h/a%2Fb", Decision{Allowed: true}},
+	{"letters above ASCII are escaped", "User-agent: *\nDisallow: /é\n", "http://h/%c3%a9", Decision{false, 2, "Disallow: /é"}},
+	{"an escaped star is a star", "User-agent: *\nDisallow: /a%2Ab\n", "http://h/a*b", Decision{false, 2, "Disallow: /a%2Ab"}},
+	{"and nothing else", "User-agent: *\nDisallow: /a%2Ab\n", "http://h/axb", Decision{Allowed: true}},
+	{"an escaped dollar does not end", "User-agent: *\nDisallow: /a%24\n", "http://h/a$b", Decision{false, 2, "Disallow: /a%24"}},
+	{"a dollar in the middle is a dollar", "User-agent: *\nDisallow: /a$b\n", "http://h/a$b/c", Decision{false, 2, "Disallow: /a$b"}},
+	{"a star before the end matches the rest", "User-agent: *\nDisallow: /a*$\n", "http://h/abc", Decision{false, 2, "Disallow: /a*$"}},
+	{"the end is taken last", "User-agent: *\nDisallow: /*a*ba$\n", "http://h/xaba", Decision{false, 2, "Disallow: /*a*ba$"}},
+	{"pieces do not overlap", "User-agent: *\nDisallow: /*aba*ba$\n", "http://h/xaba", Decision{Allowed: true}},
+	{"spelling is forgiven where it restricts", "Useragent: *\nDisalow: /x\n", "http://h/x", Decision{false, 2, "Disallow: /x"}},
+	{"binary lines are skipped", "\x00\xff\xfe: \x01\nUser-agent: *\n\x80\x81\nDisallow: /\xff\n", "http://h/%FF",
+		Decision{false, 4, "Disallow: /\ufffd"}},
+	{"allow wins a tie whatever the order", "User-agent: *\nAllow: /a\nDisallow: /a\nDisallow: /%61\n", "http://h/a",
+		Decision{true, 2, "Allow: /a"}},
+}
+
+func TestDecisionsNameTheirRule(t *testing.T) {
+	for _, c := range decisions {
+		got := Parse([]byte(c.robots)).For("spoor/0.1").Decide(c.url)
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s of\n%s\n%s", c.name, c.url, c.robots, diff)
+		}
+	}
+}
+
+func TestTheFileIsCutAtItsLimitAndAtALine(t *testing.T) {
+	const rule = "Disallow: /private\n"
+	fill := strings.Repeat("#", MaxSize-len("User-agent: *\n")-1) + "\n"
+	r := Parse([]byte("User-agent: *\n" + fill + rule)).For("spoor")
+	if !r.Decide("http://h/private").Allowed {
+		t.Error("a rule beyond the limit was read")
+	}
+	fill = fill[5:]
+	r = Parse([]byte("User-agent: *\n" + fill + rule)).For("spoor")
+	if !r.Decide("http://h/D").Allowed || len(r.rules) != 0 {
+		t.Error("half a rule was read")
+	}
+	fill = fill[len(rule):]
+	r = Parse([]byte("User-agent: *\n" + fill + rule + rule)).For("spoor")
+	if r.Decide("http://h/private").Allowed {
+		t.Error("the last rule before the limit was not read")
+	}
+}
+
+func TestCrawlDelaysAndSitemapsAreKept(t *testing.T) {
+	f := Parse([]byte("Sitemap: http://h/a.xml\nUser-agent: *\nCrawl-delay: 7\n" +
+		"User-agent: spoor\nCrawl-delay: 1.5\nCrawl-delay: nonsense\nCrawl-delay: -4\nCrawl-delay: NaN\nsitemap: http://h/b.xml\n" +
+		"Disallow: /x\n\nUser-agent: slow\nCrawl-delay: 1e300\nAllow: /\n"))
+	for agent, want := range map[string]float64{"spoor": 7, "other": 7, "slow": maxDelay} {
+		if got := f.For(agent).Delay; got != want {
+			t.Errorf("crawl-delay for %s is %v, want %v", agent, got, want)
+		}
+	}
+	if diff := cmp.Diff([]string{"http://h/a.xml", "http://h/b.xml"}, f.Sitemaps); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestManyStarsAreMatchedInLinearTime(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("User-agent: *\n")
+	for b.Len() < MaxSize-400 {
+		b.WriteString("Disallow: /" + strings.Repeat("*a", 190) + "b\n")
+	}
+	// A matcher that tries every way would not end within the life of the test.
+	if d := Parse([]byte(b.String())).For("spoor").Decide("/" + strings.Repeat("a", 4000)); !d.Allowed {
+		t.Errorf("line %d refused", d.Line)
+	}
+}
+
+func FuzzRobots(f *testing.F) {
+	for _, c := range decisions {
+		f.Add([]byte(c.robots), c.url)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, url string) {
+		r := Parse(data).For("spoor")
+		d := r.Decide(url)
+		if d.Line == 0 && !d.Allowed {
+			t.Error("refused by no line")
+		}
+		if n := strings.Count(string(data), "\n") + strings.Count(string(data), "\r") + 1; d.Line > n {
+			t.Errorf("line %d of %d decided", d.Line, n)
+		}
+		if !(r.Delay >= 0 && r.Delay <= maxDelay) {
+			t.Errorf("crawl-delay %v", r.Delay)
+		}
+		p := Path(url)
+		if !strings.HasPrefix(p, "/") || Path(p) != p {
+			t.Errorf("Path(%q) = %q, and of that %q", url, p, Path(p))
+		}
+		// Whatever a literal path is, a rule that spells it matches it.
+		rule := newRule(false, 1, strings.NewReplacer("*", "%2A", "$", "%24").Replace(p))
+		if !rule.spelled.match(escape(p, false)) && !rule.normal.match(normalize(escape(p, false))) {
+			t.Errorf("a rule that spells %q does not match it", p)
+		}
+	})
+}
+
+func BenchmarkParse(b *testing.B) {
+	var text strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&text, "User-agent: bot%c\nDisallow: /private/%d/*.html$\nAllow: /public/%d/\n\n", 'a'+i%26, i, i)
+	}
+	data := []byte(text.String())
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		Parse(data)
+	}
+}
+
+func BenchmarkDecide(b *testing.B) {
+	var text strings.Builder
+	text.WriteString("User-agent: *\n")
+	for i := range 100 {
+		fmt.Fprintf(&text, "Disallow: /private/%d/*.html$\nDisallow: /*?session%d=\n", i, i)
+	}
+	r := Parse([]byte(text.String())).For("spoor")
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Decide("http://example.com/public/a/path/of/some/length/index.html?q=1")
+	}
+}
