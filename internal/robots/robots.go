@@ -164,8 +164,7 @@ func Token(s string) string {
 	return s[:i]
 }
 
-// Decide tells whether the URL may be asked for. Only its path and query
-// matter; it may also begin with its path.
+// Decide tells whether the URL may be asked for. Only its path and query matter.
 func (r *Rules) Decide(url string) Decision {
 	path := Path(url)
 	if path == "/robots.txt" {

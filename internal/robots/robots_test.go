@@ -209,8 +209,8 @@ func FuzzRobots(f *testing.F) {
 			t.Errorf("crawl-delay %v", r.Delay)
 		}
 		p := Path(url)
-		if !strings.HasPrefix(p, "/") || Path(p) != p {
-			t.Errorf("Path(%q) = %q, and of that %q", url, p, Path(p))
+		if !strings.HasPrefix(p, "/") || strings.Contains(p, "#") {
+			t.Errorf("Path(%q) = %q", url, p)
 		}
 		// Whatever a literal path is, a rule that spells it matches it.
 		rule := newRule(false, 1, strings.NewReplacer("*", "%2A", "$", "%24").Replace(p))
