@@ -1,0 +1,219 @@
+// Package gosite is the documentation of a Go tree as a web site: a page for
+// every package, type, function and source file, linked as such sites are.
+//
+// Every machine that builds this program has a Go tree on it, so here is a web
+// of a few thousand pages that can be crawled without a network. A [Site] is an
+// [http.Handler]: a server on loopback and a test in process use the same one.
+//
+// The addresses, for the package crypto/tls:
+//
+//	/                                front page
+//	/packages.html                   every package, with its synopsis
+//	/crypto/                         a directory, whether it is a package or not
+//	/crypto/tls/                     a package
+//	/crypto/tls/type.Conn.html       a type with its methods and constructors
+//	/crypto/tls/func.Dial.html       a function
+//	/crypto/tls/tls.go.html          a source file
+//	/private/crypto/internal/rand/   an internal package, barred by robots.txt
+//	/robots.txt, /sitemap.xml, /style.css
+//
+// The same tree gives the same bytes on every machine: a package is documented
+// as on linux/amd64 without cgo, and the one date on the site is the tree's.
+// Test files and the vendor directory of cmd are left out.
+package gosite
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Site serves the documentation of one Go tree. A package is parsed when its
+// first page is asked for and kept, so that the memory a site needs is bounded
+// by the tree. It is safe for concurrent use.
+type Site struct {
+	tree    fs.FS
+	version string    // of Go, as in "go1.26.0"
+	date    time.Time // of the release: the last change of every page
+	nodes   map[string]*node
+}
+
+// New makes a site of tree, the root of a Go tree: it holds src and, in a
+// release, VERSION. It reads the import section of every file.
+func New(tree fs.FS) (*Site, error) {
+	s := &Site{tree: tree, version: "devel", date: time.Unix(0, 0).UTC()}
+	text, err := fs.ReadFile(tree, "VERSION")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading the version of the tree: %w", err)
+	}
+	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		if i == 0 && line != "" {
+			s.version = strings.TrimSpace(line)
+		}
+		if v, ok := strings.CutPrefix(line, "time "); ok {
+			if t, err := time.Parse(time.RFC3339, strings.TrimSpace(v)); err == nil {
+				s.date = t.UTC()
+			}
+		}
+	}
+	if s.nodes, err = scan(tree); err != nil {
+		return nil, fmt.Errorf("reading the packages of the tree: %w", err)
+	}
+	for _, n := range s.nodes {
+		n.docs = sync.OnceValue(func() *docs { return s.parse(n) })
+	}
+	return s, nil
+}
+
+// ServeHTTP answers GET and HEAD. Answers carry a Last-Modified, the date of
+// the Go release, and an ETag of their bytes, and conditional requests work.
+func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "this site is only read", http.StatusMethodNotAllowed)
+		return
+	}
+	p := r.URL.Path
+	if s.nodes[strings.Trim(p, "/")] != nil && !strings.HasSuffix(p, "/") {
+		// A directory without its slash moves, as on most servers.
+		if to := s.nodes[strings.Trim(p, "/")].url(); to == p+"/" {
+			http.Redirect(w, r, to, http.StatusMovedPermanently)
+			return
+		}
+	}
+	kind, body, err := s.page(p, "http://"+r.Host)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	if body == nil {
+		body, err := render("missing", &view{Site: s, Title: "Page not found", Data: p})
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(http.StatusNotFound)
+		if r.Method == http.MethodGet {
+			w.Write(body)
+		}
+		return
+	}
+	sum := sha256.Sum256(body)
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("ETag", `"`+hex.EncodeToString(sum[:8])+`"`)
+	http.ServeContent(w, r, "", s.date, bytes.NewReader(body))
+}
+
+// page is the media type and the bytes of the page at p, nil if there is none.
+// The base, scheme and host, stands in what must hold absolute addresses.
+func (s *Site) page(p, base string) (kind string, body []byte, err error) {
+	const html = "text/html; charset=utf-8"
+	switch p {
+	case "/":
+		body, err = s.frontPage()
+		return html, body, err
+	case "/packages.html":
+		body, err = s.listPage("Packages", p, s.list(false))
+		return html, body, err
+	case "/private/":
+		body, err = s.listPage("Internal packages", p, s.list(true))
+		return html, body, err
+	case "/style.css":
+		return "text/css; charset=utf-8", style, nil
+	case "/robots.txt":
+		return "text/plain; charset=utf-8", []byte("User-agent: *\nDisallow: /private/\n\nSitemap: " + base + "/sitemap.xml\n"), nil
+	case "/sitemap.xml":
+		return "application/xml; charset=utf-8", s.writeSitemap(base), nil
+	}
+
+	dir, file := path.Split(strings.TrimPrefix(p, "/private"))
+	n := s.nodes[strings.Trim(dir, "/")]
+	if n == nil || n.url()+file != p {
+		return "", nil, nil // also what is in /private/ under its public name, and the other way round
+	}
+	name, isHTML := strings.CutSuffix(file, ".html")
+	switch {
+	case file == "":
+		body, err = s.packagePage(n)
+	case !isHTML:
+	case slices.Contains(n.files, name):
+		body, err = s.sourcePage(n, name)
+	case strings.HasPrefix(name, "type."):
+		body, err = s.typePage(n, strings.TrimPrefix(name, "type."))
+	case strings.HasPrefix(name, "func."):
+		body, err = s.funcPage(n, strings.TrimPrefix(name, "func."))
+	}
+	return html, body, err
+}
+
+// A Page is one page of the site that robots.txt lets everybody read.
+type Page struct {
+	Path string // as in /crypto/tls/type.Conn.html
+
+	// Labels names what the page is about, sorted: the first element of the
+	// package's path, as in "crypto" for crypto/tls, and the topics of
+	// [Topics] that hold the package. The front page and the list of packages
+	// have none.
+	Labels []string
+}
+
+// Topics are the trees of packages that belong together though their paths do
+// not say so. A tree is a directory and all below it.
+func Topics() map[string][]string {
+	return map[string][]string{
+		"crypto": {"crypto", "hash", "encoding/asn1", "encoding/pem", "vendor/golang.org/x/crypto"},
+	}
+}
+
+// Pages lists all pages of the site but those under /private/, in order of
+// path. It parses all public packages.
+func (s *Site) Pages() []Page {
+	pages := []Page{{Path: "/"}, {Path: "/packages.html"}}
+	topics := Topics()
+	for _, n := range s.nodes {
+		if n.private || n.path == "" {
+			continue
+		}
+		labels := []string{n.first()}
+		for topic, trees := range topics {
+			if slices.ContainsFunc(trees, n.under) && !slices.Contains(labels, topic) {
+				labels = append(labels, topic)
+			}
+		}
+		slices.Sort(labels)
+		pages = append(pages, Page{n.url(), labels})
+		for _, f := range n.files {
+			pages = append(pages, Page{n.url() + f + ".html", labels})
+		}
+		d := n.docs()
+		for _, t := range d.Types {
+			pages = append(pages, Page{n.url() + "type." + t.Name + ".html", labels})
+		}
+		for _, f := range d.allFuncs {
+			pages = append(pages, Page{n.url() + "func." + f.Name + ".html", labels})
+		}
+	}
+	slices.SortFunc(pages, func(a, b Page) int { return strings.Compare(a.Path, b.Path) })
+	return pages
+}
+
+// writeSitemap is the sitemap of all public pages, after https://www.sitemaps.org/protocol.html.
+func (s *Site) writeSitemap(base string) []byte {
+	var b bytes.Buffer
+	b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n")
+	for _, p := range s.Pages() {
+		fmt.Fprintf(&b, "<url><loc>%s%s</loc><lastmod>%s</lastmod></url>\n", escape(base), escape(p.Path), s.date.Format(time.DateOnly))
+	}
+	b.WriteString("</urlset>\n")
+	return b.Bytes()
+}
