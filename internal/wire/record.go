@@ -74,11 +74,14 @@ var (
 //
 // The strings and slices of a record that a [Reader] filled belong to the
 // record: they are valid until the record is read into again or Reset. Use
-// [Record.Clone] to keep one. A record is not safe for concurrent use; two
-// records are independent of each other.
+// [Record.Clone] to keep one. A slice that a caller puts into a record is the
+// record's from then on, and written over when the record is used again. A
+// record is not safe for concurrent use; two records are independent of each
+// other, also when the same Reader filled them.
 //
 // After changing fields of a section call [Record.Touch] with that section, or
-// the writer will pass the old bytes on.
+// the writer will pass the old bytes on. A record that no Reader filled needs
+// no Touch.
 type Record struct {
 	// Address section.
 
@@ -148,6 +151,8 @@ type Record struct {
 type Redirect struct {
 	URL        string // the address that redirected
 	StatusCode int
+
+	extra string // members that have no name here, as they came, joined by commas
 }
 
 // Values is a name with its values, as in a header.
@@ -174,5 +179,5 @@ type Link struct {
 	Score    Float    // what the link promises
 	Scores   []Scored // by measure, sorted by name
 
-	extra string // fields that have no name here, as they came
+	extra string // members that have no name here, as they came, joined by commas
 }

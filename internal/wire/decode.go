@@ -1,0 +1,652 @@
+package wire
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// maxDepth is how deep values may be nested, as in encoding/json.
+const maxDepth = 10000
+
+// A decoder walks over one line. It never copies what it can point at: strings
+// without escapes are parts of the line, the others are unescaped into arena.
+type decoder struct {
+	line  []byte
+	pos   int
+	arena []byte // has room for all of line, decoded: decoding never lengthens
+}
+
+// errEnd reports a line that stops too early.
+var errEnd = errors.New("unexpected end of the record")
+
+// unexpected reports the byte at pos.
+func (d *decoder) unexpected(want string) error {
+	if d.pos >= len(d.line) {
+		return errEnd
+	}
+	r, n := utf8.DecodeRune(d.line[d.pos:])
+	if r == utf8.RuneError && n <= 1 {
+		return fmt.Errorf("byte %#02x at %d where %s is expected", d.line[d.pos], d.pos+1, want)
+	}
+	return fmt.Errorf("%q at byte %d where %s is expected", r, d.pos+1, want)
+}
+
+// space skips white space and returns the byte that follows, or 0.
+func (d *decoder) space() byte {
+	for d.pos < len(d.line) {
+		switch c := d.line[d.pos]; c {
+		case ' ', '\t', '\r', '\n':
+			d.pos++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// members walks over an object at pos and calls each for every member, with pos
+// at the value and start at the member's first byte.
+//
+// Note: a callback per member looks slow and is not; the closures do not
+// escape, and one walker keeps the grammar in one place.
+func (d *decoder) members(each func(key string, start int) error) error {
+	if d.space() != '{' {
+		return d.unexpected("{")
+	}
+	d.pos++
+	if d.space() == '}' {
+		d.pos++
+		return nil
+	}
+	for {
+		start := d.pos
+		if d.space() != '"' {
+			return d.unexpected("a quoted name")
+		}
+		key, err := d.key()
+		if err != nil {
+			return err
+		}
+		if d.space() != ':' {
+			return d.unexpected("a colon")
+		}
+		d.pos++
+		d.space()
+		if err := each(key, start); err != nil {
+			return err
+		}
+		switch d.space() {
+		case ',':
+			d.pos++
+			d.space()
+		case '}':
+			d.pos++
+			return nil
+		default:
+			return d.unexpected("a comma or }")
+		}
+	}
+}
+
+// elements walks over an array at pos and calls each with pos at every element.
+func (d *decoder) elements(each func() error) error {
+	if d.space() != '[' {
+		return d.unexpected("[")
+	}
+	d.pos++
+	if d.space() == ']' {
+		d.pos++
+		return nil
+	}
+	for {
+		d.space()
+		if err := each(); err != nil {
+			return err
+		}
+		switch d.space() {
+		case ',':
+			d.pos++
+		case ']':
+			d.pos++
+			return nil
+		default:
+			return d.unexpected("a comma or ]")
+		}
+	}
+}
+
+// record decodes the wanted sections of the line into r and remembers where all
+// its members stand.
+func (d *decoder) record(r *Record, want Section) error {
+	base := unsafe.Pointer(r)
+	err := d.members(func(key string, start int) error {
+		m := member{start: start}
+		f := recordObject.find(key)
+		if f != nil {
+			m.section = f.section
+		}
+		var err error
+		switch {
+		case f != nil && (f.section&want != 0 || f.eager):
+			err = d.field(f, base)
+		case f != nil && f.section == Body && d.peek() == '"':
+			err = d.skipBody()
+		default:
+			err = d.skip(1)
+		}
+		m.end = d.pos
+		r.raw.members = append(r.raw.members, m)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if d.space(); d.pos < len(d.line) {
+		return d.unexpected("the end of the line")
+	}
+	if r.URL == "" && r.Query == "" {
+		return errors.New("the record has neither url nor query")
+	}
+	return nil
+}
+
+func (d *decoder) peek() byte {
+	if d.pos < len(d.line) {
+		return d.line[d.pos]
+	}
+	return 0
+}
+
+// object decodes an object at pos into the zero struct at base.
+func (d *decoder) object(o *object, base unsafe.Pointer) error {
+	if d.peek() == 'n' {
+		return d.literal("null")
+	}
+	// Members without a name here are kept: as they stand in the line if no
+	// other stands between them, else put together in a second pass.
+	begin := d.pos
+	var start, end, runs int
+	last := false
+	err := d.members(func(key string, from int) error {
+		if f := o.find(key); f != nil {
+			last = false
+			return d.field(f, base)
+		}
+		err := d.skip(3)
+		if !last {
+			last = true
+			runs++
+			start = from
+		}
+		end = d.pos
+		return err
+	})
+	if err != nil || runs == 0 {
+		return err
+	}
+	extra := (*string)(unsafe.Add(base, o.extra))
+	if runs == 1 {
+		*extra = alias(d.line[start:end])
+		return nil
+	}
+	d.pos = begin
+	var joined []byte
+	err = d.members(func(key string, from int) error {
+		err := d.skip(3)
+		if o.find(key) == nil {
+			if joined != nil {
+				joined = append(joined, ',')
+			}
+			joined = append(joined, d.line[from:d.pos]...)
+		}
+		return err
+	})
+	*extra = alias(joined)
+	return err
+}
+
+// field decodes the value at pos into the field of the struct at base.
+func (d *decoder) field(f *field, base unsafe.Pointer) error {
+	if d.peek() == 'n' {
+		f.clear(base, Null)
+		return d.literal("null")
+	}
+	var err error
+	switch f.kind {
+	case kindString:
+		*in[string](f, base), err = d.string()
+	case kindInt:
+		var n int64
+		n, err = d.int(strconv.IntSize)
+		*in[int](f, base) = int(n)
+	case kindInt64:
+		*in[int64](f, base), err = d.int(64)
+	case kindFloat:
+		p := in[Float](f, base)
+		p.Kind = Present
+		p.Value, err = d.float()
+	case kindBool:
+		*in[Bool](f, base), err = d.bool()
+	case kindStrings:
+		p := in[[]string](f, base)
+		*p, err = d.strings((*p)[:0])
+	case kindValues:
+		err = d.values(in[[]Values](f, base))
+	case kindScores:
+		err = d.scores(in[[]Scored](f, base))
+	case kindRedirects:
+		p := in[[]Redirect](f, base)
+		*p = (*p)[:0]
+		err = d.elements(func() error {
+			*p = append(*p, Redirect{})
+			return d.object(redirectObject, unsafe.Pointer(&(*p)[len(*p)-1]))
+		})
+	case kindLinks:
+		p := in[[]Link](f, base)
+		*p = (*p)[:0]
+		err = d.elements(func() error {
+			l := extend(p)
+			*l = Link{Scores: l.Scores[:0]}
+			return d.object(linkObject, unsafe.Pointer(l))
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	return nil
+}
+
+// extend lengthens s by the element that its array holds there already, so that
+// the slices inside it can be used again.
+func extend[T any](s *[]T) *T {
+	n := len(*s)
+	if n < cap(*s) {
+		*s = (*s)[:n+1]
+	} else {
+		var zero T
+		*s = append(*s, zero)
+	}
+	return &(*s)[n]
+}
+
+func (d *decoder) strings(s []string) ([]string, error) {
+	err := d.elements(func() error {
+		if d.peek() == 'n' {
+			s = append(s, "")
+			return d.literal("null")
+		}
+		v, err := d.string()
+		s = append(s, v)
+		return err
+	})
+	return s, err
+}
+
+func (d *decoder) values(s *[]Values) error {
+	*s = (*s)[:0]
+	sorted := true
+	err := d.members(func(key string, _ int) error {
+		if d.peek() == 'n' {
+			return d.literal("null")
+		}
+		if !utf8.ValidString(key) {
+			return errUTF8
+		}
+		if n := len(*s); n > 0 && (*s)[n-1].Name >= key {
+			sorted = false
+		}
+		v := extend(s)
+		v.Name = key
+		var err error
+		v.Values, err = d.strings(v.Values[:0])
+		return err
+	})
+	if !sorted {
+		*s = sortByName(*s, func(v *Values) string { return v.Name })
+	}
+	return err
+}
+
+func (d *decoder) scores(s *[]Scored) error {
+	*s = (*s)[:0]
+	sorted := true
+	err := d.members(func(key string, _ int) error {
+		if d.peek() == 'n' {
+			return d.literal("null")
+		}
+		if !utf8.ValidString(key) {
+			return errUTF8
+		}
+		if n := len(*s); n > 0 && (*s)[n-1].Name >= key {
+			sorted = false
+		}
+		v, err := d.float()
+		*s = append(*s, Scored{key, v})
+		return err
+	})
+	if !sorted {
+		*s = sortByName(*s, func(v *Scored) string { return v.Name })
+	}
+	return err
+}
+
+// sortByName sorts s and keeps the last of the elements that share a name.
+func sortByName[T any](s []T, name func(*T) string) []T {
+	slices.SortStableFunc(s, func(a, b T) int { return cmp.Compare(name(&a), name(&b)) })
+	n := 0
+	for i := range s {
+		if i+1 < len(s) && name(&s[i]) == name(&s[i+1]) {
+			continue
+		}
+		s[n], s[i] = s[i], s[n]
+		n++
+	}
+	return s[:n]
+}
+
+func (d *decoder) literal(word string) error {
+	if end := d.pos + len(word); end <= len(d.line) && string(d.line[d.pos:end]) == word {
+		d.pos = end
+		return nil
+	}
+	return d.unexpected("a value")
+}
+
+func (d *decoder) bool() (Bool, error) {
+	switch d.peek() {
+	case 't':
+		return True, d.literal("true")
+	case 'f':
+		return False, d.literal("false")
+	}
+	return Bool{}, d.unexpected("true or false")
+}
+
+// number skips the number at pos and returns its text, and whether it is
+// written as a whole one.
+func (d *decoder) number() (text []byte, whole bool, err error) {
+	start, b := d.pos, d.line
+	i := start
+	digits := func() bool {
+		from := i
+		for i < len(b) && '0' <= b[i] && b[i] <= '9' {
+			i++
+		}
+		d.pos = i
+		return i > from
+	}
+	if i < len(b) && b[i] == '-' {
+		i++
+	}
+	if i < len(b) && b[i] == '0' {
+		i++
+	} else if !digits() {
+		return nil, false, d.unexpected("a number")
+	}
+	whole = true
+	if i < len(b) && b[i] == '.' {
+		whole = false
+		i++
+		if !digits() {
+			return nil, false, d.unexpected("a digit")
+		}
+	}
+	if i < len(b) && b[i]|0x20 == 'e' {
+		whole = false
+		i++
+		if i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		if !digits() {
+			return nil, false, d.unexpected("a digit")
+		}
+	}
+	d.pos = i
+	return b[start:i], whole, nil
+}
+
+func (d *decoder) int(bits int) (int64, error) {
+	text, whole, err := d.number()
+	if err != nil {
+		return 0, err
+	}
+	if !whole {
+		return 0, fmt.Errorf("%.40s is not a whole number", text)
+	}
+	n, err := strconv.ParseInt(alias(text), 10, bits)
+	if err != nil {
+		return 0, fmt.Errorf("%.40s is out of range", text)
+	}
+	return n, nil
+}
+
+func (d *decoder) float() (float64, error) {
+	text, _, err := d.number()
+	if err != nil {
+		return 0, err
+	}
+	v, err := strconv.ParseFloat(alias(text), 64)
+	if err != nil {
+		return 0, fmt.Errorf("%.40s is out of range", text)
+	}
+	return v, nil
+}
+
+// alias is b as a string that shares its memory.
+func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// errUTF8 reports text that is no text. encoding/json would put U+FFFD there.
+var errUTF8 = errors.New("invalid UTF-8")
+
+// key decodes the name at pos; it may hold invalid UTF-8.
+func (d *decoder) key() (string, error) {
+	start := d.pos + 1
+	for i := start; i < len(d.line); i++ {
+		switch c := d.line[i]; {
+		case c == '"':
+			d.pos = i + 1
+			return alias(d.line[start:i]), nil
+		case c == '\\' || c < ' ':
+			return d.unescape(start, i)
+		}
+	}
+	d.pos = len(d.line)
+	return "", errEnd
+}
+
+// string decodes the string at pos.
+func (d *decoder) string() (string, error) {
+	if d.peek() != '"' {
+		return "", d.unexpected("a string")
+	}
+	start := d.pos + 1
+	i := indexSpecial(d.line, start)
+	var s string
+	if i < len(d.line) && d.line[i] == '"' {
+		d.pos = i + 1
+		s = alias(d.line[start:i])
+	} else {
+		var err error
+		if s, err = d.unescape(start, i); err != nil {
+			return "", err
+		}
+	}
+	if !utf8.ValidString(s) {
+		return "", errUTF8
+	}
+	return s, nil
+}
+
+// reserve returns the arena with room for all that is still to come of the
+// line, and a word to spare. Nothing is longer decoded than encoded, so that in
+// general one arena of the length of the line is enough for it.
+func (d *decoder) reserve() []byte {
+	if cap(d.arena)-len(d.arena) < len(d.line)-d.pos+8 {
+		n := len(d.line) + 8
+		d.arena = make([]byte, 0, n+n/4) // strings in the old one keep it
+	}
+	return d.arena
+}
+
+// unescape decodes the string that begins at start and has its first special
+// byte at i. It copies and looks for the next special byte in one pass.
+func (d *decoder) unescape(start, i int) (string, error) {
+	line := d.line
+	from := len(d.reserve())
+	buf := d.arena[:cap(d.arena)]
+	n := from + copy(buf[from:], line[start:i])
+	for {
+		for i+8 <= len(line) {
+			w := load(line[i:])
+			binary.LittleEndian.PutUint64(buf[n:], w)
+			if m := special(w); m != 0 {
+				i += first(m)
+				n += first(m)
+				break
+			}
+			i += 8
+			n += 8
+		}
+		if i >= len(line) {
+			d.pos = i
+			return "", errEnd
+		}
+		switch c := line[i]; {
+		case c == '"':
+			d.pos = i + 1
+			d.arena = buf[:n]
+			return alias(buf[from:n]), nil
+		case c == '\\':
+			if i+1 >= len(line) {
+				d.pos = i + 1
+				return "", errEnd
+			}
+			if e := escapes[line[i+1]]; e != 0 {
+				buf[n] = e
+				n++
+				i += 2
+				continue
+			}
+			r, size := hex4(line[i:])
+			if size == 0 {
+				d.pos = i
+				return "", d.unexpected("a valid escape")
+			}
+			i += size
+			if utf16.IsSurrogate(r) {
+				low, size := hex4(line[i:])
+				if pair := utf16.DecodeRune(r, low); size > 0 && pair != utf8.RuneError {
+					r = pair
+					i += size
+				} else {
+					r = utf8.RuneError
+				}
+			}
+			n += utf8.EncodeRune(buf[n:], r)
+		case c < ' ':
+			d.pos = i
+			return "", d.unexpected("a string without control characters")
+		default: // within the last seven bytes of the line
+			buf[n] = c
+			n++
+			i++
+		}
+	}
+}
+
+// escapes holds what the byte after a backslash stands for; 0 if it stands for
+// nothing or for more to come.
+var escapes = [256]byte{
+	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
+}
+
+// hex4 reads \uXXXX at the beginning of b; the size is 0 if it does not stand
+// there.
+func hex4(b []byte) (r rune, size int) {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return 0, 0
+	}
+	for _, c := range b[2:6] {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			return 0, 0
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, 6
+}
+
+// skipBody finds the end of the string at pos and nothing else: its escapes are
+// not looked at.
+func (d *decoder) skipBody() error {
+	i := indexQuote(d.line, d.pos+1)
+	if i < 0 {
+		d.pos = len(d.line)
+		return errEnd
+	}
+	d.pos = i + 1
+	return nil
+}
+
+// skip checks the syntax of the value at pos, which stands inside depth others.
+func (d *decoder) skip(depth int) error {
+	if depth > maxDepth {
+		return errors.New("values are nested too deeply")
+	}
+	switch c := d.peek(); c {
+	case '"':
+		return d.skipString()
+	case '{':
+		return d.members(func(string, int) error { return d.skip(depth + 1) })
+	case '[':
+		return d.elements(func() error { return d.skip(depth + 1) })
+	case 't':
+		return d.literal("true")
+	case 'f':
+		return d.literal("false")
+	case 'n':
+		return d.literal("null")
+	default:
+		if c != '-' && (c < '0' || c > '9') {
+			return d.unexpected("a value")
+		}
+		_, _, err := d.number()
+		return err
+	}
+}
+
+func (d *decoder) skipString() error {
+	for i := d.pos + 1; ; {
+		i = indexSpecial(d.line, i)
+		d.pos = i
+		if i >= len(d.line) {
+			return errEnd
+		}
+		switch d.line[i] {
+		case '"':
+			d.pos++
+			return nil
+		case '\\':
+			if i+1 < len(d.line) && escapes[d.line[i+1]] != 0 {
+				i += 2
+			} else if _, size := hex4(d.line[i:]); size > 0 {
+				i += size
+			} else {
+				return d.unexpected("a valid escape")
+			}
+		default:
+			return d.unexpected("a string without control characters")
+		}
+	}
+}
