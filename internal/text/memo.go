@@ -1,0 +1,128 @@
+package text
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// A key is a word of at most 16 bytes, ASCII letters in lower case, padded
+// with zeros. Words do not contain zeros, so different words differ as keys.
+type key struct{ lo, hi uint64 }
+
+// low keeps the first n bytes of a little-endian word, 0 < n ≤ 8.
+func low(n int) uint64 { return ^uint64(0) >> (64 - 8*n) }
+
+// lowerASCII lower-cases eight bytes at once. Letters lose nothing by having
+// the bit 0x20 set, digits and the padding (which is masked) have no use for
+// it, and bytes above 0x7F must not change.
+func lowerASCII(w uint64) uint64 {
+	const bit = 0x2020202020202020
+	return w | bit&^(w>>2&bit)
+}
+
+// keyOf is the key of the word s[i:i+n], 0 < n ≤ 16.
+func keyOf(s string, i, n int) key {
+	var lo, hi uint64
+	if i+16 <= len(s) {
+		lo, hi = uint64At(s[i:i+8]), uint64At(s[i+8:i+16])
+	} else { // too near to the end
+		var b [16]byte
+		copy(b[:], s[i:i+n])
+		lo, hi = binary.LittleEndian.Uint64(b[:8]), binary.LittleEndian.Uint64(b[8:])
+	}
+	if n <= 8 {
+		return key{lowerASCII(lo) & low(n), 0}
+	}
+	return key{lowerASCII(lo), lowerASCII(hi) & low(n-8)}
+}
+
+// uint64At reads eight bytes; the compiler makes one load of it.
+func uint64At(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// digits reports whether all bytes of the word are ASCII digits: letters and
+// the first bytes of longer characters have the bit 0x40 set.
+func (k key) digits() bool { return (k.lo|k.hi)&0x4040404040404040 == 0 }
+
+func (k key) hash() uint64 {
+	hi, lo := bits.Mul64(k.lo^0x9E3779B97F4A7C15, k.hi^0xC2B2AE3D27D4EB4F)
+	return hi ^ lo
+}
+
+// A memo remembers the terms of words. It is a cache: what it does not hold is
+// found out again. Words of up to 16 bytes live in an open table, longer ones,
+// which are rare, in a map.
+type memo struct {
+	slots []slot
+	n     int // slots in use
+	long  map[string]Term
+}
+
+type slot struct {
+	key
+	term Term
+}
+
+const (
+	memoSlots = 1 << 12 // to begin with
+	maxProbes = 16      // slots tried, whatever words a stranger sends
+)
+
+// reset empties the memo.
+func (m *memo) reset() {
+	m.slots, m.n, m.long = make([]slot, memoSlots), 0, make(map[string]Term)
+}
+
+// find is the term of a word, if it is remembered.
+func (m *memo) find(k key) (Term, bool) {
+	mask := uint64(len(m.slots) - 1)
+	for i, h := 0, k.hash(); i < maxProbes; i, h = i+1, h+1 {
+		s := &m.slots[h&mask]
+		if s.key == k {
+			return s.term, true
+		}
+		if s.lo == 0 {
+			break
+		}
+	}
+	return 0, false
+}
+
+// add remembers a word that is not there, if there is room.
+func (m *memo) add(k key, t Term) {
+	if m.n >= maxKnown {
+		return
+	}
+	if 2*m.n >= len(m.slots) {
+		old := m.slots
+		m.slots, m.n = make([]slot, 2*len(old)), 0
+		for _, s := range old {
+			if s.lo != 0 {
+				m.put(s)
+			}
+		}
+	}
+	m.put(slot{k, t})
+}
+
+// put stores s in the first free slot of its probe sequence, if there is one.
+func (m *memo) put(s slot) {
+	mask := uint64(len(m.slots) - 1)
+	for i, h := 0, s.hash(); i < maxProbes; i, h = i+1, h+1 {
+		if p := &m.slots[h&mask]; p.lo == 0 {
+			*p = s
+			m.n++
+			return
+		}
+	}
+}
+
+// addLong remembers a long word, if there is room.
+func (m *memo) addLong(word string, t Term) {
+	if len(m.long) < maxKnown {
+		m.long[word] = t
+	}
+}

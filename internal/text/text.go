@@ -1,0 +1,274 @@
+// Package text turns text into terms: it splits Unicode text into words, folds
+// them (lower case, NFC), knows the words that carry no meaning, and reduces
+// the others to their stems.
+//
+// An [Analyzer] does all of it and gives every stem a number, a [Term], by
+// which pages can be counted and compared in a [Vector] without touching a
+// string. What terms are worth is for others to say.
+//
+// The rules, the same for every measure so that measures can be compared:
+//
+//   - a word is a run of Unicode letters, digits and marks; bytes that are not
+//     UTF-8 separate words as punctuation does
+//   - words are lower-cased rune by rune and brought to NFC
+//   - words of one character, numbers of more than four digits, and runs of
+//     more than 64 bytes are not terms
+//   - stop words are not terms
+//   - what remains is stemmed
+//
+// What is not a term still takes its place between its neighbours, as a silent
+// term, so that an expression of several words can be found as it was written.
+//
+// A script that is written without spaces comes out as whole runs, which match
+// nothing but the same run.
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Term is the number that an [Analyzer] gives to a stem. Numbers depend on
+// what the analyzer saw before: compare terms of one analyzer only, and never
+// let their order reach a result.
+type Term uint32
+
+// silent marks terms that only hold a place.
+const silent Term = 1 << 31
+
+// Gap is the silent term of everything that has no term of its own: long
+// numbers and runs too long to be words.
+const Gap = silent
+
+// Silent reports whether t only holds a place: a stop word, a word of one
+// character, a [Gap].
+func (t Term) Silent() bool { return t&silent != 0 }
+
+// Index is t as a small number, for tables: below [Analyzer.Len], and
+// different for different terms.
+func (t Term) Index() int { return int(t &^ silent) }
+
+// The analysis that is used where nothing else is asked for.
+const (
+	DefaultLanguage = "en"
+	DefaultStemmer  = "porter"
+)
+
+// A stemmer reduces a folded word in place.
+type stemmer struct {
+	name string
+	stem func(word []byte) []byte
+}
+
+// A language is what differs between languages.
+type language struct {
+	code     string // ISO 639-1
+	stop     string // words that carry no meaning, folded, separated by space
+	stemmers []stemmer
+}
+
+var languages = [...]language{
+	{"en", stopEnglish, []stemmer{{"porter", Porter}, {"english", English}}},
+}
+
+// Languages lists the codes of the languages that [New] knows.
+func Languages() []string {
+	var codes []string
+	for _, l := range languages {
+		codes = append(codes, l.code)
+	}
+	return codes
+}
+
+// Stemmers lists the stemmers of a language, its default first, and nothing
+// for a language that [New] does not know.
+func Stemmers(code string) []string {
+	var names []string
+	for _, l := range languages {
+		if l.code == code {
+			for _, s := range l.stemmers {
+				names = append(names, s.name)
+			}
+		}
+	}
+	return names
+}
+
+// Limits of an analyzer.
+const (
+	maxWord  = 64      // bytes of a word
+	maxKnown = 1 << 17 // words or stems that Trim leaves alone
+)
+
+// An Analyzer turns text into terms. It remembers the words it saw, so that
+// stemming is done once for each; [Analyzer.Trim] keeps that memory bounded.
+// It is not safe for concurrent use.
+type Analyzer struct {
+	stem  func(word []byte) []byte
+	memo  memo
+	terms map[string]Term // stem → term
+	mute  map[string]Term // stop words and words of one character → silent term
+	names []string        // by Index
+	kept  int             // names that Trim keeps
+	buf   []byte
+}
+
+// New makes an analyzer for a language and one of its stemmers, by name; empty
+// names stand for [DefaultLanguage] and for the language's first stemmer.
+func New(code, stemmer string) (*Analyzer, error) {
+	if code == "" {
+		code = DefaultLanguage
+	}
+	i := slices.IndexFunc(languages[:], func(l language) bool { return l.code == code })
+	if i < 0 {
+		return nil, fmt.Errorf("unknown language %q: known are %s", code, strings.Join(Languages(), ", "))
+	}
+	l := &languages[i]
+	if stemmer == "" {
+		stemmer = l.stemmers[0].name
+	}
+	for _, s := range l.stemmers {
+		if s.name == stemmer {
+			return newAnalyzer(l, s.stem), nil
+		}
+	}
+	return nil, fmt.Errorf("unknown stemmer %q for language %s: known are %s", stemmer, code, strings.Join(Stemmers(code), ", "))
+}
+
+func newAnalyzer(l *language, stem func([]byte) []byte) *Analyzer {
+	a := &Analyzer{
+		stem:  stem,
+		terms: make(map[string]Term),
+		mute:  make(map[string]Term),
+		names: []string{""}, // Gap
+		buf:   make([]byte, 0, 4*maxWord),
+	}
+	for w := range strings.FieldsSeq(l.stop) {
+		a.intern(a.mute, []byte(w), silent)
+	}
+	a.memo.reset()
+	a.Keep()
+	return a
+}
+
+// Append appends the terms of s to dst, silent ones included, in order of
+// appearance, and returns the extended slice.
+func (a *Analyzer) Append(dst []Term, s string) []Term {
+	for end := 0; ; {
+		var start int
+		if start, end = nextWord(s, end); start == end {
+			return dst
+		}
+		n := end - start
+		if n > maxWord {
+			dst = append(dst, Gap)
+			continue
+		}
+		if n > 16 {
+			dst = append(dst, a.long(s[start:end]))
+			continue
+		}
+		k := keyOf(s, start, n)
+		if n > 4 && k.digits() {
+			dst = append(dst, Gap)
+			continue
+		}
+		t, ok := a.memo.find(k)
+		if !ok {
+			t = a.learn(s[start:end])
+			a.memo.add(k, t)
+		}
+		dst = append(dst, t)
+	}
+}
+
+// long is the term of a word that is too long for the memo's keys.
+func (a *Analyzer) long(word string) Term {
+	var folded [maxWord]byte
+	for i := range len(word) {
+		c := word[i]
+		if l := lower[c]; l != 0 {
+			c = l
+		}
+		folded[i] = c
+	}
+	b := folded[:len(word)]
+	t, ok := a.memo.long[string(b)]
+	if !ok {
+		t = a.learn(word)
+		a.memo.addLong(string(b), t)
+	}
+	return t
+}
+
+// learn finds the term of a word that was not seen before.
+func (a *Analyzer) learn(word string) Term {
+	a.buf = fold(a.buf[:0], word)
+	w := a.buf
+	if t, ok := a.mute[string(w)]; ok {
+		return t
+	}
+	chars, digits := utf8.RuneCount(w), true
+	for i := 0; digits && i < len(w); {
+		r, n := utf8.DecodeRune(w[i:])
+		digits = unicode.IsDigit(r)
+		i += n
+	}
+	switch {
+	case chars < 2:
+		return a.intern(a.mute, w, silent)
+	case digits && chars > 4:
+		return Gap
+	}
+	w = a.stem(w)
+	if t, ok := a.terms[string(w)]; ok {
+		return t
+	}
+	return a.intern(a.terms, w, 0)
+}
+
+// intern gives name the next number.
+func (a *Analyzer) intern(index map[string]Term, name []byte, mark Term) Term {
+	s, t := string(name), Term(len(a.names))|mark
+	index[s] = t
+	a.names = append(a.names, s)
+	return t
+}
+
+// Name is the stem, or the silent word, that t stands for; empty for [Gap].
+func (a *Analyzer) Name(t Term) string { return a.names[t.Index()] }
+
+// Len is the number of terms in use: every [Term.Index] is below it.
+func (a *Analyzer) Len() int { return len(a.names) }
+
+// Keep makes all terms known so far permanent; [Analyzer.Trim] does not take
+// them back. It is meant for the terms of a topic.
+func (a *Analyzer) Keep() { a.kept = len(a.names) }
+
+// Trim forgets what was learned since [Analyzer.Keep], if it is much: terms
+// that were not kept are void after it and their numbers are given anew. Call
+// it between pages; then the memory in use does not grow with their number.
+func (a *Analyzer) Trim() {
+	if len(a.names)-a.kept < maxKnown && a.memo.n+len(a.memo.long) < maxKnown {
+		return
+	}
+	a.terms = a.keptOf(a.terms)
+	a.mute = a.keptOf(a.mute)
+	a.names = slices.Clone(a.names[:a.kept])
+	a.memo.reset()
+}
+
+// keptOf is index without the terms that are not kept. It is a new map because
+// a map that was large once stays large.
+func (a *Analyzer) keptOf(index map[string]Term) map[string]Term {
+	kept := make(map[string]Term)
+	for name, t := range index {
+		if t.Index() < a.kept {
+			kept[name] = t
+		}
+	}
+	return kept
+}

@@ -1,0 +1,265 @@
+package text
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// analyzer is one of English text.
+func analyzer(tb testing.TB, stemmer string) *Analyzer {
+	tb.Helper()
+	a, err := New("en", stemmer)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return a
+}
+
+// names spells terms out: silent ones in brackets.
+func names(a *Analyzer, terms []Term) string {
+	var b strings.Builder
+	for i, t := range terms {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if t.Silent() {
+			fmt.Fprintf(&b, "(%s)", a.Name(t))
+		} else {
+			b.WriteString(a.Name(t))
+		}
+	}
+	return b.String()
+}
+
+func TestTextBecomesTerms(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"", ""},
+		{" \t\n.,;!", ""},
+		{"Networks", "network"},
+		{"Call for Papers: networks!", "call (for) paper network"},
+		{"a C compiler", "(a) (c) compil"},
+		{"IT and the it department", "(it) (and) (the) (it) depart"},
+		{"don't we've O'Neill's", "(don) (t) (we) (ve) (o) neill (s)"},
+		{"1984 and 19845 in MP3s", "1984 (and) () (in) mp3"},
+		{"x123456 1234x", "x123456 1234x"},
+		{"Äpfel ÄPFEL a\u0308pfel", "äpfel äpfel äpfel"},
+		{"naïve café-society", "naïv café societi"},
+		{"Москва МОСКВА", "москва москва"},
+		{"\u212Bngstro\u0308m", "\u00e5ngström"}, // the sign for the unit is a letter too
+		{"٤٥ ٤٥٦٧٨", "٤٥ ()"},
+		{"語", "(語)"},
+		{"日本語", "日本語"},
+		{"bad\xffbytes\xc3", "bad byte"},
+		{"zero\x00byte", "zero byte"},
+		{"3×4÷5", "(3) (4) (5)"},
+		{strings.Repeat("x", 16) + " " + strings.Repeat("v", 17) + " " + strings.Repeat("z", 64) + " " + strings.Repeat("q", 65),
+			strings.Repeat("x", 16) + " " + strings.Repeat("v", 17) + " " + strings.Repeat("z", 64) + " ()"},
+		{"INTERNATIONALIZATIONS internationalizations", "internation internation"},
+		{"12345678901234567", "()"},
+	} {
+		a := analyzer(t, "porter")
+		for _, when := range []string{"cold", "warm"} {
+			if got := names(a, a.Append(nil, tt.text)); got != tt.want {
+				t.Errorf("%q, %s: got %q, want %q", tt.text, when, got, tt.want)
+			}
+		}
+	}
+}
+
+func TestTheStemmerIsAChoice(t *testing.T) {
+	const words = "university universe news"
+	for stemmer, want := range map[string]string{
+		"":        "univers univers new",
+		"porter":  "univers univers new",
+		"english": "universiti univers news",
+	} {
+		a := analyzer(t, stemmer)
+		if got := names(a, a.Append(nil, words)); got != want {
+			t.Errorf("%q: got %q, want %q", stemmer, got, want)
+		}
+	}
+	if _, err := New("en", "lovins"); err == nil || !strings.Contains(err.Error(), "known are porter, english") {
+		t.Errorf("unknown stemmer: %v", err)
+	}
+	if _, err := New("tlh", ""); err == nil || !strings.Contains(err.Error(), "known are en") {
+		t.Errorf("unknown language: %v", err)
+	}
+}
+
+func TestAWordIsTheSameWhereverItStands(t *testing.T) {
+	// Words near the end of the text are read another way.
+	a := analyzer(t, "porter")
+	for n := 1; n <= 20; n++ {
+		word := strings.Repeat("k", n)
+		got := a.Append(nil, strings.ToUpper(word)+" "+word+strings.Repeat(" ", 20)+word)
+		if len(got) != 3 || got[0] != got[1] || got[1] != got[2] {
+			t.Errorf("%d letters: %v", n, got)
+		}
+	}
+}
+
+func TestTermsDoNotDependOnWhatWasSeenBefore(t *testing.T) {
+	fresh, used := analyzer(t, "porter"), analyzer(t, "porter")
+	for i := range 3 * maxKnown / 2 {
+		used.Append(nil, fmt.Sprintf("w%dx", i))
+	}
+	const s = "Sensibilities of the w17x and w196000x hopping"
+	if got, want := names(used, used.Append(nil, s)), names(fresh, fresh.Append(nil, s)); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestTrimBoundsWhatIsRemembered(t *testing.T) {
+	a := analyzer(t, "porter")
+	kept := a.Append(nil, "topical words")
+	a.Keep()
+	top := 0
+	for page := range 30 {
+		for i := range 10_000 {
+			a.Append(nil, fmt.Sprintf("p%dw%d verylongwordindeed%dp%d", page, i, i, page))
+		}
+		a.Trim()
+		top = max(top, a.Len(), a.memo.n+len(a.memo.long))
+	}
+	if top > maxKnown+20_000 {
+		t.Errorf("%d words remembered, %d wanted at most", top, maxKnown+20_000)
+	}
+	if got := a.Append(nil, "topical words"); !slices.Equal(got, kept) {
+		t.Errorf("kept terms changed: %v, then %v", kept, got)
+	}
+	if got := names(a, a.Append(nil, "the words of p29w9999")); got != "(the) word (of) p29w9999" {
+		t.Error(got)
+	}
+}
+
+func TestTheMemoIsOnlyACache(t *testing.T) {
+	// Keys chosen to fall into one slot of a table of any size in use.
+	var m memo
+	m.reset()
+	var same []key
+	for i := uint64(1); len(same) < 40; i++ {
+		if k := (key{i, 0}); k.hash()&(1<<18-1) < 4 {
+			same = append(same, k)
+		}
+	}
+	for i, k := range same {
+		m.add(k, Term(i))
+	}
+	found := 0
+	for i, k := range same {
+		if term, ok := m.find(k); ok {
+			found++
+			if term != Term(i) {
+				t.Errorf("key %d has term %d", i, term)
+			}
+		}
+	}
+	if found == 0 || found > maxProbes+4 {
+		t.Errorf("%d of %d colliding keys are held", found, len(same))
+	}
+}
+
+func TestWordsAreAsWritten(t *testing.T) {
+	got := slices.Collect(Words("Ciphers, hashes & TLS\xff1.3 – naïve"))
+	want := []string{"Ciphers", "hashes", "TLS", "1", "3", "naïve"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for range Words("stops when asked to") {
+		break
+	}
+}
+
+func TestVectorsCount(t *testing.T) {
+	a := analyzer(t, "porter")
+	var v Vector
+	for range 2 { // the second time over a vector that was in use
+		v.Reset()
+		for _, term := range a.Append(nil, "papers on networks and papers") {
+			v.Add(term, 1.5)
+		}
+		var got []string
+		for term, w := range v.All() {
+			got = append(got, fmt.Sprint(a.Name(term), w))
+		}
+		if want := []string{"paper3", "network1.5"}; !slices.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+		if v.Len() != 2 || v.SumSquares() != 9+2.25 || v.At(a.Append(nil, "paper")[0]) != 3 || v.At(Gap) != 0 || v.At(1<<20) != 0 {
+			t.Errorf("wrong: %d entries, Σw² = %v", v.Len(), v.SumSquares())
+		}
+	}
+	for range v.All() {
+		break
+	}
+}
+
+func TestEveryStopWordIsAWord(t *testing.T) {
+	a := analyzer(t, "porter")
+	seen := map[string]bool{}
+	for w := range strings.FieldsSeq(stopEnglish) {
+		if got := a.Append(nil, w); len(got) != 1 || !got[0].Silent() || got[0] == Gap {
+			t.Errorf("%q: %v", w, got)
+		}
+		if seen[w] {
+			t.Errorf("%q stands there twice", w)
+		}
+		seen[w] = true
+	}
+}
+
+func TestAppendDoesNotAllocateOnceWarm(t *testing.T) {
+	a := analyzer(t, "porter")
+	const s = "Call for papers: the Äpfel of internationalizations, 1999999 and so on, over and over"
+	dst := a.Append(nil, s)
+	if n := testing.AllocsPerRun(100, func() { dst = a.Append(dst[:0], s) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func FuzzTerms(f *testing.F) {
+	for _, s := range []string{
+		"", "Call for Papers: networks!", "don't", "İstanbul ǅungla ΌΣΟΣ", "a\u0308\u0323 \u0344\u1F71", "bad\xffbytes\xc3",
+		"\u212Belvin \u2126 \u212A", "語 日本語 ٤٥٦٧٨", "sensibilities hopping éééd", "x\u00ad\u200dy", "ﬁ Ⅷ ℌ \U0001D400",
+		strings.Repeat("e\u0301", 40), "\u0958 \uFB2A \U0001D15E",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		a := analyzer(t, "porter")
+		terms := a.Append(nil, s)
+		n := 0
+		for w := range Words(s) {
+			term := terms[n]
+			n++
+			if w == "" || !utf8.ValidString(w) || !utf8.ValidString(a.Name(term)) {
+				t.Fatalf("word %q, term %q", w, a.Name(term))
+			}
+			once := string(fold(nil, w))
+			if twice := string(fold(nil, once)); once != twice {
+				t.Fatalf("%q folds to %q, and that to %q", w, once, twice)
+			}
+			if len(once) > maxWord || len(w) > maxWord {
+				continue
+			}
+			if again := a.Append(nil, once); len(again) != 1 || again[0] != term {
+				t.Fatalf("%q is %q, folded %q it is %q", w, a.Name(term), once, names(a, again))
+			}
+			if english := English([]byte(once)); !utf8.Valid(english) || len(english) > len(once) {
+				t.Fatalf("English(%q) = %q", once, english)
+			}
+			if porter := Porter([]byte(once)); !utf8.Valid(porter) || len(porter) > len(once) {
+				t.Fatalf("Porter(%q) = %q", once, porter)
+			}
+		}
+		if n != len(terms) {
+			t.Fatalf("%d words, %d terms", n, len(terms))
+		}
+		if again := a.Append(nil, s); !slices.Equal(terms, again) {
+			t.Fatalf("%v, then %v", terms, again)
+		}
+	})
+}
