@@ -1,0 +1,345 @@
+package weburl
+
+import "strings"
+
+// parse is the basic URL parser of the standard, cut down to http and https and
+// turned from a state machine over code points into one pass over byte strings. The
+// result is built on the stack, in canonical form from the start.
+//
+// See https://url.spec.whatwg.org/#concept-basic-url-parser; states are named where
+// they are met.
+func parse(s string, base URL) (URL, error) {
+	s = clean(s)
+	if len(s) > MaxLength {
+		return URL{}, ErrTooLong
+	}
+
+	// Scheme start, scheme and no scheme state.
+	scheme, rest, ok := cutScheme(s)
+	switch {
+	case ok:
+		if scheme = known(scheme); scheme == "" {
+			return URL{}, ErrScheme
+		}
+	case base.IsZero():
+		return URL{}, ErrRelative
+	default:
+		scheme = base.Scheme()
+	}
+
+	var (
+		space [1024]byte // enough for nearly all addresses
+		out   = space[:0]
+		u     URL
+		err   error
+	)
+	switch {
+	case scheme != base.Scheme(), len(rest) > 1 && isSlash(rest[0]) && isSlash(rest[1]):
+		// Special authority slashes, authority, host and port state.
+		for rest != "" && isSlash(rest[0]) {
+			rest = rest[1:]
+		}
+		end := 0
+		for end < len(rest) && classes[rest[end]]&authorityEnd == 0 {
+			end++
+		}
+		authority := rest[:end]
+		rest = rest[end:]
+		if rest != "" && isSlash(rest[0]) {
+			rest = rest[1:]
+		}
+
+		authority = authority[strings.LastIndexByte(authority, '@')+1:]
+		out = append(out, scheme...)
+		out = append(out, "://"...)
+		u.host = uint16(len(out))
+		host, port := cutPort(authority)
+		if out, err = appendHost(out, host); err != nil {
+			return URL{}, err
+		}
+		if len(out) > MaxLength {
+			return URL{}, ErrTooLong
+		}
+		u.port = uint16(len(out))
+		if out, err = appendPort(out, port, scheme); err != nil {
+			return URL{}, err
+		}
+		u.path = uint16(len(out))
+		out = append(out, '/')
+		out, rest = appendPath(out, len(out)-1, rest)
+
+	// Relative and relative slash state.
+	case rest == "", rest[0] == '#':
+		return base, nil
+	case rest[0] == '?':
+		u = base
+		out = append(out, base.s[:base.query]...)
+	case isSlash(rest[0]):
+		u = base
+		out = append(out, base.s[:base.path+1]...)
+		out, rest = appendPath(out, int(base.path), rest[1:])
+	default:
+		u = base
+		dir := strings.LastIndexByte(base.s[:base.query], '/')
+		out = append(out, base.s[:dir+1]...)
+		out, rest = appendPath(out, int(base.path), rest)
+	}
+
+	// Query state; rest is empty or begins with a question mark or a number sign.
+	query := len(out)
+	if rest != "" && rest[0] == '?' {
+		out = appendQuery(out, rest)
+	}
+	if len(out) > MaxLength {
+		return URL{}, ErrTooLong
+	}
+	u.query = uint16(query)
+	switch {
+	case string(out) == s:
+		u.s = s
+	case string(out) == base.s:
+		u.s = base.s
+	default:
+		u.s = string(out)
+	}
+	return u, nil
+}
+
+// clean removes what the standard does not see: control characters and spaces
+// around an address, tabs and line breaks anywhere in it.
+func clean(s string) string {
+	for s != "" && s[0] <= ' ' {
+		s = s[1:]
+	}
+	for s != "" && s[len(s)-1] <= ' ' {
+		s = s[:len(s)-1]
+	}
+	if !strings.ContainsAny(s, "\t\n\r") {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for _, c := range []byte(s) {
+		if c != '\t' && c != '\n' && c != '\r' {
+			b = append(b, c)
+		}
+	}
+	return string(b)
+}
+
+// cutScheme cuts s after the colon of its scheme, if it has one.
+func cutScheme(s string) (scheme, rest string, ok bool) {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+		case i > 0 && c == ':':
+			return s[:i], s[i+1:], true
+		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'):
+		default:
+			return "", s, false
+		}
+	}
+	return "", s, false
+}
+
+// known returns "http", "https" or, for any other scheme, "".
+func known(scheme string) string {
+	switch {
+	case strings.EqualFold(scheme, "http"):
+		return "http"
+	case strings.EqualFold(scheme, "https"):
+		return "https"
+	}
+	return ""
+}
+
+// cutPort cuts an authority at the first colon that is not in brackets. The port
+// keeps its colon.
+func cutPort(s string) (host, port string) {
+	inside := false
+	for i := range len(s) {
+		switch s[i] {
+		case '[':
+			inside = true
+		case ']':
+			inside = false
+		case ':':
+			if !inside {
+				return s[:i], s[i:]
+			}
+		}
+	}
+	return s, ""
+}
+
+// appendPort appends ":" and the port in decimal unless it is the default one or
+// missing.
+func appendPort(out []byte, port, scheme string) ([]byte, error) {
+	if len(port) <= 1 {
+		return out, nil
+	}
+	digits := port[1:]
+	n := 0
+	for _, c := range []byte(digits) {
+		if c < '0' || '9' < c {
+			return nil, ErrPort
+		}
+		if n = n*10 + int(c-'0'); n > 65535 {
+			return nil, ErrPort
+		}
+	}
+	if scheme == "http" && n == 80 || scheme == "https" && n == 443 {
+		return out, nil
+	}
+	for len(digits) > 1 && digits[0] == '0' {
+		digits = digits[1:]
+	}
+	out = append(out, ':')
+	return append(out, digits...), nil
+}
+
+// appendPath appends the path at the head of s and returns what follows it. The path
+// in out begins at root and ends in a slash.
+func appendPath(out []byte, root int, s string) ([]byte, string) {
+	segment := len(out)
+	for {
+		i := 0
+		for i < len(s) && classes[s[i]]&pathPlain != 0 {
+			i++
+		}
+		out = append(out, s[:i]...)
+		s = s[i:]
+		if s == "" || s[0] == '?' || s[0] == '#' {
+			if dots(out[segment:]) != 0 {
+				out = closeSegment(out, root, segment)
+			}
+			return out, s
+		}
+		switch c := s[0]; {
+		case isSlash(c):
+			out = closeSegment(out, root, segment)
+			segment = len(out)
+			s = s[1:]
+		case c == '%' && len(s) > 2 && isHex(s[1]) && isHex(s[2]):
+			out = appendOctet(out, unhex(s[1])<<4|unhex(s[2]))
+			s = s[3:]
+		case c == '%':
+			out = append(out, c)
+			s = s[1:]
+		default:
+			out = appendEscape(out, c)
+			s = s[1:]
+		}
+	}
+}
+
+// closeSegment ends the segment that begins in out at i, which leaves out ending in
+// a slash. A single dot disappears; a double one takes the segment before it along.
+func closeSegment(out []byte, root, i int) []byte {
+	switch dots(out[i:]) {
+	case 1:
+		return out[:i]
+	case 2:
+		for i--; i > root && out[i-1] != '/'; i-- {
+		}
+		return out[:max(i, root+1)]
+	}
+	return append(out, '/')
+}
+
+// dots returns 1 if a segment is ".", 2 if it is "..", and 0 otherwise.
+func dots(segment []byte) int {
+	if n := len(segment); n == 1 && segment[0] == '.' || n == 2 && segment[0] == '.' && segment[1] == '.' {
+		return n
+	}
+	return 0
+}
+
+// appendOctet appends to a path the octet that was escaped in it: as it is if it is
+// unreserved, else escaped again. Behind a percent sign that escapes nothing a
+// hexadecimal digit must not come out plainly, or the two would begin to.
+func appendOctet(out []byte, c byte) []byte {
+	if classes[c]&unreserved == 0 {
+		return appendEscape(out, c)
+	}
+	if n := len(out); isHex(c) && (out[n-1] == '%' || out[n-2] == '%' && isHex(out[n-1])) {
+		return appendEscape(out, c)
+	}
+	return append(out, c)
+}
+
+// appendQuery appends the query at the head of s, with its question mark.
+func appendQuery(out []byte, s string) []byte {
+	for {
+		i := 0
+		for i < len(s) && classes[s[i]]&queryPlain != 0 {
+			i++
+		}
+		out = append(out, s[:i]...)
+		if i == len(s) || s[i] == '#' {
+			return out
+		}
+		out = appendEscape(out, s[i])
+		s = s[i+1:]
+	}
+}
+
+// appendEscape appends the percent-encoded form of c.
+func appendEscape(out []byte, c byte) []byte {
+	const digits = "0123456789ABCDEF"
+	return append(out, '%', digits[c>>4], digits[c&15])
+}
+
+func isSlash(c byte) bool { return c == '/' || c == '\\' }
+
+func isHex(c byte) bool { return classes[c]&hexadecimal != 0 }
+
+// unhex returns the value of a hexadecimal digit.
+func unhex(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c&^0x20 - 'A' + 10
+}
+
+// A class tells in which parts of an address a byte may stand, and how.
+type class uint8
+
+const (
+	pathPlain    class = 1 << iota // within a segment, as it is; percent signs are looked at
+	queryPlain                     // in a query, as it is
+	hostPlain                      // in a host, as it is
+	hostUpper                      // in a host, in lower case
+	authorityEnd                   // ends an authority
+	unreserved                     // needs no escape anywhere: RFC 3986, section 2.3
+	hexadecimal                    // a hexadecimal digit
+)
+
+// classes holds the percent-encode sets and the forbidden host code points of the
+// standard, the other way round: what may stay.
+var classes = func() (t [256]class) {
+	for c := byte('!'); c <= '~'; c++ {
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
+		digit := '0' <= c && c <= '9'
+		if strings.IndexByte("\"#<>?^`{}/\\%", c) < 0 {
+			t[c] |= pathPlain
+		}
+		if strings.IndexByte("\"#<>'", c) < 0 {
+			t[c] |= queryPlain
+		}
+		if 'A' <= c && c <= 'Z' {
+			t[c] |= hostUpper
+		} else if strings.IndexByte("#/:<>?@[\\]^|%", c) < 0 {
+			t[c] |= hostPlain
+		}
+		if strings.IndexByte("/\\?#", c) >= 0 {
+			t[c] |= authorityEnd
+		}
+		if letter || digit || strings.IndexByte("-._~", c) >= 0 {
+			t[c] |= unreserved
+		}
+		if digit || 'a' <= c|0x20 && c|0x20 <= 'f' {
+			t[c] |= hexadecimal
+		}
+	}
+	return t
+}()

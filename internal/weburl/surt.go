@@ -1,0 +1,200 @@
+package weburl
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// SURT returns the key under which an index of an archive files u, its sort-friendly
+// URI reordering transform: "com,example:8080)/a?b&c" for
+// "https://www.example.com:8080/A/?c&b". Keys are what pywb and the Python package
+// surt make of u, so that indexes can be exchanged with them. Many addresses share
+// one key: who looks something up must compare the addresses behind it.
+//
+// From the address to the key:
+//
+//   - the scheme goes; so does one "www.", or "www2." with any number; so do dots at
+//     the ends of the host;
+//   - the labels of the host are reversed and joined by commas, those of an IPv4
+//     address too; an IPv6 address loses its brackets; a port that is not the
+//     default one stays;
+//   - path and query are unescaped until there is nothing to unescape, and whatever is
+//     not printable ASCII, the percent sign, the number sign and the space are
+//     escaped again; dot segments that come to light are resolved;
+//   - doubled slashes become one, and the slash at the end goes;
+//   - all is put in lower case, escapes included;
+//   - session identifiers that ASP.NET puts in paths, and those of PHP, Java, ASP and
+//     ColdFusion in queries, go;
+//   - parameters are sorted, by name and then by value; an empty query goes.
+//
+// The CDXJ specification of Webrecorder keeps "www" ("com,example,www)/") and says
+// little of the rest; the Heritrix form keeps the scheme and a comma at the end
+// ("http://(com,example,)/"). We follow pywb, whose index is the one in use.
+//
+// Source: https://github.com/internetarchive/surt, DefaultIAURLCanonicalizer.
+func (u URL) SURT() string {
+	if u.IsZero() {
+		return ""
+	}
+	out := make([]byte, 0, len(u.s)+8)
+	out = appendHostKey(out, u.Hostname())
+	out = append(out, u.s[u.port:u.path]...)
+	out = append(out, ')')
+	out = appendPathKey(out, u.Path())
+	if query := u.Query(); query != "" {
+		out = appendQueryKey(out, query)
+	}
+	return string(out)
+}
+
+// appendHostKey appends the labels of a host in reverse.
+func appendHostKey(out []byte, host string) []byte {
+	if host[0] == '[' {
+		return append(out, host[1:len(host)-1]...)
+	}
+	host = strings.Trim(strings.ReplaceAll(host, "..", "."), ".")
+	if rest, ok := strings.CutPrefix(host, "www"); ok {
+		if rest, ok = strings.CutPrefix(strings.TrimLeft(rest, "0123456789"), "."); ok {
+			host = rest
+		}
+	}
+	for {
+		dot := strings.LastIndexByte(host, '.')
+		out = append(out, host[dot+1:]...)
+		if dot < 0 {
+			return out
+		}
+		out = append(out, ',')
+		host = host[:dot]
+	}
+}
+
+// appendPathKey appends the key of a path.
+func appendPathKey(out []byte, path string) []byte {
+	path = unescape(path)
+	if strings.Contains(path, "//") || strings.Contains(path, "/.") {
+		path = tidy(path)
+	}
+	root := len(out)
+	out = appendKey(out, path)
+	if key := out[root:]; bytes.Contains(key, []byte(".aspx")) && bytes.IndexByte(key, '(') >= 0 {
+		for _, r := range pathSessions() {
+			out = append(out[:root], r.ReplaceAll(out[root:], []byte("$1$2"))...)
+		}
+	}
+	if n := len(out); n > root+1 && out[n-1] == '/' {
+		out = out[:n-1]
+	}
+	return out
+}
+
+// tidy resolves dot segments and drops empty ones. Two dots take along the segment
+// before them even if it is empty, and stay where there is none.
+func tidy(path string) string {
+	var kept []string
+	for segment := range strings.SplitSeq(path[1:], "/") {
+		switch {
+		case segment == ".":
+		case segment == ".." && len(kept) > 0:
+			kept = kept[:len(kept)-1]
+		default:
+			kept = append(kept, segment)
+		}
+	}
+	kept = slices.DeleteFunc(kept, func(s string) bool { return s == "" })
+	return "/" + strings.Join(kept, "/")
+}
+
+// appendQueryKey appends the key of a query that is not empty, with its question
+// mark, unless nothing is left of it.
+func appendQueryKey(out []byte, query string) []byte {
+	query = string(appendKey(nil, unescape(query)))
+	if strings.Contains(query, "sid=") || strings.Contains(query, "sessionid") || strings.Contains(query, "cfid=") {
+		for _, r := range querySessions() {
+			query = r.ReplaceAllString(query, "$1$2")
+		}
+	}
+	if query == "" {
+		return out
+	}
+	if strings.IndexByte(query, '&') >= 0 {
+		parameters := strings.Split(query, "&")
+		slices.SortStableFunc(parameters, func(a, b string) int {
+			aName, aValue, _ := strings.Cut(a, "=")
+			bName, bValue, _ := strings.Cut(b, "=")
+			return cmp.Or(
+				strings.Compare(aName, bName),
+				cmp.Compare(min(1, len(a)-len(aName)), min(1, len(b)-len(bName))),
+				strings.Compare(aValue, bValue),
+			)
+		})
+		query = strings.Join(parameters, "&")
+	}
+	return append(append(out, '?'), query...)
+}
+
+// unescape decodes percent-escapes until none is left. It is what repeating a
+// pass over the whole string until nothing changes comes to, in linear time: the
+// digits of an escape may be the outcome of other escapes, so each byte that is
+// put on the stack is looked at together with the two below it.
+func unescape(s string) string {
+	if strings.IndexByte(s, '%') < 0 {
+		return s
+	}
+	b := make([]byte, 0, len(s))
+	for _, c := range []byte(s) {
+		b = append(b, c)
+		for n := len(b); n > 2 && b[n-3] == '%' && isHex(b[n-2]) && isHex(b[n-1]); n = len(b) {
+			b = append(b[:n-3], unhex(b[n-2])<<4|unhex(b[n-1]))
+		}
+	}
+	return string(b)
+}
+
+// appendKey appends s in lower case, escaped where it is not printable ASCII.
+func appendKey(out []byte, s string) []byte {
+	const digits = "0123456789abcdef"
+	for _, c := range []byte(s) {
+		switch {
+		case c <= ' ' || c >= 0x7f || c == '%' || c == '#':
+			out = append(out, '%', digits[c>>4], digits[c&15])
+		case 'A' <= c && c <= 'Z':
+			out = append(out, c|0x20)
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Session identifiers, as the package surt knows them, to be replaced by $1$2. They
+// see lower case only. Compiled when the first key needs them.
+var (
+	pathSessions = sync.OnceValue(func() []*regexp.Regexp {
+		return compile(
+			`^(.*/)\((?:[a-z]\([0-9a-z]{24}\))+\)/([^?]+\.aspx.*)$`,
+			`^(.*/)\([0-9a-z]{24}\)/([^?]+\.aspx.*)$`,
+		)
+	})
+	querySessions = sync.OnceValue(func() []*regexp.Regexp {
+		return compile(
+			`^(.*)jsessionid=[0-9a-z]{32}(?:&(.*))?$`,
+			`^(.*)phpsessid=[0-9a-z]{32}(?:&(.*))?$`,
+			`^(.*)sid=[0-9a-z]{32}(?:&(.*))?$`,
+			`^(.*)aspsessionid[a-z]{8}=[a-z]{24}(?:&(.*))?$`,
+			`^(.*)cfid=[^&]+&cftoken=[^&]+(?:&(.*))?$`,
+		)
+	})
+)
+
+func compile(patterns ...string) []*regexp.Regexp {
+	rs := make([]*regexp.Regexp, len(patterns))
+	for i, p := range patterns {
+		rs[i] = regexp.MustCompile(p)
+	}
+	return rs
+}
