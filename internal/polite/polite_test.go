@@ -1,0 +1,337 @@
+package polite
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// web is a web without a network: it answers after a while and remembers when
+// it was asked.
+type web struct {
+	mu     sync.Mutex
+	took   time.Duration
+	answer func(u *url.URL) (*http.Response, error) // nil: 200
+	asked  map[string][]time.Time                   // host → start, end, start, end, …
+	at     map[string]int                           // hosts that are being asked now
+	worst  int                                      // most requests to one host at once
+}
+
+func (w *web) RoundTrip(req *http.Request) (*http.Response, error) {
+	w.mark(req.URL.Host, 1)
+	time.Sleep(w.took)
+	resp, err := &http.Response{StatusCode: 200}, error(nil)
+	if w.answer != nil {
+		resp, err = w.answer(req.URL)
+	}
+	if err != nil {
+		w.mark(req.URL.Host, -1)
+		return nil, err
+	}
+	if resp.Header == nil {
+		resp.Header = http.Header{}
+	}
+	if resp.Body == nil {
+		resp.Body = io.NopCloser(strings.NewReader(""))
+	}
+	resp.Body = &closer{resp.Body, func() { w.mark(req.URL.Host, -1) }}
+	return resp, nil
+}
+
+func (w *web) mark(host string, d int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.asked == nil {
+		w.asked, w.at = map[string][]time.Time{}, map[string]int{}
+	}
+	w.asked[host] = append(w.asked[host], time.Now())
+	w.at[host] += d
+	w.worst = max(w.worst, w.at[host])
+}
+
+type closer struct {
+	io.ReadCloser
+	f func()
+}
+
+func (c *closer) Close() error { c.f(); return c.ReadCloser.Close() }
+
+// get asks and reads to the end.
+func get(ctx context.Context, rt http.RoundTripper, u string) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, "GET", u, nil)
+	if err != nil {
+		return 0, err
+	}
+	resp, err := rt.RoundTrip(req)
+	if err != nil {
+		return 0, err
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	resp.Body.Close()
+	return resp.StatusCode, err
+}
+
+func mustParse(s string) *url.URL {
+	u, err := url.Parse(s)
+	if err != nil {
+		panic(err)
+	}
+	return u
+}
+
+func TestAHostIsAskedOneThingAtATimeAndRestsInBetween(t *testing.T) {
+	for _, c := range []struct {
+		name               string
+		delay, took, crawl time.Duration
+		want               time.Duration
+	}{
+		{"two seconds at least", DefaultDelay, 10 * time.Millisecond, 0, 2 * time.Second},
+		{"five times as long as it took", DefaultDelay, 3 * time.Second, 0, 15 * time.Second},
+		{"but no longer than a minute", DefaultDelay, 50 * time.Second, 0, time.Minute},
+		{"as long as robots.txt asks", DefaultDelay, time.Second, 20 * time.Second, 20 * time.Second},
+		{"but no longer than a minute for that either", DefaultDelay, time.Second, time.Hour, time.Minute},
+		{"longer than a minute if the user says so", 5 * time.Minute, time.Second, 0, 5 * time.Minute},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &web{took: c.took}
+			tr := &Transport{Base: w, Delay: c.delay}
+			tr.SetCrawlDelay(mustParse("http://a.test/"), c.crawl)
+			var wg sync.WaitGroup
+			for range 5 {
+				wg.Go(func() {
+					if _, err := get(t.Context(), tr, "http://A.test:80/x"); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			if w.worst != 1 {
+				t.Errorf("%s: %d requests at once", c.name, w.worst)
+			}
+			times := w.asked["A.test:80"]
+			for i := 2; i < len(times); i += 2 {
+				if got := times[i].Sub(times[i-1]); got != c.want {
+					t.Errorf("%s: rested %v, want %v", c.name, got, c.want)
+				}
+			}
+		})
+	}
+}
+
+func TestHostsDoNotWaitForEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &web{took: 100 * time.Millisecond}
+		tr := &Transport{Base: w, Delay: DefaultDelay}
+		start := time.Now()
+		var wg sync.WaitGroup
+		for _, host := range []string{"a", "b", "c", "d"} {
+			for range 10 {
+				wg.Go(func() { get(t.Context(), tr, "http://"+host+".test/") })
+			}
+		}
+		wg.Wait()
+		if got, want := time.Since(start), 10*100*time.Millisecond+9*DefaultDelay; got != want {
+			t.Errorf("took %v, want %v", got, want)
+		}
+	})
+}
+
+func TestWithoutDelayThereIsNoWaitOfAnyKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &web{answer: func(*url.URL) (*http.Response, error) {
+			return &http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {"9"}}}, nil
+		}}
+		tr := &Transport{Base: w}
+		tr.SetCrawlDelay(mustParse("http://a.test/"), time.Hour)
+		start := time.Now()
+		for range 5 {
+			if _, err := get(t.Context(), tr, "http://a.test/"); err != nil {
+				t.Error(err)
+			}
+		}
+		if took := time.Since(start); took != 0 {
+			t.Errorf("waited %v", took)
+		}
+	})
+}
+
+func TestWaitingEndsWithTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &web{took: time.Second}
+		tr := &Transport{Base: w, Delay: time.Minute}
+		if _, err := get(t.Context(), tr, "http://a.test/"); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		start := time.Now()
+		var wg sync.WaitGroup
+		for range 3 { // one waits for the pause, two for the turn
+			wg.Go(func() {
+				if _, err := get(ctx, tr, "http://a.test/"); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		wg.Wait()
+		if got := time.Since(start); got != 5*time.Second {
+			t.Errorf("waited %v", got)
+		}
+		if until := tr.HeldUntil(mustParse("http://a.test/")); !until.IsZero() {
+			t.Errorf("the host was blamed for our impatience until %v", until)
+		}
+		if _, err := get(t.Context(), tr, "http://a.test/"); err != nil {
+			t.Errorf("the turn was lost: %v", err)
+		}
+	})
+}
+
+func TestAFailingHostIsHeldTwiceAsLongEachTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fail := errors.New("connection refused")
+		w := &web{answer: func(*url.URL) (*http.Response, error) { return nil, fail }}
+		tr := &Transport{Base: w, Delay: DefaultDelay, Seed: 7}
+		u := mustParse("http://a.test/")
+		want := FirstBackoff
+		for n := range 14 {
+			if _, err := get(t.Context(), tr, u.String()); !errors.Is(err, fail) {
+				t.Fatalf("failure %d: %v", n, err)
+			}
+			held := time.Until(tr.HeldUntil(u))
+			if ratio := float64(held) / float64(want); ratio < 1-Jitter || ratio > 1+Jitter {
+				t.Errorf("failure %d: held for %v, want about %v", n+1, held, want)
+			}
+			_, err := get(t.Context(), tr, u.String())
+			if hold, ok := errors.AsType[*HoldError](err); !ok || hold.Until != tr.HeldUntil(u) {
+				t.Errorf("failure %d: asked although held: %v", n+1, err)
+			}
+			time.Sleep(held)
+			want = min(2*want, MaxBackoff)
+		}
+		if n := len(w.asked["a.test"]); n != 28 {
+			t.Errorf("asked %d times, want 14", n/2)
+		}
+
+		again := &Transport{Base: w, Delay: DefaultDelay, Seed: 7}
+		get(t.Context(), again, u.String())
+		first := time.Until(again.HeldUntil(u))
+		other := &Transport{Base: w, Delay: DefaultDelay, Seed: 8}
+		get(t.Context(), other, u.String())
+		if first == FirstBackoff || first == time.Until(other.HeldUntil(u)) {
+			t.Errorf("no jitter: %v", first)
+		}
+	})
+}
+
+func TestHalfAnHourOfCalmIsForgiveness(t *testing.T) {
+	for _, c := range []struct {
+		calm time.Duration
+		want time.Duration
+	}{{Forgiveness - time.Minute, 4 * FirstBackoff}, {Forgiveness + time.Minute, FirstBackoff}} {
+		synctest.Test(t, func(t *testing.T) {
+			status := 503
+			w := &web{answer: func(*url.URL) (*http.Response, error) { return &http.Response{StatusCode: status}, nil }}
+			tr := &Transport{Base: w, Delay: DefaultDelay}
+			u := mustParse("http://a.test/")
+			for range 2 {
+				get(t.Context(), tr, u.String())
+				time.Sleep(time.Until(tr.HeldUntil(u)))
+			}
+			status = 200
+			get(t.Context(), tr, u.String())
+			time.Sleep(c.calm)
+			status = 429
+			get(t.Context(), tr, u.String())
+			if held := time.Until(tr.HeldUntil(u)); held < c.want*9/10 || held > c.want*11/10 {
+				t.Errorf("after %v of calm held for %v, want about %v", c.calm, held, c.want)
+			}
+		})
+	}
+}
+
+func TestRetryAfterIsHonoured(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for value, want := range map[string]time.Duration{
+		"":                               0,
+		"120":                            2 * time.Minute,
+		" 0 ":                            0,
+		"-5":                             0,
+		"soon":                           0,
+		"1.5":                            0,
+		"99999999999999999999999999":     MaxRetryAfter,
+		"31622401":                       MaxRetryAfter,
+		"Fri, 20 Nov 2026 13:00:00 GMT":  time.Hour,
+		"Fri, 20 Nov 2026 11:00:00 GMT":  0,
+		"Friday, 20-Nov-26 12:30:00 GMT": 30 * time.Minute,
+		"Fri Nov 20 12:00:01 2026":       time.Second,
+		"Fri, 20 Nov 2999 13:00:00 GMT":  MaxRetryAfter,
+	} {
+		if got := RetryAfter(http.Header{"Retry-After": {value}}, now); got != want {
+			t.Errorf("%q: %v, want %v", value, got, want)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := &web{answer: func(*url.URL) (*http.Response, error) {
+			return &http.Response{StatusCode: 429, Header: http.Header{"Retry-After": {"7200"}}}, nil
+		}}
+		tr := &Transport{Base: w, Delay: DefaultDelay}
+		get(t.Context(), tr, "http://a.test/")
+		if held := time.Until(tr.HeldUntil(mustParse("http://a.test/"))); held != 2*time.Hour {
+			t.Errorf("held for %v", held)
+		}
+	})
+}
+
+func TestAConnectionThatBreaksInTheBodyIsAFailureAndARefusedAddressIsNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("connection reset")
+		w := &web{answer: func(u *url.URL) (*http.Response, error) {
+			if u.Host == "private.test" {
+				return nil, &url.Error{Op: "dial", Err: &BlockedError{"10.0.0.1:80"}}
+			}
+			return &http.Response{StatusCode: 200, Body: io.NopCloser(io.MultiReader(strings.NewReader("x"), errReader{broken}))}, nil
+		}}
+		tr := &Transport{Base: w, Delay: DefaultDelay}
+		if _, err := get(t.Context(), tr, "http://broken.test/"); !errors.Is(err, broken) {
+			t.Error(err)
+		}
+		if tr.HeldUntil(mustParse("http://broken.test/")).IsZero() {
+			t.Error("not held")
+		}
+		get(t.Context(), tr, "http://private.test/")
+		if !tr.HeldUntil(mustParse("http://private.test/")).IsZero() {
+			t.Error("held although nothing was asked")
+		}
+	})
+}
+
+type errReader struct{ err error }
+
+func (r errReader) Read([]byte) (int, error) { return 0, r.err }
+
+func TestHostsOfWhichThereIsNothingToRememberAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &web{}
+		tr := &Transport{Base: w, Delay: time.Second}
+		name := func(i int) string {
+			return "http://h" + strings.Repeat("x", i%7) + string(rune('a'+i%26)) + time.Duration(i).String() + "/"
+		}
+		for i := range sweepAt {
+			tr.mu.Lock()
+			tr.find(name(i))
+			tr.mu.Unlock()
+		}
+		time.Sleep(time.Minute)
+		get(t.Context(), tr, "http://last.test/")
+		if n := len(tr.hosts); n > 2 {
+			t.Errorf("%d hosts are remembered", n)
+		}
+	})
+}

@@ -1,0 +1,181 @@
+package polite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"spoor/internal/robots"
+)
+
+const (
+	// RobotsTTL is how long an answer is kept (RFC 9309, section 2.4).
+	RobotsTTL = 24 * time.Hour
+
+	// RobotsRetry is how long a server that failed to answer is taken to
+	// refuse everything.
+	RobotsRetry = time.Hour
+
+	// RobotsRedirects is how many redirects are followed to a robots.txt
+	// (section 2.3.1.2).
+	RobotsRedirects = 5
+
+	// robotsKept bounds the number of robots.txt that are remembered.
+	robotsKept = 1 << 16
+)
+
+// A Verdict is what robots.txt says about one URL.
+type Verdict struct {
+	Allowed bool
+	Reason  string    // what refused: the line of robots.txt, or that there was no answer
+	Until   time.Time // if there was no answer: when it is asked for again
+}
+
+// Robots asks for the robots.txt of hosts and remembers it. An answer of 4xx
+// other than 429 means that there are no rules; 429 and 5xx that everything is
+// refused until the server has recovered.
+//
+// The zero value works once Transport and Agent are set. It is safe for
+// concurrent use; a robots.txt that several wait for is asked for once.
+type Robots struct {
+	// Transport asks for robots.txt: usually what pages are asked with, so
+	// that robots.txt is asked for as politely. Bodies it returns are decoded.
+	Transport http.RoundTripper
+
+	// Agent is the name by which robots.txt may call us.
+	Agent string
+
+	// CrawlDelay, if not nil, is told at every decision what the robots.txt of
+	// u's host asks for, 0 if nothing.
+	CrawlDelay func(u *url.URL, d time.Duration)
+
+	mu      sync.Mutex
+	entries map[string]*entry
+	order   []string // of entries, oldest first
+}
+
+// entry is the robots.txt of one origin, once ready is closed.
+type entry struct {
+	ready   chan struct{}
+	rules   *robots.Rules
+	refused string // why everything is refused, if it is
+	expires time.Time
+	err     error
+}
+
+// Decide tells whether u may be asked for. An error means that it could not be
+// found out, and so that u must not be asked for now: the network failed, the
+// host is held ([HoldError]) or ctx has ended.
+func (r *Robots) Decide(ctx context.Context, u *url.URL) (Verdict, error) {
+	if u.Path == "/robots.txt" && u.RawQuery == "" {
+		return Verdict{Allowed: true}, nil
+	}
+	for {
+		e, mine := r.entry(u.Scheme + "://" + u.Host)
+		if mine {
+			r.fill(ctx, u, e)
+		}
+		select {
+		case <-e.ready:
+		case <-ctx.Done():
+			return Verdict{}, context.Cause(ctx)
+		}
+		if e.err != nil {
+			if !mine && ctx.Err() == nil && (errors.Is(e.err, context.Canceled) || errors.Is(e.err, context.DeadlineExceeded)) {
+				continue // whoever asked gave up; we have not
+			}
+			return Verdict{}, fmt.Errorf("robots.txt: %w", e.err)
+		}
+		if e.refused != "" {
+			return Verdict{Reason: e.refused, Until: e.expires}, nil
+		}
+		if r.CrawlDelay != nil {
+			r.CrawlDelay(u, time.Duration(e.rules.Delay*float64(time.Second)))
+		}
+		d := e.rules.Decide(u.String())
+		if d.Allowed {
+			return Verdict{Allowed: true}, nil
+		}
+		return Verdict{Reason: fmt.Sprintf("robots.txt line %d: %s", d.Line, d.Rule)}, nil
+	}
+}
+
+// entry finds what is known of an origin. If that is nothing, or too old, the
+// caller is to fill it.
+func (r *Robots) entry(origin string) (e *entry, mine bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e, ok := r.entries[origin]; ok {
+		select {
+		case <-e.ready:
+			if e.err == nil && time.Now().Before(e.expires) {
+				return e, false
+			}
+		default:
+			return e, false
+		}
+	} else {
+		r.order = append(r.order, origin)
+	}
+	if r.entries == nil {
+		r.entries = map[string]*entry{}
+	}
+	e = &entry{ready: make(chan struct{})}
+	r.entries[origin] = e
+	if len(r.order) > robotsKept {
+		delete(r.entries, r.order[0])
+		r.order = r.order[1:]
+	}
+	return e, true
+}
+
+// fill asks for the robots.txt of u's origin.
+func (r *Robots) fill(ctx context.Context, u *url.URL, e *entry) {
+	defer close(e.ready)
+	e.expires = time.Now().Add(RobotsTTL)
+	e.rules = new(robots.Rules)
+	status, body, err := r.fetch(ctx, &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/robots.txt"})
+	switch {
+	case err != nil:
+		e.err = err
+	case status >= 500 || status == http.StatusTooManyRequests:
+		e.refused = fmt.Sprintf("robots.txt answered %d: nothing may be asked until it answers otherwise", status)
+		e.expires = time.Now().Add(RobotsRetry)
+	case status >= 200 && status < 300:
+		e.rules = robots.Parse(body).For(r.Agent)
+	}
+}
+
+// fetch gets a robots.txt through its redirects. Too many of them, or one that
+// leads nowhere, count as 404 (section 2.3.1.2).
+func (r *Robots) fetch(ctx context.Context, u *url.URL) (status int, body []byte, err error) {
+	for range 1 + RobotsRedirects {
+		req := (&http.Request{Method: http.MethodGet, URL: u, Host: u.Host, Header: http.Header{}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
+		resp, err := r.Transport.RoundTrip(req)
+		if err != nil {
+			return 0, nil, err
+		}
+		if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+			resp.Body.Close()
+			next, err := u.Parse(resp.Header.Get("Location"))
+			if err != nil || next.Host == "" || next.Scheme != "http" && next.Scheme != "https" || resp.Header.Get("Location") == "" {
+				return http.StatusNotFound, nil, nil
+			}
+			next.Fragment, next.User = "", nil
+			u = next
+			continue
+		}
+		body, err := io.ReadAll(io.LimitReader(resp.Body, robots.MaxSize+1))
+		resp.Body.Close()
+		if err != nil && resp.StatusCode < 300 {
+			return 0, nil, err // half a robots.txt might lack the line that matters
+		}
+		return resp.StatusCode, body, nil
+	}
+	return http.StatusNotFound, nil, nil
+}

@@ -1,0 +1,198 @@
+package polite
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"spoor/internal/robots"
+)
+
+// text is a 200 with a body.
+func text(s string) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(s))}, nil
+}
+
+// moved is a redirect.
+func moved(to string) (*http.Response, error) {
+	return &http.Response{StatusCode: 302, Header: http.Header{"Location": {to}}}, nil
+}
+
+func TestTheAnswerOfRobotsTxtDecides(t *testing.T) {
+	failure := errors.New("connection refused")
+	for _, c := range []struct {
+		name    string
+		answer  func(u *url.URL) (*http.Response, error)
+		allowed bool
+		reason  string // part of it
+		err     error
+	}{
+		{"200 with a rule", func(*url.URL) (*http.Response, error) { return text("User-agent: *\nDisallow: /x\n") },
+			false, "robots.txt line 2: Disallow: /x", nil},
+		{"200 without", func(*url.URL) (*http.Response, error) { return text("") }, true, "", nil},
+		{"404", func(*url.URL) (*http.Response, error) { return &http.Response{StatusCode: 404}, nil }, true, "", nil},
+		{"401", func(*url.URL) (*http.Response, error) { return &http.Response{StatusCode: 401}, nil }, true, "", nil},
+		{"500", func(*url.URL) (*http.Response, error) { return &http.Response{StatusCode: 500}, nil }, false, "500", nil},
+		{"429", func(*url.URL) (*http.Response, error) { return &http.Response{StatusCode: 429}, nil }, false, "429", nil},
+		{"network error", func(*url.URL) (*http.Response, error) { return nil, failure }, false, "", failure},
+		{"half an answer", func(*url.URL) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Body: io.NopCloser(errReader{failure})}, nil
+		}, false, "", failure},
+		{"five redirects, another host at last", func(u *url.URL) (*http.Response, error) {
+			switch n := len(u.Path); {
+			case u.Host == "other.test":
+				return text("User-agent: *\nDisallow: /x\n")
+			case n >= len("/robots.txt")+4:
+				return moved("https://other.test/r")
+			default:
+				return moved(u.Path + "a")
+			}
+		}, false, "Disallow: /x", nil},
+		{"six redirects", func(u *url.URL) (*http.Response, error) {
+			if len(u.Path) >= len("/robots.txt")+6 {
+				return text("User-agent: *\nDisallow: /x\n")
+			}
+			return moved(u.Path + "a")
+		}, true, "", nil},
+		{"a redirect to itself", func(u *url.URL) (*http.Response, error) { return moved(u.String()) }, true, "", nil},
+		{"a redirect to nowhere", func(*url.URL) (*http.Response, error) { return moved("") }, true, "", nil},
+		{"a redirect to no web address", func(*url.URL) (*http.Response, error) { return moved("file:///etc/passwd") }, true, "", nil},
+		{"an endless one is read to its limit", func(*url.URL) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Body: io.NopCloser(io.MultiReader(
+				strings.NewReader("User-agent: *\nDisallow: /x\n"), endless{}))}, nil
+		}, false, "Disallow: /x", nil},
+	} {
+		r := &Robots{Transport: &web{answer: c.answer}, Agent: "spoor"}
+		v, err := r.Decide(t.Context(), mustParse("http://a.test/x"))
+		if v.Allowed != c.allowed || !strings.Contains(v.Reason, c.reason) || !errors.Is(err, c.err) {
+			t.Errorf("%s: %+v, %v", c.name, v, err)
+		}
+		if v, err := r.Decide(t.Context(), mustParse("http://a.test/robots.txt")); !v.Allowed || err != nil {
+			t.Errorf("%s: robots.txt itself: %+v, %v", c.name, v, err)
+		}
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	copy(p, bytes.Repeat([]byte("# a line\n"), len(p)/9+1))
+	if len(p) > 2*robots.MaxSize {
+		panic("asked for more than is needed")
+	}
+	return len(p), nil
+}
+
+func TestRobotsTxtIsAskedForOncePerOriginAndDay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		asked := map[string]int{}
+		status := 200
+		w := &web{took: time.Second, answer: func(u *url.URL) (*http.Response, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			asked[u.String()]++
+			return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader("User-agent: *\nCrawl-delay: 3\n"))}, nil
+		}}
+		crawl := map[string]time.Duration{}
+		r := &Robots{Transport: w, Agent: "spoor", CrawlDelay: func(u *url.URL, d time.Duration) {
+			mu.Lock()
+			defer mu.Unlock()
+			crawl[u.Host] = d
+		}}
+		ask := func(u string) Verdict {
+			v, err := r.Decide(t.Context(), mustParse(u))
+			if err != nil {
+				t.Error(err)
+			}
+			return v
+		}
+		var wg sync.WaitGroup
+		for i := range 20 {
+			wg.Go(func() {
+				ask(fmt.Sprintf("http://a.test/%d", i))
+				ask(fmt.Sprintf("https://a.test/%d", i))
+				ask(fmt.Sprintf("http://a.test:8080/%d", i))
+			})
+		}
+		wg.Wait()
+		for u, n := range asked {
+			if n != 1 {
+				t.Errorf("%s asked for %d times", u, n)
+			}
+		}
+		if len(asked) != 3 || crawl["a.test"] != 3*time.Second {
+			t.Errorf("asked %v, crawl-delays %v", asked, crawl)
+		}
+		time.Sleep(RobotsTTL)
+		status = 500
+		if ask("http://a.test/").Allowed || asked["http://a.test/robots.txt"] != 2 {
+			t.Error("not asked again after a day")
+		}
+		status = 200
+		if ask("http://a.test/").Allowed {
+			t.Error("asked again at once although the server failed")
+		}
+		time.Sleep(RobotsRetry)
+		if !ask("http://a.test/").Allowed {
+			t.Error("not asked again although the server may have recovered")
+		}
+	})
+}
+
+func TestWhoeverGivesUpDoesNotSpoilRobotsTxtForTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &patient{}
+		r := &Robots{Transport: w, Agent: "spoor"}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if _, err := r.Decide(ctx, mustParse("http://a.test/")); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("got %v", err)
+			}
+		})
+		synctest.Wait()
+		wg.Go(func() {
+			if v, err := r.Decide(t.Context(), mustParse("http://a.test/")); !v.Allowed || err != nil {
+				t.Errorf("got %+v, %v", v, err)
+			}
+		})
+		wg.Wait()
+	})
+}
+
+// patient answers after five seconds unless it is given up.
+type patient struct{}
+
+func (*patient) RoundTrip(req *http.Request) (*http.Response, error) {
+	select {
+	case <-time.After(5 * time.Second):
+		return text("")
+	case <-req.Context().Done():
+		return nil, req.Context().Err()
+	}
+}
+
+func TestTheStoreOfRobotsTxtIsBounded(t *testing.T) {
+	r := &Robots{Transport: &web{}, Agent: "spoor"}
+	for i := range robotsKept + 10 {
+		e, mine := r.entry(fmt.Sprint(i))
+		if !mine {
+			t.Fatal("known before it was asked for")
+		}
+		close(e.ready)
+	}
+	if len(r.entries) != robotsKept || len(r.order) != robotsKept {
+		t.Errorf("%d entries, %d in order", len(r.entries), len(r.order))
+	}
+}
