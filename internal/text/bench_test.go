@@ -1,0 +1,133 @@
+package text
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// pages is text as pages have it: what is left of the modern web when scripts,
+// styles and tags are cut out with a saw, or made-up words where the shared
+// data is absent.
+func pages(b *testing.B) []string {
+	root := os.Getenv("SPOOR_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared")
+	}
+	f, err := os.Open(filepath.Join(root, "webs", "modern.warc.gz"))
+	if err != nil {
+		b.Logf("made-up text: %v", err)
+		return madeUp()
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	raw, err := io.ReadAll(io.LimitReader(z, 30<<20))
+	if err != nil {
+		b.Fatal(err)
+	}
+	saw := regexp.MustCompile(`(?is)<script.*?</script>|<style.*?</style>|<[^<>]*>`)
+	space := regexp.MustCompile(`\s+`)
+	var all []string
+	for _, page := range strings.Split(string(raw), "WARC/1.")[1:] {
+		all = append(all, space.ReplaceAllString(saw.ReplaceAllString(page, " "), " "))
+	}
+	return all
+}
+
+// madeUp is pages of words whose frequencies fall off as those of words do.
+func madeUp() []string {
+	rng := rand.New(rand.NewPCG(1, 2))
+	zipf := rand.NewZipf(rng, 1.1, 3, 80_000)
+	var all []string
+	for range 300 {
+		var page strings.Builder
+		for range 2000 {
+			fmt.Fprintf(&page, "%s%c ", []string{"", "Re", "over", "inter"}[zipf.Uint64()%4], 'a'+rune(zipf.Uint64()%26))
+			n := zipf.Uint64()
+			for ; n > 0; n /= 26 {
+				page.WriteByte(byte('a' + n%26))
+			}
+			page.WriteByte(' ')
+		}
+		all = append(all, page.String())
+	}
+	return all
+}
+
+func BenchmarkTerms(b *testing.B) {
+	all := pages(b)
+	size := 0
+	for _, p := range all {
+		size += len(p)
+	}
+	b.Run("warm", func(b *testing.B) {
+		a := analyzer(b, "porter")
+		var dst []Term
+		for _, p := range all {
+			dst = a.Append(dst[:0], p)
+		}
+		b.SetBytes(int64(size))
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, p := range all {
+				dst = a.Append(dst[:0], p)
+				a.Trim()
+			}
+		}
+	})
+	b.Run("cold", func(b *testing.B) {
+		b.SetBytes(int64(size))
+		b.ReportAllocs()
+		for b.Loop() {
+			a := analyzer(b, "porter")
+			var dst []Term
+			for _, p := range all {
+				dst = a.Append(dst[:0], p)
+				a.Trim()
+			}
+		}
+	})
+	b.Run("words", func(b *testing.B) {
+		b.SetBytes(int64(size))
+		for b.Loop() {
+			for _, p := range all {
+				for start, end := nextWord(p, 0); start < end; start, end = nextWord(p, end) {
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkStem(b *testing.B) {
+	var words []string
+	size := 0
+	for _, p := range pages(b)[:20] {
+		for w := range Words(p) {
+			if len(w) <= maxWord {
+				words = append(words, string(fold(nil, w)))
+				size += len(w)
+			}
+		}
+	}
+	for name, stem := range map[string]func([]byte) []byte{"porter": Porter, "english": English} {
+		b.Run(name, func(b *testing.B) {
+			buf := make([]byte, 0, 4*maxWord)
+			b.SetBytes(int64(size))
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, w := range words {
+					stem(append(buf[:0], w...))
+				}
+			}
+		})
+	}
+}
