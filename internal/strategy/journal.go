@@ -1,0 +1,129 @@
+package strategy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// A Journal is a strategy's memory on disk: one file to which every generation
+// appends what it taught, so that the state after any generation is the file up
+// to that generation. Running a generation again cuts off what followed.
+//
+// The file begins with a line that names the format and the strategy with its
+// parameters. Each generation is a frame: its length, the CRC-32C of what
+// follows, the generation (all three 32 bits, little-endian), and the delta. A
+// frame that is not whole was never acknowledged, and is cut off.
+type Journal struct {
+	path string
+	head []byte // the first line
+	keep int64  // bytes that stay when the next frame is appended
+	last int    // the generation of the last frame before that
+}
+
+const (
+	journalName   = "journal"
+	journalFormat = "spoor-evolve 1 "
+	frameHead     = 12
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// OpenJournal brings s to the state after generation-1, as it is in dir, which
+// is made if need be. A generation of 0 means the one after the last. signature
+// is that of s.
+func OpenJournal(dir, signature string, s Strategy, generation int) (*Journal, int, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, 0, err
+	}
+	j := &Journal{path: filepath.Join(dir, journalName), head: []byte(journalFormat + signature + "\n")}
+	b, err := os.ReadFile(j.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, 0, err
+	}
+	if err := j.replay(b, s, generation); err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", j.path, err)
+	}
+	switch {
+	case generation == 0:
+		generation = j.last + 1
+	case j.last < generation-1 && j.last > 0:
+		return nil, 0, fmt.Errorf("%s ends with generation %d, so generation %d cannot follow\nhint: run generation %d first",
+			j.path, j.last, generation, j.last+1)
+	}
+	return j, generation, nil
+}
+
+func (j *Journal) replay(b []byte, s Strategy, generation int) error {
+	line, rest, whole := bytes.Cut(b, []byte("\n"))
+	if !whole {
+		return nil // the first generation never ended: as good as new
+	}
+	if !bytes.Equal(line, bytes.TrimSuffix(j.head, []byte("\n"))) {
+		if name, ok := bytes.CutPrefix(line, []byte(journalFormat)); ok {
+			return fmt.Errorf("this is the state of «%s», not of «%s»\nhint: use another -state directory, or the same strategy and parameters",
+				name, bytes.TrimSpace(j.head[len(journalFormat):]))
+		}
+		return errors.New("this is no state of evolve, or of a newer one\nhint: use another -state directory")
+	}
+	j.keep = int64(len(line)) + 1
+	for len(rest) >= frameHead {
+		size := int64(binary.LittleEndian.Uint32(rest))
+		sum := binary.LittleEndian.Uint32(rest[4:])
+		if size > int64(len(rest)-frameHead) {
+			return nil // torn
+		}
+		frame := rest[8 : frameHead+size]
+		if crc32.Checksum(frame, castagnoli) != sum {
+			if int64(len(rest)) > frameHead+size {
+				return fmt.Errorf("the frame after generation %d is damaged\nhint: run the generations from %d again", j.last, j.last+1)
+			}
+			return nil // torn
+		}
+		g := int(binary.LittleEndian.Uint32(frame))
+		if generation > 0 && g >= generation {
+			return nil
+		}
+		if err := s.Replay(frame[4:]); err != nil {
+			return fmt.Errorf("generation %d: %w", g, err)
+		}
+		j.last = g
+		j.keep += frameHead + size
+		rest = rest[frameHead+size:]
+	}
+	return nil
+}
+
+// Append writes what generation taught s. When it returns, the state after that
+// generation is safe.
+func (j *Journal) Append(generation int, s Strategy) (err error) {
+	frame := s.AppendDelta(make([]byte, frameHead, 1<<12))
+	binary.LittleEndian.PutUint32(frame, uint32(len(frame)-frameHead))
+	binary.LittleEndian.PutUint32(frame[8:], uint32(generation))
+	binary.LittleEndian.PutUint32(frame[4:], crc32.Checksum(frame[8:], castagnoli))
+	if j.keep == 0 {
+		frame = append(bytes.Clone(j.head), frame...)
+	}
+	f, err := os.OpenFile(j.path, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	// Cut first: what is behind the end belongs to a future that did not happen.
+	if err := f.Truncate(j.keep); err != nil {
+		return err
+	}
+	if _, err := f.WriteAt(frame, j.keep); err != nil {
+		return errors.Join(err, f.Truncate(j.keep))
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	j.keep, j.last = j.keep+int64(len(frame)), generation
+	return nil
+}

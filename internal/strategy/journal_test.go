@@ -1,0 +1,171 @@
+package strategy
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// live runs one generation of niche over w with its state in dir and returns
+// what it proposes.
+func live(t *testing.T, dir string, generation int, addresses []Address, w tiny) []Address {
+	t.Helper()
+	s := newNiche()
+	j, g, err := OpenJournal(dir, Signature("niche", s), s, generation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range addresses {
+		s.Visit(w.fetch(a, g))
+	}
+	next := s.Breed(20, rand.New(rand.NewPCG(1, uint64(g))))
+	if err := j.Append(g, s); err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
+func seeds(names ...string) (addresses []Address) {
+	for _, n := range names {
+		addresses = append(addresses, Address{URL: address(n), Operator: "seed"})
+	}
+	return addresses
+}
+
+func journal(t *testing.T, dir string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, journalName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestAGenerationRunAgainGivesTheSameBytes(t *testing.T) {
+	w, dir := random(300, 5), t.TempDir()
+	first := live(t, dir, 1, seeds("0", "1", "2"), w)
+	second := live(t, dir, 2, first, w)
+	live(t, dir, 3, second, w)
+	after3 := journal(t, dir)
+
+	again := live(t, dir, 2, first, w) // two generations back
+	if fmt.Sprint(again) != fmt.Sprint(second) {
+		t.Error("generation 2 proposed something else the second time")
+	}
+	live(t, dir, 0, second, w) // the next, whatever its number
+	if !bytes.Equal(journal(t, dir), after3) {
+		t.Error("the journal differs after the same generations")
+	}
+}
+
+// Whatever part of the last frame reached the disk, the generation before it is
+// there, and the last can be run again.
+func TestATornFrameIsAGenerationThatNeverWas(t *testing.T) {
+	w, dir := random(60, 6), t.TempDir()
+	first := live(t, dir, 1, seeds("0", "1", "2"), w)
+	after1 := len(journal(t, dir))
+	live(t, dir, 2, first, w)
+	whole := journal(t, dir)
+	for size := range len(whole) {
+		torn := t.TempDir()
+		if err := os.WriteFile(filepath.Join(torn, journalName), whole[:size], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if size < after1 {
+			live(t, torn, 1, seeds("0", "1", "2"), w)
+		}
+		live(t, torn, 2, first, w)
+		if !bytes.Equal(journal(t, torn), whole) {
+			t.Fatalf("cut to %d of %d bytes, the journal did not come back", size, len(whole))
+		}
+	}
+}
+
+func TestAJournalThatDoesNotFitSaysWhatToDo(t *testing.T) {
+	w := random(60, 7)
+	for _, test := range []struct {
+		name       string
+		generation int
+		params     []string
+		harm       func([]byte) []byte
+		want       string
+	}{
+		{"a gap", 4, nil, nil, "hint: run generation 3 first"},
+		{"other parameters", 3, []string{"pc=0.5"}, nil, "the same strategy and parameters"},
+		{"no journal", 3, nil, func(b []byte) []byte { return append([]byte("PK\x03\x04"), b...) }, "no state of evolve"},
+		{"damage in the middle", 3, nil, func(b []byte) []byte {
+			b[bytes.IndexByte(b, '\n')+20] ^= 1
+			return b
+		}, "hint: run the generations from 1 again"},
+	} {
+		dir := t.TempDir()
+		live(t, dir, 2, live(t, dir, 1, seeds("0", "1"), w), w)
+		if test.harm != nil {
+			if err := os.WriteFile(filepath.Join(dir, journalName), test.harm(journal(t, dir)), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := New("niche", test.params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err = OpenJournal(dir, Signature("niche", s), s, test.generation); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want «%s»", test.name, err, test.want)
+		}
+	}
+}
+
+// Strange bytes are an error, never a crash.
+func FuzzReplay(f *testing.F) {
+	w := random(60, 8)
+	for _, kind := range Kinds() {
+		s := kind.New()
+		for _, a := range seeds("0", "1", "2") {
+			s.Visit(w.fetch(a, 1))
+		}
+		s.Breed(20, rand.New(rand.NewPCG(1, 1)))
+		f.Add(kind.Name, s.AppendDelta(nil))
+	}
+	f.Fuzz(func(t *testing.T, kind string, b []byte) {
+		s, err := New(kind, nil)
+		if err != nil {
+			t.Skip("no strategy")
+		}
+		if s.Replay(b) == nil {
+			s.Breed(20, rand.New(rand.NewPCG(1, 1)))
+		}
+	})
+}
+
+// A run of evolve at 100,000 known links: read the state, learn a generation of
+// 20 pages, save it.
+func BenchmarkGenerationAt100000Links(b *testing.B) {
+	w := random(7000, 9)
+	for _, kind := range Kinds() {
+		b.Run(kind.Name, func(b *testing.B) {
+			s := kind.New()
+			for i := range 6900 {
+				s.Visit(w.fetch(Address{URL: address(fmt.Sprint(i))}, 1))
+			}
+			s.Breed(20, rand.New(rand.NewPCG(1, 1)))
+			delta := s.AppendDelta(nil)
+			b.SetBytes(int64(len(delta)))
+			b.ReportAllocs()
+			for b.Loop() {
+				s := kind.New()
+				if err := s.Replay(delta); err != nil {
+					b.Fatal(err)
+				}
+				for i := range 20 {
+					s.Visit(w.fetch(Address{URL: address(fmt.Sprint(6900 + i))}, 2))
+				}
+				s.Breed(20, rand.New(rand.NewPCG(1, 2)))
+				s.AppendDelta(nil)
+			}
+		})
+	}
+}

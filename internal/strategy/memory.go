@@ -1,0 +1,299 @@
+package strategy
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"spoor/internal/graph"
+	"spoor/internal/wire"
+)
+
+// memory is what every strategy remembers: what links to what, and which pages
+// were fetched with which result.
+type memory struct {
+	web    graph.Graph
+	pages  []page  // in fetch order
+	pageOf []int32 // by graph.ID: its place in pages plus one; 0 was not fetched
+
+	born    int   // addresses known when this generation began
+	fetched int   // pages known when this generation began
+	same    []tie // addresses that turned out to be pages known already
+
+	saved struct {
+		web         graph.Mark
+		pages, same int
+	}
+}
+
+// A page is one that was asked for.
+type page struct {
+	node   graph.ID
+	final  graph.ID // where redirects ended; node itself if there were none
+	score  float64  // 0 if it failed
+	degree int      // distinct links on the whole page, archived or not
+	depth  int
+	failed bool
+}
+
+// A tie says that the page of an address stands at place.
+type tie struct {
+	node  graph.ID
+	place int32
+}
+
+// visit learns the outcome rec and returns the place of its page. ok is false if
+// rec tells nothing: it is no outcome, or was handed back unasked.
+func (m *memory) visit(rec *wire.Record) (place int, ok bool) {
+	if !rec.IsOutcome() || rec.Error == wire.ErrorBudget {
+		return 0, false
+	}
+	node := m.web.Intern(rec.URL)
+	final := node
+	if rec.FinalURL != "" {
+		final = m.web.Intern(rec.FinalURL)
+	}
+	m.fit()
+	if known, ok := m.page(final); ok && final != node && !m.pages[known].failed {
+		m.bind(tie{node, int32(known)})
+		return known, true
+	}
+	failed := rec.Error != "" || rec.StatusCode/100 != 2
+	p := page{node: node, final: final, degree: rec.OutDegree, depth: rec.Depth, failed: failed}
+	if !failed {
+		p.score = rec.Score.Or(0)
+	}
+	place = m.add(p)
+	if failed {
+		return place, true
+	}
+	var links []graph.ID
+	for i := range rec.Links {
+		link := &rec.Links[i]
+		if link.Archived == wire.False {
+			continue // the world is closed there
+		}
+		if to := m.web.Intern(link.URL); to != node && to != final {
+			links = append(links, to)
+		}
+	}
+	m.fit()
+	m.web.Expand(node, links)
+	return place, true
+}
+
+// add makes p the page of its addresses.
+func (m *memory) add(p page) (place int) {
+	place = len(m.pages)
+	m.pages = append(m.pages, p)
+	m.pageOf[p.node] = int32(place) + 1
+	m.pageOf[p.final] = int32(place) + 1
+	return place
+}
+
+// bind makes an address another name of a page known already.
+func (m *memory) bind(t tie) {
+	m.same = append(m.same, t)
+	m.pageOf[t.node] = t.place + 1
+}
+
+// fail records that nothing will come of node.
+func (m *memory) fail(node graph.ID) { m.add(page{node: node, final: node, failed: true}) }
+
+// fit makes room for the addresses that are new to the graph.
+func (m *memory) fit() {
+	m.pageOf = append(m.pageOf, make([]int32, m.web.Len()-len(m.pageOf))...)
+}
+
+// page is the place of node's page, if it was fetched.
+func (m *memory) page(node graph.ID) (place int, ok bool) {
+	place = int(m.pageOf[node]) - 1
+	return place, place >= 0
+}
+
+// bestParent is the page with the highest score that links to node, the first
+// among equals, of the pages before end. ok is false if there is none.
+func (m *memory) bestParent(node graph.ID, end int) (place int, ok bool) {
+	for parent := range m.web.Parents(node) {
+		if at, fetched := m.page(parent); fetched && at < end &&
+			(!ok || m.pages[at].score > m.pages[place].score) {
+			place, ok = at, true
+		}
+	}
+	return place, ok
+}
+
+// address proposes node, found on the page at place.
+func (m *memory) address(node graph.ID, place int, operator string, priority float64) Address {
+	via := &m.pages[place]
+	return Address{
+		URL:      m.web.URL(node),
+		Via:      m.web.URL(via.node),
+		Operator: operator,
+		Depth:    via.depth + 1,
+		Priority: priority,
+	}
+}
+
+// endGeneration forgets what was new.
+func (m *memory) endGeneration() { m.born, m.fetched = m.web.Len(), len(m.pages) }
+
+const (
+	flagFailed = 1 << iota
+	flagMoved  // has a final address of its own
+)
+
+// appendDelta appends what was learned since the last time.
+func (m *memory) appendDelta(b []byte) []byte {
+	b = m.web.AppendSince(b, m.saved.web)
+	b = binary.AppendUvarint(b, uint64(len(m.pages)-m.saved.pages))
+	for _, p := range m.pages[m.saved.pages:] {
+		var flags byte
+		if p.failed {
+			flags |= flagFailed
+		}
+		if p.final != p.node {
+			flags |= flagMoved
+		}
+		b = append(b, flags)
+		b = binary.AppendUvarint(b, uint64(p.node))
+		if p.final != p.node {
+			b = binary.AppendUvarint(b, uint64(p.final))
+		}
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(p.score))
+		b = binary.AppendUvarint(b, uint64(p.degree))
+		b = binary.AppendUvarint(b, uint64(p.depth))
+	}
+	b = binary.AppendUvarint(b, uint64(len(m.same)-m.saved.same))
+	for _, t := range m.same[m.saved.same:] {
+		b = binary.AppendUvarint(b, uint64(t.node))
+		b = binary.AppendUvarint(b, uint64(t.place))
+	}
+	m.save()
+	return b
+}
+
+func (m *memory) save() {
+	m.saved.web, m.saved.pages, m.saved.same = m.web.Mark(), len(m.pages), len(m.same)
+}
+
+var errCorrupt = errors.New("the state is damaged")
+
+// replay takes back what appendDelta wrote and returns what is behind it.
+//
+// Pages and ties are taken in the order in which they were learned, pages first.
+// A page that followed a tie of its own address within one generation would win
+// wrongly; it cannot: an address is asked for once in a generation.
+func (m *memory) replay(b []byte) (rest []byte, err error) {
+	if b, err = m.web.Replay(b); err != nil {
+		return nil, err
+	}
+	m.fit()
+	r := reader{b: b}
+	for n := r.uvarint(); n > 0 && !r.bad; n-- {
+		flags := r.byte()
+		p := page{node: m.node(&r), failed: flags&flagFailed != 0}
+		p.final = p.node
+		if flags&flagMoved != 0 {
+			p.final = m.node(&r)
+		}
+		p.score = r.float()
+		p.degree, p.depth = int(r.uvarint()), int(r.uvarint())
+		if !r.bad {
+			m.add(p)
+		}
+	}
+	for n := r.uvarint(); n > 0 && !r.bad; n-- {
+		t := tie{m.node(&r), int32(r.uvarint())}
+		if r.bad || int(t.place) >= len(m.pages) {
+			return nil, errCorrupt
+		}
+		m.bind(t)
+	}
+	if r.bad {
+		return nil, errCorrupt
+	}
+	m.save()
+	m.endGeneration()
+	return r.b, nil
+}
+
+// node reads an address that the graph must know.
+func (m *memory) node(r *reader) graph.ID {
+	id := r.uvarint()
+	if id >= uint64(m.web.Len()) {
+		r.bad = true
+		return 0
+	}
+	return graph.ID(id)
+}
+
+// A reader takes bytes apart. Once something was bad, all it gives is zero.
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *reader) uvarint() uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		r.b, r.bad = nil, true
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *reader) byte() byte {
+	if len(r.b) == 0 {
+		r.bad = true
+		return 0
+	}
+	c := r.b[0]
+	r.b = r.b[1:]
+	return c
+}
+
+func (r *reader) float() float64 {
+	if len(r.b) < 8 {
+		r.b, r.bad = nil, true
+		return 0
+	}
+	v := math.Float64frombits(binary.LittleEndian.Uint64(r.b))
+	r.b = r.b[8:]
+	return v
+}
+
+// A list is a list of addresses that is saved by what changed in it: how much of
+// its beginning stayed, and what follows.
+type list struct {
+	ids   []graph.ID
+	saved []graph.ID
+}
+
+func (l *list) appendDelta(b []byte) []byte {
+	keep := 0
+	for keep < min(len(l.ids), len(l.saved)) && l.ids[keep] == l.saved[keep] {
+		keep++
+	}
+	b = binary.AppendUvarint(b, uint64(keep))
+	b = binary.AppendUvarint(b, uint64(len(l.ids)-keep))
+	for _, id := range l.ids[keep:] {
+		b = binary.AppendUvarint(b, uint64(id))
+	}
+	l.saved = append(l.saved[:keep], l.ids[keep:]...)
+	return b
+}
+
+func (l *list) replay(m *memory, r *reader) {
+	keep := r.uvarint()
+	if keep > uint64(len(l.ids)) {
+		r.bad = true
+		return
+	}
+	l.ids, l.saved = l.ids[:keep], l.saved[:keep]
+	for n := r.uvarint(); n > 0 && !r.bad; n-- {
+		id := m.node(r)
+		l.ids, l.saved = append(l.ids, id), append(l.saved, id)
+	}
+}

@@ -1,0 +1,546 @@
+package strategy
+
+// This file implements GAFC, the focused crawler guided by a niche genetic
+// algorithm, from
+//
+//	Fan, Zeng and Li (the founding paper called niche in PAPERS.md).
+//
+// An individual is an address; its fitness S is the similarity of its page with
+// the topic, which the score stage has worked out. Pages that are relevant are
+// hubs if they have many links, authorities otherwise. The children of hubs
+// breed by crossover, addresses that stand beside links to authorities come in
+// by mutation, and every niche (a host, or a host with its first directories)
+// loses its worst.
+//
+//	paper             here             meaning
+//	wait_queue        queue            the individuals of this generation
+//	S0                Threshold        a page with S > S0 is relevant
+//	URL_NUMBER        HubLinks         a relevant page with more links is a hub
+//	hub_urls          hubs             relevant pages whose children breed
+//	authority_urls    authorities      relevant pages that attract mutation
+//	temp_hashURL, V1  children         what the hubs link to
+//	pc                Crossover        share of V1 that breeds (Vc)
+//	V2                colocated        links beside a link to an authority
+//	pm                Mutation         share of V2 that is taken (Vm)
+//	Vn                offspring        Vc ∪ Vm
+//
+// The paper downloads all of V1 before it selects from it (its step 4), so one
+// of its generations takes two passes of the pipeline, or more when a pass is
+// smaller than V1: first the queue is fetched, then the children are. Pages that
+// were fetched as children need not be fetched again when they are selected.
+//
+// Where the paper is silent or contradicts itself we follow PAPERS.md, whose
+// rows are named in the comments below.
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"spoor/internal/genetic"
+	"spoor/internal/graph"
+	"spoor/internal/niche"
+	"spoor/internal/weburl"
+	"spoor/internal/wire"
+)
+
+// nicheGA is the niche genetic algorithm.
+type nicheGA struct {
+	memory
+
+	Threshold   float64 // S0
+	HubLinks    int     // URL_NUMBER
+	Crossover   float64 // pc
+	Mutation    float64 // pm
+	Knockout    float64 // share of a niche that is eliminated
+	KnockoutN   int     // or this many, if positive
+	NicheMin    int     // smaller niches are left alone
+	NicheDirs   int     // directories in the key of a niche
+	Cocitation  string  // siblings or parents: the two readings of V2 (row g)
+	Authorities bool    // authorities breed too (row j)
+	Lazy        bool    // children are chosen before they are fetched (row e)
+	Compat      bool    // as the paper has it (rows f, k, p)
+
+	pass        pass
+	turns       int    // addresses proposed so far: first in, first out
+	queue       list   // individuals to select from, and to wait for before that
+	children    list   // V1, in the pass that fetches it
+	mutants     list   // Vm, in the pass that fetches it (compat)
+	chosen      list   // Vc, in that pass
+	authorities list   // relevant pages of this generation that are no hubs
+	strays      list   // pages that nobody here asked for, to join the next queue
+	limbo       list   // eliminated addresses, in case nothing else is left
+	queued      list   // all that ever stood in a queue: visited, in the paper's words
+	bred        list   // pages whose links were used
+	state       []mark // by graph.ID, derived from the lists
+
+	hope   []float64  // by graph.ID: the best score of a link to it (lazy)
+	raised []graph.ID // whose hope has risen since the last delta
+
+	next []Address // what this call proposes
+}
+
+// A pass is what the strategy waits for.
+type pass uint8
+
+const (
+	selecting pass = iota // the queue
+	breeding              // the children of the hubs
+	mutating              // the mutants, before they are known to survive (compat)
+)
+
+// A mark remembers in which lists an address is.
+type mark uint8
+
+const (
+	isQueued  mark = 1 << iota // in queued
+	isAwaited                  // in queue, children or mutants
+	isBred                     // in bred
+)
+
+const (
+	siblings = "siblings"
+	parents  = "parents"
+
+	// predictionDecay is what is left of a parent's score in the predicted
+	// score of a mutant (row f).
+	predictionDecay = 0.5
+)
+
+func newNiche() Strategy {
+	return &nicheGA{
+		Threshold: 0.05, HubLinks: 15,
+		Crossover: 0.6, Mutation: 0.4,
+		Knockout: 0.10, NicheMin: 10,
+		Cocitation: siblings,
+	}
+}
+
+func (s *nicheGA) Params() []Param {
+	unit, whole := [2]float64{0, 1}, [2]float64{0, 1e9}
+	return []Param{
+		{Name: "s0", Doc: "a page is relevant when its score is greater", Value: &s.Threshold, Range: unit},
+		{Name: "hub-links", Doc: "a relevant page with more links is a hub (URL_NUMBER)", Value: &s.HubLinks, Range: whole},
+		{Name: "pc", Doc: "crossover: share of the hubs' children that breed", Value: &s.Crossover, Range: unit},
+		{Name: "pm", Doc: "mutation: share of the links beside authorities that are taken", Value: &s.Mutation, Range: unit},
+		{Name: "knockout", Doc: "share of a niche that is eliminated", Value: &s.Knockout, Range: unit},
+		{Name: "knockout-n", Doc: "or the number eliminated, if positive", Value: &s.KnockoutN, Range: whole},
+		{Name: "niche-min", Doc: "smaller niches lose nobody", Value: &s.NicheMin, Range: whole},
+		{Name: "niche-dirs", Doc: "a niche is the host and this many directories", Value: &s.NicheDirs, Range: [2]float64{0, 64}},
+		{Name: "cocitation", Doc: "mutate into the siblings of links to authorities, or their parents", Value: &s.Cocitation, Words: []string{siblings, parents}},
+		{Name: "expand-authorities", Doc: "authorities breed like hubs", Value: &s.Authorities},
+		{Name: "lazy", Doc: "choose children by their links, before they are fetched", Value: &s.Lazy},
+		{Name: "compat", Doc: "the paper to the letter: mutants are fetched before the knock-out, no limbo, no restart", Value: &s.Compat},
+	}
+}
+
+func (s *nicheGA) Visit(rec *wire.Record) {
+	if _, ok := s.visit(rec); ok && s.Lazy && rec.Error == "" {
+		s.learnHopes(rec)
+	}
+}
+
+// learnHopes remembers what the links of a page promise.
+func (s *nicheGA) learnHopes(rec *wire.Record) {
+	s.hope = grown(s.hope, s.web.Len())
+	for i := range rec.Links {
+		id, known := s.web.Find(rec.Links[i].URL)
+		if hope := rec.Links[i].Score.Or(0); known && hope > s.hope[id] {
+			s.hope[id] = hope
+			s.raised = append(s.raised, id)
+		}
+	}
+}
+
+// Breed goes through the steps of the algorithm for as long as all the pages
+// that the next step needs are there.
+func (s *nicheGA) Breed(n int, rng *rand.Rand) []Address {
+	s.next = nil
+	s.derive()
+	if s.fetched == len(s.pages) {
+		s.giveUp()
+	}
+	s.adopt()
+	for more := true; more && s.answered(); {
+		switch s.pass {
+		case selecting:
+			hubs := s.selection()
+			s.breed(hubs, rng)
+		case breeding:
+			s.reproduce(s.crossover(), rng)
+		case mutating:
+			s.survive(s.chosen.ids, s.mutants.ids)
+		}
+		if s.pass == selecting && len(s.queue.ids) == 0 {
+			more = !s.Compat && s.restart(n) // row p
+		}
+	}
+	s.endGeneration()
+	return s.next
+}
+
+// awaited is what must be fetched before the next step.
+func (s *nicheGA) awaited() *list {
+	switch s.pass {
+	case breeding:
+		return &s.children
+	case mutating:
+		return &s.mutants
+	}
+	return &s.queue
+}
+
+// answered tells whether everything that was waited for has come or failed.
+func (s *nicheGA) answered() bool {
+	for _, id := range s.awaited().ids {
+		if _, fetched := s.page(id); !fetched {
+			return false
+		}
+	}
+	return true
+}
+
+// giveUp takes what has not come for failed: the frontier has nothing left.
+func (s *nicheGA) giveUp() {
+	for _, id := range s.awaited().ids {
+		if _, fetched := s.page(id); !fetched {
+			s.fail(id)
+		}
+	}
+}
+
+// adopt takes in the pages that nobody here asked for: seeds, and addresses that
+// others put into the frontier. They join the queue that is waited for, or the
+// next.
+func (s *nicheGA) adopt() {
+	into := &s.strays
+	if s.pass == selecting {
+		into = &s.queue
+		s.queue.ids = append(s.queue.ids, s.strays.ids...)
+		s.strays.ids = nil
+	}
+	for _, p := range s.pages[s.fetched:] {
+		if s.state[p.node]&(isQueued|isAwaited) == 0 {
+			s.state[p.node] |= isAwaited
+			into.ids = append(into.ids, p.node)
+		}
+	}
+}
+
+// selection is steps 1 to 3: of the queue, which is visited now, the relevant
+// pages become hubs or authorities.
+func (s *nicheGA) selection() (hubs []graph.ID) {
+	s.authorities.ids = nil
+	for _, id := range s.queue.ids {
+		s.enqueue(id)
+		place, _ := s.page(id)
+		p := s.pages[place]
+		if id != p.node { // another name of a page, which counts once
+			if s.state[p.node]&isQueued != 0 {
+				continue
+			}
+			s.enqueue(p.node)
+		}
+		if p.failed || !(p.score > s.Threshold) || s.state[p.node]&isBred != 0 {
+			continue
+		}
+		if p.degree > s.HubLinks {
+			hubs = append(hubs, p.node)
+			continue
+		}
+		s.authorities.ids = append(s.authorities.ids, p.node)
+	}
+	s.queue.ids = nil
+	return hubs
+}
+
+// enqueue marks id as visited, in the paper's sense: it stood in the queue.
+func (s *nicheGA) enqueue(id graph.ID) {
+	s.state[id] &^= isAwaited
+	if s.state[id]&isQueued == 0 {
+		s.state[id] |= isQueued
+		s.queued.ids = append(s.queued.ids, id)
+	}
+}
+
+// breed is step 4: the links of the hubs are the children, all of which are
+// fetched. A lazy strategy lets crossover choose first.
+func (s *nicheGA) breed(hubs []graph.ID, rng *rand.Rand) {
+	families := hubs
+	if s.Authorities {
+		families = slices.Concat(hubs, s.authorities.ids)
+	}
+	s.children.ids = nil
+	for _, parent := range families {
+		s.markBred(parent)
+		for child := range s.web.Children(parent) {
+			if s.state[child]&(isQueued|isAwaited) == 0 {
+				s.state[child] |= isAwaited
+				s.children.ids = append(s.children.ids, child)
+			}
+		}
+	}
+	if s.Lazy {
+		s.reproduce(s.crossover(), rng)
+		return
+	}
+	s.pass = breeding
+	for _, child := range s.children.ids {
+		s.propose(child, opChild)
+	}
+}
+
+// crossover is step 5: of the children, the ⌊pc·n⌋ with the highest scores. Those
+// that could not be fetched are no individuals.
+func (s *nicheGA) crossover() (chosen []graph.ID) {
+	nodes := slices.DeleteFunc(s.children.ids, func(id graph.ID) bool {
+		s.state[id] &^= isAwaited
+		place, fetched := s.page(id)
+		return fetched && s.pages[place].failed
+	})
+	s.children.ids = nil
+	slices.SortFunc(nodes, func(a, b graph.ID) int { return cmp.Compare(s.web.URL(a), s.web.URL(b)) })
+	scores := make([]float64, len(nodes))
+	for i, id := range nodes {
+		scores[i] = s.fitness(id)
+	}
+	for _, place := range genetic.Truncate(scores, genetic.Share(len(nodes), s.Crossover)) {
+		chosen = append(chosen, nodes[place])
+	}
+	return chosen
+}
+
+// fitness is S, or what is expected of it: half of what the best parent has (row
+// f), and when lazy the mean of that parent's score and the link's.
+func (s *nicheGA) fitness(id graph.ID) float64 {
+	if place, fetched := s.page(id); fetched {
+		return s.pages[place].score
+	}
+	parent, ok := s.bestParent(id, len(s.pages))
+	switch {
+	case !ok:
+		return 0
+	case s.Lazy:
+		return (s.pages[parent].score + s.hope[id]) / 2
+	}
+	return s.pages[parent].score * predictionDecay
+}
+
+// reproduce is steps 6 and 7: mutants join what crossover chose.
+func (s *nicheGA) reproduce(chosen []graph.ID, rng *rand.Rand) {
+	v2 := s.colocated(chosen)
+	var mutants []graph.ID
+	for _, place := range genetic.Sample(rng, len(v2), genetic.Share(len(v2), s.Mutation)) {
+		mutants = append(mutants, v2[place])
+	}
+	if !s.Compat {
+		s.survive(chosen, mutants)
+		return
+	}
+	s.pass = mutating
+	s.chosen.ids, s.mutants.ids = chosen, mutants
+	for _, id := range mutants {
+		s.state[id] |= isAwaited
+		s.propose(id, opMutation)
+	}
+}
+
+// colocated is V2: unvisited links on pages that link to an authority of this
+// generation, or those pages themselves, among what was crawled (rows g, h).
+func (s *nicheGA) colocated(chosen []graph.ID) (v2 []graph.ID) {
+	seen := map[graph.ID]bool{}
+	for _, id := range chosen {
+		seen[id] = true
+	}
+	add := func(id graph.ID) {
+		place, fetched := s.page(id)
+		if s.state[id]&isQueued == 0 && !seen[id] && !(fetched && s.pages[place].failed) {
+			seen[id] = true
+			v2 = append(v2, id)
+		}
+	}
+	for _, authority := range s.authorities.ids {
+		place, _ := s.page(authority)
+		for _, name := range slices.Compact([]graph.ID{authority, s.pages[place].final}) {
+			for parent := range s.web.Parents(name) {
+				if s.Cocitation == parents {
+					add(parent)
+					continue
+				}
+				for sibling := range s.web.Children(parent) {
+					add(sibling)
+				}
+			}
+		}
+	}
+	return v2
+}
+
+// survive is step 8: every niche of the offspring loses its worst, who wait in
+// limbo; the others are the next queue.
+func (s *nicheGA) survive(chosen, mutants []graph.ID) {
+	offspring := slices.Concat(chosen, mutants)
+	members := make([]niche.Member, len(offspring))
+	for i, id := range offspring {
+		s.state[id] &^= isAwaited
+		members[i] = niche.Member{Niche: s.niche(id), Score: s.fitness(id), Tie: s.web.URL(id)}
+	}
+	stay, gone := niche.KnockOut(members, niche.Rule{Fraction: s.Knockout, Count: s.KnockoutN, MinSize: s.NicheMin})
+	for _, i := range gone {
+		if !s.Compat { // row k: the paper forgets them
+			s.limbo.ids = append(s.limbo.ids, offspring[i])
+		}
+	}
+	for _, i := range stay {
+		if i < len(chosen) {
+			s.wait(offspring[i], opCrossover)
+		} else {
+			s.wait(offspring[i], opMutation)
+		}
+	}
+	s.pass = selecting
+	s.chosen.ids, s.mutants.ids = nil, nil
+	s.queue.ids = append(s.queue.ids, s.strays.ids...)
+	s.strays.ids = nil
+}
+
+// restart is what we do when nobody survived, where the paper stops (row p): the
+// eliminated get another chance; after them the links of pages that never bred,
+// relevant or not, best page first, until there is enough for a generation.
+func (s *nicheGA) restart(n int) bool {
+	again := func(id graph.ID) {
+		place, fetched := s.page(id)
+		if s.state[id]&(isQueued|isAwaited) == 0 && !(fetched && s.pages[place].failed) {
+			s.wait(id, opRestart)
+		}
+	}
+	for _, id := range s.limbo.ids {
+		again(id)
+	}
+	s.limbo.ids = nil
+	if len(s.queue.ids) > 0 {
+		return true
+	}
+	var barren []page
+	for _, p := range s.pages {
+		if s.state[p.node]&isBred == 0 && s.web.Expanded(p.node) {
+			barren = append(barren, p)
+		}
+	}
+	slices.SortFunc(barren, func(a, b page) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(s.web.URL(a.node), s.web.URL(b.node)))
+	})
+	for _, p := range barren {
+		if len(s.queue.ids) >= max(1, n) {
+			break
+		}
+		s.markBred(p.node)
+		for child := range s.web.Children(p.node) {
+			again(child)
+		}
+	}
+	return len(s.queue.ids) > 0
+}
+
+func (s *nicheGA) markBred(id graph.ID) {
+	s.state[id] |= isBred
+	s.bred.ids = append(s.bred.ids, id)
+}
+
+// wait puts id into the queue.
+func (s *nicheGA) wait(id graph.ID, operator string) {
+	s.state[id] |= isAwaited
+	s.queue.ids = append(s.queue.ids, id)
+	s.propose(id, operator)
+}
+
+// propose asks for id, unless it is here already: first in, first out.
+func (s *nicheGA) propose(id graph.ID, operator string) {
+	if _, fetched := s.page(id); fetched {
+		return
+	}
+	best, _ := s.bestParent(id, len(s.pages))
+	a := s.address(id, best, operator, -float64(s.turns))
+	a.Niche = s.niche(id)
+	for parent := range s.web.Parents(id) {
+		if len(a.Parents) == maxParents {
+			break
+		}
+		a.Parents = append(a.Parents, s.web.URL(parent))
+	}
+	s.turns++
+	s.next = append(s.next, a)
+}
+
+// niche is the key of the niche that an address lives in.
+func (s *nicheGA) niche(id graph.ID) string { return weburl.Niche(s.web.URL(id), s.NicheDirs) }
+
+// lists are all lists of the state, in the order in which they are saved.
+func (s *nicheGA) lists() []*list {
+	return []*list{&s.queue, &s.children, &s.mutants, &s.chosen, &s.authorities,
+		&s.strays, &s.limbo, &s.queued, &s.bred}
+}
+
+func (s *nicheGA) AppendDelta(b []byte) []byte {
+	b = s.appendDelta(b)
+	b = append(b, byte(s.pass))
+	b = binary.AppendUvarint(b, uint64(s.turns))
+	for _, l := range s.lists() {
+		b = l.appendDelta(b)
+	}
+	b = binary.AppendUvarint(b, uint64(len(s.raised)))
+	for _, id := range s.raised {
+		b = binary.AppendUvarint(b, uint64(id))
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(s.hope[id]))
+	}
+	s.raised = nil
+	return b
+}
+
+func (s *nicheGA) Replay(b []byte) error {
+	b, err := s.replay(b)
+	if err != nil {
+		return err
+	}
+	r := &reader{b: b}
+	s.pass = pass(r.byte())
+	s.turns = int(r.uvarint())
+	for _, l := range s.lists() {
+		l.replay(&s.memory, r)
+	}
+	for n := r.uvarint(); n > 0 && !r.bad; n-- {
+		id, hope := s.node(r), r.float()
+		if !r.bad {
+			s.hope = grown(s.hope, s.web.Len())
+			s.hope[id] = hope
+		}
+	}
+	if r.bad || s.pass > mutating || len(r.b) > 0 {
+		return errCorrupt
+	}
+	s.state = nil // of the lists as they were
+	return nil
+}
+
+// derive works the marks out from the lists.
+func (s *nicheGA) derive() {
+	if s.state == nil {
+		s.state = make([]mark, s.web.Len())
+		for _, id := range s.queued.ids {
+			s.state[id] |= isQueued
+		}
+		for _, id := range s.bred.ids {
+			s.state[id] |= isBred
+		}
+		for _, id := range slices.Concat(s.queue.ids, s.children.ids, s.mutants.ids, s.strays.ids) {
+			s.state[id] |= isAwaited
+		}
+	}
+	s.state = grown(s.state, s.web.Len())
+	s.hope = grown(s.hope, s.web.Len())
+}
+
+// grown is s with zeros up to length n.
+func grown[T any](s []T, n int) []T { return append(s, make([]T, n-len(s))...) }

@@ -1,0 +1,171 @@
+package strategy
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// The paper gives no worked example; this one is worked out by hand.
+//
+// Parameters: a hub has more than 2 links, S0 = 0.05, pc = 0.5, pm = 1.
+//
+// Generation 1. The seed h is relevant (0.4) and has 4 links: a hub. Its children
+// p, q, r, s are fetched (pass two of the same generation).
+//
+// Generation 2. Crossover takes the best two of four: q (0.9) and p (0.5). There
+// is no authority yet, so no mutation. q and p were fetched already, so selection
+// goes on at once: q has one link and is an authority; p has three and is a hub,
+// whose children are x, y and z.
+//
+// Generation 3. Crossover takes ⌊0.5·3⌋ = 1 of them: z (0.8). Mutation looks beside
+// the links to the authority q, on the page h: r and s were fetched but never
+// selected, so both are V2, and pm = 1 takes both. z, r and s are the queue, all
+// fetched: z is an authority, r a hub (0.3, three links: u, v, w), s irrelevant.
+//
+// Generation 4 fetches u, v and w. Crossover takes one, v (0.2). Mutation looks
+// beside z, on p: x and y, fetched, irrelevant both. No hub is left among v, x, y:
+// v is an authority, so no children, and mutation looks beside v on r: u and w,
+// which are irrelevant. Nothing is left to breed but the links of pages that
+// never bred: q's t.
+var handmade = tiny{
+	"h": "0.4 p q r s",
+	"p": "0.5 x y z",
+	"q": "0.9 t",
+	"r": "0.3 u v w",
+	"s": "0.01 h",
+	"x": "0.02", "y": "0", "z": "0.8 h",
+	"u": "0", "v": "0.2", "w": "0",
+	"t": "0.7",
+}
+
+var handParams = []string{"hub-links=2", "pc=0.5", "pm=1"}
+
+func TestNicheByHand(t *testing.T) {
+	check(t, crawl(t, handmade, "niche", handParams, 10, 6, "h"), []string{
+		"h seed",
+		"p child, q child, r child, s child",
+		"x child, y child, z child",
+		"u child, v child, w child",
+		"t restart",
+		"",
+	})
+}
+
+func TestAGenerationOfTheAlgorithmMayTakeSeveralOfThePipeline(t *testing.T) {
+	check(t, crawl(t, handmade, "niche", handParams, 3, 8, "h"), []string{
+		"h seed",
+		"p child, q child, r child",
+		"s child",
+		"x child, y child, z child",
+		"u child, v child, w child",
+		"t restart",
+		"", "",
+	})
+}
+
+func TestCompatStopsWhereThePaperStops(t *testing.T) {
+	check(t, crawl(t, handmade, "niche", append([]string{"compat=true"}, handParams...), 10, 6, "h"), []string{
+		"h seed",
+		"p child, q child, r child, s child",
+		"x child, y child, z child",
+		"u child, v child, w child",
+		"", "",
+	})
+}
+
+// A lazy crawl chooses two of h's four children before fetching them: all have
+// the same parent and no hope of their own, so the address decides.
+func TestLazyFetchesOnlyWhatCrossoverChose(t *testing.T) {
+	got := crawl(t, handmade, "niche", append([]string{"lazy=true"}, handParams...), 10, 2, "h")
+	check(t, got, []string{"h seed", "p crossover, q crossover"})
+}
+
+func TestChildrenThatFailAreNoIndividuals(t *testing.T) {
+	// Crossover takes ⌊0.5·2⌋ = 1 of the two that came, not of three.
+	w := tiny{"h": "1 p q r", "p": "!", "q": "0.5 x", "r": "0.6 y", "x": "0", "y": "0"}
+	check(t, crawl(t, w, "niche", []string{"hub-links=2", "pc=0.5", "pm=1"}, 5, 4, "h"), []string{
+		"h seed",
+		"p child, q child, r child",
+		// r is selected and an authority; beside it on h: q, an authority too;
+		// then nothing breeds, and the links of what never bred follow, the
+		// best page's first, until there are five.
+		"y restart, x restart",
+		"",
+	})
+}
+
+func TestASeedThatIsIrrelevantRestarts(t *testing.T) {
+	w := tiny{"a": "0.01 b c", "b": "0 d", "c": "0.04 e", "d": "0", "e": "0"}
+	check(t, crawl(t, w, "niche", nil, 2, 4, "a"), []string{
+		"a seed", "b restart, c restart", "e restart, d restart", "",
+	})
+	check(t, crawl(t, w, "niche", []string{"compat=true"}, 2, 2, "a"), []string{"a seed", ""})
+}
+
+// Twenty children on one host, two on another. Of all 22 that crossover lets
+// through, the large niche loses its worst two and the small one nobody; who is
+// eliminated waits in limbo, and comes back when nothing else is left.
+func TestTheKnockOutIsPerNicheAndLimboComesBack(t *testing.T) {
+	w := tiny{}
+	var links []string
+	for i := range 20 {
+		page := fmt.Sprintf("big/%02d", i)
+		w[page] = fmt.Sprintf("0.%02d", 10+i)
+		links = append(links, page)
+	}
+	w["small/0"], w["small/1"] = "0.06", "0.07"
+	links = append(links, "small/0", "small/1")
+	w["hub"] = "0.5 " + strings.Join(links, " ")
+
+	s := newNiche().(*nicheGA)
+	s.Crossover, s.Mutation = 1, 0
+	s.Visit(w.fetch(Address{URL: address("hub"), Operator: "seed"}, 1))
+	next := s.Breed(50, nil)
+	if len(next) != 22 {
+		t.Fatalf("%d children, want 22", len(next))
+	}
+	for _, a := range next {
+		if a.Via != address("hub") || a.Depth != 1 || a.Niche == "" {
+			t.Fatalf("a child without its lineage: %+v", a)
+		}
+		s.Visit(w.fetch(a, 2))
+	}
+	// The knock-out happens in the middle of Breed; its trace is the order in
+	// which addresses became visited.
+	s.Breed(50, nil)
+	var order []string
+	for _, id := range s.queued.ids {
+		order = append(order, name(s.web.URL(id)))
+	}
+	tail := strings.Join(order[len(order)-2:], " ")
+	if tail != "big/01 big/00" || len(order) != 23 {
+		t.Errorf("the last two of %d to be selected were %s, want the two that were knocked out", len(order), tail)
+	}
+}
+
+func TestMutantsArePredictedAndThenFetched(t *testing.T) {
+	// h is a hub with children p (authority) and others; m links to p and to
+	// strangers. After m is crawled, its strangers stand beside a link to p.
+	w := tiny{
+		"h": "0.6 p m q",
+		"p": "0.9",
+		"m": "0.5 p i j",
+		"q": "0",
+		"i": "0.8", "j": "0",
+	}
+	// pc = 0.7 of three takes p and m. p is an authority, and so is m, which has
+	// three links, as hub-links=3. Beside p on h: q; on m: i and j.
+	got := crawl(t, w, "niche", []string{"hub-links=2", "pc=0.7", "pm=1"}, 10, 4, "h")
+	check(t, got, []string{
+		"h seed",
+		"p child, m child, q child",
+		"i child, j child",
+		"",
+	})
+	got = crawl(t, w, "niche", []string{"hub-links=3", "pc=0.7", "pm=1"}, 10, 4, "h")
+	check(t, got, []string{"h seed", "p restart, m restart, q restart", "j mutation, i mutation", ""}) // in the order of the draw
+	// compat fetches mutants before it knows whether they survive.
+	got = crawl(t, w, "niche", []string{"hub-links=2", "pc=0.7", "pm=1", "compat=true"}, 10, 4, "h")
+	check(t, got, []string{"h seed", "p child, m child, q child", "i child, j child", ""})
+}

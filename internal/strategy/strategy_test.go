@@ -1,0 +1,265 @@
+package strategy
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"spoor/internal/wire"
+)
+
+// A tiny is a web that fits on a screen: for every page its score and its links,
+// as "score link link …". "!" is a page that cannot be fetched, "> page" a
+// redirect. Addresses are letters, which stand for http://LETTER.test/.
+type tiny map[string]string
+
+func address(name string) string {
+	if strings.Contains(name, "/") {
+		return "http://" + name
+	}
+	return "http://" + name + ".test/"
+}
+
+func name(url string) string {
+	return strings.TrimSuffix(strings.TrimPrefix(url, "http://"), ".test/")
+}
+
+// fetch is what score would hand to evolve.
+func (w tiny) fetch(a Address, generation int) *wire.Record {
+	rec := new(wire.Record)
+	a.Fill(rec, generation)
+	words := strings.Fields(w[name(a.URL)])
+	if len(words) == 2 && words[0] == ">" {
+		rec.FinalURL = address(words[1])
+		words = strings.Fields(w[words[1]])
+	}
+	if len(words) == 0 || words[0] == "!" {
+		rec.Error = wire.ErrorNotArchived
+		return rec
+	}
+	var score float64
+	fmt.Sscan(words[0], &score)
+	rec.StatusCode, rec.Score = 200, wire.Num(score)
+	rec.OutDegree = len(words) - 1
+	for _, to := range words[1:] {
+		link := wire.Link{URL: address(strings.TrimPrefix(to, "-"))}
+		if strings.HasPrefix(to, "-") {
+			link.Archived = wire.False
+		}
+		rec.Links = append(rec.Links, link)
+	}
+	return rec
+}
+
+// crawl lets s crawl w from seeds, n fetches a generation, and returns one line a
+// generation: what was fetched, each with its operator. State goes through a
+// journal between any two generations, as it does between two processes.
+func crawl(t *testing.T, w tiny, kind string, params []string, n, generations int, seeds ...string) (lines []string) {
+	t.Helper()
+	dir := t.TempDir()
+	type waiting struct {
+		Address
+		generation int
+	}
+	frontier := map[string]waiting{}
+	visited := map[string]bool{}
+	for _, seed := range seeds {
+		frontier[address(seed)] = waiting{Address{URL: address(seed), Operator: "seed"}, 0}
+	}
+	for g := 1; g <= generations; g++ {
+		s, err := New(kind, params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, _, err := OpenJournal(dir, Signature(kind, s), s, g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var batch []waiting
+		for _, a := range frontier {
+			batch = append(batch, a)
+		}
+		slices.SortFunc(batch, func(a, b waiting) int {
+			return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.URL, b.URL))
+		})
+		var line []string
+		for _, a := range batch[:min(n, len(batch))] {
+			rec := w.fetch(a.Address, g)
+			visited[rec.URL] = true
+			if rec.FinalURL != "" {
+				visited[rec.FinalURL] = true
+				delete(frontier, rec.FinalURL)
+			}
+			delete(frontier, rec.URL)
+			line = append(line, name(a.URL)+" "+a.Operator)
+			s.Visit(rec)
+		}
+		for _, a := range s.Breed(n, rand.New(rand.NewPCG(1, uint64(g)))) {
+			if !visited[a.URL] {
+				frontier[a.URL] = waiting{a, g}
+			}
+		}
+		if err := j.Append(g, s); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, strings.Join(line, ", "))
+	}
+	return lines
+}
+
+func check(t *testing.T, got, want []string) {
+	t.Helper()
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("generations (-want +got):\n%s", diff)
+	}
+}
+
+var diamond = tiny{
+	"a": "0.1 b c",
+	"b": "0.2 d c",
+	"c": "0.9 e f",
+	"d": "0 a",
+	"e": "0.5 d",
+	"f": "! ",
+}
+
+func TestBreadthFirstFollowsTheOrderOfDiscovery(t *testing.T) {
+	check(t, crawl(t, diamond, "breadthfirst", nil, 1, 7, "a"), []string{
+		"a seed", "b link", "c link", "d link", "e link", "f link", "",
+	})
+}
+
+func TestBestFirstFollowsTheBestPage(t *testing.T) {
+	check(t, crawl(t, diamond, "bestfirst", nil, 1, 7, "a"), []string{
+		"a seed",
+		"b link", // 0.1, as c; ties go by address
+		"c link", // raised to 0.2 by b, as d
+		"e link", // 0.9, as f
+		"f link",
+		"d link", // raised from 0.2 to 0.5 by e
+		"",
+	})
+}
+
+func TestLinksThatTheArchiveCannotAnswerAreNotProposed(t *testing.T) {
+	w := tiny{"a": "1 -x b", "b": "1"}
+	check(t, crawl(t, w, "bestfirst", nil, 5, 3, "a"), []string{"a seed", "b link", ""})
+}
+
+func TestAPageReachedByRedirectIsNotProposedAgain(t *testing.T) {
+	w := tiny{"a": "1 r c", "r": "> b", "b": "1 d", "c": "1 b", "d": "1"}
+	check(t, crawl(t, w, "breadthfirst", nil, 1, 5, "a"),
+		[]string{"a seed", "r link", "c link", "d link", ""})
+}
+
+func TestSameSeedSameGenerations(t *testing.T) {
+	w := random(400, 3)
+	for _, kind := range Kinds() {
+		if !slices.Equal(
+			crawl(t, w, kind.Name, nil, 7, 40, "0", "1"),
+			crawl(t, w, kind.Name, nil, 7, 40, "0", "1")) {
+			t.Errorf("%s: two crawls with one seed differ", kind.Name)
+		}
+	}
+}
+
+// random is a web of n pages with every kind of trouble in it.
+func random(n int, seed uint64) tiny {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	w := tiny{}
+	for i := range n {
+		switch rng.IntN(12) {
+		case 0:
+			w[fmt.Sprint(i)] = "!"
+			continue
+		case 1:
+			if i > 1 {
+				w[fmt.Sprint(i)] = fmt.Sprintf("> %d", rng.IntN(i))
+				continue
+			}
+		}
+		var links strings.Builder
+		for range rng.IntN(30) {
+			fmt.Fprintf(&links, " %d", rng.IntN(n))
+		}
+		w[fmt.Sprint(i)] = fmt.Sprintf("%.2f%s", max(0, rng.Float64()-.6), links.String())
+	}
+	w["0"] = "0.3 2 3 4 5"
+	return w
+}
+
+// Every strategy that stops only when nothing is left fetches exactly what can
+// be reached, once, whatever the web and the size of a generation.
+func TestNothingIsLostAndNothingIsAskedTwice(t *testing.T) {
+	for seed := range uint64(8) {
+		w := random(150, seed)
+		want := fetched(t, crawl(t, w, "breadthfirst", nil, 9, 40, "0"))
+		for _, test := range [][]string{
+			{"bestfirst"}, {"niche"}, {"niche", "lazy=true"}, {"niche", "expand-authorities=true", "niche-dirs=2"},
+			{"niche", "cocitation=parents", "knockout-n=1", "niche-min=2"},
+		} {
+			// Redirects answer for two addresses, in an order that differs: what
+			// is compared are the pages that came of them.
+			got := fetched(t, crawl(t, w, test[0], test[1:], 9, 80, "0"))
+			if diff := gocmp.Diff(ends(w, want), ends(w, got)); diff != "" {
+				t.Fatalf("web %d: %s fetched other pages than breadthfirst (-breadthfirst +it):\n%s", seed, test, diff)
+			}
+		}
+	}
+}
+
+// fetched are the names in a crawl, each of which must stand there once.
+func fetched(t *testing.T, lines []string) (names []string) {
+	t.Helper()
+	for _, line := range lines {
+		for item := range strings.SplitSeq(line, ", ") {
+			if n, _, ok := strings.Cut(item, " "); ok {
+				names = append(names, n)
+			}
+		}
+	}
+	slices.Sort(names)
+	if len(slices.Compact(slices.Clone(names))) != len(names) {
+		t.Fatalf("an address was fetched twice: %v", names)
+	}
+	return names
+}
+
+// ends are the pages that stand behind names.
+func ends(w tiny, names []string) (pages []string) {
+	for _, n := range names {
+		if to, ok := strings.CutPrefix(w[n], "> "); ok {
+			n = to
+		}
+		pages = append(pages, n)
+	}
+	slices.Sort(pages)
+	return slices.Compact(pages)
+}
+
+func TestUnknownNamesAreAnsweredWithTheKnownOnes(t *testing.T) {
+	for _, test := range []struct {
+		kind   string
+		params []string
+		want   string
+	}{
+		{"bestest", nil, "the strategies are bestfirst, breadthfirst, niche"},
+		{"niche", []string{"pc"}, "not name=value"},
+		{"niche", []string{"pd=1"}, "its parameters are s0, hub-links, pc"},
+		{"niche", []string{"pc=1.5"}, "want a number from 0 to 1"},
+		{"niche", []string{"pc=NaN"}, "want a number from 0 to 1"},
+		{"niche", []string{"lazy=perhaps"}, "want true or false"},
+		{"niche", []string{"cocitation=cousins"}, "want siblings or parents"},
+		{"breadthfirst", []string{"pc=1"}, "it has none"},
+	} {
+		_, err := New(test.kind, test.params)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("New(%q, %q): %v, want «%s»", test.kind, test.params, err, test.want)
+		}
+	}
+}
