@@ -53,8 +53,8 @@ func (u URL) SURT() string {
 
 // appendHostKey appends the labels of a host in reverse.
 func appendHostKey(out []byte, host string) []byte {
-	if host[0] == '[' {
-		return append(out, host[1:len(host)-1]...)
+	if address, ok := strings.CutPrefix(host, "["); ok {
+		return append(out, strings.TrimSuffix(address, "]")...)
 	}
 	host = strings.Trim(strings.ReplaceAll(host, "..", "."), ".")
 	if rest, ok := strings.CutPrefix(host, "www"); ok {

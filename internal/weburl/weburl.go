@@ -134,8 +134,8 @@ func (u URL) RequestURI() string { return u.s[u.path:] }
 // Domain returns the registrable domain of the host: the public suffix, private ones
 // included, and one label more, so that "a.b.example.co.uk" belongs to
 // "example.co.uk" and "alice.github.io" to itself. A host that has none, because it
-// is an IP address, a public suffix or a single label, stands for itself. The result
-// never ends in a dot and is never empty unless u is zero.
+// is an IP address, a public suffix or a single label, stands for itself. A dot at
+// the end of the host is no part of it.
 //
 // Source: https://publicsuffix.org/list, in the version of golang.org/x/net.
 func (u URL) Domain() string {
@@ -190,10 +190,8 @@ func split(s string) URL {
 	if host < 3 || len(s) > MaxLength {
 		return URL{}
 	}
-	path := len(s)
-	if i := strings.IndexByte(s[host:], '/'); i >= 0 {
-		path = host + i
-	} else {
+	path := strings.IndexByte(s[host:], '/') + host
+	if path <= host {
 		return URL{}
 	}
 	port := path
