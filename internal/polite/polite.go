@@ -21,6 +21,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"spoor/internal/weburl"
 )
 
 // The manners of a crawler that nobody has told otherwise.
@@ -62,7 +64,8 @@ func (e *HoldError) Error() string {
 // the others. Half an hour without failure after the end of the last hold wipes
 // the slate clean.
 //
-// A host is what stands in the URL: name and port if it is not the default.
+// A host is what stands in the request's URL, which [NewRequest] makes the name
+// in lower case, with the port if it is not the default one.
 type Transport struct {
 	Base http.RoundTripper
 
@@ -93,18 +96,6 @@ type host struct {
 // sweepAt is the number of hosts at which those of whom there is nothing to
 // remember are forgotten.
 const sweepAt = 1 << 16
-
-// hostOf is the name under which a host is known.
-func hostOf(u *url.URL) string {
-	name := strings.ToLower(u.Host)
-	switch u.Scheme {
-	case "http":
-		name = strings.TrimSuffix(name, ":80")
-	case "https":
-		name = strings.TrimSuffix(name, ":443")
-	}
-	return name
-}
 
 // use finds the host and keeps it from being swept until done.
 func (t *Transport) use(name string) *host {
@@ -142,22 +133,22 @@ func (t *Transport) find(name string) *host {
 	return h
 }
 
-// SetCrawlDelay tells what the robots.txt of u's host asks for.
-func (t *Transport) SetCrawlDelay(u *url.URL, d time.Duration) {
+// SetCrawlDelay tells what the robots.txt of the host asks for.
+func (t *Transport) SetCrawlDelay(name string, d time.Duration) {
 	if t.Delay == 0 {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.find(hostOf(u)).crawl = d
+	t.find(name).crawl = d
 }
 
-// HeldUntil is when u's host may be asked again; the zero time if it is not
+// HeldUntil is when the host may be asked again; the zero time if it is not
 // held.
-func (t *Transport) HeldUntil(u *url.URL) time.Time {
+func (t *Transport) HeldUntil(name string) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if h, ok := t.hosts[hostOf(u)]; ok && time.Now().Before(h.until) {
+	if h, ok := t.hosts[name]; ok && time.Now().Before(h.until) {
 		return h.until
 	}
 	return time.Time{}
@@ -169,7 +160,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if t.Delay == 0 {
 		return t.Base.RoundTrip(req)
 	}
-	name, ctx := hostOf(req.URL), req.Context()
+	name, ctx := req.URL.Host, req.Context()
 	h := t.use(name)
 	select {
 	case h.turn <- struct{}{}:
@@ -281,6 +272,24 @@ func (v *visit) Close() error {
 	err := v.ReadCloser.Close()
 	v.once.Do(func() { v.t.finish(v.name, v.h, v.start, v.failed, v.retryAfter) })
 	return err
+}
+
+// NewRequest is a request to GET u. What is sent is u to the byte, which net/url
+// alone would not promise: it spells some paths its own way and cannot hold
+// others at all.
+func NewRequest(ctx context.Context, u weburl.URL) *http.Request {
+	target, err := url.Parse(u.String())
+	if err != nil || target.RequestURI() != u.RequestURI() {
+		target = &url.URL{Scheme: u.Scheme(), Host: u.Host(), Opaque: u.RequestURI()}
+		if strings.HasPrefix(target.Opaque, "//") {
+			target.Opaque = "//" + u.Host() + target.Opaque // or it would name a host
+		}
+	}
+	req := &http.Request{
+		Method: http.MethodGet, URL: target, Host: u.Host(), Header: http.Header{},
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	return req.WithContext(ctx)
 }
 
 // RetryAfter is how long a response asks to be left alone, counted from now: a

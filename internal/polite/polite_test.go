@@ -3,6 +3,7 @@ package polite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -11,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"spoor/internal/weburl"
 )
 
 // web is a web without a network: it answers after a while and remembers when
@@ -65,11 +68,7 @@ func (c *closer) Close() error { c.f(); return c.ReadCloser.Close() }
 
 // get asks and reads to the end.
 func get(ctx context.Context, rt http.RoundTripper, u string) (int, error) {
-	req, err := http.NewRequestWithContext(ctx, "GET", u, nil)
-	if err != nil {
-		return 0, err
-	}
-	resp, err := rt.RoundTrip(req)
+	resp, err := rt.RoundTrip(NewRequest(ctx, mustParse(u)))
 	if err != nil {
 		return 0, err
 	}
@@ -78,8 +77,8 @@ func get(ctx context.Context, rt http.RoundTripper, u string) (int, error) {
 	return resp.StatusCode, err
 }
 
-func mustParse(s string) *url.URL {
-	u, err := url.Parse(s)
+func mustParse(s string) weburl.URL {
+	u, err := weburl.Parse(s)
 	if err != nil {
 		panic(err)
 	}
@@ -102,7 +101,7 @@ func TestAHostIsAskedOneThingAtATimeAndRestsInBetween(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := &web{took: c.took}
 			tr := &Transport{Base: w, Delay: c.delay}
-			tr.SetCrawlDelay(mustParse("http://a.test/"), c.crawl)
+			tr.SetCrawlDelay("a.test", c.crawl)
 			var wg sync.WaitGroup
 			for range 5 {
 				wg.Go(func() {
@@ -115,7 +114,7 @@ func TestAHostIsAskedOneThingAtATimeAndRestsInBetween(t *testing.T) {
 			if w.worst != 1 {
 				t.Errorf("%s: %d requests at once", c.name, w.worst)
 			}
-			times := w.asked["A.test:80"]
+			times := w.asked["a.test"]
 			for i := 2; i < len(times); i += 2 {
 				if got := times[i].Sub(times[i-1]); got != c.want {
 					t.Errorf("%s: rested %v, want %v", c.name, got, c.want)
@@ -149,7 +148,7 @@ func TestWithoutDelayThereIsNoWaitOfAnyKind(t *testing.T) {
 			return &http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {"9"}}}, nil
 		}}
 		tr := &Transport{Base: w}
-		tr.SetCrawlDelay(mustParse("http://a.test/"), time.Hour)
+		tr.SetCrawlDelay("a.test", time.Hour)
 		start := time.Now()
 		for range 5 {
 			if _, err := get(t.Context(), tr, "http://a.test/"); err != nil {
@@ -184,7 +183,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 		if got := time.Since(start); got != 5*time.Second {
 			t.Errorf("waited %v", got)
 		}
-		if until := tr.HeldUntil(mustParse("http://a.test/")); !until.IsZero() {
+		if until := tr.HeldUntil("a.test"); !until.IsZero() {
 			t.Errorf("the host was blamed for our impatience until %v", until)
 		}
 		if _, err := get(t.Context(), tr, "http://a.test/"); err != nil {
@@ -204,12 +203,12 @@ func TestAFailingHostIsHeldTwiceAsLongEachTime(t *testing.T) {
 			if _, err := get(t.Context(), tr, u.String()); !errors.Is(err, fail) {
 				t.Fatalf("failure %d: %v", n, err)
 			}
-			held := time.Until(tr.HeldUntil(u))
+			held := time.Until(tr.HeldUntil(u.Host()))
 			if ratio := float64(held) / float64(want); ratio < 1-Jitter || ratio > 1+Jitter {
 				t.Errorf("failure %d: held for %v, want about %v", n+1, held, want)
 			}
 			_, err := get(t.Context(), tr, u.String())
-			if hold, ok := errors.AsType[*HoldError](err); !ok || hold.Until != tr.HeldUntil(u) {
+			if hold, ok := errors.AsType[*HoldError](err); !ok || hold.Until != tr.HeldUntil(u.Host()) {
 				t.Errorf("failure %d: asked although held: %v", n+1, err)
 			}
 			time.Sleep(held)
@@ -221,10 +220,10 @@ func TestAFailingHostIsHeldTwiceAsLongEachTime(t *testing.T) {
 
 		again := &Transport{Base: w, Delay: DefaultDelay, Seed: 7}
 		get(t.Context(), again, u.String())
-		first := time.Until(again.HeldUntil(u))
+		first := time.Until(again.HeldUntil(u.Host()))
 		other := &Transport{Base: w, Delay: DefaultDelay, Seed: 8}
 		get(t.Context(), other, u.String())
-		if first == FirstBackoff || first == time.Until(other.HeldUntil(u)) {
+		if first == FirstBackoff || first == time.Until(other.HeldUntil(u.Host())) {
 			t.Errorf("no jitter: %v", first)
 		}
 	})
@@ -242,14 +241,14 @@ func TestHalfAnHourOfCalmIsForgiveness(t *testing.T) {
 			u := mustParse("http://a.test/")
 			for range 2 {
 				get(t.Context(), tr, u.String())
-				time.Sleep(time.Until(tr.HeldUntil(u)))
+				time.Sleep(time.Until(tr.HeldUntil(u.Host())))
 			}
 			status = 200
 			get(t.Context(), tr, u.String())
 			time.Sleep(c.calm)
 			status = 429
 			get(t.Context(), tr, u.String())
-			if held := time.Until(tr.HeldUntil(u)); held < c.want*9/10 || held > c.want*11/10 {
+			if held := time.Until(tr.HeldUntil(u.Host())); held < c.want*9/10 || held > c.want*11/10 {
 				t.Errorf("after %v of calm held for %v, want about %v", c.calm, held, c.want)
 			}
 		})
@@ -283,7 +282,7 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 		}}
 		tr := &Transport{Base: w, Delay: DefaultDelay}
 		get(t.Context(), tr, "http://a.test/")
-		if held := time.Until(tr.HeldUntil(mustParse("http://a.test/"))); held != 2*time.Hour {
+		if held := time.Until(tr.HeldUntil("a.test")); held != 2*time.Hour {
 			t.Errorf("held for %v", held)
 		}
 	})
@@ -302,11 +301,11 @@ func TestAConnectionThatBreaksInTheBodyIsAFailureAndARefusedAddressIsNone(t *tes
 		if _, err := get(t.Context(), tr, "http://broken.test/"); !errors.Is(err, broken) {
 			t.Error(err)
 		}
-		if tr.HeldUntil(mustParse("http://broken.test/")).IsZero() {
+		if tr.HeldUntil("broken.test").IsZero() {
 			t.Error("not held")
 		}
 		get(t.Context(), tr, "http://private.test/")
-		if !tr.HeldUntil(mustParse("http://private.test/")).IsZero() {
+		if !tr.HeldUntil("private.test").IsZero() {
 			t.Error("held although nothing was asked")
 		}
 	})
@@ -318,20 +317,40 @@ func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 
 func TestHostsOfWhichThereIsNothingToRememberAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := &web{}
-		tr := &Transport{Base: w, Delay: time.Second}
-		name := func(i int) string {
-			return "http://h" + strings.Repeat("x", i%7) + string(rune('a'+i%26)) + time.Duration(i).String() + "/"
-		}
+		tr := &Transport{Base: &web{}, Delay: time.Second}
 		for i := range sweepAt {
 			tr.mu.Lock()
-			tr.find(name(i))
+			tr.find(fmt.Sprint(i))
 			tr.mu.Unlock()
 		}
 		time.Sleep(time.Minute)
-		get(t.Context(), tr, "http://last.test/")
-		if n := len(tr.hosts); n > 2 {
+		if _, err := get(t.Context(), tr, "http://last.test/"); err != nil {
+			t.Error(err)
+		}
+		if n := len(tr.hosts); n != 1 {
 			t.Errorf("%d hosts are remembered", n)
 		}
 	})
+}
+
+func TestWhatIsAskedForIsTheAddressToTheByte(t *testing.T) {
+	for _, target := range []string{
+		"/", "/a?b=c", "/?", "/%zz", "/100%", "/a|b^c", "/a%2Fb", "//a//b", "//a?b|c", "/%E3%83%84", "/?q='x'&y=[1]", "/a;b=1",
+	} {
+		u := mustParse("http://a.test:8080" + target)
+		var sent strings.Builder
+		if err := NewRequest(t.Context(), u).Write(&sent); err != nil {
+			t.Error(err)
+		}
+		if want := "GET " + u.RequestURI() + " HTTP/1.1\r\nHost: a.test:8080\r\n"; !strings.HasPrefix(sent.String(), want) {
+			t.Errorf("sent %q, want %q", sent.String(), want)
+		}
+	}
+	// net/url can neither hold this nor keep it from naming a host: the long
+	// form of a request line, which says the same.
+	var sent strings.Builder
+	NewRequest(t.Context(), mustParse("http://a.test//100%?x")).Write(&sent)
+	if want := "GET http://a.test//100%?x HTTP/1.1\r\nHost: a.test\r\n"; !strings.HasPrefix(sent.String(), want) {
+		t.Errorf("sent %q, want %q", sent.String(), want)
+	}
 }

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
 	"spoor/internal/robots"
+	"spoor/internal/weburl"
 )
 
 const (
@@ -51,8 +51,8 @@ type Robots struct {
 	Agent string
 
 	// CrawlDelay, if not nil, is told at every decision what the robots.txt of
-	// u's host asks for, 0 if nothing.
-	CrawlDelay func(u *url.URL, d time.Duration)
+	// the host asks for, 0 if nothing.
+	CrawlDelay func(host string, d time.Duration)
 
 	mu      sync.Mutex
 	entries map[string]*entry
@@ -71,12 +71,12 @@ type entry struct {
 // Decide tells whether u may be asked for. An error means that it could not be
 // found out, and so that u must not be asked for now: the network failed, the
 // host is held ([HoldError]) or ctx has ended.
-func (r *Robots) Decide(ctx context.Context, u *url.URL) (Verdict, error) {
-	if u.Path == "/robots.txt" && u.RawQuery == "" {
+func (r *Robots) Decide(ctx context.Context, u weburl.URL) (Verdict, error) {
+	if u.RequestURI() == "/robots.txt" {
 		return Verdict{Allowed: true}, nil
 	}
 	for {
-		e, mine := r.entry(u.Scheme + "://" + u.Host)
+		e, mine := r.entry(u.Scheme() + "://" + u.Host())
 		if mine {
 			r.fill(ctx, u, e)
 		}
@@ -95,7 +95,7 @@ func (r *Robots) Decide(ctx context.Context, u *url.URL) (Verdict, error) {
 			return Verdict{Reason: e.refused, Until: e.expires}, nil
 		}
 		if r.CrawlDelay != nil {
-			r.CrawlDelay(u, time.Duration(e.rules.Delay*float64(time.Second)))
+			r.CrawlDelay(u.Host(), time.Duration(e.rules.Delay*float64(time.Second)))
 		}
 		d := e.rules.Decide(u.String())
 		if d.Allowed {
@@ -135,11 +135,11 @@ func (r *Robots) entry(origin string) (e *entry, mine bool) {
 }
 
 // fill asks for the robots.txt of u's origin.
-func (r *Robots) fill(ctx context.Context, u *url.URL, e *entry) {
+func (r *Robots) fill(ctx context.Context, u weburl.URL, e *entry) {
 	defer close(e.ready)
 	e.expires = time.Now().Add(RobotsTTL)
 	e.rules = new(robots.Rules)
-	status, body, err := r.fetch(ctx, &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/robots.txt"})
+	status, body, err := r.fetch(ctx, u)
 	switch {
 	case err != nil:
 		e.err = err
@@ -151,23 +151,23 @@ func (r *Robots) fill(ctx context.Context, u *url.URL, e *entry) {
 	}
 }
 
-// fetch gets a robots.txt through its redirects. Too many of them, or one that
-// leads nowhere, count as 404 (section 2.3.1.2).
-func (r *Robots) fetch(ctx context.Context, u *url.URL) (status int, body []byte, err error) {
+// fetch gets the robots.txt of u's origin through its redirects. Too many of
+// them, or one that leads nowhere, count as 404 (section 2.3.1.2).
+func (r *Robots) fetch(ctx context.Context, u weburl.URL) (status int, body []byte, err error) {
+	u, err = u.Resolve("/robots.txt")
 	for range 1 + RobotsRedirects {
-		req := (&http.Request{Method: http.MethodGet, URL: u, Host: u.Host, Header: http.Header{}, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
-		resp, err := r.Transport.RoundTrip(req)
+		if err != nil {
+			return http.StatusNotFound, nil, nil
+		}
+		resp, err := r.Transport.RoundTrip(NewRequest(ctx, u))
 		if err != nil {
 			return 0, nil, err
 		}
-		if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		if to := Redirect(resp); to != "" {
 			resp.Body.Close()
-			next, err := u.Parse(resp.Header.Get("Location"))
-			if err != nil || next.Host == "" || next.Scheme != "http" && next.Scheme != "https" || resp.Header.Get("Location") == "" {
-				return http.StatusNotFound, nil, nil
+			if u, err = u.Resolve(to); err != nil {
+				break
 			}
-			next.Fragment, next.User = "", nil
-			u = next
 			continue
 		}
 		body, err := io.ReadAll(io.LimitReader(resp.Body, robots.MaxSize+1))
@@ -178,4 +178,15 @@ func (r *Robots) fetch(ctx context.Context, u *url.URL) (status int, body []byte
 		return resp.StatusCode, body, nil
 	}
 	return http.StatusNotFound, nil, nil
+}
+
+// Redirect is where a response sends whoever asked, as its Location has it; ""
+// if it does not.
+func Redirect(resp *http.Response) string {
+	switch resp.StatusCode {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return resp.Header.Get("Location")
+	}
+	return ""
 }

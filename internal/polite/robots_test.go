@@ -104,10 +104,10 @@ func TestRobotsTxtIsAskedForOncePerOriginAndDay(t *testing.T) {
 			return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader("User-agent: *\nCrawl-delay: 3\n"))}, nil
 		}}
 		crawl := map[string]time.Duration{}
-		r := &Robots{Transport: w, Agent: "spoor", CrawlDelay: func(u *url.URL, d time.Duration) {
+		r := &Robots{Transport: w, Agent: "spoor", CrawlDelay: func(host string, d time.Duration) {
 			mu.Lock()
 			defer mu.Unlock()
-			crawl[u.Host] = d
+			crawl[host] = d
 		}}
 		ask := func(u string) Verdict {
 			v, err := r.Decide(t.Context(), mustParse(u))
