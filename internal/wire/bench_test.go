@@ -1,0 +1,252 @@
+package wire
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// The benchmarks run over three kinds of input: "page" is what fetch emits, a
+// real page with its body; "parsed" is what parse makes of the same page, with
+// text and links and without body; "synthetic" is a made-up page, for where the
+// archive of real pages is not at hand.
+
+const archive = "webs/modern.warc.gz"
+
+// webPages returns the first pages of the archive, in UTF-8.
+func webPages(b *testing.B) (pages []string) {
+	b.Helper()
+	shared := cmp.Or(os.Getenv("SPOOR_SHARED"), filepath.Join("..", "..", "..", "shared"))
+	f, err := os.Open(filepath.Join(shared, archive))
+	if err != nil {
+		b.Skipf("no real pages: %v", err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	all, err := io.ReadAll(z)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for size := 0; size < 20<<20 && len(all) > 0; {
+		head, rest, _ := bytes.Cut(all, []byte("\r\n\r\n"))
+		_, length, _ := bytes.Cut(head, []byte("\r\nContent-Length: "))
+		var n int
+		if _, err := fmt.Sscan(string(length), &n); err != nil {
+			b.Fatal(err)
+		}
+		if bytes.Contains(head, []byte("\r\nWARC-Type: response\r\n")) {
+			_, body, _ := bytes.Cut(rest[:n], []byte("\r\n\r\n"))
+			pages = append(pages, strings.ToValidUTF8(string(body), "\uFFFD"))
+			size += len(body)
+		}
+		all = rest[n+len("\r\n\r\n"):]
+	}
+	return pages
+}
+
+func syntheticPages() []string {
+	paragraph := "<div class=\"entry\">\n\t<p>The track an animal leaves, <a href=\"https://example.org/a/b?c=d&amp;e=f\" title=\"Spur\">f\u00fcr</a> those who follow it.</p>\n</div>\n"
+	return []string{"<!DOCTYPE html>\n<html lang=\"en\">\n" + strings.Repeat(paragraph, 1000)}
+}
+
+// pageRecord is the record of a page as fetch emits it.
+func pageRecord(i int, page string) *Record {
+	return &Record{
+		V: 1, URL: fmt.Sprintf("https://www.example.org/articles/%d/index.html", i), Generation: 3, Depth: 2,
+		Via: "https://www.example.org/articles/", Operator: "link", Priority: Num(0.4375), Niche: "www.example.org/articles",
+		Timestamp: "2026-11-20T07:11:00.000Z", StatusCode: 200,
+		Headers: []Values{
+			{"cache-control", []string{"max-age=300, public"}},
+			{"content-type", []string{"text/html; charset=utf-8"}},
+			{"date", []string{"Fri, 20 Nov 2026 07:11:00 GMT"}},
+			{"etag", []string{`W/"5c1e-abcdef"`}},
+			{"server", []string{"nginx"}},
+			{"vary", []string{"Accept-Encoding", "Cookie"}},
+		},
+		ContentType: "text/html", Charset: "utf-8", ContentLength: int64(len(page)), FetchMS: 131, IP: "192.0.2.7",
+		Digest: "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ", WARCFilename: "crawl-00000.warc.gz", WARCOffset: 190283, WARCLength: 40112,
+		Body: page,
+	}
+}
+
+var (
+	tags   = regexp.MustCompile(`(?s)<script.*?</script>|<style.*?</style>|<[^>]*>|\s+`)
+	anchor = regexp.MustCompile(`(?s)<a [^>]*href="([^"]*)"[^>]*>(.*?)</a>`)
+)
+
+// parsedRecord is the record of a page about as parse emits it.
+func parsedRecord(i int, page string) *Record {
+	plain := func(s string) string {
+		return strings.Join(strings.Fields(tags.ReplaceAllString(s, " ")), " ")
+	}
+	r := pageRecord(i, page)
+	r.Body = ""
+	r.Title = "The track an animal leaves"
+	r.Lang = "en"
+	r.Text = plain(page)
+	for _, m := range anchor.FindAllStringSubmatchIndex(page, 500) {
+		before := plain(page[max(0, m[0]-200):m[0]])
+		r.Links = append(r.Links, Link{
+			URL: strings.ToValidUTF8(page[m[2]:m[3]], ""), Anchor: plain(page[m[4]:m[5]]),
+			Context: strings.ToValidUTF8(before, ""), Tag: "a", Path: "html body div div ul li a",
+			Score: Num(float64(m[0]%1000) / 999),
+		})
+	}
+	r.OutDegree = len(r.Links)
+	r.Score = Num(0.2718281828459045)
+	r.Scores = []Scored{{"bm25", 0.31}, {"vsm", 0.2718281828459045}}
+	return r
+}
+
+func encodeAll(b *testing.B, recs []*Record) []byte {
+	b.Helper()
+	var out bytes.Buffer
+	w := NewWriter(&out)
+	for _, r := range recs {
+		if err := w.Write(r); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		b.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// inputs runs a benchmark over each kind of record.
+func inputs(b *testing.B, run func(b *testing.B, recs []*Record, ndjson []byte)) {
+	kind := func(name string, record func(int, string) *Record, pages func(*testing.B) []string) {
+		b.Run(name, func(b *testing.B) {
+			var recs []*Record
+			for i, p := range pages(b) {
+				recs = append(recs, record(i, p))
+			}
+			run(b, recs, encodeAll(b, recs))
+		})
+	}
+	kind("page", pageRecord, webPages)
+	kind("parsed", parsedRecord, webPages)
+	kind("synthetic", pageRecord, func(*testing.B) []string { return syntheticPages() })
+}
+
+// measure reports the allocations per record beside what b reports itself.
+func measure(b *testing.B, name string, size int, f func() error) {
+	b.Run(name, func(b *testing.B) {
+		b.SetBytes(int64(size))
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := f(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkDecode(b *testing.B) {
+	inputs(b, func(b *testing.B, recs []*Record, ndjson []byte) {
+		src := bytes.NewReader(nil)
+		r := NewReader(src, All)
+		var rec Record
+		measure(b, "spoor", len(ndjson), func() error {
+			src.Reset(ndjson)
+			r.err = nil
+			for {
+				if err := r.Read(&rec); err == io.EOF {
+					return nil
+				} else if err != nil {
+					return err
+				}
+			}
+		})
+		measure(b, "encoding/json", len(ndjson), func() error {
+			for line := range bytes.Lines(ndjson) {
+				var p peer
+				if err := json.Unmarshal(line, &p); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+func BenchmarkEncode(b *testing.B) {
+	inputs(b, func(b *testing.B, recs []*Record, ndjson []byte) {
+		var peers []*peer
+		for _, r := range recs {
+			peers = append(peers, asPeer(r))
+		}
+		w := NewWriter(io.Discard)
+		measure(b, "spoor", len(ndjson), func() error {
+			for _, r := range recs {
+				if err := w.Write(r); err != nil {
+					return err
+				}
+			}
+			return w.Flush()
+		})
+		measure(b, "encoding/json", len(ndjson), func() error {
+			e := json.NewEncoder(io.Discard)
+			e.SetEscapeHTML(false)
+			for _, p := range peers {
+				if err := e.Encode(p); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+// BenchmarkPassOn reads records, changes one field and writes them.
+func BenchmarkPassOn(b *testing.B) {
+	inputs(b, func(b *testing.B, recs []*Record, ndjson []byte) {
+		src := bytes.NewReader(nil)
+		r := NewReader(src, Address)
+		w := NewWriter(io.Discard)
+		var rec Record
+		measure(b, "spoor", len(ndjson), func() error {
+			src.Reset(ndjson)
+			r.err = nil
+			for {
+				if err := r.Read(&rec); err == io.EOF {
+					return w.Flush()
+				} else if err != nil {
+					return err
+				}
+				rec.Score = Num(0.5)
+				rec.Touch(Score)
+				if err := w.Write(&rec); err != nil {
+					return err
+				}
+			}
+		})
+		measure(b, "encoding/json", len(ndjson), func() error {
+			e := json.NewEncoder(io.Discard)
+			e.SetEscapeHTML(false)
+			for line := range bytes.Lines(ndjson) {
+				var m map[string]json.RawMessage
+				if err := json.Unmarshal(line, &m); err != nil {
+					return err
+				}
+				m["score"] = json.RawMessage("0.5")
+				if err := e.Encode(m); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}

@@ -1,0 +1,139 @@
+package wire
+
+// peer is the record as encoding/json would have it: what the codec is compared
+// with in the fuzz tests and measured against in the benchmarks.
+type peer struct {
+	V          int      `json:"v"`
+	URL        string   `json:"url"`
+	Generation int      `json:"generation"`
+	Depth      int      `json:"depth"`
+	Via        string   `json:"via,omitempty"`
+	Parents    []string `json:"parents,omitempty"`
+	Operator   string   `json:"operator,omitempty"`
+	Priority   *float64 `json:"priority,omitempty"`
+	Niche      string   `json:"niche,omitempty"`
+	Query      string   `json:"query,omitempty"`
+	Retries    int      `json:"retries,omitempty"`
+
+	FinalURL      string              `json:"final_url,omitempty"`
+	Redirects     []peerRedirect      `json:"redirects,omitempty"`
+	Timestamp     string              `json:"timestamp,omitempty"`
+	StatusCode    int                 `json:"status_code,omitempty"`
+	Headers       map[string][]string `json:"headers,omitempty"`
+	ContentType   string              `json:"content_type,omitempty"`
+	Charset       string              `json:"charset,omitempty"`
+	ContentLength int64               `json:"content_length,omitempty"`
+	Truncated     string              `json:"truncated,omitempty"`
+	FetchMS       int64               `json:"fetch_ms,omitempty"`
+	IP            string              `json:"ip,omitempty"`
+	Digest        string              `json:"digest,omitempty"`
+	WARCFilename  string              `json:"warc_filename,omitempty"`
+	WARCOffset    int64               `json:"warc_offset,omitempty"`
+	WARCLength    int64               `json:"warc_length,omitempty"`
+	NotBefore     string              `json:"not_before,omitempty"`
+	Error         string              `json:"error,omitempty"`
+	ErrorDetail   string              `json:"error_detail,omitempty"`
+
+	Title       string              `json:"title,omitempty"`
+	Description string              `json:"description,omitempty"`
+	Keywords    string              `json:"keywords,omitempty"`
+	Lang        string              `json:"lang,omitempty"`
+	Text        string              `json:"text,omitempty"`
+	AnchorText  string              `json:"anchor_text,omitempty"`
+	OutDegree   int                 `json:"out_degree"`
+	Links       []peerLink          `json:"links,omitempty"`
+	Canonical   string              `json:"canonical,omitempty"`
+	RobotsMeta  string              `json:"robots_meta,omitempty"`
+	Simhash     string              `json:"simhash,omitempty"`
+	Fields      map[string][]string `json:"fields,omitempty"`
+
+	Score    *float64           `json:"score,omitempty"`
+	Scores   map[string]float64 `json:"scores,omitempty"`
+	Relevant *bool              `json:"relevant,omitempty"`
+
+	Body       string `json:"body,omitempty"`
+	BodyBase64 string `json:"body_base64,omitempty"`
+}
+
+type peerRedirect struct {
+	URL        string `json:"url"`
+	StatusCode int    `json:"status_code"`
+}
+
+type peerLink struct {
+	URL      string             `json:"url"`
+	Anchor   string             `json:"anchor,omitempty"`
+	Context  string             `json:"context,omitempty"`
+	Rel      string             `json:"rel,omitempty"`
+	Tag      string             `json:"tag,omitempty"`
+	Path     string             `json:"path,omitempty"`
+	Archived *bool              `json:"archived,omitempty"`
+	Score    *float64           `json:"score,omitempty"`
+	Scores   map[string]float64 `json:"scores,omitempty"`
+}
+
+// asPeer is r as a peer. Empty maps and slices become nil.
+func asPeer(r *Record) *peer {
+	p := &peer{
+		V: r.V, URL: r.URL, Generation: r.Generation, Depth: r.Depth, Via: r.Via,
+		Operator: r.Operator, Priority: number(r.Priority), Niche: r.Niche, Query: r.Query, Retries: r.Retries,
+
+		FinalURL: r.FinalURL, Timestamp: r.Timestamp, StatusCode: r.StatusCode, Headers: valueMap(r.Headers),
+		ContentType: r.ContentType, Charset: r.Charset, ContentLength: r.ContentLength, Truncated: r.Truncated,
+		FetchMS: r.FetchMS, IP: r.IP, Digest: r.Digest, WARCFilename: r.WARCFilename, WARCOffset: r.WARCOffset,
+		WARCLength: r.WARCLength, NotBefore: r.NotBefore, Error: r.Error, ErrorDetail: r.ErrorDetail,
+
+		Title: r.Title, Description: r.Description, Keywords: r.Keywords, Lang: r.Lang, Text: r.Text,
+		AnchorText: r.AnchorText, OutDegree: r.OutDegree, Canonical: r.Canonical, RobotsMeta: r.RobotsMeta,
+		Simhash: r.Simhash, Fields: valueMap(r.Fields),
+
+		Score: number(r.Score), Scores: scoreMap(r.Scores), Relevant: truth(r.Relevant),
+		Body: r.Body, BodyBase64: r.BodyBase64,
+	}
+	p.Parents = append(p.Parents, r.Parents...)
+	for _, h := range r.Redirects {
+		p.Redirects = append(p.Redirects, peerRedirect{h.URL, h.StatusCode})
+	}
+	for _, l := range r.Links {
+		p.Links = append(p.Links, peerLink{
+			l.URL, l.Anchor, l.Context, l.Rel, l.Tag, l.Path, truth(l.Archived), number(l.Score), scoreMap(l.Scores),
+		})
+	}
+	return p
+}
+
+func number(f Float) *float64 {
+	if f.Kind != Present {
+		return nil
+	}
+	return &f.Value
+}
+
+func truth(b Bool) *bool {
+	if b.Kind != Present {
+		return nil
+	}
+	return &b.Value
+}
+
+func valueMap(s []Values) map[string][]string {
+	if len(s) == 0 {
+		return nil
+	}
+	m := map[string][]string{}
+	for _, v := range s {
+		m[v.Name] = append([]string(nil), v.Values...)
+	}
+	return m
+}
+
+func scoreMap(s []Scored) map[string]float64 {
+	if len(s) == 0 {
+		return nil
+	}
+	m := map[string]float64{}
+	for _, v := range s {
+		m[v.Name] = v.Value
+	}
+	return m
+}

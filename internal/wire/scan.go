@@ -1,0 +1,109 @@
+package wire
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// This file looks at many bytes at once. Eight of them fit into a word; a mask
+// over a word has the high bit of a byte set where the byte is meant.
+
+const (
+	ones  = 0x0101010101010101
+	lows  = 0x7f7f7f7f7f7f7f7f
+	highs = 0x8080808080808080
+)
+
+func load(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
+
+// special is the mask of the bytes that a JSON string cannot hold as they are:
+// quotes, backslashes and control characters. Sums that reach the high bit tell
+// that a byte is none of them; there is no carry from byte to byte.
+func special(w uint64) uint64 {
+	t := w & lows
+	return ^((t+(0x80-' ')*ones)&(t^'"'*ones+lows)&(t^'\\'*ones+lows) | w) & highs
+}
+
+// differ is the mask of the bytes of w that are not c, an ASCII character, with
+// its other bits undefined.
+func differ(w uint64, c uint64) uint64 {
+	w ^= c * ones
+	return w&lows + lows | w
+}
+
+// first is the number of the byte that the lowest bit of a mask means, 8 if the
+// mask is empty.
+func first(mask uint64) int { return bits.TrailingZeros64(mask) >> 3 }
+
+// indexSpecial returns the first index from i on at which b has a special byte,
+// or len(b).
+func indexSpecial(b []byte, i int) int {
+	for ; i+8 <= len(b); i += 8 {
+		if m := special(load(b[i:])); m != 0 {
+			return i + first(m)
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c < ' ' || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return i
+}
+
+// blockSize is how many bytes a mask of one bit a byte is for.
+const blockSize = 64
+
+// specialsGeneric sets masks[k] to the special bytes of the k-th block of b, one
+// bit a byte. b must have all these blocks.
+func specialsGeneric(masks []uint64, b []byte) {
+	for k := range masks {
+		var mask uint64
+		block := (*[blockSize]byte)(b[k*blockSize:])
+		for i := 0; i < blockSize; i += 8 {
+			// The product gathers the eight bits in the highest byte.
+			m := special(load(block[i:])) >> 7 * 0x0102040810204080 >> 56
+			mask |= m << i
+		}
+		masks[k] = mask
+	}
+}
+
+// indexQuote returns the first index from i on at which b has a quote that no
+// backslash escapes, or -1. b[i] must be the first byte of a string, so that two
+// bytes that are not backslashes stand before it. The escapes themselves are
+// not looked at.
+func indexQuote(b []byte, i int) int {
+	for from := i; ; i++ {
+		i += quoteNear(b[i-2:])
+		if i >= len(b) {
+			return -1
+		}
+		n := i
+		for n > from && b[n-1] == '\\' {
+			n--
+		}
+		if (i-n)%2 == 0 {
+			return i
+		}
+	}
+}
+
+// quoteNearGeneric returns how far behind b[2:] the first quote is that may not
+// be escaped: one that does not stand behind exactly one backslash, as nearly
+// all quotes in a page do. It returns len(b)-2 if there is none.
+func quoteNearGeneric(b []byte) int {
+	i := 2
+	for ; i+8 <= len(b); i += 8 {
+		escaped := differ(load(b[i-2:]), '\\') &^ differ(load(b[i-1:]), '\\')
+		if m := ^(differ(load(b[i:]), '"') | escaped) & highs; m != 0 {
+			return i + first(m) - 2
+		}
+	}
+	for ; i < len(b); i++ {
+		if b[i] == '"' && (b[i-1] != '\\' || b[i-2] == '\\') {
+			break
+		}
+	}
+	return i - 2
+}

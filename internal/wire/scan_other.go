@@ -1,0 +1,7 @@
+//go:build !amd64 || purego
+
+package wire
+
+func specials(masks []uint64, b []byte) { specialsGeneric(masks, b) }
+
+func quoteNear(b []byte) int { return quoteNearGeneric(b) }

@@ -1,0 +1,86 @@
+package wire
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// scanned is text that has in it all that the scanners look for.
+func scanned(rng *rand.Rand, n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		switch rng.IntN(8) {
+		case 0:
+			b[i] = '\\'
+		case 1:
+			b[i] = '"'
+		case 2:
+			b[i] = byte(rng.Uint32())
+		case 3:
+			b[i] = "\\\"\x1f\x20\x21\x23\x5b\x5d\x7f\x80\xa2\xdc\x9f\xff\x00"[rng.IntN(15)]
+		default:
+			b[i] = 'a'
+		}
+	}
+	return b
+}
+
+func TestMasksMarkEverySpecialByte(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		blocks := rng.IntN(5)
+		b := scanned(rng, blocks*blockSize+rng.IntN(3))
+		want := make([]uint64, blocks)
+		for i := range blocks * blockSize {
+			if b[i] < ' ' || b[i] == '"' || b[i] == '\\' {
+				want[i/blockSize] |= 1 << (i % blockSize)
+			}
+		}
+		for name, f := range map[string]func([]uint64, []byte){"specials": specials, "specialsGeneric": specialsGeneric} {
+			got := make([]uint64, blocks)
+			f(got, b)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s(%q) = %x, want %x", name, b, got, want)
+			}
+		}
+		for i := range b {
+			j := i
+			for j < len(b) && b[j] >= ' ' && b[j] != '"' && b[j] != '\\' {
+				j++
+			}
+			if got := indexSpecial(b, i); got != j {
+				t.Fatalf("indexSpecial(%q, %d) = %d, want %d", b, i, got, j)
+			}
+		}
+	}
+}
+
+func TestTheEndOfABodyIsTheFirstQuoteThatIsNotEscaped(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 20000 {
+		b := append([]byte(`:"`), scanned(rng, rng.IntN(300))...)
+		if rng.IntN(2) == 0 { // quotes are rare, and escaped
+			for i := 2; i < len(b); i++ {
+				if b[i] == '"' && (b[i-1] != '\\' || rng.IntN(30) > 0) {
+					b[i] = 'x'
+				}
+			}
+		}
+		want := -1
+		for i := 2; i < len(b); i++ {
+			if b[i] == '\\' {
+				i++
+			} else if b[i] == '"' {
+				want = i
+				break
+			}
+		}
+		if got := indexQuote(b, 2); got != want {
+			t.Fatalf("indexQuote(%q, 2) = %d, want %d", b, got, want)
+		}
+		if got, want := quoteNear(b), quoteNearGeneric(b); got != want {
+			t.Fatalf("quoteNear(%q) = %d, want %d", b, got, want)
+		}
+	}
+}
