@@ -1,0 +1,123 @@
+// Package fitness says how near a page is to a topic, and what a link promises:
+// one measure a file, each with its source.
+//
+// All measures read the same terms (see package text), know nothing of records,
+// files or topics as files, and are functions of their arguments alone: the
+// same page has the same value whatever was measured before it. Values lie in
+// [0, 1] unless a measure says otherwise, larger is nearer, and none is ever
+// NaN.
+package fitness
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"spoor/internal/text"
+)
+
+// A Keyword is an expression of one or more words that tells of a topic, and
+// its weight, which is above 0.
+type Keyword struct {
+	Text   string
+	Weight float64
+}
+
+// A Target is a topic made ready to be found in text: its keywords as terms of
+// one analyzer. It keeps scratch memory and is not safe for concurrent use, nor
+// are the measures that share it.
+type Target struct {
+	analyzer *text.Analyzer
+	keywords []expression
+	first    []int32 // by term index: the first keyword that begins with the term, or none
+	norm     float64 // |q| = √Σ q²
+
+	terms []text.Term // scratch
+	spare []byte      // scratch
+}
+
+// An expression is a keyword as it is matched.
+type expression struct {
+	weight float64
+	terms  []text.Term
+	next   int32 // the next keyword with the same first term, or none
+}
+
+const none = -1
+
+// maxText bounds what is read of one text, in bytes: some 700,000 words.
+const maxText = 4 << 20
+
+// NewTarget prepares keywords to be found by a, in whose terms they stay. A
+// keyword of several words is found where its words follow one another, in any
+// inflection but in this order, stop words included. It is an error if there is
+// no keyword, or one that has only stop words, or one whose weight is not above
+// 0 and finite.
+func NewTarget(a *text.Analyzer, keywords []Keyword) (*Target, error) {
+	if len(keywords) == 0 {
+		return nil, errors.New("a topic without keywords")
+	}
+	t := &Target{analyzer: a}
+	sum := 0.0
+	for _, k := range keywords {
+		if !(k.Weight > 0) || math.IsInf(k.Weight, 0) {
+			return nil, fmt.Errorf("keyword %q: weight %v is not above 0 and finite", k.Text, k.Weight)
+		}
+		terms := a.Append(nil, k.Text)
+		counts := false
+		for _, term := range terms {
+			counts = counts || !term.Silent()
+		}
+		if !counts {
+			return nil, fmt.Errorf("keyword %q: nothing but stop words", k.Text)
+		}
+		t.keywords = append(t.keywords, expression{k.Weight, terms, none})
+		sum += float64(k.Weight * k.Weight)
+	}
+	t.norm = math.Sqrt(sum)
+	if t.norm == 0 || math.IsInf(t.norm, 0) {
+		return nil, errors.New("the weights of the keywords are too small or too large to be squared")
+	}
+	a.Keep()
+	t.first = make([]int32, a.Len())
+	for i := range t.first {
+		t.first[i] = none
+	}
+	for i := len(t.keywords) - 1; i >= 0; i-- {
+		head := &t.first[t.keywords[i].terms[0].Index()]
+		t.keywords[i].next, *head = *head, int32(i)
+	}
+	return t, nil
+}
+
+// read is the terms of s, valid until the next read.
+func (t *Target) read(s string) []text.Term {
+	if len(s) > maxText {
+		s = s[:maxText]
+	}
+	t.terms = t.analyzer.Append(t.terms[:0], s)
+	return t.terms
+}
+
+// count adds 1 to counts[k] for every place in terms where keyword k stands.
+func (t *Target) count(counts []float64, terms []text.Term) {
+	for i, term := range terms {
+		index := term.Index()
+		if index >= len(t.first) {
+			continue
+		}
+	next:
+		for k := t.first[index]; k != none; k = t.keywords[k].next {
+			want := t.keywords[k].terms
+			if len(want) > len(terms)-i {
+				continue
+			}
+			for j := 1; j < len(want); j++ {
+				if terms[i+j] != want[j] {
+					continue next
+				}
+			}
+			counts[k]++
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package fitness
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"spoor/internal/text"
+)
+
+// measure is the vector space measure for keywords.
+func measure(tb testing.TB, keywords ...Keyword) *VSM {
+	tb.Helper()
+	a, err := text.New("en", "porter")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	t, err := NewTarget(a, keywords)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return NewVSM(t)
+}
+
+// papers is the topic of the paper's experiment. "IT" is a stop word when case
+// does not count, so it has a companion here.
+var papers = []Keyword{
+	{"call for paper", 5}, {"information technology", 3}, {"IT industry", 3}, {"computer", 3}, {"software", 3},
+	{"network", 3}, {"database", 3}, {"artificial intelligence", 3}, {"multimedia", 3}, {"2009", 1},
+}
+
+// near reports whether got is want up to rounding.
+func near(got, want float64) bool { return math.Abs(got-want) < 1e-12 }
+
+func TestOneKeywordOfThePapersTopicIsRelevant(t *testing.T) {
+	v := measure(t, papers...)
+	length := math.Sqrt(25 + 8*9 + 1) // |q|
+	for _, tt := range []struct {
+		text string
+		want float64
+	}{
+		{"in 2009", 1 / length}, // 0.101: the least that is not 0
+		{"Computers.", 3 / length},
+		{"Call for Papers", 5 / length},
+		{"CALLS-FOR-PAPER! and again: call for papers, call for papers", 5 / length},
+		{"call papers", 0}, // an expression is matched as it was written
+		{"papers for call", 0},
+		{"call for", 0},
+		{"the information was technology", 0},
+		{"it", 0},
+		{"the IT industry", 3 / length},
+		{"computers and networks", 6 / (length * math.Sqrt2)},
+		{"computers, computers and networks", (3*2 + 3) / (length * math.Sqrt(5))},
+	} {
+		if got := v.Page(&Page{Text: tt.text}); !near(got, tt.want) {
+			t.Errorf("%q: S = %v, want %v", tt.text, got, tt.want)
+		}
+	}
+	if got := fmt.Sprintf("%.3f", 1/length); got != "0.101" {
+		t.Errorf("least S = %s, the specification has 0.101", got)
+	}
+	if 1/length < VSMThreshold {
+		t.Error("S0 is above the least S")
+	}
+}
+
+func TestTagsWeigh(t *testing.T) {
+	// q = (network: 3, database: 4), |q| = 5.
+	keywords := []Keyword{{"network", 3}, {"database", 4}}
+	page := Page{
+		Title:       "Networks",              // network 5
+		Anchors:     "databases",             // database 3
+		Description: "a database",            // database 2
+		Keywords:    "networks, databases",   // network 2, database 2
+		Text:        "databases of networks", // network 1, database 1 (that of the anchor)
+	}
+	for _, tt := range []struct {
+		name    string
+		literal bool
+		want    float64
+	}{
+		{"sum over occurrences", false, (3*8. + 4*8.) / (5 * math.Sqrt(64+64))},
+		// counts: network 1+1+1, database 0+2+max(1, 1); W: 5 and 3
+		{"one weight a word", true, (3*15. + 4*9.) / (5 * math.Sqrt(15*15+9*9))},
+	} {
+		v := measure(t, keywords...)
+		v.Literal = tt.literal
+		if got := v.Page(&page); !near(got, tt.want) {
+			t.Errorf("%s: S = %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestPageNormCountsAllWords(t *testing.T) {
+	v := measure(t, Keyword{"network", 3}, Keyword{"data base", 4})
+	v.Norm = PageNorm
+	for _, tt := range []struct {
+		page Page
+		want float64
+	}{
+		{Page{Text: "network"}, 3. / 5},
+		{Page{Text: "the network and the frogs"}, 3. / (5 * math.Sqrt(2))},
+		{Page{Title: "frogs", Text: "network frogs network"}, 6. / (5 * math.Sqrt(4+36))},
+		{Page{Text: "data base"}, 4. / (5 * math.Sqrt(3))}, // the expression, and its two words
+		{Page{Text: "frogs"}, 0},
+		{Page{}, 0},
+	} {
+		if got := v.Page(&tt.page); !near(got, tt.want) {
+			t.Errorf("%+v: S = %v, want %v", tt.page, got, tt.want)
+		}
+	}
+}
+
+func TestSimilarityHasTheProperties(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	words := []string{"network", "networks", "database", "data", "base", "frog", "call", "for", "paper", "computer", "2009", "12345", "x", "ünïcode", "\xff"}
+	say := func(n int) string {
+		var b strings.Builder
+		for range n {
+			b.WriteString(words[rng.IntN(len(words))])
+			b.WriteByte(' ')
+		}
+		return b.String()
+	}
+	double := func(s string) string { return s + " toad " + s }
+	keywords := []Keyword{{"call for paper", 5}, {"network", 3}, {"data base", 2.5}, {"computers", 0.1}}
+	for _, variant := range []struct {
+		norm    Norm
+		literal bool
+	}{{TopicNorm, false}, {TopicNorm, true}, {PageNorm, false}} {
+		fresh := func(keywords []Keyword) *VSM {
+			v := measure(t, keywords...)
+			v.Norm, v.Literal = variant.norm, variant.literal
+			return v
+		}
+		used, scaled := fresh(keywords), make([]Keyword, len(keywords))
+		for i, k := range keywords {
+			scaled[i] = Keyword{k.Text, k.Weight * 4}
+		}
+		for range 300 {
+			p := Page{say(rng.IntN(4)), say(rng.IntN(10)), say(rng.IntN(5)), say(rng.IntN(5)), say(rng.IntN(60))}
+			s := used.Page(&p)
+			if !(0 <= s && s <= 1) {
+				t.Fatalf("S = %v of %+v", s, p)
+			}
+			if again := fresh(keywords).Page(&p); again != s {
+				t.Fatalf("S = %v, alone %v: it depends on the pages before", s, again)
+			}
+			if other := fresh(scaled).Page(&p); !near(other, s) {
+				t.Fatalf("S = %v, with weights four times as large %v", s, other)
+			}
+			q := Page{p.Title, p.Anchors, p.Keywords, p.Description, p.Text}
+			if other := used.Page(&q); other != s {
+				t.Fatalf("S = %v, with the meta elements in another order %v", s, other)
+			}
+			if variant.norm == PageNorm {
+				continue
+			}
+			twice := Page{double(p.Title), double(p.Anchors), double(p.Description), double(p.Keywords), double(p.Text)}
+			if other := used.Page(&twice); !near(other, s) {
+				t.Fatalf("S = %v, of the page said twice %v", s, other)
+			}
+		}
+	}
+}
+
+func TestAPageInTheTopicsProportionsIsItsBest(t *testing.T) {
+	v := measure(t, Keyword{"network", 3}, Keyword{"database", 1})
+	for _, norm := range []Norm{TopicNorm, PageNorm} {
+		v.Norm = norm
+		if got := v.Page(&Page{Text: "network network database network"}); !near(got, 1) {
+			t.Errorf("norm %d: S = %v, want 1", norm, got)
+		}
+	}
+	single := measure(t, Keyword{"network", 0.3})
+	if got := single.Page(&Page{Text: "frogs on networks"}); !near(got, 1) {
+		t.Errorf("a topic of one word: S = %v, want 1", got)
+	}
+}
+
+func TestMoreOfAKeywordCannotComeFromNothing(t *testing.T) {
+	v := measure(t, papers...)
+	if got := v.Page(&Page{Text: strings.Repeat("frogs and toads ", 1000)}); got != 0 {
+		t.Errorf("S = %v without any keyword", got)
+	}
+	if got := v.Page(&Page{}); got != 0 {
+		t.Errorf("S = %v of an empty page", got)
+	}
+}
+
+func TestTargetsRefuseWhatCannotBeFound(t *testing.T) {
+	a, err := text.New("", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, keywords := range [][]Keyword{
+		nil,
+		{{"IT", 1}},
+		{{"", 1}},
+		{{"of the", 1}},
+		{{"network", 0}},
+		{{"network", -1}},
+		{{"network", math.NaN()}},
+		{{"network", math.Inf(1)}},
+		{{"network", 1e200}},
+		{{"network", 1e-200}},
+	} {
+		if _, err := NewTarget(a, keywords); err == nil {
+			t.Errorf("%v: no error", keywords)
+		}
+	}
+}
+
+func TestKeywordsWithOneBeginningAreAllFound(t *testing.T) {
+	v := measure(t, Keyword{"data", 1}, Keyword{"data base", 1}, Keyword{"data base system", 1}, Keyword{"base", 1})
+	if got := v.Page(&Page{Text: "data base systems"}); !near(got, 1) {
+		t.Errorf("S = %v, want 1: every keyword stands there once", got)
+	}
+}
+
+func TestScoringDoesNotAllocateOnceWarm(t *testing.T) {
+	v := measure(t, papers...)
+	p := Page{"Call for papers", "computers", "networks", "databases", strings.Repeat("Artificial intelligence in 2009, and other words. ", 50)}
+	l := Link{"https://example.org/networks/2009?x=1", "call for papers", "the call for papers is here"}
+	for _, norm := range []Norm{TopicNorm, PageNorm} {
+		v.Norm = norm
+		if n := testing.AllocsPerRun(50, func() { v.Page(&p); v.Link(&l) }); n != 0 {
+			t.Errorf("norm %d: %v allocations", norm, n)
+		}
+	}
+}
