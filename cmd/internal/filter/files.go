@@ -5,13 +5,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-
 )
 
 // readAhead is how much of a file is read at once.
@@ -131,17 +131,44 @@ func Create(name string) (io.WriteCloser, error) {
 		}
 		return &packed{z, f}, nil
 	}
-	return f, nil
+	return &packed{WriteCloser: nopCloser{f}, file: f}, nil
 }
 
-// packed is a compressor with the file beneath it.
+// nopCloser is a writer whose file is closed by packed.
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+// packed is what packs, with the file beneath it.
 type packed struct {
 	io.WriteCloser
 	file *os.File
 }
 
 func (p *packed) Close() error {
-	return errors.Join(p.WriteCloser.Close(), p.file.Sync(), p.file.Close())
+	err := p.WriteCloser.Close()
+	if info, serr := p.file.Stat(); serr == nil && info.Mode().IsRegular() { // a pipe cannot be synced
+		err = errors.Join(err, p.file.Sync())
+	}
+	return errors.Join(err, p.file.Close())
+}
+
+// Tee is stdout with a copy into the file called name, if there is a name. What
+// the copy holds is safe once close has returned nil.
+func Tee(stdout io.Writer, name string) (out io.Writer, close func() error, err error) {
+	if name == "" {
+		return stdout, func() error { return nil }, nil
+	}
+	file, err := Create(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return io.MultiWriter(stdout, file), func() error {
+		if err := file.Close(); err != nil {
+			return fmt.Errorf("writing %s: %w", name, err)
+		}
+		return nil
+	}, nil
 }
 
 // Addresses is r with every line that is no record but a plain URL made an
@@ -199,4 +226,3 @@ func (a *addresses) convert(line []byte, whole bool) []byte {
 	out.WriteString("}\n")
 	return out.Bytes()
 }
-

@@ -110,19 +110,11 @@ type job struct {
 func (s *Stream) Each(newWork func() func(*wire.Record) error) (err error) {
 	log := Logger(s.Stderr, s.Name, s.Log)
 	tally := NewTally(log)
-	out := s.Stdout
-	if s.Tee != "" {
-		tee, err := Create(s.Tee)
-		if err != nil {
-			return err
-		}
-		defer func() {
-			if cerr := tee.Close(); err == nil && cerr != nil {
-				err = fmt.Errorf("writing %s: %w", s.Tee, cerr)
-			}
-		}()
-		out = io.MultiWriter(s.Stdout, tee)
+	out, closeTee, err := Tee(s.Stdout, s.Tee)
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, closeTee()) }()
 	r := wire.NewReader(s.Stdin, s.Want)
 	if s.Limit > 0 {
 		r.Limit = int(s.Limit)

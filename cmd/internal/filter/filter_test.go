@@ -1,0 +1,233 @@
+package filter
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/iotest"
+
+	"spoor/internal/wire"
+)
+
+func TestTheStatusTellsWhatHappened(t *testing.T) {
+	for _, test := range []struct {
+		err    error
+		status int
+		stderr string
+	}{
+		{nil, 0, ""},
+		{flag.ErrHelp, 0, ""},
+		{ErrUsage, 2, ""},
+		{Usagef("which topic?\nhint: -topic FILE"), 2, "x: which topic?\nx: hint: -topic FILE\n"},
+		{errors.New("no"), 1, "x: no\n"},
+		{fmt.Errorf("later: %w", Exit(StatusNothingDue, errors.New("nothing"))), 4, "x: later: nothing\n"},
+		{&os.PathError{Op: "write", Path: "f", Err: syscall.EPIPE}, 141, ""},
+	} {
+		var stderr bytes.Buffer
+		if got := Status("x", &stderr, test.err); got != test.status || stderr.String() != test.stderr {
+			t.Errorf("%v: status %d and %q, want %d and %q", test.err, got, stderr.String(), test.status, test.stderr)
+		}
+	}
+	if runtime.GOOS != "windows" {
+		var stderr bytes.Buffer
+		full := &os.PathError{Op: "write", Path: "f", Err: syscall.ENOSPC}
+		if got := Status("x", &stderr, full); got != 3 || !strings.Contains(stderr.String(), "hint: free some space") {
+			t.Errorf("a full disk: status %d and %q", got, stderr.String())
+		}
+	}
+}
+
+func TestSizesAreReadAndPrinted(t *testing.T) {
+	for text, want := range map[string]Size{"512": 512, "64KiB": 64 << 10, "10MiB": 10 << 20, "1GB": 1e9, "7B": 7} {
+		var s Size
+		if err := s.Set(text); err != nil || s != want {
+			t.Errorf("%q is %d (%v), want %d", text, s, err, want)
+		}
+		var again Size
+		if err := again.Set(s.String()); err != nil || again != s {
+			t.Errorf("%q is printed as %q", text, s.String())
+		}
+	}
+	for _, text := range []string{"", "x", "0", "-1MiB", "1.5MiB", "9999999999GiB", "1 MiB"} {
+		var s Size
+		if err := s.Set(text); err == nil {
+			t.Errorf("%q was read as %d", text, s)
+		}
+	}
+}
+
+func TestPlainAddressesBecomeRecordsAndRecordsStay(t *testing.T) {
+	long := `{"url":"http://a/","x":"` + strings.Repeat("y", 1<<17) + `"}`
+	in := "http://a/\r\n# a comment\n\n" + long + "\n  http://b/?q=\"<é>  \n{broken\nhttp://c/"
+	want := `{"v":1,"url":"http://a/"}` + "\n\n\n" + long + "\n" +
+		`{"v":1,"url":"http://b/?q=\"<é>"}` + "\n{broken\n" + `{"v":1,"url":"http://c/"}` + "\n"
+	for _, r := range []io.Reader{strings.NewReader(in), iotest.OneByteReader(strings.NewReader(in)), iotest.DataErrReader(strings.NewReader(in))} {
+		got, err := io.ReadAll(Addresses(r))
+		if err != nil || string(got) != want {
+			t.Fatalf("%v\n%.200q\nwant\n%.200q", err, got, want)
+		}
+	}
+}
+
+func TestFilesAreReadOneAfterTheOther(t *testing.T) {
+	dir := t.TempDir()
+	var files []string
+	for _, name := range []string{"a", "b.gz", "c.zst"} {
+		path := filepath.Join(dir, name)
+		f, err := Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(f, "%s\n", name)
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, path)
+	}
+	// What a file is, its bytes say and not its name.
+	if err := os.Rename(files[2], filepath.Join(dir, "c")); err != nil {
+		t.Fatal(err)
+	}
+	files[2] = filepath.Join(dir, "c")
+	in, err := Open(strings.NewReader("stdin\n"), append(files, "-"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(in)
+	if want := "a\nb.gz\nc.zst\nstdin\n"; err != nil || string(got) != want {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+	if err := in.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := Open(nil, []string{files[0], filepath.Join(dir, "nowhere")}); err == nil {
+		t.Error("a file that is not there was opened")
+	}
+}
+
+// upper is a stage that works longer on some records than on others.
+func upper() func(*wire.Record) error {
+	return func(rec *wire.Record) error {
+		for range len(rec.URL) % 7 {
+			runtime.Gosched()
+		}
+		rec.Title = strings.ToUpper(rec.URL)
+		rec.Touch(wire.Parse)
+		return nil
+	}
+}
+
+func TestEveryRecordComesOutOnceInOrder(t *testing.T) {
+	var in, want strings.Builder
+	for i := range 500 {
+		if i%50 == 7 {
+			in.WriteString("no record\n")
+			continue
+		}
+		fmt.Fprintf(&in, `{"v":1,"url":"http://a/%d","mine":%d}`+"\n", i*i, i)
+		fmt.Fprintf(&want, "HTTP://A/%d %d\n", i*i, i)
+	}
+	for _, workers := range []int{1, 2, 8} {
+		var stdout, stderr bytes.Buffer
+		s := Stream{Name: "upper", Stdin: strings.NewReader(in.String()), Stdout: &stdout, Stderr: &stderr,
+			Want: wire.Address, Workers: workers}
+		if err := s.Each(upper); err != nil {
+			t.Fatal(err)
+		}
+		var got strings.Builder
+		for line := range strings.Lines(stdout.String()) {
+			_, title, _ := strings.Cut(line, `"title":"`)
+			title, _, _ = strings.Cut(title, `"`)
+			_, mine, _ := strings.Cut(line, `"mine":`)
+			mine, _, _ = strings.Cut(mine, ",")
+			fmt.Fprintf(&got, "%s %s\n", title, mine)
+		}
+		if got.String() != want.String() {
+			t.Errorf("%d workers: other records, or another order", workers)
+		}
+		for _, words := range []string{"in=490 out=490", "skipped_malformed=10", "line=8 "} {
+			if !strings.Contains(stderr.String(), words) {
+				t.Errorf("%d workers: stderr lacks %q:\n%s", workers, words, stderr.String())
+			}
+		}
+	}
+}
+
+func TestStrictEndsAtTheFirstBadLine(t *testing.T) {
+	for _, workers := range []int{1, 4} {
+		var stdout, stderr bytes.Buffer
+		s := Stream{Name: "upper", Stdin: strings.NewReader("{\"url\":\"http://a/\"}\nno\n{\"url\":\"http://b/\"}\n"),
+			Stdout: &stdout, Stderr: &stderr, Want: wire.Address, Workers: workers, Strict: true}
+		err := s.Each(upper)
+		if err == nil || !strings.Contains(err.Error(), "line 2") {
+			t.Errorf("%d workers: %v, want line 2 named", workers, err)
+		}
+		if got := strings.Count(stdout.String(), "\n"); got != 1 {
+			t.Errorf("%d workers: %d records came out, want the one before it", workers, got)
+		}
+	}
+}
+
+func TestAStageThatFailsOrAReaderThatIsGoneEndsTheStream(t *testing.T) {
+	in := strings.Repeat("{\"url\":\"http://a/\"}\n", 1000)
+	for _, workers := range []int{1, 4} {
+		s := Stream{Name: "fail", Stdin: strings.NewReader(in), Stdout: io.Discard, Stderr: io.Discard, Workers: workers}
+		broken := errors.New("broken")
+		if err := s.Each(func() func(*wire.Record) error {
+			return func(*wire.Record) error { return broken }
+		}); !errors.Is(err, broken) {
+			t.Errorf("%d workers: %v, want the stage's error", workers, err)
+		}
+		s.Stdin, s.Stdout = strings.NewReader(in), gone{}
+		if err := s.Each(upper); !errors.Is(err, syscall.EPIPE) {
+			t.Errorf("%d workers: %v, want the broken pipe", workers, err)
+		}
+		s.Stdin, s.Stdout = iotest.TimeoutReader(strings.NewReader(in)), io.Discard
+		if err := s.Each(upper); !errors.Is(err, iotest.ErrTimeout) {
+			t.Errorf("%d workers: %v, want the reader's error", workers, err)
+		}
+	}
+}
+
+// gone is a stdout whose reader went away.
+type gone struct{}
+
+func (gone) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+
+func TestARecordThatGrewTooLongGoesOutAsAFailure(t *testing.T) {
+	var stdout bytes.Buffer
+	s := Stream{Name: "grow", Stdin: strings.NewReader("{\"url\":\"http://a/\"}\n"), Stdout: &stdout, Stderr: io.Discard, Want: wire.All}
+	if err := s.Each(func() func(*wire.Record) error {
+		return func(rec *wire.Record) error {
+			rec.Text = strings.Repeat("x", wire.DefaultLimit)
+			rec.Touch(wire.Parse)
+			return nil
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(stdout.String(), `"error":"too_large"`) {
+		t.Errorf("%.300s", stdout.String())
+	}
+}
+
+func TestHelpIsAPageAndAMistakeIsALine(t *testing.T) {
+	var stderr bytes.Buffer
+	fs := Flags("x", "x does this\n", &stderr)
+	fs.Int("n", 3, "how many")
+	if err := Parse(fs, []string{"-h"}); !errors.Is(err, flag.ErrHelp) || !strings.Contains(stderr.String(), "x does this\n\nFlags:\n  -n int") {
+		t.Errorf("%v\n%s", err, stderr.String())
+	}
+	stderr.Reset()
+	if err := Parse(fs, []string{"-m"}); !errors.Is(err, ErrUsage) || strings.Count(stderr.String(), "\n") != 2 {
+		t.Errorf("%v\n%s", err, stderr.String())
+	}
+}
