@@ -73,6 +73,7 @@ type Tally struct {
 	Skipped map[string]int64 // by reason
 	Started time.Time
 	log     *slog.Logger
+	mu      sync.Mutex // of In and Skipped, where one goroutine reads and another writes
 }
 
 // NewTally starts counting.
@@ -82,12 +83,16 @@ func NewTally(log *slog.Logger) *Tally {
 
 // Bad reports a line that is no record.
 func (t *Tally) Bad(bad *wire.SyntaxError) {
+	t.mu.Lock()
 	t.Skipped["malformed"]++
+	t.mu.Unlock()
 	t.log.Warn("skipped a line that is no record", "line", bad.Line, "err", bad.Err)
 }
 
 // Close prints the closing line.
 func (t *Tally) Close(more ...slog.Attr) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	attrs := []slog.Attr{slog.Int64("in", t.In), slog.Int64("out", t.Out)}
 	for _, reason := range slices.Sorted(maps.Keys(t.Skipped)) {
 		attrs = append(attrs, slog.Int64("skipped_"+reason, t.Skipped[reason]))
@@ -144,7 +149,9 @@ func (s *Stream) read(r *wire.Reader, tally *Tally, rec *wire.Record) error {
 		bad, isBad := errors.AsType[*wire.SyntaxError](err)
 		switch {
 		case err == nil:
+			tally.mu.Lock()
 			tally.In++
+			tally.mu.Unlock()
 			return nil
 		case isBad && !s.Strict:
 			tally.Bad(bad)
