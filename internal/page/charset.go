@@ -1,0 +1,352 @@
+package page
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
+)
+
+// prescanned is how far a page is searched for a declaration of its charset.
+// The standard asks for the first 1024 bytes and lets the parser start again
+// when a declaration comes later, which reaches as far as this for real pages.
+const prescanned = 16 << 10
+
+// The names of the two encodings that are decided by looking at the bytes.
+const (
+	utf8Name    = "utf-8"
+	westernName = "windows-1252"
+)
+
+// decode returns the body as valid UTF-8 without byte order mark, and the name
+// of the charset that it was read as.
+//
+// A byte order mark decides, then the declaration of the header, then that of
+// the page; what declares nothing is UTF-8 if its bytes are, and windows-1252 if
+// they are not. Two declarations are not believed, because the bytes prove them
+// wrong: UTF-8 that is mostly not (read as windows-1252), and one of the western
+// single-byte charsets over bytes that are UTF-8 beyond chance.
+func decode(body []byte, declared string, isMarkup bool) (text, name string) {
+	if name, ok := bom(body); ok {
+		enc, _ := charset.Lookup(name)
+		return decodeAs(body, enc, name)
+	}
+	enc, name := believed(body)(lookup(declared))
+	if enc == nil && isMarkup {
+		enc, name = believed(body)(declaredInside(string(body[:min(len(body), prescanned)])))
+	}
+	switch {
+	case isASCII(body):
+	case (enc == nil || isWestern(name)) && utf8.Valid(body):
+		enc, name = lookup(utf8Name)
+	}
+	if enc == nil {
+		enc, name = lookup(westernName)
+	}
+	return decodeAs(body, enc, name)
+}
+
+// believed returns a filter for declarations, which drops the one that is
+// proved wrong by the body.
+func believed(body []byte) func(encoding.Encoding, string) (encoding.Encoding, string) {
+	return func(enc encoding.Encoding, name string) (encoding.Encoding, string) {
+		if name == utf8Name && !mostlyUTF8(body) {
+			return nil, ""
+		}
+		return enc, name
+	}
+}
+
+// decodeAs decodes a body. The encodings of the standard have no errors: what
+// they cannot read becomes U+FFFD.
+func decodeAs(body []byte, enc encoding.Encoding, name string) (string, string) {
+	if name == utf8Name || isWestern(name) && isASCII(body) {
+		body = bytes.TrimPrefix(body, []byte("\uFEFF"))
+		return strings.ToValidUTF8(string(body), "\uFFFD"), name
+	}
+	text, err := enc.NewDecoder().Bytes(body)
+	if err != nil {
+		text = body
+	}
+	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
+	return strings.ToValidUTF8(string(text), "\uFFFD"), name
+}
+
+// lookup finds an encoding by any of its labels. The one that the standard
+// calls "replacement", which reads every page as a single U+FFFD, is for
+// protecting browsers; a crawler would lose the page, so it counts as unknown.
+func lookup(label string) (encoding.Encoding, string) {
+	enc, name := charset.Lookup(label)
+	if name == "replacement" {
+		return nil, ""
+	}
+	return enc, name
+}
+
+// bom names the encoding that a byte order mark announces.
+func bom(body []byte) (name string, ok bool) {
+	switch {
+	case bytes.HasPrefix(body, []byte{0xEF, 0xBB, 0xBF}):
+		return utf8Name, true
+	case bytes.HasPrefix(body, []byte{0xFE, 0xFF}):
+		return "utf-16be", true
+	case bytes.HasPrefix(body, []byte{0xFF, 0xFE}):
+		return "utf-16le", true
+	}
+	return "", false
+}
+
+// wideMarkup names the encoding of markup that begins with "<" in two bytes and
+// has no byte order mark, or returns "".
+func wideMarkup(head string) string {
+	switch {
+	case len(head) < 4:
+	case head[0] == '<' && head[1] == 0 && head[2] != 0 && head[3] == 0:
+		return "utf-16le"
+	case head[0] == 0 && head[1] == '<' && head[2] == 0 && head[3] != 0:
+		return "utf-16be"
+	}
+	return ""
+}
+
+// isWestern tells the charsets that pages in UTF-8 are mislabelled with.
+func isWestern(name string) bool {
+	return name == westernName || name == "iso-8859-15"
+}
+
+// isASCII reports whether every byte means the same in all charsets that
+// contain ASCII.
+func isASCII(body []byte) bool {
+	for _, c := range body {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// mostlyUTF8 reports whether the bytes outside ASCII are UTF-8 more often than
+// not: a page cut in the middle of a letter is, a page in Latin-1 is not.
+func mostlyUTF8(body []byte) bool {
+	if utf8.Valid(body) {
+		return true
+	}
+	good, bad := 0, 0
+	for i := 0; i < len(body); {
+		if body[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(body[i:])
+		if r == utf8.RuneError && size == 1 {
+			bad++
+		} else {
+			good++
+		}
+		i += size
+	}
+	return good > bad
+}
+
+// declaredInside finds the encoding that a page declares about itself: in an
+// XML declaration or a meta element. It follows the standard's "prescan a byte
+// stream to determine its encoding".
+func declaredInside(head string) (encoding.Encoding, string) {
+	if name := wideMarkup(head); name != "" {
+		return lookup(name)
+	}
+	if enc, name := declaredXML(head); enc != nil {
+		return enc, name
+	}
+	for {
+		i := strings.IndexByte(head, '<')
+		if i < 0 {
+			return nil, ""
+		}
+		head = head[i:]
+		switch {
+		case strings.HasPrefix(head, "<!--"):
+			_, after, closed := strings.Cut(head[2:], "-->")
+			if !closed {
+				return nil, ""
+			}
+			head = after
+		case isMeta(head):
+			tag := attributes{rest: head[len("<meta"):]}
+			if enc, name := declaredMeta(&tag); enc != nil {
+				return enc, name
+			}
+			head = tag.rest
+		case isTag(head):
+			end := strings.IndexAny(head, "\t\n\f\r >")
+			if end < 0 {
+				return nil, ""
+			}
+			tag := attributes{rest: head[end:]}
+			for tag.next() {
+			}
+			head = tag.rest
+		case len(head) > 1 && strings.IndexByte("!/?", head[1]) >= 0:
+			_, head, _ = strings.Cut(head, ">")
+		default:
+			head = head[1:]
+		}
+	}
+}
+
+// isTag reports whether s, which begins with "<", begins with a tag.
+func isTag(s string) bool {
+	s = strings.TrimPrefix(s[1:], "/")
+	return s != "" && isLetter(s[0])
+}
+
+// isMeta reports whether s begins with the start tag of a meta element that has
+// attributes.
+func isMeta(s string) bool {
+	const tag = "<meta"
+	return len(s) > len(tag) && strings.EqualFold(s[:len(tag)], tag) &&
+		strings.IndexByte("\t\n\f\r /", s[len(tag)]) >= 0
+}
+
+// declaredXML reads the encoding of <?xml version="1.0" encoding="…"?>.
+func declaredXML(head string) (encoding.Encoding, string) {
+	declaration, _, closed := strings.Cut(head, ">")
+	if !closed || !strings.HasPrefix(declaration, "<?xml") {
+		return nil, ""
+	}
+	_, value, _ := strings.Cut(declaration, "encoding")
+	value = strings.TrimLeft(value, " \t\r\n=")
+	if value == "" || value[0] != '"' && value[0] != '\'' {
+		return nil, ""
+	}
+	label, _, _ := strings.Cut(value[1:], value[:1])
+	return readable(lookup(label))
+}
+
+// declaredMeta reads the attributes of one meta element, and with them the
+// encoding that it declares.
+func declaredMeta(tag *attributes) (encoding.Encoding, string) {
+	var (
+		enc        encoding.Encoding
+		name       string
+		seen       = map[string]bool{}
+		isEquiv    bool // http-equiv=content-type is there
+		needsEquiv bool // the declaration is in content, which counts only with it
+	)
+	for tag.next() {
+		key := strings.ToLower(tag.name)
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		switch key {
+		case "http-equiv":
+			isEquiv = strings.EqualFold(tag.value, "content-type")
+		case "content":
+			if enc == nil {
+				enc, name = lookup(labelIn(tag.value))
+				needsEquiv = true
+			}
+		case "charset":
+			enc, name = lookup(tag.value)
+			needsEquiv = false
+		}
+	}
+	if needsEquiv && !isEquiv {
+		return nil, ""
+	}
+	return readable(enc, name)
+}
+
+// readable corrects a declaration that cannot be true, for the bytes that
+// declare it have just been read as ASCII.
+func readable(enc encoding.Encoding, name string) (encoding.Encoding, string) {
+	switch {
+	case strings.HasPrefix(name, "utf-16"):
+		return lookup(utf8Name)
+	case name == "x-user-defined":
+		return lookup(westernName)
+	}
+	return enc, name
+}
+
+// labelIn extracts the charset from the content of a meta element, such as
+// "text/html; charset=utf-8".
+func labelIn(content string) string {
+	for {
+		i := indexFold(content, "charset")
+		if i < 0 {
+			return ""
+		}
+		content = strings.TrimLeft(content[i+len("charset"):], "\t\n\f\r ")
+		value, ok := strings.CutPrefix(content, "=")
+		if !ok {
+			continue
+		}
+		value = strings.TrimLeft(value, "\t\n\f\r ")
+		if value == "" {
+			return ""
+		}
+		if quote := value[:1]; quote == `"` || quote == "'" {
+			label, _, closed := strings.Cut(value[1:], quote)
+			if !closed {
+				return ""
+			}
+			return label
+		}
+		if end := strings.IndexAny(value, "\t\n\f\r ;"); end >= 0 {
+			value = value[:end]
+		}
+		return value
+	}
+}
+
+// indexFold is strings.Index for an ASCII needle, whatever its case.
+func indexFold(s, needle string) int {
+	for i := 0; i+len(needle) <= len(s); i++ {
+		if strings.EqualFold(s[i:i+len(needle)], needle) {
+			return i
+		}
+	}
+	return -1
+}
+
+// attributes walks over the attributes of a tag without a tokenizer. It is the
+// standard's "get an attribute" of the prescan; guard.go uses it too.
+type attributes struct {
+	rest        string // what has not been read; begins with ">" after the last attribute
+	name, value string // as written
+}
+
+// next reads one attribute, and reports false at the end of the tag.
+func (a *attributes) next() bool {
+	a.rest = strings.TrimLeft(a.rest, "\t\n\f\r /")
+	if a.rest == "" || a.rest[0] == '>' {
+		return false
+	}
+	// A name may begin with "=", but not go on with it.
+	end := 1 + strings.IndexAny(a.rest[1:], "\t\n\f\r />=")
+	if end == 0 {
+		a.rest = ""
+		return false
+	}
+	a.name, a.value = a.rest[:end], ""
+	a.rest = strings.TrimLeft(a.rest[end:], "\t\n\f\r ")
+	value, ok := strings.CutPrefix(a.rest, "=")
+	if !ok {
+		return true
+	}
+	value = strings.TrimLeft(value, "\t\n\f\r ")
+	if value != "" && (value[0] == '"' || value[0] == '\'') {
+		a.value, a.rest, ok = strings.Cut(value[1:], value[:1])
+		return ok
+	}
+	if end = strings.IndexAny(value, "\t\n\f\r >"); end < 0 {
+		a.rest = ""
+		return false
+	}
+	a.value, a.rest = value[:end], value[end:]
+	return true
+}

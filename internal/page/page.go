@@ -1,0 +1,199 @@
+// Package page reads a web page: HTML of any age and quality in, what a crawler
+// wants to know of it out.
+//
+// [Extractor.Extract] never fails. A page that is declared in the wrong
+// charset, is nested a hundred thousand deep or is not HTML at all gives what
+// can be had from it, which may be nothing. Everything that comes out is valid
+// UTF-8 and bounded by the constants of this package, whatever came in.
+//
+// There are two ways from bytes to the result. The tree (tree.go) is the HTML
+// standard's own and is what selectors need. The tokens (tokens.go) do without
+// it, in time and memory linear in the page, for pages that would be too dear
+// as a tree (guard.go). Both tell a [collector] what they see, in document
+// order, and the collector alone decides what it means.
+//
+// The package does not fetch, follow or judge; what a URL is, it leaves to
+// package weburl.
+package page
+
+import (
+	"strings"
+
+	"spoor/internal/wire"
+)
+
+// Limits on what comes out of one page, so that a record stays well below the
+// longest line of the wire even when every byte of it must be escaped.
+const (
+	MaxText    = 8 << 20 // bytes of text; the words beyond are not read
+	MaxAnchors = 1 << 20 // bytes of all anchors' words
+	MaxLinks   = 10_000  // links
+	MaxAnchor  = 1000    // bytes of one anchor
+	MaxContext = 1000    // bytes of one context
+	MaxPath    = 500     // bytes of one tag path
+	MaxMeta    = 4096    // bytes of title, description, keywords, robots
+	MaxFields  = 1 << 20 // bytes of all that the selectors of one page found
+
+	// maxLinkBytes bounds the links of a page together: ten thousand short
+	// references against a base of eight thousand bytes are eighty megabytes.
+	maxLinkBytes = 16 << 20
+
+	// maxReferences bounds how many places of a page are looked at for links,
+	// repetitions included.
+	maxReferences = 10 * MaxLinks
+)
+
+// ContextWords is how many words of its block a link's context takes on each
+// side of it.
+const ContextWords = 25
+
+// A Document is a page as it came.
+type Document struct {
+	URL         string // where it was found, after redirects; links are relative to it
+	ContentType string // media type, with or without parameters; "" if unknown
+	Charset     string // as the Content-Type header declared it; "" if it did not
+	Language    string // Content-Language header; "" if there was none
+	Body        []byte // not changed, not kept
+}
+
+// Content is what stands in a page. The zero value is a page of which nothing
+// is known, because it is not text.
+type Content struct {
+	Title       string // of the first <title>; og:title where that is missing
+	Description string // meta description; og:description where that is missing
+	Keywords    string // meta keywords
+	Lang        string // language tag, as written: html[lang], or Content-Language
+
+	// Text is the visible text. Words are separated by one space, blocks and
+	// lines by one newline. It has no script, style, comment, template or
+	// formula source; what stands in noscript is text, for a crawler runs no
+	// scripts.
+	Text string
+
+	// AnchorText is the anchors of all <a href> and <area>, in order and with
+	// repetitions, links or not, separated by one space.
+	AnchorText string
+
+	// OutDegree counts the distinct http and https targets, without the page.
+	OutDegree int
+
+	Links      []wire.Link // see [Extractor.Extract]
+	Canonical  string      // target of <link rel=canonical>, canonical
+	RobotsMeta string      // all meta robots, lower case, joined by ", "
+	Simhash    string      // 16 hexadecimal digits; see [Simhash]
+	Charset    string      // what the page was read as, a name of the Encoding Standard
+
+	// Fields is what the selectors found, sorted by name. A selector that
+	// found nothing is absent.
+	Fields []wire.Values
+
+	// Flat tells that the page was read without a tree, so that selectors
+	// could not be asked and paths are approximate.
+	Flat bool
+}
+
+// An Extractor reads pages. It keeps its scratch memory, so it serves one
+// goroutine at a time; the contents that it returns are independent of it.
+type Extractor struct {
+	selectors []Selector
+	collector collector
+}
+
+// NewExtractor returns an Extractor that also asks the given selectors. Several
+// of the same name add to one field, in their order.
+func NewExtractor(selectors ...Selector) *Extractor {
+	return &Extractor{selectors: sorted(selectors)}
+}
+
+// Extract reads one page.
+//
+// Links are the http and https targets of a[href], area[href], frame[src],
+// iframe[src] and meta refresh (whose Tag is meta), resolved against the
+// document's base and canonical, in order of first appearance and each once: of
+// several places that point to one target the longest anchor wins, with its
+// context, rel, tag and path; the first of equals. A reference to a place
+// inside the same page (#top, or nothing) is no link.
+//
+// An anchor is the link's text, else the alt text of its images, else its title
+// attribute. A context is up to [ContextWords] words before the link and as
+// many after it, inside its block, which is the run of text between the nearest
+// starts or ends of block elements. The anchor itself is not repeated: a
+// newline stands in its place, so before + anchor + after can be had again; a
+// link that has no words around it has no context. A path names the elements
+// from the root to the link, each with its first class
+// (html/body/div.menu/ul/li/a); of a very long one the end is kept.
+func (x *Extractor) Extract(doc Document) Content {
+	kind := kindOf(doc.ContentType, doc.Body)
+	if kind == other {
+		return Content{}
+	}
+	c := &x.collector
+	c.reset()
+	text, charset := decode(doc.Body, doc.Charset, kind == markup)
+	content := Content{Charset: charset}
+	switch {
+	case kind == plain:
+		c.text(text)
+	case tooDear(text) || !x.tree(text, &content):
+		c.reset()
+		content.Flat = true
+		c.tokens(text)
+	}
+	c.finish(&doc, &content)
+	return content
+}
+
+// What a body is.
+type kind int
+
+const (
+	other  kind = iota // nothing to read
+	markup             // HTML, or XML read as if it were
+	plain              // text without markup
+)
+
+// sniffed is how far kindOf looks into a body of unknown type.
+const sniffed = 1024
+
+// kindOf tells what to do with a body. The declared type decides; a body
+// without one is looked at.
+func kindOf(contentType string, body []byte) kind {
+	mediaType, _, _ := strings.Cut(contentType, ";")
+	mediaType = strings.ToLower(strings.TrimSpace(mediaType))
+	switch {
+	case mediaType == "":
+		return sniff(body)
+	case mediaType == "text/html", mediaType == "application/xml", mediaType == "text/xml",
+		strings.HasSuffix(mediaType, "+xml") && !strings.HasPrefix(mediaType, "image/"):
+		return markup
+	case mediaType == "text/plain":
+		return plain
+	}
+	return other
+}
+
+// sniff tells markup from text from neither by the beginning of a body.
+func sniff(body []byte) kind {
+	head := string(body[:min(len(body), sniffed)])
+	_, marked := bom(body)
+	switch {
+	case strings.HasPrefix(head, "%PDF-"), strings.HasPrefix(head, "%!PS"):
+		return other
+	case !marked && wideMarkup(head) == "" && strings.IndexByte(head, 0) >= 0:
+		return other
+	}
+	head = strings.ReplaceAll(head, "\x00", "") // UTF-16
+	for {
+		_, after, found := strings.Cut(head, "<")
+		if !found {
+			return plain
+		}
+		if after != "" && (isLetter(after[0]) || strings.IndexByte("!?/", after[0]) >= 0) {
+			return markup
+		}
+		head = after
+	}
+}
+
+// isLetter reports whether c is an ASCII letter.
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

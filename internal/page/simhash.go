@@ -1,0 +1,100 @@
+package page
+
+import (
+	"fmt"
+	"math/bits"
+	"unicode"
+)
+
+// Simhash is the 64-bit fingerprint of a text's words: texts that share most of
+// their words differ in few bits. Every word, in lower case and with its
+// repetitions, votes with the bits of its hash; the majority decides each bit,
+// and a tie is 0. A word is a run of letters and digits; a text without words
+// has the fingerprint 0.
+//
+// Source: M. Charikar, "Similarity Estimation Techniques from Rounding
+// Algorithms", STOC 2002, section 3; for near-duplicate pages a distance of at
+// most 3 bits, G. Manku, A. Jain and A. Das Sarma, "Detecting Near-Duplicates
+// for Web Crawling", WWW 2007.
+func Simhash(text string) uint64 {
+	var v votes
+	hash, inWord := uint64(fnvOffset), false
+	for _, r := range text {
+		switch {
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
+		case 'A' <= r && r <= 'Z':
+			r += 'a' - 'A'
+		case r < 0x80 || !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r):
+			if inWord {
+				v.add(mix(hash))
+				hash, inWord = fnvOffset, false
+			}
+			continue
+		default:
+			r = unicode.ToLower(r)
+		}
+		hash, inWord = (hash^uint64(r))*fnvPrime, true
+	}
+	if inWord {
+		v.add(mix(hash))
+	}
+	return v.majority()
+}
+
+// simhashHex is the fingerprint as a record carries it: "" for no text.
+func simhashHex(text string) string {
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf("%016x", Simhash(text))
+}
+
+// FNV-1a, over code points instead of bytes.
+const (
+	fnvOffset = 14695981039346656037
+	fnvPrime  = 1099511628211
+)
+
+// mix spreads a hash over all of its bits, which FNV alone does not do for
+// short words. It is the finalizer of MurmurHash3.
+func mix(h uint64) uint64 {
+	h ^= h >> 33
+	h *= 0xff51afd7ed558ccd
+	h ^= h >> 33
+	h *= 0xc4ceb9fe1a85ec53
+	return h ^ h>>33
+}
+
+// votes counts, for each of 64 bits, how many hashes had it set. The counters
+// stand upright: plane k holds bit k of all 64 counters, so that a hash is
+// added to all of them with a few word-wide operations.
+type votes struct {
+	planes [32]uint64
+	n      int
+}
+
+func (v *votes) add(hash uint64) {
+	v.n++
+	for k := range v.planes {
+		v.planes[k], hash = v.planes[k]^hash, v.planes[k]&hash
+		if hash == 0 {
+			return
+		}
+	}
+}
+
+// majority sets the bits that more than half of the hashes had.
+func (v *votes) majority() uint64 {
+	// Compare all counters with n/2 at once, from the highest bit down.
+	half := uint64(v.n / 2)
+	more, equal := uint64(0), ^uint64(0)
+	for k := bits.Len(uint(v.n)) - 1; k >= 0; k-- {
+		if half>>k&1 == 0 {
+			more |= equal & v.planes[k]
+			equal &^= v.planes[k]
+		} else {
+			equal &= v.planes[k]
+		}
+	}
+	return more
+}

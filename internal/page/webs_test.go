@@ -1,0 +1,180 @@
+package page
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The tests of this file read real webs, which are not part of the project:
+// they stand in ../shared beside it, or where $SPOOR_SHARED says.
+
+// shared is the path of a file of the shared data; the test is skipped where it
+// is not.
+func shared(tb testing.TB, name string) string {
+	tb.Helper()
+	dir := os.Getenv("SPOOR_SHARED")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "..", "shared")
+	}
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	if _, err := os.Stat(path); err != nil {
+		tb.Skipf("no shared data: %v; hint: set SPOOR_SHARED", err)
+	}
+	return path
+}
+
+// unzip opens a gzip file, of one member or many.
+func unzip(tb testing.TB, path string) *bufio.Reader {
+	tb.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { f.Close() })
+	z, err := gzip.NewReader(bufio.NewReaderSize(f, 1<<20))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return bufio.NewReaderSize(z, 1<<20)
+}
+
+// archived calls f for each 200 response of a WARC file. It knows as much of the
+// format as these files need.
+func archived(tb testing.TB, path string, f func(Document)) {
+	tb.Helper()
+	r := unzip(tb, path)
+	for {
+		version, err := r.ReadString('\n')
+		if err == io.EOF {
+			return
+		}
+		if strings.TrimSpace(version) == "" {
+			continue
+		}
+		header := map[string]string{}
+		for {
+			line, err := r.ReadString('\n')
+			if err != nil {
+				tb.Fatal(err)
+			}
+			name, value, ok := strings.Cut(strings.TrimSpace(line), ": ")
+			if !ok {
+				break
+			}
+			header[name] = value
+		}
+		var length json.Number = json.Number(header["Content-Length"])
+		n, err := length.Int64()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		data := make([]byte, n)
+		if _, err := io.ReadFull(r, data); err != nil {
+			tb.Fatal(err)
+		}
+		if header["WARC-Type"] != "response" {
+			continue
+		}
+		res, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(data)), nil)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if res.StatusCode != 200 {
+			continue
+		}
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		contentType := res.Header.Get("Content-Type")
+		_, charset, _ := strings.Cut(contentType, "charset=")
+		f(Document{URL: header["WARC-Target-URI"], ContentType: contentType, Charset: charset, Body: body})
+	}
+}
+
+var indexPage = regexp.MustCompile(`(?i)/(index|home|default|welcome)\.html?$`)
+
+// judged is the identity of a URL as the judge of the shared data has it: no
+// scheme, index pages folded, letter case of the path ignored.
+func judged(s string) string {
+	u, err := url.Parse(s)
+	if err != nil {
+		return s
+	}
+	host := strings.ToLower(u.Hostname())
+	if p := u.Port(); p != "" && p != "80" && p != "443" {
+		host += ":" + p
+	}
+	path := u.Path
+	if path == "" {
+		path = "/"
+	}
+	path = indexPage.ReplaceAllString(path, "/")
+	path = regexp.MustCompile(`/+`).ReplaceAllString(path, "/")
+	if len(path) > 1 {
+		path = strings.TrimRight(path, "/")
+	}
+	path = strings.ToLower(path)
+	if u.RawQuery != "" {
+		path += "?" + u.RawQuery
+	}
+	return host + path
+}
+
+func TestOutLinksAgreeWithAnotherParser(t *testing.T) {
+	for _, web := range []string{"webkb", "planetmath"} {
+		t.Run(web, func(t *testing.T) {
+			var graph struct {
+				Out map[string][]string `json:"out"`
+			}
+			if err := json.NewDecoder(unzip(t, shared(t, "webs/"+web+".graph.json.gz"))).Decode(&graph); err != nil {
+				t.Fatal(err)
+			}
+			pages, differ, links := 0, 0, 0
+			x := NewExtractor()
+			archived(t, shared(t, "webs/"+web+".warc.gz"), func(doc Document) {
+				key := judged(doc.URL)
+				theirs, ok := graph.Out[key]
+				if !ok {
+					return
+				}
+				pages++
+				var ours []string
+				for _, l := range x.Extract(doc).Links {
+					k := judged(l.URL)
+					if _, inside := graph.Out[k]; inside && k != key {
+						ours = append(ours, k)
+					}
+				}
+				slices.Sort(ours)
+				ours = slices.Compact(ours)
+				theirs = slices.Sorted(slices.Values(theirs))
+				links += len(theirs)
+				if !slices.Equal(ours, theirs) {
+					differ++
+					t.Logf("%s: only ours %q, only theirs %q", doc.URL, without(ours, theirs), without(theirs, ours))
+				}
+			})
+			t.Logf("%d pages, %d links, %d pages differ (%.2f %% agree)", pages, links, differ, 100*(1-float64(differ)/float64(pages)))
+			if differ*200 > pages {
+				t.Errorf("%d of %d pages differ, more than 0.5 %%", differ, pages)
+			}
+		})
+	}
+}
+
+// without is the elements of a that are not in b.
+func without(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
+}

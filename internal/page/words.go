@@ -1,0 +1,114 @@
+package page
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Words are separated by whatever Unicode calls space, the no-break space
+// included, and by control characters.
+
+// spaceAt is the length of the space at the beginning of s, which is not empty,
+// or 0 if there is none.
+func spaceAt(s string) int {
+	switch c := s[0]; {
+	case c <= ' ', c == 0x7F:
+		return 1
+	case c < 0xC2, c > 0xE3: // no lead byte of a space
+		return 0
+	}
+	if r, size := utf8.DecodeRuneInString(s); unicode.IsSpace(r) {
+		return size
+	}
+	return 0
+}
+
+// trimSpace cuts off the space at the beginning of s.
+func trimSpace(s string) string {
+	for s != "" {
+		n := spaceAt(s)
+		if n == 0 {
+			break
+		}
+		s = s[n:]
+	}
+	return s
+}
+
+// wordEnd is the length of the word at the beginning of s.
+func wordEnd(s string) int {
+	for i := range len(s) {
+		if c := s[i]; c > ' ' && c < 0x7F {
+			continue
+		}
+		if spaceAt(s[i:]) > 0 {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// tidy separates the words of s by one space, and cuts it after at most limit
+// bytes.
+func tidy(s string, limit int) string {
+	var b strings.Builder
+	for {
+		s = trimSpace(s)
+		end := wordEnd(s)
+		room := limit - b.Len()
+		if b.Len() > 0 {
+			room--
+		}
+		if s == "" || room <= 0 {
+			return b.String()
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(cut(s[:end], room))
+		s = s[end:]
+	}
+}
+
+// cut cuts s after at most limit bytes, between two letters.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}
+
+// lastWords is the end of s that has at most n words and limit bytes.
+func lastWords(s string, n, limit int) string {
+	if len(s) > limit {
+		s = s[len(s)-limit:]
+		for s != "" && !utf8.RuneStart(s[0]) {
+			s = s[1:]
+		}
+	}
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i] == ' ' || s[i] == '\n' {
+			if n--; n == 0 {
+				return s[i+1:]
+			}
+		}
+	}
+	return s
+}
+
+// firstWords is the beginning of s that has at most n words and limit bytes.
+func firstWords(s string, n, limit int) string {
+	s = cut(s, limit)
+	for i := range len(s) {
+		if s[i] == ' ' || s[i] == '\n' {
+			if n--; n == 0 {
+				return s[:i]
+			}
+		}
+	}
+	return s
+}
