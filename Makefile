@@ -1,0 +1,102 @@
+# What can be done here. Needs Go, git, make and bash, and nothing else.
+
+SHELL       := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := build
+
+PREFIX         ?= /usr/local
+PROGRAM_PREFIX ?=
+FUZZTIME       ?= 60s
+COUNT          ?= 10
+OLD            ?= old.txt
+NEW            ?= new.txt
+F              ?= Fuzz
+P              ?= ./...
+B              ?= .
+
+GO     ?= go
+TOOL   := $(GO) tool -modfile=tools.mod
+SHELLS := $(wildcard scripts/*) .ci/run
+
+# The race detector needs cgo, and cgo a C compiler.
+CC_FOUND := $(shell command -v $$($(GO) env CC) 2>/dev/null)
+RACE     := $(if $(CC_FOUND),-race,)
+
+.PHONY: help
+help: ## this page
+	@echo 'usage: make [target] [VARIABLE=value]'; echo
+	@sed -nE 's/^([a-z]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 14
+
+##@ Every day
+
+.PHONY: build all
+all: build
+build: ## the commands, into bin/ (the default)
+	$(GO) build -o bin/ ./cmd/...
+
+.PHONY: demo
+demo: build ## crawl the documentation of the Go tree, on loopback, in a minute
+	scripts/demo
+
+.PHONY: test short
+test: ## all tests
+	$(if $(RACE),,@echo 'no C compiler: testing without the race detector')
+	$(GO) test $(RACE) -shuffle=on ./...
+short: ## the tests that take a moment
+	$(GO) test -short ./...
+
+.PHONY: golden
+golden: ## rewrite what the tests expect, and show the difference
+	$(GO) test $$(grep -rl 'flag.Bool("update"' --include='*_test.go' . | xargs -n1 dirname | sort -u) -update
+	git diff --stat
+
+##@ The gate: before every commit, and in .ci/run
+
+.PHONY: check fmt vet tidy fix lint shell cross
+check: fmt vet tidy fix lint shell cross test ## fmt vet tidy fix lint shell cross test
+fmt: ## gofmt -s finds nothing to change
+	@files=$$(git ls-files --cached --others --exclude-standard '*.go' | xargs gofmt -s -l); \
+	if [ -n "$$files" ]; then echo "gofmt -s -w would change:"; echo "$$files"; exit 1; fi
+vet: ## go vet
+	$(GO) vet ./...
+tidy: ## go.mod names what is used
+	$(GO) mod tidy -diff
+fix: ## the modernizers of go fix find nothing to change
+	$(GO) fix -diff ./...
+lint: ## staticcheck, package comments included
+	$(TOOL) staticcheck -checks inherit,ST1000,ST1020,ST1021,ST1022 ./...
+shell: ## shfmt, and shellcheck where there is one
+	$(TOOL) shfmt -d $(SHELLS)
+	@if command -v shellcheck >/dev/null; then shellcheck $(SHELLS); else echo 'no shellcheck here: left out'; fi
+cross: ## it compiles for linux, darwin and windows, amd64 and arm64
+	@for os in linux darwin windows; do for arch in amd64 arm64; do \
+		echo "GOOS=$$os GOARCH=$$arch $(GO) vet ./..."; \
+		GOOS=$$os GOARCH=$$arch CGO_ENABLED=0 $(GO) vet ./...; \
+	done; done
+
+##@ Now and then
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME (60s); F=Name P=./dir/ picks
+	@grep -rnoE '^func $(F)[A-Za-z0-9_]*\(f \*testing\.F' --include='*_test.go' . | \
+	sed -E 's|^(.*)/[^/]*:[0-9]+:func ([A-Za-z0-9_]+).*|\1 \2|' | sort -u | while read -r dir name; do \
+		case "$(P)" in ./...|"$$dir"|"$$dir/") ;; *) continue ;; esac; \
+		echo "$$dir $$name"; \
+		$(GO) test -run='^$$' -fuzz="^$$name\$$" -fuzztime=$(FUZZTIME) "$$dir" </dev/null; \
+	done
+
+.PHONY: bench benchstat
+bench: ## the benchmarks COUNT (10) times, to stdout; B=pattern P=./dir/ picks
+	@$(GO) test -run='^$$' -bench='$(B)' -count=$(COUNT) $(P)
+benchstat: ## compare OLD (old.txt) and NEW (new.txt)
+	@$(TOOL) benchstat $(OLD) $(NEW)
+
+.PHONY: install
+install: build ## into PREFIX/bin; PROGRAM_PREFIX=spoor- names them spoor-fetch, …
+	mkdir -p '$(DESTDIR)$(PREFIX)/bin'
+	for f in bin/*; do install -m 755 "$$f" '$(DESTDIR)$(PREFIX)/bin/$(PROGRAM_PREFIX)'"$${f##*/}"; done
+	install -m 755 scripts/crawl '$(DESTDIR)$(PREFIX)/bin/$(PROGRAM_PREFIX)crawl'
+
+.PHONY: clean
+clean: ## remove bin/
+	rm -rf bin
