@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -270,3 +271,17 @@ func quote(terms []string) string {
 // ValidThreshold reports whether v can be a topic's threshold: finite and not
 // below 0.
 func ValidThreshold(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
+
+// Load reads the topic file called name; its errors say which file is meant.
+func Load(name string) (*Topic, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("topic: %w\nhint: topic -query \"words\" > %s makes one", err, name)
+	}
+	defer f.Close()
+	t, err := Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("topic: %s: %w", name, err)
+	}
+	return t, nil
+}

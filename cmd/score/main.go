@@ -1,0 +1,268 @@
+// Score says how near pages are to a topic, and what their links promise.
+//
+// # Usage
+//
+//	score -topic FILE [-fitness NAME[,NAME...]] [-norm topic|page] [flags] [FILE...] < parsed
+//
+// # Records
+//
+// In: pages as parse leaves them. Out: the same, one for one and in order, with
+//
+//	score         nearness to the topic by the first measure, in [0, 1]
+//	scores        the value of each measure, by name
+//	relevant      whether score reaches the threshold
+//	links[].score what the link promises, in [0, 1]
+//	links[].scores  of its anchor, of the context around it, and of its url
+//
+// The threshold is the topic's; where the topic has none, the measure's own.
+//
+// A record with an error has no page and passes as it came, and so does a query.
+// A page that came with a status other than 2xx is a page about the failure,
+// whatever it says: its score is 0, and its links are not looked at. A record
+// without text has the score 0 too.
+//
+// The result depends on the topic file and the record alone, not on the order of
+// records nor on -j.
+//
+// # Measures
+//
+//	vsm  words weighed by the tag they stand in (title 5, links 3, meta 2,
+//	     others 1), compared with the topic's weights as an angle between
+//	     vectors; Fan, Zeng and Li 2009. Threshold 0.05: the paper's, which
+//	     any page with one of ten keywords reaches.
+//
+// With -norm topic, as in the paper, only the topic's own words make the vector
+// of a page; with -norm page all its words do, so that a page with much else is
+// less near. -compat takes the paper at its word where a word stands in several
+// tags: one weight, the largest, for all its occurrences.
+//
+// A link is scored by the similarity of the topic with its anchor, with the
+// words around it and with the words of its address:
+//
+//	1 − (1 − (0.8·anchor + 0.2·(1 if anchor > 0, else context)))·(1 − url)
+//
+// What the page is worth that the link stands in is not part of it.
+//
+// # Example
+//
+//	$ fetch -archive web.warc.gz -all | parse | score -topic topic.json > scored.ndjson
+//
+// # Exit status
+//
+// 0 done, 1 failed, 2 misuse, 3 disk full.
+//
+// # Limitations
+//
+// Of each text the first 4 MiB count. Words are analysed in the topic's
+// language, whatever the page says of its own.
+package main
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/fitness"
+	"spoor/internal/topic"
+	"spoor/internal/wire"
+)
+
+const manual = `
+score - say how near pages are to a topic, and what their links promise
+
+Usage: score -topic FILE [-fitness NAME[,NAME...]] [-norm topic|page] [FILE...] < parsed
+
+In:   pages as parse leaves them
+Out:  the same, one for one, with score in [0, 1], scores by measure, relevant
+      (score reaches the topic's threshold), links[].score and links[].scores
+      (anchor, context, url)
+
+A record with an error passes as it came. A page with a status other than 2xx
+has the score 0. The result depends on the topic file and the record alone.
+
+Measures:
+
+    vsm   words weighed by tag: title 5, links 3, meta 2, others 1; cosine with
+          the topic's weights (Fan, Zeng and Li 2009). Threshold, unless the
+          topic sets one: 0.05
+
+Links: 1 - (1 - (0.8 anchor + 0.2 (1 if anchor > 0, else context))) (1 - url)
+
+Example:
+
+    topic -query "graphs trees matroids" > topic.json
+    fetch -archive web.warc.gz -all | parse | score -topic topic.json > scored.ndjson
+
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. go doc ./cmd/score tells more.
+`
+
+// measures are the names of all measures. Each has a threshold of its own.
+var measures = []string{"vsm"}
+
+func main() { filter.Main("score", run) }
+
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	fs := filter.Flags("score", manual, stderr)
+	name := fs.String("topic", "", "the topic `file`, see topic -h")
+	chosen := fs.String("fitness", "vsm", "`measures`, the first of which gives the score: "+strings.Join(measures, ", "))
+	norm := fs.String("norm", "topic", "`which` words make a page's vector: topic or page")
+	compat := fs.Bool("compat", false, "weigh a word by the largest of its tags, as the paper has it")
+	s := filter.Stream{Name: "score", Stdout: stdout, Stderr: stderr, Want: wire.Address | wire.Fetch | wire.Parse}
+	s.Flags(fs)
+	if err := filter.Parse(fs, args); err != nil {
+		return err
+	}
+	if *name == "" {
+		return filter.Usagef("which topic? -topic FILE\nhint: topic -query \"words\" > topic.json makes one")
+	}
+	if err := known(*chosen); err != nil {
+		return err
+	}
+	var o options
+	switch *norm {
+	case "topic":
+		o.norm = fitness.TopicNorm
+	case "page":
+		o.norm = fitness.PageNorm
+	default:
+		return filter.Usagef("unknown norm %q: known are topic, page", *norm)
+	}
+	if o.literal = *compat; o.literal && o.norm != fitness.TopicNorm {
+		return filter.Usagef("-compat is the paper's reading, which is -norm topic")
+	}
+	var err error
+	if o.topic, err = topic.Load(*name); err != nil {
+		return err
+	}
+	if _, err := newScorer(&o); err != nil {
+		return fmt.Errorf("topic: %s: %w", *name, err)
+	}
+	in, err := filter.Open(stdin, fs.Args())
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	s.Stdin = in
+	s.Notes = o.notes
+	return s.Each(func() func(*wire.Record) error {
+		w, err := newScorer(&o)
+		if err != nil {
+			return func(*wire.Record) error { return err }
+		}
+		return w.score
+	})
+}
+
+// known checks the names of measures.
+func known(names string) error {
+	var seen []string
+	for n := range strings.SplitSeq(names, ",") {
+		switch {
+		case !slices.Contains(measures, n):
+			return filter.Usagef("unknown measure %q: known are %s", n, strings.Join(measures, ", "))
+		case slices.Contains(seen, n):
+			return filter.Usagef("measure %s is named twice", n)
+		}
+		seen = append(seen, n)
+	}
+	return nil
+}
+
+// options are what all workers share.
+type options struct {
+	topic    *topic.Topic
+	norm     fitness.Norm
+	literal  bool
+	pages    atomic.Int64 // that were looked at
+	relevant atomic.Int64
+}
+
+// notes are for the closing line. The harvest is what the measure says of
+// itself; whether it is right is for judge to say.
+func (o *options) notes() []slog.Attr {
+	pages, relevant := o.pages.Load(), o.relevant.Load()
+	harvest := 0.0
+	if pages > 0 {
+		harvest = math.Round(1000*float64(relevant)/float64(pages)) / 1000
+	}
+	return []slog.Attr{slog.Int64("pages", pages), slog.Int64("relevant", relevant), slog.Float64("self_harvest", harvest)}
+}
+
+// A scorer is one worker's measure.
+type scorer struct {
+	*options
+	vsm       *fitness.VSM
+	threshold float64
+}
+
+func newScorer(o *options) (*scorer, error) {
+	a, err := o.topic.Analyzer()
+	if err != nil {
+		return nil, err
+	}
+	keywords := make([]fitness.Keyword, len(o.topic.Keywords))
+	for i, k := range o.topic.Keywords {
+		keywords[i] = fitness.Keyword{Text: k.Text, Weight: k.Weight}
+	}
+	target, err := fitness.NewTarget(a, keywords)
+	if err != nil {
+		return nil, err
+	}
+	s := &scorer{options: o, vsm: fitness.NewVSM(target), threshold: fitness.VSMThreshold}
+	s.vsm.Norm, s.vsm.Literal = o.norm, o.literal
+	if t := o.topic.Threshold; t != nil {
+		s.threshold = *t
+	}
+	return s, nil
+}
+
+// score fills the score section of rec, and the scores of its links.
+func (s *scorer) score(rec *wire.Record) error {
+	if rec.URL == "" || rec.Error != "" {
+		return nil
+	}
+	value := 0.0
+	failed := rec.StatusCode != 0 && (rec.StatusCode < 200 || rec.StatusCode > 299)
+	if !failed {
+		value = s.vsm.Page(&fitness.Page{
+			Title:       rec.Title,
+			Anchors:     rec.AnchorText,
+			Description: rec.Description,
+			Keywords:    rec.Keywords,
+			Text:        rec.Text,
+		})
+		s.links(rec)
+	}
+	rec.Score = wire.Num(value)
+	rec.Scores = append(rec.Scores[:0], wire.Scored{Name: "vsm", Value: value})
+	rec.Relevant = wire.False
+	s.pages.Add(1)
+	if !failed && value >= s.threshold {
+		rec.Relevant = wire.True
+		s.relevant.Add(1)
+	}
+	rec.Touch(wire.Score)
+	return nil
+}
+
+// links scores the links of rec.
+func (s *scorer) links(rec *wire.Record) {
+	if len(rec.Links) == 0 {
+		return
+	}
+	for i := range rec.Links {
+		l := &rec.Links[i]
+		p := s.vsm.Link(&fitness.Link{URL: l.URL, Anchor: l.Anchor, Context: l.Context})
+		l.Score = wire.Num(p.Score)
+		l.Scores = append(l.Scores[:0],
+			wire.Scored{Name: "anchor", Value: p.Anchor},
+			wire.Scored{Name: "context", Value: p.Context},
+			wire.Scored{Name: "url", Value: p.URL})
+	}
+	rec.Touch(wire.Parse)
+}
