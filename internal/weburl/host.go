@@ -20,6 +20,11 @@ var lookup = idna.New(
 	idna.Transitional(false),
 )
 
+// maxName bounds a host that has letters beyond ASCII, in bytes of UTF-8. Names that
+// DNS can hold are shorter, and the work of Punycode is quadratic: 8 KiB of distinct
+// letters would take 150 ms. The standard has no bound.
+const maxName = 512
+
 // appendHost is the host parser of the standard followed by its serialiser.
 //
 // See https://url.spec.whatwg.org/#concept-host-parser.
@@ -72,7 +77,7 @@ func ascii(s string) (string, error) {
 		if s[i] < 0x80 {
 			continue
 		}
-		if !utf8.ValidString(s) {
+		if len(s) > maxName || !utf8.ValidString(s) {
 			return "", ErrIDNA
 		}
 		name, err := lookup.ToASCII(s)

@@ -28,7 +28,7 @@ func parse(s string, base URL) (URL, error) {
 	}
 
 	var (
-		space [1024]byte // enough for nearly all addresses
+		space [256]byte // enough for nearly all addresses
 		out   = space[:0]
 		u     URL
 		err   error

@@ -130,6 +130,7 @@ func TestWhatIsNoAddressIsRefusedWithTheReason(t *testing.T) {
 		{"http://a\xffb/", ErrIDNA},
 		{"http://\ufffd/", ErrIDNA},
 		{"http://a\u200db/", ErrIDNA},
+		{"http://" + strings.Repeat("é", 300) + "/", ErrIDNA},
 		{"http://256.1.1.1/", ErrIPv4},
 		{"http://1.2.3.4.5/", ErrIPv4},
 		{"http://a.1/", ErrIPv4},
@@ -147,7 +148,6 @@ func TestWhatIsNoAddressIsRefusedWithTheReason(t *testing.T) {
 		// Short as written, too long once escaped.
 		{"http://a.org/" + strings.Repeat("é", MaxLength/4), ErrTooLong},
 		{"http://a.org/?" + strings.Repeat("é", MaxLength/4), ErrTooLong},
-		{"http://" + strings.Repeat("é.", MaxLength/4), ErrTooLong},
 	} {
 		if got, err := Canonical(c.in); !errors.Is(err, c.err) || got != "" {
 			t.Errorf("Canonical(%.60q) = %.60q, %v, want the error %q", c.in, got, err, c.err)
@@ -417,7 +417,7 @@ func FuzzCanonical(f *testing.F) {
 				t.Fatalf("%q contains %q", u, c)
 			}
 		}
-		if !strings.HasSuffix(u.Hostname(), u.Domain()) && !strings.HasSuffix(u.Hostname(), u.Domain()+".") && strings.Trim(u.Hostname(), ".") != u.Domain() {
+		if d := u.Domain(); d == "" || !strings.HasSuffix(u.Hostname(), d) && !strings.HasSuffix(strings.TrimRight(u.Hostname(), "."), d) {
 			t.Errorf("%q has domain %q", u.Hostname(), u.Domain())
 		}
 		for n := range 3 {

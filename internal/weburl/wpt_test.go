@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -96,11 +97,9 @@ func plain(path string) string {
 }
 
 func scanHex(s string, c *byte) bool {
-	const digits = "0123456789abcdef"
-	s = strings.ToLower(s)
-	high, low := strings.IndexByte(digits, s[0]), strings.IndexByte(digits, s[1])
-	*c = byte(high<<4 | low)
-	return high >= 0 && low >= 0
+	n, err := strconv.ParseUint(s, 16, 8)
+	*c = byte(n)
+	return err == nil
 }
 
 func testURLs(t *testing.T, cases []urlCase) (checked int) {
