@@ -85,15 +85,15 @@ const (
 )
 
 // layoutOf follows the rendering section of the HTML standard, for a browser
-// without scripts and style sheets that plays no media.
+// without scripts, style sheets and frames that plays no media.
 func layoutOf(name atom.Atom) layout {
 	switch name {
 	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Caption,
 		atom.Center, atom.Dd, atom.Details, atom.Dialog, atom.Dir, atom.Div, atom.Dl, atom.Dt,
 		atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.Frameset,
 		atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Header, atom.Hgroup, atom.Hr,
-		atom.Html, atom.Legend, atom.Li, atom.Listing, atom.Main, atom.Menu, atom.Nav, atom.Ol,
-		atom.Optgroup, atom.Option, atom.P, atom.Plaintext, atom.Pre, atom.Section, atom.Select,
+		atom.Html, atom.Legend, atom.Li, atom.Listing, atom.Main, atom.Menu, atom.Nav, atom.Noframes,
+		atom.Ol, atom.Optgroup, atom.Option, atom.P, atom.Plaintext, atom.Pre, atom.Section, atom.Select,
 		atom.Summary, atom.Table, atom.Tbody, atom.Td, atom.Textarea, atom.Tfoot, atom.Th,
 		atom.Thead, atom.Tr, atom.Ul, atom.Xmp:
 		return block
@@ -104,8 +104,8 @@ func layoutOf(name atom.Atom) layout {
 		return replaced
 	case atom.Title, atom.Frame, atom.Iframe, atom.Base, atom.Link, atom.Meta, atom.Area:
 		return metadata
-	case atom.Script, atom.Style, atom.Template, atom.Noembed, atom.Noframes, atom.Param,
-		atom.Source, atom.Track, atom.Datalist, atom.Rp, atom.Annotation, atom.AnnotationXml:
+	case atom.Script, atom.Style, atom.Template, atom.Noembed, atom.Param, atom.Source,
+		atom.Track, atom.Datalist, atom.Rp, atom.Annotation, atom.AnnotationXml:
 		return hidden
 	}
 	return inline

@@ -125,7 +125,7 @@ func reopened(text string, most int) int {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			tagName, more := z.TagName()
 			name := atom.Lookup(tagName)
-			if name == atom.Noscript {
+			if name == atom.Noscript || name == atom.Noframes {
 				z.NextIsNotRawText()
 			}
 			if !isFormatting(name) {
@@ -184,7 +184,7 @@ func isFormatting(name atom.Atom) bool {
 func isScope(name atom.Atom) bool {
 	switch name {
 	case atom.Applet, atom.Body, atom.Caption, atom.Col, atom.Colgroup, atom.Frameset, atom.Html,
-		atom.Marquee, atom.Math, atom.Object, atom.Select, atom.Svg, atom.Table, atom.Tbody,
+		atom.Marquee, atom.Math, atom.Noframes, atom.Object, atom.Select, atom.Svg, atom.Table, atom.Tbody,
 		atom.Td, atom.Template, atom.Tfoot, atom.Th, atom.Thead, atom.Tr:
 		return true
 	}

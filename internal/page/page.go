@@ -87,8 +87,8 @@ type Content struct {
 	// found nothing is absent.
 	Fields []wire.Values
 
-	// Flat tells that the page was read without a tree, so that selectors
-	// could not be asked and paths are approximate.
+	// Flat tells that there was no tree to ask the selectors of, because it
+	// would have been too deep or too large.
 	Flat bool
 }
 

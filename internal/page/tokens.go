@@ -32,7 +32,7 @@ func (c *collector) tokens(text string) {
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			t := z.Token()
-			if t.DataAtom == atom.Noscript {
+			if t.DataAtom == atom.Noscript || t.DataAtom == atom.Noframes {
 				z.NextIsNotRawText()
 			}
 			switch {

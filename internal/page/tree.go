@@ -24,7 +24,14 @@ func (x *Extractor) tree(text string, content *Content) bool {
 	if err != nil {
 		return false
 	}
-	depth, elements := x.collector.walk(root)
+	depth, elements, framed := x.collector.walk(root)
+	if framed {
+		// The tree of such a page has no place for more than the frames, and
+		// what is said to those who have none is not even elements there. Of
+		// the nineties' web much is found nowhere else.
+		x.collector.reset()
+		x.collector.tokens(text)
+	}
 	if len(x.selectors) == 0 {
 		return true
 	}
@@ -42,15 +49,16 @@ type level struct {
 	pathLength int
 }
 
-// walk tells the collector what is below root. It does not recurse: the parser
-// bounds how many elements are open, not how deep the tree becomes.
-func (c *collector) walk(root *html.Node) (depth, elements int) {
+// walk tells the collector what is below root, and counts it. It does not
+// recurse: the parser bounds how many elements are open, not how deep the tree
+// becomes.
+func (c *collector) walk(root *html.Node) (depth, elements int, framed bool) {
 	var levels []level
 	node := root.FirstChild
 	for {
 		for node == nil {
 			if len(levels) == 0 {
-				return depth, elements
+				return depth, elements, framed
 			}
 			top := levels[len(levels)-1]
 			levels = levels[:len(levels)-1]
@@ -65,6 +73,7 @@ func (c *collector) walk(root *html.Node) (depth, elements int) {
 			continue
 		}
 		elements++
+		framed = framed || node.DataAtom == atom.Frameset || node.DataAtom == atom.Noframes
 		pathLength := c.begin(node.DataAtom, node.Data, node.Attr)
 		levels = append(levels, level{node, pathLength})
 		depth = max(depth, len(levels))
