@@ -1,0 +1,226 @@
+// Evolve breeds the next generation of addresses from a scored one.
+//
+// # Usage
+//
+//	evolve -strategy NAME -state DIR [flags] [file…] < scored
+//	evolve -strategies [-json]
+//
+// # Record in and out
+//
+// In come the scored records of one generation, to the end of the file. Out go,
+// first, the same records in brief (their address, fetch and score sections and
+// all fields unknown here, without text and links), so that the frontier learns
+// what became of them; then the addresses of the next generation, each with the
+// page it was found on, the operator that chose it, and its priority.
+//
+// State lives in the directory given by -state. With -generation G evolve starts
+// from the state after G-1 and leaves the state after G: running a generation
+// again gives the same bytes. A generation without a record means that the
+// frontier has nothing left to give.
+//
+// # Example
+//
+//	frontier next -store run/frontier -n 20 | fetch | parse | score -topic topic.json |
+//		evolve -strategy niche -state run/evolve | frontier add -store run/frontier
+//
+// # Exit status
+//
+// 0 done, 1 failed, 2 misuse, 3 disk full.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/strategy"
+	"spoor/internal/topic"
+	"spoor/internal/wire"
+)
+
+const manual = `
+evolve breeds the next generation of addresses from a scored one.
+
+Usage:
+  evolve -strategy NAME -state DIR [flags] [file…] < scored
+  evolve -strategies [-json]
+
+In come the scored records of one generation; out go the same records in brief
+(no text, no links), then the addresses of the next generation with via, parents,
+operator, niche, depth and priority. Files may be plain, .gz or .zst.
+
+The strategy's state lives in -state. With -generation G evolve starts from the
+state after G-1, so running a generation again gives the same bytes; without it,
+the generation is the one after the last. An empty generation tells the strategy
+that the frontier has nothing left.
+
+Example:
+  evolve -strategy niche -state run/evolve -param pc=0.5 < scored.ndjson
+
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
+`
+
+func main() { filter.Main("evolve", evolve) }
+
+func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	var opt options
+	fs := filter.Flags("evolve", manual, stderr)
+	fs.StringVar(&opt.strategy, "strategy", "", "the `name` of the strategy")
+	fs.StringVar(&opt.state, "state", "", "the `directory` of the strategy's state; without one nothing is remembered")
+	fs.StringVar(&opt.topic, "topic", "", "the topic `file` of the crawl")
+	fs.IntVar(&opt.generation, "generation", 0, "the `number` of the generation that is read, from 1; 0 is the one after the last")
+	fs.IntVar(&opt.n, "n", 20, "how many addresses a generation fetches")
+	fs.Uint64Var(&opt.seed, "seed", 1, "`seed` of all randomness")
+	fs.Var(&opt.params, "param", "set a parameter of the strategy, `name=value` (repeatable)")
+	list := fs.Bool("strategies", false, "list the strategies with their sources and parameters, and end")
+	asJSON := fs.Bool("json", false, "list them as JSON, one a line")
+	opt.stream.CommonFlags(fs)
+	if err := filter.Parse(fs, args); err != nil {
+		return err
+	}
+	switch {
+	case *list:
+		return describe(stdout, *asJSON)
+	case opt.strategy == "":
+		return filter.Usagef("which strategy? -strategy NAME\nhint: evolve -strategies lists them")
+	case opt.generation < 0 || opt.n < 1:
+		return filter.Usagef("-generation and -n must not be negative, and -n not 0")
+	}
+	in, err := filter.Open(stdin, fs.Args())
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return opt.run(in, stdout, stderr)
+}
+
+type options struct {
+	strategy, state, topic string
+	generation, n          int
+	seed                   uint64
+	params                 filter.Strings
+	stream                 filter.Stream
+}
+
+func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
+	s, err := strategy.New(o.strategy, o.params)
+	if err != nil {
+		return filter.Exit(filter.StatusMisuse, err)
+	}
+	if o.topic != "" {
+		if _, err := topic.Load(o.topic); err != nil {
+			return err
+		}
+	}
+	var journal *strategy.Journal
+	generation := max(1, o.generation)
+	if o.state != "" {
+		journal, generation, err = strategy.OpenJournal(o.state, strategy.Signature(o.strategy, s), s, o.generation)
+		if err != nil {
+			return err
+		}
+	}
+	out, closeTee, err := filter.Tee(stdout, o.stream.Tee)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeTee()) }()
+	tally := filter.NewTally(filter.Logger(stderr, "evolve", o.stream.Log))
+	w := wire.NewWriter(out)
+	if err := o.visit(in, w, s, tally); err != nil {
+		return err
+	}
+	next := s.Breed(o.n, rand.New(rand.NewPCG(o.seed, uint64(generation))))
+	if journal != nil {
+		if err := journal.Append(generation, s); err != nil {
+			return fmt.Errorf("saving the state: %w", err)
+		}
+	}
+	operators := map[string]int64{}
+	var rec wire.Record
+	for i := range next {
+		next[i].Fill(&rec, generation+1)
+		if err := w.Write(&rec); err != nil {
+			return fmt.Errorf("writing records: %w", err)
+		}
+		operators[next[i].Operator]++
+		tally.Out++
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("writing records: %w", err)
+	}
+	notes := []slog.Attr{slog.Int("generation", generation)}
+	for _, op := range slices.Sorted(maps.Keys(operators)) {
+		notes = append(notes, slog.Int64("bred_"+op, operators[op]))
+	}
+	tally.Close(notes...)
+	return nil
+}
+
+// visit shows the generation to s and passes it on in brief.
+func (o *options) visit(in io.Reader, w *wire.Writer, s strategy.Strategy, tally *filter.Tally) error {
+	r := wire.NewReader(in, wire.Address|wire.Fetch|wire.Parse|wire.Score)
+	r.Limit = int(o.stream.Limit)
+	var rec wire.Record
+	for {
+		err := r.Read(&rec)
+		bad, isBad := errors.AsType[*wire.SyntaxError](err)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case isBad && !o.stream.Strict:
+			tally.Bad(bad)
+			continue
+		case err != nil:
+			return fmt.Errorf("reading records: %w", err)
+		}
+		tally.In++
+		if rec.URL != "" {
+			s.Visit(&rec)
+		}
+		rec.Drop(wire.Parse | wire.Body)
+		if err := w.Write(&rec); err != nil {
+			return fmt.Errorf("writing records: %w", err)
+		}
+		tally.Out++
+	}
+}
+
+// describe lists the strategies.
+func describe(stdout io.Writer, asJSON bool) error {
+	type param struct {
+		Name    string `json:"name"`
+		Default string `json:"default"`
+		Doc     string `json:"doc"`
+	}
+	enc := json.NewEncoder(stdout)
+	enc.SetEscapeHTML(false)
+	for _, kind := range strategy.Kinds() {
+		params := []param{}
+		for _, p := range kind.New().Params() {
+			params = append(params, param{p.Name, p.String(), p.Doc})
+		}
+		if asJSON {
+			if err := enc.Encode(struct {
+				Name    string  `json:"name"`
+				Summary string  `json:"summary"`
+				Source  string  `json:"source"`
+				Params  []param `json:"params"`
+			}{kind.Name, kind.Summary, kind.Source, params}); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintf(stdout, "%s: %s\n    source: %s\n", kind.Name, kind.Summary, kind.Source)
+		for _, p := range params {
+			fmt.Fprintf(stdout, "    -param %-22s %s\n", p.Name+"="+p.Default, p.Doc)
+		}
+	}
+	return nil
+}
