@@ -10,6 +10,8 @@ package text
 // are where they begin. A y that stands first or after a vowel is a consonant
 // and is written Y while the word is worked on.
 
+import "slices"
+
 // English reduces a lower-case word to its stem by the second Porter
 // algorithm, in place, and returns what is left of it. The result shares
 // memory with w and is never longer. Bytes that are not ASCII letters count as
@@ -62,14 +64,7 @@ func vowel(c byte) bool {
 }
 
 // anyVowel reports whether there is a vowel in w.
-func anyVowel(w []byte) bool {
-	for _, c := range w {
-		if vowel(c) {
-			return true
-		}
-	}
-	return false
-}
+func anyVowel(w []byte) bool { return slices.ContainsFunc(w, vowel) }
 
 // markY writes consonant y as Y, and reports whether there is one.
 func markY(w []byte) bool {
