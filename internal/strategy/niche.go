@@ -520,6 +520,11 @@ func (s *nicheGA) Replay(b []byte) error {
 	if r.bad || s.pass > mutating || len(r.b) > 0 {
 		return errCorrupt
 	}
+	for _, id := range s.authorities.ids {
+		if _, fetched := s.page(id); !fetched {
+			return errCorrupt
+		}
+	}
 	s.state = nil // of the lists as they were
 	return nil
 }
