@@ -412,3 +412,22 @@ func BenchmarkPages(b *testing.B) {
 		i++
 	}
 }
+
+func FuzzAnyAddressHasAnAnswer(f *testing.F) {
+	s, err := New(tree)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, p := range []string{"/", "/crypto/tls/", "/crypto/tls", "/crypto/tls/type.Conn.html", "/crypto/tls/func..html", "/private/crypto/", "//", "", "/crypto/tls/\x00.go.html", "/../x", "/type.Conn.html"} {
+		f.Add(p)
+	}
+	f.Fuzz(func(t *testing.T, p string) {
+		r := httptest.NewRequest("GET", "http://site.test/", nil)
+		r.URL.Path = p
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if w.Code != 200 && w.Code != 301 && w.Code != 404 {
+			t.Errorf("%q: %d %s", p, w.Code, w.Body)
+		}
+	})
+}
