@@ -1,0 +1,66 @@
+package archive
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// openFile opens a file that may be renamed and locked while it is open. The
+// files of package os may not: they are opened without FILE_SHARE_DELETE.
+func openFile(name string, flag int) (*os.File, error) {
+	path, err := windows.UTF16PtrFromString(name)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: name, Err: err}
+	}
+	access := uint32(windows.GENERIC_READ)
+	if flag&os.O_RDWR != 0 {
+		access |= windows.GENERIC_WRITE
+	}
+	create := uint32(windows.OPEN_EXISTING)
+	switch {
+	case flag&os.O_CREATE != 0 && flag&os.O_EXCL != 0:
+		create = windows.CREATE_NEW
+	case flag&os.O_CREATE != 0:
+		create = windows.OPEN_ALWAYS
+	}
+	share := uint32(windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE)
+	h, err := windows.CreateFile(path, access, share, nil, create, windows.FILE_ATTRIBUTE_NORMAL, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: name, Err: err}
+	}
+	return os.NewFile(uintptr(h), name), nil
+}
+
+// lock takes the exclusive lock of an open file, which ends with the file or
+// the process. Without wait it returns errLocked if another has it. Locks are
+// mandatory here, so the byte that is locked lies where no data ever is.
+func lock(f *os.File, wait bool) error {
+	flags := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK)
+	if !wait {
+		flags |= windows.LOCKFILE_FAIL_IMMEDIATELY
+	}
+	at := windows.Overlapped{OffsetHigh: 1 << 30}
+	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &at)
+	switch err {
+	case nil:
+		return nil
+	case windows.ERROR_LOCK_VIOLATION, windows.ERROR_IO_PENDING:
+		return errLocked
+	}
+	return &os.PathError{Op: "lock", Path: f.Name(), Err: err}
+}
+
+// mapFile makes the first size bytes of a file readable in memory, for as long
+// as release is not called.
+func mapFile(f *os.File, size int) (data []byte, release func() error, err error) {
+	data = make([]byte, size)
+	if _, err := io.ReadFull(io.NewSectionReader(f, 0, int64(size)), data); err != nil {
+		return nil, nil, err
+	}
+	return data, func() error { return nil }, nil
+}
+
+// syncDir does nothing: the file system keeps the order of renames.
+func syncDir(string) error { return nil }

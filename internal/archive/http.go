@@ -1,0 +1,439 @@
+package archive
+
+import (
+	"bufio"
+	"bytes"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/textproto"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Limits bound what one response may take.
+type Limits struct {
+	// Body is the largest body in bytes, as received and again as decoded; 0 means [DefaultBody].
+	Body int64
+
+	// Ratio is how many bytes one received byte may become once more than
+	// 1 MiB is decoded; 0 means [DefaultRatio].
+	Ratio int64
+}
+
+// Defaults of [Limits].
+const (
+	DefaultBody  = 10 << 20
+	DefaultRatio = 1000 // deflate reaches 1032 on nothing but zeros; text stays below 100
+)
+
+func (l Limits) body() int64 {
+	if l.Body > 0 {
+		return l.Body
+	}
+	return DefaultBody
+}
+
+func (l Limits) ratio() int64 {
+	if l.Ratio > 0 {
+		return l.Ratio
+	}
+	return DefaultRatio
+}
+
+// A Response is an HTTP response as it stands in a block.
+type Response struct {
+	Proto      string // "HTTP/1.1"; "HTTP/0.9" if the block has no header
+	StatusCode int
+	Reason     string
+	Header     http.Header // canonical names, values as received
+	Raw        []byte      // everything behind the header, as received
+	Body       []byte      // decoded: no chunks, no content coding
+
+	// Truncated is "length" if Body was cut at the limit, "disconnect" if the
+	// chunks or the coding end before they should, else empty.
+	Truncated string
+}
+
+// ContentType is the media type without parameters, in lower case; if the
+// header names none, the one that the first bytes of the body look like.
+func (r *Response) ContentType() string {
+	if t := MediaType(r.Header.Get("Content-Type")); t != "" {
+		return t
+	}
+	if len(r.Body) == 0 {
+		return ""
+	}
+	return MediaType(http.DetectContentType(r.Body))
+}
+
+// MediaType is the media type that a Content-Type names, without parameters and
+// in lower case, or "" if it names none. It is content with parameters that
+// [mime.ParseMediaType] is not.
+func MediaType(contentType string) string {
+	t, _, _ := strings.Cut(contentType, ";")
+	t, _, _ = strings.Cut(t, ",") // a header given twice
+	t = strings.ToLower(strings.TrimSpace(t))
+	if kind, sub, ok := strings.Cut(t, "/"); !ok || kind == "" || sub == "" || strings.ContainsAny(t, " \t\"<>") {
+		return ""
+	}
+	return t
+}
+
+// Charset is the charset parameter of a Content-Type, in lower case, or "".
+func Charset(contentType string) string {
+	if _, p, err := mime.ParseMediaType(contentType); err == nil {
+		return strings.ToLower(strings.TrimSpace(p["charset"]))
+	}
+	lower := strings.ToLower(contentType)
+	_, v, ok := strings.Cut(lower, "charset=")
+	if !ok {
+		return ""
+	}
+	v, _, _ = strings.Cut(v, ";")
+	return strings.Trim(strings.TrimSpace(v), `"'`)
+}
+
+// A Decoder decodes the bodies of responses. It keeps the machinery of the
+// codings from one to the next; the zero value is ready for use, by one
+// goroutine at a time.
+type Decoder struct {
+	Limits Limits
+
+	gz  *gzip.Reader
+	fl  io.ReadCloser
+	br  *brotli.Reader
+	zs  *zstd.Decoder
+	src bytes.Reader
+}
+
+// Response reads a response from a block of application/http, and decodes it.
+// The response owns its memory.
+//
+// It takes what servers and archives have been seen to write: header lines that
+// end in a bare newline, no header at all (the whole block is the body, status
+// 200), bodies that are not chunked or not coded although the header says so.
+//
+// The error is [ErrTooLarge], with the response cut at the limit, or one of block.
+func (d *Decoder) Response(block io.Reader) (*Response, error) {
+	raw, cut, err := readAll(block, 0, d.Limits.body()+maxHeader)
+	if err != nil {
+		return nil, err
+	}
+	r, err := d.parse(raw)
+	if cut && err == nil {
+		err = fmt.Errorf("%w: more than %d bytes as received", ErrTooLarge, d.Limits.body())
+		r.Truncated = "length"
+	}
+	return r, err
+}
+
+// parse parses and decodes a block, which the response then owns.
+func (d *Decoder) parse(block []byte) (*Response, error) {
+	r := parseHead(block)
+	body, truncated, err := d.Decode(r.Raw, r.Header)
+	r.Body, r.Truncated = body, truncated
+	return r, err
+}
+
+// readAll reads at most limit bytes and tells whether there were more. A torn
+// block counts as read: its record reports it.
+func readAll(r io.Reader, hint, limit int64) (b []byte, cut bool, err error) {
+	b = make([]byte, 0, max(512, min(hint, limit)+1))
+	for {
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		if int64(len(b)) > limit {
+			return b[:limit], true, nil
+		}
+		switch {
+		case err == io.EOF, err == io.ErrUnexpectedEOF:
+			return b, false, nil
+		case err != nil:
+			return b, false, err
+		}
+		if len(b) == cap(b) {
+			b = slices.Grow(b, len(b))
+		}
+	}
+}
+
+// parseHead parses the status line and the header.
+func parseHead(block []byte) *Response {
+	r := &Response{Proto: "HTTP/0.9", StatusCode: http.StatusOK, Header: http.Header{}, Raw: block}
+	line, rest, _ := cutLine(block)
+	proto, status, _ := bytes.Cut(line, []byte(" "))
+	code, reason, _ := bytes.Cut(bytes.TrimLeft(status, " "), []byte(" "))
+	n, err := strconv.Atoi(string(code))
+	if !bytes.HasPrefix(proto, []byte("HTTP/")) && string(proto) != "ICY" || err != nil || n < 100 || n > 999 {
+		return r
+	}
+	r.Proto, r.StatusCode, r.Reason = string(proto), n, string(reason)
+	key := ""
+	for {
+		line, after, ok := cutLine(rest)
+		if !ok && len(line) > 0 && bytes.IndexByte(line, ':') < 0 || len(block)-len(rest) > maxHeader {
+			break // no empty line came: what is left cannot be header
+		}
+		rest = after
+		if len(line) == 0 {
+			break
+		}
+		if line[0] == ' ' || line[0] == '\t' {
+			if v := r.Header[key]; len(v) > 0 {
+				v[len(v)-1] += " " + string(bytes.TrimSpace(line))
+			}
+			continue
+		}
+		name, value, ok := bytes.Cut(line, []byte(":"))
+		if !ok || len(name) == 0 {
+			continue
+		}
+		key = textproto.CanonicalMIMEHeaderKey(string(bytes.TrimRight(name, " \t")))
+		r.Header[key] = append(r.Header[key], string(bytes.TrimSpace(value)))
+	}
+	r.Raw = rest
+	return r
+}
+
+// cutLine cuts off the first line; ok tells whether a newline ended it.
+func cutLine(b []byte) (line, rest []byte, ok bool) {
+	line, rest, ok = bytes.Cut(b, []byte("\n"))
+	if ok && len(line) > 0 && line[len(line)-1] == '\r' {
+		line = line[:len(line)-1]
+	}
+	return line, rest, ok
+}
+
+// Decode undoes the chunks and the content coding of a body that was received
+// under that header. Truncated is as in [Response]. The error is [ErrTooLarge],
+// and the body then cut at the limit. A body that is not what the header says
+// is returned as it is.
+func (d *Decoder) Decode(raw []byte, header http.Header) (body []byte, truncated string, err error) {
+	body = raw
+	if isChunked(header) {
+		body, truncated = dechunk(raw)
+	}
+	limit := d.Limits.body()
+	for _, coding := range slices.Backward(codings(header)) {
+		decoded, state, err := d.uncode(coding, body, limit)
+		if err != nil {
+			return decoded, "length", err
+		}
+		if state == notCoded {
+			break
+		}
+		if state == torn {
+			truncated = "disconnect"
+		}
+		body = decoded
+	}
+	if int64(len(body)) > limit {
+		return body[:limit], "length", fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
+	}
+	return body, truncated, nil
+}
+
+func isChunked(header http.Header) bool {
+	for _, v := range header["Transfer-Encoding"] {
+		if strings.Contains(strings.ToLower(v), "chunked") {
+			return true
+		}
+	}
+	return false
+}
+
+// codings are the codings of a body in the order in which they were applied, at
+// most a few: nobody codes more often but to do harm.
+func codings(header http.Header) []string {
+	const few = 4
+	var all []string
+	for _, v := range header["Content-Encoding"] {
+		for c := range strings.SplitSeq(v, ",") {
+			c = strings.ToLower(strings.TrimSpace(c))
+			if c != "" && c != "identity" && len(all) < few {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// dechunk undoes the chunks (RFC 9112, section 7.1). Where the first is no chunk
+// the body was stored without them. Where a later one is none, what follows is
+// kept as it is. Where the last is missing, the body is torn.
+func dechunk(raw []byte) (body []byte, truncated string) {
+	rest := raw
+	for first := true; ; first = false {
+		line, after, ok := cutLine(rest)
+		size, _, _ := bytes.Cut(line, []byte(";"))
+		n, err := strconv.ParseUint(string(bytes.TrimSpace(size)), 16, 62)
+		switch {
+		case first && (err != nil || !ok):
+			return raw, ""
+		case len(rest) == 0:
+			return body, "disconnect"
+		case err != nil:
+			return append(body, rest...), ""
+		case n == 0:
+			return body, ""
+		}
+		if body == nil {
+			body = make([]byte, 0, len(raw))
+		}
+		if n > uint64(len(after)) {
+			return append(body, after...), "disconnect"
+		}
+		body = append(body, after[:n]...)
+		rest = after[n:]
+		rest = bytes.TrimPrefix(bytes.TrimPrefix(rest, []byte("\r")), []byte("\n"))
+	}
+}
+
+// How a coding turned out.
+type codingState int
+
+const (
+	whole    codingState = iota
+	torn                 // it ends early or breaks; what came before is good
+	notCoded             // the bytes are not of this coding, or we do not know it
+)
+
+// uncode undoes one coding.
+func (d *Decoder) uncode(coding string, body []byte, limit int64) ([]byte, codingState, error) {
+	if len(body) == 0 {
+		return body, notCoded, nil
+	}
+	d.src.Reset(body)
+	r, err := d.open(coding, body)
+	if r == nil || err != nil {
+		return body, notCoded, nil
+	}
+	if most := d.Limits.ratio() * int64(len(body)); most > 1<<20 {
+		limit = min(limit, most)
+	} else {
+		limit = min(limit, 1<<20)
+	}
+	out := make([]byte, 0, min(limit, 4*int64(len(body)))+512)
+	for {
+		n, err := r.Read(out[len(out):cap(out)])
+		out = out[:len(out)+n]
+		if int64(len(out)) > limit {
+			return out[:limit], whole, fmt.Errorf("%w: %d bytes of %s become more than %d", ErrTooLarge, len(body), coding, limit)
+		}
+		switch {
+		case err == io.EOF:
+			return out, whole, nil
+		case err != nil && len(out) == 0:
+			return body, notCoded, nil
+		case err != nil:
+			return out, torn, nil
+		}
+		if len(out) == cap(out) {
+			out = slices.Grow(out, len(out))
+		}
+	}
+}
+
+// open starts the machinery for a coding; nil if there is none for it.
+func (d *Decoder) open(coding string, body []byte) (r io.Reader, err error) {
+	switch coding {
+	case "gzip", "x-gzip":
+		if d.gz == nil {
+			d.gz = new(gzip.Reader)
+		}
+		return d.gz, d.gz.Reset(&d.src)
+	case "deflate":
+		// RFC 9110 means zlib; some servers have always sent it without that wrapping.
+		if len(body) >= 2 && body[0]&0x0f == 8 && (uint(body[0])<<8|uint(body[1]))%31 == 0 {
+			return zlib.NewReader(&d.src)
+		}
+		if d.fl == nil {
+			d.fl = flate.NewReader(&d.src)
+			return d.fl, nil
+		}
+		return d.fl, d.fl.(flate.Resetter).Reset(&d.src, nil)
+	case "br":
+		if d.br == nil {
+			d.br = brotli.NewReader(&d.src)
+			return d.br, nil
+		}
+		return d.br, d.br.Reset(&d.src)
+	case "zstd":
+		if d.zs == nil {
+			// RFC 9659 allows a window of 8 MiB at most.
+			d.zs, err = zstd.NewReader(&d.src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(8<<20))
+			return d.zs, err
+		}
+		return d.zs, d.zs.Reset(&d.src)
+	}
+	return nil, nil
+}
+
+var errNoRequest = errors.New("not an HTTP request")
+
+// method is the method of the request at the beginning of a block.
+func method(block io.Reader) (string, error) {
+	b, err := bufio.NewReaderSize(io.LimitReader(block, 64), 64).ReadString(' ')
+	if err != nil || len(b) < 2 {
+		return "", errNoRequest
+	}
+	return b[:len(b)-1], nil
+}
+
+// ResponseHead is the status line and the header of a response that net/http
+// received, as the head of a block for the [Writer]. What net/http has already
+// undone is left out (chunks; a coding, if it did so by itself), so that the
+// head agrees with the body as it was read from the response, whose length is
+// given. Names are sorted. HTTP/2 is written as HTTP/1.1, since WARC 1.1 knows
+// no other.
+func ResponseHead(resp *http.Response, length int) []byte {
+	var b bytes.Buffer
+	proto := resp.Proto
+	if resp.ProtoMajor != 1 {
+		proto = "HTTP/1.1"
+	}
+	reason := strings.TrimPrefix(resp.Status, strconv.Itoa(resp.StatusCode)+" ")
+	if reason == resp.Status {
+		reason = http.StatusText(resp.StatusCode)
+	}
+	fmt.Fprintf(&b, "%s %03d %s\r\n", proto, resp.StatusCode, oneLine(reason))
+	header := resp.Header.Clone()
+	header.Del("Transfer-Encoding")
+	if resp.Uncompressed {
+		header.Del("Content-Encoding")
+	}
+	declared := header.Get("Content-Length")
+	header.Del("Content-Length")
+	header.Write(&b)
+	switch {
+	case declared != "" && !resp.Uncompressed:
+		fmt.Fprintf(&b, "Content-Length: %s\r\n", oneLine(declared))
+	default:
+		fmt.Fprintf(&b, "Content-Length: %d\r\n", length)
+	}
+	b.WriteString("\r\n")
+	return b.Bytes()
+}
+
+// oneLine is s without anything that could end its line.
+func oneLine(s string) string {
+	if !strings.ContainsAny(s, "\r\n\x00") {
+		return s
+	}
+	return strings.Map(func(c rune) rune {
+		if c == '\r' || c == '\n' || c == 0 {
+			return ' '
+		}
+		return c
+	}, s)
+}

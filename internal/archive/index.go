@@ -1,0 +1,786 @@
+package archive
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"container/heap"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"spoor/internal/weburl"
+)
+
+// indexVersion is in the first line of every index; an index of another version
+// is built anew.
+const indexVersion = 1
+
+// chunkSize is how many bytes of lines are sorted in memory at a time.
+const chunkSize = 64 << 20
+
+var errLocked = errors.New("locked by another process")
+
+// A Meta is the first line of an index, behind "!meta ": what it is an index
+// of. It sorts before all keys.
+type Meta struct {
+	Version  int   `json:"spoor-cdxj"`
+	Size     int64 `json:"size"`     // of the archive, in bytes
+	Modified int64 `json:"mtime"`    // of the archive, in nanoseconds since 1970
+	Records  int64 `json:"records"`  // in the archive, of any type
+	Captures int64 `json:"captures"` // lines of the index
+	Faults   int64 `json:"faults"`   // that the reader met
+}
+
+// An Index is a sorted CDXJ file:
+//
+//	com,example)/a 20260102030405 {"url":"http://example.com/a","mime":"text/html","status":"200","digest":"…","length":"1043","offset":"333","filename":"x.warc.gz"}
+//
+// It is what pywb writes, with three liberties: url is canonical (what the
+// archive spells otherwise stands there in its own spelling); a redirect has
+// the canonical address that it leads to in "redirect"; and a record that
+// shares its gzip member with others has in "skip" how many unpacked bytes
+// stand before it, and no length.
+//
+// It holds the answers to GET: http and https responses, resources and
+// revisits. Look-ups search the file where it lies.
+type Index struct {
+	Meta Meta
+	Path string // where the file is; empty if it could be written nowhere
+
+	data    []byte
+	first   int // where the first key begins
+	release func() error
+}
+
+// IndexOptions say where an index lives and who hears of faults.
+type IndexOptions struct {
+	// Cache is a directory for the indexes of archives beside which nothing can
+	// be written; it is made if need be. Empty: such indexes are kept in memory.
+	Cache string
+
+	// Report, if not nil, is called for each fault of an archive that is indexed.
+	Report func(archive string, err error)
+}
+
+// OpenIndex opens the index of an archive, and builds it first if there is none
+// or the archive has changed since, by size or modification time. Of several
+// processes that do so at once, one builds and the others wait.
+func OpenIndex(archive string, o IndexOptions) (*Index, error) {
+	info, err := os.Stat(archive)
+	if err != nil {
+		return nil, err
+	}
+	places := []string{archive + ".cdxj"}
+	if o.Cache != "" {
+		full, err := filepath.Abs(archive)
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256([]byte(full))
+		places = append(places, filepath.Join(o.Cache, hex.EncodeToString(sum[:8])+"-"+filepath.Base(archive)+".cdxj"))
+	}
+	for _, path := range places {
+		if x, err := openIndex(path, info); err == nil {
+			return x, nil
+		}
+	}
+	for i, path := range places {
+		if i > 0 {
+			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+				continue
+			}
+		}
+		x, err := buildIndex(archive, path, info, o.Report)
+		if _, ok := errors.AsType[*placeError](err); ok {
+			continue
+		}
+		return x, err
+	}
+	var b bytes.Buffer
+	meta, err := writeIndex(&b, archive, "", info, o.Report)
+	if err != nil {
+		return nil, err
+	}
+	return newIndex(b.Bytes(), meta, func() error { return nil })
+}
+
+// A placeError says that an index cannot be written where it was to be.
+type placeError struct{ error }
+
+func (e *placeError) Unwrap() error { return e.error }
+
+// openIndex opens the index at path if it is that of the archive.
+func openIndex(path string, archive os.FileInfo) (*Index, error) {
+	f, err := openFile(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > 1<<40 {
+		return nil, fmt.Errorf("%s is no index", path)
+	}
+	data, release, err := mapFile(f, int(info.Size()))
+	if err != nil {
+		return nil, err
+	}
+	x, err := newIndex(data, Meta{}, release)
+	if err == nil && !x.Meta.of(archive) {
+		err = fmt.Errorf("%s is out of date", path)
+	}
+	if err != nil {
+		release()
+		return nil, err
+	}
+	x.Path = path
+	return x, nil
+}
+
+func (m Meta) of(archive os.FileInfo) bool {
+	return m.Version == indexVersion && m.Size == archive.Size() && m.Modified == archive.ModTime().UnixNano()
+}
+
+// newIndex is the index that data holds, with its first line or without.
+func newIndex(data []byte, meta Meta, release func() error) (*Index, error) {
+	x := &Index{Meta: meta, data: data, release: release}
+	if meta.Version == 0 {
+		line, _, ok := bytes.Cut(data, []byte("\n"))
+		text, found := bytes.CutPrefix(line, []byte("!meta "))
+		if !ok || !found {
+			return nil, errors.New("index without its first line")
+		}
+		if err := json.Unmarshal(text, &x.Meta); err != nil {
+			return nil, fmt.Errorf("first line of the index: %w", err)
+		}
+		x.first = len(line) + 1
+	}
+	return x, nil
+}
+
+// buildIndex builds the index at path. The temporary file is the lock, too.
+func buildIndex(archive, path string, info os.FileInfo, report func(string, error)) (*Index, error) {
+	part := path + ".part"
+	for {
+		f, err := openFile(part, os.O_RDWR|os.O_CREATE)
+		if err != nil {
+			return nil, &placeError{err}
+		}
+		if err := lock(f, true); err != nil {
+			f.Close()
+			return nil, &placeError{err}
+		}
+		if !isAt(f, part) {
+			// Somebody else finished it while we waited.
+			f.Close()
+			if x, err := openIndex(path, info); err == nil {
+				return x, nil
+			}
+			continue
+		}
+		x, err := fillIndex(f, archive, path, info, report)
+		if err != nil {
+			os.Remove(part)
+		}
+		if e := f.Close(); err == nil && e != nil {
+			err = e
+		}
+		return x, err
+	}
+}
+
+// fillIndex writes the index into f, which is locked, and names it path.
+func fillIndex(f *os.File, archive, path string, info os.FileInfo, report func(string, error)) (*Index, error) {
+	if x, err := openIndex(path, info); err == nil {
+		os.Remove(f.Name())
+		return x, nil
+	}
+	if err := f.Truncate(0); err != nil {
+		return nil, &placeError{err}
+	}
+	// The first line holds numbers that are known at the end, so room is left
+	// for it.
+	const room = 256
+	w := bufio.NewWriterSize(f, 1<<20)
+	if _, err := w.Write(metaLine(Meta{}, room)); err != nil {
+		return nil, &placeError{err}
+	}
+	meta, err := writeIndex(w, archive, filepath.Dir(path), info, report)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.Flush(); err != nil {
+		return nil, &placeError{err}
+	}
+	if _, err := f.WriteAt(metaLine(meta, room), 0); err != nil {
+		return nil, &placeError{err}
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return nil, &placeError{err}
+	}
+	return openIndex(path, info)
+}
+
+// metaLine is the first line, filled with spaces to n bytes.
+func metaLine(m Meta, n int) []byte {
+	text, _ := json.Marshal(m) // numbers only: cannot fail
+	return fmt.Appendf(nil, "%-*s\n", n-1, "!meta "+string(text))
+}
+
+// isAt tells whether the open file is the one that path names.
+func isAt(f *os.File, path string) bool {
+	a, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(path)
+	return err == nil && os.SameFile(a, b)
+}
+
+// writeIndex writes the sorted lines of an archive, in memory of about
+// chunkSize, with what does not fit in temporary files in dir.
+func writeIndex(w io.Writer, archive, dir string, info os.FileInfo, report func(string, error)) (Meta, error) {
+	meta := Meta{Version: indexVersion, Size: info.Size(), Modified: info.ModTime().UnixNano()}
+	f, err := os.Open(archive)
+	if err != nil {
+		return meta, err
+	}
+	defer f.Close()
+	s := sorter{dir: dir, chunk: chunkSize}
+	defer s.close()
+	fault := func(err error) {
+		meta.Faults++
+		if report != nil {
+			report(archive, err)
+		}
+	}
+	r, err := NewReader(f)
+	if err != nil {
+		return meta, fmt.Errorf("%s: %w", archive, err)
+	}
+	b := indexer{name: filepath.Base(archive), add: s.add, meta: &meta}
+	for {
+		rec, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			meta.Records++
+			err = b.take(rec)
+		}
+		if f, ok := errors.AsType[*FormatError](err); ok {
+			fault(f)
+		} else if err != nil {
+			return meta, fmt.Errorf("indexing %s: %w", archive, err)
+		}
+	}
+	if err := b.settle(); err != nil {
+		return meta, err
+	}
+	if err := s.write(w); err != nil {
+		return meta, &placeError{err}
+	}
+	return meta, nil
+}
+
+// An indexer makes lines of records. A response waits for the record behind it,
+// since that may be a request that shows it to be no answer to GET.
+type indexer struct {
+	name    string // of the archive
+	add     func([]byte) error
+	meta    *Meta
+	waiting *entry
+	request request
+	buf     []byte
+	line    []byte
+}
+
+// A request is what tells whose answer a response is.
+type request struct {
+	id         string
+	concurrent []string
+	method     string
+}
+
+// An entry is a line in the making.
+type entry struct {
+	id         string
+	concurrent []string
+	Capture
+}
+
+// asks tells whether r is the request of e.
+func (r *request) asks(e *entry) bool {
+	return r.id != "" && slices.Contains(e.concurrent, r.id) || e.id != "" && slices.Contains(r.concurrent, e.id)
+}
+
+// take makes a line of a record, if it is a capture.
+func (b *indexer) take(rec *Record) error {
+	switch rec.Type() {
+	case "request":
+		method, _ := method(rec) // unknown if it is no HTTP: then it speaks against nothing
+		b.request = request{rec.ID(), rec.Header.Values("WARC-Concurrent-To"), method}
+		if b.waiting != nil && b.request.asks(b.waiting) && method != "" && method != http.MethodGet {
+			b.waiting = nil
+		}
+	case "response", "resource", "revisit":
+		e, err := b.entry(rec)
+		if fault := rec.Close(); fault != nil {
+			if _, ok := errors.AsType[*FormatError](fault); !ok {
+				return fault
+			}
+			if err == nil {
+				err = fault
+			}
+		}
+		if e == nil {
+			return err
+		}
+		e.Length = rec.Length
+		if err := b.settle(); err != nil {
+			return err
+		}
+		if !b.request.asks(e) || b.request.method == "" || b.request.method == http.MethodGet {
+			b.waiting = e
+		}
+		return err
+	}
+	return rec.Close()
+}
+
+// settle writes the line that waits.
+func (b *indexer) settle() error {
+	e := b.waiting
+	if e == nil {
+		return nil
+	}
+	b.waiting = nil
+	b.meta.Captures++
+	b.line = e.appendLine(b.line[:0])
+	if err := b.add(b.line); err != nil {
+		return &placeError{err}
+	}
+	return nil
+}
+
+// entry reads what the line of a capture needs; nil if it is no capture of a
+// page of the web.
+func (b *indexer) entry(rec *Record) (*entry, error) {
+	url, err := weburl.Canonical(rec.TargetURI())
+	if err != nil {
+		return nil, nil // dns:, ftp:, metadata: and the like
+	}
+	e := &entry{id: rec.ID(), concurrent: rec.Header.Values("WARC-Concurrent-To")}
+	e.URL = url
+	e.Timestamp = rec.Date().Format("20060102150405")
+	e.Offset, e.Skip, e.Filename = rec.Offset, rec.Skip, b.name
+	e.Digest = rec.Header.Get("WARC-Payload-Digest")
+
+	if cap(b.buf) == 0 {
+		b.buf = make([]byte, bufferSize)
+	}
+	n, err := io.ReadFull(rec, b.buf[:cap(b.buf)])
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	head := b.buf[:n]
+	payload := head
+	kind := rec.Type()
+	switch {
+	case kind == "resource":
+		e.Status, e.MIME = http.StatusOK, MediaType(rec.Header.Get("Content-Type"))
+	case kind == "revisit" && len(head) == 0:
+		e.MIME = revisitMIME
+	default:
+		resp := parseHead(head)
+		payload = resp.Raw
+		e.Status, e.MIME = resp.StatusCode, MediaType(resp.Header.Get("Content-Type"))
+		if to := redirect(url, resp); to != "" {
+			e.Redirect = to
+		}
+		if kind == "revisit" {
+			e.MIME = revisitMIME
+		}
+	}
+	if e.Digest == "" && kind != "revisit" {
+		h := sha1.New()
+		h.Write(payload)
+		if _, err := io.Copy(h, rec); err != nil && err != io.ErrUnexpectedEOF {
+			return nil, err
+		}
+		e.Digest = digest(h)
+	}
+	return e, nil
+}
+
+// revisitMIME is what indexes call the media type of a revisit.
+const revisitMIME = "warc/revisit"
+
+// digest is the labelled digest of what was written to a SHA-1.
+func digest(h hash.Hash) string {
+	var sum [sha1.Size]byte
+	return "sha1:" + base32.StdEncoding.EncodeToString(h.Sum(sum[:0]))
+}
+
+// redirect is the canonical address that a response sends to, or "".
+func redirect(url string, r *Response) string {
+	switch r.StatusCode {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	default:
+		return ""
+	}
+	location := r.Header.Get("Location")
+	if location == "" {
+		return ""
+	}
+	base, err := weburl.Parse(url)
+	if err != nil {
+		return ""
+	}
+	to, err := weburl.Resolve(base, location)
+	if err != nil {
+		return ""
+	}
+	return to.String()
+}
+
+// A Capture is one line of an index: one answer that an archive holds.
+type Capture struct {
+	URL       string // canonical
+	Timestamp string // 14 digits, UTC
+	MIME      string // media type, "warc/revisit" for a revisit; empty if the server named none
+	Status    int    // 0 for a revisit that does not repeat it
+	Digest    string // of the payload, with its label: "sha1:…"; empty if unknown
+	Redirect  string // canonical address that it sends to
+	Filename  string // of the archive, without directory
+	Offset    int64
+	Length    int64 // in the file, 0 if the record shares its member with others
+	Skip      int64 // unpacked bytes in front of the record in its member
+
+	archive int // place in the Replay
+}
+
+// Revisit tells whether the capture only says that the payload was known.
+func (c *Capture) Revisit() bool { return c.MIME == revisitMIME }
+
+// Time is the Timestamp as a time, zero if it is none.
+func (c *Capture) Time() time.Time {
+	t, err := time.Parse("20060102150405", c.Timestamp)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// appendLine appends the line of an index, with its newline.
+func (c *Capture) appendLine(b []byte) []byte {
+	b = append(b, weburl.SURT(c.URL)...)
+	b = append(b, ' ')
+	b = append(b, c.Timestamp...)
+	b = appendMember(b, " {", "url", c.URL)
+	b = appendMember(b, ",", "mime", cmp.Or(c.MIME, "-"))
+	status := "-"
+	if c.Status > 0 {
+		status = strconv.Itoa(c.Status)
+	}
+	b = appendMember(b, ",", "status", status)
+	b = appendMember(b, ",", "digest", cmp.Or(strings.TrimPrefix(c.Digest, "sha1:"), "-"))
+	b = appendMember(b, ",", "length", strconv.FormatInt(c.Length, 10))
+	b = appendMember(b, ",", "offset", strconv.FormatInt(c.Offset, 10))
+	b = appendMember(b, ",", "filename", c.Filename)
+	if c.Redirect != "" {
+		b = appendMember(b, ",", "redirect", c.Redirect)
+	}
+	if c.Skip > 0 {
+		b = appendMember(b, ",", "skip", strconv.FormatInt(c.Skip, 10))
+	}
+	return append(b, '}', '\n')
+}
+
+func appendMember(b []byte, before, name, value string) []byte {
+	b = append(b, before...)
+	b = append(b, '"')
+	b = append(b, name...)
+	b = append(b, '"', ':')
+	return appendString(b, value)
+}
+
+// appendString appends a JSON string. What addresses are made of needs no escape.
+func appendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c < ' ' || c == 0x7f:
+			b = fmt.Appendf(b, `\u%04x`, c)
+		default:
+			b = append(b, c)
+		}
+	}
+	return append(b, '"')
+}
+
+// parseLine reads a line of an index.
+func parseLine(line []byte) (Capture, error) {
+	_, rest, ok := bytes.Cut(line, []byte(" "))
+	timestamp, text, found := bytes.Cut(rest, []byte(" "))
+	if !ok || !found {
+		return Capture{}, errors.New("not a line of an index")
+	}
+	var v struct {
+		URL, MIME, Status, Digest, Length, Offset, Filename, Redirect, Skip string
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		return Capture{}, fmt.Errorf("line of an index: %w", err)
+	}
+	c := Capture{URL: v.URL, Timestamp: string(timestamp), MIME: v.MIME, Redirect: v.Redirect, Filename: v.Filename}
+	if c.MIME == "-" {
+		c.MIME = ""
+	}
+	c.Status, _ = strconv.Atoi(v.Status) // "-" is 0
+	switch {
+	case v.Digest == "-":
+	case strings.Contains(v.Digest, ":"):
+		c.Digest = v.Digest
+	default:
+		c.Digest = "sha1:" + v.Digest
+	}
+	var err error
+	for _, number := range []struct {
+		text string
+		n    *int64
+	}{{v.Length, &c.Length}, {v.Offset, &c.Offset}, {cmp.Or(v.Skip, "0"), &c.Skip}} {
+		if *number.n, err = strconv.ParseInt(number.text, 10, 64); err != nil || *number.n < 0 {
+			return Capture{}, fmt.Errorf("line of an index: %.40q is no number of bytes", number.text)
+		}
+	}
+	return c, nil
+}
+
+// Close lets go of the file.
+func (x *Index) Close() error {
+	x.data = nil
+	return x.release()
+}
+
+// search is the offset of the first line that is not less than key.
+func (x *Index) search(key []byte) int {
+	lo, hi := x.first, len(x.data)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		begin := lo + 1 + bytes.LastIndexByte(x.data[lo:mid], '\n')
+		end := lineEnd(x.data, begin)
+		if bytes.Compare(x.data[begin:end], key) < 0 {
+			lo = min(end+1, len(x.data))
+		} else {
+			hi = begin
+		}
+	}
+	return lo
+}
+
+func lineEnd(data []byte, begin int) int {
+	if i := bytes.IndexByte(data[begin:], '\n'); i >= 0 {
+		return begin + i
+	}
+	return len(data)
+}
+
+// lines calls yield with the lines of a canonical address, oldest first, until
+// it returns false.
+func (x *Index) lines(url string, yield func(line []byte) bool) {
+	var space [256]byte
+	key := append(append(space[:0], weburl.SURT(url)...), ' ')
+	// Many addresses share a key; ours is told by what follows the timestamp.
+	var more [256]byte
+	want := append(appendMember(append(more[:0], ' '), "{", "url", url), ',')
+	for at := x.search(key); at < len(x.data); {
+		end := lineEnd(x.data, at)
+		line := x.data[at:end]
+		if !bytes.HasPrefix(line, key) {
+			return
+		}
+		rest := line[len(key):]
+		if i := bytes.IndexByte(rest, ' '); i >= 0 && bytes.HasPrefix(rest[i:], want) && !yield(line) {
+			return
+		}
+		at = end + 1
+	}
+}
+
+// Has tells whether the archive can answer for a canonical address.
+func (x *Index) Has(url string) bool {
+	found := false
+	x.lines(url, func([]byte) bool {
+		found = true
+		return false
+	})
+	return found
+}
+
+// Lookup appends the captures of a canonical address to dst, oldest first.
+func (x *Index) Lookup(dst []Capture, url string) []Capture {
+	x.lines(url, func(line []byte) bool {
+		if c, err := parseLine(line); err == nil {
+			dst = append(dst, c)
+		}
+		return true
+	})
+	return dst
+}
+
+// A sorter sorts lines in chunks; what does not fit into one goes through
+// temporary files in dir.
+type sorter struct {
+	dir   string
+	chunk int
+	arena []byte
+	lines []span
+	runs  []*os.File
+}
+
+type span struct{ begin, end int }
+
+func (s *sorter) add(line []byte) error {
+	if len(s.arena)+len(line) > s.chunk && len(s.lines) > 0 {
+		if err := s.spill(); err != nil {
+			return err
+		}
+	}
+	begin := len(s.arena)
+	s.arena = append(s.arena, line...)
+	s.lines = append(s.lines, span{begin, len(s.arena)})
+	return nil
+}
+
+func (s *sorter) sort() {
+	slices.SortFunc(s.lines, func(a, b span) int {
+		return bytes.Compare(s.arena[a.begin:a.end], s.arena[b.begin:b.end])
+	})
+}
+
+// spill writes the chunk into a temporary file.
+func (s *sorter) spill() error {
+	f, err := os.CreateTemp(s.dir, ".cdxj-*")
+	if err != nil {
+		return err
+	}
+	s.runs = append(s.runs, f)
+	w := bufio.NewWriterSize(f, 1<<20)
+	if err := s.dump(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return err
+}
+
+// dump writes the chunk in order, and empties it.
+func (s *sorter) dump(w io.Writer) error {
+	s.sort()
+	for _, l := range s.lines {
+		if _, err := w.Write(s.arena[l.begin:l.end]); err != nil {
+			return err
+		}
+	}
+	s.arena, s.lines = s.arena[:0], s.lines[:0]
+	return nil
+}
+
+// write writes all lines in order.
+func (s *sorter) write(w io.Writer) error {
+	if len(s.runs) == 0 {
+		return s.dump(w)
+	}
+	if err := s.spill(); err != nil {
+		return err
+	}
+	var h runs
+	for _, f := range s.runs {
+		r := &run{r: bufio.NewReaderSize(f, 256<<10)}
+		if err := r.next(); err == nil {
+			h = append(h, r)
+		} else if err != io.EOF {
+			return err
+		}
+	}
+	heap.Init(&h)
+	for len(h) > 0 {
+		if _, err := w.Write(h[0].line); err != nil {
+			return err
+		}
+		switch err := h[0].next(); err {
+		case nil:
+			heap.Fix(&h, 0)
+		case io.EOF:
+			heap.Pop(&h)
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sorter) close() {
+	for _, f := range s.runs {
+		f.Close()
+		os.Remove(f.Name())
+	}
+}
+
+// A run is one sorted temporary file.
+type run struct {
+	r    *bufio.Reader
+	line []byte
+}
+
+func (r *run) next() error {
+	r.line = r.line[:0]
+	for {
+		part, err := r.r.ReadSlice('\n')
+		r.line = append(r.line, part...)
+		if err != bufio.ErrBufferFull {
+			return err
+		}
+	}
+}
+
+// runs is a heap of runs by their current lines.
+type runs []*run
+
+func (h runs) Len() int           { return len(h) }
+func (h runs) Less(i, j int) bool { return bytes.Compare(h[i].line, h[j].line) < 0 }
+func (h runs) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *runs) Push(r any)        { *h = append(*h, r.(*run)) }
+func (h *runs) Pop() any {
+	old := *h
+	r := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return r
+}
+
+// digestOf is the labelled SHA-1 of b.
+func digestOf(b []byte) string {
+	h := sha1.New()
+	h.Write(b)
+	return digest(h)
+}

@@ -1,0 +1,611 @@
+package archive
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"spoor/internal/weburl"
+)
+
+// MaxRedirects is how many redirects are followed for one address.
+const MaxRedirects = 10
+
+// A Hop is one redirect on the way to a page.
+type Hop struct {
+	URL        string // the address that redirected
+	StatusCode int
+}
+
+// A Page is an answer out of an archive.
+type Page struct {
+	*Response
+	URL      string // canonical address of the capture: where the redirects ended
+	Hops     []Hop  // redirects before it, in order
+	Time     time.Time
+	IP       string
+	Digest   string // of the payload, "sha1:…"; of Raw if the archive has none
+	Filename string // of the archive, without directory
+	Offset   int64  // of the record in the file; of the revisit if it is one
+	Length   int64  // in the file, 0 if the record shares its member with others
+	Revisit  bool   // the body is that of an earlier capture
+}
+
+// A Replay answers from several archives as the web would have done. It is safe
+// for concurrent use.
+//
+// An address is answered by captures of the same canonical address only. A
+// looser match, such as that of the index's key, would answer "/a" for "/A" or
+// with another session's page, so that one page came up under many names, and
+// the world that is replayed would not be the one that was archived. Spellings
+// that the server treated alike are in an archive as redirects.
+//
+// Of several captures the newest counts; of those of one second the one in the
+// file whose name is greatest, and there the last. So the order in which the
+// archives are given does not matter. A redirect of an address to itself counts
+// only if there is nothing else.
+type Replay struct {
+	limits   Limits
+	archives []*archived
+	scratch  sync.Pool // of *scratch
+}
+
+// archived is one archive of a Replay.
+type archived struct {
+	path   string
+	file   *os.File
+	format format
+	dict   []byte // of a .warc.zst
+	size   int64
+	*Index
+}
+
+// scratch is what reading one capture takes.
+type scratch struct {
+	reader  Reader
+	decoder Decoder
+	section io.SectionReader
+}
+
+// ReplayOptions are the parameters of a Replay.
+type ReplayOptions struct {
+	Index  IndexOptions
+	Limits Limits
+}
+
+// OpenReplay opens archives, and indexes those that are not indexed yet. A
+// directory stands for all archives in it, see [Files].
+func OpenReplay(paths []string, o ReplayOptions) (*Replay, error) {
+	paths, err := Files(paths)
+	if err != nil {
+		return nil, err
+	}
+	r := &Replay{limits: o.Limits}
+	for _, path := range paths {
+		a, err := openArchive(path, o.Index)
+		if err != nil {
+			r.Close()
+			return nil, err
+		}
+		r.archives = append(r.archives, a)
+	}
+	slices.SortStableFunc(r.archives, func(a, b *archived) int {
+		return cmp.Compare(filepath.Base(a.path), filepath.Base(b.path))
+	})
+	return r, nil
+}
+
+// Files replaces each directory among paths by the archives in it and below:
+// files whose names end in .warc, .warc.gz or .warc.zst, with .open behind it
+// if they are still being written. The files come in the order of their names;
+// a file that is named twice comes once.
+func Files(paths []string) ([]string, error) {
+	var files []string
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			files = append(files, path)
+			continue
+		}
+		n := len(files)
+		err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && isArchiveName(name) {
+				files = append(files, name)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(files) == n {
+			return nil, fmt.Errorf("no archives in %s (hint: their names end in .warc, .warc.gz or .warc.zst)", path)
+		}
+	}
+	seen := make(map[string]bool, len(files))
+	return slices.DeleteFunc(files, func(name string) bool {
+		full, err := filepath.Abs(name)
+		if err != nil {
+			full = name
+		}
+		again := seen[full]
+		seen[full] = true
+		return again
+	}), nil
+}
+
+func isArchiveName(name string) bool {
+	name = strings.TrimSuffix(name, openSuffix)
+	return strings.HasSuffix(name, ".warc") || strings.HasSuffix(name, ".warc.gz") || strings.HasSuffix(name, ".warc.zst")
+}
+
+func openArchive(path string, o IndexOptions) (*archived, error) {
+	index, err := OpenIndex(path, o)
+	if err != nil {
+		return nil, err
+	}
+	a := &archived{path: path, Index: index}
+	if err := a.open(); err != nil {
+		a.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *archived) open() (err error) {
+	a.file, err = openFile(a.path, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	info, err := a.file.Stat()
+	if err != nil {
+		return err
+	}
+	a.size = info.Size()
+	var m members
+	err = m.reset(io.NewSectionReader(a.file, 0, a.size), 0, unknown)
+	if err == io.EOF {
+		a.format = plain // empty
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	a.format = m.format
+	if head, _ := m.in.Peek(4); a.format == zstded {
+		if _, err := m.skippable(head); err != nil {
+			return fmt.Errorf("%s: %w", a.path, err)
+		}
+		a.dict = m.dict
+	}
+	return nil
+}
+
+func (a *archived) Close() error {
+	err := a.Index.Close()
+	if a.file != nil {
+		if e := a.file.Close(); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// Close closes the archives.
+func (r *Replay) Close() error {
+	var errs []error
+	for _, a := range r.archives {
+		errs = append(errs, a.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Has tells whether the archives can answer for a canonical address, be it with
+// a redirect whose target they lack.
+func (r *Replay) Has(url string) bool {
+	for _, a := range r.archives {
+		if a.Has(url) {
+			return true
+		}
+	}
+	return false
+}
+
+// Lookup returns the captures of a canonical address, the one that counts first.
+func (r *Replay) Lookup(url string) []Capture {
+	var all []Capture
+	for i, a := range r.archives {
+		n := len(all)
+		all = a.Lookup(all, url)
+		for j := range all[n:] {
+			all[n+j].archive = i
+		}
+	}
+	// Archives are sorted by name, so their places compare like their names.
+	slices.SortStableFunc(all, func(a, b Capture) int {
+		return cmp.Or(
+			cmp.Compare(b.Timestamp, a.Timestamp),
+			cmp.Compare(b.archive, a.archive),
+			cmp.Compare(b.Offset, a.Offset),
+			cmp.Compare(b.Skip, a.Skip),
+		)
+	})
+	return all
+}
+
+// Fetch answers for an address, following redirects. The error is
+// [ErrNotArchived], [ErrRedirectLoop] or [ErrTooLarge], one of weburl for what
+// is no address, or that of a broken archive. A page comes with the first
+// three, too: its URL and Hops say how far it went, and with ErrTooLarge there
+// is a body cut at the limit; otherwise its Response is nil.
+func (r *Replay) Fetch(address string) (*Page, error) {
+	url, err := weburl.Canonical(address)
+	if err != nil {
+		return nil, err
+	}
+	var hops []Hop
+	seen := map[string]bool{}
+	for {
+		if seen[url] || len(hops) > MaxRedirects {
+			return &Page{URL: url, Hops: hops}, ErrRedirectLoop
+		}
+		seen[url] = true
+		captures := r.Lookup(url)
+		if len(captures) == 0 {
+			return &Page{URL: url, Hops: hops}, ErrNotArchived
+		}
+		c := choose(captures)
+		if c.Redirect == "" {
+			page, err := r.Read(c)
+			if page != nil {
+				page.Hops = hops
+			}
+			return page, err
+		}
+		hops = append(hops, Hop{url, c.Status})
+		url = c.Redirect
+	}
+}
+
+// choose is the capture that answers: the first that does not redirect to its
+// own address. Servers do that until they see a cookie, and archives hold
+// redirects between spellings that are one to us ("/%7Ea" to "/~a").
+func choose(captures []Capture) Capture {
+	for _, c := range captures {
+		if c.Redirect != c.URL {
+			return c
+		}
+	}
+	return captures[0]
+}
+
+// Read reads a capture and decodes it. A revisit gets the body of the capture
+// that it refers to; if that is not there the error is [ErrNotArchived].
+func (r *Replay) Read(c Capture) (*Page, error) {
+	s, _ := r.scratch.Get().(*scratch)
+	if s == nil {
+		s = new(scratch)
+		s.decoder.Limits = r.limits
+	}
+	defer r.scratch.Put(s)
+	return r.read(s, c)
+}
+
+func (r *Replay) read(s *scratch, c Capture) (*Page, error) {
+	a := r.archives[c.archive]
+	rec, err := a.record(s, c)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s at byte %d: %w", a.path, c.Offset, err)
+	}
+	page := newPage(rec, c.URL, filepath.Base(a.path))
+	page.Digest, page.Length = c.Digest, c.Length
+	if !c.Revisit() {
+		page.Response, err = s.response(rec)
+		return page, err
+	}
+	page.Revisit = true
+	uri, date, id := unbracket(rec.Header.Get("WARC-Refers-To-Target-URI")), rec.Header.Get("WARC-Refers-To-Date"), rec.Header.Get("WARC-Refers-To")
+	block, _, err := readAll(rec, rec.ContentLength, maxHeader)
+	if err != nil {
+		return nil, err
+	}
+	original, ok := r.original(c, uri, date)
+	if !ok {
+		return page, fmt.Errorf("%w: the capture that %s at byte %d refers to (%s)", ErrNotArchived, page.Filename, c.Offset, cmp.Or(uri, id, c.Digest))
+	}
+	first, err := r.read(s, original)
+	if first == nil || first.Response == nil {
+		return page, err
+	}
+	page.Response = first.Response
+	if len(block) > 0 {
+		// What the server said this time counts, but how the body is coded is
+		// a matter of the body.
+		now := parseHead(block)
+		page.Proto, page.StatusCode, page.Reason = now.Proto, now.StatusCode, now.Reason
+		if now.StatusCode == http.StatusNotModified {
+			page.StatusCode, page.Reason = first.StatusCode, first.Reason
+		}
+		for _, name := range []string{"Content-Type", "Content-Encoding", "Transfer-Encoding", "Content-Length"} {
+			if v, ok := first.Header[name]; ok && (name != "Content-Type" || now.Header[name] == nil) {
+				now.Header[name] = v
+			} else if !ok && name != "Content-Type" {
+				delete(now.Header, name)
+			}
+		}
+		page.Header = now.Header
+	}
+	return page, err
+}
+
+// original finds the capture that a revisit refers to: the one it names, else
+// one of the same address with the same payload.
+func (r *Replay) original(c Capture, uri, date string) (Capture, bool) {
+	url := c.URL
+	if uri != "" {
+		if u, err := weburl.Canonical(uri); err == nil {
+			url = u
+		}
+	}
+	timestamp := ""
+	if t, err := time.Parse(time.RFC3339Nano, date); err == nil {
+		timestamp = t.UTC().Format("20060102150405")
+	}
+	var same []Capture
+	for _, o := range r.Lookup(url) {
+		if !o.Revisit() && (o.Digest == c.Digest || c.Digest == "") {
+			same = append(same, o)
+		}
+	}
+	for _, o := range same {
+		if o.Timestamp == timestamp {
+			return o, true
+		}
+	}
+	if len(same) == 0 || c.Digest == "" {
+		return Capture{}, false
+	}
+	return same[0], true
+}
+
+// record reads the header of a record where the index says that it is.
+func (a *archived) record(s *scratch, c Capture) (*Record, error) {
+	length := c.Length
+	if length == 0 {
+		length = a.size - c.Offset
+	}
+	s.section = *io.NewSectionReader(a.file, c.Offset, length)
+	if !bytes.Equal(s.reader.m.dict, a.dict) {
+		s.reader.m.dict, s.reader.m.zs = a.dict, nil
+	}
+	if err := s.reader.reset(&s.section, c.Offset, a.format); err != nil {
+		return nil, err
+	}
+	return s.reader.skip(c.Skip)
+}
+
+// skip returns the record that stands behind n unpacked bytes of the first member.
+func (r *Reader) skip(n int64) (*Record, error) {
+	if n > 0 {
+		if err := r.enter(); err != nil {
+			return nil, err
+		}
+		if _, err := io.CopyN(io.Discard, r.out, n); err != nil {
+			return nil, noEOF(err)
+		}
+	}
+	rec, err := r.Next()
+	if err != nil {
+		return nil, noEOF(err)
+	}
+	return rec, nil
+}
+
+// newPage is a page without its response.
+func newPage(rec *Record, url, filename string) *Page {
+	return &Page{
+		URL:      url,
+		Time:     rec.Date(),
+		IP:       rec.Header.Get("WARC-IP-Address"),
+		Digest:   rec.Header.Get("WARC-Payload-Digest"),
+		Filename: filename,
+		Offset:   rec.Offset,
+	}
+}
+
+// response reads the response in a record, be it of type resource, which has
+// only a body.
+func (s *scratch) response(rec *Record) (*Response, error) {
+	limit := s.decoder.Limits.body() + maxHeader
+	block, cut, err := readAll(rec, rec.ContentLength, limit)
+	if err != nil {
+		return nil, err
+	}
+	var resp *Response
+	if rec.Type() == "resource" {
+		resp = &Response{Proto: "HTTP/1.1", StatusCode: http.StatusOK, Reason: "OK", Header: http.Header{}, Raw: block, Body: block}
+		if t := rec.Header.Get("Content-Type"); t != "" {
+			resp.Header.Set("Content-Type", t)
+		}
+		if most := s.decoder.Limits.body(); int64(len(block)) > most {
+			resp.Body, cut = block[:most], true
+		}
+	} else {
+		resp, err = s.decoder.parse(block)
+	}
+	if resp.Truncated == "" {
+		resp.Truncated = rec.Header.Get("WARC-Truncated")
+		if rec.short != nil && resp.Truncated == "" {
+			resp.Truncated = "disconnect" // a torn record is all that we have of it
+		}
+	}
+	if cut && err == nil {
+		resp.Truncated = "length"
+		err = fmt.Errorf("%w: more than %d bytes as received", ErrTooLarge, s.decoder.Limits.body())
+	}
+	return resp, err
+}
+
+// A Filter chooses captures of a whole archive.
+type Filter struct {
+	MIME   []string // media types in lower case; empty: any
+	Status []int    // empty: any
+}
+
+func (f *Filter) takes(r *Response) bool {
+	return (len(f.Status) == 0 || slices.Contains(f.Status, r.StatusCode)) &&
+		(len(f.MIME) == 0 || slices.Contains(f.MIME, r.ContentType()))
+}
+
+// All reads the archives from the first byte to the last and yields each
+// response and resource of an http or https address that the filter takes, in
+// the order of the files as given; redirects are not followed and revisits not
+// repeated. An archive needs no index for it.
+//
+// A page may come with [ErrTooLarge]. A *[FormatError], wrapped with the name of
+// its file, comes without a page and ends nothing; after any other error the
+// rest of its file is left out.
+func All(paths []string, filter Filter, limits Limits) iter.Seq2[*Page, error] {
+	return func(yield func(*Page, error) bool) {
+		paths, err := Files(paths)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		s := scratch{decoder: Decoder{Limits: limits}}
+		for _, path := range paths {
+			if !s.all(path, &filter, yield) {
+				return
+			}
+		}
+	}
+}
+
+// all yields the pages of one file and tells whether to go on with the next.
+func (s *scratch) all(path string, filter *Filter, yield func(*Page, error) bool) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return yield(nil, err)
+	}
+	defer f.Close()
+	s.reader.m.dict, s.reader.m.zs = nil, nil
+	if err := s.reader.Reset(f); err != nil {
+		return yield(nil, fmt.Errorf("%s: %w", path, err))
+	}
+	base := filepath.Base(path)
+	for {
+		rec, err := s.reader.Next()
+		if err == io.EOF {
+			return true
+		}
+		if err == nil {
+			var page *Page
+			page, err = s.page(rec, base, filter)
+			fault := rec.Close()
+			if page != nil {
+				page.Length = rec.Length
+				if !yield(page, err) {
+					return false
+				}
+				err = nil
+			}
+			if err == nil {
+				err = fault
+			}
+		}
+		if err == nil {
+			continue
+		}
+		_, ok := errors.AsType[*FormatError](err)
+		if !yield(nil, fmt.Errorf("%s: %w", path, err)) {
+			return false
+		}
+		if !ok {
+			return true
+		}
+	}
+}
+
+// page is the page that a record holds, nil if it holds none that the filter takes.
+func (s *scratch) page(rec *Record, filename string, filter *Filter) (*Page, error) {
+	kind := rec.Type()
+	if kind != "response" && kind != "resource" {
+		return nil, nil
+	}
+	url, err := weburl.Canonical(rec.TargetURI())
+	if err != nil {
+		return nil, nil // dns:, metadata: and the like
+	}
+	resp, err := s.response(rec)
+	if resp == nil || !filter.takes(resp) {
+		if errors.Is(err, ErrTooLarge) {
+			err = nil
+		}
+		return nil, err
+	}
+	page := newPage(rec, url, filename)
+	page.Response = resp
+	if page.Digest == "" {
+		page.Digest = digestOf(resp.Raw)
+	}
+	return page, err
+}
+
+// RoundTrip answers one request; it follows no redirect, as is the custom of
+// [http.RoundTripper]. The body is decoded. The error is [ErrNotArchived] where
+// the archives hold no answer: never a 404 that no server gave.
+func (r *Replay) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Body != nil {
+		req.Body.Close()
+	}
+	if req.Method != "" && req.Method != http.MethodGet && req.Method != http.MethodHead {
+		return nil, fmt.Errorf("%w: an archive answers to GET and HEAD, not %s", ErrNotArchived, req.Method)
+	}
+	url, err := weburl.Canonical(req.URL.String())
+	if err != nil {
+		return nil, err
+	}
+	captures := r.Lookup(url)
+	if len(captures) == 0 {
+		return nil, ErrNotArchived
+	}
+	page, err := r.Read(choose(captures))
+	if err != nil {
+		return nil, err
+	}
+	header := page.Header.Clone()
+	coded := header.Get("Content-Encoding") != ""
+	header.Del("Content-Encoding")
+	header.Del("Transfer-Encoding")
+	header.Set("Content-Length", strconv.Itoa(len(page.Body)))
+	resp := &http.Response{
+		Status:        fmt.Sprintf("%d %s", page.StatusCode, page.Reason),
+		StatusCode:    page.StatusCode,
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		Header:        header,
+		ContentLength: int64(len(page.Body)),
+		Uncompressed:  coded,
+		Body:          http.NoBody,
+		Request:       req,
+	}
+	if req.Method != http.MethodHead {
+		resp.Body = io.NopCloser(bytes.NewReader(page.Body))
+	}
+	return resp, nil
+}

@@ -1,0 +1,231 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// shared is a file of the data that is kept outside the project; the test is
+// skipped where it is absent.
+func shared(t testing.TB, name string) string {
+	t.Helper()
+	root := os.Getenv("SPOOR_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared")
+	}
+	path := filepath.Join(root, filepath.FromSlash(name))
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("shared data absent: %v (hint: set SPOOR_SHARED)", err)
+	}
+	return path
+}
+
+// linked is a name for a shared file in a directory of the test, so that its
+// index is written there.
+func linked(t testing.TB, name string) string {
+	t.Helper()
+	from, err := filepath.Abs(shared(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), filepath.Base(name))
+	if err := os.Symlink(from, to); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+	return to
+}
+
+// census reads all records of a file and describes what it met.
+func census(t *testing.T, path string) string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	types, faults := tally(t, f)
+	var words []string
+	for kind, n := range types {
+		words = append(words, fmt.Sprintf("%s %d", kind, n))
+	}
+	slices.Sort(words)
+	for _, err := range faults {
+		words = append(words, err.Error())
+	}
+	return strings.Join(words, ", ")
+}
+
+// tally counts the records of r by type and collects what is wrong with it.
+func tally(t testing.TB, src io.Reader) (types map[string]int, faults []error) {
+	t.Helper()
+	r, err := NewReader(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	types = map[string]int{}
+	for {
+		rec, err := r.Next()
+		if err == io.EOF {
+			return types, faults
+		}
+		if err == nil {
+			types[rec.Type()]++
+			continue
+		}
+		faults = append(faults, err)
+		if _, ok := errors.AsType[*FormatError](err); !ok {
+			return types, faults
+		}
+	}
+}
+
+func TestAwkwardFilesAreReadAsFarAsTheyCan(t *testing.T) {
+	const noARC = "not a WARC file but an ARC file (hint: warcio recompress makes a WARC file of it)"
+	for name, want := range map[string]string{
+		"bad.arc":                             noARC,
+		"example.arc":                         noARC,
+		"example.arc.gz":                      noARC,
+		"example-space-in-url.arc":            noARC,
+		"example.warc":                        "request 2, response 1, revisit 1, warcinfo 2",
+		"example.warc.gz":                     "request 2, response 1, revisit 1, warcinfo 2",
+		"example-bad-non-chunked.warc.gz":     "request 2, response 1, revisit 1, warcinfo 2",
+		"example-bad.warc.gz.bad":             "request 2, response 2, revisit 1, warcinfo 1",
+		"example-digest.warc":                 "request 4",
+		"example-iana.org-chunked.warc":       "request 1, response 1, warcinfo 1",
+		"example-resource.warc.gz":            "resource 1, warcinfo 2",
+		"example-space-in-target-uri.warc.gz": "resource 1, warcinfo 1",
+		"example-trunc.warc":                  "request 1, response 1, warcinfo 2, at byte 1197: Content-Length is 973 but no record begins behind the block",
+		"example-wget-bad-target-uri.warc.gz": "metadata 1, request 1, resource 2, response 1, warcinfo 1",
+		"example-wrong-chunks.warc.gz":        "request 1, response 1",
+		"post-test.warc.gz":                   "request 3, response 3",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := census(t, shared(t, "suites/warcio/test/data/"+name)); got != want {
+				t.Errorf("read %s\nwant %s", got, want)
+			}
+		})
+	}
+}
+
+func TestRealArchivesAreReadWhole(t *testing.T) {
+	for name, want := range map[string]string{
+		"suites/archives/aut-example.warc.gz": "metadata 261, request 261, response 299, warcinfo 1",
+		"webs/webkb.warc.gz":                  "response 9576, warcinfo 1",
+		"webs/planetmath.warc.gz":             "response 5254, warcinfo 1",
+		"webs/modern.warc.gz":                 "response 311, warcinfo 1",
+	} {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			if got := census(t, shared(t, name)); got != want {
+				t.Errorf("read %s\nwant %s", got, want)
+			}
+		})
+	}
+}
+
+func TestAwkwardFilesAnswer(t *testing.T) {
+	for _, c := range []struct {
+		name, url string
+		status    int
+		body      string // begins with
+		length    int
+	}{
+		{"example.warc", "http://example.com/", 200, "<!doctype html>", 1270},
+		{"example.warc.gz", "http://example.com/", 200, "<!doctype html>", 1270},
+		{"example-bad-non-chunked.warc.gz", "http://example.com/", 200, "<!doctype html>", 1270},
+		{"example-bad.warc.gz.bad", "http://example.com?example=1", 200, "<!doctype html>", 1270},
+		{"example-bad.warc.gz.bad", "http://www.iana.org/domains/example", 302, "<!DOCTYPE HTML", 201},
+		{"example-iana.org-chunked.warc", "http://www.iana.org/", 200, "<!doctype html>", 7223},
+		{"example-resource.warc.gz", "http://example.com/", 200, "<!DOCTYPE html>", 1303},
+		{"example-wget-bad-target-uri.warc.gz", "http://example.com/", 200, "<!doctype html>", 1270},
+		{"example-wrong-chunks.warc.gz", "http://example.com/", 200, "<!doctype html>", 1270},
+	} {
+		t.Run(c.name+" "+c.url, func(t *testing.T) {
+			r := replay(t, linked(t, "suites/warcio/test/data/"+c.name))
+			captures := r.Lookup(canonical(t, c.url))
+			if len(captures) == 0 {
+				t.Fatal("no capture")
+			}
+			for _, capture := range captures {
+				page, err := r.Read(capture)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if page.StatusCode != c.status || len(page.Body) != c.length || !strings.HasPrefix(string(page.Body), c.body) {
+					t.Errorf("%+v\ngot status %d, %d bytes, %.40q", capture, page.StatusCode, len(page.Body), page.Body)
+				}
+			}
+		})
+	}
+}
+
+func TestAnswersToPOSTAreNoPages(t *testing.T) {
+	r := replay(t, linked(t, "suites/warcio/test/data/post-test.warc.gz"))
+	if c := r.Lookup("http://httpbin.org/post"); len(c) > 0 {
+		t.Errorf("the answer to a POST would be given to GET: %+v", c)
+	}
+}
+
+// TestRealWebsAreAnsweredWhole fetches every address of the webs: pages as
+// often as their README counts them, and every redirect ends at one.
+func TestRealWebsAreAnsweredWhole(t *testing.T) {
+	for _, c := range []struct {
+		name                    string
+		pages, redirects, fault int
+	}{
+		{"webs/webkb.warc.gz", 8189, 1387, 0},
+		{"webs/planetmath.warc.gz", 5254, 0, 0},
+	} {
+		t.Run(filepath.Base(c.name), func(t *testing.T) {
+			path := linked(t, c.name)
+			r := replay(t, path)
+			pages, redirects, bytes := 0, 0, 0
+			for page, err := range All([]string{path}, Filter{}, Limits{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !r.Has(page.URL) {
+					t.Fatalf("%s is not there", page.URL)
+				}
+				got, err := r.Fetch(page.URL)
+				if err != nil {
+					t.Fatalf("%s: %v after %v", page.URL, err, got.Hops)
+				}
+				switch page.StatusCode {
+				case 200:
+					pages++
+					bytes += len(page.Body)
+					if string(got.Body) != string(page.Body) || got.Offset != page.Offset || got.Length != page.Length || got.Digest != page.Digest {
+						t.Fatalf("%s: asked for and read in order are two pages", page.URL)
+					}
+				case 301:
+					redirects++
+					// Three differ from their target in nothing but an escape
+					// that is not needed: for us they are one address.
+					if got.StatusCode != 200 {
+						t.Fatalf("%s leads to %d %s", page.URL, got.StatusCode, got.URL)
+					}
+				}
+			}
+			if pages != c.pages || redirects != c.redirects {
+				t.Errorf("%d pages and %d redirects, want %d and %d", pages, redirects, c.pages, c.redirects)
+			}
+			html := 0
+			for _, err := range All([]string{path}, Filter{MIME: []string{"text/html"}, Status: []int{200}}, Limits{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				html++
+			}
+			t.Logf("%d pages of %d bytes, %d of them HTML, %d redirects", pages, bytes, html, redirects)
+			if html != c.pages {
+				t.Errorf("%d pages of HTML, want %d", html, c.pages)
+			}
+		})
+	}
+}

@@ -1,0 +1,525 @@
+package archive
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// chacha is a source of bytes that is the same in every run.
+func chacha() io.Reader { return rand.NewChaCha8([32]byte{1}) }
+
+func testOptions(dir string) WriterOptions {
+	return WriterOptions{
+		Prefix: filepath.Join(dir, "crawl"),
+		Host:   "example.org",
+		Info:   []Field{{"software", "spoor/test"}, {"operator", "nobody"}, {"robots", "obey"}, {"http-header-user-agent", "spoor/test"}},
+		Now:    func() time.Time { return noon },
+		Random: chacha(),
+	}
+}
+
+func newWriter(t testing.TB, o WriterOptions) *Writer {
+	t.Helper()
+	w, err := NewWriter(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	return w
+}
+
+// exchange is the fetch of a page whose body has that many bytes.
+func exchange(url string, size int) *Exchange {
+	body := bytes.Repeat([]byte(url+"\n"), size/(len(url)+1)+1)[:size]
+	priority := 0.25
+	return &Exchange{
+		URL: url, Time: noon, IP: "127.0.0.1",
+		Request: []byte("GET / HTTP/1.1\r\nHost: example.com\r\n\r\n"),
+		Head:    fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n", size),
+		Body:    body,
+		Metadata: Metadata{
+			Via: "http://example.com/via", Depth: 2, Redirects: 1, FetchTime: 12 * time.Millisecond,
+			Operator: "crossover", Generation: 3, Priority: &priority, Parents: []string{"http://example.com/p", "http://example.com/q"},
+		},
+	}
+}
+
+func write(t testing.TB, w *Writer, x *Exchange) Location {
+	t.Helper()
+	at, err := w.Write(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
+func names(t testing.TB, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+func TestWhatIsWrittenIsReadBack(t *testing.T) {
+	dir := t.TempDir()
+	w := newWriter(t, testOptions(dir))
+	x := exchange("http://example.com/", 3000)
+	at := write(t, w, x)
+	again := write(t, w, exchange("http://example.com/", 3000))
+	small := write(t, w, exchange("http://example.com/small", 10))
+	write(t, w, exchange("http://example.com/small", 10))
+	const name = "crawl-20261120120000-00000-example.org.warc.gz"
+	if diff := cmp.Diff([]string{name + ".open"}, names(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{name}, names(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+	if at.Filename != name || at.Revisit || small.Revisit || !again.Revisit || again.Digest != at.Digest {
+		t.Errorf("%+v\n%+v\n%+v", at, again, small)
+	}
+
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	var end int64
+	for {
+		rec, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		block, err := io.ReadAll(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rec.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if rec.Offset != end || rec.Skip != 0 {
+			t.Errorf("record at %d+%d, want %d", rec.Offset, rec.Skip, end)
+		}
+		end += rec.Length
+		if got := rec.Header.Get("WARC-Block-Digest"); got != digestOf(block) {
+			t.Errorf("digest of the block is %s, header says %s", digestOf(block), got)
+		}
+		kinds = append(kinds, rec.Type())
+		switch {
+		case rec.Type() == "warcinfo":
+			want := "software: spoor/test\r\noperator: nobody\r\nrobots: obey\r\nhttp-header-user-agent: spoor/test\r\n" +
+				"format: WARC File Format 1.1\r\nconformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\nhostname: example.org\r\n"
+			if diff := cmp.Diff(want, string(block)); diff != "" {
+				t.Error(diff)
+			}
+			if got := rec.Header.Get("WARC-Filename"); got != name {
+				t.Errorf("WARC-Filename %s", got)
+			}
+		case rec.Offset == at.Offset:
+			if rec.Length != at.Length || rec.TargetURI() != x.URL || !rec.Date().Equal(noon) || rec.Header.Get("WARC-IP-Address") != "127.0.0.1" ||
+				rec.Header.Get("WARC-Payload-Digest") != at.Digest || at.Digest != digestOf(x.Body) {
+				t.Errorf("%+v", rec.Header)
+			}
+			if string(block) != string(x.Head)+string(x.Body) {
+				t.Error("the block is not what was received")
+			}
+		case rec.Type() == "revisit":
+			if rec.Offset != again.Offset || rec.Length != again.Length || string(block) != string(x.Head) {
+				t.Errorf("%+v", rec)
+			}
+			for name, want := range map[string]string{
+				"WARC-Profile":              "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
+				"WARC-Refers-To-Target-URI": x.URL,
+				"WARC-Refers-To-Date":       "2026-11-20T12:00:00.000Z",
+				"WARC-Payload-Digest":       at.Digest,
+				"WARC-Truncated":            "length",
+			} {
+				if got := rec.Header.Get(name); got != want {
+					t.Errorf("%s is %s, want %s", name, got, want)
+				}
+			}
+		case rec.Type() == "metadata" && rec.Offset < again.Offset:
+			want := "via: http://example.com/via\r\nhopsFromSeed: LLR\r\nfetchTimeMs: 12\r\noperator: crossover\r\ngeneration: 3\r\npriority: 0.25\r\n" +
+				"parent: http://example.com/p\r\nparent: http://example.com/q\r\n"
+			if diff := cmp.Diff(want, string(block)); diff != "" {
+				t.Error(diff)
+			}
+		}
+	}
+	if got, want := strings.Join(kinds, " "), "warcinfo response request metadata revisit request metadata response request metadata response request metadata"; got != want {
+		t.Errorf("records %s\nwant %s", got, want)
+	}
+	if end != int64(len(data)) {
+		t.Errorf("records end at %d of %d", end, len(data))
+	}
+
+	// The whole is good gzip to others, too.
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, z); err != nil {
+		t.Error(err)
+	}
+
+	p := replay(t, filepath.Join(dir, name))
+	for _, c := range p.Lookup(x.URL) {
+		page, err := p.Read(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(page.Body) != string(x.Body) || page.StatusCode != 200 || page.Header.Get("Content-Type") != "text/html" {
+			t.Errorf("capture at %d: %d %v, %d bytes", c.Offset, page.StatusCode, page.Header, len(page.Body))
+		}
+	}
+}
+
+func TestSameInputMakesTheSameBytes(t *testing.T) {
+	var first []byte
+	for range 2 {
+		dir := t.TempDir()
+		w := newWriter(t, testOptions(dir))
+		for i := range 20 {
+			write(t, w, exchange(fmt.Sprintf("http://example.com/%d", i%7), 900+50*(i%7)))
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(filepath.Join(dir, names(t, dir)[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = data
+		} else if !bytes.Equal(first, data) {
+			t.Error("two runs, two files")
+		}
+	}
+}
+
+func TestStrangersCannotEndAHeaderLine(t *testing.T) {
+	dir := t.TempDir()
+	w := newWriter(t, testOptions(dir))
+	x := exchange("http://example.com/", 10)
+	x.IP = "1.2.3.4\r\nWARC-Type: warcinfo"
+	x.Metadata.Via = "http://a/\r\n\r\nWARC/1.1"
+	write(t, w, x)
+	w.Close()
+	if got, want := census(t, filepath.Join(dir, names(t, dir)[0])), "metadata 1, request 1, response 1, warcinfo 1"; got != want {
+		t.Errorf("read %s, want %s", got, want)
+	}
+}
+
+func TestFullFilesAreFollowedByTheNext(t *testing.T) {
+	dir := t.TempDir()
+	o := testOptions(dir)
+	o.MaxSize = 2000
+	w := newWriter(t, o)
+	written := map[string][]Location{}
+	for i := range 10 {
+		at := write(t, w, exchange(fmt.Sprintf("http://example.com/%d", i), 100))
+		written[at.Filename] = append(written[at.Filename], at)
+	}
+	w.Close()
+	got := names(t, dir)
+	if len(got) < 3 || len(got) != len(written) {
+		t.Fatalf("files %v, written to %v", got, written)
+	}
+	for i, name := range got {
+		if want := fmt.Sprintf("crawl-20261120120000-%05d-example.org.warc.gz", i); name != want {
+			t.Errorf("file %s, want %s", name, want)
+		}
+		n := len(written[name])
+		if got, want := census(t, filepath.Join(dir, name)), fmt.Sprintf("metadata %d, request %d, response %d, warcinfo 1", n, n, n); got != want {
+			t.Errorf("%s: read %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestALaterWriterGoesOnWithTheNewestFile(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 3 {
+		w := newWriter(t, testOptions(dir))
+		write(t, w, exchange(fmt.Sprintf("http://example.com/%d", i), 100))
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := names(t, dir); len(got) != 1 {
+		t.Fatalf("files %v", got)
+	}
+	if got, want := census(t, filepath.Join(dir, names(t, dir)[0])), "metadata 3, request 3, response 3, warcinfo 1"; got != want {
+		t.Errorf("read %s, want %s", got, want)
+	}
+}
+
+func TestASecondWriterTakesTheNextSerial(t *testing.T) {
+	dir := t.TempDir()
+	a, b := newWriter(t, testOptions(dir)), newWriter(t, testOptions(dir))
+	var wg sync.WaitGroup
+	for _, w := range []*Writer{a, b} {
+		for i := range 8 {
+			wg.Go(func() { write(t, w, exchange(fmt.Sprintf("http://example.com/%d", i), 2000)) })
+		}
+	}
+	wg.Wait()
+	a.Close()
+	b.Close()
+	got := names(t, dir)
+	if len(got) != 2 || !strings.Contains(got[0], "-00000-") || !strings.Contains(got[1], "-00001-") {
+		t.Fatalf("files %v", got)
+	}
+	for _, name := range got {
+		if got, want := census(t, filepath.Join(dir, name)), "metadata 8, request 8, response 8, warcinfo 1"; got != want {
+			t.Errorf("%s: read %s, want %s", name, got, want)
+		}
+	}
+}
+
+// TestATornFileLosesOnlyItsTornMember cuts a file at every byte, as a killed
+// process would leave it, and goes on with it.
+func TestATornFileLosesOnlyItsTornMember(t *testing.T) {
+	dir := t.TempDir()
+	w := newWriter(t, testOptions(dir))
+	for i := range 2 {
+		write(t, w, exchange(fmt.Sprintf("http://example.com/%d", i), 40))
+	}
+	w.Close()
+	name := names(t, dir)[0]
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ends []int64 // of records
+	r, _ := NewReader(bytes.NewReader(data))
+	for rec, err := r.Next(); err == nil; rec, err = r.Next() {
+		rec.Close()
+		ends = append(ends, rec.Offset+rec.Length)
+	}
+	if len(ends) != 7 {
+		t.Fatalf("%d records", len(ends))
+	}
+	torn := t.TempDir()
+	path := filepath.Join(torn, name)
+	for cut := range len(data) + 1 {
+		if err := os.WriteFile(path+".open", data[:cut], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		w, err := NewWriter(testOptions(torn))
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		write(t, w, exchange("http://example.com/later", 40))
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		types, faults := tally(t, f)
+		f.Close()
+		whole := 0
+		for _, end := range ends {
+			if end <= int64(cut) {
+				whole++
+			}
+		}
+		want := max(whole, 1) + 3 // a file of which nothing is left gets its warcinfo anew
+		got := 0
+		for _, n := range types {
+			got += n
+		}
+		if len(faults) > 0 || got != want || types["warcinfo"] != 1 {
+			t.Fatalf("cut at %d: %d records, want %d; %v", cut, got, want, faults)
+		}
+		os.Remove(path)
+	}
+}
+
+func TestFilesLeftOpenAreClosed(t *testing.T) {
+	dir := t.TempDir()
+	o := testOptions(dir)
+	o.MaxSize = 1
+	w := newWriter(t, o)
+	write(t, w, exchange("http://example.com/", 100))
+	write(t, w, exchange("http://example.com/b", 100))
+	w.Close()
+	all := names(t, dir)
+	for _, name := range all {
+		if err := os.Rename(filepath.Join(dir, name), filepath.Join(dir, name+".open")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	newWriter(t, testOptions(dir)).Close()
+	if diff := cmp.Diff(all, names(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestOthersFilesAreLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	others := []string{
+		"crawl-2-20261120120000-00007-h.warc.gz", "crawl-20261120120000-7-h.warc.gz", "crawl-20261120120000-00007-h.warc",
+		"crawl-99999999999999-00007-h.warc.gz", "crawl.warc.gz.open", "other-20261120120000-00007-h.warc.gz.open",
+	}
+	for _, name := range others {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("mine"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	newWriter(t, testOptions(dir)).Close()
+	want := append([]string{"crawl-20261120120000-00000-example.org.warc.gz"}, others...)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, names(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPrefixesThatNameNoFileAreRefused(t *testing.T) {
+	for _, prefix := range []string{"", ".", "/", t.TempDir() + "/"} {
+		if w, err := NewWriter(WriterOptions{Prefix: prefix}); err == nil {
+			w.Close()
+			t.Errorf("prefix %q taken", prefix)
+		}
+	}
+}
+
+func TestHopsAreThoseOfHeritrix(t *testing.T) {
+	for _, c := range []struct {
+		links, redirects int
+		want             string
+	}{
+		{0, 0, ""}, {3, 0, "LLL"}, {1, 2, "LRR"}, {-1, 0, ""},
+		{50, 0, strings.Repeat("L", 50)}, {52, 1, "3+" + strings.Repeat("L", 49) + "R"},
+	} {
+		if got := hops(c.links, c.redirects); got != c.want {
+			t.Errorf("%d links, %d redirects: %s, want %s", c.links, c.redirects, got, c.want)
+		}
+	}
+}
+
+// TestOthersReadWhatWeWrite asks warcio, which shares no code with us.
+func TestOthersReadWhatWeWrite(t *testing.T) {
+	warcio := filepath.Join(os.Getenv("SPOOR_WARCIO"), "node_modules", ".bin", "warcio")
+	if _, err := os.Stat(warcio); os.Getenv("SPOOR_WARCIO") == "" || err != nil {
+		if warcio, err = exec.LookPath("warcio"); err != nil {
+			t.Skip("no warcio here (hint: npm install warcio in a directory, and name it in SPOOR_WARCIO)")
+		}
+	}
+	dir := t.TempDir()
+	o := testOptions(dir)
+	w := newWriter(t, o)
+	var want []string
+	for i := range 12 {
+		x := exchange(fmt.Sprintf("http://example.com/%d", i%5), 500+400*(i%5))
+		if i == 4 {
+			x.Head = []byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+			x.Body = []byte("5\r\nhello\r\n0\r\n\r\n")
+			x.Truncated = "time"
+		}
+		at := write(t, w, x)
+		kind := "response"
+		if at.Revisit {
+			kind = "revisit"
+		}
+		want = append(want, fmt.Sprintf("%s %d %s", kind, at.Offset, x.URL))
+	}
+	w.Close()
+	path := filepath.Join(dir, names(t, dir)[0])
+
+	var got []string
+	for _, line := range output(t, warcio, "index", path) {
+		var v struct {
+			Offset int64
+			Type   string `json:"warc-type"`
+			URL    string `json:"warc-target-uri"`
+		}
+		if err := json.Unmarshal(line, &v); err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		if v.Type == "response" || v.Type == "revisit" {
+			got = append(got, fmt.Sprintf("%s %d %s", v.Type, v.Offset, v.URL))
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("warcio index: %s", diff)
+	}
+
+	// Its index agrees with ours, but for what it says of revisits' payloads.
+	x, err := OpenIndex(path, IndexOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	theirs := map[string]bool{}
+	for _, line := range output(t, warcio, "cdx-index", path) {
+		if i := bytes.IndexByte(line, '{'); i > 0 {
+			var v struct{ URL, Length, Offset, Filename string }
+			if err := json.Unmarshal(line[i:], &v); err != nil {
+				t.Fatalf("%v in %s", err, line)
+			}
+			theirs[fmt.Sprintf("%s%s %s %s %s", line[:i], v.URL, v.Length, v.Offset, v.Filename)] = true
+		}
+	}
+	ours := 0
+	for line := range bytes.Lines(x.data[x.first:]) {
+		ours++
+		c, err := parseLine(bytes.TrimSpace(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := fmt.Sprintf("%s%s %d %d %s", line[:bytes.IndexByte(line, '{')], c.URL, c.Length, c.Offset, c.Filename)
+		if !theirs[key] {
+			t.Errorf("warcio cdx-index has no %s but %v", key, theirs)
+		}
+	}
+	if ours != 12 {
+		t.Errorf("%d lines, want 12", ours)
+	}
+}
+
+func output(t *testing.T, name string, args ...string) [][]byte {
+	t.Helper()
+	out, err := exec.Command(name, args...).Output()
+	if err != nil {
+		if e, ok := errors.AsType[*exec.ExitError](err); ok {
+			err = fmt.Errorf("%w: %s", err, e.Stderr)
+		}
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(bytes.Split(out, []byte("\n")), func(l []byte) bool { return len(bytes.TrimSpace(l)) == 0 })
+}
