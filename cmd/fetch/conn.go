@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"net"
+	"sync"
+	"time"
+
+	"spoor/internal/polite"
+)
+
+// connectTimeout bounds the making of a connection, and again its handshake.
+const connectTimeout = 10 * time.Second
+
+// A conn keeps what goes over it: net/http hands out bodies without their chunks
+// and headers without their spelling, and an archive wants what was received.
+type conn struct {
+	net.Conn
+	mu   sync.Mutex
+	tape *tape // of the exchange that is under way
+}
+
+// A tape is one exchange as it went over the wire.
+type tape struct {
+	sent, received []byte
+}
+
+// record starts a new tape.
+func (c *conn) record() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tape = new(tape)
+}
+
+// eject ends the tape and returns it. What arrives later is on no tape.
+func (c *conn) eject() *tape {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.tape
+	c.tape = nil
+	return t
+}
+
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.tape != nil {
+		c.tape.received = append(c.tape.received, p[:n]...)
+	}
+	return n, err
+}
+
+func (c *conn) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	if c.tape != nil {
+		c.tape.sent = append(c.tape.sent, p...)
+	}
+	c.mu.Unlock()
+	return c.Conn.Write(p)
+}
+
+// answer splits what was received into the head of the final response, its
+// empty line included, and the body. Interim responses (1xx) are left out.
+func (t *tape) answer() (head, body []byte) {
+	rest := t.received
+	for {
+		end := headEnd(rest)
+		head, body = rest[:end], rest[end:]
+		if _, status, _ := bytes.Cut(head, []byte(" ")); !bytes.HasPrefix(status, []byte("1")) || bytes.HasPrefix(status, []byte("101")) {
+			return head, body
+		}
+		rest = body
+	}
+}
+
+// headEnd is where the first empty line ends; lines may end in a bare newline.
+func headEnd(b []byte) int {
+	for i := 0; ; {
+		n := bytes.IndexByte(b[i:], '\n')
+		if n < 0 {
+			return len(b)
+		}
+		line := b[i : i+n]
+		i += n + 1
+		if len(line) == 0 || len(line) == 1 && line[0] == '\r' {
+			return i
+		}
+	}
+}
+
+// A dialer makes connections that are kept on tape.
+type dialer struct {
+	net net.Dialer
+	tls *tls.Config // nil: the system's certificates
+}
+
+// newDialer refuses addresses that are not public unless private is set.
+func newDialer(private bool) *dialer {
+	d := &dialer{net: net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second}}
+	if !private {
+		d.net.Control = polite.Guard
+	}
+	return d
+}
+
+func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	c, err := d.net.DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: c}, nil
+}
+
+func (d *dialer) dialTLS(ctx context.Context, network, addr string) (net.Conn, error) {
+	raw, err := d.net.DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	config := &tls.Config{}
+	if d.tls != nil {
+		config = d.tls.Clone()
+	}
+	config.NextProtos = []string{"http/1.1"}
+	if config.ServerName, _, err = net.SplitHostPort(addr); err != nil {
+		raw.Close()
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	secure := tls.Client(raw, config)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		raw.Close()
+		return nil, tlsError{err}
+	}
+	return &conn{Conn: secure}, nil
+}

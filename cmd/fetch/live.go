@@ -1,0 +1,357 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/archive"
+	"spoor/internal/polite"
+	"spoor/internal/weburl"
+	"spoor/internal/wire"
+)
+
+// maxWaiting bounds how many addresses are read ahead, so that hosts can take
+// turns; an address takes a few hundred bytes.
+const maxWaiting = 1 << 14
+
+// live asks the web.
+func live(o *options) (err error) {
+	log := filter.Logger(o.stream.Stderr, "fetch", o.stream.Log)
+	out, closeOut, err := output(&o.stream)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeOut()) }()
+	var warc *archive.Writer
+	if o.warc != "" {
+		host, _ := os.Hostname()
+		info := []archive.Field{
+			{Name: "software", Value: "spoor/" + version},
+			{Name: "robots", Value: "obey"},
+			{Name: "http-header-user-agent", Value: o.userAgent()},
+		}
+		if o.contact != "" {
+			info = append(info, archive.Field{Name: "operator", Value: o.contact})
+		}
+		warc, err = archive.NewWriter(archive.WriterOptions{Prefix: o.warc, Host: host, MaxSize: int64(o.warcSize), Info: info})
+		if err != nil {
+			return fmt.Errorf("opening the WARC file: %w", err)
+		}
+		defer func() { err = errors.Join(err, warc.Close()) }()
+	}
+
+	ctx, stop := signals()
+	defer stop()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if o.deadline > 0 {
+		var end context.CancelFunc
+		ctx, end = context.WithTimeoutCause(ctx, o.deadline, errDeadline)
+		defer end()
+	}
+	tally := filter.NewTally(log)
+	c := &crawl{
+		web: newWeb(o, newDialer(o.private), warc), tally: tally, cancel: cancel,
+		waiting: make(chan struct{}, maxWaiting), done: make(chan finished, o.workers),
+		queues: map[string]*queue{},
+	}
+	c.width = 1
+	if o.delay == 0 {
+		c.width = o.workers
+	}
+	err = c.run(ctx, o, out)
+	tally.Close(c.notes()...)
+	if sig, ok := errors.AsType[interrupted](context.Cause(ctx)); ok && err == nil {
+		return filter.Exit(sig.status, sig)
+	}
+	return err
+}
+
+// signals is a context that the first SIGINT or SIGTERM ends. The second one
+// then does what signals do.
+func signals() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case sig := <-ch:
+			signal.Stop(ch)
+			status := filter.StatusInterrupted
+			if sig == syscall.SIGTERM {
+				status = filter.StatusTerminated
+			}
+			cancel(interrupted{sig.String(), status})
+		case <-ctx.Done():
+			signal.Stop(ch)
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// output is where records go: stdout, and a copy to -tee.
+func output(s *filter.Stream) (io.Writer, func() error, error) {
+	if s.Tee == "" {
+		return s.Stdout, func() error { return nil }, nil
+	}
+	tee, err := filter.Create(s.Tee)
+	if err != nil {
+		return nil, nil, err
+	}
+	return io.MultiWriter(s.Stdout, tee), func() error {
+		if err := tee.Close(); err != nil {
+			return fmt.Errorf("writing %s: %w", s.Tee, err)
+		}
+		return nil
+	}, nil
+}
+
+// A crawl is one run over a stream of addresses. Each host has a queue with a
+// goroutine of its own, so that hosts wait for their turn side by side; what
+// goes on at the same time is bounded by the places of the web.
+type crawl struct {
+	web     *web
+	tally   *filter.Tally
+	cancel  context.CancelCauseFunc
+	waiting chan struct{} // holds one for each record between reader and writer
+	done    chan finished
+	width   int // goroutines a queue: 1, or more where there is no politeness
+
+	mu     sync.Mutex
+	queues map[string]*queue
+	errs   map[string]int64 // records by error; only the writer touches it
+	wg     sync.WaitGroup
+}
+
+// queue is what waits for one host.
+type queue struct {
+	records []*wire.Record
+	busy    int // goroutines at work
+}
+
+// finished is a record that can be written.
+type finished struct {
+	rec   *wire.Record
+	leave func()
+}
+
+// run reads, fetches and writes until everything is done or ctx has ended and
+// all that was read is handed back.
+func (c *crawl) run(ctx context.Context, o *options, out io.Writer) error {
+	read := make(chan error, 1)
+	c.wg.Add(1) // of the reader
+	go func() {
+		defer c.wg.Done()
+		read <- c.read(ctx, o)
+	}()
+	go func() {
+		c.wg.Wait()
+		close(c.done)
+	}()
+
+	w := wire.NewWriter(out)
+	c.errs = map[string]int64{}
+	var err error
+	for f := range c.done {
+		if err == nil {
+			if err = c.write(w, f); err != nil {
+				c.cancel(err)
+			}
+		}
+		f.leave()
+		<-c.waiting
+	}
+	if e := w.Flush(); err == nil && e != nil {
+		err = fmt.Errorf("writing records: %w", e)
+	}
+	if err != nil {
+		return err
+	}
+	if err := <-read; err != nil {
+		return err
+	}
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errDeadline) {
+		if _, ok := errors.AsType[interrupted](cause); !ok {
+			return cause
+		}
+	}
+	return nil
+}
+
+func (c *crawl) write(w *wire.Writer, f finished) error {
+	if err := w.Write(f.rec); err != nil {
+		return fmt.Errorf("writing records: %w", err)
+	}
+	c.tally.Out++
+	if f.rec.Error != "" {
+		c.errs[f.rec.Error]++
+	}
+	if len(c.done) == 0 { // nobody is waiting to be written: let the next stage have it
+		if err := w.Flush(); err != nil {
+			return fmt.Errorf("writing records: %w", err)
+		}
+	}
+	return nil
+}
+
+// notes are what the closing line says of errors.
+func (c *crawl) notes() []slog.Attr {
+	var all []slog.Attr
+	for _, code := range []string{
+		wire.ErrorRobots, wire.ErrorDNS, wire.ErrorConnect, wire.ErrorTLS, wire.ErrorTimeout, wire.ErrorHTTP,
+		wire.ErrorTooLarge, wire.ErrorBlockedAddress, wire.ErrorBadURL, wire.ErrorRedirectLoop,
+		wire.ErrorUnsupportedType, wire.ErrorBudget,
+	} {
+		if n := c.errs[code]; n > 0 {
+			all = append(all, slog.Int64("error_"+code, n))
+		}
+	}
+	return all
+}
+
+// read puts addresses into the queues of their hosts. It returns early when ctx
+// ends, even if reading does not: whoever writes may be waiting for us to end.
+func (c *crawl) read(ctx context.Context, o *options) error {
+	r := wire.NewReader(o.stream.Stdin, o.stream.Want)
+	if o.stream.Limit > 0 {
+		r.Limit = int(o.stream.Limit)
+	}
+	type line struct {
+		rec *wire.Record
+		err error
+	}
+	lines := make(chan line)
+	go func() {
+		defer close(lines)
+		var rec wire.Record
+		for {
+			l := line{err: r.Read(&rec)}
+			if l.err == nil {
+				l.rec = rec.Clone()
+			}
+			select {
+			case lines <- l:
+			case <-ctx.Done():
+				if context.Cause(ctx) != errDeadline {
+					return
+				}
+				lines <- l
+			}
+			if _, bad := errors.AsType[*wire.SyntaxError](l.err); l.err != nil && !bad {
+				return
+			}
+		}
+	}()
+	ended := ctx.Done()
+	for {
+		select {
+		case l, ok := <-lines:
+			if !ok {
+				return nil
+			}
+			bad, isBad := errors.AsType[*wire.SyntaxError](l.err)
+			switch {
+			case l.err == nil:
+			case isBad && !o.stream.Strict:
+				c.tally.Bad(bad)
+				continue
+			case errors.Is(l.err, io.EOF):
+				return nil
+			default:
+				err := fmt.Errorf("reading records: %w", l.err)
+				c.cancel(err)
+				return err
+			}
+			c.tally.In++
+			if err := o.stranger(l.rec.URL); err != nil {
+				c.cancel(err)
+				return err
+			}
+			c.waiting <- struct{}{}
+			c.add(ctx, l.rec)
+		case <-ended:
+			if context.Cause(ctx) != errDeadline {
+				return nil
+			}
+			ended = nil // what is still to come is read and handed back
+		}
+	}
+}
+
+// stranger is the misuse that asking for an address would be.
+func (o *options) stranger(address string) error {
+	u, err := weburl.Parse(address)
+	switch {
+	case err != nil || isLoopback(u.Hostname()):
+		return nil
+	case o.contact == "":
+		return filter.Usagef("%s is not on loopback, and strangers are not asked anonymously\nhint: give -contact you@example.org, a mail address or URL by which the owner of a site can reach you", cut(address, 200))
+	case o.delay == 0:
+		return filter.Usagef("%s is not on loopback, and only there does -delay 0s, no wait of any kind, do no harm\nhint: leave -delay out, it is %v then", cut(address, 200), polite.DefaultDelay)
+	}
+	return nil
+}
+
+// add puts a record into the queue of its host.
+func (c *crawl) add(ctx context.Context, rec *wire.Record) {
+	if rec.URL == "" { // a query passes
+		c.wg.Go(func() { c.done <- finished{rec, func() {}} })
+		return
+	}
+	host := rec.URL
+	if u, err := weburl.Parse(rec.URL); err == nil {
+		host = u.Host()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	q := c.queues[host]
+	if q == nil {
+		q = new(queue)
+		c.queues[host] = q
+	}
+	q.records = append(q.records, rec)
+	if q.busy < c.width {
+		q.busy++
+		c.wg.Go(func() { c.serve(ctx, host, q) })
+	}
+}
+
+// serve asks for what waits for one host, until nothing does.
+func (c *crawl) serve(ctx context.Context, host string, q *queue) {
+	for {
+		c.mu.Lock()
+		if len(q.records) == 0 {
+			if q.busy--; q.busy == 0 {
+				delete(c.queues, host)
+			}
+			c.mu.Unlock()
+			return
+		}
+		rec := q.records[0]
+		q.records = q.records[1:]
+		c.mu.Unlock()
+
+		leave := func() {}
+		if ctx.Err() != nil {
+			begin(rec)
+			fail(rec, wire.ErrorBudget, context.Cause(ctx))
+		} else {
+			var err error
+			if leave, err = c.web.fetch(ctx, rec); err != nil {
+				// What was not archived was not fetched.
+				c.cancel(err)
+				begin(rec)
+				fail(rec, wire.ErrorBudget, err)
+			}
+		}
+		c.done <- finished{rec, leave}
+	}
+}

@@ -1,0 +1,280 @@
+// Fetch asks the web, or an archive of it, for pages.
+//
+// Usage:
+//
+//	fetch [flags] [FILE…] < addresses
+//	fetch -archive FILE [-archive FILE…] [flags] [FILE…] < addresses
+//	fetch -archive FILE [-archive FILE…] -all [-mime TYPES] [-status CODES]
+//
+// Fetch reads address records, or plain lines with a URL each, and writes every
+// one of them back with what became of it: the answer and its body, or an error.
+//
+// # Live
+//
+// Without -archive it asks the web, politely: robots.txt is obeyed (RFC 9309), a
+// host is asked one thing at a time and rests in between (-delay, its
+// crawl-delay, five times as long as it took; a minute at most), and is left
+// alone after it failed. Hosts take turns; -j bounds how many are asked at once.
+// Records leave in the order in which they are done. A host that asked to be
+// left alone, or failed, is not waited for: its other addresses are handed back
+// with the error "budget" and not_before.
+//
+// Who asks strangers says who they are: without -contact only loopback is asked.
+// Addresses that are not on the public internet are refused when the connection
+// is made, whatever name or redirect led there, unless -allow-private is given.
+//
+// Up to ten redirects are followed, each of them checked like an address of its
+// own. Bodies are taken off gzip, deflate, br and zstd, and cut at -max-body
+// (truncated: length). A body that takes too long or breaks off stays as far as
+// it came (truncated: time, disconnect). Media types other than those of -mime
+// are not downloaded (error unsupported_type).
+//
+// With -warc PREFIX every exchange, those for robots.txt and redirects included,
+// is written to a WARC 1.1 file as it was received, before its record leaves.
+// Answers whose body was not downloaded are left out.
+//
+// # Replay
+//
+// With -archive it asks WARC files (plain, gzip, zstd; a directory stands for
+// all in it) and follows redirects inside them. What they do not hold is the
+// error "not_archived". Records leave in the order in which they came. With -all
+// it reads no addresses and writes a record for every response in the files.
+//
+// # Record
+//
+// In: url, and the rest of the address section. Out: the fetch section and the
+// body; parse and score sections of earlier stages are dropped, as they are of
+// another body. The digest is that of the WARC file: of the payload as
+// received, with chunks and content coding. A line with a query but no url passes.
+//
+// # Example
+//
+//	echo https://go.dev/ | fetch -contact me@example.org -warc crawl/go | parse
+//	fetch -archive web.warc.gz -all | parse | score -topic topic.json
+//
+// # Exit status
+//
+// 0 done, whatever became of the single pages; 1 failed, as when an archive does
+// not exist; 2 misuse, an address outside loopback without -contact included; 3
+// disk full; 130 and 143 interrupted: what was not done has been handed back
+// with the error "budget" and the WARC file is closed. A second signal ends the
+// command at once.
+//
+// # Limitations
+//
+// HTTP/1.1 only, no cookies, no proxies. Captures of the same address are not
+// chosen by date: the newest counts.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/archive"
+	"spoor/internal/polite"
+	"spoor/internal/wire"
+)
+
+const version = "0.1"
+
+const manual = `fetch asks the web, or an archive of it, for pages.
+
+  fetch [flags] [FILE…] < addresses
+  fetch -archive FILE [-archive FILE…] [flags] [FILE…] < addresses
+  fetch -archive FILE [-archive FILE…] -all [-mime TYPES] [-status CODES]
+
+In:  address records, or plain lines with a URL each.
+Out: each of them with its fetch section (final_url, status_code, headers,
+     timestamp, digest, …, error) and its body. One record out for every record in.
+
+Live, it obeys robots.txt, asks a host one thing at a time with a pause between,
+leaves alone a host that failed, follows up to ten redirects, refuses addresses
+that are not public, and gives records in the order in which they are done.
+Without -contact it asks only loopback. With -warc it keeps what it received.
+
+From archives (-archive) it answers in the order of the addresses, and with
+"not_archived" what they do not hold. With -all it gives all they hold.
+
+Errors: robots dns connect tls timeout http too_large not_archived
+blocked_address bad_url redirect_loop unsupported_type budget. A status such as
+404 is no error. "budget" hands an address back untried.
+
+Example:
+  echo https://go.dev/ | fetch -contact me@example.org -warc crawl/go | parse
+  fetch -archive web.warc.gz -all | parse | score -topic topic.json
+
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130/143 interrupted after
+handing back what was not done and closing the WARC file.`
+
+// The media types that are taken if -mime does not say otherwise.
+const (
+	liveTypes = "text/html,application/xhtml+xml,text/plain,application/xml,text/xml"
+	allTypes  = "text/html,application/xhtml+xml"
+)
+
+// options are the flags.
+type options struct {
+	stream   filter.Stream
+	files    []string // with addresses
+	archives filter.Strings
+	all      bool
+	mime     []string // nil: any
+	status   []int    // nil: any
+	cache    string
+
+	warc     string
+	warcSize filter.Size
+	contact  string
+	agent    string
+	delay    time.Duration
+	timeout  time.Duration
+	deadline time.Duration
+	maxBody  filter.Size
+	private  bool
+	seed     uint64
+	workers  int
+}
+
+func main() { filter.Main("fetch", run) }
+
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	o, err := parseFlags(args, stderr)
+	if err != nil {
+		return err
+	}
+	o.stream.Name, o.stream.Want = "fetch", wire.Address
+	o.stream.Stdout, o.stream.Stderr = stdout, stderr
+	if o.all {
+		return batch(o)
+	}
+	in, err := filter.Open(stdin, o.files)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	o.stream.Stdin = filter.Addresses(in)
+	if len(o.archives) > 0 {
+		return replay(o)
+	}
+	return live(o)
+}
+
+func parseFlags(args []string, stderr io.Writer) (*options, error) {
+	o := &options{maxBody: archive.DefaultBody, warcSize: archive.DefaultMaxSize}
+	fs := filter.Flags("fetch", manual, stderr)
+	o.stream.CommonFlags(fs)
+	fs.IntVar(&o.workers, "j", 0, "ask for `n` pages at a time (default 32 live, one for each processor from an archive)")
+	fs.Var(&o.archives, "archive", "answer from this WARC `file` or directory instead of the web; may be repeated")
+	fs.BoolVar(&o.all, "all", false, "with -archive: read no addresses, give every response in the archives")
+	mime := fs.String("mime", "", "media `types` to take, separated by commas; '' is any (default live "+liveTypes+"; with -all "+allTypes+"; else any)")
+	status := fs.String("status", "200", "with -all: status `codes` to take, separated by commas; '' is any")
+	fs.StringVar(&o.cache, "cache", defaultCache(), "`directory` for indexes of archives beside which nothing can be written")
+	fs.StringVar(&o.warc, "warc", "", "write what is received to PREFIX-*.warc.gz; `prefix` may begin with a directory")
+	fs.Var(&o.warcSize, "warc-size", "`bytes` at which a WARC file is closed and the next begun")
+	fs.StringVar(&o.contact, "contact", "", "`address` (mail or URL) by which site owners can reach you; needed for all but loopback")
+	fs.StringVar(&o.agent, "agent", "spoor", "`name` of the crawler, in User-Agent and for robots.txt")
+	fs.DurationVar(&o.delay, "delay", polite.DefaultDelay, "least pause between two requests to a host; 0s: no wait of any kind, loopback only")
+	fs.DurationVar(&o.timeout, "timeout", 60*time.Second, "`time` for one request and its answer")
+	fs.DurationVar(&o.deadline, "deadline", 0, "hand back, with the error \"budget\", what is not done after this `time`; live only")
+	fs.Var(&o.maxBody, "max-body", "cut bodies at this many `bytes`, as received and as decoded")
+	fs.BoolVar(&o.private, "allow-private", false, "connect to loopback and private addresses too")
+	fs.Uint64Var(&o.seed, "seed", 1, "`seed` of the jitter of back-offs")
+	if err := filter.Parse(fs, args); err != nil {
+		return nil, err
+	}
+	o.files = fs.Args()
+	given := map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+
+	replayed := len(o.archives) > 0
+	switch {
+	case o.all && !replayed:
+		return nil, filter.Usagef("-all needs -archive FILE")
+	case o.all && len(o.files) > 0:
+		return nil, filter.Usagef("-all reads no addresses, but %s was given\nhint: an archive is given with -archive", o.files[0])
+	case replayed && o.warc != "":
+		return nil, filter.Usagef("-warc is for pages from the web, not for those of -archive")
+	case replayed && o.deadline != 0:
+		return nil, filter.Usagef("-deadline is for the web: an archive does not keep anybody waiting")
+	case o.delay < 0 || o.timeout <= 0 || o.deadline < 0:
+		return nil, filter.Usagef("-delay, -timeout and -deadline are not negative, -timeout not 0 either")
+	case o.workers < 0:
+		return nil, filter.Usagef("-j is not negative")
+	case strings.IndexFunc(o.agent+o.contact, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 || strings.ContainsAny(o.contact, "()"):
+		return nil, filter.Usagef("-agent and -contact go into a header: plain ASCII, and no parentheses")
+	case o.contact != "" && !strings.Contains(o.contact, "@") && !strings.Contains(o.contact, "://"):
+		return nil, filter.Usagef("-contact %s is neither a mail address nor a URL\nhint: -contact you@example.org", o.contact)
+	}
+
+	if !given["mime"] {
+		switch {
+		case o.all:
+			*mime = allTypes
+		case !replayed:
+			*mime = liveTypes
+		}
+	}
+	for t := range strings.SplitSeq(*mime, ",") {
+		if t = strings.ToLower(strings.TrimSpace(t)); t != "" {
+			o.mime = append(o.mime, t)
+		}
+	}
+	for s := range strings.SplitSeq(*status, ",") {
+		if s = strings.TrimSpace(s); s == "" {
+			continue
+		}
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 100 || n > 999 {
+			return nil, filter.Usagef("-status %s: %q is no status\nhint: -status 200,404", *status, s)
+		}
+		o.status = append(o.status, n)
+	}
+	switch {
+	case o.workers > 0:
+	case replayed:
+		o.workers = runtime.GOMAXPROCS(0)
+	default:
+		o.workers = 32
+	}
+	o.stream.Workers = o.workers
+	return o, nil
+}
+
+// defaultCache is where indexes go that cannot be written beside their archive.
+func defaultCache() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "" // they are kept in memory then
+	}
+	return filepath.Join(dir, "spoor")
+}
+
+// userAgent is how the crawler calls itself.
+func (o *options) userAgent() string {
+	name := o.agent
+	if !strings.Contains(name, "/") {
+		name += "/" + version
+	}
+	if o.contact == "" {
+		return name
+	}
+	return fmt.Sprintf("%s (+%s)", name, o.contact)
+}
+
+// limits are what one answer may take.
+func (o *options) limits() archive.Limits { return archive.Limits{Body: int64(o.maxBody)} }
+
+// isFault tells whether err is a fault in an archive, which costs a record.
+func isFault(err error) bool {
+	_, ok := errors.AsType[*archive.FormatError](err)
+	return ok
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"spoor/internal/archive"
+	"spoor/internal/polite"
+	"spoor/internal/weburl"
+	"spoor/internal/wire"
+)
+
+// Reasons that the web gives no page; classify turns them, and those of the
+// rooms below, into the vocabulary of the record.
+var (
+	errTimeout  = errors.New("the answer took longer than -timeout")
+	errDeadline = errors.New("the time of -deadline was up")
+	errStranger = errors.New("not on loopback; hint: strangers are asked with -contact, and without -delay 0s")
+)
+
+// A tlsError is a connection that could not be made secure.
+type tlsError struct{ error }
+
+func (e tlsError) Unwrap() error { return e.error }
+
+// interrupted is the signal that ended the run, with the exit status for it.
+type interrupted struct {
+	name   string
+	status int
+}
+
+func (e interrupted) Error() string { return "interrupted by " + e.name }
+
+// classify is the word of the closed vocabulary for err.
+func classify(ctx context.Context, err error) string {
+	is := func(target error) bool { return errors.Is(err, target) }
+	if ctx.Err() != nil {
+		return wire.ErrorBudget // cancelled: whatever came of it, it was we who gave up
+	}
+	if _, ok := errors.AsType[*polite.HoldError](err); ok {
+		return wire.ErrorBudget
+	}
+	if _, ok := errors.AsType[*polite.BlockedError](err); ok || is(errStranger) {
+		return wire.ErrorBlockedAddress
+	}
+	if _, ok := errors.AsType[weburl.Error](err); ok {
+		return wire.ErrorBadURL
+	}
+	switch {
+	case is(archive.ErrNotArchived):
+		return wire.ErrorNotArchived
+	case is(archive.ErrRedirectLoop):
+		return wire.ErrorRedirectLoop
+	case is(archive.ErrTooLarge):
+		return wire.ErrorTooLarge
+	}
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return wire.ErrorDNS
+	}
+	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() || is(errTimeout) || is(context.DeadlineExceeded) {
+		return wire.ErrorTimeout
+	}
+	if _, ok := errors.AsType[tlsError](err); ok {
+		return wire.ErrorTLS
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		return wire.ErrorConnect
+	}
+	return wire.ErrorHTTP
+}
+
+// begin empties what earlier stages said of an earlier answer.
+func begin(rec *wire.Record) {
+	rec.Drop(wire.Fetch | wire.Parse | wire.Score | wire.Body)
+	rec.Touch(wire.Fetch)
+}
+
+// fail says why there is no page.
+func fail(rec *wire.Record, code string, err error) {
+	rec.Error = code
+	if err != nil {
+		rec.ErrorDetail = strings.ToValidUTF8(err.Error(), "\ufffd")
+	}
+}
+
+// arrive says how far the redirects went.
+func arrive(rec *wire.Record, url string, hops []archive.Hop) {
+	if url != rec.URL {
+		rec.FinalURL = url
+	}
+	for _, h := range hops {
+		rec.Redirects = append(rec.Redirects, wire.Redirect{URL: h.URL, StatusCode: h.StatusCode})
+	}
+}
+
+// fill puts an answer into its record. A body that was cut at -max-body is one
+// all the same; one that was cut because of what it would have become is none.
+func (o *options) fill(rec *wire.Record, p *archive.Page, err error) {
+	arrive(rec, p.URL, p.Hops)
+	rec.Timestamp = p.Time.UTC().Format("2006-01-02T15:04:05.000Z")
+	rec.IP, rec.Digest = p.IP, p.Digest
+	rec.WARCFilename, rec.WARCOffset, rec.WARCLength = p.Filename, p.Offset, p.Length
+	rec.StatusCode = p.StatusCode
+	rec.Headers = headers(p.Header)
+	rec.ContentType = p.ContentType()
+	rec.Charset = archive.Charset(p.Header.Get("Content-Type"))
+	rec.Truncated = p.Truncated
+	if err != nil && max(len(p.Body), len(p.Raw)) < int(o.maxBody) {
+		fail(rec, classify(context.Background(), err), err)
+		return
+	}
+	rec.ContentLength = int64(len(p.Body))
+	rec.SetBody(p.Body)
+}
+
+// takes tells whether -mime names the media type.
+func (o *options) takes(media string) bool {
+	return len(o.mime) == 0 || media == "" || slices.Contains(o.mime, media)
+}
+
+// refuseType drops the body of a page that -mime does not name.
+func refuseType(rec *wire.Record) {
+	rec.Drop(wire.Body)
+	fail(rec, wire.ErrorUnsupportedType, fmt.Errorf("%s is not among the types of -mime", rec.ContentType))
+}
+
+// headers are those of an answer as the record has them: names in lower case,
+// sorted. Octets that are no UTF-8 are replaced.
+func headers(h http.Header) []wire.Values {
+	all := make([]wire.Values, 0, len(h))
+	for name, values := range h {
+		v := make([]string, len(values))
+		for i, s := range values {
+			v[i] = strings.ToValidUTF8(s, "\ufffd")
+		}
+		all = append(all, wire.Values{Name: strings.ToLower(strings.ToValidUTF8(name, "\ufffd")), Values: v})
+	}
+	slices.SortFunc(all, func(a, b wire.Values) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// notBefore is t as the record has it, in whole seconds, rounded up.
+func notBefore(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Add(time.Second - 1).UTC().Truncate(time.Second).Format(time.RFC3339)
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync/atomic"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/archive"
+	"spoor/internal/wire"
+)
+
+// replay answers addresses from archives, in the order in which they come.
+func replay(o *options) error {
+	log := filter.Logger(o.stream.Stderr, "fetch", o.stream.Log)
+	var faults atomic.Int64
+	r, err := archive.OpenReplay(o.archives, archive.ReplayOptions{
+		Index: archive.IndexOptions{Cache: o.cache, Report: func(name string, err error) {
+			faults.Add(1)
+			log.Warn("left out what cannot be read of an archive", "archive", name, "err", err)
+		}},
+		Limits: o.limits(),
+	})
+	if err != nil {
+		return noArchive(err)
+	}
+	defer r.Close()
+
+	o.stream.Notes = func() []slog.Attr {
+		if n := faults.Load(); n > 0 {
+			return []slog.Attr{slog.Int64("archive_faults", n)}
+		}
+		return nil
+	}
+	return o.stream.Each(func() func(*wire.Record) error {
+		return func(rec *wire.Record) error {
+			if rec.URL != "" {
+				answer(r, rec, o)
+			}
+			return nil
+		}
+	})
+}
+
+// answer looks one address up.
+func answer(r *archive.Replay, rec *wire.Record, o *options) {
+	begin(rec)
+	page, err := r.Fetch(rec.URL)
+	if page == nil {
+		code := classify(context.Background(), err)
+		if code == wire.ErrorHTTP {
+			// The archive says that it has it, but what is there is no capture.
+			code = wire.ErrorNotArchived
+		}
+		fail(rec, code, err)
+		return
+	}
+	if page.Response == nil {
+		arrive(rec, page.URL, page.Hops)
+		fail(rec, classify(context.Background(), err), err)
+		return
+	}
+	o.fill(rec, page, err)
+	if rec.Error == "" && !o.takes(page.ContentType()) {
+		refuseType(rec)
+	}
+}
+
+// batch gives every response in the archives.
+func batch(o *options) (err error) {
+	log := filter.Logger(o.stream.Stderr, "fetch", o.stream.Log)
+	tally := filter.NewTally(log)
+	out, closeOut, err := output(&o.stream)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeOut()) }()
+	paths, err := archive.Files(o.archives)
+	if err != nil {
+		return noArchive(err)
+	}
+
+	w := wire.NewWriter(out)
+	var rec wire.Record
+	var failed error
+	pages := archive.All(paths, archive.Filter{MIME: o.mime, Status: o.status}, o.limits())
+	for page, err := range pages {
+		if page == nil {
+			tally.Skipped["fault"]++
+			log.Warn("left out what cannot be read of an archive", "err", err)
+			if !isFault(err) {
+				failed = err
+			}
+			continue
+		}
+		tally.In++
+		rec.Reset()
+		rec.URL, rec.V = page.URL, wire.Version
+		o.fill(&rec, page, err)
+		if err := w.Write(&rec); err != nil {
+			return fmt.Errorf("writing records: %w", err)
+		}
+		tally.Out++
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("writing records: %w", err)
+	}
+	tally.Close()
+	return failed
+}
+
+// noArchive says what to do about an archive that cannot be opened.
+func noArchive(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("opening an archive: %w\nhint: -archive takes a WARC file or a directory of them", err)
+	}
+	return fmt.Errorf("opening an archive: %w", err)
+}
