@@ -1,0 +1,54 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden parts of testdata/script")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"parse": main})
+}
+
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               setup,
+	})
+}
+
+// setup puts into the directory of a script what cannot be written in it: an
+// archive, whose lines end in CR LF, and a page that is too deep for a tree.
+func setup(env *testscript.Env) error {
+	archive := warc("http://a.example/", "http://a.example/b?q=1", "http://c.example/")
+	deep := `{"url":"http://a.example/deep","status_code":200,"content_type":"text/html","body":"` +
+		strings.Repeat("<div>", 100_000) + `<h1>Deep</h1> <a href=b>down here</a>"}` + "\n"
+	for name, data := range map[string]string{"web.warc": archive, "deep.ndjson": deep} {
+		if err := os.WriteFile(filepath.Join(env.WorkDir, name), []byte(data), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// warc is an archive of empty pages.
+func warc(urls ...string) string {
+	var b strings.Builder
+	for i, url := range urls {
+		block := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 0\r\n\r\n"
+		fmt.Fprintf(&b, "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-%012d>\r\n"+
+			"WARC-Target-URI: %s\r\nWARC-Date: 2020-01-01T00:00:00Z\r\nContent-Type: application/http; msgtype=response\r\n"+
+			"Content-Length: %d\r\n\r\n%s\r\n\r\n", i, url, len(block), block)
+	}
+	return b.String()
+}
