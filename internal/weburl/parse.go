@@ -35,38 +35,10 @@ func parse(s string, base URL) (URL, error) {
 	)
 	switch {
 	case scheme != base.Scheme(), len(rest) > 1 && isSlash(rest[0]) && isSlash(rest[1]):
-		// Special authority slashes, authority, host and port state.
-		for rest != "" && isSlash(rest[0]) {
-			rest = rest[1:]
-		}
-		end := 0
-		for end < len(rest) && classes[rest[end]]&authorityEnd == 0 {
-			end++
-		}
-		authority := rest[:end]
-		rest = rest[end:]
-		if rest != "" && isSlash(rest[0]) {
-			rest = rest[1:]
-		}
-
-		authority = authority[strings.LastIndexByte(authority, '@')+1:]
-		out = append(out, scheme...)
-		out = append(out, "://"...)
-		u.host = uint16(len(out))
-		host, port := cutPort(authority)
-		if out, err = appendHost(out, host); err != nil {
+		if out, rest, err = appendAuthority(&u, out, scheme, rest); err != nil {
 			return URL{}, err
 		}
-		if len(out) > MaxLength {
-			return URL{}, ErrTooLong
-		}
-		u.port = uint16(len(out))
-		if out, err = appendPort(out, port, scheme); err != nil {
-			return URL{}, err
-		}
-		u.path = uint16(len(out))
-		out = append(out, '/')
-		out, rest = appendPath(out, len(out)-1, rest)
+		out, rest = appendPath(out, int(u.path), rest)
 
 	// Relative and relative slash state.
 	case rest == "", rest[0] == '#':
@@ -103,6 +75,39 @@ func parse(s string, base URL) (URL, error) {
 		u.s = string(out)
 	}
 	return u, nil
+}
+
+// appendAuthority appends the scheme, the host at the head of s, its port and the
+// slash behind them, notes in u where they begin, and returns the rest of the path.
+// It is the special authority slashes, authority, host and port states. The user
+// information is skipped.
+func appendAuthority(u *URL, out []byte, scheme, s string) ([]byte, string, error) {
+	for s != "" && isSlash(s[0]) {
+		s = s[1:]
+	}
+	end := 0
+	for end < len(s) && classes[s[end]]&authorityEnd == 0 {
+		end++
+	}
+	authority, rest := s[:end], s[end:]
+	if rest != "" && isSlash(rest[0]) {
+		rest = rest[1:]
+	}
+	host, port := cutPort(authority[strings.LastIndexByte(authority, '@')+1:])
+
+	out = append(out, scheme...)
+	out = append(out, "://"...)
+	u.host = uint16(len(out))
+	out, err := appendHost(out, host)
+	if err != nil {
+		return nil, "", err
+	}
+	u.port = uint16(len(out))
+	if out, err = appendPort(out, port, scheme); err != nil {
+		return nil, "", err
+	}
+	u.path = uint16(len(out))
+	return append(out, '/'), rest, nil
 }
 
 // clean removes what the standard does not see: control characters and spaces

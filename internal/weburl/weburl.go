@@ -79,12 +79,12 @@ type URL struct {
 }
 
 // Parse reads an absolute address. White space around it is ignored. The URL may
-// share memory with s.
+// share memory with s: clone what must outlive it, or must not keep it alive.
 func Parse(s string) (URL, error) {
 	return parse(s, URL{})
 }
 
-// Resolve reads ref as a link on the page base.
+// Resolve is [URL.Resolve] as a function.
 func Resolve(base URL, ref string) (URL, error) {
 	return parse(ref, base)
 }
