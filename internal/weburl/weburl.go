@@ -35,6 +35,9 @@
 //
 // Queries are escaped as UTF-8. The standard escapes those of links in a page of
 // another encoding in that encoding.
+//
+// The standard knows no bounds. Here an address ends at [MaxLength], and a host with
+// letters beyond ASCII at 512 bytes, which is more than DNS can hold.
 package weburl
 
 import (
@@ -89,10 +92,10 @@ func Resolve(base URL, ref string) (URL, error) {
 	return parse(ref, base)
 }
 
-// Resolve reads ref as a link on the page b. The result may share memory with
+// Resolve reads ref as a link on the page u. The result may share memory with
 // either.
-func (b URL) Resolve(ref string) (URL, error) {
-	return parse(ref, b)
+func (u URL) Resolve(ref string) (URL, error) {
+	return parse(ref, u)
 }
 
 // Canonical returns the canonical form of the absolute address s. An address that is
