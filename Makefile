@@ -68,8 +68,11 @@ lint: ## staticcheck, package comments included
 shell: ## shfmt, and shellcheck where there is one
 	$(TOOL) shfmt -d $(SHELLS)
 	@if command -v shellcheck >/dev/null; then shellcheck $(SHELLS); else echo 'no shellcheck here: left out'; fi
+# vet has seen the machine's own system.
 cross: ## it compiles for linux, darwin and windows, amd64 and arm64
-	@for os in linux darwin windows; do for arch in amd64 arm64; do \
+	@host=$$($(GO) env GOHOSTOS)/$$($(GO) env GOHOSTARCH); \
+	for os in linux darwin windows; do for arch in amd64 arm64; do \
+		[ "$$os/$$arch" != "$$host" ] || continue; \
 		echo "GOOS=$$os GOARCH=$$arch $(GO) vet ./..."; \
 		GOOS=$$os GOARCH=$$arch CGO_ENABLED=0 $(GO) vet ./...; \
 	done; done
@@ -95,7 +98,9 @@ benchstat: ## compare OLD (old.txt) and NEW (new.txt)
 install: build ## into PREFIX/bin; PROGRAM_PREFIX=spoor- names them spoor-fetch, …
 	mkdir -p '$(DESTDIR)$(PREFIX)/bin'
 	for f in bin/*; do install -m 755 "$$f" '$(DESTDIR)$(PREFIX)/bin/$(PROGRAM_PREFIX)'"$${f##*/}"; done
-	install -m 755 scripts/crawl '$(DESTDIR)$(PREFIX)/bin/$(PROGRAM_PREFIX)crawl'
+	sed 's/$${PROGRAM_PREFIX-}/$${PROGRAM_PREFIX-$(PROGRAM_PREFIX)}/' scripts/crawl >bin/.crawl
+	install -m 755 bin/.crawl '$(DESTDIR)$(PREFIX)/bin/$(PROGRAM_PREFIX)crawl'
+	rm bin/.crawl
 
 .PHONY: clean
 clean: ## remove bin/
