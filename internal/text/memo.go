@@ -1,9 +1,6 @@
 package text
 
-import (
-	"encoding/binary"
-	"math/bits"
-)
+import "math/bits"
 
 // A key is a word of at most 16 bytes, ASCII letters in lower case, padded
 // with zeros. Words do not contain zeros, so different words differ as keys.
@@ -22,18 +19,55 @@ func lowerASCII(w uint64) uint64 {
 
 // keyOf is the key of the word s[i:i+n], 0 < n ≤ 16.
 func keyOf(s string, i, n int) key {
-	var lo, hi uint64
-	if i+16 <= len(s) {
-		lo, hi = uint64At(s[i:i+8]), uint64At(s[i+8:i+16])
-	} else { // too near to the end
-		var b [16]byte
-		copy(b[:], s[i:i+n])
-		lo, hi = binary.LittleEndian.Uint64(b[:8]), binary.LittleEndian.Uint64(b[8:])
-	}
 	if n <= 8 {
-		return key{lowerASCII(lo) & low(n), 0}
+		return key{lowerASCII(eight(s, i)) & low(n), 0}
 	}
-	return key{lowerASCII(lo), lowerASCII(hi) & low(n-8)}
+	return key{lowerASCII(eight(s, i)), lowerASCII(eight(s, i+8)) & low(n-8)}
+}
+
+// shortWord finds the key and the length of the word that begins at i, if it is
+// ASCII and shorter than 16 bytes, as nearly all words are: two reads are
+// enough for those. Otherwise n is 0.
+func shortWord(s string, i int) (k key, n int) {
+	k.lo = eight(s, i)
+	n, ended := span(k.lo)
+	if n < 8 {
+		k.lo = lowerASCII(k.lo) & low(n)
+	} else {
+		var m int
+		k.hi = eight(s, i+8)
+		m, ended = span(k.hi)
+		k.lo, k.hi = lowerASCII(k.lo), lowerASCII(k.hi)&low(m)
+		n += m
+	}
+	if !ended {
+		n = 0
+	}
+	return k, n
+}
+
+// eight is s[i:i+8] as a little-endian word, with zeros for what is beyond the
+// end of s.
+func eight(s string, i int) uint64 {
+	if i+8 <= len(s) {
+		return uint64At(s[i : i+8])
+	}
+	return tail(s, i)
+}
+
+// tail is eight near the end of s.
+func tail(s string, i int) uint64 {
+	if i >= len(s) {
+		return 0
+	}
+	if n := len(s) - 8; n >= 0 {
+		return uint64At(s[n:]) >> (8 * (i - n))
+	}
+	w := uint64(0)
+	for j := len(s) - 1; j >= i; j-- {
+		w = w<<8 | uint64(s[j])
+	}
+	return w
 }
 
 // uint64At reads eight bytes; the compiler makes one load of it.

@@ -157,36 +157,43 @@ func newAnalyzer(l *language, stem func([]byte) []byte) *Analyzer {
 // Append appends the terms of s to dst, silent ones included, in order of
 // appearance, and returns the extended slice.
 func (a *Analyzer) Append(dst []Term, s string) []Term {
-	for end := 0; ; {
-		var start int
-		if start, end = nextWord(s, end); start == end {
-			return dst
-		}
-		n := end - start
-		if n > maxWord {
-			dst = append(dst, Gap)
+	for i := 0; i < len(s); {
+		if lower[s[i]] == 0 && s[i] < utf8.RuneSelf {
+			i++
 			continue
 		}
-		if n > 16 {
-			dst = append(dst, a.long(s[start:end]))
-			continue
+		start := i
+		k, n := shortWord(s, i)
+		if n == 0 {
+			if start, i = nextWord(s, i); start == i {
+				break
+			}
+			if n = i - start; n > 16 {
+				dst = append(dst, a.long(s[start:i]))
+				continue
+			}
+			k = keyOf(s, start, n)
 		}
-		k := keyOf(s, start, n)
+		i = start + n
 		if n > 4 && k.digits() {
 			dst = append(dst, Gap)
 			continue
 		}
 		t, ok := a.memo.find(k)
 		if !ok {
-			t = a.learn(s[start:end])
+			t = a.learn(s[start:i])
 			a.memo.add(k, t)
 		}
 		dst = append(dst, t)
 	}
+	return dst
 }
 
 // long is the term of a word that is too long for the memo's keys.
 func (a *Analyzer) long(word string) Term {
+	if len(word) > maxWord {
+		return Gap
+	}
 	var folded [maxWord]byte
 	for i := range len(word) {
 		c := word[i]

@@ -2,6 +2,7 @@ package text
 
 import (
 	"iter"
+	"math/bits"
 	"unicode"
 	"unicode/utf8"
 
@@ -51,6 +52,25 @@ func nextWord(s string, i int) (start, end int) {
 		i += n
 	}
 	return start, i
+}
+
+// span is the number of bytes, counted from the lowest, with which w goes on as
+// ASCII letters and digits, and whether what ends them is an ASCII byte, so
+// that the word ends there too. At 8 nothing has ended.
+func span(w uint64) (n int, ended bool) {
+	const (
+		ones = 0x0101010101010101
+		high = 0x80 * ones
+	)
+	// Of bytes below 0x80 the highest bit is free: b + 0x80 - from sets it if
+	// b ≥ from, b + 0x7F - to sets it if b > to.
+	b := w &^ high
+	digit := (b + (0x80-'0')*ones) &^ (b + (0x7F-'9')*ones)
+	b |= 0x20 * ones
+	letter := (b + (0x80-'a')*ones) &^ (b + (0x7F-'z')*ones)
+	other := ^(digit | letter) | w // digits and letters have their highest bit clear here
+	n = bits.TrailingZeros64(other&high) / 8
+	return n, n < 8 && w>>(8*n)&0x80 == 0
 }
 
 // inWord reports whether r, which is not ASCII, is part of a word. The rune

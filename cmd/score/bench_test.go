@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"spoor/internal/page"
+	"spoor/internal/topic"
+	"spoor/internal/wire"
+)
+
+// parsed is pages as parse leaves them, of a web in the shared data, or made up
+// where that is absent.
+func parsed(b *testing.B, web string) []*wire.Record {
+	root := os.Getenv("SPOOR_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared")
+	}
+	f, err := os.Open(filepath.Join(root, "webs", web+".warc.gz"))
+	if err != nil {
+		b.Logf("made-up pages: %v", err)
+		return madeUp()
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	raw, err := io.ReadAll(io.LimitReader(z, 24<<20))
+	if err != nil {
+		b.Fatal(err)
+	}
+	x := page.NewExtractor()
+	var all []*wire.Record
+	for _, capture := range strings.Split(string(raw), "WARC/1.") {
+		head, rest, _ := strings.Cut(capture, "\r\n\r\n")
+		_, url, _ := strings.Cut(head, "WARC-Target-URI: ")
+		url, _, _ = strings.Cut(url, "\r\n")
+		resp, err := http.ReadResponse(bufio.NewReader(strings.NewReader(rest)), nil)
+		if err != nil || resp.StatusCode != 200 {
+			continue
+		}
+		body, _ := io.ReadAll(resp.Body) // a capture that is cut short will do
+		c := x.Extract(page.Document{URL: url, ContentType: "text/html", Body: body})
+		all = append(all, &wire.Record{
+			V: wire.Version, URL: url, StatusCode: 200,
+			Title: c.Title, Description: c.Description, Keywords: c.Keywords,
+			Text: c.Text, AnchorText: c.AnchorText, OutDegree: c.OutDegree, Links: c.Links,
+		})
+	}
+	return all
+}
+
+// madeUp is pages of 1,600 words and 140 links.
+func madeUp() []*wire.Record {
+	word := func(n int) string { return "w" + strconv.Itoa(n*n%4999) }
+	var all []*wire.Record
+	for i := range 100 {
+		var text strings.Builder
+		for j := range 1600 {
+			text.WriteString(word(i*17+j) + " ")
+		}
+		rec := &wire.Record{V: wire.Version, URL: fmt.Sprintf("http://%d.example/", i), StatusCode: 200, Title: word(i), Text: text.String()}
+		for j := range 140 {
+			rec.Links = append(rec.Links, wire.Link{
+				URL:     fmt.Sprintf("http://%d.example/%s/%s.html", j, word(i), word(j)),
+				Anchor:  "course " + word(i+j),
+				Context: strings.Repeat(word(j)+" homework ", 10),
+			})
+		}
+		all = append(all, rec)
+	}
+	return all
+}
+
+func benchmarkTopic(b *testing.B) *topic.Topic {
+	t, err := topic.New("", "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := t.AddQuery("university course homework lecture syllabus assignments instructor exam"); err != nil {
+		b.Fatal(err)
+	}
+	return t
+}
+
+// BenchmarkScore is the measure alone, one core, warm.
+func BenchmarkScore(b *testing.B) {
+	for _, web := range []string{"modern", "webkb"} {
+		recs := parsed(b, web)
+		size, links := 0, 0
+		for _, r := range recs {
+			size += len(r.Title) + len(r.Description) + len(r.Keywords) + len(r.Text) + len(r.AnchorText)
+			for _, l := range r.Links {
+				size += len(l.URL) + len(l.Anchor) + len(l.Context)
+			}
+			links += len(r.Links)
+		}
+		for norm, name := range []string{"topic", "page"} {
+			b.Run(web+"/norm="+name, func(b *testing.B) {
+				o := &options{topic: benchmarkTopic(b)}
+				s, err := newScorer(o)
+				if err != nil {
+					b.Fatal(err)
+				}
+				s.vsm.Norm += 0
+				if norm == 1 {
+					s.vsm.Norm = 1
+				}
+				for _, r := range recs {
+					s.score(r)
+				}
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				for b.Loop() {
+					for _, r := range recs {
+						s.score(r)
+					}
+				}
+				b.ReportMetric(float64(len(recs)*b.N)/b.Elapsed().Seconds(), "pages/s")
+				b.ReportMetric(float64(links)/float64(len(recs)), "links/page")
+			})
+		}
+	}
+}
+
+// BenchmarkStream is the command without its process: records in, records out.
+func BenchmarkStream(b *testing.B) {
+	for _, web := range []string{"modern", "webkb"} {
+		recs := parsed(b, web)
+		var in bytes.Buffer
+		w := wire.NewWriter(&in)
+		for _, r := range recs {
+			if err := w.Write(r); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := w.Flush(); err != nil {
+			b.Fatal(err)
+		}
+		name := filepath.Join(b.TempDir(), "topic.json")
+		f, err := os.Create(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := benchmarkTopic(b).Write(f); err != nil {
+			b.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.Run(web, func(b *testing.B) {
+			b.SetBytes(int64(in.Len()))
+			for b.Loop() {
+				if err := run([]string{"-topic", name, "-j", "1"}, bytes.NewReader(in.Bytes()), io.Discard, io.Discard); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(recs)*b.N)/b.Elapsed().Seconds(), "pages/s")
+		})
+	}
+}
