@@ -31,6 +31,11 @@ const (
 	// A frame that asks for a larger window is refused. zstd --ultra --long=27
 	// asks for this much.
 	maxWindow = 128 << 20
+
+	// maxRewind bounds how many bytes are read twice to look for records inside
+	// one that claims to be longer than it is. Without it a file of nothing but
+	// such claims would take time in the square of its size.
+	maxRewind = 1 << 30
 )
 
 const (
@@ -64,6 +69,9 @@ type members struct {
 	open   bool  // a member is being read
 	failed error // why the current member could not be read to its end
 
+	seeker  io.Seeker // nil if src cannot go back
+	rewinds int64     // bytes that were read again
+
 	gz    *gzip.Reader
 	probe *gzip.Reader // looks ahead whether a gzip magic is the start of a record
 
@@ -80,6 +88,12 @@ func (m *members) reset(r io.Reader, base int64, f format) error {
 		m.in = bufio.NewReaderSize(&m.src, bufferSize)
 	} else {
 		m.in.Reset(&m.src)
+	}
+	m.seeker, m.rewinds = nil, 0
+	if s, ok := r.(io.Seeker); ok {
+		if at, err := s.Seek(0, io.SeekCurrent); err == nil && at == 0 {
+			m.seeker = s
+		}
 	}
 	m.base, m.start, m.open, m.failed, m.format = base, base, false, nil, f
 	if f == unknown {
@@ -135,8 +149,12 @@ func (m *members) next() error {
 		}
 		if err := m.begin(head); err != nil {
 			fault := &FormatError{m.start, err}
-			// The first byte is what made it no member: look behind it.
-			m.in.Discard(1)
+			if m.pos() == m.start {
+				m.in.Discard(1)
+			}
+			// Look behind its first byte: a broken header may have swallowed more
+			// than its own bytes.
+			m.rewind(m.start + 1)
 			if err := m.seek(); err != nil && err != io.EOF {
 				return err
 			}
@@ -145,6 +163,21 @@ func (m *members) next() error {
 		m.open, m.failed = true, nil
 		return nil
 	}
+}
+
+// rewind goes back to an offset of the file, if the file allows it and not too
+// much was read again yet.
+func (m *members) rewind(offset int64) {
+	again := m.pos() - offset
+	if m.seeker == nil || again <= 0 || m.rewinds+again > maxRewind {
+		return
+	}
+	if _, err := m.seeker.Seek(offset-m.base, io.SeekStart); err != nil {
+		return
+	}
+	m.rewinds += again
+	m.src.n = offset - m.base
+	m.in.Reset(&m.src)
 }
 
 func (m *members) begin(head []byte) (err error) {

@@ -11,15 +11,8 @@ import (
 	"time"
 )
 
-const (
-	// maxHeader bounds the named fields of a record, or of an HTTP message, in bytes.
-	maxHeader = 1 << 20
-
-	// maxRewind bounds how many bytes a Reader reads twice to look for records
-	// inside one that claims to be longer than it is. Without it a file of
-	// nothing but such claims would take time in the square of its size.
-	maxRewind = 1 << 30
-)
+// maxHeader bounds the named fields of a record, or of an HTTP message, in bytes.
+const maxHeader = 1 << 20
 
 // A Field is one named field of a record, or one line of an HTTP header.
 type Field struct{ Name, Value string }
@@ -157,8 +150,6 @@ type Reader struct {
 	alone   bool    // the record is the only one of its member so far
 	lost    bool    // no record where one should begin: look for the next
 
-	seeker   io.Seeker // nil if src cannot go back
-	rewinds  int64     // bytes that were read again
 	rec      Record
 	arena    []byte
 	fields   []Field
@@ -179,14 +170,8 @@ func (r *Reader) Reset(src io.Reader) error {
 }
 
 func (r *Reader) reset(src io.Reader, base int64, f format) error {
-	r.started, r.alone, r.lost, r.rewinds, r.finished = false, true, false, 0, nil
+	r.started, r.alone, r.lost, r.finished = false, true, false, nil
 	r.rec = Record{closed: true}
-	r.seeker = nil
-	if s, ok := src.(io.Seeker); ok {
-		if at, err := s.Seek(0, io.SeekCurrent); err == nil && at == 0 {
-			r.seeker = s
-		}
-	}
 	err := r.m.reset(src, base, f)
 	if err != nil && err != io.EOF {
 		return err
@@ -331,26 +316,11 @@ func (r *Reader) broken() error {
 	if r.m.format == zstded && r.m.frame.drain() == nil {
 		return fault // its frame is whole, so its end is known
 	}
-	r.rewind(r.m.start + 1)
+	r.m.rewind(r.m.start + 1)
 	if err := r.m.seek(); err != nil && err != io.EOF {
 		r.finished = err
 	}
 	return fault
-}
-
-// rewind goes back to an offset of the file, if the file allows it and not too
-// much was read again yet.
-func (r *Reader) rewind(offset int64) {
-	again := r.m.pos() - offset
-	if r.seeker == nil || again <= 0 || r.rewinds+again > maxRewind {
-		return
-	}
-	if _, err := r.seeker.Seek(offset-r.m.base, io.SeekStart); err != nil {
-		return
-	}
-	r.rewinds += again
-	r.m.src.n = offset - r.m.base
-	r.m.in.Reset(&r.m.src)
 }
 
 // blank passes over empty lines.
@@ -524,7 +494,7 @@ func (r *Reader) torn(rec *Record) error {
 	}
 	fault := &FormatError{rec.Offset, fmt.Errorf("Content-Length is %d but the %s ends after %d bytes", rec.ContentLength, r.container(), have)}
 	if r.m.format == plain {
-		r.rewind(rec.begin)
+		r.m.rewind(rec.begin)
 		r.lost = true
 	} else if head, _ := r.out.Peek(1); len(head) == 0 {
 		r.started = false // else we stand before the record of the next member
@@ -543,7 +513,7 @@ func (r *Reader) overrun(rec *Record) error {
 	fault := &FormatError{rec.Offset, fmt.Errorf("Content-Length is %d but no record begins behind the block", rec.ContentLength)}
 	if r.m.format == plain {
 		rec.Length = 0
-		r.rewind(rec.begin)
+		r.m.rewind(rec.begin)
 	}
 	r.lost = true
 	return fault

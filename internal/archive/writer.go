@@ -298,8 +298,8 @@ func (w *Writer) claim(p part) (f *os.File, size int64, err error) {
 }
 
 // wholeMembers is the length of a file up to the end of its last whole record.
-func wholeMembers(f *os.File) (int64, error) {
-	r, err := NewReader(f)
+func wholeMembers(file io.ReadSeeker) (int64, error) {
+	r, err := NewReader(file)
 	if err != nil {
 		return 0, err
 	}
