@@ -1,0 +1,268 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/frontier"
+	"spoor/internal/wire"
+)
+
+// command is one of the commands with its flags.
+type command struct {
+	name           string
+	flags          *flag.FlagSet
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	logger         *slog.Logger
+
+	store string
+	wait  time.Duration
+	log   string
+
+	strict bool
+	limit  filter.Size
+
+	now        time.Time
+	n          int
+	perHost    int
+	generation int
+	lease      time.Duration
+
+	repair bool
+}
+
+func newCommand(name string, stdin io.Reader, stdout, stderr io.Writer) *command {
+	c := &command{name: name, stdin: stdin, stdout: stdout, stderr: stderr, limit: wire.DefaultLimit}
+	c.flags = filter.Flags("frontier "+name, manual, stderr)
+	fs := c.flags
+	fs.StringVar(&c.store, "store", "", "the `directory` of the store")
+	fs.DurationVar(&c.wait, "wait", 30*time.Second, "how `long` to wait for another process to let go of the store")
+	fs.StringVar(&c.log, "log", "text", "log `format`, text or json")
+	switch name {
+	case "add", "import":
+		fs.BoolVar(&c.strict, "strict", false, "a line that is no record ends the command with status 1")
+		fs.Var(&c.limit, "limit", "longest line accepted, in `bytes` (KiB, MiB)")
+	case "next":
+		fs.IntVar(&c.n, "n", 0, "hand out at most so `many` addresses")
+		fs.IntVar(&c.perHost, "per-host", 0, "hand out at most so `many` of one host; 0 is no limit")
+		fs.IntVar(&c.generation, "generation", -1, "the `number` of the generation they are for")
+		fs.DurationVar(&c.lease, "lease", 10*time.Minute, "without -generation: how `long` to wait for an outcome")
+	case "check":
+		fs.BoolVar(&c.repair, "repair", false, "set what is damaged aside, in files of its own")
+	}
+	if name != "add" && name != "import" && name != "check" {
+		fs.Func("now", "the `time` that it is, in RFC 3339, if not what the clock says", func(v string) (err error) {
+			c.now, err = time.Parse(time.RFC3339, v)
+			return err
+		})
+	}
+	return c
+}
+
+// run parses the flags and does what the command does.
+func (c *command) run(args []string, do func(*command) error) error {
+	if err := filter.Parse(c.flags, args); err != nil {
+		return err
+	}
+	if c.store == "" {
+		return filter.Usagef("which store? -store DIR")
+	}
+	if c.flags.NArg() > 0 && (c.name == "next" || c.name == "stats" || c.name == "export" || c.name == "check") {
+		return filter.Usagef("%s takes no arguments, but got %q", c.name, c.flags.Arg(0))
+	}
+	c.logger = filter.Logger(c.stderr, "frontier "+c.name, c.log)
+	if c.now.IsZero() {
+		c.now = time.Now()
+	}
+	return do(c)
+}
+
+func (c *command) options() frontier.Options {
+	return frontier.Options{Wait: c.wait, Holder: fmt.Sprintf("process %d, frontier %s", os.Getpid(), c.name)}
+}
+
+// open opens the store and tells what opening found.
+func (c *command) open(o frontier.Options) (*frontier.Store, error) {
+	s, err := frontier.Open(c.store, o)
+	if err != nil {
+		return nil, err
+	}
+	found := s.Opened()
+	if found.Snapshot != nil {
+		c.logger.Warn("rebuilt the index from the log", "err", found.Snapshot)
+	}
+	if found.Cut > 0 && !o.ReadOnly {
+		c.logger.Warn("cut off an unfinished write, which was never acknowledged", "bytes", found.Cut)
+	}
+	return s, nil
+}
+
+// close closes s. That its snapshot could not be written is no failure.
+func (c *command) close(s *frontier.Store, err error) error {
+	cerr := s.Close()
+	if only, ok := errors.AsType[*frontier.SnapshotError](cerr); ok {
+		c.logger.Warn("snapshot", "err", only)
+		cerr = nil
+	}
+	if err != nil {
+		return err
+	}
+	return cerr
+}
+
+func (c *command) add() (err error) {
+	in, err := filter.Open(c.stdin, c.flags.Args())
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	o := c.options()
+	o.Create = true
+	s, err := c.open(o)
+	if err != nil {
+		return err
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+
+	tally := filter.NewTally(c.logger)
+	var changed, known, queries int64
+	r := wire.NewReader(filter.Addresses(&interruptible{r: in, signals: signals}), frontier.Sections)
+	r.Limit = int(c.limit)
+	var rec wire.Record
+	for err == nil {
+		err = r.Read(&rec)
+		if bad, ok := errors.AsType[*wire.SyntaxError](err); ok && !c.strict {
+			tally.Bad(bad)
+			err = nil
+			continue
+		}
+		if err != nil {
+			break
+		}
+		tally.In++
+		verdict, verr := s.Add(&rec)
+		switch verdict {
+		case frontier.Changed:
+			changed++
+		case frontier.Known:
+			known++
+		case frontier.Query:
+			queries++
+		case frontier.Refused:
+			tally.Skipped["refused"]++
+			c.logger.Warn("refused", "url", clip(rec.URL), "err", verr)
+		case frontier.Failed:
+			err = verr
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	err = c.close(s, err)
+	if queries > 0 {
+		tally.Skipped["query"] = queries // they are for search
+	}
+	tally.Close(slog.Int64("changed", changed), slog.Int64("known", known))
+	if cause, ok := errors.AsType[*interrupted](err); ok {
+		return filter.Exit(cause.status, fmt.Errorf("interrupted: what was read until now is in the store\nhint: run the same command again for the rest"))
+	}
+	return err
+}
+
+// clip shortens what a log line shows of a URL.
+func clip(s string) string {
+	if len(s) > 200 {
+		return s[:200] + "…"
+	}
+	return s
+}
+
+func (c *command) next() error {
+	switch {
+	case c.n < 1:
+		return filter.Usagef("how many? -n N, from 1")
+	case c.perHost < 0 || c.generation < -1 || c.lease <= 0:
+		return filter.Usagef("-per-host and -generation must not be negative, and -lease must be positive")
+	}
+	s, err := c.open(c.options())
+	if err != nil {
+		return err
+	}
+	lines, err := s.Next(frontier.Request{N: c.n, PerHost: c.perHost, Generation: c.generation, Lease: c.lease, Now: c.now})
+	if err == nil {
+		if _, err = c.stdout.Write(lines); err != nil {
+			err = fmt.Errorf("writing records: %w", err)
+		}
+	}
+	err = c.close(s, err)
+	if _, ok := errors.AsType[*frontier.NothingDue](err); ok {
+		return filter.Exit(filter.StatusNothingDue, err)
+	}
+	return err
+}
+
+// read runs f on the store, which is opened for reading only.
+func (c *command) read(f func(*frontier.Store, *bufio.Writer) error) error {
+	o := c.options()
+	o.ReadOnly = true
+	s, err := c.open(o)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(c.stdout, 1<<16)
+	err = f(s, w)
+	if err == nil {
+		err = w.Flush()
+	}
+	return c.close(s, err)
+}
+
+func (c *command) stats() error {
+	return c.read(func(s *frontier.Store, w *bufio.Writer) error {
+		st, err := s.Stats(c.now)
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(w).Encode(st)
+	})
+}
+
+func (c *command) export() error {
+	return c.read(func(s *frontier.Store, w *bufio.Writer) error { return s.Export(w, c.now) })
+}
+
+func (c *command) lineage() error {
+	if c.flags.NArg() != 1 {
+		return filter.Usagef("lineage of which URL? frontier lineage -store DIR URL")
+	}
+	return c.read(func(s *frontier.Store, w *bufio.Writer) error { return s.Lineage(w, c.flags.Arg(0), c.now) })
+}
+
+func (c *command) check() error {
+	found, err := frontier.Check(c.store, c.options(), c.repair)
+	if found != nil {
+		if err := json.NewEncoder(c.stdout).Encode(found); err != nil {
+			return err
+		}
+	}
+	if err != nil || !found.Wrong() {
+		return err
+	}
+	if found.Index != "" {
+		return fmt.Errorf("%s\nhint: the index was rebuilt from the log; the store is whole again", found.Index)
+	}
+	return found.Damaged[0]
+}

@@ -1,0 +1,236 @@
+package frontier
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A Finding is what [Check] found.
+type Finding struct {
+	Segments int       `json:"segments"`
+	Frames   int       `json:"frames"`
+	Lines    int       `json:"lines"`
+	URLs     int       `json:"urls"`
+	Gaps     int       `json:"gaps"` // damaged regions that were set aside earlier
+	Cut      int64     `json:"cut"`  // bytes of an unfinished write at the end, which never counted
+	Damaged  []*Damage `json:"damaged,omitempty"`
+	Repaired []string  `json:"repaired,omitempty"` // files that hold what was set aside
+	Index    string    `json:"index,omitempty"`    // what is wrong with the snapshot, which was rebuilt
+}
+
+// Wrong tells whether anything is wrong that is not repaired.
+func (f *Finding) Wrong() bool { return len(f.Damaged) > len(f.Repaired) || f.Index != "" }
+
+// Check reads the whole log of the store in dir, compares the index with it and
+// rebuilds the index. With repair it sets damaged regions of the log aside, each
+// in a file beside its segment, so that the store can be opened again without the
+// records that were in them.
+func Check(dir string, o Options, repair bool) (f *Finding, err error) {
+	o.Create, o.ReadOnly = false, false
+	s := &Store{dir: dir, unmap: func() error { return nil }}
+	s.log = &log{dir: dir, limit: segmentSize, open: openFile}
+	s.init()
+	if s.lock, err = acquireExisting(dir, o); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.release()) }()
+	if err := s.log.list(); err != nil {
+		return nil, err
+	}
+	f = &Finding{Segments: len(s.log.numbers)}
+	for i := range s.log.numbers {
+		if err := s.checkSegment(f, i, repair); err != nil {
+			return f, err
+		}
+	}
+	if f.Wrong() {
+		return f, nil
+	}
+	return f, s.checkIndex(f, o)
+}
+
+// acquireExisting takes the lock of a store that must be there.
+func acquireExisting(dir string, o Options) (*lock, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	if err == nil && len(names) == 0 {
+		return nil, noStore(dir)
+	}
+	return acquire(dir, o)
+}
+
+// checkSegment reads the ith segment, every line of it, and notes or repairs what
+// cannot be read.
+func (s *Store) checkSegment(f *Finding, i int, repair bool) error {
+	number := s.log.numbers[i]
+	isLast := i == len(s.log.numbers)-1
+	b, err := s.log.load(number, segmentHeader)
+	if err != nil {
+		return err
+	}
+	if b == nil {
+		if !isLast {
+			f.Damaged = append(f.Damaged, &Damage{segmentName(number), 0, segmentHeader})
+		}
+		return nil
+	}
+	for at := int64(0); at < int64(len(b)); {
+		end, err := scan(b[at:], func(off int64, fr frame) error { return s.checkFrame(f, fr) })
+		at += end
+		if err == nil {
+			break
+		}
+		_, size, whole := parseFrame(b[at:])
+		next, acknowledged := at+int64(size), true
+		if whole != nil {
+			next, acknowledged = behind(b, segmentHeader, at)
+			acknowledged = acknowledged || !isLast
+		}
+		if !acknowledged {
+			f.Cut = int64(len(b)) - at
+			break
+		}
+		d := &Damage{segmentName(number), segmentHeader + at, next - at}
+		f.Damaged = append(f.Damaged, d)
+		if repair {
+			name, err := s.setAside(number, d, b[at:next], next == int64(len(b)))
+			if err != nil {
+				return err
+			}
+			f.Repaired = append(f.Repaired, name)
+		}
+		at = next
+	}
+	return nil
+}
+
+// checkFrame reads every line of a frame.
+func (s *Store) checkFrame(f *Finding, fr frame) error {
+	f.Frames++
+	switch fr.kind {
+	case frameGap:
+		f.Gaps++
+		return nil
+	case frameMark:
+		return nil
+	}
+	b, err := s.log.unpack(s.unpacked, fr)
+	if err != nil {
+		return err
+	}
+	s.unpacked = b
+	lines := starts(nil, b)
+	if len(lines)-1 != fr.lines {
+		return fmt.Errorf("%d lines instead of %d", len(lines)-1, fr.lines)
+	}
+	first := 0
+	if fr.kind == frameBatch {
+		first = 1
+		if _, err := s.readBatch(0, b, lines); err != nil {
+			return err
+		}
+	}
+	f.Lines += fr.lines - first
+	for i := first; i < fr.lines; i++ {
+		if err := s.lines.decode(b[lines[i]:lines[i+1]-1], &s.rec); err != nil {
+			return err
+		}
+		if err := s.fact.read(&s.rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setAside copies a damaged region to a file of its own and writes a gap over it,
+// which has the same length, so that nothing behind it moves; at the end of a
+// segment it cuts the region off.
+func (s *Store) setAside(number uint32, d *Damage, region []byte, atEnd bool) (string, error) {
+	name := fmt.Sprintf("%08d-%d.damaged", number, d.Offset)
+	err := os.WriteFile(filepath.Join(s.dir, name), region, 0o666)
+	if err != nil {
+		return "", err
+	}
+	out, err := s.log.open(s.log.path(number), d.Offset)
+	if err != nil {
+		return "", err
+	}
+	if atEnd {
+		err = out.Truncate(d.Offset)
+	} else {
+		_, err = out.Write(appendFrame(nil, frame{kind: frameGap, payload: make([]byte, max(0, len(region)-frameHeader))}))
+	}
+	if err == nil {
+		err = out.Sync()
+	}
+	return name, errors.Join(err, out.Close())
+}
+
+// checkIndex compares the index that opening the store would give with one made
+// of the log alone, which then takes its place.
+func (s *Store) checkIndex(f *Finding, o Options) error {
+	old := &Store{dir: s.dir, readOnly: true, unmap: func() error { return nil }}
+	old.log = &log{dir: s.dir, limit: segmentSize, open: openFile, numbers: s.log.numbers}
+	old.init()
+	opened := old.restore(true)
+	defer func() { old.release() }()
+	if err := s.restore(false); err != nil {
+		return err
+	}
+	for id := range uint32(s.x.len()) {
+		if s.x.at(id).known() {
+			f.URLs++
+		}
+	}
+	switch {
+	case opened != nil:
+		f.Index = opened.Error()
+	case old.report.Snapshot != nil:
+		f.Index = old.report.Snapshot.Error()
+	default:
+		f.Index = differ(old, s)
+	}
+	_, err := os.Stat(filepath.Join(s.dir, snapshotName))
+	if f.Index != "" || errors.Is(err, fs.ErrNotExist) {
+		return s.saveSnapshot()
+	}
+	return nil
+}
+
+// differ tells how the state of two stores differs; "" if it does not.
+func differ(a, b *Store) string {
+	for _, pair := range [][2]*Store{{a, b}, {b, a}} {
+		for id := range uint32(pair[0].x.len()) {
+			e := pair[0].x.at(id)
+			if !e.known() {
+				continue
+			}
+			u := pair[0].x.url(e)
+			if pair[0].summary(u) != pair[1].summary(u) {
+				return "the index is not what the log says of " + u
+			}
+		}
+	}
+	return ""
+}
+
+// summary is all that is known of a URL, in a form that can be compared.
+func (s *Store) summary(url string) string {
+	id, ok := s.lookup(url)
+	if !ok {
+		return ""
+	}
+	x, e := s.x, s.x.at(id)
+	var b bytes.Buffer
+	fmt.Fprintln(&b, s.state(e, time.Unix(0, 0)), math.Float64bits(e.priority), e.asked, e.depth, e.due, e.retries, e.class, e.flags, e.lease, e.tie, e.wish, e.outcome)
+	fmt.Fprintln(&b, x.names[e.operator], x.names[e.reason], x.hosts[e.host].notBefore)
+	for _, p := range x.list(e) {
+		fmt.Fprintln(&b, x.url(x.at(p)))
+	}
+	return b.String()
+}

@@ -1,0 +1,426 @@
+// Package frontier is the durable queue of a crawl: which addresses are known,
+// which wait, which were handed out, and what came of them.
+//
+// A [Store] is a directory. Its truth is a log of the very records that were
+// added and handed out, in checksummed frames (doc/frontier-format.md); the index
+// in memory is derived from the log, and a snapshot of it makes opening fast.
+// What [Store.Commit] acknowledged survives kill -9 at any moment, and power loss
+// as far as the disk keeps what fsync promised.
+//
+// The state does not depend on the order in which records were added, nor on how
+// often: see rules.go for what decides. Time is a parameter everywhere.
+package frontier
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"spoor/internal/weburl"
+	"spoor/internal/wire"
+)
+
+// Options tell how a store is opened.
+type Options struct {
+	Create   bool          // make the store if there is none
+	ReadOnly bool          // change nothing, share the lock with other readers
+	Wait     time.Duration // how long to wait for another process to let go
+	Holder   string        // what this process tells those that wait for it
+
+	segment int64                                     // size of a segment; 0: segmentSize
+	open    func(name string, at int64) (file, error) // nil: openFile
+}
+
+// A Store is an open frontier. It is not safe for concurrent use.
+type Store struct {
+	dir      string
+	readOnly bool
+	lock     *lock
+	log      *log
+	x        *index
+	unmap    func() error
+	report   Opened
+
+	fact     fact
+	rec      wire.Record
+	lines    decoder
+	line     lineBuffer
+	raw      *wire.Writer // writes to line
+	unpacked []byte       // a frame of the log
+	starts   []int        // of its lines
+	batch    *batch       // whose end was not read yet
+
+	last   uint64 // 1 + the latest generation that was handed out; 0: none
+	fresh  int    // records since the snapshot
+	failed error
+}
+
+// Opened is what opening a store found.
+type Opened struct {
+	Snapshot error // why the snapshot was not used, if it was there; the index was rebuilt
+	Replayed int   // lines read that the snapshot did not have
+	Cut      int64 // bytes of an unfinished write, never acknowledged, cut off
+}
+
+// Opened tells what opening found.
+func (s *Store) Opened() Opened { return s.report }
+
+// Sections are what [Store.Add] needs decoded of the records it is given.
+const Sections = wire.Address | wire.Fetch
+
+// Open opens the store in dir. The error is a [*Damage] if the log cannot be read
+// to its end although it was acknowledged, and [*Locked] if another process has it.
+func Open(dir string, o Options) (s *Store, err error) {
+	if o.segment == 0 {
+		o.segment = segmentSize
+	}
+	if o.open == nil {
+		o.open = openFile
+	}
+	if o.Create && !o.ReadOnly {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return nil, fmt.Errorf("making the store: %w", err)
+		}
+	}
+	s = &Store{dir: dir, readOnly: o.ReadOnly, unmap: func() error { return nil }}
+	s.log = &log{dir: dir, limit: min(o.segment, segmentSize), open: o.open}
+	s.init()
+	if err := s.log.list(); errors.Is(err, fs.ErrNotExist) || err == nil && len(s.log.numbers) == 0 && !o.Create {
+		return nil, noStore(dir)
+	} else if err != nil {
+		return nil, err
+	}
+	if s.lock, err = acquire(dir, o); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			s.release()
+		}
+	}()
+	if err := s.log.list(); err != nil { // another process may have had it until now
+		return nil, err
+	}
+	return s, s.restore(true)
+}
+
+func (s *Store) init() { s.raw = wire.NewWriter(&s.line) }
+
+func noStore(dir string) error {
+	return fmt.Errorf("there is no store in %s\nhint: frontier add -store %s makes one", dir, dir)
+}
+
+// restore makes the index from the snapshot, if there is one and it may be used,
+// and the log, and makes the log ready for more.
+func (s *Store) restore(snapshot bool) error {
+	var from position
+	s.x = nil
+	if snapshot {
+		if err := s.loadSnapshot(&from); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			s.report.Snapshot = err
+		}
+	}
+	end, err := s.replay(from)
+	if err != nil {
+		return err
+	}
+	if s.x == nil { // an empty log
+		if err := s.newStore(); err != nil {
+			return err
+		}
+	}
+	for _, h := range s.x.handouts {
+		s.last = max(s.last, h.generation+1)
+	}
+	if s.readOnly {
+		return nil
+	}
+	return s.log.begin(end.offset, end.synced, end.dirty)
+}
+
+// newStore begins the index of a store without records.
+func (s *Store) newStore() error {
+	if s.log.id == 0 {
+		var b [8]byte
+		rand.Read(b[:]) // never fails
+		s.log.id = binary.LittleEndian.Uint64(b[:]) | 1
+	}
+	s.x = newIndex(s.log.id)
+	return nil
+}
+
+// position is how far the log was read.
+type position struct {
+	segment uint32 // 0: not at all
+	offset  int64
+	synced  int64
+	dirty   bool
+}
+
+// replay applies what the log holds behind from.
+func (s *Store) replay(from position) (position, error) {
+	at := from
+	for i, number := range s.log.numbers {
+		if number < from.segment {
+			continue
+		}
+		if number != from.segment || from.segment == 0 {
+			at = position{segment: number, offset: segmentHeader, synced: segmentHeader}
+		}
+		isLast := i == len(s.log.numbers)-1
+		b, err := s.log.load(number, at.offset)
+		if err != nil {
+			return at, err
+		}
+		if b == nil {
+			if !isLast {
+				return at, &Damage{segmentName(number), 0, segmentHeader}
+			}
+			at.offset = 0
+			continue
+		}
+		if s.x == nil {
+			s.x = newIndex(s.log.id)
+		}
+		base := at.offset
+		end, err := scan(b, func(off int64, f frame) error {
+			at.synced = max(at.synced, f.synced)
+			at.dirty = f.kind != frameMark
+			if err := s.applyFrame(number, base+off, f); err != nil {
+				return fmt.Errorf("%s, byte %d: %w", segmentName(number), base+off, err)
+			}
+			return nil
+		})
+		at.offset = base + end
+		if errors.Is(err, errFrame) {
+			next, acknowledged := behind(b, base, end)
+			if acknowledged || !isLast {
+				return at, &Damage{segmentName(number), at.offset, next - end}
+			}
+			s.report.Cut = int64(len(b)) - end
+			at.dirty = true
+		} else if err != nil {
+			return at, err
+		}
+	}
+	s.batch = nil
+	return at, nil
+}
+
+// applyFrame applies what a frame of the log says.
+func (s *Store) applyFrame(number uint32, at int64, f frame) error {
+	if f.kind != frameBatch {
+		s.batch = nil // one that did not come to its end
+	}
+	if f.kind != frameRecords && f.kind != frameBatch {
+		return nil
+	}
+	var err error
+	if s.unpacked, err = s.log.unpack(s.unpacked, f); err != nil {
+		return err
+	}
+	lines := starts(s.starts[:0], s.unpacked)
+	s.starts = lines
+	if len(lines)-1 != f.lines {
+		return fmt.Errorf("%d lines instead of %d", len(lines)-1, f.lines)
+	}
+	s.report.Replayed += f.lines
+	s.fresh += f.lines
+	if f.kind == frameBatch {
+		return s.applyBatch(placeOf(number, at, 0), s.unpacked, lines)
+	}
+	for i := range f.lines {
+		line := s.unpacked[lines[i] : lines[i+1]-1]
+		if err := s.lines.decode(line, &s.rec); err != nil {
+			return fmt.Errorf("line %d: %w", i, err)
+		}
+		if err := s.fact.read(&s.rec); err != nil {
+			return fmt.Errorf("line %d: %w", i, err)
+		}
+		s.fact.line = func() ([]byte, error) { return line, nil }
+		if _, err := s.apply(&s.fact, placeOf(number, at, i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A Verdict is what [Store.Add] made of a record.
+type Verdict int
+
+// The verdicts.
+const (
+	Changed Verdict = iota // the state is another one now
+	Known                  // it says nothing new
+	Query                  // a query without URL, which is not for this store
+	Refused                // it cannot be accepted; the error says why
+	Failed                 // the store cannot go on; the error says why
+)
+
+// Add adds an address or an outcome. rec must have been read with at least
+// [Sections]; it may be changed. What was added counts after [Store.Commit].
+func (s *Store) Add(rec *wire.Record) (Verdict, error) {
+	if s.failed != nil {
+		return Failed, s.failed
+	}
+	if rec.URL == "" {
+		return Query, nil
+	}
+	if rec.IsOutcome() {
+		rec.Drop(wire.Parse | wire.Body)
+	}
+	f := &s.fact
+	if err := f.read(rec); err != nil {
+		return Refused, err
+	}
+	var line []byte
+	f.line = func() (_ []byte, err error) {
+		if line == nil {
+			line, err = s.encode(rec)
+		}
+		if len(line) > maxRecord {
+			err = fmt.Errorf("%w: longer than %d bytes without its page", errLine, maxRecord)
+		}
+		return line, err
+	}
+	if f.class != classNone || len(f.parents) > 0 { // others are refused before they change anything
+		if _, err := f.line(); err != nil {
+			return Refused, err
+		}
+	}
+	p, err := s.log.next()
+	if err != nil {
+		return s.fail(err)
+	}
+	changed, err := s.apply(f, p)
+	switch {
+	case errors.Is(err, errLine):
+		return Refused, err
+	case err != nil:
+		return s.fail(err)
+	case !changed:
+		return Known, nil
+	}
+	s.log.append(line)
+	s.fresh++
+	return Changed, nil
+}
+
+func (s *Store) fail(err error) (Verdict, error) {
+	s.failed = err
+	return Failed, err
+}
+
+// errLine is wrapped by the errors about a record that cannot be a line of the log.
+var errLine = errors.New("cannot be kept")
+
+// encode is the line of rec as it stands in the log.
+func (s *Store) encode(rec *wire.Record) ([]byte, error) {
+	s.line = s.line[:0]
+	if err := s.raw.Write(rec); err != nil {
+		return nil, fmt.Errorf("%w: %w", errLine, err)
+	}
+	if err := s.raw.Flush(); err != nil {
+		return nil, err
+	}
+	line := cutState(bytes.TrimSuffix(s.line, []byte("\n")))
+	if len(line) > maxLine {
+		return nil, fmt.Errorf("%w: longer than %d bytes", errLine, maxLine)
+	}
+	return line, nil
+}
+
+// Commit returns when everything that was added before is on disk.
+func (s *Store) Commit() error {
+	if s.failed != nil {
+		return s.failed
+	}
+	if err := s.log.sync(); err != nil {
+		s.failed = err
+	}
+	return s.failed
+}
+
+// Close commits, writes the snapshot if it has become stale, and lets go of the
+// store. The snapshot is derived: if it alone could not be written nothing is
+// lost, and the error is a [*SnapshotError].
+func (s *Store) Close() error {
+	var err error
+	if !s.readOnly {
+		err = s.Commit()
+		if err == nil && s.stale() {
+			err = s.saveSnapshot()
+		}
+	}
+	return errors.Join(err, s.release())
+}
+
+// stale tells whether replaying what the snapshot lacks would take longer than
+// writing a new one is worth.
+func (s *Store) stale() bool { return s.fresh > max(2048, s.x.len()/32) }
+
+func (s *Store) release() error {
+	err := errors.Join(s.log.close(), s.unmap())
+	if s.lock != nil {
+		err = errors.Join(err, s.lock.release())
+	}
+	return err
+}
+
+// lineBuffer collects what is written to it.
+type lineBuffer []byte
+
+func (b *lineBuffer) Write(p []byte) (int, error) {
+	*b = append(*b, p...)
+	return len(p), nil
+}
+
+// A decoder decodes single lines.
+type decoder struct {
+	feed []byte
+	end  bool // the newline behind feed was read too
+	r    *wire.Reader
+}
+
+func (d *decoder) decode(line []byte, rec *wire.Record) error {
+	if d.r == nil {
+		d.r = wire.NewReader(d, Sections)
+	}
+	if len(line) == 0 {
+		return errors.New("empty line")
+	}
+	d.feed, d.end = line, false
+	return d.r.Read(rec)
+}
+
+// Read gives the reader the line, its newline, and no more than that, ever.
+func (d *decoder) Read(p []byte) (n int, err error) {
+	switch {
+	case len(d.feed) > 0:
+		n = copy(p, d.feed)
+		d.feed = d.feed[n:]
+	case d.end:
+		return 0, io.ErrUnexpectedEOF
+	}
+	if len(d.feed) == 0 && n < len(p) {
+		p[n], d.end = '\n', true
+		n++
+	}
+	return n, nil
+}
+
+// lookup returns the entry of a URL that is known.
+func (s *Store) lookup(url string) (id uint32, ok bool) {
+	u, err := weburl.Parse(url)
+	if err != nil {
+		return 0, false
+	}
+	id, ok = s.x.find(u)
+	return id, ok && s.x.at(id).known()
+}

@@ -1,0 +1,86 @@
+package frontier
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// This file is the lock of a store: one process writes, or several read. The
+// system drops it when a process dies, however that happens.
+
+const lockName = "lock"
+
+// errLocked says that another process has the lock.
+var errLocked = errors.New("locked")
+
+// Locked says that another process had the store for longer than was waited.
+type Locked struct {
+	Dir    string
+	Holder string // as it described itself; empty if it reads only
+}
+
+func (e *Locked) Error() string {
+	holder := e.Holder
+	if holder == "" {
+		holder = "another process"
+	}
+	return fmt.Sprintf("%s is in use by %s\nhint: wait for it to end; a store is for one process at a time", e.Dir, holder)
+}
+
+// lock is a lock that is held.
+type lock struct{ f *os.File }
+
+// acquire waits for the lock of dir.
+func acquire(dir string, o Options) (*lock, error) {
+	name := filepath.Join(dir, lockName)
+	mode := os.O_RDWR | os.O_CREATE
+	if o.ReadOnly {
+		mode = os.O_RDONLY
+	}
+	f, err := os.OpenFile(name, mode, 0o666)
+	if o.ReadOnly && errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // a copy of a store, which nobody writes to
+	}
+	if err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			err = fmt.Errorf("%w\nhint: whoever adds or hands out must be allowed to write to the store", err)
+		}
+		return nil, fmt.Errorf("locking the store: %w", err)
+	}
+	for end := time.Now().Add(o.Wait); ; time.Sleep(5 * time.Millisecond) {
+		err = tryLock(f, !o.ReadOnly)
+		if !errors.Is(err, errLocked) {
+			break
+		}
+		if !time.Now().Before(end) {
+			b, _ := io.ReadAll(io.LimitReader(f, 200))
+			err = &Locked{dir, strings.TrimSpace(string(b))}
+			break
+		}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	l := &lock{f}
+	if !o.ReadOnly {
+		l.say(o.Holder)
+	}
+	return l, nil
+}
+
+// say writes who holds the lock into its file. It is a courtesy: if the disk is
+// full those who wait are told less.
+func (l *lock) say(holder string) {
+	if l.f.Truncate(0) == nil && holder != "" {
+		l.f.WriteAt([]byte(holder+"\n"), 0)
+	}
+}
+
+func (l *lock) release() error { return l.f.Close() }
