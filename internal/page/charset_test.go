@@ -1,0 +1,84 @@
+package page
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+)
+
+var charsetTable = []struct {
+	name, declared, body string
+	charset, text        string
+}{
+	{"byte order mark before all", "iso-8859-2", "\xEF\xBB\xBF<meta charset=big5>é", "utf-8", "é"},
+	{"UTF-16 by its mark", "utf-8", "\xFE\xFF\x00<\x00p\x00>\x20\xAC", "utf-16be", "€"},
+	{"UTF-16 by the header", "utf-16", "<\x00p\x00>\x00a\x00", "utf-16le", "a"},
+	{"UTF-16 by its look", "", "<\x00p\x00>\x00a\x00", "utf-16le", "a"},
+	{"header before meta", "ISO-8859-2", "<meta charset=utf-8>\xB1", "iso-8859-2", "ą"},
+	{"a header nobody knows", "klingon", "<meta charset=iso-8859-2>\xB1", "iso-8859-2", "ą"},
+	{"meta charset", "", "<META CharSet=' Windows-1251 '>\xE9", "windows-1251", "й"},
+	{"meta http-equiv", "", `<meta content="text/html; charset = 'koi8-r'" http-equiv=content-type>` + "\xC1", "koi8-r", "а"},
+	{"content without http-equiv", "", `<meta content="text/html; charset=koi8-r">` + "\xC1", "windows-1252", "Á"},
+	{"the first meta that declares", "", "<meta name=x><meta charset=nonsense><meta charset=koi8-r><meta charset=big5>\xC1", "koi8-r", "а"},
+	{"meta in a comment", "", "<!-- <meta charset=koi8-r> --><p>\xC1", "windows-1252", "Á"},
+	{"meta in an attribute", "", `<p title="<meta charset=koi8-r>">` + "\xC1", "windows-1252", "Á"},
+	{"meta far down", "", "<script>" + strings.Repeat("x", 5000) + "</script><meta charset=koi8-r>\xC1", "koi8-r", "а"},
+	{"meta that says UTF-16 in ASCII", "", "<meta charset=utf-16>é", "utf-8", "é"},
+	{"XML declaration", "", `<?xml version="1.0" encoding='iso-8859-5'?><p>` + "\xD0", "iso-8859-5", "а"},
+	{"Shift_JIS", "x-sjis", "\x93\xFA\x96\x7B", "shift_jis", "日本"},
+	{"EUC-KR", "ks_c_5601-1987", "\xC7\xD1", "euc-kr", "한"},
+	{"GB", "gb2312", "\xD6\xD0", "gbk", "中"},
+	{"nothing said, UTF-8", "", "é", "utf-8", "é"},
+	{"nothing said, no UTF-8", "", "caf\xE9 \x96", "windows-1252", "café –"},
+	{"nothing said, ASCII", "", "a", "windows-1252", "a"},
+	{"UTF-8 said, Latin-1 meant", "utf-8", "caf\xE9 cr\xE8me", "windows-1252", "café crème"},
+	{"UTF-8 said by the header, the truth in meta", "utf-8", "<meta charset=koi8-r>\xC1\xC2", "koi8-r", "аб"},
+	{"UTF-8, cut in a letter", "utf-8", "éééé\xC3", "utf-8", "éééé\uFFFD"},
+	{"Latin-1 said, UTF-8 meant", "iso-8859-1", "café", "utf-8", "café"},
+	{"ASCII said, ASCII meant", "us-ascii", "a", "windows-1252", "a"},
+	{"an encoding that is only a danger", "iso-2022-kr", "a b", "windows-1252", "a b"},
+	{"UTF-7 is none", "utf-7", "+AGE-", "windows-1252", "+AGE-"},
+	{"overlong and surrogates", "utf-8", "éééééé \xC0\x80 \xED\xA0\x80", "utf-8", "éééééé \uFFFD \uFFFD"},
+}
+
+func TestCharsets(t *testing.T) {
+	for _, test := range charsetTable {
+		t.Run(test.name, func(t *testing.T) {
+			c := NewExtractor().Extract(Document{URL: here, ContentType: "text/html", Charset: test.declared, Body: []byte(test.body)})
+			if c.Charset != test.charset || c.Text != test.text {
+				t.Errorf("read %q as %s, want %q as %s", c.Text, c.Charset, test.text, test.charset)
+			}
+		})
+	}
+}
+
+// TestEncodingSuite runs the cases of html5lib. They are about declarations, so
+// what we conclude from the bytes in spite of them is left out.
+func TestEncodingSuite(t *testing.T) {
+	const wontPass = 0
+	cases, failed := 0, 0
+	for _, name := range []string{"tests1.dat", "tests2.dat", "test-yahoo-jp.dat"} {
+		data, err := os.ReadFile(shared(t, "suites/html5lib/encoding/"+name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for part := range bytes.SplitSeq(append([]byte("\n"), data...), []byte("\n#data\n")) {
+			body, want, ok := bytes.Cut(part, []byte("\n#encoding\n"))
+			if !ok {
+				continue
+			}
+			cases++
+			label, _, _ := strings.Cut(string(want), "\n")
+			_, wantName := lookup(label)
+			if _, got := decode(body, "", true); got != wantName {
+				failed++
+				t.Logf("%s: %.200q: read as %s, want %s", name, body, got, wantName)
+			}
+		}
+	}
+	t.Logf("%d cases, %d differ", cases, failed)
+	if failed > wontPass {
+		t.Errorf("%d cases differ, %d are known", failed, wontPass)
+	}
+}

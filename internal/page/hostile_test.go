@@ -1,0 +1,157 @@
+package page
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+
+	"spoor/internal/weburl"
+)
+
+// numbered is n copies of a tag with different attributes.
+func numbered(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
+// hostile pages: each has the link http://example.org/x somewhere, and would
+// cost a careless reader much time or memory.
+var hostile = []struct {
+	name, html string
+	flat       bool
+}{
+	{"a hundred thousand divs", strings.Repeat("<div>", 100_000) + `<a href=/x>x</a>`, true},
+	{"ten megabytes of divs", `<a href=/x>x</a>` + strings.Repeat("<div>", 2_000_000), true},
+	{"divs that end", `<a href=/x>x</a>` + strings.Repeat("<div></div>", 500_000), false},
+	{"deep ends that never began", `<a href=/x>x</a>` + strings.Repeat("</b></div>", 500_000), false},
+	{"four hundred fonts in each of many paragraphs", `<a href=/x>x</a><p>` + numbered("<font size=%d>", 400) + strings.Repeat("<p>x", 200_000), true},
+	{"fonts that end where it does not count", `<a href=/x>x</a>` + numbered("<font size=%d><object></font></object>", 400) + strings.Repeat("<p>x", 200_000), true},
+	{"fonts that end in attributes", `<a href=/x>x</a>` + numbered(`<font size=%d><p title="</font>">`, 200) + strings.Repeat("<p>x", 200_000), true},
+	{"fonts that end in comments", `<a href=/x>x</a>` + numbered(`<font size=%d><!--</font>-->`, 400) + strings.Repeat("<p>x", 200_000), true},
+	{"a font of many attributes", `<a href=/x>x</a><p><font ` + numbered(" a%d", 10_000) + `>` + strings.Repeat("<p>x", 200_000), true},
+	{"many bodies", `<a href=/x>x</a>` + numbered("<body a%d>", 100_000), true},
+	{"bold and paragraphs, crossed", `<a href=/x>x</a>` + strings.Repeat("<b><p></b></p>", 200_000), false},
+	{"links that never end", `<a href=/x>x</a>` + strings.Repeat("<a href=/x><p>", 100_000), false},
+	{"tables in tables", `<a href=/x>x</a>` + strings.Repeat("<table><tr><td>", 100_000), true},
+	{"formatting in tables", `<a href=/x>x</a>` + strings.Repeat("<table><b><tr><i><td><u>", 170) + strings.Repeat("<p>", 200_000), true},
+	{"templates in templates", `<a href=/x>x</a>` + strings.Repeat("<template>", 100_000), true},
+	{"frames without end", `<a href=/x>x</a><frameset>` + strings.Repeat("<noframes>", 100_000), false},
+	{"an attribute of megabytes", `<a href=/x title="` + strings.Repeat("t ", 1<<20) + `"></a><a href="` + strings.Repeat("/y", 1<<20) + `">y</a>`, false},
+	{"a hundred thousand attributes", `<a href=/x ` + numbered("a%d=1 ", 100_000) + `>x</a>`, false},
+	{"a word of megabytes", `<a href=/x>` + strings.Repeat("é", 1<<20) + `</a>`, false},
+	{"more text than there may be", `<a href=/x>x</a>` + strings.Repeat("word ", 2<<20), false},
+	{"a hundred thousand links", `<a href=/x>x</a>` + numbered("<a href=/y%d>y</a>", 100_000), false},
+	{"long addresses of short links", `<base href="http://example.org/` + strings.Repeat("b", 8000) + `/"><a href=/x>x</a>` + numbered("<a href=%d>y</a>", 20_000), false},
+	{"a link around many links", `<a href=/x>x</a><a href=/z><table>` + numbered("<td><a href=/y%d>y</a>", 20_000), false},
+	{"tags without end", `<a href=/x>x</a>` + strings.Repeat("<font ", 500_000), false},
+	{"quotes without end", `<a href=/x>x</a>` + strings.Repeat(`<font a="`, 500_000), false},
+	{"a comment without end", `<a href=/x>x</a><!--` + strings.Repeat("<b>", 1_000_000), false},
+	{"a script without end", `<a href=/x>x</a><script>` + strings.Repeat("<font a=1>", 300_000), false},
+	{"entities", `<a href=/x>x</a>` + strings.Repeat("&ngE;&#x10FFFF;&", 200_000), false},
+	{"lone surrogates and zeros", `<a href=/x>x` + strings.Repeat("&#xD800;\x00", 1000), false},
+	{"formulas", `<a href=/x>x</a>` + strings.Repeat("<svg><title><math><mi><b>", 100_000), true},
+	{"choices", `<a href=/x>x</a>` + strings.Repeat("<select><option><b>", 100_000), true},
+}
+
+func TestHostilePagesAreReadInBounds(t *testing.T) {
+	x := NewExtractor()
+	for _, test := range hostile {
+		t.Run(test.name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			c := x.Extract(Document{URL: here, ContentType: "text/html", Body: []byte(test.html)})
+			runtime.ReadMemStats(&after)
+			t.Logf("%.1f MB of page, %.0f MB allocated", float64(len(test.html))/1e6, float64(after.TotalAlloc-before.TotalAlloc)/1e6)
+			if c.Flat != test.flat {
+				t.Errorf("flat %v, want %v", c.Flat, test.flat)
+			}
+			if len(c.Links) == 0 || c.Links[0].URL != "http://example.org/x" {
+				t.Errorf("the link is lost: %d links", len(c.Links))
+			}
+			check(t, c)
+		})
+	}
+}
+
+// check fails the test if content breaks the promises of the package.
+func check(t *testing.T, c Content) {
+	t.Helper()
+	if len(c.Text) > MaxText || len(c.AnchorText) > MaxAnchors || len(c.Links) > MaxLinks {
+		t.Errorf("unbounded: %d bytes of text, %d of anchors, %d links", len(c.Text), len(c.AnchorText), len(c.Links))
+	}
+	texts := []string{c.Text, c.AnchorText, c.Title, c.Description, c.Keywords, c.Lang, c.RobotsMeta, c.Canonical, c.Charset}
+	for _, s := range texts[2:] {
+		if len(s) > max(MaxMeta, weburl.MaxLength) {
+			t.Errorf("unbounded: %d bytes", len(s))
+		}
+	}
+	size := 0
+	seen := map[string]bool{}
+	for _, l := range c.Links {
+		size += len(l.URL) + len(l.Anchor) + len(l.Context) + len(l.Rel) + len(l.Path)
+		if len(l.Anchor) > MaxAnchor || len(l.Context) > MaxContext || len(l.Path) > MaxPath || len(l.Rel) > MaxPath || len(l.Tag) > 10 {
+			t.Errorf("unbounded link to %.100s", l.URL)
+		}
+		if canonical, err := weburl.Canonical(l.URL); err != nil || canonical != l.URL {
+			t.Errorf("link to %.100q is not canonical: %.100q, %v", l.URL, canonical, err)
+		}
+		if seen[l.URL] {
+			t.Errorf("%.100s is there twice", l.URL)
+		}
+		seen[l.URL] = true
+		if strings.Count(l.Context, "\n") > 1 || strings.Contains(l.Anchor, "\n") {
+			t.Errorf("lines in anchor %q or context %q", l.Anchor, l.Context)
+		}
+		texts = append(texts, l.Anchor, l.Context, l.Rel, l.Path)
+	}
+	if size > 2*maxLinkBytes {
+		t.Errorf("unbounded: %d bytes of links", size)
+	}
+	if n := len(c.Links); c.OutDegree < n-1 || n < MaxLinks && size < maxLinkBytes/2 && c.OutDegree > n {
+		t.Errorf("out-degree %d with %d links", c.OutDegree, n)
+	}
+	for _, f := range c.Fields {
+		texts = append(texts, f.Name)
+		texts = append(texts, f.Values...)
+	}
+	for _, s := range texts {
+		if !utf8.ValidString(s) {
+			t.Errorf("no UTF-8: %.100q", s)
+		}
+		if s != strings.TrimSpace(s) && !strings.HasPrefix(s, "\n") && !strings.HasSuffix(s, "\n") {
+			t.Errorf("space around %.100q", s)
+		}
+	}
+}
+
+// treeSize is how many elements and half attributes a tree has, or 0 if the
+// parser refuses the page.
+func treeSize(page string) int {
+	root, err := html.ParseWithOptions(strings.NewReader(page), html.ParseOptionEnableScripting(false))
+	if err != nil {
+		return 0
+	}
+	size := 0
+	for node := range root.Descendants() {
+		size += 2 + len(node.Attr)
+	}
+	return size / 2
+}
+
+func TestTheGuardBoundsTheTree(t *testing.T) {
+	for _, test := range hostile {
+		if test.flat || len(test.html) > 4<<20 {
+			continue
+		}
+		if size, most := treeSize(test.html), dearest+4*len(test.html); size > most {
+			t.Errorf("%s: the tree has %d elements, more than %d", test.name, size, most)
+		}
+	}
+}
