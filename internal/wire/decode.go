@@ -214,11 +214,21 @@ func (d *decoder) object(o *object, base unsafe.Pointer) error {
 
 // field decodes the value at pos into the field of the struct at base.
 func (d *decoder) field(f *field, base unsafe.Pointer) error {
+	var err error
 	if d.peek() == 'n' {
 		f.clear(base, Null)
-		return d.literal("null")
+		err = d.literal("null")
+	} else {
+		err = d.value(f, base)
 	}
-	var err error
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	return nil
+}
+
+// value decodes the value at pos, which is not null.
+func (d *decoder) value(f *field, base unsafe.Pointer) (err error) {
 	switch f.kind {
 	case kindString:
 		*in[string](f, base), err = d.string()
@@ -257,10 +267,7 @@ func (d *decoder) field(f *field, base unsafe.Pointer) error {
 			return d.object(linkObject, unsafe.Pointer(l))
 		})
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.name, err)
-	}
-	return nil
+	return err
 }
 
 // extend lengthens s by the element that its array holds there already, so that

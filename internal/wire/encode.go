@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"unicode/utf8"
@@ -53,7 +54,11 @@ func (r *Record) appendValue(dst []byte, f *field, base unsafe.Pointer) ([]byte,
 	case kindString:
 		return appendString(dst, *in[string](f, base)), nil
 	case kindInt:
-		return strconv.AppendInt(dst, int64(*in[int](f, base)), 10), nil
+		n := *in[int](f, base)
+		if n == 0 && f.name == "v" {
+			n = Version
+		}
+		return strconv.AppendInt(dst, int64(n), 10), nil
 	case kindInt64:
 		return strconv.AppendInt(dst, *in[int64](f, base), 10), nil
 	case kindFloat:
@@ -151,50 +156,106 @@ func appendFloat(dst []byte, v float64) ([]byte, error) {
 // appendString appends s in quotes. It escapes what JSON requires and nothing
 // else. Every byte of s that is not UTF-8 becomes U+FFFD, as in encoding/json.
 func appendString(dst []byte, s string) []byte {
-	if !utf8.ValidString(s) {
-		s = string([]rune(s))
-	}
-	dst = append(dst, '"')
 	b := unsafe.Slice(unsafe.StringData(s), len(s))
-	dst = slices.Grow(dst, len(b)+len(b)/16+64)
+	dst = append(slices.Grow(dst, len(b)+16), '"')
 	buf, n := dst[:cap(dst)], len(dst)
-	for i := 0; i < len(b); {
-		// Room for a word, the longest escape and the closing quote.
-		if len(buf)-n < 24 {
-			dst = slices.Grow(buf[:n], len(b)-i+(len(b)-i)/4+64)
-			buf = dst[:cap(dst)]
-		}
-		if i+8 <= len(b) {
-			w := load(b[i:])
-			binary.LittleEndian.PutUint64(buf[n:], w)
-			m := special(w)
-			if m == 0 {
-				i += 8
-				n += 8
-				continue
-			}
-			i += first(m)
-			n += first(m)
-		}
-		c := b[i]
-		i++
-		switch short := shorts[c]; {
-		case short != 0:
-			buf[n], buf[n+1] = '\\', short
-			n += 2
-		case c < ' ':
-			n += copy(buf[n:], `\u00`)
-			buf[n], buf[n+1] = hexDigits[c>>4], hexDigits[c&15]
-			n += 2
-		default:
-			buf[n] = c
-			n++
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		w := load(b[i:])
+		binary.LittleEndian.PutUint64(buf[n+i:], w)
+		if special(w)|w&highs != 0 {
+			return appendEscaped(buf[:n+i], b[i:])
 		}
 	}
-	return append(buf[:n], '"')
+	for ; i < len(b); i++ {
+		c := b[i]
+		if c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+			return appendEscaped(buf[:n+i], b[i:])
+		}
+		buf[n+i] = c
+	}
+	buf[n+i] = '"'
+	return buf[:n+i+1]
 }
 
-const hexDigits = "0123456789abcdef"
+// longest is how many bytes one can become: \u001f.
+const longest = 6
+
+// appendEscaped appends b and a closing quote.
+func appendEscaped(dst, b []byte) []byte {
+	if !valid(b) {
+		b = []byte(string([]rune(string(b))))
+	}
+	if len(b) > chunkSize {
+		dst, b = appendChunks(dst, b)
+	}
+	n := len(dst)
+	dst = slices.Grow(dst, len(b)*longest+8)
+	dst = dst[:cap(dst)]
+	for _, c := range b {
+		e := encoded[c]
+		binary.LittleEndian.PutUint64(dst[n:], e)
+		n += int(e >> 56)
+	}
+	dst[n] = '"'
+	return dst[:n+1]
+}
+
+// appendChunks appends as much of b as fills whole chunks, and returns the rest.
+//
+// Pages have an escape every twenty bytes, so a loop that asks at each byte or
+// word whether it holds one spends its time on mispredicted branches. Here the
+// escapes of a chunk are found beforehand, and what stands before each of them
+// is copied by a fixed number of bytes, mostly too many, and so is the escape.
+func appendChunks(dst, b []byte) (_, rest []byte) {
+	const stride = 64 // of 64 runs between escapes 60 are not longer
+	var masks [chunkSize / blockSize]uint64
+	n := len(dst)
+	for len(b) >= chunkSize+stride {
+		if need := chunkSize*longest + stride; cap(dst)-n < need {
+			dst = slices.Grow(dst[:n], need+len(b)+len(b)/8)
+		}
+		dst = dst[:cap(dst)]
+		specials(masks[:], b)
+		i := 0
+		for k, mask := range masks {
+			for ; mask != 0; mask &= mask - 1 {
+				j := k*blockSize + bits.TrailingZeros64(mask)
+				*(*[stride]byte)(dst[n:]) = *(*[stride]byte)(b[i:])
+				if j-i > stride {
+					copy(dst[n+stride:], b[i+stride:j])
+				}
+				n += j - i
+				e := encoded[b[j]]
+				binary.LittleEndian.PutUint64(dst[n:], e)
+				n += int(e >> 56)
+				i = j + 1
+			}
+		}
+		n += copy(dst[n:], b[i:chunkSize])
+		b = b[chunkSize:]
+	}
+	return dst[:n], b
+}
+
+// encoded holds what each byte becomes in a JSON string, up to six bytes in the
+// order of memory, and their number in the highest byte.
+var encoded = func() (t [256]uint64) {
+	for c := range t {
+		text := string([]byte{byte(c)})
+		switch {
+		case shorts[c] != 0:
+			text = string([]byte{'\\', shorts[c]})
+		case c < ' ':
+			text = fmt.Sprintf(`\u%04x`, c)
+		}
+		t[c] = uint64(len(text)) << 56
+		for i := range len(text) {
+			t[c] |= uint64(text[i]) << (8 * i)
+		}
+	}
+	return t
+}()
 
 // shorts holds what follows the backslash in the short escape of a byte.
 var shorts = [256]byte{

@@ -56,7 +56,7 @@ const (
 // The fields, in the order in which they are written.
 var (
 	recordObject = newObject(0, []field{
-		{"v", Address, kindInt, unsafe.Offsetof(Record{}.V), zeroOfAddress, false},
+		{"v", Address, kindInt, unsafe.Offsetof(Record{}.V), zeroWritten, false},
 		{"url", Address, kindString, unsafe.Offsetof(Record{}.URL), zeroOfAddress, true},
 		{"generation", Address, kindInt, unsafe.Offsetof(Record{}.Generation), zeroOfAddress, false},
 		{"depth", Address, kindInt, unsafe.Offsetof(Record{}.Depth), zeroOfAddress, false},

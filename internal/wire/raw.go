@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 	"unsafe"
 )
@@ -69,15 +68,11 @@ func (r *Record) Reset() {
 }
 
 // Clone returns a copy that shares no memory with r. It is written as r would
-// be written.
+// be written, and takes no more memory than that needs: what was dropped or
+// touched is not kept twice.
 func (r *Record) Clone() *Record {
 	c := *r
-	c.raw = rawRecord{
-		line:    slices.Clone(r.raw.line),
-		members: slices.Clone(r.raw.members),
-		touched: r.raw.touched,
-		dropped: r.raw.dropped,
-	}
+	c.raw = r.raw.clone()
 	c.Parents = slices.Clone(r.Parents)
 	c.Redirects = slices.Clone(r.Redirects)
 	c.Headers = cloneValues(r.Headers)
@@ -87,8 +82,44 @@ func (r *Record) Clone() *Record {
 	}
 	c.Fields = cloneValues(r.Fields)
 	c.Scores = slices.Clone(r.Scores)
-	c.eachString(func(s *string) { *s = strings.Clone(*s) })
+
+	size := 0
+	c.eachString(func(s *string) { size += len(*s) })
+	memory := make([]byte, 0, size)
+	c.eachString(func(s *string) {
+		n := len(memory)
+		memory = append(memory, *s...)
+		*s = alias(memory[n:])
+	})
 	return &c
+}
+
+func (raw *rawRecord) clone() rawRecord {
+	c := rawRecord{touched: raw.touched, dropped: raw.dropped}
+	changed := raw.touched | raw.dropped
+	if changed == 0 {
+		c.line = slices.Clone(raw.line)
+		c.members = slices.Clone(raw.members)
+		return c
+	}
+	if raw.line == nil {
+		return c
+	}
+	size := 0
+	for _, m := range raw.members {
+		if m.section&changed == 0 {
+			size += m.end - m.start
+		}
+	}
+	c.line = make([]byte, 0, size)
+	for _, m := range raw.members {
+		if m.section&changed == 0 {
+			n := len(c.line)
+			c.line = append(c.line, raw.line[m.start:m.end]...)
+			c.members = append(c.members, member{n, len(c.line), m.section})
+		}
+	}
+	return c
 }
 
 func cloneValues(s []Values) []Values {

@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/binary"
 	"math/bits"
+	"unicode/utf8"
 )
 
 // This file looks at many bytes at once. Eight of them fit into a word; a mask
@@ -66,6 +67,39 @@ func specialsGeneric(masks []uint64, b []byte) {
 			mask |= m << i
 		}
 		masks[k] = mask
+	}
+}
+
+// chunkSize is how many bytes are looked at before they are used: few enough to
+// be at hand still, and enough to pay for the call.
+const chunkSize = 16 * blockSize
+
+// valid tells whether b is UTF-8. It is faster than utf8.Valid where the
+// characters beyond ASCII are few, but some.
+func valid(b []byte) bool {
+	for i := 0; ; {
+		for ; i+32 <= len(b); i += 32 {
+			w := b[i : i+32 : i+32]
+			if (load(w)|load(w[8:])|load(w[16:])|load(w[24:]))&highs != 0 {
+				break
+			}
+		}
+		for ; i+8 <= len(b); i += 8 {
+			if m := load(b[i:]) & highs; m != 0 {
+				i += first(m)
+				break
+			}
+		}
+		if len(b)-i < 8 {
+			return utf8.Valid(b[i:])
+		}
+		for i < len(b) && b[i] >= utf8.RuneSelf {
+			r, size := utf8.DecodeRune(b[i:])
+			if r == utf8.RuneError && size == 1 {
+				return false
+			}
+			i += size
+		}
 	}
 }
 

@@ -20,10 +20,10 @@ const (
 // a record that was not read all sections are written that have something to
 // say.
 //
-// Fields that are absent, empty or zero are left out, except v, url, generation
-// and depth of an address; content_length and fetch_ms of an answer;
-// warc_offset beside warc_filename; out_degree and links of a page. A V of 0 is
-// written as [Version].
+// Fields that are absent, empty or zero are left out, except v, which is
+// [Version] if nothing else was said; url, generation and depth of an address;
+// content_length and fetch_ms of an answer; warc_offset beside warc_filename;
+// out_degree and links of a page.
 type Writer struct {
 	// Limit is how many bytes a line may have, without its end; a longer one
 	// is refused. NewWriter sets it to DefaultLimit.
@@ -104,9 +104,6 @@ func (r *Record) encode(dst []byte) (_, tail []byte, end string, err error) {
 		if m.section != Body && m.section&changed == 0 {
 			dst = append(append(dst, r.raw.line[m.start:m.end]...), ',')
 		}
-	}
-	if encoded&Address != 0 && r.V == 0 {
-		r.V = Version
 	}
 	if dst, err = r.appendSection(dst, encoded); err != nil {
 		return dst, nil, "", err

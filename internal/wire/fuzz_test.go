@@ -1,0 +1,271 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// seeds are the lines of the tables of this package.
+func seeds(f *testing.F) {
+	for _, tt := range badLines {
+		f.Add([]byte(tt.line[:min(len(tt.line), 500)]))
+	}
+	for line := range strings.SplitSeq(stream, "\n") {
+		f.Add([]byte(line))
+	}
+	for _, line := range []string{
+		`{"v":1,"url":"http://example.org/","generation":3,"depth":2,"priority":0.1,"parents":["a","b"],"retries":1}`,
+		`{"url":"u","title":"\u00e4\ud83d\udc1c\ud83d\/\b\f\n\r\t\"\\","t\u0069tle":"x","TITLE":"y","title":null}`,
+		`{"url":"u","headers":{"b":["1"],"a":["2",null],"b":["3"],"c":null},"scores":{"b":1e-7,"a":-0.5e-1}}`,
+		`{"url":"u","links":[null,{"archived":false,"x":1},{"x":1,"url":"l","y":2}],"redirects":[{"url":"r"}]}`,
+		`{ "x" : [1, 2] ,"url":"u","body":"b\/\\\"\\", "title" : "\u0061","score":1.0, "body_base64" :null,"y":"<>"}`,
+		`{"url":"u","score":null,"relevant":true,"x":[{"":{}},[],-1.5E+3,true,false,null,"\u0000"]}`,
+	} {
+		f.Add([]byte(line))
+	}
+}
+
+// readLine reads one line.
+func readLine(line []byte, want Section) (*Record, error) {
+	rec := new(Record)
+	return rec, NewReader(bytes.NewReader(line), want).Read(rec)
+}
+
+// exact reduces a line to what our rules and those of encoding/json agree
+// about: members whose names differ from ours only by case, and nulls, do not
+// count; of members with the same name the last one does.
+func exact(line []byte) ([]byte, error) {
+	var v map[string]any
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	keep(v, recordObject)
+	for name, o := range map[string]*object{"links": linkObject, "redirects": redirectObject} {
+		if list, ok := v[name].([]any); ok {
+			for _, e := range list {
+				if m, ok := e.(map[string]any); ok {
+					keep(m, o)
+				}
+			}
+		}
+	}
+	return json.Marshal(v)
+}
+
+func keep(v map[string]any, o *object) {
+	for name, value := range v {
+		f := o.find(name)
+		if f == nil || value == nil {
+			delete(v, name)
+			continue
+		}
+		if m, ok := value.(map[string]any); ok && (f.kind == kindValues || f.kind == kindScores) {
+			for name, value := range m {
+				if value == nil {
+					delete(m, name)
+				}
+			}
+		}
+	}
+}
+
+// FuzzDecode holds the decoder to encoding/json: it takes what that takes and
+// finds the same values. The exceptions are those that [Reader] names.
+func FuzzDecode(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if bytes.ContainsAny(line, "\n") || len(bytes.TrimSpace(line)) == 0 {
+			return
+		}
+		rec, err := readLine(line, All)
+		if err != nil {
+			if _, ok := errors.AsType[*SyntaxError](err); !ok {
+				t.Fatalf("%v is no SyntaxError", err)
+			}
+		}
+		var want peer
+		reduced, jsonErr := exact(line)
+		if jsonErr == nil {
+			jsonErr = json.Unmarshal(reduced, &want)
+		}
+		if jsonErr != nil {
+			// What encoding/json refuses may still pass here if it stands in
+			// an earlier member of the same name, but must be JSON.
+			if err == nil && !json.Valid(line) {
+				t.Fatalf("accepted, but encoding/json says %v", jsonErr)
+			}
+			if err == nil && json.Valid(reduced) {
+				t.Fatalf("accepted, but encoding/json says %v", jsonErr)
+			}
+			return
+		}
+		if err != nil {
+			// Of duplicates and of nulls the reduced line knows nothing.
+			var all peer
+			switch {
+			case want.URL == "" && want.Query == "":
+			case errors.Is(err, errUTF8):
+			case json.Unmarshal(line, &all) != nil:
+			default:
+				t.Fatalf("refused: %v", err)
+			}
+			return
+		}
+		if diff := cmp.Diff(&want, asPeer(rec)); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// FuzzEncode holds the encoder to encoding/json, which must read the same
+// values, and to the decoder.
+func FuzzEncode(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, line []byte) {
+		rec, err := readLine(line, All)
+		if err != nil {
+			return
+		}
+		want := asPeer(rec)
+		rec.Touch(All)
+		var out bytes.Buffer
+		w := NewWriter(&out)
+		if err := w.Write(rec); err != nil {
+			t.Fatal(err)
+		}
+		w.Flush()
+		var got peer
+		reduced, err := exact(out.Bytes())
+		if err == nil {
+			err = json.Unmarshal(reduced, &got)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", out.Bytes(), err)
+		}
+		want.V = got.V // 0 becomes 1
+		if diff := cmp.Diff(want, &got); diff != "" {
+			t.Fatalf("%s: %s", out.Bytes(), diff)
+		}
+		again, err := readLine(out.Bytes(), All)
+		if err != nil {
+			t.Fatalf("%s: %v", out.Bytes(), err)
+		}
+		again.Touch(All)
+		var second bytes.Buffer
+		w = NewWriter(&second)
+		w.Write(again)
+		w.Flush()
+		if !bytes.Equal(out.Bytes(), second.Bytes()) {
+			t.Fatalf("encoded twice:\n%s%s", out.Bytes(), second.Bytes())
+		}
+	})
+}
+
+// FuzzEncodeText holds the escaping to encoding/json.
+func FuzzEncodeText(f *testing.F) {
+	for _, s := range []string{"", "a", "\"\\\b\f\n\r\t\x00\x1f\x7f", "ä\u2028🐜\xff\xed\xa0\x80", "<&>"} {
+		f.Add(s, 1)
+		f.Add(s, 700)
+	}
+	f.Fuzz(func(t *testing.T, s string, n int) {
+		s = strings.Repeat(s, max(0, min(n, 5000/(len(s)+1)))) + s
+		var got string
+		encoded := appendString([]byte("x"), s)[1:]
+		if err := json.Unmarshal(encoded, &got); err != nil {
+			t.Fatalf("%s: %v", encoded, err)
+		}
+		if want := string([]rune(s)); got != want {
+			t.Fatalf("%q became %q", want, got)
+		}
+		for _, c := range encoded {
+			if c < ' ' {
+				t.Fatalf("%q has a control character", encoded)
+			}
+		}
+	})
+}
+
+// FuzzPassOn checks that sections nobody touches pass byte for byte, whatever
+// stands in them, and that a reader of all sections agrees about where they are.
+func FuzzPassOn(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, lines []byte) {
+		var whole bytes.Buffer
+		w := NewWriter(&whole)
+		r := NewReader(bytes.NewReader(lines), 0)
+		var rec Record
+		var kept [][]byte
+		for {
+			err := r.Read(&rec)
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				continue
+			}
+			kept = append(kept, bytes.Clone(rec.raw.line))
+			if err := w.Write(&rec); err != nil {
+				t.Fatal(err)
+			}
+			if all, err := readLine(rec.raw.line, All); err == nil && !cmp.Equal(all.raw.members, rec.raw.members, cmp.AllowUnexported(member{})) {
+				t.Fatalf("%s: members %v and %v", rec.raw.line, all.raw.members, rec.raw.members)
+			}
+			before := members(&rec, false)
+			rec.Score = Num(0.5)
+			rec.Touch(Score)
+			var touched bytes.Buffer
+			tw := NewWriter(&touched)
+			if err := tw.Write(&rec); err != nil {
+				t.Fatal(err)
+			}
+			tw.Flush()
+			again, err := readLine(touched.Bytes(), 0)
+			if err != nil {
+				t.Fatalf("%s became %s: %v", rec.raw.line, touched.Bytes(), err)
+			}
+			if diff := cmp.Diff(before, members(again, true)); diff != "" {
+				t.Fatalf("%s became %s: %s", rec.raw.line, touched.Bytes(), diff)
+			}
+		}
+		w.Flush()
+		want := bytes.Join(append(kept, nil), []byte("\n"))
+		if !bytes.Equal(want, whole.Bytes()) {
+			t.Fatalf("%s became %s", want, whole.Bytes())
+		}
+	})
+}
+
+// members lists the members of a record but the score, the body last.
+func members(r *Record, written bool) (list []string) {
+	var body []string
+	for i, m := range r.raw.members {
+		text := string(r.raw.line[m.start:m.end])
+		switch {
+		case m.section == Body:
+			if written && len(body) == 0 && slicesHasOther(r.raw.members[i:]) {
+				list = append(list, "a body that is not last")
+			}
+			body = append(body, text)
+		case m.section != Score:
+			list = append(list, text)
+		}
+	}
+	return append(list, body...)
+}
+
+func slicesHasOther(ms []member) bool {
+	for _, m := range ms {
+		if m.section != Body {
+			return true
+		}
+	}
+	return false
+}
