@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"spoor/internal/fitness"
 	"spoor/internal/page"
 	"spoor/internal/topic"
 	"spoor/internal/wire"
@@ -105,16 +106,11 @@ func BenchmarkScore(b *testing.B) {
 			}
 			links += len(r.Links)
 		}
-		for norm, name := range []string{"topic", "page"} {
+		for name, norm := range map[string]fitness.Norm{"topic": fitness.TopicNorm, "page": fitness.PageNorm} {
 			b.Run(web+"/norm="+name, func(b *testing.B) {
-				o := &options{topic: benchmarkTopic(b)}
-				s, err := newScorer(o)
+				s, err := newScorer(&options{topic: benchmarkTopic(b), norm: norm})
 				if err != nil {
 					b.Fatal(err)
-				}
-				s.vsm.Norm += 0
-				if norm == 1 {
-					s.vsm.Norm = 1
 				}
 				for _, r := range recs {
 					s.score(r)

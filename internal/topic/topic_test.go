@@ -169,3 +169,34 @@ func TestTermsMayBeLeftOutByHand(t *testing.T) {
 		t.Errorf("terms %q", got)
 	}
 }
+
+func FuzzRead(f *testing.F) {
+	const head = `{"format":"spoor-topic","version":1,"language":"en","stemmer":"porter",`
+	for _, s := range []string{
+		"", "{}", "null", `{"format":"spoor-topic","version":2}`,
+		head + `"query":"x & y","threshold":0.5,"keywords":[{"text":"call for paper","weight":5},{"text":"frogs","weight":1e-9,"terms":["frog"]}]}`,
+		head + `"keywords":[{"text":"IT","weight":1}]}`,
+		head + `"keywords":[{"text":"\ud800 frogs <b>","weight":1}]}`,
+		head + `"threshold":1e400,"keywords":null}`,
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		read, err := Read(strings.NewReader(s))
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := read.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Read(&b)
+		if err != nil {
+			t.Fatalf("what was written cannot be read: %v", err)
+		}
+		// A language or stemmer left out stays left out; both mean the default.
+		if diff := cmp.Diff(read, again); diff != "" {
+			t.Fatalf("(-read +again):\n%s", diff)
+		}
+	})
+}

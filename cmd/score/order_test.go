@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestAScoreDependsOnTheTopicAndTheRecordAlone(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "topic.json")
+	const topic = `{"format":"spoor-topic","version":1,"keywords":[{"text":"w1","weight":0.1},{"text":"w2 w3","weight":0.7},{"text":"w4","weight":1.3},{"text":"w5","weight":1e3}]}`
+	if err := os.WriteFile(name, []byte(topic), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(3, 3))
+	words := func(n int) string {
+		var b strings.Builder
+		for range rng.IntN(n) {
+			fmt.Fprintf(&b, "w%d ", rng.IntN(40))
+		}
+		return b.String()
+	}
+	var lines []string
+	for i := range 200 {
+		lines = append(lines, fmt.Sprintf(`{"v":1,"url":"http://%d.example/","title":"%s","text":"%s","anchor_text":"%s","links":[{"url":"http://x.example/w%d","anchor":"%s","context":"%s"}]}`+"\n",
+			i, words(5), words(300), words(20), i%40, words(4), words(20)))
+	}
+	for _, flags := range [][]string{{"-norm", "topic"}, {"-norm", "page"}, {"-compat"}} {
+		scored := func(lines []string, workers string) []string {
+			var out bytes.Buffer
+			args := append([]string{"-topic", name, "-j", workers}, flags...)
+			if err := run(args, strings.NewReader(strings.Join(lines, "")), &out, io.Discard); err != nil {
+				t.Fatal(err)
+			}
+			return slices.Collect(strings.Lines(out.String()))
+		}
+		want := scored(lines, "1")
+		if got := scored(lines, "7"); !slices.Equal(got, want) {
+			t.Errorf("%v: seven workers give other records than one", flags)
+		}
+		order := rng.Perm(len(lines))
+		shuffled := make([]string, len(lines))
+		for i, j := range order {
+			shuffled[i] = lines[j]
+		}
+		for i, got := range scored(shuffled, "2") {
+			if got != want[order[i]] {
+				t.Errorf("%v: in another order\n%s in the first\n%s", flags, got, want[order[i]])
+				break
+			}
+		}
+	}
+}
