@@ -34,7 +34,10 @@ func (f *Finding) Wrong() bool { return len(f.Damaged) > len(f.Repaired) || f.In
 func Check(dir string, o Options, repair bool) (f *Finding, err error) {
 	o.Create, o.ReadOnly = false, false
 	s := &Store{dir: dir, unmap: func() error { return nil }}
-	s.log = &log{dir: dir, limit: segmentSize, open: openFile}
+	s.log = &log{dir: dir, limit: segmentSize, open: o.open}
+	if o.open == nil {
+		s.log.open = openFile
+	}
 	s.init()
 	if s.lock, err = acquireExisting(dir, o); err != nil {
 		return nil, err
