@@ -17,6 +17,8 @@
 //	/private/crypto/internal/rand/   an internal package, barred by robots.txt
 //	/robots.txt, /sitemap.xml, /style.css
 //
+// No link leaves the site.
+//
 // The same tree gives the same bytes on every machine: a package is documented
 // as on linux/amd64 without cgo, and the one date on the site is the tree's.
 // Test files and the vendor directory of cmd are left out.

@@ -19,21 +19,64 @@ func anchor(b *bytes.Buffer, to, s string) {
 	b.WriteString(`<a href="` + escape(to) + `">` + escape(s) + `</a>`)
 }
 
-// comment is a doc comment as HTML. Its links lead to the pages of this site
-// where it has the package, and to pkg.go.dev where it has not.
+// comment is a doc comment as HTML. Its links lead to pages of this site; what
+// is elsewhere is named and not linked, so that a crawl of this site never asks
+// another.
 func (s *Site) comment(n *node, text string) template.HTML {
 	d := n.docs()
+	parsed := d.Parser().Parse(text)
+	s.close(n, parsed.Content)
 	p := d.Printer()
 	p.HeadingLevel = 3
 	p.DocLinkURL = func(l *comment.DocLink) string { return s.docLink(n, l) }
-	return template.HTML(p.HTML(d.Parser().Parse(text)))
+	return template.HTML(p.HTML(parsed))
 }
 
+// close puts words in the place of the links in blocks that leave the site.
+func (s *Site) close(n *node, blocks []comment.Block) {
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case *comment.Heading:
+			b.Text = s.closeText(n, b.Text)
+		case *comment.Paragraph:
+			b.Text = s.closeText(n, b.Text)
+		case *comment.List:
+			for _, item := range b.Items {
+				s.close(n, item.Content)
+			}
+		}
+	}
+}
+
+func (s *Site) closeText(n *node, text []comment.Text) []comment.Text {
+	var closed []comment.Text
+	for _, t := range text {
+		switch l := t.(type) {
+		case *comment.Link:
+			closed = append(closed, l.Text...)
+			if !l.Auto {
+				closed = append(closed, comment.Plain(" ("+l.URL+")"))
+			}
+		case *comment.DocLink:
+			if s.docLink(n, l) == "" {
+				closed = append(closed, l.Text...)
+			} else {
+				closed = append(closed, t)
+			}
+		default:
+			closed = append(closed, t)
+		}
+	}
+	return closed
+}
+
+// docLink is where a link to a package or one of its symbols leads, "" if the
+// site does not have the package.
 func (s *Site) docLink(n *node, l *comment.DocLink) string {
 	to := n
 	if l.ImportPath != "" {
 		if to = resolve(s.nodes, l.ImportPath); to == nil {
-			return l.DefaultURL("https://pkg.go.dev/")
+			return ""
 		}
 	}
 	name := l.Name
