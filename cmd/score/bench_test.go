@@ -42,7 +42,7 @@ func parsed(b *testing.B, web string) []*wire.Record {
 	}
 	x := page.NewExtractor()
 	var all []*wire.Record
-	for _, capture := range strings.Split(string(raw), "WARC/1.") {
+	for capture := range strings.SplitSeq(string(raw), "WARC/1.") {
 		head, rest, _ := strings.Cut(capture, "\r\n\r\n")
 		_, url, _ := strings.Cut(head, "WARC-Target-URI: ")
 		url, _, _ = strings.Cut(url, "\r\n")
