@@ -322,31 +322,45 @@ type attributes struct {
 
 // next reads one attribute, and reports false at the end of the tag.
 func (a *attributes) next() bool {
-	a.rest = strings.TrimLeft(a.rest, "\t\n\f\r /")
-	if a.rest == "" || a.rest[0] == '>' {
+	s := a.rest
+	for s != "" && (isSpace(s[0]) || s[0] == '/') {
+		s = s[1:]
+	}
+	if a.rest = s; s == "" || s[0] == '>' {
 		return false
 	}
 	// A name may begin with "=", but not go on with it.
-	end := 1 + strings.IndexAny(a.rest[1:], "\t\n\f\r />=")
-	if end == 0 {
-		a.rest = ""
-		return false
+	end := 1
+	for end < len(s) && !isSpace(s[end]) && s[end] != '/' && s[end] != '>' && s[end] != '=' {
+		end++
 	}
-	a.name, a.value = a.rest[:end], ""
-	a.rest = strings.TrimLeft(a.rest[end:], "\t\n\f\r ")
-	value, ok := strings.CutPrefix(a.rest, "=")
-	if !ok {
-		return true
+	a.name, a.value = s[:end], ""
+	s = skipSpace(s[end:])
+	if a.rest = s; s == "" || s[0] != '=' {
+		return s != ""
 	}
-	value = strings.TrimLeft(value, "\t\n\f\r ")
-	if value != "" && (value[0] == '"' || value[0] == '\'') {
-		a.value, a.rest, ok = strings.Cut(value[1:], value[:1])
-		return ok
+	s = skipSpace(s[1:])
+	if s != "" && (s[0] == '"' || s[0] == '\'') {
+		var closed bool
+		a.value, a.rest, closed = strings.Cut(s[1:], s[:1])
+		return closed
 	}
-	if end = strings.IndexAny(value, "\t\n\f\r >"); end < 0 {
-		a.rest = ""
-		return false
+	end = 0
+	for end < len(s) && !isSpace(s[end]) && s[end] != '>' {
+		end++
 	}
-	a.value, a.rest = value[:end], value[end:]
-	return true
+	a.value, a.rest = s[:end], s[end:]
+	return a.rest != ""
+}
+
+// isSpace reports whether c is space between attributes.
+func isSpace(c byte) bool {
+	return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f'
+}
+
+func skipSpace(s string) string {
+	for s != "" && isSpace(s[0]) {
+		s = s[1:]
+	}
+	return s
 }

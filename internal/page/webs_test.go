@@ -178,3 +178,25 @@ func TestOutLinksAgreeWithAnotherParser(t *testing.T) {
 func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }
+
+func TestRealPagesAreNotTooDear(t *testing.T) {
+	for _, web := range []string{"webkb", "planetmath", "modern"} {
+		pages, dear, deep := 0, 0, 0
+		x := NewExtractor()
+		archived(t, shared(t, "webs/"+web+".warc.gz"), func(doc Document) {
+			pages++
+			text, _ := decode(doc.Body, doc.Charset, true)
+			if tooDear(text) {
+				dear++
+				t.Logf("too dear: %s", doc.URL)
+			} else if x.Extract(doc).Flat {
+				deep++
+				t.Logf("too deep: %s", doc.URL)
+			}
+		})
+		t.Logf("%s: %d pages, %d too dear, %d too deep", web, pages, dear, deep)
+		if dear > 0 {
+			t.Errorf("%s: %d of %d pages are thought too dear for a tree", web, dear, pages)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package page
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+// benchmark runs read on pages, one after the other: on the 311 saved pages of
+// the 2010s, if they are there, and on one that is made up.
+func benchmark(b *testing.B, read func(doc *Document)) {
+	over := func(b *testing.B, docs []Document) {
+		size := 0
+		for i := range docs {
+			size += len(docs[i].Body)
+		}
+		b.SetBytes(int64(size / len(docs))) // a page is an operation
+		b.ReportAllocs()
+		i := 0
+		for b.Loop() {
+			read(&docs[i%len(docs)])
+			i++
+		}
+	}
+	b.Run("modern", func(b *testing.B) {
+		var docs []Document
+		archived(b, shared(b, "webs/modern.warc.gz"), func(doc Document) { docs = append(docs, doc) })
+		over(b, docs)
+	})
+	b.Run("synthetic", func(b *testing.B) { over(b, []Document{synthetic()}) })
+}
+
+func BenchmarkExtract(b *testing.B) {
+	x := NewExtractor()
+	benchmark(b, func(doc *Document) { x.Extract(*doc) })
+}
+
+func BenchmarkExtractWithSelectors(b *testing.B) {
+	var selectors []Selector
+	for _, s := range []string{"title=title", "heading=h1, h2", "par=article p, main p, div.content p"} {
+		selector, err := ParseSelector(s)
+		if err != nil {
+			b.Fatal(err)
+		}
+		selectors = append(selectors, selector)
+	}
+	x := NewExtractor(selectors...)
+	benchmark(b, func(doc *Document) { x.Extract(*doc) })
+}
+
+// BenchmarkParse is the tree alone, to compare with.
+func BenchmarkParse(b *testing.B) {
+	benchmark(b, func(doc *Document) {
+		if _, err := html.Parse(bytes.NewReader(doc.Body)); err != nil {
+			b.Fatal(err)
+		}
+	})
+}
+
+// BenchmarkTokens is the page without a tree.
+func BenchmarkTokens(b *testing.B) {
+	var c collector
+	benchmark(b, func(doc *Document) {
+		text, _ := decode(doc.Body, doc.Charset, true)
+		var content Content
+		c.reset()
+		c.tokens(text)
+		c.finish(doc, &content)
+	})
+}
+
+// BenchmarkGuard is what it costs to know that the tree is not too dear.
+func BenchmarkGuard(b *testing.B) {
+	benchmark(b, func(doc *Document) { tooDear(string(doc.Body)) })
+}
+
+func BenchmarkSimhash(b *testing.B) {
+	text := strings.Repeat("some words, and others that are longer; ", 250)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		Simhash(text)
+	}
+}
+
+// synthetic is a page of about 150 kB with 140 links, as pages of the 2010s are
+// on average.
+func synthetic() Document {
+	var b strings.Builder
+	b.WriteString(`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Made up</title><meta name="description" content="A page"></head><body>`)
+	for i := range 140 {
+		fmt.Fprintf(&b, `<div class="card card-%d" data-id="%d" style="margin:0"><h2 class="title"><a href="/article/%d?ref=home" class="link" title="Article">Article number %d</a></h2>`, i%7, i, i, i)
+		fmt.Fprintf(&b, `<p class="teaser">Some words &amp; <b>more</b> words, %s</p><script>window.x = {"id": %d, "html": "<b>no</b>"};</script>`, strings.Repeat("and some more of them ", 8), i)
+		fmt.Fprintf(&b, `<ul class="tags">%s</ul><!-- %s --></div>`, strings.Repeat(`<li class="tag"><span class="t">tag</span></li>`, 6), strings.Repeat("x", 200))
+	}
+	b.WriteString("</body></html>")
+	return Document{URL: here, ContentType: "text/html", Charset: "utf-8", Body: []byte(b.String())}
+}
