@@ -30,8 +30,9 @@ type command struct {
 	wait  time.Duration
 	log   string
 
-	strict bool
-	limit  filter.Size
+	strict  bool
+	limit   filter.Size
+	summary string
 
 	now        time.Time
 	n          int
@@ -53,6 +54,7 @@ func newCommand(name string, stdin io.Reader, stdout, stderr io.Writer) *command
 	case "add", "import":
 		fs.BoolVar(&c.strict, "strict", false, "a line that is no record ends the command with status 1")
 		fs.Var(&c.limit, "limit", "longest line accepted, in `bytes` (KiB, MiB)")
+		fs.StringVar(&c.summary, "summary", "", "write counts of what was added to `file`, as one JSON object")
 	case "next":
 		fs.IntVar(&c.n, "n", 0, "hand out at most so `many` addresses")
 		fs.IntVar(&c.perHost, "per-host", 0, "hand out at most so `many` of one host; 0 is no limit")
@@ -139,7 +141,8 @@ func (c *command) add() (err error) {
 
 	tally := filter.NewTally(c.logger)
 	var changed, known, queries int64
-	r := wire.NewReader(filter.Addresses(&interruptible{r: in, signals: signals}), frontier.Sections)
+	sum := summary{Errors: map[string]int{}, Operators: map[string]yield{}}
+	r := wire.NewReader(filter.Addresses(&interruptible{r: in, signals: signals}), frontier.Sections|wire.Score)
 	r.Limit = int(c.limit)
 	var rec wire.Record
 	for err == nil {
@@ -153,6 +156,7 @@ func (c *command) add() (err error) {
 			break
 		}
 		tally.In++
+		sum.count(&rec)
 		verdict, verr := s.Add(&rec)
 		switch verdict {
 		case frontier.Changed:
@@ -170,6 +174,15 @@ func (c *command) add() (err error) {
 	}
 	if errors.Is(err, io.EOF) {
 		err = nil
+	}
+	if err == nil {
+		err = s.Commit()
+	}
+	if err == nil && c.summary != "" {
+		var stats frontier.Stats
+		if stats, err = s.Stats(c.now); err == nil {
+			err = sum.write(c.summary, stats)
+		}
 	}
 	err = c.close(s, err)
 	if queries > 0 {

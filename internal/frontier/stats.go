@@ -17,6 +17,7 @@ type Stats struct {
 	Reasons     map[string]int `json:"reasons"` // of the skipped: the error or the status
 	Hosts       int            `json:"hosts"`   // of all URLs
 	HostsDue    int            `json:"hosts_waiting"`
+	HostsDone   int            `json:"hosts_visited"`
 	Operators   map[string]int `json:"operators"` // of the records that ask for URLs
 	Generations []Generation   `json:"generations"`
 	HandedOut   int            `json:"last_generation"` // the latest that was handed out; -1: none
@@ -52,7 +53,7 @@ func (s *Store) Stats(now time.Time) (Stats, error) {
 	}
 	var operators, reasons [256]int
 	generations := map[uint32]*Generation{}
-	hosts := make([]State, len(x.hosts)) // 1: has a URL; 2: has one that waits
+	hosts := make([]struct{ known, due, done bool }, len(x.hosts))
 	var due uint32
 	for id := range uint32(x.len()) {
 		e := x.at(id)
@@ -62,7 +63,8 @@ func (s *Store) Stats(now time.Time) (Stats, error) {
 		st.URLs++
 		state := s.state(e, now)
 		st.States[state.String()]++
-		hosts[e.host] = max(hosts[e.host], 1)
+		hosts[e.host].known = true
+		hosts[e.host].done = hosts[e.host].done || state == Visited
 		if state == Skipped {
 			reasons[e.reason]++
 		}
@@ -78,7 +80,7 @@ func (s *Store) Stats(now time.Time) (Stats, error) {
 		g.URLs++
 		if state == Waiting {
 			g.Waiting++
-			hosts[e.host] = 2
+			hosts[e.host].due = true
 			if at := max(e.due, x.hosts[e.host].notBefore, 1); due == 0 || at < due {
 				due = at
 			}
@@ -89,8 +91,9 @@ func (s *Store) Stats(now time.Time) (Stats, error) {
 		st.Due = &at
 	}
 	for _, h := range hosts {
-		st.Hosts += int(min(h, 1))
-		st.HostsDue += int(h / 2)
+		st.Hosts += count(h.known)
+		st.HostsDue += count(h.due)
+		st.HostsDone += count(h.done)
 	}
 	for i, name := range x.names {
 		if operators[i] > 0 {
@@ -104,6 +107,14 @@ func (s *Store) Stats(now time.Time) (Stats, error) {
 	var err error
 	st.Bytes, err = s.bytes()
 	return st, err
+}
+
+// count is 1 for true.
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // bytes measures the files.

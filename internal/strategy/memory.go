@@ -48,6 +48,19 @@ func (m *memory) visit(rec *wire.Record) (place int, ok bool) {
 	if !rec.IsOutcome() || rec.Error == wire.ErrorBudget {
 		return 0, false
 	}
+	place = m.learn(rec)
+	for _, hop := range rec.Redirects { // they have been answered, too
+		id := m.web.Intern(hop.URL)
+		m.fit()
+		if p := m.pages[place]; id != p.node && id != p.final {
+			m.bind(tie{id, int32(place)})
+		}
+	}
+	return place, true
+}
+
+// learn is visit for the two ends of an outcome's redirects.
+func (m *memory) learn(rec *wire.Record) (place int) {
 	node := m.web.Intern(rec.URL)
 	final := node
 	if rec.FinalURL != "" {
@@ -56,7 +69,7 @@ func (m *memory) visit(rec *wire.Record) (place int, ok bool) {
 	m.fit()
 	if known, ok := m.page(final); ok && final != node && !m.pages[known].failed {
 		m.bind(tie{node, int32(known)})
-		return known, true
+		return known
 	}
 	failed := rec.Error != "" || rec.StatusCode/100 != 2
 	p := page{node: node, final: final, degree: rec.OutDegree, depth: rec.Depth, failed: failed}
@@ -65,7 +78,7 @@ func (m *memory) visit(rec *wire.Record) (place int, ok bool) {
 	}
 	place = m.add(p)
 	if failed {
-		return place, true
+		return place
 	}
 	var links []graph.ID
 	for i := range rec.Links {
@@ -79,7 +92,7 @@ func (m *memory) visit(rec *wire.Record) (place int, ok bool) {
 	}
 	m.fit()
 	m.web.Expand(node, links)
-	return place, true
+	return place
 }
 
 // add makes p the page of its addresses.

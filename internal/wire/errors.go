@@ -74,3 +74,13 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("line %d: %v", e.Line,
 
 // Unwrap returns e.Err.
 func (e *SyntaxError) Unwrap() error { return e.Err }
+
+// Free tells whether r is an outcome for which nobody was asked anything: it
+// costs none of a crawl's budget.
+func (r *Record) Free() bool {
+	switch r.Error {
+	case ErrorNotArchived, ErrorRobots, ErrorBlockedAddress, ErrorBadURL, ErrorBudget:
+		return true
+	}
+	return false
+}
