@@ -15,10 +15,11 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// The benchmarks run over three kinds of input: "page" is what fetch emits, a
+// The benchmarks run over four kinds of input: "page" is what fetch emits, a
 // real page with its body; "parsed" is what parse makes of the same page, with
-// text and links and without body; "synthetic" is a made-up page, for where the
-// archive of real pages is not at hand.
+// text and links and without body; "address" is what the frontier hands out;
+// "synthetic" is a made-up page, for where the archive of real pages is not at
+// hand.
 
 const archive = "webs/modern.warc.gz"
 
@@ -86,6 +87,15 @@ var (
 	anchor = regexp.MustCompile(`(?s)<a [^>]*href="([^"]*)"[^>]*>(.*?)</a>`)
 )
 
+// addressRecord is the record of an address as the frontier emits it.
+func addressRecord(i int, _ string) *Record {
+	r := pageRecord(i, "")
+	return &Record{
+		V: 1, URL: r.URL, Generation: r.Generation, Depth: r.Depth, Via: r.Via,
+		Operator: r.Operator, Priority: r.Priority, Niche: r.Niche,
+	}
+}
+
 // parsedRecord is the record of a page about as parse emits it.
 func parsedRecord(i int, page string) *Record {
 	plain := func(s string) string {
@@ -138,10 +148,10 @@ func inputs(b *testing.B, run func(b *testing.B, recs []*Record, ndjson []byte))
 	}
 	kind("page", pageRecord, webPages)
 	kind("parsed", parsedRecord, webPages)
+	kind("address", addressRecord, func(*testing.B) []string { return make([]string, 1000) })
 	kind("synthetic", pageRecord, func(*testing.B) []string { return syntheticPages() })
 }
 
-// measure reports the allocations per record beside what b reports itself.
 func measure(b *testing.B, name string, size int, f func() error) {
 	b.Run(name, func(b *testing.B) {
 		b.SetBytes(int64(size))

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 	"unicode/utf16"
@@ -303,7 +304,7 @@ func (d *decoder) values(s *[]Values) error {
 		if d.peek() == 'n' {
 			return d.literal("null")
 		}
-		if !utf8.ValidString(key) {
+		if !valid([]byte(key)) {
 			return errUTF8
 		}
 		if n := len(*s); n > 0 && (*s)[n-1].Name >= key {
@@ -328,7 +329,7 @@ func (d *decoder) scores(s *[]Scored) error {
 		if d.peek() == 'n' {
 			return d.literal("null")
 		}
-		if !utf8.ValidString(key) {
+		if !valid([]byte(key)) {
 			return errUTF8
 		}
 		if n := len(*s); n > 0 && (*s)[n-1].Name >= key {
@@ -455,17 +456,13 @@ var errUTF8 = errors.New("invalid UTF-8")
 // key decodes the name at pos; it may hold invalid UTF-8.
 func (d *decoder) key() (string, error) {
 	start := d.pos + 1
-	for i := start; i < len(d.line); i++ {
-		switch c := d.line[i]; {
-		case c == '"':
-			d.pos = i + 1
-			return alias(d.line[start:i]), nil
-		case c == '\\' || c < ' ':
-			return d.unescape(start, i)
-		}
+	i := indexSpecial(d.line, start)
+	if i < len(d.line) && d.line[i] == '"' {
+		d.pos = i + 1
+		return alias(d.line[start:i]), nil
 	}
-	d.pos = len(d.line)
-	return "", errEnd
+	s, err := d.unescape(start, i)
+	return alias(s), err
 }
 
 // string decodes the string at pos.
@@ -475,97 +472,138 @@ func (d *decoder) string() (string, error) {
 	}
 	start := d.pos + 1
 	i := indexSpecial(d.line, start)
-	var s string
+	var s []byte
 	if i < len(d.line) && d.line[i] == '"' {
 		d.pos = i + 1
-		s = alias(d.line[start:i])
+		s = d.line[start:i]
 	} else {
 		var err error
 		if s, err = d.unescape(start, i); err != nil {
 			return "", err
 		}
 	}
-	if !utf8.ValidString(s) {
+	if !valid(s) {
 		return "", errUTF8
 	}
-	return s, nil
+	return alias(s), nil
 }
 
 // reserve returns the arena with room for all that is still to come of the
-// line, and a word to spare. Nothing is longer decoded than encoded, so that in
+// line, and a stride to spare. Nothing is longer decoded than encoded, so that in
 // general one arena of the length of the line is enough for it.
 func (d *decoder) reserve() []byte {
-	if cap(d.arena)-len(d.arena) < len(d.line)-d.pos+8 {
-		n := len(d.line) + 8
+	if cap(d.arena)-len(d.arena) < len(d.line)-d.pos+stride {
+		n := len(d.line) + stride
 		d.arena = make([]byte, 0, n+n/4) // strings in the old one keep it
 	}
 	return d.arena
 }
 
 // unescape decodes the string that begins at start and has its first special
-// byte at i. It copies and looks for the next special byte in one pass.
-func (d *decoder) unescape(start, i int) (string, error) {
+// byte at i.
+func (d *decoder) unescape(start, i int) ([]byte, error) {
 	line := d.line
 	from := len(d.reserve())
 	buf := d.arena[:cap(d.arena)]
 	n := from + copy(buf[from:], line[start:i])
 	for {
+		if i-start >= chunkSize {
+			i, n = unescapeChunks(buf, n, line, i)
+		}
+		// Copy by words up to the next special byte.
 		for i+8 <= len(line) {
 			w := load(line[i:])
 			binary.LittleEndian.PutUint64(buf[n:], w)
-			if m := special(w); m != 0 {
-				i += first(m)
-				n += first(m)
+			m := special(w)
+			i += first(m)
+			n += first(m)
+			if m != 0 {
 				break
 			}
-			i += 8
-			n += 8
 		}
 		if i >= len(line) {
 			d.pos = i
-			return "", errEnd
+			return nil, errEnd
 		}
 		switch c := line[i]; {
 		case c == '"':
 			d.pos = i + 1
 			d.arena = buf[:n]
-			return alias(buf[from:n]), nil
+			return buf[from:n:n], nil
 		case c == '\\':
-			if i+1 >= len(line) {
-				d.pos = i + 1
-				return "", errEnd
-			}
-			if e := escapes[line[i+1]]; e != 0 {
-				buf[n] = e
-				n++
-				i += 2
-				continue
-			}
-			r, size := hex4(line[i:])
+			r, size := unescapeOne(line[i:])
 			if size == 0 {
 				d.pos = i
-				return "", d.unexpected("a valid escape")
+				return nil, d.unexpected("a valid escape")
 			}
 			i += size
-			if utf16.IsSurrogate(r) {
-				low, size := hex4(line[i:])
-				if pair := utf16.DecodeRune(r, low); size > 0 && pair != utf8.RuneError {
-					r = pair
-					i += size
-				} else {
-					r = utf8.RuneError
-				}
-			}
 			n += utf8.EncodeRune(buf[n:], r)
 		case c < ' ':
 			d.pos = i
-			return "", d.unexpected("a string without control characters")
+			return nil, d.unexpected("a string without control characters")
 		default: // within the last seven bytes of the line
 			buf[n] = c
 			n++
 			i++
 		}
 	}
+}
+
+// unescapeChunks decodes from line[i:] to buf[n:] as long as whole chunks follow
+// and nothing comes up but plain escapes; it returns where it stopped. It works
+// as appendChunks does.
+func unescapeChunks(buf []byte, n int, line []byte, i int) (int, int) {
+	var masks [chunkSize / blockSize]uint64
+	for at := i; at+chunkSize+stride <= len(line); {
+		specials(masks[:], line[at:])
+		for _, mask := range masks {
+			if i > at { // an escape reaches into this block
+				mask &= ^uint64(0) << (i - at)
+			}
+			for mask != 0 {
+				k := bits.TrailingZeros64(mask)
+				j := at + k
+				*(*[stride]byte)(buf[n:]) = *(*[stride]byte)(line[i:])
+				if j-i > stride {
+					copy(buf[n+stride:], line[i+stride:j])
+				}
+				n += j - i
+				i = j
+				if line[j] != '\\' || escapes[line[j+1]] == 0 {
+					return i, n
+				}
+				buf[n] = escapes[line[j+1]]
+				n++
+				i += 2
+				mask &= mask - 1
+				mask &^= 2 << k // what was escaped
+			}
+			at += blockSize
+		}
+		if i < at {
+			n += copy(buf[n:], line[i:at])
+			i = at
+		}
+		at = i
+	}
+	return i, n
+}
+
+// unescapeOne decodes the escape at the beginning of b and tells how long it is,
+// 0 if it is none.
+func unescapeOne(b []byte) (r rune, size int) {
+	if len(b) > 1 && escapes[b[1]] != 0 {
+		return rune(escapes[b[1]]), 2
+	}
+	r, size = hex4(b)
+	if utf16.IsSurrogate(r) {
+		low, more := hex4(b[size:])
+		if pair := utf16.DecodeRune(r, low); more > 0 && pair != utf8.RuneError {
+			return pair, size + more
+		}
+		return utf8.RuneError, size
+	}
+	return r, size
 }
 
 // escapes holds what the byte after a backslash stands for; 0 if it stands for
@@ -645,13 +683,11 @@ func (d *decoder) skipString() error {
 			d.pos++
 			return nil
 		case '\\':
-			if i+1 < len(d.line) && escapes[d.line[i+1]] != 0 {
-				i += 2
-			} else if _, size := hex4(d.line[i:]); size > 0 {
-				i += size
-			} else {
+			_, size := unescapeOne(d.line[i:])
+			if size == 0 {
 				return d.unexpected("a valid escape")
 			}
+			i += size
 		default:
 			return d.unexpected("a string without control characters")
 		}

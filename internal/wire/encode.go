@@ -11,22 +11,31 @@ import (
 	"unsafe"
 )
 
-// appendSection appends the fields of the given sections, each with a comma
-// behind it.
-func (r *Record) appendSection(dst []byte, s Section) ([]byte, error) {
-	return r.appendFields(dst, recordObject, unsafe.Pointer(r), func(f *field) bool { return f.section&s != 0 })
+// appendSections appends the fields of the given sections, each with a comma
+// behind it, and of any sections that are there if that is asked for.
+func (r *Record) appendSections(dst []byte, s Section, others bool) (_ []byte, err error) {
+	for i, fields := range recordSections {
+		if s&(1<<i) != 0 || others && r.has(fields) {
+			if dst, err = r.appendFields(dst, fields, unsafe.Pointer(r)); err != nil {
+				break
+			}
+		}
+	}
+	return dst, err
 }
 
-func (r *Record) appendFields(dst []byte, o *object, base unsafe.Pointer, choose func(*field) bool) ([]byte, error) {
-	for i := range o.fields {
-		f := &o.fields[i]
-		if !choose(f) || f.isZero(base) && !r.writesZero(f.zero) {
+// has tells whether any of the fields is there.
+func (r *Record) has(fields []field) bool {
+	return slices.ContainsFunc(fields, func(f field) bool { return !f.isZero(unsafe.Pointer(r)) })
+}
+
+func (r *Record) appendFields(dst []byte, fields []field, base unsafe.Pointer) (_ []byte, err error) {
+	for i := range fields {
+		f := &fields[i]
+		if f.isZero(base) && (f.zero == zeroOmitted || !r.writesZero(f.zero)) {
 			continue
 		}
-		dst = append(dst, '"')
-		dst = append(dst, f.name...)
-		dst = append(dst, '"', ':')
-		var err error
+		dst = append(dst, f.label...)
 		if dst, err = r.appendValue(dst, f, base); err != nil {
 			return dst, fmt.Errorf("%s: %w", f.name, err)
 		}
@@ -111,7 +120,7 @@ func appendObjects[T any](r *Record, dst []byte, o *object, s []T) ([]byte, erro
 		dst = append(dst, '{')
 		base := unsafe.Pointer(&s[i])
 		var err error
-		if dst, err = r.appendFields(dst, o, base, func(*field) bool { return true }); err != nil {
+		if dst, err = r.appendFields(dst, o.fields, base); err != nil {
 			return dst, err
 		}
 		if extra := *(*string)(unsafe.Add(base, o.extra)); extra != "" {
@@ -201,6 +210,10 @@ func appendEscaped(dst, b []byte) []byte {
 	return dst[:n+1]
 }
 
+// stride is how many bytes are copied before an escape without asking how many
+// there are. In a page 15 of 16 are not more.
+const stride = 64
+
 // appendChunks appends as much of b as fills whole chunks, and returns the rest.
 //
 // Pages have an escape every twenty bytes, so a loop that asks at each byte or
@@ -208,7 +221,6 @@ func appendEscaped(dst, b []byte) []byte {
 // escapes of a chunk are found beforehand, and what stands before each of them
 // is copied by a fixed number of bytes, mostly too many, and so is the escape.
 func appendChunks(dst, b []byte) (_, rest []byte) {
-	const stride = 64 // of 64 runs between escapes 60 are not longer
 	var masks [chunkSize / blockSize]uint64
 	n := len(dst)
 	for len(b) >= chunkSize+stride {

@@ -40,6 +40,8 @@ type field struct {
 	at      uintptr // offset in the Go struct
 	zero    zero
 	eager   bool // decoded even if its section is not asked for
+
+	label string // the name as it is written, quoted and with a colon
 }
 
 // An object is a JSON object whose members are the fields of a Go struct.
@@ -56,79 +58,93 @@ const (
 // The fields, in the order in which they are written.
 var (
 	recordObject = newObject(0, []field{
-		{"v", Address, kindInt, unsafe.Offsetof(Record{}.V), zeroWritten, false},
-		{"url", Address, kindString, unsafe.Offsetof(Record{}.URL), zeroOfAddress, true},
-		{"generation", Address, kindInt, unsafe.Offsetof(Record{}.Generation), zeroOfAddress, false},
-		{"depth", Address, kindInt, unsafe.Offsetof(Record{}.Depth), zeroOfAddress, false},
-		{"via", Address, kindString, unsafe.Offsetof(Record{}.Via), zeroOmitted, false},
-		{"parents", Address, kindStrings, unsafe.Offsetof(Record{}.Parents), zeroOmitted, false},
-		{"operator", Address, kindString, unsafe.Offsetof(Record{}.Operator), zeroOmitted, false},
-		{"priority", Address, kindFloat, unsafe.Offsetof(Record{}.Priority), zeroOmitted, false},
-		{"niche", Address, kindString, unsafe.Offsetof(Record{}.Niche), zeroOmitted, false},
-		{"query", Address, kindString, unsafe.Offsetof(Record{}.Query), zeroOmitted, true},
-		{"retries", Address, kindInt, unsafe.Offsetof(Record{}.Retries), zeroOmitted, false},
+		{"v", Address, kindInt, unsafe.Offsetof(Record{}.V), zeroWritten, false, ""},
+		{"url", Address, kindString, unsafe.Offsetof(Record{}.URL), zeroOfAddress, true, ""},
+		{"generation", Address, kindInt, unsafe.Offsetof(Record{}.Generation), zeroOfAddress, false, ""},
+		{"depth", Address, kindInt, unsafe.Offsetof(Record{}.Depth), zeroOfAddress, false, ""},
+		{"via", Address, kindString, unsafe.Offsetof(Record{}.Via), zeroOmitted, false, ""},
+		{"parents", Address, kindStrings, unsafe.Offsetof(Record{}.Parents), zeroOmitted, false, ""},
+		{"operator", Address, kindString, unsafe.Offsetof(Record{}.Operator), zeroOmitted, false, ""},
+		{"priority", Address, kindFloat, unsafe.Offsetof(Record{}.Priority), zeroOmitted, false, ""},
+		{"niche", Address, kindString, unsafe.Offsetof(Record{}.Niche), zeroOmitted, false, ""},
+		{"query", Address, kindString, unsafe.Offsetof(Record{}.Query), zeroOmitted, true, ""},
+		{"retries", Address, kindInt, unsafe.Offsetof(Record{}.Retries), zeroOmitted, false, ""},
 
-		{"final_url", Fetch, kindString, unsafe.Offsetof(Record{}.FinalURL), zeroOmitted, false},
-		{"redirects", Fetch, kindRedirects, unsafe.Offsetof(Record{}.Redirects), zeroOmitted, false},
-		{"timestamp", Fetch, kindString, unsafe.Offsetof(Record{}.Timestamp), zeroOmitted, false},
-		{"status_code", Fetch, kindInt, unsafe.Offsetof(Record{}.StatusCode), zeroOmitted, true},
-		{"headers", Fetch, kindValues, unsafe.Offsetof(Record{}.Headers), zeroOmitted, false},
-		{"content_type", Fetch, kindString, unsafe.Offsetof(Record{}.ContentType), zeroOmitted, false},
-		{"charset", Fetch, kindString, unsafe.Offsetof(Record{}.Charset), zeroOmitted, false},
-		{"content_length", Fetch, kindInt64, unsafe.Offsetof(Record{}.ContentLength), zeroOfAnswer, false},
-		{"truncated", Fetch, kindString, unsafe.Offsetof(Record{}.Truncated), zeroOmitted, false},
-		{"fetch_ms", Fetch, kindInt64, unsafe.Offsetof(Record{}.FetchMS), zeroOfAnswer, false},
-		{"ip", Fetch, kindString, unsafe.Offsetof(Record{}.IP), zeroOmitted, false},
-		{"digest", Fetch, kindString, unsafe.Offsetof(Record{}.Digest), zeroOmitted, false},
-		{"warc_filename", Fetch, kindString, unsafe.Offsetof(Record{}.WARCFilename), zeroOmitted, false},
-		{"warc_offset", Fetch, kindInt64, unsafe.Offsetof(Record{}.WARCOffset), zeroOfArchive, false},
-		{"warc_length", Fetch, kindInt64, unsafe.Offsetof(Record{}.WARCLength), zeroOmitted, false},
-		{"not_before", Fetch, kindString, unsafe.Offsetof(Record{}.NotBefore), zeroOmitted, false},
-		{"error", Fetch, kindString, unsafe.Offsetof(Record{}.Error), zeroOmitted, true},
-		{"error_detail", Fetch, kindString, unsafe.Offsetof(Record{}.ErrorDetail), zeroOmitted, false},
+		{"final_url", Fetch, kindString, unsafe.Offsetof(Record{}.FinalURL), zeroOmitted, false, ""},
+		{"redirects", Fetch, kindRedirects, unsafe.Offsetof(Record{}.Redirects), zeroOmitted, false, ""},
+		{"timestamp", Fetch, kindString, unsafe.Offsetof(Record{}.Timestamp), zeroOmitted, false, ""},
+		{"status_code", Fetch, kindInt, unsafe.Offsetof(Record{}.StatusCode), zeroOmitted, true, ""},
+		{"headers", Fetch, kindValues, unsafe.Offsetof(Record{}.Headers), zeroOmitted, false, ""},
+		{"content_type", Fetch, kindString, unsafe.Offsetof(Record{}.ContentType), zeroOmitted, false, ""},
+		{"charset", Fetch, kindString, unsafe.Offsetof(Record{}.Charset), zeroOmitted, false, ""},
+		{"content_length", Fetch, kindInt64, unsafe.Offsetof(Record{}.ContentLength), zeroOfAnswer, false, ""},
+		{"truncated", Fetch, kindString, unsafe.Offsetof(Record{}.Truncated), zeroOmitted, false, ""},
+		{"fetch_ms", Fetch, kindInt64, unsafe.Offsetof(Record{}.FetchMS), zeroOfAnswer, false, ""},
+		{"ip", Fetch, kindString, unsafe.Offsetof(Record{}.IP), zeroOmitted, false, ""},
+		{"digest", Fetch, kindString, unsafe.Offsetof(Record{}.Digest), zeroOmitted, false, ""},
+		{"warc_filename", Fetch, kindString, unsafe.Offsetof(Record{}.WARCFilename), zeroOmitted, false, ""},
+		{"warc_offset", Fetch, kindInt64, unsafe.Offsetof(Record{}.WARCOffset), zeroOfArchive, false, ""},
+		{"warc_length", Fetch, kindInt64, unsafe.Offsetof(Record{}.WARCLength), zeroOmitted, false, ""},
+		{"not_before", Fetch, kindString, unsafe.Offsetof(Record{}.NotBefore), zeroOmitted, false, ""},
+		{"error", Fetch, kindString, unsafe.Offsetof(Record{}.Error), zeroOmitted, true, ""},
+		{"error_detail", Fetch, kindString, unsafe.Offsetof(Record{}.ErrorDetail), zeroOmitted, false, ""},
 
-		{"title", Parse, kindString, unsafe.Offsetof(Record{}.Title), zeroOmitted, false},
-		{"description", Parse, kindString, unsafe.Offsetof(Record{}.Description), zeroOmitted, false},
-		{"keywords", Parse, kindString, unsafe.Offsetof(Record{}.Keywords), zeroOmitted, false},
-		{"lang", Parse, kindString, unsafe.Offsetof(Record{}.Lang), zeroOmitted, false},
-		{"text", Parse, kindString, unsafe.Offsetof(Record{}.Text), zeroOmitted, false},
-		{"anchor_text", Parse, kindString, unsafe.Offsetof(Record{}.AnchorText), zeroOmitted, false},
-		{"out_degree", Parse, kindInt, unsafe.Offsetof(Record{}.OutDegree), zeroWritten, false},
-		{"links", Parse, kindLinks, unsafe.Offsetof(Record{}.Links), zeroWritten, false},
-		{"canonical", Parse, kindString, unsafe.Offsetof(Record{}.Canonical), zeroOmitted, false},
-		{"robots_meta", Parse, kindString, unsafe.Offsetof(Record{}.RobotsMeta), zeroOmitted, false},
-		{"simhash", Parse, kindString, unsafe.Offsetof(Record{}.Simhash), zeroOmitted, false},
-		{"fields", Parse, kindValues, unsafe.Offsetof(Record{}.Fields), zeroOmitted, false},
+		{"title", Parse, kindString, unsafe.Offsetof(Record{}.Title), zeroOmitted, false, ""},
+		{"description", Parse, kindString, unsafe.Offsetof(Record{}.Description), zeroOmitted, false, ""},
+		{"keywords", Parse, kindString, unsafe.Offsetof(Record{}.Keywords), zeroOmitted, false, ""},
+		{"lang", Parse, kindString, unsafe.Offsetof(Record{}.Lang), zeroOmitted, false, ""},
+		{"text", Parse, kindString, unsafe.Offsetof(Record{}.Text), zeroOmitted, false, ""},
+		{"anchor_text", Parse, kindString, unsafe.Offsetof(Record{}.AnchorText), zeroOmitted, false, ""},
+		{"out_degree", Parse, kindInt, unsafe.Offsetof(Record{}.OutDegree), zeroWritten, false, ""},
+		{"links", Parse, kindLinks, unsafe.Offsetof(Record{}.Links), zeroWritten, false, ""},
+		{"canonical", Parse, kindString, unsafe.Offsetof(Record{}.Canonical), zeroOmitted, false, ""},
+		{"robots_meta", Parse, kindString, unsafe.Offsetof(Record{}.RobotsMeta), zeroOmitted, false, ""},
+		{"simhash", Parse, kindString, unsafe.Offsetof(Record{}.Simhash), zeroOmitted, false, ""},
+		{"fields", Parse, kindValues, unsafe.Offsetof(Record{}.Fields), zeroOmitted, false, ""},
 
-		{"score", Score, kindFloat, unsafe.Offsetof(Record{}.Score), zeroOmitted, false},
-		{"scores", Score, kindScores, unsafe.Offsetof(Record{}.Scores), zeroOmitted, false},
-		{"relevant", Score, kindBool, unsafe.Offsetof(Record{}.Relevant), zeroOmitted, false},
+		{"score", Score, kindFloat, unsafe.Offsetof(Record{}.Score), zeroOmitted, false, ""},
+		{"scores", Score, kindScores, unsafe.Offsetof(Record{}.Scores), zeroOmitted, false, ""},
+		{"relevant", Score, kindBool, unsafe.Offsetof(Record{}.Relevant), zeroOmitted, false, ""},
 
-		{"body", Body, kindString, unsafe.Offsetof(Record{}.Body), zeroOmitted, false},
-		{"body_base64", Body, kindString, unsafe.Offsetof(Record{}.BodyBase64), zeroOmitted, false},
+		{"body", Body, kindString, unsafe.Offsetof(Record{}.Body), zeroOmitted, false, ""},
+		{"body_base64", Body, kindString, unsafe.Offsetof(Record{}.BodyBase64), zeroOmitted, false, ""},
 	})
 
 	redirectObject = newObject(unsafe.Offsetof(Redirect{}.extra), []field{
-		{"url", 0, kindString, unsafe.Offsetof(Redirect{}.URL), zeroWritten, false},
-		{"status_code", 0, kindInt, unsafe.Offsetof(Redirect{}.StatusCode), zeroWritten, false},
+		{"url", 0, kindString, unsafe.Offsetof(Redirect{}.URL), zeroWritten, false, ""},
+		{"status_code", 0, kindInt, unsafe.Offsetof(Redirect{}.StatusCode), zeroWritten, false, ""},
 	})
 
 	linkObject = newObject(unsafe.Offsetof(Link{}.extra), []field{
-		{"url", 0, kindString, unsafe.Offsetof(Link{}.URL), zeroWritten, false},
-		{"anchor", 0, kindString, unsafe.Offsetof(Link{}.Anchor), zeroOmitted, false},
-		{"context", 0, kindString, unsafe.Offsetof(Link{}.Context), zeroOmitted, false},
-		{"rel", 0, kindString, unsafe.Offsetof(Link{}.Rel), zeroOmitted, false},
-		{"tag", 0, kindString, unsafe.Offsetof(Link{}.Tag), zeroOmitted, false},
-		{"path", 0, kindString, unsafe.Offsetof(Link{}.Path), zeroOmitted, false},
-		{"archived", 0, kindBool, unsafe.Offsetof(Link{}.Archived), zeroOmitted, false},
-		{"score", 0, kindFloat, unsafe.Offsetof(Link{}.Score), zeroOmitted, false},
-		{"scores", 0, kindScores, unsafe.Offsetof(Link{}.Scores), zeroOmitted, false},
+		{"url", 0, kindString, unsafe.Offsetof(Link{}.URL), zeroWritten, false, ""},
+		{"anchor", 0, kindString, unsafe.Offsetof(Link{}.Anchor), zeroOmitted, false, ""},
+		{"context", 0, kindString, unsafe.Offsetof(Link{}.Context), zeroOmitted, false, ""},
+		{"rel", 0, kindString, unsafe.Offsetof(Link{}.Rel), zeroOmitted, false, ""},
+		{"tag", 0, kindString, unsafe.Offsetof(Link{}.Tag), zeroOmitted, false, ""},
+		{"path", 0, kindString, unsafe.Offsetof(Link{}.Path), zeroOmitted, false, ""},
+		{"archived", 0, kindBool, unsafe.Offsetof(Link{}.Archived), zeroOmitted, false, ""},
+		{"score", 0, kindFloat, unsafe.Offsetof(Link{}.Score), zeroOmitted, false, ""},
+		{"scores", 0, kindScores, unsafe.Offsetof(Link{}.Scores), zeroOmitted, false, ""},
 	})
 )
+
+// recordSections holds the fields of each section.
+var recordSections = func() (s [5][]field) {
+	rest := recordObject.fields
+	for i := range s {
+		n := 0
+		for n < len(rest) && rest[n].section == 1<<i {
+			n++
+		}
+		s[i], rest = rest[:n], rest[n:]
+	}
+	return s
+}()
 
 func newObject(extra uintptr, fields []field) *object {
 	o := &object{fields: fields, extra: extra}
 	for i := range fields {
+		fields[i].label = `"` + fields[i].name + `":`
 		h := hash(fields[i].name)
 		for o.index[h%indexSize] != 0 {
 			h++

@@ -36,22 +36,6 @@ func differ(w uint64, c uint64) uint64 {
 // mask is empty.
 func first(mask uint64) int { return bits.TrailingZeros64(mask) >> 3 }
 
-// indexSpecial returns the first index from i on at which b has a special byte,
-// or len(b).
-func indexSpecial(b []byte, i int) int {
-	for ; i+8 <= len(b); i += 8 {
-		if m := special(load(b[i:])); m != 0 {
-			return i + first(m)
-		}
-	}
-	for ; i < len(b); i++ {
-		if c := b[i]; c < ' ' || c == '"' || c == '\\' {
-			return i
-		}
-	}
-	return i
-}
-
 // blockSize is how many bytes a mask of one bit a byte is for.
 const blockSize = 64
 
@@ -68,6 +52,36 @@ func specialsGeneric(masks []uint64, b []byte) {
 		}
 		masks[k] = mask
 	}
+}
+
+// indexSpecial returns the first index from i on at which b has a special byte,
+// or len(b).
+func indexSpecial(b []byte, i int) int {
+	for few := i + 2*blockSize; i+8 <= len(b) && i < few; i += 8 {
+		if m := special(load(b[i:])); m != 0 {
+			return i + first(m)
+		}
+	}
+	var masks [4]uint64
+	for ; i+len(masks)*blockSize <= len(b); i += len(masks) * blockSize {
+		specials(masks[:], b[i:])
+		for k, m := range masks {
+			if m != 0 {
+				return i + k*blockSize + bits.TrailingZeros64(m)
+			}
+		}
+	}
+	for ; i+8 <= len(b); i += 8 {
+		if m := special(load(b[i:])); m != 0 {
+			return i + first(m)
+		}
+	}
+	for ; i < len(b); i++ {
+		if c := b[i]; c < ' ' || c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return i
 }
 
 // chunkSize is how many bytes are looked at before they are used: few enough to

@@ -3,7 +3,6 @@ package wire
 import (
 	"errors"
 	"io"
-	"unsafe"
 )
 
 const (
@@ -96,16 +95,12 @@ func (r *Record) encode(dst []byte) (_, tail []byte, end string, err error) {
 		return dst, nil, "", errors.New("the record has neither url nor query")
 	}
 	dst = append(dst, '{')
-	encoded := r.raw.touched
-	if r.raw.line == nil {
-		encoded |= r.present()
-	}
 	for _, m := range r.raw.members {
 		if m.section != Body && m.section&changed == 0 {
 			dst = append(append(dst, r.raw.line[m.start:m.end]...), ',')
 		}
 	}
-	if dst, err = r.appendSection(dst, encoded); err != nil {
+	if dst, err = r.appendSections(dst, r.raw.touched, r.raw.line == nil); err != nil {
 		return dst, nil, "", err
 	}
 	if changed&Body == 0 {
@@ -123,14 +118,4 @@ func (r *Record) encode(dst []byte) (_, tail []byte, end string, err error) {
 		return closed(dst, '}'), nil, "\n", nil
 	}
 	return dst, tail, "}\n", nil
-}
-
-// present returns the sections of which a field is there.
-func (r *Record) present() (s Section) {
-	for i := range recordObject.fields {
-		if f := &recordObject.fields[i]; s&f.section == 0 && !f.isZero(unsafe.Pointer(r)) {
-			s |= f.section
-		}
-	}
-	return s
 }
