@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"strings"
 
 	"spoor/internal/frontier"
 	"spoor/internal/wire"
@@ -41,9 +42,10 @@ func (s *summary) count(rec *wire.Record) {
 	s.Generation = max(s.Generation, rec.Generation)
 	s.Outcomes++
 	if rec.Error != "" {
-		s.Errors[rec.Error]++
+		s.Errors[strings.Clone(rec.Error)]++
 	}
-	by := s.Operators[rec.Operator]
+	operator := strings.Clone(rec.Operator) // the record will be read into again
+	by := s.Operators[operator]
 	if !rec.Free() {
 		s.Cost++
 		by.Cost++
@@ -52,7 +54,7 @@ func (s *summary) count(rec *wire.Record) {
 		s.Relevant++
 		by.Relevant++
 	}
-	s.Operators[rec.Operator] = by
+	s.Operators[operator] = by
 }
 
 // write writes the summary, with the counts of the store, as one line.

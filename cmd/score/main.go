@@ -82,7 +82,8 @@ Out:  the same, one for one, with score in [0, 1], scores by measure, relevant
       (score reaches the topic's threshold), links[].score and links[].scores
       (anchor, context, url)
 
-A record with an error passes as it came. A page with a status other than 2xx
+A record with an error passes as it came; with -keep, so does one that another
+program has scored (relevant is filled in, if it is missing). A page with a status other than 2xx
 has the score 0. The result depends on the topic file and the record alone.
 
 Measures:
@@ -111,8 +112,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	name := fs.String("topic", "", "the topic `file`, see topic -h")
 	chosen := fs.String("fitness", "vsm", "`measures`, the first of which gives the score: "+strings.Join(measures, ", "))
 	norm := fs.String("norm", "topic", "`which` words make a page's vector: topic or page")
+	keep := fs.Bool("keep", false, "a record that has a score keeps it, and its links theirs; only relevant is filled in")
 	compat := fs.Bool("compat", false, "weigh a word by the largest of its tags, as the paper has it")
-	s := filter.Stream{Name: "score", Stdout: stdout, Stderr: stderr, Want: wire.Address | wire.Fetch | wire.Parse}
+	s := filter.Stream{Name: "score", Stdout: stdout, Stderr: stderr, Want: wire.Address | wire.Fetch | wire.Parse | wire.Score}
 	s.Flags(fs)
 	if err := filter.Parse(fs, args); err != nil {
 		return err
@@ -123,7 +125,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err := known(*chosen); err != nil {
 		return err
 	}
-	var o options
+	o := options{keep: *keep}
 	switch *norm {
 	case "topic":
 		o.norm = fitness.TopicNorm
@@ -178,6 +180,7 @@ type options struct {
 	topic    *topic.Topic
 	norm     fitness.Norm
 	literal  bool
+	keep     bool
 	pages    atomic.Int64 // that were looked at
 	relevant atomic.Int64
 }
@@ -226,6 +229,10 @@ func (s *scorer) score(rec *wire.Record) error {
 	if rec.URL == "" || rec.Error != "" {
 		return nil
 	}
+	if s.keep && rec.Score.Kind == wire.Present {
+		s.judged(rec)
+		return nil
+	}
 	value := 0.0
 	failed := rec.StatusCode != 0 && (rec.StatusCode < 200 || rec.StatusCode > 299)
 	if !failed {
@@ -248,6 +255,18 @@ func (s *scorer) score(rec *wire.Record) error {
 	}
 	rec.Touch(wire.Score)
 	return nil
+}
+
+// judged completes a record that another program has scored.
+func (s *scorer) judged(rec *wire.Record) {
+	s.pages.Add(1)
+	if rec.Relevant.Kind != wire.Present {
+		rec.Relevant = wire.Bool{Value: rec.Score.Value >= s.threshold, Kind: wire.Present}
+		rec.Touch(wire.Score)
+	}
+	if rec.Relevant.Value {
+		s.relevant.Add(1)
+	}
 }
 
 // links scores the links of rec.
