@@ -28,19 +28,22 @@ type tape struct {
 }
 
 // record starts a new tape.
-func (c *conn) record() {
+func (c *conn) record() *tape {
+	t := new(tape)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.tape = new(tape)
+	c.tape = t
+	return t
 }
 
-// eject ends the tape and returns it. What arrives later is on no tape.
-func (c *conn) eject() *tape {
+// stop ends the tape: what arrives later is not on it. By then the connection
+// may be in use again, with another tape.
+func (c *conn) stop(t *tape) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := c.tape
-	c.tape = nil
-	return t
+	if c.tape == t {
+		c.tape = nil
+	}
 }
 
 func (c *conn) Read(p []byte) (int, error) {

@@ -71,6 +71,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -144,7 +145,10 @@ type options struct {
 	workers  int
 }
 
-func main() { filter.Main("fetch", run) }
+func main() {
+	log.SetOutput(io.Discard) // net/http reports there what strangers send
+	filter.Main("fetch", run)
+}
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	o, err := parseFlags(args, stderr)

@@ -109,6 +109,9 @@ func batch(o *options) (err error) {
 		return fmt.Errorf("writing records: %w", err)
 	}
 	tally.Close()
+	if failed == nil && tally.In == 0 && tally.Skipped["fault"] > 0 {
+		return errors.New("no page could be read from the archives\nhint: -archive takes WARC files, plain or packed by gzip or zstd")
+	}
 	return failed
 }
 

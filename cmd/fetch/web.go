@@ -234,8 +234,8 @@ func (w *web) ask(req *http.Request, address string, m archive.Metadata) (_ *ans
 		return nil, context.Cause(req.Context()) // it was we who broke off
 	}
 
-	t := v.conn.eject()
-	head, body := t.answer()
+	v.conn.stop(v.tape)
+	head, body := v.tape.answer()
 	header := resp.Header
 	if len(resp.TransferEncoding) > 0 {
 		header = header.Clone()
@@ -245,7 +245,7 @@ func (w *web) ask(req *http.Request, address string, m archive.Metadata) (_ *ans
 	}
 	a.page = &archive.Page{
 		Response: &archive.Response{
-			Proto: resp.Proto, StatusCode: resp.StatusCode, Header: resp.Header, Raw: body, Truncated: truncated,
+			Proto: resp.Proto, StatusCode: resp.StatusCode, Header: header, Raw: body, Truncated: truncated,
 		},
 		Time: v.start, IP: v.ip,
 	}
@@ -267,7 +267,7 @@ func (w *web) ask(req *http.Request, address string, m archive.Metadata) (_ *ans
 	}
 	m.FetchTime = a.took
 	at, err := w.warc.Write(&archive.Exchange{
-		URL: address, Time: v.start, IP: v.ip, Request: t.sent, Head: head, Body: body, Truncated: truncated, Metadata: m,
+		URL: address, Time: v.start, IP: v.ip, Request: v.tape.sent, Head: head, Body: body, Truncated: truncated, Metadata: m,
 	})
 	if err != nil {
 		return nil, &archiveError{err}
@@ -348,6 +348,7 @@ func cut(s string, n int) string {
 type visit struct {
 	start time.Time
 	conn  *conn
+	tape  *tape
 	ip    string
 	once  sync.Once
 	free  func() // of the place and the timer; nil before there is one
@@ -390,7 +391,7 @@ func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 	v.start = time.Now()
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
 		v.conn = info.Conn.(*conn)
-		v.conn.record()
+		v.tape = v.conn.record()
 		if ap, err := netip.ParseAddrPort(v.conn.RemoteAddr().String()); err == nil {
 			v.ip = ap.Addr().Unmap().String()
 		}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/archive"
+)
+
+func TestAFullDiskEndsTheRunCleanly(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=128k"); err != nil {
+		t.Skipf("no small disk can be made here: %v", err)
+	}
+	defer syscall.Unmount(dir, syscall.MNT_DETACH)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		// Random enough that it does not compress.
+		x := uint32(len(r.URL.Path)*7919 + int(r.URL.Path[len(r.URL.Path)-1]))
+		b := make([]byte, 8<<10)
+		for i := range b {
+			x ^= x << 13
+			x ^= x >> 17
+			x ^= x << 5
+			b[i] = byte(x)
+		}
+		w.Write(b)
+	}))
+	defer server.Close()
+	var in strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&in, "%s/%s%d\n", server.URL, strings.Repeat("x", i), i)
+	}
+	recs, log, err := fetchAll(t, in.String(), append(loopback, "-j", "2", "-warc", filepath.Join(dir, "w"))...)
+	if got := filter.Status("fetch", io.Discard, err); got != filter.StatusDiskFull {
+		t.Errorf("status %d: %v\n%s", got, err, log)
+	}
+	done := map[string]bool{}
+	for _, r := range recs {
+		switch {
+		case r.StatusCode == 200 && r.WARCFilename != "":
+			done[r.URL] = true
+		case r.Error != "budget":
+			t.Errorf("%s: %d %s", r.URL, r.StatusCode, r.Error)
+		}
+	}
+	if len(done) == 0 || len(done) == 40 {
+		t.Errorf("%d pages done", len(done))
+	}
+	files, err := archive.Files([]string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := map[string]bool{}
+	for page, err := range archive.All(files, archive.Filter{}, archive.Limits{}) {
+		if err != nil {
+			t.Errorf("the archive has a fault: %v", err)
+			continue
+		}
+		kept[page.URL] = true
+	}
+	for u := range done {
+		if !kept[u] {
+			t.Errorf("%s is not in the archive", u)
+		}
+	}
+}
