@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
@@ -60,18 +61,15 @@ func believed(body []byte) func(encoding.Encoding, string) (encoding.Encoding, s
 }
 
 // decodeAs decodes a body. The encodings of the standard have no errors: what
-// they cannot read becomes U+FFFD.
+// they cannot read becomes U+FFFD. The text may share its memory with the body.
 func decodeAs(body []byte, enc encoding.Encoding, name string) (string, string) {
-	if name == utf8Name || isWestern(name) && isASCII(body) {
-		body = bytes.TrimPrefix(body, []byte("\uFEFF"))
-		return strings.ToValidUTF8(string(body), "\uFFFD"), name
+	if name != utf8Name && (!isWestern(name) || !isASCII(body)) {
+		if decoded, err := enc.NewDecoder().Bytes(body); err == nil {
+			body = decoded
+		}
 	}
-	text, err := enc.NewDecoder().Bytes(body)
-	if err != nil {
-		text = body
-	}
-	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
-	return strings.ToValidUTF8(string(text), "\uFFFD"), name
+	body = bytes.TrimPrefix(body, []byte("\uFEFF"))
+	return strings.ToValidUTF8(unsafe.String(unsafe.SliceData(body), len(body)), "\uFFFD"), name
 }
 
 // lookup finds an encoding by any of its labels. The one that the standard

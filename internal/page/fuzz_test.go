@@ -57,7 +57,7 @@ func FuzzExtract(f *testing.F) {
 // be: a beginning, and a part that is repeated so that it has consequences.
 func FuzzGuard(f *testing.F) {
 	f.Add("<p>"+numbered("<font size=%d>", 20), "<p>x")
-	f.Add(numbered("<font size=%d><object></font></object>", 20), "<p>x")
+	f.Add("<p>"+numbered("<font size=%d><object></font></object>", 45), "<p>x")
 	f.Add("<b a><i b='>'><u c>", "<p></b><td>")
 	f.Add("<table><tr><td>", "<b><table><i></b><p>")
 	f.Add("<svg><font color=x>", "<p><nobr><a><b>x</b>")
