@@ -147,11 +147,9 @@ type finished struct {
 // all that was read is handed back.
 func (c *crawl) run(ctx context.Context, o *options, out io.Writer) error {
 	read := make(chan error, 1)
-	c.wg.Add(1) // of the reader
-	go func() {
-		defer c.wg.Done()
+	c.wg.Go(func() {
 		read <- c.read(ctx, o)
-	}()
+	})
 	go func() {
 		c.wg.Wait()
 		close(c.done)

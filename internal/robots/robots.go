@@ -19,6 +19,7 @@ package robots
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -138,13 +139,10 @@ func (f *File) For(agent string) *Rules {
 		named := false
 		for i := range f.groups {
 			g := &f.groups[i]
-			for _, a := range g.agents {
-				if a == want {
-					named = true
-					r.rules = append(r.rules, g.rules...)
-					r.Delay = max(r.Delay, g.delay)
-					break
-				}
+			if slices.Contains(g.agents, want) {
+				named = true
+				r.rules = append(r.rules, g.rules...)
+				r.Delay = max(r.Delay, g.delay)
 			}
 		}
 		if named {
