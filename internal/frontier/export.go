@@ -17,14 +17,12 @@ const stateField = `,"state":"`
 // cutState removes the state that an export put at the end of a line, so that
 // what was exported can be added again and exported again.
 func cutState(line []byte) []byte {
-	i := bytes.LastIndex(line, []byte(stateField))
-	if i < 0 {
-		return line
-	}
-	name, ok := bytes.CutSuffix(line[i+len(stateField):], []byte(`"}`))
+	i := max(0, bytes.LastIndexByte(line, ','))
+	name, ok := bytes.CutPrefix(line[i:], []byte(stateField))
 	if !ok {
 		return line
 	}
+	name, _ = bytes.CutSuffix(name, []byte(`"}`))
 	for state := range states {
 		if string(name) == state.String() {
 			return append(line[:i], '}')

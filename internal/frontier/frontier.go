@@ -243,7 +243,7 @@ func (s *Store) applyFrame(number uint32, at int64, f frame) error {
 		if err := s.fact.read(&s.rec); err != nil {
 			return fmt.Errorf("line %d: %w", i, err)
 		}
-		s.fact.line = func() ([]byte, error) { return line, nil }
+		s.fact.line = line
 		if _, err := s.apply(&s.fact, placeOf(number, at, i)); err != nil {
 			return err
 		}
@@ -279,18 +279,8 @@ func (s *Store) Add(rec *wire.Record) (Verdict, error) {
 	if err := f.read(rec); err != nil {
 		return Refused, err
 	}
-	var line []byte
-	f.line = func() (_ []byte, err error) {
-		if line == nil {
-			line, err = s.encode(rec)
-		}
-		if len(line) > maxRecord {
-			err = fmt.Errorf("%w: longer than %d bytes without its page", errLine, maxRecord)
-		}
-		return line, err
-	}
-	if f.class != classNone || len(f.parents) > 0 { // others are refused before they change anything
-		if _, err := f.line(); err != nil {
+	if f.class != classNone || f.retries > 0 || len(f.parents) > 0 { // others are refused before they change anything
+		if _, err := s.lineOf(f); err != nil {
 			return Refused, err
 		}
 	}
@@ -307,6 +297,10 @@ func (s *Store) Add(rec *wire.Record) (Verdict, error) {
 	case !changed:
 		return Known, nil
 	}
+	line, err := s.lineOf(f)
+	if err != nil {
+		return s.fail(err)
+	}
 	s.log.append(line)
 	s.fresh++
 	return Changed, nil
@@ -319,6 +313,22 @@ func (s *Store) fail(err error) (Verdict, error) {
 
 // errLine is wrapped by the errors about a record that cannot be a line of the log.
 var errLine = errors.New("cannot be kept")
+
+// lineOf is the line of a fact. It is made when it is asked for first: most links
+// of a crawl are known, and nobody asks for theirs.
+func (s *Store) lineOf(f *fact) (_ []byte, err error) {
+	if f.line == nil {
+		line, err := s.encode(f.rec)
+		if err != nil {
+			return nil, err
+		}
+		if len(line) > maxRecord {
+			return nil, fmt.Errorf("%w: longer than %d bytes", errLine, maxRecord)
+		}
+		f.line = line
+	}
+	return f.line, nil
+}
 
 // encode is the line of rec as it stands in the log.
 func (s *Store) encode(rec *wire.Record) ([]byte, error) {

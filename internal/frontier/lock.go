@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -48,8 +49,8 @@ func acquire(dir string, o Options) (*lock, error) {
 		return nil, nil // a copy of a store, which nobody writes to
 	}
 	if err != nil {
-		if errors.Is(err, fs.ErrPermission) {
-			err = fmt.Errorf("%w\nhint: whoever adds or hands out must be allowed to write to the store", err)
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+			err = fmt.Errorf("%w\nhint: add, next and check must be able to write to %s; stats, export and lineage only read", err, dir)
 		}
 		return nil, fmt.Errorf("locking the store: %w", err)
 	}

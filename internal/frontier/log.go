@@ -182,6 +182,7 @@ type log struct {
 	// Reading.
 	dec    *zstd.Decoder
 	in     map[uint32]*os.File
+	packed []byte // a frame as it was read
 	cache  [cacheSize]block
 	oldest int
 }
@@ -352,7 +353,7 @@ func (l *log) blockOf(p place) (*block, error) {
 		}
 		l.in[p.segment()] = f
 	}
-	head := make([]byte, frameHeader, blockSize/2)
+	head := slices.Grow(l.packed[:0], blockSize)[:frameHeader]
 	if _, err := f.ReadAt(head, p.offset()); err != nil {
 		return nil, noFrame(err)
 	}
@@ -364,6 +365,7 @@ func (l *log) blockOf(p place) (*block, error) {
 	if _, err := f.ReadAt(head[frameHeader:], p.offset()+frameHeader); err != nil {
 		return nil, noFrame(err)
 	}
+	l.packed = head
 	fr, _, err := parseFrame(head)
 	if err != nil {
 		return nil, err

@@ -3,7 +3,6 @@ package frontier
 import (
 	"bytes"
 	"cmp"
-	"container/heap"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -142,8 +141,11 @@ func (s *Store) choose(q Request) ([]uint32, error) {
 	}
 	now := q.Now.Unix()
 	earliest, leased := int64(math.MaxInt64), 0
-	best := ranking{x: x}
-	hosts := map[uint32]*ranking{}
+	var best ranking
+	var hosts []ranking
+	if q.PerHost > 0 {
+		hosts = make([]ranking, len(x.hosts))
+	}
 	for id := range uint32(x.len()) {
 		e := x.at(id)
 		if e.wish == 0 || e.class >= classRefused || e.retries > maxRetries || e.flags&flagNull != 0 {
@@ -157,73 +159,81 @@ func (s *Store) choose(q Request) ([]uint32, error) {
 			}
 			due = max(due, int64(e.lease))
 		}
-		if due > now {
+		switch {
+		case due > now:
 			earliest = min(earliest, due)
-			continue
-		}
-		if q.PerHost <= 0 {
-			best.offer(id, q.N)
-			continue
-		}
-		h := hosts[e.host]
-		if h == nil {
-			h = &ranking{x: x}
-			hosts[e.host] = h
-		}
-		h.offer(id, q.PerHost)
-	}
-	for _, h := range hosts { // in any order: the best are the best
-		for _, id := range h.ids {
-			best.offer(id, q.N)
+		case q.PerHost > 0:
+			hosts[e.host].offer(x, ranked{e.priority, id}, q.PerHost)
+		default:
+			best.offer(x, ranked{e.priority, id}, q.N)
 		}
 	}
-	if len(best.ids) == 0 {
+	for _, h := range hosts {
+		for _, r := range h {
+			best.offer(x, r, q.N)
+		}
+	}
+	if len(best) == 0 {
 		err := &NothingDue{Leased: leased}
 		if earliest < math.MaxInt64 {
 			err.Earliest = time.Unix(earliest, 0)
 		}
 		return nil, err
 	}
-	slices.SortFunc(best.ids, func(a, b uint32) int { return -boolCompare(best.better(a, b), best.better(b, a)) })
-	return best.ids, nil
-}
-
-// A ranking keeps the best of the entries it is offered, as a heap with the worst
-// of them on top.
-type ranking struct {
-	x   *index
-	ids []uint32
-}
-
-// better tells whether a goes before b.
-func (r *ranking) better(a, b uint32) bool {
-	p, q := r.x.at(a), r.x.at(b)
-	if p.priority != q.priority {
-		return p.priority > q.priority
+	slices.SortFunc(best, func(a, b ranked) int { return boolCompare(a.after(x, b), b.after(x, a)) })
+	ids := make([]uint32, len(best))
+	for i, r := range best {
+		ids[i] = r.id
 	}
-	return a != b && r.x.less(p, q)
+	return ids, nil
 }
 
-// offer keeps id if it is among the n best.
-func (r *ranking) offer(id uint32, n int) {
-	if len(r.ids) < n {
-		heap.Push(r, id)
-	} else if n > 0 && r.better(id, r.ids[0]) {
-		r.ids[0] = id
-		heap.Fix(r, 0)
+// ranked is an entry with what it is ranked by; ties are broken by URL.
+type ranked struct {
+	priority float64
+	id       uint32
+}
+
+// after tells whether a is handed out after b.
+func (a ranked) after(x *index, b ranked) bool {
+	if a.priority != b.priority {
+		return a.priority < b.priority
 	}
+	return a.id != b.id && x.less(x.at(b.id), x.at(a.id))
 }
 
-// The methods of heap.Interface.
-func (r *ranking) Len() int           { return len(r.ids) }
-func (r *ranking) Less(i, j int) bool { return r.better(r.ids[j], r.ids[i]) }
-func (r *ranking) Swap(i, j int)      { r.ids[i], r.ids[j] = r.ids[j], r.ids[i] }
-func (r *ranking) Push(id any)        { r.ids = append(r.ids, id.(uint32)) }
-func (r *ranking) Pop() any {
-	last := len(r.ids) - 1
-	id := r.ids[last]
-	r.ids = r.ids[:last]
-	return id
+// A ranking keeps the best of what it is offered: a heap with the last on top.
+type ranking []ranked
+
+// offer keeps r if it is among the n best.
+func (h *ranking) offer(x *index, r ranked, n int) {
+	q := *h
+	if len(q) < n {
+		q = append(q, r)
+		i := len(q) - 1
+		for up := (i - 1) / 2; i > 0 && r.after(x, q[up]); i, up = up, (up-1)/2 {
+			q[i] = q[up]
+		}
+		q[i] = r
+		*h = q
+		return
+	}
+	if len(q) == 0 || !q[0].after(x, r) {
+		return
+	}
+	i := 0
+	for {
+		down := 2*i + 1
+		if down+1 < len(q) && q[down+1].after(x, q[down]) {
+			down++
+		}
+		if down >= len(q) || !q[down].after(x, r) {
+			break
+		}
+		q[i] = q[down]
+		i = down
+	}
+	q[i] = r
 }
 
 // lineup makes the lines of entries, in their order. The log is read in its own

@@ -38,7 +38,8 @@ type fact struct {
 	asks     weburl.URL   // whose host asks not to be asked before
 	before   uint32
 	due      uint32
-	line     func() ([]byte, error) // as it stands in the log
+	rec      *wire.Record
+	line     []byte // as it stands in the log; see Store.lineOf
 }
 
 // read makes f the fact that rec states. The error is about rec: it cannot be
@@ -62,6 +63,7 @@ func (f *fact) read(rec *wire.Record) error {
 		operator: rec.Operator,
 		parents:  rec.Parents,
 		hops:     f.hops[:0],
+		rec:      rec,
 	}
 	if rec.IsOutcome() {
 		f.outcome(rec)
@@ -201,7 +203,7 @@ func (s *Store) wish(e *entry, f *fact, p place) (bool, error) {
 	if order < 0 {
 		return false, nil
 	}
-	line, err := f.line()
+	line, err := s.lineOf(f)
 	if err != nil {
 		return false, err
 	}
@@ -260,7 +262,7 @@ func (s *Store) told(e *entry, f *fact, p place, own bool) (bool, error) {
 // only where a URL has two outcomes of the same kind, which is rare, so the index
 // has no room for what decides.
 func (s *Store) compareOutcomes(f *fact, p place) (int, error) {
-	mine, err := f.line()
+	mine, err := s.lineOf(f)
 	if err != nil {
 		return 0, err
 	}
