@@ -556,17 +556,14 @@ func unescapeChunks(buf []byte, n int, line []byte, i int) (int, int) {
 	var masks [chunkSize / blockSize]uint64
 	for at := i; at+chunkSize+stride <= len(line); {
 		specials(masks[:], line[at:])
-		for _, mask := range masks {
+		for _, mask := range &masks {
 			if i > at { // an escape reaches into this block
 				mask &= ^uint64(0) << (i - at)
 			}
 			for mask != 0 {
 				k := bits.TrailingZeros64(mask)
 				j := at + k
-				*(*[stride]byte)(buf[n:]) = *(*[stride]byte)(line[i:])
-				if j-i > stride {
-					copy(buf[n+stride:], line[i+stride:j])
-				}
+				copyStrides(&buf[n], &line[i], j-i)
 				n += j - i
 				i = j
 				if line[j] != '\\' || escapes[line[j+1]] == 0 {

@@ -210,10 +210,6 @@ func appendEscaped(dst, b []byte) []byte {
 	return dst[:n+1]
 }
 
-// stride is how many bytes are copied before an escape without asking how many
-// there are. In a page 15 of 16 are not more.
-const stride = 64
-
 // appendChunks appends as much of b as fills whole chunks, and returns the rest.
 //
 // Pages have an escape every twenty bytes, so a loop that asks at each byte or
@@ -230,13 +226,10 @@ func appendChunks(dst, b []byte) (_, rest []byte) {
 		dst = dst[:cap(dst)]
 		specials(masks[:], b)
 		i := 0
-		for k, mask := range masks {
+		for k, mask := range &masks {
 			for ; mask != 0; mask &= mask - 1 {
 				j := k*blockSize + bits.TrailingZeros64(mask)
-				*(*[stride]byte)(dst[n:]) = *(*[stride]byte)(b[i:])
-				if j-i > stride {
-					copy(dst[n+stride:], b[i+stride:j])
-				}
+				copyStrides(&dst[n], &b[i], j-i)
 				n += j - i
 				e := encoded[b[j]]
 				binary.LittleEndian.PutUint64(dst[n:], e)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // This file looks at many bytes at once. Eight of them fit into a word; a mask
@@ -87,6 +88,20 @@ func indexSpecial(b []byte, i int) int {
 // chunkSize is how many bytes are looked at before they are used: few enough to
 // be at hand still, and enough to pay for the call.
 const chunkSize = 16 * blockSize
+
+// stride is how many bytes copyStrides copies without asking. In a page 15 of 16
+// runs between escapes are not longer.
+const stride = 64
+
+// copyStrides copies n bytes, and up to a stride more: both sides must have so
+// many. It knows nothing of slices because its callers have counted already.
+func copyStrides(dst, src *byte, n int) {
+	to, from := unsafe.Pointer(dst), unsafe.Pointer(src)
+	*(*[stride]byte)(to) = *(*[stride]byte)(from)
+	for i := stride; i < n; i += stride {
+		*(*[stride]byte)(unsafe.Add(to, i)) = *(*[stride]byte)(unsafe.Add(from, i))
+	}
+}
 
 // valid tells whether b is UTF-8. It is faster than utf8.Valid where the
 // characters beyond ASCII are few, but some.
