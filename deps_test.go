@@ -64,7 +64,7 @@ func table(t *testing.T) map[string][]string {
 	t.Helper()
 	groups, may := map[string][]string{}, map[string][]string{}
 	expand := func(words string) (list []string) {
-		for _, w := range strings.Fields(words) {
+		for w := range strings.FieldsSeq(words) {
 			if g, ok := groups[w]; ok {
 				list = append(list, g...)
 			} else {
