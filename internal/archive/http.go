@@ -390,41 +390,6 @@ func method(block io.Reader) (string, error) {
 	return b[:len(b)-1], nil
 }
 
-// ResponseHead is the status line and the header of a response that net/http
-// received, as the head of a block for the [Writer]. What net/http has already
-// undone is left out (chunks; a coding, if it did so by itself), so that the
-// head agrees with the body as it was read from the response, whose length is
-// given. Names are sorted. HTTP/2 is written as HTTP/1.1, since WARC 1.1 knows
-// no other.
-func ResponseHead(resp *http.Response, length int) []byte {
-	var b bytes.Buffer
-	proto := resp.Proto
-	if resp.ProtoMajor != 1 {
-		proto = "HTTP/1.1"
-	}
-	reason := strings.TrimPrefix(resp.Status, strconv.Itoa(resp.StatusCode)+" ")
-	if reason == resp.Status {
-		reason = http.StatusText(resp.StatusCode)
-	}
-	fmt.Fprintf(&b, "%s %03d %s\r\n", proto, resp.StatusCode, oneLine(reason))
-	header := resp.Header.Clone()
-	header.Del("Transfer-Encoding")
-	if resp.Uncompressed {
-		header.Del("Content-Encoding")
-	}
-	declared := header.Get("Content-Length")
-	header.Del("Content-Length")
-	header.Write(&b)
-	switch {
-	case declared != "" && !resp.Uncompressed:
-		fmt.Fprintf(&b, "Content-Length: %s\r\n", oneLine(declared))
-	default:
-		fmt.Fprintf(&b, "Content-Length: %d\r\n", length)
-	}
-	b.WriteString("\r\n")
-	return b.Bytes()
-}
-
 // oneLine is s without anything that could end its line.
 func oneLine(s string) string {
 	if !strings.ContainsAny(s, "\r\n\x00") {

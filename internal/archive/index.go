@@ -7,7 +7,6 @@ import (
 	"container/heap"
 	"crypto/sha1"
 	"crypto/sha256"
-	"encoding/base32"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -435,7 +434,7 @@ const revisitMIME = "warc/revisit"
 // digest is the labelled digest of what was written to a SHA-1.
 func digest(h hash.Hash) string {
 	var sum [sha1.Size]byte
-	return "sha1:" + base32.StdEncoding.EncodeToString(h.Sum(sum[:0]))
+	return label(h.Sum(sum[:0]))
 }
 
 // redirect is the canonical address that a response sends to, or "".
@@ -778,9 +777,8 @@ func (h *runs) Pop() any {
 	return r
 }
 
-// digestOf is the labelled SHA-1 of b.
-func digestOf(b []byte) string {
-	h := sha1.New()
-	h.Write(b)
-	return digest(h)
+// Digest is the digest of a payload with its label: "sha1:" and base32.
+func Digest(payload []byte) string {
+	sum := sha1.Sum(payload)
+	return label(sum[:])
 }

@@ -149,13 +149,7 @@ func (m *members) next() error {
 		}
 		if err := m.begin(head); err != nil {
 			fault := &FormatError{m.start, err}
-			if m.pos() == m.start {
-				m.in.Discard(1)
-			}
-			// Look behind its first byte: a broken header may have swallowed more
-			// than its own bytes.
-			m.rewind(m.start + 1)
-			if err := m.seek(); err != nil && err != io.EOF {
+			if err := m.resync(); err != nil {
 				return err
 			}
 			return fault
@@ -163,6 +157,19 @@ func (m *members) next() error {
 		m.open, m.failed = true, nil
 		return nil
 	}
+}
+
+// resync looks for the next member behind the first byte of one that is broken:
+// what was taken for it may be more than its own bytes.
+func (m *members) resync() error {
+	if m.pos() == m.start {
+		m.in.Discard(1)
+	}
+	m.rewind(m.start + 1)
+	if err := m.seek(); err != io.EOF {
+		return err
+	}
+	return nil
 }
 
 // rewind goes back to an offset of the file, if the file allows it and not too
@@ -234,7 +241,7 @@ func (m *members) Read(p []byte) (n int, err error) {
 			m.failed = noEOF(err)
 			err = io.EOF
 		} else if m.format == zstded {
-			m.frame.drain()
+			m.failed = m.frame.drain() // the decoder takes a torn header for the end
 		}
 	}
 	return n, err

@@ -560,7 +560,7 @@ func (s *scratch) page(rec *Record, filename string, filter *Filter) (*Page, err
 	page := newPage(rec, url, filename)
 	page.Response = resp
 	if page.Digest == "" {
-		page.Digest = digestOf(resp.Raw)
+		page.Digest = Digest(resp.Raw)
 	}
 	return page, err
 }

@@ -1,7 +1,18 @@
 package archive
 
 import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"spoor/internal/weburl"
 )
@@ -23,4 +34,439 @@ func replay(t testing.TB, paths ...string) *Replay {
 	}
 	t.Cleanup(func() { r.Close() })
 	return r
+}
+
+// capture is a response record. The response is the status, the location if
+// there is one, and a body.
+func capture(url, date string, status int, location, body string) string {
+	block := fmt.Sprintf("HTTP/1.1 %d X\r\nContent-Type: text/html\r\n", status)
+	if location != "" {
+		block += "Location: " + location + "\r\n"
+	}
+	block += "\r\n" + body
+	return fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:%s-%s>\r\nWARC-Date: %s\r\nWARC-Target-URI: %s\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+		url, date, date, url, len(block), block)
+}
+
+const (
+	old   = "2020-01-01T00:00:00Z"
+	newer = "2021-01-01T00:00:00Z"
+)
+
+// archiveOf is a file of those records, one a member.
+func archiveOf(t testing.TB, dir, name string, records ...string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(zip(records...)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestTheArchiveAnswersAsTheWebDid(t *testing.T) {
+	revisit := "WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Record-ID: <urn:x:r>\r\nWARC-Date: " + newer + "\r\nWARC-Target-URI: http://a/revisited\r\n" +
+		"WARC-Refers-To-Target-URI: http://a/\r\nWARC-Refers-To-Date: " + old + "\r\nWARC-Payload-Digest: %s\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
+	r := replay(t, archiveOf(t, t.TempDir(), "x.warc.gz",
+		capture("http://a/", old, 200, "", "root"),
+		capture("http://a/moved", old, 301, "/", ""),
+		capture("http://a/far", old, 302, "http://a/moved#part", ""),
+		capture("http://a/gone", old, 404, "", "gone"),
+		capture("http://a/out", old, 302, "http://b/", ""),
+		capture("http://a/loop", old, 302, "/loop2", ""),
+		capture("http://a/loop2", old, 302, "/loop", ""),
+		capture("http://a/self", old, 200, "", "behind"),
+		capture("http://a/self", newer, 302, "http://a/self", ""),
+		capture("http://a/alone", newer, 302, "http://a/alone", ""),
+		capture("http://a/nowhere", old, 302, "http://[", "no address"),
+		capture("http://a/twice", newer, 200, "", "newer"),
+		capture("http://a/twice", old, 200, "", "older"),
+		capture("http://a/Case", old, 200, "", "Case"),
+		capture("http://a/q?b=1&a=2", old, 200, "", "query"),
+		capture("http://a/%7Eu/ä", old, 200, "", "spelled"),
+		capture("dns:a", old, 200, "", "no page"),
+		fmt.Sprintf(revisit, Digest([]byte("root"))),
+		strings.ReplaceAll(fmt.Sprintf(revisit, Digest([]byte("lost"))), "revisited", "lost"),
+	))
+	for _, c := range []struct {
+		url  string
+		body string // with the status if it is not 200
+		to   string // where it ended, if anywhere else
+		hops int
+		err  error
+	}{
+		{"http://a/", "root", "", 0, nil},
+		{"HTTP://A:80/#x", "root", "", 0, nil},
+		{"http://a/moved", "root", "http://a/", 1, nil},
+		{"http://a/far", "root", "http://a/", 2, nil},
+		{"http://a/gone", "404 gone", "", 0, nil},
+		{"http://a/nowhere", "302 no address", "", 0, nil},
+		{"http://a/twice", "newer", "", 0, nil},
+		{"http://a/self", "behind", "", 0, nil},
+		{"http://a/~u/%c3%a4", "spelled", "", 0, nil},
+		{"http://a/revisited", "root", "", 0, nil},
+		{"http://a/lost", "", "", 0, ErrNotArchived},
+		{"http://a/never", "", "", 0, ErrNotArchived},
+		{"http://a/case", "", "", 0, ErrNotArchived},
+		{"https://a/", "", "", 0, ErrNotArchived},
+		{"http://www.a/", "", "", 0, ErrNotArchived},
+		{"http://a/q?a=2&b=1", "", "", 0, ErrNotArchived},
+		{"http://a/out", "", "http://b/", 1, ErrNotArchived},
+		{"http://a/loop", "", "http://a/loop", 2, ErrRedirectLoop},
+		{"http://a/alone", "", "", 1, ErrRedirectLoop},
+		{"ftp://a/", "", "", 0, weburl.ErrScheme},
+	} {
+		t.Run(c.url, func(t *testing.T) {
+			page, err := r.Fetch(c.url)
+			if !errors.Is(err, c.err) || (err == nil) != (c.err == nil) {
+				t.Fatalf("error %v, want %v", err, c.err)
+			}
+			if page == nil {
+				if c.err != weburl.ErrScheme {
+					t.Error("no page")
+				}
+				return
+			}
+			body := ""
+			if page.Response != nil {
+				body = string(page.Body)
+				if page.StatusCode != 200 {
+					body = fmt.Sprint(page.StatusCode, " ", body)
+				}
+			}
+			to := canonical(t, c.url)
+			if c.to != "" {
+				to = c.to
+			}
+			if body != c.body || page.URL != to || len(page.Hops) != c.hops {
+				t.Errorf("got %q from %s after %v\nwant %q from %s after %d", body, page.URL, page.Hops, c.body, to, c.hops)
+			}
+			if u, _ := weburl.Canonical(c.url); r.Has(u) != (c.body != "" || c.hops > 0 || c.url == "http://a/lost") {
+				t.Errorf("Has is %v", r.Has(u))
+			}
+		})
+	}
+}
+
+func TestOfSeveralArchivesTheNewestCaptureCounts(t *testing.T) {
+	dir := t.TempDir()
+	a := archiveOf(t, dir, "a.warc.gz", capture("http://a/", newer, 200, "", "newer"), capture("http://a/tie", old, 200, "", "a"), capture("http://a/a", old, 200, "", "a"))
+	b := archiveOf(t, dir, "b.warc.gz", capture("http://a/", old, 200, "", "older"), capture("http://a/tie", old, 200, "", "b"), capture("http://a/tie", old, 200, "", "b, later"))
+	for _, paths := range [][]string{{a, b}, {b, a}, {dir}, {dir, a}} {
+		r := replay(t, paths...)
+		for url, want := range map[string]string{"http://a/": "newer", "http://a/tie": "b, later", "http://a/a": "a"} {
+			page, err := r.Fetch(url)
+			if err != nil || string(page.Body) != want {
+				t.Errorf("%s: %v, want %s", url, err, want)
+			}
+		}
+		if n := len(r.Lookup("http://a/tie")); n != 3 {
+			t.Errorf("%d captures, want 3", n)
+		}
+	}
+}
+
+func TestDirectoriesStandForTheirArchives(t *testing.T) {
+	dir := t.TempDir()
+	sub := filepath.Join(dir, "sub")
+	if err := os.Mkdir(sub, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Files([]string{sub}); err == nil || !strings.Contains(err.Error(), "no archives in") {
+		t.Errorf("an empty directory: %v", err)
+	}
+	for _, name := range []string{"b.warc", "a.warc.gz", "sub/c.warc.zst", "d.warc.gz.open", "e.txt", "a.warc.gz.cdxj"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := Files([]string{filepath.Join(dir, "b.warc"), dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range files {
+		got = append(got, filepath.Base(f))
+	}
+	if diff := cmp.Diff([]string{"b.warc", "a.warc.gz", "d.warc.gz.open", "c.warc.zst"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := Files([]string{filepath.Join(dir, "none")}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+func TestBatchesComeInFileOrder(t *testing.T) {
+	dir := t.TempDir()
+	b := archiveOf(t, dir, "b.warc.gz",
+		capture("http://a/1", old, 200, "", "1"),
+		strings.Replace(capture("http://a/2", old, 200, "", "2"), "text/html", "text/css ", 1),
+		capture("http://a/3", old, 404, "", "3"),
+		good("4"),
+		strings.Replace(capture("http://a/5", old, 200, "", "5"), "WARC-Type: response", "WARC-Type: revisit", 1),
+		capture("dns:a", old, 200, "", "6"),
+		capture("http://a/1", newer, 200, "", "1 again"),
+	)
+	a := archiveOf(t, dir, "a.warc.gz", "rubbish", capture("http://a/7", old, 200, "", "7"))
+	all := func(f Filter) string {
+		var words []string
+		for page, err := range All([]string{b, a}, f, Limits{}) {
+			if page == nil {
+				if _, ok := errors.AsType[*FormatError](err); !ok {
+					t.Error(err)
+				}
+				words = append(words, "!")
+				continue
+			}
+			if page.Length == 0 || page.Filename == "" || page.Digest != Digest(page.Raw) || page.Time.IsZero() {
+				t.Errorf("%+v", page)
+			}
+			words = append(words, string(page.Body))
+		}
+		return strings.Join(words, ", ")
+	}
+	for _, c := range []struct {
+		filter Filter
+		want   string
+	}{
+		{Filter{}, "1, 2, 3, block of 4, 1 again, !, 7"},
+		{Filter{MIME: []string{"text/html"}, Status: []int{200}}, "1, 1 again, !, 7"},
+		{Filter{MIME: []string{"text/css", "text/plain"}}, "2, block of 4, !"},
+		{Filter{Status: []int{404, 500}}, "3, !"},
+	} {
+		if got := all(c.filter); got != c.want {
+			t.Errorf("%+v: %s\nwant %s", c.filter, got, c.want)
+		}
+	}
+	for page := range All([]string{b}, Filter{}, Limits{}) {
+		if string(page.Body) != "1" {
+			t.Error("went on when it should have stopped")
+		}
+		break
+	}
+	n := 0
+	for _, err := range All([]string{a, filepath.Join(dir, "none"), b}, Filter{}, Limits{}) {
+		if n++; !errors.Is(err, os.ErrNotExist) {
+			t.Error(err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d answers of files that are not all there", n)
+	}
+}
+
+func TestAReplayIsATransport(t *testing.T) {
+	gz := coded(t, "gzip", "hello")
+	block := "HTTP/1.1 200 Fine\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(gz), gz)
+	record := fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Date: %s\r\nWARC-Target-URI: http://a/gz\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", old, len(block), block)
+	client := &http.Client{Transport: replay(t, archiveOf(t, t.TempDir(), "x.warc.gz", record, capture("http://a/moved", old, 301, "/gz", ""), capture("http://a/out", old, 301, "/none", "")))}
+	for _, method := range []string{"GET", "HEAD"} {
+		req, _ := http.NewRequest(method, "http://a/moved", nil)
+		resp, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		want := map[string]string{"GET": "hello"}[method]
+		if string(body) != want || resp.Status != "200 Fine" || resp.ContentLength != 5 || resp.Request.URL.Path != "/gz" || resp.Header.Get("Content-Encoding") != "" {
+			t.Errorf("%s: %q %+v", method, body, resp)
+		}
+	}
+	for _, url := range []string{"http://a/none", "http://a/out"} {
+		if _, err := client.Get(url); !errors.Is(err, ErrNotArchived) {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	if _, err := client.Post("http://a/gz", "text/plain", strings.NewReader("x")); !errors.Is(err, ErrNotArchived) {
+		t.Errorf("POST: %v", err)
+	}
+}
+
+func TestOneReplayServesMany(t *testing.T) {
+	var records []string
+	for i := range 50 {
+		records = append(records, capture(fmt.Sprint("http://a/", i), old, 200, "", fmt.Sprint("page ", i)))
+	}
+	r := replay(t, archiveOf(t, t.TempDir(), "x.warc.gz", records...))
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for i := range 50 {
+				page, err := r.Fetch(fmt.Sprint("http://a/", i))
+				if err != nil || string(page.Body) != fmt.Sprint("page ", i) {
+					t.Errorf("%d: %v", i, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestAnIndexFollowsItsArchive(t *testing.T) {
+	dir := t.TempDir()
+	path := archiveOf(t, dir, "x.warc.gz", capture("http://a/1", old, 200, "", "1"), "rubbish")
+	faults := 0
+	o := IndexOptions{Report: func(string, error) { faults++ }}
+	open := func() *Index {
+		t.Helper()
+		x, err := OpenIndex(path, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { x.Close() })
+		return x
+	}
+	x := open()
+	if x.Path != path+".cdxj" || faults != 1 || x.Meta.Faults != 1 || x.Meta.Captures != 1 || x.Meta.Records != 1 {
+		t.Errorf("%s, %d faults, %+v", x.Path, faults, x.Meta)
+	}
+	if diff := cmp.Diff([]string{"x.warc.gz", "x.warc.gz.cdxj"}, names(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+	if x = open(); faults != 1 || x.Meta.Faults != 1 {
+		t.Error("built again though nothing changed")
+	}
+	archiveOf(t, dir, "x.warc.gz", capture("http://a/2", old, 200, "", "2"))
+	if x = open(); !x.Has("http://a/2") || x.Has("http://a/1") {
+		t.Error("not built again though the archive changed")
+	}
+	if err := os.Chtimes(path, time.Time{}, noon); err != nil {
+		t.Fatal(err)
+	}
+	if x = open(); x.Meta.Modified != noon.UnixNano() {
+		t.Error("not built again though the archive was touched")
+	}
+	for name, damage := range map[string]string{"empty": "", "torn": "!meta {\"spoor-c", "older": "!meta {\"spoor-cdxj\":0}\n", "rubbish": "a 1 {}\n"} {
+		if err := os.WriteFile(path+".cdxj", []byte(damage), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if x = open(); !x.Has("http://a/2") {
+			t.Errorf("%s index not built again", name)
+		}
+	}
+}
+
+func TestAnIndexIsWhereItCanBe(t *testing.T) {
+	dir := t.TempDir()
+	path := archiveOf(t, dir, "x.warc.gz", capture("http://a/1", old, 200, "", "1"))
+	// A directory in its place is an obstacle to root, too.
+	if err := os.MkdirAll(path+".cdxj.part", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	x, err := OpenIndex(path, IndexOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x.Path != "" || !x.Has("http://a/1") {
+		t.Errorf("without a cache it is at %q", x.Path)
+	}
+	x.Close()
+	cache := filepath.Join(t.TempDir(), "made", "here")
+	for range 2 {
+		x, err = OpenIndex(path, IndexOptions{Cache: cache})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if filepath.Dir(x.Path) != cache || !x.Has("http://a/1") {
+			t.Errorf("with a cache it is at %q", x.Path)
+		}
+		x.Close()
+	}
+	if got := names(t, cache); len(got) != 1 {
+		t.Errorf("in the cache: %v", got)
+	}
+}
+
+func TestManyOpenAnIndexAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	path := archiveOf(t, dir, "x.warc.gz", capture("http://a/1", old, 200, "", "1"), "rubbish")
+	var mu sync.Mutex
+	faults := 0
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			x, err := OpenIndex(path, IndexOptions{Report: func(string, error) {
+				mu.Lock()
+				faults++
+				mu.Unlock()
+			}})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if !x.Has("http://a/1") {
+				t.Error("it is not whole")
+			}
+			x.Close()
+		})
+	}
+	wg.Wait()
+	if faults != 1 {
+		t.Errorf("built %d times", faults)
+	}
+	if diff := cmp.Diff([]string{"x.warc.gz", "x.warc.gz.cdxj"}, names(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLinesThatDoNotFitInMemoryAreMerged(t *testing.T) {
+	dir := t.TempDir()
+	var want, got strings.Builder
+	for _, chunk := range []int{1 << 20, 100, 1} {
+		s := sorter{dir: dir, chunk: chunk}
+		for i := range 300 {
+			if err := s.add(fmt.Appendf(nil, "%03d %d\n", i*7%300, i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w := &got
+		if want.Len() == 0 {
+			w = &want
+		}
+		w.Reset()
+		if err := s.write(w); err != nil {
+			t.Fatal(err)
+		}
+		s.close()
+		if w == &got && got.String() != want.String() {
+			t.Errorf("chunks of %d bytes make another order", chunk)
+		}
+	}
+	if !strings.HasPrefix(want.String(), "000 0\n001 43\n") {
+		t.Errorf("%.40q", want.String())
+	}
+	if left := names(t, dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+func FuzzIndex(f *testing.F) {
+	c := Capture{URL: "http://a/", Timestamp: "20260101000000", Filename: "x", Status: 200}
+	line := string(c.appendLine(nil))
+	f.Add([]byte(line), "http://a/")
+	f.Add([]byte(line+"a)/b 2026 {\n\n"+line), "http://a/b")
+	f.Add([]byte("!meta {\"spoor-cdxj\":1}\n"+line), "http://a/")
+	f.Fuzz(func(t *testing.T, data []byte, url string) {
+		release := func() error { return nil }
+		if x, err := newIndex(data, Meta{}, release); err == nil {
+			x.Has(url)
+		}
+		x, err := newIndex(data, Meta{Version: 1}, release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := weburl.Canonical(url)
+		if err != nil {
+			return
+		}
+		x.Lookup(nil, u)
+		// A line that is written is found and read as it was.
+		c := Capture{URL: u, Timestamp: "20260101000000", MIME: "text/html", Status: 200, Digest: "sha1:A", Filename: string(data), Offset: 1, Length: 2, Skip: 3, Redirect: u}
+		if strings.ToValidUTF8(c.Filename, "") != c.Filename {
+			c.Filename = "x"
+		}
+		x, _ = newIndex(c.appendLine(nil), Meta{Version: 1}, release)
+		if got := x.Lookup(nil, u); len(got) != 1 || got[0] != c {
+			t.Fatalf("%+v became %+v", c, got)
+		}
+	})
 }

@@ -307,17 +307,14 @@ func isARC(b *bufio.Reader) bool {
 	return string(head) == "filedesc://"
 }
 
-// broken is the fault of a member that cannot be unpacked to its end. The next
-// record is looked for behind its first byte, since what the broken member took
-// may be more than its own bytes.
+// broken is the fault of a member that cannot be unpacked to its end.
 func (r *Reader) broken() error {
 	fault := &FormatError{r.m.start, r.m.failed}
 	r.m.failed, r.m.open, r.started = nil, false, false
 	if r.m.format == zstded && r.m.frame.drain() == nil {
 		return fault // its frame is whole, so its end is known
 	}
-	r.m.rewind(r.m.start + 1)
-	if err := r.m.seek(); err != nil && err != io.EOF {
+	if err := r.m.resync(); err != nil {
 		r.finished = err
 	}
 	return fault

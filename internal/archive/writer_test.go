@@ -134,8 +134,8 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 			t.Errorf("record at %d+%d, want %d", rec.Offset, rec.Skip, end)
 		}
 		end += rec.Length
-		if got := rec.Header.Get("WARC-Block-Digest"); got != digestOf(block) {
-			t.Errorf("digest of the block is %s, header says %s", digestOf(block), got)
+		if got := rec.Header.Get("WARC-Block-Digest"); got != Digest(block) {
+			t.Errorf("digest of the block is %s, header says %s", Digest(block), got)
 		}
 		kinds = append(kinds, rec.Type())
 		switch {
@@ -150,7 +150,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 			}
 		case rec.Offset == at.Offset:
 			if rec.Length != at.Length || rec.TargetURI() != x.URL || !rec.Date().Equal(noon) || rec.Header.Get("WARC-IP-Address") != "127.0.0.1" ||
-				rec.Header.Get("WARC-Payload-Digest") != at.Digest || at.Digest != digestOf(x.Body) {
+				rec.Header.Get("WARC-Payload-Digest") != at.Digest || at.Digest != Digest(x.Body) {
 				t.Errorf("%+v", rec.Header)
 			}
 			if string(block) != string(x.Head)+string(x.Body) {

@@ -1,0 +1,199 @@
+package archive
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/andybalholm/brotli"
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+)
+
+// coded is s in a content coding.
+func coded(t testing.TB, coding, s string) string {
+	t.Helper()
+	var b bytes.Buffer
+	var w io.WriteCloser
+	switch coding {
+	case "gzip":
+		w = gzip.NewWriter(&b)
+	case "zlib":
+		w = zlib.NewWriter(&b)
+	case "flate":
+		w, _ = flate.NewWriter(&b, 6)
+	case "br":
+		w = brotli.NewWriter(&b)
+	case "zstd":
+		w, _ = zstd.NewWriter(&b)
+	}
+	if _, err := io.WriteString(w, s); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestResponsesAreReadAsServersWriteThem(t *testing.T) {
+	const page = "<html>hello, hello, hello, hello</html>"
+	gz := coded(t, "gzip", page)
+	head := func(lines ...string) string {
+		return "HTTP/1.1 200 OK\r\n" + strings.Join(lines, "\r\n") + "\r\n\r\n"
+	}
+	for _, c := range []struct {
+		name, in  string
+		status    int
+		body      string
+		truncated string
+	}{
+		{"plain", head("Content-Type: text/html") + page, 200, page, ""},
+		{"no reason", "HTTP/1.1 404\r\n\r\n" + page, 404, page, ""},
+		{"no header fields", "HTTP/1.0 200 OK\r\n\r\n" + page, 200, page, ""},
+		{"bare newlines", "HTTP/1.0 200 OK\nContent-Type: text/html\n\n" + page, 200, page, ""},
+		{"header that never ends", "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n", 200, "", ""},
+		{"header torn in a line", "HTTP/1.0 200 OK\r\nContent-Ty", 200, "Content-Ty", ""},
+		{"HTTP/0.9", page, 200, page, ""},
+		{"status that is none", "HTTP/1.1 okay\r\n\r\nx", 200, "HTTP/1.1 okay\r\n\r\nx", ""},
+		{"shoutcast", "ICY 200 OK\r\n\r\nx", 200, "x", ""},
+		{"nothing", "", 200, "", ""},
+
+		{"chunks", head("Transfer-Encoding: chunked") + "5\r\nhello\r\n6;x=y\r\n world\r\n0\r\n\r\n", 200, "hello world", ""},
+		{"chunks with bare newlines", head("Transfer-Encoding: chunked") + "5\nhello\n6\n world\n0\n\n", 200, "hello world", ""},
+		{"chunks padded with spaces", head("Transfer-Encoding: Chunked") + "5   \r\nhello\r\n0\r\n\r\n", 200, "hello", ""},
+		{"chunks that are none", head("Transfer-Encoding: chunked") + page, 200, page, ""},
+		{"chunks that stop", head("Transfer-Encoding: chunked") + "5\r\nhello\r\n", 200, "hello", "disconnect"},
+		{"a chunk that is torn", head("Transfer-Encoding: chunked") + "5\r\nhello\r\n6\r\n wo", 200, "hello wo", "disconnect"},
+		{"a later chunk that is none", head("Transfer-Encoding: chunked") + "5\r\nhello\r\nzz\r\n", 200, "hellozz\r\n", ""},
+		{"a chunk of absurd size", head("Transfer-Encoding: chunked") + "5\r\nhello\r\nffffffffffffffff\r\nx", 200, "helloffffffffffffffff\r\nx", ""},
+
+		{"gzip", head("Content-Encoding: gzip") + gz, 200, page, ""},
+		{"x-gzip", head("Content-Encoding: X-GZIP") + gz, 200, page, ""},
+		{"deflate with zlib's wrapping", head("Content-Encoding: deflate") + coded(t, "zlib", page), 200, page, ""},
+		{"deflate without", head("Content-Encoding: deflate") + coded(t, "flate", page), 200, page, ""},
+		{"br", head("Content-Encoding: br") + coded(t, "br", page), 200, page, ""},
+		{"zstd", head("Content-Encoding: zstd") + coded(t, "zstd", page), 200, page, ""},
+		{"identity", head("Content-Encoding: identity") + page, 200, page, ""},
+		{"two codings", head("Content-Encoding: gzip, br") + coded(t, "br", gz), 200, page, ""},
+		{"two lines of codings", head("Content-Encoding: gzip", "Content-Encoding: br") + coded(t, "br", gz), 200, page, ""},
+		{"a coding we do not know", head("Content-Encoding: rot13") + page, 200, page, ""},
+		{"coded, it says", head("Content-Encoding: gzip") + page, 200, page, ""},
+		{"br, it says", head("Content-Encoding: br") + page, 200, page, ""},
+		{"zstd, it says", head("Content-Encoding: zstd") + page, 200, page, ""},
+		{"coded but empty", head("Content-Encoding: gzip"), 200, "", ""},
+		{"gzip in chunks", head("Content-Encoding: gzip", "Transfer-Encoding: chunked") + fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(gz), gz), 200, page, ""},
+		{"torn gzip", head("Content-Encoding: gzip") + gz[:len(gz)-4], 200, page, "disconnect"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, d := range []*Decoder{{}, {Limits: Limits{Body: 1 << 16}}} {
+				for range 2 { // the second time with used machinery
+					r, err := d.Response(strings.NewReader(c.in))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if r.StatusCode != c.status || string(r.Body) != c.body || r.Truncated != c.truncated {
+						t.Errorf("got %d %q %q\nwant %d %q %q", r.StatusCode, r.Body, r.Truncated, c.status, c.body, c.truncated)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestHeadersAreForgiven(t *testing.T) {
+	d := new(Decoder)
+	r, err := d.Response(strings.NewReader("HTTP/1.1 200 Fine\r\ncontent-type : text/html\r\nset-cookie: a\r\nSet-Cookie: b\r\nX-Long: one\r\n two\r\nnonsense\r\n: no name\r\nLast: 1\r\n\r\nx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := http.Header{"Content-Type": {"text/html"}, "Set-Cookie": {"a", "b"}, "X-Long": {"one two"}, "Last": {"1"}}
+	if diff := cmp.Diff(want, r.Header); diff != "" {
+		t.Error(diff)
+	}
+	if r.Reason != "Fine" || r.Proto != "HTTP/1.1" || string(r.Raw) != "x" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestBombsAreDefused(t *testing.T) {
+	zeros := strings.Repeat("\x00", 40<<20)
+	for _, coding := range []string{"gzip", "br", "zstd"} {
+		in := "HTTP/1.1 200 OK\r\nContent-Encoding: " + coding + "\r\n\r\n" + coded(t, coding, zeros)
+		for _, l := range []Limits{{}, {Body: 1 << 30, Ratio: 100}} {
+			d := Decoder{Limits: l}
+			r, err := d.Response(strings.NewReader(in))
+			if !errors.Is(err, ErrTooLarge) {
+				t.Fatalf("%s, %+v: %v", coding, l, err)
+			}
+			if most := l.body(); int64(len(r.Body)) > most || r.Truncated != "length" || r.StatusCode != 200 {
+				t.Errorf("%s, %+v: status %d, %d bytes, %q", coding, l, r.StatusCode, len(r.Body), r.Truncated)
+			}
+		}
+	}
+}
+
+func TestLargeBodiesAreCut(t *testing.T) {
+	d := Decoder{Limits: Limits{Body: 100}}
+	for _, c := range []struct {
+		size int
+		cut  bool
+	}{{99, false}, {100, false}, {101, true}, {3 << 20, true}} {
+		r, err := d.Response(strings.NewReader("HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", c.size)))
+		if errors.Is(err, ErrTooLarge) != c.cut || (r.Truncated == "length") != c.cut || len(r.Body) != min(c.size, 100) {
+			t.Errorf("%d bytes: %d, %q, %v", c.size, len(r.Body), r.Truncated, err)
+		}
+	}
+}
+
+func TestMediaTypesAndCharsets(t *testing.T) {
+	for _, c := range []struct{ in, media, charset string }{
+		{"", "", ""},
+		{"text/html", "text/html", ""},
+		{"Text/HTML; Charset=UTF-8", "text/html", "utf-8"},
+		{`text/html; charset="iso-8859-1"`, "text/html", "iso-8859-1"},
+		{"text/html;charset=utf-8;charset=latin1", "text/html", "utf-8"},
+		{"text/html; charset=utf-8 ; x", "text/html", "utf-8"},
+		{"text/html, text/html", "text/html", ""},
+		{"html", "", ""},
+		{"text/", "", ""},
+		{"a b/c", "", ""},
+	} {
+		if m, s := MediaType(c.in), Charset(c.in); m != c.media || s != c.charset {
+			t.Errorf("%q: %q %q, want %q %q", c.in, m, s, c.media, c.charset)
+		}
+	}
+	if got := (&Response{Body: []byte("<html><body>")}).ContentType(); got != "text/html" {
+		t.Errorf("a body without a type looks like %q", got)
+	}
+}
+
+func FuzzResponse(f *testing.F) {
+	for _, s := range []string{"", "HTTP/1.1 200 OK\r\nA: b\r\n\r\nx", "HTTP/1.0 301\nLocation: /x\n\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"} {
+		f.Add([]byte(s))
+	}
+	for _, c := range []string{"gzip", "br", "zstd"} {
+		f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Encoding: " + c + "\r\n\r\n" + coded(f, c, "hello")))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d := Decoder{Limits: Limits{Body: 1 << 16}}
+		r, err := d.Response(bytes.NewReader(data))
+		if err != nil && !errors.Is(err, ErrTooLarge) {
+			t.Fatal(err)
+		}
+		if len(r.Body) > 1<<16 || r.StatusCode < 100 || r.StatusCode > 999 {
+			t.Fatalf("status %d, %d bytes", r.StatusCode, len(r.Body))
+		}
+		again, _ := d.Response(bytes.NewReader(data))
+		if !bytes.Equal(r.Body, again.Body) || r.Truncated != again.Truncated {
+			t.Fatal("a used decoder decodes otherwise")
+		}
+	})
+}
