@@ -27,13 +27,12 @@ type tape struct {
 	sent, received []byte
 }
 
-// record starts a new tape.
-func (c *conn) record() *tape {
-	t := new(tape)
+// record starts a tape.
+func (c *conn) record(t *tape) {
+	t.sent, t.received = t.sent[:0], t.received[:0]
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tape = t
-	return t
 }
 
 // stop ends the tape: what arrives later is not on it. By then the connection

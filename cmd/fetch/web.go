@@ -67,6 +67,7 @@ func newWeb(o *options, d *dialer, warc *archive.Writer) *web {
 		timeout:   o.timeout,
 		userAgent: o.userAgent(),
 		strangers: o.contact != "" && o.delay > 0,
+		tapes:     sync.Pool{New: func() any { return new(tape) }},
 	}
 	w.polite = &polite.Transport{Base: w.exchange, Delay: o.delay, Seed: o.seed}
 	w.robots = &polite.Robots{Transport: robotsTransport{w}, Agent: o.agent, CrawlDelay: w.polite.SetCrawlDelay}
@@ -184,7 +185,8 @@ func metadata(rec *wire.Record, redirects int) archive.Metadata {
 	return m
 }
 
-// An answerOf is what came back for one request.
+// An answerOf is what came back for one request. Its bodies are gone when it is
+// left.
 type answerOf struct {
 	response http.Response // header only
 	page     *archive.Page
@@ -235,6 +237,7 @@ func (w *web) ask(req *http.Request, address string, m archive.Metadata) (_ *ans
 	}
 
 	v.conn.stop(v.tape)
+	v.stopped = true
 	head, body := v.tape.answer()
 	header := resp.Header
 	if len(resp.TransferEncoding) > 0 {
@@ -306,10 +309,11 @@ func (t robotsTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	body := bytes.NewReader(bytes.Clone(a.page.Body))
 	a.leave()
-	a.response.Body = io.NopCloser(bytes.NewReader(a.page.Body))
+	a.response.Body = io.NopCloser(body)
 	if a.page.Truncated == "time" || a.page.Truncated == "disconnect" {
-		a.response.Body = io.NopCloser(io.MultiReader(bytes.NewReader(a.page.Body), broken{a.page.Truncated}))
+		a.response.Body = io.NopCloser(io.MultiReader(body, broken{a.page.Truncated}))
 	}
 	return &a.response, nil
 }
@@ -346,12 +350,13 @@ func cut(s string, n int) string {
 
 // A visit is what ask and exchange know of one request together.
 type visit struct {
-	start time.Time
-	conn  *conn
-	tape  *tape
-	ip    string
-	once  sync.Once
-	free  func() // of the place and the timer; nil before there is one
+	start   time.Time
+	conn    *conn
+	tape    *tape
+	ip      string
+	stopped bool // nothing is added to the tape any more
+	once    sync.Once
+	free    func() // of the place and the timer; nil before there is one
 }
 
 type visitKey struct{}
@@ -372,7 +377,11 @@ type exchange struct {
 	timeout   time.Duration
 	userAgent string
 	strangers bool // may be asked
+	tapes     sync.Pool
 }
+
+// keptTape is the largest tape that is used again.
+const keptTape = 1 << 20
 
 // RoundTrip expects a visit in the request's context. The place is kept until
 // the visit is left, so that answers that nobody takes hold up further requests.
@@ -387,11 +396,18 @@ func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, context.Cause(req.Context())
 	}
 	ctx, cancel := context.WithTimeoutCause(req.Context(), x.timeout, errTimeout)
-	v.free = func() { cancel(); <-x.places }
+	v.free = func() {
+		cancel()
+		if v.stopped && cap(v.tape.received) <= keptTape {
+			x.tapes.Put(v.tape)
+		}
+		<-x.places
+	}
+	v.tape = x.tapes.Get().(*tape)
 	v.start = time.Now()
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
 		v.conn = info.Conn.(*conn)
-		v.tape = v.conn.record()
+		v.conn.record(v.tape)
 		if ap, err := netip.ParseAddrPort(v.conn.RemoteAddr().String()); err == nil {
 			v.ip = ap.Addr().Unmap().String()
 		}
