@@ -453,16 +453,45 @@ func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) 
 // errUTF8 reports text that is no text. encoding/json would put U+FFFD there.
 var errUTF8 = errors.New("invalid UTF-8")
 
-// key decodes the name at pos; it may hold invalid UTF-8.
-func (d *decoder) key() (string, error) {
+// short decodes the string at pos if it is short and plain ASCII, as most are.
+func (d *decoder) short() (string, bool) {
+	start := d.pos + 1
+	for i := start; i+8 <= len(d.line) && i < start+blockSize; i += 8 {
+		w := load(d.line[i:])
+		m := special(w)
+		if m != 0 {
+			i += first(m)
+			if w&highs&(m-1) != 0 || d.line[i] != '"' {
+				break
+			}
+			d.pos = i + 1
+			return alias(d.line[start:i]), true
+		}
+		if w&highs != 0 {
+			break
+		}
+	}
+	return "", false
+}
+
+// any decodes the string at pos, which may hold invalid UTF-8.
+func (d *decoder) any() ([]byte, error) {
 	start := d.pos + 1
 	i := indexSpecial(d.line, start)
 	if i < len(d.line) && d.line[i] == '"' {
 		d.pos = i + 1
-		return alias(d.line[start:i]), nil
+		return d.line[start:i], nil
 	}
-	s, err := d.unescape(start, i)
-	return alias(s), err
+	return d.unescape(start, i)
+}
+
+// key decodes the name at pos, which may hold invalid UTF-8.
+func (d *decoder) key() (string, error) {
+	if s, ok := d.short(); ok {
+		return s, nil
+	}
+	b, err := d.any()
+	return alias(b), err
 }
 
 // string decodes the string at pos.
@@ -470,22 +499,14 @@ func (d *decoder) string() (string, error) {
 	if d.peek() != '"' {
 		return "", d.unexpected("a string")
 	}
-	start := d.pos + 1
-	i := indexSpecial(d.line, start)
-	var s []byte
-	if i < len(d.line) && d.line[i] == '"' {
-		d.pos = i + 1
-		s = d.line[start:i]
-	} else {
-		var err error
-		if s, err = d.unescape(start, i); err != nil {
-			return "", err
-		}
+	if s, ok := d.short(); ok {
+		return s, nil
 	}
-	if !valid(s) {
-		return "", errUTF8
+	b, err := d.any()
+	if err == nil && !valid(b) {
+		err = errUTF8
 	}
-	return alias(s), nil
+	return alias(b), err
 }
 
 // reserve returns the arena with room for all that is still to come of the

@@ -26,7 +26,12 @@ func (r *Record) appendSections(dst []byte, s Section, others bool) (_ []byte, e
 
 // has tells whether any of the fields is there.
 func (r *Record) has(fields []field) bool {
-	return slices.ContainsFunc(fields, func(f field) bool { return !f.isZero(unsafe.Pointer(r)) })
+	for i := range fields {
+		if !fields[i].isZero(unsafe.Pointer(r)) {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *Record) appendFields(dst []byte, fields []field, base unsafe.Pointer) (_ []byte, err error) {
