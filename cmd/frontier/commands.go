@@ -142,7 +142,7 @@ func (c *command) add() (err error) {
 	tally := filter.NewTally(c.logger)
 	var changed, known, queries int64
 	sum := summary{Errors: map[string]int{}, Operators: map[string]yield{}}
-	r := wire.NewReader(filter.Addresses(&interruptible{r: in, signals: signals}), frontier.Sections|wire.Score)
+	r := wire.NewReader(filter.Seeds(&interruptible{r: in, signals: signals}), frontier.Sections|wire.Score)
 	r.Limit = int(c.limit)
 	var rec wire.Record
 	for err == nil {

@@ -176,14 +176,28 @@ func Tee(stdout io.Writer, name string) (out io.Writer, close func() error, err 
 // that start with # become empty. One line comes out for every line that goes in,
 // so line numbers stay true; lines that are records pass as they are.
 func Addresses(r io.Reader) io.Reader {
-	return &addresses{r: bufio.NewReaderSize(r, 1<<16)}
+	return &addresses{r: bufio.NewReaderSize(r, 1<<16), more: func() string { return "" }}
+}
+
+// firstSeed is the priority of the first address of a plain list of seeds.
+const firstSeed int = 1e9
+
+// Seeds is [Addresses] with operator seed and falling priorities: a list of seeds
+// is wanted in its order, and before anything that was found.
+func Seeds(r io.Reader) io.Reader {
+	seeds := 0
+	return &addresses{r: bufio.NewReaderSize(r, 1<<16), more: func() string {
+		seeds++
+		return fmt.Sprintf(`,"operator":"seed","priority":%d`, firstSeed+1-seeds)
+	}}
 }
 
 type addresses struct {
 	r      *bufio.Reader
 	out    []byte // not given out yet
 	err    error
-	inside bool // of a record, which passes as it is
+	inside bool          // of a record, which passes as it is
+	more   func() string // further fields of a record made of a plain URL
 }
 
 func (a *addresses) Read(p []byte) (int, error) {
@@ -217,12 +231,12 @@ func (a *addresses) convert(line []byte, whole bool) []byte {
 	}
 	var out bytes.Buffer
 	out.WriteString(`{"v":1,"url":`)
-	enc := json.NewEncoder(&out) // ends with the newline
+	enc := json.NewEncoder(&out) // ends with a newline
 	enc.SetEscapeHTML(false)
 	if enc.Encode(string(text)) != nil {
-		return line
+		return line // for the reader of records to complain about
 	}
 	out.Truncate(out.Len() - 1)
-	out.WriteString("}\n")
+	out.WriteString(a.more() + "}\n")
 	return out.Bytes()
 }

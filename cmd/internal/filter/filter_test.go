@@ -67,13 +67,26 @@ func TestSizesAreReadAndPrinted(t *testing.T) {
 func TestPlainAddressesBecomeRecordsAndRecordsStay(t *testing.T) {
 	long := `{"url":"http://a/","x":"` + strings.Repeat("y", 1<<17) + `"}`
 	in := "http://a/\r\n# a comment\n\n" + long + "\n  http://b/?q=\"<é>  \n{broken\nhttp://c/"
-	want := `{"v":1,"url":"http://a/"}` + "\n\n\n" + long + "\n" +
-		`{"v":1,"url":"http://b/?q=\"<é>"}` + "\n{broken\n" + `{"v":1,"url":"http://c/"}` + "\n"
+	record := func(url string) string {
+		return `{"v":1,"url":"` + url + `"}` + "\n"
+	}
+	want := record("http://a/") + "\n\n" + long + "\n" + record(`http://b/?q=\"<é>`) + "{broken\n" + record("http://c/")
 	for _, r := range []io.Reader{strings.NewReader(in), iotest.OneByteReader(strings.NewReader(in)), iotest.DataErrReader(strings.NewReader(in))} {
 		got, err := io.ReadAll(Addresses(r))
 		if err != nil || string(got) != want {
 			t.Fatalf("%v\n%.200q\nwant\n%.200q", err, got, want)
 		}
+	}
+}
+
+func TestSeedsKeepTheirOrder(t *testing.T) {
+	got, err := io.ReadAll(Seeds(strings.NewReader("http://b/\n# the second\nhttp://a/\n")))
+	want := `{"v":1,"url":"http://b/","operator":"seed","priority":1000000000}
+
+{"v":1,"url":"http://a/","operator":"seed","priority":999999999}
+`
+	if err != nil || string(got) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
 	}
 }
 
