@@ -178,9 +178,9 @@ func declaredInside(head string) (encoding.Encoding, string) {
 			}
 			head = tag.rest
 		case isTag(head):
-			end := strings.IndexAny(head, "\t\n\f\r >")
-			if end < 0 {
-				return nil, ""
+			end := 1
+			for end < len(head) && !isSpace(head[end]) && head[end] != '>' {
+				end++
 			}
 			tag := attributes{rest: head[end:]}
 			for tag.next() {
@@ -205,7 +205,7 @@ func isTag(s string) bool {
 func isMeta(s string) bool {
 	const tag = "<meta"
 	return len(s) > len(tag) && strings.EqualFold(s[:len(tag)], tag) &&
-		strings.IndexByte("\t\n\f\r /", s[len(tag)]) >= 0
+		(isSpace(s[len(tag)]) || s[len(tag)] == '/')
 }
 
 // declaredXML reads the encoding of <?xml version="1.0" encoding="…"?>.
