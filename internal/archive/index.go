@@ -420,7 +420,7 @@ func (b *indexer) entry(rec *Record) (*entry, error) {
 	if e.Digest == "" && kind != "revisit" {
 		h := sha1.New()
 		h.Write(payload)
-		if _, err := io.Copy(h, rec); err != nil && err != io.ErrUnexpectedEOF {
+		if _, err := io.CopyBuffer(h, rec, b.buf); err != nil && err != io.ErrUnexpectedEOF {
 			return nil, err
 		}
 		e.Digest = digest(h)
@@ -581,18 +581,29 @@ func (x *Index) Close() error {
 
 // search is the offset of the first line that is not less than key.
 func (x *Index) search(key []byte) int {
+	const near = 1 << 10 // a few lines are looked at one by one
 	lo, hi := x.first, len(x.data)
-	for lo < hi {
+	// All lines that begin before lo are less than key, none that begins behind
+	// hi is.
+	for hi-lo > near {
 		mid := int(uint(lo+hi) >> 1)
-		begin := lo + 1 + bytes.LastIndexByte(x.data[lo:mid], '\n')
-		end := lineEnd(x.data, begin)
-		if bytes.Compare(x.data[begin:end], key) < 0 {
-			lo = min(end+1, len(x.data))
+		begin := mid + 1 + bytes.IndexByte(x.data[mid:hi], '\n')
+		if begin > mid && begin < hi && x.less(begin, key) {
+			lo = min(lineEnd(x.data, begin)+1, len(x.data))
 		} else {
-			hi = begin
+			hi = mid
 		}
 	}
+	for lo < len(x.data) && x.less(lo, key) {
+		lo = min(lineEnd(x.data, lo)+1, len(x.data))
+	}
 	return lo
+}
+
+// less tells whether the line that begins there is less than key. A line that is
+// shorter than key needs no care: its newline is less than anything in a key.
+func (x *Index) less(begin int, key []byte) bool {
+	return bytes.Compare(x.data[begin:min(begin+len(key), len(x.data))], key) < 0
 }
 
 func lineEnd(data []byte, begin int) int {

@@ -1,0 +1,154 @@
+package archive
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// crashDir tells this test binary that it is the process to be killed.
+const crashDir = "SPOOR_TEST_CRASH_DIR"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(crashDir); dir != "" {
+		crash(dir)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// crash writes exchanges and says so, until it is killed.
+func crash(dir string) {
+	o := testOptions(dir)
+	o.MaxSize = 20_000
+	w, err := NewWriter(o)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i := 0; ; i++ {
+		x := exchange(fmt.Sprintf("http://example.com/%d/%d", os.Getpid(), i), 100+i*37%3000)
+		if _, err := w.Write(x); err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(x.URL)
+	}
+}
+
+// TestWhatWasWrittenOutlivesTheProcess kills writers with no warning, again and
+// again with the same prefix.
+func TestWhatWasWrittenOutlivesTheProcess(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	var acknowledged []string
+	for round := range 6 {
+		c := exec.Command(self)
+		c.Env = append(os.Environ(), crashDir+"="+dir)
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(out)
+		for range 1 + 13*round {
+			if !lines.Scan() {
+				break
+			}
+			acknowledged = append(acknowledged, lines.Text())
+		}
+		c.Process.Kill()
+		for lines.Scan() {
+			if strings.HasPrefix(lines.Text(), "http://") {
+				acknowledged = append(acknowledged, lines.Text())
+			}
+		}
+		c.Wait()
+	}
+	newWriter(t, testOptions(dir)).Close()
+	for _, name := range names(t, dir) {
+		if strings.HasSuffix(name, openSuffix) {
+			t.Errorf("%s is still open", name)
+		}
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := gzip.NewReader(bytes.NewReader(data))
+		if err == nil {
+			_, err = io.Copy(io.Discard, z)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	r := replay(t, dir)
+	for _, url := range acknowledged {
+		page, err := r.Fetch(url)
+		if err != nil {
+			t.Fatalf("%s: %v", url, err)
+		}
+		if !strings.HasPrefix(string(page.Body), url) {
+			t.Errorf("%s has another body", url)
+		}
+	}
+	t.Logf("%d exchanges in %d files", len(acknowledged), len(names(t, dir))/2)
+}
+
+// FuzzPack: what is packed is read back, whatever it is.
+func FuzzPack(f *testing.F) {
+	f.Add("http://a/", "HTTP/1.1 200 OK\r\n\r\n", []byte("body"), "http://b/")
+	f.Add("http://a/\r\n\r\nWARC/1.1", "", []byte("WARC/1.1\r\nContent-Length: 5\r\n\r\n"), "\x00\n")
+	f.Fuzz(func(t *testing.T, url, head string, body []byte, via string) {
+		p := &packer{}
+		p.gz, _ = gzip.NewWriterLevel(&p.out, level)
+		p.record(&record{kind: "response", id: "<urn:x:1>", url: url, ip: via, media: "application/http"}, []byte(head), body)
+		first := int64(p.out.Len())
+		m := Metadata{Via: via, Operator: url, Parents: []string{head, via}}
+		fields := warcFields(m.fields())
+		p.record(&record{kind: "metadata", id: "<urn:x:2>", url: url, concurrent: "<urn:x:1>"}, fields, nil)
+
+		r, err := NewReader(bytes.NewReader(p.out.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []string{head + string(body), string(fields)} {
+			rec, err := r.Next()
+			if err != nil {
+				if len(url)+len(via) > bufferSize/2 {
+					return // a line that long is refused
+				}
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(rec)
+			if err != nil || string(got) != want {
+				t.Fatalf("record %d: %v, %d bytes of %d", i, err, len(got), len(want))
+			}
+			if err := rec.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got := rec.Header.Get("WARC-Block-Digest"); got != Digest([]byte(want)) {
+				t.Fatal("another digest")
+			}
+			if i == 0 && rec.Length != first {
+				t.Fatalf("%d bytes, want %d", rec.Length, first)
+			}
+		}
+		if _, err := r.Next(); err != io.EOF {
+			t.Fatal(err)
+		}
+	})
+}

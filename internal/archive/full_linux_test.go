@@ -1,0 +1,69 @@
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestAFullDiskLeavesGoodFiles writes until a small file system is full.
+func TestAFullDiskLeavesGoodFiles(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skipf("cannot mount a small file system: %v (hint: needs root)", err)
+	}
+	defer syscall.Unmount(dir, syscall.MNT_DETACH)
+	w := newWriter(t, testOptions(dir))
+	written, failed := 0, 0
+	for i := range 300 {
+		x := exchange(fmt.Sprint("http://example.com/", i), 0)
+		for j := range 200 {
+			x.Body = append(x.Body, Digest([]byte{byte(i), byte(j)})...)
+		}
+		_, err := w.Write(x)
+		switch {
+		case err == nil && failed > 0:
+			t.Fatal("there is room again")
+		case err == nil:
+			written++
+		case errors.Is(err, syscall.ENOSPC):
+			if failed++; failed > 2 {
+				break
+			}
+		default:
+			t.Fatal(err)
+		}
+		if failed > 2 {
+			break
+		}
+	}
+	if written == 0 || failed == 0 {
+		t.Fatalf("%d written, %d failed", written, failed)
+	}
+	name := names(t, dir)[0]
+	want := fmt.Sprintf("metadata %d, request %d, response %d, warcinfo 1", written, written, written)
+	if got := census(t, filepath.Join(dir, name)); got != want {
+		t.Errorf("while open: read %s, want %s", got, want)
+	}
+	if err := w.Close(); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+	if got := census(t, filepath.Join(dir, strings.TrimSuffix(name, openSuffix))); got != want {
+		t.Errorf("read %s, want %s", got, want)
+	}
+	// A new writer has room for nothing, and leaves nothing.
+	o := testOptions(dir)
+	o.MaxSize = 1
+	if w, err := NewWriter(o); err == nil {
+		_, err = w.Write(exchange("http://example.com/", 70_000))
+		w.Close()
+		if !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("a new writer: %v", err)
+		}
+	} else if !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a new writer: %v", err)
+	}
+}
