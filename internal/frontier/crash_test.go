@@ -411,3 +411,86 @@ func TestThereMustBeAStore(t *testing.T) {
 		}
 	}
 }
+
+// TestPowerCuts writes in many short sessions, of which some are killed and some
+// end with the power: then what was written since the last sync is there in part,
+// as zeros, as noise, or not at all.
+func TestPowerCuts(t *testing.T) {
+	for seed := range uint64(150) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		dir := t.TempDir()
+		name := filepath.Join(dir, segmentName(1))
+		var durable int64 // bytes of the log that are on disk
+		var acknowledged, added []string
+		for round := range 12 {
+			s, err := Open(dir, Options{Create: true, open: openHasty})
+			if err != nil {
+				t.Fatalf("seed %d, round %d: %v", seed, round, err)
+			}
+			durable = max(durable, segmentHeader)
+			if got := export(t, s, noon); !contains(got, acknowledged) {
+				t.Fatalf("seed %d, round %d: %d of %d URLs are left", seed, round, len(got), len(acknowledged))
+			}
+			for range rng.IntN(4) {
+				for range rng.IntN(4) {
+					line := fmt.Sprintf(`{"v":1,"url":"http://a.org/%d","priority":1}`, rng.IntN(200))
+					added = append(added, line)
+					add(t, s, line)
+				}
+				if err := s.log.flush(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if rng.IntN(2) == 0 {
+				if err := s.Commit(); err != nil {
+					t.Fatal(err)
+				}
+				durable, acknowledged = s.log.offset, added
+			}
+			if rng.IntN(2) == 0 {
+				closeStore(t, s) // commits too, and writes a mark that is not synced
+				durable, acknowledged = s.log.synced, added
+			} else if err := s.abandon(); err != nil {
+				t.Fatal(err)
+			}
+			if rng.IntN(2) == 0 {
+				cutPower(t, rng, name, durable)
+				added = slices.Clone(acknowledged)
+			}
+		}
+	}
+}
+
+// abandon lets go of the store as a killed process does.
+func (s *Store) abandon() error {
+	var err error
+	if s.log.out != nil {
+		err = s.log.out.Close()
+	}
+	return errors.Join(err, s.unmap(), s.lock.release())
+}
+
+func cutPower(t *testing.T, rng *rand.Rand, name string, durable int64) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const sector = 16 // small, as the frames here are
+	for at := durable; at < int64(len(b)); at += sector {
+		part := b[at:min(at+sector, int64(len(b)))]
+		switch rng.IntN(4) {
+		case 0:
+			clear(part)
+		case 1:
+			for i := range part {
+				part[i] = byte(rng.Uint32())
+			}
+		}
+	}
+	if rng.IntN(2) == 0 {
+		b = b[:durable+rng.Int64N(int64(len(b))-durable+1)]
+	}
+	if err := os.WriteFile(name, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
