@@ -1,0 +1,142 @@
+package spoor_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A crawl that is killed at any moment, with all its stages, and started again
+// fetches what it would have fetched: the same pages in the same order, with the
+// same scores. The world is the shared one where there is one, else what gosite
+// serves.
+func TestACrawlKilledTenTimesFetchesTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("crawls are not killed in a short test")
+	}
+	for _, strategy := range []string{"niche", "bestfirst"} {
+		t.Run(strategy, func(t *testing.T) {
+			t.Parallel()
+			c := newCrawl(t, strategy)
+			begun := time.Now()
+			c.run(t, "whole")
+			whole := time.Since(begun)
+
+			// Some of the delays are longer than what is left: the number of
+			// kills that hit is counted.
+			rng := rand.New(rand.NewPCG(1, uint64(len(strategy))))
+			kills := 0
+			for range 10 {
+				cmd := c.command("killed")
+				ownGroup(cmd)
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				ended := make(chan error, 1)
+				go func() { ended <- cmd.Wait() }()
+				select {
+				case <-ended:
+				case <-time.After(time.Duration(rng.Int64N(int64(whole)/10))):
+					if err := killGroup(cmd); err != nil {
+						t.Fatal(err)
+					}
+					<-ended
+					kills++
+				}
+			}
+			c.run(t, "killed")
+			if kills < 8 {
+				t.Errorf("only %d of 10 kills found a crawl at work", kills)
+			}
+			want, got := c.order(t, "whole"), c.order(t, "killed")
+			if !bytes.Equal(got, want) {
+				t.Errorf("killed %d times, the crawl fetched\n%s\ninstead of\n%s", kills, got, want)
+			}
+			t.Logf("%d kills, %d pages", kills, bytes.Count(want, []byte("\n")))
+		})
+	}
+}
+
+// A crawl is a command line but for the run directory.
+type crawl struct {
+	dir  string
+	env  []string
+	args []string
+}
+
+func newCrawl(t *testing.T, strategy string) *crawl {
+	t.Helper()
+	c := &crawl{dir: t.TempDir(), env: append(os.Environ(), environment(t)...)}
+	scripts, err := filepath.Abs("scripts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seeds, pages := filepath.Join(c.dir, "seeds.txt"), "150"
+	archive := filepath.Join(c.dir, "web.warc.gz")
+	query := "cryptography: ciphers, hashes, certificates, TLS"
+	if data := shared(); data != "" {
+		seeds = filepath.Join(data, "webs", "webkb-course", "seeds-easy-1.txt")
+		words, err := os.ReadFile(filepath.Join(data, "webs", "webkb-course", "query.txt"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		query, pages = string(words), "300"
+		// A link of our own, so that the index is written beside it and not there.
+		if err := os.Symlink(filepath.Join(data, "webs", "webkb.warc.gz"), archive); err != nil {
+			t.Fatal(err)
+		}
+	} else {
+		t.Log("the shared data is not here: the world is the Go tree's documentation")
+		c.shell(t, `echo "$GOSITE/" >seeds.txt; fetch -allow-private -delay 0s -warc w <<<"$GOSITE/" | parse |
+			grep -o '"url":"http://127[^"]*"' | cut -d'"' -f4 | fetch -allow-private -delay 0s -warc w >pages && cat w-*.warc.gz >web.warc.gz`)
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, "query.txt"), []byte(query), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c.shell(t, `topic -query "$(<query.txt)" >topic.json`)
+	c.args = []string{filepath.Join(scripts, "crawl"), "-topic", "topic.json", "-seeds", seeds,
+		"-strategy", strategy, "-pages", pages, "-archive", archive}
+	return c
+}
+
+func (c *crawl) shell(t *testing.T, script string) []byte {
+	t.Helper()
+	cmd := exec.Command("bash", "-c", "set -euo pipefail; "+script)
+	var stdout, stderr bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.dir, c.env, &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, stderr.Bytes())
+	}
+	return stdout.Bytes()
+}
+
+func (c *crawl) command(run string) *exec.Cmd {
+	cmd := exec.Command("bash", append(c.args, "-run", filepath.Join(c.dir, run))...)
+	cmd.Dir, cmd.Env = c.dir, c.env
+	return cmd
+}
+
+func (c *crawl) run(t *testing.T, run string) {
+	t.Helper()
+	if out, err := c.command(run).CombinedOutput(); err != nil {
+		t.Fatalf("crawl: %v\n%s", err, out)
+	}
+}
+
+// order is what a run fetched: address and score, a line each.
+func (c *crawl) order(t *testing.T, run string) []byte {
+	t.Helper()
+	script := fmt.Sprintf(`score -keep -topic topic.json %s/generations/*/scored.ndjson.zst |
+		sed -E 's/^\{"v":1,"url":"([^"]*)".*"score":([^,]*),.*/\1 \2/'`, run)
+	out := c.shell(t, script)
+	if bytes.Contains(out, []byte("{")) || strings.Count(string(out), "\n") < 50 {
+		t.Fatalf("a run is expected to hold scored pages, but it holds\n%.1000s", out)
+	}
+	return out
+}
