@@ -29,7 +29,8 @@
 //   - budget hands the URL back as it was;
 //   - not_before holds for the whole host.
 //
-// With -summary FILE add counts what it was given and what the store then holds,
+// A plain list of URLs is one of seeds: they are handed out in their order, before
+// anything that was found. With -summary FILE add counts what it was given and what the store then holds,
 // as one JSON object. Queries without url belong to search: they are counted and left out. Sections
 // that tell of the page are not kept; fields unknown here are.
 //
