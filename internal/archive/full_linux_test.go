@@ -18,26 +18,20 @@ func TestAFullDiskLeavesGoodFiles(t *testing.T) {
 	defer syscall.Unmount(dir, syscall.MNT_DETACH)
 	w := newWriter(t, testOptions(dir))
 	written, failed := 0, 0
-	for i := range 300 {
+	for i := 0; i < 300 && failed < 3; i++ {
 		x := exchange(fmt.Sprint("http://example.com/", i), 0)
 		for j := range 200 {
 			x.Body = append(x.Body, Digest([]byte{byte(i), byte(j)})...)
 		}
-		_, err := w.Write(x)
-		switch {
-		case err == nil && failed > 0:
-			t.Fatal("there is room again")
-		case err == nil:
-			written++
+		switch _, err := w.Write(x); {
 		case errors.Is(err, syscall.ENOSPC):
-			if failed++; failed > 2 {
-				break
-			}
-		default:
+			failed++
+		case err != nil:
 			t.Fatal(err)
-		}
-		if failed > 2 {
-			break
+		case failed > 0:
+			t.Fatal("there is room again")
+		default:
+			written++
 		}
 	}
 	if written == 0 || failed == 0 {

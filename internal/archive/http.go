@@ -145,10 +145,12 @@ func (d *Decoder) parse(block []byte) (*Response, error) {
 	return r, err
 }
 
-// readAll reads at most limit bytes and tells whether there were more. A torn
-// block counts as read: its record reports it.
+// readAll reads at most limit bytes and tells whether there were more. The hint
+// is how many there are said to be. A torn block counts as read: its record
+// reports it.
 func readAll(r io.Reader, hint, limit int64) (b []byte, cut bool, err error) {
-	b = make([]byte, 0, max(512, min(hint, limit)+1))
+	const trust = 1 << 20
+	b = make([]byte, 0, max(512, min(hint, limit, trust)+1))
 	for {
 		n, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
