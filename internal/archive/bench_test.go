@@ -201,4 +201,3 @@ func BenchmarkIndex(b *testing.B) {
 		})
 	}
 }
-
