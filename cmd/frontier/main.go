@@ -19,7 +19,8 @@
 //
 //   - of the addresses of one URL the latest generation counts, and within it the
 //     highest priority (absent is 0), then the smaller depth; priority null
-//     withdraws the URL until a later generation asks for it again;
+//     withdraws the URL until a later generation asks for it again; what brought
+//     in a URL that has a final outcome stays as that outcome tells it;
 //   - the 16 smallest parents are kept, of all records;
 //   - a final outcome makes url, final_url and every redirect between them
 //     visited, or skipped if it is an error; neither ever waits again;

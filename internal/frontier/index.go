@@ -42,7 +42,8 @@ var _ [entrySize]byte = [unsafe.Sizeof(entry{})]byte{}
 const (
 	flagHTTPS     = 1 << iota
 	flagNull      // the wish is a withdrawal
-	flagEcho      // the wish is the address section of an outcome
+	flagEcho      // the wish is the address section of an outcome that is not final
+	flagBrought   // the wish is the address section of a final outcome
 	flagOwn       // the outcome is of this URL, not of one that redirected to it
 	flagByNumber  // leased to a generation
 	flagByClock   // leased until a second

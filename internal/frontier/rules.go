@@ -186,15 +186,38 @@ func (s *Store) apply(f *fact, p place) (changed bool, err error) {
 	return changed, nil
 }
 
-// wish takes f as the wish for e if it is the better one: an address before an
-// outcome, then the later generation, the higher priority (a withdrawal is below
+// rank orders what may be the wish for a URL: the address section of a final
+// outcome, which says what brought the URL in, before any address, and that
+// before the address section of another outcome.
+func (f *fact) rank() int {
+	switch {
+	case f.class >= classRefused:
+		return 2
+	case f.class == classNone:
+		return 1
+	}
+	return 0
+}
+
+// rank is that of the wish that e has.
+func (e *entry) rank() int {
+	switch {
+	case e.flags&flagBrought != 0:
+		return 2
+	case e.flags&flagEcho == 0:
+		return 1
+	}
+	return 0
+}
+
+// wish takes f as the wish for e if it is the better one: by rank, then the later generation, the higher priority (a withdrawal is below
 // all), the smaller depth, and, so that it is always the same, the smaller digest
 // of the line.
 func (s *Store) wish(e *entry, f *fact, p place) (bool, error) {
 	order := 1
 	if e.wish != 0 {
 		order = cmp.Or(
-			-boolCompare(f.class != classNone, e.flags&flagEcho != 0),
+			cmp.Compare(f.rank(), e.rank()),
 			cmp.Compare(f.asked, e.asked),
 			-boolCompare(f.null, e.flags&flagNull != 0),
 			cmp.Compare(f.priority, e.priority),
@@ -213,11 +236,14 @@ func (s *Store) wish(e *entry, f *fact, p place) (bool, error) {
 	}
 	e.wish, e.asked, e.priority, e.depth, e.tie = p, f.asked, f.priority, f.depth, tie
 	e.operator = s.x.name(f.operator)
-	e.flags &^= flagNull | flagEcho
+	e.flags &^= flagNull | flagEcho | flagBrought
 	if f.null {
 		e.flags |= flagNull
 	}
-	if f.class != classNone {
+	switch f.rank() {
+	case 2:
+		e.flags |= flagBrought
+	case 0:
 		e.flags |= flagEcho
 	}
 	return true, nil

@@ -25,7 +25,8 @@ type Stats struct {
 	Bytes       Bytes          `json:"bytes"`
 }
 
-// Generation counts the URLs that a generation asked for.
+// Generation counts the URLs of a generation: those it fetched, and those that it
+// asked for and that still wait.
 type Generation struct {
 	Generation int `json:"generation"`
 	URLs       int `json:"urls"`
