@@ -42,7 +42,7 @@ func TestACrawlKilledTenTimesFetchesTheSame(t *testing.T) {
 				go func() { ended <- cmd.Wait() }()
 				select {
 				case <-ended:
-				case <-time.After(time.Duration(rng.Int64N(int64(whole)/10))):
+				case <-time.After(time.Duration(rng.Int64N(int64(whole) / 10))):
 					if err := killGroup(cmd); err != nil {
 						t.Fatal(err)
 					}
