@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -129,20 +130,26 @@ func (c *command) add() (err error) {
 		return err
 	}
 	defer in.Close()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	// The store is not taken before there is something to add: at the other end
+	// of the pipeline it may still be needed for handing out.
+	records := bufio.NewReaderSize(&interruptible{r: in, signals: signals}, 1<<16)
+	if _, err := records.Peek(1); err != nil && !errors.Is(err, io.EOF) {
+		return c.explain(err)
+	}
 	o := c.options()
 	o.Create = true
 	s, err := c.open(o)
 	if err != nil {
 		return err
 	}
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
 
 	tally := filter.NewTally(c.logger)
 	var changed, known, queries int64
 	sum := summary{Errors: map[string]int{}, Operators: map[string]yield{}}
-	r := wire.NewReader(filter.Seeds(&interruptible{r: in, signals: signals}), frontier.Sections|wire.Score)
+	r := wire.NewReader(filter.Seeds(records), frontier.Sections|wire.Score)
 	r.Limit = int(c.limit)
 	var rec wire.Record
 	for err == nil {
@@ -189,8 +196,13 @@ func (c *command) add() (err error) {
 		tally.Skipped["query"] = queries // they are for search
 	}
 	tally.Close(slog.Int64("changed", changed), slog.Int64("known", known))
+	return c.explain(err)
+}
+
+// explain says what an interrupt means.
+func (c *command) explain(err error) error {
 	if cause, ok := errors.AsType[*interrupted](err); ok {
-		return filter.Exit(cause.status, fmt.Errorf("interrupted: what was read until now is in the store\nhint: run the same command again for the rest"))
+		return filter.Exit(cause.status, errors.New("interrupted: what was read until now is in the store\nhint: run the same command again for the rest"))
 	}
 	return err
 }
@@ -215,16 +227,18 @@ func (c *command) next() error {
 		return err
 	}
 	lines, err := s.Next(frontier.Request{N: c.n, PerHost: c.perHost, Generation: c.generation, Lease: c.lease, Now: c.now})
-	if err == nil {
-		if _, err = c.stdout.Write(lines); err != nil {
-			err = fmt.Errorf("writing records: %w", err)
-		}
-	}
-	err = c.close(s, err)
+	lines = bytes.Clone(lines) // they belong to the store
+	err = c.close(s, err)      // so that the end of the pipeline can have it
 	if _, ok := errors.AsType[*frontier.NothingDue](err); ok {
 		return filter.Exit(filter.StatusNothingDue, err)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if _, err = c.stdout.Write(lines); err != nil {
+		return fmt.Errorf("writing records: %w", err)
+	}
+	return nil
 }
 
 // read runs f on the store, which is opened for reading only.
