@@ -11,6 +11,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"iter"
+	"slices"
 )
 
 // An ID is the number of an address: the first address of a crawl is 0.
@@ -67,9 +68,7 @@ func (g *Graph) Find(url string) (ID, bool) {
 
 // Intern is the ID of url, which is added if it is new.
 func (g *Graph) Intern(url string) ID {
-	if 4*(len(g.ends)+1) > 3*len(g.table) {
-		g.grow()
-	}
+	g.reserve(1)
 	slot := g.slot(url)
 	if id := g.table[slot]; id != None {
 		return id
@@ -94,11 +93,23 @@ func (g *Graph) slot(url string) uint64 {
 	}
 }
 
-func (g *Graph) grow() {
+// reserve makes room for n more addresses.
+func (g *Graph) reserve(n int) {
+	size := max(1<<10, len(g.table))
+	for 4*(len(g.ends)+n) > 3*size {
+		size *= 2
+	}
+	if size == len(g.table) {
+		return
+	}
 	if len(g.table) == 0 {
 		g.seed = maphash.MakeSeed()
 	}
-	g.table = make([]ID, max(1<<10, 2*len(g.table)))
+	g.ends = slices.Grow(g.ends, n)
+	g.span = slices.Grow(g.span, n)
+	g.first = slices.Grow(g.first, n)
+	g.last = slices.Grow(g.last, n)
+	g.table = make([]ID, size)
 	for i := range g.table {
 		g.table[i] = None
 	}
@@ -201,7 +212,13 @@ func (g *Graph) Replay(b []byte) (rest []byte, err error) {
 		b = b[n:]
 		return v
 	}
-	for n := next(); n > 0 && err == nil; n-- {
+	count := next()
+	if count > uint64(len(b)) {
+		return nil, ErrCorrupt // an address takes a byte at least
+	}
+	g.reserve(int(count))
+	g.text = slices.Grow(g.text, len(b)) // more than enough, for most of b is text
+	for ; count > 0 && err == nil; count-- {
 		size := next()
 		if size > uint64(len(b)) {
 			return nil, ErrCorrupt
