@@ -45,7 +45,7 @@ import (
 )
 
 const manual = `
-evolve breeds the next generation of addresses from a scored one.
+evolve - breed the next generation of addresses from a scored one
 
 Usage:
   evolve -strategy NAME -state DIR [flags] [file…] < scored
@@ -126,6 +126,19 @@ func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
 			return err
 		}
 	}
+	// What is printed must be out before the state is saved: without -generation,
+	// a run that failed is run again as the same generation.
+	if err := o.emit(in, stdout, stderr, s, generation); err != nil || journal == nil {
+		return err
+	}
+	if err := journal.Append(generation, s); err != nil {
+		return fmt.Errorf("saving the state: %w", err)
+	}
+	return nil
+}
+
+// emit shows the generation to s, and prints it in brief and then what s breeds.
+func (o *options) emit(in io.Reader, stdout, stderr io.Writer, s strategy.Strategy, generation int) (err error) {
 	out, closeTee, err := filter.Tee(stdout, o.stream.Tee)
 	if err != nil {
 		return err
@@ -136,20 +149,14 @@ func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
 	if err := o.visit(in, w, s, tally); err != nil {
 		return err
 	}
-	next := s.Breed(o.n, rand.New(rand.NewPCG(o.seed, uint64(generation))))
-	if journal != nil {
-		if err := journal.Append(generation, s); err != nil {
-			return fmt.Errorf("saving the state: %w", err)
-		}
-	}
 	operators := map[string]int64{}
 	var rec wire.Record
-	for i := range next {
-		next[i].Fill(&rec, generation+1)
+	for _, a := range s.Breed(o.n, rand.New(rand.NewPCG(o.seed, uint64(generation)))) {
+		a.Fill(&rec, generation+1)
 		if err := w.Write(&rec); err != nil {
 			return fmt.Errorf("writing records: %w", err)
 		}
-		operators[next[i].Operator]++
+		operators[a.Operator]++
 		tally.Out++
 	}
 	if err := w.Flush(); err != nil {

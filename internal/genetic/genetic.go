@@ -49,5 +49,9 @@ func Share(n int, p float64) int {
 	if n <= 0 || !(p > 0) {
 		return 0
 	}
-	return max(1, min(n, int(float64(n)*p)))
+	return max(1, min(n, int(float64(n)*p+roundOff)))
 }
+
+// roundOff is what a product of a fraction may lack to be the whole number that
+// it is on paper: 0.29 of 100 is 29.
+const roundOff = 1e-9

@@ -78,7 +78,7 @@ func TestShareIsRoundedDownButNotToNothing(t *testing.T) {
 		p    float64
 		want int
 	}{
-		{0, .6, 0}, {10, 0, 0}, {10, -1, 0}, {1, .1, 1}, {9, .6, 5}, {10, .6, 6}, {10, 2, 10},
+		{0, .6, 0}, {10, 0, 0}, {10, -1, 0}, {1, .1, 1}, {9, .6, 5}, {10, .6, 6}, {10, 2, 10}, {100, .29, 29}, {50, .58, 29},
 	} {
 		if got := Share(test.n, test.p); got != test.want {
 			t.Errorf("Share(%d, %g) = %d, want %d", test.n, test.p, got, test.want)

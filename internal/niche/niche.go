@@ -33,8 +33,12 @@ func (r Rule) losers(n int) int {
 	case r.Count > 0:
 		return min(r.Count, n)
 	}
-	return min(n, int(r.Fraction*float64(n)))
+	return min(n, int(r.Fraction*float64(n)+roundOff))
 }
+
+// roundOff is what a product of a fraction may lack to be the whole number that
+// it is on paper: 0.29 of 100 is 29.
+const roundOff = 1e-9
 
 // KnockOut eliminates the lowest scores of every niche. It returns the places of
 // those who stay and of those who go, both in the order of members.

@@ -7,7 +7,8 @@ package strategy
 //	priority(link) = max over pages p with the link of score(p)
 //
 // With a generation of n it is the Best-N-First of the same authors: the n best
-// are fetched before anything is ordered anew.
+// are fetched before anything is ordered anew. Ties go by address, where the
+// sources let the older link go first (doc/decisions.md, 2026-11-20).
 
 import (
 	"math/rand/v2"

@@ -16,9 +16,10 @@ import (
 // to that generation. Running a generation again cuts off what followed.
 //
 // The file begins with a line that names the format and the strategy with its
-// parameters. Each generation is a frame: its length, the CRC-32C of what
-// follows, the generation (all three 32 bits, little-endian), and the delta. A
-// frame that is not whole was never acknowledged, and is cut off.
+// parameters. Each generation is a frame: the length of the delta, the generation,
+// the CRC-32C of the delta, the CRC-32C of these three (all 32 bits,
+// little-endian), and the delta. A last frame that is not whole was never
+// acknowledged, and is cut off; anything else that does not fit is damage.
 type Journal struct {
 	path string
 	head []byte // the first line
@@ -29,7 +30,7 @@ type Journal struct {
 const (
 	journalName   = "journal"
 	journalFormat = "spoor-evolve 1 "
-	frameHead     = 12
+	frameHead     = 16
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -52,7 +53,7 @@ func OpenJournal(dir, signature string, s Strategy, generation int) (*Journal, i
 	switch {
 	case generation == 0:
 		generation = j.last + 1
-	case j.last < generation-1 && j.last > 0:
+	case j.last < generation-1:
 		return nil, 0, fmt.Errorf("%s ends with generation %d, so generation %d cannot follow\nhint: run generation %d first",
 			j.path, j.last, generation, j.last+1)
 	}
@@ -72,24 +73,27 @@ func (j *Journal) replay(b []byte, s Strategy, generation int) error {
 		return errors.New("this is no state of evolve, or of a newer one\nhint: use another -state directory")
 	}
 	j.keep = int64(len(line)) + 1
-	for len(rest) >= frameHead {
+	for len(rest) >= frameHead && (generation == 0 || j.last < generation-1) {
 		size := int64(binary.LittleEndian.Uint32(rest))
-		sum := binary.LittleEndian.Uint32(rest[4:])
-		if size > int64(len(rest)-frameHead) {
-			return nil // torn
-		}
-		frame := rest[8 : frameHead+size]
-		if crc32.Checksum(frame, castagnoli) != sum {
-			if int64(len(rest)) > frameHead+size {
-				return fmt.Errorf("the frame after generation %d is damaged\nhint: run the generations from %d again", j.last, j.last+1)
+		g := int(binary.LittleEndian.Uint32(rest[4:]))
+		last := int64(len(rest)) <= frameHead+size // or longer than the file
+		switch {
+		case binary.LittleEndian.Uint32(rest[12:]) != crc32.Checksum(rest[:12], castagnoli):
+			if bytes.Count(rest, []byte{0}) == len(rest) {
+				return nil // torn: there was room, but nothing came
 			}
+			return j.damaged()
+		case int64(len(rest)) < frameHead+size:
 			return nil // torn
 		}
-		g := int(binary.LittleEndian.Uint32(frame))
-		if generation > 0 && g >= generation {
-			return nil
+		delta := rest[frameHead : frameHead+size]
+		if binary.LittleEndian.Uint32(rest[8:]) != crc32.Checksum(delta, castagnoli) {
+			if last {
+				return nil // torn
+			}
+			return j.damaged()
 		}
-		if err := s.Replay(frame[4:]); err != nil {
+		if err := s.Replay(delta); err != nil {
 			return fmt.Errorf("generation %d: %w", g, err)
 		}
 		j.last = g
@@ -99,13 +103,18 @@ func (j *Journal) replay(b []byte, s Strategy, generation int) error {
 	return nil
 }
 
+func (j *Journal) damaged() error {
+	return fmt.Errorf("the frame after generation %d is damaged\nhint: run the generations from %d again, with -generation", j.last, j.last+1)
+}
+
 // Append writes what generation taught s. When it returns, the state after that
 // generation is safe.
 func (j *Journal) Append(generation int, s Strategy) (err error) {
 	frame := s.AppendDelta(make([]byte, frameHead, 1<<12))
 	binary.LittleEndian.PutUint32(frame, uint32(len(frame)-frameHead))
-	binary.LittleEndian.PutUint32(frame[8:], uint32(generation))
-	binary.LittleEndian.PutUint32(frame[4:], crc32.Checksum(frame[8:], castagnoli))
+	binary.LittleEndian.PutUint32(frame[4:], uint32(generation))
+	binary.LittleEndian.PutUint32(frame[8:], crc32.Checksum(frame[frameHead:], castagnoli))
+	binary.LittleEndian.PutUint32(frame[12:], crc32.Checksum(frame[:12], castagnoli))
 	if j.keep == 0 {
 		frame = append(bytes.Clone(j.head), frame...)
 	}

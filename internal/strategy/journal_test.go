@@ -98,9 +98,14 @@ func TestAJournalThatDoesNotFitSaysWhatToDo(t *testing.T) {
 		{"other parameters", 3, []string{"pc=0.5"}, nil, "the same strategy and parameters"},
 		{"no journal", 3, nil, func(b []byte) []byte { return append([]byte("PK\x03\x04"), b...) }, "no state of evolve"},
 		{"damage in the middle", 3, nil, func(b []byte) []byte {
-			b[bytes.IndexByte(b, '\n')+20] ^= 1
+			b[bytes.IndexByte(b, '\n')+30] ^= 1
 			return b
 		}, "hint: run the generations from 1 again"},
+		{"a damaged length", 3, nil, func(b []byte) []byte {
+			b[bytes.IndexByte(b, '\n')+3] ^= 1
+			return b
+		}, "hint: run the generations from 1 again"},
+		{"an empty journal", 3, nil, func([]byte) []byte { return nil }, "hint: run generation 1 first"},
 	} {
 		dir := t.TempDir()
 		live(t, dir, 2, live(t, dir, 1, seeds("0", "1"), w), w)
@@ -116,6 +121,25 @@ func TestAJournalThatDoesNotFitSaysWhatToDo(t *testing.T) {
 		if _, _, err = OpenJournal(dir, Signature("niche", s), s, test.generation); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want «%s»", test.name, err, test.want)
 		}
+	}
+}
+
+func TestWhatComesAfterDamageCanBeRunAgain(t *testing.T) {
+	w, dir := random(60, 7), t.TempDir()
+	first := live(t, dir, 1, seeds("0", "1"), w)
+	after1 := len(journal(t, dir))
+	second := live(t, dir, 2, first, w)
+	live(t, dir, 3, second, w)
+	whole := journal(t, dir)
+	harmed := bytes.Clone(whole)
+	harmed[after1+2] ^= 1
+	if err := os.WriteFile(filepath.Join(dir, journalName), harmed, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	live(t, dir, 2, first, w)
+	live(t, dir, 3, second, w)
+	if !bytes.Equal(journal(t, dir), whole) {
+		t.Error("the journal did not come back")
 	}
 }
 

@@ -18,6 +18,7 @@ type memory struct {
 
 	born    int   // addresses known when this generation began
 	fetched int   // pages known when this generation began
+	heard   bool  // of any address in this generation, be it that it was handed back
 	same    []tie // addresses that turned out to be pages known already
 
 	saved struct {
@@ -40,11 +41,13 @@ type page struct {
 type tie struct {
 	node  graph.ID
 	place int32
+	since int32 // how many pages were known then
 }
 
 // visit learns the outcome rec and returns the place of its page. ok is false if
 // rec tells nothing: it is no outcome, or was handed back unasked.
 func (m *memory) visit(rec *wire.Record) (place int, ok bool) {
+	m.heard = m.heard || rec.IsOutcome()
 	if !rec.IsOutcome() || rec.Error == wire.ErrorBudget {
 		return 0, false
 	}
@@ -53,7 +56,7 @@ func (m *memory) visit(rec *wire.Record) (place int, ok bool) {
 		id := m.web.Intern(hop.URL)
 		m.fit()
 		if p := m.pages[place]; id != p.node && id != p.final {
-			m.bind(tie{id, int32(place)})
+			m.bind(id, place)
 		}
 	}
 	return place, true
@@ -68,7 +71,7 @@ func (m *memory) learn(rec *wire.Record) (place int) {
 	}
 	m.fit()
 	if known, ok := m.page(final); ok && final != node && !m.pages[known].failed {
-		m.bind(tie{node, int32(known)})
+		m.bind(node, known)
 		return known
 	}
 	failed := rec.Error != "" || rec.StatusCode/100 != 2
@@ -105,9 +108,9 @@ func (m *memory) add(p page) (place int) {
 }
 
 // bind makes an address another name of a page known already.
-func (m *memory) bind(t tie) {
-	m.same = append(m.same, t)
-	m.pageOf[t.node] = t.place + 1
+func (m *memory) bind(node graph.ID, place int) {
+	m.same = append(m.same, tie{node, int32(place), int32(len(m.pages))})
+	m.pageOf[node] = int32(place) + 1
 }
 
 // fail records that nothing will come of node.
@@ -149,7 +152,9 @@ func (m *memory) address(node graph.ID, place int, operator string, priority flo
 }
 
 // endGeneration forgets what was new.
-func (m *memory) endGeneration() { m.born, m.fetched = m.web.Len(), len(m.pages) }
+func (m *memory) endGeneration() {
+	m.born, m.fetched, m.heard = m.web.Len(), len(m.pages), false
+}
 
 const (
 	flagFailed = 1 << iota
@@ -181,6 +186,7 @@ func (m *memory) appendDelta(b []byte) []byte {
 	for _, t := range m.same[m.saved.same:] {
 		b = binary.AppendUvarint(b, uint64(t.node))
 		b = binary.AppendUvarint(b, uint64(t.place))
+		b = binary.AppendUvarint(b, uint64(t.since))
 	}
 	m.save()
 	return b
@@ -192,17 +198,15 @@ func (m *memory) save() {
 
 var errCorrupt = errors.New("the state is damaged")
 
-// replay takes back what appendDelta wrote and returns what is behind it.
-//
-// Pages and ties are taken in the order in which they were learned, pages first.
-// A page that followed a tie of its own address within one generation would win
-// wrongly; it cannot: an address is asked for once in a generation.
+// replay takes back what appendDelta wrote and returns what is behind it. Pages and
+// ties are learned in the order in which they were learned first.
 func (m *memory) replay(b []byte) (rest []byte, err error) {
 	if b, err = m.web.Replay(b); err != nil {
 		return nil, err
 	}
 	m.fit()
 	r := reader{b: b}
+	var pages []page
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
 		flags := r.byte()
 		p := page{node: m.node(&r), failed: flags&flagFailed != 0}
@@ -212,19 +216,28 @@ func (m *memory) replay(b []byte) (rest []byte, err error) {
 		}
 		p.score = r.float()
 		p.degree, p.depth = int(r.uvarint()), int(r.uvarint())
-		if !r.bad {
-			m.add(p)
-		}
-	}
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		t := tie{m.node(&r), int32(r.uvarint())}
-		if r.bad || int(t.place) >= len(m.pages) {
-			return nil, errCorrupt
-		}
-		m.bind(t)
+		pages = append(pages, p)
 	}
 	if r.bad {
 		return nil, errCorrupt
+	}
+	all := uint64(len(m.pages) + len(pages))
+	for n := r.uvarint(); n > 0 && !r.bad; n-- {
+		node, place, since := m.node(&r), r.uvarint(), r.uvarint()
+		if r.bad || since > all || place >= since || since < uint64(len(m.pages)) {
+			return nil, errCorrupt
+		}
+		for uint64(len(m.pages)) < since {
+			m.add(pages[0])
+			pages = pages[1:]
+		}
+		m.bind(node, int(place))
+	}
+	if r.bad {
+		return nil, errCorrupt
+	}
+	for _, p := range pages {
+		m.add(p)
 	}
 	m.save()
 	m.endGeneration()

@@ -159,7 +159,7 @@ func (s *nicheGA) learnHopes(rec *wire.Record) {
 func (s *nicheGA) Breed(n int, rng *rand.Rand) []Address {
 	s.next = nil
 	s.derive()
-	if s.fetched == len(s.pages) {
+	if !s.heard {
 		s.giveUp()
 	}
 	s.adopt()
@@ -234,16 +234,20 @@ func (s *nicheGA) adopt() {
 func (s *nicheGA) selection() (hubs []graph.ID) {
 	s.authorities.ids = nil
 	for _, id := range s.queue.ids {
-		s.enqueue(id)
 		place, _ := s.page(id)
 		p := s.pages[place]
+		if p.failed { // should a later attempt succeed, it is a stray
+			s.state[id] &^= isAwaited
+			continue
+		}
+		s.enqueue(id)
 		if id != p.node { // another name of a page, which counts once
 			if s.state[p.node]&isQueued != 0 {
 				continue
 			}
 			s.enqueue(p.node)
 		}
-		if p.failed || !(p.score > s.Threshold) || s.state[p.node]&isBred != 0 {
+		if !(p.score > s.Threshold) || s.state[p.node]&isBred != 0 {
 			continue
 		}
 		if p.degree > s.HubLinks {
@@ -361,10 +365,15 @@ func (s *nicheGA) colocated(chosen []graph.ID) (v2 []graph.ID) {
 			v2 = append(v2, id)
 		}
 	}
+	asked := map[graph.ID]bool{} // parents, each of which may link to many authorities
 	for _, authority := range s.authorities.ids {
 		place, _ := s.page(authority)
 		for _, name := range slices.Compact([]graph.ID{authority, s.pages[place].final}) {
 			for parent := range s.web.Parents(name) {
+				if asked[parent] {
+					continue
+				}
+				asked[parent] = true
 				if s.Cocitation == parents {
 					add(parent)
 					continue

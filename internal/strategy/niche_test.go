@@ -2,8 +2,11 @@ package strategy
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"spoor/internal/wire"
 )
 
 // The paper gives no worked example; this one is worked out by hand.
@@ -141,6 +144,46 @@ func TestTheKnockOutIsPerNicheAndLimboComesBack(t *testing.T) {
 	tail := strings.Join(order[len(order)-2:], " ")
 	if tail != "big/01 big/00" || len(order) != 23 {
 		t.Errorf("the last two of %d to be selected were %s, want the two that were knocked out", len(order), tail)
+	}
+}
+
+// What a pass waits for is given up only when the frontier has nothing left: not
+// when a generation brought nothing but redirects to known pages, or was handed
+// back unasked.
+func TestAPassWaitsForWhatIsStillToCome(t *testing.T) {
+	w := tiny{"h": "1 p q r", "p": "0.5", "q": "0.5", "r": "0.5", "again": "> h"}
+	for _, test := range []struct {
+		name string
+		rec  *wire.Record
+		wait bool
+	}{
+		{"a redirect to a known page", w.fetch(Address{URL: address("again")}, 2), true},
+		{"handed back", &wire.Record{URL: address("p"), Error: wire.ErrorBudget}, true},
+		{"no record", &wire.Record{URL: address("p")}, false},
+	} {
+		s := newNiche().(*nicheGA)
+		s.HubLinks = 2
+		s.Visit(w.fetch(Address{URL: address("h"), Operator: "seed"}, 1))
+		s.Breed(20, nil)
+		s.Visit(test.rec)
+		s.Breed(20, rand.New(rand.NewPCG(1, 2)))
+		if waits := s.pass == breeding && len(s.children.ids) == 3; waits != test.wait {
+			t.Errorf("%s: the pass waits: %v, want %v", test.name, waits, test.wait)
+		}
+	}
+}
+
+// A seed that times out and is fetched later is selected like any other page.
+func TestASecondAttemptIsAnIndividual(t *testing.T) {
+	w := tiny{"h": "1 p q r"}
+	s := newNiche().(*nicheGA)
+	s.HubLinks = 2
+	s.Visit(&wire.Record{URL: address("h"), Operator: "seed", Error: wire.ErrorTimeout})
+	s.Breed(20, nil)
+	s.Visit(w.fetch(Address{URL: address("h"), Operator: "seed"}, 2))
+	next := s.Breed(20, nil)
+	if len(next) != 3 || next[0].Operator != opChild {
+		t.Errorf("%d addresses, %+v; want three children", len(next), next)
 	}
 }
 

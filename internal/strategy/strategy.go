@@ -23,9 +23,9 @@ type Strategy interface {
 	Visit(rec *wire.Record)
 
 	// Breed ends the generation and returns the addresses to wait for next. n
-	// is how many will be fetched in a generation. A generation in which
-	// nothing was visited means that the frontier had nothing left: what the
-	// strategy was still waiting for will not come.
+	// is how many will be fetched in a generation. A generation without any
+	// outcome means that the frontier had nothing left: what the strategy was
+	// still waiting for will not come.
 	Breed(n int, rng *rand.Rand) []Address
 
 	// AppendDelta appends to b what the strategy has learned since the last

@@ -157,6 +157,31 @@ func TestAPageReachedByRedirectIsNotProposedAgain(t *testing.T) {
 		[]string{"a seed", "r link", "c link", "d link", ""})
 }
 
+// A hop on the way to a failure may lead to a page in the same generation. What
+// is remembered in a journal is what was known live.
+func TestARedirectsEndIsRememberedAsItWasLearned(t *testing.T) {
+	failure := func(url, hop string) *wire.Record {
+		return &wire.Record{URL: address(url), FinalURL: address("z"), Error: wire.ErrorTimeout,
+			Redirects: []wire.Redirect{{URL: address(hop), StatusCode: 302}}}
+	}
+	var live, back breadthFirst
+	live.Visit(failure("y", "x"))
+	live.Visit(&wire.Record{URL: address("x"), StatusCode: 200, Score: wire.Num(1)})
+	live.Visit(failure("v", "w"))
+	if err := back.Replay(live.AppendDelta(nil)); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*breadthFirst{&live, &back} {
+		for _, name := range []string{"v", "w", "x", "y", "z"} {
+			id, _ := s.web.Find(address(name))
+			place, fetched := s.page(id)
+			if want := name != "x"; !fetched || s.pages[place].failed != want {
+				t.Errorf("%s: fetched %v, failed %v, want %v", name, fetched, s.pages[place].failed, want)
+			}
+		}
+	}
+}
+
 func TestSameSeedSameGenerations(t *testing.T) {
 	w := random(400, 3)
 	for _, kind := range Kinds() {
