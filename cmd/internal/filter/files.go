@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -36,6 +37,7 @@ func Open(stdin io.Reader, files []string) (io.ReadCloser, error) {
 
 // chain reads files one after the other, each opened when its turn comes.
 type chain struct {
+	mu    sync.Mutex // held by a Read
 	stdin io.Reader
 	files []string
 	now   io.Reader
@@ -43,6 +45,8 @@ type chain struct {
 }
 
 func (c *chain) Read(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for {
 		if c.now == nil {
 			if len(c.files) == 0 {
@@ -55,8 +59,7 @@ func (c *chain) Read(p []byte) (int, error) {
 		}
 		n, err := c.now.Read(p)
 		if errors.Is(err, io.EOF) {
-			c.now = nil
-			if err = c.Close(); n == 0 && err == nil {
+			if err = c.closeFile(); n == 0 && err == nil {
 				continue
 			}
 		}
@@ -76,7 +79,7 @@ func (c *chain) open(name string) error {
 	}
 	d, err := Decompress(r)
 	if err != nil {
-		c.close()
+		c.closeFile()
 		return err
 	}
 	closeFile := c.close
@@ -84,12 +87,24 @@ func (c *chain) open(name string) error {
 	return nil
 }
 
+// Close leaves the file open that a Read is still at, as one of an input that
+// nobody ends may be when the command gives up: it is closed with the process.
 func (c *chain) Close() error {
+	if !c.mu.TryLock() {
+		return nil
+	}
+	defer c.mu.Unlock()
+	c.files = nil // a Read that comes late finds the end
+	return c.closeFile()
+}
+
+// closeFile closes the file that is being read, if there is one.
+func (c *chain) closeFile() error {
 	if c.close == nil {
 		return nil
 	}
 	err := c.close()
-	c.close = nil
+	c.now, c.close = nil, nil
 	return err
 }
 

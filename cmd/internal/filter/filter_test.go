@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/iotest"
@@ -207,6 +208,86 @@ func TestAStageThatFailsOrAReaderThatIsGoneEndsTheStream(t *testing.T) {
 		if err := s.Each(upper); !errors.Is(err, iotest.ErrTimeout) {
 			t.Errorf("%d workers: %v, want the reader's error", workers, err)
 		}
+	}
+}
+
+// fullWhenReached is a stdout without room that tells when it is written to.
+type fullWhenReached chan struct{}
+
+func (c fullWhenReached) Write([]byte) (int, error) {
+	close(c)
+	return 0, syscall.ENOSPC
+}
+
+func TestNoWorkIsUnderWayOnceTheStreamHasEnded(t *testing.T) {
+	endless, open := io.Pipe() // a read of it ends with the test
+	defer open.Close()
+	long := fmt.Sprintf("{\"url\":\"http://long/\",\"title\":%q}\n", strings.Repeat("x", 1<<17)) // is written at once
+	in := io.MultiReader(strings.NewReader(long+strings.Repeat("{\"url\":\"http://a/\"}\n", 5)), endless)
+	reached := make(fullWhenReached)
+	var underWay atomic.Int32
+	mapped := []byte("what work reads, and its owner takes away")
+	s := Stream{Name: "x", Stdin: in, Stdout: reached, Stderr: io.Discard, Workers: 4, Want: wire.Address}
+	err := s.Each(func() func(*wire.Record) error {
+		return func(rec *wire.Record) error {
+			underWay.Add(1)
+			defer underWay.Add(-1)
+			if rec.URL == "http://long/" {
+				return nil
+			}
+			<-reached
+			for range 1000 {
+				runtime.Gosched()
+				rec.Title = string(mapped)
+			}
+			return nil
+		}
+	})
+	if n := underWay.Load(); n != 0 {
+		t.Errorf("%d workers are still at work", n)
+	}
+	clear(mapped) // the race detector sees who still looks
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("%v, want the full disk", err)
+	}
+}
+
+// blocked is a reader that tells when it is read from, and ends when it is closed.
+type blocked struct{ reached, closed chan struct{} }
+
+func (b blocked) Read([]byte) (int, error) {
+	select {
+	case b.reached <- struct{}{}:
+		<-b.closed
+	case <-b.closed:
+	}
+	return 0, io.EOF
+}
+
+func TestAnInputThatIsBeingReadIsNotClosedUnderItsReader(t *testing.T) {
+	stdin := blocked{make(chan struct{}), make(chan struct{})}
+	in, err := Open(stdin, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() {
+		_, err := in.Read(make([]byte, 1))
+		ended <- err
+	}()
+	<-stdin.reached
+	if err := in.Close(); err != nil { // without waiting
+		t.Error(err)
+	}
+	close(stdin.closed)
+	if err := <-ended; !errors.Is(err, io.EOF) {
+		t.Errorf("%v, want the end", err)
+	}
+	if err := in.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := in.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("%v after closing, want the end", err)
 	}
 }
 

@@ -203,7 +203,8 @@ func (s *Stream) serial(r *wire.Reader, w *wire.Writer, tally *Tally, work func(
 }
 
 // parallel hands records to workers and writes them in the order they came. No
-// more than a few records a worker are alive at once, so memory stays flat.
+// more than a few records a worker are alive at once, so memory stays flat. When
+// it returns no work is under way, so its owner may close what work uses.
 func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork func() func(*wire.Record) error) error {
 	depth := 3 * s.Workers
 	free := make(chan *job, depth) // records to read into
@@ -213,9 +214,8 @@ func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork 
 		free <- &job{done: make(chan error, 1)}
 	}
 	stop := make(chan struct{})
-	var readErr error
-	var wg sync.WaitGroup
-	wg.Go(func() {
+	var readErr error // to be looked at once order is closed
+	go func() {
 		defer close(todo)
 		defer close(order)
 		for {
@@ -231,12 +231,21 @@ func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork 
 			order <- j // never blocks: there are no more jobs than places
 			todo <- j
 		}
-	})
+	}()
+	var workers sync.WaitGroup
 	for range s.Workers {
-		wg.Go(func() {
+		workers.Go(func() {
 			work := newWork()
-			for j := range todo {
-				j.done <- work(&j.rec)
+			for {
+				select {
+				case j, ok := <-todo:
+					if !ok {
+						return
+					}
+					j.done <- work(&j.rec)
+				case <-stop:
+					return
+				}
 			}
 		})
 	}
@@ -258,13 +267,11 @@ func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork 
 		return nil
 	}()
 	close(stop)
-	if err != nil {
-		// The reader may be blocked in a read that nobody will end; the process
-		// ends now, and with it the reader.
+	workers.Wait()
+	switch {
+	case err != nil: // the reader may be blocked in a read that nobody ends, so it is not waited for
 		return err
-	}
-	wg.Wait()
-	if errors.Is(readErr, io.EOF) {
+	case errors.Is(readErr, io.EOF):
 		return nil
 	}
 	return readErr
