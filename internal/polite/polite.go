@@ -5,6 +5,8 @@
 // back-off after failures. [Robots] keeps what robots.txt says. [Guard] keeps
 // connections away from addresses that are nobody's business on the open web.
 //
+// [Save] and [Load] carry what both know from one process to the next.
+//
 // What is asked, and in which order, is left to the caller.
 package polite
 
@@ -90,6 +92,7 @@ type host struct {
 	crawl    time.Duration // crawl-delay
 	next     time.Time     // end of the pause
 	failures int           // in a row, without half an hour of calm
+	failed   time.Time     // when the last of them was
 	until    time.Time     // end of the hold
 }
 
@@ -123,7 +126,7 @@ func (t *Transport) find(name string) *host {
 	if n := len(t.hosts); n >= sweepAt && n&(sweepAt/4-1) == 0 {
 		now := time.Now()
 		for name, h := range t.hosts {
-			if h.users == 0 && h.next.Before(now) && (h.failures == 0 || now.Sub(h.until) > Forgiveness) {
+			if h.users == 0 && h.forgotten(now) {
 				delete(t.hosts, name)
 			}
 		}
@@ -228,6 +231,7 @@ func (t *Transport) finish(name string, h *host, start time.Time, failed bool, r
 			h.failures = 0
 		}
 		h.failures++
+		h.failed = now
 		h.until = now.Add(max(t.backoff(name, h.failures), retryAfter))
 	}
 	h.users--

@@ -25,8 +25,10 @@ const (
 	// (section 2.3.1.2).
 	RobotsRedirects = 5
 
-	// robotsKept bounds the number of robots.txt that are remembered.
-	robotsKept = 1 << 16
+	// robotsKept and robotsBytes bound how many robots.txt are remembered, and
+	// the bytes of them all: the oldest go first.
+	robotsKept  = MaxKept
+	robotsBytes = 64 << 20
 )
 
 // A Verdict is what robots.txt says about one URL.
@@ -57,15 +59,34 @@ type Robots struct {
 	mu      sync.Mutex
 	entries map[string]*entry
 	order   []string // of entries, oldest first
+	bytes   int      // of the bodies in entries
 }
 
 // entry is the robots.txt of one origin, once ready is closed.
 type entry struct {
 	ready   chan struct{}
-	rules   *robots.Rules
-	refused string // why everything is refused, if it is
+	status  int    // of the answer
+	body    []byte // with status 2xx
 	expires time.Time
 	err     error
+
+	parse sync.Once // on the first decision: what is remembered may never be needed
+	rules *robots.Rules
+	kept  bool // body is counted; guarded by the mutex of Robots
+}
+
+// refused is why everything is refused, "" if it is not.
+func (e *entry) refused() string {
+	if e.status >= 500 || e.status == http.StatusTooManyRequests {
+		return fmt.Sprintf("robots.txt answered %d: nothing may be asked until it answers otherwise", e.status)
+	}
+	return ""
+}
+
+// decide tells whether u, of the entry's origin, may be asked for.
+func (e *entry) decide(agent string, u weburl.URL) (robots.Decision, time.Duration) {
+	e.parse.Do(func() { e.rules = robots.Parse(e.body).For(agent) })
+	return e.rules.Decide(u.String()), time.Duration(e.rules.Delay * float64(time.Second))
 }
 
 // Decide tells whether u may be asked for. An error means that it could not be
@@ -76,9 +97,10 @@ func (r *Robots) Decide(ctx context.Context, u weburl.URL) (Verdict, error) {
 		return Verdict{Allowed: true}, nil
 	}
 	for {
-		e, mine := r.entry(u.Scheme() + "://" + u.Host())
+		origin := u.Scheme() + "://" + u.Host()
+		e, mine := r.entry(origin)
 		if mine {
-			r.fill(ctx, u, e)
+			r.fill(ctx, u, origin, e)
 		}
 		select {
 		case <-e.ready:
@@ -91,13 +113,13 @@ func (r *Robots) Decide(ctx context.Context, u weburl.URL) (Verdict, error) {
 			}
 			return Verdict{}, fmt.Errorf("robots.txt: %w", e.err)
 		}
-		if e.refused != "" {
-			return Verdict{Reason: e.refused, Until: e.expires}, nil
+		if reason := e.refused(); reason != "" {
+			return Verdict{Reason: reason, Until: e.expires}, nil
 		}
+		d, delay := e.decide(r.Agent, u)
 		if r.CrawlDelay != nil {
-			r.CrawlDelay(u.Host(), time.Duration(e.rules.Delay*float64(time.Second)))
+			r.CrawlDelay(u.Host(), delay)
 		}
-		d := e.rules.Decide(u.String())
 		if d.Allowed {
 			return Verdict{Allowed: true}, nil
 		}
@@ -119,35 +141,70 @@ func (r *Robots) entry(origin string) (e *entry, mine bool) {
 		default:
 			return e, false
 		}
-	} else {
-		r.order = append(r.order, origin)
-	}
-	if r.entries == nil {
-		r.entries = map[string]*entry{}
 	}
 	e = &entry{ready: make(chan struct{})}
-	r.entries[origin] = e
-	if len(r.order) > robotsKept {
-		delete(r.entries, r.order[0])
-		r.order = r.order[1:]
-	}
+	r.put(origin, e)
 	return e, true
 }
 
+// put remembers e, and forgets the oldest if there are too many. It is called
+// with the mutex held.
+func (r *Robots) put(origin string, e *entry) {
+	if r.entries == nil {
+		r.entries = map[string]*entry{}
+	}
+	if old, ok := r.entries[origin]; ok {
+		r.uncount(old)
+	} else {
+		r.order = append(r.order, origin)
+	}
+	r.entries[origin] = e
+	if len(r.order) > robotsKept {
+		r.forget()
+	}
+}
+
+// count reckons the body of e, which is complete, among the bytes.
+func (r *Robots) count(origin string, e *entry) {
+	if len(e.body) == 0 || r.entries[origin] != e {
+		return // nothing to reckon, or forgotten meanwhile
+	}
+	e.kept = true
+	r.bytes += len(e.body)
+	for r.bytes > robotsBytes {
+		r.forget()
+	}
+}
+
+func (r *Robots) uncount(e *entry) {
+	if e.kept {
+		e.kept = false
+		r.bytes -= len(e.body)
+	}
+}
+
+// forget forgets the oldest.
+func (r *Robots) forget() {
+	r.uncount(r.entries[r.order[0]])
+	delete(r.entries, r.order[0])
+	r.order = r.order[1:]
+}
+
 // fill asks for the robots.txt of u's origin.
-func (r *Robots) fill(ctx context.Context, u weburl.URL, e *entry) {
+func (r *Robots) fill(ctx context.Context, u weburl.URL, origin string, e *entry) {
 	defer close(e.ready)
 	e.expires = time.Now().Add(RobotsTTL)
-	e.rules = new(robots.Rules)
-	status, body, err := r.fetch(ctx, u)
+	e.status, e.body, e.err = r.fetch(ctx, u)
 	switch {
-	case err != nil:
-		e.err = err
-	case status >= 500 || status == http.StatusTooManyRequests:
-		e.refused = fmt.Sprintf("robots.txt answered %d: nothing may be asked until it answers otherwise", status)
-		e.expires = time.Now().Add(RobotsRetry)
-	case status >= 200 && status < 300:
-		e.rules = robots.Parse(body).For(r.Agent)
+	case e.err != nil || e.status < 200 || e.status >= 300:
+		e.body = nil
+		if e.refused() != "" {
+			e.expires = time.Now().Add(RobotsRetry)
+		}
+	case len(e.body) > 0:
+		r.mu.Lock()
+		r.count(origin, e)
+		r.mu.Unlock()
 	}
 }
 
