@@ -28,9 +28,12 @@ func Guard(network, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// Public reports whether an address belongs to the open internet: whether it is
-// global unicast according to the IANA registries of special-purpose addresses.
-// An IPv6 address that carries an IPv4 address is judged by that.
+// Public reports whether an address belongs to the open internet, by the IANA
+// registries of special-purpose addresses. Of IPv4 that is all that is not
+// special; of IPv6 only what is allocated as global unicast (2000::/3) and not
+// special, as everything else is reserved, local, or some way of writing an IPv4
+// address. The two of those ways that lead over the open internet, NAT64 and
+// 6to4, are judged by the address that they carry.
 func Public(a netip.Addr) bool {
 	a = a.WithZone("").Unmap()
 	if !a.IsValid() {
@@ -43,6 +46,8 @@ func Public(a netip.Addr) bool {
 			a = netip.AddrFrom4([4]byte(b[12:16]))
 		case sixToFour.Contains(a):
 			a = netip.AddrFrom4([4]byte(b[2:6]))
+		case !global.Contains(a):
+			return false
 		}
 	}
 	for _, p := range special {
@@ -54,11 +59,14 @@ func Public(a netip.Addr) bool {
 }
 
 var (
+	global    = netip.MustParsePrefix("2000::/3")     // global unicast
 	nat64     = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052: the last four bytes
 	sixToFour = netip.MustParsePrefix("2002::/16")    // RFC 3056: the four behind the prefix
 )
 
-// special are the blocks that are not public; never changed.
+// special are the blocks that are not public; never changed. The registries call
+// a few blocks inside them reachable from everywhere, such as those of anycast
+// for DNS at 192.0.0.0/24 and 2001::/23: no site is there.
 var special = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),       // this network, and on many systems this host
 	netip.MustParsePrefix("10.0.0.0/8"),      // private
@@ -68,22 +76,19 @@ var special = []netip.Prefix{
 	netip.MustParsePrefix("172.16.0.0/12"),   // private
 	netip.MustParsePrefix("192.0.0.0/24"),    // protocol assignments
 	netip.MustParsePrefix("192.0.2.0/24"),    // documentation
+	netip.MustParsePrefix("192.31.196.0/24"), // AS112, which answers for private addresses
+	netip.MustParsePrefix("192.52.193.0/24"), // automatic multicast tunnels
+	netip.MustParsePrefix("192.88.99.0/24"),  // relays of 6to4, given up
 	netip.MustParsePrefix("192.168.0.0/16"),  // private
+	netip.MustParsePrefix("192.175.48.0/24"), // AS112
 	netip.MustParsePrefix("198.18.0.0/15"),   // benchmarks
 	netip.MustParsePrefix("198.51.100.0/24"), // documentation
 	netip.MustParsePrefix("203.0.113.0/24"),  // documentation
 	netip.MustParsePrefix("224.0.0.0/4"),     // multicast
 	netip.MustParsePrefix("240.0.0.0/4"),     // reserved, and broadcast
 
-	netip.MustParsePrefix("::/96"),          // unspecified, loopback, IPv4-compatible
-	netip.MustParsePrefix("64:ff9b:1::/48"), // NAT64 of a local network
-	netip.MustParsePrefix("100::/64"),       // discard
-	netip.MustParsePrefix("2001::/23"),      // protocol assignments, with Teredo
-	netip.MustParsePrefix("2001:db8::/32"),  // documentation
-	netip.MustParsePrefix("3fff::/20"),      // documentation
-	netip.MustParsePrefix("5f00::/16"),      // segment routing
-	netip.MustParsePrefix("fc00::/7"),       // unique local
-	netip.MustParsePrefix("fe80::/10"),      // link-local
-	netip.MustParsePrefix("fec0::/10"),      // site-local
-	netip.MustParsePrefix("ff00::/8"),       // multicast
+	netip.MustParsePrefix("2001::/23"),         // protocol assignments, with Teredo
+	netip.MustParsePrefix("2001:db8::/32"),     // documentation
+	netip.MustParsePrefix("2620:4f:8000::/48"), // AS112
+	netip.MustParsePrefix("3fff::/20"),         // documentation
 }

@@ -19,7 +19,34 @@ func TestOnlyPublicAddressesAreConnectedTo(t *testing.T) {
 		"64:ff9b::101:101":                   true, // NAT64 of 1.1.1.1
 		"2002:101:101::1":                    true, // 6to4 of 1.1.1.1
 
+		"2400:cb00::1": true,
+		"192.88.98.1":  true,
+		"192.31.195.1": true,
+
 		"127.0.0.1":              false,
+		"192.88.99.1":            false, // relays of 6to4
+		"192.31.196.1":           false,
+		"192.52.193.1":           false,
+		"192.175.48.1":           false,
+		"192.0.2.1":              false,
+		"198.51.100.1":           false,
+		"203.0.113.1":            false,
+		"240.0.0.1":              false,
+		"::ffff:0:7f00:1":        false, // IPv4-translated (SIIT) 127.0.0.1
+		"::ffff:0:101:101":       false, // and 1.1.1.1: nobody is asked that way
+		"64:ff9b:0:0:1::1":       false, // beyond the /96
+		"2002:c058:6301::1":      false, // 6to4 of 192.88.99.1
+		"2002:a9fe:a9fe::":       false, // 6to4 of 169.254.169.254
+		"2001:db8::1":            false,
+		"2620:4f:8000::1":        false,
+		"3fff::1":                false,
+		"100::1":                 false, // discard
+		"100:0:0:1::1":           false,
+		"200::1":                 false, // not allocated
+		"1fff:ffff::1":           false,
+		"4000::1":                false,
+		"5f00::1":                false,
+		"8000::1":                false,
 		"127.255.0.3":            false,
 		"10.1.2.3":               false,
 		"172.16.0.1":             false,
