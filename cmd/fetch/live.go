@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
@@ -58,8 +59,12 @@ func live(o *options) (err error) {
 		defer end()
 	}
 	tally := filter.NewTally(log)
+	web := newWeb(o, newDialer(o.private), warc)
+	if err := web.loadState(log, time.Now()); err != nil {
+		return err
+	}
 	c := &crawl{
-		web: newWeb(o, newDialer(o.private), warc), tally: tally, cancel: cancel,
+		web: web, tally: tally, cancel: cancel,
 		waiting: make(chan struct{}, maxWaiting), done: make(chan finished, o.workers),
 		queues: map[string]*queue{},
 	}
@@ -67,7 +72,7 @@ func live(o *options) (err error) {
 	if o.delay == 0 {
 		c.width = o.workers
 	}
-	err = c.run(ctx, o, out)
+	err = errors.Join(c.run(ctx, o, out), web.saveState(time.Now()))
 	tally.Close(c.notes()...)
 	if sig, ok := errors.AsType[interrupted](context.Cause(ctx)); ok && err == nil {
 		return filter.Exit(sig.status, sig)

@@ -19,6 +19,14 @@
 // left alone, or failed, is not waited for: its other addresses are handed back
 // with the error "budget" and not_before.
 //
+// With -state DIR what is known of hosts outlives the run: when each may be asked
+// again, its failures and holds, and robots.txt for as long as it is kept, a day
+// at most. It stands in DIR/polite.ndjson, which the next run reads at its start,
+// and is written when a run ends, be it by -deadline or a first signal. What has
+// expired is dropped, and what is more than 50,000 hosts, 50,000 robots.txt or 64
+// MiB of them. A state that is damaged, or that of another version, is reported
+// and begun anew. robots.txt that was known is not archived again.
+//
 // Who asks strangers says who they are: without -contact only loopback is asked.
 // Addresses that are not on the public internet are refused when the connection
 // is made, whatever name or redirect led there, unless -allow-private is given.
@@ -63,7 +71,8 @@
 // # Limitations
 //
 // HTTP/1.1 only, no cookies, no proxies. Captures of the same address are not
-// chosen by date: the newest counts.
+// chosen by date: the newest counts. A -state is for one run at a time, and a run
+// that is killed leaves that of the run before.
 package main
 
 import (
@@ -100,7 +109,8 @@ Out: each of them with its fetch section (final_url, status_code, headers,
 Live, it obeys robots.txt, asks a host one thing at a time with a pause between,
 leaves alone a host that failed, follows up to ten redirects, refuses addresses
 that are not public, and gives records in the order in which they are done.
-Without -contact it asks only loopback. With -warc it keeps what it received.
+Without -contact it asks only loopback. With -warc it keeps what it received,
+with -state until when hosts rest and what robots.txt says, for the next run.
 
 From archives (-archive) it answers in the order of the addresses, and with
 "not_archived" what they do not hold. With -all it gives all they hold.
@@ -133,6 +143,7 @@ type options struct {
 	cache    string
 
 	warc     string
+	state    string
 	warcSize filter.Size
 	contact  string
 	agent    string
@@ -184,6 +195,7 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	fs.StringVar(&o.cache, "cache", defaultCache(), "`directory` for indexes of archives beside which nothing can be written")
 	fs.StringVar(&o.warc, "warc", "", "write what is received to PREFIX-*.warc.gz; `prefix` may begin with a directory")
 	fs.Var(&o.warcSize, "warc-size", "`bytes` at which a WARC file is closed and the next begun")
+	fs.StringVar(&o.state, "state", "", "the `directory` of what is known of hosts and robots.txt; without one nothing is remembered")
 	fs.StringVar(&o.contact, "contact", "", "`address` (mail or URL) by which site owners can reach you; needed for all but loopback")
 	fs.StringVar(&o.agent, "agent", "spoor", "`name` of the crawler, in User-Agent and for robots.txt")
 	fs.DurationVar(&o.delay, "delay", polite.DefaultDelay, "least pause between two requests to a host; 0s: no wait of any kind, loopback only")
@@ -207,6 +219,8 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 		return nil, filter.Usagef("-all reads no addresses, but %s was given\nhint: an archive is given with -archive", o.files[0])
 	case replayed && o.warc != "":
 		return nil, filter.Usagef("-warc is for pages from the web, not for those of -archive")
+	case replayed && o.state != "":
+		return nil, filter.Usagef("-state is for the web: an archive needs no rest")
 	case replayed && o.deadline != 0:
 		return nil, filter.Usagef("-deadline is for the web: an archive does not keep anybody waiting")
 	case o.delay < 0 || o.timeout <= 0 || o.deadline < 0:

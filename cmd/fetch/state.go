@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"spoor/internal/polite"
+)
+
+// stateName is the file of -state, in its directory.
+const stateName = "polite.ndjson"
+
+// loadState tells the web what the last run knew. Where that cannot be read the
+// run begins anew, as a first one does: it is reported, and written over.
+func (w *web) loadState(log *slog.Logger, now time.Time) error {
+	if w.state == "" {
+		return nil
+	}
+	if err := os.MkdirAll(w.state, 0o777); err != nil {
+		return fmt.Errorf("making the directory of -state: %w", err)
+	}
+	name := filepath.Join(w.state, stateName)
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		defer f.Close()
+		err = polite.Load(f, w.polite, w.robots, now)
+	}
+	if err != nil {
+		log.Warn("the state cannot be read; beginning without", "file", name, "err", err)
+	}
+	return nil
+}
+
+// saveState writes what the next run is to know: as a whole, or not at all.
+func (w *web) saveState(now time.Time) (err error) {
+	if w.state == "" {
+		return nil
+	}
+	name := filepath.Join(w.state, stateName)
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("writing the state: %w", err)
+		}
+	}()
+	f, err := os.Create(name + ".part")
+	if err != nil {
+		return err
+	}
+	err = polite.Save(f, w.polite, w.robots, now)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		os.Remove(f.Name())
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
