@@ -114,10 +114,11 @@ func (s *Store) export(e *entry, now time.Time) ([]byte, error) {
 	return append(b, '"', '}', '\n'), nil
 }
 
-// answer gives rec the outcome of another record: what came of asking for its URL.
+// answer gives rec the outcome of another record: what came of asking for its
+// URL, in few enough words for both to fit into a line.
 func answer(rec, other *wire.Record) {
 	rec.Timestamp, rec.StatusCode = other.Timestamp, other.StatusCode
-	rec.Error, rec.ErrorDetail, rec.NotBefore = other.Error, other.ErrorDetail, other.NotBefore
+	rec.Error, rec.ErrorDetail, rec.NotBefore = clip(other.Error), clip(other.ErrorDetail), other.NotBefore
 	if other.FinalURL != rec.URL {
 		rec.FinalURL = other.FinalURL
 	}

@@ -56,9 +56,10 @@ type Store struct {
 	starts   []int        // of its lines
 	batch    *batch       // whose end was not read yet
 
-	last   uint64 // 1 + the latest generation that was handed out; 0: none
-	fresh  int    // records since the snapshot
-	failed error
+	shortened int
+	last      uint64 // 1 + the latest generation that was handed out; 0: none
+	fresh     int    // records since the snapshot
+	failed    error
 }
 
 // Opened is what opening a store found.
@@ -72,7 +73,10 @@ type Opened struct {
 func (s *Store) Opened() Opened { return s.report }
 
 // Sections are what [Store.Add] needs decoded of the records it is given.
-const Sections = wire.Address | wire.Fetch
+const Sections = decoded | wire.Score
+
+// decoded are the sections that tell the state.
+const decoded = wire.Address | wire.Fetch
 
 // Open opens the store in dir. The error is a [*Damage] if the log cannot be read
 // to its end although it was acknowledged, and [*Locked] if another process has it.
@@ -265,6 +269,10 @@ const (
 
 // Add adds an address or an outcome. rec must have been read with at least
 // [Sections]; it may be changed. What was added counts after [Store.Commit].
+//
+// An address that is longer than half a mebibyte is refused. An outcome is not,
+// or its URL would be asked for again and again: it is shortened until it fits
+// (see shorten.go), and counted by [Store.Shortened].
 func (s *Store) Add(rec *wire.Record) (Verdict, error) {
 	if s.failed != nil {
 		return Failed, s.failed
@@ -280,7 +288,11 @@ func (s *Store) Add(rec *wire.Record) (Verdict, error) {
 		return Refused, err
 	}
 	if f.class != classNone || f.retries > 0 || len(f.parents) > 0 { // others are refused before they change anything
-		if _, err := s.lineOf(f); err != nil {
+		_, err := s.lineOf(f)
+		if errors.Is(err, errLine) && f.class != classNone {
+			err = s.shorten(f)
+		}
+		if err != nil {
 			return Refused, err
 		}
 	}
@@ -305,6 +317,9 @@ func (s *Store) Add(rec *wire.Record) (Verdict, error) {
 	s.fresh++
 	return Changed, nil
 }
+
+// Shortened is how many outcomes were kept without all that they said.
+func (s *Store) Shortened() int { return s.shortened }
 
 func (s *Store) fail(err error) (Verdict, error) {
 	s.failed = err
@@ -400,7 +415,7 @@ type decoder struct {
 
 func (d *decoder) decode(line []byte, rec *wire.Record) error {
 	if d.r == nil {
-		d.r = wire.NewReader(d, Sections)
+		d.r = wire.NewReader(d, decoded)
 	}
 	if len(line) == 0 {
 		return errors.New("empty line")

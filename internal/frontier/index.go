@@ -40,15 +40,14 @@ var _ [entrySize]byte = [unsafe.Sizeof(entry{})]byte{}
 
 // The flags of an entry.
 const (
-	flagHTTPS     = 1 << iota
-	flagNull      // the wish is a withdrawal
-	flagEcho      // the wish is the address section of an outcome that is not final
-	flagBrought   // the wish is the address section of a final outcome
-	flagOwn       // the outcome is of this URL, not of one that redirected to it
-	flagByNumber  // leased to a generation
-	flagByClock   // leased until a second
-	flagLeased    = flagByNumber | flagByClock
-	flagSnapshots = 1<<iota - 1
+	flagHTTPS    = 1 << iota
+	flagNull     // the wish is a withdrawal
+	flagEcho     // the wish is the address section of an outcome that is not final
+	flagBrought  // the wish is the address section of a final outcome
+	flagOwn      // the outcome is of this URL, not of one that redirected to it
+	flagByNumber // leased to a generation
+	flagByClock  // leased until a second
+	flagLeased   = flagByNumber | flagByClock
 )
 
 // The classes of outcomes; of two outcomes of a URL the one of the higher class
