@@ -11,6 +11,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -35,12 +38,35 @@ type Func func(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 // ErrUsage reports a mistake on the command line that was already explained.
 var ErrUsage = errors.New("usage")
 
-// Main runs f as the command called name and ends the process.
+// Main runs f as the command called name and ends the process. Help that was
+// asked for goes to stdout.
 func Main(name string, f Func) {
 	wire.GrowPipe(os.Stdin)
 	wire.GrowPipe(os.Stdout)
-	os.Exit(Status(name, os.Stderr, f(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)))
+	err := f(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	if asked, ok := errors.AsType[help](err); ok {
+		_, err = os.Stdout.WriteString(string(asked))
+	}
+	os.Exit(Status(called(name), os.Stderr, err))
 }
+
+// called is name as the program was called, which may have been installed with a
+// prefix.
+func called(name string) string {
+	command, rest, _ := strings.Cut(name, " ")
+	base := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
+	if !strings.HasSuffix(base, command) {
+		return name
+	}
+	return strings.TrimSpace(base + " " + rest)
+}
+
+// help is the text that was asked for, by -h or -version, instead of work. It is
+// flag.ErrHelp.
+type help string
+
+func (h help) Error() string        { return string(h) }
+func (h help) Is(target error) bool { return target == flag.ErrHelp }
 
 // Status prints err, if there is something to say, as "name: err" and returns
 // the exit status for it.
@@ -84,34 +110,53 @@ func Usagef(format string, args ...any) error {
 	return Exit(StatusMisuse, fmt.Errorf(format, args...))
 }
 
-// Flags is a flag set for the command called name whose -h prints manual, then
-// the flags.
+// Flags is a flag set for the command called name, with -version, whose -h is
+// manual followed by the flags.
 func Flags(name, manual string, stderr io.Writer) *flag.FlagSet {
-	fs := flag.NewFlagSet(name, flag.ContinueOnError)
+	fs := flag.NewFlagSet(called(name), flag.ContinueOnError)
 	fs.SetOutput(stderr)
+	fs.Bool(versionFlag, false, "print the version and end")
 	fs.Usage = func() {
-		fmt.Fprintf(stderr, "%s\n\nFlags:\n", strings.TrimSpace(manual))
+		fmt.Fprintf(fs.Output(), "%s\n\nFlags:\n", strings.TrimSpace(manual))
 		fs.PrintDefaults()
 	}
 	return fs
 }
 
+const versionFlag = "version"
+
 // Parse parses args. A mistake is explained on the set's output and returned as
-// [ErrUsage]; -h is flag.ErrHelp.
+// [ErrUsage]. What -h and -version ask for is the text of the error, which is
+// flag.ErrHelp; [Main] prints it.
 func Parse(fs *flag.FlagSet, args []string) error {
-	usage := fs.Usage
+	usage, stderr := fs.Usage, fs.Output()
 	fs.Usage = func() {} // a mistake gets one line, not a page
 	err := fs.Parse(args)
 	fs.Usage = usage
 	switch {
-	case err == nil:
-		return nil
 	case errors.Is(err, flag.ErrHelp):
+		var page strings.Builder
+		fs.SetOutput(&page)
 		usage()
-		return err
+		fs.SetOutput(stderr)
+		return help(page.String())
+	case err != nil:
+		fmt.Fprintf(stderr, "%s: hint: %s -h lists the flags\n", fs.Name(), fs.Name())
+		return ErrUsage
 	}
-	fmt.Fprintf(fs.Output(), "%s: hint: %s -h lists the flags\n", fs.Name(), fs.Name())
-	return ErrUsage
+	if v := fs.Lookup(versionFlag); v != nil && v.Value.String() == "true" {
+		return help(version(fs.Name()))
+	}
+	return nil
+}
+
+// version is the line that -version asks for.
+func version(name string) string {
+	v := "(unknown)"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		v = info.Main.Version
+	}
+	return fmt.Sprintf("%s spoor %s (%s)\n", name, v, runtime.Version())
 }
 
 // Strings is a flag that may be given several times.

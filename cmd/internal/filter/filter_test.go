@@ -317,11 +317,38 @@ func TestHelpIsAPageAndAMistakeIsALine(t *testing.T) {
 	var stderr bytes.Buffer
 	fs := Flags("x", "x does this\n", &stderr)
 	fs.Int("n", 3, "how many")
-	if err := Parse(fs, []string{"-h"}); !errors.Is(err, flag.ErrHelp) || !strings.Contains(stderr.String(), "x does this\n\nFlags:\n  -n int") {
-		t.Errorf("%v\n%s", err, stderr.String())
+	err := Parse(fs, []string{"-h"})
+	if !errors.Is(err, flag.ErrHelp) || !strings.HasPrefix(err.Error(), "x does this\n\nFlags:\n  -n int") {
+		t.Errorf("%v", err)
 	}
-	stderr.Reset()
+	if got := Status("x", &stderr, err); got != 0 || stderr.Len() > 0 {
+		t.Errorf("status %d, and on stderr %q", got, stderr.String())
+	}
 	if err := Parse(fs, []string{"-m"}); !errors.Is(err, ErrUsage) || strings.Count(stderr.String(), "\n") != 2 {
 		t.Errorf("%v\n%s", err, stderr.String())
+	}
+}
+
+func TestEveryCommandKnowsItsVersion(t *testing.T) {
+	var stderr bytes.Buffer
+	err := Parse(Flags("x", "", &stderr), []string{"-version"})
+	if !errors.Is(err, flag.ErrHelp) || !strings.HasPrefix(err.Error(), "x spoor ") || !strings.HasSuffix(err.Error(), "("+runtime.Version()+")\n") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestMessagesNameTheProgramAsItWasCalled(t *testing.T) {
+	defer func(args []string) { os.Args = args }(os.Args)
+	for program, want := range map[string]string{
+		"/usr/bin/spoor-frontier": "spoor-frontier next",
+		"frontier.exe":            "frontier next",
+		"/tmp/filter.test":        "frontier next",
+	} {
+		os.Args = []string{program}
+		var stderr bytes.Buffer
+		Parse(Flags("frontier next", "", &stderr), []string{"-m"})
+		if !strings.Contains(stderr.String(), want+": hint: "+want+" -h lists the flags\n") {
+			t.Errorf("%s: %s", program, stderr.String())
+		}
 	}
 }
