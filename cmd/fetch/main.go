@@ -17,7 +17,10 @@
 // alone after it failed. Hosts take turns; -j bounds how many are asked at once.
 // Records leave in the order in which they are done. A host that asked to be
 // left alone, or failed, is not waited for: its other addresses are handed back
-// with the error "budget" and not_before.
+// with the error "budget" and not_before. So are those of a host whose robots.txt
+// answers 429 or 5xx: that forbids everything only until it is asked for again, an
+// hour later. An address that redirects to a host that must be left alone is a
+// failed try (connect). The error "robots" is a rule that forbids.
 //
 // With -state DIR what is known of hosts outlives the run: when each may be asked
 // again, its failures and holds, and robots.txt for as long as it is kept, a day

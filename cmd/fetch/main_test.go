@@ -24,6 +24,7 @@ import (
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
+	"spoor/internal/polite"
 	"spoor/internal/wire"
 )
 
@@ -379,17 +380,60 @@ func TestAHostThatFailsIsLeftAloneAndItsAddressesHandedBack(t *testing.T) {
 	}
 }
 
-func TestAServerWhoseRobotsTxtFailsIsNotAsked(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/robots.txt" {
-			t.Errorf("asked for %s", r.URL)
+func TestAServerWhoseRobotsTxtFailsIsNotAskedUntilItHasRecovered(t *testing.T) {
+	for status, retry := range map[int]time.Duration{500: 0, 502: 0, 429: 0, 503: 3 * time.Hour} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/robots.txt" {
+				t.Errorf("asked for %s", r.URL)
+			}
+			if retry > 0 {
+				w.Header().Set("Retry-After", fmt.Sprint(retry.Seconds()))
+			}
+			w.WriteHeader(status)
+		}))
+		defer server.Close()
+		away := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/robots.txt" {
+				http.NotFound(w, r)
+			} else {
+				http.Redirect(w, r, server.URL+"/page", http.StatusFound)
+			}
+		}))
+		defer away.Close()
+		recs, _ := fetch(t, server.URL+"/page\n"+server.URL+"/other\n"+away.URL+"/gone\n", "-allow-private", "-delay", "1ms")
+		for _, path := range []string{"/page", "/other"} {
+			r := recs[server.URL+path]
+			until, err := time.Parse(time.RFC3339, r.NotBefore)
+			want := max(retry, polite.RobotsRetry)
+			if r.Error != "budget" || r.Final() || err != nil || !strings.Contains(r.ErrorDetail, fmt.Sprint("robots.txt answered ", status)) {
+				t.Errorf("%d: %s: %s %q", status, path, r.Error, r.ErrorDetail)
+			}
+			if d := time.Until(until); d < want-time.Minute || d > want+time.Minute {
+				t.Errorf("%d: %s: not before %v, want %v", status, path, d, want)
+			}
 		}
-		w.WriteHeader(500)
+		// Behind a redirect it is a try that failed, and another host's own affair.
+		if r := recs[away.URL+"/gone"]; r.Error != "connect" || r.Final() || r.NotBefore != "" || !strings.Contains(r.ErrorDetail, "robots.txt answered") {
+			t.Errorf("%d: behind a redirect: %s %q, not before %q", status, r.Error, r.ErrorDetail, r.NotBefore)
+		}
+	}
+}
+
+func TestARobotsTxtOutOfReachCostsATryNotTheAddress(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw(w, "")
 	}))
 	defer server.Close()
-	recs, _ := fetch(t, server.URL+"/page", loopback...)
-	if r := recs[server.URL+"/page"]; r.Error != "robots" || !strings.Contains(r.ErrorDetail, "500") || r.NotBefore == "" {
-		t.Errorf("%+v", r)
+	recs, _ := fetch(t, server.URL+"/page\n"+server.URL+"/other\n", "-allow-private", "-delay", "1ms")
+	count := map[string]int{}
+	for _, r := range recs {
+		count[r.Error]++
+		if r.Final() || r.NotBefore == "" || !strings.Contains(r.ErrorDetail, "robots.txt") && r.Error != "budget" {
+			t.Errorf("%s: %s %q", r.URL, r.Error, r.ErrorDetail)
+		}
+	}
+	if count["http"] != 1 || count["budget"] != 1 {
+		t.Errorf("errors %v", count)
 	}
 }
 

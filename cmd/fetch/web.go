@@ -99,8 +99,13 @@ func (w *web) fetch(ctx context.Context, rec *wire.Record) (leave func(), err er
 		verdict, err := w.robots.Decide(ctx, u)
 		if err == nil && !verdict.Allowed {
 			arrive(rec, u.String(), hops)
-			fail(rec, wire.ErrorRobots, errors.New(verdict.Reason))
-			rec.NotBefore = notBefore(verdict.Until)
+			if verdict.Until.IsZero() {
+				fail(rec, wire.ErrorRobots, errors.New(verdict.Reason))
+			} else {
+				// Not a rule, but a server that is ill: what it refuses now
+				// it may allow once it has recovered.
+				w.handBack(rec, u, verdict.Until, errors.New(verdict.Reason))
+			}
 			return leave, nil
 		}
 		var a *answerOf
@@ -145,16 +150,29 @@ func (w *web) fetch(ctx context.Context, rec *wire.Record) (leave func(), err er
 
 // failed puts a failure into its record.
 func (w *web) failed(ctx context.Context, rec *wire.Record, u weburl.URL, err error) {
+	if held, ok := errors.AsType[*polite.HoldError](err); ok && ctx.Err() == nil {
+		w.handBack(rec, u, held.Until, err)
+		return
+	}
 	code := classify(ctx, err)
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	fail(rec, code, err)
-	if held, ok := errors.AsType[*polite.HoldError](err); ok {
-		w.hold(rec, u, held.Until, time.Time{})
+	w.hold(rec, u, time.Time{}, time.Time{})
+}
+
+// handBack puts into its record that u may not be asked for until then. The
+// address comes back as it was if nobody was asked. If a redirect led to u
+// somebody was, and not_before would silence the wrong host: then it is a try
+// that failed, or it would be made again at once, and for ever.
+func (w *web) handBack(rec *wire.Record, u weburl.URL, until time.Time, why error) {
+	if first, err := weburl.Parse(rec.URL); err == nil && first.Host() == u.Host() {
+		fail(rec, wire.ErrorBudget, why)
+		w.hold(rec, u, until, time.Time{})
 		return
 	}
-	w.hold(rec, u, time.Time{}, time.Time{})
+	fail(rec, wire.ErrorConnect, why)
 }
 
 // hold tells the frontier how long the host is to be left alone: until the

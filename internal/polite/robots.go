@@ -34,8 +34,8 @@ const (
 // A Verdict is what robots.txt says about one URL.
 type Verdict struct {
 	Allowed bool
-	Reason  string    // what refused: the line of robots.txt, or that there was no answer
-	Until   time.Time // if there was no answer: when it is asked for again
+	Reason  string    // what refused: the line of robots.txt, or that there is no such file to be had
+	Until   time.Time // in the latter case, when it is asked for again; else zero
 }
 
 // Robots asks for the robots.txt of hosts and remembers it. An answer of 4xx
