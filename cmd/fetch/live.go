@@ -26,7 +26,7 @@ const maxWaiting = 1 << 14
 // live asks the web.
 func live(o *options) (err error) {
 	log := filter.Logger(o.stream.Stderr, "fetch", o.stream.Log)
-	out, closeOut, err := output(&o.stream)
+	out, closeOut, err := filter.Tee(o.stream.Stdout, o.stream.Tee)
 	if err != nil {
 		return err
 	}
@@ -100,23 +100,6 @@ func signals() (context.Context, func()) {
 		}
 	}()
 	return ctx, func() { cancel(nil) }
-}
-
-// output is where records go: stdout, and a copy to -tee.
-func output(s *filter.Stream) (io.Writer, func() error, error) {
-	if s.Tee == "" {
-		return s.Stdout, func() error { return nil }, nil
-	}
-	tee, err := filter.Create(s.Tee)
-	if err != nil {
-		return nil, nil, err
-	}
-	return io.MultiWriter(s.Stdout, tee), func() error {
-		if err := tee.Close(); err != nil {
-			return fmt.Errorf("writing %s: %w", s.Tee, err)
-		}
-		return nil
-	}, nil
 }
 
 // A crawl is one run over a stream of addresses. Each host has a queue with a

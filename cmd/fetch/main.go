@@ -84,8 +84,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -195,7 +193,7 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	fs.BoolVar(&o.all, "all", false, "with -archive: read no addresses, give every response in the archives")
 	mime := fs.String("mime", "", "media `types` to take, separated by commas; '' is any (default live "+liveTypes+"; with -all "+allTypes+"; else any)")
 	status := fs.String("status", "200", "with -all: status `codes` to take, separated by commas; '' is any")
-	fs.StringVar(&o.cache, "cache", defaultCache(), "`directory` for indexes of archives beside which nothing can be written")
+	fs.StringVar(&o.cache, "cache", filter.Cache(), "`directory` for indexes of archives beside which nothing can be written")
 	fs.StringVar(&o.warc, "warc", "", "write what is received to PREFIX-*.warc.gz; `prefix` may begin with a directory")
 	fs.Var(&o.warcSize, "warc-size", "`bytes` at which a WARC file is closed and the next begun")
 	fs.StringVar(&o.state, "state", "", "the `directory` of what is known of hosts and robots.txt; without one nothing is remembered")
@@ -268,15 +266,6 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	}
 	o.stream.Workers = o.workers
 	return o, nil
-}
-
-// defaultCache is where indexes go that cannot be written beside their archive.
-func defaultCache() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return "" // they are kept in memory then
-	}
-	return filepath.Join(dir, "spoor")
 }
 
 // userAgent is how the crawler calls itself.

@@ -73,7 +73,7 @@ func answer(r *archive.Replay, rec *wire.Record, o *options) {
 func batch(o *options) (err error) {
 	log := filter.Logger(o.stream.Stderr, "fetch", o.stream.Log)
 	tally := filter.NewTally(log)
-	out, closeOut, err := output(&o.stream)
+	out, closeOut, err := filter.Tee(o.stream.Stdout, o.stream.Tee)
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha1"
-	"encoding/base32"
 	"errors"
 	"fmt"
 	"io"
@@ -283,7 +281,7 @@ func (w *web) ask(req *http.Request, address string, m archive.Metadata) (_ *ans
 		a.refused = true // it did not say what it is; now we know
 	}
 	if w.warc == nil {
-		a.page.Digest = digest(body)
+		a.page.Digest = archive.Digest(body)
 		return a, nil
 	}
 	m.FetchTime = a.took
@@ -295,12 +293,6 @@ func (w *web) ask(req *http.Request, address string, m archive.Metadata) (_ *ans
 	}
 	a.page.Filename, a.page.Offset, a.page.Length, a.page.Digest = at.Filename, at.Offset, at.Length, at.Digest
 	return a, nil
-}
-
-// digest is the digest of a payload as the archive would write it.
-func digest(payload []byte) string {
-	sum := sha1.Sum(payload)
-	return "sha1:" + base32.StdEncoding.EncodeToString(sum[:])
 }
 
 // drain reads a body up to limit bytes; what was read is on the tape. It tells

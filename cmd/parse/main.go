@@ -80,8 +80,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 
@@ -130,7 +128,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	})
 	fs.Var(&within, "within", "mark the links that this WARC `file` or directory cannot answer; may be repeated")
 	fs.BoolVar(&p.keepBody, "keep-body", false, "pass the body on")
-	cache := fs.String("cache", defaultCache(), "`directory` for indexes of archives beside which nothing can be written")
+	cache := fs.String("cache", filter.Cache(), "`directory` for indexes of archives beside which nothing can be written")
 	s := filter.Stream{Name: "parse", Stdout: stdout, Stderr: stderr, Want: wire.Address | wire.Fetch | wire.Body}
 	s.Flags(fs)
 	if err := filter.Parse(fs, args); err != nil {
@@ -156,15 +154,6 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	s.Stdin = in
 	s.Notes = p.notes
 	return s.Each(p.newWork)
-}
-
-// defaultCache is where indexes go that cannot be written beside their archive.
-func defaultCache() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return "" // they are kept in memory then
-	}
-	return filepath.Join(dir, "spoor")
 }
 
 // A parser is what all workers share.
