@@ -221,6 +221,9 @@ func (c *crawl) read(ctx context.Context, o *options) error {
 		for {
 			l := line{err: r.Read(&rec)}
 			if l.err == nil {
+				if rec.URL != "" {
+					begin(&rec) // or an old body would be kept until its page's turn
+				}
 				l.rec = rec.Clone()
 			}
 			select {
