@@ -23,6 +23,7 @@ import (
 type command struct {
 	name           string
 	flags          *flag.FlagSet
+	args           []string // that are no flags
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	logger         *slog.Logger
@@ -44,28 +45,28 @@ type command struct {
 	repair bool
 }
 
-func newCommand(name string, stdin io.Reader, stdout, stderr io.Writer) *command {
-	c := &command{name: name, stdin: stdin, stdout: stdout, stderr: stderr, limit: wire.DefaultLimit}
-	c.flags = filter.Flags("frontier "+name, manual, stderr)
+func newCommand(sub subcommand, stdin io.Reader, stdout, stderr io.Writer) *command {
+	c := &command{name: sub.name, stdin: stdin, stdout: stdout, stderr: stderr, limit: wire.DefaultLimit}
+	c.flags = filter.Flags("frontier "+c.name, sub.manual, stderr)
 	fs := c.flags
 	fs.StringVar(&c.store, "store", "", "the `directory` of the store")
-	fs.DurationVar(&c.wait, "wait", 30*time.Second, "how `long` to wait for another process to let go of the store")
+	fs.DurationVar(&c.wait, "wait", 30*time.Second, "how `long` to wait for another process to let go of the store before giving up")
 	fs.StringVar(&c.log, "log", "text", "log `format`, text or json")
-	switch name {
+	switch c.name {
 	case "add", "import":
 		fs.BoolVar(&c.strict, "strict", false, "a line that is no record ends the command with status 1")
 		fs.Var(&c.limit, "limit", "longest line accepted, in `bytes` (KiB, MiB)")
-		fs.StringVar(&c.summary, "summary", "", "write counts of what was added to `file`, as one JSON object")
+		fs.StringVar(&c.summary, "summary", "", "write to `file`, as one JSON object, counts of the records that were added and of what the store then holds")
 	case "next":
-		fs.IntVar(&c.n, "n", 0, "hand out at most so `many` addresses")
-		fs.IntVar(&c.perHost, "per-host", 0, "hand out at most so `many` of one host; 0 is no limit")
-		fs.IntVar(&c.generation, "generation", -1, "the `number` of the generation they are for")
-		fs.DurationVar(&c.lease, "lease", 10*time.Minute, "without -generation: how `long` to wait for an outcome")
+		fs.IntVar(&c.n, "n", 0, "hand out at most so `many` addresses; needed")
+		fs.IntVar(&c.perHost, "per-host", 0, "hand out at most so `many` of one host (and port), so that hosts share a batch; 0 is no limit")
+		fs.IntVar(&c.generation, "generation", -1, "the `number`, from 0 and ascending, of the generation they are for and leave as; without it they leave as they came")
+		fs.DurationVar(&c.lease, "lease", 10*time.Minute, "without -generation: how `long` to wait for the outcome of an address before handing it out again")
 	case "check":
 		fs.BoolVar(&c.repair, "repair", false, "set what is damaged aside, in files of its own")
 	}
-	if name != "add" && name != "import" && name != "check" {
-		fs.Func("now", "the `time` that it is, in RFC 3339, if not what the clock says", func(v string) (err error) {
+	if c.name != "add" && c.name != "import" && c.name != "check" {
+		fs.Func("now", "take `time` (RFC 3339) for what the clock says: it decides what is due and which leases have ended", func(v string) (err error) {
 			c.now, err = time.Parse(time.RFC3339, v)
 			return err
 		})
@@ -75,20 +76,37 @@ func newCommand(name string, stdin io.Reader, stdout, stderr io.Writer) *command
 
 // run parses the flags and does what the command does.
 func (c *command) run(args []string, do func(*command) error) error {
-	if err := filter.Parse(c.flags, args); err != nil {
+	if err := c.parse(args); err != nil {
 		return err
 	}
 	if c.store == "" {
 		return filter.Usagef("which store? -store DIR")
 	}
-	if c.flags.NArg() > 0 && (c.name == "next" || c.name == "stats" || c.name == "export" || c.name == "check") {
-		return filter.Usagef("%s takes no arguments, but got %q", c.name, c.flags.Arg(0))
+	if len(c.args) > 0 && (c.name == "next" || c.name == "stats" || c.name == "export" || c.name == "check") {
+		return filter.Usagef("%s takes no arguments, but got %q", c.name, c.args[0])
 	}
 	c.logger = filter.Logger(c.stderr, "frontier "+c.name, c.log)
 	if c.now.IsZero() {
 		c.now = time.Now()
 	}
 	return do(c)
+}
+
+// parse parses args, in which flags may also follow what is none, up to a --.
+func (c *command) parse(args []string) error {
+	for {
+		if err := filter.Parse(c.flags, args); err != nil {
+			return err
+		}
+		rest := c.flags.Args()
+		read := args[:len(args)-len(rest)]
+		if len(rest) == 0 || len(read) > 0 && read[len(read)-1] == "--" {
+			c.args = append(c.args, rest...)
+			return nil
+		}
+		c.args = append(c.args, rest[0])
+		args = rest[1:]
+	}
 }
 
 func (c *command) options() frontier.Options {
@@ -125,7 +143,7 @@ func (c *command) close(s *frontier.Store, err error) error {
 }
 
 func (c *command) add() (err error) {
-	in, err := filter.Open(c.stdin, c.flags.Args())
+	in, err := filter.Open(c.stdin, c.args)
 	if err != nil {
 		return err
 	}
@@ -149,7 +167,7 @@ func (c *command) add() (err error) {
 	tally := filter.NewTally(c.logger)
 	var changed, known, queries int64
 	sum := summary{Errors: map[string]int{}, Operators: map[string]yield{}}
-	r := wire.NewReader(filter.Seeds(records), frontier.Sections|wire.Score)
+	r := wire.NewReader(filter.Seeds(records), frontier.Sections)
 	r.Limit = int(c.limit)
 	var rec wire.Record
 	for err == nil {
@@ -195,7 +213,11 @@ func (c *command) add() (err error) {
 	if queries > 0 {
 		tally.Skipped["query"] = queries // they are for search
 	}
-	tally.Close(slog.Int64("changed", changed), slog.Int64("known", known))
+	notes := []slog.Attr{slog.Int64("changed", changed), slog.Int64("known", known)}
+	if n := s.Shortened(); n > 0 {
+		notes = append(notes, slog.Int("shortened", n))
+	}
+	tally.Close(notes...)
 	return c.explain(err)
 }
 
@@ -272,10 +294,10 @@ func (c *command) export() error {
 }
 
 func (c *command) lineage() error {
-	if c.flags.NArg() != 1 {
+	if len(c.args) != 1 {
 		return filter.Usagef("lineage of which URL? frontier lineage -store DIR URL")
 	}
-	return c.read(func(s *frontier.Store, w *bufio.Writer) error { return s.Lineage(w, c.flags.Arg(0), c.now) })
+	return c.read(func(s *frontier.Store, w *bufio.Writer) error { return s.Lineage(w, c.args[0], c.now) })
 }
 
 func (c *command) check() error {

@@ -31,9 +31,13 @@
 //   - not_before holds for the whole host.
 //
 // A plain list of URLs is one of seeds: they are handed out in their order, before
-// anything that was found. With -summary FILE add counts what it was given and what the store then holds,
-// as one JSON object. Queries without url belong to search: they are counted and left out. Sections
-// that tell of the page are not kept; fields unknown here are.
+// anything that was found. With -summary FILE add counts what it was given and
+// what the store then holds, as one JSON object. Queries without url belong to
+// search: they are counted and left out. Sections that tell of the page are not
+// kept; fields unknown here are. An address longer than 512 KiB is refused. An
+// outcome is not, or its address would be asked for again and again: it loses its
+// headers, and if it is still too long all that neither the store nor a strategy
+// decides by.
 //
 // Next prints the records of the best addresses, highest priority first, then by
 // URL, with all parents and the retries so far. With -generation G they leave as
@@ -65,51 +69,45 @@ package main
 
 import (
 	"io"
+	"strings"
 
 	"spoor/cmd/internal/filter"
 )
 
-const manual = `
-frontier is the durable queue of a crawl.
+// A subcommand is one of the commands of frontier.
+type subcommand struct {
+	name, manual string
+	do           func(*command) error
+}
 
-Usage:
-  frontier add     -store DIR [-strict] [file…]      records, or plain URLs, into the store
-  frontier next    -store DIR -n N [-generation G]   the best addresses out of it
-  frontier stats   -store DIR                        counts, as one JSON object
-  frontier export  -store DIR                        every URL as a record, with its state
-  frontier import  -store DIR [file…]                the same as add
-  frontier lineage -store DIR URL                    where a URL came from
-  frontier check   -store DIR [-repair]              reads everything, rebuilds the index
-
-What add was given survives kill -9 and power loss once it exits with 0; order
-and repetition do not matter. next gives the same bytes when it is asked for the
-same generation again; what it handed out comes back if a later generation is
-asked for and there was no outcome. frontier COMMAND -h lists the flags.
-
-Example:
-  frontier add -store crawl < seeds.txt
-  frontier next -store crawl -n 20 -generation 1 | fetch -archive web.warc.gz
-
-Exit status: 0 done, 1 failed (or check found something wrong), 2 misuse, 3 disk
-full, 4 nothing is due now (the earliest due time is on stderr), 130/143
-interrupted after what was read has been made durable.
-`
+func subcommands() []subcommand {
+	return []subcommand{
+		{"add", addManual, (*command).add},
+		{"next", nextManual, (*command).next},
+		{"stats", statsManual, (*command).stats},
+		{"export", exportManual, (*command).export},
+		{"import", importManual, (*command).add},
+		{"lineage", lineageManual, (*command).lineage},
+		{"check", checkManual, (*command).check},
+	}
+}
 
 func main() { filter.Main("frontier", run) }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	commands := map[string]func(*command) error{
-		"add": (*command).add, "import": (*command).add, "next": (*command).next, "stats": (*command).stats,
-		"export": (*command).export, "lineage": (*command).lineage, "check": (*command).check,
-	}
-	if len(args) > 0 && commands[args[0]] != nil {
-		return newCommand(args[0], stdin, stdout, stderr).run(args[1:], commands[args[0]])
+	var names []string
+	for _, c := range subcommands() {
+		if len(args) > 0 && args[0] == c.name {
+			return newCommand(c, stdin, stdout, stderr).run(args[1:], c.do)
+		}
+		names = append(names, c.name)
 	}
 	if err := filter.Parse(filter.Flags("frontier", manual, stderr), args); err != nil {
 		return err
 	}
+	known := strings.Join(names, ", ")
 	if len(args) == 0 {
-		return filter.Usagef("what to do? add, next, stats, export, import, lineage or check\nhint: frontier -h tells more")
+		return filter.Usagef("what to do? %s\nhint: frontier -h tells more", known)
 	}
-	return filter.Usagef("no command %q; there are add, next, stats, export, import, lineage and check\nhint: frontier -h tells more", args[0])
+	return filter.Usagef("no command %q; there are %s\nhint: frontier -h tells more", args[0], known)
 }
