@@ -30,7 +30,8 @@
 //
 // # Exit status
 //
-// 0 done, 1 failed, 2 misuse.
+// 0 done, 1 failed, 2 misuse, 3 disk full. SIGINT and SIGTERM kill it, which is
+// how serving ends; to a shell that is 130 and 143.
 //
 // # Limitations
 //
@@ -63,11 +64,13 @@ gosite - serve the documentation of the local Go tree as a web site
 Usage: gosite [-addr HOST:PORT] [-root DIR]
        gosite -labels [-base URL] [-root DIR]
 
-Prints the address of the front page on the first line of stdout and serves
-until it is killed: every package, type, function and source file is a page,
-linked as such sites are. robots.txt bars /private/, the internal packages.
+In:   nothing
+Out:  the address of the front page; with -labels what each page is about
 
-With -labels it prints what each page is about and ends:
+Serves until it is killed: every package, type, function and source file is a
+page, linked as such sites are. robots.txt bars /private/, the internal packages.
+
+With -labels it prints a line for each page and ends:
 
     {"url":"http://127.0.0.1:8080/crypto/tls/type.Conn.html","labels":["crypto"]}
 
@@ -79,7 +82,8 @@ Example:
     gosite -addr 127.0.0.1:8080 &
     gosite -labels -base http://127.0.0.1:8080/ > labels.ndjson
 
-Exit status: 0 done, 1 failed, 2 misuse. go doc ./cmd/gosite tells more.
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130 and 143 killed by
+SIGINT or SIGTERM, which is how it ends. go doc ./cmd/gosite tells more.
 `
 
 func main() { filter.Main("gosite", run) }

@@ -83,8 +83,9 @@ Out:  the same, one for one, with score in [0, 1], scores by measure, relevant
       (anchor, context, url)
 
 A record with an error passes as it came; with -keep, so does one that another
-program has scored (relevant is filled in, if it is missing). A page with a status other than 2xx
-has the score 0. The result depends on the topic file and the record alone.
+program has scored (relevant is filled in, if it is missing). A page with a
+status other than 2xx has the score 0. The result depends on the topic file and
+the record alone.
 
 Measures:
 
