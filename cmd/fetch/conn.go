@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
+	"net/netip"
 	"sync"
+	"syscall"
 	"time"
 
 	"spoor/internal/polite"
@@ -99,13 +101,23 @@ type dialer struct {
 	tls *tls.Config // nil: the system's certificates
 }
 
-// newDialer refuses addresses that are not public unless private is set.
-func newDialer(private bool) *dialer {
-	d := &dialer{net: net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second}}
-	if !private {
-		d.net.Control = polite.Guard
-	}
-	return d
+// newDialer refuses addresses that are not public unless -allow-private is
+// given, and those that are not on loopback if strangers must not be asked.
+func newDialer(o *options) *dialer {
+	return &dialer{net: net.Dialer{
+		Timeout: connectTimeout, KeepAlive: 30 * time.Second,
+		Control: func(network, address string, raw syscall.RawConn) error {
+			// A name such as x.localhost may lead anywhere.
+			ap, err := netip.ParseAddrPort(address)
+			if o.stranger() != nil && (err != nil || !ap.Addr().Unmap().IsLoopback()) {
+				return o.stranger()
+			}
+			if o.private {
+				return nil
+			}
+			return polite.Guard(network, address, raw)
+		},
+	}}
 }
 
 func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, error) {

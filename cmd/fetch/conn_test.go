@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"testing"
+	"time"
 )
 
 func TestInterimResponsesAreNoAnswer(t *testing.T) {
@@ -29,4 +30,23 @@ func FuzzAnswer(f *testing.F) {
 			t.Errorf("head %q and body %q are not the end of %q", head, body, received)
 		}
 	})
+}
+
+func TestOnlyLoopbackIsConnectedToAnonymously(t *testing.T) {
+	anonymous := newDialer(&options{private: true, delay: time.Second})
+	hasty := newDialer(&options{private: true, contact: "me@example.org"})
+	for _, d := range []*dialer{anonymous, hasty} {
+		for addr, want := range map[string]bool{
+			"127.0.0.1:80": true, "[::1]:80": true, "[::ffff:127.0.0.1]:80": true,
+			"93.184.216.34:80": false, "10.0.0.1:80": false, "[2606:2800::1]:80": false, "nonsense": false,
+		} {
+			err := d.net.Control("tcp", addr, nil)
+			if (err == nil) != want || err != nil && classify(t.Context(), err) != "blocked_address" {
+				t.Errorf("%s: %v", addr, err)
+			}
+		}
+	}
+	if err := newDialer(&options{contact: "me@example.org", delay: time.Second}).net.Control("tcp", "93.184.216.34:80", nil); err != nil {
+		t.Error(err)
+	}
 }

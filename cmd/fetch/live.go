@@ -14,7 +14,6 @@ import (
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
-	"spoor/internal/polite"
 	"spoor/internal/weburl"
 	"spoor/internal/wire"
 )
@@ -59,7 +58,7 @@ func live(o *options) (err error) {
 		defer end()
 	}
 	tally := filter.NewTally(log)
-	web := newWeb(o, newDialer(o.private), warc)
+	web := newWeb(o, newDialer(o), warc)
 	if err := web.loadState(log, time.Now()); err != nil {
 		return err
 	}
@@ -76,6 +75,9 @@ func live(o *options) (err error) {
 	tally.Close(c.notes()...)
 	if sig, ok := errors.AsType[interrupted](context.Cause(ctx)); ok && err == nil {
 		return filter.Exit(sig.status, sig)
+	}
+	if err == nil && web.strangers.Load() > 0 && web.exchange.asked.Load() == 0 {
+		return o.misuse()
 	}
 	return err
 }
@@ -200,6 +202,9 @@ func (c *crawl) notes() []slog.Attr {
 			all = append(all, slog.Int64("error_"+code, n))
 		}
 	}
+	if n := c.web.strangers.Load(); n > 0 {
+		all = append(all, slog.Int64("strangers", n))
+	}
 	return all
 }
 
@@ -260,10 +265,6 @@ func (c *crawl) read(ctx context.Context, o *options) error {
 				return err
 			}
 			c.tally.In++
-			if err := o.stranger(l.rec.URL); err != nil {
-				c.cancel(err)
-				return err
-			}
 			c.waiting <- struct{}{}
 			c.add(ctx, l.rec)
 		case <-ended:
@@ -273,20 +274,6 @@ func (c *crawl) read(ctx context.Context, o *options) error {
 			ended = nil // what is still to come is read and handed back
 		}
 	}
-}
-
-// stranger is the misuse that asking for an address would be.
-func (o *options) stranger(address string) error {
-	u, err := weburl.Parse(address)
-	switch {
-	case err != nil || isLoopback(u.Hostname()):
-		return nil
-	case o.contact == "":
-		return filter.Usagef("%s is not on loopback, and strangers are not asked anonymously\nhint: give -contact you@example.org, a mail address or URL by which the owner of a site can reach you", cut(address, 200))
-	case o.delay == 0:
-		return filter.Usagef("%s is not on loopback, and only there does -delay 0s, no wait of any kind, do no harm\nhint: leave -delay out, it is %v then", cut(address, 200), polite.DefaultDelay)
-	}
-	return nil
 }
 
 // add puts a record into the queue of its host.

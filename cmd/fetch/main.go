@@ -30,9 +30,12 @@
 // MiB of them. A state that is damaged, or that of another version, is reported
 // and begun anew. robots.txt that was known is not archived again.
 //
-// Who asks strangers says who they are: without -contact only loopback is asked.
-// Addresses that are not on the public internet are refused when the connection
-// is made, whatever name or redirect led there, unless -allow-private is given.
+// Two flags open the way to a host. Addresses that are not on the public internet,
+// loopback included, are refused when the connection is made, whatever name or
+// redirect led there, unless -allow-private is given. And who asks strangers says
+// who they are, and takes their time: without -contact, or with -delay 0s, nobody
+// outside loopback is asked. Each address that is refused costs its record only
+// (blocked_address), and the closing line counts them (strangers).
 //
 // Up to ten redirects are followed, each of them checked like an address of its
 // own. Bodies are taken off gzip, deflate, br and zstd, and cut at -max-body
@@ -66,8 +69,8 @@
 // # Exit status
 //
 // 0 done, whatever became of the single pages; 1 failed, as when an archive does
-// not exist; 2 misuse, an address outside loopback without -contact included; 3
-// disk full; 130 and 143 interrupted: what was not done has been handed back
+// not exist; 2 misuse, which includes that nobody was asked for want of -contact;
+// 3 disk full; 130 and 143 interrupted: what was not done has been handed back
 // with the error "budget" and the WARC file is closed. A second signal ends the
 // command at once.
 //
@@ -110,7 +113,8 @@ Out: each of them with its fetch section (final_url, status_code, headers,
 Live, it obeys robots.txt, asks a host one thing at a time with a pause between,
 leaves alone a host that failed, follows up to ten redirects, refuses addresses
 that are not public, and gives records in the order in which they are done.
-Without -contact it asks only loopback. With -warc it keeps what it received,
+Loopback and private addresses need -allow-private; all others need -contact and
+a -delay, or cost a record each (blocked_address). With -warc it keeps what it received,
 with -state until when hosts rest and what robots.txt says, for the next run.
 
 From archives (-archive) it answers in the order of the addresses, and with

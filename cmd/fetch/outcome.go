@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
 	"spoor/internal/polite"
 	"spoor/internal/weburl"
@@ -22,8 +23,39 @@ import (
 var (
 	errTimeout  = errors.New("the answer took longer than -timeout")
 	errDeadline = errors.New("the time of -deadline was up")
-	errStranger = errors.New("not on loopback; hint: strangers are asked with -contact, and without -delay 0s")
 )
+
+// Reasons to ask only loopback.
+const (
+	errAnonymous strangerError = "without -contact only loopback is asked"
+	errHasty     strangerError = "with -delay 0s only loopback is asked"
+)
+
+// A strangerError says why an address was not connected to, which is no fault of
+// its host.
+type strangerError string
+
+func (e strangerError) Error() string { return string(e) }
+func (e strangerError) Unwrap() error { return &polite.BlockedError{} }
+
+// stranger is why the options allow to ask only loopback, nil if they do not.
+func (o *options) stranger() error {
+	switch {
+	case o.contact == "":
+		return errAnonymous
+	case o.delay == 0:
+		return errHasty
+	}
+	return nil
+}
+
+// misuse is how a run ends that could ask nobody because of stranger.
+func (o *options) misuse() error {
+	if o.contact == "" {
+		return filter.Usagef("no address is on loopback, and %w\nhint: give -contact you@example.org, a mail address or URL by which the owner of a site can reach you", errAnonymous)
+	}
+	return filter.Usagef("no address is on loopback, and %w\nhint: leave -delay out, it is %v then", errHasty, polite.DefaultDelay)
+}
 
 // A tlsError is a connection that could not be made secure.
 type tlsError struct{ error }
@@ -47,7 +79,7 @@ func classify(ctx context.Context, err error) string {
 	if _, ok := errors.AsType[*polite.HoldError](err); ok {
 		return wire.ErrorBudget
 	}
-	if _, ok := errors.AsType[*polite.BlockedError](err); ok || is(errStranger) {
+	if _, ok := errors.AsType[*polite.BlockedError](err); ok {
 		return wire.ErrorBlockedAddress
 	}
 	if _, ok := errors.AsType[weburl.Error](err); ok {

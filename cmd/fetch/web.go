@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"spoor/internal/archive"
@@ -40,6 +41,8 @@ type web struct {
 	exchange *exchange
 	warc     *archive.Writer // nil: nothing is kept
 	decoders sync.Pool       // of *archive.Decoder
+
+	strangers atomic.Int64 // records that were refused because of stranger
 }
 
 // newWeb is the web as the options want it. warc may be nil.
@@ -64,7 +67,7 @@ func newWeb(o *options, d *dialer, warc *archive.Writer) *web {
 		places:    make(chan struct{}, o.workers),
 		timeout:   o.timeout,
 		userAgent: o.userAgent(),
-		strangers: o.contact != "" && o.delay > 0,
+		stranger:  o.stranger(),
 		tapes:     sync.Pool{New: func() any { return new(tape) }},
 	}
 	w.polite = &polite.Transport{Base: w.exchange, Delay: o.delay, Seed: o.seed}
@@ -94,6 +97,12 @@ func (w *web) fetch(ctx context.Context, rec *wire.Record) (leave func(), err er
 		}
 		seen[u.String()] = true
 
+		if why := w.stranger(); why != nil && !isLoopback(u.Hostname()) {
+			w.strangers.Add(1)
+			arrive(rec, u.String(), hops)
+			fail(rec, wire.ErrorBlockedAddress, why)
+			return leave, nil
+		}
 		verdict, err := w.robots.Decide(ctx, u)
 		if err == nil && !verdict.Allowed {
 			arrive(rec, u.String(), hops)
@@ -386,7 +395,8 @@ type exchange struct {
 	places    chan struct{}
 	timeout   time.Duration
 	userAgent string
-	strangers bool // may be asked
+	stranger  error        // why only loopback is asked, if so
+	asked     atomic.Int64 // requests that were let through
 	tapes     sync.Pool
 }
 
@@ -396,9 +406,10 @@ const keptTape = 1 << 20
 // RoundTrip expects a visit in the request's context. The place is kept until
 // the visit is left, so that answers that nobody takes hold up further requests.
 func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
-	if !x.strangers && !isLoopback(req.URL.Hostname()) {
-		return nil, errStranger
+	if x.stranger != nil && !isLoopback(req.URL.Hostname()) {
+		return nil, x.stranger
 	}
+	x.asked.Add(1)
 	v := req.Context().Value(visitKey{}).(*visit)
 	select {
 	case x.places <- struct{}{}:
