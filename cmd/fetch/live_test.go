@@ -6,9 +6,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"spoor/internal/wire"
 )
 
 // lines gives n lines, each made when it is read, and then tells so.
@@ -65,5 +68,51 @@ func TestWhatWaitsTakesNoMemoryForOldBodies(t *testing.T) {
 	}
 	if n := strings.Count(out.String(), `"mine":`); n != number || strings.Contains(out.String(), "old ") {
 		t.Errorf("%d of %d records", n, number)
+	}
+}
+
+func TestHeadersAreBounded(t *testing.T) {
+	line := func(h http.Header) (int, []wire.Values, int) {
+		all, left := headers(h)
+		var out strings.Builder
+		w := wire.NewWriter(&out)
+		if err := w.Write(&wire.Record{URL: "http://a.test/", Headers: all}); err != nil {
+			t.Fatal(err)
+		}
+		w.Flush()
+		return out.Len(), all, left
+	}
+	many := http.Header{}
+	for i := range 50_000 {
+		many[fmt.Sprintf("X-%d", i)] = []string{"y"}
+	}
+	for name, h := range map[string]http.Header{
+		"one":        {"Set-Cookie": {strings.Repeat("x", 300<<10)}, "Content-Type": {"text/html"}},
+		"one, twice": {"Set-Cookie": slices.Repeat([]string{strings.Repeat("x", 1<<10)}, 200), "Content-Type": {"text/html"}},
+		"escaped":    {"X": {strings.Repeat("\x01", maxHeaders-100)}, "Y": {strings.Repeat("\x02", maxHeaders)}, "Content-Type": {"text/html"}},
+		"no UTF-8":   {"X": {strings.Repeat("\xff\x01", 10<<10)}, "Content-Type": {"text/html"}},
+		"empty":      {"X": make([]string, 200<<10), "Content-Type": {"text/html"}},
+		"many":       many,
+	} {
+		n, all, left := line(h)
+		if n > 256<<10 || left == 0 || left+len(all) != len(h) {
+			t.Errorf("%s: %d headers left out of %d, a line of %d bytes", name, left, len(h), n)
+		}
+		if name != "many" && !slices.ContainsFunc(all, func(v wire.Values) bool { return v.Name == "content-type" }) {
+			t.Errorf("%s: the short ones are gone", name)
+		}
+		if !slices.IsSortedFunc(all, func(a, b wire.Values) int { return strings.Compare(a.Name, b.Name) }) {
+			t.Errorf("%s: out of order", name)
+		}
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Set-Cookie", strings.Repeat("x", 100<<10))
+		w.Header().Set("Location", "/"+strings.Repeat("x", 100<<10))
+	}))
+	defer server.Close()
+	recs, _ := fetch(t, server.URL+"/page", loopback...)
+	if r := recs[server.URL+"/page"]; r.Error != "" || r.StatusCode != 200 || !strings.HasPrefix(r.ErrorDetail, "2 of 5 headers left out") {
+		t.Errorf("%d %s %s", r.StatusCode, r.Error, r.ErrorDetail)
 	}
 }

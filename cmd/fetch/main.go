@@ -56,6 +56,9 @@
 //
 // # Record
 //
+// Headers of more than 32 KiB in all are not all in the record, the longest of them
+// missing: error_detail tells how many, without an error. The WARC has them.
+//
 // In: url, and the rest of the address section. Out: the fetch section and the
 // body; parse and score sections of earlier stages are dropped, as they are of
 // another body. The digest is that of the WARC file: of the payload as

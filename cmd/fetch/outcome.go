@@ -118,7 +118,7 @@ func begin(rec *wire.Record) {
 func fail(rec *wire.Record, code string, err error) {
 	rec.Error = code
 	if err != nil {
-		rec.ErrorDetail = strings.ToValidUTF8(err.Error(), "\ufffd")
+		rec.ErrorDetail = cut(strings.ToValidUTF8(err.Error(), "\ufffd"), maxDetail)
 	}
 }
 
@@ -140,7 +140,10 @@ func (o *options) fill(rec *wire.Record, p *archive.Page, err error) {
 	rec.IP, rec.Digest = p.IP, p.Digest
 	rec.WARCFilename, rec.WARCOffset, rec.WARCLength = p.Filename, p.Offset, p.Length
 	rec.StatusCode = p.StatusCode
-	rec.Headers = headers(p.Header)
+	var left int
+	if rec.Headers, left = headers(p.Header); left > 0 {
+		rec.ErrorDetail = fmt.Sprintf("%d of %d headers left out: more than %d bytes", left, len(p.Header), maxHeaders)
+	}
 	rec.ContentType = p.ContentType()
 	rec.Charset = archive.Charset(p.Header.Get("Content-Type"))
 	rec.Truncated = p.Truncated
@@ -163,10 +166,19 @@ func refuseType(rec *wire.Record) {
 	fail(rec, wire.ErrorUnsupportedType, fmt.Errorf("%s is not among the types of -mime", rec.ContentType))
 }
 
+// Bounds of what strangers can put into a record besides a body, in bytes. Of
+// headers as they all come there is room for several times over; and should JSON
+// make six of each byte, a record without body is still a small one.
+const (
+	maxHeaders = 32 << 10 // names and values together
+	maxDetail  = 1 << 10
+)
+
 // headers are those of an answer as the record has them: names in lower case,
-// sorted. Octets that are no UTF-8 are replaced.
-func headers(h http.Header) []wire.Values {
-	all := make([]wire.Values, 0, len(h))
+// sorted. Octets that are no UTF-8 are replaced. Where they are too long in all
+// the longest are left out, and their number told.
+func headers(h http.Header) (all []wire.Values, left int) {
+	all = make([]wire.Values, 0, len(h))
 	for name, values := range h {
 		v := make([]string, len(values))
 		for i, s := range values {
@@ -174,8 +186,25 @@ func headers(h http.Header) []wire.Values {
 		}
 		all = append(all, wire.Values{Name: strings.ToLower(strings.ToValidUTF8(name, "\ufffd")), Values: v})
 	}
-	slices.SortFunc(all, func(a, b wire.Values) int { return cmp.Compare(a.Name, b.Name) })
-	return all
+	size := func(v wire.Values) int {
+		n := len(v.Name)
+		for _, s := range v.Values {
+			n += len(s) + 1
+		}
+		return n
+	}
+	slices.SortFunc(all, func(a, b wire.Values) int {
+		return cmp.Or(cmp.Compare(size(a), size(b)), cmp.Compare(a.Name, b.Name), slices.Compare(a.Values, b.Values))
+	})
+	room := maxHeaders
+	for i, v := range all {
+		if room -= size(v); room < 0 {
+			all, left = all[:i], len(all)-i
+			break
+		}
+	}
+	slices.SortStableFunc(all, func(a, b wire.Values) int { return cmp.Compare(a.Name, b.Name) })
+	return all, left
 }
 
 // notBefore is t as the record has it, in whole seconds, rounded up.

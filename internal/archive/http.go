@@ -76,6 +76,13 @@ func (r *Response) ContentType() string {
 	return MediaType(http.DetectContentType(r.Body))
 }
 
+// The longest names that mean something: RFC 6838, section 4.2, allows a media
+// type 127 characters on each side of the slash, RFC 2978 a charset 40.
+const (
+	maxMediaType = 255
+	maxCharset   = 40
+)
+
 // MediaType is the media type that a Content-Type names, without parameters and
 // in lower case, or "" if it names none. It is content with parameters that
 // [mime.ParseMediaType] is not.
@@ -83,7 +90,7 @@ func MediaType(contentType string) string {
 	t, _, _ := strings.Cut(contentType, ";")
 	t, _, _ = strings.Cut(t, ",") // a header given twice
 	t = strings.ToLower(strings.TrimSpace(t))
-	if kind, sub, ok := strings.Cut(t, "/"); !ok || kind == "" || sub == "" || strings.ContainsAny(t, " \t\"<>") {
+	if kind, sub, ok := strings.Cut(t, "/"); !ok || kind == "" || sub == "" || len(t) > maxMediaType || strings.ContainsAny(t, " \t\"<>") {
 		return ""
 	}
 	return t
@@ -91,6 +98,13 @@ func MediaType(contentType string) string {
 
 // Charset is the charset parameter of a Content-Type, in lower case, or "".
 func Charset(contentType string) string {
+	if c := charset(contentType); len(c) <= maxCharset {
+		return c
+	}
+	return ""
+}
+
+func charset(contentType string) string {
 	if _, p, err := mime.ParseMediaType(contentType); err == nil {
 		return strings.ToLower(strings.TrimSpace(p["charset"]))
 	}

@@ -165,6 +165,8 @@ func TestMediaTypesAndCharsets(t *testing.T) {
 		{"html", "", ""},
 		{"text/", "", ""},
 		{"a b/c", "", ""},
+		{"text/" + strings.Repeat("x", 250) + ";charset=" + strings.Repeat("x", 40), "text/" + strings.Repeat("x", 250), strings.Repeat("x", 40)},
+		{"text/" + strings.Repeat("x", 251) + ";charset=" + strings.Repeat("x", 41), "", ""},
 	} {
 		if m, s := MediaType(c.in), Charset(c.in); m != c.media || s != c.charset {
 			t.Errorf("%q: %q %q, want %q %q", c.in, m, s, c.media, c.charset)
