@@ -9,7 +9,7 @@
 //
 // An [Index] is a sorted CDXJ file that is searched where it lies. A [Replay]
 // puts several archives and their indexes together and answers as the web
-// would have answered, redirects included; it is an [http.RoundTripper].
+// would have answered, redirects included.
 //
 // The package leaves politeness, robots and the record on the pipe to others.
 package archive

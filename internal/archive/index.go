@@ -19,7 +19,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"spoor/internal/weburl"
 )
@@ -477,15 +476,6 @@ type Capture struct {
 
 // Revisit tells whether the capture only says that the payload was known.
 func (c *Capture) Revisit() bool { return c.MIME == revisitMIME }
-
-// Time is the Timestamp as a time, zero if it is none.
-func (c *Capture) Time() time.Time {
-	t, err := time.Parse("20060102150405", c.Timestamp)
-	if err != nil {
-		return time.Time{}
-	}
-	return t
-}
 
 // appendLine appends the line of an index, with its newline.
 func (c *Capture) appendLine(b []byte) []byte {

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -563,49 +562,4 @@ func (s *scratch) page(rec *Record, filename string, filter *Filter) (*Page, err
 		page.Digest = Digest(resp.Raw)
 	}
 	return page, err
-}
-
-// RoundTrip answers one request; it follows no redirect, as is the custom of
-// [http.RoundTripper]. The body is decoded. The error is [ErrNotArchived] where
-// the archives hold no answer: never a 404 that no server gave.
-func (r *Replay) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.Body != nil {
-		req.Body.Close()
-	}
-	if req.Method != "" && req.Method != http.MethodGet && req.Method != http.MethodHead {
-		return nil, fmt.Errorf("%w: an archive answers to GET and HEAD, not %s", ErrNotArchived, req.Method)
-	}
-	url, err := weburl.Canonical(req.URL.String())
-	if err != nil {
-		return nil, err
-	}
-	captures := r.Lookup(url)
-	if len(captures) == 0 {
-		return nil, ErrNotArchived
-	}
-	page, err := r.Read(choose(captures))
-	if err != nil {
-		return nil, err
-	}
-	header := page.Header.Clone()
-	coded := header.Get("Content-Encoding") != ""
-	header.Del("Content-Encoding")
-	header.Del("Transfer-Encoding")
-	header.Set("Content-Length", strconv.Itoa(len(page.Body)))
-	resp := &http.Response{
-		Status:        fmt.Sprintf("%d %s", page.StatusCode, page.Reason),
-		StatusCode:    page.StatusCode,
-		Proto:         "HTTP/1.1",
-		ProtoMajor:    1,
-		ProtoMinor:    1,
-		Header:        header,
-		ContentLength: int64(len(page.Body)),
-		Uncompressed:  coded,
-		Body:          http.NoBody,
-		Request:       req,
-	}
-	if req.Method != http.MethodHead {
-		resp.Body = io.NopCloser(bytes.NewReader(page.Body))
-	}
-	return resp, nil
 }

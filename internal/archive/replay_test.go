@@ -3,8 +3,6 @@ package archive
 import (
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -251,33 +249,6 @@ func TestBatchesComeInFileOrder(t *testing.T) {
 	}
 	if n != 1 {
 		t.Errorf("%d answers of files that are not all there", n)
-	}
-}
-
-func TestAReplayIsATransport(t *testing.T) {
-	gz := coded(t, "gzip", "hello")
-	block := "HTTP/1.1 200 Fine\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(gz), gz)
-	record := fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Date: %s\r\nWARC-Target-URI: http://a/gz\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", old, len(block), block)
-	client := &http.Client{Transport: replay(t, archiveOf(t, t.TempDir(), "x.warc.gz", record, capture("http://a/moved", old, 301, "/gz", ""), capture("http://a/out", old, 301, "/none", "")))}
-	for _, method := range []string{"GET", "HEAD"} {
-		req, _ := http.NewRequest(method, "http://a/moved", nil)
-		resp, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, _ := io.ReadAll(resp.Body)
-		want := map[string]string{"GET": "hello"}[method]
-		if string(body) != want || resp.Status != "200 Fine" || resp.ContentLength != 5 || resp.Request.URL.Path != "/gz" || resp.Header.Get("Content-Encoding") != "" {
-			t.Errorf("%s: %q %+v", method, body, resp)
-		}
-	}
-	for _, url := range []string{"http://a/none", "http://a/out"} {
-		if _, err := client.Get(url); !errors.Is(err, ErrNotArchived) {
-			t.Errorf("%s: %v", url, err)
-		}
-	}
-	if _, err := client.Post("http://a/gz", "text/plain", strings.NewReader("x")); !errors.Is(err, ErrNotArchived) {
-		t.Errorf("POST: %v", err)
 	}
 }
 
