@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"sync/atomic"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
@@ -16,10 +15,8 @@ import (
 // replay answers addresses from archives, in the order in which they come.
 func replay(o *options) error {
 	log := filter.Logger(o.stream.Stderr, "fetch", o.stream.Log)
-	var faults atomic.Int64
 	r, err := archive.OpenReplay(o.archives, archive.ReplayOptions{
 		Index: archive.IndexOptions{Cache: o.cache, Report: func(name string, err error) {
-			faults.Add(1)
 			log.Warn("left out what cannot be read of an archive", "archive", name, "err", err)
 		}},
 		Limits: o.limits(),
@@ -30,7 +27,7 @@ func replay(o *options) error {
 	defer r.Close()
 
 	o.stream.Notes = func() []slog.Attr {
-		if n := faults.Load(); n > 0 {
+		if n := r.Faults(); n > 0 { // met now, or when the index was built
 			return []slog.Attr{slog.Int64("archive_faults", n)}
 		}
 		return nil
@@ -117,6 +114,9 @@ func batch(o *options) (err error) {
 
 // noArchive says what to do about an archive that cannot be opened.
 func noArchive(err error) error {
+	if errors.Is(err, archive.ErrNotWARC) {
+		return fmt.Errorf("opening an archive: %w\nhint: -archive takes WARC files, plain or packed by gzip or zstd", err)
+	}
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("opening an archive: %w\nhint: -archive takes a WARC file or a directory of them", err)
 	}

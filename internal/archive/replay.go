@@ -85,13 +85,15 @@ type ReplayOptions struct {
 }
 
 // OpenReplay opens archives, and indexes those that are not indexed yet. A
-// directory stands for all archives in it, see [Files].
-func OpenReplay(paths []string, o ReplayOptions) (*Replay, error) {
-	paths, err := Files(paths)
+// directory stands for all archives in it, see [Files]. A file that is named and
+// holds bytes but no record, or a directory of nothing else, is [ErrNotWARC].
+func OpenReplay(names []string, o ReplayOptions) (*Replay, error) {
+	paths, err := Files(names)
 	if err != nil {
 		return nil, err
 	}
 	r := &Replay{limits: o.Limits}
+	hollow := 0 // files without any record
 	for _, path := range paths {
 		a, err := openArchive(path, o.Index)
 		if err != nil {
@@ -99,6 +101,15 @@ func OpenReplay(paths []string, o ReplayOptions) (*Replay, error) {
 			return nil, err
 		}
 		r.archives = append(r.archives, a)
+		if a.Meta.Records > 0 || a.Meta.Faults == 0 {
+			continue
+		}
+		// In a directory that may be a file torn at its beginning; but not all
+		// of them, nor one that somebody means.
+		if hollow++; hollow == len(paths) || slices.Contains(names, path) {
+			r.Close()
+			return nil, fmt.Errorf("%s: %w: there is no record in it", path, ErrNotWARC)
+		}
 	}
 	slices.SortStableFunc(r.archives, func(a, b *archived) int {
 		return cmp.Compare(filepath.Base(a.path), filepath.Base(b.path))
@@ -202,6 +213,16 @@ func (a *archived) Close() error {
 		}
 	}
 	return err
+}
+
+// Faults is how many faults the archives have, those included that were met when
+// they were indexed by an earlier process.
+func (r *Replay) Faults() int64 {
+	var n int64
+	for _, a := range r.archives {
+		n += a.Meta.Faults
+	}
+	return n
 }
 
 // Close closes the archives.
@@ -446,9 +467,13 @@ func (s *scratch) response(rec *Record) (*Response, error) {
 	} else {
 		resp, err = s.decoder.parse(block)
 	}
-	if resp.Truncated == "" {
-		resp.Truncated = rec.Header.Get("WARC-Truncated")
-		if rec.short != nil && resp.Truncated == "" {
+	switch why := rec.Header.Get("WARC-Truncated"); {
+	case resp.Truncated == "length": // here and now
+	case why == "length", why == "time", why == "disconnect":
+		resp.Truncated = why // whoever was there knows why chunks are missing
+	case resp.Truncated == "":
+		resp.Truncated = why
+		if rec.short != nil && why == "" {
 			resp.Truncated = "disconnect" // a torn record is all that we have of it
 		}
 	}

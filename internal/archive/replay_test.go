@@ -441,3 +441,53 @@ func FuzzIndex(f *testing.F) {
 		}
 	})
 }
+
+func TestAnArchiveWithoutARecordIsNone(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "list.txt")
+	if err := os.WriteFile(text, []byte("http://a/\nhttp://b/\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	sound := archiveOf(t, dir, "sound.warc.gz", capture("http://a/", old, 200, "", "a"))
+	hollow := t.TempDir()
+	if err := os.WriteFile(filepath.Join(hollow, "x.warc"), []byte("torn"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time by the index of the first
+		for _, paths := range [][]string{{text}, {sound, text}, {text, sound}, {hollow}} {
+			if _, err := OpenReplay(paths, ReplayOptions{}); !errors.Is(err, ErrNotWARC) {
+				t.Errorf("%v: %v", paths, err)
+			}
+		}
+	}
+	// In a directory it may be what a crash left.
+	archiveOf(t, hollow, "y.warc.gz", capture("http://a/", old, 200, "", "a"))
+	for range 2 {
+		if r := replay(t, hollow); !r.Has("http://a/") || r.Faults() != 1 {
+			t.Errorf("%d faults", r.Faults())
+		}
+	}
+	// And an empty file is the archive of nothing.
+	empty := filepath.Join(dir, "empty.warc")
+	if err := os.WriteFile(empty, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if r := replay(t, empty); r.Has("http://a/") || r.Faults() != 0 {
+		t.Error("something is in nothing")
+	}
+}
+
+func TestTheHeaderKnowsWhyAnAnswerIsTruncated(t *testing.T) {
+	block := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
+	for header, want := range map[string]string{"": "disconnect", "time": "time", "length": "length", "disconnect": "disconnect", "unspecified": "disconnect"} {
+		line := ""
+		if header != "" {
+			line = "WARC-Truncated: " + header + "\r\n"
+		}
+		record := fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Date: %s\r\nWARC-Target-URI: http://a/\r\n%sContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", old, line, len(block), block)
+		page, err := replay(t, archiveOf(t, t.TempDir(), "x.warc.gz", record)).Fetch("http://a/")
+		if err != nil || page.Truncated != want || string(page.Body) != "hello" {
+			t.Errorf("%q: %+v, %v", header, page, err)
+		}
+	}
+}
