@@ -297,6 +297,9 @@ func TestAnAnswerThatTakesTooLongEnds(t *testing.T) {
 	if r := recs[s.URL+"/stall"]; r.Error != "timeout" || !strings.Contains(r.ErrorDetail, "-timeout (1s)") {
 		t.Errorf("without an answer: %+v", r)
 	}
+	if again, _ := fetch(t, s.URL+"/slow", "-archive", dir); again[s.URL+"/slow"].Truncated != "time" {
+		t.Errorf("replayed, it is truncated by %q", again[s.URL+"/slow"].Truncated)
+	}
 	r := recs[s.URL+"/slow"]
 	if r.Error != "" || r.StatusCode != 200 || r.Truncated != "time" || r.Body != "the beginning" || r.FetchMS < 900 {
 		t.Errorf("with half an answer: %d %s, truncated %q, %q, %d ms", r.StatusCode, r.Error, r.Truncated, r.Body, r.FetchMS)
@@ -507,7 +510,7 @@ func TestIdenticalPayloadsAreWrittenOnce(t *testing.T) {
 	defer server.Close()
 	dir := t.TempDir()
 	in := server.URL + "/a\n" + server.URL + "/b\n"
-	live, _ := fetch(t, in, append(loopback, "-j", "1", "-warc", filepath.Join(dir, "w"))...)
+	live, _ := fetch(t, in, append(loopback, "-j", "2", "-warc", filepath.Join(dir, "w"))...)
 	raw := string(unpack(t, filepath.Join(dir, live[server.URL+"/a"].WARCFilename)))
 	if n := strings.Count(raw, "WARC-Type: revisit"); n < 1 {
 		t.Errorf("%d revisits", n)

@@ -394,6 +394,7 @@ func date(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z"
 // the file and what was there before is whole.
 func (w *Writer) Write(x *Exchange) (Location, error) {
 	sum := payload(sha1.Sum(x.Body))
+	once := len(x.Body) >= MinRevisit && x.Truncated == "" // is enough
 	w.mu.Lock()
 	ids, err := w.ids(3)
 	original, known := w.seen[sum]
@@ -401,10 +402,41 @@ func (w *Writer) Write(x *Exchange) (Location, error) {
 	if err != nil {
 		return Location{}, err
 	}
-	known = known && len(x.Body) >= MinRevisit && x.Truncated == ""
-
+	known = known && once
 	p := w.packers.Get().(*packer)
 	defer w.packers.Put(p)
+	at := p.exchange(x, ids, sum, original, known)
+
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if original, ok := w.seen[sum]; ok && once && !known {
+		known = true // somebody wrote it while we packed
+		at = p.exchange(x, ids, sum, original, known)
+	}
+	if w.broken != nil {
+		return Location{}, w.broken
+	}
+	if w.file == nil {
+		return Location{}, fmt.Errorf("writing to a WARC file: %w", os.ErrClosed)
+	}
+	if w.size >= w.options.MaxSize {
+		if err := w.rotate(); err != nil {
+			return Location{}, err
+		}
+	}
+	at.Filename, at.Offset = w.name, w.size
+	if err := w.append(p.out.Bytes()); err != nil {
+		return Location{}, err
+	}
+	if once && !known {
+		w.remember(sum, first{ids[0], x.URL, date(x.Time)})
+	}
+	return at, nil
+}
+
+// exchange packs the records of an exchange: as a revisit of the original if its
+// payload is known.
+func (p *packer) exchange(x *Exchange, ids []string, sum payload, original first, known bool) Location {
 	p.reset()
 	at := Location{Digest: label(sum[:]), Revisit: known}
 	captured := record{
@@ -422,35 +454,12 @@ func (w *Writer) Write(x *Exchange) (Location, error) {
 		p.record(&record{kind: "request", id: ids[1], date: captured.date, url: x.URL, ip: x.IP, media: "application/http; msgtype=request", concurrent: ids[0]}, x.Request, nil)
 	}
 	p.record(&record{kind: "metadata", id: ids[2], date: captured.date, url: x.URL, media: "application/warc-fields", concurrent: ids[0]}, warcFields(x.Metadata.fields()), nil)
-
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.broken != nil {
-		return Location{}, w.broken
-	}
-	if w.file == nil {
-		return Location{}, fmt.Errorf("writing to a WARC file: %w", os.ErrClosed)
-	}
-	if w.size >= w.options.MaxSize {
-		if err := w.rotate(); err != nil {
-			return Location{}, err
-		}
-	}
-	at.Filename, at.Offset = w.name, w.size
-	if err := w.append(p.out.Bytes()); err != nil {
-		return Location{}, err
-	}
-	if !known && len(x.Body) >= MinRevisit && x.Truncated == "" {
-		w.remember(sum, first{ids[0], x.URL, captured.date})
-	}
-	return at, nil
+	return at
 }
 
-// remember keeps a payload in mind, and forgets the oldest if there are too many.
+// remember keeps a payload in mind that was not, and forgets the oldest if there
+// are too many.
 func (w *Writer) remember(sum payload, f first) {
-	if _, ok := w.seen[sum]; ok {
-		return // written twice at the same time
-	}
 	if len(w.order) < maxPayloads {
 		w.order = append(w.order, sum)
 	} else {

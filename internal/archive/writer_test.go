@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -535,4 +536,31 @@ func output(t *testing.T, name string, args ...string) [][]byte {
 		t.Fatal(err)
 	}
 	return slices.DeleteFunc(bytes.Split(out, []byte("\n")), func(l []byte) bool { return len(bytes.TrimSpace(l)) == 0 })
+}
+
+func TestAPayloadWrittenManyTimesAtOnceIsKeptOnce(t *testing.T) {
+	dir := t.TempDir()
+	w := newWriter(t, testOptions(dir))
+	x := exchange("http://example.com/same", 2<<20)
+	var revisits atomic.Int64
+	var wg sync.WaitGroup
+	for range 8 { // packing takes longer than starting them all
+		wg.Go(func() {
+			if at, err := w.Write(x); err != nil {
+				t.Error(err)
+			} else if at.Revisit {
+				revisits.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if err := w.Close(); err != nil || revisits.Load() != 7 {
+		t.Errorf("%d revisits, want 7; %v", revisits.Load(), err)
+	}
+	r := replay(t, dir)
+	for _, c := range r.Lookup(x.URL) {
+		if page, err := r.Read(c); err != nil || !bytes.Equal(page.Body, x.Body) {
+			t.Errorf("at byte %d: %v", c.Offset, err)
+		}
+	}
 }
