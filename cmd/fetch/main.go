@@ -56,13 +56,13 @@
 //
 // # Record
 //
-// Headers of more than 32 KiB in all are not all in the record, the longest of them
-// missing: error_detail tells how many, without an error. The WARC has them.
-//
 // In: url, and the rest of the address section. Out: the fetch section and the
 // body; parse and score sections of earlier stages are dropped, as they are of
 // another body. The digest is that of the WARC file: of the payload as
 // received, with chunks and content coding. A line with a query but no url passes.
+//
+// Headers of more than 32 KiB in all are not all in the record, the longest of them
+// missing: error_detail tells how many, without an error. The WARC has them.
 //
 // # Example
 //
@@ -116,9 +116,10 @@ Out: each of them with its fetch section (final_url, status_code, headers,
 Live, it obeys robots.txt, asks a host one thing at a time with a pause between,
 leaves alone a host that failed, follows up to ten redirects, refuses addresses
 that are not public, and gives records in the order in which they are done.
-Loopback and private addresses need -allow-private; all others need -contact and
-a -delay, or cost a record each (blocked_address). With -warc it keeps what it received,
-with -state until when hosts rest and what robots.txt says, for the next run.
+Addresses that are not public, loopback too, need -allow-private; all but loopback
+need -contact and a -delay. What lacks them costs its record (blocked_address).
+With -warc it keeps what it received, with -state DIR, for the next run, until when
+hosts rest and what robots.txt says.
 
 From archives (-archive) it answers in the order of the addresses, and with
 "not_archived" what they do not hold. With -all it gives all they hold.
@@ -204,7 +205,7 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	fs.StringVar(&o.warc, "warc", "", "write what is received to PREFIX-*.warc.gz; `prefix` may begin with a directory")
 	fs.Var(&o.warcSize, "warc-size", "`bytes` at which a WARC file is closed and the next begun")
 	fs.StringVar(&o.state, "state", "", "the `directory` of what is known of hosts and robots.txt; without one nothing is remembered")
-	fs.StringVar(&o.contact, "contact", "", "`address` (mail or URL) by which site owners can reach you; needed for all but loopback")
+	fs.StringVar(&o.contact, "contact", "", "`address` (mail or URL) by which site owners can reach you; needed for all but loopback, which needs -allow-private")
 	fs.StringVar(&o.agent, "agent", "spoor", "`name` of the crawler, in User-Agent and for robots.txt")
 	fs.DurationVar(&o.delay, "delay", polite.DefaultDelay, "least pause between two requests to a host; 0s: no wait of any kind, loopback only")
 	fs.DurationVar(&o.timeout, "timeout", 60*time.Second, "`time` for one request and its answer")
