@@ -15,6 +15,7 @@ type summary struct {
 	Generation int              `json:"generation"` // the latest that an outcome belongs to
 	Outcomes   int              `json:"outcomes"`   // records that tell what came of an address
 	Cost       int              `json:"cost"`       // outcomes for which somebody was asked
+	Failed     int              `json:"failed"`     // of these, what gave no page: errors, and statuses other than 2xx
 	Relevant   int              `json:"relevant"`   // outcomes that the score stage calls relevant
 	Errors     map[string]int   `json:"errors"`     // outcomes that are errors, by kind
 	Operators  map[string]yield `json:"operators"`  // outcomes by what brought them
@@ -49,6 +50,9 @@ func (s *summary) count(rec *wire.Record) {
 	if !rec.Free() {
 		s.Cost++
 		by.Cost++
+		if rec.Error != "" || rec.StatusCode/100 != 2 {
+			s.Failed++
+		}
 	}
 	if rec.Relevant == wire.True {
 		s.Relevant++
