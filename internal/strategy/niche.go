@@ -3,7 +3,8 @@ package strategy
 // This file implements GAFC, the focused crawler guided by a niche genetic
 // algorithm, from
 //
-//	Fan, Zeng and Li (the founding paper called niche in PAPERS.md).
+//	Fan, Zeng and Li, "Crawling Strategy of Focused Crawler Based on Niche
+//	Genetic Algorithm", DASC 2009, pp. 591–594 (niche in PAPERS.md).
 //
 // An individual is an address; its fitness S is the similarity of its page with
 // the topic, which the score stage has worked out. Pages that are relevant are
