@@ -38,10 +38,11 @@ build: ## the commands, into bin/ (the default)
 demo: build ## crawl the documentation of the Go tree, on loopback, in a minute
 	scripts/demo
 
+# Left alone, the race detector makes every command of a script wait a second.
 .PHONY: test short
 test: ## all tests
 	$(if $(RACE),,@echo 'no C compiler: testing without the race detector')
-	$(GO) test $(RACE) -shuffle=on ./...
+	GORACE=atexit_sleep_ms=0 $(GO) test $(RACE) -shuffle=on ./...
 short: ## the tests that take a moment
 	$(GO) test -short ./...
 
