@@ -103,11 +103,11 @@ import (
 
 const version = "0.1"
 
-const manual = `fetch asks the web, or an archive of it, for pages.
+const manual = `fetch - ask the web, or an archive of it, for pages
 
-  fetch [flags] [FILE…] < addresses
-  fetch -archive FILE [-archive FILE…] [flags] [FILE…] < addresses
-  fetch -archive FILE [-archive FILE…] -all [-mime TYPES] [-status CODES]
+Usage: fetch [flags] [FILE…] < addresses
+       fetch -archive FILE [-archive FILE…] [flags] [FILE…] < addresses
+       fetch -archive FILE [-archive FILE…] -all [-mime TYPES] [-status CODES]
 
 In:  address records, or plain lines with a URL each.
 Out: each of them with its fetch section (final_url, status_code, headers,
