@@ -181,19 +181,9 @@ func TestVectorsCount(t *testing.T) {
 		for _, term := range a.Append(nil, "papers on networks and papers") {
 			v.Add(term, 1.5)
 		}
-		var got []string
-		for term, w := range v.All() {
-			got = append(got, fmt.Sprint(a.Name(term), w))
+		if got := v.SumSquares(); got != 3*3+1.5*1.5 { // paper twice, network once, stop words not at all
+			t.Errorf("Σw² = %v", got)
 		}
-		if want := []string{"paper3", "network1.5"}; !slices.Equal(got, want) {
-			t.Errorf("got %v, want %v", got, want)
-		}
-		if v.Len() != 2 || v.SumSquares() != 9+2.25 || v.At(a.Append(nil, "paper")[0]) != 3 || v.At(Gap) != 0 || v.At(1<<20) != 0 {
-			t.Errorf("wrong: %d entries, Σw² = %v", v.Len(), v.SumSquares())
-		}
-	}
-	for range v.All() {
-		break
 	}
 }
 

@@ -1,7 +1,5 @@
 package text
 
-import "iter"
-
 // A Vector holds a number for each of some terms, the others being zero. It is
 // made to be filled and emptied again, page after page, without allocating.
 // Silent terms have no place in it.
@@ -26,30 +24,8 @@ func (v *Vector) Add(t Term, w float64) {
 	v.weight[i] += w
 }
 
-// At is the entry of t, 0 if it has none.
-func (v *Vector) At(t Term) float64 {
-	if t.Silent() || t.Index() >= len(v.weight) {
-		return 0
-	}
-	return v.weight[t.Index()]
-}
-
-// Len is the number of entries.
-func (v *Vector) Len() int { return len(v.terms) }
-
-// All yields the entries in the order in which their terms were first added.
-// That order is the page's own, unlike the order of the terms' numbers.
-func (v *Vector) All() iter.Seq2[Term, float64] {
-	return func(yield func(Term, float64) bool) {
-		for _, t := range v.terms {
-			if !yield(t, v.weight[t.Index()]) {
-				return
-			}
-		}
-	}
-}
-
-// SumSquares is Σ w², summed in the order of [Vector.All].
+// SumSquares is Σ w² over the entries, summed in the order in which their terms
+// were first added: the page's own, unlike the order of the terms' numbers.
 func (v *Vector) SumSquares() float64 {
 	sum := 0.0
 	for _, t := range v.terms {
