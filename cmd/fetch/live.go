@@ -48,6 +48,11 @@ func live(o *options) (err error) {
 		defer func() { err = errors.Join(err, warc.Close()) }()
 	}
 
+	release, err := o.holdState()
+	if err != nil {
+		return err
+	}
+	defer release()
 	ctx, stop := signals()
 	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -76,7 +81,7 @@ func live(o *options) (err error) {
 	if sig, ok := errors.AsType[interrupted](context.Cause(ctx)); ok && err == nil {
 		return filter.Exit(sig.status, sig)
 	}
-	if err == nil && web.strangers.Load() > 0 && web.exchange.asked.Load() == 0 {
+	if n := web.strangers.Load(); err == nil && n > 0 && n == tally.Out {
 		return o.misuse()
 	}
 	return err
@@ -88,6 +93,9 @@ func signals() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	ch := make(chan os.Signal, 1)
 	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	// A reader of stdout that went away is an error of the write, not the end:
+	// the state must be saved and the WARC file closed.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	go func() {
 		select {
 		case sig := <-ch:

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"spoor/internal/lock"
 	"spoor/internal/polite"
 )
 
@@ -20,9 +21,6 @@ const stateName = "polite.ndjson"
 func (w *web) loadState(log *slog.Logger, now time.Time) error {
 	if w.state == "" {
 		return nil
-	}
-	if err := os.MkdirAll(w.state, 0o777); err != nil {
-		return fmt.Errorf("making the directory of -state: %w", err)
 	}
 	name := filepath.Join(w.state, stateName)
 	f, err := os.Open(name)
@@ -37,6 +35,28 @@ func (w *web) loadState(log *slog.Logger, now time.Time) error {
 		log.Warn("the state cannot be read; beginning without", "file", name, "err", err)
 	}
 	return nil
+}
+
+// holdState keeps other runs from the state until this process ends: two that did
+// not know of each other would ask the same hosts at the same time.
+func (o *options) holdState() (release func() error, err error) {
+	if o.state == "" {
+		return func() error { return nil }, nil
+	}
+	if err := os.MkdirAll(o.state, 0o777); err != nil {
+		return nil, fmt.Errorf("making the directory of -state: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(o.state, "lock"), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("locking -state: %w", err)
+	}
+	if err := lock.Try(f, true); err != nil {
+		if errors.Is(err, lock.ErrHeld) {
+			err = fmt.Errorf("%s is in use by another fetch\nhint: wait for it to end, or end it", o.state)
+		}
+		return nil, errors.Join(err, f.Close())
+	}
+	return f.Close, nil
 }
 
 // saveState writes what the next run is to know: as a whole, or not at all.

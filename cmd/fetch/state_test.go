@@ -61,7 +61,7 @@ func TestTheNextRunIsAsPoliteAsIfItWereTheSame(t *testing.T) {
 		}
 	}
 	left, _ := os.ReadDir(filepath.Join(dir, "state"))
-	if len(left) != 1 || left[0].Name() != stateName {
+	if len(left) != 2 || left[0].Name() != "lock" || left[1].Name() != stateName {
 		t.Errorf("the state is %v", left)
 	}
 }
@@ -99,4 +99,22 @@ func TestTheDeadlineLeavesAState(t *testing.T) {
 	if err != nil || !strings.Contains(string(b), `{"host":"`+strings.TrimPrefix(s.URL, "http://")) && !strings.Contains(string(b), `{"robots":"`+s.URL) {
 		t.Errorf("%s, %v", b, err)
 	}
+}
+
+func TestAStateIsForOneRunAtATime(t *testing.T) {
+	o := &options{state: filepath.Join(t.TempDir(), "state")}
+	release, err := o.holdState()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := o.holdState(); err == nil || !strings.Contains(err.Error(), "in use by another fetch\nhint: ") {
+		t.Errorf("a second run got the state: %v", err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	if release, err = o.holdState(); err != nil {
+		t.Fatalf("the state was not let go: %v", err)
+	}
+	release()
 }

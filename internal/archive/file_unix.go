@@ -12,27 +12,6 @@ func openFile(name string, flag int) (*os.File, error) {
 	return os.OpenFile(name, flag, 0o666)
 }
 
-// lock takes the exclusive lock of an open file, which ends with the file or
-// the process. Without wait it returns errLocked if another has it.
-func lock(f *os.File, wait bool) error {
-	how := syscall.LOCK_EX
-	if !wait {
-		how |= syscall.LOCK_NB
-	}
-	for {
-		err := syscall.Flock(int(f.Fd()), how)
-		switch err {
-		case nil:
-			return nil
-		case syscall.EINTR:
-			continue
-		case syscall.EWOULDBLOCK:
-			return errLocked
-		}
-		return &os.PathError{Op: "lock", Path: f.Name(), Err: err}
-	}
-}
-
 // mapFile makes the first size bytes of a file readable in memory, for as long
 // as release is not called.
 func mapFile(f *os.File, size int) (data []byte, release func() error, err error) {

@@ -33,25 +33,6 @@ func openFile(name string, flag int) (*os.File, error) {
 	return os.NewFile(uintptr(h), name), nil
 }
 
-// lock takes the exclusive lock of an open file, which ends with the file or
-// the process. Without wait it returns errLocked if another has it. Locks are
-// mandatory here, so the byte that is locked lies where no data ever is.
-func lock(f *os.File, wait bool) error {
-	flags := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK)
-	if !wait {
-		flags |= windows.LOCKFILE_FAIL_IMMEDIATELY
-	}
-	at := windows.Overlapped{OffsetHigh: 1 << 30}
-	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &at)
-	switch err {
-	case nil:
-		return nil
-	case windows.ERROR_LOCK_VIOLATION, windows.ERROR_IO_PENDING:
-		return errLocked
-	}
-	return &os.PathError{Op: "lock", Path: f.Name(), Err: err}
-}
-
 // mapFile makes the first size bytes of a file readable in memory, for as long
 // as release is not called.
 func mapFile(f *os.File, size int) (data []byte, release func() error, err error) {

@@ -20,6 +20,7 @@ import (
 	"strconv"
 	"strings"
 
+	"spoor/internal/lock"
 	"spoor/internal/weburl"
 )
 
@@ -29,8 +30,6 @@ const indexVersion = 1
 
 // chunkSize is how many bytes of lines are sorted in memory at a time.
 const chunkSize = 64 << 20
-
-var errLocked = errors.New("locked by another process")
 
 // A Meta is the first line of an index, behind "!meta ": what it is an index
 // of. It sorts before all keys.
@@ -180,7 +179,7 @@ func buildIndex(archive, path string, info os.FileInfo, report func(string, erro
 		if err != nil {
 			return nil, &placeError{err}
 		}
-		if err := lock(f, true); err != nil {
+		if err := lock.Wait(f); err != nil {
 			f.Close()
 			return nil, &placeError{err}
 		}

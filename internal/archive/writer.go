@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+
+	"spoor/internal/lock"
 )
 
 const (
@@ -234,7 +236,7 @@ func (w *Writer) resume() error {
 			continue
 		}
 		f, size, err := w.claim(p)
-		if errors.Is(err, errLocked) || errors.Is(err, os.ErrNotExist) {
+		if errors.Is(err, lock.ErrHeld) || errors.Is(err, os.ErrNotExist) {
 			continue // somebody is writing or closing it
 		}
 		if err != nil {
@@ -276,11 +278,11 @@ func (w *Writer) claim(p part) (f *os.File, size int64, err error) {
 			f.Close()
 		}
 	}()
-	if err := lock(f, false); err != nil {
+	if err := lock.Try(f, true); err != nil {
 		return nil, 0, err
 	}
 	if !isAt(f, name) {
-		return nil, 0, errLocked // somebody closed it between our two calls
+		return nil, 0, lock.ErrHeld // somebody closed it between our two calls
 	}
 	if !p.open {
 		info, err := f.Stat()
@@ -332,9 +334,9 @@ func (w *Writer) create(serial int) error {
 		if err != nil {
 			return err
 		}
-		if err := lock(f, false); err != nil || !isAt(f, path) {
+		if err := lock.Try(f, true); err != nil || !isAt(f, path) {
 			f.Close()
-			if err == nil || errors.Is(err, errLocked) {
+			if err == nil || errors.Is(err, lock.ErrHeld) {
 				continue // another writer took it for one that was left
 			}
 			return err

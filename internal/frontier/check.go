@@ -59,7 +59,7 @@ func Check(dir string, o Options, repair bool) (f *Finding, err error) {
 }
 
 // acquireExisting takes the lock of a store that must be there.
-func acquireExisting(dir string, o Options) (*lock, error) {
+func acquireExisting(dir string, o Options) (*held, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.log"))
 	if err == nil && len(names) == 0 {
 		return nil, noStore(dir)

@@ -41,7 +41,7 @@ type Options struct {
 type Store struct {
 	dir      string
 	readOnly bool
-	lock     *lock
+	lock     *held
 	log      *log
 	x        *index
 	unmap    func() error

@@ -10,15 +10,14 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"spoor/internal/lock"
 )
 
 // This file is the lock of a store: one process writes, or several read. The
 // system drops it when a process dies, however that happens.
 
 const lockName = "lock"
-
-// errLocked says that another process has the lock.
-var errLocked = errors.New("locked")
 
 // Locked says that another process had the store for longer than was waited.
 type Locked struct {
@@ -34,11 +33,11 @@ func (e *Locked) Error() string {
 	return fmt.Sprintf("%s is in use by %s\nhint: wait for it to end; a store is for one process at a time", e.Dir, holder)
 }
 
-// lock is a lock that is held.
-type lock struct{ f *os.File }
+// held is a lock that is held.
+type held struct{ f *os.File }
 
 // acquire waits for the lock of dir.
-func acquire(dir string, o Options) (*lock, error) {
+func acquire(dir string, o Options) (*held, error) {
 	name := filepath.Join(dir, lockName)
 	mode := os.O_RDWR | os.O_CREATE
 	if o.ReadOnly {
@@ -55,8 +54,8 @@ func acquire(dir string, o Options) (*lock, error) {
 		return nil, fmt.Errorf("locking the store: %w", err)
 	}
 	for end := time.Now().Add(o.Wait); ; time.Sleep(5 * time.Millisecond) {
-		err = tryLock(f, !o.ReadOnly)
-		if !errors.Is(err, errLocked) {
+		err = lock.Try(f, !o.ReadOnly)
+		if !errors.Is(err, lock.ErrHeld) {
 			break
 		}
 		if !time.Now().Before(end) {
@@ -69,7 +68,7 @@ func acquire(dir string, o Options) (*lock, error) {
 		f.Close()
 		return nil, err
 	}
-	l := &lock{f}
+	l := &held{f}
 	if !o.ReadOnly {
 		l.say(o.Holder)
 	}
@@ -78,10 +77,10 @@ func acquire(dir string, o Options) (*lock, error) {
 
 // say writes who holds the lock into its file. It is a courtesy: if the disk is
 // full those who wait are told less.
-func (l *lock) say(holder string) {
+func (l *held) say(holder string) {
 	if l.f.Truncate(0) == nil && holder != "" {
 		l.f.WriteAt([]byte(holder+"\n"), 0)
 	}
 }
 
-func (l *lock) release() error { return l.f.Close() }
+func (l *held) release() error { return l.f.Close() }

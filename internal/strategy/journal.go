@@ -29,7 +29,7 @@ type Journal struct {
 
 const (
 	journalName   = "journal"
-	journalFormat = "spoor-evolve 1 "
+	journalFormat = "spoor-evolve 2 "
 	frameHead     = 16
 )
 
@@ -70,7 +70,7 @@ func (j *Journal) replay(b []byte, s Strategy, generation int) error {
 			return fmt.Errorf("this is the state of «%s», not of «%s»\nhint: use another -state directory, or the same strategy and parameters",
 				name, bytes.TrimSpace(j.head[len(journalFormat):]))
 		}
-		return errors.New("this is no state of evolve, or of a newer one\nhint: use another -state directory")
+		return errors.New("this is no state of this version of evolve\nhint: use another -state directory")
 	}
 	j.keep = int64(len(line)) + 1
 	for len(rest) >= frameHead && (generation == 0 || j.last < generation-1) {
