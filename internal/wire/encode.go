@@ -200,9 +200,17 @@ func appendEscaped(dst, b []byte) []byte {
 	if !valid(b) {
 		b = []byte(string([]rune(string(b))))
 	}
-	if len(b) > chunkSize {
+	switch {
+	case canEscape:
+		dst, b = appendBlocks(dst, b)
+	case len(b) > chunkSize:
 		dst, b = appendChunks(dst, b)
 	}
+	return append(appendBytes(dst, b), '"')
+}
+
+// appendBytes appends b, byte by byte.
+func appendBytes(dst, b []byte) []byte {
 	n := len(dst)
 	dst = slices.Grow(dst, len(b)*longest+8)
 	dst = dst[:cap(dst)]
@@ -211,8 +219,27 @@ func appendEscaped(dst, b []byte) []byte {
 		binary.LittleEndian.PutUint64(dst[n:], e)
 		n += int(e >> 56)
 	}
-	dst[n] = '"'
-	return dst[:n+1]
+	return dst[:n]
+}
+
+// appendBlocks appends as much of b as fills whole blocks of 16 bytes, and returns
+// the rest. It asks nothing of the bytes but whether they have a short escape, so
+// that nothing depends on where the escapes are.
+func appendBlocks(dst, b []byte) (_, rest []byte) {
+	const most = chunkSize / 16
+	for len(b) >= 16 {
+		blocks := min(len(b)/16, most)
+		if need := 32*blocks + 16; cap(dst)-len(dst) < need {
+			dst = slices.Grow(dst, need+len(b)+len(b)/8)
+		}
+		n := len(dst)
+		wrote, read := escape(dst[n:cap(dst)], b, blocks)
+		dst, b = dst[:n+wrote], b[read:]
+		if read < 16*blocks {
+			dst, b = appendBytes(dst, b[:16]), b[16:]
+		}
+	}
+	return dst, b
 }
 
 // appendChunks appends as much of b as fills whole chunks, and returns the rest.

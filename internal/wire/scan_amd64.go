@@ -2,6 +2,8 @@
 
 package wire
 
+import "golang.org/x/sys/cpu"
+
 // specials is specialsGeneric.
 func specials(masks []uint64, b []byte) {
 	if len(masks) > 0 {
@@ -20,6 +22,40 @@ func quoteNear(b []byte) int {
 	}
 	return n*blockSize + quoteNearGeneric(b[n*blockSize:])
 }
+
+// canEscape tells whether this processor can do escape.
+var canEscape = cpu.X86.HasSSSE3 && cpu.X86.HasPOPCNT
+
+// escape writes the first blocks of 16 bytes of b into dst as they stand in a JSON
+// string, and tells how much it wrote and read. It stops before a block with a
+// control character that has no short escape. dst must have room for twice what
+// is read and 16 bytes more. It may be called only if canEscape.
+func escape(dst, b []byte, blocks int) (wrote, read int) {
+	_, _ = dst[32*blocks+15], b[16*blocks-1]
+	return escapeSSSE3(&dst[0], &b[0], blocks, &between, &shorts)
+}
+
+// between holds, for every mask of eight bytes, which of 16 bytes go where so that
+// a backslash stands before those that the mask means. Number 8 is a backslash.
+var between = func() (t [256][16]byte) {
+	for mask := range t {
+		n := 0
+		for i := range 8 {
+			if mask>>i&1 != 0 {
+				t[mask][n] = 8
+				n++
+			}
+			t[mask][n] = byte(i)
+			n++
+		}
+	}
+	return t
+}()
+
+// escapeSSSE3 is escape. Of shorts it needs the first 16.
+//
+//go:noescape
+func escapeSSSE3(dst, src *byte, blocks int, between *[256][16]byte, shorts *[256]byte) (wrote, read int)
 
 // specialsSSE2 fills n masks from n blocks.
 //

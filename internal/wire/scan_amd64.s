@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// Only SSE2 is used, which every amd64 has.
+// SSE2, which every amd64 has, and for escaping SSSE3, if it is there.
 
 // SPREAD puts 16 copies of a byte into a register.
 #define SPREAD(bytes, reg) \
@@ -106,4 +106,75 @@ found:
 	SUBQ     DI, SI
 	ADDQ     SI, AX
 	MOVQ     AX, ret+16(FP)
+	RET
+
+// HALF writes the eight bytes in the low half of reg to DI, escaped as the low
+// eight bits of AX say, and moves DI behind them. The high half of reg is all
+// backslashes; the control that puts them between is between[mask].
+#define HALF(reg) \
+	MOVBLZX AX, R8        \
+	POPCNTL R8, R9        \
+	SHLL    $4, R8        \
+	MOVOU   (R12)(R8*1), X8 \
+	PSHUFB  X8, reg       \
+	MOVOU   reg, (DI)     \
+	LEAQ    8(DI)(R9*1), DI
+
+// func escapeSSSE3(dst, src *byte, blocks int, between *[256][16]byte, shorts *[256]byte) (wrote, read int)
+TEXT ·escapeSSSE3(SB), NOSPLIT, $0-56
+	MOVQ  dst+0(FP), DI
+	MOVQ  src+8(FP), SI
+	MOVQ  blocks+16(FP), CX
+	SPREAD($0x7070707070707070, X10)
+	MOVQ  shorts+32(FP), AX
+	MOVOU (AX), X11                  // what follows the backslash, by control character
+	SPREAD($0x1f1f1f1f1f1f1f1f, X12)
+	SPREAD($0x2222222222222222, X13) // quotes
+	SPREAD($0x5c5c5c5c5c5c5c5c, X14) // backslashes
+	PXOR  X9, X9
+	MOVQ  between+24(FP), R12
+
+block:
+	MOVOU    (SI), X0
+	MOVO     X0, X1
+	MOVO     X0, X2
+	MOVO     X0, X3
+	PMINUB   X12, X1
+	PCMPEQB  X0, X1     // control characters
+	PCMPEQB  X13, X2
+	PCMPEQB  X14, X3
+	POR      X1, X2
+	POR      X3, X2
+	PMOVMSKB X2, AX     // all that is escaped
+
+	// Control characters become what follows their backslash. 0x70 more than one
+	// above 0x0f has the high bit, for which PSHUFB gives zero.
+	MOVO     X0, X4
+	PADDUSB  X10, X4
+	MOVO     X11, X5
+	PSHUFB   X4, X5
+	PAND     X1, X5
+	PANDN    X0, X1
+	POR      X5, X1
+	MOVO     X1, X6
+	PCMPEQB  X9, X6
+	PMOVMSKB X6, BX
+	TESTL    BX, BX
+	JNZ      done       // one that has no short escape
+
+	MOVO       X1, X7
+	PUNPCKLQDQ X14, X7
+	PUNPCKHQDQ X14, X1
+	HALF(X7)
+	SHRL       $8, AX
+	HALF(X1)
+	ADDQ       $16, SI
+	DECQ       CX
+	JNZ        block
+
+done:
+	SUBQ dst+0(FP), DI
+	SUBQ src+8(FP), SI
+	MOVQ DI, wrote+40(FP)
+	MOVQ SI, read+48(FP)
 	RET

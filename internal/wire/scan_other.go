@@ -4,4 +4,10 @@ package wire
 
 func specials(masks []uint64, b []byte) { specialsGeneric(masks, b) }
 
+const canEscape = false
+
+func escape([]byte, []byte, int) (wrote, read int) {
+	panic("wire: escape without the instructions for it")
+}
+
 func quoteNear(b []byte) int { return quoteNearGeneric(b) }

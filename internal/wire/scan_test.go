@@ -3,6 +3,7 @@ package wire
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -82,5 +83,43 @@ func TestTheEndOfABodyIsTheFirstQuoteThatIsNotEscaped(t *testing.T) {
 		if got, want := quoteNear(b), quoteNearGeneric(b); got != want {
 			t.Fatalf("quoteNear(%q) = %d, want %d", b, got, want)
 		}
+	}
+}
+
+// Blocks are escaped as bytes are, one by one, wherever the escapes stand.
+func TestBlocksAreEscapedAsBytesAre(t *testing.T) {
+	if !canEscape {
+		t.Skip("this processor, or this build, escapes byte by byte")
+	}
+	rng := rand.New(rand.NewPCG(3, 0))
+	check := func(b []byte) {
+		t.Helper()
+		want := string(appendBytes([]byte("before "), b))
+		got, rest := appendBlocks([]byte("before "), b)
+		if got = appendBytes(got, rest); string(got) != want {
+			t.Fatalf("%q becomes\n%q, want\n%q", b, got, want)
+		}
+	}
+	for c := range 256 { // every byte at every place of a block
+		for at := range 33 {
+			b := []byte(strings.Repeat("x", 33))
+			b[at] = byte(c)
+			check(b)
+		}
+	}
+	for range 5000 { // every density of escapes, long ones among them
+		b := make([]byte, rng.IntN(3*chunkSize))
+		some, long := rng.IntN(20)+1, rng.IntN(40)
+		for i := range b {
+			switch {
+			case rng.IntN(some) == 0:
+				b[i] = "\"\\\b\f\n\r\t"[rng.IntN(7)]
+			case long == 0 && rng.IntN(50) == 0:
+				b[i] = byte(rng.IntN(32))
+			default:
+				b[i] = byte(' ' + rng.IntN(256-' '))
+			}
+		}
+		check(b)
 	}
 }
