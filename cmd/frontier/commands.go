@@ -57,6 +57,7 @@ func newCommand(sub subcommand, stdin io.Reader, stdout, stderr io.Writer) *comm
 		fs.BoolVar(&c.strict, "strict", false, "a line that is no record ends the command with status 1")
 		fs.Var(&c.limit, "limit", "longest line accepted, in `bytes` (KiB, MiB)")
 		fs.StringVar(&c.summary, "summary", "", "write to `file`, as one JSON object, counts of the records that were added and of what the store then holds")
+		fs.IntVar(&c.generation, "generation", 0, "with -summary: the `number` of the generation whose outcomes these are; 0 is what they say")
 	case "next":
 		fs.IntVar(&c.n, "n", 0, "hand out at most so `many` addresses; needed")
 		fs.IntVar(&c.perHost, "per-host", 0, "hand out at most so `many` of one host (and port), so that hosts share a batch; 0 is no limit")
@@ -166,7 +167,7 @@ func (c *command) add() (err error) {
 
 	tally := filter.NewTally(c.logger)
 	var changed, known, queries int64
-	sum := summary{Errors: map[string]int{}, Operators: map[string]yield{}}
+	sum := summary{Generation: c.generation, Errors: map[string]int{}, Operators: map[string]yield{}}
 	r := wire.NewReader(filter.Seeds(records), frontier.Sections)
 	r.Limit = int(c.limit)
 	var rec wire.Record

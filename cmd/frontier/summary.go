@@ -12,7 +12,7 @@ import (
 // A summary tells what one run of add was given, and what the store holds after
 // it. Adding the same records again gives the same counts of what was given.
 type summary struct {
-	Generation int              `json:"generation"` // the latest that an outcome belongs to
+	Generation int              `json:"generation"` // whose outcomes these are: as add was told, else the latest that one names
 	Outcomes   int              `json:"outcomes"`   // records that tell what came of an address
 	Cost       int              `json:"cost"`       // outcomes for which somebody was asked
 	Failed     int              `json:"failed"`     // of these, what gave no page: errors, and statuses other than 2xx
