@@ -19,12 +19,12 @@ import (
 const imports = `
 	# The floor imports nothing of ours. gosite is a web of its own and stands
 	# beside it: it knows neither the record nor the crawl.
-	floor = wire weburl text genetic niche robots lock
+	floor = wire weburl text genetic niche robots sitemap lock
 	floor gosite:
 
 	# The second row stands on the floor; its rooms do not import each other.
 	# judge, search and report are given graphs and documents by cmd.
-	page topic fitness graph frontier polite archive search judge report: floor
+	page topic fitness graph frontier polite web archive search judge report: floor
 
 	# Strategy alone knows both the wire and the maths. A strategy that wants
 	# fresh addresses emits a query.
