@@ -69,6 +69,8 @@ var (
 		{"niche", Address, kindString, unsafe.Offsetof(Record{}.Niche), zeroOmitted, false, ""},
 		{"query", Address, kindString, unsafe.Offsetof(Record{}.Query), zeroOmitted, true, ""},
 		{"retries", Address, kindInt, unsafe.Offsetof(Record{}.Retries), zeroOmitted, false, ""},
+		{"etag", Address, kindString, unsafe.Offsetof(Record{}.ETag), zeroOmitted, false, ""},
+		{"last_modified", Address, kindString, unsafe.Offsetof(Record{}.LastModified), zeroOmitted, false, ""},
 
 		{"final_url", Fetch, kindString, unsafe.Offsetof(Record{}.FinalURL), zeroOmitted, false, ""},
 		{"redirects", Fetch, kindRedirects, unsafe.Offsetof(Record{}.Redirects), zeroOmitted, false, ""},
@@ -125,6 +127,8 @@ var (
 		{"archived", 0, kindBool, unsafe.Offsetof(Link{}.Archived), zeroOmitted, false, ""},
 		{"score", 0, kindFloat, unsafe.Offsetof(Link{}.Score), zeroOmitted, false, ""},
 		{"scores", 0, kindScores, unsafe.Offsetof(Link{}.Scores), zeroOmitted, false, ""},
+		{"lastmod", 0, kindString, unsafe.Offsetof(Link{}.LastMod), zeroOmitted, false, ""},
+		{"priority", 0, kindFloat, unsafe.Offsetof(Link{}.Priority), zeroOmitted, false, ""},
 	})
 )
 

@@ -97,6 +97,9 @@ type Record struct {
 	Query      string   // without URL: a query to resolve; with URL: the query that found it
 	Retries    int      // failed attempts so far
 
+	ETag         string // ETag of an earlier answer: fetch asks whether the page has changed
+	LastModified string // Last-Modified of an earlier answer, as the server wrote it: the same
+
 	// Fetch section.
 
 	FinalURL      string     // where the redirects ended, if anywhere else
@@ -178,6 +181,8 @@ type Link struct {
 	Archived Bool     // false: the archive given by -within cannot answer it
 	Score    Float    // what the link promises
 	Scores   []Scored // by measure, sorted by name
+	LastMod  string   // when the target changed, as a sitemap says
+	Priority Float    // in [0, 1]: what a sitemap says of the target's rank on its own site
 
 	extra string // members that have no name here, as they came, joined by commas
 }
