@@ -59,6 +59,19 @@ type WriterOptions struct {
 	// [DefaultMaxSize].
 	MaxSize int64
 
+	// Digest is how payloads and blocks are digested: sha1, which is what ""
+	// means, or sha256.
+	Digest string
+
+	// Zstd makes files of zstd frames, named .warc.zst, instead of gzip members.
+	Zstd bool
+
+	// Known asks earlier archives for a capture of that URL whose payload has
+	// that digest, or for the newest one if digest is empty. It names a response
+	// or a resource, never a revisit, and is called by several goroutines at
+	// once. Nil: there are no earlier archives.
+	Known func(url, digest string) (Original, bool)
+
 	// Info is written at the head of each file: software, operator, robots,
 	// http-header-user-agent, … The writer itself adds format, conformsTo and
 	// hostname.
@@ -69,6 +82,14 @@ type WriterOptions struct {
 
 	// Random is where record identifiers come from; nil means crypto/rand.
 	Random io.Reader
+}
+
+// An Original is the capture that a revisit refers to.
+type Original struct {
+	URL    string
+	Date   time.Time
+	ID     string // of its record, in angle brackets; may be empty
+	Digest string // of its payload, with its label; may be empty
 }
 
 // An Exchange is one request with its answer.
@@ -85,6 +106,19 @@ type Exchange struct {
 	// server had to say.
 	Truncated string
 
+	// Protocols are what the exchange went over, as in the WARC-Protocol field:
+	// http/1.1 or h2, and tls/1.3. May be empty.
+	Protocols []string
+
+	// NotModified says that this is the answer 304 to a conditional request: it
+	// becomes a revisit of the capture that the server confirms.
+	NotModified bool
+
+	// NoArchive, if not empty, is why the answer must not be kept, as in
+	// "robots meta tag". Of the exchange nothing is written but a metadata
+	// record that says so.
+	NoArchive string
+
 	Metadata Metadata
 }
 
@@ -99,9 +133,11 @@ type Metadata struct {
 	Generation int
 	Priority   *float64 // nil: none
 	Parents    []string // URLs
+	Unverified string   // why the server's certificate is not to be trusted
 }
 
-// A Location is where a capture was written.
+// A Location is where a capture was written. If it was not ([Exchange.NoArchive])
+// there is only the digest.
 type Location struct {
 	Filename string // without directory, as it will be when the file is closed
 	Offset   int64  // of the response or revisit
@@ -566,6 +602,7 @@ func (m *Metadata) fields() []Field {
 	for _, p := range m.Parents {
 		add("parent", p)
 	}
+	add("unverified-certificate", m.Unverified)
 	return all
 }
 
