@@ -86,10 +86,9 @@ type WriterOptions struct {
 
 // An Original is the capture that a revisit refers to.
 type Original struct {
-	URL    string
-	Date   time.Time
-	ID     string // of its record, in angle brackets; may be empty
-	Digest string // of its payload, with its label; may be empty
+	URL  string
+	Date time.Time
+	ID   string // of its record, in angle brackets; may be empty
 }
 
 // An Exchange is one request with its answer.
