@@ -1,11 +1,13 @@
 // Package polite knows when a host may be asked again.
 //
 // A [Transport] is an http.RoundTripper that waits: one request at a time for a
-// host, a pause after each that grows with the host's own slowness, and a
-// back-off after failures. [Robots] keeps what robots.txt says. [Guard] keeps
-// connections away from addresses that are nobody's business on the open web.
+// host, a pause after each that grows with the host's own slowness, a back-off
+// after failures, and as many requests a second as one wishes at most. [Robots]
+// keeps what robots.txt says. [Guard] keeps connections away from addresses that
+// are nobody's business on the open web.
 //
-// [Save] and [Load] carry what both know from one process to the next.
+// What both know is carried from one process to the next by their methods Save
+// and Load.
 //
 // What is asked, and in which order, is left to the caller.
 package polite
@@ -18,6 +20,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
@@ -29,9 +32,9 @@ import (
 
 // The manners of a crawler that nobody has told otherwise.
 const (
-	DefaultDelay = 2 * time.Second  // least pause between two requests to a host
-	MaxDelay     = 60 * time.Second // most that crawl-delay or slowness can make of it
-	Slowness     = 5                // the pause is this many times what the last fetch took
+	DefaultDelay    = 2 * time.Second  // least pause between two requests to a host
+	DefaultMaxDelay = 60 * time.Second // most that crawl-delay or slowness can make of it
+	DefaultSlowness = 5                // the pause is this many times what the last fetch took
 
 	FirstBackoff = 60 * time.Second // pause after a failure, doubled by each further one
 	MaxBackoff   = 24 * time.Hour
@@ -57,29 +60,59 @@ func (e *HoldError) Error() string {
 // begins when the body of a response is closed, which the caller must do, and
 // lasts
 //
-//	max(Delay, min(max(crawl-delay, 5 × last fetch time), MaxDelay))
+//	max(Delay, min(max(crawl-delay, Slowness × last fetch time), MaxDelay))
 //
-// After a network error, 429 or 503 the host is held for 60 s, doubled by every
-// further failure up to a day, give or take a tenth, or for as long as its
-// Retry-After asks if that is longer. A host that is held is not waited for:
-// the request fails with a [HoldError], so that one host cannot hold up
-// the others. Half an hour without failure after the end of the last hold wipes
-// the slate clean.
+// or longer if HostRate asks for it. What the last fetch took is counted from
+// when the connection was asked for, if Base tells (net/http/httptrace), so that
+// what Base waits for before that makes no host look slow.
+//
+// After a network error, 429 or 5xx the host is held for 60 s, doubled by every
+// further failure up to a day, give or take a tenth. Any answer of 4xx or 5xx may
+// ask for more with Retry-After. A host that is held is not waited for: the
+// request fails with a [HoldError], so that one host cannot hold up the others.
+// Half an hour without failure after the end of the last hold wipes the slate
+// clean.
 //
 // A host is what stands in the request's URL, which [NewRequest] makes the name
 // in lower case, with the port if it is not the default one.
+//
+// The fields are set before the first request. A Transport is safe for concurrent
+// use and starts no goroutine.
 type Transport struct {
 	Base http.RoundTripper
 
-	// Delay is the least pause between two requests to a host. If it is 0
-	// there is no wait of any kind, nor any hold, and requests to one host may
-	// run side by side.
+	// Delay is the least pause between two requests to a host. If Delay and
+	// HostRate are 0 there is no wait for a host of any kind, nor any hold, and
+	// requests to one host may run side by side.
 	Delay time.Duration
+
+	// MaxDelay is the most that crawl-delay and slowness can make of the pause;
+	// 0 means [DefaultMaxDelay]. Delay is kept even if it is longer.
+	MaxDelay time.Duration
+
+	// Slowness is how many times as long as the last fetch took the host rests;
+	// 0 means [DefaultSlowness], less than 0 that it does not matter.
+	Slowness float64
+
+	// Rate is how many requests a second may begin, over all hosts; 0 is any
+	// number. Hosts that may be asked are asked in the order in which they came
+	// to be so, evenly spaced; a host that rests takes nobody's turn.
+	Rate float64
+
+	// HostRate is how many requests a second may begin to one host; 0 is as many
+	// as the pauses allow.
+	HostRate float64
 
 	// Seed makes the jitter repeatable: it is drawn from the seed, the host
 	// and the number of its failures.
 	Seed uint64
 
+	// Clamped, if not nil, is told once of every host whose crawl-delay is more
+	// than MaxDelay: what it asks for, and what it gets. It may be called from
+	// several goroutines.
+	Clamped func(host string, asked, granted time.Duration)
+
+	pacer pacer // of Rate
 	mu    sync.Mutex
 	hosts map[string]*host
 }
@@ -90,6 +123,8 @@ type host struct {
 	turn     chan struct{}
 	users    int           // requests that wait for the turn or have it
 	crawl    time.Duration // crawl-delay
+	clamped  bool          // which has been told to be too long
+	ended    time.Time     // when the last visit was over
 	next     time.Time     // end of the pause
 	failures int           // in a row, without half an hour of calm
 	failed   time.Time     // when the last of them was
@@ -136,14 +171,44 @@ func (t *Transport) find(name string) *host {
 	return h
 }
 
-// SetCrawlDelay tells what the robots.txt of the host asks for.
+// polite tells whether hosts are waited for at all.
+func (t *Transport) polite() bool { return t.Delay > 0 || t.HostRate > 0 }
+
+// maxDelay is MaxDelay with its default, and never less than Delay.
+func (t *Transport) maxDelay() time.Duration {
+	if t.MaxDelay == 0 {
+		return max(t.Delay, DefaultMaxDelay)
+	}
+	return max(t.Delay, t.MaxDelay)
+}
+
+// slow is the pause that a fetch calls for by what it took, before it is clamped.
+func (t *Transport) slow(took time.Duration) time.Duration {
+	times := t.Slowness
+	if times == 0 {
+		times = DefaultSlowness
+	}
+	return time.Duration(min(times*float64(took), float64(MaxBackoff)))
+}
+
+// SetCrawlDelay tells what the robots.txt of the host asks for. It counts from
+// the last visit on, which may have been for robots.txt.
 func (t *Transport) SetCrawlDelay(name string, d time.Duration) {
-	if t.Delay == 0 {
+	if !t.polite() {
 		return
 	}
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.find(name).crawl = d
+	h, limit := t.find(name), t.maxDelay()
+	h.crawl = d
+	if next := h.ended.Add(min(d, limit)); next.After(h.next) {
+		h.next = next
+	}
+	tell := d > limit && !h.clamped && t.Clamped != nil
+	h.clamped = h.clamped || tell
+	t.mu.Unlock()
+	if tell {
+		t.Clamped(name, d, limit)
+	}
 }
 
 // HeldUntil is when the host may be asked again; the zero time if it is not
@@ -160,10 +225,13 @@ func (t *Transport) HeldUntil(name string) time.Time {
 // RoundTrip waits until the host may be asked, or until the request's context
 // ends, and asks it.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if t.Delay == 0 {
+	name, ctx := req.URL.Host, req.Context()
+	if !t.polite() {
+		if err := t.pace(ctx); err != nil {
+			return nil, err
+		}
 		return t.Base.RoundTrip(req)
 	}
-	name, ctx := req.URL.Host, req.Context()
 	h := t.use(name)
 	select {
 	case h.turn <- struct{}{}:
@@ -171,46 +239,59 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		t.done(h)
 		return nil, context.Cause(ctx)
 	}
-	if err := t.wait(ctx, name, h); err != nil {
+	err := t.wait(ctx, name, h)
+	if err == nil {
+		err = t.pace(ctx)
+	}
+	if err != nil {
 		<-h.turn
 		t.done(h)
 		return nil, err
 	}
 
-	start := time.Now()
-	resp, err := t.Base.RoundTrip(req)
+	v := &visit{ctx: ctx, t: t, name: name, h: h, begun: time.Now()}
+	resp, err := t.Base.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GetConn: v.begin})))
 	if err != nil {
-		t.finish(name, h, start, t.blames(ctx, err), 0)
+		v.failed = t.blames(ctx, err)
+		t.finish(v)
 		return nil, err
 	}
-	v := &visit{ReadCloser: resp.Body, ctx: ctx, t: t, name: name, h: h, start: start}
-	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable {
-		v.failed = true
-		v.retryAfter = RetryAfter(resp.Header, start)
+	v.ReadCloser = resp.Body
+	if v.failed = Fails(resp.StatusCode); v.failed || resp.StatusCode >= 400 {
+		now := time.Now()
+		v.retry = now.Add(RetryAfter(resp.Header, now))
 	}
 	resp.Body = v
 	return resp, nil
 }
 
+// Fails tells whether a status is the host's way of saying that it cannot cope,
+// after which it is held: 429 and 5xx.
+func Fails(status int) bool {
+	return status == http.StatusTooManyRequests || status >= 500
+}
+
+// pace returns when Rate lets one more request begin.
+func (t *Transport) pace(ctx context.Context) error {
+	if every := interval(t.Rate); every > 0 {
+		return t.pacer.wait(ctx, every)
+	}
+	return nil
+}
+
 // wait returns when the host may be asked.
 func (t *Transport) wait(ctx context.Context, name string, h *host) error {
-	t.mu.Lock()
-	next, until := h.next, h.until
-	t.mu.Unlock()
-	now := time.Now()
-	if now.Before(until) {
-		return &HoldError{name, until}
-	}
-	if !now.Before(next) {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(next.Sub(now))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	for {
+		t.mu.Lock()
+		next, until := h.next, h.until
+		t.mu.Unlock()
+		now := time.Now()
+		if now.Before(until) {
+			return &HoldError{name, until}
+		}
+		if err := sleep(ctx, next); err != nil || !next.After(now) {
+			return err // else the crawl-delay may have become known meanwhile
+		}
 	}
 }
 
@@ -222,17 +303,24 @@ func (t *Transport) blames(ctx context.Context, err error) bool {
 }
 
 // finish reckons when the host may be asked again and passes the turn on.
-func (t *Transport) finish(name string, h *host, start time.Time, failed bool, retryAfter time.Duration) {
-	now := time.Now()
+func (t *Transport) finish(v *visit) {
+	now, h := time.Now(), v.h
 	t.mu.Lock()
-	h.next = now.Add(max(t.Delay, min(max(h.crawl, Slowness*now.Sub(start)), MaxDelay)))
-	if failed {
+	pause := max(t.Delay, min(max(h.crawl, t.slow(now.Sub(v.begun))), t.maxDelay()))
+	h.ended, h.next = now, now.Add(pause)
+	if next := v.begun.Add(interval(t.HostRate)); next.After(h.next) {
+		h.next = next
+	}
+	if v.failed {
 		if h.failures > 0 && now.Sub(h.until) > Forgiveness {
 			h.failures = 0
 		}
 		h.failures++
 		h.failed = now
-		h.until = now.Add(max(t.backoff(name, h.failures), retryAfter))
+		h.until = now.Add(t.backoff(v.name, h.failures))
+	}
+	if v.retry.After(h.until) {
+		h.until = v.retry
 	}
 	h.users--
 	t.mu.Unlock()
@@ -251,17 +339,28 @@ func (t *Transport) backoff(name string, n int) time.Duration {
 	return time.Duration(float64(d) * (1 + Jitter*(2*rng.Float64()-1)))
 }
 
-// visit is the body of a response; closing it ends the visit to the host.
+// visit is one request to a host. It is the body of the response; closing it ends
+// the visit.
 type visit struct {
 	io.ReadCloser
-	ctx        context.Context // of the request: tells whose fault an error is
-	t          *Transport
-	name       string
-	h          *host
-	start      time.Time
-	failed     bool
-	retryAfter time.Duration
-	once       sync.Once
+	ctx    context.Context // of the request: tells whose fault an error is
+	t      *Transport
+	name   string
+	h      *host
+	begun  time.Time // guarded by the mutex of t, as is asked
+	asked  bool      // for a connection
+	failed bool
+	retry  time.Time // before which the host does not want to be asked
+	ends   sync.Once
+}
+
+// begin is called when a connection is asked for, again if it turns out stale.
+func (v *visit) begin(string) {
+	v.t.mu.Lock()
+	defer v.t.mu.Unlock()
+	if !v.asked {
+		v.begun, v.asked = time.Now(), true
+	}
 }
 
 func (v *visit) Read(p []byte) (int, error) {
@@ -274,7 +373,7 @@ func (v *visit) Read(p []byte) (int, error) {
 
 func (v *visit) Close() error {
 	err := v.ReadCloser.Close()
-	v.once.Do(func() { v.t.finish(v.name, v.h, v.start, v.failed, v.retryAfter) })
+	v.ends.Do(func() { v.t.finish(v) })
 	return err
 }
 

@@ -125,7 +125,7 @@ func Load(rd io.Reader, t *Transport, r *Robots, now time.Time) error {
 
 // forgotten tells whether there is nothing about h that matters after now.
 func (h *host) forgotten(now time.Time) bool {
-	return !h.next.After(now) && (h.failures == 0 || now.Sub(h.until) > Forgiveness)
+	return !h.next.After(now) && !h.until.After(now) && (h.failures == 0 || now.Sub(h.until) > Forgiveness)
 }
 
 // lines are the hosts that are not forgotten, sorted by name.
@@ -140,7 +140,10 @@ func (t *Transport) lines(now time.Time) []hostLine {
 		}
 		l := hostLine{Host: name, Next: h.next.UTC(), Crawl: h.crawl.Seconds()}
 		if h.failures > 0 {
-			l.Until, l.Failures, l.Failed = h.until.UTC(), h.failures, h.failed.UTC()
+			l.Failures, l.Failed = h.failures, h.failed.UTC()
+		}
+		if h.failures > 0 || h.until.After(now) {
+			l.Until = h.until.UTC()
 		}
 		all = append(all, l)
 	}
@@ -160,7 +163,7 @@ func (t *Transport) remember(lines []hostLine, now time.Time) {
 	for _, l := range lines {
 		h := host{
 			turn:     make(chan struct{}, 1),
-			next:     earlier(l.Next, now.Add(max(t.Delay, MaxDelay))),
+			next:     earlier(l.Next, now.Add(max(t.maxDelay(), interval(t.HostRate)))),
 			crawl:    time.Duration(max(0, min(l.Crawl, RobotsTTL.Seconds())) * float64(time.Second)),
 			failures: max(0, l.Failures),
 			failed:   earlier(l.Failed, now),

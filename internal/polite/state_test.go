@@ -75,7 +75,7 @@ func TestPolitenessOutlivesTheProcess(t *testing.T) {
 			t.Errorf("robots.txt asked for %d times", n)
 		}
 		times := w.asked["a.test"] // start, end, start, end of robots.txt and three pages
-		for i := 4; i < len(times); i += 2 {
+		for i := 2; i < len(times); i += 2 {
 			if got := times[i].Sub(times[i-1]); got != 20*time.Second {
 				t.Errorf("page %d: rested %v, want the crawl-delay", i/2, got)
 			}
@@ -225,7 +225,7 @@ func TestAStateOfTheFarFutureSilencesNobodyForLong(t *testing.T) {
 {"robots":"http://b.test","expires":"2999-01-01T00:00:00Z","status":404}
 `
 		l := live(t, &web{}, []byte(state))
-		if got := time.Until(l.hosts["a.test"].next); got != MaxDelay {
+		if got := time.Until(l.hosts["a.test"].next); got != DefaultMaxDelay {
 			t.Errorf("a host rests for %v", got)
 		}
 		for origin, want := range map[string]time.Duration{"http://a.test": RobotsRetry, "http://b.test": RobotsTTL} {
