@@ -20,7 +20,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strconv"
 	"strings"
@@ -62,9 +61,8 @@ func (e *HoldError) Error() string {
 //
 //	max(Delay, min(max(crawl-delay, Slowness × last fetch time), MaxDelay))
 //
-// or longer if HostRate asks for it. What the last fetch took is counted from
-// when the connection was asked for, if Base tells (net/http/httptrace), so that
-// what Base waits for before that makes no host look slow.
+// or longer if HostRate asks for it. What the last fetch took is counted from when
+// Base is called, or from when it calls [Begin].
 //
 // After a network error, 429 or 5xx the host is held for 60 s, doubled by every
 // further failure up to a day, give or take a tenth. Any answer of 4xx or 5xx may
@@ -250,7 +248,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 
 	v := &visit{ctx: ctx, t: t, name: name, h: h, begun: time.Now()}
-	resp, err := t.Base.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GetConn: v.begin})))
+	resp, err := t.Base.RoundTrip(req.WithContext(context.WithValue(ctx, visitKey{}, v)))
 	if err != nil {
 		v.failed = t.blames(ctx, err)
 		t.finish(v)
@@ -347,19 +345,22 @@ type visit struct {
 	t      *Transport
 	name   string
 	h      *host
-	begun  time.Time // guarded by the mutex of t, as is asked
-	asked  bool      // for a connection
+	begun  time.Time // guarded by the mutex of t
 	failed bool
 	retry  time.Time // before which the host does not want to be asked
 	ends   sync.Once
 }
 
-// begin is called when a connection is asked for, again if it turns out stale.
-func (v *visit) begin(string) {
-	v.t.mu.Lock()
-	defer v.t.mu.Unlock()
-	if !v.asked {
-		v.begun, v.asked = time.Now(), true
+type visitKey struct{}
+
+// Begin is for a Base that lets requests wait before it sends them, and is called
+// with the request's context when the wait is over: the visit begins now, so that
+// no host looks slow for what it is not to blame for.
+func Begin(ctx context.Context) {
+	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
+		v.t.mu.Lock()
+		v.begun = time.Now()
+		v.t.mu.Unlock()
 	}
 }
 
