@@ -1,0 +1,551 @@
+package archive
+
+import (
+	zipfile "archive/zip"
+	"bufio"
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+const (
+	waczVersion = "1.1.1"
+	digits14    = "20060102150405" // a timestamp of an index
+
+	// An index of at most so many captures is packed as it is, which every
+	// reader searches rightly; a larger one as blocks of so many lines, which
+	// are loaded when they are needed. Readers make the key of a block in ways
+	// that differ in small things (whether "/a/" ends in a slash), so that they
+	// may look for an address in the wrong block.
+	maxPlainIndex = 20_000
+	indexBlock    = 3_000
+)
+
+// PackOptions are the parameters of a [Packer].
+type PackOptions struct {
+	Title    string
+	Software string
+
+	// Created is when the package says that it was made; zero means the time of
+	// its newest capture, so that the same archives make the same package.
+	Created time.Time
+
+	// Temp is a directory for temporary files, about as large as the archives
+	// that cannot be packed as they are; empty: that of the system.
+	Temp string
+
+	// Report, if not nil, is called for each fault of an archive.
+	Report func(archive string, err error)
+}
+
+// A PackedPage is a line of the list of pages: what a reader begins with.
+type PackedPage struct {
+	ID         string             `json:"id"` // made of URL and Time if empty
+	URL        string             `json:"url"`
+	Time       string             `json:"ts"` // RFC 3339, of the capture
+	Title      string             `json:"title,omitempty"`
+	Score      *float64           `json:"score,omitempty"`
+	Scores     map[string]float64 `json:"scores,omitempty"`
+	Relevant   *bool              `json:"relevant,omitempty"`
+	Generation *int               `json:"generation,omitempty"`
+	Depth      *int               `json:"depth,omitempty"`
+	Operator   string             `json:"operator,omitempty"`
+}
+
+// A Packer writes a WACZ file (Web Archive Collection Zipped, version 1.1.1):
+// archives, an index of all of them, a list of pages, and a description with a
+// digest of each. Memory does not grow with the archives.
+//
+// The same calls make the same bytes.
+type Packer struct {
+	options PackOptions
+	zip     *zipfile.Writer
+	out     *countingWriter
+	names   map[string]bool // of archives
+	lines   sorter
+	meta    Meta
+	newest  string // timestamp of 14 digits
+	pages   spool
+	files   []resource
+	scratch []byte
+}
+
+// A resource is a file in the package.
+type resource struct {
+	Name  string `json:"name"`
+	Path  string `json:"path"`
+	Hash  string `json:"hash"`
+	Bytes int64  `json:"bytes"`
+}
+
+// NewPacker returns a Packer that writes to w.
+func NewPacker(w io.Writer, o PackOptions) *Packer {
+	out := &countingWriter{w: w}
+	return &Packer{
+		options: o,
+		zip:     zipfile.NewWriter(out),
+		out:     out,
+		names:   map[string]bool{},
+		lines:   sorter{dir: o.Temp, chunk: chunkSize},
+		pages:   spool{dir: o.Temp},
+		scratch: make([]byte, 1<<20),
+	}
+}
+
+// Size is how many bytes have been written.
+func (p *Packer) Size() int64 { return p.out.n }
+
+// A countingWriter counts what passes.
+type countingWriter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *countingWriter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// Archive packs an archive: as it is if that is one gzip member a record, as
+// readers need it, else its records, each in a member of its own.
+func (p *Packer) Archive(path string) error {
+	name := p.name(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines, err := os.CreateTemp(p.options.Temp, ".cdxj-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(lines.Name())
+	defer lines.Close()
+	w := bufio.NewWriter(lines)
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	whole := io.NewSectionReader(f, 0, info.Size()) // of a file that still grows, what is there now
+	err = p.index(whole, name, true, func(line []byte) error {
+		_, err := w.Write(line)
+		return err
+	})
+	if errors.Is(err, errShared) {
+		return p.Records(path, nil)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := cmp.Or(w.Flush(), p.take(lines)); err != nil {
+		return err
+	}
+	_, err = whole.Seek(0, io.SeekStart)
+	return cmp.Or(err, p.store("archive/"+name, whole))
+}
+
+// Records packs the records of an archive that keep tells to, nil means all,
+// each in a gzip member of its own.
+func (p *Packer) Records(path string, keep func(*Record) bool) error {
+	packed, err := os.CreateTemp(p.options.Temp, ".warc-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(packed.Name())
+	defer packed.Close()
+	if err := p.repack(packed, path, keep); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	name := p.name(path)
+	p.names[name] = true
+	if _, err := packed.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	if err := p.index(packed, name, false, p.lines.add); err != nil {
+		return err
+	}
+	if _, err := packed.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return p.store("archive/"+name, packed)
+}
+
+// repack writes records, each in a gzip member of its own.
+func (p *Packer) repack(w io.Writer, path string, keep func(*Record) bool) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	r, err := NewReader(f)
+	if err != nil {
+		return err
+	}
+	block := spool{dir: p.options.Temp}
+	defer block.Close()
+	out := bufio.NewWriterSize(w, 1<<20)
+	gz, err := gzip.NewWriterLevel(out, level)
+	if err != nil {
+		return err
+	}
+	for {
+		rec, err := r.Next()
+		if err == io.EOF {
+			return out.Flush()
+		}
+		if err == nil && (keep == nil || keep(rec)) {
+			block.reset()
+			if _, err = io.CopyBuffer(&block, onlyReader{rec}, p.scratch); err == nil || err == io.ErrUnexpectedEOF {
+				err = rec.Close()
+			}
+			if err == nil {
+				gz.Reset(out)
+				err = cmp.Or(writeRecord(gz, rec, block.section(0, block.size), block.size), gz.Close())
+			}
+		}
+		if fault, ok := errors.AsType[*FormatError](err); ok {
+			p.report(path, fault)
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// onlyReader hides what else a reader can do, so that io.CopyBuffer uses the buffer.
+type onlyReader struct{ io.Reader }
+
+// writeRecord writes a record with the header of rec and another block.
+func writeRecord(w io.Writer, rec *Record, block io.Reader, length int64) error {
+	b := append([]byte("WARC/"), rec.Version...)
+	b = append(b, '\r', '\n')
+	for _, f := range rec.Header {
+		if !strings.EqualFold(f.Name, "Content-Length") {
+			b = appendField(b, f.Name, f.Value)
+		}
+	}
+	b = appendField(b, "Content-Length", strconv.FormatInt(length, 10))
+	b = append(b, '\r', '\n')
+	_, err := w.Write(b)
+	if err == nil {
+		_, err = io.Copy(w, block)
+	}
+	if err == nil {
+		_, err = io.WriteString(w, "\r\n\r\n")
+	}
+	return err
+}
+
+// name is a name in the package for an archive, which no other has.
+func (p *Packer) name(path string) string {
+	base := strings.TrimSuffix(filepath.Base(path), openSuffix)
+	for _, suffix := range []string{".gz", ".zst", ".warc", ".arc"} {
+		base = strings.TrimSuffix(base, suffix)
+	}
+	name := base + ".warc.gz"
+	for n := 2; p.names[name]; n++ {
+		name = fmt.Sprintf("%s-%d.warc.gz", base, n)
+	}
+	return name
+}
+
+// errShared says that a file is not one gzip member a record.
+var errShared = errors.New("records share their members")
+
+// index makes the lines of an archive. If it is to be packed as it is, a record
+// that is not alone in a gzip member is errShared.
+func (p *Packer) index(src io.Reader, name string, asIs bool, add func([]byte) error) error {
+	r, err := NewReader(src)
+	if err != nil {
+		return err
+	}
+	if asIs && r.m.format != gzipped {
+		return errShared
+	}
+	b := indexer{name: name, add: add, meta: &p.meta}
+	for {
+		rec, err := r.Next()
+		if err == io.EOF {
+			return b.settle()
+		}
+		if err == nil {
+			date := rec.Date().Format(digits14)
+			if err = b.take(rec); err == nil {
+				p.newest = max(p.newest, date)
+			}
+			if err == nil && rec.Length == 0 {
+				return errShared
+			}
+		}
+		if fault, ok := errors.AsType[*FormatError](err); ok {
+			p.report(name, fault)
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+func (p *Packer) report(name string, err error) {
+	if p.options.Report != nil {
+		p.options.Report(name, err)
+	}
+}
+
+// take adds the lines in f to the index.
+func (p *Packer) take(f *os.File) error {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	r := run{r: bufio.NewReader(f)}
+	for {
+		err := r.next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = p.lines.add(r.line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// Page adds a page to the list.
+func (p *Packer) Page(page PackedPage) error {
+	if page.ID == "" {
+		sum := sha256.Sum256([]byte(page.URL + " " + page.Time))
+		page.ID = hex.EncodeToString(sum[:10])
+	}
+	return writeJSON(&p.pages, page)
+}
+
+// writeJSON writes v as one line.
+func writeJSON(w io.Writer, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// create begins a file of the package. All have the oldest time that a zip file
+// can say.
+func (p *Packer) create(path string, method uint16) (*entryWriter, error) {
+	w, err := p.zip.CreateHeader(&zipfile.FileHeader{Name: path, Method: method, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
+	return &entryWriter{path: path, w: w, sum: sha256.New()}, err
+}
+
+// An entryWriter is a file of the package that is being written.
+type entryWriter struct {
+	path string
+	w    io.Writer
+	sum  hash.Hash
+	n    int64
+}
+
+func (e *entryWriter) Write(b []byte) (int, error) {
+	n, err := e.w.Write(b)
+	e.sum.Write(b[:n])
+	e.n += int64(n)
+	return n, err
+}
+
+// done lists the file among the resources.
+func (p *Packer) done(e *entryWriter) {
+	p.files = append(p.files, resource{e.path[strings.LastIndexByte(e.path, '/')+1:], e.path, labelSHA256(e.sum), e.n})
+}
+
+func labelSHA256(h hash.Hash) string { return "sha256:" + hex.EncodeToString(h.Sum(nil)) }
+
+// store packs a file without compressing it.
+func (p *Packer) store(path string, src io.Reader) error {
+	if name, ok := strings.CutPrefix(path, "archive/"); ok {
+		p.names[name] = true
+	}
+	e, err := p.create(path, zipfile.Store)
+	if err == nil {
+		_, err = io.CopyBuffer(onlyWriter{e}, onlyReader{src}, p.scratch)
+	}
+	p.done(e)
+	return err
+}
+
+// onlyWriter hides what else a writer can do, so that io.CopyBuffer uses the buffer.
+type onlyWriter struct{ io.Writer }
+
+// Close writes the index, the list of pages and the description, and removes
+// the temporary files. The package is not whole before it has returned nil.
+func (p *Packer) Close() error {
+	err := cmp.Or(p.writeIndex(), p.writePages(), p.describe(), p.zip.Close())
+	p.Abort()
+	return err
+}
+
+// Abort removes the temporary files of a package that is not to be finished.
+func (p *Packer) Abort() {
+	p.lines.close()
+	p.pages.Close()
+}
+
+// writeIndex writes the lines of all archives.
+func (p *Packer) writeIndex() error {
+	if p.meta.Captures <= maxPlainIndex {
+		e, err := p.create("indexes/index.cdxj", zipfile.Deflate)
+		if err != nil {
+			return err
+		}
+		w := bufio.NewWriterSize(e, 1<<16)
+		err = cmp.Or(p.lines.write(w), w.Flush())
+		p.done(e)
+		return err
+	}
+	e, err := p.create("indexes/index.cdx.gz", zipfile.Store)
+	if err != nil {
+		return err
+	}
+	b := blocks{w: e, dir: spool{dir: p.options.Temp}}
+	defer b.dir.Close()
+	if err := cmp.Or(b.head(), p.lines.write(&b), b.flush()); err != nil {
+		return err
+	}
+	p.done(e)
+	if e, err = p.create("indexes/index.idx", zipfile.Deflate); err != nil {
+		return err
+	}
+	_, err = io.Copy(e, b.dir.section(0, b.dir.size))
+	p.done(e)
+	return err
+}
+
+// blocks writes an index as gzip members of indexBlock lines, and another of
+// their first lines.
+type blocks struct {
+	w      io.Writer
+	dir    spool
+	first  []byte // key and timestamp of the block
+	lines  int
+	buf    bytes.Buffer // the block
+	packed bytes.Buffer
+	at     int64
+}
+
+const indexName = "index.cdx.gz"
+
+func (b *blocks) head() error {
+	_, err := fmt.Fprintf(&b.dir, "!meta 0 {\"format\": \"cdxj-gzip-1.0\", \"filename\": %q}\n", indexName)
+	return err
+}
+
+// Write takes one line.
+func (b *blocks) Write(line []byte) (int, error) {
+	if b.lines == 0 {
+		key, rest, _ := bytes.Cut(line, []byte(" "))
+		timestamp, _, _ := bytes.Cut(rest, []byte(" "))
+		b.first = slices.Concat(key, []byte(" "), timestamp)
+	}
+	b.buf.Write(line)
+	if b.lines++; b.lines < indexBlock {
+		return len(line), nil
+	}
+	return len(line), b.flush()
+}
+
+// flush writes the block.
+func (b *blocks) flush() error {
+	if b.lines == 0 {
+		return nil
+	}
+	b.packed.Reset()
+	gz, err := gzip.NewWriterLevel(&b.packed, level)
+	if err != nil {
+		return err
+	}
+	if _, err := gz.Write(b.buf.Bytes()); err != nil {
+		return err
+	}
+	if err := gz.Close(); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(b.packed.Bytes())
+	if _, err := fmt.Fprintf(&b.dir, "%s {\"offset\": %d, \"length\": %d, \"digest\": \"sha256:%x\", \"filename\": %q}\n",
+		b.first, b.at, b.packed.Len(), sum, indexName); err != nil {
+		return err
+	}
+	b.at += int64(b.packed.Len())
+	b.lines = 0
+	b.buf.Reset()
+	_, err = b.w.Write(b.packed.Bytes())
+	return err
+}
+
+// writePages writes the list of pages.
+func (p *Packer) writePages() error {
+	e, err := p.create("pages/pages.jsonl", zipfile.Deflate)
+	if err != nil {
+		return err
+	}
+	head := struct {
+		Format string `json:"format"`
+		ID     string `json:"id"`
+		Title  string `json:"title"`
+	}{"json-pages-1.0", "pages", "All Pages"}
+	if err := writeJSON(e, head); err != nil {
+		return err
+	}
+	_, err = io.Copy(e, p.pages.section(0, p.pages.size))
+	p.done(e)
+	return err
+}
+
+// describe writes the description and its digest.
+func (p *Packer) describe() error {
+	created := p.options.Created
+	if created.IsZero() {
+		created, _ = time.Parse(digits14, p.newest) // no capture: the zero time
+	}
+	text, err := json.MarshalIndent(struct {
+		Profile   string     `json:"profile"`
+		Version   string     `json:"wacz_version"`
+		Title     string     `json:"title"`
+		Created   string     `json:"created"`
+		Software  string     `json:"software"`
+		Resources []resource `json:"resources"`
+	}{"data-package", waczVersion, p.options.Title, created.UTC().Format(time.RFC3339), p.options.Software, p.files}, "", "  ")
+	if err != nil {
+		return err
+	}
+	const name = "datapackage.json"
+	e, err := p.create(name, zipfile.Deflate)
+	if err != nil {
+		return err
+	}
+	if _, err := e.Write(append(text, '\n')); err != nil {
+		return err
+	}
+	digest, err := p.create("datapackage-digest.json", zipfile.Deflate)
+	if err != nil {
+		return err
+	}
+	return writeJSON(digest, struct {
+		Path string `json:"path"`
+		Hash string `json:"hash"`
+	}{name, labelSHA256(e.sum)})
+}
