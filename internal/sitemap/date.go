@@ -1,0 +1,94 @@
+package sitemap
+
+import (
+	"strings"
+	"time"
+)
+
+// Dates as they should be, then as they are: those of the W3C profile of ISO 8601
+// (https://www.w3.org/TR/NOTE-datetime), which sitemaps and Atom have, and of RFC
+// 822, which RSS has, with the liberties that are taken with both. Fractions of
+// seconds need no mention.
+var (
+	days = []string{"2006-01-02", "2006-01", "2006", "20060102", "2006/01/02", "2006/1/2"}
+
+	times = []string{
+		time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05Z07",
+		"2006-01-02T15:04:05", "2006-01-02T15:04",
+		"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04:05 Z0700", "2006-01-02 15:04:05", "2006-01-02 15:04",
+		"20060102T150405Z07:00", "20060102T150405",
+	}
+
+	// The name of the day is cut off before.
+	mails = []string{"2 Jan 2006 15:04:05", "2 Jan 2006 15:04", "2 Jan 06 15:04:05", "2 Jan 06 15:04", "2 January 2006 15:04:05", "2-Jan-06 15:04:05"}
+)
+
+// zones are the offsets, in hours, of the names of RFC 822, section 5.1. What
+// else follows a date means nothing certain and counts as UTC (RFC 2822, section
+// 4.3).
+var zones = map[string]int{"EDT": -4, "EST": -5, "CDT": -5, "CST": -6, "MDT": -6, "MST": -7, "PDT": -7, "PST": -8}
+
+// earliest is when there were pages. Dates before it, such as those that
+// programs write for "none", are not believed.
+var earliest = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// maxDate is longer than any date.
+const maxDate = 64
+
+// lastMod is a date in one of two forms, see [Entry]; "" if s is none. A year or
+// month stands for its first day; a time without zone is UTC.
+func lastMod(s string) string {
+	if len(s) < 4 || len(s) > maxDate {
+		return ""
+	}
+	if s[0] < '0' || s[0] > '9' || len(s) > 2 && (s[1] == ' ' || s[2] == ' ' || s[2] == '-') {
+		return mailed(s)
+	}
+	if len(s) <= len(time.DateOnly) {
+		for _, layout := range days {
+			if t, err := time.Parse(layout, s); err == nil {
+				return format(t, time.DateOnly)
+			}
+		}
+		return ""
+	}
+	for _, layout := range times {
+		if t, err := time.Parse(layout, s); err == nil {
+			return format(t, time.RFC3339)
+		}
+	}
+	return ""
+}
+
+// mailed is lastMod for the dates of RFC 822.
+func mailed(s string) string {
+	if _, after, ok := strings.Cut(s, ","); ok {
+		s = after
+	}
+	s = strings.Join(strings.Fields(s), " ")
+	zone := 0
+	if i := strings.LastIndexByte(s, ' '); i > 0 && strings.IndexByte(s[i:], ':') < 0 {
+		name := s[i+1:]
+		if t, err := time.Parse("-0700", name); err == nil {
+			_, zone = t.Zone()
+		} else {
+			zone = zones[strings.ToUpper(name)] * 3600
+		}
+		s = s[:i]
+	}
+	for _, layout := range mails {
+		if t, err := time.Parse(layout, s); err == nil {
+			return format(t.Add(-time.Duration(zone)*time.Second), time.RFC3339)
+		}
+	}
+	return ""
+}
+
+// format writes t in UTC, unless nobody can have meant it.
+func format(t time.Time, layout string) string {
+	t = t.UTC()
+	if t.Before(earliest) || t.Year() > 9999 {
+		return ""
+	}
+	return t.Format(layout)
+}

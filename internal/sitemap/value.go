@@ -1,0 +1,124 @@
+package sitemap
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A value is text that comes in pieces, up to MaxLoc bytes of it. Its zero value
+// is empty; white space at its beginning is left out.
+type value struct {
+	b       []byte
+	tooLong bool
+}
+
+func (v *value) reset() { v.b, v.tooLong = v.b[:0], false }
+
+// add appends text as it is.
+func (v *value) add(text []byte) {
+	if len(v.b) == 0 {
+		text = bytes.TrimLeft(text, whitespace)
+	}
+	if len(v.b)+len(text) > MaxLoc+roomAtEnd {
+		v.tooLong = true
+		return
+	}
+	v.b = append(v.b, text...)
+}
+
+// cut takes the last n bytes back.
+func (v *value) cut(n int) {
+	if !v.tooLong {
+		v.b = v.b[:max(0, len(v.b)-n)]
+	}
+}
+
+// roomAtEnd is how much white space may follow an address.
+const roomAtEnd = 256
+
+// addEscaped appends text with its entities resolved: the five of XML and
+// numbers. All others, which a DTD would have to declare, stay as they are
+// written, and so does an ampersand that should have been escaped.
+func (v *value) addEscaped(text []byte) {
+	for {
+		i := bytes.IndexByte(text, '&')
+		if i < 0 {
+			v.add(text)
+			return
+		}
+		v.add(text[:i])
+		text = text[i:]
+		end := bytes.IndexByte(text[:min(len(text), maxEntity)], ';')
+		r, ok := rune(0), false
+		if end > 0 {
+			r, ok = entity(string(text[1:end]))
+		}
+		if !ok {
+			end, r = 0, '&'
+		}
+		v.add(utf8.AppendRune(nil, r))
+		text = text[end+1:]
+	}
+}
+
+// maxEntity is the length of "&#x0010ffff;".
+const maxEntity = 12
+
+// entity is the character that an entity stands for. A number that is none of a
+// character of text stands for U+FFFD.
+func entity(name string) (r rune, ok bool) {
+	switch name {
+	case "amp":
+		return '&', true
+	case "lt":
+		return '<', true
+	case "gt":
+		return '>', true
+	case "quot":
+		return '"', true
+	case "apos":
+		return '\'', true
+	}
+	digits, ok := strings.CutPrefix(name, "#")
+	if !ok {
+		return 0, false
+	}
+	base := 10
+	if hex, ok := strings.CutPrefix(strings.ToLower(digits), "x"); ok {
+		digits, base = hex, 16
+	}
+	n, err := strconv.ParseUint(digits, base, 32)
+	switch {
+	case err != nil:
+		return 0, false
+	case n > utf8.MaxRune || !utf8.ValidRune(rune(n)) || n == 0:
+		return utf8.RuneError, true
+	}
+	return rune(n), true
+}
+
+// String is the text without white space around it, valid UTF-8; "" if it is
+// longer than MaxLoc.
+func (v *value) String() string {
+	b := bytes.TrimRight(v.b, whitespace)
+	if v.tooLong || len(b) > MaxLoc {
+		return ""
+	}
+	s := strings.ToValidUTF8(string(b), "\ufffd")
+	if len(s) > MaxLoc {
+		return ""
+	}
+	return s
+}
+
+// whitespace is what XML takes for it.
+const whitespace = "\t\r\n "
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
+
+// hasPrefixFold is strings.HasPrefix whatever the case of ASCII letters.
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
