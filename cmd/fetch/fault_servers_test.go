@@ -1,0 +1,357 @@
+//go:build linux
+
+package main_test
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/andybalholm/brotli"
+)
+
+// A peer is one connection, at the server's end.
+type peer struct {
+	net.Conn
+	request *http.Request // that is being answered; nil before the first
+	server  *server
+}
+
+// A step is something that a server does on a connection. An answer is steps,
+// one after the other, after which the connection is closed.
+type step func(*peer)
+
+// say writes the parts.
+func say(parts ...string) step {
+	text := strings.Join(parts, "")
+	return func(p *peer) { io.WriteString(p, text) }
+}
+
+// flood writes the piece until the client has gone, as fast as it takes it.
+func flood(piece string) step {
+	block := strings.Repeat(piece, max(1, (32<<10)/len(piece)))
+	return func(p *peer) {
+		for {
+			n, err := io.WriteString(p, block)
+			p.server.sent(int64(n))
+			if err != nil {
+				return
+			}
+		}
+	}
+}
+
+// trickle writes the piece again and again until the client has gone.
+func trickle(piece string, every time.Duration) step {
+	return func(p *peer) {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for range tick.C {
+			if _, err := io.WriteString(p, piece); err != nil {
+				return
+			}
+		}
+	}
+}
+
+// hush says nothing more until the client has gone.
+func hush(p *peer) { io.Copy(io.Discard, p) }
+
+// reset closes the connection so that the client gets an RST.
+func reset(p *peer) {
+	tcp(p.Conn).SetLinger(0)
+	p.Close()
+}
+
+func tcp(c net.Conn) *net.TCPConn {
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	return c.(*net.TCPConn)
+}
+
+const html = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+
+// page is an answer with nothing wrong.
+func page(body string) step { return typed("text/html", body) }
+
+func typed(media, body string) step {
+	return say("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: ", media,
+		fmt.Sprintf("\r\nContent-Length: %d\r\n\r\n", len(body)), body)
+}
+
+// status is an answer with further lines of header and a short body.
+func status(code int, header ...string) step {
+	return say(fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: text/html\r\nContent-Length: 5\r\n", code, http.StatusText(code)),
+		strings.Join(append(header, ""), "\r\n"), "\r\nsorry")
+}
+
+// redirect leads to a location.
+func redirect(location string) step { return status(http.StatusFound, "Location: "+location) }
+
+// coded is an answer in content codings, with a length that is true.
+func coded(codings string, body []byte) step {
+	return say(html, "Content-Encoding: ", codings, fmt.Sprintf("\r\nContent-Length: %d\r\n\r\n", len(body)), string(body))
+}
+
+// A server has a fault at every address of 127.0.0.0/8.
+type server struct {
+	net.Listener
+	answers map[string][]step // by path; "" is for all others
+	greet   []step            // done instead of waiting for requests
+	closed  bool              // nobody listens
+	tls     *tls.Config
+
+	mu      sync.Mutex
+	asked   map[string]int // requests by path
+	cookies int            // requests that had one
+	forged  int            // requests with a header that nobody meant to send
+	flooded int64          // bytes that flood got rid of
+	conns   map[net.Conn]bool
+	wg      sync.WaitGroup
+}
+
+// listen starts the server and ends it, with its connections, after the test.
+func (s *server) listen(t testing.TB) {
+	t.Helper()
+	var err error
+	if s.Listener, err = net.Listen("tcp4", "0.0.0.0:0"); err != nil {
+		t.Fatal(err)
+	}
+	if s.closed {
+		s.Close()
+		return
+	}
+	s.asked, s.conns = map[string]int{}, map[net.Conn]bool{}
+	s.wg.Go(func() {
+		for {
+			c, err := s.Accept()
+			if err != nil {
+				return
+			}
+			// All of 127.0.0.0/8 needs the wildcard, but nobody else is served.
+			if !c.LocalAddr().(*net.TCPAddr).IP.IsLoopback() {
+				c.Close()
+				continue
+			}
+			s.wg.Go(func() { s.serve(c) })
+		}
+	})
+	t.Cleanup(func() {
+		s.Close()
+		s.mu.Lock()
+		for c := range s.conns {
+			c.Close()
+		}
+		s.conns = nil
+		s.mu.Unlock()
+		s.wg.Wait()
+	})
+}
+
+func (s *server) port() int { return s.Addr().(*net.TCPAddr).Port }
+
+func (s *server) sent(n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.flooded += n
+}
+
+// keep remembers a connection for the end of the test, which may have come.
+func (s *server) keep(c net.Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conns == nil {
+		return false
+	}
+	s.conns[c] = true
+	return true
+}
+
+func (s *server) serve(c net.Conn) {
+	defer c.Close()
+	if !s.keep(c) {
+		return
+	}
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.conns, c)
+	}()
+	p := &peer{Conn: c, server: s}
+	if s.greet != nil {
+		p.do(s.greet)
+		return
+	}
+	if s.tls != nil {
+		p.Conn = tls.Server(c, s.tls)
+	}
+	for r := bufio.NewReader(p); ; {
+		var err error
+		if p.request, err = http.ReadRequest(r); err != nil {
+			return
+		}
+		path := p.request.URL.Path
+		s.mu.Lock()
+		s.asked[path]++
+		if p.request.Header.Get("Cookie") != "" {
+			s.cookies++
+		}
+		if p.request.Header.Get("X-Injected") != "" {
+			s.forged++
+		}
+		s.mu.Unlock()
+		answer, ok := s.answers[path]
+		switch {
+		case ok:
+		case path == "/robots.txt":
+			status(http.StatusNotFound)(p)
+			continue
+		default:
+			answer = s.answers[""]
+		}
+		p.do(answer)
+		return
+	}
+}
+
+// do does the steps and hangs up, in such a way that all that was said arrives.
+func (p *peer) do(steps []step) {
+	for _, do := range steps {
+		do(p)
+	}
+	if tcp(p.Conn).CloseWrite() == nil {
+		p.SetReadDeadline(time.Now().Add(time.Second))
+		io.Copy(io.Discard, tcp(p.Conn))
+	}
+}
+
+// Bombs: this many bytes of nothing, in codings that make next to nothing of
+// them. They are put together from pieces, as packing so much would take long.
+const (
+	bombSize  = 4 << 30
+	bombPiece = 1 << 20
+)
+
+var (
+	gzipBomb = sync.OnceValue(func() []byte {
+		return append([]byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"), deflated()...)
+	})
+	deflateBomb = sync.OnceValue(func() []byte {
+		return append([]byte("\x78\x9c"), deflated()...)
+	})
+	nestedBomb = sync.OnceValue(func() []byte {
+		var out bytes.Buffer
+		w := gzip.NewWriter(&out)
+		w.Write(gzipBomb())
+		w.Close()
+		return out.Bytes()
+	})
+	brotliBomb = sync.OnceValue(func() []byte {
+		var out bytes.Buffer
+		return pieces(&out, brotli.NewWriter(&out))
+	})
+	// RFC 8878: the magic number, a window of 128 KiB, and blocks of one byte
+	// that is to be repeated 128 Ki times.
+	zstdBomb = sync.OnceValue(func() []byte {
+		const (
+			block = 128 << 10
+			head  = block<<3 | 1<<1
+		)
+		return append([]byte("\x28\xb5\x2f\xfd\x00\x38"),
+			bytes.Repeat([]byte{head & 0xff, head >> 8 & 0xff, head >> 16, ' '}, bombSize/block)...)
+	})
+)
+
+func deflated() []byte {
+	var out bytes.Buffer
+	w, _ := flate.NewWriter(&out, flate.BestCompression)
+	return pieces(&out, w)
+}
+
+// pieces is a compressed piece, and the one that follows it as often as it takes:
+// behind one and the same piece the same always means the same.
+func pieces(out *bytes.Buffer, w interface {
+	io.Writer
+	Flush() error
+}) []byte {
+	piece := bytes.Repeat([]byte(" "), bombPiece)
+	var ends [3]int
+	for i := range ends {
+		w.Write(piece)
+		w.Flush()
+		ends[i] = out.Len()
+	}
+	return append(bytes.Clone(out.Bytes()[:ends[1]]),
+		bytes.Repeat(out.Bytes()[ends[1]:ends[2]], bombSize/bombPiece-2)...)
+}
+
+// certificates are those that servers show. The file has the authority that
+// signed all but the self-signed one, as SSL_CERT_FILE wants it.
+type certificates struct {
+	file                                  string
+	valid, expired, wrongName, selfSigned *tls.Config
+}
+
+func newCertificates(t testing.TB, file string) certificates {
+	t.Helper()
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	must(err)
+	authority := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "an authority"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, authority, authority, &key.PublicKey, key)
+	must(err)
+	must(os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
+	issue := func(change func(*x509.Certificate), issuer *x509.Certificate) *tls.Config {
+		leaf := &x509.Certificate{
+			SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "a server"},
+			NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+			KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		}
+		for i := range 256 {
+			leaf.IPAddresses = append(leaf.IPAddresses, net.IPv4(127, 0, 0, byte(i)))
+		}
+		change(leaf)
+		if issuer == nil {
+			issuer = leaf
+		}
+		der, err := x509.CreateCertificate(rand.Reader, leaf, issuer, &key.PublicKey, key)
+		must(err)
+		return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+	}
+	return certificates{
+		file:  file,
+		valid: issue(func(*x509.Certificate) {}, authority),
+		expired: issue(func(c *x509.Certificate) {
+			c.NotBefore, c.NotAfter = time.Now().Add(-2*time.Hour), time.Now().Add(-time.Hour)
+		}, authority),
+		wrongName:  issue(func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"other.test"} }, authority),
+		selfSigned: issue(func(c *x509.Certificate) {}, nil),
+	}
+}

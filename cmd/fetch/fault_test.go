@@ -1,0 +1,664 @@
+//go:build linux
+
+package main_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"spoor/internal/archive"
+	"spoor/internal/wire"
+)
+
+// What a fault may cost a run of 32 workers whose addresses all have it.
+const (
+	maxMemory = 300 << 20        // resident, of the process at its peak
+	slack     = 30 * time.Second // beyond what its flags allow, on a busy machine
+	hopeless  = 2 * time.Minute  // then it is killed
+)
+
+// A fault is something that servers do, and what is to become of it.
+type fault struct {
+	name    string
+	server  *server
+	scheme  string   // "http" if empty
+	paths   []string // {"/page"} if empty
+	hosts   int      // how many have the fault at once, 32 if 0
+	flags   []string
+	timeout time.Duration // -timeout, 10s if 0
+	waits   int           // how many requests may last that long, one after the other
+
+	want   []string // what the records say, as summary has it; one of these
+	detail string   // a part of error_detail
+	body   string   // the beginning of the body, "" is any
+	check  func(*testing.T, *fault, []*wire.Record)
+}
+
+// summary is an outcome in a few words: status, error, truncated.
+func summary(r *wire.Record) string {
+	var words []string
+	if r.StatusCode != 0 {
+		words = append(words, strconv.Itoa(r.StatusCode))
+	}
+	if r.Error != "" {
+		words = append(words, r.Error)
+	}
+	if r.Truncated != "" {
+		words = append(words, "truncated "+r.Truncated)
+	}
+	return strings.Join(words, ", ")
+}
+
+// answer is a server that answers every page alike.
+func answer(steps ...step) *server { return &server{answers: map[string][]step{"": steps}} }
+
+// robots is a server with a sound page and its own way with robots.txt.
+func robots(steps ...step) *server {
+	return &server{answers: map[string][]step{"": {page("the page")}, "/robots.txt": steps}}
+}
+
+const disallow = "User-agent: *\nDisallow: /page\n"
+
+var (
+	// The ways in which a bomb may end: the body is cut at -max-body, or the
+	// ratio gives it away.
+	defused = []string{"200, truncated length", "200, too_large", "200, too_large, truncated length"}
+	refused = []string{"http"}
+	torn    = []string{"200, truncated disconnect"}
+	sound   = []string{"200"}
+)
+
+func faults(certs certificates) []*fault {
+	h2 := "\x00\x00\x12\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x80\x00\x04\x00\x01\x00\x00\x00\x05\x00\xff\xff\xff"
+	list := []*fault{
+		// Connections.
+		{name: "connection refused", server: &server{closed: true}, want: []string{"connect"}},
+		{name: "connection reset at once", server: &server{greet: []step{reset}}, want: []string{"http", "connect"}},
+		{name: "connection reset in the header", server: answer(say(html, "X-Half: "), reset), want: refused},
+		{name: "connection reset in the body", server: answer(say(html, "Content-Length: 100\r\n\r\nthe beginning"), reset), want: torn, body: "the beginning"},
+		{name: "connection closed without a word", server: answer(), want: refused},
+		{name: "connection closed in the header", server: answer(say(html, "X-Half: ")), want: refused},
+		{name: "connection closed in a chunk", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n3\r\nthe\r\n20\r\n beginning")), want: torn, body: "the beginning"},
+		{name: "connection closed between chunks", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n3\r\nthe\r\n")), want: torn, body: "the"},
+		{name: "no answer", server: answer(hush), timeout: time.Second, want: []string{"timeout"}, detail: "1s"},
+
+		// Bodies without end.
+		{name: "endless body", server: answer(say(html, "\r\n"), flood("words and words\n")), want: []string{"200, truncated length"}, check: cutAt(10 << 20)},
+		{name: "endless body, -max-body 64 KiB", server: answer(say(html, "\r\n"), flood("words and words\n")), flags: []string{"-max-body", "64KiB"}, want: []string{"200, truncated length"}, check: cutAt(64 << 10)},
+		{name: "endless body of NUL", server: answer(say(html, "\r\n"), flood("\x00")), flags: []string{"-max-body", "1MiB"}, want: []string{"200, truncated length"}, check: cutAt(1 << 20)},
+		{name: "endless body in one chunk", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\n"), flood("words and words\n")), want: []string{"200, truncated length"}, check: cutAt(10 << 20)},
+		{name: "endless body in chunks of a byte", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n"), flood("1\r\nx\r\n")), flags: []string{"-max-body", "2MiB"}, want: []string{"200, truncated length"}},
+		{name: "endless chunk extension", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n3\r\nthe\r\n1;"), flood("x")), want: torn, body: "the"},
+		{name: "endless trailer", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n3\r\nthe\r\n0\r\n"), flood("X: y\r\n")), want: []string{"200, truncated disconnect", "200"}, body: "the"},
+		{name: "endless body, a byte a time", server: answer(say(html, "\r\nthe beginning"), trickle(".", 100*time.Millisecond)), timeout: time.Second, want: []string{"200, truncated time"}, body: "the beginning"},
+		{name: "endless body of a type not wanted", server: answer(say("HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\n\r\n"), flood("frame")), want: []string{"200, unsupported_type"}, detail: "video/mp4", check: notDownloaded},
+
+		// Headers without end.
+		{name: "endless header lines", server: answer(say(html), flood("X-Name: value\r\n")), want: refused},
+		{name: "endless header line", server: answer(say(html, "X-Name: "), flood("value ")), want: refused},
+		{name: "endless status line", server: answer(say("HTTP/1.1 200 "), flood("OK ")), want: refused},
+		{name: "endless header, a line a time", server: answer(say(html), trickle("X-Name: value\r\n", 100*time.Millisecond)), timeout: time.Second, want: []string{"timeout"}},
+		{name: "100,000 headers", server: answer(say(html, manyHeaders(100_000), "\r\nbody")), want: refused},
+		{name: "3,000 headers", server: answer(say(html, manyHeaders(3_000), "Content-Length: 4\r\n\r\nbody")), want: sound, detail: "headers left out", body: "body"},
+		{name: "header of 200 KiB in a line", server: answer(say(html, "X-Long: ", strings.Repeat("x", 200<<10), "\r\nContent-Length: 4\r\n\r\nbody")), want: sound, detail: "1 of 3 headers left out", body: "body"},
+		{name: "endless 1xx", server: answer(flood("HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n")), want: refused},
+		{name: "endless 100, one a time", server: answer(trickle("HTTP/1.1 100 Continue\r\n\r\n", 100*time.Millisecond)), timeout: 2 * time.Second, want: []string{"http", "timeout"}},
+		{name: "one byte a second, header", server: answer(trickle("H", time.Second)), timeout: 2 * time.Second, want: []string{"timeout"}},
+		{name: "one byte a second, body", server: answer(say(html, "Content-Length: 1000\r\n\r\n"), trickle("b", time.Second)), timeout: 2 * time.Second, want: []string{"200, truncated time"}},
+
+		// Redirects.
+		{name: "endless redirects", server: answer(func(p *peer) { redirect(p.request.URL.Path + "x")(p) }), waits: 11, want: []string{"redirect_loop"}, check: hops(11)},
+		{name: "redirect to itself", server: answer(redirect("/page")), want: []string{"redirect_loop"}, check: hops(1)},
+		{name: "redirect there and back", server: &server{answers: map[string][]step{"/page": {redirect("/b")}, "/b": {redirect("/page")}}}, want: []string{"redirect_loop"}, check: hops(2)},
+		{name: "redirect to itself by a fragment", server: answer(redirect("#top")), want: []string{"redirect_loop"}, check: hops(1)},
+		{name: "redirect without Location", server: answer(status(http.StatusFound)), want: []string{"302"}, body: "sorry"},
+		{name: "redirect to no web address", server: answer(redirect("file:///etc/passwd")), want: []string{"bad_url"}, detail: "file:///etc/passwd"},
+		{name: "redirect to half an address", server: answer(redirect("http://[::1")), want: []string{"bad_url"}, detail: "http://[::1"},
+		{name: "redirect to 169.254.169.254", server: answer(redirect("http://169.254.169.254/latest/meta-data/")), want: []string{"blocked_address"}},
+		{name: "redirect of 65,000 bytes", server: answer(redirect("/" + strings.Repeat("x", 65_000))), want: []string{"bad_url"}, check: shortRecords},
+		{name: "redirect with control characters", server: &server{answers: map[string][]step{"/page": {redirect("/\x01\x1b[2J\x7f\tb\x0b")}, "": {page("behind")}}}, want: []string{"200", "http", "bad_url"}, check: noControls},
+		{name: "redirect with a carriage return", server: &server{answers: map[string][]step{"/page": {redirect("/b\rX-Injected: yes")}, "": {page("behind")}}}, want: []string{"200", "http", "bad_url"}, check: noControls},
+		{name: "redirect with a NUL", server: &server{answers: map[string][]step{"/page": {redirect("/b\x00c")}, "": {page("behind")}}}, want: []string{"200", "http", "bad_url"}, check: noControls},
+
+		// Bombs of 4 GiB.
+		{name: "gzip bomb", server: answer(coded("gzip", gzipBomb())), want: defused, check: cutAt(10 << 20)},
+		{name: "deflate bomb", server: answer(coded("deflate", deflateBomb())), want: defused, check: cutAt(10 << 20)},
+		{name: "br bomb", server: answer(coded("br", brotliBomb())), want: defused, check: cutAt(10 << 20)},
+		{name: "zstd bomb", server: answer(coded("zstd", zstdBomb())), want: defused, check: cutAt(10 << 20)},
+		{name: "gzip bomb in gzip", server: answer(coded("gzip, gzip", nestedBomb())), want: defused, check: cutAt(10 << 20)},
+		{name: "gzip bomb in gzip, -max-body 64 MiB", server: answer(coded("gzip, gzip", nestedBomb())), hosts: 1, flags: []string{"-max-body", "64MiB"}, want: []string{"200, too_large", "200, too_large, truncated length"}},
+		{name: "br bomb, -max-body 64 MiB", server: answer(coded("br", brotliBomb()[:50<<10])), hosts: 1, flags: []string{"-max-body", "64MiB"}, want: []string{"200, too_large", "200, too_large, truncated length"}},
+		{name: "gzip a thousand times", server: answer(coded(strings.Repeat("gzip, ", 999)+"gzip", nestedBomb())), want: append([]string{"200", "200, truncated disconnect"}, defused...)},
+		{name: "gzip that is none", server: answer(coded("gzip", []byte("plain words"))), want: sound, body: "plain words"},
+		{name: "gzip that breaks off", server: answer(coded("gzip", gzipBomb()[:1000])), want: torn},
+
+		// Lengths.
+		{name: "Content-Length too long", server: answer(say(html, "Content-Length: 100\r\n\r\nthe beginning")), want: torn, body: "the beginning"},
+		{name: "Content-Length too short", server: answer(say(html, "Content-Length: 3\r\n\r\nthe rest is too much")), want: sound, body: "the", check: cutAt(3)},
+		{name: "Content-Length enormous", server: answer(say(html, "Content-Length: 9223372036854775807\r\n\r\nthe beginning")), want: torn, body: "the beginning"},
+		{name: "Content-Length beyond 64 bits", server: answer(say(html, "Content-Length: 92233720368547758070\r\n\r\nthe beginning")), want: refused},
+		{name: "Content-Length negative", server: answer(say(html, "Content-Length: -3\r\n\r\nthe beginning")), want: refused},
+		{name: "Content-Length no number", server: answer(say(html, "Content-Length: many\r\n\r\nthe beginning")), want: refused},
+		{name: "Content-Length twice, different", server: answer(say(html, "Content-Length: 3\r\nContent-Length: 4\r\n\r\nthe beginning")), want: refused},
+		{name: "Content-Length twice, the same", server: answer(say(html, "Content-Length: 3\r\nContent-Length: 3\r\n\r\nthe")), want: sound, body: "the"},
+		{name: "Content-Length beside chunks", server: answer(say(html, "Content-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nthe\r\n0\r\n\r\n")), want: []string{"200", "http"}},
+		{name: "chunk of no length", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n3\r\nthe\r\nmany\r\n")), want: torn, body: "the"},
+
+		// Other tongues.
+		{name: "garbage instead of HTTP", server: answer(say("\x9d\x00\xff\xfeI do not speak HTTP\r\n\r\n")), want: refused},
+		{name: "endless garbage", server: answer(flood("\x9d\x00\xff\xfe garbage")), want: refused},
+		{name: "HTTP/0.9", server: answer(say("<html><p>a page of 1992</html>\n")), want: refused},
+		{name: "HTTP/2 on a plain port", server: answer(say(h2), hush), timeout: time.Second, want: []string{"http", "timeout"}},
+		{name: "HTTP/2 on a plain port, and closed", server: answer(say(h2)), want: refused},
+		{name: "SSH", server: &server{greet: []step{say("SSH-2.0-OpenSSH_9.9\r\n")}}, want: refused},
+		{name: "status 99999", server: answer(say("HTTP/1.1 99999 OK\r\n\r\nbody")), want: refused},
+		{name: "status in words", server: answer(say("HTTP/1.1 fine\r\n\r\nbody")), want: refused},
+		{name: "101 Switching Protocols", server: answer(say("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"), flood("x")), want: []string{"101", "101, truncated length", "http", "101, unsupported_type"}},
+		{name: "NUL in a header", server: answer(say(html, "X-Name: a\x00b\r\nContent-Length: 4\r\n\r\nbody")), want: []string{"200", "http"}},
+		{name: "CR in a header", server: answer(say(html, "X-Name: a\rX-Other: b\r\nContent-Length: 4\r\n\r\nbody")), want: []string{"200", "http"}},
+		{name: "header without a colon", server: answer(say(html, "X-Name\r\nContent-Length: 4\r\n\r\nbody")), want: []string{"200", "http"}},
+		{name: "image as HTML", server: answer(typed("text/html", "\x89PNG\r\n\x1a\n\x00\x00")), want: sound},
+		{name: "HTML as image", server: answer(typed("image/png", "<p>words")), want: []string{"200, unsupported_type"}, detail: "image/png"},
+		{name: "Content-Type of 100 KiB", server: answer(typed(strings.Repeat("x", 100<<10)+"/html", "<p>words")), want: []string{"200", "200, unsupported_type"}, check: shortRecords},
+		{name: "cookies", server: &server{answers: map[string][]step{"/a": {status(http.StatusFound, "Set-Cookie: a=b; Path=/", "Location: /c")}, "": {status(http.StatusOK, "Set-Cookie: c=d; Path=/")}}}, paths: []string{"/a", "/b", "/d"}, want: sound, check: noCookies},
+
+		// Servers that want to be left alone.
+		{name: "429, Retry-After in seconds", server: answer(status(429, "Retry-After: 3600")), flags: politely, want: []string{"429"}, check: held(time.Hour, time.Hour)},
+		{name: "429, Retry-After as a date", server: answer(func(p *peer) {
+			status(429, "Retry-After: "+time.Now().Add(2*time.Hour).UTC().Format(http.TimeFormat))(p)
+		}), flags: politely, want: []string{"429"}, check: held(2*time.Hour, 2*time.Hour)},
+		{name: "429, Retry-After in the past", server: answer(status(429, "Retry-After: Sun, 06 Nov 1994 08:49:37 GMT")), flags: politely, want: []string{"429"}, check: held(54*time.Second, 66*time.Second)},
+		{name: "429, Retry-After rubbish", server: answer(status(429, "Retry-After: tomorrow, perhaps")), flags: politely, want: []string{"429"}, check: held(54*time.Second, 66*time.Second)},
+		{name: "429, Retry-After negative", server: answer(status(429, "Retry-After: -5")), flags: politely, want: []string{"429"}, check: held(54*time.Second, 66*time.Second)},
+		{name: "429, Retry-After enormous", server: answer(status(429, "Retry-After: 99999999999999999999")), flags: politely, want: []string{"429"}, check: held(54*time.Second, 367*24*time.Hour)},
+		{name: "503 of 1,000 hosts", server: answer(status(503, "Retry-After: 3600")), flags: politely, hosts: 1000, paths: []string{"/a", "/b", "/c"}, want: []string{"503", "budget"}, check: stormed},
+
+		// TLS.
+		{name: "TLS stalled", server: &server{greet: []step{hush}}, scheme: "https", timeout: 2 * time.Second, want: []string{"timeout"}},
+		{name: "TLS reset", server: &server{greet: []step{reset}}, scheme: "https", want: []string{"tls", "connect"}},
+		{name: "TLS with plain HTTP", server: answer(page("plain")), scheme: "https", want: []string{"tls"}},
+		{name: "TLS with garbage", server: &server{greet: []step{flood("garbage")}}, scheme: "https", want: []string{"tls"}},
+		{name: "TLS where plain HTTP is asked", server: secure(certs.valid, page("the page")), want: refused},
+		{name: "TLS, a valid certificate", server: secure(certs.valid, page("the page")), scheme: "https", want: sound, body: "the page"},
+		{name: "TLS, self-signed", server: secure(certs.selfSigned, page("the page")), scheme: "https", want: []string{"tls"}, detail: "unknown authority"},
+		{name: "TLS, expired", server: secure(certs.expired, page("the page")), scheme: "https", want: []string{"tls"}, detail: "expired"},
+		{name: "TLS, another's name", server: secure(certs.wrongName, page("the page")), scheme: "https", want: []string{"tls"}, detail: "127.0."},
+		{name: "TLS, self-signed, -insecure", server: secure(certs.selfSigned, page("the page")), scheme: "https", flags: []string{"-insecure"}, want: sound, body: "the page", detail: "unknown authority"},
+		{name: "TLS, expired, -insecure", server: secure(certs.expired, page("the page")), scheme: "https", flags: []string{"-insecure"}, want: sound, body: "the page", detail: "expired"},
+		{name: "TLS, another's name, -insecure", server: secure(certs.wrongName, page("the page")), scheme: "https", flags: []string{"-insecure"}, want: sound, body: "the page", detail: "127.0."},
+
+		// robots.txt.
+		{name: "robots.txt 500", server: robots(status(500)), want: []string{"budget"}, detail: "500", check: both(notAsked("/page"), held(50*time.Minute, 70*time.Minute))},
+		{name: "robots.txt 503, Retry-After", server: robots(status(503, "Retry-After: 7200")), flags: politely, want: []string{"budget"}, detail: "503", check: both(notAsked("/page"), held(2*time.Hour, 2*time.Hour))},
+		{name: "robots.txt 404", server: robots(status(404)), want: sound, body: "the page"},
+		{name: "robots.txt 403", server: robots(status(403)), want: sound, body: "the page"},
+		{name: "robots.txt forbids", server: robots(typed("text/plain", disallow)), want: []string{"robots"}, detail: "line 2", check: notAsked("/page")},
+		{name: "robots.txt after 1 redirect", server: robotsBehind(1), want: []string{"robots"}, check: notAsked("/page")},
+		{name: "robots.txt after 5 redirects", server: robotsBehind(5), waits: 6, want: []string{"robots"}, check: notAsked("/page")},
+		{name: "robots.txt after 6 redirects", server: robotsBehind(6), waits: 6, want: sound, body: "the page"},
+		{name: "robots.txt redirects to itself", server: robots(redirect("/robots.txt")), waits: 6, want: sound, body: "the page"},
+		{name: "robots.txt on another host", server: &server{answers: map[string][]step{
+			"":            {page("the page")},
+			"/robots.txt": {func(p *peer) { redirect(fmt.Sprintf("http://127.0.1.1:%d/rules", p.server.port()))(p) }},
+			"/rules":      {typed("text/plain", disallow)},
+		}}, waits: 3, want: []string{"robots"}, check: notAsked("/page")},
+		{name: "robots.txt of 4 MB, forbids early", server: robots(typed("text/plain", disallow+strings.Repeat("# nothing\n", 400_000))), want: []string{"robots"}, check: notAsked("/page")},
+		{name: "robots.txt of 4 MB, forbids late", server: robots(typed("text/plain", strings.Repeat("# nothing\n", 400_000)+disallow)), want: sound, body: "the page"},
+		{name: "robots.txt endless", server: robots(say("HTTP/1.1 200 OK\r\n\r\n", disallow), flood("# nothing\n")), want: []string{"robots"}, check: notAsked("/page")},
+		{name: "robots.txt, a gzip bomb", server: robots(coded("gzip", gzipBomb())), want: sound, body: "the page"},
+		{name: "robots.txt of binary", server: robots(typed("application/octet-stream", strings.Repeat("\x00\xff\r\x1b\n", 10_000))), want: sound, body: "the page"},
+		{name: "robots.txt of garbage", server: robots(say("I do not speak HTTP\r\n\r\n")), want: refused, detail: "robots.txt", check: notAsked("/page")},
+		{name: "robots.txt never answers", server: robots(hush), timeout: time.Second, want: []string{"timeout"}, detail: "robots.txt", check: notAsked("/page")},
+		{name: "robots.txt, a byte a time", server: robots(say(html, "\r\n"), trickle("#", 100*time.Millisecond)), timeout: time.Second, want: []string{"timeout"}, detail: "robots.txt", check: notAsked("/page")},
+		{name: "robots.txt reset", server: robots(reset), want: refused, detail: "robots.txt", check: notAsked("/page")},
+		{name: "robots.txt half, then reset", server: robots(say("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nUser-agent: *\n"), reset), want: refused, detail: "robots.txt", check: notAsked("/page")},
+	}
+	for _, f := range list {
+		f.scheme = cmp.Or(f.scheme, "http")
+		f.hosts = cmp.Or(f.hosts, 32)
+		f.timeout = cmp.Or(f.timeout, 10*time.Second)
+		f.waits = cmp.Or(f.waits, 2) // robots.txt and the page
+		if f.paths == nil {
+			f.paths = []string{"/page"}
+		}
+		if !slices.Contains(f.flags, "-delay") {
+			f.flags = append([]string{"-delay", "0s"}, f.flags...)
+		}
+	}
+	return list
+}
+
+// pending are the faults that still do more harm than they may, and why.
+var pending = map[string]string{
+	"endless body":                        "32 bodies of 10 MiB at once",
+	"endless body in one chunk":           "32 bodies of 10 MiB at once",
+	"endless body in chunks of a byte":    "-max-body does not count chunks as they are received",
+	"101 Switching Protocols":             "32 bodies of 10 MiB at once",
+	"gzip bomb":                           "32 bodies of 10 MiB at once",
+	"deflate bomb":                        "32 bodies of 10 MiB at once",
+	"br bomb":                             "32 bodies of 10 MiB at once",
+	"zstd bomb":                           "32 bodies of 10 MiB at once",
+	"gzip bomb in gzip":                   "32 bodies of 10 MiB at once",
+	"gzip a thousand times":               "32 bodies of 10 MiB at once",
+	"robots.txt, a gzip bomb":             "32 bodies of 10 MiB at once",
+	"gzip bomb in gzip, -max-body 64 MiB": "the ratio is that of each coding, not of all",
+	"redirect to 169.254.169.254":         "status 2 says that nobody was asked",
+	"TLS, self-signed, -insecure":         "no such flag",
+	"TLS, expired, -insecure":             "no such flag",
+	"TLS, another's name, -insecure":      "no such flag",
+}
+
+// politely has pauses that are short, but holds as long as ever.
+var politely = []string{"-delay", "1ms"}
+
+func manyHeaders(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "X-Header-%d: value\r\n", i)
+	}
+	return b.String()
+}
+
+func secure(config *tls.Config, steps ...step) *server {
+	s := answer(steps...)
+	s.tls = config
+	return s
+}
+
+// robotsBehind is a server whose robots.txt forbids the page, n redirects away.
+func robotsBehind(n int) *server {
+	s := robots(redirect("/1"))
+	for i := 1; i < n; i++ {
+		s.answers[fmt.Sprintf("/%d", i)] = []step{redirect(fmt.Sprintf("/%d", i+1))}
+	}
+	s.answers[fmt.Sprintf("/%d", n)] = []step{typed("text/plain", disallow)}
+	return s
+}
+
+// What is to hold besides.
+
+type check = func(*testing.T, *fault, []*wire.Record)
+
+func both(checks ...check) check {
+	return func(t *testing.T, f *fault, recs []*wire.Record) {
+		for _, c := range checks {
+			c(t, f, recs)
+		}
+	}
+}
+
+func each(tell func(*wire.Record) string) check {
+	return func(t *testing.T, f *fault, recs []*wire.Record) {
+		for _, r := range recs {
+			if s := tell(r); s != "" {
+				t.Errorf("%s: %s", r.URL, s)
+				return // the others are most likely alike
+			}
+		}
+	}
+}
+
+// cutAt wants bodies of n bytes, unless they are gone.
+func cutAt(n int64) check {
+	return each(func(r *wire.Record) string {
+		if r.ContentLength != n && r.Error == "" {
+			return fmt.Sprintf("content_length %d, want %d", r.ContentLength, n)
+		}
+		return ""
+	})
+}
+
+func hops(n int) check {
+	return each(func(r *wire.Record) string {
+		if len(r.Redirects) != n {
+			return fmt.Sprintf("%d redirects, want %d", len(r.Redirects), n)
+		}
+		return ""
+	})
+}
+
+func shortRecords(t *testing.T, f *fault, recs []*wire.Record) {
+	each(func(r *wire.Record) string {
+		if n := len(r.ErrorDetail) + len(r.FinalURL) + len(r.ContentType); n > 10<<10 {
+			return fmt.Sprintf("%d bytes in a record from a stranger's header", n)
+		}
+		return ""
+	})(t, f, recs)
+}
+
+func noControls(t *testing.T, f *fault, recs []*wire.Record) {
+	each(func(r *wire.Record) string {
+		if strings.IndexFunc(r.FinalURL, func(c rune) bool { return c <= ' ' || c == 0x7f }) >= 0 {
+			return fmt.Sprintf("final_url %q", r.FinalURL)
+		}
+		return ""
+	})(t, f, recs)
+	if f.server.forged > 0 {
+		t.Error("a Location put a line into the next request")
+	}
+}
+
+// held wants the host to be left alone for a time between two others.
+func held(least, most time.Duration) check {
+	return each(func(r *wire.Record) string {
+		until, err := time.Parse(time.RFC3339, r.NotBefore)
+		if d := time.Until(until); err != nil || d < least-time.Minute || d > most+time.Minute {
+			return fmt.Sprintf("not_before %q is %v away, want %v to %v", r.NotBefore, d, least, most)
+		}
+		return ""
+	})
+}
+
+func stormed(t *testing.T, f *fault, recs []*wire.Record) {
+	held(time.Hour, time.Hour)(t, f, recs)
+	asked := f.server.asked["/a"] + f.server.asked["/b"] + f.server.asked["/c"]
+	if n := slices.IndexFunc(recs, func(r *wire.Record) bool { return r.StatusCode == 503 }); n < 0 || asked != f.hosts {
+		t.Errorf("asked for %d pages at %d hosts that fail", asked, f.hosts)
+	}
+}
+
+func notAsked(path string) check {
+	return func(t *testing.T, f *fault, _ []*wire.Record) {
+		if n := f.server.asked[path]; n > 0 {
+			t.Errorf("asked for %s %d times", path, n)
+		}
+	}
+}
+
+func notDownloaded(t *testing.T, f *fault, _ []*wire.Record) {
+	// What is under way before the header has been read, and nothing else.
+	if most := int64(f.hosts) * 8 << 20; f.server.flooded > most {
+		t.Errorf("the server got rid of %d bytes of bodies that nobody wanted", f.server.flooded)
+	}
+}
+
+func noCookies(t *testing.T, f *fault, _ []*wire.Record) {
+	if f.server.cookies > 0 {
+		t.Errorf("%d requests with cookies", f.server.cookies)
+	}
+}
+
+// A run is one process of the command, over.
+type run struct {
+	records []*wire.Record
+	bodies  []string // the beginning of each
+	log     string
+	took    time.Duration
+	memory  int64 // peak, resident
+	written int64 // bytes to stdout
+}
+
+// start runs the command called program on addresses. It must take them all
+// before it is told that there are no more, so that its memory can be looked at
+// while it is still there.
+func start(t *testing.T, program string, env []string, addresses []string, args ...string) run {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), hopeless)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append([]string{"HOME=" + t.TempDir()}, env...)
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	// What needs far more memory than it may is to fail, not to take the machine's.
+	if err := unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_AS, &unix.Rlimit{Cur: 4 << 30, Max: 4 << 30}, nil); err != nil {
+		t.Error(err)
+	}
+	var feeding sync.WaitGroup
+	feeding.Go(func() { io.WriteString(stdin, strings.Join(addresses, "\n")+"\n") })
+
+	r := run{}
+	counted := &counter{r: stdout}
+	in := wire.NewReader(counted, wire.Address|wire.Fetch|wire.Body)
+	in.Limit = 1 << 30
+	var rec wire.Record
+	for {
+		if len(r.records) == len(addresses) && r.took == 0 {
+			r.took, r.memory = time.Since(began), peak(t, cmd.Process.Pid)
+			feeding.Wait()
+			stdin.Close()
+		}
+		err := in.Read(&rec)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Errorf("stdout has what is no record: %v", err)
+			if _, bad := errors.AsType[*wire.SyntaxError](err); bad {
+				continue
+			}
+			break
+		}
+		body, err := rec.Bytes()
+		if err != nil {
+			t.Error(err)
+		}
+		if rec.Error == "" && int64(len(body)) != rec.ContentLength {
+			t.Errorf("%s: %d bytes of body, content_length %d", rec.URL, len(body), rec.ContentLength)
+		}
+		r.bodies = append(r.bodies, string(body[:min(len(body), 100)]))
+		rec.Drop(wire.Body)
+		r.records = append(r.records, rec.Clone())
+	}
+	stdin.Close()
+	feeding.Wait()
+	err = cmd.Wait()
+	r.log, r.written = log.String(), counted.n
+	if ctx.Err() != nil {
+		t.Fatalf("did not end by itself within %v: %d records for %d addresses\n%s", hopeless, len(r.records), len(addresses), r.log)
+	}
+	if err != nil {
+		t.Errorf("status 0 wanted: %v\n%s", err, r.log)
+	}
+	return r
+}
+
+// counter counts what is read.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// peak is the most memory that a process has had resident so far. The figure of
+// wait4 would not do: it begins with that of the process that forked.
+func peak(t *testing.T, pid int) int64 {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Errorf("the command ended before its input did: %v", err)
+		return 0
+	}
+	var kib int64
+	_, rest, _ := strings.Cut(string(b), "VmHWM:")
+	if _, err := fmt.Sscan(rest, &kib); err != nil {
+		t.Errorf("no VmHWM in /proc/%d/status: %v", pid, err)
+	}
+	return kib << 10
+}
+
+// build compiles the command, without the race detector, whose memory is not ours.
+func build(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "fetch")
+	cmd := exec.Command("go", "build", "-o", program, ".")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd, err, out)
+	}
+	return program
+}
+
+// verify reads the WARC files in a directory to the end. They have no fault, and
+// every record that names one of their records points at a response or revisit.
+func verify(t *testing.T, dir string, recs []*wire.Record) (size int64) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.warc.gz"))
+	if err != nil || len(files) == 0 {
+		t.Errorf("no WARC files: %v", err)
+	}
+	targets := map[string]string{} // by file and offset
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err == nil {
+			size += info.Size()
+		}
+		r, err := archive.NewReader(f)
+		for err == nil {
+			var w *archive.Record
+			if w, err = r.Next(); err != nil {
+				break
+			}
+			if k := w.Type(); k == "response" || k == "revisit" {
+				targets[fmt.Sprintf("%s %d", filepath.Base(name), w.Offset)] = w.TargetURI()
+			}
+			err = w.Close()
+		}
+		if !errors.Is(err, io.EOF) {
+			t.Errorf("%s: %v", filepath.Base(name), err)
+		}
+	}
+	for _, r := range recs {
+		if r.WARCFilename == "" {
+			continue
+		}
+		if got := targets[fmt.Sprintf("%s %d", r.WARCFilename, r.WARCOffset)]; got != cmp.Or(r.FinalURL, r.URL) {
+			t.Errorf("%s: at byte %d of %s there is %q", r.URL, r.WARCOffset, r.WARCFilename, got)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*.open")); len(left) > 0 {
+		t.Errorf("left open: %v", left)
+	}
+	return size
+}
+
+// Every fault costs its records, and neither the run, nor time beyond what the
+// flags allow, nor memory. Verbose, it prints the table of doc/results.md.
+func TestFault(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	program := build(t)
+	certs := newCertificates(t, filepath.Join(t.TempDir(), "authority.pem"))
+	var mu sync.Mutex
+	rows := map[string]string{}
+	list := faults(certs)
+	t.Cleanup(func() {
+		if !testing.Verbose() {
+			return
+		}
+		fmt.Println("\n| fault | record | seconds | MiB |\n|---|---|---|---|")
+		for _, f := range list {
+			fmt.Print(rows[f.name])
+		}
+	})
+	for _, f := range list {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			if why := pending[f.name]; why != "" {
+				t.Skip(why)
+			}
+			f.server.listen(t)
+			dir := t.TempDir()
+			var addresses []string
+			for _, path := range f.paths {
+				for i := range f.hosts {
+					addresses = append(addresses, fmt.Sprintf("%s://127.0.%d.%d:%d%s", f.scheme, i/250, i%250+1, f.server.port(), path))
+				}
+			}
+			args := append([]string{"-allow-private", "-timeout", f.timeout.String(), "-warc", filepath.Join(dir, "w")}, f.flags...)
+			r := start(t, program, []string{"SSL_CERT_FILE=" + certs.file}, addresses, args...)
+
+			var got, want []string
+			for _, rec := range r.records {
+				got = append(got, rec.URL)
+			}
+			want = slices.Sorted(slices.Values(addresses))
+			if slices.Sort(got); !slices.Equal(got, want) {
+				t.Fatalf("%d records for %d addresses\n%s", len(got), len(want), r.log)
+			}
+			seen := map[string]int{}
+			for i, rec := range r.records {
+				s := summary(rec)
+				if seen[s]++; seen[s] > 1 {
+					continue // the others are most likely alike
+				}
+				if !slices.Contains(f.want, s) {
+					t.Errorf("%s: %s (%s), want %s", rec.URL, s, rec.ErrorDetail, strings.Join(f.want, " or "))
+				}
+				if !strings.Contains(rec.ErrorDetail, f.detail) {
+					t.Errorf("%s: error_detail %q lacks %q", rec.URL, rec.ErrorDetail, f.detail)
+				}
+				if !strings.HasPrefix(r.bodies[i], f.body) {
+					t.Errorf("%s: body %q, want %q", rec.URL, r.bodies[i], f.body)
+				}
+			}
+			if within := time.Duration(f.waits)*f.timeout + slack; r.took > within {
+				t.Errorf("took %v, want %v at most", r.took, within)
+			}
+			if r.memory > maxMemory {
+				t.Errorf("%d MiB of memory, want %d at most", r.memory>>20, maxMemory>>20)
+			}
+			// A NUL becomes six characters in JSON; headers have 32 KiB.
+			if most := int64(len(addresses)) * (6*10<<20 + 1<<20); r.written > most {
+				t.Errorf("%d bytes on stdout", r.written)
+			}
+			if size := verify(t, dir, r.records); size > int64(len(addresses))*(11<<20) {
+				t.Errorf("%d bytes of WARC", size)
+			}
+			if f.check != nil {
+				f.server.mu.Lock()
+				defer f.server.mu.Unlock()
+				f.check(t, f, r.records)
+			}
+
+			var outcomes []string
+			for s, n := range seen {
+				if len(seen) > 1 {
+					s = fmt.Sprintf("%s ×%d", s, n)
+				}
+				outcomes = append(outcomes, s)
+			}
+			slices.Sort(outcomes)
+			mu.Lock()
+			defer mu.Unlock()
+			rows[f.name] = fmt.Sprintf("| %s | %s | %.1f | %d |\n", f.name, strings.Join(outcomes, "; "), r.took.Seconds(), r.memory>>20)
+		})
+	}
+}
