@@ -2,58 +2,48 @@ package robots
 
 import "strings"
 
-// A pattern is a rule's value taken apart at its stars. It matches a path that
-// begins with head, then holds the pieces of middle in order and without
-// overlap, and, if anchored, ends in tail behind them.
-type pattern struct {
-	head     string
-	middle   []string
-	tail     string
-	starred  bool // there was a star
-	anchored bool // the value ended in "$"
+// anchor makes a pattern of a rule's value: only the "$" at its end means the end,
+// elsewhere it is a character like any other.
+func anchor(s string) string {
+	if i := strings.IndexByte(s, '$'); i < 0 || i == len(s)-1 {
+		return s
+	}
+	s, anchored := strings.CutSuffix(s, "$")
+	s = strings.ReplaceAll(s, "$", "%24")
+	if anchored {
+		s += "$"
+	}
+	return s
 }
 
-func newPattern(s string) pattern {
-	var p pattern
-	s, p.anchored = strings.CutSuffix(s, "$")
-	s = strings.ReplaceAll(s, "$", "%24") // elsewhere it is a character like any other
-	p.head, s, p.starred = strings.Cut(s, "*")
-	if !p.starred {
-		return p
-	}
-	if p.anchored {
-		i := strings.LastIndexByte(s, '*') + 1
-		s, p.tail = s[:i], s[i:]
-	}
-	for piece := range strings.SplitSeq(s, "*") {
-		if piece != "" {
-			p.middle = append(p.middle, piece)
-		}
-	}
-	return p
-}
-
-// match reports whether path, in which "*" and "$" are escaped, is matched.
+// match reports whether path, in which "*" and "$" are escaped, is matched by
+// pattern: whether it begins with what stands before the first star, then holds the
+// pieces between stars in order and without overlap, and, if the pattern ends in
+// "$", ends in the last of them.
 //
 // Taking every piece at its first occurrence is enough: a later one leaves less
 // room for those that follow. So the time is linear in the path for every
 // pattern, however many stars a stranger puts into it.
-func (p *pattern) match(path string) bool {
-	path, ok := strings.CutPrefix(path, p.head)
-	if !ok {
-		return false
+func match(pattern, path string) bool {
+	pattern, anchored := strings.CutSuffix(pattern, "$")
+	piece, pattern, more := strings.Cut(pattern, "*")
+	path, ok := strings.CutPrefix(path, piece)
+	if !more || !ok {
+		return ok && (!anchored || path == "")
 	}
-	if !p.starred {
-		return !p.anchored || path == ""
-	}
-	for _, piece := range p.middle {
+	for {
+		if piece, pattern, more = strings.Cut(pattern, "*"); !more && anchored {
+			return strings.HasSuffix(path, piece)
+		}
 		i := strings.Index(path, piece)
 		if i < 0 {
 			return false
 		}
+		if !more {
+			return true
+		}
 		path = path[i+len(piece):]
 	}
-	return !p.anchored || strings.HasSuffix(path, p.tail)
 }
 
 // escape brings s to the form in which a well-made URL would spell it: the
@@ -98,17 +88,23 @@ func escape(s string, rule bool) string {
 }
 
 // normalize takes off the escapes of unreserved characters (RFC 3986, section
-// 2.3) and puts them on where an octet above ASCII has none.
+// 2.3), and puts them on octets above ASCII and on characters in the query that
+// delimit elsewhere, as in the table of RFC 9309, section 2.2.2.
 func normalize(s string) string {
+	query := false
+	needed := func(c byte) bool {
+		return c >= 0x80 || query && (c == ':' || c == '/' || c == '?' || c == '@' || c == '[' || c == ']')
+	}
 	i := 0
-	for i < len(s) && s[i] != '%' && s[i] < 0x80 {
+	for i < len(s) && s[i] != '%' && !needed(s[i]) {
+		query = query || s[i] == '?'
 		i++
 	}
 	if i == len(s) {
 		return s
 	}
 	var b strings.Builder
-	b.Grow(len(s))
+	b.Grow(len(s) + 16)
 	b.WriteString(s[:i])
 	for ; i < len(s); i++ {
 		switch c := s[i]; {
@@ -119,12 +115,13 @@ func normalize(s string) string {
 				b.WriteString(s[i : i+3])
 			}
 			i += 2
-		case c >= 0x80:
+		case needed(c):
 			b.WriteByte('%')
 			b.WriteByte(upperHex[c>>4])
 			b.WriteByte(upperHex[c&15])
 		default:
 			b.WriteByte(c)
+			query = query || c == '?'
 		}
 	}
 	return b.String()

@@ -19,9 +19,11 @@ package robots
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 )
 
 // MaxSize is how many bytes of a robots.txt are read; RFC 9309, section 2.5,
@@ -45,15 +47,17 @@ type group struct {
 	delay  float64
 }
 
-// A rule is one allow or disallow line.
+// A rule is one allow or disallow line. It is small, because a file may have many.
 type rule struct {
+	value   string // as it stands in the file
+	spelled string // with what cannot stand in a URL escaped
+	normal  string // with needless escapes taken off as well; its length is the rule's rank
+	line    int32
 	allow   bool
-	line    int
-	text    string  // as it stands in the file, cut to a length fit for a message
-	spelled pattern // with what cannot stand in a URL escaped
-	normal  pattern // with needless escapes taken off as well
-	octets  int     // length of the normal form, the rule's rank
 }
+
+// ruleSize is what a rule takes beside its strings.
+const ruleSize = 56
 
 // Rules is what a file says to one crawler. Its zero value allows everything.
 type Rules struct {
@@ -61,7 +65,7 @@ type Rules struct {
 	// not part of RFC 9309 and nobody has bounded it: the caller does.
 	Delay float64
 
-	rules []rule
+	rules []rule // whichever matches first decides
 }
 
 // A Decision is the answer for one URL, with its evidence.
@@ -74,11 +78,11 @@ type Decision struct {
 // Parse reads a robots.txt. There is no such thing as a bad one: lines that
 // make no sense, binary ones included, are skipped, as RFC 9309 asks.
 func Parse(data []byte) *File {
-	if len(data) > MaxSize {
-		data = data[:MaxSize]
+	whole := len(data) <= MaxSize
+	data = toUTF8(data[:min(len(data), MaxSize)])
+	if !whole {
 		data = data[:bytes.LastIndexAny(data, "\r\n")+1]
 	}
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 
 	f := new(File)
 	naming := false // the lines just above were user-agent lines
@@ -149,7 +153,34 @@ func (f *File) For(agent string) *Rules {
 			break
 		}
 	}
+	slices.SortStableFunc(r.rules, func(a, b rule) int {
+		switch {
+		case len(a.normal) != len(b.normal):
+			return len(b.normal) - len(a.normal)
+		case a.allow == b.allow:
+			return 0
+		case a.allow:
+			return -1
+		}
+		return 1
+	})
 	return r
+}
+
+// Size is about how many bytes the rules take in memory.
+func (r *Rules) Size() int {
+	size := ruleSize * cap(r.rules)
+	for i := range r.rules {
+		x := &r.rules[i]
+		size += len(x.value)
+		if x.spelled != x.value {
+			size += len(x.spelled)
+		}
+		if x.normal != x.spelled {
+			size += len(x.normal)
+		}
+	}
+	return size
 }
 
 // Token is the product token that begins s: the longest prefix of letters, "_"
@@ -173,24 +204,15 @@ func (r *Rules) Decide(url string) Decision {
 	}
 	spelled := escape(path, false)
 	normal := normalize(spelled)
-	best := -1
+	same := normal == spelled
 	for i := range r.rules {
 		x := &r.rules[i]
-		if best >= 0 {
-			b := &r.rules[best]
-			if x.octets < b.octets || x.octets == b.octets && (b.allow || !x.allow) {
-				continue
-			}
-		}
-		if x.spelled.match(spelled) || !x.allow && x.normal.match(normal) {
-			best = i
+		other := !x.allow && !(same && x.normal == x.spelled) // there is another reading to try
+		if match(x.spelled, spelled) || other && match(x.normal, normal) {
+			return Decision{Allowed: x.allow, Line: int(x.line), Rule: x.String()}
 		}
 	}
-	if best < 0 {
-		return Decision{Allowed: true}
-	}
-	b := &r.rules[best]
-	return Decision{Allowed: b.allow, Line: b.line, Rule: b.text}
+	return Decision{Allowed: true}
 }
 
 // Path is the part of a URL that rules are compared with: path and query, no
@@ -216,28 +238,44 @@ func Path(url string) string {
 
 // newRule compiles one allow or disallow value.
 func newRule(allow bool, line int, value string) rule {
-	name := "Disallow: "
-	if allow {
+	spelled := anchor(escape(value, true))
+	return rule{value: value, spelled: spelled, normal: normalize(spelled), line: int32(line), allow: allow}
+}
+
+// String is the line, cut to a length fit for a message.
+func (x *rule) String() string {
+	name, value := "Disallow: ", x.value
+	if x.allow {
 		name = "Allow: "
 	}
-	text := value
-	if len(text) > maxRuleText {
-		text = strings.ToValidUTF8(text[:maxRuleText], "") + "…"
+	if len(value) > maxRuleText {
+		value = strings.ToValidUTF8(value[:maxRuleText], "") + "…"
 	}
-	spelled := escape(value, true)
-	normal := normalize(spelled)
-	return rule{
-		allow:   allow,
-		line:    line,
-		text:    name + strings.ToValidUTF8(text, "\ufffd"),
-		spelled: newPattern(spelled),
-		normal:  newPattern(normal),
-		octets:  len(normal),
-	}
+	return name + strings.ToValidUTF8(value, "\ufffd")
 }
 
 // maxRuleText is how much of a rule is kept for people to read.
 const maxRuleText = 200
+
+// toUTF8 takes a byte order mark off data. A file of UTF-16, which is no
+// robots.txt but what some editors make of one, is read nevertheless: what its
+// author wanted is plain.
+func toUTF8(data []byte) []byte {
+	var order binary.ByteOrder
+	switch {
+	case bytes.HasPrefix(data, []byte("\xff\xfe")):
+		order = binary.LittleEndian
+	case bytes.HasPrefix(data, []byte("\xfe\xff")):
+		order = binary.BigEndian
+	default:
+		return bytes.TrimPrefix(data, []byte("\ufeff"))
+	}
+	units := make([]uint16, len(data)/2-1)
+	for i := range units {
+		units[i] = order.Uint16(data[2*i+2:])
+	}
+	return []byte(string(utf16.Decode(units)))
+}
 
 // cutLine splits off the first line; lines end in LF, CR or CRLF. An empty line
 // between a CR and a LF is not counted.
