@@ -13,6 +13,10 @@
 // what became of them; then the addresses of the next generation, each with the
 // page it was found on, the operator that chose it, and its priority.
 //
+// The links of a page whose robots_meta says nofollow or none are not followed:
+// the strategy sees the page without them. With -nofollow=false it sees them. A
+// link's own nofollow, in its rel, changes nothing.
+//
 // State lives in the directory given by -state. With -generation G evolve starts
 // from the state after G-1 and leaves the state after G: running a generation
 // again gives the same bytes. A generation without a record means that the
@@ -39,6 +43,7 @@ import (
 	"slices"
 
 	"spoor/cmd/internal/filter"
+	"spoor/internal/robots"
 	"spoor/internal/strategy"
 	"spoor/internal/topic"
 	"spoor/internal/wire"
@@ -54,6 +59,9 @@ Usage:
 In come the scored records of one generation; out go the same records in brief
 (no text, no links), then the addresses of the next generation with via, parents,
 operator, niche, depth and priority. Files may be plain, .gz or .zst.
+
+Links of pages that say nofollow (robots_meta) are not followed, unless
+-nofollow=false is given; rel=nofollow of a single link changes nothing.
 
 The strategy's state lives in -state. With -generation G evolve starts from the
 state after G-1, so running a generation again gives the same bytes; without it,
@@ -78,6 +86,7 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.IntVar(&opt.n, "n", 20, "how many addresses a generation fetches")
 	fs.Uint64Var(&opt.seed, "seed", 1, "`seed` of all randomness")
 	fs.Var(&opt.params, "param", "set a parameter of the strategy, `name=value` (repeatable)")
+	fs.BoolVar(&opt.nofollow, "nofollow", true, "do not follow the links of pages that say nofollow")
 	list := fs.Bool("strategies", false, "list the strategies with their sources and parameters, and end")
 	asJSON := fs.Bool("json", false, "list them as JSON, one a line")
 	opt.stream.CommonFlags(fs)
@@ -105,6 +114,7 @@ type options struct {
 	generation, n          int
 	seed                   uint64
 	params                 filter.Strings
+	nofollow               bool
 	stream                 filter.Stream
 }
 
@@ -146,7 +156,8 @@ func (o *options) emit(in io.Reader, stdout, stderr io.Writer, s strategy.Strate
 	defer func() { err = errors.Join(err, closeTee()) }()
 	tally := filter.NewTally(filter.Logger(stderr, "evolve", o.stream.Log))
 	w := wire.NewWriter(out)
-	if err := o.visit(in, w, s, tally); err != nil {
+	unfollowed, err := o.visit(in, w, s, tally)
+	if err != nil {
 		return err
 	}
 	operators := map[string]int64{}
@@ -166,12 +177,19 @@ func (o *options) emit(in io.Reader, stdout, stderr io.Writer, s strategy.Strate
 	for _, op := range slices.Sorted(maps.Keys(operators)) {
 		notes = append(notes, slog.Int64("bred_"+op, operators[op]))
 	}
+	if unfollowed > 0 {
+		notes = append(notes, slog.Int64("nofollow", unfollowed))
+	}
 	tally.Close(notes...)
 	return nil
 }
 
-// visit shows the generation to s and passes it on in brief.
-func (o *options) visit(in io.Reader, w *wire.Writer, s strategy.Strategy, tally *filter.Tally) error {
+// crawler is the name under which a page may address directives to us alone.
+const crawler = "spoor"
+
+// visit shows the generation to s and passes it on in brief. It tells how many
+// pages s saw without links, because they are not to be followed.
+func (o *options) visit(in io.Reader, w *wire.Writer, s strategy.Strategy, tally *filter.Tally) (unfollowed int64, err error) {
 	r := wire.NewReader(in, wire.Address|wire.Fetch|wire.Parse|wire.Score)
 	r.Limit = int(o.stream.Limit)
 	var rec wire.Record
@@ -180,20 +198,24 @@ func (o *options) visit(in io.Reader, w *wire.Writer, s strategy.Strategy, tally
 		bad, isBad := errors.AsType[*wire.SyntaxError](err)
 		switch {
 		case errors.Is(err, io.EOF):
-			return nil
+			return unfollowed, nil
 		case isBad && !o.stream.Strict:
 			tally.Bad(bad)
 			continue
 		case err != nil:
-			return fmt.Errorf("reading records: %w", err)
+			return unfollowed, fmt.Errorf("reading records: %w", err)
 		}
 		tally.In++
+		if o.nofollow && len(rec.Links) > 0 && robots.Meta(crawler, "robots", rec.RobotsMeta).NoFollow {
+			rec.Links = rec.Links[:0]
+			unfollowed++
+		}
 		if rec.URL != "" {
 			s.Visit(&rec)
 		}
 		rec.Drop(wire.Parse | wire.Body)
 		if err := w.Write(&rec); err != nil {
-			return fmt.Errorf("writing records: %w", err)
+			return unfollowed, fmt.Errorf("writing records: %w", err)
 		}
 		tally.Out++
 	}

@@ -10,7 +10,8 @@
 // the body (-keep-body keeps it) and with
 //
 //	title         of the page; og:title where there is none
-//	description keywords robots_meta   of its meta elements
+//	description keywords   of its meta elements
+//	robots_meta   what the page asks of crawlers, see below
 //	lang          html[lang], else the Content-Language header
 //	text          what can be read: words separated by a space, blocks by a newline
 //	links         where it points, see below
@@ -43,7 +44,14 @@
 //	              html/body/div.menu/ul/li/a
 //	archived      false if the archives of -within cannot answer it, else absent
 //
-// A record that has an error, no body or no url passes as it came. A body that is
+// robots_meta is the content of all meta elements for robots, or for spoor by
+// name, in lower case; before it stands what the X-Robots-Tag headers add, of
+// noindex, nofollow and noarchive as far as they are addressed to everybody or to
+// spoor. evolve obeys the nofollow in it. A link's own nofollow, in its rel, is a
+// hint and no more.
+//
+// A record that has an error, no body or no url passes as it came; so does the
+// record of a sitemap, whose links fetch -sitemaps has filled in. A body that is
 // not the base64 it is said to be is the error http.
 //
 // # Selectors
@@ -86,6 +94,7 @@ import (
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
 	"spoor/internal/page"
+	"spoor/internal/robots"
 	"spoor/internal/wire"
 )
 
@@ -104,7 +113,10 @@ and each once, with anchor, context (25 words each side, a newline where the
 anchor stands), rel, tag and path (html/body/div.menu/ul/li/a). With -within they
 have archived:false if the archives cannot answer them.
 
-A record with an error, without body or without url passes as it came.
+robots_meta holds the X-Robots-Tag header's noindex, nofollow, noarchive too.
+
+A record with an error, without body or without url passes as it came, and so
+does that of a sitemap.
 
 Example:
 
@@ -237,7 +249,8 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 	rec.Title, rec.Description, rec.Keywords = c.Title, c.Description, c.Keywords
 	rec.Lang, rec.Text, rec.AnchorText = c.Lang, c.Text, c.AnchorText
 	rec.OutDegree, rec.Links = c.OutDegree, c.Links
-	rec.Canonical, rec.RobotsMeta, rec.Simhash, rec.Fields = c.Canonical, c.RobotsMeta, c.Simhash, c.Fields
+	rec.Canonical, rec.Simhash, rec.Fields = c.Canonical, c.Simhash, c.Fields
+	rec.RobotsMeta = directives(c.RobotsMeta, headers(rec, "x-robots-tag"))
 	rec.Touch(wire.Parse)
 	if c.Charset != "" && c.Charset != rec.Charset {
 		rec.Charset = c.Charset
@@ -248,12 +261,42 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 	}
 }
 
+// crawler is the name under which a page may address directives to us alone.
+const crawler = "spoor"
+
+// directives are those of the meta elements, and before them what the values of
+// X-Robots-Tag restrict besides. Behind them it could be taken for what is
+// addressed to a crawler that a meta element names.
+func directives(meta string, sent []string) string {
+	if len(sent) == 0 {
+		return meta
+	}
+	d, have := robots.XRobotsTag(crawler, sent), robots.Meta(crawler, "robots", meta)
+	added := robots.Directives{
+		NoIndex:   d.NoIndex && !have.NoIndex,
+		NoFollow:  d.NoFollow && !have.NoFollow,
+		NoArchive: d.NoArchive && !have.NoArchive,
+	}.String()
+	if added == "" || meta == "" {
+		return added + meta
+	}
+	return added + ", " + meta
+}
+
 // header is the first value of a header field, by its lower-case name.
 func header(rec *wire.Record, name string) string {
-	for _, h := range rec.Headers {
-		if strings.EqualFold(h.Name, name) && len(h.Values) > 0 {
-			return h.Values[0]
-		}
+	if values := headers(rec, name); len(values) > 0 {
+		return values[0]
 	}
 	return ""
+}
+
+// headers are all values of a header field, by its lower-case name.
+func headers(rec *wire.Record, name string) []string {
+	for _, h := range rec.Headers {
+		if strings.EqualFold(h.Name, name) {
+			return h.Values
+		}
+	}
+	return nil
 }

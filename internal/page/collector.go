@@ -309,7 +309,7 @@ func (c *collector) metaElement(tag string, attrs []html.Attribute) {
 		c.keep(metaOGTitle, content)
 	case "og:description":
 		c.keep(metaOGDescription, content)
-	case "robots":
+	case "robots", crawler:
 		if robots := tidy(strings.ToLower(content), MaxMeta); c.meta[metaRobots] == "" {
 			c.meta[metaRobots] = robots
 		} else if robots != "" {
@@ -317,6 +317,9 @@ func (c *collector) metaElement(tag string, attrs []html.Attribute) {
 		}
 	}
 }
+
+// crawler is the name under which a page may address its meta robots to us alone.
+const crawler = "spoor"
 
 // keep keeps the first content of a meta element that says something.
 func (c *collector) keep(i int, content string) {

@@ -79,7 +79,7 @@ type Content struct {
 
 	Links      []wire.Link // see [Extractor.Extract]
 	Canonical  string      // target of <link rel=canonical>, canonical
-	RobotsMeta string      // all meta robots, lower case, joined by ", "
+	RobotsMeta string      // all meta robots and meta spoor, lower case, joined by ", "
 	Simhash    string      // 16 hexadecimal digits; see [Simhash]
 	Charset    string      // what the page was read as, a name of the Encoding Standard
 

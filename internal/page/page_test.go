@@ -74,6 +74,7 @@ var metaTable = []struct {
 	{"description before Open Graph", `<meta property=og:description content=g><meta name=description content=d>`, Content{Description: "d"}},
 	{"the first that says something", `<meta name=description content=""><meta name=description content=x><meta name=description content=y>`, Content{Description: "x"}},
 	{"robots, all of them", `<meta name=ROBOTS content="NoIndex"><meta name=robots content="nofollow">`, Content{RobotsMeta: "noindex, nofollow"}},
+	{"robots, those for us, and not for others", `<meta name=Spoor content="NoArchive"><meta name=googlebot content="nofollow"><meta name=robots content="all">`, Content{RobotsMeta: "noarchive, all"}},
 	{"language", `<html lang=" en_GB ">`, Content{Lang: "en-GB"}},
 	{"language of XHTML", `<html xml:lang="de">`, Content{Lang: "de"}},
 	{"language from meta", `<meta http-equiv=Content-Language content="fr, en">`, Content{Lang: "fr"}},
