@@ -25,7 +25,7 @@ RACE     := $(if $(CC_FOUND),-race,)
 .PHONY: help
 help: ## this page
 	@echo 'usage: make [target] [VARIABLE=value]'; echo
-	@sed -nE 's/^([a-z]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 14
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 16
 
 ##@ Every day
 
@@ -79,6 +79,10 @@ cross: ## it compiles for linux, darwin and windows, amd64 and arm64
 	done; done
 
 ##@ Now and then
+
+.PHONY: test-browser
+test-browser: ## Chromium shows our archives, with npm's replaywebpage
+	scripts/test-browser
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (60s); F=Name P=./dir/ picks

@@ -1,0 +1,271 @@
+package spoor_test
+
+import (
+	"bytes"
+	"cmp"
+	"compress/zlib"
+	"encoding/pem"
+	"fmt"
+	"html/template"
+	"image"
+	"image/png"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"spoor/internal/gosite"
+)
+
+// A browser with ReplayWeb.page, the replayer of the Webrecorder project, must
+// show what fetch archived and warc packed as the web showed it. The web is gone
+// by then. make test-browser gets both, and sets
+//
+//	SPOOR_CHROMIUM        the browser, a program
+//	SPOOR_REPLAYWEBPAGE   the directory of ui.js and sw.js
+func TestAnArchiveIsReplayedInABrowser(t *testing.T) {
+	program, replayer := os.Getenv("SPOOR_CHROMIUM"), os.Getenv("SPOOR_REPLAYWEBPAGE")
+	if program == "" || replayer == "" {
+		t.Skip("SPOOR_CHROMIUM and SPOOR_REPLAYWEBPAGE are not set (make test-browser sets them)")
+	}
+	shots, err := os.MkdirTemp("", "spoor-browser-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(shots) // unless there is a screenshot in it
+
+	dir := t.TempDir()
+	replay := httptest.NewServer(replayServer(replayer, dir))
+	defer replay.Close()
+	pages := archiveAWeb(t, dir)
+	b := startBrowser(t, program)
+	b.open(replay.URL + "/show?source=/crawl.wacz&view=pages")
+	b.expect(shots, "the pages of crawl.wacz", listed, "", "type tls.Conn (crypto/tls) - Go documentation")
+	for _, archive := range []string{"crawl.warc.gz", "crawl.wacz"} {
+		for _, p := range pages {
+			b.open(replay.URL + "/show?" + url.Values{"source": {"/" + archive}, "url": {p.url}}.Encode())
+			b.expect(shots, p.name+" of "+archive, shown, cmp.Or(p.at, p.url), p.want)
+		}
+	}
+}
+
+// expect waits until the browser is at a place and shows a text there, or else
+// writes a screenshot to the directory. It ends the test if there is nothing to
+// see at all.
+func (b *browser) expect(shots, name, look, at, want string) {
+	b.t.Helper()
+	var got struct{ At, Text string }
+	b.await(fmt.Sprintf("() => { %s; const found = %s; return {...found, done: found.text.includes(%q)} }", roots, look, want), 15*time.Second, &got)
+	switch {
+	case got.Text == "":
+		b.t.Fatalf("%s: nothing to see\nscreenshot: %s", name, b.screenshot(shots, name))
+	case got.At != at || !strings.Contains(got.Text, want):
+		b.t.Errorf("%s:\nat\t%s\nseen\t%q\nwant\t%q at %s\nscreenshot: %s", name, got.At, got.Text, want, at, b.screenshot(shots, name))
+	default:
+		b.t.Logf("%s: %q", name, want)
+	}
+}
+
+// Where to look, in JavaScript. The replayer is made of frames in shadow roots in
+// frames.
+const (
+	roots = `function* roots(root) {
+		yield root;
+		for (const e of root.querySelectorAll("*")) {
+			if (e.shadowRoot) yield* roots(e.shadowRoot);
+			if (e.localName == "iframe" && e.contentDocument) yield* roots(e.contentDocument);
+		}
+	}
+	const seen = [...roots(document)]`
+
+	// The replayed page: the frame with the address …/w/COLLECTION/TIMEmp_/URL.
+	shown = `seen.filter(r => r.body && r.location?.href.includes("mp_/")).map(
+		r => ({at: r.location.href.replace(/.*?mp_\//, ""), text: r.body.innerText}))[0] ?? {at: "", text: ""}`
+
+	// The list of pages, an element each.
+	listed = `({at: "", text: seen.filter(r => r.host?.localName == "wr-page-entry").map(r => r.textContent).join("\n")})`
+)
+
+// replayServer serves the page that shows an archive, the replayer, and the
+// archives in dir.
+func replayServer(replayer, dir string) http.Handler {
+	mux := http.NewServeMux()
+	page := template.Must(template.New("").Parse(`<!doctype html>
+<title>replay</title>
+<style>html, body { height: 100%; margin: 0 }</style>
+<script src="/replay/ui.js"></script>
+<replay-web-page source="{{.Get "source"}}" url="{{.Get "url"}}" view="{{.Get "view"}}" embed="default"></replay-web-page>
+`))
+	mux.HandleFunc("GET /show", func(w http.ResponseWriter, r *http.Request) {
+		page.Execute(w, r.URL.Query())
+	})
+	mux.Handle("GET /replay/", http.StripPrefix("/replay/", http.FileServer(http.Dir(replayer))))
+	mux.Handle("GET /", http.FileServer(http.Dir(dir)))
+	return mux
+}
+
+// A replayed page is an address, a text that is to be seen there, and the
+// address that the browser is then at, if it is another.
+type replayed struct{ name, url, want, at string }
+
+// archiveAWeb serves a web, archives it to crawl.warc.gz and crawl.wacz in dir,
+// and takes the web away. It returns what the archives must show.
+func archiveAWeb(t *testing.T, dir string) []replayed {
+	t.Helper()
+	bin, err := build()
+	if err != nil {
+		t.Fatalf("building the commands: %v", err)
+	}
+	plain := httptest.NewServer(theWeb(t))
+	defer plain.Close()
+	secure := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprintf(w, "<!doctype html><title>secure</title><h1>Came over TLS</h1><p>%s", r.Proto)
+	}))
+	secure.EnableHTTP2 = true
+	secure.StartTLS()
+	defer secure.Close()
+	trusted := filepath.Join(dir, "trusted.pem")
+	if err := os.WriteFile(trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}), 0o666); err != nil {
+		t.Fatal(err)
+	}
+
+	const missing = "Archived Page Not Found"
+	pages := []replayed{
+		{"a page", plain.URL + "/crypto/tls/type.Conn.html", "type Conn", ""},
+		{"a page that a redirect led to", plain.URL + "/crypto/tls", "Package tls partially implements", plain.URL + "/crypto/tls/"},
+		{"a page with style, script and picture", plain.URL + "/rich", "The style is teal, the picture is 3 by 2.", ""},
+		{"a page in windows-1252", plain.URL + "/windows-1252", "Gar\u00e7on \u201cr\u00e9sum\u00e9\u201d", ""},
+		{"a page under its status 404", plain.URL + "/nowhere", "Page not found", ""},
+		{"a page", plain.URL + "/twin", "The same twice", ""},
+		{"the same page again", plain.URL + "/other-twin", "The same twice", ""},
+		{"a page in chunks", plain.URL + "/chunked", "Came in 3 chunks", ""},
+		{"a page over TLS", secure.URL + "/", "Came over TLS", ""},
+		{"a page that robots.txt bars", plain.URL + "/private/internal/abi/", missing, ""},
+		{"a page that nobody asked for", plain.URL + "/crypto/sha256/", missing, ""},
+	}
+	// A server codes what it is told is welcome, so nothing may be that cannot be
+	// replayed.
+	for _, coding := range []string{"gzip", "deflate", "br", "zstd"} {
+		pages = append(pages, replayed{"a page that can be had as " + coding, plain.URL + "/coded/" + coding, "Came as " + coding, ""})
+	}
+
+	var seeds strings.Builder
+	for _, p := range pages {
+		if p.want != missing || strings.Contains(p.url, "/private/") {
+			fmt.Fprintln(&seeds, p.url)
+		}
+	}
+	for _, path := range []string{"/rich.css", "/rich.js", "/rich.png"} {
+		fmt.Fprintln(&seeds, plain.URL+path)
+	}
+	run := func(stdin, program string, args ...string) {
+		t.Helper()
+		cmd := exec.Command(filepath.Join(bin, program), args...)
+		cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
+		cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+trusted)
+		var words bytes.Buffer
+		cmd.Stderr = &words
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%s: %v\n%s", program, err, words.String())
+		}
+	}
+	run(seeds.String(), "fetch", "-allow-private", "-delay", "0s", "-mime", "", "-warc", "crawl")
+	files, err := filepath.Glob(filepath.Join(dir, "crawl-*.warc.gz"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("fetch wrote %q, want one file", files)
+	}
+	if err := os.Rename(files[0], filepath.Join(dir, "crawl.warc.gz")); err != nil {
+		t.Fatal(err)
+	}
+	run("", "warc", "pack", "-o", "crawl.wacz", "crawl.warc.gz")
+	return pages
+}
+
+// theWeb is the documentation of the Go tree, and pages beside it that are hard
+// to keep.
+func theWeb(t *testing.T) http.Handler {
+	t.Helper()
+	tree, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	site, err := gosite.New(os.DirFS(strings.TrimSpace(string(tree))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", site)
+	give := func(path, kind, body string) {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			io.WriteString(w, body)
+		})
+	}
+	const html = "text/html; charset=utf-8"
+	give("/twin", html, "<!doctype html><title>twin</title><h1>The same twice</h1>")
+	give("/other-twin", html, "<!doctype html><title>twin</title><h1>The same twice</h1>")
+	give("/windows-1252", "text/html; charset=windows-1252", "<!doctype html><title>old</title><h1>Gar\xe7on \x93r\xe9sum\xe9\x94</h1>")
+	give("/rich", html, `<!doctype html><title>rich</title><link rel=stylesheet href=/rich.css><img src="/rich.png"><h1></h1><script src="/rich.js"></script>`)
+	give("/rich.css", "text/css", "h1 { color: rgb(0, 128, 128) }")
+	give("/rich.js", "text/javascript", `onload = () => {
+		const heading = document.querySelector("h1"), picture = document.querySelector("img");
+		const teal = getComputedStyle(heading).color == "rgb(0, 128, 128)";
+		heading.innerText = "The style is " + (teal ? "teal" : "lost") + ", the picture is " + picture.naturalWidth + " by " + picture.naturalHeight + ".";
+	}`)
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 3, 2))); err != nil {
+		t.Fatal(err)
+	}
+	give("/rich.png", "image/png", picture.String())
+	mux.HandleFunc("GET /chunked", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", html)
+		for _, part := range []string{"<!doctype html><title>chunked</title>", "<h1>Came in ", "3 chunks</h1>"} {
+			io.WriteString(w, part)
+			w.(http.Flusher).Flush()
+		}
+	})
+	mux.HandleFunc("GET /coded/{coding}", func(w http.ResponseWriter, r *http.Request) {
+		coding := r.PathValue("coding")
+		page := "<!doctype html><title>coded</title><p>" + strings.Repeat("word ", 100) + "<h1>Came as " + coding + "</h1>"
+		w.Header().Set("Content-Type", html)
+		if strings.Contains(r.Header.Get("Accept-Encoding"), coding) {
+			w.Header().Set("Content-Encoding", coding)
+			page = encode(coding, page)
+		}
+		io.WriteString(w, page)
+	})
+	return mux
+}
+
+// encode is the text in a content coding.
+func encode(coding, text string) string {
+	var b bytes.Buffer
+	var w io.WriteCloser
+	switch coding {
+	case "gzip":
+		w = gzip.NewWriter(&b)
+	case "deflate":
+		w = zlib.NewWriter(&b)
+	case "br":
+		w = brotli.NewWriter(&b)
+	case "zstd":
+		w, _ = zstd.NewWriter(&b) // which fails on bad options only
+	}
+	io.WriteString(w, text)
+	w.Close()
+	return b.String()
+}

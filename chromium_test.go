@@ -1,0 +1,177 @@
+package spoor_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A browser is one page of a headless Chromium that can reach nothing but
+// loopback. It is spoken to by the Chrome DevTools Protocol, over the pipe that
+// --remote-debugging-pipe opens: file 3 in, file 4 out, JSON with a zero byte
+// after each message.
+type browser struct {
+	t       *testing.T
+	in, out *os.File
+	answers *bufio.Reader // of out
+	session string        // of the page
+	last    int           // number of the last call
+	dead    bool          // it does not answer any more
+}
+
+// lost is how long an answer may take before the browser is given up.
+const lost = time.Minute
+
+// startBrowser starts the program for the length of the test.
+func startBrowser(t *testing.T, program string) *browser {
+	t.Helper()
+	theirIn, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, theirOut, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Without a sandbox, because that cannot be had in most containers, and all
+	// that is shown is our own.
+	cmd := exec.Command(program, "--headless", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir(),
+		"--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update", "--disable-sync",
+		"--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", "--window-size=1200,900")
+	cmd.ExtraFiles = []*os.File{theirIn, theirOut}
+	var words bytes.Buffer // of which there are many about what a headless machine lacks
+	cmd.Stderr = &words
+	ownGroup(cmd)
+	b := &browser{t: t, in: in, out: out, answers: bufio.NewReader(out)}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	theirIn.Close()
+	theirOut.Close()
+	t.Cleanup(func() {
+		in.Close() // which ends it
+		kill := time.AfterFunc(10*time.Second, func() { killGroup(cmd) })
+		cmd.Wait()
+		kill.Stop()
+		killGroup(cmd)
+		out.Close()
+		if b.dead {
+			t.Logf("%s said:\n%s", program, words.String())
+		}
+	})
+
+	var target struct{ TargetID string }
+	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	var attached struct{ SessionID string }
+	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
+	b.session = attached.SessionID
+	return b
+}
+
+// call calls a method of the protocol and decodes its result into result,
+// unless that is nil.
+func (b *browser) call(method string, params map[string]any, result any) {
+	b.t.Helper()
+	b.last++
+	message := map[string]any{"id": b.last, "method": method, "params": params}
+	if b.session != "" {
+		message["sessionId"] = b.session
+	}
+	line, err := json.Marshal(message)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := b.in.Write(append(line, 0)); err != nil {
+		b.dead = true
+		b.t.Fatalf("%s: writing to the browser: %v", method, err)
+	}
+	if err := b.out.SetReadDeadline(time.Now().Add(lost)); err != nil {
+		b.t.Fatal(err)
+	}
+	for {
+		line, err := b.answers.ReadBytes(0)
+		if err != nil {
+			b.dead = true
+			b.t.Fatalf("%s: reading from the browser: %v", method, err)
+		}
+		var answer struct {
+			ID     int
+			Result json.RawMessage
+			Error  *struct{ Message string }
+		}
+		if err := json.Unmarshal(line[:len(line)-1], &answer); err != nil {
+			b.t.Fatal(err)
+		}
+		switch {
+		case answer.ID != b.last: // an event
+			continue
+		case answer.Error != nil:
+			b.t.Fatalf("%s: %s", method, answer.Error.Message)
+		case result != nil:
+			if err := json.Unmarshal(answer.Result, result); err != nil {
+				b.t.Fatal(err)
+			}
+		}
+		return
+	}
+}
+
+// open goes to a page.
+func (b *browser) open(url string) {
+	b.t.Helper()
+	var result struct{ ErrorText string }
+	b.call("Page.navigate", map[string]any{"url": url}, &result)
+	if result.ErrorText != "" {
+		b.t.Fatalf("opening %s: %s", url, result.ErrorText)
+	}
+}
+
+// await asks a function of JavaScript, in the page, again and again until it
+// gives something true, for a time at most, and returns the last answer, which
+// is decoded into result.
+func (b *browser) await(function string, patience time.Duration, result any) {
+	b.t.Helper()
+	expression := fmt.Sprintf(`(async (ask, end) => {
+		for (;;) {
+			const answer = ask();
+			if (answer.done || performance.now() > end) return answer;
+			await new Promise(again => setTimeout(again, 20));
+		}
+	})(%s, performance.now() + %d)`, function, patience.Milliseconds())
+	var answer struct {
+		Result           struct{ Value json.RawMessage }
+		ExceptionDetails json.RawMessage
+	}
+	b.call("Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &answer)
+	if answer.ExceptionDetails != nil {
+		b.t.Fatalf("in the page: %s", answer.ExceptionDetails)
+	}
+	if err := json.Unmarshal(answer.Result.Value, result); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// screenshot writes what is seen to a file in dir and returns its name.
+func (b *browser) screenshot(dir, name string) string {
+	b.t.Helper()
+	var shot struct{ Data string }
+	b.call("Page.captureScreenshot", map[string]any{}, &shot)
+	png, err := base64.StdEncoding.DecodeString(shot.Data)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	file := filepath.Join(dir, strings.NewReplacer("/", "_", " ", "_").Replace(name)+".png")
+	if err := os.WriteFile(file, png, 0o666); err != nil {
+		b.t.Fatal(err)
+	}
+	return file
+}
