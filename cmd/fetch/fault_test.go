@@ -568,6 +568,17 @@ func verify(t *testing.T, dir string, recs []*wire.Record) (size int64) {
 	return size
 }
 
+// tableRow is a line of the table: what was tried, what became of it how often, and
+// what it took.
+func tableRow(name string, counts map[string]int, r run) string {
+	var outcomes []string
+	for s, n := range counts {
+		outcomes = append(outcomes, fmt.Sprintf("%s ×%d", s, n))
+	}
+	slices.Sort(outcomes)
+	return fmt.Sprintf("| %s | %s | %.1f | %d |\n", name, strings.Join(outcomes, "; "), r.took.Seconds(), r.memory>>20)
+}
+
 // Every fault costs its records, and neither the run, nor time beyond what the
 // flags allow, nor memory. Verbose, it prints the table of doc/results.md.
 func TestFault(t *testing.T) {
@@ -648,17 +659,9 @@ func TestFault(t *testing.T) {
 				f.check(t, f, r.records)
 			}
 
-			var outcomes []string
-			for s, n := range seen {
-				if len(seen) > 1 {
-					s = fmt.Sprintf("%s ×%d", s, n)
-				}
-				outcomes = append(outcomes, s)
-			}
-			slices.Sort(outcomes)
 			mu.Lock()
 			defer mu.Unlock()
-			rows[f.name] = fmt.Sprintf("| %s | %s | %.1f | %d |\n", f.name, strings.Join(outcomes, "; "), r.took.Seconds(), r.memory>>20)
+			rows[f.name] = tableRow(f.name, seen, r)
 		})
 	}
 }
