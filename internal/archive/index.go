@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"spoor/internal/lock"
 	"spoor/internal/weburl"
@@ -27,6 +28,9 @@ import (
 // indexVersion is in the first line of every index; an index of another version
 // is built anew.
 const indexVersion = 1
+
+// timestampLayout is that of the times in an index, in UTC.
+const timestampLayout = "20060102150405"
 
 // chunkSize is how many bytes of lines are sorted in memory at a time.
 const chunkSize = 64 << 20
@@ -80,6 +84,9 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 	info, err := os.Stat(archive)
 	if err != nil {
 		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file, in which records could be looked up (hint: save it to one, or read all of it)", archive)
 	}
 	places := []string{archive + ".cdxj"}
 	if o.Cache != "" {
@@ -261,39 +268,50 @@ func writeIndex(w io.Writer, archive, dir string, info os.FileInfo, report func(
 	defer f.Close()
 	s := sorter{dir: dir, chunk: chunkSize}
 	defer s.close()
-	fault := func(err error) {
+	fault := func(name string, err error) {
 		meta.Faults++
 		if report != nil {
-			report(archive, err)
+			report(name, err)
 		}
 	}
-	r, err := NewReader(f)
-	if err != nil {
-		return meta, fmt.Errorf("%s: %w", archive, err)
+	all, faults := sources(filepath.Base(archive), f, info.Size())
+	for _, err := range faults {
+		fault(archive, err)
 	}
-	b := indexer{name: filepath.Base(archive), add: s.add, meta: &meta}
-	for {
-		rec, err := r.Next()
-		if err == io.EOF {
-			break
+	var r Reader
+	for i := range all {
+		name := all[i].label(archive)
+		if err := r.Reset(all[i].data); err != nil {
+			return meta, fmt.Errorf("%s: %w", name, err)
 		}
-		if err == nil {
-			meta.Records++
-			err = b.take(rec)
+		b := indexer{name: all[i].name, add: s.add, meta: &meta}
+		if err := b.index(&r, func(err error) { fault(name, err) }); err != nil {
+			return meta, fmt.Errorf("indexing %s: %w", name, err)
 		}
-		if f, ok := errors.AsType[*FormatError](err); ok {
-			fault(f)
-		} else if err != nil {
-			return meta, fmt.Errorf("indexing %s: %w", archive, err)
-		}
-	}
-	if err := b.settle(); err != nil {
-		return meta, err
 	}
 	if err := s.write(w); err != nil {
 		return meta, &placeError{err}
 	}
 	return meta, nil
+}
+
+// index makes lines of all records of a reader.
+func (b *indexer) index(r *Reader, fault func(error)) error {
+	for {
+		rec, err := r.Next()
+		if err == io.EOF {
+			return b.settle()
+		}
+		if err == nil {
+			b.meta.Records++
+			err = b.take(rec)
+		}
+		if f, ok := errors.AsType[*FormatError](err); ok {
+			fault(f)
+		} else if err != nil {
+			return err
+		}
+	}
 }
 
 // An indexer makes lines of records. A response waits for the record behind it,
@@ -385,7 +403,7 @@ func (b *indexer) entry(rec *Record) (*entry, error) {
 	}
 	e := &entry{id: rec.ID(), concurrent: rec.Header.Values("WARC-Concurrent-To")}
 	e.URL = url
-	e.Timestamp = rec.Date().Format("20060102150405")
+	e.Timestamp = rec.Date().Format(timestampLayout)
 	e.Offset, e.Skip, e.Filename = rec.Offset, rec.Skip, b.name
 	e.Digest = rec.Header.Get("WARC-Payload-Digest")
 
@@ -465,16 +483,24 @@ type Capture struct {
 	Status    int    // 0 for a revisit that does not repeat it
 	Digest    string // of the payload, with its label: "sha1:…"; empty if unknown
 	Redirect  string // canonical address that it sends to
-	Filename  string // of the archive, without directory
+	Filename  string // of the archive, without directory; in a WACZ that of the file inside
 	Offset    int64
 	Length    int64 // in the file, 0 if the record shares its member with others
 	Skip      int64 // unpacked bytes in front of the record in its member
 
 	archive int // place in the Replay
+	source  int // place in the archive
 }
 
 // Revisit tells whether the capture only says that the payload was known.
 func (c *Capture) Revisit() bool { return c.MIME == revisitMIME }
+
+// Time is when the capture was made, to the second; the zero time if its record
+// does not say.
+func (c *Capture) Time() time.Time {
+	t, _ := time.Parse(timestampLayout, c.Timestamp)
+	return t
+}
 
 // appendLine appends the line of an index, with its newline.
 func (c *Capture) appendLine(b []byte) []byte {

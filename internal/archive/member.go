@@ -61,13 +61,14 @@ func (c *counter) Read(p []byte) (int, error) {
 // members unpacks a file one member (or frame) after the other. Reading ends
 // with io.EOF at the end of each; next goes on to the one behind it.
 type members struct {
-	src    counter
-	in     *bufio.Reader
-	format format
-	base   int64 // offset in the file of the first byte of src
-	start  int64 // offset in the file of the current member
-	open   bool  // a member is being read
-	failed error // why the current member could not be read to its end
+	src     counter
+	in      *bufio.Reader
+	format  format
+	dialect dialect
+	base    int64 // offset in the file of the first byte of src
+	start   int64 // offset in the file of the current member
+	open    bool  // a member is being read
+	failed  error // why the current member could not be read to its end
 
 	seeker  io.Seeker // nil if src cannot go back
 	rewinds int64     // bytes that were read again
@@ -95,7 +96,7 @@ func (m *members) reset(r io.Reader, base int64, f format) error {
 			m.seeker = s
 		}
 	}
-	m.base, m.start, m.open, m.failed, m.format = base, base, false, nil, f
+	m.base, m.start, m.open, m.failed, m.format, m.dialect = base, base, false, nil, f, undecided
 	if f == unknown {
 		head, err := m.in.Peek(4)
 		if len(head) == 0 {
@@ -299,9 +300,13 @@ func (m *members) plausible(b []byte) bool {
 		m.probe = nil
 		return false
 	}
-	var first [5]byte
-	_, err = io.ReadFull(m.probe, first[:])
-	return err == nil && string(first[:]) == "WARC/"
+	var first [2 << 10]byte
+	n, _ := io.ReadFull(m.probe, first[:8])
+	if m.dialect != warc && n == 8 && isLetter(first[0]) {
+		more, _ := io.ReadFull(m.probe, first[8:]) // the first line of an ARC record
+		n += more
+	}
+	return m.dialect.isRecord(first[:n])
 }
 
 // skippable passes over a frame that holds no data, keeping the dictionary if

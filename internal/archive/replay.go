@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -36,8 +34,8 @@ type Page struct {
 	Time     time.Time
 	IP       string
 	Digest   string // of the payload, "sha1:…"; of Raw if the archive has none
-	Filename string // of the archive, without directory
-	Offset   int64  // of the record in the file; of the revisit if it is one
+	Filename string // of the archive, without directory; x.wacz/archive/y.warc.gz inside a WACZ
+	Offset   int64  // of the record in that file; of the revisit if it is one
 	Length   int64  // in the file, 0 if the record shares its member with others
 	Revisit  bool   // the body is that of an earlier capture
 }
@@ -51,23 +49,23 @@ type Page struct {
 // the world that is replayed would not be the one that was archived. Spellings
 // that the server treated alike are in an archive as redirects.
 //
-// Of several captures the newest counts; of those of one second the one in the
-// file whose name is greatest, and there the last. So the order in which the
-// archives are given does not matter. A redirect of an address to itself counts
-// only if there is nothing else.
+// Of several captures the newest counts, unless a [Pick] says otherwise; of
+// those of one second the one in the file whose name is greatest, and there the
+// last. So the order in which the archives are given does not matter. A redirect
+// of an address to itself counts only if there is nothing else.
 type Replay struct {
 	limits   Limits
+	pick     Pick
 	archives []*archived
 	scratch  sync.Pool // of *scratch
+	records  func() *records
 }
 
 // archived is one archive of a Replay.
 type archived struct {
-	path   string
-	file   *os.File
-	format format
-	dict   []byte // of a .warc.zst
-	size   int64
+	path    string
+	file    *os.File
+	sources []source
 	*Index
 }
 
@@ -82,6 +80,7 @@ type scratch struct {
 type ReplayOptions struct {
 	Index  IndexOptions
 	Limits Limits
+	Pick   Pick // of several captures; the zero value is the newest
 }
 
 // OpenReplay opens archives, and indexes those that are not indexed yet. A
@@ -92,7 +91,8 @@ func OpenReplay(names []string, o ReplayOptions) (*Replay, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Replay{limits: o.Limits}
+	r := &Replay{limits: o.Limits, pick: o.Pick}
+	r.records = sync.OnceValue(r.identify)
 	hollow := 0 // files without any record
 	for _, path := range paths {
 		a, err := openArchive(path, o.Index)
@@ -112,55 +112,9 @@ func OpenReplay(names []string, o ReplayOptions) (*Replay, error) {
 		}
 	}
 	slices.SortStableFunc(r.archives, func(a, b *archived) int {
-		return cmp.Compare(filepath.Base(a.path), filepath.Base(b.path))
+		return cmp.Or(cmp.Compare(filepath.Base(a.path), filepath.Base(b.path)), cmp.Compare(a.path, b.path))
 	})
 	return r, nil
-}
-
-// Files replaces each directory among paths by the archives in it and below:
-// files whose names end in .warc, .warc.gz or .warc.zst, with .open behind it
-// if they are still being written. The files come in the order of their names;
-// a file that is named twice comes once.
-func Files(paths []string) ([]string, error) {
-	var files []string
-	for _, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, err
-		}
-		if !info.IsDir() {
-			files = append(files, path)
-			continue
-		}
-		n := len(files)
-		err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && isArchiveName(name) {
-				files = append(files, name)
-			}
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		if len(files) == n {
-			return nil, fmt.Errorf("no archives in %s (hint: their names end in .warc, .warc.gz or .warc.zst)", path)
-		}
-	}
-	seen := make(map[string]bool, len(files))
-	return slices.DeleteFunc(files, func(name string) bool {
-		full, err := filepath.Abs(name)
-		if err != nil {
-			full = name
-		}
-		again := seen[full]
-		seen[full] = true
-		return again
-	}), nil
-}
-
-func isArchiveName(name string) bool {
-	name = strings.TrimSuffix(name, openSuffix)
-	return strings.HasSuffix(name, ".warc") || strings.HasSuffix(name, ".warc.gz") || strings.HasSuffix(name, ".warc.zst")
 }
 
 func openArchive(path string, o IndexOptions) (*archived, error) {
@@ -185,24 +139,26 @@ func (a *archived) open() (err error) {
 	if err != nil {
 		return err
 	}
-	a.size = info.Size()
-	var m members
-	err = m.reset(io.NewSectionReader(a.file, 0, a.size), 0, unknown)
-	if err == io.EOF {
-		a.format = plain // empty
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	a.format = m.format
-	if head, _ := m.in.Peek(4); a.format == zstded {
-		if _, err := m.skippable(head); err != nil {
+	a.sources, _ = sources(filepath.Base(a.path), a.file, info.Size()) // the index has the faults
+	for i := range a.sources {
+		if err := a.sources[i].look(); err != nil {
 			return fmt.Errorf("%s: %w", a.path, err)
 		}
-		a.dict = m.dict
 	}
 	return nil
+}
+
+// source is the place of the source with that name, -1 if there is none. A file
+// that is renamed with its index is still the same.
+func (a *archived) source(name string) int {
+	if len(a.sources) == 1 && !a.sources[0].inside {
+		return 0
+	}
+	i, ok := slices.BinarySearchFunc(a.sources, name, func(s source, name string) int { return cmp.Compare(s.name, name) })
+	if !ok {
+		return -1
+	}
+	return i
 }
 
 func (a *archived) Close() error {
@@ -247,23 +203,21 @@ func (r *Replay) Has(url string) bool {
 
 // Lookup returns the captures of a canonical address, the one that counts first.
 func (r *Replay) Lookup(url string) []Capture {
+	return r.lookup(url, r.pick)
+}
+
+// lookup returns the captures of a canonical address in the order of a pick.
+func (r *Replay) lookup(url string, pick Pick) []Capture {
 	var all []Capture
 	for i, a := range r.archives {
 		n := len(all)
 		all = a.Lookup(all, url)
-		for j := range all[n:] {
-			all[n+j].archive = i
+		for j := n; j < len(all); j++ {
+			all[j].archive, all[j].source = i, a.source(all[j].Filename)
 		}
 	}
-	// Archives are sorted by name, so their places compare like their names.
-	slices.SortStableFunc(all, func(a, b Capture) int {
-		return cmp.Or(
-			cmp.Compare(b.Timestamp, a.Timestamp),
-			cmp.Compare(b.archive, a.archive),
-			cmp.Compare(b.Offset, a.Offset),
-			cmp.Compare(b.Skip, a.Skip),
-		)
-	})
+	all = slices.DeleteFunc(all, func(c Capture) bool { return c.source < 0 })
+	pick.sort(all)
 	return all
 }
 
@@ -322,32 +276,32 @@ func (r *Replay) Read(c Capture) (*Page, error) {
 		s.decoder.Limits = r.limits
 	}
 	defer r.scratch.Put(s)
-	return r.read(s, c)
+	return r.read(s, c, 0)
 }
 
-func (r *Replay) read(s *scratch, c Capture) (*Page, error) {
+func (r *Replay) read(s *scratch, c Capture, depth int) (*Page, error) {
 	a := r.archives[c.archive]
 	rec, err := a.record(s, c)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s at byte %d: %w", a.path, c.Offset, err)
 	}
-	page := newPage(rec, c.URL, filepath.Base(a.path))
+	page := newPage(rec, c.URL, a.sources[c.source].label(filepath.Base(a.path)))
 	page.Digest, page.Length = c.Digest, c.Length
 	if !c.Revisit() {
 		page.Response, err = s.response(rec)
 		return page, err
 	}
 	page.Revisit = true
-	uri, date, id := unbracket(rec.Header.Get("WARC-Refers-To-Target-URI")), rec.Header.Get("WARC-Refers-To-Date"), rec.Header.Get("WARC-Refers-To")
+	ref := referral{c, unbracket(rec.Header.Get("WARC-Refers-To-Target-URI")), rec.Header.Get("WARC-Refers-To-Date"), rec.Header.Get("WARC-Refers-To")}
 	block, _, err := readAll(rec, rec.ContentLength, maxHeader)
 	if err != nil {
 		return nil, err
 	}
-	original, ok := r.original(c, uri, date)
-	if !ok {
-		return page, fmt.Errorf("%w: the capture that %s at byte %d refers to (%s)", ErrNotArchived, page.Filename, c.Offset, cmp.Or(uri, id, c.Digest))
+	original, ok := r.original(&ref)
+	if !ok || depth == maxRevisits {
+		return page, fmt.Errorf("%w: the capture that %s at byte %d refers to (%s)", ErrNotArchived, page.Filename, c.Offset, cmp.Or(ref.url, ref.id, c.Digest))
 	}
-	first, err := r.read(s, original)
+	first, err := r.read(s, original, depth+1)
 	if first == nil || first.Response == nil {
 		return page, err
 	}
@@ -372,47 +326,18 @@ func (r *Replay) read(s *scratch, c Capture) (*Page, error) {
 	return page, err
 }
 
-// original finds the capture that a revisit refers to: the one it names, else
-// one of the same address with the same payload.
-func (r *Replay) original(c Capture, uri, date string) (Capture, bool) {
-	url := c.URL
-	if uri != "" {
-		if u, err := weburl.Canonical(uri); err == nil {
-			url = u
-		}
-	}
-	timestamp := ""
-	if t, err := time.Parse(time.RFC3339Nano, date); err == nil {
-		timestamp = t.UTC().Format("20060102150405")
-	}
-	var same []Capture
-	for _, o := range r.Lookup(url) {
-		if !o.Revisit() && (o.Digest == c.Digest || c.Digest == "") {
-			same = append(same, o)
-		}
-	}
-	for _, o := range same {
-		if o.Timestamp == timestamp {
-			return o, true
-		}
-	}
-	if len(same) == 0 || c.Digest == "" {
-		return Capture{}, false
-	}
-	return same[0], true
-}
-
 // record reads the header of a record where the index says that it is.
 func (a *archived) record(s *scratch, c Capture) (*Record, error) {
+	in := &a.sources[c.source]
 	length := c.Length
 	if length == 0 {
-		length = a.size - c.Offset
+		length = max(0, in.data.Size()-c.Offset)
 	}
-	s.section = *io.NewSectionReader(a.file, c.Offset, length)
-	if !bytes.Equal(s.reader.m.dict, a.dict) {
-		s.reader.m.dict, s.reader.m.zs = a.dict, nil
+	s.section = *io.NewSectionReader(in.data, c.Offset, length)
+	if !bytes.Equal(s.reader.m.dict, in.dict) {
+		s.reader.m.dict, s.reader.m.zs = in.dict, nil
 	}
-	if err := s.reader.reset(&s.section, c.Offset, a.format); err != nil {
+	if err := s.reader.reset(&s.section, c.Offset, in.format); err != nil {
 		return nil, err
 	}
 	return s.reader.skip(c.Skip)
@@ -512,25 +437,66 @@ func All(paths []string, filter Filter, limits Limits) iter.Seq2[*Page, error] {
 		}
 		s := scratch{decoder: Decoder{Limits: limits}}
 		for _, path := range paths {
-			if !s.all(path, &filter, yield) {
+			if !s.file(path, &filter, yield) {
 				return
 			}
 		}
 	}
 }
 
-// all yields the pages of one file and tells whether to go on with the next.
-func (s *scratch) all(path string, filter *Filter, yield func(*Page, error) bool) bool {
+// Stream is [All] of an archive that is read once, from its first byte to its
+// last, as a pipe is. The name is for faults and pages. A WACZ cannot be read
+// so, unless r is a regular file: what is in it is told at its end.
+func Stream(r io.Reader, name string, filter Filter, limits Limits) iter.Seq2[*Page, error] {
+	return func(yield func(*Page, error) bool) {
+		s := scratch{decoder: Decoder{Limits: limits}}
+		s.archive(r, name, name, &filter, yield)
+	}
+}
+
+// file yields the pages of one file and tells whether to go on with the next.
+func (s *scratch) file(path string, filter *Filter, yield func(*Page, error) bool) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return yield(nil, err)
 	}
 	defer f.Close()
+	return s.archive(f, path, filepath.Base(path), filter, yield)
+}
+
+// archive yields the pages of one archive, whose faults have its path in front.
+func (s *scratch) archive(r io.Reader, path, name string, filter *Filter, yield func(*Page, error) bool) bool {
+	f, ok := r.(*os.File)
+	if !ok {
+		return s.records(r, path, name, filter, yield)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return yield(nil, err)
+	}
+	if !info.Mode().IsRegular() {
+		return s.records(r, path, name, filter, yield)
+	}
+	all, faults := sources(name, f, info.Size())
+	for _, fault := range faults {
+		if !yield(nil, fmt.Errorf("%s: %w", path, fault)) {
+			return false
+		}
+	}
+	for i := range all {
+		if !s.records(all[i].data, all[i].label(path), all[i].label(name), filter, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// records yields the pages of a run of records.
+func (s *scratch) records(r io.Reader, path, name string, filter *Filter, yield func(*Page, error) bool) bool {
 	s.reader.m.dict, s.reader.m.zs = nil, nil
-	if err := s.reader.Reset(f); err != nil {
+	if err := s.reader.Reset(r); err != nil {
 		return yield(nil, fmt.Errorf("%s: %w", path, err))
 	}
-	base := filepath.Base(path)
 	for {
 		rec, err := s.reader.Next()
 		if err == io.EOF {
@@ -538,7 +504,7 @@ func (s *scratch) all(path string, filter *Filter, yield func(*Page, error) bool
 		}
 		if err == nil {
 			var page *Page
-			page, err = s.page(rec, base, filter)
+			page, err = s.page(rec, name, filter)
 			fault := rec.Close()
 			if page != nil {
 				page.Length = rec.Length

@@ -163,36 +163,6 @@ func TestOfSeveralArchivesTheNewestCaptureCounts(t *testing.T) {
 	}
 }
 
-func TestDirectoriesStandForTheirArchives(t *testing.T) {
-	dir := t.TempDir()
-	sub := filepath.Join(dir, "sub")
-	if err := os.Mkdir(sub, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Files([]string{sub}); err == nil || !strings.Contains(err.Error(), "no archives in") {
-		t.Errorf("an empty directory: %v", err)
-	}
-	for _, name := range []string{"b.warc", "a.warc.gz", "sub/c.warc.zst", "d.warc.gz.open", "e.txt", "a.warc.gz.cdxj"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	files, err := Files([]string{filepath.Join(dir, "b.warc"), dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for _, f := range files {
-		got = append(got, filepath.Base(f))
-	}
-	if diff := cmp.Diff([]string{"b.warc", "a.warc.gz", "d.warc.gz.open", "c.warc.zst"}, got); diff != "" {
-		t.Error(diff)
-	}
-	if _, err := Files([]string{filepath.Join(dir, "none")}); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a file that is not there: %v", err)
-	}
-}
-
 func TestBatchesComeInFileOrder(t *testing.T) {
 	dir := t.TempDir()
 	b := archiveOf(t, dir, "b.warc.gz",

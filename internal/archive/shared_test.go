@@ -86,12 +86,12 @@ func tally(t testing.TB, src io.Reader) (types map[string]int, faults []error) {
 }
 
 func TestAwkwardFilesAreReadAsFarAsTheyCan(t *testing.T) {
-	const noARC = "not a WARC file but an ARC file (hint: warcio recompress makes a WARC file of it)"
 	for name, want := range map[string]string{
-		"bad.arc":                             noARC,
-		"example.arc":                         noARC,
-		"example.arc.gz":                      noARC,
-		"example-space-in-url.arc":            noARC,
+		"bad.arc": "response 1, at byte 0: length \"-1\" of an ARC record is no length, " +
+			"at byte 134: length \"-1\" of an ARC record is no length, at byte 262: length \"abc\" of an ARC record is no length",
+		"example.arc":                         "response 1, warcinfo 1",
+		"example.arc.gz":                      "response 1, warcinfo 1",
+		"example-space-in-url.arc":            "response 1, warcinfo 1, at byte 151: Content-Length is 1591 but the file ends after 1579 bytes",
 		"example.warc":                        "request 2, response 1, revisit 1, warcinfo 2",
 		"example.warc.gz":                     "request 2, response 1, revisit 1, warcinfo 2",
 		"example-bad-non-chunked.warc.gz":     "request 2, response 1, revisit 1, warcinfo 2",
@@ -135,6 +135,9 @@ func TestAwkwardFilesAnswer(t *testing.T) {
 		body      string // begins with
 		length    int
 	}{
+		{"example.arc", "http://example.com/", 200, "<!doctype html>", 1270},
+		{"example.arc.gz", "http://example.com/", 200, "<!doctype html>", 1270},
+		{"example-space-in-url.arc", "http://example.com/index.cfm?FuseAction=Email&EmailTitle=Examples From The Live Web&IsPopUp=False", 200, "<!doctype html>", 1271}, // torn, and taken to its end
 		{"example.warc", "http://example.com/", 200, "<!doctype html>", 1270},
 		{"example.warc.gz", "http://example.com/", 200, "<!doctype html>", 1270},
 		{"example-bad-non-chunked.warc.gz", "http://example.com/", 200, "<!doctype html>", 1270},

@@ -41,10 +41,14 @@ func (h Header) Values(name string) []string {
 	return values
 }
 
-// A Record is one record of a WARC file. It belongs to the [Reader] that read
-// it, until that reads the next one; the strings of the header may be kept.
+// A Record is one record of a WARC or ARC file. It belongs to the [Reader] that
+// read it, until that reads the next one; the strings of the header may be kept.
+//
+// A record of an ARC file has the fields that a WARC file would have for it:
+// WARC-Type (response for a page, warcinfo for the description of the file),
+// WARC-Target-URI, WARC-Date, WARC-IP-Address, Content-Type and Content-Length.
 type Record struct {
-	Version string // as in the version line: "1.1"
+	Version string // as in the version line: "1.1"; "ARC" in an ARC file
 	Header  Header
 
 	// ContentLength is the length of the block as the record claims it.
@@ -92,7 +96,7 @@ func (r *Record) Date() time.Time {
 	s := r.Header.Get("WARC-Date")
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
-		t, err = time.Parse("20060102150405", s)
+		t, err = time.Parse(timestampLayout, s)
 	}
 	if err != nil {
 		return time.Time{}
@@ -135,7 +139,7 @@ func (r *Record) Close() error {
 	return r.r.finish(r)
 }
 
-// A Reader reads the records of a WARC file. The zero value is ready for
+// A Reader reads the records of a WARC or ARC file. The zero value is ready for
 // [Reader.Reset].
 //
 // The time it takes is bounded by the bytes that the file unpacks to, and its
@@ -243,7 +247,7 @@ func (r *Reader) next() (*Record, error) {
 // scan moves to the next line that begins a record, or to the end of the member.
 func (r *Reader) scan() {
 	for {
-		if b, _ := r.out.Peek(8); isVersion(b) {
+		if found, _ := r.begins(); found {
 			return
 		}
 		for {
@@ -258,13 +262,6 @@ func (r *Reader) scan() {
 	}
 }
 
-// isVersion tells whether b begins a version line: WARC/1.0, WARC/0.18.
-func isVersion(b []byte) bool {
-	return len(b) >= 8 && string(b[:5]) == "WARC/" && isDigit(b[5]) && b[6] == '.' && isDigit(b[7])
-}
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
 // read reads the header of a record. The end of the member is io.EOF.
 func (r *Reader) read() (*Record, error) {
 	skip := r.at()
@@ -278,20 +275,22 @@ func (r *Reader) read() (*Record, error) {
 	if r.m.format == plain {
 		offset, skip = r.at(), 0
 	}
-	if head, err := r.out.Peek(8); !isVersion(head) {
+	if found, err := r.begins(); !found {
 		switch {
 		case r.m.failed != nil:
 			return nil, r.broken()
 		case err != nil && err != io.EOF:
 			return nil, err
-		case offset == 0 && isARC(r.out):
-			return nil, fmt.Errorf("%w but an ARC file (hint: warcio recompress makes a WARC file of it)", ErrNotWARC)
 		}
 		r.lost = true
-		return nil, &FormatError{offset, errors.New("no record where one should begin")}
+		return nil, &FormatError{offset, r.stranger()}
 	}
 	r.rec = Record{Offset: offset, Skip: skip, r: r, closed: true}
-	if err := r.header(); err != nil {
+	header := r.header
+	if r.m.dialect == arc {
+		header = r.arcHeader
+	}
+	if err := header(); err != nil {
 		if r.m.failed != nil {
 			return nil, r.broken()
 		}
@@ -302,9 +301,12 @@ func (r *Reader) read() (*Record, error) {
 	return &r.rec, nil
 }
 
-func isARC(b *bufio.Reader) bool {
-	head, _ := b.Peek(len("filedesc://"))
-	return string(head) == "filedesc://"
+// stranger is what to say of bytes that begin no record.
+func (r *Reader) stranger() error {
+	if head, _ := r.out.Peek(4); r.m.dialect == undecided && isZip(head) {
+		return errors.New("a zip file (hint: a WACZ is read from a file, not from a pipe or from inside another)")
+	}
+	return errors.New("no record where one should begin")
 }
 
 // broken is the fault of a member that cannot be unpacked to its end.
@@ -425,8 +427,8 @@ func (r *Reader) continues() bool {
 		r.started = false
 		return false
 	}
-	head, _ := r.out.Peek(8)
-	return !isVersion(head)
+	found, _ := r.begins()
+	return !found
 }
 
 // enter opens the next member.
@@ -473,7 +475,7 @@ func (r *Reader) finish(rec *Record) error {
 	if err == io.EOF {
 		return nil
 	}
-	if head, _ := r.out.Peek(8); !isVersion(head) {
+	if found, _ := r.begins(); !found {
 		return r.overrun(rec)
 	}
 	return nil

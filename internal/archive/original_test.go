@@ -1,0 +1,149 @@
+package archive
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// revisit is a revisit record with those fields.
+func revisit(url string, fields ...string) string {
+	s := "WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Record-ID: <urn:x:revisit-" + url + ">\r\nWARC-Date: " + newer + "\r\nWARC-Target-URI: " + url + "\r\n"
+	for i := 0; i < len(fields); i += 2 {
+		s += fields[i] + ": " + fields[i+1] + "\r\n"
+	}
+	return s + "Content-Length: 0\r\n\r\n\r\n\r\n"
+}
+
+const (
+	refersURI  = "WARC-Refers-To-Target-URI"
+	refersDate = "WARC-Refers-To-Date"
+	refersID   = "WARC-Refers-To"
+	payloadIs  = "WARC-Payload-Digest"
+)
+
+func TestARevisitHasTheBodyOfWhatItRefersTo(t *testing.T) {
+	one, two := Digest([]byte("one")), Digest([]byte("two"))
+	id := "<urn:x:http://a/1-" + old + ">" // of the first record below
+	originals := []string{
+		capture("http://a/1", old, 200, "", "one"),
+		capture("http://a/2", old, 200, "", "one"),
+		capture("http://a/2", "2020-06-01T00:00:00Z", 200, "", "two"),
+		capture("http://a/2", "2022-06-01T00:00:00Z", 200, "", "one"),
+		capture("http://a/sha256", old, 200, "", "one"),
+	}
+	for _, c := range []struct {
+		name   string
+		record string
+		offset int // which of the originals it is, -1 none
+	}{
+		{"by address and date", revisit("http://b/", refersURI, "http://a/1", refersDate, old, payloadIs, one), 0},
+		{"by address and date in brackets", revisit("http://b/", refersURI, "<http://a/1>", refersDate, old, payloadIs, one), 0},
+		{"by address and date without a digest", revisit("http://b/", refersURI, "http://a/1", refersDate, old), 0},
+		{"by address and date, digests of two kinds", revisit("http://b/", refersURI, "http://a/1", refersDate, old, payloadIs, "sha256:ab"), 0},
+		{"by address and digest", revisit("http://b/", refersURI, "http://a/1", payloadIs, one), 0},
+		{"by address and digest in hexadecimal", revisit("http://b/", refersURI, "http://a/1", payloadIs, hexadecimal(t, one)), 0},
+		{"by address and digest, the date wrong", revisit("http://b/", refersURI, "http://a/1", refersDate, newer, payloadIs, one), 0},
+		{"by its own address and digest", revisit("http://a/2", payloadIs, two), 2},
+		{"the newest before it", revisit("http://a/2", payloadIs, one), 1},
+		{"by its own address, the other being unknown", revisit("http://a/1", refersURI, "http://c/", refersDate, old, payloadIs, one), 0},
+		{"by identifier", revisit("http://b/", refersID, id, payloadIs, one), 0},
+		{"by identifier without a digest", revisit("http://b/", refersID, id), 0},
+		{"by identifier, with another digest", revisit("http://b/", refersID, id, payloadIs, two), -1},
+		{"by an identifier that nobody has", revisit("http://b/", refersID, "<urn:x:none>", payloadIs, one), -1},
+		{"to itself", revisit("http://b/", refersURI, "http://b/", refersDate, newer, refersID, "<urn:x:revisit-http://b/>"), -1},
+		{"with another digest", revisit("http://b/", refersURI, "http://a/1", refersDate, old, payloadIs, two), -1},
+		{"without anything", revisit("http://b/"), -1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			url := "http://b/"
+			for _, where := range []string{"in one file", "in two files"} {
+				dir := t.TempDir()
+				if where == "in one file" {
+					archiveOf(t, dir, "x.warc.gz", append([]string{c.record}, originals...)...)
+				} else {
+					archiveOf(t, dir, "y.warc.gz", originals...)
+					archiveOf(t, dir, "x.warc.gz", c.record)
+				}
+				r := replay(t, dir)
+				var captures []Capture
+				for _, u := range []string{url, "http://a/1", "http://a/2"} {
+					for _, capture := range r.Lookup(u) {
+						if capture.Revisit() {
+							captures = append(captures, capture)
+						}
+					}
+				}
+				if len(captures) != 1 {
+					t.Fatalf("%d revisits", len(captures))
+				}
+				page, err := r.Read(captures[0])
+				if c.offset < 0 {
+					if !errors.Is(err, ErrNotArchived) || page == nil || page.Response != nil {
+						t.Errorf("%s: %v, %v", where, page, err)
+					}
+					continue
+				}
+				if err != nil || !page.Revisit || page.Time.Format(time.RFC3339) != newer {
+					t.Fatalf("%s: %+v, %v", where, page, err)
+				}
+				want := []string{"one", "one", "two", "one", "one"}[c.offset]
+				if string(page.Body) != want {
+					t.Errorf("%s: %q, want %q", where, page.Body, want)
+				}
+			}
+		})
+	}
+}
+
+// hexadecimal is a digest as other programs spell it.
+func hexadecimal(t *testing.T, digest string) string {
+	t.Helper()
+	s := plainDigest(digest)
+	if b, err := hex.DecodeString(s[len("sha1:"):]); err != nil || len(b) != 20 || !sameDigest(s, digest) {
+		t.Fatal(s, err)
+	}
+	return "SHA-1:" + s[len("sha1:"):]
+}
+
+func TestARevisitOfARevisitIsFollowedToItsPayload(t *testing.T) {
+	records := []string{capture("http://a/0", newer, 200, "", "payload")}
+	for i := range 8 {
+		records = append(records, revisit(fmt.Sprint("http://a/", i+1), refersURI, fmt.Sprint("http://a/", i), refersDate, newer))
+	}
+	r := replay(t, archiveOf(t, t.TempDir(), "x.warc.gz", records...))
+	for i := range 9 {
+		page, err := r.Fetch(fmt.Sprint("http://a/", i))
+		if i <= maxRevisits {
+			if err != nil || string(page.Body) != "payload" || page.Revisit != (i > 0) {
+				t.Errorf("%d: %+v, %v", i, page, err)
+			}
+		} else if !errors.Is(err, ErrNotArchived) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
+
+func TestTheOriginalOfAPayloadIsItsNewestCapture(t *testing.T) {
+	dir := t.TempDir()
+	one := Digest([]byte("one"))
+	archiveOf(t, dir, "a.warc.gz", capture("http://a/", old, 200, "", "one"), capture("http://a/", newer, 200, "", "two"))
+	archiveOf(t, dir, "b.warc.gz", capture("http://a/", "2020-06-01T00:00:00Z", 404, "", "one"), revisit("http://a/", payloadIs, one))
+	first, err := ParsePick("first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := OpenReplay([]string{dir}, ReplayOptions{Pick: first}) // which is no matter of originals
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for digest, want := range map[string]string{"": newer, one: "2020-06-01T00:00:00Z", hexadecimal(t, one): "2020-06-01T00:00:00Z", "sha1:none": ""} {
+		c, ok := r.Original("http://a/", digest)
+		if ok != (want != "") || ok && c.Time().Format(time.RFC3339) != want {
+			t.Errorf("%q: %+v, %v, want %s", digest, c, ok, want)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package archive
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestOfSeveralCapturesTheOneThatIsAskedForAnswers(t *testing.T) {
+	dir := t.TempDir()
+	archiveOf(t, dir, "a.warc.gz",
+		capture("http://a/", "2020-01-01T00:00:00Z", 200, "", "2020 a"),
+		capture("http://a/", "2022-03-01T00:00:00Z", 200, "", "2022-03"),
+		capture("http://a/", "2022-06-01T12:00:00Z", 200, "", "2022-06"),
+		capture("http://a/moved", "2020-01-01T00:00:00Z", 301, "http://a/", ""),
+	)
+	archiveOf(t, dir, "b.warc.gz",
+		capture("http://a/", "2024-01-01T00:00:00Z", 200, "", "2024"),
+		capture("http://a/", "2020-01-01T00:00:00Z", 200, "", "2020 b"),
+		capture("http://a/", "2020-01-01T00:00:00Z", 200, "", "2020 b, later"),
+	)
+	for pick, want := range map[string]string{
+		"": "2024", "newest": "2024", "first": "2020 a",
+		"1999": "2020 b, later", "2030": "2024",
+		"2020": "2020 b, later", "2022": "2022-06", "202203": "2022-03", "202204": "2022-03", "20220516": "2022-06",
+		"20220415": "2022-03", "2022060112": "2022-06", "202206011200": "2022-06", "20220601120000": "2022-06",
+		"20230101000000": "2022-06", "20230601000000": "2024", "2022-03-01": "2022-03", "2022-04-01T00:00:00+02:00": "2022-03",
+		"20220416060000": "2022-06", // as far from one as from the other
+	} {
+		p, err := ParsePick(pick)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := OpenReplay([]string{dir}, ReplayOptions{Pick: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		for _, url := range []string{"http://a/", "http://a/moved"} {
+			if page, err := r.Fetch(url); err != nil || string(page.Body) != want {
+				t.Errorf("%s of %s: %s, %v, want %s", p, url, page.Body, err, want)
+			}
+		}
+	}
+}
+
+func TestAPickIsWrittenAsItIsRead(t *testing.T) {
+	for _, s := range []string{"newest", "first", "2020", "0001", "202002", "20200229", "2020-02-29", "2020-02-29T01:02:03.5+02:00"} {
+		if p, err := ParsePick(s); err != nil || p.String() != s {
+			t.Errorf("%s: %v, %v", s, p, err)
+		}
+	}
+	for _, s := range []string{"last", "202", "20201", "202013", "20200230", "2020-02-30", "202001010000000", "-2020", "２０２０", "2020-02-29T01:02:03"} {
+		if _, err := ParsePick(s); err == nil || !strings.Contains(err.Error(), "(hint: ") {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+}

@@ -1,0 +1,246 @@
+package archive
+
+import (
+	ziparchive "archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// An inner is a file of a WACZ.
+type inner struct {
+	name, content string
+	method        uint16
+}
+
+// wacz is a zip file of those files.
+func wacz(t testing.TB, files ...inner) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := ziparchive.NewWriter(&b)
+	for _, f := range files {
+		e, err := w.CreateHeader(&ziparchive.FileHeader{Name: f.name, Method: f.method})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(e, f.content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func stored(name, content string) inner { return inner{name, content, ziparchive.Store} }
+
+// sample is a WACZ of two archives, one of them ARC, with what else is in one.
+func sample(t testing.TB) []byte {
+	revisit := "WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Record-ID: <urn:x:r>\r\nWARC-Date: " + newer + "\r\nWARC-Target-URI: http://a/again\r\n" +
+		"WARC-Refers-To-Target-URI: http://a/1\r\nWARC-Refers-To-Date: " + old + "\r\nWARC-Payload-Digest: " + Digest([]byte("one")) + "\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
+	return wacz(t,
+		inner{"datapackage.json", "{}", ziparchive.Deflate},
+		stored("archive/b.warc.gz", zip(capture("http://a/1", newer, 200, "", "one"), revisit, capture("http://a/tie", old, 200, "", "b"))),
+		inner{"indexes/index.cdx.gz", "lies", ziparchive.Store},
+		stored("archive/a.arc.gz", zip(asARC(t, capture("http://a/1", old, 200, "", "one"), capture("http://a/2", old, 301, "/1", ""), capture("http://a/tie", old, 200, "", "a"))...)),
+		stored("archive/notes.txt", "no archive"),
+		inner{"pages/pages.jsonl", "{}", ziparchive.Deflate},
+	)
+}
+
+func fileOf(t testing.TB, dir, name string, content []byte) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestAWACZIsReadInPlace(t *testing.T) {
+	dir := t.TempDir()
+	path := fileOf(t, dir, "x.wacz", sample(t))
+	want := []string{ // in the order of the names inside
+		"http://a/1 one x.wacz/archive/a.arc.gz", "http://a/2  x.wacz/archive/a.arc.gz", "http://a/tie a x.wacz/archive/a.arc.gz",
+		"http://a/1 one x.wacz/archive/b.warc.gz", "http://a/tie b x.wacz/archive/b.warc.gz",
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for name, all := range map[string]func(func(*Page, error) bool){
+		"x.wacz": All([]string{path}, Filter{}, Limits{}),
+		"-":      Stream(f, "x.wacz", Filter{}, Limits{}),
+	} {
+		var got []string
+		for page, err := range all {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprintf("%s %s %s", page.URL, page.Body, page.Filename))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+
+	for range 2 { // the second time by the index of the first
+		r := replay(t, dir)
+		for url, want := range map[string]string{
+			"http://a/1": "one x.wacz/archive/b.warc.gz", "http://a/2": "one x.wacz/archive/b.warc.gz",
+			"http://a/again": "one x.wacz/archive/b.warc.gz", "http://a/tie": "b x.wacz/archive/b.warc.gz",
+		} {
+			page, err := r.Fetch(url)
+			if err != nil {
+				t.Fatalf("%s: %v", url, err)
+			}
+			if got := fmt.Sprintf("%s %s", page.Body, page.Filename); got != want {
+				t.Errorf("%s: %s, want %s", url, got, want)
+			}
+		}
+		if r.Faults() != 0 {
+			t.Errorf("%d faults", r.Faults())
+		}
+	}
+	if diff := cmp.Diff([]string{"x.wacz", "x.wacz.cdxj"}, names(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+	index, err := os.ReadFile(path + ".cdxj")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(index), `"filename":"a.arc.gz"`); n != 3 {
+		t.Errorf("%d lines of the inner file\n%s", n, index)
+	}
+}
+
+func TestFaultsOfAWACZLeaveOutWhatTheyConcern(t *testing.T) {
+	a := stored("archive/a.warc.gz", zip(capture("http://a/1", old, 200, "", "one")))
+	packed := a
+	packed.name, packed.method = "archive/packed.warc.gz", ziparchive.Deflate
+	twice := a
+	whole := wacz(t, a)
+	encrypted := bytes.Clone(whole)
+	at := bytes.Index(encrypted, []byte("PK\x01\x02"))
+	encrypted[at+8] |= flagEncrypted
+	long := bytes.Clone(whole)
+	long[at+20], long[at+24], long[at+22], long[at+26] = 0xff, 0xff, 0xff, 0xff
+	// Two entries of the directory for one file: the second has the offset of the first.
+	overlap := wacz(t, a, stored("archive/b.warc.gz", "12345678"))
+	entry := []byte("PK\x01\x02")
+	one, two := bytes.Index(overlap, entry), bytes.LastIndex(overlap, entry)
+	copy(overlap[two+42:two+46], overlap[one+42:one+46])
+	nested := wacz(t, a, stored("archive/b.warc.gz", string(whole)))
+	var many bytes.Buffer
+	w := ziparchive.NewWriter(&many)
+	for i := range 60_000 {
+		w.CreateHeader(&ziparchive.FileHeader{Name: fmt.Sprintf("archive/%050d.warc", i)})
+	}
+	w.Close()
+	for _, c := range []struct {
+		name  string
+		file  []byte
+		pages int
+		fault string
+	}{
+		{"whole", whole, 1, ""},
+		{"packed", wacz(t, a, packed), 1, "is packed by the zip file"},
+		{"a name twice", wacz(t, a, twice), 1, "is there twice"},
+		{"a name that leads out", wacz(t, a, stored("archive/../../b.warc.gz", a.content)), 1, "no proper name"},
+		{"a name that is none", wacz(t, a, stored("archive/\xff.warc.gz", a.content)), 1, "no proper name"},
+		{"a backslash", wacz(t, a, stored(`archive/..\b.warc.gz`, a.content)), 1, "no proper name"},
+		{"no archives", wacz(t, stored("a.warc.gz", a.content)), 0, "without archives"},
+		{"empty", wacz(t), 0, "without archives"},
+		{"torn", whole[:len(whole)-30], 0, "damaged or torn"},
+		{"a beginning", []byte("PK\x03\x04"), 0, "damaged or torn"},
+		{"encrypted", encrypted, 0, "is encrypted"},
+		{"longer than it is", long, 0, "longer than the zip file"},
+		{"one inside another", overlap, 1, "begins inside another"},
+		{"a zip file inside", nested, 1, "a zip file"},
+		{"an endless directory", many.Bytes(), 0, "a directory of more than"},
+		{"rubbish inside", wacz(t, a, stored("archive/b.warc.gz", a.content+"rubbish")), 2, "no gzip member"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := fileOf(t, dir, "x.wacz", c.file)
+			pages, fault := 0, ""
+			for page, err := range All([]string{path}, Filter{}, Limits{}) {
+				if page != nil {
+					pages++
+					continue
+				}
+				if _, ok := errors.AsType[*FormatError](err); !ok || fault != "" {
+					t.Errorf("%v behind %q", err, fault)
+				}
+				fault = err.Error()
+			}
+			if pages != c.pages || !strings.Contains(fault, c.fault) || (c.fault == "") != (fault == "") {
+				t.Errorf("%d pages, fault %q", pages, fault)
+			}
+			// Beside a sound archive, it ends nothing.
+			archiveOf(t, dir, "sound.warc.gz", capture("http://b/", old, 200, "", "sound"))
+			for range 2 {
+				r := replay(t, dir)
+				if !r.Has("http://b/") || r.Has("http://a/1") != (c.pages > 0) || (r.Faults() > 0) != (c.fault != "") {
+					t.Errorf("%d faults, %v", r.Faults(), r.Has("http://a/1"))
+				}
+				if c.pages > 0 {
+					if page, err := r.Fetch("http://a/1"); err != nil || string(page.Body) != "one" {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestAWACZIsNotReadFromAPipe(t *testing.T) {
+	var faults []string
+	for page, err := range Stream(io.MultiReader(bytes.NewReader(sample(t))), "input", Filter{}, Limits{}) {
+		if page != nil {
+			t.Errorf("%+v", page)
+			continue
+		}
+		faults = append(faults, err.Error())
+	}
+	if len(faults) != 1 || !strings.Contains(faults[0], "input: at byte 0: a zip file (hint: a WACZ is read from a file") {
+		t.Errorf("%q", faults)
+	}
+}
+
+func FuzzWACZ(f *testing.F) {
+	f.Add(sample(f))
+	f.Add(sample(f)[:800])
+	f.Add(wacz(f, stored("archive/a.warc", good("a")), stored("archive/a.warc", good("b")), stored("archive/../c.warc", good("c"))))
+	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if len(data) < 4 {
+			return
+		}
+		copy(data, "PK\x03\x04")
+		all, faults := sources("x", bytes.NewReader(data), int64(len(data)))
+		if len(all) == 0 && len(faults) == 0 {
+			t.Fatal("nothing, and nothing wrong")
+		}
+		total := int64(0)
+		for i := range all {
+			total += all[i].data.Size()
+			if i > 0 && all[i].name <= all[i-1].name {
+				t.Fatalf("%q behind %q", all[i].name, all[i-1].name)
+			}
+			tally(t, all[i].data)
+		}
+		if total > int64(len(data)) {
+			t.Fatalf("%d bytes inside %d", total, len(data))
+		}
+	})
+}
