@@ -6,86 +6,8 @@ import (
 	stdgzip "compress/gzip"
 	"io"
 	"os"
-	"path/filepath"
 	"testing"
-
-	"github.com/klauspost/compress/gzip"
 )
-
-// pages are exchanges of real size: the first pages of a shared web, or made up
-// where that is absent.
-func pages(b *testing.B) (all []*Exchange, size int64) {
-	b.Helper()
-	path := shared(b, "webs/planetmath.warc.gz")
-	for page, err := range All([]string{path}, Filter{}, Limits{}) {
-		if err != nil {
-			b.Fatal(err)
-		}
-		x := exchange(page.URL, 0)
-		x.Body = page.Body
-		size += int64(len(page.Body))
-		if all = append(all, x); len(all) == 300 {
-			break
-		}
-	}
-	return all, size
-}
-
-func BenchmarkPack(b *testing.B) {
-	all, size := pages(b)
-	b.Run("ours", func(b *testing.B) {
-		o := testOptions(b.TempDir())
-		o.MaxSize = 1 << 40
-		w := newWriter(b, o)
-		b.SetBytes(size)
-		b.ReportAllocs()
-		for n := 0; b.Loop(); n++ {
-			b.StopTimer()
-			clear(w.seen)
-			w.order, w.oldest = nil, 0
-			b.StartTimer()
-			for _, x := range all {
-				if _, err := w.Write(x); err != nil {
-					b.Fatal(err)
-				}
-			}
-		}
-	})
-	b.Run("member", func(b *testing.B) { // the response alone, and into memory
-		p := new(packer)
-		p.gz, _ = gzip.NewWriterLevel(&p.out, level)
-		b.SetBytes(size)
-		b.ReportAllocs()
-		for b.Loop() {
-			for _, x := range all {
-				p.reset()
-				p.record(&record{kind: "response", url: x.URL}, x.Head, x.Body)
-			}
-		}
-	})
-	b.Run("stdlib", func(b *testing.B) {
-		f, err := os.Create(filepath.Join(b.TempDir(), "x"))
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer f.Close()
-		b.SetBytes(size)
-		b.ReportAllocs()
-		z := stdgzip.NewWriter(nil)
-		for b.Loop() {
-			for _, x := range all {
-				var out bytes.Buffer
-				z.Reset(&out)
-				z.Write(x.Head)
-				z.Write(x.Body)
-				z.Close()
-				if _, err := f.Write(out.Bytes()); err != nil {
-					b.Fatal(err)
-				}
-			}
-		}
-	})
-}
 
 func BenchmarkRead(b *testing.B) {
 	path := shared(b, "webs/planetmath.warc.gz")

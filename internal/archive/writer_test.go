@@ -71,6 +71,7 @@ func write(t testing.TB, w *Writer, x *Exchange) Location {
 	return at
 }
 
+// names are those of the files in a directory, but for the list of captures.
 func names(t testing.TB, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -79,7 +80,9 @@ func names(t testing.TB, dir string) []string {
 	}
 	var all []string
 	for _, e := range entries {
-		all = append(all, e.Name())
+		if !strings.HasSuffix(e.Name(), ledgerSuffix) {
+			all = append(all, e.Name())
+		}
 	}
 	return all
 }

@@ -1,0 +1,285 @@
+package archive
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"spoor/internal/lock"
+)
+
+const (
+	gzipSuffix = ".warc.gz"
+	zstdSuffix = ".warc.zst"
+	openSuffix = ".open"
+)
+
+// hostPart is what of a host name can stand in a file name.
+func hostPart(host string) string {
+	host = strings.Map(func(c rune) rune {
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' {
+			return c
+		}
+		return '_'
+	}, host)
+	return cmp.Or(strings.Trim(host, "."), "localhost")
+}
+
+// A part is one file of a writer.
+type part struct {
+	name   string // without directory and openSuffix
+	serial int
+	open   bool
+}
+
+// parts are the files with the prefix, the newest last.
+func (w *Writer) parts() ([]part, error) {
+	dir, base := filepath.Split(w.options.Prefix)
+	entries, err := os.ReadDir(cmp.Or(dir, "."))
+	if err != nil {
+		return nil, err
+	}
+	var all []part
+	for _, e := range entries {
+		name, open := strings.CutSuffix(e.Name(), openSuffix)
+		rest, ok := strings.CutPrefix(name, base+"-")
+		if !ok || !strings.HasSuffix(rest, gzipSuffix) && !strings.HasSuffix(rest, zstdSuffix) || len(rest) < len("20060102150405-00000-") {
+			continue
+		}
+		serial, err := strconv.ParseUint(rest[15:20], 10, 32)
+		if _, e := time.Parse("20060102150405", rest[:14]); e != nil || err != nil || rest[14] != '-' || rest[20] != '-' {
+			continue
+		}
+		all = append(all, part{name, int(serial), open})
+	}
+	slices.SortFunc(all, func(a, b part) int {
+		return cmp.Or(cmp.Compare(a.serial, b.serial), strings.Compare(a.name, b.name))
+	})
+	return all, nil
+}
+
+func (w *Writer) path(name string) string {
+	return filepath.Join(filepath.Dir(w.options.Prefix), name)
+}
+
+// resume goes on with the newest file if it is of our kind and nobody else does,
+// and closes those that nobody goes on with.
+func (w *Writer) resume() error {
+	parts, err := w.parts()
+	if err != nil {
+		return err
+	}
+	serial := 0
+	for i, p := range parts {
+		w.files.Store(nameSum(p.name), p.name)
+		ours := i == len(parts)-1 && strings.HasSuffix(p.name, w.suffix)
+		serial = p.serial + 1
+		if !p.open && (!ours || !w.roomIn(p)) {
+			continue
+		}
+		f, size, err := w.claim(p)
+		if errors.Is(err, lock.ErrHeld) || errors.Is(err, os.ErrNotExist) {
+			continue // somebody is writing or closing it
+		}
+		if err != nil {
+			return err
+		}
+		if ours && size < w.options.MaxSize {
+			w.file, w.name, w.serial, w.size = f, p.name, p.serial, size
+			return w.begin()
+		}
+		if err := w.finish(f, p.name, size); err != nil {
+			return err
+		}
+	}
+	return w.create(serial)
+}
+
+// roomIn tells whether a closed file may grow.
+func (w *Writer) roomIn(p part) bool {
+	info, err := os.Stat(w.path(p.name))
+	return err == nil && info.Size() < w.options.MaxSize
+}
+
+// claim opens and locks a file that exists, gives it its open name and cuts off
+// its torn tail.
+func (w *Writer) claim(p part) (f *os.File, size int64, err error) {
+	name := w.path(p.name)
+	if p.open {
+		name += openSuffix
+	}
+	f, err = openFile(name, os.O_RDWR)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	if err := lock.Try(f, true); err != nil {
+		return nil, 0, err
+	}
+	if !isAt(f, name) {
+		return nil, 0, lock.ErrHeld // somebody closed it between our two calls
+	}
+	if !p.open {
+		info, err := f.Stat()
+		if err != nil {
+			return nil, 0, err
+		}
+		// It was closed in good order, so its end is whole.
+		return f, info.Size(), os.Rename(name, name+openSuffix)
+	}
+	size, err = wholeMembers(f)
+	if err != nil {
+		return nil, 0, fmt.Errorf("looking for the torn tail of %s: %w", name, err)
+	}
+	return f, size, f.Truncate(size)
+}
+
+// wholeMembers is the length of a file up to the end of its last whole record.
+func wholeMembers(file io.ReadSeeker) (int64, error) {
+	r, err := NewReader(file)
+	if err != nil {
+		return 0, err
+	}
+	var size int64
+	for {
+		rec, err := r.Next()
+		if err == nil {
+			err = rec.Close()
+		}
+		if err == io.EOF {
+			return size, nil
+		}
+		if err == nil {
+			size = max(size, rec.Offset+rec.Length)
+		} else if _, ok := errors.AsType[*FormatError](err); !ok {
+			return 0, err
+		}
+	}
+}
+
+// create makes a new file with that serial number or the next one that is free.
+func (w *Writer) create(serial int) error {
+	for ; ; serial++ {
+		name := fmt.Sprintf("%s-%s-%05d-%s%s", filepath.Base(w.options.Prefix), w.options.Now().UTC().Format("20060102150405"), serial, w.options.Host, w.suffix)
+		path := w.path(name) + openSuffix
+		f, err := openFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
+		if errors.Is(err, os.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := lock.Try(f, true); err != nil || !isAt(f, path) {
+			f.Close()
+			if err == nil || errors.Is(err, lock.ErrHeld) {
+				continue // another writer took it for one that was left
+			}
+			return err
+		}
+		w.file, w.name, w.serial, w.size = f, name, serial, 0
+		return w.begin()
+	}
+}
+
+// begin writes the record that heads a file, or says from where in it other
+// things are true. A file that is left without a record is removed.
+func (w *Writer) begin() error {
+	w.files.Store(nameSum(w.name), w.name)
+	info := w.infoBlock()
+	if w.size > 0 && w.continues(info) {
+		return nil
+	}
+	err := w.writeInfo(info)
+	if err != nil {
+		f := w.file
+		w.file, w.broken = nil, err
+		w.finish(f, w.name, w.size) // the error that matters is the first
+	}
+	return err
+}
+
+// infoBlock is the block of the warcinfo record.
+func (w *Writer) infoBlock() (b []byte) {
+	for _, f := range w.options.Info {
+		b = appendField(b, f.Name, f.Value)
+	}
+	b = appendField(b, "format", "WARC File Format 1.1")
+	b = appendField(b, "conformsTo", conformsTo)
+	return appendField(b, "hostname", w.options.Host)
+}
+
+// continues tells whether the file is headed by a record that says the same.
+func (w *Writer) continues(info []byte) bool {
+	r, err := NewReader(io.NewSectionReader(w.file, 0, w.size))
+	if err != nil {
+		return false
+	}
+	rec, err := r.Next()
+	if err != nil || rec.Type() != "warcinfo" || rec.ContentLength != int64(len(info)) {
+		return false
+	}
+	block, err := io.ReadAll(rec)
+	w.info = rec.ID()
+	return err == nil && string(block) == string(info)
+}
+
+func (w *Writer) writeInfo(info []byte) error {
+	e := w.encoders.Get().(*encoder)
+	defer w.encoders.Put(e)
+	if err := w.draw(e); err != nil {
+		return err
+	}
+	e.reset()
+	e.start("warcinfo", &e.ids[0], w.options.Now())
+	e.field("WARC-Filename", w.name)
+	e.end(fieldsMedia, info, nil)
+	w.info = string(e.ids[0].appendURN(nil))
+	return w.append(e.out)
+}
+
+// rotate closes the file that is full and begins the next.
+func (w *Writer) rotate() error {
+	f := w.file
+	w.file = nil
+	err := w.finish(f, w.name, w.size)
+	if err == nil {
+		err = w.create(w.serial + 1)
+	}
+	if err != nil {
+		w.broken = err
+	}
+	return err
+}
+
+// finish closes a file and takes the suffix from its name. A file in which
+// nothing is left is removed.
+func (w *Writer) finish(f *os.File, name string, size int64) error {
+	open := w.path(name) + openSuffix
+	err := f.Sync()
+	if err == nil && size == 0 {
+		err = os.Remove(open)
+	} else if err == nil {
+		err = os.Rename(open, w.path(name))
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = syncDir(filepath.Dir(open))
+	}
+	if err != nil {
+		return fmt.Errorf("closing an archive: %w", err)
+	}
+	return nil
+}
