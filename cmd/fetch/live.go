@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -62,8 +63,25 @@ func live(o *options) (err error) {
 		ctx, end = context.WithTimeoutCause(ctx, o.deadline, errDeadline)
 		defer end()
 	}
+	var archives *archive.Replay
+	if o.first {
+		archives, err = archive.OpenReplay(o.archives, archive.ReplayOptions{
+			Index: archive.IndexOptions{Cache: o.cache, Report: func(name string, err error) {
+				log.Warn("left out what cannot be read of an archive", "archive", name, "err", err)
+			}},
+			Limits: o.limits(),
+		})
+		if err != nil {
+			return noArchive(err)
+		}
+		defer archives.Close()
+	}
 	tally := filter.NewTally(log)
-	web := newWeb(o, newDialer(o), warc)
+	web := newFetcher(o, archives, warc)
+	web.polite.Clamped = func(host string, asked, granted time.Duration) {
+		log.Warn("a crawl-delay is longer than -max-delay", "host", host, "asked", asked, "granted", granted)
+	}
+	defer web.web.CloseIdleConnections()
 	if err := web.loadState(log, time.Now()); err != nil {
 		return err
 	}
@@ -116,7 +134,7 @@ func signals() (context.Context, func()) {
 // goroutine of its own, so that hosts wait for their turn side by side; what
 // goes on at the same time is bounded by the places of the web.
 type crawl struct {
-	web     *web
+	web     *fetcher
 	tally   *filter.Tally
 	cancel  context.CancelCauseFunc
 	waiting chan struct{} // holds one for each record between reader and writer
@@ -219,6 +237,12 @@ func (c *crawl) notes() []slog.Attr {
 // read puts addresses into the queues of their hosts. It returns early when ctx
 // ends, even if reading does not: whoever writes may be waiting for us to end.
 func (c *crawl) read(ctx context.Context, o *options) error {
+	add := c.add
+	if c.web.archives != nil {
+		var end func()
+		add, end = c.recall()
+		defer end()
+	}
 	r := wire.NewReader(o.stream.Stdin, o.stream.Want)
 	if o.stream.Limit > 0 {
 		r.Limit = int(o.stream.Limit)
@@ -274,7 +298,7 @@ func (c *crawl) read(ctx context.Context, o *options) error {
 			}
 			c.tally.In++
 			c.waiting <- struct{}{}
-			c.add(ctx, l.rec)
+			add(ctx, l.rec)
 		case <-ended:
 			if context.Cause(ctx) != errDeadline {
 				return nil
@@ -282,6 +306,30 @@ func (c *crawl) read(ctx context.Context, o *options) error {
 			ended = nil // what is still to come is read and handed back
 		}
 	}
+}
+
+// recall is an add that answers what the archives of -archive-first hold at once,
+// without a turn of the host, and adds the rest.
+func (c *crawl) recall() (add func(context.Context, *wire.Record), end func()) {
+	type work struct {
+		ctx context.Context
+		rec *wire.Record
+	}
+	todo := make(chan work)
+	for range runtime.GOMAXPROCS(0) {
+		c.wg.Go(func() {
+			for w := range todo {
+				if u, err := weburl.Parse(w.rec.URL); err == nil && w.ctx.Err() == nil {
+					if leave, _, ok := c.web.recall(w.ctx, w.rec, u, nil); ok {
+						c.done <- finished{w.rec, leave}
+						continue
+					}
+				}
+				c.add(w.ctx, w.rec)
+			}
+		})
+	}
+	return func(ctx context.Context, rec *wire.Record) { todo <- work{ctx, rec} }, func() { close(todo) }
 }
 
 // add puts a record into the queue of its host.

@@ -14,16 +14,14 @@ import (
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
 	"spoor/internal/polite"
+	"spoor/internal/web"
 	"spoor/internal/weburl"
 	"spoor/internal/wire"
 )
 
-// Reasons that the web gives no page; classify turns them, and those of the
-// rooms below, into the vocabulary of the record.
-var (
-	errTimeout  = errors.New("the answer took longer than -timeout")
-	errDeadline = errors.New("the time of -deadline was up")
-)
+// errDeadline is a reason that the web gives no page; classify turns it, and those
+// of the rooms below, into the vocabulary of the record.
+var errDeadline = errors.New("the time of -deadline was up")
 
 // Reasons to ask only loopback.
 const (
@@ -56,11 +54,6 @@ func (o *options) misuse() error {
 	}
 	return filter.Usagef("no address is on loopback, and %w\nhint: leave -delay out, it is %v then", errHasty, polite.DefaultDelay)
 }
-
-// A tlsError is a connection that could not be made secure.
-type tlsError struct{ error }
-
-func (e tlsError) Unwrap() error { return e.error }
 
 // interrupted is the signal that ended the run, with the exit status for it.
 type interrupted struct {
@@ -96,16 +89,47 @@ func classify(ctx context.Context, err error) string {
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
 		return wire.ErrorDNS
 	}
-	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() || is(errTimeout) || is(context.DeadlineExceeded) {
+	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() || is(context.DeadlineExceeded) {
 		return wire.ErrorTimeout
 	}
-	if _, ok := errors.AsType[tlsError](err); ok {
+	if _, ok := errors.AsType[*web.TLSError](err); ok {
 		return wire.ErrorTLS
+	}
+	if _, ok := errors.AsType[*web.ProxyError](err); ok {
+		return wire.ErrorConnect
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 		return wire.ErrorConnect
 	}
 	return wire.ErrorHTTP
+}
+
+// explain names the flag that set a bound on time which was reached.
+func (o *options) explain(err error) error {
+	late, ok := errors.AsType[*web.TimeoutError](err)
+	if !ok {
+		return err
+	}
+	name := "-connect-timeout"
+	switch late.Phase {
+	case web.Header:
+		name = "-header-timeout"
+	case web.Answer:
+		name = "-timeout"
+	}
+	why := fmt.Sprintf("the %s took longer than %s (%v)", late.Phase, name, late.Limit)
+	return errors.New(strings.Replace(err.Error(), late.Error(), why, 1))
+}
+
+// note adds words for a person.
+func note(rec *wire.Record, words string) {
+	if words == "" {
+		return
+	}
+	if rec.ErrorDetail != "" {
+		words = rec.ErrorDetail + "; " + words
+	}
+	rec.ErrorDetail = cut(strings.ToValidUTF8(words, "\ufffd"), maxDetail)
 }
 
 // begin empties what earlier stages said of an earlier answer.

@@ -18,18 +18,18 @@ const stateName = "polite.ndjson"
 
 // loadState tells the web what the last run knew. Where that cannot be read the
 // run begins anew, as a first one does: it is reported, and written over.
-func (w *web) loadState(log *slog.Logger, now time.Time) error {
-	if w.state == "" {
+func (f *fetcher) loadState(log *slog.Logger, now time.Time) error {
+	if f.state == "" {
 		return nil
 	}
-	name := filepath.Join(w.state, stateName)
-	f, err := os.Open(name)
+	name := filepath.Join(f.state, stateName)
+	file, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		defer f.Close()
-		err = polite.Load(f, w.polite, w.robots, now)
+		defer file.Close()
+		err = polite.Load(file, f.polite, f.robots, now)
 	}
 	if err != nil {
 		log.Warn("the state cannot be read; beginning without", "file", name, "err", err)
@@ -60,24 +60,24 @@ func (o *options) holdState() (release func() error, err error) {
 }
 
 // saveState writes what the next run is to know: as a whole, or not at all.
-func (w *web) saveState(now time.Time) (err error) {
-	if w.state == "" {
+func (f *fetcher) saveState(now time.Time) (err error) {
+	if f.state == "" {
 		return nil
 	}
-	name := filepath.Join(w.state, stateName)
+	name := filepath.Join(f.state, stateName)
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("writing the state: %w", err)
 		}
 	}()
-	f, err := os.Create(name + ".part")
+	file, err := os.Create(name + ".part")
 	if err != nil {
 		return err
 	}
-	err = polite.Save(f, w.polite, w.robots, now)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		os.Remove(f.Name())
+	err = polite.Save(file, f.polite, f.robots, now)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		os.Remove(file.Name())
 		return err
 	}
-	return os.Rename(f.Name(), name)
+	return os.Rename(file.Name(), name)
 }

@@ -9,8 +9,8 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,68 +19,91 @@ import (
 	"spoor/internal/archive"
 	"spoor/internal/polite"
 	"spoor/internal/robots"
+	"spoor/internal/web"
 	"spoor/internal/weburl"
 	"spoor/internal/wire"
 )
 
 const (
 	maxRedirects = 10
-	maxHeader    = 256 << 10 // bytes of a response's header
 	codings      = "gzip, deflate, br, zstd"
 	accepted     = "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"
 )
 
-// A web answers addresses as the web does, politely. Its parts are stacked:
+// A fetcher answers addresses as the web does, politely. Its parts are stacked:
 // robots.txt and pages are asked for through polite, which waits for the host's
-// turn, through exchange, which waits for one of -j places, over connections
-// that are kept on tape.
-type web struct {
+// turn, through the fetcher itself, which waits for one of -j places, over web,
+// which keeps what was said on tape.
+type fetcher struct {
 	*options
 	polite   *polite.Transport
 	robots   *polite.Robots
-	exchange *exchange
+	web      *web.Transport
+	archives *archive.Replay // of -archive-first; may be nil
 	warc     *archive.Writer // nil: nothing is kept
 	decoders sync.Pool       // of *archive.Decoder
+	tapes    sync.Pool       // of *web.Tape
+	places   chan struct{}   // of -j
+	large    chan struct{}   // places of answers that are large
 
 	strangers atomic.Int64 // records that were refused because of stranger
 }
 
-// newWeb is the web as the options want it. warc may be nil.
-func newWeb(o *options, d *dialer, warc *archive.Writer) *web {
-	w := &web{options: o, warc: warc}
-	w.decoders.New = func() any { return &archive.Decoder{Limits: o.limits()} }
+// What is kept of answers that wait to be written is bounded: of those that are
+// larger than this, as received or decoded, there are a few at a time only.
+const (
+	largeBody   = 1 << 20   // bytes
+	largeBodies = 160 << 20 // bytes of all of them, with what becomes of them on the way out
+	largeCopies = 4         // as received, decoded, in the record, in the archive
+)
+
+// newFetcher is the web as the options want it. archives and warc may be nil.
+func newFetcher(o *options, archives *archive.Replay, warc *archive.Writer) *fetcher {
+	f := &fetcher{options: o, archives: archives, warc: warc}
+	f.decoders.New = func() any { return new(archive.Decoder) }
+	f.tapes.New = func() any { return new(web.Tape) }
+	f.places = make(chan struct{}, o.workers)
+	f.large = make(chan struct{}, max(1, min(o.workers, int(largeBodies/largeCopies/max(1, o.maxBody)))))
 	perHost := 1
 	if o.delay == 0 {
 		perHost = o.workers
 	}
-	w.exchange = &exchange{
-		base: &http.Transport{
-			DialContext:            d.dial,
-			DialTLSContext:         d.dialTLS,
-			DisableCompression:     true,
-			MaxIdleConns:           4 * o.workers,
-			MaxIdleConnsPerHost:    perHost,
-			IdleConnTimeout:        90 * time.Second,
-			MaxResponseHeaderBytes: maxHeader,
-			ReadBufferSize:         64 << 10,
-		},
-		places:    make(chan struct{}, o.workers),
-		timeout:   o.timeout,
-		userAgent: o.userAgent(),
-		stranger:  o.stranger(),
-		tapes:     sync.Pool{New: func() any { return new(tape) }},
+	f.web = &web.Transport{
+		Resolver: &web.Cache{Resolver: o.resolver}, Guard: o.guard, Proxy: o.proxy,
+		TLS: o.tls, Insecure: o.insecure, HTTP1: o.http1,
+		ConnectTimeout: o.connectTimeout, HeaderTimeout: o.headerTimeout, Timeout: o.timeout,
+		MaxIdle: 4 * o.workers, MaxIdlePerHost: perHost,
 	}
-	w.polite = &polite.Transport{Base: w.exchange, Delay: o.delay, Seed: o.seed}
-	w.robots = &polite.Robots{Transport: robotsTransport{w}, Agent: o.agent, CrawlDelay: w.polite.SetCrawlDelay}
-	return w
+	f.polite = &polite.Transport{
+		Base: f, Delay: o.delay, MaxDelay: max(o.maxDelay, 1), Slowness: o.slowness,
+		Rate: o.rate, HostRate: o.hostRate, Seed: o.seed,
+	}
+	if o.slowness == 0 {
+		f.polite.Slowness = -1
+	}
+	f.robots = &polite.Robots{Transport: robotsTransport{f}, Agent: o.agent, CrawlDelay: f.polite.SetCrawlDelay}
+	return f
+}
+
+// guard refuses addresses that are not public unless -allow-private is given, and
+// those that are not on loopback if strangers must not be asked: a name such as
+// x.localhost may lead anywhere.
+func (o *options) guard(at netip.AddrPort) error {
+	if o.stranger() != nil && !at.Addr().Unmap().IsLoopback() {
+		return o.stranger()
+	}
+	if o.private {
+		return nil
+	}
+	return polite.Guard("tcp", at.String(), nil)
 }
 
 // fetch asks for the address of rec and puts what became of it there. When the
 // record has been written leave is to be called. The error is that of the
 // archive that is being written: nothing else is worth ending a run.
-func (w *web) fetch(ctx context.Context, rec *wire.Record) (leave func(), err error) {
+func (f *fetcher) fetch(ctx context.Context, rec *wire.Record) (leave func(), err error) {
 	begin(rec)
-	leave = func() {}
+	leave = free
 	u, err := weburl.Parse(rec.URL)
 	if err != nil {
 		fail(rec, wire.ErrorBadURL, err)
@@ -88,22 +111,29 @@ func (w *web) fetch(ctx context.Context, rec *wire.Record) (leave func(), err er
 	}
 	var hops []archive.Hop
 	var took time.Duration
-	seen := map[string]bool{}
 	for {
-		if seen[u.String()] || len(hops) > maxRedirects {
+		if err := loop(hops, u.String()); err != nil {
 			arrive(rec, u.String(), hops)
-			fail(rec, wire.ErrorRedirectLoop, fmt.Errorf("%d redirects, the last of them to %s", len(hops), u))
+			fail(rec, wire.ErrorRedirectLoop, err)
 			return leave, nil
 		}
-		seen[u.String()] = true
-
-		if why := w.stranger(); why != nil && !isLoopback(u.Hostname()) {
-			w.strangers.Add(1)
+		leave, far, ok := f.recall(ctx, rec, u, hops)
+		if ok {
+			return leave, nil
+		}
+		if far != nil && len(far.Hops) > 0 {
+			hops = append(hops, far.Hops...)
+			if u, err = weburl.Parse(far.URL); err == nil {
+				continue
+			}
+		}
+		if why := f.stranger(); why != nil && !isLoopback(u.Hostname()) {
+			f.strangers.Add(1)
 			arrive(rec, u.String(), hops)
 			fail(rec, wire.ErrorBlockedAddress, why)
 			return leave, nil
 		}
-		verdict, err := w.robots.Decide(ctx, u)
+		verdict, err := f.robots.Decide(ctx, u)
 		if err == nil && !verdict.Allowed {
 			arrive(rec, u.String(), hops)
 			if verdict.Until.IsZero() {
@@ -111,20 +141,24 @@ func (w *web) fetch(ctx context.Context, rec *wire.Record) (leave func(), err er
 			} else {
 				// Not a rule, but a server that is ill: what it refuses now
 				// it may allow once it has recovered.
-				w.handBack(rec, u, verdict.Until, errors.New(verdict.Reason))
+				f.handBack(rec, u, verdict.Until, errors.New(verdict.Reason))
 			}
 			return leave, nil
 		}
 		var a *answerOf
 		if err == nil {
-			a, err = w.ask(polite.NewRequest(ctx, u), u.String(), metadata(rec, len(hops)))
+			req := polite.NewRequest(ctx, u)
+			if len(hops) == 0 { // what is known is of this address (RFC 9110, section 15.4)
+				condition(req.Header, rec)
+			}
+			a, err = f.ask(req, u.String(), metadata(rec, len(hops)))
 		}
 		if err != nil {
 			if broken, ok := errors.AsType[*archiveError](err); ok {
 				return leave, broken.error
 			}
 			arrive(rec, u.String(), hops)
-			w.failed(ctx, rec, u, err)
+			f.failed(ctx, rec, u, err)
 			return leave, nil
 		}
 		took += a.took
@@ -139,7 +173,8 @@ func (w *web) fetch(ctx context.Context, rec *wire.Record) (leave func(), err er
 			continue
 		}
 		a.page.URL, a.page.Hops = u.String(), hops
-		w.fill(rec, a.page, a.tooLarge)
+		f.fill(rec, a.page, a.tooLarge)
+		note(rec, a.remark)
 		rec.FetchMS = took.Milliseconds()
 		if a.refused {
 			rec.Drop(wire.Body)
@@ -147,36 +182,95 @@ func (w *web) fetch(ctx context.Context, rec *wire.Record) (leave func(), err er
 				refuseType(rec)
 			}
 		}
-		switch a.page.StatusCode {
-		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-			w.hold(rec, u, a.page.Time.Add(polite.RetryAfter(a.page.Header, a.page.Time)), a.page.Time)
+		if polite.Fails(a.page.StatusCode) {
+			f.hold(rec, u, a.page.Time.Add(polite.RetryAfter(a.page.Header, a.page.Time)), a.page.Time)
 		}
 		return a.leave, nil
 	}
 }
 
+// free is the leave of what holds no place.
+func free() {}
+
+// loop says what is wrong with the way to url, if anything is.
+func loop(hops []archive.Hop, url string) error {
+	for i, h := range hops {
+		if h.URL != url {
+			continue
+		}
+		var way strings.Builder
+		for _, h := range hops[i:] {
+			way.WriteString(cut(h.URL, maxDetail/(maxRedirects+2)) + " → ")
+		}
+		return fmt.Errorf("a loop: %s%s", &way, cut(url, maxDetail/(maxRedirects+2)))
+	}
+	if len(hops) > maxRedirects {
+		return fmt.Errorf("more than %d redirects, the last of them to %s", maxRedirects, url)
+	}
+	return nil
+}
+
+// recall answers rec from the archives of -archive-first, if they hold the answer to
+// u. Otherwise it says how far they lead.
+func (f *fetcher) recall(ctx context.Context, rec *wire.Record, u weburl.URL, hops []archive.Hop) (leave func(), far *archive.Page, ok bool) {
+	if f.archives == nil {
+		return free, nil, false
+	}
+	v := &visit{f: f}
+	if v.enter(ctx) != nil {
+		return free, nil, false
+	}
+	page, err := f.archives.Fetch(u.String())
+	if page == nil || page.Response == nil {
+		v.leave()
+		return free, page, false
+	}
+	page.Hops = slices.Concat(hops, page.Hops)
+	f.fill(rec, page, err)
+	if rec.Error == "" && !f.takes(page.ContentType()) {
+		refuseType(rec)
+	}
+	if len(page.Body) > largeBody {
+		v.grow(ctx)
+	}
+	return v.leave, page, true
+}
+
+// condition makes a request one for what has changed since an earlier answer (RFC
+// 9110, section 13), and tells whether it is.
+func condition(h http.Header, rec *wire.Record) {
+	for name, value := range map[string]string{"If-None-Match": rec.ETag, "If-Modified-Since": rec.LastModified} {
+		if value != "" && len(value) <= maxCondition && strings.IndexFunc(value, func(c rune) bool { return c < ' ' || c > '~' }) < 0 {
+			h.Set(name, value)
+		}
+	}
+}
+
+// maxCondition bounds what of an earlier answer goes into a request, in bytes.
+const maxCondition = 1 << 10
+
 // failed puts a failure into its record.
-func (w *web) failed(ctx context.Context, rec *wire.Record, u weburl.URL, err error) {
+func (f *fetcher) failed(ctx context.Context, rec *wire.Record, u weburl.URL, err error) {
 	if held, ok := errors.AsType[*polite.HoldError](err); ok && ctx.Err() == nil {
-		w.handBack(rec, u, held.Until, err)
+		f.handBack(rec, u, held.Until, err)
 		return
 	}
 	code := classify(ctx, err)
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	fail(rec, code, err)
-	w.hold(rec, u, time.Time{}, time.Time{})
+	fail(rec, code, f.explain(err))
+	f.hold(rec, u, time.Time{}, time.Time{})
 }
 
 // handBack puts into its record that u may not be asked for until then. The
 // address comes back as it was if nobody was asked. If a redirect led to u
 // somebody was, and not_before would silence the wrong host: then it is a try
 // that failed, or it would be made again at once, and for ever.
-func (w *web) handBack(rec *wire.Record, u weburl.URL, until time.Time, why error) {
+func (f *fetcher) handBack(rec *wire.Record, u weburl.URL, until time.Time, why error) {
 	if first, err := weburl.Parse(rec.URL); err == nil && first.Host() == u.Host() {
 		fail(rec, wire.ErrorBudget, why)
-		w.hold(rec, u, until, time.Time{})
+		f.hold(rec, u, until, time.Time{})
 		return
 	}
 	fail(rec, wire.ErrorConnect, why)
@@ -185,14 +279,14 @@ func (w *web) handBack(rec *wire.Record, u weburl.URL, until time.Time, why erro
 // hold tells the frontier how long the host is to be left alone: until the
 // later of what it asked for and what its failures make of it. The frontier
 // holds the host of url, so a host behind a redirect is held here only.
-func (w *web) hold(rec *wire.Record, u weburl.URL, until, asked time.Time) {
+func (f *fetcher) hold(rec *wire.Record, u weburl.URL, until, asked time.Time) {
 	if first, err := weburl.Parse(rec.URL); err != nil || first.Host() != u.Host() {
 		return
 	}
 	if !until.After(asked) {
 		until = time.Time{}
 	}
-	if held := w.polite.HeldUntil(u.Host()); held.After(until) {
+	if held := f.polite.HeldUntil(u.Host()); held.After(until) {
 		until = held
 	}
 	rec.NotBefore = notBefore(until)
@@ -216,6 +310,7 @@ type answerOf struct {
 	response http.Response // header only
 	page     *archive.Page
 	tooLarge error         // of the decoder
+	remark   string        // for a person
 	refused  bool          // -mime does not name the type, so the body was not asked for
 	took     time.Duration // from the request to the last byte
 	leave    func()        // frees the place among the -j
@@ -228,74 +323,79 @@ func (e *archiveError) Unwrap() error { return e.error }
 
 // ask sends one request, reads the answer and archives the exchange. Unless
 // there is an error the answer's leave must be called.
-func (w *web) ask(req *http.Request, address string, m archive.Metadata) (_ *answerOf, err error) {
-	v := &visit{}
+func (f *fetcher) ask(req *http.Request, address string, m archive.Metadata) (_ *answerOf, err error) {
+	page := req.Header.Get("Accept") == ""
+	limit := int64(robots.MaxSize + 1)
+	if page {
+		req.Header.Set("Accept", accepted)
+		limit = int64(f.maxBody)
+	}
+	req.Header.Set("Accept-Encoding", codings)
+	tape := f.tapes.Get().(*web.Tape)
+	// Chunks are not counted when what they hold is: there is room for those of
+	// servers that do not send them for their own sake.
+	tape.Limit = limit + limit/16 + 64<<10
+	v := &visit{f: f, tape: tape}
 	defer func() {
 		if err != nil {
 			v.leave()
 		}
 	}()
-	page := req.Header.Get("Accept") == ""
-	if page {
-		req.Header.Set("Accept", accepted)
-	}
-	req.Header.Set("Accept-Encoding", codings)
-	resp, err := w.polite.RoundTrip(req.WithContext(context.WithValue(req.Context(), visitKey{}, v)))
+	ctx := req.Context()
+	resp, err := f.polite.RoundTrip(req.WithContext(web.Record(context.WithValue(ctx, visitKey{}, v), tape)))
 	if err != nil {
 		return nil, err
 	}
 	a := &answerOf{response: http.Response{StatusCode: resp.StatusCode, Header: resp.Header}, leave: v.leave}
-	limit := int64(w.maxBody)
-	if !page {
-		limit = robots.MaxSize + 1
-	}
+	unchanged := resp.StatusCode == http.StatusNotModified && (req.Header.Get("If-None-Match") != "" || req.Header.Get("If-Modified-Since") != "")
 	media := archive.MediaType(resp.Header.Get("Content-Type"))
-	a.refused = page && polite.Redirect(resp) == "" && !w.takes(media)
+	a.refused = page && !unchanged && polite.Redirect(resp) == "" && !f.takes(media)
 	truncated := ""
 	if !a.refused {
-		truncated = drain(req.Context(), resp.Body, limit)
+		truncated = drain(ctx, resp.Body, limit, v)
 	}
 	resp.Body.Close()
-	a.took = time.Since(v.start)
-	if err := req.Context().Err(); err != nil && truncated != "" {
-		return nil, context.Cause(req.Context()) // it was we who broke off
+	a.took = time.Since(tape.Start)
+	if ctx.Err() != nil && truncated != "" {
+		return nil, context.Cause(ctx) // it was we who broke off
 	}
 
-	v.conn.stop(v.tape)
-	v.stopped = true
-	head, body := v.tape.answer()
 	header := resp.Header
 	if len(resp.TransferEncoding) > 0 {
 		header = header.Clone()
 		header["Transfer-Encoding"] = resp.TransferEncoding
-	} else if n := resp.ContentLength; n >= 0 && n < int64(len(body)) {
-		body = body[:n] // what follows is no part of the answer
 	}
 	a.page = &archive.Page{
 		Response: &archive.Response{
-			Proto: resp.Proto, StatusCode: resp.StatusCode, Header: header, Raw: body, Truncated: truncated,
+			Proto: resp.Proto, StatusCode: resp.StatusCode, Header: header, Raw: tape.Body, Truncated: truncated,
 		},
-		Time: v.start, IP: v.ip,
+		Time: tape.Start, IP: tape.IP,
+	}
+	if tape.Unverified != "" {
+		a.remark = "certificate not verified: " + tape.Unverified
 	}
 	if a.refused {
 		a.page.Raw = nil
 		return a, nil
 	}
-	d := w.decoders.Get().(*archive.Decoder)
-	defer w.decoders.Put(d)
 	var torn string
-	a.page.Body, torn, a.tooLarge = d.Decode(body, header)
+	if a.page.Body, torn, a.tooLarge, err = f.decode(ctx, v, tape.Body, header); err != nil {
+		return nil, err
+	}
 	a.page.Truncated = cmp.Or(truncated, torn)
-	if page && media == "" && !w.takes(a.page.ContentType()) {
+	if page && !unchanged && media == "" && !f.takes(a.page.ContentType()) {
 		a.refused = true // it did not say what it is; now we know
 	}
-	if w.warc == nil {
-		a.page.Digest = archive.Digest(body)
+	if f.warc == nil {
+		if !unchanged {
+			a.page.Digest = archive.Digest(tape.Body)
+		}
 		return a, nil
 	}
-	m.FetchTime = a.took
-	at, err := w.warc.Write(&archive.Exchange{
-		URL: address, Time: v.start, IP: v.ip, Request: v.tape.sent, Head: head, Body: body, Truncated: truncated, Metadata: m,
+	m.FetchTime, m.Unverified = a.took, tape.Unverified
+	at, err := f.warc.Write(&archive.Exchange{
+		URL: address, Time: tape.Start, IP: tape.IP, Request: tape.Request, Head: tape.Head, Body: tape.Body,
+		Truncated: truncated, Protocols: tape.Protocols, NotModified: unchanged, Metadata: m,
 	})
 	if err != nil {
 		return nil, &archiveError{err}
@@ -304,14 +404,41 @@ func (w *web) ask(req *http.Request, address string, m archive.Metadata) (_ *ans
 	return a, nil
 }
 
+// decode decodes a body. It finds out first, in little memory, whether much will
+// come of it.
+func (f *fetcher) decode(ctx context.Context, v *visit, raw []byte, header http.Header) (body []byte, torn string, tooLarge, err error) {
+	d := f.decoders.Get().(*archive.Decoder)
+	defer f.decoders.Put(d)
+	limits := f.limits()
+	if d.Limits = limits; !v.large && limits.Body > largeBody {
+		d.Limits.Body = largeBody
+		if body, torn, tooLarge = d.Decode(raw, header); tooLarge == nil {
+			return body, torn, nil, nil
+		}
+		if err := v.grow(ctx); err != nil {
+			return nil, "", nil, err
+		}
+		d.Limits = limits
+	}
+	body, torn, tooLarge = d.Decode(raw, header)
+	return body, torn, tooLarge, nil
+}
+
 // drain reads a body up to limit bytes; what was read is on the tape. It tells
 // why it did not come to the end.
-func drain(ctx context.Context, body io.Reader, limit int64) (truncated string) {
-	n, err := io.Copy(io.Discard, io.LimitReader(body, limit+1))
+func drain(ctx context.Context, body io.Reader, limit int64, v *visit) (truncated string) {
+	n, err := io.CopyN(io.Discard, body, min(limit, largeBody)+1)
+	if err == nil && n <= limit {
+		if err = v.grow(ctx); err == nil {
+			var rest int64
+			rest, err = io.CopyN(io.Discard, body, limit+1-n)
+			n += rest
+		}
+	}
 	switch {
-	case n > limit:
+	case n > limit, errors.Is(err, web.ErrTapeFull):
 		return "length"
-	case err == nil:
+	case errors.Is(err, io.EOF):
 		return ""
 	case classify(ctx, err) == wire.ErrorTimeout:
 		return "time"
@@ -320,32 +447,30 @@ func drain(ctx context.Context, body io.Reader, limit int64) (truncated string) 
 }
 
 // robotsTransport asks for robots.txt as pages are asked for, and archives it.
-type robotsTransport struct{ w *web }
+type robotsTransport struct{ f *fetcher }
 
 func (t robotsTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	req.Header.Set("Accept", "text/plain,*/*;q=0.5")
-	a, err := t.w.ask(req, address(req), archive.Metadata{Operator: "robots"})
+	a, err := t.f.ask(req, address(req), archive.Metadata{Operator: "robots"})
 	if err != nil {
 		return nil, err
 	}
 	body := bytes.NewReader(bytes.Clone(a.page.Body))
 	a.leave()
 	a.response.Body = io.NopCloser(body)
-	if a.page.Truncated == "time" || a.page.Truncated == "disconnect" {
-		a.response.Body = io.NopCloser(io.MultiReader(body, broken{a.page.Truncated}))
+	if a.page.Truncated == "disconnect" {
+		a.response.Body = io.NopCloser(io.MultiReader(body, broken{io.ErrUnexpectedEOF}))
+	}
+	if a.page.Truncated == "time" {
+		a.response.Body = io.NopCloser(io.MultiReader(body, broken{&web.TimeoutError{Phase: web.Answer, Limit: t.f.timeout}}))
 	}
 	return &a.response, nil
 }
 
 // broken is a body that ends early.
-type broken struct{ why string }
+type broken struct{ error }
 
-func (b broken) Read([]byte) (int, error) {
-	if b.why == "time" {
-		return 0, errTimeout
-	}
-	return 0, io.ErrUnexpectedEOF
-}
+func (b broken) Read([]byte) (int, error) { return 0, b.error }
 
 // address is the URL of a request that polite made.
 func address(req *http.Request) string {
@@ -367,79 +492,70 @@ func cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
-// A visit is what ask and exchange know of one request together.
+// A visit is the place that one answer takes among the -j, from when it is asked for
+// until it has been written, so that answers that nobody takes hold up further requests.
 type visit struct {
-	start   time.Time
-	conn    *conn
-	tape    *tape
-	ip      string
-	stopped bool // nothing is added to the tape any more
+	f       *fetcher
+	tape    *web.Tape // nil: none
+	entered bool
+	large   bool // the answer is, and has a place among those
 	once    sync.Once
-	free    func() // of the place and the timer; nil before there is one
 }
 
 type visitKey struct{}
 
+func (v *visit) enter(ctx context.Context) error {
+	select {
+	case v.f.places <- struct{}{}:
+		v.entered = true
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// grow waits for a place among the large answers, those that have one being on their
+// way out.
+func (v *visit) grow(ctx context.Context) error {
+	if v.large {
+		return nil
+	}
+	select {
+	case v.f.large <- struct{}{}:
+		v.large = true
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 func (v *visit) leave() {
 	v.once.Do(func() {
-		if v.free != nil {
-			v.free()
+		if v.tape != nil {
+			v.f.tapes.Put(v.tape)
+		}
+		if v.large {
+			<-v.f.large
+		}
+		if v.entered {
+			<-v.f.places
 		}
 	})
 }
 
-// An exchange sends requests: a bounded number at a time, each with a bound on
-// its time, and none to strangers who could not tell who asked.
-type exchange struct {
-	base      http.RoundTripper
-	places    chan struct{}
-	timeout   time.Duration
-	userAgent string
-	stranger  error        // why only loopback is asked, if so
-	asked     atomic.Int64 // requests that were let through
-	tapes     sync.Pool
-}
-
-// keptTape is the largest tape that is used again.
-const keptTape = 1 << 20
-
-// RoundTrip expects a visit in the request's context. The place is kept until
-// the visit is left, so that answers that nobody takes hold up further requests.
-func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
-	if x.stranger != nil && !isLoopback(req.URL.Hostname()) {
-		return nil, x.stranger
+// RoundTrip sends a request that polite lets through, whose context has a visit:
+// to no stranger who could not tell who asked, and a bounded number at a time.
+func (f *fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
+	if why := f.stranger(); why != nil && !isLoopback(req.URL.Hostname()) {
+		return nil, why
 	}
-	x.asked.Add(1)
-	v := req.Context().Value(visitKey{}).(*visit)
-	select {
-	case x.places <- struct{}{}:
-	case <-req.Context().Done():
-		return nil, context.Cause(req.Context())
+	if err := ctx.Value(visitKey{}).(*visit).enter(ctx); err != nil {
+		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(req.Context(), x.timeout, errTimeout)
-	v.free = func() {
-		cancel()
-		if v.stopped && cap(v.tape.received) <= keptTape {
-			x.tapes.Put(v.tape)
-		}
-		<-x.places
-	}
-	v.tape = x.tapes.Get().(*tape)
-	v.start = time.Now()
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
-		v.conn = info.Conn.(*conn)
-		v.conn.record(v.tape)
-		if ap, err := netip.ParseAddrPort(v.conn.RemoteAddr().String()); err == nil {
-			v.ip = ap.Addr().Unmap().String()
-		}
-	}})
-	req = req.WithContext(ctx)
-	req.Header.Set("User-Agent", x.userAgent)
-	resp, err := x.base.RoundTrip(req)
-	if err != nil && errors.Is(context.Cause(ctx), errTimeout) {
-		err = fmt.Errorf("%w (%v)", errTimeout, x.timeout)
-	}
-	return resp, err
+	polite.Begin(ctx)
+	req.Header.Set("User-Agent", f.userAgent())
+	return f.web.RoundTrip(req)
 }
 
 // isLoopback tells whether a host name can only be this machine.

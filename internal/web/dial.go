@@ -1,0 +1,336 @@
+package web
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/proxy"
+)
+
+const (
+	keepAlive  = 30 * time.Second // between probes of a connection that is silent
+	leastShare = 2 * time.Second  // of the time to connect, for one address of several
+
+	maxProxyHeader = 16 << 10 // bytes of a proxy's answer to CONNECT
+)
+
+// dial makes a connection for requests to the host of u.
+func (t *Transport) dial(ctx context.Context, u *url.URL) (*conn, error) {
+	name, port := u.Hostname(), cmp.Or(u.Port(), defaultPort(u.Scheme))
+	c := &conn{t: t, protocols: []string{"http/1.1"}, proxied: t.asksProxy(u.Scheme)}
+	err := limited(ctx, Connect, t.ConnectTimeout, func(ctx context.Context) error {
+		raw, at, err := t.reach(ctx, u.Scheme, name, port)
+		c.Conn = raw
+		if at.IsValid() {
+			c.ip = at.String()
+		}
+		return err
+	})
+	if err != nil || u.Scheme != "https" {
+		return c, err
+	}
+	err = limited(ctx, Handshake, t.ConnectTimeout, func(ctx context.Context) error {
+		return t.secure(ctx, c, name)
+	})
+	if err != nil {
+		c.Conn.Close()
+	}
+	return c, err
+}
+
+func defaultPort(scheme string) string {
+	if scheme == "https" {
+		return "443"
+	}
+	return "80"
+}
+
+// asksProxy tells whether requests are sent to a proxy that passes them on.
+func (t *Transport) asksProxy(scheme string) bool {
+	return t.Proxy != nil && scheme == "http" && strings.HasPrefix(t.Proxy.Scheme, "http")
+}
+
+// limited calls f with a bound on its time. If that was reached it says so.
+func limited(ctx context.Context, phase Phase, limit time.Duration, f func(context.Context) error) error {
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, &TimeoutError{phase, limit})
+		defer cancel()
+	}
+	err := f(ctx)
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// reach connects to a server, or to the proxy that will speak with it. The address is
+// the server's, if it is known.
+func (t *Transport) reach(ctx context.Context, scheme, name, port string) (net.Conn, netip.Addr, error) {
+	if t.Proxy == nil {
+		return t.connectTo(ctx, name, port, t.Guard, t.network)
+	}
+	target := net.JoinHostPort(name, port)
+	if t.Proxy.Scheme != "socks5" {
+		if err := t.guardLiteral(name, port); err != nil {
+			return nil, netip.Addr{}, err
+		}
+	}
+	switch {
+	case t.Proxy.Scheme == "socks5":
+		return t.connectTo(ctx, name, port, t.Guard, func(ctx context.Context, at netip.AddrPort) (net.Conn, error) {
+			return t.socks(ctx, at.String())
+		})
+	case t.Proxy.Scheme == "socks5h":
+		c, err := t.socks(ctx, target)
+		return c, netip.Addr{}, err
+	case scheme == "http":
+		c, err := t.dialProxy(ctx)
+		return c, netip.Addr{}, err
+	}
+	c, err := t.dialProxy(ctx)
+	if err != nil {
+		return nil, netip.Addr{}, err
+	}
+	if err := askConnect(ctx, c, target, authorization(t.Proxy)); err != nil {
+		c.Close()
+		return nil, netip.Addr{}, &ProxyError{err}
+	}
+	return c, netip.Addr{}, nil
+}
+
+// guardLiteral shows the guard the address that a host is written as.
+func (t *Transport) guardLiteral(name, port string) error {
+	if t.Guard == nil {
+		return nil
+	}
+	a, err := netip.ParseAddr(name)
+	if bare := strings.TrimSuffix(name, "."); bare == "localhost" || strings.HasSuffix(bare, ".localhost") {
+		a, err = netip.AddrFrom4([4]byte{127, 0, 0, 1}), nil // RFC 6761, section 6.3
+	}
+	if err != nil {
+		return nil
+	}
+	return t.Guard(addrPort(a, port))
+}
+
+func addrPort(a netip.Addr, port string) netip.AddrPort {
+	n, _ := strconv.ParseUint(port, 10, 16) // of a URL
+	return netip.AddrPortFrom(a, uint16(n))
+}
+
+// connectTo resolves a name and connects to the first of its addresses that the guard
+// lets pass and that answers. Each gets its share of the time that is left.
+func (t *Transport) connectTo(ctx context.Context, name, port string, guard func(netip.AddrPort) error, connect func(context.Context, netip.AddrPort) (net.Conn, error)) (net.Conn, netip.Addr, error) {
+	addrs, err := t.resolve(ctx, name)
+	if err != nil {
+		return nil, netip.Addr{}, err
+	}
+	var refused, failed error
+	for i, a := range addrs {
+		at := addrPort(a, port)
+		if guard != nil {
+			if err := guard(at); err != nil {
+				refused = cmp.Or(refused, err)
+				continue
+			}
+		}
+		share, cancel := share(ctx, len(addrs)-i)
+		c, err := connect(share, at)
+		cancel()
+		if err == nil {
+			return c, a, nil
+		}
+		failed = cmp.Or(failed, err)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, netip.Addr{}, cmp.Or(failed, refused)
+}
+
+// share bounds ctx by the part of its time that one of n gets.
+func share(ctx context.Context, n int) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok || n == 1 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, max(time.Until(end)/time.Duration(n), leastShare))
+}
+
+// resolve gives the addresses of a host in the order in which they are tried.
+func (t *Transport) resolve(ctx context.Context, name string) ([]netip.Addr, error) {
+	if a, err := netip.ParseAddr(name); err == nil {
+		return []netip.Addr{a.Unmap()}, nil
+	}
+	if c, ok := t.Resolver.(*Cache); ok {
+		return c.LookupNetIP(ctx, "ip", name)
+	}
+	return lookUp(ctx, t.Resolver, "ip", name)
+}
+
+// network connects to an address.
+func (t *Transport) network(ctx context.Context, at netip.AddrPort) (net.Conn, error) {
+	if t.connect != nil {
+		return t.connect(ctx, at)
+	}
+	d := net.Dialer{KeepAlive: keepAlive}
+	return d.DialContext(ctx, "tcp", at.String())
+}
+
+// secure makes the connection of c a TLS connection with a server of that name.
+func (t *Transport) secure(ctx context.Context, c *conn, name string) error {
+	name = strings.TrimSuffix(name, ".")
+	config := t.config(name)
+	config.NextProtos = []string{"h2", "http/1.1"}
+	if t.HTTP1 {
+		config.NextProtos = config.NextProtos[1:]
+	}
+	if t.Insecure {
+		config.InsecureSkipVerify = true
+		config.VerifyConnection = func(s tls.ConnectionState) error {
+			if err := verify(s, name, config); err != nil {
+				c.unverified = err.Error()
+			}
+			return nil
+		}
+	}
+	secure := tls.Client(c.Conn, config)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		return &TLSError{err}
+	}
+	c.Conn = secure
+	s := secure.ConnectionState()
+	if s.NegotiatedProtocol == "h2" {
+		c.protocols[0] = "h2"
+		if err := c.speak2(ctx, secure); err != nil {
+			return &TLSError{fmt.Errorf("beginning HTTP/2: %w", err)}
+		}
+	}
+	c.protocols = append(c.protocols, tlsVersion(s.Version))
+	return nil
+}
+
+// config is the TLS configuration for a server of that name.
+func (t *Transport) config(name string) *tls.Config {
+	config := &tls.Config{}
+	if t.TLS != nil {
+		config = t.TLS.Clone()
+	}
+	config.ServerName = name
+	return config
+}
+
+// verify is what crypto/tls does unless it is told not to.
+func verify(s tls.ConnectionState, name string, config *tls.Config) error {
+	o := x509.VerifyOptions{DNSName: name, Roots: config.RootCAs, Intermediates: x509.NewCertPool()}
+	if config.Time != nil {
+		o.CurrentTime = config.Time()
+	}
+	for _, c := range s.PeerCertificates[1:] {
+		o.Intermediates.AddCert(c)
+	}
+	_, err := s.PeerCertificates[0].Verify(o)
+	return err
+}
+
+// tlsVersion is a version of TLS as WARC-Protocol has it.
+func tlsVersion(v uint16) string {
+	return strings.Replace(strings.ToLower(tls.VersionName(v)), " ", "/", 1)
+}
+
+// dialProxy connects to the proxy, wherever it is.
+func (t *Transport) dialProxy(ctx context.Context) (net.Conn, error) {
+	port := t.Proxy.Port()
+	switch {
+	case port != "":
+	case strings.HasPrefix(t.Proxy.Scheme, "socks"):
+		port = "1080"
+	default:
+		port = defaultPort(t.Proxy.Scheme)
+	}
+	c, _, err := t.connectTo(ctx, t.Proxy.Hostname(), port, nil, t.network)
+	if err != nil {
+		return nil, &ProxyError{err}
+	}
+	if t.Proxy.Scheme != "https" {
+		return c, nil
+	}
+	config := t.config(t.Proxy.Hostname())
+	config.NextProtos = []string{"http/1.1"}
+	secure := tls.Client(c, config)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		c.Close()
+		return nil, &ProxyError{err}
+	}
+	return secure, nil
+}
+
+// socks connects through a SOCKS proxy of version 5 (RFC 1928).
+func (t *Transport) socks(ctx context.Context, target string) (net.Conn, error) {
+	var login *proxy.Auth
+	if u := t.Proxy.User; u != nil {
+		password, _ := u.Password()
+		login = &proxy.Auth{User: u.Username(), Password: password}
+	}
+	d, err := proxy.SOCKS5("tcp", t.Proxy.Host, login, forward{t})
+	if err != nil {
+		return nil, &ProxyError{err}
+	}
+	c, err := d.(proxy.ContextDialer).DialContext(ctx, "tcp", target)
+	if _, ok := errors.AsType[*ProxyError](err); err != nil && !ok {
+		err = &ProxyError{err}
+	}
+	return c, err
+}
+
+// forward connects to the proxy for package proxy, whatever it asks for.
+type forward struct{ t *Transport }
+
+func (f forward) Dial(string, string) (net.Conn, error) { return f.t.dialProxy(context.Background()) }
+
+func (f forward) DialContext(ctx context.Context, _, _ string) (net.Conn, error) {
+	return f.t.dialProxy(ctx)
+}
+
+// askConnect asks an HTTP proxy to connect to a server (RFC 9110, section 9.3.6).
+func askConnect(ctx context.Context, c net.Conn, target, login string) error {
+	stop := context.AfterFunc(ctx, func() { c.SetDeadline(past) })
+	defer stop()
+	request := "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n"
+	if login != "" {
+		request += "Proxy-Authorization: " + login + "\r\n"
+	}
+	if _, err := io.WriteString(c, request+"\r\n"); err != nil {
+		return err
+	}
+	br := bufio.NewReader(io.LimitReader(c, maxProxyHeader))
+	for {
+		resp, err := http.ReadResponse(br, &http.Request{Method: http.MethodConnect})
+		switch {
+		case err != nil:
+			return err
+		case resp.StatusCode == http.StatusProxyAuthRequired:
+			return errProxyLogin
+		case resp.StatusCode >= 300:
+			return fmt.Errorf("it answers CONNECT %s with status %d", target, resp.StatusCode)
+		case resp.StatusCode >= 200 && br.Buffered() > 0:
+			return errors.New("it speaks before the server can")
+		case resp.StatusCode >= 200:
+			return nil
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// readBuffer is how much is read from a connection at once, in bytes.
+const readBuffer = 64 << 10
+
+// past is a deadline that ends what a connection is doing.
+var past = time.Unix(1, 0)
+
+// ask1 asks over HTTP/1.1 (RFC 9112). Silent tells, if it fails, that not a byte of an
+// answer came.
+func (c *conn) ask1(x *exchange, req *http.Request) (resp *http.Response, silent bool, err error) {
+	c.tape, c.left, c.got = x.tape, int64(c.t.maxHeader()), false
+	c.br = c.t.reader(c)
+	stop := context.AfterFunc(x.ctx, func() { c.SetDeadline(past) })
+	fail := func(err error) (*http.Response, bool, error) {
+		stop()
+		silent := !c.got
+		c.close()
+		return nil, silent, err
+	}
+	if err := c.tape.request(req, c.proxied); err != nil {
+		return fail(err)
+	}
+	if _, err := c.Conn.Write(c.authorized(c.tape.Request)); err != nil {
+		return fail(err)
+	}
+	for {
+		c.tape.head = len(c.tape.received) - c.br.Buffered()
+		resp, err = http.ReadResponse(c.br, req)
+		switch {
+		case err != nil && !c.got && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
+			return fail(errNoAnswer)
+		case err != nil:
+			return fail(err)
+		case resp.StatusCode == http.StatusSwitchingProtocols:
+			return fail(errSwitched)
+		case c.proxied && resp.StatusCode == http.StatusProxyAuthRequired:
+			return fail(&ProxyError{errProxyLogin})
+		}
+		if resp.StatusCode >= 200 {
+			break // interim answers have no body, and are not what was asked for
+		}
+	}
+	c.left = math.MaxInt64
+	c.tape.body = len(c.tape.received) - c.br.Buffered()
+	if !resp.ProtoAtLeast(1, 1) {
+		c.tape.Protocols = append([]string{"http/1.0"}, c.protocols[1:]...)
+	}
+	c.tape.expect(resp.ContentLength - int64(c.br.Buffered()))
+	b := &body1{body: resp.Body, c: c, x: x, stop: stop, last: resp.Close}
+	if resp.Body == http.NoBody {
+		b.end(io.EOF)
+	}
+	resp.Body = b
+	return resp, false, nil
+}
+
+// Read reads from the network for the reader of the answer, onto the tape.
+func (c *conn) Read(p []byte) (int, error) {
+	n := c.tape.room(int(min(int64(len(p)), c.left)))
+	if n == 0 {
+		if c.left == 0 {
+			return 0, ErrHeaderSize
+		}
+		return 0, ErrTapeFull
+	}
+	n, err := c.Conn.Read(p[:n])
+	if n > 0 {
+		c.got = true
+		c.left -= int64(n)
+		c.tape.add(p[:n])
+	}
+	return n, err
+}
+
+// body1 is the body of an answer over HTTP/1.1.
+type body1 struct {
+	body io.Reader // without chunks
+	c    *conn
+	x    *exchange
+	stop func() bool // of what ends the connection with the exchange
+	last bool        // nothing follows on the connection
+	err  error       // once it is over
+}
+
+func (b *body1) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	n, err := b.body.Read(p)
+	if err != nil {
+		b.end(err)
+	}
+	return n, b.err
+}
+
+func (b *body1) Close() error {
+	if b.err == nil {
+		b.end(errClosed)
+	}
+	return nil
+}
+
+// end ends the exchange. A connection whose answer was read to its end, and on which
+// nothing else came, can be used again.
+func (b *body1) end(err error) {
+	c := b.c
+	c.tape.finish(len(c.tape.received) - c.br.Buffered())
+	if b.stop() && err == io.EOF && !b.last && c.br.Buffered() == 0 {
+		c.t.readers.Put(c.br)
+		c.br, c.tape = nil, nil
+		c.t.rest(c)
+	} else {
+		c.close()
+	}
+	if ended := b.x.end(err); err != io.EOF {
+		err = ended
+	}
+	b.err = err
+}
+
+// reader is a buffer for what comes over c.
+func (t *Transport) reader(c *conn) *bufio.Reader {
+	if br, ok := t.readers.Get().(*bufio.Reader); ok {
+		br.Reset(c)
+		return br
+	}
+	return bufio.NewReaderSize(c, readBuffer)
+}
+
+// absolute is a request as WriteProxy makes the whole address of it, which it does not
+// where the address is spelled in a way that net/url has no field for.
+func absolute(req *http.Request) *http.Request {
+	if req.URL.Opaque == "" || strings.HasPrefix(req.URL.Opaque, "//") {
+		return req
+	}
+	u := *req.URL
+	u.Opaque = "//" + u.Host + u.Opaque
+	r := *req
+	r.URL = &u
+	return &r
+}
+
+// authorized is a request as the proxy gets it.
+func (c *conn) authorized(request []byte) []byte {
+	login := ""
+	if c.proxied {
+		login = authorization(c.t.Proxy)
+	}
+	if login == "" {
+		return request
+	}
+	all := append([]byte(nil), request[:len(request)-len("\r\n")]...)
+	return append(all, "Proxy-Authorization: "+login+"\r\n\r\n"...)
+}
+
+// authorization is what a proxy is shown, if its URL has a user name (RFC 7617).
+func authorization(proxy *url.URL) string {
+	if proxy == nil || proxy.User == nil {
+		return ""
+	}
+	password, _ := proxy.User.Password()
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(proxy.User.Username()+":"+password))
+}

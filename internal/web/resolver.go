@@ -1,0 +1,139 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// A Resolver looks up the addresses of a host. The network is "ip". A
+// *net.Resolver is one.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// What a [Cache] keeps.
+const (
+	MaxNames   = 10_000           // the oldest are forgotten first
+	NameTTL    = 5 * time.Minute  // of addresses; what DNS itself says is not to be had
+	FailureTTL = 30 * time.Second // of failures
+
+	lookupTimeout = 10 * time.Second
+	maxAddrs      = 16 // of one name
+)
+
+// A Cache is a [Resolver] that remembers what another one said, and asks it once
+// where several want to know the same at once. It is safe for concurrent use.
+type Cache struct {
+	Resolver Resolver // nil: the system's
+
+	mu    sync.Mutex
+	names map[string]*lookup
+	order []string // of names, the oldest first
+}
+
+// A lookup is what is known of one name, once ready is closed.
+type lookup struct {
+	ready   chan struct{}
+	addrs   []netip.Addr
+	err     error
+	expires time.Time
+}
+
+// LookupNetIP is as in [Resolver]. The addresses belong to the cache.
+func (c *Cache) LookupNetIP(ctx context.Context, network, name string) ([]netip.Addr, error) {
+	l := c.lookup(ctx, network, name)
+	select {
+	case <-l.ready:
+		return l.addrs, l.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// lookup is the look-up of a name that counts now. It goes on if whoever began it
+// gives up: others may be waiting for it.
+func (c *Cache) lookup(ctx context.Context, network, name string) *lookup {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old, known := c.names[name]
+	if known {
+		select {
+		case <-old.ready:
+			if time.Now().Before(old.expires) {
+				return old
+			}
+		default:
+			return old
+		}
+	}
+	l := &lookup{ready: make(chan struct{})}
+	if c.names == nil {
+		c.names = map[string]*lookup{}
+	}
+	c.names[name] = l
+	if !known {
+		c.order = append(c.order, name)
+	}
+	if len(c.order) > MaxNames {
+		delete(c.names, c.order[0])
+		c.order = c.order[1:]
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
+	go func() {
+		defer cancel()
+		l.addrs, l.err = lookUp(ctx, c.Resolver, network, name)
+		l.expires = time.Now().Add(NameTTL)
+		if l.err != nil {
+			l.expires = time.Now().Add(FailureTTL)
+		}
+		close(l.ready)
+	}()
+	return l
+}
+
+// lookUp asks a resolver. The error is a *net.DNSError.
+func lookUp(ctx context.Context, r Resolver, network, name string) ([]netip.Addr, error) {
+	if r == nil {
+		r = net.DefaultResolver
+	}
+	addrs, err := r.LookupNetIP(ctx, network, name)
+	if err == nil && len(addrs) == 0 {
+		err = &net.DNSError{Err: "no addresses", Name: name, IsNotFound: true}
+	}
+	if _, ok := errors.AsType[*net.DNSError](err); err != nil && !ok {
+		timeout := errors.Is(err, context.DeadlineExceeded)
+		err = &net.DNSError{UnwrapErr: err, Err: err.Error(), Name: name, IsTimeout: timeout}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return interleave(addrs), nil
+}
+
+// interleave puts addresses into the order in which they are tried: IPv6 and IPv4 by
+// turns, beginning with what the resolver has first (RFC 8305, section 4).
+func interleave(addrs []netip.Addr) []netip.Addr {
+	var families [2][]netip.Addr
+	first := addrs[0].Unmap().Is4()
+	for _, a := range addrs {
+		a = a.Unmap()
+		n := 0
+		if a.Is4() != first {
+			n = 1
+		}
+		families[n] = append(families[n], a)
+	}
+	all := make([]netip.Addr, 0, min(len(addrs), maxAddrs))
+	for i := 0; len(all) < min(len(addrs), maxAddrs); i++ {
+		for _, f := range families {
+			if i < len(f) && len(all) < maxAddrs {
+				all = append(all, f[i])
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,132 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Tape is one exchange as it went over the wire. It is complete when the body of
+// the answer was closed or has been read to its end.
+//
+// HTTP/2 knows no such bytes. It is recorded as an HTTP/1.1 status line, the fields
+// in lower case and sorted by name, an empty line, and the body, its content coding
+// kept.
+type Tape struct {
+	// Limit is the most bytes of a body, chunks and coding included; reading the
+	// body of a longer answer ends in [ErrTapeFull]. 0 means no limit.
+	Limit int64
+
+	Start      time.Time // of the exchange
+	IP         string    // of the server; empty if only a proxy knows it
+	Protocols  []string  // "http/1.1" or "h2", then "tls/1.3"
+	Unverified string    // why the server's certificate is not to be trusted, if it is not
+
+	Request []byte // as sent, but for what only a proxy was to know: user name and password
+	Head    []byte // of the final answer, with the empty line at its end
+	Body    []byte // as far as it was read
+
+	received   []byte
+	head, body int  // where in received they begin
+	off        bool // nobody asked for it
+}
+
+// keptTape is the most memory, in bytes, that a tape keeps for its next exchange.
+const keptTape = 1 << 20
+
+type tapeKey struct{}
+
+// Record has the exchange of a request with this context recorded. A tape is of one
+// exchange at a time; its memory is used again in the next one.
+func Record(ctx context.Context, t *Tape) context.Context {
+	return context.WithValue(ctx, tapeKey{}, t)
+}
+
+func tapeOf(ctx context.Context) *Tape {
+	if t, ok := ctx.Value(tapeKey{}).(*Tape); ok {
+		return t
+	}
+	return &Tape{off: true}
+}
+
+// begin makes the tape empty.
+func (t *Tape) begin(start time.Time) {
+	if cap(t.received) > keptTape {
+		t.received = nil
+	}
+	*t = Tape{Limit: t.Limit, Start: start, Request: t.Request[:0], received: t.received[:0], off: t.off}
+}
+
+// request writes what is sent on the tape; to a proxy the whole address is named.
+func (t *Tape) request(req *http.Request, proxied bool) error {
+	b := bytes.NewBuffer(t.Request[:0])
+	var err error
+	if proxied {
+		err = absolute(req).WriteProxy(b)
+	} else {
+		err = req.Write(b)
+	}
+	t.Request = b.Bytes()
+	return err
+}
+
+// room is how many of n bytes of a body there is room for.
+func (t *Tape) room(n int) int {
+	if t.off || t.Limit <= 0 || t.body == 0 {
+		return n
+	}
+	return int(max(0, min(int64(n), t.Limit-int64(len(t.received)-t.body))))
+}
+
+func (t *Tape) add(b []byte) {
+	if !t.off {
+		t.received = append(t.received, b...)
+	}
+}
+
+// expect makes room for a body of n bytes, as far as it may come.
+func (t *Tape) expect(n int64) {
+	const trust = 256 << 10 // of what servers promise
+	if !t.off && n > 0 {
+		t.received = slices.Grow(t.received, int(min(n, trust)))
+	}
+}
+
+// finish says that what follows the first n received bytes is no part of the answer.
+func (t *Tape) finish(n int) {
+	if !t.off && t.body > 0 {
+		t.Head, t.Body = t.received[t.head:t.body:t.body], t.received[t.body:n:n]
+	}
+}
+
+// http2 writes the header of an answer that came over HTTP/2 on the tape.
+func (t *Tape) http2(resp *http.Response) {
+	if t.off {
+		return
+	}
+	b := append(t.received[:0], "HTTP/1.1 "...)
+	b = strconv.AppendInt(b, int64(resp.StatusCode), 10)
+	b = append(b, ' ')
+	b = append(b, http.StatusText(resp.StatusCode)...)
+	b = append(b, "\r\n"...)
+	names := make([]string, 0, len(resp.Header))
+	for name := range resp.Header {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		lower := strings.ToLower(name)
+		for _, v := range resp.Header[name] {
+			b = append(b, lower...)
+			b = append(b, ": "...)
+			b = append(b, v...)
+			b = append(b, "\r\n"...)
+		}
+	}
+	t.received = append(b, "\r\n"...)
+	t.body = len(t.received)
+}
