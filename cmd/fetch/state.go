@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -10,31 +11,113 @@ import (
 	"time"
 
 	"spoor/internal/lock"
-	"spoor/internal/polite"
 )
 
-// stateName is the file of -state, in its directory.
-const stateName = "polite.ndjson"
+// The files of what outlives a run.
+const (
+	hostsName  = "polite.ndjson" // in -state
+	robotsName = "robots.ndjson" // in -cache if that was given, else in -state
+)
 
-// loadState tells the web what the last run knew. Where that cannot be read the
+// robotsFile is where robots.txt is kept; "" if it is not.
+func (o *options) robotsFile() string {
+	switch {
+	case o.cacheGiven:
+		return filepath.Join(o.cache, robotsName)
+	case o.state != "":
+		return filepath.Join(o.state, robotsName)
+	}
+	return ""
+}
+
+// loadState tells the web what earlier runs knew. Where that cannot be read the
 // run begins anew, as a first one does: it is reported, and written over.
-func (f *fetcher) loadState(log *slog.Logger, now time.Time) error {
-	if f.state == "" {
+func (w *fetcher) loadState(log *slog.Logger, now time.Time) error {
+	load := func(name string, into func(io.Reader, time.Time) error) {
+		if err := read(name, func(f io.Reader) error { return into(f, now) }); err != nil {
+			log.Warn("the state cannot be read; beginning without", "file", name, "err", err)
+		}
+	}
+	if w.state != "" {
+		load(filepath.Join(w.state, hostsName), w.polite.Load)
+	}
+	name := w.robotsFile()
+	if name == "" {
 		return nil
 	}
-	name := filepath.Join(f.state, stateName)
-	file, err := os.Open(name)
+	release, err := lockRobots(name)
+	if err != nil {
+		return err
+	}
+	load(name, w.robots.Load)
+	return release()
+}
+
+// saveState writes what the next run is to know. robots.txt may be shared with
+// other runs: what they have written meanwhile is kept.
+func (w *fetcher) saveState(now time.Time) error {
+	var err error
+	if w.state != "" {
+		err = replace(filepath.Join(w.state, hostsName), func(f io.Writer) error { return w.polite.Save(f, now) })
+	}
+	name := w.robotsFile()
+	if name == "" {
+		return err
+	}
+	release, e := lockRobots(name)
+	if e != nil {
+		return errors.Join(err, e)
+	}
+	// What cannot be read was reported when the run began, and is written over.
+	_ = read(name, func(f io.Reader) error { return w.robots.Load(f, now) })
+	return errors.Join(err, replace(name, func(f io.Writer) error { return w.robots.Save(f, now) }), release())
+}
+
+// lockRobots waits until no other run reads or writes the file of robots.txt, which
+// none does for long.
+func lockRobots(name string) (release func() error, err error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return nil, fmt.Errorf("making the directory of %s: %w", robotsName, err)
+	}
+	f, err := os.OpenFile(name+".lock", os.O_RDWR|os.O_CREATE, 0o666)
+	if err == nil {
+		if err = lock.Wait(f); err == nil {
+			return f.Close, nil
+		}
+		err = errors.Join(err, f.Close())
+	}
+	return nil, fmt.Errorf("locking %s: %w", robotsName, err)
+}
+
+// read shows a file to load, if there is one.
+func read(name string, load func(io.Reader) error) error {
+	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err == nil {
-		defer file.Close()
-		err = polite.Load(file, f.polite, f.robots, now)
-	}
 	if err != nil {
-		log.Warn("the state cannot be read; beginning without", "file", name, "err", err)
+		return err
 	}
-	return nil
+	defer f.Close()
+	return load(f)
+}
+
+// replace writes a file as a whole, or not at all.
+func replace(name string, save func(io.Writer) error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("writing the state: %w", err)
+		}
+	}()
+	f, err := os.Create(name + ".part")
+	if err != nil {
+		return err
+	}
+	if err = errors.Join(save(f), f.Sync(), f.Close()); err != nil {
+		os.Remove(f.Name())
+		return err
+	}
+	return os.Rename(f.Name(), name)
 }
 
 // holdState keeps other runs from the state until this process ends: two that did
@@ -57,27 +140,4 @@ func (o *options) holdState() (release func() error, err error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f.Close, nil
-}
-
-// saveState writes what the next run is to know: as a whole, or not at all.
-func (f *fetcher) saveState(now time.Time) (err error) {
-	if f.state == "" {
-		return nil
-	}
-	name := filepath.Join(f.state, stateName)
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("writing the state: %w", err)
-		}
-	}()
-	file, err := os.Create(name + ".part")
-	if err != nil {
-		return err
-	}
-	err = polite.Save(file, f.polite, f.robots, now)
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		os.Remove(file.Name())
-		return err
-	}
-	return os.Rename(file.Name(), name)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -11,6 +12,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"spoor/internal/polite"
+	"spoor/internal/weburl"
 )
 
 func TestTheNextRunIsAsPoliteAsIfItWereTheSame(t *testing.T) {
@@ -60,9 +64,107 @@ func TestTheNextRunIsAsPoliteAsIfItWereTheSame(t *testing.T) {
 			t.Errorf("request %d came after %v, want at least %v", i, gap, delay)
 		}
 	}
-	left, _ := os.ReadDir(filepath.Join(dir, "state"))
-	if len(left) != 2 || left[0].Name() != "lock" || left[1].Name() != stateName {
-		t.Errorf("the state is %v", left)
+	if left := names(t, filepath.Join(dir, "state")); left != "lock polite.ndjson robots.ndjson robots.ndjson.lock" {
+		t.Errorf("the state is %s", left)
+	}
+}
+
+// names are those of the files in a directory.
+func names(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return strings.Join(all, " ")
+}
+
+func TestRobotsTxtIsSharedByTheRunsOfACache(t *testing.T) {
+	asked := map[string]int{}
+	var mu sync.Mutex
+	serve := func() string {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			asked[r.Host+r.URL.Path]++
+			io.WriteString(w, "User-agent: *\nDisallow: /no\n")
+		}))
+		t.Cleanup(server.Close)
+		return server.URL
+	}
+	a, b := serve(), serve()
+	dir := t.TempDir()
+	cache, state := filepath.Join(dir, "new", "cache"), filepath.Join(dir, "state")
+
+	// Two runs that begin before either ends, and each asks another host.
+	runs := []*web{}
+	for range 2 {
+		o, err := parseFlags([]string{"-allow-private", "-delay", "0s", "-cache", cache}, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, &web{options: o, polite: &polite.Transport{}, robots: &polite.Robots{Transport: http.DefaultTransport, Agent: "spoor"}})
+		if err := runs[len(runs)-1].loadState(slog.New(slog.DiscardHandler), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, server := range []string{a, b} {
+		u, err := weburl.Parse(server + "/x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := runs[i].robots.Decide(t.Context(), u); !v.Allowed || err != nil {
+			t.Fatalf("%+v, %v", v, err)
+		}
+	}
+	for _, w := range runs {
+		if err := w.saveState(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left := names(t, cache); left != "robots.ndjson robots.ndjson.lock" {
+		t.Errorf("the cache holds %s", left)
+	}
+
+	// A third knows what both learnt, and -state is for hosts then.
+	recs, log := fetch(t, a+"/no\n"+b+"/no\n", "-allow-private", "-delay", "1ms", "-cache", cache, "-state", state)
+	for _, server := range []string{a, b} {
+		if r := recs[server+"/no"]; r.Error != "robots" || !strings.Contains(r.ErrorDetail, "line 2: Disallow: /no") {
+			t.Errorf("%s: %s %s\n%s", server, r.Error, r.ErrorDetail, log)
+		}
+	}
+	for what, n := range asked {
+		if n != 1 {
+			t.Errorf("%s was asked for %d times", what, n)
+		}
+	}
+	if left := names(t, state); left != "lock polite.ndjson" {
+		t.Errorf("the state holds %s", left)
+	}
+
+	// Without either nothing is kept.
+	fetch(t, a+"/no\n", "-allow-private", "-delay", "1ms")
+	if n := asked[strings.TrimPrefix(a, "http://")+"/robots.txt"]; n != 2 {
+		t.Errorf("robots.txt was asked for %d times", n)
+	}
+}
+
+func TestACacheThatCannotBeMadeEndsTheRunBeforeItBegins(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o, err := parseFlags([]string{"-cache", filepath.Join(file, "cache")}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &web{options: o, polite: &polite.Transport{}, robots: &polite.Robots{}}
+	if err := w.loadState(slog.New(slog.DiscardHandler), time.Now()); err == nil || !strings.Contains(err.Error(), "robots.ndjson") {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -70,18 +172,20 @@ func TestAStateThatCannotBeReadIsReportedAndBegunAnew(t *testing.T) {
 	s := newSite()
 	defer s.CloseClientConnections()
 	for name, old := range map[string]string{
-		"damaged":       "\x00\x00\x00",
-		"of the future": `{"spoor-polite":99,"hosts":0,"robots":0}` + "\n",
-		"torn":          `{"spoor-polite":1,"hosts":1,"robots":0}` + "\n",
+		"damaged":            "\x00\x00\x00",
+		"of the future":      `{"format":"spoor-hosts","version":99,"lines":0}` + "\n",
+		"of another project": `{"a":1}` + "\n",
+		"torn":               `{"format":"spoor-hosts","version":1,"lines":1}` + "\n",
 	} {
 		dir := t.TempDir()
-		file := filepath.Join(dir, stateName)
-		if err := os.WriteFile(file, []byte(old), 0o666); err != nil {
-			t.Fatal(err)
+		for _, file := range []string{hostsName, robotsName} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(old), 0o666); err != nil {
+				t.Fatal(err)
+			}
 		}
 		args := append(loopback, "-state", dir)
 		recs, log := fetch(t, s.URL+"/page", args...)
-		if recs[s.URL+"/page"].StatusCode != 200 || !strings.Contains(log, "the state cannot be read") {
+		if recs[s.URL+"/page"].StatusCode != 200 || strings.Count(log, "the state cannot be read") != 2 {
 			t.Errorf("%s: %s", name, log)
 		}
 		if _, log = fetch(t, s.URL+"/page", args...); strings.Contains(log, "WARN") {
@@ -95,8 +199,11 @@ func TestTheDeadlineLeavesAState(t *testing.T) {
 	defer s.CloseClientConnections()
 	dir := t.TempDir()
 	fetch(t, s.URL+"/stall", "-allow-private", "-delay", "1ms", "-deadline", "200ms", "-state", dir)
-	b, err := os.ReadFile(filepath.Join(dir, stateName))
-	if err != nil || !strings.Contains(string(b), `{"host":"`+strings.TrimPrefix(s.URL, "http://")) && !strings.Contains(string(b), `{"robots":"`+s.URL) {
+	b, err := os.ReadFile(filepath.Join(dir, robotsName))
+	if err != nil || !strings.Contains(string(b), `{"robots":"`+s.URL) {
+		t.Errorf("%s, %v", b, err)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, hostsName)); err != nil || !strings.Contains(string(b), `"spoor-hosts"`) {
 		t.Errorf("%s, %v", b, err)
 	}
 }

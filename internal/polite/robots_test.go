@@ -185,14 +185,14 @@ func (*patient) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func TestTheStoreOfRobotsTxtIsBounded(t *testing.T) {
 	r := &Robots{Transport: &web{}, Agent: "spoor"}
-	for i := range robotsKept + 10 {
+	for i := range MaxKept + 10 {
 		e, mine := r.entry(fmt.Sprint(i))
 		if !mine {
 			t.Fatal("known before it was asked for")
 		}
 		close(e.ready)
 	}
-	if len(r.entries) != robotsKept || len(r.order) != robotsKept {
+	if len(r.entries) != MaxKept || len(r.order) != MaxKept {
 		t.Errorf("%d entries, %d in order", len(r.entries), len(r.order))
 	}
 }

@@ -2,6 +2,7 @@ package polite
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -19,21 +20,26 @@ import (
 // one process to the next. What can be forgotten soonest is left out first.
 const MaxKept = 50_000
 
-// stateVersion is that of the format that [Save] writes.
-const stateVersion = 1
-
-// stateLine is the longest line of a state: a robots.txt of which every byte is
-// escaped, and what stands around it.
-const stateLine = 6*(robots.MaxSize+1) + 1<<16
-
-// A header is the first line of a state.
+// What is remembered stands in two files, because hosts are the business of one
+// crawl and robots.txt that of all: a line that says which and how long, and a
+// JSON object a line for each host or origin.
 type header struct {
-	Version int `json:"spoor-polite"`
-	Hosts   int `json:"hosts"`  // lines that follow
-	Robots  int `json:"robots"` // lines after those
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	Lines   int    `json:"lines"` // that follow
 }
 
-// A hostLine is what a state says of one host.
+const (
+	hostsFormat   = "spoor-hosts"
+	robotsFormat  = "spoor-robots"
+	formatVersion = 1
+)
+
+// maxLine is the longest line: a robots.txt of which every byte is escaped, and
+// what stands around it.
+const maxLine = 6*(robots.MaxSize+1) + 1<<16
+
+// A hostLine is what is remembered of one host.
 type hostLine struct {
 	Host     string    `json:"host"`
 	Next     time.Time `json:"next"`                  // end of the pause
@@ -43,43 +49,84 @@ type hostLine struct {
 	Crawl    float64   `json:"crawl_delay,omitempty"` // in seconds
 }
 
-// A robotsLine is what a state says of one robots.txt.
+// A robotsLine is what is remembered of one robots.txt.
 type robotsLine struct {
 	Origin  string    `json:"robots"` // scheme://host, with the port if it is not the default one
 	Expires time.Time `json:"expires"`
 	Status  int       `json:"status"`
+	From    string    `json:"from,omitempty"` // where redirects led
 	Body    string    `json:"body,omitempty"`
-	Base64  []byte    `json:"body_base64,omitempty"` // if it is no UTF-8
+	Base64  []byte    `json:"body_base64,omitempty"` // if it is no plain text
 }
 
-// Save writes what t and r will want to know in their next life: until when
-// hosts rest or are held, their failures, and robots.txt with its outcome. What
-// has expired at now is left out; what is there is sorted, so that the same
-// knowledge is the same bytes. Each line is a JSON object, the first of them
-// with the version and the numbers of lines.
-func Save(w io.Writer, t *Transport, r *Robots, now time.Time) error {
-	hosts, origins := t.lines(now), r.lines(now)
+// Save writes what t will want to know in its next life: until when hosts rest or
+// are held, and their failures. What does not matter any more at now is left out;
+// what is there is sorted, so that the same knowledge is the same bytes.
+func (t *Transport) Save(w io.Writer, now time.Time) error {
+	return writeLines(w, hostsFormat, t.lines(now))
+}
+
+// Load tells t, before it is used, what [Transport.Save] wrote. What does not
+// matter any more at now is dropped, and no time lies farther ahead than now could
+// have led to, so that a clock that was set back does not silence a host for ever.
+// If it is damaged or of another version there is an error, and nothing is learnt.
+func (t *Transport) Load(rd io.Reader, now time.Time) error {
+	lines, err := readLines(rd, hostsFormat, func(*hostLine) error { return nil })
+	if err == nil {
+		t.remember(lines, now)
+	}
+	return err
+}
+
+// Save writes the robots.txt that r knows, with the outcome of asking for each,
+// as long as they have not expired at now; sorted, so that the same knowledge is the
+// same bytes. The rules are not in it: another agent finds its own.
+//
+// Where several share a file, each of them, when it ends, locks, loads what the
+// others have saved meanwhile, saves under another name, and renames.
+func (r *Robots) Save(w io.Writer, now time.Time) error {
+	return writeLines(w, robotsFormat, r.lines(now))
+}
+
+// Load tells r what [Robots.Save] wrote, beside what it knows: of two robots.txt
+// of the same origin that which expires later is kept. What has expired at now is
+// dropped, and nothing is kept longer than if it had come just now. If there are
+// too many ([MaxKept], [MaxRobotsBytes]) those that expire first are forgotten. If
+// what is read is damaged or of another version there is an error, and nothing is
+// learnt.
+func (r *Robots) Load(rd io.Reader, now time.Time) error {
+	sum := 0
+	lines, err := readLines(rd, robotsFormat, func(l *robotsLine) error {
+		if len(l.Body) > robots.MaxSize+1 || len(l.Base64) > robots.MaxSize+1 {
+			return fmt.Errorf("a robots.txt of more than %d bytes", robots.MaxSize)
+		}
+		if sum += len(l.Body) + len(l.Base64) + len(l.From); sum > MaxRobotsBytes {
+			return fmt.Errorf("more than %d bytes of robots.txt", MaxRobotsBytes)
+		}
+		return nil
+	})
+	if err == nil {
+		r.remember(lines, now)
+	}
+	return err
+}
+
+// writeLines writes a header and the lines.
+func writeLines[T any](w io.Writer, format string, lines []T) error {
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(header{stateVersion, len(hosts), len(origins)})
-	for i := range hosts {
-		err = errors.Join(err, enc.Encode(&hosts[i]))
-	}
-	for i := range origins {
-		err = errors.Join(err, enc.Encode(&origins[i]))
+	err := enc.Encode(header{format, formatVersion, len(lines)})
+	for i := range lines {
+		err = errors.Join(err, enc.Encode(&lines[i]))
 	}
 	return errors.Join(err, out.Flush())
 }
 
-// Load tells t and r, before they are used, what [Save] wrote. What has expired
-// at now is dropped, and no time lies farther ahead than now could have led to,
-// so that a clock that was set back does not silence a host for ever. If the
-// state is damaged or of another version there is an error, and nothing is
-// known.
-func Load(rd io.Reader, t *Transport, r *Robots, now time.Time) error {
+// readLines is the reverse of writeLines. Each line is shown to check.
+func readLines[T any](rd io.Reader, format string, check func(*T) error) ([]T, error) {
 	in := bufio.NewScanner(rd)
-	in.Buffer(make([]byte, 0, 64<<10), stateLine)
+	in.Buffer(make([]byte, 0, 64<<10), maxLine)
 	next := func(v any) error {
 		if !in.Scan() {
 			return cmp.Or(in.Err(), io.ErrUnexpectedEOF)
@@ -88,39 +135,30 @@ func Load(rd io.Reader, t *Transport, r *Robots, now time.Time) error {
 	}
 	var h header
 	if err := next(&h); err != nil {
-		return fmt.Errorf("line 1: %w", err)
+		return nil, fmt.Errorf("line 1: %w", err)
 	}
-	if h.Version != stateVersion {
-		return fmt.Errorf("version %d of the state is not known, only %d", h.Version, stateVersion)
+	if h.Format != format || h.Version != formatVersion {
+		return nil, fmt.Errorf("line 1: format %.40q, version %d; only %s, version %d, is known", h.Format, h.Version, format, formatVersion)
 	}
-	if h.Hosts < 0 || h.Hosts > MaxKept || h.Robots < 0 || h.Robots > MaxKept {
-		return fmt.Errorf("line 1: %d hosts and %d robots.txt are more than the %d that are kept of each", h.Hosts, h.Robots, MaxKept)
+	if h.Lines < 0 || h.Lines > MaxKept {
+		return nil, fmt.Errorf("line 1: %d lines, of which no more than %d are kept", h.Lines, MaxKept)
 	}
-	var hosts []hostLine
-	for n := range h.Hosts {
-		var l hostLine
-		if err := next(&l); err != nil {
-			return fmt.Errorf("line %d: %w", n+2, err)
+	var lines []T
+	for n := range h.Lines {
+		var l T
+		err := next(&l)
+		if err == nil {
+			err = check(&l)
 		}
-		hosts = append(hosts, l)
-	}
-	var origins []robotsLine
-	for n := range h.Robots {
-		var l robotsLine
-		if err := next(&l); err != nil {
-			return fmt.Errorf("line %d: %w", n+h.Hosts+2, err)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n+2, err)
 		}
-		if len(l.Body) > robots.MaxSize+1 || len(l.Base64) > robots.MaxSize+1 {
-			return fmt.Errorf("line %d: a robots.txt of more than %d bytes", n+h.Hosts+2, robots.MaxSize)
-		}
-		origins = append(origins, l)
+		lines = append(lines, l)
 	}
 	if in.Scan() || in.Err() != nil {
-		return fmt.Errorf("line %d: the state should have ended here", h.Hosts+h.Robots+2)
+		return nil, fmt.Errorf("line %d: there should be no more", h.Lines+2)
 	}
-	t.remember(hosts, now)
-	r.remember(origins, now)
-	return nil
+	return lines, nil
 }
 
 // forgotten tells whether there is nothing about h that matters after now.
@@ -147,13 +185,13 @@ func (t *Transport) lines(now time.Time) []hostLine {
 		}
 		all = append(all, l)
 	}
-	latest := func(l *hostLine) time.Time {
-		if l.Until.After(l.Next) {
-			return l.Until
-		}
-		return l.Next
+	if len(all) > MaxKept {
+		latest := func(l *hostLine) time.Time { return slices.MaxFunc([]time.Time{l.Next, l.Until}, time.Time.Compare) }
+		slices.SortStableFunc(all, func(a, b hostLine) int { return latest(&b).Compare(latest(&a)) })
+		all = all[:MaxKept]
+		slices.SortFunc(all, func(a, b hostLine) int { return cmp.Compare(a.Host, b.Host) })
 	}
-	return keep(all, func(a, b hostLine) int { return latest(&b).Compare(latest(&a)) })
+	return all
 }
 
 // remember is the reverse of lines.
@@ -186,68 +224,75 @@ func (r *Robots) lines(now time.Time) []robotsLine {
 	var all []robotsLine
 	for _, origin := range slices.Sorted(maps.Keys(r.entries)) {
 		e := r.entries[origin]
-		select {
-		case <-e.ready:
-		default:
-			continue // nobody knows yet
-		}
-		if e.err != nil || !e.expires.After(now) {
+		if !e.known() || e.err != nil || !e.expires.After(now) {
 			continue
 		}
-		l := robotsLine{Origin: origin, Expires: e.expires.UTC(), Status: e.status}
-		if utf8.Valid(e.body) {
+		l := robotsLine{Origin: origin, Expires: e.expires.UTC(), Status: e.status, From: e.from}
+		if plain(e.body) {
 			l.Body = string(e.body)
 		} else {
 			l.Base64 = e.body
 		}
 		all = append(all, l)
 	}
-	return keep(all, func(a, b robotsLine) int { return b.Expires.Compare(a.Expires) })
+	return all
+}
+
+// plain tells whether b is text of which JSON makes no more than twice its length.
+func plain(b []byte) bool {
+	return utf8.Valid(b) && !bytes.ContainsFunc(b, func(c rune) bool {
+		return c < ' ' && c != '\n' && c != '\r' && c != '\t'
+	})
 }
 
 // remember is the reverse of lines.
 func (r *Robots) remember(lines []robotsLine, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	// The oldest come first, as if they had been asked for in this life.
-	slices.SortStableFunc(lines, func(a, b robotsLine) int { return a.Expires.Compare(b.Expires) })
+	all := make(map[string]*entry, len(lines)+len(r.entries))
 	for _, l := range lines {
-		e := &entry{ready: make(chan struct{}), status: l.Status, body: l.Base64}
+		e := &entry{ready: make(chan struct{}), status: l.Status, from: l.From, body: l.Base64}
 		if l.Body != "" {
 			e.body = []byte(l.Body)
 		}
+		e.weight = len(e.body) + len(e.from)
 		limit := now.Add(RobotsTTL)
-		if e.refused() != "" {
+		if Fails(e.status) {
 			limit = now.Add(RobotsRetry)
 		}
 		e.expires = earlier(l.Expires, limit)
-		if l.Origin == "" || !e.expires.After(now) {
-			continue
+		if l.Origin != "" && e.expires.After(now) {
+			close(e.ready)
+			all[l.Origin] = e
 		}
-		close(e.ready)
-		r.put(l.Origin, e)
-		r.count(l.Origin, e)
 	}
-}
-
-// keep is all, or if they are more than [MaxKept] those that come first by
-// order, in the order in which they were.
-func keep[T any](all []T, order func(a, b T) int) []T {
-	if len(all) <= MaxKept {
-		return all
+	var asked []string // what is being asked for just now, and stays
+	for origin, e := range r.entries {
+		switch other, both := all[origin]; {
+		case !e.known():
+			asked = append(asked, origin)
+			delete(all, origin)
+		case e.err == nil && e.expires.After(now) && !(both && other.expires.After(e.expires)):
+			all[origin] = e
+		}
 	}
-	places := make([]int, len(all))
-	for i := range places {
-		places[i] = i
+	// Those that expire first come first, as if all had been asked for in this life.
+	order := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
+		return cmp.Or(all[a].expires.Compare(all[b].expires), cmp.Compare(a, b))
+	})
+	old := r.entries
+	r.entries, r.order, r.bytes = nil, nil, 0
+	for _, origin := range order {
+		e := all[origin]
+		weight := e.weight
+		e.weight = 0
+		r.put(origin, e)
+		r.weigh(origin, e, weight)
 	}
-	slices.SortStableFunc(places, func(a, b int) int { return order(all[a], all[b]) })
-	places = places[:MaxKept]
-	slices.Sort(places)
-	kept := make([]T, len(places))
-	for i, p := range places {
-		kept[i] = all[p]
+	slices.Sort(asked)
+	for _, origin := range asked {
+		r.put(origin, old[origin])
 	}
-	return kept
 }
 
 func earlier(a, b time.Time) time.Time {

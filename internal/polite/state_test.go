@@ -8,9 +8,12 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // A life is a transport and robots that share a web with others.
@@ -19,26 +22,34 @@ type life struct {
 	*Robots
 }
 
+// left is what a life leaves to the next.
+type left struct{ hosts, robots []byte }
+
 // live begins a life with what the last one left, if it left anything.
-func live(t *testing.T, w http.RoundTripper, state []byte) life {
+func live(t *testing.T, w http.RoundTripper, state left) life {
 	t.Helper()
 	tr := &Transport{Base: w, Delay: DefaultDelay}
 	l := life{tr, &Robots{Transport: tr, Agent: "spoor", CrawlDelay: tr.SetCrawlDelay}}
-	if state != nil {
-		if err := Load(bytes.NewReader(state), l.Transport, l.Robots, time.Now()); err != nil {
+	if state.hosts != nil {
+		if err := l.Transport.Load(bytes.NewReader(state.hosts), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if state.robots != nil {
+		if err := l.Robots.Load(bytes.NewReader(state.robots), time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return l
 }
 
-func (l life) save(t *testing.T) []byte {
+func (l life) save(t *testing.T) left {
 	t.Helper()
-	var b bytes.Buffer
-	if err := Save(&b, l.Transport, l.Robots, time.Now()); err != nil {
+	var hosts, robots bytes.Buffer
+	if err := errors.Join(l.Transport.Save(&hosts, time.Now()), l.Robots.Save(&robots, time.Now())); err != nil {
 		t.Fatal(err)
 	}
-	return b.Bytes()
+	return left{hosts.Bytes(), robots.Bytes()}
 }
 
 // ask asks for a page as a crawl does, robots.txt first.
@@ -60,7 +71,7 @@ func TestPolitenessOutlivesTheProcess(t *testing.T) {
 			}
 			return &http.Response{StatusCode: 200}, nil
 		}}
-		var state []byte
+		var state left
 		for n := range 3 { // three generations of a crawl, one page each
 			l := live(t, w, state)
 			if v, err := l.ask(t, fmt.Sprintf("http://a.test/%d", n)); err != nil || !v.Allowed {
@@ -86,7 +97,8 @@ func TestPolitenessOutlivesTheProcess(t *testing.T) {
 		if len(l.hosts) != 0 || len(l.entries) != 0 {
 			t.Errorf("after a day %d hosts and %d robots.txt are remembered", len(l.hosts), len(l.entries))
 		}
-		if got := string(l.save(t)); got != `{"spoor-polite":1,"hosts":0,"robots":0}`+"\n" {
+		state = l.save(t)
+		if got := string(state.hosts) + string(state.robots); got != head("spoor-hosts", 0)+head("spoor-robots", 0) {
 			t.Errorf("an empty state is %s", got)
 		}
 	})
@@ -100,7 +112,7 @@ func TestHoldsAndTheirDoublingOutliveTheProcess(t *testing.T) {
 			}
 			return &http.Response{StatusCode: 503}, nil
 		}}
-		var state []byte
+		var state left
 		for n, want := range []time.Duration{FirstBackoff, 2 * FirstBackoff, 4 * FirstBackoff} {
 			l := live(t, w, state)
 			if _, err := l.ask(t, "http://a.test/"); err != nil {
@@ -141,18 +153,18 @@ func TestTheOutcomeOfRobotsTxtOutlivesTheProcess(t *testing.T) {
 			"other.test":  func() (*http.Response, error) { return text("User-agent: other\nDisallow: /\n") },
 		}
 		w := &web{answer: func(u *url.URL) (*http.Response, error) { asked++; return answers[u.Host]() }}
-		first := live(t, w, nil)
+		first := live(t, w, left{})
 		want := map[string]string{}
 		for host := range answers {
 			v, _ := first.Decide(t.Context(), mustParse("http://"+host+"/x"))
 			want[host] = fmt.Sprint(v.Allowed, v.Reason)
 		}
 		state := first.save(t)
-		if again := first.save(t); !bytes.Equal(state, again) {
+		if again := first.save(t); cmp.Diff(state, again, cmp.AllowUnexported(left{})) != "" {
 			t.Error("two states of the same knowledge differ")
 		}
 		second := live(t, w, state)
-		if again := second.save(t); !bytes.Equal(state, again) {
+		if again := second.save(t); cmp.Diff(state, again, cmp.AllowUnexported(left{})) != "" {
 			t.Errorf("a state is not what was loaded:\n%s\nwant\n%s", again, state)
 		}
 		asked = 0
@@ -184,47 +196,60 @@ func TestTheOutcomeOfRobotsTxtOutlivesTheProcess(t *testing.T) {
 	})
 }
 
+// head is the first line of a state.
+func head(format string, lines int) string {
+	return fmt.Sprintf(`{"format":%q,"version":1,"lines":%d}`+"\n", format, lines)
+}
+
 func TestADamagedStateIsAnErrorAndTeachesNothing(t *testing.T) {
-	head := func(h, r int) string { return fmt.Sprintf(`{"spoor-polite":1,"hosts":%d,"robots":%d}`+"\n", h, r) }
 	soon := time.Now().Add(time.Minute).UTC().Format(time.RFC3339)
 	host := `{"host":"a.test","next":"` + soon + `"}` + "\n"
 	origin := `{"robots":"http://a.test","expires":"` + soon + `","status":404}` + "\n"
-	for name, state := range map[string]string{
-		"nothing":           "",
-		"no JSON":           "\x00\x00\x00\x00",
-		"another version":   `{"spoor-polite":2,"hosts":0,"robots":0}` + "\n",
-		"no version":        "{}\n",
-		"torn":              head(1, 1) + host,
-		"torn in a line":    head(1, 1) + host + origin[:20],
-		"too long":          head(1, 0) + host + origin,
-		"a wrong time":      head(1, 0) + `{"host":"a.test","next":"soon"}` + "\n",
-		"too many":          head(MaxKept+1, 0),
-		"less than nothing": head(-1, 0),
-		"a huge line":       head(0, 1) + `{"robots":"` + strings.Repeat("x", stateLine) + `"}` + "\n",
-		"a huge robots.txt": head(0, 1) + strings.Replace(origin, "}", `,"body":"`+strings.Repeat("x", 600<<10)+`"}`, 1),
-	} {
-		tr, r := &Transport{Delay: DefaultDelay}, &Robots{}
-		if err := Load(strings.NewReader(state), tr, r, time.Now()); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-		if len(tr.hosts)+len(r.entries) != 0 {
-			t.Errorf("%s: something was learnt", name)
-		}
+	body := func(n int) string {
+		return strings.Replace(origin, "}", `,"body":"`+strings.Repeat("x", n)+`"}`, 1)
 	}
-	tr, r := &Transport{Delay: DefaultDelay}, &Robots{}
-	if err := Load(strings.NewReader(head(1, 1)+host+origin), tr, r, time.Now()); err != nil || len(tr.hosts) != 1 || len(r.entries) != 1 {
-		t.Errorf("a sound state: %v", err)
+	load := func(hosts, robots string) (known int, err error) {
+		tr, r := &Transport{Delay: DefaultDelay}, &Robots{}
+		err = errors.Join(tr.Load(strings.NewReader(hosts), time.Now()), r.Load(strings.NewReader(robots), time.Now()))
+		return len(tr.hosts) + len(r.entries), err
+	}
+	if n, err := load(head(hostsFormat, 1)+host, head(robotsFormat, 1)+origin); n != 2 || err != nil {
+		t.Errorf("a sound state: %d, %v", n, err)
+	}
+	none := func(format string) string { return head(format, 0) }
+	for name, bad := range map[string][2]string{
+		"nothing":           {"", ""},
+		"no JSON":           {"\x00\x00\x00\x00", "\x00"},
+		"another format":    {none(robotsFormat), none(hostsFormat)},
+		"another version":   {strings.Replace(none(hostsFormat), "1", "2", 1), strings.Replace(none(robotsFormat), "1", "2", 1)},
+		"no format":         {"{}\n", "{}\n"},
+		"torn":              {head(hostsFormat, 2) + host, head(robotsFormat, 2) + origin},
+		"torn in a line":    {head(hostsFormat, 1) + host[:20], head(robotsFormat, 1) + origin[:20]},
+		"too long":          {head(hostsFormat, 1) + host + host, head(robotsFormat, 1) + origin + origin},
+		"a wrong time":      {head(hostsFormat, 1) + `{"host":"a.test","next":"soon"}` + "\n", head(robotsFormat, 1) + `{"robots":"http://a.test","expires":7}` + "\n"},
+		"too many":          {head(hostsFormat, MaxKept+1), head(robotsFormat, MaxKept+1)},
+		"less than nothing": {head(hostsFormat, -1), head(robotsFormat, -1)},
+		"a huge line":       {head(hostsFormat, 1) + `{"host":"` + strings.Repeat("x", maxLine) + `"}` + "\n", head(robotsFormat, 1) + body(maxLine)},
+		"a huge robots.txt": {none(robotsFormat), head(robotsFormat, 1) + body(600<<10)},
+		"too much of it":    {none(robotsFormat), head(robotsFormat, 135) + strings.Repeat(body(500<<10), 135)},
+	} {
+		for i, good := range []string{none(hostsFormat), none(robotsFormat)} {
+			pair := bad
+			pair[i] = good // so that the other is what is wrong
+			if n, err := load(pair[0], pair[1]); n != 0 || err == nil {
+				t.Errorf("%s: %d are known, %v", name, n, err)
+			}
+		}
 	}
 }
 
 func TestAStateOfTheFarFutureSilencesNobodyForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		state := `{"spoor-polite":1,"hosts":1,"robots":2}
-{"host":"a.test","next":"2999-01-01T00:00:00Z","crawl_delay":1e300}
-{"robots":"http://a.test","expires":"2999-01-01T00:00:00Z","status":500}
+		l := live(t, &web{}, left{
+			[]byte(head(hostsFormat, 1) + `{"host":"a.test","next":"2999-01-01T00:00:00Z","crawl_delay":1e300}` + "\n"),
+			[]byte(head(robotsFormat, 2) + `{"robots":"http://a.test","expires":"2999-01-01T00:00:00Z","status":500}
 {"robots":"http://b.test","expires":"2999-01-01T00:00:00Z","status":404}
-`
-		l := live(t, &web{}, []byte(state))
+`)})
 		if got := time.Until(l.hosts["a.test"].next); got != DefaultMaxDelay {
 			t.Errorf("a host rests for %v", got)
 		}
@@ -232,6 +257,80 @@ func TestAStateOfTheFarFutureSilencesNobodyForLong(t *testing.T) {
 			if got := time.Until(l.entries[origin].expires); got != want {
 				t.Errorf("%s is remembered for %v", origin, got)
 			}
+		}
+	})
+}
+
+func TestWhatSeveralLearntIsMerged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rules := "one"
+		w := &web{answer: func(u *url.URL) (*http.Response, error) {
+			if u.Host == "slow.test" {
+				time.Sleep(time.Minute)
+			}
+			return text("User-agent: *\nDisallow: /" + rules + "\n")
+		}}
+		learn := func(r *Robots, hosts ...string) {
+			for _, h := range hosts {
+				if _, err := r.Decide(t.Context(), mustParse("http://"+h+".test/")); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		save := func(r *Robots) *bytes.Buffer {
+			var b bytes.Buffer
+			if err := r.Save(&b, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			return &b
+		}
+		first, second := &Robots{Transport: w, Agent: "spoor"}, &Robots{Transport: w, Agent: "spoor"}
+		learn(first, "old", "both")
+		time.Sleep(time.Hour)
+		rules = "two"
+		learn(second, "both", "new")
+		merged := []*Robots{{Agent: "spoor"}, {Agent: "spoor"}}
+		for i, order := range [][]*Robots{{first, second}, {second, first}} {
+			for _, r := range order {
+				if err := merged[i].Load(save(r), time.Now()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for host, want := range map[string]string{"old": "one", "both": "two", "new": "two"} {
+				v, err := merged[i].Decide(t.Context(), mustParse("http://"+host+".test/"+want))
+				if v.Allowed || err != nil {
+					t.Errorf("%s.test: %+v, %v, want the rules of %s", host, v, err, want)
+				}
+			}
+			if want := []string{"http://old.test", "http://both.test", "http://new.test"}; cmp.Diff(want, merged[i].order) != "" {
+				t.Errorf("to be forgotten in the order %v", merged[i].order)
+			}
+		}
+		if a, b := save(merged[0]), save(merged[1]); !bytes.Equal(a.Bytes(), b.Bytes()) {
+			t.Errorf("it matters who came first:\n%s\n%s", a, b)
+		}
+
+		// Merging harms neither what is being asked for nor who uses it.
+		var wg sync.WaitGroup
+		wg.Go(func() { learn(first, "slow") })
+		synctest.Wait()
+		if err := first.Load(save(merged[0]), time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		wg.Wait()
+		if n := len(w.asked["slow.test"]); n != 2 || len(first.entries) != 4 || len(first.order) != 4 {
+			t.Errorf("asked %d times; %d entries, %d in order", n/2, len(first.entries), len(first.order))
+		}
+		sum := 0
+		for _, e := range first.entries {
+			sum += e.weight
+		}
+		if sum != first.bytes {
+			t.Errorf("%d bytes, reckoned %d", sum, first.bytes)
+		}
+		time.Sleep(RobotsTTL)
+		if err := first.Load(save(merged[0]), time.Now()); err != nil || len(first.entries) != 0 {
+			t.Errorf("after a day %d are known, %v", len(first.entries), err)
 		}
 	})
 }
@@ -250,19 +349,19 @@ func TestAStateIsBounded(t *testing.T) {
 		// Long robots.txt displace each other by their bytes.
 		body := strings.Repeat("x", 500<<10)
 		r.Transport = &web{answer: func(*url.URL) (*http.Response, error) { return text(body) }}
-		for i := range robotsBytes/len(body) + 20 {
+		for i := range MaxRobotsBytes/len(body) + 20 {
 			if _, err := r.Decide(t.Context(), mustParse(fmt.Sprintf("http://%d.test/", i))); err != nil {
 				t.Fatal(err)
 			}
-			if r.bytes > robotsBytes {
+			if r.bytes > MaxRobotsBytes {
 				t.Fatalf("%d bytes are kept", r.bytes)
 			}
 		}
 		sum := 0
 		for _, e := range r.entries {
-			sum += len(e.body)
+			sum += e.weight
 		}
-		if sum != r.bytes || len(r.order) != len(r.entries) || sum < robotsBytes-len(body) {
+		if sum != r.bytes || len(r.order) != len(r.entries) || sum < MaxRobotsBytes-len(body) {
 			t.Errorf("%d bytes in %d entries, reckoned %d in %d", sum, len(r.entries), r.bytes, len(r.order))
 		}
 	})
@@ -277,27 +376,37 @@ func set(m map[string]*host, name string, h *host) map[string]*host {
 }
 
 func FuzzLoad(f *testing.F) {
-	f.Add([]byte(`{"spoor-polite":1,"hosts":1,"robots":1}
-{"host":"a.test","next":"2026-01-01T00:00:00.5Z","held_until":"2026-01-01T00:01:00Z","failures":3,"last_failed":"2026-01-01T00:00:00Z","crawl_delay":2.5}
-{"robots":"http://a.test","expires":"2026-01-01T00:00:10Z","status":200,"body_base64":"7w=="}
+	f.Add([]byte(head(hostsFormat, 1) + `{"host":"a.test","next":"2026-01-01T00:00:00.5Z","held_until":"2026-01-01T00:01:00Z","failures":3,"last_failed":"2026-01-01T00:00:00Z","crawl_delay":2.5}
+`))
+	f.Add([]byte(head(robotsFormat, 2) + `{"robots":"http://a.test","expires":"2026-01-01T00:00:10Z","status":200,"body_base64":"7w=="}
+{"robots":"http://b.test","expires":"2026-01-01T00:00:10Z","status":200,"from":"http://c.test/","body":"user-agent: *"}
 `))
 	f.Add([]byte("{}"))
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	type keeper interface {
+		Load(io.Reader, time.Time) error
+		Save(io.Writer, time.Time) error
+	}
 	f.Fuzz(func(t *testing.T, state []byte) {
-		tr, r := &Transport{Delay: DefaultDelay}, &Robots{}
-		if Load(bytes.NewReader(state), tr, r, now) != nil {
-			return
-		}
-		var once, twice bytes.Buffer
-		if err := Save(&once, tr, r, now); err != nil {
-			t.Fatal(err)
-		}
-		tr, r = &Transport{Delay: DefaultDelay}, &Robots{}
-		if err := Load(bytes.NewReader(once.Bytes()), tr, r, now); err != nil {
-			t.Fatalf("what was saved cannot be loaded: %v", err)
-		}
-		if err := Save(io.Writer(&twice), tr, r, now); err != nil || !bytes.Equal(once.Bytes(), twice.Bytes()) {
-			t.Errorf("saved\n%s\nthen, %v,\n%s", &once, err, &twice)
+		for _, fresh := range []func() keeper{
+			func() keeper { return &Transport{Delay: DefaultDelay} },
+			func() keeper { return new(Robots) },
+		} {
+			k := fresh()
+			if k.Load(bytes.NewReader(state), now) != nil {
+				continue
+			}
+			var once, twice bytes.Buffer
+			if err := k.Save(&once, now); err != nil {
+				t.Fatal(err)
+			}
+			k = fresh()
+			if err := k.Load(bytes.NewReader(once.Bytes()), now); err != nil {
+				t.Fatalf("what was saved cannot be loaded: %v", err)
+			}
+			if err := k.Save(&twice, now); err != nil || !bytes.Equal(once.Bytes(), twice.Bytes()) {
+				t.Errorf("saved\n%s\nthen, %v,\n%s", &once, err, &twice)
+			}
 		}
 	})
 }
