@@ -1,0 +1,338 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spoor/internal/weburl"
+	"spoor/internal/wire"
+)
+
+// A publisher is what sites publish, by address, and what was asked for.
+type publisher struct {
+	named  map[string][]string // sitemap lines by origin
+	answer map[string]func(*wire.Record)
+	asked  []string
+	left   int // records that were written
+}
+
+// fetch answers as the web does.
+func (p *publisher) fetch(_ context.Context, rec *wire.Record) (func(), error) {
+	p.asked = append(p.asked, rec.URL)
+	if rec.StatusCode = 404; p.answer[rec.URL] != nil {
+		rec.StatusCode = 200
+		p.answer[rec.URL](rec)
+	}
+	if rec.Error == "broken" {
+		return func() {}, errors.New("the disk is full")
+	}
+	return func() { p.left++ }, nil
+}
+
+func (p *publisher) robots(u weburl.URL) ([]string, bool) {
+	lines, known := p.named[u.Scheme()+"://"+u.Host()]
+	return lines, known
+}
+
+func says(body string) func(*wire.Record) {
+	return func(rec *wire.Record) { rec.SetBody([]byte(body)) }
+}
+
+// urls is a sitemap of addresses.
+func urls(locs ...string) func(*wire.Record) {
+	return says("<urlset><url><loc>" + strings.Join(locs, "</loc></url><url><loc>") + "</loc></url></urlset>")
+}
+
+// index is an index of sitemaps.
+func index(locs ...string) func(*wire.Record) {
+	return says("<sitemapindex><sitemap><loc>" + strings.Join(locs, "</loc></sitemap><sitemap><loc>") + "</loc></sitemap></sitemapindex>")
+}
+
+// follow asks for the sitemaps behind a page.
+func follow(t *testing.T, p *publisher, pages ...string) []*wire.Record {
+	t.Helper()
+	s := newSitemaps(p.fetch, p.robots)
+	var recs []*wire.Record
+	for _, url := range pages {
+		page := &wire.Record{URL: url, Generation: 7, Depth: 2}
+		if err := s.after(t.Context(), page, time.Unix(0, 0), func(rec *wire.Record, leave func()) {
+			recs = append(recs, rec)
+			leave()
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p.left != len(recs) {
+		t.Errorf("%d of %d places were left", p.left, len(recs))
+	}
+	return recs
+}
+
+// links are the addresses that a record has.
+func links(rec *wire.Record) (all []string) {
+	for _, l := range rec.Links {
+		all = append(all, l.URL)
+	}
+	return all
+}
+
+func TestASitemapIsARecordWithLinks(t *testing.T) {
+	p := &publisher{
+		named: map[string][]string{"http://a.example": {"http://a.example/map.xml"}},
+		answer: map[string]func(*wire.Record){"http://a.example/map.xml": says(`<urlset>
+			<url><loc>http://a.example/1</loc><lastmod>2024-01-02</lastmod><priority>0.9</priority></url>
+			<url><loc>2</loc></url><url><loc>http://a.example/1</loc></url><url><loc>/map.xml</loc></url>
+			<url><loc>http://www.a.example/3</loc></url><url><loc>http://b.example/4</loc></url><url><loc>mailto:a@a.example</loc></url>
+			</urlset>`)},
+	}
+	recs := follow(t, p, "http://a.example/page")
+	if len(recs) != 1 {
+		t.Fatal(recs)
+	}
+	var out bytes.Buffer
+	w := wire.NewWriter(&out)
+	if err := errors.Join(w.Write(recs[0]), w.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"v":1,"url":"http://a.example/map.xml","generation":7,"depth":2,"via":"http://a.example/robots.txt","operator":"sitemap",` +
+		`"status_code":200,"content_length":0,"fetch_ms":0,"error_detail":"2 addresses that are not of a.example left out",` +
+		`"out_degree":3,"links":[` +
+		`{"url":"http://a.example/1","tag":"sitemap","lastmod":"2024-01-02","priority":0.9},` +
+		`{"url":"http://a.example/2","tag":"sitemap"},` +
+		`{"url":"http://www.a.example/3","tag":"sitemap"}]}` + "\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSitemapsAreAskedForOnceAnOrigin(t *testing.T) {
+	p := &publisher{
+		named: map[string][]string{
+			"http://a.example":      nil,
+			"https://a.example":     {"http://a.example/sitemap.xml", "https://b.example/map", "https://b.example/map", "ftp://c.example/", "rel"},
+			"http://a.example:8080": nil,
+		},
+		answer: map[string]func(*wire.Record){
+			"http://a.example/sitemap.xml": urls("/1"),
+			"https://b.example/map":        urls("https://a.example/2", "https://b.example/3"),
+		},
+	}
+	recs := follow(t, p, "http://a.example/1", "http://a.example/2", "http://unknown.example/", "https://a.example/", "no address", "http://a.example:8080/x")
+	want := []string{
+		"http://a.example/sitemap.xml", // nobody named it
+		"http://a.example/sitemap.xml", "https://b.example/map", "https://a.example/rel",
+		"http://a.example:8080/sitemap.xml",
+	}
+	if !slices.Equal(p.asked, want) {
+		t.Errorf("asked for %q, want %q", p.asked, want)
+	}
+	if got := recs[0].Via; got != "http://a.example/1" {
+		t.Errorf("a guess comes from the page that led to it, not from %s", got)
+	}
+	// Whom robots.txt names may speak of the origin, and not of itself.
+	if got := links(recs[2]); !slices.Equal(got, []string{"https://a.example/2"}) {
+		t.Errorf("links %q", got)
+	}
+	if recs[3].StatusCode != 404 || recs[3].Links != nil {
+		t.Errorf("what is not there is an outcome too: %v", recs[3])
+	}
+}
+
+func TestIndexesAreFollowedSoFar(t *testing.T) {
+	p := &publisher{
+		named: map[string][]string{"http://a.example": {"/0"}},
+		answer: map[string]func(*wire.Record){
+			"http://a.example/0":  index("/1", "/0", "//b.example/x", "http://[/"),
+			"http://a.example/1":  index("/2"),
+			"http://a.example/2":  index("/3"),
+			"http://a.example/3":  index("/4"),
+			"http://b.example/x":  func(rec *wire.Record) { urls("http://a.example/p", "q")(rec); rec.FinalURL = "http://a.example/y/z" },
+			"http://a.example/4":  urls("/never"),
+			"http://many.example": nil,
+		},
+	}
+	recs := follow(t, p, "http://a.example/")
+	want := []string{"http://a.example/0", "http://a.example/1", "http://b.example/x", "http://a.example/2", "http://a.example/3"}
+	if !slices.Equal(p.asked, want) {
+		t.Errorf("asked for %q, want %q", p.asked, want)
+	}
+	if recs[2].Via != "http://a.example/0" {
+		t.Errorf("found on %s", recs[2].Via)
+	}
+	if got := links(recs[2]); !slices.Equal(got, []string{"http://a.example/p", "http://a.example/y/q"}) {
+		t.Errorf("links %q", got)
+	}
+	if recs[0].ErrorDetail != "2 sitemaps that are known or beyond the bounds left out" || len(recs[0].Links) != 0 {
+		t.Errorf("an index: %q, %q", recs[0].ErrorDetail, links(recs[0]))
+	}
+	if recs[4].ErrorDetail != "1 sitemaps that are known or beyond the bounds left out" {
+		t.Errorf("too deep: %q", recs[4].ErrorDetail)
+	}
+}
+
+func TestSitemapsOfAnOriginAreBounded(t *testing.T) {
+	p := &publisher{named: map[string][]string{"http://a.example": {"/0"}}, answer: map[string]func(*wire.Record){}}
+	var files []string
+	for i := range 60 {
+		files = append(files, fmt.Sprintf("/s%d", i))
+		var locs []string
+		for j := range 1100 {
+			locs = append(locs, fmt.Sprintf("/p/%d/%d", i, j))
+		}
+		p.answer[fmt.Sprintf("http://a.example/s%d", i)] = urls(locs...)
+	}
+	p.answer["http://a.example/0"] = index(files...)
+	recs := follow(t, p, "http://a.example/")
+	n := 0
+	for _, rec := range recs {
+		n += len(rec.Links)
+	}
+	if len(recs) != maxSitemaps || n != maxSitemapEntries {
+		t.Errorf("%d files with %d addresses", len(recs), n)
+	}
+	if got, want := recs[0].ErrorDetail, "11 sitemaps that are known or beyond the bounds left out"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := recs[49].ErrorDetail, "1100 addresses beyond the bounds left out"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+
+	// The addresses of one file together are no longer than a page's.
+	long := make([]string, 2100)
+	for i := range long {
+		long[i] = fmt.Sprintf("/%d/%s", i, strings.Repeat("x", 8<<10-100))
+	}
+	p = &publisher{named: map[string][]string{"http://a.example": nil}, answer: map[string]func(*wire.Record){"http://a.example/sitemap.xml": urls(long...)}}
+	rec := follow(t, p, "http://a.example/")[0]
+	if n := len(rec.Links); n < 2000 || n >= 2100 || !strings.HasSuffix(rec.ErrorDetail, " addresses beyond the bounds left out") {
+		t.Errorf("%d long addresses, %q", n, rec.ErrorDetail)
+	}
+}
+
+func TestFaultsOfASitemapAreToldAndCostNoMore(t *testing.T) {
+	packed := func(s string) string {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		_, _ = z.Write([]byte(s))
+		_ = z.Close()
+		return b.String()
+	}
+	const list = "http://a.example/1\nhttp://a.example/2\nhttp://a.example/3"
+	for _, c := range []struct {
+		name   string
+		answer func(*wire.Record)
+		links  int
+		detail string
+	}{
+		{"in gzip", says(packed(list)), 3, ""},
+		{"in torn gzip", says(packed(list)[:40]), 2, "the sitemap breaks off: unexpected EOF"},
+		{"cut at -max-body", func(rec *wire.Record) { says(list)(rec); rec.Truncated = "length" }, 2, "the sitemap breaks off: truncated: length"},
+		{"a page", says("<!doctype html><html><body>Not found"), 0, "no sitemap: the file is html"},
+		{"nothing", says(""), 0, "no sitemap"},
+		{"with another detail", func(rec *wire.Record) { says("nothing")(rec); rec.ErrorDetail = "1 of 2 headers left out" }, 0, "1 of 2 headers left out; no sitemap"},
+		{"a refusal", func(rec *wire.Record) { says(list)(rec); rec.StatusCode = 403 }, 0, ""},
+		{"an error", func(rec *wire.Record) { says(list)(rec); rec.Error, rec.ErrorDetail = wire.ErrorTimeout, "slow" }, 0, "slow"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := &publisher{named: map[string][]string{"http://a.example": nil}, answer: map[string]func(*wire.Record){"http://a.example/sitemap.xml": c.answer}}
+			recs := follow(t, p, "http://a.example/")
+			if len(recs) != 1 || len(recs[0].Links) != c.links || recs[0].ErrorDetail != c.detail {
+				t.Fatalf("%d links, %q", len(recs[0].Links), recs[0].ErrorDetail)
+			}
+			if recs[0].Body != "" || recs[0].BodyBase64 != "" {
+				t.Error("it has a body")
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeAskedForNowIsGivenUpAndTriedAgain(t *testing.T) {
+	p := &publisher{
+		named: map[string][]string{"http://a.example": {"/1", "/2"}},
+		answer: map[string]func(*wire.Record){
+			"http://a.example/1": func(rec *wire.Record) { rec.StatusCode, rec.Error = 0, wire.ErrorBudget },
+		},
+	}
+	p.answer["http://a.example/2"] = p.answer["http://a.example/1"]
+	s := newSitemaps(p.fetch, p.robots)
+	var recs []*wire.Record
+	page := &wire.Record{URL: "http://a.example/"}
+	now := time.Unix(1.7e9, 0)
+	after := func(ctx context.Context, now time.Time) {
+		t.Helper()
+		if err := s.after(ctx, page, now, func(rec *wire.Record, leave func()) { recs = append(recs, rec); leave() }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after(t.Context(), now)
+	if len(recs) != 0 || p.left != 2 {
+		t.Fatalf("%d records of a host that is held, %d places left", len(recs), p.left)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if after(ended, now); len(p.asked) != 2 {
+		t.Errorf("asked for %q when the time was up", p.asked[2:])
+	}
+	p.answer["http://a.example/2"] = urls("/x")
+	if after(t.Context(), now); len(recs) != 1 {
+		t.Fatalf("%d records of a host that is back", len(recs))
+	}
+	after(t.Context(), now.Add(sitemapTTL-1))
+	if len(recs) != 1 {
+		t.Error("asked again within the day")
+	}
+	after(t.Context(), now.Add(sitemapTTL))
+	if len(recs) != 2 {
+		t.Error("not asked again after a day")
+	}
+	p.answer["http://a.example/1"] = func(rec *wire.Record) { rec.Error = "broken" }
+	if err := s.after(t.Context(), page, now.Add(2*sitemapTTL), func(*wire.Record, func()) {}); err == nil {
+		t.Error("the archive's error is lost")
+	}
+}
+
+func TestSitemapsAreRememberedForADay(t *testing.T) {
+	dir := t.TempDir()
+	now := time.Unix(1.7e9, 0).UTC()
+	s := newSitemaps(nil, nil)
+	if err := s.load(dir, now); err != nil {
+		t.Fatalf("of nothing: %v", err)
+	}
+	s.begin("http://old.example", now.Add(-sitemapTTL))
+	s.begin("http://new.example", now.Add(-time.Hour))
+	s.begin("http://future.example", now.Add(time.Hour))
+	if err := s.save(dir, now); err != nil {
+		t.Fatal(err)
+	}
+	s = newSitemaps(nil, nil)
+	if err := s.load(dir, now); err != nil {
+		t.Fatal(err)
+	}
+	for origin, ask := range map[string]bool{"http://old.example": true, "http://new.example": false, "http://future.example": true} {
+		if s.begin(origin, now) != ask {
+			t.Errorf("%s: asked %v", origin, !ask)
+		}
+	}
+	for _, damaged := range []string{"", "{", `{"spoor-sitemaps":2}`, `{"asked":{"a":1}}`} {
+		if err := os.WriteFile(filepath.Join(dir, sitemapsName), []byte(damaged), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := newSitemaps(nil, nil).load(dir, now); err == nil {
+			t.Errorf("%q is no state", damaged)
+		}
+	}
+	if err := s.save(filepath.Join(dir, "nowhere"), now); err == nil {
+		t.Error("saved into nowhere")
+	}
+}
