@@ -85,11 +85,13 @@
 package main
 
 import (
+	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log"
+	"net/url"
 	"runtime"
 	"strconv"
 	"strings"
@@ -98,6 +100,7 @@ import (
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
 	"spoor/internal/polite"
+	"spoor/internal/web"
 	"spoor/internal/wire"
 )
 
@@ -143,13 +146,14 @@ const (
 
 // options are the flags.
 type options struct {
-	stream     filter.Stream
-	files      []string // with addresses
-	archives   filter.Strings
-	all        bool
-	mime       []string // nil: any
-	status     []int    // nil: any
-	cache      string
+	stream   filter.Stream
+	files    []string // with addresses
+	archives filter.Strings
+	first    bool // ask the archives, then the web
+	all      bool
+	mime     []string // nil: any
+	status   []int    // nil: any
+	cache    string
 	cacheGiven bool // -cache was named: what may be shared is kept there
 
 	warc     string
@@ -157,13 +161,25 @@ type options struct {
 	warcSize filter.Size
 	contact  string
 	agent    string
-	delay    time.Duration
-	timeout  time.Duration
 	deadline time.Duration
 	maxBody  filter.Size
 	private  bool
 	seed     uint64
 	workers  int
+
+	delay, maxDelay time.Duration
+	slowness        float64
+	rate, hostRate  float64 // requests a second
+
+	connectTimeout, headerTimeout, timeout time.Duration
+
+	proxy    *url.URL // nil: none
+	insecure bool
+	http1    bool
+
+	// Of tests; nil is the system's.
+	tls      *tls.Config
+	resolver web.Resolver
 }
 
 func main() {
@@ -176,6 +192,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	return o.run(stdin, stdout, stderr)
+}
+
+func (o *options) run(stdin io.Reader, stdout, stderr io.Writer) error {
 	o.stream.Name, o.stream.Want = "fetch", wire.Address
 	o.stream.Stdout, o.stream.Stderr = stdout, stderr
 	if o.all {
@@ -187,7 +207,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	}
 	defer in.Close()
 	o.stream.Stdin = filter.Addresses(in)
-	if len(o.archives) > 0 {
+	if len(o.archives) > 0 && !o.first {
 		return replay(o)
 	}
 	return live(o)
@@ -199,6 +219,7 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	o.stream.CommonFlags(fs)
 	fs.IntVar(&o.workers, "j", 0, "ask for `n` pages at a time (default 32 live, one for each processor from an archive)")
 	fs.Var(&o.archives, "archive", "answer from this WARC `file` or directory instead of the web; may be repeated")
+	fs.BoolVar(&o.first, "archive-first", false, "with -archive: ask the web for what the archives do not hold")
 	fs.BoolVar(&o.all, "all", false, "with -archive: read no addresses, give every response in the archives")
 	mime := fs.String("mime", "", "media `types` to take, separated by commas; '' is any (default live "+liveTypes+"; with -all "+allTypes+"; else any)")
 	status := fs.String("status", "200", "with -all: status `codes` to take, separated by commas; '' is any")
@@ -209,7 +230,19 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	fs.StringVar(&o.contact, "contact", "", "`address` (mail or URL) by which site owners can reach you; needed for all but loopback, which needs -allow-private")
 	fs.StringVar(&o.agent, "agent", "spoor", "`name` of the crawler, in User-Agent and for robots.txt")
 	fs.DurationVar(&o.delay, "delay", polite.DefaultDelay, "least pause between two requests to a host; 0s: no wait of any kind, loopback only")
-	fs.DurationVar(&o.timeout, "timeout", 60*time.Second, "`time` for one request and its answer")
+	fs.DurationVar(&o.maxDelay, "max-delay", polite.DefaultMaxDelay, "most that crawl-delay or slowness can make of the pause")
+	fs.Float64Var(&o.slowness, "slowness", polite.DefaultSlowness, "make the pause `n` times as long as the last request took; 0: whatever that was")
+	fs.Float64Var(&o.rate, "rate", 0, "at most `n` requests a second, over all hosts; 0: any number")
+	fs.Float64Var(&o.hostRate, "host-rate", 0, "at most `n` requests a second to each host; 0: as many as the pauses allow")
+	fs.DurationVar(&o.connectTimeout, "connect-timeout", 10*time.Second, "`time` to find and reach a server, and again to make the connection secure")
+	fs.DurationVar(&o.headerTimeout, "header-timeout", 30*time.Second, "`time` from a request to the end of the answer's header")
+	fs.DurationVar(&o.timeout, "timeout", 60*time.Second, "`time` for one request and its answer, all in all")
+	fs.Func("proxy", "ask through this proxy: `URL` with http, https, socks5 (names are resolved here) or socks5h (there)", func(s string) (err error) {
+		o.proxy, err = proxyURL(s)
+		return err
+	})
+	fs.BoolVar(&o.insecure, "insecure", false, "go on where the certificate of a server cannot be verified; error_detail says so")
+	fs.BoolVar(&o.http1, "http1", false, "speak HTTP/1.1 only")
 	fs.DurationVar(&o.deadline, "deadline", 0, "hand back, with the error \"budget\", what is not done after this `time`; live only")
 	fs.Var(&o.maxBody, "max-body", "cut bodies at this many `bytes`, as received and as decoded")
 	fs.BoolVar(&o.private, "allow-private", false, "connect to loopback and private addresses too")
@@ -222,8 +255,12 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	o.cacheGiven = given["cache"]
 
-	replayed := len(o.archives) > 0
+	replayed := len(o.archives) > 0 && !o.first
 	switch {
+	case o.first && len(o.archives) == 0:
+		return nil, filter.Usagef("-archive-first needs -archive FILE")
+	case o.first && o.all:
+		return nil, filter.Usagef("-all gives what the archives hold, -archive-first what they do not: one of them at a time")
 	case o.all && !replayed:
 		return nil, filter.Usagef("-all needs -archive FILE")
 	case o.all && len(o.files) > 0:
@@ -234,8 +271,12 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 		return nil, filter.Usagef("-state is for the web: an archive needs no rest")
 	case replayed && o.deadline != 0:
 		return nil, filter.Usagef("-deadline is for the web: an archive does not keep anybody waiting")
-	case o.delay < 0 || o.timeout <= 0 || o.deadline < 0:
-		return nil, filter.Usagef("-delay, -timeout and -deadline are not negative, -timeout not 0 either")
+	case o.delay < 0 || o.maxDelay < 0 || o.deadline < 0:
+		return nil, filter.Usagef("-delay, -max-delay and -deadline are not negative")
+	case o.timeout <= 0 || o.connectTimeout <= 0 || o.headerTimeout <= 0:
+		return nil, filter.Usagef("-timeout, -connect-timeout and -header-timeout are not negative, and not 0 either")
+	case !(o.slowness >= 0 && o.rate >= 0 && o.hostRate >= 0) || max(o.slowness, o.rate, o.hostRate) > 1e9:
+		return nil, filter.Usagef("-slowness, -rate and -host-rate are not negative")
 	case o.workers < 0:
 		return nil, filter.Usagef("-j is not negative")
 	case strings.IndexFunc(o.agent+o.contact, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 || strings.ContainsAny(o.contact, "()"):
@@ -276,6 +317,19 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	}
 	o.stream.Workers = o.workers
 	return o, nil
+}
+
+// proxyURL reads the flag -proxy. What is wrong with it is told without the password.
+func proxyURL(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" {
+		return nil, errors.New("no URL of a proxy\nhint: -proxy socks5h://127.0.0.1:9050")
+	}
+	switch u.Scheme {
+	case "http", "https", "socks5", "socks5h":
+		return u, nil
+	}
+	return nil, fmt.Errorf("%s is no scheme of a proxy\nhint: http, https, socks5 or socks5h", u.Scheme)
 }
 
 // userAgent is how the crawler calls itself.
