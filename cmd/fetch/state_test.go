@@ -101,13 +101,13 @@ func TestRobotsTxtIsSharedByTheRunsOfACache(t *testing.T) {
 	cache, state := filepath.Join(dir, "new", "cache"), filepath.Join(dir, "state")
 
 	// Two runs that begin before either ends, and each asks another host.
-	runs := []*web{}
+	runs := []*fetcher{}
 	for range 2 {
 		o, err := parseFlags([]string{"-allow-private", "-delay", "0s", "-cache", cache}, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}
-		runs = append(runs, &web{options: o, polite: &polite.Transport{}, robots: &polite.Robots{Transport: http.DefaultTransport, Agent: "spoor"}})
+		runs = append(runs, &fetcher{options: o, polite: &polite.Transport{}, robots: &polite.Robots{Transport: http.DefaultTransport, Agent: "spoor"}})
 		if err := runs[len(runs)-1].loadState(slog.New(slog.DiscardHandler), time.Now()); err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func TestACacheThatCannotBeMadeEndsTheRunBeforeItBegins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &web{options: o, polite: &polite.Transport{}, robots: &polite.Robots{}}
+	w := &fetcher{options: o, polite: &polite.Transport{}, robots: &polite.Robots{}}
 	if err := w.loadState(slog.New(slog.DiscardHandler), time.Now()); err == nil || !strings.Contains(err.Error(), "robots.ndjson") {
 		t.Errorf("got %v", err)
 	}
