@@ -1,16 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -49,9 +47,8 @@ type sitemaps struct {
 	// written leave is to be called. The error is one to end the run with.
 	fetch func(ctx context.Context, rec *wire.Record) (leave func(), err error)
 
-	// named are the sitemap lines of the robots.txt of u's origin. It is not
-	// known if it was not asked for in this run, or gave no answer.
-	named func(u weburl.URL) (lines []string, known bool)
+	// named are the addresses that the robots.txt of u's origin names.
+	named func(ctx context.Context, u weburl.URL) ([]string, error)
 
 	// reading holds one for each file that is being read, until its record is
 	// written: with 50,000 links each they must not be as many as pages.
@@ -62,22 +59,30 @@ type sitemaps struct {
 }
 
 // newSitemaps asks through fetch for what named tells.
-func newSitemaps(fetch func(context.Context, *wire.Record) (func(), error), named func(weburl.URL) ([]string, bool)) *sitemaps {
+func newSitemaps(fetch func(context.Context, *wire.Record) (func(), error), named func(context.Context, weburl.URL) ([]string, error)) *sitemaps {
 	return &sitemaps{fetch: fetch, named: named, reading: make(chan struct{}, 2), asked: map[string]time.Time{}}
 }
 
-// after asks for the sitemaps of the origin of page, if it was asked for page as
-// the first of this run and nobody asked within sitemapTTL. Each record goes to
+// sitemaps asks as f asks for pages, but for any type.
+func (f *fetcher) sitemaps() *sitemaps {
+	o := *f.options
+	o.mime = nil
+	g := &fetcher{options: &o, polite: f.polite, robots: f.robots, web: f.web, warc: f.warc, places: f.places, large: f.large}
+	g.decoders.New, g.tapes.New = f.decoders.New, f.tapes.New
+	return newSitemaps(g.fetch, f.robots.Sitemaps)
+}
+
+// after asks for the sitemaps of the origin of page, which has been asked for, if
+// its server answered and nobody asked within sitemapTTL. Each record goes to
 // emit, with what is to be called when it has been written. What cannot be asked
 // for now, because a host is held or ctx ends, is given up without a record.
 func (s *sitemaps) after(ctx context.Context, page *wire.Record, now time.Time, emit func(rec *wire.Record, leave func())) error {
 	u, err := weburl.Parse(page.URL)
-	if err != nil {
+	if err != nil || !answered(page) {
 		return nil
 	}
-	lines, known := s.named(u)
 	origin := u.Scheme() + "://" + u.Host()
-	if !known || !s.begin(origin, now) {
+	if !s.begin(origin, now) {
 		return nil
 	}
 	emitted := false
@@ -86,13 +91,13 @@ func (s *sitemaps) after(ctx context.Context, page *wire.Record, now time.Time, 
 			s.forget(origin)
 		}
 	}()
-	robotsURL, err := u.Resolve("/robots.txt")
+	named, err := s.named(ctx, u)
 	if err != nil {
-		return nil
+		return nil // it is not known whether anything may be asked for
 	}
 	site := &sitemapsOf{domain: u.Domain(), seen: map[string]bool{}, listed: map[string]bool{}}
-	for _, line := range lines {
-		site.add(robotsURL, line, robotsURL.String(), 0)
+	for _, address := range named {
+		site.add(u, address, origin+"/robots.txt", 0)
 	}
 	if len(site.files) == 0 {
 		site.add(u, "/sitemap.xml", page.URL, 0)
@@ -119,6 +124,16 @@ func (s *sitemaps) after(ctx context.Context, page *wire.Record, now time.Time, 
 		})
 	}
 	return nil
+}
+
+// answered tells whether the server of page's address is known to be there: a
+// page came, or a rule or a bound of ours kept it away.
+func answered(page *wire.Record) bool {
+	switch page.Error {
+	case wire.ErrorRobots, wire.ErrorTooLarge, wire.ErrorRedirectLoop, wire.ErrorUnsupportedType:
+		return true
+	}
+	return page.StatusCode != 0 && page.Error != wire.ErrorBudget
 }
 
 // begin tells whether the origin's sitemaps are to be asked for, and that they are.
@@ -259,48 +274,41 @@ type sitemapsState struct {
 	Asked   map[string]time.Time `json:"asked"` // by origin
 }
 
-// load reads which origins were asked not long before now. A file that is not
-// there says nothing; one that cannot be read is an error, and says nothing too.
-func (s *sitemaps) load(dir string, now time.Time) error {
-	f, err := os.Open(filepath.Join(dir, sitemapsName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+// load reads which origins were asked not long before now. If there is an error
+// nothing is known.
+func (s *sitemaps) load(r io.Reader, now time.Time) error {
+	var state sitemapsState
+	if err := json.NewDecoder(io.LimitReader(r, 1<<26)).Decode(&state); err != nil {
 		return err
 	}
-	defer f.Close()
-	var state sitemapsState
-	if err := json.NewDecoder(io.LimitReader(f, 1<<26)).Decode(&state); err != nil {
-		return fmt.Errorf("%s: %w", f.Name(), err)
-	}
 	if state.Version != 1 {
-		return fmt.Errorf("%s: version %d is not known, only 1", f.Name(), state.Version)
+		return fmt.Errorf("version %d of the state is not known, only 1", state.Version)
+	}
+	if len(state.Asked) > sitemapsKept {
+		return fmt.Errorf("%d origins are more than the %d that are kept", len(state.Asked), sitemapsKept)
 	}
 	for origin, at := range state.Asked {
-		if !at.After(now) && len(s.asked) < sitemapsKept { // the clock may have been set back
+		if !at.After(now) { // or a clock that was set back would silence an origin
 			s.asked[origin] = at
 		}
 	}
 	return nil
 }
 
-// save writes what load reads, as a whole or not at all. Origins that may be asked
-// again at now are left out.
-func (s *sitemaps) save(dir string, now time.Time) (err error) {
+// save writes what load reads. Origins that may be asked again at now are left
+// out, and of too many the first that may be.
+func (s *sitemaps) save(w io.Writer, now time.Time) error {
 	s.mu.Lock()
 	state := sitemapsState{Version: 1, Asked: maps.Clone(s.asked)}
 	s.mu.Unlock()
 	maps.DeleteFunc(state.Asked, func(_ string, at time.Time) bool { return !now.Before(at.Add(sitemapTTL)) })
-	name := filepath.Join(dir, sitemapsName)
-	f, err := os.Create(name + ".part")
-	if err != nil {
-		return err
+	if n := len(state.Asked) - sitemapsKept; n > 0 {
+		origins := slices.SortedFunc(maps.Keys(state.Asked), func(a, b string) int {
+			return cmp.Or(state.Asked[a].Compare(state.Asked[b]), strings.Compare(a, b))
+		})
+		for _, origin := range origins[:n] {
+			delete(state.Asked, origin)
+		}
 	}
-	err = json.NewEncoder(f).Encode(state)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		os.Remove(f.Name())
-		return err
-	}
-	return os.Rename(f.Name(), name)
+	return json.NewEncoder(w).Encode(state)
 }

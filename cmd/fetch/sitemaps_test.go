@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -40,9 +38,12 @@ func (p *publisher) fetch(_ context.Context, rec *wire.Record) (func(), error) {
 	return func() { p.left++ }, nil
 }
 
-func (p *publisher) robots(u weburl.URL) ([]string, bool) {
-	lines, known := p.named[u.Scheme()+"://"+u.Host()]
-	return lines, known
+func (p *publisher) robots(_ context.Context, u weburl.URL) ([]string, error) {
+	named, known := p.named[u.Scheme()+"://"+u.Host()]
+	if !known {
+		return nil, errors.New("robots.txt gave no answer")
+	}
+	return named, nil
 }
 
 func says(body string) func(*wire.Record) {
@@ -65,7 +66,7 @@ func follow(t *testing.T, p *publisher, pages ...string) []*wire.Record {
 	s := newSitemaps(p.fetch, p.robots)
 	var recs []*wire.Record
 	for _, url := range pages {
-		page := &wire.Record{URL: url, Generation: 7, Depth: 2}
+		page := &wire.Record{URL: url, Generation: 7, Depth: 2, StatusCode: 200}
 		if err := s.after(t.Context(), page, time.Unix(0, 0), func(rec *wire.Record, leave func()) {
 			recs = append(recs, rec)
 			leave()
@@ -153,13 +154,12 @@ func TestIndexesAreFollowedSoFar(t *testing.T) {
 	p := &publisher{
 		named: map[string][]string{"http://a.example": {"/0"}},
 		answer: map[string]func(*wire.Record){
-			"http://a.example/0":  index("/1", "/0", "//b.example/x", "http://[/"),
-			"http://a.example/1":  index("/2"),
-			"http://a.example/2":  index("/3"),
-			"http://a.example/3":  index("/4"),
-			"http://b.example/x":  func(rec *wire.Record) { urls("http://a.example/p", "q")(rec); rec.FinalURL = "http://a.example/y/z" },
-			"http://a.example/4":  urls("/never"),
-			"http://many.example": nil,
+			"http://a.example/0": index("/1", "/0", "//b.example/x", "http://[/"),
+			"http://a.example/1": index("/2"),
+			"http://a.example/2": index("/3"),
+			"http://a.example/3": index("/4"),
+			"http://b.example/x": func(rec *wire.Record) { urls("http://a.example/p", "q")(rec); rec.FinalURL = "http://a.example/y/z" },
+			"http://a.example/4": urls("/never"),
 		},
 	}
 	recs := follow(t, p, "http://a.example/")
@@ -267,7 +267,7 @@ func TestWhatCannotBeAskedForNowIsGivenUpAndTriedAgain(t *testing.T) {
 	p.answer["http://a.example/2"] = p.answer["http://a.example/1"]
 	s := newSitemaps(p.fetch, p.robots)
 	var recs []*wire.Record
-	page := &wire.Record{URL: "http://a.example/"}
+	page := &wire.Record{URL: "http://a.example/", StatusCode: 200}
 	now := time.Unix(1.7e9, 0)
 	after := func(ctx context.Context, now time.Time) {
 		t.Helper()
@@ -302,21 +302,45 @@ func TestWhatCannotBeAskedForNowIsGivenUpAndTriedAgain(t *testing.T) {
 	}
 }
 
+func TestOnlyServersThatAnswerAreAskedForSitemaps(t *testing.T) {
+	for _, c := range []struct {
+		page wire.Record
+		want bool
+	}{
+		{wire.Record{StatusCode: 200}, true},
+		{wire.Record{StatusCode: 404}, true},
+		{wire.Record{Error: wire.ErrorRobots}, true},
+		{wire.Record{StatusCode: 200, Error: wire.ErrorUnsupportedType}, true},
+		{wire.Record{StatusCode: 429, Error: wire.ErrorBudget}, false},
+		{wire.Record{Error: wire.ErrorBudget}, false},
+		{wire.Record{Error: wire.ErrorDNS}, false},
+		{wire.Record{Error: wire.ErrorConnect}, false},
+		{wire.Record{Error: wire.ErrorBlockedAddress}, false},
+	} {
+		p := &publisher{named: map[string][]string{"http://a.example": nil}}
+		s := newSitemaps(p.fetch, p.robots)
+		c.page.URL = "http://a.example/"
+		if err := s.after(t.Context(), &c.page, time.Unix(0, 0), func(_ *wire.Record, leave func()) { leave() }); err != nil {
+			t.Fatal(err)
+		}
+		if asked := len(p.asked) > 0; asked != c.want {
+			t.Errorf("after status %d, error %q: asked %v", c.page.StatusCode, c.page.Error, asked)
+		}
+	}
+}
+
 func TestSitemapsAreRememberedForADay(t *testing.T) {
-	dir := t.TempDir()
 	now := time.Unix(1.7e9, 0).UTC()
 	s := newSitemaps(nil, nil)
-	if err := s.load(dir, now); err != nil {
-		t.Fatalf("of nothing: %v", err)
-	}
 	s.begin("http://old.example", now.Add(-sitemapTTL))
 	s.begin("http://new.example", now.Add(-time.Hour))
 	s.begin("http://future.example", now.Add(time.Hour))
-	if err := s.save(dir, now); err != nil {
+	var state strings.Builder
+	if err := s.save(&state, now); err != nil {
 		t.Fatal(err)
 	}
 	s = newSitemaps(nil, nil)
-	if err := s.load(dir, now); err != nil {
+	if err := s.load(strings.NewReader(state.String()), now); err != nil {
 		t.Fatal(err)
 	}
 	for origin, ask := range map[string]bool{"http://old.example": true, "http://new.example": false, "http://future.example": true} {
@@ -324,15 +348,23 @@ func TestSitemapsAreRememberedForADay(t *testing.T) {
 			t.Errorf("%s: asked %v", origin, !ask)
 		}
 	}
-	for _, damaged := range []string{"", "{", `{"spoor-sitemaps":2}`, `{"asked":{"a":1}}`} {
-		if err := os.WriteFile(filepath.Join(dir, sitemapsName), []byte(damaged), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		if err := newSitemaps(nil, nil).load(dir, now); err == nil {
+	for _, damaged := range []string{"", "{", "{}", `{"spoor-sitemaps":2}`, `{"spoor-sitemaps":1,"asked":{"a":1}}`} {
+		if err := newSitemaps(nil, nil).load(strings.NewReader(damaged), now); err == nil {
 			t.Errorf("%q is no state", damaged)
 		}
 	}
-	if err := s.save(filepath.Join(dir, "nowhere"), now); err == nil {
-		t.Error("saved into nowhere")
+	for i := range sitemapsKept {
+		s.begin(fmt.Sprint(i), now.Add(-time.Minute))
+	}
+	state.Reset()
+	if err := s.save(&state, now); err != nil {
+		t.Fatal(err)
+	}
+	s = newSitemaps(nil, nil)
+	if err := s.load(strings.NewReader(state.String()), now); err != nil || len(s.asked) != sitemapsKept {
+		t.Fatalf("%d origins are kept, %v", len(s.asked), err)
+	}
+	if !s.begin("http://new.example", now) {
+		t.Error("it is not the oldest that is forgotten")
 	}
 }
