@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"spoor/internal/robots"
 )
 
@@ -56,7 +58,35 @@ func TestTheAnswerOfRobotsTxtDecides(t *testing.T) {
 			default:
 				return moved(u.Path + "a")
 			}
-		}, false, "Disallow: /x", nil},
+		}, false, "robots.txt line 2: Disallow: /x (redirected to https://other.test/r)", nil},
+		{"a redirect to a server that is ill", func(u *url.URL) (*http.Response, error) {
+			if u.Host == "other.test" {
+				return &http.Response{StatusCode: 503}, nil
+			}
+			return moved("http://other.test/r")
+		}, false, "robots.txt answered 503: nothing may be asked until it answers otherwise (redirected to http://other.test/r)", nil},
+		{"a redirect to one that cannot be reached", func(u *url.URL) (*http.Response, error) {
+			if u.Host == "other.test" {
+				return nil, failure
+			}
+			return moved("http://other.test/r")
+		}, false, "", failure},
+		{"a redirect to a very long address", func(u *url.URL) (*http.Response, error) {
+			if u.Host == "other.test" {
+				return text("User-agent: *\nDisallow: /x\n")
+			}
+			return moved("http://other.test/" + strings.Repeat("r", 4000))
+		}, false, "redirected to http://other.test/" + strings.Repeat("r", maxFrom-len("http://other.test/")) + "…)", nil},
+		{"418", func(*url.URL) (*http.Response, error) { return &http.Response{StatusCode: 418}, nil }, true, "", nil},
+		{"a redirect that does not say where to", func(*url.URL) (*http.Response, error) { return &http.Response{StatusCode: 302}, nil }, true, "", nil},
+		{"204", func(*url.URL) (*http.Response, error) { return &http.Response{StatusCode: 204}, nil }, true, "", nil},
+		{"599", func(*url.URL) (*http.Response, error) { return &http.Response{StatusCode: 599}, nil }, false, "599", nil},
+		{"404 that breaks off", func(*url.URL) (*http.Response, error) {
+			return &http.Response{StatusCode: 404, Body: io.NopCloser(errReader{failure})}, nil
+		}, true, "", nil},
+		{"rubbish", func(*url.URL) (*http.Response, error) {
+			return text("\x00\xff\xfe\x1f\x8b" + strings.Repeat("\x80\r", 1000))
+		}, true, "", nil},
 		{"six redirects", func(u *url.URL) (*http.Response, error) {
 			if len(u.Path) >= len("/robots.txt")+6 {
 				return text("User-agent: *\nDisallow: /x\n")
@@ -194,5 +224,117 @@ func TestTheStoreOfRobotsTxtIsBounded(t *testing.T) {
 	}
 	if len(r.entries) != MaxKept || len(r.order) != MaxKept {
 		t.Errorf("%d entries, %d in order", len(r.entries), len(r.order))
+	}
+}
+
+func TestARedirectInACircleIsGoneRoundOnce(t *testing.T) {
+	asked := 0
+	w := &web{answer: func(u *url.URL) (*http.Response, error) {
+		asked++
+		if u.Host == "a.test" {
+			return moved("https://b.test/r")
+		}
+		return moved("http://a.test/robots.txt")
+	}}
+	r := &Robots{Transport: w, Agent: "spoor"}
+	if v, err := r.Decide(t.Context(), mustParse("http://a.test/")); !v.Allowed || err != nil || asked != 2 {
+		t.Errorf("%+v, %v after %d requests", v, err, asked)
+	}
+}
+
+func TestRulesBehindARedirectAreThoseOfTheHostThatWasAsked(t *testing.T) {
+	w := &web{answer: func(u *url.URL) (*http.Response, error) {
+		switch u.String() {
+		case "http://a.test/robots.txt":
+			return moved("http://b.test/robots.txt")
+		case "http://b.test/robots.txt":
+			return text("User-agent: *\nDisallow: /x\n")
+		}
+		return &http.Response{StatusCode: 404}, nil
+	}}
+	r := &Robots{Transport: w, Agent: "spoor"}
+	for u, want := range map[string]bool{
+		"http://a.test/x": false, "http://b.test/x": false, "https://a.test/x": true, "http://a.test:81/x": true, "http://a.test/y": true,
+	} {
+		if v, err := r.Decide(t.Context(), mustParse(u)); v.Allowed != want || err != nil {
+			t.Errorf("%s: %+v, %v", u, v, err)
+		}
+	}
+}
+
+func TestSitemapsAreGivenAsAddresses(t *testing.T) {
+	failure := errors.New("connection refused")
+	asked := 0
+	w := &web{answer: func(u *url.URL) (*http.Response, error) {
+		asked++
+		switch u.Host {
+		case "down.test":
+			return nil, failure
+		case "ill.test":
+			return &http.Response{StatusCode: 500, Body: io.NopCloser(strings.NewReader("Sitemap: /x"))}, nil
+		case "none.test":
+			return &http.Response{StatusCode: 404, Body: io.NopCloser(strings.NewReader("Sitemap: /x"))}, nil
+		}
+		return text("Sitemap: HTTP://A.test:80/one.xml\nUser-agent: other\nDisallow: /\nsitemap: /two.xml # relative\n" +
+			"sitemap: ftp://a.test/\nsitemap:\nSITEMAP: https://elsewhere.test/three.xml.gz\nSitemap: http://a.test/one.xml\n")
+	}}
+	r := &Robots{Transport: w, Agent: "spoor"}
+	if v, err := r.Decide(t.Context(), mustParse("http://a.test/deep/page")); !v.Allowed || err != nil {
+		t.Errorf("%+v, %v", v, err)
+	}
+	for u, want := range map[string][]string{
+		"http://a.test/deep/page": {"http://a.test/one.xml", "http://a.test/two.xml", "https://elsewhere.test/three.xml.gz"},
+		"http://none.test/":       nil,
+		"http://ill.test/":        nil,
+	} {
+		got, err := r.Sitemaps(t.Context(), mustParse(u))
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", u, err, diff)
+		}
+	}
+	if asked != 3 {
+		t.Errorf("asked for %d robots.txt, want three", asked)
+	}
+	if all, err := r.Sitemaps(t.Context(), mustParse("http://down.test/")); all != nil || !errors.Is(err, failure) {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+func TestWhatManyHostilesMakeUsRememberIsBounded(t *testing.T) {
+	body := "User-agent: *\n" + strings.Repeat("allow:/\n", robots.MaxSize/8-2)
+	r := &Robots{Agent: "spoor", Transport: &web{answer: func(*url.URL) (*http.Response, error) { return text(body) }}}
+	for i := range 40 { // each is half a megabyte, and four of rules
+		if v, err := r.Decide(t.Context(), mustParse(fmt.Sprintf("http://%d.test/", i))); !v.Allowed || err != nil {
+			t.Fatal(v, err)
+		}
+		if r.bytes > MaxRobotsBytes {
+			t.Fatalf("%d bytes are remembered", r.bytes)
+		}
+	}
+	sum := 0
+	for _, e := range r.entries {
+		if sum += e.weight; e.weight < 3<<20 {
+			t.Errorf("%d bytes are reckoned for a hostile robots.txt", e.weight)
+		}
+	}
+	if sum != r.bytes || len(r.entries) > 20 || len(r.entries) < 10 {
+		t.Errorf("%d entries of %d bytes, reckoned %d", len(r.entries), sum, r.bytes)
+	}
+	// Who has been forgotten is asked again and obeyed as before.
+	if v, err := r.Decide(t.Context(), mustParse("http://0.test/")); !v.Allowed || err != nil {
+		t.Error(v, err)
+	}
+}
+
+func BenchmarkDecide(b *testing.B) {
+	r := &Robots{Agent: "spoor", Transport: &web{answer: func(*url.URL) (*http.Response, error) {
+		return text("User-agent: *\nDisallow: /private/\nDisallow: /*.pdf$\nCrawl-delay: 2\n")
+	}}}
+	u := mustParse("http://a.test/public/page?q=1")
+	b.ReportAllocs()
+	for b.Loop() {
+		if v, err := r.Decide(b.Context(), u); !v.Allowed || err != nil {
+			b.Fatal(v, err)
+		}
 	}
 }
