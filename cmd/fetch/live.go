@@ -65,14 +65,9 @@ func live(o *options) (err error) {
 	}
 	var archives *archive.Replay
 	if o.first {
-		archives, err = archive.OpenReplay(o.archives, archive.ReplayOptions{
-			Index: archive.IndexOptions{Cache: o.cache, Report: func(name string, err error) {
-				log.Warn("left out what cannot be read of an archive", "archive", name, "err", err)
-			}},
-			Limits: o.limits(),
-		})
+		archives, err = openArchives(o, log)
 		if err != nil {
-			return noArchive(err)
+			return err
 		}
 		defer archives.Close()
 	}
@@ -94,7 +89,14 @@ func live(o *options) (err error) {
 	if o.delay == 0 {
 		c.width = o.workers
 	}
+	if o.sitemaps {
+		c.sites = web.sitemaps()
+		c.sites.loadState(o.state, log, time.Now())
+	}
 	err = errors.Join(c.run(ctx, o, out), web.saveState(time.Now()))
+	if o.sitemaps {
+		err = errors.Join(err, c.sites.saveState(o.state, time.Now()))
+	}
 	tally.Close(c.notes()...)
 	if sig, ok := errors.AsType[interrupted](context.Cause(ctx)); ok && err == nil {
 		return filter.Exit(sig.status, sig)
@@ -139,12 +141,14 @@ type crawl struct {
 	cancel  context.CancelCauseFunc
 	waiting chan struct{} // holds one for each record between reader and writer
 	done    chan finished
-	width   int // goroutines a queue: 1, or more where there is no politeness
+	width   int       // goroutines a queue: 1, or more where there is no politeness
+	sites   *sitemaps // nil: sitemaps are not asked for
 
-	mu     sync.Mutex
-	queues map[string]*queue
-	errs   map[string]int64 // records by error; only the writer touches it
-	wg     sync.WaitGroup
+	mu      sync.Mutex
+	queues  map[string]*queue
+	errs    map[string]int64 // records by error; only the writer touches it
+	further int64            // records that nobody gave an address for; the same
+	wg      sync.WaitGroup
 }
 
 // queue is what waits for one host.
@@ -155,8 +159,9 @@ type queue struct {
 
 // finished is a record that can be written.
 type finished struct {
-	rec   *wire.Record
-	leave func()
+	rec     *wire.Record
+	leave   func()
+	further bool // nobody gave an address for it
 }
 
 // run reads, fetches and writes until everything is done or ctx has ended and
@@ -181,7 +186,11 @@ func (c *crawl) run(ctx context.Context, o *options, out io.Writer) error {
 			}
 		}
 		f.leave()
-		<-c.waiting
+		if f.further {
+			c.further++
+		} else {
+			<-c.waiting
+		}
 	}
 	if e := w.Flush(); err == nil && e != nil {
 		err = fmt.Errorf("writing records: %w", e)
@@ -227,6 +236,9 @@ func (c *crawl) notes() []slog.Attr {
 		if n := c.errs[code]; n > 0 {
 			all = append(all, slog.Int64("error_"+code, n))
 		}
+	}
+	if c.sites != nil {
+		all = append(all, slog.Int64("sitemaps", c.further))
 	}
 	if n := c.web.strangers.Load(); n > 0 {
 		all = append(all, slog.Int64("strangers", n))
@@ -321,7 +333,7 @@ func (c *crawl) recall() (add func(context.Context, *wire.Record), end func()) {
 			for w := range todo {
 				if u, err := weburl.Parse(w.rec.URL); err == nil && w.ctx.Err() == nil {
 					if leave, _, ok := c.web.recall(w.ctx, w.rec, u, nil); ok {
-						c.done <- finished{w.rec, leave}
+						c.done <- finished{rec: w.rec, leave: leave}
 						continue
 					}
 				}
@@ -335,7 +347,7 @@ func (c *crawl) recall() (add func(context.Context, *wire.Record), end func()) {
 // add puts a record into the queue of its host.
 func (c *crawl) add(ctx context.Context, rec *wire.Record) {
 	if rec.URL == "" { // a query passes
-		c.wg.Go(func() { c.done <- finished{rec, func() {}} })
+		c.wg.Go(func() { c.done <- finished{rec: rec, leave: func() {}} })
 		return
 	}
 	host := rec.URL
@@ -384,6 +396,15 @@ func (c *crawl) serve(ctx context.Context, host string, q *queue) {
 				fail(rec, wire.ErrorBudget, err)
 			}
 		}
-		c.done <- finished{rec, leave}
+		page := wire.Record{URL: rec.URL, Generation: rec.Generation, Depth: rec.Depth, StatusCode: rec.StatusCode, Error: rec.Error}
+		c.done <- finished{rec: rec, leave: leave}
+		if c.sites == nil {
+			continue
+		}
+		if err := c.sites.after(ctx, &page, time.Now(), func(rec *wire.Record, leave func()) {
+			c.done <- finished{rec: rec, leave: leave, further: true}
+		}); err != nil {
+			c.cancel(err)
+		}
 	}
 }

@@ -47,12 +47,43 @@
 // is written to a WARC 1.1 file as it was received, before its record leaves.
 // Answers whose body was not downloaded are left out.
 //
+// With -noarchive, answers whose X-Robots-Tag header or meta robots (of the first
+// 64 KiB) says noarchive are left out too, but for a metadata record with the
+// reason. Without it they are kept: an archive for research is no public copy, and
+// a page that was judged is to be there for whoever judges again.
+//
+// # Sitemaps
+//
+// With -sitemaps each origin that has answered is asked for its sitemaps, once a
+// run and, with -state, once a day: those that its robots.txt names, else
+// /sitemap.xml. They are asked for as pages are; sitemaps, indexes of them (three
+// deep), plain text, RSS and Atom are understood, with gzip or without. Each file
+// leaves as one further record, whether it was there or not: url is the file's,
+// operator sitemap, via robots.txt, the index or the page, and depth that of the
+// page. It has no body but links, as parse makes them, with tag sitemap, lastmod
+// and priority; parse passes it on, score and evolve take it for a page with these
+// links. They are those of the origin's registrable domain: a sitemap may stand
+// anywhere, but is believed about those only who named it. An origin has 50 files
+// and 50,000 addresses at most; what is left out error_detail tells, without an
+// error. The pages of a host wait for its sitemaps. Those that could not be asked
+// for when the host was held or the time was up are left for the next day.
+//
 // # Replay
 //
-// With -archive it asks WARC files (plain, gzip, zstd; a directory stands for
-// all in it) and follows redirects inside them. What they do not hold is the
-// error "not_archived". Records leave in the order in which they came. With -all
-// it reads no addresses and writes a record for every response in the files.
+// With -archive it asks WARC files (plain, gzip, zstd), ARC files and WACZ files;
+// a directory stands for all in it, and so does a pattern ('crawl/*.warc.gz') that
+// the shell has left as it is. Redirects are followed inside them. What they do
+// not hold is the error "not_archived". Records leave in the order in which they
+// came. Of several captures of an address the newest answers, or with -capture the
+// first, or the one nearest to a date: of 4 to 14 digits (UTC), all captures of
+// that year, month, day, … being equally near, or as in RFC 3339. Of captures that
+// are equally near the newest answers. Each redirect picks anew.
+//
+// With -all it reads no addresses and writes a record for every response in the
+// files, in the order of the files, revisits left out. An archive may come through
+// a pipe then (-archive -), except a WACZ. What is wrong with an archive costs
+// the records that it concerns: each fault is reported, and the closing line counts
+// them.
 //
 // # Record
 //
@@ -79,8 +110,8 @@
 //
 // # Limitations
 //
-// HTTP/1.1 only, no cookies, no proxies. Captures of the same address are not
-// chosen by date: the newest counts. A -state is for one run at a time, and a run
+// HTTP/1.1 only, no cookies, no proxies. An archive inside a WACZ that the zip
+// file packs again is left out: it cannot be read in place. A -state is for one run at a time, and a run
 // that is killed leaves that of the run before.
 package main
 
@@ -124,6 +155,11 @@ need -contact and a -delay. What lacks them costs its record (blocked_address).
 With -warc it keeps what it received, with -state DIR, for the next run, until when
 hosts rest and what robots.txt says.
 
+With -sitemaps each host is asked for its sitemaps too, once a run (once a day with
+-state). Each file is one further record: operator sitemap, no body, and the
+addresses of that site as links with lastmod and priority. With -noarchive what
+says noarchive is left out of -warc.
+
 From archives (-archive) it answers in the order of the addresses, and with
 "not_archived" what they do not hold. With -all it gives all they hold.
 
@@ -146,14 +182,15 @@ const (
 
 // options are the flags.
 type options struct {
-	stream   filter.Stream
-	files    []string // with addresses
-	archives filter.Strings
-	first    bool // ask the archives, then the web
-	all      bool
-	mime     []string // nil: any
-	status   []int    // nil: any
-	cache    string
+	stream     filter.Stream
+	files      []string // with addresses
+	archives   filter.Strings
+	first      bool // ask the archives, then the web
+	all        bool
+	capture    archive.Pick
+	mime       []string // nil: any
+	status     []int    // nil: any
+	cache      string
 	cacheGiven bool // -cache was named: what may be shared is kept there
 
 	warc     string
@@ -173,9 +210,11 @@ type options struct {
 
 	connectTimeout, headerTimeout, timeout time.Duration
 
-	proxy    *url.URL // nil: none
-	insecure bool
-	http1    bool
+	proxy     *url.URL // nil: none
+	insecure  bool
+	sitemaps  bool
+	noArchive bool
+	http1     bool
 
 	// Of tests; nil is the system's.
 	tls      *tls.Config
@@ -199,7 +238,7 @@ func (o *options) run(stdin io.Reader, stdout, stderr io.Writer) error {
 	o.stream.Name, o.stream.Want = "fetch", wire.Address
 	o.stream.Stdout, o.stream.Stderr = stdout, stderr
 	if o.all {
-		return batch(o)
+		return batch(o, stdin)
 	}
 	in, err := filter.Open(stdin, o.files)
 	if err != nil {
@@ -218,7 +257,11 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	fs := filter.Flags("fetch", manual, stderr)
 	o.stream.CommonFlags(fs)
 	fs.IntVar(&o.workers, "j", 0, "ask for `n` pages at a time (default 32 live, one for each processor from an archive)")
-	fs.Var(&o.archives, "archive", "answer from this WARC `file` or directory instead of the web; may be repeated")
+	fs.Var(&o.archives, "archive", "answer from this `file` (WARC, ARC, WACZ), pattern or directory instead of the web, with -all - is stdin; may be repeated")
+	fs.Func("capture", "with -archive: `which` of several captures answers: newest (default), first, or the nearest to a date (2024, 20240131, 2024-01-31T12:00:00Z)", func(s string) (err error) {
+		o.capture, err = archive.ParsePick(s)
+		return err
+	})
 	fs.BoolVar(&o.first, "archive-first", false, "with -archive: ask the web for what the archives do not hold")
 	fs.BoolVar(&o.all, "all", false, "with -archive: read no addresses, give every response in the archives")
 	mime := fs.String("mime", "", "media `types` to take, separated by commas; '' is any (default live "+liveTypes+"; with -all "+allTypes+"; else any)")
@@ -246,6 +289,8 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	fs.DurationVar(&o.deadline, "deadline", 0, "hand back, with the error \"budget\", what is not done after this `time`; live only")
 	fs.Var(&o.maxBody, "max-body", "cut bodies at this many `bytes`, as received and as decoded")
 	fs.BoolVar(&o.private, "allow-private", false, "connect to loopback and private addresses too")
+	fs.BoolVar(&o.sitemaps, "sitemaps", false, "ask each host for its sitemaps too; live only")
+	fs.BoolVar(&o.noArchive, "noarchive", false, "leave out of -warc the answers that say noarchive")
 	fs.Uint64Var(&o.seed, "seed", 1, "`seed` of the jitter of back-offs")
 	if err := filter.Parse(fs, args); err != nil {
 		return nil, err
@@ -263,12 +308,20 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 		return nil, filter.Usagef("-all gives what the archives hold, -archive-first what they do not: one of them at a time")
 	case o.all && !replayed:
 		return nil, filter.Usagef("-all needs -archive FILE")
+	case given["capture"] && len(o.archives) == 0:
+		return nil, filter.Usagef("-capture needs -archive FILE")
+	case given["capture"] && o.all:
+		return nil, filter.Usagef("-capture is for addresses that are looked up: -all gives every capture")
 	case o.all && len(o.files) > 0:
 		return nil, filter.Usagef("-all reads no addresses, but %s was given\nhint: an archive is given with -archive", o.files[0])
 	case replayed && o.warc != "":
 		return nil, filter.Usagef("-warc is for pages from the web, not for those of -archive")
 	case replayed && o.state != "":
 		return nil, filter.Usagef("-state is for the web: an archive needs no rest")
+	case replayed && o.sitemaps:
+		return nil, filter.Usagef("-sitemaps is for the web: an archive is asked for pages\nhint: fetch -archive FILE -all -mime '' gives its sitemaps as well")
+	case o.noArchive && o.warc == "":
+		return nil, filter.Usagef("-noarchive is about what -warc writes\nhint: -warc PREFIX")
 	case replayed && o.deadline != 0:
 		return nil, filter.Usagef("-deadline is for the web: an archive does not keep anybody waiting")
 	case o.delay < 0 || o.maxDelay < 0 || o.deadline < 0:

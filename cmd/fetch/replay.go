@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
+	"slices"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
@@ -15,14 +17,9 @@ import (
 // replay answers addresses from archives, in the order in which they come.
 func replay(o *options) error {
 	log := filter.Logger(o.stream.Stderr, "fetch", o.stream.Log)
-	r, err := archive.OpenReplay(o.archives, archive.ReplayOptions{
-		Index: archive.IndexOptions{Cache: o.cache, Report: func(name string, err error) {
-			log.Warn("left out what cannot be read of an archive", "archive", name, "err", err)
-		}},
-		Limits: o.limits(),
-	})
+	r, err := openArchives(o, log)
 	if err != nil {
-		return noArchive(err)
+		return err
 	}
 	defer r.Close()
 
@@ -40,6 +37,24 @@ func replay(o *options) error {
 			return nil
 		}
 	})
+}
+
+// openArchives opens the archives for look-ups.
+func openArchives(o *options, log *slog.Logger) (*archive.Replay, error) {
+	if slices.Contains(o.archives, archive.Input) {
+		return nil, filter.Usagef("addresses are looked up in files, not in what comes through a pipe\nhint: save the archive to a file, or take all that is in it with -all")
+	}
+	r, err := archive.OpenReplay(o.archives, archive.ReplayOptions{
+		Index: archive.IndexOptions{Cache: o.cache, Report: func(name string, err error) {
+			log.Warn("left out what cannot be read of an archive", "archive", name, "err", err)
+		}},
+		Limits: o.limits(),
+		Pick:   o.capture,
+	})
+	if err != nil {
+		return nil, noArchive(err)
+	}
+	return r, nil
 }
 
 // answer looks one address up.
@@ -66,8 +81,8 @@ func answer(r *archive.Replay, rec *wire.Record, o *options) {
 	}
 }
 
-// batch gives every response in the archives.
-func batch(o *options) (err error) {
+// batch gives every response in the archives, of which stdin may be one.
+func batch(o *options, stdin io.Reader) (err error) {
 	log := filter.Logger(o.stream.Stderr, "fetch", o.stream.Log)
 	tally := filter.NewTally(log)
 	out, closeOut, err := filter.Tee(o.stream.Stdout, o.stream.Tee)
@@ -83,42 +98,47 @@ func batch(o *options) (err error) {
 	w := wire.NewWriter(out)
 	var rec wire.Record
 	var failed error
-	pages := archive.All(paths, archive.Filter{MIME: o.mime, Status: o.status}, o.limits())
-	for page, err := range pages {
-		if page == nil {
-			tally.Skipped["fault"]++
-			log.Warn("left out what cannot be read of an archive", "err", err)
-			if !isFault(err) {
-				failed = err
+	take := archive.Filter{MIME: o.mime, Status: o.status}
+	for _, path := range paths {
+		pages := archive.All([]string{path}, take, o.limits())
+		if path == archive.Input {
+			pages = archive.Stream(stdin, path, take, o.limits())
+		}
+		for page, err := range pages {
+			if page == nil {
+				tally.Skipped["fault"]++
+				log.Warn("left out what cannot be read of an archive", "err", err)
+				if !isFault(err) {
+					failed = err
+				}
+				continue
 			}
-			continue
+			tally.In++
+			rec.Reset()
+			rec.URL, rec.V = page.URL, wire.Version
+			o.fill(&rec, page, err)
+			if err := w.Write(&rec); err != nil {
+				return fmt.Errorf("writing records: %w", err)
+			}
+			tally.Out++
 		}
-		tally.In++
-		rec.Reset()
-		rec.URL, rec.V = page.URL, wire.Version
-		o.fill(&rec, page, err)
-		if err := w.Write(&rec); err != nil {
-			return fmt.Errorf("writing records: %w", err)
-		}
-		tally.Out++
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("writing records: %w", err)
 	}
 	tally.Close()
 	if failed == nil && tally.In == 0 && tally.Skipped["fault"] > 0 {
-		return errors.New("no page could be read from the archives\nhint: -archive takes WARC files, plain or packed by gzip or zstd")
+		return errors.New("no page could be read from the archives\n" + archiveHint)
 	}
 	return failed
 }
 
+const archiveHint = "hint: -archive takes WARC files and ARC files, plain or packed, WACZ files, and directories of them"
+
 // noArchive says what to do about an archive that cannot be opened.
 func noArchive(err error) error {
-	if errors.Is(err, archive.ErrNotWARC) {
-		return fmt.Errorf("opening an archive: %w\nhint: -archive takes WARC files, plain or packed by gzip or zstd", err)
-	}
-	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("opening an archive: %w\nhint: -archive takes a WARC file or a directory of them", err)
+	if errors.Is(err, archive.ErrNotWARC) || errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("opening an archive: %w\n%s", err, archiveHint)
 	}
 	return fmt.Errorf("opening an archive: %w", err)
 }
