@@ -111,8 +111,8 @@
 // # Limitations
 //
 // HTTP/1.1 only, no cookies, no proxies. An archive inside a WACZ that the zip
-// file packs again is left out: it cannot be read in place. A -state is for one run at a time, and a run
-// that is killed leaves that of the run before.
+// file packs again is left out: it cannot be read in place. A -state is for one
+// run at a time, and a run that is killed leaves that of the run before.
 package main
 
 import (
