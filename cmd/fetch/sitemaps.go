@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -65,11 +67,7 @@ func newSitemaps(fetch func(context.Context, *wire.Record) (func(), error), name
 
 // sitemaps asks as f asks for pages, but for any type.
 func (f *fetcher) sitemaps() *sitemaps {
-	o := *f.options
-	o.mime = nil
-	g := &fetcher{options: &o, polite: f.polite, robots: f.robots, web: f.web, warc: f.warc, places: f.places, large: f.large}
-	g.decoders.New, g.tapes.New = f.decoders.New, f.tapes.New
-	return newSitemaps(g.fetch, f.robots.Sitemaps)
+	return newSitemaps(f.anyType().fetch, f.robots.Sitemaps)
 }
 
 // after asks for the sitemaps of the origin of page, which has been asked for, if
@@ -272,6 +270,26 @@ const sitemapsKept = 50_000
 type sitemapsState struct {
 	Version int                  `json:"spoor-sitemaps"`
 	Asked   map[string]time.Time `json:"asked"` // by origin
+}
+
+// loadState reads what the last run knew. Where that cannot be read it is
+// reported, and written over.
+func (s *sitemaps) loadState(dir string, log *slog.Logger, now time.Time) {
+	if dir == "" {
+		return
+	}
+	name := filepath.Join(dir, sitemapsName)
+	if err := read(name, func(f io.Reader) error { return s.load(f, now) }); err != nil {
+		log.Warn("the state cannot be read; beginning without", "file", name, "err", err)
+	}
+}
+
+// saveState writes what the next run is to know.
+func (s *sitemaps) saveState(dir string, now time.Time) error {
+	if dir == "" {
+		return nil
+	}
+	return replace(filepath.Join(dir, sitemapsName), func(f io.Writer) error { return s.save(f, now) })
 }
 
 // load reads which origins were asked not long before now. If there is an error
