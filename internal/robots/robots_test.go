@@ -343,3 +343,12 @@ func BenchmarkDecide(b *testing.B) {
 		r.Decide("http://example.com/public/a/path/of/some/length/index.html?q=1")
 	}
 }
+
+func BenchmarkParseTheWorst(b *testing.B) {
+	data := []byte("user-agent:*\n" + strings.Repeat("allow:/\n", MaxSize/8-2))
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		Parse(data).For("spoor")
+	}
+}
