@@ -1,7 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -32,6 +36,65 @@ func TestWhoeverForbidsACopyIsHeard(t *testing.T) {
 		header := http.Header{"X-Robots-Tag": c.header}
 		if got := forbidden("spoor/0.1", header, c.media, []byte(c.body)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestWhoeverForbidsACopyIsNotArchivedIfSoWished(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			w.Header().Set("X-Robots-Tag", "noarchive")
+		case "/header":
+			w.Header().Set("X-Robots-Tag", "noarchive")
+			fmt.Fprint(w, "<html><p>/header itself")
+		case "/meta":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<meta name=robots content=noarchive><p>/meta itself")
+		default:
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<p>/page itself")
+		}
+	}))
+	defer server.Close()
+	in := fmt.Sprintf("%s/header\n%[1]s/meta\n%[1]s/page\n", server.URL)
+	for _, c := range []struct {
+		flags []string
+		kept  []string
+	}{
+		{nil, []string{"/robots.txt", "/header", "/meta", "/page"}},
+		{[]string{"-noarchive"}, []string{"/robots.txt", "/page"}},
+	} {
+		dir := t.TempDir()
+		recs, log, err := fetchAll(t, in, slices.Concat([]string{"-allow-private", "-delay", "0s", "-warc", filepath.Join(dir, "x")}, c.flags)...)
+		if err != nil || len(recs) != 3 {
+			t.Fatalf("%v: %s", err, log)
+		}
+		names, _ := filepath.Glob(filepath.Join(dir, "*.warc.gz"))
+		if len(names) != 1 {
+			t.Fatal(names)
+		}
+		warc := string(unpack(t, names[0]))
+		for _, path := range []string{"/robots.txt", "/header", "/meta", "/page"} {
+			want := slices.Contains(c.kept, path)
+			response := "WARC-Type: response\r\n"
+			kept := false
+			for record := range strings.SplitSeq(warc, "WARC/1.1\r\n") {
+				if strings.Contains(record, response) && strings.Contains(record, "WARC-Target-URI: "+server.URL+path+"\r\n") {
+					kept = true
+				}
+			}
+			if kept != want {
+				t.Errorf("%v: %s is in the archive: %v", c.flags, path, kept)
+			}
+		}
+		if forbidden := strings.Count(warc, "noarchive: "); c.flags != nil && (forbidden != 2 || strings.Contains(warc, "/meta itself")) {
+			t.Errorf("%d reasons are told", forbidden)
+		}
+		for _, rec := range recs {
+			if rec.Body == "" || rec.Digest == "" {
+				t.Errorf("%v: %s has no body or no digest", c.flags, rec.URL)
+			}
 		}
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -366,5 +369,78 @@ func TestSitemapsAreRememberedForADay(t *testing.T) {
 	}
 	if !s.begin("http://new.example", now) {
 		t.Error("it is not the oldest that is forgotten")
+	}
+}
+
+func TestALiveSiteIsAskedForItsSitemaps(t *testing.T) {
+	asked := make(chan string, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Path
+		host := "http://" + r.Host
+		switch r.URL.Path {
+		case "/robots.txt":
+			fmt.Fprintf(w, "Sitemap: %s/index.xml.gz\nUser-agent: *\nDisallow: /secret\n", host)
+		case "/index.xml.gz":
+			w.Header().Set("Content-Type", "application/octet-stream")
+			z := gzip.NewWriter(w)
+			fmt.Fprintf(z, "<sitemapindex><sitemap><loc>%s/moved.txt</loc></sitemap><sitemap><loc>%[1]s/secret.xml</loc></sitemap></sitemapindex>", host)
+			z.Close()
+		case "/moved.txt":
+			http.Redirect(w, r, "/list", http.StatusFound)
+		case "/list":
+			w.Header().Set("Content-Type", "text/plain")
+			fmt.Fprintf(w, "%s/one\nhttp://other.example/\n", host)
+		default:
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<p>a page")
+		}
+	}))
+	defer server.Close()
+	paths := func() (all []string) {
+		for len(asked) > 0 {
+			all = append(all, <-asked)
+		}
+		return all
+	}
+	page := fmt.Sprintf(`{"url":"%s/page","generation":3,"depth":2}`+"\n%[1]s/page/2\n", server.URL)
+	dir := t.TempDir()
+	args := []string{"-allow-private", "-delay", "0s", "-j", "1", "-sitemaps", "-state", filepath.Join(dir, "state"), "-warc", filepath.Join(dir, "x")}
+	recs, log, err := fetchAll(t, page, args...)
+	if err != nil || !strings.Contains(log, "in=2 out=5 error_robots=1 sitemaps=3") {
+		t.Fatalf("%v: %s", err, log)
+	}
+	if want := []string{"/robots.txt", "/page", "/index.xml.gz", "/moved.txt", "/list", "/page/2"}; !slices.Equal(paths(), want) {
+		t.Errorf("asked for something else than %q", want)
+	}
+	var got []string
+	for _, rec := range recs {
+		line := fmt.Sprintf("%s %d %s %d/%d via %q links %q %t", rec.URL, rec.StatusCode, rec.Operator, rec.Generation, rec.Depth,
+			rec.Via, links(rec), rec.Body+rec.BodyBase64 != "")
+		got = append(got, strings.ReplaceAll(line, server.URL, ""))
+		if (rec.WARCFilename == "") != (rec.Error != "") {
+			t.Errorf("%s is in %q", rec.URL, rec.WARCFilename)
+		}
+	}
+	want := []string{
+		`/page 200  3/2 via "" links [] true`,
+		`/index.xml.gz 200 sitemap 3/2 via "/robots.txt" links [] false`,
+		`/moved.txt 200 sitemap 3/2 via "/index.xml.gz" links ["/one"] false`,
+		`/secret.xml 0 sitemap 3/2 via "/index.xml.gz" links [] false`,
+		`/page/2 200  0/0 via "" links [] true`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+
+	// The next run, on the same day.
+	if recs, _, err := fetchAll(t, page, args...); err != nil || len(recs) != 2 {
+		t.Errorf("%d records of the second run, %v", len(recs), err)
+	}
+	if got, want := paths(), []string{"/page", "/page/2"}; !slices.Equal(got, want) {
+		t.Errorf("the second run asked for %q", got)
+	}
+	// Nobody is asked unasked.
+	if recs, log, err := fetchAll(t, page, "-allow-private", "-delay", "0s"); err != nil || len(recs) != 2 || strings.Contains(log, "sitemaps") {
+		t.Errorf("%d records without -sitemaps, %v: %s", len(recs), err, log)
 	}
 }
