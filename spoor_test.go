@@ -27,7 +27,7 @@ var ci = os.Getenv("CI") == "true"
 var workshop string
 
 func TestMain(m *testing.M) {
-	testscript.Main(inWorkshop{m}, map[string]func(){"killafter": killafter, "status": status})
+	testscript.Main(inWorkshop{m}, map[string]func(){"killafter": killafter, "status": status, "httploop": httpLoop})
 }
 
 type inWorkshop struct{ *testing.M }

@@ -1,0 +1,261 @@
+package spoor_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"spoor/internal/gosite"
+)
+
+// livePages is how many pages a run of BenchmarkLiveFetch gets.
+const livePages = 1000
+
+// BenchmarkLiveFetch gets the same pages from the same server on loopback by our
+// fetch, by the programs of others, and by a bare loop over net/http, each a
+// process of its own. The pages are those of the shared data's modern web, or of
+// the documentation of the Go tree, each made unlike all others, so that no
+// archive leaves one out, and are served as they are or in gzip. wget writes WARC,
+// which wget2 cannot; it writes files.
+//
+// KiB/page is what is served on average, pages/s by the wall, cpu-s/1000 the
+// processor time, of user and system, that a thousand pages cost the client.
+func BenchmarkLiveFetch(b *testing.B) {
+	bin, err := build()
+	if err != nil {
+		b.Fatalf("building the commands: %v", err)
+	}
+	fetch := filepath.Join(bin, "fetch")
+	clients := []struct {
+		name    string
+		command []string
+	}{
+		{"fetch+warc", []string{fetch, "-allow-private", "-delay", "0s", "-warc", "crawl", "addresses"}},
+		{"fetch", []string{fetch, "-allow-private", "-delay", "0s", "addresses"}},
+		{"wget+warc", []string{"wget", "-q", "-O", os.DevNull, "--warc-file=crawl", "-i", "addresses"}},
+		{"wget2", []string{"wget2", "-q", "--max-threads=32", "-i", "addresses"}},
+		{"nethttp", []string{"httploop", "addresses"}},
+	}
+	for _, coding := range []string{"identity", "gzip"} {
+		b.Run(coding, func(b *testing.B) {
+			server := serveRaw(b, realPages(b, bin), coding)
+			for _, c := range clients {
+				b.Run(c.name, func(b *testing.B) {
+					if _, err := exec.LookPath(c.command[0]); err != nil {
+						b.Skipf("%s is missing", c.command[0])
+					}
+					server.run(b, c.command)
+				})
+			}
+		})
+	}
+}
+
+// run lets a client get the pages, again and again.
+func (s *rawServer) run(b *testing.B, command []string) {
+	if s.coding == "gzip" && command[0] == "wget" {
+		command = append([]string{"wget", "--compression=auto"}, command[1:]...)
+	}
+	var cpu time.Duration
+	for b.Loop() {
+		b.StopTimer()
+		dir := b.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "addresses"), []byte(s.addresses), 0o666); err != nil {
+			b.Fatal(err)
+		}
+		cmd := exec.Command(command[0], command[1:]...)
+		cmd.Dir = dir
+		var words bytes.Buffer
+		cmd.Stderr = &words
+		s.served.Store(0)
+		b.StartTimer()
+		if err := cmd.Run(); err != nil {
+			b.Fatalf("%v\n%s", err, words.String())
+		}
+		if n := s.served.Load(); n != livePages {
+			b.Fatalf("%s got %d pages of %d\n%s", command[0], n, livePages, words.String())
+		}
+		cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	}
+	n := float64(livePages * b.N)
+	b.ReportMetric(float64(s.bytes)/livePages/1024, "KiB/page")
+	b.ReportMetric(n/b.Elapsed().Seconds(), "pages/s")
+	b.ReportMetric(1000*cpu.Seconds()/n, "cpu-s/1000")
+	b.ReportMetric(0, "ns/op")
+}
+
+// realPages are livePages pages.
+func realPages(b *testing.B, bin string) (pages []string) {
+	b.Helper()
+	var some []string
+	if dir := shared(); dir != "" {
+		some = archivedPages(b, bin, filepath.Join(dir, "webs", "modern.warc.gz"))
+	} else {
+		some = goPages(b)
+	}
+	for i := range livePages {
+		pages = append(pages, some[i%len(some)]+"<!-- "+strconv.Itoa(i)+" -->")
+	}
+	return pages
+}
+
+// archivedPages are the pages in an archive.
+func archivedPages(b *testing.B, bin, file string) (pages []string) {
+	b.Helper()
+	cmd := exec.Command(filepath.Join(bin, "fetch"), "-archive", file, "-cache", b.TempDir(), "-all")
+	out, err := cmd.Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var page struct{ Body string }
+		if err := d.Decode(&page); err == io.EOF {
+			return pages
+		} else if err != nil {
+			b.Fatal(err)
+		}
+		pages = append(pages, page.Body)
+	}
+}
+
+// goPages are pages of the documentation of the Go tree.
+func goPages(b *testing.B) (pages []string) {
+	b.Helper()
+	tree, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		b.Fatal(err)
+	}
+	site, err := gosite.New(os.DirFS(strings.TrimSpace(string(tree))))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, p := range site.Pages()[:livePages] {
+		w := httptest.NewRecorder()
+		site.ServeHTTP(w, httptest.NewRequest(http.MethodGet, p.Path, nil))
+		pages = append(pages, w.Body.String())
+	}
+	return pages
+}
+
+// A rawServer writes answers that were made beforehand, so that it costs the
+// measured little: GET over HTTP/1.1, and 404 for what it has not.
+type rawServer struct {
+	coding    string
+	answers   map[string][]byte // by path
+	addresses string            // a line each
+	bytes     int               // of all pages
+	served    atomic.Int64
+}
+
+// serveRaw serves the pages in a coding for the length of a benchmark.
+func serveRaw(b *testing.B, pages []string, coding string) *rawServer {
+	b.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := &rawServer{coding: coding, answers: map[string][]byte{}}
+	var addresses strings.Builder
+	for i, page := range pages {
+		path, head := fmt.Sprintf("/%d", i), ""
+		if coding != "identity" {
+			head, page = "Content-Encoding: "+coding+"\r\n", encode(coding, page)
+		}
+		s.answers[path] = fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n%sContent-Length: %d\r\n\r\n%s", head, len(page), page)
+		s.bytes += len(page)
+		fmt.Fprintf(&addresses, "http://%s%s\n", l.Addr(), path)
+	}
+	s.addresses = addresses.String()
+	var connections sync.WaitGroup
+	connections.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			connections.Go(func() { s.answer(conn) })
+		}
+	})
+	b.Cleanup(func() {
+		l.Close()
+		connections.Wait()
+	})
+	return s
+}
+
+// answer answers the requests of a connection.
+func (s *rawServer) answer(conn net.Conn) {
+	defer conn.Close()
+	for in := bufio.NewReader(conn); ; {
+		request, err := in.ReadString('\n')
+		for line := request; err == nil && strings.TrimRight(line, "\r\n") != ""; {
+			line, err = in.ReadString('\n')
+		}
+		if err != nil {
+			return
+		}
+		path, _, _ := strings.Cut(strings.TrimPrefix(request, "GET "), " ")
+		answer, found := s.answers[path]
+		if !found {
+			answer = []byte("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+		}
+		if _, err := conn.Write(answer); err != nil {
+			return
+		}
+		if found {
+			s.served.Add(1)
+		}
+	}
+}
+
+// httpLoop is the program of that name: it gets the addresses in a file, 32 at a
+// time, with nothing but net/http.
+func httpLoop() {
+	text, err := os.ReadFile(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}
+	addresses := make(chan string)
+	var failed atomic.Bool
+	var loops sync.WaitGroup
+	for range 32 {
+		loops.Go(func() {
+			for address := range addresses {
+				resp, err := client.Get(address)
+				if err == nil {
+					_, err = io.Copy(io.Discard, resp.Body)
+					resp.Body.Close()
+				}
+				if err != nil {
+					fmt.Fprintln(os.Stderr, err)
+					failed.Store(true)
+				}
+			}
+		})
+	}
+	for address := range strings.FieldsSeq(string(text)) {
+		addresses <- address
+	}
+	close(addresses)
+	loops.Wait()
+	if failed.Load() {
+		os.Exit(1)
+	}
+}
