@@ -87,20 +87,28 @@ func mustParse(s string) weburl.URL {
 
 func TestAHostIsAskedOneThingAtATimeAndRestsInBetween(t *testing.T) {
 	for _, c := range []struct {
-		name               string
-		delay, took, crawl time.Duration
-		want               time.Duration
+		name        string
+		tr          *Transport
+		took, crawl time.Duration
+		want        time.Duration
 	}{
-		{"two seconds at least", DefaultDelay, 10 * time.Millisecond, 0, 2 * time.Second},
-		{"five times as long as it took", DefaultDelay, 3 * time.Second, 0, 15 * time.Second},
-		{"but no longer than a minute", DefaultDelay, 50 * time.Second, 0, time.Minute},
-		{"as long as robots.txt asks", DefaultDelay, time.Second, 20 * time.Second, 20 * time.Second},
-		{"but no longer than a minute for that either", DefaultDelay, time.Second, time.Hour, time.Minute},
-		{"longer than a minute if the user says so", 5 * time.Minute, time.Second, 0, 5 * time.Minute},
+		{"two seconds at least", &Transport{Delay: DefaultDelay}, 10 * time.Millisecond, 0, 2 * time.Second},
+		{"five times as long as it took", &Transport{Delay: DefaultDelay}, 3 * time.Second, 0, 15 * time.Second},
+		{"but no longer than a minute", &Transport{Delay: DefaultDelay}, 50 * time.Second, 0, time.Minute},
+		{"as long as robots.txt asks", &Transport{Delay: DefaultDelay}, time.Second, 20 * time.Second, 20 * time.Second},
+		{"but no longer than a minute for that either", &Transport{Delay: DefaultDelay}, time.Second, time.Hour, time.Minute},
+		{"longer than a minute if the user says so", &Transport{Delay: 5 * time.Minute}, time.Second, 0, 5 * time.Minute},
+		{"another multiple", &Transport{Delay: DefaultDelay, Slowness: 1.5}, 3 * time.Second, 0, 4500 * time.Millisecond},
+		{"no multiple", &Transport{Delay: DefaultDelay, Slowness: -1}, 50 * time.Second, 0, 2 * time.Second},
+		{"an absurd multiple", &Transport{Delay: DefaultDelay, Slowness: 1e300}, time.Second, 0, time.Minute},
+		{"another bound", &Transport{Delay: DefaultDelay, MaxDelay: 10 * time.Second}, 3 * time.Second, 20 * time.Second, 10 * time.Second},
+		{"a bound below the delay", &Transport{Delay: DefaultDelay, MaxDelay: time.Second}, 3 * time.Second, 20 * time.Second, 2 * time.Second},
+		{"a higher bound", &Transport{Delay: DefaultDelay, MaxDelay: time.Hour}, time.Second, 5 * time.Minute, 5 * time.Minute},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := &web{took: c.took}
-			tr := &Transport{Base: w, Delay: c.delay}
+			tr := c.tr
+			tr.Base = w
 			tr.SetCrawlDelay("a.test", c.crawl)
 			var wg sync.WaitGroup
 			for range 5 {

@@ -1,0 +1,430 @@
+package polite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A start is when a request began.
+type start struct {
+	host string
+	at   time.Duration // since the first of all
+}
+
+// starts are the beginnings of all requests, in order.
+func (w *web) starts() []start {
+	var all []start
+	first := time.Time{}
+	for host, times := range w.asked {
+		for i := 0; i < len(times); i += 2 {
+			if first.IsZero() || times[i].Before(first) {
+				first = times[i]
+			}
+			all = append(all, start{host, time.Duration(times[i].UnixNano())})
+		}
+	}
+	for i := range all {
+		all[i].at -= time.Duration(first.UnixNano())
+	}
+	slices.SortFunc(all, func(a, b start) int { return int(a.at - b.at) })
+	return all
+}
+
+func TestARateOverAllHostsIsKeptExactlyAndSharedFairly(t *testing.T) {
+	for _, c := range []struct {
+		rate, delay, took time.Duration // the rate as what lies between two requests
+		hosts, each       int
+	}{
+		{250 * time.Millisecond, DefaultDelay, 10 * time.Millisecond, 20, 10}, // the rate is what holds up
+		{time.Millisecond, 0, 5 * time.Millisecond, 200, 5},
+		{time.Second, time.Millisecond, 3 * time.Millisecond, 7, 7},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &web{took: c.took}
+			tr := &Transport{Base: w, Delay: c.delay, Slowness: -1, Rate: 1 / c.rate.Seconds()}
+			var wg sync.WaitGroup
+			for h := range c.hosts {
+				wg.Go(func() { // as a crawl does: one after another
+					for range c.each {
+						if _, err := get(t.Context(), tr, fmt.Sprintf("http://%03d.test/", h)); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+			wg.Wait()
+			asked := map[string]int{}
+			for i, s := range w.starts() {
+				if want := time.Duration(i) * c.rate; s.at != want {
+					t.Fatalf("%v: request %d began at %v, want %v", c.rate, i, s.at, want)
+				}
+				asked[s.host]++
+				if round := i/c.hosts + 1; asked[s.host] > round {
+					t.Fatalf("%v: %s was asked %d times in round %d", c.rate, s.host, asked[s.host], round)
+				}
+			}
+		})
+	}
+}
+
+func TestARateMakesUpForNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &web{}
+		tr := &Transport{Base: w, Rate: 10}
+		ask := func(n int) {
+			var wg sync.WaitGroup
+			for i := range n {
+				wg.Go(func() { get(t.Context(), tr, fmt.Sprintf("http://%d.test/", i)) })
+			}
+			wg.Wait()
+		}
+		ask(3)
+		time.Sleep(time.Hour) // in which nobody asks
+		ask(3)
+		var got []time.Duration
+		for _, s := range w.starts() {
+			got = append(got, s.at)
+		}
+		const ms = time.Millisecond
+		again := 200*ms + time.Hour
+		if want := []time.Duration{0, 100 * ms, 200 * ms, again, again + 100*ms, again + 200*ms}; !slices.Equal(got, want) {
+			t.Errorf("began at %v, want %v", got, want)
+		}
+	})
+}
+
+func TestAHostThatRestsTakesNobodysTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &web{}
+		tr := &Transport{Base: w, Delay: time.Millisecond, Rate: 1}
+		tr.SetCrawlDelay("slow.test", 20*time.Second+500*time.Millisecond)
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() { get(t.Context(), tr, "http://slow.test/") })
+		}
+		for range 60 {
+			wg.Go(func() { get(t.Context(), tr, "http://quick.test/") })
+		}
+		wg.Wait()
+		starts := w.starts()
+		for i, s := range starts {
+			if want := time.Duration(i) * time.Second; s.at != want {
+				t.Errorf("request %d, to %s, began at %v, want %v", i, s.host, s.at, want)
+			}
+		}
+	})
+}
+
+func TestWhoeverGivesUpLeavesTheTurnToTheNext(t *testing.T) {
+	for _, delay := range []time.Duration{0, time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &web{}
+			tr := &Transport{Base: w, Delay: delay, Rate: 0.1}
+			ctx, cancel := context.WithCancelCause(t.Context())
+			bored := errors.New("bored")
+			var wg sync.WaitGroup
+			for i, ctx := range []context.Context{t.Context(), ctx, t.Context(), ctx, t.Context()} {
+				wg.Go(func() {
+					_, err := get(ctx, tr, fmt.Sprintf("http://%d.test/", i))
+					if ctx.Err() != nil && !errors.Is(err, bored) || ctx.Err() == nil && err != nil {
+						t.Errorf("request %d: %v", i, err)
+					}
+				})
+				synctest.Wait() // they queue in this order
+			}
+			time.Sleep(3 * time.Second)
+			cancel(bored)
+			wg.Wait()
+			want := []start{{"0.test", 0}, {"2.test", 10 * time.Second}, {"4.test", 20 * time.Second}}
+			if got := w.starts(); !slices.Equal(got, want) {
+				t.Errorf("began %v, want %v", got, want)
+			}
+			if until := tr.HeldUntil("1.test"); !until.IsZero() {
+				t.Errorf("a host was blamed for our impatience until %v", until)
+			}
+		})
+	}
+}
+
+func TestARequestThatIsGivenUpBeforeItBeginsIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for _, tr := range []*Transport{{Delay: time.Second}, {Rate: 1}, {Delay: time.Second, Rate: 1}, {HostRate: 1}} {
+			w := &web{}
+			tr.Base = w
+			if _, err := get(ctx, tr, "http://a.test/"); !errors.Is(err, context.Canceled) || len(w.asked) != 0 {
+				t.Errorf("%v, asked %v", err, w.asked)
+			}
+			if _, err := get(t.Context(), tr, "http://a.test/"); err != nil {
+				t.Errorf("the turn was lost: %v", err)
+			}
+		}
+	})
+}
+
+func TestARatePerHostIsKept(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		delay, took, want time.Duration // between the beginnings of two requests
+		rate              float64
+	}{
+		{"without a delay", 0, 10 * time.Millisecond, 500 * time.Millisecond, 2},
+		{"the delay is longer", time.Second, 10 * time.Millisecond, 1010 * time.Millisecond, 2},
+		{"the delay is shorter", time.Second, 10 * time.Millisecond, 4 * time.Second, 0.25},
+		{"the host is slow", 0, 300 * time.Millisecond, 1800 * time.Millisecond, 2},
+		{"rarer than the longest pause", time.Second, 0, 100 * time.Second, 0.01},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &web{took: c.took}
+			tr := &Transport{Base: w, Delay: c.delay, HostRate: c.rate}
+			var wg sync.WaitGroup
+			for range 4 {
+				wg.Go(func() { get(t.Context(), tr, "http://a.test/") })
+				wg.Go(func() { get(t.Context(), tr, "http://b.test/") })
+			}
+			wg.Wait()
+			if w.worst != 1 {
+				t.Errorf("%s: %d requests at once", c.name, w.worst)
+			}
+			for host, times := range w.asked {
+				for i := 2; i < len(times); i += 2 {
+					if got := times[i].Sub(times[i-2]); got != c.want {
+						t.Errorf("%s: %s was asked after %v, want %v", c.name, host, got, c.want)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestRatesThatAreNoBounds(t *testing.T) {
+	for rate, want := range map[float64]time.Duration{
+		0: 0, -1: 0, math.NaN(): 0, math.Inf(-1): 0, math.Inf(1): 0, 1e12: 0,
+		4: 250 * time.Millisecond, 1e-300: MaxBackoff, 1e9: 1,
+	} {
+		if got := interval(rate); got != want {
+			t.Errorf("%v a second is every %v, want %v", rate, got, want)
+		}
+	}
+}
+
+func TestEveryFailureOfTheServerHoldsTheHost(t *testing.T) {
+	for _, c := range []struct {
+		status     int
+		retryAfter string // a duration in seconds, or "+" and one that makes a date
+		want       time.Duration
+		failures   int
+	}{
+		{200, "", 0, 0},
+		{200, "100", 0, 0}, // of an answer that is none to a failure it means nothing
+		{301, "100", 0, 0},
+		{404, "", 0, 0},
+		{403, "100", 100 * time.Second, 0}, // nothing failed, but the host asks
+		{413, "+100", 100 * time.Second, 0},
+		{429, "", FirstBackoff, 1},
+		{429, "600", 600 * time.Second, 1},
+		{429, "+600", 600 * time.Second, 1},
+		{429, "3", FirstBackoff, 1}, // the longer counts
+		{500, "", FirstBackoff, 1},
+		{501, "", FirstBackoff, 1},
+		{502, "", FirstBackoff, 1},
+		{503, "", FirstBackoff, 1},
+		{503, "7200", 2 * time.Hour, 1},
+		{503, "+7200", 2 * time.Hour, 1},
+		{504, "", FirstBackoff, 1},
+		{599, "", FirstBackoff, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			header, when := http.Header{}, time.Time{}
+			w := &web{took: 3 * time.Second, answer: func(*url.URL) (*http.Response, error) {
+				if s, isDate := strings.CutPrefix(c.retryAfter, "+"); isDate {
+					d, _ := time.ParseDuration(s + "s")
+					when = time.Now().Add(d)
+					header.Set("Retry-After", when.UTC().Format(http.TimeFormat))
+				} else if s != "" {
+					header.Set("Retry-After", s)
+				}
+				return &http.Response{StatusCode: c.status, Header: header, Body: io.NopCloser(&lazy{5 * time.Second})}, nil
+			}}
+			tr := &Transport{Base: w, Delay: DefaultDelay}
+			if _, err := get(t.Context(), tr, "http://a.test/"); err != nil {
+				t.Fatal(err)
+			}
+			until := tr.HeldUntil("a.test")
+			switch held := time.Until(until); {
+			case c.want == 0:
+				if !until.IsZero() {
+					t.Errorf("%d %s: held for %v", c.status, c.retryAfter, held)
+				}
+			case c.want == FirstBackoff: // from the end of the visit
+				if held < FirstBackoff*9/10 || held > FirstBackoff*11/10 {
+					t.Errorf("%d %s: held for %v, want about %v", c.status, c.retryAfter, held, c.want)
+				}
+			default: // from the beginning of the answer, five seconds ago
+				if held != c.want-5*time.Second {
+					t.Errorf("%d %s: held for %v, want %v less 5s", c.status, c.retryAfter, held, c.want)
+				}
+			}
+			if !when.IsZero() && !until.Equal(when) {
+				t.Errorf("%d: held until %v, want %v", c.status, until, when)
+			}
+			if got := tr.hosts["a.test"].failures; got != c.failures {
+				t.Errorf("%d: %d failures", c.status, got)
+			}
+		})
+	}
+}
+
+// lazy is a body that ends after a while.
+type lazy struct{ d time.Duration }
+
+func (l *lazy) Read([]byte) (int, error) { time.Sleep(l.d); return 0, io.EOF }
+
+func TestAHoldThatWasAskedForOutlivesTheProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &web{answer: func(*url.URL) (*http.Response, error) {
+			return &http.Response{StatusCode: 403, Header: http.Header{"Retry-After": {"3600"}}}, nil
+		}}
+		first := live(t, w, left{})
+		get(t.Context(), first.Transport, "http://a.test/")
+		second := live(t, w, first.save(t))
+		if held := time.Until(second.HeldUntil("a.test")); held != time.Hour {
+			t.Errorf("held for %v", held)
+		}
+		time.Sleep(time.Hour)
+		if third := live(t, w, first.save(t)); len(third.hosts) != 0 {
+			t.Error("what has ended is remembered")
+		}
+	})
+}
+
+func TestTheJitterIsWithinATenthAndUsesIt(t *testing.T) {
+	tr := &Transport{Seed: 1}
+	for n := 1; n <= 13; n++ {
+		base := min(FirstBackoff<<(n-1), MaxBackoff)
+		least, most := 2.0, 0.0
+		for i := range 2000 {
+			ratio := float64(tr.backoff(fmt.Sprint(i), n)) / float64(base)
+			least, most = min(least, ratio), max(most, ratio)
+		}
+		if least < 1-Jitter || most > 1+Jitter || least > 1-0.98*Jitter || most < 1+0.98*Jitter {
+			t.Errorf("failure %d: from %.4f to %.4f of %v", n, least, most, base)
+		}
+	}
+	if a, b := tr.backoff("a.test", 3), (&Transport{Seed: 1}).backoff("a.test", 3); a != b {
+		t.Errorf("the same seed gives %v and %v", a, b)
+	}
+}
+
+func TestACrawlDelayThatIsClampedIsToldOnceAHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		told := map[string]int{}
+		tr := &Transport{Base: &web{}, Delay: DefaultDelay, MaxDelay: 30 * time.Second}
+		tr.Clamped = func(host string, asked, granted time.Duration) {
+			mu.Lock()
+			defer mu.Unlock()
+			told[fmt.Sprint(host, " ", asked, " ", granted)]++
+			tr.HeldUntil(host) // it may look at what it is told about
+		}
+		var wg sync.WaitGroup
+		for range 10 {
+			wg.Go(func() {
+				tr.SetCrawlDelay("slow.test", 300*time.Second)
+				tr.SetCrawlDelay("just.test", 30*time.Second)
+				tr.SetCrawlDelay("quick.test", 0)
+			})
+		}
+		wg.Wait()
+		if len(told) != 1 || told["slow.test 5m0s 30s"] != 1 {
+			t.Errorf("told %v", told)
+		}
+		(&Transport{Delay: DefaultDelay}).SetCrawlDelay("slow.test", time.Hour) // and nobody need listen
+	})
+}
+
+func TestACrawlDelayCountsFromTheVisitThatTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &web{answer: func(u *url.URL) (*http.Response, error) {
+			if u.Path == "/robots.txt" {
+				return text("User-agent: *\nCrawl-delay: 20\n")
+			}
+			return text("")
+		}}
+		l := live(t, w, left{})
+		var wg sync.WaitGroup
+		wg.Go(func() { l.ask(t, "http://a.test/1") })
+		synctest.Wait()
+		wg.Go(func() { get(t.Context(), l.Transport, "http://a.test/2") }) // waits already, for less
+		wg.Wait()
+		times := w.asked["a.test"]
+		for i := 2; i < len(times); i += 2 {
+			if got := times[i].Sub(times[i-1]); got != 20*time.Second {
+				t.Errorf("request %d came after %v", i/2, got)
+			}
+		}
+	})
+}
+
+func TestWaitingAtOurEndDoesNotMakeAHostSlow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &web{took: time.Second}
+		crowded := roundTripper(func(req *http.Request) (*http.Response, error) {
+			time.Sleep(10 * time.Second) // for a place
+			Begin(req.Context())
+			return w.RoundTrip(req)
+		})
+		tr := &Transport{Base: crowded, Delay: DefaultDelay, HostRate: 0.1}
+		for range 3 {
+			if _, err := get(t.Context(), tr, "http://a.test/"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		times := w.asked["a.test"]
+		for i := 2; i < len(times); i += 2 {
+			// 9 s after the end, which is 10 s after the beginning, it may wait for a place.
+			if got := times[i].Sub(times[i-1]); got != 19*time.Second {
+				t.Errorf("request %d came after %v", i/2, got)
+			}
+		}
+	})
+	Begin(t.Context()) // without a transport it does nothing
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+func BenchmarkRoundTrip(b *testing.B) {
+	for name, tr := range map[string]*Transport{
+		"without a delay": {},
+		"politely":        {Delay: 1, Slowness: -1},
+	} {
+		b.Run(name, func(b *testing.B) {
+			tr.Base = roundTripper(func(*http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}, nil
+			})
+			req := NewRequest(b.Context(), mustParse("http://a.test/"))
+			b.ReportAllocs()
+			for b.Loop() {
+				resp, err := tr.RoundTrip(req)
+				if err != nil {
+					b.Fatal(err)
+				}
+				resp.Body.Close()
+			}
+		})
+	}
+}
