@@ -4,13 +4,15 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/base32"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"hash/crc32"
 	"strconv"
 	"time"
 
-	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -18,11 +20,6 @@ const (
 	// level is of gzip. Level 6 is where klauspost's deflate is as small as that
 	// of the standard library to within 3 %, at more than twice its speed.
 	level = 6
-
-	// denseLevel is for bodies that are compressed already. Level 1 looks at them
-	// hardly at all, makes them no larger than level 6 would, and still packs the
-	// header in front of them.
-	denseLevel = 1
 
 	warcVersion = "WARC/1.1\r\n"
 	warcDate    = "2006-01-02T15:04:05.000Z"
@@ -78,16 +75,18 @@ func (b *buffer) Write(p []byte) (int, error) {
 // An encoder packs the records of one exchange, each into a member of its own.
 type encoder struct {
 	digester
-	hash        hash.Hash
-	gzip, dense *gzip.Writer  // nil for zstd
-	zstd        *zstd.Encoder // shared with other encoders
+	hash    hash.Hash
+	deflate *flate.Writer // nil for zstd
+	zstd    *zstd.Encoder // shared with other encoders
 
-	out     buffer  // members
-	head    []byte  // of a record
-	block   []byte  // of warc-fields
-	whole   []byte  // record to become a frame
-	payload []byte  // digest of the payload, as bytes
-	text    []byte  // of a digest
+	out   buffer // members
+	head  []byte // of a record
+	block []byte // of warc-fields
+	whole []byte // record to become a frame
+	sum   []byte // of a block, or of an address
+
+	payload []byte  // digest of the payload,
+	digest  string  // and with its label
 	ids     [3]uuid // of the records
 }
 
@@ -96,8 +95,7 @@ type encoder struct {
 func newEncoder(d digester, frames *zstd.Encoder) *encoder {
 	e := &encoder{digester: d, hash: d.new(), zstd: frames}
 	if frames == nil {
-		e.gzip, _ = gzip.NewWriterLevel(&e.out, level) // fails only for levels that do not exist
-		e.dense, _ = gzip.NewWriterLevel(&e.out, denseLevel)
+		e.deflate, _ = flate.NewWriter(&e.out, level) // fails only for levels that do not exist
 	}
 	return e
 }
@@ -122,17 +120,13 @@ func (e *encoder) reset() {
 	e.out = e.out[:0]
 }
 
-// digest sets the digest of the payload.
-func (e *encoder) digest(body []byte) {
+// take sets the digest of the payload.
+func (e *encoder) take(body []byte) {
 	e.hash.Reset()
 	e.hash.Write(body)
 	e.payload = e.hash.Sum(e.payload[:0])
-}
-
-// payloadDigest is the digest of the payload with its label.
-func (e *encoder) payloadDigest() string {
-	e.text = e.append(append(e.text[:0], e.label...), e.payload)
-	return string(e.text)
+	e.sum = e.append(append(e.sum[:0], e.label...), e.payload)
+	e.digest = string(e.sum)
 }
 
 // start begins the header of a record.
@@ -162,29 +156,65 @@ func (e *encoder) end(media string, head, body []byte) {
 	e.hash.Reset()
 	e.hash.Write(head)
 	e.hash.Write(body)
-	var sum [sha256.Size]byte
+	e.sum = e.hash.Sum(e.sum[:0])
 	e.head = append(append(e.head, "WARC-Block-Digest: "...), e.label...)
-	e.head = append(e.append(e.head, e.hash.Sum(sum[:0])), "\r\n"...)
+	e.head = append(e.append(e.head, e.sum), "\r\n"...)
 	e.field("Content-Type", media)
 	e.head = append(e.head, "Content-Length: "...)
 	e.head = append(strconv.AppendInt(e.head, int64(len(head)+len(body)), 10), "\r\n\r\n"...)
-
-	const end = "\r\n\r\n"
 	if e.zstd != nil {
-		e.whole = append(append(append(append(e.whole[:0], e.head...), head...), body...), end...)
+		e.whole = append(append(append(append(e.whole[:0], e.head...), head...), body...), recordEnd...)
 		e.out = e.zstd.EncodeAll(e.whole, e.out)
 		return
 	}
-	z := e.gzip
-	if dense(body) {
-		z = e.dense
+	e.member(head, body)
+}
+
+var recordEnd = []byte("\r\n\r\n")
+
+// member packs the record as a gzip member (RFC 1952). A body that is compressed
+// already is stored, in the deflate blocks for it (RFC 1951, section 3.2.4):
+// what stands before it is text and is packed all the same.
+func (e *encoder) member(head, body []byte) {
+	const system = 255 // unknown
+	e.out = append(e.out, gzipMagic[0], gzipMagic[1], gzipMagic[2], 0, 0, 0, 0, 0, 0, system)
+	e.deflate.Reset(&e.out)
+	var sum uint32
+	size := 0
+	for _, part := range [...][]byte{e.head, head, body, recordEnd} {
+		sum = crc32.Update(sum, crc32.IEEETable, part)
+		size += len(part)
 	}
-	z.Reset(&e.out)
-	z.Write(e.head) // into memory: cannot fail
-	z.Write(head)
-	z.Write(body)
-	z.Write([]byte(end))
-	z.Close()
+	e.deflate.Write(e.head) // into memory: cannot fail
+	e.deflate.Write(head)
+	if dense(body) {
+		e.deflate.Flush() // to the end of a byte
+		const most = 1<<16 - 1
+		for len(body) > 0 {
+			n := min(len(body), most)
+			e.stored(false, body[:n])
+			body = body[n:]
+		}
+		e.stored(true, recordEnd)
+	} else {
+		e.deflate.Write(body)
+		e.deflate.Write(recordEnd)
+		e.deflate.Close()
+	}
+	e.out = binary.LittleEndian.AppendUint32(e.out, sum)
+	e.out = binary.LittleEndian.AppendUint32(e.out, uint32(size))
+}
+
+// stored appends a deflate block of bytes as they are.
+func (e *encoder) stored(last bool, b []byte) {
+	final := byte(0)
+	if last {
+		final = 1
+	}
+	e.out = append(e.out, final)
+	e.out = binary.LittleEndian.AppendUint16(e.out, uint16(len(b)))
+	e.out = binary.LittleEndian.AppendUint16(e.out, ^uint16(len(b)))
+	e.out = append(e.out, b...)
 }
 
 // dense tells whether a body is compressed already, or encrypted, by the bytes

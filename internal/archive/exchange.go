@@ -2,7 +2,6 @@ package archive
 
 import (
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -96,7 +95,7 @@ func (e *encoder) exchange(x *Exchange, info string, original reference) (at Loc
 	if x.NoArchive != "" {
 		e.begin("metadata", metadata, x, info)
 		e.end(fieldsMedia, e.fields(x), nil)
-		return Location{Digest: e.payloadDigest()}
+		return Location{Digest: e.digest}
 	}
 	at.Revisit = x.NotModified || original != reference{}
 	kind := "response"
@@ -116,14 +115,14 @@ func (e *encoder) exchange(x *Exchange, info string, original reference) (at Loc
 		e.field("WARC-Truncated", x.Truncated)
 		e.end(httpResponse, x.Head, x.Body)
 	case at.Revisit:
-		at.Digest = e.payloadDigest()
+		at.Digest = e.digest
 		e.field("WARC-Profile", identicalPayload)
 		e.refers(original)
 		e.field("WARC-Truncated", "length")
 		e.field("WARC-Payload-Digest", at.Digest)
 		e.end(httpResponse, x.Head, nil)
 	default:
-		at.Digest = e.payloadDigest()
+		at.Digest = e.digest
 		e.field("WARC-Truncated", x.Truncated)
 		e.field("WARC-Payload-Digest", at.Digest)
 		e.end(httpResponse, x.Head, x.Body)
@@ -167,14 +166,16 @@ func (e *encoder) fields(x *Exchange) []byte {
 	}
 	add("noarchive", x.NoArchive)
 	add("via", m.Via)
-	add("hopsFromSeed", hops(m.Depth, m.Redirects))
+	if m.Depth > 0 || m.Redirects > 0 {
+		b = append(appendHops(append(b, "hopsFromSeed: "...), m.Depth, m.Redirects), "\r\n"...)
+	}
 	if m.FetchTime > 0 {
-		add("fetchTimeMs", strconv.FormatInt(m.FetchTime.Milliseconds(), 10))
+		b = append(strconv.AppendInt(append(b, "fetchTimeMs: "...), m.FetchTime.Milliseconds(), 10), "\r\n"...)
 	}
 	add("operator", m.Operator)
-	add("generation", strconv.Itoa(m.Generation))
+	b = append(strconv.AppendInt(append(b, "generation: "...), int64(m.Generation), 10), "\r\n"...)
 	if m.Priority != nil {
-		add("priority", strconv.FormatFloat(*m.Priority, 'g', -1, 64))
+		b = append(strconv.AppendFloat(append(b, "priority: "...), *m.Priority, 'g', -1, 64), "\r\n"...)
 	}
 	for _, parent := range m.Parents {
 		add("parent", parent)
@@ -184,17 +185,23 @@ func (e *encoder) fields(x *Exchange) []byte {
 	return b
 }
 
-// hops is the path from the seed in the letters of Heritrix, L for a link and R
-// for a redirect; of a long one only the number and the end.
-func hops(links, redirects int) string {
+// appendHops appends the path from the seed in the letters of Heritrix, L for a
+// link and R for a redirect; of a long one only the number and the end.
+func appendHops(b []byte, links, redirects int) []byte {
 	const most = 50
 	links, redirects = max(links, 0), max(redirects, 0)
-	n := links + redirects
-	all := strings.Repeat("L", min(links, most)) + strings.Repeat("R", min(redirects, most))
-	if n <= most {
-		return all
+	if n := links + redirects; n > most {
+		b = append(strconv.AppendInt(b, int64(n-most), 10), '+')
+		redirects = min(redirects, most)
+		links = most - redirects
 	}
-	return strconv.Itoa(n-most) + "+" + all[len(all)-most:]
+	for range links {
+		b = append(b, 'L')
+	}
+	for range redirects {
+		b = append(b, 'R')
+	}
+	return b
 }
 
 // appendField appends a line of a header; strangers cannot end it early.

@@ -48,8 +48,10 @@ func nameSum(name string) uint32 { return crc32.ChecksumIEEE([]byte(name)) }
 //	entry   key, file, offset, CRC-32 of what is before it
 type ledger struct {
 	f    *os.File
-	mu   sync.RWMutex
+	mu   sync.Mutex
 	bits int // 2^bits buckets
+
+	old, new [bucketSize]byte
 }
 
 // openLedger opens the ledger at path, or makes one.
@@ -93,10 +95,10 @@ func (l *ledger) at(k key) int64 {
 }
 
 // bucket reads the good entries of a bucket.
-func (l *ledger) bucket(at int64, b *[bucketSize]byte) []byte {
-	n, _ := l.f.ReadAt(b[:], at) // what cannot be read was never written
-	all := b[:0]
-	for e := range slices.Chunk(b[:n-n%entrySize], entrySize) {
+func (l *ledger) bucket(at int64) []byte {
+	n, _ := l.f.ReadAt(l.old[:], at) // what cannot be read was never written
+	all := l.old[:0]
+	for e := range slices.Chunk(l.old[:n-n%entrySize], entrySize) {
 		if crc32.ChecksumIEEE(e[:28]) == binary.LittleEndian.Uint32(e[28:]) {
 			all = append(all, e...)
 		}
@@ -106,10 +108,9 @@ func (l *ledger) bucket(at int64, b *[bucketSize]byte) []byte {
 
 // get is the place that was put last for the key.
 func (l *ledger) get(k key) (position, bool) {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	var b [bucketSize]byte
-	for e := range slices.Chunk(l.bucket(l.at(k), &b), entrySize) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for e := range slices.Chunk(l.bucket(l.at(k)), entrySize) {
 		if key(e) == k {
 			return position{binary.LittleEndian.Uint32(e[16:]), int64(binary.LittleEndian.Uint64(e[20:]))}, true
 		}
@@ -122,13 +123,13 @@ func (l *ledger) get(k key) (position, bool) {
 func (l *ledger) put(k key, p position) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var old, b [bucketSize]byte
-	all := l.bucket(l.at(k), &old)
+	all := l.bucket(l.at(k))
 	if len(all) == bucketSize && l.bits < maxLedger {
 		l.grow()
-		all = l.bucket(l.at(k), &old)
+		all = l.bucket(l.at(k))
 	}
-	e := append(b[:0], k[:]...)
+	l.new = [bucketSize]byte{}
+	e := append(l.new[:0], k[:]...)
 	e = binary.LittleEndian.AppendUint32(e, p.file)
 	e = binary.LittleEndian.AppendUint64(e, uint64(p.offset))
 	e = binary.LittleEndian.AppendUint32(e, crc32.ChecksumIEEE(e))
@@ -137,7 +138,7 @@ func (l *ledger) put(k key, p position) {
 			e = append(e, old...)
 		}
 	}
-	l.f.WriteAt(b[:], l.at(k))
+	l.f.WriteAt(l.new[:], l.at(k))
 }
 
 // grow doubles the number of buckets: a bucket keeps some of its entries, and
@@ -146,11 +147,10 @@ func (l *ledger) put(k key, p position) {
 func (l *ledger) grow() {
 	half := int64(1) << l.bits
 	data := make([]byte, 2*half*bucketSize)
-	var b [bucketSize]byte
 	wider := ledger{bits: l.bits + 1}
 	for i := range half {
 		var ends [2]int64
-		for e := range slices.Chunk(l.bucket((1+i)*bucketSize, &b), entrySize) {
+		for e := range slices.Chunk(l.bucket((1+i)*bucketSize), entrySize) {
 			side := (wider.at(key(e))/bucketSize - 1) >> l.bits
 			copy(data[(i+side*half)*bucketSize+ends[side]:], e)
 			ends[side] += entrySize

@@ -1,16 +1,192 @@
 package archive
 
 import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/binary"
+	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 )
 
 func testLedger(t testing.TB) *ledger {
 	t.Helper()
-	l, err := openLedger(filepath.Join(t.TempDir(), "x"+ledgerSuffix))
+	return reopened(t, filepath.Join(t.TempDir(), "x"+ledgerSuffix))
+}
+
+func reopened(t testing.TB, path string) *ledger {
+	t.Helper()
+	l, err := openLedger(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.close() })
 	return l
+}
+
+func nthKey(i int) key {
+	sum := sha1.Sum(fmt.Append(nil, i))
+	return key(sum[:])
+}
+
+func nthPosition(i int) position { return position{uint32(i), int64(i) << 20} }
+
+func TestALedgerRemembersWhatWasPutLast(t *testing.T) {
+	l := testLedger(t)
+	if at, ok := l.get(nthKey(1)); ok {
+		t.Errorf("an empty ledger knows %v", at)
+	}
+	for i := range 3 {
+		l.put(nthKey(1), nthPosition(i))
+	}
+	for _, l := range []*ledger{l, reopened(t, l.f.Name())} {
+		if at, ok := l.get(nthKey(1)); !ok || at != nthPosition(2) {
+			t.Errorf("%v, %v", at, ok)
+		}
+	}
+}
+
+func TestALedgerKnowsTheNewest(t *testing.T) {
+	l := testLedger(t)
+	const number, newest = 400_000, 131_072
+	for i := range number {
+		l.put(nthKey(i), nthPosition(i))
+	}
+	l = reopened(t, l.f.Name())
+	if info, err := l.f.Stat(); err != nil || info.Size() != bucketSize<<maxLedger+bucketSize {
+		t.Errorf("%d bytes, %v", info.Size(), err)
+	}
+	known := 0
+	for i := range number {
+		at, ok := l.get(nthKey(i))
+		if ok && at != nthPosition(i) {
+			t.Fatalf("entry %d is %v", i, at)
+		}
+		if ok && i >= number-newest {
+			known++
+		}
+	}
+	if known < newest*97/100 {
+		t.Errorf("%d of the newest %d are known", known, newest)
+	}
+	t.Logf("%.1f %% of the newest %d are known", 100*float64(known)/newest, newest)
+}
+
+func TestALedgerThatGrowsLosesNothing(t *testing.T) {
+	l := testLedger(t)
+	number := 0
+	for ; l.bits < minLedger+3; number++ {
+		l.put(nthKey(number), nthPosition(number))
+	}
+	for i := range number {
+		if at, ok := l.get(nthKey(i)); !ok || at != nthPosition(i) {
+			t.Fatalf("entry %d of %d is %v, %v", i, number, at, ok)
+		}
+	}
+	t.Logf("%d buckets for %d entries", 1<<l.bits, number)
+}
+
+// TestADamagedLedgerIsNeverWrong tears a ledger at every byte and turns every
+// byte of it over.
+func TestADamagedLedgerIsNeverWrong(t *testing.T) {
+	l := testLedger(t)
+	// Keys that begin with the same bytes share a bucket.
+	same := func(i int) (k key) {
+		k = nthKey(i)
+		binary.LittleEndian.PutUint16(k[:], 1)
+		return k
+	}
+	for i := range 6 {
+		l.put(same(i), nthPosition(i))
+	}
+	good, err := os.ReadFile(l.f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "y"+ledgerSuffix)
+	check := func(what string, data []byte, missing int) {
+		t.Helper()
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		l, err := openLedger(path)
+		if err != nil {
+			if len(data) < bucketSize || bytes.HasPrefix(data, []byte(ledgerMagic)) {
+				t.Fatalf("%s: %v", what, err)
+			}
+			return // it is not taken for a ledger, and not touched
+		}
+		defer l.close()
+		for i := range 6 {
+			switch at, ok := l.get(same(i)); {
+			case ok && at != nthPosition(i):
+				t.Fatalf("%s: entry %d is %v", what, i, at)
+			case !ok:
+				missing--
+			}
+		}
+		if missing < 0 {
+			t.Fatalf("%s: more entries are lost than were damaged", what)
+		}
+		l.put(same(7), nthPosition(7))
+		if at, ok := l.get(same(7)); !ok || at != nthPosition(7) {
+			t.Fatalf("%s: what is put then is %v, %v", what, at, ok)
+		}
+	}
+	for cut := range good {
+		check(fmt.Sprintf("cut at %d", cut), good[:cut], 6)
+	}
+	for i := range good {
+		bad := bytes.Clone(good)
+		bad[i] ^= 0xff
+		missing := 1
+		if i == len(ledgerMagic) {
+			missing = 6 // the number of buckets
+		}
+		check(fmt.Sprintf("byte %d", i), bad, missing)
+	}
+}
+
+func TestAFileThatIsNoLedgerIsLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "crawl"+ledgerSuffix)
+	mine := bytes.Repeat([]byte("my own captures\n"), 100)
+	if err := os.WriteFile(path, mine, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if w, err := NewWriter(testOptions(dir)); err == nil {
+		w.Close()
+		t.Error("taken")
+	}
+	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, mine) {
+		t.Errorf("changed, %v", err)
+	}
+	if got := names(t, dir); len(got) > 0 {
+		t.Errorf("files %v", got)
+	}
+}
+
+// FuzzLedger: whatever is in the file, no key is found that was not put there.
+func FuzzLedger(f *testing.F) {
+	f.Add([]byte(ledgerMagic), uint16(3))
+	f.Add(append(make([]byte, bucketSize), nthKey(3)[0], 1, 2), uint16(3))
+	f.Fuzz(func(t *testing.T, data []byte, i uint16) {
+		path := filepath.Join(t.TempDir(), "x")
+		if len(data) > 1<<20 || os.WriteFile(path, data, 0o666) != nil {
+			return
+		}
+		l, err := openLedger(path)
+		if err != nil {
+			return
+		}
+		defer l.close()
+		if at, ok := l.get(nthKey(int(i))); ok {
+			t.Fatalf("found %v", at)
+		}
+		l.put(nthKey(int(i)), nthPosition(1))
+		if at, ok := l.get(nthKey(int(i))); !ok || at != nthPosition(1) {
+			t.Fatalf("%v, %v", at, ok)
+		}
+	})
 }

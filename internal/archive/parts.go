@@ -195,7 +195,8 @@ func (w *Writer) create(serial int) error {
 // begin writes the record that heads a file, or says from where in it other
 // things are true. A file that is left without a record is removed.
 func (w *Writer) begin() error {
-	w.files.Store(nameSum(w.name), w.name)
+	w.sum = nameSum(w.name)
+	w.files.Store(w.sum, w.name)
 	info := w.infoBlock()
 	if w.size > 0 && w.continues(info) {
 		return nil

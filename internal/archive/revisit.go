@@ -1,10 +1,10 @@
 package archive
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
-	"strings"
 )
 
 // MinRevisit is the size of a payload, in bytes, below which it is written
@@ -21,11 +21,11 @@ func (e *encoder) keyPayload() key { return key(e.payload) }
 
 // keyURL is what the newest capture of an address is looked up by.
 func (e *encoder) keyURL(url string) key {
+	e.sum = append(append(e.sum[:0], "url "...), url...)
 	e.hash.Reset()
-	io.WriteString(e.hash, "url ")
-	io.WriteString(e.hash, url)
-	e.text = e.hash.Sum(e.text[:0])
-	return key(e.text)
+	e.hash.Write(e.sum)
+	e.sum = e.hash.Sum(e.sum[:0])
+	return key(e.sum)
 }
 
 // original is the capture that the exchange only repeats: the zero value if it
@@ -36,7 +36,7 @@ func (w *Writer) original(e *encoder, x *Exchange, own string) reference {
 	case !once(x) && (!x.NotModified || x.NoArchive != ""):
 		return reference{}
 	case once(x):
-		digest = e.payloadDigest()
+		digest = e.digest
 	}
 	to := w.written(e, x, digest, own)
 	if to == (reference{}) && w.options.Known != nil {
@@ -126,6 +126,6 @@ func (w *Writer) remember(e *encoder, x *Exchange, here position, revisit bool) 
 
 // isOK tells whether the status of a response is 2xx.
 func isOK(head []byte) bool {
-	_, status, _ := strings.Cut(string(head[:min(len(head), len("HTTP/1.1 200"))]), " ")
-	return strings.HasPrefix(status, "2")
+	_, status, _ := bytes.Cut(head[:min(len(head), len("HTTP/1.1 200"))], []byte(" "))
+	return bytes.HasPrefix(status, []byte("2"))
 }

@@ -78,6 +78,7 @@ type Writer struct {
 	mu     sync.Mutex
 	file   *os.File
 	name   string // without directory and openSuffix
+	sum    uint32 // of the name
 	serial int
 	size   int64
 	info   string // identifier of the warcinfo record
@@ -153,7 +154,7 @@ func (w *Writer) draw(e *encoder) error {
 func (w *Writer) Write(x *Exchange) (Location, error) {
 	e := w.encoders.Get().(*encoder)
 	defer w.encoders.Put(e)
-	e.digest(x.Body)
+	e.take(x.Body)
 	name, info, err := w.ready(e)
 	if err != nil {
 		return Location{}, err
@@ -169,7 +170,7 @@ func (w *Writer) Write(x *Exchange) (Location, error) {
 	// While we packed, somebody may have written the payload, or begun a file.
 	was := to
 	if to == (reference{}) && once(x) {
-		to = w.written(e, x, e.payloadDigest(), w.name)
+		to = w.written(e, x, e.digest, w.name)
 	}
 	if to != was || info != w.info {
 		at = e.exchange(x, w.info, to)
@@ -178,7 +179,7 @@ func (w *Writer) Write(x *Exchange) (Location, error) {
 	if err := w.append(e.out); err != nil {
 		return Location{}, err
 	}
-	w.remember(e, x, position{nameSum(w.name), offset}, at.Revisit)
+	w.remember(e, x, position{w.sum, offset}, at.Revisit)
 	if x.NoArchive == "" {
 		at.Filename, at.Offset = w.name, offset
 	}

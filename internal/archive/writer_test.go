@@ -316,8 +316,19 @@ func TestASecondWriterTakesTheNextSerial(t *testing.T) {
 // TestATornFileLosesOnlyItsTornMember cuts a file at every byte, as a killed
 // process would leave it, and goes on with it.
 func TestATornFileLosesOnlyItsTornMember(t *testing.T) {
+	for _, zstd := range []bool{false, true} {
+		t.Run(fmt.Sprintf("zstd=%t", zstd), func(t *testing.T) { testTornFile(t, zstd) })
+	}
+}
+
+func testTornFile(t *testing.T, zstd bool) {
+	options := func(dir string) WriterOptions {
+		o := testOptions(dir)
+		o.Zstd = zstd
+		return o
+	}
 	dir := t.TempDir()
-	w := newWriter(t, testOptions(dir))
+	w := newWriter(t, options(dir))
 	for i := range 2 {
 		write(t, w, exchange(fmt.Sprintf("http://example.com/%d", i), 40))
 	}
@@ -355,7 +366,7 @@ func TestATornFileLosesOnlyItsTornMember(t *testing.T) {
 		if err := os.WriteFile(path+".open", data[:cut], 0o666); err != nil {
 			t.Fatal(err)
 		}
-		w, err := NewWriter(testOptions(torn))
+		w, err := NewWriter(options(torn))
 		if err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
@@ -384,6 +395,59 @@ func TestATornFileLosesOnlyItsTornMember(t *testing.T) {
 			t.Fatalf("cut at %d: %d records, want %d; %v", cut, got, want, faults)
 		}
 		os.Remove(path)
+	}
+}
+
+// TestEachKindOfFileIsGoneOnWithByItsKind: what a writer of the other kind left
+// is closed, and the next serial begun.
+func TestEachKindOfFileIsGoneOnWithByItsKind(t *testing.T) {
+	dir := t.TempDir()
+	gz, zst := testOptions(dir), testOptions(dir)
+	zst.Zstd = true
+	for i, o := range []WriterOptions{gz, zst, zst, gz} {
+		w := newWriter(t, o)
+		write(t, w, exchange(fmt.Sprint("http://example.com/", i), 100))
+		w.Close()
+		if i == 2 { // as if it had been killed
+			name := filepath.Join(dir, names(t, dir)[1])
+			if err := os.Rename(name, name+openSuffix); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	want := []string{
+		"crawl-20261120120000-00000-example.org.warc.gz", "crawl-20261120120000-00001-example.org.warc.zst", "crawl-20261120120000-00002-example.org.warc.gz",
+	}
+	if diff := cmp.Diff(want, names(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhoGoesOnWithAFileSaysWhatIsNew(t *testing.T) {
+	dir := t.TempDir()
+	for i, agent := range []string{"spoor/1", "spoor/1", "spoor/2"} {
+		o := testOptions(dir)
+		o.Info = []Field{{"software", agent}}
+		o.Random = nil
+		w := newWriter(t, o)
+		write(t, w, exchange(fmt.Sprint("http://example.com/", i), 100))
+		w.Close()
+	}
+	var got []string
+	info := map[string]string{}
+	for _, r := range recordsIn(t, dir) {
+		switch r.kind {
+		case "warcinfo":
+			agent, _, _ := strings.Cut(r.block, "\r\n")
+			info[r.header.Get("WARC-Record-ID")] = agent
+			got = append(got, agent)
+		case "response":
+			got = append(got, "by "+info[r.header.Get("WARC-Warcinfo-ID")])
+		}
+	}
+	want := []string{"software: spoor/1", "by software: spoor/1", "by software: spoor/1", "software: spoor/2", "by software: spoor/2"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -443,7 +507,7 @@ func TestHopsAreThoseOfHeritrix(t *testing.T) {
 		{0, 0, ""}, {3, 0, "LLL"}, {1, 2, "LRR"}, {-1, 0, ""},
 		{50, 0, strings.Repeat("L", 50)}, {52, 1, "3+" + strings.Repeat("L", 49) + "R"},
 	} {
-		if got := hops(c.links, c.redirects); got != c.want {
+		if got := string(appendHops(nil, c.links, c.redirects)); got != c.want {
 			t.Errorf("%d links, %d redirects: %s, want %s", c.links, c.redirects, got, c.want)
 		}
 	}
@@ -461,14 +525,27 @@ func TestOthersReadWhatWeWrite(t *testing.T) {
 	o := testOptions(dir)
 	w := newWriter(t, o)
 	var want []string
-	for i := range 12 {
+	for i := range 16 {
 		x := exchange(fmt.Sprintf("http://example.com/%d", i%5), 500+400*(i%5))
-		if i == 4 {
+		switch i {
+		case 4:
 			x.Head = []byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
 			x.Body = []byte("5\r\nhello\r\n0\r\n\r\n")
 			x.Truncated = "time"
+		case 12:
+			x = notModified("http://example.com/3")
+		case 13:
+			x.Protocols = []string{"h2", "tls/1.3"}
+			x.Head = []byte("HTTP/1.1 200 \r\ncontent-type: text/html\r\n\r\n")
+		case 14:
+			x.Body = random(100_000)
+		case 15:
+			x.NoArchive = "robots meta tag"
 		}
 		at := write(t, w, x)
+		if x.NoArchive != "" {
+			continue
+		}
 		kind := "response"
 		if at.Revisit {
 			kind = "revisit"
@@ -524,8 +601,8 @@ func TestOthersReadWhatWeWrite(t *testing.T) {
 			t.Errorf("warcio cdx-index has no %s but %v", key, theirs)
 		}
 	}
-	if ours != 12 {
-		t.Errorf("%d lines, want 12", ours)
+	if ours != 15 {
+		t.Errorf("%d lines, want 15", ours)
 	}
 }
 
