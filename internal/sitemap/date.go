@@ -47,14 +47,14 @@ func lastMod(s string) string {
 	if len(s) <= len(time.DateOnly) {
 		for _, layout := range days {
 			if t, err := time.Parse(layout, s); err == nil {
-				return format(t, time.DateOnly)
+				return format(t, time.DateOnly, s)
 			}
 		}
 		return ""
 	}
 	for _, layout := range times {
 		if t, err := time.Parse(layout, s); err == nil {
-			return format(t, time.RFC3339)
+			return format(t, time.RFC3339, s)
 		}
 	}
 	return ""
@@ -78,17 +78,22 @@ func mailed(s string) string {
 	}
 	for _, layout := range mails {
 		if t, err := time.Parse(layout, s); err == nil {
-			return format(t.Add(-time.Duration(zone)*time.Second), time.RFC3339)
+			return format(t.Add(-time.Duration(zone)*time.Second), time.RFC3339, s)
 		}
 	}
 	return ""
 }
 
-// format writes t in UTC, unless nobody can have meant it.
-func format(t time.Time, layout string) string {
+// format writes t in UTC, unless nobody can have meant it. Where that is what t was
+// read of it takes no memory of its own.
+func format(t time.Time, layout, read string) string {
 	t = t.UTC()
 	if t.Before(earliest) || t.Year() > 9999 {
 		return ""
 	}
-	return t.Format(layout)
+	var buf [len(time.RFC3339)]byte
+	if b := t.AppendFormat(buf[:0], layout); string(b) != read {
+		return string(b)
+	}
+	return read
 }

@@ -412,10 +412,11 @@ func generated(rng *rand.Rand, n int) (file []byte, locs []string) {
 	var b bytes.Buffer
 	b.WriteString(xml.Header + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:i="http://i.example/">`)
 	for range n {
-		loc := "http://a.example/"
+		var pieces []string
 		for range 1 + rng.IntN(6) {
-			loc += []string{"a", "/", "<", "&", "'", "\"", ">", "]]>", "ü", "?q=%20", ";", "&amp;"}[rng.IntN(12)]
+			pieces = append(pieces, []string{"a", "/", "<", "&", "'", "\"", ">", "]]>", "ü", "?q=%20", ";", "&amp;"}[rng.IntN(12)])
 		}
+		loc := "http://a.example/" + strings.Join(pieces, "")
 		locs = append(locs, loc)
 		b.WriteString("\n<url>")
 		if rng.IntN(3) == 0 {

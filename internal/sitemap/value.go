@@ -58,7 +58,8 @@ func (v *value) addEscaped(text []byte) {
 		if !ok {
 			end, r = 0, '&'
 		}
-		v.add(utf8.AppendRune(nil, r))
+		var char [utf8.UTFMax]byte
+		v.add(char[:utf8.EncodeRune(char[:], r)])
 		text = text[end+1:]
 	}
 }

@@ -54,7 +54,7 @@ type markup struct {
 	kind Kind   // of the root element; "" if its name is none of the known
 	root string // its name, with prefix; "" before it
 
-	entry string // name of the entry's element that is open, with prefix; "" if none
+	entry []byte // name of the entry's element that is open, with prefix; empty if none
 	depth int    // of elements open in it
 	field field  // that is being read, at depth 1
 	text  value  // of the field
@@ -62,6 +62,7 @@ type markup struct {
 	guid  string // address of an RSS item that has no link
 	dated field  // where e.LastMod is from
 	tag   []byte
+	word  [maxName]byte
 }
 
 // A field is what an element in an entry tells.
@@ -231,8 +232,7 @@ func (x *markup) start(tag []byte) error {
 		name = bytes.TrimSuffix(name, []byte("/"))
 	}
 	prefix, local := split(name)
-	var buf [maxName]byte
-	word := lower(buf[:0], local)
+	word := lower(x.word[:0], local)
 	if x.root == "" {
 		x.root = string(name)
 		switch string(word) {
@@ -249,17 +249,17 @@ func (x *markup) start(tag []byte) error {
 			return fmt.Errorf("%w: the file is %s", ErrNoSitemap, word)
 		}
 	}
-	if kind := x.entryKind(word); kind != "" && (x.entry == "" || x.entry == string(name)) {
+	if kind := x.entryKind(word); kind != "" && (len(x.entry) == 0 || bytes.Equal(x.entry, name)) {
 		if err := x.closeEntry(); err != nil {
 			return err
 		}
 		if !empty {
-			x.entry, x.depth = string(name), 0
+			x.entry, x.depth = append(x.entry, name...), 0
 			x.e, x.guid, x.dated = Entry{Kind: kind, Priority: 0.5}, "", none
 		}
 		return nil
 	}
-	if x.entry == "" {
+	if len(x.entry) == 0 {
 		if empty && x.root == string(name) {
 			return errEnd
 		}
@@ -302,7 +302,7 @@ func (x *markup) entryKind(local []byte) Kind {
 // fieldOf tells what an element right in an entry is. Links that are attributes
 // are taken at once.
 func (x *markup) fieldOf(prefix, local, tag []byte) field {
-	own, _ := split([]byte(x.entry))
+	own, _ := split(x.entry)
 	ours := len(prefix) == 0 || bytes.Equal(prefix, own)
 	switch x.e.Kind {
 	case URLSet, Index:
@@ -359,12 +359,12 @@ func (x *markup) end(tag []byte) error {
 	tag = tag[1:]
 	name := tag[:nameLen(tag)]
 	switch {
-	case x.entry != "" && x.entry == string(name):
+	case len(x.entry) > 0 && bytes.Equal(x.entry, name):
 		if err := x.closeEntry(); err != nil || x.root != string(name) {
 			return err
 		}
 		return errEnd
-	case x.entry != "" && x.root != string(name):
+	case len(x.entry) > 0 && x.root != string(name):
 		x.leave()
 	case x.root == string(name):
 		return errEnd
@@ -418,10 +418,10 @@ func (x *markup) take(f field) {
 
 // closeEntry ends the entry that is open, if one is, and emits it.
 func (x *markup) closeEntry() error {
-	if x.entry == "" {
+	if len(x.entry) == 0 {
 		return nil
 	}
-	x.entry, x.field, x.depth = "", none, 0
+	x.entry, x.field, x.depth = x.entry[:0], none, 0
 	if x.e.Loc = cmp.Or(x.e.Loc, x.guid); x.e.Loc == "" {
 		return nil
 	}
@@ -456,8 +456,8 @@ func nameLen(tag []byte) int {
 
 // split takes the prefix off a name.
 func split(name []byte) (prefix, local []byte) {
-	if i := bytes.IndexByte(name, ':'); i >= 0 {
-		return name[:i], name[i+1:]
+	if prefix, local, ok := bytes.Cut(name, []byte{':'}); ok {
+		return prefix, local
 	}
 	return nil, name
 }
