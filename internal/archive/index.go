@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"container/heap"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
@@ -31,9 +30,6 @@ const indexVersion = 1
 
 // timestampLayout is that of the times in an index, in UTC.
 const timestampLayout = "20060102150405"
-
-// chunkSize is how many bytes of lines are sorted in memory at a time.
-const chunkSize = 64 << 20
 
 // A Meta is the first line of an index, behind "!meta ": what it is an index
 // of. It sorts before all keys.
@@ -257,7 +253,7 @@ func isAt(f *os.File, path string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// writeIndex writes the sorted lines of an archive, in memory of about
+// writeIndex writes the sorted lines of an archive, in memory of some times
 // chunkSize, with what does not fit in temporary files in dir.
 func writeIndex(w io.Writer, archive, dir string, info os.FileInfo, report func(string, error)) (Meta, error) {
 	meta := Meta{Version: indexVersion, Size: info.Size(), Modified: info.ModTime().UnixNano()}
@@ -669,138 +665,6 @@ func (x *Index) Lookup(dst []Capture, url string) []Capture {
 		return true
 	})
 	return dst
-}
-
-// A sorter sorts lines in chunks; what does not fit into one goes through
-// temporary files in dir.
-type sorter struct {
-	dir   string
-	chunk int
-	arena []byte
-	lines []span
-	runs  []*os.File
-}
-
-type span struct{ begin, end int }
-
-func (s *sorter) add(line []byte) error {
-	if len(s.arena)+len(line) > s.chunk && len(s.lines) > 0 {
-		if err := s.spill(); err != nil {
-			return err
-		}
-	}
-	begin := len(s.arena)
-	s.arena = append(s.arena, line...)
-	s.lines = append(s.lines, span{begin, len(s.arena)})
-	return nil
-}
-
-func (s *sorter) sort() {
-	slices.SortFunc(s.lines, func(a, b span) int {
-		return bytes.Compare(s.arena[a.begin:a.end], s.arena[b.begin:b.end])
-	})
-}
-
-// spill writes the chunk into a temporary file.
-func (s *sorter) spill() error {
-	f, err := os.CreateTemp(s.dir, ".cdxj-*")
-	if err != nil {
-		return err
-	}
-	s.runs = append(s.runs, f)
-	w := bufio.NewWriterSize(f, 1<<20)
-	if err := s.dump(w); err != nil {
-		return err
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	_, err = f.Seek(0, io.SeekStart)
-	return err
-}
-
-// dump writes the chunk in order, and empties it.
-func (s *sorter) dump(w io.Writer) error {
-	s.sort()
-	for _, l := range s.lines {
-		if _, err := w.Write(s.arena[l.begin:l.end]); err != nil {
-			return err
-		}
-	}
-	s.arena, s.lines = s.arena[:0], s.lines[:0]
-	return nil
-}
-
-// write writes all lines in order.
-func (s *sorter) write(w io.Writer) error {
-	if len(s.runs) == 0 {
-		return s.dump(w)
-	}
-	if err := s.spill(); err != nil {
-		return err
-	}
-	var h runs
-	for _, f := range s.runs {
-		r := &run{r: bufio.NewReaderSize(f, 256<<10)}
-		if err := r.next(); err == nil {
-			h = append(h, r)
-		} else if err != io.EOF {
-			return err
-		}
-	}
-	heap.Init(&h)
-	for len(h) > 0 {
-		if _, err := w.Write(h[0].line); err != nil {
-			return err
-		}
-		switch err := h[0].next(); err {
-		case nil:
-			heap.Fix(&h, 0)
-		case io.EOF:
-			heap.Pop(&h)
-		default:
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *sorter) close() {
-	for _, f := range s.runs {
-		f.Close()
-		os.Remove(f.Name())
-	}
-}
-
-// A run is one sorted temporary file.
-type run struct {
-	r    *bufio.Reader
-	line []byte
-}
-
-func (r *run) next() error {
-	r.line = r.line[:0]
-	for {
-		part, err := r.r.ReadSlice('\n')
-		r.line = append(r.line, part...)
-		if err != bufio.ErrBufferFull {
-			return err
-		}
-	}
-}
-
-// runs is a heap of runs by their current lines.
-type runs []*run
-
-func (h runs) Len() int           { return len(h) }
-func (h runs) Less(i, j int) bool { return bytes.Compare(h[i].line, h[j].line) < 0 }
-func (h runs) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *runs) Push(r any)        { *h = append(*h, r.(*run)) }
-func (h *runs) Pop() any {
-	old := *h
-	r := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return r
 }
 
 // Digest is the digest of a payload with its label: "sha1:" and base32.

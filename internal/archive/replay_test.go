@@ -349,37 +349,6 @@ func TestManyOpenAnIndexAtOnce(t *testing.T) {
 	}
 }
 
-func TestLinesThatDoNotFitInMemoryAreMerged(t *testing.T) {
-	dir := t.TempDir()
-	var want, got strings.Builder
-	for _, chunk := range []int{1 << 20, 100, 1} {
-		s := sorter{dir: dir, chunk: chunk}
-		for i := range 300 {
-			if err := s.add(fmt.Appendf(nil, "%03d %d\n", i*7%300, i)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		w := &got
-		if want.Len() == 0 {
-			w = &want
-		}
-		w.Reset()
-		if err := s.write(w); err != nil {
-			t.Fatal(err)
-		}
-		s.close()
-		if w == &got && got.String() != want.String() {
-			t.Errorf("chunks of %d bytes make another order", chunk)
-		}
-	}
-	if !strings.HasPrefix(want.String(), "000 0\n001 43\n") {
-		t.Errorf("%.40q", want.String())
-	}
-	if left := names(t, dir); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
-}
-
 func FuzzIndex(f *testing.F) {
 	c := Capture{URL: "http://a/", Timestamp: "20260101000000", Filename: "x", Status: 200}
 	line := string(c.appendLine(nil))
