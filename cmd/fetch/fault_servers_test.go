@@ -14,6 +14,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -26,6 +27,7 @@ import (
 	"time"
 
 	"github.com/andybalholm/brotli"
+	"golang.org/x/sys/unix"
 )
 
 // A peer is one connection, at the server's end.
@@ -98,6 +100,11 @@ func typed(media, body string) step {
 		fmt.Sprintf("\r\nContent-Length: %d\r\n\r\n", len(body)), body)
 }
 
+// keptAlive is a page after which the connection may stay open.
+func keptAlive(body string) step {
+	return say(html, fmt.Sprintf("Content-Length: %d\r\n\r\n", len(body)), body)
+}
+
 // status is an answer with further lines of header and a short body.
 func status(code int, header ...string) step {
 	return say(fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: text/html\r\nContent-Length: 5\r\n", code, http.StatusText(code)),
@@ -118,7 +125,11 @@ type server struct {
 	answers map[string][]step // by path; "" is for all others
 	greet   []step            // done instead of waiting for requests
 	closed  bool              // nobody listens
+	full    bool              // nobody accepts, and no more connections can wait for it
 	tls     *tls.Config
+	persist bool             // the connection is not closed after an answer
+	frames  []move           // over HTTP/2, in place of answers
+	handler http.HandlerFunc // over HTTP/2, in place of frames
 
 	mu      sync.Mutex
 	asked   map[string]int // requests by path
@@ -132,6 +143,10 @@ type server struct {
 // listen starts the server and ends it, with its connections, after the test.
 func (s *server) listen(t testing.TB) {
 	t.Helper()
+	if s.full {
+		s.Listener = fill(t)
+		return
+	}
 	var err error
 	if s.Listener, err = net.Listen("tcp4", "0.0.0.0:0"); err != nil {
 		t.Fatal(err)
@@ -140,17 +155,17 @@ func (s *server) listen(t testing.TB) {
 		s.Close()
 		return
 	}
+	s.Listener = homely{s.Listener}
 	s.asked, s.conns = map[string]int{}, map[net.Conn]bool{}
+	if s.handler != nil {
+		s.serveHandler(t)
+		return
+	}
 	s.wg.Go(func() {
 		for {
 			c, err := s.Accept()
 			if err != nil {
 				return
-			}
-			// All of 127.0.0.0/8 needs the wildcard, but nobody else is served.
-			if !c.LocalAddr().(*net.TCPAddr).IP.IsLoopback() {
-				c.Close()
-				continue
 			}
 			s.wg.Go(func() { s.serve(c) })
 		}
@@ -165,6 +180,49 @@ func (s *server) listen(t testing.TB) {
 		s.mu.Unlock()
 		s.wg.Wait()
 	})
+}
+
+// homely is a listener at the wildcard address, which all of 127.0.0.0/8 needs, that
+// serves nobody else.
+type homely struct{ net.Listener }
+
+func (l homely) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil || c.LocalAddr().(*net.TCPAddr).IP.IsLoopback() {
+			return c, err
+		}
+		c.Close()
+	}
+}
+
+// fill is a listener whose queue is full, so that the kernel drops what asks for one
+// more connection.
+func fill(t testing.TB) net.Listener {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err == nil {
+		err = errors.Join(unix.Bind(fd, &unix.SockaddrInet4{}), unix.Listen(fd, 0))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := os.NewFile(uintptr(fd), "full")
+	defer file.Close()
+	l, err := net.FileListener(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	for range 10 {
+		c, err := net.DialTimeout("tcp4", fmt.Sprintf("127.0.0.1:%d", l.Addr().(*net.TCPAddr).Port), 100*time.Millisecond)
+		if err != nil {
+			return l
+		}
+		t.Cleanup(func() { c.Close() })
+	}
+	t.Fatal("the queue of a listener is never full")
+	return nil
 }
 
 func (s *server) port() int { return s.Addr().(*net.TCPAddr).Port }
@@ -202,23 +260,21 @@ func (s *server) serve(c net.Conn) {
 		return
 	}
 	if s.tls != nil {
-		p.Conn = tls.Server(c, s.tls)
+		secure := tls.Server(c, s.tls)
+		if p.Conn = secure; s.frames != nil {
+			if secure.Handshake() == nil {
+				s.serve2(p)
+			}
+			return
+		}
 	}
 	for r := bufio.NewReader(p); ; {
 		var err error
 		if p.request, err = http.ReadRequest(r); err != nil {
 			return
 		}
+		s.count(p.request)
 		path := p.request.URL.Path
-		s.mu.Lock()
-		s.asked[path]++
-		if p.request.Header.Get("Cookie") != "" {
-			s.cookies++
-		}
-		if p.request.Header.Get("X-Injected") != "" {
-			s.forged++
-		}
-		s.mu.Unlock()
 		answer, ok := s.answers[path]
 		switch {
 		case ok:
@@ -228,8 +284,26 @@ func (s *server) serve(c net.Conn) {
 		default:
 			answer = s.answers[""]
 		}
-		p.do(answer)
-		return
+		if !s.persist {
+			p.do(answer)
+			return
+		}
+		for _, do := range answer {
+			do(p)
+		}
+	}
+}
+
+// count writes down what a request says.
+func (s *server) count(r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked[r.URL.Path]++
+	if r.Header.Get("Cookie") != "" {
+		s.cookies++
+	}
+	if r.Header.Get("X-Injected") != "" {
+		s.forged++
 	}
 }
 
