@@ -2,6 +2,7 @@ package archive
 
 import (
 	"cmp"
+	"crypto/sha1"
 	"errors"
 	"fmt"
 	"io"
@@ -138,14 +139,40 @@ func (w *Writer) claim(p part) (f *os.File, size int64, err error) {
 		// It was closed in good order, so its end is whole.
 		return f, info.Size(), os.Rename(name, name+openSuffix)
 	}
-	size, err = wholeMembers(f)
+	size, err = w.wholeMembers(f, p.name)
 	if err != nil {
 		return nil, 0, fmt.Errorf("looking for the torn tail of %s: %w", name, err)
 	}
 	return f, size, f.Truncate(size)
 }
 
+// markEvery is how far apart, in bytes, the places are from which a file that
+// was left open is read.
+const markEvery = 16 << 20
+
+// markKey is what the last such place in a file is looked up by.
+func markKey(name string) key {
+	sum := sha1.Sum([]byte("file " + name))
+	return key(sum[:])
+}
+
 // wholeMembers is the length of a file up to the end of its last whole record.
+func (w *Writer) wholeMembers(f *os.File, name string) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if mark, ok := w.ledger.get(markKey(name)); ok && mark.file == nameSum(name) && 0 < mark.offset && mark.offset < info.Size() {
+		n, err := wholeMembers(io.NewSectionReader(f, mark.offset, info.Size()-mark.offset))
+		if err != nil || n > 0 {
+			return mark.offset + n, err
+		}
+	}
+	return wholeMembers(f)
+}
+
+// wholeMembers is the length of what is read up to the end of its last whole
+// record. Damage before that is left as it is.
 func wholeMembers(file io.ReadSeeker) (int64, error) {
 	r, err := NewReader(file)
 	if err != nil {
@@ -157,7 +184,9 @@ func wholeMembers(file io.ReadSeeker) (int64, error) {
 		if err == nil {
 			err = rec.Close()
 		}
-		if err == io.EOF {
+		// A member that goes on to the end is torn there; what looks like a record
+		// behind its beginning may be part of an archive that somebody fetched.
+		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 			return size, nil
 		}
 		if err == nil {
@@ -195,7 +224,7 @@ func (w *Writer) create(serial int) error {
 // begin writes the record that heads a file, or says from where in it other
 // things are true. A file that is left without a record is removed.
 func (w *Writer) begin() error {
-	w.sum = nameSum(w.name)
+	w.sum, w.mark = nameSum(w.name), w.size
 	w.files.Store(w.sum, w.name)
 	info := w.infoBlock()
 	if w.size > 0 && w.continues(info) {

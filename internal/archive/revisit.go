@@ -112,7 +112,8 @@ func (w *Writer) record(at position, own string) (rec *Record, done func(), err 
 	return rec, done, nil
 }
 
-// remember notes where an exchange was written, for those that repeat it.
+// remember notes where an exchange was written, for those that repeat it and for
+// those that go on with the file.
 func (w *Writer) remember(e *encoder, x *Exchange, here position, revisit bool) {
 	if once(x) && !revisit {
 		w.ledger.put(e.keyPayload(), here)
@@ -121,6 +122,10 @@ func (w *Writer) remember(e *encoder, x *Exchange, here position, revisit bool) 
 	// status. If that was not to be kept, what it refers to is not here.
 	if !x.NotModified && (isOK(x.Head) || x.NoArchive != "") {
 		w.ledger.put(e.keyURL(x.URL), here)
+	}
+	if here.offset >= w.mark+markEvery {
+		w.mark = here.offset
+		w.ledger.put(markKey(w.name), here)
 	}
 }
 

@@ -81,6 +81,7 @@ type Writer struct {
 	sum    uint32 // of the name
 	serial int
 	size   int64
+	mark   int64  // see markEvery
 	info   string // identifier of the warcinfo record
 	broken error  // nothing can be written any more
 }

@@ -398,6 +398,90 @@ func testTornFile(t *testing.T, zstd bool) {
 	}
 }
 
+// TestATornArchiveInAnArchiveIsCutWhole: what was fetched is an archive itself,
+// and the writer was killed in the middle of it.
+func TestATornArchiveInAnArchiveIsCutWhole(t *testing.T) {
+	for _, zstd := range []bool{false, true} {
+		inner := testOptions(t.TempDir())
+		inner.Zstd = zstd
+		w := newWriter(t, inner)
+		for i := range 20 {
+			x := exchange(fmt.Sprint("http://example.com/", i), 0)
+			x.Body = random(3000)
+			write(t, w, x)
+		}
+		path := w.path(w.name)
+		w.Close()
+		body, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		o := testOptions(dir)
+		o.Zstd = zstd
+		w = newWriter(t, o)
+		x := exchange("http://example.com/x.warc", 0)
+		x.Body = body
+		at := write(t, w, x)
+		w.Close()
+		path = w.path(w.name)
+		for _, cut := range []int64{1, at.Length / 3, at.Length - 9, at.Length - 1} {
+			if err := os.Truncate(path, at.Offset+cut); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(path, path+openSuffix); err != nil {
+				t.Fatal(err)
+			}
+			newWriter(t, o).Close()
+			if got := census(t, path); got != "warcinfo 1" {
+				t.Errorf("zstd=%t, cut at %d: read %s", zstd, cut, got)
+			}
+			w = newWriter(t, o)
+			if at = write(t, w, x); at.Revisit {
+				t.Error("what was cut off is referred to")
+			}
+			w.Close()
+		}
+	}
+}
+
+// TestALargeFileIsRepairedFromItsEnd: of a file that was left open the beginning
+// is not read again.
+func TestALargeFileIsRepairedFromItsEnd(t *testing.T) {
+	dir := t.TempDir()
+	w := newWriter(t, testOptions(dir))
+	x := exchange("http://example.com/", 0)
+	var last Location
+	for i := range 25 {
+		x.Body = random(1<<20 + i)
+		last = write(t, w, x)
+	}
+	w.Close()
+	path := w.path(w.name)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w.ledger = reopened(t, w.options.Prefix+ledgerSuffix)
+	mark, ok := w.ledger.get(markKey(w.name))
+	if !ok || mark.offset < markEvery || mark.offset > last.Offset {
+		t.Fatalf("mark at %d, %v", mark.offset, ok)
+	}
+	for _, c := range []struct{ cut, want int64 }{
+		{last.Offset + 100, last.Offset},
+		{mark.offset + 100, mark.offset}, // nothing whole behind the mark: all is read
+		{100, 0},
+	} {
+		if err := f.Truncate(c.cut); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := w.wholeMembers(f, w.name); err != nil || got != c.want {
+			t.Errorf("cut at %d: whole up to %d, want %d, %v", c.cut, got, c.want, err)
+		}
+	}
+}
+
 // TestEachKindOfFileIsGoneOnWithByItsKind: what a writer of the other kind left
 // is closed, and the next serial begun.
 func TestEachKindOfFileIsGoneOnWithByItsKind(t *testing.T) {
