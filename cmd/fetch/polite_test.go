@@ -1,0 +1,267 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"spoor/internal/polite"
+)
+
+// A village is many hosts, each with an address of its own on 127.0.0.0/8 (which
+// only Linux has for the asking), and what their one server saw of them.
+type village struct {
+	*httptest.Server
+	port string
+
+	mu     sync.Mutex
+	visits map[string][]visitAt // by host, in the order in which they came
+	worst  int                  // most requests at once to one host
+	now    map[string]int       // requests by host that are being answered
+}
+
+// A visitAt is one request as the server saw it.
+type visitAt struct {
+	path       string
+	came, left time.Time // when it was there, and when it had been answered
+}
+
+// newVillage serves as answer does, which is given the number of the host.
+func newVillage(t testing.TB, answer func(host int, w http.ResponseWriter, r *http.Request)) *village {
+	v := &village{visits: map[string][]visitAt{}, now: map[string]int{}}
+	v.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		came := time.Now()
+		v.mu.Lock()
+		v.now[r.Host]++
+		v.worst = max(v.worst, v.now[r.Host])
+		v.mu.Unlock()
+		var a, b int
+		if _, err := fmt.Sscanf(r.Host, "127.1.%d.%d:", &a, &b); err != nil {
+			t.Errorf("%s was asked for: %v", r.Host, err)
+		}
+		answer(a*100+b, w, r)
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		v.now[r.Host]--
+		v.visits[r.Host] = append(v.visits[r.Host], visitAt{r.URL.Path, came, time.Now()})
+	}))
+	l, err := net.Listen("tcp4", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, v.port, _ = net.SplitHostPort(l.Addr().String())
+	v.Listener.Close()
+	v.Listener = l
+	v.Start()
+	t.Cleanup(v.Close)
+	return v
+}
+
+// host is the name of the nth host, from 0.
+func (v *village) host(n int) string { return fmt.Sprintf("127.1.%d.%d:%s", n/100, n%100, v.port) }
+
+// addresses are pages 1 to each of all hosts, a host after the other.
+func (v *village) addresses(hosts, each int) string {
+	var b strings.Builder
+	for n := range hosts {
+		for page := range each {
+			fmt.Fprintf(&b, "http://%s/%d\n", v.host(n), page+1)
+		}
+	}
+	return b.String()
+}
+
+// together is the largest number of hosts that were in the midst of their visits at
+// the same time.
+func (v *village) together() int {
+	type edge struct {
+		at    time.Time
+		delta int
+	}
+	var edges []edge
+	for _, visits := range v.visits {
+		edges = append(edges, edge{visits[0].came, 1}, edge{visits[len(visits)-1].left, -1})
+	}
+	slices.SortFunc(edges, func(a, b edge) int { return a.at.Compare(b.at) })
+	n, most := 0, 0
+	for _, e := range edges {
+		n += e.delta
+		most = max(most, n)
+	}
+	return most
+}
+
+func TestTheLogOfTheServersSaysThatEveryHostWasAskedPolitely(t *testing.T) {
+	const (
+		hosts, each = 200, 4
+		delay       = 100 * time.Millisecond
+		maxDelay    = 500 * time.Millisecond
+	)
+	// What the hosts are like, in turn.
+	const (
+		plain      = iota
+		wants      // a crawl-delay
+		wantsMore  // than there is
+		slow       // to answer
+		asks       // to be left alone for some seconds
+		asksFor    // it until a date
+		overloaded // without saying for how long
+		broken     // at its second page
+		bars       // a page
+		ill        // robots.txt cannot be had
+		kinds
+	)
+	const retry = 500 * time.Second
+	until := time.Now().Add(retry).UTC().Truncate(time.Second)
+	v := newVillage(t, func(host int, w http.ResponseWriter, r *http.Request) {
+		kind := host % kinds
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path == "/robots.txt" {
+			switch kind {
+			case wants:
+				io.WriteString(w, "User-agent: *\nCrawl-delay: 0.3\n")
+			case wantsMore:
+				io.WriteString(w, "User-agent: *\nCrawl-delay: 300\n")
+			case bars:
+				io.WriteString(w, "User-agent: *\nDisallow: /2\n")
+			case ill:
+				w.WriteHeader(http.StatusBadGateway)
+			default:
+				w.WriteHeader(http.StatusNotFound)
+			}
+			return
+		}
+		if kind == slow {
+			<-time.After(40 * time.Millisecond)
+		}
+		if r.URL.Path == "/2" {
+			switch kind {
+			case asks:
+				w.Header().Set("Retry-After", fmt.Sprint(int(retry.Seconds())))
+				w.WriteHeader(http.StatusTooManyRequests)
+			case asksFor:
+				w.Header().Set("Retry-After", until.Format(http.TimeFormat))
+				w.WriteHeader(http.StatusTooManyRequests)
+			case overloaded:
+				w.WriteHeader(http.StatusServiceUnavailable)
+			case broken:
+				w.WriteHeader(http.StatusInternalServerError)
+			}
+		}
+		io.WriteString(w, "<p>page")
+	})
+	recs, log := fetch(t, v.addresses(hosts, each), "-allow-private",
+		"-delay", delay.String(), "-max-delay", maxDelay.String(), "-j", "64")
+	if len(recs) != hosts*each {
+		t.Errorf("%d records of %d addresses", len(recs), hosts*each)
+	}
+
+	// How long each kind rests at least, and what it was asked for.
+	all := "/robots.txt /1 /2 /3 /4"
+	want := map[int]struct {
+		rest  time.Duration
+		paths string
+	}{
+		plain: {delay, all}, wants: {300 * time.Millisecond, all}, wantsMore: {maxDelay, all}, slow: {delay, all},
+		asks: {delay, "/robots.txt /1 /2"}, asksFor: {delay, "/robots.txt /1 /2"}, overloaded: {delay, "/robots.txt /1 /2"},
+		broken: {delay, "/robots.txt /1 /2"}, bars: {delay, "/robots.txt /1 /3 /4"}, ill: {delay, "/robots.txt"},
+	}
+	for host := range hosts {
+		name, kind := v.host(host), host%kinds
+		visits := v.visits[name]
+		var paths []string
+		for i, now := range visits {
+			paths = append(paths, now.path)
+			if i == 0 {
+				continue
+			}
+			last := visits[i-1]
+			rest := max(want[kind].rest, min(polite.DefaultSlowness*last.left.Sub(last.came), maxDelay))
+			if got := now.came.Sub(last.left); got < rest {
+				t.Errorf("%s was asked for %s %v after %s, want at least %v", name, now.path, got, last.path, rest)
+			}
+		}
+		if got := strings.Join(paths, " "); got != want[kind].paths {
+			t.Errorf("%s was asked for %s, want %s", name, got, want[kind].paths)
+		}
+
+		// Who was not asked is told for how long.
+		last := recs[fmt.Sprintf("http://%s/4", name)]
+		var notBefore time.Time
+		switch kind {
+		case asks:
+			notBefore = visits[2].came.Add(retry)
+		case asksFor:
+			notBefore = until
+		case overloaded, broken:
+			notBefore = visits[2].came.Add(polite.FirstBackoff * 9 / 10)
+		case ill:
+			notBefore = visits[0].came.Add(polite.RobotsRetry)
+		default:
+			if last.StatusCode != 200 {
+				t.Errorf("%s: %d %s %s", last.URL, last.StatusCode, last.Error, last.ErrorDetail)
+			}
+			continue
+		}
+		at, err := time.Parse(time.RFC3339, last.NotBefore)
+		if last.Error != "budget" || err != nil || at.Before(notBefore.Truncate(time.Second)) {
+			t.Errorf("%s: %s %s, not before %s, want %v", last.URL, last.Error, last.ErrorDetail, last.NotBefore, notBefore)
+		}
+	}
+	if v.worst != 1 {
+		t.Errorf("%d requests at once to one host", v.worst)
+	}
+	if got := v.together(); got < hosts/2 {
+		t.Errorf("no more than %d hosts of %d were asked side by side", got, hosts)
+	}
+	if n := strings.Count(log, "asked=5m0s granted=500ms"); n != hosts/kinds {
+		t.Errorf("the crawl-delay that is capped was told %d times, want once for each of %d hosts:\n%s", n, hosts/kinds, log)
+	}
+}
+
+func TestRatesAreKeptInTheLogOfTheServers(t *testing.T) {
+	for _, c := range []struct {
+		flag           string
+		hosts, each    int // robots.txt is one more
+		requests, rate int // in a row, and a second
+	}{
+		{"-rate", 4, 5, 4 * 6, 100},
+		{"-host-rate", 20, 5, 6, 20},
+	} {
+		v := newVillage(t, func(_ int, w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/robots.txt" {
+				w.WriteHeader(http.StatusNotFound)
+				return
+			}
+			w.Header().Set("Content-Type", "text/html")
+			io.WriteString(w, "<p>page")
+		})
+		fetch(t, v.addresses(c.hosts, c.each), "-allow-private", "-delay", "1ms", "-slowness", "0", c.flag, fmt.Sprint(c.rate))
+		rows := map[string][]time.Time{}
+		for host, visits := range v.visits {
+			if c.flag == "-rate" {
+				host = "all"
+			}
+			for _, now := range visits {
+				rows[host] = append(rows[host], now.came)
+			}
+		}
+		for host, row := range rows {
+			slices.SortFunc(row, time.Time.Compare)
+			// The servers see the first request as late as a connection takes.
+			least := time.Second * time.Duration(c.requests-1) / time.Duration(c.rate) / 2
+			if got := row[len(row)-1].Sub(row[0]); len(row) != c.requests || got < least {
+				t.Errorf("%s %d: %d requests to %s in %v", c.flag, c.rate, len(row), host, got)
+			}
+		}
+	}
+}
