@@ -22,13 +22,15 @@
 // hour later. An address that redirects to a host that must be left alone is a
 // failed try (connect). The error "robots" is a rule that forbids.
 //
-// With -state DIR what is known of hosts outlives the run: when each may be asked
-// again, its failures and holds, and robots.txt for as long as it is kept, a day
-// at most. It stands in DIR/polite.ndjson, which the next run reads at its start,
-// and is written when a run ends, be it by -deadline or a first signal. What has
-// expired is dropped, and what is more than 50,000 hosts, 50,000 robots.txt or 64
-// MiB of them. A state that is damaged, or that of another version, is reported
-// and begun anew. robots.txt that was known is not archived again.
+// With -state DIR what is known of hosts outlives the run, in DIR/polite.ndjson:
+// when each may be asked again, its failures and holds. So does robots.txt, for a
+// day at most, in robots.ndjson: in the directory of -cache if that was given, which
+// several runs may share, else in that of -state. Both are read when a run begins
+// and written when it ends, be it by -deadline or a first signal; of what other
+// runs have put into the cache meanwhile nothing is lost. What has expired is
+// dropped, and what is more than 50,000 hosts, 50,000 robots.txt or 64 MiB of them.
+// A file that is damaged, or that of another version, is reported and begun anew.
+// robots.txt that was known is not archived again.
 //
 // Two flags open the way to a host. Addresses that are not on the public internet,
 // loopback included, are refused when the connection is made, whatever name or
@@ -266,10 +268,10 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	fs.BoolVar(&o.all, "all", false, "with -archive: read no addresses, give every response in the archives")
 	mime := fs.String("mime", "", "media `types` to take, separated by commas; '' is any (default live "+liveTypes+"; with -all "+allTypes+"; else any)")
 	status := fs.String("status", "200", "with -all: status `codes` to take, separated by commas; '' is any")
-	fs.StringVar(&o.cache, "cache", filter.Cache(), "`directory` for indexes of archives beside which nothing can be written")
+	fs.StringVar(&o.cache, "cache", filter.Cache(), "`directory` for indexes of archives beside which nothing can be written; if it is given, for robots.txt too, which runs may share")
 	fs.StringVar(&o.warc, "warc", "", "write what is received to PREFIX-*.warc.gz; `prefix` may begin with a directory")
 	fs.Var(&o.warcSize, "warc-size", "`bytes` at which a WARC file is closed and the next begun")
-	fs.StringVar(&o.state, "state", "", "the `directory` of what is known of hosts and robots.txt; without one nothing is remembered")
+	fs.StringVar(&o.state, "state", "", "the `directory` of what is known of hosts, and of robots.txt unless -cache is given; without one hosts are forgotten")
 	fs.StringVar(&o.contact, "contact", "", "`address` (mail or URL) by which site owners can reach you; needed for all but loopback, which needs -allow-private")
 	fs.StringVar(&o.agent, "agent", "spoor", "`name` of the crawler, in User-Agent and for robots.txt")
 	fs.DurationVar(&o.delay, "delay", polite.DefaultDelay, "least pause between two requests to a host; 0s: no wait of any kind, loopback only")
