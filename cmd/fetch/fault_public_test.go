@@ -37,10 +37,11 @@ const insideWeb = "FETCH_TEST_PROGRAM"
 // noWeb begins what the test says where there can be no namespace.
 const noWeb = "no web of its own: "
 
-// The addresses of the web that are public, by host name. Others are refused.
+// The addresses of the web that are public, by host name. No other is connected to.
 var public = map[string]netip.Addr{
 	"site.test":  netip.MustParseAddr("93.184.216.34"),
 	"other.test": netip.MustParseAddr("8.8.4.4"),
+	"six.test":   netip.MustParseAddr("2606:2800:220:1::1"),
 }
 
 func TestFaultNoAddressThatIsNotPublicIsConnectedTo(t *testing.T) {
@@ -138,7 +139,7 @@ func inWeb(t *testing.T, program string) {
 		hosts = append(hosts, "[::1]", "[::]", "[::127.0.0.1]", "[::ffff:127.0.0.1]", "[::ffff:0:127.0.0.1]",
 			"[64:ff9b::7f00:1]", "[64:ff9b::a9fe:a9fe]", "[64:ff9b:1::7f00:1]", "[2002:7f00:1::]", "[2002:a9fe:a9fe::1]", "[2001::1]",
 			"[fe80::1]", "[fec0::1]", "[fc00::1]", "[fd00:ec2::254]", "[ff02::1]", "[2001:db8::1]", "[3fff::1]", "[100::1]")
-		rows = append(rows, row{sane, "http://[2606:2800:220:1::1]/page", sound})
+		rows = append(rows, row{sane, "http://[2606:2800:220:1::1]/page", sound}, row{sane, "http://six.test/page", sound})
 	}
 	for i, h := range hosts {
 		// A host that failed once is left alone: each has a port of its own.
@@ -153,7 +154,7 @@ func inWeb(t *testing.T, program string) {
 	for _, r := range rows {
 		addresses = append(addresses, r.address)
 	}
-	run := start(t, program, nil, addresses, "-contact", "someone@example.org", "-delay", "1ms", "-timeout", "3s", "-warc", t.TempDir()+"/w")
+	run := start(t, program, nil, addresses, 0, "-contact", "someone@example.org", "-delay", "1ms", "-timeout", "3s", "-warc", t.TempDir()+"/w")
 	got := map[string]*wire.Record{}
 	for _, rec := range run.records {
 		got[rec.URL] = rec
@@ -180,17 +181,31 @@ func inWeb(t *testing.T, program string) {
 	if run.took > slack || run.memory > maxMemory {
 		t.Errorf("took %v and %d MiB", run.took, run.memory>>20)
 	}
+	// robots.txt of maps.test names sitemaps within.
+	sited := start(t, program, nil, []string{"http://maps.test/page"}, len(within), "-contact", "someone@example.org", "-delay", "1ms", "-timeout", "3s", "-sitemaps")
+	for _, rec := range sited.records {
+		if s := summary(rec); rec.Operator == "sitemap" && s != "blocked_address" || rec.Operator == "" && s != "200" {
+			t.Errorf("%s: %s (%s)", rec.URL, s, rec.ErrorDetail)
+		}
+	}
+	if len(sited.records) != 1+len(within) {
+		t.Errorf("%d records, want %d", len(sited.records), 1+len(within))
+	}
+
 	web.mu.Lock()
 	defer web.mu.Unlock()
 	for addr, n := range web.asked {
-		if !slices.Contains(slices.Collect(maps.Values(public)), addr) && addr.String() != "2606:2800:220:1::1" {
+		if !slices.Contains(slices.Collect(maps.Values(public)), addr) {
 			t.Errorf("%d connections to %v", n, addr)
 		}
 	}
-	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+	for _, kind := range []string{sane, direct, named, onward, nameless} {
 		fmt.Print(tableRow(kind, counts[kind], run))
 	}
 }
+
+// within are sitemaps where none may be asked for.
+var within = []string{"http://169.254.169.254/sitemap.xml", "http://inside.test/sitemap.xml", "https://metadata.test/sitemap.xml"}
 
 // serve serves every address at port 80, and names.
 func (web *internet) serve(t *testing.T, six bool) {
@@ -207,6 +222,8 @@ func (web *internet) serve(t *testing.T, six bool) {
 			case r.URL.Path == "/robots.txt" && r.Host == "robots.test":
 				w.Header().Set("Location", "http://169.254.169.254/latest/meta-data/")
 				w.WriteHeader(http.StatusFound)
+			case r.URL.Path == "/robots.txt" && r.Host == "maps.test":
+				io.WriteString(w, "Sitemap: "+strings.Join(within, "\nSitemap: ")+"\n")
 			case r.URL.Path == "/robots.txt":
 				http.NotFound(w, r)
 			default:
@@ -287,9 +304,9 @@ func (web *internet) answer(question []byte) []byte {
 		}
 	}
 	switch name {
-	case "site.test", "other.test":
+	case "site.test", "other.test", "six.test":
 		add(public[name].String())
-	case "robots.test":
+	case "robots.test", "maps.test":
 		add(public["site.test"].String())
 	case "inside.test":
 		add("127.0.0.1")

@@ -45,6 +45,9 @@ type fault struct {
 	timeout time.Duration // -timeout, 30s if 0
 	waits   int           // how many requests may last that long, one after the other
 
+	files     int      // further records of each host, for -sitemaps
+	wantFiles []string // what they say; one of these
+
 	want   []string // what the records say, as summary has it; one of these
 	detail string   // a part of error_detail
 	body   string   // the beginning of the body, "" is any
@@ -266,6 +269,7 @@ func faults(certs certificates) []*fault {
 		{name: "robots.txt half, then reset", server: robots(say("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nUser-agent: *\n"), reset), want: refused, detail: "robots.txt", check: notAsked("/page")},
 	}
 	list = append(list, http2Faults(certs)...)
+	list = append(list, sitemapFaults()...)
 	for _, f := range list {
 		f.scheme = cmp.Or(f.scheme, "http")
 		f.hosts = cmp.Or(f.hosts, 32)
@@ -299,6 +303,12 @@ var pending = map[string]string{
 	"redirect to 169.254.169.254":                 "status 2 says that nobody was asked",
 	"no connection, -connect-timeout 1s":          "error_detail does not always name the flag",
 	"SOCKS5, no answer":                           "error_detail does not always name the flag",
+	"sitemap, endless":                            memory,
+	"sitemap, endless tag":                        memory,
+	"sitemap, endless nesting":                    memory,
+	"sitemap, gzip bomb":                          memory,
+	"sitemap, gzip bomb in gzip":                  memory,
+	"sitemap, addresses of 8,000 bytes":           "an origin's addresses are bounded in number, but not in bytes",
 	"2 MiB, then a byte a time, but for one host": "waiting for a place among large answers counts as time of the answer",
 }
 
@@ -306,6 +316,76 @@ const memory = "300 MiB are not always enough for 32 of it"
 
 // politely has pauses that are short, but holds as long as ever.
 var politely = []string{"-delay", "1ms"}
+
+// sitemapFaults are those of the files that -sitemaps asks for.
+func sitemapFaults() []*fault {
+	const head = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">"
+	list := []*fault{
+		{name: "endless", server: sitemap(say("HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n", head), flood("<url><loc>/page</loc></url>")), wantFiles: []string{"200, truncated length"}},
+		{name: "endless tag", server: sitemap(say("HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n", head, "<url"), flood(" a='b'")), wantFiles: []string{"200, truncated length"}},
+		{name: "endless nesting", server: sitemap(say("HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n", head), flood("<url>")), wantFiles: []string{"200, truncated length"}},
+		{name: "a byte a time", server: sitemap(say(html, "\r\n"), trickle("<", 100*time.Millisecond)), timeout: time.Second, wantFiles: []string{"200, truncated time"}},
+		{name: "gzip bomb", server: sitemap(typed("application/gzip", string(gzipBomb()))), wantFiles: sound},
+		{name: "gzip bomb in gzip", server: sitemap(coded("gzip", gzipBomb())), wantFiles: defused},
+		{name: "bomb of entities", server: sitemap(typed("application/xml", entityBomb)), wantFiles: sound},
+		{name: "index of itself", server: sitemap(typed("application/xml", sitemapIndex("/sitemap.xml"))), wantFiles: sound},
+		{name: "indexes without end", server: sitemap(func(p *peer) {
+			var names []string
+			for i := range 100 {
+				names = append(names, fmt.Sprintf("%s-%d", p.request.URL.Path, i))
+			}
+			typed("application/xml", sitemapIndex(names...))(p)
+		}), files: 50, hosts: 4, waits: 52, timeout: 10 * time.Second, wantFiles: sound},
+		{name: "addresses of 8,000 bytes", server: sitemap(func(p *peer) {
+			if p.request.URL.Path == "/sitemap.xml" {
+				var names []string
+				for i := range 39 {
+					names = append(names, fmt.Sprintf("/sitemap-%d", i))
+				}
+				typed("application/xml", sitemapIndex(names...))(p)
+				return
+			}
+			long := strings.Repeat("x", 7_900)
+			var b strings.Builder
+			for i := range 1_200 {
+				fmt.Fprintf(&b, "http://%s%s-%d-%s\n", p.request.Host, p.request.URL.Path, i, long)
+			}
+			typed("text/plain", b.String())(p)
+		}), files: 40, hosts: 1, waits: 42, timeout: 10 * time.Second, wantFiles: sound},
+	}
+	for _, f := range list {
+		f.name, f.want = "sitemap, "+f.name, sound
+		f.flags = []string{"-delay", "0s", "-sitemaps"}
+		f.files = cmp.Or(f.files, 1)
+		f.waits = cmp.Or(f.waits, 3)
+	}
+	return list
+}
+
+// sitemap is a server whose page is sound, and whose other files are not.
+func sitemap(steps ...step) *server {
+	return &server{answers: map[string][]step{"/page": {page("the page")}, "": steps}}
+}
+
+func sitemapIndex(files ...string) string {
+	var b strings.Builder
+	b.WriteString("<sitemapindex>")
+	for _, f := range files {
+		b.WriteString("<sitemap><loc>" + f + "</loc></sitemap>")
+	}
+	b.WriteString("</sitemapindex>")
+	return b.String()
+}
+
+// entityBomb would be 3 GB of text if entities were what a standard parser makes of them.
+var entityBomb = func() string {
+	var b strings.Builder
+	b.WriteString("<!DOCTYPE urlset [<!ENTITY e0 \"http://a.test/\">")
+	for i := range 9 {
+		fmt.Fprintf(&b, "<!ENTITY e%d \"%s\">", i+1, strings.Repeat(fmt.Sprintf("&e%d;", i), 10))
+	}
+	return b.String() + "]><urlset><url><loc>&e9;</loc></url></urlset>"
+}()
 
 func manyHeaders(n int) string {
 	var b strings.Builder
@@ -466,8 +546,8 @@ type run struct {
 
 // start runs the command called program on addresses. It must take them all
 // before it is told that there are no more, so that its memory can be looked at
-// while it is still there.
-func start(t *testing.T, program string, env []string, addresses []string, args ...string) run {
+// while it is still there: once there is a record of each, and further ones.
+func start(t *testing.T, program string, env []string, addresses []string, further int, args ...string) run {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), hopeless)
 	defer cancel()
@@ -500,7 +580,7 @@ func start(t *testing.T, program string, env []string, addresses []string, args 
 	in.Limit = 1 << 30
 	var rec wire.Record
 	for {
-		if len(r.records) == len(addresses) && r.took == 0 {
+		if len(r.records) == len(addresses)+further && r.took == 0 {
 			r.took, r.memory = time.Since(began), peak(t, cmd.Process.Pid)
 			feeding.Wait()
 			stdin.Close()
@@ -520,7 +600,7 @@ func start(t *testing.T, program string, env []string, addresses []string, args 
 		if err != nil {
 			t.Error(err)
 		}
-		if rec.Error == "" && int64(len(body)) != rec.ContentLength {
+		if rec.Error == "" && rec.Operator != "sitemap" && int64(len(body)) != rec.ContentLength {
 			t.Errorf("%s: %d bytes of body, content_length %d", rec.URL, len(body), rec.ContentLength)
 		}
 		r.bodies = append(r.bodies, string(body[:min(len(body), 100)]))
@@ -676,19 +756,34 @@ func TestFault(t *testing.T) {
 			for i := range args {
 				args[i] = strings.ReplaceAll(args[i], "PORT", strconv.Itoa(f.server.port()))
 			}
-			r := start(t, program, []string{"SSL_CERT_FILE=" + certs.file}, addresses, args...)
+			r := start(t, program, []string{"SSL_CERT_FILE=" + certs.file}, addresses, f.hosts*f.files, args...)
 
 			var got, want []string
+			files := 0
 			for _, rec := range r.records {
+				if rec.Operator == "sitemap" {
+					files++
+					continue
+				}
 				got = append(got, rec.URL)
 			}
 			want = slices.Sorted(slices.Values(addresses))
 			if slices.Sort(got); !slices.Equal(got, want) {
 				t.Fatalf("%d records for %d addresses\n%s", len(got), len(want), r.log)
 			}
+			if files != f.hosts*f.files {
+				t.Errorf("%d records of sitemaps, want %d", files, f.hosts*f.files)
+			}
 			seen := map[string]int{}
 			for i, rec := range r.records {
 				s := summary(rec)
+				if rec.Operator == "sitemap" {
+					if s = "sitemap: " + s; !slices.Contains(f.wantFiles, summary(rec)) && seen[s] == 0 {
+						t.Errorf("%s: %s (%s), want %s", rec.URL, s, rec.ErrorDetail, strings.Join(f.wantFiles, " or "))
+					}
+					seen[s]++
+					continue
+				}
 				if seen[s]++; seen[s] > 1 {
 					continue // the others are most likely alike
 				}
@@ -709,10 +804,10 @@ func TestFault(t *testing.T) {
 				t.Errorf("%d MiB of memory, want %d at most", r.memory>>20, maxMemory>>20)
 			}
 			// A NUL becomes six characters in JSON; headers have 32 KiB.
-			if most := int64(len(addresses)) * (6*10<<20 + 1<<20); r.written > most {
+			if most := int64(len(r.records)) * (6*10<<20 + 1<<20); r.written > most {
 				t.Errorf("%d bytes on stdout", r.written)
 			}
-			if size := verify(t, dir, r.records); size > int64(len(addresses))*(11<<20) {
+			if size := verify(t, dir, r.records); size > int64(len(r.records))*(11<<20) {
 				t.Errorf("%d bytes of WARC", size)
 			}
 			if f.check != nil {
