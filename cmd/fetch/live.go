@@ -210,7 +210,13 @@ func (c *crawl) run(ctx context.Context, o *options, out io.Writer) error {
 }
 
 func (c *crawl) write(w *wire.Writer, f finished) error {
-	if err := w.Write(f.rec); err != nil {
+	err := w.Write(f.rec)
+	if errors.Is(err, wire.ErrTooLong) { // every byte of a body may take six
+		f.rec.Drop(wire.Body)
+		fail(f.rec, wire.ErrorTooLarge, err)
+		err = w.Write(f.rec)
+	}
+	if err != nil {
 		return fmt.Errorf("writing records: %w", err)
 	}
 	c.tally.Out++
@@ -396,11 +402,12 @@ func (c *crawl) serve(ctx context.Context, host string, q *queue) {
 				fail(rec, wire.ErrorBudget, err)
 			}
 		}
-		page := wire.Record{URL: rec.URL, Generation: rec.Generation, Depth: rec.Depth, StatusCode: rec.StatusCode, Error: rec.Error}
-		c.done <- finished{rec: rec, leave: leave}
 		if c.sites == nil {
+			c.done <- finished{rec: rec, leave: leave}
 			continue
 		}
+		page := wire.Record{URL: rec.URL, Generation: rec.Generation, Depth: rec.Depth, StatusCode: rec.StatusCode, Error: rec.Error}
+		c.done <- finished{rec: rec, leave: leave}
 		if err := c.sites.after(ctx, &page, time.Now(), func(rec *wire.Record, leave func()) {
 			c.done <- finished{rec: rec, leave: leave, further: true}
 		}); err != nil {

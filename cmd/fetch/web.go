@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -41,29 +42,46 @@ type fetcher struct {
 	web      *web.Transport
 	archives *archive.Replay // of -archive-first; may be nil
 	warc     *archive.Writer // nil: nothing is kept
-	decoders sync.Pool       // of *archive.Decoder
-	tapes    sync.Pool       // of *web.Tape
-	places   chan struct{}   // of -j
-	large    chan struct{}   // places of answers that are large
+	tapes    *sync.Pool      // of *web.Tape
+	decoders chan *archive.Decoder
+	places   chan struct{} // of -j
+	memory   chan struct{} // of answers that are being received, a place for each largeBody
+	debt     chan struct{} // one of them may take more than there is
+	heavy    chan struct{} // places of large answers that have been received
 
-	strangers atomic.Int64 // records that were refused because of stranger
+	strangers *atomic.Int64 // records that were refused because of stranger
 }
 
-// What is kept of answers that wait to be written is bounded: of those that are
-// larger than this, as received or decoded, there are a few at a time only.
+// anyType is the same fetcher with other options: it takes whatever type comes.
+func (f *fetcher) anyType() *fetcher {
+	o := *f.options
+	o.mime = nil
+	g := *f
+	g.options = &o
+	return &g
+}
+
+// What answers take in memory is bounded, whatever servers do. Those that are longer
+// than largeBody share what maxReceived times as much is while they are received;
+// one can always go on, on debt, so that all end. What comes of them then, by decoding
+// and encoding, is several times as much, but takes no longer than we do: it is done
+// for maxHeavy of them at a time.
 const (
-	largeBody   = 1 << 20   // bytes
-	largeBodies = 160 << 20 // bytes of all of them, with what becomes of them on the way out
-	largeCopies = 4         // as received, decoded, in the record, in the archive
+	largeBody   = 1 << 20 // bytes
+	maxReceived = 80
+	maxHeavy    = 2
 )
 
 // newFetcher is the web as the options want it. archives and warc may be nil.
 func newFetcher(o *options, archives *archive.Replay, warc *archive.Writer) *fetcher {
-	f := &fetcher{options: o, archives: archives, warc: warc}
-	f.decoders.New = func() any { return new(archive.Decoder) }
+	f := &fetcher{options: o, archives: archives, warc: warc, tapes: new(sync.Pool), strangers: new(atomic.Int64)}
+	f.decoders = make(chan *archive.Decoder, runtime.GOMAXPROCS(0)) // of what they keep there are megabytes
+	for range cap(f.decoders) {
+		f.decoders <- new(archive.Decoder)
+	}
 	f.tapes.New = func() any { return new(web.Tape) }
 	f.places = make(chan struct{}, o.workers)
-	f.large = make(chan struct{}, max(1, min(o.workers, int(largeBodies/largeCopies/max(1, o.maxBody)))))
+	f.memory, f.debt, f.heavy = make(chan struct{}, maxReceived), make(chan struct{}, 1), make(chan struct{}, maxHeavy)
 	perHost := 1
 	if o.delay == 0 {
 		perHost = o.workers
@@ -128,7 +146,9 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record) (leave func(), er
 			}
 		}
 		if why := f.stranger(); why != nil && !isLoopback(u.Hostname()) {
-			f.strangers.Add(1)
+			if len(hops) == 0 {
+				f.strangers.Add(1)
+			}
 			arrive(rec, u.String(), hops)
 			fail(rec, wire.ErrorBlockedAddress, why)
 			return leave, nil
@@ -231,7 +251,7 @@ func (f *fetcher) recall(ctx context.Context, rec *wire.Record, u weburl.URL, ho
 		refuseType(rec)
 	}
 	if len(page.Body) > largeBody {
-		v.grow(ctx)
+		v.weigh(ctx)
 	}
 	return v.leave, page, true
 }
@@ -379,7 +399,7 @@ func (f *fetcher) ask(req *http.Request, address string, m archive.Metadata) (_ 
 		return a, nil
 	}
 	var torn string
-	if a.page.Body, torn, a.tooLarge, err = f.decode(ctx, v, tape.Body, header); err != nil {
+	if a.page.Body, torn, a.tooLarge, err = f.decode(ctx, v, tape.Body, header, limit); err != nil {
 		return nil, err
 	}
 	a.page.Truncated = cmp.Or(truncated, torn)
@@ -393,9 +413,13 @@ func (f *fetcher) ask(req *http.Request, address string, m archive.Metadata) (_ 
 		return a, nil
 	}
 	m.FetchTime, m.Unverified = a.took, tape.Unverified
+	forbids := ""
+	if f.noArchive && page {
+		forbids = forbidden(f.agent, header, a.page.ContentType(), a.page.Body)
+	}
 	at, err := f.warc.Write(&archive.Exchange{
 		URL: address, Time: tape.Start, IP: tape.IP, Request: tape.Request, Head: tape.Head, Body: tape.Body,
-		Truncated: truncated, Protocols: tape.Protocols, NotModified: unchanged, Metadata: m,
+		Truncated: truncated, Protocols: tape.Protocols, NotModified: unchanged, NoArchive: forbids, Metadata: m,
 	})
 	if err != nil {
 		return nil, &archiveError{err}
@@ -404,35 +428,39 @@ func (f *fetcher) ask(req *http.Request, address string, m archive.Metadata) (_ 
 	return a, nil
 }
 
-// decode decodes a body. It finds out first, in little memory, whether much will
-// come of it.
-func (f *fetcher) decode(ctx context.Context, v *visit, raw []byte, header http.Header) (body []byte, torn string, tooLarge, err error) {
-	d := f.decoders.Get().(*archive.Decoder)
-	defer f.decoders.Put(d)
-	limits := f.limits()
-	if d.Limits = limits; !v.large && limits.Body > largeBody {
-		d.Limits.Body = largeBody
-		if body, torn, tooLarge = d.Decode(raw, header); tooLarge == nil {
-			return body, torn, nil, nil
+// decode decodes a body of at most limit bytes. It finds out first, in little memory,
+// whether much will come of it.
+func (f *fetcher) decode(ctx context.Context, v *visit, raw []byte, header http.Header, limit int64) (body []byte, torn string, tooLarge, err error) {
+	if len(raw) <= largeBody {
+		body, torn, tooLarge = f.decodeAll(raw, header, min(limit, largeBody))
+		if tooLarge == nil || limit <= largeBody {
+			return body, torn, tooLarge, nil
 		}
-		if err := v.grow(ctx); err != nil {
-			return nil, "", nil, err
-		}
-		d.Limits = limits
 	}
-	body, torn, tooLarge = d.Decode(raw, header)
+	if err := v.weigh(ctx); err != nil {
+		return nil, "", nil, err
+	}
+	body, torn, tooLarge = f.decodeAll(raw, header, limit)
 	return body, torn, tooLarge, nil
+}
+
+func (f *fetcher) decodeAll(raw []byte, header http.Header, limit int64) (body []byte, torn string, tooLarge error) {
+	d := <-f.decoders
+	defer func() { f.decoders <- d }()
+	d.Limits.Body = limit
+	return d.Decode(raw, header)
 }
 
 // drain reads a body up to limit bytes; what was read is on the tape. It tells
 // why it did not come to the end.
 func drain(ctx context.Context, body io.Reader, limit int64, v *visit) (truncated string) {
-	n, err := io.CopyN(io.Discard, body, min(limit, largeBody)+1)
-	if err == nil && n <= limit {
-		if err = v.grow(ctx); err == nil {
-			var rest int64
-			rest, err = io.CopyN(io.Discard, body, limit+1-n)
-			n += rest
+	var n int64
+	var err error
+	for err == nil && n <= limit {
+		step := min(limit+1-n, largeBody)
+		if err = v.grow(ctx, n+step); err == nil {
+			step, err = io.CopyN(io.Discard, body, step)
+			n += step
 		}
 	}
 	switch {
@@ -498,7 +526,9 @@ type visit struct {
 	f       *fetcher
 	tape    *web.Tape // nil: none
 	entered bool
-	large   bool // the answer is, and has a place among those
+	large   int  // how many places of memory it has
+	debt    bool // it may have as many as it takes
+	heavy   bool // it has a place among those
 	once    sync.Once
 }
 
@@ -514,15 +544,32 @@ func (v *visit) enter(ctx context.Context) error {
 	}
 }
 
-// grow waits for a place among the large answers, those that have one being on their
-// way out.
-func (v *visit) grow(ctx context.Context) error {
-	if v.large {
-		return nil
+// grow waits until there is memory to receive n bytes.
+func (v *visit) grow(ctx context.Context, n int64) error {
+	for n > largeBody*int64(1+v.large) && !v.debt {
+		select {
+		case v.f.memory <- struct{}{}:
+			v.large++
+			continue
+		default:
+		}
+		select {
+		case v.f.memory <- struct{}{}:
+			v.large++
+		case v.f.debt <- struct{}{}:
+			v.debt = true
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
+	return nil
+}
+
+// weigh waits for a place among the large answers that have been received.
+func (v *visit) weigh(ctx context.Context) error {
 	select {
-	case v.f.large <- struct{}{}:
-		v.large = true
+	case v.f.heavy <- struct{}{}:
+		v.heavy = true
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -532,10 +579,17 @@ func (v *visit) grow(ctx context.Context) error {
 func (v *visit) leave() {
 	v.once.Do(func() {
 		if v.tape != nil {
+			v.tape.Reset()
 			v.f.tapes.Put(v.tape)
 		}
-		if v.large {
-			<-v.f.large
+		for range v.large {
+			<-v.f.memory
+		}
+		if v.debt {
+			<-v.f.debt
+		}
+		if v.heavy {
+			<-v.f.heavy
 		}
 		if v.entered {
 			<-v.f.places

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/base64"
-	"errors"
 	"io"
 	"math"
 	"net/http"
@@ -22,7 +21,7 @@ var past = time.Unix(1, 0)
 // ask1 asks over HTTP/1.1 (RFC 9112). Silent tells, if it fails, that not a byte of an
 // answer came.
 func (c *conn) ask1(x *exchange, req *http.Request) (resp *http.Response, silent bool, err error) {
-	c.tape, c.left, c.got = x.tape, int64(c.t.maxHeader()), false
+	c.tape, c.left, c.got, c.failed = x.tape, int64(c.t.maxHeader()), false, nil
 	c.br = c.t.reader(c)
 	stop := context.AfterFunc(x.ctx, func() { c.SetDeadline(past) })
 	fail := func(err error) (*http.Response, bool, error) {
@@ -41,10 +40,8 @@ func (c *conn) ask1(x *exchange, req *http.Request) (resp *http.Response, silent
 		c.tape.head = len(c.tape.received) - c.br.Buffered()
 		resp, err = http.ReadResponse(c.br, req)
 		switch {
-		case err != nil && !c.got && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
-			return fail(errNoAnswer)
 		case err != nil:
-			return fail(err)
+			return fail(c.why(err))
 		case resp.StatusCode == http.StatusSwitchingProtocols:
 			return fail(errSwitched)
 		case c.proxied && resp.StatusCode == http.StatusProxyAuthRequired:
@@ -68,21 +65,35 @@ func (c *conn) ask1(x *exchange, req *http.Request) (resp *http.Response, silent
 	return resp, false, nil
 }
 
-// Read reads from the network for the reader of the answer, onto the tape.
-func (c *conn) Read(p []byte) (int, error) {
-	n := c.tape.room(int(min(int64(len(p)), c.left)))
-	if n == 0 {
-		if c.left == 0 {
-			return 0, ErrHeaderSize
-		}
-		return 0, ErrTapeFull
+// why is the reason that there is no answer: rather that of the network than what was
+// made of half an answer.
+func (c *conn) why(err error) error {
+	switch {
+	case c.failed == nil:
+		return err
+	case c.failed != io.EOF:
+		return c.failed
+	case c.got:
+		return io.ErrUnexpectedEOF
 	}
-	n, err := c.Conn.Read(p[:n])
+	return errNoAnswer
+}
+
+// Read reads from the network for the reader of the answer, onto the tape.
+func (c *conn) Read(p []byte) (n int, err error) {
+	if room := c.tape.room(int(min(int64(len(p)), c.left))); room > 0 {
+		n, err = c.Conn.Read(p[:room])
+	} else if c.left == 0 {
+		err = ErrHeaderSize
+	} else {
+		err = ErrTapeFull
+	}
 	if n > 0 {
 		c.got = true
 		c.left -= int64(n)
 		c.tape.add(p[:n])
 	}
+	c.failed = err
 	return n, err
 }
 

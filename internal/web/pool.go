@@ -25,10 +25,11 @@ type conn struct {
 	h2         *http.ClientConn // nil: HTTP/1.1
 
 	// Of an HTTP/1.1 exchange.
-	br   *bufio.Reader
-	tape *Tape
-	left int64 // bytes of header that may still come
-	got  bool  // something came
+	br     *bufio.Reader
+	tape   *Tape
+	left   int64 // bytes of header that may still come
+	got    bool  // something came
+	failed error // of the last read
 
 	// Guarded by the mutex of the transport.
 	users int           // exchanges, of which HTTP/2 may have several

@@ -35,7 +35,7 @@ type Tape struct {
 	off        bool // nobody asked for it
 }
 
-// keptTape is the most memory, in bytes, that a tape keeps for its next exchange.
+// keptTape is the most memory, in bytes, that a tape keeps when it is [Tape.Reset].
 const keptTape = 1 << 20
 
 type tapeKey struct{}
@@ -55,10 +55,15 @@ func tapeOf(ctx context.Context) *Tape {
 
 // begin makes the tape empty.
 func (t *Tape) begin(start time.Time) {
+	*t = Tape{Limit: t.Limit, Start: start, Request: t.Request[:0], received: t.received[:0], off: t.off}
+}
+
+// Reset makes the tape empty, and gives its memory back where that is much.
+func (t *Tape) Reset() {
+	t.begin(time.Time{})
 	if cap(t.received) > keptTape {
 		t.received = nil
 	}
-	*t = Tape{Limit: t.Limit, Start: start, Request: t.Request[:0], received: t.received[:0], off: t.off}
 }
 
 // request writes what is sent on the tape; to a proxy the whole address is named.
@@ -82,10 +87,20 @@ func (t *Tape) room(n int) int {
 	return int(max(0, min(int64(n), t.Limit-int64(len(t.received)-t.body))))
 }
 
+// add adds what was received. A long tape doubles, but no further than it may come:
+// append would leave four times as much garbage.
 func (t *Tape) add(b []byte) {
-	if !t.off {
-		t.received = append(t.received, b...)
+	if t.off {
+		return
 	}
+	if n := len(t.received); n >= keptTape && n+len(b) > cap(t.received) {
+		more := n
+		if t.Limit > 0 {
+			more = int(min(int64(n), t.Limit-int64(n-t.body)))
+		}
+		t.received = append(make([]byte, 0, n+max(more, len(b))), t.received...)
+	}
+	t.received = append(t.received, b...)
 }
 
 // expect makes room for a body of n bytes, as far as it may come.
