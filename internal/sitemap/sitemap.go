@@ -30,7 +30,7 @@ import (
 
 // Bounds of one file. The first two are the protocol's.
 const (
-	MaxEntries = 50_000   // entries; those beyond are not read
+	MaxEntries = 50_000   // entries, those without an address included; the rest is not read
 	MaxSize    = 50 << 20 // bytes without gzip; what follows is not read
 	MaxLoc     = 8 << 10  // bytes of an address. The protocol says 2,048 characters; longer ones are in use
 
@@ -89,17 +89,15 @@ type Entry struct {
 // entries is no error. Where an element has no usable address it is skipped.
 //
 // r is read once. The time taken is linear in the bytes read.
-func Entries(r io.Reader) iter.Seq2[Entry, error] {
+func Entries(r io.Reader) iter.Seq2[Entry, error] { return entries(r, MaxSize) }
+
+// entries is Entries with another bound than MaxSize.
+func entries(r io.Reader, size int64) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		n := 0
-		err := read(r, func(e Entry) error {
-			switch {
-			case n == MaxEntries:
-				return ErrTooMany
-			case !yield(e, nil):
+		err := read(r, size, func(e Entry) error {
+			if !yield(e, nil) {
 				return errStop
 			}
-			n++
 			return nil
 		})
 		if err != nil && err != errStop {
@@ -116,7 +114,7 @@ const buffered = 32 << 10
 
 // read finds out what r is and tells emit its entries. It ends at the first error
 // of emit.
-func read(r io.Reader, emit func(Entry) error) error {
+func read(r io.Reader, size int64, emit func(Entry) error) error {
 	received := &counter{r: r}
 	in := bufio.NewReaderSize(received, buffered)
 	if head, _ := in.Peek(3); bytes.Equal(head, []byte{0x1f, 0x8b, 8}) {
@@ -124,9 +122,9 @@ func read(r io.Reader, emit func(Entry) error) error {
 		if err != nil {
 			return truncated(err)
 		}
-		in = bufio.NewReaderSize(&bounded{r: z, received: received}, buffered)
+		in = bufio.NewReaderSize(&bounded{r: z, left: size, received: received}, buffered)
 	} else {
-		in = bufio.NewReaderSize(&bounded{r: in}, buffered)
+		in = bufio.NewReaderSize(&bounded{r: in, left: size}, buffered)
 	}
 	in = decode(in)
 	for {
@@ -210,7 +208,7 @@ func truncated(err error) error {
 // readText reads a list of addresses, one a line. Other lines are skipped: the
 // protocol knows none, but people write comments.
 func readText(in *bufio.Reader, emit func(Entry) error) error {
-	found := false
+	found := 0
 	var v value
 	for {
 		chunk, end, err := upTo(in, "\r\n")
@@ -221,7 +219,9 @@ func readText(in *bufio.Reader, emit func(Entry) error) error {
 			return truncated(err) // and with it half an address
 		}
 		if loc := v.String(); isAddress(loc) {
-			found = true
+			if found++; found > MaxEntries {
+				return ErrTooMany
+			}
 			if err := emit(Entry{Kind: Text, Loc: loc, Priority: 0.5}); err != nil {
 				return err
 			}
@@ -229,7 +229,7 @@ func readText(in *bufio.Reader, emit func(Entry) error) error {
 		v.reset()
 		switch {
 		case err == nil:
-		case !found:
+		case found == 0:
 			return ErrNoSitemap
 		default:
 			return nil
@@ -276,24 +276,25 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bounded is a reader of at most MaxSize bytes, and of at most maxRatio for each
-// that was received. There is one byte more than MaxSize only if it is read.
+// bounded is a reader of so many bytes, and of at most maxRatio for each that was
+// received. Only if there is one more is that an error.
 type bounded struct {
 	r        io.Reader
+	left     int64
 	received *counter // nil: as many as are read
-	n        int64
+	n        int64    // bytes read
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
-	left := MaxSize - b.n
-	if left == 0 {
+	if b.left == 0 {
 		if n, err := io.ReadFull(b.r, p[:1]); n == 0 {
 			return 0, err
 		}
 		return 0, ErrTooLong
 	}
-	n, err := b.r.Read(p[:min(int64(len(p)), left)])
+	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
 	b.n += int64(n)
+	b.left -= int64(n)
 	if b.received != nil && b.n > 1<<20 && b.n/maxRatio > b.received.n {
 		return 0, ErrRatio
 	}

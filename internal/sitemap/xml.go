@@ -50,12 +50,14 @@ type markup struct {
 	emit    func(Entry) error
 	stopped bool // by emit, or because this is something else
 	found   bool // an entry
+	opened  int  // entries
 
 	kind Kind   // of the root element; "" if its name is none of the known
 	root string // its name, with prefix; "" before it
 
 	entry []byte // name of the entry's element that is open, with prefix; empty if none
 	depth int    // of elements open in it
+	told  int    // fields in it
 	field field  // that is being read, at depth 1
 	text  value  // of the field
 	e     Entry
@@ -64,6 +66,10 @@ type markup struct {
 	tag   []byte
 	word  [maxName]byte
 }
+
+// maxFields is how many fields of an entry are looked at. There is no need of more
+// than six.
+const maxFields = 16
 
 // A field is what an element in an entry tells.
 type field int
@@ -253,8 +259,12 @@ func (x *markup) start(tag []byte) error {
 		if err := x.closeEntry(); err != nil {
 			return err
 		}
+		if x.opened++; x.opened > MaxEntries {
+			x.stopped = true
+			return ErrTooMany
+		}
 		if !empty {
-			x.entry, x.depth = append(x.entry, name...), 0
+			x.entry, x.depth, x.told = append(x.entry, name...), 0, 0
 			x.e, x.guid, x.dated = Entry{Kind: kind, Priority: 0.5}, "", none
 		}
 		return nil
@@ -266,7 +276,11 @@ func (x *markup) start(tag []byte) error {
 		return nil
 	}
 	if x.depth++; x.depth == 1 {
-		x.field = x.fieldOf(prefix, word, tag)
+		if x.field = x.fieldOf(prefix, word, tag); x.field != none {
+			if x.told++; x.told > maxFields {
+				x.field = none
+			}
+		}
 		x.text.reset()
 	}
 	if empty {
