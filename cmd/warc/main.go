@@ -1,15 +1,99 @@
 // Warc looks after web archives: it lists, reads, indexes, checks, repairs and
 // packs them.
+//
+// # Usage
+//
+//	warc ls     [flags] [FILE…]              a line a record
+//	warc cat    [flags] URL|OFFSET FILE…     what a record holds
+//	warc index  [-w] [FILE…]                 CDXJ
+//	warc verify [flags] [FILE…]              what is wrong, a line each
+//	warc repair -o OUT FILE, or -w FILE…     a copy without what is wrong
+//	warc pack   -o OUT.wacz [flags] FILE…    a WACZ file for replayweb.page
+//
+// FILE is an archive: WARC 0.17 to 1.1 or ARC, plain or packed by gzip or zstd, or
+// a WACZ, in which the files below archive/ are meant; a directory stands for the
+// archives in and below it, a pattern for those that it matches, and - for stdin,
+// which is read where no FILE is named and one pass is enough (ls, index, verify).
+//
+// # Output
+//
+// Ls prints offset, length, type, date, status, media type, address and file,
+// separated by tabs, "-" where there is nothing to say; with -json an object. The
+// length is 0 for a record that shares its gzip member with others. -type, -status
+// and -mime take lists separated by commas, -url the beginning of an address, or of
+// its SURT, as "org,example)/a"; records must pass all that are given.
+//
+// Cat prints the body that an address had: without chunks and content coding, and
+// for a revisit that of its original. Of several captures it takes the newest, or
+// the one that -capture says, as fetch does. An argument of nothing but digits is
+// the offset of a record in the one FILE, as ls prints it. With -headers the header
+// of the response comes first, with -raw it is the block as it was archived, with
+// -record the whole record, unpacked. It is not decoded beyond 1 GiB. Cat looks
+// addresses up in the indexes of the archives, which it writes beside them, or into
+// -cache, where there are none.
+//
+// Index prints the lines of these indexes, sorted over all files, for pywb and
+// others. -w writes them beside the archives instead, as FILE.cdxj.
+//
+// Verify prints FILE, offset, kind and words for each finding, with -json an
+// object. It checks digests of blocks and payloads (SHA-1, SHA-256, SHA-512 and
+// MD5, in base32, base64 or hexadecimal; the payload with or without its chunks),
+// lengths, ends, that each record is whole and alone in its gzip member or zstd
+// frame, the fields which every record must have, dates, and that identifiers are
+// there once. Warnings do not make it fail, unless -strict is given: a reference to
+// a record that none of the files holds, a digest of an unknown kind, and what else
+// loses nothing. The payload of a revisit is elsewhere, so its digest is not
+// checked.
+//
+// Repair keeps what is whole byte for byte, cuts a torn end off, corrects lengths
+// where digests or neighbours tell the truth, gives records that share a gzip member
+// one each, leaves out rubbish and digests that are wrong, and replaces identifiers
+// that are missing or twice there. It says what it did, a line each, as verify does.
+// Verify finds no fault with the result, and repairing that changes nothing. With -w
+// files are replaced, if there was something to do, and stay beside it as FILE.bak;
+// what fetch left as FILE.open gets its name. A file that is being written is left
+// alone.
+//
+// Pack makes a WACZ 1.1.1: archives as they are if they have one gzip member a
+// record, else made so, an index, a list of pages, and digests of everything. Pages
+// are all of HTML with status 200, or those in the records of -scored, with title
+// and score. With -relevant only pages whose record says "relevant":true are packed,
+// with their requests and metadata, the redirects that led to them and the
+// originals of revisits. The same input makes the same bytes; -created sets the
+// date, which else is that of the newest capture.
+//
+// # Example
+//
+//	warc ls -status 200 -mime text/html crawl/warc | cut -f 7 | sort -u
+//	warc cat https://go.dev/ crawl/warc > index.html
+//	warc verify crawl/warc || warc repair -w crawl/warc
+//	cat crawl/generations/*/scored.ndjson.zst |
+//		warc pack -o found.wacz -relevant -scored - crawl/warc
+//
+// # Exit status
+//
+// 0 done; 1 failed, which is also that cat did not find it and that verify found
+// something; 2 misuse; 3 disk full; 130 and 143 interrupted, with nothing left
+// half-written by repair and pack.
+//
+// # Limitations
+//
+// Verify and repair remember a million identifiers; what comes later is compared
+// with those. Repair and pack need temporary space beside their output: for the
+// largest gzip member unpacked, or archives that cannot be packed as they are.
+// Repair takes neither ARC nor WACZ.
 package main
 
 import (
 	"bufio"
+	"errors"
 	"flag"
 	"io"
 	"log/slog"
 	"strings"
 
 	"spoor/cmd/internal/filter"
+	"spoor/internal/archive"
 )
 
 const version = "0.1"
@@ -17,14 +101,16 @@ const version = "0.1"
 // A subcommand is one of the commands of warc.
 type subcommand struct {
 	name, manual string
-	new          func(*command) action
+	new          func(*command) func() error // sets up flags; what it returns does the work
 }
-
-// An action is what a subcommand does, once its flags have been parsed.
-type action func() error
 
 func subcommands() []subcommand {
 	return []subcommand{
+		{"ls", lsManual, newList},
+		{"cat", catManual, newCat},
+		{"index", indexManual, newIndex},
+		{"verify", verifyManual, newVerify},
+		{"repair", repairManual, newRepair},
 		{"pack", packManual, newPack},
 	}
 }
@@ -62,13 +148,13 @@ type command struct {
 func (s subcommand) run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	c := &command{flags: filter.Flags("warc "+s.name, s.manual, stderr), stdin: stdin, stdout: bufio.NewWriterSize(stdout, 1<<16)}
 	format := c.flags.String("log", "text", "log `format`, text or json")
-	do := s.new(c)
+	work := s.new(c)
 	if err := c.parse(args); err != nil {
 		return err
 	}
 	c.log = filter.Logger(stderr, "warc "+s.name, *format)
 	c.tally = filter.NewTally(c.log)
-	err := do()
+	err := work()
 	if e := c.stdout.Flush(); err == nil {
 		err = e
 	}
@@ -92,8 +178,20 @@ func (c *command) parse(args []string) error {
 	}
 }
 
-// fault reports what is wrong with an archive.
-func (c *command) fault(file string, err error) {
-	c.tally.Skipped["fault"]++
-	c.log.Warn("fault in an archive", "file", file, "err", err)
+// files are the archives that are named, stdin if none is.
+func (c *command) files() []string {
+	if len(c.args) == 0 {
+		return []string{archive.Input}
+	}
+	return c.args
+}
+
+// fault reports what is wrong with an archive, if err is nothing worse.
+func (c *command) fault(path string, err error) bool {
+	fault, ok := errors.AsType[*archive.FormatError](err)
+	if ok {
+		c.tally.Skipped["fault"]++
+		c.log.Warn("left out what cannot be read of an archive", "archive", path, "err", fault)
+	}
+	return ok
 }

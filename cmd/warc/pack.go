@@ -1,14 +1,14 @@
 package main
 
 import (
-	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"spoor/cmd/internal/filter"
@@ -17,150 +17,203 @@ import (
 	"spoor/internal/wire"
 )
 
+const packManual = `
+warc pack - make a WACZ file of archives
+
+Usage: warc pack -o OUT.wacz [-scored FILE]... [-relevant] [flags] FILE...
+
+In:   archives, or directories of them; records with scores (-scored)
+Out:  a WACZ 1.1.1, which replayweb.page shows
+
+Archives with one gzip member a record are packed as they are, others are made so.
+The pages listed are all of HTML with status 200; or those in the scored records,
+with title and score; or with -relevant those of them that are "relevant":true, and
+then only their records are packed: request, response, metadata, the redirects that
+led to them, the originals of revisits. The same input makes the same bytes.
+
+Example:
+
+    cat crawl/generations/*/scored.ndjson.zst |
+        warc pack -o found.wacz -relevant -scored - crawl/warc
+
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130 and 143 interrupted, with
+nothing written.
+`
+
 // pack makes a WACZ file.
 type pack struct {
 	*command
 	out      string
 	scored   filter.Strings
+	relevant bool
 	title    string
 	created  time.Time
-	relevant bool
+	cache    string
+
+	names map[string]bool // of the files that are packed
 }
 
-func newPack(c *command) action {
-	p := &pack{command: c}
+func newPack(c *command) func() error {
+	p := &pack{command: c, names: map[string]bool{}}
 	c.flags.StringVar(&p.out, "o", "", "the `file` to write; needed")
 	c.flags.Var(&p.scored, "scored", "list the pages in this `file` of scored records, with title and score (repeatable; gzip and zstd are unpacked, - is stdin)")
+	c.flags.BoolVar(&p.relevant, "relevant", false, "with -scored: pack only the pages that are relevant")
 	c.flags.StringVar(&p.title, "title", "", "`words` over the whole (default: the name of the file)")
-	c.flags.Func("created", "the `time` (RFC 3339) that the file says it was made at (default: that of the newest capture)", func(v string) (err error) {
+	c.flags.Func("created", "the `time` (RFC 3339) that the file says it was made at (default: that of the newest record)", func(v string) (err error) {
 		p.created, err = time.Parse(time.RFC3339, v)
 		return err
 	})
+	c.flags.StringVar(&p.cache, "cache", filter.Cache(), "with -relevant: `directory` for indexes of archives beside which nothing can be written")
 	return p.run
 }
 
-func (p *pack) run() (err error) {
+func (p *pack) run() error {
 	switch {
 	case p.out == "":
 		return filter.Usagef("where to? -o OUT.wacz")
 	case len(p.args) == 0:
 		return filter.Usagef("which archives? warc pack -o %s FILE...", p.out)
-	}
-	paths, err := archive.Files(p.args)
-	if err != nil {
-		return err
+	case p.relevant && len(p.scored) == 0:
+		return filter.Usagef("what is relevant? -scored FILE, or -scored - for stdin")
+	case slices.Contains(p.args, archive.Input):
+		return filter.Usagef("archives are read twice, so stdin cannot be one\nhint: save it to a file")
 	}
 	if p.title == "" {
-		p.title = filepath.Base(p.out)
+		p.title = strings.TrimSuffix(filepath.Base(p.out), ".wacz")
 	}
-	f, err := os.Create(p.out + ".part")
+	ctx, stop := interruptible()
+	defer stop()
+	var size int64
+	err := writeFile(p.out, func(w io.Writer) error {
+		packer := archive.NewPacker(w, archive.PackOptions{
+			Title:    p.title,
+			Software: "spoor/" + version,
+			Created:  p.created,
+			Temp:     filepath.Dir(p.out),
+			Report:   func(path string, err error) { p.fault(path, err) },
+		})
+		defer packer.Abort()
+		if err := p.fill(ctx, packer); err != nil {
+			return err
+		}
+		err := packer.Close()
+		size = packer.Size()
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	defer func() {
+	p.tally.Close(slog.Int64("bytes", size))
+	return nil
+}
+
+// fill packs the archives and lists their pages.
+func (p *pack) fill(ctx context.Context, packer *archive.Packer) error {
+	var selection *archive.Selection
+	if p.relevant {
+		replay, err := archive.OpenReplay(p.args, archive.ReplayOptions{Index: archive.IndexOptions{Cache: p.cache}})
 		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
+			return err
 		}
-	}()
-	buffered := bufio.NewWriterSize(f, 1<<20)
-	packer := archive.NewPacker(buffered, archive.PackOptions{
-		Title:    p.title,
-		Software: "spoor/" + version,
-		Created:  p.created,
-		Temp:     filepath.Dir(p.out),
-		Report:   p.fault,
-	})
-	defer packer.Abort()
-	for _, path := range paths {
-		if err := packer.Archive(path); err != nil {
+		defer replay.Close()
+		selection = archive.NewSelection(replay)
+		if err := p.choose(selection, packer); err != nil {
+			return err
+		}
+	}
+	for v, err := range archive.Volumes(p.args, nil) {
+		switch {
+		case err != nil:
+			if p.fault(v.Path, err) {
+				continue
+			}
+		case selection == nil:
+			p.names[v.Name] = true
+			err = packer.Archive(ctx, &v)
+		case selection.From(&v):
+			err = packer.Records(ctx, &v, func(rec *archive.Record) bool { return selection.Has(&v, rec) })
+		default:
+			continue
+		}
+		if err != nil {
 			return err
 		}
 		p.tally.In++
 	}
-	if len(p.scored) > 0 {
-		err = p.list(packer)
-	} else {
-		err = p.detect(packer, paths)
+	switch {
+	case p.relevant:
+		return nil
+	case len(p.scored) > 0:
+		return p.list(packer)
 	}
-	if err != nil {
-		return err
-	}
-	if err := packer.Close(); err != nil {
-		return err
-	}
-	if err := buffered.Flush(); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), p.out); err != nil {
-		return err
-	}
-	p.tally.Close(slog.Int64("bytes", packer.Size()))
-	return nil
+	return p.detect(ctx, packer)
 }
 
-// detect lists all pages of HTML in the archives.
-func (p *pack) detect(packer *archive.Packer, paths []string) error {
-	extractor := page.NewExtractor()
-	html := archive.Filter{MIME: []string{"text/html", "application/xhtml+xml"}, Status: []int{200}}
-	for found, err := range archive.All(paths, html, archive.Limits{}) {
-		if found == nil {
-			if _, fault := errors.AsType[*archive.FormatError](err); fault {
-				continue // has been reported
-			}
-			return err
+// choose selects the relevant pages, and lists them.
+func (p *pack) choose(selection *archive.Selection, packer *archive.Packer) error {
+	return p.each(func(rec *wire.Record) error {
+		if !rec.Relevant.Value {
+			p.tally.Skipped["not_relevant"]++
+			return nil
 		}
-		sent := found.Header.Get("Content-Type")
-		content := extractor.Extract(page.Document{URL: found.URL, ContentType: found.ContentType(), Charset: archive.Charset(sent), Body: found.Body})
-		err := packer.Page(archive.PackedPage{URL: found.URL, Time: found.Time.Format(time.RFC3339), Title: content.Title})
+		var hops []string
+		for _, hop := range rec.Redirects {
+			hops = append(hops, hop.URL)
+		}
+		found, err := selection.Add(address(rec), rec.WARCFilename, rec.WARCOffset, hops)
 		if err != nil {
 			return err
 		}
-		p.tally.Out++
-	}
-	return nil
+		if !found {
+			p.tally.Skipped["not_archived"]++
+			return nil
+		}
+		return p.page(packer, rec)
+	})
 }
 
 // list lists the pages of the scored records.
 func (p *pack) list(packer *archive.Packer) error {
 	return p.each(func(rec *wire.Record) error {
-		if rec.StatusCode == 0 || rec.Error != "" {
-			p.tally.Skipped["no_page"]++
+		if !p.names[rec.WARCFilename] {
+			p.tally.Skipped["not_archived"]++
 			return nil
 		}
-		found := archive.PackedPage{
-			URL:      rec.URL,
-			Time:     rec.Timestamp,
-			Title:    rec.Title,
-			Operator: rec.Operator,
-		}
-		if rec.FinalURL != "" {
-			found.URL = rec.FinalURL
-		}
-		if rec.Score.Kind == wire.Present {
-			found.Score = &rec.Score.Value
-		}
-		for _, s := range rec.Scores {
-			if found.Scores == nil {
-				found.Scores = map[string]float64{}
-			}
-			found.Scores[s.Name] = s.Value
-		}
-		if rec.Relevant.Kind == wire.Present {
-			found.Relevant = &rec.Relevant.Value
-		}
-		p.tally.Out++
-		return packer.Page(found)
+		return p.page(packer, rec)
 	})
 }
 
-// each calls f with the scored records.
+// address is that of the page in a record.
+func address(rec *wire.Record) string {
+	if rec.FinalURL != "" {
+		return rec.FinalURL
+	}
+	return rec.URL
+}
+
+// page lists the page of a record.
+func (p *pack) page(packer *archive.Packer, rec *wire.Record) error {
+	p.tally.Out++
+	line := archive.PackedPage{URL: strings.Clone(address(rec)), Time: rec.Timestamp, Title: rec.Title, Operator: rec.Operator}
+	if rec.Score.Kind == wire.Present {
+		line.Score = &rec.Score.Value
+	}
+	if rec.Relevant.Kind == wire.Present {
+		line.Relevant = &rec.Relevant.Value
+	}
+	for _, s := range rec.Scores {
+		if line.Scores == nil {
+			line.Scores = map[string]float64{}
+		}
+		line.Scores[s.Name] = s.Value
+	}
+	if rec.Generation > 0 {
+		line.Generation = &rec.Generation
+	}
+	return packer.Page(line)
+}
+
+// each calls f with the scored records of pages.
 func (p *pack) each(f func(*wire.Record) error) error {
 	in, err := filter.Open(p.stdin, slices.Clone(p.scored))
 	if err != nil {
@@ -178,11 +231,44 @@ func (p *pack) each(f func(*wire.Record) error) error {
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err == nil {
-			err = f(&rec)
-		}
 		if err != nil {
 			return fmt.Errorf("reading scored records: %w", err)
 		}
+		if rec.StatusCode == 0 || rec.Error != "" {
+			p.tally.Skipped["no_page"]++
+			continue
+		}
+		if err := f(&rec); err != nil {
+			return err
+		}
 	}
+}
+
+// detect lists all pages of HTML in the archives.
+func (p *pack) detect(ctx context.Context, packer *archive.Packer) error {
+	extractor := page.NewExtractor()
+	html := archive.Filter{MIME: []string{"text/html", "application/xhtml+xml"}, Status: []int{200}}
+	for found, err := range archive.All(p.args, html, archive.Limits{}) {
+		if e := context.Cause(ctx); e != nil {
+			return e
+		}
+		if found == nil {
+			if _, fault := errors.AsType[*archive.FormatError](err); fault {
+				continue // has been reported
+			}
+			return err
+		}
+		content := extractor.Extract(page.Document{
+			URL:         found.URL,
+			ContentType: found.ContentType(),
+			Charset:     archive.Charset(found.Header.Get("Content-Type")),
+			Body:        found.Body,
+		})
+		p.tally.Out++
+		err := packer.Page(archive.PackedPage{URL: found.URL, Time: found.Time.Format("2006-01-02T15:04:05.000Z"), Title: content.Title})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

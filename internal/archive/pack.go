@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,7 +14,6 @@ import (
 	"hash"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +24,6 @@ import (
 
 const (
 	waczVersion = "1.1.1"
-	digits14    = "20060102150405" // a timestamp of an index
 
 	// An index of at most so many captures is packed as it is, which every
 	// reader searches rightly; a larger one as blocks of so many lines, which
@@ -72,16 +71,16 @@ type PackedPage struct {
 //
 // The same calls make the same bytes.
 type Packer struct {
-	options PackOptions
-	zip     *zipfile.Writer
-	out     *countingWriter
-	names   map[string]bool // of archives
-	lines   sorter
-	meta    Meta
-	newest  string // timestamp of 14 digits
-	pages   spool
-	files   []resource
-	scratch []byte
+	options  PackOptions
+	zip      *zipfile.Writer
+	out      *countingWriter
+	names    map[string]bool // of archives
+	lines    sorter
+	captures int64
+	newest   string // timestamp
+	pages    spool
+	files    []resource
+	scratch  []byte
 }
 
 // A resource is a file in the package.
@@ -121,81 +120,90 @@ func (c *countingWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Archive packs an archive: as it is if that is one gzip member a record, as
-// readers need it, else its records, each in a member of its own.
-func (p *Packer) Archive(path string) error {
-	name := p.name(path)
-	f, err := os.Open(path)
+// Archive packs a volume: as it is if that is one gzip member a record, as readers
+// need it, else its records, each in a member of its own. A pipe is read to a
+// temporary file first.
+func (p *Packer) Archive(ctx context.Context, v *Volume) error {
+	data, ok := v.Data.(*io.SectionReader)
+	if !ok {
+		file, err := p.temp()
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		n, err := io.CopyBuffer(onlyWriter{file}, reading{ctx, v.Data}, p.scratch)
+		if err != nil {
+			return fmt.Errorf("%s: %w", v.Path, err)
+		}
+		data = io.NewSectionReader(file, 0, n)
+	}
+	// The lines count only when it is known that all records are alone.
+	lines, err := p.temp()
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	lines, err := os.CreateTemp(p.options.Temp, ".cdxj-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(lines.Name())
 	defer lines.Close()
 	w := bufio.NewWriter(lines)
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	whole := io.NewSectionReader(f, 0, info.Size()) // of a file that still grows, what is there now
-	err = p.index(whole, name, true, func(line []byte) error {
+	name := p.name(v.Name)
+	found, err := p.index(ctx, &Volume{Path: v.Path, Data: data}, name, true, func(line []byte) error {
 		_, err := w.Write(line)
 		return err
 	})
+	if _, e := data.Seek(0, io.SeekStart); err == nil {
+		err = e
+	}
 	if errors.Is(err, errShared) {
-		return p.Records(path, nil)
+		return p.Records(ctx, &Volume{Path: v.Path, Name: v.Name, Data: data}, nil)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return err
 	}
 	if err := cmp.Or(w.Flush(), p.take(lines)); err != nil {
 		return err
 	}
-	_, err = whole.Seek(0, io.SeekStart)
-	return cmp.Or(err, p.store("archive/"+name, whole))
+	p.count(found)
+	return p.store(ctx, "archive/"+name, data)
 }
 
-// Records packs the records of an archive that keep tells to, nil means all,
-// each in a gzip member of its own.
-func (p *Packer) Records(path string, keep func(*Record) bool) error {
-	packed, err := os.CreateTemp(p.options.Temp, ".warc-*")
+// A tempFile is removed when it is closed.
+type tempFile struct{ *os.File }
+
+func (f tempFile) Close() error { return cmp.Or(f.File.Close(), os.Remove(f.Name())) }
+
+func (p *Packer) temp() (tempFile, error) {
+	f, err := os.CreateTemp(p.options.Temp, ".warc-*")
+	return tempFile{f}, err
+}
+
+// Records packs the records of a volume that keep tells to, nil means all, each
+// in a gzip member of its own. Records that are torn are left out.
+func (p *Packer) Records(ctx context.Context, v *Volume, keep func(*Record) bool) error {
+	packed, err := p.temp()
 	if err != nil {
 		return err
 	}
-	defer os.Remove(packed.Name())
 	defer packed.Close()
-	if err := p.repack(packed, path, keep); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	name := p.name(path)
-	p.names[name] = true
-	if _, err := packed.Seek(0, io.SeekStart); err != nil {
+	if err := p.repack(ctx, packed, v, keep); err != nil {
 		return err
 	}
-	if err := p.index(packed, name, false, p.lines.add); err != nil {
+	n, err := packed.Seek(0, io.SeekEnd)
+	if err != nil {
 		return err
 	}
-	if _, err := packed.Seek(0, io.SeekStart); err != nil {
+	name, data := p.name(v.Name), io.NewSectionReader(packed, 0, n)
+	found, err := p.index(ctx, &Volume{Path: v.Path, Data: data}, name, false, p.lines.add)
+	if err != nil {
 		return err
 	}
-	return p.store("archive/"+name, packed)
+	p.count(found)
+	if _, err := data.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return p.store(ctx, "archive/"+name, data)
 }
 
 // repack writes records, each in a gzip member of its own.
-func (p *Packer) repack(w io.Writer, path string, keep func(*Record) bool) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	r, err := NewReader(f)
-	if err != nil {
-		return err
-	}
+func (p *Packer) repack(ctx context.Context, w io.Writer, v *Volume, keep func(*Record) bool) error {
 	block := spool{dir: p.options.Temp}
 	defer block.Close()
 	out := bufio.NewWriterSize(w, 1<<20)
@@ -203,14 +211,13 @@ func (p *Packer) repack(w io.Writer, path string, keep func(*Record) bool) error
 	if err != nil {
 		return err
 	}
-	for {
-		rec, err := r.Next()
-		if err == io.EOF {
-			return out.Flush()
+	for rec, err := range v.Records() {
+		if err == nil {
+			err = context.Cause(ctx)
 		}
 		if err == nil && (keep == nil || keep(rec)) {
 			block.reset()
-			if _, err = io.CopyBuffer(&block, onlyReader{rec}, p.scratch); err == nil || err == io.ErrUnexpectedEOF {
+			if _, err = io.CopyBuffer(onlyWriter{&block}, onlyReader{rec}, p.scratch); err == nil || err == io.ErrUnexpectedEOF {
 				err = rec.Close()
 			}
 			if err == nil {
@@ -219,40 +226,74 @@ func (p *Packer) repack(w io.Writer, path string, keep func(*Record) bool) error
 			}
 		}
 		if fault, ok := errors.AsType[*FormatError](err); ok {
-			p.report(path, fault)
+			p.report(v.Path, fault)
 		} else if err != nil {
 			return err
 		}
 	}
+	return out.Flush()
+}
+
+// reading is a reader that fails once its context has ended.
+type reading struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r reading) Read(p []byte) (int, error) {
+	if err := context.Cause(r.ctx); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }
 
 // onlyReader hides what else a reader can do, so that io.CopyBuffer uses the buffer.
 type onlyReader struct{ io.Reader }
 
-// writeRecord writes a record with the header of rec and another block.
+// writeRecord writes a record with the header of rec and another block. What was
+// an ARC record gets what it lacks.
 func writeRecord(w io.Writer, rec *Record, block io.Reader, length int64) error {
-	b := append([]byte("WARC/"), rec.Version...)
-	b = append(b, '\r', '\n')
+	b := []byte(warcVersion)
+	if rec.Version == "ARC" {
+		id := madeID(nil, "%d %s %s", rec.Offset, rec.TargetURI(), rec.Header.Get("WARC-Date"))
+		b = appendField(b, "WARC-Record-ID", id)
+	} else {
+		b = append(append(b[:0], "WARC/"+rec.Version...), '\r', '\n')
+	}
 	for _, f := range rec.Header {
 		if !strings.EqualFold(f.Name, "Content-Length") {
 			b = appendField(b, f.Name, f.Value)
 		}
 	}
 	b = appendField(b, "Content-Length", strconv.FormatInt(length, 10))
-	b = append(b, '\r', '\n')
-	_, err := w.Write(b)
+	_, err := w.Write(append(b, '\r', '\n'))
 	if err == nil {
 		_, err = io.Copy(w, block)
 	}
 	if err == nil {
-		_, err = io.WriteString(w, "\r\n\r\n")
+		_, err = io.WriteString(w, recordEnd)
 	}
 	return err
 }
 
+// madeID is an identifier made of what there is, the same each time; if it is
+// among those that are known, another.
+func madeID(known map[uint64]struct{}, format string, args ...any) string {
+	for n := 0; ; n++ {
+		sum := sha256.Sum256(fmt.Appendf(fmt.Appendf(nil, format, args...), " %d", n))
+		made := uuid(sum[:len(uuid{})])
+		made[6] = made[6]&0x0f | 0x80 // version 8 of RFC 9562
+		made[8] = made[8]&0x3f | 0x80
+		id := string(made.appendURN(nil))
+		if _, taken := known[idKey(id)]; !taken {
+			return id
+		}
+	}
+}
+
 // name is a name in the package for an archive, which no other has.
-func (p *Packer) name(path string) string {
-	base := strings.TrimSuffix(filepath.Base(path), openSuffix)
+func (p *Packer) name(base string) string {
+	base = strings.TrimSuffix(base[strings.LastIndexByte(base, '/')+1:], openSuffix)
 	for _, suffix := range []string{".gz", ".zst", ".warc", ".arc"} {
 		base = strings.TrimSuffix(base, suffix)
 	}
@@ -266,37 +307,43 @@ func (p *Packer) name(path string) string {
 // errShared says that a file is not one gzip member a record.
 var errShared = errors.New("records share their members")
 
+// indexed counts what was found in an archive.
+type indexed struct {
+	Meta
+	newest string // timestamp
+}
+
+func (p *Packer) count(found indexed) {
+	p.captures += found.Captures
+	p.newest = max(p.newest, found.newest)
+}
+
 // index makes the lines of an archive. If it is to be packed as it is, a record
-// that is not alone in a gzip member is errShared.
-func (p *Packer) index(src io.Reader, name string, asIs bool, add func([]byte) error) error {
-	r, err := NewReader(src)
-	if err != nil {
-		return err
-	}
-	if asIs && r.m.format != gzipped {
-		return errShared
-	}
-	b := indexer{name: name, add: add, meta: &p.meta}
-	for {
-		rec, err := r.Next()
-		if err == io.EOF {
-			return b.settle()
+// that is not alone in a gzip member is errShared, and so is an ARC record.
+func (p *Packer) index(ctx context.Context, v *Volume, name string, asIs bool, add func([]byte) error) (found indexed, err error) {
+	b := indexer{name: name, add: add, meta: &found.Meta}
+	for rec, err := range v.Records() {
+		if err == nil {
+			err = context.Cause(ctx)
 		}
 		if err == nil {
-			date := rec.Date().Format(digits14)
-			if err = b.take(rec); err == nil {
-				p.newest = max(p.newest, date)
+			if asIs && (rec.r.m.format != gzipped || rec.Version == "ARC") {
+				return found, errShared
 			}
-			if err == nil && rec.Length == 0 {
-				return errShared
+			if date := rec.Date(); !date.IsZero() {
+				found.newest = max(found.newest, date.Format(timestampLayout))
+			}
+			if err = b.take(rec); err == nil && asIs && rec.Length == 0 {
+				return found, errShared
 			}
 		}
 		if fault, ok := errors.AsType[*FormatError](err); ok {
-			p.report(name, fault)
+			p.report(v.Path, fault)
 		} else if err != nil {
-			return err
+			return found, err
 		}
 	}
+	return found, b.settle()
 }
 
 func (p *Packer) report(name string, err error) {
@@ -306,11 +353,11 @@ func (p *Packer) report(name string, err error) {
 }
 
 // take adds the lines in f to the index.
-func (p *Packer) take(f *os.File) error {
+func (p *Packer) take(f tempFile) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	r := run{r: bufio.NewReader(f)}
+	r := run{r: bufio.NewReader(f.File)}
 	for {
 		err := r.next()
 		if err == io.EOF {
@@ -376,13 +423,13 @@ func (p *Packer) done(e *entryWriter) {
 func labelSHA256(h hash.Hash) string { return "sha256:" + hex.EncodeToString(h.Sum(nil)) }
 
 // store packs a file without compressing it.
-func (p *Packer) store(path string, src io.Reader) error {
+func (p *Packer) store(ctx context.Context, path string, src io.Reader) error {
 	if name, ok := strings.CutPrefix(path, "archive/"); ok {
 		p.names[name] = true
 	}
 	e, err := p.create(path, zipfile.Store)
 	if err == nil {
-		_, err = io.CopyBuffer(onlyWriter{e}, onlyReader{src}, p.scratch)
+		_, err = io.CopyBuffer(onlyWriter{e}, reading{ctx, src}, p.scratch)
 	}
 	p.done(e)
 	return err
@@ -394,9 +441,13 @@ type onlyWriter struct{ io.Writer }
 // Close writes the index, the list of pages and the description, and removes
 // the temporary files. The package is not whole before it has returned nil.
 func (p *Packer) Close() error {
-	err := cmp.Or(p.writeIndex(), p.writePages(), p.describe(), p.zip.Close())
-	p.Abort()
-	return err
+	defer p.Abort()
+	for _, step := range []func() error{p.writeIndex, p.writePages, p.describe, p.zip.Close} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Abort removes the temporary files of a package that is not to be finished.
@@ -407,7 +458,7 @@ func (p *Packer) Abort() {
 
 // writeIndex writes the lines of all archives.
 func (p *Packer) writeIndex() error {
-	if p.meta.Captures <= maxPlainIndex {
+	if p.captures <= maxPlainIndex {
 		e, err := p.create("indexes/index.cdxj", zipfile.Deflate)
 		if err != nil {
 			return err
@@ -519,7 +570,7 @@ func (p *Packer) writePages() error {
 func (p *Packer) describe() error {
 	created := p.options.Created
 	if created.IsZero() {
-		created, _ = time.Parse(digits14, p.newest) // no capture: the zero time
+		created, _ = time.Parse(timestampLayout, p.newest) // no capture: the zero time
 	}
 	text, err := json.MarshalIndent(struct {
 		Profile   string     `json:"profile"`

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"log/slog"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/archive"
+)
+
+const indexManual = `
+warc index - index archives
+
+Usage: warc index [flags] [FILE...]
+
+In:   archives, directories of them, or stdin
+Out:  the CDXJ lines of all, sorted by bytes: SURT, timestamp, JSON; with -w nothing
+
+With -w each archive gets its index, FILE.cdxj, beside it, as fetch -archive makes
+it; one that is up to date stays.
+
+Example:
+
+    warc index crawl/warc > crawl.cdxj
+
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
+`
+
+// index indexes archives.
+type index struct {
+	*command
+	write bool
+	temp  string
+}
+
+func newIndex(c *command) func() error {
+	x := &index{command: c}
+	c.flags.BoolVar(&x.write, "w", false, "write the index of each archive beside it")
+	c.flags.StringVar(&x.temp, "temp", "", "`directory` for temporary files of large indexes (default: that of the system)")
+	return x.run
+}
+
+func (x *index) run() error {
+	report := func(path string, err error) { x.fault(path, err) }
+	if x.write {
+		return x.beside(report)
+	}
+	meta, err := archive.WriteIndex(x.stdout, archive.Volumes(x.files(), x.stdin), x.temp, report)
+	if err != nil {
+		return err
+	}
+	x.close(meta)
+	return nil
+}
+
+// beside writes indexes beside their archives.
+func (x *index) beside(report func(string, error)) error {
+	if len(x.args) == 0 {
+		return filter.Usagef("of which archives? warc index -w FILE...")
+	}
+	paths, err := archive.Files(x.args)
+	if err != nil {
+		return err
+	}
+	var all archive.Meta
+	for _, path := range paths {
+		if path == archive.Input {
+			return filter.Usagef("nothing can be written beside stdin")
+		}
+		i, err := archive.OpenIndex(path, archive.IndexOptions{Report: report})
+		if err != nil {
+			return err
+		}
+		all.Records += i.Meta.Records
+		all.Captures += i.Meta.Captures
+		if err := i.Close(); err != nil {
+			return err
+		}
+	}
+	x.close(all)
+	return nil
+}
+
+func (x *index) close(meta archive.Meta) {
+	x.tally.In, x.tally.Out = meta.Records, meta.Captures
+	x.tally.Close(slog.Int64("faults", meta.Faults))
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/archive"
+	"spoor/internal/weburl"
+)
+
+const lsManual = `
+warc ls - list the records of archives
+
+Usage: warc ls [flags] [FILE...]
+
+In:   archives, directories of them, or stdin
+Out:  a line a record: offset, length, type, date, status, media type, address and
+      file, separated by tabs, "-" for what is not there; with -json an object
+
+The length is 0 for a record that shares its gzip member with others. Flags that
+take a list want it separated by commas; a record must pass all of them.
+
+Example:
+
+    warc ls -type response -status 200 -url com,example) crawl/warc
+
+Exit status: 0 done, 1 failed, 2 misuse.
+`
+
+// words is a flag for a list separated by commas.
+type words []string
+
+func (w *words) String() string { return strings.Join(*w, ",") }
+
+// Set adds what v lists.
+func (w *words) Set(v string) error {
+	for word := range strings.SplitSeq(v, ",") {
+		*w = append(*w, strings.TrimSpace(word))
+	}
+	return nil
+}
+
+// list lists records.
+type list struct {
+	*command
+	json               bool
+	kinds, mime, codes words
+	url                string
+	status             []int
+}
+
+func newList(c *command) func() error {
+	l := &list{command: c}
+	c.flags.BoolVar(&l.json, "json", false, "print an object a record")
+	c.flags.Var(&l.kinds, "type", "only records of these `types`: response, request, revisit, …")
+	c.flags.Var(&l.codes, "status", "only answers with these status `codes`")
+	c.flags.Var(&l.mime, "mime", "only these media `types`")
+	c.flags.StringVar(&l.url, "url", "", "only addresses that begin so, or whose SURT does: a `prefix` as https://example.com/a or com,example)/a")
+	return l.run
+}
+
+func (l *list) run() error {
+	for _, code := range l.codes {
+		n, err := strconv.Atoi(code)
+		if err != nil {
+			return filter.Usagef("-status %s is no number", code)
+		}
+		l.status = append(l.status, n)
+	}
+	for v, err := range archive.Volumes(l.files(), l.stdin) {
+		if err == nil {
+			err = l.volume(&v)
+		}
+		if err != nil && !l.fault(v.Path, err) {
+			return err
+		}
+	}
+	l.tally.Close()
+	return nil
+}
+
+func (l *list) volume(v *archive.Volume) error {
+	for rec, err := range v.Records() {
+		if err == nil {
+			l.tally.In++
+			var s archive.Summary
+			s, err = rec.Summary()
+			if s.File = v.Name; l.takes(&s) {
+				l.tally.Out++
+				if err := l.print(&s); err != nil {
+					return err
+				}
+			}
+		}
+		if err != nil && !l.fault(v.Path, err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *list) takes(s *archive.Summary) bool {
+	in := func(list []string, value string) bool { return len(list) == 0 || slices.Contains(list, value) }
+	return in(l.kinds, s.Type) && in(l.mime, s.MIME) &&
+		(len(l.status) == 0 || slices.Contains(l.status, s.Status)) &&
+		l.begins(s.URL)
+}
+
+// begins tells whether an address begins as was asked for. A SURT is known by its
+// bracket or commas in front of any slash.
+func (l *list) begins(url string) bool {
+	if l.url == "" || strings.HasPrefix(url, l.url) {
+		return true
+	}
+	host, _, _ := strings.Cut(l.url, "/")
+	if !strings.ContainsAny(host, ",)") {
+		return false
+	}
+	canonical, err := weburl.Canonical(url)
+	return err == nil && strings.HasPrefix(weburl.SURT(canonical), l.url)
+}
+
+func (l *list) print(s *archive.Summary) error {
+	if l.json {
+		return writeJSON(l.stdout, s)
+	}
+	status := "-"
+	if s.Status > 0 {
+		status = strconv.Itoa(s.Status)
+	}
+	_, err := fmt.Fprintf(l.stdout, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n",
+		s.Offset, s.Length, cell(s.Type), cell(s.Date), status, cell(s.MIME), cell(s.URL), cell(s.File))
+	return err
+}
+
+// cell is what stands in a column: no tab is in it.
+func cell(s string) string {
+	return cmp.Or(strings.ReplaceAll(s, "\t", "%09"), "-")
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+
+	"spoor/internal/archive"
+)
+
+const verifyManual = `
+warc verify - check archives
+
+Usage: warc verify [flags] [FILE...]
+
+In:   archives, directories of them, or stdin
+Out:  a line for each thing that is wrong: FILE:OFFSET: kind: words; with -json an
+      object
+
+Kinds: format (torn, rubbish, wrong length), end (not two empty lines behind a
+record), member (not one record a gzip member or zstd frame), field (missing, or no
+date), digest, duplicate (identifier), reference (to a record that is not there),
+limit (not checked). What may be meant so, and loses nothing, is a warning.
+
+Example:
+
+    warc verify crawl/warc || warc repair -w crawl/warc
+
+Exit status: 0 nothing is wrong but for warnings, 1 something is (with -strict a
+warning, too) or could not be read, 2 misuse.
+`
+
+// verify checks archives.
+type verify struct {
+	*command
+	json, strict bool
+}
+
+func newVerify(c *command) func() error {
+	v := &verify{command: c}
+	c.flags.BoolVar(&v.json, "json", false, "print an object for each thing that is wrong")
+	c.flags.BoolVar(&v.strict, "strict", false, "a warning ends the command with status 1, too")
+	return v.run
+}
+
+func (c *verify) run() error {
+	var failed error // to print
+	v := archive.Verifier{Report: func(f archive.Finding) {
+		if failed == nil {
+			failed = c.print(&f)
+		}
+	}}
+	for volume, err := range archive.Volumes(c.files(), c.stdin) {
+		if err == nil {
+			err = v.File(volume.Path, volume.Data)
+		} else {
+			err = v.Fault(volume.Path, err)
+		}
+		if err != nil {
+			return err
+		}
+		if failed != nil {
+			return failed
+		}
+	}
+	v.Close()
+	if failed != nil {
+		return failed
+	}
+	c.tally.In = v.Records
+	c.tally.Out = v.Faults + v.Warnings
+	c.tally.Close(slog.Int64("bytes", v.Bytes), slog.Int64("faults", v.Faults), slog.Int64("warnings", v.Warnings),
+		slog.Int64("digests", v.Digests), slog.Int64("payloads_chunked", v.Chunked), slog.Int64("payloads_dechunked", v.Dechunked),
+		slog.Int64("records_without_digest", v.Unchecked))
+	switch {
+	case v.Faults > 0:
+		return fmt.Errorf("%d faults\nhint: warc repair writes a copy without them", v.Faults)
+	case c.strict && v.Warnings > 0:
+		return fmt.Errorf("%d warnings, and -strict", v.Warnings)
+	}
+	return nil
+}
+
+func (c *verify) print(f *archive.Finding) error {
+	if c.json {
+		return writeJSON(c.stdout, f)
+	}
+	kind := f.Kind
+	if f.Warning {
+		kind += " (warning)"
+	}
+	url := f.URL
+	if url != "" {
+		url = " [" + url + "]"
+	}
+	_, err := fmt.Fprintf(c.stdout, "%s:%d: %s: %s%s\n", f.File, f.Offset, kind, f.Detail, url)
+	return err
+}

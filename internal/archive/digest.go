@@ -1,0 +1,268 @@
+package archive
+
+import (
+	"bytes"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"strconv"
+	"strings"
+)
+
+// A claim is what a digest field says.
+type claim struct {
+	field string
+	text  string
+	make  func() hash.Hash
+	sum   []byte
+}
+
+// parseClaim reads a labelled digest: the algorithm in any of the spellings that
+// are in use (sha1, SHA-1), and the sum in hexadecimal digits, base32 or base64 of
+// either alphabet, padded or not; its length tells which. A sum without label is a
+// SHA-1. What is no sum at all is a claim that is never right.
+func parseClaim(field, text string) (*claim, error) {
+	c := &claim{field: field, text: text}
+	label, sum, ok := strings.Cut(text, ":")
+	if !ok {
+		label, sum = "sha1", text
+	}
+	switch strings.ToLower(strings.ReplaceAll(label, "-", "")) {
+	case "md5":
+		c.make = md5.New
+	case "sha1":
+		c.make = sha1.New
+	case "sha256":
+		c.make = sha256.New
+	case "sha512":
+		c.make = sha512.New
+	default:
+		return nil, fmt.Errorf("%s %.200q is of an algorithm that is not known here", field, text)
+	}
+	sum = strings.TrimRight(strings.TrimSpace(sum), "=")
+	b32, size := base32.StdEncoding.WithPadding(base32.NoPadding), c.make().Size()
+	switch len(sum) {
+	case hex.EncodedLen(size):
+		c.sum, _ = hex.DecodeString(sum)
+	case b32.EncodedLen(size):
+		c.sum, _ = b32.DecodeString(strings.ToUpper(sum))
+	case base64.RawStdEncoding.EncodedLen(size):
+		c.sum, _ = base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(sum))
+	}
+	return c, nil
+}
+
+// is tells whether h has the sum that is claimed.
+func (c *claim) is(h hash.Hash) bool { return bytes.Equal(h.Sum(nil), c.sum) }
+
+// The digest fields.
+const (
+	blockDigest   = "WARC-Block-Digest"
+	payloadDigest = "WARC-Payload-Digest"
+)
+
+// A payloadForm says which bytes a payload digest is of, where there is a choice.
+type payloadForm int
+
+const (
+	unchunked payloadForm = iota // there are no chunks, and no choice
+	chunked                      // as received
+	dechunked
+)
+
+// A checker computes the digests of a block that is written to it, and compares
+// them with those that the record claims.
+type checker struct {
+	unknown []error // digests that cannot be checked
+	block   *claim
+	payload *claim
+
+	blockSum hash.Hash
+	sum      hash.Hash // of the payload as it stands in the block
+	http     bool      // an HTTP message: its header is not payload
+	head     []byte    // of the message, while it is read
+	empty    bool      // the current line of it is, until now
+	chunks   *dechunker
+}
+
+// reset prepares for the block of a record with that header.
+func (c *checker) reset(h Header) {
+	*c = checker{unknown: c.unknown[:0], head: c.head[:0]}
+	c.block, c.blockSum = c.claim(h, blockDigest)
+	if h.Get("WARC-Type") == "revisit" {
+		return // its payload is elsewhere
+	}
+	c.payload, c.sum = c.claim(h, payloadDigest)
+	c.http = strings.HasPrefix(strings.ToLower(h.Get("Content-Type")), "application/http")
+}
+
+func (c *checker) claim(h Header, field string) (*claim, hash.Hash) {
+	text := h.Get(field)
+	if text == "" {
+		return nil, nil
+	}
+	claim, err := parseClaim(field, text)
+	if err != nil {
+		c.unknown = append(c.unknown, err)
+		return nil, nil
+	}
+	return claim, claim.make()
+}
+
+// claims tells whether there is a digest to compare with.
+func (c *checker) claims() bool { return c.block != nil || c.payload != nil }
+
+func (c *checker) Write(p []byte) (int, error) {
+	if c.block != nil {
+		c.blockSum.Write(p)
+	}
+	if c.payload == nil {
+		return len(p), nil
+	}
+	rest := p
+	if c.http {
+		rest = c.header(p)
+	}
+	c.sum.Write(rest)
+	if c.chunks != nil {
+		c.chunks.Write(rest)
+	}
+	return len(p), nil
+}
+
+// header takes the header of the message and returns what stands behind it.
+func (c *checker) header(p []byte) []byte {
+	for i, b := range p {
+		switch b {
+		case '\n':
+			if c.empty {
+				c.head = append(c.head, p[:i+1]...)
+				c.http = false
+				if isChunked(parseHead(c.head).Header) {
+					c.chunks = &dechunker{sum: c.payload.make()}
+				}
+				return p[i+1:]
+			}
+			c.empty = true
+		case '\r':
+		default:
+			c.empty = false
+		}
+	}
+	if c.head = append(c.head, p...); len(c.head) > maxHeader {
+		c.http = false // no header that anybody would read
+		c.sum.Write(c.head)
+	}
+	return nil
+}
+
+// form tells which form of the payload has the digest that is claimed; ok is
+// false if none has.
+func (c *checker) form() (form payloadForm, ok bool) {
+	switch {
+	case c.payload == nil:
+		return unchunked, true
+	case c.http: // a message without the end of its header has no payload, or is all payload
+		empty := c.payload.make()
+		ok = c.payload.is(empty)
+		empty.Write(c.head)
+		return unchunked, ok || c.payload.is(empty)
+	case c.chunks == nil:
+		return unchunked, c.payload.is(c.sum)
+	case c.payload.is(c.sum):
+		return chunked, true
+	}
+	return dechunked, c.payload.is(c.chunks.sum)
+}
+
+// wrong are the claims that the block does not bear out.
+func (c *checker) wrong() []*claim {
+	var all []*claim
+	if c.block != nil && !c.block.is(c.blockSum) {
+		all = append(all, c.block)
+	}
+	if _, ok := c.form(); !ok {
+		all = append(all, c.payload)
+	}
+	return all
+}
+
+// A dechunker undoes the chunks of what is written to it, as dechunk does.
+type dechunker struct {
+	sum   hash.Hash
+	line  []byte // a chunk's first, while it is read
+	left  uint64 // bytes of the chunk
+	state chunkState
+}
+
+type chunkState int
+
+const (
+	chunkSizeLine chunkState = iota
+	chunkData
+	chunkCR // the end of a chunk's line follows, or is missing
+	chunkLF
+	chunkNone // no more chunks: everything counts
+	chunkEnd  // behind the last
+)
+
+// maxChunkLine bounds the line of a chunk, with its extensions, in bytes.
+const maxChunkLine = 4 << 10
+
+func (d *dechunker) Write(p []byte) {
+	for len(p) > 0 {
+		switch d.state {
+		case chunkSizeLine:
+			p = d.size(p)
+		case chunkData:
+			n := min(d.left, uint64(len(p)))
+			d.sum.Write(p[:n])
+			p = p[n:]
+			if d.left -= n; d.left == 0 {
+				d.state = chunkCR
+			}
+		case chunkCR:
+			p, d.state = bytes.TrimPrefix(p, []byte("\r")), chunkLF
+		case chunkLF:
+			p, d.state = bytes.TrimPrefix(p, []byte("\n")), chunkSizeLine
+		case chunkNone:
+			d.sum.Write(p)
+			return
+		case chunkEnd:
+			return
+		}
+	}
+}
+
+// size takes a chunk's first line.
+func (d *dechunker) size(p []byte) (rest []byte) {
+	i := bytes.IndexByte(p, '\n')
+	whole := i >= 0
+	if !whole {
+		i = len(p) - 1
+	}
+	d.line = append(d.line, p[:i+1]...)
+	rest = p[i+1:]
+	if !whole && len(d.line) <= maxChunkLine {
+		return rest
+	}
+	size, _, _ := bytes.Cut(bytes.TrimRight(d.line, "\r\n"), []byte(";"))
+	n, err := strconv.ParseUint(string(bytes.TrimSpace(size)), 16, 62)
+	switch {
+	case err != nil || !whole:
+		d.state = chunkNone
+		d.sum.Write(d.line)
+	case n == 0:
+		d.state = chunkEnd
+	default:
+		d.state, d.left = chunkData, n
+	}
+	d.line = d.line[:0]
+	return rest
+}
