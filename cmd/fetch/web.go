@@ -27,9 +27,12 @@ import (
 
 const (
 	maxRedirects = 10
-	codings      = "gzip, deflate, br, zstd"
 	accepted     = "text/html,application/xhtml+xml,application/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5"
 )
+
+// codings are those of a body that is asked for: what every replayer of archives
+// knows. What comes in deflate or zstd all the same is read too.
+const codings = "gzip, br"
 
 // A fetcher answers addresses as the web does, politely. Its parts are stacked:
 // robots.txt and pages are asked for through polite, which waits for the host's
