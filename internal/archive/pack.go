@@ -271,7 +271,7 @@ func writeRecord(w io.Writer, rec *Record, block io.Reader, length int64) error 
 		_, err = io.Copy(w, block)
 	}
 	if err == nil {
-		_, err = io.WriteString(w, recordEnd)
+		_, err = io.WriteString(w, blockEnd)
 	}
 	return err
 }

@@ -503,8 +503,8 @@ func (g *group) record(pos int64) (next int64, err error) {
 	}
 	next = p.begin + length
 	p.length = length
-	if bytes.Equal(g.peek(next, len(recordEnd)), []byte(recordEnd)) {
-		next += int64(len(recordEnd))
+	if bytes.Equal(g.peek(next, len(blockEnd)), []byte(blockEnd)) {
+		next += int64(len(blockEnd))
 		p.exact = true
 	}
 	return next, g.mend(p, rec, claimed, wrong)
@@ -570,9 +570,9 @@ func (g *group) measure(h Header, begin, claimed int64) (length int64, wrong []*
 // endsWell tells whether the block that ends there is followed by two empty lines
 // and a record or the end.
 func (g *group) endsWell(end int64) bool {
-	b := g.peek(end, len(recordEnd)+versionLen)
-	rest, ok := bytes.CutPrefix(b, []byte(recordEnd))
-	return ok && (isVersion(rest) || end+int64(len(recordEnd)) == g.size)
+	b := g.peek(end, len(blockEnd)+versionLen)
+	rest, ok := bytes.CutPrefix(b, []byte(blockEnd))
+	return ok && (isVersion(rest) || end+int64(len(blockEnd)) == g.size)
 }
 
 // endsSomehow tells whether nothing but some empty lines, or none, stands between
@@ -591,8 +591,8 @@ func (g *group) upToNext(begin int64) (length int64, known bool, err error) {
 	if err != nil {
 		return 0, false, err
 	}
-	end := next - int64(len(recordEnd))
-	if end >= begin && string(g.peek(end, len(recordEnd))) == recordEnd {
+	end := next - int64(len(blockEnd))
+	if end >= begin && string(g.peek(end, len(blockEnd))) == blockEnd {
 		return end - begin, next < g.size || g.torn == nil, nil
 	}
 	// A member that is whole holds what its writer wanted it to.
@@ -697,7 +697,7 @@ func (g *group) write(p piece) error {
 	if err != nil {
 		return err
 	}
-	w, err := g.member(int64(len(header)) + p.length + int64(len(recordEnd)))
+	w, err := g.member(int64(len(header)) + p.length + int64(len(blockEnd)))
 	if err == nil {
 		_, err = w.Write(header)
 	}
@@ -705,7 +705,7 @@ func (g *group) write(p piece) error {
 		err = g.copy(w, g.data, p.begin, p.begin+p.length)
 	}
 	if err == nil {
-		_, err = io.WriteString(w, recordEnd)
+		_, err = io.WriteString(w, blockEnd)
 	}
 	if err == nil {
 		err = w.Close()

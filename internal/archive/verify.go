@@ -267,18 +267,18 @@ func (r *Record) end() error {
 	if r.short != nil || r.left > 0 {
 		return nil // there is none, as Close will tell
 	}
-	b, _ := r.r.out.Peek(len(recordEnd) + 1)
+	b, _ := r.r.out.Peek(len(blockEnd) + 1)
 	switch n := len(b) - len(bytes.TrimLeft(b, "\r\n")); {
-	case !bytes.HasPrefix(b, []byte(recordEnd)):
-		return fmt.Errorf("behind the block are %q instead of two empty lines", b[:min(n, len(recordEnd))])
-	case n > len(recordEnd):
+	case !bytes.HasPrefix(b, []byte(blockEnd)):
+		return fmt.Errorf("behind the block are %q instead of two empty lines", b[:min(n, len(blockEnd))])
+	case n > len(blockEnd):
 		return errors.New("behind the block are more than two empty lines")
 	}
 	return nil
 }
 
-// recordEnd follows every block.
-const recordEnd = "\r\n\r\n"
+// blockEnd follows every block.
+const blockEnd = "\r\n\r\n"
 
 // A fieldFault is what is wrong with the header of a record.
 type fieldFault struct {

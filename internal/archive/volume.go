@@ -158,7 +158,7 @@ func (v *Volume) Copy(w io.Writer, rec *Record) error {
 	if _, err := io.Copy(w, onlyReader{rec}); err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, recordEnd)
+	_, err = io.WriteString(w, blockEnd)
 	return err
 }
 
