@@ -50,11 +50,11 @@ func TestAnArchiveIsReplayedInABrowser(t *testing.T) {
 	pages := archiveAWeb(t, dir)
 	b := startBrowser(t, program)
 	b.open(replay.URL + "/show?source=/crawl.wacz&view=pages")
-	b.expect(shots, "the pages of crawl.wacz", listed, "", "type tls.Conn (crypto/tls) - Go documentation")
+	b.expect(shots, "crawl.wacz: the list of its pages", listed, "", "type tls.Conn (crypto/tls) - Go documentation")
 	for _, archive := range []string{"crawl.warc.gz", "crawl.wacz"} {
 		for _, p := range pages {
 			b.open(replay.URL + "/show?" + url.Values{"source": {"/" + archive}, "url": {p.url}}.Encode())
-			b.expect(shots, p.name+" of "+archive, shown, cmp.Or(p.at, p.url), p.want)
+			b.expect(shots, archive+": "+p.name, shown, cmp.Or(p.at, p.url), p.want)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func archiveAWeb(t *testing.T, dir string) []replayed {
 			http.NotFound(w, r)
 			return
 		}
-		fmt.Fprintf(w, "<!doctype html><title>secure</title><h1>Came over TLS</h1><p>%s", r.Proto)
+		fmt.Fprintf(w, "<!doctype html><title>secure</title><h1>Came over %s</h1>", r.Proto)
 	}))
 	secure.EnableHTTP2 = true
 	secure.StartTLS()
@@ -150,10 +150,10 @@ func archiveAWeb(t *testing.T, dir string) []replayed {
 		{"a page with style, script and picture", plain.URL + "/rich", "The style is teal, the picture is 3 by 2.", ""},
 		{"a page in windows-1252", plain.URL + "/windows-1252", "Gar\u00e7on \u201cr\u00e9sum\u00e9\u201d", ""},
 		{"a page under its status 404", plain.URL + "/nowhere", "Page not found", ""},
-		{"a page", plain.URL + "/twin", "The same twice", ""},
-		{"the same page again", plain.URL + "/other-twin", "The same twice", ""},
+		{"a page that came twice", plain.URL + "/twin", "The same twice", ""},
+		{"the same under another address", plain.URL + "/other-twin", "The same twice", ""},
 		{"a page in chunks", plain.URL + "/chunked", "Came in 3 chunks", ""},
-		{"a page over TLS", secure.URL + "/", "Came over TLS", ""},
+		{"a page over HTTP/2", secure.URL + "/", "Came over HTTP/2.0", ""},
 		{"a page that robots.txt bars", plain.URL + "/private/internal/abi/", missing, ""},
 		{"a page that nobody asked for", plain.URL + "/crypto/sha256/", missing, ""},
 	}
@@ -183,7 +183,7 @@ func archiveAWeb(t *testing.T, dir string) []replayed {
 			t.Fatalf("%s: %v\n%s", program, err, words.String())
 		}
 	}
-	run(seeds.String(), "fetch", "-allow-private", "-delay", "0s", "-mime", "", "-warc", "crawl")
+	run(seeds.String(), "fetch", "-allow-private", "-delay", "0s", "-j", "1", "-mime", "", "-warc", "crawl")
 	files, err := filepath.Glob(filepath.Join(dir, "crawl-*.warc.gz"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("fetch wrote %q, want one file", files)
@@ -191,8 +191,32 @@ func archiveAWeb(t *testing.T, dir string) []replayed {
 	if err := os.Rename(files[0], filepath.Join(dir, "crawl.warc.gz")); err != nil {
 		t.Fatal(err)
 	}
+	hard(t, filepath.Join(dir, "crawl.warc.gz"))
 	run("", "warc", "pack", "-o", "crawl.wacz", "crawl.warc.gz")
 	return pages
+}
+
+// hard tells whether the archive is as hard to replay as it should be.
+func hard(t *testing.T, file string) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range []string{"WARC-Type: revisit", "WARC-Protocol: h2", "Content-Encoding: br", "Transfer-Encoding: chunked"} {
+		if !bytes.Contains(text, []byte("\r\n"+field+"\r\n")) {
+			t.Errorf("nothing in the archive has the field %s", field)
+		}
+	}
 }
 
 // theWeb is the documentation of the Go tree, and pages beside it that are hard
@@ -216,8 +240,9 @@ func theWeb(t *testing.T) http.Handler {
 		})
 	}
 	const html = "text/html; charset=utf-8"
-	give("/twin", html, "<!doctype html><title>twin</title><h1>The same twice</h1>")
-	give("/other-twin", html, "<!doctype html><title>twin</title><h1>The same twice</h1>")
+	twin := "<!doctype html><title>twin</title><h1>The same twice</h1>" + strings.Repeat("<p>and long enough not to be kept twice", 50)
+	give("/twin", html, twin)
+	give("/other-twin", html, twin)
 	give("/windows-1252", "text/html; charset=windows-1252", "<!doctype html><title>old</title><h1>Gar\xe7on \x93r\xe9sum\xe9\x94</h1>")
 	give("/rich", html, `<!doctype html><title>rich</title><link rel=stylesheet href=/rich.css><img src="/rich.png"><h1></h1><script src="/rich.js"></script>`)
 	give("/rich.css", "text/css", "h1 { color: rgb(0, 128, 128) }")
@@ -240,7 +265,7 @@ func theWeb(t *testing.T) http.Handler {
 	})
 	mux.HandleFunc("GET /coded/{coding}", func(w http.ResponseWriter, r *http.Request) {
 		coding := r.PathValue("coding")
-		page := "<!doctype html><title>coded</title><p>" + strings.Repeat("word ", 100) + "<h1>Came as " + coding + "</h1>"
+		page := "<!doctype html><title>coded</title><p>" + strings.Repeat("word ", 500) + "<h1>Came as " + coding + "</h1>"
 		w.Header().Set("Content-Type", html)
 		if strings.Contains(r.Header.Get("Accept-Encoding"), coding) {
 			w.Header().Set("Content-Encoding", coding)

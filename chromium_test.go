@@ -169,7 +169,7 @@ func (b *browser) screenshot(dir, name string) string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	file := filepath.Join(dir, strings.NewReplacer("/", "_", " ", "_").Replace(name)+".png")
+	file := filepath.Join(dir, strings.NewReplacer("/", "_", " ", "_", ":", "").Replace(name)+".png")
 	if err := os.WriteFile(file, png, 0o666); err != nil {
 		b.t.Fatal(err)
 	}
