@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -73,8 +72,8 @@ type members struct {
 	seeker  io.Seeker // nil if src cannot go back
 	rewinds int64     // bytes that were read again
 
-	gz    *gzip.Reader
-	probe *gzip.Reader // looks ahead whether a gzip magic is the start of a record
+	gz    gunzip
+	probe *probe
 
 	zs    *zstd.Decoder
 	dict  []byte
@@ -194,16 +193,7 @@ func (m *members) begin(head []byte) (err error) {
 		if !bytes.HasPrefix(head, gzipMagic) {
 			return errors.New("no gzip member where one should begin")
 		}
-		if m.gz == nil {
-			m.gz, err = gzip.NewReader(m.in)
-		} else {
-			err = m.gz.Reset(m.in)
-		}
-		if err != nil {
-			return fmt.Errorf("reading the header of a gzip member: %w", noEOF(err))
-		}
-		m.gz.Multistream(false)
-		return nil
+		return m.gz.reset(m.in)
 	case zstded:
 		if !isFrame(head) {
 			return errors.New("no zstd frame where one should begin")
@@ -290,23 +280,33 @@ func (m *members) plausible(b []byte) bool {
 	if m.format != gzipped {
 		return true // four bytes of magic are enough
 	}
-	var err error
 	if m.probe == nil {
-		m.probe, err = gzip.NewReader(bytes.NewReader(b))
-	} else {
-		err = m.probe.Reset(bytes.NewReader(b))
+		m.probe = &probe{in: bufio.NewReader(nil)}
 	}
-	if err != nil {
-		m.probe = nil
-		return false
+	n := m.probe.begin(b, 8)
+	if m.dialect != warc && n == 8 && isLetter(m.probe.first[0]) {
+		n = m.probe.begin(b, len(m.probe.first)) // the first line of an ARC record
 	}
-	var first [2 << 10]byte
-	n, _ := io.ReadFull(m.probe, first[:8])
-	if m.dialect != warc && n == 8 && isLetter(first[0]) {
-		more, _ := io.ReadFull(m.probe, first[8:]) // the first line of an ARC record
-		n += more
+	return m.dialect.isRecord(m.probe.first[:n])
+}
+
+// A probe looks ahead whether a gzip magic is the start of a record.
+type probe struct {
+	src   bytes.Reader
+	in    *bufio.Reader
+	gz    gunzip
+	first [2 << 10]byte
+}
+
+// begin unpacks the first bytes of the member at b and tells how many there are.
+func (p *probe) begin(b []byte, most int) int {
+	p.src.Reset(b)
+	p.in.Reset(&p.src)
+	if p.gz.reset(p.in) != nil {
+		return 0
 	}
-	return m.dialect.isRecord(first[:n])
+	n, _ := io.ReadFull(&p.gz, p.first[:most])
+	return n
 }
 
 // skippable passes over a frame that holds no data, keeping the dictionary if

@@ -226,7 +226,7 @@ func FuzzWACZ(f *testing.F) {
 		if len(data) < 4 {
 			return
 		}
-		copy(data, "PK\x03\x04")
+		data = append([]byte("PK\x03\x04"), data[4:]...)
 		all, faults := sources("x", bytes.NewReader(data), int64(len(data)))
 		if len(all) == 0 && len(faults) == 0 {
 			t.Fatal("nothing, and nothing wrong")

@@ -330,7 +330,8 @@ func TestADictionaryInFrontIsUsed(t *testing.T) {
 
 func FuzzReader(f *testing.F) {
 	a, b := good("a"), good("b")
-	for _, s := range []string{"", a, a + b, zip(a, b), zip(a + b), zst(a, b), zip(a[:len(a)-10], a[len(a)-10:]), a + raw("c", "x", 1e9), zip(raw("c", "x", 50), b), "filedesc://", "\x5d\x2a\x4d\x18\x01\x00\x00\x00x" + zst(a)} {
+	for _, s := range []string{"", a, a + b, zip(a, b), zip(a + b), zst(a, b), zip(a[:len(a)-10], a[len(a)-10:]), a + raw("c", "x", 1e9), zip(raw("c", "x", 50), b), "filedesc://", arcHead() + arcRecord("http://a/", "20200101000000", "text/html", "x"), zip(arcHead(), arcRecord("http://a/", "2020010100000", "text/html", "x")),
+		arcHead() + "http://a/ 192.0.2.1 20200101000000 text/html 99\nx\nhttp://a/b c - 20200101000000 - 1\ny\n", "\x5d\x2a\x4d\x18\x01\x00\x00\x00x" + zst(a)} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
