@@ -116,7 +116,7 @@ func (o *options) guard(at netip.AddrPort) error {
 	if o.private {
 		return nil
 	}
-	return polite.Guard("tcp", at.String(), nil)
+	return polite.Guard(at)
 }
 
 // fetch asks for the address of rec and puts what became of it there. When the

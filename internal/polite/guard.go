@@ -3,7 +3,6 @@ package polite
 import (
 	"fmt"
 	"net/netip"
-	"syscall"
 )
 
 // A BlockedError says that a connection was not made because of where it would
@@ -16,14 +15,13 @@ func (e *BlockedError) Error() string {
 	return fmt.Sprintf("%s is not an address of the public internet", e.Addr)
 }
 
-// Guard refuses connections to addresses that are not public. It is meant to be
-// the Control function of a net.Dialer, which is called with the address that
-// is about to be connected to: so neither a name that resolves to a private
-// address, nor one that does so only the second time, nor a redirect gets past.
-func Guard(network, address string, _ syscall.RawConn) error {
-	ap, err := netip.ParseAddrPort(address)
-	if err != nil || !Public(ap.Addr()) {
-		return &BlockedError{address}
+// Guard refuses addresses that are not public, with a [BlockedError]. It is to be
+// shown every address that is about to be connected to, and not names: so neither
+// one that resolves to a private address, nor one that does so only the second time,
+// nor a redirect gets past.
+func Guard(at netip.AddrPort) error {
+	if !Public(at.Addr()) {
+		return &BlockedError{at.String()}
 	}
 	return nil
 }

@@ -82,12 +82,12 @@ func TestOnlyPublicAddressesAreConnectedTo(t *testing.T) {
 		if got := Public(a); got != want {
 			t.Errorf("Public(%s) = %v", addr, got)
 		}
-		err := Guard("tcp", netip.AddrPortFrom(a, 80).String(), nil)
+		err := Guard(netip.AddrPortFrom(a, 80))
 		if _, blocked := errors.AsType[*BlockedError](err); blocked == want {
 			t.Errorf("Guard(%s) = %v", addr, err)
 		}
 	}
-	if Public(netip.Addr{}) || Guard("unix", "/run/socket", nil) == nil {
+	if Public(netip.Addr{}) || Guard(netip.AddrPort{}) == nil {
 		t.Error("what is no address was let through")
 	}
 }
