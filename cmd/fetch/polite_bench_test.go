@@ -8,27 +8,31 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"spoor/internal/polite"
 )
 
 // BenchmarkPoliteCrawl crawls 200 hosts and tells which share it got of the requests
-// that the pauses permit: as if each host were asked again the moment its pause is
-// over, and everything else took no time.
+// that politeness permits: as if each host were asked again the moment its pause is
+// over, and nothing took time but the hosts themselves. First of the crawl as a whole,
+// from its first request to its last, then of the hosts, each from its first to its
+// last.
 func BenchmarkPoliteCrawl(b *testing.B) {
 	const hosts, each = 200, 10
 	const delay = 200 * time.Millisecond
-	for _, workers := range []int{0, 8} { // 0: as many as there are by default
-		args := []string{"-allow-private", "-delay", delay.String()}
-		name := "j=default"
-		if workers > 0 {
-			args = append(args, "-j", fmt.Sprint(workers))
-			name = fmt.Sprintf("j=%d", workers)
-		}
-		b.Run(name, func(b *testing.B) {
+	for _, c := range []struct {
+		latency time.Duration // of an answer
+		workers int
+	}{{0, 32}, {0, 8}, {100 * time.Millisecond, 32}, {100 * time.Millisecond, 128}} {
+		b.Run(fmt.Sprintf("latency=%v/j=%d", c.latency, c.workers), func(b *testing.B) {
 			var took, busy time.Duration
 			n := 0
 			for b.Loop() {
 				b.StopTimer()
 				v := newVillage(b, func(_ int, w http.ResponseWriter, r *http.Request) {
+					if c.latency > 0 {
+						<-time.After(c.latency)
+					}
 					if r.URL.Path == "/robots.txt" {
 						w.WriteHeader(http.StatusNotFound)
 						return
@@ -38,7 +42,7 @@ func BenchmarkPoliteCrawl(b *testing.B) {
 				})
 				in := v.addresses(hosts, each)
 				b.StartTimer()
-				recs, log := fetch(b, in, args...)
+				recs, log := fetch(b, in, "-allow-private", "-delay", delay.String(), "-j", fmt.Sprint(c.workers))
 				b.StopTimer()
 				for _, r := range recs {
 					if r.StatusCode != 200 {
@@ -47,24 +51,25 @@ func BenchmarkPoliteCrawl(b *testing.B) {
 				}
 				var first, last time.Time
 				for _, visits := range v.visits {
-					if t := visits[0].came; first.IsZero() || t.Before(first) {
-						first = t
+					begun, end := visits[0].came, visits[len(visits)-1].came
+					if first.IsZero() || begun.Before(first) {
+						first = begun
 					}
-					end := visits[len(visits)-1].came
 					if end.After(last) {
 						last = end
 					}
-					busy += end.Sub(visits[0].came)
+					busy += end.Sub(begun)
 				}
 				took += last.Sub(first)
 				n++
 				v.Close()
 				b.StartTimer()
 			}
-			permitted := each * delay // robots.txt, and as many pauses as pages
+			// robots.txt, and as many pauses as pages.
+			permitted := each * (c.latency + max(delay, polite.DefaultSlowness*c.latency))
 			b.ReportMetric(100*float64(permitted)/(float64(took)/float64(n)), "%-of-permitted")
 			b.ReportMetric(100*float64(permitted)/(float64(busy)/float64(n*hosts)), "%-by-host")
-			b.ReportMetric(float64(hosts*(each+1))/(float64(took)/float64(n))*1e9, "requests/s")
+			b.ReportMetric(hosts*(each+1)/(took.Seconds()/float64(n)), "requests/s")
 		})
 	}
 }

@@ -114,6 +114,7 @@ func TestTheLogOfTheServersSaysThatEveryHostWasAskedPolitely(t *testing.T) {
 		slow       // to answer
 		asks       // to be left alone for some seconds
 		asksFor    // it until a date
+		declines   // a page, and all for some seconds
 		overloaded // without saying for how long
 		broken     // at its second page
 		bars       // a page
@@ -148,6 +149,9 @@ func TestTheLogOfTheServersSaysThatEveryHostWasAskedPolitely(t *testing.T) {
 			case asks:
 				w.Header().Set("Retry-After", fmt.Sprint(int(retry.Seconds())))
 				w.WriteHeader(http.StatusTooManyRequests)
+			case declines:
+				w.Header().Set("Retry-After", fmt.Sprint(int(retry.Seconds())))
+				w.WriteHeader(http.StatusForbidden)
 			case asksFor:
 				w.Header().Set("Retry-After", until.Format(http.TimeFormat))
 				w.WriteHeader(http.StatusTooManyRequests)
@@ -172,7 +176,7 @@ func TestTheLogOfTheServersSaysThatEveryHostWasAskedPolitely(t *testing.T) {
 		paths string
 	}{
 		plain: {delay, all}, wants: {300 * time.Millisecond, all}, wantsMore: {maxDelay, all}, slow: {delay, all},
-		asks: {delay, "/robots.txt /1 /2"}, asksFor: {delay, "/robots.txt /1 /2"}, overloaded: {delay, "/robots.txt /1 /2"},
+		asks: {delay, "/robots.txt /1 /2"}, declines: {delay, "/robots.txt /1 /2"}, asksFor: {delay, "/robots.txt /1 /2"}, overloaded: {delay, "/robots.txt /1 /2"},
 		broken: {delay, "/robots.txt /1 /2"}, bars: {delay, "/robots.txt /1 /3 /4"}, ill: {delay, "/robots.txt"},
 	}
 	for host := range hosts {
@@ -194,11 +198,12 @@ func TestTheLogOfTheServersSaysThatEveryHostWasAskedPolitely(t *testing.T) {
 			t.Errorf("%s was asked for %s, want %s", name, got, want[kind].paths)
 		}
 
-		// Who was not asked is told for how long.
-		last := recs[fmt.Sprintf("http://%s/4", name)]
+		// What was not asked for comes back with a time, which is also in the record
+		// of the answer that was the reason.
+		last, reason := recs[fmt.Sprintf("http://%s/4", name)], recs[fmt.Sprintf("http://%s/2", name)]
 		var notBefore time.Time
 		switch kind {
-		case asks:
+		case asks, declines:
 			notBefore = visits[2].came.Add(retry)
 		case asksFor:
 			notBefore = until
@@ -216,6 +221,9 @@ func TestTheLogOfTheServersSaysThatEveryHostWasAskedPolitely(t *testing.T) {
 		if last.Error != "budget" || err != nil || at.Before(notBefore.Truncate(time.Second)) {
 			t.Errorf("%s: %s %s, not before %s, want %v", last.URL, last.Error, last.ErrorDetail, last.NotBefore, notBefore)
 		}
+		if reason.NotBefore != last.NotBefore {
+			t.Errorf("%s: status %d, not before %s, but %s before %s", reason.URL, reason.StatusCode, reason.NotBefore, last.URL, last.NotBefore)
+		}
 	}
 	if v.worst != 1 {
 		t.Errorf("%d requests at once to one host", v.worst)
@@ -223,8 +231,11 @@ func TestTheLogOfTheServersSaysThatEveryHostWasAskedPolitely(t *testing.T) {
 	if got := v.together(); got < hosts/2 {
 		t.Errorf("no more than %d hosts of %d were asked side by side", got, hosts)
 	}
-	if n := strings.Count(log, "asked=5m0s granted=500ms"); n != hosts/kinds {
-		t.Errorf("the crawl-delay that is capped was told %d times, want once for each of %d hosts:\n%s", n, hosts/kinds, log)
+	for host := range hosts {
+		told := fmt.Sprintf("host=%s asked=5m0s granted=500ms", v.host(host))
+		if n := strings.Count(log, told); n != 1 && host%kinds == wantsMore || n != 0 && host%kinds != wantsMore {
+			t.Errorf("%q was told %d times", told, n)
+		}
 	}
 }
 

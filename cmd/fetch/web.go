@@ -205,7 +205,7 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record) (leave func(), er
 				refuseType(rec)
 			}
 		}
-		if polite.Fails(a.page.StatusCode) {
+		if s := a.page.StatusCode; polite.Fails(s) || s >= 400 && a.page.Header.Get("Retry-After") != "" {
 			f.hold(rec, u, a.page.Time.Add(polite.RetryAfter(a.page.Header, a.page.Time)), a.page.Time)
 		}
 		return a.leave, nil
