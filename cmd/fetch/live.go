@@ -42,7 +42,16 @@ func live(o *options) (err error) {
 		if o.contact != "" {
 			info = append(info, archive.Field{Name: "operator", Value: o.contact})
 		}
-		warc, err = archive.NewWriter(archive.WriterOptions{Prefix: o.warc, Host: host, MaxSize: int64(o.warcSize), Info: info})
+		w := archive.WriterOptions{Prefix: o.warc, Host: host, MaxSize: int64(o.warcSize), Digest: o.digest, Zstd: o.warcZstd, Info: info}
+		if len(o.dedup) > 0 {
+			earlier, err := openEarlier(o, log)
+			if err != nil {
+				return err
+			}
+			defer earlier.Close()
+			w.Known = func(url, digest string) (archive.Original, bool) { return original(earlier, url, digest) }
+		}
+		warc, err = archive.NewWriter(w)
 		if err != nil {
 			return fmt.Errorf("opening the WARC file: %w", err)
 		}
@@ -105,6 +114,23 @@ func live(o *options) (err error) {
 		return o.misuse()
 	}
 	return err
+}
+
+// openEarlier opens the archives of -warc-dedup.
+func openEarlier(o *options, log *slog.Logger) (*archive.Replay, error) {
+	earlier := *o
+	earlier.archives = o.dedup
+	return openArchives(&earlier, log)
+}
+
+// original finds a capture in earlier archives that can be referred to.
+func original(earlier *archive.Replay, url, digest string) (archive.Original, bool) {
+	url, err := weburl.Canonical(url)
+	if err != nil {
+		return archive.Original{}, false
+	}
+	c, ok := earlier.Original(url, digest)
+	return archive.Original{URL: c.URL, Date: c.Time()}, ok && !c.Time().IsZero()
 }
 
 // signals is a context that the first SIGINT or SIGTERM ends. The second one

@@ -3,7 +3,7 @@
 // Usage:
 //
 //	fetch [flags] [FILE…] < addresses
-//	fetch -archive FILE [-archive FILE…] [flags] [FILE…] < addresses
+//	fetch -archive FILE [-archive FILE…] [-archive-first] [flags] [FILE…] < addresses
 //	fetch -archive FILE [-archive FILE…] -all [-mime TYPES] [-status CODES]
 //
 // Fetch reads address records, or plain lines with a URL each, and writes every
@@ -13,8 +13,9 @@
 //
 // Without -archive it asks the web, politely: robots.txt is obeyed (RFC 9309), a
 // host is asked one thing at a time and rests in between (-delay, its
-// crawl-delay, five times as long as it took; a minute at most), and is left
-// alone after it failed. Hosts take turns; -j bounds how many are asked at once.
+// crawl-delay, -slowness times as long as it took; -max-delay at most), and is left
+// alone after it failed, 5xx included. Hosts take turns; -j bounds how many are asked
+// at once, -rate and -host-rate how many in a second.
 // Records leave in the order in which they are done. A host that asked to be
 // left alone, or failed, is not waited for: its other addresses are handed back
 // with the error "budget" and not_before. So are those of a host whose robots.txt
@@ -40,14 +41,45 @@
 // (blocked_address), and the closing line counts them (strangers).
 //
 // Up to ten redirects are followed, each of them checked like an address of its
-// own. Bodies are taken off gzip, deflate, br and zstd, and cut at -max-body
+// own; error_detail of redirect_loop names the loop. Bodies are taken off gzip, deflate, br and zstd, and cut at -max-body
 // (truncated: length). A body that takes too long or breaks off stays as far as
 // it came (truncated: time, disconnect). Media types other than those of -mime
-// are not downloaded (error unsupported_type).
+// are not downloaded (error unsupported_type). Answers of more than 1 MiB share some
+// 80 MiB of memory while they come and wait for each other when it is used up, which
+// counts as time that they take.
+//
+// An address with etag or last_modified, as an earlier answer had them in its headers,
+// is asked for only if it has changed: else its status_code is 304, without a body.
+// Behind a redirect the page is asked for as it is.
+//
+// # Transport
+//
+// HTTP/2 is spoken where the server offers it (-http1: never), and HTTP/1.1. Cookies
+// are neither kept nor sent. A name is looked up once in five minutes, and all its
+// addresses are tried by turns. Reaching a server may take -connect-timeout, making
+// the connection secure as long again, the header -header-timeout, all together
+// -timeout. Certificates are verified; with -insecure an answer comes all the same,
+// and error_detail, without an error, and the metadata in the WARC file say what was
+// wrong.
+//
+// With -proxy all goes through a proxy: http or https (plain addresses as they are,
+// secure ones by CONNECT), socks5, socks5h; user:password@ before its host is shown to
+// it and written nowhere. The environment (HTTP_PROXY) is not read. Where the proxy
+// itself stands is not judged. With socks5 names are resolved here and addresses are
+// refused as without a proxy. The other three resolve names themselves: then those
+// addresses only are refused that stand in the URL, and localhost; that no other name
+// leads into a private network is for the proxy to see to. The ip of a record is that
+// of the server, and missing if only the proxy knows it.
+//
+// # WARC
 //
 // With -warc PREFIX every exchange, those for robots.txt and redirects included,
 // is written to a WARC 1.1 file as it was received, before its record leaves.
-// Answers whose body was not downloaded are left out.
+// Answers whose body was not downloaded are left out. An answer over HTTP/2 is written
+// as one of HTTP/1.1, its fields sorted and in lower case; WARC-Protocol says so. What
+// was written before, with this PREFIX or into the archives of -warc-dedup, becomes a
+// reference (revisit), and so does the answer 304. -warc-zstd packs with zstd instead
+// of gzip, -digest sha256 replaces SHA-1.
 //
 // With -noarchive, answers whose X-Robots-Tag header or meta robots (of the first
 // 64 KiB) says noarchive are left out too, but for a metadata record with the
@@ -81,6 +113,11 @@
 // that year, month, day, … being equally near, or as in RFC 3339. Of captures that
 // are equally near the newest answers. Each redirect picks anew.
 //
+// With -archive-first what the archives do not hold is asked of the web, and stored if
+// -warc is given; so is the end of a redirect that they do not hold, and what they hold
+// behind one of the web is taken from them. Records leave in the order in which they
+// are done. robots.txt is the web's.
+//
 // With -all it reads no addresses and writes a record for every response in the
 // files, in the order of the files, revisits left out. An archive may come through
 // a pipe then (-archive -), except a WACZ. What is wrong with an archive costs
@@ -112,7 +149,7 @@
 //
 // # Limitations
 //
-// HTTP/1.1 only, no cookies, no proxies. An archive inside a WACZ that the zip
+// No cookies, no HTTP/3. An archive inside a WACZ that the zip
 // file packs again is left out: it cannot be read in place. A -state is for one
 // run at a time, and a run that is killed leaves that of the run before.
 package main
@@ -142,7 +179,7 @@ const version = "0.1"
 const manual = `fetch - ask the web, or an archive of it, for pages
 
 Usage: fetch [flags] [FILE…] < addresses
-       fetch -archive FILE [-archive FILE…] [flags] [FILE…] < addresses
+       fetch -archive FILE [-archive FILE…] [-archive-first] [flags] [FILE…] < addresses
        fetch -archive FILE [-archive FILE…] -all [-mime TYPES] [-status CODES]
 
 In:  address records, or plain lines with a URL each.
@@ -155,7 +192,8 @@ that are not public, and gives records in the order in which they are done.
 Addresses that are not public, loopback too, need -allow-private; all but loopback
 need -contact and a -delay. What lacks them costs its record (blocked_address).
 With -warc it keeps what it received, with -state DIR, for the next run, until when
-hosts rest and what robots.txt says.
+hosts rest and what robots.txt says. An address with etag or last_modified may be
+answered by 304, without a body. HTTP/2 is spoken where a server offers it.
 
 With -sitemaps each host is asked for its sitemaps too, once a run (once a day with
 -state). Each file is one further record: operator sitemap, no body, and the
@@ -163,7 +201,8 @@ addresses of that site as links with lastmod and priority. With -noarchive what
 says noarchive is left out of -warc.
 
 From archives (-archive) it answers in the order of the addresses, and with
-"not_archived" what they do not hold. With -all it gives all they hold.
+"not_archived" what they do not hold, or asks the web for that (-archive-first).
+With -all it gives all they hold.
 
 Errors: robots dns connect tls timeout http too_large not_archived
 blocked_address bad_url redirect_loop unsupported_type budget. A status such as
@@ -198,6 +237,9 @@ type options struct {
 	warc     string
 	state    string
 	warcSize filter.Size
+	warcZstd bool
+	dedup    filter.Strings
+	digest   string
 	contact  string
 	agent    string
 	deadline time.Duration
@@ -271,6 +313,9 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	fs.StringVar(&o.cache, "cache", filter.Cache(), "`directory` for indexes of archives beside which nothing can be written; if it is given, for robots.txt too, which runs may share")
 	fs.StringVar(&o.warc, "warc", "", "write what is received to PREFIX-*.warc.gz; `prefix` may begin with a directory")
 	fs.Var(&o.warcSize, "warc-size", "`bytes` at which a WARC file is closed and the next begun")
+	fs.BoolVar(&o.warcZstd, "warc-zstd", false, "write PREFIX-*.warc.zst instead")
+	fs.Var(&o.dedup, "warc-dedup", "write what this `file` or directory of archives has already as a reference to it; may be repeated")
+	fs.StringVar(&o.digest, "digest", "sha1", "`name` of the digest in WARC files: sha1 or sha256")
 	fs.StringVar(&o.state, "state", "", "the `directory` of what is known of hosts, and of robots.txt unless -cache is given; without one hosts are forgotten")
 	fs.StringVar(&o.contact, "contact", "", "`address` (mail or URL) by which site owners can reach you; needed for all but loopback, which needs -allow-private")
 	fs.StringVar(&o.agent, "agent", "spoor", "`name` of the crawler, in User-Agent and for robots.txt")
@@ -282,10 +327,7 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	fs.DurationVar(&o.connectTimeout, "connect-timeout", 10*time.Second, "`time` to find and reach a server, and again to make the connection secure")
 	fs.DurationVar(&o.headerTimeout, "header-timeout", 30*time.Second, "`time` from a request to the end of the answer's header")
 	fs.DurationVar(&o.timeout, "timeout", 60*time.Second, "`time` for one request and its answer, all in all")
-	fs.Func("proxy", "ask through this proxy: `URL` with http, https, socks5 (names are resolved here) or socks5h (there)", func(s string) (err error) {
-		o.proxy, err = proxyURL(s)
-		return err
-	})
+	proxy := fs.String("proxy", "", "ask through this proxy: `URL` with http, https, socks5 (names are resolved here) or socks5h (there)")
 	fs.BoolVar(&o.insecure, "insecure", false, "go on where the certificate of a server cannot be verified; error_detail says so")
 	fs.BoolVar(&o.http1, "http1", false, "speak HTTP/1.1 only")
 	fs.DurationVar(&o.deadline, "deadline", 0, "hand back, with the error \"budget\", what is not done after this `time`; live only")
@@ -324,6 +366,10 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 		return nil, filter.Usagef("-sitemaps is for the web: an archive is asked for pages\nhint: fetch -archive FILE -all -mime '' gives its sitemaps as well")
 	case o.noArchive && o.warc == "":
 		return nil, filter.Usagef("-noarchive is about what -warc writes\nhint: -warc PREFIX")
+	case o.warc == "" && (o.warcZstd || len(o.dedup) > 0 || given["digest"]):
+		return nil, filter.Usagef("-warc-zstd, -warc-dedup and -digest are about what -warc writes\nhint: -warc PREFIX")
+	case o.digest != "sha1" && o.digest != "sha256":
+		return nil, filter.Usagef("-digest %s is not known\nhint: sha1 or sha256", o.digest)
 	case replayed && o.deadline != 0:
 		return nil, filter.Usagef("-deadline is for the web: an archive does not keep anybody waiting")
 	case o.delay < 0 || o.maxDelay < 0 || o.deadline < 0:
@@ -340,6 +386,13 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 		return nil, filter.Usagef("-contact %s is neither a mail address nor a URL\nhint: -contact you@example.org", o.contact)
 	}
 
+	if *proxy != "" {
+		u, err := proxyURL(*proxy)
+		if err != nil {
+			return nil, err
+		}
+		o.proxy = u
+	}
 	if !given["mime"] {
 		switch {
 		case o.all:
@@ -374,17 +427,17 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	return o, nil
 }
 
-// proxyURL reads the flag -proxy. What is wrong with it is told without the password.
+// proxyURL reads the flag -proxy. The error does not repeat what may hold a password.
 func proxyURL(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" {
-		return nil, errors.New("no URL of a proxy\nhint: -proxy socks5h://127.0.0.1:9050")
+		return nil, filter.Usagef("-proxy is not given the URL of a proxy\nhint: -proxy socks5h://127.0.0.1:9050")
 	}
 	switch u.Scheme {
 	case "http", "https", "socks5", "socks5h":
 		return u, nil
 	}
-	return nil, fmt.Errorf("%s is no scheme of a proxy\nhint: http, https, socks5 or socks5h", u.Scheme)
+	return nil, filter.Usagef("-proxy: %s is no scheme of a proxy\nhint: http, https, socks5 or socks5h", u.Scheme)
 }
 
 // userAgent is how the crawler calls itself.

@@ -32,16 +32,16 @@ func (o *options) robotsFile() string {
 
 // loadState tells the web what earlier runs knew. Where that cannot be read the
 // run begins anew, as a first one does: it is reported, and written over.
-func (w *fetcher) loadState(log *slog.Logger, now time.Time) error {
+func (f *fetcher) loadState(log *slog.Logger, now time.Time) error {
 	load := func(name string, into func(io.Reader, time.Time) error) {
-		if err := read(name, func(f io.Reader) error { return into(f, now) }); err != nil {
+		if err := read(name, func(file io.Reader) error { return into(file, now) }); err != nil {
 			log.Warn("the state cannot be read; beginning without", "file", name, "err", err)
 		}
 	}
-	if w.state != "" {
-		load(filepath.Join(w.state, hostsName), w.polite.Load)
+	if f.state != "" {
+		load(filepath.Join(f.state, hostsName), f.polite.Load)
 	}
-	name := w.robotsFile()
+	name := f.robotsFile()
 	if name == "" {
 		return nil
 	}
@@ -49,18 +49,18 @@ func (w *fetcher) loadState(log *slog.Logger, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	load(name, w.robots.Load)
+	load(name, f.robots.Load)
 	return release()
 }
 
 // saveState writes what the next run is to know. robots.txt may be shared with
 // other runs: what they have written meanwhile is kept.
-func (w *fetcher) saveState(now time.Time) error {
+func (f *fetcher) saveState(now time.Time) error {
 	var err error
-	if w.state != "" {
-		err = replace(filepath.Join(w.state, hostsName), func(f io.Writer) error { return w.polite.Save(f, now) })
+	if f.state != "" {
+		err = replace(filepath.Join(f.state, hostsName), func(file io.Writer) error { return f.polite.Save(file, now) })
 	}
-	name := w.robotsFile()
+	name := f.robotsFile()
 	if name == "" {
 		return err
 	}
@@ -69,8 +69,8 @@ func (w *fetcher) saveState(now time.Time) error {
 		return errors.Join(err, e)
 	}
 	// What cannot be read was reported when the run began, and is written over.
-	_ = read(name, func(f io.Reader) error { return w.robots.Load(f, now) })
-	return errors.Join(err, replace(name, func(f io.Writer) error { return w.robots.Save(f, now) }), release())
+	_ = read(name, func(file io.Reader) error { return f.robots.Load(file, now) })
+	return errors.Join(err, replace(name, func(file io.Writer) error { return f.robots.Save(file, now) }), release())
 }
 
 // lockRobots waits until no other run reads or writes the file of robots.txt, which

@@ -1,0 +1,433 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"spoor/internal/archive"
+	"spoor/internal/wire"
+)
+
+// fetchWith is fetch with what only tests have.
+func fetchWith(t testing.TB, change func(*options), in string, args ...string) (map[string]*wire.Record, string) {
+	t.Helper()
+	o, err := parseFlags(args, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(o)
+	var out, log bytes.Buffer
+	if err := o.run(strings.NewReader(in), &out, &log); err != nil {
+		t.Fatalf("%v\n%s", err, &log)
+	}
+	byURL := map[string]*wire.Record{}
+	for r := wire.NewReader(&out, wire.All); ; {
+		rec := new(wire.Record)
+		if err := r.Read(rec); err == io.EOF {
+			return byURL, log.String()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		byURL[rec.URL] = rec
+	}
+}
+
+// secureSite speaks HTTP/2 and HTTP/1.1.
+func secureSite(t *testing.T, h http.HandlerFunc) (*httptest.Server, func(*options)) {
+	s := httptest.NewUnstartedServer(h)
+	s.EnableHTTP2 = true
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	return s, func(o *options) { o.tls = &tls.Config{RootCAs: roots} }
+}
+
+func TestAnArchiveOfHTTP2IsReadAsOneOfHTTP1(t *testing.T) {
+	page := strings.Repeat("<p>some words</p>\n", 200)
+	s, trusting := secureSite(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		io.WriteString(z, page)
+		z.Close()
+	})
+	for protocol, flags := range map[string][]string{"h2": nil, "http/1.1": {"-http1"}} {
+		dir := t.TempDir()
+		in := s.URL + "/a\n"
+		recs, _ := fetchWith(t, trusting, in, slices.Concat(loopback, flags, []string{"-warc", filepath.Join(dir, "w")})...)
+		r := recs[s.URL+"/a"]
+		if r.StatusCode != 200 || r.Body != page || r.IP != "127.0.0.1" || r.Error+r.ErrorDetail != "" {
+			t.Fatalf("%s: %d %s %s, %d bytes from %s", protocol, r.StatusCode, r.Error, r.ErrorDetail, len(r.Body), r.IP)
+		}
+		raw := string(unpack(t, filepath.Join(dir, r.WARCFilename)))
+		if !strings.Contains(raw, "\r\nWARC-Protocol: "+protocol+"\r\n") || !strings.Contains(raw, "\r\nWARC-Protocol: tls/1.3\r\n") {
+			t.Errorf("%s: the archive does not say so", protocol)
+		}
+		if !strings.Contains(raw, "\r\n\r\nHTTP/1.1 200 OK\r\n") || !strings.Contains(raw, "\r\n\r\nGET /a HTTP/1.1\r\nHost: ") {
+			t.Errorf("%s: no exchange as of HTTP/1.1", protocol)
+		}
+		again, log := fetch(t, in, "-archive", dir)
+		if a := again[s.URL+"/a"]; a.Body != page || a.Digest != r.Digest || a.StatusCode != 200 || strings.Contains(log, "WARN") {
+			t.Errorf("%s: replayed: %d %s, %d bytes, %s", protocol, a.StatusCode, a.Error, len(a.Body), log)
+		}
+	}
+}
+
+func TestACertificateThatCannotBeVerifiedIsAnErrorOrARemark(t *testing.T) {
+	s, _ := secureSite(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "<p>words") })
+	in := s.URL + "/page\n"
+	recs, _ := fetch(t, in, loopback...)
+	if r := recs[s.URL+"/page"]; r.Error != "tls" || !strings.Contains(r.ErrorDetail, "unknown authority") {
+		t.Errorf("%s %s", r.Error, r.ErrorDetail)
+	}
+	dir := t.TempDir()
+	recs, _ = fetch(t, in, append(loopback, "-insecure", "-warc", filepath.Join(dir, "w"))...)
+	r := recs[s.URL+"/page"]
+	if r.Error != "" || r.Body != "<p>words" || !strings.HasPrefix(r.ErrorDetail, "certificate not verified: ") {
+		t.Errorf("-insecure: %s %s", r.Error, r.ErrorDetail)
+	}
+	if raw := string(unpack(t, filepath.Join(dir, r.WARCFilename))); !strings.Contains(raw, "unknown authority") {
+		t.Error("the archive does not say so")
+	}
+}
+
+func TestWhatHasNotChangedIsNotSentAgain(t *testing.T) {
+	var mu sync.Mutex
+	conditions := map[string]string{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		conditions[r.URL.Path] = r.Header.Get("If-None-Match") + "|" + r.Header.Get("If-Modified-Since")
+		mu.Unlock()
+		switch r.URL.Path {
+		case "/robots.txt":
+			http.NotFound(w, r)
+		case "/away":
+			http.Redirect(w, r, "/page", http.StatusFound)
+		case "/rude": // nobody asked whether
+			w.WriteHeader(http.StatusNotModified)
+		default:
+			w.Header().Set("Content-Type", "image/png") // which is not taken, but does not come either
+			if r.URL.Path == "/page" {
+				w.Header().Set("Content-Type", "text/html")
+			}
+			w.Header().Set("ETag", `"one"`)
+			http.ServeContent(w, r, "", time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), strings.NewReader(strings.Repeat("<p>words", 500)))
+		}
+	}))
+	defer server.Close()
+	dir := t.TempDir()
+	args := append(loopback, "-warc", filepath.Join(dir, "w"))
+	first, _ := fetch(t, server.URL+"/page\n", args...)
+	var in strings.Builder
+	for path, known := range map[string]string{
+		"/page": `"etag":"\"one\""`, "/image": `"etag":"\"one\""`, "/old": `"last_modified":"Fri, 02 Jan 2026 03:04:05 GMT"`, "/page?new": `"etag":"\"other\""`,
+		"/away": `"etag":"\"one\""`, "/rude": `"depth":1`, "/forged": `"etag":"\"one\"\r\nX-Forged: yes"`,
+	} {
+		fmt.Fprintf(&in, `{"v":1,"url":"%s%s",%s}`+"\n", server.URL, path, known)
+	}
+	recs, _ := fetch(t, in.String(), args...)
+	for path, want := range map[string]string{
+		"/page": "304 0", "/image": "304 0", "/old": "304 0", "/page?new": "200 4000", "/away": "200 4000", "/rude": "304 0", "/forged": "200 0 unsupported_type",
+	} {
+		r := recs[server.URL+path]
+		got := strings.TrimSpace(fmt.Sprintf("%d %d %s", r.StatusCode, len(r.Body), r.Error))
+		if got != want {
+			t.Errorf("%s: %s, want %s (%s)", path, got, want, r.ErrorDetail)
+		}
+		if r.StatusCode == 304 && (r.ContentLength != 0 || r.Truncated != "") {
+			t.Errorf("%s: %d bytes, truncated %q", path, r.ContentLength, r.Truncated)
+		}
+	}
+	if conditions["/page"] != "|" || conditions["/away"] != `"one"|` || conditions["/old"] != "|Fri, 02 Jan 2026 03:04:05 GMT" || conditions["/forged"] != "|" {
+		t.Errorf("conditions %v", conditions)
+	}
+	raw := string(unpack(t, filepath.Join(dir, recs[server.URL+"/page"].WARCFilename)))
+	if n := strings.Count(raw, "server-not-modified"); n != 3 {
+		t.Errorf("%d revisits for answers of 304", n)
+	}
+	again, log := fetch(t, server.URL+"/page\n", "-archive", dir)
+	if r := again[server.URL+"/page"]; r.Body != first[server.URL+"/page"].Body || strings.Contains(log, "WARN") {
+		t.Errorf("replayed: %d %s, %d bytes, %s", r.StatusCode, r.ErrorDetail, len(r.Body), log)
+	}
+}
+
+func TestARedirectLoopIsNamed(t *testing.T) {
+	s := newSite()
+	defer s.CloseClientConnections()
+	recs, _ := fetch(t, s.URL+"/loop\n"+s.URL+"/redirect/xxxxxxxxxxxx\n"+s.URL+"/goto?to=/loop\n", loopback...)
+	for path, want := range map[string]string{
+		"/loop":                  fmt.Sprintf("a loop: %[1]s/loop → %[1]s/pool → %[1]s/loop", s.URL),
+		"/goto?to=/loop":         fmt.Sprintf("a loop: %[1]s/loop → %[1]s/pool → %[1]s/loop", s.URL),
+		"/redirect/xxxxxxxxxxxx": "more than 10 redirects, the last of them to " + s.URL + "/redirect/x",
+	} {
+		if r := recs[s.URL+path]; r.Error != "redirect_loop" || r.ErrorDetail != want {
+			t.Errorf("%s: %s %q, want %q", path, r.Error, r.ErrorDetail, want)
+		}
+	}
+	long := strings.Repeat("x", 5000)
+	hops := []archive.Hop{{URL: "http://a.test/" + long}, {URL: "http://b.test/" + long}}
+	if err := loop(hops, hops[0].URL); len(err.Error()) > maxDetail || !strings.Contains(err.Error(), "http://b.test/") {
+		t.Errorf("%d bytes: %.100q", len(err.Error()), err)
+	}
+}
+
+func TestA5xxHoldsItsHost(t *testing.T) {
+	s := newSite()
+	defer s.CloseClientConnections()
+	in := s.URL + "/status/500\n" + s.URL + "/page\n"
+	recs, _ := fetch(t, in, "-allow-private", "-delay", "1ms")
+	r := recs[s.URL+"/status/500"]
+	until, err := time.Parse(time.RFC3339, r.NotBefore)
+	if d := time.Until(until); err != nil || d < 50*time.Second || d > 70*time.Second {
+		t.Errorf("held until %q", r.NotBefore)
+	}
+	if b := recs[s.URL+"/page"]; b.Error != "budget" || b.NotBefore != r.NotBefore {
+		t.Errorf("the next address: %+v", b)
+	}
+	recs, _ = fetch(t, in, loopback...)
+	if recs[s.URL+"/status/500"].NotBefore != "" || recs[s.URL+"/page"].StatusCode != 200 {
+		t.Error("-delay 0s: held all the same")
+	}
+}
+
+func TestRates(t *testing.T) {
+	var in strings.Builder
+	for range 3 {
+		s := newSite()
+		defer s.CloseClientConnections()
+		fmt.Fprintf(&in, "%[1]s/a\n%[1]s/b\n", s.URL)
+	}
+	for name, flags := range map[string][]string{"all hosts": {"-rate", "50"}, "each host": {"-host-rate", "20"}} {
+		start := time.Now()
+		recs, _ := fetch(t, in.String(), append(loopback, flags...)...)
+		for u, r := range recs {
+			if r.StatusCode != 200 {
+				t.Errorf("%s: %s: %s %s", name, u, r.Error, r.ErrorDetail)
+			}
+		}
+		// 9 requests, robots.txt included, at 50 a second; 3 to each at 20 a second.
+		least := 8 * time.Second / 50
+		if name == "each host" {
+			least = 2 * time.Second / 20
+		}
+		if took := time.Since(start); took < least {
+			t.Errorf("%s: took %v, at least %v wanted", name, took, least)
+		}
+	}
+}
+
+// webOf is a resolver that has all names on loopback, but for those it is told.
+type webOf map[string]string
+
+func (n webOf) LookupNetIP(_ context.Context, _, name string) ([]netip.Addr, error) {
+	if a, ok := n[name]; ok {
+		return []netip.Addr{netip.MustParseAddr(a)}, nil
+	}
+	return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+}
+
+func TestANameThatLeadsIntoAPrivateNetworkIsRefused(t *testing.T) {
+	s := newSite()
+	defer s.CloseClientConnections()
+	port := s.URL[strings.LastIndexByte(s.URL, ':'):]
+	for _, name := range []string{"rebound.example.com", "metadata.example.com", "inside.example.com", "mapped.example.com"} {
+		recs, _ := fetchWith(t, func(o *options) {
+			o.resolver = webOf{"metadata.example.com": "169.254.169.254", "inside.example.com": "10.0.0.1", "mapped.example.com": "::ffff:127.0.0.1"}
+		}, "http://"+name+port+"/page\n", "-contact", "me@example.org")
+		if r := recs["http://"+name+port+"/page"]; r.Error != "blocked_address" {
+			t.Errorf("%s: %s %s", name, r.Error, r.ErrorDetail)
+		}
+	}
+	if n := len(s.requests()); n > 0 {
+		t.Errorf("asked for %d pages", n)
+	}
+}
+
+func TestAProxyIsAsked(t *testing.T) {
+	s := newSite()
+	defer s.CloseClientConnections()
+	var mu sync.Mutex
+	var asked []string
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked = append(asked, r.RequestURI+" "+r.Header.Get("Proxy-Authorization"))
+		mu.Unlock()
+		resp, err := http.Get(s.URL + r.URL.Path)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer resp.Body.Close()
+		w.Header().Set("Content-Type", resp.Header.Get("Content-Type"))
+		w.WriteHeader(resp.StatusCode)
+		io.Copy(w, resp.Body)
+	}))
+	defer proxy.Close()
+	dir := t.TempDir()
+	in := "http://www.example.com/page\nhttp://127.0.0.1:1/page\nhttp://10.0.0.1/page\n"
+	recs, _ := fetch(t, in, "-contact", "me@example.org", "-delay", "1ms", "-warc", filepath.Join(dir, "w"),
+		"-proxy", strings.Replace(proxy.URL, "http://", "http://me:secret@", 1))
+	r := recs["http://www.example.com/page"]
+	if r.StatusCode != 200 || r.IP != "" || !strings.Contains(r.Body, "words and words") {
+		t.Errorf("%d %s %s from %s", r.StatusCode, r.Error, r.ErrorDetail, r.IP)
+	}
+	for _, u := range []string{"http://127.0.0.1:1/page", "http://10.0.0.1/page"} {
+		if r := recs[u]; r.Error != "blocked_address" {
+			t.Errorf("%s: %s %s", u, r.Error, r.ErrorDetail)
+		}
+	}
+	login := " Basic bWU6c2VjcmV0"
+	if want := []string{"http://www.example.com/robots.txt" + login, "http://www.example.com/page" + login}; !slices.Equal(asked, want) {
+		t.Errorf("asked for %q", asked)
+	}
+	if raw := string(unpack(t, filepath.Join(dir, r.WARCFilename))); strings.Contains(raw, "Proxy-Authorization") || strings.Contains(raw, "secret") {
+		t.Error("the archive has the password")
+	}
+	proxy.Close()
+	recs, _ = fetch(t, "http://www.example.com/page\n", "-contact", "me@example.org", "-proxy", proxy.URL)
+	if r := recs["http://www.example.com/page"]; r.Error != "connect" || !strings.Contains(r.ErrorDetail, "the proxy: ") {
+		t.Errorf("without the proxy: %s %s", r.Error, r.ErrorDetail)
+	}
+}
+
+func TestTheArchivesAreAskedFirst(t *testing.T) {
+	s := newSite()
+	defer s.CloseClientConnections()
+	old, dir := t.TempDir(), t.TempDir()
+	fetch(t, s.URL+"/page\n"+s.URL+"/redirect/x\n", append(loopback, "-warc", filepath.Join(old, "w"))...)
+	// The archive of another time holds where a redirect leads to, and not what is there.
+	half := t.TempDir()
+	w, err := archive.NewWriter(archive.WriterOptions{Prefix: filepath.Join(half, "h"), Host: "h"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{"/moved": "/new", "/round": "/round2", "/round2": "/round"} {
+		if _, err := w.Write(&archive.Exchange{URL: s.URL + from, Time: time.Now(), Head: []byte("HTTP/1.1 301 Moved\r\nLocation: " + to + "\r\n\r\n")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before := len(s.requests())
+	paths := []string{"/page", "/redirect/x", "/moved", "/new2", "/goto?to=/page", "/round", "/private/x"}
+	in := strings.Builder{}
+	for _, p := range paths {
+		fmt.Fprintln(&in, s.URL+p)
+	}
+	in.WriteString(`{"query":"words","cost":1}` + "\nnot a url\n")
+	args := append(loopback, "-archive", old, "-archive", half, "-archive-first", "-warc", filepath.Join(dir, "n"))
+	recs, log := fetch(t, in.String(), args...)
+	if len(recs) != len(paths)+2 {
+		t.Errorf("%d records: %s", len(recs), log)
+	}
+	for path, want := range map[string]string{
+		"/page": "200 0 old", "/redirect/x": "200 1 old", "/moved": "200 1 new", "/new2": "200 0 new", "/goto?to=/page": "200 1 old",
+		"/round": "0 2  redirect_loop", "/private/x": "0 0  robots",
+	} {
+		r := recs[s.URL+path]
+		from := ""
+		if r.WARCFilename != "" {
+			from = "new"
+			if matches, _ := filepath.Glob(filepath.Join(old, r.WARCFilename)); len(matches) > 0 {
+				from = "old"
+			}
+		}
+		if got := strings.TrimSpace(fmt.Sprintf("%d %d %s %s", r.StatusCode, len(r.Redirects), from, r.Error)); got != want {
+			t.Errorf("%s: %s, want %s (%s)", path, got, want, r.ErrorDetail)
+		}
+	}
+	got := s.requests()[before:]
+	slices.Sort(got)
+	if want := []string{"/goto", "/new", "/new2"}; !slices.Equal(got, want) {
+		t.Errorf("the web was asked for %v, want %v", got, want)
+	}
+	if r := recs["not a url"]; r == nil || r.Error != "bad_url" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestWhatEarlierArchivesHoldIsReferredTo(t *testing.T) {
+	page := strings.Repeat("<p>some words</p>\n", 200)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.URL.Path+page) }))
+	defer server.Close()
+	old, dir := t.TempDir(), t.TempDir()
+	in := server.URL + "/a\n"
+	fetch(t, in, append(loopback, "-warc", filepath.Join(old, "w"))...)
+	recs, _ := fetch(t, in, append(loopback, "-warc", filepath.Join(dir, "v"), "-warc-dedup", old)...)
+	r := recs[server.URL+"/a"]
+	if raw := string(unpack(t, filepath.Join(dir, r.WARCFilename))); !strings.Contains(raw, "WARC-Type: revisit") || !strings.Contains(raw, "WARC-Refers-To-Target-URI: "+server.URL+"/a") {
+		t.Error("it was written again")
+	}
+	again, _ := fetch(t, in, "-archive", dir, "-archive", old)
+	if a := again[server.URL+"/a"]; a.Body != "/a"+page {
+		t.Errorf("replayed: %d %s %s", a.StatusCode, a.Error, a.ErrorDetail)
+	}
+	recs, _ = fetch(t, in, append(loopback, "-warc", filepath.Join(dir, "z"), "-warc-zstd", "-digest", "sha256")...)
+	if r := recs[server.URL+"/a"]; !strings.HasSuffix(r.WARCFilename, ".warc.zst") || !strings.HasPrefix(r.Digest, "sha256:") {
+		t.Errorf("%s %s", r.WARCFilename, r.Digest)
+	}
+}
+
+// A record that is too long for a line costs itself.
+func TestARecordThatIsTooLongCostsItself(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some memory")
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path == "/nul" {
+			w.Write(make([]byte, 12<<20)) // six times as long in JSON
+		}
+	}))
+	defer server.Close()
+	recs, _ := fetch(t, server.URL+"/nul\n"+server.URL+"/\n", append(loopback, "-max-body", "20MiB")...)
+	if r := recs[server.URL+"/nul"]; r.Error != "too_large" || r.Body != "" || r.StatusCode != 200 {
+		t.Errorf("%d %s, %d bytes", r.StatusCode, r.Error, len(r.Body))
+	}
+	if r := recs[server.URL+"/"]; r.StatusCode != 200 || r.Error != "" {
+		t.Errorf("the next: %d %s", r.StatusCode, r.Error)
+	}
+}
+
+func TestABoundOnTimeIsNamed(t *testing.T) {
+	s := newSite()
+	defer s.CloseClientConnections()
+	recs, _ := fetch(t, s.URL+"/stall\n", append(loopback, "-header-timeout", "100ms")...)
+	if r := recs[s.URL+"/stall"]; r.Error != "timeout" || r.ErrorDetail != "the header took longer than -header-timeout (100ms)" {
+		t.Errorf("%s %q", r.Error, r.ErrorDetail)
+	}
+	recs, _ = fetchWith(t, func(o *options) { o.resolver = stuck{} }, "http://a.localhost/\n", append(loopback, "-connect-timeout", "100ms")...)
+	if r := recs["http://a.localhost/"]; r.Error != "timeout" || r.ErrorDetail != "robots.txt: the connection took longer than -connect-timeout (100ms)" {
+		t.Errorf("%s %q", r.Error, r.ErrorDetail)
+	}
+}
+
+// stuck is a resolver that never answers.
+type stuck struct{}
+
+func (stuck) LookupNetIP(ctx context.Context, _, _ string) ([]netip.Addr, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
