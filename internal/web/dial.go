@@ -71,7 +71,13 @@ func limited(ctx context.Context, phase Phase, limit time.Duration, f func(conte
 		defer cancel()
 	}
 	err := f(ctx)
-	if err != nil && ctx.Err() != nil {
+	if err == nil {
+		return nil
+	}
+	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
+		<-ctx.Done() // the network, which has the same deadline, was the first to see it
+	}
+	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
