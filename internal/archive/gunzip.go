@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
@@ -111,4 +112,22 @@ func (z *gunzip) end() error {
 		return errChecksum
 	}
 	return io.EOF
+}
+
+// gunzips reads one member after the other, up to the end or to what is none.
+type gunzips struct{ gunzip }
+
+func (z *gunzips) Read(p []byte) (int, error) {
+	for {
+		n, err := z.gunzip.Read(p)
+		if err != io.EOF {
+			return n, err
+		}
+		if head, _ := z.f.in.Peek(len(gzipMagic)); !bytes.Equal(head, gzipMagic) {
+			return n, io.EOF
+		}
+		if err := z.reset(z.f.in); err != nil || n > 0 {
+			return n, err
+		}
+	}
 }

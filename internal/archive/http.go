@@ -15,8 +15,6 @@ import (
 	"strings"
 
 	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/flate"
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -123,11 +121,12 @@ func charset(contentType string) string {
 type Decoder struct {
 	Limits Limits
 
-	gz  *gzip.Reader
-	fl  io.ReadCloser
+	src bytes.Reader
+	in  *bufio.Reader // of src, for what takes no byte too many
+	gz  gunzips
+	fl  inflater
 	br  *brotli.Reader
 	zs  *zstd.Decoder
-	src bytes.Reader
 }
 
 // Response reads a response from a block of application/http, and decodes it.
@@ -364,20 +363,14 @@ func (d *Decoder) uncode(coding string, body []byte, limit int64) ([]byte, codin
 func (d *Decoder) open(coding string, body []byte) (r io.Reader, err error) {
 	switch coding {
 	case "gzip", "x-gzip":
-		if d.gz == nil {
-			d.gz = new(gzip.Reader)
-		}
-		return d.gz, d.gz.Reset(&d.src)
+		return &d.gz, d.gz.reset(d.buffered())
 	case "deflate":
 		// RFC 9110 means zlib; some servers have always sent it without that wrapping.
 		if len(body) >= 2 && body[0]&0x0f == 8 && (uint(body[0])<<8|uint(body[1]))%31 == 0 {
 			return zlib.NewReader(&d.src)
 		}
-		if d.fl == nil {
-			d.fl = flate.NewReader(&d.src)
-			return d.fl, nil
-		}
-		return d.fl, d.fl.(flate.Resetter).Reset(&d.src, nil)
+		d.fl.reset(d.buffered())
+		return &d.fl, nil
 	case "br":
 		if d.br == nil {
 			d.br = brotli.NewReader(&d.src)
@@ -393,6 +386,15 @@ func (d *Decoder) open(coding string, body []byte) (r io.Reader, err error) {
 		return d.zs, d.zs.Reset(&d.src)
 	}
 	return nil, nil
+}
+
+// buffered is src, a little ahead.
+func (d *Decoder) buffered() *bufio.Reader {
+	if d.in == nil {
+		d.in = bufio.NewReaderSize(nil, 16<<10)
+	}
+	d.in.Reset(&d.src)
+	return d.in
 }
 
 var errNoRequest = errors.New("not an HTTP request")

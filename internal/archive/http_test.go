@@ -76,6 +76,9 @@ func TestResponsesAreReadAsServersWriteThem(t *testing.T) {
 		{"a chunk of absurd size", head("Transfer-Encoding: chunked") + "5\r\nhello\r\nffffffffffffffff\r\nx", 200, "helloffffffffffffffff\r\nx", ""},
 
 		{"gzip", head("Content-Encoding: gzip") + gz, 200, page, ""},
+		{"gzip in two members", head("Content-Encoding: gzip") + coded(t, "gzip", page[:9]) + coded(t, "gzip", page[9:]), 200, page, ""},
+		{"gzip with rubbish behind", head("Content-Encoding: gzip") + gz + "rubbish", 200, page, ""},
+		{"gzip with a wrong checksum", head("Content-Encoding: gzip") + gz[:len(gz)-8] + "rubbish!", 200, page, "disconnect"},
 		{"x-gzip", head("Content-Encoding: X-GZIP") + gz, 200, page, ""},
 		{"deflate with zlib's wrapping", head("Content-Encoding: deflate") + coded(t, "zlib", page), 200, page, ""},
 		{"deflate without", head("Content-Encoding: deflate") + coded(t, "flate", page), 200, page, ""},

@@ -260,6 +260,23 @@ func TestFieldsKeepOrderAndForgiveCase(t *testing.T) {
 	}
 }
 
+func TestEveryVersionIsRead(t *testing.T) {
+	for _, version := range []string{"0.17", "0.18", "1.0", "1.1", "2.0"} {
+		a, b := strings.Replace(good("a"), "1.1", version, 1), strings.Replace(good("b"), "1.1", version, 1)
+		for name, in := range map[string]string{"plain": a + b, "members": zip(a, b), "frames": zst(a, b)} {
+			r, err := NewReader(strings.NewReader(in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if rec, err := r.Next(); err != nil || rec.Version != version {
+					t.Errorf("%s, %s: %+v, %v", version, name, rec, err)
+				}
+			}
+		}
+	}
+}
+
 func TestEndlessHeadersAreRefused(t *testing.T) {
 	for name, in := range map[string]string{
 		"one line":   good("a") + "WARC/1.1\r\nX: " + strings.Repeat("x", 3<<20) + "\r\n\r\n" + good("b"),
