@@ -84,6 +84,17 @@ func BenchmarkWrite(b *testing.B) {
 				})
 			})
 		}
+		b.Run("member", func(b *testing.B) { // the response alone, and into memory
+			e := testEncoder(b, false)
+			b.SetBytes(size / int64(len(all)))
+			b.ReportAllocs()
+			for n := 0; b.Loop(); n++ {
+				x := all[n%len(all)]
+				e.reset()
+				e.begin("response", &e.ids[0], x, "")
+				e.end(httpResponse, x.Head, x.Body)
+			}
+		})
 		b.Run("stdlib", func(b *testing.B) {
 			f, err := os.Create(filepath.Join(b.TempDir(), "x"))
 			if err != nil {
