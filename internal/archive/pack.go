@@ -333,7 +333,7 @@ func (p *Packer) index(ctx context.Context, v *Volume, name string, asIs bool, a
 			if date := rec.Date(); !date.IsZero() {
 				found.newest = max(found.newest, date.Format(timestampLayout))
 			}
-			if err = b.take(rec); err == nil && asIs && rec.Length == 0 {
+			if err = b.take(rec); err == nil && asIs && (rec.Length == 0 || rec.r.m.start != rec.Offset) {
 				return found, errShared
 			}
 		}

@@ -183,6 +183,10 @@ func (r *repairer) dropped(begin, end int64, why string) {
 
 func (r *repairer) run() error {
 	whole := io.NewSectionReader(r.src, 0, r.size)
+	g := &group{repairer: r, data: r.src, size: r.size}
+	if isZip(g.peek(0, len("PK\x03\x04"))) {
+		return fmt.Errorf("%w but a zip file (hint: unzip it, and repair what is below archive/)", ErrNotWARC)
+	}
 	err := r.m.reset(whole, 0, unknown)
 	if err != nil && err != io.EOF {
 		return err
@@ -191,12 +195,14 @@ func (r *repairer) run() error {
 	if r.format == unknown {
 		return nil // empty
 	}
-	g := &group{repairer: r, data: r.src, size: r.size}
 	if r.format == plain && !isVersion(g.peek(0, versionLen)) {
 		if at, err := g.boundary(0); err != nil {
 			return err
 		} else if at == r.size { // torn at its beginning, perhaps
 			r.format = gzipped
+			if _, err := whole.Seek(0, io.SeekStart); err != nil {
+				return err
+			}
 			if err := r.m.reset(whole, 0, gzipped); err != nil {
 				return err
 			}
@@ -528,43 +534,58 @@ func (g *group) header(pos int64) (*Record, error) {
 // they should. wrong are the digests that are not those of the block.
 func (g *group) measure(h Header, begin, claimed int64) (length int64, wrong []*claim, ok bool, err error) {
 	fits := claimed >= 0 && claimed <= g.size-begin
-	if fits && g.endsWell(begin+claimed) {
+	well := fits && g.endsWell(begin+claimed)
+	if well {
 		if wrong, err = g.sums(h, begin, claimed); err != nil || !g.check.denies(wrong) {
 			return claimed, wrong, true, err
 		}
 	}
-	inside, known, err := g.upToNext(begin)
+	inside, proper, known, err := g.upToNext(begin)
 	if err != nil {
 		return 0, nil, false, err
 	}
-	if fits && g.endsWell(begin+claimed) {
-		if known && inside < claimed && g.again >= claimed {
-			g.again -= claimed
+	if well {
+		if known && inside < claimed && g.afford(claimed) {
 			if other, err := g.sums(h, begin, inside); err != nil || g.check.confirms(other) {
 				return inside, other, true, err
 			}
 		}
 		return claimed, wrong, true, nil
 	}
-	if fits && g.again >= claimed {
-		g.again -= claimed
+	mayClaim := fits && g.afford(claimed) // unless a digest is against it
+	if mayClaim {
 		if wrong, err = g.sums(h, begin, claimed); err != nil || g.check.confirms(wrong) {
 			return claimed, wrong, true, err
 		}
+		mayClaim = !g.check.denies(wrong)
 	}
+	var other []*claim
 	if known {
-		wrong, err = g.sums(h, begin, inside)
-		if err != nil || !g.check.denies(wrong) {
-			// Without a digest, what follows the claimed length decides.
-			if !g.check.claims() && fits && g.endsSomehow(begin+claimed) {
-				return claimed, nil, true, err
-			}
-			return inside, wrong, true, err
+		if other, err = g.sums(h, begin, inside); err != nil || g.check.confirms(other) {
+			return inside, other, true, err
 		}
-		return 0, nil, false, nil
+		known = !g.check.denies(other)
 	}
-	g.check.reset(h)
-	return claimed, nil, fits && !g.check.claims() && g.endsSomehow(begin+claimed), nil
+	switch {
+	case mayClaim && string(g.peek(begin+claimed, len(blockEnd))) == blockEnd:
+		return claimed, wrong, true, nil
+	case known && proper:
+		return inside, other, true, nil
+	case mayClaim && g.endsSomehow(begin+claimed):
+		return claimed, wrong, true, nil
+	}
+	return inside, other, known, nil
+}
+
+// afford tells whether so many bytes may be read because a record claims them,
+// though it may be that the next does again. Without an end to that, a file of
+// nothing but such claims would take time in the square of its size.
+func (g *group) afford(n int64) bool {
+	ok := g.again >= n
+	if ok {
+		g.again -= n
+	}
+	return ok
 }
 
 // endsWell tells whether the block that ends there is followed by two empty lines
@@ -585,18 +606,20 @@ func (g *group) endsSomehow(end int64) bool {
 }
 
 // upToNext is the length of the block that begins there if it ends where the next
-// record, or the end, says.
-func (g *group) upToNext(begin int64) (length int64, known bool, err error) {
+// record, or the end, says. It is proper if two empty lines stand between them; else
+// it is known only of a member that is whole, which holds what its writer wanted it
+// to.
+func (g *group) upToNext(begin int64) (length int64, proper, known bool, err error) {
 	next, err := g.boundary(begin)
 	if err != nil {
-		return 0, false, err
+		return 0, false, false, err
 	}
+	whole := next < g.size || g.torn == nil
 	end := next - int64(len(blockEnd))
 	if end >= begin && string(g.peek(end, len(blockEnd))) == blockEnd {
-		return end - begin, next < g.size || g.torn == nil, nil
+		return end - begin, whole, whole, nil
 	}
-	// A member that is whole holds what its writer wanted it to.
-	return next - begin, g.packed && next == g.size && g.torn == nil, nil
+	return next - begin, false, g.packed && next == g.size && whole, nil
 }
 
 // sums computes the digests of a block and returns those that are wrong.

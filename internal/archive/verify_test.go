@@ -1,0 +1,291 @@
+package archive
+
+import (
+	"bytes"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// findings are what a Verifier says of files, in order: offset, kind and words,
+// with a question mark for a warning.
+func findings(t testing.TB, files ...string) (all []string) {
+	t.Helper()
+	v := Verifier{Report: func(f Finding) {
+		mark := ""
+		if f.Warning {
+			mark = "?"
+		}
+		all = append(all, fmt.Sprintf("%s%d %s%s: %s", strings.Repeat("+", len(f.File)-1), f.Offset, f.Kind, mark, f.Detail))
+	}}
+	for i, file := range files {
+		if err := v.File(strings.Repeat("x", i+1), strings.NewReader(file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v.Close()
+	return all
+}
+
+// with is a record in order with more fields.
+func with(id string, fields ...string) string {
+	return strings.Replace(good(id), "\r\nWARC-Date", "\r\n"+strings.Join(fields, "\r\n")+"\r\nWARC-Date", 1)
+}
+
+// without is a record in order that lacks a field.
+func without(id, field string) string {
+	before, after, _ := strings.Cut(good(id), field)
+	_, after, _ = strings.Cut(after, "\r\n")
+	return before + after
+}
+
+func TestWhatIsWrongWithAnArchiveIsFound(t *testing.T) {
+	a, b := good("a"), good("b")
+	flipped := func(s string) string {
+		d := []byte(s)
+		d[len(d)-6] ^= 1
+		return string(d)
+	}
+	for _, c := range []struct {
+		name  string
+		files []string
+		want  []string
+	}{
+		{"nothing", []string{""}, nil},
+		{"plain records in order", []string{a + b}, nil},
+		{"members in order", []string{zip(a, b)}, nil},
+		{"frames in order", []string{zst(a, b)}, nil},
+		{"rubbish between", []string{a + "rubbish\r\n" + b},
+			[]string{"0 format: Content-Length is 10 but no record begins behind the block"}},
+		{"a torn member", []string{zip(a) + zip(b)[:40]},
+			[]string{fmt.Sprintf("%d format: unexpected EOF", len(zip(a)))}},
+		{"a member without its checksum", []string{zip(a) + zip(b)[:len(zip(b))-8]},
+			[]string{fmt.Sprintf("%d format: unexpected EOF", len(zip(a)))}},
+		{"a member with another checksum", []string{zip(a) + flipped(zip(b))},
+			[]string{fmt.Sprintf("%d format: gzip: invalid checksum", len(zip(a)))}},
+		{"a torn record", []string{a + b[:len(b)-10]},
+			[]string{fmt.Sprintf("%d format: Content-Length is 10 but the file ends after 4 bytes", len(a))}},
+		{"a length that is too large", []string{raw("a", "block of a", 12) + b},
+			[]string{"0 end: behind the block are \"\\r\\n\" instead of two empty lines"}},
+		{"a length that is too small", []string{raw("a", "block of a", 8) + b},
+			[]string{"0 format: Content-Length is 8 but no record begins behind the block"}},
+		{"one empty line behind a record", []string{strings.TrimSuffix(a, "\r\n")},
+			[]string{"0 end: behind the block are \"\\r\\n\" instead of two empty lines"}},
+		{"bare newlines", []string{zip(strings.ReplaceAll(a, "\r\n", "\n"))},
+			[]string{"0 end: behind the block are \"\\n\\n\" instead of two empty lines"}},
+		{"three empty lines", []string{a + "\r\n" + b}, []string{"0 end: behind the block are more than two empty lines"}},
+		{"an ARC file, which says less", []string{zip(asARC(t, capture("http://a/", old, 200, "", "x"))...)}, nil},
+		{"a member of several records", []string{zip(a+b, good("c"))},
+			[]string{"0 member: 2 records in one member, where each should have its own"}},
+		{"a record of several members", []string{zip(a[:len(a)-10], a[len(a)-10:])},
+			[]string{"0 member: the record is spread over several gzip members"}},
+		{"no type", []string{without("a", "WARC-Type")}, []string{"0 field: no WARC-Type"}},
+		{"no identifier", []string{without("a", "WARC-Record-ID")}, []string{"0 field: no WARC-Record-ID"}},
+		{"an identifier that is none", []string{strings.Replace(a, "<urn:x:a>", "a", 1)},
+			[]string{`0 field?: WARC-Record-ID "a" is no URI in angle brackets`}},
+		{"no date", []string{without("a", "WARC-Date")}, []string{"0 field: no WARC-Date"}},
+		{"a date that is none", []string{strings.Replace(a, "2026-11-20T", "2026-13-20T", 1)},
+			[]string{`0 field: WARC-Date "2026-13-20T12:00:00Z" is no date (hint: 2026-01-31T12:00:00Z)`}},
+		{"dates of any precision", []string{strings.Replace(a, "2026-11-20T12:00:00Z", "2026-11", 1) + strings.Replace(b, "12:00:00Z", "12:00:00.123456789Z", 1)}, nil},
+		{"no address", []string{without("a", "WARC-Target-URI")}, []string{"0 field?: a resource without WARC-Target-URI"}},
+		{"an address as wget has it", []string{strings.Replace(a, "http://example.com/a", "<http://example.com/a>", 1)},
+			[]string{"0 field?: WARC-Target-URI in angle brackets"}},
+		{"a revisit without profile", []string{strings.Replace(a, "resource", "revisit", 1)}, []string{"0 field?: a revisit without WARC-Profile"}},
+		{"a version of the future", []string{strings.Replace(a, "WARC/1.1", "WARC/2.0", 1)}, []string{`0 field?: version "2.0" is not known here`}},
+		{"two lengths", []string{with("a", "Content-Length: 10")}, []string{"0 field?: Content-Length is there 2 times"}},
+		{"a wrong digest of the block", []string{with("a", "WARC-Block-Digest: "+Digest(nil))},
+			[]string{"0 digest: WARC-Block-Digest is " + Digest(nil) + ", but that is not what the record holds"}},
+		{"a wrong digest of the payload", []string{with("a", "WARC-Payload-Digest: sha1:x")},
+			[]string{"0 digest: WARC-Payload-Digest is sha1:x, but that is not what the record holds"}},
+		{"a digest of the payload that may be of what was cut off", []string{with("a", "WARC-Truncated: length", "WARC-Payload-Digest: "+Digest(nil))},
+			[]string{"0 digest?: WARC-Payload-Digest is " + Digest(nil) + ", but that is not what the record holds"}},
+		{"a digest of an unknown kind", []string{with("a", "WARC-Block-Digest: crc32:1")},
+			[]string{`0 digest?: WARC-Block-Digest "crc32:1" is of an algorithm that is not known here`}},
+		{"the digest of a revisit's payload, which is elsewhere",
+			[]string{strings.Replace(with("a", "WARC-Payload-Digest: "+Digest(nil), "WARC-Profile: p"), "resource", "revisit", 1)}, nil},
+		{"an identifier twice", []string{a + a}, []string{fmt.Sprintf("%d duplicate: there was a record with this identifier before", len(a))}},
+		{"an identifier twice, in two files", []string{a, a}, []string{"+0 duplicate: there was a record with this identifier before"}},
+		{"references that lead somewhere", []string{with("a", "WARC-Concurrent-To: <urn:x:b>", "WARC-Refers-To: <urn:x:c>") + b, good("c")}, nil},
+		{"references that lead nowhere", []string{b + with("a", "WARC-Concurrent-To: <urn:x:b>", "WARC-Concurrent-To: <urn:x:d>", "WARC-Refers-To: <urn:x:c>")}, []string{
+			fmt.Sprintf("%d reference?: WARC-Concurrent-To <urn:x:d>: there is no such record", len(b)),
+			fmt.Sprintf("%d reference?: WARC-Refers-To <urn:x:c>: there is no such record", len(b)),
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, findings(t, c.files...)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestDigestsAreReadInAllTheirSpellings(t *testing.T) {
+	block := []byte("block of a")
+	one, two, five, three := sha1.Sum(block), sha256.Sum256(block), md5.Sum(block), sha512.Sum512(block)
+	for label, sum := range map[string][]byte{"sha1": one[:], "SHA-1": one[:], "sha256": two[:], "sha-256": two[:], "md5": five[:], "sha512": three[:], "": one[:]} {
+		for name, text := range map[string]string{
+			"hexadecimal":      hex.EncodeToString(sum),
+			"HEXADECIMAL":      strings.ToUpper(hex.EncodeToString(sum)),
+			"base32":           base32.StdEncoding.EncodeToString(sum),
+			"unpadded base32":  strings.TrimRight(base32.StdEncoding.EncodeToString(sum), "="),
+			"lower-case":       strings.ToLower(base32.StdEncoding.EncodeToString(sum)),
+			"base64":           base64.StdEncoding.EncodeToString(sum),
+			"base64 for names": base64.RawURLEncoding.EncodeToString(sum),
+		} {
+			field := strings.TrimPrefix(label+":"+text, ":")
+			v := Verifier{Report: func(f Finding) { t.Errorf("%s in %s: %+v", label, name, f) }}
+			if err := v.File("x", strings.NewReader(with("a", "WARC-Block-Digest: "+field))); err != nil || v.Digests != 1 {
+				t.Errorf("%s in %s: %d digests, %v", label, name, v.Digests, err)
+			}
+		}
+	}
+}
+
+func TestThePayloadIsTakenWithItsChunksOrWithout(t *testing.T) {
+	const chunkedBody = "5;x=y\r\nhello\r\n6\r\n world\r\n0\r\nTrailer: x\r\n\r\n"
+	exchange := func(head, body, digest string) string {
+		block := head + body
+		return fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:a>\r\nWARC-Date: 2026-11-20T12:00:00Z\r\nWARC-Target-URI: http://example.com/\r\nContent-Type: application/http; msgtype=response\r\nWARC-Block-Digest: %s\r\nWARC-Payload-Digest: %s\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+			Digest([]byte(block)), digest, len(block), block)
+	}
+	const plainHead, chunkedHead = "HTTP/1.1 200 OK\r\nA: b\r\n\r\n", "HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n"
+	for _, c := range []struct {
+		name, file         string
+		faults             int64
+		chunked, dechunked int64
+	}{
+		{"no chunks", exchange(plainHead, "hello world", Digest([]byte("hello world"))), 0, 0, 0},
+		{"bare newlines", exchange("HTTP/1.1 200 OK\n\n", "hello", Digest([]byte("hello"))), 0, 0, 0},
+		{"with the chunks", exchange(chunkedHead, chunkedBody, Digest([]byte(chunkedBody))), 0, 1, 0},
+		{"without the chunks", exchange(chunkedHead, chunkedBody, Digest([]byte("hello world"))), 0, 0, 1},
+		{"neither", exchange(chunkedHead, chunkedBody, Digest([]byte("hello"))), 1, 0, 0},
+		{"the header counts for nothing", exchange(plainHead, "hello", Digest([]byte(plainHead+"hello"))), 1, 0, 0},
+		{"a header without end, and no payload", exchange("HTTP/1.1 200 OK\r\n", "", Digest(nil)), 0, 0, 0},
+		{"no header, and all is payload", exchange("", "no http", Digest([]byte("no http"))), 0, 0, 0},
+	} {
+		for how, read := range map[string]func(io.Reader) io.Reader{"at once": func(r io.Reader) io.Reader { return r }, "a byte at a time": iotest.OneByteReader} {
+			v := Verifier{Report: func(Finding) {}}
+			if err := v.File("x", read(strings.NewReader(c.file))); err != nil {
+				t.Fatal(err)
+			}
+			if v.Faults != c.faults || v.Chunked != c.chunked || v.Dechunked != c.dechunked {
+				t.Errorf("%s, %s: %+v", c.name, how, v.Verified)
+			}
+		}
+	}
+}
+
+func TestVerifyingTheSharedArchives(t *testing.T) {
+	for name, want := range map[string]Verified{
+		"suites/warcio/test/data/example.warc":                        {Records: 6, Bytes: 5120, Digests: 3, Unchecked: 4},
+		"suites/warcio/test/data/example.warc.gz":                     {Records: 6, Bytes: 3816, Digests: 7, Unchecked: 2},
+		"suites/warcio/test/data/example-bad.warc.gz.bad":             {Records: 6, Bytes: 1950, Faults: 1, Digests: 2, Unchecked: 4},
+		"suites/warcio/test/data/example-bad-non-chunked.warc.gz":     {Records: 6, Bytes: 2113, Faults: 2, Digests: 2, Unchecked: 4},
+		"suites/warcio/test/data/example-digest.warc":                 {Records: 4, Bytes: 3672, Faults: 4, Warnings: 1, Digests: 7},
+		"suites/warcio/test/data/example-iana.org-chunked.warc":       {Records: 3, Bytes: 8831, Digests: 3, Chunked: 1, Unchecked: 1},
+		"suites/warcio/test/data/example-resource.warc.gz":            {Records: 3, Bytes: 1779, Digests: 2, Unchecked: 2},
+		"suites/warcio/test/data/example-space-in-target-uri.warc.gz": {Records: 2, Bytes: 583, Digests: 1, Unchecked: 1},
+		"suites/warcio/test/data/example-trunc.warc":                  {Records: 4, Bytes: 3370, Faults: 1, Warnings: 1, Unchecked: 3},
+		"suites/warcio/test/data/example-wget-bad-target-uri.warc.gz": {Records: 6, Bytes: 3267, Warnings: 4, Digests: 7},
+		"suites/warcio/test/data/example-wrong-chunks.warc.gz":        {Records: 2, Bytes: 1575, Faults: 3, Digests: 3},
+		"suites/warcio/test/data/post-test.warc.gz":                   {Records: 6, Bytes: 3593, Digests: 9},
+		"suites/archives/aut-example.warc.gz":                         {Records: 822, Bytes: 2496731, Digests: 261, Unchecked: 561},
+		"webs/modern.warc.gz":                                         {Records: 312, Bytes: 10461979, Digests: 312},
+	} {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			f, err := os.Open(shared(t, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			var all []Finding
+			v := Verifier{Report: func(x Finding) { all = append(all, x) }}
+			if err := v.File(filepath.Base(name), f); err != nil {
+				t.Fatal(err)
+			}
+			v.Close()
+			if diff := cmp.Diff(want, v.Verified); diff != "" {
+				t.Errorf("%s\n%+v", diff, all)
+			}
+		})
+	}
+}
+
+// FuzzDechunker compares the chunks undone while they pass with those undone in
+// memory.
+func FuzzDechunker(f *testing.F) {
+	for _, s := range []string{"5\r\nhello\r\n0\r\n\r\n", "5\nhello0\n", "hello", "5;a=b\r\nhello\r\nzz\r\n", "5\r\nhel", ""} {
+		f.Add([]byte(s), uint64(3))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, seed uint64) {
+		// An unfinished line is no chunk, and nothing that would be waited for.
+		raw = append(raw, '\n')
+		d := dechunker{sum: sha1.New()}
+		rng := rand.New(rand.NewPCG(seed, 1))
+		for rest := raw; len(rest) > 0; {
+			n := 1 + rng.IntN(len(rest))
+			d.Write(rest[:n])
+			rest = rest[n:]
+		}
+		body, _ := dechunk(raw)
+		if got, want := hex.EncodeToString(d.sum.Sum(nil)), fmt.Sprintf("%x", sha1.Sum(body)); got != want && !longLine(raw) {
+			t.Errorf("%q becomes something else than %q", raw, body)
+		}
+	})
+}
+
+// longLine tells whether a line is longer than a chunk's may be.
+func longLine(b []byte) bool {
+	for line := range bytes.Lines(b) {
+		if len(line) > maxChunkLine {
+			return true
+		}
+	}
+	return false
+}
+
+func FuzzVerify(f *testing.F) {
+	f.Add([]byte(good("a") + good("b")))
+	f.Add([]byte(zip(with("a", "WARC-Block-Digest: "+Digest(nil)), good("b")[:50])))
+	f.Add([]byte(zst(good("a")+good("a"), "rubbish")))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		v := Verifier{Report: func(x Finding) {
+			if x.Kind == "" || x.Detail == "" || x.Offset < 0 || x.Offset > int64(len(file)) {
+				t.Errorf("%+v", x)
+			}
+		}}
+		if err := v.File("x", bytes.NewReader(file)); err != nil {
+			t.Fatal(err)
+		}
+		v.Close()
+	})
+}
+
+func BenchmarkVerify(b *testing.B) {
+	file, err := os.ReadFile(shared(b, "webs/webkb.warc.gz"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.SetBytes(int64(len(file)))
+	for b.Loop() {
+		v := Verifier{Report: func(x Finding) { b.Fatalf("%+v", x) }}
+		if err := v.File("x", bytes.NewReader(file)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
