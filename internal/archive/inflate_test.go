@@ -15,38 +15,46 @@ import (
 	"testing/iotest"
 )
 
-// inflate is what our inflater and that of the standard library make of data, of
-// which in gives some at a time, and how many bytes each leaves.
-func inflate(data []byte, in func(io.Reader) io.Reader) (ours, theirs []byte, oursErr, theirsErr error, oursLeft, theirsLeft int) {
-	read := func(open func(*bufio.Reader) io.Reader) ([]byte, error, int) {
-		src := bufio.NewReaderSize(in(bytes.NewReader(data)), 64)
-		out, err := io.ReadAll(io.LimitReader(open(src), 1<<22))
-		rest, _ := io.Copy(io.Discard, src)
-		return out, err, int(rest)
-	}
-	ours, oursErr, oursLeft = read(func(src *bufio.Reader) io.Reader {
-		f := new(inflater)
-		f.reset(src)
-		return f
-	})
-	theirs, theirsErr, theirsLeft = read(func(src *bufio.Reader) io.Reader { return flate.NewReader(src) })
-	return
+// An inflated is what became of deflated data.
+type inflated struct {
+	out  []byte
+	left int // bytes behind
+	err  error
 }
 
-// sameInflated compares what both make of data.
+// inflate unpacks data, of which src gives some at a time.
+func inflate(src io.Reader, open func(*bufio.Reader) io.Reader) inflated {
+	in := bufio.NewReaderSize(src, 64)
+	out, err := io.ReadAll(io.LimitReader(open(in), maxInflated))
+	left, _ := io.Copy(io.Discard, in)
+	return inflated{out, int(left), err}
+}
+
+const maxInflated = 1 << 22
+
+// sameInflated compares what our inflater and that of the standard library make
+// of data.
 func sameInflated(t *testing.T, data []byte) {
 	t.Helper()
-	for name, in := range map[string]func(io.Reader) io.Reader{"whole": func(r io.Reader) io.Reader { return r }, "by bytes": iotest.OneByteReader} {
-		ours, theirs, oursErr, theirsErr, oursLeft, theirsLeft := inflate(data, in)
-		if (oursErr == nil) != (theirsErr == nil) {
-			t.Fatalf("%s: error %v, theirs %v", name, oursErr, theirsErr)
+	for name, in := range map[string]func() io.Reader{
+		"whole":    func() io.Reader { return bytes.NewReader(data) },
+		"by bytes": func() io.Reader { return iotest.OneByteReader(bytes.NewReader(data)) },
+	} {
+		ours := inflate(in(), func(src *bufio.Reader) io.Reader {
+			f := new(inflater)
+			f.reset(src)
+			return f
+		})
+		theirs := inflate(in(), func(src *bufio.Reader) io.Reader { return flate.NewReader(src) })
+		if (ours.err == nil) != (theirs.err == nil) {
+			t.Fatalf("%s: error %v, theirs %v", name, ours.err, theirs.err)
 		}
 		// What is damaged may be noticed earlier or later.
-		if n := min(len(ours), len(theirs)); !bytes.Equal(ours[:n], theirs[:n]) || oursErr == nil && len(ours) != len(theirs) {
-			t.Fatalf("%s: %d bytes, theirs %d", name, len(ours), len(theirs))
+		if n := min(len(ours.out), len(theirs.out)); !bytes.Equal(ours.out[:n], theirs.out[:n]) || ours.err == nil && len(ours.out) != len(theirs.out) {
+			t.Fatalf("%s: %d bytes, theirs %d", name, len(ours.out), len(theirs.out))
 		}
-		if oursErr == nil && len(ours) < 1<<22 && oursLeft != theirsLeft {
-			t.Fatalf("%s: %d bytes left, theirs %d", name, oursLeft, theirsLeft)
+		if ours.err == nil && len(ours.out) < maxInflated && ours.left != theirs.left {
+			t.Fatalf("%s: %d bytes left, theirs %d", name, ours.left, theirs.left)
 		}
 	}
 }
