@@ -1,8 +1,10 @@
 // Package archive writes web archives, reads them, and answers from them.
 //
 // A [Reader] takes WARC files as strangers wrote them: versions 0.17 to 1.1,
-// plain, gzip or zstd, torn, misnumbered or with rubbish in between. It reports
-// each fault once and goes on with the next record that it can find.
+// plain, gzip or zstd, torn, misnumbered or with rubbish in between; and ARC
+// files, whose records it gives the fields of WARC records. It reports each fault
+// once and goes on with the next record that it can find. Archives inside a WACZ
+// file are read where they lie.
 //
 // A [Writer] writes WARC 1.1: one gzip member a record, and nothing that it has
 // acknowledged lives only in the memory of the process.

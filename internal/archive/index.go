@@ -50,7 +50,8 @@ type Meta struct {
 // archive spells otherwise stands there in its own spelling); a redirect has
 // the canonical address that it leads to in "redirect"; and a record that
 // shares its gzip member with others has in "skip" how many unpacked bytes
-// stand before it, and no length.
+// stand before it, and no length. Of a WACZ there is one index for all archives
+// in it: filename is the one inside, and offset counts from where that begins.
 //
 // It holds the answers to GET: http and https responses, resources and
 // revisits. Look-ups search the file where it lies.
