@@ -161,10 +161,8 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"math"
 	"net/url"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -267,15 +265,8 @@ type options struct {
 	resolver web.Resolver
 }
 
-// softMemory is the memory, in bytes, above which garbage is collected sooner. What
-// servers can make of it is bounded elsewhere.
-const softMemory = 200 << 20
-
 func main() {
-	log.SetOutput(io.Discard)                      // net/http reports there what strangers send
-	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // not set by GOMEMLIMIT
-		debug.SetMemoryLimit(softMemory)
-	}
+	log.SetOutput(io.Discard) // net/http reports there what strangers send
 	filter.Main("fetch", run)
 }
 
