@@ -239,8 +239,11 @@ func (d *Decoder) Decode(raw []byte, header http.Header) (body []byte, truncated
 		body, truncated = dechunk(raw)
 	}
 	limit := d.Limits.body()
+	// The ratio is that of all codings together: one inside another could reach a
+	// million.
+	most := min(limit, max(d.Limits.ratio()*int64(len(body)), 1<<20))
 	for _, coding := range slices.Backward(codings(header)) {
-		decoded, state, err := d.uncode(coding, body, limit)
+		decoded, state, err := d.uncode(coding, body, most)
 		if err != nil {
 			return decoded, "length", err
 		}
@@ -332,11 +335,6 @@ func (d *Decoder) uncode(coding string, body []byte, limit int64) ([]byte, codin
 	r, err := d.open(coding, body)
 	if r == nil || err != nil {
 		return body, notCoded, nil
-	}
-	if most := d.Limits.ratio() * int64(len(body)); most > 1<<20 {
-		limit = min(limit, most)
-	} else {
-		limit = min(limit, 1<<20)
 	}
 	out := make([]byte, 0, min(limit, 4*int64(len(body)))+512)
 	for {

@@ -143,6 +143,16 @@ func TestBombsAreDefused(t *testing.T) {
 	}
 }
 
+func TestABombInABombHasOneRatio(t *testing.T) {
+	once := coded(t, "gzip", strings.Repeat("\x00", 10<<20)) // some 10 KiB, and again some 100 bytes
+	twice := coded(t, "gzip", once)
+	d := Decoder{Limits: Limits{Body: 1 << 30}}
+	r, err := d.Response(strings.NewReader("HTTP/1.1 200 OK\r\nContent-Encoding: gzip, gzip\r\n\r\n" + twice))
+	if !errors.Is(err, ErrTooLarge) || len(r.Body) != max(DefaultRatio*len(twice), 1<<20) {
+		t.Errorf("%d bytes become %d: %v", len(twice), len(r.Body), err)
+	}
+}
+
 func TestLargeBodiesAreCut(t *testing.T) {
 	d := Decoder{Limits: Limits{Body: 100}}
 	for _, c := range []struct {
