@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -26,6 +28,7 @@ const maxWaiting = 1 << 14
 // live asks the web.
 func live(o *options) (err error) {
 	log := filter.Logger(o.stream.Stderr, "fetch", o.stream.Log)
+	defer o.limitHeap()()
 	out, closeOut, err := filter.Tee(o.stream.Stdout, o.stream.Tee)
 	if err != nil {
 		return err
@@ -131,6 +134,25 @@ func original(earlier *archive.Replay, url, digest string) (archive.Original, bo
 	}
 	c, ok := earlier.Original(url, digest)
 	return archive.Original{URL: c.URL, Date: c.Time()}, ok && !c.Time().IsZero()
+}
+
+// heapLimit is about what a run needs when every answer is as large as it may be. More
+// than that is garbage, of which the heap would otherwise gather as much again.
+const heapLimit = 200 << 20
+
+// limitHeap has garbage collected before the heap is larger than it need be, until
+// what it returns is called. It leaves a limit alone that is set from outside
+// (GOMEMLIMIT).
+func (o *options) limitHeap() (restore func()) {
+	before := debug.SetMemoryLimit(-1)
+	if before != math.MaxInt64 {
+		return func() {}
+	}
+	// Larger bodies than usual are there as received, decoded, and as JSON, in which
+	// every byte may take six.
+	larger := max(0, min(int64(o.maxBody), math.MaxInt64>>8)-archive.DefaultBody)
+	debug.SetMemoryLimit(heapLimit + 8*maxHeavy*larger)
+	return func() { debug.SetMemoryLimit(before) }
 }
 
 // signals is a context that the first SIGINT or SIGTERM ends. The second one

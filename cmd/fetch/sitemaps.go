@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -93,7 +94,7 @@ func (s *sitemaps) after(ctx context.Context, page *wire.Record, now time.Time, 
 	if err != nil {
 		return nil // it is not known whether anything may be asked for
 	}
-	site := &sitemapsOf{domain: u.Domain(), seen: map[string]bool{}, listed: map[string]bool{}}
+	site := &sitemapsOf{domain: u.Domain(), seen: map[string]bool{}, listed: map[[16]byte]bool{}}
 	for _, address := range named {
 		site.add(u, address, origin+"/robots.txt", 0)
 	}
@@ -155,8 +156,8 @@ func (s *sitemaps) forget(origin string) {
 type sitemapsOf struct {
 	domain string
 	files  []sitemapFile
-	seen   map[string]bool // addresses of files
-	listed map[string]bool // addresses in files
+	seen   map[string]bool   // addresses of files
+	listed map[[16]byte]bool // addresses in files, hashed: they may be of 8 KiB each
 }
 
 // A sitemapFile is one to ask for.
@@ -204,7 +205,7 @@ func (s *sitemapsOf) read(f sitemapFile, rec *wire.Record) {
 			}
 		case bad != nil || u.Domain() != s.domain:
 			elsewhere++
-		case s.listed[u.String()] || u == base || u == f.url:
+		case s.listed[hashed(u)] || u == base || u == f.url:
 		case len(s.listed) == maxSitemapEntries || size+len(u.String()) > maxSitemapBytes:
 			left++
 		default:
@@ -212,7 +213,7 @@ func (s *sitemapsOf) read(f sitemapFile, rec *wire.Record) {
 			if e.Ranked {
 				link.Priority = wire.Num(e.Priority)
 			}
-			s.listed[link.URL] = true
+			s.listed[hashed(u)] = true
 			size += len(link.URL)
 			links = append(links, link)
 		}
@@ -240,6 +241,12 @@ func (s *sitemapsOf) read(f sitemapFile, rec *wire.Record) {
 		}
 	}
 	rec.ErrorDetail = cut(strings.ToValidUTF8(strings.Join(notes, "; "), "\ufffd"), maxDetail)
+}
+
+// hashed is the address in few bytes.
+func hashed(u weburl.URL) [16]byte {
+	sum := sha256.Sum256([]byte(u.String()))
+	return [16]byte(sum[:16])
 }
 
 // sitemapBody reads the body of rec. One that was cut ends with an error, or its
