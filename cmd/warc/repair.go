@@ -161,7 +161,9 @@ func (l *lines) end(err error) error {
 func (r *repair) count(n archive.Repaired) {
 	r.tally.In += n.Whole + n.Mended + n.LeftOut
 	r.tally.Out += n.Whole + n.Mended
-	r.tally.Skipped["left_out"] += n.LeftOut
+	if n.LeftOut > 0 {
+		r.tally.Skipped["left_out"] += n.LeftOut
+	}
 	r.whole += n.Whole
 	r.repairs += n.Repairs
 }

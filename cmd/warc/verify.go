@@ -73,9 +73,9 @@ func (c *verify) run() error {
 		slog.Int64("records_without_digest", v.Unchecked))
 	switch {
 	case v.Faults > 0:
-		return fmt.Errorf("%d faults\nhint: warc repair writes a copy without them", v.Faults)
+		return fmt.Errorf("faults: %d\nhint: warc repair writes a copy without them", v.Faults)
 	case c.strict && v.Warnings > 0:
-		return fmt.Errorf("%d warnings, and -strict", v.Warnings)
+		return fmt.Errorf("warnings: %d, and -strict", v.Warnings)
 	}
 	return nil
 }

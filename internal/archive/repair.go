@@ -99,10 +99,9 @@ func RepairInPlace(ctx context.Context, path string, o RepairOptions) (name stri
 		return path, n, err
 	}
 	name = strings.TrimSuffix(path, openSuffix)
-	backup := path + ".bak"
-	for _, taken := range []string{name, backup} {
-		if _, err := os.Lstat(taken); taken != path && err == nil {
-			return path, n, fmt.Errorf("%s is in the way (hint: move it elsewhere)", taken)
+	if name != path {
+		if err := free(name); err != nil {
+			return path, n, err
 		}
 	}
 	part, err := os.OpenFile(name+".part", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm()|0o200)
@@ -122,7 +121,7 @@ func RepairInPlace(ctx context.Context, path string, o RepairOptions) (name stri
 			err = os.Rename(path, name)
 		}
 	} else {
-		err = replace(path, backup, part.Name(), name)
+		err = replace(path, part.Name(), name)
 	}
 	if err == nil {
 		err = syncDir(filepath.Dir(name))
@@ -130,9 +129,21 @@ func RepairInPlace(ctx context.Context, path string, o RepairOptions) (name stri
 	return name, n, err
 }
 
-// replace sets the file at path aside as backup and puts another at name. Where a
-// file can have two names there is one at path or name at any time.
-func replace(path, backup, other, name string) error {
+// free is an error if something has that name.
+func free(name string) error {
+	if _, err := os.Lstat(name); err == nil {
+		return fmt.Errorf("%s is in the way (hint: move it elsewhere)", name)
+	}
+	return nil
+}
+
+// replace sets the file at path aside and puts another at name. Where a file can
+// have two names there is one at path or name at any time.
+func replace(path, other, name string) error {
+	backup := path + ".bak"
+	if err := free(backup); err != nil {
+		return err
+	}
 	if os.Link(path, backup) != nil {
 		if err := os.Rename(path, backup); err != nil {
 			return err
@@ -365,7 +376,7 @@ func (g *group) finish(opened bool) (end int64, err error) {
 			return 0, err
 		}
 	}
-	g.report(g.base, KindFormat, "", "left out the end of a torn member, %d bytes with what is whole in it: %v", g.m.pos()-g.base, why)
+	g.report(g.base, KindFormat, "", "left out a torn member of %d bytes, but for what is whole in it: %v", g.m.pos()-g.base, why)
 	return g.m.pos(), nil
 }
 
@@ -468,9 +479,11 @@ func (g *group) plain(off int64) int64 {
 // skip leaves out the bytes up to the next boundary.
 func (g *group) skip(pos, from int64, why string) (int64, error) {
 	next, err := g.boundary(from)
-	if err == nil && !g.packed {
+	switch {
+	case err != nil:
+	case !g.packed:
 		g.dropped(pos, next, why)
-	} else if err == nil {
+	case g.torn == nil || next < g.size: // else finish tells of it
 		g.report(g.base, KindFormat, "", "left out %d unpacked bytes: %s", next-pos, why)
 	}
 	g.clean = false
