@@ -266,15 +266,20 @@ func TestIdleConnectionsAreFewAndEnd(t *testing.T) {
 		for i := range 10 {
 			ask(t, w, fmt.Sprintf("http://192.0.2.%d/", i), new(Tape))
 		}
-		synctest.Wait()
-		if open != 3 || w.idle.Len() != 3 || len(w.hosts) != 3 {
-			t.Errorf("%d open, %d idle, of %d hosts", open, w.idle.Len(), len(w.hosts))
+		check := func(want int) {
+			t.Helper()
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if open != want || w.idle.Len() != want || len(w.hosts) != want {
+				t.Errorf("%d open, %d idle, of %d hosts, want %d", open, w.idle.Len(), len(w.hosts), want)
+			}
 		}
+		check(3)
 		time.Sleep(DefaultIdleTimeout + time.Second)
-		synctest.Wait()
-		if open != 0 || w.idle.Len() != 0 || len(w.hosts) != 0 {
-			t.Errorf("later: %d open, %d idle, of %d hosts", open, w.idle.Len(), len(w.hosts))
-		}
+		check(0)
 	})
 }
 
