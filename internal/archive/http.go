@@ -123,8 +123,7 @@ type Decoder struct {
 
 	src bytes.Reader
 	in  *bufio.Reader // of src, for what takes no byte too many
-	gz  gunzips
-	fl  inflater
+	gz  *gunzips
 	br  *brotli.Reader
 	zs  *zstd.Decoder
 }
@@ -361,14 +360,16 @@ func (d *Decoder) uncode(coding string, body []byte, limit int64) ([]byte, codin
 func (d *Decoder) open(coding string, body []byte) (r io.Reader, err error) {
 	switch coding {
 	case "gzip", "x-gzip":
-		return &d.gz, d.gz.reset(d.buffered())
+		in := d.buffered()
+		return d.gz, d.gz.reset(in)
 	case "deflate":
 		// RFC 9110 means zlib; some servers have always sent it without that wrapping.
 		if len(body) >= 2 && body[0]&0x0f == 8 && (uint(body[0])<<8|uint(body[1]))%31 == 0 {
 			return zlib.NewReader(&d.src)
 		}
-		d.fl.reset(d.buffered())
-		return &d.fl, nil
+		in := d.buffered()
+		d.gz.f.reset(in)
+		return &d.gz.f, nil
 	case "br":
 		if d.br == nil {
 			d.br = brotli.NewReader(&d.src)
@@ -386,10 +387,10 @@ func (d *Decoder) open(coding string, body []byte) (r io.Reader, err error) {
 	return nil, nil
 }
 
-// buffered is src, a little ahead.
+// buffered is src, a little ahead, for gz, which is there then.
 func (d *Decoder) buffered() *bufio.Reader {
 	if d.in == nil {
-		d.in = bufio.NewReaderSize(nil, 16<<10)
+		d.in, d.gz = bufio.NewReaderSize(nil, 16<<10), new(gunzips)
 	}
 	d.in.Reset(&d.src)
 	return d.in
