@@ -45,7 +45,7 @@
 // (truncated: length). A body that takes too long or breaks off stays as far as
 // it came (truncated: time, disconnect). Media types other than those of -mime
 // are not downloaded (error unsupported_type). Answers of more than 1 MiB share some
-// 80 MiB of memory while they come and wait for each other when it is used up, which
+// 64 MiB of memory while they come and wait for each other when it is used up, which
 // counts as time that they take. With the usual -j and -max-body a run stays below 300
 // MiB, whatever servers do; GOMEMLIMIT is heeded.
 //

@@ -68,10 +68,10 @@ func (f *fetcher) anyType() *fetcher {
 // than largeBody share what maxReceived times as much is while they are received;
 // one can always go on, on debt, so that all end. What comes of them then, by decoding
 // and encoding, is several times as much, but takes no longer than we do: it is done
-// for maxHeavy of them at a time.
+// for maxHeavy of them at a time, or one where -max-body lets them be larger.
 const (
 	largeBody   = 1 << 20 // bytes
-	maxReceived = 80
+	maxReceived = 64
 	maxHeavy    = 2
 )
 
@@ -84,7 +84,11 @@ func newFetcher(o *options, archives *archive.Replay, warc *archive.Writer) *fet
 	}
 	f.tapes.New = func() any { return new(web.Tape) }
 	f.places = make(chan struct{}, o.workers)
-	f.memory, f.debt, f.heavy = make(chan struct{}, maxReceived), make(chan struct{}, 1), make(chan struct{}, maxHeavy)
+	heavy := maxHeavy
+	if o.maxBody > archive.DefaultBody {
+		heavy = 1
+	}
+	f.memory, f.debt, f.heavy = make(chan struct{}, maxReceived), make(chan struct{}, 1), make(chan struct{}, heavy)
 	perHost := 1
 	if o.delay == 0 {
 		perHost = o.workers

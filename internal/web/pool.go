@@ -273,5 +273,5 @@ func (c *conn) wake() bool {
 	if !<-c.quiet {
 		return false
 	}
-	return c.SetDeadline(time.Time{}) == nil
+	return c.SetDeadline(time.Time{}) == nil && !pending(c.Conn)
 }

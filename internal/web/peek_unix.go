@@ -1,0 +1,32 @@
+//go:build unix
+
+package web
+
+import (
+	"crypto/tls"
+	"net"
+	"syscall"
+)
+
+// pending tells whether something has come on a connection that has not been read, be
+// it its end. A read would not always tell: one whose deadline is over does not look.
+func pending(c net.Conn) (yes bool) {
+	if secure, ok := c.(*tls.Conn); ok {
+		c = secure.NetConn()
+	}
+	socket, ok := c.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return true
+	}
+	err = raw.Read(func(fd uintptr) bool {
+		var one [1]byte
+		_, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK)
+		yes = err != syscall.EAGAIN && err != syscall.EINTR
+		return true // it does not wait
+	})
+	return yes || err != nil
+}
