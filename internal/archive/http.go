@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -122,8 +123,8 @@ type Decoder struct {
 	Limits Limits
 
 	src bytes.Reader
-	in  *bufio.Reader // of src, for what takes no byte too many
-	gz  *gunzips
+	gz  gunzips
+	fl  io.ReadCloser
 	br  *brotli.Reader
 	zs  *zstd.Decoder
 }
@@ -360,16 +361,17 @@ func (d *Decoder) uncode(coding string, body []byte, limit int64) ([]byte, codin
 func (d *Decoder) open(coding string, body []byte) (r io.Reader, err error) {
 	switch coding {
 	case "gzip", "x-gzip":
-		in := d.buffered()
-		return d.gz, d.gz.reset(in)
+		return &d.gz, d.gz.reset(&d.src)
 	case "deflate":
 		// RFC 9110 means zlib; some servers have always sent it without that wrapping.
 		if len(body) >= 2 && body[0]&0x0f == 8 && (uint(body[0])<<8|uint(body[1]))%31 == 0 {
 			return zlib.NewReader(&d.src)
 		}
-		in := d.buffered()
-		d.gz.f.reset(in)
-		return &d.gz.f, nil
+		if d.fl == nil {
+			d.fl = flate.NewReader(&d.src)
+			return d.fl, nil
+		}
+		return d.fl, d.fl.(flate.Resetter).Reset(&d.src, nil)
 	case "br":
 		if d.br == nil {
 			d.br = brotli.NewReader(&d.src)
@@ -385,15 +387,6 @@ func (d *Decoder) open(coding string, body []byte) (r io.Reader, err error) {
 		return d.zs, d.zs.Reset(&d.src)
 	}
 	return nil, nil
-}
-
-// buffered is src, a little ahead, for gz, which is there then.
-func (d *Decoder) buffered() *bufio.Reader {
-	if d.in == nil {
-		d.in, d.gz = bufio.NewReaderSize(nil, 16<<10), new(gunzips)
-	}
-	d.in.Reset(&d.src)
-	return d.in
 }
 
 var errNoRequest = errors.New("not an HTTP request")

@@ -76,7 +76,7 @@ func TestWhatIsWrongWithAnArchiveIsFound(t *testing.T) {
 		{"a member without its checksum", []string{zip(a) + zip(b)[:len(zip(b))-8]},
 			[]string{fmt.Sprintf("%d format: unexpected EOF", len(zip(a)))}},
 		{"a member with another checksum", []string{zip(a) + flipped(zip(b))},
-			[]string{fmt.Sprintf("%d format: checksum of a gzip member is wrong", len(zip(a)))}},
+			[]string{fmt.Sprintf("%d format: gzip: invalid checksum", len(zip(a)))}},
 		{"a torn record", []string{a + b[:len(b)-10]},
 			[]string{fmt.Sprintf("%d format: Content-Length is 10 but the file ends after 4 bytes", len(a))}},
 		{"a length that is too large", []string{raw("a", "block of a", 12) + b},
