@@ -40,10 +40,11 @@
 // MD5, in base32, base64 or hexadecimal; the payload with or without its chunks),
 // lengths, ends, that each record is whole and alone in its gzip member or zstd
 // frame, the fields which every record must have, dates, and that identifiers are
-// there once. Warnings do not make it fail, unless -strict is given: a reference to
-// a record that none of the files holds, a digest of an unknown kind, and what else
-// loses nothing. The payload of a revisit is elsewhere, so its digest is not
-// checked.
+// there once; of a WACZ also that the files which it lists are there, with the
+// digests that it tells. Warnings do not make it fail, unless -strict is given: a
+// reference to a record that none of the files holds, a digest of an unknown kind,
+// and what else loses nothing. The payload of a revisit is elsewhere, so its digest
+// is not checked.
 //
 // Repair keeps what is whole byte for byte, cuts a torn end off, corrects lengths
 // where digests or neighbours tell the truth, gives records that share a gzip member
@@ -73,8 +74,8 @@
 // # Exit status
 //
 // 0 done; 1 failed, which is also that cat did not find it and that verify found
-// something; 2 misuse; 3 disk full; 130 and 143 interrupted, with nothing left
-// half-written by repair and pack.
+// something; 2 misuse; 3 disk full; 130 and 143 interrupted: what repair and pack
+// were at is as it was.
 //
 // # Limitations
 //

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
@@ -145,7 +146,7 @@ func put(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func TestASignalEndsTheWorkWithItsStatus(t *testing.T) {
-	for sig, status := range map[os.Signal]int{os.Interrupt: filter.StatusInterrupted} {
+	for sig, status := range map[os.Signal]int{os.Interrupt: filter.StatusInterrupted, syscall.SIGTERM: filter.StatusTerminated} {
 		ctx, stop := interruptible()
 		self, err := os.FindProcess(os.Getpid())
 		if err != nil {

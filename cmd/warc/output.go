@@ -58,7 +58,7 @@ func interruptible() (ctx context.Context, stop func()) {
 			if s == os.Interrupt {
 				status = filter.StatusInterrupted
 			}
-			cancel(filter.Exit(status, errors.New("interrupted: nothing was changed")))
+			cancel(filter.Exit(status, errors.New("interrupted: the file in work is as it was")))
 			signal.Stop(signals)
 		case <-ctx.Done():
 		}

@@ -194,7 +194,8 @@ func address(rec *wire.Record) string {
 // page lists the page of a record.
 func (p *pack) page(packer *archive.Packer, rec *wire.Record) error {
 	p.tally.Out++
-	line := archive.PackedPage{URL: strings.Clone(address(rec)), Time: rec.Timestamp, Title: rec.Title, Operator: rec.Operator}
+	line := archive.PackedPage{URL: strings.Clone(address(rec)), Time: rec.Timestamp, Title: rec.Title,
+		Generation: rec.Generation, Depth: rec.Depth, Operator: rec.Operator}
 	if rec.Score.Kind == wire.Present {
 		line.Score = &rec.Score.Value
 	}
@@ -206,9 +207,6 @@ func (p *pack) page(packer *archive.Packer, rec *wire.Record) error {
 			line.Scores = map[string]float64{}
 		}
 		line.Scores[s.Name] = s.Value
-	}
-	if rec.Generation > 0 {
-		line.Generation = &rec.Generation
 	}
 	return packer.Page(line)
 }
@@ -244,6 +242,9 @@ func (p *pack) each(f func(*wire.Record) error) error {
 	}
 }
 
+// maxHead is how much of a page is read for its title, in bytes.
+const maxHead = 64 << 10
+
 // detect lists all pages of HTML in the archives.
 func (p *pack) detect(ctx context.Context, packer *archive.Packer) error {
 	extractor := page.NewExtractor()
@@ -262,7 +263,7 @@ func (p *pack) detect(ctx context.Context, packer *archive.Packer) error {
 			URL:         found.URL,
 			ContentType: found.ContentType(),
 			Charset:     archive.Charset(found.Header.Get("Content-Type")),
-			Body:        found.Body,
+			Body:        found.Body[:min(len(found.Body), maxHead)],
 		})
 		p.tally.Out++
 		err := packer.Page(archive.PackedPage{URL: found.URL, Time: found.Time.Format("2006-01-02T15:04:05.000Z"), Title: content.Title})

@@ -38,7 +38,8 @@ Example:
     warc repair -w crawl/warc
 
 Exit status: 0 done, whatever there was to do; 1 failed, as when there is no record
-at all; 2 misuse; 3 disk full; 130 and 143 interrupted, with all files as they were.
+at all; 2 misuse; 3 disk full; 130 and 143 interrupted: the file it was at is as it
+was.
 `
 
 // repair repairs archives.

@@ -19,7 +19,8 @@ Out:  a line for each thing that is wrong: FILE:OFFSET: kind: words; with -json 
 Kinds: format (torn, rubbish, wrong length), end (not two empty lines behind a
 record), member (not one record a gzip member or zstd frame), field (missing, or no
 date), digest, duplicate (identifier), reference (to a record that is not there),
-limit (not checked). What may be meant so, and loses nothing, is a warning.
+package (a WACZ that does not hold what it says), limit (not checked). What may be
+meant so, and loses nothing, is a warning.
 
 Example:
 
@@ -49,13 +50,12 @@ func (c *verify) run() error {
 			failed = c.print(&f)
 		}
 	}}
-	for volume, err := range archive.Volumes(c.files(), c.stdin) {
-		if err == nil {
-			err = v.File(volume.Path, volume.Data)
-		} else {
-			err = v.Fault(volume.Path, err)
-		}
-		if err != nil {
+	paths, err := archive.Files(c.files())
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if err := c.file(&v, path); err != nil {
 			return err
 		}
 		if failed != nil {
@@ -76,6 +76,26 @@ func (c *verify) run() error {
 		return fmt.Errorf("faults: %d\nhint: warc repair writes a copy without them", v.Faults)
 	case c.strict && v.Warnings > 0:
 		return fmt.Errorf("warnings: %d, and -strict", v.Warnings)
+	}
+	return nil
+}
+
+// file checks one file, and of a WACZ what it says of the files in it.
+func (c *verify) file(v *archive.Verifier, path string) error {
+	if path != archive.Input {
+		if err := v.Package(path); err != nil {
+			return err
+		}
+	}
+	for volume, err := range archive.Volumes([]string{path}, c.stdin) {
+		if err == nil {
+			err = v.File(volume.Path, volume.Data)
+		} else {
+			err = v.Fault(volume.Path, err)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
 package archive
 
 import (
-	zipfile "archive/zip"
+	ziparchive "archive/zip"
 	"bufio"
 	"bytes"
 	"cmp"
@@ -60,8 +60,8 @@ type PackedPage struct {
 	Score      *float64           `json:"score,omitempty"`
 	Scores     map[string]float64 `json:"scores,omitempty"`
 	Relevant   *bool              `json:"relevant,omitempty"`
-	Generation *int               `json:"generation,omitempty"`
-	Depth      *int               `json:"depth,omitempty"`
+	Generation int                `json:"generation,omitempty"`
+	Depth      int                `json:"depth,omitempty"`
 	Operator   string             `json:"operator,omitempty"`
 }
 
@@ -72,7 +72,7 @@ type PackedPage struct {
 // The same calls make the same bytes.
 type Packer struct {
 	options  PackOptions
-	zip      *zipfile.Writer
+	zip      *ziparchive.Writer
 	out      *countingWriter
 	names    map[string]bool // of archives
 	lines    sorter
@@ -96,7 +96,7 @@ func NewPacker(w io.Writer, o PackOptions) *Packer {
 	out := &countingWriter{w: w}
 	return &Packer{
 		options: o,
-		zip:     zipfile.NewWriter(out),
+		zip:     ziparchive.NewWriter(out),
 		out:     out,
 		names:   map[string]bool{},
 		lines:   sorter{dir: o.Temp, chunk: chunkSize},
@@ -396,7 +396,7 @@ func writeJSON(w io.Writer, v any) error {
 // create begins a file of the package. All have the oldest time that a zip file
 // can say.
 func (p *Packer) create(path string, method uint16) (*entryWriter, error) {
-	w, err := p.zip.CreateHeader(&zipfile.FileHeader{Name: path, Method: method, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
+	w, err := p.zip.CreateHeader(&ziparchive.FileHeader{Name: path, Method: method, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
 	return &entryWriter{path: path, w: w, sum: sha256.New()}, err
 }
 
@@ -427,7 +427,7 @@ func (p *Packer) store(ctx context.Context, path string, src io.Reader) error {
 	if name, ok := strings.CutPrefix(path, "archive/"); ok {
 		p.names[name] = true
 	}
-	e, err := p.create(path, zipfile.Store)
+	e, err := p.create(path, ziparchive.Store)
 	if err == nil {
 		_, err = io.CopyBuffer(onlyWriter{e}, reading{ctx, src}, p.scratch)
 	}
@@ -459,7 +459,7 @@ func (p *Packer) Abort() {
 // writeIndex writes the lines of all archives.
 func (p *Packer) writeIndex() error {
 	if p.captures <= maxPlainIndex {
-		e, err := p.create("indexes/index.cdxj", zipfile.Deflate)
+		e, err := p.create("indexes/index.cdxj", ziparchive.Deflate)
 		if err != nil {
 			return err
 		}
@@ -468,7 +468,7 @@ func (p *Packer) writeIndex() error {
 		p.done(e)
 		return err
 	}
-	e, err := p.create("indexes/index.cdx.gz", zipfile.Store)
+	e, err := p.create("indexes/index.cdx.gz", ziparchive.Store)
 	if err != nil {
 		return err
 	}
@@ -478,7 +478,7 @@ func (p *Packer) writeIndex() error {
 		return err
 	}
 	p.done(e)
-	if e, err = p.create("indexes/index.idx", zipfile.Deflate); err != nil {
+	if e, err = p.create("indexes/index.idx", ziparchive.Deflate); err != nil {
 		return err
 	}
 	_, err = io.Copy(e, b.dir.section(0, b.dir.size))
@@ -549,7 +549,7 @@ func (b *blocks) flush() error {
 
 // writePages writes the list of pages.
 func (p *Packer) writePages() error {
-	e, err := p.create("pages/pages.jsonl", zipfile.Deflate)
+	e, err := p.create("pages/pages.jsonl", ziparchive.Deflate)
 	if err != nil {
 		return err
 	}
@@ -583,20 +583,19 @@ func (p *Packer) describe() error {
 	if err != nil {
 		return err
 	}
-	const name = "datapackage.json"
-	e, err := p.create(name, zipfile.Deflate)
+	e, err := p.create(descriptionName, ziparchive.Deflate)
 	if err != nil {
 		return err
 	}
 	if _, err := e.Write(append(text, '\n')); err != nil {
 		return err
 	}
-	digest, err := p.create("datapackage-digest.json", zipfile.Deflate)
+	digest, err := p.create(descriptionSum, ziparchive.Deflate)
 	if err != nil {
 		return err
 	}
 	return writeJSON(digest, struct {
 		Path string `json:"path"`
 		Hash string `json:"hash"`
-	}{name, labelSHA256(e.sum)})
+	}{descriptionName, labelSHA256(e.sum)})
 }

@@ -20,7 +20,7 @@ import (
 	"spoor/internal/lock"
 )
 
-// RepairOptions are the parameters of [Repair].
+// RepairOptions are the parameters of [RepairFile] and [RepairInPlace].
 type RepairOptions struct {
 	// Temp is a directory for temporary files, about as large as what the
 	// largest gzip member or zstd frame unpacks to; empty: that of the system.
@@ -71,6 +71,7 @@ func RepairFile(ctx context.Context, w io.Writer, src io.ReaderAt, size int64, o
 		block:   spool{dir: o.Temp},
 		seen:    map[uint64]struct{}{},
 		buf:     make([]byte, bufferSize),
+		window:  make([]byte, 0, bufferSize),
 		again:   maxRewind,
 	}
 	defer r.block.Close()
@@ -175,7 +176,8 @@ type repairer struct {
 	check   checker
 	seen    map[uint64]struct{} // identifiers
 	buf     []byte
-	again   int64 // bytes that may still be read because a record claims them
+	window  []byte // of the data of a group
+	again   int64  // bytes that may still be read because a record claims them
 }
 
 func (r *repairer) report(offset int64, kind, id, format string, args ...any) {
@@ -265,7 +267,7 @@ func (r *repairer) members() error {
 		if opened, err = g.fill(); err != nil {
 			return err
 		}
-		if end, err = g.finish(opened); err != nil {
+		if end, err = g.finish(); err != nil {
 			return err
 		}
 	}
@@ -294,8 +296,7 @@ type group struct {
 	spread bool  // over several members
 	opened bool  // the member behind it is
 
-	window []byte // of data, at windowAt
-	at     int64
+	at int64 // where in data the window is
 
 	pieces  int
 	waiting piece // the first, until it is known whether it is alone
@@ -316,7 +317,7 @@ func (g *group) fill() (opened bool, err error) {
 func (g *group) more() error {
 	_, err := io.CopyBuffer(onlyWriter{&g.block}, reading{g.ctx, g.unpack}, g.buf)
 	g.size, g.torn, g.end = g.block.size, g.m.failed, g.m.pos()
-	g.window = nil
+	g.window = g.window[:0]
 	return err
 }
 
@@ -346,7 +347,7 @@ func (g *group) continues() (bool, error) {
 
 // finish writes what waits and finds the next member. It returns the offset in
 // the file up to which everything has been dealt with.
-func (g *group) finish(opened bool) (end int64, err error) {
+func (g *group) finish() (end int64, err error) {
 	switch {
 	case g.pieces == 1 && g.clean && g.waiting.exact && !g.spread && g.torn == nil:
 		g.Whole++
@@ -394,9 +395,6 @@ func (g *group) peek(off int64, n int) []byte {
 func (g *group) ahead(off int64, n int) []byte {
 	have := int64(len(g.window))
 	if off < g.at || off+int64(n) > g.at+have && g.at+have < g.size || off > g.at+have {
-		if g.window == nil {
-			g.window = make([]byte, 0, bufferSize)
-		}
 		k, _ := g.data.ReadAt(g.window[:min(int64(cap(g.window)), max(g.size-off, 0))], off) // whoever copies will fail
 		g.window, g.at = g.window[:k], off
 	}

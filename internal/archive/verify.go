@@ -24,6 +24,7 @@ const (
 	KindDigest    = "digest"    // not that of the bytes
 	KindDuplicate = "duplicate" // a record identifier that was there before
 	KindReference = "reference" // to a record that is not there
+	KindPackage   = "package"   // a WACZ that does not hold what it says
 	KindLimit     = "limit"     // what was not checked
 )
 
@@ -83,7 +84,7 @@ type Verified struct {
 // reading, and final.
 func (v *Verifier) File(name string, r io.Reader) error {
 	if v.seen == nil {
-		v.seen, v.missing, v.buf = map[uint64]struct{}{}, map[uint64]Finding{}, make([]byte, bufferSize)
+		v.seen, v.missing = map[uint64]struct{}{}, map[uint64]Finding{}
 	}
 	reader, err := NewReader(r)
 	if err != nil {
@@ -121,6 +122,14 @@ func (v *Verifier) Fault(name string, err error) error {
 	return nil
 }
 
+// scratch is what is copied through.
+func (v *Verifier) scratch() []byte {
+	if v.buf == nil {
+		v.buf = make([]byte, bufferSize)
+	}
+	return v.buf
+}
+
 // A verifiedFile is a file that is being checked.
 type verifiedFile struct {
 	*Verifier
@@ -151,7 +160,7 @@ func (f *verifiedFile) record(rec *Record) error {
 		f.settle()
 	}
 	f.check.reset(rec.Header)
-	if _, err := io.CopyBuffer(&f.check, onlyReader{rec}, f.buf); err != nil && err != io.ErrUnexpectedEOF {
+	if _, err := io.CopyBuffer(&f.check, onlyReader{rec}, f.scratch()); err != nil && err != io.ErrUnexpectedEOF {
 		return err
 	}
 	end := rec.end()
