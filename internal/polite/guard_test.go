@@ -53,6 +53,8 @@ func TestOnlyPublicAddressesAreConnectedTo(t *testing.T) {
 		"172.31.255.255":         false,
 		"192.168.1.1":            false,
 		"169.254.169.254":        false,
+		"168.63.129.16":          false, // the platform of a cloud
+		"168.63.129.17":          true,
 		"100.64.0.1":             false,
 		"100.127.255.255":        false,
 		"0.0.0.0":                false,
