@@ -94,7 +94,7 @@ func (s *sitemaps) after(ctx context.Context, page *wire.Record, now time.Time, 
 	if err != nil {
 		return nil // it is not known whether anything may be asked for
 	}
-	site := &sitemapsOf{domain: u.Domain(), seen: map[string]bool{}, listed: map[[16]byte]bool{}}
+	site := &sitemapsOf{domain: u.Domain(), seen: map[string]bool{}}
 	for _, address := range named {
 		site.add(u, address, origin+"/robots.txt", 0)
 	}
@@ -152,12 +152,13 @@ func (s *sitemaps) forget(origin string) {
 	delete(s.asked, origin)
 }
 
-// sitemapsOf are the files of one origin.
+// sitemapsOf are the files of one origin. Many origins wait for their next file side
+// by side, so the addresses in files are counted, and not kept.
 type sitemapsOf struct {
 	domain string
 	files  []sitemapFile
-	seen   map[string]bool   // addresses of files
-	listed map[[16]byte]bool // addresses in files, hashed: they may be of 8 KiB each
+	seen   map[string]bool // addresses of files
+	listed int             // addresses in files
 }
 
 // A sitemapFile is one to ask for.
@@ -193,6 +194,7 @@ func (s *sitemapsOf) read(f sitemapFile, rec *wire.Record) {
 		}
 	}
 	var links []wire.Link
+	listed := map[[16]byte]bool{} // hashed: addresses may be of 8 KiB each
 	var elsewhere, left, files, size int
 	var fault error
 	for e, err := range sitemap.Entries(sitemapBody(rec)) {
@@ -205,15 +207,16 @@ func (s *sitemapsOf) read(f sitemapFile, rec *wire.Record) {
 			}
 		case bad != nil || u.Domain() != s.domain:
 			elsewhere++
-		case s.listed[hashed(u)] || u == base || u == f.url:
-		case len(s.listed) == maxSitemapEntries || size+len(u.String()) > maxSitemapBytes:
+		case listed[hashed(u)] || u == base || u == f.url:
+		case s.listed == maxSitemapEntries || size+len(u.String()) > maxSitemapBytes:
 			left++
 		default:
 			link := wire.Link{URL: u.String(), Tag: opSitemap, LastMod: e.LastMod}
 			if e.Ranked {
 				link.Priority = wire.Num(e.Priority)
 			}
-			s.listed[hashed(u)] = true
+			listed[hashed(u)] = true
+			s.listed++
 			size += len(link.URL)
 			links = append(links, link)
 		}

@@ -223,6 +223,23 @@ func TestSitemapsOfAnOriginAreBounded(t *testing.T) {
 	}
 }
 
+// What is kept from one file of an origin to the next is little: thousands of origins
+// wait for their next file at the same time.
+func TestAnAddressIsOneLinkOfEachFileThatListsIt(t *testing.T) {
+	p := &publisher{named: map[string][]string{"http://a.example": {"/1", "/2"}}, answer: map[string]func(*wire.Record){
+		"http://a.example/1": urls("/x", "/x", "/y"),
+		"http://a.example/2": urls("/y", "/x", "/y"),
+	}}
+	var got []string
+	for _, rec := range follow(t, p, "http://a.example/") {
+		got = append(got, links(rec)...)
+	}
+	want := []string{"http://a.example/x", "http://a.example/y", "http://a.example/y", "http://a.example/x"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestFaultsOfASitemapAreToldAndCostNoMore(t *testing.T) {
 	packed := func(s string) string {
 		var b bytes.Buffer
