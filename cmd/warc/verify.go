@@ -73,7 +73,7 @@ func (c *verify) run() error {
 		slog.Int64("records_without_digest", v.Unchecked))
 	switch {
 	case v.Faults > 0:
-		return fmt.Errorf("faults: %d\nhint: warc repair writes a copy without them", v.Faults)
+		return fmt.Errorf("faults: %d\nhint: warc repair writes a copy of a WARC file without them", v.Faults)
 	case c.strict && v.Warnings > 0:
 		return fmt.Errorf("warnings: %d, and -strict", v.Warnings)
 	}

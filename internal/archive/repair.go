@@ -61,12 +61,17 @@ type Repaired struct {
 // A [Verifier] finds no fault with the copy, and repairing it again changes
 // nothing. The error is [ErrNotWARC] if there is no record at all.
 func RepairFile(ctx context.Context, w io.Writer, src io.ReaderAt, size int64, o RepairOptions) (Repaired, error) {
+	return newRepairer(ctx, w, src, size, o).run()
+}
+
+func newRepairer(ctx context.Context, w io.Writer, src io.ReaderAt, size int64, o RepairOptions) *repairer {
 	out := bufio.NewWriterSize(w, 1<<20)
-	r := &repairer{
+	return &repairer{
 		ctx:     ctx,
 		options: o,
 		src:     src,
 		size:    size,
+		flush:   out.Flush,
 		out:     &countingWriter{w: out},
 		block:   spool{dir: o.Temp},
 		seen:    map[uint64]struct{}{},
@@ -74,12 +79,6 @@ func RepairFile(ctx context.Context, w io.Writer, src io.ReaderAt, size int64, o
 		window:  make([]byte, 0, bufferSize),
 		again:   maxRewind,
 	}
-	defer r.block.Close()
-	if err := r.run(); err != nil {
-		return r.Repaired, err
-	}
-	r.Bytes = r.out.n
-	return r.Repaired, out.Flush()
 }
 
 // RepairInPlace repairs an archive where it lies, if anything is wrong with it; what
@@ -166,6 +165,7 @@ type repairer struct {
 	src     io.ReaderAt
 	size    int64
 	out     *countingWriter
+	flush   func() error // of out
 	format  format
 	m       members
 	unpack  *bufio.Reader // over m
@@ -194,7 +194,20 @@ func (r *repairer) dropped(begin, end int64, why string) {
 	}
 }
 
-func (r *repairer) run() error {
+func (r *repairer) run() (Repaired, error) {
+	defer r.block.Close()
+	err := r.repair()
+	if err == nil && r.size > 0 && r.Whole+r.Mended+r.LeftOut == 0 {
+		err = fmt.Errorf("%w: there is no record in it", ErrNotWARC)
+	}
+	if err == nil {
+		err = r.flush()
+	}
+	r.Bytes = r.out.n
+	return r.Repaired, err
+}
+
+func (r *repairer) repair() error {
 	whole := io.NewSectionReader(r.src, 0, r.size)
 	g := &group{repairer: r, data: r.src, size: r.size}
 	if isZip(g.peek(0, len("PK\x03\x04"))) {
@@ -204,32 +217,28 @@ func (r *repairer) run() error {
 	if err != nil && err != io.EOF {
 		return err
 	}
-	r.format = r.m.format
-	if r.format == unknown {
+	switch r.format = r.m.format; {
+	case r.format == unknown:
 		return nil // empty
+	case r.format != plain:
+		return r.members()
+	case isVersion(g.peek(0, versionLen)):
+		return g.split()
 	}
-	if r.format == plain && !isVersion(g.peek(0, versionLen)) {
-		if at, err := g.boundary(0); err != nil {
-			return err
-		} else if at == r.size { // torn at its beginning, perhaps
-			r.format = gzipped
-			if _, err := whole.Seek(0, io.SeekStart); err != nil {
-				return err
-			}
-			if err := r.m.reset(whole, 0, gzipped); err != nil {
-				return err
-			}
-		}
+	if at, err := g.boundary(0); err != nil {
+		return err
+	} else if at < r.size {
+		return g.split()
 	}
-	if r.format == plain {
-		err = g.split()
-	} else {
-		err = r.members()
+	// Perhaps members, of which the first is torn at its beginning.
+	if _, err := whole.Seek(0, io.SeekStart); err != nil {
+		return err
 	}
-	if err == nil && r.size > 0 && r.Whole+r.Mended+r.LeftOut == 0 {
-		return fmt.Errorf("%w: there is no record in it", ErrNotWARC)
+	r.format = gzipped
+	if err := r.m.reset(whole, 0, gzipped); err != nil {
+		return err
 	}
-	return err
+	return r.members()
 }
 
 // members repairs a packed file.
@@ -406,7 +415,7 @@ func (g *group) ahead(off int64, n int) []byte {
 // record follows, as when something was appended to a torn record.
 func (g *group) boundary(from int64) (int64, error) {
 	const enough = len("WARC/1.1\r\nContent-")
-	lineStart := true // at the beginning of b
+	lineStart := from == 0 || string(g.peek(from-1, 1)) == "\n" // at the beginning of b
 	for at := from; at < g.size; {
 		b := g.ahead(at, enough)
 		if len(b) == 0 {
@@ -474,62 +483,72 @@ func (g *group) plain(off int64) int64 {
 	return off
 }
 
-// skip leaves out the bytes up to the next boundary.
-func (g *group) skip(pos, from int64, why string) (int64, error) {
-	next, err := g.boundary(from)
+// skip leaves out bytes.
+func (g *group) skip(pos, next int64, why string) {
 	switch {
-	case err != nil:
 	case !g.packed:
 		g.dropped(pos, next, why)
 	case g.torn == nil || next < g.size: // else finish tells of it
 		g.report(g.base, KindFormat, "", "left out %d unpacked bytes: %s", next-pos, why)
 	}
 	g.clean = false
-	return next, err
 }
 
 // record deals with the record at pos and returns where it ends.
-func (g *group) record(pos int64) (next int64, err error) {
+func (g *group) record(pos int64) (int64, error) {
 	if !isVersion(g.peek(pos, versionLen)) {
-		return g.skip(pos, pos, "no record")
+		next, err := g.boundary(pos)
+		g.skip(pos, next, "no record")
+		return next, err
 	}
-	rec, err := g.header(pos)
+	next, err := g.boundary(pos + int64(versionLen))
+	if err != nil {
+		return 0, err
+	}
+	rec, err := g.header(pos, next)
 	if fault, ok := errors.AsType[*FormatError](err); ok {
-		return g.skip(pos, pos+1, fault.Err.Error())
+		g.skip(pos, next, fault.Err.Error())
+		return next, nil
 	} else if err != nil {
 		return 0, err
 	}
 	p := piece{pos: pos, begin: g.reader.at()}
-	claimed := rec.ContentLength
-	for claimed > g.size-p.begin {
-		added, err := g.continues()
-		if err != nil {
+	size := g.size
+	for rec.ContentLength > g.size-p.begin {
+		if added, err := g.continues(); err != nil {
 			return 0, err
-		}
-		if !added {
+		} else if !added {
 			break
 		}
 	}
-	length, wrong, ok, err := g.measure(rec.Header, p.begin, claimed)
+	if next == size && size < g.size {
+		if next, err = g.boundary(max(p.begin, size-int64(versionLen))); err != nil {
+			return 0, err
+		}
+	}
+	claimed := rec.ContentLength
+	length, wrong, ok, err := g.measure(rec.Header, p.begin, claimed, next)
 	if err != nil {
 		return 0, err
 	}
 	if !ok {
 		g.LeftOut++
-		return g.skip(pos, p.begin, "a torn record")
+		g.skip(pos, next, "a torn record")
+		return next, nil
 	}
-	next = p.begin + length
 	p.length = length
-	if bytes.Equal(g.peek(next, len(blockEnd)), []byte(blockEnd)) {
+	next = p.begin + length
+	if string(g.peek(next, len(blockEnd))) == blockEnd {
 		next += int64(len(blockEnd))
 		p.exact = true
 	}
 	return next, g.mend(p, rec, claimed, wrong)
 }
 
-// header reads the header at pos. A record that says nothing of its length has -1.
-func (g *group) header(pos int64) (*Record, error) {
-	if err := g.reader.reset(io.NewSectionReader(g.data, pos, g.size-pos), pos, plain); err != nil {
+// header reads the header at pos, which ends before the next record begins. A
+// record that says nothing of its length has -1.
+func (g *group) header(pos, next int64) (*Record, error) {
+	if err := g.reader.reset(io.NewSectionReader(g.data, pos, next-pos), pos, plain); err != nil {
 		return nil, err
 	}
 	rec, err := g.reader.Next()
@@ -543,7 +562,7 @@ func (g *group) header(pos int64) (*Record, error) {
 // measure finds out how long a block is: as long as the record claims, if what
 // follows it or its digest agrees; else up to the next record, if the two stand as
 // they should. wrong are the digests that are not those of the block.
-func (g *group) measure(h Header, begin, claimed int64) (length int64, wrong []*claim, ok bool, err error) {
+func (g *group) measure(h Header, begin, claimed, next int64) (length int64, wrong []*claim, ok bool, err error) {
 	fits := claimed >= 0 && claimed <= g.size-begin
 	well := fits && g.endsWell(begin+claimed)
 	if well {
@@ -551,10 +570,7 @@ func (g *group) measure(h Header, begin, claimed int64) (length int64, wrong []*
 			return claimed, wrong, true, err
 		}
 	}
-	inside, proper, known, err := g.upToNext(begin)
-	if err != nil {
-		return 0, nil, false, err
-	}
+	inside, proper, known := g.upTo(begin, next)
 	if well {
 		if known && inside < claimed && g.afford(claimed) {
 			if other, err := g.sums(h, begin, inside); err != nil || g.check.confirms(other) {
@@ -616,21 +632,17 @@ func (g *group) endsSomehow(end int64) bool {
 	return isVersion(rest) || len(rest) == 0 && end+int64(len(b)) == g.size
 }
 
-// upToNext is the length of the block that begins there if it ends where the next
+// upTo is the length of the block that begins there if it ends where the next
 // record, or the end, says. It is proper if two empty lines stand between them; else
 // it is known only of a member that is whole, which holds what its writer wanted it
 // to.
-func (g *group) upToNext(begin int64) (length int64, proper, known bool, err error) {
-	next, err := g.boundary(begin)
-	if err != nil {
-		return 0, false, false, err
-	}
+func (g *group) upTo(begin, next int64) (length int64, proper, known bool) {
 	whole := next < g.size || g.torn == nil
 	end := next - int64(len(blockEnd))
 	if end >= begin && string(g.peek(end, len(blockEnd))) == blockEnd {
-		return end - begin, whole, whole, nil
+		return end - begin, whole, whole
 	}
-	return next - begin, false, g.packed && next == g.size && whole, nil
+	return next - begin, false, g.packed && next == g.size && whole
 }
 
 // sums computes the digests of a block and returns those that are wrong.

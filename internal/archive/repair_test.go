@@ -96,6 +96,7 @@ func TestWhatIsWrongWithAnArchiveIsRepaired(t *testing.T) {
 		{"a torn member", za + zb[:40], za, []string{"format"}},
 		{"a torn frame", zst(a) + zst(b)[:40], zst(a), []string{"format"}},
 		{"a torn member with a whole record in it", zip(a + strings.Repeat(b, 9000))[:1800], "", []string{"*"}},
+		{"a torn header that others were appended to", a[:60] + b + c, b + c, []string{"format"}},
 		{"rubbish in front", "rubbish\r\n" + a, a, []string{"format"}},
 		{"rubbish between", a + "rubbish\r\n" + b, a + b, []string{"format"}},
 		{"rubbish between that no newline ends", told + "rubbish" + b, told + b, []string{"format"}},
@@ -206,6 +207,47 @@ func TestWhatIsNoWARCFileIsNotRepaired(t *testing.T) {
 	} {
 		if _, _, _, err := repaired(t, file); !errors.Is(err, ErrNotWARC) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// counted counts what is read of a file.
+type counted struct {
+	*strings.Reader
+	n int64
+}
+
+func (c *counted) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.Reader.ReadAt(p, off)
+	c.n += int64(n)
+	return n, err
+}
+
+// A file of nothing but lies is read in time that grows with it, and not with its
+// square: some windows for each record, and once the allowance for lies.
+func TestLiesAreNotBelievedForever(t *testing.T) {
+	far := func(more string) string {
+		s := strings.Replace(with("a", more), "Content-Length: 10", "Content-Length: 400000", 1)
+		return strings.Repeat(s, 1<<20/len(s)) + "\r\n\r\n"
+	}
+	for name, file := range map[string]string{
+		"version lines":             strings.Repeat("WARC/1.1\r\n", 50_000),
+		"headers":                   strings.Repeat("WARC/1.1\r\na: b\r\n", 50_000),
+		"lengths":                   far("X: y"),
+		"lengths with a digest":     far("WARC-Block-Digest: " + Digest([]byte("block of a"))),
+		"lengths with wrong digest": far("WARC-Block-Digest: " + Digest(nil)),
+	} {
+		src := &counted{Reader: strings.NewReader(file)}
+		r := newRepairer(t.Context(), io.Discard, src, int64(len(file)), RepairOptions{})
+		r.again = 64 << 20
+		n, err := r.run()
+		if err != nil && !errors.Is(err, ErrNotWARC) {
+			t.Fatal(err)
+		}
+		records := int64(strings.Count(file, "WARC/1.1"))
+		t.Logf("%s: %d bytes, %d read, %+v", name, len(file), src.n, n)
+		if most := 64<<20 + 4*bufferSize*records; src.n > most {
+			t.Errorf("%s: of %d bytes %d are read", name, len(file), src.n)
 		}
 	}
 }
