@@ -20,6 +20,7 @@ import (
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
+	"spoor/internal/lock"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden parts of testdata/script")
@@ -176,5 +177,28 @@ func TestAFileThatCouldNotBeWrittenIsNotThere(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("%v is left, %v", left, err)
+	}
+}
+
+func TestAFileIsWrittenByOneAtATime(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "x")
+	fileOf := func(text string) func(io.Writer) error {
+		return func(w io.Writer) error {
+			_, err := io.WriteString(w, text)
+			return err
+		}
+	}
+	if err := os.WriteFile(name+partSuffix, []byte("a longer text that a killed process left"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	err := writeFile(name, func(w io.Writer) error {
+		if err := writeFile(name, fileOf("second")); !errors.Is(err, lock.ErrHeld) {
+			t.Errorf("a second writer: %v", err)
+		}
+		return fileOf("first")(w)
+	})
+	if got, e := os.ReadFile(name); err != nil || e != nil || string(got) != "first" {
+		t.Errorf("%q, %v, %v", got, err, e)
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"spoor/cmd/internal/filter"
+	"spoor/internal/lock"
 )
 
 // writeJSON writes v as one line.
@@ -20,16 +22,47 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
+// partSuffix ends the name of a file that is being written.
+const partSuffix = ".part"
+
+// apart is an error if writing a file would destroy one of those that are read.
+func apart(out string, inputs []string) error {
+	for _, name := range []string{out, out + partSuffix} {
+		target, err := os.Stat(name)
+		if err != nil {
+			continue // nothing is there
+		}
+		for _, input := range inputs {
+			if info, err := os.Stat(input); err == nil && os.SameFile(target, info) {
+				return filter.Usagef("%s is read, so it cannot be written\nhint: another name for -o, or remove the file first if it is from an earlier run", name)
+			}
+		}
+	}
+	return nil
+}
+
 // writeFile has a file written under another name, and gives it its own when it is
-// whole and safe. If that fails nothing is left of it.
-func writeFile(name string, write func(io.Writer) error) error {
-	f, err := os.Create(name + ".part")
+// whole and safe. If that fails nothing is left of it. The error is lock.ErrHeld if
+// another process is writing it.
+func writeFile(name string, write func(io.Writer) error) (err error) {
+	part := name + partSuffix
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // is not there any more if all went well
+	if err := alone(f, part); err != nil {
+		f.Close()
+		return fmt.Errorf("writing %s: %w", part, err)
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(part)
+		}
+	}()
 	w := bufio.NewWriterSize(f, 1<<20)
-	err = write(w)
+	if err = f.Truncate(0); err == nil { // a killed process left it
+		err = write(w)
+	}
 	if err == nil {
 		err = w.Flush()
 	}
@@ -42,7 +75,22 @@ func writeFile(name string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), name)
+	return os.Rename(part, name)
+}
+
+// alone locks an open file that still has that name.
+func alone(f *os.File, name string) error {
+	if err := lock.Try(f, true); err != nil {
+		return err
+	}
+	opened, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if named, err := os.Stat(name); err != nil || !os.SameFile(opened, named) {
+		return lock.ErrHeld // until just now
+	}
+	return nil
 }
 
 // interruptible is a context that a signal ends; its cause is what the command

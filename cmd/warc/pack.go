@@ -78,13 +78,20 @@ func (p *pack) run() error {
 	case slices.Contains(p.args, archive.Input):
 		return filter.Usagef("archives are read twice, so stdin cannot be one\nhint: save it to a file")
 	}
+	paths, err := archive.Files(p.args)
+	if err != nil {
+		return err
+	}
+	if err := apart(p.out, slices.Concat(paths, p.scored)); err != nil {
+		return err
+	}
 	if p.title == "" {
 		p.title = strings.TrimSuffix(filepath.Base(p.out), ".wacz")
 	}
 	ctx, stop := interruptible()
 	defer stop()
 	var size int64
-	err := writeFile(p.out, func(w io.Writer) error {
+	err = writeFile(p.out, func(w io.Writer) error {
 		packer := archive.NewPacker(w, archive.PackOptions{
 			Title:    p.title,
 			Software: "spoor/" + version,

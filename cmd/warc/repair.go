@@ -112,6 +112,9 @@ func (r *repair) copy(ctx context.Context, path string) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is no regular file (hint: -w takes directories)", path)
 	}
+	if err := apart(r.out, []string{path}); err != nil {
+		return err
+	}
 	lines := r.lines(path, filepath.Dir(r.out))
 	var n archive.Repaired
 	err = writeFile(r.out, func(w io.Writer) error {
