@@ -255,9 +255,11 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	v.ReadCloser = resp.Body
-	if v.failed = Fails(resp.StatusCode); v.failed || resp.StatusCode >= 400 {
-		now := time.Now()
-		v.retry = now.Add(RetryAfter(resp.Header, now))
+	v.failed = Fails(resp.StatusCode)
+	if now := time.Now(); resp.StatusCode >= 400 {
+		if asked := RetryAfter(resp.Header, now); asked > 0 {
+			v.retry = now.Add(asked)
+		}
 	}
 	resp.Body = v
 	return resp, nil

@@ -263,6 +263,27 @@ func TestHalfAnHourOfCalmIsForgiveness(t *testing.T) {
 	}
 }
 
+func TestAnAnswerThatAsksForNothingIsCalm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		status := 503
+		w := &web{answer: func(*url.URL) (*http.Response, error) { return &http.Response{StatusCode: status}, nil }}
+		tr := &Transport{Base: w, Delay: DefaultDelay}
+		u := mustParse("http://a.test/")
+		for range 2 {
+			get(t.Context(), tr, u.String())
+			time.Sleep(time.Until(tr.HeldUntil(u.Host())))
+		}
+		for status = 404; time.Since(tr.hosts[u.Host()].failed) < Forgiveness+4*FirstBackoff; time.Sleep(time.Minute) {
+			get(t.Context(), tr, u.String()) // pages that are gone do not make the host ill
+		}
+		status = 503
+		get(t.Context(), tr, u.String())
+		if held := time.Until(tr.HeldUntil(u.Host())); held > FirstBackoff*11/10 {
+			t.Errorf("held for %v, as if there had been no calm", held)
+		}
+	})
+}
+
 func TestRetryAfterIsHonoured(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for value, want := range map[string]time.Duration{
