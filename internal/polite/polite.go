@@ -72,7 +72,8 @@ func (e *HoldError) Error() string {
 // clean.
 //
 // A host is what stands in the request's URL, which [NewRequest] makes the name
-// in lower case, with the port if it is not the default one.
+// in lower case, with the port if it is not the default one. A dot at the end of
+// the name makes no other host of it.
 //
 // The fields are set before the first request. A Transport is safe for concurrent
 // use and starts no goroutine.
@@ -189,6 +190,15 @@ func (t *Transport) slow(took time.Duration) time.Duration {
 	return time.Duration(min(times*float64(took), float64(MaxBackoff)))
 }
 
+// undotted is a host without the dot at the end of its name, which says no more
+// than that the name is whole.
+func undotted(host string) string {
+	if name, port, ok := strings.Cut(host, ".:"); ok {
+		return name + ":" + port
+	}
+	return strings.TrimSuffix(host, ".")
+}
+
 // SetCrawlDelay tells what the robots.txt of the host asks for. It counts from
 // the last visit on, which may have been for robots.txt.
 func (t *Transport) SetCrawlDelay(name string, d time.Duration) {
@@ -196,6 +206,7 @@ func (t *Transport) SetCrawlDelay(name string, d time.Duration) {
 		return
 	}
 	t.mu.Lock()
+	name = undotted(name)
 	h, limit := t.find(name), t.maxDelay()
 	h.crawl = d
 	if next := h.ended.Add(min(d, limit)); next.After(h.next) {
@@ -214,7 +225,7 @@ func (t *Transport) SetCrawlDelay(name string, d time.Duration) {
 func (t *Transport) HeldUntil(name string) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if h, ok := t.hosts[name]; ok && time.Now().Before(h.until) {
+	if h, ok := t.hosts[undotted(name)]; ok && time.Now().Before(h.until) {
 		return h.until
 	}
 	return time.Time{}
@@ -223,7 +234,7 @@ func (t *Transport) HeldUntil(name string) time.Time {
 // RoundTrip waits until the host may be asked, or until the request's context
 // ends, and asks it.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	name, ctx := req.URL.Host, req.Context()
+	name, ctx := undotted(req.URL.Host), req.Context()
 	if !t.polite() {
 		if err := t.pace(ctx); err != nil {
 			return nil, err

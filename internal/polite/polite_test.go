@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -261,6 +262,40 @@ func TestHalfAnHourOfCalmIsForgiveness(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestADotAtTheEndOfANameIsNoOtherHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked []time.Duration
+		began := time.Now()
+		status := 200
+		var mu sync.Mutex
+		w := &web{answer: func(*url.URL) (*http.Response, error) {
+			mu.Lock()
+			asked = append(asked, time.Since(began))
+			mu.Unlock()
+			time.Sleep(time.Second)
+			return &http.Response{StatusCode: status}, nil
+		}}
+		tr := &Transport{Base: w, Delay: DefaultDelay, Slowness: -1}
+		for _, pair := range [][2]string{{"http://a.test/", "http://a.test./"}, {"http://b.test:81/", "http://b.test.:81/"}} {
+			asked, began = nil, time.Now()
+			tr.SetCrawlDelay(mustParse(pair[1]).Host(), 10*time.Second)
+			var wg sync.WaitGroup
+			for _, u := range pair {
+				wg.Go(func() { get(t.Context(), tr, u) })
+			}
+			wg.Wait()
+			if want := []time.Duration{0, 11 * time.Second}; !slices.Equal(asked, want) {
+				t.Errorf("%s was asked after %v, want %v", pair[0], asked, want)
+			}
+		}
+		status = 503
+		get(t.Context(), tr, "http://c.test./")
+		if tr.HeldUntil("c.test").IsZero() {
+			t.Error("a host is not held by its other name")
+		}
+	})
 }
 
 func TestAnAnswerThatAsksForNothingIsCalm(t *testing.T) {
