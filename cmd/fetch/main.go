@@ -79,8 +79,8 @@
 // Answers whose body was not downloaded are left out. An answer over HTTP/2 is written
 // as one of HTTP/1.1, its fields sorted and in lower case; WARC-Protocol says so. What
 // was written before, with this PREFIX or into the archives of -warc-dedup, becomes a
-// reference (revisit), and so does the answer 304. -warc-zstd packs with zstd instead
-// of gzip, -digest sha256 replaces SHA-1.
+// reference (revisit) if it has 1 KiB or more, and so does the answer 304. -warc-zstd
+// packs with zstd instead of gzip, -digest sha256 replaces SHA-1.
 //
 // With -noarchive, answers whose X-Robots-Tag header or meta robots (of the first
 // 64 KiB) says noarchive are left out too, but for a metadata record with the
@@ -214,7 +214,8 @@ Example:
   fetch -archive web.warc.gz -all | parse | score -topic topic.json
 
 Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130/143 interrupted after
-handing back what was not done and closing the WARC file.`
+handing back what was not done and closing the WARC file. go doc ./cmd/fetch tells
+more.`
 
 // The media types that are taken if -mime does not say otherwise.
 const (
@@ -320,7 +321,7 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	fs.StringVar(&o.state, "state", "", "the `directory` of what is known of hosts, and of robots.txt unless -cache is given; without one hosts are forgotten")
 	fs.StringVar(&o.contact, "contact", "", "`address` (mail or URL) by which site owners can reach you; needed for all but loopback, which needs -allow-private")
 	fs.StringVar(&o.agent, "agent", "spoor", "`name` of the crawler, in User-Agent and for robots.txt")
-	fs.DurationVar(&o.delay, "delay", polite.DefaultDelay, "least pause between two requests to a host; 0s: no wait of any kind, loopback only")
+	fs.DurationVar(&o.delay, "delay", polite.DefaultDelay, "least pause between two requests to a host; 0s: no wait of any kind, loopback only; with -host-rate crawl-delay and holds count all the same")
 	fs.DurationVar(&o.maxDelay, "max-delay", polite.DefaultMaxDelay, "most that crawl-delay or slowness can make of the pause")
 	fs.Float64Var(&o.slowness, "slowness", polite.DefaultSlowness, "make the pause `n` times as long as the last request took; 0: whatever that was")
 	fs.Float64Var(&o.rate, "rate", 0, "at most `n` requests a second, over all hosts; 0: any number")

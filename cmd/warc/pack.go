@@ -29,7 +29,9 @@ Archives with one gzip member a record are packed as they are, others are made s
 The pages listed are all of HTML with status 200; or those in the scored records,
 with title and score; or with -relevant those of them that are "relevant":true, and
 then only their records are packed: request, response, metadata, the redirects that
-led to them, the originals of revisits. The same input makes the same bytes.
+led to them, the originals of revisits. A page is found by warc_filename and
+warc_offset: FILE must be what it was fetched from. The same input makes the same
+bytes.
 
 Example:
 
