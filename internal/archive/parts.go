@@ -40,7 +40,8 @@ type part struct {
 	open   bool
 }
 
-// parts are the files with the prefix, the newest last.
+// parts are the files with the prefix, the newest last; of two that differ in
+// openSuffix alone, the open one last.
 func (w *Writer) parts() ([]part, error) {
 	dir, base := filepath.Split(w.options.Prefix)
 	entries, err := os.ReadDir(cmp.Or(dir, "."))
@@ -60,7 +61,7 @@ func (w *Writer) parts() ([]part, error) {
 		}
 		all = append(all, part{name, int(serial), open})
 	}
-	slices.SortFunc(all, func(a, b part) int {
+	slices.SortStableFunc(all, func(a, b part) int { // as the directory was
 		return cmp.Or(cmp.Compare(a.serial, b.serial), strings.Compare(a.name, b.name))
 	})
 	return all, nil
@@ -80,7 +81,8 @@ func (w *Writer) resume() error {
 	serial := 0
 	for i, p := range parts {
 		w.files.Store(nameSum(p.name), p.name)
-		ours := i == len(parts)-1 && strings.HasSuffix(p.name, w.suffix)
+		second := i > 0 && parts[i-1].name == p.name // see create
+		ours := i == len(parts)-1 && strings.HasSuffix(p.name, w.suffix) && !second
 		serial = p.serial + 1
 		if !p.open && (!ours || !w.roomIn(p)) {
 			continue
@@ -91,6 +93,10 @@ func (w *Writer) resume() error {
 		}
 		if err != nil {
 			return err
+		}
+		if second && size > 0 {
+			f.Close() // whatever it is, it must not take the place of the other
+			continue
 		}
 		if ours && size < w.options.MaxSize {
 			w.file, w.name, w.serial, w.size = f, p.name, p.serial, size
@@ -209,10 +215,14 @@ func (w *Writer) create(serial int) error {
 		if err != nil {
 			return err
 		}
-		if err := lock.Try(f, true); err != nil || !isAt(f, path) {
-			f.Close()
+		// In this order: who closed a file of this name may be followed by who
+		// goes on with it, under the name that we have just taken.
+		err = lock.Try(f, true)
+		closed := free(w.path(name)) != nil
+		if err != nil || closed || !isAt(f, path) {
+			f.Close() // what is left is empty, and removed by the next run
 			if err == nil || errors.Is(err, lock.ErrHeld) {
-				continue // another writer took it for one that was left
+				continue // another writer took it for one that was left, or was faster
 			}
 			return err
 		}

@@ -313,6 +313,39 @@ func TestASecondWriterTakesTheNextSerial(t *testing.T) {
 	}
 }
 
+// TestAFileThatWasJustClosedIsNotReplaced has a writer choose the name of a file
+// that another one closed since it looked.
+func TestAFileThatWasJustClosedIsNotReplaced(t *testing.T) {
+	dir := t.TempDir()
+	late := newWriter(t, testOptions(dir))
+	taken := strings.Replace(late.name, "-00000-", "-00001-", 1)
+	fileOf(t, dir, taken, []byte("whole"))
+	late.mu.Lock()
+	err := late.rotate()
+	late.mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, late, exchange("http://example.com/", 10))
+	late.Close()
+	next := strings.Replace(taken, "-00001-", "-00002-", 1)
+	for _, left := range []string{"", zip(good("a"))} { // behind a file that is there already
+		if err := os.Rename(filepath.Join(dir, next), filepath.Join(dir, next+"x")); err != nil {
+			t.Fatal(err) // so that taken is the newest
+		}
+		if left != "" {
+			fileOf(t, dir, taken+openSuffix, []byte(left))
+		}
+		newWriter(t, testOptions(dir)).Close()
+		if got := string(must(os.ReadFile(filepath.Join(dir, taken)))); got != "whole" {
+			t.Errorf("the other file is %q now", got)
+		}
+		if exists := free(filepath.Join(dir, taken+openSuffix)) != nil; exists != (left != "") {
+			t.Errorf("%q is there: %v", left, exists)
+		}
+	}
+}
+
 // TestATornFileLosesOnlyItsTornMember cuts a file at every byte, as a killed
 // process would leave it, and goes on with it.
 func TestATornFileLosesOnlyItsTornMember(t *testing.T) {
