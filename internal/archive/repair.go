@@ -137,16 +137,28 @@ func free(name string) error {
 	return nil
 }
 
+// isSame tells whether two names are of one file, neither a link to the other.
+func isSame(a, b string) bool {
+	one, err := os.Lstat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Lstat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
 // replace sets the file at path aside and puts another at name. Where a file can
 // have two names there is one at path or name at any time.
 func replace(path, other, name string) error {
 	backup := path + ".bak"
-	if err := free(backup); err != nil {
-		return err
-	}
-	if os.Link(path, backup) != nil {
-		if err := os.Rename(path, backup); err != nil {
+	if !isSame(path, backup) { // as when we were killed just here
+		if err := free(backup); err != nil {
 			return err
+		}
+		if os.Link(path, backup) != nil {
+			if err := os.Rename(path, backup); err != nil {
+				return err
+			}
 		}
 	}
 	if err := os.Rename(other, name); err != nil || name == path {

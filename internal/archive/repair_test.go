@@ -314,6 +314,19 @@ func TestDamageOfAnyKindIsRepaired(t *testing.T) {
 	}
 }
 
+func TestARepairThatWasKilledIsDoneAgain(t *testing.T) {
+	path := fileOf(t, t.TempDir(), "x.warc.gz", []byte(zip(good("a"))+zip(good("b"))[:40]))
+	if err := os.Link(path, path+".bak"); err != nil {
+		t.Skipf("no second names here: %v", err)
+	}
+	if _, n, err := RepairInPlace(t.Context(), path, RepairOptions{}); err != nil || n.Repairs != 1 {
+		t.Errorf("%+v, %v", n, err)
+	}
+	if got := string(must(os.ReadFile(path))); got != zip(good("a")) {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestAFileIsRepairedWhereItLies(t *testing.T) {
 	a, b := good("a"), good("b")
 	torn := zip(a) + zip(b)[:40]
