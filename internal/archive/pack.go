@@ -18,6 +18,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/gzip"
 )
@@ -291,9 +293,16 @@ func madeID(known map[uint64]struct{}, format string, args ...any) string {
 	}
 }
 
-// name is a name in the package for an archive, which no other has.
+// name is a name in the package for an archive, which no other has and every
+// reader takes.
 func (p *Packer) name(base string) string {
 	base = strings.TrimSuffix(base[strings.LastIndexByte(base, '/')+1:], openSuffix)
+	base = strings.Map(func(c rune) rune {
+		if c == '\\' || c == utf8.RuneError || unicode.IsControl(c) {
+			return '_'
+		}
+		return c
+	}, base)
 	for _, suffix := range []string{".gz", ".zst", ".warc", ".arc"} {
 		base = strings.TrimSuffix(base, suffix)
 	}

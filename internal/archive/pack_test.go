@@ -246,6 +246,20 @@ func TestTwoArchivesOfOneNameAreBothPacked(t *testing.T) {
 	}
 }
 
+func TestEveryNameInAPackageIsProper(t *testing.T) {
+	for _, name := range []string{`a\b.warc.gz`, "new\nline.warc.gz", "\xff.warc.gz", "..warc.gz"} {
+		var b bytes.Buffer
+		p := NewPacker(&b, PackOptions{Temp: t.TempDir()})
+		pipe := strings.NewReader(zip(capture("http://a/", old, 200, "", "a")))
+		if err := errors.Join(p.Archive(t.Context(), &Volume{Path: name, Name: name, Data: pipe}), p.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if inner, faults := zipped(bytes.NewReader(b.Bytes()), int64(b.Len())); len(inner) != 1 || len(faults) > 0 {
+			t.Errorf("%q: %d archives, %v", name, len(inner), faults)
+		}
+	}
+}
+
 func TestALargeIndexIsPackedInBlocks(t *testing.T) {
 	const n = maxPlainIndex + 1
 	var b bytes.Buffer
