@@ -26,7 +26,7 @@ import (
 
 // indexVersion is in the first line of every index; an index of another version
 // is built anew.
-const indexVersion = 1
+const indexVersion = 2
 
 // timestampLayout is that of the times in an index, in UTC.
 const timestampLayout = "20060102150405"
@@ -37,6 +37,7 @@ type Meta struct {
 	Version  int   `json:"spoor-cdxj"`
 	Size     int64 `json:"size"`     // of the archive, in bytes
 	Modified int64 `json:"mtime"`    // of the archive, in nanoseconds since 1970
+	Bytes    int64 `json:"bytes"`    // of the index: one that was cut off is none
 	Records  int64 `json:"records"`  // in the archive, of any type
 	Captures int64 `json:"captures"` // lines of the index
 	Faults   int64 `json:"faults"`   // that the reader met
@@ -143,7 +144,7 @@ func openIndex(path string, archive os.FileInfo) (*Index, error) {
 		return nil, err
 	}
 	x, err := newIndex(data, Meta{}, release)
-	if err == nil && !x.Meta.of(archive) {
+	if err == nil && (!x.Meta.of(archive) || x.Meta.Bytes != info.Size()) {
 		err = fmt.Errorf("%s is out of date", path)
 	}
 	if err != nil {
@@ -229,7 +230,13 @@ func fillIndex(f *os.File, archive, path string, info os.FileInfo, report func(s
 	if err := w.Flush(); err != nil {
 		return nil, &placeError{err}
 	}
+	if meta.Bytes, err = f.Seek(0, io.SeekCurrent); err != nil {
+		return nil, &placeError{err}
+	}
 	if _, err := f.WriteAt(metaLine(meta, room), 0); err != nil {
+		return nil, &placeError{err}
+	}
+	if err := f.Sync(); err != nil { // its first line is not to outlive the others
 		return nil, &placeError{err}
 	}
 	if err := os.Rename(f.Name(), path); err != nil {
@@ -532,8 +539,10 @@ func appendMember(b []byte, before, name, value string) []byte {
 	return appendString(b, value)
 }
 
-// appendString appends a JSON string. What addresses are made of needs no escape.
+// appendString appends a JSON string. What addresses are made of needs no escape;
+// what is no UTF-8 would be the end of the index for others.
 func appendString(b []byte, s string) []byte {
+	s = strings.ToValidUTF8(s, "\uFFFD")
 	b = append(b, '"')
 	for i := range len(s) {
 		switch c := s[i]; {

@@ -180,7 +180,7 @@ func (all *records) find(r *Replay, id string) (Capture, bool) {
 	for ; i < len(all.places) && all.places[i].hash == h; i++ {
 		p := all.places[i]
 		a := r.archives[p.archive]
-		rec, err := a.record(new(scratch), Capture{Offset: p.offset, Skip: p.skip, source: int(p.source)})
+		rec, err := a.at(new(scratch), Capture{Offset: p.offset, Skip: p.skip, source: int(p.source)})
 		if err != nil || rec.ID() != id {
 			continue
 		}

@@ -326,8 +326,26 @@ func (r *Replay) read(s *scratch, c Capture, depth int) (*Page, error) {
 	return page, err
 }
 
-// record reads the header of a record where the index says that it is.
+// record reads the header of the record of a capture. An index may be of other
+// archives than it seems, which had the same size and time: what it says is compared
+// with what is there.
 func (a *archived) record(s *scratch, c Capture) (*Record, error) {
+	rec, err := a.at(s, c)
+	if err != nil {
+		return nil, err
+	}
+	url := rec.TargetURI()
+	if url != c.URL {
+		url, err = weburl.Canonical(url)
+	}
+	if err != nil || url != c.URL || rec.Date().Format(timestampLayout) != c.Timestamp {
+		return nil, fmt.Errorf("the record there is another than %s says (hint: remove that)", cmp.Or(a.Path, "the index"))
+	}
+	return rec, nil
+}
+
+// at reads the header of the record at a place.
+func (a *archived) at(s *scratch, c Capture) (*Record, error) {
 	in := &a.sources[c.source]
 	length := c.Length
 	if length == 0 {

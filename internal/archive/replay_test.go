@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -286,6 +287,54 @@ func TestAnIndexFollowsItsArchive(t *testing.T) {
 	}
 }
 
+func TestAnIndexOfAnotherArchiveAnswersNothing(t *testing.T) {
+	dir := t.TempDir()
+	one := capture("http://a/1", old, 200, "", "1")
+	for what, other := range map[string]string{
+		"address": capture("http://a/2", old, 200, "", "2"),
+		"date":    capture("http://a/1", newer, 200, "", "2"),
+	} {
+		path := fileOf(t, dir, "x.warc", []byte(one))
+		if err := os.Chtimes(path, time.Time{}, noon); err != nil {
+			t.Fatal(err)
+		}
+		replay(t, path)
+		fileOf(t, dir, "x.warc", []byte(other)) // of the same size
+		if err := os.Chtimes(path, time.Time{}, noon); err != nil {
+			t.Fatal(err)
+		}
+		if page, err := replay(t, path).Fetch("http://a/1"); err == nil || !strings.Contains(err.Error(), "x.warc.cdxj") {
+			t.Errorf("%s: %+v, %v", what, page, err)
+		}
+	}
+}
+
+func TestAnIndexThatWasCutOffIsBuiltAgain(t *testing.T) {
+	path := archiveOf(t, t.TempDir(), "x.warc.gz", capture("http://a/1", old, 200, "", "1"), capture("http://a/2", old, 200, "", "2"))
+	replay(t, path)
+	index := must(os.ReadFile(path + ".cdxj"))
+	for n := range index {
+		if err := os.WriteFile(path+".cdxj", index[:n], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if r := replay(t, path); !r.Has("http://a/1") || !r.Has("http://a/2") {
+			t.Fatalf("of %d bytes", n)
+		}
+	}
+}
+
+func TestAnIndexIsUTF8WhateverTheArchiveIs(t *testing.T) {
+	record := strings.Replace(capture("http://a/", old, 200, "", "a"), "text/html", "text/\xff\xfel", 1)
+	record = strings.Replace(record, "Content-Type", "WARC-Payload-Digest: sha1:\xff\r\nContent-Type", 1)
+	path := archiveOf(t, t.TempDir(), "x.warc.gz", record)
+	if r := replay(t, path); !r.Has("http://a/") {
+		t.Error("not there")
+	}
+	if b := must(os.ReadFile(path + ".cdxj")); !utf8.Valid(b) {
+		t.Errorf("%q", b)
+	}
+}
+
 func TestAnIndexIsWhereItCanBe(t *testing.T) {
 	dir := t.TempDir()
 	path := archiveOf(t, dir, "x.warc.gz", capture("http://a/1", old, 200, "", "1"))
@@ -354,7 +403,7 @@ func FuzzIndex(f *testing.F) {
 	line := string(c.appendLine(nil))
 	f.Add([]byte(line), "http://a/")
 	f.Add([]byte(line+"a)/b 2026 {\n\n"+line), "http://a/b")
-	f.Add([]byte("!meta {\"spoor-cdxj\":1}\n"+line), "http://a/")
+	f.Add([]byte("!meta {\"spoor-cdxj\":2}\n"+line), "http://a/")
 	f.Fuzz(func(t *testing.T, data []byte, url string) {
 		release := func() error { return nil }
 		if x, err := newIndex(data, Meta{}, release); err == nil {
