@@ -209,6 +209,23 @@ func appendEscaped(dst, b []byte) []byte {
 	return append(appendBytes(dst, b), '"')
 }
 
+// counted is how many bytes are worth counting before there is room made for them.
+const counted = 1 << 20
+
+// room is about how many bytes b becomes: a little more than it has, as pages do. Where
+// there is much of it that is counted, or a long string of what is escaped most would be
+// copied from one large buffer to the next and need the memory of both.
+func room(b []byte) int {
+	if len(b) < counted {
+		return len(b) + len(b)/8
+	}
+	n := 0
+	for _, c := range b {
+		n += int(encoded[c] >> 56)
+	}
+	return n
+}
+
 // appendBytes appends b, byte by byte.
 func appendBytes(dst, b []byte) []byte {
 	n := len(dst)
@@ -230,7 +247,7 @@ func appendBlocks(dst, b []byte) (_, rest []byte) {
 	for len(b) >= 16 {
 		blocks := min(len(b)/16, most)
 		if need := 32*blocks + 16; cap(dst)-len(dst) < need {
-			dst = slices.Grow(dst, need+len(b)+len(b)/8)
+			dst = slices.Grow(dst, need+room(b))
 		}
 		n := len(dst)
 		wrote, read := escape(dst[n:cap(dst)], b, blocks)
@@ -253,7 +270,7 @@ func appendChunks(dst, b []byte) (_, rest []byte) {
 	n := len(dst)
 	for len(b) >= chunkSize+stride {
 		if need := chunkSize*longest + stride; cap(dst)-n < need {
-			dst = slices.Grow(dst[:n], need+len(b)+len(b)/8)
+			dst = slices.Grow(dst[:n], need+room(b))
 		}
 		dst = dst[:cap(dst)]
 		specials(masks[:], b)

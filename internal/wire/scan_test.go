@@ -123,3 +123,11 @@ func TestBlocksAreEscapedAsBytesAre(t *testing.T) {
 		check(b)
 	}
 }
+
+func TestRoomForEscapesIsMadeOnce(t *testing.T) {
+	for _, s := range []string{strings.Repeat("\x00", 4<<20), strings.Repeat("<p class=\"x\">words</p>\n", 200_000)} {
+		if n := testing.AllocsPerRun(3, func() { appendString(nil, s) }); n > 2 {
+			t.Errorf("%.4q…: %v allocations", s, n)
+		}
+	}
+}
