@@ -12,8 +12,13 @@ import (
 	"time"
 )
 
-// readBuffer is how much is read from a connection at once, in bytes.
-const readBuffer = 64 << 10
+// readBuffer is how much room there is at first for what a server says, in bytes. It is
+// read in pieces as large as there is room for, onto the tape and from there through a
+// buffer that is large enough for the lines of a header.
+const (
+	readBuffer = 64 << 10
+	lineBuffer = 4 << 10
+)
 
 // past is a deadline that ends what a connection is doing.
 var past = time.Unix(1, 0)
@@ -21,7 +26,7 @@ var past = time.Unix(1, 0)
 // ask1 asks over HTTP/1.1 (RFC 9112). Silent tells, if it fails, that not a byte of an
 // answer came.
 func (c *conn) ask1(x *exchange, req *http.Request) (resp *http.Response, silent bool, err error) {
-	c.tape, c.left, c.got, c.failed = x.tape, int64(c.t.maxHeader()), false, nil
+	c.tape, c.left, c.given, c.got, c.failed = x.tape, int64(c.t.maxHeader()), 0, false, nil
 	c.br = c.t.reader(c)
 	stop := context.AfterFunc(x.ctx, func() { c.SetDeadline(past) })
 	fail := func(err error) (*http.Response, bool, error) {
@@ -37,7 +42,7 @@ func (c *conn) ask1(x *exchange, req *http.Request) (resp *http.Response, silent
 		return fail(err)
 	}
 	for {
-		c.tape.head = len(c.tape.received) - c.br.Buffered()
+		c.tape.head = len(c.tape.received) - c.ahead()
 		resp, err = http.ReadResponse(c.br, req)
 		switch {
 		case err != nil:
@@ -52,11 +57,11 @@ func (c *conn) ask1(x *exchange, req *http.Request) (resp *http.Response, silent
 		}
 	}
 	c.left = math.MaxInt64
-	c.tape.body = len(c.tape.received) - c.br.Buffered()
+	c.tape.body = len(c.tape.received) - c.ahead()
 	if !resp.ProtoAtLeast(1, 1) {
 		c.tape.Protocols = append([]string{"http/1.0"}, c.protocols[1:]...)
 	}
-	c.tape.expect(resp.ContentLength - int64(c.br.Buffered()))
+	c.tape.expect(resp.ContentLength - int64(c.ahead()))
 	b := &body1{body: resp.Body, c: c, x: x, stop: stop, last: resp.Close}
 	if resp.Body == http.NoBody {
 		b.end(io.EOF)
@@ -79,23 +84,40 @@ func (c *conn) why(err error) error {
 	return errNoAnswer
 }
 
-// Read reads from the network for the reader of the answer, onto the tape.
+// Read gives the reader of the answer what is on the tape, and when it has all of that
+// reads on from the network.
 func (c *conn) Read(p []byte) (n int, err error) {
-	if room := c.tape.room(int(min(int64(len(p)), c.left))); room > 0 {
-		n, err = c.Conn.Read(p[:room])
-	} else if c.left == 0 {
-		err = ErrHeaderSize
-	} else {
-		err = ErrTapeFull
+	if c.given == len(c.tape.received) && c.failed == nil {
+		c.failed = c.receive()
 	}
-	if n > 0 {
-		c.got = true
-		c.left -= int64(n)
-		c.tape.add(p[:n])
+	n = copy(p, c.tape.received[c.given:])
+	if c.given += n; n == 0 {
+		err = c.failed
 	}
-	c.failed = err
 	return n, err
 }
+
+// receive reads from the network onto the tape.
+func (c *conn) receive() error {
+	if c.tape.off {
+		c.tape.received, c.given = c.tape.received[:0], 0
+	}
+	room := c.tape.room(int(min(c.left, math.MaxInt32)))
+	switch {
+	case c.left == 0:
+		return ErrHeaderSize
+	case room == 0:
+		return ErrTapeFull
+	}
+	n, err := c.Conn.Read(c.tape.space(room))
+	c.got = c.got || n > 0
+	c.left -= int64(n)
+	c.tape.received = c.tape.received[:len(c.tape.received)+n]
+	return err
+}
+
+// ahead is how much was received that the reader of the answer has not seen.
+func (c *conn) ahead() int { return len(c.tape.received) - c.given + c.br.Buffered() }
 
 // body1 is the body of an answer over HTTP/1.1.
 type body1 struct {
@@ -129,8 +151,8 @@ func (b *body1) Close() error {
 // nothing else came, can be used again.
 func (b *body1) end(err error) {
 	c := b.c
-	c.tape.finish(len(c.tape.received) - c.br.Buffered())
-	if b.stop() && err == io.EOF && !b.last && c.br.Buffered() == 0 {
+	c.tape.finish(len(c.tape.received) - c.ahead())
+	if b.stop() && err == io.EOF && !b.last && c.ahead() == 0 {
 		c.t.readers.Put(c.br)
 		c.br, c.tape = nil, nil
 		c.t.rest(c)
@@ -149,7 +171,7 @@ func (t *Transport) reader(c *conn) *bufio.Reader {
 		br.Reset(c)
 		return br
 	}
-	return bufio.NewReaderSize(c, readBuffer)
+	return bufio.NewReaderSize(c, lineBuffer)
 }
 
 // absolute is a request as WriteProxy makes the whole address of it, which it does not

@@ -28,6 +28,7 @@ type conn struct {
 	br     *bufio.Reader
 	tape   *Tape
 	left   int64 // bytes of header that may still come
+	given  int   // what of the tape the reader of the answer has
 	got    bool  // something came
 	failed error // of the last read
 

@@ -79,28 +79,35 @@ func (t *Tape) request(req *http.Request, proxied bool) error {
 	return err
 }
 
-// room is how many of n bytes of a body there is room for.
+// room is how many of n bytes may be received at once: before the body is known to have
+// begun, a buffer full of them.
 func (t *Tape) room(n int) int {
-	if t.off || t.Limit <= 0 || t.body == 0 {
+	switch {
+	case t.body == 0:
+		return min(n, readBuffer)
+	case t.off || t.Limit <= 0:
 		return n
 	}
 	return int(max(0, min(int64(n), t.Limit-int64(len(t.received)-t.body))))
 }
 
-// add adds what was received. A long tape doubles, but no further than it may come:
-// append would leave four times as much garbage.
+// space is where on the tape up to n further bytes can be received. A full tape doubles,
+// but no further than it may come: append would leave four times as much garbage.
+func (t *Tape) space(n int) []byte {
+	if had := len(t.received); had == cap(t.received) {
+		more := t.room(max(had, readBuffer))
+		t.received = append(make([]byte, 0, had+more), t.received...)
+	}
+	space := t.received[len(t.received):cap(t.received)]
+	return space[:min(n, len(space))]
+}
+
+// add adds what was received elsewhere, for which there is room.
 func (t *Tape) add(b []byte) {
-	if t.off {
-		return
+	for len(b) > 0 && !t.off {
+		n := copy(t.space(len(b)), b)
+		t.received, b = t.received[:len(t.received)+n], b[n:]
 	}
-	if n := len(t.received); n >= keptTape && n+len(b) > cap(t.received) {
-		more := n
-		if t.Limit > 0 {
-			more = int(min(int64(n), t.Limit-int64(n-t.body)))
-		}
-		t.received = append(make([]byte, 0, n+max(more, len(b))), t.received...)
-	}
-	t.received = append(t.received, b...)
 }
 
 // expect makes room for a body of n bytes, as far as it may come.

@@ -202,6 +202,9 @@ type exchange struct {
 // try sends the request, on a new connection if fresh is set.
 func (x *exchange) try(req *http.Request, fresh bool) (*http.Response, error) {
 	x.stale = false
+	if x.ctx.Err() != nil {
+		return nil, context.Cause(x.ctx)
+	}
 	c, reused, err := x.t.take(x.ctx, req, fresh)
 	if err != nil {
 		return nil, err
