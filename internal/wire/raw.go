@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 	"unsafe"
 )
 
@@ -171,13 +170,13 @@ func (r *Record) eachString(f func(*string)) {
 	scores(r.Scores)
 }
 
-// SetBody makes a copy of b the page of the record and touches the section: as
-// Body if b is valid UTF-8, as BodyBase64 otherwise.
+// SetBody makes b the page of the record and touches the section: as Body if b is
+// valid UTF-8, as BodyBase64 otherwise. Text is not copied: b must not change until the
+// record was written or is Reset.
 func (r *Record) SetBody(b []byte) {
 	r.Body, r.BodyBase64 = "", ""
-	if utf8.Valid(b) {
-		r.raw.body = append(r.raw.body[:0], b...)
-		r.Body = alias(r.raw.body)
+	if valid(b) {
+		r.Body = alias(b)
 	} else {
 		r.raw.body = base64.StdEncoding.AppendEncode(r.raw.body[:0], b)
 		r.BodyBase64 = alias(r.raw.body)
