@@ -45,7 +45,7 @@ type fetcher struct {
 	web      *web.Transport
 	archives *archive.Replay // of -archive-first; may be nil
 	warc     *archive.Writer // nil: nothing is kept
-	tapes    *sync.Pool      // of *web.Tape
+	buffers  *sync.Pool      // of *buffers
 	decoders chan *archive.Decoder
 	places   chan struct{} // of -j
 	memory   chan struct{} // of answers that are being received, a place for each largeBody
@@ -77,12 +77,12 @@ const (
 
 // newFetcher is the web as the options want it. archives and warc may be nil.
 func newFetcher(o *options, archives *archive.Replay, warc *archive.Writer) *fetcher {
-	f := &fetcher{options: o, archives: archives, warc: warc, tapes: new(sync.Pool), strangers: new(atomic.Int64)}
+	f := &fetcher{options: o, archives: archives, warc: warc, buffers: new(sync.Pool), strangers: new(atomic.Int64)}
 	f.decoders = make(chan *archive.Decoder, runtime.GOMAXPROCS(0)) // of what they keep there are megabytes
 	for range cap(f.decoders) {
 		f.decoders <- new(archive.Decoder)
 	}
-	f.tapes.New = func() any { return new(web.Tape) }
+	f.buffers.New = func() any { return new(buffers) }
 	f.places = make(chan struct{}, o.workers)
 	heavy := maxHeavy
 	if o.maxBody > archive.DefaultBody {
@@ -358,11 +358,11 @@ func (f *fetcher) ask(req *http.Request, address string, m archive.Metadata) (_ 
 		limit = int64(f.maxBody)
 	}
 	req.Header.Set("Accept-Encoding", codings)
-	tape := f.tapes.Get().(*web.Tape)
+	v := &visit{f: f, buffers: f.buffers.Get().(*buffers)}
+	tape := &v.buffers.tape
 	// Chunks are not counted when what they hold is: there is room for those of
 	// servers that do not send them for their own sake.
 	tape.Limit = limit + limit/16 + 64<<10
-	v := &visit{f: f, tape: tape}
 	defer func() {
 		if err != nil {
 			v.leave()
@@ -435,11 +435,11 @@ func (f *fetcher) ask(req *http.Request, address string, m archive.Metadata) (_ 
 	return a, nil
 }
 
-// decode decodes a body of at most limit bytes. It finds out first, in little memory,
-// whether much will come of it.
+// decode decodes a body of at most limit bytes, into the buffer of the visit. If the body
+// does not say that much will come of it that is found out first, in little memory.
 func (f *fetcher) decode(ctx context.Context, v *visit, raw []byte, header http.Header, limit int64) (body []byte, torn string, tooLarge, err error) {
-	if len(raw) <= largeBody {
-		body, torn, tooLarge = f.decodeAll(raw, header, min(limit, largeBody))
+	if max(int64(len(raw)), archive.Promised(raw, header)) <= largeBody {
+		body, torn, tooLarge = f.decodeAll(v, raw, header, min(limit, largeBody))
 		if tooLarge == nil || limit <= largeBody {
 			return body, torn, tooLarge, nil
 		}
@@ -447,15 +447,19 @@ func (f *fetcher) decode(ctx context.Context, v *visit, raw []byte, header http.
 	if err := v.weigh(ctx); err != nil {
 		return nil, "", nil, err
 	}
-	body, torn, tooLarge = f.decodeAll(raw, header, limit)
+	body, torn, tooLarge = f.decodeAll(v, raw, header, limit)
 	return body, torn, tooLarge, nil
 }
 
-func (f *fetcher) decodeAll(raw []byte, header http.Header, limit int64) (body []byte, torn string, tooLarge error) {
+func (f *fetcher) decodeAll(v *visit, raw []byte, header http.Header, limit int64) (body []byte, torn string, tooLarge error) {
 	d := <-f.decoders
 	defer func() { f.decoders <- d }()
 	d.Limits.Body = limit
-	return d.Decode(raw, header)
+	body, torn, tooLarge = d.Decode(v.buffers.plain, raw, header)
+	if len(body) > 0 && &body[0] != &raw[0] {
+		v.buffers.plain = body
+	}
+	return body, torn, tooLarge
 }
 
 // drain reads a body up to limit bytes; what was read is on the tape. It tells
@@ -531,12 +535,26 @@ func cut(s string, n int) string {
 // until it has been written, so that answers that nobody takes hold up further requests.
 type visit struct {
 	f       *fetcher
-	tape    *web.Tape // nil: none
+	buffers *buffers // nil: none
 	entered bool
 	large   int  // how many places of memory it has
 	debt    bool // it may have as many as it takes
 	heavy   bool // it has a place among those
 	once    sync.Once
+}
+
+// Buffers are memory of one answer after the other.
+type buffers struct {
+	tape  web.Tape
+	plain []byte // body that had to be decoded
+}
+
+// reset gives memory back that is much.
+func (b *buffers) reset() {
+	b.tape.Reset()
+	if cap(b.plain) > largeBody+largeBody/4 {
+		b.plain = nil
+	}
 }
 
 type visitKey struct{}
@@ -585,9 +603,9 @@ func (v *visit) weigh(ctx context.Context) error {
 
 func (v *visit) leave() {
 	v.once.Do(func() {
-		if v.tape != nil {
-			v.tape.Reset()
-			v.f.tapes.Put(v.tape)
+		if v.buffers != nil {
+			v.buffers.reset()
+			v.f.buffers.Put(v.buffers)
 		}
 		for range v.large {
 			<-v.f.memory

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/zlib"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -153,7 +154,7 @@ func (d *Decoder) Response(block io.Reader) (*Response, error) {
 // parse parses and decodes a block, which the response then owns.
 func (d *Decoder) parse(block []byte) (*Response, error) {
 	r := parseHead(block)
-	body, truncated, err := d.Decode(r.Raw, r.Header)
+	body, truncated, err := d.Decode(nil, r.Raw, r.Header)
 	r.Body, r.Truncated = body, truncated
 	return r, err
 }
@@ -233,17 +234,29 @@ func cutLine(b []byte) (line, rest []byte, ok bool) {
 // under that header. Truncated is as in [Response]. The error is [ErrTooLarge],
 // and the body then cut at the limit. A body that is not what the header says
 // is returned as it is.
-func (d *Decoder) Decode(raw []byte, header http.Header) (body []byte, truncated string, err error) {
+//
+// What had to be decoded is in memory of its own, for which that of dst is used
+// if it is enough.
+func (d *Decoder) Decode(dst, raw []byte, header http.Header) (body []byte, truncated string, err error) {
 	body = raw
+	codings := codings(header)
 	if isChunked(header) {
-		body, truncated = dechunk(raw)
+		if len(codings) == 0 {
+			body, truncated = dechunk(dst, raw)
+		} else {
+			body, truncated = dechunk(nil, raw)
+		}
 	}
 	limit := d.Limits.body()
 	// The ratio is that of all codings together: one inside another could reach a
 	// million.
 	most := min(limit, max(d.Limits.ratio()*int64(len(body)), 1<<20))
-	for _, coding := range slices.Backward(codings(header)) {
-		decoded, state, err := d.uncode(coding, body, most)
+	for i, coding := range slices.Backward(codings) {
+		var to []byte
+		if i == 0 {
+			to = dst
+		}
+		decoded, state, err := d.uncode(to, coding, body, most)
 		if err != nil {
 			return decoded, "length", err
 		}
@@ -289,7 +302,7 @@ func codings(header http.Header) []string {
 // dechunk undoes the chunks (RFC 9112, section 7.1). Where the first is no chunk
 // the body was stored without them. Where a later one is none, what follows is
 // kept as it is. Where the last is missing, the body is torn.
-func dechunk(raw []byte) (body []byte, truncated string) {
+func dechunk(dst, raw []byte) (body []byte, truncated string) {
 	rest := raw
 	for first := true; ; first = false {
 		line, after, ok := cutLine(rest)
@@ -306,7 +319,7 @@ func dechunk(raw []byte) (body []byte, truncated string) {
 			return body, ""
 		}
 		if body == nil {
-			body = make([]byte, 0, len(raw))
+			body = slices.Grow(dst[:0], len(raw))
 		}
 		if n > uint64(len(after)) {
 			return append(body, after...), "disconnect"
@@ -327,7 +340,7 @@ const (
 )
 
 // uncode undoes one coding.
-func (d *Decoder) uncode(coding string, body []byte, limit int64) ([]byte, codingState, error) {
+func (d *Decoder) uncode(dst []byte, coding string, body []byte, limit int64) ([]byte, codingState, error) {
 	if len(body) == 0 {
 		return body, notCoded, nil
 	}
@@ -336,7 +349,7 @@ func (d *Decoder) uncode(coding string, body []byte, limit int64) ([]byte, codin
 	if r == nil || err != nil {
 		return body, notCoded, nil
 	}
-	out := make([]byte, 0, min(limit, 4*int64(len(body)))+512)
+	out := slices.Grow(dst[:0], int(min(limit, promised(coding, body)))+512)
 	for {
 		n, err := r.Read(out[len(out):cap(out)])
 		out = out[:len(out)+n]
@@ -355,6 +368,29 @@ func (d *Decoder) uncode(coding string, body []byte, limit int64) ([]byte, codin
 			out = slices.Grow(out, len(out))
 		}
 	}
+}
+
+// Promised is about how many bytes [Decoder.Decode] will make of a body: as many as a
+// gzip member says at its end, or a guess.
+func Promised(raw []byte, header http.Header) int64 {
+	codings := codings(header)
+	if len(codings) == 0 {
+		return int64(len(raw))
+	}
+	return promised(codings[len(codings)-1], raw)
+}
+
+func promised(coding string, body []byte) int64 {
+	const (
+		usual = 4
+		most  = 1032 // of deflate
+	)
+	if n := len(body); n > 4 && (coding == "gzip" || coding == "x-gzip") {
+		if size := int64(binary.LittleEndian.Uint32(body[n-4:])); size <= most*int64(n) {
+			return size
+		}
+	}
+	return usual * int64(len(body))
 }
 
 // open starts the machinery for a coding; nil if there is none for it.

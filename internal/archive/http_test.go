@@ -212,3 +212,52 @@ func FuzzResponse(f *testing.F) {
 		}
 	})
 }
+
+func TestBodiesAreDecodedIntoTheMemoryThatIsGiven(t *testing.T) {
+	page := strings.Repeat("some words of a page, ", 1000)
+	chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(page), page)
+	var d Decoder
+	dst := make([]byte, 100, 128<<10)
+	for _, c := range []struct {
+		name, raw string
+		header    http.Header
+		own       bool // the body is in dst
+	}{
+		{"plain", page, http.Header{}, false},
+		{"chunks", chunked, http.Header{"Transfer-Encoding": {"chunked"}}, true},
+		{"gzip", coded(t, "gzip", page), http.Header{"Content-Encoding": {"gzip"}}, true},
+		{"br", coded(t, "br", page), http.Header{"Content-Encoding": {"br"}}, true},
+		{"both", coded(t, "br", coded(t, "gzip", page)), http.Header{"Content-Encoding": {"gzip, br"}}, true},
+		{"no gzip", page, http.Header{"Content-Encoding": {"gzip"}}, false},
+	} {
+		body, _, err := d.Decode(dst, []byte(c.raw), c.header)
+		if err != nil || string(body) != page {
+			t.Errorf("%s: %d bytes, %v", c.name, len(body), err)
+		} else if own := &body[0] == &dst[0]; own != c.own {
+			t.Errorf("%s: in the memory given: %v", c.name, own)
+		}
+	}
+}
+
+func TestHowMuchWillComeOfABodyIsKnownOrGuessed(t *testing.T) {
+	page := strings.Repeat("some words of a page, ", 100_000)
+	gz := coded(t, "gzip", page)
+	for _, c := range []struct {
+		name, coding, raw string
+		want              int64
+	}{
+		{"no coding", "", "four", 4},
+		{"gzip", "gzip", gz, int64(len(page))},
+		{"a lie", "gzip", gz[:len(gz)-4] + "\xff\xff\xff\xff", 4 * int64(len(gz))},
+		{"short", "gzip", "\x1f\x8b", 8},
+		{"br", "br", "four", 16},
+	} {
+		header := http.Header{}
+		if c.coding != "" {
+			header.Set("Content-Encoding", c.coding)
+		}
+		if n := Promised([]byte(c.raw), header); n != c.want {
+			t.Errorf("%s: %d, want %d", c.name, n, c.want)
+		}
+	}
+}
