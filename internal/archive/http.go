@@ -195,6 +195,12 @@ func parseHead(block []byte) *Response {
 	}
 	r.Proto, r.StatusCode, r.Reason = string(proto), n, string(reason)
 	key := ""
+	var folded []byte // the value of key, once another line has gone on with it
+	unfold := func() {
+		if v := r.Header[key]; folded != nil {
+			v[len(v)-1], folded = string(folded), nil
+		}
+	}
 	for {
 		line, after, ok := cutLine(rest)
 		if !ok && len(line) > 0 && bytes.IndexByte(line, ':') < 0 || len(block)-len(rest) > maxHeader {
@@ -205,18 +211,25 @@ func parseHead(block []byte) *Response {
 			break
 		}
 		if line[0] == ' ' || line[0] == '\t' {
-			if v := r.Header[key]; len(v) > 0 {
-				v[len(v)-1] += " " + string(bytes.TrimSpace(line))
+			v := r.Header[key]
+			switch {
+			case len(v) == 0:
+				continue
+			case folded == nil:
+				folded = []byte(v[len(v)-1])
 			}
+			folded = append(append(folded, ' '), bytes.TrimSpace(line)...)
 			continue
 		}
 		name, value, ok := bytes.Cut(line, []byte(":"))
 		if !ok || len(name) == 0 {
 			continue
 		}
+		unfold()
 		key = textproto.CanonicalMIMEHeaderKey(string(bytes.TrimRight(name, " \t")))
 		r.Header[key] = append(r.Header[key], string(bytes.TrimSpace(value)))
 	}
+	unfold()
 	r.Raw = rest
 	return r
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -123,6 +124,22 @@ func TestHeadersAreForgiven(t *testing.T) {
 	}
 	if r.Reason != "Fine" || r.Proto != "HTTP/1.1" || string(r.Raw) != "x" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestALongFoldedHeaderIsCopiedFewTimes counts bytes: copied again for each line
+// that goes on with it, the value would take a hundred gigabytes.
+func TestALongFoldedHeaderIsCopiedFewTimes(t *testing.T) {
+	block := []byte("HTTP/1.1 200 OK\r\nX: a\r\n" + strings.Repeat(" a\n", maxHeader/4) + "\r\nbody")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := parseHead(block)
+	runtime.ReadMemStats(&after)
+	if n := len(r.Header.Get("X")); n != 1+maxHeader/4*2 || string(r.Raw) != "body" {
+		t.Errorf("a value of %d bytes", n)
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > 16*maxHeader {
+		t.Errorf("%d bytes were allocated for %d", n, len(block))
 	}
 }
 
