@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -71,9 +72,10 @@ type Writer struct {
 	options  WriterOptions
 	suffix   string
 	ledger   *ledger
-	encoders sync.Pool // of *encoder
-	readers  sync.Pool // of *Reader
-	files    sync.Map  // from the checksums of the names of the files to the names
+	encoders sync.Pool     // of *encoder, a megabyte each
+	packing  chan struct{} // of those in use: one a processor, and one that waits for the disk
+	readers  sync.Pool     // of *Reader
+	files    sync.Map      // from the checksums of the names of the files to the names
 
 	mu     sync.Mutex
 	file   *os.File
@@ -107,7 +109,7 @@ func NewWriter(o WriterOptions) (*Writer, error) {
 	if base := filepath.Base(o.Prefix); o.Prefix == "" || strings.HasSuffix(o.Prefix, "/") || base == "." {
 		return nil, fmt.Errorf("prefix %q names no file (hint: give a directory and the beginning of a name, as in warc/crawl)", o.Prefix)
 	}
-	w := &Writer{options: o, suffix: gzipSuffix}
+	w := &Writer{options: o, suffix: gzipSuffix, packing: make(chan struct{}, runtime.GOMAXPROCS(0)+1)}
 	var frames *zstd.Encoder
 	if o.Zstd {
 		w.suffix = zstdSuffix
@@ -153,6 +155,8 @@ func (w *Writer) draw(e *encoder) error {
 // If it fails, as on a full disk (syscall.ENOSPC), nothing of the exchange is in
 // the file and what was there before is whole.
 func (w *Writer) Write(x *Exchange) (Location, error) {
+	w.packing <- struct{}{}
+	defer func() { <-w.packing }()
 	e := w.encoders.Get().(*encoder)
 	defer w.encoders.Put(e)
 	e.take(x.Body)
