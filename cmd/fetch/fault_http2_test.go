@@ -173,6 +173,7 @@ func http2Faults(certs certificates) []*fault {
 	for range 16_000 - packed.Len() {
 		packed.WriteByte(0x80 | 62) // the newest entry of the table (RFC 7541, section 2.3.3)
 	}
+	frame := bytes.Repeat([]byte("words "), 16<<10/6)
 	pieces := []string{"http", "timeout"}
 	list := []*fault{
 		{name: "a page", server: handled(certs, whole), want: sound, body: "the page"},
@@ -183,16 +184,16 @@ func http2Faults(certs certificates) []*fault {
 		{name: "connection closed without a word", server: frames(certs), want: refused},
 		{name: "stream refused, always", server: frames(certs, reset(http2.ErrCodeRefusedStream)), want: refused},
 		{name: "stream reset", server: frames(certs, reset(http2.ErrCodeInternal)), want: refused},
-		{name: "stream reset in the body", server: frames(certs, heads(answer2), data("the beginning", false), reset(http2.ErrCodeInternal), hang2), timeout: 2 * time.Second, want: []string{"200, truncated disconnect"}, body: "the beginning"},
+		{name: "stream reset in the body", server: frames(certs, heads(answer2), data("the beginning", false), reset(http2.ErrCodeInternal), hang2), want: []string{"200, truncated disconnect"}, body: "the beginning"},
 		{name: "connection closed in the body", server: frames(certs, heads(answer2), data("the beginning", false)), want: torn, body: "the beginning"},
 		{name: "connection reset in the body", server: frames(certs, heads(answer2), data("the beginning", false), func(s *stream) { tcp(s.peer.Conn).SetLinger(0); tcp(s.peer.Conn).Close() }), want: append([]string{"http"}, torn...)},
-		{name: "GOAWAY instead of an answer", server: frames(certs, away(0, http2.ErrCodeNo), hang2), timeout: 2 * time.Second, want: pieces},
-		{name: "GOAWAY in the body", server: frames(certs, heads(answer2), data("the beginning", false), away(0, http2.ErrCodeEnhanceYourCalm), hang2), timeout: 2 * time.Second, want: []string{"200, truncated disconnect", "200, truncated time", "http"}},
-		{name: "Content-Length too long", server: frames(certs, heads(header(":status", "200", "content-type", "text/html", "content-length", "100")), data("the beginning", true), hang2), timeout: 2 * time.Second, want: torn, body: "the beginning"},
-		{name: "Content-Length too short", server: frames(certs, heads(header(":status", "200", "content-type", "text/html", "content-length", "3")), data("the beginning", true), hang2), timeout: 2 * time.Second, want: []string{"200", "200, truncated disconnect", "http"}},
-		{name: "body before its header", server: frames(certs, data("the beginning", true), hang2), timeout: 2 * time.Second, want: pieces},
-		{name: "header without a status", server: frames(certs, heads(header("content-type", "text/html")), hang2), timeout: 2 * time.Second, want: pieces},
-		{name: "header in capitals", server: frames(certs, heads(header(":status", "200", "X-Name", "value")), hang2), timeout: 2 * time.Second, want: pieces},
+		{name: "GOAWAY instead of an answer", server: frames(certs, away(0, http2.ErrCodeNo), hang2), want: pieces},
+		{name: "GOAWAY in the body", server: frames(certs, heads(answer2), data("the beginning", false), away(0, http2.ErrCodeEnhanceYourCalm), hang2), want: []string{"200, truncated disconnect", "200, truncated time", "http"}},
+		{name: "Content-Length too long", server: frames(certs, heads(header(":status", "200", "content-type", "text/html", "content-length", "100")), data("the beginning", true), hang2), want: torn, body: "the beginning"},
+		{name: "Content-Length too short", server: frames(certs, heads(header(":status", "200", "content-type", "text/html", "content-length", "3")), data("the beginning", true), hang2), want: []string{"200", "200, truncated disconnect", "http"}},
+		{name: "body before its header", server: frames(certs, data("the beginning", true), hang2), want: pieces},
+		{name: "header without a status", server: frames(certs, heads(header("content-type", "text/html")), hang2), want: pieces},
+		{name: "header in capitals", server: frames(certs, heads(header(":status", "200", "X-Name", "value")), hang2), want: pieces},
 		{name: "endless CONTINUATION", server: frames(certs, func(s *stream) {
 			s.WriteHeaders(http2.HeadersFrameParam{StreamID: s.id, BlockFragment: answer2})
 			block := header("x-name", "value")
@@ -201,22 +202,22 @@ func http2Faults(certs certificates) []*fault {
 		{name: "endless CONTINUATION, empty", server: frames(certs, func(s *stream) {
 			s.WriteHeaders(http2.HeadersFrameParam{StreamID: s.id, BlockFragment: answer2})
 			again(func(s *stream) error { return s.WriteContinuation(s.id, false, nil) })(s)
-		}), timeout: 2 * time.Second, want: pieces},
+		}), timeout: time.Second, want: pieces},
 		{name: "header bomb", server: frames(certs, heads(packed.Bytes()), data("body", true)), want: refused},
 		{name: "endless 1xx", server: frames(certs, again(func(s *stream) error {
 			return s.WriteHeaders(http2.HeadersFrameParam{StreamID: s.id, BlockFragment: header(":status", "103", "link", "</style.css>"), EndHeaders: true})
 		})), want: refused},
-		{name: "endless SETTINGS", server: frames(certs, again(func(s *stream) error { return s.WriteSettings() })), timeout: 2 * time.Second, want: pieces},
-		{name: "endless PING", server: frames(certs, again(func(s *stream) error { return s.WritePing(false, [8]byte{}) })), timeout: 2 * time.Second, want: pieces},
-		{name: "endless empty DATA", server: frames(certs, heads(answer2), again(func(s *stream) error { return s.WriteData(s.id, false, nil) })), timeout: 2 * time.Second, want: []string{"200, truncated time", "200, truncated disconnect"}},
-		{name: "endless padding", server: frames(certs, heads(answer2), again(func(s *stream) error { return s.WriteDataPadded(s.id, false, nil, make([]byte, 255)) })), timeout: 2 * time.Second, want: []string{"200, truncated time", "200, truncated disconnect"}},
-		{name: "more than the window", server: frames(certs, heads(answer2), again(func(s *stream) error { return s.WriteData(s.id, false, make([]byte, 16<<10)) })), want: []string{"200, truncated disconnect", "200, truncated length", "http"}},
-		{name: "window too large", server: frames(certs, func(s *stream) { s.WriteWindowUpdate(0, 1<<31-1) }, hang2), timeout: 2 * time.Second, want: pieces},
+		{name: "endless SETTINGS", server: frames(certs, again(func(s *stream) error { return s.WriteSettings() })), timeout: time.Second, want: pieces},
+		{name: "endless PING", server: frames(certs, again(func(s *stream) error { return s.WritePing(false, [8]byte{}) })), timeout: time.Second, want: pieces},
+		{name: "endless empty DATA", server: frames(certs, heads(answer2), again(func(s *stream) error { return s.WriteData(s.id, false, nil) })), timeout: time.Second, want: []string{"200, truncated time", "200, truncated disconnect"}},
+		{name: "endless padding", server: frames(certs, heads(answer2), again(func(s *stream) error { return s.WriteDataPadded(s.id, false, nil, make([]byte, 255)) })), timeout: time.Second, want: []string{"200, truncated time", "200, truncated disconnect"}},
+		{name: "more than the window", server: frames(certs, heads(answer2), again(func(s *stream) error { return s.WriteData(s.id, false, frame) })), want: []string{"200, truncated disconnect", "200, truncated length", "http"}},
+		{name: "window too large", server: frames(certs, func(s *stream) { s.WriteWindowUpdate(0, 1<<31-1) }, hang2), want: pieces},
 		{name: "unasked PUSH_PROMISE", server: frames(certs, func(s *stream) {
 			s.WritePushPromise(http2.PushPromiseParam{StreamID: s.id, PromiseID: 2, BlockFragment: header(":method", "GET", ":path", "/"), EndHeaders: true})
-		}, hang2), timeout: 2 * time.Second, want: pieces},
-		{name: "frames of garbage", server: frames(certs, func(s *stream) { flood("garbage")(s.peer) }), timeout: 2 * time.Second, want: pieces},
-		{name: "HTTP/1.1 all the same", server: &server{tls: speaking2(certs), frames: []move{func(s *stream) { page("the page")(s.peer) }, hang2}}, timeout: 2 * time.Second, want: pieces},
+		}, hang2), want: pieces},
+		{name: "frames of garbage", server: frames(certs, func(s *stream) { flood("garbage")(s.peer) }), want: pieces},
+		{name: "HTTP/1.1 all the same", server: &server{tls: speaking2(certs), frames: []move{func(s *stream) { page("the page")(s.peer) }, hang2}}, want: pieces},
 	}
 	for _, f := range list {
 		f.name, f.scheme = "HTTP/2, "+f.name, "https"

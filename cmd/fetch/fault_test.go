@@ -3,6 +3,7 @@
 package main_test
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -108,7 +109,7 @@ func faults(certs certificates) []*fault {
 		// Bodies without end.
 		{name: "endless body", server: answer(say(html, "\r\n"), flood("words and words\n")), want: []string{"200, truncated length"}, check: cutAt(10 << 20)},
 		{name: "endless body, -max-body 64 KiB", server: answer(say(html, "\r\n"), flood("words and words\n")), flags: []string{"-max-body", "64KiB"}, want: []string{"200, truncated length"}, check: cutAt(64 << 10)},
-		{name: "endless body of NUL", server: answer(say(html, "\r\n"), flood("\x00")), flags: []string{"-max-body", "1MiB"}, want: []string{"200, truncated length"}, check: cutAt(1 << 20)},
+		{name: "endless body of NUL", server: answer(say(html, "\r\n"), flood("\x00")), want: []string{"200, truncated length"}, check: cutAt(10 << 20)},
 		{name: "endless body in one chunk", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\n"), flood("words and words\n")), want: []string{"200, truncated length"}, check: cutAt(10 << 20)},
 		{name: "endless body in chunks of a byte", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n"), flood("1\r\nx\r\n")), flags: []string{"-max-body", "2MiB"}, want: []string{"200, truncated length"}},
 		{name: "endless chunk extension", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n3\r\nthe\r\n1;"), flood("x")), want: torn, body: "the"},
@@ -139,9 +140,9 @@ func faults(certs certificates) []*fault {
 		{name: "3,000 headers", server: answer(say(html, manyHeaders(3_000), "Content-Length: 4\r\n\r\nbody")), want: sound, detail: "headers left out", body: "body"},
 		{name: "header of 200 KiB in a line", server: answer(say(html, "X-Long: ", strings.Repeat("x", 200<<10), "\r\nContent-Length: 4\r\n\r\nbody")), want: sound, detail: "1 of 3 headers left out", body: "body"},
 		{name: "endless 1xx", server: answer(flood("HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n")), want: refused},
-		{name: "endless 100, one a time", server: answer(trickle("HTTP/1.1 100 Continue\r\n\r\n", 100*time.Millisecond)), timeout: 2 * time.Second, want: []string{"http", "timeout"}},
-		{name: "one byte a second, header", server: answer(trickle("H", time.Second)), timeout: 2 * time.Second, want: []string{"timeout"}},
-		{name: "one byte a second, body", server: answer(say(html, "Content-Length: 1000\r\n\r\n"), trickle("b", time.Second)), timeout: 2 * time.Second, want: []string{"200, truncated time"}},
+		{name: "endless 100, one a time", server: answer(trickle("HTTP/1.1 100 Continue\r\n\r\n", 100*time.Millisecond)), timeout: time.Second, want: []string{"http", "timeout"}},
+		{name: "one byte a second, header", server: answer(trickle("H", time.Second)), timeout: 1500 * time.Millisecond, want: []string{"timeout"}},
+		{name: "one byte a second, body", server: answer(say(html, "Content-Length: 1000\r\n\r\n"), trickle("b", time.Second)), timeout: 1500 * time.Millisecond, want: []string{"200, truncated time"}},
 
 		{name: "one byte a second, header, -header-timeout 1s", server: answer(trickle("H", time.Second)), flags: []string{"-header-timeout", "1s"}, want: []string{"timeout"}, detail: "-header-timeout (1s)"},
 
@@ -167,7 +168,7 @@ func faults(certs certificates) []*fault {
 		{name: "gzip bomb in gzip", server: answer(coded("gzip, gzip", nestedBomb())), want: defused, check: cutAt(10 << 20)},
 		{name: "gzip bomb in gzip, -max-body 20 MiB", server: answer(coded("gzip, gzip", nestedBomb())), flags: []string{"-max-body", "20MiB"}, want: []string{"200, too_large, truncated length"}},
 		{name: "br bomb that is short, -max-body 20 MiB", server: answer(coded("br", brotliBomb()[:12<<10])), flags: []string{"-max-body", "20MiB"}, want: []string{"200, too_large, truncated length"}},
-		{name: "endless body of NUL, -max-body 12 MiB", server: answer(say(html, "\r\n"), flood("\x00")), hosts: 4, flags: []string{"-max-body", "12MiB"}, want: []string{"200, too_large, truncated length"}, detail: "record"},
+		{name: "endless body of NUL, -max-body 12 MiB", server: answer(say(html, "\r\n"), flood("\x00")), hosts: 1, flags: []string{"-max-body", "12MiB"}, want: []string{"200, too_large, truncated length"}, detail: "record"},
 		{name: "gzip a thousand times", server: answer(coded(strings.Repeat("gzip, ", 999)+"gzip", nestedBomb())), want: append([]string{"200", "200, truncated disconnect"}, defused...)},
 		{name: "gzip that is none", server: answer(coded("gzip", []byte("plain words"))), want: sound, body: "plain words"},
 		{name: "gzip that breaks off", server: answer(coded("gzip", gzipBomb()[:1000])), want: torn},
@@ -214,7 +215,7 @@ func faults(certs certificates) []*fault {
 		{name: "503 of 1,000 hosts", server: answer(status(503, "Retry-After: 3600")), flags: politely, hosts: 1000, paths: []string{"/a", "/b", "/c"}, want: []string{"503", "budget"}, check: stormed},
 
 		// TLS.
-		{name: "TLS stalled", server: &server{greet: []step{hush}}, scheme: "https", timeout: 2 * time.Second, want: []string{"timeout"}},
+		{name: "TLS stalled", server: &server{greet: []step{hush}}, scheme: "https", timeout: time.Second, want: []string{"timeout"}},
 		{name: "TLS stalled, -connect-timeout 1s", server: &server{greet: []step{hush}}, scheme: "https", flags: []string{"-connect-timeout", "1s"}, want: []string{"timeout"}, detail: "-connect-timeout (1s)"},
 		{name: "TLS, a byte a second, -connect-timeout 1s", server: &server{greet: []step{trickle("\x16", time.Second)}}, scheme: "https", flags: []string{"-connect-timeout", "1s"}, want: []string{"timeout", "tls"}},
 		{name: "TLS reset", server: &server{greet: []step{reset}}, scheme: "https", want: []string{"tls", "connect"}},
@@ -238,7 +239,7 @@ func faults(certs certificates) []*fault {
 		{name: "proxy, CONNECT, no answer", server: &server{greet: []step{hush}}, scheme: "https", flags: []string{"-proxy", "http://127.0.0.1:PORT", "-connect-timeout", "1s"}, want: []string{"timeout", "connect"}, detail: "1s"},
 		{name: "proxy, CONNECT, endless header", server: &server{greet: []step{say("HTTP/1.1 200 OK\r\n"), flood("X-Name: value\r\n")}}, scheme: "https", flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: []string{"connect"}},
 		{name: "proxy, CONNECT, endless 1xx", server: &server{greet: []step{flood("HTTP/1.1 100 Continue\r\n\r\n")}}, scheme: "https", flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: []string{"connect"}},
-		{name: "proxy, CONNECT, talks on", server: &server{greet: []step{say("HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"), hush}}, scheme: "https", timeout: 2 * time.Second, flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: []string{"connect", "tls"}},
+		{name: "proxy, CONNECT, talks on", server: &server{greet: []step{say("HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"), hush}}, scheme: "https", flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: []string{"connect", "tls"}},
 		{name: "SOCKS5, garbage", server: &server{greet: []step{flood("garbage")}}, flags: []string{"-proxy", "socks5://127.0.0.1:PORT"}, want: []string{"connect"}},
 		{name: "SOCKS5, no answer", server: &server{greet: []step{hush}}, flags: []string{"-proxy", "socks5h://127.0.0.1:PORT", "-connect-timeout", "1s"}, want: []string{"timeout", "connect"}, detail: "1s"},
 		{name: "SOCKS5, refuses", server: &server{greet: []step{say("\x05\x00\x05\x02\x00\x01\x00\x00\x00\x00\x00\x00"), hush}}, flags: []string{"-proxy", "socks5h://127.0.0.1:PORT"}, want: []string{"connect"}},
@@ -311,7 +312,7 @@ func sitemapFaults() []*fault {
 		{name: "addresses of 8,000 bytes", server: sitemap(func(p *peer) {
 			if p.request.URL.Path == "/sitemap.xml" {
 				var names []string
-				for i := range 39 {
+				for i := range 33 {
 					names = append(names, fmt.Sprintf("/sitemap-%d", i))
 				}
 				typed("application/xml", sitemapIndex(names...))(p)
@@ -323,7 +324,7 @@ func sitemapFaults() []*fault {
 				fmt.Fprintf(&b, "http://%s%s-%d-%s\n", p.request.Host, p.request.URL.Path, i, long)
 			}
 			typed("text/plain", b.String())(p)
-		}), files: 40, hosts: 1, waits: 42, timeout: 10 * time.Second, wantFiles: sound},
+		}), files: 34, hosts: 1, waits: 36, timeout: 10 * time.Second, wantFiles: sound},
 	}
 	for _, f := range list {
 		f.name, f.want = "sitemap, "+f.name, sound
@@ -547,42 +548,42 @@ func start(t *testing.T, program string, env []string, addresses []string, furth
 	feeding.Go(func() { io.WriteString(stdin, strings.Join(addresses, "\n")+"\n") })
 
 	r := run{}
-	counted := &counter{r: stdout}
-	in := wire.NewReader(counted, wire.Address|wire.Fetch|wire.Body)
-	in.Limit = 1 << 30
-	var rec wire.Record
+	in := bufio.NewReaderSize(stdout, 1<<20)
 	for {
 		if len(r.records) == len(addresses)+further && r.took == 0 {
 			r.took, r.memory = time.Since(began), peak(t, cmd.Process.Pid)
 			feeding.Wait()
 			stdin.Close()
 		}
-		err := in.Read(&rec)
-		if errors.Is(err, io.EOF) {
+		line, size, err := readLine(in)
+		r.written += size
+		if errors.Is(err, io.EOF) && size == 0 {
 			break
 		}
 		if err != nil {
-			t.Errorf("stdout has what is no record: %v", err)
-			if _, bad := errors.AsType[*wire.SyntaxError](err); bad {
-				continue
-			}
+			t.Errorf("stdout breaks off behind %d bytes: %v", r.written, err)
 			break
+		}
+		rec := new(wire.Record)
+		if err := wire.NewReader(bytes.NewReader(line), wire.Address|wire.Fetch|wire.Body).Read(rec); err != nil {
+			t.Errorf("stdout has what is no record: %v", err)
+			continue
 		}
 		body, err := rec.Bytes()
 		if err != nil {
 			t.Error(err)
 		}
-		if rec.Error == "" && rec.Operator != "sitemap" && int64(len(body)) != rec.ContentLength {
+		if rec.Error == "" && rec.Operator != "sitemap" && int64(len(line)) == size && int64(len(body)) != rec.ContentLength {
 			t.Errorf("%s: %d bytes of body, content_length %d", rec.URL, len(body), rec.ContentLength)
 		}
 		r.bodies = append(r.bodies, string(body[:min(len(body), 100)]))
 		rec.Drop(wire.Body)
-		r.records = append(r.records, rec.Clone())
+		r.records = append(r.records, rec)
 	}
 	stdin.Close()
 	feeding.Wait()
 	err = cmd.Wait()
-	r.log, r.written = log.String(), counted.n
+	r.log = log.String()
 	if ctx.Err() != nil {
 		t.Fatalf("did not end by itself within %v: %d records for %d addresses\n%s", hopeless, len(r.records), len(addresses), r.log)
 	}
@@ -592,16 +593,30 @@ func start(t *testing.T, program string, env []string, addresses []string, furth
 	return r
 }
 
-// counter counts what is read.
-type counter struct {
-	r io.Reader
-	n int64
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
+// readLine reads a record. Of a long one it gives what stands before the links and
+// the body, which come last: a test is not there to decode gigabytes.
+func readLine(r *bufio.Reader) (line []byte, size int64, err error) {
+	const long = 256 << 10
+	for {
+		part, err := r.ReadSlice('\n')
+		size += int64(len(part))
+		line = append(line, part[:min(len(part), max(0, long-len(line)))]...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err != nil:
+			return line, size, err
+		case size == int64(len(line)):
+			return line, size, nil
+		}
+		end := len(line)
+		for _, name := range []string{`,"links":[`, `,"body":"`, `,"body_base64":"`} {
+			if i := bytes.Index(line[:end], []byte(name)); i >= 0 { // in a string its quotes would be escaped
+				end = i
+			}
+		}
+		return append(line[:end], "}\n"...), size, nil
+	}
 }
 
 // peak is the most memory that a process has had resident so far. The figure of
