@@ -89,6 +89,7 @@ var (
 	sound   = []string{"200"}
 )
 
+// faults are those of HTTP/1.1, of TLS and of proxies, and all others.
 func faults(certs certificates) []*fault {
 	h2 := "\x00\x00\x12\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x80\x00\x04\x00\x01\x00\x00\x00\x05\x00\xff\xff\xff"
 	list := []*fault{
@@ -102,7 +103,6 @@ func faults(certs certificates) []*fault {
 		{name: "connection closed in a chunk", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n3\r\nthe\r\n20\r\n beginning")), want: torn, body: "the beginning"},
 		{name: "connection closed between chunks", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n3\r\nthe\r\n")), want: torn, body: "the"},
 		{name: "no answer", server: answer(hush), timeout: time.Second, want: []string{"timeout"}, detail: "1s"},
-
 		{name: "no answer, -header-timeout 1s", server: answer(hush), flags: []string{"-header-timeout", "1s"}, want: []string{"timeout"}, detail: "-header-timeout (1s)"},
 		{name: "no connection, -connect-timeout 1s", server: &server{full: true}, flags: []string{"-connect-timeout", "1s"}, want: []string{"timeout"}, detail: "-connect-timeout (1s)"},
 
@@ -324,7 +324,7 @@ func sitemapFaults() []*fault {
 				fmt.Fprintf(&b, "http://%s%s-%d-%s\n", p.request.Host, p.request.URL.Path, i, long)
 			}
 			typed("text/plain", b.String())(p)
-		}), files: 34, hosts: 1, waits: 36, timeout: 10 * time.Second, wantFiles: sound},
+		}), files: 34, hosts: 1, waits: 36, wantFiles: sound},
 	}
 	for _, f := range list {
 		f.name, f.want = "sitemap, "+f.name, sound
