@@ -22,8 +22,8 @@ import (
 )
 
 // maxWaiting bounds how many addresses are read ahead, so that hosts can take
-// turns; an address takes a few hundred bytes.
-const maxWaiting = 1 << 14
+// turns. Each may be of a host of its own, and waiting for one takes up to 20 KiB.
+const maxWaiting = 1 << 13
 
 // live asks the web.
 func live(o *options) (err error) {

@@ -27,6 +27,7 @@ const (
 	maxSitemapDepth   = 3        // indexes on the way to a file
 	maxSitemapEntries = 50_000   // addresses of all files
 	maxSitemapBytes   = 16 << 20 // of the addresses of one file, so that its record is no longer than a page's
+	maxSitemapNames   = 16 << 10 // bytes of the addresses of all files, as thousands of origins wait for theirs
 )
 
 // sitemapTTL is how long the sitemaps of an origin are left alone.
@@ -158,6 +159,7 @@ type sitemapsOf struct {
 	domain string
 	files  []sitemapFile
 	seen   map[string]bool // addresses of files
+	names  int             // bytes of them
 	listed int             // addresses in files
 }
 
@@ -172,9 +174,10 @@ type sitemapFile struct {
 // address, or there are enough.
 func (s *sitemapsOf) add(base weburl.URL, ref, via string, depth int) (added bool) {
 	u, err := base.Resolve(ref)
-	if err != nil || s.seen[u.String()] || len(s.files) == maxSitemaps || depth > maxSitemapDepth {
+	if err != nil || s.seen[u.String()] || len(s.files) == maxSitemaps || depth > maxSitemapDepth || s.names+len(u.String()) > maxSitemapNames {
 		return false
 	}
+	s.names += len(u.String())
 	s.seen[u.String()] = true
 	s.files = append(s.files, sitemapFile{u, via, depth})
 	return true

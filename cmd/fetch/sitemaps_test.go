@@ -211,6 +211,16 @@ func TestSitemapsOfAnOriginAreBounded(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 
+	// Nor are the addresses of files long, all together.
+	files = nil
+	for i := range 20 {
+		files = append(files, fmt.Sprintf("/s%d/%s", i, strings.Repeat("x", 1000)))
+	}
+	p = &publisher{named: map[string][]string{"http://a.example": files}, answer: map[string]func(*wire.Record){}}
+	if n := len(follow(t, p, "http://a.example/")); n != 16 {
+		t.Errorf("%d files with long addresses were asked for, want 16", n)
+	}
+
 	// The addresses of one file together are no longer than a page's.
 	long := make([]string, 2100)
 	for i := range long {
