@@ -10,7 +10,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"spoor/internal/polite"
+	"spoor/internal/weburl"
 	"spoor/internal/wire"
 )
 
@@ -116,3 +120,36 @@ func TestHeadersAreBounded(t *testing.T) {
 		t.Errorf("%d %s %s", r.StatusCode, r.Error, r.ErrorDetail)
 	}
 }
+
+func TestTheSeedIsThatOfTheJitter(t *testing.T) {
+	u, err := weburl.Parse("http://a.test/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := func(seed string) time.Duration {
+		o, err := parseFlags([]string{"-seed", seed}, t.Output())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var held time.Duration
+		synctest.Test(t, func(t *testing.T) {
+			f := newFetcher(o, nil, nil)
+			f.polite.Base = failing{}
+			resp, err := f.polite.RoundTrip(polite.NewRequest(t.Context(), u))
+			if err == nil {
+				resp.Body.Close()
+				t.Fatal("an answer")
+			}
+			held = time.Until(f.polite.HeldUntil("a.test"))
+		})
+		return held
+	}
+	if a, b, again := held("1"), held("2"), held("1"); a == b || a != again {
+		t.Errorf("held for %v, %v, and with the first seed again %v", a, b, again)
+	}
+}
+
+// failing is a web that is out of reach.
+type failing struct{}
+
+func (failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
