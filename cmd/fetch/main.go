@@ -100,7 +100,8 @@
 // links. They are those of the origin's registrable domain: a sitemap may stand
 // anywhere, but is believed about those only who named it. An origin has 50 files,
 // with names of 16 KiB in all, and 50,000 addresses at most; what is left out of a file
-// its error_detail tells, without an error. The pages of a host wait for its sitemaps.
+// its error_detail tells, without an error. -max-body cuts them as it does pages (the
+// protocol allows 50 MiB). The pages of a host wait for its sitemaps.
 // Those that could not be asked for when the host was held or the time was up are left
 // for the next day.
 //
