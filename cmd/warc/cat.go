@@ -132,27 +132,28 @@ func (c *cat) print(r *archive.Replay, capture archive.Capture) error {
 
 // offset prints the record at an offset.
 func (c *cat) offset(offset int64, files []string) error {
-	found := false
+	volumes := 0
 	for v, err := range archive.Volumes(files, nil) {
-		if err != nil {
-			if c.fault(v.Path, err) {
-				continue
-			}
+		if err == nil {
+			volumes++
+		} else if !c.fault(v.Path, err) {
 			return err
 		}
-		if found {
-			return filter.Usagef("an offset is one in a file, but there are several\nhint: name one, and of a WACZ unzip what is below archive/")
+	}
+	if volumes > 1 {
+		return filter.Usagef("an offset is one in a file, but there are %d\nhint: name one, and of a WACZ unzip what is below archive/", volumes)
+	}
+	for v, err := range archive.Volumes(files, nil) {
+		if err != nil {
+			continue // has been reported
 		}
-		found = true
 		rec, err := v.At(offset, 0)
 		if err != nil {
 			return err
 		}
-		if err := c.at(&v, rec, files); err != nil {
-			return err
-		}
+		return c.at(&v, rec, files)
 	}
-	return nil
+	return hollow(0, c.tally.Skipped["fault"])
 }
 
 func (c *cat) at(v *archive.Volume, rec *archive.Record, files []string) error {

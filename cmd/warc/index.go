@@ -49,7 +49,7 @@ func (x *index) run() error {
 		return err
 	}
 	x.close(meta)
-	return nil
+	return hollow(meta.Records, meta.Faults)
 }
 
 // beside writes indexes beside their archives.
@@ -72,12 +72,13 @@ func (x *index) beside(report func(string, error)) error {
 		}
 		all.Records += i.Meta.Records
 		all.Captures += i.Meta.Captures
+		all.Faults += i.Meta.Faults
 		if err := i.Close(); err != nil {
 			return err
 		}
 	}
 	x.close(all)
-	return nil
+	return hollow(all.Records, all.Faults)
 }
 
 func (x *index) close(meta archive.Meta) {

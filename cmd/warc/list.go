@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
@@ -80,7 +81,7 @@ func (l *list) run() error {
 		}
 	}
 	l.tally.Close()
-	return nil
+	return hollow(l.tally.In, l.tally.Skipped["fault"])
 }
 
 func (l *list) volume(v *archive.Volume) error {
@@ -137,7 +138,19 @@ func (l *list) print(s *archive.Summary) error {
 	return err
 }
 
-// cell is what stands in a column: no tab is in it.
+// cell is what stands in a column: no tab is in it, nor anything else that a
+// terminal would obey.
 func cell(s string) string {
-	return cmp.Or(strings.ReplaceAll(s, "\t", "%09"), "-")
+	if strings.ContainsFunc(s, unicode.IsControl) {
+		var b strings.Builder
+		for _, c := range s {
+			if unicode.IsControl(c) {
+				fmt.Fprintf(&b, "%%%02X", c)
+			} else {
+				b.WriteRune(c)
+			}
+		}
+		s = b.String()
+	}
+	return cmp.Or(s, "-")
 }

@@ -73,8 +73,8 @@
 //
 // # Exit status
 //
-// 0 done; 1 failed, which is also that cat did not find it and that verify found
-// something; 2 misuse; 3 disk full; 130 and 143 interrupted: what repair and pack
+// 0 done; 1 failed, which is also that there was no record, that cat did not find it
+// and that verify found something; 2 misuse; 3 disk full; 130 and 143 interrupted: what repair and pack
 // were at is as it was.
 //
 // # Limitations
@@ -82,7 +82,7 @@
 // Verify and repair remember a million identifiers; what comes later is compared
 // with those. Repair and pack need temporary space beside their output: for the
 // largest gzip member unpacked, or archives that cannot be packed as they are.
-// Repair takes neither ARC nor WACZ.
+// Repair takes neither ARC nor WACZ, and passes over those in a directory.
 package main
 
 import (
@@ -185,6 +185,14 @@ func (c *command) files() []string {
 		return []string{archive.Input}
 	}
 	return c.args
+}
+
+// hollow is an error if there were faults and not one record.
+func hollow(records, faults int64) error {
+	if records == 0 && faults > 0 {
+		return errors.New("no record could be read\nhint: archives are WARC or ARC files, plain or packed, and WACZ files")
+	}
+	return nil
 }
 
 // fault reports what is wrong with an archive, if err is nothing worse.

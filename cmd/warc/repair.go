@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
@@ -20,7 +22,7 @@ warc repair - write archives without what is wrong with them
 Usage: warc repair -o OUT FILE
        warc repair -w FILE...
 
-In:   WARC files, or with -w directories of them
+In:   WARC files, or with -w directories of them, in which ARC and WACZ are passed over
 Out:  a line for each thing that was done: FILE:OFFSET: kind: words; with -json an
       object
 
@@ -78,13 +80,22 @@ func (r *repair) run() (err error) {
 	if err != nil {
 		return err
 	}
+	var failed error
 	for _, path := range paths {
 		if path == archive.Input {
 			return filter.Usagef("stdin cannot be replaced")
 		}
+		if !slices.Contains(r.args, path) && !strings.Contains(filepath.Base(path), ".warc") {
+			r.tally.Skipped["no_warc"]++ // an ARC or WACZ in a directory
+			continue
+		}
 		lines := r.lines(path, filepath.Dir(path))
 		_, n, err := archive.RepairInPlace(ctx, path, lines.options)
 		switch err = lines.end(err); {
+		case errors.Is(err, archive.ErrNotWARC):
+			failed = err
+			r.tally.Skipped["no_warc"]++
+			r.log.Warn("left alone what holds no record", "archive", path)
 		case errors.Is(err, lock.ErrHeld):
 			r.tally.Skipped["in_use"]++
 			r.log.Warn("left alone what is being written", "archive", path)
@@ -95,7 +106,7 @@ func (r *repair) run() (err error) {
 		}
 	}
 	r.close()
-	return nil
+	return failed
 }
 
 // copy writes a repaired copy.
