@@ -310,9 +310,9 @@ func (r *Replay) read(s *scratch, c Capture, depth int) (*Page, error) {
 		// What the server said this time counts, but how the body is coded is
 		// a matter of the body.
 		now := parseHead(block)
-		page.Proto, page.StatusCode, page.Reason = now.Proto, now.StatusCode, now.Reason
-		if now.StatusCode == http.StatusNotModified {
-			page.StatusCode, page.Reason = first.StatusCode, first.Reason
+		page.Proto = now.Proto
+		if now.StatusCode != http.StatusNotModified { // else it is as it was
+			page.StatusCode, page.Reason = now.StatusCode, now.Reason
 		}
 		for _, name := range []string{"Content-Type", "Content-Encoding", "Transfer-Encoding", "Content-Length"} {
 			if v, ok := first.Header[name]; ok && (name != "Content-Type" || now.Header[name] == nil) {

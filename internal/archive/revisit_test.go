@@ -324,3 +324,21 @@ func TestEveryPayloadIsFoundWhereTheListSaysItIs(t *testing.T) {
 		}
 	}
 }
+
+func TestAPageThatWasNotModifiedIsReplayedAsItWas(t *testing.T) {
+	const url = "http://example.com/"
+	dir := t.TempDir()
+	w := newWriter(t, testOptions(dir))
+	page, again := exchange(url, 10), notModified(url)
+	again.Time = page.Time.Add(time.Hour)
+	write(t, w, page)
+	write(t, w, again)
+	w.Close()
+	got, err := replay(t, dir).Fetch(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.StatusCode != 200 || got.Reason != "OK" || string(got.Body) != string(page.Body) || !got.Revisit || !got.Time.Equal(again.Time) || got.Header.Get("ETag") == "" {
+		t.Errorf("%d %s, %q, %v, %v", got.StatusCode, got.Reason, got.Body, got.Time, got.Header)
+	}
+}
