@@ -36,8 +36,9 @@ Example:
 Exit status: 0 done, 1 failed, as when it is not there, 2 misuse, 3 disk full.
 `
 
-// maxBody is how much is decoded, in bytes.
-const maxBody = 1 << 30
+// maxBody is how much is decoded, in bytes, for which some four times as much memory
+// is taken.
+const maxBody = 128 << 20
 
 // cat prints records.
 type cat struct {

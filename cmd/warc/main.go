@@ -28,7 +28,7 @@
 // the one that -capture says, as fetch does. An argument of nothing but digits is
 // the offset of a record in the one FILE, as ls prints it. With -headers the header
 // of the response comes first, with -raw it is the block as it was archived, with
-// -record the whole record, unpacked. It is not decoded beyond 1 GiB. Cat looks
+// -record the whole record, unpacked. A body is not decoded beyond 128 MiB. Cat looks
 // addresses up in the indexes of the archives, which it writes beside them, or into
 // -cache, where there are none.
 //
