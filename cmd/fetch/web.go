@@ -358,21 +358,20 @@ func (f *fetcher) ask(req *http.Request, address string, m archive.Metadata) (_ 
 		limit = int64(f.maxBody)
 	}
 	req.Header.Set("Accept-Encoding", codings)
-	v := &visit{f: f, buffers: f.buffers.Get().(*buffers)}
-	tape := &v.buffers.tape
 	// Chunks are not counted when what they hold is: there is room for those of
 	// servers that do not send them for their own sake.
-	tape.Limit = limit + limit/16 + 64<<10
+	v := &visit{f: f, limit: limit + limit/16 + 64<<10}
 	defer func() {
 		if err != nil {
 			v.leave()
 		}
 	}()
 	ctx := req.Context()
-	resp, err := f.polite.RoundTrip(req.WithContext(web.Record(context.WithValue(ctx, visitKey{}, v), tape)))
+	resp, err := f.polite.RoundTrip(req.WithContext(context.WithValue(ctx, visitKey{}, v)))
 	if err != nil {
 		return nil, err
 	}
+	tape := &v.buffers.tape
 	a := &answerOf{response: http.Response{StatusCode: resp.StatusCode, Header: resp.Header}, leave: v.leave}
 	unchanged := resp.StatusCode == http.StatusNotModified && (req.Header.Get("If-None-Match") != "" || req.Header.Get("If-Modified-Since") != "")
 	media := archive.MediaType(resp.Header.Get("Content-Type"))
@@ -535,7 +534,8 @@ func cut(s string, n int) string {
 // until it has been written, so that answers that nobody takes hold up further requests.
 type visit struct {
 	f       *fetcher
-	buffers *buffers // nil: none
+	limit   int64    // of the tape
+	buffers *buffers // nil: none yet; thousands of hosts wait for their turn without
 	entered bool
 	large   int  // how many places of memory it has
 	debt    bool // it may have as many as it takes
@@ -629,12 +629,15 @@ func (f *fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 	if why := f.stranger(); why != nil && !isLoopback(req.URL.Hostname()) {
 		return nil, why
 	}
-	if err := ctx.Value(visitKey{}).(*visit).enter(ctx); err != nil {
+	v := ctx.Value(visitKey{}).(*visit)
+	if err := v.enter(ctx); err != nil {
 		return nil, err
 	}
+	v.buffers = f.buffers.Get().(*buffers)
+	v.buffers.tape.Limit = v.limit
 	polite.Begin(ctx)
 	req.Header.Set("User-Agent", f.userAgent())
-	return f.web.RoundTrip(req)
+	return f.web.RoundTrip(req.WithContext(web.Record(ctx, &v.buffers.tape)))
 }
 
 // isLoopback tells whether a host name can only be this machine.

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"spoor/internal/wire"
+)
+
+// everywhere resolves every name to loopback.
+type everywhere struct{}
+
+func (everywhere) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
+	return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+}
+
+func TestWhoWaitsForItsTurnHasNoBuffers(t *testing.T) {
+	const hosts = 100
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it empties pools
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var met sync.WaitGroup
+	met.Add(hosts)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			defer met.Done()
+		}
+		fmt.Fprint(w, strings.Repeat("#", 64<<10))
+	}))
+	defer server.Close()
+	at, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := parseFlags([]string{"-allow-private", "-contact", "a@b.example", "-delay", "1h", "-j", "1"}, t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.resolver = everywhere{}
+	f := newFetcher(o, nil, nil)
+	var made atomic.Int64
+	f.buffers.New = func() any {
+		made.Add(1)
+		return new(buffers)
+	}
+	var fetching sync.WaitGroup
+	for i := range hosts {
+		fetching.Go(func() {
+			rec := &wire.Record{URL: fmt.Sprintf("http://h%d.test:%s/", i, at.Port())}
+			leave, err := f.fetch(ctx, rec)
+			if err != nil || rec.Error != wire.ErrorBudget {
+				t.Errorf("%s: %q, %v", rec.URL, rec.Error, err)
+			}
+			leave()
+		})
+	}
+	met.Wait()
+	if n := made.Load(); n > hosts*3/4 {
+		t.Errorf("%d hosts, one of which is asked at a time, have %d buffers", hosts, n)
+	}
+	cancel()
+	fetching.Wait()
+}
