@@ -45,9 +45,9 @@
 // (truncated: length). A body that takes too long or breaks off stays as far as
 // it came (truncated: time, disconnect). Media types other than those of -mime
 // are not downloaded (error unsupported_type). Answers of more than 1 MiB share some
-// 64 MiB of memory while they come and wait for each other when it is used up, which
-// counts as time that they take. With the usual -j and -max-body a run stays below 300
-// MiB, whatever servers do; GOMEMLIMIT is heeded.
+// 64 MiB of memory while they come and wait for each other when it is used up; what got
+// none within -timeout is handed back (budget). With the usual -j and -max-body a run
+// stays below 300 MiB, whatever servers do; GOMEMLIMIT is heeded.
 //
 // An address with etag or last_modified, as an earlier answer had them in its headers,
 // is asked for only if it has changed: else its status_code is 304, without a body.

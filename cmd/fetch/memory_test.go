@@ -12,7 +12,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"spoor/internal/web"
 	"spoor/internal/wire"
 )
 
@@ -69,4 +72,27 @@ func TestWhoWaitsForItsTurnHasNoBuffers(t *testing.T) {
 	}
 	cancel()
 	fetching.Wait()
+}
+
+func TestAnAnswerForWhichThereIsNoMemoryInTimeIsNoFaultOfItsHost(t *testing.T) {
+	for after, want := range map[time.Duration]error{time.Second: nil, 3 * time.Second: errCrowded} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFetcher(&options{timeout: 2 * time.Second, workers: 1}, nil, nil)
+			for range cap(f.memory) {
+				f.memory <- struct{}{}
+			}
+			f.debt <- struct{}{}
+			go func() {
+				time.Sleep(after)
+				<-f.memory
+			}()
+			v := &visit{f: f, buffers: &buffers{tape: web.Tape{Start: time.Now()}}}
+			if _, err := drain(t.Context(), strings.NewReader(strings.Repeat("x", 3*largeBody/2)), 2*largeBody-1, v); err != want {
+				t.Errorf("memory after %v: %v, want %v", after, err, want)
+			}
+		})
+	}
+	if got := classify(t.Context(), fmt.Errorf("robots.txt: %w", errCrowded)); got != wire.ErrorBudget {
+		t.Errorf("the error is %s", got)
+	}
 }

@@ -19,9 +19,12 @@ import (
 	"spoor/internal/wire"
 )
 
-// errDeadline is a reason that the web gives no page; classify turns it, and those
-// of the rooms below, into the vocabulary of the record.
-var errDeadline = errors.New("the time of -deadline was up")
+// These are reasons that the web gives no page; classify turns them, and those of the
+// rooms below, into the vocabulary of the record.
+var (
+	errDeadline = errors.New("the time of -deadline was up")
+	errCrowded  = errors.New("other large answers left no memory for this one within -timeout")
+)
 
 // Reasons to ask only loopback.
 const (
@@ -69,7 +72,7 @@ func classify(ctx context.Context, err error) string {
 	if ctx.Err() != nil {
 		return wire.ErrorBudget // cancelled: whatever came of it, it was we who gave up
 	}
-	if _, ok := errors.AsType[*polite.HoldError](err); ok {
+	if _, ok := errors.AsType[*polite.HoldError](err); ok || is(errCrowded) {
 		return wire.ErrorBudget
 	}
 	if _, ok := errors.AsType[*polite.BlockedError](err); ok {

@@ -378,9 +378,12 @@ func (f *fetcher) ask(req *http.Request, address string, m archive.Metadata) (_ 
 	a.refused = page && !unchanged && polite.Redirect(resp) == "" && !f.takes(media)
 	truncated := ""
 	if !a.refused {
-		truncated = drain(ctx, resp.Body, limit, v)
+		truncated, err = drain(ctx, resp.Body, limit, v)
 	}
 	resp.Body.Close()
+	if err != nil {
+		return nil, err
+	}
 	a.took = time.Since(tape.Start)
 	if ctx.Err() != nil && truncated != "" {
 		return nil, context.Cause(ctx) // it was we who broke off
@@ -462,10 +465,9 @@ func (f *fetcher) decodeAll(v *visit, raw []byte, header http.Header, limit int6
 }
 
 // drain reads a body up to limit bytes; what was read is on the tape. It tells
-// why it did not come to the end.
-func drain(ctx context.Context, body io.Reader, limit int64, v *visit) (truncated string) {
+// why it did not come to the end. The error is that we had no memory for it in time.
+func drain(ctx context.Context, body io.Reader, limit int64, v *visit) (truncated string, err error) {
 	var n int64
-	var err error
 	for err == nil && n <= limit {
 		step := min(limit+1-n, largeBody)
 		if err = v.grow(ctx, n+step); err == nil {
@@ -474,14 +476,16 @@ func drain(ctx context.Context, body io.Reader, limit int64, v *visit) (truncate
 		}
 	}
 	switch {
+	case errors.Is(err, errCrowded):
+		return "", err
 	case n > limit, errors.Is(err, web.ErrTapeFull):
-		return "length"
+		return "length", nil
 	case errors.Is(err, io.EOF):
-		return ""
+		return "", nil
 	case classify(ctx, err) == wire.ErrorTimeout:
-		return "time"
+		return "time", nil
 	}
-	return "disconnect"
+	return "disconnect", nil
 }
 
 // robotsTransport asks for robots.txt as pages are asked for, and archives it.
@@ -569,7 +573,8 @@ func (v *visit) enter(ctx context.Context) error {
 	}
 }
 
-// grow waits until there is memory to receive n bytes.
+// grow waits until there is memory to receive n bytes. If that took all the time that
+// the answer may take, neither the answer nor the host is to blame.
 func (v *visit) grow(ctx context.Context, n int64) error {
 	for n > largeBody*int64(1+v.large) && !v.debt {
 		select {
@@ -585,6 +590,9 @@ func (v *visit) grow(ctx context.Context, n int64) error {
 			v.debt = true
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		}
+		if time.Since(v.buffers.tape.Start) >= v.f.timeout {
+			return errCrowded
 		}
 	}
 	return nil
