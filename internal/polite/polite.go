@@ -51,9 +51,22 @@ type HoldError struct {
 	Until time.Time
 }
 
+// Error names the time in whole seconds, rounded up: asked then, the host is not held.
 func (e *HoldError) Error() string {
-	return fmt.Sprintf("%s is not to be asked before %s", e.Host, e.Until.UTC().Format(time.RFC3339))
+	until := e.Until.Add(time.Second - 1).UTC().Truncate(time.Second)
+	return fmt.Sprintf("%s is not to be asked before %s", e.Host, until.Format(time.RFC3339))
 }
+
+// A BlamelessError is how a Base says that it failed for a reason that is no fault of
+// the host, which is not held for it then. Unless the host may have been asked there
+// is no pause either, as there is none after a [BlockedError].
+type BlamelessError struct {
+	Err   error
+	Asked bool // the host may have been
+}
+
+func (e *BlamelessError) Error() string { return e.Err.Error() }
+func (e *BlamelessError) Unwrap() error { return e.Err }
 
 // A Transport asks a host one thing at a time and waits in between. The pause
 // begins when the body of a response is closed, which the caller must do, and
@@ -69,7 +82,8 @@ func (e *HoldError) Error() string {
 // ask for more with Retry-After. A host that is held is not waited for: the
 // request fails with a [HoldError], so that one host cannot hold up the others.
 // Half an hour without failure after the end of the last hold wipes the slate
-// clean.
+// clean. What the host is not to blame for ([BlockedError], [BlamelessError]) is no
+// failure.
 //
 // A host is what stands in the request's URL, which [NewRequest] makes the name
 // in lower case, with the port if it is not the default one. A dot at the end of
@@ -261,7 +275,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	v := &visit{ctx: ctx, t: t, name: name, h: h, begun: time.Now()}
 	resp, err := t.Base.RoundTrip(req.WithContext(context.WithValue(ctx, visitKey{}, v)))
 	if err != nil {
-		v.failed = t.blames(ctx, err)
+		v.failed, v.unasked = t.blames(ctx, err), unasked(err)
 		t.finish(v)
 		return nil, err
 	}
@@ -307,20 +321,29 @@ func (t *Transport) wait(ctx context.Context, name string, h *host) error {
 }
 
 // blames reports whether err is the host's fault, and neither the caller's, who
-// lost patience, nor the guard's.
+// lost patience, nor that of what is between us and the host.
 func (t *Transport) blames(ctx context.Context, err error) bool {
+	_, blameless := errors.AsType[*BlamelessError](err)
+	return ctx.Err() == nil && !blameless && !unasked(err)
+}
+
+// unasked reports whether err says that the host was not asked.
+func unasked(err error) bool {
 	_, blocked := errors.AsType[*BlockedError](err)
-	return ctx.Err() == nil && !blocked
+	blameless, ok := errors.AsType[*BlamelessError](err)
+	return blocked || ok && !blameless.Asked
 }
 
 // finish reckons when the host may be asked again and passes the turn on.
 func (t *Transport) finish(v *visit) {
 	now, h := time.Now(), v.h
 	t.mu.Lock()
-	pause := max(t.Delay, min(max(h.crawl, t.slow(now.Sub(v.begun))), t.maxDelay()))
-	h.ended, h.next = now, now.Add(pause)
-	if next := v.begun.Add(interval(t.HostRate)); next.After(h.next) {
-		h.next = next
+	if !v.unasked {
+		pause := max(t.Delay, min(max(h.crawl, t.slow(now.Sub(v.begun))), t.maxDelay()))
+		h.ended, h.next = now, now.Add(pause)
+		if next := v.begun.Add(interval(t.HostRate)); next.After(h.next) {
+			h.next = next
+		}
 	}
 	if v.failed {
 		if h.failures > 0 && now.Sub(h.until) > Forgiveness {
@@ -354,14 +377,15 @@ func (t *Transport) backoff(name string, n int) time.Duration {
 // the visit.
 type visit struct {
 	io.ReadCloser
-	ctx    context.Context // of the request: tells whose fault an error is
-	t      *Transport
-	name   string
-	h      *host
-	begun  time.Time // guarded by the mutex of t
-	failed bool
-	retry  time.Time // before which the host does not want to be asked
-	ends   sync.Once
+	ctx     context.Context // of the request: tells whose fault an error is
+	t       *Transport
+	name    string
+	h       *host
+	begun   time.Time // guarded by the mutex of t
+	failed  bool
+	unasked bool
+	retry   time.Time // before which the host does not want to be asked
+	ends    sync.Once
 }
 
 type visitKey struct{}

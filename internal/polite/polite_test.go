@@ -375,6 +375,44 @@ func TestAConnectionThatBreaksInTheBodyIsAFailureAndARefusedAddressIsNone(t *tes
 	})
 }
 
+func TestAHostThatIsNotToBlameIsNotHeldAndRestsOnlyIfItMayHaveBeenAsked(t *testing.T) {
+	reason := errors.New("a reason")
+	for name, c := range map[string]struct {
+		err   error
+		pause time.Duration
+	}{
+		"refused by the guard":     {fmt.Errorf("dial: %w", &BlockedError{"10.0.0.1:80"}), 0},
+		"blameless, and not asked": {fmt.Errorf("dial: %w", &BlamelessError{reason, false}), 0},
+		"blameless, perhaps asked": {fmt.Errorf("dial: %w", &BlamelessError{reason, true}), DefaultDelay},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &web{answer: func(*url.URL) (*http.Response, error) { return nil, c.err }}
+			tr := &Transport{Base: w, Delay: DefaultDelay, HostRate: 1}
+			begun := time.Now()
+			for range 11 {
+				if _, err := get(t.Context(), tr, "http://a.test/"); !errors.Is(err, c.err) {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			if took := time.Since(begun); took != 10*c.pause {
+				t.Errorf("%s: 11 times took %v", name, took)
+			}
+			if h := tr.hosts["a.test"]; h.failures != 0 || !h.until.IsZero() || h.next.After(time.Now()) != (c.pause > 0) {
+				t.Errorf("%s: %+v is remembered", name, h)
+			}
+		})
+	}
+}
+
+func TestAHoldIsToldInWholeSecondsAndNotTooShort(t *testing.T) {
+	for nanoseconds, want := range map[int]string{0: "12:00:00Z", 1: "12:00:01Z", 400_000_000: "12:00:01Z", 999_999_999: "12:00:01Z"} {
+		err := &HoldError{"a.test", time.Date(2025, 1, 2, 13, 0, 0, nanoseconds, time.FixedZone("", 3600))}
+		if got := err.Error(); got != "a.test is not to be asked before 2025-01-02T"+want {
+			t.Errorf("%d: %s", nanoseconds, got)
+		}
+	}
+}
+
 type errReader struct{ err error }
 
 func (r errReader) Read([]byte) (int, error) { return 0, r.err }

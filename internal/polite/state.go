@@ -35,6 +35,10 @@ const (
 	formatVersion = 1
 )
 
+// maxFailures bounds how many failures in a row are believed: far fewer make the
+// longest hold.
+const maxFailures = 1 << 10
+
 // maxLine is the longest line: a robots.txt of which every byte is escaped, and
 // what stands around it.
 const maxLine = 6*(robots.MaxSize+1) + 1<<16
@@ -203,7 +207,7 @@ func (t *Transport) remember(lines []hostLine, now time.Time) {
 			turn:     make(chan struct{}, 1),
 			next:     earlier(l.Next, now.Add(max(t.maxDelay(), interval(t.HostRate)))),
 			crawl:    time.Duration(max(0, min(l.Crawl, RobotsTTL.Seconds())) * float64(time.Second)),
-			failures: max(0, l.Failures),
+			failures: max(0, min(l.Failures, maxFailures)),
 			failed:   earlier(l.Failed, now),
 			until:    earlier(l.Until, now.Add(MaxRetryAfter)),
 		}

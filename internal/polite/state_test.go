@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"strings"
@@ -257,6 +258,24 @@ func TestAStateOfTheFarFutureSilencesNobodyForLong(t *testing.T) {
 			if got := time.Until(l.entries[origin].expires); got != want {
 				t.Errorf("%s is remembered for %v", origin, got)
 			}
+		}
+	})
+}
+
+func TestAForgedNumberOfFailuresMakesTheLongestHoldAndNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &web{answer: func(*url.URL) (*http.Response, error) { return nil, errors.New("refused") }}
+		l := live(t, w, left{hosts: []byte(head(hostsFormat, 1) + fmt.Sprintf(
+			`{"host":"a.test","next":"2000-01-01T00:00:00Z","held_until":%q,"failures":%d}`+"\n", time.Now().UTC().Format(time.RFC3339), math.MaxInt))})
+		for range 3 {
+			if _, err := l.ask(t, "http://a.test/"); err == nil || isHeld(err) {
+				t.Fatal(err)
+			}
+			held := time.Until(l.HeldUntil("a.test"))
+			if ratio := float64(held) / float64(MaxBackoff); ratio < 1-Jitter || ratio > 1+Jitter {
+				t.Errorf("held for %v", held)
+			}
+			time.Sleep(held)
 		}
 	})
 }
