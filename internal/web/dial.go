@@ -77,10 +77,14 @@ func limited(ctx context.Context, phase Phase, limit time.Duration, f func(conte
 	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
 		<-ctx.Done() // the network, which has the same deadline, was the first to see it
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	cause := context.Cause(ctx)
+	if p, ok := errors.AsType[*ProxyError](err); ok && p.Down {
+		return &ProxyError{cause, true} // it was the proxy that took so long
+	}
+	return cause
 }
 
 // reach connects to a server, or to the proxy that will speak with it. The address is
@@ -113,7 +117,7 @@ func (t *Transport) reach(ctx context.Context, scheme, name, port string) (net.C
 	}
 	if err := askConnect(ctx, c, target, authorization(t.Proxy)); err != nil {
 		c.Close()
-		return nil, netip.Addr{}, &ProxyError{err}
+		return nil, netip.Addr{}, proxyError(err)
 	}
 	return c, netip.Addr{}, nil
 }
@@ -270,7 +274,7 @@ func (t *Transport) dialProxy(ctx context.Context) (net.Conn, error) {
 	}
 	c, _, err := t.connectTo(ctx, t.Proxy.Hostname(), port, nil, t.network)
 	if err != nil {
-		return nil, &ProxyError{err}
+		return nil, &ProxyError{err, true}
 	}
 	if t.Proxy.Scheme != "https" {
 		return c, nil
@@ -280,7 +284,7 @@ func (t *Transport) dialProxy(ctx context.Context) (net.Conn, error) {
 	secure := tls.Client(c, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		c.Close()
-		return nil, &ProxyError{err}
+		return nil, &ProxyError{err, true}
 	}
 	return secure, nil
 }
@@ -294,13 +298,26 @@ func (t *Transport) socks(ctx context.Context, target string) (net.Conn, error) 
 	}
 	d, err := proxy.SOCKS5("tcp", t.Proxy.Host, login, forward{t})
 	if err != nil {
-		return nil, &ProxyError{err}
+		return nil, proxyError(err)
 	}
 	c, err := d.(proxy.ContextDialer).DialContext(ctx, "tcp", target)
-	if _, ok := errors.AsType[*ProxyError](err); err != nil && !ok {
-		err = &ProxyError{err}
+	if err != nil {
+		// What it says of a login is told by words only (RFC 1929).
+		op, ok := errors.AsType[*net.OpError](err)
+		if ok && strings.Contains(op.Err.Error(), "authentication") {
+			return nil, &ProxyError{err, true}
+		}
+		return nil, proxyError(err)
 	}
-	return c, err
+	return c, nil
+}
+
+// proxyError is err as that of the proxy, which it may be already.
+func proxyError(err error) error {
+	if p, ok := errors.AsType[*ProxyError](err); ok {
+		return p
+	}
+	return &ProxyError{Err: err}
 }
 
 // forward connects to the proxy for package proxy, whatever it asks for.
@@ -330,7 +347,7 @@ func askConnect(ctx context.Context, c net.Conn, target, login string) error {
 		case err != nil:
 			return err
 		case resp.StatusCode == http.StatusProxyAuthRequired:
-			return errProxyLogin
+			return &ProxyError{errProxyLogin, true}
 		case resp.StatusCode >= 300:
 			return fmt.Errorf("it answers CONNECT %s with status %d", target, resp.StatusCode)
 		case resp.StatusCode >= 200 && br.Buffered() > 0:

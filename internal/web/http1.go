@@ -50,7 +50,7 @@ func (c *conn) ask1(x *exchange, req *http.Request) (resp *http.Response, silent
 		case resp.StatusCode == http.StatusSwitchingProtocols:
 			return fail(errSwitched)
 		case c.proxied && resp.StatusCode == http.StatusProxyAuthRequired:
-			return fail(&ProxyError{errProxyLogin})
+			return fail(&ProxyError{errProxyLogin, true})
 		}
 		if resp.StatusCode >= 200 {
 			break // interim answers have no body, and are not what was asked for

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // A relay is a proxy of any kind on loopback. It leads every name to the servers of the
@@ -242,21 +243,35 @@ func TestProxies(t *testing.T) {
 				}
 				if kind != "socks5" && !(kind == "http" && scheme == "http") {
 					_, _, err := ask(t, w, scheme+"://refused.test/", new(Tape))
-					if _, ok := errors.AsType[*ProxyError](err); !ok {
+					if p, ok := errors.AsType[*ProxyError](err); !ok || p.Down {
 						t.Errorf("what it does not reach: %v", err)
 					}
 				}
 				stranger := &Transport{Proxy: mustURL(t, kind+"://you:nothing@"+r.Addr().String()), Resolver: w.Resolver}
 				_, _, err := ask(t, stranger, scheme+"://example.com/", new(Tape))
-				if _, ok := errors.AsType[*ProxyError](err); !ok || strings.Contains(err.Error(), "nothing") {
+				if p, ok := errors.AsType[*ProxyError](err); !ok || !p.Down || strings.Contains(err.Error(), "nothing") {
 					t.Errorf("with another password: %v", err)
 				}
-				nobody := &Transport{Proxy: mustURL(t, kind+"://proxy.test:1"), Resolver: w.Resolver, connect: func(context.Context, netip.AddrPort) (net.Conn, error) {
+				nobody := &Transport{Proxy: mustURL(t, kind+"://192.0.2.9:1"), Resolver: w.Resolver, connect: func(context.Context, netip.AddrPort) (net.Conn, error) {
 					return nil, errors.New("refused")
 				}}
 				_, _, err = ask(t, nobody, scheme+"://example.com/", new(Tape))
-				if _, ok := errors.AsType[*ProxyError](err); !ok {
+				if p, ok := errors.AsType[*ProxyError](err); !ok || !p.Down {
 					t.Errorf("without a proxy: %v", err)
+				}
+				nameless := &Transport{Proxy: mustURL(t, kind+"://nowhere.test:1"), Resolver: w.Resolver}
+				_, _, err = ask(t, nameless, scheme+"://example.com/", new(Tape))
+				if p, ok := errors.AsType[*ProxyError](err); !ok || !p.Down {
+					t.Errorf("a proxy without an address: %v", err)
+				}
+				mute := &Transport{Proxy: nobody.Proxy, Resolver: w.Resolver, ConnectTimeout: time.Millisecond, connect: func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}}
+				_, _, err = ask(t, mute, scheme+"://example.com/", new(Tape))
+				late, ok := errors.AsType[*TimeoutError](err)
+				if p, isProxy := errors.AsType[*ProxyError](err); !isProxy || !p.Down || !ok || late.Phase != Connect {
+					t.Errorf("a proxy that does not answer: %v", err)
 				}
 			})
 		}
@@ -306,7 +321,7 @@ func TestAProxyThatSpeaksTLS(t *testing.T) {
 		// That servers may be strangers does not make one of the proxy.
 		w = &Transport{Insecure: true, Proxy: w.Proxy}
 		_, _, err := ask(t, w, scheme+"://example.com/", tape)
-		if _, ok := errors.AsType[*ProxyError](err); !ok {
+		if p, ok := errors.AsType[*ProxyError](err); !ok || !p.Down {
 			t.Errorf("%s: a proxy that is a stranger: %v", scheme, err)
 		}
 	}
@@ -329,7 +344,7 @@ func TestWhatAProxySays(t *testing.T) {
 		})
 		w.Proxy = mustURL(t, "http://192.0.2.9:3128")
 		_, _, err := ask(t, w, "https://example.com/", new(Tape))
-		if _, ok := errors.AsType[*ProxyError](err); !ok || !strings.Contains(err.Error(), c.want) {
+		if p, ok := errors.AsType[*ProxyError](err); !ok || p.Down != (name == "a password") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -132,7 +132,10 @@ func (e *TLSError) Error() string { return e.Err.Error() }
 func (e *TLSError) Unwrap() error { return e.Err }
 
 // A ProxyError is a proxy that could not be reached, or would not reach the server.
-type ProxyError struct{ Err error }
+type ProxyError struct {
+	Err  error
+	Down bool // no server can be asked: it could not be reached, or does not know us
+}
 
 func (e *ProxyError) Error() string { return "the proxy: " + e.Err.Error() }
 func (e *ProxyError) Unwrap() error { return e.Err }
