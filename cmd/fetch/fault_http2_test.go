@@ -209,8 +209,8 @@ func http2Faults(certs certificates) []*fault {
 		})), want: refused},
 		{name: "endless SETTINGS", server: frames(certs, again(func(s *stream) error { return s.WriteSettings() })), timeout: time.Second, want: pieces},
 		{name: "endless PING", server: frames(certs, again(func(s *stream) error { return s.WritePing(false, [8]byte{}) })), timeout: time.Second, want: pieces},
-		{name: "endless empty DATA", server: frames(certs, heads(answer2), again(func(s *stream) error { return s.WriteData(s.id, false, nil) })), timeout: time.Second, want: []string{"200, truncated time", "200, truncated disconnect"}},
-		{name: "endless padding", server: frames(certs, heads(answer2), again(func(s *stream) error { return s.WriteDataPadded(s.id, false, nil, make([]byte, 255)) })), timeout: time.Second, want: []string{"200, truncated time", "200, truncated disconnect"}},
+		{name: "endless empty DATA", server: frames(certs, heads(answer2), again(func(s *stream) error { return s.WriteData(s.id, false, nil) })), hosts: 32, timeout: time.Second, want: []string{"200, truncated time", "200, truncated disconnect"}},
+		{name: "endless padding", server: frames(certs, heads(answer2), again(func(s *stream) error { return s.WriteDataPadded(s.id, false, nil, make([]byte, 255)) })), hosts: 32, timeout: time.Second, want: []string{"200, truncated time", "200, truncated disconnect"}},
 		{name: "more than the window", server: frames(certs, heads(answer2), again(func(s *stream) error { return s.WriteData(s.id, false, frame) })), want: []string{"200, truncated disconnect", "200, truncated length", "http"}},
 		{name: "window too large", server: frames(certs, func(s *stream) { s.WriteWindowUpdate(0, 1<<31-1) }, hang2), want: pieces},
 		{name: "unasked PUSH_PROMISE", server: frames(certs, func(s *stream) {

@@ -28,7 +28,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// What a fault may cost a run of 32 workers whose addresses all have it.
+// What a fault may cost a run of 64 workers whose addresses all have it.
 const (
 	maxMemory = 300 << 20        // resident, of the process at its peak
 	slack     = 30 * time.Second // beyond what its flags allow, on a busy machine
@@ -41,7 +41,7 @@ type fault struct {
 	server  *server
 	scheme  string        // "http" if empty
 	paths   []string      // {"/page"} if empty
-	hosts   int           // how many have the fault at once, 32 if 0
+	hosts   int           // how many have the fault at once, 64 if 0
 	flags   []string      // PORT is the server's
 	timeout time.Duration // -timeout, 30s if 0
 	waits   int           // how many requests may last that long, one after the other
@@ -125,7 +125,7 @@ func faults(certs certificates) []*fault {
 			}
 			say(html, "\r\n", long)(p)
 			trickle(".", 100*time.Millisecond)(p)
-		}), timeout: 2 * time.Second, want: []string{"200", "200, truncated time"}, check: spared},
+		}), hosts: 32, timeout: 2 * time.Second, want: []string{"200", "200, truncated time"}, check: spared},
 		{name: "answers nobody asked for", server: &server{persist: true, answers: map[string][]step{"": {func(p *peer) {
 			keptAlive(p.request.URL.Path)(p)
 			keptAlive("forged")(p)
@@ -274,7 +274,7 @@ func faults(certs certificates) []*fault {
 	list = append(list, sitemapFaults()...)
 	for _, f := range list {
 		f.scheme = cmp.Or(f.scheme, "http")
-		f.hosts = cmp.Or(f.hosts, 32)
+		f.hosts = cmp.Or(f.hosts, 64)
 		f.timeout = cmp.Or(f.timeout, 30*time.Second)
 		f.waits = cmp.Or(f.waits, 2) // robots.txt and the page
 		if f.paths == nil {

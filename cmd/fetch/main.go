@@ -44,7 +44,7 @@
 // own; error_detail of redirect_loop names the loop. Bodies are taken off gzip, deflate, br and zstd, and cut at -max-body
 // (truncated: length). A body that takes too long or breaks off stays as far as
 // it came (truncated: time, disconnect). Media types other than those of -mime
-// are not downloaded (error unsupported_type). Answers of more than 1 MiB share some
+// are not downloaded (error unsupported_type). Answers of more than 256 KiB share some
 // 64 MiB of memory while they come and wait for each other when it is used up; what got
 // none within -timeout is handed back (budget). With the usual -j and -max-body a run
 // stays below 300 MiB, whatever servers do; GOMEMLIMIT is heeded.
@@ -304,7 +304,7 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	o := &options{maxBody: archive.DefaultBody, warcSize: archive.DefaultMaxSize}
 	fs := filter.Flags("fetch", manual, stderr)
 	o.stream.CommonFlags(fs)
-	fs.IntVar(&o.workers, "j", 0, "ask for `n` pages at a time (default 32 live, one for each processor from an archive)")
+	fs.IntVar(&o.workers, "j", 0, "ask for `n` pages at a time (default 64 live, one for each processor from an archive)")
 	fs.Var(&o.archives, "archive", "answer from this `file` (WARC, ARC, WACZ), pattern or directory instead of the web, with -all - is stdin; may be repeated")
 	fs.Func("capture", "with -archive: `which` of several captures answers: newest (default), first, or the nearest to a date (2024, 20240131, 2024-01-31T12:00:00Z)", func(s string) (err error) {
 		o.capture, err = archive.ParsePick(s)
@@ -425,7 +425,7 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	case replayed:
 		o.workers = runtime.GOMAXPROCS(0)
 	default:
-		o.workers = 32
+		o.workers = 64
 	}
 	o.stream.Workers = o.workers
 	return o, nil

@@ -87,7 +87,7 @@ func TestAnAnswerForWhichThereIsNoMemoryInTimeIsNoFaultOfItsHost(t *testing.T) {
 				<-f.memory
 			}()
 			v := &visit{f: f, buffers: &buffers{tape: web.Tape{Start: time.Now()}}}
-			if _, err := drain(t.Context(), strings.NewReader(strings.Repeat("x", 3*largeBody/2)), 2*largeBody-1, v); err != want {
+			if _, err := drain(t.Context(), strings.NewReader(strings.Repeat("x", 3*freeBody/2)), 2*freeBody-1, v); err != want {
 				t.Errorf("memory after %v: %v, want %v", after, err, want)
 			}
 		})

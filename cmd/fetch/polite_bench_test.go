@@ -23,7 +23,7 @@ func BenchmarkPoliteCrawl(b *testing.B) {
 	for _, c := range []struct {
 		latency time.Duration // of an answer
 		workers int
-	}{{0, 32}, {0, 8}, {100 * time.Millisecond, 32}, {100 * time.Millisecond, 128}} {
+	}{{0, 64}, {0, 8}, {100 * time.Millisecond, 32}, {100 * time.Millisecond, 64}} {
 		b.Run(fmt.Sprintf("latency=%v/j=%d", c.latency, c.workers), func(b *testing.B) {
 			var took, busy time.Duration
 			n := 0

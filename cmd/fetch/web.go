@@ -48,7 +48,7 @@ type fetcher struct {
 	buffers  *sync.Pool      // of *buffers
 	decoders chan *archive.Decoder
 	places   chan struct{} // of -j
-	memory   chan struct{} // of answers that are being received, a place for each largeBody
+	memory   chan struct{} // of answers that are being received, a place for each freeBody
 	debt     chan struct{} // one of them may take more than there is
 	heavy    chan struct{} // places of large answers that have been received
 
@@ -65,13 +65,14 @@ func (f *fetcher) anyType() *fetcher {
 }
 
 // What answers take in memory is bounded, whatever servers do. Those that are longer
-// than largeBody share what maxReceived times as much is while they are received;
+// than freeBody share what maxReceived times as much is while they are received;
 // one can always go on, on debt, so that all end. What comes of them then, by decoding
 // and encoding, is several times as much, but takes no longer than we do: it is done
 // for maxHeavy of them at a time, or one where -max-body lets them be larger.
 const (
-	largeBody   = 1 << 20 // bytes
-	maxReceived = 64
+	largeBody   = 1 << 20   // bytes, decoded
+	freeBody    = 256 << 10 // bytes, received
+	maxReceived = 256
 	maxHeavy    = 2
 )
 
@@ -97,7 +98,7 @@ func newFetcher(o *options, archives *archive.Replay, warc *archive.Writer) *fet
 		Resolver: &web.Cache{Resolver: o.resolver}, Guard: o.guard, Proxy: o.proxy,
 		TLS: o.tls, Insecure: o.insecure, HTTP1: o.http1,
 		ConnectTimeout: o.connectTimeout, HeaderTimeout: o.headerTimeout, Timeout: o.timeout,
-		MaxIdle: 4 * o.workers, MaxIdlePerHost: perHost,
+		MaxIdle: max(4*o.workers, 1024), MaxIdlePerHost: perHost,
 	}
 	f.polite = &polite.Transport{
 		Base: f, Delay: o.delay, MaxDelay: max(o.maxDelay, 1), Slowness: o.slowness,
@@ -446,6 +447,7 @@ func (f *fetcher) decode(ctx context.Context, v *visit, raw []byte, header http.
 			return body, torn, tooLarge, nil
 		}
 	}
+	v.buffers.plain = nil // it may be long until it is our turn
 	if err := v.weigh(ctx); err != nil {
 		return nil, "", nil, err
 	}
@@ -469,7 +471,7 @@ func (f *fetcher) decodeAll(v *visit, raw []byte, header http.Header, limit int6
 func drain(ctx context.Context, body io.Reader, limit int64, v *visit) (truncated string, err error) {
 	var n int64
 	for err == nil && n <= limit {
-		step := min(limit+1-n, largeBody)
+		step := min(limit+1-n, freeBody)
 		if err = v.grow(ctx, n+step); err == nil {
 			step, err = io.CopyN(io.Discard, body, step)
 			n += step
@@ -576,7 +578,7 @@ func (v *visit) enter(ctx context.Context) error {
 // grow waits until there is memory to receive n bytes. If that took all the time that
 // the answer may take, neither the answer nor the host is to blame.
 func (v *visit) grow(ctx context.Context, n int64) error {
-	for n > largeBody*int64(1+v.large) && !v.debt {
+	for n > freeBody*int64(1+v.large) && !v.debt {
 		select {
 		case v.f.memory <- struct{}{}:
 			v.large++
