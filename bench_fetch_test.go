@@ -28,10 +28,10 @@ const livePages = 1000
 
 // BenchmarkLiveFetch gets the same pages from the same server on loopback by our
 // fetch, by the programs of others, and by a bare loop over net/http, each a
-// process of its own. The pages are those of the shared data's modern web, or of
-// the documentation of the Go tree, each made unlike all others, so that no
-// archive leaves one out, and are served as they are or in gzip. wget writes WARC,
-// which wget2 cannot; it writes files.
+// process of its own, 32 at a time but for wget. The pages are those of the shared
+// data's modern web, or of the documentation of the Go tree, each made unlike all
+// others, so that no archive leaves one out, and are served as they are or in gzip.
+// wget writes WARC, which wget2 cannot; it writes files.
 //
 // KiB/page is what is served on average, pages/s by the wall, cpu-s/1000 the
 // processor time, of user and system, that a thousand pages cost the client.
@@ -45,8 +45,8 @@ func BenchmarkLiveFetch(b *testing.B) {
 		name    string
 		command []string
 	}{
-		{"fetch+warc", []string{fetch, "-allow-private", "-delay", "0s", "-warc", "crawl", "addresses"}},
-		{"fetch", []string{fetch, "-allow-private", "-delay", "0s", "addresses"}},
+		{"fetch+warc", []string{fetch, "-j", "32", "-allow-private", "-delay", "0s", "-warc", "crawl", "addresses"}},
+		{"fetch", []string{fetch, "-j", "32", "-allow-private", "-delay", "0s", "addresses"}},
 		{"wget+warc", []string{"wget", "-q", "-O", os.DevNull, "--warc-file=crawl", "-i", "addresses"}},
 		{"wget2", []string{"wget2", "-q", "--max-threads=32", "-i", "addresses"}},
 		{"nethttp", []string{"httploop", "addresses"}},
