@@ -105,7 +105,7 @@ func live(o *options) (err error) {
 		c.sites = web.sitemaps()
 		c.sites.loadState(o.state, log, time.Now())
 	}
-	err = errors.Join(c.run(ctx, o, out), web.saveState(time.Now()))
+	err = errors.Join(hintProxy(c.run(ctx, o, out)), web.saveState(time.Now()))
 	if o.sitemaps {
 		err = errors.Join(err, c.sites.saveState(o.state, time.Now()))
 	}
@@ -113,8 +113,9 @@ func live(o *options) (err error) {
 	if sig, ok := errors.AsType[interrupted](context.Cause(ctx)); ok && err == nil {
 		return filter.Exit(sig.status, sig)
 	}
-	if n := web.strangers.Load(); err == nil && n > 0 && n == tally.Out {
-		return o.misuse()
+	strangers, guarded := web.strangers.Load(), web.guarded.Load()
+	if n := strangers + guarded; err == nil && n > 0 && n == tally.Out && !web.asked.Load() {
+		return o.misuse(strangers > 0, guarded > 0)
 	}
 	return err
 }
@@ -168,11 +169,11 @@ func signals() (context.Context, func()) {
 		select {
 		case sig := <-ch:
 			signal.Stop(ch)
-			status := filter.StatusInterrupted
 			if sig == syscall.SIGTERM {
-				status = filter.StatusTerminated
+				cancel(interrupted{"terminated", filter.StatusTerminated})
+			} else {
+				cancel(interrupted{"interrupted", filter.StatusInterrupted})
 			}
-			cancel(interrupted{sig.String(), status})
 		case <-ctx.Done():
 			signal.Stop(ch)
 		}

@@ -38,7 +38,8 @@
 // redirect led there, unless -allow-private is given. And who asks strangers says
 // who they are, and takes their time: without -contact, or with -delay 0s, nobody
 // outside loopback is asked. Each address that is refused costs its record only
-// (blocked_address), and the closing line counts them (strangers).
+// (blocked_address), and the closing line counts them (strangers). Nobody was asked
+// then, so no host rests for it. If all addresses are refused that is misuse.
 //
 // Up to ten redirects are followed, each of them checked like an address of its
 // own; error_detail of redirect_loop names the loop. Bodies are taken off gzip, deflate, br and zstd, and cut at -max-body
@@ -70,7 +71,10 @@
 // refused as without a proxy. The other three resolve names themselves: then those
 // addresses only are refused that stand in the URL, and localhost; that no other name
 // leads into a private network is for the proxy to see to. The ip of a record is that
-// of the server, and missing if only the proxy knows it.
+// of the server, and missing if only the proxy knows it. What the proxy does not reach
+// is the error connect, and its host not blamed; a proxy that itself cannot be reached,
+// or wants another password, ends the run, and what was not done is handed back
+// (budget).
 //
 // # WARC
 //
@@ -144,11 +148,11 @@
 //
 // # Exit status
 //
-// 0 done, whatever became of the single pages; 1 failed, as when an archive does
-// not exist; 2 misuse, which includes that nobody was asked for want of -contact;
-// 3 disk full; 130 and 143 interrupted: what was not done has been handed back
-// with the error "budget" and the WARC file is closed. A second signal ends the
-// command at once.
+// 0 done, whatever became of the single pages; 1 failed, as when an archive does not
+// exist or the proxy is not there; 2 misuse, which includes that nobody was asked for
+// want of -contact or -allow-private; 3 disk full; 130 and 143 interrupted: what was
+// not done has been handed back with the error "budget" and the WARC file is closed. A
+// second signal ends the command at once.
 //
 // # Limitations
 //
@@ -193,7 +197,8 @@ Live, it obeys robots.txt, asks a host one thing at a time with a pause between,
 leaves alone a host that failed, follows up to ten redirects, refuses addresses
 that are not public, and gives records in the order in which they are done.
 Addresses that are not public, loopback too, need -allow-private; all but loopback
-need -contact and a -delay. What lacks them costs its record (blocked_address).
+need -contact and a -delay. What lacks them costs its record (blocked_address); if
+all do it is misuse.
 With -warc it keeps what it received, with -state DIR, for the next run, until when
 hosts rest and what robots.txt says. An address with etag or last_modified may be
 answered by 304, without a body. HTTP/2 is spoken where a server offers it.

@@ -323,10 +323,13 @@ func TestABombIsNoPage(t *testing.T) {
 func TestPrivateAddressesAreRefused(t *testing.T) {
 	s := newSite()
 	defer s.CloseClientConnections()
-	recs, _ := fetch(t, s.URL+"/page\n"+strings.Replace(s.URL, "127.0.0.1", "localhost", 1)+"/page\n", "-delay", "0s")
-	for u, r := range recs {
+	recs, _, err := fetchAll(t, s.URL+"/page\n"+strings.Replace(s.URL, "127.0.0.1", "localhost", 1)+"/page\n", "-delay", "0s")
+	if status := filter.Status("fetch", io.Discard, err); status != filter.StatusMisuse {
+		t.Errorf("status %d, %v", status, err)
+	}
+	for _, r := range recs {
 		if r.Error != "blocked_address" {
-			t.Errorf("%s: %+v", u, r)
+			t.Errorf("%s: %+v", r.URL, r)
 		}
 	}
 	if n := len(s.requests()); n != 0 {
@@ -367,7 +370,7 @@ func TestAHostThatFailsIsLeftAloneAndItsAddressesHandedBack(t *testing.T) {
 	if d := time.Until(held); err != nil || d < 50*time.Second || d > 70*time.Second {
 		t.Errorf("held until %q", r.NotBefore)
 	}
-	if b := recs[s.URL+"/page"]; b.Error != "budget" || b.NotBefore != r.NotBefore {
+	if b := recs[s.URL+"/page"]; b.Error != "budget" || b.NotBefore != r.NotBefore || !strings.HasSuffix(b.ErrorDetail, "not to be asked before "+b.NotBefore) {
 		t.Errorf("the next address: %+v", b)
 	}
 	for _, u := range []string{other.URL + "/page", other.URL + "/x"} {

@@ -12,7 +12,8 @@ import (
 )
 
 func TestASignalHasItsStatus(t *testing.T) {
-	for sig, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
+	for sig, how := range map[syscall.Signal]string{syscall.SIGINT: "interrupted", syscall.SIGTERM: "terminated"} {
+		want := 128 + int(sig)
 		s := newSite()
 		go func() {
 			<-s.asked
@@ -23,7 +24,7 @@ func TestASignalHasItsStatus(t *testing.T) {
 		go io.WriteString(end, s.URL+"/stall\n")
 		var out strings.Builder
 		err := run(loopback, in, &out, io.Discard)
-		if got := filter.Status("fetch", io.Discard, err); got != want || !strings.Contains(out.String(), `"error":"budget"`) {
+		if got := filter.Status("fetch", io.Discard, err); got != want || !strings.Contains(out.String(), `"error":"budget","error_detail":"`+how+`"`) || err.Error() != how {
 			t.Errorf("%v: status %d, %s", sig, got, &out)
 		}
 		end.Close()

@@ -50,21 +50,38 @@ func (o *options) stranger() error {
 	return nil
 }
 
-// misuse is how a run ends that could ask nobody because of stranger.
-func (o *options) misuse() error {
-	if o.contact == "" {
-		return filter.Usagef("no address is on loopback, and %w\nhint: give -contact you@example.org, a mail address or URL by which the owner of a site can reach you", errAnonymous)
+// misuse is how a run ends that could ask nobody: because of stranger, of the guard,
+// or here of the one and there of the other.
+func (o *options) misuse(strangers, guarded bool) error {
+	if !strangers {
+		return filter.Usagef("no address is on the public internet\nhint: -allow-private asks loopback and private addresses too")
 	}
-	return filter.Usagef("no address is on loopback, and %w\nhint: leave -delay out, it is %v then", errHasty, polite.DefaultDelay)
+	hint := "give -contact you@example.org, a mail address or URL by which the owner of a site can reach you"
+	if o.contact != "" {
+		hint = fmt.Sprintf("leave -delay out, it is %v then", polite.DefaultDelay)
+	}
+	if guarded {
+		return filter.Usagef("some addresses are not public, which needs -allow-private, and %w\nhint: %s", o.stranger(), hint)
+	}
+	return filter.Usagef("no address is on loopback, and %w\nhint: %s", o.stranger(), hint)
 }
 
-// interrupted is the signal that ended the run, with the exit status for it.
+// hintProxy says what to do if the proxy ended the run. That its connection broke must
+// not be taken for a pipe of ours that did.
+func hintProxy(err error) error {
+	if _, ok := errors.AsType[*web.ProxyError](err); ok {
+		return fmt.Errorf("%v\nhint: is it running? -proxy URL, with user:password@ before its host if it asks for them", err)
+	}
+	return err
+}
+
+// interrupted is how a signal ended the run, with the exit status for it.
 type interrupted struct {
-	name   string
+	how    string
 	status int
 }
 
-func (e interrupted) Error() string { return "interrupted by " + e.name }
+func (e interrupted) Error() string { return e.how }
 
 // classify is the word of the closed vocabulary for err.
 func classify(ctx context.Context, err error) string {
@@ -77,6 +94,9 @@ func classify(ctx context.Context, err error) string {
 	}
 	if _, ok := errors.AsType[*polite.BlockedError](err); ok {
 		return wire.ErrorBlockedAddress
+	}
+	if _, ok := errors.AsType[*web.ProxyError](err); ok {
+		return wire.ErrorConnect // whatever it was with the proxy
 	}
 	if _, ok := errors.AsType[weburl.Error](err); ok {
 		return wire.ErrorBadURL
@@ -97,9 +117,6 @@ func classify(ctx context.Context, err error) string {
 	}
 	if _, ok := errors.AsType[*web.TLSError](err); ok {
 		return wire.ErrorTLS
-	}
-	if _, ok := errors.AsType[*web.ProxyError](err); ok {
-		return wire.ErrorConnect
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 		return wire.ErrorConnect

@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
 	"spoor/internal/wire"
 )
@@ -254,7 +257,7 @@ func TestANameThatLeadsIntoAPrivateNetworkIsRefused(t *testing.T) {
 	for _, name := range []string{"rebound.example.com", "metadata.example.com", "inside.example.com", "mapped.example.com"} {
 		recs, _ := fetchWith(t, func(o *options) {
 			o.resolver = webOf{"metadata.example.com": "169.254.169.254", "inside.example.com": "10.0.0.1", "mapped.example.com": "::ffff:127.0.0.1"}
-		}, "http://"+name+port+"/page\n", "-contact", "me@example.org")
+		}, "http://"+name+port+"/page\nmailto:nobody@example.org\n", "-contact", "me@example.org")
 		if r := recs["http://"+name+port+"/page"]; r.Error != "blocked_address" {
 			t.Errorf("%s: %s %s", name, r.Error, r.ErrorDetail)
 		}
@@ -305,9 +308,65 @@ func TestAProxyIsAsked(t *testing.T) {
 		t.Error("the archive has the password")
 	}
 	proxy.Close()
-	recs, _ = fetch(t, "http://www.example.com/page\n", "-contact", "me@example.org", "-proxy", proxy.URL)
-	if r := recs["http://www.example.com/page"]; r.Error != "connect" || !strings.Contains(r.ErrorDetail, "the proxy: ") {
-		t.Errorf("without the proxy: %s %s", r.Error, r.ErrorDetail)
+}
+
+func TestAProxyThatIsNotThereEndsTheRunAndBlamesNoHost(t *testing.T) {
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusProxyAuthRequired)
+	}))
+	defer locked.Close()
+	mute, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mute.Close()
+	at := func(url string) string { return url[strings.LastIndex(url, "/")+1:] }
+	for _, c := range []struct{ proxy, want string }{
+		{gone.URL, "refused"},
+		{"socks5h://" + at(gone.URL), "refused"},
+		{"http://no-such-proxy.invalid:3128", "lookup no-such-proxy.invalid"},
+		{locked.URL, "user name and password"},
+		{"https://" + mute.Addr().String(), "the connection took longer than -connect-timeout (50ms)"},
+	} {
+		dir := t.TempDir()
+		in := "http://a.example.com/1\nhttp://a.example.com/2\nhttps://b.example.com/\n"
+		recs, log, err := fetchAll(t, in, "-contact", "me@example.org", "-connect-timeout", "50ms", "-state", dir, "-proxy", c.proxy)
+		var words strings.Builder
+		if got := filter.Status("fetch", &words, err); got != 1 || !strings.HasPrefix(words.String(), "fetch: the proxy: ") ||
+			!strings.Contains(words.String(), c.want) || !strings.Contains(words.String(), "\nfetch: hint: is it running? -proxy URL") {
+			t.Errorf("%s: status %d, %s", c.proxy, got, &words)
+		}
+		if len(recs) != 3 || !strings.Contains(log, "error_budget=3") {
+			t.Errorf("%s: %d records, %s", c.proxy, len(recs), log)
+		}
+		for _, r := range recs {
+			if r.Error != "budget" || !strings.HasPrefix(r.ErrorDetail, "the proxy: ") || r.NotBefore != "" {
+				t.Errorf("%s: %s: %s %s %s", c.proxy, r.URL, r.Error, r.ErrorDetail, r.NotBefore)
+			}
+		}
+		if state, err := os.ReadFile(filepath.Join(dir, "polite.ndjson")); err != nil || strings.Contains(string(state), "example.com") {
+			t.Errorf("%s: %s, %v", c.proxy, state, err)
+		}
+	}
+}
+
+func TestWhatAProxyDoesNotReachIsNoFailureOfItsHost(t *testing.T) {
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	defer proxy.Close()
+	dir := t.TempDir()
+	in := "https://a.example.com/1\nhttps://a.example.com/2\n"
+	recs, _ := fetch(t, in, "-contact", "me@example.org", "-delay", "1ms", "-state", dir, "-proxy", proxy.URL)
+	for _, r := range recs {
+		if r.Error != "connect" || !strings.Contains(r.ErrorDetail, "the proxy: it answers CONNECT") || r.NotBefore != "" {
+			t.Errorf("%s: %s %s %s", r.URL, r.Error, r.ErrorDetail, r.NotBefore)
+		}
+	}
+	if state, err := os.ReadFile(filepath.Join(dir, "polite.ndjson")); err != nil || strings.Contains(string(state), "failures") {
+		t.Errorf("%s, %v", state, err)
 	}
 }
 

@@ -53,6 +53,8 @@ type fetcher struct {
 	heavy    chan struct{} // places of large answers that have been received
 
 	strangers *atomic.Int64 // records that were refused because of stranger
+	guarded   *atomic.Int64 // those that were refused by the guard
+	asked     *atomic.Bool  // anybody was asked
 }
 
 // anyType is the same fetcher with other options: it takes whatever type comes.
@@ -78,7 +80,8 @@ const (
 
 // newFetcher is the web as the options want it. archives and warc may be nil.
 func newFetcher(o *options, archives *archive.Replay, warc *archive.Writer) *fetcher {
-	f := &fetcher{options: o, archives: archives, warc: warc, buffers: new(sync.Pool), strangers: new(atomic.Int64)}
+	f := &fetcher{options: o, archives: archives, warc: warc, buffers: new(sync.Pool)}
+	f.strangers, f.guarded, f.asked = new(atomic.Int64), new(atomic.Int64), new(atomic.Bool)
 	f.decoders = make(chan *archive.Decoder, runtime.GOMAXPROCS(0)) // of what they keep there are megabytes
 	for range cap(f.decoders) {
 		f.decoders <- new(archive.Decoder)
@@ -121,12 +124,16 @@ func (o *options) guard(at netip.AddrPort) error {
 	if o.private {
 		return nil
 	}
-	return polite.Guard(at)
+	if err := polite.Guard(at); err != nil {
+		return fmt.Errorf("%w (hint: -allow-private)", err)
+	}
+	return nil
 }
 
 // fetch asks for the address of rec and puts what became of it there. When the
 // record has been written leave is to be called. The error is that of the
-// archive that is being written: nothing else is worth ending a run.
+// archive that is being written, or of a proxy without which nobody can be asked:
+// nothing else is worth ending a run.
 func (f *fetcher) fetch(ctx context.Context, rec *wire.Record) (leave func(), err error) {
 	begin(rec)
 	leave = free
@@ -154,11 +161,9 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record) (leave func(), er
 			}
 		}
 		if why := f.stranger(); why != nil && !isLoopback(u.Hostname()) {
-			if len(hops) == 0 {
-				f.strangers.Add(1)
-			}
 			arrive(rec, u.String(), hops)
 			fail(rec, wire.ErrorBlockedAddress, why)
+			f.count(rec, why)
 			return leave, nil
 		}
 		verdict, err := f.robots.Decide(ctx, u)
@@ -185,8 +190,12 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record) (leave func(), er
 			if broken, ok := errors.AsType[*archiveError](err); ok {
 				return leave, broken.error
 			}
+			if proxy, ok := errors.AsType[*web.ProxyError](err); ok && proxy.Down {
+				return leave, &web.ProxyError{Err: f.explain(proxy.Err), Down: true}
+			}
 			arrive(rec, u.String(), hops)
 			f.failed(ctx, rec, u, err)
+			f.count(rec, err)
 			return leave, nil
 		}
 		took += a.took
@@ -289,6 +298,18 @@ func (f *fetcher) failed(ctx context.Context, rec *wire.Record, u weburl.URL, er
 	}
 	fail(rec, code, f.explain(err))
 	f.hold(rec, u, time.Time{}, time.Time{})
+}
+
+// count counts rec if err is why nobody was asked for it.
+func (f *fetcher) count(rec *wire.Record, err error) {
+	if rec.Error != wire.ErrorBlockedAddress || len(rec.Redirects) > 0 {
+		return
+	}
+	if _, ok := errors.AsType[strangerError](err); ok {
+		f.strangers.Add(1)
+	} else {
+		f.guarded.Add(1)
+	}
 }
 
 // handBack puts into its record that u may not be asked for until then. The
@@ -647,7 +668,14 @@ func (f *fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 	v.buffers.tape.Limit = v.limit
 	polite.Begin(ctx)
 	req.Header.Set("User-Agent", f.userAgent())
-	return f.web.RoundTrip(req.WithContext(web.Record(ctx, &v.buffers.tape)))
+	resp, err := f.web.RoundTrip(req.WithContext(web.Record(ctx, &v.buffers.tape)))
+	if _, blocked := errors.AsType[*polite.BlockedError](err); !blocked {
+		f.asked.Store(true)
+	}
+	if proxy, ok := errors.AsType[*web.ProxyError](err); ok {
+		err = &polite.BlamelessError{Err: err, Asked: !proxy.Down}
+	}
+	return resp, err
 }
 
 // isLoopback tells whether a host name can only be this machine.
