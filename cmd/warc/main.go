@@ -58,7 +58,10 @@
 // Pack makes a WACZ 1.1.1: archives as they are if they have one gzip member a
 // record, else made so, an index, a list of pages, and digests of everything. Pages
 // are all of HTML with status 200, or those in the records of -scored, with title
-// and score. With -relevant only pages whose record says "relevant":true are packed,
+// and score, each once with its best. They are found by warc_filename and warc_offset,
+// or else, as archives are renamed, packed and piped, by address, timestamp and
+// digest; those that are not are counted, and that none is makes pack fail. With
+// -relevant only pages whose record says "relevant":true are packed,
 // with their requests and metadata, the redirects that led to them and the
 // originals of revisits. The same input makes the same bytes; -created sets the
 // date, which else is that of the newest capture.
@@ -187,10 +190,13 @@ func (c *command) files() []string {
 	return c.args
 }
 
+// errHollow is what archives without a record are.
+var errHollow = errors.New("no record could be read\nhint: archives are WARC or ARC files, plain or packed, and WACZ files")
+
 // hollow is an error if there were faults and not one record.
 func hollow(records, faults int64) error {
 	if records == 0 && faults > 0 {
-		return errors.New("no record could be read\nhint: archives are WARC or ARC files, plain or packed, and WACZ files")
+		return errHollow
 	}
 	return nil
 }

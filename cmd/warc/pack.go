@@ -30,8 +30,9 @@ The pages listed are all of HTML with status 200; or those in the scored records
 with title and score; or with -relevant those of them that are "relevant":true, and
 then only their records are packed: request, response, metadata, the redirects that
 led to them, the originals of revisits. A page is found by warc_filename and
-warc_offset: FILE must be what it was fetched from. The same input makes the same
-bytes.
+warc_offset, or else by address, timestamp and digest, so FILE may have another name
+or be a WACZ by now; none that is found is a failure. A page with several records is
+listed once, with the best score. The same input makes the same bytes.
 
 Example:
 
@@ -52,11 +53,11 @@ type pack struct {
 	created  time.Time
 	cache    string
 
-	names map[string]bool // of the files that are packed
+	sought, found, calls int64 // pages
 }
 
 func newPack(c *command) func() error {
-	p := &pack{command: c, names: map[string]bool{}}
+	p := &pack{command: c}
 	c.flags.StringVar(&p.out, "o", "", "the `file` to write; needed")
 	c.flags.Var(&p.scored, "scored", "list the pages in this `file` of scored records, with title and score (repeatable; gzip and zstd are unpacked, - is stdin)")
 	c.flags.BoolVar(&p.relevant, "relevant", false, "with -scored: pack only the pages that are relevant")
@@ -65,7 +66,7 @@ func newPack(c *command) func() error {
 		p.created, err = time.Parse(time.RFC3339, v)
 		return err
 	})
-	c.flags.StringVar(&p.cache, "cache", filter.Cache(), "with -relevant: `directory` for indexes of archives beside which nothing can be written")
+	c.flags.StringVar(&p.cache, "cache", filter.Cache(), "with -scored: `directory` for indexes of archives beside which nothing can be written")
 	return p.run
 }
 
@@ -93,6 +94,7 @@ func (p *pack) run() error {
 	ctx, stop := interruptible()
 	defer stop()
 	var size int64
+	var archives int64
 	err = writeFile(p.out, func(w io.Writer) error {
 		packer := archive.NewPacker(w, archive.PackOptions{
 			Title:    p.title,
@@ -102,32 +104,41 @@ func (p *pack) run() error {
 			Report:   func(path string, err error) { p.fault(path, err) },
 		})
 		defer packer.Abort()
-		if err := p.fill(ctx, packer); err != nil {
+		var err error
+		if archives, err = p.fill(ctx, packer); err != nil {
 			return err
 		}
-		err := packer.Close()
-		size = packer.Size()
+		err = packer.Close()
+		p.tally.In, p.tally.Out, size = packer.Read(), packer.Pages(), packer.Size()
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	p.tally.Close(slog.Int64("bytes", size))
+	if twice := p.calls - p.tally.Out; twice > 0 {
+		p.tally.Skipped["duplicate"] = twice
+	}
+	p.tally.Close(slog.Int64("archives", archives), slog.Int64("bytes", size))
 	return nil
 }
 
-// fill packs the archives and lists their pages.
-func (p *pack) fill(ctx context.Context, packer *archive.Packer) error {
+// fill packs the archives, lists their pages, and tells how many archives there are.
+func (p *pack) fill(ctx context.Context, packer *archive.Packer) (archives int64, err error) {
 	var selection *archive.Selection
-	if p.relevant {
+	if len(p.scored) > 0 {
 		replay, err := archive.OpenReplay(p.args, archive.ReplayOptions{Index: archive.IndexOptions{Cache: p.cache}})
+		if errors.Is(err, archive.ErrNotWARC) {
+			err = fmt.Errorf("%w: %w", err, errHollow)
+		}
 		if err != nil {
-			return err
+			return 0, err
 		}
 		defer replay.Close()
-		selection = archive.NewSelection(replay)
-		if err := p.choose(selection, packer); err != nil {
-			return err
+		if p.relevant {
+			selection = archive.NewSelection(replay)
+		}
+		if err := p.choose(replay, selection, packer); err != nil {
+			return 0, err
 		}
 	}
 	for v, err := range archive.Volumes(p.args, nil) {
@@ -137,7 +148,6 @@ func (p *pack) fill(ctx context.Context, packer *archive.Packer) error {
 				continue
 			}
 		case selection == nil:
-			p.names[v.Name] = true
 			err = packer.Archive(ctx, &v)
 		case selection.From(&v):
 			err = packer.Records(ctx, &v, func(rec *archive.Record) bool { return selection.Has(&v, rec) })
@@ -145,51 +155,69 @@ func (p *pack) fill(ctx context.Context, packer *archive.Packer) error {
 			continue
 		}
 		if err != nil {
-			return err
+			return archives, err
 		}
-		p.tally.In++
+		archives++
 	}
 	switch {
-	case p.relevant:
-		return nil
+	case packer.Read() == 0:
+		return archives, errHollow
 	case len(p.scored) > 0:
-		return p.list(packer)
+		return archives, nil
 	}
-	return p.detect(ctx, packer)
+	return archives, p.detect(ctx, packer)
 }
 
-// choose selects the relevant pages, and lists them.
-func (p *pack) choose(selection *archive.Selection, packer *archive.Packer) error {
-	return p.each(func(rec *wire.Record) error {
-		if !rec.Relevant.Value {
+// maxNamed is how many of the pages that are not found are named.
+const maxNamed = 5
+
+// choose lists the pages of the scored records, and selects them if they are to be
+// relevant. None is an error: what would be packed is not what was asked for.
+func (p *pack) choose(replay *archive.Replay, selection *archive.Selection, packer *archive.Packer) error {
+	err := p.each(func(rec *wire.Record) error {
+		if selection != nil && !rec.Relevant.Value {
 			p.tally.Skipped["not_relevant"]++
 			return nil
 		}
-		var hops []string
-		for _, hop := range rec.Redirects {
-			hops = append(hops, hop.URL)
-		}
-		found, err := selection.Add(address(rec), rec.WARCFilename, rec.WARCOffset, hops)
-		if err != nil {
-			return err
-		}
-		if !found {
-			p.tally.Skipped["not_archived"]++
+		p.sought++
+		at, _ := time.Parse(time.RFC3339, rec.Timestamp) // without one the place counts, or the digest
+		capture, ok := replay.Find(archive.Trace{URL: address(rec), Time: at, Digest: rec.Digest, Filename: rec.WARCFilename, Offset: rec.WARCOffset})
+		if !ok {
+			p.missing(rec)
 			return nil
+		}
+		p.found++
+		if selection != nil {
+			var hops []string
+			for _, hop := range rec.Redirects {
+				hops = append(hops, hop.URL)
+			}
+			if err := selection.Add(capture, hops); err != nil {
+				return err
+			}
 		}
 		return p.page(packer, rec)
 	})
+	switch {
+	case err != nil:
+		return err
+	case p.sought == 0 && selection != nil:
+		return errors.New("no page to pack: none of the scored records is relevant\nhint: without -relevant everything is packed")
+	case p.sought > 0 && p.found == 0:
+		return fmt.Errorf("the archives hold none of the %d pages\nhint: name the archives that they were fetched from", p.sought)
+	}
+	return nil
 }
 
-// list lists the pages of the scored records.
-func (p *pack) list(packer *archive.Packer) error {
-	return p.each(func(rec *wire.Record) error {
-		if !p.names[rec.WARCFilename] {
-			p.tally.Skipped["not_archived"]++
-			return nil
-		}
-		return p.page(packer, rec)
-	})
+// missing counts a page that the archives do not hold, and names the first few.
+func (p *pack) missing(rec *wire.Record) {
+	p.tally.Skipped["not_archived"]++
+	switch n := p.tally.Skipped["not_archived"]; {
+	case n <= maxNamed:
+		p.log.Warn("left out a page that the archives do not hold", "url", address(rec), "warc_filename", rec.WARCFilename)
+	case n == maxNamed+1:
+		p.log.Warn("more such pages are counted, but not named")
+	}
 }
 
 // address is that of the page in a record.
@@ -202,7 +230,7 @@ func address(rec *wire.Record) string {
 
 // page lists the page of a record.
 func (p *pack) page(packer *archive.Packer, rec *wire.Record) error {
-	p.tally.Out++
+	p.calls++
 	line := archive.PackedPage{URL: strings.Clone(address(rec)), Time: rec.Timestamp, Title: rec.Title,
 		Generation: rec.Generation, Depth: rec.Depth, Operator: rec.Operator}
 	if rec.Score.Kind == wire.Present {
@@ -274,7 +302,7 @@ func (p *pack) detect(ctx context.Context, packer *archive.Packer) error {
 			Charset:     archive.Charset(found.Header.Get("Content-Type")),
 			Body:        found.Body[:min(len(found.Body), maxHead)],
 		})
-		p.tally.Out++
+		p.calls++
 		err := packer.Page(archive.PackedPage{URL: found.URL, Time: found.Time.Format("2006-01-02T15:04:05.000Z"), Title: content.Title})
 		if err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -81,6 +82,8 @@ type Packer struct {
 	captures int64
 	newest   string // timestamp
 	pages    spool
+	listed   map[pageKey]listed
+	read     int64 // records
 	files    []resource
 	scratch  []byte
 }
@@ -103,12 +106,19 @@ func NewPacker(w io.Writer, o PackOptions) *Packer {
 		names:   map[string]bool{},
 		lines:   sorter{dir: o.Temp, chunk: chunkSize},
 		pages:   spool{dir: o.Temp},
+		listed:  map[pageKey]listed{},
 		scratch: make([]byte, 1<<20),
 	}
 }
 
 // Size is how many bytes have been written.
 func (p *Packer) Size() int64 { return p.out.n }
+
+// Read is how many records of the archives have been read.
+func (p *Packer) Read() int64 { return p.read }
+
+// Pages is how many pages are listed.
+func (p *Packer) Pages() int64 { return int64(len(p.listed)) }
 
 // A countingWriter counts what passes.
 type countingWriter struct {
@@ -164,6 +174,7 @@ func (p *Packer) Archive(ctx context.Context, v *Volume) error {
 		return err
 	}
 	p.count(found)
+	p.read += found.Records
 	return p.store(ctx, "archive/"+name, data)
 }
 
@@ -215,6 +226,7 @@ func (p *Packer) repack(ctx context.Context, w io.Writer, v *Volume, keep func(*
 	}
 	for rec, err := range v.Records() {
 		if err == nil {
+			p.read++
 			err = context.Cause(ctx)
 		}
 		if err == nil && (keep == nil || keep(rec)) {
@@ -333,6 +345,7 @@ func (p *Packer) index(ctx context.Context, v *Volume, name string, asIs bool, a
 	b := indexer{name: name, add: add, meta: &found.Meta}
 	for rec, err := range v.Records() {
 		if err == nil {
+			found.Records++
 			err = context.Cause(ctx)
 		}
 		if err == nil {
@@ -381,13 +394,65 @@ func (p *Packer) take(f tempFile) error {
 	}
 }
 
-// Page adds a page to the list.
+// Page adds a page to the list. Of several with the same ID the one with the best
+// score stays, the first of those. It takes about 60 bytes of memory.
 func (p *Packer) Page(page PackedPage) error {
 	if page.ID == "" {
 		sum := sha256.Sum256([]byte(page.URL + " " + page.Time))
 		page.ID = hex.EncodeToString(sum[:10])
 	}
+	line := listed{p.pages.size, math.Inf(-1)}
+	if page.Score != nil {
+		line.score = *page.Score
+	}
+	sum := sha256.Sum256([]byte(page.ID))
+	key := pageKey(sum[:len(pageKey{})])
+	if before, twice := p.listed[key]; twice && before.score >= line.score {
+		return nil
+	}
+	p.listed[key] = line
 	return writeJSON(&p.pages, page)
+}
+
+// A pageKey stands for the ID of a page.
+type pageKey [16]byte
+
+// A listed page is a line of the list that is to come.
+type listed struct {
+	at    int64 // in the spool, which also holds lines that a better one replaced
+	score float64
+}
+
+// writeListed writes the lines that stay, in their order.
+func (p *Packer) writeListed(w io.Writer) error {
+	places := make([]int64, 0, len(p.listed))
+	for _, line := range p.listed {
+		places = append(places, line.at)
+	}
+	slices.Sort(places)
+	in := bufio.NewReader(p.pages.section(0, p.pages.size))
+	at := int64(0)
+	for _, place := range places {
+		for stays := false; !stays; {
+			stays = at == place
+			for {
+				b, err := in.ReadSlice('\n')
+				if err != nil && err != bufio.ErrBufferFull {
+					return noEOF(err)
+				}
+				at += int64(len(b))
+				if stays {
+					if _, err := w.Write(b); err != nil {
+						return err
+					}
+				}
+				if err == nil {
+					break
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // writeJSON writes v as one line.
@@ -570,7 +635,8 @@ func (p *Packer) writePages() error {
 	if err := writeJSON(e, head); err != nil {
 		return err
 	}
-	_, err = io.Copy(e, p.pages.section(0, p.pages.size))
+	w := bufio.NewWriterSize(e, 1<<16)
+	err = cmp.Or(p.writeListed(w), w.Flush())
 	p.done(e)
 	return err
 }

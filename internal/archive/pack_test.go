@@ -371,9 +371,15 @@ func TestASelectionHoldsWhatBelongsToItsPages(t *testing.T) {
 		{"http://nowhere/", "two.warc.gz", 0, false},
 		{"no address", "two.warc.gz", 0, false},
 	} {
-		found, err := s.Add(c.url, c.filename, c.offset, []string{"http://a/moved", "http://a/missing", "no address"})
-		if err != nil || found != c.found {
-			t.Errorf("%+v: %t, %v", c, found, err)
+		found, ok := r.Find(Trace{URL: c.url, Filename: c.filename, Offset: c.offset})
+		if ok != c.found {
+			t.Errorf("%+v: %t", c, ok)
+		}
+		if !ok {
+			continue
+		}
+		if err := s.Add(found, []string{"http://a/moved", "http://a/missing", "no address"}); err != nil {
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 	var got []string
@@ -410,6 +416,85 @@ func TestASelectionHoldsWhatBelongsToItsPages(t *testing.T) {
 	if s.Len() != 5 {
 		t.Errorf("%d captures", s.Len())
 	}
+}
+
+func TestAPageIsFoundWhereverItsArchiveIsNow(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	name := archiveOf(t, dir, "renamed.warc.gz",
+		capture("http://a/", old, 200, "", "the page"),
+		capture("http://a/", newer, 200, "", "the page later"),
+		capture("http://b/", old, 200, "", "another"),
+	)
+	twin := archiveOf(t, other, "renamed.warc.gz", capture("http://a/", newer, 200, "", "the same place in a file of the same name"))
+	r := replay(t, name, twin)
+	at := func(s string) time.Time { return must(time.Parse(timestampLayout, s)) }
+	var first, second Capture
+	for _, c := range r.Lookup("http://a/") {
+		switch c.Digest {
+		case Digest([]byte("the page")):
+			first = c
+		case Digest([]byte("the page later")):
+			second = c
+		}
+	}
+	before, after := first.Time(), second.Time()
+	for _, c := range []struct {
+		about string
+		trace Trace
+		want  string // digest
+	}{
+		{"the time", Trace{URL: "http://a/", Time: before, Filename: "was.warc.gz", Offset: 7}, first.Digest},
+		{"milliseconds", Trace{URL: "http://a/", Time: before.Add(7 * time.Millisecond), Filename: "-"}, first.Digest},
+		{"time and digest", Trace{URL: "http://a/", Time: after, Digest: second.Digest, Filename: "x.wacz/archive/renamed.warc.gz"}, second.Digest},
+		{"another digest", Trace{URL: "http://a/", Time: before, Digest: second.Digest}, ""},
+		{"a digest of another kind", Trace{URL: "http://a/", Time: before, Digest: "md5:00000000000000000000000000000000"}, first.Digest},
+		{"the digest alone", Trace{URL: "http://a/", Digest: second.Digest}, second.Digest},
+		{"another time", Trace{URL: "http://a/", Time: at("19990101000000"), Digest: first.Digest}, ""},
+		{"nothing", Trace{URL: "http://a/"}, ""},
+		{"at a place that another page has now", Trace{URL: "http://a/", Time: after, Digest: second.Digest, Filename: "renamed.warc.gz", Offset: first.Offset}, second.Digest},
+	} {
+		got, ok := r.Find(c.trace)
+		if ok != (c.want != "") || got.Digest != c.want && c.want != "" {
+			t.Errorf("%s: %+v, %t", c.about, got, ok)
+		}
+	}
+}
+
+func TestAPageIsListedOnceWithItsBestScore(t *testing.T) {
+	var b bytes.Buffer
+	p := NewPacker(&b, PackOptions{Temp: t.TempDir()})
+	for i, score := range []float64{0.5, 0.75, 0.75, 0.25} {
+		page := PackedPage{URL: "http://a/", Time: "2026-01-01T00:00:00Z", Score: &score, Title: fmt.Sprint(i)}
+		if err := p.Page(page); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Page(PackedPage{URL: fmt.Sprintf("http://b/%d", i), Title: strings.Repeat("long ", 2000)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Page(PackedPage{URL: "http://a/", Time: "2026-01-01T00:00:00Z", Title: "no score"}); err != nil {
+		t.Fatal(err)
+	}
+	if p.Pages() != 5 {
+		t.Errorf("%d pages", p.Pages())
+	}
+	var got bytes.Buffer
+	if err := p.writeListed(&got); err != nil {
+		t.Fatal(err)
+	}
+	var urls []string
+	for line := range strings.Lines(got.String()) {
+		var page PackedPage
+		if err := json.Unmarshal([]byte(line), &page); err != nil {
+			t.Fatal(err)
+		}
+		urls = append(urls, page.URL+" "+page.Title[:1])
+	}
+	want := []string{"http://b/0 l", "http://a/ 1", "http://b/1 l", "http://b/2 l", "http://b/3 l"}
+	if diff := cmp.Diff(want, urls); diff != "" {
+		t.Error(diff)
+	}
+	p.Abort()
 }
 
 func BenchmarkPack(b *testing.B) {

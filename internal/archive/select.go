@@ -26,29 +26,72 @@ func NewSelection(r *Replay) *Selection {
 	return &Selection{r, map[recordPlace]bool{}, map[string]bool{}, map[string]bool{}}
 }
 
-// Add adds the page of which the capture of an address is in a file at an offset,
-// as [Page] tells them, and for each of the addresses that redirected to it the
-// redirect nearest to its time. It tells whether the archives hold the capture.
-func (s *Selection) Add(url, filename string, offset int64, hops []string) (found bool, err error) {
-	url, err = weburl.Canonical(url)
+// A Trace is what is known of a page that came out of archives, as [Page] tells it.
+type Trace struct {
+	URL      string
+	Time     time.Time // zero: unknown
+	Digest   string    // of the payload; empty: unknown
+	Filename string    // of the archive
+	Offset   int64     // of the record in it
+}
+
+// Find finds the capture that a page came from: the one at its place, if its file
+// still has that name; else, as the file may have another by now, be packed anew or
+// have come through a pipe, a capture of its address and second that has no other
+// digest.
+func (r *Replay) Find(t Trace) (Capture, bool) {
+	url, err := weburl.Canonical(t.URL)
 	if err != nil {
-		return false, nil
+		return Capture{}, false
 	}
-	for _, c := range s.replay.Lookup(url) {
-		if c.Offset != offset || s.replay.Volume(c).Name != filename {
+	var found *Capture
+	best := 0
+	for _, c := range r.Lookup(url) {
+		rank := t.agrees(&c)
+		here := c.Offset == t.Offset && r.Volume(c).Name == t.Filename
+		switch { // two files may have one name, and a file may have been replaced
+		case rank < 0:
 			continue
+		case here:
+			rank += 2
 		}
-		if err := s.take(c, 0); err != nil {
-			return false, err
+		if rank > best {
+			found, best = &c, rank
 		}
-		for _, hop := range hops {
-			if err := s.redirect(hop, c.Time()); err != nil {
-				return false, err
-			}
-		}
-		return true, nil
 	}
-	return false, nil
+	if found == nil {
+		return Capture{}, false
+	}
+	return *found, true
+}
+
+// agrees is 1 if a page has the time of a capture, or without one its digest, and
+// nothing that speaks against it, -1 if something does, and else 0.
+func (t *Trace) agrees(c *Capture) int {
+	same := sameDigest(c.Digest, t.Digest)
+	switch {
+	case sameKind(c.Digest, t.Digest) && !same:
+		return -1
+	case !t.Time.IsZero() && c.Timestamp != t.Time.UTC().Format(timestampLayout):
+		return -1
+	case same, !t.Time.IsZero():
+		return 1
+	}
+	return 0
+}
+
+// Add adds a capture of the archives, and for each of the addresses that redirected
+// to it the redirect nearest to its time.
+func (s *Selection) Add(c Capture, hops []string) error {
+	if err := s.take(c, 0); err != nil {
+		return err
+	}
+	for _, hop := range hops {
+		if err := s.redirect(hop, c.Time()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // redirect takes the redirect of an address that is nearest to a time.
