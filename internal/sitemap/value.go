@@ -2,6 +2,7 @@ package sitemap
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -11,13 +12,24 @@ import (
 // is empty; white space at its beginning is left out.
 type value struct {
 	b       []byte
+	part    []byte // what may be the beginning of an entity
 	tooLong bool
 }
 
-func (v *value) reset() { v.b, v.tooLong = v.b[:0], false }
+func (v *value) reset() { v.b, v.part, v.tooLong = v.b[:0], v.part[:0], false }
+
+// settle takes what might have been an entity for what it is.
+func (v *value) settle() {
+	part := v.part
+	v.part = part[:0]
+	if len(part) > 0 {
+		v.add(part)
+	}
+}
 
 // add appends text as it is.
 func (v *value) add(text []byte) {
+	v.settle()
 	if len(v.b) == 0 {
 		text = bytes.TrimLeft(text, whitespace)
 	}
@@ -30,6 +42,7 @@ func (v *value) add(text []byte) {
 
 // cut takes the last n bytes back.
 func (v *value) cut(n int) {
+	v.settle()
 	if !v.tooLong {
 		v.b = v.b[:max(0, len(v.b)-n)]
 	}
@@ -40,8 +53,13 @@ const roomAtEnd = 256
 
 // addEscaped appends text with its entities resolved: the five of XML and
 // numbers. All others, which a DTD would have to declare, stay as they are
-// written, and so does an ampersand that should have been escaped.
+// written, and so does an ampersand that should have been escaped. An entity may
+// come in two pieces.
 func (v *value) addEscaped(text []byte) {
+	if len(v.part) > 0 {
+		text = slices.Concat(v.part, text)
+		v.part = v.part[:0]
+	}
 	for {
 		i := bytes.IndexByte(text, '&')
 		if i < 0 {
@@ -51,6 +69,10 @@ func (v *value) addEscaped(text []byte) {
 		v.add(text[:i])
 		text = text[i:]
 		end := bytes.IndexByte(text[:min(len(text), maxEntity)], ';')
+		if end < 0 && len(text) < maxEntity {
+			v.part = append(v.part, text...)
+			return
+		}
 		r, ok := rune(0), false
 		if end > 0 {
 			r, ok = entity(string(text[1:end]))
@@ -103,6 +125,7 @@ func entity(name string) (r rune, ok bool) {
 // String is the text without white space around it, valid UTF-8; "" if it is
 // longer than MaxLoc.
 func (v *value) String() string {
+	v.settle()
 	b := bytes.TrimRight(v.b, whitespace)
 	if v.tooLong || len(b) > MaxLoc {
 		return ""
