@@ -45,7 +45,7 @@
 // own; error_detail of redirect_loop names the loop. Bodies are taken off gzip, deflate, br and zstd, and cut at -max-body
 // (truncated: length). A body that takes too long or breaks off stays as far as
 // it came (truncated: time, disconnect). Media types other than those of -mime
-// are not downloaded (error unsupported_type). Answers of more than 256 KiB share some
+// (text/* is all of a kind) are not downloaded (error unsupported_type). Answers of more than 256 KiB share some
 // 64 MiB of memory while they come and wait for each other when it is used up; what got
 // none within -timeout is handed back (budget). With the usual -j and -max-body a run
 // stays below 300 MiB, whatever servers do; GOMEMLIMIT is heeded.
@@ -317,7 +317,7 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	})
 	fs.BoolVar(&o.first, "archive-first", false, "with -archive: ask the web for what the archives do not hold")
 	fs.BoolVar(&o.all, "all", false, "with -archive: read no addresses, give every response in the archives")
-	mime := fs.String("mime", "", "media `types` to take, separated by commas; '' is any (default live "+liveTypes+"; with -all "+allTypes+"; else any)")
+	mime := fs.String("mime", "", "media `types` to take, separated by commas, image/* for all of a kind; '' is any (default live "+liveTypes+"; with -all "+allTypes+"; else any)")
 	status := fs.String("status", "200", "with -all: status `codes` to take, separated by commas; '' is any")
 	fs.StringVar(&o.cache, "cache", filter.Cache(), "`directory` for indexes of archives beside which nothing can be written; if it is given, for robots.txt too, which runs may share")
 	fs.StringVar(&o.warc, "warc", "", "write what is received to PREFIX-*.warc.gz; `prefix` may begin with a directory")
@@ -410,11 +410,11 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 			*mime = liveTypes
 		}
 	}
-	for t := range strings.SplitSeq(*mime, ",") {
-		if t = strings.ToLower(strings.TrimSpace(t)); t != "" {
-			o.mime = append(o.mime, t)
-		}
+	types, err := archive.ParseMediaTypes(*mime)
+	if err != nil {
+		return nil, filter.Usagef("-mime %s: %v", *mime, err)
 	}
+	o.mime = types
 	for s := range strings.SplitSeq(*status, ",") {
 		if s = strings.TrimSpace(s); s == "" {
 			continue

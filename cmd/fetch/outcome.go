@@ -201,7 +201,7 @@ func (o *options) fill(rec *wire.Record, p *archive.Page, err error) {
 
 // takes tells whether -mime names the media type.
 func (o *options) takes(media string) bool {
-	return len(o.mime) == 0 || media == "" || slices.Contains(o.mime, media)
+	return len(o.mime) == 0 || media == "" || archive.TakesMediaType(o.mime, media)
 }
 
 // refuseType drops the body of a page that -mime does not name.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -429,13 +430,37 @@ func (s *scratch) response(rec *Record) (*Response, error) {
 
 // A Filter chooses captures of a whole archive.
 type Filter struct {
-	MIME   []string // media types in lower case; empty: any
+	MIME   []string // see [ParseMediaTypes]; empty: any
 	Status []int    // empty: any
 }
 
 func (f *Filter) takes(r *Response) bool {
 	return (len(f.Status) == 0 || slices.Contains(f.Status, r.StatusCode)) &&
-		(len(f.MIME) == 0 || slices.Contains(f.MIME, r.ContentType()))
+		(len(f.MIME) == 0 || TakesMediaType(f.MIME, r.ContentType()))
+}
+
+// ParseMediaTypes reads media types that are separated by commas; "image/*" stands
+// for all that begin so. They come in lower case; of no word there are none.
+func ParseMediaTypes(list string) (types []string, err error) {
+	for t := range strings.SplitSeq(strings.ToLower(list), ",") {
+		if t = strings.TrimSpace(t); t == "" {
+			continue
+		}
+		if kind, sub, _ := strings.Cut(t, "/"); MediaType(t) != t || strings.Contains(kind, "*") || sub != "*" && strings.Contains(sub, "*") {
+			return nil, fmt.Errorf("%q is no media type (hint: text/html, or text/* for all that begin so)", t)
+		}
+		types = append(types, t)
+	}
+	return types, nil
+}
+
+// TakesMediaType tells whether a media type, in lower case, is among those that
+// [ParseMediaTypes] read.
+func TakesMediaType(types []string, media string) bool {
+	return slices.ContainsFunc(types, func(t string) bool {
+		kind, all := strings.CutSuffix(t, "*")
+		return t == media || all && strings.HasPrefix(media, kind)
+	})
 }
 
 // All reads the archives from the first byte to the last and yields each

@@ -223,6 +223,39 @@ func TestBatchesComeInFileOrder(t *testing.T) {
 	}
 }
 
+func TestMediaTypesMayBeAllOfAKind(t *testing.T) {
+	for _, c := range []struct {
+		list, taken, refused string
+		bad                  bool
+	}{
+		{list: "text/html, IMAGE/png,", taken: "text/html image/png", refused: "text/plain image/gif"},
+		{list: "text/*,image/png", taken: "text/html text/plain image/png", refused: "image/gif textual/html text"},
+		{list: "", refused: "text/html"},
+		{list: "text/*+xml", bad: true},
+		{list: "te*/html", bad: true},
+		{list: "*/*", bad: true},
+		{list: "*", bad: true},
+		{list: "html", bad: true},
+		{list: "text/", bad: true},
+		{list: "text/html;q=1", bad: true},
+	} {
+		types, err := ParseMediaTypes(c.list)
+		if (err != nil) != c.bad {
+			t.Errorf("%q: %v", c.list, err)
+		}
+		for media := range strings.FieldsSeq(c.taken) {
+			if !TakesMediaType(types, media) {
+				t.Errorf("%q refuses %s", c.list, media)
+			}
+		}
+		for media := range strings.FieldsSeq(c.refused) {
+			if TakesMediaType(types, media) {
+				t.Errorf("%q takes %s", c.list, media)
+			}
+		}
+	}
+}
+
 func TestOneReplayServesMany(t *testing.T) {
 	var records []string
 	for i := range 50 {
