@@ -13,9 +13,13 @@
 // is an error, because no page would be told by it.
 //
 // -threshold is the score from which a page is relevant; without it the measure
-// decides (score -h says how). -stemmer chooses how words are reduced to their
-// stems: porter, the algorithm of 1980 and the default, or english, its
-// successor, which is more careful.
+// decides (score -h says how). -language is the language of the words, en unless
+// it is given; it decides how words are lower-cased, which of them are stop words,
+// and how the others are reduced to their stems. und is for languages that are
+// not known: every word is as it is. Chinese, Japanese, Korean, Thai and their
+// like are matched two characters at a time in every language. -stemmer is a
+// choice in English only: porter, the algorithm of 1980 and the default, or
+// english, its successor, which is more careful.
 //
 // # Output
 //
@@ -86,8 +90,8 @@ func run(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	var keywords filter.Strings
 	fs.Var(&keywords, "keyword", "an `expression=weight`, several words allowed (repeatable)")
 	threshold := fs.String("threshold", "", "pages with this `score` or more are relevant (default: the measure's own)")
-	language := fs.String("language", text.DefaultLanguage, "ISO 639-1 `code` of the words: "+strings.Join(text.Languages(), ", "))
-	stemmer := fs.String("stemmer", text.DefaultStemmer, "`name` of the stemmer: "+strings.Join(text.Stemmers(text.DefaultLanguage), ", "))
+	language := fs.String("language", text.DefaultLanguage, "`code` of the words' language: "+strings.Join(text.Languages(), ", "))
+	stemmer := fs.String("stemmer", "", "`name` of the stemmer, for en one of "+strings.Join(text.Stemmers("en"), ", ")+" (default: the language's first)")
 	if err := filter.Parse(fs, args); err != nil {
 		return err
 	}

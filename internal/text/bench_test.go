@@ -100,7 +100,7 @@ func BenchmarkTerms(b *testing.B) {
 		b.SetBytes(int64(size))
 		for b.Loop() {
 			for _, p := range all {
-				for start, end := nextWord(p, 0); start < end; start, end = nextWord(p, end) {
+				for start, end, next := nextWord(p, 0); start < end; start, end, next = nextWord(p, next) {
 				}
 			}
 		}
@@ -113,7 +113,7 @@ func BenchmarkStem(b *testing.B) {
 	for _, p := range pages(b)[:20] {
 		for w := range Words(p) {
 			if len(w) <= maxWord {
-				words = append(words, string(fold(nil, w)))
+				words = append(words, string(plain.fold(nil, w)))
 				size += len(w)
 			}
 		}

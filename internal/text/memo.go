@@ -2,42 +2,41 @@ package text
 
 import "math/bits"
 
-// A key is a word of at most 16 bytes, ASCII letters in lower case, padded
-// with zeros. Words do not contain zeros, so different words differ as keys.
+// A key is a word of at most 16 bytes, padded with zeros, ASCII letters in lower
+// case where the language allows it. Words do not contain zeros, so different
+// words differ as keys.
 type key struct{ lo, hi uint64 }
 
 // low keeps the first n bytes of a little-endian word, 0 < n ≤ 8.
 func low(n int) uint64 { return ^uint64(0) >> (64 - 8*n) }
 
-// lowerASCII lower-cases eight bytes at once. Letters lose nothing by having
-// the bit 0x20 set, digits and the padding (which is masked) have no use for
-// it, and bytes above 0x7F must not change.
-func lowerASCII(w uint64) uint64 {
-	const bit = 0x2020202020202020
-	return w | bit&^(w>>2&bit)
-}
+// lowerASCII lower-cases eight bytes at once, if bits has 0x20 in every byte;
+// if bits is 0, it changes nothing. Letters lose nothing by having the bit set,
+// digits and the padding (which is masked) have no use for it, and bytes above
+// 0x7F must not change.
+func lowerASCII(w, bits uint64) uint64 { return w | bits&^(w>>2&bits) }
 
 // keyOf is the key of the word s[i:i+n], 0 < n ≤ 16.
-func keyOf(s string, i, n int) key {
+func keyOf(s string, i, n int, bits uint64) key {
 	if n <= 8 {
-		return key{lowerASCII(eight(s, i)) & low(n), 0}
+		return key{lowerASCII(eight(s, i), bits) & low(n), 0}
 	}
-	return key{lowerASCII(eight(s, i)), lowerASCII(eight(s, i+8)) & low(n-8)}
+	return key{lowerASCII(eight(s, i), bits), lowerASCII(eight(s, i+8), bits) & low(n-8)}
 }
 
 // shortWord finds the key and the length of the word that begins at i, if it is
 // ASCII and shorter than 16 bytes, as nearly all words are: two reads are
 // enough for those. Otherwise n is 0.
-func shortWord(s string, i int) (k key, n int) {
+func shortWord(s string, i int, bits uint64) (k key, n int) {
 	k.lo = eight(s, i)
 	n, ended := span(k.lo)
 	if n < 8 {
-		k.lo = lowerASCII(k.lo) & low(n)
+		k.lo = lowerASCII(k.lo, bits) & low(n)
 	} else {
 		var m int
 		k.hi = eight(s, i+8)
 		m, ended = span(k.hi)
-		k.lo, k.hi = lowerASCII(k.lo), lowerASCII(k.hi)&low(m)
+		k.lo, k.hi = lowerASCII(k.lo, bits), lowerASCII(k.hi, bits)&low(m)
 		n += m
 	}
 	if !ended {

@@ -1,26 +1,28 @@
 package text
 
-// stopEnglish is the English stop list of the Snowball project
-// (https://snowballstem.org/algorithms/english/stop.txt). Its contracted forms
-// stand here as the two words that they are split into at the apostrophe;
-// halves that are words of their own (won't, haven't, can't, let's) do not
-// make those words stop words.
-const stopEnglish = `
-i me my myself we our ours ourselves you your yours yourself yourselves
-he him his himself she her hers herself it its itself
-they them their theirs themselves
-what which who whom this that these those
-am is are was were be been being
-have has had having do does did doing
-would should could ought cannot
-m re s ve d ll t
-isn aren wasn weren hasn hadn doesn don didn wouldn shan shouldn couldn mustn
-a an the
-and but if or because as until while
-of at by for with about against between into through during before after
-above below to from up down in out on off over under
-again further then once
-here there when where why how
-all any both each few more most other some such
-no nor not only own same so than too very
-`
+import (
+	"embed"
+	"iter"
+	"strings"
+)
+
+// stopLists are words that carry no meaning, a file a language: folded, and
+// without apostrophes, at which words are split. Every file names its source.
+//
+//go:embed stop/*.txt
+var stopLists embed.FS
+
+// stopWords yields the stop list of a language; none, if it has no list.
+func stopWords(code string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		list, _ := stopLists.ReadFile("stop/" + code + ".txt") // absent or whole: it is in the program
+		for line := range strings.Lines(string(list)) {
+			line, _, _ = strings.Cut(line, "#")
+			for w := range strings.FieldsSeq(line) {
+				if !yield(w) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -10,17 +10,26 @@
 //
 //   - a word is a run of Unicode letters, digits and marks; bytes that are not
 //     UTF-8 separate words as punctuation does
-//   - words are lower-cased rune by rune and brought to NFC
-//   - words of one character, numbers of more than four digits, and runs of
-//     more than 64 bytes are not terms
+//   - scripts that are written without spaces between words (Chinese, Japanese,
+//     Thai, Lao, Khmer, Burmese), and Hangul, whose particles cling to the words,
+//     are taken two characters at a time, each with the one after it
+//   - words are brought to NFC and lower-cased rune by rune, as their language
+//     has it; the Greek final sigma is a sigma
+//   - words of one character (unless it is of such a script, and stands alone),
+//     numbers of more than four digits, and runs of more than 64 bytes are not
+//     terms
 //   - stop words are not terms
 //   - what remains is stemmed
 //
 // What is not a term still takes its place between its neighbours, as a silent
 // term, so that an expression of several words can be found as it was written.
 //
-// A script that is written without spaces comes out as whole runs, which match
-// nothing but the same run.
+// Unicode's own rules (UAX #29) differ: they do not separate words at an
+// apostrophe, a full stop or a middle dot between letters, a comma or a full
+// stop between digits, or an underscore. Here all of these separate, so that an
+// elided article (l'eau, dell'acqua) and a suffix (London's, İzmir'de) leave the
+// word as it is elsewhere. As there, characters that only join, such as the soft
+// hyphen, do not separate.
 package text
 
 import (
@@ -51,52 +60,6 @@ func (t Term) Silent() bool { return t&silent != 0 }
 // different for different terms.
 func (t Term) Index() int { return int(t &^ silent) }
 
-// The analysis that is used where nothing else is asked for.
-const (
-	DefaultLanguage = "en"
-	DefaultStemmer  = "porter"
-)
-
-// A stemmer reduces a folded word in place.
-type stemmer struct {
-	name string
-	stem func(word []byte) []byte
-}
-
-// A language is what differs between languages.
-type language struct {
-	code     string // ISO 639-1
-	stop     string // words that carry no meaning, folded, separated by space
-	stemmers []stemmer
-}
-
-var languages = [...]language{
-	{"en", stopEnglish, []stemmer{{"porter", Porter}, {"english", English}}},
-}
-
-// Languages lists the codes of the languages that [New] knows.
-func Languages() []string {
-	var codes []string
-	for _, l := range languages {
-		codes = append(codes, l.code)
-	}
-	return codes
-}
-
-// Stemmers lists the stemmers of a language, its default first, and nothing
-// for a language that [New] does not know.
-func Stemmers(code string) []string {
-	var names []string
-	for _, l := range languages {
-		if l.code == code {
-			for _, s := range l.stemmers {
-				names = append(names, s.name)
-			}
-		}
-	}
-	return names
-}
-
 // Limits of an analyzer.
 const (
 	maxWord  = 64      // bytes of a word
@@ -107,6 +70,8 @@ const (
 // stemming is done once for each; [Analyzer.Trim] keeps that memory bounded.
 // It is not safe for concurrent use.
 type Analyzer struct {
+	lower casing
+	bits  uint64 // lower.ascii in every byte
 	stem  func(word []byte) []byte
 	memo  memo
 	terms map[string]Term // stem → term
@@ -132,7 +97,7 @@ func New(code, stemmer string) (*Analyzer, error) {
 	}
 	for _, s := range l.stemmers {
 		if s.name == stemmer {
-			return newAnalyzer(l, s.stem), nil
+			return newAnalyzer(l, s.make()), nil
 		}
 	}
 	return nil, fmt.Errorf("unknown stemmer %q for language %s: known are %s", stemmer, code, strings.Join(Stemmers(code), ", "))
@@ -140,13 +105,15 @@ func New(code, stemmer string) (*Analyzer, error) {
 
 func newAnalyzer(l *language, stem func([]byte) []byte) *Analyzer {
 	a := &Analyzer{
+		lower: l.lower,
+		bits:  0x0101010101010101 * uint64(l.lower.ascii),
 		stem:  stem,
 		terms: make(map[string]Term),
 		mute:  make(map[string]Term),
 		names: []string{""}, // Gap
 		buf:   make([]byte, 0, 4*maxWord),
 	}
-	for w := range strings.FieldsSeq(l.stop) {
+	for w := range stopWords(l.code) {
 		a.intern(a.mute, []byte(w), silent)
 	}
 	a.memo.reset()
@@ -163,25 +130,27 @@ func (a *Analyzer) Append(dst []Term, s string) []Term {
 			continue
 		}
 		start := i
-		k, n := shortWord(s, i)
-		if n == 0 {
-			if start, i = nextWord(s, i); start == i {
+		k, n := shortWord(s, i, a.bits)
+		if n > 0 {
+			i += n
+		} else {
+			var end int
+			if start, end, i = nextWord(s, i); start == end {
 				break
 			}
-			if n = i - start; n > 16 {
-				dst = append(dst, a.long(s[start:i]))
+			if n = end - start; n > 16 {
+				dst = append(dst, a.long(s[start:end]))
 				continue
 			}
-			k = keyOf(s, start, n)
+			k = keyOf(s, start, n, a.bits)
 		}
-		i = start + n
 		if n > 4 && k.digits() {
 			dst = append(dst, Gap)
 			continue
 		}
 		t, ok := a.memo.find(k)
 		if !ok {
-			t = a.learn(s[start:i])
+			t = a.learn(s[start : start+n])
 			a.memo.add(k, t)
 		}
 		dst = append(dst, t)
@@ -195,14 +164,12 @@ func (a *Analyzer) long(word string) Term {
 		return Gap
 	}
 	var folded [maxWord]byte
-	for i := range len(word) {
-		c := word[i]
-		if l := lower[c]; l != 0 {
-			c = l
+	b := folded[:copy(folded[:], word)]
+	for i, c := range b {
+		if lower[c] != 0 {
+			b[i] = c | a.lower.ascii // digits have that bit
 		}
-		folded[i] = c
 	}
-	b := folded[:len(word)]
 	t, ok := a.memo.long[string(b)]
 	if !ok {
 		t = a.learn(word)
@@ -213,7 +180,7 @@ func (a *Analyzer) long(word string) Term {
 
 // learn finds the term of a word that was not seen before.
 func (a *Analyzer) learn(word string) Term {
-	a.buf = fold(a.buf[:0], word)
+	a.buf = a.lower.fold(a.buf[:0], word)
 	w := a.buf
 	if t, ok := a.mute[string(w)]; ok {
 		return t
@@ -225,7 +192,7 @@ func (a *Analyzer) learn(word string) Term {
 		i += n
 	}
 	switch {
-	case chars < 2:
+	case chars < 2 && !lone(w):
 		return a.intern(a.mute, w, silent)
 	case digits && chars > 4:
 		return Gap

@@ -23,15 +23,18 @@ var lower = func() (t [256]byte) {
 }()
 
 // nextWord finds the first word of s that begins at or after i: s[start:end],
-// empty if there is none.
-func nextWord(s string, i int) (start, end int) {
+// empty if there is none. The one after it begins at or after next, which is
+// before end where words overlap.
+func nextWord(s string, i int) (start, end, next int) {
 	for i < len(s) && lower[s[i]] == 0 {
 		if s[i] < utf8.RuneSelf {
 			i++
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if inWord(r) {
+		if c := classOf(r); c == unspaced {
+			return pair(s, i)
+		} else if c >= mark {
 			break
 		}
 		i += n
@@ -46,12 +49,39 @@ func nextWord(s string, i int) (start, end int) {
 			break
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if !inWord(r) {
+		if c := classOf(r); c == between || c == unspaced {
 			break
 		}
 		i += n
 	}
-	return start, i
+	return start, i, i
+}
+
+// pair is nextWord where a character of class unspaced begins at i: the word is
+// that character and the one after it, if there is one.
+func pair(s string, i int) (start, end, next int) {
+	next = cluster(s, i)
+	end = cluster(s, next)
+	if cluster(s, end) == end { // no third one: the second begins no word
+		next = end
+	}
+	return i, end, next
+}
+
+// cluster is the end of the character of class unspaced that begins at i, with
+// its marks; i, if there is none.
+func cluster(s string, i int) int {
+	r, n := utf8.DecodeRuneInString(s[i:])
+	if classOf(r) != unspaced {
+		return i
+	}
+	for i += n; i < len(s) && s[i] >= utf8.RuneSelf; i += n {
+		r, n = utf8.DecodeRuneInString(s[i:])
+		if c := classOf(r); c != mark && c != joiner {
+			break
+		}
+	}
+	return i
 }
 
 // span is the number of bytes, counted from the lowest, with which w goes on as
@@ -73,38 +103,109 @@ func span(w uint64) (n int, ended bool) {
 	return n, n < 8 && w>>(8*n)&0x80 == 0
 }
 
-// inWord reports whether r, which is not ASCII, is part of a word. The rune
-// that stands for invalid UTF-8 is not.
-func inWord(r rune) bool {
-	if 0xC0 <= r && r < 0x250 { // Latin
-		return r != '×' && r != '÷'
+// A class is what a character is to a word.
+type class uint8
+
+const (
+	between  class = iota // separates words
+	joiner                // goes on with a word, but is no part of it
+	mark                  // belongs to the character before it
+	letter                // or digit: part of a word
+	unspaced              // of a script in which no space tells words apart
+)
+
+// classOf is the class of a character that is not ASCII. The rune that stands
+// for invalid UTF-8 separates words.
+func classOf(r rune) class {
+	switch {
+	case r < 0xC0:
+		switch r {
+		case '\u00AD': // soft hyphen
+			return joiner
+		case 'ª', 'µ', 'º':
+			return letter
+		}
+		return between
+	case r < 0x250: // Latin
+		if r == '×' || r == '÷' {
+			return between
+		}
+		return letter
+	case 0x0400 <= r && r < 0x0482, 0x048A <= r && r < 0x0530: // Cyrillic
+		return letter
+	case 0x3400 <= r && r < 0x4DC0, 0x4E00 <= r && r < 0xA000, // Han
+		0x3041 <= r && r < 0x3097, 0x30A1 <= r && r < 0x30FB, // Hiragana, Katakana
+		0xAC00 <= r && r < 0xD7A4: // Hangul
+		return unspaced
+	case '\u200C' <= r && r <= '\u200D', r == '\u2060': // zero-width (non-)joiner, word joiner
+		return joiner
+	case 0x1160 <= r && r < 0x1200, 0xD7B0 <= r && r < 0xD800, // vowels and finals of a Hangul syllable
+		r == '\uFF9E', r == '\uFF9F': // halfwidth voiced sound marks
+		if unicode.IsLetter(r) {
+			return mark
+		}
+		return between
+	case unicode.IsLetter(r):
+		if inUnspaced(r) {
+			return unspaced
+		}
+		return letter
+	case unicode.IsMark(r):
+		return mark
+	case unicode.IsDigit(r):
+		return letter
 	}
-	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
+	return between
 }
 
-// Words yields the words of s as they are written.
+// inUnspaced reports whether a letter is of a script that is written without
+// spaces between words, or of Hangul.
+func inUnspaced(r rune) bool {
+	if r < 0x0E00 || 0x1E00 <= r && r < 0x2000 { // no need to look
+		return false
+	}
+	return unicode.In(r, unicode.Thai, unicode.Myanmar, unicode.Khmer, unicode.Lao, unicode.Han, unicode.Hiragana,
+		unicode.Katakana, unicode.Hangul, unicode.Bopomofo, unicode.Tai_Tham, unicode.Tai_Le, unicode.New_Tai_Lue,
+		unicode.Tai_Viet) || r == 'ー' || r == 'ｰ'
+}
+
+// lone reports whether a word begins with a character of class unspaced.
+func lone(word []byte) bool {
+	r, _ := utf8.DecodeRune(word)
+	return r >= utf8.RuneSelf && classOf(r) == unspaced
+}
+
+// Words yields the words of s as they are written. Those of scripts without
+// spaces overlap.
 func Words(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for end := 0; ; {
-			var start int
-			if start, end = nextWord(s, end); start == end || !yield(s[start:end]) {
+		for next := 0; ; {
+			var start, end int
+			if start, end, next = nextWord(s, next); start == end || !yield(s[start:end]) {
 				return
 			}
 		}
 	}
 }
 
-// fold appends word to dst in lower case and NFC.
-func fold(dst []byte, word string) []byte {
-	from := len(dst)
-	ascii := true
+// fold appends word to dst in NFC and in lower case, without joiners.
+func (c casing) fold(dst []byte, word string) []byte {
+	from, ascii := len(dst), true
+	for i := range len(word) {
+		ascii = ascii && word[i] < utf8.RuneSelf
+	}
+	if !ascii && !norm.NFC.IsNormalString(word) {
+		word = norm.NFC.String(word)
+	}
 	for _, r := range word {
-		if r < utf8.RuneSelf {
+		switch {
+		case r < utf8.RuneSelf && c.ascii != 0:
 			dst = append(dst, lower[r])
-			continue
+		case r == 'ς':
+			dst = append(dst, "σ"...)
+		case r < utf8.RuneSelf || classOf(r) != joiner:
+			dst = utf8.AppendRune(dst, c.rune(r))
 		}
-		ascii = false
-		dst = utf8.AppendRune(dst, unicode.ToLower(r))
 	}
 	if !ascii && !norm.NFC.IsNormal(dst[from:]) {
 		dst = append(dst[:from], norm.NFC.Bytes(dst[from:])...)

@@ -121,7 +121,7 @@ func TestAQueryMustSaySomething(t *testing.T) {
 }
 
 func TestUnknownAnalysesAreRefused(t *testing.T) {
-	if _, err := New("tlh", ""); err == nil || !strings.Contains(err.Error(), "known are en") {
+	if _, err := New("tlh", ""); err == nil || !strings.Contains(err.Error(), "known are da, de, en, ") {
 		t.Errorf("language: %v", err)
 	}
 	if _, err := New("en", "lovins"); err == nil || !strings.Contains(err.Error(), "known are porter, english") {

@@ -1,0 +1,108 @@
+package text
+
+import (
+	"unicode"
+
+	"github.com/blevesearch/snowballstem/danish"
+	"github.com/blevesearch/snowballstem/dutch"
+	"github.com/blevesearch/snowballstem/finnish"
+	"github.com/blevesearch/snowballstem/french"
+	"github.com/blevesearch/snowballstem/german"
+	"github.com/blevesearch/snowballstem/hungarian"
+	"github.com/blevesearch/snowballstem/italian"
+	"github.com/blevesearch/snowballstem/norwegian"
+	"github.com/blevesearch/snowballstem/portuguese"
+	"github.com/blevesearch/snowballstem/romanian"
+	"github.com/blevesearch/snowballstem/russian"
+	"github.com/blevesearch/snowballstem/spanish"
+	"github.com/blevesearch/snowballstem/swedish"
+	"github.com/blevesearch/snowballstem/turkish"
+)
+
+// DefaultLanguage is the language that is meant where none is named.
+const DefaultLanguage = "en"
+
+// A stemmer reduces a folded word in place. It may keep a state, so everybody
+// makes their own.
+type stemmer struct {
+	name string
+	make func() func(word []byte) []byte
+}
+
+// A language is what differs between languages. Its stop list is in stop/.
+type language struct {
+	code     string // ISO 639-1; "und", of BCP 47, for all others
+	lower    casing
+	stemmers []stemmer
+}
+
+// A casing is how a language lower-cases.
+type casing struct {
+	// ascii is the bit that makes capital ASCII letters small ones, 0 where
+	// that is not all there is to it.
+	ascii byte
+	rune  func(rune) rune
+}
+
+var (
+	plain   = casing{0x20, unicode.ToLower}
+	dotless = casing{0, unicode.TurkishCase.ToLower} // I is ı, İ is i
+	comma   = casing{0x20, cedilla}
+)
+
+// cedilla lower-cases Romanian, and writes ș and ț with the cedilla of older
+// character sets, which stands on half of the pages, and which the stemmer and
+// the stop list expect.
+func cedilla(r rune) rune {
+	switch r = unicode.ToLower(r); r {
+	case 'ș':
+		return 'ş'
+	case 'ț':
+		return 'ţ'
+	}
+	return r
+}
+
+var languages = [...]language{
+	{"da", plain, []stemmer{{"danish", snowball(danish.Stem)}}},
+	{"de", plain, []stemmer{{"german", snowball(german.Stem)}}},
+	{"en", plain, []stemmer{{"porter", ours(Porter)}, {"english", ours(English)}}},
+	{"es", plain, []stemmer{{"spanish", snowball(spanish.Stem)}}},
+	{"fi", plain, []stemmer{{"finnish", snowball(finnish.Stem)}}},
+	{"fr", plain, []stemmer{{"french", snowball(french.Stem)}}},
+	{"hu", plain, []stemmer{{"hungarian", snowball(hungarian.Stem)}}},
+	{"id", plain, []stemmer{{"indonesian", ours(Indonesian)}}},
+	{"it", plain, []stemmer{{"italian", snowball(italian.Stem)}}},
+	{"nl", plain, []stemmer{{"dutch", snowball(dutch.Stem)}}},
+	{"no", plain, []stemmer{{"norwegian", snowball(norwegian.Stem)}}},
+	{"pt", plain, []stemmer{{"portuguese", snowball(portuguese.Stem)}}},
+	{"ro", comma, []stemmer{{"romanian", snowball(romanian.Stem)}}},
+	{"ru", plain, []stemmer{{"russian", snowball(russian.Stem)}}},
+	{"sv", plain, []stemmer{{"swedish", snowball(swedish.Stem)}}},
+	{"tr", dotless, []stemmer{{"turkish", snowball(turkish.Stem)}}},
+	{"und", plain, []stemmer{{"none", ours(unstemmed)}}},
+}
+
+// Languages lists the codes of the languages that [New] knows: ISO 639-1, and
+// "und" for any other, which has neither stop words nor stems.
+func Languages() []string {
+	var codes []string
+	for _, l := range languages {
+		codes = append(codes, l.code)
+	}
+	return codes
+}
+
+// Stemmers lists the stemmers of a language, its default first, and nothing
+// for a language that [New] does not know.
+func Stemmers(code string) []string {
+	var names []string
+	for _, l := range languages {
+		if l.code == code {
+			for _, s := range l.stemmers {
+				names = append(names, s.name)
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,296 @@
+package text
+
+import (
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// speaker is an analyzer of a language, with its default stemmer.
+func speaker(tb testing.TB, code string) *Analyzer {
+	tb.Helper()
+	a, err := New(code, "")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return a
+}
+
+// The stems are those of libstemmer 2.2, which is another program from the same
+// sources.
+func TestEveryLanguageHasItsStems(t *testing.T) {
+	stems := map[string]string{
+		"da":  "undersøgelserne undersøg bøgerne bøg husene hus venskab venskab hjælpsomhed hjælpsom løbende løb",
+		"de":  "häusern haus straße strass strasse strass wissenschaftliche wissenschaft kategorischen kategor bücher buch freiheiten freiheit",
+		"en":  "libraries librari researchers research quickly quickli",
+		"es":  "canciones cancion rápidamente rapid bibliotecas bibliotec investigadores investig comiéndoselo com niños niñ",
+		"fi":  "taloissa talo kirjastojen kirjasto yliopistossa yliopisto edeltäjistään edeltäj juoksevat juoksev",
+		"fr":  "bibliothèques bibliothequ continuellement continuel recherches recherch majestueusement majestu nationalité national chevaux cheval",
+		"hu":  "házakban ház könyvtárak könyvtár egyetemeken egyetem almáinkat alma szépséges szépséges",
+		"id":  "pendidikan didik pembelajaran ajar membukukan buku keindahannya indah menyapu sapu perpustakaan pustaka belajar ajar bekerja kerja mencarinya cari erosi erosi",
+		"it":  "biblioteche bibliotec velocemente veloc ricercatori ricerc abbandonandola abbandon libertà libert mangiarono mang",
+		"nl":  "bibliotheken bibliothek lichamelijkheden licham onderzoekers onderzoeker huizen huiz mogelijkheid mogelijk katten kat",
+		"no":  "bibliotekene bibliotek undersøkelser undersøk havnedistriktene havnedistrikt vennskapelig vennskap løpende løp",
+		"pt":  "bibliotecas bibliotec rapidamente rapid pesquisadores pesquis crianças crianc políticos polít cantávamos cant",
+		"ro":  "bibliotecile bibliotec cercetătorilor cercet frumuseţea frumuseţ naţionale naţional copiilor cop abrevierile abrevier",
+		"ru":  "библиотеками библиотек исследователей исследовател важнейшими важн красивая красив университетов университет бежавший бежа",
+		"sv":  "biblioteken bibliotek forskningen forskning jakthundarnas jakthund friheternas frihet flickorna flick",
+		"tr":  "kitaplarımızdan kitap üniversitelerinde üniversite evlerinden ev çocukların çocuk okullarda okul",
+		"und": "książkami książkami",
+	}
+	if got, want := Languages(), slices.Sorted(maps.Keys(stems)); !slices.Equal(got, want) {
+		t.Errorf("languages: got %v, want %v", got, want)
+	}
+	for code, pairs := range stems {
+		a := speaker(t, code)
+		for pair := range slices.Chunk(strings.Fields(pairs), 2) {
+			if got := names(a, a.Append(nil, pair[0])); got != pair[1] {
+				t.Errorf("%s: %s: got %q, want %q", code, pair[0], got, pair[1])
+			}
+		}
+	}
+}
+
+// What is special to Tala's algorithm; the stems are those of libstemmer 2.2.
+func TestIndonesianAffixesGoInOrder(t *testing.T) {
+	for word, want := range map[string]string{
+		"":               "",
+		"aku":            "aku", // three vowels are needed
+		"pelajar":        "ajar",
+		"menyanyikan":    "sanyi",
+		"memakai":        "paka",
+		"membaca":        "baca",
+		"mengajarkan":    "ajar",
+		"ketemui":        "temui", // ke- has no -i
+		"diakan":         "akan",
+		"memetanikan":    "petani", // what was given back is no prefix
+		"berangkatlah":   "angkat",
+		"perkataannya":   "kata",
+		"pertunjukankah": "tunjuk",
+	} {
+		if got := string(Indonesian([]byte(word))); got != want {
+			t.Errorf("Indonesian(%q) = %q, want %q", word, got, want)
+		}
+	}
+}
+
+func TestStopListsAreFolded(t *testing.T) {
+	for _, code := range Languages() {
+		a, n := speaker(t, code), 0
+		seen := map[string]bool{}
+		for w := range stopWords(code) {
+			if n++; seen[w] {
+				t.Errorf("%s: %q stands there twice", code, w)
+			}
+			seen[w] = true
+			if got := a.Append(nil, w); len(got) != 1 || !got[0].Silent() || a.Name(got[0]) != w {
+				t.Errorf("%s: %q is %s", code, w, names(a, got))
+			}
+		}
+		if n < 90 && code != "und" {
+			t.Errorf("%s: %d stop words", code, n)
+		}
+	}
+	for range stopWords("en") {
+		break
+	}
+}
+
+func TestStopListsHoldWhatPostgreSQLHas(t *testing.T) {
+	// Words of its lists that are words to us.
+	sense := map[string]string{
+		// Added there to the Snowball project's list.
+		"en": "can just now will",
+		// Forms of sentir, to feel, among those of estar, and misspellings of vosotros.
+		"es": "vosostros vosostras sintiendo sentido sentida sentidos sentidas siente sentid",
+	}
+	for code, name := range map[string]string{
+		"da": "danish", "de": "german", "en": "english", "es": "spanish", "fi": "finnish", "fr": "french", "hu": "hungarian",
+		"it": "italian", "nl": "dutch", "no": "norwegian", "pt": "portuguese", "ru": "russian", "sv": "swedish", "tr": "turkish",
+	} {
+		t.Run(code, func(t *testing.T) {
+			a := speaker(t, code)
+			var missing []string
+			for _, w := range lines(t, shared(t, "suites", "stopwords", name+".stop")) {
+				for _, term := range a.Append(nil, w) {
+					if !term.Silent() {
+						missing = append(missing, w)
+						break
+					}
+				}
+			}
+			slices.Sort(missing)
+			want := strings.Fields(sense[code])
+			slices.Sort(want)
+			if !slices.Equal(missing, want) {
+				t.Errorf("no stop words of ours are %q, want %q", missing, want)
+			}
+		})
+	}
+}
+
+func TestLanguagesFoldInTheirOwnWay(t *testing.T) {
+	for _, tt := range []struct{ code, text, want string }{
+		{"de", "Straße STRASSE STRAẞE", "strass strass strass"},
+		{"de", "Daten\u00adbank und Daten\u00adban\u00adken", "datenbank (und) datenbank"},
+		{"de", "daß dass DASS", "(daß) (dass) (dass)"},
+		{"tr", "KIZIL Kızıl kızıl", "kızıl kızıl kızıl"},
+		{"tr", "kizil KİZİL", "kizil kizil"},
+		{"tr", "İSTANBUL'DA I\u0307stanbul", "istanbul (da) istanbul"},
+		{"tr", "IIIIIIIIIIIIIIIIIX iiiiiiiiiiiiiiiiix", "ıııııııııııııııııx iiiiiiiiiiiiiiiiix"},
+		{"en", "KIZIL kizil İstanbul I\u0307stanbul", "kizil kizil istanbul istanbul"},
+		{"ro", "naționale naţionale NAT\u0326IONALE și şi", "naţional naţional naţional (şi) (şi)"},
+		{"fr", "l'eau qu\u2019il aujourd'hui", "(l) eau (qu) (il) (aujourd) (hui)"},
+		{"it", "dell'amore", "(dell) amor"},
+		{"und", "ΟΔΟΣ οδος οδός", "οδοσ οδοσ οδόσ"},
+		{"und", "Zażółć GĘŚLĄ the", "zażółć gęślą the"},
+		{"und", "می\u200cخواهم", "میخواهم"},
+		{"no", "ikke bøkene", "(ikke) bøk"},
+	} {
+		a := speaker(t, tt.code)
+		for _, when := range []string{"cold", "warm"} {
+			if got := names(a, a.Append(nil, tt.text)); got != tt.want {
+				t.Errorf("%s: %q, %s: got %q, want %q", tt.code, tt.text, when, got, tt.want)
+			}
+		}
+	}
+}
+
+func TestScriptsWithoutSpacesComeInPairs(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"茶", "茶"},
+		{"日本", "日本"},
+		{"日本語", "日本 本語"},
+		{"東京都、東京タワー", "東京 京都 東京 京タ タワ ワー"},
+		{"MP3プレーヤー", "mp3 プレ レー ーヤ ヤー"},
+		{"2026年11月20日", "2026 年 11 月 20 日"},
+		{"한국어 학교에서", "한국 국어 학교 교에 에서"},
+		{"\u1112\u1161\u11ab\u1100\u116e\u11a8", "한국"}, // syllables taken apart
+		{"か\u3099ん はﾟか\u3099", "がん は\uff9fが"},          // voiced sound marks
+		{"กรุงเทพ", "กรุ รุง งเ เท ทพ"},                // marks stay with their letters
+		{"ພາສາລາວ ភាសា မြန်မာ", "ພາ າສ ສາ າລ ລາ າວ ភាសា မြန် န်မာ"},
+		{"ไทย๒๕", "ไท ทย ๒๕"},
+		{"日\u00adx", "日 (x)"},
+		{"人々", "人々"},
+		{"日\xff本", "日 本"},
+		{"𠮷野家", "𠮷野 野家"},
+	} {
+		for _, code := range []string{"en", "und", "tr"} {
+			a := speaker(t, code)
+			for _, when := range []string{"cold", "warm"} {
+				if got := names(a, a.Append(nil, tt.text)); got != tt.want {
+					t.Errorf("%s: %q, %s: got %q, want %q", code, tt.text, when, got, tt.want)
+				}
+			}
+		}
+	}
+}
+
+func TestAnalyzersOfALanguageShareNothing(t *testing.T) {
+	const s = "Die wissenschaftlichen Bibliotheken der Universitäten"
+	results := make(chan string)
+	for range 4 {
+		go func() {
+			a, err := New("de", "")
+			if err != nil {
+				results <- err.Error()
+				return
+			}
+			got := ""
+			for i := range 200 {
+				a.Append(nil, fmt.Sprintf("häuser%dlichkeiten", i))
+				got = names(a, a.Append(nil, s))
+			}
+			results <- got
+		}()
+	}
+	for range 4 {
+		if got := <-results; got != "(die) wissenschaft bibliothek (der) universitat" {
+			t.Error(got)
+		}
+	}
+}
+
+func TestMemoryStaysFlatOverAMillionWords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a million words")
+	}
+	a := speaker(t, "de")
+	inUse := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	start := inUse()
+	var most [2]uint64 // of either half
+	var dst []Term
+	var page []byte
+	const words, pages = 1000, 1000
+	for p := range pages {
+		page = page[:0]
+		for w := range words {
+			page = fmt.Appendf(page, "%c%dörter%d ", 'a'+rune(w%26), p, w)
+		}
+		dst = a.Append(dst[:0], string(page))
+		if a.Trim(); p%20 == 0 {
+			most[2*p/pages] = max(most[2*p/pages], inUse()-start)
+		}
+	}
+	t.Logf("at most %d KiB in the first half, %d KiB in the second", most[0]>>10, most[1]>>10)
+	if most[1] > most[0]+most[0]/10 {
+		t.Error("memory grows")
+	}
+	runtime.KeepAlive(a)
+}
+
+func FuzzLanguages(f *testing.F) {
+	for i, code := range Languages() {
+		for w := range stopWords(code) {
+			f.Add(uint8(i), w+w)
+			break
+		}
+	}
+	for i, s := range []string{
+		"kitaplarımızdan KIZIL İ I\u0307 ı", "naționale ȘȚ t\u0326", "Straße ẞ ßß", "東京タワー ｶﾞｷﾞ", "\u1112\u1161\u11ab\u1160\u11a8",
+		"กรุงเทพ\u0e47", "a\u00ad\u200c\u200d\u2060b", "ΟΔΟΣ ς", "\uff9e\uff9eカ\u3099\u3099", "memetanikan belajar bekerja bé", "yaÿ ÿuy quéü", "日\xff本\u00ad",
+	} {
+		f.Add(uint8(i), s)
+		f.Add(uint8(i+7), s)
+	}
+	f.Fuzz(func(t *testing.T, which uint8, s string) {
+		l := languages[int(which)%len(languages)]
+		for _, st := range l.stemmers {
+			a := newAnalyzer(&l, st.make())
+			terms, n := a.Append(nil, s), 0
+			for w := range Words(s) {
+				term := terms[n]
+				n++
+				name := a.Name(term)
+				if w == "" || !utf8.ValidString(w) || !utf8.ValidString(name) || term != Gap && name == "" {
+					t.Fatalf("%s: word %q, term %q", l.code, w, name)
+				}
+				once := string(l.lower.fold(nil, w))
+				if twice := string(l.lower.fold(nil, once)); once != twice {
+					t.Fatalf("%s: %q folds to %q, and that to %q", l.code, w, once, twice)
+				}
+				if len(once) > maxWord || len(w) > maxWord {
+					continue
+				}
+				if again := a.Append(nil, once); len(again) != 1 || again[0] != term {
+					t.Fatalf("%s: %q is %q, folded %q it is %q", l.code, w, name, once, names(a, again))
+				}
+			}
+			if n != len(terms) {
+				t.Fatalf("%s: %d words, %d terms", l.code, n, len(terms))
+			}
+			if again := a.Append(nil, s); !slices.Equal(terms, again) {
+				t.Fatalf("%s: %v, then %v", l.code, terms, again)
+			}
+		}
+	})
+}

@@ -1,0 +1,24 @@
+package text
+
+import "github.com/blevesearch/snowballstem"
+
+// snowball makes stemmers of one that the Snowball project's compiler wrote,
+// each with a state of its own.
+func snowball(stem func(*snowballstem.Env) bool) func() func([]byte) []byte {
+	return func() func([]byte) []byte {
+		env := snowballstem.NewEnv("")
+		return func(word []byte) []byte {
+			env.SetCurrent(string(word))
+			stem(env)
+			return append(word[:0], env.Current()...)
+		}
+	}
+}
+
+// ours is a stemmer without a state.
+func ours(stem func([]byte) []byte) func() func([]byte) []byte {
+	return func() func([]byte) []byte { return stem }
+}
+
+// unstemmed leaves every word as it is.
+func unstemmed(word []byte) []byte { return word }
