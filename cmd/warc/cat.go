@@ -142,7 +142,7 @@ func (c *cat) offset(offset int64, files []string) error {
 		}
 	}
 	if volumes > 1 {
-		return filter.Usagef("an offset is one in a file, but there are %d\nhint: name one, and of a WACZ unzip what is below archive/", volumes)
+		return filter.Usagef("an offset is one in a file, but there are %d\nhint: name one, as ls prints it", volumes)
 	}
 	for v, err := range archive.Volumes(files, nil) {
 		if err != nil {

@@ -23,7 +23,8 @@ Out:  a line a record: offset, length, type, date, status, media type, address a
       file, separated by tabs, "-" for what is not there; with -json an object
 
 The length is 0 for a record that shares its gzip member with others. Flags that
-take a list want it separated by commas; a record must pass all of them.
+take a list want it separated by commas; a record must pass all of them. Cat takes
+an offset with the file as it is printed.
 
 Example:
 
@@ -40,37 +41,58 @@ func (w *words) String() string { return strings.Join(*w, ",") }
 // Set adds what v lists.
 func (w *words) Set(v string) error {
 	for word := range strings.SplitSeq(v, ",") {
-		*w = append(*w, strings.TrimSpace(word))
+		if word = strings.TrimSpace(word); word != "" {
+			*w = append(*w, word)
+		}
 	}
 	return nil
+}
+
+// A statusRange is a status code, or a hundred of them.
+type statusRange struct{ from, to int }
+
+// parseStatus reads 404 or 4xx.
+func parseStatus(s string) (r statusRange, ok bool) {
+	digits := len(s) == 3 && '1' <= s[0] && s[0] <= '9'
+	if digits && strings.EqualFold(s[1:], "xx") {
+		from := int(s[0]-'0') * 100
+		return statusRange{from, from + 99}, true
+	}
+	n, err := strconv.Atoi(s)
+	return statusRange{n, n}, digits && err == nil
 }
 
 // list lists records.
 type list struct {
 	*command
-	json               bool
-	kinds, mime, codes words
-	url                string
-	status             []int
+	json         bool
+	kinds, codes words
+	mime         []string
+	url          string
+	status       []statusRange
 }
 
 func newList(c *command) func() error {
 	l := &list{command: c}
 	c.flags.BoolVar(&l.json, "json", false, "print an object a record")
 	c.flags.Var(&l.kinds, "type", "only records of these `types`: response, request, revisit, …")
-	c.flags.Var(&l.codes, "status", "only answers with these status `codes`")
-	c.flags.Var(&l.mime, "mime", "only these media `types`")
+	c.flags.Var(&l.codes, "status", "only answers with these status `codes`; 4xx is all from 400 to 499, '' any")
+	c.flags.Func("mime", "only these media `types`; image/* is all of a kind, '' any", func(v string) error {
+		types, err := archive.ParseMediaTypes(v)
+		l.mime = append(l.mime, types...)
+		return err
+	})
 	c.flags.StringVar(&l.url, "url", "", "only addresses that begin so, or whose SURT does: a `prefix` as https://example.com/a or com,example)/a")
 	return l.run
 }
 
 func (l *list) run() error {
 	for _, code := range l.codes {
-		n, err := strconv.Atoi(code)
-		if err != nil {
-			return filter.Usagef("-status %s is no number", code)
+		r, ok := parseStatus(code)
+		if !ok {
+			return filter.Usagef("-status %s: no status\nhint: -status 200,404, or 4xx for all from 400 to 499", code)
 		}
-		l.status = append(l.status, n)
+		l.status = append(l.status, r)
 	}
 	for v, err := range archive.Volumes(l.files(), l.stdin) {
 		if err == nil {
@@ -90,7 +112,7 @@ func (l *list) volume(v *archive.Volume) error {
 			l.tally.In++
 			var s archive.Summary
 			s, err = rec.Summary()
-			if s.File = v.Name; l.takes(&s) {
+			if s.File = v.Path; l.takes(&s) {
 				l.tally.Out++
 				if err := l.print(&s); err != nil {
 					return err
@@ -105,9 +127,10 @@ func (l *list) volume(v *archive.Volume) error {
 }
 
 func (l *list) takes(s *archive.Summary) bool {
-	in := func(list []string, value string) bool { return len(list) == 0 || slices.Contains(list, value) }
-	return in(l.kinds, s.Type) && in(l.mime, s.MIME) &&
-		(len(l.status) == 0 || slices.Contains(l.status, s.Status)) &&
+	has := func(r statusRange) bool { return r.from <= s.Status && s.Status <= r.to }
+	return (len(l.kinds) == 0 || slices.Contains(l.kinds, s.Type)) &&
+		(len(l.mime) == 0 || archive.TakesMediaType(l.mime, s.MIME)) &&
+		(len(l.status) == 0 || slices.ContainsFunc(l.status, has)) &&
 		l.begins(s.URL)
 }
 

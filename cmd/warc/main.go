@@ -11,17 +11,19 @@
 //	warc pack   -o OUT.wacz [flags] FILE…    a WACZ file for replayweb.page
 //
 // FILE is an archive: WARC 0.17 to 1.1 or ARC, plain or packed by gzip or zstd, or
-// a WACZ, in which the files below archive/ are meant; a directory stands for the
-// archives in and below it, a pattern for those that it matches, and - for stdin,
-// which is read where no FILE is named and one pass is enough (ls, index, verify).
+// a WACZ, in which the files below archive/ are meant, or one of those, as
+// x.wacz/archive/y.warc.gz; a directory stands for the archives in and below it, a
+// pattern for those that it matches, and - for stdin, which is read where no FILE is
+// named and one pass is enough (ls, index, verify).
 //
 // # Output
 //
 // Ls prints offset, length, type, date, status, media type, address and file,
 // separated by tabs, "-" where there is nothing to say; with -json an object. The
 // length is 0 for a record that shares its gzip member with others. -type, -status
-// and -mime take lists separated by commas, -url the beginning of an address, or of
-// its SURT, as "org,example)/a"; records must pass all that are given.
+// (404, or 4xx) and -mime (image/png, or image/*) take lists separated by commas, -url
+// the beginning of an address, or of its SURT, as "org,example)/a"; records must pass
+// all that are given. Offset and file can be given to cat.
 //
 // Cat prints the body that an address had: without chunks and content coding, and
 // for a revisit that of its original. Of several captures it takes the newest, or

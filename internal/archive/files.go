@@ -19,7 +19,8 @@ const nameHint = "their names end in .warc, .warc.gz, .warc.zst, .arc, .arc.gz o
 // that it matches. Archives are there known by their names: .warc, .warc.gz,
 // .warc.zst, .arc, .arc.gz or .wacz, with .open behind it if they are still
 // being written. The files come in the order of their names; a file that is
-// named twice comes once. The name "-", for the input of a command, stays.
+// named twice comes once. The name of a file inside a WACZ, as a [Volume] has it,
+// stays, and so does "-", for the input of a command.
 func Files(names []string) ([]string, error) {
 	var files []string
 	for _, name := range names {
@@ -33,6 +34,9 @@ func Files(names []string) ([]string, error) {
 		case err != nil && strings.ContainsAny(name, "*?["):
 			more, err = matches(name)
 		case err != nil:
+			if _, _, ok := insideWACZ(name); ok {
+				more, err = []string{name}, nil
+			}
 		case info.IsDir():
 			more, err = below(name)
 		default:
@@ -53,6 +57,44 @@ func Files(names []string) ([]string, error) {
 		seen[full] = true
 		return again
 	}), nil
+}
+
+// insideWACZ splits the name of a file inside a WACZ, x.wacz/archive/y.warc.gz, as
+// volumes have it.
+func insideWACZ(name string) (wacz, inner string, ok bool) {
+	slashed := filepath.ToSlash(name) // as long
+	for at := 0; ; {
+		i := strings.Index(slashed[at:], "/"+waczArchives)
+		if i < 0 {
+			return name, "", false
+		}
+		at += i + 1
+		if info, err := os.Stat(name[:at-1]); err == nil && info.Mode().IsRegular() {
+			return name[:at-1], slashed[at+len(waczArchives):], true
+		}
+	}
+}
+
+// outer is the file in which an archive lies, and its name in there if it is inside
+// a WACZ.
+func outer(name string) (file, inner string) {
+	if _, err := os.Stat(name); err != nil {
+		file, inner, _ = insideWACZ(name)
+		return file, inner
+	}
+	return name, ""
+}
+
+// only leaves of the sources of a file the one of that name; empty means all.
+func only(all []source, name, inner string) ([]source, error) {
+	if inner == "" {
+		return all, nil
+	}
+	all = slices.DeleteFunc(all, func(s source) bool { return !s.inside || s.name != inner })
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: no such file in the WACZ: %w", name, fs.ErrNotExist)
+	}
+	return all, nil
 }
 
 // Input is the name that stands for the input of a command.

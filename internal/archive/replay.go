@@ -65,6 +65,7 @@ type Replay struct {
 // archived is one archive of a Replay.
 type archived struct {
 	path    string
+	inner   string // in a WACZ the one file that is meant; empty: all
 	file    *os.File
 	sources []source
 	*Index
@@ -118,13 +119,18 @@ func OpenReplay(names []string, o ReplayOptions) (*Replay, error) {
 	return r, nil
 }
 
-func openArchive(path string, o IndexOptions) (*archived, error) {
+func openArchive(name string, o IndexOptions) (*archived, error) {
+	path, inner := outer(name)
 	index, err := OpenIndex(path, o)
 	if err != nil {
 		return nil, err
 	}
-	a := &archived{path: path, Index: index}
-	if err := a.open(); err != nil {
+	a := &archived{path: path, inner: inner, Index: index}
+	err = a.open()
+	if err == nil {
+		_, err = only(slices.Clone(a.sources), name, inner)
+	}
+	if err != nil {
 		a.Close()
 		return nil, err
 	}
@@ -195,7 +201,7 @@ func (r *Replay) Close() error {
 // a redirect whose target they lack.
 func (r *Replay) Has(url string) bool {
 	for _, a := range r.archives {
-		if a.Has(url) {
+		if a.Has(url) && (a.inner == "" || len(r.Lookup(url)) > 0) {
 			return true
 		}
 	}
@@ -204,10 +210,15 @@ func (r *Replay) Has(url string) bool {
 
 // Lookup returns the captures of a canonical address, the one that counts first.
 func (r *Replay) Lookup(url string) []Capture {
-	return r.lookup(url, r.pick)
+	return slices.DeleteFunc(r.lookup(url, r.pick), func(c Capture) bool {
+		a := r.archives[c.archive]
+		return a.inner != "" && a.sources[c.source].name != a.inner
+	})
 }
 
-// lookup returns the captures of a canonical address in the order of a pick.
+// lookup returns the captures of a canonical address in the order of a pick. Of a
+// file inside a WACZ it has those of its neighbours, too, which may be the originals
+// of its revisits.
 func (r *Replay) lookup(url string, pick Pick) []Capture {
 	var all []Capture
 	for i, a := range r.archives {
@@ -499,6 +510,17 @@ func Stream(r io.Reader, name string, filter Filter, limits Limits) iter.Seq2[*P
 
 // file yields the pages of one file and tells whether to go on with the next.
 func (s *scratch) file(path string, filter *Filter, yield func(*Page, error) bool) bool {
+	if _, inner := outer(path); inner != "" {
+		for v, err := range Volumes([]string{path}, nil) {
+			if err != nil {
+				err = fmt.Errorf("%s: %w", path, err)
+			}
+			if err != nil && !yield(nil, err) || err == nil && !s.records(v.Data, v.Path, v.Name, filter, yield) {
+				return false
+			}
+		}
+		return true
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return yield(nil, err)

@@ -41,10 +41,11 @@ func Volumes(names []string, input io.Reader) iter.Seq2[Volume, error] {
 
 // volumes yields those of one archive, and tells whether to go on.
 func volumes(path string, input io.Reader, yield func(Volume, error) bool) bool {
-	name := filepath.Base(path)
+	file, inner := path, ""
 	r := input
 	if path != Input {
-		f, err := os.Open(path)
+		file, inner = outer(path)
+		f, err := os.Open(file)
 		if err != nil {
 			yield(Volume{}, err)
 			return false
@@ -52,6 +53,7 @@ func volumes(path string, input io.Reader, yield func(Volume, error) bool) bool 
 		defer f.Close()
 		r = f
 	}
+	name := filepath.Base(file)
 	f, ok := r.(*os.File)
 	if !ok {
 		return yield(Volume{Path: path, Name: name, Data: r}, nil)
@@ -66,12 +68,16 @@ func volumes(path string, input io.Reader, yield func(Volume, error) bool) bool 
 	}
 	all, faults := sources(name, f, info.Size())
 	for _, fault := range faults {
-		if !yield(Volume{Path: path, Name: name}, fault) {
+		if !yield(Volume{Path: file, Name: name}, fault) {
 			return false
 		}
 	}
+	if all, err = only(all, path, inner); err != nil {
+		yield(Volume{}, err)
+		return false
+	}
 	for _, s := range all {
-		if !yield(Volume{Path: s.label(path), Name: s.label(name), Data: s.data, source: s}, nil) {
+		if !yield(Volume{Path: s.label(file), Name: s.label(name), Data: s.data, source: s}, nil) {
 			return false
 		}
 	}

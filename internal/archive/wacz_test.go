@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -120,6 +121,42 @@ func TestAWACZIsReadInPlace(t *testing.T) {
 	}
 	if n := strings.Count(string(index), `"filename":"a.arc.gz"`); n != 3 {
 		t.Errorf("%d lines of the inner file\n%s", n, index)
+	}
+}
+
+func TestAFileInsideAWACZIsAnArchive(t *testing.T) {
+	one := zip(capture("http://a/", newer, 200, "", "the page"), capture("http://b/", old, 200, "", "the original"))
+	two := zip(capture("http://a/", old, 200, "", "the page before"),
+		revisit("http://c/", refersURI, "http://b/", refersDate, old, payloadIs, Digest([]byte("the original"))))
+	name := fileOf(t, t.TempDir(), "x.wacz", wacz(t, stored("archive/one.warc.gz", one), stored("archive/two.warc.gz", two)))
+	inside := name + "/archive/two.warc.gz"
+	if files, err := Files([]string{inside}); err != nil || len(files) != 1 || files[0] != inside {
+		t.Errorf("%q, %v", files, err)
+	}
+	r := replay(t, inside)
+	for url, want := range map[string]string{"http://a/": "the page before", "http://c/": "the original", "http://b/": ""} {
+		page, err := r.Fetch(url)
+		switch {
+		case want == "":
+			if !errors.Is(err, ErrNotArchived) || r.Has(url) {
+				t.Errorf("%s: %v", url, err)
+			}
+		case err != nil || string(page.Body) != want || page.Filename != "x.wacz/archive/two.warc.gz" || !r.Has(url):
+			t.Errorf("%s: %+v, %v", url, page, err)
+		}
+	}
+	pages := 0
+	for page, err := range All([]string{inside}, Filter{}, Limits{}) {
+		if err != nil || page.URL != "http://a/" {
+			t.Errorf("%+v, %v", page, err)
+		}
+		pages++
+	}
+	if pages != 1 {
+		t.Errorf("%d pages", pages)
+	}
+	if _, err := OpenReplay([]string{name + "/archive/three.warc.gz"}, ReplayOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
 	}
 }
 
