@@ -94,10 +94,19 @@ func parseARC(line []byte) (a arcLine, ok bool) {
 		return a, false // most lines that are none, without a copy
 	}
 	text := strings.TrimRight(string(line), "\r ")
+	if a, ok = splitARC(text, 8); !ok {
+		a, ok = splitARC(text, 4) // a date so short may also be a part of a URL
+	}
+	return a, ok
+}
+
+// splitARC splits a URL-record line at an IP address with a date of at least so many
+// digits behind it.
+func splitARC(text string, digits int) (a arcLine, ok bool) {
 	words := strings.Split(text, " ")
 	begin := len(words[0]) + 1 // of the word at i-1
 	for i := 2; i < len(words)-1; i++ {
-		if isARCDate(words[i]) && isARCAddress(words[i-1]) {
+		if isARCDate(words[i], digits) && isARCAddress(words[i-1]) {
 			rest := words[i+1:]
 			media := len(rest) - 1
 			if len(rest) >= 7 {
@@ -110,9 +119,10 @@ func parseARC(line []byte) (a arcLine, ok bool) {
 	return a, false
 }
 
-// isARCDate takes more digits than the 14 that belong there, as some have them.
-func isARCDate(s string) bool {
-	return len(s) >= 8 && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
+// isARCDate takes other numbers of digits than the 14 that belong there, as some have
+// them.
+func isARCDate(s string, least int) bool {
+	return len(s) >= least && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
 }
 
 func isARCAddress(s string) bool {
@@ -144,10 +154,10 @@ func (r *Reader) arcHeader() error {
 		kind = "warcinfo"
 	}
 	r.fields = append(r.fields[:0], Field{"WARC-Type", kind}, Field{"WARC-Target-URI", a.url})
-	if len(a.date) >= 14 {
-		if t, err := time.Parse(timestampLayout, a.date[:14]); err == nil {
-			r.fields = append(r.fields, Field{"WARC-Date", t.Format(time.RFC3339)})
-		}
+	// A short date is the beginning of the time that it stands for.
+	n := min(len(a.date), len(timestampLayout)) &^ 1
+	if t, err := time.Parse(timestampLayout[:n], a.date[:n]); err == nil {
+		r.fields = append(r.fields, Field{"WARC-Date", t.Format(time.RFC3339)})
 	}
 	if a.ip != "-" && a.ip != "0.0.0.0" {
 		r.fields = append(r.fields, Field{"WARC-IP-Address", a.ip})
@@ -157,11 +167,11 @@ func (r *Reader) arcHeader() error {
 	}
 	r.fields = append(r.fields, Field{"Content-Length", a.length})
 	r.rec.Version, r.rec.Header = "ARC", r.fields
-	n, err := strconv.ParseInt(a.length, 10, 64)
-	if err != nil || n < 0 {
+	length, err := strconv.ParseInt(a.length, 10, 64)
+	if err != nil || length < 0 {
 		return fmt.Errorf("length %.40q of an ARC record is no length", a.length)
 	}
-	r.rec.ContentLength, r.rec.left = n, n
+	r.rec.ContentLength, r.rec.left = length, length
 	r.rec.begin = r.at()
 	return nil
 }

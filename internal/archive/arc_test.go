@@ -162,7 +162,9 @@ func TestTheFirstLineOfAnARCRecordIsRecognised(t *testing.T) {
 		"http://a/ 192.0.2.1 20200101000000 9":                                        {"http://a/", "192.0.2.1", "20200101000000", "", "9"},
 		"http://a/ 192.0.2.1 20200101000000 text/html 200 MD5 - 123456789 x.arc 4567": {"http://a/", "192.0.2.1", "20200101000000", "text/html", "4567"},
 		"": {}, "http://a/": {}, "http://a/ b c d e": {}, "HTTP/1.1 200 OK": {}, "Date: Sun, 16 Feb 2014 05:02:20 GMT": {},
-		"http://a/ 192.0.2.1 2020 text/html 1": {}, "http://a/ host 20200101000000 text/html 1": {}, "/a 192.0.2.1 20200101000000 text/html 1": {},
+		"http://a/ 192.0.2.1 2020 text/html 1":                     {"http://a/", "192.0.2.1", "2020", "text/html", "1"},
+		"http://a/b - 2020 x 192.0.2.1 20200101000000 text/html 1": {"http://a/b - 2020 x", "192.0.2.1", "20200101000000", "text/html", "1"},
+		"http://a/ 192.0.2.1 202 text/html 1":                      {}, "http://a/ host 20200101000000 text/html 1": {}, "/a 192.0.2.1 20200101000000 text/html 1": {},
 		"h@: 192.0.2.1 20200101000000 text/html 1": {}, "http://a/ 192.0.2.1 20200101000000": {},
 	} {
 		if got, ok := parseARC([]byte(line)); got != want || ok != (want != arcLine{}) {
@@ -243,7 +245,10 @@ func TestARCRecordsHaveTheFieldsOfWARCRecords(t *testing.T) {
 	in := arcHead() +
 		"http://a/ 192.0.2.1 20200102030405 text/html 3\nabc\n" +
 		"dns:a 0.0.0.0 20200102030405 text/dns 3\nabc\n" +
-		"ftp://a/x - 99999999999999 text/plain 3\nabc\n"
+		"ftp://a/x - 99999999999999 text/plain 3\nabc\n" +
+		"http://a/y - 1996 text/plain 3\nabc\n" +
+		"http://a/d - 199612310 text/plain 3\nabc\n" +
+		"http://a/m - 199613 text/plain 3\nabc\n"
 	r, err := NewReader(strings.NewReader(in))
 	if err != nil {
 		t.Fatal(err)
@@ -264,6 +269,9 @@ func TestARCRecordsHaveTheFieldsOfWARCRecords(t *testing.T) {
 		{{"WARC-Type", "response"}, {"WARC-Target-URI", "http://a/"}, {"WARC-Date", "2020-01-02T03:04:05Z"}, {"WARC-IP-Address", "192.0.2.1"}, {"Content-Type", "application/http; msgtype=response"}, {"Content-Length", "3"}},
 		{{"WARC-Type", "response"}, {"WARC-Target-URI", "dns:a"}, {"WARC-Date", "2020-01-02T03:04:05Z"}, {"Content-Type", "text/dns"}, {"Content-Length", "3"}},
 		{{"WARC-Type", "resource"}, {"WARC-Target-URI", "ftp://a/x"}, {"Content-Type", "text/plain"}, {"Content-Length", "3"}},
+		{{"WARC-Type", "response"}, {"WARC-Target-URI", "http://a/y"}, {"WARC-Date", "1996-01-01T00:00:00Z"}, {"Content-Type", "application/http; msgtype=response"}, {"Content-Length", "3"}},
+		{{"WARC-Type", "response"}, {"WARC-Target-URI", "http://a/d"}, {"WARC-Date", "1996-12-31T00:00:00Z"}, {"Content-Type", "application/http; msgtype=response"}, {"Content-Length", "3"}},
+		{{"WARC-Type", "response"}, {"WARC-Target-URI", "http://a/m"}, {"Content-Type", "application/http; msgtype=response"}, {"Content-Length", "3"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -26,7 +26,7 @@ import (
 
 // indexVersion is in the first line of every index; an index of another version
 // is built anew.
-const indexVersion = 2
+const indexVersion = 3
 
 // timestampLayout is that of the times in an index, in UTC.
 const timestampLayout = "20060102150405"
