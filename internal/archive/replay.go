@@ -262,9 +262,34 @@ func (r *Replay) Fetch(address string) (*Page, error) {
 			}
 			return page, err
 		}
+		if err := r.confirm(c); err != nil {
+			return nil, err
+		}
 		hops = append(hops, Hop{url, c.Status})
 		url = c.Redirect
 	}
+}
+
+// confirm reads the header of the record of a capture, for an index that is of
+// another archive would lead astray.
+func (r *Replay) confirm(c Capture) error {
+	s := r.take()
+	defer r.scratch.Put(s)
+	a := r.archives[c.archive]
+	if _, err := a.record(s, c); err != nil {
+		return fmt.Errorf("reading %s at byte %d: %w", a.path, c.Offset, err)
+	}
+	return nil
+}
+
+// take takes a scratch out of the pool, where it belongs again.
+func (r *Replay) take() *scratch {
+	s, _ := r.scratch.Get().(*scratch)
+	if s == nil {
+		s = new(scratch)
+		s.decoder.Limits = r.limits
+	}
+	return s
 }
 
 // choose is the capture that answers: the first that does not redirect to its
@@ -282,11 +307,7 @@ func choose(captures []Capture) Capture {
 // Read reads a capture and decodes it. A revisit gets the body of the capture
 // that it refers to; if that is not there the error is [ErrNotArchived].
 func (r *Replay) Read(c Capture) (*Page, error) {
-	s, _ := r.scratch.Get().(*scratch)
-	if s == nil {
-		s = new(scratch)
-		s.decoder.Limits = r.limits
-	}
+	s := r.take()
 	defer r.scratch.Put(s)
 	return r.read(s, c, 0)
 }

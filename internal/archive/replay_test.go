@@ -326,7 +326,12 @@ func TestAnIndexOfAnotherArchiveAnswersNothing(t *testing.T) {
 	for what, other := range map[string]string{
 		"address": capture("http://a/2", old, 200, "", "2"),
 		"date":    capture("http://a/1", newer, 200, "", "2"),
+		"moved":   capture("http://a/2", old, 301, "/x", ""),
 	} {
+		one := one
+		if what == "moved" {
+			one = capture("http://a/1", old, 301, "/x", "")
+		}
 		path := fileOf(t, dir, "x.warc", []byte(one))
 		if err := os.Chtimes(path, time.Time{}, noon); err != nil {
 			t.Fatal(err)
@@ -436,7 +441,7 @@ func FuzzIndex(f *testing.F) {
 	line := string(c.appendLine(nil))
 	f.Add([]byte(line), "http://a/")
 	f.Add([]byte(line+"a)/b 2026 {\n\n"+line), "http://a/b")
-	f.Add([]byte("!meta {\"spoor-cdxj\":2}\n"+line), "http://a/")
+	f.Add([]byte("!meta {\"spoor-cdxj\":3}\n"+line), "http://a/")
 	f.Fuzz(func(t *testing.T, data []byte, url string) {
 		release := func() error { return nil }
 		if x, err := newIndex(data, Meta{}, release); err == nil {
