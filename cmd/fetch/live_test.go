@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -99,7 +100,7 @@ func TestHeadersAreBounded(t *testing.T) {
 		"many":       many,
 	} {
 		n, all, left := line(h)
-		if n > 256<<10 || left == 0 || left+len(all) != len(h) {
+		if n > 256<<10 || left == 0 || left+len(all) != len(h) || len(all) > maxNames {
 			t.Errorf("%s: %d headers left out of %d, a line of %d bytes", name, left, len(h), n)
 		}
 		if name != "many" && !slices.ContainsFunc(all, func(v wire.Values) bool { return v.Name == "content-type" }) {
@@ -108,6 +109,16 @@ func TestHeadersAreBounded(t *testing.T) {
 		if !slices.IsSortedFunc(all, func(a, b wire.Values) int { return strings.Compare(a.Name, b.Name) }) {
 			t.Errorf("%s: out of order", name)
 		}
+	}
+	// Of many that are as long as others always the same are there.
+	_, want, _ := line(many)
+	for range 3 {
+		if _, all, _ := line(maps.Clone(many)); !slices.EqualFunc(all, want, func(a, b wire.Values) bool { return a.Name == b.Name }) {
+			t.Error("others are left out")
+		}
+	}
+	if want[0].Name != "x-0" || len(want) != maxNames || want[maxNames-1].Name != "x-999" {
+		t.Errorf("%d are there, %s to %s", len(want), want[0].Name, want[len(want)-1].Name)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

@@ -138,8 +138,9 @@
 // another body. The digest is that of the WARC file: of the payload as
 // received, with chunks and content coding. A line with a query but no url passes.
 //
-// Headers of more than 32 KiB in all are not all in the record, the longest of them
-// missing: error_detail tells how many, without an error. The WARC has them.
+// Headers of more than 32 KiB in all, or of more than 1,000 names, are not all in the
+// record, the longest of them missing: error_detail tells how many, without an error.
+// The WARC has them.
 //
 // # Example
 //

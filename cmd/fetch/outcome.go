@@ -186,7 +186,7 @@ func (o *options) fill(rec *wire.Record, p *archive.Page, err error) {
 	rec.StatusCode = p.StatusCode
 	var left int
 	if rec.Headers, left = headers(p.Header); left > 0 {
-		rec.ErrorDetail = fmt.Sprintf("%d of %d headers left out: more than %d bytes", left, len(p.Header), maxHeaders)
+		rec.ErrorDetail = fmt.Sprintf("%d of %d headers left out: more than %d bytes or %d names", left, len(p.Header), maxHeaders, maxNames)
 	}
 	rec.ContentType = p.ContentType()
 	rec.Charset = archive.Charset(p.Header.Get("Content-Type"))
@@ -215,40 +215,83 @@ func refuseType(rec *wire.Record) {
 // make six of each byte, a record without body is still a small one.
 const (
 	maxHeaders = 32 << 10 // names and values together
+	maxNames   = 1000     // number of names
 	maxDetail  = 1 << 10
 )
 
 // headers are those of an answer as the record has them: names in lower case,
-// sorted. Octets that are no UTF-8 are replaced. Where they are too long in all
-// the longest are left out, and their number told.
+// sorted. Octets that are no UTF-8 are replaced. Where they are too many, or too long
+// in all, the longest are left out, and their number told.
 func headers(h http.Header) (all []wire.Values, left int) {
-	all = make([]wire.Values, 0, len(h))
-	for name, values := range h {
-		v := make([]string, len(values))
-		for i, s := range values {
-			v[i] = strings.ToValidUTF8(s, "\ufffd")
+	fields := shortest(h, maxNames)
+	for i, f := range fields {
+		values := make([]string, len(f.values))
+		for i, s := range f.values {
+			values[i] = strings.ToValidUTF8(s, "\ufffd")
 		}
-		all = append(all, wire.Values{Name: strings.ToLower(strings.ToValidUTF8(name, "\ufffd")), Values: v})
+		fields[i] = newField(strings.ToLower(strings.ToValidUTF8(f.name, "\ufffd")), values)
 	}
-	size := func(v wire.Values) int {
-		n := len(v.Name)
-		for _, s := range v.Values {
-			n += len(s) + 1
-		}
-		return n
-	}
-	slices.SortFunc(all, func(a, b wire.Values) int {
-		return cmp.Or(cmp.Compare(size(a), size(b)), cmp.Compare(a.Name, b.Name), slices.Compare(a.Values, b.Values))
-	})
+	slices.SortFunc(fields, field.compare)
+	all = make([]wire.Values, 0, len(fields))
 	room := maxHeaders
-	for i, v := range all {
-		if room -= size(v); room < 0 {
-			all, left = all[:i], len(all)-i
+	for _, f := range fields {
+		if room -= f.size; room < 0 {
 			break
 		}
+		all = append(all, wire.Values{Name: f.name, Values: f.values})
 	}
 	slices.SortStableFunc(all, func(a, b wire.Values) int { return cmp.Compare(a.Name, b.Name) })
-	return all, left
+	return all, len(h) - len(all)
+}
+
+// A field is a header with its length.
+type field struct {
+	name   string
+	values []string
+	size   int
+}
+
+func newField(name string, values []string) field {
+	f := field{name, values, len(name)}
+	for _, s := range values {
+		f.size += len(s) + 1
+	}
+	return f
+}
+
+// compare puts the short before the long.
+func (f field) compare(g field) int {
+	if f.size != g.size {
+		return f.size - g.size
+	}
+	if c := cmp.Compare(f.name, g.name); c != 0 {
+		return c
+	}
+	return slices.Compare(f.values, g.values)
+}
+
+// shortest are the n shortest of h, or all if they are fewer, in any order. Of those
+// that are longer few are sorted: a server may send tens of thousands.
+func shortest(h http.Header, n int) []field {
+	all := make([]field, 0, min(len(h), 2*n))
+	var worst *field // of n that are better than all that were left out
+	for name, values := range h {
+		f := newField(name, values)
+		if worst != nil && f.compare(*worst) > 0 {
+			continue
+		}
+		if all = append(all, f); len(all) == 2*n {
+			slices.SortFunc(all, field.compare)
+			all = all[:n]
+			last := all[n-1]
+			worst = &last
+		}
+	}
+	if len(all) > n {
+		slices.SortFunc(all, field.compare)
+		all = all[:n]
+	}
+	return all
 }
 
 // notBefore is t as the record has it, in whole seconds, rounded up.
