@@ -44,9 +44,12 @@ func openArchives(o *options, log *slog.Logger) (*archive.Replay, error) {
 	if slices.Contains(o.archives, archive.Input) {
 		return nil, filter.Usagef("addresses are looked up in files, not in what comes through a pipe\nhint: save the archive to a file, or take all that is in it with -all")
 	}
+	faults := filter.Faults{Log: log}
 	r, err := archive.OpenReplay(o.archives, archive.ReplayOptions{
 		Index: archive.IndexOptions{Cache: o.cache, Report: func(name string, err error) {
-			log.Warn("left out what cannot be read of an archive", "archive", name, "err", err)
+			if faults.Tell(name) {
+				log.Warn("left out what cannot be read of an archive", "archive", name, "err", err)
+			}
 		}},
 		Limits: o.limits(),
 		Pick:   o.capture,
@@ -85,6 +88,7 @@ func answer(r *archive.Replay, rec *wire.Record, o *options) {
 func batch(o *options, stdin io.Reader) (err error) {
 	log := filter.Logger(o.stream.Stderr, "fetch", o.stream.Log)
 	tally := filter.NewTally(log)
+	faults := filter.Faults{Log: log}
 	out, closeOut, err := filter.Tee(o.stream.Stdout, o.stream.Tee)
 	if err != nil {
 		return err
@@ -107,7 +111,9 @@ func batch(o *options, stdin io.Reader) (err error) {
 		for page, err := range pages {
 			if page == nil {
 				tally.Skipped["fault"]++
-				log.Warn("left out what cannot be read of an archive", "err", err)
+				if faults.Tell(path) {
+					log.Warn("left out what cannot be read of an archive", "err", err)
+				}
 				if !isFault(err) {
 					failed = err
 				}

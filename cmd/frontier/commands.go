@@ -51,7 +51,7 @@ func newCommand(sub subcommand, stdin io.Reader, stdout, stderr io.Writer) *comm
 	fs := c.flags
 	fs.StringVar(&c.store, "store", "", "the `directory` of the store")
 	fs.DurationVar(&c.wait, "wait", 30*time.Second, "how `long` to wait for another process to let go of the store before giving up")
-	fs.StringVar(&c.log, "log", "text", "log `format`, text or json")
+	filter.LogFlag(fs, &c.log)
 	switch c.name {
 	case "add", "import":
 		fs.BoolVar(&c.strict, "strict", false, "a line that is no record ends the command with status 1")

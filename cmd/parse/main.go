@@ -148,9 +148,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	}
 	if len(within) > 0 {
 		log := filter.Logger(stderr, "parse", s.Log)
+		faults := filter.Faults{Log: log}
 		replay, err := archive.OpenReplay(within, archive.ReplayOptions{Index: archive.IndexOptions{
-			Cache:  *cache,
-			Report: func(file string, err error) { log.Warn("fault in an archive", "file", file, "err", err) },
+			Cache: *cache,
+			Report: func(file string, err error) {
+				if faults.Tell(file) {
+					log.Warn("fault in an archive", "file", file, "err", err)
+				}
+			},
 		}})
 		if err != nil {
 			return fmt.Errorf("-within: %w", err)

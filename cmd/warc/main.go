@@ -46,7 +46,8 @@
 // digests that it tells. Warnings do not make it fail, unless -strict is given: a
 // reference to a record that none of the files holds, a digest of an unknown kind,
 // and what else loses nothing. The payload of a revisit is elsewhere, so its digest
-// is not checked.
+// is not checked. Of the faults of format in a file the first thousand are printed, as
+// all commands report a thousand faults of an archive; the others are counted.
 //
 // Repair keeps what is whole byte for byte, cuts a torn end off, corrects lengths
 // where digests or neighbours tell the truth, gives records that share a gzip member
@@ -54,7 +55,7 @@
 // that are missing or twice there. It says what it did, a line each, as verify does.
 // Verify finds no fault with the result, and repairing that changes nothing. With -w
 // files are replaced, if there was something to do, and stay beside it as FILE.bak;
-// what fetch left as FILE.open gets its name. A file that is being written is left
+// what fetch left as FILE.open gets its name, which is a line, too. A file that is being written is left
 // alone.
 //
 // Pack makes a WACZ 1.1.1: archives as they are if they have one gzip member a
@@ -148,17 +149,20 @@ type command struct {
 	stdin  io.Reader
 	stdout *bufio.Writer
 	log    *slog.Logger
+	told   filter.Faults
 	tally  *filter.Tally
 }
 
 func (s subcommand) run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	c := &command{flags: filter.Flags("warc "+s.name, s.manual, stderr), stdin: stdin, stdout: bufio.NewWriterSize(stdout, 1<<16)}
-	format := c.flags.String("log", "text", "log `format`, text or json")
+	var format string
+	filter.LogFlag(c.flags, &format)
 	work := s.new(c)
 	if err := c.parse(args); err != nil {
 		return err
 	}
-	c.log = filter.Logger(stderr, "warc "+s.name, *format)
+	c.log = filter.Logger(stderr, "warc "+s.name, format)
+	c.told = filter.Faults{Log: c.log}
 	c.tally = filter.NewTally(c.log)
 	err := work()
 	if e := c.stdout.Flush(); err == nil {
@@ -208,7 +212,9 @@ func (c *command) fault(path string, err error) bool {
 	fault, ok := errors.AsType[*archive.FormatError](err)
 	if ok {
 		c.tally.Skipped["fault"]++
-		c.log.Warn("left out what cannot be read of an archive", "archive", path, "err", fault)
+		if c.told.Tell(path) {
+			c.log.Warn("left out what cannot be read of an archive", "archive", path, "err", fault)
+		}
 	}
 	return ok
 }

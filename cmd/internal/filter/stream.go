@@ -48,7 +48,19 @@ func (s *Stream) CommonFlags(fs *flag.FlagSet) {
 	fs.BoolVar(&s.Strict, "strict", false, "a line that is no record ends the command with status 1")
 	fs.Var(&s.Limit, "limit", "longest line accepted, in `bytes` (KiB, MiB)")
 	fs.StringVar(&s.Tee, "tee", "", "write a copy of the output to `file` (.gz and .zst compress)")
-	fs.StringVar(&s.Log, "log", "text", "log `format`, text or json")
+	LogFlag(fs, &s.Log)
+}
+
+// LogFlag gives fs the flag for the format of the log.
+func LogFlag(fs *flag.FlagSet, format *string) {
+	*format = "text"
+	fs.Func("log", "log `format`, text or json (default text)", func(s string) error {
+		if s != "text" && s != "json" {
+			return errors.New("neither text nor json")
+		}
+		*format = s
+		return nil
+	})
 }
 
 // Logger is the log of a command, on stderr. Lines of text carry no time, so
