@@ -20,7 +20,8 @@ Kinds: format (torn, rubbish, wrong length), end (not two empty lines behind a
 record), member (not one record a gzip member or zstd frame), field (missing, or no
 date), digest, duplicate (identifier), reference (to a record that is not there),
 package (a WACZ that does not hold what it says), limit (not checked). What may be
-meant so, and loses nothing, is a warning.
+meant so, and loses nothing, is a warning. Of the kind format the first thousand of a
+file are printed.
 
 Example:
 
@@ -34,10 +35,17 @@ warning, too) or could not be read, 2 misuse.
 type verify struct {
 	*command
 	json, strict bool
+
+	mendable int64          // faults of files that repair takes
+	printed  map[string]int // faults of the format, by file
 }
 
+// maxPrinted is how many faults of the format of one file are printed. A file may be
+// made to have one in every few bytes; the others are of a record each.
+const maxPrinted = 1000
+
 func newVerify(c *command) func() error {
-	v := &verify{command: c}
+	v := &verify{command: c, printed: map[string]int{}}
 	c.flags.BoolVar(&v.json, "json", false, "print an object for each thing that is wrong")
 	c.flags.BoolVar(&v.strict, "strict", false, "a warning ends the command with status 1, too")
 	return v.run
@@ -72,8 +80,10 @@ func (c *verify) run() error {
 		slog.Int64("digests", v.Digests), slog.Int64("payloads_chunked", v.Chunked), slog.Int64("payloads_dechunked", v.Dechunked),
 		slog.Int64("records_without_digest", v.Unchecked))
 	switch {
-	case v.Faults > 0:
+	case c.mendable > 0:
 		return fmt.Errorf("faults: %d\nhint: warc repair writes a copy of a WARC file without them", v.Faults)
+	case v.Faults > 0:
+		return fmt.Errorf("faults: %d", v.Faults)
 	case c.strict && v.Warnings > 0:
 		return fmt.Errorf("warnings: %d, and -strict", v.Warnings)
 	}
@@ -89,7 +99,11 @@ func (c *verify) file(v *archive.Verifier, path string) error {
 	}
 	for volume, err := range archive.Volumes([]string{path}, c.stdin) {
 		if err == nil {
+			before := v.Mendable
 			err = v.File(volume.Path, volume.Data)
+			if volume.Path == path { // a WACZ is not repaired
+				c.mendable += v.Mendable - before
+			}
 		} else {
 			err = v.Fault(volume.Path, err)
 		}
@@ -101,6 +115,15 @@ func (c *verify) file(v *archive.Verifier, path string) error {
 }
 
 func (c *verify) print(f *archive.Finding) error {
+	if f.Kind == archive.KindFormat {
+		c.printed[f.File]++
+		switch n := c.printed[f.File]; {
+		case n > maxPrinted+1:
+			return nil
+		case n == maxPrinted+1:
+			f.Detail = "this and more such faults of the file are counted, but not printed"
+		}
+	}
 	if c.json {
 		return writeJSON(c.stdout, f)
 	}

@@ -83,7 +83,8 @@ func newRepairer(ctx context.Context, w io.Writer, src io.ReaderAt, size int64, 
 
 // RepairInPlace repairs an archive where it lies, if anything is wrong with it; what
 // it was stays beside it, with .bak behind its name. A file that was being written
-// (.open) by somebody who is gone gets its name without that. It returns the name.
+// (.open) by somebody who is gone gets its name without that, which is a repair, too.
+// It returns the name.
 // The error is lock.ErrHeld if somebody is still writing.
 func RepairInPlace(ctx context.Context, path string, o RepairOptions) (name string, n Repaired, err error) {
 	f, err := openFile(path, os.O_RDONLY)
@@ -125,6 +126,12 @@ func RepairInPlace(ctx context.Context, path string, o RepairOptions) (name stri
 	}
 	if err == nil {
 		err = syncDir(filepath.Dir(name))
+	}
+	if err == nil && name != path {
+		n.Repairs++
+		if o.Report != nil {
+			o.Report(Repair{Kind: KindName, Detail: fmt.Sprintf("its name is %s now", filepath.Base(name))})
+		}
 	}
 	return name, n, err
 }

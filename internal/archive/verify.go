@@ -26,6 +26,7 @@ const (
 	KindReference = "reference" // to a record that is not there
 	KindPackage   = "package"   // a WACZ that does not hold what it says
 	KindLimit     = "limit"     // what was not checked
+	KindName      = "name"      // of a file that nobody writes any more; of a [Repair] only
 )
 
 // A Finding is something that is wrong with an archive.
@@ -73,6 +74,7 @@ type Verified struct {
 	Bytes    int64 // of the archives, as they are packed
 	Faults   int64
 	Warnings int64
+	Mendable int64 // faults in WARC files that hold a record, which [RepairFile] takes
 
 	Digests   int64 // that are right
 	Chunked   int64 // payload digests that are of the body with its chunks
@@ -91,6 +93,7 @@ func (v *Verifier) File(name string, r io.Reader) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	f := &verifiedFile{Verifier: v, name: name}
+	faults := v.Faults
 	for {
 		rec, err := reader.Next()
 		if err == nil {
@@ -103,6 +106,9 @@ func (v *Verifier) File(name string, r io.Reader) error {
 		case err == io.EOF:
 			f.settle()
 			v.Bytes += reader.m.pos()
+			if reader.m.dialect == warc {
+				v.Mendable += v.Faults - faults
+			}
 			return nil
 		case err != nil:
 			return fmt.Errorf("%s: %w", name, err)
