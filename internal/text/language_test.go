@@ -141,6 +141,7 @@ func TestLanguagesFoldInTheirOwnWay(t *testing.T) {
 		{"tr", "KIZIL Kızıl kızıl", "kızıl kızıl kızıl"},
 		{"tr", "kizil KİZİL", "kizil kizil"},
 		{"tr", "İSTANBUL'DA I\u0307stanbul", "istanbul (da) istanbul"},
+		{"tr", "leri larında", "leri larında"}, // suffixes without a word
 		{"tr", "IIIIIIIIIIIIIIIIIX iiiiiiiiiiiiiiiiix", "ıııııııııııııııııx iiiiiiiiiiiiiiiiix"},
 		{"en", "KIZIL kizil İstanbul I\u0307stanbul", "kizil kizil istanbul istanbul"},
 		{"ro", "naționale naţionale NAT\u0326IONALE și şi", "naţional naţional naţional (şi) (şi)"},
