@@ -155,6 +155,9 @@ func inWeb(t *testing.T, program string) {
 		addresses = append(addresses, r.address)
 	}
 	run := start(t, program, nil, addresses, 0, "-contact", "someone@example.org", "-delay", "1ms", "-timeout", "3s", "-warc", t.TempDir()+"/w")
+	if run.status != 0 {
+		t.Errorf("status %d\n%s", run.status, run.log)
+	}
 	got := map[string]*wire.Record{}
 	for _, rec := range run.records {
 		got[rec.URL] = rec
@@ -183,6 +186,9 @@ func inWeb(t *testing.T, program string) {
 	}
 	// robots.txt of maps.test names sitemaps within.
 	sited := start(t, program, nil, []string{"http://maps.test/page"}, len(within), "-contact", "someone@example.org", "-delay", "1ms", "-timeout", "3s", "-sitemaps")
+	if sited.status != 0 {
+		t.Errorf("status %d\n%s", sited.status, sited.log)
+	}
 	for _, rec := range sited.records {
 		if s := summary(rec); rec.Operator == "sitemap" && s != "blocked_address" || rec.Operator == "" && s != "200" {
 			t.Errorf("%s: %s (%s)", rec.URL, s, rec.ErrorDetail)

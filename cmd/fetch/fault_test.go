@@ -50,6 +50,7 @@ type fault struct {
 	wantFiles []string // what they say; one of these
 
 	want   []string // what the records say, as summary has it; one of these
+	status int      // of the command
 	detail string   // a part of error_detail
 	body   string   // the beginning of the body, "" is any
 	check  func(*testing.T, *fault, []*wire.Record)
@@ -232,9 +233,9 @@ func faults(certs certificates) []*fault {
 
 		// Proxies.
 		{name: "proxy, sound", server: answer(page("the page")), flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: sound, body: "the page"},
-		{name: "proxy, refused", server: &server{closed: true}, flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: []string{"connect"}, detail: "proxy"},
+		{name: "proxy, refused", server: &server{closed: true}, flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: []string{"budget"}, status: 1, detail: "the proxy: "},
 		{name: "proxy, garbage", server: &server{greet: []step{say("garbage\r\n\r\n")}}, flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: refused},
-		{name: "proxy, 407", server: robots(status(http.StatusProxyAuthRequired)), flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: []string{"connect"}, detail: "407"},
+		{name: "proxy, 407", server: robots(status(http.StatusProxyAuthRequired)), flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: []string{"budget"}, status: 1, detail: "407"},
 		{name: "proxy, CONNECT, 502", server: &server{greet: []step{status(http.StatusBadGateway)}}, scheme: "https", flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: []string{"connect"}, detail: "502"},
 		{name: "proxy, CONNECT, no answer", server: &server{greet: []step{hush}}, scheme: "https", flags: []string{"-proxy", "http://127.0.0.1:PORT", "-connect-timeout", "1s"}, want: []string{"timeout", "connect"}, detail: "1s"},
 		{name: "proxy, CONNECT, endless header", server: &server{greet: []step{say("HTTP/1.1 200 OK\r\n"), flood("X-Name: value\r\n")}}, scheme: "https", flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: []string{"connect"}},
@@ -512,6 +513,7 @@ type run struct {
 	records []*wire.Record
 	bodies  []string // the beginning of each
 	log     string
+	status  int
 	took    time.Duration
 	memory  int64 // peak, resident
 	written int64 // bytes to stdout
@@ -587,9 +589,10 @@ func start(t *testing.T, program string, env []string, addresses []string, furth
 	if ctx.Err() != nil {
 		t.Fatalf("did not end by itself within %v: %d records for %d addresses\n%s", hopeless, len(r.records), len(addresses), r.log)
 	}
-	if err != nil {
-		t.Errorf("status 0 wanted: %v\n%s", err, r.log)
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		t.Errorf("%v\n%s", err, r.log)
 	}
+	r.status = cmd.ProcessState.ExitCode()
 	return r
 }
 
@@ -741,6 +744,9 @@ func TestFault(t *testing.T) {
 				args[i] = strings.ReplaceAll(args[i], "PORT", strconv.Itoa(f.server.port()))
 			}
 			r := start(t, program, []string{"SSL_CERT_FILE=" + certs.file}, addresses, f.hosts*f.files, args...)
+			if r.status != f.status {
+				t.Errorf("status %d, want %d\n%s", r.status, f.status, r.log)
+			}
 
 			var got, want []string
 			files := 0

@@ -333,7 +333,7 @@ func (c *crawl) read(ctx context.Context, o *options) error {
 			select {
 			case lines <- l:
 			case <-ctx.Done():
-				if context.Cause(ctx) != errDeadline {
+				if !readsOn(ctx) {
 					return
 				}
 				lines <- l
@@ -367,7 +367,7 @@ func (c *crawl) read(ctx context.Context, o *options) error {
 			c.waiting <- struct{}{}
 			add(ctx, l.rec)
 		case <-ended:
-			if context.Cause(ctx) != errDeadline {
+			if !readsOn(ctx) {
 				return nil
 			}
 			ended = nil // what is still to come is read and handed back

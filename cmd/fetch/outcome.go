@@ -66,6 +66,14 @@ func (o *options) misuse(strangers, guarded bool) error {
 	return filter.Usagef("no address is on loopback, and %w\nhint: %s", o.stranger(), hint)
 }
 
+// readsOn tells whether, though ctx has ended, what is still to come is read and handed
+// back.
+func readsOn(ctx context.Context) bool {
+	cause := context.Cause(ctx)
+	_, proxy := errors.AsType[*web.ProxyError](cause)
+	return proxy || cause == errDeadline
+}
+
 // hintProxy says what to do if the proxy ended the run. That its connection broke must
 // not be taken for a pipe of ours that did.
 func hintProxy(err error) error {
