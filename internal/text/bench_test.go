@@ -118,16 +118,18 @@ func BenchmarkStem(b *testing.B) {
 			}
 		}
 	}
-	for name, stem := range map[string]func([]byte) []byte{"porter": Porter, "english": English} {
-		b.Run(name, func(b *testing.B) {
-			buf := make([]byte, 0, 4*maxWord)
-			b.SetBytes(int64(size))
-			b.ReportAllocs()
-			for b.Loop() {
-				for _, w := range words {
-					stem(append(buf[:0], w...))
+	for _, l := range languages {
+		for _, st := range l.stemmers {
+			b.Run(st.name, func(b *testing.B) {
+				stem, buf := st.make(), make([]byte, 0, 4*maxWord)
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				for b.Loop() {
+					for _, w := range words {
+						stem(append(buf[:0], w...))
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }

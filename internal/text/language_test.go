@@ -249,49 +249,59 @@ func TestMemoryStaysFlatOverAMillionWords(t *testing.T) {
 	runtime.KeepAlive(a)
 }
 
-func FuzzLanguages(f *testing.F) {
-	for i, code := range Languages() {
-		for w := range stopWords(code) {
-			f.Add(uint8(i), w+w)
-			break
+func FuzzTerms(f *testing.F) {
+	for i := range languages {
+		for _, s := range []string{"kitaplarımızdan KIZIL naționale Straße юности", "東京タワー กรุงเทพ 한국어"} {
+			f.Add(uint8(i), s)
 		}
 	}
 	for i, s := range []string{
-		"kitaplarımızdan KIZIL İ I\u0307 ı", "naționale ȘȚ t\u0326", "Straße ẞ ßß", "東京タワー ｶﾞｷﾞ", "\u1112\u1161\u11ab\u1160\u11a8",
-		"กรุงเทพ\u0e47", "a\u00ad\u200c\u200d\u2060b", "ΟΔΟΣ ς", "\uff9e\uff9eカ\u3099\u3099", "memetanikan belajar bekerja bé", "yaÿ ÿuy quéü", "日\xff本\u00ad",
+		"", "Call for Papers: networks!", "don't", "İstanbul ǅungla ΌΣΟΣ", "a\u0308\u0323 \u0344\u1F71", "bad\xffbytes\xc3",
+		"\u212Belvin \u2126 \u212A", "語 日本語 ٤٥٦٧٨", "sensibilities hopping éééd", "x\u00ad\u200dy", "ﬁ Ⅷ ℌ \U0001D400",
+		strings.Repeat("e\u0301", 40), "\u0958 \uFB2A \U0001D15E", "leri İ I\u0307 ı", "ȘȚ t\u0326", "ẞ ßß", "ｶﾞｷﾞ",
+		"\u1112\u1161\u11ab\u1160\u11a8", "ท\u0e47ท\u0e47", "a\u00ad\u200c\u200d\u2060b", "ς", "\uff9e\uff9eカ\u3099\u3099",
+		"memetanikan belajar bekerja bé", "yaÿ ÿuy quéü", "日\xff本\u00ad",
 	} {
 		f.Add(uint8(i), s)
 		f.Add(uint8(i+7), s)
 	}
 	f.Fuzz(func(t *testing.T, which uint8, s string) {
-		l := languages[int(which)%len(languages)]
+		l := &languages[int(which)%len(languages)]
 		for _, st := range l.stemmers {
-			a := newAnalyzer(&l, st.make())
-			terms, n := a.Append(nil, s), 0
-			for w := range Words(s) {
-				term := terms[n]
-				n++
-				name := a.Name(term)
-				if w == "" || !utf8.ValidString(w) || !utf8.ValidString(name) || term != Gap && name == "" {
-					t.Fatalf("%s: word %q, term %q", l.code, w, name)
-				}
-				once := string(l.lower.fold(nil, w))
-				if twice := string(l.lower.fold(nil, once)); once != twice {
-					t.Fatalf("%s: %q folds to %q, and that to %q", l.code, w, once, twice)
-				}
-				if len(once) > maxWord || len(w) > maxWord {
-					continue
-				}
-				if again := a.Append(nil, once); len(again) != 1 || again[0] != term {
-					t.Fatalf("%s: %q is %q, folded %q it is %q", l.code, w, name, once, names(a, again))
-				}
-			}
-			if n != len(terms) {
-				t.Fatalf("%s: %d words, %d terms", l.code, n, len(terms))
-			}
-			if again := a.Append(nil, s); !slices.Equal(terms, again) {
-				t.Fatalf("%s: %v, then %v", l.code, terms, again)
-			}
+			checkTerms(t, l, st, s)
 		}
 	})
+}
+
+// checkTerms checks what holds for the terms of any text in any language.
+func checkTerms(t *testing.T, l *language, st stemmer, s string) {
+	a := newAnalyzer(l, st.make())
+	terms, n := a.Append(nil, s), 0
+	for w := range Words(s) {
+		term := terms[n]
+		n++
+		name := a.Name(term)
+		if w == "" || !utf8.ValidString(w) || !utf8.ValidString(name) || term != Gap && name == "" {
+			t.Fatalf("%s: word %q, term %q", st.name, w, name)
+		}
+		once := string(l.lower.fold(nil, w))
+		if twice := string(l.lower.fold(nil, once)); once != twice {
+			t.Fatalf("%s: %q folds to %q, and that to %q", st.name, w, once, twice)
+		}
+		if len(once) > maxWord || len(w) > maxWord {
+			continue
+		}
+		if again := a.Append(nil, once); len(again) != 1 || again[0] != term {
+			t.Fatalf("%s: %q is %q, folded %q it is %q", st.name, w, name, once, names(a, again))
+		}
+		if stem := st.make()([]byte(once)); !utf8.Valid(stem) || l.code == "en" && len(stem) > len(once) {
+			t.Fatalf("%s: the stem of %q is %q", st.name, once, stem)
+		}
+	}
+	if n != len(terms) {
+		t.Fatalf("%s: %d words, %d terms", st.name, n, len(terms))
+	}
+	if again := a.Append(nil, s); !slices.Equal(terms, again) {
+		t.Fatalf("%s: %v, then %v", st.name, terms, again)
+	}
 }

@@ -8,8 +8,8 @@
 //
 // The rules, the same for every measure so that measures can be compared:
 //
-//   - a word is a run of Unicode letters, digits and marks; bytes that are not
-//     UTF-8 separate words as punctuation does
+//   - a word is a run of Unicode letters, digits and the marks on them; bytes that
+//     are not UTF-8 separate words as punctuation does
 //   - scripts that are written without spaces between words (Chinese, Japanese,
 //     Thai, Lao, Khmer, Burmese), and Hangul, whose particles cling to the words,
 //     are taken two characters at a time, each with the one after it

@@ -34,7 +34,7 @@ func nextWord(s string, i int) (start, end, next int) {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		if c := classOf(r); c == unspaced {
 			return pair(s, i)
-		} else if c >= mark {
+		} else if c == letter {
 			break
 		}
 		i += n
@@ -109,7 +109,7 @@ type class uint8
 const (
 	between  class = iota // separates words
 	joiner                // goes on with a word, but is no part of it
-	mark                  // belongs to the character before it
+	mark                  // belongs to the character before it, and begins no word
 	letter                // or digit: part of a word
 	unspaced              // of a script in which no space tells words apart
 )
