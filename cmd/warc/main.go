@@ -46,8 +46,9 @@
 // digests that it tells. Warnings do not make it fail, unless -strict is given: a
 // reference to a record that none of the files holds, a digest of an unknown kind,
 // and what else loses nothing. The payload of a revisit is elsewhere, so its digest
-// is not checked. Of the faults of format in a file the first thousand are printed, as
-// all commands report a thousand faults of an archive; the others are counted.
+// is not checked. Of the faults of format in a file verify and repair print the first
+// thousand, as all commands report a thousand faults of an archive; the others are
+// counted.
 //
 // Repair keeps what is whole byte for byte, cuts a torn end off, corrects lengths
 // where digests or neighbours tell the truth, gives records that share a gzip member

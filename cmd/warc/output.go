@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"spoor/cmd/internal/filter"
+	"spoor/internal/archive"
 	"spoor/internal/lock"
 )
 
@@ -20,6 +21,25 @@ func writeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
+}
+
+// maxPrinted is how many faults of the format of one file are printed. A file may be
+// made to have one in every few bytes; those of other kinds are of a record each.
+const maxPrinted = 1000
+
+// printed counts the faults of the format by file.
+type printed map[string]int
+
+// takes tells whether a line is to be printed; the last says that others are not.
+func (p printed) takes(file, kind string, detail *string) bool {
+	if kind != archive.KindFormat {
+		return true
+	}
+	p[file]++
+	if p[file] == maxPrinted+1 {
+		*detail = "this and more such faults of the file are counted, but not printed"
+	}
+	return p[file] <= maxPrinted+1
 }
 
 // partSuffix ends the name of a file that is being written.

@@ -32,7 +32,8 @@ then only their records are packed: request, response, metadata, the redirects t
 led to them, the originals of revisits. A page is found by warc_filename and
 warc_offset, or else by address, timestamp and digest, so FILE may have another name
 or be a WACZ by now; none that is found is a failure. A page with several records is
-listed once, with the best score. The same input makes the same bytes.
+listed once, with the best score. The same input makes the same bytes. The closing
+line counts records (in), listed pages (out) and archives.
 
 Example:
 

@@ -29,11 +29,12 @@ Out:  a line for each thing that was done: FILE:OFFSET: kind: words; with -json 
 Whole records are kept byte for byte. Left out are a torn end, rubbish, records
 without type or date, and digests that are wrong; lengths are corrected where the
 truth is known; records that share a gzip member get one each. Verify finds no fault
-with the result, and repairing it changes nothing.
+with the result, and repairing it changes nothing. Of the kind format the first
+thousand of a file are printed.
 
 With -w what FILE was stays beside it as FILE.bak, if there was something to do, and
-FILE.open that nobody writes any more gets its name. A file that is being written is
-left alone.
+FILE.open that nobody writes any more gets its name (kind name). A file that is being
+written is left alone.
 
 Example:
 
@@ -52,10 +53,11 @@ type repair struct {
 	json  bool
 
 	whole, repairs int64
+	printed        printed
 }
 
 func newRepair(c *command) func() error {
-	r := &repair{command: c}
+	r := &repair{command: c, printed: printed{}}
 	c.flags.StringVar(&r.out, "o", "", "write the repaired copy to `file`")
 	c.flags.BoolVar(&r.write, "w", false, "replace the files, and keep what they were as FILE.bak")
 	c.flags.BoolVar(&r.json, "json", false, "print an object for each thing that was done")
@@ -150,7 +152,7 @@ type lines struct {
 func (r *repair) lines(path, temp string) *lines {
 	l := &lines{path: path}
 	l.options = archive.RepairOptions{Temp: temp, Report: func(x archive.Repair) {
-		if l.err != nil {
+		if l.err != nil || !r.printed.takes(path, x.Kind, &x.Detail) {
 			return
 		}
 		if r.json {

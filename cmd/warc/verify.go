@@ -36,16 +36,12 @@ type verify struct {
 	*command
 	json, strict bool
 
-	mendable int64          // faults of files that repair takes
-	printed  map[string]int // faults of the format, by file
+	mendable int64 // faults of files that repair takes
+	printed  printed
 }
 
-// maxPrinted is how many faults of the format of one file are printed. A file may be
-// made to have one in every few bytes; the others are of a record each.
-const maxPrinted = 1000
-
 func newVerify(c *command) func() error {
-	v := &verify{command: c, printed: map[string]int{}}
+	v := &verify{command: c, printed: printed{}}
 	c.flags.BoolVar(&v.json, "json", false, "print an object for each thing that is wrong")
 	c.flags.BoolVar(&v.strict, "strict", false, "a warning ends the command with status 1, too")
 	return v.run
@@ -115,14 +111,8 @@ func (c *verify) file(v *archive.Verifier, path string) error {
 }
 
 func (c *verify) print(f *archive.Finding) error {
-	if f.Kind == archive.KindFormat {
-		c.printed[f.File]++
-		switch n := c.printed[f.File]; {
-		case n > maxPrinted+1:
-			return nil
-		case n == maxPrinted+1:
-			f.Detail = "this and more such faults of the file are counted, but not printed"
-		}
+	if !c.printed.takes(f.File, f.Kind, &f.Detail) {
+		return nil
 	}
 	if c.json {
 		return writeJSON(c.stdout, f)
