@@ -189,6 +189,25 @@ func TestThePayloadIsTakenWithItsChunksOrWithout(t *testing.T) {
 	}
 }
 
+func TestOnlyFaultsOfWARCFilesCanBeMended(t *testing.T) {
+	for _, c := range []struct {
+		about, file string
+		mended      bool
+	}{
+		{"a torn WARC file", good("a") + raw("b", "b", 7), true},
+		{"a torn ARC file", arcHead() + "http://a/ 192.0.2.1 20200101000000 text/html 7\nx", false},
+		{"no archive", "<html>\n", false},
+	} {
+		v := Verifier{Report: func(Finding) {}}
+		if err := v.File("x", strings.NewReader(c.file)); err != nil {
+			t.Fatal(err)
+		}
+		if v.Faults == 0 || v.Mendable > 0 != c.mended || c.mended && v.Mendable != v.Faults {
+			t.Errorf("%s: %+v", c.about, v.Verified)
+		}
+	}
+}
+
 func TestVerifyingTheSharedArchives(t *testing.T) {
 	for name, want := range map[string]Verified{
 		"suites/warcio/test/data/example.warc":                        {Records: 6, Bytes: 5120, Digests: 3, Unchecked: 4},
@@ -218,6 +237,7 @@ func TestVerifyingTheSharedArchives(t *testing.T) {
 				t.Fatal(err)
 			}
 			v.Close()
+			want.Mendable = want.Faults // all are WARC files
 			if diff := cmp.Diff(want, v.Verified); diff != "" {
 				t.Errorf("%s\n%+v", diff, all)
 			}
