@@ -107,6 +107,29 @@ func BenchmarkTerms(b *testing.B) {
 	})
 }
 
+// BenchmarkScripts is the warm analysis of what is not ASCII.
+func BenchmarkScripts(b *testing.B) {
+	for _, bb := range []struct{ script, code, text string }{
+		{"Latin", "de", "Die Größe der Städte überrascht die Gäste, für die schöne Straßen nötig wären. "},
+		{"Vietnamese", "und", "Thư viện Quốc gia Việt Nam được thành lập ở Hà Nội. "},
+		{"Turkish", "tr", "Kütüphanelerimizdeki kitapların ÇOĞUNU öğrenciler okuyor. "},
+		{"Cyrillic", "ru", "Национальные библиотеки хранят важнейшие рукописи исследователей. "},
+		{"Japanese", "und", "国立国会図書館は、日本のデータベースを公開しています。"},
+		{"Korean", "und", "국립중앙도서관은 한국의 자료를 모읍니다. "},
+		{"Thai", "und", "หอสมุดแห่งชาติเก็บรักษาหนังสือ "},
+	} {
+		b.Run(bb.script, func(b *testing.B) {
+			a, s := speaker(b, bb.code), strings.Repeat(bb.text, 200)
+			dst := a.Append(nil, s)
+			b.SetBytes(int64(len(s)))
+			b.ReportAllocs()
+			for b.Loop() {
+				dst = a.Append(dst[:0], s)
+			}
+		})
+	}
+}
+
 func BenchmarkStem(b *testing.B) {
 	var words []string
 	size := 0

@@ -58,30 +58,26 @@ func nextWord(s string, i int) (start, end, next int) {
 }
 
 // pair is nextWord where a character of class unspaced begins at i: the word is
-// that character and the one after it, if there is one.
+// that character and the one after it, if there is one, with their marks.
 func pair(s string, i int) (start, end, next int) {
-	next = cluster(s, i)
-	end = cluster(s, next)
-	if cluster(s, end) == end { // no third one: the second begins no word
-		next = end
-	}
-	return i, end, next
-}
-
-// cluster is the end of the character of class unspaced that begins at i, with
-// its marks; i, if there is none.
-func cluster(s string, i int) int {
-	r, n := utf8.DecodeRuneInString(s[i:])
-	if classOf(r) != unspaced {
-		return i
-	}
-	for i += n; i < len(s) && s[i] >= utf8.RuneSelf; i += n {
-		r, n = utf8.DecodeRuneInString(s[i:])
-		if c := classOf(r); c != mark && c != joiner {
-			break
+	start = i
+	for found := 0; i < len(s) && s[i] >= utf8.RuneSelf; {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch classOf(r) {
+		case unspaced:
+			switch found++; found {
+			case 2:
+				next = i
+			case 3: // which the second begins a word with
+				return start, i, next
+			}
+		case mark, joiner:
+		default:
+			return start, i, i
 		}
+		i += n
 	}
-	return i
+	return start, i, i
 }
 
 // span is the number of bytes, counted from the lowest, with which w goes on as
@@ -135,7 +131,8 @@ func classOf(r rune) class {
 		return letter
 	case 0x3400 <= r && r < 0x4DC0, 0x4E00 <= r && r < 0xA000, // Han
 		0x3041 <= r && r < 0x3097, 0x30A1 <= r && r < 0x30FB, // Hiragana, Katakana
-		0xAC00 <= r && r < 0xD7A4: // Hangul
+		0xAC00 <= r && r < 0xD7A4,                            // Hangul
+		0x0E01 <= r && r < 0x0E31, 0x0E40 <= r && r < 0x0E46: // Thai
 		return unspaced
 	case '\u200C' <= r && r <= '\u200D', r == '\u2060': // zero-width (non-)joiner, word joiner
 		return joiner
