@@ -40,10 +40,10 @@ demo: build ## crawl the documentation of the Go tree, on loopback, in a minute
 
 # Left alone, the race detector makes every command of a script wait a second.
 .PHONY: test short
-test: ## all tests
+test: build ## all tests
 	$(if $(RACE),,@echo 'no C compiler: testing without the race detector')
 	GORACE=atexit_sleep_ms=0 $(GO) test $(RACE) -shuffle=on ./...
-short: ## the tests that take a moment
+short: build ## the tests that take a moment
 	$(GO) test -short ./...
 
 .PHONY: golden
