@@ -32,9 +32,11 @@ func nextWord(s string, i int) (start, end, next int) {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if c := classOf(r); c == unspaced {
+		c := classOf(r)
+		if c == unspaced {
 			return pair(s, i)
-		} else if c == letter {
+		}
+		if c == letter {
 			break
 		}
 		i += n
@@ -114,6 +116,11 @@ const (
 // for invalid UTF-8 separates words.
 func classOf(r rune) class {
 	switch {
+	case 0xC0 <= r && r < 0x250: // Latin
+		if r == '×' || r == '÷' {
+			return between
+		}
+		return letter
 	case r < 0xC0:
 		switch r {
 		case '\u00AD': // soft hyphen
@@ -122,11 +129,6 @@ func classOf(r rune) class {
 			return letter
 		}
 		return between
-	case r < 0x250: // Latin
-		if r == '×' || r == '÷' {
-			return between
-		}
-		return letter
 	case 0x0400 <= r && r < 0x0482, 0x048A <= r && r < 0x0530: // Cyrillic
 		return letter
 	case 0x3400 <= r && r < 0x4DC0, 0x4E00 <= r && r < 0xA000, // Han
