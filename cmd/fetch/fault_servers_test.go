@@ -101,8 +101,8 @@ func typed(media, body string) step {
 }
 
 // keptAlive is a page after which the connection may stay open.
-func keptAlive(body string) step {
-	return say(html, fmt.Sprintf("Content-Length: %d\r\n\r\n", len(body)), body)
+func keptAlive(body string) string {
+	return fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", html, len(body), body)
 }
 
 // status is an answer with further lines of header and a short body.
