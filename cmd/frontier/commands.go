@@ -77,7 +77,8 @@ func newCommand(sub subcommand, stdin io.Reader, stdout, stderr io.Writer) *comm
 
 // run parses the flags and does what the command does.
 func (c *command) run(args []string, do func(*command) error) error {
-	if err := c.parse(args); err != nil {
+	var err error
+	if c.args, err = filter.ParseMixed(c.flags, args); err != nil {
 		return err
 	}
 	if c.store == "" {
@@ -91,23 +92,6 @@ func (c *command) run(args []string, do func(*command) error) error {
 		c.now = time.Now()
 	}
 	return do(c)
-}
-
-// parse parses args, in which flags may also follow what is none, up to a --.
-func (c *command) parse(args []string) error {
-	for {
-		if err := filter.Parse(c.flags, args); err != nil {
-			return err
-		}
-		rest := c.flags.Args()
-		read := args[:len(args)-len(rest)]
-		if len(rest) == 0 || len(read) > 0 && read[len(read)-1] == "--" {
-			c.args = append(c.args, rest...)
-			return nil
-		}
-		c.args = append(c.args, rest[0])
-		args = rest[1:]
-	}
 }
 
 func (c *command) options() frontier.Options {

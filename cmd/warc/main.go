@@ -159,34 +159,18 @@ func (s subcommand) run(args []string, stdin io.Reader, stdout, stderr io.Writer
 	var format string
 	filter.LogFlag(c.flags, &format)
 	work := s.new(c)
-	if err := c.parse(args); err != nil {
+	var err error
+	if c.args, err = filter.ParseMixed(c.flags, args); err != nil {
 		return err
 	}
 	c.log = filter.Logger(stderr, "warc "+s.name, format)
 	c.told = filter.Faults{Log: c.log}
 	c.tally = filter.NewTally(c.log)
-	err := work()
+	err = work()
 	if e := c.stdout.Flush(); err == nil {
 		err = e
 	}
 	return err
-}
-
-// parse parses args, in which flags may also follow what is none, up to a --.
-func (c *command) parse(args []string) error {
-	for {
-		if err := filter.Parse(c.flags, args); err != nil {
-			return err
-		}
-		rest := c.flags.Args()
-		read := args[:len(args)-len(rest)]
-		if len(rest) == 0 || len(read) > 0 && read[len(read)-1] == "--" {
-			c.args = append(c.args, rest...)
-			return nil
-		}
-		c.args = append(c.args, rest[0])
-		args = rest[1:]
-	}
 }
 
 // files are the archives that are named, stdin if none is.

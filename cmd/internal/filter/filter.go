@@ -150,6 +150,22 @@ func Parse(fs *flag.FlagSet, args []string) error {
 	return nil
 }
 
+// ParseMixed parses args like [Parse], but flags may also follow what is none, up
+// to a --. It returns the arguments that are no flags.
+func ParseMixed(fs *flag.FlagSet, args []string) (rest []string, err error) {
+	for {
+		if err := Parse(fs, args); err != nil {
+			return nil, err
+		}
+		left := fs.Args()
+		read := args[:len(args)-len(left)]
+		if len(left) == 0 || len(read) > 0 && read[len(read)-1] == "--" {
+			return append(rest, left...), nil
+		}
+		rest, args = append(rest, left[0]), left[1:]
+	}
+}
+
 // version is the line that -version asks for.
 func version(name string) string {
 	v := "(unknown)"
