@@ -32,6 +32,9 @@ const imports = `
 
 	# What the commands share knows the record and no room above it.
 	cmd/internal/filter: floor
+
+	# Measures made of a topic file: score uses them, topic explains them.
+	cmd/internal/measure: floor fitness topic
 `
 
 // pure are the rooms of arithmetic: what they give depends on what they are
