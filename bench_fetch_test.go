@@ -3,6 +3,8 @@ package spoor_test
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha1"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +23,7 @@ import (
 	"time"
 
 	"spoor/internal/gosite"
+	"spoor/internal/wire"
 )
 
 // livePages is how many pages a run of BenchmarkLiveFetch gets.
@@ -31,7 +34,10 @@ const livePages = 1000
 // process of its own, 32 at a time but for wget. The pages are those of the shared
 // data's modern web, or of the documentation of the Go tree, each made unlike all
 // others, so that no archive leaves one out, and are served as they are or in gzip.
-// wget writes WARC, which wget2 cannot; it writes files.
+// wget writes WARC, which wget2 cannot; it writes files. fetch and two of the loops
+// write to a pipe, whose reader throws away what it gets: pages as they are with
+// their length, and with the length and the SHA-1 of each. The third loop throws
+// pages away itself.
 //
 // KiB/page is what is served on average, pages/s by the wall, cpu-s/1000 the
 // processor time, of user and system, that a thousand pages cost the client.
@@ -49,7 +55,9 @@ func BenchmarkLiveFetch(b *testing.B) {
 		{"fetch", []string{fetch, "-j", "32", "-allow-private", "-delay", "0s", "addresses"}},
 		{"wget+warc", []string{"wget", "-q", "-O", os.DevNull, "--warc-file=crawl", "-i", "addresses"}},
 		{"wget2", []string{"wget2", "-q", "--max-threads=32", "-i", "addresses"}},
-		{"nethttp", []string{"httploop", "addresses"}},
+		{"nethttp+pipe+sha1", []string{"httploop", "digest", "addresses"}},
+		{"nethttp+pipe", []string{"httploop", "pages", "addresses"}},
+		{"nethttp", []string{"httploop", "nothing", "addresses"}},
 	}
 	for _, coding := range []string{"identity", "gzip"} {
 		b.Run(coding, func(b *testing.B) {
@@ -82,9 +90,21 @@ func (s *rawServer) run(b *testing.B, command []string) {
 		cmd.Dir = dir
 		var words bytes.Buffer
 		cmd.Stderr = &words
+		out, in, err := os.Pipe()
+		if err != nil {
+			b.Fatal(err)
+		}
+		wire.GrowPipe(in)
+		cmd.Stdout = in
 		s.served.Store(0)
 		b.StartTimer()
-		if err := cmd.Run(); err != nil {
+		if err := cmd.Start(); err != nil {
+			b.Fatal(err)
+		}
+		in.Close()
+		throwAway(out)
+		out.Close()
+		if err := cmd.Wait(); err != nil {
 			b.Fatalf("%v\n%s", err, words.String())
 		}
 		if n := s.served.Load(); n != livePages {
@@ -97,6 +117,15 @@ func (s *rawServer) run(b *testing.B, command []string) {
 	b.ReportMetric(n/b.Elapsed().Seconds(), "pages/s")
 	b.ReportMetric(1000*cpu.Seconds()/n, "cpu-s/1000")
 	b.ReportMetric(0, "ns/op")
+}
+
+// throwAway reads to the end.
+func throwAway(r io.Reader) {
+	for buf := make([]byte, 1<<20); ; {
+		if _, err := r.Read(buf); err != nil {
+			return
+		}
+	}
 }
 
 // realPages are livePages pages.
@@ -224,9 +253,11 @@ func (s *rawServer) answer(conn net.Conn) {
 }
 
 // httpLoop is the program of that name: it gets the addresses in a file, 32 at a
-// time, with nothing but net/http.
+// time, with nothing but net/http, and writes nothing, the pages, or the pages with
+// their digest, each with its length before it.
 func httpLoop() {
-	text, err := os.ReadFile(os.Args[1])
+	writes := os.Args[1]
+	text, err := os.ReadFile(os.Args[2])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -235,15 +266,38 @@ func httpLoop() {
 	addresses := make(chan string)
 	var failed atomic.Bool
 	var loops sync.WaitGroup
+	var stdout sync.Mutex
+	get := func(address string, page *bytes.Buffer) error {
+		resp, err := client.Get(address)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		if writes == "nothing" {
+			_, err := io.Copy(io.Discard, resp.Body)
+			return err
+		}
+		page.Reset()
+		page.Write(make([]byte, 8)) // for the length
+		page.Grow(max(0, int(resp.ContentLength)) + bytes.MinRead)
+		if _, err := page.ReadFrom(resp.Body); err != nil {
+			return err
+		}
+		if writes == "digest" {
+			sum := sha1.Sum(page.Bytes()[8:])
+			page.Write(sum[:])
+		}
+		binary.LittleEndian.PutUint64(page.Bytes(), uint64(page.Len()-8))
+		stdout.Lock()
+		defer stdout.Unlock()
+		_, err = os.Stdout.Write(page.Bytes())
+		return err
+	}
 	for range 32 {
 		loops.Go(func() {
+			var page bytes.Buffer
 			for address := range addresses {
-				resp, err := client.Get(address)
-				if err == nil {
-					_, err = io.Copy(io.Discard, resp.Body)
-					resp.Body.Close()
-				}
-				if err != nil {
+				if err := get(address, &page); err != nil {
 					fmt.Fprintln(os.Stderr, err)
 					failed.Store(true)
 				}
