@@ -48,7 +48,17 @@ var (
 	plain   = casing{0x20, unicode.ToLower}
 	dotless = casing{0, unicode.TurkishCase.ToLower} // I is ı, İ is i
 	comma   = casing{0x20, cedilla}
+	dotted  = casing{0x20, withoutDots}
 )
+
+// withoutDots lower-cases Russian, and writes ё as е, which most pages do, and
+// which the stemmer and the stop list expect.
+func withoutDots(r rune) rune {
+	if r = unicode.ToLower(r); r == 'ё' {
+		return 'е'
+	}
+	return r
+}
 
 // cedilla lower-cases Romanian, and writes ș and ț with the cedilla of older
 // character sets, which stands on half of the pages, and which the stemmer and
@@ -77,7 +87,7 @@ var languages = [...]language{
 	{"no", plain, []stemmer{{"norwegian", snowball(norwegian.Stem)}}},
 	{"pt", plain, []stemmer{{"portuguese", snowball(portuguese.Stem)}}},
 	{"ro", comma, []stemmer{{"romanian", snowball(romanian.Stem)}}},
-	{"ru", plain, []stemmer{{"russian", snowball(russian.Stem)}}},
+	{"ru", dotted, []stemmer{{"russian", snowball(russian.Stem)}}},
 	{"sv", plain, []stemmer{{"swedish", snowball(swedish.Stem)}}},
 	{"tr", dotless, []stemmer{{"turkish", snowball(turkish.Stem)}}},
 	{"und", plain, []stemmer{{"none", ours(unstemmed)}}},

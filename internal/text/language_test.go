@@ -37,7 +37,7 @@ func TestEveryLanguageHasItsStems(t *testing.T) {
 		"no":  "bibliotekene bibliotek undersøkelser undersøk havnedistriktene havnedistrikt vennskapelig vennskap løpende løp",
 		"pt":  "bibliotecas bibliotec rapidamente rapid pesquisadores pesquis crianças crianc políticos polít cantávamos cant",
 		"ro":  "bibliotecile bibliotec cercetătorilor cercet frumuseţea frumuseţ naţionale naţional copiilor cop abrevierile abrevier",
-		"ru":  "библиотеками библиотек исследователей исследовател важнейшими важн красивая красив университетов университет бежавший бежа",
+		"ru":  "библиотеками библиотек исследователей исследовател важнейшими важн красивая красив берёзами берез университетов университет бежавший бежа",
 		"sv":  "biblioteken bibliotek forskningen forskning jakthundarnas jakthund friheternas frihet flickorna flick",
 		"tr":  "kitaplarımızdan kitap üniversitelerinde üniversite evlerinden ev çocukların çocuk okullarda okul",
 		"und": "książkami książkami",
@@ -144,6 +144,7 @@ func TestLanguagesFoldInTheirOwnWay(t *testing.T) {
 		{"tr", "leri larında", "leri larında"}, // suffixes without a word
 		{"tr", "IIIIIIIIIIIIIIIIIX iiiiiiiiiiiiiiiiix", "ıııııııııııııııııx iiiiiiiiiiiiiiiiix"},
 		{"en", "KIZIL kizil İstanbul I\u0307stanbul", "kizil kizil istanbul istanbul"},
+		{"ru", "Ёлка елка \u0415\u0308ЛКА её", "елк елк елк (ее)"},
 		{"ro", "naționale naţionale NAT\u0326IONALE și şi", "naţional naţional naţional (şi) (şi)"},
 		{"fr", "l'eau qu\u2019il aujourd'hui", "(l) eau (qu) (il) (aujourd) (hui)"},
 		{"it", "dell'amore", "(dell) amor"},
