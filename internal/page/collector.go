@@ -45,7 +45,7 @@ const (
 // A reference is a place in a page that points somewhere, before it is known
 // where to. Its strings are as written.
 type reference struct {
-	target, tag, rel, path string
+	target, tag, rel, hreflang, path string
 
 	alt        string // of the images inside, or its own
 	title      string // attribute
@@ -141,9 +141,7 @@ func (c *collector) begin(name atom.Atom, tag string, attrs []html.Attribute) (p
 	case atom.Base:
 		c.base = cmp.Or(c.base, value(attrs, "href"))
 	case atom.Link:
-		if slices.Contains(strings.Fields(strings.ToLower(value(attrs, "rel"))), "canonical") {
-			c.canonical = cmp.Or(c.canonical, value(attrs, "href"))
-		}
+		c.linkElement(tag, attrs)
 	case atom.Meta:
 		c.metaElement(tag, attrs)
 	}
@@ -251,13 +249,14 @@ func (c *collector) refer(target, tag string, attrs []html.Attribute) int {
 		return -1
 	}
 	c.references = append(c.references, reference{
-		target: target,
-		tag:    tag,
-		rel:    value(attrs, "rel"),
-		path:   c.pathString(),
-		title:  value(attrs, "title"),
-		start:  len(c.body),
-		from:   c.block,
+		target:   target,
+		tag:      tag,
+		rel:      value(attrs, "rel"),
+		hreflang: value(attrs, "hreflang"),
+		path:     c.pathString(),
+		title:    value(attrs, "title"),
+		start:    len(c.body),
+		from:     c.block,
 	})
 	return len(c.references) - 1
 }
@@ -283,6 +282,44 @@ func (c *collector) name(i int, alt string) {
 // titled tells of the text of a <title>.
 func (c *collector) titled(s string) {
 	c.title = cmp.Or(c.title, tidy(s, MaxMeta))
+}
+
+// linkElement reads a <link>. It is a link if it leads to the same page in
+// another language, or to the next or the previous one of a series.
+func (c *collector) linkElement(tag string, attrs []html.Attribute) {
+	target, rel := value(attrs, "href"), value(attrs, "rel")
+	if target == "" || rel == "" {
+		return
+	}
+	var canonical, alternate, stylesheet, series bool
+	for token := range strings.FieldsSeq(rel) {
+		switch strings.ToLower(token) {
+		case "canonical":
+			canonical = true
+		case "alternate":
+			alternate = true
+		case "stylesheet":
+			stylesheet = true
+		case "next", "prev", "previous":
+			series = true
+		}
+	}
+	if canonical {
+		c.canonical = cmp.Or(c.canonical, target)
+	}
+	if series || alternate && !stylesheet && language(value(attrs, "hreflang")) != "" {
+		c.release(c.refer(target, tag, attrs))
+	}
+}
+
+// joinBlocks lets the contexts of links go on beyond their blocks. What stands
+// in the head of a page has no place in its text, and so no context.
+func (c *collector) joinBlocks() {
+	for i := range c.references {
+		if r := &c.references[i]; r.tag != "link" && r.tag != "meta" {
+			r.from, r.to = 0, len(c.body)
+		}
+	}
 }
 
 // metaElement reads a <meta>.

@@ -72,7 +72,7 @@ func (c *collector) links(text string, r resolver) (links []wire.Link, outDegree
 			target = r.resolve(ref.target)
 			targets[ref.target] = target
 		}
-		if target == "" || target == r.page && insidePage(ref.target) {
+		if target == "" || target == r.page && (insidePage(ref.target) || ref.tag == "link") {
 			continue
 		}
 		at, seen := index[target]
@@ -89,24 +89,37 @@ func (c *collector) links(text string, r resolver) (links []wire.Link, outDegree
 			link := ref.link(target, text)
 			size += len(link.Anchor) + len(link.Context) + len(link.Rel) + len(link.Path)
 			links = append(links, link)
-		case at >= 0 && ref.anchorBound() > len(links[at].Anchor):
-			if anchor := ref.anchor(text); len(anchor) > len(links[at].Anchor) {
-				links[at] = ref.link(target, text)
+		case at >= 0:
+			link := &links[at]
+			hreflang := cmp.Or(link.Hreflang, language(ref.hreflang))
+			if ref.isBetter(link, text) {
+				*link = ref.link(target, text)
 			}
+			link.Hreflang = hreflang
 		}
 	}
 	return links, outDegree
 }
 
+// isBetter reports whether the reference tells more than the link that stands
+// for its target: what a reader sees more than a <link>, then the longer anchor.
+func (r *reference) isBetter(link *wire.Link, text string) bool {
+	if unseen := link.Tag == "link"; unseen != (r.tag == "link") {
+		return unseen
+	}
+	return r.anchorBound() > len(link.Anchor) && len(r.anchor(text)) > len(link.Anchor)
+}
+
 // link is the reference as a link to target.
 func (r *reference) link(target, text string) wire.Link {
 	return wire.Link{
-		URL:     target,
-		Anchor:  r.anchor(text),
-		Context: r.context(text),
-		Rel:     tidy(strings.ToLower(r.rel), MaxPath),
-		Tag:     r.tag,
-		Path:    r.path,
+		URL:      target,
+		Anchor:   r.anchor(text),
+		Context:  r.context(text),
+		Rel:      tidy(strings.ToLower(r.rel), MaxPath),
+		Hreflang: language(r.hreflang),
+		Tag:      r.tag,
+		Path:     r.path,
 	}
 }
 

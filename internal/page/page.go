@@ -95,6 +95,10 @@ type Content struct {
 // An Extractor reads pages. It keeps its scratch memory, so it serves one
 // goroutine at a time; the contents that it returns are independent of it.
 type Extractor struct {
+	// AcrossBlocks lets the contexts of links go on into the blocks before and
+	// after, which is how papers draw a window around a link.
+	AcrossBlocks bool
+
 	selectors []Selector
 	collector collector
 }
@@ -108,16 +112,19 @@ func NewExtractor(selectors ...Selector) *Extractor {
 // Extract reads one page.
 //
 // Links are the http and https targets of a[href], area[href], frame[src],
-// iframe[src] and meta refresh (whose Tag is meta), resolved against the
-// document's base and canonical, in order of first appearance and each once: of
-// several places that point to one target the longest anchor wins, with its
-// context, rel, tag and path; the first of equals. A reference to a place
-// inside the same page (#top, or nothing) is no link.
+// iframe[src], meta refresh (whose Tag is meta), and of link[href] where its rel
+// is alternate with a hreflang, next or prev, resolved against the document's
+// base and canonical, in order of first appearance and each once: of several
+// places that point to one target the longest anchor wins, with its context,
+// rel, tag and path; the first of equals. A link element wins over no other, and
+// what any of them tells of the target's language is kept. A reference to a
+// place inside the same page (#top, or nothing) is no link, and neither is a
+// link element that leads to its own page.
 //
 // An anchor is the link's text, else the alt text of its images, else its title
 // attribute. A context is up to [ContextWords] words before the link and as
 // many after it, inside its block, which is the run of text between the nearest
-// starts or ends of block elements. The anchor itself is not repeated: a
+// starts or ends of block elements, unless AcrossBlocks is set. The anchor itself is not repeated: a
 // newline stands in its place, so before + anchor + after can be had again; a
 // link that has no words around it has no context. A path names the elements
 // from the root to the link, each with its first class
@@ -138,6 +145,9 @@ func (x *Extractor) Extract(doc Document) Content {
 		c.reset()
 		content.Flat = true
 		c.tokens(text)
+	}
+	if x.AcrossBlocks {
+		c.joinBlocks()
 	}
 	c.finish(&doc, &content)
 	return content

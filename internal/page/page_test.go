@@ -146,6 +146,20 @@ var linkTable = []struct {
 	{"rel in lower case", `<a rel=" NoFollow  UGC" href=x>x</a>`, []wire.Link{
 		{URL: "http://example.org/dir/x", Anchor: "x", Rel: "nofollow ugc"},
 	}},
+	{"other languages, which readers see before they see link elements", `<link rel="Alternate" hreflang=de href="/de" title="auf Deutsch"><link rel=alternate hreflang=x-default href=/><link rel=alternate hreflang=fr href=/fr title="en français, s'il vous plaît"><link rel=alternate hreflang=en href=page.html><link rel="alternate stylesheet" hreflang=de href=/css><link rel=alternate hreflang="??" href=/no><link rel=alternate type=application/rss+xml href=/feed><a href=/fr lang=fr>fr</a><a hreflang=pt_BR href=/pt>pt</a>`, []wire.Link{
+		{URL: "http://example.org/de", Anchor: "auf Deutsch", Rel: "alternate", Hreflang: "de", Tag: "link"},
+		{URL: "http://example.org/", Rel: "alternate", Hreflang: "x-default", Tag: "link"},
+		{URL: "http://example.org/fr", Anchor: "fr", Hreflang: "fr"},
+		{URL: "http://example.org/pt", Anchor: "pt", Hreflang: "pt-BR"},
+	}},
+	{"the next and the previous page", `<LINK REL="Next" HREF=3><link rel="x prev" href=1 title="Chapter 1"><link rel=next href="#up"><link rel=stylesheet href=s><link rel=next><a href=1>back</a>`, []wire.Link{
+		{URL: "http://example.org/dir/3", Rel: "next", Tag: "link"},
+		{URL: "http://example.org/dir/1", Anchor: "back"},
+	}},
+	{"rel of paid links and of links in comments", `<a rel="sponsored" href=x>x</a><a rel="UGC NoFollow" href=y>y</a>`, []wire.Link{
+		{URL: "http://example.org/dir/x", Anchor: "x", Rel: "sponsored"},
+		{URL: "http://example.org/dir/y", Anchor: "y", Rel: "ugc nofollow"},
+	}},
 	{"a link that is not closed", `<a href=x>one two<p><a href=y>three`, []wire.Link{
 		{URL: "http://example.org/dir/x", Anchor: "one two"},
 		{URL: "http://example.org/dir/y", Anchor: "three"},
@@ -207,6 +221,25 @@ func TestContextIsTheWordsAroundALinkInItsBlock(t *testing.T) {
 				}
 				t.Error("no link")
 			})
+		})
+	}
+}
+
+func TestContextGoesAcrossBlocksIfItIsTold(t *testing.T) {
+	x := NewExtractor()
+	x.AcrossBlocks = true
+	for _, test := range []struct{ name, html, want string }{
+		{"blocks before and after", "<h1>zero</h1><p>one <a href=x>link</a> two<p>three", "zero one\ntwo three"},
+		{"no more than 25 words", "<p>" + long("b", 30) + "<ul><li><a href=x>link</a></ul>" + long("a", 30), long("b", 25) + "\n" + long("a", 25)},
+		{"what is in the head is not in the text", "<link rel=next href=x><p>one", ""},
+		{"a link that does not end", "<p>one<p><a href=x>two", "one\n"},
+		{"nothing", "<a href=x>link</a>", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := x.Extract(Document{URL: here, ContentType: "text/html", Body: []byte(test.html)})
+			if len(c.Links) != 1 || c.Links[0].Context != test.want {
+				t.Errorf("links %+v, want one in %q", c.Links, test.want)
+			}
 		})
 	}
 }

@@ -122,6 +122,7 @@ var (
 		{"anchor", 0, kindString, unsafe.Offsetof(Link{}.Anchor), zeroOmitted, false, ""},
 		{"context", 0, kindString, unsafe.Offsetof(Link{}.Context), zeroOmitted, false, ""},
 		{"rel", 0, kindString, unsafe.Offsetof(Link{}.Rel), zeroOmitted, false, ""},
+		{"hreflang", 0, kindString, unsafe.Offsetof(Link{}.Hreflang), zeroOmitted, false, ""},
 		{"tag", 0, kindString, unsafe.Offsetof(Link{}.Tag), zeroOmitted, false, ""},
 		{"path", 0, kindString, unsafe.Offsetof(Link{}.Path), zeroOmitted, false, ""},
 		{"archived", 0, kindBool, unsafe.Offsetof(Link{}.Archived), zeroOmitted, false, ""},

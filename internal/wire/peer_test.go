@@ -65,6 +65,7 @@ type peerLink struct {
 	Anchor   string             `json:"anchor,omitempty"`
 	Context  string             `json:"context,omitempty"`
 	Rel      string             `json:"rel,omitempty"`
+	Hreflang string             `json:"hreflang,omitempty"`
 	Tag      string             `json:"tag,omitempty"`
 	Path     string             `json:"path,omitempty"`
 	Archived *bool              `json:"archived,omitempty"`
@@ -96,7 +97,7 @@ func asPeer(r *Record) *peer {
 	}
 	for _, l := range r.Links {
 		p.Links = append(p.Links, peerLink{
-			l.URL, l.Anchor, l.Context, l.Rel, l.Tag, l.Path, truth(l.Archived), number(l.Score), scoreMap(l.Scores),
+			l.URL, l.Anchor, l.Context, l.Rel, l.Hreflang, l.Tag, l.Path, truth(l.Archived), number(l.Score), scoreMap(l.Scores),
 		})
 	}
 	return p

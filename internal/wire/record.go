@@ -176,6 +176,7 @@ type Link struct {
 	Anchor   string   // its text
 	Context  string   // words around it, inside its block
 	Rel      string   // as written, lower case
+	Hreflang string   // language of the target, as the page says
 	Tag      string   // a, area, frame, iframe, link, …
 	Path     string   // tag path from the root to the link
 	Archived Bool     // false: the archive given by -within cannot answer it

@@ -79,7 +79,7 @@ func full() *Record {
 		Title: "Ants", Description: "d", Keywords: "k", Lang: "en", Text: "weaver\nants \\ \u2028 <&> \x00 \x7f 🐜",
 		AnchorText: "nests", OutDegree: 2,
 		Links: []Link{
-			{URL: "http://a.example/", Anchor: "nests", Context: "their nests", Rel: "nofollow", Tag: "a", Path: "html body a",
+			{URL: "http://a.example/", Anchor: "nests", Context: "their nests", Rel: "nofollow", Hreflang: "de", Tag: "a", Path: "html body a",
 				Archived: False, Score: Num(0.5), Scores: []Scored{{"bm25", 1e-7}, {"vsm", 1e21}}, extra: `"x":[1, 2],"y":{}`},
 			{URL: "http://b.example/", Archived: True, Score: Float{Kind: Null}},
 		},
