@@ -200,6 +200,7 @@ func (o *options) notes() []slog.Attr {
 // A scorer is one worker's measure.
 type scorer struct {
 	*options
+	target    *fitness.Target
 	vsm       *fitness.VSM
 	threshold float64
 }
@@ -217,7 +218,7 @@ func newScorer(o *options) (*scorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scorer{options: o, vsm: fitness.NewVSM(target), threshold: fitness.VSMThreshold}
+	s := &scorer{options: o, target: target, vsm: fitness.NewVSM(target), threshold: fitness.VSMThreshold}
 	s.vsm.Norm, s.vsm.Literal = o.norm, o.literal
 	if t := o.topic.Threshold; t != nil {
 		s.threshold = *t
@@ -237,13 +238,13 @@ func (s *scorer) score(rec *wire.Record) error {
 	value := 0.0
 	failed := rec.StatusCode != 0 && (rec.StatusCode < 200 || rec.StatusCode > 299)
 	if !failed {
-		value = s.vsm.Page(&fitness.Page{
+		value = s.vsm.Page(s.target.Read(&fitness.Page{
 			Title:       rec.Title,
 			Anchors:     rec.AnchorText,
 			Description: rec.Description,
 			Keywords:    rec.Keywords,
 			Text:        rec.Text,
-		})
+		}))
 		s.links(rec)
 	}
 	rec.Score = wire.Num(value)
@@ -277,7 +278,7 @@ func (s *scorer) links(rec *wire.Record) {
 	}
 	for i := range rec.Links {
 		l := &rec.Links[i]
-		p := s.vsm.Link(&fitness.Link{URL: l.URL, Anchor: l.Anchor, Context: l.Context})
+		p := s.vsm.Link(s.target.ReadLink(&fitness.Link{URL: l.URL, Anchor: l.Anchor, Context: l.Context}))
 		l.Score = wire.Num(p.Score)
 		l.Scores = append(l.Scores[:0],
 			wire.Scored{Name: "anchor", Value: p.Anchor},

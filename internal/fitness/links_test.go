@@ -8,7 +8,7 @@ import (
 )
 
 func TestLinksPromise(t *testing.T) {
-	v := measure(t, Keyword{"network", 3}, Keyword{"database", 4}) // |q| = 5
+	v := vsm(t, Keyword{"network", 3}, Keyword{"database", 4}) // |q| = 5
 	for _, tt := range []struct {
 		link Link
 		want Promise
@@ -28,7 +28,7 @@ func TestLinksPromise(t *testing.T) {
 		{Link{"https://example.org/", "3 networks, 4 databases: network network database database database", ""},
 			Promise{Anchor: 25. / 25, Score: 1}},
 	} {
-		got := v.Link(&tt.link)
+		got := v.promise(&tt.link)
 		if !near(got.Anchor, tt.want.Anchor) || !near(got.Context, tt.want.Context) || !near(got.URL, tt.want.URL) || !near(got.Score, tt.want.Score) {
 			t.Errorf("%+v: got %+v, want %+v", tt.link, got, tt.want)
 		}
@@ -36,9 +36,9 @@ func TestLinksPromise(t *testing.T) {
 }
 
 func TestPageNormHoldsForLinks(t *testing.T) {
-	v := measure(t, Keyword{"network", 3}, Keyword{"database", 4})
-	v.Norm = PageNorm
-	got := v.Link(&Link{"https://network.org/", "network frogs", "frogs frogs network"})
+	v := vsm(t, Keyword{"network", 3}, Keyword{"database", 4})
+	v.measure.Norm = PageNorm
+	got := v.promise(&Link{"https://network.org/", "network frogs", "frogs frogs network"})
 	want := Promise{Anchor: 0.6 / math.Sqrt2, Context: 0.6 / math.Sqrt(5), URL: 0.6 / math.Sqrt2}
 	if !near(got.Anchor, want.Anchor) || !near(got.Context, want.Context) || !near(got.URL, want.URL) {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -56,10 +56,10 @@ func TestPromisesLieBetweenZeroAndOne(t *testing.T) {
 		}
 		return b.String()
 	}
-	v := measure(t, Keyword{"network", 3}, Keyword{"database", 4})
+	v := vsm(t, Keyword{"network", 3}, Keyword{"database", 4})
 	for range 2000 {
 		l := Link{say(), say(), say()}
-		p := v.Link(&l)
+		p := v.promise(&l)
 		for _, s := range []float64{p.Anchor, p.Context, p.URL, p.Score} {
 			if !(0 <= s && s <= 1) {
 				t.Fatalf("%+v: %+v", l, p)

@@ -1,7 +1,8 @@
 // Package fitness says how near a page is to a topic, and what a link promises:
 // one measure a file, each with its source.
 //
-// All measures read the same terms (see package text), know nothing of records,
+// A [Target] reads a page once, for any number of measures of it ([Target.Read]).
+// All measures see the same terms (see package text), know nothing of records,
 // files or topics as files, and are functions of their arguments alone: the
 // same page has the same value whatever was measured before it. Values lie in
 // [0, 1] unless a measure says otherwise, larger is nearer, and none is ever
@@ -32,21 +33,20 @@ type Target struct {
 	first    []int32 // by term index: the first keyword that begins with the term, or none
 	norm     float64 // |q| = √Σ q²
 
-	terms []text.Term // scratch
-	spare []byte      // scratch
+	reading Reading     // scratch
+	link    LinkReading // scratch
+	spare   []byte      // scratch
 }
 
 // An expression is a keyword as it is matched.
 type expression struct {
+	text   string
 	weight float64
 	terms  []text.Term
 	next   int32 // the next keyword with the same first term, or none
 }
 
 const none = -1
-
-// maxText bounds what is read of one text, in bytes: some 700,000 words.
-const maxText = 4 << 20
 
 // NewTarget prepares keywords to be found by a, in whose terms they stay. A
 // keyword of several words is found where its words follow one another, in any
@@ -66,12 +66,15 @@ func NewTarget(a *text.Analyzer, keywords []Keyword) (*Target, error) {
 		terms := a.Append(nil, k.Text)
 		counts := false
 		for _, term := range terms {
+			if term == text.Gap {
+				return nil, fmt.Errorf("keyword %q: a number of more than four digits, or a word too long, is never matched", k.Text)
+			}
 			counts = counts || !term.Silent()
 		}
 		if !counts {
 			return nil, fmt.Errorf("keyword %q: nothing but stop words", k.Text)
 		}
-		t.keywords = append(t.keywords, expression{k.Weight, terms, none})
+		t.keywords = append(t.keywords, expression{k.Text, k.Weight, terms, none})
 		sum += float64(k.Weight * k.Weight)
 	}
 	t.norm = math.Sqrt(sum)
@@ -88,36 +91,4 @@ func NewTarget(a *text.Analyzer, keywords []Keyword) (*Target, error) {
 		t.keywords[i].next, *head = *head, int32(i)
 	}
 	return t, nil
-}
-
-// read is the terms of s, valid until the next read.
-func (t *Target) read(s string) []text.Term {
-	if len(s) > maxText {
-		s = s[:maxText]
-	}
-	t.terms = t.analyzer.Append(t.terms[:0], s)
-	return t.terms
-}
-
-// count adds 1 to counts[k] for every place in terms where keyword k stands.
-func (t *Target) count(counts []float64, terms []text.Term) {
-	for i, term := range terms {
-		index := term.Index()
-		if index >= len(t.first) {
-			continue
-		}
-	next:
-		for k := t.first[index]; k != none; k = t.keywords[k].next {
-			want := t.keywords[k].terms
-			if len(want) > len(terms)-i {
-				continue
-			}
-			for j := 1; j < len(want); j++ {
-				if terms[i+j] != want[j] {
-					continue next
-				}
-			}
-			counts[k]++
-		}
-	}
 }

@@ -33,29 +33,8 @@ import (
 // VSMThreshold is S0, the score from which a page is relevant.
 const VSMThreshold = 0.05
 
-// A Zone is a part of a page whose words weigh alike.
-type Zone uint8
-
-// The zones. The words of anchors stand in the body too, and count in both.
-const (
-	Title Zone = iota
-	Anchor
-	Meta
-	Body
-	zones
-)
-
 // Weight is W, how much a word counts that stands in the zone.
 func (z Zone) Weight() float64 { return [zones]float64{5, 3, 2, 1}[z] }
-
-// A Page is what a measure reads of a page.
-type Page struct {
-	Title       string
-	Anchors     string // the words of all links
-	Description string // of the meta elements
-	Keywords    string // of the meta elements
-	Text        string // all visible text
-}
 
 // A Norm is what the page's vector has entries for, by whose length S is
 // divided.
@@ -67,24 +46,20 @@ const (
 	PageNorm              // all terms of the page, so that other words pull S down; expressions have entries beside their words
 )
 
-// VSM is the measure. Like its target it is for one goroutine.
+// VSM is the measure. Its parts ([VSM.Explain]) sum to S.
 type VSM struct {
 	Norm    Norm
 	Literal bool // the paper's W(i), one for each keyword; made for TopicNorm
 
 	target *Target
-	counts [zones][]float64 // by keyword
-	beta   []float64        // by keyword
-	page   text.Vector      // with PageNorm: the terms that are no keyword
-	single []bool           // by term index: the term alone is a keyword
+	beta   []float64 // by keyword
+	single []bool    // by term index: the term alone is a keyword
+	words  bag       // of a text of a link, with PageNorm
 }
 
 // NewVSM is the measure for a target.
 func NewVSM(t *Target) *VSM {
 	v := &VSM{target: t, beta: make([]float64, len(t.keywords)), single: make([]bool, len(t.first))}
-	for z := range v.counts {
-		v.counts[z] = make([]float64, len(t.keywords))
-	}
 	for _, k := range t.keywords {
 		if len(k.terms) == 1 {
 			v.single[k.terms[0].Index()] = true
@@ -96,73 +71,112 @@ func NewVSM(t *Target) *VSM {
 // Page is S, in [0, 1]: 0 for a page without any of the keywords, an empty one
 // included, and 1 if the page has them in the proportions of their weights and,
 // with [PageNorm], nothing else.
-func (v *VSM) Page(p *Page) float64 {
-	v.target.analyzer.Trim()
-	v.page.Reset()
-	for z := range v.counts {
-		clear(v.counts[z])
+func (v *VSM) Page(r *Reading) float64 {
+	dot, length := v.vector(r)
+	if dot == 0 {
+		return 0
 	}
-	v.add(Title, p.Title)
-	v.add(Anchor, p.Anchors)
-	v.add(Meta, p.Description)
-	v.add(Meta, p.Keywords)
-	v.add(Body, p.Text)
-	for k := range v.beta {
-		if v.Literal {
-			v.beta[k] = v.literal(k)
-		} else {
-			v.beta[k] = v.weighted(k)
-		}
-	}
-	return v.target.cosine(v.beta, v.page.SumSquares())
+	return min(dot/v.target.norm/length, 1)
 }
 
-// add counts the words of a zone.
-func (v *VSM) add(z Zone, s string) {
-	terms := v.target.read(s)
-	v.target.count(v.counts[z], terms)
-	if v.Norm != PageNorm {
-		return
-	}
-	for _, term := range terms {
-		if i := term.Index(); i >= len(v.single) || !v.single[i] {
-			v.page.Add(term, z.Weight())
+// Explain is q·β of every keyword that occurs over |q|·|β|; Count is β.
+func (v *VSM) Explain(r *Reading) []Reason {
+	var reasons []Reason
+	_, length := v.vector(r)
+	for i, b := range v.beta {
+		if k := &v.target.keywords[i]; b > 0 {
+			reasons = append(reasons, Reason{k.text, b, k.weight, k.weight * b / v.target.norm / length})
 		}
 	}
+	return sorted(reasons)
+}
+
+// vector sets β, and gives Σ q β and √Σ β² over all entries of the page's
+// vector. Counts are whole numbers, so that the sums over β are exact.
+func (v *VSM) vector(r *Reading) (dot, length float64) {
+	for k := range v.beta {
+		if v.Literal {
+			v.beta[k] = r.literal(k)
+		} else {
+			v.beta[k] = r.weighted(k)
+		}
+	}
+	rest := 0.0
+	if v.Norm == PageNorm {
+		words := r.bag()
+		for _, term := range words.terms {
+			if v.keyword(term) {
+				continue
+			}
+			w := 0.0
+			for z, n := range words.of(term) {
+				w += float64(n) * Zone(z).Weight()
+			}
+			rest += float64(w * w)
+		}
+	}
+	return v.product(rest)
+}
+
+// product is Σ q β and √(Σ β² + rest).
+func (v *VSM) product(rest float64) (dot, length float64) {
+	for k, b := range v.beta {
+		dot += float64(v.target.keywords[k].weight * b)
+		rest += float64(b * b)
+	}
+	return dot, math.Sqrt(rest)
+}
+
+// keyword reports whether the term alone is a keyword, whose entry it has then.
+func (v *VSM) keyword(t text.Term) bool {
+	i := t.Index()
+	return i < len(v.single) && v.single[i]
 }
 
 // weighted is β of keyword k: the sum over its occurrences of W.
-func (v *VSM) weighted(k int) float64 {
+func (r *Reading) weighted(k int) float64 {
 	sum := 0.0
 	for z := range zones {
-		sum += v.counts[z][k] * z.Weight()
+		sum += r.zones[z].counts[k] * z.Weight()
 	}
 	return sum
 }
 
 // literal is β of keyword k with one W for all its occurrences. An occurrence
 // in an anchor stands in the body too and is counted once.
-func (v *VSM) literal(k int) float64 {
+func (r *Reading) literal(k int) float64 {
 	w := 0.0
 	for z := range zones {
-		if v.counts[z][k] > 0 {
+		if r.zones[z].counts[k] > 0 {
 			w = max(w, z.Weight())
 		}
 	}
-	return w * (v.counts[Title][k] + v.counts[Meta][k] + max(v.counts[Anchor][k], v.counts[Body][k]))
+	return w * (r.zones[Title].counts[k] + r.zones[Meta].counts[k] + max(r.zones[Anchor].counts[k], r.zones[Body].counts[k]))
 }
 
-// cosine is Σ q β / √(Σ q² · (Σ β² + rest)), where rest is Σ β² over what is no
-// keyword; 0 if no keyword occurs. Counts are whole numbers, so that the sums
-// over β are exact.
-func (t *Target) cosine(beta []float64, rest float64) float64 {
-	dot, square := 0.0, rest
-	for k, b := range beta {
-		dot += float64(t.keywords[k].weight * b)
-		square += float64(b * b)
-	}
-	if dot == 0 {
+// Link is the promise of a link by the neighbourhood of links.go, with S of
+// each text, whose words weigh alike, by the same norm.
+func (v *VSM) Link(l *LinkReading) Promise {
+	return shark(v.similarity(&l.anchor), v.similarity(&l.context), v.similarity(&l.url))
+}
+
+// similarity is S of a text whose words weigh alike.
+func (v *VSM) similarity(p *passage) float64 {
+	if !p.found {
 		return 0
 	}
-	return min(dot/t.norm/math.Sqrt(square), 1)
+	copy(v.beta, p.counts)
+	rest := 0.0
+	if v.Norm == PageNorm {
+		v.words.reset()
+		v.words.add(Body, p.terms)
+		for _, term := range v.words.terms {
+			if !v.keyword(term) {
+				w := float64(v.words.of(term)[Body])
+				rest += float64(w * w)
+			}
+		}
+	}
+	dot, length := v.product(rest)
+	return min(dot/v.target.norm/length, 1)
 }
