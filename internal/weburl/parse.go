@@ -8,7 +8,7 @@ import "strings"
 //
 // See https://url.spec.whatwg.org/#concept-basic-url-parser; states are named where
 // they are met.
-func parse(s string, base URL) (URL, error) {
+func parse(s string, base URL, encode Encoder) (URL, error) {
 	s = clean(s)
 	if len(s) > MaxLength {
 		return URL{}, ErrTooLong
@@ -60,6 +60,12 @@ func parse(s string, base URL) (URL, error) {
 	// Query state; rest is empty or begins with a question mark or a number sign.
 	query := len(out)
 	if rest != "" && rest[0] == '?' {
+		if i := strings.IndexByte(rest, '#'); i >= 0 {
+			rest = rest[:i]
+		}
+		if encode != nil && !isASCII(rest) {
+			rest = "?" + encode(rest[1:])
+		}
 		out = appendQuery(out, rest)
 	}
 	if len(out) > MaxLength {
@@ -272,7 +278,7 @@ func appendOctet(out []byte, c byte) []byte {
 	return append(out, c)
 }
 
-// appendQuery appends the query at the head of s, with its question mark.
+// appendQuery appends a query, with its question mark.
 func appendQuery(out []byte, s string) []byte {
 	for {
 		i := 0
@@ -280,7 +286,7 @@ func appendQuery(out []byte, s string) []byte {
 			i++
 		}
 		out = append(out, s[:i]...)
-		if i == len(s) || s[i] == '#' {
+		if i == len(s) {
 			return out
 		}
 		out = appendEscape(out, s[i])
@@ -292,6 +298,16 @@ func appendQuery(out []byte, s string) []byte {
 func appendEscape(out []byte, c byte) []byte {
 	const digits = "0123456789ABCDEF"
 	return append(out, '%', digits[c>>4], digits[c&15])
+}
+
+// isASCII reports whether s has no byte beyond ASCII.
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 func isSlash(c byte) bool { return c == '/' || c == '\\' }

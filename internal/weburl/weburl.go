@@ -33,9 +33,6 @@
 //
 // # Limitations
 //
-// Queries are escaped as UTF-8. The standard escapes those of links in a page of
-// another encoding in that encoding.
-//
 // The standard knows no bounds. Here an address ends at [MaxLength], and a host with
 // letters beyond ASCII at 512 bytes, which is more than DNS can hold.
 package weburl
@@ -84,24 +81,39 @@ type URL struct {
 // Parse reads an absolute address. White space around it is ignored. The URL may
 // share memory with s: clone what must outlive it, or must not keep it alive.
 func Parse(s string) (URL, error) {
-	return parse(s, URL{})
+	return parse(s, URL{}, nil)
 }
 
 // Resolve is [URL.Resolve] as a function.
 func Resolve(base URL, ref string) (URL, error) {
-	return parse(ref, base)
+	return parse(ref, base, nil)
 }
 
 // Resolve reads ref as a link on the page u. The result may share memory with
 // either.
 func (u URL) Resolve(ref string) (URL, error) {
-	return parse(ref, u)
+	return parse(ref, u, nil)
+}
+
+// An Encoder writes the query of a link in the encoding of the page that it stands
+// on, because servers read there what browsers send them. It is given the query
+// without question mark and fragment, and only if that is not all ASCII. What it
+// returns is escaped like any other query, percent signs excepted: for a character
+// that the encoding lacks, it returns "%26%23" + its number in decimal + "%3B".
+//
+// Source: https://url.spec.whatwg.org/#string-percent-encode-after-encoding
+type Encoder func(query string) string
+
+// ResolveIn is [Resolve] on a page whose encoding is not UTF-8, nor UTF-16, for which
+// the standard writes UTF-8. A nil Encoder stands for UTF-8.
+func ResolveIn(base URL, ref string, encode Encoder) (URL, error) {
+	return parse(ref, base, encode)
 }
 
 // Canonical returns the canonical form of the absolute address s. An address that is
 // canonical already is returned as it is, memory and all.
 func Canonical(s string) (string, error) {
-	u, err := parse(s, URL{})
+	u, err := parse(s, URL{}, nil)
 	return u.s, err
 }
 

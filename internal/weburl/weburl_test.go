@@ -361,6 +361,47 @@ func TestSURTsAreThoseOfPywb(t *testing.T) {
 	}
 }
 
+// latin1 is an Encoder, and shout one that no standard has.
+func latin1(query string) string {
+	var b strings.Builder
+	for _, r := range query {
+		if r <= 0xFF {
+			b.WriteByte(byte(r))
+		} else {
+			fmt.Fprintf(&b, "%%26%%23%d%%3B", r)
+		}
+	}
+	return b.String()
+}
+
+func shout(query string) string { return "?#\x00 %\"é" + query + "#" }
+
+func TestQueriesAreInTheEncodingOfTheirPage(t *testing.T) {
+	base, err := Parse("http://a.org/b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		encode   Encoder
+		ref, out string
+	}{
+		{nil, "é?é", "http://a.org/%C3%A9?%C3%A9"},
+		{latin1, "é?é#é", "http://a.org/%C3%A9?%E9"},
+		{latin1, "?é=а&x=%e9", "http://a.org/b?%E9=%26%231072%3B&x=%e9"},
+		{latin1, "//é.org/", "http://xn--9ca.org/"},
+		{latin1, "x#é", "http://a.org/x"},
+		{shout, "?x#é", "http://a.org/b?x"}, // ASCII is not shown to it
+		{shout, "?é", "http://a.org/b??%23%00%20%%22%C3%A9%C3%A9%23"},
+		{func(string) string { return "" }, "?é", "http://a.org/b?"},
+		{func(string) string { return strings.Repeat("x", MaxLength) }, "?é", ""},
+	} {
+		u, err := ResolveIn(base, c.ref, c.encode)
+		if u.String() != c.out || (err != nil) != (c.out == "") {
+			t.Errorf("ResolveIn(%q) = %q, %v, want %q", c.ref, u, err, c.out)
+		}
+	}
+}
+
 // Everything here is done once for every link of every page.
 func TestLinksCostAtMostOneAllocation(t *testing.T) {
 	base, err := Parse("http://www.example.com/a/b.html")
@@ -468,6 +509,11 @@ func FuzzResolve(f *testing.F) {
 		}
 		if v, err := Parse(ref); err == nil && v.Scheme() != b.Scheme() && v != u {
 			t.Errorf("%q alone is %q, on %q it is %q", ref, v, base, u)
+		}
+		if encoded, err := ResolveIn(b, ref, shout); err == nil {
+			if again, err := Parse(encoded.String()); again != encoded || err != nil {
+				t.Errorf("%q on %q, encoded: %#v, again %#v, %v", ref, base, encoded, again, err)
+			}
 		}
 	})
 }
