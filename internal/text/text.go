@@ -215,6 +215,15 @@ func (a *Analyzer) intern(index map[string]Term, name []byte, mark Term) Term {
 // Name is the stem, or the silent word, that t stands for; empty for [Gap].
 func (a *Analyzer) Name(t Term) string { return a.names[t.Index()] }
 
+// Stem is the term of a stem by its name: the opposite of [Analyzer.Name] for
+// terms that are not silent. A name that is no stem yet becomes one.
+func (a *Analyzer) Stem(name string) Term {
+	if t, ok := a.terms[name]; ok {
+		return t
+	}
+	return a.intern(a.terms, []byte(name), 0)
+}
+
 // Len is the number of terms in use: every [Term.Index] is below it.
 func (a *Analyzer) Len() int { return len(a.names) }
 

@@ -195,3 +195,18 @@ func TestAppendDoesNotAllocateOnceWarm(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+func TestStemsAreFoundByTheirNames(t *testing.T) {
+	a, err := New("en", "porter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := a.Stem("network") // not seen yet
+	terms := a.Append(nil, "networks being")
+	if got := a.Stem(a.Name(terms[0])); got != terms[0] || got != before {
+		t.Errorf("network: %d by its name, %d before it was seen, %d in text", got, before, terms[0])
+	}
+	if got := a.Stem(a.Name(terms[1])); got == terms[1] || got.Silent() {
+		t.Errorf("a stem that is written like the stop word %q is that stop word", a.Name(terms[1]))
+	}
+}
