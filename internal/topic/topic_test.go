@@ -133,7 +133,11 @@ func TestUnknownAnalysesAreRefused(t *testing.T) {
 }
 
 func TestReadingSaysWhatIsWrong(t *testing.T) {
-	const head = `{"format":"spoor-topic","version":1,"language":"en","stemmer":"porter",`
+	const (
+		head  = `{"format":"spoor-topic","version":1,"language":"en","stemmer":"porter",`
+		rest  = `"keywords":[{"text":"frogs","weight":1}],`
+		stats = `"statistics":{"documents":3,"average_length":10.5},`
+	)
 	for _, tt := range []struct{ name, file, want string }{
 		{"empty", ``, "not a topic file"},
 		{"not JSON", `query`, "not a topic file"},
@@ -152,6 +156,35 @@ func TestReadingSaysWhatIsWrong(t *testing.T) {
 		{"no weight", head + `"keywords":[{"text":"frogs"}]}`, "weight 0 is not above 0"},
 		{"stale terms", head + `"keywords":[{"text":"toads","weight":1,"terms":["frog"]}]}`, `its terms are ["toad"] here, the file says ["frog"]`},
 		{"the same twice", head + `"keywords":[{"text":"frog","weight":1},{"text":"frogs","weight":2}]}`, `keywords "frog" and "frogs"`},
+		{"no document", head + rest + `"statistics":{"documents":0,"average_length":1}}`, "statistics: 0 documents"},
+		{"a negative length", head + rest + `"statistics":{"documents":1,"average_length":-1}}`, "average length -1"},
+		{"a misspelt number", head + rest + `"statistics":{"docs":1}}`, `unknown field "docs"`},
+		{"df without statistics", head + `"keywords":[{"text":"frogs","weight":1,"df":1}]}`, `keyword "frogs": df 1 is not within the 0 documents`},
+		{"more df than documents", head + rest + stats + `"table":[{"word":"toads","weight":1,"df":4,"origin":"page"}]}`, `table: "toads": df 4 is not within the 3 documents`},
+		{"an expression in the table", head + rest + `"table":[{"word":"hopping toads","weight":1,"origin":"page"}]}`, `table: "hopping toads" is not a word`},
+		{"a stop word in the table", head + rest + `"table":[{"word":"the","weight":1,"origin":"page"}]}`, `table: "the" is not a word`},
+		{"a stale term", head + rest + `"table":[{"word":"toads","term":"frog","weight":1,"origin":"page"}]}`, `"toads": its term is "toad" here, the file says "frog"`},
+		{"a weight above 1", head + rest + `"table":[{"word":"toads","weight":1.5,"origin":"page"}]}`, `"toads": weight 1.5`},
+		{"an unknown origin", head + rest + `"table":[{"word":"toads","weight":1,"origin":"moon"}]}`, `origin "moon" is none of query, page, expansion`},
+		{"an expansion from nowhere", head + rest + `"table":[{"word":"toads","weight":1,"origin":"expansion"}]}`, `"toads": url ""`},
+		{"an expansion from a link", head + rest + `"table":[{"word":"toads","weight":1,"origin":"expansion","url":"HTTP://a.test"}]}`, `is written http://a.test/ in records`},
+		{"a page's word with an address", head + rest + `"table":[{"word":"toads","weight":1,"origin":"page","url":"http://a.test/"}]}`, `origin page has no url`},
+		{"an entry twice", head + rest + `"table":[{"word":"toads","weight":1,"origin":"page"},{"word":"toad","weight":0.5,"origin":"expansion","url":"http://a.test/"}]}`, `another entry of the term "toad"`},
+		{"a vocabulary of nobody", head + rest + stats + `"vocabulary":[{"df":0,"terms":["toad"]}]}`, "vocabulary: df 0"},
+		{"a vocabulary without terms", head + rest + stats + `"vocabulary":[{"df":1,"terms":[]}]}`, "vocabulary: df 1"},
+		{"a df twice", head + rest + stats + `"vocabulary":[{"df":1,"terms":["a1"]},{"df":1,"terms":["b1"]}]}`, "vocabulary: df 1"},
+		{"a term twice", head + rest + stats + `"vocabulary":[{"df":1,"terms":["a1"]},{"df":2,"terms":["a1"]}]}`, `term "a1" stands there twice`},
+		{"no term", head + rest + stats + `"vocabulary":[{"df":1,"terms":["a b"]}]}`, `"a b" is not a term`},
+		{"a reference without address", head + rest + `"reference":{"url":"x","counts":0,"links":[],"terms":[]}}`, `reference: url "x"`},
+		{"a reference with less than nothing", head + rest + `"reference":{"url":"http://a.test/","counts":-1}}`, "counts -1"},
+		{"a link twice", head + rest + `"reference":{"url":"http://a.test/","links":["http://b.test/","http://b.test/"]}}`, "link http://b.test/ stands there twice"},
+		{"a link as pages have it", head + rest + `"reference":{"url":"http://a.test/","links":["http://b.test/#x"]}}`, "reference: links: url"},
+		{"a word twice", head + rest + `"reference":{"url":"http://a.test/","terms":["toad","toad"]}}`, `term "toad" stands there twice`},
+		{"a classifier of nothing", head + rest + `"classifier":{"positives":1,"features":[]}}`, "classifier: 1 positive and 0 negative pages"},
+		{"a classifier that is never sure", head + rest + `"classifier":{"positives":1,"negatives":1,"threshold":2}}`, "threshold 2 is not from 0 to 1"},
+		{"a feature of no words", head + rest + `"classifier":{"positives":1,"negatives":1,"features":[{"name":"","weight":1}]}}`, `feature "" is not some stems`},
+		{"a feature that says nothing", head + rest + `"classifier":{"positives":1,"negatives":1,"features":[{"name":"toad","weight":0}]}}`, `feature "toad": weight 0`},
+		{"a feature twice", head + rest + `"classifier":{"positives":1,"negatives":1,"features":[{"name":"toad","weight":1},{"name":"toad","weight":2}]}}`, `feature "toad" stands there twice`},
 		{"too large", strings.Repeat(" ", maxFile+1), "larger than 64 MiB"},
 	} {
 		if _, err := Read(strings.NewReader(tt.file)); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -170,6 +203,96 @@ func TestTermsMayBeLeftOutByHand(t *testing.T) {
 	}
 }
 
+// full is a topic file with all sections.
+const full = `{
+  "format": "spoor-topic",
+  "version": 1,
+  "query": "frogs",
+  "language": "en",
+  "stemmer": "porter",
+  "keywords": [
+    {"text":"frogs","weight":1,"terms":["frog"],"df":2}
+  ],
+  "statistics": {"documents":3,"average_length":10.5},
+  "table": [
+    {"term":"frog","word":"frogs","weight":1,"df":2,"origin":"query"},
+    {"term":"frog","word":"frogs","weight":1,"df":2,"origin":"page"},
+    {"term":"newt","word":"newts","weight":0.8,"df":1,"origin":"page"},
+    {"term":"toad","word":"toads","weight":0.8,"origin":"expansion","url":"http://a.test/toads"}
+  ],
+  "vocabulary": [
+    {"df":2,"terms":["frog"]},
+    {"df":1,"terms":["newt","pond"]}
+  ],
+  "reference": {
+    "url": "http://a.test/",
+    "counts": 7,
+    "links": [
+      "http://a.test/frogs",
+      "http://b.test/?a=1&b=2"
+    ],
+    "terms": ["frog","newt"]
+  },
+  "classifier": {
+    "bias": -0.5,
+    "slope": -1.25,
+    "intercept": 1e-9,
+    "threshold": 0.5,
+    "positives": 2,
+    "negatives": 1,
+    "features": [
+      {"name":"home page","weight":-2.5},
+      {"name":"frog","weight":1.5},
+      {"name":"pond frog","weight":1.5}
+    ]
+  }
+}
+`
+
+func TestAFullFileIsWrittenAsItWasRead(t *testing.T) {
+	tp, err := Read(strings.NewReader(full))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := tp.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(full, b.String()); diff != "" {
+		t.Errorf("file (-read +written):\n%s", diff)
+	}
+}
+
+func TestSectionsMayBeInAnyOrderByHand(t *testing.T) {
+	tp, err := Read(strings.NewReader(`{"classifier":{"positives":1,"negatives":1,"features":[{"name":"a1","weight":1},{"name":"b1","weight":-2}]},
+		"vocabulary":[{"df":1,"terms":["pond","newt"]},{"df":2,"terms":["frog"]}],
+		"statistics":{"documents":2,"average_length":1},
+		"table":[{"word":"newts","weight":0.25,"origin":"page"},{"word":"Frogs","weight":1,"origin":"page"}],
+		"keywords":[{"text":"frogs","weight":1}],"format":"spoor-topic","version":1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]Entry{{Term: "frog", Word: "Frogs", Weight: 1, Origin: FromPages}, {Term: "newt", Word: "newts", Weight: 0.25, Origin: FromPages}}, tp.Table); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]Shared{{2, []string{"frog"}}, {1, []string{"newt", "pond"}}}, tp.Vocabulary); diff != "" {
+		t.Errorf("vocabulary (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]Feature{{"b1", -2}, {"a1", 1}}, tp.Classifier.Features); diff != "" {
+		t.Errorf("features (-want +got):\n%s", diff)
+	}
+}
+
+func TestNumbersThatAreNoneAreNotWritten(t *testing.T) {
+	tp := create(t)
+	keyword(t, tp, "frogs", 1)
+	tp.Statistics = &Statistics{1, math.NaN()}
+	var b bytes.Buffer
+	if err := tp.Write(&b); err == nil || b.Len() > 0 {
+		t.Errorf("wrote %q, %v", b.String(), err)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	const head = `{"format":"spoor-topic","version":1,"language":"en","stemmer":"porter",`
 	for _, s := range []string{
@@ -178,6 +301,7 @@ func FuzzRead(f *testing.F) {
 		head + `"keywords":[{"text":"IT","weight":1}]}`,
 		head + `"keywords":[{"text":"\ud800 frogs <b>","weight":1}]}`,
 		head + `"threshold":1e400,"keywords":null}`,
+		full,
 	} {
 		f.Add(s)
 	}

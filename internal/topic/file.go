@@ -1,0 +1,239 @@
+package topic
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// This file reads and writes topic files. Lists have an entry a line, in an
+// order of their own, so that two versions can be compared line by line.
+
+// maxFile bounds a topic file, in bytes.
+const maxFile = 64 << 20
+
+// Write writes the topic as indented JSON. Its sections are put in order.
+func (t *Topic) Write(w io.Writer) error {
+	t.order()
+	p := printer{indent: "\n"}
+	p.open('{')
+	p.field("format", t.Format)
+	p.field("version", t.Version)
+	if t.Query != "" {
+		p.field("query", t.Query)
+	}
+	p.field("language", t.Language)
+	p.field("stemmer", t.Stemmer)
+	if t.Threshold != nil {
+		p.field("threshold", *t.Threshold)
+	}
+	list(&p, "keywords", t.Keywords)
+	if t.Statistics != nil {
+		p.field("statistics", t.Statistics)
+	}
+	if len(t.Table) > 0 {
+		list(&p, "table", t.Table)
+	}
+	if len(t.Vocabulary) > 0 {
+		list(&p, "vocabulary", t.Vocabulary)
+	}
+	if r := t.Reference; r != nil {
+		p.name("reference")
+		p.open('{')
+		p.field("url", r.URL)
+		p.field("counts", r.Counts)
+		list(&p, "links", r.Links)
+		p.field("terms", r.Terms)
+		p.close('}')
+	}
+	if c := t.Classifier; c != nil {
+		p.name("classifier")
+		p.open('{')
+		p.field("bias", c.Bias)
+		p.field("slope", c.Slope)
+		p.field("intercept", c.Intercept)
+		p.field("threshold", c.Threshold)
+		p.field("positives", c.Positives)
+		p.field("negatives", c.Negatives)
+		list(&p, "features", c.Features)
+		p.close('}')
+	}
+	p.close('}')
+	if p.err != nil {
+		return p.err
+	}
+	_, err := io.WriteString(w, p.b.String()+"\n")
+	return err
+}
+
+// A printer writes JSON by lines.
+type printer struct {
+	b      strings.Builder
+	indent string // a new line, and the indentation that it begins with
+	inside bool   // something stands before what comes next
+	err    error  // the first value that is no JSON
+}
+
+func (p *printer) open(bracket byte) {
+	p.b.WriteByte(bracket)
+	p.indent += "  "
+	p.inside = false
+}
+
+func (p *printer) close(bracket byte) {
+	p.indent = p.indent[:len(p.indent)-2]
+	if p.inside {
+		p.b.WriteString(p.indent)
+	}
+	p.b.WriteByte(bracket)
+	p.inside = true
+}
+
+// line begins the line of an element.
+func (p *printer) line() {
+	if p.inside {
+		p.b.WriteByte(',')
+	}
+	p.inside = true
+	p.b.WriteString(p.indent)
+}
+
+func (p *printer) name(name string) {
+	p.line()
+	fmt.Fprintf(&p.b, "%q: ", name)
+}
+
+// value writes v on one line, with < and & as they are.
+func (p *printer) value(v any) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil && p.err == nil {
+		p.err = fmt.Errorf("%+v: %w", v, err)
+	}
+	p.b.WriteString(strings.TrimSuffix(b.String(), "\n"))
+}
+
+func (p *printer) field(name string, v any) {
+	p.name(name)
+	p.value(v)
+}
+
+// list writes a list with an element a line.
+func list[T any](p *printer, name string, elements []T) {
+	p.name(name)
+	p.open('[')
+	for i := range elements {
+		p.line()
+		p.value(&elements[i])
+	}
+	p.close(']')
+}
+
+// Read reads a topic file and checks that everything in it holds together. A
+// keyword or an entry of the table written by hand may leave its terms out, and
+// sections may be in any order.
+func Read(r io.Reader) (*Topic, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("larger than %d MiB\nhint: a topic file is made by topic -query", maxFile>>20)
+	}
+	var head struct {
+		Format  string
+		Version int
+	}
+	err = json.Unmarshal(data, &head)
+	if err == nil && head.Format != Format {
+		err = fmt.Errorf("its format is %q, not %q", head.Format, Format)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("not a topic file: %w\nhint: topic -query \"words\" makes one", err)
+	}
+	switch {
+	case head.Version > Version:
+		return nil, fmt.Errorf("version %d is newer than this program reads (%d)\nhint: install a newer spoor, or make the topic anew with this one's topic command", head.Version, Version)
+	case head.Version < 1:
+		return nil, fmt.Errorf("version %d does not exist\nhint: this program writes and reads version %d", head.Version, Version)
+	}
+	t := new(Topic)
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(t); err != nil {
+		return nil, err
+	}
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	t.order()
+	return t, nil
+}
+
+// check reports what is wrong with a topic that was read.
+func (t *Topic) check() error {
+	a, err := t.Analyzer()
+	if err != nil {
+		return err
+	}
+	if t.Threshold != nil && !ValidThreshold(*t.Threshold) {
+		return fmt.Errorf("threshold %v is not a number from 0", *t.Threshold)
+	}
+	if len(t.Keywords) == 0 {
+		return errors.New("no keywords: every page would have score 0\nhint: topic -query \"words\" makes a topic that has some")
+	}
+	seen := make(map[string]string)
+	for i := range t.Keywords {
+		k := &t.Keywords[i]
+		if !(k.Weight > 0) {
+			return fmt.Errorf("keyword %q: weight %v is not above 0", k.Text, k.Weight)
+		}
+		terms, err := spell(a, k.Text)
+		if err != nil {
+			return err
+		}
+		if k.Terms == nil {
+			k.Terms = terms
+		}
+		if !slices.Equal(terms, k.Terms) {
+			return fmt.Errorf("keyword %q: its terms are %s here, the file says %s\nhint: after a change of the text by hand, remove the terms beside it",
+				k.Text, quote(terms), quote(k.Terms))
+		}
+		key := strings.Join(terms, " ")
+		if other, ok := seen[key]; ok {
+			return fmt.Errorf("keywords %q and %q are matched by the same terms (%s)\nhint: leave one of them", other, k.Text, key)
+		}
+		seen[key] = k.Text
+	}
+	return t.checkSections(a)
+}
+
+// quote writes terms as the file has them.
+func quote(terms []string) string {
+	q := make([]string, len(terms))
+	for i, s := range terms {
+		q[i] = strconv.Quote(s)
+	}
+	return "[" + strings.Join(q, ",") + "]"
+}
+
+// Load reads the topic file called name; its errors say which file is meant.
+func Load(name string) (*Topic, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("topic: %w\nhint: topic -query \"words\" > %s makes one", err, name)
+	}
+	defer f.Close()
+	t, err := Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("topic: %s: %w", name, err)
+	}
+	return t, nil
+}

@@ -1,0 +1,332 @@
+package topic
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"spoor/internal/text"
+	"spoor/internal/weburl"
+)
+
+// This file holds the sections of a topic that are made from example pages:
+// what they are, the order in which they are written, and what must hold for
+// them.
+
+// Statistics tell of the example pages, positive and negative, as a sample of
+// the pages to come.
+type Statistics struct {
+	Documents     int     `json:"documents"`      // N, at least 1
+	AverageLength float64 `json:"average_length"` // terms of title and text that are not silent, see package text
+}
+
+// An Origin is how an entry came into the table.
+type Origin string
+
+// The origins. A measure that takes the query's words at weight 1 reads all
+// entries, an entry of the query before another of the same term; a measure that
+// does not leaves those of the query out.
+const (
+	FromQuery Origin = "query"     // a word of a keyword, at weight 1
+	FromPages Origin = "page"      // among the first by tf · df over the positive examples
+	Expanded  Origin = "expansion" // brought by a page of the crawl
+)
+
+// An Entry is a word of the weight table. A term stands in the table once, and
+// once more if it is of the query too.
+type Entry struct {
+	Term   string  `json:"term"`          // the stem that is matched
+	Word   string  `json:"word"`          // the stem's most frequent form, lower case
+	Weight float64 `json:"weight"`        // in (0, 1]
+	DF     int     `json:"df,omitempty"`  // positive examples that have the term
+	Origin Origin  `json:"origin"`        // how it came here
+	URL    string  `json:"url,omitempty"` // of the page that brought it, if Expanded
+}
+
+// Shared are the terms that equally many of the positive examples have.
+type Shared struct {
+	DF    int      `json:"df"` // at least 1
+	Terms []string `json:"terms"`
+}
+
+// A Reference is the page that others are compared with.
+type Reference struct {
+	URL    string   `json:"url"`
+	Counts int      `json:"counts"` // how often keywords occur in title and text
+	Links  []string `json:"links"`  // canonical addresses that it links to, each once, sorted
+	Terms  []string `json:"terms"`  // stems of title and text, each once, sorted
+}
+
+// A Classifier is a logistic model of pages and how its output is calibrated,
+// see package fitness.
+type Classifier struct {
+	Bias      float64   `json:"bias"`
+	Slope     float64   `json:"slope"`
+	Intercept float64   `json:"intercept"`
+	Threshold float64   `json:"threshold"` // in [0, 1]
+	Positives int       `json:"positives"` // pages that it was trained on, at least 1 of each
+	Negatives int       `json:"negatives"`
+	Features  []Feature `json:"features"`
+}
+
+// A Feature is a term, or several in a row, and what it says for the topic, or
+// against it.
+type Feature struct {
+	Name   string  `json:"name"` // stems, joined by a space
+	Weight float64 `json:"weight"`
+}
+
+// Limits of the sections of a file, far beyond what topic writes.
+const (
+	maxTable    = 10_000
+	maxTerms    = 1 << 18 // of the vocabulary, and of the reference
+	maxLinks    = 1 << 17
+	maxFeatures = 1 << 18
+	maxTerm     = 256 // bytes of a stem
+	maxGram     = 8   // stems of a feature
+	maxCount    = 1 << 40
+)
+
+// order brings the sections into the order in which they are written. An empty
+// table is none, an empty list of another section is one.
+func (t *Topic) order() {
+	if len(t.Table) == 0 {
+		t.Table = nil
+	}
+	if len(t.Vocabulary) == 0 {
+		t.Vocabulary = nil
+	}
+	slices.SortFunc(t.Table, func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(b.Weight, a.Weight), strings.Compare(a.Term, b.Term), -strings.Compare(string(a.Origin), string(b.Origin)))
+	})
+	slices.SortFunc(t.Vocabulary, func(a, b Shared) int { return cmp.Compare(b.DF, a.DF) })
+	for _, s := range t.Vocabulary {
+		slices.Sort(s.Terms)
+	}
+	if r := t.Reference; r != nil {
+		r.Links, r.Terms = append([]string{}, r.Links...), append([]string{}, r.Terms...)
+		slices.Sort(r.Links)
+		slices.Sort(r.Terms)
+	}
+	if c := t.Classifier; c != nil {
+		c.Features = append([]Feature{}, c.Features...)
+		slices.SortFunc(c.Features, func(a, b Feature) int {
+			return cmp.Or(cmp.Compare(math.Abs(b.Weight), math.Abs(a.Weight)), strings.Compare(a.Name, b.Name))
+		})
+	}
+}
+
+// checkSections reports what is wrong with the sections of a topic whose
+// keywords are right. It fills in the terms of entries that were written by hand.
+func (t *Topic) checkSections(a *text.Analyzer) error {
+	documents := 0
+	if s := t.Statistics; s != nil {
+		documents = s.Documents
+		if documents < 1 || documents > maxCount {
+			return fmt.Errorf("statistics: %d documents are none", documents)
+		}
+		if !(s.AverageLength >= 0) || s.AverageLength > maxCount {
+			return fmt.Errorf("statistics: average length %v is not a number from 0", s.AverageLength)
+		}
+	}
+	for _, k := range t.Keywords {
+		if err := checkDF(k.DF, documents); err != nil {
+			return fmt.Errorf("keyword %q: %w", k.Text, err)
+		}
+	}
+	if err := t.checkTable(a, documents); err != nil {
+		return fmt.Errorf("table: %w", err)
+	}
+	if err := checkVocabulary(t.Vocabulary, documents); err != nil {
+		return fmt.Errorf("vocabulary: %w", err)
+	}
+	if t.Reference != nil {
+		if err := t.Reference.check(); err != nil {
+			return fmt.Errorf("reference: %w", err)
+		}
+	}
+	if t.Classifier != nil {
+		if err := t.Classifier.check(); err != nil {
+			return fmt.Errorf("classifier: %w", err)
+		}
+	}
+	return nil
+}
+
+// checkDF checks the number of documents that have something.
+func checkDF(df, documents int) error {
+	if df < 0 || df > documents {
+		return fmt.Errorf("df %d is not within the %d documents of the statistics", df, documents)
+	}
+	return nil
+}
+
+func (t *Topic) checkTable(a *text.Analyzer, documents int) error {
+	if len(t.Table) > maxTable {
+		return fmt.Errorf("more than %d entries", maxTable)
+	}
+	type key struct {
+		term  string
+		query bool
+	}
+	seen := make(map[key]bool, len(t.Table))
+	for i := range t.Table {
+		e := &t.Table[i]
+		term, ok := stem(a, e.Word)
+		if !ok {
+			return fmt.Errorf("%q is not a word that pages are told by\nhint: the word of an entry is one word, and no stop word", e.Word)
+		}
+		if e.Term == "" {
+			e.Term = term
+		}
+		if e.Term != term {
+			return fmt.Errorf("%q: its term is %q here, the file says %q\nhint: after a change of the word by hand, remove the term beside it", e.Word, term, e.Term)
+		}
+		if !(e.Weight > 0 && e.Weight <= 1) {
+			return fmt.Errorf("%q: weight %v is not above 0 and at most 1", e.Word, e.Weight)
+		}
+		if err := checkDF(e.DF, documents); err != nil {
+			return fmt.Errorf("%q: %w", e.Word, err)
+		}
+		switch e.Origin {
+		case FromQuery, FromPages:
+			if e.URL != "" {
+				return fmt.Errorf("%q: origin %s has no url", e.Word, e.Origin)
+			}
+		case Expanded:
+			if err := canonical(e.URL); err != nil {
+				return fmt.Errorf("%q: %w", e.Word, err)
+			}
+		default:
+			return fmt.Errorf("%q: origin %q is none of %s, %s, %s", e.Word, e.Origin, FromQuery, FromPages, Expanded)
+		}
+		k := key{e.Term, e.Origin == FromQuery}
+		if seen[k] {
+			return fmt.Errorf("%q: there is another entry of the term %q\nhint: leave one of them", e.Word, e.Term)
+		}
+		seen[k] = true
+	}
+	return nil
+}
+
+// stem is the one term that word is matched by, if it is a single word that
+// counts.
+func stem(a *text.Analyzer, word string) (string, bool) {
+	terms := a.Append(nil, word)
+	if len(terms) != 1 || terms[0].Silent() {
+		return "", false
+	}
+	return a.Name(terms[0]), true
+}
+
+// canonical checks that an address is written as records have it.
+func canonical(url string) error {
+	c, err := weburl.Canonical(url)
+	if err != nil {
+		return fmt.Errorf("url %q: %w", url, err)
+	}
+	if c != url {
+		return fmt.Errorf("url %q is written %s in records\nhint: write it like that", url, c)
+	}
+	return nil
+}
+
+func checkVocabulary(v []Shared, documents int) error {
+	groups, terms := make(map[int]bool), make(map[string]bool)
+	for _, s := range v {
+		if err := checkDF(s.DF, documents); err != nil {
+			return err
+		}
+		if s.DF == 0 || groups[s.DF] || len(s.Terms) == 0 {
+			return fmt.Errorf("df %d: every number from 1 has one line, and terms", s.DF)
+		}
+		groups[s.DF] = true
+		if err := checkTerms(s.Terms, terms); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkTerms checks a list of stems none of which was seen, and adds them to
+// those.
+func checkTerms(terms []string, seen map[string]bool) error {
+	if len(seen)+len(terms) > maxTerms {
+		return fmt.Errorf("more than %d terms", maxTerms)
+	}
+	for _, s := range terms {
+		if !isTerm(s) {
+			return fmt.Errorf("%q is not a term", s)
+		}
+		if seen[s] {
+			return fmt.Errorf("term %q stands there twice", s)
+		}
+		seen[s] = true
+	}
+	return nil
+}
+
+// isTerm reports whether s can be a stem: stems cannot be found out from
+// stems, so more than this is not known.
+func isTerm(s string) bool {
+	return s != "" && len(s) <= maxTerm && !strings.ContainsAny(s, " \t\n\r")
+}
+
+func (r *Reference) check() error {
+	if err := canonical(r.URL); err != nil {
+		return err
+	}
+	if r.Counts < 0 || r.Counts > maxCount {
+		return fmt.Errorf("counts %d is not a number from 0", r.Counts)
+	}
+	if len(r.Links) > maxLinks {
+		return fmt.Errorf("more than %d links", maxLinks)
+	}
+	seen := make(map[string]bool, len(r.Links))
+	for _, l := range r.Links {
+		if err := canonical(l); err != nil {
+			return fmt.Errorf("links: %w", err)
+		}
+		if seen[l] {
+			return fmt.Errorf("link %s stands there twice", l)
+		}
+		seen[l] = true
+	}
+	return checkTerms(r.Terms, make(map[string]bool))
+}
+
+func (c *Classifier) check() error {
+	for _, v := range []float64{c.Bias, c.Slope, c.Intercept} {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return errors.New("bias, slope and intercept must be finite")
+		}
+	}
+	switch {
+	case !(c.Threshold >= 0 && c.Threshold <= 1):
+		return fmt.Errorf("threshold %v is not from 0 to 1", c.Threshold)
+	case c.Positives < 1 || c.Negatives < 1 || c.Positives > maxCount || c.Negatives > maxCount:
+		return fmt.Errorf("%d positive and %d negative pages are too few to learn from", c.Positives, c.Negatives)
+	case len(c.Features) > maxFeatures:
+		return fmt.Errorf("more than %d features", maxFeatures)
+	}
+	seen := make(map[string]bool, len(c.Features))
+	for _, f := range c.Features {
+		stems := 0
+		for s := range strings.SplitSeq(f.Name, " ") {
+			if stems++; !isTerm(s) || stems > maxGram {
+				return fmt.Errorf("feature %q is not some stems, joined by a space", f.Name)
+			}
+		}
+		if f.Weight == 0 || math.IsNaN(f.Weight) || math.IsInf(f.Weight, 0) {
+			return fmt.Errorf("feature %q: weight %v says nothing", f.Name, f.Weight)
+		}
+		if seen[f.Name] {
+			return fmt.Errorf("feature %q stands there twice", f.Name)
+		}
+		seen[f.Name] = true
+	}
+	return nil
+}
