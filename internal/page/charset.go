@@ -2,12 +2,18 @@ package page
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
 
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/transform"
+
+	"spoor/internal/weburl"
 )
 
 // prescanned is how far a page is searched for a declaration of its charset.
@@ -81,6 +87,40 @@ func lookup(label string) (encoding.Encoding, string) {
 		return nil, ""
 	}
 	return enc, name
+}
+
+// queryEncoder writes the queries of links on a page in its encoding; nil stands
+// for UTF-8, which the standard writes for UTF-16 too.
+func queryEncoder(name string) weburl.Encoder {
+	if name == "" || strings.HasPrefix(name, "utf-") {
+		return nil
+	}
+	return func(query string) string {
+		enc, err := htmlindex.Get(name)
+		if err != nil {
+			return query
+		}
+		var (
+			encoder = enc.NewEncoder()
+			src     = []byte(query)
+			space   [256]byte // longer than any one character
+			out     []byte
+		)
+		for {
+			written, read, err := encoder.Transform(space[:], src, true)
+			out = append(out, space[:written]...)
+			src = src[read:]
+			switch {
+			case len(src) == 0:
+				return string(out)
+			case errors.Is(err, transform.ErrShortDst):
+			default: // src begins with what the encoding lacks
+				r, size := utf8.DecodeRune(src)
+				out = fmt.Appendf(out, "%%26%%23%d%%3B", r)
+				src = src[size:]
+			}
+		}
+	}
 }
 
 // bom names the encoding that a byte order mark announces.

@@ -2,9 +2,12 @@ package page
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
+
+	"golang.org/x/text/encoding"
 )
 
 var charsetTable = []struct {
@@ -51,6 +54,85 @@ func TestCharsets(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestQueriesAreInTheEncodingOfTheirPage(t *testing.T) {
+	for _, test := range []struct{ charset, ref, want string }{
+		{"utf-8", "é?é", "%C3%A9?%C3%A9"},
+		{"", "é?é", "%C3%A9?%C3%A9"}, // the bytes are UTF-8
+		{"windows-1251", "?q=мир&x=%E9#мир", "page.html?q=%EC%E8%F0&x=%E9"},
+		{"koi8-r", "мир?мир", "%D0%BC%D0%B8%D1%80?%CD%C9%D2"},
+		{"shift_jis", "?日本 ソ", "page.html?%93%FA%96{%20%83\\"},
+		{"euc-jp", "//日本.jp/?日本", "http://xn--wgv71a.jp/?%C6%FC%CB%DC"},
+		{"iso-2022-jp", "?日é本a", "page.html?%1B$BF|%1B(B%26%23233%3B%1B$BK\\%1B(Ba"},
+		{"gbk", "?中文€😀", "page.html?%D6%D0%CE%C4%80%26%23128512%3B"},
+		{"big5", "?†", "page.html?%26%238224%3B"},
+		{"windows-1252", "?" + strings.Repeat("é†Ж", 200), "page.html?" + strings.Repeat("%E9%86%26%231046%3B", 200)},
+	} {
+		t.Run(test.charset, func(t *testing.T) {
+			body := `<base href="http://example.org/dir/page.html"><a href="` + test.ref + `">x</a>`
+			if enc, name := lookup(test.charset); enc != nil && name != utf8Name {
+				body = fromUTF8(t, enc, body)
+			}
+			c := NewExtractor().Extract(Document{URL: here, ContentType: "text/html", Charset: test.charset, Body: []byte(body)})
+			want := test.want
+			if !strings.HasPrefix(want, "http") {
+				want = "http://example.org/dir/" + want
+			}
+			if len(c.Links) != 1 || c.Links[0].URL != want {
+				t.Errorf("links %+v, want %q", c.Links, want)
+			}
+		})
+	}
+}
+
+// fromUTF8 writes a page in an encoding, with references for what that lacks.
+func fromUTF8(t *testing.T, enc encoding.Encoding, page string) string {
+	t.Helper()
+	encoded, err := encoding.HTMLEscapeUnsupported(enc.NewEncoder()).String(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return encoded
+}
+
+// TestQueriesAreEncodedAsTheURLStandardSays runs the cases of web-platform-tests.
+func TestQueriesAreEncodedAsTheURLStandardSays(t *testing.T) {
+	data, err := os.ReadFile(shared(t, "suites/wpt-url/tests/wpt/percent-encoding.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []json.RawMessage
+	if err := json.Unmarshal(data, &cases); err != nil {
+		t.Fatal(err)
+	}
+	differ := map[string]string{
+		"\u000EA iso-2022-jp":  "of a query in ASCII the encoder is not asked",
+		"\u203E\\ iso-2022-jp": "x/text writes no JIS X 0201 Roman",
+		"\u2212 shift_jis":     "x/text takes no U+2212 for U+FF0D",
+		"\uE5E5 gb18030":       "x/text has four bytes for this private character",
+	}
+	seen := 0
+	for _, c := range cases {
+		var test struct {
+			Input  string
+			Output map[string]string
+		}
+		if json.Unmarshal(c, &test) != nil {
+			continue // a comment
+		}
+		for name, want := range test.Output {
+			r := newResolver(here, "", queryEncoder(name))
+			seen++
+			got := strings.TrimPrefix(r.resolve("?"+test.Input), here+"?")
+			if reason, known := differ[test.Input+" "+name]; got != want && known {
+				t.Logf("%q in %s is %s, not %s: %s", test.Input, name, got, want, reason)
+			} else if got != want || known {
+				t.Errorf("%q in %s is %s, want %s", test.Input, name, got, want)
+			}
+		}
+	}
+	t.Logf("%d cases", seen)
 }
 
 // TestEncodingSuite runs the cases of html5lib. They are about declarations, so

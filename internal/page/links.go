@@ -28,7 +28,7 @@ func (c *collector) finish(doc *Document, content *Content) {
 	content.Text = text
 	content.Simhash = simhashHex(text)
 
-	r := newResolver(doc.URL, c.base)
+	r := newResolver(doc.URL, c.base, queryEncoder(content.Charset))
 	if c.canonical != "" {
 		content.Canonical = r.resolve(c.canonical)
 	}
@@ -162,16 +162,17 @@ func insidePage(target string) bool {
 
 // A resolver makes the references of one page canonical.
 type resolver struct {
-	base weburl.URL // the zero URL resolves what is absolute
-	page string     // the page itself, canonical; "" if its URL is none
+	base   weburl.URL // the zero URL resolves what is absolute
+	page   string     // the page itself, canonical; "" if its URL is none
+	encode weburl.Encoder
 }
 
-// newResolver takes the URL of the page and its first <base href>.
-func newResolver(page, base string) resolver {
+// newResolver takes the URL of the page, its first <base href> and its encoding.
+func newResolver(page, base string, encode weburl.Encoder) resolver {
 	u, _ := weburl.Parse(page)
-	r := resolver{base: u, page: u.String()}
+	r := resolver{base: u, page: u.String(), encode: encode}
 	if base != "" {
-		if u, err := weburl.Resolve(r.base, base); err == nil {
+		if u, err := weburl.ResolveIn(r.base, base, encode); err == nil {
 			r.base = u
 		}
 	}
@@ -181,7 +182,7 @@ func newResolver(page, base string) resolver {
 // resolve is the canonical target of a reference, or "" if it leads to nothing
 // that can be fetched.
 func (r *resolver) resolve(reference string) string {
-	u, err := weburl.Resolve(r.base, reference)
+	u, err := weburl.ResolveIn(r.base, reference, r.encode)
 	if err != nil {
 		return ""
 	}
