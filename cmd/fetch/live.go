@@ -435,6 +435,7 @@ func (c *crawl) serve(ctx context.Context, host string, q *queue) {
 			return
 		}
 		rec := q.records[0]
+		q.records[0] = nil // or the queue would keep what becomes of it, body and all
 		q.records = q.records[1:]
 		c.mu.Unlock()
 

@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
-	"runtime/debug"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,9 +27,8 @@ func (everywhere) LookupNetIP(context.Context, string, string) ([]netip.Addr, er
 	return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 }
 
-func TestWhoWaitsForItsTurnHasNoBuffers(t *testing.T) {
+func TestWhoWaitsForItsTurnHasNoPlace(t *testing.T) {
 	const hosts = 100
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it empties pools
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var met sync.WaitGroup
@@ -50,11 +50,6 @@ func TestWhoWaitsForItsTurnHasNoBuffers(t *testing.T) {
 	}
 	o.resolver = everywhere{}
 	f := newFetcher(o, nil, nil)
-	var made atomic.Int64
-	f.buffers.New = func() any {
-		made.Add(1)
-		return new(buffers)
-	}
 	var fetching sync.WaitGroup
 	for i := range hosts {
 		fetching.Go(func() {
@@ -66,12 +61,40 @@ func TestWhoWaitsForItsTurnHasNoBuffers(t *testing.T) {
 			leave()
 		})
 	}
-	met.Wait()
-	if n := made.Load(); n > hosts*3/4 {
-		t.Errorf("%d hosts, one of which is asked at a time, have %d buffers", hosts, n)
-	}
+	met.Wait() // though one at a time can be asked
 	cancel()
 	fetching.Wait()
+}
+
+func TestPagesThatWereWrittenTakeNoMemory(t *testing.T) {
+	const pages, size = 64, 1 << 20
+	page := strings.Repeat("<p>page</p>\n", size/12)
+	var asked, first, most atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		if asked.Add(1) == pages/4 {
+			first.Store(int64(m.HeapAlloc))
+		}
+		most.Store(max(most.Load(), int64(m.HeapAlloc)))
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, page)
+	}))
+	defer server.Close()
+	var in strings.Builder
+	for i := range pages {
+		fmt.Fprintf(&in, "%s/%d\n", server.URL, i)
+	}
+	if err := run(append(loopback, "-j", "1"), strings.NewReader(in.String()), io.Discard, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if asked.Load() <= pages {
+		t.Fatalf("%d pages were asked for", asked.Load())
+	}
+	if grew := most.Load() - first.Load(); grew > pages*size/4 {
+		t.Errorf("after %d pages of %d bytes there were %d bytes more", pages, size, grew)
+	}
 }
 
 func TestAnAnswerForWhichThereIsNoMemoryInTimeIsNoFaultOfItsHost(t *testing.T) {

@@ -45,9 +45,8 @@ type fetcher struct {
 	web      *web.Transport
 	archives *archive.Replay // of -archive-first; may be nil
 	warc     *archive.Writer // nil: nothing is kept
-	buffers  *sync.Pool      // of *buffers
 	decoders chan *archive.Decoder
-	places   chan struct{} // of -j
+	places   chan *buffers // of -j, each with its memory, nil until it is needed
 	memory   chan struct{} // of answers that are being received, a place for each freeBody
 	debt     chan struct{} // one of them may take more than there is
 	heavy    chan struct{} // places of large answers that have been received
@@ -80,14 +79,16 @@ const (
 
 // newFetcher is the web as the options want it. archives and warc may be nil.
 func newFetcher(o *options, archives *archive.Replay, warc *archive.Writer) *fetcher {
-	f := &fetcher{options: o, archives: archives, warc: warc, buffers: new(sync.Pool)}
+	f := &fetcher{options: o, archives: archives, warc: warc}
 	f.strangers, f.guarded, f.asked = new(atomic.Int64), new(atomic.Int64), new(atomic.Bool)
 	f.decoders = make(chan *archive.Decoder, runtime.GOMAXPROCS(0)) // of what they keep there are megabytes
 	for range cap(f.decoders) {
 		f.decoders <- new(archive.Decoder)
 	}
-	f.buffers.New = func() any { return new(buffers) }
-	f.places = make(chan struct{}, o.workers)
+	f.places = make(chan *buffers, o.workers)
+	for range o.workers {
+		f.places <- nil
+	}
 	heavy := maxHeavy
 	if o.maxBody > archive.DefaultBody {
 		heavy = 1
@@ -562,11 +563,11 @@ func cut(s string, n int) string {
 type visit struct {
 	f       *fetcher
 	limit   int64    // of the tape
-	buffers *buffers // nil: none yet; thousands of hosts wait for their turn without
-	entered bool
-	large   int  // how many places of memory it has
-	debt    bool // it may have as many as it takes
-	heavy   bool // it has a place among those
+	entered bool     // it has its place
+	buffers *buffers // that of the place; thousands of hosts wait for their turn without
+	large   int      // how many places of memory it has
+	debt    bool     // it may have as many as it takes
+	heavy   bool     // it has a place among those
 	once    sync.Once
 }
 
@@ -576,10 +577,13 @@ type buffers struct {
 	plain []byte // body that had to be decoded
 }
 
+// keptPlain is the most memory, in bytes, that is kept for the next body to be decoded.
+const keptPlain = 768 << 10
+
 // reset gives memory back that is much.
 func (b *buffers) reset() {
 	b.tape.Reset()
-	if cap(b.plain) > largeBody+largeBody/4 {
+	if cap(b.plain) > keptPlain {
 		b.plain = nil
 	}
 }
@@ -588,8 +592,11 @@ type visitKey struct{}
 
 func (v *visit) enter(ctx context.Context) error {
 	select {
-	case v.f.places <- struct{}{}:
+	case v.buffers = <-v.f.places:
 		v.entered = true
+		if v.buffers == nil {
+			v.buffers = new(buffers)
+		}
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -634,10 +641,6 @@ func (v *visit) weigh(ctx context.Context) error {
 
 func (v *visit) leave() {
 	v.once.Do(func() {
-		if v.buffers != nil {
-			v.buffers.reset()
-			v.f.buffers.Put(v.buffers)
-		}
 		for range v.large {
 			<-v.f.memory
 		}
@@ -648,7 +651,8 @@ func (v *visit) leave() {
 			<-v.f.heavy
 		}
 		if v.entered {
-			<-v.f.places
+			v.buffers.reset()
+			v.f.places <- v.buffers
 		}
 	})
 }
@@ -664,7 +668,6 @@ func (f *fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := v.enter(ctx); err != nil {
 		return nil, err
 	}
-	v.buffers = f.buffers.Get().(*buffers)
 	v.buffers.tape.Limit = v.limit
 	polite.Begin(ctx)
 	req.Header.Set("User-Agent", f.userAgent())

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -32,11 +33,12 @@ type Tape struct {
 
 	received   []byte
 	head, body int  // where in received they begin
+	end        int  // where they end, as the server says; 0 if it does not
 	off        bool // nobody asked for it
 }
 
 // keptTape is the most memory, in bytes, that a tape keeps when it is [Tape.Reset].
-const keptTape = 1 << 20
+const keptTape = 768 << 10
 
 type tapeKey struct{}
 
@@ -92,10 +94,14 @@ func (t *Tape) room(n int) int {
 }
 
 // space is where on the tape up to n further bytes can be received. A full tape doubles,
-// but no further than it may come: append would leave four times as much garbage.
+// but no further than it may come, or is said to: append would leave four times as much
+// garbage.
 func (t *Tape) space(n int) []byte {
 	if had := len(t.received); had == cap(t.received) {
 		more := t.room(max(had, readBuffer))
+		if t.end > had {
+			more = min(more, t.end-had)
+		}
 		t.received = append(make([]byte, 0, had+more), t.received...)
 	}
 	space := t.received[len(t.received):cap(t.received)]
@@ -110,10 +116,11 @@ func (t *Tape) add(b []byte) {
 	}
 }
 
-// expect makes room for a body of n bytes, as far as it may come.
+// expect says that n further bytes are said to come, and makes room for some.
 func (t *Tape) expect(n int64) {
 	const trust = 256 << 10 // of what servers promise
 	if !t.off && n > 0 {
+		t.end = len(t.received) + int(min(n, math.MaxInt32))
 		t.received = slices.Grow(t.received, int(min(n, trust)))
 	}
 }

@@ -66,7 +66,11 @@ func (r *Record) writesZero(z zero) bool {
 func (r *Record) appendValue(dst []byte, f *field, base unsafe.Pointer) ([]byte, error) {
 	switch f.kind {
 	case kindString:
-		return appendString(dst, *in[string](f, base)), nil
+		s := *in[string](f, base)
+		if len(s) == len(r.raw.text) && unsafe.StringData(s) == unsafe.StringData(r.raw.text) {
+			return appendText(append(dst, '"'), unsafe.Slice(unsafe.StringData(s), len(s))), nil
+		}
+		return appendString(dst, s), nil
 	case kindInt:
 		n := *in[int](f, base)
 		if n == 0 && f.name == "v" {
@@ -200,6 +204,11 @@ func appendEscaped(dst, b []byte) []byte {
 	if !valid(b) {
 		b = []byte(string([]rune(string(b))))
 	}
+	return appendText(dst, b)
+}
+
+// appendText appends b, which is UTF-8, and a closing quote.
+func appendText(dst, b []byte) []byte {
 	switch {
 	case canEscape:
 		dst, b = appendBlocks(dst, b)

@@ -19,6 +19,7 @@ type rawRecord struct {
 	arena []byte // memory of the strings that had escapes
 	body  []byte // memory of SetBody
 	plain []byte // memory of Bytes
+	text  string // what SetBody found to be UTF-8
 }
 
 // A member is a top-level member of a line.
@@ -177,6 +178,7 @@ func (r *Record) SetBody(b []byte) {
 	r.Body, r.BodyBase64 = "", ""
 	if valid(b) {
 		r.Body = alias(b)
+		r.raw.text = r.Body
 	} else {
 		r.raw.body = base64.StdEncoding.AppendEncode(r.raw.body[:0], b)
 		r.BodyBase64 = alias(r.raw.body)
