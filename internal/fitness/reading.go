@@ -35,7 +35,7 @@ type Page struct {
 type Link struct {
 	URL     string
 	Anchor  string
-	Context string // the words around it
+	Context string // the words around it: those before it, a newline, those after it
 }
 
 // A Promise is what a link may lead to: each number in [0, 1] unless the
@@ -69,6 +69,7 @@ type Measure interface {
 // A passage is a text as terms.
 type passage struct {
 	terms  []text.Term // silent ones included, in order of appearance
+	words  int         // those that are not silent
 	counts []float64   // by keyword: how often it stands there
 	found  bool        // some keyword does
 }
@@ -85,6 +86,7 @@ type Reading struct {
 // A LinkReading is a link as terms, analysed once for all measures.
 type LinkReading struct {
 	anchor, context, url passage
+	at                   int // where in the terms of the context the anchor stands, held by a Gap
 }
 
 // Read analyses p for all measures of the target. The reading is valid until
@@ -116,14 +118,19 @@ func (t *Target) Read(p *Page) *Reading {
 // target. The reading is valid until the next of a link or a page.
 func (t *Target) ReadLink(l *Link) *LinkReading {
 	r := &t.link
-	for _, p := range []struct {
-		*passage
-		text string
-	}{{&r.anchor, l.Anchor}, {&r.context, l.Context}, {&r.url, t.address(l.URL)}} {
-		p.terms = p.terms[:0]
-		t.read(p.passage, p.text)
-		t.count(p.passage)
+	r.anchor.terms, r.context.terms, r.url.terms = r.anchor.terms[:0], r.context.terms[:0], r.url.terms[:0]
+	t.read(&r.anchor, l.Anchor)
+	before, after, _ := strings.Cut(l.Context, "\n")
+	t.read(&r.context, before)
+	r.at = len(r.context.terms)
+	if after != "" {
+		r.context.terms = append(r.context.terms, text.Gap)
+		t.read(&r.context, after)
 	}
+	t.read(&r.url, t.address(l.URL))
+	t.count(&r.anchor)
+	t.count(&r.context)
+	t.count(&r.url)
 	return r
 }
 
@@ -138,15 +145,18 @@ func (t *Target) read(p *passage, s string) {
 	p.terms = t.analyzer.Append(p.terms, s)
 }
 
-// count sets p.counts: 1 for every place where a keyword stands.
+// count sets what p tells of its terms.
 func (t *Target) count(p *passage) {
 	if p.counts == nil {
 		p.counts = make([]float64, len(t.keywords))
 	} else if p.found {
 		clear(p.counts)
 	}
-	p.found = false
+	p.words, p.found = 0, false
 	for i, term := range p.terms {
+		if !term.Silent() {
+			p.words++
+		}
 		index := term.Index()
 		if index >= len(t.first) {
 			continue
@@ -168,6 +178,12 @@ func (t *Target) count(p *passage) {
 	}
 }
 
+// standing is how often keyword k stands in title and text.
+func (r *Reading) standing(k int) float64 { return r.zones[Title].counts[k] + r.zones[Body].counts[k] }
+
+// length is how many terms of title and text are not silent.
+func (r *Reading) length() int { return r.zones[Title].words + r.zones[Body].words }
+
 // A bag is how often each of some terms stands in each zone. Silent terms have
 // no place in it. It is made to be filled and emptied without allocating.
 type bag struct {
@@ -185,6 +201,14 @@ func (r *Reading) bag() *bag {
 		r.filled = true
 	}
 	return &r.words
+}
+
+// bagOf is how often each term of a text stands there, in the zone Body. It is
+// valid until the next one.
+func (t *Target) bagOf(p *passage) *bag {
+	t.words.reset()
+	t.words.add(Body, p.terms)
+	return &t.words
 }
 
 // add counts terms in zone z.
@@ -207,6 +231,16 @@ func (b *bag) add(z Zone, terms []text.Term) {
 
 // of is the counts of a term that is in the bag.
 func (b *bag) of(t text.Term) *[zones]uint32 { return &b.counts[t.Index()] }
+
+// most is how often the most frequent term stands in title and text.
+func (b *bag) most() uint32 {
+	n := uint32(0)
+	for _, t := range b.terms {
+		c := b.of(t)
+		n = max(n, c[Title]+c[Body])
+	}
+	return n
+}
 
 // reset empties the bag.
 func (b *bag) reset() {

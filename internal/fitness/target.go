@@ -35,6 +35,7 @@ type Target struct {
 
 	reading Reading     // scratch
 	link    LinkReading // scratch
+	words   bag         // scratch of bagOf
 	spare   []byte      // scratch
 }
 

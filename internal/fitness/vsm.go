@@ -54,7 +54,6 @@ type VSM struct {
 	target *Target
 	beta   []float64 // by keyword
 	single []bool    // by term index: the term alone is a keyword
-	words  bag       // of a text of a link, with PageNorm
 }
 
 // NewVSM is the measure for a target.
@@ -168,11 +167,10 @@ func (v *VSM) similarity(p *passage) float64 {
 	copy(v.beta, p.counts)
 	rest := 0.0
 	if v.Norm == PageNorm {
-		v.words.reset()
-		v.words.add(Body, p.terms)
-		for _, term := range v.words.terms {
+		words := v.target.bagOf(p)
+		for _, term := range words.terms {
 			if !v.keyword(term) {
-				w := float64(v.words.of(term)[Body])
+				w := float64(words.of(term)[Body])
 				rest += float64(w * w)
 			}
 		}

@@ -1,0 +1,210 @@
+package fitness
+
+import (
+	"math"
+	"slices"
+)
+
+// This file implements the relevance of
+//
+//	D. Rane and M. Pathak (genetic algorithm with Jaccard similarity of links
+//	and the content measure Dpr, after P. Dahiwale et al., 2015),
+//
+// which compares a page with a reference page, by links and by words:
+//
+//	Jlink = |X ∩ Y| / |X ∪ Y|
+//	Dpr   = √((Mp + Nr + CW) / UW)
+//	J     = Jlink + Dpr
+//
+//	paper   here              meaning
+//	P       Reference         the page compared with
+//	R       the page
+//	X, Y    Reference.Links   what they link to
+//	Mp, Nr  Reference.Counts  how often keywords stand in title and text of each
+//	CW      Jaccard           terms that title and text of both have
+//	UW      Jaccard           terms that one of them has
+//
+// Dpr has no bound, divides by zero for a page with the words of the reference,
+// and is so large that links hardly matter. So by default
+//
+//	D' = √(A / (A + UW)), with A = Mp + Nr + CW, where Mp and Nr are 20 at most,
+//	J  = ½ (Jlink + D'),
+//
+// which grows with the paper's ratio and lies in [0, 1]. Literal is the paper's
+// formula with UW + 1.
+//
+// Links: the paper gives a link the score of its page, which strategies do. From
+// the words that lead to it we take D' of a text as short as that: the reference
+// need not be like it, only it like the reference, so UW has the terms of the
+// text that the reference lacks, and Mp is left out.
+
+// JaccardThreshold is the score from which a page is relevant: no links in
+// common, and a third as much in common by words as not (D' = ½). The paper
+// names none.
+const JaccardThreshold = 0.25
+
+// saturation bounds Mp and Nr.
+const saturation = 20
+
+// A Reference is the page that pages are compared with.
+type Reference struct {
+	Links  []string // canonical URLs that it links to
+	Terms  []string // stems of its title and text
+	Counts int      // how often keywords stand there
+}
+
+// Jaccard is the measure. Its parts ([Jaccard.Explain]) sum to the score.
+type Jaccard struct {
+	Literal bool // the paper's formula: from 0, without a bound
+
+	target *Target
+	links  map[string]struct{}
+	terms  []bool // by term index: the reference has it
+	size   int    // terms of the reference
+	counts float64
+	seen   []string // scratch
+}
+
+// NewJaccard is the measure for a target and a reference page.
+func NewJaccard(t *Target, ref Reference) *Jaccard {
+	j := &Jaccard{target: t, links: make(map[string]struct{}, len(ref.Links)), counts: float64(max(ref.Counts, 0))}
+	for _, l := range ref.Links {
+		j.links[l] = struct{}{}
+	}
+	for _, name := range ref.Terms {
+		i := t.analyzer.Stem(name).Index()
+		for i >= len(j.terms) {
+			j.terms = append(j.terms, false)
+		}
+		if !j.terms[i] {
+			j.terms[i] = true
+			j.size++
+		}
+	}
+	t.analyzer.Keep()
+	return j
+}
+
+// An agreement is what a page and the reference have in common.
+type agreement struct {
+	sharedLinks, allLinks  int
+	mine, theirs           float64 // Mp, Nr
+	common, uncommon       float64 // CW, UW
+	links, content, factor float64 // Jlink, D or Dpr, what they are multiplied by
+}
+
+// Page is J, in [0, 1] unless Literal. A page without words has nothing from its
+// content, whatever the reference has.
+func (j *Jaccard) Page(r *Reading) float64 {
+	a := j.compare(r)
+	return float64(a.factor*a.links) + float64(a.factor*a.content)
+}
+
+// Explain is what the links in common add and what the three summands of A do,
+// which share in what the content adds.
+func (j *Jaccard) Explain(r *Reading) []Reason {
+	var reasons []Reason
+	a := j.compare(r)
+	if a.sharedLinks > 0 {
+		reasons = append(reasons, Reason{"links in common", float64(a.sharedLinks), 1 / float64(a.allLinks), a.factor * a.links})
+	}
+	if a.content > 0 {
+		weight := a.factor * a.content / (a.mine + a.theirs + a.common)
+		for _, s := range []Reason{
+			{What: "keywords in the reference", Count: a.mine},
+			{What: "keywords in the page", Count: a.theirs},
+			{What: "words in common", Count: a.common},
+		} {
+			if s.Count > 0 {
+				s.Weight, s.Part = weight, s.Count*weight
+				reasons = append(reasons, s)
+			}
+		}
+	}
+	return sorted(reasons)
+}
+
+func (j *Jaccard) compare(r *Reading) agreement {
+	var a agreement
+	a.sharedLinks, a.allLinks = j.compareLinks(r.page.Links)
+	if a.allLinks > 0 {
+		a.links = float64(a.sharedLinks) / float64(a.allLinks)
+	}
+	a.mine = j.counts
+	for k := range j.target.keywords {
+		a.theirs += r.standing(k)
+	}
+	words := r.bag()
+	own := 0
+	for _, term := range words.terms {
+		if c := words.of(term); c[Title] == 0 && c[Body] == 0 {
+			continue
+		}
+		own++
+		if j.has(term.Index()) {
+			a.common++
+		}
+	}
+	a.uncommon = float64(own+j.size) - 2*a.common
+	a.factor = 1
+	if !j.Literal {
+		a.mine, a.theirs, a.factor = min(a.mine, saturation), min(a.theirs, saturation), 0.5
+	}
+	if own == 0 {
+		return a
+	}
+	if j.Literal {
+		a.content = math.Sqrt((a.mine + a.theirs + a.common) / (a.uncommon + 1))
+	} else {
+		a.content = bounded(a.mine+a.theirs+a.common, a.uncommon)
+	}
+	return a
+}
+
+// bounded is D' of what agrees and what does not.
+func bounded(agree, differ float64) float64 {
+	if agree == 0 {
+		return 0
+	}
+	return math.Sqrt(agree / (agree + differ))
+}
+
+// compareLinks is how many of different links the reference has too, and how
+// many both have in all.
+func (j *Jaccard) compareLinks(links []string) (shared, all int) {
+	j.seen = append(j.seen[:0], links...)
+	slices.Sort(j.seen)
+	j.seen = slices.Compact(j.seen)
+	for _, l := range j.seen {
+		if _, ok := j.links[l]; ok {
+			shared++
+		}
+	}
+	return shared, len(j.seen) + len(j.links) - shared
+}
+
+// has reports whether the reference has the term with this index.
+func (j *Jaccard) has(index int) bool { return index < len(j.terms) && j.terms[index] }
+
+// Link is the promise of a link by the neighbourhood of links.go, with D' of
+// short texts.
+func (j *Jaccard) Link(l *LinkReading) Promise {
+	return shark(j.similarity(&l.anchor), j.similarity(&l.context), j.similarity(&l.url))
+}
+
+// similarity is D' of a short text.
+func (j *Jaccard) similarity(p *passage) float64 {
+	words := j.target.bagOf(p)
+	common, keywords := 0.0, 0.0
+	for _, term := range words.terms {
+		if j.has(term.Index()) {
+			common++
+		}
+	}
+	if p.found {
+		for _, n := range p.counts {
+			keywords += n
+		}
+	}
+	return bounded(common+min(keywords, saturation), float64(len(words.terms))-common)
+}

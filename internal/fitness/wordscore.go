@@ -1,0 +1,141 @@
+package fitness
+
+import "math"
+
+// This file implements the page score of
+//
+//	S. Saket and R. Behrang (AntNet and a genetic algorithm for focused
+//	crawling), eq. 1–6:
+//
+//	1  TF_i = freq_i / freq_max
+//	2  wordscore_i = freq_i / N + α · TF_i
+//	3  pagescore1 = Σ wordscore_i · weight_i
+//	4  C = cos(wordscore, weight)
+//	5  pagescore = C · pagescore1
+//	6  linkscore1: the same of the words around a link
+//
+//	paper     here                        meaning
+//	weight_i  Keyword.Weight              weight of keyword i, brought to the sum 1
+//	freq_i    Reason.Count                how often it stands in title and text
+//	freq_max  WordScore                   the same of the page's most frequent term
+//	N         WordScore                   terms of title and text
+//	α         Alpha                       4
+//
+// Stop words and whatever else is silent are neither in N nor in freq_max. With
+// Literal the weights count as they are given, unless all are 1, as a query
+// gives them: the paper does not say what they sum to, but its mean scores, 0.33
+// to 0.70, are those of weights that sum to 1. The window of a link is its
+// anchor between the words before it and those after it.
+
+// Alpha is α, the share of the relative frequency in the score of a word.
+const Alpha = 4
+
+// WordScoreThreshold is the score from which a page is relevant. The paper names
+// none; its crawlers' mean scores lie between 0.33 and 0.70, where that of the
+// weakest is 0.33.
+const WordScoreThreshold = 0.33
+
+// WordScore is the measure. Its parts ([WordScore.Explain]) sum to the score.
+type WordScore struct {
+	target *Target
+	weight []float64 // by keyword
+	length float64   // √Σ weight²
+	alpha  float64
+	word   []float64 // by keyword: scratch
+	window passage   // scratch
+}
+
+// NewWordScore is the measure for a target. Alpha must be finite and not below
+// 0; literal takes the weights as they are, unless all are 1.
+func NewWordScore(t *Target, alpha float64, literal bool) *WordScore {
+	w := &WordScore{target: t, alpha: alpha, weight: make([]float64, len(t.keywords)), word: make([]float64, len(t.keywords))}
+	sum, alike := 0.0, true
+	for _, k := range t.keywords {
+		sum += k.weight
+		alike = alike && k.weight == 1
+	}
+	if literal && !alike {
+		sum = 1
+	}
+	square := 0.0
+	for i, k := range t.keywords {
+		w.weight[i] = k.weight / sum
+		square += float64(w.weight[i] * w.weight[i])
+	}
+	w.length = math.Sqrt(square)
+	return w
+}
+
+// Page is the page score, in [0, 1 + α] if the weights sum to 1: 0 for a page
+// without any of the keywords, an empty one included.
+func (w *WordScore) Page(r *Reading) float64 {
+	c, one := w.page(r)
+	return c * one
+}
+
+// Explain is C·wordscore·weight of every keyword that occurs; Weight is the
+// weight as the measure takes it.
+func (w *WordScore) Explain(r *Reading) []Reason {
+	var reasons []Reason
+	c, _ := w.page(r)
+	for k, s := range w.word {
+		if s > 0 {
+			reasons = append(reasons, Reason{w.target.keywords[k].text, r.standing(k), w.weight[k], c * s * w.weight[k]})
+		}
+	}
+	return sorted(reasons)
+}
+
+// page is C and pagescore1.
+func (w *WordScore) page(r *Reading) (c, one float64) {
+	clear(w.word)
+	if !r.zones[Title].found && !r.zones[Body].found {
+		return 0, 0
+	}
+	for k := range w.word {
+		w.word[k] = r.standing(k)
+	}
+	return w.score(float64(r.length()), float64(r.bag().most()))
+}
+
+// Link is the promise of a link. Its Score is linkscore1, the score of the
+// window; the others are the score of each text alone. All are in [0, 1 + α] as
+// page scores are, to which strategies add them. The paper does not look at the
+// address, and neither does Score.
+func (w *WordScore) Link(l *LinkReading) Promise {
+	p := Promise{Anchor: w.text(&l.anchor), Context: w.text(&l.context), URL: w.text(&l.url)}
+	before, after := l.context.terms[:l.at], l.context.terms[l.at:]
+	if len(after) > 0 {
+		after = after[1:] // the Gap
+	}
+	w.window.terms = append(append(append(w.window.terms[:0], before...), l.anchor.terms...), after...)
+	w.target.count(&w.window)
+	p.Score = w.text(&w.window)
+	return p
+}
+
+// text is the score of a text.
+func (w *WordScore) text(p *passage) float64 {
+	if !p.found {
+		return 0
+	}
+	copy(w.word, p.counts)
+	c, one := w.score(float64(p.words), float64(w.target.bagOf(p).most()))
+	return c * one
+}
+
+// score makes word scores of the frequencies in w.word, in a text of n terms,
+// the most frequent of which stands there most times, and gives C and pagescore1.
+func (w *WordScore) score(n, most float64) (c, one float64) {
+	square := 0.0
+	for k, f := range w.word {
+		s := f/n + float64(w.alpha*(f/most))
+		w.word[k] = s
+		one += float64(s * w.weight[k])
+		square += float64(s * s)
+	}
+	if one == 0 {
+		return 0, 0
+	}
+	return min(one/w.length/math.Sqrt(square), 1), one
+}
