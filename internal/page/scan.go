@@ -1,0 +1,539 @@
+package page
+
+import (
+	"strings"
+	"unsafe"
+
+	"golang.org/x/net/html/atom"
+)
+
+// A tokenKind tells what a [scanner] met.
+type tokenKind uint8
+
+const (
+	endOfPage tokenKind = iota
+	textToken
+	startTag
+	endTag
+	comment
+	doctype
+)
+
+// A scanState is a state of the standard's tokenizer that a tree can ask for.
+type scanState uint8
+
+const (
+	data       scanState = iota // markup and text
+	rcdata                      // text with character references, to the end tag of its element
+	rawtext                     // text, to the end tag of its element
+	scriptData                  // the same, but <!-- <script> --> has rules of its own
+	plaintext                   // text, to the end of the page
+	cdata                       // text, to ]]>
+)
+
+// A scanner is the tokenizer of the HTML standard (section 13.2.5) over a page
+// that is at hand as a whole. It finds where tokens begin and end, and reads
+// only those that it is asked about: a text that nobody wants is not decoded.
+//
+// As in the standard, it is the tree that knows what comes after a start tag:
+// whoever builds it tells the scanner by enter, directly behind the start tag,
+// and by foreign. Left alone, the scanner reads everything as data.
+//
+// Strings that it returns are parts of the page wherever nothing had to be
+// changed. Others are in its own memory: text is valid until the next token,
+// tag and the values of attributes are until reset. What is to outlive the page
+// must be cloned.
+//
+// It takes time linear in the page, and memory for what had to be changed.
+type scanner struct {
+	// foreign is set by the tree when the adjusted current node is an element
+	// of SVG or MathML: then <![CDATA[ begins text, not a comment.
+	foreign bool
+
+	// Of the latest tag.
+	name        atom.Atom // 0 if it is none of those known to package atom
+	tag         string    // in lower case
+	selfClosing bool
+
+	page     string
+	from, to int // of the latest token
+	pos      int // where it goes on: to, unless the token was followed by nothing of interest
+	state    scanState
+	last     string // name of the latest start tag, which the end tag of its text must have
+
+	inside, outside int  // of the latest text, comment or doctype what is inside
+	references      bool // whether character references stand for something there
+	nul             bool // whether U+0000 stands for U+FFFD there
+
+	attrs    [16]attribute // the first attributes of the latest tag
+	attrsLen int
+	attrsEnd int // where those begin that attrs has no place for
+	nameEnd  int // where the name of the latest tag ends
+
+	hasCR, hasNUL bool   // whether the page has any
+	buf           []byte // of text
+	kept          []byte // of tag and attributes
+}
+
+// An attribute is where the name and the value of an attribute stand in the
+// page, quotes left out.
+type attribute struct{ name, nameEnd, value, valueEnd int }
+
+// reset begins a page, which must be valid UTF-8.
+func (z *scanner) reset(page string) {
+	const most = 1 << 20 // bytes of memory that is kept for the next page
+	if cap(z.buf)+cap(z.kept) > most {
+		z.buf, z.kept = nil, nil
+	}
+	*z = scanner{
+		page: page, buf: z.buf[:0], kept: z.kept[:0],
+		hasCR:  strings.IndexByte(page, '\r') >= 0,
+		hasNUL: strings.IndexByte(page, 0) >= 0,
+	}
+}
+
+// enter tells in which state the scanner goes on. What is to be told after a
+// start tag must be told before next is called.
+func (z *scanner) enter(state scanState) { z.state = state }
+
+// next goes on to the next token. Text comes in runs as long as they can be,
+// but there may be several in a row. Tags that the page ends in are no tokens.
+func (z *scanner) next() tokenKind {
+	if z.state != data && z.raw() {
+		return textToken
+	}
+	page := z.page
+	z.from = z.pos
+	p := z.pos // what is before it and not before z.from is text
+	for {
+		i := strings.IndexByte(page[p:], '<')
+		if i < 0 || p+i+1 == len(page) {
+			return z.rest()
+		}
+		i += p
+		c := page[i+1]
+		switch {
+		case isLetter(c), c == '!', c == '?':
+		case c == '/':
+			if i+2 == len(page) {
+				return z.rest()
+			}
+		default:
+			p = i + 1
+			continue
+		}
+		if i > z.from {
+			z.textTo(i, i)
+			z.references = true
+			return textToken
+		}
+		switch c {
+		case '!':
+			if kind := z.declaration(i); kind != endOfPage {
+				return kind
+			}
+			p, z.from = z.pos, z.pos // <![CDATA[]]> is nothing
+		case '?':
+			return z.bogus(i + 1)
+		case '/':
+			switch c := page[i+2]; {
+			case isLetter(c):
+				return z.readTag(i+2, endTag)
+			case c != '>':
+				return z.bogus(i + 2)
+			}
+			p, z.from = i+3, i+3 // </> is nothing
+		default:
+			kind := z.readTag(i+1, startTag)
+			z.last = z.tag
+			return kind
+		}
+	}
+}
+
+// textTo makes a text token of what is between from and end.
+func (z *scanner) textTo(end, pos int) {
+	z.inside, z.outside = z.from, end
+	z.to, z.pos = pos, pos
+	z.references, z.nul = false, false
+}
+
+// rest makes a text token of what is left of the page, if anything is.
+func (z *scanner) rest() tokenKind {
+	z.textTo(len(z.page), len(z.page))
+	z.references = true
+	if z.from == len(z.page) {
+		return endOfPage
+	}
+	return textToken
+}
+
+// raw reads text that ends in its own way, if there is any, and leaves its
+// state. The end tag is read as data.
+func (z *scanner) raw() bool {
+	z.from = z.pos
+	state := z.state
+	z.state = data
+	switch state {
+	case plaintext:
+		z.state = plaintext
+		z.textTo(len(z.page), len(z.page))
+		z.nul = true
+	case cdata:
+		if i := strings.Index(z.page[z.pos:], "]]>"); i >= 0 {
+			z.textTo(z.pos+i, z.pos+i+len("]]>"))
+		} else {
+			z.textTo(len(z.page), len(z.page))
+		}
+	case scriptData:
+		end := z.scriptEnd()
+		z.textTo(end, end)
+		z.nul = true
+	default:
+		end := z.rawEnd()
+		z.textTo(end, end)
+		z.references, z.nul = state == rcdata, true
+	}
+	return z.inside < z.outside
+}
+
+// rawEnd finds the end tag of the element that is read.
+func (z *scanner) rawEnd() int {
+	for p := z.pos; ; p++ {
+		i := strings.IndexByte(z.page[p:], '<')
+		if i < 0 {
+			return len(z.page)
+		}
+		if p += i; z.isTag(p+1, "/", z.last) {
+			return p
+		}
+	}
+}
+
+// scriptEnd finds the end tag of a script. Between <!-- and --> scripts have
+// scripts.
+func (z *scanner) scriptEnd() int {
+	page, p := z.page, z.pos
+	escaped, double := false, false
+	for {
+		i := strings.IndexByte(page[p:], '<')
+		if i < 0 {
+			return len(page)
+		}
+		i += p
+		if escaped && strings.Contains(page[p:i], "-->") {
+			escaped, double = false, false
+		}
+		p = i + 1
+		switch {
+		case double:
+			double = !z.isTag(p, "/", "script")
+		case z.isTag(p, "/", z.last):
+			return i
+		case escaped:
+			double = z.isTag(p, "", "script")
+		case strings.HasPrefix(page[p:], "!--"):
+			escaped = true
+			p++ // the dashes may be those of -->
+		}
+	}
+}
+
+// isTag reports whether at p there is the beginning of a tag, "<" left out.
+func (z *scanner) isTag(p int, slash, name string) bool {
+	rest := z.page[p:]
+	if !strings.HasPrefix(rest, slash) || name == "" {
+		return false
+	}
+	rest = rest[len(slash):]
+	return len(rest) > len(name) && ends[rest[len(name)]]&endsTagName != 0 && equalFold(rest[:len(name)], name)
+}
+
+// declaration reads <! at i. It reports endOfPage for what is no token.
+func (z *scanner) declaration(i int) tokenKind {
+	const (
+		doctypeName = "doctype"
+		cdataName   = "[CDATA["
+	)
+	page, p := z.page, i+len("<!")
+	switch rest := page[p:]; {
+	case strings.HasPrefix(rest, "--"):
+		return z.comment(p + 2)
+	case len(rest) >= len(doctypeName) && equalFold(rest[:len(doctypeName)], doctypeName):
+		z.bogus(p + len(doctypeName))
+		return doctype
+	case z.foreign && strings.HasPrefix(rest, cdataName):
+		z.pos = p + len(cdataName)
+		z.state = cdata
+		if !z.raw() {
+			return endOfPage
+		}
+		z.from = i
+		return textToken
+	}
+	return z.bogus(p)
+}
+
+// bogus reads a comment that ends with the first ">".
+func (z *scanner) bogus(p int) tokenKind {
+	end := strings.IndexByte(z.page[p:], '>')
+	if end < 0 {
+		z.textTo(len(z.page), len(z.page))
+	} else {
+		z.textTo(p+end, p+end+1)
+	}
+	z.inside, z.nul = p, true
+	return comment
+}
+
+// comment reads a comment that begins with <!-- before p.
+func (z *scanner) comment(p int) tokenKind {
+	page := z.page
+	end, pos := len(page), len(page)
+	switch rest := page[p:]; {
+	case strings.HasPrefix(rest, ">"):
+		end, pos = p, p+1
+	case strings.HasPrefix(rest, "->"):
+		end, pos = p, p+2
+	default:
+		for i := 0; ; i++ {
+			n := strings.IndexByte(rest[i:], '>')
+			if n < 0 {
+				end = p + len(withoutDashes(rest))
+				break
+			}
+			i += n
+			if text := withoutDashes(rest[:i]); i-len(text) >= 2 {
+				end, pos = p+len(text), p+i+1
+				break
+			}
+		}
+	}
+	z.textTo(end, pos)
+	z.inside, z.nul = p, true
+	return comment
+}
+
+// withoutDashes takes what ends a comment off a string, as far as it is there.
+func withoutDashes(s string) string {
+	for _, end := range []string{"--!", "--", "-"} {
+		if before, ok := strings.CutSuffix(s, end); ok {
+			return before
+		}
+	}
+	return s
+}
+
+// What a byte ends.
+const (
+	endsTagName   = 1 << iota // white space, "/" and ">"
+	endsAttribute             // and "="
+	endsValue                 // without quotes: white space and ">"
+	isBlank                   // white space
+	isChanged                 // may stand for something else: "&", U+000D and U+0000
+)
+
+// ends tells of each byte what it ends.
+var ends = [256]uint8{
+	'\t': endsTagName | endsAttribute | endsValue | isBlank,
+	'\n': endsTagName | endsAttribute | endsValue | isBlank,
+	'\f': endsTagName | endsAttribute | endsValue | isBlank,
+	'\r': endsTagName | endsAttribute | endsValue | isBlank | isChanged,
+	' ':  endsTagName | endsAttribute | endsValue | isBlank,
+	'/':  endsTagName | endsAttribute,
+	'>':  endsTagName | endsAttribute | endsValue,
+	'=':  endsAttribute,
+	'&':  isChanged,
+	0:    isChanged,
+}
+
+// readTag reads the tag whose name begins at p. If the page ends in it, it is
+// no token.
+func (z *scanner) readTag(p int, kind tokenKind) tokenKind {
+	page, start := z.page, p
+	for p < len(page) && ends[page[p]]&endsTagName == 0 {
+		p++
+	}
+	z.setName(start, p)
+	z.attrsLen, z.attrsEnd, z.nameEnd = 0, p, p
+	for {
+		a, next, ok := z.attribute(p)
+		switch {
+		case !ok && next == len(page):
+			z.from, z.to, z.pos = next, next, next
+			return endOfPage
+		case !ok:
+			z.selfClosing = next > p && page[next-1] == '/'
+			z.to, z.pos = next+1, next+1
+			return kind
+		case z.attrsLen < len(z.attrs):
+			z.attrs[z.attrsLen] = a
+			z.attrsLen++
+			z.attrsEnd = next
+		}
+		p = next
+	}
+}
+
+// attribute reads the attribute that begins at p, or after the white space
+// there, and where to go on. If there is none, next is the position of the ">"
+// that ends the tag, or the end of the page.
+func (z *scanner) attribute(p int) (a attribute, next int, ok bool) {
+	page := z.page
+	for p < len(page) && (ends[page[p]]&isBlank != 0 || page[p] == '/') {
+		p++
+	}
+	if p == len(page) || page[p] == '>' {
+		return a, p, false
+	}
+	a.name = p
+	p++ // may be "="
+	for p < len(page) && ends[page[p]]&endsAttribute == 0 {
+		p++
+	}
+	a.nameEnd, a.value, a.valueEnd = p, p, p
+	next = p
+	for p < len(page) && ends[page[p]]&isBlank != 0 {
+		p++
+	}
+	if p == len(page) || page[p] != '=' {
+		return a, next, true
+	}
+	p++
+	for p < len(page) && ends[page[p]]&isBlank != 0 {
+		p++
+	}
+	if p == len(page) {
+		return a, p, true
+	}
+	switch quote := page[p]; quote {
+	case '>':
+		return a, p, true
+	case '"', '\'':
+		p++
+		i := strings.IndexByte(page[p:], quote)
+		if i < 0 {
+			return a, len(page), true
+		}
+		a.value, a.valueEnd = p, p+i
+		return a, p + i + 1, true
+	}
+	a.value = p
+	for p < len(page) && ends[page[p]]&endsValue == 0 {
+		p++
+	}
+	a.valueEnd = p
+	return a, p, true
+}
+
+// setName sets the name of a tag.
+func (z *scanner) setName(start, end int) {
+	var lower [16]byte // longer than any atom
+	s := z.page[start:end]
+	z.name = 0
+	if len(s) <= len(lower) {
+		for i := range len(s) {
+			lower[i] = toLower(s[i])
+		}
+		if z.name = atom.Lookup(lower[:len(s)]); z.name != 0 {
+			z.tag = z.name.String()
+			return
+		}
+	}
+	z.tag = z.lower(s)
+}
+
+// lower is a name in lower case, and U+FFFD for U+0000.
+func (z *scanner) lower(s string) string {
+	for i := range len(s) {
+		if c := s[i]; c != 0 && c == toLower(c) {
+			continue
+		}
+		from := len(z.kept)
+		for i := range len(s) {
+			if s[i] == 0 {
+				z.kept = append(z.kept, "\uFFFD"...)
+			} else {
+				z.kept = append(z.kept, toLower(s[i]))
+			}
+		}
+		return view(z.kept[from:])
+	}
+	return s
+}
+
+// attr returns the value of an attribute of the latest tag, and whether it has
+// one. The name is in lower case. Of several of the same name the first counts.
+func (z *scanner) attr(name string) (value string, ok bool) {
+	for i := range z.attrsLen {
+		a := &z.attrs[i]
+		if a.nameEnd-a.name == len(name) && equalFold(z.page[a.name:a.nameEnd], name) {
+			return z.value(a), true
+		}
+	}
+	for p := z.attrsEnd; ; {
+		a, next, ok := z.attribute(p)
+		if !ok {
+			return "", false
+		}
+		if a.nameEnd-a.name == len(name) && equalFold(z.page[a.name:a.nameEnd], name) {
+			return z.value(&a), true
+		}
+		p = next
+	}
+}
+
+// value is the value of an attribute.
+func (z *scanner) value(a *attribute) string {
+	if !z.isChanged(a.value, a.valueEnd) {
+		return z.page[a.value:a.valueEnd]
+	}
+	from := len(z.kept)
+	z.kept = appendDecoded(z.kept, z.page[a.value:a.valueEnd], inAttribute, true)
+	return view(z.kept[from:])
+}
+
+// text returns what is in the latest text, comment or doctype.
+func (z *scanner) text() string {
+	s := z.page[z.inside:z.outside]
+	if !z.isChanged(z.inside, z.outside) {
+		return s
+	}
+	how := asWritten
+	if z.references {
+		how = inText
+	}
+	z.buf = appendDecoded(z.buf[:0], s, how, z.nul)
+	return view(z.buf)
+}
+
+// isChanged reports whether a part of the page may stand for something else
+// than is written.
+func (z *scanner) isChanged(from, to int) bool {
+	s := z.page[from:to]
+	return strings.IndexByte(s, '&') >= 0 ||
+		z.hasCR && strings.IndexByte(s, '\r') >= 0 ||
+		z.hasNUL && strings.IndexByte(s, 0) >= 0
+}
+
+// equalFold reports whether s, of any case, is the name, which has the same
+// length and is in lower case.
+func equalFold(s, name string) bool {
+	for i := range len(name) {
+		if toLower(s[i]) != name[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// toLower is an ASCII letter in lower case.
+func toLower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
+}
+
+// view is the bytes as a string, as long as they stay.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -1,0 +1,159 @@
+package page
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A scanned is a token as the tests of html5lib write it, all that is in it
+// read.
+type scanned []any
+
+// scan reads what is left of the page of z.
+func scan(z *scanner) []scanned {
+	tokens := []scanned{}
+	for {
+		switch kind := z.next(); kind {
+		case endOfPage:
+			return tokens
+		case textToken:
+			if n := len(tokens) - 1; n >= 0 && tokens[n][0] == "Character" {
+				tokens[n][1] = tokens[n][1].(string) + z.text()
+				continue
+			}
+			tokens = append(tokens, scanned{"Character", strings.Clone(z.text())})
+		case startTag:
+			attrs := map[string]any{}
+			for p := z.nameEnd; ; {
+				a, next, ok := z.attribute(p)
+				if !ok {
+					break
+				}
+				name := strings.Clone(z.lower(z.page[a.name:a.nameEnd]))
+				if _, ok := attrs[name]; !ok {
+					attrs[name] = strings.Clone(z.value(&a))
+				}
+				p = next
+			}
+			token := scanned{"StartTag", strings.Clone(z.tag), attrs}
+			if z.selfClosing {
+				token = append(token, true)
+			}
+			tokens = append(tokens, token)
+		case endTag:
+			tokens = append(tokens, scanned{"EndTag", strings.Clone(z.tag)})
+		case comment:
+			tokens = append(tokens, scanned{"Comment", strings.Clone(z.text())})
+		case doctype:
+			d := z.doctype()
+			orNull := func(s string, ok bool) any {
+				if !ok {
+					return nil
+				}
+				return s
+			}
+			tokens = append(tokens, scanned{"DOCTYPE", orNull(d.name, d.name != ""),
+				orNull(d.public, d.hasPublic), orNull(d.system, d.hasSystem), !d.forceQuirks})
+		}
+	}
+}
+
+// TestHTML5libTokens compares all tokens of all tests of html5lib. Parse errors
+// are not compared: the scanner reports none. Pages are valid UTF-8, so what is
+// no character in UTF-16 is U+FFFD before.
+func TestHTML5libTokens(t *testing.T) {
+	states := map[string]scanState{
+		"Data state": data, "RCDATA state": rcdata, "RAWTEXT state": rawtext,
+		"Script data state": scriptData, "PLAINTEXT state": plaintext, "CDATA section state": cdata,
+	}
+	files, err := filepath.Glob(filepath.Join(shared(t, "suites/html5lib/tokenizer"), "*.test"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files of tests", err)
+	}
+	var z scanner
+	passed, all := 0, 0
+	for _, path := range files {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		type test struct {
+			Description, Input, LastStartTag string
+			Output                           []scanned
+			InitialStates                    []string
+			DoubleEscaped                    bool
+		}
+		var file struct{ Tests, XMLViolationTests []test }
+		if err := json.Unmarshal(b, &file); err != nil {
+			t.Fatal(err)
+		}
+		for _, test := range file.Tests {
+			if test.DoubleEscaped {
+				test.Input = unescaped(test.Input)
+				for _, token := range test.Output {
+					unescapeAll(token)
+				}
+			}
+			if len(test.InitialStates) == 0 {
+				test.InitialStates = []string{"Data state"}
+			}
+			for _, name := range test.InitialStates {
+				all++
+				state, ok := states[name]
+				if !ok {
+					t.Fatalf("%s: no state %q", path, name)
+				}
+				z.reset(test.Input)
+				z.last = test.LastStartTag
+				z.enter(state)
+				got := scan(&z)
+				if diff := cmp.Diff(test.Output, got); diff != "" {
+					t.Errorf("%s: %s (%s): %q\n%s", filepath.Base(path), test.Description, name, test.Input, diff)
+					continue
+				}
+				passed++
+			}
+		}
+	}
+	t.Logf("%d of %d tests in %d files", passed, all, len(files))
+}
+
+// unescaped is s with \uHHHH as characters.
+func unescaped(s string) string {
+	var b strings.Builder
+	for {
+		before, after, ok := strings.Cut(s, `\u`)
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		r, err := strconv.ParseUint(after[:4], 16, 32)
+		if err != nil {
+			panic(err)
+		}
+		b.WriteString(string(utf8.AppendRune(nil, rune(r))))
+		s = after[4:]
+	}
+}
+
+// unescapeAll unescapes what is in a token.
+func unescapeAll(token []any) {
+	for i, v := range token {
+		switch v := v.(type) {
+		case string:
+			token[i] = unescaped(v)
+		case map[string]any:
+			for name, value := range v {
+				delete(v, name)
+				v[unescaped(name)] = unescaped(value.(string))
+			}
+		}
+	}
+}
