@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"spoor/cmd/internal/measure"
 	"spoor/internal/fitness"
 	"spoor/internal/page"
 	"spoor/internal/topic"
@@ -108,7 +109,7 @@ func BenchmarkScore(b *testing.B) {
 		}
 		for name, norm := range map[string]fitness.Norm{"topic": fitness.TopicNorm, "page": fitness.PageNorm} {
 			b.Run(web+"/norm="+name, func(b *testing.B) {
-				s, err := newScorer(&options{topic: benchmarkTopic(b), norm: norm})
+				s, err := newScorer(&options{topic: benchmarkTopic(b), names: []string{"vsm"}, measures: measure.Options{Norm: norm}})
 				if err != nil {
 					b.Fatal(err)
 				}

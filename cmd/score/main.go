@@ -67,6 +67,7 @@ import (
 	"sync/atomic"
 
 	"spoor/cmd/internal/filter"
+	"spoor/cmd/internal/measure"
 	"spoor/internal/fitness"
 	"spoor/internal/topic"
 	"spoor/internal/wire"
@@ -103,15 +104,12 @@ Example:
 Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. go doc ./cmd/score tells more.
 `
 
-// measures are the names of all measures. Each has a threshold of its own.
-var measures = []string{"vsm"}
-
 func main() { filter.Main("score", run) }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("score", manual, stderr)
 	name := fs.String("topic", "", "the topic `file`, see topic -h")
-	chosen := fs.String("fitness", "vsm", "`measures`, the first of which gives the score: "+strings.Join(measures, ", "))
+	chosen := fs.String("fitness", "vsm", "`measures`, the first of which gives the score: "+strings.Join(measure.Names(), ", "))
 	norm := fs.String("norm", "topic", "`which` words make a page's vector: topic or page")
 	keep := fs.Bool("keep", false, "a record that has a score keeps it, and its links theirs; only relevant is filled in")
 	compat := fs.Bool("compat", false, "weigh a word by the largest of its tags, as the paper has it")
@@ -123,22 +121,22 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if *name == "" {
 		return filter.Usagef("which topic? -topic FILE\nhint: topic -query \"words\" > topic.json makes one")
 	}
-	if err := known(*chosen); err != nil {
-		return err
+	names, err := measure.Parse(*chosen)
+	if err != nil {
+		return filter.Usagef("%w", err)
 	}
-	o := options{keep: *keep}
+	o := options{names: names, keep: *keep}
 	switch *norm {
 	case "topic":
-		o.norm = fitness.TopicNorm
+		o.measures.Norm = fitness.TopicNorm
 	case "page":
-		o.norm = fitness.PageNorm
+		o.measures.Norm = fitness.PageNorm
 	default:
 		return filter.Usagef("unknown norm %q: known are topic, page", *norm)
 	}
-	if o.literal = *compat; o.literal && o.norm != fitness.TopicNorm {
-		return filter.Usagef("-compat is the paper's reading, which is -norm topic")
+	if o.measures.Literal = *compat; *compat && o.measures.Norm != fitness.TopicNorm {
+		return filter.Usagef("-compat is the papers' reading, which is -norm topic")
 	}
-	var err error
 	if o.topic, err = topic.Load(*name); err != nil {
 		return err
 	}
@@ -161,26 +159,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	})
 }
 
-// known checks the names of measures.
-func known(names string) error {
-	var seen []string
-	for n := range strings.SplitSeq(names, ",") {
-		switch {
-		case !slices.Contains(measures, n):
-			return filter.Usagef("unknown measure %q: known are %s", n, strings.Join(measures, ", "))
-		case slices.Contains(seen, n):
-			return filter.Usagef("measure %s is named twice", n)
-		}
-		seen = append(seen, n)
-	}
-	return nil
-}
-
 // options are what all workers share.
 type options struct {
 	topic    *topic.Topic
-	norm     fitness.Norm
-	literal  bool
+	names    []string // of the measures
+	measures measure.Options
 	keep     bool
 	pages    atomic.Int64 // that were looked at
 	relevant atomic.Int64
@@ -197,32 +180,47 @@ func (o *options) notes() []slog.Attr {
 	return []slog.Attr{slog.Int64("pages", pages), slog.Int64("relevant", relevant), slog.Float64("self_harvest", harvest)}
 }
 
-// A scorer is one worker's measure.
+// A scorer is one worker's measures.
 type scorer struct {
 	*options
-	target    *fitness.Target
-	vsm       *fitness.VSM
+	*measure.Set
 	threshold float64
+	order     []int             // of the measures, by name
+	parts     []part            // of a link's scores, by name
+	links     []string          // scratch
+	promises  []fitness.Promise // scratch
+}
+
+// A part is one of the scores of a link.
+type part struct {
+	name    string
+	measure int
+	of      func(*fitness.Promise) float64
 }
 
 func newScorer(o *options) (*scorer, error) {
-	a, err := o.topic.Analyzer()
+	set, err := measure.New(o.topic, o.names, o.measures)
 	if err != nil {
 		return nil, err
 	}
-	keywords := make([]fitness.Keyword, len(o.topic.Keywords))
-	for i, k := range o.topic.Keywords {
-		keywords[i] = fitness.Keyword{Text: k.Text, Weight: k.Weight}
-	}
-	target, err := fitness.NewTarget(a, keywords)
-	if err != nil {
-		return nil, err
-	}
-	s := &scorer{options: o, target: target, vsm: fitness.NewVSM(target), threshold: fitness.VSMThreshold}
-	s.vsm.Norm, s.vsm.Literal = o.norm, o.literal
+	s := &scorer{options: o, Set: set, threshold: set.Measures[0].Threshold, promises: make([]fitness.Promise, len(set.Measures))}
 	if t := o.topic.Threshold; t != nil {
 		s.threshold = *t
 	}
+	for i, m := range set.Measures {
+		s.order = append(s.order, i)
+		prefix := ""
+		if i > 0 {
+			prefix = m.Name + "."
+			s.parts = append(s.parts, part{m.Name, i, func(p *fitness.Promise) float64 { return p.Score }})
+		}
+		s.parts = append(s.parts,
+			part{prefix + "anchor", i, func(p *fitness.Promise) float64 { return p.Anchor }},
+			part{prefix + "context", i, func(p *fitness.Promise) float64 { return p.Context }},
+			part{prefix + "url", i, func(p *fitness.Promise) float64 { return p.URL }})
+	}
+	slices.SortFunc(s.order, func(i, j int) int { return strings.Compare(set.Measures[i].Name, set.Measures[j].Name) })
+	slices.SortFunc(s.parts, func(a, b part) int { return strings.Compare(a.name, b.name) })
 	return s, nil
 }
 
@@ -235,23 +233,11 @@ func (s *scorer) score(rec *wire.Record) error {
 		s.judged(rec)
 		return nil
 	}
-	value := 0.0
 	failed := rec.StatusCode != 0 && (rec.StatusCode < 200 || rec.StatusCode > 299)
-	if !failed {
-		value = s.vsm.Page(s.target.Read(&fitness.Page{
-			Title:       rec.Title,
-			Anchors:     rec.AnchorText,
-			Description: rec.Description,
-			Keywords:    rec.Keywords,
-			Text:        rec.Text,
-		}))
-		s.links(rec)
-	}
-	rec.Score = wire.Num(value)
-	rec.Scores = append(rec.Scores[:0], wire.Scored{Name: "vsm", Value: value})
+	s.page(rec, failed)
 	rec.Relevant = wire.False
 	s.pages.Add(1)
-	if !failed && value >= s.threshold {
+	if !failed && rec.Score.Value >= s.threshold {
 		rec.Relevant = wire.True
 		s.relevant.Add(1)
 	}
@@ -271,19 +257,53 @@ func (s *scorer) judged(rec *wire.Record) {
 	}
 }
 
-// links scores the links of rec.
-func (s *scorer) links(rec *wire.Record) {
-	if len(rec.Links) == 0 {
+// page scores a page and its links; of one that failed all is 0, and its links
+// are not looked at.
+func (s *scorer) page(rec *wire.Record, failed bool) {
+	rec.Score, rec.Scores = wire.Num(0), rec.Scores[:0]
+	if failed {
+		for _, i := range s.order {
+			rec.Scores = append(rec.Scores, wire.Scored{Name: s.Measures[i].Name})
+		}
 		return
 	}
+	s.links = s.links[:0]
 	for i := range rec.Links {
-		l := &rec.Links[i]
-		p := s.vsm.Link(s.target.ReadLink(&fitness.Link{URL: l.URL, Anchor: l.Anchor, Context: l.Context}))
-		l.Score = wire.Num(p.Score)
-		l.Scores = append(l.Scores[:0],
-			wire.Scored{Name: "anchor", Value: p.Anchor},
-			wire.Scored{Name: "context", Value: p.Context},
-			wire.Scored{Name: "url", Value: p.URL})
+		s.links = append(s.links, rec.Links[i].URL)
 	}
-	rec.Touch(wire.Parse)
+	reading := s.Target.Read(&fitness.Page{
+		URL:         rec.URL,
+		Title:       rec.Title,
+		Anchors:     rec.AnchorText,
+		Description: rec.Description,
+		Keywords:    rec.Keywords,
+		Text:        rec.Text,
+		Links:       s.links,
+	})
+	for _, i := range s.order {
+		m := &s.Measures[i]
+		value := m.Page(reading)
+		rec.Scores = append(rec.Scores, wire.Scored{Name: m.Name, Value: value})
+		if i == 0 {
+			rec.Score = wire.Num(value)
+		}
+	}
+	for i := range rec.Links {
+		s.link(&rec.Links[i])
+	}
+	if len(rec.Links) > 0 {
+		rec.Touch(wire.Parse)
+	}
+}
+
+// link scores a link of the page that was read last.
+func (s *scorer) link(l *wire.Link) {
+	reading := s.Target.ReadLink(&fitness.Link{URL: l.URL, Anchor: l.Anchor, Context: l.Context})
+	for i := range s.Measures {
+		s.promises[i] = s.Measures[i].Link(reading)
+	}
+	l.Score, l.Scores = wire.Num(s.promises[0].Score), l.Scores[:0]
+	for _, p := range s.parts {
+		l.Scores = append(l.Scores, wire.Scored{Name: p.name, Value: p.of(&s.promises[p.measure])})
+	}
 }

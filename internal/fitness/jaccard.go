@@ -38,11 +38,6 @@ import (
 // need not be like it, only it like the reference, so UW has the terms of the
 // text that the reference lacks, and Mp is left out.
 
-// JaccardThreshold is the score from which a page is relevant: no links in
-// common, and a third as much in common by words as not (D' = ½). The paper
-// names none.
-const JaccardThreshold = 0.25
-
 // saturation bounds Mp and Nr.
 const saturation = 20
 
@@ -83,6 +78,15 @@ func NewJaccard(t *Target, ref Reference) *Jaccard {
 	}
 	t.analyzer.Keep()
 	return j
+}
+
+// Threshold is J of a page without links in common whose words have a third as
+// much in common as not. The paper names none.
+func (j *Jaccard) Threshold() float64 {
+	if j.Literal {
+		return math.Sqrt(1. / 3)
+	}
+	return 0.25
 }
 
 // An agreement is what a page and the reference have in common.

@@ -67,6 +67,9 @@ func NewVSM(t *Target) *VSM {
 	return v
 }
 
+// Threshold is [VSMThreshold].
+func (v *VSM) Threshold() float64 { return VSMThreshold }
+
 // Page is S, in [0, 1]: 0 for a page without any of the keywords, an empty one
 // included, and 1 if the page has them in the proportions of their weights and,
 // with [PageNorm], nothing else.

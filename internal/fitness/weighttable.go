@@ -118,6 +118,14 @@ func (w *WeightTable) put(t text.Term, entry int32) bool {
 	return true
 }
 
+// Threshold is [SymbiosisThreshold] or [TunnelThreshold], by the form.
+func (w *WeightTable) Threshold() float64 {
+	if w.byDocuments {
+		return SymbiosisThreshold
+	}
+	return TunnelThreshold
+}
+
 // Page is the relevance, in [0, 1]: 0 for a page without any word of the table,
 // an empty one included, and 1 if the page has them in the proportions of their
 // weights and, with [PageNorm], nothing else.

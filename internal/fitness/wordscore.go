@@ -30,15 +30,16 @@ import "math"
 // Alpha is α, the share of the relative frequency in the score of a word.
 const Alpha = 4
 
-// WordScoreThreshold is the score from which a page is relevant. The paper names
-// none; its crawlers' mean scores lie between 0.33 and 0.70, where that of the
-// weakest is 0.33.
+// WordScoreThreshold is the score from which a page is relevant, if the weights
+// sum to 1. The paper names none; it is the lowest of the mean scores that it
+// gives for its crawlers.
 const WordScoreThreshold = 0.33
 
 // WordScore is the measure. Its parts ([WordScore.Explain]) sum to the score.
 type WordScore struct {
 	target *Target
 	weight []float64 // by keyword
+	sum    float64   // Σ weight
 	length float64   // √Σ weight²
 	alpha  float64
 	word   []float64 // by keyword: scratch
@@ -60,11 +61,15 @@ func NewWordScore(t *Target, alpha float64, literal bool) *WordScore {
 	square := 0.0
 	for i, k := range t.keywords {
 		w.weight[i] = k.weight / sum
+		w.sum += w.weight[i]
 		square += float64(w.weight[i] * w.weight[i])
 	}
 	w.length = math.Sqrt(square)
 	return w
 }
+
+// Threshold is [WordScoreThreshold], times what the weights sum to.
+func (w *WordScore) Threshold() float64 { return WordScoreThreshold * w.sum }
 
 // Page is the page score, in [0, 1 + α] if the weights sum to 1: 0 for a page
 // without any of the keywords, an empty one included.

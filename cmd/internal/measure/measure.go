@@ -1,0 +1,202 @@
+// Package measure makes the measures of package fitness of a topic file.
+package measure
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"spoor/internal/fitness"
+	"spoor/internal/topic"
+)
+
+// Options are choices that hold for all measures.
+type Options struct {
+	Norm    fitness.Norm
+	Literal bool // the papers' own forms
+}
+
+// A Measure is a measure with its name and the score from which it calls a page
+// relevant, unless the topic says otherwise.
+type Measure struct {
+	fitness.Measure
+	Name      string
+	Threshold float64
+}
+
+// A Set is some measures of one target, which reads for all of them.
+type Set struct {
+	Target   *fitness.Target
+	Measures []Measure
+}
+
+// thresholder is what the measures of package fitness all are.
+type thresholder interface {
+	fitness.Measure
+	Threshold() float64
+}
+
+// kinds are all measures, by name.
+var kinds = [...]struct {
+	name string
+	make func(*topic.Topic, *fitness.Target, Options) (thresholder, error)
+}{
+	{"vsm", vsm},
+	{"weighttable", symbiosis},
+	{"weighttable-tf", tunnel},
+	{"bm25", bm25},
+	{"wordscore", wordscore},
+	{"jaccard", jaccard},
+}
+
+// Names is the names of all measures.
+func Names() []string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// Parse is the names in a list that is separated by commas. Unknown ones, and
+// those that stand there twice, are errors.
+func Parse(list string) ([]string, error) {
+	names := strings.Split(list, ",")
+	for i, name := range names {
+		switch {
+		case !slices.Contains(Names(), name):
+			return nil, fmt.Errorf("unknown measure %q: known are %s", name, strings.Join(Names(), ", "))
+		case slices.Contains(names[:i], name):
+			return nil, fmt.Errorf("measure %s is named twice", name)
+		}
+	}
+	return names, nil
+}
+
+// New makes the measures with these names, which [Parse] let pass, for t. It is
+// an error if t lacks what one of them goes by; the error says which option of
+// the topic command makes it.
+func New(t *topic.Topic, names []string, o Options) (*Set, error) {
+	a, err := t.Analyzer()
+	if err != nil {
+		return nil, err
+	}
+	keywords := make([]fitness.Keyword, len(t.Keywords))
+	for i, k := range t.Keywords {
+		keywords[i] = fitness.Keyword{Text: k.Text, Weight: k.Weight}
+	}
+	target, err := fitness.NewTarget(a, keywords)
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{Target: target}
+	for _, name := range names {
+		for _, k := range kinds {
+			if k.name != name {
+				continue
+			}
+			m, err := k.make(t, target, o)
+			if err != nil {
+				return nil, fmt.Errorf("measure %s: %w", name, err)
+			}
+			s.Measures = append(s.Measures, Measure{m, name, m.Threshold()})
+		}
+	}
+	return s, nil
+}
+
+func vsm(_ *topic.Topic, target *fitness.Target, o Options) (thresholder, error) {
+	v := fitness.NewVSM(target)
+	v.Norm, v.Literal = o.Norm, o.Literal
+	return v, nil
+}
+
+// symbiosis has the query's words in its table, at weight 1; a word that is of
+// the pages too is of the query.
+func symbiosis(t *topic.Topic, target *fitness.Target, o Options) (thresholder, error) {
+	seen := make(map[string]bool)
+	var table []fitness.Entry
+	for _, query := range []bool{true, false} {
+		for _, e := range t.Table {
+			if (e.Origin == topic.FromQuery) == query && !seen[e.Term] {
+				table = append(table, entry(e))
+				seen[e.Term] = true
+			}
+		}
+	}
+	if len(table) == 0 {
+		return nil, lacking("weight table", "-positive FILE")
+	}
+	if o.Norm == fitness.PageNorm {
+		for _, group := range t.Vocabulary {
+			for _, term := range group.Terms {
+				if !seen[term] {
+					table = append(table, fitness.Entry{Term: term, DF: group.DF})
+				}
+			}
+		}
+	}
+	w, err := fitness.NewSymbiosisTable(target, table)
+	if err != nil {
+		return nil, err
+	}
+	w.Norm, w.Literal = o.Norm, o.Literal
+	return w, nil
+}
+
+// tunnel has no words of the query in its table.
+func tunnel(t *topic.Topic, target *fitness.Target, o Options) (thresholder, error) {
+	var table []fitness.Entry
+	for _, e := range t.Table {
+		if e.Origin != topic.FromQuery {
+			table = append(table, entry(e))
+		}
+	}
+	if len(table) == 0 {
+		return nil, lacking("weight table", "-positive FILE")
+	}
+	w, err := fitness.NewTunnelTable(target, table)
+	if err != nil {
+		return nil, err
+	}
+	w.Norm, w.Literal = o.Norm, o.Literal
+	return w, nil
+}
+
+func entry(e topic.Entry) fitness.Entry {
+	return fitness.Entry{Term: e.Term, Word: e.Word, Weight: e.Weight, DF: e.DF}
+}
+
+func bm25(t *topic.Topic, target *fitness.Target, o Options) (thresholder, error) {
+	if t.Statistics == nil {
+		return nil, lacking("statistics", "-positive FILE")
+	}
+	s := fitness.Statistics{Documents: t.Statistics.Documents, AverageLength: t.Statistics.AverageLength}
+	for _, k := range t.Keywords {
+		s.DF = append(s.DF, k.DF)
+	}
+	b, err := fitness.NewBM25(target, s, o.Literal)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+func wordscore(_ *topic.Topic, target *fitness.Target, o Options) (thresholder, error) {
+	return fitness.NewWordScore(target, fitness.Alpha, o.Literal), nil
+}
+
+func jaccard(t *topic.Topic, target *fitness.Target, o Options) (thresholder, error) {
+	r := t.Reference
+	if r == nil {
+		return nil, lacking("reference page", "-positive FILE")
+	}
+	j := fitness.NewJaccard(target, fitness.Reference{Links: r.Links, Terms: r.Terms, Counts: r.Counts})
+	j.Literal = o.Literal
+	return j, nil
+}
+
+// lacking tells which option of the topic command makes a section.
+func lacking(section, option string) error {
+	return fmt.Errorf("the topic has no %s\nhint: topic %s makes it, of example pages as parse leaves them", section, option)
+}
