@@ -2,65 +2,150 @@ package page
 
 import "strings"
 
-// A docType is what a DOCTYPE declares.
+// A docType is what a DOCTYPE declares, as written.
 type docType struct {
 	name, public, system string
 	hasPublic, hasSystem bool
-	forceQuirks          bool // it is malformed
+	malformed            bool   // the standard's force-quirks flag, unless the page ended
+	rest                 string // behind the last identifier
 }
 
 // blanks is the white space of HTML.
 const blanks = "\t\n\f\r "
 
-// doctype reads the latest token, a doctype, as the standard does (13.2.5.53 to
-// 13.2.5.68). Its strings stay until reset.
-func (z *scanner) doctype() (d docType) {
-	s := strings.TrimLeft(z.page[z.inside:z.outside], blanks)
-	d.forceQuirks = z.outside == z.to // the page ends in it
+// parseDoctype reads what stands between <!DOCTYPE and ">" as the standard does
+// (13.2.5.53 to 13.2.5.68).
+func parseDoctype(s string) (d docType) {
+	cut := func() (id string, begins bool) {
+		s = strings.TrimLeft(s, blanks)
+		if s == "" || s[0] != '"' && s[0] != '\'' {
+			return "", false
+		}
+		var ends bool
+		id, s, ends = strings.Cut(s[1:], s[:1])
+		d.malformed = !ends
+		return id, true
+	}
+	s = strings.TrimLeft(s, blanks)
 	end := strings.IndexAny(s, blanks)
 	if end < 0 {
 		end = len(s)
 	}
-	d.name = z.lower(s[:end])
+	d.name = s[:end]
 	s = strings.TrimLeft(s[end:], blanks)
 	const keyword = len("public")
 	isPublic := len(s) >= keyword && equalFold(s[:keyword], "public")
 	isSystem := len(s) >= keyword && equalFold(s[:keyword], "system")
-	if d.name == "" || s != "" && !isPublic && !isSystem {
-		d.forceQuirks = true
-		return d
-	}
-	if s == "" {
-		return d
-	}
-	s = strings.TrimLeft(s[keyword:], blanks)
-	if isPublic {
-		var closed bool
-		d.public, s, d.hasPublic, closed = z.quoted(s)
-		s = strings.TrimLeft(s, blanks)
-		if !closed || s == "" {
-			d.forceQuirks = d.forceQuirks || !closed
-			return d
+	switch {
+	case isPublic:
+		s = s[keyword:]
+		if d.public, d.hasPublic = cut(); d.hasPublic && !d.malformed {
+			d.system, d.hasSystem = cut()
+			d.malformed = d.malformed || !d.hasSystem && s != ""
+		} else {
+			d.malformed = true
 		}
+	case isSystem:
+		s = s[keyword:]
+		if d.system, d.hasSystem = cut(); !d.hasSystem {
+			d.malformed = true
+		}
+	default:
+		d.malformed = d.name == "" || s != ""
 	}
-	var closed bool
-	d.system, s, d.hasSystem, closed = z.quoted(s)
-	if !closed {
-		d.forceQuirks = true
-	} else if strings.TrimLeft(s, blanks) != "" {
-		d.forceQuirks = false // whatever follows
-	}
+	d.rest = s
 	return d
 }
 
-// quoted reads a string in quotes at the beginning of s, and tells whether one
-// begins there, and ends.
-func (z *scanner) quoted(s string) (value, rest string, begins, ends bool) {
-	if s == "" || s[0] != '"' && s[0] != '\'' {
-		return "", s, false, false
+// quirks reports whether the latest token, a doctype, makes the tree one of
+// quirks mode, where a table does not end a paragraph. It is what
+// golang.org/x/net/html thinks, since the trees are to be the same. The
+// standard would not ask for "html" in lower case, for a system identifier
+// beside a public one, or that nothing follows, not even a space; nor does it
+// have character references here.
+func (z *scanner) quirks() bool {
+	z.references = true
+	d := parseDoctype(z.text())
+	if d.name != "html" || d.hasPublic && !d.hasSystem {
+		return true
 	}
-	value, rest, ends = strings.Cut(s[1:], s[:1])
-	from := len(z.kept)
-	z.kept = appendDecoded(z.kept, value, asWritten, true)
-	return view(z.kept[from:]), rest, true, ends
+	if !d.hasSystem {
+		return d.malformed
+	}
+	if d.rest != "" || len(d.system) == len(quirkySystem) && equalFold(d.system, quirkySystem) {
+		return true
+	}
+	for _, id := range quirkyPublic {
+		prefix, more := strings.CutSuffix(id, "*")
+		if len(d.public) >= len(prefix) && equalFold(d.public[:len(prefix)], prefix) && (more || len(d.public) == len(prefix)) {
+			return true
+		}
+	}
+	return false
+}
+
+// quirkySystem is the system identifier of pages in quirks mode.
+const quirkySystem = "http://www.ibm.com/data/dtd/v11/ibmxhtml1-transitional.dtd"
+
+// quirkyPublic is the public identifiers of pages in quirks mode, or the
+// beginnings of them.
+var quirkyPublic = []string{
+	"html",
+	"-/w3d/dtd html 4.0 transitional/en", // of the standard it is w3c
+	"-//w3o//dtd w3 html strict 3.0//en//",
+	"+//silmaril//dtd html pro v0r11 19970101//*",
+	"-//advasoft ltd//dtd html 3.0 aswedit + extensions//*",
+	"-//as//dtd html 3.0 aswedit + extensions//*",
+	"-//ietf//dtd html 2.0 level 1//*",
+	"-//ietf//dtd html 2.0 level 2//*",
+	"-//ietf//dtd html 2.0 strict level 1//*",
+	"-//ietf//dtd html 2.0 strict level 2//*",
+	"-//ietf//dtd html 2.0 strict//*",
+	"-//ietf//dtd html 2.0//*",
+	"-//ietf//dtd html 2.1e//*",
+	"-//ietf//dtd html 3.0//*",
+	"-//ietf//dtd html 3.2 final//*",
+	"-//ietf//dtd html 3.2//*",
+	"-//ietf//dtd html 3//*",
+	"-//ietf//dtd html level 0//*",
+	"-//ietf//dtd html level 1//*",
+	"-//ietf//dtd html level 2//*",
+	"-//ietf//dtd html level 3//*",
+	"-//ietf//dtd html strict level 0//*",
+	"-//ietf//dtd html strict level 1//*",
+	"-//ietf//dtd html strict level 2//*",
+	"-//ietf//dtd html strict level 3//*",
+	"-//ietf//dtd html strict//*",
+	"-//ietf//dtd html//*",
+	"-//metrius//dtd metrius presentational//*",
+	"-//microsoft//dtd internet explorer 2.0 html strict//*",
+	"-//microsoft//dtd internet explorer 2.0 html//*",
+	"-//microsoft//dtd internet explorer 2.0 tables//*",
+	"-//microsoft//dtd internet explorer 3.0 html strict//*",
+	"-//microsoft//dtd internet explorer 3.0 html//*",
+	"-//microsoft//dtd internet explorer 3.0 tables//*",
+	"-//netscape comm. corp.//dtd html//*",
+	"-//netscape comm. corp.//dtd strict html//*",
+	"-//o'reilly and associates//dtd html 2.0//*",
+	"-//o'reilly and associates//dtd html extended 1.0//*",
+	"-//o'reilly and associates//dtd html extended relaxed 1.0//*",
+	"-//softquad software//dtd hotmetal pro 6.0::19990601::extensions to html 4.0//*",
+	"-//softquad//dtd hotmetal pro 4.0::19971010::extensions to html 4.0//*",
+	"-//spyglass//dtd html 2.0 extended//*",
+	"-//sq//dtd html 2.0 hotmetal + extensions//*",
+	"-//sun microsystems corp.//dtd hotjava html//*",
+	"-//sun microsystems corp.//dtd hotjava strict html//*",
+	"-//w3c//dtd html 3 1995-03-24//*",
+	"-//w3c//dtd html 3.2 draft//*",
+	"-//w3c//dtd html 3.2 final//*",
+	"-//w3c//dtd html 3.2//*",
+	"-//w3c//dtd html 3.2s draft//*",
+	"-//w3c//dtd html 4.0 frameset//*",
+	"-//w3c//dtd html 4.0 transitional//*",
+	"-//w3c//dtd html experimental 19960712//*",
+	"-//w3c//dtd html experimental 970421//*",
+	"-//w3c//dtd w3 html//*",
+	"-//w3o//dtd w3 html 3.0//*",
+	"-//webtechs//dtd mozilla html 2.0//*",
+	"-//webtechs//dtd mozilla html//*",
 }

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 )
 
 // A scanned is a token as the tests of html5lib write it, all that is in it
@@ -52,15 +54,16 @@ func scan(z *scanner) []scanned {
 		case comment:
 			tokens = append(tokens, scanned{"Comment", strings.Clone(z.text())})
 		case doctype:
-			d := z.doctype()
-			orNull := func(s string, ok bool) any {
+			d := parseDoctype(z.page[z.inside:z.outside])
+			read := func(s string, ok bool) any {
 				if !ok {
 					return nil
 				}
-				return s
+				return string(appendDecoded(nil, s, asWritten, true))
 			}
-			tokens = append(tokens, scanned{"DOCTYPE", orNull(d.name, d.name != ""),
-				orNull(d.public, d.hasPublic), orNull(d.system, d.hasSystem), !d.forceQuirks})
+			tokens = append(tokens, scanned{"DOCTYPE", read(z.lower(d.name), d.name != ""),
+				read(d.public, d.hasPublic), read(d.system, d.hasSystem),
+				!d.malformed && (z.outside < z.to || d.hasSystem && strings.Trim(d.rest, blanks) != "")})
 		}
 	}
 }
@@ -154,6 +157,48 @@ func unescapeAll(token []any) {
 				delete(v, name)
 				v[unescaped(name)] = unescaped(value.(string))
 			}
+		}
+	}
+}
+
+// TestQuirksModeIsThatOfTheTree asks the tree where it puts a table in a
+// paragraph.
+func TestQuirksModeIsThatOfTheTree(t *testing.T) {
+	pages := []string{
+		"<!DOCTYPE html>", "<!doctype html>", "<!DOCTYPE HTML>", "<!DOCTYPE Html >", "<!DOCTYPE>", "<!DOCTYPE >", "<!DOCTYPEhtml>",
+		"<!DOCTYPE html x>", "<!DOCTYPE html public>", "<!DOCTYPE html PUBLIC x>", "<!DOCTYPE html SYSTEM>", "<!DOCTYPE html SYSTEM x>",
+		"<!DOCTYPE html systemx'y'>", "<!DOCTYPE\r\nhtml\r\n>", "<!DOCTYPE html publish>", "<!DOCTYPE html publishing>",
+		`<!DOCTYPE html SYSTEM "about:legacy-compat">`, `<!DOCTYPE html SYSTEM "about:legacy-compat" >`, `<!DOCTYPE html SYSTEM "x" y>`,
+		`<!DOCTYPE html SYSTEM "x>`, `<!DOCTYPE html PUBLIC "x>`, `<!DOCTYPE html PUBLIC "x">`, `<!DOCTYPE html PUBLIC "x" "y>`, `<!DOCTYPE html PUBLIC "x" y>`,
+		`<!DOCTYPE html PUBLIC "x""y">`, `<!DOCTYPE html PUBLIC"x"'y'>`, `<!DOCTYPE html PUBLIC "x" "y" z>`, `<!DOCTYPE html PUBLIC "x" "y" >`,
+		`<!DOCTYPE html system 'HTTP://www.ibm.com/data/dtd/v11/ibmxhtml1-transitional.dtd'>`,
+		`<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01//EN" "http://www.w3.org/TR/html4/strict.dtd">`,
+		`<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.01//EN" "http://www.w3.org/TR/html4/strict.dtd">`,
+		`<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.01//EN">`,
+		`<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">`, `<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN" "">`,
+		`<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">`,
+		`<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.0 Transitional//EN" "x">`, `<!DOCTYPE html PUBLIC "html" "x">`, `<!DOCTYPE html PUBLIC "htmls" "x">`,
+		`<!DOCTYPE html &quot;>`, `<!DOCTYPE &#104;tml>`, `<!DOCTYPE html SYSTEM &#34;&#34;>`, `<!DOCTYPE html PUBLIC &quot;html&quot; "">`,
+	}
+	for _, id := range quirkyPublic {
+		pages = append(pages, `<!DOCTYPE html PUBLIC "`+strings.TrimSuffix(id, "*")+`" "x">`, `<!DOCTYPE html PUBLIC '`+strings.ToUpper(strings.TrimSuffix(id, "*"))+`y' 'x'>`)
+	}
+	var z scanner
+	for _, page := range pages {
+		root, err := html.Parse(strings.NewReader(page + "<p><table>"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := false
+		for n := range root.Descendants() {
+			want = want || n.DataAtom == atom.Table && n.Parent.DataAtom == atom.P
+		}
+		z.reset(page)
+		if kind := z.next(); kind != doctype {
+			t.Fatalf("%s is a token of kind %d", page, kind)
+		}
+		if got := z.quirks(); got != want {
+			t.Errorf("%s: %t, want %t", page, got, want)
 		}
 	}
 }
