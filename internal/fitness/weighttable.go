@@ -1,6 +1,7 @@
 package fitness
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -54,7 +55,7 @@ const (
 // An Entry is a word of the weight table.
 type Entry struct {
 	Term   string  // its stem
-	Word   string  // how people write it
+	Word   string  // how people write it; "" if that is not known
 	Weight float64 // from 0; those with 0 are not in the table, but their DF is known to PageNorm
 	DF     int     // documents that have it; 0 counts as 1
 }
@@ -145,7 +146,7 @@ func (w *WeightTable) Explain(r *Reading) []Reason {
 	for _, i := range w.there {
 		if e := &w.entries[i]; e.Weight > 0 {
 			weight := w.weight(w.tf[i][0], w.tf[i][1], e.DF)
-			reasons = append(reasons, Reason{e.Word, weight, e.Weight, e.Weight * weight / w.length / length})
+			reasons = append(reasons, Reason{cmp.Or(e.Word, e.Term), weight, e.Weight, e.Weight * weight / w.length / length})
 		}
 	}
 	return sorted(reasons)

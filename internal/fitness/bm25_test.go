@@ -1,0 +1,84 @@
+package fitness
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func bm25(tb testing.TB, s Statistics, literal bool, keywords ...Keyword) reader[*BM25] {
+	tb.Helper()
+	t := target(tb, keywords...)
+	b, err := NewBM25(t, s, literal)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return reader[*BM25]{t, b}
+}
+
+func TestBM25IsTheFormula(t *testing.T) {
+	s := Statistics{Documents: 10, AverageLength: 4, DF: []int{2, 10, 0}}
+	keywords := []Keyword{{"network", 1}, {"data base", 2}, {"frog", 1}}
+	idf := func(n float64) float64 { return math.Log(1 + (10-n+0.5)/(n+0.5)) }
+	part := func(n, f, d float64) float64 { return idf(n) * f * 2.5 / (f + 1.5*(0.25+0.75*d/4)) }
+	for _, tt := range []struct {
+		page    Page
+		literal bool
+		want    float64
+	}{
+		{Page{}, false, 0},
+		{Page{Text: "toads"}, false, 0},
+		{Page{Anchors: "networks", Keywords: "networks", Text: "toads"}, false, 0}, // title and text count
+		{Page{Text: "network"}, false, part(2, 1, 1)},
+		{Page{Text: "a network and the toads"}, false, part(2, 1, 2)}, // silent words have no length
+		{Page{Title: "Networks", Text: "network toads toads"}, false, part(2, 2, 4)},
+		{Page{Title: "Data", Text: "bases"}, false, 0},
+		{Page{Text: "data bases"}, false, 2 * part(10, 1, 2)},
+		{Page{Text: "data bases"}, true, part(10, 1, 2)},
+		{Page{Text: "data base of frogs: data base"}, false, 2*part(10, 2, 5) + part(0, 1, 5)},
+	} {
+		if got := bm25(t, s, tt.literal, keywords...).page(&tt.page); !near(got, tt.want) {
+			t.Errorf("%+v: %v, want %v", tt, got, tt.want)
+		}
+	}
+	b := bm25(t, s, false, keywords...)
+	once := Page{Text: "networks data base frogs"} // of average length, each keyword once
+	if got := b.page(&once); !near(got, 2*b.measure.Threshold()) {
+		t.Errorf("a page that says all once has %v, the threshold is %v", got, b.measure.Threshold())
+	}
+	if got := b.page(&Page{Text: strings.Repeat("network frogs data base ", 1e5)}); got > 2.5*b.measure.sum {
+		t.Errorf("%v is above the bound", got)
+	}
+}
+
+func TestBM25OfLinksIsAShareOfAllKeywords(t *testing.T) {
+	b := bm25(t, Statistics{Documents: 10, AverageLength: 4, DF: []int{2, 7}}, false, Keyword{"network", 1}, Keyword{"data base", 1})
+	g, h := math.Log(1+8.5/2.5), math.Log(1+3.5/7.5)
+	got := b.promise(&Link{URL: "http://a.example/data-base/networks", Anchor: "networks, networks", Context: "data bases and\nfrogs"})
+	want := Promise{Anchor: g / (g + h), Context: h / (g + h), URL: 1, Score: 1}
+	if !nearPromise(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := b.promise(&Link{Context: "data\nbase"}); got != (Promise{}) {
+		t.Errorf("%+v of an expression that the anchor parts", got)
+	}
+}
+
+func TestBM25RefusesStatisticsThatCannotBe(t *testing.T) {
+	for _, tt := range []struct {
+		s    Statistics
+		want string
+	}{
+		{Statistics{Documents: 1, AverageLength: 1}, "0 keywords, of 1"},
+		{Statistics{AverageLength: 1, DF: []int{0}}, "without documents"},
+		{Statistics{Documents: 1, DF: []int{0}}, "average length is 0"},
+		{Statistics{Documents: 1, AverageLength: math.NaN(), DF: []int{0}}, "average length is NaN"},
+		{Statistics{Documents: 1, AverageLength: math.Inf(1), DF: []int{0}}, "average length is +Inf"},
+		{Statistics{Documents: 1, AverageLength: 1, DF: []int{2}}, "in 2 documents of 1"},
+		{Statistics{Documents: 1, AverageLength: 1, DF: []int{-1}}, "in -1 documents"},
+	} {
+		if _, err := NewBM25(target(t, Keyword{"network", 1}), tt.s, false); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: %v", tt.s, err)
+		}
+	}
+}
