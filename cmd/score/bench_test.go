@@ -23,23 +23,37 @@ import (
 // parsed is pages as parse leaves them, of a web in the shared data, or made up
 // where that is absent.
 func parsed(b *testing.B, web string) []*wire.Record {
+	if _, err := os.Stat(archived(web)); err != nil {
+		b.Logf("made-up pages: %v", err)
+		return madeUp()
+	}
+	return captured(b, web, 24<<20)
+}
+
+// archived is the name of the archive of a web in the shared data.
+func archived(web string) string {
 	root := os.Getenv("SPOOR_SHARED")
 	if root == "" {
 		root = filepath.Join("..", "..", "..", "shared")
 	}
-	f, err := os.Open(filepath.Join(root, "webs", web+".warc.gz"))
+	return filepath.Join(root, "webs", web+".warc.gz")
+}
+
+// captured is the pages in the first bytes of an archive, as parse leaves them.
+// The test is skipped where it is absent.
+func captured(tb testing.TB, web string, size int64) []*wire.Record {
+	f, err := os.Open(archived(web))
 	if err != nil {
-		b.Logf("made-up pages: %v", err)
-		return madeUp()
+		tb.Skipf("shared data absent: %v (hint: set SPOOR_SHARED)", err)
 	}
 	defer f.Close()
 	z, err := gzip.NewReader(f)
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
-	raw, err := io.ReadAll(io.LimitReader(z, 24<<20))
+	raw, err := io.ReadAll(io.LimitReader(z, size))
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	x := page.NewExtractor()
 	var all []*wire.Record

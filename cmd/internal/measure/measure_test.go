@@ -1,0 +1,132 @@
+package measure
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"spoor/internal/fitness"
+	"spoor/internal/topic"
+)
+
+// A topic file up to its keywords, without and with statistics.
+const (
+	bare = `{"format":"spoor-topic","version":1,"language":"en","stemmer":"porter","keywords":[{"text":"java","weight":1},{"text":"data base","weight":3}]`
+	head = `{"format":"spoor-topic","version":1,"language":"en","stemmer":"porter","keywords":[{"text":"java","weight":1,"df":2},{"text":"data base","weight":3,"df":1}]`
+)
+
+const statistics = `,"statistics":{"documents":4,"average_length":3}`
+
+const table = statistics + `,"table":[
+	{"term":"java","word":"java","weight":1,"df":2,"origin":"query"},
+	{"term":"manual","word":"manuals","weight":0.75,"df":3,"origin":"page"},
+	{"term":"java","word":"java","weight":0.5,"df":2,"origin":"page"}]`
+
+// read is the topic of a file.
+func read(t *testing.T, file string) *topic.Topic {
+	t.Helper()
+	top, err := topic.Read(strings.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return top
+}
+
+// score is the value of one measure.
+func score(t *testing.T, file, name string, o Options, p *fitness.Page) float64 {
+	t.Helper()
+	s, err := New(read(t, file), []string{name}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Measures[0].Page(s.Target.Read(p))
+}
+
+func TestMeasuresAreMadeOfTheTopicsSections(t *testing.T) {
+	page := fitness.Page{Title: "Java", Text: "manuals of frogs", Links: []string{"http://b.example/"}}
+	for _, tt := range []struct {
+		file, name string
+		options    Options
+		want       float64
+	}{
+		{bare + "}", "vsm", Options{}, 1 / math.Sqrt(10)},
+		{bare + "}", "vsm", Options{Norm: fitness.PageNorm}, 5 / math.Sqrt(10*(25+1+1))},
+		{bare + "}", "vsm", Options{Literal: true}, 1 / math.Sqrt(10)},
+		// the query's java is before that of the pages: (1, 0.75) and (2·2, 1·3)
+		{head + table + "}", "weighttable", Options{}, 1},
+		{head + table + `,"vocabulary":[{"df":4,"terms":["frog"]}]}`, "weighttable", Options{Norm: fitness.PageNorm}, 6.25 / math.Sqrt(1.5625*(16+9+16))},
+		{head + table + "}", "weighttable", Options{Norm: fitness.PageNorm}, 6.25 / math.Sqrt(1.5625*(16+9+1))},
+		// without those of the query: (0.5, 0.75) and (2, 1)
+		{head + table + "}", "weighttable-tf", Options{}, 1.75 / math.Sqrt(0.8125*5)},
+		{head + table + "}", "weighttable-tf", Options{Norm: fitness.PageNorm}, 1.75 / math.Sqrt(0.8125*6)},
+		{head + statistics + "}", "bm25", Options{}, math.Log(2)},
+		{head + statistics + "}", "bm25", Options{Literal: true}, math.Log(2)},
+		{bare + "}", "wordscore", Options{}, (1./3 + 4) / 4 / math.Sqrt(10)},
+		{bare + "}", "wordscore", Options{Literal: true}, (1./3 + 4) / math.Sqrt(10)},
+		{bare + `,"reference":{"url":"http://a.example/","counts":1,"links":["http://b.example/","http://c.example/"],"terms":["java","toad"]}}`,
+			"jaccard", Options{}, (0.5 + math.Sqrt(3./6)) / 2},
+		{bare + `,"reference":{"url":"http://a.example/","counts":1,"links":["http://b.example/","http://c.example/"],"terms":["java","toad"]}}`,
+			"jaccard", Options{Literal: true}, 0.5 + math.Sqrt(3./4)},
+	} {
+		if got := score(t, tt.file, tt.name, tt.options, &page); math.Abs(got-tt.want) > 1e-12 {
+			t.Errorf("%s %+v: %v, want %v", tt.name, tt.options, got, tt.want)
+		}
+	}
+}
+
+func TestWhatATopicLacksIsNamedWithTheOptionThatMakesIt(t *testing.T) {
+	for name, want := range map[string]string{
+		"weighttable":    "measure weighttable: the topic has no weight table\nhint: topic -positive",
+		"weighttable-tf": "measure weighttable-tf: the topic has no weight table\nhint: topic -positive",
+		"bm25":           "measure bm25: the topic has no statistics\nhint: topic -positive",
+		"jaccard":        "measure jaccard: the topic has no reference page\nhint: topic -positive",
+	} {
+		_, err := New(read(t, bare+"}"), []string{name}, Options{})
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	onlyQuery := head + statistics + `,"table":[{"term":"java","word":"java","weight":1,"origin":"query"}]}`
+	if _, err := New(read(t, onlyQuery), []string{"weighttable-tf"}, Options{}); err == nil {
+		t.Error("a table of the query's words is a table for tunnel")
+	}
+}
+
+func TestThresholdsAreTheMeasuresOwn(t *testing.T) {
+	file := head + table + `,"reference":{"url":"http://a.example/","links":[],"terms":[]}}`
+	idf := func(n float64) float64 { return math.Log(1 + (4-n+0.5)/(n+0.5)) }
+	for _, literal := range []bool{false, true} {
+		want := map[string]float64{"vsm": 0.05, "weighttable": 0.7, "weighttable-tf": 0.4, "bm25": (idf(2) + 3*idf(1)) / 2, "wordscore": 0.33, "jaccard": 0.25}
+		if literal {
+			want["bm25"], want["wordscore"], want["jaccard"] = (idf(2)+idf(1))/2, 4*0.33, math.Sqrt(1./3)
+		}
+		for name, want := range want {
+			s, err := New(read(t, file), []string{name}, Options{Literal: literal})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := s.Measures[0]; math.Abs(got.Threshold-want) > 1e-12 || got.Name != name {
+				t.Errorf("%s, literal %t: threshold %v of %s, want %v", name, literal, got.Threshold, got.Name, want)
+			}
+		}
+	}
+}
+
+func TestNamesAreRead(t *testing.T) {
+	all := strings.Join(Names(), ",")
+	if got, err := Parse(all); err != nil || !slices.Equal(got, Names()) {
+		t.Errorf("%s: %v, %v", all, got, err)
+	}
+	for list, want := range map[string]string{
+		"":          `unknown measure ""`,
+		"vsm,":      `unknown measure ""`,
+		"tfidf":     `unknown measure "tfidf": known are vsm, `,
+		"vsm,vsm":   "measure vsm is named twice",
+		"vsm, bm25": `unknown measure " bm25"`,
+	} {
+		if _, err := Parse(list); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v", list, err)
+		}
+	}
+}
