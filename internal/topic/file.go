@@ -68,6 +68,9 @@ func (t *Topic) Write(w io.Writer) error {
 	if p.err != nil {
 		return p.err
 	}
+	if p.b.Len() >= maxFile {
+		return fmt.Errorf("the topic file would be larger than %d MiB\nhint: give fewer or smaller example pages", maxFile>>20)
+	}
 	_, err := io.WriteString(w, p.b.String()+"\n")
 	return err
 }

@@ -20,7 +20,7 @@ import (
 // the pages to come.
 type Statistics struct {
 	Documents     int     `json:"documents"`      // N, at least 1
-	AverageLength float64 `json:"average_length"` // terms of title and text that are not silent, see package text
+	AverageLength float64 `json:"average_length"` // above 0: terms of title and text that are not silent, see package text
 }
 
 // An Origin is how an entry came into the table.
@@ -81,8 +81,8 @@ type Feature struct {
 
 // Limits of the sections of a file, far beyond what topic writes.
 const (
-	maxTable    = 10_000
-	maxTerms    = 1 << 18 // of the vocabulary, and of the reference
+	maxTable    = 20_000
+	maxTerms    = 1 << 20 // of the vocabulary, and of the reference
 	maxLinks    = 1 << 17
 	maxFeatures = 1 << 18
 	maxTerm     = 256 // bytes of a stem
@@ -128,8 +128,8 @@ func (t *Topic) checkSections(a *text.Analyzer) error {
 		if documents < 1 || documents > maxCount {
 			return fmt.Errorf("statistics: %d documents are none", documents)
 		}
-		if !(s.AverageLength >= 0) || s.AverageLength > maxCount {
-			return fmt.Errorf("statistics: average length %v is not a number from 0", s.AverageLength)
+		if !(s.AverageLength > 0) || s.AverageLength > maxCount {
+			return fmt.Errorf("statistics: average length %v is not above 0", s.AverageLength)
 		}
 	}
 	for _, k := range t.Keywords {

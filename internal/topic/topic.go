@@ -76,6 +76,7 @@ func (t *Topic) AddKeyword(expression string, weight float64) error {
 	if !(weight > 0) || math.IsInf(weight, 0) {
 		return fmt.Errorf("keyword %q: weight %v is not above 0 and finite", expression, weight)
 	}
+	expression = strings.ToValidUTF8(expression, "\uFFFD") // as the file will have it
 	terms, err := spell(a, expression)
 	if err != nil {
 		return err
@@ -96,6 +97,7 @@ func (t *Topic) AddQuery(query string) (ignored []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	query = strings.ToValidUTF8(query, "\uFFFD") // as the file will have it
 	before := len(t.Keywords)
 	known := false
 	for word := range text.Words(query) {

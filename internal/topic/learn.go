@@ -1,0 +1,336 @@
+package topic
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"spoor/internal/text"
+	"spoor/internal/weburl"
+)
+
+// This file makes the sections of a topic from example pages. The weight table
+// is that of
+//
+//	A. Pal, D. S. Tomar and S. C. Shrivastava, "Effective Focused Crawling Based
+//	on Content and Link Structure Analysis", International Journal of Computer
+//	Science and Information Security 2(1), 2009,
+//
+// and of Wilson, Armanto, Gunawan and Tanwijaya (2021, a genetic algorithm with
+// symbiotic organisms search), who add the words of the query at weight 1:
+//
+//	W = w / max w, w = tf · df,
+//
+// where tf is how often a word occurs in all positive pages together and df how
+// many of those have it; the words with the highest w are kept.
+//
+// That favours words which all pages have, whatever they are about. Where there
+// are negative pages, a word that some of those have is left out unless the
+// positive pages have it more often than chance would let them one time in
+// twenty, by the ratio of its odds:
+//
+//	ln o⁺ − ln o⁻ > 1.645 √(1/(df⁺+½) + 1/(N⁺−df⁺+½) + 1/(df⁻+½) + 1/(N⁻−df⁻+½)),
+//	where o = (df + ½) / (N − df + ½).
+//
+// To leave a word out as soon as its odds are no better, whatever chance may do,
+// keeps the words of navigation and footers that one negative page happens not to
+// have.
+//
+// The reference page is that of Rane and Pathak (a genetic algorithm with the
+// Jaccard index), constant and otherwise left open there. We take the positive
+// page that is nearest to the query, by the cosine of the counts of its words
+// with the weights of the keywords.
+
+// TableSize is how many words the table of Pal et al. has.
+const TableSize = 50
+
+// A Page is an example.
+type Page struct {
+	URL, Title, Text string
+	Links            []string // addresses that it links to
+}
+
+// LearnOptions are choices of [Topic.Learn].
+type LearnOptions struct {
+	Size      int    // words of the table, those of the query not counted; from 1 to 10,000
+	Reference string // address of the reference page; empty: the positive page nearest to the query
+	// Literal makes the table of Wilson et al.: beside the query's words, the one
+	// of each page with the highest tf · df there. Nothing is left out for the
+	// negative pages, and the first positive page is the reference.
+	Literal bool
+}
+
+// Learn makes all sections but the classifier from example pages, in place of
+// those that were there. At least one page must be positive, and have words.
+//
+// The statistics, and the keywords' df, are of all pages: over the positive ones
+// alone the words of the topic would be the commonest, and by their inverse
+// document frequency tell least. All else is of the positive pages.
+func (t *Topic) Learn(positive, negative []Page, o LearnOptions) error {
+	if o.Size < 1 || o.Size > maxTable/2 {
+		return fmt.Errorf("a table of %d words: from 1 to %d are possible", o.Size, maxTable/2)
+	}
+	a, err := t.Analyzer()
+	if err != nil {
+		return err
+	}
+	l := learner{
+		Topic: t, analyzer: a, options: o,
+		positive: count(a, positive), negative: count(a, negative), page: text.NewStatistics(a),
+	}
+	if l.positive.Length() == 0 {
+		return fmt.Errorf("no word of the positive pages counts in language %s\nhint: -language und reads any language", t.Language)
+	}
+	n := len(positive) + len(negative)
+	t.Statistics = &Statistics{n, float64(l.positive.Length()+l.negative.Length()) / float64(n)}
+	t.Table = append(l.ofQuery(), l.ofPages(positive)...)
+	t.Vocabulary = l.vocabulary()
+	l.keywords(slices.Concat(positive, negative))
+	err = l.reference(positive)
+	t.order()
+	return err
+}
+
+// count is the population of pages.
+func count(a *text.Analyzer, pages []Page) *text.Statistics {
+	s := text.NewStatistics(a)
+	for i := range pages {
+		s.Add(pages[i].Title, pages[i].Text)
+	}
+	return s
+}
+
+// A learner is what the steps of Learn share.
+type learner struct {
+	*Topic
+	analyzer           *text.Analyzer
+	options            LearnOptions
+	positive, negative *text.Statistics
+	page               *text.Statistics // of the page that is looked at
+}
+
+// ofQuery is an entry for each word of the keywords.
+func (l *learner) ofQuery() []Entry {
+	query := text.NewStatistics(l.analyzer)
+	for _, k := range l.Keywords {
+		query.Add(k.Text)
+	}
+	var entries []Entry
+	for _, term := range query.Terms() {
+		if word := cmp.Or(l.positive.Form(term), query.Form(term)); word != "" {
+			entries = append(entries, Entry{
+				Term: l.analyzer.Name(term), Word: word, Weight: 1, DF: l.positive.DF(term), Origin: FromQuery,
+			})
+		}
+	}
+	return entries
+}
+
+// ofPages is the entries that the positive pages make.
+func (l *learner) ofPages(positive []Page) []Entry {
+	type weighed struct {
+		text.Term
+		name string
+		w    float64
+	}
+	var all []weighed
+	for _, term := range l.positive.Terms() {
+		if l.positive.Form(term) != "" && (l.options.Literal || l.tells(term)) {
+			all = append(all, weighed{term, l.analyzer.Name(term), float64(l.positive.TF(term)) * float64(l.positive.DF(term))})
+		}
+	}
+	slices.SortFunc(all, func(a, b weighed) int { return cmp.Or(cmp.Compare(b.w, a.w), strings.Compare(a.name, b.name)) })
+	if len(all) == 0 {
+		return nil
+	}
+	chosen := all[:min(l.options.Size, len(all))]
+	if l.options.Literal {
+		tops := make(map[text.Term]bool)
+		for i := range positive {
+			l.page.Reset()
+			l.page.Add(positive[i].Title, positive[i].Text)
+			if top, ok := top(l.analyzer, l.page, func(t text.Term) int { return l.page.TF(t) * l.positive.DF(t) }); ok {
+				tops[top] = true
+			}
+		}
+		chosen = slices.DeleteFunc(slices.Clone(all), func(w weighed) bool { return !tops[w.Term] })
+	}
+	entries := make([]Entry, len(chosen))
+	for i, c := range chosen {
+		entries[i] = Entry{
+			Term: c.name, Word: l.positive.Form(c.Term), Weight: Round(c.w / all[0].w), DF: l.positive.DF(c.Term), Origin: FromPages,
+		}
+	}
+	return entries
+}
+
+// significance is how many standard errors apart odds must be: chance does it one
+// time in twenty.
+const significance = 1.645
+
+// tells reports whether a term is commoner in the positive pages than in the
+// negative ones. What no negative page has is.
+func (l *learner) tells(t text.Term) bool {
+	if l.negative.DF(t) == 0 {
+		return true
+	}
+	with, without := shares(l.positive, t)
+	other, others := shares(l.negative, t)
+	ratio := math.Log(with/without) - math.Log(other/others)
+	return ratio > significance*math.Sqrt(1/with+1/without+1/other+1/others)
+}
+
+// shares is how many documents have t and how many do not, and a half each.
+func shares(s *text.Statistics, t text.Term) (with, without float64) {
+	return float64(s.DF(t)) + 0.5, float64(s.Documents()-s.DF(t)) + 0.5
+}
+
+// top is the term of page with the highest weight above 0 that can be written,
+// of several the first by name.
+func top(a *text.Analyzer, page *text.Statistics, weight func(text.Term) int) (best text.Term, ok bool) {
+	most := 0
+	for _, t := range page.Terms() {
+		w := weight(t)
+		if w > most || w == most && ok && a.Name(t) < a.Name(best) {
+			if page.Form(t) != "" {
+				best, most, ok = t, w, true
+			}
+		}
+	}
+	return best, ok
+}
+
+// Round is v with six digits: enough for a weight, and few enough to be read.
+func Round(v float64) float64 {
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64) // it was a number
+	return r
+}
+
+// vocabulary is all terms of the positive pages; if they are too many, without
+// the rarest.
+func (l *learner) vocabulary() []Shared {
+	byDF := make([][]string, l.positive.Documents()+1)
+	for _, t := range l.positive.Terms() {
+		df := l.positive.DF(t)
+		byDF[df] = append(byDF[df], l.analyzer.Name(t))
+	}
+	var v []Shared
+	for df, room := len(byDF)-1, maxTerms; df > 0 && room > 0; df-- {
+		terms := byDF[df]
+		slices.Sort(terms)
+		if terms = terms[:min(room, len(terms))]; len(terms) > 0 {
+			v = append(v, Shared{df, terms})
+			room -= len(terms)
+		}
+	}
+	return v
+}
+
+// keywords counts the pages that have each keyword.
+func (l *learner) keywords(pages []Page) {
+	for k := range l.Keywords {
+		l.Keywords[k].DF = 0
+	}
+	for i := range pages {
+		for k, n := range l.occurrences(&pages[i]) {
+			if n > 0 {
+				l.Keywords[k].DF++
+			}
+		}
+	}
+}
+
+// occurrences is how often each keyword stands in the title and the text of p.
+func (l *learner) occurrences(p *Page) []int {
+	counts := make([]int, len(l.Keywords))
+	for _, s := range []string{p.Title, p.Text} {
+		terms := l.analyzer.Append(nil, s)
+		for k := range counts {
+			want := l.analyzer.Append(nil, l.Keywords[k].Text)
+			for i := 0; i+len(want) <= len(terms); i++ {
+				if slices.Equal(terms[i:i+len(want)], want) {
+					counts[k]++
+				}
+			}
+		}
+	}
+	return counts
+}
+
+// reference chooses the reference page.
+func (l *learner) reference(positive []Page) error {
+	p := &positive[0]
+	switch {
+	case l.options.Reference != "":
+		i := slices.IndexFunc(positive, func(p Page) bool { return p.URL == l.options.Reference })
+		if i < 0 {
+			return fmt.Errorf("the reference page %s is not among the positive pages", l.options.Reference)
+		}
+		p = &positive[i]
+	case !l.options.Literal:
+		p = l.nearest(positive)
+	}
+	r := &Reference{}
+	var err error
+	if r.URL, err = weburl.Canonical(p.URL); err != nil {
+		return fmt.Errorf("the reference page %q: %w", p.URL, err)
+	}
+	for _, n := range l.occurrences(p) {
+		r.Counts += n
+	}
+	for _, link := range p.Links {
+		if c, err := weburl.Canonical(link); err == nil && c != r.URL {
+			r.Links = append(r.Links, c)
+		}
+	}
+	slices.Sort(r.Links)
+	r.Links = slices.Compact(r.Links)
+	r.Links = r.Links[:min(maxLinks, len(r.Links))]
+	l.page.Reset()
+	l.page.Add(p.Title, p.Text)
+	for _, t := range l.page.Terms() {
+		r.Terms = append(r.Terms, l.analyzer.Name(t))
+	}
+	slices.Sort(r.Terms)
+	r.Terms = r.Terms[:min(maxTerms, len(r.Terms))]
+	l.Reference = r
+	return nil
+}
+
+// nearest is the page with the highest cosine to the keywords, of several the
+// first by address.
+func (l *learner) nearest(pages []Page) *Page {
+	var best *Page
+	highest := -1.0
+	for i := range pages {
+		p := &pages[i]
+		l.page.Reset()
+		l.page.Add(p.Title, p.Text)
+		if c := l.cosine(); c > highest || c == highest && p.URL < best.URL {
+			best, highest = p, c
+		}
+	}
+	return best
+}
+
+// cosine is Σ q·tf / √Σ tf² of the page that is looked at, where q is the weight
+// of the keyword that a word is of. |q|, which all pages share, is left out.
+func (l *learner) cosine() float64 {
+	dot, square := 0.0, 0.0
+	for _, k := range l.Keywords {
+		for _, t := range l.analyzer.Append(nil, k.Text) {
+			dot += float64(k.Weight * float64(l.page.TF(t)))
+		}
+	}
+	for _, t := range l.page.Terms() {
+		tf := float64(l.page.TF(t))
+		square += float64(tf * tf)
+	}
+	if dot == 0 {
+		return 0
+	}
+	return dot / math.Sqrt(square)
+}

@@ -1,0 +1,308 @@
+package topic
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// ponds are three pages about frogs and toads, and three that are not.
+var ponds = struct{ positive, negative []Page }{
+	[]Page{
+		{"http://b.test/", "Frogs", "A frog and a toad. Frogs of the pond, contact.", []string{"http://b.test/#top", "http://c.test/", "http://a.test/", "http://c.test/", "mailto:x@y.test"}},
+		{"http://a.test/", "Toads", "toads toads toads frogs, contact", nil},
+		{"http://c.test/", "Ponds", "ponds and newts, contact", nil},
+	},
+	[]Page{
+		{"http://d.test/", "Cars", "a car, contact", nil},
+		{"http://e.test/", "Trains", "a train by the pond, contact", nil},
+		{"http://f.test/", "", "a plane", nil},
+	},
+}
+
+// learn is a topic of the keywords "frogs" and "toad pond", with what the pages tell.
+func learn(t *testing.T, positive, negative []Page, o LearnOptions) *Topic {
+	t.Helper()
+	tp := create(t)
+	keyword(t, tp, "frogs", 2)
+	keyword(t, tp, "toad pond", 1)
+	if err := tp.Learn(positive, negative, o); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := tp.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(&b); err != nil {
+		t.Fatalf("what was learned cannot be read: %v", err)
+	}
+	return tp
+}
+
+// Over the positive pages: frog tf 4, df 2; toad 5, 2; pond 3, 2; contact 3, 3;
+// newt 1, 1. So tf · df is at most 10, toad's.
+func TestTheTableIsOfWordsThatManyPagesHaveOften(t *testing.T) {
+	query := []Entry{
+		{Term: "frog", Word: "frogs", Weight: 1, DF: 2, Origin: FromQuery},
+		{Term: "pond", Word: "ponds", Weight: 1, DF: 2, Origin: FromQuery},
+		{Term: "toad", Word: "toads", Weight: 1, DF: 2, Origin: FromQuery},
+	}
+	toad := Entry{Term: "toad", Word: "toads", Weight: 1, DF: 2, Origin: FromPages}
+	contact := Entry{Term: "contact", Word: "contact", Weight: 0.9, DF: 3, Origin: FromPages}
+	frog := Entry{Term: "frog", Word: "frogs", Weight: 0.8, DF: 2, Origin: FromPages}
+	pond := Entry{Term: "pond", Word: "ponds", Weight: 0.6, DF: 2, Origin: FromPages}
+	newt := Entry{Term: "newt", Word: "newts", Weight: 0.1, DF: 1, Origin: FromPages}
+	for _, tt := range []struct {
+		name     string
+		negative []Page
+		options  LearnOptions
+		want     []Entry
+	}{
+		{"all words", nil, LearnOptions{Size: 50}, []Entry{query[0], query[1], query[2], toad, contact, frog, pond, newt}},
+		{"the first two", nil, LearnOptions{Size: 2}, []Entry{query[0], query[1], query[2], toad, contact}},
+		// contact: 3 of 3 and 2 of 3 pages have it, ln 7 − ln (5/3) = 1.44, which is
+		// less than 1.645 √(2/7 + 2 + 2/5 + 2/3) = 3.01; pond is as frequent as 1 of 3.
+		{"without what others say as often", ponds.negative, LearnOptions{Size: 50}, []Entry{query[0], query[1], query[2], toad, frog, newt}},
+		// The words of each page by tf · df: b frog 3·2, a toad 4·2, c pond 2·2.
+		{"the papers' words of each page", ponds.negative, LearnOptions{Size: 50, Literal: true}, []Entry{query[0], query[1], query[2], toad, frog, pond}},
+	} {
+		tp := learn(t, ponds.positive, tt.negative, tt.options)
+		if diff := cmp.Diff(tt.want, tp.Table); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestStatisticsAreOfAllPagesAndTheVocabularyOfThePositive(t *testing.T) {
+	tp := learn(t, ponds.positive, ponds.negative, LearnOptions{Size: 50})
+	// 6+6+4 and 3+4+1 terms
+	if diff := cmp.Diff(&Statistics{6, 24. / 6}, tp.Statistics); diff != "" {
+		t.Errorf("statistics (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]Shared{{3, []string{"contact"}}, {2, []string{"frog", "pond", "toad"}}, {1, []string{"newt"}}}, tp.Vocabulary); diff != "" {
+		t.Errorf("vocabulary (-want +got):\n%s", diff)
+	}
+	if tp.Keywords[0].DF != 2 || tp.Keywords[1].DF != 0 {
+		t.Errorf("keywords %+v", tp.Keywords)
+	}
+	// again, with other pages: nothing stays
+	if err := tp.Learn(ponds.negative, nil, LearnOptions{Size: 50}); err != nil {
+		t.Fatal(err)
+	}
+	if tp.Keywords[0].DF != 0 || tp.Statistics.Documents != 3 || len(tp.Vocabulary[0].Terms) != 1 || tp.Reference.URL != "http://e.test/" {
+		t.Errorf("again: %+v", tp)
+	}
+}
+
+func TestTheReferencePageIsNearestToTheKeywords(t *testing.T) {
+	// frogs 2, toad 1, pond 1. b: (2·3 + 1 + 1)/√(9+1+1+1) = 2.3, a: (2·1 + 4)/√(16+1+1) = 1.4,
+	// c: 2/√(4+1+1) = 0.8
+	want := &Reference{
+		URL: "http://b.test/", Counts: 3, Links: []string{"http://a.test/", "http://c.test/"},
+		Terms: []string{"contact", "frog", "pond", "toad"},
+	}
+	if diff := cmp.Diff(want, learn(t, ponds.positive, nil, LearnOptions{Size: 50}).Reference); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, tt := range []struct {
+		name    string
+		options LearnOptions
+		pages   []Page
+		want    string
+	}{
+		{"the one that was asked for", LearnOptions{Size: 50, Reference: "http://c.test/"}, ponds.positive, "http://c.test/"},
+		{"the first by the letter", LearnOptions{Size: 50, Literal: true}, ponds.positive[1:], "http://a.test/"},
+		{"asked for by the letter", LearnOptions{Size: 50, Literal: true, Reference: "http://c.test/"}, ponds.positive, "http://c.test/"},
+		{"of equals the first by address", LearnOptions{Size: 50}, []Page{{"http://z.test/", "", "frogs", nil}, {"http://y.test/", "", "frog", nil}}, "http://y.test/"},
+		{"without any keyword", LearnOptions{Size: 50}, []Page{{"http://z.test/", "", "cars", nil}, {"http://y.test/", "", "trains", nil}}, "http://y.test/"},
+	} {
+		if got := learn(t, tt.pages, nil, tt.options).Reference.URL; got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestKeywordsOfSeveralWordsCountWhereTheyStandInARow(t *testing.T) {
+	tp := create(t)
+	keyword(t, tp, "call for papers", 1)
+	err := tp.Learn([]Page{
+		{"http://a.test/", "Call for papers", "calls for paper, call for, papers; call for papers", nil},
+		{"http://b.test/", "A call", "for papers", nil},
+	}, nil, LearnOptions{Size: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tp.Keywords[0].DF != 1 || tp.Reference.Counts != 4 {
+		t.Errorf("df %d, %d in the reference page", tp.Keywords[0].DF, tp.Reference.Counts)
+	}
+}
+
+func TestPagesThatTellNothingAreRefused(t *testing.T) {
+	frogs := []Page{{"http://a.test/", "Frogs", "", nil}}
+	for _, tt := range []struct {
+		name  string
+		pages []Page
+		o     LearnOptions
+		want  string
+	}{
+		{"none", nil, LearnOptions{Size: 50}, "no word of the positive pages counts in language en\nhint: "},
+		{"no words", []Page{{URL: "http://a.test/"}}, LearnOptions{Size: 50}, "no word of the positive pages counts"},
+		{"stop words", []Page{{"http://a.test/", "It", "is what it is", nil}}, LearnOptions{Size: 50}, "no word of the positive pages counts"},
+		{"no table", frogs, LearnOptions{}, "a table of 0 words"},
+		{"too large a table", frogs, LearnOptions{Size: 10_001}, "from 1 to 10000 are possible"},
+		{"another reference", frogs, LearnOptions{Size: 50, Reference: "http://b.test/"}, "http://b.test/ is not among the positive pages"},
+		{"no address", []Page{{"x", "Frogs", "", nil}}, LearnOptions{Size: 50}, `the reference page "x"`},
+	} {
+		tp := create(t)
+		keyword(t, tp, "frogs", 1)
+		if err := tp.Learn(tt.pages, nil, tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+func TestATableIsWrittenWithSixDigits(t *testing.T) {
+	for _, tt := range []struct{ v, want float64 }{{1, 1}, {2. / 3, 0.666667}, {1e-9 / 3, 3.33333e-10}, {0, 0}} {
+		if got := Round(tt.v); got != tt.want {
+			t.Errorf("%v: %v, want %v", tt.v, got, tt.want)
+		}
+	}
+}
+
+func TestAPageVeryNearToTheTopicBringsAWord(t *testing.T) {
+	newts := Page{"http://n.test/", "Newts", "newts newts toads, axolotl axolotl axolotl axolotl axolotl", nil}
+	for _, tt := range []struct {
+		name string
+		rule Rule
+		page Page
+		want *Entry
+	}{
+		// by tf · df: newt 3·1, toad 1·2, axolotl 5·0
+		{"the word with the highest tf · df", Symbiosis, newts, &Entry{Term: "newt", Word: "newts", Weight: 0.75, DF: 1, Origin: Expanded, URL: "http://n.test/"}},
+		{"the most frequent word", Tunnel, newts, &Entry{Term: "axolotl", Word: "axolotl", Weight: 0.75, Origin: Expanded, URL: "http://n.test/"}},
+		{"a word that is there brings nothing", Symbiosis, Page{"http://n.test/", "Toads", "toads, newts", nil}, nil},
+		{"nor another in its place", Tunnel, Page{"http://n.test/", "Toads", "toads, newts", nil}, nil},
+		{"the query's words are there", Symbiosis, Page{"http://n.test/", "Frogs", "frogs frogs", nil}, nil},
+		{"the query's words are not there", Tunnel, Page{"http://n.test/", "Frogs", "frogs frogs", nil}, &Entry{Term: "frog", Word: "frogs", Weight: 0.75, DF: 2, Origin: Expanded, URL: "http://n.test/"}},
+		{"no word that the examples have", Symbiosis, Page{"http://n.test/", "Cars", "", nil}, nil},
+		{"no word", Tunnel, Page{"http://n.test/", "", "it is", nil}, nil},
+		{"of equals the first by name", Tunnel, Page{"http://n.test/", "zebra yak", "", nil}, &Entry{Term: "yak", Word: "yak", Weight: 0.75, Origin: Expanded, URL: "http://n.test/"}},
+	} {
+		tp := learn(t, ponds.positive, nil, LearnOptions{Size: 1}) // toad
+		before := len(tp.Table)
+		e, err := tp.Expand(tt.rule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, e.Add(&tt.page, 0.75)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+		if e.Add(&tt.page, 0.9) != nil { // and no second time
+			t.Errorf("%s: twice", tt.name)
+		}
+		if added := len(tp.Table) - before; tt.want == nil && added != 0 || tt.want != nil && added != 1 {
+			t.Errorf("%s: %d entries came in", tt.name, added)
+		}
+		var b bytes.Buffer
+		if err := tp.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Read(&b); err != nil {
+			t.Errorf("%s: what has grown cannot be read: %v", tt.name, err)
+		}
+	}
+}
+
+func TestPagesThatBringNothing(t *testing.T) {
+	tp := learn(t, ponds.positive, nil, LearnOptions{Size: 1})
+	e, err := tp.Expand(Tunnel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, relevance := range []float64{0, -1} {
+		if e.Add(&Page{"http://n.test/", "Newts", "", nil}, relevance) != nil {
+			t.Errorf("relevance %v brought a word", relevance)
+		}
+	}
+	if e.Add(&Page{"no address", "Newts", "", nil}, 1) != nil {
+		t.Error("a page without address brought a word")
+	}
+	if entry := e.Add(&Page{"HTTP://N.test", "Newts", "", nil}, 7); entry == nil || entry.Weight != 1 || entry.URL != "http://n.test/" {
+		t.Errorf("a measure without bound: %+v", entry)
+	}
+	for i := range maxTable {
+		e.Add(&Page{"http://n.test/", fmt.Sprintf("w%dx", i), "", nil}, 1)
+	}
+	if len(tp.Table) != maxTable {
+		t.Errorf("a table of %d words", len(tp.Table))
+	}
+	if _, err := create(t).Expand(Symbiosis); err == nil || !strings.Contains(err.Error(), "hint: topic -positive") {
+		t.Errorf("without vocabulary: %v", err)
+	}
+}
+
+func TestAnExpansionDoesNotDependOnThePagesBefore(t *testing.T) {
+	tp := learn(t, ponds.positive, nil, LearnOptions{Size: 1})
+	e, err := tp.Expand(Symbiosis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words strings.Builder
+	for i := range 200_000 { // more than an analyzer remembers
+		fmt.Fprintf(&words, "w%dx ", i)
+		if i%20_000 == 0 {
+			if e.Add(&Page{"http://n.test/", "", words.String(), nil}, 0.9) != nil {
+				t.Fatal("a word that no example has came in")
+			}
+			words.Reset()
+		}
+	}
+	newt := e.Add(&Page{"http://n.test/", "Newts", "toads", nil}, 0.9)
+	contact := e.Add(&Page{"http://n.test/", "", "contact contacts contacts toad", nil}, 0.8)
+	if newt != nil || contact == nil || contact.Term != "contact" || contact.Word != "contacts" || contact.DF != 3 {
+		t.Errorf("got %+v, %+v", newt, contact)
+	}
+}
+
+func FuzzLearn(f *testing.F) {
+	f.Add("frogs and toads", "Frogs", "cars", "newts newts", byte(4), false)
+	f.Add("図書館 the \x00 x", "IŞIK \u0307", "ﬁ\u00AD Å 12345", "ẞ ΣΑΣ", byte(9), true)
+	f.Fuzz(func(t *testing.T, text, title, other, more string, language byte, literal bool) {
+		codes := []string{"da", "de", "en", "fr", "tr", "ru", "und", "fi", "hu", "id"}
+		tp, err := New(codes[int(language)%len(codes)], "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tp.AddQuery(title); err != nil {
+			return
+		}
+		positive := []Page{{"http://a.test/", title, text, []string{other, "http://x.test/" + more}}, {"http://b.test/", "", other, nil}}
+		if err := tp.Learn(positive, []Page{{"http://c.test/", "", more, nil}}, LearnOptions{Size: 3, Literal: literal}); err != nil {
+			t.Fatalf("the title has a word that counts: %v", err)
+		}
+		for _, rule := range []Rule{Symbiosis, Tunnel} {
+			e, err := tp.Expand(rule)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.Add(&Page{"http://d.test/", text, more, nil}, 0.9)
+		}
+		var first, second bytes.Buffer
+		if err := tp.Write(&first); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Read(bytes.NewReader(first.Bytes()))
+		if err != nil {
+			t.Fatalf("what was written cannot be read: %v\n%s", err, first.String())
+		}
+		if err := again.Write(&second); err != nil {
+			t.Fatal(err)
+		}
+		if first.String() != second.String() {
+			t.Fatalf("(-written +read):\n%s", cmp.Diff(first.String(), second.String()))
+		}
+	})
+}
