@@ -25,6 +25,9 @@ func (c *collector) finish(doc *Document, content *Content) {
 	content.Keywords = c.meta[metaKeywords]
 	content.RobotsMeta = c.meta[metaRobots]
 	content.Lang = cmp.Or(language(c.lang), language(c.meta[metaLanguage]), language(doc.Language))
+	if content.Lang == "" {
+		content.Lang = detectLanguage(text)
+	}
 	content.Text = text
 	content.Simhash = simhashHex(text)
 
@@ -187,21 +190,4 @@ func (r *resolver) resolve(reference string) string {
 		return ""
 	}
 	return u.String()
-}
-
-// language is the first language tag of s, if it looks like one (BCP 47:
-// letters, digits and hyphens, at most 35 of them in practice).
-func language(s string) string {
-	const longest = 35
-	s, _, _ = strings.Cut(s, ",")
-	s = strings.ReplaceAll(strings.TrimSpace(s), "_", "-")
-	if s == "" || len(s) > longest || !isLetter(s[0]) {
-		return ""
-	}
-	for i := range len(s) {
-		if c := s[i]; !isLetter(c) && c != '-' && (c < '0' || c > '9') {
-			return ""
-		}
-	}
-	return s
 }

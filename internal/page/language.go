@@ -1,0 +1,309 @@
+package page
+
+import (
+	"math/bits"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// language is the first language tag of s, if it looks like one, and "" if it
+// does not or says nothing (und): a primary subtag of two or three letters, or
+// x- or i- before another, and subtags of letters and digits (RFC 5646, section
+// 2.1), at most 35 bytes, which is as long as they get in practice.
+func language(s string) string {
+	const longest = 35
+	s, _, _ = strings.Cut(s, ",")
+	s = strings.ReplaceAll(strings.TrimSpace(s), "_", "-")
+	if s == "" || len(s) > longest {
+		return ""
+	}
+	for i := range len(s) {
+		if c := s[i]; !isLetter(c) && c != '-' && (c < '0' || c > '9') {
+			return ""
+		}
+	}
+	primary, rest, _ := strings.Cut(s, "-")
+	for i := range len(primary) {
+		if !isLetter(primary[i]) {
+			return ""
+		}
+	}
+	switch len(primary) {
+	case 1:
+		if strings.IndexByte("xXiI", primary[0]) < 0 || rest == "" {
+			return ""
+		}
+	case 2, 3:
+	default:
+		return ""
+	}
+	if strings.EqualFold(primary, "und") {
+		return ""
+	}
+	return s
+}
+
+// functionWords are the commonest words of languages that share their script
+// with others, in lower case. A third of what is written in a language are these,
+// and little of what is written in any other. Languages that are easily taken for
+// one of them are in the table so that they are not.
+var functionWords = [...]struct{ language, words string }{
+	{"af", "die van en in is het nie te vir met wat dit op deur om n aan ook sal kan word hulle hy sy ek ons daar maar was of as by nog moet uit baie"},
+	{"ar", "في من على إلى أن عن مع هذا التي الذي هذه ما لا كان أو و بعد ذلك بين كل قد لم هو هي كما ثم غير عند حتى"},
+	{"be", "і ў не на што з да гэта як у за для ад пра або яго быў па але ці яна яны можна таксама"},
+	{"bg", "и на в да за от се е с не по са че като но до ще или това със през при бъде може към той тя които който само след си"},
+	{"ca", "de la i que a el en els les per un amb una del és no dels al ha se es més com o l d aquest aquesta són pel ser també hi ho aquests"},
+	{"cs", "a v se na je že s z to o do pro i k jako ve jsou by za které nebo od ale podle který si při bude jeho jak tak jen po není však být která může ze"},
+	{"da", "og i at det er en til af på som for med den de der ikke et har kan om vi fra var jeg men også du ved skal eller efter blev hvor så vil dig din være mere bliver når nu alle"},
+	{"de", "der die und in den von zu das mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat dass sie nach wird bei einer um wir ich zum zur oder sind einem einen eines ihr war noch wie über so kann haben nur vor bis mehr durch man aber wenn unter können sein"},
+	{"en", "the of and to in a is that for it as was with be by on are this have from or you your we our can not at an will all more about has but they their which one were there been if do other new how also who when use these than its"},
+	{"es", "de la que el en y a los del se las por un para con no una su al lo como más es o sus este pero esta también ha son fue está muy ya sobre si entre todo desde cuando sin hay ser"},
+	{"et", "ja on ei et see oma kui ka mis ning või oli ta seda aga nii kes selle võib ole mida kuid siis veel mille"},
+	{"eu", "eta da ez bat du dira izan zen baina ere dute hau bere duen egin den dituzte edo dela"},
+	{"fa", "و در به از که این را با است برای آن یک می تا های بر هم شده خود شود بود ما یا"},
+	{"fi", "ja on ei että se oli hän mutta ovat myös kun tai jos niin kuin joka voi mukaan ole sen en ne jo nyt kanssa mitä olla jotka vain hyvin tämä sekä"},
+	{"fr", "de la le et les des en un du une que est pour qui dans par sur au plus pas ne se ce il sont avec l d vous nous cette aux ou mais votre nos son ses tout été être comme je ont fait elle leur même y c si"},
+	{"gl", "de a que o e do da en un os para unha con no na as por se non ao máis como ou dos das é polo pola súa seu foi tamén"},
+	{"hi", "के है में की से और का को पर ने यह हैं एक भी कि लिए नहीं था तो ही"},
+	{"hr", "i u je na se da za od su a s o iz ne koji kao što bi ili će to te ali koje koja sve samo nije kako po može"},
+	{"hu", "a az és hogy nem is egy van ez meg de csak ha vagy már volt el kell még be ki azt mint lehet ezt sem minden aki után ami"},
+	{"id", "yang dan di dengan untuk dari ini pada adalah dalam tidak itu akan ke atau oleh juga bisa dapat anda saya karena telah kami kita seperti jika lebih sudah ada"},
+	{"it", "di e il la che in a per un del è della non con le una i da si dei sono al come più nel delle alla gli anche l ed o se lo ma dal questo questa tutti essere ha ai dalla nella"},
+	{"lt", "ir yra į kad iš su tai kaip bei ar ne apie dėl buvo jo po o bet tik jei jų už nuo"},
+	{"lv", "un ir no ar uz ka par kas arī lai vai kā pie to bet gan tika nav tiek pēc"},
+	{"mk", "и на во да за од се е со не по што како а го ги или ќе но кој која при"},
+	{"mr", "आहे आणि या च्या मध्ये तो हे व असे होते आहेत ही नाही"},
+	{"ms", "yang dan di untuk dengan ini dalam pada adalah tidak itu ke akan atau oleh anda boleh daripada kepada telah saya ialah mereka"},
+	{"ne", "छ र को मा लाई यो पनि छन् भने गर्न छैन गरेको हुन्छ"},
+	{"nl", "de van het een en in is dat op te zijn met voor niet die aan er om ook als dan maar bij uit naar wordt door worden deze u je of kan hebben heeft meer over ze nog dit wij onze we was tot geen"},
+	{"no", "og i det er på som en til av for med at har den de ikke et om jeg vi fra kan var men seg også ved du skal eller etter ble hvor så vil deg din være mer blir når nå alle"},
+	{"pl", "w i na z się do to nie że jest o jak po od za przez co dla oraz są a ale tym lub może czy jego być tylko ich już który która które także tego przy ze będzie"},
+	{"pt", "de a o que e do da em um para com não uma os no se na por mais as dos como ao das é ou à seu sua são nos pelo pela foi também muito este esta você ser quando sobre isso aos"},
+	{"ro", "de și si a în la cu pe o care nu un din mai pentru că este se sau fi ca au sunt prin al ale fost ţi dar când acest această după lui cel sa într"},
+	{"ru", "и в не на что с по как это к из для а у от за он но так его то все или быть если вы мы при был может я только они также более есть до об"},
+	{"sk", "a v sa na je že s z to o do pre aj k ako vo sú by za ktoré alebo od ale podľa ktorý si pri bude ich tak len po nie však ktorá môže zo"},
+	{"sl", "je in v na se za da so ki z s ne bi pri tudi kot iz po ali pa ter bo lahko kako če"},
+	{"sr", "и у је на се да за од су а са о из не који као што би или ће то али све само није"},
+	{"sv", "och i att det som en på är av för med den till inte om ett har de jag var kan från vi eller så du ska vid men dig din mer vara efter när nu alla där också blir kommer"},
+	{"tr", "ve bir bu için ile da de çok olarak daha olan ne gibi ya kadar en var sonra o ancak değil her mi ama veya şekilde göre olduğu sizin tüm ise"},
+	{"uk", "і в не на що з та до це як у за для від про або є по бути його й але ви ми він які який при може також"},
+	{"ur", "کے کی میں ہے اور سے کا کو نے پر یہ ہیں اس کہ بھی ایک"},
+	{"vi", "và của là có trong cho được các với một không những này để người khi đã như về cũng từ tôi bạn"},
+}
+
+// A languageSet has the bit i if functionWords[i] is in it.
+type languageSet uint64
+
+// languagesOf tells to which languages a word belongs, by the hash of the word.
+var languagesOf = func() map[uint64]languageSet {
+	m := map[uint64]languageSet{}
+	for i, l := range functionWords {
+		for w := range strings.FieldsSeq(l.words) {
+			hash := uint64(fnvOffset)
+			for _, r := range w {
+				hash = (hash ^ uint64(r)) * fnvPrime
+			}
+			m[hash] |= 1 << i
+		}
+	}
+	return m
+}()
+
+// How much of a text is looked at: windows of so many bytes, evenly spread. The
+// beginning alone would be the menu.
+const (
+	languageWindows = 8
+	languageWindow  = 320
+)
+
+// detectLanguage tells what language a text is written in: by its script, where
+// that is enough, else by its function words, whose shares G. Grefenstette,
+// "Comparing two language identification schemes", JADT 1995, found to be as good
+// as trigrams from sentences of some twenty words on, at a fraction of the cost.
+// It returns an ISO 639-1 code, or "" if there is too little text to tell, or none
+// of the languages is far more likely than the others.
+func detectLanguage(text string) string {
+	var c languageCount
+	if len(text) <= languageWindows*languageWindow {
+		c.read(text)
+	} else {
+		for i := range languageWindows {
+			from := (len(text) - languageWindow) / (languageWindows - 1) * i
+			c.read(inner(text[from : from+languageWindow]))
+		}
+	}
+	return c.decide()
+}
+
+// inner is s without the words at its ends, which may have been cut.
+func inner(s string) string {
+	first, last := strings.IndexAny(s, " \n"), strings.LastIndexAny(s, " \n")
+	if first == last {
+		return s // a script without spaces
+	}
+	return s[first:last]
+}
+
+// alphabets are scripts that one language mostly has for itself, and how many
+// Latin letters one of theirs is worth.
+var alphabets = [...]struct {
+	from, to rune
+	language string
+	worth    int
+}{
+	{0x3041, 0x30FF, "ja", 3}, {0x3400, 0x9FFF, "zh", 3}, {0xAC00, 0xD7AF, "ko", 3},
+	{0x370, 0x3FF, "el", 1}, {0x1F00, 0x1FFF, "el", 1}, {0x531, 0x58F, "hy", 1}, {0x590, 0x5FF, "he", 1},
+	{0x980, 0x9FF, "bn", 1}, {0xA00, 0xA7F, "pa", 1}, {0xA80, 0xAFF, "gu", 1}, {0xB80, 0xBFF, "ta", 1},
+	{0xC00, 0xC7F, "te", 1}, {0xC80, 0xCFF, "kn", 1}, {0xD00, 0xD7F, "ml", 1}, {0xD80, 0xDFF, "si", 1},
+	{0xE00, 0xE7F, "th", 1}, {0xE80, 0xEFF, "lo", 1}, {0x1000, 0x109F, "my", 1}, {0x10A0, 0x10FF, "ka", 1},
+	{0x1200, 0x137F, "am", 1}, {0x1780, 0x17FF, "km", 1},
+}
+
+// kana and han are where in alphabets Japanese and Chinese stand, which share the
+// latter.
+const (
+	kana = 0
+	han  = 1
+)
+
+// lowerLetter returns the small letter of a letter beyond ASCII of one of the
+// scripts that functionWords are written in, or 0.
+func lowerLetter(r rune) rune {
+	switch {
+	case r < 0xAA:
+	case r < 0x370, 0x1E00 <= r && r < 0x1F00: // Latin, and marks
+		if 0xAB <= r && r < 0xC0 || r == '×' || r == '÷' {
+			return 0
+		}
+		return unicode.ToLower(r)
+	case 0x430 <= r && r < 0x460, 0x620 <= r && r < 0x660, 0x671 <= r && r < 0x6D4, 0x900 <= r && r < 0x964:
+		return r
+	case 0x400 <= r && r < 0x530: // Cyrillic
+		return unicode.ToLower(r)
+	}
+	return 0
+}
+
+// A languageCount is what was read of a text.
+type languageCount struct {
+	letters int // of words
+	words   int
+	foreign [len(alphabets)]int // letters
+	hits    [len(functionWords)]int
+	sets    [512]languageSet // of as many function words; few texts have more
+	known   int              // of sets
+}
+
+// read counts words and letters.
+func (c *languageCount) read(s string) {
+	hash, inWord := uint64(fnvOffset), false
+	for _, r := range s {
+		switch {
+		case 'a' <= r && r <= 'z':
+		case 'A' <= r && r <= 'Z':
+			r |= 0x20
+		case r < utf8.RuneSelf:
+			r = 0
+		default:
+			if lower := lowerLetter(r); lower != 0 {
+				r = lower
+			} else {
+				c.foreignLetter(r)
+				r = 0
+			}
+		}
+		switch {
+		case r != 0:
+			c.letters++
+			hash, inWord = (hash^uint64(r))*fnvPrime, true
+		case inWord:
+			c.word(hash)
+			hash, inWord = fnvOffset, false
+		}
+	}
+	if inWord {
+		c.word(hash)
+	}
+}
+
+// foreignLetter counts a letter of an alphabet.
+func (c *languageCount) foreignLetter(r rune) {
+	if r >= 0x370 {
+		for i := range alphabets {
+			if a := &alphabets[i]; a.from <= r && r <= a.to {
+				c.foreign[i]++
+				break
+			}
+		}
+	}
+}
+
+// word counts a word.
+func (c *languageCount) word(hash uint64) {
+	c.words++
+	set := languagesOf[hash]
+	if set == 0 {
+		return
+	}
+	if c.known < len(c.sets) {
+		c.sets[c.known] = set
+		c.known++
+	}
+	for ; set != 0; set &= set - 1 {
+		c.hits[bits.TrailingZeros64(uint64(set))]++
+	}
+}
+
+// decide tells the language.
+func (c *languageCount) decide() string {
+	const (
+		fewest   = 3  // function words, or letters of an alphabet
+		rarest   = 20 // at least one function word in so many words
+		distinct = 2  // times as many that speak for it alone as for the next alone
+	)
+	foreign, most := 0, 0
+	for i, n := range c.foreign {
+		foreign += n * alphabets[i].worth
+		if n > c.foreign[most] {
+			most = i
+		}
+	}
+	if most == han && c.foreign[kana]*10 > c.foreign[han] {
+		most = kana
+	}
+	if foreign > c.letters {
+		if c.foreign[most] < fewest || c.foreign[most]*alphabets[most].worth*2 < foreign && most != kana {
+			return ""
+		}
+		return alphabets[most].language
+	}
+	best, next := 0, 1
+	if c.hits[next] > c.hits[best] {
+		best, next = next, best
+	}
+	for i := 2; i < len(c.hits); i++ {
+		switch {
+		case c.hits[i] > c.hits[best]:
+			best, next = i, best
+		case c.hits[i] > c.hits[next]:
+			next = i
+		}
+	}
+	if c.hits[best] < fewest || c.hits[best]*rarest < c.words {
+		return ""
+	}
+	onlyBest, onlyNext := 0, 0
+	for _, set := range c.sets[:c.known] {
+		switch set & (1<<best | 1<<next) {
+		case 1 << best:
+			onlyBest++
+		case 1 << next:
+			onlyNext++
+		}
+	}
+	if onlyBest < 2 || onlyBest < onlyNext*distinct {
+		return ""
+	}
+	return functionWords[best].language
+}
