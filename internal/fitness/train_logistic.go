@@ -1,0 +1,296 @@
+package fitness
+
+import "math"
+
+// This file fits logistic models to examples: it minimises
+//
+//	f(w, b) = ½λ·|w|² + Σ log(1 + exp(z)) − t·z,  z = o + b + w·x,
+//
+// over the examples, x being the example, t in [0, 1] how much it belongs to the
+// topic, and o what is known of z without training. The bias b is not penalised.
+// The function is smooth and, but for b, strictly convex, so the minimum can be
+// walked down to by Newton's method with steps found by conjugate gradients, as
+// in
+//
+//	C.-J. Lin, R. C. Weng and S. S. Keerthi, "Trust region Newton method for
+//	large-scale logistic regression", Journal of Machine Learning Research 9,
+//	2008, pp. 627–650,
+//
+// with steps that are halved until they lead down enough (Armijo) where the
+// paper has a region of trust. Neither chance nor the order of a map has part in
+// it.
+
+// A matrix is sparse, a row an example: row i is the entries from start[i] to
+// start[i+1].
+type matrix struct {
+	start []int
+	index []int32 // of the column, below width
+	value []float64
+	width int
+}
+
+// rows is the number of rows.
+func (m *matrix) rows() int { return len(m.start) - 1 }
+
+// end ends a row.
+func (m *matrix) end() { m.start = append(m.start, len(m.value)) }
+
+// dot is the product of row i and w.
+func (m *matrix) dot(i int, w []float64) float64 {
+	from, to := m.start[i], m.start[i+1]
+	value, sum := m.value[from:to], 0.0
+	for k, column := range m.index[from:to] {
+		sum += float64(value[k] * w[column])
+	}
+	return sum
+}
+
+// add adds a times row i to w.
+func (m *matrix) add(w []float64, i int, a float64) {
+	from, to := m.start[i], m.start[i+1]
+	value := m.value[from:to]
+	for k, column := range m.index[from:to] {
+		w[column] += float64(a * value[k])
+	}
+}
+
+// sigmoid is the probability with log-odds z.
+func sigmoid(z float64) float64 {
+	if z >= 0 {
+		return 1 / (1 + math.Exp(-z))
+	}
+	e := math.Exp(z)
+	return e / (1 + e)
+}
+
+// surprise is log(1 + exp(z)) − t·z, the loss of log-odds z where t is right.
+func surprise(z, t float64) float64 {
+	return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) - float64(t*z)
+}
+
+// A fit is the problem of finding a model, and the one found so far.
+type fit struct {
+	x       *matrix
+	offset  []float64 // o, by row; nil for zeros
+	target  []float64 // t, by row
+	chosen  []int     // the rows to learn from
+	penalty float64   // λ
+
+	weights []float64 // by column
+	bias    float64
+
+	scratch struct {
+		odds, curvature                 []float64 // by place in chosen
+		gradient, step, rest, way, bent []float64 // by column, the bias last
+		trial                           []float64
+	}
+}
+
+// Limits of the search. It ends long before, unless numbers are extreme.
+const (
+	maxNewton = 100
+	maxCG     = 250
+	maxHalved = 30
+)
+
+// enough is how near to the minimum the search ends, as the Newton decrement
+// has it, in units of the loss of one example.
+const enough = 1e-7
+
+// newFit is a fit of all-zero weights.
+func newFit(x *matrix, offset, target []float64, chosen []int) *fit {
+	f := &fit{x: x, offset: offset, target: target, chosen: chosen, weights: make([]float64, x.width)}
+	s := &f.scratch
+	s.odds, s.curvature = make([]float64, len(chosen)), make([]float64, len(chosen))
+	for _, v := range []*[]float64{&s.gradient, &s.step, &s.rest, &s.way, &s.bent, &s.trial} {
+		*v = make([]float64, x.width+1)
+	}
+	return f
+}
+
+// score is z of row i.
+func (f *fit) score(i int) float64 {
+	z := f.x.dot(i, f.weights) + f.bias
+	if f.offset != nil {
+		z += f.offset[i]
+	}
+	return z
+}
+
+// loss is f, and sets the odds of the chosen rows.
+func (f *fit) loss() float64 {
+	sum := f.penalty / 2 * dot(f.weights, f.weights)
+	for k, i := range f.chosen {
+		z := f.score(i)
+		f.scratch.odds[k] = z
+		sum += surprise(z, f.target[i])
+	}
+	return sum
+}
+
+// solve goes from the model there is to the best.
+func (f *fit) solve() {
+	s := &f.scratch
+	last := len(f.weights)
+	loss := f.loss()
+	for range maxNewton {
+		f.slope()
+		f.newton()
+		descent := -dot(s.gradient, s.step)
+		if !(descent > enough) {
+			return
+		}
+		copy(s.trial, f.weights)
+		s.trial[last] = f.bias
+		down := false
+		for half := 0; half < maxHalved && !down; half++ {
+			size := math.Ldexp(1, -half)
+			for k := range f.weights {
+				f.weights[k] = s.trial[k] + float64(size*s.step[k])
+			}
+			f.bias = s.trial[last] + float64(size*s.step[last])
+			if l := f.loss(); l <= loss-float64(1e-4*size*descent) {
+				loss, down = l, true
+			}
+		}
+		if !down { // as near as numbers are fine
+			copy(f.weights, s.trial)
+			f.bias = s.trial[last]
+			return
+		}
+	}
+}
+
+// slope sets the gradient, and the curvature of the loss of every chosen row.
+func (f *fit) slope() {
+	s := &f.scratch
+	last := len(f.weights)
+	for k, w := range f.weights {
+		s.gradient[k] = f.penalty * w
+	}
+	s.gradient[last] = 0
+	for k, i := range f.chosen {
+		p := sigmoid(s.odds[k])
+		s.curvature[k] = p * (1 - p)
+		f.x.add(s.gradient, i, p-f.target[i])
+		s.gradient[last] += p - f.target[i]
+	}
+}
+
+// newton sets the step to an approximate solution of H·step = −gradient.
+func (f *fit) newton() {
+	s := &f.scratch
+	clear(s.step)
+	for k, g := range s.gradient {
+		s.rest[k], s.way[k] = -g, -g
+	}
+	left := dot(s.rest, s.rest)
+	norm := math.Sqrt(left)
+	for tolerance, n := min(0.1, math.Sqrt(norm))*norm, 0; math.Sqrt(left) > tolerance && n < maxCG; n++ {
+		f.bend()
+		bent := dot(s.way, s.bent)
+		if !(bent > 0) { // flat: the probabilities of all examples are 0 or 1
+			return
+		}
+		size := left / bent
+		for k := range s.step {
+			s.step[k] += float64(size * s.way[k])
+			s.rest[k] -= float64(size * s.bent[k])
+		}
+		before := left
+		left = dot(s.rest, s.rest)
+		for k, r := range s.rest {
+			s.way[k] = r + float64(left/before*s.way[k])
+		}
+	}
+}
+
+// bend sets bent to H·way.
+func (f *fit) bend() {
+	s := &f.scratch
+	last := len(f.weights)
+	for k := range f.weights {
+		s.bent[k] = f.penalty * s.way[k]
+	}
+	s.bent[last] = 0
+	for k, i := range f.chosen {
+		a := s.curvature[k] * (f.x.dot(i, s.way) + s.way[last])
+		f.x.add(s.bent, i, a)
+		s.bent[last] += a
+	}
+}
+
+// dot is a·b.
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	for k, v := range a {
+		sum += float64(v * b[k])
+	}
+	return sum
+}
+
+// calibrate finds slope and intercept so that sigmoid(slope·score + intercept)
+// is the probability that an example is positive, and the mean loss of those
+// probabilities in nats. It is
+//
+//	J. Platt, "Probabilistic outputs for support vector machines and comparisons
+//	to regularized likelihood methods", Advances in Large Margin Classifiers,
+//	2000, pp. 61–74,
+//
+// with the paper's targets, which say that a few examples prove nothing for
+// certain: (N₊ + 1) / (N₊ + 2) for positive ones, 1 / (N₋ + 2) for others. The
+// search is the safe one of H.-T. Lin, C.-J. Lin and R. C. Weng, "A note on
+// Platt's probabilistic outputs for support vector machines", Machine Learning
+// 68, 2007, pp. 267–276: Newton steps with halving, on a loss that cannot
+// overflow, which is what fit does. The sign of the slope is ours: larger scores
+// are more probable. Where the examples say the opposite, or nothing, the slope is 0
+// and the probability that of the classes.
+func calibrate(scores []float64, positive []bool) (slope, intercept, loss float64) {
+	n, positives, mean := float64(len(scores)), 0.0, 0.0
+	for i, s := range scores {
+		mean += s / n
+		if positive[i] {
+			positives++
+		}
+	}
+	spread := 0.0
+	for _, s := range scores {
+		spread += float64((s-mean)*(s-mean)) / n
+	}
+	spread = math.Sqrt(spread)
+	if !(spread > 1e-12*math.Abs(mean)) {
+		spread = 0
+	}
+	x := &matrix{start: []int{0}, width: 1}
+	targets, all := make([]float64, len(scores)), make([]int, len(scores))
+	for i, s := range scores {
+		if spread > 0 {
+			x.index, x.value = append(x.index, 0), append(x.value, (s-mean)/spread)
+		}
+		x.end()
+		all[i] = i
+		targets[i] = 1 / (n - positives + 2)
+		if positive[i] {
+			targets[i] = (positives + 1) / (positives + 2)
+		}
+	}
+	f := newFit(x, nil, targets, all)
+	f.penalty = 1e-9
+	f.solve()
+	if f.weights[0] <= 0 && spread > 0 {
+		flat := make([]float64, len(scores))
+		return calibrate(flat, positive)
+	}
+	for i := range scores {
+		t := 0.0
+		if positive[i] {
+			t = 1
+		}
+		loss += surprise(f.score(i), t) / n
+	}
+	if spread == 0 {
+		return 0, f.bias, loss
+	}
+	slope = f.weights[0] / spread
+	return slope, f.bias - float64(slope*mean), loss
+}
