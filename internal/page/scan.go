@@ -70,6 +70,8 @@ type scanner struct {
 	attrsEnd int // where those begin that attrs has no place for
 	nameEnd  int // where the name of the latest tag ends
 
+	known [1 << knownBits]known // short names met before, by the hash of their keys
+
 	hasCR, hasNUL bool   // whether the page has any
 	buf           []byte // of text
 	kept          []byte // of tag and attributes
@@ -79,6 +81,18 @@ type scanner struct {
 // page, quotes left out.
 type attribute struct{ name, nameEnd, value, valueEnd int }
 
+// A known is a name of a tag that package atom knows. The key is its bytes.
+type known struct {
+	key  uint64
+	name atom.Atom
+	tag  string
+}
+
+const (
+	knownBits   = 7
+	longestAtom = 32
+)
+
 // reset begins a page, which must be valid UTF-8.
 func (z *scanner) reset(page string) {
 	const most = 1 << 20 // bytes of memory that is kept for the next page
@@ -86,7 +100,7 @@ func (z *scanner) reset(page string) {
 		z.buf, z.kept = nil, nil
 	}
 	*z = scanner{
-		page: page, buf: z.buf[:0], kept: z.kept[:0],
+		page: page, buf: z.buf[:0], kept: z.kept[:0], known: z.known,
 		hasCR:  strings.IndexByte(page, '\r') >= 0,
 		hasNUL: strings.IndexByte(page, 0) >= 0,
 	}
@@ -104,13 +118,18 @@ func (z *scanner) next() tokenKind {
 	}
 	page := z.page
 	z.from = z.pos
-	p := z.pos // what is before it and not before z.from is text
+	i := z.pos // what is before it and not before z.from is text
 	for {
-		i := strings.IndexByte(page[p:], '<')
-		if i < 0 || p+i+1 == len(page) {
+		if i == len(page) || page[i] != '<' {
+			n := strings.IndexByte(page[i:], '<')
+			if n < 0 {
+				return z.rest()
+			}
+			i += n
+		}
+		if i+1 == len(page) {
 			return z.rest()
 		}
-		i += p
 		c := page[i+1]
 		switch {
 		case isLetter(c), c == '!', c == '?':
@@ -119,7 +138,7 @@ func (z *scanner) next() tokenKind {
 				return z.rest()
 			}
 		default:
-			p = i + 1
+			i++
 			continue
 		}
 		if i > z.from {
@@ -132,7 +151,7 @@ func (z *scanner) next() tokenKind {
 			if kind := z.declaration(i); kind != endOfPage {
 				return kind
 			}
-			p, z.from = z.pos, z.pos // <![CDATA[]]> is nothing
+			i, z.from = z.pos, z.pos // <![CDATA[]]> is nothing
 		case '?':
 			return z.bogus(i + 1)
 		case '/':
@@ -142,7 +161,8 @@ func (z *scanner) next() tokenKind {
 			case c != '>':
 				return z.bogus(i + 2)
 			}
-			p, z.from = i+3, i+3 // </> is nothing
+			i += len("</>") // which is nothing
+			z.from = i
 		default:
 			kind := z.readTag(i+1, startTag)
 			z.last = z.tag
@@ -330,7 +350,8 @@ const (
 	endsAttribute             // and "="
 	endsValue                 // without quotes: white space and ">"
 	isBlank                   // white space
-	isChanged                 // may stand for something else: "&", U+000D and U+0000
+	isUpper       = 0x20      // nothing, being an upper case letter, to which this must be added
+	isChanged     = 0x40      // and may stand for something else than itself
 )
 
 // ends tells of each byte what it ends.
@@ -345,34 +366,51 @@ var ends = [256]uint8{
 	'=':  endsAttribute,
 	'&':  isChanged,
 	0:    isChanged,
+	'A':  isUpper, 'B': isUpper, 'C': isUpper, 'D': isUpper, 'E': isUpper, 'F': isUpper, 'G': isUpper,
+	'H': isUpper, 'I': isUpper, 'J': isUpper, 'K': isUpper, 'L': isUpper, 'M': isUpper, 'N': isUpper,
+	'O': isUpper, 'P': isUpper, 'Q': isUpper, 'R': isUpper, 'S': isUpper, 'T': isUpper, 'U': isUpper,
+	'V': isUpper, 'W': isUpper, 'X': isUpper, 'Y': isUpper, 'Z': isUpper,
 }
 
 // readTag reads the tag whose name begins at p. If the page ends in it, it is
 // no token.
 func (z *scanner) readTag(p int, kind tokenKind) tokenKind {
 	page, start := z.page, p
-	for p < len(page) && ends[page[p]]&endsTagName == 0 {
+	key := uint64(0) // the name, if it is not longer than eight bytes
+	for p < len(page) {
+		c := page[p]
+		class := ends[c]
+		if class&endsTagName != 0 {
+			break
+		}
+		key = key<<8 | uint64(c|class&isUpper)
 		p++
 	}
-	z.setName(start, p)
+	if known := &z.known[key*0x9E3779B97F4A7C15>>(64-knownBits)]; known.key == key && p-start <= 8 {
+		z.name, z.tag = known.name, known.tag
+	} else {
+		z.setName(start, p, key)
+	}
 	z.attrsLen, z.attrsEnd, z.nameEnd = 0, p, p
-	for {
+	z.selfClosing = false
+	for p == len(page) || page[p] != '>' {
 		a, next, ok := z.attribute(p)
 		switch {
-		case !ok && next == len(page):
-			z.from, z.to, z.pos = next, next, next
-			return endOfPage
-		case !ok:
-			z.selfClosing = next > p && page[next-1] == '/'
-			z.to, z.pos = next+1, next+1
-			return kind
-		case z.attrsLen < len(z.attrs):
+		case ok && z.attrsLen < len(z.attrs):
 			z.attrs[z.attrsLen] = a
 			z.attrsLen++
 			z.attrsEnd = next
+		case ok: // attr looks for it
+		case next == len(page):
+			z.from, z.to, z.pos = next, next, next
+			return endOfPage
+		default:
+			z.selfClosing = page[next-1] == '/'
 		}
 		p = next
 	}
+	z.to, z.pos = p+1, p+1
+	return kind
 }
 
 // attribute reads the attribute that begins at p, or after the white space
@@ -426,21 +464,25 @@ func (z *scanner) attribute(p int) (a attribute, next int, ok bool) {
 	return a, p, true
 }
 
-// setName sets the name of a tag.
-func (z *scanner) setName(start, end int) {
-	var lower [16]byte // longer than any atom
+// setName sets the name of a tag, and remembers it by its key if it is short.
+func (z *scanner) setName(start, end int, key uint64) {
+	var lower [longestAtom]byte
 	s := z.page[start:end]
 	z.name = 0
 	if len(s) <= len(lower) {
 		for i := range len(s) {
 			lower[i] = toLower(s[i])
 		}
-		if z.name = atom.Lookup(lower[:len(s)]); z.name != 0 {
-			z.tag = z.name.String()
-			return
-		}
+		z.name = atom.Lookup(lower[:len(s)])
 	}
-	z.tag = z.lower(s)
+	if z.name == 0 {
+		z.tag = z.lower(s)
+		return
+	}
+	z.tag = z.name.String()
+	if len(s) <= 8 {
+		z.known[key*0x9E3779B97F4A7C15>>(64-knownBits)] = known{key, z.name, z.tag}
+	}
 }
 
 // lower is a name in lower case, and U+FFFD for U+0000.
@@ -485,18 +527,19 @@ func (z *scanner) attr(name string) (value string, ok bool) {
 
 // value is the value of an attribute.
 func (z *scanner) value(a *attribute) string {
-	if !z.isChanged(a.value, a.valueEnd) {
-		return z.page[a.value:a.valueEnd]
+	s := z.page[a.value:a.valueEnd]
+	if !z.isChanged(s, true) {
+		return s
 	}
 	from := len(z.kept)
-	z.kept = appendDecoded(z.kept, z.page[a.value:a.valueEnd], inAttribute, true)
+	z.kept = appendDecoded(z.kept, s, inAttribute, true)
 	return view(z.kept[from:])
 }
 
 // text returns what is in the latest text, comment or doctype.
 func (z *scanner) text() string {
 	s := z.page[z.inside:z.outside]
-	if !z.isChanged(z.inside, z.outside) {
+	if !z.isChanged(s, z.references) {
 		return s
 	}
 	how := asWritten
@@ -509,9 +552,8 @@ func (z *scanner) text() string {
 
 // isChanged reports whether a part of the page may stand for something else
 // than is written.
-func (z *scanner) isChanged(from, to int) bool {
-	s := z.page[from:to]
-	return strings.IndexByte(s, '&') >= 0 ||
+func (z *scanner) isChanged(s string, references bool) bool {
+	return references && strings.IndexByte(s, '&') >= 0 ||
 		z.hasCR && strings.IndexByte(s, '\r') >= 0 ||
 		z.hasNUL && strings.IndexByte(s, 0) >= 0
 }
