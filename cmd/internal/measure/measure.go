@@ -47,6 +47,7 @@ var kinds = [...]struct {
 	{"bm25", bm25},
 	{"wordscore", wordscore},
 	{"jaccard", jaccard},
+	{"classifier", classifier},
 }
 
 // Names is the names of all measures.
@@ -194,6 +195,22 @@ func jaccard(t *topic.Topic, target *fitness.Target, o Options) (thresholder, er
 	j := fitness.NewJaccard(target, fitness.Reference{Links: r.Links, Terms: r.Terms, Counts: r.Counts})
 	j.Literal = o.Literal
 	return j, nil
+}
+
+func classifier(t *topic.Topic, target *fitness.Target, _ Options) (thresholder, error) {
+	c := t.Classifier
+	if c == nil {
+		return nil, lacking("classifier", "-positive FILE -negative FILE")
+	}
+	m := fitness.Model{Bias: c.Bias, Slope: c.Slope, Intercept: c.Intercept, Threshold: c.Threshold}
+	for _, f := range c.Features {
+		m.Features = append(m.Features, fitness.Feature{Name: f.Name, Weight: f.Weight})
+	}
+	trained, err := fitness.NewClassifier(target, &m)
+	if err != nil {
+		return nil, err
+	}
+	return trained, nil
 }
 
 // lacking tells which option of the topic command makes a section.

@@ -23,6 +23,9 @@ const table = statistics + `,"table":[
 	{"term":"manual","word":"manuals","weight":0.75,"df":3,"origin":"page"},
 	{"term":"java","word":"java","weight":0.5,"df":2,"origin":"page"}]`
 
+const trained = `,"classifier":{"bias":-1,"slope":2,"intercept":0.5,"threshold":0.6,"positives":3,"negatives":2,"features":[
+	{"name":"java manual","weight":2},{"name":"java","weight":1},{"name":"toad","weight":-1}]}`
+
 // read is the topic of a file.
 func read(t *testing.T, file string) *topic.Topic {
 	t.Helper()
@@ -68,6 +71,8 @@ func TestMeasuresAreMadeOfTheTopicsSections(t *testing.T) {
 			"jaccard", Options{}, (0.5 + math.Sqrt(3./6)) / 2},
 		{bare + `,"reference":{"url":"http://a.example/","counts":1,"links":["http://b.example/","http://c.example/"],"terms":["java","toad"]}}`,
 			"jaccard", Options{Literal: true}, 0.5 + math.Sqrt(3./4)},
+		// java once in three words, and no manual after it
+		{bare + trained + "}", "classifier", Options{}, 1 / (1 + math.Exp(-(2*(-1+1/math.Sqrt(3)) + 0.5)))},
 	} {
 		if got := score(t, tt.file, tt.name, tt.options, &page); math.Abs(got-tt.want) > 1e-12 {
 			t.Errorf("%s %+v: %v, want %v", tt.name, tt.options, got, tt.want)
@@ -81,6 +86,7 @@ func TestWhatATopicLacksIsNamedWithTheOptionThatMakesIt(t *testing.T) {
 		"weighttable-tf": "measure weighttable-tf: the topic has no weight table\nhint: topic -positive",
 		"bm25":           "measure bm25: the topic has no statistics\nhint: topic -positive",
 		"jaccard":        "measure jaccard: the topic has no reference page\nhint: topic -positive",
+		"classifier":     "measure classifier: the topic has no classifier\nhint: topic -positive FILE -negative FILE",
 	} {
 		_, err := New(read(t, bare+"}"), []string{name}, Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -94,10 +100,10 @@ func TestWhatATopicLacksIsNamedWithTheOptionThatMakesIt(t *testing.T) {
 }
 
 func TestThresholdsAreTheMeasuresOwn(t *testing.T) {
-	file := head + table + `,"reference":{"url":"http://a.example/","links":[],"terms":[]}}`
+	file := head + table + trained + `,"reference":{"url":"http://a.example/","links":[],"terms":[]}}`
 	idf := func(n float64) float64 { return math.Log(1 + (4-n+0.5)/(n+0.5)) }
 	for _, literal := range []bool{false, true} {
-		want := map[string]float64{"vsm": 0.05, "weighttable": 0.7, "weighttable-tf": 0.4, "bm25": (idf(2) + 3*idf(1)) / 2, "wordscore": 0.33, "jaccard": 0.25}
+		want := map[string]float64{"vsm": 0.05, "weighttable": 0.7, "weighttable-tf": 0.4, "bm25": (idf(2) + 3*idf(1)) / 2, "wordscore": 0.33, "jaccard": 0.25, "classifier": 0.6}
 		if literal {
 			want["bm25"], want["wordscore"], want["jaccard"] = (idf(2)+idf(1))/2, 4*0.33, math.Sqrt(1./3)
 		}
