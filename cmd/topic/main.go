@@ -3,7 +3,12 @@
 // # Usage
 //
 //	topic -query "WORDS" [-keyword EXPRESSION=WEIGHT]... [flags] > topic.json
-//	topic -keyword EXPRESSION=WEIGHT... [flags] > topic.json
+//	topic -query "WORDS" -positive FILE [-negative FILE] [flags] > topic.json
+//	topic -topic FILE -positive FILE [-negative FILE] [flags] > topic.json
+//	topic -topic FILE -expand RULE[=SCORE] [FILE...] < scored > new.json
+//	topic -topic FILE -explain URL [-fitness NAME[,NAME...]] [FILE...] < parsed
+//
+// # Words
 //
 // Every word of the query becomes a keyword of weight 1, stop words and single
 // characters excepted, which are named on stderr. A -keyword is one or more
@@ -21,11 +26,73 @@
 // choice in English only: porter, the algorithm of 1980 and the default, or
 // english, its successor, which is more careful.
 //
+// # Examples
+//
+// -positive and -negative name files of pages as parse leaves them, plain or
+// packed by gzip or zstd; - is stdin. Both may be repeated. Failures, pages
+// without words and pages that were given before are left out, and counted on
+// stderr. -topic begins with the keywords of another topic; the sections below
+// are made anew, except that a classifier stays if there is no -negative.
+//
+// With -positive alone the topic gains
+//
+//	statistics  how many pages there are, how long they are, and in each keyword
+//	            how many have it (df); for bm25
+//	table       words with weights; for weighttable
+//	vocabulary  how many positive pages have a word; for -expand
+//	reference   one of the pages, with its links and words; for jaccard
+//
+// and with -negative too
+//
+//	classifier  a logistic model; for classifier
+//
+// The table has the -table words with the highest tf·df, how often a word occurs
+// in all positive pages by how many of them have it, divided by the highest of
+// all (Pal, Tomar and Shrivastava 2009), and those of the keywords at weight 1
+// (Wilson et al. 2021), which weighttable reads and weighttable-tf does not: their
+// origin is query. If there are negative pages, words that some of those have are
+// left out unless positive pages have them significantly more often; that is
+// most of what sites say on every page. -compat makes the table of Wilson et al.:
+// beside the query's, the word of each page with the highest tf·df, nothing left
+// out; its reference page is the first. (The table of Pal et al. is the one made
+// without -negative and without -compat.)
+//
+// Statistics are of all pages, positive and negative. Over the positive ones alone
+// the words of the topic would be the commonest, and by their rarity, which bm25
+// goes by, worth least.
+//
+// The reference page is the positive one nearest to the keywords, by the cosine
+// of its words' counts with their weights, which likes short pages. -reference
+// chooses another.
+//
+// # Expansion
+//
+// -expand reads scored pages in the order in which they were fetched, and writes
+// the topic with a larger table. A page that is very near to the topic brings one
+// word, with the nearness as its weight; if the table has the word, it brings
+// none. The entry tells which page brought it. The rules are
+//
+//	symbiosis  scores.weighttable from 0.7: the word with the highest tf·df, tf in
+//	           the page and df in the examples; Wilson et al. With -compat from
+//	           0.65, because the paper adds 0.05 to the score
+//	tunnel     scores.weighttable-tf from 0.9: the most frequent word; Pal et al.
+//
+// and RULE=SCORE sets another limit. The same pages again change nothing.
+//
+// # Explanation
+//
+// -explain finds a page among those that are read, by its address or by the one
+// that redirects led to, and prints for each measure of -fitness the score, the
+// threshold, and what made the score: the -n largest parts, with the weight that
+// the topic gives and the count in the page, weighted as the measure does. Then
+// come the links with the best scores. -norm and -compat are as in score. What
+// is printed is for people, not a format.
+//
 // # Output
 //
-// JSON, a keyword a line, made to be read, compared and kept under version
-// control. It may be edited: whoever changes a keyword's text removes its
-// terms, which are what the text is matched by.
+// JSON, an entry a line, made to be read, compared and kept under version
+// control. It may be edited: whoever changes a keyword's text or a word of the
+// table removes the terms beside it, which are what it is matched by.
 //
 // # Example
 //
@@ -44,29 +111,48 @@
 //	  ]
 //	}
 //
+//	$ fetch -archive web.warc.gz good.txt | parse > good.ndjson
+//	$ fetch -archive web.warc.gz bad.txt | parse > bad.ndjson
+//	$ topic -query "ciphers hashes" -positive good.ndjson -negative bad.ndjson > topic.json
+//
 // # Exit status
 //
 // 0 done, 1 failed, 2 misuse, 3 disk full.
+//
+// # Limitations
+//
+// Of each text the first 4 MiB count, and examples have 256 MiB in all.
 package main
 
 import (
+	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"spoor/cmd/internal/filter"
+	"spoor/cmd/internal/measure"
+	"spoor/internal/fitness"
 	"spoor/internal/text"
 	"spoor/internal/topic"
+	"spoor/internal/wire"
 )
 
 const manual = `
 topic - write a topic file: what the pages sought are about
 
 Usage: topic -query "WORDS" [-keyword EXPRESSION=WEIGHT]... > topic.json
+       topic -query "WORDS" -positive FILE [-negative FILE] > topic.json
+       topic -topic FILE -positive FILE [-negative FILE] > topic.json
+       topic -topic FILE -expand RULE[=SCORE] [FILE...] < scored > new.json
+       topic -topic FILE -explain URL [-fitness NAME,...] [FILE...] < parsed
 
-In:   nothing
-Out:  a topic file, JSON with a keyword a line
+In:   nothing, example pages as parse leaves them, or pages as score leaves them
+Out:  a topic file, JSON with an entry a line; with -explain, words
 
 Every word of the query becomes a keyword of weight 1; stop words and single
 characters are left out and named on stderr. A -keyword is one or more words
@@ -74,63 +160,369 @@ with a weight of its own (1 if none is given); several words are found where
 they follow one another as written, in any inflection. A keyword of nothing but
 stop words, such as "IT", is an error.
 
+Pages about the topic (-positive) add what other measures than vsm go by:
+statistics (bm25), a table of words weighted by tf*df (weighttable), and a
+reference page (jaccard). Pages that are not about it (-negative) keep words
+that are everywhere out of the table, and train a classifier.
+
+-expand grows the table by the pages of a crawl that are very near: symbiosis
+takes the word with the highest tf*df from scores.weighttable 0.7, tunnel the
+most frequent one from scores.weighttable-tf 0.9.
+
+-explain prints what made the score of a page, and its best links.
+
 Example:
 
     topic -query "cryptography: ciphers, hashes" -keyword "elliptic curve=2" > topic.json
     score -topic topic.json < parsed.ndjson
+    topic -topic topic.json -explain https://example.org/ < parsed.ndjson
 
 Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. go doc ./cmd/topic tells more.
 `
 
 func main() { filter.Main("topic", run) }
 
-func run(args []string, _ io.Reader, stdout, stderr io.Writer) error {
+// A command is the command line.
+type command struct {
+	query, threshold, language, stemmer string
+	keywords                            filter.Strings
+
+	topic              string // a file
+	positive, negative filter.Strings
+	learn              topic.LearnOptions
+
+	expand  string
+	explain string
+	fitness string
+	norm    string
+	n       int
+
+	stdin          io.Reader
+	files          []string
+	stdout, stderr io.Writer
+}
+
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	c := command{stdin: stdin, stdout: stdout, stderr: stderr}
 	fs := filter.Flags("topic", manual, stderr)
-	query := fs.String("query", "", "`words` that pages about the topic have, each at weight 1")
-	var keywords filter.Strings
-	fs.Var(&keywords, "keyword", "an `expression=weight`, several words allowed (repeatable)")
-	threshold := fs.String("threshold", "", "pages with this `score` or more are relevant (default: the measure's own)")
-	language := fs.String("language", text.DefaultLanguage, "`code` of the words' language: "+strings.Join(text.Languages(), ", "))
-	stemmer := fs.String("stemmer", "", "`name` of the stemmer, for en one of "+strings.Join(text.Stemmers("en"), ", ")+" (default: the language's first)")
+	fs.StringVar(&c.query, "query", "", "`words` that pages about the topic have, each at weight 1")
+	fs.Var(&c.keywords, "keyword", "an `expression=weight`, several words allowed (repeatable)")
+	fs.StringVar(&c.threshold, "threshold", "", "pages with this `score` or more are relevant (default: the measure's own)")
+	fs.StringVar(&c.language, "language", text.DefaultLanguage, "`code` of the words' language: "+strings.Join(text.Languages(), ", "))
+	fs.StringVar(&c.stemmer, "stemmer", "", "`name` of the stemmer, for en one of "+strings.Join(text.Stemmers("en"), ", ")+" (default: the language's first)")
+	fs.StringVar(&c.topic, "topic", "", "begin with the topic in this `file`, not with words")
+	fs.Var(&c.positive, "positive", "a `file` of pages about the topic, as parse leaves them; - is stdin (repeatable)")
+	fs.Var(&c.negative, "negative", "a `file` of pages that are not about it (repeatable)")
+	fs.IntVar(&c.learn.Size, "table", topic.TableSize, "size of the weight table, in `words`")
+	fs.StringVar(&c.learn.Reference, "reference", "", "`url` of the reference page (default: the positive page nearest to the keywords)")
+	fs.BoolVar(&c.learn.Literal, "compat", false, "the table and the reference page, the rule of expansion, or the measures, to the letter of the papers")
+	fs.StringVar(&c.expand, "expand", "", "grow the table by scored pages: `rule`, symbiosis or tunnel, or rule=score")
+	fs.StringVar(&c.explain, "explain", "", "say why the page with this `url` scores as it does")
+	fs.StringVar(&c.fitness, "fitness", measure.Names()[0], "the `measures` to explain: "+strings.Join(measure.Names(), ", "))
+	fs.StringVar(&c.norm, "norm", "topic", "`which` words make a page's vector, to be explained: topic or page")
+	fs.IntVar(&c.n, "n", 20, "explain at most `n` reasons and links")
 	if err := filter.Parse(fs, args); err != nil {
 		return err
 	}
+	c.files = fs.Args()
+	given := make(map[string]bool)
+	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	work, err := c.runMake, error(nil)
 	switch {
-	case fs.NArg() > 0:
-		return filter.Usagef("unexpected argument %q\nhint: quote the query: topic -query \"several words\"", fs.Arg(0))
-	case *query == "" && len(keywords) == 0:
-		return filter.Usagef("what is the topic? -query \"words\" or -keyword expression=weight\nhint: topic -h tells more")
+	case given["explain"]:
+		work, err = c.runExplain, only(given, "explain", "topic", "fitness", "norm", "compat", "n")
+	case given["expand"]:
+		work, err = c.runExpand, only(given, "expand", "topic", "compat")
+	default:
+		err = c.misuse(given)
 	}
-	t, err := topic.New(*language, *stemmer)
 	if err != nil {
-		return filter.Exit(filter.StatusMisuse, err)
+		return err
 	}
-	if *threshold != "" {
-		v, err := strconv.ParseFloat(*threshold, 64)
+	return work()
+}
+
+// only reports a flag that is neither job nor one of those that go with it.
+func only(given map[string]bool, job string, with ...string) error {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if name != job && !slices.Contains(with, name) {
+			return filter.Usagef("-%s means nothing with -%s, which goes with -%s", name, job, strings.Join(with, ", -"))
+		}
+	}
+	if !given["topic"] {
+		return filter.Usagef("-%s: of which topic? -topic FILE", job)
+	}
+	return nil
+}
+
+// misuse reports flags that make no topic together.
+func (c *command) misuse(given map[string]bool) error {
+	stdin := 0
+	for _, file := range slices.Concat(c.positive, c.negative) {
+		if file == "-" {
+			stdin++
+		}
+	}
+	for _, name := range []string{"fitness", "norm", "n"} {
+		if given[name] {
+			return filter.Usagef("-%s means nothing without -explain", name)
+		}
+	}
+	for _, name := range []string{"query", "keyword", "language", "stemmer"} {
+		if given["topic"] && given[name] {
+			return filter.Usagef("-%s and -topic: the topic in the file has its own\nhint: leave -topic out to make a new one", name)
+		}
+	}
+	for _, name := range []string{"table", "reference", "compat"} {
+		if given[name] && len(c.positive) == 0 {
+			return filter.Usagef("-%s means nothing without example pages\nhint: -positive FILE, as parse leaves them", name)
+		}
+	}
+	switch {
+	case len(c.files) > 0:
+		return filter.Usagef("unexpected argument %q\nhint: quote the query: topic -query \"several words\"", c.files[0])
+	case c.topic == "" && c.query == "" && len(c.keywords) == 0:
+		return filter.Usagef("what is the topic? -query \"words\" or -keyword expression=weight\nhint: topic -h tells more")
+	case len(c.negative) > 0 && len(c.positive) == 0:
+		return filter.Usagef("-negative without -positive: a classifier learns from both\nhint: give pages about the topic with -positive FILE")
+	case c.topic != "" && len(c.positive) == 0 && c.threshold == "":
+		return filter.Usagef("-topic FILE, and what with it? -positive FILE, -threshold, -expand or -explain\nhint: topic -h tells more")
+	case stdin > 1:
+		return filter.Usagef("stdin can be read once, so - can be one of -positive and -negative")
+	}
+	return nil
+}
+
+// runMake writes a topic of words, or of another topic, and of examples.
+func (c *command) runMake() error {
+	t, err := c.ofWords()
+	if c.topic != "" {
+		t, err = topic.Load(c.topic)
+	}
+	if err != nil {
+		return err
+	}
+	if c.threshold != "" {
+		v, err := strconv.ParseFloat(c.threshold, 64)
 		if err != nil || !topic.ValidThreshold(v) {
-			return filter.Usagef("-threshold %s is not a number from 0", *threshold)
+			return filter.Usagef("-threshold %s is not a number from 0", c.threshold)
 		}
 		t.Threshold = &v
 	}
-	for _, k := range keywords {
+	if len(c.positive) > 0 {
+		if err := c.ofPages(t); err != nil {
+			return err
+		}
+	}
+	return t.Write(c.stdout)
+}
+
+// ofWords is the topic of the query and the keywords.
+func (c *command) ofWords() (*topic.Topic, error) {
+	if c.topic != "" {
+		return nil, nil
+	}
+	t, err := topic.New(c.language, c.stemmer)
+	if err != nil {
+		return nil, filter.Exit(filter.StatusMisuse, err)
+	}
+	for _, k := range c.keywords {
 		expression, weight, err := parseKeyword(k)
 		if err == nil {
 			err = t.AddKeyword(expression, weight)
 		}
 		if err != nil {
-			return filter.Exit(filter.StatusMisuse, err)
+			return nil, filter.Exit(filter.StatusMisuse, err)
 		}
 	}
-	if *query != "" {
-		ignored, err := t.AddQuery(*query)
+	if c.query != "" {
+		ignored, err := t.AddQuery(c.query)
 		if err != nil {
-			return filter.Exit(filter.StatusMisuse, err)
+			return nil, filter.Exit(filter.StatusMisuse, err)
 		}
 		if len(ignored) > 0 {
-			fmt.Fprintf(stderr, "topic: words of the query that do not count: %s\n", strings.Join(ignored, " "))
+			fmt.Fprintf(c.stderr, "topic: words of the query that do not count: %s\n", strings.Join(ignored, " "))
 		}
 	}
-	return t.Write(stdout)
+	return t, nil
+}
+
+// ofPages adds to t what the example pages tell.
+func (c *command) ofPages(t *topic.Topic) error {
+	positive, err := readExamples("positive", c.positive, c.stdin, c.stderr)
+	if err != nil {
+		return err
+	}
+	negative := new(examples)
+	if len(c.negative) > 0 {
+		if negative, err = readExamples("negative", c.negative, c.stdin, c.stderr); err != nil {
+			return err
+		}
+		if url := both(positive, negative); url != "" {
+			return fmt.Errorf("%s is among the positive and among the negative pages\nhint: decide", url)
+		}
+	}
+	c.learn.Reference = canonical(c.learn.Reference)
+	if err := t.Learn(positive.forTopic(), negative.forTopic(), c.learn); err != nil {
+		return err
+	}
+	words := 0
+	for _, e := range t.Table {
+		if e.Origin == topic.FromPages {
+			words++
+		}
+	}
+	fmt.Fprintf(c.stderr, "topic: %d positive and %d negative pages: a table of %d words besides the query's, reference page %s\n",
+		len(positive.pages), len(negative.pages), words, t.Reference.URL)
+	if len(negative.pages) == 0 {
+		return nil
+	}
+	set, err := measure.New(t, nil, measure.Options{})
+	if err != nil {
+		return err
+	}
+	m, err := fitness.Train(set.Target, positive.pages, negative.pages, fitness.TrainOptions{})
+	if err != nil {
+		return err
+	}
+	t.Classifier = classifier(m)
+	fmt.Fprintf(c.stderr, "topic: a classifier of %d features; pages it had not seen surprise by %.3f nats, without it by %.3f\n",
+		len(t.Classifier.Features), m.Training.Loss, m.Training.Chance)
+	return nil
+}
+
+// classifier is a model as a topic file has it, its weights with six digits.
+func classifier(m *fitness.Model) *topic.Classifier {
+	t := &topic.Classifier{
+		Bias: m.Bias, Slope: m.Slope, Intercept: m.Intercept, Threshold: m.Threshold,
+		Positives: m.Training.Positives, Negatives: m.Training.Negatives,
+	}
+	for _, f := range m.Features {
+		if w := topic.Round(f.Weight); w != 0 {
+			t.Features = append(t.Features, topic.Feature{Name: f.Name, Weight: w})
+		}
+	}
+	return t
+}
+
+// runExpand writes a topic grown by the scored pages that are read.
+func (c *command) runExpand() error {
+	name, score, own := strings.Cut(c.expand, "=")
+	i := slices.IndexFunc(rules[:], func(r rule) bool { return r.name == name })
+	if i < 0 {
+		return filter.Usagef("-expand %s: known rules are symbiosis, tunnel", name)
+	}
+	r := rules[i]
+	threshold := r.Threshold()
+	if c.learn.Literal {
+		threshold -= r.bias
+	}
+	if own {
+		var err error
+		if threshold, err = strconv.ParseFloat(score, 64); err != nil || !topic.ValidThreshold(threshold) {
+			return filter.Usagef("-expand %s: %q is not a number from 0\nhint: -expand %s=%g", c.expand, score, name, r.Threshold())
+		}
+	}
+	t, err := topic.Load(c.topic)
+	if err != nil {
+		return err
+	}
+	expansion, err := t.Expand(r.Rule)
+	if err != nil {
+		return fmt.Errorf("topic: %s: %w", c.topic, err)
+	}
+	scored, pages, near, added := 0, 0, 0, 0
+	err = eachRecord(c.stdin, c.files, func(rec *wire.Record) error {
+		if rec.URL == "" || rec.Error != "" || failed(rec) {
+			return nil
+		}
+		pages++
+		j := slices.IndexFunc(rec.Scores, func(s wire.Scored) bool { return s.Name == r.measure })
+		if j < 0 {
+			return nil
+		}
+		scored++
+		if relevance := rec.Scores[j].Value; relevance >= threshold {
+			near++
+			p := topic.Page{URL: strings.Clone(rec.URL), Title: cut(rec.Title), Text: cut(rec.Text)} // the record is read into again
+			if expansion.Add(&p, relevance) != nil {
+				added++
+			}
+		}
+		return nil
+	}, func(bad *wire.SyntaxError) {
+		fmt.Fprintf(c.stderr, "topic: skipped a line that is no record: %v\n", bad)
+	})
+	switch {
+	case err != nil:
+		return err
+	case pages > 0 && scored == 0:
+		return fmt.Errorf("none of %d pages has scores.%s\nhint: score -topic %s -fitness %[2]s gives it", pages, r.measure, c.topic)
+	}
+	fmt.Fprintf(c.stderr, "topic: %d of %d pages have %s from %.4g; %d words added\n", near, scored, r.measure, threshold, added)
+	return t.Write(c.stdout)
+}
+
+// A rule is what -expand may be.
+type rule struct {
+	topic.Rule
+	name    string
+	measure string  // whose score decides
+	bias    float64 // what the paper adds to that score before it compares
+}
+
+var rules = [...]rule{
+	{topic.Symbiosis, "symbiosis", "weighttable", 0.05},
+	{topic.Tunnel, "tunnel", "weighttable-tf", 0},
+}
+
+// errFound ends the search for a page.
+var errFound = errors.New("found")
+
+// runExplain prints why a page scores as it does.
+func (c *command) runExplain() error {
+	if c.n < 0 {
+		return filter.Usagef("-n %d: how many reasons?", c.n)
+	}
+	names, err := measure.Parse(c.fitness)
+	if err != nil {
+		return filter.Exit(filter.StatusMisuse, err)
+	}
+	o := measure.Options{Literal: c.learn.Literal}
+	switch c.norm {
+	case "topic":
+	case "page":
+		o.Norm = fitness.PageNorm
+	default:
+		return filter.Usagef("unknown norm %q: known are topic, page", c.norm)
+	}
+	t, err := topic.Load(c.topic)
+	if err != nil {
+		return err
+	}
+	set, err := measure.New(t, names, o)
+	if err != nil {
+		return fmt.Errorf("topic: %s: %w", c.topic, err)
+	}
+	url, pages := canonical(c.explain), 0
+	e := explainer{topic: t, set: set, n: c.n, out: c.stdout}
+	err = eachRecord(c.stdin, c.files, func(rec *wire.Record) error {
+		pages++
+		if rec.URL == "" || rec.URL != url && rec.FinalURL != url {
+			return nil
+		}
+		e.explain(rec)
+		return errFound
+	}, func(bad *wire.SyntaxError) {
+		fmt.Fprintf(c.stderr, "topic: skipped a line that is no record: %v\n", bad)
+	})
+	switch {
+	case errors.Is(err, errFound):
+		return nil
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("%s is not among the %d pages that were read\nhint: topic -explain reads what parse prints", url, pages)
 }
 
 // parseKeyword reads "expression=weight", or an expression of weight 1.

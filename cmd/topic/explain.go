@@ -1,0 +1,113 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"spoor/cmd/internal/measure"
+	"spoor/internal/fitness"
+	"spoor/internal/topic"
+	"spoor/internal/wire"
+)
+
+// An explainer prints why a page scores as it does.
+type explainer struct {
+	topic *topic.Topic
+	set   *measure.Set
+	n     int // reasons of a measure, and links, that are printed
+	out   io.Writer
+}
+
+// explain prints what there is to say of a record.
+func (e *explainer) explain(rec *wire.Record) {
+	fmt.Fprintln(e.out, rec.URL)
+	if rec.Title != "" {
+		fmt.Fprintln(e.out, oneLine(rec.Title))
+	}
+	switch {
+	case rec.Error != "":
+		fmt.Fprintf(e.out, "\nThere is no page, but the error %s, so there is no score.\n", rec.Error)
+		return
+	case failed(rec):
+		fmt.Fprintf(e.out, "\nThe status is %d: this is a page about a failure, and its score is 0.\n", rec.StatusCode)
+		return
+	}
+	p := page(rec)
+	reading := e.set.Target.Read(&p)
+	for i := range e.set.Measures {
+		e.measure(&e.set.Measures[i], i == 0, reading)
+	}
+	e.links(rec)
+}
+
+// measure prints what one measure says. The topic's threshold is for the first.
+func (e *explainer) measure(m *measure.Measure, first bool, r *fitness.Reading) {
+	score, threshold := m.Page(r), m.Threshold
+	if first && e.topic.Threshold != nil {
+		threshold = *e.topic.Threshold
+	}
+	verdict := "not relevant"
+	if score >= threshold {
+		verdict = "relevant"
+	}
+	fmt.Fprintf(e.out, "\n%s %.4f, threshold %.4g: %s\n", m.Name, score, threshold, verdict)
+	reasons := m.Explain(r)
+	if len(reasons) == 0 {
+		fmt.Fprintln(e.out, "  nothing of the topic is in the page")
+		return
+	}
+	fmt.Fprintf(e.out, "  %9s %9s %9s  %s\n", "part", "weight", "count", "what")
+	for _, reason := range reasons[:min(e.n, len(reasons))] {
+		fmt.Fprintf(e.out, "  %9.4f %9.4g %9.4g  %s\n", reason.Part, reason.Weight, reason.Count, oneLine(reason.What))
+	}
+	if rest := reasons[min(e.n, len(reasons)):]; len(rest) > 0 {
+		sum := 0.0
+		for _, reason := range rest {
+			sum += reason.Part
+		}
+		fmt.Fprintf(e.out, "  %9.4f %9s %9s  %d more\n", sum, "", "", len(rest))
+	}
+}
+
+// links prints the links that promise most by the first measure.
+func (e *explainer) links(rec *wire.Record) {
+	type promise struct {
+		*wire.Link
+		fitness.Promise
+	}
+	var links []promise
+	m := e.set.Measures[0]
+	for i := range rec.Links {
+		l := &rec.Links[i]
+		links = append(links, promise{l, m.Link(e.set.Target.ReadLink(&fitness.Link{URL: l.URL, Anchor: l.Anchor, Context: l.Context}))})
+	}
+	if len(links) == 0 {
+		return
+	}
+	slices.SortStableFunc(links, func(a, b promise) int {
+		return cmp.Or(cmp.Compare(b.Promise.Score, a.Promise.Score), strings.Compare(a.Link.URL, b.Link.URL))
+	})
+	fmt.Fprintf(e.out, "\nlinks by %s, %d in all\n  %9s %9s %9s %9s  %s\n", m.Name, len(links), "score", "anchor", "context", "url", "to")
+	for _, l := range links[:min(e.n, len(links))] {
+		fmt.Fprintf(e.out, "  %9.4f %9.4f %9.4f %9.4f  %s %s\n", l.Promise.Score, l.Promise.Anchor, l.Promise.Context, l.Promise.URL, l.Link.URL, oneLine(l.Link.Anchor))
+	}
+}
+
+// oneLine is the beginning of s on one line, without anything that a terminal
+// would obey.
+func oneLine(s string) string {
+	const most = 72
+	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if r < ' ' || 0x7F <= r && r < 0xA0 {
+			return ' '
+		}
+		return r
+	}, s)), " ")
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return s
+}
