@@ -8,44 +8,96 @@
 //
 // In: pages as parse leaves them. Out: the same, one for one and in order, with
 //
-//	score         nearness to the topic by the first measure, in [0, 1]
-//	scores        the value of each measure, by name
-//	relevant      whether score reaches the threshold
-//	links[].score what the link promises, in [0, 1]
-//	links[].scores  of its anchor, of the context around it, and of its url
+//	score           nearness to the topic by the first measure
+//	scores          the value of each measure, by name
+//	relevant        whether score reaches the threshold
+//	links[].score   what the link promises by the first measure
+//	links[].scores  the first measure's value of its anchor, of the context
+//	                around it, and of its url; and for every further measure
+//	                NAME the promise NAME, and NAME.anchor, NAME.context and
+//	                NAME.url
 //
-// The threshold is the topic's; where the topic has none, the measure's own.
+// The threshold is the topic's, which is for the first measure; where the topic
+// has none, the measure's own. Values are in [0, 1] unless the measure says
+// otherwise.
 //
 // A record with an error has no page and passes as it came, and so does a query.
 // A page that came with a status other than 2xx is a page about the failure,
-// whatever it says: its score is 0, and its links are not looked at. A record
-// without text has the score 0 too.
+// whatever it says: its score is 0, and its links are not looked at. A page
+// without words has the score 0 too.
 //
-// The result depends on the topic file and the record alone, not on the order of
-// records nor on -j.
+// The text of a page is analysed once for all measures. The result depends on
+// the topic file and the record alone, not on the order of records nor on -j.
 //
 // # Measures
 //
-//	vsm  words weighed by the tag they stand in (title 5, links 3, meta 2,
-//	     others 1), compared with the topic's weights as an angle between
-//	     vectors; Fan, Zeng and Li 2009. Threshold 0.05: the paper's, which
-//	     any page with one of ten keywords reaches.
+// Keywords are the topic's; the other sections of a topic are made of example
+// pages by topic -positive FILE, the classifier by topic -positive FILE
+// -negative FILE. A measure whose section is not there is an error.
 //
-// With -norm topic, as in the paper, only the topic's own words make the vector
-// of a page; with -norm page all its words do, so that a page with much else is
-// less near. -compat takes the paper at its word where a word stands in several
-// tags: one weight, the largest, for all its occurrences.
+//	vsm             keywords weighed by the tag they stand in (title 5, links 3,
+//	                meta 2, others 1), compared with their weights as an angle
+//	                between vectors; Fan, Zeng and Li 2009. Threshold 0.05: the
+//	                paper's, which any page with one of ten keywords reaches.
+//	weighttable     the words of the table and of the query (title 2, text 1,
+//	                times the documents that have the word), compared with
+//	                their weights in the same way; Wilson and others 2021.
+//	                Threshold 0.7: that from which the paper's pages teach the
+//	                table.
+//	weighttable-tf  the same without the query's words and without documents;
+//	                Pal, Tomar and Shrivastava 2009. Threshold 0.4, the middle
+//	                of the paper's limits.
+//	bm25            keywords in title and text, by k1 = 1.5, b = 0.75 and
+//	                IDF = ln(1 + (N − n + 0.5) / (n + 0.5)), times their weights;
+//	                N, n and the average length are the statistics of the topic.
+//	                From 0, below 2.5 times the sum of weight · IDF. Threshold:
+//	                half of that sum, which is the value of a page of average
+//	                length with every keyword once.
+//	wordscore       keywords in title and text: how dense (frequency over
+//	                words), how frequent beside the most frequent word (α = 4),
+//	                how balanced; Saket and Behrang. In [0, 5]. Threshold 0.33,
+//	                the lowest mean score that the paper reports.
+//	jaccard         how like the reference page: links in common, and words in
+//	                common and keywords in both; Rane and Pathak. Threshold
+//	                0.25: no links in common, and a third as many words as not.
+//	classifier      the probability that a classifier trained on the examples
+//	                gives. Threshold: the classifier's, see topic -h.
 //
-// A link is scored by the similarity of the topic with its anchor, with the
-// words around it and with the words of its address:
+// With -norm topic, as in the papers, the cosines (vsm and both tables) look at
+// the topic's own words only; with -norm page at all words of the page, so that
+// a page with much else is less near. The other measures have no norm.
+//
+// -compat takes the papers at their word:
+//
+//	vsm             one weight, the largest, for all occurrences of a word
+//	weighttable     title and text count once each, 2 + 1, times tf · documents
+//	weighttable-tf  title and text count once each, 2 + 1
+//	bm25            without the weights of keywords
+//	wordscore       weights as they are given, not brought to the sum 1 (which
+//	                the threshold is multiplied by), unless all are 1
+//	jaccard         the sum of link and word likeness, without a bound.
+//	                Threshold: the root of a third
+//
+// # Links
+//
+// A link is scored by the nearness to the topic of its anchor, of the words
+// around it, and of the words of its address:
 //
 //	1 − (1 − (0.8·anchor + 0.2·(1 if anchor > 0, else context)))·(1 − url)
 //
-// What the page is worth that the link stands in is not part of it.
+// For this bm25 takes the share of the keywords that are there, by weight · IDF;
+// jaccard the keywords and the words that the reference has too, as a share of
+// all. Three measures score links in their own way: weighttable-tf by
+// (url + anchor) / 2, half of the first terms of the paper's; wordscore by its
+// value of the words before the link, its anchor and the words after it, as one
+// text, in [0, 5]; the classifier by what all the words together add to the
+// probability of a page without any. What the page is worth that the link stands
+// in is not part of any.
 //
 // # Example
 //
 //	$ fetch -archive web.warc.gz -all | parse | score -topic topic.json > scored.ndjson
+//	$ score -topic topic.json -fitness classifier,vsm,bm25 pages.ndjson > scored.ndjson
 //
 // # Exit status
 //
@@ -79,27 +131,43 @@ score - say how near pages are to a topic, and what their links promise
 Usage: score -topic FILE [-fitness NAME[,NAME...]] [-norm topic|page] [FILE...] < parsed
 
 In:   pages as parse leaves them
-Out:  the same, one for one, with score in [0, 1], scores by measure, relevant
-      (score reaches the topic's threshold), links[].score and links[].scores
-      (anchor, context, url)
+Out:  the same, one for one, with score (of the first measure), scores (of all,
+      by name), relevant (score reaches the topic's threshold), links[].score
+      and links[].scores (anchor, context, url; of further measures NAME,
+      NAME.anchor, NAME.context, NAME.url)
 
 A record with an error passes as it came; with -keep, so does one that another
 program has scored (relevant is filled in, if it is missing). A page with a
 status other than 2xx has the score 0. The result depends on the topic file and
 the record alone.
 
-Measures:
+Measures, what they need of the topic, and their thresholds, unless the topic
+sets one:
 
-    vsm   words weighed by tag: title 5, links 3, meta 2, others 1; cosine with
-          the topic's weights (Fan, Zeng and Li 2009). Threshold, unless the
-          topic sets one: 0.05
+    vsm             keywords: by tag (title 5, links 3, meta 2, others 1); the
+                    cosine with their weights (Fan, Zeng and Li 2009)      0.05
+    weighttable     table: title 2, text 1, times the documents that have the
+                    word; the cosine with the weights (Wilson and others)   0.7
+    weighttable-tf  table: title 2, text 1; the same (Pal and others 2009)  0.4
+    bm25            statistics: k1 1.5, b 0.75; from 0, unbounded
+                                        half the sum of IDF times weight
+    wordscore       keywords: density, frequency, balance (Saket and
+                    Behrang); in [0, 5]                                    0.33
+    jaccard         reference: links and words in common (Rane and Pathak) 0.25
+    classifier      classifier: a probability              the classifier's own
 
-Links: 1 - (1 - (0.8 anchor + 0.2 (1 if anchor > 0, else context))) (1 - url)
+topic -positive FILE makes table, statistics and reference, with -negative FILE
+the classifier too. -norm is for vsm and the tables. -compat takes the papers at
+their word; go doc ./cmd/score tells how.
 
-Example:
+Links: 1 - (1 - (0.8 anchor + 0.2 (1 if anchor > 0, else context))) (1 - url);
+but weighttable-tf (url + anchor) / 2, wordscore and classifier all words as one
+
+Examples:
 
     topic -query "graphs trees matroids" > topic.json
     fetch -archive web.warc.gz -all | parse | score -topic topic.json > scored.ndjson
+    score -topic topic.json -fitness classifier,vsm,bm25 pages.ndjson > scored.ndjson
 
 Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. go doc ./cmd/score tells more.
 `
@@ -110,9 +178,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("score", manual, stderr)
 	name := fs.String("topic", "", "the topic `file`, see topic -h")
 	chosen := fs.String("fitness", "vsm", "`measures`, the first of which gives the score: "+strings.Join(measure.Names(), ", "))
-	norm := fs.String("norm", "topic", "`which` words make a page's vector: topic or page")
+	norm := fs.String("norm", "topic", "`which` words make a page's vector, for cosines: topic or page")
 	keep := fs.Bool("keep", false, "a record that has a score keeps it, and its links theirs; only relevant is filled in")
-	compat := fs.Bool("compat", false, "weigh a word by the largest of its tags, as the paper has it")
+	compat := fs.Bool("compat", false, "take the papers at their word")
 	s := filter.Stream{Name: "score", Stdout: stdout, Stderr: stderr, Want: wire.Address | wire.Fetch | wire.Parse | wire.Score}
 	s.Flags(fs)
 	if err := filter.Parse(fs, args); err != nil {
