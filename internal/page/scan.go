@@ -45,6 +45,18 @@ const (
 // must be cloned.
 //
 // It takes time linear in the page, and memory for what had to be changed.
+//
+// Its tokens are those of html.Tokenizer, but for four things in which it keeps
+// to the standard. In html.Tokenizer
+//   - character references stand for something in <![CDATA[ ]]>;
+//   - U+0000 is U+FFFD there already, which the tree would make of it anyway;
+//   - "<" between <!-- and --> in a script ends what <!-- began, unless a letter
+//     or "/" follows, so that the first </script> ends the script even if it ends
+//     another one inside it;
+//   - <p a=1 a=2/> ends itself, for the second attribute is forgotten: it matters
+//     in SVG and MathML only.
+//
+// No page of the webs that it was held against has any of them.
 type scanner struct {
 	// foreign is set by the tree when the adjusted current node is an element
 	// of SVG or MathML: then <![CDATA[ begins text, not a comment.
@@ -56,21 +68,20 @@ type scanner struct {
 	selfClosing bool
 
 	page     string
-	from, to int // of the latest token
-	pos      int // where it goes on: to, unless the token was followed by nothing of interest
+	from, to int // of the latest token; it goes on at to
 	state    scanState
 	last     string // name of the latest start tag, which the end tag of its text must have
 
-	inside, outside int  // of the latest text, comment or doctype what is inside
-	references      bool // whether character references stand for something there
-	nul             bool // whether U+0000 stands for U+FFFD there
+	begin, end int  // of what is in the latest text, comment or doctype
+	references bool // whether character references stand for something there
+	nul        bool // whether U+0000 stands for U+FFFD there
 
-	attrs    [16]attribute // the first attributes of the latest tag
+	nameEnd  int           // where the name of the latest tag ends
+	attrs    [16]attribute // its first attributes
 	attrsLen int
 	attrsEnd int // where those begin that attrs has no place for
-	nameEnd  int // where the name of the latest tag ends
 
-	known [1 << knownBits]known // short names met before, by the hash of their keys
+	known [1 << knownBits]known // names met lately, on this page or another
 
 	hasCR, hasNUL bool   // whether the page has any
 	buf           []byte // of text
@@ -81,7 +92,8 @@ type scanner struct {
 // page, quotes left out.
 type attribute struct{ name, nameEnd, value, valueEnd int }
 
-// A known is a name of a tag that package atom knows. The key is its bytes.
+// A known is the name of a tag, of up to eight bytes, which are the key. In the
+// tables of known names a name is where its key times spread tells.
 type known struct {
 	key  uint64
 	name atom.Atom
@@ -89,8 +101,8 @@ type known struct {
 }
 
 const (
-	knownBits   = 7
-	longestAtom = 32
+	knownBits = 7
+	spread    = 0x9E3779B97F4A7C15 // 2^64 by the golden ratio
 )
 
 // reset begins a page, which must be valid UTF-8.
@@ -110,16 +122,16 @@ func (z *scanner) reset(page string) {
 // start tag must be told before next is called.
 func (z *scanner) enter(state scanState) { z.state = state }
 
-// next goes on to the next token. Text comes in runs as long as they can be,
-// but there may be several in a row. Tags that the page ends in are no tokens.
+// next goes on to the next token. Several texts may follow each other. A tag
+// that the page ends in is no token.
 func (z *scanner) next() tokenKind {
 	if z.state != data && z.raw() {
 		return textToken
 	}
 	page := z.page
-	z.from = z.pos
-	i := z.pos // what is before it and not before z.from is text
-	for {
+	z.from = z.to
+	i := z.to
+	for { // what is between from and i is text
 		if i == len(page) || page[i] != '<' {
 			n := strings.IndexByte(page[i:], '<')
 			if n < 0 {
@@ -151,7 +163,7 @@ func (z *scanner) next() tokenKind {
 			if kind := z.declaration(i); kind != endOfPage {
 				return kind
 			}
-			i, z.from = z.pos, z.pos // <![CDATA[]]> is nothing
+			i, z.from = z.to, z.to // it was <![CDATA[]]>, which is nothing
 		case '?':
 			return z.bogus(i + 1)
 		case '/':
@@ -161,7 +173,7 @@ func (z *scanner) next() tokenKind {
 			case c != '>':
 				return z.bogus(i + 2)
 			}
-			i += len("</>") // which is nothing
+			i += len("</>") // nothing, too
 			z.from = i
 		default:
 			kind := z.readTag(i+1, startTag)
@@ -171,10 +183,9 @@ func (z *scanner) next() tokenKind {
 	}
 }
 
-// textTo makes a text token of what is between from and end.
-func (z *scanner) textTo(end, pos int) {
-	z.inside, z.outside = z.from, end
-	z.to, z.pos = pos, pos
+// textTo makes a text token of what is between from and end, which goes to to.
+func (z *scanner) textTo(end, to int) {
+	z.begin, z.end, z.to = z.from, end, to
 	z.references, z.nul = false, false
 }
 
@@ -191,7 +202,7 @@ func (z *scanner) rest() tokenKind {
 // raw reads text that ends in its own way, if there is any, and leaves its
 // state. The end tag is read as data.
 func (z *scanner) raw() bool {
-	z.from = z.pos
+	z.from = z.to
 	state := z.state
 	z.state = data
 	switch state {
@@ -200,8 +211,8 @@ func (z *scanner) raw() bool {
 		z.textTo(len(z.page), len(z.page))
 		z.nul = true
 	case cdata:
-		if i := strings.Index(z.page[z.pos:], "]]>"); i >= 0 {
-			z.textTo(z.pos+i, z.pos+i+len("]]>"))
+		if i := strings.Index(z.page[z.to:], "]]>"); i >= 0 {
+			z.textTo(z.to+i, z.to+i+len("]]>"))
 		} else {
 			z.textTo(len(z.page), len(z.page))
 		}
@@ -214,12 +225,12 @@ func (z *scanner) raw() bool {
 		z.textTo(end, end)
 		z.references, z.nul = state == rcdata, true
 	}
-	return z.inside < z.outside
+	return z.begin < z.end
 }
 
 // rawEnd finds the end tag of the element that is read.
 func (z *scanner) rawEnd() int {
-	for p := z.pos; ; p++ {
+	for p := z.to; ; p++ {
 		i := strings.IndexByte(z.page[p:], '<')
 		if i < 0 {
 			return len(z.page)
@@ -233,7 +244,7 @@ func (z *scanner) rawEnd() int {
 // scriptEnd finds the end tag of a script. Between <!-- and --> scripts have
 // scripts.
 func (z *scanner) scriptEnd() int {
-	page, p := z.page, z.pos
+	page, p := z.page, z.to
 	escaped, double := false, false
 	for {
 		i := strings.IndexByte(page[p:], '<')
@@ -283,7 +294,7 @@ func (z *scanner) declaration(i int) tokenKind {
 		z.bogus(p + len(doctypeName))
 		return doctype
 	case z.foreign && strings.HasPrefix(rest, cdataName):
-		z.pos = p + len(cdataName)
+		z.to = p + len(cdataName)
 		z.state = cdata
 		if !z.raw() {
 			return endOfPage
@@ -296,41 +307,34 @@ func (z *scanner) declaration(i int) tokenKind {
 
 // bogus reads a comment that ends with the first ">".
 func (z *scanner) bogus(p int) tokenKind {
-	end := strings.IndexByte(z.page[p:], '>')
-	if end < 0 {
-		z.textTo(len(z.page), len(z.page))
+	if i := strings.IndexByte(z.page[p:], '>'); i >= 0 {
+		z.textTo(p+i, p+i+1)
 	} else {
-		z.textTo(p+end, p+end+1)
+		z.textTo(len(z.page), len(z.page))
 	}
-	z.inside, z.nul = p, true
+	z.begin, z.nul = p, true
 	return comment
 }
 
 // comment reads a comment that begins with <!-- before p.
 func (z *scanner) comment(p int) tokenKind {
-	page := z.page
-	end, pos := len(page), len(page)
-	switch rest := page[p:]; {
-	case strings.HasPrefix(rest, ">"):
-		end, pos = p, p+1
-	case strings.HasPrefix(rest, "->"):
-		end, pos = p, p+2
-	default:
-		for i := 0; ; i++ {
-			n := strings.IndexByte(rest[i:], '>')
-			if n < 0 {
-				end = p + len(withoutDashes(rest))
-				break
-			}
-			i += n
-			if text := withoutDashes(rest[:i]); i-len(text) >= 2 {
-				end, pos = p+len(text), p+i+1
-				break
-			}
+	rest := z.page[p:]
+	i := 0
+	for {
+		n := strings.IndexByte(rest[i:], '>')
+		if n < 0 {
+			z.textTo(p+len(withoutDashes(rest)), len(z.page))
+			break
 		}
+		i += n
+		text := withoutDashes(rest[:i])
+		if dashes := i - len(text); dashes >= 2 || dashes == i && i < 2 { // also <!--> and <!--->
+			z.textTo(p+len(text), p+i+1)
+			break
+		}
+		i++
 	}
-	z.textTo(end, pos)
-	z.inside, z.nul = p, true
+	z.begin, z.nul = p, true
 	return comment
 }
 
@@ -344,14 +348,14 @@ func withoutDashes(s string) string {
 	return s
 }
 
-// What a byte ends.
+// What a byte ends, or is.
 const (
 	endsTagName   = 1 << iota // white space, "/" and ">"
 	endsAttribute             // and "="
 	endsValue                 // without quotes: white space and ">"
 	isBlank                   // white space
-	isUpper       = 0x20      // nothing, being an upper case letter, to which this must be added
-	isChanged     = 0x40      // and may stand for something else than itself
+	isChanged                 // may stand for something else than itself
+	isUpper       = 0x20      // A to Z, and what makes it lower case
 )
 
 // ends tells of each byte what it ends.
@@ -376,7 +380,7 @@ var ends = [256]uint8{
 // no token.
 func (z *scanner) readTag(p int, kind tokenKind) tokenKind {
 	page, start := z.page, p
-	key := uint64(0) // the name, if it is not longer than eight bytes
+	key := uint64(0) // the name in lower case, or its end
 	for p < len(page) {
 		c := page[p]
 		class := ends[c]
@@ -386,10 +390,13 @@ func (z *scanner) readTag(p int, kind tokenKind) tokenKind {
 		key = key<<8 | uint64(c|class&isUpper)
 		p++
 	}
-	if known := &z.known[key*0x9E3779B97F4A7C15>>(64-knownBits)]; known.key == key && p-start <= 8 {
-		z.name, z.tag = known.name, known.tag
+	if k := &z.known[key*spread>>(64-knownBits)]; k.key == key && p-start <= 8 {
+		z.name, z.tag = k.name, k.tag
 	} else {
-		z.setName(start, p, key)
+		z.setName(page[start:p])
+		if p-start <= 8 && z.name != 0 {
+			*k = known{key, z.name, z.tag}
+		}
 	}
 	z.attrsLen, z.attrsEnd, z.nameEnd = 0, p, p
 	z.selfClosing = false
@@ -402,14 +409,14 @@ func (z *scanner) readTag(p int, kind tokenKind) tokenKind {
 			z.attrsEnd = next
 		case ok: // attr looks for it
 		case next == len(page):
-			z.from, z.to, z.pos = next, next, next
+			z.from, z.to = next, next
 			return endOfPage
 		default:
 			z.selfClosing = page[next-1] == '/'
 		}
 		p = next
 	}
-	z.to, z.pos = p+1, p+1
+	z.to = p + 1
 	return kind
 }
 
@@ -464,25 +471,20 @@ func (z *scanner) attribute(p int) (a attribute, next int, ok bool) {
 	return a, p, true
 }
 
-// setName sets the name of a tag, and remembers it by its key if it is short.
-func (z *scanner) setName(start, end int, key uint64) {
-	var lower [longestAtom]byte
-	s := z.page[start:end]
-	z.name = 0
-	if len(s) <= len(lower) {
+// setName sets the name of a tag.
+func (z *scanner) setName(s string) {
+	const longest = 32 // more than any atom
+	var lower [longest]byte
+	if len(s) <= longest {
 		for i := range len(s) {
 			lower[i] = toLower(s[i])
 		}
-		z.name = atom.Lookup(lower[:len(s)])
+		if z.name = atom.Lookup(lower[:len(s)]); z.name != 0 {
+			z.tag = z.name.String()
+			return
+		}
 	}
-	if z.name == 0 {
-		z.tag = z.lower(s)
-		return
-	}
-	z.tag = z.name.String()
-	if len(s) <= 8 {
-		z.known[key*0x9E3779B97F4A7C15>>(64-knownBits)] = known{key, z.name, z.tag}
-	}
+	z.name, z.tag = 0, z.lower(s)
 }
 
 // lower is a name in lower case, and U+FFFD for U+0000.
@@ -538,7 +540,7 @@ func (z *scanner) value(a *attribute) string {
 
 // text returns what is in the latest text, comment or doctype.
 func (z *scanner) text() string {
-	s := z.page[z.inside:z.outside]
+	s := z.page[z.begin:z.end]
 	if !z.isChanged(s, z.references) {
 		return s
 	}
@@ -569,13 +571,8 @@ func equalFold(s, name string) bool {
 	return true
 }
 
-// toLower is an ASCII letter in lower case.
-func toLower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		c += 'a' - 'A'
-	}
-	return c
-}
+// toLower is an ASCII letter in lower case, and anything else.
+func toLower(c byte) byte { return c | ends[c]&isUpper }
 
 // view is the bytes as a string, as long as they stay.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

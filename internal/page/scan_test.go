@@ -56,7 +56,7 @@ func scan(z *scanner, entered func(*scanner)) []scanned {
 		case comment:
 			tokens = append(tokens, scanned{"Comment", strings.Clone(z.text())})
 		case doctype:
-			d := parseDoctype(z.page[z.inside:z.outside])
+			d := parseDoctype(z.page[z.begin:z.end])
 			read := func(s string, ok bool) any {
 				if !ok {
 					return nil
@@ -65,7 +65,7 @@ func scan(z *scanner, entered func(*scanner)) []scanned {
 			}
 			tokens = append(tokens, scanned{"DOCTYPE", read(z.lower(d.name), d.name != ""),
 				read(d.public, d.hasPublic), read(d.system, d.hasSystem),
-				!d.malformed && (z.outside < z.to || d.hasSystem && strings.Trim(d.rest, blanks) != "")})
+				!d.malformed && (z.end < z.to || d.hasSystem && strings.Trim(d.rest, blanks) != "")})
 		}
 	}
 }
