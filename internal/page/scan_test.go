@@ -18,9 +18,9 @@ import (
 // read.
 type scanned []any
 
-// scan reads what is left of the page of z, and calls entered after every start
+// scan reads what is left of the page of z, and calls entered behind every start
 // tag.
-func scan(z *scanner, entered func(*scanner)) []scanned {
+func scan(z *scanner, entered func()) []scanned {
 	tokens := []scanned{}
 	for {
 		switch kind := z.next(); kind {
@@ -50,7 +50,7 @@ func scan(z *scanner, entered func(*scanner)) []scanned {
 				token = append(token, true)
 			}
 			tokens = append(tokens, token)
-			entered(z)
+			entered()
 		case endTag:
 			tokens = append(tokens, scanned{"EndTag", strings.Clone(z.tag)})
 		case comment:
@@ -118,7 +118,7 @@ func TestHTML5libTokens(t *testing.T) {
 				z.reset(test.Input)
 				z.last = test.LastStartTag
 				z.enter(state)
-				got := scan(&z, func(*scanner) {})
+				got := scan(&z, func() {})
 				if diff := cmp.Diff(test.Output, got); diff != "" {
 					t.Errorf("%s: %s (%s): %q\n%s", filepath.Base(path), test.Description, name, test.Input, diff)
 					continue
