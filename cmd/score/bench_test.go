@@ -98,7 +98,8 @@ func madeUp() []*wire.Record {
 	return all
 }
 
-func benchmarkTopic(b *testing.B) *topic.Topic {
+// benchmarkTopic is a topic with all sections, of the first pages.
+func benchmarkTopic(b *testing.B, recs []*wire.Record) *topic.Topic {
 	t, err := topic.New("", "")
 	if err != nil {
 		b.Fatal(err)
@@ -106,10 +107,33 @@ func benchmarkTopic(b *testing.B) *topic.Topic {
 	if _, err := t.AddQuery("university course homework lecture syllabus assignments instructor exam"); err != nil {
 		b.Fatal(err)
 	}
+	var positive, negative []topic.Page
+	for i, r := range recs[:60] {
+		p := topic.Page{URL: r.URL, Title: r.Title, Text: r.Text}
+		for _, l := range r.Links {
+			p.Links = append(p.Links, l.URL)
+		}
+		if i%3 == 0 {
+			positive = append(positive, p)
+		} else {
+			negative = append(negative, p)
+		}
+	}
+	if err := t.Learn(positive, negative, topic.LearnOptions{Size: topic.TableSize}); err != nil {
+		b.Fatal(err)
+	}
+	t.Classifier = &topic.Classifier{Bias: -1, Slope: 1, Threshold: 0.5, Positives: 20, Negatives: 40}
+	for _, group := range t.Vocabulary { // as many features as training gives
+		for _, term := range group.Terms {
+			if len(t.Classifier.Features) < 4000 {
+				t.Classifier.Features = append(t.Classifier.Features, topic.Feature{Name: term, Weight: float64(group.DF) / 20})
+			}
+		}
+	}
 	return t
 }
 
-// BenchmarkScore is the measure alone, one core, warm.
+// BenchmarkScore is the measures alone, one core, warm: links included.
 func BenchmarkScore(b *testing.B) {
 	for _, web := range []string{"modern", "webkb"} {
 		recs := parsed(b, web)
@@ -121,14 +145,17 @@ func BenchmarkScore(b *testing.B) {
 			}
 			links += len(r.Links)
 		}
-		for name, norm := range map[string]fitness.Norm{"topic": fitness.TopicNorm, "page": fitness.PageNorm} {
-			b.Run(web+"/norm="+name, func(b *testing.B) {
-				s, err := newScorer(&options{topic: benchmarkTopic(b), names: []string{"vsm"}, measures: measure.Options{Norm: norm}})
+		t := benchmarkTopic(b, recs)
+		run := func(name string, names []string, norm fitness.Norm) {
+			b.Run(web+"/"+name, func(b *testing.B) {
+				s, err := newScorer(&options{topic: t, names: names, measures: measure.Options{Norm: norm}})
 				if err != nil {
 					b.Fatal(err)
 				}
 				for _, r := range recs {
-					s.score(r)
+					if err := s.score(r); err != nil {
+						b.Fatal(err)
+					}
 				}
 				b.SetBytes(int64(size))
 				b.ReportAllocs()
@@ -141,42 +168,54 @@ func BenchmarkScore(b *testing.B) {
 				b.ReportMetric(float64(links)/float64(len(recs)), "links/page")
 			})
 		}
+		for _, name := range measure.Names() {
+			run(name, []string{name}, fitness.TopicNorm)
+		}
+		run("vsm,norm=page", []string{"vsm"}, fitness.PageNorm)
+		run("all", measure.Names(), fitness.TopicNorm)
 	}
 }
 
-// BenchmarkStream is the command without its process: records in, records out.
+// BenchmarkStream is the command without its process: records in, records out,
+// by one worker that has seen no word before.
 func BenchmarkStream(b *testing.B) {
 	for _, web := range []string{"modern", "webkb"} {
 		recs := parsed(b, web)
 		var in bytes.Buffer
 		w := wire.NewWriter(&in)
-		for _, r := range recs {
-			if err := w.Write(r); err != nil {
-				b.Fatal(err)
+		for range 1 + 4000/len(recs) { // some thousand pages, after which the words are known
+			for _, r := range recs {
+				if err := w.Write(r); err != nil {
+					b.Fatal(err)
+				}
 			}
 		}
 		if err := w.Flush(); err != nil {
 			b.Fatal(err)
 		}
+		pages := bytes.Count(in.Bytes(), []byte("\n"))
 		name := filepath.Join(b.TempDir(), "topic.json")
 		f, err := os.Create(name)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := benchmarkTopic(b).Write(f); err != nil {
+		if err := benchmarkTopic(b, recs).Write(f); err != nil {
 			b.Fatal(err)
 		}
 		if err := f.Close(); err != nil {
 			b.Fatal(err)
 		}
-		b.Run(web, func(b *testing.B) {
-			b.SetBytes(int64(in.Len()))
-			for b.Loop() {
-				if err := run([]string{"-topic", name, "-j", "1"}, bytes.NewReader(in.Bytes()), io.Discard, io.Discard); err != nil {
-					b.Fatal(err)
+		for _, names := range []string{"vsm", strings.Join(measure.Names(), ",")} {
+			b.Run(fmt.Sprintf("%s/measures=%d", web, 1+strings.Count(names, ",")), func(b *testing.B) {
+				b.SetBytes(int64(in.Len()))
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := run([]string{"-topic", name, "-j", "1", "-fitness", names}, bytes.NewReader(in.Bytes()), io.Discard, io.Discard); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-			b.ReportMetric(float64(len(recs)*b.N)/b.Elapsed().Seconds(), "pages/s")
-		})
+				b.ReportMetric(float64(pages*b.N)/b.Elapsed().Seconds(), "pages/s")
+			})
+		}
 	}
 }

@@ -255,7 +255,7 @@ type scorer struct {
 	threshold float64
 	order     []int             // of the measures, by name
 	parts     []part            // of a link's scores, by name
-	links     []string          // scratch
+	subject   fitness.Page      // scratch
 	promises  []fitness.Promise // scratch
 }
 
@@ -335,19 +335,20 @@ func (s *scorer) page(rec *wire.Record, failed bool) {
 		}
 		return
 	}
-	s.links = s.links[:0]
+	links := s.subject.Links[:0]
 	for i := range rec.Links {
-		s.links = append(s.links, rec.Links[i].URL)
+		links = append(links, rec.Links[i].URL)
 	}
-	reading := s.Target.Read(&fitness.Page{
+	s.subject = fitness.Page{
 		URL:         rec.URL,
 		Title:       rec.Title,
 		Anchors:     rec.AnchorText,
 		Description: rec.Description,
 		Keywords:    rec.Keywords,
 		Text:        rec.Text,
-		Links:       s.links,
-	})
+		Links:       links,
+	}
+	reading := s.Target.Read(&s.subject)
 	for _, i := range s.order {
 		m := &s.Measures[i]
 		value := m.Page(reading)
