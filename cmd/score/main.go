@@ -42,11 +42,9 @@
 //	weighttable     the words of the table and of the query (title 2, text 1,
 //	                times the documents that have the word), compared with
 //	                their weights in the same way; Wilson and others 2021.
-//	                Threshold 0.7: that from which the paper's pages teach the
-//	                table.
+//	                Threshold 0.4, the middle of the limits that Pal has.
 //	weighttable-tf  the same without the query's words and without documents;
-//	                Pal, Tomar and Shrivastava 2009. Threshold 0.4, the middle
-//	                of the paper's limits.
+//	                Pal, Tomar and Shrivastava 2009. Threshold 0.4.
 //	bm25            keywords in title and text, by k1 = 1.5, b = 0.75 and
 //	                IDF = ln(1 + (N − n + 0.5) / (n + 0.5)), times their weights;
 //	                N, n and the average length are the statistics of the topic.
@@ -59,7 +57,8 @@
 //	                the lowest mean score that the paper reports.
 //	jaccard         how like the reference page: links in common, and words in
 //	                common and keywords in both; Rane and Pathak. Threshold
-//	                0.25: no links in common, and a third as many words as not.
+//	                0.25: no links in common, and a third as many words as not;
+//	                how far that reaches depends on the length of the reference.
 //	classifier      the probability that a classifier trained on the examples
 //	                gives. Threshold: the classifier's, see topic -h.
 //
@@ -147,7 +146,7 @@ sets one:
     vsm             keywords: by tag (title 5, links 3, meta 2, others 1); the
                     cosine with their weights (Fan, Zeng and Li 2009)      0.05
     weighttable     table: title 2, text 1, times the documents that have the
-                    word; the cosine with the weights (Wilson and others)   0.7
+                    word; the cosine with the weights (Wilson and others)   0.4
     weighttable-tf  table: title 2, text 1; the same (Pal and others 2009)  0.4
     bm25            statistics: k1 1.5, b 0.75; from 0, unbounded
                                         half the sum of IDF times weight

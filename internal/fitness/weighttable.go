@@ -43,14 +43,10 @@ import (
 // above; Wilson by the pages that contain it, which a measure does not know, so
 // that the neighbourhood of links.go stands in.
 
-// Thresholds of the measure.
-const (
-	// SymbiosisThreshold is the relevance from which Wilson's pages teach the
-	// table new words; the paper names none from which they are relevant.
-	SymbiosisThreshold = 0.7
-	// TunnelThreshold lies in the middle of the limits of Pal's runs, 0.3 to 0.5.
-	TunnelThreshold = 0.4
-)
+// TableThreshold is the relevance from which a page is relevant: the middle of
+// the limits of Pal's runs, 0.3 to 0.5. Wilson names none; the 0.7 of that paper
+// is for pages that teach the table new words.
+const TableThreshold = 0.4
 
 // An Entry is a word of the weight table.
 type Entry struct {
@@ -119,13 +115,8 @@ func (w *WeightTable) put(t text.Term, entry int32) bool {
 	return true
 }
 
-// Threshold is [SymbiosisThreshold] or [TunnelThreshold], by the form.
-func (w *WeightTable) Threshold() float64 {
-	if w.byDocuments {
-		return SymbiosisThreshold
-	}
-	return TunnelThreshold
-}
+// Threshold is [TableThreshold].
+func (w *WeightTable) Threshold() float64 { return TableThreshold }
 
 // Page is the relevance, in [0, 1]: 0 for a page without any word of the table,
 // an empty one included, and 1 if the page has them in the proportions of their
