@@ -1,6 +1,9 @@
 package page
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,6 +22,7 @@ func scanAll(z *scanner, page string) (n int) {
 		case textToken:
 			n += len(z.text())
 		case startTag:
+			z.foreign = z.name == atom.Svg
 			switch z.name {
 			case atom.A:
 				for _, name := range []string{"href", "title", "rel"} {
@@ -93,4 +97,87 @@ func BenchmarkTokenizerNext(b *testing.B) {
 		for z.Next() != html.ErrorToken {
 		}
 	})
+}
+
+// tiresome is pages of about n bytes that a careless scanner would read again and
+// again.
+func tiresome(n int) map[string]string {
+	times := func(s string) string { return strings.Repeat(s, n/len(s)) }
+	return map[string]string{
+		"less-than signs":           times("<"),
+		"ampersands":                times("&"),
+		"tags that begin":           times("<a "),
+		"end tags that begin":       times("</a "),
+		"tags":                      times("<a>"),
+		"comments that begin":       times("<!--"),
+		"comments that nearly end":  "<!--" + times("--!->"),
+		"bogus comments":            times("<!"),
+		"doctypes":                  times("<!doctype"),
+		"nothing":                   times("</>"),
+		"end tags in rcdata":        "<title>" + times("</titl"),
+		"tags in a script":          "<script>" + times("</scrip"),
+		"escapes in a script":       "<script>" + times("<!--<script>"),
+		"escapes that nearly end":   "<script><!--" + times("--<"),
+		"sections":                  "<svg>" + times("<![CDATA["),
+		"empty sections":            "<svg>" + times("<![CDATA[]]>"),
+		"quotes without end":        times(`<a b="`),
+		"quotes":                    "<a " + times(`b="'"`) + ">",
+		"attributes":                "<a" + times(" b") + ">",
+		"attributes without end":    "<a" + times(" b"),
+		"an attribute":              `<a href="` + times("x") + `">`,
+		"references in attributes":  times(`<a href="&amp;&amp">`),
+		"references in one":         `<a href="` + times("&amp;") + `">`,
+		"a name":                    "<" + times("A") + ">",
+		"letters behind ampersands": "&" + times("a"),
+		"digits":                    "&#" + times("9"),
+		"carriage returns":          times("\r"),
+		"nothing but U+0000":        times("\x00"),
+		"blanks in a tag":           "<a b" + times(" ") + "c>",
+		"slashes in a tag":          "<a" + times("/") + ">",
+	}
+}
+
+// TestTiresomePagesAreReadToTheirEnd would not end if any took time quadratic in
+// its length; BenchmarkScannerTiresome shows the speed at two lengths.
+func TestTiresomePagesAreReadToTheirEnd(t *testing.T) {
+	const size = 4 << 20
+	var z scanner
+	for name, page := range tiresome(size) {
+		if scanAll(&z, page); z.to != len(page) {
+			t.Errorf("%s: read %d bytes of %d", name, z.to, len(page))
+		}
+		if most := 3 * len(page); len(z.kept) > most || len(z.buf) > most {
+			t.Errorf("%s: %d and %d bytes of memory for %d", name, len(z.kept), len(z.buf), len(page))
+		}
+	}
+	z.reset("")
+	if size := cap(z.kept) + cap(z.buf); size > 1<<20 {
+		t.Errorf("%d bytes are kept for other pages", size)
+	}
+}
+
+func BenchmarkScannerTiresome(b *testing.B) {
+	var z scanner
+	for _, size := range []int{1 << 20, 10 << 20} {
+		pages := tiresome(size)
+		for _, name := range slices.Sorted(maps.Keys(pages)) {
+			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) {
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				for b.Loop() {
+					scanAll(&z, pages[name])
+				}
+			})
+		}
+	}
+}
+
+// TestScannerNeedsNoMemoryWhenWarm reads a page with everything that has to be
+// changed.
+func TestScannerNeedsNoMemoryWhenWarm(t *testing.T) {
+	page := string(synthetic().Body) + "<P Title=A HREF='?a&amp;b\r\n'>&lt;\r\n<UNKNOWN\x00><meta content=&eacute;><title>\x00&nGt;</title><!DOCTYPE html>"
+	var z scanner
+	if n := testing.AllocsPerRun(100, func() { scanAll(&z, page) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
 }
