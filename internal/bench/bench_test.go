@@ -1,0 +1,298 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/blevesearch/bleve/v2/analysis/lang/en"
+	"github.com/blevesearch/bleve/v2/registry"
+
+	"spoor/internal/text"
+)
+
+// work is where scripts/bench has put what is measured: the commands and the peers in
+// bin, WEB.ndjson as fetch -all leaves a web, WEB.parsed.ndjson as parse does, and a
+// topic.json.
+func work(b *testing.B) string {
+	dir := os.Getenv("SPOOR_BENCH")
+	if dir == "" {
+		b.Skip("no SPOOR_BENCH: scripts/bench makes what is measured")
+	}
+	return dir
+}
+
+// query is what topic.json was made of.
+const query = "university course homework lecture syllabus assignments instructor exam"
+
+// BenchmarkProcess runs whole processes, NDJSON in by a file and out by a pipe whose
+// reader throws away what it gets: pages/s by the wall, and cpu-s/1000, the processor
+// time, of user and system, for a thousand pages. Peers that are missing are skipped.
+func BenchmarkProcess(b *testing.B) {
+	dir := work(b)
+	in := func(name string) string { return filepath.Join(dir, name) }
+	bin := func(name string) string { return filepath.Join(dir, "bin", name) }
+	shared := func(web string) string { return filepath.Join(os.Getenv("SPOOR_SHARED"), "webs", web+".warc.gz") }
+	type side struct {
+		name    string
+		command []string
+	}
+	measure := func(name, stdin string, pages int, sides ...side) {
+		b.Run(name, func(b *testing.B) {
+			for _, s := range sides {
+				b.Run(s.name, func(b *testing.B) {
+					if s.command[0] == "" {
+						b.Skip("missing")
+					}
+					process(b, s.command, stdin, pages)
+				})
+			}
+		})
+	}
+	for _, web := range []string{"modern", "webkb"} {
+		file := in(web + ".ndjson")
+		measure("parse/"+web, file, lines(b, file),
+			side{"spoor", []string{bin("parse")}},
+			side{"spoor-j1", []string{bin("parse"), "-j", "1"}},
+			side{"goquery", []string{bin("goquery")}},
+			side{"lxml", []string{os.Getenv("SPOOR_LXML"), "with_lxml.py"}},
+			side{"cheerio", []string{os.Getenv("SPOOR_CHEERIO"), "with_cheerio.cjs"}},
+		)
+		file = in(web + ".parsed.ndjson")
+		measure("score/"+web, file, lines(b, file),
+			side{"spoor", []string{bin("score"), "-topic", in("topic.json")}},
+			side{"spoor-j1", []string{bin("score"), "-topic", in("topic.json"), "-j", "1"}},
+			side{"bleve", append([]string{bin("bleve")}, strings.Fields(query)...)},
+		)
+	}
+	for _, web := range []string{"modern", "webkb", "planetmath"} {
+		sentence := `"$1" -archive "$2" -cache "$3" -all | "$4" | "$5" -topic "$6"`
+		measure("pipeline/"+web, os.DevNull, lines(b, in(web+".ndjson")), side{"spoor", []string{
+			"sh", "-c", sentence, "sh", bin("fetch"), shared(web), in("cache"), bin("parse"), bin("score"), in("topic.json"),
+		}})
+	}
+}
+
+// process runs a command again and again.
+func process(b *testing.B, command []string, stdin string, pages int) {
+	var cpu time.Duration
+	for b.Loop() {
+		b.StopTimer()
+		cmd := exec.Command(command[0], command[1:]...)
+		file, err := os.Open(stdin)
+		if err != nil {
+			b.Fatal(err)
+		}
+		var words bytes.Buffer
+		cmd.Stdin, cmd.Stderr = file, &words
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		if err := cmd.Start(); err != nil {
+			b.Fatal(err)
+		}
+		n := count(out)
+		if err := cmd.Wait(); err != nil {
+			b.Fatalf("%v\n%s", err, words.String())
+		}
+		if n != pages {
+			b.Fatalf("%d lines came of %d pages\n%s", n, pages, words.String())
+		}
+		b.StopTimer()
+		file.Close()
+		cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+		b.StartTimer()
+	}
+	n := float64(pages * b.N)
+	b.ReportMetric(n/b.Elapsed().Seconds(), "pages/s")
+	b.ReportMetric(1000*cpu.Seconds()/n, "cpu-s/1000")
+}
+
+// lines is how many lines a file has.
+func lines(b *testing.B, name string) int {
+	f, err := os.Open(name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	return count(f)
+}
+
+// count reads to the end, and counts the lines.
+func count(r io.Reader) (n int) {
+	for buf := make([]byte, 1<<20); ; {
+		m, err := r.Read(buf)
+		n += bytes.Count(buf[:m], []byte("\n"))
+		if err != nil {
+			return n
+		}
+	}
+}
+
+// BenchmarkAnalysis makes terms of the text of pages, one core.
+func BenchmarkAnalysis(b *testing.B) {
+	dir := work(b)
+	for _, web := range []string{"modern", "webkb"} {
+		var pages []string
+		size := 0
+		f, err := os.Open(filepath.Join(dir, web+".parsed.ndjson"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for d := json.NewDecoder(bufio.NewReader(f)); ; {
+			var page struct{ Text string }
+			if err := d.Decode(&page); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				b.Fatal(err)
+			}
+			pages = append(pages, page.Text)
+			size += len(page.Text)
+		}
+		f.Close()
+		measure := func(name string, analyze func(page string)) {
+			b.Run(web+"/"+name, func(b *testing.B) {
+				for _, p := range pages {
+					analyze(p)
+				}
+				b.SetBytes(int64(size))
+				b.ReportAllocs()
+				for b.Loop() {
+					for _, p := range pages {
+						analyze(p)
+					}
+				}
+				b.ReportMetric(float64(len(pages)*b.N)/b.Elapsed().Seconds(), "pages/s")
+			})
+		}
+		ours, err := text.New("en", "porter")
+		if err != nil {
+			b.Fatal(err)
+		}
+		var terms []text.Term
+		measure("spoor", func(page string) {
+			terms = ours.Append(terms[:0], page)
+			ours.Trim()
+		})
+		english, err := registry.NewCache().AnalyzerNamed(en.AnalyzerName)
+		if err != nil {
+			b.Fatal(err)
+		}
+		measure("bleve", func(page string) { english.Analyze([]byte(page)) })
+	}
+}
+
+// BenchmarkMemory sends 100,000 pages through parse | score: those of three webs, again
+// and again. It tells how much memory, in MiB, each of the two has resident after so
+// many pages, and what was the most, looking every second.
+func BenchmarkMemory(b *testing.B) {
+	const pages = 100_000
+	marks := []int{10_000, 20_000, 50_000, pages}
+	dir := work(b)
+	var webs [][]byte
+	for _, web := range []string{"modern", "webkb", "planetmath"} {
+		data, err := os.ReadFile(filepath.Join(dir, web+".ndjson"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		webs = append(webs, data)
+	}
+	for b.Loop() {
+		parse := exec.Command(filepath.Join(dir, "bin", "parse"))
+		score := exec.Command(filepath.Join(dir, "bin", "score"), "-topic", filepath.Join(dir, "topic.json"))
+		in, err := parse.StdinPipe()
+		if err != nil {
+			b.Fatal(err)
+		}
+		between, into, err := os.Pipe()
+		if err != nil {
+			b.Fatal(err)
+		}
+		parse.Stdout, score.Stdin = into, between
+		out, err := score.StdoutPipe()
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, cmd := range []*exec.Cmd{parse, score} {
+			if err := cmd.Start(); err != nil {
+				b.Fatal(err)
+			}
+		}
+		into.Close()
+		between.Close()
+		came := make(chan int)
+		go func() { came <- count(out) }()
+
+		most := map[string]float64{}
+		look := func(when string) {
+			for name, pid := range map[string]int{"parse": parse.Process.Pid, "score": score.Process.Pid} {
+				now := resident(b, pid)
+				most[name] = max(most[name], now)
+				if when != "" {
+					b.ReportMetric(now, name+"-MiB@"+when)
+				}
+			}
+		}
+		n, last := 0, time.Now()
+		for n < pages {
+			for _, web := range webs {
+				for line := range bytes.Lines(web) {
+					if n == pages {
+						break
+					}
+					if _, err := in.Write(line); err != nil {
+						b.Fatal(err)
+					}
+					n++
+					if slices.Contains(marks, n) {
+						look(strconv.Itoa(n))
+					} else if time.Since(last) >= time.Second {
+						look("")
+						last = time.Now()
+					}
+				}
+			}
+		}
+		for name, mb := range most {
+			b.ReportMetric(mb, name+"-MiB@most")
+		}
+		in.Close()
+		if got := <-came; got != pages {
+			b.Fatalf("%d pages came of %d", got, pages)
+		}
+		for _, cmd := range []*exec.Cmd{parse, score} {
+			if err := cmd.Wait(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(pages*float64(b.N)/b.Elapsed().Seconds(), "pages/s")
+}
+
+// resident is the resident memory of a process in MiB.
+func resident(b *testing.B, pid int) float64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	number, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	kib, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return kib / 1024
+}

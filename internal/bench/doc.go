@@ -1,0 +1,4 @@
+// Package bench measures the commands beside programs of about twenty lines that do
+// the same with other people's libraries: goquery, bleve, lxml and cheerio. It is a
+// module of its own; scripts/bench runs it.
+package bench
