@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -55,6 +56,9 @@ func (e *explainer) measure(m *measure.Measure, first bool, r *fitness.Reading) 
 	}
 	fmt.Fprintf(e.out, "\n%s %.4f, threshold %.4g: %s\n", m.Name, score, threshold, verdict)
 	reasons := m.Explain(r)
+	slices.SortStableFunc(reasons, func(a, b fitness.Reason) int { // what speaks against the topic, too
+		return cmp.Compare(math.Abs(b.Part), math.Abs(a.Part))
+	})
 	if len(reasons) == 0 {
 		fmt.Fprintln(e.out, "  nothing of the topic is in the page")
 		return
