@@ -117,15 +117,16 @@ func scraps(n int, yield func(page string)) {
 	blank := []string{" ", "\n", "\r", "\r\n", "\t", "\f", "\x00"}
 	for i := range n {
 		from := pieces[i%len(pieces)]
-		page := from.start
+		var page strings.Builder
+		page.WriteString(from.start)
 		for range 1 + r.IntN(12) {
 			if r.IntN(8) == 0 {
-				page += blank[r.IntN(len(blank))]
+				page.WriteString(blank[r.IntN(len(blank))])
 			} else {
-				page += from.rest[r.IntN(len(from.rest))]
+				page.WriteString(from.rest[r.IntN(len(from.rest))])
 			}
 		}
-		yield(page)
+		yield(page.String())
 	}
 }
 
