@@ -3,7 +3,7 @@
 // the others to their stems.
 //
 // An [Analyzer] does all of it and gives every stem a number, a [Term], by
-// which pages can be counted and compared in a [Vector] without touching a
+// which the words of pages can be counted and compared without touching a
 // string. What terms are worth is for others to say.
 //
 // The rules, the same for every measure so that measures can be compared:

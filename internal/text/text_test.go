@@ -173,20 +173,6 @@ func TestWordsAreAsWritten(t *testing.T) {
 	}
 }
 
-func TestVectorsCount(t *testing.T) {
-	a := analyzer(t, "porter")
-	var v Vector
-	for range 2 { // the second time over a vector that was in use
-		v.Reset()
-		for _, term := range a.Append(nil, "papers on networks and papers") {
-			v.Add(term, 1.5)
-		}
-		if got := v.SumSquares(); got != 3*3+1.5*1.5 { // paper twice, network once, stop words not at all
-			t.Errorf("Σw² = %v", got)
-		}
-	}
-}
-
 func TestAppendDoesNotAllocateOnceWarm(t *testing.T) {
 	a := analyzer(t, "porter")
 	const s = "Call for papers: the Äpfel of internationalizations, 1999999 and so on, over and over"
