@@ -10,11 +10,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"spoor/cmd/internal/measure"
 )
 
 func TestAScoreDependsOnTheTopicAndTheRecordAlone(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "topic.json")
-	const topic = `{"format":"spoor-topic","version":1,"keywords":[{"text":"w1","weight":0.1},{"text":"w2 w3","weight":0.7},{"text":"w4","weight":1.3},{"text":"w5","weight":1e3}]}`
+	const topic = `{"format":"spoor-topic","version":1,"keywords":[{"text":"w1","weight":0.1},{"text":"w2 w3","weight":0.7},{"text":"w4","weight":1.3},{"text":"w5","weight":1e3}],
+		"statistics":{"documents":9,"average_length":50},
+		"table":[{"term":"w1","word":"w1","weight":1,"df":3,"origin":"page"},{"term":"w6","word":"w6","weight":0.3,"df":2,"origin":"page"},{"term":"w7","word":"w7","weight":0.1,"df":9,"origin":"page"}],
+		"reference":{"url":"http://x.example/","counts":3,"links":["http://x.example/w1","http://x.example/w2"],"terms":["w1","w8"]},
+		"classifier":{"bias":-1,"slope":2,"intercept":0.5,"threshold":0.6,"positives":3,"negatives":2,"features":[{"name":"w1 w2","weight":2},{"name":"w3","weight":-1}]}}`
+	all := strings.Join(measure.Names(), ",")
 	if err := os.WriteFile(name, []byte(topic), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +38,7 @@ func TestAScoreDependsOnTheTopicAndTheRecordAlone(t *testing.T) {
 		lines = append(lines, fmt.Sprintf(`{"v":1,"url":"http://%d.example/","title":"%s","text":"%s","anchor_text":"%s","links":[{"url":"http://x.example/w%d","anchor":"%s","context":"%s"}]}`+"\n",
 			i, words(5), words(300), words(20), i%40, words(4), words(20)))
 	}
-	for _, flags := range [][]string{{"-norm", "topic"}, {"-norm", "page"}, {"-compat"}} {
+	for _, flags := range [][]string{{"-norm", "topic"}, {"-norm", "page"}, {"-compat"}, {"-fitness", all}, {"-fitness", all, "-norm", "page"}, {"-fitness", all, "-compat"}} {
 		scored := func(lines []string, workers string) []string {
 			var out bytes.Buffer
 			args := append([]string{"-topic", name, "-j", workers}, flags...)

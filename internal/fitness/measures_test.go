@@ -284,3 +284,26 @@ func TestOneReadingServesAllMeasures(t *testing.T) {
 		t.Errorf("%v alone, %v together", alone, together)
 	}
 }
+
+func TestAPageOfNewWordsIsForgotten(t *testing.T) {
+	v := variant{make: func(t *Target, _ float64) Measure { return NewJaccard(t, Reference{Terms: []string{"frog"}}) }}
+	m := v.fresh(t, 1)
+	say := func(prefix string) string {
+		var b strings.Builder
+		for i := range maxBag/2 + maxBag/32 { // some have one stem
+			fmt.Fprintf(&b, "%s%x ", prefix, i)
+		}
+		return b.String()
+	}
+	m.page(&Page{Title: say("q"), Text: say("z")})
+	if n := len(m.reading.words.counts); n <= maxBag {
+		t.Fatalf("a bag of %d words is not large", n)
+	}
+	want := v.fresh(t, 1).page(&Page{Text: "frogs and toads"})
+	if got := m.page(&Page{Text: "frogs and toads"}); got != want {
+		t.Errorf("%v after it, %v without it", got, want)
+	}
+	if n := cap(m.reading.words.counts); n > maxBag {
+		t.Errorf("the bag still has room for %d words", n)
+	}
+}

@@ -243,8 +243,16 @@ func (b *bag) most() uint32 {
 	return n
 }
 
+// maxBag is the largest bag that is kept for the next page, in terms: what a
+// page of nothing but new words needed is not needed again.
+const maxBag = 1 << 19
+
 // reset empties the bag.
 func (b *bag) reset() {
+	if len(b.counts) > maxBag {
+		*b = bag{}
+		return
+	}
 	for _, t := range b.terms {
 		b.counts[t.Index()] = [zones]uint32{}
 	}
