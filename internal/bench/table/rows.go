@@ -52,8 +52,11 @@ var report = []section{
 		title: "In memory, one processor",
 		words: "Without processes and records. Bleve's is the analyzer `en`, over the same text.",
 		rows: []row{
-			{"a page without a tree, modern", "internal/page.BenchmarkExtract/modern", "internal/page.BenchmarkParse/modern", "html.Parse", "MB/s", 5},
-			{"a page with a tree and selectors, modern", "internal/page.BenchmarkExtractWithSelectors/modern", "internal/page.BenchmarkParse/modern", "html.Parse", "MB/s", 0},
+			{"tokens, with text and links, modern", "internal/page.BenchmarkScanner/modern", "internal/page.BenchmarkParse/modern", "html.Parse", "MB/s", 0},
+			{"scan: what a tree would say, without it, modern", "internal/page.BenchmarkScan/modern", "internal/page.BenchmarkParse/modern", "html.Parse", "MB/s", 5},
+			{"all that parse makes of a page, modern", "internal/page.BenchmarkExtract/modern", "internal/page.BenchmarkParse/modern", "html.Parse", "MB/s", 0},
+			{"the same by way of a tree, modern", "internal/page.BenchmarkTree/modern", "internal/page.BenchmarkParse/modern", "html.Parse", "MB/s", 0.95},
+			{"the same with selectors, modern", "internal/page.BenchmarkExtractWithSelectors/modern", "internal/page.BenchmarkParse/modern", "html.Parse", "MB/s", 0},
 			{"terms of a text, modern", analysis + "modern/spoor", analysis + "modern/bleve", "bleve", "MB/s", 7},
 			{"terms of a text, WebKB", analysis + "webkb/spoor", analysis + "webkb/bleve", "bleve", "MB/s", 7},
 			{"scores of a page and its links, modern", "cmd/score.BenchmarkScore/modern/norm=topic", analysis + "modern/bleve", "bleve, of the text alone", "pages/s", 0},
