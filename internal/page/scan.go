@@ -46,7 +46,7 @@ const (
 //
 // It takes time linear in the page, and memory for what had to be changed.
 //
-// Its tokens are those of html.Tokenizer, but for four things in which it keeps
+// Its tokens are those of html.Tokenizer, but for five things in which it keeps
 // to the standard. In html.Tokenizer
 //   - character references stand for something in <![CDATA[ ]]>;
 //   - U+0000 is U+FFFD there already, which the tree would make of it anyway;
@@ -54,7 +54,8 @@ const (
 //     or "/" follows, so that the first </script> ends the script even if it ends
 //     another one inside it;
 //   - <p a=1 a=2/> ends itself, for the second attribute is forgotten: it matters
-//     in SVG and MathML only.
+//     in SVG and MathML only;
+//   - two attributes may be named U+FFFD, if one of them is written U+0000.
 //
 // No page of the webs that it was held against has any of them.
 type scanner struct {

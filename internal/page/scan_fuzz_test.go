@@ -83,6 +83,7 @@ func tokenized(page string, foreign bool) (tokens []scanned) {
 // standard: see [scanner].
 func deviates(page string) bool {
 	return strings.Contains(page, "<![CDATA[") && strings.ContainsAny(page, "&\x00") ||
+		strings.Contains(page, "\x00") && strings.Contains(page, "\uFFFD") ||
 		inScript.MatchString(page) || slashed.MatchString(page)
 }
 
@@ -151,7 +152,7 @@ func TestScannerAgreesWithTokenizerOnScraps(t *testing.T) {
 func TestDeviationsOfTokenizer(t *testing.T) {
 	var z scanner
 	for _, page := range []string{
-		"<![CDATA[&amp;]]>", "<![CDATA[\x00]]>", "<script><!-- < <script></script>", "<p a=1 a=2/>",
+		"<![CDATA[&amp;]]>", "<![CDATA[\x00]]>", "<script><!-- < <script></script>", "<p a=1 a=2/>", "<p \x00=1 \uFFFD=2>",
 	} {
 		if !deviates(page) || cmp.Equal(tokenized(page, true), marked(&z, page, true)) {
 			t.Errorf("%q: no difference", page)

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
@@ -70,9 +69,10 @@ func scan(z *scanner, entered func()) []scanned {
 	}
 }
 
-// TestHTML5libTokens compares all tokens of all tests of html5lib. Parse errors
+// TestHTML5libTokens compares all tokens of the tests of html5lib. Parse errors
 // are not compared: the scanner reports none. Pages are valid UTF-8, so what is
-// no character in UTF-16 is U+FFFD before.
+// no character in UTF-16 is U+FFFD before. The tests of xmlViolation.test are
+// left out: they are for trees that are to become XML.
 func TestHTML5libTokens(t *testing.T) {
 	states := map[string]scanState{
 		"Data state": data, "RCDATA state": rcdata, "RAWTEXT state": rawtext,
@@ -83,7 +83,7 @@ func TestHTML5libTokens(t *testing.T) {
 		t.Fatal("no files of tests", err)
 	}
 	var z scanner
-	passed, all := 0, 0
+	passed, all, left := 0, 0, 0
 	for _, path := range files {
 		b, err := os.ReadFile(path)
 		if err != nil {
@@ -99,6 +99,7 @@ func TestHTML5libTokens(t *testing.T) {
 		if err := json.Unmarshal(b, &file); err != nil {
 			t.Fatal(err)
 		}
+		left += len(file.XMLViolationTests)
 		for _, test := range file.Tests {
 			if test.DoubleEscaped {
 				test.Input = unescaped(test.Input)
@@ -127,7 +128,7 @@ func TestHTML5libTokens(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d tests in %d files", passed, all, len(files))
+	t.Logf("%d of %d tests in %d files; %d of XML left out", passed, all, len(files), left)
 }
 
 // unescaped is s with \uHHHH as characters.
@@ -143,7 +144,7 @@ func unescaped(s string) string {
 		if err != nil {
 			panic(err)
 		}
-		b.WriteString(string(utf8.AppendRune(nil, rune(r))))
+		b.WriteRune(rune(r))
 		s = after[4:]
 	}
 }
