@@ -2,6 +2,7 @@ package page
 
 import (
 	"math/rand/v2"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -236,4 +237,22 @@ func FuzzScanner(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestScannerAgreesWithTokenizerOnWebs compares the tokens of real pages.
+func TestScannerAgreesWithTokenizerOnWebs(t *testing.T) {
+	for _, name := range []string{"modern", "webkb", "planetmath"} {
+		t.Run(name, func(t *testing.T) {
+			var z scanner
+			pages, tokens := 0, 0
+			archived(t, shared(t, "webs/"+name+".warc.gz"), func(doc Document) {
+				page, _ := decode(doc.Body, doc.Charset, true)
+				want, got := tokenized(page, true), marked(&z, page, true)
+				if pages, tokens = pages+1, tokens+len(got); !reflect.DeepEqual(want, got) {
+					t.Errorf("%s: html.Tokenizer (-) and scanner (+)\n%s", doc.URL, cmp.Diff(want, got))
+				}
+			})
+			t.Logf("%d tokens of %d pages", tokens, pages)
+		})
+	}
 }
