@@ -2,6 +2,7 @@ package topic
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -79,7 +80,11 @@ func (t *Topic) Learn(positive, negative []Page, o LearnOptions) error {
 	}
 	l := learner{
 		Topic: t, analyzer: a, options: o,
-		positive: count(a, positive), negative: count(a, negative), page: text.NewStatistics(a),
+		positive: text.NewStatistics(a), negative: text.NewStatistics(a), page: text.NewStatistics(a),
+		most: maxTerms,
+	}
+	if err := errors.Join(l.count(l.positive, positive), l.count(l.negative, negative)); err != nil {
+		return err
 	}
 	if l.positive.Length() == 0 {
 		return fmt.Errorf("no word of the positive pages counts in language %s\nhint: -language und reads any language", t.Language)
@@ -94,15 +99,6 @@ func (t *Topic) Learn(positive, negative []Page, o LearnOptions) error {
 	return err
 }
 
-// count is the population of pages.
-func count(a *text.Analyzer, pages []Page) *text.Statistics {
-	s := text.NewStatistics(a)
-	for i := range pages {
-		s.Add(pages[i].Title, pages[i].Text)
-	}
-	return s
-}
-
 // A learner is what the steps of Learn share.
 type learner struct {
 	*Topic
@@ -110,6 +106,20 @@ type learner struct {
 	options            LearnOptions
 	positive, negative *text.Statistics
 	page               *text.Statistics // of the page that is looked at
+	most               int              // different words of the examples
+	wanted             [][]text.Term    // by keyword: how it is matched
+	terms              []text.Term      // scratch
+}
+
+// count adds pages to a population.
+func (l *learner) count(s *text.Statistics, pages []Page) error {
+	for i := range pages {
+		s.Add(pages[i].Title, pages[i].Text)
+		if l.analyzer.Len() > l.most {
+			return fmt.Errorf("the example pages have more than %d different words\nhint: leave out pages that are not text, such as %s", l.most, pages[i].URL)
+		}
+	}
+	return nil
 }
 
 // ofQuery is an entry for each word of the keywords.
@@ -233,6 +243,7 @@ func (l *learner) vocabulary() []Shared {
 func (l *learner) keywords(pages []Page) {
 	for k := range l.Keywords {
 		l.Keywords[k].DF = 0
+		l.wanted = append(l.wanted, l.analyzer.Append(nil, l.Keywords[k].Text))
 	}
 	for i := range pages {
 		for k, n := range l.occurrences(&pages[i]) {
@@ -245,13 +256,12 @@ func (l *learner) keywords(pages []Page) {
 
 // occurrences is how often each keyword stands in the title and the text of p.
 func (l *learner) occurrences(p *Page) []int {
-	counts := make([]int, len(l.Keywords))
+	counts := make([]int, len(l.wanted))
 	for _, s := range []string{p.Title, p.Text} {
-		terms := l.analyzer.Append(nil, s)
-		for k := range counts {
-			want := l.analyzer.Append(nil, l.Keywords[k].Text)
-			for i := 0; i+len(want) <= len(terms); i++ {
-				if slices.Equal(terms[i:i+len(want)], want) {
+		l.terms = l.analyzer.Append(l.terms[:0], s)
+		for k, want := range l.wanted {
+			for i := 0; i+len(want) <= len(l.terms); i++ {
+				if slices.Equal(l.terms[i:i+len(want)], want) {
 					counts[k]++
 				}
 			}

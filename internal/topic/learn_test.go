@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"spoor/internal/text"
 )
 
 // ponds are three pages about frogs and toads, and three that are not.
@@ -161,6 +163,21 @@ func TestPagesThatTellNothingAreRefused(t *testing.T) {
 		if err := tp.Learn(tt.pages, nil, tt.o); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
 		}
+	}
+}
+
+func TestExamplesOfNothingButNoiseAreRefused(t *testing.T) {
+	a, err := create(t).Analyzer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := learner{analyzer: a, most: a.Len() + 3}
+	if err := l.count(text.NewStatistics(a), []Page{{"http://a.test/", "frogs toads", "frog toad", nil}, {"http://b.test/", "newt", "", nil}}); err != nil {
+		t.Error(err)
+	}
+	err = l.count(text.NewStatistics(a), []Page{{"http://c.test/", "frogs", "asdf", nil}})
+	if err == nil || !strings.Contains(err.Error(), "different words\nhint: leave out pages that are not text, such as http://c.test/") {
+		t.Error(err)
 	}
 }
 
