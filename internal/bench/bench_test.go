@@ -195,12 +195,12 @@ func BenchmarkAnalysis(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory sends 100,000 pages through parse | score: those of three webs, again
+// BenchmarkMemory sends 200,000 pages through parse | score: those of three webs, again
 // and again. It tells how much memory, in MiB, each of the two has resident after so
 // many pages, and what was the most, looking every second.
 func BenchmarkMemory(b *testing.B) {
-	const pages = 100_000
-	marks := []int{10_000, 20_000, 50_000, pages}
+	const pages = 200_000
+	marks := []int{10_000, 20_000, 50_000, 100_000, pages}
 	dir := work(b)
 	var webs [][]byte
 	for _, web := range []string{"modern", "webkb", "planetmath"} {

@@ -200,9 +200,10 @@ func (r *results) memory(b *strings.Builder) {
 		return
 	}
 	fmt.Fprintln(b, "\n## Memory\n\nMiB resident after so many pages through `parse | score`: those of the three webs again and\nagain; the most is of a look every second. One run.")
-	fmt.Fprintln(b, "\n| | 10,000 | 20,000 | 50,000 | 100,000 | most |\n|---|--:|--:|--:|--:|--:|")
+	fmt.Fprintln(b, "\n| | 10,000 | 20,000 | 50,000 | 100,000 | 200,000 | most |\n|---|--:|--:|--:|--:|--:|--:|")
 	for _, process := range slices.Sorted(maps.Keys(found)) {
 		f := found[process]
-		fmt.Fprintf(b, "| `%s` | %.0f | %.0f | %.0f | %.0f | %.0f |\n", process, f["10000"], f["20000"], f["50000"], f["100000"], f["most"])
+		fmt.Fprintf(b, "| `%s` | %.0f | %.0f | %.0f | %.0f | %.0f | %.0f |\n", process,
+			f["10000"], f["20000"], f["50000"], f["100000"], f["200000"], f["most"])
 	}
 }
