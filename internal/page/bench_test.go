@@ -60,21 +60,23 @@ func BenchmarkParse(b *testing.B) {
 	})
 }
 
-// BenchmarkTokens is the page without a tree.
-func BenchmarkTokens(b *testing.B) {
-	var c collector
+// BenchmarkScan is the page without what is made of it in the end.
+func BenchmarkScan(b *testing.B) {
+	var (
+		c collector
+		t construction
+	)
 	benchmark(b, func(doc *Document) {
 		text, _ := decode(doc.Body, doc.Charset, true)
-		var content Content
 		c.reset()
-		c.tokens(text)
-		c.finish(doc, &content)
+		t.read(text, &c)
 	})
 }
 
-// BenchmarkGuard is what it costs to know that the tree is not too dear.
-func BenchmarkGuard(b *testing.B) {
-	benchmark(b, func(doc *Document) { tooDear(string(doc.Body)) })
+// BenchmarkTree is what a page would cost by way of the tree.
+func BenchmarkTree(b *testing.B) {
+	x := NewExtractor()
+	benchmark(b, func(doc *Document) { byTree(doc, x) })
 }
 
 func BenchmarkSimhash(b *testing.B) {

@@ -5,30 +5,48 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
 // A collector is told the elements and the text of a page in document order,
-// and keeps what the content is made of. What it is not told of is not read:
-// see [layoutOf].
+// and keeps what the content is made of. What stands in elements that are not
+// read (see [layout]) it may be told as well.
+//
+// What it keeps of a page are parts of the page, until finish.
 type collector struct {
 	body  []byte // visible text so far
 	gap   byte   // what separates the next word from body: 0, ' ' or '\n'
 	block int    // where in body the current block began
+	full  bool   // there is more text than there may be
 
-	path  []byte            // tag path of the current element
+	steps  []step // from the root to where it is
+	unseen int    // how many of the steps, from the end, are not read or in what is not read
+	framed bool   // there are frames, or what is said to those who have none
+
+	path  []byte            // tag path of the first steps
+	known int               // how many steps are in path
 	paths map[string]string // the paths of links, one string for equal ones
+	last  string            // the latest of them
 
 	references []reference
-	open       []opened // <a> elements that have not ended
-	waiting    []int    // references whose block has not ended
+	open       []int // references of the links that have not ended, or -1
+	waiting    []int // references whose block has not ended
 
 	base      string // first <base href>, as written
 	canonical string // first <link rel=canonical>, as written
 	title     string
 	lang      string
 	meta      [metas]string
+}
+
+// A step is an element that has begun and not ended.
+type step struct {
+	name    atom.Atom
+	layout  layout
+	link    bool // it is the innermost of the open links
+	pathEnd int  // where the path as far as here ends, if it is known
+	tag     string
+	attrs   attrs
 }
 
 // The meta elements that are read.
@@ -53,18 +71,13 @@ type reference struct {
 	from, to   int    // of its block in the collector's body
 }
 
-// An opened is an <a href> that has not ended.
-type opened struct {
-	reference  int // index, or -1 if there were too many
-	pathLength int // of its parent: identifies the element
-}
-
 // reset forgets the last page and keeps the memory.
 func (c *collector) reset() {
 	clear(c.references) // they hold on to the page
+	clear(c.steps[:cap(c.steps)])
 	clear(c.paths)
 	*c = collector{
-		body: c.body[:0], path: c.path[:0], paths: c.paths,
+		body: c.body[:0], steps: c.steps[:0], path: c.path[:0], paths: c.paths,
 		references: c.references[:0], open: c.open[:0], waiting: c.waiting[:0],
 	}
 	if c.paths == nil {
@@ -72,90 +85,85 @@ func (c *collector) reset() {
 	}
 }
 
-// A layout is what an element does to the text in it and around it.
-type layout int
-
-const (
-	inline   layout = iota // nothing
-	block                  // its text stands apart
-	newline                // ends a line, but no block
-	replaced               // stands between words, like one of them
-	metadata               // has attributes of interest, but no text
-	hidden                 // is not read at all
-)
-
-// layoutOf follows the rendering section of the HTML standard, for a browser
-// without scripts, style sheets and frames that plays no media.
-func layoutOf(name atom.Atom) layout {
-	switch name {
-	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Caption,
-		atom.Center, atom.Dd, atom.Details, atom.Dialog, atom.Dir, atom.Div, atom.Dl, atom.Dt,
-		atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.Frameset,
-		atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Header, atom.Hgroup, atom.Hr,
-		atom.Html, atom.Legend, atom.Li, atom.Listing, atom.Main, atom.Menu, atom.Nav, atom.Noframes,
-		atom.Ol, atom.Optgroup, atom.Option, atom.P, atom.Plaintext, atom.Pre, atom.Section, atom.Select,
-		atom.Summary, atom.Table, atom.Tbody, atom.Td, atom.Textarea, atom.Tfoot, atom.Th,
-		atom.Thead, atom.Tr, atom.Ul, atom.Xmp:
-		return block
-	case atom.Br:
-		return newline
-	case atom.Audio, atom.Button, atom.Canvas, atom.Embed, atom.Img, atom.Input, atom.Meter,
-		atom.Object, atom.Progress, atom.Svg, atom.Video:
-		return replaced
-	case atom.Title, atom.Frame, atom.Iframe, atom.Base, atom.Link, atom.Meta, atom.Area:
-		return metadata
-	case atom.Script, atom.Style, atom.Template, atom.Noembed, atom.Param, atom.Source,
-		atom.Track, atom.Datalist, atom.Rp, atom.Annotation, atom.AnnotationXml:
-		return hidden
+// begin tells that an element begins. foreign is whether it is one of SVG or
+// MathML.
+func (c *collector) begin(name atom.Atom, e element, foreign bool, tag string, a attrs) {
+	if foreign && name == atom.Title {
+		e.layout = hidden
 	}
-	return inline
-}
-
-// begin tells that an element begins. Unless it cannot have content, end must
-// follow, with the length that begin returned.
-func (c *collector) begin(name atom.Atom, tag string, attrs []html.Attribute) (pathLength int) {
-	pathLength = len(c.path)
-	c.step(tag, value(attrs, "class"))
-	c.around(layoutOf(name))
+	c.steps = append(c.steps, step{name: name, layout: e.layout, tag: tag, attrs: a})
+	if c.unseen > 0 || e.layout == hidden {
+		c.unseen++
+		return
+	}
+	c.around(e.layout)
+	if e.traits&noted == 0 {
+		return
+	}
 	switch name {
 	case atom.A:
-		if target, ok := find(attrs, "href"); ok {
-			c.open = append(c.open, opened{c.refer(target, tag, attrs), pathLength})
+		if target, ok := a.find("href"); ok {
+			c.open = append(c.open, c.refer(target, tag, a))
+			c.steps[len(c.steps)-1].link = true
 		}
 	case atom.Area:
-		if target, ok := find(attrs, "href"); ok {
-			i := c.refer(target, tag, attrs)
-			c.name(i, value(attrs, "alt"))
+		if target, ok := a.find("href"); ok {
+			i := c.refer(target, tag, a)
+			c.name(i, a.value("alt"))
 			c.release(i)
 		}
 	case atom.Frame, atom.Iframe:
-		if target, ok := find(attrs, "src"); ok {
-			c.release(c.refer(target, tag, attrs))
+		if target, ok := a.find("src"); ok {
+			c.release(c.refer(target, tag, a))
 		}
+	case atom.Frameset, atom.Noframes:
+		c.framed = true
 	case atom.Img:
 		if n := len(c.open); n > 0 {
-			c.name(c.open[n-1].reference, value(attrs, "alt"))
+			c.name(c.open[n-1], a.value("alt"))
 		}
 	case atom.Html:
-		c.lang = cmp.Or(c.lang, value(attrs, "lang"), value(attrs, "xml:lang"))
+		c.lang = cmp.Or(c.lang, a.value("lang"), a.value("xml:lang"))
 	case atom.Base:
-		c.base = cmp.Or(c.base, value(attrs, "href"))
+		c.base = cmp.Or(c.base, a.value("href"))
 	case atom.Link:
-		c.linkElement(tag, attrs)
+		c.linkElement(tag, a)
 	case atom.Meta:
-		c.metaElement(tag, attrs)
+		c.metaElement(tag, a)
 	}
-	return pathLength
+	if e.layout == metadata {
+		c.unseen = 1
+	}
 }
 
-// end tells that the element ends for which begin returned pathLength.
-func (c *collector) end(name atom.Atom, pathLength int) {
-	if n := len(c.open); n > 0 && c.open[n-1].pathLength == pathLength {
-		c.release(c.open[n-1].reference)
-		c.open = c.open[:n-1]
+// end tells that the latest element ends that has not ended.
+func (c *collector) end() {
+	n := len(c.steps) - 1
+	s := &c.steps[n]
+	c.steps = c.steps[:n]
+	if c.known > n {
+		c.known = n
+		c.path = c.path[:0]
+		if n > 0 {
+			c.path = c.path[:c.steps[n-1].pathEnd]
+		}
 	}
-	c.path = c.path[:pathLength]
-	c.around(layoutOf(name))
+	if c.unseen > 0 {
+		c.unseen--
+		return
+	}
+	if s.link {
+		c.release(c.open[len(c.open)-1])
+		c.open = c.open[:len(c.open)-1]
+	}
+	c.around(s.layout)
+}
+
+// endTo tells that all elements end but the outermost n.
+func (c *collector) endTo(n int) {
+	for len(c.steps) > n {
+		c.end()
+	}
 }
 
 // around separates what comes from what was, where an element begins or ends.
@@ -182,18 +190,28 @@ func (c *collector) space() {
 	}
 }
 
-// text tells of text that can be seen.
+// text tells of text.
 func (c *collector) text(s string) {
+	if c.unseen > 0 {
+		if top := &c.steps[len(c.steps)-1]; c.unseen == 1 && top.name == atom.Title && top.layout == metadata {
+			c.titled(s)
+		}
+		return
+	}
 	for {
 		trimmed := trimSpace(s)
 		if len(trimmed) < len(s) {
 			c.space()
 		}
-		if trimmed == "" {
+		if trimmed == "" || c.full {
 			return
 		}
-		end := wordEnd(trimmed)
-		if len(c.body)+1+end > MaxText {
+		room := MaxText - len(c.body) - 1
+		end := 0
+		if len(trimmed) <= room {
+			end = wordsEnd(trimmed)
+		} else if end = wordEnd(trimmed); end > room {
+			c.full = true
 			return
 		}
 		if c.gap != 0 && len(c.body) > 0 {
@@ -205,8 +223,32 @@ func (c *collector) text(s string) {
 	}
 }
 
-// step goes down to an element: its name and the first of its classes are the
-// next step of the path.
+// pathString is the path to where it is, or the end of a long one. Every step
+// is the name of an element and the first of its classes.
+func (c *collector) pathString() string {
+	for ; c.known < len(c.steps); c.known++ {
+		s := &c.steps[c.known]
+		c.step(s.tag, s.attrs.value("class"))
+		s.pathEnd = len(c.path)
+	}
+	path := c.path
+	if len(path) > MaxPath {
+		path = path[len(path)-MaxPath:]
+		path = path[slices.Index(path, '/')+1:]
+	}
+	if string(path) == c.last {
+		return c.last
+	}
+	s, ok := c.paths[string(path)]
+	if !ok {
+		s = strings.ToValidUTF8(string(path), "")
+		c.paths[string(path)] = s
+	}
+	c.last = s
+	return s
+}
+
+// step appends a step to the path.
 func (c *collector) step(tag, class string) {
 	const longest = 32 // bytes of a name or class
 	if len(c.path) > 0 {
@@ -228,33 +270,18 @@ func (c *collector) step(tag, class string) {
 	}
 }
 
-// pathString is the path as it is now, or the end of a long one.
-func (c *collector) pathString() string {
-	path := c.path
-	if len(path) > MaxPath {
-		path = path[len(path)-MaxPath:]
-		path = path[slices.Index(path, '/')+1:]
-	}
-	s, ok := c.paths[string(path)]
-	if !ok {
-		s = strings.ToValidUTF8(string(path), "")
-		c.paths[string(path)] = s
-	}
-	return s
-}
-
 // refer notes a reference and returns its index, or -1 if there are too many.
-func (c *collector) refer(target, tag string, attrs []html.Attribute) int {
+func (c *collector) refer(target, tag string, a attrs) int {
 	if len(c.references) == maxReferences {
 		return -1
 	}
 	c.references = append(c.references, reference{
 		target:   target,
 		tag:      tag,
-		rel:      value(attrs, "rel"),
-		hreflang: value(attrs, "hreflang"),
+		rel:      a.value("rel"),
+		hreflang: a.value("hreflang"),
 		path:     c.pathString(),
-		title:    value(attrs, "title"),
+		title:    a.value("title"),
 		start:    len(c.body),
 		from:     c.block,
 	})
@@ -286,8 +313,8 @@ func (c *collector) titled(s string) {
 
 // linkElement reads a <link>. It is a link if it leads to the same page in
 // another language, or to the next or the previous one of a series.
-func (c *collector) linkElement(tag string, attrs []html.Attribute) {
-	target, rel := value(attrs, "href"), value(attrs, "rel")
+func (c *collector) linkElement(tag string, a attrs) {
+	target, rel := a.value("href"), a.value("rel")
 	if target == "" || rel == "" {
 		return
 	}
@@ -307,8 +334,8 @@ func (c *collector) linkElement(tag string, attrs []html.Attribute) {
 	if canonical {
 		c.canonical = cmp.Or(c.canonical, target)
 	}
-	if series || alternate && !stylesheet && language(value(attrs, "hreflang")) != "" {
-		c.release(c.refer(target, tag, attrs))
+	if series || alternate && !stylesheet && language(a.value("hreflang")) != "" {
+		c.release(c.refer(target, tag, a))
 	}
 }
 
@@ -323,20 +350,20 @@ func (c *collector) joinBlocks() {
 }
 
 // metaElement reads a <meta>.
-func (c *collector) metaElement(tag string, attrs []html.Attribute) {
-	content := value(attrs, "content")
+func (c *collector) metaElement(tag string, a attrs) {
+	content := a.value("content")
 	if content == "" {
 		return
 	}
-	switch strings.ToLower(strings.TrimSpace(value(attrs, "http-equiv"))) {
+	switch strings.ToLower(strings.TrimSpace(a.value("http-equiv"))) {
 	case "refresh":
 		if target := refreshTarget(content); target != "" {
-			c.release(c.refer(target, tag, nil))
+			c.release(c.refer(target, tag, attrs{}))
 		}
 	case "content-language":
 		c.keep(metaLanguage, content)
 	}
-	name := cmp.Or(value(attrs, "name"), value(attrs, "property"))
+	name := cmp.Or(a.value("name"), a.value("property"))
 	switch strings.ToLower(strings.TrimSpace(name)) {
 	case "description":
 		c.keep(metaDescription, content)
@@ -388,20 +415,4 @@ func refreshTarget(content string) string {
 		after, _, _ = strings.Cut(after[1:], after[:1])
 	}
 	return after
-}
-
-// find returns the value of an attribute, and whether there is one.
-func find(attrs []html.Attribute, key string) (string, bool) {
-	for i := range attrs {
-		if attrs[i].Key == key {
-			return attrs[i].Val, true
-		}
-	}
-	return "", false
-}
-
-// value is the value of an attribute, or "".
-func value(attrs []html.Attribute, key string) string {
-	v, _ := find(attrs, key)
-	return v
 }

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
+
+	"spoor/internal/wire"
 )
 
 // FuzzExtract holds the extractor to its promises, on both lanes, whatever
@@ -43,42 +46,53 @@ func FuzzExtract(f *testing.F) {
 		if fresh := NewExtractor(selectors...).Extract(doc); !reflect.DeepEqual(first, fresh) {
 			t.Errorf("a used extractor gives %+v, a new one %+v", first, fresh)
 		}
-		text, _ := decode(body, charset, true)
-		var c collector
-		c.reset()
-		c.tokens(text)
-		var content Content
-		c.finish(&doc, &content)
-		check(t, content)
 	})
 }
 
-// FuzzGuard looks for a page whose tree is larger than the guard thinks it can
-// be: a beginning, and a part that is repeated so that it has consequences.
-func FuzzGuard(f *testing.F) {
-	f.Add("<p>"+numbered("<font size=%d>", 20), "<p>x")
-	f.Add("<p>"+numbered("<font size=%d><object></font></object>", 45), "<p>x")
-	f.Add("<b a><i b='>'><u c>", "<p></b><td>")
-	f.Add("<table><tr><td>", "<b><table><i></b><p>")
-	f.Add("<svg><font color=x>", "<p><nobr><a><b>x</b>")
-	f.Add("<noscript><b><select><i a>", "</select><p><select>")
-	f.Add("<frameset><noframes><b></noframes>", "<b><noframes></b>")
-	f.Add("<template><b>", "<template><i></b></template><p>x")
-	f.Fuzz(func(t *testing.T, once, again string) {
-		if len(once) > 2000 || len(again) > 50 {
+// FuzzLanesAgree looks for a page of which the scan gives something else than
+// the tree of golang.org/x/net/html.
+func FuzzLanesAgree(f *testing.F) {
+	for _, test := range textTable {
+		f.Add(test.html)
+	}
+	for _, test := range metaTable {
+		f.Add(test.html)
+	}
+	for _, test := range linkTable {
+		f.Add(test.html)
+	}
+	for _, test := range contextTable {
+		f.Add(test.html)
+	}
+	for _, test := range oddTable {
+		f.Add(test.html)
+	}
+	x := NewExtractor()
+	f.Fuzz(func(t *testing.T, page string) {
+		if len(page) > 20_000 {
 			return
 		}
-		page := once + strings.Repeat(again, 200)
-		size := treeSize(page)
-		base := 2*len(page) + 100
-		bound, most := roughly(page)
-		if size > base+min(bound, dearest) {
-			t.Errorf("%d elements, roughly at most %d were expected", size, base+bound)
-		}
-		if n := closely(page, most); n <= dearest && size > base+n {
-			t.Errorf("%d elements, at most %d were expected", size, base+n)
-		}
+		agree(t, x, &Document{URL: here, ContentType: "text/html", Charset: "utf-8", Body: []byte(page)})
 	})
+}
+
+// agree fails the test if the scan is sure of something else than what the tree
+// gives, and reports whether it is sure.
+func agree(t *testing.T, x *Extractor, doc *Document) bool {
+	t.Helper()
+	got := x.Extract(*doc)
+	want, ok := byTree(doc, x)
+	switch {
+	case !ok && !got.Flat:
+		t.Errorf("%q: the tree is refused, the scan is sure of %+v", doc.Body, got)
+	case got.Flat:
+		return false
+	case ok:
+		if d := cmp.Diff(want, got, cmp.AllowUnexported(wire.Link{})); d != "" {
+			t.Errorf("%.3000q (-tree +scan):\n%s", doc.Body, d)
+		}
+	}
+	return true
 }
 
 // FuzzAttributes holds the walker of the prescan and the guard to where the

@@ -14,12 +14,6 @@ func (c *collector) finish(doc *Document, content *Content) {
 	for _, i := range c.waiting {
 		c.references[i].to = len(text)
 	}
-	for _, o := range c.open { // only of a page that ended early
-		if o.reference >= 0 {
-			c.references[o.reference].end = len(text)
-			c.references[o.reference].to = len(text)
-		}
-	}
 	content.Title = cmp.Or(c.title, c.meta[metaOGTitle])
 	content.Description = cmp.Or(c.meta[metaDescription], c.meta[metaOGDescription])
 	content.Keywords = c.meta[metaKeywords]
@@ -151,8 +145,8 @@ func (r *reference) context(text string) string {
 	if before == "" && after == "" {
 		return ""
 	}
-	before = lastWords(before, ContextWords, (MaxContext-1)/2)
-	after = firstWords(after, ContextWords, (MaxContext-1)/2)
+	before = strings.TrimLeft(lastWords(before, ContextWords, (MaxContext-1)/2), " \n")
+	after = strings.TrimRight(firstWords(after, ContextWords, (MaxContext-1)/2), " \n")
 	return strings.ReplaceAll(before, "\n", " ") + "\n" + strings.ReplaceAll(after, "\n", " ")
 }
 

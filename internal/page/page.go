@@ -101,6 +101,8 @@ type Extractor struct {
 
 	selectors []Selector
 	collector collector
+
+	construction construction
 }
 
 // NewExtractor returns an Extractor that also asks the given selectors. Several
@@ -141,10 +143,14 @@ func (x *Extractor) Extract(doc Document) Content {
 	switch {
 	case kind == plain:
 		c.text(text)
-	case tooDear(text) || !x.tree(text, &content):
-		c.reset()
+	case !x.construction.read(text, c):
 		content.Flat = true
-		c.tokens(text)
+	case len(x.selectors) > 0:
+		if root := tree(text); root != nil && isSelectable(root) {
+			content.Fields = x.fields(root)
+		} else {
+			content.Flat = true
+		}
 	}
 	if x.AcrossBlocks {
 		c.joinBlocks()

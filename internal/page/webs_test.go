@@ -10,10 +10,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"spoor/internal/wire"
 )
@@ -153,9 +156,7 @@ func TestOutLinksAgreeWithAnotherParser(t *testing.T) {
 				t.Fatal(err)
 			}
 			pages, differ, links := 0, 0, 0
-			otherLinks, otherText := 0, 0 // pages that the tokens tell otherwise than the tree
 			x := NewExtractor()
-			var tokens collector
 			archived(t, shared(t, "webs/"+web+".warc.gz"), func(doc Document) {
 				key := judged(doc.URL)
 				theirs, ok := graph.Out[key]
@@ -166,17 +167,6 @@ func TestOutLinksAgreeWithAnotherParser(t *testing.T) {
 				c := x.Extract(doc)
 				if c.Flat {
 					t.Errorf("%s is read without a tree", doc.URL)
-				}
-				var flat Content
-				text, _ := decode(doc.Body, doc.Charset, true)
-				tokens.reset()
-				tokens.tokens(text)
-				tokens.finish(&doc, &flat)
-				if !slices.EqualFunc(c.Links, flat.Links, func(a, b wire.Link) bool { return a.URL == b.URL }) {
-					otherLinks++
-				}
-				if c.Text != flat.Text {
-					otherText++
 				}
 				var ours []string
 				for _, l := range c.Links {
@@ -195,12 +185,8 @@ func TestOutLinksAgreeWithAnotherParser(t *testing.T) {
 				}
 			})
 			t.Logf("%d pages, %d links, %d pages differ (%.2f %% agree)", pages, links, differ, 100*(1-float64(differ)/float64(pages)))
-			t.Logf("tokens and tree differ in the links of %d pages, in the text of %d", otherLinks, otherText)
 			if differ*200 > pages {
 				t.Errorf("%d of %d pages differ, more than 0.5 %%", differ, pages)
-			}
-			if otherLinks*1000 > pages || otherText*50 > pages {
-				t.Errorf("of %d pages tokens and tree differ in the links of %d, the text of %d", pages, otherLinks, otherText)
 			}
 		})
 	}
@@ -211,16 +197,40 @@ func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }
 
-func TestRealPagesHaveTrees(t *testing.T) {
-	pages := 0
-	x := NewExtractor()
-	archived(t, shared(t, "webs/modern.warc.gz"), func(doc Document) {
-		pages++
-		c := x.Extract(doc)
-		if c.Flat || c.Text == "" {
-			t.Errorf("%s: flat %v, %d bytes of text", doc.URL, c.Flat, len(c.Text))
-		}
-		check(t, c)
-	})
-	t.Logf("%d pages", pages)
+// TestScanAndTreeAgreeOnRealPages compares all that is read of a page with what
+// the tree of golang.org/x/net/html gives.
+func TestScanAndTreeAgreeOnRealPages(t *testing.T) {
+	for _, web := range []string{"webkb", "planetmath", "modern"} {
+		t.Run(web, func(t *testing.T) {
+			var pages, links, size, outlined, outlinedSize, framed, differ int
+			x := NewExtractor()
+			archived(t, shared(t, "webs/"+web+".warc.gz"), func(doc Document) {
+				c := x.Extract(doc)
+				check(t, c)
+				if c.Charset == "" {
+					return // no text
+				}
+				pages++
+				size += len(doc.Body)
+				links += len(c.Links)
+				if c.Flat {
+					t.Errorf("%s: no tree", doc.URL)
+				}
+				if x.construction.outline != nil {
+					outlined++
+					outlinedSize += len(doc.Body)
+				}
+				if x.construction.frames {
+					framed++
+				}
+				if want, ok := byTree(&doc, x); !ok || !reflect.DeepEqual(want, c) {
+					differ++
+					t.Errorf("%s (-tree +scan):\n%.2000s", doc.URL, cmp.Diff(want, c, cmp.AllowUnexported(wire.Link{})))
+				}
+			})
+			t.Logf("%d pages, %.1f MB, %d links; with nodes %d pages (%.1f %%, %.1f %% of the bytes); frames %d; differing %d",
+				pages, float64(size)/1e6, links, outlined, 100*float64(outlined)/float64(pages),
+				100*float64(outlinedSize)/float64(size), framed, differ)
+		})
+	}
 }

@@ -112,3 +112,28 @@ func firstWords(s string, n, limit int) string {
 	}
 	return s
 }
+
+// isLetterOfWord tells the bytes that are no space and begin none.
+var isLetterOfWord = func() (t [256]bool) {
+	for c := range t {
+		t[c] = c > ' ' && c != 0x7F && (c < 0xC2 || c > 0xE3)
+	}
+	return t
+}()
+
+// wordsEnd is the length of the words at the beginning of s that are separated
+// by one ' ' each.
+func wordsEnd(s string) int {
+	for i := 0; i < len(s); i++ {
+		switch {
+		case isLetterOfWord[s[i]]:
+		case s[i] == ' ':
+			if i+1 == len(s) || spaceAt(s[i+1:]) > 0 {
+				return i
+			}
+		case spaceAt(s[i:]) > 0:
+			return i
+		}
+	}
+	return len(s)
+}

@@ -1,0 +1,127 @@
+package page
+
+import "golang.org/x/net/html/atom"
+
+// An outline is a tree as far as it is needed to tell in which order its
+// elements and texts are. Nodes are known by their numbers; number 0 is the
+// page.
+type outline struct {
+	nodes []node
+	texts []byte
+}
+
+// A node is an element or a text.
+type node struct {
+	parent, first, last, previous, next int32
+
+	name atom.Atom // of an element
+	element
+	foreign bool
+	isText  bool
+	tag     string
+	at      int // where its attributes begin in the page
+	more    []int
+
+	from, to int // of a text in texts
+}
+
+// add makes a node that has no place.
+func (o *outline) add(n node) int32 {
+	if len(o.nodes) == 0 {
+		o.nodes = append(o.nodes, node{})
+	}
+	o.nodes = append(o.nodes, n)
+	return int32(len(o.nodes) - 1)
+}
+
+// element makes an element.
+func (o *outline) element(e *open) int32 {
+	return o.add(node{name: e.name, element: e.element, foreign: e.space != htmlSpace, tag: e.tag, at: e.at})
+}
+
+// text makes a text.
+func (o *outline) text(s string) int32 {
+	from := len(o.texts)
+	o.texts = append(o.texts, s...)
+	return o.add(node{isText: true, from: from, to: len(o.texts)})
+}
+
+// append puts a node at the end of a parent.
+func (o *outline) append(parent, node int32) {
+	p, n := &o.nodes[parent], &o.nodes[node]
+	n.parent, n.previous, n.next = parent, p.last, 0
+	if p.last == 0 {
+		p.first = node
+	} else {
+		o.nodes[p.last].next = node
+	}
+	p.last = node
+}
+
+// before puts a node before another.
+func (o *outline) before(next, node int32) {
+	x, n := &o.nodes[next], &o.nodes[node]
+	n.parent, n.previous, n.next = x.parent, x.previous, next
+	if x.previous == 0 {
+		o.nodes[x.parent].first = node
+	} else {
+		o.nodes[x.previous].next = node
+	}
+	x.previous = node
+}
+
+// detach takes a node out, if it has a place.
+func (o *outline) detach(node int32) {
+	n := &o.nodes[node]
+	p := &o.nodes[n.parent]
+	if n.previous != 0 {
+		o.nodes[n.previous].next = n.next
+	} else if p.first == node {
+		p.first = n.next
+	}
+	if n.next != 0 {
+		o.nodes[n.next].previous = n.previous
+	} else if p.last == node {
+		p.last = n.previous
+	}
+	n.parent, n.previous, n.next = 0, 0, 0
+}
+
+// moveChildren moves all that is in a node to one in which nothing is.
+func (o *outline) moveChildren(from, to int32) {
+	f := &o.nodes[from]
+	o.nodes[to].first, o.nodes[to].last = f.first, f.last
+	for child := f.first; child != 0; child = o.nodes[child].next {
+		o.nodes[child].parent = to
+	}
+	f.first, f.last = 0, 0
+}
+
+// tell tells a collector the whole tree.
+func (o *outline) tell(c *collector, page *scanner) {
+	if len(o.nodes) == 0 {
+		return
+	}
+	at := o.nodes[0].first
+	for at != 0 {
+		n := &o.nodes[at]
+		if n.isText {
+			c.text(view(o.texts[n.from:n.to]))
+		} else {
+			c.begin(n.name, n.element, n.foreign, n.tag, attrs{page: page, at: n.at, more: &n.more, foreign: n.foreign})
+			if n.first != 0 {
+				at = n.first
+				continue
+			}
+			c.end()
+		}
+		for at != 0 && o.nodes[at].next == 0 {
+			if at = o.nodes[at].parent; at != 0 {
+				c.end()
+			}
+		}
+		if at != 0 {
+			at = o.nodes[at].next
+		}
+	}
+}
