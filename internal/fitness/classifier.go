@@ -159,7 +159,7 @@ func (c *Classifier) Explain(r *Reading) []Reason {
 	if c.length == 0 {
 		return nil
 	}
-	reasons := []Reason{{"(bias)", 1, c.bias, c.slope*c.bias + c.intercept}}
+	reasons := []Reason{{"(bias)", 1, c.bias, float64(c.slope*c.bias) + c.intercept}}
 	for _, f := range c.found {
 		reasons = append(reasons, Reason{c.names[f], c.counts[f], c.weights[f],
 			c.slope * c.weights[f] * math.Sqrt(c.counts[f]/float64(c.length))})

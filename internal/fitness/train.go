@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,7 +53,7 @@ const (
 	keptFeatures = 1 << 12 // unless the options say otherwise
 	maxColumns   = 1 << 16 // features in training, roughly: those that most pages have
 	maxTrained   = 1 << 23 // words of all examples, the same for each
-	sketchBits   = 22
+	maxSketch    = 22      // binary digits of the hashes
 	maxFolds     = 10
 	fewExamples  = 10 // with fewer, one page with a feature is enough
 )
@@ -235,21 +236,8 @@ func newExamples(positive, negative []Page) []example {
 			list = append(list, example{p, kind.positive, [sha256.Size]byte(h.Sum(nil))})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b example) int {
-		return cmp.Or(bytes.Compare(a.digest[:], b.digest[:]), compareBool(a.positive, b.positive))
-	})
+	slices.SortStableFunc(list, func(a, b example) int { return bytes.Compare(a.digest[:], b.digest[:]) }) // positive ones first
 	return slices.CompactFunc(list, func(a, b example) bool { return a.digest == b.digest && a.positive == b.positive })
-}
-
-// compareBool has true first.
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	}
-	return 1
 }
 
 // newCorpus reads the examples, twice: what few of them have is not worth being
@@ -258,7 +246,11 @@ func newCorpus(t *Target, positive, negative []Page) (*corpus, error) {
 	examples := newExamples(positive, negative)
 	share := min(maxWords, maxTrained/max(len(examples), 1))
 	var g grams
-	s := newSketch()
+	size := 0
+	for _, e := range examples {
+		size += len(e.page.Title) + len(e.page.Description) + len(e.page.Keywords) + len(e.page.Text)
+	}
+	s := newSketch(size)
 	kinds := [2]int{}
 	examples = slices.DeleteFunc(examples, func(e example) bool {
 		g.read(t.Read(e.page), share)
@@ -462,9 +454,17 @@ func (g *grams) name(t *Target, key uint64) []byte {
 
 // A sketch counts pages by hashes of their features: never too few, and too many
 // where hashes meet.
-type sketch struct{ counts []uint16 }
+type sketch struct {
+	counts []uint16
+	shift  int
+}
 
-func newSketch() *sketch { return &sketch{make([]uint16, 1<<sketchBits)} }
+// newSketch is a sketch for texts of size bytes, in which there are fewer
+// features.
+func newSketch(size int) *sketch {
+	n := min(bits.Len(uint(size)), maxSketch)
+	return &sketch{make([]uint16, 1<<n), 64 - n}
+}
 
 // slot is the count of a feature: the Fowler–Noll–Vo hash, mixed.
 func (s *sketch) slot(name []byte) *uint16 {
@@ -472,7 +472,7 @@ func (s *sketch) slot(name []byte) *uint16 {
 	for _, c := range name {
 		h = (h ^ uint64(c)) * 0x100000001b3
 	}
-	return &s.counts[h*0x9e3779b97f4a7c15>>(64-sketchBits)]
+	return &s.counts[h*0x9e3779b97f4a7c15>>s.shift]
 }
 
 func (s *sketch) add(name []byte) {
@@ -486,13 +486,13 @@ func (s *sketch) count(name []byte) int { return int(*s.slot(name)) }
 // least is the smallest number of pages, from the one given, that no more than
 // maxColumns features are on.
 func (s *sketch) least(from int) int {
-	slots := make([]int, math.MaxUint16+1) // by count
+	features := make([]int, int(slices.Max(s.counts))+1) // by count
 	for _, n := range s.counts {
-		slots[n]++
+		features[n]++
 	}
 	columns := 0
-	for least := math.MaxUint16; least >= from; least-- {
-		if columns += slots[least]; columns > maxColumns {
+	for least := len(features) - 1; least >= from; least-- {
+		if columns += features[least]; columns > maxColumns {
 			return least + 1
 		}
 	}

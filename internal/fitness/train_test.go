@@ -277,7 +277,7 @@ func TestHugeExamplesAreBounded(t *testing.T) {
 }
 
 func TestASketchNeverCountsTooFew(t *testing.T) {
-	s := newSketch()
+	s := newSketch(1 << 30)
 	for i := range 1000 {
 		for range i%3 + 1 {
 			s.add(fmt.Append(nil, "feature", i))
@@ -290,6 +290,15 @@ func TestASketchNeverCountsTooFew(t *testing.T) {
 	}
 	if got := s.least(2); got != 2 {
 		t.Errorf("%d pages for a thousand features", got)
+	}
+	for _, size := range []int{0, 1, 2} {
+		small := newSketch(size)
+		for range math.MaxUint16 + 2 {
+			small.add([]byte("x"))
+		}
+		if n := small.count([]byte("x")); n != math.MaxUint16 || small.least(2) != 2 {
+			t.Errorf("a sketch for %d bytes counts %d", size, n)
+		}
 	}
 	for i := range 3 * maxColumns {
 		s.add(fmt.Append(nil, "x", i))
@@ -438,6 +447,38 @@ func TestSurpriseDoesNotOverflow(t *testing.T) {
 			t.Errorf("z %v, target %v: %v, want %v", tt.z, tt.y, got, tt.want)
 		}
 	}
+}
+
+// FuzzTrain trains on strangers' texts, and measures them.
+func FuzzTrain(f *testing.F) {
+	for _, s := range [][5]string{
+		{"Ships", "the harbour of ships", "snow", "snow in the valley", "network"},
+		{"", "", "x", "12345", ""},
+		{"\xff", "日本語 データ", "日本", "データ network", "ünïcode\x00network"},
+		{"a b c", strings.Repeat("ship ", 300), "a b c", strings.Repeat("ship ", 300), "ship"},
+	} {
+		f.Add(s[0], s[1], s[2], s[3], s[4])
+	}
+	f.Fuzz(func(t *testing.T, title, positive, other, negative, link string) {
+		tg := target(t, topicOfTests...)
+		pages := []Page{{Title: title, Text: positive}, {Title: title, Keywords: other}, {Title: other, Text: negative}, {Text: negative}}
+		m, err := Train(tg, pages[:2], pages[2:], TrainOptions{})
+		if err != nil {
+			return
+		}
+		c, err := NewClassifier(tg, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range pages {
+			if p := c.Page(tg.Read(&pages[i])); !(p >= 0 && p <= 1) {
+				t.Errorf("p = %v", p)
+			}
+		}
+		if p := c.Link(tg.ReadLink(&Link{URL: link, Anchor: positive, Context: negative})); !(p.Score >= 0 && p.Score <= 1) {
+			t.Errorf("%+v", p)
+		}
+	})
 }
 
 func BenchmarkTrain(b *testing.B) {
