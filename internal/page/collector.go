@@ -32,6 +32,8 @@ type collector struct {
 	open       []int // references of the links that have not ended, or -1
 	waiting    []int // references whose block has not ended
 
+	regions *regions // what elements say of their text; nil if nobody asks
+
 	base      string // first <base href>, as written
 	canonical string // first <link rel=canonical>, as written
 	title     string
@@ -79,6 +81,10 @@ func (c *collector) reset() {
 	*c = collector{
 		body: c.body[:0], steps: c.steps[:0], path: c.path[:0], paths: c.paths,
 		references: c.references[:0], open: c.open[:0], waiting: c.waiting[:0],
+		regions: c.regions,
+	}
+	if c.regions != nil {
+		c.regions.reset()
 	}
 	if c.paths == nil {
 		c.paths = map[string]string{}
@@ -97,6 +103,9 @@ func (c *collector) begin(name atom.Atom, e element, foreign bool, tag string, a
 		return
 	}
 	c.around(e.layout)
+	if c.regions != nil {
+		c.regions.begin(name, a, len(c.steps), len(c.body))
+	}
 	if e.traits&noted == 0 {
 		return
 	}
@@ -155,6 +164,9 @@ func (c *collector) end() {
 	if s.link {
 		c.release(c.open[len(c.open)-1])
 		c.open = c.open[:len(c.open)-1]
+	}
+	if c.regions != nil {
+		c.regions.end(n+1, len(c.body))
 	}
 	c.around(s.layout)
 }

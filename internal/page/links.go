@@ -19,11 +19,14 @@ func (c *collector) finish(doc *Document, content *Content) {
 	content.Keywords = c.meta[metaKeywords]
 	content.RobotsMeta = c.meta[metaRobots]
 	content.Lang = cmp.Or(language(c.lang), language(c.meta[metaLanguage]), language(doc.Language))
-	if content.Lang == "" {
-		content.Lang = detectLanguage(text)
-	}
 	content.Text = text
-	content.Simhash = simhashHex(text)
+	if c.regions != nil {
+		content.Text = c.regions.mainContent(text, c.references)
+	}
+	content.Simhash = simhashHex(content.Text)
+	if content.Lang == "" {
+		content.Lang = detectLanguage(content.Text)
+	}
 
 	r := newResolver(doc.URL, c.base, queryEncoder(content.Charset))
 	if c.canonical != "" {

@@ -62,7 +62,7 @@ type Content struct {
 	Title       string // of the first <title>; og:title where that is missing
 	Description string // meta description; og:description where that is missing
 	Keywords    string // meta keywords
-	Lang        string // language tag, as written: html[lang], or Content-Language
+	Lang        string // language tag, as written: html[lang], or Content-Language; else what Text looks like
 
 	// Text is the visible text. Words are separated by one space, blocks and
 	// lines by one newline. It has no script, style, comment, template or
@@ -99,8 +99,15 @@ type Extractor struct {
 	// after, which is how papers draw a window around a link.
 	AcrossBlocks bool
 
+	// MainContent leaves out of the text what is not the main content of the
+	// page: navigation, advertisements, comments, notices. A page in which no
+	// main content is found keeps its text, and so does what is not markup.
+	// Links, anchors and contexts are of the whole page.
+	MainContent bool
+
 	selectors []Selector
 	collector collector
+	regions   regions
 
 	construction construction
 }
@@ -126,10 +133,10 @@ func NewExtractor(selectors ...Selector) *Extractor {
 // An anchor is the link's text, else the alt text of its images, else its title
 // attribute. A context is up to [ContextWords] words before the link and as
 // many after it, inside its block, which is the run of text between the nearest
-// starts or ends of block elements, unless AcrossBlocks is set. The anchor itself is not repeated: a
-// newline stands in its place, so before + anchor + after can be had again; a
-// link that has no words around it has no context. A path names the elements
-// from the root to the link, each with its first class
+// starts or ends of block elements, unless AcrossBlocks is set. The anchor
+// itself is not repeated: a newline stands in its place, so before + anchor +
+// after can be had again; a link that has no words around it has no context. A
+// path names the elements from the root to the link, each with its first class
 // (html/body/div.menu/ul/li/a); of a very long one the end is kept.
 func (x *Extractor) Extract(doc Document) Content {
 	kind := kindOf(doc.ContentType, doc.Body)
@@ -137,6 +144,10 @@ func (x *Extractor) Extract(doc Document) Content {
 		return Content{}
 	}
 	c := &x.collector
+	c.regions = nil
+	if x.MainContent && kind == markup {
+		c.regions = &x.regions
+	}
 	c.reset()
 	text, charset := decode(doc.Body, doc.Charset, kind == markup)
 	content := Content{Charset: charset}

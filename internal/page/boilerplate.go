@@ -1,0 +1,371 @@
+package page
+
+import (
+	"sort"
+	"strings"
+
+	"golang.org/x/net/html/atom"
+)
+
+// This file tells the main content of a page from what surrounds it on every
+// page of its site: navigation, advertisements, comments, notices.
+//
+// What decides is how long a line of text and its neighbours are, and how much
+// of them is links: the tree of figure 5 ("number of words") in C. Kohlschütter,
+// P. Fankhauser, W. Nejdl, "Boilerplate Detection using Shallow Text Features",
+// WSDM 2010. A line is their block: the text between two starts or ends of block
+// elements, or line breaks.
+//
+// To that we add what pages have said of their parts since: HTML's elements for
+// them, and the words that authors name them by. Neither is believed where it
+// would take nearly everything away.
+
+// A region is the text in an element that says what it is.
+type region struct {
+	kind     regionKind
+	from, to int // in the collector's body; -1 if it goes on to the end
+}
+
+type regionKind uint8
+
+const (
+	boilerplateRegion regionKind = iota + 1
+	articleRegion
+	headingRegion
+)
+
+// maxRegions is more regions than pages have that people read.
+const maxRegions = 1 << 16
+
+// regions is what the elements of a page say of its text.
+type regions struct {
+	list []region // by where they begin, outer ones first
+	open []openRegion
+}
+
+// An openRegion has not ended.
+type openRegion struct{ index, depth int }
+
+// reset forgets the last page and keeps the memory.
+func (r *regions) reset() { r.list, r.open = r.list[:0], r.open[:0] }
+
+// begin tells that an element begins, so many levels below the root, where text
+// has come so far.
+func (r *regions) begin(name atom.Atom, a attrs, depth, at int) {
+	if kind := regionOf(name, a); kind != 0 && len(r.list) < maxRegions {
+		r.open = append(r.open, openRegion{len(r.list), depth})
+		r.list = append(r.list, region{kind, at, -1})
+	}
+}
+
+// end tells that the element at that level ends.
+func (r *regions) end(depth, at int) {
+	if n := len(r.open) - 1; n >= 0 && r.open[n].depth == depth {
+		r.list[r.open[n].index].to = at
+		r.open = r.open[:n]
+	}
+}
+
+// regionOf tells what an element says of its text, or 0.
+func regionOf(name atom.Atom, a attrs) regionKind {
+	switch name {
+	case atom.Nav, atom.Aside, atom.Footer, atom.Select, atom.Button, atom.Textarea, atom.Figcaption:
+		return boilerplateRegion
+	case atom.Article, atom.Main:
+		return articleRegion
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return headingRegion
+	case atom.Div, atom.Section, atom.Header, atom.Form, atom.Table, atom.Td, atom.Ul, atom.Ol, atom.Li, atom.P, atom.Span:
+	default:
+		return 0
+	}
+	switch strings.ToLower(a.value("role")) {
+	case "navigation", "complementary", "contentinfo", "search":
+		return boilerplateRegion
+	case "main", "article":
+		return articleRegion
+	}
+	if a.value("itemprop") == "articleBody" {
+		return articleRegion
+	}
+	class, id := namedAs(a.value("class")), namedAs(a.value("id"))
+	switch {
+	case class == articleRegion || id == articleRegion:
+		return articleRegion
+	case class == boilerplateRegion || id == boilerplateRegion:
+		return boilerplateRegion
+	}
+	return 0
+}
+
+// regionNames are the words that authors name the parts of their pages by, in
+// classes and identifiers.
+var regionNames = map[string]regionKind{
+	"article": articleRegion, "articlebody": articleRegion, "content": articleRegion, "entry": articleRegion,
+	"main": articleRegion, "post": articleRegion, "story": articleRegion,
+	"artikel": articleRegion, "hauptinhalt": articleRegion, "inhalt": articleRegion,
+
+	"nav": boilerplateRegion, "navi": boilerplateRegion, "navbar": boilerplateRegion, "navigation": boilerplateRegion,
+	"menu": boilerplateRegion, "menue": boilerplateRegion, "sidebar": boilerplateRegion,
+	"breadcrumb": boilerplateRegion, "breadcrumbs": boilerplateRegion, "pager": boilerplateRegion, "pagination": boilerplateRegion,
+	"foot": boilerplateRegion, "footer": boilerplateRegion, "copyright": boilerplateRegion, "disclaimer": boilerplateRegion,
+	"impressum": boilerplateRegion, "cookie": boilerplateRegion, "cookies": boilerplateRegion,
+	"comment": boilerplateRegion, "comments": boilerplateRegion, "kommentar": boilerplateRegion, "kommentare": boilerplateRegion,
+	"related": boilerplateRegion, "teaser": boilerplateRegion, "share": boilerplateRegion, "sharing": boilerplateRegion,
+	"social": boilerplateRegion, "newsletter": boilerplateRegion, "subscribe": boilerplateRegion, "login": boilerplateRegion,
+	"search": boilerplateRegion, "ad": boilerplateRegion, "ads": boilerplateRegion, "advert": boilerplateRegion,
+	"banner": boilerplateRegion, "promo": boilerplateRegion, "sponsor": boilerplateRegion,
+	"author": boilerplateRegion, "caption": boilerplateRegion, "captions": boilerplateRegion,
+}
+
+// namedAs looks for the words of regionNames in the value of an attribute, such
+// as "entry-content", "articleBody" or "nav main". The article wins, for what it
+// is wrongly said of does less harm.
+func namedAs(names string) (kind regionKind) {
+	const longest = 16
+	var word [longest]byte
+	n := 0
+	for i := 0; i <= len(names); i++ {
+		c := byte(' ')
+		if i < len(names) {
+			c = names[i]
+		}
+		if capital := 'A' <= c && c <= 'Z' && i > 0 && 'a' <= names[i-1] && names[i-1] <= 'z'; !isLetter(c) || capital {
+			if n > 0 && n <= longest {
+				switch regionNames[string(word[:n])] {
+				case articleRegion:
+					return articleRegion
+				case boilerplateRegion:
+					kind = boilerplateRegion
+				}
+			}
+			n = 0
+		}
+		if isLetter(c) {
+			if n < longest {
+				word[n] = c | 0x20
+			}
+			n++
+		}
+	}
+	return kind
+}
+
+// A line is a line of text, and what is known of it.
+type line struct {
+	from, to      int // in the text
+	words, linked int
+	boilerplate   bool // it is in such a region
+	heading       bool
+	content       bool
+}
+
+// mainContent is the lines of a text that are its main content, or the whole
+// text, if none is.
+func (r *regions) mainContent(text string, references []reference) string {
+	lines := linesOf(text)
+	countLinked(lines, text, references)
+	r.mark(lines)
+	classify(lines)
+	distrust(lines)
+	r.narrow(lines)
+	dropHeadings(lines)
+	var b strings.Builder
+	for i := range lines {
+		if l := &lines[i]; l.content {
+			if b.Len() > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(text[l.from:l.to])
+		}
+	}
+	if b.Len() == 0 {
+		return text
+	}
+	return b.String()
+}
+
+// linesOf cuts a text into its lines.
+func linesOf(text string) []line {
+	if text == "" {
+		return nil
+	}
+	lines := make([]line, 0, 1+strings.Count(text, "\n"))
+	for from := 0; from <= len(text); {
+		to := len(text)
+		if n := strings.IndexByte(text[from:], '\n'); n >= 0 {
+			to = from + n
+		}
+		lines = append(lines, line{from: from, to: to, words: countWords(text[from:to])})
+		from = to + 1
+	}
+	return lines
+}
+
+// countWords counts the words of a text that are separated by one space. Of
+// Chinese, Japanese and Korean, two characters count as one.
+func countWords(s string) int {
+	if s == "" {
+		return 0
+	}
+	wide := 0
+	for i := range len(s) {
+		if c := s[i]; 0xE3 <= c && c <= 0xED { // begins a character from U+3000 to U+DFFF
+			wide++
+		}
+	}
+	return 1 + strings.Count(s, " ") + wide/2
+}
+
+// lineAt is the first line that ends behind a place in the text.
+func lineAt(lines []line, at int) int {
+	return sort.Search(len(lines), func(i int) bool { return lines[i].to > at })
+}
+
+// countLinked counts the words of each line that are in links.
+func countLinked(lines []line, text string, references []reference) {
+	covered := 0 // up to here, links have been counted
+	for i := range references {
+		ref := &references[i]
+		from := max(ref.start, covered)
+		if ref.tag != "a" || ref.end <= from {
+			continue
+		}
+		covered = ref.end
+		for k := lineAt(lines, from); k < len(lines) && lines[k].from < ref.end; k++ {
+			l := &lines[k]
+			l.linked += countWords(strings.Trim(text[max(l.from, from):min(l.to, ref.end)], " "))
+		}
+	}
+}
+
+// span is the lines that are wholly in a region: from the first to before the
+// second.
+func (g *region) span(lines []line) (int, int) {
+	first, last := lineAt(lines, g.from), len(lines)
+	if g.to >= 0 {
+		last = sort.Search(len(lines), func(i int) bool { return lines[i].to > g.to })
+	}
+	if first < len(lines) && lines[first].from < g.from {
+		first++
+	}
+	return first, max(first, last)
+}
+
+// mark tells the lines in what regions they are.
+func (r *regions) mark(lines []line) {
+	// How many more regions a line is in than the line before it.
+	more := make([]struct{ boilerplate, heading int }, len(lines)+1)
+	for i := range r.list {
+		g := &r.list[i]
+		first, last := g.span(lines)
+		switch g.kind {
+		case boilerplateRegion:
+			more[first].boilerplate++
+			more[last].boilerplate--
+		case headingRegion:
+			more[first].heading++
+			more[last].heading--
+		}
+	}
+	boilerplate, heading := 0, 0
+	for i := range lines {
+		boilerplate += more[i].boilerplate
+		heading += more[i].heading
+		lines[i].boilerplate, lines[i].heading = boilerplate > 0, heading > 0
+	}
+}
+
+// classify is the decision tree of the paper, whose link densities 0.333333 and
+// 0.555556 we take for a third and five ninths.
+func classify(lines []line) {
+	for i := range lines {
+		var previous, next line
+		if i > 0 {
+			previous = lines[i-1]
+		}
+		if i+1 < len(lines) {
+			next = lines[i+1]
+		}
+		switch l := &lines[i]; {
+		case l.linked*3 > l.words:
+			l.content = false
+		case previous.linked*9 > previous.words*5:
+			l.content = l.words > 40 || next.words > 17
+		default:
+			l.content = l.words > 16 || next.words > 15 || previous.words > 4
+		}
+	}
+}
+
+// distrust takes the content away that is in regions of boilerplate, unless that
+// would leave next to nothing: names are given for many reasons.
+func distrust(lines []line) {
+	all, outside := 0, 0
+	for i := range lines {
+		if l := &lines[i]; l.content {
+			all += l.words
+			if !l.boilerplate {
+				outside += l.words
+			}
+		}
+	}
+	believed := outside*6 > all
+	for i := range lines {
+		l := &lines[i]
+		l.boilerplate = l.boilerplate && believed
+		l.content = l.content && !l.boilerplate
+	}
+}
+
+// narrow takes the content away that is outside the article, which is the
+// smallest region of this kind that holds nine tenths of the words, and adds what
+// is short in the midst of it.
+func (r *regions) narrow(lines []line) {
+	words := make([]int, len(lines)+1) // of content, before each line
+	for i := range lines {
+		words[i+1] = words[i]
+		if lines[i].content {
+			words[i+1] += lines[i].words
+		}
+	}
+	all := words[len(lines)]
+	first, last, fewest := 0, 0, all+1
+	for i := range r.list {
+		if r.list[i].kind != articleRegion {
+			continue
+		}
+		from, to := r.list[i].span(lines)
+		if n := words[to] - words[from]; n*10 >= all*9 && n <= fewest {
+			first, last, fewest = from, to, n
+		}
+	}
+	if all == 0 || fewest > all {
+		return
+	}
+	for i := range lines {
+		lines[i].content = lines[i].content && first <= i && i < last
+	}
+	for !lines[first].content {
+		first++
+	}
+	for !lines[last-1].content {
+		last--
+	}
+	for i := first; i < last; i++ {
+		l := &lines[i]
+		l.content = !l.boilerplate && l.linked*2 <= l.words
+	}
+}
+
+// dropHeadings takes away the headings of what is not content.
+func dropHeadings(lines []line) {
+	below := false
+	for i := len(lines) - 1; i >= 0; i-- {
+		if l := &lines[i]; l.heading {
+			l.content = l.content && below
+		} else {
+			below = l.content
+		}
+	}
+}
