@@ -15,7 +15,11 @@
 //
 // The links of a page whose robots_meta says nofollow or none are not followed:
 // the strategy sees the page without them. With -nofollow=false it sees them. A
-// link's own nofollow, in its rel, changes nothing.
+// link's own nofollow, in its rel, changes nothing. Links that only the head of a
+// page has, to the same page in other languages (tag link, rel alternate), are not
+// followed, unless -alternates is given: in a crawl for words of one language they
+// lead to what cannot be told to be relevant, and on many sites to what is there
+// already.
 //
 // State lives in the directory given by -state. With -generation G evolve starts
 // from the state after G-1 and leaves the state after G: running a generation
@@ -41,6 +45,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/robots"
@@ -61,7 +66,9 @@ In come the scored records of one generation; out go the same records in brief
 operator, niche, depth and priority. Files may be plain, .gz or .zst.
 
 Links of pages that say nofollow (robots_meta) are not followed, unless
--nofollow=false is given; rel=nofollow of a single link changes nothing.
+-nofollow=false is given; rel=nofollow of a single link changes nothing. Links of
+tag link and rel alternate, to the same page in other languages, are followed
+with -alternates only.
 
 The strategy's state lives in -state. With -generation G evolve starts from the
 state after G-1, so running a generation again gives the same bytes; without it,
@@ -87,6 +94,7 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.Uint64Var(&opt.seed, "seed", 1, "`seed` of all randomness")
 	fs.Var(&opt.params, "param", "set a parameter of the strategy, `name=value` (repeatable)")
 	fs.BoolVar(&opt.nofollow, "nofollow", true, "do not follow the links of pages that say nofollow")
+	fs.BoolVar(&opt.alternates, "alternates", false, "follow the links of a page's head to the same page in other languages")
 	list := fs.Bool("strategies", false, "list the strategies with their sources and parameters, and end")
 	asJSON := fs.Bool("json", false, "list them as JSON, one a line")
 	opt.stream.CommonFlags(fs)
@@ -114,7 +122,7 @@ type options struct {
 	generation, n          int
 	seed                   uint64
 	params                 filter.Strings
-	nofollow               bool
+	nofollow, alternates   bool
 	stream                 filter.Stream
 }
 
@@ -187,6 +195,12 @@ func (o *options) emit(in io.Reader, stdout, stderr io.Writer, s strategy.Strate
 // crawler is the name under which a page may address directives to us alone.
 const crawler = "spoor"
 
+// isAlternate reports whether a link leads to the same page in another language,
+// and no reader of the page sees it.
+func isAlternate(l wire.Link) bool {
+	return l.Tag == "link" && l.Hreflang != "" && slices.Contains(strings.Fields(l.Rel), "alternate")
+}
+
 // visit shows the generation to s and passes it on in brief. It tells how many
 // pages s saw without links, because they are not to be followed.
 func (o *options) visit(in io.Reader, w *wire.Writer, s strategy.Strategy, tally *filter.Tally) (unfollowed int64, err error) {
@@ -209,6 +223,9 @@ func (o *options) visit(in io.Reader, w *wire.Writer, s strategy.Strategy, tally
 		if o.nofollow && len(rec.Links) > 0 && robots.Meta(crawler, "robots", rec.RobotsMeta).NoFollow {
 			rec.Links = rec.Links[:0]
 			unfollowed++
+		}
+		if !o.alternates {
+			rec.Links = slices.DeleteFunc(rec.Links, isAlternate)
 		}
 		if rec.URL != "" {
 			s.Visit(&rec)
