@@ -2,7 +2,8 @@
 //
 // # Usage
 //
-//	parse [-select NAME=CSS]... [-within FILE]... [-keep-body] [flags] [FILE...] < pages
+//	parse [-main] [-context block|page] [-select NAME=CSS]... [-within FILE]...
+//	      [-keep-body] [flags] [FILE...] < pages
 //
 // # Records
 //
@@ -12,7 +13,8 @@
 //	title         of the page; og:title where there is none
 //	description keywords   of its meta elements
 //	robots_meta   what the page asks of crawlers, see below
-//	lang          html[lang], else the Content-Language header
+//	lang          html[lang], else the Content-Language header, else what the text
+//	              looks like; absent if that cannot be told
 //	text          what can be read: words separated by a space, blocks by a newline
 //	links         where it points, see below
 //	anchor_text   the words of all anchors
@@ -30,16 +32,21 @@
 // bytes prove wrong is not believed.
 //
 // Links are those of a, area, frame, iframe and meta refresh to http and https,
-// relative to the page's <base> and to where redirects ended, canonical and each
-// once, in order of appearance:
+// and those of link to the same page in other languages (rel=alternate with a
+// hreflang) and to the next or previous page (rel=next, rel=prev), relative to the
+// page's <base> and to where redirects ended, canonical and each once, in order of
+// appearance. Queries are in the page's charset, as browsers send them.
 //
 //	url           the target
 //	anchor        its text, else the alt text of its images, else its title; of
 //	              several links to one target the longest
 //	context       up to 25 words before it and after it in its block, with a
-//	              newline where the anchor stands
-//	rel           in lower case
-//	tag           a, area, frame, iframe or meta
+//	              newline where the anchor stands; with -context page, in the
+//	              blocks before and after, too
+//	rel           in lower case: nofollow, ugc, sponsored, next, ...
+//	hreflang      language of the target, or x-default, if the page tells
+//	tag           a, area, frame, iframe, meta or link; link only where nothing
+//	              that a reader sees leads there
 //	path          elements from the root, each with its first class:
 //	              html/body/div.menu/ul/li/a
 //	archived      false if the archives of -within cannot answer it, else absent
@@ -53,6 +60,15 @@
 // A record that has an error, no body or no url passes as it came; so does the
 // record of a sitemap, whose links fetch -sitemaps has filled in. A body that is
 // not the base64 it is said to be is the error http.
+//
+// # Main content
+//
+// -main leaves out of the text, and of the simhash, what surrounds the content of a
+// page: navigation, advertisements, comments, notices. What is left is decided by
+// the lengths of lines and how much of them is links (Kohlschütter, Fankhauser and
+// Nejdl, WSDM 2010), by the elements of HTML for such parts, and by what authors
+// call them. A page in which no main content is found keeps its text. Title, links,
+// anchors and contexts are of the whole page.
 //
 // # Selectors
 //
@@ -70,6 +86,7 @@
 // # Example
 //
 //	$ fetch -archive web.warc.gz -all | parse -select heading=h1,h2 | head -n 1
+//	$ fetch -archive web.warc.gz -all | parse -main | jq -r .text
 //
 // # Exit status
 //
@@ -81,10 +98,14 @@
 // elements, and pages whose tree would be far larger than themselves, are read
 // without a tree: links, text and meta are as usual, fields are absent, paths
 // approximate; with -select the closing line counts them (flat). XML is read as
-// if it were HTML. Style sheets are not read, so hidden text is text.
+// if it were HTML. Style sheets are not read, so hidden text is text. A language is
+// told by its commonest words, of which a few dozen words of text hold enough, or
+// by its script; some forty are known. Main content is told of articles; of a page
+// of links or of many short posts it may be the wrong part.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -101,17 +122,23 @@ import (
 const manual = `
 parse - read pages: HTML in, title, text and links out
 
-Usage: parse [-select NAME=CSS]... [-within FILE]... [FILE...] < pages
+Usage: parse [-main] [-context block|page] [-select NAME=CSS]... [-within FILE]...
+             [-keep-body] [FILE...] < pages
 
 In:   pages as fetch leaves them
 Out:  the same, one for one, without the body and with title, description,
       keywords, lang, text, anchor_text, out_degree, links, canonical,
       robots_meta, simhash, charset and fields
 
-Links are those of a, area, frame, iframe and meta refresh, resolved, canonical
-and each once, with anchor, context (25 words each side, a newline where the
-anchor stands), rel, tag and path (html/body/div.menu/ul/li/a). With -within they
-have archived:false if the archives cannot answer them.
+Links are those of a, area, frame, iframe and meta refresh, and of link where it
+is alternate with hreflang, next or prev, resolved, canonical and each once, with
+anchor, context (25 words each side, a newline where the anchor stands), rel,
+hreflang, tag and path (html/body/div.menu/ul/li/a). With -within they have
+archived:false if the archives cannot answer them.
+
+With -main, text is the main content of the page, without navigation and the like;
+links stay whole. With -context page, a link's context goes on beyond its block.
+lang is detected where the page does not declare it.
 
 robots_meta holds the X-Robots-Tag header's noindex, nofollow, noarchive too.
 
@@ -137,6 +164,15 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		selector, err := page.ParseSelector(s)
 		p.selectors = append(p.selectors, selector)
 		return err
+	})
+	fs.BoolVar(&p.main, "main", false, "leave out of text what is not the main content of the page")
+	fs.Func("context", "the words around a link are those of its block, or of the page: `block|page`", func(s string) error {
+		switch s {
+		case "block", "page":
+			p.acrossBlocks = s == "page"
+			return nil
+		}
+		return errors.New("neither block nor page")
 	})
 	fs.Var(&within, "within", "mark the links that this WARC `file` or directory cannot answer; may be repeated")
 	fs.BoolVar(&p.keepBody, "keep-body", false, "pass the body on")
@@ -175,9 +211,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 
 // A parser is what all workers share.
 type parser struct {
-	selectors []page.Selector
-	has       func(url string) bool // whether the closed world has it; nil: the world is open
-	keepBody  bool
+	selectors    []page.Selector
+	main         bool
+	acrossBlocks bool
+	has          func(url string) bool // whether the closed world has it; nil: the world is open
+	keepBody     bool
 
 	pages, links, outside, flat, broken atomic.Int64
 }
@@ -200,6 +238,7 @@ func (p *parser) notes() []slog.Attr {
 // newWork returns the work of one worker.
 func (p *parser) newWork() func(*wire.Record) error {
 	extractor := page.NewExtractor(p.selectors...)
+	extractor.MainContent, extractor.AcrossBlocks = p.main, p.acrossBlocks
 	return func(rec *wire.Record) error {
 		p.parse(extractor, rec)
 		return nil
