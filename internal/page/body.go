@@ -237,11 +237,11 @@ func (t *construction) add(i int) {
 	if n == 0 {
 		return
 	}
-	e.weight += n
-	t.extra += e.weight
+	e.weight += int32(n)
+	t.extra += int(e.weight)
 	if t.outline != nil {
 		more := &t.outline.nodes[e.id].more
-		*more = append(*more, t.tag.at)
+		*more = append(*more, int(t.tag.at))
 		return
 	}
 	for _, name := range []string{"lang", "xml:lang", "class"} {

@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -75,7 +76,11 @@ func decodeAs(body []byte, enc encoding.Encoding, name string) (string, string) 
 		}
 	}
 	body = bytes.TrimPrefix(body, []byte("\uFEFF"))
-	return strings.ToValidUTF8(unsafe.String(unsafe.SliceData(body), len(body)), "\uFFFD"), name
+	text := unsafe.String(unsafe.SliceData(body), len(body))
+	if utf8.ValidString(text) { // which is found out far faster
+		return text, name
+	}
+	return strings.ToValidUTF8(text, "\uFFFD"), name
 }
 
 // lookup finds an encoding by any of its labels. The one that the standard
@@ -157,6 +162,11 @@ func isWestern(name string) bool {
 // isASCII reports whether every byte means the same in all charsets that
 // contain ASCII.
 func isASCII(body []byte) bool {
+	for ; len(body) >= 8; body = body[8:] {
+		if binary.LittleEndian.Uint64(body)&0x8080808080808080 != 0 {
+			return false
+		}
+	}
 	for _, c := range body {
 		if c >= utf8.RuneSelf {
 			return false

@@ -75,6 +75,9 @@ const (
 	// of the first. The parser has no limit for either.
 	dearest = 1 << 20
 
+	// longest is how many bytes of a page are read.
+	longest = 1 << 30
+
 	// hardest is how many elements of the lists are looked at, beyond a few for
 	// each byte of the page.
 	hardest = 1 << 24
@@ -88,9 +91,9 @@ type open struct {
 	element
 	space     space
 	integrate bool   // an HTML integration point because of its attributes
+	at, to    int32  // where in the page its attributes are; 0 if there is no tag
+	weight    int32  // half the number of its attributes, and one; 0 if they were not counted
 	tag       string // in lower case
-	at, to    int    // where in the page its attributes are; 0 if there is no tag
-	weight    int    // half the number of its attributes, and one
 }
 
 // A space is a namespace.
@@ -129,6 +132,7 @@ func (e *open) isTextIntegration() bool {
 // read tells c the page. It reports false if a parser refuses the page, or if
 // its tree would be too dear to ask for; what it then tells is a guess.
 func (t *construction) read(page string, c *collector) bool {
+	page = cut(page, longest)
 	return t.readFrames(page, c, false)
 }
 
@@ -184,7 +188,7 @@ func (t *construction) token() {
 	switch t.kind {
 	case startTag, endTag:
 		t.tag = open{
-			name: t.z.name, element: elementOf(t.z.name), tag: t.z.tag, at: t.z.nameEnd, to: t.z.to,
+			name: t.z.name, element: elementOf(t.z.name), tag: t.z.tag, at: int32(t.z.nameEnd), to: int32(t.z.to),
 		}
 		if t.kind == startTag {
 			t.empty, t.raw = t.z.selfClosing, t.tag.raw
@@ -192,6 +196,9 @@ func (t *construction) token() {
 			t.empty, t.tag.at = false, 0
 		}
 	case textToken:
+		if t.mode == textOnly && t.top().layout == hidden {
+			return // scripts and styles are long
+		}
 		t.s = t.z.text()
 	}
 	t.process()
@@ -226,7 +233,7 @@ func (t *construction) implied(kind tokenKind, name atom.Atom) {
 
 // attrs is the attributes of the latest tag.
 func (t *construction) attrs() attrs {
-	return attrs{page: &t.z, at: t.tag.at}
+	return attrs{page: &t.z, at: int(t.tag.at)}
 }
 
 // The stack of open elements, section 13.2.4.2.
@@ -382,7 +389,7 @@ func (t *construction) put(e open) {
 
 // tell tells the collector that an element begins.
 func (t *construction) tell(e *open) {
-	t.c.begin(e.name, e.element, e.space != htmlSpace, e.tag, attrs{page: &t.z, at: e.at, foreign: e.space != htmlSpace})
+	t.c.begin(e.name, e.element, e.space != htmlSpace, e.tag, attrs{page: &t.z, at: int(e.at), foreign: e.space != htmlSpace})
 	e.depth = int32(len(t.c.steps))
 }
 
@@ -520,9 +527,9 @@ func (t *construction) reconstruct() {
 // clone is a new element like e, which has no place yet.
 func (t *construction) clone(e *open) open {
 	if e.weight == 0 {
-		e.weight = 1 + t.countAttributes(e)/2
+		e.weight = int32(1 + t.countAttributes(e)/2)
 	}
-	t.extra += e.weight
+	t.extra += int(e.weight)
 	t.effort++
 	clone := *e
 	clone.id = 0
@@ -534,7 +541,7 @@ func (t *construction) countAttributes(e *open) (n int) {
 	if e.at == 0 {
 		return 0
 	}
-	for p := e.at; ; n++ {
+	for p := int(e.at); ; n++ {
 		_, next, ok := t.z.attribute(p)
 		if !ok {
 			t.effort += n
@@ -551,22 +558,22 @@ func (t *construction) sameAttributes(a, b *open) bool {
 	if z.page[a.at:a.to] == z.page[b.at:b.to] {
 		return true
 	}
-	t.effort += (a.to - a.at) + (b.to - b.at)
+	t.effort += int(a.to - a.at + b.to - b.at)
 	return t.hasAttributes(a, b) && t.hasAttributes(b, a)
 }
 
 // hasAttributes reports whether a has all attributes that b has.
 func (t *construction) hasAttributes(a, b *open) bool {
 	z := &t.z
-	for p := b.at; ; {
+	for p := int(b.at); ; {
 		attr, next, ok := z.attribute(p)
 		if !ok {
 			return true
 		}
 		name := z.lower(z.page[attr.name:attr.nameEnd])
-		want, _ := z.attrAt(b.at, name) // the first counts
-		t.effort += b.to - b.at + a.to - a.at
-		if got, ok := z.attrAt(a.at, name); !ok || got != want {
+		want, _ := z.attrAt(int(b.at), name) // the first counts
+		t.effort += int(b.to - b.at + a.to - a.at)
+		if got, ok := z.attrAt(int(a.at), name); !ok || got != want {
 			return false
 		}
 		p = next

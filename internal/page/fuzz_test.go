@@ -76,6 +76,35 @@ func FuzzLanesAgree(f *testing.F) {
 	})
 }
 
+// soup is parts of pages that are hard to put together.
+var soup = strings.Split(`<a href=x>|<a href=y class=c>|<a name=z>|</a>|<b>|<b class=d>|</b>|<i>|</i>|<font size=1>|</font>|<nobr>|</nobr>|`+
+	`<p>|</p>|<p class=e>|<div>|</div>|<div class=f>|<h1>|</h2>|<ul>|<li>|</li>|</ul>|<dl>|<dt>|<dd>|</dl>|<pre>|</pre>|<form>|</form>|`+
+	`<table>|</table>|<tbody>|</tbody>|<tr>|</tr>|<td>|</td>|<th>|<caption>|</caption>|<colgroup>|<col>|</colgroup>|<thead>|<tfoot>|`+
+	`<select>|</select>|<option>|<optgroup>|<input>|<input type=hidden>|<button>|</button>|<textarea>|</textarea>|<object>|</object>|<marquee>|</marquee>|`+
+	`<ruby>|<rb>|<rt>|<rp>|<rtc>|</ruby>|<span>|</span>|<span class=g>|<x-y>|</x-y>|<datalist>|</datalist>|<audio>|</audio>|`+
+	`<html lang=de class=h>|<html xml:lang=fr>|</html>|<head>|</head>|<body class=i>|<body>|</body>|<title>|</title>|<meta name=keywords content=k>|`+
+	`<meta http-equiv=refresh content="0;u">|<base href=/b/>|<link rel=next href=n>|<style>|</style>|<script>|</script>|<noscript>|</noscript>|`+
+	`<noembed>|</noembed>|<iframe src=f>|</iframe>|<template>|</template>|<xmp>|</xmp>|<plaintext>|<listing>|<noframes>|</noframes>|<frameset>|</frameset>|<frame src=g>|`+
+	`<svg>|</svg>|<svg/>|<desc>|</desc>|<foreignObject>|</foreignObject>|<svg title=j>|<math>|</math>|<mi>|</mi>|<mglyph>|<annotation-xml encoding=text/html>|<annotation-xml>|</annotation-xml>|<![CDATA[c]]>|`+
+	`<img alt=l>|<image alt=m>|<area href=o alt=p>|<br>|</br>|<hr>|<wbr>|<param>|<address>|<center>|</center>|<search>|<summary>|`+
+	`one|two three|  |`+"\n|\r\n|\x00|&#13;"+`|&nbsp;|<!-- -->|<!doctype html>|<!doctype x>|</>|<?x>|&amp;|<font color=1>|<a xlink:href=q href=r>|<big>|</big>|<em>|</em>`, "|")
+
+// FuzzSoup is FuzzLanesAgree over tags instead of bytes.
+func FuzzSoup(f *testing.F) {
+	f.Add([]byte{13, 0, 15, 200, 3, 201, 34, 202, 36, 203})
+	x := NewExtractor()
+	f.Fuzz(func(t *testing.T, choices []byte) {
+		if len(choices) > 400 {
+			return
+		}
+		var b strings.Builder
+		for _, c := range choices {
+			b.WriteString(soup[int(c)%len(soup)])
+		}
+		agree(t, x, &Document{URL: here, ContentType: "text/html", Charset: "utf-8", Body: []byte(b.String())})
+	})
+}
+
 // agree fails the test if the scan is sure of something else than what the tree
 // gives, and reports whether it is sure.
 func agree(t *testing.T, x *Extractor, doc *Document) bool {

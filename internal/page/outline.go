@@ -36,7 +36,7 @@ func (o *outline) add(n node) int32 {
 
 // element makes an element.
 func (o *outline) element(e *open) int32 {
-	return o.add(node{name: e.name, element: e.element, foreign: e.space != htmlSpace, tag: e.tag, at: e.at})
+	return o.add(node{name: e.name, element: e.element, foreign: e.space != htmlSpace, tag: e.tag, at: int(e.at)})
 }
 
 // text makes a text.

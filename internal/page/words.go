@@ -26,14 +26,20 @@ func spaceAt(s string) int {
 
 // trimSpace cuts off the space at the beginning of s.
 func trimSpace(s string) string {
-	for s != "" {
-		n := spaceAt(s)
-		if n == 0 {
-			break
+	for i := 0; i < len(s); {
+		c := s[i]
+		if isLetterOfWord[c] {
+			return s[i:]
 		}
-		s = s[n:]
+		n := 1
+		if c >= utf8.RuneSelf {
+			if n = spaceAt(s[i:]); n == 0 {
+				return s[i:]
+			}
+		}
+		i += n
 	}
-	return s
+	return ""
 }
 
 // wordEnd is the length of the word at the beginning of s.
