@@ -86,70 +86,42 @@ func (k key) hash() uint64 {
 }
 
 // A memo remembers the terms of words. It is a cache: what it does not hold is
-// found out again. Words of up to 16 bytes live in an open table, longer ones,
-// which are rare, in a map.
+// found out again. Words of up to 8 bytes, which most of a text is made of, have
+// a table of their own, which is small enough to stay near the processor; words
+// of up to 16 bytes have another, and longer ones, which are rare, a map.
 type memo struct {
-	slots []slot
-	n     int // slots in use
-	long  map[string]Term
+	near table[uint64]
+	far  table[key]
+	long map[string]Term
 }
-
-type slot struct {
-	key
-	term Term
-}
-
-const (
-	memoSlots = 1 << 12 // to begin with
-	maxProbes = 16      // slots tried, whatever words a stranger sends
-)
 
 // reset empties the memo.
 func (m *memo) reset() {
-	m.slots, m.n, m.long = make([]slot, memoSlots), 0, make(map[string]Term)
+	m.near.reset()
+	m.far.reset()
+	m.long = make(map[string]Term)
 }
+
+// size is how many words are remembered.
+func (m *memo) size() int { return m.near.n + m.far.n + len(m.long) }
 
 // find is the term of a word, if it is remembered.
 func (m *memo) find(k key) (Term, bool) {
-	mask := uint64(len(m.slots) - 1)
-	for i, h := 0, k.hash(); i < maxProbes; i, h = i+1, h+1 {
-		s := &m.slots[h&mask]
-		if s.key == k {
-			return s.term, true
-		}
-		if s.lo == 0 {
-			break
-		}
+	if k.hi == 0 {
+		return m.near.find(k.lo, k.hash())
 	}
-	return 0, false
+	return m.far.find(k, k.hash())
 }
 
 // add remembers a word that is not there, if there is room.
 func (m *memo) add(k key, t Term) {
-	if m.n >= maxKnown {
+	if m.near.n+m.far.n >= maxKnown {
 		return
 	}
-	if 2*m.n >= len(m.slots) {
-		old := m.slots
-		m.slots, m.n = make([]slot, 2*len(old)), 0
-		for _, s := range old {
-			if s.lo != 0 {
-				m.put(s)
-			}
-		}
-	}
-	m.put(slot{k, t})
-}
-
-// put stores s in the first free slot of its probe sequence, if there is one.
-func (m *memo) put(s slot) {
-	mask := uint64(len(m.slots) - 1)
-	for i, h := 0, s.hash(); i < maxProbes; i, h = i+1, h+1 {
-		if p := &m.slots[h&mask]; p.lo == 0 {
-			*p = s
-			m.n++
-			return
-		}
+	if k.hi == 0 {
+		m.near.add(k.lo, t, func(lo uint64) uint64 { return key{lo, 0}.hash() })
+	} else {
+		m.far.add(k, t, key.hash)
 	}
 }
 
@@ -157,5 +129,68 @@ func (m *memo) put(s slot) {
 func (m *memo) addLong(word string, t Term) {
 	if len(m.long) < maxKnown {
 		m.long[word] = t
+	}
+}
+
+// A table is an open table of words by what they are compared as, none of which
+// is 0.
+type table[K uint64 | key] struct {
+	slots []slot[K]
+	n     int // slots in use
+}
+
+type slot[K uint64 | key] struct {
+	word K
+	term Term
+}
+
+const (
+	tableSlots = 1 << 11 // to begin with
+	maxProbes  = 16      // slots tried, whatever words a stranger sends
+)
+
+// reset empties the table.
+func (t *table[K]) reset() { t.slots, t.n = make([]slot[K], tableSlots), 0 }
+
+// find is the term of a word with the hash h, if the table has it.
+func (t *table[K]) find(word K, h uint64) (Term, bool) {
+	mask, free := uint64(len(t.slots)-1), *new(K)
+	for range maxProbes {
+		s := &t.slots[h&mask]
+		if s.word == word {
+			return s.term, true
+		}
+		if s.word == free {
+			break
+		}
+		h++
+	}
+	return 0, false
+}
+
+// add adds a word that is not there, if a slot is free that find would try.
+func (t *table[K]) add(word K, term Term, hash func(K) uint64) {
+	free := *new(K)
+	if 2*t.n >= len(t.slots) {
+		old := t.slots
+		t.slots, t.n = make([]slot[K], 2*len(old)), 0
+		for _, s := range old {
+			if s.word != free {
+				t.put(s, hash(s.word))
+			}
+		}
+	}
+	t.put(slot[K]{word, term}, hash(word))
+}
+
+func (t *table[K]) put(s slot[K], h uint64) {
+	mask, free := uint64(len(t.slots)-1), *new(K)
+	for range maxProbes {
+		if p := &t.slots[h&mask]; p.word == free {
+			*p = s
+			t.n++
+			return
+		}
+		h++
 	}
 }

@@ -235,7 +235,7 @@ func (a *Analyzer) Keep() { a.kept = len(a.names) }
 // that were not kept are void after it and their numbers are given anew. Call
 // it between pages; then the memory in use does not grow with their number.
 func (a *Analyzer) Trim() {
-	if len(a.names)-a.kept < maxKnown && a.memo.n+len(a.memo.long) < maxKnown {
+	if len(a.names)-a.kept < maxKnown && a.memo.size() < maxKnown {
 		return
 	}
 	a.terms = a.keptOf(a.terms)
