@@ -28,8 +28,9 @@
 // noscript and noframes are in it; scripts, styles, comments and templates are
 // not. Of text/plain the text is all there is; of what is neither text nor HTML
 // nor XML nothing is. The charset is that of a byte order mark, of the header, of
-// the page's own declaration, or what the bytes look like; a declaration that the
-// bytes prove wrong is not believed.
+// the page's own declaration, or what the bytes look like (UTF-8, an East Asian or
+// Cyrillic charset, else windows-1252); a declaration that the bytes prove wrong is
+// not believed.
 //
 // Links are those of a, area, frame, iframe and meta refresh to http and https,
 // and those of link to the same page in other languages (rel=alternate with a

@@ -32,10 +32,11 @@ const (
 // of the charset that it was read as.
 //
 // A byte order mark decides, then the declaration of the header, then that of
-// the page; what declares nothing is UTF-8 if its bytes are, and windows-1252 if
-// they are not. Two declarations are not believed, because the bytes prove them
-// wrong: UTF-8 that is mostly not (read as windows-1252), and one of the western
-// single-byte charsets over bytes that are UTF-8 beyond chance.
+// the page; what declares nothing is UTF-8 if its bytes are, an East Asian or
+// Cyrillic charset if they look like it, and else windows-1252. Two declarations are
+// not believed, because the bytes prove them wrong: UTF-8 that is mostly not, which
+// counts as none, and one of the western single-byte charsets over bytes that are
+// UTF-8 beyond chance.
 func decode(body []byte, declared string, isMarkup bool) (text, name string) {
 	if name, ok := bom(body); ok {
 		enc, _ := charset.Lookup(name)
@@ -49,6 +50,8 @@ func decode(body []byte, declared string, isMarkup bool) (text, name string) {
 	case isASCII(body):
 	case (enc == nil || isWestern(name)) && utf8.Valid(body):
 		enc, name = lookup(utf8Name)
+	case enc == nil:
+		enc, name = lookup(guess(body))
 	}
 	if enc == nil {
 		enc, name = lookup(westernName)
