@@ -2,16 +2,35 @@ package weburl
 
 import "strings"
 
-// parse is the basic URL parser of the standard, cut down to http and https and
-// turned from a state machine over code points into one pass over byte strings. The
-// result is built on the stack, in canonical form from the start.
+// parse reads an address, which may be relative to a base.
+func parse(s string, base URL, encode Encoder) (URL, error) {
+	var space [256]byte // enough for nearly all addresses
+	s = clean(s)
+	out, u, err := write(space[:0], s, base, encode)
+	if err != nil {
+		return URL{}, err
+	}
+	switch {
+	case string(out) == s:
+		u.s = s
+	case string(out) == base.s:
+		u.s = base.s
+	default:
+		u.s = string(out)
+	}
+	return u, nil
+}
+
+// write is the basic URL parser of the standard, cut down to http and https and
+// turned from a state machine over code points into one pass over byte strings. It
+// writes the result to out, which is empty, in canonical form from the start, and
+// notes in u where its parts begin. The address s is clean.
 //
 // See https://url.spec.whatwg.org/#concept-basic-url-parser; states are named where
 // they are met.
-func parse(s string, base URL, encode Encoder) (URL, error) {
-	s = clean(s)
+func write(out []byte, s string, base URL, encode Encoder) (_ []byte, u URL, err error) {
 	if len(s) > MaxLength {
-		return URL{}, ErrTooLong
+		return nil, u, ErrTooLong
 	}
 
 	// Scheme start, scheme and no scheme state.
@@ -19,30 +38,24 @@ func parse(s string, base URL, encode Encoder) (URL, error) {
 	switch {
 	case ok:
 		if scheme = known(scheme); scheme == "" {
-			return URL{}, ErrScheme
+			return nil, u, ErrScheme
 		}
 	case base.IsZero():
-		return URL{}, ErrRelative
+		return nil, u, ErrRelative
 	default:
 		scheme = base.Scheme()
 	}
 
-	var (
-		space [256]byte // enough for nearly all addresses
-		out   = space[:0]
-		u     URL
-		err   error
-	)
 	switch {
 	case scheme != base.Scheme(), len(rest) > 1 && isSlash(rest[0]) && isSlash(rest[1]):
 		if out, rest, err = appendAuthority(&u, out, scheme, rest); err != nil {
-			return URL{}, err
+			return nil, u, err
 		}
 		out, rest = appendPath(out, int(u.path), rest)
 
 	// Relative and relative slash state.
 	case rest == "", rest[0] == '#':
-		return base, nil
+		return append(out, base.s...), base, nil
 	case rest[0] == '?':
 		u = base
 		out = append(out, base.s[:base.query]...)
@@ -69,18 +82,10 @@ func parse(s string, base URL, encode Encoder) (URL, error) {
 		out = appendQuery(out, rest)
 	}
 	if len(out) > MaxLength {
-		return URL{}, ErrTooLong
+		return nil, u, ErrTooLong
 	}
 	u.query = uint16(query)
-	switch {
-	case string(out) == s:
-		u.s = s
-	case string(out) == base.s:
-		u.s = base.s
-	default:
-		u.s = string(out)
-	}
-	return u, nil
+	return out, u, nil
 }
 
 // appendAuthority appends the scheme, the host at the head of s, its port and the
@@ -125,7 +130,7 @@ func clean(s string) string {
 	for s != "" && s[len(s)-1] <= ' ' {
 		s = s[:len(s)-1]
 	}
-	if !strings.ContainsAny(s, "\t\n\r") {
+	if strings.IndexByte(s, '\n') < 0 && strings.IndexByte(s, '\t') < 0 && strings.IndexByte(s, '\r') < 0 {
 		return s
 	}
 	b := make([]byte, 0, len(s))

@@ -110,6 +110,16 @@ func ResolveIn(base URL, ref string, encode Encoder) (URL, error) {
 	return parse(ref, base, encode)
 }
 
+// ResolveTo is [ResolveIn] for those who look at many links: it writes the address
+// to buf, whose content is lost, and shares no memory with what it was given.
+func ResolveTo(buf []byte, base URL, ref string, encode Encoder) ([]byte, error) {
+	out, _, err := write(buf[:0], clean(ref), base, encode)
+	if err != nil {
+		return buf[:0], err
+	}
+	return out, nil
+}
+
 // Canonical returns the canonical form of the absolute address s. An address that is
 // canonical already is returned as it is, memory and all.
 func Canonical(s string) (string, error) {

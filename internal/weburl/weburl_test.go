@@ -493,6 +493,9 @@ func FuzzResolve(f *testing.F) {
 			return
 		}
 		u, err := b.Resolve(ref)
+		if written, err2 := ResolveTo([]byte("what was there"), b, ref, nil); string(written) != u.String() || err2 != err {
+			t.Errorf("%q on %q: %q, %v; written %q, %v", ref, base, u, err, written, err2)
+		}
 		if err != nil {
 			return
 		}
