@@ -73,16 +73,16 @@ func (t *construction) bodyStart() bool {
 			t.frameset()
 		}
 	case startBlock, startPlaintext:
-		t.popTo(buttonScope, atom.P)
+		t.endP()
 		t.push()
 	case startHeading:
-		t.popTo(buttonScope, atom.P)
+		t.endP()
 		if t.top().traits&heading != 0 {
 			t.pop()
 		}
 		t.push()
 	case startPre:
-		t.popTo(buttonScope, atom.P)
+		t.endP()
 		t.push()
 		t.framesetOK = false
 	case startForm:
@@ -90,7 +90,7 @@ func (t *construction) bodyStart() bool {
 		if t.form.id != 0 && !inTemplate {
 			break
 		}
-		t.popTo(buttonScope, atom.P)
+		t.endP()
 		t.push()
 		if !inTemplate {
 			t.form = *t.top()
@@ -98,7 +98,7 @@ func (t *construction) bodyStart() bool {
 	case startItem:
 		t.framesetOK = false
 		t.endItem()
-		t.popTo(buttonScope, atom.P)
+		t.endP()
 		t.push()
 	case startButton:
 		if t.has(defaultScope, atom.Button) {
@@ -129,7 +129,7 @@ func (t *construction) bodyStart() bool {
 		t.framesetOK = false
 	case startTable:
 		if !t.quirks {
-			t.popTo(buttonScope, atom.P)
+			t.endP()
 		}
 		t.push()
 		t.framesetOK = false
@@ -151,7 +151,7 @@ func (t *construction) bodyStart() bool {
 		t.push()
 		t.pop()
 	case startHr:
-		if t.has(buttonScope, atom.P) {
+		if t.hasP() {
 			t.popImplied(atom.P)
 			t.popTo(defaultScope, atom.P)
 		}
@@ -168,7 +168,7 @@ func (t *construction) bodyStart() bool {
 		t.framesetOK = false
 		t.pushText()
 	case startXmp:
-		t.popTo(buttonScope, atom.P)
+		t.endP()
 		t.reconstruct()
 		t.framesetOK = false
 		t.pushText()
@@ -302,10 +302,10 @@ func (t *construction) bodyEnd() bool {
 	case endForm:
 		t.endForm()
 	case endP:
-		if !t.has(buttonScope, atom.P) {
+		if !t.hasP() {
 			t.implied(startTag, atom.P)
 		}
-		t.popTo(buttonScope, atom.P)
+		t.endP()
 	case endItem:
 		s := defaultScope
 		if name == atom.Li {

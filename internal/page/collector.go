@@ -34,6 +34,13 @@ type collector struct {
 
 	regions *regions // what elements say of their text; nil if nobody asks
 
+	// Of the links, when the page has ended.
+	written    map[string]int // references → targets, or nowhere
+	canonicals map[string]int // addresses → targets
+	targets    []target
+	kept       arena
+	scratch    []byte
+
 	base      string // first <base href>, as written
 	canonical string // first <link rel=canonical>, as written
 	title     string
@@ -81,7 +88,7 @@ func (c *collector) reset() {
 	*c = collector{
 		body: c.body[:0], steps: c.steps[:0], path: c.path[:0], paths: c.paths,
 		references: c.references[:0], open: c.open[:0], waiting: c.waiting[:0],
-		regions: c.regions,
+		regions: c.regions, written: c.written, canonicals: c.canonicals, targets: c.targets, scratch: c.scratch,
 	}
 	if c.regions != nil {
 		c.regions.reset()
@@ -315,7 +322,11 @@ func (c *collector) name(i int, alt string) {
 	if i < 0 || alt == "" || len(c.references[i].alt) >= MaxAnchor {
 		return
 	}
-	c.references[i].alt += " " + cut(alt, MaxAnchor)
+	if r := &c.references[i]; r.alt == "" {
+		r.alt = cut(alt, MaxAnchor)
+	} else {
+		r.alt += " " + cut(alt, MaxAnchor)
+	}
 }
 
 // titled tells of the text of a <title>.

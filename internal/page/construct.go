@@ -91,6 +91,7 @@ type open struct {
 	element
 	space     space
 	integrate bool   // an HTML integration point because of its attributes
+	inP       bool   // a paragraph is in button scope
 	at, to    int32  // where in the page its attributes are; 0 if there is no tag
 	weight    int32  // half the number of its attributes, and one; 0 if they were not counted
 	tag       string // in lower case
@@ -201,7 +202,9 @@ func (t *construction) token() {
 		}
 		t.s = t.z.text()
 	}
-	t.process()
+	if t.mode != inBody || t.z.foreign || !t.inBody() { // for most of the time it is inBody
+		t.process()
+	}
 	if t.raw != data {
 		t.z.enter(t.raw)
 	}
@@ -383,8 +386,35 @@ func (t *construction) put(e open) {
 		t.goOn()
 		t.tell(&e)
 	}
+	e.inP = t.isInP(&e)
 	t.open = append(t.open, e)
 	t.childless = e.id
+}
+
+// isInP reports whether a paragraph is in button scope when e is the current
+// node. It is asked all the time, so that it is written down in the elements;
+// what is taken out of the middle of the stack is no paragraph, nor the end of
+// a scope.
+func (t *construction) isInP(e *open) bool {
+	switch {
+	case e.is(atom.P):
+		return true
+	case len(t.open) == 0 || e.name == atom.Button && e.space == htmlSpace:
+		return false
+	case e.space == htmlSpace && e.traits&scopes != 0, e.space != htmlSpace && e.isSpecial():
+		return false
+	}
+	return t.top().inP
+}
+
+// hasP reports whether a paragraph is in button scope.
+func (t *construction) hasP() bool { return len(t.open) > 0 && t.top().inP }
+
+// endP ends the paragraph that is in button scope, if there is one.
+func (t *construction) endP() {
+	if t.hasP() {
+		t.popTo(buttonScope, atom.P)
+	}
 }
 
 // tell tells the collector that an element begins.
@@ -666,6 +696,7 @@ func (t *construction) adopt(f, i, furthest int) {
 	}
 	clone := t.clone(&formatting)
 	clone.id = o.element(&clone)
+	clone.inP = block.inP
 	o.moveChildren(block.id, clone.id)
 	o.append(block.id, clone.id)
 	t.childless = 0

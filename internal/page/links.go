@@ -18,7 +18,7 @@ func (c *collector) finish(doc *Document, content *Content) {
 	content.Description = cmp.Or(c.meta[metaDescription], c.meta[metaOGDescription])
 	content.Keywords = c.meta[metaKeywords]
 	content.RobotsMeta = c.meta[metaRobots]
-	content.Lang = cmp.Or(language(c.lang), language(c.meta[metaLanguage]), language(doc.Language))
+	content.Lang = strings.Clone(cmp.Or(language(c.lang), language(c.meta[metaLanguage]), language(doc.Language)))
 	content.Text = text
 	if c.regions != nil {
 		content.Text = c.regions.mainContent(text, c.references)
@@ -38,101 +38,167 @@ func (c *collector) finish(doc *Document, content *Content) {
 
 // anchors is the anchors of all references that have one in sight.
 func (c *collector) anchors(text string) string {
-	var b strings.Builder
+	all := c.scratch[:0]
 	for i := range c.references {
 		r := &c.references[i]
 		if r.tag != "a" && r.tag != "area" {
 			continue
 		}
-		anchor := r.anchor(text)
-		if anchor == "" {
-			continue
+		before := len(all)
+		if before > 0 {
+			all = append(all, ' ')
 		}
-		if b.Len()+1+len(anchor) > MaxAnchors {
+		start := len(all)
+		if all = r.appendAnchor(all, text); len(all) == start {
+			all = all[:before]
+		}
+		if len(all) > MaxAnchors {
+			all = all[:before]
 			break
 		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(anchor)
 	}
-	return b.String()
+	c.scratch = all
+	return string(all)
+}
+
+// A target is where references of the page lead to.
+type target struct {
+	url  string // canonical
+	link int    // its place among the links, or one of these
+}
+
+const (
+	notYet  = -1 // no reference that counts has led to it
+	tooMany = -2 // there are as many links as there may be
+)
+
+// nowhere is the target of references that lead to nothing that can be fetched.
+const nowhere = -1
+
+// targetOf finds the target of a reference as written.
+func (c *collector) targetOf(written string, r *resolver) int {
+	if i, ok := c.written[written]; ok {
+		return i
+	}
+	i := nowhere
+	var err error
+	if c.scratch, err = weburl.ResolveTo(c.scratch, r.base, written, r.encode); err == nil {
+		var ok bool
+		if i, ok = c.canonicals[string(c.scratch)]; !ok {
+			i = len(c.targets)
+			url := c.kept.keep(c.scratch)
+			c.targets = append(c.targets, target{url, notYet})
+			c.canonicals[url] = i
+		}
+	}
+	c.written[written] = i
+	return i
 }
 
 // links resolves the references and merges those to one target. It also counts
 // the targets, without the page itself.
 func (c *collector) links(text string, r resolver) (links []wire.Link, outDegree int) {
-	targets := map[string]string{} // as written → canonical; "" is no link
-	index := map[string]int{}      // canonical → its place in links, or -1
+	if c.written == nil {
+		c.written, c.canonicals = map[string]int{}, map[string]int{}
+	}
 	size := 0
 	for i := range c.references {
 		ref := &c.references[i]
-		target, seen := targets[ref.target]
-		if !seen {
-			target = r.resolve(ref.target)
-			targets[ref.target] = target
-		}
-		if target == "" || target == r.page && (insidePage(ref.target) || ref.tag == "link") {
+		at := c.targetOf(ref.target, &r)
+		if at == nowhere {
 			continue
 		}
-		at, seen := index[target]
+		t := &c.targets[at]
+		if t.url == r.page && (insidePage(ref.target) || ref.tag == "link") {
+			continue
+		}
 		switch {
-		case !seen && target != r.page:
-			outDegree++
-			fallthrough
-		case !seen:
-			size += len(target)
-			if index[target] = -1; len(links) == MaxLinks || size > maxLinkBytes {
+		case t.link == notYet:
+			if t.url != r.page {
+				outDegree++
+			}
+			size += len(t.url)
+			if t.link = tooMany; len(links) == MaxLinks || size > maxLinkBytes {
 				continue
 			}
-			index[target] = len(links)
-			link := ref.link(target, text)
+			t.link = len(links)
+			if links == nil {
+				links = make([]wire.Link, 0, min(len(c.references), MaxLinks))
+			}
+			link := c.link(ref, t.url, text)
 			size += len(link.Anchor) + len(link.Context) + len(link.Rel) + len(link.Path)
 			links = append(links, link)
-		case at >= 0:
-			link := &links[at]
-			hreflang := cmp.Or(link.Hreflang, language(ref.hreflang))
-			if ref.isBetter(link, text) {
-				*link = ref.link(target, text)
+		case t.link >= 0:
+			link := &links[t.link]
+			hreflang := cmp.Or(link.Hreflang, strings.Clone(language(ref.hreflang)))
+			if c.isBetter(ref, link, text) {
+				*link = c.link(ref, t.url, text)
 			}
 			link.Hreflang = hreflang
 		}
 	}
+	c.forget()
 	return links, outDegree
+}
+
+// forget lets go of what is only of use for the links of one page.
+func (c *collector) forget() {
+	const most = 1 << 12
+	if len(c.written) > most {
+		c.written, c.canonicals, c.targets = nil, nil, nil
+	}
+	clear(c.written)
+	clear(c.canonicals)
+	clear(c.targets)
+	c.targets, c.kept = c.targets[:0], nil
 }
 
 // isBetter reports whether the reference tells more than the link that stands
 // for its target: what a reader sees more than a <link>, then the longer anchor.
-func (r *reference) isBetter(link *wire.Link, text string) bool {
+func (c *collector) isBetter(r *reference, link *wire.Link, text string) bool {
 	if unseen := link.Tag == "link"; unseen != (r.tag == "link") {
 		return unseen
 	}
-	return r.anchorBound() > len(link.Anchor) && len(r.anchor(text)) > len(link.Anchor)
+	if r.anchorBound() <= len(link.Anchor) {
+		return false
+	}
+	c.scratch = r.appendAnchor(c.scratch[:0], text)
+	return len(c.scratch) > len(link.Anchor)
 }
 
 // link is the reference as a link to target.
-func (r *reference) link(target, text string) wire.Link {
-	return wire.Link{
-		URL:      target,
-		Anchor:   r.anchor(text),
-		Context:  r.context(text),
-		Rel:      tidy(strings.ToLower(r.rel), MaxPath),
-		Hreflang: language(r.hreflang),
-		Tag:      r.tag,
-		Path:     r.path,
+func (c *collector) link(r *reference, target, text string) wire.Link {
+	link := wire.Link{URL: target, Hreflang: strings.Clone(language(r.hreflang)), Tag: r.tag, Path: r.path}
+	if r.rel != "" {
+		link.Rel = tidy(strings.ToLower(r.rel), MaxPath)
 	}
+	c.scratch = r.appendAnchor(c.scratch[:0], text)
+	if shown := trimGaps(text[r.start:r.end]); shown == string(c.scratch) {
+		link.Anchor = shown
+	} else {
+		link.Anchor = c.kept.keep(c.scratch)
+	}
+	c.scratch = r.appendContext(c.scratch[:0], text)
+	link.Context = c.kept.keep(c.scratch)
+	return link
 }
 
-// anchor is what the reference is called.
-func (r *reference) anchor(text string) string {
-	s := strings.TrimLeft(text[r.start:r.end], " \n")
+// appendAnchor appends what the reference is called.
+func (r *reference) appendAnchor(dst []byte, text string) []byte {
+	s := trimGaps(text[r.start:r.end])
 	switch {
-	case s == "":
-		return cmp.Or(tidy(r.alt, MaxAnchor), tidy(r.title, MaxAnchor))
-	case len(s) > MaxAnchor || strings.Contains(s, "\n"):
-		return tidy(s, MaxAnchor)
+	case s != "":
+		if len(s) > MaxAnchor {
+			return appendTidy(dst, s, MaxAnchor)
+		}
+		return appendLine(dst, s)
+	case r.alt != "":
+		before := len(dst)
+		if dst = appendTidy(dst, r.alt, MaxAnchor); len(dst) > before {
+			return dst
+		}
 	}
-	return s
+	return appendTidy(dst, r.title, MaxAnchor)
 }
 
 // anchorBound is at least the length of anchor, without making it.
@@ -140,17 +206,54 @@ func (r *reference) anchorBound() int {
 	return min(max(r.end-r.start, len(r.alt), len(r.title)), MaxAnchor)
 }
 
-// context is the words around the reference inside its block: those before it,
-// a newline, those after it.
-func (r *reference) context(text string) string {
-	before := strings.Trim(text[r.from:r.start], " \n")
-	after := strings.Trim(text[r.end:r.to], " \n")
+// appendContext appends the words around the reference inside its block: those
+// before it, a newline, those after it; nothing if there are none.
+func (r *reference) appendContext(dst []byte, text string) []byte {
+	before := trimGaps(text[r.from:r.start])
+	after := trimGaps(text[r.end:r.to])
 	if before == "" && after == "" {
-		return ""
+		return dst
 	}
-	before = strings.TrimLeft(lastWords(before, ContextWords, (MaxContext-1)/2), " \n")
-	after = strings.TrimRight(firstWords(after, ContextWords, (MaxContext-1)/2), " \n")
-	return strings.ReplaceAll(before, "\n", " ") + "\n" + strings.ReplaceAll(after, "\n", " ")
+	dst = appendLine(dst, trimGaps(lastWords(before, ContextWords, (MaxContext-1)/2)))
+	dst = append(dst, '\n')
+	return appendLine(dst, trimGaps(firstWords(after, ContextWords, (MaxContext-1)/2)))
+}
+
+// trimGaps is a part of a text without what separates its words from others.
+func trimGaps(s string) string {
+	for s != "" && (s[0] == ' ' || s[0] == '\n') {
+		s = s[1:]
+	}
+	for s != "" && (s[len(s)-1] == ' ' || s[len(s)-1] == '\n') {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// appendLine appends a part of a text, in one line.
+func appendLine(dst []byte, s string) []byte {
+	start := len(dst)
+	dst = append(dst, s...)
+	for i, c := range dst[start:] {
+		if c == '\n' {
+			dst[start+i] = ' '
+		}
+	}
+	return dst
+}
+
+// An arena is where the strings of one page are kept together.
+type arena []byte
+
+// keep returns s as a string.
+func (a *arena) keep(s []byte) string {
+	const least, most = 2 << 10, 64 << 10
+	if len(s) > cap(*a)-len(*a) {
+		*a = make([]byte, 0, max(len(s), min(2*cap(*a), most), least))
+	}
+	start := len(*a)
+	*a = append(*a, s...)
+	return view((*a)[start:])
 }
 
 // insidePage reports whether a reference that leads to its own page only names
@@ -186,5 +289,5 @@ func (r *resolver) resolve(reference string) string {
 	if err != nil {
 		return ""
 	}
-	return u.String()
+	return strings.Clone(u.String())
 }

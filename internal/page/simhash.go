@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Simhash is the 64-bit fingerprint of a text's words: texts that share most of
@@ -18,28 +19,45 @@ import (
 // for Web Crawling", WWW 2007.
 func Simhash(text string) uint64 {
 	var v votes
-	hash, inWord := uint64(fnvOffset), false
-	for _, r := range text {
-		switch {
-		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
-		case 'A' <= r && r <= 'Z':
-			r += 'a' - 'A'
-		case r < 0x80 || !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r):
-			if inWord {
-				v.add(mix(hash))
-				hash, inWord = fnvOffset, false
+	for i := 0; i < len(text); {
+		hash, start := uint64(fnvOffset), i
+		for i < len(text) {
+			if c := folded[text[i]]; c != 0 {
+				hash = (hash ^ uint64(c)) * fnvPrime
+				i++
+				continue
 			}
-			continue
-		default:
-			r = unicode.ToLower(r)
+			if text[i] < utf8.RuneSelf {
+				break
+			}
+			r, size := utf8.DecodeRuneInString(text[i:])
+			if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) {
+				break
+			}
+			hash = (hash ^ uint64(unicode.ToLower(r))) * fnvPrime
+			i += size
 		}
-		hash, inWord = (hash^uint64(r))*fnvPrime, true
-	}
-	if inWord {
-		v.add(mix(hash))
+		if i > start {
+			v.add(mix(hash))
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(text[i:])
+		i += size
 	}
 	return v.majority()
 }
+
+// folded is ASCII letters in lower case, and digits; all else is 0.
+var folded = func() (t [256]byte) {
+	for c := range byte(utf8.RuneSelf) {
+		if isLetter(c) {
+			t[c] = c | 0x20
+		} else if '0' <= c && c <= '9' {
+			t[c] = c
+		}
+	}
+	return t
+}()
 
 // simhashHex is the fingerprint as a record carries it: "" for no text.
 func simhashHex(text string) string {

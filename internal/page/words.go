@@ -1,7 +1,6 @@
 package page
 
 import (
-	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -58,21 +57,26 @@ func wordEnd(s string) int {
 // tidy separates the words of s by one space, and cuts it after at most limit
 // bytes.
 func tidy(s string, limit int) string {
-	var b strings.Builder
+	return string(appendTidy(nil, s, limit))
+}
+
+// appendTidy appends what tidy returns.
+func appendTidy(dst []byte, s string, limit int) []byte {
+	start := len(dst)
 	for {
 		s = trimSpace(s)
 		end := wordEnd(s)
-		room := limit - b.Len()
-		if b.Len() > 0 {
+		room := limit - (len(dst) - start)
+		if len(dst) > start {
 			room--
 		}
 		if s == "" || room <= 0 {
-			return b.String()
+			return dst
 		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
+		if len(dst) > start {
+			dst = append(dst, ' ')
 		}
-		b.WriteString(cut(s[:end], room))
+		dst = append(dst, cut(s[:end], room)...)
 		s = s[end:]
 	}
 }
