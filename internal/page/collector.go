@@ -23,10 +23,11 @@ type collector struct {
 	unseen int    // how many of the steps, from the end, are not read or in what is not read
 	framed bool   // there are frames, or what is said to those who have none
 
-	path  []byte            // tag path of the first steps
-	known int               // how many steps are in path
-	paths map[string]string // the paths of links, one string for equal ones
-	last  string            // the latest of them
+	path  []byte // tag path of the first steps
+	known int    // how many steps are in path
+
+	allPaths []byte // the paths of references, one after the other
+	lastPath string // of the latest link that was made
 
 	references []reference
 	open       []int // references of the links that have not ended, or -1
@@ -72,7 +73,9 @@ const (
 // A reference is a place in a page that points somewhere, before it is known
 // where to. Its strings are as written.
 type reference struct {
-	target, tag, rel, hreflang, path string
+	target, tag, rel, hreflang string
+
+	path, pathLength int // in the collector's allPaths
 
 	alt        string // of the images inside, or its own
 	title      string // attribute
@@ -84,17 +87,13 @@ type reference struct {
 func (c *collector) reset() {
 	clear(c.references) // they hold on to the page
 	clear(c.steps[:cap(c.steps)])
-	clear(c.paths)
 	*c = collector{
-		body: c.body[:0], steps: c.steps[:0], path: c.path[:0], paths: c.paths,
+		body: c.body[:0], steps: c.steps[:0], path: c.path[:0], allPaths: c.allPaths[:0],
 		references: c.references[:0], open: c.open[:0], waiting: c.waiting[:0],
 		regions: c.regions, written: c.written, canonicals: c.canonicals, targets: c.targets, scratch: c.scratch,
 	}
 	if c.regions != nil {
 		c.regions.reset()
-	}
-	if c.paths == nil {
-		c.paths = map[string]string{}
 	}
 }
 
@@ -242,9 +241,10 @@ func (c *collector) text(s string) {
 	}
 }
 
-// pathString is the path to where it is, or the end of a long one. Every step
-// is the name of an element and the first of its classes.
-func (c *collector) pathString() string {
+// keepPath keeps the path to where it is, or the end of a long one, for the
+// reference r. Every step is the name of an element and the first of its
+// classes.
+func (c *collector) keepPath(r *reference) {
 	for ; c.known < len(c.steps); c.known++ {
 		s := &c.steps[c.known]
 		c.step(s.tag, s.attrs.value("class"))
@@ -255,16 +255,14 @@ func (c *collector) pathString() string {
 		path = path[len(path)-MaxPath:]
 		path = path[slices.Index(path, '/')+1:]
 	}
-	if string(path) == c.last {
-		return c.last
+	if n := len(c.references); n > 0 {
+		if last := &c.references[n-1]; string(c.allPaths[last.path:last.path+last.pathLength]) == string(path) {
+			r.path, r.pathLength = last.path, last.pathLength
+			return
+		}
 	}
-	s, ok := c.paths[string(path)]
-	if !ok {
-		s = strings.ToValidUTF8(string(path), "")
-		c.paths[string(path)] = s
-	}
-	c.last = s
-	return s
+	r.path, r.pathLength = len(c.allPaths), len(path)
+	c.allPaths = append(c.allPaths, path...)
 }
 
 // step appends a step to the path.
@@ -294,16 +292,13 @@ func (c *collector) refer(target, tag string, a attrs) int {
 	if len(c.references) == maxReferences {
 		return -1
 	}
-	c.references = append(c.references, reference{
-		target:   target,
-		tag:      tag,
-		rel:      a.value("rel"),
-		hreflang: a.value("hreflang"),
-		path:     c.pathString(),
-		title:    a.value("title"),
-		start:    len(c.body),
-		from:     c.block,
-	})
+	r := reference{
+		target: target, tag: tag,
+		rel: a.value("rel"), hreflang: a.value("hreflang"), title: a.value("title"),
+		start: len(c.body), from: c.block,
+	}
+	c.keepPath(&r)
+	c.references = append(c.references, r)
 	return len(c.references) - 1
 }
 

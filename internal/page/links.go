@@ -168,19 +168,28 @@ func (c *collector) isBetter(r *reference, link *wire.Link, text string) bool {
 
 // link is the reference as a link to target.
 func (c *collector) link(r *reference, target, text string) wire.Link {
-	link := wire.Link{URL: target, Hreflang: strings.Clone(language(r.hreflang)), Tag: r.tag, Path: r.path}
+	link := wire.Link{URL: target, Hreflang: strings.Clone(language(r.hreflang)), Tag: r.tag, Path: c.pathOf(r)}
 	if r.rel != "" {
 		link.Rel = tidy(strings.ToLower(r.rel), MaxPath)
 	}
-	c.scratch = r.appendAnchor(c.scratch[:0], text)
-	if shown := trimGaps(text[r.start:r.end]); shown == string(c.scratch) {
+	if shown := trimGaps(text[r.start:r.end]); shown != "" && len(shown) <= MaxAnchor && strings.IndexByte(shown, '\n') < 0 {
 		link.Anchor = shown
 	} else {
+		c.scratch = r.appendAnchor(c.scratch[:0], text)
 		link.Anchor = c.kept.keep(c.scratch)
 	}
 	c.scratch = r.appendContext(c.scratch[:0], text)
 	link.Context = c.kept.keep(c.scratch)
 	return link
+}
+
+// pathOf is the path of a reference. Links often follow another of the same.
+func (c *collector) pathOf(r *reference) string {
+	path := c.allPaths[r.path : r.path+r.pathLength]
+	if string(path) != c.lastPath {
+		c.lastPath = c.kept.keep(path)
+	}
+	return c.lastPath
 }
 
 // appendAnchor appends what the reference is called.
@@ -232,14 +241,14 @@ func trimGaps(s string) string {
 
 // appendLine appends a part of a text, in one line.
 func appendLine(dst []byte, s string) []byte {
-	start := len(dst)
-	dst = append(dst, s...)
-	for i, c := range dst[start:] {
-		if c == '\n' {
-			dst[start+i] = ' '
+	for {
+		i := strings.IndexByte(s, '\n')
+		if i < 0 {
+			return append(dst, s...)
 		}
+		dst = append(append(dst, s[:i]...), ' ')
+		s = s[i+1:]
 	}
-	return dst
 }
 
 // An arena is where the strings of one page are kept together.

@@ -26,19 +26,30 @@ func spaceAt(s string) int {
 // trimSpace cuts off the space at the beginning of s.
 func trimSpace(s string) string {
 	for i := 0; i < len(s); {
-		c := s[i]
-		if isLetterOfWord[c] {
-			return s[i:]
-		}
-		n := 1
-		if c >= utf8.RuneSelf {
-			if n = spaceAt(s[i:]); n == 0 {
-				return s[i:]
+		if s[i] <= ' ' {
+			i++
+			for len(s)-i >= 8 && (load(s, i)+0x5F*ones|load(s, i))&(0x80*ones) == 0 { // eight of them
+				i += 8
 			}
+			continue
+		}
+		n := spaceAt(s[i:])
+		if n == 0 {
+			return s[i:]
 		}
 		i += n
 	}
 	return ""
+}
+
+// ones is one in each of eight bytes.
+const ones = 0x0101010101010101
+
+// load is the eight bytes of s at i, the first of them lowest.
+func load(s string, i int) uint64 {
+	s = s[i : i+8]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // wordEnd is the length of the word at the beginning of s.
@@ -135,6 +146,20 @@ var isLetterOfWord = func() (t [256]bool) {
 // by one ' ' each.
 func wordsEnd(s string) int {
 	for i := 0; i < len(s); i++ {
+		for len(s)-i > 8 {
+			// Eight bytes from the space to the tilde, of which no two neighbours
+			// are spaces, nor the last one, need no closer look.
+			x := load(s, i)
+			if (x|x+ones|x-0x20*ones)&(0x80*ones) != 0 {
+				break
+			}
+			y := x ^ 0x20*ones
+			spaces := ^((y&(0x7F*ones) + 0x7F*ones) | y) & (0x80 * ones)
+			if spaces&(spaces>>8) != 0 || spaces>>63 != 0 {
+				break
+			}
+			i += 8
+		}
 		switch {
 		case isLetterOfWord[s[i]]:
 		case s[i] == ' ':
