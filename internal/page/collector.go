@@ -36,7 +36,6 @@ type collector struct {
 	regions *regions // what elements say of their text; nil if nobody asks
 
 	// Of the links, when the page has ended.
-	written    map[string]int // references → targets, or nowhere
 	canonicals map[string]int // addresses → targets
 	targets    []target
 	kept       arena
@@ -90,7 +89,7 @@ func (c *collector) reset() {
 	*c = collector{
 		body: c.body[:0], steps: c.steps[:0], path: c.path[:0], allPaths: c.allPaths[:0],
 		references: c.references[:0], open: c.open[:0], waiting: c.waiting[:0],
-		regions: c.regions, written: c.written, canonicals: c.canonicals, targets: c.targets, scratch: c.scratch,
+		regions: c.regions, canonicals: c.canonicals, targets: c.targets, scratch: c.scratch,
 	}
 	if c.regions != nil {
 		c.regions.reset()
@@ -278,12 +277,14 @@ func (c *collector) step(tag, class string) {
 		return
 	}
 	c.path = append(c.path, '.')
-	for i := range len(class) {
-		if class[i] == '/' { // it would look like the next step
-			c.path = append(c.path, '_')
-		} else {
-			c.path = append(c.path, class[i])
+	for {
+		i := strings.IndexByte(class, '/')
+		if i < 0 {
+			c.path = append(c.path, class...)
+			return
 		}
+		c.path = append(append(c.path, class[:i]...), '_') // it would look like the next step
+		class = class[i+1:]
 	}
 }
 

@@ -45,6 +45,7 @@ type construction struct {
 	frames         bool // the page is one of frames
 
 	outline *outline // if there are nodes
+	nodes   outline  // what was the latest, for its memory
 	astray  bool     // something goes elsewhere, and there are no nodes
 	refused refusal
 	extra   int // elements beyond those that stand in the page, attributes counted as half of one
@@ -142,7 +143,8 @@ func (t *construction) readFrames(page string, c *collector, frames bool) bool {
 	ok := t.once(page, c, frames, nil)
 	if t.astray {
 		c.reset()
-		ok = t.once(page, c, frames, &outline{})
+		t.nodes.reset()
+		ok = t.once(page, c, frames, &t.nodes)
 	}
 	if c.framed && !frames {
 		c.reset()
@@ -152,11 +154,11 @@ func (t *construction) readFrames(page string, c *collector, frames bool) bool {
 }
 
 // once reads the page one time.
-func (t *construction) once(page string, c *collector, frames bool, nodes *outline) bool {
+func (t *construction) once(page string, c *collector, frames bool, o *outline) bool {
 	t.z.reset(page)
 	*t = construction{
-		z: t.z, c: c, open: t.open[:0], formatting: t.formatting[:0], templates: t.templates[:0],
-		framesetOK: true, frames: frames, outline: nodes,
+		z: t.z, c: c, open: t.open[:0], formatting: t.formatting[:0], templates: t.templates[:0], nodes: t.nodes,
+		framesetOK: true, frames: frames, outline: o,
 	}
 	for !t.astray {
 		if t.kind = t.z.next(); t.kind == endOfPage {
@@ -169,8 +171,8 @@ func (t *construction) once(page string, c *collector, frames bool, nodes *outli
 			t.extra, t.effort = 0, 0
 		}
 	}
-	if nodes != nil {
-		nodes.tell(c, &t.z)
+	if o != nil {
+		o.tell(c, &t.z)
 	}
 	c.endTo(0)
 	return t.refused == accepted

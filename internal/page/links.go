@@ -72,44 +72,34 @@ const (
 	tooMany = -2 // there are as many links as there may be
 )
 
-// nowhere is the target of references that lead to nothing that can be fetched.
-const nowhere = -1
-
-// targetOf finds the target of a reference as written.
-func (c *collector) targetOf(written string, r *resolver) int {
-	if i, ok := c.written[written]; ok {
-		return i
-	}
-	i := nowhere
+// targetOf finds the target of a reference, or returns nil if it leads to
+// nothing that can be fetched.
+func (c *collector) targetOf(reference string, r *resolver) *target {
 	var err error
-	if c.scratch, err = weburl.ResolveTo(c.scratch, r.base, written, r.encode); err == nil {
-		var ok bool
-		if i, ok = c.canonicals[string(c.scratch)]; !ok {
-			i = len(c.targets)
-			url := c.kept.keep(c.scratch)
-			c.targets = append(c.targets, target{url, notYet})
-			c.canonicals[url] = i
-		}
+	if c.scratch, err = weburl.ResolveTo(c.scratch, r.base, reference, r.encode); err != nil {
+		return nil
 	}
-	c.written[written] = i
-	return i
+	i, ok := c.canonicals[string(c.scratch)]
+	if !ok {
+		i = len(c.targets)
+		url := c.kept.keep(c.scratch)
+		c.targets = append(c.targets, target{url, notYet})
+		c.canonicals[url] = i
+	}
+	return &c.targets[i]
 }
 
 // links resolves the references and merges those to one target. It also counts
 // the targets, without the page itself.
 func (c *collector) links(text string, r resolver) (links []wire.Link, outDegree int) {
-	if c.written == nil {
-		c.written, c.canonicals = map[string]int{}, map[string]int{}
+	if c.canonicals == nil {
+		c.canonicals = map[string]int{}
 	}
 	size := 0
 	for i := range c.references {
 		ref := &c.references[i]
-		at := c.targetOf(ref.target, &r)
-		if at == nowhere {
-			continue
-		}
-		t := &c.targets[at]
-		if t.url == r.page && (insidePage(ref.target) || ref.tag == "link") {
+		t := c.targetOf(ref.target, &r)
+		if t == nil || t.url == r.page && (insidePage(ref.target) || ref.tag == "link") {
 			continue
 		}
 		switch {
@@ -130,11 +120,15 @@ func (c *collector) links(text string, r resolver) (links []wire.Link, outDegree
 			links = append(links, link)
 		case t.link >= 0:
 			link := &links[t.link]
-			hreflang := cmp.Or(link.Hreflang, strings.Clone(language(ref.hreflang)))
+			hreflang := link.Hreflang
 			if c.isBetter(ref, link, text) {
 				*link = c.link(ref, t.url, text)
 			}
-			link.Hreflang = hreflang
+			if hreflang != "" {
+				link.Hreflang = hreflang
+			} else if ref.hreflang != "" {
+				link.Hreflang = strings.Clone(language(ref.hreflang))
+			}
 		}
 	}
 	c.forget()
@@ -144,10 +138,9 @@ func (c *collector) links(text string, r resolver) (links []wire.Link, outDegree
 // forget lets go of what is only of use for the links of one page.
 func (c *collector) forget() {
 	const most = 1 << 12
-	if len(c.written) > most {
-		c.written, c.canonicals, c.targets = nil, nil, nil
+	if len(c.canonicals) > most {
+		c.canonicals, c.targets = nil, nil
 	}
-	clear(c.written)
 	clear(c.canonicals)
 	clear(c.targets)
 	c.targets, c.kept = c.targets[:0], nil
@@ -168,7 +161,10 @@ func (c *collector) isBetter(r *reference, link *wire.Link, text string) bool {
 
 // link is the reference as a link to target.
 func (c *collector) link(r *reference, target, text string) wire.Link {
-	link := wire.Link{URL: target, Hreflang: strings.Clone(language(r.hreflang)), Tag: r.tag, Path: c.pathOf(r)}
+	link := wire.Link{URL: target, Tag: r.tag, Path: c.pathOf(r)}
+	if r.hreflang != "" {
+		link.Hreflang = strings.Clone(language(r.hreflang))
+	}
 	if r.rel != "" {
 		link.Rel = tidy(strings.ToLower(r.rel), MaxPath)
 	}

@@ -25,6 +25,17 @@ type node struct {
 	from, to int // of a text in texts
 }
 
+// reset forgets the last page and keeps the memory, unless it is too much.
+func (o *outline) reset() {
+	const most = 1 << 14
+	if len(o.nodes) > most {
+		*o = outline{}
+		return
+	}
+	clear(o.nodes)
+	o.nodes, o.texts = o.nodes[:0], o.texts[:0]
+}
+
 // add makes a node that has no place.
 func (o *outline) add(n node) int32 {
 	if len(o.nodes) == 0 {

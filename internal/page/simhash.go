@@ -31,8 +31,8 @@ func Simhash(text string) uint64 {
 				break
 			}
 			r, size := utf8.DecodeRuneInString(text[i:])
-			if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) {
-				break
+			if 0x2000 <= r && r < 0x2070 || !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) {
+				break // the former is dashes and quotes
 			}
 			hash = (hash ^ uint64(unicode.ToLower(r))) * fnvPrime
 			i += size

@@ -55,10 +55,7 @@ func load(s string, i int) uint64 {
 // wordEnd is the length of the word at the beginning of s.
 func wordEnd(s string) int {
 	for i := range len(s) {
-		if c := s[i]; c > ' ' && c < 0x7F {
-			continue
-		}
-		if spaceAt(s[i:]) > 0 {
+		if !isLetterOfWord[s[i]] && spaceAt(s[i:]) > 0 {
 			return i
 		}
 	}
