@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
-	"unsafe"
 
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
@@ -42,13 +41,22 @@ func decode(body []byte, declared string, isMarkup bool) (text, name string) {
 		enc, _ := charset.Lookup(name)
 		return decodeAs(body, enc, name)
 	}
-	enc, name := believed(body)(lookup(declared))
+	valid := utf8.Valid(body)
+	believed := func(enc encoding.Encoding, name string) (encoding.Encoding, string) {
+		if name == utf8Name && !valid && !mostlyUTF8(body) {
+			return nil, ""
+		}
+		return enc, name
+	}
+	enc, name := believed(lookup(declared))
 	if enc == nil && isMarkup {
-		enc, name = believed(body)(declaredInside(string(body[:min(len(body), prescanned)])))
+		enc, name = believed(declaredInside(view(body[:min(len(body), prescanned)])))
 	}
 	switch {
+	case valid && name == utf8Name:
+		return view(body), name // there is no byte order mark
 	case isASCII(body):
-	case (enc == nil || isWestern(name)) && utf8.Valid(body):
+	case (enc == nil || isWestern(name)) && valid:
 		enc, name = lookup(utf8Name)
 	case enc == nil:
 		enc, name = lookup(guess(body))
@@ -57,17 +65,6 @@ func decode(body []byte, declared string, isMarkup bool) (text, name string) {
 		enc, name = lookup(westernName)
 	}
 	return decodeAs(body, enc, name)
-}
-
-// believed returns a filter for declarations, which drops the one that is
-// proved wrong by the body.
-func believed(body []byte) func(encoding.Encoding, string) (encoding.Encoding, string) {
-	return func(enc encoding.Encoding, name string) (encoding.Encoding, string) {
-		if name == utf8Name && !mostlyUTF8(body) {
-			return nil, ""
-		}
-		return enc, name
-	}
 }
 
 // decodeAs decodes a body. The encodings of the standard have no errors: what
@@ -79,11 +76,10 @@ func decodeAs(body []byte, enc encoding.Encoding, name string) (string, string) 
 		}
 	}
 	body = bytes.TrimPrefix(body, []byte("\uFEFF"))
-	text := unsafe.String(unsafe.SliceData(body), len(body))
-	if utf8.ValidString(text) { // which is found out far faster
-		return text, name
+	if !utf8.Valid(body) { // which is found out far faster
+		body = bytes.ToValidUTF8(body, []byte("\uFFFD"))
 	}
-	return strings.ToValidUTF8(text, "\uFFFD"), name
+	return view(body), name
 }
 
 // lookup finds an encoding by any of its labels. The one that the standard
@@ -181,9 +177,6 @@ func isASCII(body []byte) bool {
 // mostlyUTF8 reports whether the bytes outside ASCII are UTF-8 more often than
 // not: a page cut in the middle of a letter is, a page in Latin-1 is not.
 func mostlyUTF8(body []byte) bool {
-	if utf8.Valid(body) {
-		return true
-	}
 	good, bad := 0, 0
 	for i := 0; i < len(body); {
 		if body[i] < utf8.RuneSelf {
