@@ -23,8 +23,8 @@ import (
 )
 
 // work is where scripts/bench has put what is measured: the commands and the peers in
-// bin, WEB.ndjson as fetch -all leaves a web, WEB.parsed.ndjson as parse does, and a
-// topic.json.
+// bin, the archive WEB.warc.gz, WEB.ndjson as fetch -all leaves it, WEB.parsed.ndjson
+// as parse does, and a topic.json.
 func work(b *testing.B) string {
 	dir := os.Getenv("SPOOR_BENCH")
 	if dir == "" {
@@ -43,7 +43,6 @@ func BenchmarkProcess(b *testing.B) {
 	dir := work(b)
 	in := func(name string) string { return filepath.Join(dir, name) }
 	bin := func(name string) string { return filepath.Join(dir, "bin", name) }
-	shared := func(web string) string { return filepath.Join(os.Getenv("SPOOR_SHARED"), "webs", web+".warc.gz") }
 	type side struct {
 		name    string
 		command []string
@@ -76,10 +75,10 @@ func BenchmarkProcess(b *testing.B) {
 			side{"bleve", append([]string{bin("bleve")}, strings.Fields(query)...)},
 		)
 	}
-	for _, web := range []string{"modern", "webkb", "planetmath"} {
+	for _, web := range []string{"modern", "modern4", "webkb", "planetmath"} {
 		sentence := `"$1" -archive "$2" -cache "$3" -all | "$4" | "$5" -topic "$6"`
 		measure("pipeline/"+web, os.DevNull, lines(b, in(web+".ndjson")), side{"spoor", []string{
-			"sh", "-c", sentence, "sh", bin("fetch"), shared(web), in("cache"), bin("parse"), bin("score"), in("topic.json"),
+			"sh", "-c", sentence, "sh", bin("fetch"), in(web + ".warc.gz"), in("cache"), bin("parse"), bin("score"), in("topic.json"),
 		}})
 	}
 }

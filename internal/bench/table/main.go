@@ -134,7 +134,7 @@ func (r *results) report() string {
 // table is rows with those of the columns that have something in them.
 func (r *results) table(rows []row) string {
 	columns := [][]string{
-		{"", "|---"}, {"n", "|--:"}, {"spoor", "|--:"}, {"beside it", "|---"}, {"", "|--:"},
+		{"", "|---"}, {"n", "|--:"}, {"spoor", "|--:"}, {"CPU s / 1,000", "|--:"}, {"beside it", "|---"}, {"", "|--:"},
 		{"ratio", "|--:"}, {"by processor time", "|--:"}, {"target", "|---"},
 	}
 	for _, w := range rows {
@@ -174,13 +174,16 @@ func (r *results) cells(w row) []string {
 		}
 	}
 	if len(ours) == 0 {
-		return []string{w.job, "0", "not measured", w.as, "", "", "", ""}
+		return []string{w.job, "0", "not measured", "", w.as, "", "", "", ""}
 	}
 	peer := w.as
 	if w.peer != "" && len(theirs) == 0 {
 		peer += ": not measured"
 	}
-	return []string{w.job, strconv.Itoa(len(ours)), ours.String() + " " + w.unit, peer, theirs.String(), ratio.String(), costs.String(), verdict}
+	return []string{
+		w.job, strconv.Itoa(len(ours)), ours.String() + " " + w.unit, r.of(w.ours, cpu).String(),
+		peer, theirs.String(), ratio.String(), costs.String(), verdict,
+	}
 }
 
 // memory tells what BenchmarkMemory found.

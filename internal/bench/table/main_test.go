@@ -33,19 +33,19 @@ BenchmarkA/ours     	1	 100 ns/op	 30.0 pages/s	 2.0 cpu-s/1000
 	}{
 		{
 			row{"both", "cmd/x.BenchmarkA/ours", "cmd/x.BenchmarkA/peer", "a peer", "pages/s", 3},
-			"both|3|30.0 (20.0–35.0) pages/s|a peer|7.50 (6.25–8.75)|3.00 (2.50–3.50)|2.50 (2.00–3.00)|3: reached",
+			"both|3|30.0 (20.0–35.0) pages/s|2.00 (2.00–2.00)|a peer|7.50 (6.25–8.75)|3.00 (2.50–3.50)|2.50 (2.00–3.00)|3: reached",
 		},
 		{
 			row{"one", "cmd/x.BenchmarkA/ours", "", "", "pages/s", 50},
-			"one|3|30.0 (20.0–35.0) pages/s|||||50: **missed**",
+			"one|3|30.0 (20.0–35.0) pages/s|2.00 (2.00–2.00)|||||50: **missed**",
 		},
 		{
 			row{"no peer", "cmd/x.BenchmarkA/ours", "cmd/x.BenchmarkA/other", "a peer", "pages/s", 3},
-			"no peer|3|30.0 (20.0–35.0) pages/s|a peer: not measured||||",
+			"no peer|3|30.0 (20.0–35.0) pages/s|2.00 (2.00–2.00)|a peer: not measured||||",
 		},
 		{
 			row{"nothing", "cmd/x.BenchmarkB", "", "", "pages/s", 3},
-			"nothing|0|not measured|||||",
+			"nothing|0|not measured||||||",
 		},
 	} {
 		if got := strings.Join(r.cells(c.row), "|"); got != c.want {
