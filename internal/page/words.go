@@ -169,9 +169,3 @@ func wordsEnd(s string) int {
 	}
 	return len(s)
 }
-
-// FNV-1a, the hash of short words.
-const (
-	fnvOffset = 14695981039346656037
-	fnvPrime  = 1099511628211
-)
