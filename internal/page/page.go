@@ -6,11 +6,17 @@
 // can be had from it, which may be nothing. Everything that comes out is valid
 // UTF-8 and bounded by the constants of this package, whatever came in.
 //
-// There are two ways from bytes to the result. The tree (tree.go) is the HTML
-// standard's own and is what selectors need. The tokens (tokens.go) do without
-// it, in time and memory linear in the page, for pages that would be too dear
-// as a tree (guard.go). Both tell a [collector] what they see, in document
-// order, and the collector alone decides what it means.
+// A page is read in one pass. The scanner (scan.go) finds the tokens of HTML; the
+// construction (construct.go, modes.go, body.go) knows from them, as the
+// standard's parsers do, which elements there are and where they begin and end;
+// the collector (collector.go) is told of them in document order, and alone
+// decides what they mean. No tree is made for that. Where the standard moves
+// things about, which of real pages happens in one of twenty, the page is read
+// once more, and the order of its nodes is noted first (outline.go).
+//
+// What comes out is to the byte what the tree of golang.org/x/net/html would
+// give. That tree (tree.go) is only made to ask selectors, and not of pages for
+// which it would be refused or become far larger than they are.
 //
 // The package does not fetch, follow or judge; what a URL is, it leaves to
 // package weburl.
@@ -87,8 +93,9 @@ type Content struct {
 	// found nothing is absent.
 	Fields []wire.Values
 
-	// Flat tells that there was no tree to ask the selectors of, because it
-	// would have been too deep or too large.
+	// Flat tells that the page has no tree, because that would be too deep or
+	// too large: what stands in elements that were not closed is a guess, and
+	// there is nothing to ask the selectors of.
 	Flat bool
 }
 

@@ -28,7 +28,7 @@ func trimSpace(s string) string {
 	for i := 0; i < len(s); {
 		if s[i] <= ' ' {
 			i++
-			for len(s)-i >= 8 && (load(s, i)+0x5F*ones|load(s, i))&(0x80*ones) == 0 { // eight of them
+			for len(s)-i >= 8 && ((load(s, i)+0x5F*ones)|load(s, i))&(0x80*ones) == 0 { // eight of them
 				i += 8
 			}
 			continue
@@ -147,7 +147,7 @@ func wordsEnd(s string) int {
 			// Eight bytes from the space to the tilde, of which no two neighbours
 			// are spaces, nor the last one, need no closer look.
 			x := load(s, i)
-			if (x|x+ones|x-0x20*ones)&(0x80*ones) != 0 {
+			if (x|(x+ones)|(x-0x20*ones))&(0x80*ones) != 0 {
 				break
 			}
 			y := x ^ 0x20*ones

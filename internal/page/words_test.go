@@ -9,7 +9,7 @@ import (
 
 func TestWordsAreThoseOfASimpleReading(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	parts := []string{" ", " ", "  ", "\n", "\t", "\x00", "\x7F", "\u00A0", "\u2003", "\u3000", "\u0085", "a", "word", "é", "ab~", "!", "日本", "\u00C3", "lengthy_"}
+	parts := []string{" ", " ", "  ", "\n", "\t", "\x00", "\x7F", "\u00A0", "\u2003", "\u3000", "\u0085", "a", "word", "é", "ab~", "!", "日本", "\u00C3", "lengthy_", "sixteen letters!", "abcdefg\x7Fhijklmnop", "qrstuv\x1Fwxyz0123", "one two three "}
 	for range 20_000 {
 		var b strings.Builder
 		some := parts[:2+r.IntN(len(parts)-1)]
