@@ -190,10 +190,10 @@ func (t *construction) token() {
 	t.raw = data
 	switch t.kind {
 	case startTag, endTag:
-		t.tag = open{
-			name: t.z.name, element: elementOf(t.z.name), tag: t.z.tag, at: int32(t.z.nameEnd), to: int32(t.z.to),
-		}
+		t.tag.name, t.tag.element, t.tag.tag = t.z.name, elementOf(t.z.name), t.z.tag
+		t.tag.space, t.tag.integrate = htmlSpace, false
 		if t.kind == startTag {
+			t.tag.at, t.tag.to = int32(t.z.nameEnd), int32(t.z.to)
 			t.empty, t.raw = t.z.selfClosing, t.tag.raw
 		} else {
 			t.empty, t.tag.at = false, 0

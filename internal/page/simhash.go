@@ -20,6 +20,10 @@ import (
 func Simhash(text string) uint64 {
 	var v votes
 	for i := 0; i < len(text); {
+		if c := text[i]; c < utf8.RuneSelf && folded[c] == 0 {
+			i++
+			continue
+		}
 		hash, start := uint64(fnvOffset), i
 		for i < len(text) {
 			if c := folded[text[i]]; c != 0 {
