@@ -165,6 +165,9 @@ func (o *options) emit(in io.Reader, stdout, stderr io.Writer, s strategy.Strate
 	tally := filter.NewTally(filter.Logger(stderr, "evolve", o.stream.Log))
 	w := wire.NewWriter(out)
 	unfollowed, err := o.visit(in, w, s, tally)
+	if err == nil {
+		err = tally.Misfit()
+	}
 	if err != nil {
 		return err
 	}

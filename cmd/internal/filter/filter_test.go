@@ -175,6 +175,32 @@ func TestEveryRecordComesOutOnceInOrder(t *testing.T) {
 	}
 }
 
+func TestAStreamOfAnythingElseFails(t *testing.T) {
+	for _, workers := range []int{1, 4} {
+		for _, test := range []struct {
+			in       string
+			warnings int
+			fails    bool
+		}{
+			{strings.Repeat("<p>\n", 500), 10, true},
+			{"<p>\n\n<p>\n", 2, true},
+			{"\n\n", 0, false},
+			{"", 0, false},
+			{strings.Repeat("<p>\n", 500) + "{\"url\":\"http://a/\"}\n" + strings.Repeat("<p>\n", 20), 30, false},
+		} {
+			var out, stderr bytes.Buffer
+			s := Stream{Name: "x", Stdin: strings.NewReader(test.in), Stdout: &out, Stderr: &stderr, Workers: workers}
+			err := s.Each(func() func(*wire.Record) error { return func(*wire.Record) error { return nil } })
+			if warnings := strings.Count(stderr.String(), "level=WARN"); (err != nil) != test.fails || warnings != test.warnings {
+				t.Errorf("%d workers, %.20q: %v and %d warnings, want %t and %d", workers, test.in, err, warnings, test.fails, test.warnings)
+			}
+			if test.fails && !strings.Contains(err.Error(), "is a record\nhint: ") {
+				t.Errorf("%.20q: %v does not say what to do", test.in, err)
+			}
+		}
+	}
+}
+
 func TestStrictEndsAtTheFirstBadLine(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		var stdout, stderr bytes.Buffer

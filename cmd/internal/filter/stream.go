@@ -20,7 +20,8 @@ import (
 // gets, in the same order.
 //
 // A line that is no record is reported by number, counted and skipped; with
-// Strict it ends the command. Reading stops at the first error of the stream.
+// Strict it ends the command. A stream without any record but with such lines is
+// an error in the end. Reading stops at the first error of the stream.
 type Stream struct {
 	Name           string
 	Stdin          io.Reader
@@ -93,12 +94,29 @@ func NewTally(log *slog.Logger) *Tally {
 	return &Tally{Skipped: map[string]int64{}, Started: time.Now(), log: log}
 }
 
+// strays is how many bad lines are reported one by one before there was any
+// record: a page of HTML or an archive, given by mistake, has thousands.
+const strays = 10
+
 // Bad reports a line that is no record.
 func (t *Tally) Bad(bad *wire.SyntaxError) {
 	t.mu.Lock()
 	t.Skipped["malformed"]++
+	told := t.In == 0 && t.Skipped["malformed"] > strays
 	t.mu.Unlock()
-	t.log.Warn("skipped a line that is no record", "line", bad.Line, "err", bad.Err)
+	if !told {
+		t.log.Warn("skipped a line that is no record", "line", bad.Line, "err", bad.Err)
+	}
+}
+
+// Misfit is the error of a stream that has lines and no record among them.
+func (t *Tally) Misfit() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n := t.Skipped["malformed"]; n > 0 && t.In == 0 {
+		return fmt.Errorf("none of %d lines is a record\nhint: a record is a JSON object on a line, as fetch prints it; an archive is read by fetch -archive FILE -all", n)
+	}
+	return nil
 }
 
 // Close prints the closing line.
@@ -151,6 +169,9 @@ func (s *Stream) Each(newWork func() func(*wire.Record) error) (err error) {
 		notes = s.Notes()
 	}
 	tally.Close(notes...)
+	if err == nil {
+		err = tally.Misfit()
+	}
 	return err
 }
 
