@@ -352,6 +352,16 @@ func TestModelsAreSound(t *testing.T) {
 	}
 }
 
+func TestManyExamplesMakeFewFolds(t *testing.T) {
+	for _, tt := range []struct{ positives, negatives, want int }{
+		{1, 1, 1}, {1, 9, 1}, {7, 4, 4}, {20, 40, 10}, {1000, 1000, 10}, {2500, 2500, 4}, {900, 12_000, 3}, {2, 100_000, 2},
+	} {
+		if got := folds(tt.positives, tt.negatives); got != tt.want {
+			t.Errorf("%d and %d examples make %d folds, want %d", tt.positives, tt.negatives, got, tt.want)
+		}
+	}
+}
+
 func TestFitsAreMinima(t *testing.T) {
 	// No other weights near those found are better, whatever the penalty.
 	g := newGenerator(8)
