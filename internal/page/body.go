@@ -246,7 +246,7 @@ func (t *construction) add(i int) {
 	}
 	for _, name := range []string{"lang", "xml:lang", "class"} {
 		if _, ok := t.attrs().find(name); ok {
-			t.astray = true
+			t.detour = late
 		}
 	}
 }

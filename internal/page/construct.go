@@ -46,11 +46,22 @@ type construction struct {
 
 	outline *outline // if there are nodes
 	nodes   outline  // what was the latest, for its memory
-	astray  bool     // something goes elsewhere, and there are no nodes
+	detour  detour   // why the page has to be read again, with nodes
 	refused refusal
 	extra   int // elements beyond those that stand in the page, attributes counted as half of one
 	effort  int
 }
+
+// A detour is why the order of a tree is not that of its page.
+type detour uint8
+
+const (
+	straight detour = iota
+	fostered        // something goes before a table
+	adopted         // a formatting element ends before a block in it
+	late            // html or body are described where they have begun
+	detours
+)
 
 // A refusal is why a page has no tree.
 type refusal uint8
@@ -141,9 +152,9 @@ func (t *construction) read(page string, c *collector) bool {
 // readFrames is read for pages that may be known to have frames.
 func (t *construction) readFrames(page string, c *collector, frames bool) bool {
 	ok := t.once(page, c, frames, nil)
-	if t.astray {
+	if t.detour != straight {
 		c.reset()
-		t.nodes.reset()
+		t.nodes.reset(t.detour)
 		ok = t.once(page, c, frames, &t.nodes)
 	}
 	if c.framed && !frames {
@@ -160,7 +171,7 @@ func (t *construction) once(page string, c *collector, frames bool, o *outline) 
 		z: t.z, c: c, open: t.open[:0], formatting: t.formatting[:0], templates: t.templates[:0], nodes: t.nodes,
 		framesetOK: true, frames: frames, outline: o,
 	}
-	for !t.astray {
+	for t.detour == straight {
 		if t.kind = t.z.next(); t.kind == endOfPage {
 			break
 		}
@@ -382,7 +393,7 @@ func (t *construction) put(e open) {
 		e.id = t.outline.element(&e)
 		t.place(e.id)
 	} else if t.latest++; t.shouldFoster() {
-		t.astray = true
+		t.detour = fostered
 	} else {
 		e.id = t.latest
 		t.goOn()
@@ -453,7 +464,7 @@ func (t *construction) text(s string) {
 	case t.outline != nil:
 		t.place(t.outline.text(s))
 	case t.shouldFoster():
-		t.astray = true
+		t.detour = fostered
 	default:
 		t.goOn()
 		t.c.text(s)
@@ -647,7 +658,7 @@ func (t *construction) endFormatting(name atom.Atom) {
 			return
 		}
 		if t.outline == nil {
-			t.astray = true
+			t.detour = adopted
 			return
 		}
 		t.adopt(f, i, furthest)

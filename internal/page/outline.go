@@ -6,6 +6,7 @@ import "golang.org/x/net/html/atom"
 // elements and texts are. Nodes are known by their numbers; number 0 is the
 // page.
 type outline struct {
+	why   detour
 	nodes []node
 	texts []byte
 }
@@ -25,11 +26,12 @@ type node struct {
 	from, to int // of a text in texts
 }
 
-// reset forgets the last page and keeps the memory, unless it is too much.
-func (o *outline) reset() {
+// reset forgets the last page, and keeps the memory unless it is too much.
+func (o *outline) reset(why detour) {
 	const most = 1 << 14
+	o.why = why
 	if len(o.nodes) > most {
-		*o = outline{}
+		*o = outline{why: why}
 		return
 	}
 	clear(o.nodes)

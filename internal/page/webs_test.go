@@ -203,6 +203,7 @@ func TestScanAndTreeAgreeOnRealPages(t *testing.T) {
 	for _, web := range []string{"webkb", "planetmath", "modern"} {
 		t.Run(web, func(t *testing.T) {
 			var pages, links, size, outlined, outlinedSize, framed, differ int
+			var reasons [detours]int
 			x := NewExtractor()
 			archived(t, shared(t, "webs/"+web+".warc.gz"), func(doc Document) {
 				c := x.Extract(doc)
@@ -216,7 +217,8 @@ func TestScanAndTreeAgreeOnRealPages(t *testing.T) {
 				if c.Flat {
 					t.Errorf("%s: no tree", doc.URL)
 				}
-				if x.construction.outline != nil {
+				if o := x.construction.outline; o != nil {
+					reasons[o.why]++
 					outlined++
 					outlinedSize += len(doc.Body)
 				}
@@ -228,9 +230,9 @@ func TestScanAndTreeAgreeOnRealPages(t *testing.T) {
 					t.Errorf("%s (-tree +scan):\n%.2000s", doc.URL, cmp.Diff(want, c, cmp.AllowUnexported(wire.Link{})))
 				}
 			})
-			t.Logf("%d pages, %.1f MB, %d links; with nodes %d pages (%.1f %%, %.1f %% of the bytes); frames %d; differing %d",
-				pages, float64(size)/1e6, links, outlined, 100*float64(outlined)/float64(pages),
-				100*float64(outlinedSize)/float64(size), framed, differ)
+			t.Logf("%d pages, %.1f MB, %d links; with nodes %d pages (%.1f %%, %.1f %% of the bytes): %d something before a table, %d formatting across blocks, %d attributes that come late; frames %d; differing %d",
+				pages, float64(size)/1e6, links, outlined, 100*float64(outlined)/float64(pages), 100*float64(outlinedSize)/float64(size),
+				reasons[fostered], reasons[adopted], reasons[late], framed, differ)
 		})
 	}
 }
