@@ -208,7 +208,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return err
 	}
 	if _, err := newScorer(&o); err != nil {
-		return fmt.Errorf("topic: %s: %w", *name, err)
+		return fmt.Errorf("topic file %s: %w", *name, err)
 	}
 	in, err := filter.Open(stdin, fs.Args())
 	if err != nil {
@@ -217,13 +217,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	defer in.Close()
 	s.Stdin = in
 	s.Notes = o.notes
-	return s.Each(func() func(*wire.Record) error {
+	err = s.Each(func() func(*wire.Record) error {
 		w, err := newScorer(&o)
 		if err != nil {
 			return func(*wire.Record) error { return err }
 		}
 		return w.score
 	})
+	if n := o.wordless.Load(); n > 0 && n == o.pages.Load() {
+		filter.Logger(stderr, "score", s.Log).Warn("no page has a title or text", "pages", n, "hint", "parse comes before score")
+	}
+	return err
 }
 
 // options are what all workers share.
@@ -234,6 +238,7 @@ type options struct {
 	keep     bool
 	pages    atomic.Int64 // that were looked at
 	relevant atomic.Int64
+	wordless atomic.Int64 // of the pages: those without title and text, as if they had not been parsed
 }
 
 // notes are for the closing line. The harvest is what the measure says of
@@ -333,6 +338,9 @@ func (s *scorer) page(rec *wire.Record, failed bool) {
 			rec.Scores = append(rec.Scores, wire.Scored{Name: s.Measures[i].Name})
 		}
 		return
+	}
+	if rec.Title == "" && rec.Text == "" {
+		s.wordless.Add(1)
 	}
 	links := s.subject.Links[:0]
 	for i := range rec.Links {

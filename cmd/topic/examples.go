@@ -28,8 +28,26 @@ type examples struct {
 	size  int
 	out   map[string]int // records left out, by reason
 	raw   int            // of those: pages that have not been parsed
-	lines int            // that are no record
-	first error          // what the first of those is
+	strays
+}
+
+// strays are lines that are no record.
+type strays struct {
+	lines int
+	first error // what the first of them is
+}
+
+func (s *strays) add(bad error) {
+	if s.lines++; s.first == nil {
+		s.first = bad
+	}
+}
+
+// report tells of them, once; whence is where they came from, if it is known.
+func (s *strays) report(stderr io.Writer, whence string) {
+	if s.lines > 0 {
+		fmt.Fprintf(stderr, "topic: %sskipped %d lines that are no record: %v\n", whence, s.lines, s.first)
+	}
 }
 
 // readExamples reads the pages of files given with the flag called name. A page
@@ -41,9 +59,7 @@ func readExamples(name string, files []string, stdin io.Reader, stderr io.Writer
 			return nil, fmt.Errorf("-%s %s: %w", name, file, err)
 		}
 	}
-	if e.lines > 0 {
-		fmt.Fprintf(stderr, "topic: -%s: skipped %d lines that are no record: %v\n", name, e.lines, e.first)
-	}
+	e.report(stderr, "-"+name+": ")
 	for _, reason := range slices.Sorted(maps.Keys(e.out)) {
 		fmt.Fprintf(stderr, "topic: -%s: left out %d: %s\n", name, e.out[reason], reason)
 	}
@@ -65,11 +81,7 @@ func (e *examples) read(file string, stdin io.Reader) error {
 			return fmt.Errorf("more than %d MiB of text\nhint: some hundred pages are enough", maxExamples>>20)
 		}
 		return nil
-	}, func(bad *wire.SyntaxError) {
-		if e.lines++; e.first == nil {
-			e.first = fmt.Errorf("%s: %w", file, bad)
-		}
-	})
+	}, func(bad *wire.SyntaxError) { e.strays.add(fmt.Errorf("%s: %w", file, bad)) })
 }
 
 // add keeps the page of a record, or says why not.
@@ -83,11 +95,10 @@ func (e *examples) add(rec *wire.Record) string {
 		return fmt.Sprintf("status %d", rec.StatusCode)
 	case e.urls[rec.URL]:
 		return "given twice"
+	case raw(rec):
+		e.raw++
+		return "not parsed"
 	case rec.Title == "" && rec.Text == "":
-		if rec.Body != "" || rec.BodyBase64 != "" {
-			e.raw++
-			return "not parsed"
-		}
 		return "no words"
 	}
 	p := page(rec)
@@ -119,6 +130,11 @@ func canonical(url string) string {
 // failed reports whether a record is about a failure, whatever it says.
 func failed(rec *wire.Record) bool {
 	return rec.StatusCode != 0 && (rec.StatusCode < 200 || rec.StatusCode > 299)
+}
+
+// raw reports whether a record is a page that has not been parsed.
+func raw(rec *wire.Record) bool {
+	return rec.Title == "" && rec.Text == "" && (rec.Body != "" || rec.BodyBase64 != "")
 }
 
 // page is what measures read of a record. Its strings are the record's.
@@ -179,7 +195,7 @@ func eachRecord(stdin io.Reader, files []string, do func(*wire.Record) error, ba
 		case errors.Is(err, io.EOF):
 			return nil
 		default:
-			return fmt.Errorf("reading records: %w", err)
+			return err
 		}
 	}
 }

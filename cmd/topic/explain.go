@@ -35,6 +35,9 @@ func (e *explainer) explain(rec *wire.Record) {
 	case failed(rec):
 		fmt.Fprintf(e.out, "\nThe status is %d: this is a page about a failure, and its score is 0.\n", rec.StatusCode)
 		return
+	case raw(rec):
+		fmt.Fprintf(e.out, "\nThe page has not been parsed, so it has no words: parse it first.\n")
+		return
 	}
 	p := page(rec)
 	reading := e.set.Target.Read(&p)

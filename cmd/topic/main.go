@@ -84,9 +84,10 @@
 // -explain finds a page among those that are read, by its address or by the one
 // that redirects led to, and prints for each measure of -fitness the score, the
 // threshold, and what made the score: the -n largest parts, with the weight that
-// the topic gives and the count in the page, weighted as the measure does. Then
-// come the links with the best scores. -norm and -compat are as in score. What
-// is printed is for people, not a format.
+// the topic gives and the count in the page, weighted as the measure does. The
+// parts sum to the score, but those of the classifier to ln(p / (1 - p)), its
+// log-odds, where what is below 0 speaks against the topic. Then come the links with the best scores by the first measure. -norm and
+// -compat are as in score. What is printed is for people, not a format.
 //
 // # Output
 //
@@ -279,6 +280,8 @@ func (c *command) misuse(given map[string]bool) error {
 		}
 	}
 	switch {
+	case len(c.files) > 0 && len(c.positive) > 0:
+		return filter.Usagef("unexpected argument %q\nhint: every file of examples has a -positive or a -negative before it", c.files[0])
 	case len(c.files) > 0:
 		return filter.Usagef("unexpected argument %q\nhint: quote the query: topic -query \"several words\"", c.files[0])
 	case c.topic == "" && c.query == "" && len(c.keywords) == 0:
@@ -359,7 +362,7 @@ func (c *command) ofPages(t *topic.Topic) error {
 			return err
 		}
 		if url := both(positive, negative); url != "" {
-			return fmt.Errorf("%s is among the positive and among the negative pages\nhint: decide", url)
+			return fmt.Errorf("%s is among the positive and among the negative pages\nhint: take it out of one of them", url)
 		}
 	}
 	c.learn.Reference = canonical(c.learn.Reference)
@@ -386,8 +389,11 @@ func (c *command) ofPages(t *topic.Topic) error {
 		return err
 	}
 	t.Classifier = classifier(m)
-	fmt.Fprintf(c.stderr, "topic: a classifier of %d features; pages it had not seen surprise by %.3f nats, without it by %.3f\n",
-		len(t.Classifier.Features), m.Training.Loss, m.Training.Chance)
+	quality := "too few pages to tell how good it is"
+	if tr := m.Training; tr.Folds > 0 {
+		quality = fmt.Sprintf("log loss in cross-validation %.3f, of a guess by the numbers of pages %.3f", tr.Loss, tr.Chance)
+	}
+	fmt.Fprintf(c.stderr, "topic: a classifier of %d features; %s\n", len(t.Classifier.Features), quality)
 	return nil
 }
 
@@ -429,9 +435,10 @@ func (c *command) runExpand() error {
 	}
 	expansion, err := t.Expand(r.Rule)
 	if err != nil {
-		return fmt.Errorf("topic: %s: %w", c.topic, err)
+		return fmt.Errorf("topic file %s: %w", c.topic, err)
 	}
 	scored, pages, near, added := 0, 0, 0, 0
+	var others strays
 	err = eachRecord(c.stdin, c.files, func(rec *wire.Record) error {
 		if rec.URL == "" || rec.Error != "" || failed(rec) {
 			return nil
@@ -450,9 +457,8 @@ func (c *command) runExpand() error {
 			}
 		}
 		return nil
-	}, func(bad *wire.SyntaxError) {
-		fmt.Fprintf(c.stderr, "topic: skipped a line that is no record: %v\n", bad)
-	})
+	}, func(bad *wire.SyntaxError) { others.add(bad) })
+	others.report(c.stderr, "")
 	switch {
 	case err != nil:
 		return err
@@ -502,9 +508,10 @@ func (c *command) runExplain() error {
 	}
 	set, err := measure.New(t, names, o)
 	if err != nil {
-		return fmt.Errorf("topic: %s: %w", c.topic, err)
+		return fmt.Errorf("topic file %s: %w", c.topic, err)
 	}
 	url, pages := canonical(c.explain), 0
+	var others strays
 	e := explainer{topic: t, set: set, n: c.n, out: c.stdout}
 	err = eachRecord(c.stdin, c.files, func(rec *wire.Record) error {
 		pages++
@@ -513,16 +520,19 @@ func (c *command) runExplain() error {
 		}
 		e.explain(rec)
 		return errFound
-	}, func(bad *wire.SyntaxError) {
-		fmt.Fprintf(c.stderr, "topic: skipped a line that is no record: %v\n", bad)
-	})
+	}, func(bad *wire.SyntaxError) { others.add(bad) })
+	others.report(c.stderr, "")
 	switch {
 	case errors.Is(err, errFound):
 		return nil
 	case err != nil:
 		return err
 	}
-	return fmt.Errorf("%s is not among the %d pages that were read\nhint: topic -explain reads what parse prints", url, pages)
+	hint := "topic -explain reads what parse prints"
+	if pages > 0 {
+		hint += ", and the address is to be as it is there: jq -r .url"
+	}
+	return fmt.Errorf("%s is not among the %d pages that were read\nhint: %s", url, pages, hint)
 }
 
 // parseKeyword reads "expression=weight", or an expression of weight 1.

@@ -150,12 +150,16 @@ func Read(r io.Reader) (*Topic, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("larger than %d MiB\nhint: a topic file is made by topic -query", maxFile>>20)
 	}
+	data = bytes.TrimPrefix(data, []byte("\uFEFF")) // which some editors write
 	var head struct {
-		Format  string
-		Version int
+		Format  string `json:"format"`
+		Version int    `json:"version"`
 	}
 	err = json.Unmarshal(data, &head)
-	if err == nil && head.Format != Format {
+	switch {
+	case err != nil && bytes.Contains(data, []byte(strconv.Quote(Format))): // it was one, before it was edited
+		return nil, placed(data, err)
+	case err == nil && head.Format != Format:
 		err = fmt.Errorf("its format is %q, not %q", head.Format, Format)
 	}
 	if err != nil {
@@ -171,13 +175,28 @@ func Read(r io.Reader) (*Topic, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(t); err != nil {
-		return nil, err
+		return nil, placed(data, err)
 	}
 	if err := t.check(); err != nil {
 		return nil, err
 	}
 	t.order()
 	return t, nil
+}
+
+// placed is an error of package json with the line of data that it is about, as
+// far as that is known.
+func placed(data []byte, err error) error {
+	at := int64(0)
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		at, err = e.Offset, fmt.Errorf("%w\nhint: a comma stands between two entries, and none after the last", e)
+	} else if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		at, err = e.Offset, fmt.Errorf("%s cannot be a %s", e.Field, e.Value)
+	}
+	if at == 0 {
+		return err
+	}
+	return fmt.Errorf("line %d: %w", 1+bytes.Count(data[:min(at-1, int64(len(data)))], []byte("\n")), err)
 }
 
 // check reports what is wrong with a topic that was read.
@@ -231,12 +250,12 @@ func quote(terms []string) string {
 func Load(name string) (*Topic, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("topic: %w\nhint: topic -query \"words\" > %s makes one", err, name)
+		return nil, fmt.Errorf("topic file: %w\nhint: topic -query \"words\" > %s makes one", err, name)
 	}
 	defer f.Close()
 	t, err := Read(f)
 	if err != nil {
-		return nil, fmt.Errorf("topic: %s: %w", name, err)
+		return nil, fmt.Errorf("topic file %s: %w", name, err)
 	}
 	return t, nil
 }

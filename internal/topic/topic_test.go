@@ -132,6 +132,13 @@ func TestUnknownAnalysesAreRefused(t *testing.T) {
 	}
 }
 
+func TestAByteOrderMarkIsNoMistake(t *testing.T) {
+	const file = "\uFEFF" + `{"format":"spoor-topic","version":1,"keywords":[{"text":"frogs","weight":1}]}`
+	if tp, err := Read(strings.NewReader(file)); err != nil || len(tp.Keywords) != 1 {
+		t.Errorf("%+v, %v", tp, err)
+	}
+}
+
 func TestReadingSaysWhatIsWrong(t *testing.T) {
 	const (
 		head  = `{"format":"spoor-topic","version":1,"language":"en","stemmer":"porter",`
@@ -143,8 +150,12 @@ func TestReadingSaysWhatIsWrong(t *testing.T) {
 		{"not JSON", `query`, "not a topic file"},
 		{"an array", `[]`, "not a topic file"},
 		{"no format", `{"version":1}`, `its format is "", not "spoor-topic"`},
-		{"truncated", head + `"keywords":[`, "not a topic file"},
-		{"two", head + `"keywords":[{"text":"x1","weight":1}]} {}`, "not a topic file"},
+		{"truncated", head + `"keywords":[`, "line 1: unexpected end of JSON input"},
+		{"two", head + `"keywords":[{"text":"x1","weight":1}]} {}`, "line 1: invalid character '{'"},
+		{"a comma too many", head + "\n\"keywords\":[\n{\"text\":\"frogs\",\"weight\":1,}\n]}", "line 3: invalid character '}'"},
+		{"a comma too few", head + "\n\"keywords\":[\n{\"text\":\"frogs\"}\n{\"text\":\"toads\"}]}", "line 4: invalid character '{' after array element\nhint: "},
+		{"a weight in quotes", head + "\n\"keywords\":[\n{\"text\":\"frogs\",\"weight\":\"1\"}]}", "line 3: keywords.weight cannot be a string"},
+		{"a version in quotes", `{"format":"spoor-topic","version":"1"}`, "line 1: version cannot be a string"},
 		{"the future", `{"format":"spoor-topic","version":2,"hypergraph":{}}`, "version 2 is newer than this program reads (1)\nhint: install a newer"},
 		{"the past", `{"format":"spoor-topic","version":0}`, "version 0 does not exist"},
 		{"a misspelt field", head + `"keyword":[]}`, `unknown field "keyword"`},
