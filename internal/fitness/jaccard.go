@@ -19,7 +19,7 @@ import (
 //	paper   here              meaning
 //	P       Reference         the page compared with
 //	R       the page
-//	X, Y    Reference.Links   what they link to
+//	X, Y    Reference.Links   what they link to, without themselves
 //	Mp, Nr  Reference.Counts  how often keywords stand in title and text of each
 //	CW      Jaccard           terms that title and text of both have
 //	UW      Jaccard           terms that one of them has
@@ -130,7 +130,7 @@ func (j *Jaccard) Explain(r *Reading) []Reason {
 
 func (j *Jaccard) compare(r *Reading) agreement {
 	var a agreement
-	a.sharedLinks, a.allLinks = j.compareLinks(r.page.Links)
+	a.sharedLinks, a.allLinks = j.compareLinks(r.page)
 	if a.allLinks > 0 {
 		a.links = float64(a.sharedLinks) / float64(a.allLinks)
 	}
@@ -173,12 +173,15 @@ func bounded(agree, differ float64) float64 {
 	return math.Sqrt(agree / (agree + differ))
 }
 
-// compareLinks is how many of different links the reference has too, and how
-// many both have in all.
-func (j *Jaccard) compareLinks(links []string) (shared, all int) {
-	j.seen = append(j.seen[:0], links...)
+// compareLinks is how many of the different links of p the reference has too,
+// and how many both have in all. A page's links to itself are none.
+func (j *Jaccard) compareLinks(p *Page) (shared, all int) {
+	j.seen = append(j.seen[:0], p.Links...)
 	slices.Sort(j.seen)
 	j.seen = slices.Compact(j.seen)
+	if i, ok := slices.BinarySearch(j.seen, p.URL); ok {
+		j.seen = slices.Delete(j.seen, i, i+1)
+	}
 	for _, l := range j.seen {
 		if _, ok := j.links[l]; ok {
 			shared++

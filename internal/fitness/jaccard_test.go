@@ -24,6 +24,7 @@ func TestJaccardIsTheFormula(t *testing.T) {
 		{"the reference", Page{Links: []string{"http://b.example/", "http://a.example/"}, Title: "Frogs", Text: "network"},
 			0.5 + bounded(3+1+2, 0), 1 + math.Sqrt(6./1)},
 		{"a link of three", Page{Links: []string{"http://c.example/", "http://a.example/", "http://a.example/"}, Text: "of"}, 0.5 / 3, 1. / 3},
+		{"a link of three, and to itself", Page{URL: "http://r.example/", Links: []string{"http://c.example/", "http://r.example/", "http://a.example/"}}, 0.5 / 3, 1. / 3},
 		{"other words", Page{Text: "toads and newts"}, bounded(3, 4), math.Sqrt(3. / 5)},
 		{"a keyword often", Page{Text: "network network networks toad"}, bounded(3+3+1, 2), math.Sqrt(7. / 3)},
 	} {

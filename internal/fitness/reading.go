@@ -23,7 +23,7 @@ const (
 
 // A Page is what the measures read of a page.
 type Page struct {
-	URL         string
+	URL         string   // canonical; links to it are not counted
 	Title       string
 	Anchors     string   // the words of all links
 	Description string   // of the meta elements
