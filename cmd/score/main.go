@@ -60,7 +60,10 @@
 //	                0.25: no links in common, and a third as many words as not;
 //	                how far that reaches depends on the length of the reference.
 //	classifier      the probability that a classifier trained on the examples
-//	                gives. Threshold: the classifier's, see topic -h.
+//	                gives, as if pages of the topic were as frequent as among
+//	                those; where they are rarer it is too large, and only the
+//	                order counts. Threshold: the classifier's, 0.5 if nobody
+//	                has edited it.
 //
 // With -norm topic, as in the papers, the cosines (vsm and both tables) look at
 // the topic's own words only; with -norm page at all words of the page, so that
@@ -153,7 +156,8 @@ sets one:
     wordscore       keywords: density, frequency, balance (Saket and
                     Behrang); in [0, 5]                                    0.33
     jaccard         reference: links and words in common (Rane and Pathak) 0.25
-    classifier      classifier: a probability              the classifier's own
+    classifier      classifier: a probability, too large where the topic is
+                    rarer than among the examples                           0.5
 
 topic -positive FILE makes table, statistics and reference, with -negative FILE
 the classifier too. -norm is for vsm and the tables. -compat takes the papers at
