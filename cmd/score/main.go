@@ -197,16 +197,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return filter.Usagef("%w", err)
 	}
 	o := options{names: names, keep: *keep}
-	switch *norm {
-	case "topic":
-		o.measures.Norm = fitness.TopicNorm
-	case "page":
-		o.measures.Norm = fitness.PageNorm
-	default:
-		return filter.Usagef("unknown norm %q: known are topic, page", *norm)
-	}
-	if o.measures.Literal = *compat; *compat && o.measures.Norm != fitness.TopicNorm {
-		return filter.Usagef("-compat is the papers' reading, which is -norm topic")
+	if o.measures, err = measure.ParseOptions(*norm, *compat); err != nil {
+		return filter.Exit(filter.StatusMisuse, err)
 	}
 	if o.topic, err = topic.Load(*name); err != nil {
 		return err
@@ -279,7 +271,7 @@ func newScorer(o *options) (*scorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scorer{options: o, Set: set, threshold: set.Measures[0].Threshold, promises: make([]fitness.Promise, len(set.Measures))}
+	s := &scorer{options: o, Set: set, threshold: set.Measures[0].Threshold(), promises: make([]fitness.Promise, len(set.Measures))}
 	if t := o.topic.Threshold; t != nil {
 		s.threshold = *t
 	}
@@ -309,7 +301,7 @@ func (s *scorer) score(rec *wire.Record) error {
 		s.judged(rec)
 		return nil
 	}
-	failed := rec.StatusCode != 0 && (rec.StatusCode < 200 || rec.StatusCode > 299)
+	failed := measure.Failed(rec)
 	s.page(rec, failed)
 	rec.Relevant = wire.False
 	s.pages.Add(1)
@@ -346,19 +338,7 @@ func (s *scorer) page(rec *wire.Record, failed bool) {
 	if rec.Title == "" && rec.Text == "" {
 		s.wordless.Add(1)
 	}
-	links := s.subject.Links[:0]
-	for i := range rec.Links {
-		links = append(links, rec.Links[i].URL)
-	}
-	s.subject = fitness.Page{
-		URL:         rec.URL,
-		Title:       rec.Title,
-		Anchors:     rec.AnchorText,
-		Description: rec.Description,
-		Keywords:    rec.Keywords,
-		Text:        rec.Text,
-		Links:       links,
-	}
+	s.subject = measure.Page(rec, s.subject.Links[:0])
 	reading := s.Target.Read(&s.subject)
 	for _, i := range s.order {
 		m := &s.Measures[i]

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"spoor/cmd/internal/filter"
+	"spoor/cmd/internal/measure"
 	"spoor/internal/fitness"
 	"spoor/internal/topic"
 	"spoor/internal/weburl"
@@ -91,7 +92,7 @@ func (e *examples) add(rec *wire.Record) string {
 		return "no page, but a query"
 	case rec.Error != "":
 		return "error " + rec.Error
-	case failed(rec):
+	case measure.Failed(rec):
 		return fmt.Sprintf("status %d", rec.StatusCode)
 	case e.urls[rec.URL]:
 		return "given twice"
@@ -101,7 +102,7 @@ func (e *examples) add(rec *wire.Record) string {
 	case rec.Title == "" && rec.Text == "":
 		return "no words"
 	}
-	p := page(rec)
+	p := measure.Page(rec, nil)
 	for _, s := range []*string{&p.URL, &p.Title, &p.Anchors, &p.Description, &p.Keywords, &p.Text} {
 		*s = strings.Clone(cut(*s)) // the record is read into again
 		e.size += len(*s)
@@ -127,30 +128,9 @@ func canonical(url string) string {
 	return url
 }
 
-// failed reports whether a record is about a failure, whatever it says.
-func failed(rec *wire.Record) bool {
-	return rec.StatusCode != 0 && (rec.StatusCode < 200 || rec.StatusCode > 299)
-}
-
 // raw reports whether a record is a page that has not been parsed.
 func raw(rec *wire.Record) bool {
 	return rec.Title == "" && rec.Text == "" && (rec.Body != "" || rec.BodyBase64 != "")
-}
-
-// page is what measures read of a record. Its strings are the record's.
-func page(rec *wire.Record) fitness.Page {
-	p := fitness.Page{
-		URL:         rec.URL,
-		Title:       rec.Title,
-		Anchors:     rec.AnchorText,
-		Description: rec.Description,
-		Keywords:    rec.Keywords,
-		Text:        rec.Text,
-	}
-	for i := range rec.Links {
-		p.Links = append(p.Links, rec.Links[i].URL)
-	}
-	return p
 }
 
 // forTopic is the pages as package topic reads them.

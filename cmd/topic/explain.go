@@ -32,14 +32,14 @@ func (e *explainer) explain(rec *wire.Record) {
 	case rec.Error != "":
 		fmt.Fprintf(e.out, "\nThere is no page, but the error %s, so there is no score.\n", rec.Error)
 		return
-	case failed(rec):
+	case measure.Failed(rec):
 		fmt.Fprintf(e.out, "\nThe status is %d: this is a page about a failure, and its score is 0.\n", rec.StatusCode)
 		return
 	case raw(rec):
 		fmt.Fprintf(e.out, "\nThe page has not been parsed, so it has no words: parse it first.\n")
 		return
 	}
-	p := page(rec)
+	p := measure.Page(rec, nil)
 	reading := e.set.Target.Read(&p)
 	for i := range e.set.Measures {
 		e.measure(&e.set.Measures[i], i == 0, reading)
@@ -49,7 +49,7 @@ func (e *explainer) explain(rec *wire.Record) {
 
 // measure prints what one measure says. The topic's threshold is for the first.
 func (e *explainer) measure(m *measure.Measure, first bool, r *fitness.Reading) {
-	score, threshold := m.Page(r), m.Threshold
+	score, threshold := m.Page(r), m.Threshold()
 	if first && e.topic.Threshold != nil {
 		threshold = *e.topic.Threshold
 	}

@@ -440,7 +440,7 @@ func (c *command) runExpand() error {
 	scored, pages, near, added := 0, 0, 0, 0
 	var others strays
 	err = eachRecord(c.stdin, c.files, func(rec *wire.Record) error {
-		if rec.URL == "" || rec.Error != "" || failed(rec) {
+		if rec.URL == "" || measure.Failed(rec) {
 			return nil
 		}
 		pages++
@@ -494,13 +494,9 @@ func (c *command) runExplain() error {
 	if err != nil {
 		return filter.Exit(filter.StatusMisuse, err)
 	}
-	o := measure.Options{Literal: c.learn.Literal}
-	switch c.norm {
-	case "topic":
-	case "page":
-		o.Norm = fitness.PageNorm
-	default:
-		return filter.Usagef("unknown norm %q: known are topic, page", c.norm)
+	o, err := measure.ParseOptions(c.norm, c.learn.Literal)
+	if err != nil {
+		return filter.Exit(filter.StatusMisuse, err)
 	}
 	t, err := topic.Load(c.topic)
 	if err != nil {

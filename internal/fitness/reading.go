@@ -23,7 +23,7 @@ const (
 
 // A Page is what the measures read of a page.
 type Page struct {
-	URL         string   // canonical; links to it are not counted
+	URL         string // canonical; links to it are not counted
 	Title       string
 	Anchors     string   // the words of all links
 	Description string   // of the meta elements
@@ -60,6 +60,8 @@ type Reason struct {
 type Measure interface {
 	// Page is the nearness of the page that was read.
 	Page(*Reading) float64
+	// Threshold is the nearness from which the measure calls a page relevant.
+	Threshold() float64
 	// Link is the promise of the link that was read.
 	Link(*LinkReading) Promise
 	// Explain is what Page went by, the largest part first, ties in the order

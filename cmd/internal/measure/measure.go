@@ -1,13 +1,16 @@
-// Package measure makes the measures of package fitness of a topic file.
+// Package measure makes the measures of package fitness of a topic file, and
+// their pages of records.
 package measure
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"spoor/internal/fitness"
 	"spoor/internal/topic"
+	"spoor/internal/wire"
 )
 
 // Options are choices that hold for all measures.
@@ -16,12 +19,24 @@ type Options struct {
 	Literal bool // the papers' own forms
 }
 
-// A Measure is a measure with its name and the score from which it calls a page
-// relevant, unless the topic says otherwise.
+// ParseOptions is the options of the flags -norm and -compat. The papers have
+// one norm.
+func ParseOptions(norm string, compat bool) (Options, error) {
+	switch {
+	case norm == "topic":
+		return Options{Literal: compat}, nil
+	case norm != "page":
+		return Options{}, fmt.Errorf("unknown norm %q: known are topic, page", norm)
+	case compat:
+		return Options{}, errors.New("-compat is the papers' reading, which is -norm topic\nhint: leave one of them out")
+	}
+	return Options{Norm: fitness.PageNorm}, nil
+}
+
+// A Measure is a measure with its name.
 type Measure struct {
 	fitness.Measure
-	Name      string
-	Threshold float64
+	Name string
 }
 
 // A Set is some measures of one target, which reads for all of them.
@@ -30,16 +45,10 @@ type Set struct {
 	Measures []Measure
 }
 
-// thresholder is what the measures of package fitness all are.
-type thresholder interface {
-	fitness.Measure
-	Threshold() float64
-}
-
 // kinds are all measures, by name.
 var kinds = [...]struct {
 	name string
-	make func(*topic.Topic, *fitness.Target, Options) (thresholder, error)
+	make func(*topic.Topic, *fitness.Target, Options) (fitness.Measure, error)
 }{
 	{"vsm", vsm},
 	{"weighttable", symbiosis},
@@ -100,13 +109,13 @@ func New(t *topic.Topic, names []string, o Options) (*Set, error) {
 			if err != nil {
 				return nil, fmt.Errorf("measure %s: %w", name, err)
 			}
-			s.Measures = append(s.Measures, Measure{m, name, m.Threshold()})
+			s.Measures = append(s.Measures, Measure{m, name})
 		}
 	}
 	return s, nil
 }
 
-func vsm(_ *topic.Topic, target *fitness.Target, o Options) (thresholder, error) {
+func vsm(_ *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, error) {
 	v := fitness.NewVSM(target)
 	v.Norm, v.Literal = o.Norm, o.Literal
 	return v, nil
@@ -114,7 +123,7 @@ func vsm(_ *topic.Topic, target *fitness.Target, o Options) (thresholder, error)
 
 // symbiosis has the query's words in its table, at weight 1; a word that is of
 // the pages too is of the query.
-func symbiosis(t *topic.Topic, target *fitness.Target, o Options) (thresholder, error) {
+func symbiosis(t *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, error) {
 	seen := make(map[string]bool)
 	var table []fitness.Entry
 	for _, query := range []bool{true, false} {
@@ -146,7 +155,7 @@ func symbiosis(t *topic.Topic, target *fitness.Target, o Options) (thresholder, 
 }
 
 // tunnel has no words of the query in its table.
-func tunnel(t *topic.Topic, target *fitness.Target, o Options) (thresholder, error) {
+func tunnel(t *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, error) {
 	var table []fitness.Entry
 	for _, e := range t.Table {
 		if e.Origin != topic.FromQuery {
@@ -168,7 +177,7 @@ func entry(e topic.Entry) fitness.Entry {
 	return fitness.Entry{Term: e.Term, Word: e.Word, Weight: e.Weight, DF: e.DF}
 }
 
-func bm25(t *topic.Topic, target *fitness.Target, o Options) (thresholder, error) {
+func bm25(t *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, error) {
 	if t.Statistics == nil {
 		return nil, lacking("statistics", "-positive FILE")
 	}
@@ -176,18 +185,14 @@ func bm25(t *topic.Topic, target *fitness.Target, o Options) (thresholder, error
 	for _, k := range t.Keywords {
 		s.DF = append(s.DF, k.DF)
 	}
-	b, err := fitness.NewBM25(target, s, o.Literal)
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	return fitness.NewBM25(target, s, o.Literal)
 }
 
-func wordscore(_ *topic.Topic, target *fitness.Target, o Options) (thresholder, error) {
+func wordscore(_ *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, error) {
 	return fitness.NewWordScore(target, fitness.Alpha, o.Literal), nil
 }
 
-func jaccard(t *topic.Topic, target *fitness.Target, o Options) (thresholder, error) {
+func jaccard(t *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, error) {
 	r := t.Reference
 	if r == nil {
 		return nil, lacking("reference page", "-positive FILE")
@@ -197,7 +202,7 @@ func jaccard(t *topic.Topic, target *fitness.Target, o Options) (thresholder, er
 	return j, nil
 }
 
-func classifier(t *topic.Topic, target *fitness.Target, _ Options) (thresholder, error) {
+func classifier(t *topic.Topic, target *fitness.Target, _ Options) (fitness.Measure, error) {
 	c := t.Classifier
 	if c == nil {
 		return nil, lacking("classifier", "-positive FILE -negative FILE")
@@ -206,14 +211,33 @@ func classifier(t *topic.Topic, target *fitness.Target, _ Options) (thresholder,
 	for _, f := range c.Features {
 		m.Features = append(m.Features, fitness.Feature{Name: f.Name, Weight: f.Weight})
 	}
-	trained, err := fitness.NewClassifier(target, &m)
-	if err != nil {
-		return nil, err
-	}
-	return trained, nil
+	return fitness.NewClassifier(target, &m)
 }
 
 // lacking tells which option of the topic command makes a section.
 func lacking(section, option string) error {
 	return fmt.Errorf("the topic has no %s\nhint: topic %s makes it, of example pages as parse leaves them", section, option)
+}
+
+// Failed reports whether a record is about a failure: what such a page says is
+// not of the page that was asked for.
+func Failed(rec *wire.Record) bool {
+	return rec.Error != "" || rec.StatusCode != 0 && rec.StatusCode/100 != 2
+}
+
+// Page is what measures read of a record, whose strings it shares. Its links are
+// appended to links.
+func Page(rec *wire.Record, links []string) fitness.Page {
+	for i := range rec.Links {
+		links = append(links, rec.Links[i].URL)
+	}
+	return fitness.Page{
+		URL:         rec.URL,
+		Title:       rec.Title,
+		Anchors:     rec.AnchorText,
+		Description: rec.Description,
+		Keywords:    rec.Keywords,
+		Text:        rec.Text,
+		Links:       links,
+	}
 }

@@ -112,9 +112,29 @@ func TestThresholdsAreTheMeasuresOwn(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := s.Measures[0]; math.Abs(got.Threshold-want) > 1e-12 || got.Name != name {
-				t.Errorf("%s, literal %t: threshold %v of %s, want %v", name, literal, got.Threshold, got.Name, want)
+			if got := s.Measures[0]; math.Abs(got.Threshold()-want) > 1e-12 || got.Name != name {
+				t.Errorf("%s, literal %t: threshold %v of %s, want %v", name, literal, got.Threshold(), got.Name, want)
 			}
+		}
+	}
+}
+
+func TestThePapersHaveOneNorm(t *testing.T) {
+	for _, tt := range []struct {
+		norm    string
+		compat  bool
+		want    Options
+		refusal string
+	}{
+		{"topic", false, Options{}, ""},
+		{"topic", true, Options{Literal: true}, ""},
+		{"page", false, Options{Norm: fitness.PageNorm}, ""},
+		{"page", true, Options{}, "-compat is the papers' reading"},
+		{"moon", false, Options{}, `unknown norm "moon": known are topic, page`},
+	} {
+		got, err := ParseOptions(tt.norm, tt.compat)
+		if got != tt.want || (err == nil) != (tt.refusal == "") || err != nil && !strings.HasPrefix(err.Error(), tt.refusal) {
+			t.Errorf("%s, %t: %+v, %v", tt.norm, tt.compat, got, err)
 		}
 	}
 }
