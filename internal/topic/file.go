@@ -214,8 +214,8 @@ func (t *Topic) check() error {
 	seen := make(map[string]string)
 	for i := range t.Keywords {
 		k := &t.Keywords[i]
-		if !(k.Weight > 0) {
-			return fmt.Errorf("keyword %q: weight %v is not above 0", k.Text, k.Weight)
+		if err := checkWeight(k.Text, k.Weight); err != nil {
+			return err
 		}
 		terms, err := spell(a, k.Text)
 		if err != nil {

@@ -41,7 +41,7 @@ type Topic struct {
 // A Keyword is a word, or several words in a row, that tells of the topic.
 type Keyword struct {
 	Text   string   `json:"text"`         // as the user wrote it
-	Weight float64  `json:"weight"`       // above 0
+	Weight float64  `json:"weight"`       // from 1e-100 to 1e100
 	Terms  []string `json:"terms"`        // how it is matched: its stems, and the stop words between them
 	DF     int      `json:"df,omitempty"` // example pages that have it; 0 without Statistics
 }
@@ -65,16 +65,16 @@ func New(language, stemmer string) (*Topic, error) {
 // with them.
 func (t *Topic) Analyzer() (*text.Analyzer, error) { return text.New(t.Language, t.Stemmer) }
 
-// AddKeyword adds an expression of one or more words. The weight must be above
-// 0 and finite; an expression without any word that counts, and a second one
+// AddKeyword adds an expression of one or more words. The weight must be from
+// 1e-100 to 1e100; an expression without any word that counts, and a second one
 // that is matched by the same terms, are refused.
 func (t *Topic) AddKeyword(expression string, weight float64) error {
 	a, err := t.Analyzer()
 	if err != nil {
 		return err
 	}
-	if !(weight > 0) || math.IsInf(weight, 0) {
-		return fmt.Errorf("keyword %q: weight %v is not above 0 and finite", expression, weight)
+	if err := checkWeight(expression, weight); err != nil {
+		return err
 	}
 	expression = strings.ToValidUTF8(expression, "\uFFFD") // as the file will have it
 	terms, err := spell(a, expression)
@@ -86,6 +86,24 @@ func (t *Topic) AddKeyword(expression string, weight float64) error {
 			t.Keywords[i].Text, expression, strings.Join(terms, " "))
 	}
 	t.Keywords = append(t.Keywords, Keyword{Text: expression, Weight: weight, Terms: terms})
+	return nil
+}
+
+// The weights of keywords, so far apart that nobody minds and so near that the
+// squares of many sum to a number.
+const (
+	minWeight = 1e-100
+	maxWeight = 1e100
+)
+
+// checkWeight checks the weight of a keyword.
+func checkWeight(keyword string, weight float64) error {
+	switch {
+	case !(weight > 0):
+		return fmt.Errorf("keyword %q: weight %v is not above 0", keyword, weight)
+	case weight < minWeight || weight > maxWeight:
+		return fmt.Errorf("keyword %q: weight %v is not from %v to %v\nhint: weights are held against each other; 1 is the usual one", keyword, weight, minWeight, maxWeight)
+	}
 	return nil
 }
 

@@ -98,7 +98,7 @@ func TestKeywordsThatCannotTellAreRefused(t *testing.T) {
 		{"frogs", 0, "not above 0"},
 		{"frogs", -1, "not above 0"},
 		{"frogs", math.NaN(), "not above 0"},
-		{"frogs", math.Inf(1), "not above 0"},
+		{"frogs", math.Inf(1), "not from 1e-100 to 1e+100"},
 		{"Network", 2, `keywords "networks" and "Network" are matched by the same terms`},
 	} {
 		tp := create(t)
@@ -165,6 +165,8 @@ func TestReadingSaysWhatIsWrong(t *testing.T) {
 		{"no keywords", head + `"keywords":[]}`, "no keywords"},
 		{"a stop word", head + `"keywords":[{"text":"IT","weight":1}]}`, "only stop words"},
 		{"no weight", head + `"keywords":[{"text":"frogs"}]}`, "weight 0 is not above 0"},
+		{"too large a weight", head + `"keywords":[{"text":"frogs","weight":1e300}]}`, "weight 1e+300 is not from 1e-100 to 1e+100\nhint: "},
+		{"too small a weight", head + `"keywords":[{"text":"frogs","weight":1e-300}]}`, "weight 1e-300 is not from"},
 		{"stale terms", head + `"keywords":[{"text":"toads","weight":1,"terms":["frog"]}]}`, `its terms are ["toad"] here, the file says ["frog"]`},
 		{"the same twice", head + `"keywords":[{"text":"frog","weight":1},{"text":"frogs","weight":2}]}`, `keywords "frog" and "frogs"`},
 		{"no document", head + rest + `"statistics":{"documents":0,"average_length":1}}`, "statistics: 0 documents"},
