@@ -22,22 +22,26 @@ type explainer struct {
 	out   io.Writer
 }
 
-// explain prints what there is to say of a record.
-func (e *explainer) explain(rec *wire.Record) {
+// explain prints what there is to say of a record, and reports whether that is a
+// page.
+func (e *explainer) explain(rec *wire.Record) bool {
 	fmt.Fprintln(e.out, rec.URL)
+	if rec.FinalURL != "" && rec.FinalURL != rec.URL {
+		fmt.Fprintln(e.out, "redirected to", rec.FinalURL)
+	}
 	if rec.Title != "" {
 		fmt.Fprintln(e.out, oneLine(rec.Title))
 	}
 	switch {
 	case rec.Error != "":
 		fmt.Fprintf(e.out, "\nThere is no page, but the error %s, so there is no score.\n", rec.Error)
-		return
+		return false
 	case measure.Failed(rec):
 		fmt.Fprintf(e.out, "\nThe status is %d: this is a page about a failure, and its score is 0.\n", rec.StatusCode)
-		return
+		return false
 	case raw(rec):
 		fmt.Fprintf(e.out, "\nThe page has not been parsed, so it has no words: parse it first.\n")
-		return
+		return false
 	}
 	p := measure.Page(rec, nil)
 	reading := e.set.Target.Read(&p)
@@ -45,6 +49,7 @@ func (e *explainer) explain(rec *wire.Record) {
 		e.measure(&e.set.Measures[i], i == 0, reading)
 	}
 	e.links(rec)
+	return true
 }
 
 // measure prints what one measure says. The topic's threshold is for the first.
@@ -66,7 +71,11 @@ func (e *explainer) measure(m *measure.Measure, first bool, r *fitness.Reading) 
 		fmt.Fprintln(e.out, "  nothing of the topic is in the page")
 		return
 	}
-	fmt.Fprintf(e.out, "  %9s %9s %9s  %s\n", "part", "weight", "count", "what")
+	part := "part"
+	if m.Name == "classifier" {
+		part = "log-odds"
+	}
+	fmt.Fprintf(e.out, "  %9s %9s %9s  %s\n", part, "weight", "count", "what")
 	for _, reason := range reasons[:min(e.n, len(reasons))] {
 		fmt.Fprintf(e.out, "  %9.4f %9.4g %9.4g  %s\n", reason.Part, reason.Weight, reason.Count, oneLine(reason.What))
 	}

@@ -86,8 +86,10 @@
 // threshold, and what made the score: the -n largest parts, with the weight that
 // the topic gives and the count in the page, weighted as the measure does. The
 // parts sum to the score, but those of the classifier to ln(p / (1 - p)), its
-// log-odds, where what is below 0 speaks against the topic. Then come the links with the best scores by the first measure. -norm and
-// -compat are as in score. What is printed is for people, not a format.
+// log-odds, where what is below 0 speaks against the topic. Then come the links
+// with the best scores by the first measure. If fetching failed, that is told, and
+// the page is looked for in what follows. -norm and -compat are as in score. What
+// is printed is for people, not a format.
 //
 // # Output
 //
@@ -140,6 +142,7 @@ import (
 	"spoor/internal/fitness"
 	"spoor/internal/text"
 	"spoor/internal/topic"
+	"spoor/internal/weburl"
 	"spoor/internal/wire"
 )
 
@@ -482,7 +485,7 @@ var rules = [...]rule{
 	{topic.Tunnel, "tunnel", "weighttable-tf", 0},
 }
 
-// errFound ends the search for a page.
+// errFound ends the reading: what was looked for is there.
 var errFound = errors.New("found")
 
 // runExplain prints why a page scores as it does.
@@ -498,6 +501,10 @@ func (c *command) runExplain() error {
 	if err != nil {
 		return filter.Exit(filter.StatusMisuse, err)
 	}
+	url, err := weburl.Canonical(c.explain)
+	if err != nil {
+		return filter.Usagef("-explain %q: %w\nhint: the address of a page, such as https://example.org/", c.explain, err)
+	}
 	t, err := topic.Load(c.topic)
 	if err != nil {
 		return err
@@ -506,23 +513,28 @@ func (c *command) runExplain() error {
 	if err != nil {
 		return fmt.Errorf("topic file %s: %w", c.topic, err)
 	}
-	url, pages := canonical(c.explain), 0
+	pages, found := 0, false
 	var others strays
 	e := explainer{topic: t, set: set, n: c.n, out: c.stdout}
 	err = eachRecord(c.stdin, c.files, func(rec *wire.Record) error {
 		pages++
-		if rec.URL == "" || rec.URL != url && rec.FinalURL != url {
+		if rec.URL != url && rec.FinalURL != url {
 			return nil
 		}
-		e.explain(rec)
-		return errFound
+		if found {
+			fmt.Fprintln(c.stdout)
+		}
+		if found = true; e.explain(rec) {
+			return errFound
+		}
+		return nil // a failure; the page may come yet
 	}, func(bad *wire.SyntaxError) { others.add(bad) })
 	others.report(c.stderr, "")
 	switch {
-	case errors.Is(err, errFound):
-		return nil
-	case err != nil:
+	case err != nil && !errors.Is(err, errFound):
 		return err
+	case found:
+		return nil
 	}
 	hint := "topic -explain reads what parse prints"
 	if pages > 0 {
