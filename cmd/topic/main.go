@@ -44,6 +44,8 @@
 //
 // and with -negative too
 //
+//	common      the words that do not tell positive pages from negative ones; for
+//	            -expand
 //	classifier  a logistic model; for classifier
 //
 // The table has the -table words with the highest tf·df, how often a word occurs
@@ -70,7 +72,8 @@
 // -expand reads scored pages in the order in which they were fetched, and writes
 // the topic with a larger table. A page that is very near to the topic brings one
 // word, with the nearness as its weight; if the table has the word, it brings
-// none. The entry tells which page brought it. The rules are
+// none. Words that are common to positive and negative examples are passed over.
+// The entry tells which page brought it. The rules are
 //
 //	symbiosis  scores.weighttable from 0.7: the word with the highest tf·df, tf in
 //	           the page and df in the examples; Wilson et al. With -compat from

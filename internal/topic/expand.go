@@ -9,8 +9,9 @@ import (
 
 // This file grows the weight table while a crawl goes on, as Wilson et al. and
 // Pal et al. do (see learn.go): a page that is very near to the topic brings one
-// word of its own into the table, with the nearness of the page as its weight.
-// If the word is there already the page brings nothing. How many words come in
+// word of its own into the table, with the nearness of the page as its weight. We
+// pass over words that are common to the positive and the negative examples, which
+// made the table without them. If the word is there already the page brings nothing. How many words come in
 // is not bounded by the size that the table had first, and the number of
 // documents that have a word stays what it was over the example pages.
 
@@ -33,6 +34,7 @@ type Expansion struct {
 	analyzer *text.Analyzer
 	page     *text.Statistics // of the page that is looked at
 	df       map[string]int
+	common   map[string]bool
 	present  map[string]bool
 }
 
@@ -46,11 +48,17 @@ func (t *Topic) Expand(r Rule) (*Expansion, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Expansion{topic: t, rule: r, analyzer: a, page: text.NewStatistics(a), df: make(map[string]int), present: make(map[string]bool)}
+	e := &Expansion{
+		topic: t, rule: r, analyzer: a, page: text.NewStatistics(a),
+		df: make(map[string]int), common: make(map[string]bool), present: make(map[string]bool),
+	}
 	for _, s := range t.Vocabulary {
 		for _, term := range s.Terms {
 			e.df[term] = s.DF
 		}
+	}
+	for _, term := range t.Common {
+		e.common[term] = true
 	}
 	for _, entry := range t.Table {
 		if entry.Origin != FromQuery || r == Symbiosis {
@@ -76,10 +84,14 @@ func (e *Expansion) Add(p *Page, relevance float64) *Entry {
 	}
 	e.page.Add(p.Title, p.Text)
 	term, ok := top(e.analyzer, e.page, func(t text.Term) int {
-		if e.rule == Tunnel {
+		name := e.analyzer.Name(t)
+		switch {
+		case e.common[name]:
+			return 0
+		case e.rule == Tunnel:
 			return e.page.TF(t)
 		}
-		return e.page.TF(t) * e.df[e.analyzer.Name(t)]
+		return e.page.TF(t) * e.df[name]
 	})
 	name := e.analyzer.Name(term)
 	if !ok || e.present[name] {

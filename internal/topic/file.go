@@ -43,6 +43,9 @@ func (t *Topic) Write(w io.Writer) error {
 	if len(t.Vocabulary) > 0 {
 		list(&p, "vocabulary", t.Vocabulary)
 	}
+	if len(t.Common) > 0 {
+		p.field("common", t.Common)
+	}
 	if r := t.Reference; r != nil {
 		p.name("reference")
 		p.open('{')

@@ -29,9 +29,9 @@ import (
 // many of those have it; the words with the highest w are kept.
 //
 // That favours words which all pages have, whatever they are about. Where there
-// are negative pages, a word that some of those have is left out unless the
-// positive pages have it more often than chance would let them one time in
-// twenty, by the ratio of its odds:
+// are negative pages, a word that some of those have is common, and left out,
+// unless the positive pages have it more often than chance would let them one time
+// in twenty, by the ratio of its odds:
 //
 //	ln o⁺ − ln o⁻ > 1.645 √(1/(df⁺+½) + 1/(N⁺−df⁺+½) + 1/(df⁻+½) + 1/(N⁻−df⁻+½)),
 //	where o = (df + ½) / (N − df + ½).
@@ -92,7 +92,7 @@ func (t *Topic) Learn(positive, negative []Page, o LearnOptions) error {
 	n := len(positive) + len(negative)
 	t.Statistics = &Statistics{n, float64(l.positive.Length()+l.negative.Length()) / float64(n)}
 	t.Table = append(l.ofQuery(), l.ofPages(positive)...)
-	t.Vocabulary = l.vocabulary()
+	t.Vocabulary, t.Common = l.vocabulary(), l.common()
 	l.keywords(slices.Concat(positive, negative))
 	err = l.reference(positive)
 	t.order()
@@ -148,7 +148,7 @@ func (l *learner) ofPages(positive []Page) []Entry {
 	}
 	var all []weighed
 	for _, term := range l.positive.Terms() {
-		if l.positive.Form(term) != "" && (l.options.Literal || l.tells(term)) {
+		if l.positive.Form(term) != "" && l.tells(term) {
 			all = append(all, weighed{term, l.analyzer.Name(term), float64(l.positive.TF(term)) * float64(l.positive.DF(term))})
 		}
 	}
@@ -182,9 +182,10 @@ func (l *learner) ofPages(positive []Page) []Entry {
 const significance = 1.645
 
 // tells reports whether a term is commoner in the positive pages than in the
-// negative ones. What no negative page has is.
+// negative ones. What no negative page has is, and to the letter of the papers all
+// terms are.
 func (l *learner) tells(t text.Term) bool {
-	if l.negative.DF(t) == 0 {
+	if l.options.Literal || l.negative.DF(t) == 0 {
 		return true
 	}
 	with, without := shares(l.positive, t)
@@ -237,6 +238,16 @@ func (l *learner) vocabulary() []Shared {
 		}
 	}
 	return v
+}
+
+// common is the terms of the positive pages that tell nothing.
+func (l *learner) common() (names []string) {
+	for _, t := range l.positive.Terms() {
+		if !l.tells(t) {
+			names = append(names, l.analyzer.Name(t))
+		}
+	}
+	return names
 }
 
 // keywords counts the pages that have each keyword.

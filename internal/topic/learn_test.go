@@ -233,6 +233,32 @@ func TestAPageVeryNearToTheTopicBringsAWord(t *testing.T) {
 	}
 }
 
+func TestCommonWordsAreNotBrought(t *testing.T) {
+	page := Page{"http://n.test/", "", "contact contact contact axolotl axolotl newts", nil}
+	for _, tt := range []struct {
+		name              string
+		negative          []Page
+		literal           bool
+		symbiosis, tunnel string
+	}{
+		{"without negative pages none is common", nil, false, "contact", "contact"},
+		{"what both have is passed over", ponds.negative, false, "newt", "axolotl"},
+		{"not to the letter", ponds.negative, true, "contact", "contact"},
+	} {
+		for rule, want := range map[Rule]string{Symbiosis: tt.symbiosis, Tunnel: tt.tunnel} {
+			tp := learn(t, ponds.positive, tt.negative, LearnOptions{Size: 1, Literal: tt.literal})
+			tp.Table = nil
+			e, err := tp.Expand(rule)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := e.Add(&page, 0.9); got == nil || got.Term != want {
+				t.Errorf("%s: rule %d brought %+v, want %s", tt.name, rule, got, want)
+			}
+		}
+	}
+}
+
 func TestPagesThatBringNothing(t *testing.T) {
 	tp := learn(t, ponds.positive, nil, LearnOptions{Size: 1})
 	e, err := tp.Expand(Tunnel)

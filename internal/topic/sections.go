@@ -99,6 +99,10 @@ func (t *Topic) order() {
 	if len(t.Vocabulary) == 0 {
 		t.Vocabulary = nil
 	}
+	if len(t.Common) == 0 {
+		t.Common = nil
+	}
+	slices.Sort(t.Common)
 	slices.SortFunc(t.Table, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), strings.Compare(a.Term, b.Term), -strings.Compare(string(a.Origin), string(b.Origin)))
 	})
@@ -142,6 +146,9 @@ func (t *Topic) checkSections(a *text.Analyzer) error {
 	}
 	if err := checkVocabulary(t.Vocabulary, documents); err != nil {
 		return fmt.Errorf("vocabulary: %w", err)
+	}
+	if err := checkTerms(t.Common, make(map[string]bool)); err != nil {
+		return fmt.Errorf("common: %w", err)
 	}
 	if t.Reference != nil {
 		if err := t.Reference.check(); err != nil {

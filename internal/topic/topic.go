@@ -34,6 +34,7 @@ type Topic struct {
 	Statistics *Statistics `json:"statistics,omitempty"` // of all example pages
 	Table      []Entry     `json:"table,omitempty"`      // words of the topic, weighed by the positive examples
 	Vocabulary []Shared    `json:"vocabulary,omitempty"` // how many positive examples have a term
+	Common     []string    `json:"common,omitempty"`     // those terms that the negative examples have as well, see learn.go
 	Reference  *Reference  `json:"reference,omitempty"`  // the page that others are compared with
 	Classifier *Classifier `json:"classifier,omitempty"` // trained on the examples
 }

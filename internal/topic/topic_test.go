@@ -188,6 +188,7 @@ func TestReadingSaysWhatIsWrong(t *testing.T) {
 		{"a df twice", head + rest + stats + `"vocabulary":[{"df":1,"terms":["a1"]},{"df":1,"terms":["b1"]}]}`, "vocabulary: df 1"},
 		{"a term twice", head + rest + stats + `"vocabulary":[{"df":1,"terms":["a1"]},{"df":2,"terms":["a1"]}]}`, `term "a1" stands there twice`},
 		{"no term", head + rest + stats + `"vocabulary":[{"df":1,"terms":["a b"]}]}`, `"a b" is not a term`},
+		{"a common word twice", head + rest + `"common":["toad","toad"]}`, `common: term "toad" stands there twice`},
 		{"a reference without address", head + rest + `"reference":{"url":"x","counts":0,"links":[],"terms":[]}}`, `reference: url "x"`},
 		{"a reference with less than nothing", head + rest + `"reference":{"url":"http://a.test/","counts":-1}}`, "counts -1"},
 		{"a link twice", head + rest + `"reference":{"url":"http://a.test/","links":["http://b.test/","http://b.test/"]}}`, "link http://b.test/ stands there twice"},
@@ -237,6 +238,7 @@ const full = `{
     {"df":2,"terms":["frog"]},
     {"df":1,"terms":["newt","pond"]}
   ],
+  "common": ["newt","pond"],
   "reference": {
     "url": "http://a.test/",
     "counts": 7,
