@@ -29,8 +29,8 @@
 // not. Of text/plain the text is all there is; of what is neither text nor HTML
 // nor XML nothing is. The charset is that of a byte order mark, of the header, of
 // the page's own declaration, or what the bytes look like (UTF-8, an East Asian or
-// Cyrillic charset, else windows-1252); a declaration that the bytes prove wrong is
-// not believed.
+// Cyrillic charset, else windows-1252). Two declarations are not believed if the
+// bytes prove them wrong: UTF-8, and a western charset over bytes that are UTF-8.
 //
 // Links are those of a, area, frame, iframe and meta refresh to http and https,
 // and those of link to the same page in other languages (rel=alternate with a
@@ -167,7 +167,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return err
 	})
 	fs.BoolVar(&p.main, "main", false, "leave out of text what is not the main content of the page")
-	fs.Func("context", "the words around a link are those of its block, or of the page: `block|page`", func(s string) error {
+	fs.Func("context", "take the words around a link from its block, which is the default, or from all of the page: `block|page`", func(s string) error {
 		switch s {
 		case "block", "page":
 			p.acrossBlocks = s == "page"

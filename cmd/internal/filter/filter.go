@@ -130,9 +130,11 @@ const versionFlag = "version"
 // flag.ErrHelp; [Main] prints it.
 func Parse(fs *flag.FlagSet, args []string) error {
 	usage, stderr := fs.Usage, fs.Output()
-	fs.Usage = func() {} // a mistake gets one line, not a page
+	fs.Usage = func() {} // a mistake gets two lines of ours, not a page
+	fs.SetOutput(io.Discard)
 	err := fs.Parse(args)
 	fs.Usage = usage
+	fs.SetOutput(stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		var page strings.Builder
@@ -141,7 +143,7 @@ func Parse(fs *flag.FlagSet, args []string) error {
 		fs.SetOutput(stderr)
 		return help(page.String())
 	case err != nil:
-		fmt.Fprintf(stderr, "%s: hint: %s -h lists the flags\n", fs.Name(), fs.Name())
+		fmt.Fprintf(stderr, "%s: %v\n%[1]s: hint: %[1]s -h lists the flags\n", fs.Name(), err)
 		return ErrUsage
 	}
 	if v := fs.Lookup(versionFlag); v != nil && v.Value.String() == "true" {
