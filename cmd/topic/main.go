@@ -396,23 +396,25 @@ func (c *command) ofPages(t *topic.Topic) error {
 	}
 	t.Classifier = classifier(m)
 	quality := "too few pages to tell how good it is"
-	if tr := m.Training; tr.Folds > 0 {
-		quality = fmt.Sprintf("log loss in cross-validation %.3f, of a guess by the numbers of pages %.3f", tr.Loss, tr.Chance)
+	switch tr := m.Training; {
+	case m.Slope == 0:
+		quality = "it cannot tell the positive pages from the negative ones, and gives all the same probability"
+	case tr.Folds > 0:
+		quality = fmt.Sprintf("it calls %d of %d pages right that it was not trained on, %d if it always said the same",
+			tr.Right, tr.Positives+tr.Negatives, max(tr.Positives, tr.Negatives))
 	}
 	fmt.Fprintf(c.stderr, "topic: a classifier of %d features; %s\n", len(t.Classifier.Features), quality)
 	return nil
 }
 
-// classifier is a model as a topic file has it, its weights with six digits.
+// classifier is a model as a topic file has it.
 func classifier(m *fitness.Model) *topic.Classifier {
 	t := &topic.Classifier{
 		Bias: m.Bias, Slope: m.Slope, Intercept: m.Intercept, Threshold: m.Threshold,
 		Positives: m.Training.Positives, Negatives: m.Training.Negatives,
 	}
 	for _, f := range m.Features {
-		if w := topic.Round(f.Weight); w != 0 {
-			t.Features = append(t.Features, topic.Feature{Name: f.Name, Weight: w})
-		}
+		t.Features = append(t.Features, topic.Feature{Name: f.Name, Weight: f.Weight})
 	}
 	return t
 }

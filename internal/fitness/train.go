@@ -37,6 +37,7 @@ type Training struct {
 	Features             int     // before all but the heaviest were left out
 	Penalty              float64 // λ
 	Folds                int     // of the cross-validation; 0 if there was none
+	Right                int     // examples on whose side of the threshold they are, left out if Folds > 0
 	Loss                 float64 // mean surprise at an example, left out if Folds > 0, in nats
 	Chance               float64 // the same for one who knows how many are positive and nothing else
 }
@@ -48,6 +49,10 @@ const (
 	minFolds     = 3
 	foldedPages  = 20_000 // at most so many examples times folds, unless the folds are minFolds
 )
+
+// noise is how heavy a feature is, beside the heaviest, that says nothing: it is
+// behind the digits of that.
+const noise = 1e-6
 
 // penalties are the values of λ to choose from, the dearest first. The stems of a
 // page make a vector of length 1, so they are many examples to one and one to many.
@@ -88,10 +93,15 @@ func Train(t *Target, positive, negative []Page, o TrainOptions) (*Model, error)
 			scores[i] = c.x.dot(i, weights) + f.bias
 		}
 		m.Slope, m.Intercept, m.Training.Loss = calibrate(scores, c.positive)
+		m.Training.Right = c.right(m, scores)
 	}
-	for k, w := range c.kept(f, keep) {
-		if w = rounded(w); w != 0 {
-			m.Features = append(m.Features, Feature{c.names[k], w})
+	weights, heaviest := c.kept(f, keep), 0.0
+	for _, w := range weights {
+		heaviest = max(heaviest, math.Abs(w))
+	}
+	for k, w := range weights {
+		if math.Abs(w) > noise*heaviest {
+			m.Features = append(m.Features, Feature{c.names[k], rounded(w)})
 		}
 	}
 	slices.SortFunc(m.Features, func(a, b Feature) int {
@@ -192,7 +202,18 @@ func (c *corpus) validate(m *Model, keep int) {
 		slope, intercept, loss := calibrate(scores, c.positive)
 		if loss < m.Training.Loss {
 			m.Slope, m.Intercept = slope, intercept
-			m.Training.Penalty, m.Training.Loss = penalty, loss
+			m.Training.Penalty, m.Training.Loss, m.Training.Right = penalty, loss, c.right(m, scores)
 		}
 	}
+}
+
+// right is how many examples m calls what they are, by their scores.
+func (c *corpus) right(m *Model, scores []float64) int {
+	n := 0
+	for i, s := range scores {
+		if (sigmoid(float64(m.Slope*s)+m.Intercept) >= m.Threshold) == c.positive[i] {
+			n++
+		}
+	}
+	return n
 }

@@ -64,7 +64,7 @@ func TestWhatCanBeToldApartIs(t *testing.T) {
 			t.Errorf("page %d: %.3f with the marks, %.3f without", i, p, n)
 		}
 	}
-	if tr := m.Training; tr.Positives != 20 || tr.Negatives != 30 || tr.Folds != 10 || tr.Loss > 0.2*tr.Chance {
+	if tr := m.Training; tr.Positives != 20 || tr.Negatives != 30 || tr.Folds != 10 || tr.Right < 48 || tr.Right > 50 || tr.Loss > 0.2*tr.Chance {
 		t.Errorf("%+v", tr)
 	}
 	if p := c.promise(&Link{URL: "http://a.example/harbour", Anchor: "ships", Context: "a mountain"}); p.Anchor < 0.3 || p.URL < 0.3 || p.Context != 0 || p.Score < 0.3 {
@@ -110,8 +110,11 @@ func TestWhatSaysNothingTeachesNothing(t *testing.T) {
 				t.Errorf("%s: p = %v", name, p)
 			}
 		}
-		if tr := m.Training; tr.Loss < tr.Chance-0.01 {
+		if tr := m.Training; tr.Loss < tr.Chance-0.01 || tr.Right > len(positive)*5/4 {
 			t.Errorf("%s: %+v", name, tr)
+		}
+		if n := len(m.Features); name == "one page in both" && n != 1 {
+			t.Errorf("%s: %d features, not the keyword alone: %v", name, n, m.Features)
 		}
 	}
 }

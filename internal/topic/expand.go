@@ -98,7 +98,7 @@ func (e *Expansion) Add(p *Page, relevance float64) *Entry {
 		return nil
 	}
 	e.present[name] = true
-	entry := Entry{Term: name, Word: e.page.Form(term), Weight: min(Round(relevance), 1), DF: e.df[name], Origin: Expanded, URL: url}
+	entry := Entry{Term: name, Word: e.page.Form(term), Weight: min(rounded(relevance), 1), DF: e.df[name], Origin: Expanded, URL: url}
 	e.topic.Table = append(e.topic.Table, entry)
 	return &entry
 }

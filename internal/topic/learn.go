@@ -171,7 +171,7 @@ func (l *learner) ofPages(positive []Page) []Entry {
 	entries := make([]Entry, len(chosen))
 	for i, c := range chosen {
 		entries[i] = Entry{
-			Term: c.name, Word: l.positive.Form(c.Term), Weight: Round(c.w / all[0].w), DF: l.positive.DF(c.Term), Origin: FromPages,
+			Term: c.name, Word: l.positive.Form(c.Term), Weight: rounded(c.w / all[0].w), DF: l.positive.DF(c.Term), Origin: FromPages,
 		}
 	}
 	return entries
@@ -214,8 +214,8 @@ func top(a *text.Analyzer, page *text.Statistics, weight func(text.Term) int) (b
 	return best, ok
 }
 
-// Round is v with six digits: enough for a weight, and few enough to be read.
-func Round(v float64) float64 {
+// rounded is v with six digits: enough for a weight, and few enough to be read.
+func rounded(v float64) float64 {
 	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64) // it was a number
 	return r
 }

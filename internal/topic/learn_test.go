@@ -183,7 +183,7 @@ func TestExamplesOfNothingButNoiseAreRefused(t *testing.T) {
 
 func TestATableIsWrittenWithSixDigits(t *testing.T) {
 	for _, tt := range []struct{ v, want float64 }{{1, 1}, {2. / 3, 0.666667}, {1e-9 / 3, 3.33333e-10}, {0, 0}} {
-		if got := Round(tt.v); got != tt.want {
+		if got := rounded(tt.v); got != tt.want {
 			t.Errorf("%v: %v, want %v", tt.v, got, tt.want)
 		}
 	}
