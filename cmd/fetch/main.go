@@ -192,7 +192,8 @@ Usage: fetch [flags] [FILE…] < addresses
 
 In:  address records, or plain lines with a URL each.
 Out: each of them with its fetch section (final_url, status_code, headers,
-     timestamp, digest, …, error) and its body. One record out for every record in.
+     timestamp, digest, …, error) and its body, which is body_base64 where it is
+     not UTF-8. One record out for every record in.
 
 Live, it obeys robots.txt, asks a host one thing at a time with a pause between,
 leaves alone a host that failed, follows up to ten redirects, refuses addresses
