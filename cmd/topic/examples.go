@@ -16,10 +16,11 @@ import (
 	"spoor/internal/wire"
 )
 
-// Limits of the examples, in bytes.
+// Limits of the examples of one kind.
 const (
-	maxText     = 4 << 20   // of one text, as score has it
-	maxExamples = 256 << 20 // of all texts
+	maxText     = 4 << 20   // bytes of one text, as score has it
+	maxExamples = 256 << 20 // bytes of all texts
+	maxReasons  = 20        // that are told why records are left out
 )
 
 // examples are the pages of some files, as parse leaves them.
@@ -75,7 +76,10 @@ func readExamples(name string, files []string, stdin io.Reader, stderr io.Writer
 
 func (e *examples) read(file string, stdin io.Reader) error {
 	return eachRecord(stdin, []string{file}, func(rec *wire.Record) error {
-		if reason := e.add(rec); reason != "" {
+		if reason := oneLine(e.add(rec)); reason != "" {
+			if e.out[reason] == 0 && len(e.out) >= maxReasons {
+				reason = "for other reasons"
+			}
 			e.out[reason]++
 		}
 		if e.size > maxExamples {

@@ -127,7 +127,8 @@
 //
 // # Limitations
 //
-// Of each text the first 4 MiB count, and examples have 256 MiB in all.
+// Of each text the first 4 MiB count, and the examples of a kind have 256 MiB in
+// all.
 package main
 
 import (
