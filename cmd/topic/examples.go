@@ -1,14 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
 
-	"spoor/cmd/internal/filter"
 	"spoor/cmd/internal/measure"
 	"spoor/internal/fitness"
 	"spoor/internal/topic"
@@ -18,10 +16,72 @@ import (
 
 // Limits of the examples of one kind.
 const (
-	maxText     = 4 << 20   // bytes of one text, as score has it
 	maxExamples = 256 << 20 // bytes of all texts
 	maxReasons  = 20        // that are told why records are left out
 )
+
+// ofPages adds to t what the example pages tell.
+func (c *command) ofPages(t *topic.Topic) error {
+	positive, err := readExamples("positive", c.positive, c.stdin, c.stderr)
+	if err != nil {
+		return err
+	}
+	negative := new(examples)
+	if len(c.negative) > 0 {
+		if negative, err = readExamples("negative", c.negative, c.stdin, c.stderr); err != nil {
+			return err
+		}
+		if url := both(positive, negative); url != "" {
+			return fmt.Errorf("%s is among the positive and among the negative pages\nhint: take it out of one of them", url)
+		}
+	}
+	c.learn.Reference = canonical(c.learn.Reference)
+	if err := t.Learn(positive.forTopic(), negative.forTopic(), c.learn); err != nil {
+		return err
+	}
+	words := 0
+	for _, e := range t.Table {
+		if e.Origin == topic.FromPages {
+			words++
+		}
+	}
+	fmt.Fprintf(c.stderr, "topic: %d positive and %d negative pages: a table of %d words besides the query's, reference page %s\n",
+		len(positive.pages), len(negative.pages), words, t.Reference.URL)
+	if len(negative.pages) == 0 {
+		return nil
+	}
+	set, err := measure.New(t, nil, measure.Options{})
+	if err != nil {
+		return err
+	}
+	m, err := fitness.Train(set.Target, positive.pages, negative.pages, fitness.TrainOptions{})
+	if err != nil {
+		return err
+	}
+	t.Classifier = classifier(m)
+	quality := "too few pages to tell how good it is"
+	switch tr := m.Training; {
+	case m.Slope == 0:
+		quality = "it cannot tell the positive pages from the negative ones, and gives all the same probability"
+	case tr.Folds > 0:
+		quality = fmt.Sprintf("it calls %d of %d pages right that it was not trained on, %d if it always said the same",
+			tr.Right, tr.Positives+tr.Negatives, max(tr.Positives, tr.Negatives))
+	}
+	fmt.Fprintf(c.stderr, "topic: a classifier of %d features; %s\n", len(t.Classifier.Features), quality)
+	return nil
+}
+
+// classifier is a model as a topic file has it.
+func classifier(m *fitness.Model) *topic.Classifier {
+	t := &topic.Classifier{
+		Bias: m.Bias, Slope: m.Slope, Intercept: m.Intercept, Threshold: m.Threshold,
+		Positives: m.Training.Positives, Negatives: m.Training.Negatives,
+	}
+	for _, f := range m.Features {
+		t.Features = append(t.Features, topic.Feature{Name: f.Name, Weight: f.Weight})
+	}
+	return t
+}
 
 // examples are the pages of some files, as parse leaves them.
 type examples struct {
@@ -31,25 +91,6 @@ type examples struct {
 	out   map[string]int // records left out, by reason
 	raw   int            // of those: pages that have not been parsed
 	strays
-}
-
-// strays are lines that are no record.
-type strays struct {
-	lines int
-	first error // what the first of them is
-}
-
-func (s *strays) add(bad error) {
-	if s.lines++; s.first == nil {
-		s.first = bad
-	}
-}
-
-// report tells of them, once; whence is where they came from, if it is known.
-func (s *strays) report(stderr io.Writer, whence string) {
-	if s.lines > 0 {
-		fmt.Fprintf(stderr, "topic: %sskipped %d lines that are no record: %v\n", whence, s.lines, s.first)
-	}
 }
 
 // readExamples reads the pages of files given with the flag called name. A page
@@ -120,9 +161,6 @@ func (e *examples) add(rec *wire.Record) string {
 	return ""
 }
 
-// cut is what is read of a text.
-func cut(s string) string { return s[:min(len(s), maxText)] }
-
 // canonical is an address of the command line as records have it; what is none
 // is left as it is, and will not be found.
 func canonical(url string) string {
@@ -130,11 +168,6 @@ func canonical(url string) string {
 		return c
 	}
 	return url
-}
-
-// raw reports whether a record is a page that has not been parsed.
-func raw(rec *wire.Record) bool {
-	return rec.Title == "" && rec.Text == "" && (rec.Body != "" || rec.BodyBase64 != "")
 }
 
 // forTopic is the pages as package topic reads them.
@@ -154,32 +187,4 @@ func both(a, b *examples) string {
 		}
 	}
 	return ""
-}
-
-// eachRecord reads the records of files, or of stdin. Lines that are no record
-// are reported to bad.
-func eachRecord(stdin io.Reader, files []string, do func(*wire.Record) error, bad func(*wire.SyntaxError)) error {
-	in, err := filter.Open(stdin, files)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	r := wire.NewReader(in, wire.All)
-	var rec wire.Record
-	for {
-		err := r.Read(&rec)
-		line, isLine := errors.AsType[*wire.SyntaxError](err)
-		switch {
-		case err == nil:
-			if err := do(&rec); err != nil {
-				return err
-			}
-		case isLine:
-			bad(line)
-		case errors.Is(err, io.EOF):
-			return nil
-		default:
-			return err
-		}
-	}
 }

@@ -2,17 +2,78 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strings"
 
+	"spoor/cmd/internal/filter"
 	"spoor/cmd/internal/measure"
 	"spoor/internal/fitness"
 	"spoor/internal/topic"
+	"spoor/internal/weburl"
 	"spoor/internal/wire"
 )
+
+// errFound ends the reading: what was looked for is there.
+var errFound = errors.New("found")
+
+// runExplain prints why a page scores as it does.
+func (c *command) runExplain() error {
+	if c.n < 0 {
+		return filter.Usagef("-n %d: how many reasons?", c.n)
+	}
+	names, err := measure.Parse(c.fitness)
+	if err != nil {
+		return filter.Exit(filter.StatusMisuse, err)
+	}
+	o, err := measure.ParseOptions(c.norm, c.learn.Literal)
+	if err != nil {
+		return filter.Exit(filter.StatusMisuse, err)
+	}
+	url, err := weburl.Canonical(c.explain)
+	if err != nil {
+		return filter.Usagef("-explain %q: %w\nhint: the address of a page, such as https://example.org/", c.explain, err)
+	}
+	t, err := topic.Load(c.topic)
+	if err != nil {
+		return err
+	}
+	set, err := measure.New(t, names, o)
+	if err != nil {
+		return fmt.Errorf("topic file %s: %w", c.topic, err)
+	}
+	pages, found := 0, false
+	var others strays
+	e := explainer{topic: t, set: set, n: c.n, out: c.stdout}
+	err = eachRecord(c.stdin, c.files, func(rec *wire.Record) error {
+		pages++
+		if rec.URL != url && rec.FinalURL != url {
+			return nil
+		}
+		if found {
+			fmt.Fprintln(c.stdout)
+		}
+		if found = true; e.explain(rec) {
+			return errFound
+		}
+		return nil // a failure; the page may come yet
+	}, func(bad *wire.SyntaxError) { others.add(bad) })
+	others.report(c.stderr, "")
+	switch {
+	case err != nil && !errors.Is(err, errFound):
+		return err
+	case found:
+		return nil
+	}
+	hint := "topic -explain reads what parse prints"
+	if pages > 0 {
+		hint += ", and the address is to be as it is there: jq -r .url"
+	}
+	return fmt.Errorf("%s is not among the %d pages that were read\nhint: %s", url, pages, hint)
+}
 
 // An explainer prints why a page scores as it does.
 type explainer struct {

@@ -132,7 +132,6 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -143,11 +142,8 @@ import (
 
 	"spoor/cmd/internal/filter"
 	"spoor/cmd/internal/measure"
-	"spoor/internal/fitness"
 	"spoor/internal/text"
 	"spoor/internal/topic"
-	"spoor/internal/weburl"
-	"spoor/internal/wire"
 )
 
 const manual = `
@@ -355,198 +351,6 @@ func (c *command) ofWords() (*topic.Topic, error) {
 		}
 	}
 	return t, nil
-}
-
-// ofPages adds to t what the example pages tell.
-func (c *command) ofPages(t *topic.Topic) error {
-	positive, err := readExamples("positive", c.positive, c.stdin, c.stderr)
-	if err != nil {
-		return err
-	}
-	negative := new(examples)
-	if len(c.negative) > 0 {
-		if negative, err = readExamples("negative", c.negative, c.stdin, c.stderr); err != nil {
-			return err
-		}
-		if url := both(positive, negative); url != "" {
-			return fmt.Errorf("%s is among the positive and among the negative pages\nhint: take it out of one of them", url)
-		}
-	}
-	c.learn.Reference = canonical(c.learn.Reference)
-	if err := t.Learn(positive.forTopic(), negative.forTopic(), c.learn); err != nil {
-		return err
-	}
-	words := 0
-	for _, e := range t.Table {
-		if e.Origin == topic.FromPages {
-			words++
-		}
-	}
-	fmt.Fprintf(c.stderr, "topic: %d positive and %d negative pages: a table of %d words besides the query's, reference page %s\n",
-		len(positive.pages), len(negative.pages), words, t.Reference.URL)
-	if len(negative.pages) == 0 {
-		return nil
-	}
-	set, err := measure.New(t, nil, measure.Options{})
-	if err != nil {
-		return err
-	}
-	m, err := fitness.Train(set.Target, positive.pages, negative.pages, fitness.TrainOptions{})
-	if err != nil {
-		return err
-	}
-	t.Classifier = classifier(m)
-	quality := "too few pages to tell how good it is"
-	switch tr := m.Training; {
-	case m.Slope == 0:
-		quality = "it cannot tell the positive pages from the negative ones, and gives all the same probability"
-	case tr.Folds > 0:
-		quality = fmt.Sprintf("it calls %d of %d pages right that it was not trained on, %d if it always said the same",
-			tr.Right, tr.Positives+tr.Negatives, max(tr.Positives, tr.Negatives))
-	}
-	fmt.Fprintf(c.stderr, "topic: a classifier of %d features; %s\n", len(t.Classifier.Features), quality)
-	return nil
-}
-
-// classifier is a model as a topic file has it.
-func classifier(m *fitness.Model) *topic.Classifier {
-	t := &topic.Classifier{
-		Bias: m.Bias, Slope: m.Slope, Intercept: m.Intercept, Threshold: m.Threshold,
-		Positives: m.Training.Positives, Negatives: m.Training.Negatives,
-	}
-	for _, f := range m.Features {
-		t.Features = append(t.Features, topic.Feature{Name: f.Name, Weight: f.Weight})
-	}
-	return t
-}
-
-// runExpand writes a topic grown by the scored pages that are read.
-func (c *command) runExpand() error {
-	name, score, own := strings.Cut(c.expand, "=")
-	i := slices.IndexFunc(rules[:], func(r rule) bool { return r.name == name })
-	if i < 0 {
-		return filter.Usagef("-expand %s: known rules are symbiosis, tunnel", name)
-	}
-	r := rules[i]
-	threshold := r.Threshold()
-	if c.learn.Literal {
-		threshold -= r.bias
-	}
-	if own {
-		var err error
-		if threshold, err = strconv.ParseFloat(score, 64); err != nil || !topic.ValidThreshold(threshold) {
-			return filter.Usagef("-expand %s: %q is not a number from 0\nhint: -expand %s=%g", c.expand, score, name, r.Threshold())
-		}
-	}
-	t, err := topic.Load(c.topic)
-	if err != nil {
-		return err
-	}
-	expansion, err := t.Expand(r.Rule)
-	if err != nil {
-		return fmt.Errorf("topic file %s: %w", c.topic, err)
-	}
-	scored, pages, near, added := 0, 0, 0, 0
-	var others strays
-	err = eachRecord(c.stdin, c.files, func(rec *wire.Record) error {
-		if rec.URL == "" || measure.Failed(rec) {
-			return nil
-		}
-		pages++
-		j := slices.IndexFunc(rec.Scores, func(s wire.Scored) bool { return s.Name == r.measure })
-		if j < 0 {
-			return nil
-		}
-		scored++
-		if relevance := rec.Scores[j].Value; relevance >= threshold {
-			near++
-			p := topic.Page{URL: strings.Clone(rec.URL), Title: cut(rec.Title), Text: cut(rec.Text)} // the record is read into again
-			if expansion.Add(&p, relevance) != nil {
-				added++
-			}
-		}
-		return nil
-	}, func(bad *wire.SyntaxError) { others.add(bad) })
-	others.report(c.stderr, "")
-	switch {
-	case err != nil:
-		return err
-	case pages > 0 && scored == 0:
-		return fmt.Errorf("none of %d pages has scores.%s\nhint: score -topic %s -fitness %[2]s gives it", pages, r.measure, c.topic)
-	}
-	fmt.Fprintf(c.stderr, "topic: %d of %d pages have %s from %.4g; %d words added\n", near, scored, r.measure, threshold, added)
-	return t.Write(c.stdout)
-}
-
-// A rule is what -expand may be.
-type rule struct {
-	topic.Rule
-	name    string
-	measure string  // whose score decides
-	bias    float64 // what the paper adds to that score before it compares
-}
-
-var rules = [...]rule{
-	{topic.Symbiosis, "symbiosis", "weighttable", 0.05},
-	{topic.Tunnel, "tunnel", "weighttable-tf", 0},
-}
-
-// errFound ends the reading: what was looked for is there.
-var errFound = errors.New("found")
-
-// runExplain prints why a page scores as it does.
-func (c *command) runExplain() error {
-	if c.n < 0 {
-		return filter.Usagef("-n %d: how many reasons?", c.n)
-	}
-	names, err := measure.Parse(c.fitness)
-	if err != nil {
-		return filter.Exit(filter.StatusMisuse, err)
-	}
-	o, err := measure.ParseOptions(c.norm, c.learn.Literal)
-	if err != nil {
-		return filter.Exit(filter.StatusMisuse, err)
-	}
-	url, err := weburl.Canonical(c.explain)
-	if err != nil {
-		return filter.Usagef("-explain %q: %w\nhint: the address of a page, such as https://example.org/", c.explain, err)
-	}
-	t, err := topic.Load(c.topic)
-	if err != nil {
-		return err
-	}
-	set, err := measure.New(t, names, o)
-	if err != nil {
-		return fmt.Errorf("topic file %s: %w", c.topic, err)
-	}
-	pages, found := 0, false
-	var others strays
-	e := explainer{topic: t, set: set, n: c.n, out: c.stdout}
-	err = eachRecord(c.stdin, c.files, func(rec *wire.Record) error {
-		pages++
-		if rec.URL != url && rec.FinalURL != url {
-			return nil
-		}
-		if found {
-			fmt.Fprintln(c.stdout)
-		}
-		if found = true; e.explain(rec) {
-			return errFound
-		}
-		return nil // a failure; the page may come yet
-	}, func(bad *wire.SyntaxError) { others.add(bad) })
-	others.report(c.stderr, "")
-	switch {
-	case err != nil && !errors.Is(err, errFound):
-		return err
-	case found:
-		return nil
-	}
-	hint := "topic -explain reads what parse prints"
-	if pages > 0 {
-		hint += ", and the address is to be as it is there: jq -r .url"
-	}
-	return fmt.Errorf("%s is not among the %d pages that were read\nhint: %s", url, pages, hint)
 }
 
 // parseKeyword reads "expression=weight", or an expression of weight 1.
