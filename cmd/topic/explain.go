@@ -86,16 +86,16 @@ type explainer struct {
 // explain prints what there is to say of a record, and reports whether that is a
 // page.
 func (e *explainer) explain(rec *wire.Record) bool {
-	fmt.Fprintln(e.out, rec.URL)
+	fmt.Fprintln(e.out, clean(rec.URL))
 	if rec.FinalURL != "" && rec.FinalURL != rec.URL {
-		fmt.Fprintln(e.out, "redirected to", rec.FinalURL)
+		fmt.Fprintln(e.out, "redirected to", clean(rec.FinalURL))
 	}
 	if rec.Title != "" {
 		fmt.Fprintln(e.out, oneLine(rec.Title))
 	}
 	switch {
 	case rec.Error != "":
-		fmt.Fprintf(e.out, "\nThere is no page, but the error %s, so there is no score.\n", rec.Error)
+		fmt.Fprintf(e.out, "\nThere is no page, but the error %s, so there is no score.\n", clean(rec.Error))
 		return false
 	case measure.Failed(rec):
 		fmt.Fprintf(e.out, "\nThe status is %d: this is a page about a failure, and its score is 0.\n", rec.StatusCode)
@@ -149,7 +149,8 @@ func (e *explainer) measure(m *measure.Measure, first bool, r *fitness.Reading) 
 	}
 }
 
-// links prints the links that promise most by the first measure.
+// links prints the links that promise most by the first measure, without those
+// that promise nothing.
 func (e *explainer) links(rec *wire.Record) {
 	type promise struct {
 		*wire.Link
@@ -168,21 +169,32 @@ func (e *explainer) links(rec *wire.Record) {
 		return cmp.Or(cmp.Compare(b.Promise.Score, a.Promise.Score), strings.Compare(a.Link.URL, b.Link.URL))
 	})
 	fmt.Fprintf(e.out, "\nlinks by %s, %d in all\n  %9s %9s %9s %9s  %s\n", m.Name, len(links), "score", "anchor", "context", "url", "to")
-	for _, l := range links[:min(e.n, len(links))] {
-		fmt.Fprintf(e.out, "  %9.4f %9.4f %9.4f %9.4f  %s %s\n", l.Promise.Score, l.Promise.Anchor, l.Promise.Context, l.Promise.URL, l.Link.URL, oneLine(l.Link.Anchor))
+	best := links[:min(e.n, len(links))]
+	for len(best) > 0 && best[len(best)-1].Promise == (fitness.Promise{}) {
+		best = best[:len(best)-1]
+	}
+	for _, l := range best {
+		fmt.Fprintf(e.out, "  %9.4f %9.4f %9.4f %9.4f  %s %s\n", l.Promise.Score, l.Promise.Anchor, l.Promise.Context, l.Promise.URL, clean(l.Link.URL), oneLine(l.Link.Anchor))
+	}
+	if rest := len(links) - len(best); rest > 0 {
+		fmt.Fprintf(e.out, "  %9s %9s %9s %9s  %d more\n", "", "", "", "", rest)
 	}
 }
 
-// oneLine is the beginning of s on one line, without anything that a terminal
-// would obey.
-func oneLine(s string) string {
-	const most = 72
-	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+// clean is s on one line, without anything that a terminal would obey.
+func clean(s string) string {
+	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if r < ' ' || 0x7F <= r && r < 0xA0 {
 			return ' '
 		}
 		return r
 	}, s)), " ")
+}
+
+// oneLine is the beginning of s, clean.
+func oneLine(s string) string {
+	const most = 72
+	s = clean(s)
 	if runes := []rune(s); len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}
