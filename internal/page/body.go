@@ -240,12 +240,11 @@ func (t *construction) add(i int) {
 	e.weight += int32(n)
 	t.extra += int(e.weight)
 	if t.outline != nil {
-		more := &t.outline.nodes[e.id].more
-		*more = append(*more, int(t.tag.at))
+		t.outline.describe(e.id, t.tag.at)
 		return
 	}
 	for _, name := range []string{"lang", "xml:lang", "class"} {
-		if _, ok := t.attrs().find(name); ok {
+		if _, ok := t.attrs().find(name); ok && !t.guess {
 			t.detour = late
 		}
 	}
@@ -267,6 +266,9 @@ func (t *construction) endItem() {
 
 // endLink ends the link before the one that begins: there are no links in links.
 func (t *construction) endLink() {
+	if t.guess {
+		t.endFormatting(atom.A)
+	}
 	for i := len(t.formatting) - 1; i >= 0 && t.formatting[i].id != 0; i-- {
 		if t.formatting[i].name != atom.A {
 			continue
@@ -429,6 +431,7 @@ func (t *construction) inForeignContent() bool {
 		}
 	case endTag:
 		for i := len(t.open) - 1; i >= 0; i-- {
+			t.effort++
 			if strings.EqualFold(t.open[i].tag, t.tag.tag) {
 				t.open = t.open[:i]
 				return true

@@ -393,10 +393,11 @@ func (c *collector) metaElement(tag string, a attrs) {
 	case "og:description":
 		c.keep(metaOGDescription, content)
 	case "robots", crawler:
-		if robots := tidy(strings.ToLower(content), MaxMeta); c.meta[metaRobots] == "" {
+		before := c.meta[metaRobots]
+		if robots := tidy(strings.ToLower(content), MaxMeta); before == "" {
 			c.meta[metaRobots] = robots
-		} else if robots != "" {
-			c.meta[metaRobots] = cut(c.meta[metaRobots]+", "+robots, MaxMeta)
+		} else if robots != "" && len(before) < MaxMeta {
+			c.meta[metaRobots] = cut(before+", "+robots, MaxMeta)
 		}
 	}
 }

@@ -18,10 +18,15 @@ import (
 // Some pages say late what their html or body element is like. These pages are
 // read once more, and then there are nodes (outline.go).
 //
+// Pages that would have no tree, or one that is too dear, are read once more as
+// well, by guess: everything is put where the page has got to, and nothing is
+// opened anew.
+//
 // Pages of frames, whose tree has no place for what is said to readers without
 // frames, are read as if <frameset>, <frame> and <noframes> were elements like
 // others.
 type construction struct {
+	way
 	z scanner
 	c *collector
 
@@ -42,14 +47,19 @@ type construction struct {
 	fostering      bool // what is put in parts of tables goes before the table
 	framesetOK     bool
 	quirks         bool
-	frames         bool // the page is one of frames
 
-	outline *outline // if there are nodes
-	nodes   outline  // what was the latest, for its memory
-	detour  detour   // why the page has to be read again, with nodes
-	refused refusal
-	extra   int // elements beyond those that stand in the page, attributes counted as half of one
-	effort  int
+	nodes   outline // the latest, for its memory
+	detour  detour  // why the page has to be read again, with nodes
+	refused refusal // why it has to be read again, by guess
+	extra   int     // elements beyond those that stand in the page, attributes counted as half of one
+	effort  int     // elements of the lists, and bytes of their tags, that were looked at
+}
+
+// A way is how a page is read.
+type way struct {
+	frames  bool     // as one of frames
+	outline *outline // with nodes, if not nil
+	guess   bool     // as one that has no tree
 }
 
 // A detour is why the order of a tree is not that of its page.
@@ -77,6 +87,10 @@ const (
 	// deepest is how many elements golang.org/x/net/html lets be open.
 	deepest = 512
 
+	// deepestGuess is how many are when a page is read by guess; more take the
+	// place of the innermost.
+	deepestGuess = 64
+
 	// dearest is how many elements a page may have beyond those that stand in
 	// it, an attribute counting as half of one: a tree can be far larger than the
 	// page that it is made from. The standard keeps a list of the formatting
@@ -90,9 +104,12 @@ const (
 	// longest is how many bytes of a page are read.
 	longest = 1 << 30
 
-	// hardest is how many elements of the lists are looked at, beyond a few for
-	// each byte of the page.
+	// hardest is how many elements of the lists, and bytes of their tags, are
+	// looked at, beyond a few for each byte of the page.
 	hardest = 1 << 24
+
+	// mostNodes is how many nodes an outline may have.
+	mostNodes = 1 << 20
 )
 
 // An open is an element that is open, or was.
@@ -151,42 +168,51 @@ func (t *construction) read(page string, c *collector) bool {
 
 // readFrames is read for pages that may be known to have frames.
 func (t *construction) readFrames(page string, c *collector, frames bool) bool {
-	ok := t.once(page, c, frames, nil)
-	if t.detour != straight {
-		c.reset()
+	t.once(page, c, way{frames: frames})
+	if t.refused == accepted && t.detour != straight {
 		t.nodes.reset(t.detour)
-		ok = t.once(page, c, frames, &t.nodes)
+		c.reset()
+		t.once(page, c, way{frames: frames, outline: &t.nodes})
+	}
+	why := t.refused
+	if why != accepted {
+		c.reset()
+		t.once(page, c, way{frames: frames, guess: true})
+		t.refused = why
 	}
 	if c.framed && !frames {
 		c.reset()
 		t.readFrames(page, c, true)
 	}
-	return ok
+	return why == accepted
 }
 
-// once reads the page one time.
-func (t *construction) once(page string, c *collector, frames bool, o *outline) bool {
+// once reads the page one time, to its end or to where this turns out to be the
+// wrong way.
+func (t *construction) once(page string, c *collector, w way) {
 	t.z.reset(page)
 	*t = construction{
-		z: t.z, c: c, open: t.open[:0], formatting: t.formatting[:0], templates: t.templates[:0], nodes: t.nodes,
-		framesetOK: true, frames: frames, outline: o,
+		way: w, z: t.z, c: c, open: t.open[:0], formatting: t.formatting[:0], templates: t.templates[:0], nodes: t.nodes,
+		framesetOK: true,
 	}
-	for t.detour == straight {
+	for t.detour == straight && (t.guess || t.refused == accepted) {
 		if t.kind = t.z.next(); t.kind == endOfPage {
 			break
 		}
 		t.token()
-		if t.extra > dearest || t.effort > hardest+8*len(page) {
+		if t.isTooDear() {
 			t.refuse(tooDear)
-			t.formatting = t.formatting[:0]
-			t.extra, t.effort = 0, 0
 		}
 	}
-	if o != nil {
-		o.tell(c, &t.z)
+	if t.outline != nil && t.refused == accepted {
+		t.outline.tell(c, &t.z)
 	}
 	c.endTo(0)
-	return t.refused == accepted
+}
+
+// isTooDear reports whether the page asks for more than it may.
+func (t *construction) isTooDear() bool {
+	return t.extra > dearest || t.effort > hardest+8*len(t.z.page) || t.outline != nil && len(t.outline.nodes) > mostNodes
 }
 
 // refuse notes why the page has no tree.
@@ -288,6 +314,7 @@ func (t *construction) without(list []open, id int32) []open {
 
 // contains reports whether an element of that name is open, however far out.
 func (t *construction) contains(name atom.Atom) bool {
+	t.effort += len(t.open)
 	for i := range t.open {
 		if t.open[i].is(name) {
 			return true
@@ -310,6 +337,7 @@ const (
 // traits, unless the scope ends before. It returns -1 if there is none.
 func (t *construction) inScope(s scope, name atom.Atom, any traits) int {
 	for i := len(t.open) - 1; i >= 0; i-- {
+		t.effort++
 		e := &t.open[i]
 		ends := e.traits & scopes
 		switch e.space {
@@ -385,7 +413,7 @@ func (t *construction) push() { t.put(t.tag) }
 
 // put puts a new element into the current node, and opens it.
 func (t *construction) put(e open) {
-	if len(t.open) == deepest {
+	if n := len(t.open); n == deepest || t.guess && n == deepestGuess {
 		t.refuse(tooDeep)
 		t.pop()
 	}
@@ -500,7 +528,7 @@ func (t *construction) foster(node int32) {
 
 // shouldFoster reports whether what is put somewhere next goes before a table.
 func (t *construction) shouldFoster() bool {
-	return t.fostering && len(t.open) > 0 && t.top().traits&tablePart != 0
+	return t.fostering && !t.guess && len(t.open) > 0 && t.top().traits&tablePart != 0
 }
 
 // isBlank reports whether s is white space only.
@@ -518,7 +546,11 @@ func leadingBlanks(s string) int {
 // The list of active formatting elements, section 13.2.4.3.
 
 // mark puts a marker on the list.
-func (t *construction) mark() { t.formatting = append(t.formatting, open{}) }
+func (t *construction) mark() {
+	if !t.guess {
+		t.formatting = append(t.formatting, open{})
+	}
+}
 
 // clearToMarker takes off all up to the latest marker.
 func (t *construction) clearToMarker() {
@@ -540,6 +572,9 @@ func (t *construction) clearToMarker() {
 // list keeps three.
 func (t *construction) pushFormatting() {
 	t.push()
+	if t.guess {
+		return
+	}
 	e := *t.top()
 	alike := 0
 	for i := len(t.formatting) - 1; i >= 0 && t.formatting[i].id != 0; i-- {
@@ -560,7 +595,7 @@ func (t *construction) reconstruct() {
 	for i > 0 && t.formatting[i-1].id != 0 && t.indexOf(t.open, t.formatting[i-1].id) < 0 {
 		i--
 	}
-	for ; i < len(t.formatting) && t.extra <= dearest; i++ {
+	for ; i < len(t.formatting) && !t.isTooDear(); i++ {
 		clone := t.clone(&t.formatting[i])
 		t.put(clone)
 		t.formatting[i] = *t.top()
@@ -573,7 +608,7 @@ func (t *construction) clone(e *open) open {
 		e.weight = int32(1 + t.countAttributes(e)/2)
 	}
 	t.extra += int(e.weight)
-	t.effort++
+	t.effort += 1 + int(e.to-e.at) // which may be read again
 	clone := *e
 	clone.id = 0
 	return clone
@@ -605,10 +640,12 @@ func (t *construction) sameAttributes(a, b *open) bool {
 	return t.hasAttributes(a, b) && t.hasAttributes(b, a)
 }
 
-// hasAttributes reports whether a has all attributes that b has.
+// hasAttributes reports whether a has all attributes that b has, as far as that
+// can be found out with reasonable effort.
 func (t *construction) hasAttributes(a, b *open) bool {
 	z := &t.z
-	for p := int(b.at); ; {
+	defer func(kept int) { z.kept = z.kept[:kept] }(len(z.kept))
+	for p := int(b.at); !t.isTooDear(); {
 		attr, next, ok := z.attribute(p)
 		if !ok {
 			return true
@@ -621,11 +658,16 @@ func (t *construction) hasAttributes(a, b *open) bool {
 		}
 		p = next
 	}
+	return false
 }
 
 // endFormatting ends a formatting element: the adoption agency of section
 // 13.2.6.4.7.
 func (t *construction) endFormatting(name atom.Atom) {
+	if t.guess {
+		t.popTo(defaultScope, name)
+		return
+	}
 	if top := t.top(); top.name == name && t.indexOf(t.formatting, top.id) < 0 {
 		t.pop()
 		return
@@ -635,6 +677,7 @@ func (t *construction) endFormatting(name atom.Atom) {
 		for f >= 0 && t.formatting[f].id != 0 && t.formatting[f].name != name {
 			f--
 		}
+		t.effort += len(t.formatting) - f
 		if f < 0 || t.formatting[f].id == 0 {
 			t.endOther(name, name.String())
 			return
@@ -726,6 +769,7 @@ func (t *construction) adopt(f, i, furthest int) {
 // endOther ends an element as any that has no rules of its own.
 func (t *construction) endOther(name atom.Atom, tag string) {
 	for i := len(t.open) - 1; i >= 0; i-- {
+		t.effort++
 		e := &t.open[i]
 		if e.is(name) && (name != 0 || e.tag == tag) {
 			t.open = t.open[:i]

@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"strings"
 
 	"spoor/internal/weburl"
@@ -73,13 +74,20 @@ const (
 )
 
 // targetOf finds the target of a reference, or returns nil if it leads to
-// nothing that can be fetched.
-func (c *collector) targetOf(reference string, r *resolver) *target {
+// nothing that can be fetched. If there are as many links as there may be, what
+// is new is only counted, and only its digest is kept: a hundred thousand
+// addresses can be a hundred times as long as their page.
+func (c *collector) targetOf(reference string, r *resolver, full bool) *target {
 	var err error
 	if c.scratch, err = weburl.ResolveTo(c.scratch, r.base, reference, r.encode); err != nil {
 		return nil
 	}
 	i, ok := c.canonicals[string(c.scratch)]
+	if !ok && full && string(c.scratch) != r.page {
+		digest := sha256.Sum256(c.scratch)
+		c.scratch = append(c.scratch[:0], digest[:16]...)
+		i, ok = c.canonicals[string(c.scratch)]
+	}
 	if !ok {
 		i = len(c.targets)
 		url := c.kept.keep(c.scratch)
@@ -98,7 +106,8 @@ func (c *collector) links(text string, r resolver) (links []wire.Link, outDegree
 	size := 0
 	for i := range c.references {
 		ref := &c.references[i]
-		t := c.targetOf(ref.target, &r)
+		full := len(links) == MaxLinks || size > maxLinkBytes
+		t := c.targetOf(ref.target, &r, full)
 		if t == nil || t.url == r.page && (insidePage(ref.target) || ref.tag == "link") {
 			continue
 		}
@@ -107,8 +116,8 @@ func (c *collector) links(text string, r resolver) (links []wire.Link, outDegree
 			if t.url != r.page {
 				outDegree++
 			}
-			size += len(t.url)
-			if t.link = tooMany; len(links) == MaxLinks || size > maxLinkBytes {
+			if full {
+				t.link = tooMany
 				continue
 			}
 			t.link = len(links)
@@ -116,7 +125,7 @@ func (c *collector) links(text string, r resolver) (links []wire.Link, outDegree
 				links = make([]wire.Link, 0, min(len(c.references), MaxLinks))
 			}
 			link := c.link(ref, t.url, text)
-			size += len(link.Anchor) + len(link.Context) + len(link.Rel) + len(link.Path)
+			size += len(t.url) + len(link.Anchor) + len(link.Context) + len(link.Rel) + len(link.Path)
 			links = append(links, link)
 		case t.link >= 0:
 			link := &links[t.link]
@@ -135,11 +144,18 @@ func (c *collector) links(text string, r resolver) (links []wire.Link, outDegree
 	return links, outDegree
 }
 
-// forget lets go of what is only of use for the links of one page.
+// forget lets go of what is only of use for the links of one page, and of memory
+// that few pages need.
 func (c *collector) forget() {
 	const most = 1 << 12
 	if len(c.canonicals) > most {
 		c.canonicals, c.targets = nil, nil
+	}
+	if cap(c.references) > most {
+		c.references, c.waiting, c.allPaths = nil, nil, nil
+	}
+	if cap(c.body) > most<<8 {
+		c.body = nil
 	}
 	clear(c.canonicals)
 	clear(c.targets)
@@ -193,10 +209,7 @@ func (r *reference) appendAnchor(dst []byte, text string) []byte {
 	s := trimGaps(text[r.start:r.end])
 	switch {
 	case s != "":
-		if len(s) > MaxAnchor {
-			return appendTidy(dst, s, MaxAnchor)
-		}
-		return appendLine(dst, s)
+		return appendLine(dst, trimGaps(cut(s, MaxAnchor)))
 	case r.alt != "":
 		before := len(dst)
 		if dst = appendTidy(dst, r.alt, MaxAnchor); len(dst) > before {

@@ -9,33 +9,31 @@ type outline struct {
 	why   detour
 	nodes []node
 	texts []byte
+	more  map[int32]*[]int // where further attributes of an element begin
 }
 
 // A node is an element or a text.
 type node struct {
 	parent, first, last, previous, next int32
 
-	name atom.Atom // of an element
+	at, to int32     // where the attributes of an element begin in the page; where a text is in texts
+	name   atom.Atom // of an element
 	element
 	foreign bool
 	isText  bool
 	tag     string
-	at      int // where its attributes begin in the page
-	more    []int
-
-	from, to int // of a text in texts
 }
 
 // reset forgets the last page, and keeps the memory unless it is too much.
 func (o *outline) reset(why detour) {
-	const most = 1 << 14
+	const most = 1 << 20 // bytes, each
 	o.why = why
-	if len(o.nodes) > most {
+	if cap(o.nodes) > most/64 || cap(o.texts) > most {
 		*o = outline{why: why}
 		return
 	}
 	clear(o.nodes)
-	o.nodes, o.texts = o.nodes[:0], o.texts[:0]
+	o.nodes, o.texts, o.more = o.nodes[:0], o.texts[:0], nil
 }
 
 // add makes a node that has no place.
@@ -49,14 +47,25 @@ func (o *outline) add(n node) int32 {
 
 // element makes an element.
 func (o *outline) element(e *open) int32 {
-	return o.add(node{name: e.name, element: e.element, foreign: e.space != htmlSpace, tag: e.tag, at: int(e.at)})
+	return o.add(node{name: e.name, element: e.element, foreign: e.space != htmlSpace, tag: e.tag, at: e.at})
 }
 
 // text makes a text.
 func (o *outline) text(s string) int32 {
-	from := len(o.texts)
+	at := len(o.texts)
 	o.texts = append(o.texts, s...)
-	return o.add(node{isText: true, from: from, to: len(o.texts)})
+	return o.add(node{isText: true, at: int32(at), to: int32(len(o.texts))})
+}
+
+// describe adds the attributes that begin there to an element.
+func (o *outline) describe(element, at int32) {
+	if o.more == nil {
+		o.more = map[int32]*[]int{}
+	}
+	if o.more[element] == nil {
+		o.more[element] = new([]int)
+	}
+	*o.more[element] = append(*o.more[element], int(at))
 }
 
 // append puts a node at the end of a parent.
@@ -119,9 +128,9 @@ func (o *outline) tell(c *collector, page *scanner) {
 	for at != 0 {
 		n := &o.nodes[at]
 		if n.isText {
-			c.text(view(o.texts[n.from:n.to]))
+			c.text(view(o.texts[n.at:n.to]))
 		} else {
-			c.begin(n.name, n.element, n.foreign, n.tag, attrs{page: page, at: n.at, more: &n.more, foreign: n.foreign})
+			c.begin(n.name, n.element, n.foreign, n.tag, attrs{page: page, at: int(n.at), more: o.more[at], foreign: n.foreign})
 			if n.first != 0 {
 				at = n.first
 				continue
