@@ -163,6 +163,7 @@ func (e *open) isTextIntegration() bool {
 // its tree would be too dear to ask for; what it then tells is a guess.
 func (t *construction) read(page string, c *collector) bool {
 	page = cut(page, longest)
+	t.effort = 0
 	return t.readFrames(page, c, false)
 }
 
@@ -193,7 +194,7 @@ func (t *construction) once(page string, c *collector, w way) {
 	t.z.reset(page)
 	*t = construction{
 		way: w, z: t.z, c: c, open: t.open[:0], formatting: t.formatting[:0], templates: t.templates[:0], nodes: t.nodes,
-		framesetOK: true,
+		framesetOK: true, effort: t.effort,
 	}
 	for t.detour == straight && (t.guess || t.refused == accepted) {
 		if t.kind = t.z.next(); t.kind == endOfPage {

@@ -58,6 +58,18 @@ var hostile = []struct {
 	{"lone surrogates and zeros", `<a href=/x>x` + strings.Repeat("&#xD800;\x00", 1000), false},
 	{"formulas", `<a href=/x>x</a>` + strings.Repeat("<svg><title><math><mi><b>", 100_000), true},
 	{"choices", `<a href=/x>x</a>` + strings.Repeat("<select><option><b>", 100_000), true},
+	{"formatting that is never the same", `<a href=/x>x</a>` + numbered("<b a=%d>", 300_000), true},
+	{"formatting in capitals", `<a href=/x>x</a>` + numbered("<B A=%d>", 300_000), true},
+	{"two fonts of many attributes", `<a href=/x>x</a><font` + numbered(" a%d", 200_000) + "><font" + numbered(" A%d", 200_000) + ">", true},
+	{"a font of megabytes, opened anew", `<a href=/x>x</a><p><font a="` + strings.Repeat("a", 1<<20) + `">` + strings.Repeat("<p><a href=/x>", 200_000), true},
+	{"a link of megabytes, opened anew", `<a href=/x>x</a><p><a href="/` + strings.Repeat("&amp;", 1<<18) + `">` + strings.Repeat("<p>x", 200_000), true},
+	{"more nodes than there may be", `<a href=/x>x</a><table>` + strings.Repeat("<q>x</q>", 600_000), true},
+	{"formatting taken apart again and again", `<a href=/x>x</a>` + strings.Repeat("<i><b><u><p></b>", 200_000), true},
+	{"a hundred thousand long addresses", `<base href="http://example.org/` + strings.Repeat("b", 8000) + `/"><a href=/x>x</a>` + numbered("<a href=%d>y</a>", 100_000), false},
+	{"ends that never began, in many elements", `<a href=/x>x</a>` + strings.Repeat("<q>", 500) + strings.Repeat("</x>", 500_000), true},
+	{"ends that never began, in drawings", `<a href=/x>x</a>` + strings.Repeat("<svg>", 500) + strings.Repeat("</svx>", 500_000), true},
+	{"objects in objects", `<a href=/x>x</a>` + strings.Repeat("<object>", 500_000), true},
+	{"robots without end", `<a href=/x>x</a>` + strings.Repeat("<meta name=robots content=none>", 100_000), false},
 }
 
 func TestHostilePagesAreReadInBounds(t *testing.T) {
@@ -68,7 +80,14 @@ func TestHostilePagesAreReadInBounds(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			c := x.Extract(Document{URL: here, ContentType: "text/html", Body: []byte(test.html)})
 			runtime.ReadMemStats(&after)
-			t.Logf("%.1f MB of page, %.0f MB allocated", float64(len(test.html))/1e6, float64(after.TotalAlloc-before.TotalAlloc)/1e6)
+			size, allocated, effort := len(test.html), after.TotalAlloc-before.TotalAlloc, x.construction.effort
+			t.Logf("%.1f MB of page, %.0f MB allocated, %.1f M steps", float64(size)/1e6, float64(allocated)/1e6, float64(effort)/1e6)
+			if most := 400<<20 + 8*size; allocated > uint64(most) {
+				t.Errorf("more than %d bytes allocated", most)
+			}
+			if most := hardest + (8+deepestGuess)*size; effort > most {
+				t.Errorf("more than %d steps", most)
+			}
 			if c.Flat != test.flat {
 				t.Errorf("flat %v, want %v", c.Flat, test.flat)
 			}
@@ -76,7 +95,39 @@ func TestHostilePagesAreReadInBounds(t *testing.T) {
 				t.Errorf("the link is lost: %d links", len(c.Links))
 			}
 			check(t, c)
+			x.MainContent, x.AcrossBlocks = true, true
+			runtime.ReadMemStats(&before)
+			check(t, x.Extract(Document{URL: here, ContentType: "text/html", Body: []byte(test.html)}))
+			runtime.ReadMemStats(&after)
+			x.MainContent, x.AcrossBlocks = false, false
+			if more := after.TotalAlloc - before.TotalAlloc - allocated; int64(more) > 200<<20 {
+				t.Errorf("%d bytes more are allocated for the main content", more)
+			}
 		})
+	}
+}
+
+func TestSelectorsAreNotAskedWhereThatIsTooDear(t *testing.T) {
+	selector, err := ParseSelector("x=:nth-child(2n) ~ q")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := NewExtractor(selector)
+	for _, test := range []struct {
+		name, html string
+		flat       bool
+	}{
+		{"a list", strings.Repeat("<p>x</p>", 10_000) + "<q>y</q>", false},
+		{"a long list", strings.Repeat("<p>x</p>", 30_000) + "<q>y</q>", true},
+		{"deep", "<br><br><q>y</q>" + strings.Repeat("<div>", 500) + strings.Repeat("x<br>", 1000), false},
+		{"deep and long", "<br><br><q>y</q>" + strings.Repeat("<div>", 500) + strings.Repeat("<p>x<br></p>", 20_000), true},
+		{"much text, and deep", "<br><br><q>y</q>" + strings.Repeat("<div>", 500) + strings.Repeat("x", 2_000_000), true},
+		{"more elements than there may be", strings.Repeat("<p>", mostNodes+1), true},
+	} {
+		c := x.Extract(Document{URL: here, ContentType: "text/html", Body: []byte(test.html)})
+		if c.Flat != test.flat || c.Flat == (len(c.Fields) > 0) {
+			t.Errorf("%s: flat %v, %d fields", test.name, c.Flat, len(c.Fields))
+		}
 	}
 }
 

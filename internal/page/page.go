@@ -163,7 +163,10 @@ func (x *Extractor) Extract(doc Document) Content {
 		c.text(text)
 	case !x.construction.read(text, c):
 		content.Flat = true
-	case len(x.selectors) > 0:
+	case len(x.selectors) == 0:
+	case x.construction.latest > mostNodes:
+		content.Flat = true
+	default:
 		if root := tree(text); root != nil && isSelectable(root) {
 			content.Fields = x.fields(root)
 		} else {

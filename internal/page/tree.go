@@ -8,12 +8,11 @@ import (
 	"spoor/internal/wire"
 )
 
-// Limits on the trees that selectors are asked of: matching goes down by
-// recursion, and a selector that counts siblings looks at all of them for each.
-const (
-	maxSelectDepth    = 10_000
-	maxSelectElements = 400_000 // and texts
-)
+// dearestTree bounds what it costs to ask one selector of a tree. Some look at all
+// siblings of every element (:nth-child, ~) or at all that is in it (:has,
+// :contains), and what matches is read as a whole, even inside another match. A
+// list of 23,000 elements, or 8,000 nested ones, is as much as a second permits.
+const dearestTree = 1 << 28
 
 // tree reads the page as golang.org/x/net/html does. It returns nil if that
 // refuses the page: for being nested deeper than 512 elements, or by an error of
@@ -53,22 +52,29 @@ func (c *collector) walk(root *html.Node) {
 
 // isSelectable reports whether selectors can be asked of a tree.
 func isSelectable(root *html.Node) bool {
-	depth, elements := 0, 0
+	const (
+		read  = 8  // times as dear as to count
+		bytes = 16 // of text that cost as much as a node
+	)
+	cost := 0
+	places := []int{0} // among the siblings, at each depth
 	for node := root.FirstChild; node != nil; {
-		elements++
-		if depth > maxSelectDepth || elements > maxSelectElements {
+		depth := len(places)
+		places[depth-1]++
+		cost += places[depth-1] + read*depth*(1+len(node.Data)/bytes)
+		if cost > dearestTree {
 			return false
 		}
 		if node.FirstChild != nil {
 			node = node.FirstChild
-			depth++
+			places = append(places, 0)
 			continue
 		}
 		for node.NextSibling == nil {
 			if node = node.Parent; node == root {
 				return true
 			}
-			depth--
+			places = places[:len(places)-1]
 		}
 		node = node.NextSibling
 	}
