@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/net/html/atom"
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
@@ -32,25 +33,32 @@ const (
 //
 // A byte order mark decides, then the declaration of the header, then that of
 // the page; what declares nothing is UTF-8 if its bytes are, an East Asian or
-// Cyrillic charset if they look like it, and else windows-1252. Two declarations are
-// not believed, because the bytes prove them wrong: UTF-8 that is mostly not, which
-// counts as none, and one of the western single-byte charsets over bytes that are
-// UTF-8 beyond chance.
+// Cyrillic charset if they look like it, and else windows-1252. Declarations are
+// not believed where the bytes prove them wrong: UTF-8 that is mostly not, and
+// UTF-16 without any ASCII, count as none; markup that begins in UTF-16 is that;
+// and one of the western single-byte charsets is not what makes bytes UTF-8 beyond
+// chance.
 func decode(body []byte, declared string, isMarkup bool) (text, name string) {
-	if name, ok := bom(body); ok {
+	head := view(body[:min(len(body), prescanned)])
+	name, ok := bom(body)
+	if !ok && isMarkup {
+		name = wideMarkup(head)
+	}
+	if name != "" {
 		enc, _ := charset.Lookup(name)
 		return decodeAs(body, enc, name)
 	}
 	valid := utf8.Valid(body)
 	believed := func(enc encoding.Encoding, name string) (encoding.Encoding, string) {
-		if name == utf8Name && !valid && !mostlyUTF8(body) {
+		if name == utf8Name && !valid && !mostlyUTF8(body) ||
+			strings.HasPrefix(name, "utf-16") && strings.IndexByte(head, 0) < 0 {
 			return nil, ""
 		}
 		return enc, name
 	}
 	enc, name := believed(lookup(declared))
 	if enc == nil && isMarkup {
-		enc, name = believed(declaredInside(view(body[:min(len(body), prescanned)])))
+		enc, name = believed(declaredInside(head))
 	}
 	switch {
 	case valid && name == utf8Name:
@@ -198,60 +206,21 @@ func mostlyUTF8(body []byte) bool {
 // XML declaration or a meta element. It follows the standard's "prescan a byte
 // stream to determine its encoding".
 func declaredInside(head string) (encoding.Encoding, string) {
-	if name := wideMarkup(head); name != "" {
-		return lookup(name)
-	}
 	if enc, name := declaredXML(head); enc != nil {
 		return enc, name
 	}
+	var z scanner
+	z.reset(head)
 	for {
-		i := strings.IndexByte(head, '<')
-		if i < 0 {
+		switch kind := z.next(); {
+		case kind == endOfPage:
 			return nil, ""
-		}
-		head = head[i:]
-		switch {
-		case strings.HasPrefix(head, "<!--"):
-			_, after, closed := strings.Cut(head[2:], "-->")
-			if !closed {
-				return nil, ""
-			}
-			head = after
-		case isMeta(head):
-			tag := attributes{rest: head[len("<meta"):]}
-			if enc, name := declaredMeta(&tag); enc != nil {
+		case kind == startTag && z.name == atom.Meta:
+			if enc, name := declaredMeta(&z); enc != nil {
 				return enc, name
 			}
-			head = tag.rest
-		case isTag(head):
-			end := 1
-			for end < len(head) && !isSpace(head[end]) && head[end] != '>' {
-				end++
-			}
-			tag := attributes{rest: head[end:]}
-			for tag.next() {
-			}
-			head = tag.rest
-		case len(head) > 1 && strings.IndexByte("!/?", head[1]) >= 0:
-			_, head, _ = strings.Cut(head, ">")
-		default:
-			head = head[1:]
 		}
 	}
-}
-
-// isTag reports whether s, which begins with "<", begins with a tag.
-func isTag(s string) bool {
-	s = strings.TrimPrefix(s[1:], "/")
-	return s != "" && isLetter(s[0])
-}
-
-// isMeta reports whether s begins with the start tag of a meta element that has
-// attributes.
-func isMeta(s string) bool {
-	const tag = "<meta"
-	return len(s) > len(tag) && strings.EqualFold(s[:len(tag)], tag) &&
-		(isSpace(s[len(tag)]) || s[len(tag)] == '/')
 }
 
 // declaredXML reads the encoding of <?xml version="1.0" encoding="…"?>.
@@ -271,35 +240,13 @@ func declaredXML(head string) (encoding.Encoding, string) {
 
 // declaredMeta reads the attributes of one meta element, and with them the
 // encoding that it declares.
-func declaredMeta(tag *attributes) (encoding.Encoding, string) {
-	var (
-		enc        encoding.Encoding
-		name       string
-		seen       = map[string]bool{}
-		isEquiv    bool // http-equiv=content-type is there
-		needsEquiv bool // the declaration is in content, which counts only with it
-	)
-	for tag.next() {
-		key := strings.ToLower(tag.name)
-		if seen[key] {
-			continue
-		}
-		seen[key] = true
-		switch key {
-		case "http-equiv":
-			isEquiv = strings.EqualFold(tag.value, "content-type")
-		case "content":
-			if enc == nil {
-				enc, name = lookup(labelIn(tag.value))
-				needsEquiv = true
-			}
-		case "charset":
-			enc, name = lookup(tag.value)
-			needsEquiv = false
-		}
-	}
-	if needsEquiv && !isEquiv {
-		return nil, ""
+func declaredMeta(z *scanner) (enc encoding.Encoding, name string) {
+	label, ok := z.attr("charset")
+	if ok {
+		enc, name = lookup(label)
+	} else if equiv, _ := z.attr("http-equiv"); strings.EqualFold(equiv, "content-type") {
+		content, _ := z.attr("content")
+		enc, name = lookup(labelIn(content))
 	}
 	return readable(enc, name)
 }
@@ -355,56 +302,4 @@ func indexFold(s, needle string) int {
 		}
 	}
 	return -1
-}
-
-// attributes walks over the attributes of a tag without a tokenizer. It is the
-// standard's "get an attribute" of the prescan; guard.go uses it too.
-type attributes struct {
-	rest        string // what has not been read; begins with ">" after the last attribute
-	name, value string // as written
-}
-
-// next reads one attribute, and reports false at the end of the tag.
-func (a *attributes) next() bool {
-	s := a.rest
-	for s != "" && (isSpace(s[0]) || s[0] == '/') {
-		s = s[1:]
-	}
-	if a.rest = s; s == "" || s[0] == '>' {
-		return false
-	}
-	// A name may begin with "=", but not go on with it.
-	end := 1
-	for end < len(s) && !isSpace(s[end]) && s[end] != '/' && s[end] != '>' && s[end] != '=' {
-		end++
-	}
-	a.name, a.value = s[:end], ""
-	s = skipSpace(s[end:])
-	if a.rest = s; s == "" || s[0] != '=' {
-		return s != ""
-	}
-	s = skipSpace(s[1:])
-	if s != "" && (s[0] == '"' || s[0] == '\'') {
-		var closed bool
-		a.value, a.rest, closed = strings.Cut(s[1:], s[:1])
-		return closed
-	}
-	end = 0
-	for end < len(s) && !isSpace(s[end]) && s[end] != '>' {
-		end++
-	}
-	a.value, a.rest = s[:end], s[end:]
-	return a.rest != ""
-}
-
-// isSpace reports whether c is space between attributes.
-func isSpace(c byte) bool {
-	return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f'
-}
-
-func skipSpace(s string) string {
-	for s != "" && isSpace(s[0]) {
-		s = s[1:]
-	}
-	return s
 }

@@ -17,6 +17,8 @@ var charsetTable = []struct {
 	{"byte order mark before all", "iso-8859-2", "\xEF\xBB\xBF<meta charset=big5>é", "utf-8", "é"},
 	{"UTF-16 by its mark", "utf-8", "\xFE\xFF\x00<\x00p\x00>\x20\xAC", "utf-16be", "€"},
 	{"UTF-16 by the header", "utf-16", "<\x00p\x00>\x00a\x00", "utf-16le", "a"},
+	{"UTF-16 by the header, but its bytes are ASCII", "utf-16", "<meta charset=koi8-r>\xC1", "koi8-r", "а"},
+	{"UTF-16 by its look, whatever the header says", "utf-8", "\x00<\x00p\x00>\x00a", "utf-16be", "a"},
 	{"UTF-16 by its look", "", "<\x00p\x00>\x00a\x00", "utf-16le", "a"},
 	{"header before meta", "ISO-8859-2", "<meta charset=utf-8>\xB1", "iso-8859-2", "ą"},
 	{"a header nobody knows", "klingon", "<meta charset=iso-8859-2>\xB1", "iso-8859-2", "ą"},

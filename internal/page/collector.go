@@ -99,8 +99,8 @@ func (c *collector) reset() {
 // begin tells that an element begins. foreign is whether it is one of SVG or
 // MathML.
 func (c *collector) begin(name atom.Atom, e element, foreign bool, tag string, a attrs) {
-	if foreign && name == atom.Title {
-		e.layout = hidden
+	if foreign && e.layout == metadata {
+		e.layout = hidden // the title, or whatever, of a drawing
 	}
 	c.steps = append(c.steps, step{name: name, layout: e.layout, tag: tag, attrs: a})
 	if c.unseen > 0 || e.layout == hidden {

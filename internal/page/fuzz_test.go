@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/net/html"
-
 	"spoor/internal/wire"
 )
 
@@ -122,36 +120,4 @@ func agree(t *testing.T, x *Extractor, doc *Document) bool {
 		}
 	}
 	return true
-}
-
-// FuzzAttributes holds the walker of the prescan and the guard to where the
-// tokenizer ends a tag.
-func FuzzAttributes(f *testing.F) {
-	for _, s := range []string{"", " a=b c='d>' >x", `a="b"c=d/>`, " = = >", "/a/=b>", ` a = "b`, " a=b'>'>"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		if s != "" && strings.IndexByte("\t\n\f\r />", s[0]) < 0 {
-			return // it would go on with the name
-		}
-		page := "<font" + s
-		z := html.NewTokenizer(strings.NewReader(page))
-		kind := z.Next()
-		raw := len(z.Raw())
-		tag := attributes{rest: s}
-		n := 0
-		for tag.next() {
-			n++
-		}
-		switch {
-		case kind == html.ErrorToken:
-			if tag.rest != "" {
-				t.Errorf("the tag %q does not end, but is thought to end before %q", page, tag.rest)
-			}
-		case tag.rest != page[raw-1:]:
-			t.Errorf("the tag %q ends before %q, not before %q", page, page[raw-1:], tag.rest)
-		case n < len(z.Token().Attr):
-			t.Errorf("the tag %q has more than %d attributes", page, n)
-		}
-	})
 }

@@ -152,11 +152,14 @@ func (x *Extractor) Extract(doc Document) Content {
 	}
 	c := &x.collector
 	c.regions = nil
-	if x.MainContent && kind == markup {
+	if x.MainContent && kind != plain {
 		c.regions = &x.regions
 	}
 	c.reset()
-	text, charset := decode(doc.Body, doc.Charset, kind == markup)
+	text, charset := decode(doc.Body, doc.Charset, kind != plain)
+	if kind == xml {
+		text = fromXML(text)
+	}
 	content := Content{Charset: charset}
 	switch {
 	case kind == plain:
@@ -185,28 +188,40 @@ type kind int
 
 const (
 	other  kind = iota // nothing to read
-	markup             // HTML, or XML read as if it were
 	plain              // text without markup
+	markup             // HTML
+	xml                // read as if it were HTML
 )
 
 // sniffed is how far kindOf looks into a body of unknown type.
 const sniffed = 1024
 
-// kindOf tells what to do with a body. The declared type decides; a body
-// without one is looked at.
+// kindOf tells what to do with a body. The declared type decides, of several the
+// first; a body without one, or of a type that the MIME Sniffing Standard (section
+// 7) does not believe, is looked at.
 func kindOf(contentType string, body []byte) kind {
-	mediaType, _, _ := strings.Cut(contentType, ";")
-	mediaType = strings.ToLower(strings.TrimSpace(mediaType))
-	switch {
-	case mediaType == "":
-		return sniff(body)
-	case mediaType == "text/html", mediaType == "application/xml", mediaType == "text/xml",
-		strings.HasSuffix(mediaType, "+xml") && !strings.HasPrefix(mediaType, "image/"):
-		return markup
-	case mediaType == "text/plain":
-		return plain
+	end := strings.IndexAny(contentType, ";,")
+	if end < 0 {
+		end = len(contentType)
 	}
-	return other
+	switch mediaType := strings.ToLower(strings.TrimSpace(contentType[:end])); mediaType {
+	case "text/html":
+		return markup
+	case "text/plain":
+		return plain
+	case "application/xml", "text/xml":
+		return xml
+	case "unknown/unknown", "application/unknown", "*/*":
+		return sniff(body)
+	default:
+		switch {
+		case strings.IndexByte(mediaType, '/') < 0:
+			return sniff(body)
+		case strings.HasSuffix(mediaType, "+xml") && !strings.HasPrefix(mediaType, "image/"):
+			return xml
+		}
+		return other
+	}
 }
 
 // sniff tells markup from text from neither by the beginning of a body.
@@ -220,6 +235,9 @@ func sniff(body []byte) kind {
 		return other
 	}
 	head = strings.ReplaceAll(head, "\x00", "") // UTF-16
+	if strings.HasPrefix(strings.TrimLeft(head, blanks+"\xEF\xBB\xBF\xFE\xFF"), "<?xml") {
+		return xml
+	}
 	for {
 		_, after, found := strings.Cut(head, "<")
 		if !found {

@@ -88,6 +88,7 @@ var metaTable = []struct {
 	want       Content
 }{
 	{"title", "<title> A \n <b>b</b> &amp; c </title><title>second</title>", Content{Title: "A <b>b</b> & c"}},
+	{"base and links of a drawing", `<svg><base href=/b/><link rel=canonical href=c></svg>`, Content{}},
 	{"title of a drawing", "<svg><title>drawing</title></svg>", Content{}},
 	{"title from Open Graph", `<meta property="OG:Title" content="A"><title> </title>`, Content{Title: "A"}},
 	{"description and keywords", `<META NAME=Description CONTENT=" d  d "><meta name=keywords content=k,l>`, Content{Description: "d d", Keywords: "k,l"}},
@@ -321,11 +322,43 @@ func TestWhatIsNotHTML(t *testing.T) {
 		{"", "GIF89a\x00\x00<a href=x>", "", 0},
 		{"", "\xFF\xFE<\x00p\x00>\x00a\x00", "a", 0},
 		{"text/html", "", "", 0},
+		{"text/html, text/html; charset=x", markupText, "a b", 1},
+		{"*/*", markupText, "a b", 1},
+		{"html", markupText, "a b", 1},
+		{"application/x-unheard-of", markupText, "", 0},
 	} {
 		c := NewExtractor().Extract(Document{URL: here, ContentType: test.contentType, Body: []byte(test.body)})
 		if c.Text != test.text || len(c.Links) != test.links {
 			t.Errorf("%q as %q: text %q and %d links, want %q and %d", test.body, test.contentType, c.Text, len(c.Links), test.text, test.links)
 		}
+	}
+}
+
+func TestXMLIsReadAsIfItWereHTML(t *testing.T) {
+	for _, test := range []struct {
+		name, body string
+		want       Content
+	}{
+		{"elements that end where they begin", `<html><head><title/><script src="x"/></head><body><a name="n"/>one<br/>two<p/><iframe src='y'/>three</body></html>`,
+			Content{Text: "one\ntwo\nthree"}},
+		{"CDATA", `<p>a<![CDATA[ <b> &amp; ]]>c<![CDATA[]]>d</p><![CDATA[e`, Content{Text: "a <b> &amp; cd\ne"}},
+		{"scripts in CDATA", `<script>//<![CDATA[
+			a < b && "</script>" //]]></script><style>/*<![CDATA[*/ p > a /*]]>*/</style><p>c</p>`, Content{Text: "c"}},
+		{"drawings", `<svg><g><g/><text>a</text></g></svg><p>b</p>`, Content{Text: "a\nb"}},
+		{"feeds", `<rss xml:lang="de"><channel><title>A</title><item><title>B</title><description><![CDATA[<p>c</p>]]></description></item></channel></rss>`,
+			Content{Title: "A", Text: "<p>c</p>"}},
+		{"nothing of that", `<title>T</title><p>a</p>`, Content{Title: "T", Text: "a"}},
+		{"torn", `<p/><a`, Content{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for _, contentType := range []string{"application/xhtml+xml", ""} {
+				body := []byte(`<?xml version="1.0"?>` + test.body)
+				c := NewExtractor().Extract(Document{URL: here, ContentType: contentType, Body: body})
+				if c.Title != test.want.Title || c.Text != test.want.Text {
+					t.Errorf("as %q: title %q, text %q; want %q, %q", contentType, c.Title, c.Text, test.want.Title, test.want.Text)
+				}
+			}
+		})
 	}
 }
 
