@@ -235,15 +235,14 @@ func sniff(body []byte) kind {
 		return other
 	}
 	head = strings.ReplaceAll(head, "\x00", "") // UTF-16
-	if strings.HasPrefix(strings.TrimLeft(head, blanks+"\xEF\xBB\xBF\xFE\xFF"), "<?xml") {
-		return xml
-	}
 	for {
 		_, after, found := strings.Cut(head, "<")
-		if !found {
+		switch {
+		case !found:
 			return plain
-		}
-		if after != "" && (isLetter(after[0]) || strings.IndexByte("!?/", after[0]) >= 0) {
+		case strings.HasPrefix(after, "?xml"):
+			return xml
+		case after != "" && (isLetter(after[0]) || strings.IndexByte("!?/", after[0]) >= 0):
 			return markup
 		}
 		head = after
