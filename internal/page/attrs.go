@@ -76,14 +76,5 @@ func (z *scanner) attrAt(p int, name string) (value string, ok bool) {
 	if p == z.nameEnd {
 		return z.attr(name)
 	}
-	for {
-		a, next, ok := z.attribute(p)
-		if !ok {
-			return "", false
-		}
-		if a.nameEnd-a.name == len(name) && equalFold(z.page[a.name:a.nameEnd], name) {
-			return z.value(&a), true
-		}
-		p = next
-	}
+	return z.attrFrom(p, name)
 }

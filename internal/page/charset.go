@@ -271,12 +271,12 @@ func labelIn(content string) string {
 		if i < 0 {
 			return ""
 		}
-		content = strings.TrimLeft(content[i+len("charset"):], "\t\n\f\r ")
+		content = strings.TrimLeft(content[i+len("charset"):], blanks)
 		value, ok := strings.CutPrefix(content, "=")
 		if !ok {
 			continue
 		}
-		value = strings.TrimLeft(value, "\t\n\f\r ")
+		value = strings.TrimLeft(value, blanks)
 		if value == "" {
 			return ""
 		}

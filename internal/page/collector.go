@@ -416,19 +416,18 @@ func (c *collector) keep(i int, content string) {
 // as the standard's "shared declarative refresh steps" do. A page that only
 // reloads itself has no target.
 func refreshTarget(content string) string {
-	const spaces = "\t\n\f\r "
-	content = strings.TrimLeft(content, spaces)
+	content = strings.TrimLeft(content, blanks)
 	after := strings.TrimLeft(content, "0123456789.")
-	if after == content || after == "" || strings.IndexByte(";,"+spaces, after[0]) < 0 {
+	if after == content || after == "" || strings.IndexByte(";,"+blanks, after[0]) < 0 {
 		return ""
 	}
-	after = strings.TrimLeft(after, spaces)
+	after = strings.TrimLeft(after, blanks)
 	if after != "" && (after[0] == ';' || after[0] == ',') {
-		after = strings.TrimLeft(after[1:], spaces)
+		after = strings.TrimLeft(after[1:], blanks)
 	}
 	if len(after) > 3 && strings.EqualFold(after[:3], "url") {
-		if assigned, ok := strings.CutPrefix(strings.TrimLeft(after[3:], spaces), "="); ok {
-			after = strings.TrimLeft(assigned, spaces)
+		if assigned, ok := strings.CutPrefix(strings.TrimLeft(after[3:], blanks), "="); ok {
+			after = strings.TrimLeft(assigned, blanks)
 		}
 	}
 	if after != "" && (after[0] == '"' || after[0] == '\'') {

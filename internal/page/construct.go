@@ -532,7 +532,7 @@ func (t *construction) shouldFoster() bool {
 	return t.fostering && !t.guess && len(t.open) > 0 && t.top().traits&tablePart != 0
 }
 
-// isBlank reports whether s is white space only.
+// isBlankText reports whether s is white space only.
 func isBlankText(s string) bool { return leadingBlanks(s) == len(s) }
 
 // leadingBlanks is how much white space s begins with.

@@ -98,20 +98,30 @@ var functionWords = [...]struct{ language, words string }{
 // A languageSet has the bit i if functionWords[i] is in it.
 type languageSet uint64
 
-// languagesOf tells to which languages a word belongs, by the hash of the word.
-var languagesOf = func() map[uint64]languageSet {
-	m := map[uint64]languageSet{}
+// languagesOf tells to which languages a word belongs, by the hash of the word: an
+// open table, for a word of text in two is in it.
+var languagesOf = func() (t [1 << languageBits]struct {
+	hash uint64
+	set  languageSet
+}) {
 	for i, l := range functionWords {
 		for w := range strings.FieldsSeq(l.words) {
 			hash := uint64(fnvOffset)
 			for _, r := range w {
 				hash = (hash ^ uint64(r)) * fnvPrime
 			}
-			m[hash] |= 1 << i
+			at := hash * spread >> (64 - languageBits)
+			for t[at].set != 0 && t[at].hash != hash {
+				at = (at + 1) % uint64(len(t))
+			}
+			t[at].hash = hash
+			t[at].set |= 1 << i
 		}
 	}
-	return m
+	return t
 }()
+
+const languageBits = 12 // some 1,300 words
 
 // How much of a text is looked at: windows of so many bytes, evenly spread. The
 // beginning alone would be the menu.
@@ -200,35 +210,40 @@ type languageCount struct {
 
 // read counts words and letters.
 func (c *languageCount) read(s string) {
-	hash, inWord := uint64(fnvOffset), false
-	for _, r := range s {
-		switch {
-		case 'a' <= r && r <= 'z':
-		case 'A' <= r && r <= 'Z':
-			r |= 0x20
-		case r < utf8.RuneSelf:
-			r = 0
-		default:
-			if lower := lowerLetter(r); lower != 0 {
-				r = lower
-			} else {
-				c.foreignLetter(r)
-				r = 0
+	for i := 0; i < len(s); {
+		hash, letters := uint64(fnvOffset), 0
+		for i < len(s) {
+			small, size := rune(smallLetter[s[i]]), 1
+			if s[i] >= utf8.RuneSelf {
+				var r rune
+				r, size = utf8.DecodeRuneInString(s[i:])
+				if small = lowerLetter(r); small == 0 {
+					c.foreignLetter(r)
+				}
 			}
+			i += size
+			if small == 0 {
+				break
+			}
+			hash = (hash ^ uint64(small)) * fnvPrime
+			letters++
 		}
-		switch {
-		case r != 0:
-			c.letters++
-			hash, inWord = (hash^uint64(r))*fnvPrime, true
-		case inWord:
+		if letters > 0 {
+			c.letters += letters
 			c.word(hash)
-			hash, inWord = fnvOffset, false
 		}
-	}
-	if inWord {
-		c.word(hash)
 	}
 }
+
+// smallLetter is ASCII letters in lower case; all else is 0.
+var smallLetter = func() (t [256]byte) {
+	for c := range byte(utf8.RuneSelf) {
+		if isLetter(c) {
+			t[c] = c | 0x20
+		}
+	}
+	return t
+}()
 
 // foreignLetter counts a letter of an alphabet.
 func (c *languageCount) foreignLetter(r rune) {
@@ -245,10 +260,14 @@ func (c *languageCount) foreignLetter(r rune) {
 // word counts a word.
 func (c *languageCount) word(hash uint64) {
 	c.words++
-	set := languagesOf[hash]
-	if set == 0 {
-		return
+	at := hash * spread >> (64 - languageBits)
+	for languagesOf[at].hash != hash {
+		if languagesOf[at].set == 0 {
+			return
+		}
+		at = (at + 1) % uint64(len(languagesOf))
 	}
+	set := languagesOf[at].set
 	if c.known < len(c.sets) {
 		c.sets[c.known] = set
 		c.known++

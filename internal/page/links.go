@@ -277,7 +277,7 @@ func (a *arena) keep(s []byte) string {
 // insidePage reports whether a reference that leads to its own page only names
 // a place in it, or nothing.
 func insidePage(target string) bool {
-	target = strings.TrimLeft(target, "\t\n\f\r ")
+	target = strings.TrimLeft(target, blanks)
 	return target == "" || target[0] == '#'
 }
 

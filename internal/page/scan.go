@@ -349,6 +349,9 @@ func withoutDashes(s string) string {
 	return s
 }
 
+// blanks is the white space of HTML.
+const blanks = "\t\n\f\r "
+
 // What a byte ends, or is.
 const (
 	endsTagName   = 1 << iota // white space, "/" and ">"
@@ -516,7 +519,12 @@ func (z *scanner) attr(name string) (value string, ok bool) {
 			return z.value(a), true
 		}
 	}
-	for p := z.attrsEnd; ; {
+	return z.attrFrom(z.attrsEnd, name)
+}
+
+// attrFrom is attr for the attributes from p on, of whatever tag.
+func (z *scanner) attrFrom(p int, name string) (value string, ok bool) {
+	for {
 		a, next, ok := z.attribute(p)
 		if !ok {
 			return "", false

@@ -10,9 +10,6 @@ type docType struct {
 	rest                 string // behind the last identifier
 }
 
-// blanks is the white space of HTML.
-const blanks = "\t\n\f\r "
-
 // parseDoctype reads what stands between <!DOCTYPE and ">" as the standard does
 // (13.2.5.53 to 13.2.5.68).
 func parseDoctype(s string) (d docType) {

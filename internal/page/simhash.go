@@ -95,20 +95,29 @@ func mix(h uint64) uint64 {
 // Seal).
 type votes struct {
 	planes [32]uint64
-	four   [4]uint64 // the latest n % 4 hashes
+	latest [16]uint64 // the latest n % 16 hashes
 	n      int
 }
 
 func (v *votes) add(hash uint64) {
-	v.four[v.n%4] = hash
-	if v.n++; v.n%4 != 0 {
+	v.latest[v.n%16] = hash
+	if v.n++; v.n%16 != 0 {
 		return
 	}
-	var a, b, carry uint64
-	v.planes[0], a = fullAdder(v.planes[0], v.four[0], v.four[1])
-	v.planes[0], b = fullAdder(v.planes[0], v.four[2], v.four[3])
-	v.planes[1], carry = fullAdder(v.planes[1], a, b)
-	v.carry(2, carry)
+	var twos, fours [2]uint64
+	var carry uint64
+	p := &v.planes
+	for i, h := range [2]*[8]uint64{(*[8]uint64)(v.latest[:8]), (*[8]uint64)(v.latest[8:])} {
+		for j := range 2 {
+			var a, b uint64
+			p[0], a = fullAdder(p[0], h[4*j], h[4*j+1])
+			p[0], b = fullAdder(p[0], h[4*j+2], h[4*j+3])
+			p[1], twos[j] = fullAdder(p[1], a, b)
+		}
+		p[2], fours[i] = fullAdder(p[2], twos[0], twos[1])
+	}
+	p[3], carry = fullAdder(p[3], fours[0], fours[1])
+	v.carry(4, carry)
 }
 
 // fullAdder adds three bits, 64 times.
@@ -125,7 +134,7 @@ func (v *votes) carry(k int, hash uint64) {
 
 // majority sets the bits that more than half of the hashes had.
 func (v *votes) majority() uint64 {
-	for _, hash := range v.four[:v.n%4] {
+	for _, hash := range v.latest[:v.n%16] {
 		v.carry(0, hash)
 	}
 	// Compare all counters with n/2 at once, from the highest bit down.
