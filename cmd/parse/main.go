@@ -98,8 +98,10 @@
 // A page has at most 10,000 links and 8 MiB of text. Pages nested deeper than 512
 // elements, and pages whose tree would be far larger than themselves, are read
 // without a tree: links, text and meta are as usual, fields are absent, paths
-// approximate; with -select the closing line counts them (flat). XML is read as
-// if it were HTML. Style sheets are not read, so hidden text is text. A language is
+// approximate. With -select the closing line counts them (flat), and with them
+// pages that it would take seconds to search, such as one of 25,000 items in a row.
+// XML is read as if it were HTML, but for CDATA and elements that end where they
+// begin. Style sheets are not read, so hidden text is text. A language is
 // told by its commonest words, of which a few dozen words of text hold enough, or
 // by its script; some forty are known. Main content is told of articles; of a page
 // of links or of many short posts it may be the wrong part.

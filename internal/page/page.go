@@ -12,7 +12,8 @@
 // the collector (collector.go) is told of them in document order, and alone
 // decides what they mean. No tree is made for that. Where the standard moves
 // things about, which of real pages happens in one of twenty, the page is read
-// once more, and the order of its nodes is noted first (outline.go).
+// once more, and the order of its nodes is noted first (outline.go). XML is
+// rewritten before (xml.go), and what would be a tree of millions is guessed at.
 //
 // What comes out is to the byte what the tree of golang.org/x/net/html would
 // give. That tree (tree.go) is only made to ask selectors, and not of pages for
@@ -93,9 +94,9 @@ type Content struct {
 	// found nothing is absent.
 	Fields []wire.Values
 
-	// Flat tells that the page has no tree, because that would be too deep or
-	// too large: what stands in elements that were not closed is a guess, and
-	// there is nothing to ask the selectors of.
+	// Flat tells that there is no tree to ask the selectors of, because it would
+	// be too deep, too large or too dear to search. In the former two cases, what
+	// stands in elements that were not closed is a guess.
 	Flat bool
 }
 
