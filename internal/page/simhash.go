@@ -89,8 +89,8 @@ func mix(h uint64) uint64 {
 
 // votes counts, for each of 64 bits, how many hashes had it set. The counters
 // stand upright: plane k holds bit k of all 64 counters, so that a hash is
-// added to all of them with a few word-wide operations. Four at a time, most of
-// it is three full adders (W. Mula, N. Kurz, D. Lemire, "Faster Population
+// added to all of them with a few word-wide operations. Sixteen at a time,
+// most of it is full adders, one a hash (W. Mula, N. Kurz, D. Lemire, "Faster Population
 // Counts Using AVX2 Instructions", Computer Journal 2018, after Harley and
 // Seal).
 type votes struct {
