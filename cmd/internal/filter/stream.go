@@ -239,7 +239,7 @@ func (s *Stream) serial(r *wire.Reader, w *wire.Writer, tally *Tally, work func(
 // more than a few records a worker are alive at once, so memory stays flat. When
 // it returns no work is under way, so its owner may close what work uses.
 func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork func() func(*wire.Record) error) error {
-	depth := 3 * s.Workers
+	depth := 2 * s.Workers
 	free := make(chan *job, depth) // records to read into
 	todo := make(chan *job, depth)
 	order := make(chan *job, depth) // the same records, as they came
