@@ -151,7 +151,7 @@ func (c *collector) forget() {
 	if len(c.canonicals) > most {
 		c.canonicals, c.targets = nil, nil
 	}
-	if cap(c.references) > most {
+	if cap(c.references) > 4*most {
 		c.references, c.waiting, c.allPaths = nil, nil, nil
 	}
 	if cap(c.body) > most<<8 {
