@@ -160,8 +160,12 @@ type line struct {
 	content       bool
 }
 
+// fewestWords is how many words main content has at least: what is less is the
+// date or the address below a page of links.
+const fewestWords = 20
+
 // mainContent is the lines of a text that are its main content, or the whole
-// text, if none is.
+// text, if hardly anything is.
 func (r *regions) mainContent(text string, references []reference) string {
 	lines := linesOf(text)
 	countLinked(lines, text, references)
@@ -171,15 +175,17 @@ func (r *regions) mainContent(text string, references []reference) string {
 	r.narrow(lines)
 	dropHeadings(lines)
 	var b strings.Builder
+	words := 0
 	for i := range lines {
 		if l := &lines[i]; l.content {
+			words += l.words
 			if b.Len() > 0 {
 				b.WriteByte('\n')
 			}
 			b.WriteString(text[l.from:l.to])
 		}
 	}
-	if b.Len() == 0 {
+	if words < fewestWords {
 		return text
 	}
 	return b.String()

@@ -69,6 +69,11 @@ var hostile = []struct {
 	{"ends that never began, in many elements", `<a href=/x>x</a>` + strings.Repeat("<q>", 500) + strings.Repeat("</x>", 500_000), true},
 	{"ends that never began, in drawings", `<a href=/x>x</a>` + strings.Repeat("<svg>", 500) + strings.Repeat("</svx>", 500_000), true},
 	{"objects in objects", `<a href=/x>x</a>` + strings.Repeat("<object>", 500_000), true},
+	{"regions in regions", `<a href=/x>x</a>` + strings.Repeat("<article><p>a b c d e f g h i j k l m n o p q", 50_000), true},
+	{"regions in a row", `<a href=/x>x</a>` + strings.Repeat("<nav>a</nav><p>b", 200_000), false},
+	{"links that go on", `<a href=/x>x</a>` + strings.Repeat("<a href=/x>a<p>b<table>", 100_000), false},
+	{"lines", `<a href=/x>x</a>` + strings.Repeat("a<br>", 500_000), false},
+	{"classes", `<a href=/x>x</a>` + strings.Repeat("<div class='"+strings.Repeat("nav-", 1000)+"'>a</div>", 1000), false},
 	{"robots without end", `<a href=/x>x</a>` + strings.Repeat("<meta name=robots content=none>", 100_000), false},
 }
 
