@@ -68,7 +68,9 @@ func BenchmarkProcess(b *testing.B) {
 			side{"lxml", []string{os.Getenv("SPOOR_LXML"), "with_lxml.py"}},
 			side{"cheerio", []string{os.Getenv("SPOOR_CHEERIO"), "with_cheerio.cjs"}},
 		)
-		file = in(web + ".parsed.ndjson")
+	}
+	for _, web := range []string{"modern", "modern4", "webkb"} {
+		file := in(web + ".parsed.ndjson")
 		measure("score/"+web, file, lines(b, file),
 			side{"spoor", []string{bin("score"), "-topic", in("topic.json")}},
 			side{"spoor-j1", []string{bin("score"), "-topic", in("topic.json"), "-j", "1"}},
