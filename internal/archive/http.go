@@ -139,11 +139,11 @@ type Decoder struct {
 //
 // The error is [ErrTooLarge], with the response cut at the limit, or one of block.
 func (d *Decoder) Response(block io.Reader) (*Response, error) {
-	raw, cut, err := readAll(block, 0, d.Limits.body()+maxHeader)
+	raw, cut, err := readAll(nil, block, 0, d.Limits.body()+maxHeader)
 	if err != nil {
 		return nil, err
 	}
-	r, err := d.parse(raw)
+	r, err := d.parse(nil, raw)
 	if cut && err == nil {
 		err = fmt.Errorf("%w: more than %d bytes as received", ErrTooLarge, d.Limits.body())
 		r.Truncated = "length"
@@ -151,20 +151,21 @@ func (d *Decoder) Response(block io.Reader) (*Response, error) {
 	return r, err
 }
 
-// parse parses and decodes a block, which the response then owns.
-func (d *Decoder) parse(block []byte) (*Response, error) {
+// parse parses and decodes a block, which the response then owns. A body that is not
+// part of the block takes the memory of dst.
+func (d *Decoder) parse(dst, block []byte) (*Response, error) {
 	r := parseHead(block)
-	body, truncated, err := d.Decode(nil, r.Raw, r.Header)
+	body, truncated, err := d.Decode(dst, r.Raw, r.Header)
 	r.Body, r.Truncated = body, truncated
 	return r, err
 }
 
-// readAll reads at most limit bytes and tells whether there were more. The hint
+// readAll reads at most limit bytes, into the memory of dst, and tells whether there were more. The hint
 // is how many there are said to be. A torn block counts as read: its record
 // reports it.
-func readAll(r io.Reader, hint, limit int64) (b []byte, cut bool, err error) {
+func readAll(dst []byte, r io.Reader, hint, limit int64) (b []byte, cut bool, err error) {
 	const trust = 1 << 20
-	b = make([]byte, 0, max(512, min(hint, limit, trust)+1))
+	b = slices.Grow(dst[:0], int(max(512, min(hint, limit, trust)+1)))
 	for {
 		n, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]

@@ -76,6 +76,9 @@ type scratch struct {
 	reader  Reader
 	decoder Decoder
 	section io.SectionReader
+
+	again       bool   // the memory of a page is used again for the next
+	block, body []byte // that memory
 }
 
 // ReplayOptions are the parameters of a Replay.
@@ -326,7 +329,7 @@ func (r *Replay) read(s *scratch, c Capture, depth int) (*Page, error) {
 	}
 	page.Revisit = true
 	ref := referral{c, unbracket(rec.Header.Get("WARC-Refers-To-Target-URI")), rec.Header.Get("WARC-Refers-To-Date"), rec.Header.Get("WARC-Refers-To")}
-	block, _, err := readAll(rec, rec.ContentLength, maxHeader)
+	block, _, err := readAll(nil, rec, rec.ContentLength, maxHeader)
 	if err != nil {
 		return nil, err
 	}
@@ -427,10 +430,11 @@ func newPage(rec *Record, url, filename string) *Page {
 // only a body.
 func (s *scratch) response(rec *Record) (*Response, error) {
 	limit := s.decoder.Limits.body() + maxHeader
-	block, cut, err := readAll(rec, rec.ContentLength, limit)
+	block, cut, err := readAll(s.block, rec, rec.ContentLength, limit)
 	if err != nil {
 		return nil, err
 	}
+	s.keep(&s.block, block)
 	var resp *Response
 	if rec.Type() == "resource" {
 		resp = &Response{Proto: "HTTP/1.1", StatusCode: http.StatusOK, Reason: "OK", Header: http.Header{}, Raw: block, Body: block}
@@ -441,7 +445,10 @@ func (s *scratch) response(rec *Record) (*Response, error) {
 			resp.Body, cut = block[:most], true
 		}
 	} else {
-		resp, err = s.decoder.parse(block)
+		resp, err = s.decoder.parse(s.body, block)
+		if len(resp.Body) > 0 && len(resp.Raw) > 0 && &resp.Body[0] != &resp.Raw[0] {
+			s.keep(&s.body, resp.Body)
+		}
 	}
 	switch why := rec.Header.Get("WARC-Truncated"); {
 	case resp.Truncated == "length": // here and now
@@ -458,6 +465,14 @@ func (s *scratch) response(rec *Record) (*Response, error) {
 		err = fmt.Errorf("%w: more than %d bytes as received", ErrTooLarge, s.decoder.Limits.body())
 	}
 	return resp, err
+}
+
+// keep keeps memory for the next page, unless it is too much.
+func (s *scratch) keep(memory *[]byte, used []byte) {
+	const most = 1 << 20
+	if s.again && cap(used) <= most {
+		*memory = used[:0]
+	}
 }
 
 // A Filter chooses captures of a whole archive.
@@ -498,7 +513,8 @@ func TakesMediaType(types []string, media string) bool {
 // All reads the archives from the first byte to the last and yields each
 // response and resource of an http or https address that the filter takes, in
 // the order of the files as given; redirects are not followed and revisits not
-// repeated. An archive needs no index for it.
+// repeated. An archive needs no index for it. The bytes of a page are valid until
+// the next one is asked for; its strings may be kept.
 //
 // A page may come with [ErrTooLarge]. A *[FormatError], wrapped with the name of
 // its file, comes without a page and ends nothing; after any other error the
@@ -510,7 +526,7 @@ func All(paths []string, filter Filter, limits Limits) iter.Seq2[*Page, error] {
 			yield(nil, err)
 			return
 		}
-		s := scratch{decoder: Decoder{Limits: limits}}
+		s := scratch{decoder: Decoder{Limits: limits}, again: true}
 		for _, path := range paths {
 			if !s.file(path, &filter, yield) {
 				return
@@ -524,7 +540,7 @@ func All(paths []string, filter Filter, limits Limits) iter.Seq2[*Page, error] {
 // so, unless r is a regular file: what is in it is told at its end.
 func Stream(r io.Reader, name string, filter Filter, limits Limits) iter.Seq2[*Page, error] {
 	return func(yield func(*Page, error) bool) {
-		s := scratch{decoder: Decoder{Limits: limits}}
+		s := scratch{decoder: Decoder{Limits: limits}, again: true}
 		s.archive(r, name, name, &filter, yield)
 	}
 }

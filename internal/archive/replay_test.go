@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -161,6 +162,53 @@ func TestOfSeveralArchivesTheNewestCaptureCounts(t *testing.T) {
 		if n := len(r.Lookup("http://a/tie")); n != 3 {
 			t.Errorf("%d captures, want 3", n)
 		}
+	}
+}
+
+func TestPagesOfABatchTakeTheMemoryOfThoseBefore(t *testing.T) {
+	long := strings.Repeat("a long one, ", 1000)
+	coding := func(header, body string) string { return "Content-Type: text/html\r\n" + header + "\r\n\r\n" + body }
+	plain := "Content-Type: text/html\r\n\r\n"
+	bodies := []struct{ written, want string }{
+		{plain + long, long},
+		{coding("Content-Encoding: gzip", coded(t, "gzip", "packed")), "packed"},
+		{coding("Content-Encoding: gzip", coded(t, "gzip", long)), long},
+		{coding("Content-Encoding: gzip", "not packed"), "not packed"},
+		{coding("Transfer-Encoding: chunked", "3\r\nin \r\n6\r\nchunks\r\n0\r\n\r\n"), "in chunks"},
+		{coding("Transfer-Encoding: chunked", "none"), "none"},
+		{plain + "short", "short"},
+		{coding("Content-Encoding: gzip", coded(t, "gzip", "packed again")), "packed again"},
+		{plain, ""},
+	}
+	var records []string
+	for i, b := range bodies {
+		written := capture(fmt.Sprintf("http://a/%d", i), old, 200, "", "")
+		head, _, _ := strings.Cut(written, "Content-Length")
+		block := "HTTP/1.1 200 X\r\n" + b.written
+		records = append(records, fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s\r\n\r\n", head, len(block), block))
+	}
+	path := archiveOf(t, t.TempDir(), "x.warc.gz", records...)
+	var types []string
+	memory := map[*byte]int{}
+	for page, err := range All([]string{path}, Filter{}, Limits{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := bodies[len(types)].want; string(page.Body) != want {
+			t.Errorf("%s: %.40q of %d bytes, want %.40q", page.URL, page.Body, len(page.Body), want)
+		}
+		if len(page.Body) > 0 {
+			memory[unsafe.SliceData(page.Body)]++
+		}
+		types = append(types, page.Header.Get("Content-Type")+" "+page.URL)
+	}
+	for i, got := range types {
+		if want := fmt.Sprintf("text/html http://a/%d", i); got != want {
+			t.Errorf("%s is %s now", want, got)
+		}
+	}
+	if len(types) != len(bodies) || len(memory) >= len(bodies)-1 {
+		t.Errorf("%d pages of %d, in %d places", len(types), len(bodies), len(memory))
 	}
 }
 

@@ -23,7 +23,7 @@ func corpora(b *testing.B, run func(b *testing.B, all []*Exchange, size int64)) 
 				b.Fatal(err)
 			}
 			x := exchange(page.URL, 0)
-			x.Body = page.Body
+			x.Body = bytes.Clone(page.Body)
 			size += int64(len(x.Body))
 			all = append(all, x)
 
