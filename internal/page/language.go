@@ -121,7 +121,7 @@ var languagesOf = func() (t [1 << languageBits]struct {
 	return t
 }()
 
-const languageBits = 11 // of 900 words
+const languageBits = 12 // of 900 words
 
 // How much of a text is looked at: windows of so many bytes, evenly spread. The
 // beginning alone would be the menu.
