@@ -69,6 +69,8 @@ var (
 		{"niche", Address, kindString, unsafe.Offsetof(Record{}.Niche), zeroOmitted, false, ""},
 		{"query", Address, kindString, unsafe.Offsetof(Record{}.Query), zeroOmitted, true, ""},
 		{"retries", Address, kindInt, unsafe.Offsetof(Record{}.Retries), zeroOmitted, false, ""},
+		{"cost", Address, kindInt, unsafe.Offsetof(Record{}.Cost), zeroOmitted, false, ""},
+		{"reasons", Address, kindScores, unsafe.Offsetof(Record{}.Reasons), zeroOmitted, false, ""},
 		{"etag", Address, kindString, unsafe.Offsetof(Record{}.ETag), zeroOmitted, false, ""},
 		{"last_modified", Address, kindString, unsafe.Offsetof(Record{}.LastModified), zeroOmitted, false, ""},
 

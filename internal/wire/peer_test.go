@@ -14,6 +14,9 @@ type peer struct {
 	Niche      string   `json:"niche,omitempty"`
 	Query      string   `json:"query,omitempty"`
 	Retries    int      `json:"retries,omitempty"`
+	Cost       int      `json:"cost,omitempty"`
+
+	Reasons map[string]float64 `json:"reasons,omitempty"`
 
 	FinalURL      string              `json:"final_url,omitempty"`
 	Redirects     []peerRedirect      `json:"redirects,omitempty"`
@@ -78,6 +81,7 @@ func asPeer(r *Record) *peer {
 	p := &peer{
 		V: r.V, URL: r.URL, Generation: r.Generation, Depth: r.Depth, Via: r.Via,
 		Operator: r.Operator, Priority: number(r.Priority), Niche: r.Niche, Query: r.Query, Retries: r.Retries,
+		Cost: r.Cost, Reasons: scoreMap(r.Reasons),
 
 		FinalURL: r.FinalURL, Timestamp: r.Timestamp, StatusCode: r.StatusCode, Headers: valueMap(r.Headers),
 		ContentType: r.ContentType, Charset: r.Charset, ContentLength: r.ContentLength, Truncated: r.Truncated,

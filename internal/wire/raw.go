@@ -57,6 +57,7 @@ func (r *Record) Reset() {
 		Links:     r.Links[:0],
 		Fields:    r.Fields[:0],
 		Scores:    r.Scores[:0],
+		Reasons:   r.Reasons[:0],
 		raw: rawRecord{
 			members: r.raw.members[:0],
 			buf:     r.raw.buf,
@@ -82,6 +83,7 @@ func (r *Record) Clone() *Record {
 	}
 	c.Fields = cloneValues(r.Fields)
 	c.Scores = slices.Clone(r.Scores)
+	c.Reasons = slices.Clone(r.Reasons)
 
 	size := 0
 	c.eachString(func(s *string) { size += len(*s) })
@@ -169,6 +171,7 @@ func (r *Record) eachString(f func(*string)) {
 	}
 	values(r.Fields)
 	scores(r.Scores)
+	scores(r.Reasons)
 }
 
 // SetBody makes b the page of the record and touches the section: as Body if b is

@@ -96,6 +96,8 @@ type Record struct {
 	Niche      string   // key of the niche it lives in
 	Query      string   // without URL: a query to resolve; with URL: the query that found it
 	Retries    int      // failed attempts so far
+	Cost       int      // of a query that was answered: the fetches that it counts for
+	Reasons    []Scored // the numbers that chose the address, sorted by name
 
 	ETag         string // ETag of an earlier answer: fetch asks whether the page has changed
 	LastModified string // Last-Modified of an earlier answer, as the server wrote it: the same

@@ -67,7 +67,7 @@ func full() *Record {
 	return &Record{
 		V: 1, URL: "http://example.org/ä", Generation: 4, Depth: 2, Via: "http://example.org/",
 		Parents: []string{"http://a.example/", "http://b.example/"}, Operator: "crossover", Priority: Num(-0.25),
-		Niche: "example.org", Query: "weaver \"ants\"", Retries: 1,
+		Niche: "example.org", Query: "weaver \"ants\"", Retries: 1, Cost: 2, Reasons: []Scored{{"fitness", 0.25}, {"rank", 3}},
 
 		FinalURL:  "http://www.example.org/ä",
 		Redirects: []Redirect{{"http://example.org/ä", 301, `"why":"moved"`}}, Timestamp: "2026-11-20T07:11:00.000Z",
