@@ -11,7 +11,9 @@
 // first, the same records in brief (their address, fetch and score sections and
 // all fields unknown here, without text and links), so that the frontier learns
 // what became of them; then the addresses of the next generation, each with the
-// page it was found on, the operator that chose it, and its priority.
+// page it was found on, the operator that chose it, its priority and the numbers
+// behind it (reasons); and last the queries of strategies that search (records
+// without a url), which search resolves.
 //
 // The links of a page whose robots_meta says nofollow or none are not followed:
 // the strategy sees the page without them. With -nofollow=false it sees them. A
@@ -63,7 +65,8 @@ Usage:
 
 In come the scored records of one generation; out go the same records in brief
 (no text, no links), then the addresses of the next generation with via, parents,
-operator, niche, depth and priority. Files may be plain, .gz or .zst.
+operator, niche, depth, priority and reasons, and last the queries that some
+strategies breed, for search. Files may be plain, .gz or .zst.
 
 Links of pages that say nofollow (robots_meta) are not followed, unless
 -nofollow=false is given; rel=nofollow of a single link changes nothing. Links of
@@ -127,14 +130,15 @@ type options struct {
 }
 
 func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
-	s, err := strategy.New(o.strategy, o.params)
-	if err != nil {
-		return filter.Exit(filter.StatusMisuse, err)
-	}
+	var target *topic.Topic
 	if o.topic != "" {
-		if _, err := topic.Load(o.topic); err != nil {
+		if target, err = topic.Load(o.topic); err != nil {
 			return err
 		}
+	}
+	s, err := strategy.New(o.strategy, target, o.params)
+	if err != nil {
+		return filter.Exit(filter.StatusMisuse, err)
 	}
 	var journal *strategy.Journal
 	generation := max(1, o.generation)
@@ -173,12 +177,18 @@ func (o *options) emit(in io.Reader, stdout, stderr io.Writer, s strategy.Strate
 	}
 	operators := map[string]int64{}
 	var rec wire.Record
-	for _, a := range s.Breed(o.n, rand.New(rand.NewPCG(o.seed, uint64(generation)))) {
+	next := s.Breed(o.n, rand.New(rand.NewPCG(o.seed, uint64(generation))))
+	slices.SortStableFunc(next, func(a, b strategy.Address) int { return queriesLast(a) - queriesLast(b) })
+	for _, a := range next {
 		a.Fill(&rec, generation+1)
 		if err := w.Write(&rec); err != nil {
 			return fmt.Errorf("writing records: %w", err)
 		}
-		operators[a.Operator]++
+		if a.URL == "" {
+			operators["queries"]++
+		} else {
+			operators[a.Operator]++
+		}
 		tally.Out++
 	}
 	if err := w.Flush(); err != nil {
@@ -193,6 +203,14 @@ func (o *options) emit(in io.Reader, stdout, stderr io.Writer, s strategy.Strate
 	}
 	tally.Close(notes...)
 	return nil
+}
+
+// queriesLast is where a stands: addresses first, then queries.
+func queriesLast(a strategy.Address) int {
+	if a.URL == "" {
+		return 1
+	}
+	return 0
 }
 
 // crawler is the name under which a page may address directives to us alone.
@@ -255,21 +273,50 @@ func describe(stdout io.Writer, asJSON bool) error {
 		for _, p := range kind.New().Params() {
 			params = append(params, param{p.Name, p.String(), p.Doc})
 		}
+		st := kind.Stages
 		if asJSON {
 			if err := enc.Encode(struct {
 				Name    string  `json:"name"`
 				Summary string  `json:"summary"`
 				Source  string  `json:"source"`
+				Fitness string  `json:"fitness,omitempty"`
+				Context string  `json:"context,omitempty"`
+				Learn   string  `json:"learn,omitempty"`
+				Expand  string  `json:"expand,omitempty"`
+				Search  bool    `json:"search,omitempty"`
+				Single  bool    `json:"single,omitempty"`
 				Params  []param `json:"params"`
-			}{kind.Name, kind.Summary, kind.Source, params}); err != nil {
+			}{kind.Name, kind.Summary, kind.Source, st.Fitness, st.Context, st.Learn, st.Expand, st.Search, st.Single, params}); err != nil {
 				return err
 			}
 			continue
 		}
 		fmt.Fprintf(stdout, "%s: %s\n    source: %s\n", kind.Name, kind.Summary, kind.Source)
+		if wants := wishes(st); len(wants) > 0 {
+			fmt.Fprintf(stdout, "    wants: %s\n", strings.Join(wants, ", "))
+		}
 		for _, p := range params {
 			fmt.Fprintf(stdout, "    -param %-22s %s\n", p.Name+"="+p.Default, p.Doc)
 		}
 	}
 	return nil
+}
+
+// wishes are what a strategy wants of the other stages, in words.
+func wishes(s strategy.Stages) (words []string) {
+	for _, w := range []struct{ flag, value string }{
+		{"score -fitness ", s.Fitness}, {"parse -context ", s.Context},
+		{"topic with a section made of the seeds' pages: ", s.Learn}, {"topic -expand ", s.Expand},
+	} {
+		if w.value != "" {
+			words = append(words, w.flag+w.value)
+		}
+	}
+	if s.Search {
+		words = append(words, "search")
+	}
+	if s.Single {
+		words = append(words, "generations of one page with compat=true")
+	}
+	return words
 }

@@ -29,7 +29,7 @@ type Journal struct {
 
 const (
 	journalName   = "journal"
-	journalFormat = "spoor-evolve 2 "
+	journalFormat = "spoor-evolve 3 "
 	frameHead     = 16
 )
 

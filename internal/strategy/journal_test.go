@@ -114,7 +114,7 @@ func TestAJournalThatDoesNotFitSaysWhatToDo(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s, err := New("niche", test.params)
+		s, err := New("niche", nil, test.params)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +155,7 @@ func FuzzReplay(f *testing.F) {
 		f.Add(kind.Name, s.AppendDelta(nil))
 	}
 	f.Fuzz(func(t *testing.T, kind string, b []byte) {
-		s, err := New(kind, nil)
+		s, err := New(kind, nil, nil)
 		if err != nil {
 			t.Skip("no strategy")
 		}

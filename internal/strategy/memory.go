@@ -35,6 +35,8 @@ type page struct {
 	degree int      // distinct links on the whole page, archived or not
 	depth  int
 	failed bool
+
+	relevant bool // by the measure that scored it
 }
 
 // A tie says that the page of an address stands at place.
@@ -77,7 +79,7 @@ func (m *memory) learn(rec *wire.Record) (place int) {
 	failed := rec.Error != "" || rec.StatusCode/100 != 2
 	p := page{node: node, final: final, degree: rec.OutDegree, depth: rec.Depth, failed: failed}
 	if !failed {
-		p.score = rec.Score.Or(0)
+		p.score, p.relevant = rec.Score.Or(0), rec.Relevant == wire.True
 	}
 	place = m.add(p)
 	if failed {
@@ -159,6 +161,7 @@ func (m *memory) endGeneration() {
 const (
 	flagFailed = 1 << iota
 	flagMoved  // has a final address of its own
+	flagRelevant
 )
 
 // appendDelta appends what was learned since the last time.
@@ -172,6 +175,9 @@ func (m *memory) appendDelta(b []byte) []byte {
 		}
 		if p.final != p.node {
 			flags |= flagMoved
+		}
+		if p.relevant {
+			flags |= flagRelevant
 		}
 		b = append(b, flags)
 		b = binary.AppendUvarint(b, uint64(p.node))
@@ -209,7 +215,7 @@ func (m *memory) replay(b []byte) (rest []byte, err error) {
 	var pages []page
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
 		flags := r.byte()
-		p := page{node: m.node(&r), failed: flags&flagFailed != 0}
+		p := page{node: m.node(&r), failed: flags&flagFailed != 0, relevant: flags&flagRelevant != 0}
 		p.final = p.node
 		if flags&flagMoved != 0 {
 			p.final = m.node(&r)

@@ -36,7 +36,6 @@ package strategy
 import (
 	"cmp"
 	"encoding/binary"
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -77,8 +76,7 @@ type nicheGA struct {
 	bred        list   // pages whose links were used
 	state       []mark // by graph.ID, derived from the lists
 
-	hope   []float64  // by graph.ID: the best score of a link to it (lazy)
-	raised []graph.ID // whose hope has risen since the last delta
+	hope column // the best score of a link to it (lazy)
 
 	next []Address // what this call proposes
 }
@@ -145,12 +143,10 @@ func (s *nicheGA) Visit(rec *wire.Record) {
 
 // learnHopes remembers what the links of a page promise.
 func (s *nicheGA) learnHopes(rec *wire.Record) {
-	s.hope = grown(s.hope, s.web.Len())
 	for i := range rec.Links {
 		id, known := s.web.Find(rec.Links[i].URL)
-		if hope := rec.Links[i].Score.Or(0); known && hope > s.hope[id] {
-			s.hope[id] = hope
-			s.raised = append(s.raised, id)
+		if hope := rec.Links[i].Score.Or(0); known && hope > s.hope.at(id) {
+			s.hope.set(id, hope)
 		}
 	}
 }
@@ -328,7 +324,7 @@ func (s *nicheGA) fitness(id graph.ID) float64 {
 	case !ok:
 		return 0
 	case s.Lazy:
-		return (s.pages[parent].score + s.hope[id]) / 2
+		return (s.pages[parent].score + s.hope.at(id)) / 2
 	}
 	return s.pages[parent].score * predictionDecay
 }
@@ -500,13 +496,7 @@ func (s *nicheGA) AppendDelta(b []byte) []byte {
 	for _, l := range s.lists() {
 		b = l.appendDelta(b)
 	}
-	b = binary.AppendUvarint(b, uint64(len(s.raised)))
-	for _, id := range s.raised {
-		b = binary.AppendUvarint(b, uint64(id))
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(s.hope[id]))
-	}
-	s.raised = nil
-	return b
+	return s.hope.appendDelta(b)
 }
 
 func (s *nicheGA) Replay(b []byte) error {
@@ -520,13 +510,7 @@ func (s *nicheGA) Replay(b []byte) error {
 	for _, l := range s.lists() {
 		l.replay(&s.memory, r)
 	}
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		id, hope := s.node(r), r.float()
-		if !r.bad {
-			s.hope = grown(s.hope, s.web.Len())
-			s.hope[id] = hope
-		}
-	}
+	s.hope.replay(&s.memory, r)
 	if r.bad || s.pass > mutating || len(r.b) > 0 {
 		return errCorrupt
 	}
@@ -554,8 +538,4 @@ func (s *nicheGA) derive() {
 		}
 	}
 	s.state = grown(s.state, s.web.Len())
-	s.hope = grown(s.hope, s.web.Len())
 }
-
-// grown is s with zeros up to length n.
-func grown[T any](s []T, n int) []T { return append(s, make([]T, n-len(s))...) }

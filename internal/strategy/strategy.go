@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"spoor/internal/topic"
 	"spoor/internal/wire"
 )
 
@@ -22,10 +23,10 @@ type Strategy interface {
 	// a page with its score and links, or a failure. It keeps nothing of rec.
 	Visit(rec *wire.Record)
 
-	// Breed ends the generation and returns the addresses to wait for next. n
-	// is how many will be fetched in a generation. A generation without any
-	// outcome means that the frontier had nothing left: what the strategy was
-	// still waiting for will not come.
+	// Breed ends the generation and returns the addresses to wait for next, and
+	// the queries to resolve. n is how many addresses will be fetched in a
+	// generation. A generation without any outcome means that the frontier had
+	// nothing left: what the strategy was still waiting for will not come.
 	Breed(n int, rng *rand.Rand) []Address
 
 	// AppendDelta appends to b what the strategy has learned since the last
@@ -38,23 +39,35 @@ type Strategy interface {
 	Params() []Param
 }
 
-// An Address is what a strategy proposes to fetch.
+// An aimed strategy goes by the words of the topic and not by scores alone.
+type aimed interface {
+	Strategy
+	// aim tells the topic, before anything else but the parameters. It may grow
+	// between two generations.
+	aim(*topic.Topic) error
+}
+
+// An Address is what a strategy proposes to fetch, or, without a URL, a query
+// whose results are to be fetched.
 type Address struct {
 	URL      string
+	Query    string
 	Via      string   // the page it was found on
 	Parents  []string // all pages that brought it, if there are several
 	Operator string
 	Niche    string
 	Depth    int
-	Priority float64 // higher is sooner
+	Priority float64       // higher is sooner; the first result of a query has that of the query
+	Reasons  []wire.Scored // the numbers that chose it, sorted by name
 }
 
 // Fill makes rec the address, asked for by generation.
 func (a *Address) Fill(rec *wire.Record, generation int) {
 	rec.Reset()
 	rec.V, rec.URL, rec.Generation, rec.Depth = wire.Version, a.URL, generation, a.Depth
-	rec.Via, rec.Operator, rec.Niche = a.Via, a.Operator, a.Niche
+	rec.Query, rec.Via, rec.Operator, rec.Niche = a.Query, a.Via, a.Operator, a.Niche
 	rec.Parents = append(rec.Parents, a.Parents...)
+	rec.Reasons = append(rec.Reasons, a.Reasons...)
 	rec.Priority = wire.Num(a.Priority)
 }
 
@@ -75,23 +88,38 @@ type Kind struct {
 	Name    string
 	Source  string // the paper, or who first described it
 	Summary string // one line
+	Stages  Stages
 	New     func() Strategy
+}
+
+// Stages is what a strategy wants of the stages around it. What is empty is left
+// to them.
+type Stages struct {
+	Fitness string // the measure that it goes by: score -fitness
+	Context string // which words stand around a link: parse -context
+	Learn   string // a section of the topic, table or reference, that is made of the seeds' pages
+	Expand  string // the rule by which the topic's table grows between generations: topic -expand
+	Search  bool   // it breeds queries
+	Single  bool   // to the letter (-param compat=true) it chooses anew after every page
 }
 
 // Kinds are all strategies, by name.
 func Kinds() []Kind {
-	return []Kind{
+	kinds := slices.Concat([]Kind{
 		{"bestfirst", "Cho, Garcia-Molina and Page 1998; Menczer et al. 2004",
-			"links of the most relevant pages first", newBestFirst},
+			"links of the most relevant pages first", Stages{}, newBestFirst},
 		{"breadthfirst", "the plain baseline",
-			"links in the order of their discovery", newBreadthFirst},
+			"links in the order of their discovery", Stages{}, newBreadthFirst},
 		{"niche", "Fan, Zeng and Li, niche genetic algorithm (GAFC)",
-			"hubs breed, authorities mutate, niches stay varied", newNiche},
-	}
+			"hubs breed, authorities mutate, niches stay varied", Stages{Fitness: "vsm"}, newNiche},
+	}, graphKinds(), antnetKinds(), symbiosisKinds(), tableKinds(), classicKinds(), learnedKinds())
+	slices.SortFunc(kinds, func(a, b Kind) int { return strings.Compare(a.Name, b.Name) })
+	return kinds
 }
 
-// New is the strategy called name, with parameters set by "name=value".
-func New(name string, params []string) (Strategy, error) {
+// New is the strategy called name, with parameters set by "name=value", for a
+// topic, which may be nil for a strategy that goes by scores alone.
+func New(name string, t *topic.Topic, params []string) (Strategy, error) {
 	kinds := Kinds()
 	i := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == name })
 	if i < 0 {
@@ -108,6 +136,14 @@ func New(name string, params []string) (Strategy, error) {
 			return nil, fmt.Errorf("parameter %q is not name=value", p)
 		}
 		if err := setParam(s, key, value); err != nil {
+			return nil, fmt.Errorf("strategy %s: %w", name, err)
+		}
+	}
+	if s, ok := s.(aimed); ok {
+		if t == nil {
+			return nil, fmt.Errorf("strategy %s goes by the words of the topic\nhint: -topic FILE", name)
+		}
+		if err := s.aim(t); err != nil {
 			return nil, fmt.Errorf("strategy %s: %w", name, err)
 		}
 	}

@@ -72,7 +72,7 @@ func crawl(t *testing.T, w tiny, kind string, params []string, n, generations in
 		frontier[address(seed)] = waiting{Address{URL: address(seed), Operator: "seed"}, 0}
 	}
 	for g := 1; g <= generations; g++ {
-		s, err := New(kind, params)
+		s, err := New(kind, nil, params)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +282,7 @@ func TestUnknownNamesAreAnsweredWithTheKnownOnes(t *testing.T) {
 		{"niche", []string{"cocitation=cousins"}, "want siblings or parents"},
 		{"breadthfirst", []string{"pc=1"}, "it has none"},
 	} {
-		_, err := New(test.kind, test.params)
+		_, err := New(test.kind, nil, test.params)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("New(%q, %q): %v, want «%s»", test.kind, test.params, err, test.want)
 		}

@@ -1,0 +1,58 @@
+package strategy
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"spoor/internal/graph"
+)
+
+// A column is a number for every address, 0 until it is set. It is saved by what
+// has changed.
+type column struct {
+	values  []float64 // by graph.ID, as far as any was set
+	changed []graph.ID
+}
+
+// at is the number of id.
+func (c *column) at(id graph.ID) float64 {
+	if int(id) < len(c.values) {
+		return c.values[id]
+	}
+	return 0
+}
+
+// set makes x the number of id.
+func (c *column) set(id graph.ID, x float64) {
+	if x == c.at(id) {
+		return
+	}
+	c.values = grown(c.values, int(id)+1)
+	c.values[id] = x
+	c.changed = append(c.changed, id)
+}
+
+func (c *column) appendDelta(b []byte) []byte {
+	slices.Sort(c.changed)
+	c.changed = slices.Compact(c.changed)
+	b = binary.AppendUvarint(b, uint64(len(c.changed)))
+	for _, id := range c.changed {
+		b = binary.AppendUvarint(b, uint64(id))
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(c.values[id]))
+	}
+	c.changed = c.changed[:0]
+	return b
+}
+
+func (c *column) replay(m *memory, r *reader) {
+	for n := r.uvarint(); n > 0 && !r.bad; n-- {
+		if id, x := m.node(r), r.float(); !r.bad {
+			c.values = grown(c.values, int(id)+1)
+			c.values[id] = x
+		}
+	}
+}
+
+// grown is s with zeros up to length n, if it is shorter.
+func grown[T any](s []T, n int) []T { return append(s, make([]T, max(0, n-len(s)))...) }

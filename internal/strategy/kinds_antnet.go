@@ -1,0 +1,3 @@
+package strategy
+
+func antnetKinds() []Kind { return nil }

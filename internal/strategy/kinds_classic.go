@@ -1,0 +1,3 @@
+package strategy
+
+func classicKinds() []Kind { return nil }

@@ -1,0 +1,3 @@
+package strategy
+
+func graphKinds() []Kind { return nil }

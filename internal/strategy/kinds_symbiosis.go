@@ -1,0 +1,3 @@
+package strategy
+
+func symbiosisKinds() []Kind { return nil }

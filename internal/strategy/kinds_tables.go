@@ -1,0 +1,3 @@
+package strategy
+
+func tableKinds() []Kind { return nil }
