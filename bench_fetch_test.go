@@ -52,6 +52,7 @@ func BenchmarkLiveFetch(b *testing.B) {
 		command []string
 	}{
 		{"fetch+warc", []string{fetch, "-j", "32", "-allow-private", "-delay", "0s", "-warc", "crawl", "addresses"}},
+		{"fetch+warc-1", []string{fetch, "-j", "32", "-allow-private", "-delay", "0s", "-warc", "crawl", "-warc-level", "1", "addresses"}},
 		{"fetch", []string{fetch, "-j", "32", "-allow-private", "-delay", "0s", "addresses"}},
 		{"wget+warc", []string{"wget", "-q", "-O", os.DevNull, "--warc-file=crawl", "-i", "addresses"}},
 		{"wget2", []string{"wget2", "-q", "--max-threads=32", "-i", "addresses"}},

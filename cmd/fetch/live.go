@@ -45,7 +45,7 @@ func live(o *options) (err error) {
 		if o.contact != "" {
 			info = append(info, archive.Field{Name: "operator", Value: o.contact})
 		}
-		w := archive.WriterOptions{Prefix: o.warc, Host: host, MaxSize: int64(o.warcSize), Digest: o.digest, Zstd: o.warcZstd, Info: info}
+		w := archive.WriterOptions{Prefix: o.warc, Host: host, MaxSize: int64(o.warcSize), Digest: o.digest, Zstd: o.warcZstd, Level: o.warcLevel, Info: info}
 		if len(o.dedup) > 0 {
 			earlier, err := openEarlier(o, log)
 			if err != nil {

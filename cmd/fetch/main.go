@@ -84,7 +84,8 @@
 // as one of HTTP/1.1, its fields sorted and in lower case; WARC-Protocol says so. What
 // was written before, with this PREFIX or into the archives of -warc-dedup, becomes a
 // reference (revisit) if it has 1 KiB or more, and so does the answer 304. -warc-zstd
-// packs with zstd instead of gzip, -digest sha256 replaces SHA-1.
+// packs with zstd instead of gzip, -warc-level 1 makes gzip fast and its files larger,
+// -digest sha256 replaces SHA-1.
 //
 // With -noarchive, answers whose X-Robots-Tag header or meta robots (of the first
 // 64 KiB) says noarchive are left out too, but for a metadata record with the
@@ -245,19 +246,20 @@ type options struct {
 	cache      string
 	cacheGiven bool // -cache was named: what may be shared is kept there
 
-	warc     string
-	state    string
-	warcSize filter.Size
-	warcZstd bool
-	dedup    filter.Strings
-	digest   string
-	contact  string
-	agent    string
-	deadline time.Duration
-	maxBody  filter.Size
-	private  bool
-	seed     uint64
-	workers  int
+	warc      string
+	state     string
+	warcSize  filter.Size
+	warcZstd  bool
+	warcLevel int
+	dedup     filter.Strings
+	digest    string
+	contact   string
+	agent     string
+	deadline  time.Duration
+	maxBody   filter.Size
+	private   bool
+	seed      uint64
+	workers   int
 
 	delay, maxDelay time.Duration
 	slowness        float64
@@ -325,6 +327,7 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	fs.StringVar(&o.warc, "warc", "", "write what is received to PREFIX-*.warc.gz; `prefix` may begin with a directory")
 	fs.Var(&o.warcSize, "warc-size", "`bytes` at which a WARC file is closed and the next begun")
 	fs.BoolVar(&o.warcZstd, "warc-zstd", false, "write PREFIX-*.warc.zst instead")
+	fs.IntVar(&o.warcLevel, "warc-level", archive.DefaultLevel, "gzip's `level` for what -warc writes, from 1, fast, to 9, small")
 	fs.Var(&o.dedup, "warc-dedup", "write what this `file` or directory of archives has already as a reference to it; may be repeated")
 	fs.StringVar(&o.digest, "digest", "sha1", "`name` of the digest in WARC files: sha1 or sha256")
 	fs.StringVar(&o.state, "state", "", "the `directory` of what is known of hosts, and of robots.txt unless -cache is given; without one hosts are forgotten")
@@ -377,8 +380,12 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 		return nil, filter.Usagef("-sitemaps is for the web: an archive is asked for pages\nhint: fetch -archive FILE -all -mime '' gives its sitemaps as well")
 	case o.noArchive && o.warc == "":
 		return nil, filter.Usagef("-noarchive is about what -warc writes\nhint: -warc PREFIX")
-	case o.warc == "" && (o.warcZstd || len(o.dedup) > 0 || given["digest"]):
-		return nil, filter.Usagef("-warc-zstd, -warc-dedup and -digest are about what -warc writes\nhint: -warc PREFIX")
+	case o.warc == "" && (o.warcZstd || len(o.dedup) > 0 || given["digest"] || given["warc-level"]):
+		return nil, filter.Usagef("-warc-zstd, -warc-level, -warc-dedup and -digest are about what -warc writes\nhint: -warc PREFIX")
+	case o.warcLevel < 1 || o.warcLevel > 9:
+		return nil, filter.Usagef("-warc-level %d: gzip has the levels 1 to 9", o.warcLevel)
+	case o.warcZstd && given["warc-level"]:
+		return nil, filter.Usagef("-warc-level is of gzip, and -warc-zstd does without\nhint: leave one of them out")
 	case o.digest != "sha1" && o.digest != "sha256":
 		return nil, filter.Usagef("-digest %s is not known\nhint: sha1 or sha256", o.digest)
 	case replayed && o.deadline != 0:

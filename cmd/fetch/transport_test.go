@@ -457,6 +457,14 @@ func TestWhatEarlierArchivesHoldIsReferredTo(t *testing.T) {
 	if r := recs[server.URL+"/a"]; !strings.HasSuffix(r.WARCFilename, ".warc.zst") || !strings.HasPrefix(r.Digest, "sha256:") {
 		t.Errorf("%s %s", r.WARCFilename, r.Digest)
 	}
+	var lengths [2]int64
+	for i, level := range []string{"1", "9"} {
+		recs, _ = fetch(t, in, append(loopback, "-warc", filepath.Join(dir, level), "-warc-level", level)...)
+		lengths[i] = recs[server.URL+"/a"].WARCLength
+	}
+	if lengths[0] <= lengths[1] || lengths[1] == 0 {
+		t.Errorf("%d bytes at level 1, %d at level 9", lengths[0], lengths[1])
+	}
 }
 
 // A record that is too long for a line costs itself.

@@ -188,11 +188,11 @@ func testEncoder(t testing.TB, zstd bool) *encoder {
 		t.Fatal(err)
 	}
 	if !zstd {
-		return newEncoder(d, nil)
+		return newEncoder(d, nil, DefaultLevel)
 	}
 	frames, err := newFrames()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newEncoder(d, frames)
+	return newEncoder(d, frames, 0)
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-const (
-	// level is of gzip. Level 6 is where klauspost's deflate is as small as that
-	// of the standard library to within 4 %, at more than twice its speed.
-	level = 6
+// DefaultLevel is of gzip. Level 6 is where klauspost's deflate is as small as that
+// of the standard library to within 4 %, at more than twice its speed.
+const DefaultLevel = 6
 
+const (
 	warcVersion = "WARC/1.1\r\n"
 	warcDate    = "2006-01-02T15:04:05.000Z"
 )
@@ -90,8 +90,9 @@ type encoder struct {
 	ids     [3]uuid // of the records
 }
 
-// newEncoder makes an encoder of zstd frames, or of gzip members if frames is nil.
-func newEncoder(d digester, frames *zstd.Encoder) *encoder {
+// newEncoder makes an encoder of zstd frames, or of gzip members of a level from 1 to
+// 9 if frames is nil.
+func newEncoder(d digester, frames *zstd.Encoder, level int) *encoder {
 	e := &encoder{digester: d, hash: d.new(), zstd: frames}
 	if frames == nil {
 		e.deflate, _ = flate.NewWriter(&e.out, level) // fails only for levels that do not exist

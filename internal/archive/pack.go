@@ -220,7 +220,7 @@ func (p *Packer) repack(ctx context.Context, w io.Writer, v *Volume, keep func(*
 	block := spool{dir: p.options.Temp}
 	defer block.Close()
 	out := bufio.NewWriterSize(w, 1<<20)
-	gz, err := gzip.NewWriterLevel(out, level)
+	gz, err := gzip.NewWriterLevel(out, DefaultLevel)
 	if err != nil {
 		return err
 	}
@@ -599,7 +599,7 @@ func (b *blocks) flush() error {
 		return nil
 	}
 	b.packed.Reset()
-	gz, err := gzip.NewWriterLevel(&b.packed, level)
+	gz, err := gzip.NewWriterLevel(&b.packed, DefaultLevel)
 	if err != nil {
 		return err
 	}

@@ -783,7 +783,7 @@ func (r *repairer) member(size int64) (w io.WriteCloser, err error) {
 	switch r.format {
 	case gzipped:
 		if r.gz == nil {
-			r.gz, err = gzip.NewWriterLevel(r.out, level)
+			r.gz, err = gzip.NewWriterLevel(r.out, DefaultLevel)
 			return r.gz, err
 		}
 		r.gz.Reset(r.out)

@@ -163,7 +163,7 @@ func BenchmarkDigest(b *testing.B) {
 	for _, name := range []string{"sha1", "sha256"} {
 		b.Run(name, func(b *testing.B) {
 			d, _ := newDigester(name)
-			p := newEncoder(d, nil)
+			p := newEncoder(d, nil, DefaultLevel)
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
 				p.take(body)

@@ -39,6 +39,10 @@ type WriterOptions struct {
 	// no dictionary, so that zstd itself unpacks the file.
 	Zstd bool
 
+	// Level is of gzip, from 1, the fastest, to 9, the smallest; 0 means
+	// [DefaultLevel].
+	Level int
+
 	// Known asks earlier archives for a capture of that URL whose payload has
 	// that digest, or for the newest one if digest is empty. It names a response
 	// or a resource, never a revisit, and is called by several goroutines at
@@ -95,6 +99,12 @@ func NewWriter(o WriterOptions) (*Writer, error) {
 	if o.MaxSize <= 0 {
 		o.MaxSize = DefaultMaxSize
 	}
+	if o.Level == 0 {
+		o.Level = DefaultLevel
+	}
+	if o.Level < 1 || o.Level > 9 {
+		return nil, fmt.Errorf("gzip has no level %d (hint: 1 to 9)", o.Level)
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -117,7 +127,7 @@ func NewWriter(o WriterOptions) (*Writer, error) {
 			return nil, err
 		}
 	}
-	w.encoders.New = func() any { return newEncoder(digester, frames) }
+	w.encoders.New = func() any { return newEncoder(digester, frames, o.Level) }
 	w.readers.New = func() any { return new(Reader) }
 	if err := os.MkdirAll(filepath.Dir(o.Prefix), 0o777); err != nil {
 		return nil, err
