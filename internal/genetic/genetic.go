@@ -1,6 +1,6 @@
 // Package genetic holds the operators of genetic algorithms that know nothing
-// of the web: they work on scores and numbers, and return places in what they
-// were given.
+// of the web: they work on scores, vectors and sets, and return places in what
+// they were given, or new vectors and sets.
 //
 // Randomness is a parameter. Every operator draws the same numbers from an equal
 // generator, so a run can be repeated.

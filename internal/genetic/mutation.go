@@ -1,0 +1,13 @@
+package genetic
+
+import "math/rand/v2"
+
+// Flip is bit-flip mutation (Holland 1975) in place: every bit changes with
+// probability p.
+func Flip(rng *rand.Rand, bits []bool, p float64) {
+	for i := range bits {
+		if rng.Float64() < p {
+			bits[i] = !bits[i]
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package genetic
+
+// This file implements symbiotic organisms search:
+//
+//	M.-Y. Cheng and D. Prayogo, "Symbiotic organisms search: a new metaheuristic
+//	optimization algorithm", Computers and Structures 139, 2014, pp. 98–112.
+//
+// Every organism i meets three others in turn, each drawn evenly:
+//
+//	mutualism     x_i' = x_i + r  ⊙ (x_best − BF1·MV)    MV = (x_i + x_j) / 2
+//	              x_j' = x_j + r' ⊙ (x_best − BF2·MV)    BF1, BF2 ∈ {1, 2}
+//	commensalism  x_i' = x_i + s ⊙ (x_best − x_j)
+//	parasitism    a copy of x_i, drawn anew in some dimensions, attacks x_j
+//
+//	paper       here       meaning
+//	x_i         Organisms  a solution
+//	r, r'       rng        in [0, 1), by dimension
+//	s           rng        in [-1, 1), by dimension
+//	BF1, BF2    benefit    benefit factors
+//	x_best      best       the best when the turn of i began
+//	f           Fitness    higher is better
+//
+// Whatever comes out takes a place only if it is fitter than who was there. The
+// number of dimensions that a parasite draws anew is not in the paper; here it is
+// ⌈u·D⌉ for u in (0, 1], so at least one.
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// An Ecosystem is a population of organisms: vectors of one length, whose numbers
+// lie between Low and High and are held there. The fields are set before the first
+// call; from then on the organisms change in place.
+type Ecosystem struct {
+	Organisms [][]float64
+	Low, High float64
+	// Fitness is of an organism, which it must not keep: higher is better, and
+	// equal organisms are equally fit.
+	Fitness func([]float64) float64
+	// Literal makes parasitism what a description without the change of
+	// dimensions makes of it: a clone of x_j attacks x_i.
+	Literal bool
+
+	fitness     []float64 // by organism
+	best, trial []float64
+	trial2      []float64
+}
+
+// Best is the fittest organism, the first among equals; -1 if there is none.
+func (e *Ecosystem) Best() (place int, fitness float64) {
+	e.begin()
+	place, fitness = -1, math.Inf(-1)
+	for i, f := range e.fitness {
+		if place < 0 || f > fitness {
+			place, fitness = i, f
+		}
+	}
+	return place, fitness
+}
+
+// Evolve is one iteration: all three phases for one organism after the other, four
+// evaluations each (three if Literal). An organism alone has nobody to live with.
+func (e *Ecosystem) Evolve(rng *rand.Rand) {
+	if len(e.Organisms) < 2 {
+		return
+	}
+	for i := range e.Organisms {
+		best, _ := e.Best()
+		e.best = append(e.best[:0], e.Organisms[best]...)
+		e.mutualism(rng, i, e.partner(rng, i))
+		e.commensalism(rng, i, e.partner(rng, i))
+		e.parasitism(rng, i, e.partner(rng, i))
+	}
+}
+
+// begin evaluates all organisms, once.
+func (e *Ecosystem) begin() {
+	for i := len(e.fitness); i < len(e.Organisms); i++ {
+		e.fitness = append(e.fitness, e.evaluate(e.Organisms[i]))
+	}
+}
+
+// evaluate is the fitness of an organism: one that has none is the least fit.
+func (e *Ecosystem) evaluate(x []float64) float64 {
+	f := e.Fitness(x)
+	if math.IsNaN(f) {
+		return math.Inf(-1)
+	}
+	return f
+}
+
+// partner is anybody but i.
+func (e *Ecosystem) partner(rng *rand.Rand, i int) int {
+	j := rng.IntN(len(e.Organisms) - 1)
+	if j >= i {
+		j++
+	}
+	return j
+}
+
+func (e *Ecosystem) mutualism(rng *rand.Rand, i, j int) {
+	xi, xj := e.Organisms[i], e.Organisms[j]
+	e.trial, e.trial2 = e.trial[:0], e.trial2[:0]
+	benefitI, benefitJ := float64(1+rng.IntN(2)), float64(1+rng.IntN(2))
+	for d, best := range e.best {
+		mutual := (xi[d] + xj[d]) / 2
+		e.trial = append(e.trial, e.clamp(xi[d]+float64(rng.Float64()*(best-float64(benefitI*mutual)))))
+		e.trial2 = append(e.trial2, e.clamp(xj[d]+float64(rng.Float64()*(best-float64(benefitJ*mutual)))))
+	}
+	e.replace(i, e.trial, e.evaluate(e.trial))
+	e.replace(j, e.trial2, e.evaluate(e.trial2))
+}
+
+func (e *Ecosystem) commensalism(rng *rand.Rand, i, j int) {
+	xi, xj := e.Organisms[i], e.Organisms[j]
+	e.trial = e.trial[:0]
+	for d, best := range e.best {
+		r := float64(2*rng.Float64()) - 1
+		e.trial = append(e.trial, e.clamp(xi[d]+float64(r*(best-xj[d]))))
+	}
+	e.replace(i, e.trial, e.evaluate(e.trial))
+}
+
+func (e *Ecosystem) parasitism(rng *rand.Rand, i, j int) {
+	if e.Literal {
+		e.replace(i, e.Organisms[j], e.fitness[j])
+		return
+	}
+	e.trial = append(e.trial[:0], e.Organisms[i]...)
+	dimensions := len(e.trial)
+	some := int(math.Ceil((1 - rng.Float64()) * float64(dimensions)))
+	for _, d := range Sample(rng, dimensions, some) {
+		e.trial[d] = e.clamp(e.Low + float64(rng.Float64()*(e.High-e.Low)))
+	}
+	e.replace(j, e.trial, e.evaluate(e.trial))
+}
+
+// replace lets x take the place of organism i, if x is fitter.
+func (e *Ecosystem) replace(i int, x []float64, fitness float64) {
+	if fitness > e.fitness[i] {
+		copy(e.Organisms[i], x)
+		e.fitness[i] = fitness
+	}
+}
+
+func (e *Ecosystem) clamp(x float64) float64 { return max(e.Low, min(x, e.High)) }
