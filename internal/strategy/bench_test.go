@@ -1,0 +1,248 @@
+package strategy
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"spoor/internal/topic"
+	"spoor/internal/wire"
+)
+
+// A synthetic web has no end of trouble in it, only size: every page has 30 links,
+// 20 of them to its own host, with anchors, contexts, tag paths and scores, and 200
+// words, more or fewer of which are those of the topic.
+type synthetic struct {
+	pages, hosts int
+	words        []string // of no topic
+}
+
+const (
+	syntheticLinks = 30
+	syntheticWords = 200
+	syntheticQuery = "genetic crawler evolution selection crossover mutation"
+)
+
+func newSynthetic(pages, hosts int) *synthetic {
+	w := &synthetic{pages: pages, hosts: hosts}
+	syllables := strings.Fields("ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu")
+	for i := range 3000 {
+		w.words = append(w.words, syllables[i%20]+syllables[i/20%20]+syllables[i/400]+"n")
+	}
+	return w
+}
+
+// rng is the source of everything about page i that purpose names.
+func (w *synthetic) rng(i int, purpose uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(uint64(i), purpose))
+}
+
+func (w *synthetic) url(i int) string {
+	return fmt.Sprintf("http://host%d.test/section%d/page%d.html", i%w.hosts, i/w.hosts%7, i)
+}
+
+// near is how near page i is to the topic: as a rule as near as its host is.
+func (w *synthetic) near(i int) float64 {
+	host := w.rng(i%w.hosts, 1).Float64()
+	return host * host * w.rng(i, 2).Float64()
+}
+
+// text is n words, the more of the topic the nearer.
+func (w *synthetic) text(n int, near float64, rng *rand.Rand) string {
+	topical := strings.Fields(syntheticQuery)
+	var b strings.Builder
+	for range n {
+		word := w.words[int(float64(len(w.words))*rng.Float64()*rng.Float64())]
+		if rng.Float64() < near/2 {
+			word = topical[rng.IntN(len(topical))]
+		}
+		b.WriteString(word)
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
+
+// link is a page that page i links to.
+func (w *synthetic) link(i int, rng *rand.Rand) int {
+	to := rng.IntN(w.pages)
+	if rng.IntN(3) > 0 { // on its own host
+		to = min(to-to%w.hosts+i%w.hosts, w.pages-1)
+	}
+	return to
+}
+
+// page is what score would hand to evolve for a.
+func (w *synthetic) page(a Address, generation int) *wire.Record {
+	var i, section, host int
+	fmt.Sscanf(a.URL, "http://host%d.test/section%d/page%d.html", &host, &section, &i)
+	rec := new(wire.Record)
+	a.Fill(rec, generation)
+	rng, near := w.rng(i, 3), w.near(i)
+	rec.StatusCode, rec.ContentType, rec.Lang = 200, "text/html", "en"
+	rec.Title = w.text(5, near, rng)
+	rec.Text = w.text(syntheticWords, near, rng)
+	rec.Score, rec.Relevant = wire.Num(near), wire.False
+	if near > 0.3 {
+		rec.Relevant = wire.True
+	}
+	rec.Scores = []wire.Scored{{Name: "vsm", Value: near}}
+	rec.OutDegree = syntheticLinks
+	for n := range syntheticLinks {
+		to := w.link(i, rng)
+		hint := w.near(to)
+		link := wire.Link{
+			URL: w.url(to), Tag: "a",
+			Anchor:  w.text(3, hint, rng),
+			Context: w.text(15, (hint+near)/2, rng),
+			Path:    fmt.Sprintf("html body div.%s ul li a", []string{"menu", "main", "footer"}[n*3/syntheticLinks]),
+			Score:   wire.Num(hint),
+		}
+		link.Scores = []wire.Scored{{Name: "anchor", Value: hint}, {Name: "context", Value: (hint + near) / 2}, {Name: "url", Value: 0}}
+		rec.AnchorText += link.Anchor
+		rec.Links = append(rec.Links, link)
+	}
+	return rec
+}
+
+// topic is what the best of the first pages are about.
+func (w *synthetic) topic(tb testing.TB) *topic.Topic {
+	tb.Helper()
+	t, err := topic.New("en", "")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := t.AddQuery(syntheticQuery); err != nil {
+		tb.Fatal(err)
+	}
+	var positive, negative []topic.Page
+	for i := range 400 {
+		rec := w.page(Address{URL: w.url(i)}, 1)
+		p := topic.Page{URL: rec.URL, Title: rec.Title, Text: rec.Text}
+		for _, link := range rec.Links {
+			p.Links = append(p.Links, link.URL)
+		}
+		if rec.Relevant == wire.True && len(positive) < 20 {
+			positive = append(positive, p)
+		} else if len(negative) < 40 {
+			negative = append(negative, p)
+		}
+	}
+	if err := t.Learn(positive, negative, topic.LearnOptions{Size: topic.TableSize}); err != nil {
+		tb.Fatal(err)
+	}
+	return t
+}
+
+// A crowd is a frontier without manners: what was proposed and not handed out.
+type crowd struct {
+	waiting map[string]Address
+	visited map[string]bool
+	fresh   int // pages that were handed out although nobody proposed them
+}
+
+// next are the n addresses with the highest priorities, then pages of w that nobody
+// proposed, should there be fewer.
+func (c *crowd) next(w *synthetic, n int) (batch []Address) {
+	for _, a := range c.waiting {
+		batch = append(batch, a)
+	}
+	slices.SortFunc(batch, func(a, b Address) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.URL, b.URL))
+	})
+	batch = batch[:min(n, len(batch))]
+	for ; len(batch) < n; c.fresh++ {
+		a := Address{URL: w.url(c.fresh), Operator: "seed"}
+		if _, waits := c.waiting[a.URL]; !waits && !c.visited[a.URL] {
+			batch = append(batch, a)
+		}
+	}
+	for _, a := range batch {
+		c.visited[a.URL] = true
+		delete(c.waiting, a.URL)
+	}
+	return batch
+}
+
+func (c *crowd) add(addresses []Address) {
+	for _, a := range addresses {
+		if a.URL != "" && !c.visited[a.URL] {
+			c.waiting[a.URL] = a
+		}
+	}
+}
+
+// Generations of 200 pages from 100,000 known links on, of every strategy after a
+// crawl of its own: what evolve spends on strategy, without reading and writing
+// records. ns/page is all that a page costs (Visit, and its share of Breed and
+// AppendDelta), breed-ms is Breed alone and delta-B the state of a generation;
+// start-ms is Replay, once a run of evolve.
+func BenchmarkBreed(b *testing.B) {
+	const n, known, measured = 200, 100_000, 3
+	w := newSynthetic(120_000, 400)
+	target := w.topic(b)
+	for _, kind := range Kinds() {
+		b.Run(kind.Name, func(b *testing.B) {
+			create := func() Strategy {
+				s, err := New(kind.Name, target, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				return s
+			}
+			random := func(g int) *rand.Rand { return rand.New(rand.NewPCG(1, uint64(g))) }
+			const before = known / syntheticLinks / n // generations
+			var deltas [][]byte
+			var batches [][]*wire.Record
+			c := crowd{waiting: map[string]Address{}, visited: map[string]bool{}}
+			s := create()
+			for g := range before + measured {
+				var batch []*wire.Record
+				for _, a := range c.next(w, n) {
+					rec := w.page(a, g)
+					batch = append(batch, rec)
+					s.Visit(rec)
+				}
+				c.add(s.Breed(n, random(g)))
+				if delta := s.AppendDelta(nil); g < before {
+					deltas = append(deltas, delta)
+				} else {
+					batches = append(batches, batch)
+				}
+			}
+			var start, breed time.Duration
+			var size int
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				s := create()
+				began := time.Now()
+				for _, delta := range deltas {
+					if err := s.Replay(delta); err != nil {
+						b.Fatal(err)
+					}
+				}
+				start += time.Since(began)
+				b.StartTimer()
+				for i, batch := range batches {
+					for _, rec := range batch {
+						s.Visit(rec)
+					}
+					began = time.Now()
+					s.Breed(n, random(before+i))
+					breed += time.Since(began)
+					size += len(s.AppendDelta(nil))
+				}
+			}
+			generations := float64(measured * b.N)
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/generations/n, "ns/page")
+			b.ReportMetric(breed.Seconds()*1e3/generations, "breed-ms")
+			b.ReportMetric(float64(size)/generations, "delta-B")
+			b.ReportMetric(start.Seconds()*1e3/float64(b.N), "start-ms")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
