@@ -292,7 +292,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 }
 
 func (o *options) run(stdin io.Reader, stdout, stderr io.Writer) error {
-	o.stream.Name, o.stream.Want = "fetch", wire.Address
+	o.stream.Name, o.stream.Want, o.stream.Alone = "fetch", wire.Address, true
 	o.stream.Stdout, o.stream.Stderr = stdout, stderr
 	if o.all {
 		return batch(o, stdin)

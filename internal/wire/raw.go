@@ -48,6 +48,10 @@ func (r *Record) Drop(s Section) {
 	r.raw.dropped |= s
 }
 
+// Size is how many bytes the line had that the record was read from; 0 if it was
+// made here.
+func (r *Record) Size() int { return len(r.raw.line) }
+
 // Reset empties the record and keeps its memory for the next one.
 func (r *Record) Reset() {
 	*r = Record{

@@ -28,6 +28,7 @@ type Stream struct {
 	Stdout, Stderr io.Writer
 	Want           wire.Section // the sections that the work reads or changes
 	Workers        int
+	Alone          bool // every record goes to the next free worker: the work is long, or makes much of little
 	Strict         bool
 	Limit          Size   // bytes of a line
 	Tee            string // a file that gets a copy of the output
@@ -132,10 +133,57 @@ func (t *Tally) Close(more ...slog.Attr) {
 	t.log.LogAttrs(context.Background(), slog.LevelInfo, "done", attrs...)
 }
 
-// job is a record on its way through a worker.
-type job struct {
-	rec  wire.Record
+// A batch is some records on their way through a worker. Handing one to a worker
+// costs more than the work on a small page, so small ones travel together.
+type batch struct {
+	recs [batchLength]wire.Record
+	n    int // of recs
+	good int // of these, worked on
 	done chan error
+}
+
+const (
+	batchLength = 32
+	batchSize   = 128 << 10 // bytes from which a batch is full
+	// keepRecord is the largest record whose memory is kept for the next one,
+	// but for that of one record a batch.
+	keepRecord = 1 << 20
+)
+
+// fill reads records until the batch is full, the next one would have to be waited
+// for, or there are no more, which is what err tells.
+func (b *batch) fill(s *Stream, r *wire.Reader, tally *Tally) (err error) {
+	size := 0
+	for b.n = 0; b.n < batchLength; {
+		if err = s.read(r, tally, &b.recs[b.n]); err != nil {
+			return err
+		}
+		size += b.recs[b.n].Size()
+		b.n++
+		if s.Alone || size >= batchSize || !r.Buffered() {
+			break
+		}
+	}
+	return nil
+}
+
+// each works on the records of the batch, up to the first error.
+func (b *batch) each(work func(*wire.Record) error) error {
+	for b.good = 0; b.good < b.n; b.good++ {
+		if err := work(&b.recs[b.good]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// empty makes room for other records.
+func (b *batch) empty() {
+	for i := 1; i < b.n; i++ {
+		if b.recs[i].Size() > keepRecord {
+			b.recs[i] = wire.Record{}
+		}
+	}
 }
 
 // Each runs work on every record of the stream. newWork is called once for each
@@ -235,34 +283,33 @@ func (s *Stream) serial(r *wire.Reader, w *wire.Writer, tally *Tally, work func(
 	}
 }
 
-// parallel hands records to workers and writes them in the order they came. No
-// more than a few records a worker are alive at once, so memory stays flat. When
-// it returns no work is under way, so its owner may close what work uses.
+// parallel hands batches of records to workers and writes them in the order they
+// came. No more than a few batches a worker are alive at once, so memory stays
+// flat. When it returns no work is under way, so its owner may close what work uses.
 func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork func() func(*wire.Record) error) error {
 	depth := 2 * s.Workers
-	free := make(chan *job, depth) // records to read into
-	todo := make(chan *job, depth)
-	order := make(chan *job, depth) // the same records, as they came
+	free := make(chan *batch, depth) // batches to read into
+	todo := make(chan *batch, depth)
+	order := make(chan *batch, depth) // the same batches, as they came
 	for range depth {
-		free <- &job{done: make(chan error, 1)}
+		free <- &batch{done: make(chan error, 1)}
 	}
 	stop := make(chan struct{})
 	var readErr error // to be looked at once order is closed
 	go func() {
 		defer close(todo)
 		defer close(order)
-		for {
-			var j *job
+		for readErr == nil {
+			var b *batch
 			select {
-			case j = <-free:
+			case b = <-free:
 			case <-stop:
 				return
 			}
-			if readErr = s.read(r, tally, &j.rec); readErr != nil {
-				return
+			if readErr = b.fill(s, r, tally); b.n > 0 {
+				order <- b // never blocks: there are no more batches than places
+				todo <- b
 			}
-			order <- j // never blocks: there are no more jobs than places
-			todo <- j
 		}
 	}()
 	var workers sync.WaitGroup
@@ -271,11 +318,11 @@ func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork 
 			work := newWork()
 			for {
 				select {
-				case j, ok := <-todo:
+				case b, ok := <-todo:
 					if !ok {
 						return
 					}
-					j.done <- work(&j.rec)
+					b.done <- b.each(work)
 				case <-stop:
 					return
 				}
@@ -283,14 +330,18 @@ func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork 
 		})
 	}
 	err := func() error {
-		for j := range order {
-			if err := <-j.done; err != nil {
+		for b := range order {
+			err := <-b.done
+			for i := range b.good {
+				if err := s.write(w, tally, &b.recs[i]); err != nil {
+					return err
+				}
+			}
+			if err != nil {
 				return err
 			}
-			if err := s.write(w, tally, &j.rec); err != nil {
-				return err
-			}
-			free <- j
+			b.empty()
+			free <- b
 			if len(order) == 0 {
 				if err := w.Flush(); err != nil {
 					return fmt.Errorf("writing records: %w", err)
