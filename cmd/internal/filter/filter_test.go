@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -234,6 +235,51 @@ func TestAStageThatFailsOrAReaderThatIsGoneEndsTheStream(t *testing.T) {
 		if err := s.Each(upper); !errors.Is(err, iotest.ErrTimeout) {
 			t.Errorf("%d workers: %v, want the reader's error", workers, err)
 		}
+	}
+}
+
+func TestWhatWasWorkedOnBeforeAStageFailedIsWritten(t *testing.T) {
+	var in strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&in, `{"v":1,"url":"http://a/%d"}`+"\n", i)
+	}
+	for _, workers := range []int{1, 4} {
+		var out bytes.Buffer
+		s := Stream{Name: "fail", Stdin: strings.NewReader(in.String()), Stdout: &out, Stderr: io.Discard, Want: wire.Address, Workers: workers}
+		broken := errors.New("broken")
+		if err := s.Each(func() func(*wire.Record) error {
+			return func(rec *wire.Record) error {
+				if rec.URL == "http://a/77" {
+					return broken
+				}
+				return nil
+			}
+		}); !errors.Is(err, broken) {
+			t.Errorf("%d workers: %v, want the stage's error", workers, err)
+		}
+		if want := in.String()[:strings.Index(in.String(), `{"v":1,"url":"http://a/77"`)]; out.String() != want {
+			t.Errorf("%d workers: %d bytes came out, want the %d before the failure", workers, out.Len(), len(want))
+		}
+	}
+}
+
+func TestARecordDoesNotWaitForTheNext(t *testing.T) {
+	for _, workers := range []int{1, 4} {
+		in, feed := io.Pipe()
+		read, out := io.Pipe()
+		s := Stream{Name: "upper", Stdin: in, Stdout: out, Stderr: io.Discard, Want: wire.Address, Workers: workers}
+		var ended sync.WaitGroup
+		ended.Go(func() { out.CloseWithError(s.Each(upper)) })
+		for i := range 3 {
+			fmt.Fprintf(feed, `{"v":1,"url":"http://a/%d"}`+"\n", i)
+			line := make([]byte, 1<<10)
+			if n, err := read.Read(line); err != nil || !strings.Contains(string(line[:n]), fmt.Sprintf("HTTP://A/%d", i)) {
+				t.Errorf("%d workers: %q, %v", workers, line[:n], err)
+			}
+		}
+		feed.Close()
+		io.Copy(io.Discard, read)
+		ended.Wait()
 	}
 }
 
