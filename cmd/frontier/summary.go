@@ -15,6 +15,7 @@ type summary struct {
 	Generation int              `json:"generation"` // whose outcomes these are: as add was told, else the latest that one names
 	Outcomes   int              `json:"outcomes"`   // records that tell what came of an address
 	Cost       int              `json:"cost"`       // outcomes for which somebody was asked, and what queries cost
+	Queries    int              `json:"queries"`    // that were answered
 	Failed     int              `json:"failed"`     // of these, what gave no page: errors, and statuses other than 2xx
 	Relevant   int              `json:"relevant"`   // outcomes that the score stage calls relevant
 	Errors     map[string]int   `json:"errors"`     // outcomes that are errors, by kind
@@ -35,7 +36,10 @@ type yield struct {
 func (s *summary) count(rec *wire.Record) {
 	switch {
 	case rec.URL == "":
-		s.Cost += rec.Cost // of a query that was answered
+		if rec.Cost > 0 { // it was answered
+			s.Queries++
+			s.Cost += rec.Cost
+		}
 		return
 	case !rec.IsOutcome():
 		s.Addresses++
