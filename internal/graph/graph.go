@@ -1,9 +1,15 @@
 // Package graph is what links to what, as far as a crawl has seen: pages, the
-// addresses that they link to, and the way back.
+// addresses that they link to, the way back, and what can be concluded from links
+// alone: in-degree, PageRank, hubs and authorities.
 //
 // Addresses are interned once and known by small numbers from then on, in the
-// order of their discovery. A link costs 12 bytes in memory, an address its text
-// and about 24 bytes. The package knows nothing of scores or of the wire.
+// order of their discovery. A page that links to an address several times links to
+// it once. The package knows nothing of scores or of the wire.
+//
+// A link costs 12 bytes in memory, an address its text and about 35 bytes. A million
+// links to 688,000 addresses of 53 bytes take 81 MB, room to grow in included; PageRank
+// of them needs another 21 MB and 10 ms an iteration, HITS 24 MB and 5 ms (all of it
+// printed by BenchmarkMillionLinks).
 package graph
 
 import (
@@ -27,11 +33,12 @@ type Graph struct {
 	table []ID     // open addressing over the addresses, None is free
 	seed  maphash.Seed
 
-	expanded []ID      // pages whose links are known, in the order they came
-	span     [][2]uint // by ID: its links are edges[span[0]:span[1]]
+	expanded []ID        // pages whose links are known, in the order they came
+	span     [][2]uint32 // by ID: its links are edges[span[0]:span[1]]
 	edges    []edge
 	first    []uint32 // by ID: the first edge that leads there, plus one
 	last     []uint32
+	in       []uint32 // by ID: how many edges lead there
 }
 
 // An edge is one link; edges with the same target form a list, oldest first.
@@ -76,9 +83,10 @@ func (g *Graph) Intern(url string) ID {
 	id := ID(len(g.ends))
 	g.text = append(g.text, url...)
 	g.ends = append(g.ends, uint64(len(g.text)))
-	g.span = append(g.span, [2]uint{})
+	g.span = append(g.span, [2]uint32{})
 	g.first = append(g.first, 0)
 	g.last = append(g.last, 0)
+	g.in = append(g.in, 0)
 	g.table[slot] = id
 	return id
 }
@@ -109,6 +117,7 @@ func (g *Graph) reserve(n int) {
 	g.span = slices.Grow(g.span, n)
 	g.first = slices.Grow(g.first, n)
 	g.last = slices.Grow(g.last, n)
+	g.in = slices.Grow(g.in, n)
 	g.table = make([]ID, size)
 	for i := range g.table {
 		g.table[i] = None
@@ -123,26 +132,29 @@ func (g *Graph) reserve(n int) {
 	}
 }
 
-// Expand records the links of a page, in their order on the page. The links of
-// a page are recorded once: a later call for the same page does nothing, and
-// neither does one without links.
+// Expand records the links of a page, in their order on the page, each where it
+// stands first. The links of a page are recorded once: a later call for the same
+// page does nothing, and neither does one without links.
 func (g *Graph) Expand(page ID, links []ID) {
 	if g.Expanded(page) || len(links) == 0 {
 		return
 	}
 	g.expanded = append(g.expanded, page)
-	start := uint(len(g.edges))
+	start := uint32(len(g.edges))
 	for _, to := range links {
-		g.edges = append(g.edges, edge{from: page, to: to})
-		e := uint32(len(g.edges))
-		if g.first[to] == 0 {
-			g.first[to] = e
-		} else {
-			g.edges[g.last[to]-1].next = e
+		switch last := g.last[to]; {
+		case last > start:
+			continue // this page has linked there already
+		case last > 0:
+			g.edges[last-1].next = uint32(len(g.edges)) + 1
+		default:
+			g.first[to] = uint32(len(g.edges)) + 1
 		}
-		g.last[to] = e
+		g.edges = append(g.edges, edge{from: page, to: to})
+		g.last[to] = uint32(len(g.edges))
+		g.in[to]++
 	}
-	g.span[page] = [2]uint{start, uint(len(g.edges))}
+	g.span[page] = [2]uint32{start, uint32(len(g.edges))}
 }
 
 // Expanded tells whether the page's links are known.
@@ -169,6 +181,27 @@ func (g *Graph) Parents(id ID) iter.Seq[ID] {
 		}
 	}
 }
+
+// Siblings are the addresses that stand beside id, on the pages that link to it, in
+// the order of these pages and of their links; one that stands beside it on several
+// pages comes several times.
+func (g *Graph) Siblings(id ID) iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		for parent := range g.Parents(id) {
+			for sibling := range g.Children(parent) {
+				if sibling != id && !yield(sibling) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// OutDegree is the number of addresses that a page links to.
+func (g *Graph) OutDegree(page ID) int { return int(g.span[page][1] - g.span[page][0]) }
+
+// InDegree is the number of pages that link to id.
+func (g *Graph) InDegree(id ID) int { return int(g.in[id]) }
 
 // A Mark is a state of a growing graph; the zero Mark is the empty graph.
 type Mark struct{ urls, pages int }
