@@ -20,7 +20,7 @@ import (
 // words of anchors stand in the text. The length of a page is how many of its
 // terms are not silent, so that the stems of a page make a vector of length 1,
 // and two pages are as similar as their words are spread alike (the Hellinger
-// affinity). Slope and intercept turn s into a probability (calibrate).
+// affinity). Slope and intercept turn s into a probability (Calibrate).
 //
 // The probability is that of a web in which pages of the topic are as frequent
 // as among the examples. Where they are rarer, as they are on nearly every web,
@@ -258,5 +258,5 @@ func (c *Classifier) score() float64 {
 
 // probability is p of a page whose score is s.
 func (c *Classifier) probability(s float64) float64 {
-	return sigmoid(float64(c.slope*s) + c.intercept)
+	return Sigmoid(float64(c.slope*s) + c.intercept)
 }

@@ -50,8 +50,8 @@ func TestPagesHaveTheProbabilityOfTheirWords(t *testing.T) {
 		{Page{Title: "data", Text: "base"}, -1 - root(1./2)}, // no pair across zones
 		{Page{Text: "data base data base"}, -1 + (3-1)*root(2./4) + 5*root(1./4)},
 	} {
-		if got := c.page(&tt.page); !near(got, sigmoid(tt.want)) {
-			t.Errorf("%+v: p = %v, want %v", tt.page, got, sigmoid(tt.want))
+		if got := c.page(&tt.page); !near(got, Sigmoid(tt.want)) {
+			t.Errorf("%+v: p = %v, want %v", tt.page, got, Sigmoid(tt.want))
 		}
 	}
 	for _, nothing := range []Page{{}, {Title: "the", Text: "of 1234567 x"}, {Anchors: "network"}} {
@@ -68,21 +68,21 @@ func TestCalibrationTurnsScoresIntoProbabilities(t *testing.T) {
 	m := *byHand
 	m.Slope, m.Intercept, m.Threshold = 3, 0.25, 0.75
 	c := classifier(t, &m)
-	if got, want := c.page(&Page{Text: "frogs network"}), sigmoid(3*(-1+(2-4)*math.Sqrt(1./2))+0.25); !near(got, want) {
+	if got, want := c.page(&Page{Text: "frogs network"}), Sigmoid(3*(-1+(2-4)*math.Sqrt(1./2))+0.25); !near(got, want) {
 		t.Errorf("p = %v, want %v", got, want)
 	}
 	if c.measure.Threshold() != 0.75 {
 		t.Errorf("threshold %v", c.measure.Threshold())
 	}
 	m.Slope = 0
-	if got := classifier(t, &m).page(&Page{Text: "network"}); !near(got, sigmoid(0.25)) {
+	if got := classifier(t, &m).page(&Page{Text: "network"}); !near(got, Sigmoid(0.25)) {
 		t.Errorf("slope 0: p = %v", got)
 	}
 }
 
 func TestLinksPromiseWhatTheirWordsAdd(t *testing.T) {
 	c := classifier(t, byHand)
-	lift := func(s float64) float64 { return (sigmoid(s-1) - sigmoid(-1)) / (1 - sigmoid(-1)) }
+	lift := func(s float64) float64 { return (Sigmoid(s-1) - Sigmoid(-1)) / (1 - Sigmoid(-1)) }
 	for _, tt := range []struct {
 		link Link
 		want Promise
@@ -123,7 +123,7 @@ func TestTheReasonsOfAClassifierSumToTheLogOdds(t *testing.T) {
 			sum += r.Part
 		}
 		p := c.page(&s.Page)
-		return len(reasons) == 0 && p == 0 || bias == 1 && math.Abs(sigmoid(sum)-p) < 1e-12
+		return len(reasons) == 0 && p == 0 || bias == 1 && math.Abs(Sigmoid(sum)-p) < 1e-12
 	}
 	if err := quick.Check(property, quickly(300)); err != nil {
 		t.Error(err)
@@ -167,7 +167,7 @@ func TestTrainingAndMeasuringSeeTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := c.Page(tg.Read(&s.Page))
-		return g.length == 0 && got == 0 || near(got, sigmoid(want))
+		return g.length == 0 && got == 0 || near(got, Sigmoid(want))
 	}
 	if err := quick.Check(property, quickly(200)); err != nil {
 		t.Error(err)
@@ -178,10 +178,10 @@ func TestOfLongPagesTheBeginningCounts(t *testing.T) {
 	c := classifier(t, byHand)
 	filler := strings.Repeat("unknown ", maxWords-1)
 	last := c.page(&Page{Text: filler + "network"})
-	if want := sigmoid(-1 + 2*math.Sqrt(1./maxWords)); !near(last, want) {
+	if want := Sigmoid(-1 + 2*math.Sqrt(1./maxWords)); !near(last, want) {
 		t.Errorf("the last word that counts: %v, want %v", last, want)
 	}
-	if got := c.page(&Page{Title: "unknown", Text: filler + "network"}); got != sigmoid(-1) {
+	if got := c.page(&Page{Title: "unknown", Text: filler + "network"}); got != Sigmoid(-1) {
 		t.Errorf("a word too many: %v", got)
 	}
 }

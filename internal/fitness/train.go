@@ -78,7 +78,7 @@ func Train(t *Target, positive, negative []Page, o TrainOptions) (*Model, error)
 	}
 	m := &Model{Threshold: ClassifierThreshold}
 	m.Training = Training{Positives: c.positives, Negatives: len(all) - c.positives, Features: len(c.names)}
-	_, _, m.Training.Chance = calibrate(make([]float64, len(all)), c.positive)
+	_, _, m.Training.Chance = Calibrate(make([]float64, len(all)), c.positive)
 	f := c.newFit(all)
 	if m.Training.Folds = folds(c.positives, len(all)-c.positives); m.Training.Folds > 1 {
 		c.validate(m, keep)
@@ -92,7 +92,7 @@ func Train(t *Target, positive, negative []Page, o TrainOptions) (*Model, error)
 		for i := range scores {
 			scores[i] = c.x.dot(i, weights) + f.bias
 		}
-		m.Slope, m.Intercept, m.Training.Loss = calibrate(scores, c.positive)
+		m.Slope, m.Intercept, m.Training.Loss = Calibrate(scores, c.positive)
 		m.Training.Right = c.right(m, scores)
 	}
 	weights, heaviest := c.kept(f, keep), 0.0
@@ -199,7 +199,7 @@ func (c *corpus) validate(m *Model, keep int) {
 			})
 		}
 		wg.Wait()
-		slope, intercept, loss := calibrate(scores, c.positive)
+		slope, intercept, loss := Calibrate(scores, c.positive)
 		if loss < m.Training.Loss {
 			m.Slope, m.Intercept = slope, intercept
 			m.Training.Penalty, m.Training.Loss, m.Training.Right = penalty, loss, c.right(m, scores)
@@ -211,7 +211,7 @@ func (c *corpus) validate(m *Model, keep int) {
 func (c *corpus) right(m *Model, scores []float64) int {
 	n := 0
 	for i, s := range scores {
-		if (sigmoid(float64(m.Slope*s)+m.Intercept) >= m.Threshold) == c.positive[i] {
+		if (Sigmoid(float64(m.Slope*s)+m.Intercept) >= m.Threshold) == c.positive[i] {
 			n++
 		}
 	}

@@ -54,8 +54,8 @@ func (m *matrix) add(w []float64, i int, a float64) {
 	}
 }
 
-// sigmoid is the probability with log-odds z.
-func sigmoid(z float64) float64 {
+// Sigmoid is the probability with log-odds z.
+func Sigmoid(z float64) float64 {
 	if z >= 0 {
 		return 1 / (1 + math.Exp(-z))
 	}
@@ -170,7 +170,7 @@ func (f *fit) slope() {
 	}
 	s.gradient[last] = 0
 	for k, i := range f.chosen {
-		p := sigmoid(s.odds[k])
+		p := Sigmoid(s.odds[k])
 		s.curvature[k] = p * (1 - p)
 		f.x.add(s.gradient, i, p-f.target[i])
 		s.gradient[last] += p - f.target[i]
@@ -229,7 +229,7 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// calibrate finds slope and intercept so that sigmoid(slope·score + intercept)
+// Calibrate finds slope and intercept so that Sigmoid(slope·score + intercept)
 // is the probability that an example is positive, and the mean loss of those
 // probabilities in nats. It is
 //
@@ -245,7 +245,7 @@ func dot(a, b []float64) float64 {
 // overflow, which is what fit does. The sign of the slope is ours: larger scores
 // are more probable. Where the examples say the opposite, or nothing, the slope is 0
 // and the probability that of the classes.
-func calibrate(scores []float64, positive []bool) (slope, intercept, loss float64) {
+func Calibrate(scores []float64, positive []bool) (slope, intercept, loss float64) {
 	n, positives, mean := float64(len(scores)), 0.0, 0.0
 	for i, s := range scores {
 		mean += s / n
@@ -279,7 +279,7 @@ func calibrate(scores []float64, positive []bool) (slope, intercept, loss float6
 	f.solve()
 	if f.weights[0] <= 0 && spread > 0 {
 		flat := make([]float64, len(scores))
-		return calibrate(flat, positive)
+		return Calibrate(flat, positive)
 	}
 	for i := range scores {
 		t := 0.0

@@ -126,8 +126,8 @@ func TestProbabilitiesAreCalibrated(t *testing.T) {
 	draw := func(n int) (pages []Page, chance []float64, positive []bool) {
 		for range n {
 			odds := 3 * g.NormFloat64()
-			p := sigmoid(odds - 1)
-			text := g.say(150, 0.15*sigmoid(odds), "harbour", "ship") + g.say(150, 0.15*sigmoid(-odds), "mountain", "snow")
+			p := Sigmoid(odds - 1)
+			text := g.say(150, 0.15*Sigmoid(odds), "harbour", "ship") + g.say(150, 0.15*Sigmoid(-odds), "mountain", "snow")
 			pages, chance, positive = append(pages, Page{Text: text}), append(chance, p), append(positive, g.Float64() < p)
 		}
 		return pages, chance, positive
@@ -409,9 +409,9 @@ func TestCalibrationFindsTheSlope(t *testing.T) {
 		var positive []bool
 		for range 20_000 {
 			s := 2 * g.NormFloat64() / want.slope
-			scores, positive = append(scores, s), append(positive, g.Float64() < sigmoid(want.slope*s+want.intercept))
+			scores, positive = append(scores, s), append(positive, g.Float64() < Sigmoid(want.slope*s+want.intercept))
 		}
-		slope, intercept, _ := calibrate(scores, positive)
+		slope, intercept, _ := Calibrate(scores, positive)
 		if math.Abs(slope/want.slope-1) > 0.05 || math.Abs(intercept-want.intercept) > 0.1 {
 			t.Errorf("got %v and %v, want %+v", slope, intercept, want)
 		}
@@ -433,10 +433,10 @@ func TestCalibrationOfFewIsModest(t *testing.T) {
 		{"the wrong way", []float64{1, 1, -1, -1}, []bool{false, false, true, true}, false, 0.5, 0.5},
 		{"huge scores", []float64{-1e50, -1e50, 1e50, 1e50}, []bool{false, false, true, true}, true, 0.25, 0.75},
 	} {
-		slope, intercept, loss := calibrate(tt.scores, tt.positive)
+		slope, intercept, loss := Calibrate(tt.scores, tt.positive)
 		lowest, highest := 1.0, 0.0
 		for _, s := range tt.scores {
-			p := sigmoid(slope*s + intercept)
+			p := Sigmoid(slope*s + intercept)
 			lowest, highest = min(lowest, p), max(highest, p)
 		}
 		if (slope > 0) != tt.slope || math.Abs(lowest-tt.lowest) > 1e-4 || math.Abs(highest-tt.highest) > 1e-4 || !(loss > 0) {
@@ -447,7 +447,7 @@ func TestCalibrationOfFewIsModest(t *testing.T) {
 
 func TestSurpriseDoesNotOverflow(t *testing.T) {
 	property := func(z, y float64) bool {
-		p := sigmoid(z)
+		p := Sigmoid(z)
 		_, y = math.Modf(math.Abs(y))
 		s := surprise(z, y)
 		return p >= 0 && p <= 1 && s >= -1e-9*math.Abs(z) && !math.IsNaN(s)
