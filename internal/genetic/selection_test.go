@@ -1,0 +1,216 @@
+package genetic
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// chi2 is the χ² statistic of what was counted; cells of which nothing is expected
+// must be empty.
+func chi2(t *testing.T, counts []int, expected []float64) (sum float64) {
+	t.Helper()
+	for i, e := range expected {
+		if e == 0 {
+			if counts[i] != 0 {
+				t.Errorf("cell %d was drawn %d times, but has no weight", i, counts[i])
+			}
+			continue
+		}
+		difference := float64(counts[i]) - e
+		sum += difference * difference / e
+	}
+	return sum
+}
+
+// Critical values of χ² that a fair draw exceeds once in a thousand runs, by
+// degrees of freedom. The seeds are fixed, so a test passes always or never.
+var critical = map[int]float64{2: 13.82, 3: 16.27, 4: 18.47, 5: 20.52, 9: 27.88, 11: 31.26, 19: 43.82}
+
+func fair(t *testing.T, name string, counts []int, expected []float64) {
+	t.Helper()
+	degrees := -1
+	for _, e := range expected {
+		if e > 0 {
+			degrees++
+		}
+	}
+	limit, ok := critical[degrees]
+	if !ok {
+		t.Fatalf("no critical value for %d degrees of freedom", degrees)
+	}
+	if x := chi2(t, counts, expected); x > limit {
+		t.Errorf("%s: χ² is %.1f at %d degrees of freedom, above %.2f: %v", name, x, degrees, limit, counts)
+	}
+}
+
+func scaled(total float64, shares ...float64) []float64 {
+	var sum float64
+	for _, s := range shares {
+		sum += s
+	}
+	out := make([]float64, len(shares))
+	for i, s := range shares {
+		out[i] = total * s / sum
+	}
+	return out
+}
+
+func TestTheRouletteWheelIsProportional(t *testing.T) {
+	const draws = 40000
+	for _, test := range []struct {
+		name     string
+		weights  []float64
+		expected []float64
+	}{
+		{"proportional", []float64{1, 2, 0, 3, 4}, []float64{1, 2, 0, 3, 4}},
+		{"weightless ends", []float64{0, 5, 1, 2, 0}, []float64{0, 5, 1, 2, 0}},
+		{"nothing weighs anything", []float64{0, 0, 0}, []float64{1, 1, 1}},
+		{"no numbers", []float64{math.NaN(), 1, -3, 1, 2}, []float64{0, 1, 0, 1, 2}},
+		{"too heavy for a sum", []float64{math.Inf(1), math.MaxFloat64, 1e300}, []float64{1, 1, 1}},
+		{"tiny", []float64{1e-300, 2e-300, 3e-300}, []float64{1, 2, 3}},
+	} {
+		rng := rand.New(rand.NewPCG(11, 0))
+		counts := make([]int, len(test.weights))
+		for _, place := range Roulette(rng, test.weights, draws) {
+			counts[place]++
+		}
+		fair(t, "Roulette: "+test.name, counts, scaled(draws, test.expected...))
+
+		// The first of an acceptance and a spin of a wheel obey the same law.
+		clear(counts)
+		for range draws {
+			counts[Accept(rng, test.weights, 1)[0]]++
+		}
+		fair(t, "Accept: "+test.name, counts, scaled(draws, test.expected...))
+
+		var wheel Wheel
+		for i, w := range test.weights {
+			wheel.Set(i, w)
+		}
+		clear(counts)
+		for range draws {
+			if place, ok := wheel.Spin(rng); ok {
+				counts[place]++
+			} else if wheel.Total() != 0 {
+				t.Fatalf("%s: a wheel of weight %g gave nothing", test.name, wheel.Total())
+			}
+		}
+		if wheel.Total() != 0 {
+			fair(t, "Spin: "+test.name, counts, scaled(draws, test.expected...))
+		}
+	}
+}
+
+// Without replacement, the second of weights 1, 2, 3 depends on the first:
+// P(i, j) = w_i/6 · w_j/(6 − w_i).
+func TestAcceptanceIsProportionalAmongThoseLeft(t *testing.T) {
+	const draws = 60000
+	rng := rand.New(rand.NewPCG(12, 0))
+	weights := []float64{1, 2, 3}
+	counts := make([]int, 9)
+	var expected []float64
+	for i, wi := range weights {
+		for j, wj := range weights {
+			if i == j {
+				wj = 0
+			}
+			expected = append(expected, draws*wi/6*wj/(6-wi))
+		}
+	}
+	for range draws {
+		places := Accept(rng, weights, 2)
+		counts[3*places[0]+places[1]]++
+	}
+	fair(t, "two of three", counts, expected)
+}
+
+func TestWhatHasNoWeightIsAcceptedLast(t *testing.T) {
+	for seed := range uint64(100) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		got := Accept(rng, []float64{0, 1, 0, 1e-9, -2, 7}, 6)
+		slices.Sort(got[:3])
+		slices.Sort(got[3:])
+		if want := []int{1, 3, 5, 0, 2, 4}; !slices.Equal(got, want) {
+			t.Fatalf("seed %d: %v, want %v in any order of the halves", seed, got, want)
+		}
+	}
+}
+
+// The best of k of n distinct scores has rank r (from 0, best) with the
+// probability ((n−r)^k − (n−r−1)^k) / n^k.
+func TestTournamentsPreferTheBest(t *testing.T) {
+	const draws, n = 40000, 5
+	scores := []float64{.3, .9, .1, .7, .5} // ranks 3, 0, 4, 1, 2
+	ranks := []int{3, 0, 4, 1, 2}
+	for _, k := range []int{0, 1, 2, 4} {
+		rng := rand.New(rand.NewPCG(13, uint64(k)))
+		counts := make([]int, n)
+		for _, place := range Tournament(rng, scores, draws, k) {
+			counts[place]++
+		}
+		expected := make([]float64, n)
+		for i, r := range ranks {
+			size := float64(max(1, k))
+			expected[i] = draws * (math.Pow(float64(n-r), size) - math.Pow(float64(n-r-1), size)) / math.Pow(n, size)
+		}
+		fair(t, "tournament", counts, expected)
+	}
+}
+
+func TestSelectionKeepsSizesAndInventsNoPlace(t *testing.T) {
+	for seed := range uint64(300) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		weights := make([]float64, rng.IntN(12))
+		for i := range weights {
+			weights[i] = max(0, rng.Float64()-.3)
+		}
+		n, k := rng.IntN(20)-3, rng.IntN(5)
+		want := max(0, n)
+		if len(weights) == 0 {
+			want = 0
+		}
+		for name, got := range map[string][]int{
+			"Roulette":   Roulette(rng, weights, n),
+			"Tournament": Tournament(rng, weights, n, k),
+		} {
+			if len(got) != want {
+				t.Fatalf("seed %d: %s drew %d of %d places, want %d", seed, name, len(got), len(weights), want)
+			}
+			if want > 0 && (slices.Min(got) < 0 || slices.Max(got) >= len(weights)) {
+				t.Fatalf("seed %d: %s invented a place: %v", seed, name, got)
+			}
+		}
+		got := Accept(rng, weights, n)
+		if want = min(want, len(weights)); len(got) != want {
+			t.Fatalf("seed %d: Accept drew %d of %d places, want %d", seed, len(got), len(weights), want)
+		}
+		slices.Sort(got)
+		if len(slices.Compact(slices.Clone(got))) != len(got) || want > 0 && (got[0] < 0 || got[want-1] >= len(weights)) {
+			t.Fatalf("seed %d: Accept drew %v of %d places", seed, got, len(weights))
+		}
+	}
+}
+
+func BenchmarkAccept200Of100000(b *testing.B) {
+	for _, test := range []struct {
+		name   string
+		weight func(*rand.Rand) float64
+	}{
+		{"even", func(rng *rand.Rand) float64 { return rng.Float64() }},
+		{"skewed", func(rng *rand.Rand) float64 { return math.Exp(20 * rng.NormFloat64()) }},
+	} {
+		b.Run(test.name, func(b *testing.B) {
+			rng := rand.New(rand.NewPCG(1, 0))
+			weights := make([]float64, 100000)
+			for i := range weights {
+				weights[i] = test.weight(rng)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				Accept(rng, weights, 200)
+			}
+		})
+	}
+}
