@@ -1,0 +1,70 @@
+package search
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// A Cache is a file of answers, a database of SQLite, so that what was asked once is
+// not asked again. Errors are not kept.
+type Cache struct{ db *sql.DB }
+
+const (
+	// cacheID tells our files from other databases: "spoq".
+	cacheID = 0x73706f71
+
+	cacheSchema = `
+create table answers(source text, query text, wanted integer not null, urls text not null, primary key(source, query)) without rowid;
+`
+)
+
+// OpenCache opens the cache in the file called name, and makes one if there is none.
+func OpenCache(name string) (*Cache, error) {
+	db, err := openDB(name, true)
+	if err != nil {
+		return nil, fmt.Errorf("opening the cache %s: %w", name, err)
+	}
+	if err := prepare(db, cacheID, cacheSchema, true); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("opening the cache %s: %w", name, err)
+	}
+	return &Cache{db}, nil
+}
+
+// Close closes the file.
+func (c *Cache) Close() error { return c.db.Close() }
+
+// Of is the source with the cache before it.
+func (c *Cache) Of(s Source) Source { return &cached{s, c.db} }
+
+type cached struct {
+	Source
+	db *sql.DB
+}
+
+func (c *cached) Search(ctx context.Context, query string, n int) ([]string, error) {
+	var wanted int
+	var urls []string
+	var list []byte
+	err := c.db.QueryRowContext(ctx, "select wanted, urls from answers where source = ? and query = ?", c.Name(), query).Scan(&wanted, &list)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+	case err != nil:
+		return nil, &SetupError{fmt.Errorf("reading the cache: %w", err)}
+	case wanted >= n && json.Unmarshal(list, &urls) == nil:
+		return urls[:min(n, len(urls))], nil
+	}
+	if urls, err = c.Source.Search(ctx, query, n); err != nil {
+		return nil, err
+	}
+	if list, err = json.Marshal(urls); err != nil {
+		return nil, err
+	}
+	if _, err := c.db.ExecContext(ctx, "insert or replace into answers(source, query, wanted, urls) values(?, ?, ?, ?)", c.Name(), query, n, string(list)); err != nil {
+		return nil, &SetupError{fmt.Errorf("writing the cache: %w", err)}
+	}
+	return urls, nil
+}

@@ -1,0 +1,292 @@
+package search
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver
+)
+
+// An Index is a full-text index of pages in one file, a database of SQLite that its
+// own command reads too:
+//
+//	sqlite3 FILE "select url, title from pages where pages match 'jazz' order by rank limit 10"
+//
+// Words are told apart as Unicode has it, without regard to case and accents, and
+// stemmed by Porter's algorithm. That is made for English; in other languages it
+// does to a query what it did to the page.
+//
+// One process at a time should [Index.Add]; others wait for it. What a process was
+// adding when it was killed is as if it had not begun.
+type Index struct {
+	db *sql.DB
+}
+
+const (
+	// applicationID tells our files from other databases: "spor".
+	applicationID = 0x73706f72
+
+	// schemaVersion is that of the tables.
+	schemaVersion = 1
+
+	// busy is how long one process waits for what another one writes.
+	busy = 10 * time.Minute
+)
+
+// schema. Pages are what is searched; captures say which page an address has, so that
+// it has one; archives how far each was read. The marks of writing are part of words:
+// without them the tokenizer would part those of India at their vowels.
+const schema = `
+create virtual table pages using fts5(url, title, body,
+	tokenize = "porter unicode61 remove_diacritics 2 categories 'L* M* N* Co'");
+create table captures(url text primary key, page integer not null, archive text not null, time text not null) without rowid;
+create table archives(name text primary key, size integer not null, modified integer not null, done integer not null, mark text not null) without rowid;
+`
+
+// match asks for any of some words. The numbers are what a word is worth in the
+// address, the title and the text. They are rounded so that the last bits, which are
+// not the same on all processors, do not decide: the address does then.
+const match = `
+select url from pages where pages match ?
+order by round(bm25(pages, 1.0, 4.0, 1.0), 6), url limit ?`
+
+// OpenIndex opens the index in the file called name. It makes one if there is no such
+// file and create is set.
+func OpenIndex(name string, create bool) (*Index, error) {
+	db, err := openDB(name, create)
+	if err != nil {
+		return nil, fmt.Errorf("opening the index %s: %w", name, err)
+	}
+	if err := prepare(db, applicationID, schema, create); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("opening the index %s: %w", name, err)
+	}
+	return &Index{db}, nil
+}
+
+// Close closes the file.
+func (x *Index) Close() error { return x.db.Close() }
+
+// Name is empty: an index is not to be cached.
+func (x *Index) Name() string { return "" }
+
+// Search returns the addresses of the pages that hold any word of the query, in the
+// order of Okapi's BM25; those that are equally good in the order of their names.
+func (x *Index) Search(ctx context.Context, query string, n int) ([]string, error) {
+	words := expression(query)
+	if words == "" || n < 1 {
+		return nil, nil
+	}
+	rows, err := x.db.QueryContext(ctx, match, words, n)
+	if err != nil {
+		return nil, fmt.Errorf("searching the index: %w", err)
+	}
+	defer rows.Close()
+	found := newResults(n)
+	for rows.Next() {
+		var url string
+		if err := rows.Scan(&url); err != nil {
+			return nil, fmt.Errorf("searching the index: %w", err)
+		}
+		found.add(url)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("searching the index: %w", err)
+	}
+	return found.urls, nil
+}
+
+// A Document is a page that is to be found.
+type Document struct {
+	URL   string // canonical
+	Title string
+	Text  string
+	Time  time.Time // of the capture: of several the newest is found
+}
+
+// An Archive is how far an archive has been read.
+type Archive struct {
+	Name     string
+	Size     int64
+	Modified time.Time
+	Done     int64  // bytes up to which every page is in the index
+	Mark     string // what those bytes look like, to see whether they are still the same
+}
+
+// Archive returns what is known of the archive called name; of one that is not known
+// that is its name.
+func (x *Index) Archive(name string) (Archive, error) {
+	a := Archive{Name: name}
+	var modified int64
+	err := x.db.QueryRow("select size, modified, done, mark from archives where name = ?", name).Scan(&a.Size, &modified, &a.Done, &a.Mark)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return a, nil
+	case err != nil:
+		return a, fmt.Errorf("reading the index: %w", err)
+	}
+	a.Modified = time.Unix(0, modified)
+	return a, nil
+}
+
+// Len is how many pages there are.
+func (x *Index) Len() (n int, err error) {
+	err = x.db.QueryRow("select count(*) from captures").Scan(&n)
+	return n, err
+}
+
+// Forget takes away the pages of an archive that is not what it was.
+func (x *Index) Forget(name string) error {
+	return x.change(func(tx *sql.Tx) error {
+		for _, statement := range []string{
+			"delete from pages where rowid in (select page from captures where archive = ?)",
+			"delete from captures where archive = ?",
+			"delete from archives where name = ?",
+		} {
+			if _, err := tx.Exec(statement, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Add puts documents of an archive into the index, and how far that was read: both or,
+// should the process die, neither.
+func (x *Index) Add(a Archive, documents []Document) error {
+	return x.change(func(tx *sql.Tx) error {
+		if err := insert(tx, a.Name, documents); err != nil {
+			return err
+		}
+		_, err := tx.Exec("insert or replace into archives(name, size, modified, done, mark) values(?, ?, ?, ?, ?)",
+			a.Name, a.Size, a.Modified.UnixNano(), a.Done, a.Mark)
+		return err
+	})
+}
+
+// insert puts documents in the place of older captures of their addresses.
+func insert(tx *sql.Tx, archive string, documents []Document) error {
+	var statements [4]*sql.Stmt
+	for i, s := range []string{
+		"select page, time from captures where url = ?",
+		"delete from pages where rowid = ?",
+		"insert into pages(url, title, body) values(?, ?, ?)",
+		"insert or replace into captures(url, page, archive, time) values(?, ?, ?, ?)",
+	} {
+		var err error
+		if statements[i], err = tx.Prepare(s); err != nil {
+			return err
+		}
+		defer statements[i].Close()
+	}
+	known, drop, add, note := statements[0], statements[1], statements[2], statements[3]
+	for _, d := range documents {
+		at := d.Time.UTC().Format(time.RFC3339)
+		var page int64
+		var before string
+		switch err := known.QueryRow(d.URL).Scan(&page, &before); {
+		case errors.Is(err, sql.ErrNoRows):
+		case err != nil:
+			return err
+		case before >= at:
+			continue
+		default:
+			if _, err := drop.Exec(page); err != nil {
+				return err
+			}
+		}
+		result, err := add.Exec(d.URL, spaced(d.Title), spaced(d.Text))
+		if err != nil {
+			return err
+		}
+		if page, err = result.LastInsertId(); err != nil {
+			return err
+		}
+		if _, err := note.Exec(d.URL, page, archive, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// change writes to the index: all that f does or nothing.
+func (x *Index) change(f func(*sql.Tx) error) error {
+	tx, err := x.db.Begin()
+	if err == nil {
+		if err = f(tx); err == nil {
+			err = tx.Commit()
+		}
+		tx.Rollback() // nothing, after a commit
+	}
+	if err != nil {
+		return fmt.Errorf("writing the index: %w", err)
+	}
+	return nil
+}
+
+// openDB opens a database of SQLite. A transaction takes the right to write when it
+// begins; with the default it would ask for it later, when two could not both go on.
+func openDB(name string, create bool) (*sql.DB, error) {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return nil, err
+	}
+	if path = filepath.ToSlash(path); !strings.HasPrefix(path, "/") {
+		path = "/" + path // C:/…
+	}
+	mode := "rw"
+	if create {
+		mode = "rwc"
+	}
+	settings := url.Values{
+		"mode": {mode}, "_txlock": {"immediate"},
+		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busy.Milliseconds())},
+	}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: settings.Encode()}).String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1) // a second one could wait for the first
+	return db, nil
+}
+
+// errForeign says that a file is somebody else's.
+var errForeign = errors.New("it is a database, but not one that search made\nhint: give another name, or remove the file")
+
+// prepare makes the tables of an empty database if it may, and checks that those of
+// any other are ours.
+func prepare(db *sql.DB, application int, schema string, create bool) error {
+	var id, version, tables int
+	err := db.QueryRow("select application_id, user_version, (select count(*) from sqlite_schema) from pragma_application_id, pragma_user_version").Scan(&id, &version, &tables)
+	switch {
+	case err != nil:
+		return err
+	case id == application && version == schemaVersion:
+		return nil
+	case id == application:
+		return fmt.Errorf("it was made by another version of search\nhint: remove the file, and it is made anew")
+	case id != 0 || tables > 0:
+		return errForeign
+	case !create:
+		return errors.New("it is empty")
+	}
+	tx, err := db.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	// Another process may have been faster.
+	if err := tx.QueryRow("select count(*) from sqlite_schema").Scan(&tables); err != nil || tables > 0 {
+		return err
+	}
+	if _, err := tx.Exec(fmt.Sprintf("pragma application_id = %d; pragma user_version = %d; %s", application, schemaVersion, schema)); err != nil {
+		return err
+	}
+	return tx.Commit()
+}

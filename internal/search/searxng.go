@@ -1,0 +1,214 @@
+package search
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A SearXNG is a server of that name, a metasearch engine (docs.searxng.org, "Search
+// API"), which must have json among search.formats in its settings. Its results come in
+// its own order.
+type SearXNG struct {
+	base      *url.URL
+	transport http.RoundTripper
+	agent     string
+	pace      *Pace
+}
+
+// Bounds of what a server may send.
+const (
+	maxAnswer = 8 << 20 // bytes of a page of results
+	maxPages  = 20      // of results for one query
+	maxTries  = 3       // of a page, where the server asks for time
+)
+
+// Pauses, where the server asks for time without saying how much, and the longest that
+// is granted.
+const (
+	pauseBusy    = 5 * time.Second
+	longestPause = time.Minute
+)
+
+// NewSearXNG is the server at an address, such as https://searx.example/ or, with
+// parameters for all queries, https://searx.example/?language=de&categories=science.
+// It is asked through transport, which bounds the time that an answer takes, and as
+// often as pace lets it.
+func NewSearXNG(address string, transport http.RoundTripper, agent string, pace *Pace) (*SearXNG, error) {
+	base, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return nil, err
+	case base.Scheme != "http" && base.Scheme != "https" || base.Host == "":
+		return nil, fmt.Errorf("%q is not the address of a server\nhint: http://HOST:PORT/ or https://HOST/", address)
+	}
+	base.Fragment = ""
+	if !strings.HasSuffix(base.Path, "/search") {
+		base = base.JoinPath("search")
+	}
+	return &SearXNG{base, transport, agent, pace}, nil
+}
+
+// Name is the address of the server.
+func (s *SearXNG) Name() string { return s.base.String() }
+
+// Search asks for pages of results until there are n, or no more.
+func (s *SearXNG) Search(ctx context.Context, query string, n int) ([]string, error) {
+	found := newResults(n)
+	for page := 1; page <= maxPages && !found.full(); page++ {
+		a, err := s.ask(ctx, query, page)
+		if err != nil {
+			if len(found.urls) > 0 && !errors.As(err, new(*SetupError)) {
+				break // what there is is an answer
+			}
+			return nil, err
+		}
+		more := false
+		for _, address := range a.urls {
+			more = found.add(address) || more
+		}
+		if page == 1 && len(a.urls) == 0 && len(a.silent) > 0 {
+			return nil, fmt.Errorf("none of its search engines answered: %s", strings.Join(a.silent, ", "))
+		}
+		if !more {
+			break
+		}
+	}
+	return found.urls, nil
+}
+
+// ask asks for one page of results, again if the server wants to be left alone for a
+// while.
+func (s *SearXNG) ask(ctx context.Context, query string, page int) (answer, error) {
+	for try := 1; ; try++ {
+		a, wait, err := s.try(ctx, query, page)
+		if wait == 0 || try == maxTries {
+			return a, err
+		}
+		if wait > longestPause {
+			return a, fmt.Errorf("%w, and wants to be left alone for %v", err, wait)
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return a, err
+		}
+	}
+}
+
+// try asks for one page of results, once. If it is worth another try, wait says when.
+func (s *SearXNG) try(ctx context.Context, query string, page int) (a answer, wait time.Duration, err error) {
+	if err := s.pace.Wait(ctx); err != nil {
+		return answer{}, 0, err
+	}
+	target := *s.base
+	values := target.Query()
+	values.Set("q", query)
+	values.Set("format", "json")
+	values.Set("pageno", strconv.Itoa(page))
+	target.RawQuery = values.Encode()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return answer{}, 0, err
+	}
+	req.Header.Set("User-Agent", s.agent)
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Accept-Encoding", "identity")
+	resp, err := s.transport.RoundTrip(req)
+	if err != nil {
+		return answer{}, 0, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		wait, err = refusal(resp, time.Now())
+		return answer{}, wait, err
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return answer{}, 0, fmt.Errorf("reading its answer: %w", err)
+	case len(body) > maxAnswer:
+		return answer{}, 0, fmt.Errorf("its answer is longer than %d MiB", maxAnswer>>20)
+	}
+	a, err = readAnswer(body)
+	return a, 0, err
+}
+
+// refusal says what a status other than 200 means, and when to ask again, if that is
+// of use.
+func refusal(resp *http.Response, now time.Time) (wait time.Duration, err error) {
+	switch status := resp.StatusCode; {
+	case status == http.StatusForbidden:
+		return 0, &SetupError{errors.New("the server refuses to answer in JSON (status 403)\nhint: formats: json is not enabled; its settings.yml wants search: formats: [html, json]")}
+	case status == http.StatusNotFound || status == http.StatusMethodNotAllowed:
+		return 0, &SetupError{fmt.Errorf("there is no search at this address (status %d)\nhint: give the address of SearXNG's start page", status)}
+	case status >= 300 && status < 400:
+		return 0, &SetupError{fmt.Errorf("the server is elsewhere (status %d, %.200q)\nhint: give that address", status, resp.Header.Get("Location"))}
+	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+		if wait = retryAfter(resp.Header.Get("Retry-After"), now); wait == 0 {
+			wait = pauseBusy
+		}
+		return wait, fmt.Errorf("the server wants fewer questions (status %d)\nhint: a lower -rate", status)
+	default:
+		return 0, fmt.Errorf("the server answers with status %d", status)
+	}
+}
+
+// retryAfter is how long the value of a Retry-After header asks to wait: a number of
+// seconds, or a date (RFC 9110, section 10.2.3). It is 0 if it does not say.
+func retryAfter(value string, now time.Time) time.Duration {
+	if s, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(s) * time.Second
+	}
+	if date, err := http.ParseTime(value); err == nil {
+		return max(date.Sub(now), 0)
+	}
+	return 0
+}
+
+// An answer is a page of results.
+type answer struct {
+	urls   []string // as written
+	silent []string // engines that did not answer, with the reason
+}
+
+// readAnswer reads a page of results. A result that is not what it should be is left
+// out.
+func readAnswer(body []byte) (a answer, err error) {
+	var all struct {
+		Results []json.RawMessage `json:"results"`
+		Silent  []json.RawMessage `json:"unresponsive_engines"`
+	}
+	if err := json.Unmarshal(body, &all); err != nil {
+		if text := strings.TrimSpace(string(body[:min(len(body), 64)])); strings.HasPrefix(text, "<") {
+			return a, &SetupError{errors.New("the server answers with a page, not with JSON\nhint: is this the address of a SearXNG?")}
+		}
+		return a, fmt.Errorf("its answer is not what SearXNG gives: %w", err)
+	}
+	if all.Results == nil {
+		return a, errors.New("its answer is not what SearXNG gives: it has no results, not even none")
+	}
+	for _, raw := range all.Results {
+		var r struct {
+			URL string `json:"url"`
+		}
+		if json.Unmarshal(raw, &r) == nil && r.URL != "" {
+			a.urls = append(a.urls, r.URL)
+		}
+	}
+	for _, raw := range all.Silent {
+		var pair []string
+		if json.Unmarshal(raw, &pair) == nil && len(a.silent) < maxSilent {
+			a.silent = append(a.silent, fmt.Sprintf("%.100q", strings.Join(pair, ": ")))
+		}
+	}
+	return a, nil
+}
+
+// maxSilent is how many engines that did not answer are told of.
+const maxSilent = 10
