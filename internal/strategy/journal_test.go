@@ -145,9 +145,12 @@ func TestWhatComesAfterDamageCanBeRunAgain(t *testing.T) {
 
 // Strange bytes are an error, never a crash.
 func FuzzReplay(f *testing.F) {
-	w := random(60, 8)
+	w, topic := random(60, 8), target(f)
 	for _, kind := range Kinds() {
-		s := kind.New()
+		s, err := New(kind.Name, topic, nil)
+		if err != nil {
+			f.Fatal(err)
+		}
 		for _, a := range seeds("0", "1", "2") {
 			s.Visit(w.fetch(a, 1))
 		}
@@ -155,7 +158,7 @@ func FuzzReplay(f *testing.F) {
 		f.Add(kind.Name, s.AppendDelta(nil))
 	}
 	f.Fuzz(func(t *testing.T, kind string, b []byte) {
-		s, err := New(kind, nil, nil)
+		s, err := New(kind, topic, nil)
 		if err != nil {
 			t.Skip("no strategy")
 		}
@@ -168,10 +171,17 @@ func FuzzReplay(f *testing.F) {
 // A run of evolve at 100,000 known links: read the state, learn a generation of
 // 20 pages, save it.
 func BenchmarkGenerationAt100000Links(b *testing.B) {
-	w := random(7000, 9)
+	w, topic := random(7000, 9), target(b)
 	for _, kind := range Kinds() {
 		b.Run(kind.Name, func(b *testing.B) {
-			s := kind.New()
+			create := func() Strategy {
+				s, err := New(kind.Name, topic, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				return s
+			}
+			s := create()
 			for i := range 6900 {
 				s.Visit(w.fetch(Address{URL: address(fmt.Sprint(i))}, 1))
 			}
@@ -180,7 +190,7 @@ func BenchmarkGenerationAt100000Links(b *testing.B) {
 			b.SetBytes(int64(len(delta)))
 			b.ReportAllocs()
 			for b.Loop() {
-				s := kind.New()
+				s := create()
 				if err := s.Replay(delta); err != nil {
 					b.Fatal(err)
 				}

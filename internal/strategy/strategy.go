@@ -106,7 +106,7 @@ type Stages struct {
 // Kinds are all strategies, by name.
 func Kinds() []Kind {
 	kinds := slices.Concat([]Kind{
-		{"bestfirst", "Cho, Garcia-Molina and Page 1998; Menczer et al. 2004",
+		{"bestfirst", "Cho, Garcia-Molina and Page 1998; Menczer et al. 2004; Batsakis et al. 2009",
 			"links of the most relevant pages first", Stages{}, newBestFirst},
 		{"breadthfirst", "the plain baseline",
 			"links in the order of their discovery", Stages{}, newBreadthFirst},

@@ -10,6 +10,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"spoor/internal/topic"
 	"spoor/internal/wire"
 )
 
@@ -56,10 +57,32 @@ func (w tiny) fetch(a Address, generation int) *wire.Record {
 	return rec
 }
 
+// A pages is a web of which crawl can fetch pages.
+type pages interface {
+	fetch(a Address, generation int) *wire.Record
+}
+
+// target is a topic for strategies that go by words, with all that examples give.
+func target(tb testing.TB) *topic.Topic {
+	tb.Helper()
+	t, err := topic.New("en", "")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := t.AddQuery("genetic crawler"); err != nil {
+		tb.Fatal(err)
+	}
+	example := topic.Page{URL: address("example"), Title: "A genetic crawler", Text: "selection, crossover and mutation of links"}
+	if err := t.Learn([]topic.Page{example}, nil, topic.LearnOptions{Size: topic.TableSize}); err != nil {
+		tb.Fatal(err)
+	}
+	return t
+}
+
 // crawl lets s crawl w from seeds, n fetches a generation, and returns one line a
 // generation: what was fetched, each with its operator. State goes through a
 // journal between any two generations, as it does between two processes.
-func crawl(t *testing.T, w tiny, kind string, params []string, n, generations int, seeds ...string) (lines []string) {
+func crawl(t *testing.T, w pages, kind string, params []string, n, generations int, seeds ...string) (lines []string) {
 	t.Helper()
 	dir := t.TempDir()
 	type waiting struct {
@@ -72,7 +95,7 @@ func crawl(t *testing.T, w tiny, kind string, params []string, n, generations in
 		frontier[address(seed)] = waiting{Address{URL: address(seed), Operator: "seed"}, 0}
 	}
 	for g := 1; g <= generations; g++ {
-		s, err := New(kind, nil, params)
+		s, err := New(kind, target(t), params)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +123,7 @@ func crawl(t *testing.T, w tiny, kind string, params []string, n, generations in
 			s.Visit(rec)
 		}
 		for _, a := range s.Breed(n, rand.New(rand.NewPCG(1, uint64(g)))) {
-			if !visited[a.URL] {
+			if a.URL != "" && !visited[a.URL] {
 				frontier[a.URL] = waiting{a, g}
 			}
 		}
@@ -273,7 +296,7 @@ func TestUnknownNamesAreAnsweredWithTheKnownOnes(t *testing.T) {
 		params []string
 		want   string
 	}{
-		{"bestest", nil, "the strategies are bestfirst, breadthfirst, niche"},
+		{"bestest", nil, "hint: the strategies are "},
 		{"niche", []string{"pc"}, "not name=value"},
 		{"niche", []string{"pd=1"}, "its parameters are s0, hub-links, pc"},
 		{"niche", []string{"pc=1.5"}, "want a number from 0 to 1"},

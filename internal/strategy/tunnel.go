@@ -1,0 +1,477 @@
+package strategy
+
+// This file implements the crawler of
+//
+//	A. Pal, D. S. Tomar and S. C. Shrivastava, "Effective Focused Crawling Based
+//	on Content and Link Structure Analysis", International Journal of Computer
+//	Science and Information Security 2 (1), 2009 (tunnel in PAPERS.md).
+//
+// Links of relevant pages wait in a queue, the one with the highest score first.
+// Links of irrelevant pages wait in a second structure, the irrelevant table, with
+// a level: relevant pages are often found behind irrelevant ones, and the table
+// tunnels through these, a few levels deep.
+//
+//	LinkScore(j) = URLScore(j) + AnchorScore(j) + LinksFromRelevantPageDB(j)
+//	               + Σ Relevance(parent_i)                                 (eq. 4)
+//
+//	paper                       here          meaning
+//	Relevance(t, p)             page.score    score -fitness weighttable-tf (eq. 1–3)
+//	relevancy limit             limit         a page with this relevance is relevant
+//	URLScore(j)                 url           eq. 3 of the words of the address
+//	AnchorScore(j)              anchor        eq. 3 of the words of the link, the best of several
+//	LinksFromRelevantPageDB(j)  promise       how many relevant pages link to j
+//	Σ Relevance(parent_i)       promise       over all pages crawled that link to j
+//	priority queue              queued        links of relevant pages
+//	irrelevant table            level         links of irrelevant pages: their level, plus one
+//	maxLevel                    MaxLevel      links of a higher level are not followed
+//
+// The table as it is printed does not tunnel: what an irrelevant page inside it
+// links to is never looked at, its level is one for all, and what is above
+// maxLevel stays, so that the loop does not end. What we do instead, by the rows of
+// the table in PAPERS.md: an entry leaves the table when it is fetched (b); if the
+// page is relevant, its links go to the queue (d); if not, the other links of the
+// page that brought it sink by a level, those that have its level and no higher
+// score, and its own links enter one level below it (a, c). Entries compete with
+// the queue, halved by every level (e):
+//
+//	priority(entry) = LinkScore · 0.5^(level + 1)
+//
+// Compat is Table II of the paper, which differs from its code: entries stay when
+// they are fetched; the whole table is emptied before the queue; links of relevant
+// pages inside it stay in it, one level below; irrelevant pages have no entries of
+// their own, but let all entries of their level with no higher score sink.
+//
+// Where nothing is left but links that sank too deep, the paper's crawl ends. Ours
+// takes the best of them (operator restart), and Compat ends.
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+
+	"spoor/internal/fitness"
+	"spoor/internal/graph"
+	"spoor/internal/topic"
+	"spoor/internal/wire"
+)
+
+type tunnel struct {
+	pool
+
+	Limit    float64 // relevancy limit, 0 is that of the seeds
+	MaxLevel int     // maxLevel
+	Count    string  // what the number of relevant pages adds (row f)
+	Parents  string  // and what the relevance of the parents does
+	Compat   bool    // Table II (rows c, d, e, g)
+
+	limit   float64 // the relevancy limit, once it is known
+	limited bool
+	url     column // URLScore
+	anchor  column // AnchorScore
+	queued  column // 1: in the queue, or was
+	level   column // level in the table, plus one
+	parent  column // the page that brought the entry, plus one
+
+	topic *topic.Topic
+	seeds []int // places of this generation's seeds
+}
+
+// opTunnel is the operator of entries of the irrelevant table.
+const opTunnel = "tunnel"
+
+const (
+	inNumber = "count"
+	inLog1p  = "log1p"
+	asSum    = "sum"
+	asMean   = "mean"
+
+	// The relevancy limit is this share of the seeds' relevance, and in these
+	// bounds (row g).
+	limitShare = 0.5
+	limitLow   = 0.1
+	limitHigh  = 0.6
+
+	// never is the priority of what is not to be fetched.
+	never = -math.MaxFloat64
+)
+
+func newTunnel() Strategy { return &tunnel{MaxLevel: 2, Count: inNumber, Parents: asSum} }
+
+func (s *tunnel) Params() []Param {
+	return []Param{
+		{Name: "limit", Doc: "relevance of a relevant page; 0 is half the mean of the seeds, from 0.1 to 0.6", Value: &s.Limit, Range: [2]float64{0, 1}},
+		{Name: "max-level", Doc: "links in the irrelevant table are followed to this level (maxLevel)", Value: &s.MaxLevel, Range: [2]float64{0, 64}},
+		{Name: "count", Doc: "what the relevant pages that link to it add to the score of a link: their number, or its logarithm", Value: &s.Count, Words: []string{inNumber, inLog1p}},
+		{Name: "parents", Doc: "what the relevance of all pages that link to it adds: the sum, or the mean", Value: &s.Parents, Words: []string{asSum, asMean}},
+		{Name: "compat", Doc: "the paper's Table II, and its relevancy limit: half the mean score of the seeds' addresses", Value: &s.Compat},
+	}
+}
+
+// aim takes the topic, by which Compat scores the addresses of seeds.
+func (s *tunnel) aim(t *topic.Topic) error {
+	s.topic = t
+	return nil
+}
+
+func (s *tunnel) Visit(rec *wire.Record) {
+	before := len(s.pages)
+	place, ok := s.visit(rec)
+	if !ok || s.pages[place].failed {
+		return
+	}
+	if place >= before && rec.Operator == "seed" {
+		s.seeds = append(s.seeds, place)
+	}
+	for i := range rec.Links {
+		link := &rec.Links[i]
+		id, known := s.web.Find(link.URL)
+		if !known {
+			continue
+		}
+		s.url.set(id, scoreOf(link.Scores, "url")) // the table that it is of may have grown
+		if anchor := scoreOf(link.Scores, "anchor"); anchor > s.anchor.at(id) {
+			s.anchor.set(id, anchor)
+		}
+	}
+}
+
+func (s *tunnel) Breed(n int, _ *rand.Rand) (next []Address) {
+	room := s.settle(n)
+	s.setLimit()
+	for place := s.fetched; place < len(s.pages); place++ {
+		s.file(place)
+	}
+	for _, id := range s.choose(room) {
+		s.ask(id)
+		next = append(next, s.proposal(id))
+	}
+	if len(next) == 0 && len(s.asked.ids) == 0 && !s.Compat {
+		for _, id := range s.eligible(room, s.total) {
+			s.level.set(id, 0)
+			s.ask(id)
+			next = append(next, s.proposal(id))
+		}
+	}
+	s.seeds = nil
+	s.endGeneration()
+	return next
+}
+
+// setLimit finds the relevancy limit as soon as there are pages: those of the
+// seeds, or if nobody calls them so, those that came first.
+func (s *tunnel) setLimit() {
+	if s.limited {
+		return
+	}
+	if s.Limit > 0 {
+		s.limit, s.limited = s.Limit, true
+		return
+	}
+	if len(s.seeds) == 0 {
+		for place := s.fetched; place < len(s.pages); place++ {
+			if !s.pages[place].failed {
+				s.seeds = append(s.seeds, place)
+			}
+		}
+	}
+	if len(s.seeds) == 0 {
+		return
+	}
+	value := func(place int) float64 { return s.pages[place].score }
+	if s.Compat {
+		value = s.addressScore()
+	}
+	sum := 0.0
+	for _, place := range s.seeds {
+		sum += value(place)
+	}
+	s.limit, s.limited = limitShare*sum/float64(len(s.seeds)), true
+	if !s.Compat {
+		s.limit = min(max(s.limit, limitLow), limitHigh)
+	}
+}
+
+// addressScore is the LinkScore of seeds, which have neither anchors nor parents
+// (row g): eq. 3 of the words of their address. It is 0 without a weight table.
+func (s *tunnel) addressScore() func(place int) float64 {
+	none := func(int) float64 { return 0 }
+	if s.topic == nil {
+		return none
+	}
+	var table []fitness.Entry
+	for _, e := range s.topic.Table {
+		if e.Origin != topic.FromQuery {
+			table = append(table, fitness.Entry{Term: e.Term, Weight: e.Weight})
+		}
+	}
+	a, err := s.topic.Analyzer()
+	if err != nil {
+		return none
+	}
+	var keywords []fitness.Keyword
+	for _, k := range s.topic.Keywords {
+		keywords = append(keywords, fitness.Keyword{Text: k.Text, Weight: k.Weight})
+	}
+	target, err := fitness.NewTarget(a, keywords)
+	if err != nil {
+		return none
+	}
+	measure, err := fitness.NewTunnelTable(target, table)
+	if err != nil {
+		return none
+	}
+	measure.Literal = true
+	return func(place int) float64 {
+		return measure.Link(target.ReadLink(&fitness.Link{URL: s.web.URL(s.pages[place].node)})).URL
+	}
+}
+
+// relevant tells whether a page reaches the limit, and has anything of the topic.
+func (s *tunnel) relevant(place int) bool {
+	p := &s.pages[place]
+	return !p.failed && p.score > 0 && p.score >= s.limit
+}
+
+// file puts the links of a page that was fetched where they belong.
+func (s *tunnel) file(place int) {
+	p := &s.pages[place]
+	if p.failed {
+		return
+	}
+	level, inside := s.entry(p.node)
+	switch relevant := s.relevant(place); {
+	case relevant && inside && s.Compat:
+		s.push(p.node, level+1) // rows a, d
+	case relevant:
+		for id := range s.web.Children(p.node) {
+			s.queued.set(id, 1)
+		}
+	case inside:
+		s.sink(p.node, level)
+		if !s.Compat && level < s.MaxLevel {
+			s.push(p.node, level+1) // row c
+		}
+	default:
+		s.push(p.node, 0)
+	}
+	if !s.Compat {
+		s.level.set(p.node, 0) // row b
+	}
+}
+
+// entry is the level of id in the table. It is not inside if it was fetched, or is
+// to be fetched, from the queue.
+func (s *tunnel) entry(id graph.ID) (level int, inside bool) {
+	level = int(s.level.at(id)) - 1
+	inside = level >= 0 && level <= s.MaxLevel
+	if s.Compat {
+		return level, inside
+	}
+	return level, inside && s.queued.at(id) == 0
+}
+
+// push enters the links of a page into the table. Those that are there already stay
+// with the page that brought them, unless they come to a lower level.
+func (s *tunnel) push(page graph.ID, level int) {
+	for id := range s.web.Children(page) {
+		if !s.free(id) || s.queued.at(id) == 1 && !s.Compat {
+			continue
+		}
+		if had := s.level.at(id); had == 0 || float64(level+1) < had {
+			s.level.set(id, float64(level+1))
+			s.parent.set(id, float64(page)+1)
+		}
+	}
+}
+
+// bringer is the page that brought an entry.
+func (s *tunnel) bringer(id graph.ID) (place int, ok bool) {
+	if v := s.parent.at(id); v >= 1 && v <= float64(s.web.Len()) {
+		return s.page(graph.ID(v - 1))
+	}
+	return 0, false
+}
+
+// sink lets entries down by a level after id, an entry of that level, turned out to
+// be irrelevant: those with its level and no higher score that the same page
+// brought, or to the letter of Table II those of the whole table, id too. The scores
+// are those by which id was chosen.
+func (s *tunnel) sink(id graph.ID, level int) {
+	score := s.linkScore(id, s.fetched)
+	lower := func(other graph.ID) {
+		if s.level.at(other) != float64(level+1) {
+			return
+		}
+		if its := s.linkScore(other, s.fetched); its <= score && its != never {
+			s.level.set(other, float64(level+2))
+		}
+	}
+	if s.Compat {
+		for other := range graph.ID(s.web.Len()) {
+			lower(other)
+		}
+		return
+	}
+	place, ok := s.bringer(id)
+	if !ok {
+		return
+	}
+	for other := range s.web.Children(s.pages[place].node) {
+		if s.parent.at(other) == s.parent.at(id) && s.free(other) {
+			lower(other)
+		}
+	}
+}
+
+// A promise is what the summands of eq. 4 are made of that hang on the pages
+// crawled.
+type promise struct {
+	relevant int     // pages that link to it and are
+	parents  int     // all pages that do
+	sum      float64 // of their relevance
+}
+
+// promise counts the pages, of those before end, that link to id. A page that links
+// twice counts once (row j).
+func (s *tunnel) promise(id graph.ID, end int) (p promise) {
+	last := graph.None
+	for parent := range s.web.Parents(id) {
+		place, fetched := s.page(parent)
+		if parent == last || !fetched || place >= end {
+			continue
+		}
+		last = parent
+		p.parents++
+		p.sum += s.pages[place].score
+		if s.relevant(place) {
+			p.relevant++
+		}
+	}
+	return p
+}
+
+// add is what the pages that link to an address add to its score (row f).
+func (s *tunnel) add(p promise) (count, parents float64) {
+	count, parents = float64(p.relevant), p.sum
+	if s.Count == inLog1p {
+		count = math.Log1p(count)
+	}
+	if s.Parents == asMean {
+		parents /= float64(max(1, p.parents))
+	}
+	return count, parents
+}
+
+// linkScore is eq. 4 by the pages before end, if any of them links to id.
+func (s *tunnel) linkScore(id graph.ID, end int) float64 {
+	p := s.promise(id, end)
+	if p.parents == 0 {
+		return never
+	}
+	count, parents := s.add(p)
+	return s.url.at(id) + s.anchor.at(id) + count + parents
+}
+
+// total is eq. 4 by all pages.
+func (s *tunnel) total(id graph.ID) float64 { return s.linkScore(id, len(s.pages)) }
+
+// choose is the room addresses to fetch now, best first. Compat looks into the queue
+// when the table is empty.
+func (s *tunnel) choose(room int) []graph.ID {
+	if !s.Compat {
+		return s.eligible(room, s.priority)
+	}
+	chosen := s.eligible(room, func(id graph.ID) float64 {
+		if _, inside := s.entry(id); inside {
+			return s.total(id)
+		}
+		return never
+	})
+	if len(chosen) > 0 {
+		return chosen
+	}
+	return s.eligible(room, s.priority)
+}
+
+// eligible are the best by priority, without those that have never.
+func (p *pool) eligible(room int, priority func(graph.ID) float64) []graph.ID {
+	ids := p.best(min(room, p.web.Len()), priority)
+	for len(ids) > 0 && priority(ids[len(ids)-1]) == never {
+		ids = ids[:len(ids)-1]
+	}
+	return ids
+}
+
+// priority is the score of a link in the queue; in the table every level halves it
+// (row e).
+func (s *tunnel) priority(id graph.ID) float64 {
+	level, inside := s.entry(id)
+	total := s.total(id)
+	switch {
+	case inside && !s.Compat && total != never:
+		return math.Ldexp(total, -level-1)
+	case s.queued.at(id) == 1:
+		return total
+	}
+	return never
+}
+
+// proposal is the address of id with the numbers that chose it.
+func (s *tunnel) proposal(id graph.ID) Address {
+	count, parents := s.add(s.promise(id, len(s.pages)))
+	level, inside := s.entry(id)
+	reasons := []wire.Scored{{Name: "anchor", Value: s.anchor.at(id)}}
+	operator, priority := opRestart, s.total(id)
+	switch {
+	case inside:
+		operator = opTunnel
+		reasons = append(reasons, wire.Scored{Name: "level", Value: float64(level)})
+		if !s.Compat {
+			priority = s.priority(id)
+		}
+	case s.queued.at(id) == 1:
+		operator = opLink
+	}
+	reasons = append(reasons, wire.Scored{Name: "parents", Value: parents},
+		wire.Scored{Name: "relevant", Value: count}, wire.Scored{Name: "url", Value: s.url.at(id)})
+	via, _ := s.bestParent(id, len(s.pages))
+	if place, ok := s.bringer(id); ok && inside {
+		via = place
+	}
+	a := s.address(id, via, operator, priority)
+	a.Reasons = reasons
+	return a
+}
+
+// columns are all columns of the state, in the order in which they are saved.
+func (s *tunnel) columns() []*column {
+	return []*column{&s.url, &s.anchor, &s.queued, &s.level, &s.parent}
+}
+
+func (s *tunnel) AppendDelta(b []byte) []byte {
+	b = s.appendDelta(b)
+	for _, c := range s.columns() {
+		b = c.appendDelta(b)
+	}
+	if !s.limited {
+		return append(b, 0)
+	}
+	return binary.LittleEndian.AppendUint64(append(b, 1), math.Float64bits(s.limit))
+}
+
+func (s *tunnel) Replay(b []byte) error {
+	r, err := s.replay(b)
+	if err != nil {
+		return err
+	}
+	for _, c := range s.columns() {
+		c.replay(&s.memory, r)
+	}
+	if s.limited = r.byte() == 1; s.limited {
+		s.limit = r.float()
+	}
+	if r.bad || len(r.b) > 0 {
+		return errCorrupt
+	}
+	return nil
+}
