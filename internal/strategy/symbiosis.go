@@ -1,0 +1,291 @@
+package strategy
+
+// This file implements the focused crawler guided by a genetic algorithm whose
+// mutation is symbiotic organisms search (SOS), from
+//
+//	A. J. Wilson, H. Armanto, Gunawan and Tanwijaya, 2021 (symbiosis in
+//	PAPERS.md).
+//
+// The population are the pages of a generation; the fitness of a page is its
+// nearness to the topic, which the score stage has worked out. A roulette wheel
+// selects pages, whose links are the offspring: a link is worth what all the pages
+// together are worth that contain it, and the best links are the crawl queue.
+// Mutation brings in what no link leads to: SOS breeds a query from the words of
+// the population (queries.go, sos.go), and what a search finds for it joins the next
+// generation.
+//
+//	paper           here           meaning
+//	f_i             fitness        fitness of page i in the roulette: its score and a bias
+//	0.05            Bias           the bias
+//	P_i = f_i/Σf_j  roulette       chance of page i (eq. 5)
+//	Crossover(µ)    crossover      Σ fitness of the pages that contain link µ (eq. 6)
+//	filter          Factor         of these links the best K = Factor · Population stay
+//	crawl queue     queued         links that stayed and are to be fetched
+//	–               Selection      share of the population that the roulette selects
+//
+// The rest of the paper is elsewhere: the weight table and its growth in
+// internal/topic, cosine and BM25 (eq. 1 to 4) in internal/fitness.
+//
+// A link that stayed and was not fetched, because the generation was smaller than
+// the queue, stays in the queue for good, and its worth grows with the pages that
+// contain it. When the queue is empty the best of the other links that are known
+// are fetched (operator restart), where the paper would end for want of links.
+//
+// Where the paper is silent or contradicts itself we follow PAPERS.md, whose rows
+// are named in the comments.
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+
+	"spoor/internal/genetic"
+	"spoor/internal/graph"
+	"spoor/internal/topic"
+	"spoor/internal/wire"
+)
+
+// symbiosis is the genetic algorithm with symbiotic organisms search.
+type symbiosis struct {
+	pool
+
+	Bias       float64 // of the roulette
+	Selection  float64 // share of the population that is selected
+	Population int     // pages that a generation has
+	Factor     float64 // links that stay of a generation, in populations
+	Every      int     // generations from one query to the next; 0: there are none
+	Compat     bool    // the paper to the letter
+
+	queries queries // of mutation
+
+	generation int    // how many were bred
+	queued     list   // all links that ever stood in the crawl queue
+	isQueued   []bool // by graph.ID, derived from queued
+	value      column // what a link was worth when it joined the queue (compat)
+}
+
+func newSymbiosis() Strategy {
+	return &symbiosis{
+		Bias: 0.05, Selection: 0.5, Population: 50, Factor: 1, Every: 1,
+		queries: queries{Objective: forYield, Ecosystem: 20, Results: 10},
+	}
+}
+
+func (s *symbiosis) Params() []Param {
+	whole := [2]float64{0, 1e6}
+	return []Param{
+		{Name: "bias", Doc: "what the roulette adds to every fitness", Value: &s.Bias, Range: [2]float64{0, 1}},
+		{Name: "selection", Doc: "share of the population that the roulette selects", Value: &s.Selection, Range: [2]float64{0, 1}},
+		{Name: "population", Doc: "pages of a generation; more if evolve -n is more", Value: &s.Population, Range: [2]float64{1, 1e6}},
+		{Name: "queue-factor", Doc: "crossover: the links of a generation that stay, in populations", Value: &s.Factor, Range: [2]float64{0, 1000}},
+		{Name: "mutation-every", Doc: "mutation: generations from one query to the next, 0 for none", Value: &s.Every, Range: whole},
+		{Name: "objective", Doc: "what queries are bred for: new relevant results, or likeness to the user's words", Value: &s.queries.Objective, Words: []string{forYield, forLikeness}},
+		{Name: "iterations", Doc: "iterations of SOS; 0 is 20 for yield and 3 for literal", Value: &s.queries.Iterations, Range: [2]float64{0, 1000}},
+		{Name: "ecosystem", Doc: "organisms of SOS: the fittest documents of the population", Value: &s.queries.Ecosystem, Range: [2]float64{2, 1000}},
+		{Name: "words", Doc: "most words of a query; 0 is 6 for yield and 8 for literal", Value: &s.queries.Words, Range: [2]float64{0, 64}},
+		{Name: "results", Doc: "results that a search gives, those that are known already among them", Value: &s.queries.Results, Range: [2]float64{1, 1000}},
+		{Name: "compat", Doc: "the paper to the letter: crossover over the selected with their bias, SOS for likeness without tabu, no restart", Value: &s.Compat},
+	}
+}
+
+func (s *symbiosis) aim(t *topic.Topic) error {
+	if s.Compat {
+		s.queries.Objective = forLikeness
+	}
+	return s.queries.aim(t)
+}
+
+func (s *symbiosis) Visit(rec *wire.Record) {
+	known := len(s.pages)
+	place, ok := s.visit(rec)
+	if !ok {
+		return
+	}
+	p := &s.pages[place]
+	fresh := place >= known && !p.failed
+	s.queries.answer(rec, fresh && p.relevant)
+	if fresh {
+		s.queries.read(place, p, rec)
+	}
+}
+
+// Breed is selection, crossover and mutation.
+func (s *symbiosis) Breed(n int, rng *rand.Rand) (next []Address) {
+	room := s.settle(n)
+	s.generation++
+	s.derive()
+	s.queries.learn()
+	selected := s.roulette(rng)
+	s.crossover(selected, n)
+	operator, chosen := opCrossover, s.fittest(room)
+	if len(chosen) == 0 && !s.Compat {
+		operator, chosen = opRestart, s.best(room, s.worth)
+	}
+	for i, id := range chosen {
+		s.ask(id)
+		next = append(next, s.propose(id, operator, 1-float64(i)/float64(len(chosen))))
+	}
+	if s.Every > 0 && s.generation%s.Every == 0 {
+		if q, ok := s.queries.breed(rng, s.Compat); ok {
+			a := Address{Query: q.line, Operator: opMutation, Priority: queryPriority, Reasons: q.reasons}
+			for _, place := range q.places[:min(len(q.places), maxParents)] {
+				a.Parents = append(a.Parents, s.web.URL(s.pages[place].node))
+			}
+			next = append(next, a)
+		}
+	}
+	s.queries.endGeneration()
+	s.endGeneration()
+	return next
+}
+
+// queryPriority is above that of all links, which are in (0, 1]: what a search
+// finds is handed out first.
+const queryPriority = 2
+
+// A survivor is a page that was selected, with its fitness.
+type survivor struct {
+	page    *page
+	fitness float64
+}
+
+// roulette selects from the population, without replacement (row o), in proportion
+// to fitness and bias. Scores that are not within [0, 1], as those of BM25 are not,
+// are first divided by the highest (row e); the bias is for the roulette alone
+// (row d).
+func (s *symbiosis) roulette(rng *rand.Rand) (selected []survivor) {
+	var population []survivor
+	highest := 1.0
+	for i := s.fetched; i < len(s.pages); i++ {
+		if p := &s.pages[i]; !p.failed {
+			population = append(population, survivor{p, max(0, p.score)})
+			highest = max(highest, p.score)
+		}
+	}
+	weights := make([]float64, len(population))
+	for i := range population {
+		population[i].fitness = population[i].fitness/highest + s.Bias
+		weights[i] = population[i].fitness
+	}
+	for _, i := range genetic.Accept(rng, weights, genetic.Share(len(population), s.Selection)) {
+		selected = append(selected, population[i])
+	}
+	return selected
+}
+
+// crossover puts the best of the links of the selected pages into the queue, the
+// one that was discovered first among equals (row f). To the letter, a link is
+// worth the fitness of those pages alone, with their bias.
+func (s *symbiosis) crossover(selected []survivor, n int) {
+	offspring := make([]bool, s.web.Len())
+	sums := map[graph.ID]float64{}
+	for _, parent := range selected {
+		for id := range s.web.Children(parent.page.node) {
+			if s.free(id) {
+				offspring[id] = true
+				sums[id] += parent.fitness
+			}
+		}
+	}
+	var links []graph.ID
+	var values []float64
+	for id, is := range offspring {
+		if !is {
+			continue
+		}
+		links = append(links, graph.ID(id))
+		if s.Compat {
+			values = append(values, sums[graph.ID(id)])
+		} else {
+			values = append(values, s.worth(graph.ID(id)))
+		}
+	}
+	population := s.Population
+	if !s.Compat { // a generation larger than the queue would not be filled
+		population = max(population, n)
+	}
+	for _, i := range genetic.Truncate(values, int(float64(population)*s.Factor)) {
+		id := links[i]
+		if s.Compat {
+			s.value.set(id, values[i])
+		}
+		if !s.isQueued[id] {
+			s.isQueued[id] = true
+			s.queued.ids = append(s.queued.ids, id)
+		}
+	}
+}
+
+// worth is the crossover value of a link (eq. 6): the sum of the fitness of all
+// pages that were fetched and contain it.
+func (s *symbiosis) worth(id graph.ID) (sum float64) {
+	if s.Compat {
+		return s.value.at(id)
+	}
+	for parent := range s.web.Parents(id) {
+		if place, fetched := s.page(parent); fetched {
+			sum += max(0, s.pages[place].score)
+		}
+	}
+	return sum
+}
+
+// fittest are the n links of the queue that are worth most, best first.
+func (s *symbiosis) fittest(n int) (chosen []graph.ID) {
+	var queue []graph.ID
+	var values []float64
+	for id := range s.waiting() {
+		if s.isQueued[id] {
+			queue = append(queue, id)
+			values = append(values, s.worth(id))
+		}
+	}
+	for _, i := range genetic.Truncate(values, n) {
+		chosen = append(chosen, queue[i])
+	}
+	return chosen
+}
+
+// propose asks for id, with the pages that contain it.
+func (s *symbiosis) propose(id graph.ID, operator string, priority float64) Address {
+	best, _ := s.bestParent(id, len(s.pages))
+	a := s.address(id, best, operator, priority)
+	pages := 0
+	for parent := range s.web.Parents(id) {
+		if pages++; pages <= maxParents {
+			a.Parents = append(a.Parents, s.web.URL(parent))
+		}
+	}
+	a.Reasons = []wire.Scored{{Name: "crossover", Value: s.worth(id)}, {Name: "pages", Value: float64(pages)}}
+	return a
+}
+
+// derive works out from the list what stands in the queue.
+func (s *symbiosis) derive() {
+	s.isQueued = make([]bool, s.web.Len())
+	for _, id := range s.queued.ids {
+		s.isQueued[id] = true
+	}
+}
+
+func (s *symbiosis) AppendDelta(b []byte) []byte {
+	b = s.appendDelta(b)
+	b = binary.AppendUvarint(b, uint64(s.generation))
+	b = s.queued.appendDelta(b)
+	b = s.value.appendDelta(b)
+	return s.queries.appendDelta(b)
+}
+
+func (s *symbiosis) Replay(b []byte) error {
+	r, err := s.replay(b)
+	if err != nil {
+		return err
+	}
+	s.generation = int(r.uvarint())
+	s.queued.replay(&s.memory, r)
+	s.value.replay(&s.memory, r)
+	s.queries.replay(r)
+	if r.bad || len(r.b) > 0 {
+		return errCorrupt
+	}
+	return nil
+}
