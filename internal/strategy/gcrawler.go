@@ -1,0 +1,382 @@
+package strategy
+
+// This file implements the crawler of
+//
+//	M. Shokouhi, P. Chubak and Z. Raeesy, "Enhancing focused crawling with genetic
+//	algorithms", ITCC 2005,
+//
+// whose abstract [M] says that a genetic algorithm estimates the best path and
+// expands the first keywords during the crawl, without training and without anybody
+// who says what is relevant. The rest is our reading. The keywords are a weight
+// table, which very near pages enlarge (topic -expand tunnel); an individual is a
+// subset of them, as a string of bits; and the fittest is what pages and links are
+// compared with by a best-first search.
+//
+//	sim(S, p)   = Σ over k in S of w_k·c_kp / √(Σ over k in S of w_k² · Σ over all k of c_kp²)
+//	fitness(S)  = mean of sim(S, p) over the last G pages p
+//	worth(link) = (1 − λ)·sim(best S, page) + λ·sim(best S, anchor and address)
+//
+//	symbol  here        meaning
+//	k       words       a word of the table
+//	w_k     weights     its weight in the topic as it is now
+//	c_kp    mentions      how often k is in page p, twice for each in the title
+//	S       genome      a subset of the table: one bit for each word
+//	best S  genomes[0]  the fittest of the population
+//	G       Window      20
+//	pc, pm  Crossover, Mutation  0.8 for one-point crossover, 0.02 for each bit
+//	λ       Link        share of the words of a link, 0.5
+//
+//	row  what is not known              what we do, all our decision
+//	a    the similarity by a subset     a page's vector has all words of the table: with
+//	                                    those of the subset alone, a subset of one word
+//	                                    would be like every page that has it
+//	b    population, G, pc, pm          20, 20, 0.8, 0.02
+//	c    the first population           all words, and subsets drawn evenly
+//	d    what survives for sure         the fittest (elitism), or what steers could get lost
+//	e    a word that enters the table   is in all subsets; it is not counted in the pages
+//	                                    that came before it
+//	f    when links are valued again    when another page has them; the best value stays
+//	g    a topic without a table yet    its keywords, by their weights
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"spoor/internal/genetic"
+	"spoor/internal/text"
+	"spoor/internal/topic"
+	"spoor/internal/wire"
+)
+
+type gcrawler struct {
+	memory
+
+	Population int
+	Window     int
+	Crossover  float64
+	Mutation   float64
+	Link       float64
+
+	analyzer *text.Analyzer
+	table    []tableWord       // of the topic
+	index    map[text.Term]int // of a term: its place in words
+	weights  []float64         // by place in words; 0 if the table has lost it
+	terms    []text.Term       // scratch
+
+	words   []string   // stems, in the order in which they entered
+	genomes [][]bool   // the population, the fittest first; empty before the first generation
+	window  []mentions // the last pages
+	worth   column     // of a link, so far
+
+	saved  struct{ words, window int } // how much of words, and how many of the last samples
+	offers offers
+}
+
+// A tableWord is a word of a weight table.
+type tableWord struct {
+	stem   string
+	weight float64
+}
+
+// mentions are what a text has of the table.
+type mentions []mention
+
+type mention struct {
+	word  int // its place in words
+	count float64
+}
+
+func newGcrawler() Strategy {
+	return &gcrawler{Population: 20, Window: 20, Crossover: 0.8, Mutation: 0.02, Link: 0.5}
+}
+
+func (s *gcrawler) Params() []Param {
+	unit, some := [2]float64{0, 1}, [2]float64{1, 10_000}
+	return []Param{
+		{Name: "population", Doc: "subsets of the table", Value: &s.Population, Range: some},
+		{Name: "window", Doc: "pages that a subset is measured by: the last ones", Value: &s.Window, Range: some},
+		{Name: "pc", Doc: "probability that two parents cross", Value: &s.Crossover, Range: unit},
+		{Name: "pm", Doc: "probability that a bit flips", Value: &s.Mutation, Range: unit},
+		{Name: "link", Doc: "share of a link's own words in its worth, beside its page", Value: &s.Link, Range: unit},
+	}
+}
+
+func (s *gcrawler) aim(t *topic.Topic) (err error) {
+	if s.analyzer, err = t.Analyzer(); err != nil {
+		return err
+	}
+	s.table = tableOf(t, s.analyzer)
+	return nil
+}
+
+// tableOf is the weight table of t without the entries of the query alone, or if
+// there is none, the words of the keywords (row g).
+func tableOf(t *topic.Topic, a *text.Analyzer) (table []tableWord) {
+	for _, e := range t.Table {
+		if e.Origin != topic.FromQuery {
+			table = append(table, tableWord{e.Term, e.Weight})
+		}
+	}
+	if table != nil {
+		return table
+	}
+	for _, k := range t.Keywords {
+		for _, stem := range stems(a, k.Text) {
+			if !slices.ContainsFunc(table, func(w tableWord) bool { return w.stem == stem }) {
+				table = append(table, tableWord{stem, k.Weight})
+			}
+		}
+	}
+	return table
+}
+
+// stems are those of the words of an expression that count.
+func stems(a *text.Analyzer, expression string) (names []string) {
+	for _, t := range a.Append(nil, expression) {
+		if !t.Silent() {
+			names = append(names, a.Name(t))
+		}
+	}
+	return names
+}
+
+// begin brings words and the population up to date with the topic, once a state was
+// read: row e.
+func (s *gcrawler) begin() {
+	if s.index != nil {
+		return
+	}
+	s.index = map[text.Term]int{}
+	places := map[string]int{}
+	for i, w := range s.words {
+		places[w] = i
+	}
+	s.weights = make([]float64, len(s.words))
+	for _, w := range s.table {
+		if _, known := places[w.stem]; !known {
+			places[w.stem] = len(s.words)
+			s.words, s.weights = append(s.words, w.stem), append(s.weights, 0)
+			for i := range s.genomes {
+				s.genomes[i] = append(s.genomes[i], true)
+			}
+		}
+		s.weights[places[w.stem]] = w.weight
+		s.index[s.analyzer.Stem(w.stem)] = places[w.stem]
+	}
+	if s.analyzer != nil {
+		s.analyzer.Keep()
+	}
+}
+
+// read counts the words of the table in a text; title words count twice.
+func (s *gcrawler) read(title, body string) (out mentions) {
+	if len(s.index) == 0 {
+		return nil
+	}
+	for i, part := range []string{title, body} {
+		s.terms = s.analyzer.Append(s.terms[:0], part)
+		for _, t := range s.terms {
+			place, ok := s.index[t]
+			if !ok {
+				continue
+			}
+			at := slices.IndexFunc(out, func(o mention) bool { return o.word == place })
+			if at < 0 {
+				at = len(out)
+				out = append(out, mention{word: place})
+			}
+			out[at].count += float64(2 - i)
+		}
+	}
+	return out
+}
+
+// similarity is sim(S, p). Without a genome, S is the whole table.
+func (s *gcrawler) similarity(genome []bool, p mentions) float64 {
+	var dot, page, subset float64
+	for _, o := range p {
+		page += float64(o.count * o.count)
+		if genome == nil || genome[o.word] {
+			dot += float64(o.count * s.weights[o.word])
+		}
+	}
+	for i, w := range s.weights {
+		if genome == nil || genome[i] {
+			subset += float64(w * w)
+		}
+	}
+	if !(dot > 0) {
+		return 0
+	}
+	return min(dot/math.Sqrt(page)/math.Sqrt(subset), 1)
+}
+
+// leader is the subset that steers.
+func (s *gcrawler) leader() []bool {
+	if len(s.genomes) == 0 {
+		return nil
+	}
+	return s.genomes[0]
+}
+
+func (s *gcrawler) Visit(rec *wire.Record) {
+	s.begin()
+	place, ok := s.arrive(rec)
+	if !ok {
+		return
+	}
+	if s.analyzer != nil {
+		s.analyzer.Trim()
+	}
+	page := s.read(rec.Title, rec.Text)
+	s.window = append(s.window, page)
+	s.saved.window++
+	near := s.similarity(s.leader(), page)
+	for id, link := range s.follow(rec, place) {
+		if _, fetched := s.page(id); fetched {
+			continue
+		}
+		_, rest, _ := strings.Cut(link.URL, "://")
+		own := s.similarity(s.leader(), s.read("", link.Anchor+" "+rest))
+		worth := float64((1-s.Link)*near) + float64(s.Link*own)
+		if worth > s.worth.at(id) || int(id) >= s.born && !s.offers.has(id) {
+			s.worth.set(id, worth)
+			a := s.address(id, place, opLink, worth)
+			a.Reasons = []wire.Scored{{Name: "link", Value: own}, {Name: "page", Value: near}}
+			s.offers.put(id, a)
+		}
+	}
+}
+
+func (s *gcrawler) Breed(_ int, rng *rand.Rand) []Address {
+	s.begin()
+	s.window = s.window[max(0, len(s.window)-s.Window):]
+	s.saved.window = min(s.saved.window, len(s.window))
+	if len(s.window) > 0 && len(s.words) > 0 {
+		s.evolve(rng)
+	}
+	next := s.offers.take(&s.memory)
+	s.endGeneration()
+	return next
+}
+
+// evolve breeds the next population and brings its fittest to the front.
+func (s *gcrawler) evolve(rng *rand.Rand) {
+	for len(s.genomes) < s.Population { // row c
+		genome := make([]bool, len(s.words))
+		for i := range genome {
+			genome[i] = len(s.genomes) == 0 || rng.IntN(2) == 1
+		}
+		s.genomes = append(s.genomes, genome)
+	}
+	scores := s.fitness(s.genomes)
+	next := [][]bool{s.genomes[genetic.Truncate(scores, 1)[0]]} // row d
+	parents := genetic.Roulette(rng, scores, s.Population+s.Population%2)
+	for i := 0; len(next) < s.Population; i += 2 {
+		c, d := slices.Clone(s.genomes[parents[i]]), slices.Clone(s.genomes[parents[i+1]])
+		if rng.Float64() < s.Crossover {
+			c, d = genetic.OnePoint(rng, c, d)
+		}
+		genetic.Flip(rng, c, s.Mutation)
+		genetic.Flip(rng, d, s.Mutation)
+		next = append(next, c, d)
+	}
+	next = next[:s.Population]
+	best := genetic.Truncate(s.fitness(next), 1)[0]
+	next[0], next[best] = next[best], next[0]
+	s.genomes = next
+}
+
+// fitness is that of subsets.
+func (s *gcrawler) fitness(genomes [][]bool) []float64 {
+	scores := make([]float64, len(genomes))
+	for i, g := range genomes {
+		for _, p := range s.window {
+			scores[i] += s.similarity(g, p)
+		}
+		scores[i] /= float64(len(s.window))
+	}
+	return scores
+}
+
+func (s *gcrawler) AppendDelta(b []byte) []byte {
+	b = s.appendDelta(b)
+	b = appendStrings(b, s.words[s.saved.words:])
+	fresh := s.window[len(s.window)-s.saved.window:]
+	b = binary.AppendUvarint(b, uint64(len(fresh)))
+	for _, p := range fresh {
+		b = binary.AppendUvarint(b, uint64(len(p)))
+		for _, o := range p {
+			b = binary.AppendUvarint(b, uint64(o.word))
+			b = binary.AppendUvarint(b, uint64(o.count))
+		}
+	}
+	b = binary.AppendUvarint(b, uint64(len(s.genomes)))
+	for _, genome := range s.genomes {
+		b = appendBits(b, genome)
+	}
+	s.saved.words, s.saved.window = len(s.words), 0
+	return s.worth.appendDelta(b)
+}
+
+func (s *gcrawler) Replay(b []byte) error {
+	b, err := s.replay(b)
+	if err != nil {
+		return err
+	}
+	r := &reader{b: b}
+	s.words = append(s.words, r.strings()...)
+	for n := r.uvarint(); n > 0 && !r.bad; n-- {
+		var p mentions
+		for k := r.uvarint(); k > 0 && !r.bad; k-- {
+			o := mention{int(r.uvarint()), float64(r.uvarint())}
+			r.bad = r.bad || o.word < 0 || o.word >= len(s.words)
+			p = append(p, o)
+		}
+		s.window = append(s.window, p)
+	}
+	s.window = s.window[max(0, len(s.window)-s.Window):]
+	s.genomes = nil
+	n := r.uvarint()
+	if n > 0 && n != uint64(s.Population) {
+		return errCorrupt
+	}
+	for ; n > 0 && !r.bad; n-- {
+		s.genomes = append(s.genomes, r.bits(len(s.words)))
+	}
+	s.worth.replay(&s.memory, r)
+	if r.bad || len(r.b) > 0 {
+		return errCorrupt
+	}
+	s.saved.words = len(s.words)
+	return nil
+}
+
+// appendBits appends bits, eight a byte, the first the lowest.
+func appendBits(b []byte, bits []bool) []byte {
+	for at := 0; at < len(bits); at += 8 {
+		var c byte
+		for i, bit := range bits[at:min(at+8, len(bits))] {
+			if bit {
+				c |= 1 << i
+			}
+		}
+		b = append(b, c)
+	}
+	return b
+}
+
+// bits reads n bits.
+func (r *reader) bits(n int) []bool {
+	bits := make([]bool, 0, n)
+	for len(bits) < n && !r.bad {
+		c := r.byte()
+		for i := 0; i < 8 && len(bits) < n; i++ {
+			bits = append(bits, c>>i&1 == 1)
+		}
+	}
+	return bits
+}

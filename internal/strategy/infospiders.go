@@ -1,0 +1,771 @@
+package strategy
+
+// This file implements InfoSpiders, of
+//
+//	F. Menczer and R. K. Belew, "Adaptive retrieval agents: internalizing local
+//	context and scaling up to the Web", Machine Learning 39, 2000, pp. 203–242,
+//
+// in the form of a crawler that searches best-first locally:
+//
+//	F. Menczer, G. Pant and P. Srinivasan, "Topical web crawlers: evaluating
+//	adaptive algorithms", ACM TOIT 4 (4), 2004, pp. 378–419.
+//
+// A population of spiders crawls. Each has keywords, a small neural net that
+// estimates from the keywords around a link what it leads to, links that it found,
+// and energy. It follows one of its links, pays for it, lives on what the page is
+// worth, and learns from what it had estimated. Who runs out of energy dies; who
+// has enough of it divides, and the offspring takes up a word of the page where that
+// happened: so the population goes where the food is, and changes its taste on the
+// way.
+//
+//	in_k      = Σ over occurrences of k of 1/dist(k, link)
+//	L         = σ(b + Σ_j v_j·σ(b_j + Σ_k w_jk·in_k))
+//	P(link i) = exp(β·L_i) / Σ exp(β·L)                 over the spider's links
+//	E        ← E + payoff − c
+//	target    = payoff + μ·max L over the links of the page, 1 at most
+//	w        ← w + η·(target − L)·∂L/∂w                 back-propagation
+//
+//	symbol   here        meaning                            value
+//	β        Beta        greed                              4 [M]
+//	θ        Theta       energy at which a spider divides   2 [M]; born with θ/2 [M]
+//	c        Cost        energy that a fetch costs          0.05, our decision
+//	payoff   page.score  what the page is worth             the measure that steers
+//	μ        Discount    share of what comes later          0.5 [M]
+//	η        Rate        rate of learning                   0.5, our decision
+//	         Population  spiders at one time                256 [M]
+//	         Links       links of a spider                  64, our decision
+//	         Keywords    keywords of a spider               10, our decision
+//	         Hidden      neurons between input and output   3, our decision
+//
+//	row  what is not known, or differs          what we do, all our decision
+//	a    the first spiders                      one on every page that no spider asked
+//	                                            for: seeds, and what others bring
+//	b    whose turn it is                       who has waited longest; a generation has as
+//	                                            many turns as it fetches pages
+//	c    pages that another spider fetched      a page pays once, and spiders leave links
+//	     cost less                              alone that anybody has asked for
+//	d    a spider without links                 dies
+//	e    all have died                          the links with the best pages are fetched,
+//	                                            operator restart, and spiders are born there
+//	f    dist                                   words from the link, the nearest being 2;
+//	                                            words of the anchor have 1
+//	g    the first weights                      drawn evenly from [0, 1) for words and
+//	                                            from [−½, ½) for all else
+//	h    more links than Links                  those with the least estimate go
+//	i    what the two get when a spider divides half the energy and every other link, each;
+//	                                            the offspring has the weights of its parent
+//	j    mutation                               the most frequent word of the page that is no
+//	                                            keyword comes in; the keyword with the least
+//	                                            weights goes once there are Keywords
+//	k    what fails, or turns out to be known   pays nothing, and teaches 0
+//
+// Exponentials are rounded to single precision: their last bits are not the same
+// on all machines, and choices hang on them.
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"spoor/internal/genetic"
+	"spoor/internal/graph"
+	"spoor/internal/text"
+	"spoor/internal/topic"
+	"spoor/internal/wire"
+)
+
+type infoSpiders struct {
+	pool
+
+	Beta, Theta, Cost, Discount, Rate   float64
+	Population, Links, Keywords, Hidden int
+
+	analyzer *text.Analyzer
+	topic    []string          // stems of the topic
+	index    map[text.Term]int // of a term: its place in words
+	terms    []text.Term       // scratch
+
+	words   []string  // stems that anybody looks for, or did
+	turns   int       // of all spiders so far
+	births  int       // spiders so far
+	spiders []*spider // alive, in the order of their births
+	arrived []arrival // in this generation
+
+	savedWords int
+	dead       []int // births of those that died since they were saved
+}
+
+// A spider is an individual.
+type spider struct {
+	birth  int
+	turn   int // the last one it had
+	energy float64
+	words  []int // keywords, by their place in words
+	net    net
+	links  []trail
+	ahead  trail // the link that it is following
+	away   bool  // it is following one
+
+	saved, changed bool
+}
+
+// A trail is a link as a spider sees it.
+type trail struct {
+	id    graph.ID
+	input []signal
+}
+
+// A signal is a keyword near a link.
+type signal struct {
+	keyword  int // its place among the spider's
+	strength float64
+}
+
+// An arrival is an outcome, whoever asked for it.
+type arrival struct {
+	spider *spider // nil if none did
+	fresh  bool    // a page that was not known
+	score  float64
+	links  []trail
+	taste  string // the page's most frequent word that is no keyword of the spider
+}
+
+// strongest bounds a signal, whatever a page repeats.
+const strongest = 10
+
+func newInfoSpiders() Strategy {
+	return &infoSpiders{Beta: 4, Theta: 2, Cost: 0.05, Discount: 0.5, Rate: 0.5,
+		Population: 256, Links: 64, Keywords: 10, Hidden: 3}
+}
+
+func (s *infoSpiders) Params() []Param {
+	unit, some := [2]float64{0, 1}, [2]float64{1, 10_000}
+	return []Param{
+		{Name: "beta", Doc: "greed: a link is followed in proportion to exp(beta·estimate)", Value: &s.Beta, Range: [2]float64{0, 100}},
+		{Name: "theta", Doc: "energy above which a spider divides; it is born with half of it", Value: &s.Theta, Range: [2]float64{1e-6, 1e6}},
+		{Name: "cost", Doc: "energy that a fetch costs; a page gives its score", Value: &s.Cost, Range: [2]float64{0, 1e6}},
+		{Name: "discount", Doc: "share of the best link's estimate in what a page was worth", Value: &s.Discount, Range: unit},
+		{Name: "rate", Doc: "rate of learning", Value: &s.Rate, Range: unit},
+		{Name: "population", Doc: "spiders at one time, at most", Value: &s.Population, Range: some},
+		{Name: "links", Doc: "links that a spider remembers", Value: &s.Links, Range: some},
+		{Name: "keywords", Doc: "keywords that a spider can gain", Value: &s.Keywords, Range: [2]float64{1, 1000}},
+		{Name: "hidden", Doc: "neurons between the keywords and the estimate", Value: &s.Hidden, Range: [2]float64{1, 1000}},
+	}
+}
+
+func (s *infoSpiders) aim(t *topic.Topic) (err error) {
+	if s.analyzer, err = t.Analyzer(); err != nil {
+		return err
+	}
+	for _, k := range t.Keywords {
+		for _, stem := range stems(s.analyzer, k.Text) {
+			if !slices.Contains(s.topic, stem) {
+				s.topic = append(s.topic, stem)
+			}
+		}
+	}
+	return nil
+}
+
+// begin makes the words known to the analyzer, once a state was read.
+func (s *infoSpiders) begin() {
+	if s.index != nil {
+		return
+	}
+	for _, stem := range s.topic {
+		s.place(stem)
+	}
+	s.index = map[text.Term]int{}
+	if s.analyzer == nil {
+		return
+	}
+	for i, w := range s.words {
+		s.index[s.analyzer.Stem(w)] = i
+	}
+	s.analyzer.Keep()
+}
+
+// place is that of a stem in words. A new one is heard from the next generation on.
+func (s *infoSpiders) place(stem string) int {
+	at := slices.Index(s.words, stem)
+	if at < 0 {
+		at = len(s.words)
+		s.words = append(s.words, stem)
+		s.index = nil
+	}
+	return at
+}
+
+// Visit reads a page for the spider that asked for it; it is Breed that lets the
+// spiders live.
+func (s *infoSpiders) Visit(rec *wire.Record) {
+	s.begin()
+	known := len(s.pages)
+	place, ok := s.visit(rec)
+	if !ok {
+		return
+	}
+	id, _ := s.web.Find(rec.URL)
+	a := arrival{spider: s.following(id), fresh: place >= known && !s.pages[place].failed}
+	if a.spider == nil && !a.fresh {
+		return
+	}
+	if a.fresh {
+		a.score = s.pages[place].score
+		words := s.inherited()
+		if a.spider != nil {
+			words = a.spider.words
+		}
+		if s.analyzer != nil {
+			s.analyzer.Trim()
+		}
+		a.links = s.look(rec, place, words)
+		if a.spider != nil && s.fed(a.spider, a.score) > s.Theta {
+			a.taste = s.taste(rec, words)
+		}
+	}
+	s.arrived = append(s.arrived, a)
+}
+
+// following is the spider that follows a link to id, nil if there is none.
+func (s *infoSpiders) following(id graph.ID) *spider {
+	for _, sp := range s.spiders {
+		if sp.away && sp.ahead.id == id {
+			return sp
+		}
+	}
+	return nil
+}
+
+// inherited are the keywords that a spider has which was not born of another.
+func (s *infoSpiders) inherited() (words []int) {
+	for _, stem := range s.topic {
+		words = append(words, s.place(stem))
+	}
+	return words
+}
+
+// fed is the energy of sp after a page.
+func (s *infoSpiders) fed(sp *spider, payoff float64) float64 { return sp.energy + (payoff - s.Cost) }
+
+// look reads the links of a page by the keywords around them, row f.
+func (s *infoSpiders) look(rec *wire.Record, place int, words []int) (links []trail) {
+	seen := map[graph.ID]bool{}
+	strength := make([]float64, len(words))
+	for id, link := range s.follow(rec, place) {
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		clear(strength)
+		before, after, _ := strings.Cut(link.Context, "\n")
+		s.hear(strength, words, link.Anchor, func(int, int) int { return 1 })
+		s.hear(strength, words, before, func(i, n int) int { return 1 + n - i })
+		s.hear(strength, words, after, func(i, _ int) int { return 2 + i })
+		t := trail{id: id}
+		for k, x := range strength {
+			if x > 0 {
+				t.input = append(t.input, signal{k, min(x, strongest)})
+			}
+		}
+		links = append(links, t)
+	}
+	return links
+}
+
+// hear adds the inverse distances of the keywords in a text to strength; distance
+// is that of word i of n.
+func (s *infoSpiders) hear(strength []float64, words []int, text string, distance func(i, n int) int) {
+	if len(words) == 0 || text == "" {
+		return
+	}
+	s.terms = s.analyzer.Append(s.terms[:0], text)
+	for i, t := range s.terms {
+		if word, ok := s.index[t]; ok {
+			if k := slices.Index(words, word); k >= 0 {
+				strength[k] += 1 / float64(distance(i, len(s.terms)))
+			}
+		}
+	}
+}
+
+// taste is the stem of the most frequent word of a page that is none of words, the
+// first among equals.
+func (s *infoSpiders) taste(rec *wire.Record, words []int) string {
+	if s.analyzer == nil {
+		return ""
+	}
+	s.terms = s.analyzer.Append(s.analyzer.Append(s.terms[:0], rec.Title), rec.Text)
+	counts := make([]int, s.analyzer.Len())
+	for _, t := range s.terms {
+		word, ok := s.index[t]
+		if !t.Silent() && !(ok && slices.Contains(words, word)) {
+			counts[t.Index()]++
+		}
+	}
+	best := text.Gap
+	for _, t := range s.terms {
+		if !t.Silent() && counts[t.Index()] > counts[best.Index()] {
+			best = t
+		}
+	}
+	return s.analyzer.Name(best)
+}
+
+// Breed lets the spiders live: they eat, learn, divide and die where they have
+// arrived, and follow their next links.
+func (s *infoSpiders) Breed(n int, rng *rand.Rand) (next []Address) {
+	room := s.settle(n)
+	for _, a := range s.arrived {
+		s.live(a, rng)
+	}
+	s.arrived = nil
+	away := false
+	for _, sp := range s.spiders {
+		if _, fetched := s.page(sp.ahead.id); sp.away && fetched { // by another way: row k
+			sp.away, sp.changed = false, true
+		}
+		away = away || sp.away
+	}
+	next = s.crawl(room, rng)
+	if len(next) == 0 && !away {
+		next = s.restart(room)
+	}
+	s.endGeneration()
+	return next
+}
+
+// live is what comes of an arrival.
+func (s *infoSpiders) live(a arrival, rng *rand.Rand) {
+	sp := a.spider
+	if sp == nil {
+		if len(s.spiders) < s.Population {
+			words := s.inherited()
+			sp = s.bear(&spider{energy: s.Theta / 2, words: words, net: randomNet(rng, s.Hidden, len(words))})
+			s.remember(sp, a.links)
+		}
+		return
+	}
+	if !sp.away {
+		return // two outcomes of one address
+	}
+	sp.away, sp.changed = false, true
+	sp.energy = s.fed(sp, a.score)
+	best := 0.0
+	for _, l := range a.links {
+		best = max(best, sp.net.estimate(l.input))
+	}
+	sp.net.learn(sp.ahead.input, min(1, a.score+float64(s.Discount*best)), s.Rate)
+	s.remember(sp, a.links)
+	switch {
+	case sp.energy < 0:
+		s.die(sp)
+	case sp.energy > s.Theta && len(s.spiders) < s.Population:
+		s.divide(sp, a.taste, rng)
+	}
+}
+
+// bear lets sp into the population.
+func (s *infoSpiders) bear(sp *spider) *spider {
+	s.births++
+	s.turns++
+	sp.birth, sp.turn, sp.changed = s.births, s.turns, true
+	s.spiders = append(s.spiders, sp)
+	return sp
+}
+
+func (s *infoSpiders) die(sp *spider) {
+	at := slices.Index(s.spiders, sp)
+	s.spiders = slices.Delete(s.spiders, at, at+1)
+	if sp.saved {
+		s.dead = append(s.dead, sp.birth)
+	}
+}
+
+// remember adds links to those of sp, as many as it can keep: row h.
+func (s *infoSpiders) remember(sp *spider, links []trail) {
+	known := map[graph.ID]bool{}
+	all := slices.Clip(sp.links)
+	for _, l := range all {
+		known[l.id] = true
+	}
+	for _, l := range links {
+		if !known[l.id] {
+			all = append(all, l)
+		}
+	}
+	all = slices.DeleteFunc(all, func(l trail) bool { return !s.free(l.id) })
+	if len(all) > s.Links {
+		estimates := make([]float64, len(all))
+		for i, l := range all {
+			estimates[i] = sp.net.estimate(l.input)
+		}
+		keep := genetic.Truncate(estimates, s.Links)
+		slices.Sort(keep) // in the order in which they were found
+		for to, from := range keep {
+			all[to] = all[from]
+		}
+		all = all[:s.Links]
+	}
+	sp.links = all
+}
+
+// divide makes two of sp: rows i and j.
+func (s *infoSpiders) divide(sp *spider, taste string, rng *rand.Rand) {
+	sp.energy /= 2
+	child := &spider{energy: sp.energy, words: slices.Clone(sp.words), net: sp.net.clone()}
+	var mine []trail
+	for i, l := range sp.links {
+		if i%2 == 0 {
+			mine = append(mine, l)
+		} else {
+			child.links = append(child.links, trail{l.id, slices.Clone(l.input)})
+		}
+	}
+	sp.links = mine
+	s.mutate(child, taste, rng)
+	s.bear(child)
+}
+
+// mutate gives sp a taste for a word.
+func (s *infoSpiders) mutate(sp *spider, taste string, rng *rand.Rand) {
+	if taste == "" {
+		return
+	}
+	word := s.place(taste)
+	if len(sp.words) < s.Keywords {
+		sp.words = append(sp.words, word)
+		sp.net.grow(rng)
+		return
+	}
+	weakest := sp.net.weakest()
+	sp.words[weakest] = word
+	sp.net.renew(weakest, rng)
+	for i, l := range sp.links { // it did not listen for the new word there
+		sp.links[i].input = slices.DeleteFunc(l.input, func(x signal) bool { return x.keyword == weakest })
+	}
+}
+
+// crawl lets spiders follow a link each, as many as there is room for: row b.
+func (s *infoSpiders) crawl(room int, rng *rand.Rand) (next []Address) {
+	idle := slices.DeleteFunc(slices.Clone(s.spiders), func(sp *spider) bool { return sp.away })
+	slices.SortFunc(idle, func(a, b *spider) int { return cmp.Compare(a.turn, b.turn) })
+	for _, sp := range idle {
+		if len(next) == room {
+			break
+		}
+		sp.changed = true
+		sp.links = slices.DeleteFunc(sp.links, func(l trail) bool { return !s.free(l.id) }) // row c
+		if len(sp.links) == 0 {
+			s.die(sp) // row d
+			continue
+		}
+		next = append(next, s.step(sp, rng))
+	}
+	return next
+}
+
+// step lets sp follow a link.
+func (s *infoSpiders) step(sp *spider, rng *rand.Rand) Address {
+	weights := make([]float64, len(sp.links))
+	sum := 0.0
+	for i, l := range sp.links {
+		weights[i] = exp(s.Beta * sp.net.estimate(l.input))
+		sum += weights[i]
+	}
+	at := genetic.Roulette(rng, weights, 1)[0]
+	sp.ahead, sp.away = sp.links[at], true
+	sp.links = slices.Delete(sp.links, at, at+1)
+	s.turns++
+	sp.turn = s.turns
+	a := s.propose(sp.ahead.id, opLink)
+	a.Reasons = []wire.Scored{
+		{Name: "energy", Value: sp.energy}, {Name: "estimate", Value: sp.net.estimate(sp.ahead.input)},
+		{Name: "probability", Value: weights[at] / sum}, {Name: "spider", Value: float64(sp.birth)},
+	}
+	return a
+}
+
+// restart is row e.
+func (s *infoSpiders) restart(room int) (next []Address) {
+	worth := func(id graph.ID) float64 {
+		if place, ok := s.bestParent(id, len(s.pages)); ok {
+			return s.pages[place].score
+		}
+		return 0
+	}
+	for _, id := range s.best(room, worth) {
+		s.turns++
+		next = append(next, s.propose(id, opRestart))
+	}
+	return next
+}
+
+// propose asks for id: who is first is served first.
+func (s *infoSpiders) propose(id graph.ID, operator string) Address {
+	s.ask(id)
+	place, ok := s.bestParent(id, len(s.pages))
+	if !ok {
+		return Address{URL: s.web.URL(id), Operator: operator, Priority: -float64(s.turns)}
+	}
+	return s.address(id, place, operator, -float64(s.turns))
+}
+
+func (s *infoSpiders) AppendDelta(b []byte) []byte {
+	b = s.appendDelta(b)
+	b = binary.AppendUvarint(b, uint64(s.turns))
+	b = binary.AppendUvarint(b, uint64(s.births))
+	b = appendStrings(b, s.words[s.savedWords:])
+	s.savedWords = len(s.words)
+	b = binary.AppendUvarint(b, uint64(len(s.dead)))
+	for _, birth := range s.dead {
+		b = binary.AppendUvarint(b, uint64(birth))
+	}
+	s.dead = nil
+	changed := slices.DeleteFunc(slices.Clone(s.spiders), func(sp *spider) bool { return !sp.changed })
+	b = binary.AppendUvarint(b, uint64(len(changed)))
+	for _, sp := range changed {
+		b = sp.append(b)
+		sp.saved, sp.changed = true, false
+	}
+	return b
+}
+
+func (s *infoSpiders) Replay(b []byte) error {
+	r, err := s.replay(b)
+	if err != nil {
+		return err
+	}
+	s.turns, s.births = int(r.uvarint()), int(r.uvarint())
+	s.words = append(s.words, r.strings()...)
+	s.savedWords = len(s.words)
+	for n := r.uvarint(); n > 0 && !r.bad; n-- {
+		at, ok := s.find(int(r.uvarint()))
+		if !ok {
+			return errCorrupt
+		}
+		s.spiders = slices.Delete(s.spiders, at, at+1)
+	}
+	for n := r.uvarint(); n > 0 && !r.bad; n-- {
+		sp := s.spider(r)
+		if r.bad {
+			break
+		}
+		at, known := s.find(sp.birth)
+		switch {
+		case known:
+			s.spiders[at] = sp
+		case at == len(s.spiders) && at < s.Population:
+			s.spiders = append(s.spiders, sp)
+		default:
+			return errCorrupt
+		}
+	}
+	if r.bad || len(r.b) > 0 {
+		return errCorrupt
+	}
+	return nil
+}
+
+// find is the place of the spider with this birth, or where it belongs.
+func (s *infoSpiders) find(birth int) (at int, ok bool) {
+	return slices.BinarySearchFunc(s.spiders, birth, func(sp *spider, birth int) int { return cmp.Compare(sp.birth, birth) })
+}
+
+// append appends all of a spider: whoever had a turn has changed in all of it.
+func (sp *spider) append(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(sp.birth))
+	b = binary.AppendUvarint(b, uint64(sp.turn))
+	b = appendFloat(b, sp.energy)
+	b = binary.AppendUvarint(b, uint64(len(sp.words)))
+	for _, w := range sp.words {
+		b = binary.AppendUvarint(b, uint64(w))
+	}
+	sp.net.weights(func(w *float64) { b = appendFloat(b, *w) })
+	trails := sp.links
+	if sp.away {
+		b = append(b, 1)
+		trails = append(slices.Clip(trails), sp.ahead)
+	} else {
+		b = append(b, 0)
+	}
+	b = binary.AppendUvarint(b, uint64(len(trails)))
+	for _, t := range trails {
+		b = binary.AppendUvarint(b, uint64(t.id))
+		b = binary.AppendUvarint(b, uint64(len(t.input)))
+		for _, x := range t.input {
+			b = binary.AppendUvarint(b, uint64(x.keyword))
+			b = appendFloat(b, x.strength)
+		}
+	}
+	return b
+}
+
+// spider reads what append wrote.
+func (s *infoSpiders) spider(r *reader) *spider {
+	sp := &spider{birth: int(r.uvarint()), turn: int(r.uvarint()), energy: r.finite(), saved: true}
+	for n := r.uvarint(); n > 0 && !r.bad; n-- {
+		w := int(r.uvarint())
+		r.bad = r.bad || w < 0 || w >= len(s.words)
+		sp.words = append(sp.words, w)
+	}
+	if r.bad || len(r.b) < s.Hidden*len(sp.words) {
+		r.bad = true
+		return nil
+	}
+	sp.net = newNet(s.Hidden, len(sp.words))
+	sp.net.weights(func(w *float64) { *w = r.finite() })
+	sp.away = r.byte() == 1
+	for n := r.uvarint(); n > 0 && !r.bad; n-- {
+		t := trail{id: s.node(r)}
+		for k := r.uvarint(); k > 0 && !r.bad; k-- {
+			x := signal{int(r.uvarint()), r.finite()}
+			r.bad = r.bad || x.keyword < 0 || x.keyword >= len(sp.words)
+			t.input = append(t.input, x)
+		}
+		sp.links = append(sp.links, t)
+	}
+	if sp.away {
+		if len(sp.links) == 0 {
+			r.bad = true
+			return nil
+		}
+		last := len(sp.links) - 1
+		sp.ahead, sp.links = sp.links[last], sp.links[:last]
+	}
+	return sp
+}
+
+func appendFloat(b []byte, x float64) []byte {
+	return binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+}
+
+// finite reads a number that can be reckoned with.
+func (r *reader) finite() float64 {
+	x := r.float()
+	if !(math.Abs(x) < 1e12) {
+		r.bad = true
+		return 0
+	}
+	return x
+}
+
+// A net is a feed-forward net with one hidden layer and one output.
+type net struct {
+	hidden [][]float64 // of each neuron: the bias, then the weight of each keyword
+	output []float64   // the bias, then the weight of each neuron
+}
+
+// newNet is a net without weights.
+func newNet(hidden, keywords int) net {
+	n := net{hidden: make([][]float64, hidden), output: make([]float64, 1+hidden)}
+	for j := range n.hidden {
+		n.hidden[j] = make([]float64, 1+keywords)
+	}
+	return n
+}
+
+// randomNet is a net whose weights are drawn: row g.
+func randomNet(rng *rand.Rand, hidden, keywords int) net {
+	n := newNet(hidden, keywords)
+	for j := range n.hidden {
+		n.hidden[j][0] = rng.Float64() - 0.5
+		for k := range keywords {
+			n.hidden[j][1+k] = rng.Float64()
+		}
+		n.output[1+j] = rng.Float64()
+	}
+	n.output[0] = rng.Float64() - 0.5
+	return n
+}
+
+func (n net) clone() net {
+	c := net{output: slices.Clone(n.output)}
+	for _, w := range n.hidden {
+		c.hidden = append(c.hidden, slices.Clone(w))
+	}
+	return c
+}
+
+// weights visits all weights.
+func (n net) weights(visit func(*float64)) {
+	for j := range n.hidden {
+		for k := range n.hidden[j] {
+			visit(&n.hidden[j][k])
+		}
+	}
+	for j := range n.output {
+		visit(&n.output[j])
+	}
+}
+
+// grow makes room for one keyword more.
+func (n net) grow(rng *rand.Rand) {
+	for j := range n.hidden {
+		n.hidden[j] = append(n.hidden[j], rng.Float64())
+	}
+}
+
+// renew draws the weights of a keyword.
+func (n net) renew(keyword int, rng *rand.Rand) {
+	for j := range n.hidden {
+		n.hidden[j][1+keyword] = rng.Float64()
+	}
+}
+
+// weakest is the keyword whose weights are the least, the last among equals.
+func (n net) weakest() (keyword int) {
+	least := math.Inf(1)
+	for k := range len(n.hidden[0]) - 1 {
+		sum := 0.0
+		for j := range n.hidden {
+			sum += math.Abs(n.hidden[j][1+k])
+		}
+		if sum <= least {
+			keyword, least = k, sum
+		}
+	}
+	return keyword
+}
+
+// estimate is L.
+func (n net) estimate(input []signal) float64 {
+	sum := n.output[0]
+	for j := range n.hidden {
+		sum += float64(n.output[1+j] * n.neuron(j, input))
+	}
+	return sigmoid(sum)
+}
+
+// neuron is what a hidden neuron says.
+func (n net) neuron(j int, input []signal) float64 {
+	sum := n.hidden[j][0]
+	for _, x := range input {
+		sum += float64(n.hidden[j][1+x.keyword] * x.strength)
+	}
+	return sigmoid(sum)
+}
+
+// learn is a step of back-propagation.
+func (n net) learn(input []signal, target, rate float64) {
+	l := n.estimate(input)
+	delta := float64(rate * (target - l) * l * (1 - l))
+	for j := range n.hidden {
+		h := n.neuron(j, input)
+		inner := float64(delta * n.output[1+j] * h * (1 - h))
+		n.output[1+j] += float64(delta * h)
+		n.hidden[j][0] += inner
+		for _, x := range input {
+			n.hidden[j][1+x.keyword] += float64(inner * x.strength)
+		}
+	}
+	n.output[0] += delta
+}
+
+func sigmoid(x float64) float64 { return 1 / (1 + exp(-x)) }
+
+// exp is e to the x, rounded to single precision.
+func exp(x float64) float64 { return float64(float32(math.Exp(min(x, 80)))) }

@@ -1,0 +1,263 @@
+package strategy
+
+// This file implements the genetic algorithm of
+//
+//	J. Qin and H. Chen, "Using genetic algorithm in building domain-specific
+//	collections: an experiment in the nanotechnology domain", HICSS 2005,
+//
+// from its abstract [A] and from what later papers tell of it. Pages are the
+// individuals; their fitness is their similarity with a lexicon of the domain. The
+// fit survive; crossover draws links by the fitness of the survivors that have
+// them; and mutation, now and then, asks search engines for words of the lexicon,
+// which leads to communities that no link leads to.
+//
+//	paper                  here          meaning
+//	fitness(p)             page.score    similarity of page p with the lexicon
+//	population             population    the survivors, no more than Population
+//	threshold              median        survivors have this fitness at least
+//	Crossover(u)           crossover     Σ fitness(p) over survivors p with the link u
+//	roulette               Accept        P(u) = Crossover(u) / Σ Crossover
+//	lexicon                keywords      the keywords of the topic
+//	mutation               mutate        a search for some keywords at random
+//
+//	row  what is not known             what we do, all our decision
+//	a    size of the population        50
+//	b    the threshold                 the median of survivors and newcomers together
+//	c    Jaccard or another fitness    the measure that the crawl was given
+//	d    who is a parent for how long  as long as it is among the fit and has a link
+//	                                   that was not asked for
+//	e    how many links are drawn      what a generation fetches, each once
+//	f    when mutation comes, how      every five generations, one search for one to four
+//	     many words are searched       keywords, never the same twice
+//	g    too few links of survivors    the links of all pages by the same sum, operator
+//	                                   restart
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"spoor/internal/genetic"
+	"spoor/internal/graph"
+	"spoor/internal/topic"
+	"spoor/internal/wire"
+)
+
+type qinChen struct {
+	pool
+
+	Population int
+	Mutation   int
+	Words      int
+
+	keywords []string
+
+	generation int
+	turns      int  // addresses proposed so far: first in, first out
+	population list // pages
+	issued     []string
+	saved      int // of issued
+}
+
+func newQinChen() Strategy { return &qinChen{Population: 50, Mutation: 5, Words: 4} }
+
+func (s *qinChen) Params() []Param {
+	return []Param{
+		{Name: "population", Doc: "pages that survive a generation, at most", Value: &s.Population, Range: [2]float64{1, 1e6}},
+		{Name: "mutation", Doc: "generations from one search to the next, 0 for none", Value: &s.Mutation, Range: [2]float64{0, 1e9}},
+		{Name: "words", Doc: "keywords of a search, at most", Value: &s.Words, Range: [2]float64{1, 64}},
+	}
+}
+
+func (s *qinChen) aim(t *topic.Topic) error {
+	for _, k := range t.Keywords {
+		s.keywords = append(s.keywords, k.Text)
+	}
+	return nil
+}
+
+func (s *qinChen) Visit(rec *wire.Record) { s.visit(rec) }
+
+func (s *qinChen) Breed(n int, rng *rand.Rand) (next []Address) {
+	room := s.settle(n)
+	s.generation++
+	s.selection()
+	next = s.crossover(room, rng)
+	next = append(next, s.restart(room-len(next))...)
+	if q := s.mutate(rng); q != "" {
+		next = append(next, Address{Query: q, Operator: opMutation, Priority: 1})
+	}
+	s.endGeneration()
+	return next
+}
+
+// fitness is that of the page of id, 0 if there is none.
+func (s *qinChen) fitness(id graph.ID) float64 {
+	if place, fetched := s.page(id); fetched {
+		return s.pages[place].score
+	}
+	return 0
+}
+
+// selection lets the fit survive, of the last survivors and this generation's
+// pages: rows a, b and d.
+func (s *qinChen) selection() {
+	candidates := slices.Clone(s.population.ids)
+	old := map[graph.ID]bool{}
+	for _, id := range candidates {
+		old[id] = true
+	}
+	for _, p := range s.pages[s.fetched:] {
+		if !p.failed && !old[p.node] {
+			candidates = append(candidates, p.node)
+		}
+	}
+	scores := make([]float64, len(candidates))
+	for i, id := range candidates {
+		scores[i] = s.fitness(id)
+	}
+	threshold := median(scores)
+	survivors := slices.DeleteFunc(candidates, func(id graph.ID) bool {
+		return s.fitness(id) < threshold || !s.fertile(id)
+	})
+	slices.SortStableFunc(survivors, func(a, b graph.ID) int { return cmp.Compare(s.fitness(b), s.fitness(a)) })
+	s.population.ids = survivors[:min(s.Population, len(survivors))]
+}
+
+// fertile tells whether a page has a link that can be asked for.
+func (s *qinChen) fertile(id graph.ID) bool {
+	for child := range s.web.Children(id) {
+		if s.free(child) {
+			return true
+		}
+	}
+	return false
+}
+
+// median is the middle of the scores, or the mean of the two in the middle; 0 of
+// none.
+func median(scores []float64) float64 {
+	if len(scores) == 0 {
+		return 0
+	}
+	scores = slices.Sorted(slices.Values(scores))
+	return (scores[(len(scores)-1)/2] + scores[len(scores)/2]) / 2
+}
+
+// crossover draws links of the survivors, in proportion to the fitness of all
+// survivors that have them.
+func (s *qinChen) crossover(room int, rng *rand.Rand) (next []Address) {
+	var links []graph.ID
+	var sums []float64
+	at := map[graph.ID]int{} // its place in links
+	for _, parent := range s.population.ids {
+		for id := range s.web.Children(parent) {
+			if !s.free(id) {
+				continue
+			}
+			i, found := at[id]
+			if !found {
+				i = len(links)
+				at[id] = i
+				links, sums = append(links, id), append(sums, 0)
+			}
+			sums[i] += s.fitness(parent)
+		}
+	}
+	for _, i := range genetic.Accept(rng, sums, room) {
+		next = append(next, s.propose(links[i], opCrossover, sums[i], func(parent graph.ID) bool {
+			return slices.Contains(s.population.ids, parent)
+		}))
+	}
+	return next
+}
+
+// restart proposes links of any page where the survivors have too few: row g.
+func (s *qinChen) restart(room int) (next []Address) {
+	for _, id := range s.best(room, s.sum) {
+		next = append(next, s.propose(id, opRestart, s.sum(id), func(graph.ID) bool { return true }))
+	}
+	return next
+}
+
+// sum is the fitness of all pages that link to id.
+func (s *qinChen) sum(id graph.ID) (sum float64) {
+	for parent := range s.web.Parents(id) {
+		sum += s.fitness(parent)
+	}
+	return sum
+}
+
+// propose asks for id, which comes of the parents that bred.
+func (s *qinChen) propose(id graph.ID, operator string, sum float64, bred func(graph.ID) bool) Address {
+	s.ask(id)
+	a := Address{URL: s.web.URL(id), Operator: operator, Priority: -float64(s.turns),
+		Reasons: []wire.Scored{{Name: "crossover", Value: sum}}}
+	s.turns++
+	var best float64
+	for parent := range s.web.Parents(id) {
+		place, fetched := s.page(parent)
+		if !fetched || !bred(parent) {
+			continue
+		}
+		url := s.web.URL(parent)
+		if p := s.pages[place]; a.Via == "" || p.score > best {
+			a.Via, a.Depth, best = url, p.depth+1, p.score
+		}
+		if len(a.Parents) < maxParents {
+			a.Parents = append(a.Parents, url)
+		}
+	}
+	return a
+}
+
+// mutate is a search for keywords at random, if it is time for one: row f.
+func (s *qinChen) mutate(rng *rand.Rand) string {
+	if s.Mutation == 0 || s.generation%s.Mutation != 0 || len(s.keywords) == 0 {
+		return ""
+	}
+	places := genetic.Sample(rng, len(s.keywords), 1+rng.IntN(min(s.Words, len(s.keywords))))
+	slices.Sort(places)
+	var words []string
+	for _, i := range places {
+		words = append(words, s.keywords[i])
+	}
+	query := strings.Join(words, " ")
+	if slices.Contains(s.issued, query) {
+		return ""
+	}
+	s.issued = append(s.issued, query)
+	return query
+}
+
+func (s *qinChen) AppendDelta(b []byte) []byte {
+	b = s.appendDelta(b)
+	b = binary.AppendUvarint(b, uint64(s.generation))
+	b = binary.AppendUvarint(b, uint64(s.turns))
+	b = s.population.appendDelta(b)
+	b = appendStrings(b, s.issued[s.saved:])
+	s.saved = len(s.issued)
+	return b
+}
+
+func (s *qinChen) Replay(b []byte) error {
+	r, err := s.replay(b)
+	if err != nil {
+		return err
+	}
+	s.generation, s.turns = int(r.uvarint()), int(r.uvarint())
+	s.population.replay(&s.memory, r)
+	s.issued = append(s.issued, r.strings()...)
+	s.saved = len(s.issued)
+	if r.bad || len(r.b) > 0 {
+		return errCorrupt
+	}
+	for _, id := range s.population.ids {
+		if _, fetched := s.page(id); !fetched {
+			return errCorrupt
+		}
+	}
+	return nil
+}
