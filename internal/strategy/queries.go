@@ -268,13 +268,13 @@ func (s *queries) endGeneration() {
 func (s *queries) appendDelta(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(s.events)))
 	for _, e := range s.events {
-		if b = appendLine(b, e.line); e.line == "" {
+		if b = appendText(b, e.line); e.line == "" {
 			b = binary.AppendUvarint(b, uint64(e.from))
 		}
 	}
 	b = binary.AppendUvarint(b, uint64(len(s.words)))
 	for _, term := range slices.Sorted(maps.Keys(s.words)) {
-		b = appendLine(b, term)
+		b = appendText(b, term)
 		b = binary.AppendUvarint(b, s.words[term])
 	}
 	s.events = s.events[:0]
@@ -284,7 +284,7 @@ func (s *queries) appendDelta(b []byte) []byte {
 
 func (s *queries) replay(r *reader) {
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		e := queryEvent{line: r.line()}
+		e := queryEvent{line: r.text()}
 		if e.line == "" {
 			from := r.uvarint()
 			if from >= uint64(len(s.issued)) {
@@ -297,26 +297,10 @@ func (s *queries) replay(r *reader) {
 	}
 	words := map[string]uint64{}
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		term := r.line()
+		term := r.text()
 		words[term] += r.uvarint()
 	}
 	if !r.bad {
 		s.absorb(words)
 	}
-}
-
-func appendLine(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
-
-// line reads what appendLine wrote.
-func (r *reader) line() string {
-	n := r.uvarint()
-	if n > uint64(len(r.b)) {
-		r.b, r.bad = nil, true
-		return ""
-	}
-	s := string(r.b[:n])
-	r.b = r.b[n:]
-	return s
 }
