@@ -1,0 +1,490 @@
+package strategy
+
+// This file implements Anthelion, a bandit of hosts above an online classifier of
+// links:
+//
+//	R. Meusel, P. Mika and R. Blanco, "Focused crawling for structured data", CIKM
+//	2014, pp. 1039–1048; its program is YahooArchive/anthelion.
+//
+// To choose an address, choose its host first: with probability λ any host, else
+// the one with the greatest value; and of its links the one that the classifier
+// likes best.
+//
+//	paper, program         here       meaning
+//	λ                      Lambda     how often any host is chosen
+//	λ-decay                Decay      pulls after which λ is half of what it was
+//	host value             Value      what a host is worth, see value
+//	good, bad              good, bad  pages of the host that were relevant, or not
+//	predictedRight         right      pages of which the classifier was right
+//	a                      prior      of the holistic value
+//	hash trick             Buckets    weights of the classifier
+//	batch                  Batch      pages between two updates of the classifier
+//	domain.queue.fraction  Share      of a generation that one host may fill
+//
+// What the program leaves open or gets wrong (rows of PAPERS.md):
+//
+//	a  Its search for the best host never remembers the best value found, so it
+//	   ends at some host, not at the best one. Here it is the best one.
+//	b  Decay is divided in whole numbers, so λ is 0 after one period. Here it is
+//	   λ / (pulls/period + 1) with a fraction.
+//	c  The classifier is naive Bayes, whose probabilities are near 0 or 1 and so
+//	   say little about an order (Pant and Srinivasan 2005), and a host's value is
+//	   multiplied by them. Here it is a logistic model, trained by stochastic
+//	   gradients with a rate for every weight (McMahan et al., KDD 2013, section
+//	   3.1, without regularisation).
+//	d  Its score is P(good) − P(bad), which may be negative and then turns the order
+//	   of values around. Here it is P(good).
+//	e  A host that fills its share of the queue is worth 0, by a fraction that is
+//	   upside down. Here a host fills at most its share of a generation, unless
+//	   no other has links.
+//	f  It tells bad siblings of a link from good ones, but never sets the former.
+//	   Here both are set, by what is known when the link is found. Words of
+//	   anchors are features, too.
+//	g  A page that cannot be fetched tells its host nothing. Here it is a bad page of
+//	   the host; the classifier does not learn from it.
+
+import (
+	"container/heap"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"unicode"
+
+	"spoor/internal/fitness"
+	"spoor/internal/graph"
+	"spoor/internal/topic"
+	"spoor/internal/weburl"
+	"spoor/internal/wire"
+)
+
+type anthelion struct {
+	pool
+
+	Value   string  // of a host
+	Lambda  float64 // λ
+	Decay   int     // pulls; 0 is never
+	Share   float64 // of a generation that one host may fill
+	Batch   int     // pages between two updates
+	Buckets int     // weights
+	Rate    float64 // of learning
+
+	words linkWords
+	links linkStore
+
+	// What follows is derived from what links led where.
+	hosts   hosts
+	record  []hostRecord // by number of the host
+	pulls   int          // answered links
+	learner logistic
+	batch   []labelled // not learned from yet
+}
+
+// A hostRecord is what is known of a host.
+type hostRecord struct {
+	good, bad int // pages
+	right     int // of these, pages that the classifier predicted
+}
+
+// A labelled link is one that led to a page.
+type labelled struct {
+	features []feature
+	relevant bool
+}
+
+// The values of hosts.
+const (
+	byBest         = "best"
+	byRate         = "rate"
+	byRateBest     = "rate-best"
+	byGoodBest     = "good-best"
+	byThompson     = "thompson"
+	byThompsonBest = "thompson-best"
+	byHolistic     = "holistic"
+)
+
+// prior is a of the holistic value: a host without pages is worth 1.
+const prior = 1
+
+func newAnthelion() Strategy {
+	return &anthelion{Value: byThompsonBest, Lambda: 0.1, Share: 0.5, Batch: 5, Buckets: 10_000, Rate: 0.5}
+}
+
+func (s *anthelion) Params() []Param {
+	unit := [2]float64{0, 1}
+	return []Param{
+		{Name: "value", Doc: "what a host is worth: its best link, its rate of good pages, a draw of that (thompson), or products", Value: &s.Value,
+			Words: []string{byBest, byRate, byRateBest, byGoodBest, byThompson, byThompsonBest, byHolistic}},
+		{Name: "lambda", Doc: "how often any host is chosen", Value: &s.Lambda, Range: unit},
+		{Name: "lambda-decay", Doc: "pages after which lambda is half of what it was; 0 is never", Value: &s.Decay, Range: [2]float64{0, 1e9}},
+		{Name: "share", Doc: "of a generation that one host may fill", Value: &s.Share, Range: unit},
+		{Name: "batch", Doc: "pages between two updates of the classifier", Value: &s.Batch, Range: [2]float64{1, 1e6}},
+		{Name: "buckets", Doc: "weights of the classifier, which words share", Value: &s.Buckets, Range: [2]float64{1, 1e7}},
+		{Name: "rate", Doc: "how fast the classifier learns", Value: &s.Rate, Range: [2]float64{1e-6, 100}},
+	}
+}
+
+func (s *anthelion) aim(t *topic.Topic) error { return s.words.aim(t) }
+
+// Visit keeps what can be said of the links that are new.
+func (s *anthelion) Visit(rec *wire.Record) {
+	place, ok := s.visit(rec)
+	if !ok {
+		return
+	}
+	var family []feature
+	for id, link := range s.waits(rec, place) {
+		if s.links.has(id) {
+			continue
+		}
+		if family == nil {
+			family = s.family(place)
+		}
+		var features [4 * maxWords]feature
+		f := append(features[:0], family...)
+		f = append(f, featureOf(inWeb, weburl.Host(link.URL)))
+		f = addressTokens(f, pathAndQuery(link.URL))
+		s.links.add(id, s.words.stems(f, inAnchor, link.Anchor, readAnchor))
+	}
+}
+
+// family are the features that the links of a page share: whether it is relevant,
+// and whether pages are, or are not, that stand beside a link on it.
+func (s *anthelion) family(place int) []feature {
+	p := &s.pages[place]
+	parent := "bad parent"
+	if p.relevant {
+		parent = "good parent"
+	}
+	features := []feature{featureOf(inWeb, parent)}
+	var good, bad bool
+	for id := range s.web.Children(p.node) {
+		if at, fetched := s.page(id); fetched && !s.pages[at].failed {
+			good, bad = good || s.pages[at].relevant, bad || !s.pages[at].relevant
+		}
+	}
+	if good {
+		features = append(features, featureOf(inWeb, "good sibling"))
+	}
+	if bad {
+		features = append(features, featureOf(inWeb, "bad sibling"))
+	}
+	return features
+}
+
+// addressTokens appends the runs of letters and of digits in s, in lower case: of
+// three letters at least, and digits all as one word.
+func addressTokens(dst []feature, s string) []feature {
+	from := len(dst)
+	s = strings.ToLower(s)
+	for token := range strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if strings.ContainsFunc(token, unicode.IsDigit) {
+			if strings.ContainsFunc(token, unicode.IsLetter) {
+				token = strings.Map(digitsAlike, token)
+			} else {
+				token = "[NUMBER]"
+			}
+		}
+		if len(token) < 3 {
+			continue
+		}
+		f := featureOf(inURL, token)
+		if dst = append(dst, f); len(dst)-from == maxWords {
+			break
+		}
+	}
+	return unique(dst, from)
+}
+
+// digitsAlike makes all digits one.
+func digitsAlike(r rune) rune {
+	if unicode.IsDigit(r) {
+		return '0'
+	}
+	return r
+}
+
+// Breed pulls arms until the generation is full.
+func (s *anthelion) Breed(n int, rng *rand.Rand) (next []Address) {
+	room := s.settle(n)
+	s.learn(s.fetched)
+	s.links.followed(&s.memory, s.fetched)
+	for i, c := range s.pull(room, rng) {
+		reasons := []wire.Scored{{Name: "classifier", Value: c.score}}
+		if c.value >= 0 {
+			reasons = append(reasons, wire.Scored{Name: "host", Value: millionths(c.value)})
+		}
+		s.ask(c.id)
+		next = append(next, s.found(c.id, turn(i, room), reasons...))
+	}
+	s.endGeneration()
+	return next
+}
+
+// learn learns from the pages from place on.
+func (s *anthelion) learn(from int) {
+	s.hosts.fit(&s.web)
+	s.record = grown(s.record, len(s.hosts.names))
+	s.learner.fit(s.Buckets, s.Rate)
+	for at := from; at < len(s.pages); at++ {
+		p := &s.pages[at]
+		if !s.links.has(p.node) {
+			continue // a seed
+		}
+		s.pulls++
+		host := &s.record[s.hosts.of[p.node]]
+		if p.failed {
+			host.bad++
+			continue
+		}
+		features := s.links.of(p.node)
+		if (s.learner.probability(features) >= 0.5) == p.relevant {
+			host.right++
+		}
+		if p.relevant {
+			host.good++
+		} else {
+			host.bad++
+		}
+		s.batch = append(s.batch, labelled{append([]feature(nil), features...), p.relevant})
+		if len(s.batch) < s.Batch {
+			continue
+		}
+		for _, l := range s.batch {
+			s.learner.learn(l.features, l.relevant)
+		}
+		s.batch = s.batch[:0]
+	}
+}
+
+// An arm is a host with links that wait.
+type arm struct {
+	host   int32
+	links  bestLinks
+	pulled int // in this generation
+}
+
+// A pulled link was chosen by its score, and its host by its value.
+type pulled struct {
+	scoredLink
+	value float64
+}
+
+// pull chooses n links.
+func (s *anthelion) pull(n int, rng *rand.Rand) (chosen []pulled) {
+	if n == 0 {
+		return nil
+	}
+	arms := s.arms()
+	most := max(1, int(math.Ceil(s.Share*float64(n))))
+	pulls := s.pulls
+	var full []*arm // have their share, and more links
+	for len(chosen) < n {
+		if len(arms) == 0 {
+			if arms, full, most = full, nil, n; len(arms) == 0 {
+				break
+			}
+		}
+		at, value := s.choose(arms, pulls, rng)
+		a := arms[at]
+		chosen = append(chosen, pulled{heap.Pop(&a.links).(scoredLink), value})
+		pulls++
+		if a.pulled++; len(a.links) == 0 || a.pulled == most {
+			arms = append(arms[:at], arms[at+1:]...)
+			if len(a.links) > 0 {
+				full = append(full, a)
+			}
+		}
+	}
+	return chosen
+}
+
+// arms are the hosts with links that wait, in the order of their discovery.
+func (s *anthelion) arms() (arms []*arm) {
+	of := make([]*arm, len(s.hosts.names))
+	for id := range s.waiting() {
+		host := s.hosts.of[id]
+		if of[host] == nil {
+			of[host] = &arm{host: host}
+		}
+		of[host].links = append(of[host].links, scoredLink{id, s.learner.probability(s.links.of(id))})
+	}
+	for _, a := range of {
+		if a != nil {
+			heap.Init(&a.links)
+			arms = append(arms, a)
+		}
+	}
+	return arms
+}
+
+// choose picks a host: any, or the one of the greatest value, the first among
+// equals. The value of one that was picked blindly is -1.
+func (s *anthelion) choose(arms []*arm, pulls int, rng *rand.Rand) (at int, value float64) {
+	if rng.Float64() < s.lambda(pulls) {
+		return rng.IntN(len(arms)), -1
+	}
+	value = math.Inf(-1)
+	for i, a := range arms {
+		best := a.links[0].score
+		if s.Value == byThompsonBest && best <= value {
+			continue // no draw is above 1
+		}
+		if v := s.value(s.record[a.host], best, rng); v > value {
+			at, value = i, v
+		}
+	}
+	return at, value
+}
+
+// lambda is λ after so many pulls.
+func (s *anthelion) lambda(pulls int) float64 {
+	if s.Decay == 0 {
+		return s.Lambda
+	}
+	return s.Lambda / (float64(pulls)/float64(s.Decay) + 1)
+}
+
+// value is what a host is worth whose best link has the score best.
+func (s *anthelion) value(h hostRecord, best float64, rng *rand.Rand) float64 {
+	good, bad := float64(h.good), float64(h.bad)
+	switch s.Value {
+	case byRate:
+		return (good + 1) / (bad + 1)
+	case byRateBest:
+		return (good + 1) / (bad + 1) * best
+	case byGoodBest:
+		return good * best
+	case byThompson:
+		return beta(rng, good+1, bad+1)
+	case byThompsonBest:
+		return beta(rng, good+1, bad+1) * best
+	case byHolistic:
+		visited := good + bad + prior
+		return (good + prior) / visited * (float64(h.right) + prior) / visited
+	}
+	return best
+}
+
+// beta draws from the beta distribution of two parameters that are 1 or more.
+func beta(rng *rand.Rand, a, b float64) float64 {
+	switch {
+	case a == 1: // where the distribution can be inverted
+		return 1 - math.Pow(rng.Float64(), 1/b)
+	case b == 1:
+		return math.Pow(rng.Float64(), 1/a)
+	}
+	x, y := gamma(rng, a), gamma(rng, b)
+	return x / (x + y)
+}
+
+// gamma draws from the gamma distribution of shape a ≥ 1 (Marsaglia and Tsang,
+// "A simple method for generating gamma variables", ACM TOMS 26, 2000).
+func gamma(rng *rand.Rand, a float64) float64 {
+	d := a - 1./3
+	c := 1 / math.Sqrt(9*d)
+	for {
+		x := rng.NormFloat64()
+		v := 1 + float64(c*x)
+		if v <= 0 {
+			continue
+		}
+		v = v * v * v
+		if u := rng.Float64(); math.Log(u) < float64(x*x/2)+d-float64(d*v)+float64(d*math.Log(v)) {
+			return d * v
+		}
+	}
+}
+
+// A scoredLink is a link with what the classifier says of it.
+type scoredLink struct {
+	id    graph.ID
+	score float64
+}
+
+// bestLinks is a heap of links, the best and oldest on top.
+type bestLinks []scoredLink
+
+func (l bestLinks) Len() int      { return len(l) }
+func (l bestLinks) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
+func (l *bestLinks) Push(x any)   { *l = append(*l, x.(scoredLink)) }
+
+func (l bestLinks) Less(i, j int) bool {
+	if l[i].score != l[j].score {
+		return l[i].score > l[j].score
+	}
+	return l[i].id < l[j].id
+}
+
+func (l *bestLinks) Pop() any {
+	last := len(*l) - 1
+	x := (*l)[last]
+	*l = (*l)[:last]
+	return x
+}
+
+// logistic is a model that learns one example after the other:
+//
+//	p = 1 / (1 + exp(−Σ w)),  w += rate · g / (1 + √Σ g²),  g = y − p,
+//
+// the first sum over the features of a link and a bias, the second over all
+// examples that had the feature.
+type logistic struct {
+	rate    float64
+	weights []float64 // the bias is the last
+	squares []float64 // Σ g²
+}
+
+// fit makes room for so many weights, if there is none yet.
+func (l *logistic) fit(buckets int, rate float64) {
+	if l.weights == nil {
+		l.rate = rate
+		l.weights, l.squares = make([]float64, buckets+1), make([]float64, buckets+1)
+	}
+}
+
+// bucket is the weight of f.
+func (l *logistic) bucket(f feature) int { return int(uint32(f) % uint32(len(l.weights)-1)) }
+
+// probability is how probable it is that a link leads to a relevant page.
+func (l *logistic) probability(features []feature) float64 {
+	sum := l.weights[len(l.weights)-1]
+	for _, f := range features {
+		sum += l.weights[l.bucket(f)]
+	}
+	return millionths(fitness.Sigmoid(sum))
+}
+
+// learn corrects the weights by what a link has led to.
+func (l *logistic) learn(features []feature, relevant bool) {
+	g := -l.probability(features)
+	if relevant {
+		g++
+	}
+	update := func(k int) {
+		l.squares[k] += float64(g * g)
+		l.weights[k] += l.rate * g / (1 + math.Sqrt(l.squares[k]))
+	}
+	for _, f := range features {
+		update(l.bucket(f))
+	}
+	update(len(l.weights) - 1)
+}
+
+func (s *anthelion) AppendDelta(b []byte) []byte { return s.links.appendDelta(s.appendDelta(b)) }
+
+// Replay learns again from where links have led.
+func (s *anthelion) Replay(b []byte) error {
+	from := len(s.pages)
+	r, err := s.replay(b)
+	if err != nil {
+		return err
+	}
+	s.links.replay(&s.memory, r)
+	if r.bad {
+		return errCorrupt
+	}
+	s.learn(from)
+	s.links.followed(&s.memory, from)
+	s.links.settle()
+	return nil
+}

@@ -1,0 +1,390 @@
+package strategy
+
+// This file implements an apprentice: a classifier of links that is trained
+// online, by the pages that the links have led to. The idea is that of
+//
+//	S. Chakrabarti, K. Punera and M. Subramanyam, "Accelerated focused crawling
+//	through online relevance feedback", WWW 2002, pp. 148–159,
+//
+// where the critic, who reads pages, teaches the apprentice, who reads links. The
+// algorithm is that of ACHE,
+//
+//	L. Barbosa and J. Freire, "An adaptive crawler for locating hidden-web entry
+//	points", WWW 2007, pp. 441–450,
+//
+// as its authors have published it as a program (VIDA-NYU/ache). The critic is the
+// measure of the score stage.
+//
+//	ACHE                    here              meaning
+//	learning limit          Every             pages between two trainings
+//	around, url, anchor     inContext, …      where a word of a link stands
+//	100, 150, 150           Around, …         words of each kind that count
+//	FilterData(n, 2)        leastWords        a rarer word does not
+//	Sampler(5000)           Reservoir         examples of a kind that are kept
+//	C                       Cost              of the support vector machine
+//	LinkClassifierBaseline  promise           before the first training
+//
+// What the program leaves open or gets wrong (rows of PAPERS.md):
+//
+//	a  It ranks links that it calls bad by how certain it is that they are: a link
+//	   that is certainly bad comes before one that is perhaps good. Here the
+//	   probability of a good page ranks all.
+//	b  It takes a bad example only while there are fewer of them than of good ones,
+//	   so the order of the pages decides which. Here as many as there are good
+//	   ones are drawn from all.
+//	c  A word of an address is counted as it is and looked for as a stem. Here it
+//	   is a stem both times.
+//	d  It was trained every 500 pages of crawls of some ten thousand. Budgets here
+//	   are 400 to 1,100 pages, so it is trained every 50: ten models or twenty,
+//	   as there. The number is not tuned.
+//	e  A link of several pages has the words of the first page that shows it.
+//	f  A model without a slope, for which all links are alike, is not put to use.
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"spoor/internal/fitness"
+	"spoor/internal/graph"
+	"spoor/internal/topic"
+	"spoor/internal/wire"
+)
+
+type apprentice struct {
+	pool
+
+	Every               int     // pages between two trainings
+	Around, Path, Texts int     // words of context, address and anchor that count
+	Reservoir           int     // examples of a kind that are kept
+	Cost                float64 // C
+
+	words    linkWords
+	links    linkStore
+	kinds    [2]sample // links that led to other pages, and to relevant ones
+	trained  int       // pages known at the last training
+	model    linkModel
+	retained []example // what the samples took since the last delta
+	renewed  bool      // the model is newer than the last delta
+}
+
+// A sample is a fair sample of examples of one kind.
+type sample struct {
+	links [][]feature
+	seen  int // that it was drawn from
+}
+
+// An example is a link that led to the page at a place, and where its sample has
+// put it: nowhere if slot is 0.
+type example struct{ page, slot int }
+
+// A linkModel says how probable it is that a link leads to a relevant page. The
+// zero value says nothing.
+type linkModel struct {
+	weights          []weighted // by feature
+	bias             float64
+	slope, intercept float64
+	maybe            []uint64 // a set of bits: features that are not in it weigh nothing
+	index            map[feature]float64
+}
+
+// A weighted feature has a weight.
+type weighted struct {
+	feature feature
+	weight  float64
+}
+
+const (
+	leastWords  = 2    // examples that have a word, for it to count
+	leastLinks  = 2    // examples of each kind, to learn from
+	svmAccuracy = 1e-3 // of the gradients; probabilities do not change by more
+)
+
+func newApprentice() Strategy {
+	return &apprentice{Every: 50, Around: 100, Path: 150, Texts: 150, Reservoir: 5000, Cost: 1}
+}
+
+func (s *apprentice) Params() []Param {
+	words := [2]float64{0, 10_000}
+	return []Param{
+		{Name: "every", Doc: "pages between two trainings (500 in ACHE, for larger crawls)", Value: &s.Every, Range: [2]float64{1, 1e9}},
+		{Name: "around", Doc: "words of contexts that count, the most frequent", Value: &s.Around, Range: words},
+		{Name: "url", Doc: "words of addresses that count", Value: &s.Path, Range: words},
+		{Name: "anchor", Doc: "words of anchors that count", Value: &s.Texts, Range: words},
+		{Name: "reservoir", Doc: "links to relevant pages, and to others, to learn from", Value: &s.Reservoir, Range: [2]float64{1, 1e6}},
+		{Name: "c", Doc: "cost C of a wrong answer beside that of a long model", Value: &s.Cost, Range: [2]float64{1e-6, 1e6}},
+	}
+}
+
+func (s *apprentice) aim(t *topic.Topic) error { return s.words.aim(t) }
+
+// Visit keeps the words of the links that are new.
+func (s *apprentice) Visit(rec *wire.Record) {
+	place, ok := s.visit(rec)
+	if !ok {
+		return
+	}
+	for id, link := range s.waits(rec, place) {
+		if s.links.has(id) {
+			continue
+		}
+		var features [3 * maxWords]feature
+		f := s.words.stems(features[:0], inContext, link.Context, readContext)
+		f = s.words.stems(f, inURL, pathAndQuery(link.URL), readURL)
+		s.links.add(id, s.words.stems(f, inAnchor, link.Anchor, readAnchor))
+	}
+}
+
+// Breed proposes the links that most probably lead to relevant pages, or, before
+// there was anything to learn, those on the best pages.
+func (s *apprentice) Breed(n int, rng *rand.Rand) (next []Address) {
+	room := s.settle(n)
+	s.learn(rng)
+	name, score := "parent", s.promise
+	if s.model.ready() {
+		name, score = "classifier", func(id graph.ID) float64 { return s.model.probability(s.links.of(id)) }
+	}
+	for _, id := range s.best(room, score) {
+		p := score(id)
+		s.ask(id)
+		next = append(next, s.found(id, p, wire.Scored{Name: name, Value: p}))
+	}
+	s.endGeneration()
+	return next
+}
+
+// learn takes the links of this generation's pages as examples, and trains if it
+// is time to.
+func (s *apprentice) learn(rng *rand.Rand) {
+	for at := s.fetched; at < len(s.pages); at++ {
+		if e := (example{page: at}); s.isExample(at) {
+			e.slot = s.kind(at).draw(s.Reservoir, rng)
+			s.take(e)
+			s.retained = append(s.retained, e)
+		}
+	}
+	s.links.followed(&s.memory, s.fetched)
+	good, bad := s.kinds[1].links, s.kinds[0].links
+	if len(s.pages)-s.trained < s.Every || min(len(good), len(bad)) < leastLinks {
+		return
+	}
+	s.trained = len(s.pages)
+	if len(bad) > len(good) {
+		picked := rng.Perm(len(bad))[:len(good)] // row b
+		slices.Sort(picked)
+		bad = make([][]feature, len(good))
+		for i, k := range picked {
+			bad[i] = s.kinds[0].links[k]
+		}
+	}
+	if m := s.train(good, bad, rng); m.ready() {
+		s.model = m
+	}
+	s.renewed = true
+}
+
+// isExample tells whether a link with known words has led to the page at place.
+func (s *apprentice) isExample(place int) bool {
+	p := &s.pages[place]
+	return !p.failed && s.links.has(p.node)
+}
+
+// kind is the sample that the page at place belongs to.
+func (s *apprentice) kind(place int) *sample {
+	if s.pages[place].relevant {
+		return &s.kinds[1]
+	}
+	return &s.kinds[0]
+}
+
+// draw decides whether one more example stays, and where: at a place that is new,
+// or instead of another (reservoir sampling; Vitter 1985, algorithm R).
+func (k *sample) draw(size int, rng *rand.Rand) (slot int) {
+	if len(k.links) < size {
+		return len(k.links) + 1
+	}
+	if i := rng.IntN(k.seen + 1); i < size {
+		return i + 1
+	}
+	return 0
+}
+
+// take puts an example where draw decided. ok is false if it does not fit there.
+func (s *apprentice) take(e example) (ok bool) {
+	k := s.kind(e.page)
+	k.seen++
+	features := s.links.of(s.pages[e.page].node)
+	switch {
+	case e.slot == 0:
+	case e.slot == len(k.links)+1:
+		k.links = append(k.links, slices.Clone(features))
+	case e.slot <= len(k.links):
+		k.links[e.slot-1] = slices.Clone(features)
+	default:
+		return false
+	}
+	return true
+}
+
+// train makes a model of links that led to relevant pages and links that did not.
+func (s *apprentice) train(good, bad [][]feature, rng *rand.Rand) (m linkModel) {
+	links := slices.Concat(good, bad)
+	vocabulary := s.vocabulary(links)
+	column := make(map[feature]int32, len(vocabulary))
+	for i, f := range vocabulary {
+		column[f] = int32(i)
+	}
+	examples, positive := make([][]int32, len(links)), make([]bool, len(links))
+	for i, features := range links {
+		positive[i] = i < len(good)
+		for _, f := range features {
+			if k, ok := column[f]; ok {
+				examples[i] = append(examples[i], k)
+			}
+		}
+	}
+	weights, bias := trainSVM(examples, positive, len(vocabulary), s.Cost, svmAccuracy, rng)
+	scores := make([]float64, len(examples))
+	for i, e := range examples {
+		scores[i] = bias
+		for _, k := range e {
+			scores[i] += weights[k]
+		}
+	}
+	m.bias = bias
+	m.slope, m.intercept, _ = fitness.Calibrate(scores, positive)
+	for i, w := range weights {
+		if w != 0 {
+			m.weights = append(m.weights, weighted{vocabulary[i], w})
+		}
+	}
+	m.prepare()
+	return m
+}
+
+// vocabulary are the most frequent features of links, of each place its share, in
+// the order of their numbers.
+func (s *apprentice) vocabulary(links [][]feature) (words []feature) {
+	count := map[feature]int{}
+	for _, features := range links {
+		for _, f := range features {
+			count[f]++
+		}
+	}
+	var of [places][]feature
+	for f, n := range count {
+		if n >= leastWords {
+			of[f.place()] = append(of[f.place()], f)
+		}
+	}
+	for in, most := range [...]int{inContext: s.Around, inURL: s.Path, inAnchor: s.Texts} {
+		slices.SortFunc(of[in], func(a, b feature) int {
+			return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b))
+		})
+		words = append(words, of[in][:min(most, len(of[in]))]...)
+	}
+	slices.Sort(words)
+	return words
+}
+
+// ready tells whether the model has learned anything.
+func (m *linkModel) ready() bool { return m.slope > 0 && len(m.weights) > 0 }
+
+// maybeBits is the size of the set that most features fail at.
+const maybeBits = 1 << 16
+
+// prepare makes the tables of the weights.
+func (m *linkModel) prepare() {
+	m.maybe = make([]uint64, maybeBits/64)
+	m.index = make(map[feature]float64, len(m.weights))
+	for _, w := range m.weights {
+		bit := w.feature % maybeBits
+		m.maybe[bit/64] |= 1 << (bit % 64)
+		m.index[w.feature] = w.weight
+	}
+}
+
+// probability is how probable it is that a link with these features leads to a
+// relevant page.
+func (m *linkModel) probability(features []feature) float64 {
+	sum := m.bias
+	for _, f := range features {
+		if bit := f % maybeBits; m.maybe[bit/64]&(1<<(bit%64)) != 0 {
+			sum += m.index[f]
+		}
+	}
+	return millionths(fitness.Sigmoid(float64(m.slope*sum) + m.intercept))
+}
+
+// millionths is p rounded so that people can read it, and so that it does not
+// depend on how a machine takes exponentials.
+func millionths(p float64) float64 { return math.Round(p*1e6) / 1e6 }
+
+func (m *linkModel) append(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(len(m.weights)))
+	for _, w := range m.weights {
+		b = binary.LittleEndian.AppendUint32(b, uint32(w.feature))
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(w.weight))
+	}
+	for _, v := range [...]float64{m.bias, m.slope, m.intercept} {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+	}
+	return b
+}
+
+func (m *linkModel) read(r *reader) {
+	*m = linkModel{}
+	for n := r.uvarint(); n > 0 && !r.bad; n-- {
+		f := feature(r.uint32())
+		m.weights = append(m.weights, weighted{f, r.float()})
+	}
+	m.bias, m.slope, m.intercept = r.float(), r.float(), r.float()
+	m.prepare()
+}
+
+// AppendDelta appends the links that are new, which pages became examples, and
+// the model if it was made anew.
+func (s *apprentice) AppendDelta(b []byte) []byte {
+	b = s.appendDelta(b)
+	b = s.links.appendDelta(b)
+	b = binary.AppendUvarint(b, uint64(len(s.retained)))
+	for _, e := range s.retained {
+		b = binary.AppendUvarint(b, uint64(e.page))
+		b = binary.AppendUvarint(b, uint64(e.slot))
+	}
+	s.retained = s.retained[:0]
+	if !s.renewed {
+		return append(b, 0)
+	}
+	s.renewed = false
+	b = append(b, 1)
+	b = binary.AppendUvarint(b, uint64(s.trained))
+	return s.model.append(b)
+}
+
+func (s *apprentice) Replay(b []byte) error {
+	from := len(s.pages)
+	r, err := s.replay(b)
+	if err != nil {
+		return err
+	}
+	s.links.replay(&s.memory, r)
+	for n := r.uvarint(); n > 0 && !r.bad; n-- {
+		page, slot := r.uvarint(), r.uvarint()
+		if page >= uint64(len(s.pages)) || slot > uint64(s.Reservoir) || !s.take(example{int(page), int(slot)}) {
+			r.bad = true
+		}
+	}
+	s.links.followed(&s.memory, from)
+	s.links.settle()
+	if r.byte() == 1 {
+		s.trained = int(min(r.uvarint(), uint64(len(s.pages))))
+		s.model.read(r)
+	}
+	if r.bad {
+		return errCorrupt
+	}
+	return nil
+}

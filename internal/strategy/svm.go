@@ -1,0 +1,71 @@
+package strategy
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// This file trains linear support vector machines by dual coordinate descent:
+//
+//	C.-J. Hsieh, K.-W. Chang, C.-J. Lin, S. S. Keerthi and S. Sundararajan, "A
+//	dual coordinate descent method for large-scale linear SVM", ICML 2008, pp.
+//	408–415, algorithm 1, which is what LIBLINEAR does (R.-E. Fan et al., Journal
+//	of Machine Learning Research 9, 2008, pp. 1871–1874).
+//
+// The loss is squared (L2), and the bias is the weight of a feature that every
+// example has, so it is penalised with the others:
+//
+//	min ½|w|² + C · Σ max(0, 1 − yᵢ w·xᵢ)²
+//
+// Features are there or not: xᵢ is the list of those that are there.
+
+// svmRounds is how often all examples are looked at, at most.
+const svmRounds = 1000
+
+// trainSVM returns a weight for each of width features, and the bias. Examples
+// are lists of different features below width; rng decides in which order a round
+// looks at them. It ends when the projected gradients of all examples are nearer
+// to each other than enough.
+func trainSVM(examples [][]int32, positive []bool, width int, c, enough float64, rng *rand.Rand) (weights []float64, bias float64) {
+	weights = make([]float64, width)
+	alpha := make([]float64, len(examples)) // one multiplier an example
+	order := make([]int, len(examples))
+	for i := range order {
+		order[i] = i
+	}
+	diagonal := 1 / (2 * c)
+	for range svmRounds {
+		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		highest, lowest := math.Inf(-1), math.Inf(1)
+		for _, i := range order {
+			y := -1.0
+			if positive[i] {
+				y = 1
+			}
+			sum := bias
+			for _, k := range examples[i] {
+				sum += weights[k]
+			}
+			gradient := float64(y*sum) - 1 + float64(diagonal*alpha[i])
+			projected := gradient
+			if alpha[i] == 0 {
+				projected = min(gradient, 0)
+			}
+			highest, lowest = max(highest, projected), min(lowest, projected)
+			if projected == 0 {
+				continue
+			}
+			before := alpha[i]
+			alpha[i] = max(0, before-gradient/(float64(len(examples[i])+1)+diagonal))
+			step := float64(y * (alpha[i] - before))
+			bias += step
+			for _, k := range examples[i] {
+				weights[k] += step
+			}
+		}
+		if highest-lowest < enough {
+			break
+		}
+	}
+	return weights, bias
+}

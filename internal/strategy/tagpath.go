@@ -1,0 +1,375 @@
+package strategy
+
+// This file implements a bandit of tag paths, after
+//
+//	A. Gauquier, I. Manolescu and P. Senellart, SB-CLASSIFIER, arXiv 2602.11874
+//	(2026); its program is efficient_crawler_for_scalable_web_data_acquisition,
+//
+// which looks for files on one site. Links that stand alike on their pages, in the
+// same menu or the same list of results, lead to pages that are alike. So an arm of
+// the bandit is a cluster of tag paths, from the root of a page to the link.
+//
+//	paper             here          meaning
+//	θ                 Theta         a path as near as this to a cluster joins it
+//	n-grams           pairs         two tags in a row, and the two ends
+//	m, w, a           hashed        multiplicative hash to 2^m places
+//	α                 Alpha         what is uncertain about an arm counts for
+//	ε                 tiny          pulls of an arm that had none
+//	t, N_t(a), R_t(a) pulls, pulls, reward / pulls
+//
+// An arm with links that wait is awake. Of those the one is pulled with the greatest
+//
+//	reward/pulls + α · √(ln t / (pulls + ε))
+//
+// and any of its links is followed (AUER, awake upper estimated reward: Kleinberg,
+// Niculescu-Mizil and Sharma 2010, for bandits some of whose arms sleep).
+//
+// What the source leaves open, or is made for something else (rows of PAPERS.md):
+//
+//	a  A page is rewarded by the files that it links to. Here what is sought are the
+//	   pages themselves: a relevant page is 1, another, or a failure, 0.
+//	b  A pair of tags is hashed by its number, in order of appearance. Here by
+//	   its FNV-1a hash, so that nothing need be numbered; as many collide.
+//	c  Where pairs collide their frequencies are averaged, with those of pairs that
+//	   the path has not. Here they add up.
+//	d  The nearest cluster is found by an approximate index. Here exactly. Links of
+//	   one page with one path go to one cluster; at most 256 paths of a page are
+//	   told apart, and at most 1024 clusters are made.
+//	e  One page is fetched before the next is chosen. Here a pull counts when it is
+//	   made, and its reward when it comes.
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"spoor/internal/graph"
+	"spoor/internal/wire"
+)
+
+type tagPath struct {
+	pool
+
+	Theta float64 // θ
+	Alpha float64 // α
+
+	arms  []cluster
+	armOf []int32     // by graph.ID, of links that were seen: the arm plus one
+	seen  []pathGroup // since the last delta
+	bins  [pathBins][]binSum
+	near  []float64 // by arm, of a search
+	ties  int       // of the memory, that were learned
+	pulls int       // t: links that were followed
+}
+
+// A cluster is an arm: tag paths that are alike, and what their links led to.
+type cluster struct {
+	square float64 // of the length of the sum of its links' vectors
+	pulls  int     // links that were followed
+	reward float64
+}
+
+// A binSum is a coordinate of the sum of an arm's vectors.
+type binSum struct {
+	arm int32
+	sum float64
+}
+
+// A pathVector says how often the pairs of a path fall into each bin.
+type pathVector struct {
+	bins []pathBin // in order
+	size int       // pairs
+}
+
+type pathBin struct{ bin, count uint16 }
+
+// A pathGroup is links that a page shows at one path.
+type pathGroup struct {
+	arm  int
+	path pathVector
+	ids  []graph.ID
+}
+
+// The hash: w bits of a product, of which the upper m are the bin.
+const (
+	hashBits   = 12 // m
+	hashWord   = 15 // w
+	hashFactor = 766245317
+	pathBins   = 1 << hashBits
+)
+
+const (
+	fewPulls = 1e-6 // ε
+	maxArms  = 1024
+	maxPaths = 256 // of one page that are told apart
+	maxSteps = 512 // tags of a path
+)
+
+func newTagPath() Strategy { return &tagPath{Theta: 0.75, Alpha: 2 * math.Sqrt2} }
+
+func (s *tagPath) Params() []Param {
+	return []Param{
+		{Name: "theta", Doc: "a path joins the nearest cluster if the cosine is as great as this", Value: &s.Theta, Range: [2]float64{0, 1}},
+		{Name: "alpha", Doc: "weight of what is uncertain about an arm", Value: &s.Alpha, Range: [2]float64{0, 1e6}},
+	}
+}
+
+// Visit puts the links that are new into clusters.
+func (s *tagPath) Visit(rec *wire.Record) {
+	place, ok := s.visit(rec)
+	if !ok {
+		return
+	}
+	first := len(s.seen)
+	at := map[string]int{}
+	for id, link := range s.waits(rec, place) {
+		if s.arm(id) >= 0 {
+			continue
+		}
+		i, known := at[link.Path]
+		switch {
+		case known:
+		case len(at) < maxPaths:
+			i = len(s.seen)
+			at[link.Path] = i
+			s.seen = append(s.seen, pathGroup{path: vectorOf(link.Path)})
+		default:
+			i = len(s.seen) - 1
+		}
+		s.armOf = grown(s.armOf, int(id)+1)
+		s.armOf[id] = 1 // whichever, so that it is not taken twice
+		s.seen[i].ids = append(s.seen[i].ids, id)
+	}
+	for i := first; i < len(s.seen); i++ {
+		s.seen[i].arm = s.nearest(&s.seen[i].path)
+		s.join(&s.seen[i])
+	}
+}
+
+// arm is the arm that a link belongs to, -1 if it was never seen.
+func (s *tagPath) arm(id graph.ID) int {
+	if int(id) >= len(s.armOf) {
+		return -1
+	}
+	return int(s.armOf[id]) - 1
+}
+
+// vectorOf reads a tag path.
+func vectorOf(path string) (v pathVector) {
+	var count [pathBins]uint16
+	before := "[SOS]"
+	pair := func(tag string) {
+		bin := hashed(fnv64(before + "/" + tag))
+		if v.size++; count[bin] == 0 {
+			v.bins = append(v.bins, pathBin{bin: bin})
+		}
+		count[bin]++
+		before = tag
+	}
+	for tag := range strings.SplitSeq(path, "/") {
+		if pair(tag); v.size == maxSteps {
+			break
+		}
+	}
+	pair("[EOS]")
+	for i := range v.bins {
+		v.bins[i].count = count[v.bins[i].bin]
+	}
+	slices.SortFunc(v.bins, func(a, b pathBin) int { return cmp.Compare(a.bin, b.bin) })
+	return v
+}
+
+// hashed is the bin of x: the upper m of the lower w bits of a·x.
+func hashed(x uint64) uint16 {
+	return uint16(x * hashFactor % (1 << hashWord) >> (hashWord - hashBits))
+}
+
+// tf is how much of the path falls into the bin.
+func (v *pathVector) tf(b pathBin) float64 { return float64(b.count) / float64(v.size) }
+
+// nearest is the arm that path belongs to: the nearest if it is near enough, the
+// oldest among equals, else one more.
+func (s *tagPath) nearest(path *pathVector) (arm int) {
+	s.near = append(s.near[:0], make([]float64, len(s.arms))...)
+	length := 0.0
+	for _, b := range path.bins {
+		x := path.tf(b)
+		length += float64(x * x)
+		for _, c := range s.bins[b.bin] {
+			s.near[c.arm] += float64(x * c.sum)
+		}
+	}
+	best := -1.0
+	for i, dot := range s.near {
+		if cosine := dot / math.Sqrt(length*s.arms[i].square); cosine > best {
+			arm, best = i, cosine
+		}
+	}
+	if best >= s.Theta || len(s.arms) == maxArms {
+		return arm
+	}
+	return len(s.arms)
+}
+
+// join adds links to their arm, whose centroid moves.
+func (s *tagPath) join(g *pathGroup) {
+	if g.arm == len(s.arms) {
+		s.arms = append(s.arms, cluster{})
+	}
+	a := &s.arms[g.arm]
+	for _, b := range g.path.bins {
+		sums := s.bins[b.bin]
+		i, had := slices.BinarySearchFunc(sums, g.arm, func(c binSum, arm int) int { return cmp.Compare(int(c.arm), arm) })
+		if !had {
+			sums = slices.Insert(sums, i, binSum{arm: int32(g.arm)})
+			s.bins[b.bin] = sums
+		}
+		before := sums[i].sum
+		sums[i].sum += float64(float64(len(g.ids)) * g.path.tf(b)) // of all its vectors: the cosine does not see how many
+		a.square += float64(sums[i].sum*sums[i].sum) - float64(before*before)
+	}
+	for _, id := range g.ids {
+		s.armOf = grown(s.armOf, int(id)+1)
+		s.armOf[id] = int32(g.arm) + 1
+	}
+}
+
+// Breed pulls arms until the generation is full.
+func (s *tagPath) Breed(n int, rng *rand.Rand) (next []Address) {
+	room := s.settle(n)
+	s.learn(s.fetched)
+	links := make([][]graph.ID, len(s.arms)) // that wait
+	for id := range s.waiting() {
+		if arm := s.arm(id); arm >= 0 {
+			links[arm] = append(links[arm], id)
+		}
+	}
+	pulls, asked := s.pulls, make([]int, len(s.arms)) // with those whose reward is to come
+	for _, id := range s.asked.ids {
+		if arm := s.arm(id); arm >= 0 {
+			asked[arm]++
+			pulls++
+		}
+	}
+	for range room {
+		arm, best := -1, math.Inf(-1)
+		for i, l := range links {
+			if len(l) == 0 {
+				continue // asleep
+			}
+			if v := s.index(&s.arms[i], asked[i], pulls); v > best {
+				arm, best = i, v
+			}
+		}
+		if arm < 0 {
+			break
+		}
+		l := links[arm]
+		k := rng.IntN(len(l))
+		id := l[k]
+		l[k], links[arm] = l[len(l)-1], l[:len(l)-1]
+		asked[arm]++
+		pulls++
+		s.ask(id)
+		a := s.found(id, turn(len(next), room), wire.Scored{Name: "auer", Value: millionths(best)})
+		a.Niche = "path " + strconv.Itoa(arm)
+		next = append(next, a)
+	}
+	s.endGeneration()
+	return next
+}
+
+// index is what an arm is worth that has been pulled asked times without an answer
+// yet, after t pulls of all arms.
+func (s *tagPath) index(a *cluster, asked, t int) float64 {
+	return a.mean() + float64(s.Alpha*math.Sqrt(math.Log(float64(max(1, t)))/(float64(a.pulls+asked)+fewPulls)))
+}
+
+// mean is what a pull was worth, of those that were answered.
+func (a *cluster) mean() float64 {
+	if a.pulls == 0 {
+		return 0
+	}
+	return float64(a.reward) / float64(a.pulls)
+}
+
+// learn rewards the arms whose links led to the pages from place on.
+func (s *tagPath) learn(from int) {
+	for _, p := range s.pages[from:] {
+		s.answer(p.node, p.relevant)
+	}
+	for _, t := range s.same[s.ties:] {
+		s.answer(t.node, false) // to a page that was there
+	}
+	s.ties = len(s.same)
+}
+
+// answer ends a pull, unless no link led to id.
+func (s *tagPath) answer(id graph.ID, relevant bool) {
+	arm := s.arm(id)
+	if arm < 0 {
+		return
+	}
+	s.pulls++
+	s.arms[arm].pulls++
+	if relevant {
+		s.arms[arm].reward++
+	}
+}
+
+// AppendDelta appends the links that are new, with their paths and arms; rewards
+// follow from the pages.
+func (s *tagPath) AppendDelta(b []byte) []byte {
+	b = s.appendDelta(b)
+	b = binary.AppendUvarint(b, uint64(len(s.seen)))
+	for _, g := range s.seen {
+		b = binary.AppendUvarint(b, uint64(g.arm))
+		b = binary.AppendUvarint(b, uint64(len(g.path.bins)))
+		for _, bin := range g.path.bins {
+			b = binary.AppendUvarint(b, uint64(bin.bin))
+			b = binary.AppendUvarint(b, uint64(bin.count))
+		}
+		b = binary.AppendUvarint(b, uint64(len(g.ids)))
+		for _, id := range g.ids {
+			b = binary.AppendUvarint(b, uint64(id))
+		}
+	}
+	s.seen = s.seen[:0]
+	return b
+}
+
+func (s *tagPath) Replay(b []byte) error {
+	from := len(s.pages)
+	r, err := s.replay(b)
+	if err != nil {
+		return err
+	}
+	for n := r.uvarint(); n > 0 && !r.bad; n-- {
+		arm := r.uvarint()
+		g := pathGroup{arm: int(arm)}
+		for bins := r.uvarint(); bins > 0 && !r.bad; bins-- {
+			bin, count := r.uvarint(), r.uvarint()
+			if bin >= pathBins || count == 0 || count > maxSteps+1 {
+				r.bad = true
+			}
+			g.path.bins = append(g.path.bins, pathBin{uint16(bin), uint16(count)})
+			g.path.size += int(count)
+		}
+		for ids := r.uvarint(); ids > 0 && !r.bad; ids-- {
+			g.ids = append(g.ids, s.node(r))
+		}
+		if r.bad || arm > uint64(len(s.arms)) || arm >= maxArms || len(g.path.bins) == 0 || len(g.ids) == 0 {
+			return errCorrupt
+		}
+		s.join(&g)
+	}
+	if r.bad {
+		return errCorrupt
+	}
+	s.learn(from)
+	return nil
+}
