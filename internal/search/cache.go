@@ -22,6 +22,7 @@ create table answers(source text, query text, wanted integer not null, urls text
 )
 
 // OpenCache opens the cache in the file called name, and makes one if there is none.
+// Without a name it is in memory.
 func OpenCache(name string) (*Cache, error) {
 	db, err := openDB(name, true)
 	if err != nil {

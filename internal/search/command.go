@@ -61,7 +61,11 @@ func (c *Command) Search(ctx context.Context, query string, n int) ([]string, er
 	case out.full:
 		return nil, fmt.Errorf("the command writes more than %d MiB", maxOutput>>20)
 	case err != nil:
-		return nil, fmt.Errorf("the command: %w%s", err, words.last())
+		err = fmt.Errorf("the command: %w%s", err, words.last())
+		if status := run.ProcessState; status != nil && (status.ExitCode() == 126 || status.ExitCode() == 127) {
+			err = &SetupError{err} // the shell found nothing that it could run
+		}
+		return nil, err
 	}
 	found := newResults(n)
 	for line := range bytes.Lines(out.Bytes()) {

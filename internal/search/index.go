@@ -232,16 +232,20 @@ func (x *Index) change(f func(*sql.Tx) error) error {
 
 // openDB opens a database of SQLite. A transaction takes the right to write when it
 // begins; with the default it would ask for it later, when two could not both go on.
+// Without a name it is in memory.
 func openDB(name string, create bool) (*sql.DB, error) {
-	path, err := filepath.Abs(name)
-	if err != nil {
-		return nil, err
+	path, mode := "/memory", "memory"
+	if name != "" {
+		full, err := filepath.Abs(name)
+		if err != nil {
+			return nil, err
+		}
+		if path = filepath.ToSlash(full); !strings.HasPrefix(path, "/") {
+			path = "/" + path // C:/…
+		}
+		mode = "rw"
 	}
-	if path = filepath.ToSlash(path); !strings.HasPrefix(path, "/") {
-		path = "/" + path // C:/…
-	}
-	mode := "rw"
-	if create {
+	if create && name != "" {
 		mode = "rwc"
 	}
 	settings := url.Values{

@@ -1,0 +1,388 @@
+// Search answers queries with addresses: from an index of pages that you have, from a
+// SearXNG server, or from a command of your own.
+//
+// # Usage
+//
+//	search -index FILE [-archive FILE]... [flags] [FILE...] < records
+//	search -searxng URL [-rate N] [-timeout D] [-cache FILE] [-allow-private] [flags] [FILE...] < records
+//	search -command CMD [-rate N] [-timeout D] [-cache FILE] [flags] [FILE...] < records
+//	search ... -query WORDS
+//
+// # Records
+//
+// In: any. A record with a query and no url is a question, unless it has a cost: then it
+// was answered before. Everything else passes as it came; with -only nothing does.
+//
+// Out, for a question: the record with
+//
+//	cost      how many fetches it counts for: one for every ten results or part of
+//	          them, and at least one
+//
+// and behind it a record for each result, the best first, with
+//
+//	url       canonical; http and https only; each once
+//	operator  search; seed if that is the operator of the query
+//	priority  that of the query, less a thousandth for each result before it; absent
+//	          if the query has none
+//	depth     0
+//	query generation niche parents   those of the query
+//
+// -query WORDS stands for a record with that query, and no input is read.
+//
+// # An index
+//
+// -index FILE is a full-text index in one file. With -archive it is first brought up to
+// date: it takes in the pages (status 200, HTML) of WARC, ARC and WACZ files, and of the
+// directories and patterns of them, that it has not yet read, and makes the file if there
+// is none. Of several captures of an address the newest is found. An archive that grew is
+// read on from where it was; one that changed otherwise is read again. A file that is
+// still being written (.open) is read up to its last whole record. What is wrong with an
+// archive costs the records concerned, and is reported.
+//
+// The world of an index is closed: nothing is found that it has not taken in, which
+// includes archives that were given to it in an earlier run. So one index serves one set
+// of archives.
+//
+// Pages are found that hold any of the words, without regard to case and accents, in
+// their text, title (which counts four times) or address. They are in the order of BM25,
+// then of their addresses. Words are stemmed by Porter's algorithm, which is made for
+// English. Of scripts that do without spaces every two characters are a word. Quotes and
+// operators have no meaning; of a query 64 words count.
+//
+// The file is a database of SQLite, with the table pages(url, title, body):
+//
+//	sqlite3 FILE "select url, snippet(pages, 2, '[', ']', '…', 12) from pages
+//	    where pages match 'hard AND bop' order by rank limit 10"
+//
+// Several processes may use one index. One at a time brings it up to date, and the
+// others wait for it (FILE.lock). What a process was adding when it was killed is as if
+// it had not begun; the next goes on from there.
+//
+// # SearXNG
+//
+// -searxng URL asks a SearXNG, which needs json among its search.formats. The address may
+// have parameters, which go with every query:
+// https://searx.example/?language=de&categories=science. Servers at private addresses,
+// loopback too, need -allow-private. It is asked -rate times a second at most. Where it
+// answers 429 or 503 it is asked again, up to three times in all, after the time that it
+// wants, but not after more than a minute. Redirects are not followed.
+//
+// # A command
+//
+// -command CMD runs CMD in sh once for each query. It reads a line of JSON,
+//
+//	{"v":1,"query":"hard bop","results":10}
+//
+// and writes addresses, or JSON objects with a url, a line each, the best first. What it
+// says on stderr is told if it fails.
+//
+// # Answers that were had before
+//
+// With -cache FILE answers of -searxng and -command are kept in FILE, a database of
+// SQLite, and given from there when the same source gets the same query again, however
+// old they are: so a crawl can be repeated. Without, only those of the same run are. An
+// answer costs the same wherever it comes from.
+//
+// # Failures
+//
+// A query that fails is reported, has the cost 1 and no results, and the run goes on. If
+// all queries fail the run does, at its end. It fails at once if no query could do any
+// better: the server gives no JSON, its address is private, the command does not exist.
+//
+// # Example
+//
+//	$ search -index web.db -archive 'crawl/*.warc.gz' -query 'hard bop' | jq -r 'select(.url) | .url'
+//	$ evolve -strategy antnet ... | search -only -index web.db | frontier add -store run/frontier
+//
+// # Exit status
+//
+// 0 done, 1 failed, 2 misuse, 3 disk full.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/search"
+	"spoor/internal/wire"
+)
+
+const manual = `
+search - answer queries with addresses
+
+Usage: search -index FILE [-archive FILE]... [flags] [FILE...] < records
+       search -searxng URL [flags] [FILE...] < records
+       search -command CMD [flags] [FILE...] < records
+       search ... -query WORDS
+
+In:   any records; those with a query, no url and no cost are questions
+Out:  all of them (with -only just the questions that were answered); a question
+      with its cost, 1 for every ten results, and behind it its results: url,
+      operator search (or seed, as the query), query, generation, parents and niche
+      of the query, and its priority less a thousandth for each result before
+
+-index is a full-text index, a database of SQLite. -archive brings it up to date
+first: pages of status 200 and HTML in WARC, ARC and WACZ files and directories of
+them that it has not yet read. Nothing else is found. Pages with any of the words
+are in the order of BM25.
+
+    sqlite3 FILE "select url from pages where pages match 'jazz' order by rank"
+
+-searxng asks a SearXNG server; json must be among its search.formats. -command
+runs CMD in sh for each query: it reads {"v":1,"query":"…","results":10} and writes
+addresses, or JSON with a url, a line each. -cache keeps the answers of both.
+
+A query that fails costs 1 and has no results. If all do, the run fails.
+
+Example:
+
+    search -index web.db -archive 'crawl/*.warc.gz' -query 'hard bop'
+    evolve -strategy antnet … | search -only -index web.db | frontier add -store DIR
+
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. go doc ./cmd/search tells more.
+`
+
+func main() { filter.Main("search", run) }
+
+// options are the flags.
+type options struct {
+	index    string
+	archives filter.Strings
+	searxng  string
+	command  string
+
+	results int
+	only    bool
+	query   string
+	asked   bool // -query was given
+
+	rate    float64
+	timeout time.Duration
+	cache   string
+	private bool
+	stream  filter.Stream
+}
+
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	o := &options{}
+	fs := filter.Flags("search", manual, stderr)
+	fs.StringVar(&o.index, "index", "", "answer from the index in this `file`")
+	fs.Var(&o.archives, "archive", "bring the index up to date with this `file` (WARC, ARC, WACZ), pattern or directory; may be repeated")
+	fs.StringVar(&o.searxng, "searxng", "", "answer by the SearXNG at this `URL`")
+	fs.StringVar(&o.command, "command", "", "answer by this shell `command`")
+	fs.IntVar(&o.results, "results", 10, "at most `n` results for a query")
+	fs.BoolVar(&o.only, "only", false, "print nothing but the queries that are answered, and their results")
+	fs.StringVar(&o.query, "query", "", "answer these `words` and read no input")
+	fs.Float64Var(&o.rate, "rate", 1, "ask at most `n` times a second; 0: any number")
+	fs.DurationVar(&o.timeout, "timeout", 30*time.Second, "`time` that an answer may take")
+	fs.StringVar(&o.cache, "cache", "", "keep answers in this `file`, and take them from there")
+	fs.BoolVar(&o.private, "allow-private", false, "ask a server at a loopback or private address too")
+	o.stream.CommonFlags(fs)
+	if err := filter.Parse(fs, args); err != nil {
+		return err
+	}
+	given := map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	o.asked = given["query"]
+	if err := o.check(given, fs.Args()); err != nil {
+		return err
+	}
+	log := filter.Logger(stderr, "search", o.stream.Log)
+	source, closeSource, err := o.source(log)
+	if err != nil {
+		return err
+	}
+	defer func() { closeSource() }()
+	if o.asked {
+		return o.answer(question(o.query), stdout, source, log)
+	}
+	in, err := filter.Open(stdin, fs.Args())
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return o.answer(in, stdout, source, log)
+}
+
+// check finds flags that do not go together.
+func (o *options) check(given map[string]bool, files []string) error {
+	sources := 0
+	for _, s := range []string{o.index, o.searxng, o.command} {
+		if s != "" {
+			sources++
+		}
+	}
+	switch {
+	case sources == 0:
+		return filter.Usagef("where to search? -index FILE, -searxng URL or -command CMD")
+	case sources > 1:
+		return filter.Usagef("one of -index, -searxng and -command at a time")
+	case len(o.archives) > 0 && o.index == "":
+		return filter.Usagef("-archive is for -index FILE")
+	case o.index != "" && (given["rate"] || given["timeout"] || given["cache"]):
+		return filter.Usagef("-rate, -timeout and -cache are for -searxng and -command: an index is asked directly")
+	case given["allow-private"] && o.searxng == "":
+		return filter.Usagef("-allow-private is for -searxng URL")
+	case o.results < 1 || o.results > maxResults:
+		return filter.Usagef("-results %d: from 1 to %d", o.results, maxResults)
+	case !(o.rate >= 0 && o.rate <= 1e9) || o.timeout <= 0:
+		return filter.Usagef("-rate is not negative, and -timeout more than 0")
+	case o.asked && strings.TrimSpace(o.query) == "":
+		return filter.Usagef("-query wants words")
+	case o.asked && len(files) > 0:
+		return filter.Usagef("-query reads no input, but %s was given", files[0])
+	}
+	return nil
+}
+
+// maxResults is the most that -results may be.
+const maxResults = 1000
+
+// source is where answers come from, ready to be asked.
+func (o *options) source(log *slog.Logger) (s search.Source, closeAll func() error, err error) {
+	if o.index != "" {
+		x, err := openIndex(o.index, o.archives, log)
+		if err != nil {
+			return nil, nil, err
+		}
+		return x, x.Close, nil
+	}
+	pace := search.NewPace(o.rate)
+	if o.command != "" {
+		s = &search.Command{Line: o.command, Timeout: o.timeout, Pace: pace}
+	} else if s, err = search.NewSearXNG(o.searxng, o.transport(), agent, pace); err != nil {
+		return nil, nil, filter.Usagef("-searxng: %w", err)
+	}
+	cache, err := search.OpenCache(o.cache)
+	if err != nil {
+		return nil, nil, err
+	}
+	return cache.Of(s), cache.Close, nil
+}
+
+// answer answers the questions among the records of in.
+func (o *options) answer(in io.Reader, stdout io.Writer, source search.Source, log *slog.Logger) (err error) {
+	out, closeTee, err := filter.Tee(stdout, o.stream.Tee)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeTee()) }()
+	a := answerer{options: o, source: source, log: log, tally: filter.NewTally(log), w: wire.NewWriter(out)}
+	err = a.all(in)
+	if ferr := a.w.Flush(); err == nil && ferr != nil {
+		err = fmt.Errorf("writing records: %w", ferr)
+	}
+	a.tally.Close(slog.Int64("queries", a.queries), slog.Int64("failed", a.failed), slog.Int64("results", a.results), slog.Int64("cost", a.cost))
+	if err == nil {
+		err = a.tally.Misfit()
+	}
+	if err == nil && a.queries > 0 && a.failed == a.queries {
+		err = fmt.Errorf("no query was answered, of %d: %w", a.queries, a.last)
+	}
+	return err
+}
+
+// An answerer answers the questions of one stream.
+type answerer struct {
+	*options
+	source search.Source
+	log    *slog.Logger
+	tally  *filter.Tally
+	w      *wire.Writer
+
+	queries, failed, results, cost int64
+	last                           error // of the failures
+	found                          wire.Record
+}
+
+func (a *answerer) all(in io.Reader) error {
+	r := wire.NewReader(in, wire.Address)
+	r.Limit = int(a.stream.Limit)
+	var rec wire.Record
+	for {
+		err := r.Read(&rec)
+		bad, isBad := errors.AsType[*wire.SyntaxError](err)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case isBad && !a.stream.Strict:
+			a.tally.Bad(bad)
+			continue
+		case err != nil:
+			return fmt.Errorf("reading records: %w", err)
+		}
+		a.tally.In++
+		switch isQuestion := rec.URL == "" && rec.Query != "" && rec.Cost == 0; {
+		case isQuestion:
+			err = a.ask(&rec)
+		case !a.only:
+			err = a.write(&rec)
+		}
+		if err != nil {
+			return err
+		}
+		if !r.Buffered() {
+			if err := a.w.Flush(); err != nil {
+				return fmt.Errorf("writing records: %w", err)
+			}
+		}
+	}
+}
+
+// ask answers a question.
+func (a *answerer) ask(q *wire.Record) error {
+	urls, err := a.source.Search(context.Background(), q.Query, a.options.results)
+	a.queries++
+	if setup, ok := errors.AsType[*search.SetupError](err); ok {
+		return setup
+	}
+	if err != nil {
+		a.failed++
+		a.last = err
+		a.log.Warn("a query failed", "query", q.Query, "err", err)
+	}
+	const resultsPerFetch = 10 // as the judge counts
+	q.Cost = max(1, (len(urls)+resultsPerFetch-1)/resultsPerFetch)
+	q.Touch(wire.Address)
+	a.cost += int64(q.Cost)
+	if err := a.write(q); err != nil {
+		return err
+	}
+	for i, url := range urls {
+		result(&a.found, q, url, i)
+		if err := a.write(&a.found); err != nil {
+			return err
+		}
+		a.results++
+	}
+	return nil
+}
+
+// result makes rec the i-th result of a query, from 0.
+func result(rec, q *wire.Record, url string, i int) {
+	rec.Reset()
+	rec.V, rec.URL, rec.Generation, rec.Query, rec.Niche = wire.Version, url, q.Generation, q.Query, q.Niche
+	rec.Parents = append(rec.Parents, q.Parents...)
+	rec.Operator = "search"
+	if q.Operator == "seed" {
+		rec.Operator = q.Operator
+	}
+	if q.Priority.Kind == wire.Present {
+		rec.Priority = wire.Num(q.Priority.Value - float64(i)/1000)
+	}
+}
+
+func (a *answerer) write(rec *wire.Record) error {
+	if err := a.w.Write(rec); err != nil {
+		return fmt.Errorf("writing records: %w", err)
+	}
+	a.tally.Out++
+	return nil
+}
