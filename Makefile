@@ -43,6 +43,7 @@ demo: build ## crawl the documentation of the Go tree, on loopback, in a minute
 test: build ## all tests
 	$(if $(RACE),,@echo 'no C compiler: testing without the race detector')
 	GORACE=atexit_sleep_ms=0 $(GO) test $(RACE) -shuffle=on ./...
+	$(if $(RACE),$(GO) test ./internal/page) # what the race detector makes too slow
 short: build ## the tests that take a moment
 	$(GO) test -short ./...
 

@@ -60,6 +60,7 @@ func TestChardetSuite(t *testing.T) {
 
 // TestPagesThatDeclareTheirCharsetLookLikeIt guesses the charset of real pages.
 func TestPagesThatDeclareTheirCharsetLookLikeIt(t *testing.T) {
+	slow(t)
 	for _, web := range []string{"modern", "webkb", "planetmath"} {
 		pages, high := 0, 0
 		archived(t, shared(t, "webs/"+web+".warc.gz"), func(doc Document) {

@@ -78,6 +78,7 @@ var hostile = []struct {
 }
 
 func TestHostilePagesAreReadInBounds(t *testing.T) {
+	slow(t)
 	x := NewExtractor()
 	for _, test := range hostile {
 		t.Run(test.name, func(t *testing.T) {
@@ -202,6 +203,7 @@ func treeSize(page string) int {
 }
 
 func TestATreeThatIsAskedForIsBounded(t *testing.T) {
+	slow(t)
 	var (
 		scan construction
 		c    collector

@@ -99,6 +99,7 @@ func TestLanguageTags(t *testing.T) {
 // TestDeclaredLanguagesAreDetected holds the detection against what real pages
 // declare of themselves, which is not always true.
 func TestDeclaredLanguagesAreDetected(t *testing.T) {
+	slow(t)
 	pages, same, none := 0, 0, 0
 	x := NewExtractor()
 	archived(t, shared(t, "webs/modern.warc.gz"), func(doc Document) {

@@ -241,6 +241,7 @@ func FuzzScanner(f *testing.F) {
 
 // TestScannerAgreesWithTokenizerOnWebs compares the tokens of real pages.
 func TestScannerAgreesWithTokenizerOnWebs(t *testing.T) {
+	slow(t)
 	for _, name := range []string{"modern", "webkb", "planetmath"} {
 		t.Run(name, func(t *testing.T) {
 			var z scanner

@@ -24,6 +24,15 @@ import (
 // The tests of this file read real webs, which are not part of the project:
 // they stand in ../shared beside it, or where $SPOOR_SHARED says.
 
+// slow skips a test that takes minutes under the race detector, which has nothing to
+// find there: it reads page after page in one goroutine. make test runs it without.
+func slow(t *testing.T) {
+	t.Helper()
+	if racing {
+		t.Skip("the race detector is on (make test runs this test without it, too)")
+	}
+}
+
 // shared is the path of a file of the shared data; the test is skipped where it
 // is not.
 func shared(tb testing.TB, name string) string {
@@ -147,6 +156,7 @@ func judged(s string) string {
 // comment, ".." above the root and empty path segments are resolved by the URL
 // standard, and "<! … !>" ends at the first ">".
 func TestOutLinksAgreeWithAnotherParser(t *testing.T) {
+	slow(t)
 	for _, web := range []string{"webkb", "planetmath"} {
 		t.Run(web, func(t *testing.T) {
 			var graph struct {
@@ -200,6 +210,7 @@ func without(a, b []string) []string {
 // TestScanAndTreeAgreeOnRealPages compares all that is read of a page with what
 // the tree of golang.org/x/net/html gives.
 func TestScanAndTreeAgreeOnRealPages(t *testing.T) {
+	slow(t)
 	for _, web := range []string{"webkb", "planetmath", "modern"} {
 		t.Run(web, func(t *testing.T) {
 			var pages, links, size, outlined, outlinedSize, framed, differ int
