@@ -15,6 +15,17 @@ type Wheel struct {
 	sums    []float64 // sums[i-1] is of the places i-lowest(i) to i-1
 }
 
+// NewWheel is the wheel with these weights, by place: what many calls of Set make,
+// sooner.
+func NewWheel(weights []float64) *Wheel {
+	w := &Wheel{make([]float64, len(weights)), make([]float64, len(weights))}
+	for i, x := range weights {
+		w.weights[i] = weight(x)
+		w.sum(i + 1)
+	}
+	return w
+}
+
 // Len is how many places there are.
 func (w *Wheel) Len() int { return len(w.weights) }
 
@@ -45,7 +56,7 @@ func (w *Wheel) Set(place int, x float64) {
 // sum makes the sum of node i.
 func (w *Wheel) sum(i int) {
 	s := w.weights[i-1]
-	for part := 1; part < lowest(i); part <<= 1 {
+	for part, end := 1, lowest(i); part < end; part <<= 1 {
 		s += w.sums[i-part-1]
 	}
 	w.sums[i-1] = s

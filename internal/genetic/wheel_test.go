@@ -23,11 +23,10 @@ func agree(t *testing.T, w *Wheel, a array) {
 	if w.Len() != len(a) {
 		t.Fatalf("%d places, want %d", w.Len(), len(a))
 	}
-	var fresh Wheel
+	fresh := NewWheel(a)
 	var sum, heaviest float64
 	last := 0
 	for i, x := range a {
-		fresh.Set(i, x)
 		if w.Weight(i) != x {
 			t.Fatalf("place %d weighs %g, want %g", i, w.Weight(i), x)
 		}
@@ -146,10 +145,7 @@ func BenchmarkWheel100000(b *testing.B) {
 	b.Run("Build", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			var w Wheel
-			for i := range 100000 {
-				w.Set(i, 1)
-			}
+			NewWheel(w.weights)
 		}
 	})
 }
