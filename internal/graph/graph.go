@@ -209,6 +209,9 @@ type Mark struct{ urls, pages int }
 // Mark is the present state.
 func (g *Graph) Mark() Mark { return Mark{len(g.ends), len(g.expanded)} }
 
+// Len is the number of addresses that the graph had.
+func (m Mark) Len() int { return m.urls }
+
 // AppendSince appends to b what the graph has gained since m: the new
 // addresses, each with its length before it, then the new pages, each with its
 // number, the number of its links, and the links.
