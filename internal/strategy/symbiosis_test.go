@@ -1,0 +1,338 @@
+package strategy
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"spoor/internal/topic"
+	"spoor/internal/wire"
+)
+
+// A library is a web of pages with words: name to "score: text: link link …". A page
+// with a score of 0.4 and more is relevant, as with the weight table.
+type library map[string]string
+
+func (l library) fetch(a Address, generation int) *wire.Record {
+	parts := strings.Split(l[name(a.URL)], ":")
+	if len(parts) != 3 {
+		return tiny{}.fetch(a, generation) // nobody has it
+	}
+	rec := tiny{name(a.URL): parts[0] + " " + parts[2]}.fetch(a, generation)
+	rec.Text = parts[1]
+	rec.Relevant = wire.Bool{Value: rec.Score.Value >= 0.4, Kind: wire.Present}
+	return rec
+}
+
+// search answers q with the pages that have most of its words, and one at least.
+func (l library) search(q Address, results int) (found []Address) {
+	score := map[string]int{}
+	for page, line := range l {
+		for word := range strings.FieldsSeq(q.Query) {
+			if slices.Contains(strings.Fields(strings.Split(line, ":")[1]), word) {
+				score[page]++
+			}
+		}
+	}
+	best := slices.SortedFunc(maps.Keys(score), func(a, b string) int {
+		return cmp.Or(score[b]-score[a], strings.Compare(a, b))
+	})
+	for i, page := range best[:min(results, len(best))] {
+		found = append(found, Address{URL: address(page), Operator: "search", Query: q.Query,
+			Parents: q.Parents, Priority: q.Priority - float64(i)/1000})
+	}
+	return found
+}
+
+// sought is a topic of a query and a table, in a language without stems.
+func sought(tb testing.TB, query string, table ...topic.Entry) *topic.Topic {
+	tb.Helper()
+	t, err := topic.New("und", "")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := t.AddQuery(query); err != nil {
+		tb.Fatal(err)
+	}
+	t.Table = table
+	return t
+}
+
+// symbiotic is a symbiosis for a topic.
+func symbiotic(tb testing.TB, t *topic.Topic, params ...string) *symbiosis {
+	tb.Helper()
+	s, err := New("symbiosis", t, params)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s.(*symbiosis)
+}
+
+// generation shows pages to s, and prints what it breeds for a generation of n: every
+// address with its operator and what it is worth.
+func generation(s *symbiosis, w pages, n int, names ...string) (lines []string) {
+	for _, a := range seeds(names...) {
+		s.Visit(w.fetch(a, 1))
+	}
+	for _, a := range s.Breed(n, rand.New(rand.NewPCG(1, 1))) {
+		if a.URL != "" {
+			lines = append(lines, fmt.Sprintf("%s %s %.2f", name(a.URL), a.Operator, a.Reasons[0].Value))
+		}
+	}
+	return lines
+}
+
+// Three pages, all of which are selected:
+//
+//	a 0.5  x y     worth of x  0.5
+//	b 0.3  y z              y  0.5 + 0.3
+//	c 0.1  z w              z  0.3 + 0.1
+//	                        w  0.1
+//
+// The best three links stay: y, x, z. Two are fetched, and have nothing to offer: z,
+// which stayed, is next. Then the queue is empty, and of the links that did not stay
+// w is fetched.
+//
+// To the letter the bias is in the worth, 0.05 for each page: y is 0.9, x 0.55 and z
+// 0.5; and nothing follows z.
+func TestCrossoverByHand(t *testing.T) {
+	w := tiny{"a": "0.5 x y", "b": "0.3 y z", "c": "0.1 z w", "x": "0", "y": "0", "z": "0.2"}
+	for _, test := range []struct {
+		params []string
+		want   []string
+	}{
+		{nil, []string{"y crossover 0.80, x crossover 0.50", "z crossover 0.40", "w restart 0.10"}},
+		{[]string{"compat=true"}, []string{"y crossover 0.90, x crossover 0.55", "z crossover 0.50", ""}},
+	} {
+		s := symbiotic(t, target(t), append(test.params, "selection=1", "population=3")...)
+		var got []string
+		for _, names := range [][]string{{"a", "b", "c"}, {"x", "y"}, {"z"}} {
+			got = append(got, strings.Join(generation(s, w, 2, names...), ", "))
+		}
+		if diff := gocmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", test.params, diff)
+		}
+	}
+}
+
+func TestALinkIsWorthMoreWithEveryPageThatContainsIt(t *testing.T) {
+	// y was worth 0.4 when it stayed; then d brings 0.3 more to it than to x.
+	w := tiny{"a": "0.4 x y z", "z": "0.3 y"}
+	s := symbiotic(t, target(t), "selection=1", "queue-factor=1")
+	check(t, generation(s, w, 1, "a"), []string{"x crossover 0.40"})
+	check(t, generation(s, w, 1, "z"), []string(nil)) // x is still to come
+	check(t, generation(s, w, 1, "x"), []string{"y crossover 0.70"})
+}
+
+func TestAnAddressTellsThePagesThatContainIt(t *testing.T) {
+	w := tiny{"a": "0.4 y", "b": "0.6 x y"}
+	s := symbiotic(t, target(t), "selection=1")
+	s.Visit(w.fetch(seeds("a")[0], 1))
+	s.Visit(w.fetch(seeds("b")[0], 1))
+	next := s.Breed(5, rand.New(rand.NewPCG(1, 1)))
+	want := []Address{
+		{URL: address("y"), Via: address("b"), Parents: []string{address("a"), address("b")}, Operator: opCrossover,
+			Depth: 1, Priority: 1, Reasons: []wire.Scored{{Name: "crossover", Value: 1}, {Name: "pages", Value: 2}}},
+		{URL: address("x"), Via: address("b"), Parents: []string{address("b")}, Operator: opCrossover,
+			Depth: 1, Priority: 0.5, Reasons: []wire.Scored{{Name: "crossover", Value: 0.6}, {Name: "pages", Value: 1}}},
+	}
+	if diff := gocmp.Diff(want, next); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// One of two pages is selected: with the scores 0.95 and 0 and the bias 0.05, the
+// second one with the probability 0.05 / 1.05. Scores of BM25 are divided by the
+// highest first: 0.05 / 1.10.
+func TestTheRouletteAddsItsBias(t *testing.T) {
+	for _, test := range []struct {
+		scores [2]float64
+		bias   string
+		want   float64
+	}{
+		{[2]float64{0.95, 0}, "0.05", 0.05 / 1.05},
+		{[2]float64{9.5, 0}, "0.05", 0.05 / 1.10},
+		{[2]float64{0.6, 0.2}, "0", 0.25},
+		{[2]float64{12, 4}, "0", 0.25},
+	} {
+		const runs = 4000
+		second := 0
+		s := symbiotic(t, target(t), "bias="+test.bias)
+		for i, score := range test.scores {
+			s.Visit(tiny{"a": fmt.Sprint(score), "b": fmt.Sprint(score)}.fetch(seeds([]string{"a", "b"}[i])[0], 1))
+		}
+		for seed := range uint64(runs) {
+			selected := s.roulette(rand.New(rand.NewPCG(seed, 1)))
+			if len(selected) != 1 {
+				t.Fatalf("%d pages were selected, want half of two", len(selected))
+			}
+			if selected[0].page == &s.pages[1] {
+				second++
+			}
+		}
+		sigma2 := runs * test.want * (1 - test.want)
+		if d := float64(second) - runs*test.want; d*d > 9*sigma2 {
+			t.Errorf("scores %v, bias %s: the second page was selected %d times of %d, want about %.0f",
+				test.scores, test.bias, second, runs, runs*test.want)
+		}
+	}
+}
+
+func TestPagesThatFailedAreNoPopulation(t *testing.T) {
+	w := tiny{"a": "!", "b": "! ", "c": "0.1 x"}
+	s := symbiotic(t, target(t))
+	check(t, generation(s, w, 5, "a", "b", "c"), []string{"x crossover 0.10"})
+}
+
+// A generation that is larger than the population has a queue of its own size; to the
+// letter the population is what it is.
+func TestALargeGenerationIsFilled(t *testing.T) {
+	line := "0.5"
+	for i := range 30 {
+		line += fmt.Sprintf(" l%d", i)
+	}
+	w := tiny{"a": line}
+	for _, test := range []struct {
+		n    int
+		want int
+		args []string
+	}{
+		{20, 20, []string{"population=10"}},
+		{20, 10, []string{"population=10", "compat=true"}},
+		{20, 10, []string{"population=10", "queue-factor=0.5"}},
+		{20, 20, []string{"population=5", "queue-factor=2", "compat=false"}},
+		{5, 5, nil},
+		{50, 30, nil},
+	} {
+		s := symbiotic(t, target(t), test.args...)
+		if got := generation(s, w, test.n, "a"); len(got) != test.want {
+			t.Errorf("n=%d %q: %d addresses, want %d", test.n, test.args, len(got), test.want)
+		}
+	}
+}
+
+// However small the queue, what links lead to is fetched in the end, each page once.
+func TestSymbiosisNeverStarvesWhileLinksAreKnown(t *testing.T) {
+	for seed := range uint64(2) {
+		w := random(100, seed)
+		want := fetched(t, crawl(t, w, "breadthfirst", nil, 9, 40, "0"))
+		for _, params := range [][]string{nil, {"population=2"}, {"queue-factor=0"}, {"bias=0", "selection=0.1"}, {"mutation-every=0"}} {
+			got := fetched(t, crawl(t, w, "symbiosis", params, 9, 60, "0"))
+			if diff := gocmp.Diff(ends(w, want), ends(w, got)); diff != "" {
+				t.Fatalf("web %d, %q: other pages than breadthfirst (-breadthfirst +it):\n%s", seed, params, diff)
+			}
+		}
+	}
+}
+
+// searching crawls w from the page first, n fetches a generation, with a search that
+// gives three results. It returns one line a generation: what was fetched, each with
+// its operator, and the query that was bred; and which pages were reached. With a
+// journal, state goes through it between any two generations, as between processes.
+func searching(t *testing.T, w library, aim *topic.Topic, params []string, n, generations int, journal bool, first string) (lines, reached []string) {
+	t.Helper()
+	dir := t.TempDir()
+	waiting, visited := map[string]Address{address(first): seeds(first)[0]}, map[string]bool{}
+	s := symbiotic(t, aim, params...)
+	var j *Journal
+	var err error
+	for g := 1; g <= generations; g++ {
+		if journal {
+			s = symbiotic(t, aim, params...)
+			if j, _, err = OpenJournal(dir, Signature("symbiosis", s), s, g); err != nil {
+				t.Fatal(err)
+			}
+		}
+		batch := slices.SortedFunc(maps.Values(waiting), func(a, b Address) int {
+			return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.URL, b.URL))
+		})
+		var line []string
+		for _, a := range batch[:min(n, len(batch))] {
+			delete(waiting, a.URL)
+			visited[a.URL] = true
+			line = append(line, name(a.URL)+" "+a.Operator)
+			reached = append(reached, name(a.URL))
+			s.Visit(w.fetch(a, g))
+		}
+		for _, a := range s.Breed(n, rand.New(rand.NewPCG(1, uint64(g)))) {
+			found := []Address{a}
+			if a.URL == "" {
+				line = append(line, "«"+a.Query+"»")
+				found = w.search(a, 3)
+			}
+			for _, a := range found {
+				if !visited[a.URL] {
+					waiting[a.URL] = a
+				}
+			}
+		}
+		if !journal {
+			s.AppendDelta(nil)
+		} else if err := j.Append(g, s); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, strings.Join(line, ", "))
+	}
+	slices.Sort(reached)
+	return lines, reached
+}
+
+// Two islands: pages about roses that know nothing of each other. Links lead from a to
+// b and c, and from x to y. The words of the population bring a query that finds x.
+var islands = library{
+	"a": "0.8:roses gardens gardens:b c",
+	"b": "0.6:roses gardens soil soil:a",
+	"c": "0.1:cooking:a",
+	"x": "0.7:soil gardens thorns thorns:y",
+	"y": "0.9:roses thorns:x",
+	"z": "0:cars:z",
+}
+
+func TestMutationReachesWhatLinksDoNot(t *testing.T) {
+	aim := sought(t, "roses", topic.Entry{Term: "gardens", Weight: 0.5, DF: 1})
+	for _, test := range []struct {
+		param, reaches string
+	}{
+		{"mutation-every=1", "a b c x y"},
+		{"objective=literal", "a b c x y"},
+		{"mutation-every=0", "a b c"},
+	} {
+		lines, reached := searching(t, islands, aim, []string{test.param}, 3, 8, true, "a")
+		if got := strings.Join(reached, " "); got != test.reaches {
+			t.Errorf("%s: reached %s, want %s; the generations were\n%s", test.param, got, test.reaches, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+// What went through a journal is what was known in one process.
+func TestSymbiosisRemembersEverythingThatItGoesBy(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	w := library{}
+	for i := range 120 {
+		var words, links strings.Builder
+		for range 12 {
+			fmt.Fprintf(&words, " word%d", rng.IntN(1+rng.IntN(60)))
+		}
+		for range rng.IntN(8) {
+			fmt.Fprintf(&links, " %d", rng.IntN(120))
+		}
+		w[fmt.Sprint(i)] = fmt.Sprintf("%.2f:%s:%s", rng.Float64(), words.String(), links.String())
+	}
+	aim := sought(t, "word1 word3", topic.Entry{Term: "word2", Weight: 0.5, DF: 1})
+	for _, params := range [][]string{nil, {"objective=literal"}, {"compat=true"}, {"mutation-every=2", "population=5"}} {
+		once, _ := searching(t, w, aim, params, 8, 15, false, "0")
+		again, _ := searching(t, w, aim, params, 8, 15, true, "0")
+		if diff := gocmp.Diff(once, again); diff != "" {
+			t.Errorf("%q (-one process +many):\n%s", params, diff)
+		}
+		if !strings.Contains(strings.Join(once, "\n"), "«") {
+			t.Errorf("%q: no query was bred", params)
+		}
+	}
+}
