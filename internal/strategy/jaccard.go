@@ -60,11 +60,11 @@ type jaccard struct {
 	Threshold float64 // J of a relevant page; 0 is the median
 	Compat    bool
 
-	from    column // of what is selected: the place of the best page that did it, plus one
-	promise column // how like the reference the words of a link are, the best of several
-	log     list   // the relevant pages
-	mutated int    // pages there were at the last mutation
-	mined   int    // how many of the log there were
+	from    column           // of what is selected: the place of the best page that did it, plus one
+	promise column           // how like the reference the words of a link are, the best of several
+	log     list             // the relevant pages
+	mutated int              // pages there were at the last mutation
+	mined   int              // how many of the log there were
 	words   map[string]tally // those of relevant pages since the last mutation
 	fresh   []counted        // what words has got since the last delta
 	issued  []string         // queries, which are asked once

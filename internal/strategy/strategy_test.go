@@ -84,7 +84,7 @@ func target(tb testing.TB) *topic.Topic {
 // journal between any two generations, as it does between two processes.
 func crawl(t *testing.T, w pages, kind string, params []string, n, generations int, seeds ...string) (lines []string) {
 	t.Helper()
-	dir := t.TempDir()
+	dir, topic := t.TempDir(), target(t)
 	type waiting struct {
 		Address
 		generation int
@@ -95,7 +95,7 @@ func crawl(t *testing.T, w pages, kind string, params []string, n, generations i
 		frontier[address(seed)] = waiting{Address{URL: address(seed), Operator: "seed"}, 0}
 	}
 	for g := 1; g <= generations; g++ {
-		s, err := New(kind, target(t), params)
+		s, err := New(kind, topic, params)
 		if err != nil {
 			t.Fatal(err)
 		}

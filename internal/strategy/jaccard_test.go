@@ -1,0 +1,160 @@
+package strategy
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"spoor/internal/wire"
+)
+
+// By hand, two links selected of a page:
+//
+//	1  a 0.5, its own median, selects c and d: their words promise more than b's, e's
+//	2  c 0.6 ≥ 0.55, the median of 0.5 and 0.6, selects g and h; d 0.2 < 0.5
+//	3  g 0.1 < 0.35, that of 0.1, 0.2, 0.5, 0.6; h 0.7 ≥ 0.5 selects i, a being visited
+//	4  i 0 < 0.35; what nobody selected is left: f of c, b and e of a, k of d
+//	5  f 0.4 ≥ 0.4, that of 0, 0.1, 0.2, 0.4, 0.5, 0.6, 0.7, selects j: no crossover, as
+//	   nobody selected f; b, e and k have 0
+//
+// To the letter a selects b and c, c f and g, neither of which reaches the median of
+// what was fetched before it, and that is the end.
+func TestJaccardSelectsCrossesAndBeginsAgain(t *testing.T) {
+	w := anchored{
+		"a": "0.5 b=0.1 c=0.3 d=0.2 e", "b": "0", "c": "0.6 f g=0.5 h=0.4", "d": "0.2 k",
+		"e": "0", "f": "0.4 j", "g": "0.1 k", "h": "0.7 a i", "i": "0 k", "j": "0", "k": "0",
+	}
+	check(t, crawl(t, w, "jaccard", []string{"top=2"}, 10, 7, "a"), []string{
+		"a seed", "c link, d link", "g crossover, h crossover", "i crossover",
+		"f restart, b restart, e restart, k restart", "j link", "",
+	})
+	check(t, crawl(t, w, "jaccard", []string{"top=2", "compat=true"}, 10, 4, "a"), []string{
+		"a seed", "b link, c link", "f crossover, g crossover", "",
+	})
+}
+
+// A link is worth the best of the pages that selected it, and says why.
+func TestJaccardLinksAreWorthTheirBestPage(t *testing.T) {
+	w := anchored{"a": "0.5 x=0.2 y=0.1", "b": "0.9 x=0.1"}
+	s, err := New("jaccard", target(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, told(w.generation(s, 10, 1, seeds("a", "b"))), []string{
+		"x link 0.9 via b page=0.9 words=0.2",
+		"y link 0.5 via a page=0.5 words=0.1",
+	})
+}
+
+// The median is that of the generation as far as it was fetched; where that is less
+// than twenty pages, those before it make up for it.
+func TestJaccardComparesWithTheMedianOfItsGeneration(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		earlier, come []float64
+		threshold     float64
+		want          []int // places in come
+	}{
+		{"alone", nil, []float64{0}, 0, []int{0}},
+		{"rising", nil, []float64{1, 2, 3}, 0, []int{0, 1, 2}},
+		{"falling", nil, []float64{3, 2, 1}, 0, []int{0}},
+		{"one that failed", nil, []float64{3, -1, 3}, 0, []int{0, 2}},
+		{"after others", []float64{5, 1}, []float64{3, 2, 4}, 0, []int{0, 2}},
+		{"nineteen before it count", slices.Concat(repeated(9, 20), repeated(1, 19)), []float64{2}, 0, []int{0}},
+		{"of which the oldest drops out", slices.Concat(repeated(9, 10), repeated(1, 9)), []float64{2, 2}, 0, []int{1}},
+		{"until none is left", repeated(9, 30), repeated(1, 22), 0, []int{10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21}},
+		{"a threshold", []float64{9}, []float64{1, 2, 3}, 2, []int{1, 2}},
+	} {
+		s := &jaccard{Threshold: test.threshold}
+		for _, score := range append(test.earlier, test.come...) {
+			s.pages = append(s.pages, page{score: score, failed: score < 0})
+		}
+		s.fetched = len(test.earlier)
+		var got []int
+		for _, place := range s.relevant() {
+			got = append(got, place-s.fetched)
+		}
+		if diff := gocmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+// repeated is v, n times.
+func repeated(v float64, n int) []float64 { return slices.Repeat([]float64{v}, n) }
+
+// Every four fetches the query, "genetic crawler" here, is asked with the two words
+// that most relevant pages have among their most frequent ones since the last time:
+//
+//	a 1    pheromone ×3, ant ×1; the query's own words do not count
+//	b 0    irrelevant: nothing of it counts
+//	c 1    ant ×2, colony ×1
+//	d 1    ant ×1, colony ×1, nest ×1
+//
+// Three pages have ant, two colony (twice in all), one pheromone (three times), one
+// nest. Then e, f, g, h have the same words, ant and colony, so that the pair is
+// asked already, and with it all there is; i to l have colony more often than ant,
+// and nest: colony ant comes first and is another query.
+func TestJaccardMutatesTheQueryWithWordsOfRelevantPages(t *testing.T) {
+	texts := map[string]string{
+		"a": "Genetic pheromone pheromone pheromone ant crawlers", "b": "nest nest nest nest",
+		"c": "ant ants colony", "d": "ant colony nest",
+		"e": "ant ant colony", "f": "ant ant colony", "g": "ant ant colony", "h": "ant ant colony",
+		"i": "colony colony ant nest", "j": "colony colony ant nest", "k": "colony colony ant nest", "l": "colony colony ant nest",
+	}
+	for _, test := range []struct {
+		params []string
+		want   []string
+	}{
+		{nil, []string{"?genetic crawler ant colony mutation 1 of a c d", "", "?genetic crawler colony ant mutation 1 of i j k l"}},
+		{[]string{"words=1"}, []string{"?genetic crawler ant mutation 1 of a c d", "?genetic crawler colony mutation 1 of e f g h", "?genetic crawler nest mutation 1 of i j k l"}},
+		{[]string{"words=0"}, []string{"?genetic crawler mutation 1", "", ""}},
+		{[]string{"compat=true"}, []string{"?genetic crawler mutation 1", "?genetic crawler mutation 1", "?genetic crawler mutation 1"}},
+		{[]string{"mutation-every=0"}, []string{"", "", ""}},
+	} {
+		dir := t.TempDir()
+		for g, names := range []string{"a b", "c d", "e f", "g h", "i j", "k l"} {
+			s, err := New("jaccard", target(t), append([]string{"mutation-every=4", "threshold=0.5"}, test.params...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			j, _, err := OpenJournal(dir, Signature("jaccard", s), s, g+1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n := range strings.SplitSeq(names, " ") {
+				rec := &wire.Record{URL: address(n), StatusCode: 200, Text: texts[n], Score: wire.Num(1)}
+				if n == "b" {
+					rec.Score = wire.Num(0)
+				}
+				s.Visit(rec)
+			}
+			got := strings.Join(told(s.Breed(2, nil)), "\n")
+			if err := j.Append(g+1, s); err != nil {
+				t.Fatal(err)
+			}
+			want := ""
+			if g%2 == 1 {
+				want = test.want[g/2]
+			}
+			if got != want {
+				t.Errorf("%s, generation %d: %q, want %q", test.params, g+1, got, want)
+			}
+		}
+	}
+}
+
+// What a search found is fetched before what waits, or it never would be.
+func TestJaccardLetsWhatASearchFindsGoFirst(t *testing.T) {
+	w := anchored{"a": "0.5 b=0.1"}
+	s, err := New("jaccard", target(t), []string{"mutation-every=1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, told(w.generation(s, 10, 1, seeds("a"))), []string{
+		"b link 0.5 via a page=0.5 words=0.1",
+		"?genetic crawler mutation 1.5",
+	})
+}
