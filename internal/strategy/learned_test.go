@@ -1,0 +1,227 @@
+package strategy
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"spoor/internal/wire"
+)
+
+// A taught web says of every page its score, whether it is relevant, and its links
+// with all that parse and score say of them.
+type taught map[string]taughtPage
+
+type taughtPage struct {
+	score    float64
+	relevant bool
+	links    []wire.Link
+}
+
+func (w taught) fetch(a Address, generation int) *wire.Record {
+	rec := new(wire.Record)
+	a.Fill(rec, generation)
+	p, ok := w[a.URL]
+	if !ok {
+		rec.Error = wire.ErrorNotArchived
+		return rec
+	}
+	rec.StatusCode, rec.Score, rec.Relevant = 200, wire.Num(p.score), wire.False
+	if p.relevant {
+		rec.Relevant = wire.True
+	}
+	rec.OutDegree, rec.Links = len(p.links), slices.Clone(p.links)
+	return rec
+}
+
+// signposts is a web in which what stands at a link says where it leads: 60 lists of
+// 20 pages each, of which 4 are about crawlers; those lead to other lists. The
+// addresses of pages say nothing.
+func signposts() taught {
+	rng := rand.New(rand.NewPCG(7, 7))
+	w := taught{}
+	const lists, each, good = 60, 20, 4
+	list := func(i int) string { return fmt.Sprintf("http://h%d.test/l%d", i%6, i) }
+	for i := range lists {
+		p := taughtPage{score: 0.2}
+		for k := range each {
+			l := wire.Link{URL: fmt.Sprintf("http://h%d.test/p%d", i%6, i*each+k),
+				Anchor: "football match", Context: "results of the season", Path: "html/body/div.news/p/a", Score: wire.Num(0.1)}
+			target := taughtPage{score: 0.1}
+			if k%(each/good) == 2 {
+				l.Anchor, l.Context, l.Path, l.Score = "crawlers compared", "papers on search", "html/body/ul.papers/li/a", wire.Num(0.7)
+				target = taughtPage{score: 0.8, relevant: true}
+				for range 3 {
+					target.links = append(target.links, wire.Link{URL: list(rng.IntN(lists)), Anchor: "list", Path: "html/body/a", Score: wire.Num(0.3)})
+				}
+			} else {
+				target.links = []wire.Link{{URL: list(rng.IntN(lists)), Anchor: "home", Path: "html/body/div.news/a", Score: wire.Num(0.1)}}
+			}
+			p.links = append(p.links, l)
+			w[l.URL] = target
+		}
+		w[list(i)] = p
+	}
+	return w
+}
+
+// relevantOf is how many relevant pages a crawl fetched.
+func relevantOf(w taught, lines []string) (n int) {
+	for _, line := range lines {
+		for item := range strings.SplitSeq(line, ", ") {
+			if at, _, ok := strings.Cut(item, " "); ok && w[address(at)].relevant {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// After 300 fetches, ten at a time, breadth-first search has found as many as there
+// are in any 300 pages. Who learns finds more, by the factor given.
+func TestWhoLearnsFindsMore(t *testing.T) {
+	w := signposts()
+	plain := relevantOf(w, crawl(t, w, "breadthfirst", nil, 10, 30, "h0.test/l0"))
+	for _, test := range []struct {
+		kind   string
+		params []string
+		times  float64
+	}{
+		{"apprentice", nil, 3},
+		{"anthelion", nil, 2.5},
+		{"anthelion", []string{"value=best"}, 2},
+		{"anthelion", []string{"value=rate-best", "lambda-decay=50"}, 2},
+		{"anthelion", []string{"value=good-best"}, 2},
+		{"anthelion", []string{"value=holistic"}, 2},
+		{"tagpath", nil, 3},
+		{"linearq", nil, 1.5},
+		{"linearq", []string{"update=synchronous"}, 2},
+		{"linearq", []string{"update=moderated"}, 1.25},
+	} {
+		got := relevantOf(w, crawl(t, w, test.kind, test.params, 10, 30, "h0.test/l0"))
+		t.Logf("%s %v: %d relevant pages, breadthfirst %d", test.kind, test.params, got, plain)
+		if float64(got) < test.times*float64(plain) {
+			t.Errorf("%s %v found %d relevant pages, breadthfirst %d: want %g times that", test.kind, test.params, got, plain, test.times)
+		}
+	}
+}
+
+// What is read back from a journal goes on as if it had never been away.
+func TestWhatWasLearnedComesBack(t *testing.T) {
+	w := signposts()
+	for _, kind := range learnedKinds() {
+		live, err := New(kind.Name, target(t), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var deltas [][]byte
+		batch := []Address{{URL: "http://h0.test/l0"}, {URL: "http://gone.test/"}}
+		for g := 1; g <= 25; g++ {
+			back, err := New(kind.Name, target(t), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, d := range deltas {
+				if err := back.Replay(d); err != nil {
+					t.Fatalf("%s: generation %d: %v", kind.Name, i+1, err)
+				}
+			}
+			var next, again []Address
+			for _, s := range []Strategy{live, back} {
+				for _, a := range batch {
+					s.Visit(w.fetch(a, g))
+				}
+				next, again = again, s.Breed(12, rand.New(rand.NewPCG(3, uint64(g))))
+			}
+			if fmt.Sprint(next) != fmt.Sprint(again) {
+				t.Fatalf("%s: generation %d breeds\n%v\nand, read back,\n%v", kind.Name, g, next, again)
+			}
+			delta := live.AppendDelta(nil)
+			if string(back.AppendDelta(nil)) != string(delta) {
+				t.Fatalf("%s: generation %d saves something else when it was read back", kind.Name, g)
+			}
+			deltas, batch = append(deltas, delta), next
+			if g == 7 { // one that the frontier hands back, and an end of the frontier
+				batch = batch[:len(batch)-1]
+			} else if g == 12 {
+				batch = nil
+			}
+		}
+	}
+}
+
+func TestNothingIsLostByWhoLearns(t *testing.T) {
+	for seed := range uint64(4) {
+		w := random(150, seed)
+		want := ends(w, fetched(t, crawl(t, w, "breadthfirst", nil, 9, 40, "0")))
+		for _, kind := range learnedKinds() {
+			got := ends(w, fetched(t, crawl(t, w, kind.Name, nil, 9, 80, "0")))
+			if !slices.Equal(got, want) {
+				t.Fatalf("web %d: %s fetched %d pages, want %d", seed, kind.Name, len(got), len(want))
+			}
+		}
+	}
+}
+
+// A generation of 200 pages among 100,000 links that wait, each with 40 words, on
+// 2000 hosts; memory is what the strategy holds of it.
+func BenchmarkLearned(b *testing.B) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	words := func(n int) string {
+		var s strings.Builder
+		for range n {
+			fmt.Fprintf(&s, "w%dx ", int(20000*rng.Float64()*rng.Float64()*rng.Float64()))
+		}
+		return s.String()
+	}
+	var web []*wire.Record
+	for i := range 1400 {
+		rec := &wire.Record{URL: fmt.Sprintf("http://h%d.test/%d", i%2000, i), StatusCode: 200, Score: wire.Num(rng.Float64()), Relevant: wire.False}
+		if rng.IntN(5) == 0 {
+			rec.Relevant = wire.True
+		}
+		for k := range 80 {
+			n := i*80 + k + 1
+			rec.Links = append(rec.Links, wire.Link{URL: fmt.Sprintf("http://h%d.test/%d", n%2000, n), Anchor: words(4), Context: words(36),
+				Path: fmt.Sprintf("html/body/div.c%d/ul/li.i%d/a", rng.IntN(60), rng.IntN(5)), Score: wire.Num(rng.Float64())})
+		}
+		web = append(web, rec)
+	}
+	for _, kind := range learnedKinds() {
+		b.Run(kind.Name, func(b *testing.B) {
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			s := kind.New()
+			for _, rec := range web[:1200] {
+				s.Visit(rec)
+			}
+			s.Breed(200, rand.New(rand.NewPCG(1, 1)))
+			delta := s.AppendDelta(nil)
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			held := float64(after.HeapAlloc-before.HeapAlloc) / 1e6
+			var breed float64
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				s := kind.New()
+				if err := s.Replay(delta); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				for _, rec := range web[1200:] {
+					s.Visit(rec)
+				}
+				s.Breed(200, rand.New(rand.NewPCG(1, 2)))
+				breed = float64(len(s.AppendDelta(nil)))
+			}
+			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)/200, "ms/page")
+			b.ReportMetric(held, "MB-held")
+			b.ReportMetric(breed/1e6, "MB-delta")
+		})
+	}
+}

@@ -1,0 +1,122 @@
+package strategy
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"spoor/internal/graph"
+)
+
+func features(in place, words ...string) (f []feature) {
+	for _, w := range words {
+		f = append(f, featureOf(in, w))
+	}
+	return unique(f, 0)
+}
+
+func TestWordsOfALinkAreStemsInTheirPlaces(t *testing.T) {
+	var w linkWords
+	for _, test := range []struct {
+		in   place
+		s    string
+		want []string
+	}{
+		{inAnchor, "Focused Crawling, crawling", []string{"focus", "crawl"}},
+		{inAnchor, "the of and", nil},
+		{inAnchor, "", nil},
+		{inContext, "a list\nof crawlers", []string{"list", "crawler"}},
+		{inURL, pathAndQuery("http://a.test/Papers/web%20crawlers.html?id=12345&year=2018"), []string{"paper", "web", "crawler", "html", "id", "year", "2018"}},
+		{inURL, pathAndQuery("http://papers.test/"), nil}, // the host is not read
+		{inURL, pathAndQuery("http://a.test/100%"), []string{"100"}},
+		{inURL, pathAndQuery("no address"), nil},
+	} {
+		got := w.stems(nil, test.in, test.s, readContext)
+		if want := features(test.in, test.want...); !slices.Equal(got, want) {
+			t.Errorf("%q: %x, want %x of %q", test.s, got, want, test.want)
+		}
+		for _, f := range got {
+			if f.place() != test.in {
+				t.Errorf("%q: a feature in place %d, want %d", test.s, f.place(), test.in)
+			}
+		}
+	}
+}
+
+func TestAHugeAnchorIsReadToABound(t *testing.T) {
+	var w linkWords
+	if got := w.stems(nil, inAnchor, strings.Repeat("é", readAnchor), readAnchor); len(got) != 0 {
+		t.Errorf("a word longer than words are: %x", got)
+	}
+	var many strings.Builder
+	for i := range 1000 {
+		many.WriteString(strings.Repeat(string(rune('a'+i%26)), 2+i/26) + " ")
+	}
+	if got := w.stems(nil, inContext, many.String(), readContext); len(got) > maxWords {
+		t.Errorf("%d words, want %d at most", len(got), maxWords)
+	}
+	if got := clip("aéé", 2); got != "a" {
+		t.Errorf("a torn character: %q", got)
+	}
+}
+
+func TestTokensOfAddressesAreThoseOfAnthelion(t *testing.T) {
+	for _, test := range []struct {
+		path string
+		want []string
+	}{
+		{"Products/item-4711.html", []string{"products", "item", "[NUMBER]", "html"}},
+		{"a/bc/def?x=1", []string{"def", "[NUMBER]"}}, // two letters are not enough
+		{"v2beta/v3beta", []string{"v0beta"}},
+		{"", nil},
+	} {
+		if got := addressTokens(nil, test.path); !slices.Equal(got, features(inURL, test.want...)) {
+			t.Errorf("%q: %x, want those of %q", test.path, got, test.want)
+		}
+	}
+}
+
+func TestTheRoomOfFollowedLinksIsUsedAgain(t *testing.T) {
+	var l linkStore
+	for id := range graph.ID(100) {
+		l.add(id, []feature{feature(id), feature(id + 1000)})
+	}
+	if l.settle(); len(l.features) != 200 {
+		t.Fatalf("%d features, want 200", len(l.features))
+	}
+	for id := range graph.ID(70) {
+		l.gone = append(l.gone, id, id) // twice is once
+	}
+	l.settle()
+	if len(l.features) != 60 {
+		t.Errorf("%d features after 70 of 100 links were followed, want 60", len(l.features))
+	}
+	for id := range graph.ID(100) {
+		want := []feature{feature(id), feature(id + 1000)}
+		if id < 70 {
+			want = nil
+		}
+		if got := l.of(id); len(got) != len(want) || !l.has(id) || len(got) > 0 && !slices.Equal(got, want) {
+			t.Errorf("link %d: %v, want %v", id, got, want)
+		}
+	}
+}
+
+func TestAStoreComesBackFromItsDeltas(t *testing.T) {
+	var live, back linkStore
+	var m memory
+	for id := range 10 {
+		m.web.Intern(address(string(rune('a' + id))))
+	}
+	for id := range graph.ID(10) {
+		live.add(id, features(inAnchor, strings.Split("abcdefghij"[:id], "")...))
+		r := reader{b: live.appendDelta(nil)}
+		if back.replay(&m, &r); r.bad || len(r.b) > 0 {
+			t.Fatalf("link %d: bad %v, %d bytes left", id, r.bad, len(r.b))
+		}
+		back.settle()
+		if !slices.Equal(back.of(id), live.of(id)) {
+			t.Errorf("link %d: %v, want %v", id, back.of(id), live.of(id))
+		}
+	}
+}
