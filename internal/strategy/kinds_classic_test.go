@@ -1,0 +1,145 @@
+package strategy
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"spoor/internal/wire"
+)
+
+// judged is a web whose pages are relevant from a score of one half on.
+type judged struct{ tiny }
+
+func (w judged) fetch(a Address, generation int) *wire.Record {
+	rec := w.tiny.fetch(a, generation)
+	if rec.Score.Kind == wire.Present {
+		rec.Relevant = wire.Bool{Value: rec.Score.Value >= 0.5, Kind: wire.Present}
+	}
+	return rec
+}
+
+// worded is a web of words: the pages of a tiny, with texts, anchors and contexts
+// that are now and then about what target is about.
+type worded struct{ tiny }
+
+func (w worded) fetch(a Address, generation int) *wire.Record {
+	rec := judged{w.tiny}.fetch(a, generation)
+	rng := rand.New(rand.NewPCG(fnv64(a.URL), 1))
+	say := func(n int) string {
+		var words []string
+		for range n {
+			words = append(words, strings.Fields("genetic crawler selection crossover mutation house garden river stone bread")[rng.IntN(10)])
+		}
+		return strings.Join(words, " ")
+	}
+	if rec.Score.Kind == wire.Present {
+		rec.Title, rec.Text = say(3), say(40)
+	}
+	for i := range rec.Links {
+		l := &rec.Links[i]
+		l.Anchor, l.Context = say(2), say(4)+"\n"+say(4)
+		l.Scores = []wire.Scored{{Name: "anchor", Value: float64(rng.IntN(3)) / 4}, {Name: "context", Value: float64(rng.IntN(3)) / 4}}
+	}
+	return rec
+}
+
+var classics = []struct {
+	kind   string
+	params []string
+}{
+	{"fish", nil}, {"fish", []string{"width=1", "depth=0", "outside=false"}},
+	{"shark", []string{"depth=1000000"}}, {"shark", []string{"epsilon=0.2", "depth=1000000"}},
+	{"qinchen", nil}, {"qinchen", []string{"population=3", "mutation=1", "words=1"}},
+	{"gcrawler", nil}, {"gcrawler", []string{"population=1", "window=1"}},
+	{"infospiders", nil}, {"infospiders", []string{"population=3", "links=4", "cost=0.3"}},
+	{"infospiders", []string{"theta=0.3", "keywords=3", "hidden=1"}},
+}
+
+func TestClassicsLoseNothingAndAskNothingTwice(t *testing.T) {
+	for seed := range uint64(3) {
+		w := random(60, seed)
+		want := ends(w, fetched(t, crawl(t, w, "breadthfirst", nil, 9, 20, "0")))
+		for _, test := range classics {
+			got := ends(w, fetched(t, crawl(t, worded{w}, test.kind, test.params, 9, 60, "0")))
+			if diff := gocmp.Diff(want, got); diff != "" {
+				t.Fatalf("web %d: %s %q fetched other pages than breadthfirst (-breadthfirst +it):\n%s", seed, test.kind, test.params, diff)
+			}
+		}
+	}
+}
+
+// A strategy that lives on proposes what one proposes that is read from its
+// journal before every generation, and saves the same.
+func TestClassicsAreReadAsTheyWereSaved(t *testing.T) {
+	w := worded{random(200, 21)}
+	for _, test := range classics {
+		made := func() Strategy {
+			s, err := New(test.kind, target(t), test.params)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		alive := made()
+		var deltas [][]byte
+		batch := seeds("0", "1", "2")
+		for g := range 40 {
+			read := made()
+			for _, d := range deltas {
+				if err := read.Replay(d); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, a := range batch {
+				alive.Visit(w.fetch(a, g))
+				read.Visit(w.fetch(a, g))
+			}
+			rng := func() *rand.Rand { return rand.New(rand.NewPCG(3, uint64(g))) }
+			want, got := alive.Breed(8, rng()), read.Breed(8, rng())
+			if diff := gocmp.Diff(fmt.Sprint(want), fmt.Sprint(got)); diff != "" {
+				t.Fatalf("%s %q, generation %d proposes (-alive +read):\n%s", test.kind, test.params, g, diff)
+			}
+			delta := alive.AppendDelta(nil)
+			if !bytes.Equal(delta, read.AppendDelta(nil)) {
+				t.Fatalf("%s %q, generation %d: the states differ", test.kind, test.params, g)
+			}
+			deltas = append(deltas, delta)
+			batch = batch[:0]
+			for _, a := range want {
+				if a.URL != "" && len(batch) < 8 {
+					batch = append(batch, a)
+				}
+			}
+		}
+	}
+}
+
+// equals tells whether two numbers are one on paper.
+func equals(a, b float64) bool { return math.Abs(a-b) < 1e-6 }
+
+// reason is the number of a that is called name.
+func reason(t *testing.T, a Address, name string) float64 {
+	t.Helper()
+	i := slices.IndexFunc(a.Reasons, func(r wire.Scored) bool { return r.Name == name })
+	if i < 0 {
+		t.Fatalf("%s has no reason %q: %v", a.URL, name, a.Reasons)
+	}
+	return a.Reasons[i].Value
+}
+
+// made is a strategy for target.
+func made[S Strategy](t *testing.T, kind string, params ...string) S {
+	t.Helper()
+	s, err := New(kind, target(t), params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.(S)
+}
