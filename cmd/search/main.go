@@ -44,8 +44,8 @@
 // of archives.
 //
 // Pages are found that hold any of the words, without regard to case and accents, in
-// their text, title (which counts four times) or address. They are in the order of BM25,
-// then of their addresses. Words are stemmed by Porter's algorithm, which is made for
+// their text or title, which counts twice. They are in the order of BM25, then of their
+// addresses. Words are stemmed by Porter's algorithm, which is made for
 // English. Of scripts that do without spaces every two characters are a word. Quotes and
 // operators have no meaning; of a query 64 words count.
 //

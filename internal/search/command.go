@@ -46,8 +46,7 @@ func (c *Command) Search(ctx context.Context, query string, n int) ([]string, er
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	var out, words bounded
-	out.most, words.most = maxOutput, maxOutput
+	out, words := bounded{most: maxOutput}, tail{}
 	run := exec.CommandContext(ctx, "sh", "-c", c.Line)
 	run.Stdin = bytes.NewReader(append(question, '\n'))
 	run.Stdout, run.Stderr = &out, &words
@@ -56,7 +55,7 @@ func (c *Command) Search(ctx context.Context, query string, n int) ([]string, er
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, &SetupError{fmt.Errorf("there is no shell to run the command: %w", err)}
-	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+	case ctx.Err() != nil:
 		return nil, fmt.Errorf("the command had no answer after %v", c.Timeout)
 	case out.full:
 		return nil, fmt.Errorf("the command writes more than %d MiB", maxOutput>>20)
@@ -68,7 +67,7 @@ func (c *Command) Search(ctx context.Context, query string, n int) ([]string, er
 		return nil, err
 	}
 	found := newResults(n)
-	for line := range bytes.Lines(out.Bytes()) {
+	for line := range bytes.Lines(out.data) {
 		found.add(address(bytes.TrimSpace(line)))
 	}
 	return found.urls, nil
@@ -88,27 +87,38 @@ func address(line []byte) string {
 	return record.URL
 }
 
-// bounded keeps what is written, and refuses what is too much.
+// bounded keeps what is written, and refuses what is too much. (It must not have the
+// ReadFrom of a bytes.Buffer, which knows no bound.)
 type bounded struct {
-	bytes.Buffer
+	data []byte
 	most int
 	full bool
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.most {
+	if len(b.data)+len(p) > b.most {
 		b.full = true
 		return 0, errors.New("too much")
 	}
-	return b.Buffer.Write(p)
+	b.data = append(b.data, p...)
+	return len(p), nil
+}
+
+// tail keeps the end of what is written.
+type tail struct{ data []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.data = append(t.data, p[max(len(p)-maxLast, 0):]...)
+	t.data = append(t.data[:0], t.data[max(len(t.data)-maxLast, 0):]...)
+	return len(p), nil
 }
 
 // last is the last line, for an error.
-func (b *bounded) last() string {
-	text := strings.TrimSpace(b.String())
+func (t *tail) last() string {
+	text := strings.TrimSpace(strings.ToValidUTF8(string(t.data), ""))
 	text = text[strings.LastIndexByte(text, '\n')+1:]
 	if text == "" {
 		return ""
 	}
-	return ": " + strings.ToValidUTF8(text[:min(len(text), maxLast)], "")
+	return ": " + text
 }

@@ -43,18 +43,23 @@ const (
 // it has one; archives how far each was read. The marks of writing are part of words:
 // without them the tokenizer would part those of India at their vowels.
 const schema = `
-create virtual table pages using fts5(url, title, body,
+create virtual table pages using fts5(url unindexed, title, body,
 	tokenize = "porter unicode61 remove_diacritics 2 categories 'L* M* N* Co'");
-create table captures(url text primary key, page integer not null, archive text not null, time text not null) without rowid;
+create table captures(page integer primary key, url text not null unique, archive text not null, time text not null);
 create table archives(name text primary key, size integer not null, modified integer not null, done integer not null, mark text not null) without rowid;
 `
 
-// match asks for any of some words. The numbers are what a word is worth in the
-// address, the title and the text. They are rounded so that the last bits, which are
-// not the same on all processors, do not decide: the address does then.
+// match asks for any of some words. A word in the title is worth two in the text. The
+// scores, which are the better the lower, are rounded so that the last bits, which are
+// not the same on all processors, do not decide: the address does then. Addresses are
+// looked up only where they may be wanted.
 const match = `
-select url from pages where pages match ?
-order by round(bm25(pages, 1.0, 4.0, 1.0), 6), url limit ?`
+with hits as materialized (
+	select rowid as page, round(bm25(pages, 0, 2, 1), 6) as score from pages where pages match ?1
+)
+select url from hits join captures using (page)
+where score <= coalesce((select score from hits order by score limit 1 offset ?2 - 1), 0)
+order by score, url limit ?2`
 
 // OpenIndex opens the index in the file called name. It makes one if there is no such
 // file and create is set.

@@ -1,0 +1,330 @@
+package search
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// library is an index of documents, each "url | title | text".
+func library(t testing.TB, documents ...string) *Index {
+	t.Helper()
+	x := open(t, filepath.Join(t.TempDir(), "web.db"))
+	if err := x.Add(Archive{Name: "a"}, parse(documents...)); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func open(t testing.TB, name string) *Index {
+	t.Helper()
+	x, err := OpenIndex(name, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { x.Close() })
+	return x
+}
+
+func parse(documents ...string) (list []Document) {
+	for _, d := range documents {
+		parts := strings.Split(d, " | ")
+		list = append(list, Document{"http://x.example/" + parts[0], parts[1], parts[2], time.Unix(0, 0)})
+	}
+	return list
+}
+
+// found are the last parts of the addresses that are found.
+func found(t testing.TB, x *Index, query string, n int) string {
+	t.Helper()
+	urls, err := x.Search(t.Context(), query, n)
+	if err != nil {
+		t.Fatalf("%q: %v", query, err)
+	}
+	return strings.ReplaceAll(strings.Join(urls, " "), "http://x.example/", "")
+}
+
+func TestPagesWithAnyOfTheWordsAreFoundTheBestFirst(t *testing.T) {
+	x := library(t,
+		"both | Jazz | jazz and hard bop, played by the Messengers",
+		"bop | Music | hard bop is music of the fifties",
+		"title | Hard bop | a kind of music",
+		"b/same | Tea | the same cup of tea twice",
+		"a/same | Tea | the same cup of tea twice",
+		"de | Wälder | Der Wald ist groß, die Straße lang",
+		"zh | 爵士樂 | 我喜歡聽爵士樂和搖滾樂。",
+		"ja | ジャズ | ジャズはアメリカの音楽です",
+		"hi | हिन्दी | यह एक किताब है",
+		"soft | Hyphens | co\u00ADoperative so\u00ADci\u00ADeties",
+		"syntax | Query languages | NEAR AND OR NOT title:jazz \"quoted\" c++ ^first a*b",
+	)
+	for _, c := range []struct{ query, want string }{
+		{"messengers jazz", "both syntax"},
+		{"hard bop", "title bop both"},
+		{"HARD Bop", "title bop both"},
+		{"tea", "a/same b/same"}, // equals by address
+		{"playing", "both"},      // by their stems
+		{"strasse", ""},
+		{"straße", "de"},
+		{"walder", "de"}, // without the accent
+		{"WÄLDER", "de"},
+		{"爵士", "zh"},
+		{"搖滾樂", "zh"},
+		{"音楽", "ja"},
+		{"किताब", "hi"},
+		{"कित", ""}, // half of it is another word
+		{"cooperative", "soft"},
+		{"co\u00ADoperative", "soft"},
+		{`"quoted`, "syntax"},
+		{`quoted" OR "x`, "syntax"},
+		{"NEAR(jazz bop, 2)", "both syntax title bop"},
+		{"title:jazz", "syntax both"},
+		{"jazz NOT messengers", "both syntax"},
+		{"-jazz", "both syntax"},
+		{"{title} : ^jazz*", "syntax both"},
+		{"x.example http", ""}, // addresses are not searched
+		{"jazz\x00bop", "both title syntax bop"},
+		{"\xff\xfe jazz \xc3", "both syntax"},
+		{"", ""},
+		{`"*^:-() '`, ""},
+		{"';drop table pages;--", ""},
+	} {
+		if got := found(t, x, c.query, 10); got != c.want {
+			t.Errorf("%q: %q, want %q", c.query, got, c.want)
+		}
+	}
+}
+
+func TestNoMoreIsFoundThanWasAskedFor(t *testing.T) {
+	var all []string
+	for i := range 30 {
+		all = append(all, fmt.Sprintf("%02d | same | words", i))
+	}
+	x := library(t, all...)
+	for n, want := range map[int]string{-1: "", 0: "", 1: "00", 3: "00 01 02"} {
+		if got := found(t, x, "words", n); got != want {
+			t.Errorf("%d: %q", n, got)
+		}
+	}
+	if got := len(strings.Fields(found(t, x, "words", 100))); got != 30 {
+		t.Errorf("100: %d", got)
+	}
+}
+
+func TestOfALongQueryTheFirstWordsCount(t *testing.T) {
+	x := library(t, "a | first | alpha", "b | last | omega")
+	filler := strings.Repeat("alpha ", 1000)
+	for i := range maxWords {
+		filler += fmt.Sprintf("w%d ", i)
+	}
+	if got := found(t, x, filler+"omega", 10); got != "a" {
+		t.Errorf("found %q", got)
+	}
+	if got := found(t, x, strings.Repeat("x", maxWord+1)+" omega", 10); got != "b" {
+		t.Errorf("behind a word that is too long: %q", got)
+	}
+}
+
+func TestTheNewestCaptureIsFound(t *testing.T) {
+	x := open(t, filepath.Join(t.TempDir(), "web.db"))
+	for _, c := range []struct {
+		archive, text string
+		day           int64
+	}{{"a", "middle", 2}, {"b", "oldest", 1}, {"c", "newest", 3}, {"d", "another of that second", 3}} {
+		d := []Document{{"http://x.example/p", "", c.text, time.Unix(c.day*86400, 0)}}
+		if err := x.Add(Archive{Name: c.archive}, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for query, want := range map[string]string{"newest": "p", "middle": "", "oldest": "", "another": ""} {
+		if got := found(t, x, query, 10); got != want {
+			t.Errorf("%s: %q", query, got)
+		}
+	}
+	if n, err := x.Len(); n != 1 || err != nil {
+		t.Errorf("%d pages, %v", n, err)
+	}
+}
+
+func TestHowFarAnArchiveWasReadIsKept(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a b?c#d%e.db") // a name, not a URL
+	x := open(t, name)
+	want := Archive{Name: "/a/b.warc", Size: 10, Modified: time.Unix(3, 5), Done: 7, Mark: "m"}
+	if got, err := x.Archive(want.Name); err != nil || got != (Archive{Name: want.Name}) {
+		t.Errorf("before: %+v, %v", got, err)
+	}
+	if err := x.Add(want, parse("p | page | words")); err != nil {
+		t.Fatal(err)
+	}
+	x.Close()
+	if _, err := os.Stat(name); err != nil {
+		t.Fatal(err)
+	}
+	x = open(t, name)
+	got, err := x.Archive(want.Name)
+	if d := cmp.Diff(want, got); d != "" || err != nil {
+		t.Error(err, d)
+	}
+	if err := x.Forget(want.Name); err != nil {
+		t.Fatal(err)
+	}
+	if got := found(t, x, "words", 10); got != "" {
+		t.Errorf("found what was forgotten: %s", got)
+	}
+	if got, err := x.Archive(want.Name); err != nil || got.Mark != "" {
+		t.Errorf("after: %+v, %v", got, err)
+	}
+}
+
+func TestTwoProcessesShareAnIndex(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "web.db")
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			x, err := OpenIndex(name, true)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer x.Close()
+			for j := range 10 {
+				if err := x.Add(Archive{Name: "a"}, parse(fmt.Sprintf("%d/%d | page | words", i, j))); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if got := len(strings.Fields(found(t, open(t, name), "words", 100))); got != 40 {
+		t.Errorf("%d pages, want 40", got)
+	}
+}
+
+func TestAFileThatIsNoIndexIsLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	database := func(name, statements string) string {
+		path := filepath.Join(dir, name)
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if _, err := db.Exec(statements); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	cache, err := OpenCache(filepath.Join(dir, "cache.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache.Close()
+	for _, c := range []struct {
+		path   string
+		create bool
+		want   string
+	}{
+		{write("text.db", strings.Repeat("a text\n", 1000)), true, "not a database"},
+		{database("other.db", "create table t(x)"), true, "not one that search made"},
+		{filepath.Join(dir, "cache.db"), true, "not one that search made"},
+		{database("later.db", fmt.Sprintf("pragma application_id = %d; pragma user_version = 99; create table t(x)", applicationID)), true, "another version"},
+		{write("empty.db", ""), false, "it is empty"},
+		{filepath.Join(dir, "absent.db"), false, "unable to open"},
+		{filepath.Join(dir, "absent", "x.db"), true, "unable to open"},
+	} {
+		before, _ := os.ReadFile(c.path)
+		x, err := OpenIndex(c.path, c.create)
+		if err == nil {
+			x.Close()
+			t.Errorf("%s was opened", c.path)
+			continue
+		}
+		if !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.path, err, c.want)
+		}
+		if after, _ := os.ReadFile(c.path); string(after) != string(before) {
+			t.Errorf("%s was changed", c.path)
+		}
+	}
+}
+
+func TestTheCommandOfSQLiteReadsAnIndex(t *testing.T) {
+	sqlite, err := exec.LookPath("sqlite3")
+	if err != nil {
+		t.Skipf("%v (hint: the Debian package sqlite3)", err)
+	}
+	name := filepath.Join(t.TempDir(), "web.db")
+	x := open(t, name)
+	if err := x.Add(Archive{Name: "a"}, parse("a | Trees | a forest of trees", "b | Sea | no tree for miles", "c | Sand | nothing")); err != nil {
+		t.Fatal(err)
+	}
+	x.Close()
+	for statement, want := range map[string]string{
+		"select url from pages where pages match 'tree' order by bm25(pages, 0, 2, 1), url": "http://x.example/a\nhttp://x.example/b\n",
+		"select snippet(pages, 2, '[', ']', '…', 4) from pages where pages match 'forest'":  "a [forest] of trees\n",
+		"insert into pages(pages) values('integrity-check'); pragma integrity_check":        "ok\n",
+		"select count(*) from captures; select name from archives":                          "3\na\n",
+	} {
+		out, err := exec.Command(sqlite, name, statement).CombinedOutput()
+		if err != nil || string(out) != want {
+			t.Errorf("%s: %v, %q, want %q", statement, err, out, want)
+		}
+	}
+}
+
+// FuzzSearch asks an index for whatever comes: no query is syntax.
+func FuzzSearch(f *testing.F) {
+	for _, q := range []string{"jazz", `"`, `a" OR b`, "NEAR(a b)", "a\x00b", "\xff", "爵士樂", "co\u00ADop", "किताब", "🎷 sax", "a AND (b OR", "x*", "ﷺ", "İ"} {
+		f.Add(q)
+	}
+	x, err := OpenIndex(filepath.Join(f.TempDir(), "web.db"), true)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { x.Close() })
+	if err := x.Add(Archive{Name: "a"}, parse("p | jazz | words in a text, 爵士樂")); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, query string) {
+		if _, err := x.Search(t.Context(), query, 3); err != nil {
+			t.Fatalf("%q: %v", expression(query), err)
+		}
+		// What is put in is words to the query, too.
+		if got, want := expression(spaced(query)), expression(query); got != "" && want == "" {
+			t.Fatalf("%q has no words and %q has", query, spaced(query))
+		}
+		if strings.ContainsRune(spaced(query), 0) {
+			t.Fatal("a text that ends early")
+		}
+	})
+}
+
+func TestWhatFailsSaysSo(t *testing.T) {
+	x := library(t, "a | page | words")
+	x.Close()
+	if _, err := x.Search(t.Context(), "words", 1); err == nil {
+		t.Error("a closed index answers")
+	}
+	if err := x.Add(Archive{Name: "a"}, nil); err == nil || !strings.Contains(err.Error(), "writing the index") {
+		t.Errorf("a closed index takes pages: %v", err)
+	}
+	if _, err := x.Archive("a"); err == nil || errors.Is(err, sql.ErrNoRows) {
+		t.Errorf("a closed index knows archives: %v", err)
+	}
+}
