@@ -62,11 +62,11 @@ type fish struct {
 	offers offers
 }
 
-// The lanes of the list: numbers of their own for all insertions to come.
+// The lanes of the list, further apart than a crawl can have links.
 const (
-	laneEnd    = 1 << 40 // and below it: first in, first out
-	laneMiddle = 1 << 40 // and above it: last in, first out
-	laneBegin  = 2 << 40
+	laneEnd    = 10_000_000_000 // and below it: first in, first out
+	laneMiddle = 10_000_000_000 // and above it: last in, first out
+	laneBegin  = 20_000_000_000
 )
 
 func newFish() Strategy {
