@@ -14,7 +14,7 @@ func graphKinds() []Kind {
 			"any link, each as likely as the other", Stages{}, newRandomOrder},
 		{"indegree", "Cho, Garcia-Molina and Page 1998, backlink count",
 			"links of the most pages first", Stages{}, newInDegree},
-		{"pagerank", "Cho, Garcia-Molina and Page 1998; Menczer, Pant and Srinivasan 2004; topical: Haveliwala 2002",
+		{"pagerank", "Cho, Garcia-Molina and Page 1998; topical: Haveliwala 2002",
 			"links of the pages with the highest PageRank first", Stages{}, newPageRank},
 		{"hits", "Kleinberg 1999; Bharat and Henzinger 1998; Chakrabarti, van den Berg and Dom 1999",
 			"links of the best hubs first", Stages{}, newHITS},

@@ -5,12 +5,8 @@ package strategy
 //	Cho, Garcia-Molina and Page, "Efficient crawling through URL ordering", Computer
 //	Networks and ISDN Systems 30(1–7), 1998, pp. 161–172,
 //
-// as the PageRank crawler of
-//
-//	Menczer, Pant and Srinivasan, "Topical web crawlers: evaluating adaptive
-//	algorithms", ACM Transactions on Internet Technology 4(4), 2004, pp. 378–419:
-//
-// a link is worth what the pages that it stands on pass on to it,
+// as the topical crawlers' papers compare with it (Menczer, Pant and Srinivasan): a link
+// is worth what the pages that it stands on pass on to it,
 //
 //	priority(u) = Σ over fetched pages p → u of PR(p)/out(p)
 //
@@ -19,11 +15,13 @@ package strategy
 // fetched pages only, each as likely as its score is high (Haveliwala, "Topic-sensitive
 // PageRank", WWW 2002): the order is focused then, and plain PageRank is not.
 //
-//	papers             here        meaning
-//	d                  Damping     probability that the surfer follows a link
-//	every 25 pages     Every       when ranks are worked out anew, or after 1 % of the
-//	                               fetched pages, if that is more
-//	PR                 ranks       of the web when they were worked out
+//	papers             here       meaning
+//	d                  Damping    probability that the surfer follows a link
+//	every 25 pages     Every      when ranks are worked out anew, or after 1 % of the
+//	                              fetched pages, if that is more
+//	PR(p)              ranks      of the web when they were worked out
+//	Σ PR(p)/out(p)     share      what a link is worth; out(p): links that are known
+//	teleport           relevance  uniform, or the scores of the fetched pages (Topic)
 //
 // In between, new links get their share of the old ranks; a page that was not known
 // when these were worked out passes nothing on yet. Links of equal worth go in the order
