@@ -39,16 +39,31 @@ func openIndex(name string, archives []string, log *slog.Logger) (*search.Index,
 	if _, err := os.Stat(name); err != nil && len(archives) == 0 {
 		return nil, fmt.Errorf("opening the index: %w\nhint: with -archive FILE it is made", err)
 	}
+	paths, err := files(archives)
+	if err != nil {
+		return nil, fmt.Errorf("-archive: %w\nhint: give WARC, ARC or WACZ files, or directories of them", err)
+	}
 	x, err := search.OpenIndex(name, len(archives) > 0)
-	if err != nil || len(archives) == 0 {
-		return x, err
+	if err != nil {
+		return nil, err
 	}
 	u := updater{x: x, log: log, faults: filter.Faults{Log: log}}
-	if err := u.all(name, archives); err != nil {
+	if err := u.all(name, paths); err != nil {
 		x.Close()
 		return nil, err
 	}
 	return x, nil
+}
+
+// files are the files of archives, all of which are there.
+func files(names []string) ([]string, error) {
+	paths, err := archive.Files(names)
+	for _, path := range paths {
+		if err == nil {
+			_, err = os.Stat(path)
+		}
+	}
+	return paths, err
 }
 
 // An updater brings an index up to date.
@@ -56,53 +71,60 @@ type updater struct {
 	x      *search.Index
 	log    *slog.Logger
 	faults filter.Faults
-	pages  int64
+	pages  int64 // that were taken in
+	faulty bool  // something could not be read
 }
 
 // all takes in what the index lacks of the archives.
-func (u *updater) all(index string, names []string) error {
+func (u *updater) all(index string, paths []string) error {
 	started := time.Now()
-	paths, err := archive.Files(names)
-	if err != nil {
-		return fmt.Errorf("-archive: %w", err)
-	}
-	stale := func(path string) (bool, error) {
-		_, fresh, err := u.state(path)
-		return !fresh, err
-	}
 	var behind []string
 	for _, path := range paths {
-		if s, err := stale(path); err != nil {
+		switch _, fresh, err := u.state(path); {
+		case err != nil:
 			return err
-		} else if s {
+		case !fresh:
 			behind = append(behind, path)
 		}
 	}
 	if len(behind) == 0 {
 		return nil
 	}
-	held, err := os.OpenFile(index+".lock", os.O_RDWR|os.O_CREATE, 0o666)
+	unlock, err := u.lock(index + ".lock")
 	if err != nil {
 		return fmt.Errorf("locking the index: %w", err)
 	}
-	defer held.Close()
-	if err := lock.Try(held, true); errors.Is(err, lock.ErrHeld) {
-		u.log.Info("waiting for another process, which brings the index up to date", "index", index)
-		err = lock.Wait(held)
-		if err != nil {
-			return fmt.Errorf("locking the index: %w", err)
-		}
-	} else if err != nil {
-		return fmt.Errorf("locking the index: %w", err)
-	}
+	defer unlock()
 	for _, path := range behind {
 		if err := u.archive(path); err != nil {
-			return fmt.Errorf("indexing %s: %w", path, err)
+			return fmt.Errorf("indexing: %w", err)
 		}
+	}
+	if n, err := u.x.Len(); err != nil {
+		return err
+	} else if n == 0 && u.faulty {
+		return errors.New("no page could be read from the archives\nhint: -archive takes WARC files and ARC files, plain or packed, WACZ files, and directories of them")
 	}
 	u.log.Info("the index is up to date", "archives", len(behind), "pages", u.pages,
 		"seconds", float64(time.Since(started).Milliseconds())/1000)
 	return nil
+}
+
+// lock keeps other processes from bringing the index up to date, too.
+func (u *updater) lock(name string) (unlock func() error, err error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if err = lock.Try(f, true); errors.Is(err, lock.ErrHeld) {
+		u.log.Info("waiting for another process, which brings the index up to date", "lock", name)
+		err = lock.Wait(f)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f.Close, nil
 }
 
 // state is how far an archive has been read, and whether that is all of it. Its name
@@ -114,7 +136,7 @@ func (u *updater) state(path string) (a search.Archive, fresh bool, err error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return a, false, fmt.Errorf("-archive: %w\nhint: give the files that are there, or directories of them", err)
+		return a, false, fmt.Errorf("-archive: %w", err)
 	}
 	if a, err = u.x.Archive(strings.TrimSuffix(full, open)); err != nil {
 		return a, false, err
@@ -259,6 +281,7 @@ func (u *updater) read(path string, pages iter.Seq2[*archive.Page, error], yield
 				b.failed = err
 			}
 			doubtful = strings.HasSuffix(path, open)
+			u.faulty = true
 			if u.faults.Tell(path) {
 				u.log.Warn("left out what cannot be read of an archive", "err", err)
 			}

@@ -142,8 +142,10 @@ func (x *Index) Archive(name string) (Archive, error) {
 
 // Len is how many pages there are.
 func (x *Index) Len() (n int, err error) {
-	err = x.db.QueryRow("select count(*) from captures").Scan(&n)
-	return n, err
+	if err = x.db.QueryRow("select count(*) from captures").Scan(&n); err != nil {
+		return 0, fmt.Errorf("reading the index: %w", err)
+	}
+	return n, nil
 }
 
 // Forget takes away the pages of an archive that is not what it was.

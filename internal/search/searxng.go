@@ -75,7 +75,7 @@ func (s *SearXNG) Search(ctx context.Context, query string, n int) ([]string, er
 			more = found.add(address) || more
 		}
 		if page == 1 && len(a.urls) == 0 && len(a.silent) > 0 {
-			return nil, fmt.Errorf("none of its search engines answered: %s", strings.Join(a.silent, ", "))
+			return nil, fmt.Errorf("nothing was found, and these search engines did not answer: %s", strings.Join(a.silent, ", "))
 		}
 		if !more {
 			break

@@ -125,7 +125,7 @@ func TestWhatASearXNGAnswersElse(t *testing.T) {
 		{"torn", 200, header, `{"results":[{"url":"http://x.`, "not what SearXNG gives", false},
 		{"too long", 200, header, `{"results":["` + strings.Repeat("x", maxAnswer) + `"]}`, "longer than 8 MiB", false},
 		{"deep", 200, header, `{"results":` + strings.Repeat("[", 100_000), "not what SearXNG gives", false},
-		{"mute engines", 200, header, `{"results":[],"unresponsive_engines":[["brave","too many requests"],["google","CAPTCHA"],7]}`, `none of its search engines answered: "brave: too many requests", "google: CAPTCHA"`, false},
+		{"mute engines", 200, header, `{"results":[],"unresponsive_engines":[["brave","too many requests"],["google","CAPTCHA"],7]}`, `these search engines did not answer: "brave: too many requests", "google: CAPTCHA"`, false},
 		{"a long rest", 429, map[string]string{"Retry-After": "3600"}, "", "wants to be left alone for 1h0m0s", false},
 		{"packed", 200, map[string]string{"Content-Encoding": "br"}, "\x0b\x02\x80", "not what SearXNG gives", false},
 	} {
