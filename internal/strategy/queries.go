@@ -39,7 +39,7 @@ type queries struct {
 	analyzer *text.Analyzer
 	user     []string           // terms of the user, in their order
 	weight   map[string]float64 // by term: in the topic's table
-	form     map[string]string  // by term of the user: as the user writes it
+	form     map[string]string  // by term of the user or the table: how it is written there
 
 	population *text.Statistics // of this generation
 	page       *text.Statistics // scratch
@@ -48,6 +48,7 @@ type queries struct {
 	issued   []issuedQuery
 	number   map[string]int    // by issuedQuery.key: its place in issued
 	yields   map[string]belief // by term
+	all      belief            // of all queries
 	centroid map[string]uint64 // by term: how frequent it is on relevant pages, see read
 
 	events []queryEvent      // since the last delta
@@ -72,6 +73,18 @@ func (q issuedQuery) key() string { return strings.Join(q.terms, " ") }
 // queries with it, and so many of them were relevant and new.
 type belief struct{ trials, successes int }
 
+// tried is b after so many trials more, which are no successes yet. What is long ago
+// counts half.
+func (b belief) tried(trials int) belief {
+	if b.trials >= beliefTrials {
+		b = belief{b.trials / 2, b.successes / 2}
+	}
+	return belief{b.trials + trials, b.successes}
+}
+
+// success is b after one of its trials was a success.
+func (b belief) success() belief { return belief{b.trials, min(b.successes+1, b.trials)} }
+
 // A queryEvent is a query that was asked, or a new relevant page that one brought.
 type queryEvent struct {
 	line string // what was asked
@@ -92,7 +105,7 @@ func (s *queries) aim(t *topic.Topic) (err error) {
 	}
 	s.population, s.page = text.NewStatistics(s.analyzer), text.NewStatistics(s.analyzer)
 	s.user, s.weight, s.form = nil, map[string]float64{}, map[string]string{}
-	s.number, s.yields = map[string]int{}, map[string]belief{}
+	s.number, s.yields, s.all = map[string]int{}, map[string]belief{}, belief{}
 	s.centroid, s.words = map[string]uint64{}, map[string]uint64{}
 	for _, k := range t.Keywords {
 		for word := range text.Words(k.Text) {
@@ -106,6 +119,9 @@ func (s *queries) aim(t *topic.Topic) (err error) {
 	}
 	for _, e := range t.Table {
 		s.weight[e.Term] = max(s.weight[e.Term], e.Weight)
+		if _, written := s.form[e.Term]; !written && slices.Equal(s.terms(e.Word), []string{e.Term}) {
+			s.form[e.Term] = e.Word
+		}
 	}
 	return nil
 }
@@ -181,10 +197,9 @@ func (s *queries) happen(e queryEvent) {
 // that were known before: they count with it, and are no success.
 func (s *queries) experience(e queryEvent) {
 	if e.line == "" {
+		s.all = s.all.success()
 		for _, term := range s.issued[e.from].terms {
-			b := s.yields[term]
-			b.successes = min(b.successes+1, b.trials)
-			s.yields[term] = b
+			s.yields[term] = s.yields[term].success()
 		}
 		return
 	}
@@ -193,13 +208,9 @@ func (s *queries) experience(e queryEvent) {
 		s.number[q.key()] = len(s.issued)
 		s.issued = append(s.issued, q)
 	}
+	s.all = s.all.tried(s.Results)
 	for _, term := range q.terms {
-		b := s.yields[term]
-		if b.trials >= beliefTrials { // what is long ago counts half
-			b.trials, b.successes = b.trials/2, b.successes/2
-		}
-		b.trials += s.Results
-		s.yields[term] = b
+		s.yields[term] = s.yields[term].tried(s.Results)
 	}
 }
 

@@ -87,7 +87,7 @@ func (s *queries) habitat(rng *rand.Rand) *habitat {
 	}
 	form := map[string]string{}
 	add := func(term text.Term, name string) {
-		if f := cmp.Or(s.population.Form(term), s.form[name]); f != "" && form[name] == "" {
+		if f := cmp.Or(s.form[name], s.population.Form(term)); f != "" && form[name] == "" {
 			form[name] = f
 			h.vocabulary = append(h.vocabulary, name)
 		}
@@ -182,10 +182,16 @@ func (h *habitat) direct(s *queries) {
 	}
 }
 
-// draw draws the yield of every word.
+// draw draws the yield of every word. A word that was in no query is believed to be as
+// good as all queries were, as sure as one query makes it.
 func (h *habitat) draw(s *queries, rng *rand.Rand) {
+	var prior belief
+	if s.all.trials > 0 {
+		prior = belief{s.Results, s.Results * s.all.successes / s.all.trials}
+	}
 	for _, term := range h.vocabulary {
-		h.yield = append(h.yield, s.yields[term].draw(rng))
+		b := s.yields[term]
+		h.yield = append(h.yield, belief{prior.trials + b.trials, prior.successes + b.successes}.draw(rng))
 	}
 }
 
