@@ -35,8 +35,9 @@ package strategy
 //	c  A word of an address is counted as it is and looked for as a stem. Here it
 //	   is a stem both times.
 //	d  It was trained every 500 pages of crawls of some ten thousand. Budgets here
-//	   are 400 to 1,100 pages, so it is trained every 50: ten models or twenty,
-//	   as there. The number is not tuned.
+//	   are 400 to 1,100 pages, so it is trained every 50, and when a tenth of all
+//	   pages are new, if that is more: ten models or twenty, as there, and a cost
+//	   per page that does not grow. The numbers are not tuned.
 //	e  A link of several pages has the words of the first page that shows it.
 //	f  A model without a slope, for which all links are alike, is not put to use.
 
@@ -56,7 +57,7 @@ import (
 type apprentice struct {
 	pool
 
-	Every               int     // pages between two trainings
+	Every               int     // pages between two trainings, in a small crawl
 	Around, Path, Texts int     // words of context, address and anchor that count
 	Reservoir           int     // examples of a kind that are kept
 	Cost                float64 // C
@@ -99,7 +100,7 @@ type weighted struct {
 const (
 	leastWords  = 2    // examples that have a word, for it to count
 	leastLinks  = 2    // examples of each kind, to learn from
-	svmAccuracy = 1e-3 // of the gradients; probabilities do not change by more
+	svmAccuracy = 1e-7 // of the gradients
 )
 
 func newApprentice() Strategy {
@@ -109,7 +110,7 @@ func newApprentice() Strategy {
 func (s *apprentice) Params() []Param {
 	words := [2]float64{0, 10_000}
 	return []Param{
-		{Name: "every", Doc: "pages between two trainings (500 in ACHE, for larger crawls)", Value: &s.Every, Range: [2]float64{1, 1e9}},
+		{Name: "every", Doc: "pages between two trainings, or a tenth of all if that is more (500 in ACHE)", Value: &s.Every, Range: [2]float64{1, 1e9}},
 		{Name: "around", Doc: "words of contexts that count, the most frequent", Value: &s.Around, Range: words},
 		{Name: "url", Doc: "words of addresses that count", Value: &s.Path, Range: words},
 		{Name: "anchor", Doc: "words of anchors that count", Value: &s.Texts, Range: words},
@@ -167,7 +168,7 @@ func (s *apprentice) learn(rng *rand.Rand) {
 	}
 	s.links.followed(&s.memory, s.fetched)
 	good, bad := s.kinds[1].links, s.kinds[0].links
-	if len(s.pages)-s.trained < s.Every || min(len(good), len(bad)) < leastLinks {
+	if len(s.pages)-s.trained < max(s.Every, len(s.pages)/10) || min(len(good), len(bad)) < leastLinks {
 		return
 	}
 	s.trained = len(s.pages)

@@ -19,8 +19,12 @@ import (
 //
 // Features are there or not: xᵢ is the list of those that are there.
 
-// svmRounds is how often all examples are looked at, at most.
-const svmRounds = 1000
+// Bounds of the search. Where examples are thousands and contradict each other, the
+// second one ends it, some percent above the minimum, after half a second.
+const (
+	svmRounds = 1000       // looks at every example
+	svmWork   = 50_000_000 // looks at features
+)
 
 // trainSVM returns a weight for each of width features, and the bias. Examples
 // are lists of different features below width; rng decides in which order a round
@@ -33,8 +37,12 @@ func trainSVM(examples [][]int32, positive []bool, width int, c, enough float64,
 	for i := range order {
 		order[i] = i
 	}
+	work := 1
+	for _, x := range examples {
+		work += len(x) + 1
+	}
 	diagonal := 1 / (2 * c)
-	for range svmRounds {
+	for range min(svmRounds, max(1, svmWork/work)) {
 		rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		highest, lowest := math.Inf(-1), math.Inf(1)
 		for _, i := range order {
