@@ -270,17 +270,18 @@ func (u *updater) batches(path string, pages iter.Seq2[*archive.Page, error]) it
 // read gathers pages into batches, the last of which says so.
 //
 // The last record of a file that is still being written may be torn. It comes as a
-// page and then as a fault: so a page that only a fault comes behind waits there.
+// page and then as a fault at the same place: such a page waits until it is whole.
 func (u *updater) read(path string, pages iter.Seq2[*archive.Page, error], yield func(*batch) bool) {
 	b, size := &batch{}, 0
-	doubtful := false // the last page may be torn
-	ahead := int64(0) // the end of the page before it
+	torn := false          // the last page is
+	var begin, ahead int64 // of the last page; the end of the one before it
 	for p, err := range pages {
 		if p == nil {
-			if _, ok := errors.AsType[*archive.FormatError](err); !ok {
+			if fault, ok := errors.AsType[*archive.FormatError](err); !ok {
 				b.failed = err
+			} else if fault.Offset == begin && strings.HasSuffix(path, open) {
+				torn = true
 			}
-			doubtful = strings.HasSuffix(path, open)
 			u.faulty = true
 			if u.faults.Tell(path) {
 				u.log.Warn("left out what cannot be read of an archive", "err", err)
@@ -300,12 +301,12 @@ func (u *updater) read(path string, pages iter.Seq2[*archive.Page, error], yield
 			URL: p.URL, ContentType: p.ContentType(), Charset: archive.Charset(sent),
 			Language: p.Header.Get("Content-Language"), Body: body,
 		}})
-		ahead, doubtful = b.end, false
+		begin, ahead, torn = p.Offset, b.end, false
 		if p.Length > 0 {
 			b.end = p.Offset + p.Length
 		}
 	}
-	if n := len(b.pages); doubtful && n > 0 {
+	if n := len(b.pages); torn && n > 0 {
 		b.pages, b.end = b.pages[:n-1], ahead
 	}
 	b.last = true
