@@ -2,8 +2,9 @@ package strategy
 
 // This file implements the focused crawler of
 //
-//	S. Saket and R. Behrang, focused crawling by a genetic algorithm with the
-//	feedback of AntNet (antnet in PAPERS.md).
+//	B. Saket and F. Behrang, "A New Crawling Method Based on AntNet Genetic and
+//	Routing Algorithms", ISCCC 2009, Proc. of CSIT vol. 1, IACSIT Press, 2011
+//	(antnet in PAPERS.md; the citation is from a public index).
 //
 // The score of a link foretells the score of the page behind it. When that page
 // is fetched and surprises, the links beside the one that led there are
