@@ -193,11 +193,12 @@ func TestPagesThatFailedAreNoPopulation(t *testing.T) {
 // A generation that is larger than the population has a queue of its own size; to the
 // letter the population is what it is.
 func TestALargeGenerationIsFilled(t *testing.T) {
-	line := "0.5"
+	var line strings.Builder
+	line.WriteString("0.5")
 	for i := range 30 {
-		line += fmt.Sprintf(" l%d", i)
+		fmt.Fprintf(&line, " l%d", i)
 	}
-	w := tiny{"a": line}
+	w := tiny{"a": line.String()}
 	for _, test := range []struct {
 		n    int
 		want int
