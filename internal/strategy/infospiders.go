@@ -110,6 +110,7 @@ type spider struct {
 	away   bool  // it is following one
 
 	saved, changed bool
+	savedLinks     []graph.ID
 }
 
 // A trail is a link as a spider sees it.
@@ -121,7 +122,7 @@ type trail struct {
 // A signal is a keyword near a link.
 type signal struct {
 	keyword  int // its place among the spider's
-	strength float64
+	strength float32
 }
 
 // An arrival is an outcome, whoever asked for it.
@@ -268,7 +269,7 @@ func (s *infoSpiders) look(rec *wire.Record, place int, words []int) (links []tr
 		t := trail{id: id}
 		for k, x := range strength {
 			if x > 0 {
-				t.input = append(t.input, signal{k, min(x, strongest)})
+				t.input = append(t.input, signal{k, float32(min(x, strongest))})
 			}
 		}
 		links = append(links, t)
@@ -529,7 +530,6 @@ func (s *infoSpiders) AppendDelta(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(changed)))
 	for _, sp := range changed {
 		b = sp.append(b)
-		sp.saved, sp.changed = true, false
 	}
 	return b
 }
@@ -550,19 +550,15 @@ func (s *infoSpiders) Replay(b []byte) error {
 		s.spiders = slices.Delete(s.spiders, at, at+1)
 	}
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		sp := s.spider(r)
-		if r.bad {
-			break
+		birth := int(r.uvarint())
+		at, known := s.find(birth)
+		if !known {
+			if at < len(s.spiders) || at >= s.Population {
+				return errCorrupt // births are in order
+			}
+			s.spiders = append(s.spiders, &spider{birth: birth})
 		}
-		at, known := s.find(sp.birth)
-		switch {
-		case known:
-			s.spiders[at] = sp
-		case at == len(s.spiders) && at < s.Population:
-			s.spiders = append(s.spiders, sp)
-		default:
-			return errCorrupt
-		}
+		s.read(r, s.spiders[at])
 	}
 	if r.bad || len(r.b) > 0 {
 		return errCorrupt
@@ -575,7 +571,8 @@ func (s *infoSpiders) find(birth int) (at int, ok bool) {
 	return slices.BinarySearchFunc(s.spiders, birth, func(sp *spider, birth int) int { return cmp.Compare(sp.birth, birth) })
 }
 
-// append appends all of a spider: whoever had a turn has changed in all of it.
+// append appends a spider: whoever had a turn has changed in all but most of its
+// links, which stay in their order.
 func (sp *spider) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(sp.birth))
 	b = binary.AppendUvarint(b, uint64(sp.turn))
@@ -585,58 +582,95 @@ func (sp *spider) append(b []byte) []byte {
 		b = binary.AppendUvarint(b, uint64(w))
 	}
 	sp.net.weights(func(w *float64) { b = appendFloat(b, *w) })
-	trails := sp.links
-	if sp.away {
-		b = append(b, 1)
-		trails = append(slices.Clip(trails), sp.ahead)
-	} else {
-		b = append(b, 0)
+	stay := make([]bool, len(sp.savedLinks))
+	fresh := sp.links
+	for i, id := range sp.savedLinks {
+		if stay[i] = len(fresh) > 0 && fresh[0].id == id; stay[i] {
+			fresh = fresh[1:]
+		}
 	}
+	b = appendBits(b, stay)
+	b = appendTrails(b, fresh)
+	if sp.away {
+		b = appendTrails(b, []trail{sp.ahead})
+	} else {
+		b = appendTrails(b, nil)
+	}
+	sp.keep()
+	return b
+}
+
+// keep remembers the links that were saved.
+func (sp *spider) keep() {
+	sp.saved, sp.changed, sp.savedLinks = true, false, sp.savedLinks[:0]
+	for _, l := range sp.links {
+		sp.savedLinks = append(sp.savedLinks, l.id)
+	}
+}
+
+func appendTrails(b []byte, trails []trail) []byte {
 	b = binary.AppendUvarint(b, uint64(len(trails)))
 	for _, t := range trails {
 		b = binary.AppendUvarint(b, uint64(t.id))
 		b = binary.AppendUvarint(b, uint64(len(t.input)))
 		for _, x := range t.input {
 			b = binary.AppendUvarint(b, uint64(x.keyword))
-			b = appendFloat(b, x.strength)
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x.strength))
 		}
 	}
 	return b
 }
 
-// spider reads what append wrote.
-func (s *infoSpiders) spider(r *reader) *spider {
-	sp := &spider{birth: int(r.uvarint()), turn: int(r.uvarint()), energy: r.finite(), saved: true}
+// read takes back what append wrote, into the spider as it was before.
+func (s *infoSpiders) read(r *reader, sp *spider) {
+	before := len(sp.words)
+	sp.turn, sp.energy, sp.words = int(r.uvarint()), r.finite(), nil
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
 		w := int(r.uvarint())
 		r.bad = r.bad || w < 0 || w >= len(s.words)
 		sp.words = append(sp.words, w)
 	}
-	if r.bad || len(r.b) < s.Hidden*len(sp.words) {
-		r.bad = true
-		return nil
+	r.bad = r.bad || len(r.b)/s.Hidden < len(sp.words)
+	r.bad = r.bad || len(sp.links) > 0 && len(sp.words) != before // a spider keeps what it was born with
+	if r.bad {
+		return
 	}
 	sp.net = newNet(s.Hidden, len(sp.words))
 	sp.net.weights(func(w *float64) { *w = r.finite() })
-	sp.away = r.byte() == 1
+	var links []trail
+	for i, stays := range r.bits(len(sp.links)) {
+		if stays {
+			links = append(links, sp.links[i])
+		}
+	}
+	sp.links = append(links, s.trails(r, len(sp.words))...)
+	ahead := s.trails(r, len(sp.words))
+	if r.bad = r.bad || len(ahead) > 1; r.bad {
+		return
+	}
+	if sp.away = len(ahead) == 1; sp.away {
+		sp.ahead = ahead[0]
+	}
+	sp.keep()
+}
+
+// trails reads what appendTrails wrote, for a spider of so many keywords.
+func (s *infoSpiders) trails(r *reader, keywords int) (trails []trail) {
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
 		t := trail{id: s.node(r)}
 		for k := r.uvarint(); k > 0 && !r.bad; k-- {
-			x := signal{int(r.uvarint()), r.finite()}
-			r.bad = r.bad || x.keyword < 0 || x.keyword >= len(sp.words)
-			t.input = append(t.input, x)
+			word := int(r.uvarint())
+			if r.bad = r.bad || word < 0 || word >= keywords || len(r.b) < 4; r.bad {
+				return nil
+			}
+			x := math.Float32frombits(binary.LittleEndian.Uint32(r.b))
+			r.b = r.b[4:]
+			r.bad = !(0 <= x && x <= strongest)
+			t.input = append(t.input, signal{word, x})
 		}
-		sp.links = append(sp.links, t)
+		trails = append(trails, t)
 	}
-	if sp.away {
-		if len(sp.links) == 0 {
-			r.bad = true
-			return nil
-		}
-		last := len(sp.links) - 1
-		sp.ahead, sp.links = sp.links[last], sp.links[:last]
-	}
-	return sp
+	return trails
 }
 
 func appendFloat(b []byte, x float64) []byte {
@@ -744,7 +778,7 @@ func (n net) estimate(input []signal) float64 {
 func (n net) neuron(j int, input []signal) float64 {
 	sum := n.hidden[j][0]
 	for _, x := range input {
-		sum += float64(n.hidden[j][1+x.keyword] * x.strength)
+		sum += float64(n.hidden[j][1+x.keyword] * float64(x.strength))
 	}
 	return sigmoid(sum)
 }
@@ -759,7 +793,7 @@ func (n net) learn(input []signal, target, rate float64) {
 		n.output[1+j] += float64(delta * h)
 		n.hidden[j][0] += inner
 		for _, x := range input {
-			n.hidden[j][1+x.keyword] += float64(inner * x.strength)
+			n.hidden[j][1+x.keyword] += float64(inner * float64(x.strength))
 		}
 	}
 	n.output[0] += delta

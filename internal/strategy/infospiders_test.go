@@ -28,12 +28,12 @@ func TestEstimateByHand(t *testing.T) {
 func TestLearningFollowsTheSlope(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	n := randomNet(rng, 3, 2)
-	input, target, rate := []signal{{0, 0.7}, {1, 1.5}}, 0.2, 0.01
+	input, target, rate := []signal{{0, 0.75}, {1, 1.5}}, 0.2, 0.01
 	loss := func(n net) float64 {
 		l := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) } // in full precision
 		sum := n.output[0]
 		for j, w := range n.hidden {
-			sum += n.output[1+j] * l(w[0]+w[1]*0.7+w[2]*1.5)
+			sum += n.output[1+j] * l(w[0]+w[1]*0.75+w[2]*1.5)
 		}
 		e := target - l(sum)
 		return e * e / 2
@@ -74,7 +74,7 @@ func TestKeywordsAreHeardByTheirDistance(t *testing.T) {
 		wire.Link{URL: address("b"), Anchor: "crawler"}) // counts where it stands first
 	place, _ := s.visit(rec)
 	got := s.look(rec, place, s.inherited())
-	if diff := gocmp.Diff(fmt.Sprint([]signal{{0, 1 + 1./3 + 1./2}, {1, 1. / 4}}), fmt.Sprint(got[0].input)); diff != "" {
+	if diff := gocmp.Diff(fmt.Sprint([]signal{{0, float32(1 + 1./3 + 1./2)}, {1, 1. / 4}}), fmt.Sprint(got[0].input)); diff != "" {
 		t.Error(diff)
 	}
 	if len(got) != 2 || got[1].input != nil {
@@ -193,7 +193,7 @@ func TestSpidersForgetTheLeastOfTheirLinks(t *testing.T) {
 	s, sp := silent(t, "links=2")
 	sp.net.output[1], sp.net.hidden[0][1] = 1, 1
 	var links []trail
-	for i, x := range []float64{0.1, 3, 0, 2} {
+	for i, x := range []float32{0.1, 3, 0, 2} {
 		links = append(links, trail{s.web.Intern(address(fmt.Sprint(i))), []signal{{0, x}}})
 	}
 	s.fit()

@@ -143,3 +143,52 @@ func made[S Strategy](t *testing.T, kind string, params ...string) S {
 	}
 	return s.(S)
 }
+
+// A state with a damaged byte, or cut short, is refused or taken for another; what
+// is bred from it is of no importance, but it is bred.
+func TestDamagedStatesOfClassicsDoNoHarm(t *testing.T) {
+	w, subject := worded{random(80, 5)}, target(t)
+	for _, test := range classics {
+		made := func() Strategy {
+			s, err := New(test.kind, subject, test.params)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		s := made()
+		var deltas [][]byte
+		batch := seeds("0", "1")
+		for g := range 6 {
+			for _, a := range batch {
+				s.Visit(w.fetch(a, g))
+			}
+			batch = slices.DeleteFunc(s.Breed(6, rand.New(rand.NewPCG(3, uint64(g)))), func(a Address) bool { return a.URL == "" })
+			batch = batch[:min(6, len(batch))]
+			deltas = append(deltas, s.AppendDelta(nil))
+		}
+		rng := rand.New(rand.NewPCG(5, 5))
+		for range 300 {
+			s, last := made(), rng.IntN(len(deltas))
+			for _, d := range deltas[:last] {
+				if err := s.Replay(d); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d := bytes.Clone(deltas[last])
+			for range 1 + rng.IntN(3) {
+				d[rng.IntN(len(d))] = byte(rng.Uint32())
+			}
+			if rng.IntN(4) == 0 {
+				d = d[:rng.IntN(len(d))]
+			}
+			if s.Replay(d) == nil {
+				for _, a := range seeds("0", "1", "2") {
+					s.Visit(w.fetch(a, 9))
+				}
+				s.Breed(6, rng)
+				s.AppendDelta(nil)
+			}
+		}
+	}
+}
