@@ -109,6 +109,9 @@ const (
 	leastShare = 1e-6
 	// maxForetold is how many pages the isotonic calibration looks back.
 	maxForetold = 500
+	// reach is how many links one correction looks at, so that pages which all
+	// link to each other cost no more time than others.
+	reach = 1 << 18
 	// queryDraws is how often keywords are drawn for a query that is new.
 	queryDraws = 32
 	// highestScore bounds what a record may claim, so that sums and squares stay finite.
@@ -233,7 +236,7 @@ func (s *antNet) surprise(p page) {
 // on the pages above, each level by δ of the one below (row h). Then, too, the
 // pages themselves change: that is what is compared when the next page comes.
 //
-// A link that stands on several of these pages changes as often, as printed.
+// A link that stands on several of these pages changes as often, as printed (row p).
 func (s *antNet) correct(p page, difference float64) {
 	limit := float64(s.DeltaMax * s.spread.deviation())
 	if limit == 0 || s.Delta == 0 {
@@ -244,6 +247,7 @@ func (s *antNet) correct(p page, difference float64) {
 	s.steps = grown(s.steps, s.web.Len())
 	seen := map[graph.ID]bool{p.node: true, p.final: true}
 	level := []graph.ID{p.node}
+	left := reach
 	for range s.Levels {
 		share *= s.Delta
 		step := max(-limit, min(float64(share*difference)/units, limit))
@@ -258,6 +262,9 @@ func (s *antNet) correct(p page, difference float64) {
 				s.gains.set(parent, s.gains.at(parent)+float64(share*difference))
 			}
 			for id := range s.web.Children(parent) {
+				if left--; left < 0 {
+					break
+				}
 				if s.free(id) {
 					if s.steps[id] == 0 {
 						links = append(links, id)

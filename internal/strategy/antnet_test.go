@@ -203,6 +203,31 @@ func TestAntNetCorrectsByHand(t *testing.T) {
 	}
 }
 
+// d stands on 300 pages, all of which have the same thousand links besides: those of
+// the first 261 or so are within reach.
+func TestAntNetCorrectsAsFarAsItReaches(t *testing.T) {
+	s := newAntNetOf(t, "calibration=none")
+	links := []promised{{"d", 0}}
+	for l := range 1000 {
+		links = append(links, promised{fmt.Sprint("l", l), 0})
+	}
+	for p := range 300 {
+		s.Visit(found(fmt.Sprint("p", p), .25, 0, links...))
+	}
+	s.ask(s.id(t, "d"))
+	s.spread, s.differences = moments{4, 1, 64}, moments{10, 0, 0} // Δmax is 1
+	before := slices.Clone(s.scores.values)
+	s.Visit(found("d", 1000, 1))
+	var steps float64
+	for id, score := range s.scores.values {
+		steps += score - before[id]
+	}
+	// 1001 links a page, of which d was drawn.
+	if want := float64(reach - reach/1001 - 1); steps != want {
+		t.Errorf("%g steps, want %g", steps, want)
+	}
+}
+
 // Only what the wheel drew was foretold, and what was drawn or fetched has a score
 // that stays.
 func TestAntNetComparesWhatItDrew(t *testing.T) {
