@@ -61,31 +61,33 @@ func (o HITS) Scores(g *Graph, m Mark) (authority, hub []float64) {
 	rescale(weights)
 
 	authority, hub = make([]float64, m.urls), make([]float64, m.urls)
-	for _, r := range rows {
-		hub[r.page] = 1
+	h := make([]float64, len(rows)) // hubs are pages whose links are known
+	for i := range h {
+		h[i] = 1
 	}
-	normalise(hub)
+	normalise(h)
 	for range o.Iterations {
 		clear(authority)
 		at := 0
-		for _, r := range rows {
-			h := hub[r.page]
-			for i, u := range targets[at:r.end] {
-				authority[u] += float64(weights[at+i] * h)
+		for i, r := range rows {
+			for k := at; k < r.end; k++ {
+				authority[targets[k]] += float64(weights[k] * h[i])
 			}
 			at = r.end
 		}
 		normalise(authority)
 		at = 0
-		for _, r := range rows {
+		for i, r := range rows {
 			sum := 0.0
-			for i, u := range targets[at:r.end] {
-				sum += float64(weights[at+i] * authority[u])
+			for k := at; k < r.end; k++ {
+				sum += float64(weights[k] * authority[targets[k]])
 			}
-			hub[r.page] = sum
-			at = r.end
+			h[i], at = sum, r.end
 		}
-		normalise(hub)
+		normalise(h)
+	}
+	for i, r := range rows {
+		hub[r.page] = h[i]
 	}
 	return authority, hub
 }

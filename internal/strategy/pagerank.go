@@ -48,7 +48,7 @@ const (
 	// links which differ in it are equal for all that is known.
 	rankTolerance = 1e-10
 	// rankIterations are enough for that at a damping of 0.9.
-	rankIterations = 220
+	rankIterations = 230
 	// rankShare is the part of the fetched pages that must be new: a hundredth.
 	rankShare = 100
 )
