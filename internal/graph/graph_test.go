@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -87,9 +88,19 @@ func FuzzReplay(f *testing.F) {
 	f.Add([]byte{1, 255, 255, 3})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var g Graph
-		if rest, err := g.Replay(b); err == nil && len(rest) > len(b) {
+		rest, err := g.Replay(b)
+		if err != nil {
+			return
+		}
+		if len(rest) > len(b) {
 			t.Error("more is left than there was")
 		}
+		if ranks, _ := standard.Ranks(&g, g.Mark()); g.Len() > 0 {
+			if sum, least := total(ranks); math.Abs(sum-1) > 1e-9 || least < 0 {
+				t.Errorf("ranks sum to %g, the least is %g", sum, least)
+			}
+		}
+		HITS{Iterations: 3}.Scores(&g, g.Mark())
 	})
 }
 
