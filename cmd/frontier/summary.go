@@ -36,7 +36,7 @@ type yield struct {
 func (s *summary) count(rec *wire.Record) {
 	switch {
 	case rec.URL == "":
-		if rec.Cost > 0 { // it was answered
+		if later := s.Generation > 0 && rec.Generation > s.Generation; rec.Cost > 0 && !later { // it was answered
 			s.Queries++
 			s.Cost += rec.Cost
 		}
