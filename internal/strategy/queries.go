@@ -48,7 +48,6 @@ type queries struct {
 	issued   []issuedQuery
 	number   map[string]int    // by issuedQuery.key: its place in issued
 	yields   map[string]belief // by term
-	all      belief            // of all queries
 	centroid map[string]uint64 // by term: how frequent it is on relevant pages, see read
 
 	events []queryEvent      // since the last delta
@@ -105,7 +104,7 @@ func (s *queries) aim(t *topic.Topic) (err error) {
 	}
 	s.population, s.page = text.NewStatistics(s.analyzer), text.NewStatistics(s.analyzer)
 	s.user, s.weight, s.form = nil, map[string]float64{}, map[string]string{}
-	s.number, s.yields, s.all = map[string]int{}, map[string]belief{}, belief{}
+	s.number, s.yields = map[string]int{}, map[string]belief{}
 	s.centroid, s.words = map[string]uint64{}, map[string]uint64{}
 	for _, k := range t.Keywords {
 		for word := range text.Words(k.Text) {
@@ -197,7 +196,6 @@ func (s *queries) happen(e queryEvent) {
 // that were known before: they count with it, and are no success.
 func (s *queries) experience(e queryEvent) {
 	if e.line == "" {
-		s.all = s.all.success()
 		for _, term := range s.issued[e.from].terms {
 			s.yields[term] = s.yields[term].success()
 		}
@@ -208,7 +206,6 @@ func (s *queries) experience(e queryEvent) {
 		s.number[q.key()] = len(s.issued)
 		s.issued = append(s.issued, q)
 	}
-	s.all = s.all.tried(s.Results)
 	for _, term := range q.terms {
 		s.yields[term] = s.yields[term].tried(s.Results)
 	}

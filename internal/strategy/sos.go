@@ -182,16 +182,10 @@ func (h *habitat) direct(s *queries) {
 	}
 }
 
-// draw draws the yield of every word. A word that was in no query is believed to be as
-// good as all queries were, as sure as one query makes it.
+// draw draws the yield of every word.
 func (h *habitat) draw(s *queries, rng *rand.Rand) {
-	var prior belief
-	if s.all.trials > 0 {
-		prior = belief{s.Results, s.Results * s.all.successes / s.all.trials}
-	}
 	for _, term := range h.vocabulary {
-		b := s.yields[term]
-		h.yield = append(h.yield, belief{prior.trials + b.trials, prior.successes + b.successes}.draw(rng))
+		h.yield = append(h.yield, s.yields[term].draw(rng))
 	}
 }
 

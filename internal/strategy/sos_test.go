@@ -320,9 +320,6 @@ func TestBeliefsFollowWhatAQueryBrought(t *testing.T) {
 	if len(s.yields) != len(want) {
 		t.Errorf("beliefs are %v, want %v", s.yields, want)
 	}
-	if s.all != (belief{20, 3}) {
-		t.Errorf("of all queries is believed %v", s.all)
-	}
 	for range 100 { // what is long ago counts less, and less again
 		s.happen(queryEvent{line: "rose"})
 	}
@@ -349,27 +346,6 @@ func TestADrawOfABeliefHasTheBetaDistribution(t *testing.T) {
 		if math.Abs(gotMean-mean) > 4*math.Sqrt(variance/n) || math.Abs(gotVariance/variance-1) > 0.15 {
 			t.Errorf("%v: mean %.4f and variance %.5f, want %.4f and %.5f", b, gotMean, gotVariance, mean, variance)
 		}
-	}
-}
-
-// A word that was in no query is believed to yield what all queries did, as if one query
-// had shown it: of 20 results in 100, Beta(1+2, 1+8), of mean 3/12. A word of which 10
-// more are known, all of them good: Beta(1+2+10, 1+8), of mean 13/22.
-func TestANewWordIsBelievedLikeAllQueries(t *testing.T) {
-	s := readers(t, sought(t, "rose"), nil, "0.9::rose")
-	s.all = belief{100, 20}
-	s.yields["known"] = belief{10, 10}
-	rng := rand.New(rand.NewPCG(3, 3))
-	const n = 4000
-	var sums [2]float64
-	for range n {
-		h := habitat{vocabulary: []string{"new", "known"}}
-		h.draw(s, rng)
-		sums[0] += h.yield[0] / n
-		sums[1] += h.yield[1] / n
-	}
-	if math.Abs(sums[0]-3./12) > 0.01 || math.Abs(sums[1]-13./22) > 0.01 {
-		t.Errorf("the means are %.3f, want 0.25 and 0.591", sums)
 	}
 }
 
