@@ -112,7 +112,7 @@ func TestARecordThatIsTornWaitsUntilItIsWhole(t *testing.T) {
 			}
 			index, grows := filepath.Join(dir, "web.db"), filepath.Join(dir, "grows"+packing+".open")
 			taken := 0
-			step := max(len(data)/60, 1)
+			step := max(len(data)/17, 1)
 			for n := 0; ; n += step {
 				n = min(n, len(data))
 				if err := os.WriteFile(grows, data[:n], 0o666); err != nil {

@@ -122,11 +122,11 @@ func TestNoMoreIsFoundThanWasAskedFor(t *testing.T) {
 
 func TestOfALongQueryTheFirstWordsCount(t *testing.T) {
 	x := library(t, "a | first | alpha", "b | last | omega")
-	filler := strings.Repeat("alpha ", 1000)
+	filler := []string{strings.Repeat("alpha ", 1000)}
 	for i := range maxWords {
-		filler += fmt.Sprintf("w%d ", i)
+		filler = append(filler, fmt.Sprintf("w%d", i))
 	}
-	if got := found(t, x, filler+"omega", 10); got != "a" {
+	if got := found(t, x, strings.Join(filler, " ")+" omega", 10); got != "a" {
 		t.Errorf("found %q", got)
 	}
 	if got := found(t, x, strings.Repeat("x", maxWord+1)+" omega", 10); got != "b" {
