@@ -85,6 +85,28 @@ type hostRecord struct {
 	right     int // of these, pages that the classifier predicted
 }
 
+// hosts numbers the hosts of the addresses that a crawl knows.
+type hosts struct {
+	number map[string]int32
+	of     []int32 // by graph.ID
+}
+
+// fit takes in the addresses that are new to the graph.
+func (h *hosts) fit(web *graph.Graph) {
+	if h.number == nil {
+		h.number = map[string]int32{}
+	}
+	for id := graph.ID(len(h.of)); int(id) < web.Len(); id++ {
+		name := weburl.Host(web.URL(id))
+		n, known := h.number[name]
+		if !known {
+			n = int32(len(h.number))
+			h.number[name] = n
+		}
+		h.of = append(h.of, n)
+	}
+}
+
 // A labelled link is one that led to a page.
 type labelled struct {
 	features []feature
@@ -223,7 +245,7 @@ func (s *anthelion) Breed(n int, rng *rand.Rand) (next []Address) {
 // learn learns from the pages from place on.
 func (s *anthelion) learn(from int) {
 	s.hosts.fit(&s.web)
-	s.record = grown(s.record, len(s.hosts.names))
+	s.record = grown(s.record, len(s.hosts.number))
 	s.learner.fit(s.Buckets, s.Rate)
 	for at := from; at < len(s.pages); at++ {
 		p := &s.pages[at]
@@ -300,7 +322,7 @@ func (s *anthelion) pull(n int, rng *rand.Rand) (chosen []pulled) {
 
 // arms are the hosts with links that wait, in the order of their discovery.
 func (s *anthelion) arms() (arms []*arm) {
-	of := make([]*arm, len(s.hosts.names))
+	of := make([]*arm, len(s.hosts.number))
 	for id := range s.waiting() {
 		host := s.hosts.of[id]
 		if of[host] == nil {

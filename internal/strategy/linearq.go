@@ -37,7 +37,7 @@ package strategy
 // PAPERS.md):
 //
 //	a  There, parents are all ancestors, so that a page costs more the later it
-//	   comes. Here they are the pages seen to link to it.
+//	   comes. Here they are the pages seen to link to it, the first 64 of them.
 //	b  There, a trail is worked out again when another way to a page is found.
 //	   Here it is that of the best parent when the page came.
 //	c  There, the next action is drawn ε-greedily. Here it is the best one
@@ -105,6 +105,7 @@ const (
 	firstWeight = 0.01
 	trailShare  = 0.5 // of the page in its trail
 	lost        = 10  // links from a relevant page, and more
+	readParents = 64  // of an address, so that menus cost no more than lists
 )
 
 func newLinearQ() Strategy {
@@ -222,6 +223,9 @@ func (s *linearQ) parents(id graph.ID) (all, good uint8) {
 		at, fetched := s.page(parent)
 		if !fetched || s.pages[at].failed {
 			continue
+		}
+		if n == readParents {
+			break
 		}
 		score := s.pages[at].score
 		sum, n = sum+score, n+1

@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -111,5 +112,25 @@ func TestAStateIsMeasuredByHand(t *testing.T) {
 		if got := s.trails.at(s.pages[i].node); math.Abs(got-want) > 1e-12 {
 			t.Errorf("trail %d is %v, want %v", i, got, want)
 		}
+	}
+}
+
+// An address that all pages link to is measured by the first of them: the first
+// sixty-four have 0.9, and the thousand that follow 0.1.
+func TestOfManyParentsTheFirstAreRead(t *testing.T) {
+	s := newLinearQ().(*linearQ)
+	w := taught{}
+	for i := range readParents + 1000 {
+		p := taughtPage{score: 0.9, links: []wire.Link{{URL: address("all")}}}
+		if i >= readParents {
+			p.score = 0.1
+		}
+		a := address(fmt.Sprint(i))
+		w[a] = p
+		s.Visit(w.fetch(Address{URL: a}, 1))
+	}
+	all, _ := s.web.Find(address("all"))
+	if mean, good := s.parents(all); mean != 4 || good != 0 {
+		t.Errorf("the parents are in bin %d, the relevant ones in bin %d, want 4 and 0", mean, good)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"spoor/internal/graph"
 	"spoor/internal/text"
 	"spoor/internal/topic"
-	"spoor/internal/weburl"
 	"spoor/internal/wire"
 )
 
@@ -167,30 +166,6 @@ func (m *memory) promise(id graph.ID) float64 {
 		return m.pages[place].score
 	}
 	return 0
-}
-
-// hosts numbers the hosts of the addresses that a crawl knows.
-type hosts struct {
-	names  []string
-	number map[string]int32
-	of     []int32 // by graph.ID
-}
-
-// fit takes in the addresses that are new to the graph.
-func (h *hosts) fit(web *graph.Graph) {
-	if h.number == nil {
-		h.number = map[string]int32{}
-	}
-	for id := graph.ID(len(h.of)); int(id) < web.Len(); id++ {
-		name := weburl.Host(web.URL(id))
-		n, known := h.number[name]
-		if !known {
-			n = int32(len(h.names))
-			h.names = append(h.names, name)
-			h.number[name] = n
-		}
-		h.of = append(h.of, n)
-	}
 }
 
 // linkStore keeps the features of the links that wait. The first page that shows

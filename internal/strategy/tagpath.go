@@ -12,10 +12,10 @@ package strategy
 //	paper             here          meaning
 //	θ                 Theta         a path as near as this to a cluster joins it
 //	n-grams           pairs         two tags in a row, and the two ends
-//	m, w, a           hashed        multiplicative hash to 2^m places
-//	α                 Alpha         what is uncertain about an arm counts for
-//	ε                 tiny          pulls of an arm that had none
-//	t, N_t(a), R_t(a) pulls, pulls, reward / pulls
+//	m, w, a           hashed        multiplicative hash to 2^m bins
+//	α                 Alpha         weight of what is uncertain about an arm
+//	ε                 fewPulls      so that nothing is divided by 0
+//	t                 pulls         of all arms
 //
 // An arm with links that wait is awake. Of those the one is pulled with the greatest
 //
@@ -294,7 +294,7 @@ func (a *cluster) mean() float64 {
 	if a.pulls == 0 {
 		return 0
 	}
-	return float64(a.reward) / float64(a.pulls)
+	return a.reward / float64(a.pulls)
 }
 
 // learn rewards the arms whose links led to the pages from place on.

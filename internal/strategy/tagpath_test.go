@@ -1,12 +1,14 @@
 package strategy
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"spoor/internal/graph"
+	"spoor/internal/wire"
 )
 
 // a·x mod 2¹⁵ without its lower three bits, by hand: 766245317 mod 32768 is 31173,
@@ -125,5 +127,25 @@ func TestClustersAreBounded(t *testing.T) {
 	}
 	if len(s.arms) != maxArms {
 		t.Errorf("%d clusters, want %d", len(s.arms), maxArms)
+	}
+}
+
+// Of a page whose links all stand elsewhere, so many places are told apart, and the
+// other links go where the last of those went.
+func TestAPageHasSoManyPathsAndNoMore(t *testing.T) {
+	s := newTagPath().(*tagPath)
+	page := taughtPage{score: 0.5}
+	for i := range maxPaths + 44 {
+		page.links = append(page.links, wire.Link{URL: address(fmt.Sprint(i)), Path: fmt.Sprintf("d%d/e%d/f%d/a", i, i, i)})
+	}
+	s.Visit(taught{address("a"): page}.fetch(Address{URL: address("a")}, 1))
+	if len(s.seen) != maxPaths || len(s.seen[maxPaths-1].ids) != 45 {
+		t.Fatalf("%d groups, %d links in the last, want %d and 45", len(s.seen), len(s.seen[maxPaths-1].ids), maxPaths)
+	}
+	for i := range maxPaths + 44 {
+		id, _ := s.web.Find(address(fmt.Sprint(i)))
+		if want := s.seen[min(i, maxPaths-1)].arm; s.arm(id) != want {
+			t.Errorf("link %d belongs to arm %d, want %d", i, s.arm(id), want)
+		}
 	}
 }
