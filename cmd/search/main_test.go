@@ -96,7 +96,7 @@ func write(prefix string, pages ...capture) error {
 }
 
 // metasearch is a SearXNG as far as its API goes. What a query is decides what becomes
-// of it: "down" is status 500, "none" has no results, "mute" neither because an engine
+// of it: "down" is status 500, "slow" nothing at all, "none" has no results, "mute" neither because an engine
 // is silent, "n results" has that many, and all others have the number of times that
 // anything was asked.
 type metasearch struct {
@@ -119,6 +119,9 @@ func (m *metasearch) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case !strings.HasSuffix(r.URL.Path, "/search"):
 		http.NotFound(w, r)
+		return
+	case len(words) == 1 && words[0] == "slow":
+		<-r.Context().Done()
 		return
 	case len(words) == 1 && words[0] == "down":
 		http.Error(w, "down", http.StatusInternalServerError)
