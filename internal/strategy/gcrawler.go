@@ -65,6 +65,7 @@ type gcrawler struct {
 	index    map[text.Term]int // of a term: its place in words
 	weights  []float64         // by place in words; 0 if the table has lost it
 	terms    []text.Term       // scratch
+	at       []int             // scratch, by place in words: its place in what is counted, plus one
 
 	words   []string   // stems, in the order in which they entered
 	genomes [][]bool   // the population, the fittest first; empty before the first generation
@@ -176,45 +177,59 @@ func (s *gcrawler) read(title, body string) (out mentions) {
 	if len(s.index) == 0 {
 		return nil
 	}
+	s.at = grown(s.at, len(s.words))
 	for i, part := range []string{title, body} {
 		s.terms = s.analyzer.Append(s.terms[:0], part)
 		for _, t := range s.terms {
-			place, ok := s.index[t]
+			word, ok := s.index[t]
 			if !ok {
 				continue
 			}
-			at := slices.IndexFunc(out, func(o mention) bool { return o.word == place })
-			if at < 0 {
-				at = len(out)
-				out = append(out, mention{word: place})
+			if s.at[word] == 0 {
+				out = append(out, mention{word: word})
+				s.at[word] = len(out)
 			}
-			out[at].count += float64(2 - i)
+			out[s.at[word]-1].count += float64(2 - i)
+		}
+	}
+	for _, o := range out {
+		s.at[o.word] = 0
+	}
+	return out
+}
+
+// A subset is a genome, and the square of the length of its vector.
+type subset struct {
+	genome []bool // nil is the whole table
+	square float64
+}
+
+func (s *gcrawler) subset(genome []bool) subset {
+	out := subset{genome: genome}
+	for i, w := range s.weights {
+		if genome == nil || genome[i] {
+			out.square += float64(w * w)
 		}
 	}
 	return out
 }
 
-// similarity is sim(S, p). Without a genome, S is the whole table.
-func (s *gcrawler) similarity(genome []bool, p mentions) float64 {
-	var dot, page, subset float64
+// similarity is sim(S, p).
+func (s *gcrawler) similarity(in subset, p mentions) float64 {
+	var dot, square float64
 	for _, o := range p {
-		page += float64(o.count * o.count)
-		if genome == nil || genome[o.word] {
+		square += float64(o.count * o.count)
+		if in.genome == nil || in.genome[o.word] {
 			dot += float64(o.count * s.weights[o.word])
-		}
-	}
-	for i, w := range s.weights {
-		if genome == nil || genome[i] {
-			subset += float64(w * w)
 		}
 	}
 	if !(dot > 0) {
 		return 0
 	}
-	return min(dot/math.Sqrt(page)/math.Sqrt(subset), 1)
+	return min(dot/math.Sqrt(square)/math.Sqrt(in.square), 1)
 }
 
-// leader is the subset that steers.
+// leader is the subset that steers: the whole table, until the first have bred.
 func (s *gcrawler) leader() []bool {
 	if len(s.genomes) == 0 {
 		return nil
@@ -234,13 +249,14 @@ func (s *gcrawler) Visit(rec *wire.Record) {
 	page := s.read(rec.Title, rec.Text)
 	s.window = append(s.window, page)
 	s.saved.window++
-	near := s.similarity(s.leader(), page)
+	leader := s.subset(s.leader())
+	near := s.similarity(leader, page)
 	for id, link := range s.follow(rec, place) {
 		if _, fetched := s.page(id); fetched {
 			continue
 		}
 		_, rest, _ := strings.Cut(link.URL, "://")
-		own := s.similarity(s.leader(), s.read("", link.Anchor+" "+rest))
+		own := s.similarity(leader, s.read("", link.Anchor+" "+rest))
 		worth := float64((1-s.Link)*near) + float64(s.Link*own)
 		if worth > s.worth.at(id) || int(id) >= s.born && !s.offers.has(id) {
 			s.worth.set(id, worth)
@@ -293,9 +309,10 @@ func (s *gcrawler) evolve(rng *rand.Rand) {
 // fitness is that of subsets.
 func (s *gcrawler) fitness(genomes [][]bool) []float64 {
 	scores := make([]float64, len(genomes))
-	for i, g := range genomes {
+	for i, genome := range genomes {
+		in := s.subset(genome)
 		for _, p := range s.window {
-			scores[i] += s.similarity(g, p)
+			scores[i] += s.similarity(in, p)
 		}
 		scores[i] /= float64(len(s.window))
 	}

@@ -38,11 +38,11 @@ func TestSimilarityByASubsetOfTheTable(t *testing.T) {
 		{[]bool{false, true}, 1 / math.Sqrt(10)},
 		{[]bool{false, false}, 0},
 	} {
-		if got := s.similarity(test.genome, page); !equals(got, test.want) {
+		if got := s.similarity(s.subset(test.genome), page); !equals(got, test.want) {
 			t.Errorf("similarity by %v is %v, want %v", test.genome, got, test.want)
 		}
 	}
-	if got := s.similarity(nil, nil); got != 0 {
+	if got := s.similarity(s.subset(nil), nil); got != 0 {
 		t.Errorf("a page without words of the table is worth %v", got)
 	}
 }

@@ -49,8 +49,9 @@ package strategy
 //	                                            operator restart, and spiders are born there
 //	f    dist                                   words from the link, the nearest being 2;
 //	                                            words of the anchor have 1
-//	g    the first weights                      drawn evenly from [0, 1) for words and
-//	                                            from [−½, ½) for all else
+//	g    the first weights                      drawn around those of a net that estimates
+//	                                            0.18 for a link without a keyword, and 0.82
+//	                                            for one with a keyword in its anchor
 //	h    more links than Links                  those with the least estimate go
 //	i    what the two get when a spider divides half the energy and every other link, each;
 //	                                            the offspring has the weights of its parent
@@ -134,8 +135,14 @@ type arrival struct {
 	taste  string // the page's most frequent word that is no keyword of the spider
 }
 
-// strongest bounds a signal, whatever a page repeats.
-const strongest = 10
+const (
+	// strongest bounds a signal, whatever a page repeats.
+	strongest = 10
+
+	// mostInherited bounds the words of a topic that a spider is born with: the
+	// heaviest.
+	mostInherited = 64
+)
 
 func newInfoSpiders() Strategy {
 	return &infoSpiders{Beta: 4, Theta: 2, Cost: 0.05, Discount: 0.5, Rate: 0.5,
@@ -161,9 +168,11 @@ func (s *infoSpiders) aim(t *topic.Topic) (err error) {
 	if s.analyzer, err = t.Analyzer(); err != nil {
 		return err
 	}
-	for _, k := range t.Keywords {
+	keywords := slices.Clone(t.Keywords)
+	slices.SortStableFunc(keywords, func(a, b topic.Keyword) int { return cmp.Compare(b.Weight, a.Weight) })
+	for _, k := range keywords {
 		for _, stem := range stems(s.analyzer, k.Text) {
-			if !slices.Contains(s.topic, stem) {
+			if len(s.topic) < mostInherited && !slices.Contains(s.topic, stem) {
 				s.topic = append(s.topic, stem)
 			}
 		}
@@ -702,17 +711,27 @@ func newNet(hidden, keywords int) net {
 	return n
 }
 
-// randomNet is a net whose weights are drawn: row g.
+// The weights that all first ones are drawn around: σ(−2 + 4·σ(−2)) = 0.18, and with a
+// word in the anchor σ(−2 + 4·σ(−2 + 4)) = 0.82; row g.
+const (
+	netBias   = -2
+	netWeight = 4
+)
+
+// around is a number drawn evenly from half of x to three halves.
+func around(rng *rand.Rand, x float64) float64 { return x * (0.5 + rng.Float64()) }
+
+// randomNet is a net whose weights are drawn.
 func randomNet(rng *rand.Rand, hidden, keywords int) net {
 	n := newNet(hidden, keywords)
 	for j := range n.hidden {
-		n.hidden[j][0] = rng.Float64() - 0.5
+		n.hidden[j][0] = around(rng, netBias)
 		for k := range keywords {
-			n.hidden[j][1+k] = rng.Float64()
+			n.hidden[j][1+k] = around(rng, netWeight)
 		}
-		n.output[1+j] = rng.Float64()
+		n.output[1+j] = around(rng, netWeight/float64(hidden))
 	}
-	n.output[0] = rng.Float64() - 0.5
+	n.output[0] = around(rng, netBias)
 	return n
 }
 
@@ -739,14 +758,14 @@ func (n net) weights(visit func(*float64)) {
 // grow makes room for one keyword more.
 func (n net) grow(rng *rand.Rand) {
 	for j := range n.hidden {
-		n.hidden[j] = append(n.hidden[j], rng.Float64())
+		n.hidden[j] = append(n.hidden[j], around(rng, netWeight))
 	}
 }
 
 // renew draws the weights of a keyword.
 func (n net) renew(keyword int, rng *rand.Rand) {
 	for j := range n.hidden {
-		n.hidden[j][1+keyword] = rng.Float64()
+		n.hidden[j][1+keyword] = around(rng, netWeight)
 	}
 }
 

@@ -30,7 +30,7 @@ func (w judged) fetch(a Address, generation int) *wire.Record {
 type worded struct{ tiny }
 
 func (w worded) fetch(a Address, generation int) *wire.Record {
-	rec := judged{w.tiny}.fetch(a, generation)
+	rec := judged(w).fetch(a, generation)
 	rng := rand.New(rand.NewPCG(fnv64(a.URL), 1))
 	say := func(n int) string {
 		var words []string

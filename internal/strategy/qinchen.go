@@ -152,7 +152,9 @@ func (s *qinChen) crossover(room int, rng *rand.Rand) (next []Address) {
 	var links []graph.ID
 	var sums []float64
 	at := map[graph.ID]int{} // its place in links
+	bred := map[graph.ID]bool{}
 	for _, parent := range s.population.ids {
+		bred[parent] = true
 		for id := range s.web.Children(parent) {
 			if !s.free(id) {
 				continue
@@ -167,9 +169,7 @@ func (s *qinChen) crossover(room int, rng *rand.Rand) (next []Address) {
 		}
 	}
 	for _, i := range genetic.Accept(rng, sums, room) {
-		next = append(next, s.propose(links[i], opCrossover, sums[i], func(parent graph.ID) bool {
-			return slices.Contains(s.population.ids, parent)
-		}))
+		next = append(next, s.propose(links[i], opCrossover, sums[i], func(parent graph.ID) bool { return bred[parent] }))
 	}
 	return next
 }
