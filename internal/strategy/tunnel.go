@@ -72,8 +72,9 @@ type tunnel struct {
 	level   column // level in the table, plus one
 	parent  column // the page that brought the entry, plus one
 
-	topic *topic.Topic
-	seeds []int // places of this generation's seeds
+	topic    *topic.Topic
+	seeds    []int     // places of this generation's seeds
+	promises []promise // by graph.ID, derived from the pages
 }
 
 // opTunnel is the operator of entries of the irrelevant table.
@@ -138,15 +139,18 @@ func (s *tunnel) Visit(rec *wire.Record) {
 func (s *tunnel) Breed(n int, _ *rand.Rand) (next []Address) {
 	room := s.settle(n)
 	s.setLimit()
+	s.promises = make([]promise, s.web.Len())
+	s.weigh(0, s.fetched)
 	for place := s.fetched; place < len(s.pages); place++ {
 		s.file(place)
 	}
+	s.weigh(s.fetched, len(s.pages))
 	for _, id := range s.choose(room) {
 		s.ask(id)
 		next = append(next, s.proposal(id))
 	}
 	if len(next) == 0 && len(s.asked.ids) == 0 && !s.Compat {
-		for _, id := range s.eligible(room, s.total) {
+		for _, id := range s.eligible(room, s.linkScore) {
 			s.level.set(id, 0)
 			s.ask(id)
 			next = append(next, s.proposal(id))
@@ -295,14 +299,14 @@ func (s *tunnel) bringer(id graph.ID) (place int, ok bool) {
 // sink lets entries down by a level after id, an entry of that level, turned out to
 // be irrelevant: those with its level and no higher score that the same page
 // brought, or to the letter of Table II those of the whole table, id too. The scores
-// are those by which id was chosen.
+// are those by which id was chosen: what came with it is weighed later.
 func (s *tunnel) sink(id graph.ID, level int) {
-	score := s.linkScore(id, s.fetched)
+	score := s.linkScore(id)
 	lower := func(other graph.ID) {
 		if s.level.at(other) != float64(level+1) {
 			return
 		}
-		if its := s.linkScore(other, s.fetched); its <= score && its != never {
+		if own := s.linkScore(other); own <= score && own != never {
 			s.level.set(other, float64(level+2))
 		}
 	}
@@ -329,25 +333,32 @@ type promise struct {
 	relevant int     // pages that link to it and are
 	parents  int     // all pages that do
 	sum      float64 // of their relevance
+	last     int     // the last of them, plus one
 }
 
-// promise counts the pages, of those before end, that link to id. A page that links
-// twice counts once (row j).
-func (s *tunnel) promise(id graph.ID, end int) (p promise) {
-	last := graph.None
-	for parent := range s.web.Parents(id) {
-		place, fetched := s.page(parent)
-		if parent == last || !fetched || place >= end {
-			continue
+// weigh adds the pages from place from to end to what they link to: one pass over all
+// links is quicker than to look for the pages of each. A page that links twice counts
+// once (row j).
+func (s *tunnel) weigh(from, end int) {
+	for place := from; place < end; place++ {
+		p := &s.pages[place]
+		if now, _ := s.page(p.node); now != place {
+			continue // it was fetched again
 		}
-		last = parent
-		p.parents++
-		p.sum += s.pages[place].score
-		if s.relevant(place) {
-			p.relevant++
+		relevant := s.relevant(place)
+		for id := range s.web.Children(p.node) {
+			to := &s.promises[id]
+			if to.last == place+1 {
+				continue
+			}
+			to.last = place + 1
+			to.parents++
+			to.sum += p.score
+			if relevant {
+				to.relevant++
+			}
 		}
 	}
-	return p
 }
 
 // add is what the pages that link to an address add to its score (row f).
@@ -362,18 +373,14 @@ func (s *tunnel) add(p promise) (count, parents float64) {
 	return count, parents
 }
 
-// linkScore is eq. 4 by the pages before end, if any of them links to id.
-func (s *tunnel) linkScore(id graph.ID, end int) float64 {
-	p := s.promise(id, end)
-	if p.parents == 0 {
+// linkScore is eq. 4 by the pages that were weighed, if any of them links to id.
+func (s *tunnel) linkScore(id graph.ID) float64 {
+	if s.promises[id].parents == 0 {
 		return never
 	}
-	count, parents := s.add(p)
+	count, parents := s.add(s.promises[id])
 	return s.url.at(id) + s.anchor.at(id) + count + parents
 }
-
-// total is eq. 4 by all pages.
-func (s *tunnel) total(id graph.ID) float64 { return s.linkScore(id, len(s.pages)) }
 
 // choose is the room addresses to fetch now, best first. Compat looks into the queue
 // when the table is empty.
@@ -383,7 +390,7 @@ func (s *tunnel) choose(room int) []graph.ID {
 	}
 	chosen := s.eligible(room, func(id graph.ID) float64 {
 		if _, inside := s.entry(id); inside {
-			return s.total(id)
+			return s.linkScore(id)
 		}
 		return never
 	})
@@ -406,22 +413,22 @@ func (p *pool) eligible(room int, priority func(graph.ID) float64) []graph.ID {
 // (row e).
 func (s *tunnel) priority(id graph.ID) float64 {
 	level, inside := s.entry(id)
-	total := s.total(id)
+	score := s.linkScore(id)
 	switch {
-	case inside && !s.Compat && total != never:
-		return math.Ldexp(total, -level-1)
+	case inside && !s.Compat && score != never:
+		return math.Ldexp(score, -level-1)
 	case s.queued.at(id) == 1:
-		return total
+		return score
 	}
 	return never
 }
 
 // proposal is the address of id with the numbers that chose it.
 func (s *tunnel) proposal(id graph.ID) Address {
-	count, parents := s.add(s.promise(id, len(s.pages)))
+	count, parents := s.add(s.promises[id])
 	level, inside := s.entry(id)
 	reasons := []wire.Scored{{Name: "anchor", Value: s.anchor.at(id)}}
-	operator, priority := opRestart, s.total(id)
+	operator, priority := opRestart, s.linkScore(id)
 	switch {
 	case inside:
 		operator = opTunnel
