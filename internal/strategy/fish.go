@@ -22,6 +22,8 @@ package strategy
 // The list is the frontier: a place in the list is a priority, so that to insert
 // is to ask for a higher one than all before.
 //
+// [A] is read from the author's page, not from the paper.
+//
 //	row  what the source leaves open                 what we do
 //	a    the values of width and depth               5 and 3, our decision
 //	b    where 1.5·width is no whole number          rounded down

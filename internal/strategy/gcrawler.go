@@ -26,6 +26,8 @@ package strategy
 //	pc, pm  Crossover, Mutation  0.8 for one-point crossover, 0.02 for each bit
 //	λ       Link        share of the words of a link, 0.5
 //
+// [M] is from memory, and to be checked before it is quoted; the paper was not at hand.
+//
 //	row  what is not known              what we do, all our decision
 //	a    the similarity by a subset     a page's vector has all words of the table: with
 //	                                    those of the subset alone, a subset of one word

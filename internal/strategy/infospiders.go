@@ -37,6 +37,8 @@ package strategy
 //	         Keywords    keywords of a spider               10, our decision
 //	         Hidden      neurons between input and output   3, our decision
 //
+// [M] is from memory, and to be checked before it is quoted; the papers were not at hand.
+//
 //	row  what is not known, or differs          what we do, all our decision
 //	a    the first spiders                      one on every page that no spider asked
 //	                                            for: seeds, and what others bring

@@ -20,6 +20,8 @@ package strategy
 //	lexicon                keywords      the keywords of the topic
 //	mutation               mutate        a search for some keywords at random
 //
+// [A] is an abstract; the paper was not at hand.
+//
 //	row  what is not known             what we do, all our decision
 //	a    size of the population        50
 //	b    the threshold                 the median of survivors and newcomers together

@@ -24,6 +24,8 @@ package strategy
 //	sim(page)  rec.Score  by the words of the query
 //	anchor, sim(context)  the link's Scores, by the same measure
 //
+// [M] is from memory, and to be checked before it is quoted.
+//
 //	row  what the paper leaves open         what we do
 //	a    δ, β, γ: "predefined"              0.5, 0.8, 0.5, as implementations have it [M]
 //	b    sim > 0 is passed by any one word  ε is a parameter; 0.05 is worth a try
