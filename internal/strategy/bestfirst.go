@@ -72,16 +72,6 @@ func (s *bestFirst) Visit(rec *wire.Record) {
 	}
 }
 
-// scoreOf is the value called name, 0 if there is none.
-func scoreOf(scores []wire.Scored, name string) float64 {
-	for _, s := range scores {
-		if s.Name == name {
-			return s.Value
-		}
-	}
-	return 0
-}
-
 // Breed proposes the links of this generation's pages: those that are new, and
 // those that have become worth more.
 func (s *bestFirst) Breed(int, *rand.Rand) (next []Address) {

@@ -684,20 +684,6 @@ func (s *infoSpiders) trails(r *reader, keywords int) (trails []trail) {
 	return trails
 }
 
-func appendFloat(b []byte, x float64) []byte {
-	return binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
-}
-
-// finite reads a number that can be reckoned with.
-func (r *reader) finite() float64 {
-	x := r.float()
-	if !(math.Abs(x) < 1e12) {
-		r.bad = true
-		return 0
-	}
-	return x
-}
-
 // A net is a feed-forward net with one hidden layer and one output.
 type net struct {
 	hidden [][]float64 // of each neuron: the bias, then the weight of each keyword

@@ -399,22 +399,3 @@ func (s *jaccard) Replay(b []byte) error {
 	}
 	return nil
 }
-
-// appendText appends a string with its length before it.
-func appendText(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
-
-// text reads what appendText wrote.
-func (r *reader) text() string {
-	n := r.uvarint()
-	if n > uint64(len(r.b)) {
-		r.b, r.bad = nil, true
-	}
-	if r.bad {
-		return ""
-	}
-	s := string(r.b[:n])
-	r.b = r.b[n:]
-	return s
-}

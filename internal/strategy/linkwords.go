@@ -6,7 +6,6 @@ package strategy
 
 import (
 	"encoding/binary"
-	"iter"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"spoor/internal/graph"
 	"spoor/internal/text"
 	"spoor/internal/topic"
-	"spoor/internal/wire"
 )
 
 // A feature is a word in its place: two bits tell the place, thirty are the
@@ -122,52 +120,6 @@ func pathAndQuery(address string) string {
 	return clip(rest, readURL)
 }
 
-// waits yields the links of the page at place that lead to addresses not fetched
-// yet.
-func (m *memory) waits(rec *wire.Record, place int) iter.Seq2[graph.ID, *wire.Link] {
-	return func(yield func(graph.ID, *wire.Link) bool) {
-		if m.pages[place].failed {
-			return
-		}
-		for i := range rec.Links {
-			link := &rec.Links[i]
-			if link.Archived == wire.False {
-				continue
-			}
-			id, known := m.web.Find(link.URL)
-			if !known || m.pageOf[id] != 0 {
-				continue
-			}
-			if !yield(id, link) {
-				return
-			}
-		}
-	}
-}
-
-// found is the address id, whose best parent is named, with the numbers that
-// chose it.
-func (m *memory) found(id graph.ID, priority float64, reasons ...wire.Scored) Address {
-	a := Address{URL: m.web.URL(id), Operator: opLink, Depth: 1, Priority: priority}
-	if place, ok := m.bestParent(id, len(m.pages)); ok {
-		a = m.address(id, place, opLink, priority)
-	}
-	a.Reasons = reasons
-	return a
-}
-
-// turn is the priority of the address that was chosen as number i of n: of the
-// first it is 1, and all are above 0.
-func turn(i, n int) float64 { return float64(n-i) / float64(n) }
-
-// promise is the score of the best page that links to id.
-func (m *memory) promise(id graph.ID) float64 {
-	if place, ok := m.bestParent(id, len(m.pages)); ok {
-		return m.pages[place].score
-	}
-	return 0
-}
-
 // linkStore keeps the features of the links that wait. The first page that shows
 // a link decides them.
 type linkStore struct {
@@ -248,17 +200,6 @@ func (l *linkStore) replay(m *memory, r *reader) {
 		}
 		l.add(id, features)
 	}
-}
-
-// uint32 reads a number of four bytes.
-func (r *reader) uint32() uint32 {
-	if len(r.b) < 4 {
-		r.b, r.bad = nil, true
-		return 0
-	}
-	v := binary.LittleEndian.Uint32(r.b)
-	r.b = r.b[4:]
-	return v
 }
 
 // settle makes what is new old, and what is gone forgotten; the room of the

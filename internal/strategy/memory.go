@@ -3,6 +3,7 @@ package strategy
 import (
 	"encoding/binary"
 	"errors"
+	"iter"
 	"math"
 
 	"spoor/internal/graph"
@@ -260,72 +261,80 @@ func (m *memory) node(r *reader) graph.ID {
 	return graph.ID(id)
 }
 
-// A reader takes bytes apart. Once something was bad, all it gives is zero.
-type reader struct {
-	b   []byte
-	bad bool
+// arrive learns the outcome rec. ok is true if it is a page that was not known
+// and could be fetched, which stands at place.
+func (m *memory) arrive(rec *wire.Record) (place int, ok bool) {
+	known := len(m.pages)
+	place, ok = m.visit(rec)
+	return place, ok && place >= known && !m.pages[place].failed
 }
 
-func (r *reader) uvarint() uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 {
-		r.b, r.bad = nil, true
-		return 0
+// follow are the links of rec, the page at place, that lead elsewhere and can be
+// answered, in their order on the page, where an address may stand twice.
+func (m *memory) follow(rec *wire.Record, place int) iter.Seq2[graph.ID, *wire.Link] {
+	return func(yield func(graph.ID, *wire.Link) bool) {
+		p := m.pages[place]
+		for i := range rec.Links {
+			link := &rec.Links[i]
+			id, known := m.web.Find(link.URL)
+			if !known || link.Archived == wire.False || id == p.node || id == p.final {
+				continue
+			}
+			if !yield(id, link) {
+				return
+			}
+		}
 	}
-	r.b = r.b[n:]
-	return v
 }
 
-func (r *reader) byte() byte {
-	if len(r.b) == 0 {
-		r.bad = true
-		return 0
+// waits yields the links of the page at place that lead to addresses not fetched
+// yet.
+func (m *memory) waits(rec *wire.Record, place int) iter.Seq2[graph.ID, *wire.Link] {
+	return func(yield func(graph.ID, *wire.Link) bool) {
+		if m.pages[place].failed {
+			return
+		}
+		for i := range rec.Links {
+			link := &rec.Links[i]
+			if link.Archived == wire.False {
+				continue
+			}
+			id, known := m.web.Find(link.URL)
+			if !known || m.pageOf[id] != 0 {
+				continue
+			}
+			if !yield(id, link) {
+				return
+			}
+		}
 	}
-	c := r.b[0]
-	r.b = r.b[1:]
-	return c
 }
 
-func (r *reader) float() float64 {
-	if len(r.b) < 8 {
-		r.b, r.bad = nil, true
-		return 0
+// found is the address id, whose best parent is named, with the numbers that
+// chose it.
+func (m *memory) found(id graph.ID, priority float64, reasons ...wire.Scored) Address {
+	a := Address{URL: m.web.URL(id), Operator: opLink, Depth: 1, Priority: priority}
+	if place, ok := m.bestParent(id, len(m.pages)); ok {
+		a = m.address(id, place, opLink, priority)
 	}
-	v := math.Float64frombits(binary.LittleEndian.Uint64(r.b))
-	r.b = r.b[8:]
-	return v
+	a.Reasons = reasons
+	return a
 }
 
-// A list is a list of addresses that is saved by what changed in it: how much of
-// its beginning stayed, and what follows.
-type list struct {
-	ids   []graph.ID
-	saved []graph.ID
+// promise is the score of the best page that links to id.
+func (m *memory) promise(id graph.ID) float64 {
+	if place, ok := m.bestParent(id, len(m.pages)); ok {
+		return m.pages[place].score
+	}
+	return 0
 }
 
-func (l *list) appendDelta(b []byte) []byte {
-	keep := 0
-	for keep < min(len(l.ids), len(l.saved)) && l.ids[keep] == l.saved[keep] {
-		keep++
+// scoreOf is the value called name, 0 if there is none.
+func scoreOf(scores []wire.Scored, name string) float64 {
+	for _, s := range scores {
+		if s.Name == name {
+			return s.Value
+		}
 	}
-	b = binary.AppendUvarint(b, uint64(keep))
-	b = binary.AppendUvarint(b, uint64(len(l.ids)-keep))
-	for _, id := range l.ids[keep:] {
-		b = binary.AppendUvarint(b, uint64(id))
-	}
-	l.saved = append(l.saved[:keep], l.ids[keep:]...)
-	return b
-}
-
-func (l *list) replay(m *memory, r *reader) {
-	keep := r.uvarint()
-	if keep > uint64(len(l.ids)) {
-		r.bad = true
-		return
-	}
-	l.ids, l.saved = l.ids[:keep], l.saved[:keep]
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		id := m.node(r)
-		l.ids, l.saved = append(l.ids, id), append(l.saved, id)
-	}
+	return 0
 }

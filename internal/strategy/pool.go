@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"spoor/internal/graph"
+	"spoor/internal/wire"
 )
 
 // A pool is the memory of a strategy that chooses by itself what is fetched now,
@@ -75,7 +76,7 @@ func (p *pool) ask(id graph.ID) {
 // best are the n free addresses with the highest scores, highest first, the one that
 // was discovered first among equals.
 func (p *pool) best(n int, score func(graph.ID) float64) []graph.ID {
-	if n <= 0 {
+	if n = min(n, p.web.Len()); n <= 0 {
 		return nil
 	}
 	type scored struct {
@@ -123,4 +124,33 @@ func (p *pool) replay(b []byte) (r *reader, err error) {
 		return nil, errCorrupt
 	}
 	return r, nil
+}
+
+// turn is the priority of the address that was chosen as number i of n: of the
+// first it is 1, and all are above 0.
+func turn(i, n int) float64 { return float64(n-i) / float64(n) }
+
+// eligible are the best by priority, without those that have never.
+func (p *pool) eligible(room int, priority func(graph.ID) float64) []graph.ID {
+	ids := p.best(min(room, p.web.Len()), priority)
+	for len(ids) > 0 && priority(ids[len(ids)-1]) == never {
+		ids = ids[:len(ids)-1]
+	}
+	return ids
+}
+
+// choose proposes the free address id, to be fetched after all that was chosen before
+// it, for these reasons.
+func (p *pool) choose(id graph.ID, reasons ...wire.Scored) Address {
+	p.ask(id)
+	a := p.found(id, -float64(len(p.pages)+p.last), reasons...)
+	if p.web.InDegree(id) > 1 {
+		for parent := range p.web.Parents(id) {
+			if len(a.Parents) == maxParents {
+				break
+			}
+			a.Parents = append(a.Parents, p.web.URL(parent))
+		}
+	}
+	return a
 }

@@ -83,40 +83,6 @@ const (
 // maxParents bounds the lineage that a record carries.
 const maxParents = 16
 
-// A Kind is a strategy that can be made.
-type Kind struct {
-	Name    string
-	Source  string // the paper, or who first described it
-	Summary string // one line
-	Stages  Stages
-	New     func() Strategy
-}
-
-// Stages is what a strategy wants of the stages around it. What is empty is left
-// to them.
-type Stages struct {
-	Fitness string // the measure that it goes by: score -fitness
-	Context string // which words stand around a link: parse -context
-	Learn   string // a section of the topic, table or reference, that is made of the seeds' pages
-	Expand  string // the rule by which the topic's table grows between generations: topic -expand
-	Search  bool   // it breeds queries
-	Single  bool   // to the letter (-param compat=true) it chooses anew after every page
-}
-
-// Kinds are all strategies, by name.
-func Kinds() []Kind {
-	kinds := slices.Concat([]Kind{
-		{"bestfirst", "Cho, Garcia-Molina and Page 1998; Menczer et al. 2004; Batsakis et al. 2009",
-			"links of the most relevant pages first", Stages{}, newBestFirst},
-		{"breadthfirst", "the plain baseline",
-			"links in the order of their discovery", Stages{}, newBreadthFirst},
-		{"niche", "Fan, Zeng and Li, niche genetic algorithm (GAFC)",
-			"hubs breed, authorities mutate, niches stay varied", Stages{Fitness: "vsm"}, newNiche},
-	}, graphKinds(), antnetKinds(), symbiosisKinds(), tableKinds(), classicKinds(), learnedKinds())
-	slices.SortFunc(kinds, func(a, b Kind) int { return strings.Compare(a.Name, b.Name) })
-	return kinds
-}
-
 // New is the strategy called name, with parameters set by "name=value", for a
 // topic, which may be nil for a strategy that goes by scores alone.
 func New(name string, t *topic.Topic, params []string) (Strategy, error) {

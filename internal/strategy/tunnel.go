@@ -400,15 +400,6 @@ func (s *tunnel) choose(room int) []graph.ID {
 	return s.eligible(room, s.priority)
 }
 
-// eligible are the best by priority, without those that have never.
-func (p *pool) eligible(room int, priority func(graph.ID) float64) []graph.ID {
-	ids := p.best(min(room, p.web.Len()), priority)
-	for len(ids) > 0 && priority(ids[len(ids)-1]) == never {
-		ids = ids[:len(ids)-1]
-	}
-	return ids
-}
-
 // priority is the score of a link in the queue; in the table every level halves it
 // (row e).
 func (s *tunnel) priority(id graph.ID) float64 {

@@ -1,41 +1,6 @@
 package strategy
 
-import (
-	"spoor/internal/graph"
-	"spoor/internal/wire"
-)
-
-// graphKinds are the baselines that look at nothing but links, or at nothing at all.
-func graphKinds() []Kind {
-	return []Kind{
-		{"depthfirst", "the plain baseline",
-			"the newest links first", Stages{}, newDepthFirst},
-		{"random", "the plain baseline, the zero of the normalised area",
-			"any link, each as likely as the other", Stages{}, newRandomOrder},
-		{"indegree", "Cho, Garcia-Molina and Page 1998, backlink count",
-			"links of the most pages first", Stages{}, newInDegree},
-		{"pagerank", "Cho, Garcia-Molina and Page 1998; topical: Haveliwala 2002",
-			"links of the pages with the highest PageRank first", Stages{}, newPageRank},
-		{"hits", "Kleinberg 1999; Bharat and Henzinger 1998; Chakrabarti, van den Berg and Dom 1999",
-			"links of the best hubs first", Stages{}, newHITS},
-	}
-}
-
-// choose proposes the free address id, to be fetched after all that was chosen before
-// it, for these reasons.
-func (p *pool) choose(id graph.ID, reasons ...wire.Scored) Address {
-	p.ask(id)
-	a := p.found(id, -float64(len(p.pages)+p.last), reasons...)
-	if p.web.InDegree(id) > 1 {
-		for parent := range p.web.Parents(id) {
-			if len(a.Parents) == maxParents {
-				break
-			}
-			a.Parents = append(a.Parents, p.web.URL(parent))
-		}
-	}
-	return a
-}
+import "spoor/internal/graph"
 
 // A linkRank is a pool whose order is worked out from all links, now and then.
 type linkRank struct {

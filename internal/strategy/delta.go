@@ -1,0 +1,146 @@
+package strategy
+
+import (
+	"encoding/binary"
+	"math"
+
+	"spoor/internal/graph"
+)
+
+// A reader takes bytes apart. Once something was bad, all it gives is zero.
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *reader) uvarint() uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		r.b, r.bad = nil, true
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *reader) byte() byte {
+	if len(r.b) == 0 {
+		r.bad = true
+		return 0
+	}
+	c := r.b[0]
+	r.b = r.b[1:]
+	return c
+}
+
+func (r *reader) float() float64 {
+	if len(r.b) < 8 {
+		r.b, r.bad = nil, true
+		return 0
+	}
+	v := math.Float64frombits(binary.LittleEndian.Uint64(r.b))
+	r.b = r.b[8:]
+	return v
+}
+
+// uint32 reads a number of four bytes.
+func (r *reader) uint32() uint32 {
+	if len(r.b) < 4 {
+		r.b, r.bad = nil, true
+		return 0
+	}
+	v := binary.LittleEndian.Uint32(r.b)
+	r.b = r.b[4:]
+	return v
+}
+
+// finite reads a number that can be reckoned with.
+func (r *reader) finite() float64 {
+	x := r.float()
+	if !(math.Abs(x) < 1e12) {
+		r.bad = true
+		return 0
+	}
+	return x
+}
+
+func appendFloat(b []byte, x float64) []byte {
+	return binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+}
+
+// appendText appends a string with its length before it.
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// text reads what appendText wrote.
+func (r *reader) text() string {
+	n := r.uvarint()
+	if n > uint64(len(r.b)) {
+		r.b, r.bad = nil, true
+	}
+	if r.bad {
+		return ""
+	}
+	s := string(r.b[:n])
+	r.b = r.b[n:]
+	return s
+}
+
+// appendStrings appends a number of strings, each with its length before it.
+func appendStrings(b []byte, list []string) []byte {
+	b = binary.AppendUvarint(b, uint64(len(list)))
+	for _, s := range list {
+		b = binary.AppendUvarint(b, uint64(len(s)))
+		b = append(b, s...)
+	}
+	return b
+}
+
+// strings reads what appendStrings wrote.
+func (r *reader) strings() (list []string) {
+	for n := r.uvarint(); n > 0 && !r.bad; n-- {
+		size := r.uvarint()
+		if size > uint64(len(r.b)) {
+			r.b, r.bad = nil, true
+			return nil
+		}
+		list = append(list, string(r.b[:size]))
+		r.b = r.b[size:]
+	}
+	return list
+}
+
+// A list is a list of addresses that is saved by what changed in it: how much of
+// its beginning stayed, and what follows.
+type list struct {
+	ids   []graph.ID
+	saved []graph.ID
+}
+
+func (l *list) appendDelta(b []byte) []byte {
+	keep := 0
+	for keep < min(len(l.ids), len(l.saved)) && l.ids[keep] == l.saved[keep] {
+		keep++
+	}
+	b = binary.AppendUvarint(b, uint64(keep))
+	b = binary.AppendUvarint(b, uint64(len(l.ids)-keep))
+	for _, id := range l.ids[keep:] {
+		b = binary.AppendUvarint(b, uint64(id))
+	}
+	l.saved = append(l.saved[:keep], l.ids[keep:]...)
+	return b
+}
+
+func (l *list) replay(m *memory, r *reader) {
+	keep := r.uvarint()
+	if keep > uint64(len(l.ids)) {
+		r.bad = true
+		return
+	}
+	l.ids, l.saved = l.ids[:keep], l.saved[:keep]
+	for n := r.uvarint(); n > 0 && !r.bad; n-- {
+		id := m.node(r)
+		l.ids, l.saved = append(l.ids, id), append(l.saved, id)
+	}
+}
