@@ -4,8 +4,8 @@ import "math"
 
 // This file implements the page score of
 //
-//	S. Saket and R. Behrang (AntNet and a genetic algorithm for focused
-//	crawling), eq. 1–6:
+//	B. Saket and F. Behrang, "A New Crawling Method Based on AntNet Genetic and
+//	Routing Algorithms", ISCCC 2009, eq. 1–6:
 //
 //	1  TF_i = freq_i / freq_max
 //	2  wordscore_i = freq_i / N + α · TF_i
