@@ -2,8 +2,10 @@ package strategy
 
 import (
 	"cmp"
+	"container/heap"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -141,28 +143,50 @@ func (w *synthetic) topic(tb testing.TB) *topic.Topic {
 type crowd struct {
 	waiting map[string]Address
 	visited map[string]bool
-	fresh   int // pages that were handed out although nobody proposed them
+	queue   crowdQueue // of all that was proposed, be it that it waits no more
+	fresh   int        // pages that were handed out although nobody proposed them
+}
+
+func newCrowd() *crowd { return &crowd{waiting: map[string]Address{}, visited: map[string]bool{}} }
+
+// A crowdQueue is a heap of proposals: the highest priority, then the first address.
+type crowdQueue []turnOf
+
+type turnOf struct {
+	priority float64
+	url      string
+}
+
+func (q crowdQueue) Len() int { return len(q) }
+func (q crowdQueue) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(q[j].priority, q[i].priority), cmp.Compare(q[i].url, q[j].url)) < 0
+}
+func (q crowdQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *crowdQueue) Push(x any)   { *q = append(*q, x.(turnOf)) }
+func (q *crowdQueue) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
 }
 
 // next are the n addresses with the highest priorities, then pages of w that nobody
 // proposed, should there be fewer.
 func (c *crowd) next(w *synthetic, n int) (batch []Address) {
-	for _, a := range c.waiting {
-		batch = append(batch, a)
+	for len(batch) < n && len(c.queue) > 0 {
+		turn := heap.Pop(&c.queue).(turnOf)
+		if a, waits := c.waiting[turn.url]; waits && a.Priority == turn.priority {
+			batch = append(batch, a)
+			delete(c.waiting, a.URL)
+		}
 	}
-	slices.SortFunc(batch, func(a, b Address) int {
-		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.URL, b.URL))
-	})
-	batch = batch[:min(n, len(batch))]
 	for ; len(batch) < n; c.fresh++ {
 		a := Address{URL: w.url(c.fresh), Operator: "seed"}
-		if _, waits := c.waiting[a.URL]; !waits && !c.visited[a.URL] {
+		if _, waits := c.waiting[a.URL]; !waits && !c.visited[a.URL] && !slices.ContainsFunc(batch, func(b Address) bool { return a.URL == b.URL }) {
 			batch = append(batch, a)
 		}
 	}
 	for _, a := range batch {
 		c.visited[a.URL] = true
-		delete(c.waiting, a.URL)
 	}
 	return batch
 }
@@ -171,6 +195,7 @@ func (c *crowd) add(addresses []Address) {
 	for _, a := range addresses {
 		if a.URL != "" && !c.visited[a.URL] {
 			c.waiting[a.URL] = a
+			heap.Push(&c.queue, turnOf{a.Priority, a.URL})
 		}
 	}
 }
@@ -197,7 +222,7 @@ func BenchmarkBreed(b *testing.B) {
 			const before = known / syntheticLinks / n // generations
 			var deltas [][]byte
 			var batches [][]*wire.Record
-			c := crowd{waiting: map[string]Address{}, visited: map[string]bool{}}
+			c := newCrowd()
 			s := create()
 			for g := range before + measured {
 				var batch []*wire.Record
@@ -245,4 +270,77 @@ func BenchmarkBreed(b *testing.B) {
 			b.ReportMetric(0, "ns/op")
 		})
 	}
+}
+
+// Two thousand generations of 20 pages, one life: milliseconds a generation (Visit,
+// Breed and AppendDelta) and bytes of its state, each the mean of the hundred up to
+// the generation that is named; what the strategy holds in memory in the end; and how
+// long Replay takes for all of it. Once is enough: -benchtime 1x.
+func BenchmarkLongCrawl(b *testing.B) {
+	const n, generations, mean = 20, 2000, 100
+	w := newSynthetic(2_000_000, 2000)
+	target := w.topic(b)
+	for _, kind := range Kinds() {
+		b.Run(kind.Name, func(b *testing.B) {
+			for b.Loop() {
+				s, err := New(kind.Name, target, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				c := newCrowd()
+				var deltas [][]byte
+				var spent time.Duration
+				size := 0
+				for g := 1; g <= generations; g++ {
+					var batch []*wire.Record
+					for _, a := range c.next(w, n) {
+						batch = append(batch, w.page(a, g))
+					}
+					began := time.Now()
+					for _, rec := range batch {
+						s.Visit(rec)
+					}
+					next := s.Breed(n, rand.New(rand.NewPCG(1, uint64(g))))
+					delta := s.AppendDelta(nil)
+					spent += time.Since(began)
+					size += len(delta)
+					deltas = append(deltas, delta)
+					c.add(next)
+					if g%(generations/4) == 0 {
+						b.ReportMetric(spent.Seconds()*1e3/mean, fmt.Sprintf("ms/gen@%d", g))
+						b.ReportMetric(float64(size)/mean, fmt.Sprintf("B/gen@%d", g))
+					}
+					if g%mean == 0 {
+						spent, size = 0, 0
+					}
+				}
+				c = nil
+				again, err := New(kind.Name, target, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				held := heapOf(func() { s = nil })
+				began := time.Now()
+				for _, delta := range deltas {
+					if err := again.Replay(delta); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(time.Since(began).Seconds()*1e3, "replay-ms")
+				b.ReportMetric(held/1e6, "MB")
+				b.ReportMetric(0, "ns/op")
+			}
+		})
+	}
+}
+
+// heapOf is how many bytes come free when forget lets go of something.
+func heapOf(forget func()) float64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	forget()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	return float64(before.HeapAlloc) - float64(after.HeapAlloc)
 }
