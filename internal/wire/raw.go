@@ -48,6 +48,12 @@ func (r *Record) Drop(s Section) {
 	r.raw.dropped |= s
 }
 
+// Memory is about how many bytes the record keeps to be read into again.
+func (r *Record) Memory() int {
+	link := int(unsafe.Sizeof(Link{})) + 3*int(unsafe.Sizeof(Scored{}))
+	return cap(r.raw.buf) + cap(r.raw.arena) + cap(r.raw.body) + cap(r.raw.plain) + link*cap(r.Links)
+}
+
 // Size is how many bytes the line had that the record was read from; 0 if it was
 // made here.
 func (r *Record) Size() int { return len(r.raw.line) }

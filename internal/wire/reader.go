@@ -12,6 +12,7 @@ const DefaultLimit = 64 << 20
 const (
 	bufferSize = 256 << 10 // what a Reader begins with; longer lines make it grow
 	readSize   = 64 << 10  // read at once: what follows a line is often copied
+	copySize   = 32 << 10  // shorter lines are copied, whatever follows: a record is not to keep a buffer for them
 )
 
 // A Reader reads records, one JSON object a line.
@@ -139,7 +140,7 @@ func (r *Reader) failed() error {
 // copied and the record takes the buffer in exchange for its own.
 func (r *Reader) give(rec *Record, line []byte, rest int) {
 	left := r.end - rest
-	if len(line) < 4<<10 || len(line) <= left {
+	if len(line) < copySize || len(line) <= left {
 		rec.raw.buf = append(rec.raw.buf[:0], line...)
 		rec.raw.line = rec.raw.buf
 		r.at = rest

@@ -145,9 +145,9 @@ type batch struct {
 const (
 	batchLength = 32
 	batchSize   = 128 << 10 // bytes from which a batch is full
-	// keepRecord is the largest record whose memory is kept for the next one,
-	// but for that of one record a batch.
-	keepRecord = 1 << 20
+	// keepRecord is the most memory that a record keeps for the next one, but for
+	// the first of a batch: a long record is mostly alone.
+	keepRecord = 128 << 10
 )
 
 // fill reads records until the batch is full, the next one would have to be waited
@@ -180,7 +180,7 @@ func (b *batch) each(work func(*wire.Record) error) error {
 // empty makes room for other records.
 func (b *batch) empty() {
 	for i := 1; i < b.n; i++ {
-		if b.recs[i].Size() > keepRecord {
+		if b.recs[i].Memory() > keepRecord {
 			b.recs[i] = wire.Record{}
 		}
 	}
