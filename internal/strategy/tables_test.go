@@ -60,20 +60,21 @@ func told(addresses []Address) (lines []string) {
 		if a.URL == "" {
 			what = "?" + a.Query
 		}
-		line := fmt.Sprintf("%s %s %.4g", what, a.Operator, a.Priority)
+		var line strings.Builder
+		line.WriteString(fmt.Sprintf("%s %s %.4g", what, a.Operator, a.Priority))
 		if a.Via != "" {
-			line += " via " + name(a.Via)
+			line.WriteString(" via " + name(a.Via))
 		}
 		for _, r := range a.Reasons {
-			line += fmt.Sprintf(" %s=%.4g", r.Name, r.Value)
+			line.WriteString(fmt.Sprintf(" %s=%.4g", r.Name, r.Value))
 		}
 		for i, p := range a.Parents {
 			if i == 0 {
-				line += " of"
+				line.WriteString(" of")
 			}
-			line += " " + name(p)
+			line.WriteString(" " + name(p))
 		}
-		lines = append(lines, line)
+		lines = append(lines, line.String())
 	}
 	return lines
 }
