@@ -2,7 +2,7 @@
 //
 // # Usage
 //
-//	evolve -strategy NAME -state DIR [flags] [file…] < scored
+//	evolve -strategy NAME -state DIR [-topic FILE] [flags] [FILE...] < scored
 //	evolve -strategies [-json]
 //
 // # Record in and out
@@ -13,7 +13,7 @@
 // what became of them; then the addresses of the next generation, each with the
 // page it was found on, the operator that chose it, its priority and the numbers
 // behind it (reasons); and last the queries of strategies that search (records
-// without a url), which search resolves.
+// without a url), which search answers.
 //
 // The links of a page whose robots_meta says nofollow or none are not followed:
 // the strategy sees the page without them. With -nofollow=false it sees them. A
@@ -27,6 +27,21 @@
 // from the state after G-1 and leaves the state after G: running a generation
 // again gives the same bytes. A generation without a record means that the
 // frontier has nothing left to give.
+//
+// # The list of strategies
+//
+// -strategies prints for each what it does, its source, what it wants of the other
+// stages (scripts/crawl sees to that), and its parameters with their defaults and,
+// where only some words are possible, those. With -json it is an object a line:
+//
+//	name summary source
+//	fitness   the measure that it goes by: score -fitness
+//	context   which words stand around a link: parse -context
+//	learn     a section of the topic, table or reference, made of the seeds' pages
+//	expand    the rule by which the topic's table grows: topic -expand
+//	search    true if it breeds queries
+//	single    true if with compat=true it wants generations of one page
+//	params    a list of name, default, doc and words
 //
 // # Example
 //
@@ -59,14 +74,17 @@ import (
 const manual = `
 evolve - breed the next generation of addresses from a scored one
 
-Usage:
-  evolve -strategy NAME -state DIR [flags] [file…] < scored
-  evolve -strategies [-json]
+Usage: evolve -strategy NAME -state DIR [-topic FILE] [flags] [FILE...] < scored
+       evolve -strategies [-json]
 
-In come the scored records of one generation; out go the same records in brief
-(no text, no links), then the addresses of the next generation with via, parents,
-operator, niche, depth, priority and reasons, and last the queries that some
-strategies breed, for search. Files may be plain, .gz or .zst.
+In:   the scored records of one generation; files may be plain, .gz or .zst
+Out:  the same in brief (no text, no links), then the addresses of the next
+      generation with via, parents, operator, niche, depth, priority and reasons,
+      and last the queries that some strategies breed, for search
+
+-strategies lists the strategies: what each does, its source, what it wants of the
+other stages, and its parameters with their defaults. scripts/crawl gives a strategy
+what it wants; by hand that is yours to do.
 
 Links of pages that say nofollow (robots_meta) are not followed, unless
 -nofollow=false is given; rel=nofollow of a single link changes nothing. Links of
@@ -79,9 +97,10 @@ the generation is the one after the last. An empty generation tells the strategy
 that the frontier has nothing left.
 
 Example:
-  evolve -strategy niche -state run/evolve -param pc=0.5 < scored.ndjson
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
+    evolve -strategy niche -state run/evolve -param pc=0.5 < scored.ndjson
+
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. go doc ./cmd/evolve tells more.
 `
 
 func main() { filter.Main("evolve", evolve) }
@@ -91,15 +110,15 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("evolve", manual, stderr)
 	fs.StringVar(&opt.strategy, "strategy", "", "the `name` of the strategy")
 	fs.StringVar(&opt.state, "state", "", "the `directory` of the strategy's state; without one nothing is remembered")
-	fs.StringVar(&opt.topic, "topic", "", "the topic `file` of the crawl")
+	fs.StringVar(&opt.topic, "topic", "", "the topic `file` of the crawl, which strategies that go by its words need")
 	fs.IntVar(&opt.generation, "generation", 0, "the `number` of the generation that is read, from 1; 0 is the one after the last")
-	fs.IntVar(&opt.n, "n", 20, "how many addresses a generation fetches")
+	fs.IntVar(&opt.n, "n", 20, "the `number` of addresses that a generation fetches")
 	fs.Uint64Var(&opt.seed, "seed", 1, "`seed` of all randomness")
 	fs.Var(&opt.params, "param", "set a parameter of the strategy, `name=value` (repeatable)")
 	fs.BoolVar(&opt.nofollow, "nofollow", true, "do not follow the links of pages that say nofollow")
 	fs.BoolVar(&opt.alternates, "alternates", false, "follow the links of a page's head to the same page in other languages")
-	list := fs.Bool("strategies", false, "list the strategies with their sources and parameters, and end")
-	asJSON := fs.Bool("json", false, "list them as JSON, one a line")
+	list := fs.Bool("strategies", false, "list the strategies with their sources, wants and parameters, and end")
+	asJSON := fs.Bool("json", false, "with -strategies: as JSON, one a line")
 	opt.stream.CommonFlags(fs)
 	if err := filter.Parse(fs, args); err != nil {
 		return err
@@ -110,7 +129,7 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	case opt.strategy == "":
 		return filter.Usagef("which strategy? -strategy NAME\nhint: evolve -strategies lists them")
 	case opt.generation < 0 || opt.n < 1:
-		return filter.Usagef("-generation and -n must not be negative, and -n not 0")
+		return filter.Usagef("-generation must not be negative, and -n must be positive")
 	}
 	in, err := filter.Open(stdin, fs.Args())
 	if err != nil {
@@ -262,16 +281,18 @@ func (o *options) visit(in io.Reader, w *wire.Writer, s strategy.Strategy, tally
 // describe lists the strategies.
 func describe(stdout io.Writer, asJSON bool) error {
 	type param struct {
-		Name    string `json:"name"`
-		Default string `json:"default"`
-		Doc     string `json:"doc"`
+		Name    string   `json:"name"`
+		Default string   `json:"default"`
+		Doc     string   `json:"doc"`
+		Words   []string `json:"words,omitempty"` // the only ones possible
 	}
 	enc := json.NewEncoder(stdout)
 	enc.SetEscapeHTML(false)
 	for _, kind := range strategy.Kinds() {
-		params := []param{}
+		params, width := []param{}, 0
 		for _, p := range kind.New().Params() {
-			params = append(params, param{p.Name, p.String(), p.Doc})
+			params = append(params, param{p.Name, p.String(), p.Doc, p.Words})
+			width = max(width, len(p.Name+"="+p.String()))
 		}
 		st := kind.Stages
 		if asJSON {
@@ -293,10 +314,14 @@ func describe(stdout io.Writer, asJSON bool) error {
 		}
 		fmt.Fprintf(stdout, "%s: %s\n    source: %s\n", kind.Name, kind.Summary, kind.Source)
 		if wants := wishes(st); len(wants) > 0 {
-			fmt.Fprintf(stdout, "    wants: %s\n", strings.Join(wants, ", "))
+			fmt.Fprintf(stdout, "    wants: %s\n", strings.Join(wants, "; "))
 		}
 		for _, p := range params {
-			fmt.Fprintf(stdout, "    -param %-22s %s\n", p.Name+"="+p.Default, p.Doc)
+			fmt.Fprintf(stdout, "    -param %-*s  %s", width, p.Name+"="+p.Default, p.Doc)
+			if p.Words != nil {
+				fmt.Fprintf(stdout, " (%s)", strings.Join(p.Words, ", "))
+			}
+			fmt.Fprintln(stdout)
 		}
 	}
 	return nil
@@ -304,19 +329,19 @@ func describe(stdout io.Writer, asJSON bool) error {
 
 // wishes are what a strategy wants of the other stages, in words.
 func wishes(s strategy.Stages) (words []string) {
-	for _, w := range []struct{ flag, value string }{
-		{"score -fitness ", s.Fitness}, {"parse -context ", s.Context},
-		{"topic with a section made of the seeds' pages: ", s.Learn}, {"topic -expand ", s.Expand},
+	for _, w := range []struct{ before, value, after string }{
+		{"score -fitness ", s.Fitness, ""}, {"parse -context ", s.Context, ""},
+		{"a topic with a ", s.Learn, " (else made of the seeds' pages)"}, {"topic -expand ", s.Expand, " after a generation"},
 	} {
 		if w.value != "" {
-			words = append(words, w.flag+w.value)
+			words = append(words, w.before+w.value+w.after)
 		}
 	}
 	if s.Search {
-		words = append(words, "search")
+		words = append(words, "search for its queries")
 	}
 	if s.Single {
-		words = append(words, "generations of one page with compat=true")
+		words = append(words, "with compat=true, generations of one page")
 	}
 	return words
 }

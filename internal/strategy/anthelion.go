@@ -134,11 +134,11 @@ func newAnthelion() Strategy {
 func (s *anthelion) Params() []Param {
 	unit := [2]float64{0, 1}
 	return []Param{
-		{Name: "value", Doc: "what a host is worth: its best link, its rate of good pages, a draw of that (thompson), or products", Value: &s.Value,
+		{Name: "value", Doc: "what a host is worth: its best link, its rate of good pages, a draw of that, or a product of these", Value: &s.Value,
 			Words: []string{byBest, byRate, byRateBest, byGoodBest, byThompson, byThompsonBest, byHolistic}},
-		{Name: "lambda", Doc: "how often any host is chosen", Value: &s.Lambda, Range: unit},
+		{Name: "lambda", Doc: "probability of choosing any host at random", Value: &s.Lambda, Range: unit},
 		{Name: "lambda-decay", Doc: "pages after which lambda is half of what it was; 0 is never", Value: &s.Decay, Range: [2]float64{0, 1e9}},
-		{Name: "share", Doc: "of a generation that one host may fill", Value: &s.Share, Range: unit},
+		{Name: "share", Doc: "share of a generation that one host may fill", Value: &s.Share, Range: unit},
 		{Name: "batch", Doc: "pages between two updates of the classifier", Value: &s.Batch, Range: [2]float64{1, 1e6}},
 		{Name: "buckets", Doc: "weights of the classifier, which words share", Value: &s.Buckets, Range: [2]float64{1, 1e7}},
 		{Name: "rate", Doc: "how fast the classifier learns", Value: &s.Rate, Range: [2]float64{1e-6, 100}},

@@ -136,7 +136,7 @@ func (s *antNet) Params() []Param {
 		{Name: "delta-max", Doc: "the most that one step changes a score, in standard deviations of link scores", Value: &s.DeltaMax, Range: [2]float64{0, 1e6}},
 		{Name: "levels", Doc: "how far up a correction reaches: 1 is the pages that link to the surprise", Value: &s.Levels, Range: [2]float64{1, 8}},
 		{Name: "pressure", Doc: "exponent of link scores on the roulette wheel", Value: &s.Pressure, Range: [2]float64{0, 16}},
-		{Name: "calibration", Doc: "how link scores foretell page scores: ratio, isotonic or none", Value: &s.Calibration, Words: []string{calibrateRatio, calibrateIsotonic, calibrateNone}},
+		{Name: "calibration", Doc: "how link scores foretell page scores", Value: &s.Calibration, Words: []string{calibrateRatio, calibrateIsotonic, calibrateNone}},
 		{Name: "mutation-every", Doc: "generations from one search for keywords to the next; 0 never searches", Value: &s.MutationEvery, Range: [2]float64{0, 1e9}},
 		{Name: "keywords", Doc: "keywords in a search", Value: &s.Keywords, Range: [2]float64{1, 16}},
 		{Name: "compat", Doc: "the paper to the letter: no calibration, link scores in order of arrival, searches that repeat", Value: &s.Compat},

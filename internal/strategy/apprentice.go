@@ -111,11 +111,11 @@ func (s *apprentice) Params() []Param {
 	words := [2]float64{0, 10_000}
 	return []Param{
 		{Name: "every", Doc: "pages between two trainings, or a tenth of all if that is more (500 in ACHE)", Value: &s.Every, Range: [2]float64{1, 1e9}},
-		{Name: "around", Doc: "words of contexts that count, the most frequent", Value: &s.Around, Range: words},
-		{Name: "url", Doc: "words of addresses that count", Value: &s.Path, Range: words},
-		{Name: "anchor", Doc: "words of anchors that count", Value: &s.Texts, Range: words},
-		{Name: "reservoir", Doc: "links to relevant pages, and to others, to learn from", Value: &s.Reservoir, Range: [2]float64{1, 1e6}},
-		{Name: "c", Doc: "cost C of a wrong answer beside that of a long model", Value: &s.Cost, Range: [2]float64{1e-6, 1e6}},
+		{Name: "around", Doc: "words of contexts that are features, the most frequent", Value: &s.Around, Range: words},
+		{Name: "url", Doc: "words of addresses that are features", Value: &s.Path, Range: words},
+		{Name: "anchor", Doc: "words of anchors that are features", Value: &s.Texts, Range: words},
+		{Name: "reservoir", Doc: "examples that are kept of links to relevant pages, and of others", Value: &s.Reservoir, Range: [2]float64{1, 1e6}},
+		{Name: "c", Doc: "cost of a wrong answer in training (C)", Value: &s.Cost, Range: [2]float64{1e-6, 1e6}},
 	}
 }
 

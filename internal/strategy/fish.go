@@ -82,7 +82,7 @@ func (s *fish) Params() []Param {
 		{Name: "depth", Doc: "irrelevant pages in a row after which all links go to the end", Value: &s.Depth, Range: whole},
 		{Name: "share", Doc: "links of a relevant page that go to the beginning, over width", Value: &s.Share, Range: [2]float64{0, 1e6}},
 		{Name: "outside", Doc: "links to other hosts are the first of a page", Value: &s.Outside},
-		{Name: "slow", Doc: "milliseconds; all links of a page that took longer go to the end", Value: &s.Slow, Range: whole},
+		{Name: "slow", Doc: "milliseconds that a page may take before all its links go to the end", Value: &s.Slow, Range: whole},
 	}
 }
 

@@ -103,7 +103,7 @@ func (s *gcrawler) Params() []Param {
 		{Name: "window", Doc: "pages that a subset is measured by: the last ones", Value: &s.Window, Range: some},
 		{Name: "pc", Doc: "probability that two parents cross", Value: &s.Crossover, Range: unit},
 		{Name: "pm", Doc: "probability that a bit flips", Value: &s.Mutation, Range: unit},
-		{Name: "link", Doc: "share of a link's own words in its worth, beside its page", Value: &s.Link, Range: unit},
+		{Name: "link", Doc: "share of a link's own words in its worth; the rest is its page's", Value: &s.Link, Range: unit},
 	}
 }
 

@@ -120,11 +120,11 @@ func (s *linearQ) Params() []Param {
 	unit, reward := [2]float64{0, 1}, [2]float64{-1e6, 1e6}
 	return []Param{
 		{Name: "alpha", Doc: "rate of learning", Value: &s.Alpha, Range: unit},
-		{Name: "gamma", Doc: "what the next link is worth beside this one", Value: &s.Gamma, Range: unit},
-		{Name: "epsilon", Doc: "how often any link is followed", Value: &s.Epsilon, Range: unit},
+		{Name: "gamma", Doc: "discount of what comes after a link", Value: &s.Gamma, Range: unit},
+		{Name: "epsilon", Doc: "probability of following any link at random", Value: &s.Epsilon, Range: unit},
 		{Name: "good", Doc: "reward of a relevant page", Value: &s.Good, Range: reward},
 		{Name: "bad", Doc: "reward of any other", Value: &s.Bad, Range: reward},
-		{Name: "update", Doc: "value links when they are found, whenever something was learned, or when found with smaller steps", Value: &s.Update,
+		{Name: "update", Doc: "value links when they are found, whenever something was learned, or when found, in smaller steps", Value: &s.Update,
 			Words: []string{asynchronous, synchronous, moderated}},
 	}
 }

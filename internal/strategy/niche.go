@@ -128,7 +128,7 @@ func (s *nicheGA) Params() []Param {
 		{Name: "knockout-n", Doc: "or the number eliminated, if positive", Value: &s.KnockoutN, Range: whole},
 		{Name: "niche-min", Doc: "smaller niches lose nobody", Value: &s.NicheMin, Range: whole},
 		{Name: "niche-dirs", Doc: "a niche is the host and this many directories", Value: &s.NicheDirs, Range: [2]float64{0, 64}},
-		{Name: "cocitation", Doc: "mutate into the siblings of links to authorities, or their parents", Value: &s.Cocitation, Words: []string{siblings, parents}},
+		{Name: "cocitation", Doc: "mutate into the siblings of links to authorities, or into the pages that have these links", Value: &s.Cocitation, Words: []string{siblings, parents}},
 		{Name: "expand-authorities", Doc: "authorities breed like hubs", Value: &s.Authorities},
 		{Name: "lazy", Doc: "choose children by their links, before they are fetched", Value: &s.Lazy},
 		{Name: "compat", Doc: "the paper to the letter: mutants are fetched before the knock-out, no limbo, no restart", Value: &s.Compat},

@@ -59,7 +59,7 @@ func (s *pageRank) Params() []Param {
 	return []Param{
 		{Name: "damping", Doc: "probability of following a link", Value: &s.Damping, Range: [2]float64{0, 0.999}},
 		{Name: "every", Doc: "fetches after which ranks are worked out anew, or 1 % of all if that is more", Value: &s.Every, Range: [2]float64{1, 1e9}},
-		{Name: "topic", Doc: "the surfer starts at fetched pages, as likely as their scores are high", Value: &s.Topic},
+		{Name: "topic", Doc: "teleport to fetched pages in proportion to their scores (topic-sensitive)", Value: &s.Topic},
 	}
 }
 

@@ -78,7 +78,7 @@ func (s *symbiosis) Params() []Param {
 		{Name: "bias", Doc: "what the roulette adds to every fitness", Value: &s.Bias, Range: [2]float64{0, 1}},
 		{Name: "selection", Doc: "share of the population that the roulette selects", Value: &s.Selection, Range: [2]float64{0, 1}},
 		{Name: "population", Doc: "pages of a generation; more if evolve -n is more", Value: &s.Population, Range: [2]float64{1, 1e6}},
-		{Name: "queue-factor", Doc: "crossover: the links of a generation that stay, in populations", Value: &s.Factor, Range: [2]float64{0, 1000}},
+		{Name: "queue-factor", Doc: "crossover: links of a generation that stay, as a multiple of the population", Value: &s.Factor, Range: [2]float64{0, 1000}},
 		{Name: "mutation-every", Doc: "mutation: generations from one query to the next, 0 for none", Value: &s.Every, Range: whole},
 		{Name: "objective", Doc: "what queries are bred for: new relevant results, or likeness to the user's words", Value: &s.queries.Objective, Words: []string{forYield, forLikeness}},
 		{Name: "iterations", Doc: "iterations of SOS; 0 is 20 for yield and 3 for literal", Value: &s.queries.Iterations, Range: [2]float64{0, 1000}},

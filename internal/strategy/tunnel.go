@@ -102,8 +102,8 @@ func (s *tunnel) Params() []Param {
 	return []Param{
 		{Name: "limit", Doc: "relevance of a relevant page; 0 is half the mean of the seeds, from 0.1 to 0.6", Value: &s.Limit, Range: [2]float64{0, 1}},
 		{Name: "max-level", Doc: "links in the irrelevant table are followed to this level (maxLevel)", Value: &s.MaxLevel, Range: [2]float64{0, 64}},
-		{Name: "count", Doc: "what the relevant pages that link to it add to the score of a link: their number, or its logarithm", Value: &s.Count, Words: []string{inNumber, inLog1p}},
-		{Name: "parents", Doc: "what the relevance of all pages that link to it adds: the sum, or the mean", Value: &s.Parents, Words: []string{asSum, asMean}},
+		{Name: "count", Doc: "what the relevant pages that link to it add to the score of a link, by their number", Value: &s.Count, Words: []string{inNumber, inLog1p}},
+		{Name: "parents", Doc: "what the relevance of all pages that link to it adds", Value: &s.Parents, Words: []string{asSum, asMean}},
 		{Name: "compat", Doc: "the paper's Table II, and its relevancy limit: half the mean score of the seeds' addresses", Value: &s.Compat},
 	}
 }
