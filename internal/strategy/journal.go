@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // A Journal is a strategy's memory on disk: one file to which every generation
@@ -66,9 +68,10 @@ func (j *Journal) replay(b []byte, s Strategy, generation int) error {
 		return nil // the first generation never ended: as good as new
 	}
 	if !bytes.Equal(line, bytes.TrimSuffix(j.head, []byte("\n"))) {
-		if name, ok := bytes.CutPrefix(line, []byte(journalFormat)); ok {
-			return fmt.Errorf("this is the state of «%s», not of «%s»\nhint: use another -state directory, or the same strategy and parameters",
-				name, bytes.TrimSpace(j.head[len(journalFormat):]))
+		if name, ok := bytes.CutPrefix(line, []byte(journalFormat)); ok && len(bytes.TrimSpace(name)) > 0 {
+			was, is := string(name), string(j.head[len(journalFormat):])
+			return fmt.Errorf("this is the state of %s, not of %s\nhint: use another -state directory, or the same strategy and parameters",
+				apart(was, is), apart(is, was))
 		}
 		return errors.New("this is no state of this version of evolve\nhint: use another -state directory")
 	}
@@ -101,6 +104,18 @@ func (j *Journal) replay(b []byte, s Strategy, generation int) error {
 		rest = rest[frameHead+size:]
 	}
 	return nil
+}
+
+// apart is what tells the signature one from the other: the name, and of the same
+// strategy the parameters that differ.
+func apart(one, other string) string {
+	words, others := strings.Fields(one), strings.Fields(other)
+	if words[0] != others[0] {
+		return words[0]
+	}
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool {
+		return w != others[0] && slices.Contains(others, w)
+	}), " ")
 }
 
 func (j *Journal) damaged() error {

@@ -96,7 +96,7 @@ func TestAJournalThatDoesNotFitSaysWhatToDo(t *testing.T) {
 		want       string
 	}{
 		{"a gap", 4, nil, nil, "hint: run generation 3 first"},
-		{"other parameters", 3, []string{"pc=0.5"}, nil, "the same strategy and parameters"},
+		{"other parameters", 3, []string{"pc=0.5", "lazy=true"}, nil, "this is the state of niche pc=0.6 lazy=false, not of niche pc=0.5 lazy=true\nhint: "},
 		{"no journal", 3, nil, func(b []byte) []byte { return append([]byte("PK\x03\x04"), b...) }, "no state of this version of evolve"},
 		{"damage in the middle", 3, nil, func(b []byte) []byte {
 			b[bytes.IndexByte(b, '\n')+30] ^= 1

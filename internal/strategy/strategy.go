@@ -24,7 +24,7 @@ type Strategy interface {
 	Visit(rec *wire.Record)
 
 	// Breed ends the generation and returns the addresses to wait for next, and
-	// the queries to resolve. n is how many addresses will be fetched in a
+	// the queries to answer. n is how many addresses will be fetched in a
 	// generation. A generation without any outcome means that the frontier had
 	// nothing left: what the strategy was still waiting for will not come.
 	Breed(n int, rng *rand.Rand) []Address
@@ -99,7 +99,7 @@ func New(name string, t *topic.Topic, params []string) (Strategy, error) {
 	for _, p := range params {
 		key, value, ok := strings.Cut(p, "=")
 		if !ok {
-			return nil, fmt.Errorf("parameter %q is not name=value", p)
+			return nil, fmt.Errorf("parameter %q is not name=value\nhint: evolve -strategies lists the parameters of %s", p, name)
 		}
 		if err := setParam(s, key, value); err != nil {
 			return nil, fmt.Errorf("strategy %s: %w", name, err)
