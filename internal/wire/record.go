@@ -87,14 +87,14 @@ type Record struct {
 
 	V          int      // version of the record, 1
 	URL        string   // the address; empty only in a query line
-	Generation int      // generation that asked for it, from 0
+	Generation int      // generation that it is for, or that fetched it; from 0
 	Depth      int      // links from a seed; seeds are 0
 	Via        string   // URL of the page it was found on
-	Parents    []string // URLs of all pages that crossover drew on
-	Operator   string   // seed, link, child, crossover, mutation, restart, search, elite, …
+	Parents    []string // URLs of the pages that brought it, if there are several
+	Operator   string   // seed, link, child, crossover, mutation, restart, search, sitemap, …
 	Priority   Float    // higher is sooner; null withdraws the address
 	Niche      string   // key of the niche it lives in
-	Query      string   // without URL: a query to resolve; with URL: the query that found it
+	Query      string   // without URL: a query to answer; with URL: the query that found it
 	Retries    int      // failed attempts so far
 	Cost       int      // of a query that was answered: the fetches that it counts for
 	Reasons    []Scored // the numbers that chose the address, sorted by name
