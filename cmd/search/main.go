@@ -73,8 +73,8 @@
 //
 //	{"v":1,"query":"hard bop","results":10}
 //
-// and writes addresses, or JSON objects with a url, a line each, the best first. What it
-// says on stderr is told if it fails.
+// and writes addresses, or JSON objects with a url, a line each, the best first. Lines that
+// are no http or https address are passed over. What it says on stderr is told if it fails.
 //
 // # Answers that were had before
 //
@@ -128,16 +128,17 @@ Out:  all of them (with -only just the questions that were answered); a question
       operator search (or seed, as the query), query, generation, parents and niche
       of the query, and its priority less a thousandth for each result before
 
--index is a full-text index, a database of SQLite. -archive brings it up to date
-first: pages of status 200 and HTML in WARC, ARC and WACZ files and directories of
-them that it has not yet read. Nothing else is found. Pages with any of the words
-are in the order of BM25.
+-index is a full-text index, a database of SQLite. -archive first takes in, and makes
+the file if there is none, what it has not read of WARC, ARC and WACZ files and of
+directories of them: HTML pages of status 200. Only these are found: those that have
+any of the words, by BM25.
 
     sqlite3 FILE "select url from pages where pages match 'jazz' order by rank"
 
 -searxng asks a SearXNG server; json must be among its search.formats. -command
 runs CMD in sh for each query: it reads {"v":1,"query":"…","results":10} and writes
-addresses, or JSON with a url, a line each. -cache keeps the answers of both.
+addresses, or JSON with a url, a line each; what is no http or https address is
+passed over. -cache keeps the answers of both.
 
 A query that fails costs 1 and has no results. If all do, the run fails.
 
@@ -221,7 +222,7 @@ func (o *options) check(given map[string]bool, files []string) error {
 	}
 	switch {
 	case sources == 0:
-		return filter.Usagef("where to search? -index FILE, -searxng URL or -command CMD")
+		return filter.Usagef("where to search?\nhint: -index FILE, -searxng URL or -command CMD")
 	case sources > 1:
 		return filter.Usagef("one of -index, -searxng and -command at a time")
 	case len(o.archives) > 0 && o.index == "":
@@ -231,9 +232,9 @@ func (o *options) check(given map[string]bool, files []string) error {
 	case given["allow-private"] && o.searxng == "":
 		return filter.Usagef("-allow-private is for -searxng URL")
 	case o.results < 1 || o.results > maxResults:
-		return filter.Usagef("-results %d: from 1 to %d", o.results, maxResults)
+		return filter.Usagef("-results %d: want a number from 1 to %d", o.results, maxResults)
 	case !(o.rate >= 0 && o.rate <= 1e9) || o.timeout <= 0:
-		return filter.Usagef("-rate is not negative, and -timeout more than 0")
+		return filter.Usagef("-rate must not be negative, and -timeout must be positive")
 	case o.asked && strings.TrimSpace(o.query) == "":
 		return filter.Usagef("-query wants words")
 	case o.asked && len(files) > 0:

@@ -267,14 +267,26 @@ func openDB(name string, create bool) (*sql.DB, error) {
 	return db, nil
 }
 
-// errForeign says that a file is somebody else's.
-var errForeign = errors.New("it is a database, but not one that search made\nhint: give another name, or remove the file")
+// These say that a file is somebody else's.
+var (
+	errForeign = errors.New("it is a database, but not one that search made\nhint: give another name, or remove the file")
+	errNoDB    = errors.New("it is not a database\nhint: give another name, or remove the file")
+)
+
+// notADB is the code of SQLite for a file that is none of its own.
+const notADB = 26
 
 // prepare makes the tables of an empty database if it may, and checks that those of
 // any other are ours.
 func prepare(db *sql.DB, application int, schema string, create bool) error {
 	var id, version, tables int
 	err := db.QueryRow("select application_id, user_version, (select count(*) from sqlite_schema) from pragma_application_id, pragma_user_version").Scan(&id, &version, &tables)
+	if e, ok := errors.AsType[interface {
+		error
+		Code() int
+	}](err); ok && e.Code() == notADB {
+		return errNoDB
+	}
 	switch {
 	case err != nil:
 		return err
@@ -285,7 +297,7 @@ func prepare(db *sql.DB, application int, schema string, create bool) error {
 	case id != 0 || tables > 0:
 		return errForeign
 	case !create:
-		return errors.New("it is empty")
+		return errors.New("it is empty\nhint: with -archive FILE it is made")
 	}
 	tx, err := db.Begin()
 	if err != nil {

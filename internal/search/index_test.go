@@ -240,7 +240,7 @@ func TestAFileThatIsNoIndexIsLeftAlone(t *testing.T) {
 		create bool
 		want   string
 	}{
-		{write("text.db", strings.Repeat("a text\n", 1000)), true, "not a database"},
+		{write("text.db", strings.Repeat("a text\n", 1000)), true, "it is not a database\nhint: give another name"},
 		{database("other.db", "create table t(x)"), true, "not one that search made"},
 		{filepath.Join(dir, "cache.db"), true, "not one that search made"},
 		{database("later.db", fmt.Sprintf("pragma application_id = %d; pragma user_version = 99; create table t(x)", applicationID)), true, "another version"},
