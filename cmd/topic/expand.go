@@ -66,7 +66,7 @@ func (c *command) runExpand() error {
 	case pages > 0 && scored == 0:
 		return fmt.Errorf("none of %d pages has scores.%s\nhint: score -topic %s -fitness %[2]s gives it", pages, r.measure, c.topic)
 	}
-	fmt.Fprintf(c.stderr, "topic: %d of %d pages have %s from %.4g; %d words added\n", near, scored, r.measure, threshold, added)
+	fmt.Fprintf(c.stderr, "topic: %d of %d pages have a %s of %.4g or more; words added: %d\n", near, scored, r.measure, threshold, added)
 	return t.Write(c.stdout)
 }
 

@@ -75,10 +75,10 @@
 // none. Words that are common to positive and negative examples are passed over.
 // The entry tells which page brought it. The rules are
 //
-//	symbiosis  scores.weighttable from 0.7: the word with the highest tf·df, tf in
-//	           the page and df in the examples; Wilson et al. With -compat from
-//	           0.65, because the paper adds 0.05 to the score
-//	tunnel     scores.weighttable-tf from 0.9: the most frequent word; Pal et al.
+//	symbiosis  scores.weighttable 0.7 or more: the word of the highest tf·df, tf in
+//	           the page and df in the examples; Wilson et al. With -compat 0.65
+//	           or more, because the paper adds 0.05 to the score
+//	tunnel     scores.weighttable-tf 0.9 or more: the most frequent word; Pal et al.
 //
 // and RULE=SCORE sets another limit. The same pages again change nothing.
 //
@@ -169,9 +169,10 @@ statistics (bm25), a table of words weighted by tf*df (weighttable), and a
 reference page (jaccard). Pages that are not about it (-negative) keep words
 that are everywhere out of the table, and train a classifier.
 
--expand grows the table by the pages of a crawl that are very near: symbiosis
-takes the word with the highest tf*df from scores.weighttable 0.7, tunnel the
-most frequent one from scores.weighttable-tf 0.9.
+-expand grows the table by words of the pages of a crawl that are very near. By the
+rule symbiosis, a page with a scores.weighttable of 0.7 or more adds its word of the
+highest tf*df; by tunnel, one with a scores.weighttable-tf of 0.9 or more its most
+frequent word.
 
 -explain prints what made the score of a page, and its best links.
 
