@@ -55,10 +55,10 @@ func (m *memory) visit(rec *wire.Record) (place int, ok bool) {
 		return 0, false
 	}
 	place = m.learn(rec)
-	for _, hop := range rec.Redirects { // they have been answered, too
+	for _, hop := range rec.Redirects { // they have been answered, too; rec itself is the first
 		id := m.web.Intern(hop.URL)
 		m.fit()
-		if p := m.pages[place]; id != p.node && id != p.final {
+		if at, fetched := m.page(id); !fetched || at != place {
 			m.bind(id, place)
 		}
 	}

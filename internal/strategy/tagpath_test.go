@@ -3,6 +3,7 @@ package strategy
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -147,5 +148,19 @@ func TestAPageHasSoManyPathsAndNoMore(t *testing.T) {
 		if want := s.seen[min(i, maxPaths-1)].arm; s.arm(id) != want {
 			t.Errorf("link %d belongs to arm %d, want %d", i, s.arm(id), want)
 		}
+	}
+}
+
+// The first hop of an outcome is the address that was asked for. One fetch is one pull.
+func TestARedirectToAKnownPageIsOnePull(t *testing.T) {
+	s := newTagPath().(*tagPath)
+	link := func(to string) wire.Link { return wire.Link{URL: address(to), Path: "html/body/a"} }
+	s.Visit(taught{address("a"): {links: []wire.Link{link("r")}}}.fetch(Address{URL: address("a")}, 1))
+	s.Breed(1, rand.New(rand.NewPCG(1, 1)))
+	s.Visit(&wire.Record{URL: address("r"), FinalURL: address("a"), StatusCode: 200,
+		Redirects: []wire.Redirect{{URL: address("r"), StatusCode: 301}}})
+	s.Breed(1, rand.New(rand.NewPCG(1, 2)))
+	if s.arms[0].pulls != 1 || s.pulls != 1 || len(s.same) != 1 {
+		t.Errorf("%d pulls of the arm, %d of all, %d other names, want one each", s.arms[0].pulls, s.pulls, len(s.same))
 	}
 }
