@@ -96,12 +96,14 @@ func (s *fish) Visit(rec *wire.Record) {
 	if in := s.depths.at(p.node); in > 0 { // else it is a seed
 		depth = int(in) - 1
 	}
-	alive := depth > 0 && rec.FetchMS <= int64(s.Slow)
+	if rec.FetchMS > int64(s.Slow) {
+		depth = 0
+	}
 	best, lane := 0, laneMiddle
 	switch {
-	case alive && p.relevant:
+	case depth > 0 && p.relevant:
 		best, lane = int(float64(s.Width)*s.Share), laneBegin // row b
-	case alive:
+	case depth > 0:
 		best = s.Width
 	}
 	child := max(0, depth-1)

@@ -40,17 +40,23 @@ func TestFishOfARelevantPageLiveFromAnew(t *testing.T) {
 	})
 }
 
+// A slow page is one of depth 0: its links go to the end, and swim on only if it was
+// relevant.
 func TestFishKeepAwayFromSlowPages(t *testing.T) {
 	for _, test := range []struct {
-		ms   int64
-		want float64
-	}{{100, laneBegin + 1}, {101, laneEnd - 1}} {
+		ms            int64
+		relevant      wire.Bool
+		want, survive float64
+	}{
+		{100, wire.True, laneBegin + 1, 3}, {101, wire.True, laneEnd - 1, 3},
+		{100, wire.False, laneMiddle + 1, 2}, {101, wire.False, laneEnd - 1, 0},
+	} {
 		s := made[*fish](t, "fish", "slow=100")
-		s.Visit(&wire.Record{URL: address("a"), StatusCode: 200, Relevant: wire.True, FetchMS: test.ms,
+		s.Visit(&wire.Record{URL: address("a"), StatusCode: 200, Relevant: test.relevant, FetchMS: test.ms,
 			Links: []wire.Link{{URL: address("b")}}})
 		next := s.Breed(1, nil)
-		if len(next) != 1 || next[0].Priority != test.want || reason(t, next[0], "depth") != 3 {
-			t.Errorf("after %d ms: %+v, want priority %v", test.ms, next, test.want)
+		if len(next) != 1 || next[0].Priority != test.want || reason(t, next[0], "depth") != test.survive {
+			t.Errorf("relevant %v, after %d ms: %+v, want priority %v and depth %v", test.relevant, test.ms, next, test.want, test.survive)
 		}
 	}
 }
