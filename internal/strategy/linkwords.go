@@ -160,10 +160,13 @@ func (l *linkStore) add(id graph.ID, features []feature) {
 }
 
 // followed forgets, after the next delta, the features of the links that led to the
-// pages from place on, and those to addresses that turned out to be other names.
+// pages from place on, and those to addresses that turned out to be other names. What
+// failed may be tried again.
 func (l *linkStore) followed(m *memory, from int) {
 	for _, p := range m.pages[from:] {
-		l.gone = append(l.gone, p.node, p.final)
+		if !p.failed {
+			l.gone = append(l.gone, p.node, p.final)
+		}
 	}
 	for _, t := range m.same[l.ties:] {
 		l.gone = append(l.gone, t.node)

@@ -1,11 +1,13 @@
 package strategy
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"spoor/internal/graph"
+	"spoor/internal/wire"
 )
 
 func features(in place, words ...string) (f []feature) {
@@ -118,5 +120,31 @@ func TestAStoreComesBackFromItsDeltas(t *testing.T) {
 		if !slices.Equal(back.of(id), live.of(id)) {
 			t.Errorf("link %d: %v, want %v", id, back.of(id), live.of(id))
 		}
+	}
+}
+
+// What could not be fetched may be tried again, and then says what its link was worth.
+func TestTheWordsOfALinkThatFailedAreKept(t *testing.T) {
+	s := newApprentice().(*apprentice)
+	outcomes := []*wire.Record{
+		{URL: address("a"), StatusCode: 200, Links: []wire.Link{{URL: address("b"), Anchor: "crawlers"}}},
+		{URL: address("b"), Error: wire.ErrorTimeout},
+		{URL: address("b"), StatusCode: 200, Relevant: wire.True},
+	}
+	back := newApprentice().(*apprentice)
+	for g, rec := range outcomes {
+		s.Visit(rec)
+		s.Breed(1, rand.New(rand.NewPCG(1, uint64(g))))
+		if err := back.Replay(s.AppendDelta(nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, k := range []sample{s.kinds[1], back.kinds[1]} {
+		if want := features(inAnchor, "crawler"); len(k.links) != 1 || !slices.Equal(k.links[0], want) {
+			t.Errorf("examples %x, want one: %x", k.links, want)
+		}
+	}
+	if id, _ := s.web.Find(address("b")); len(s.links.of(id)) > 0 {
+		t.Error("the words are kept although the page has come")
 	}
 }
