@@ -106,6 +106,7 @@ const (
 	trailShare  = 0.5 // of the page in its trail
 	lost        = 10  // links from a relevant page, and more
 	readParents = 64  // of an address, so that menus cost no more than lists
+	mostWeight  = 1e9 // either way: a rate that is too high for eight measurements is no end to the run
 )
 
 func newLinearQ() Strategy {
@@ -171,7 +172,8 @@ func (s *linearQ) learn(x code, target float64) {
 		step *= 1 - s.Gamma
 	}
 	for i, b := range x {
-		s.weights[i*binsEach+int(b)] += float64(step)
+		w := &s.weights[i*binsEach+int(b)]
+		*w = max(-mostWeight, min(*w+float64(step), mostWeight))
 	}
 	s.learned = true
 }
@@ -349,7 +351,7 @@ func (s *linearQ) Replay(b []byte) error {
 	}
 	if r.byte() == 1 {
 		for i := range s.weights {
-			s.weights[i] = r.float()
+			s.weights[i] = r.finite()
 		}
 	}
 	if r.bad {

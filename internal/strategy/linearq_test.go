@@ -3,6 +3,7 @@ package strategy
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"spoor/internal/wire"
@@ -132,5 +133,26 @@ func TestOfManyParentsTheFirstAreRead(t *testing.T) {
 	all, _ := s.web.Find(address("all"))
 	if mean, good := s.parents(all); mean != 4 || good != 0 {
 		t.Errorf("the parents are in bin %d, the relevant ones in bin %d, want 4 and 0", mean, good)
+	}
+}
+
+// A step of 1 for each of eight measurements is four times what still converges: Q
+// swings further and further. The numbers stay numbers.
+func TestARateThatIsTooHighEndsNoRun(t *testing.T) {
+	s := made[*linearQ](t, "linearq", "alpha=1", "good=1e6")
+	w, batch := signposts(), []Address{{URL: "http://h0.test/l0"}}
+	for g := range 60 {
+		for _, a := range batch {
+			s.Visit(w.fetch(a, g))
+		}
+		batch = s.Breed(20, rand.New(rand.NewPCG(1, uint64(g))))
+		for _, a := range batch {
+			if q := reason(t, a, "q"); !(math.Abs(q) <= measurements*mostWeight) {
+				t.Fatalf("generation %d: Q of %s is %v", g, a.URL, q)
+			}
+		}
+	}
+	if err := newLinearQ().Replay(s.AppendDelta(nil)); err != nil {
+		t.Error(err)
 	}
 }
