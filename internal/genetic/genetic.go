@@ -49,7 +49,7 @@ func Share(n int, p float64) int {
 	if n <= 0 || !(p > 0) {
 		return 0
 	}
-	return max(1, min(n, int(float64(n)*p+roundOff)))
+	return max(1, min(n, int(float64(float64(n)*p)+roundOff)))
 }
 
 // roundOff is what a product of a fraction may lack to be the whole number that
