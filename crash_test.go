@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 )
@@ -132,14 +131,16 @@ func (c *crawl) run(t *testing.T, run string) {
 	}
 }
 
-// order is what a run fetched: address and score, a line each.
+// order is what a run fetched: address and score, a line each, and the queries that it
+// was charged for.
 func (c *crawl) order(t *testing.T, run string) []byte {
 	t.Helper()
-	script := fmt.Sprintf(`score -keep -topic topic.json %s/generations/*/scored.ndjson.zst |
-		sed -E 's/^\{"v":1,"url":"([^"]*)".*"score":([^,]*),.*/\1 \2/'`, run)
-	out := c.shell(t, script)
-	if bytes.Contains(out, []byte("{")) || strings.Count(string(out), "\n") < 50 {
-		t.Fatalf("a run is expected to hold scored pages, but it holds\n%.1000s", out)
+	var out []byte
+	for _, rec := range c.records(t, run) {
+		out = fmt.Appendf(out, "%d %s%s %s %d %v\n", rec.Generation, rec.URL, rec.Query, rec.Operator, rec.Cost, rec.Score)
+	}
+	if len(out) == 0 {
+		t.Fatalf("run %s fetched nothing", run)
 	}
 	return out
 }
