@@ -141,6 +141,9 @@ const (
 	// strongest bounds a signal, whatever a page repeats.
 	strongest = 10
 
+	// mostEnergy bounds what a spider holds, whatever a measure says that a page is worth.
+	mostEnergy = 1e9
+
 	// mostInherited bounds the words of a topic that a spider is born with: the
 	// heaviest.
 	mostInherited = 64
@@ -261,7 +264,9 @@ func (s *infoSpiders) inherited() (words []int) {
 }
 
 // fed is the energy of sp after a page.
-func (s *infoSpiders) fed(sp *spider, payoff float64) float64 { return sp.energy + (payoff - s.Cost) }
+func (s *infoSpiders) fed(sp *spider, payoff float64) float64 {
+	return max(-mostEnergy, min(sp.energy+(payoff-s.Cost), mostEnergy))
+}
 
 // look reads the links of a page by the keywords around them, row f.
 func (s *infoSpiders) look(rec *wire.Record, place int, words []int) (links []trail) {
@@ -370,7 +375,7 @@ func (s *infoSpiders) live(a arrival, rng *rand.Rand) {
 	for _, l := range a.links {
 		best = max(best, sp.net.estimate(l.input))
 	}
-	sp.net.learn(sp.ahead.input, min(1, a.score+float64(s.Discount*best)), s.Rate)
+	sp.net.learn(sp.ahead.input, max(0, min(a.score+float64(s.Discount*best), 1)), s.Rate)
 	s.remember(sp, a.links)
 	switch {
 	case sp.energy < 0:
