@@ -114,8 +114,6 @@ const (
 	reach = 1 << 18
 	// queryDraws is how often keywords are drawn for a query that is new.
 	queryDraws = 32
-	// highestScore bounds what a record may claim, so that sums and squares stay finite.
-	highestScore = 1e100
 )
 
 func newAntNet() Strategy {
@@ -157,22 +155,34 @@ func (s *antNet) Visit(rec *wire.Record) {
 			s.isAsked[id] = true
 		}
 	}
+	retried := s.retries(rec)
 	place, ok := s.arrive(rec)
 	s.isAsked = grown(s.isAsked, s.web.Len())
 	if !ok {
 		return
 	}
 	p := &s.pages[place]
-	p.score = max(0, min(p.score, highestScore))
+	p.score = max(0, p.score)
 	for parent := range s.web.Parents(p.node) {
 		if at, fetched := s.page(parent); fetched {
 			p.depth = min(p.depth, s.pages[at].depth+1)
 		}
 	}
-	if s.isAsked[p.node] {
+	if retried || s.isAsked[p.node] {
 		s.surprise(*p)
 	}
 	s.read(rec, place)
+}
+
+// retries tells whether rec comes of an address that was drawn and failed before: its
+// page was foretold, too, by the score that the link has kept.
+func (s *antNet) retries(rec *wire.Record) bool {
+	id, known := s.web.Find(rec.URL)
+	if !known || rec.Operator != opLink {
+		return false
+	}
+	place, fetched := s.page(id)
+	return fetched && s.pages[place].failed
 }
 
 // read gives the links of the page at place their scores: F7 to F9.
@@ -370,7 +380,8 @@ func (s *antNet) Breed(n int, rng *rand.Rand) (next []Address) {
 }
 
 // wheel has the unvisited links, by address, each with the weight of its score. If
-// no link promises anything, all weigh the same.
+// no link promises anything, all weigh the same. Scores are raised to the pressure as
+// shares of the mean, so that they neither vanish nor outgrow the wheel.
 func (s *antNet) wheel() *genetic.Wheel {
 	weights := make([]float64, s.web.Len())
 	least := s.least()
@@ -381,7 +392,7 @@ func (s *antNet) wheel() *genetic.Wheel {
 		case s.Pressure == 1:
 			weights[id] = w
 		default:
-			weights[id] = math.Pow(w, s.Pressure)
+			weights[id] = rounded(math.Pow(w/s.spread.mean, s.Pressure))
 		}
 	}
 	return genetic.NewWheel(weights)

@@ -549,3 +549,43 @@ func TestIsotonicIsTheNearestThatNeverFalls(t *testing.T) {
 		}
 	}
 }
+
+// A page that failed when it was drawn, and came when it was tried again, was foretold
+// like any other. What a search found was not.
+func TestAntNetComparesWhatItDrewAgain(t *testing.T) {
+	for _, test := range []struct {
+		operator string
+		want     int
+	}{{opLink, 2}, {"search", 1}} {
+		s := newAntNetOf(t)
+		s.Visit(found("p", 1, 0, promised{"x", 0}, promised{"y", 0}))
+		for g, rec := range []*wire.Record{
+			found("x", 1, 1),
+			{URL: address("y"), Operator: opLink, Error: wire.ErrorTimeout},
+			found("y", 1, 1),
+		} {
+			s.Breed(9, rand.New(rand.NewPCG(1, uint64(g))))
+			if rec.Error == "" {
+				rec.Operator = test.operator
+			}
+			s.Visit(rec)
+		}
+		if got := s.differences.n; got != test.want-1 { // the first one calibrates
+			t.Errorf("%s: %d pages were compared, want %d", test.operator, got, test.want-1)
+		}
+	}
+}
+
+// A score twice another's weighs 2¹⁶ as much, however near to nothing both are.
+func TestAntNetDrawsUnderPressureWhateverTheScores(t *testing.T) {
+	for _, unit := range []float64{1e-300, 1e-20, 1, 1e90} {
+		s := newAntNetOf(t, "pressure=16")
+		s.Visit(found("p", 0, 0, promised{"x", unit}, promised{"y", 2 * unit}))
+		s.isAsked = make([]bool, s.web.Len())
+		wheel := s.wheel()
+		x, y := wheel.Weight(int(s.id(t, "x"))), wheel.Weight(int(s.id(t, "y")))
+		if !near(y/x, 1<<16) {
+			t.Errorf("scores of %g and %g weigh %g and %g", unit, 2*unit, x, y)
+		}
+	}
+}

@@ -54,6 +54,13 @@ func (r *reader) uint32() uint32 {
 	return v
 }
 
+// rounded is x to 24 bits. Of what exponential functions and logarithms give, the last
+// bits differ between machines.
+func rounded(x float64) float64 {
+	fraction, exponent := math.Frexp(x)
+	return math.Ldexp(float64(float32(fraction)), exponent)
+}
+
 // finite reads a number that can be reckoned with.
 func (r *reader) finite() float64 {
 	x := r.float()

@@ -40,6 +40,12 @@ type page struct {
 	relevant bool // by the measure that scored it
 }
 
+// highestScore bounds what a record may claim, so that sums and squares stay finite.
+const highestScore = 1e100
+
+// bounded is x within what a score may be.
+func bounded(x float64) float64 { return max(-highestScore, min(x, highestScore)) }
+
 // A tie says that the page of an address stands at place.
 type tie struct {
 	node  graph.ID
@@ -80,7 +86,7 @@ func (m *memory) learn(rec *wire.Record) (place int) {
 	failed := rec.Error != "" || rec.StatusCode/100 != 2
 	p := page{node: node, final: final, degree: rec.OutDegree, depth: rec.Depth, failed: failed}
 	if !failed {
-		p.score, p.relevant = rec.Score.Or(0), rec.Relevant == wire.True
+		p.score, p.relevant = bounded(rec.Score.Or(0)), rec.Relevant == wire.True
 	}
 	place = m.add(p)
 	if failed {
@@ -329,11 +335,11 @@ func (m *memory) promise(id graph.ID) float64 {
 	return 0
 }
 
-// scoreOf is the value called name, 0 if there is none.
+// scoreOf is the value called name, bounded, 0 if there is none.
 func scoreOf(scores []wire.Scored, name string) float64 {
 	for _, s := range scores {
 		if s.Name == name {
-			return s.Value
+			return bounded(s.Value)
 		}
 	}
 	return 0

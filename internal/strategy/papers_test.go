@@ -1,0 +1,202 @@
+package strategy
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"spoor/internal/wire"
+)
+
+// A rough world is all that can happen to a crawl: pages that fail and come back,
+// redirects to pages known already, addresses that are handed back untried, others that
+// never come, generations of every size, seeds given twice, and searches that find what
+// is known.
+type rough struct {
+	web   tiny
+	rng   *rand.Rand
+	next  map[string]Address // what waits in the frontier
+	known map[string]bool    // all that ever was in it
+	tries map[string]int
+}
+
+func newRough(pages int, seed uint64) *rough {
+	w := &rough{web: random(pages, seed), rng: rand.New(rand.NewPCG(seed, 7)),
+		next: map[string]Address{}, known: map[string]bool{}, tries: map[string]int{}}
+	for _, a := range seeds("0", "1", "2", "0") {
+		w.add(a)
+	}
+	return w
+}
+
+func (w *rough) add(a Address) {
+	if !w.known[a.URL] {
+		w.known[a.URL] = true
+		w.next[a.URL] = a
+	}
+}
+
+// offer takes what a strategy bred. A search finds three pages for a query.
+func (w *rough) offer(bred []Address) {
+	for _, a := range bred {
+		if a.Query == "" {
+			w.add(a)
+			continue
+		}
+		for range 3 {
+			w.add(Address{URL: address(fmt.Sprint(w.rng.IntN(len(w.web)))), Operator: "search", Query: a.Query, Priority: a.Priority})
+		}
+	}
+}
+
+// generation is the outcomes of up to n of the addresses that wait.
+func (w *rough) generation(n, number int) (outcomes []*wire.Record) {
+	waiting := slices.SortedFunc(maps.Values(w.next), func(a, b Address) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.URL, b.URL))
+	})
+	for _, a := range waiting[:min(n, len(waiting))] {
+		page := name(a.URL)
+		w.tries[page]++
+		switch chance := w.rng.IntN(20); {
+		case chance == 0: // handed back
+			rec := new(wire.Record)
+			a.Fill(rec, number)
+			rec.Error = wire.ErrorBudget
+			outcomes = append(outcomes, rec)
+			continue
+		case chance == 1 && w.tries[page] < 3: // fails, and is tried again
+			rec := new(wire.Record)
+			a.Fill(rec, number)
+			rec.Error = wire.ErrorTimeout
+			outcomes = append(outcomes, rec)
+			continue
+		case chance == 2: // never heard of again
+			delete(w.next, a.URL)
+			continue
+		}
+		rec := anchored(w.web).fetch(a, number)
+		rec.Title, rec.Text = "page "+page, strings.Repeat("ant bee cat dog eel fox ", 1+len(page))[len(page):]
+		if rec.Score.Or(0) > 0.2 {
+			rec.Relevant = wire.True
+		}
+		delete(w.next, a.URL)
+		outcomes = append(outcomes, rec)
+	}
+	return outcomes
+}
+
+// Whatever happens, what a strategy bred is finite and was not fetched, and what was read
+// back goes on as if it had never been away.
+func TestThePapersBearARoughWorld(t *testing.T) {
+	for _, test := range [][]string{
+		{"niche"}, {"niche", "compat=true"}, {"niche", "lazy=true", "niche-min=2", "knockout=0.5"},
+		{"symbiosis"}, {"symbiosis", "compat=true"}, {"symbiosis", "objective=literal", "population=3"},
+		{"antnet"}, {"antnet", "compat=true", "mutation-every=1"}, {"antnet", "levels=4", "calibration=isotonic", "pressure=2.5"},
+		{"jaccard", "mutation-every=10"}, {"jaccard", "compat=true", "mutation-every=10"},
+		{"tunnel"}, {"tunnel", "compat=true"}, {"tunnel", "count=log1p", "parents=mean", "max-level=0"},
+	} {
+		for seed := range uint64(2) {
+			w := newRough(120, seed)
+			live, err := New(test[0], target(t), test[1:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			var deltas [][]byte
+			fetched := map[string]bool{}
+			empty := 0
+			for g := 1; g <= 60 && empty < 3; g++ {
+				back, err := New(test[0], target(t), test[1:])
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, d := range deltas {
+					if err := back.Replay(d); err != nil {
+						t.Fatalf("%s: generation %d: %v", test, i+1, err)
+					}
+				}
+				n := 1 + w.rng.IntN(12)
+				outcomes := w.generation(w.rng.IntN(2*n), g)
+				if empty++; len(w.next) > 0 || len(outcomes) > 0 {
+					empty = 0
+				}
+				var bred, again []Address
+				for _, s := range []Strategy{live, back} {
+					for _, rec := range outcomes {
+						s.Visit(rec)
+					}
+					bred, again = again, s.Breed(n, rand.New(rand.NewPCG(seed, uint64(g))))
+				}
+				if fmt.Sprint(bred) != fmt.Sprint(again) {
+					t.Fatalf("%s, world %d: generation %d breeds\n%v\nand, read back,\n%v", test, seed, g, bred, again)
+				}
+				for _, rec := range outcomes {
+					if rec.Error != wire.ErrorBudget {
+						fetched[rec.URL] = true
+						if rec.FinalURL != "" {
+							fetched[rec.FinalURL] = true
+						}
+					}
+				}
+				once := map[string]bool{}
+				for _, a := range bred {
+					if a.URL != "" && (fetched[a.URL] || once[a.URL]) {
+						t.Errorf("%s, world %d: generation %d breeds %s again", test, seed, g, a.URL)
+					}
+					once[a.URL] = true
+					finite(t, fmt.Sprint(test, seed, g), a)
+				}
+				delta := live.AppendDelta(nil)
+				if string(back.AppendDelta(nil)) != string(delta) {
+					t.Fatalf("%s, world %d: generation %d saves something else when it was read back", test, seed, g)
+				}
+				deltas = append(deltas, delta)
+				w.offer(bred)
+			}
+		}
+	}
+}
+
+// Scores are as large as a record can claim; what is bred of them can be written.
+func TestWhatIsBredIsFinite(t *testing.T) {
+	values := []float64{math.MaxFloat64, -math.MaxFloat64, 5e-324, 0, 1, -1}
+	for _, kind := range Kinds() {
+		for _, params := range [][]string{nil, {"compat=true"}} {
+			s, err := New(kind.Name, target(t), params)
+			if err != nil {
+				continue // it has no such parameter
+			}
+			rng := rand.New(rand.NewPCG(1, 1))
+			value := func() float64 { return values[rng.IntN(len(values))] }
+			some := func() string { return address(fmt.Sprint(rng.IntN(300))) }
+			for g := 1; g <= 15; g++ {
+				for range 10 {
+					rec := &wire.Record{URL: some(), StatusCode: 200, Operator: "seed", OutDegree: 20,
+						Text: "ant bee genetic", Score: wire.Num(value()), Relevant: wire.True}
+					for range 20 {
+						rec.Links = append(rec.Links, wire.Link{URL: some(), Score: wire.Num(value()), Path: "a b", Anchor: "ant",
+							Scores: []wire.Scored{{Name: "anchor", Value: value()}, {Name: "context", Value: value()}, {Name: "url", Value: value()}}})
+					}
+					s.Visit(rec)
+				}
+				for _, a := range s.Breed(10, rng) {
+					finite(t, fmt.Sprint(kind.Name, params, g), a)
+				}
+			}
+		}
+	}
+}
+
+// finite complains of numbers that cannot be written.
+func finite(t *testing.T, where string, a Address) {
+	t.Helper()
+	for _, r := range append(a.Reasons, wire.Scored{Name: "priority", Value: a.Priority}) {
+		if math.IsNaN(r.Value) || math.IsInf(r.Value, 0) {
+			t.Errorf("%s: %s of %s is %v", where, r.Name, a.URL, r.Value)
+		}
+	}
+}
