@@ -31,7 +31,7 @@ type Journal struct {
 
 const (
 	journalName   = "journal"
-	journalFormat = "spoor-evolve 3 "
+	journalFormat = "spoor-evolve 4 "
 	frameHead     = 16
 )
 

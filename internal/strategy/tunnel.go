@@ -64,13 +64,14 @@ type tunnel struct {
 	Parents  string  // and what the relevance of the parents does
 	Compat   bool    // Table II (rows c, d, e, g)
 
-	limit   float64 // the relevancy limit, once it is known
-	limited bool
-	url     column // URLScore
-	anchor  column // AnchorScore
-	queued  column // 1: in the queue, or was
-	level   column // level in the table, plus one
-	parent  column // the page that brought the entry, plus one
+	limit  float64 // the relevancy limit, by the seeds that have come
+	seeded int     // how many these are
+	sum    float64 // of what the limit is half the mean of
+	url    column  // URLScore
+	anchor column  // AnchorScore
+	queued column  // 1: in the queue, or was
+	level  column  // level in the table, plus one
+	parent column  // the page that brought the entry, plus one
 
 	topic    *topic.Topic
 	seeds    []int     // places of this generation's seeds
@@ -162,34 +163,29 @@ func (s *tunnel) Breed(n int, _ *rand.Rand) (next []Address) {
 }
 
 // setLimit finds the relevancy limit as soon as there are pages: those of the
-// seeds, or if nobody calls them so, those that came first.
+// seeds, or if nobody calls them so, those that came first. Generations that are
+// smaller than the seeds bring more of them, until it is that of all (row g).
 func (s *tunnel) setLimit() {
-	if s.limited {
-		return
-	}
 	if s.Limit > 0 {
-		s.limit, s.limited = s.Limit, true
+		s.limit = s.Limit
 		return
 	}
-	if len(s.seeds) == 0 {
+	if len(s.seeds) == 0 && s.seeded == 0 {
 		for place := s.fetched; place < len(s.pages); place++ {
 			if !s.pages[place].failed {
 				s.seeds = append(s.seeds, place)
 			}
 		}
 	}
-	if len(s.seeds) == 0 {
-		return
-	}
 	value := func(place int) float64 { return s.pages[place].score }
-	if s.Compat {
+	if s.Compat && len(s.seeds) > 0 {
 		value = s.addressScore()
 	}
-	sum := 0.0
 	for _, place := range s.seeds {
-		sum += value(place)
+		s.sum += value(place)
+		s.seeded++
 	}
-	s.limit, s.limited = limitShare*sum/float64(len(s.seeds)), true
+	s.limit = limitShare * s.sum / float64(max(1, s.seeded))
 	if !s.Compat {
 		s.limit = min(max(s.limit, limitLow), limitHigh)
 	}
@@ -333,12 +329,11 @@ type promise struct {
 	relevant int     // pages that link to it and are
 	parents  int     // all pages that do
 	sum      float64 // of their relevance
-	last     int     // the last of them, plus one
 }
 
 // weigh adds the pages from place from to end to what they link to: one pass over all
 // links is quicker than to look for the pages of each. A page that links twice counts
-// once (row j).
+// once, for the graph has its links once (row j).
 func (s *tunnel) weigh(from, end int) {
 	for place := from; place < end; place++ {
 		p := &s.pages[place]
@@ -348,10 +343,6 @@ func (s *tunnel) weigh(from, end int) {
 		relevant := s.relevant(place)
 		for id := range s.web.Children(p.node) {
 			to := &s.promises[id]
-			if to.last == place+1 {
-				continue
-			}
-			to.last = place + 1
 			to.parents++
 			to.sum += p.score
 			if relevant {
@@ -365,7 +356,7 @@ func (s *tunnel) weigh(from, end int) {
 func (s *tunnel) add(p promise) (count, parents float64) {
 	count, parents = float64(p.relevant), p.sum
 	if s.Count == inLog1p {
-		count = math.Log1p(count)
+		count = rounded(math.Log1p(count))
 	}
 	if s.Parents == asMean {
 		parents /= float64(max(1, p.parents))
@@ -451,10 +442,7 @@ func (s *tunnel) AppendDelta(b []byte) []byte {
 	for _, c := range s.columns() {
 		b = c.appendDelta(b)
 	}
-	if !s.limited {
-		return append(b, 0)
-	}
-	return binary.LittleEndian.AppendUint64(append(b, 1), math.Float64bits(s.limit))
+	return appendFloat(binary.AppendUvarint(b, uint64(s.seeded)), s.sum)
 }
 
 func (s *tunnel) Replay(b []byte) error {
@@ -465,9 +453,7 @@ func (s *tunnel) Replay(b []byte) error {
 	for _, c := range s.columns() {
 		c.replay(&s.memory, r)
 	}
-	if s.limited = r.byte() == 1; s.limited {
-		s.limit = r.float()
-	}
+	s.seeded, s.sum = int(r.uvarint()), r.float()
 	if r.bad || len(r.b) > 0 {
 		return errCorrupt
 	}

@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -151,9 +152,32 @@ func TestTunnelHasItsLimitFromTheSeeds(t *testing.T) {
 		}
 		test.web.generation(s, 5, 1, seeds(names...))
 		test.web["late"] = "0.9" // which changes nothing more
-		test.web.generation(s, 5, 2, seeds("late"))
+		late := seeds("late")
+		if !strings.Contains(test.name, "comes first") {
+			late[0].Operator = opLink
+		}
+		test.web.generation(s, 5, 2, late)
 		if got := s.(*tunnel).limit; got-test.want > 1e-15 || test.want-got > 1e-15 {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+		// One a generation, as to the letter, they come to the same, through a state too.
+		var deltas [][]byte
+		limit := 0.0
+		for g, name := range names {
+			one, err := New("tunnel", target(t), test.params)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range deltas {
+				if err := one.Replay(d); err != nil {
+					t.Fatal(err)
+				}
+			}
+			test.web.generation(one, 1, g+1, seeds(name))
+			limit, deltas = one.(*tunnel).limit, append(deltas, one.AppendDelta(nil))
+		}
+		if !strings.Contains(test.name, "comes first") && math.Abs(limit-test.want) > 1e-15 {
+			t.Errorf("%s: %v, one a generation, want %v", test.name, limit, test.want)
 		}
 	}
 }
