@@ -136,7 +136,7 @@ func (s *nicheGA) Params() []Param {
 }
 
 func (s *nicheGA) Visit(rec *wire.Record) {
-	if _, ok := s.visit(rec); ok && s.Lazy && rec.Error == "" {
+	if place, ok := s.visit(rec); ok && s.Lazy && !s.pages[place].failed {
 		s.learnHopes(rec)
 	}
 }
@@ -168,7 +168,7 @@ func (s *nicheGA) Breed(n int, rng *rand.Rand) []Address {
 		case breeding:
 			s.reproduce(s.crossover(), rng)
 		case mutating:
-			s.survive(s.chosen.ids, s.mutants.ids)
+			s.survive(s.chosen.ids, s.individuals(s.mutants.ids))
 		}
 		if s.pass == selecting && len(s.queue.ids) == 0 {
 			more = !s.Compat && s.restart(n) // row p
@@ -293,14 +293,19 @@ func (s *nicheGA) breed(hubs []graph.ID, rng *rand.Rand) {
 	}
 }
 
-// crossover is step 5: of the children, the ⌊pc·n⌋ with the highest scores. Those
-// that could not be fetched are no individuals.
-func (s *nicheGA) crossover() (chosen []graph.ID) {
-	nodes := slices.DeleteFunc(s.children.ids, func(id graph.ID) bool {
+// individuals are those of ids that did not fail; nobody waits for any of them.
+func (s *nicheGA) individuals(ids []graph.ID) []graph.ID {
+	return slices.DeleteFunc(ids, func(id graph.ID) bool {
 		s.state[id] &^= isAwaited
 		place, fetched := s.page(id)
 		return fetched && s.pages[place].failed
 	})
+}
+
+// crossover is step 5: of the children, the ⌊pc·n⌋ with the highest scores. Those
+// that could not be fetched are no individuals.
+func (s *nicheGA) crossover() (chosen []graph.ID) {
+	nodes := s.individuals(s.children.ids)
 	s.children.ids = nil
 	slices.SortFunc(nodes, func(a, b graph.ID) int { return cmp.Compare(s.web.URL(a), s.web.URL(b)) })
 	scores := make([]float64, len(nodes))

@@ -212,3 +212,29 @@ func TestMutantsArePredictedAndThenFetched(t *testing.T) {
 	got = crawl(t, w, "niche", []string{"hub-links=2", "pc=0.7", "pm=1", "compat=true"}, 10, 4, "h")
 	check(t, got, []string{"h seed", "p child, m child, q child", "i child, j child", ""})
 }
+
+// The hub h has the children n/c, n/d and x, of which crossover takes the best, n/c. The
+// page p links to the authority a, so n/f and n/m are the mutants, which compat fetches
+// before the knock-out: n/f fails, so n has two members, and loses half of them, n/m. To
+// count n/f would save n/m.
+func TestMutantsThatFailAreNoIndividuals(t *testing.T) {
+	w := tiny{
+		"h": "0.9 n/c n/d x", "a": "0.9", "p": "0 a n/f n/m",
+		"n/c": "0.5", "n/d": "0.4", "x": "0", "n/f": "!", "n/m": "0.3",
+	}
+	s := newNiche().(*nicheGA)
+	s.HubLinks, s.Crossover, s.Mutation, s.Compat = 2, 0.34, 1, true
+	s.Knockout, s.NicheMin = 0.5, 2
+	var queued []string
+	asked := seeds("h", "a", "p")
+	for g := 1; g <= 3; g++ {
+		for _, a := range asked {
+			s.Visit(w.fetch(a, g))
+		}
+		asked = s.Breed(9, rand.New(rand.NewPCG(1, uint64(g))))
+	}
+	for _, id := range s.queued.ids {
+		queued = append(queued, name(s.web.URL(id)))
+	}
+	check(t, queued, []string{"h", "a", "p", "n/c", "x", "n/d"}) // the last two beside n/c, an authority itself
+}
