@@ -25,7 +25,7 @@ package strategy
 // Where the paper is silent or contradicts itself we follow PAPERS.md: before a link
 // is fetched, it has the score of its parent (row h), and of the links of one page,
 // which that cannot tell apart, those come first whose words are more like the
-// reference; to the letter the first on the page. Selection comes before crossover,
+// reference; among equals, and to the letter, the first that were discovered. Selection comes before crossover,
 // and crossover before mutation (row i). A page is relevant when its J is no lower
 // than the median of its generation up to then (row j); a generation that is short
 // goes back into those before it, to twenty pages. The words of mutation are those
@@ -106,7 +106,7 @@ func (s *jaccard) Params() []Param {
 		{Name: "mutation-every", Doc: "mutation: fetches from one query to the next, 0 for none (M)", Value: &s.Every, Range: [2]float64{0, 1e9}},
 		{Name: "words", Doc: "mutation: words of relevant pages that join the query", Value: &s.Words, Range: [2]float64{0, topWords}},
 		{Name: "threshold", Doc: "fitness J of a relevant page; 0 is the median of the generation", Value: &s.Threshold, Range: [2]float64{0, 1e9}},
-		{Name: "compat", Doc: "the paper to the letter: the first links of a page, the user's query alone, no restart", Value: &s.Compat},
+		{Name: "compat", Doc: "the paper to the letter: of a page's links those discovered first, the user's query alone, no restart", Value: &s.Compat},
 	}
 }
 
@@ -246,8 +246,7 @@ func (s *jaccard) selection(place int) {
 			links = append(links, id)
 		}
 	}
-	slices.Sort(links)
-	links = slices.Compact(links)
+	slices.Sort(links) // by discovery
 	if !s.Compat {
 		slices.SortStableFunc(links, func(a, b graph.ID) int { return cmp.Compare(s.promise.at(b), s.promise.at(a)) })
 	}
