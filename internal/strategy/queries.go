@@ -21,11 +21,12 @@ import (
 
 // The memory is bounded by these, but for the queries, which are one a generation.
 const (
-	readText      = 256 << 10 // bytes of a page that are read
-	pageTerms     = 50        // terms of a relevant page that go into the centroid
-	centroidTerms = 1000      // terms of the centroid that stay when there are twice as many
-	beliefTrials  = 100       // results of queries with a word that are remembered, or little more
-	longestQuery  = 1 << 10   // bytes of a query that is recognised
+	readText        = 256 << 10 // bytes of a page that are read
+	populationTerms = 1 << 18   // terms of a generation after which no other page is read
+	pageTerms       = 50        // terms of a relevant page that go into the centroid
+	centroidTerms   = 1000      // terms of the centroid that stay when there are twice as many
+	beliefTrials    = 100       // results of queries with a word that are remembered, or little more
+	longestQuery    = 1 << 10   // bytes of a query that is recognised
 )
 
 // queries breeds queries. It reads the pages of one generation after the other.
@@ -139,6 +140,9 @@ func (s *queries) terms(line string) (names []string) {
 // read takes a page into the population, and a relevant one into the centroid: each
 // of its terms in thousandths of the most frequent one.
 func (s *queries) read(place int, p *page, rec *wire.Record) {
+	if len(s.population.Terms()) >= populationTerms { // more than people write
+		return
+	}
 	title := rec.Title[:min(len(rec.Title), readText)]
 	body := rec.Text[:min(len(rec.Text), readText-len(title))]
 	s.population.Add(title, body)

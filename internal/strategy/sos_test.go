@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -377,6 +378,26 @@ func TestTheMemoryOfWordsIsBounded(t *testing.T) {
 	}
 	if most := 20*pageTerms*16 + 20*80; longest > most {
 		t.Errorf("a generation took %d bytes of state, want less than %d", longest, most)
+	}
+}
+
+// Pages of nothing but new words are read until there are as many as no language has.
+func TestAPopulationHasOnlySoManyWords(t *testing.T) {
+	s := readers(t, sought(t, "rose"), nil, "0.9:thorn:")
+	var text strings.Builder
+	for w := range populationTerms {
+		text.WriteString(strconv.FormatInt(int64(w), 36))
+		text.WriteString("x ")
+	}
+	s.population.Add(text.String())
+	s.read(1, &page{score: 1}, &wire.Record{Text: "leaf"})
+	if n := len(s.documents); n != 1 {
+		t.Errorf("%d pages were read, want the one before all these words", n)
+	}
+	s.endGeneration()
+	s.read(2, &page{score: 1}, &wire.Record{Text: "leaf"})
+	if n := len(s.documents); n != 1 {
+		t.Errorf("%d pages of the next generation were read, want one", n)
 	}
 }
 
