@@ -62,7 +62,7 @@ type tunnel struct {
 	MaxLevel int     // maxLevel
 	Count    string  // what the number of relevant pages adds (row f)
 	Parents  string  // and what the relevance of the parents does
-	Compat   bool    // Table II (rows c, d, e, g)
+	Compat   bool    // Table II (rows b, c, d, e, g)
 
 	limit  float64 // the relevancy limit, by the seeds that have come
 	seeded int     // how many these are
