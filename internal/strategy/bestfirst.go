@@ -103,9 +103,9 @@ func (s *bestFirst) propose(id graph.ID) (a Address, ok bool) {
 		a.Reasons = []wire.Scored{{Name: "anchor", Value: link.anchor}, {Name: "page", Value: s.pages[link.place].score}}
 		return a, true
 	}
-	best, _ := s.bestParent(id, len(s.pages))
-	if before, known := s.bestParent(id, s.fetched); known && s.pages[before].score >= s.pages[best].score {
-		return a, false
+	best, _ := s.bestParent(id)
+	if best < s.fetched {
+		return a, false // no page of this generation is better
 	}
 	return s.address(id, best, opLink, s.pages[best].score), true
 }

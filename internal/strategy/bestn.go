@@ -67,7 +67,7 @@ func (s *bestN) Breed(n int, _ *rand.Rand) (next []Address) {
 	}
 	for ; room > 0 && s.given < len(s.batch.ids); s.given++ {
 		id := s.batch.ids[s.given]
-		if best, ok := s.bestParent(id, len(s.pages)); ok && s.free(id) {
+		if best, ok := s.bestParent(id); ok && s.free(id) {
 			s.ask(id)
 			next = append(next, s.address(id, best, operator, s.pages[best].score))
 			room--
@@ -112,7 +112,7 @@ func (s *bestN) refill() {
 
 // score is what id is worth: what the best page is that links to it.
 func (s *bestN) score(id graph.ID) float64 {
-	if best, ok := s.bestParent(id, len(s.pages)); ok {
+	if best, ok := s.bestParent(id); ok {
 		return s.pages[best].score
 	}
 	return math.Inf(-1)

@@ -509,7 +509,7 @@ func (s *infoSpiders) step(sp *spider, rng *rand.Rand) Address {
 // restart is row e.
 func (s *infoSpiders) restart(room int) (next []Address) {
 	worth := func(id graph.ID) float64 {
-		if place, ok := s.bestParent(id, len(s.pages)); ok {
+		if place, ok := s.bestParent(id); ok {
 			return s.pages[place].score
 		}
 		return 0
@@ -524,7 +524,7 @@ func (s *infoSpiders) restart(room int) (next []Address) {
 // propose asks for id: who is first is served first.
 func (s *infoSpiders) propose(id graph.ID, operator string) Address {
 	s.ask(id)
-	place, ok := s.bestParent(id, len(s.pages))
+	place, ok := s.bestParent(id)
 	if !ok {
 		return Address{URL: s.web.URL(id), Operator: operator, Priority: -float64(s.turns)}
 	}

@@ -184,7 +184,7 @@ func (s *jaccard) Breed(n int, _ *rand.Rand) (next []Address) {
 	}
 	if len(next) == 0 && len(s.asked.ids) == 0 && !s.Compat {
 		for _, id := range s.eligible(room, s.worth) {
-			place, _ := s.bestParent(id, len(s.pages))
+			place, _ := s.bestParent(id)
 			next = append(next, s.propose(id, place, opRestart))
 		}
 	}
@@ -276,7 +276,7 @@ func (s *jaccard) fitness(id graph.ID) float64 {
 
 // worth is the score of a link that nobody selected: that of the best page it is on.
 func (s *jaccard) worth(id graph.ID) float64 {
-	if place, ok := s.bestParent(id, len(s.pages)); ok {
+	if place, ok := s.bestParent(id); ok {
 		return s.pages[place].score
 	}
 	return never

@@ -13,9 +13,11 @@ import (
 // memory is what every strategy remembers: what links to what, and which pages
 // were fetched with which result.
 type memory struct {
-	web    graph.Graph
-	pages  []page  // in fetch order
-	pageOf []int32 // by graph.ID: its place in pages plus one; 0 was not fetched
+	web     graph.Graph
+	pages   []page  // in fetch order
+	pageOf  []int32 // by graph.ID: its place in pages plus one; 0 was not fetched
+	bestOf  []int32 // by graph.ID: the best page that links to it, as in pageOf; derived
+	weighed int     // pages that bestOf knows of
 
 	born    int   // addresses known when this generation began
 	fetched int   // pages known when this generation began
@@ -137,15 +139,29 @@ func (m *memory) page(node graph.ID) (place int, ok bool) {
 }
 
 // bestParent is the page with the highest score that links to node, the first
-// among equals, of the pages before end. ok is false if there is none.
-func (m *memory) bestParent(node graph.ID, end int) (place int, ok bool) {
-	for parent := range m.web.Parents(node) {
-		if at, fetched := m.page(parent); fetched && at < end &&
-			(!ok || m.pages[at].score > m.pages[place].score) {
-			place, ok = at, true
+// among equals. ok is false if there is none. It is for Breed, when all of a generation
+// is known.
+func (m *memory) bestParent(node graph.ID) (place int, ok bool) {
+	m.weigh()
+	place = int(m.bestOf[node]) - 1
+	return max(0, place), place >= 0
+}
+
+// weigh takes the pages that are new into bestOf: a link that stands on every page of
+// a web is looked at once for each, and not again for all that came before.
+func (m *memory) weigh() {
+	m.bestOf = grown(m.bestOf, m.web.Len())
+	for ; m.weighed < len(m.pages); m.weighed++ {
+		p := &m.pages[m.weighed]
+		if p.failed {
+			continue
+		}
+		for id := range m.web.Children(p.node) {
+			if best := m.bestOf[id]; best == 0 || p.score > m.pages[best-1].score {
+				m.bestOf[id] = int32(m.weighed) + 1
+			}
 		}
 	}
-	return place, ok
 }
 
 // address proposes node, found on the page at place.
@@ -162,6 +178,7 @@ func (m *memory) address(node graph.ID, place int, operator string, priority flo
 
 // endGeneration forgets what was new.
 func (m *memory) endGeneration() {
+	m.weigh()
 	m.born, m.fetched, m.heard = m.web.Len(), len(m.pages), false
 }
 
@@ -320,7 +337,7 @@ func (m *memory) waits(rec *wire.Record, place int) iter.Seq2[graph.ID, *wire.Li
 // chose it.
 func (m *memory) found(id graph.ID, priority float64, reasons ...wire.Scored) Address {
 	a := Address{URL: m.web.URL(id), Operator: opLink, Depth: 1, Priority: priority}
-	if place, ok := m.bestParent(id, len(m.pages)); ok {
+	if place, ok := m.bestParent(id); ok {
 		a = m.address(id, place, opLink, priority)
 	}
 	a.Reasons = reasons
@@ -329,7 +346,7 @@ func (m *memory) found(id graph.ID, priority float64, reasons ...wire.Scored) Ad
 
 // promise is the score of the best page that links to id.
 func (m *memory) promise(id graph.ID) float64 {
-	if place, ok := m.bestParent(id, len(m.pages)); ok {
+	if place, ok := m.bestParent(id); ok {
 		return m.pages[place].score
 	}
 	return 0

@@ -324,7 +324,7 @@ func (s *nicheGA) fitness(id graph.ID) float64 {
 	if place, fetched := s.page(id); fetched {
 		return s.pages[place].score
 	}
-	parent, ok := s.bestParent(id, len(s.pages))
+	parent, ok := s.bestParent(id)
 	switch {
 	case !ok:
 		return 0
@@ -472,7 +472,7 @@ func (s *nicheGA) propose(id graph.ID, operator string) {
 	if _, fetched := s.page(id); fetched {
 		return
 	}
-	best, _ := s.bestParent(id, len(s.pages))
+	best, _ := s.bestParent(id)
 	a := s.address(id, best, operator, -float64(s.turns))
 	a.Niche = s.niche(id)
 	for parent := range s.web.Parents(id) {

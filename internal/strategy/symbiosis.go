@@ -244,7 +244,7 @@ func (s *symbiosis) fittest(n int) (chosen []graph.ID) {
 
 // propose asks for id, with the pages that contain it.
 func (s *symbiosis) propose(id graph.ID, operator string, priority float64) Address {
-	best, _ := s.bestParent(id, len(s.pages))
+	best, _ := s.bestParent(id)
 	a := s.address(id, best, operator, priority)
 	pages := 0
 	for parent := range s.web.Parents(id) {

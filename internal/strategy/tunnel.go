@@ -423,7 +423,7 @@ func (s *tunnel) proposal(id graph.ID) Address {
 	}
 	reasons = append(reasons, wire.Scored{Name: "parents", Value: parents},
 		wire.Scored{Name: "relevant", Value: count}, wire.Scored{Name: "url", Value: s.url.at(id)})
-	via, _ := s.bestParent(id, len(s.pages))
+	via, _ := s.bestParent(id)
 	if place, ok := s.bringer(id); ok && inside {
 		via = place
 	}
