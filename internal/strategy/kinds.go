@@ -33,7 +33,7 @@ func Kinds() []Kind {
 			"hubs breed, authorities mutate, niches stay varied",
 			Stages{Fitness: "vsm"}, newNiche},
 		{"symbiosis", "Wilson, Armanto, Gunawan and Tanwijaya 2021, genetic algorithm with symbiotic organisms search",
-			"pages breed by the links they share, queries by symbiosis",
+			"pages breed by the links they share, queries by symbiotic organisms search",
 			Stages{Fitness: "weighttable", Learn: "table", Expand: "symbiosis", Search: true}, newSymbiosis},
 		{"antnet", "Saket and Behrang 2009, AntNet and genetic algorithms",
 			"links drawn from all that are known, corrected by surprises",
@@ -86,11 +86,11 @@ func Kinds() []Kind {
 		{"apprentice", "Chakrabarti, Punera and Subramanyam 2002; Barbosa and Freire 2007 (ACHE)",
 			"a classifier of links, trained by where links have led", Stages{}, newApprentice},
 		{"anthelion", "Meusel, Mika and Blanco 2014",
-			"a bandit of hosts above a classifier of links that learns online", Stages{}, newAnthelion},
+			"a bandit over hosts, above a classifier of links that learns online", Stages{}, newAnthelion},
 		{"tagpath", "Gauquier, Manolescu and Senellart 2026 (SB-CLASSIFIER)",
-			"a bandit of the places at which links stand on their pages", Stages{}, newTagPath},
+			"a bandit over tag paths, the places at which links stand on their pages", Stages{}, newTagPath},
 		{"linearq", "Han, Wuillemin and Senellart 2018",
-			"what a link is worth in the long run, learned as a sum of what is known of it", Stages{}, newLinearQ},
+			"Q-learning: what a link is worth in the long run, as a linear function of what is known of it", Stages{}, newLinearQ},
 	}
 	slices.SortFunc(kinds, func(a, b Kind) int { return strings.Compare(a.Name, b.Name) })
 	return kinds
