@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -19,10 +20,14 @@ func TestACrawlKilledTenTimesFetchesTheSame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crawls are not killed in a short test")
 	}
-	for _, strategy := range []string{"niche", "bestfirst"} {
+	for _, strategy := range []string{"niche", "bestfirst", "tunnel", "symbiosis"} {
 		t.Run(strategy, func(t *testing.T) {
 			t.Parallel()
 			c := newCrawl(t, strategy)
+			if strategy == "symbiosis" {
+				c.shell(t, "search -index web.db -archive web.warc.gz -query nothing")
+				c.args = append(c.args, "-search", "web.db")
+			}
 			begun := time.Now()
 			c.run(t, "whole")
 			whole := time.Since(begun)
@@ -62,6 +67,108 @@ func TestACrawlKilledTenTimesFetchesTheSame(t *testing.T) {
 			}
 			t.Logf("%d kills of %d crawls of %d pages", kills, len(runs), bytes.Count(want, []byte("\n")))
 		})
+	}
+}
+
+// Killed as soon as a step has begun, and as soon as it has ended, whichever it is, a
+// crawl whose topic is learned and grows, and whose queries are charged, goes on as if
+// nothing had happened.
+func TestACrawlKilledAtEveryStepFetchesTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("crawls are not killed in a short test")
+	}
+	// What a step makes, while it is at work and when it is done.
+	steps := []struct{ begun, done string }{
+		{"*/all.*.part", "*/addresses.ndjson"},
+		{"*/parsed.*.part", "*/parsed.ndjson"},
+		{"*/learned.*.part", "0000/topic.json"},
+		{"*/scored.*.part.zst", "*/scored.ndjson.zst"},
+		{"*/topic.*.part", "*/topic.json"},
+		{"*/next.*.part.zst", "*/next.ndjson.zst"},
+		{"*/found.*.part", "*/found.ndjson"},
+		{"*/stats.*.part", "*/stats.json"},
+	}
+	for _, strategy := range []string{"tunnel", "symbiosis"} {
+		t.Run(strategy, func(t *testing.T) {
+			t.Parallel()
+			c := newIslands(t, "http://jazz.example", strategy)
+			c.write(t, "http://jazz.example")
+			c.args = append(c.args, "-archive", "web-h.warc.gz")
+			if strategy == "symbiosis" {
+				c.args = append(c.args, "-search", "web.db")
+			}
+			c.run(t, "whole")
+			want := c.order(t, "whole")
+			kills := 0
+			for generation := range 2 {
+				for i, step := range steps {
+					// What takes no time is over before it is seen: a later step will do.
+					moments := []string{step.done}
+					for _, later := range steps[i+1:] {
+						moments = append(moments, later.done)
+					}
+					if c.killWhen(t, "killed", append([]string{step.begun}, moments...)) {
+						kills++
+					}
+					if generation == 0 && c.killWhen(t, "killed", moments) {
+						kills++
+					}
+				}
+			}
+			c.run(t, "killed")
+			if got := c.order(t, "killed"); !bytes.Equal(got, want) {
+				t.Errorf("killed %d times, the crawl fetched\n%s\ninstead of\n%s", kills, got, want)
+			}
+			if left, _ := filepath.Glob(filepath.Join(c.dir, "killed", "generations", "*", "parsed.ndjson")); len(left) > 0 {
+				t.Errorf("%s is left, though it was used", left)
+			}
+			t.Logf("%d kills of a crawl of %d records", kills, bytes.Count(want, []byte("\n")))
+		})
+	}
+}
+
+// killWhen runs a crawl until a file of its generations is there that was not there
+// before and matches one of the patterns, and kills it then. It reports whether it did,
+// and not the crawl came to its end.
+func (c *crawl) killWhen(t *testing.T, run string, patterns []string) bool {
+	t.Helper()
+	matches := func() (found []string) {
+		for _, pattern := range patterns {
+			names, err := filepath.Glob(filepath.Join(c.dir, run, "generations", pattern))
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, names...)
+		}
+		return found
+	}
+	before := matches()
+	cmd := c.command(run)
+	ownGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatalf("crawl: %v", err)
+			}
+			return false
+		case <-look.C:
+			if !slices.ContainsFunc(matches(), func(name string) bool { return !slices.Contains(before, name) }) {
+				continue
+			}
+			if err := killGroup(cmd); err != nil {
+				t.Fatal(err)
+			}
+			<-ended
+			return true
+		}
 	}
 }
 
