@@ -84,6 +84,15 @@ func (w *rough) generation(n, number int) (outcomes []*wire.Record) {
 		if rec.Score.Or(0) > 0.2 {
 			rec.Relevant = wire.True
 		}
+		for i := range rec.Links {
+			rec.Links[i].Path, rec.Links[i].Score = fmt.Sprintf("html/body/div.d%d/a", i%7), wire.Num(float64(i%5)/5)
+		}
+		if rec.FinalURL != "" {
+			rec.Redirects = append(rec.Redirects, wire.Redirect{URL: rec.URL, StatusCode: 301})
+			if w.rng.IntN(3) == 0 { // by way of a third
+				rec.Redirects = append(rec.Redirects, wire.Redirect{URL: address(fmt.Sprint(w.rng.IntN(len(w.web)))), StatusCode: 302})
+			}
+		}
 		delete(w.next, a.URL)
 		outcomes = append(outcomes, rec)
 	}
@@ -92,13 +101,21 @@ func (w *rough) generation(n, number int) (outcomes []*wire.Record) {
 
 // Whatever happens, what a strategy bred is finite and was not fetched, and what was read
 // back goes on as if it had never been away.
-func TestThePapersBearARoughWorld(t *testing.T) {
+func TestEveryStrategyBearsARoughWorld(t *testing.T) {
 	for _, test := range [][]string{
 		{"niche"}, {"niche", "compat=true"}, {"niche", "lazy=true", "niche-min=2", "knockout=0.5"},
 		{"symbiosis"}, {"symbiosis", "compat=true"}, {"symbiosis", "objective=literal", "population=3"},
 		{"antnet"}, {"antnet", "compat=true", "mutation-every=1"}, {"antnet", "levels=4", "calibration=isotonic", "pressure=2.5"},
 		{"jaccard", "mutation-every=10"}, {"jaccard", "compat=true", "mutation-every=10"},
 		{"tunnel"}, {"tunnel", "compat=true"}, {"tunnel", "count=log1p", "parents=mean", "max-level=0"},
+
+		{"breadthfirst"}, {"depthfirst"}, {"random"}, {"indegree"},
+		{"pagerank", "every=7"}, {"pagerank", "topic=true"}, {"hits", "every=3"}, {"hits", "guard=false"},
+		{"bestfirst"}, {"bestfirst", "anchor=true"}, {"bestn"}, {"bestn", "n=7", "buffer=9"},
+		{"fish"}, {"shark"}, {"qinchen", "mutation=1"}, {"gcrawler"}, {"gcrawler", "population=1", "window=2"},
+		{"infospiders"}, {"infospiders", "population=3", "links=4", "cost=0.3"}, {"infospiders", "theta=0.3", "keywords=3", "hidden=1"},
+		{"apprentice", "every=5", "reservoir=8"}, {"anthelion"}, {"anthelion", "value=holistic", "lambda=0.5", "share=0.1"},
+		{"tagpath"}, {"linearq"}, {"linearq", "update=synchronous", "epsilon=0.5"},
 	} {
 		for seed := range uint64(2) {
 			w := newRough(120, seed)
