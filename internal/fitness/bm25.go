@@ -104,7 +104,7 @@ func (b *BM25) Explain(r *Reading) []Reason {
 
 // length is k1 (1 − b + b |D| / avgdl).
 func (b *BM25) length(r *Reading) float64 {
-	return K1 * (1 - B + float64(B*float64(r.length())/b.average))
+	return float64(K1 * (1 - B + float64(B*float64(r.length())/b.average)))
 }
 
 // part is the summand of keyword k.

@@ -214,7 +214,7 @@ func (f *fit) bend() {
 	}
 	s.bent[last] = 0
 	for k, i := range f.chosen {
-		a := s.curvature[k] * (f.x.dot(i, s.way) + s.way[last])
+		a := float64(s.curvature[k] * (f.x.dot(i, s.way) + s.way[last]))
 		f.x.add(s.bent, i, a)
 		s.bent[last] += a
 	}
