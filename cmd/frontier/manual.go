@@ -135,9 +135,12 @@ In:   nothing
 Out:  the record of the URL, then those of the page it was found on, of its
       parents, and so on back to the seeds, nearest first, each once
 
+operator, query and reasons say why each was asked for. Where pages link to each
+other much, that is most of the crawl; the path by which a page was found is via.
+
 Example:
 
-    frontier lineage -store crawl https://go.dev/doc/
+    frontier lineage -store crawl https://go.dev/doc/ | jq -c '{url, via, operator, reasons}'
 
 Exit status: 0 done, 1 failed (also: the URL is not in the store), 2 misuse,
 3 disk full.
