@@ -254,13 +254,14 @@ func (g *Graph) Replay(b []byte) (rest []byte, err error) {
 	}
 	g.reserve(int(count))
 	g.text = slices.Grow(g.text, len(b)) // more than enough, for most of b is text
+	all := string(b)                     // once, and not for every address
 	for ; count > 0 && err == nil; count-- {
 		size := next()
 		if size > uint64(len(b)) {
 			return nil, ErrCorrupt
 		}
-		known := len(g.ends)
-		if g.Intern(string(b[:size])); len(g.ends) == known {
+		known, url := len(g.ends), all[len(all)-len(b):][:size]
+		if g.Intern(url); len(g.ends) == known {
 			return nil, ErrCorrupt // every address is new to the graph it was new to
 		}
 		b = b[size:]
