@@ -25,7 +25,7 @@
 //	priority  that of the query, less a thousandth for each result before it; absent
 //	          if the query has none
 //	depth     0
-//	query generation niche parents   those of the query
+//	query generation niche parents   those of the query; no page is its own parent
 //
 // -query WORDS stands for a record with that query, and no input is read.
 //
@@ -370,7 +370,11 @@ func (a *answerer) ask(q *wire.Record) error {
 func result(rec, q *wire.Record, url string, i int) {
 	rec.Reset()
 	rec.V, rec.URL, rec.Generation, rec.Query, rec.Niche = wire.Version, url, q.Generation, q.Query, q.Niche
-	rec.Parents = append(rec.Parents, q.Parents...)
+	for _, parent := range q.Parents {
+		if parent != url { // the search may find a page whose words were searched for
+			rec.Parents = append(rec.Parents, parent)
+		}
+	}
 	rec.Operator = "search"
 	if q.Operator == "seed" {
 		rec.Operator = q.Operator
