@@ -502,8 +502,8 @@ func (s *anthelion) Replay(b []byte) error {
 		return err
 	}
 	s.links.replay(&s.memory, r)
-	if r.bad {
-		return errCorrupt
+	if err := r.end(); err != nil {
+		return err
 	}
 	s.learn(from)
 	s.links.followed(&s.memory, from)

@@ -327,10 +327,10 @@ func (m *linkModel) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(m.weights)))
 	for _, w := range m.weights {
 		b = binary.LittleEndian.AppendUint32(b, uint32(w.feature))
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(w.weight))
+		b = appendFloat(b, w.weight)
 	}
 	for _, v := range [...]float64{m.bias, m.slope, m.intercept} {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		b = appendFloat(b, v)
 	}
 	return b
 }
@@ -384,8 +384,5 @@ func (s *apprentice) Replay(b []byte) error {
 		s.trained = int(min(r.uvarint(), uint64(len(s.pages))))
 		s.model.read(r)
 	}
-	if r.bad {
-		return errCorrupt
-	}
-	return nil
+	return r.end()
 }

@@ -120,8 +120,6 @@ func (s *bestFirst) Replay(b []byte) error {
 		return err
 	}
 	r := &reader{b: b}
-	if s.worth.replay(&s.memory, r); r.bad || len(r.b) > 0 {
-		return errCorrupt
-	}
-	return nil
+	s.worth.replay(&s.memory, r)
+	return r.end()
 }

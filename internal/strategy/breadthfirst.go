@@ -39,6 +39,9 @@ func (s *breadthFirst) Breed(int, *rand.Rand) (next []Address) {
 func (s *breadthFirst) AppendDelta(b []byte) []byte { return s.appendDelta(b) }
 
 func (s *breadthFirst) Replay(b []byte) error {
-	_, err := s.replay(b)
-	return err
+	b, err := s.replay(b)
+	if err != nil {
+		return err
+	}
+	return (&reader{b: b}).end()
 }

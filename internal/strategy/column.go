@@ -2,7 +2,6 @@ package strategy
 
 import (
 	"encoding/binary"
-	"math"
 	"slices"
 
 	"spoor/internal/graph"
@@ -39,7 +38,7 @@ func (c *column) appendDelta(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(c.changed)))
 	for _, id := range c.changed {
 		b = binary.AppendUvarint(b, uint64(id))
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(c.values[id]))
+		b = appendFloat(b, c.values[id])
 	}
 	c.changed = c.changed[:0]
 	return b

@@ -13,6 +13,14 @@ type reader struct {
 	bad bool
 }
 
+// end is an error if anything was bad, or is left.
+func (r *reader) end() error {
+	if r.bad || len(r.b) > 0 {
+		return errCorrupt
+	}
+	return nil
+}
+
 func (r *reader) uvarint() uint64 {
 	v, n := binary.Uvarint(r.b)
 	if n <= 0 {
@@ -98,8 +106,7 @@ func (r *reader) text() string {
 func appendStrings(b []byte, list []string) []byte {
 	b = binary.AppendUvarint(b, uint64(len(list)))
 	for _, s := range list {
-		b = binary.AppendUvarint(b, uint64(len(s)))
-		b = append(b, s...)
+		b = appendText(b, s)
 	}
 	return b
 }
@@ -107,13 +114,7 @@ func appendStrings(b []byte, list []string) []byte {
 // strings reads what appendStrings wrote.
 func (r *reader) strings() (list []string) {
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		size := r.uvarint()
-		if size > uint64(len(r.b)) {
-			r.b, r.bad = nil, true
-			return nil
-		}
-		list = append(list, string(r.b[:size]))
-		r.b = r.b[size:]
+		list = append(list, r.text())
 	}
 	return list
 }

@@ -57,6 +57,9 @@ func (s *depthFirst) discovered(id graph.ID, place int) bool {
 func (s *depthFirst) AppendDelta(b []byte) []byte { return s.appendDelta(b) }
 
 func (s *depthFirst) Replay(b []byte) error {
-	_, err := s.replay(b)
-	return err
+	b, err := s.replay(b)
+	if err != nil {
+		return err
+	}
+	return (&reader{b: b}).end()
 }

@@ -175,8 +175,5 @@ func (s *fish) Replay(b []byte) error {
 	s.turns = int(r.uvarint())
 	s.places.replay(&s.memory, r)
 	s.depths.replay(&s.memory, r)
-	if r.bad || len(r.b) > 0 {
-		return errCorrupt
-	}
-	return nil
+	return r.end()
 }

@@ -367,8 +367,8 @@ func (s *gcrawler) Replay(b []byte) error {
 		s.genomes = append(s.genomes, r.bits(len(s.words)))
 	}
 	s.worth.replay(&s.memory, r)
-	if r.bad || len(r.b) > 0 {
-		return errCorrupt
+	if err := r.end(); err != nil {
+		return err
 	}
 	s.saved.words = len(s.words)
 	return nil

@@ -40,8 +40,8 @@ func (s *inDegree) AppendDelta(b []byte) []byte { return s.appendDelta(b) }
 
 func (s *inDegree) Replay(b []byte) error {
 	r, err := s.replay(b)
-	if err == nil && len(r.b) > 0 {
-		err = errCorrupt
+	if err != nil {
+		return err
 	}
-	return err
+	return r.end()
 }

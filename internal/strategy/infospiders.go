@@ -508,13 +508,7 @@ func (s *infoSpiders) step(sp *spider, rng *rand.Rand) Address {
 
 // restart is row e.
 func (s *infoSpiders) restart(room int) (next []Address) {
-	worth := func(id graph.ID) float64 {
-		if place, ok := s.bestParent(id); ok {
-			return s.pages[place].score
-		}
-		return 0
-	}
-	for _, id := range s.best(room, worth) {
+	for _, id := range s.best(room, s.promise) {
 		s.turns++
 		next = append(next, s.propose(id, opRestart))
 	}
@@ -576,10 +570,7 @@ func (s *infoSpiders) Replay(b []byte) error {
 		}
 		s.read(r, s.spiders[at])
 	}
-	if r.bad || len(r.b) > 0 {
-		return errCorrupt
-	}
-	return nil
+	return r.end()
 }
 
 // find is the place of the spider with this birth, or where it belongs.
@@ -675,13 +666,10 @@ func (s *infoSpiders) trails(r *reader, keywords int) (trails []trail) {
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
 		t := trail{id: s.node(r)}
 		for k := r.uvarint(); k > 0 && !r.bad; k-- {
-			word := int(r.uvarint())
-			if r.bad = r.bad || word < 0 || word >= keywords || len(r.b) < 4; r.bad {
+			word, x := int(r.uvarint()), math.Float32frombits(r.uint32())
+			if r.bad = r.bad || word < 0 || word >= keywords || !(0 <= x && x <= strongest); r.bad {
 				return nil
 			}
-			x := math.Float32frombits(binary.LittleEndian.Uint32(r.b))
-			r.b = r.b[4:]
-			r.bad = !(0 <= x && x <= strongest)
 			t.input = append(t.input, signal{word, x})
 		}
 		trails = append(trails, t)

@@ -50,7 +50,6 @@ package strategy
 //	   next choice.
 
 import (
-	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -332,7 +331,7 @@ func (s *linearQ) AppendDelta(b []byte) []byte {
 	s.learned = false
 	b = append(b, 1)
 	for _, w := range s.weights {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(w))
+		b = appendFloat(b, w)
 	}
 	return b
 }
@@ -354,8 +353,5 @@ func (s *linearQ) Replay(b []byte) error {
 			s.weights[i] = r.finite()
 		}
 	}
-	if r.bad {
-		return errCorrupt
-	}
-	return nil
+	return r.end()
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"iter"
-	"math"
 
 	"spoor/internal/graph"
 	"spoor/internal/wire"
@@ -208,7 +207,7 @@ func (m *memory) appendDelta(b []byte) []byte {
 		if p.final != p.node {
 			b = binary.AppendUvarint(b, uint64(p.final))
 		}
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(p.score))
+		b = appendFloat(b, p.score)
 		b = binary.AppendUvarint(b, uint64(p.degree))
 		b = binary.AppendUvarint(b, uint64(p.depth))
 	}

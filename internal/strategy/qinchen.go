@@ -253,8 +253,8 @@ func (s *qinChen) Replay(b []byte) error {
 	s.population.replay(&s.memory, r)
 	s.issued = append(s.issued, r.strings()...)
 	s.saved = len(s.issued)
-	if r.bad || len(r.b) > 0 {
-		return errCorrupt
+	if err := r.end(); err != nil {
+		return err
 	}
 	for _, id := range s.population.ids {
 		if _, fetched := s.page(id); !fetched {

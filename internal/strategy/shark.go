@@ -140,8 +140,5 @@ func (s *shark) Replay(b []byte) error {
 	s.potential.replay(&s.memory, r)
 	s.inherited.replay(&s.memory, r)
 	s.distance.replay(&s.memory, r)
-	if r.bad || len(r.b) > 0 {
-		return errCorrupt
-	}
-	return nil
+	return r.end()
 }

@@ -367,8 +367,8 @@ func (s *tagPath) Replay(b []byte) error {
 		}
 		s.join(&g)
 	}
-	if r.bad {
-		return errCorrupt
+	if err := r.end(); err != nil {
+		return err
 	}
 	s.learn(from)
 	return nil
