@@ -109,8 +109,9 @@ const (
 	leastShare = 1e-6
 	// maxForetold is how many pages the isotonic calibration looks back.
 	maxForetold = 500
-	// reach is how many links one correction looks at, so that pages which all
-	// link to each other cost no more time than others.
+	// reach is how many links one correction looks at, and how many on its way up
+	// at each level, so that pages which all link to each other cost no more time
+	// than others.
 	reach = 1 << 18
 	// queryDraws is how often keywords are drawn for a query that is new.
 	queryDraws = 32
@@ -290,10 +291,15 @@ func (s *antNet) correct(p page, difference float64) {
 	}
 }
 
-// above are the pages that link to any of level and were not seen.
+// above are the pages that link to any of level and were not seen, as far as a
+// correction reaches.
 func (s *antNet) above(level []graph.ID, seen map[graph.ID]bool) (pages []graph.ID) {
+	left := reach
 	for _, id := range level {
 		for parent := range s.web.Parents(id) {
+			if left--; left < 0 {
+				return pages
+			}
 			if !seen[parent] {
 				seen[parent] = true
 				pages = append(pages, parent)

@@ -589,3 +589,26 @@ func TestAntNetDrawsUnderPressureWhateverTheScores(t *testing.T) {
 		}
 	}
 }
+
+// However many pages a level has, so many of the links to it are followed up: here those
+// of a, 262 times a thousand, and not that of b.
+func TestAntNetClimbsAsFarAsItReaches(t *testing.T) {
+	s := newAntNetOf(t)
+	for i := range 1000 {
+		s.Visit(found(fmt.Sprintf("p%d", i), 1, 0, promised{"a", 0}))
+	}
+	s.Visit(found("q", 1, 0, promised{"b", 0}))
+	a, b := s.id(t, "a"), s.id(t, "b")
+	level := slices.Repeat([]graph.ID{a}, reach/1000)
+	for _, test := range []struct {
+		level []graph.ID
+		want  int
+	}{
+		{append(level[:len(level):len(level)], b), 1001},
+		{append(level[:len(level):len(level)], a, b), 1000},
+	} {
+		if got := len(s.above(test.level, map[graph.ID]bool{})); got != test.want {
+			t.Errorf("%d pages are above, want %d", got, test.want)
+		}
+	}
+}
