@@ -121,6 +121,24 @@ func TestCrossoverByHand(t *testing.T) {
 	}
 }
 
+// Scores of BM25, a 8 with x and y, b 4 with y, and a page that a search found, c 2 with
+// x. A link is worth what the measure gave, 12 for y and 10 for x; to the letter it is
+// worth what the roulette goes by, shares of the highest with a bias: y 1.05 + 0.55, x
+// 1.05 + 0.30.
+func TestCrossoverOfScoresWithoutBoundByHand(t *testing.T) {
+	w := tiny{"a": "8 x y", "b": "4 y", "c": "2 x"}
+	for _, test := range []struct {
+		params []string
+		want   []string
+	}{
+		{nil, []string{"y crossover 12.00", "x crossover 10.00"}},
+		{[]string{"compat=true"}, []string{"y crossover 1.60", "x crossover 1.35"}},
+	} {
+		s := symbiotic(t, target(t), append(test.params, "selection=1")...)
+		check(t, generation(s, w, 5, "a", "b", "c"), test.want)
+	}
+}
+
 func TestALinkIsWorthMoreWithEveryPageThatContainsIt(t *testing.T) {
 	// y was worth 0.4 when it stayed; then d brings 0.3 more to it than to x.
 	w := tiny{"a": "0.4 x y z", "z": "0.3 y"}
