@@ -80,9 +80,13 @@ func (m *memory) learn(rec *wire.Record) (place int) {
 		final = m.web.Intern(rec.FinalURL)
 	}
 	m.fit()
-	if known, ok := m.page(final); ok && final != node && !m.pages[known].failed {
-		m.bind(node, known)
-		return known
+	if known, ok := m.page(final); ok && !m.pages[known].failed {
+		if p := m.pages[known]; final != node {
+			m.bind(node, known)
+			return known
+		} else if p.node != node && p.final == node { // it came by a redirect before it came by itself
+			return known
+		}
 	}
 	failed := rec.Error != "" || rec.StatusCode/100 != 2
 	p := page{node: node, final: final, degree: rec.OutDegree, depth: rec.Depth, failed: failed}

@@ -205,6 +205,22 @@ func TestARedirectsEndIsRememberedAsItWasLearned(t *testing.T) {
 	}
 }
 
+// A page that comes twice in a generation, by a redirect and by itself, is one page in
+// either order, and its links are links of one page.
+func TestAPageUnderTwoNamesIsOnePage(t *testing.T) {
+	w := tiny{"a": "> b", "b": "0.5 x y"}
+	for _, order := range [][]string{{"a", "b"}, {"b", "a"}} {
+		s := newTunnel().(*tunnel)
+		for _, a := range seeds(order...) {
+			s.Visit(w.fetch(a, 1))
+		}
+		x, _ := s.web.Find(address("x"))
+		if len(s.pages) != 1 || s.web.InDegree(x) != 1 {
+			t.Errorf("%v: %d pages, %d of which link to x, want one", order, len(s.pages), s.web.InDegree(x))
+		}
+	}
+}
+
 func TestSameSeedSameGenerations(t *testing.T) {
 	w := random(400, 3)
 	for _, kind := range Kinds() {
