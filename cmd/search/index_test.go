@@ -167,7 +167,7 @@ func unpacked(t testing.TB, name string) []byte {
 	t.Helper()
 	out, err := exec.Command("gzip", "-dc", name).Output()
 	if err != nil {
-		t.Skipf("no gzip here: %v", err)
+		t.Fatal(err)
 	}
 	return out
 }
@@ -239,7 +239,7 @@ func command(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := exec.LookPath("search") // where testscript.Main has put it
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	return exec.Command(self, args...)
 }
