@@ -53,6 +53,7 @@ func BenchmarkLiveFetch(b *testing.B) {
 	}{
 		{"fetch+warc", []string{fetch, "-j", "32", "-allow-private", "-delay", "0s", "-warc", "crawl", "addresses"}},
 		{"fetch+warc-1", []string{fetch, "-j", "32", "-allow-private", "-delay", "0s", "-warc", "crawl", "-warc-level", "1", "addresses"}},
+		{"fetch+warc-zstd", []string{fetch, "-j", "32", "-allow-private", "-delay", "0s", "-warc", "crawl", "-warc-zstd", "addresses"}},
 		{"fetch", []string{fetch, "-j", "32", "-allow-private", "-delay", "0s", "addresses"}},
 		{"wget+warc", []string{"wget", "-q", "-O", os.DevNull, "--warc-file=crawl", "-i", "addresses"}},
 		{"wget2", []string{"wget2", "-q", "--max-threads=32", "-i", "addresses"}},
