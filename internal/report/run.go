@@ -8,7 +8,7 @@ const (
 	MaxNiches      = 8   // the same
 	MaxHosts       = 40  // in Run.Hosts and in Run.Slowest
 	MaxPages       = 300 // in Run.Pages
-	MaxSteps       = 12  // of a lineage
+	MaxSteps       = 12  // of a lineage: of a longer one steps before the last are left out
 	MaxReasons     = 12  // of a step
 	MaxParents     = 16  // of a step
 	MaxPoints      = 400 // of a curve
@@ -179,22 +179,22 @@ type Bin struct {
 
 // A Found is a relevant page.
 type Found struct {
-	URL        string // cut if it is long, with … in the end
-	Href       string // the whole address if it is http or https and not too long; else "": it is not to be linked
-	Title      string // white space made single; "" if it has none
-	Score      float64
-	Verdict    string // the judge's; "" unless Judged
-	Self       bool   // relevant by the measure that steered
+	URL        string  // cut if it is long, with … in the end
+	Href       string  // the whole address if it is http or https and not too long; else "": it is not to be linked
+	Title      string  // white space made single; "" if it has none
+	Score      float64 // NaN if it has none
+	Verdict    string  // the judge's; "" unless Judged
+	Self       bool    // relevant by the measure that steered
 	Generation int
 	Depth      int // links from a seed
 	Operator   string
 	Niche      string
 	Lineage    []Step // first the page itself, last the seed or query from which it came, if the records know it; at most MaxSteps
-	Cut        bool   // the lineage is longer than that
 }
 
 // A Step is an address on the way from a seed to a page, and what brought it in.
 type Step struct {
+	Omitted    int    // steps left out between the one before and this one
 	URL        string // cut if it is long
 	Known      bool   // false: the run has no record of it, and the rest is empty
 	Title      string
