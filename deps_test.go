@@ -41,7 +41,7 @@ const imports = `
 // given, so they see no network, no system, no clock and no log. net/url and
 // net/netip are notation and allowed.
 var pure = struct{ rooms, never []string }{
-	rooms: []string{"text", "genetic", "niche", "fitness", "robots", "weburl"},
+	rooms: []string{"text", "genetic", "niche", "fitness", "robots", "weburl", "judge"},
 	never: []string{"net", "net/http", "os", "os/exec", "os/signal", "syscall", "time", "log", "log/slog", "math/rand"},
 }
 

@@ -1,0 +1,98 @@
+package judge
+
+import "slices"
+
+// How many crawls the random crawler is the mean of.
+const (
+	manyCrawls = 400
+	fewCrawls  = 20   // where the budget is large, chance evens out by itself
+	largeAbove = 5000 // what a large budget is
+)
+
+// A Band is how many relevant pages crawls found that chose at random, at each cost from 1 to T.
+type Band struct {
+	Mean []float64
+	Low  []int // the 5 % quantile: the smallest number that at least one crawl in twenty does not pass
+	High []int // the 95 % quantile
+}
+
+// Random is what chance finds: 400 crawls (20 where T > 5,000), each of which fetches any
+// of the addresses that wait with the same probability. The same web, seeds and budget
+// give the same crawls: crawl i draws from SplitMix64 (Steele, Lea and Flood, "Fast
+// splittable pseudorandom number generators", OOPSLA 2014) started with i, takes the
+// number modulo what waits, and puts the last that waits in the place of what it took;
+// links wait in their order on the page.
+func (j *Judge) Random() Band { return j.random() }
+
+func (j *Judge) makeRandom() Band {
+	n := manyCrawls
+	if j.T > largeAbove {
+		n = fewCrawls
+	}
+	curves := make([][]int32, n)
+	seen := make([]int32, j.near.Len()) // by page: the last crawl that saw it, plus one
+	var waiting []int32
+	for i := range curves {
+		curves[i], waiting = j.draw(int32(i), seen, waiting[:0])
+	}
+	b := Band{Mean: make([]float64, j.T), Low: make([]int, j.T), High: make([]int, j.T)}
+	found := make([]int32, n)
+	for t := range j.T {
+		sum := 0
+		for i, c := range curves {
+			found[i] = c[t]
+			sum += int(c[t])
+		}
+		slices.Sort(found)
+		b.Mean[t] = float64(sum) / float64(n)
+		b.Low[t] = int(found[rank(n, 5)])
+		b.High[t] = int(found[rank(n, 95)])
+	}
+	return b
+}
+
+// rank is the place of a quantile, in percent, among n sorted numbers.
+func rank(n, percent int) int { return (n*percent+99)/100 - 1 }
+
+// draw is the curve of crawl i.
+func (j *Judge) draw(i int32, seen, waiting []int32) (curve, room []int32) {
+	curve = make([]int32, j.T)
+	rng := splitMix64(i)
+	for s := range j.seeds {
+		seen[s] = i + 1
+		waiting = append(waiting, int32(s))
+	}
+	found := int32(0)
+	t := 0
+	for ; t < j.T && len(waiting) > 0; t++ {
+		at, last := rng.next()%uint64(len(waiting)), len(waiting)-1
+		page := waiting[at]
+		waiting[at] = waiting[last]
+		waiting = waiting[:last]
+		if j.near.Relevant[page] {
+			found++
+		}
+		curve[t] = found
+		for _, to := range j.near.Links(page) {
+			if seen[to] <= i {
+				seen[to] = i + 1
+				waiting = append(waiting, to)
+			}
+		}
+	}
+	for ; t < j.T; t++ {
+		curve[t] = found
+	}
+	return curve, waiting
+}
+
+// splitMix64 is the generator of that name; its value is its state.
+type splitMix64 uint64
+
+func (s *splitMix64) next() uint64 {
+	*s += 0x9E3779B97F4A7C15
+	z := uint64(*s)
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return z ^ z>>31
+}
