@@ -104,6 +104,10 @@ bench-fetch: ## our fetch beside wget, wget2 and net/http, as a table
 benchstat: ## compare OLD (old.txt) and NEW (new.txt)
 	@$(TOOL) benchstat $(OLD) $(NEW)
 
+.PHONY: results
+results: build ## doc/results.md anew, in hours; FROM=DIR: of comparisons that are there; PARTS='k e' picks
+	scripts/results $(if $(FROM),-from '$(FROM)') $(PARTS)
+
 .PHONY: install
 install: build ## into PREFIX/bin; PROGRAM_PREFIX=spoor- names them spoor-fetch, …
 	mkdir -p '$(DESTDIR)$(PREFIX)/bin'
