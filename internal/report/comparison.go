@@ -6,18 +6,26 @@ type Comparison struct {
 	Name      string  // of the file of results
 	Reference string  // the strategy that the others are held against; "" if none
 	Measure   string  // what is compared: nauc, harvest, recall, …
+	Title     string  // Measure for people: nAUC; "" if it has no other name
+	Meaning   string  // what it is, for a sentence; may be ""
+	Lower     bool    // less is better
 	Tie       float64 // differences up to this are ties
 	Tracks    []Track // by name
 }
 
-// A Track is a comparison under one set of conditions.
+// A Track is a comparison under one set of conditions. Figures that are unknown are
+// NaN.
 type Track struct {
 	Name       string
 	Runs       int        // judged runs in it
 	Units      int        // topic × seed set, over which chance seeds are averaged
-	Topics     []string   // rising
+	Topics     []string   // the order of Strategy.Topics
 	Costs      []int      // rising: the costs for which Strategy.Harvest is given
-	Strategies []Strategy // by Mean falling, then by name
+	Strategies []Strategy // the best first
+
+	// Means of the measure that crawlers have which see the relevance of the links that
+	// wait, and of those behind them.
+	Seeing, SeeingChildren float64
 }
 
 // A Strategy is what one strategy had in a track. Figures that are unknown are NaN.
@@ -29,8 +37,11 @@ type Strategy struct {
 	Topics          []float64 // the mean of each of Track.Topics
 	Harvest         []float64 // mean harvest at each of Track.Costs
 
-	// Against the reference; of the reference itself A12 and P are NaN, and the rest 0.
-	A12                float64 // chance that a unit of it is above one of the reference, in [0, 1]
+	// Against the reference, in the units that both have; of the reference itself the
+	// floats are NaN, and the counts 0.
+	Difference         float64 // of the means
+	DiffLow, DiffHigh  float64 // where it lies with 95 % confidence
+	A12                float64 // chance that a unit of it is better than one of the reference, in [0, 1]
 	P                  float64 // of Wilcoxon's signed-rank test, two-sided, by Holm's correction
 	Wins, Ties, Losses int     // of units
 }

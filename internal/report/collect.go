@@ -1,0 +1,374 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"spoor/internal/weburl"
+	"spoor/internal/wire"
+)
+
+// maxCost bounds what one query may count for, so that sums of them do not overflow.
+const maxCost = 1 << 40
+
+// A collector counts the records of a run.
+type collector struct {
+	source   *Source
+	run      Run
+	verdicts *verdicts
+	unjudged int // records without a verdict, in a run that has some
+
+	turns     []turn
+	operators *names
+	niches    *names
+	hosts     map[string]*hostTally
+	errors    map[string]int
+	skipped   map[string]int
+	judged    map[string]int // records by verdict
+
+	finds  []int // the cost at which each relevant page was had, rising
+	scores []scored
+	least  float64 // score of a page that the measure calls relevant
+
+	pages []*candidate    // those that are shown so far, the best first
+	shown map[string]bool // their addresses
+}
+
+// A turn is what is known of a generation.
+type turn struct {
+	number                          int
+	fetched, failed, relevant, self int
+	seconds                         float64
+	hosts, waiting                  int
+	operators, niches               map[int]pair // by id of the name
+	good                            []bool       // of each record in order, whether it is a relevant page
+}
+
+type pair struct{ fetched, relevant int }
+
+func (p *pair) add(q pair) {
+	p.fetched += q.fetched
+	p.relevant += q.relevant
+}
+
+type hostTally struct {
+	fetched, failed, relevant int
+	ms                        []int32 // of each fetch that says so
+}
+
+// A scored is a page with its score.
+type scored struct {
+	score   float64
+	verdict byte // r, i or u
+}
+
+// A candidate is a page that may be shown.
+type candidate struct {
+	found Found
+	url   string // as the record has it
+	turn  int    // index of its generation
+	node  *node
+}
+
+// names are words that come up again and again, numbered.
+type names struct {
+	ids   map[string]int
+	words []string
+	total []pair
+}
+
+func newNames() *names { return &names{ids: map[string]int{}} }
+
+// count counts a record with the name in total and in turn.
+func (n *names) count(name string, cost, good int, in map[int]pair) {
+	name = clean(name, maxName)
+	id, ok := n.ids[name]
+	if !ok {
+		id = len(n.words)
+		name = strings.Clone(name)
+		n.ids[name] = id
+		n.words = append(n.words, name)
+		n.total = append(n.total, pair{})
+	}
+	n.total[id].add(pair{cost, good})
+	p := in[id]
+	p.add(pair{cost, good})
+	in[id] = p
+}
+
+// add counts a record.
+func (c *collector) add(rec *wire.Record) {
+	t := &c.turns[len(c.turns)-1]
+	said := c.verdicts.of(rec)
+	if c.verdicts != nil {
+		if said == "" {
+			c.unjudged++
+		} else {
+			c.judged[said]++
+		}
+	}
+	if rec.URL == "" {
+		t.good = append(t.good, false)
+		cost := min(max(0, rec.Cost), maxCost)
+		c.run.Queries += cost
+		c.run.Fetched += cost
+		t.fetched += cost
+		return
+	}
+	self := rec.Relevant == wire.True
+	good := self
+	if c.run.Judged {
+		good = said == relevant
+	}
+	t.good = append(t.good, good)
+	if !rec.IsOutcome() {
+		return // an address, as a stage of one's own may leave it
+	}
+	c.run.Records++
+	if self {
+		c.run.SelfRelevant++
+		t.self++
+		if rec.Score.Kind == wire.Present && !(c.least <= rec.Score.Value) {
+			c.least = rec.Score.Value
+		}
+	}
+	one := 0 // what a relevant page counts
+	if good {
+		one = 1
+		c.run.Relevant++
+		t.relevant++
+	}
+	if rec.Free() {
+		c.skipped[strings.Clone(clean(rec.Error, maxName))]++
+	} else {
+		c.paid(t, rec, one)
+	}
+	if good {
+		c.finds = append(c.finds, c.run.Fetched)
+		c.offer(rec, said)
+	}
+	if rec.Score.Kind == wire.Present && said != repeated && said != free && rec.Error == "" {
+		v := byte('u')
+		if said == relevant || said == irrelevant {
+			v = said[0]
+		}
+		c.scores = append(c.scores, scored{rec.Score.Value, v})
+	}
+	c.date(rec.Timestamp)
+}
+
+// paid counts a record for which somebody was asked.
+func (c *collector) paid(t *turn, rec *wire.Record, one int) {
+	c.run.Fetched++
+	t.fetched++
+	name := clean(weburl.Host(rec.URL), maxName)
+	host := c.hosts[name]
+	if host == nil {
+		host = &hostTally{}
+		c.hosts[strings.Clone(name)] = host
+	}
+	host.fetched++
+	host.relevant += one
+	if rec.FetchMS > 0 {
+		host.ms = append(host.ms, int32(min(rec.FetchMS, math.MaxInt32)))
+	}
+	if rec.Error != "" || rec.StatusCode/100 != 2 {
+		c.run.Failed++
+		t.failed++
+		host.failed++
+		kind := rec.Error
+		if kind == "" {
+			kind = fmt.Sprintf("status %d", rec.StatusCode)
+		}
+		c.errors[strings.Clone(clean(kind, maxName))]++
+	}
+	c.operators.count(cmp.Or(rec.Operator, "unknown"), 1, one, t.operators)
+	if rec.Niche != "" {
+		c.niches.count(rec.Niche, 1, one, t.niches)
+	}
+}
+
+// date takes note of when a page was fetched.
+func (c *collector) date(stamp string) {
+	if c.run.First != "" && c.run.First <= stamp && stamp <= c.run.Last {
+		return
+	}
+	if _, err := time.Parse(time.RFC3339, stamp); err != nil {
+		return
+	}
+	if c.run.First == "" || stamp < c.run.First {
+		c.run.First = strings.Clone(stamp)
+	}
+	if stamp > c.run.Last {
+		c.run.Last = strings.Clone(stamp)
+	}
+}
+
+// offer shows a relevant page if it is among the best.
+func (c *collector) offer(rec *wire.Record, said string) {
+	c.run.PagesTotal++
+	score := rec.Score.Or(math.NaN())
+	at, _ := slices.BinarySearchFunc(c.pages, candidate{url: rec.URL, found: Found{Score: score}}, func(a *candidate, b candidate) int {
+		return cmp.Or(-cmp.Compare(a.found.Score, b.found.Score), strings.Compare(a.url, b.url)) // NaN is below all
+	})
+	if at == MaxPages || c.shown[rec.URL] {
+		return
+	}
+	n := newNode(rec, true)
+	p := &candidate{
+		found: Found{
+			URL:        n.step.URL,
+			Href:       href(rec.URL),
+			Title:      n.step.Title,
+			Score:      score,
+			Verdict:    said,
+			Self:       rec.Relevant == wire.True,
+			Generation: rec.Generation,
+			Depth:      rec.Depth,
+			Operator:   n.step.Operator,
+			Niche:      strings.Clone(clean(rec.Niche, maxName)),
+		},
+		url:  strings.Clone(rec.URL),
+		turn: len(c.turns) - 1,
+		node: n,
+	}
+	c.pages = slices.Insert(c.pages, at, p)
+	c.shown[p.url] = true
+	if len(c.pages) > MaxPages {
+		delete(c.shown, c.pages[MaxPages].url)
+		c.pages = c.pages[:MaxPages]
+	}
+}
+
+// finish is the run, after all records were read.
+func (c *collector) finish() *Run {
+	r := &c.run
+	r.HostsTotal = len(c.hosts)
+	r.Hosts, r.Slowest = c.servers()
+	r.Errors, r.Skipped = counts(c.errors), counts(c.skipped)
+	if r.Judged {
+		for _, word := range saying() {
+			if n := c.judged[word]; n > 0 {
+				r.Verdicts = append(r.Verdicts, Count{word, n})
+			}
+		}
+	}
+	r.Fitness.Bins = bins(c.scores)
+	r.Fitness.Least = c.least
+	operators := c.operators.top(MaxOperators, func(p pair) int { return p.fetched })
+	niches := c.niches.top(MaxNiches, func(p pair) int { return p.relevant })
+	r.Operators = c.operators.yields(operators, c.operators.all())
+	r.Niches = c.niches.yields(niches, c.niches.all())
+	c.generations(operators, niches)
+	c.curves()
+	for _, p := range c.pages {
+		p.found.Lineage = p.node.lineage()
+		r.Pages = append(r.Pages, p.found)
+	}
+	return r
+}
+
+// counts is a table of counts as a list.
+func counts(m map[string]int) []Count {
+	var list []Count
+	for name, n := range m {
+		list = append(list, Count{name, n})
+	}
+	slices.SortFunc(list, func(a, b Count) int { return cmp.Or(cmp.Compare(b.N, a.N), strings.Compare(a.Name, b.Name)) })
+	return list
+}
+
+// servers are the hosts with most relevant pages, and the slowest.
+func (c *collector) servers() (most, slowest []Host) {
+	for name, h := range c.hosts {
+		slices.Sort(h.ms)
+		host := Host{Name: name, Fetched: h.fetched, Failed: h.failed, Relevant: h.relevant}
+		if n := len(h.ms); n > 0 {
+			host.MedianMS = (int(h.ms[(n-1)/2]) + int(h.ms[n/2])) / 2
+		}
+		most = append(most, host)
+		if host.MedianMS > 0 && len(h.ms) >= 3 {
+			slowest = append(slowest, host)
+		}
+	}
+	slices.SortFunc(most, func(a, b Host) int {
+		return cmp.Or(cmp.Compare(b.Relevant, a.Relevant), cmp.Compare(b.Fetched, a.Fetched), strings.Compare(a.Name, b.Name))
+	})
+	slices.SortFunc(slowest, func(a, b Host) int {
+		return cmp.Or(cmp.Compare(b.MedianMS, a.MedianMS), strings.Compare(a.Name, b.Name))
+	})
+	return slices.Clip(most[:min(MaxHosts, len(most))]), slices.Clip(slowest[:min(MaxHosts, len(slowest))])
+}
+
+// top are the ids of the names that have most, and of all others -1 in the end.
+func (n *names) top(limit int, most func(pair) int) []int {
+	ids := slices.Collect(maps.Values(n.ids))
+	slices.SortFunc(ids, func(a, b int) int {
+		p, q := n.total[a], n.total[b]
+		return cmp.Or(cmp.Compare(most(q), most(p)), cmp.Compare(q.fetched, p.fetched), strings.Compare(n.words[a], n.words[b]))
+	})
+	if len(ids) > limit {
+		ids = append(ids[:limit:limit], -1)
+	}
+	return ids
+}
+
+// all are the counts of the whole run by id.
+func (n *names) all() map[int]pair {
+	return maps.Collect(slices.All(n.total))
+}
+
+// yields are the counts of those ids.
+func (n *names) yields(ids []int, in map[int]pair) []Yield {
+	var list []Yield
+	rest := pair{}
+	for _, p := range in {
+		rest.add(p)
+	}
+	for _, id := range ids {
+		if id < 0 {
+			list = append(list, Yield{Rest, rest.fetched, rest.relevant})
+			break
+		}
+		p := in[id]
+		list = append(list, Yield{n.words[id], p.fetched, p.relevant})
+		rest.add(pair{-p.fetched, -p.relevant})
+	}
+	return list
+}
+
+// generations puts generations together until they are few enough.
+func (c *collector) generations(operators, niches []int) {
+	size := (len(c.turns) + MaxGenerations - 1) / MaxGenerations
+	for some := range slices.Chunk(c.turns, max(1, size)) {
+		last := some[len(some)-1]
+		g := Generation{First: some[0].number, Last: last.number, Hosts: last.hosts, Waiting: last.waiting}
+		brought, lived := map[int]pair{}, map[int]pair{}
+		for _, t := range some {
+			g.Fetched += t.fetched
+			g.Failed += t.failed
+			g.Relevant += t.relevant
+			g.SelfRelevant += t.self
+			g.Seconds += t.seconds
+			sum(brought, t.operators)
+			sum(lived, t.niches)
+		}
+		g.Operators = c.operators.yields(operators, brought)
+		g.Niches = c.niches.yields(niches, lived)
+		c.run.Generations = append(c.run.Generations, g)
+	}
+}
+
+// sum adds the counts of b to a.
+func sum(a, b map[int]pair) {
+	for id, q := range b {
+		p := a[id]
+		p.add(q)
+		a[id] = p
+	}
+}

@@ -1,0 +1,78 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+)
+
+// maxBins is how many bins a histogram has at most.
+const maxBins = 25
+
+// bins counts pages by score. The bins are of a round width (1, 2 or 5 times a power
+// of ten), chosen so that 99 of 100 pages have their place in them; the few above are
+// in the last one, and the few far below 0, where a measure has such, in the first.
+func bins(pages []scored) []Bin {
+	if len(pages) == 0 {
+		return nil
+	}
+	slices.SortFunc(pages, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
+	least, most := pages[0].score, pages[len(pages)-1].score
+	low := min(0, pages[len(pages)/100].score)
+	high := pages[len(pages)-1-len(pages)/100].score
+	edge := edges(low, high)
+	list := make([]Bin, len(edge)-1)
+	for i := range list {
+		list[i].From, list[i].To = edge[i], edge[i+1]
+	}
+	for _, p := range pages {
+		i := sort.Search(len(list), func(i int) bool { return list[i].From > p.score })
+		b := &list[max(0, i-1)]
+		switch p.verdict {
+		case 'r':
+			b.Relevant++
+		case 'i':
+			b.Irrelevant++
+		default:
+			b.Unlabelled++
+		}
+	}
+	first, last := &list[0], &list[len(list)-1]
+	first.From, last.To = min(first.From, least), max(last.To, most)
+	return list
+}
+
+// Scores that are nearer together than tooNarrow are as if they were equal.
+const tooNarrow, tooWide = 1e-100, 1e100
+
+// edges are the borders of the bins from low to high, two at least.
+func edges(low, high float64) []float64 {
+	width, digits := 1.0, 0.0 // a bin is width / 10^digits
+	span := high - low
+	if span > tooWide { // rounding such numbers has no meaning
+		return []float64{low, high}
+	}
+	if span > tooNarrow {
+		digits = -math.Floor(math.Log10(span / (maxBins - 1)))
+		for _, w := range []float64{1, 2, 5, 10} {
+			if width = w; at(w, digits)*(maxBins-1) >= span {
+				break
+			}
+		}
+	}
+	from := math.Floor(low / at(width, digits))
+	edge := []float64{at(from*width, digits)}
+	for len(edge) <= maxBins && (len(edge) < 2 || edge[len(edge)-1] < high) {
+		edge = append(edge, at((from+float64(len(edge)))*width, digits))
+	}
+	return edge
+}
+
+// at is x / 10^digits, rounded once, so that borders are what they look like.
+func at(x, digits float64) float64 {
+	if digits < 0 {
+		return x * math.Pow(10, -digits)
+	}
+	return x / math.Pow(10, digits)
+}

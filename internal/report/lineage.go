@@ -1,0 +1,119 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"spoor/internal/wire"
+)
+
+// A node is a step of a lineage while that is being made.
+type node struct {
+	step   Step
+	parent string // address of the page that brought it; "" at a seed or query
+	next   *node  // that page
+}
+
+// newNode is the node of a record.
+func newNode(rec *wire.Record, good bool) *node {
+	s := Step{
+		URL:        strings.Clone(clean(rec.URL, maxShown)),
+		Known:      true,
+		Title:      strings.Clone(clean(rec.Title, maxWords)),
+		Generation: rec.Generation,
+		Depth:      rec.Depth,
+		Operator:   strings.Clone(clean(rec.Operator, maxName)),
+		Query:      strings.Clone(clean(rec.Query, maxWords)),
+		Via:        strings.Clone(clean(rec.Via, maxShown)),
+		Score:      rec.Score.Or(math.NaN()),
+		Relevant:   good,
+	}
+	for _, p := range rec.Parents[:min(MaxParents, len(rec.Parents))] {
+		s.Parents = append(s.Parents, strings.Clone(clean(p, maxShown)))
+	}
+	for _, r := range rec.Reasons[:min(MaxReasons, len(rec.Reasons))] {
+		s.Reasons = append(s.Reasons, Reason{strings.Clone(clean(r.Name, maxName)), r.Value})
+	}
+	n := &node{step: s}
+	switch {
+	case rec.Via != "":
+		n.parent = own(rec.Via)
+	case rec.Query == "" && len(rec.Parents) > 0:
+		n.parent = own(rec.Parents[0])
+	}
+	return n
+}
+
+// lineage is the steps from n on; of many those before the last are left out.
+func (n *node) lineage() []Step {
+	var steps []Step
+	length, last := 0, n
+	for ; n != nil; n = n.next {
+		if length++; length < MaxSteps {
+			steps = append(steps, n.step)
+		}
+		last = n
+	}
+	if length >= MaxSteps {
+		s := last.step
+		s.Omitted = length - MaxSteps
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+// backward finds out where the pages that are shown came from. A page was brought by
+// one of an earlier generation, so going back through these once finds them all: the
+// latest record of it before, where there are several.
+func (c *collector) backward() error {
+	waiting := slices.Clone(c.pages) // for the generation before theirs
+	slices.SortStableFunc(waiting, func(a, b *candidate) int { return b.turn - a.turn })
+	wanted := map[string]*node{}
+	want := func(n *node) {
+		if n.parent == "" {
+			return
+		}
+		next := wanted[n.parent]
+		if next == nil {
+			next = &node{step: Step{URL: clean(n.parent, maxShown), Score: math.NaN()}}
+			wanted[n.parent] = next
+		}
+		n.next = next
+	}
+	var found []*node // in this generation; their parents are of earlier ones
+	for i := len(c.turns) - 1; i >= 0; i-- {
+		for len(waiting) > 0 && waiting[0].turn > i {
+			want(waiting[0].node)
+			waiting = waiting[1:]
+		}
+		for _, n := range found {
+			want(n)
+		}
+		found = found[:0]
+		if len(wanted) == 0 {
+			continue
+		}
+		t := &c.turns[i]
+		err := c.source.Generations[i].each(func(error) {}, func(at int, rec *wire.Record) {
+			if rec.Error != "" || rec.StatusCode == 0 {
+				return
+			}
+			for _, url := range [...]string{rec.URL, rec.FinalURL} {
+				n := wanted[url]
+				if n == nil {
+					continue
+				}
+				delete(wanted, url)
+				name := n.step.URL
+				*n = *newNode(rec, at < len(t.good) && t.good[at])
+				n.step.URL = name
+				found = append(found, n)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,234 @@
+package report
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path"
+	"strconv"
+	"strings"
+
+	"spoor/internal/wire"
+)
+
+// A Source is where a [Run] is read from: the files of a run directory, as far as
+// they are there.
+type Source struct {
+	Name        string
+	Settings    []byte    // a name, a space and a value a line
+	Topic       []byte    // the topic file
+	StopReason  []byte    // a word
+	Summary     []byte    // of the judge, a JSON object
+	Stages      io.Reader // what the stages said, of which the closing lines are looked at; nil if that is not known
+	Verdicts    io.Reader // the judge's records, in the order of the run's; nil if there is no judge
+	Generations []Part    // by Number, rising
+
+	// Fault is told what is wrong and costs no more than what it concerns.
+	Fault func(error)
+}
+
+// A Part is what is known of one generation.
+type Part struct {
+	Number int
+	Stats  []byte                        // the crawl's summary of it, a JSON object; nil if it is not done
+	Open   func() (io.ReadCloser, error) // its scored records, in the order of fetching; called twice at most
+}
+
+// Read reads a run.
+//
+// Records are read twice, forwards to count them, and backwards, generation by
+// generation, for the lineage of those pages that are shown. What is kept of a record
+// is some ten bytes, and of a host some hundred. A line that is no record is left out
+// and told to Fault; so is a small file that is damaged. A record is known as that of
+// a verdict by its address; verdicts that are left over are of another run, which is
+// an error, as is a part that cannot be read.
+func Read(s *Source) (*Run, error) {
+	c := collector{
+		source:    s,
+		verdicts:  newVerdicts(s.Verdicts),
+		operators: newNames(),
+		niches:    newNames(),
+		hosts:     map[string]*hostTally{},
+		errors:    map[string]int{},
+		skipped:   map[string]int{},
+		judged:    map[string]int{},
+		least:     math.NaN(),
+		shown:     map[string]bool{},
+	}
+	c.run = Run{Name: clean(s.Name, maxWords), Waiting: -1, Judged: s.Verdicts != nil}
+	c.settings()
+	c.topic()
+	c.stages()
+	c.run.StopReason = clean(strings.TrimSpace(string(s.StopReason)), maxName)
+	for i := range s.Generations {
+		if err := c.forward(&s.Generations[i]); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.verdicts.end(); err != nil {
+		return nil, err
+	}
+	if c.unjudged > 0 {
+		c.fault(fmt.Errorf("%d records have no verdict: judge the run again", c.unjudged))
+	}
+	if err := c.backward(); err != nil {
+		return nil, err
+	}
+	return c.finish(), nil
+}
+
+func (c *collector) fault(err error) {
+	if c.source.Fault != nil {
+		c.source.Fault(err)
+	}
+}
+
+// strays is how many lines that are no records are told of one by one.
+const strays = 10
+
+// malformed counts a line that is no record.
+func (c *collector) malformed(err error) {
+	c.skipped[malformed]++
+	if c.skipped[malformed] <= strays {
+		c.fault(err)
+	}
+}
+
+// malformed is the reason of skipping a line that is no record, as stages call it.
+const malformed = "malformed"
+
+// sections are those that the report looks at; the body is not among them.
+const sections = wire.Address | wire.Fetch | wire.Parse | wire.Score
+
+// each calls f with every record of the part and its place among them.
+func (p *Part) each(fault func(error), f func(i int, rec *wire.Record)) error {
+	file, err := p.Open()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	r := wire.NewReader(file, sections)
+	var rec wire.Record
+	for i := 0; ; {
+		err := r.Read(&rec)
+		bad, isBad := errors.AsType[*wire.SyntaxError](err)
+		switch {
+		case err == nil:
+			f(i, &rec)
+			i++
+		case isBad:
+			fault(fmt.Errorf("generation %d: %w", p.Number, bad))
+		case errors.Is(err, io.EOF):
+			return nil
+		default:
+			return fmt.Errorf("generation %d: %w", p.Number, err)
+		}
+	}
+}
+
+// forward counts the records of a generation.
+func (c *collector) forward(p *Part) error {
+	c.turns = append(c.turns, turn{number: p.Number, waiting: -1, operators: map[int]pair{}, niches: map[int]pair{}})
+	if err := p.each(c.malformed, func(_ int, rec *wire.Record) { c.add(rec) }); err != nil {
+		return err
+	}
+	if len(p.Stats) == 0 {
+		return nil
+	}
+	var stats struct {
+		Seconds float64
+		Hosts   int
+		Waiting int
+	}
+	if err := json.Unmarshal(p.Stats, &stats); err != nil {
+		c.fault(fmt.Errorf("generation %d: stats: %w", p.Number, err))
+		return nil
+	}
+	t := &c.turns[len(c.turns)-1]
+	t.seconds, t.hosts, t.waiting = max(0, stats.Seconds), max(0, stats.Hosts), max(0, stats.Waiting)
+	c.run.Seconds += t.seconds
+	c.run.Waiting = t.waiting
+	return nil
+}
+
+// settings reads what the crawl was told.
+func (c *collector) settings() {
+	for line := range strings.Lines(string(c.source.Settings)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if value == "" || value == "-param" || len(c.run.Settings) == MaxSettings {
+			continue // crawl separates parameters by such a line
+		}
+		if strings.HasPrefix(value, "/") {
+			value = path.Base(value)
+		}
+		s := Setting{clean(name, maxName), clean(value, maxWords)}
+		c.run.Settings = append(c.run.Settings, s)
+		switch {
+		case name == "strategy":
+			c.run.Strategy = s.Value
+		case name == "fitness" && value != "default":
+			c.run.Fitness.Measure, _, _ = strings.Cut(s.Value, ",") // the first steers
+		}
+	}
+}
+
+// stages counts what the stages have skipped: their closing lines say
+//
+//	level=INFO msg=done cmd=parse in=20 out=19 skipped_malformed=1 seconds=0.1
+//
+// frontier add passes queries over, which are for search.
+func (c *collector) stages() {
+	if c.source.Stages == nil {
+		return
+	}
+	lines := bufio.NewScanner(c.source.Stages)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		line, closing := strings.CutPrefix(lines.Text(), "level=INFO msg=done cmd=")
+		if !closing {
+			continue
+		}
+		cmd, rest, _ := strings.Cut(line, " ")
+		if quoted, ok := strings.CutPrefix(line, `"`); ok {
+			cmd, rest, _ = strings.Cut(quoted, `"`)
+		}
+		for field := range strings.FieldsSeq(rest) {
+			reason, number, _ := strings.Cut(field, "=")
+			reason, skipped := strings.CutPrefix(reason, "skipped_")
+			n, err := strconv.Atoi(number)
+			if skipped && err == nil && n > 0 && n < maxCost && reason != "query" {
+				c.skipped[clean(cmd+": "+reason, maxName)] += n
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		c.fault(fmt.Errorf("what the stages said: %w", err))
+	}
+}
+
+// topic reads what was sought.
+func (c *collector) topic() {
+	if len(c.source.Topic) == 0 {
+		return
+	}
+	var topic struct {
+		Query    string
+		Keywords []struct{ Text string }
+	}
+	if err := json.Unmarshal(c.source.Topic, &topic); err != nil {
+		c.fault(fmt.Errorf("topic: %w", err))
+		return
+	}
+	words := topic.Query
+	if words == "" {
+		var all []string
+		for _, k := range topic.Keywords[:min(maxWords, len(topic.Keywords))] {
+			all = append(all, k.Text)
+		}
+		words = strings.Join(all, ", ")
+	}
+	c.run.Topic = clean(words, maxWords)
+}
