@@ -20,7 +20,7 @@ type Track struct {
 	Runs       int        // judged runs in it
 	Units      int        // topic × seed set, over which chance seeds are averaged
 	Topics     []string   // the order of Strategy.Topics
-	Costs      []int      // rising: the costs for which Strategy.Harvest is given
+	Costs      []int      // rising: the costs for which Harvest and Recall are given
 	Strategies []Strategy // the best first
 
 	// Means of the measure that crawlers have which see the relevance of the links that
@@ -35,7 +35,7 @@ type Strategy struct {
 
 	Mean, Low, High float64   // of the measure, with its 95 % bootstrap interval
 	Topics          []float64 // the mean of each of Track.Topics
-	Harvest         []float64 // mean harvest at each of Track.Costs
+	Harvest, Recall []float64 // mean harvest and recall at each of Track.Costs
 
 	// Against the reference, in the units that both have; of the reference itself the
 	// floats are NaN, and the counts 0.

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/report"
+)
+
+// maxSmall bounds the files of a run directory that are read as a whole. A topic with a
+// classifier has some MiB.
+const maxSmall = 64 << 20
+
+// readRun reads a run directory.
+func readRun(dir, name string, log *slog.Logger) (*report.Run, error) {
+	s := &report.Source{Name: name, Fault: warner(log, "run", dir)}
+	var err error
+	if s.Generations, err = parts(dir); err != nil {
+		return nil, err
+	}
+	for _, small := range []struct {
+		name string
+		to   *[]byte
+	}{
+		{"settings", &s.Settings}, {"topic.json", &s.Topic}, {"stop_reason", &s.StopReason}, {"judge.json", &s.Summary},
+	} {
+		if *small.to, err = read(filepath.Join(dir, small.name)); err != nil {
+			return nil, err
+		}
+	}
+	for _, long := range []struct {
+		name string
+		to   *io.Reader
+	}{{"stages.log", &s.Stages}, {"verdicts.ndjson.zst", &s.Verdicts}} {
+		f, err := open(filepath.Join(dir, long.name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		*long.to = f
+	}
+	run, err := report.Read(s)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	return run, nil
+}
+
+// parts are the generations of a run that have records.
+func parts(dir string) ([]report.Part, error) {
+	all := filepath.Join(dir, "generations")
+	entries, err := os.ReadDir(all)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s is no run: there is no %s\nhint: a run is the directory that scripts/crawl was given as -run", dir, all)
+		}
+		return nil, err
+	}
+	var list []report.Part
+	for _, e := range entries {
+		number, err := strconv.Atoi(e.Name())
+		if err != nil || number < 0 {
+			continue
+		}
+		scored := filepath.Join(all, e.Name(), "scored.ndjson.zst")
+		if _, err := os.Stat(scored); errors.Is(err, fs.ErrNotExist) {
+			continue // not fetched yet, or the topic of the seeds
+		} else if err != nil {
+			return nil, err
+		}
+		stats, err := read(filepath.Join(all, e.Name(), "stats.json"))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, report.Part{Number: number, Stats: stats, Open: func() (io.ReadCloser, error) { return open(scored) }})
+	}
+	slices.SortFunc(list, func(a, b report.Part) int { return cmp.Compare(a.Number, b.Number) })
+	return list, nil
+}
+
+// read is what stands in a small file, nil if there is none.
+func read(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxSmall+1))
+	if err == nil && len(b) > maxSmall {
+		err = fmt.Errorf("%s is longer than %d bytes", name, maxSmall)
+	}
+	return b, err
+}
+
+// open is a file, with what gzip or zstd packed.
+func open(name string) (io.ReadCloser, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	d, err := filter.Decompress(f)
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &opened{d, f, name}, nil
+}
+
+// opened is a file that is read, and says its name when that fails.
+type opened struct {
+	io.ReadCloser
+	file *os.File
+	name string
+}
+
+func (o *opened) Read(p []byte) (int, error) {
+	n, err := o.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%s: %w", o.name, err)
+	}
+	return n, err
+}
+
+func (o *opened) Close() error { return errors.Join(o.ReadCloser.Close(), o.file.Close()) }
