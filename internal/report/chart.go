@@ -1,0 +1,475 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strings"
+)
+
+// The widths that pictures are drawn for, in CSS pixels. A picture that was
+// merely scaled would have letters of seven pixels on a telephone, so the page
+// holds both, and page.css shows one.
+const (
+	full   = 1080 // across the page
+	half   = 520  // two side by side
+	narrow = 344  // a telephone
+)
+
+// twice draws a picture for wide screens and for narrow ones.
+func twice(wide float64, draw func(width float64, class string) template.HTML) template.HTML {
+	return draw(wide, "wide") + draw(narrow, "narrow")
+}
+
+// sortStable sorts indices by a key.
+func sortStable(order []int, key func(int) float64) {
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(key(a), key(b)) })
+}
+
+// A plot is lines and bands over one axis, each line with its name where it
+// ends.
+type plot struct {
+	title, description string
+	x                  []float64 // rising
+	unit               string    // of x
+	bands              []band
+	lines              []line // the last is drawn on top
+	top                float64
+	format             func(float64) string // of ticks of y
+	tip                func(i int) string   // what is said of x[i]
+}
+
+type line struct {
+	name, class string
+	y           []float64
+}
+
+type band struct {
+	class     string
+	low, high []float64
+}
+
+// maxTips bounds the places of a plot that say what they are when they are
+// pointed at.
+const maxTips = 48
+
+func (p plot) draw(width, height float64, class string) template.HTML {
+	d := newDrawing(width, height, "chart "+class, p.title, p.description)
+	right := 0.0
+	for _, l := range p.lines {
+		right = max(right, extent(l.name))
+	}
+	const left, top, bottom = 44, 12, 34
+	right += 14
+	x := scale{0, 1, left, width - right}
+	if n := len(p.x); n > 0 {
+		x.hi = p.x[n-1]
+	}
+	y := scale{0, p.top, height - bottom, top}
+	if y.hi <= 0 {
+		y.hi = 1
+	}
+	for _, v := range ticks(0, y.hi, int((height-top-bottom)/44), 0) {
+		if v > 0 {
+			d.line("grid", left, y.at(v), x.to, y.at(v))
+		}
+		d.text("tick end", left-8, y.at(v), p.format(v))
+	}
+	d.line("axis", left, y.from, x.to, y.from)
+	for _, v := range ticks(0, x.hi, int((x.to-x.from)/72), 1) {
+		d.line("axis", x.at(v), y.from, x.at(v), y.from+4)
+		if v > 0 {
+			d.text("tick mid", x.at(v), y.from+14, thousands(v))
+		}
+	}
+	d.text("tick", left, y.from+14, p.unit)
+
+	xs := x.of(p.x)
+	for _, b := range p.bands {
+		d.path(b.class, area(xs, y.of(b.low), y.of(b.high)))
+	}
+	var ends, ats []float64
+	var named []line
+	for _, l := range p.lines {
+		ys := y.of(l.y)
+		d.path("line "+l.class, curve(xs, ys))
+		if i := lastFinite(l.y); i >= 0 && l.name != "" && i < len(xs) {
+			ends, ats, named = append(ends, ys[i]), append(ats, xs[i]), append(named, l)
+		}
+	}
+	for i, at := range spread(ends, 15, top, y.from-4) {
+		d.circle("end "+named[i].class, ats[i], ends[i], 2.5, "")
+		d.text("name "+named[i].class, ats[i]+8, at, named[i].name)
+	}
+	if p.tip != nil {
+		p.hits(d, x, y, xs)
+	}
+	return d.done()
+}
+
+// hits lays strips over a plot that say what is there.
+func (p plot) hits(d *drawing, x, y scale, xs []float64) {
+	n := min(len(xs), maxTips)
+	from := x.from
+	for k := range n {
+		i := (k+1)*len(xs)/n - 1
+		to := x.to
+		if k+1 < n {
+			to = (xs[i] + xs[(k+2)*len(xs)/n-1]) / 2
+		}
+		d.rect("hit", from, y.to, to-from, y.from-y.to, p.tip(i))
+		from = to
+	}
+}
+
+func lastFinite(v []float64) int {
+	for i := len(v) - 1; i >= 0; i-- {
+		if finite(v[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// A ribbon is a row of bars, one a generation: what was paid for, and the part of
+// it that was relevant.
+type ribbon struct {
+	name, note, class string
+	bars              []bar
+}
+
+type bar struct {
+	fetched int
+	parts   []part // of fetched
+	tip     string
+}
+
+type part struct {
+	class string
+	n     int
+}
+
+// ribbons draws rows under one axis, to one scale. The labels name the bars,
+// of which there may be any number.
+func ribbons(title, description string, rows []ribbon, labels []int, width float64, class string) template.HTML {
+	beside := width >= full
+	left, head, step := 0.0, 20.0, 66.0
+	if beside {
+		left, head, step = 250, 0, 50
+	}
+	const tall, axis = 36, 22
+	d := newDrawing(width, float64(len(rows))*step+axis, "chart "+class, title, description)
+	most, n := 1, 1
+	for _, r := range rows {
+		n = max(n, len(r.bars))
+		for _, b := range r.bars {
+			most = max(most, b.fetched)
+		}
+	}
+	pitch := min((width-left)/float64(n), 40)
+	gap := min(3, pitch*.22)
+	for i, r := range rows {
+		base := float64(i)*step + head + tall + 4
+		if beside {
+			d.text("name "+r.class, 0, base-tall+10, fit(r.name, left-24))
+			d.text("tick", 0, base-tall+27, fit(r.note, left-20))
+		} else {
+			d.text("name "+r.class, 0, base-tall-12, fit(r.name, width-extent(r.note)-24))
+			d.text("tick end", width, base-tall-12, r.note)
+		}
+		d.line("axis", left, base, left+pitch*float64(n), base)
+		y := scale{0, float64(most), 0, tall}
+		for k, b := range r.bars {
+			if b.fetched == 0 {
+				continue
+			}
+			x := left + float64(k)*pitch
+			d.rect("rest "+r.class, x, base-y.at(float64(b.fetched)), pitch-gap, y.at(float64(b.fetched)), b.tip)
+			at := base
+			for _, p := range b.parts {
+				at -= y.at(float64(p.n))
+				if p.n > 0 {
+					d.rect("part "+p.class, x, at, pitch-gap, y.at(float64(p.n)), b.tip)
+				}
+			}
+		}
+	}
+	base := float64(len(rows)) * step
+	every := 1
+	for _, e := range []int{1, 2, 5, 10, 20, 50, 100} {
+		if every = e; float64(e)*pitch >= 30 {
+			break
+		}
+	}
+	for k, l := range labels {
+		if k == 0 || (k+1)%every == 0 && float64(k)*pitch > 34 {
+			d.text("tick mid", left+float64(k)*pitch+max(pitch-gap, 8)/2, base+12, thousands(float64(l)))
+		}
+	}
+	return d.done()
+}
+
+// A mirror is a histogram with one kind of pages above its axis and the others
+// below.
+type mirror struct {
+	title, description string
+	above, below       string // names
+	lo, step           float64
+	bins               []mirrored
+	threshold          float64 // NaN: none
+}
+
+type mirrored struct {
+	up, down, faint int // faint is further down than down
+	tip             string
+}
+
+func (m mirror) draw(width, height float64, class string) template.HTML {
+	d := newDrawing(width, height, "chart "+class, m.title, m.description)
+	const left, top, bottom = 44, 22, 34
+	up, down := 0, 0
+	for _, b := range m.bins {
+		up, down = max(up, b.up), max(down, b.down+b.faint)
+	}
+	x := scale{0, max(1, float64(len(m.bins))), left, width - 8}
+	y := scale{-float64(down), max(1, float64(up)), height - bottom, top}
+	step := max(1, math.Ceil(float64(up+down)/5))
+	for _, v := range ticks(y.lo, y.hi, 5, step) {
+		d.line("grid", left, y.at(v), x.to, y.at(v))
+		d.text("tick end", left-8, y.at(v), thousands(math.Abs(v)))
+	}
+	pitch := x.at(1) - x.at(0)
+	gap := min(2, pitch*.2)
+	for i, b := range m.bins {
+		at := x.at(float64(i)) + gap/2
+		d.rect("part s1", at, y.at(float64(b.up)), pitch-gap, y.at(0)-y.at(float64(b.up)), b.tip)
+		d.rect("other", at, y.at(0), pitch-gap, y.at(float64(-b.down))-y.at(0), b.tip)
+		d.rect("faint", at, y.at(float64(-b.down)), pitch-gap, y.at(float64(-b.down-b.faint))-y.at(float64(-b.down)), b.tip)
+	}
+	d.line("axis strong", left, y.at(0), x.to, y.at(0))
+	for _, v := range ticks(m.lo, m.lo+m.step*float64(len(m.bins)), int((x.to-left)/60), 0) {
+		if m.step > 0 {
+			d.text("tick mid", x.at((v-m.lo)/m.step), height-bottom+14, decimal(v))
+		}
+	}
+	if finite(m.threshold) && m.step > 0 {
+		at := min(max(x.at((m.threshold-m.lo)/m.step), left), x.to)
+		d.line("threshold", at, top-6, at, height-bottom)
+		words := "threshold"
+		if at+extent(words)+10 > x.to {
+			d.text("tick end", at-5, top-8, words)
+		} else {
+			d.text("tick", at+5, top-8, words)
+		}
+	}
+	if m.above != "" {
+		d.text("name s1 end", x.to, y.at(0)-12, m.above)
+	}
+	if m.below != "" && down > 0 {
+		d.text("name end", x.to, y.at(0)+14, m.below)
+	}
+	return d.done()
+}
+
+// dots draws a row for each strategy, with a column for the mean, its interval
+// beside it, and narrower columns for what the mean is made of.
+type dots struct {
+	title, description string
+	columns            []string // the first is the wide one; empty where there is but one
+	rows               []dotRow
+	lo, hi             float64
+	guide              float64 // a vertical line in the first column; NaN: none
+	format             func(float64) string
+}
+
+type dotRow struct {
+	name, class string
+	cells       []dot
+}
+
+type dot struct {
+	value, low, high float64 // NaN: none
+	tip              string
+}
+
+func (t dots) draw(width float64, class string) template.HTML {
+	const step, head, foot = 26, 30, 26
+	height := head + step*float64(len(t.rows)) + foot
+	d := newDrawing(width, height, "chart "+class, t.title, t.description)
+	left := 0.0
+	for _, r := range t.rows {
+		left = max(left, extent(r.name))
+	}
+	left = min(left+18, width*.36)
+	const gutter = 22
+	first, others := width-left, 0.0
+	if n := float64(len(t.columns) - 1); n > 0 {
+		first = max((width-left)*.42, 120)
+		others = (width - left - first) / n
+	}
+	base := head + step*float64(len(t.rows))
+	column := func(k int) scale {
+		s := scale{t.lo, t.hi, left + 8, left + first - 14}
+		if k > 0 {
+			s.from = left + first + float64(k-1)*others + gutter/2
+			s.to = s.from + others - gutter/2 - 8
+		}
+		return s
+	}
+	for k, name := range t.columns {
+		s := column(k)
+		d.text("head", s.from, 8, fit(name, s.to-s.from+14))
+		n := int((s.to - s.from) / 56)
+		for _, v := range ticks(t.lo, t.hi, max(n, 1), 0) {
+			style := "grid"
+			if v == 0 {
+				style = "axis"
+			}
+			d.line(style, s.at(v), head-8, s.at(v), base)
+			d.text("tick mid", s.at(v), base+12, t.format(v))
+		}
+		if k == 0 && finite(t.guide) {
+			d.line("threshold", s.at(t.guide), head-8, s.at(t.guide), base)
+		}
+	}
+	for i, r := range t.rows {
+		y := head + step*(float64(i)+.5)
+		d.text("row "+r.class, 0, y, fit(r.name, left-10))
+		for k, c := range r.cells {
+			if !finite(c.value) || k >= len(t.columns) {
+				continue
+			}
+			s := column(k)
+			if finite(c.low) && finite(c.high) {
+				d.line("interval "+r.class, s.at(c.low), y, s.at(c.high), y)
+			}
+			radius := 4.5
+			if k > 0 {
+				radius = 3.5
+			}
+			d.circle("dot "+r.class, s.at(c.value), y, radius, c.tip)
+		}
+	}
+	return d.done()
+}
+
+// spark draws one line before all others, small: a picture among many of its
+// kind.
+func spark(title, description string, x []float64, all [][]float64, chosen int, top float64, format func(float64) string) template.HTML {
+	const width, height, left, head, foot = 168, 112, 2, 6, 18
+	d := newDrawing(width, height, "chart", title, description)
+	sx := scale{0, max(1, float64(len(x)-1)), left + 4, width - 40}
+	sy := scale{0, top, height - foot, head}
+	if top <= 0 {
+		sy.hi = 1
+	}
+	at := make([]float64, len(x))
+	for i := range at {
+		at[i] = sx.at(float64(i)) // the costs are 1, 2, 5, 10, …: even steps
+	}
+	d.line("axis", left, sy.from, sx.to, sy.from)
+	for i, y := range all {
+		if i != chosen {
+			d.path("line back", curve(at, sy.of(y)))
+		}
+	}
+	y := all[chosen]
+	d.path("line s1", curve(at, sy.of(y)))
+	for i, v := range y {
+		if finite(v) && i < len(at) {
+			d.circle("dot s1", at[i], sy.at(v), 2, fmt.Sprintf("%s after %s pages", format(v), thousands(x[i])))
+		}
+	}
+	if i := lastFinite(y); i >= 0 && i < len(at) {
+		d.text("name s1", at[i]+6, sy.at(y[i]), format(y[i]))
+	}
+	if len(x) > 0 {
+		d.text("tick", left, height-8, thousands(x[0]))
+		d.text("tick mid", sx.to, height-8, thousands(x[len(x)-1]))
+	}
+	return d.done()
+}
+
+// gauge shows where a value is between 0 and 1, and says what those are.
+func gauge(v float64, low, high string) template.HTML {
+	const width, height = 200, 34
+	d := newDrawing(width, height, "chart gauge", fmt.Sprintf("%s on a scale where 0 is %s and 1 %s", decimal(v), low, high), "")
+	lo := min(0, math.Floor(v*4)/4)
+	s := scale{lo, max(1, v), 5, width - 5}
+	d.line("track", s.from, 9, s.to, 9)
+	d.line("reach", s.at(0), 9, s.at(v), 9)
+	d.line("stop", s.at(0), 4, s.at(0), 14)
+	d.line("stop", s.at(1), 4, s.at(1), 14)
+	d.circle("dot s1", s.at(v), 9, 5, "")
+	if lo < 0 {
+		d.text("tick mid", s.at(0), 26, low)
+	} else {
+		d.text("tick", 0, 26, low)
+	}
+	d.text("tick end", width, 26, high)
+	return d.done()
+}
+
+// share is a bar in a table: a part of the most, with a part of itself.
+func share(part, whole, most int) template.HTML {
+	if most <= 0 {
+		return ""
+	}
+	s := scale{0, float64(most), 0, 100}
+	var d drawing
+	d.b.WriteString(`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">`)
+	d.rect("pale", 0, 0, s.at(float64(whole)), 8, "")
+	d.rect("part s1", 0, 0, s.at(float64(part)), 8, "")
+	return d.done()
+}
+
+// extent is about how wide words are in a picture: no font is the same, so it is
+// on the wide side.
+func extent(words string) float64 {
+	w := 0.0
+	for _, r := range words {
+		w += advance(r)
+	}
+	return w
+}
+
+func advance(r rune) float64 {
+	switch {
+	case strings.ContainsRune("iljt.,:;'|!/ ()[]-", r):
+		return 4
+	case r >= 'A' && r <= 'Z' || r == 'm' || r == 'w' || r == '…':
+		return 9
+	case r >= 0x1100:
+		return 13
+	}
+	return 7
+}
+
+// fit cuts words in the middle, where names of niches and hosts differ least,
+// until they are no wider than so much.
+func fit(words string, width float64) string {
+	if extent(words) <= width {
+		return words
+	}
+	all := []rune(words)
+	width -= advance('…')
+	head, tail := 0, len(all)
+	for head < tail {
+		// The end is given three parts of five: it tells more.
+		r := all[head]
+		if fromEnd := len(all)-tail < head*3/2; fromEnd {
+			r = all[tail-1]
+		}
+		if width -= advance(r); width < 0 {
+			break
+		}
+		if len(all)-tail < head*3/2 {
+			tail--
+		} else {
+			head++
+		}
+	}
+	return string(all[:head]) + "…" + string(all[tail:])
+}

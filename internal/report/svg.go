@@ -1,0 +1,229 @@
+package report
+
+import (
+	"html/template"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// A drawing is an SVG picture in the making. Classes are constants of this
+// package, and what they look like stands in page.css, so that a picture follows
+// the page from light to dark. Strangers' words come in as text, titles and
+// descriptions only, which are escaped.
+type drawing struct {
+	b strings.Builder
+}
+
+// newDrawing begins a picture that a screen reader calls by its title and
+// explains by its description. The class says where it is shown.
+func newDrawing(width, height float64, class, title, description string) *drawing {
+	d := new(drawing)
+	d.b.WriteString(`<svg`)
+	d.class(class)
+	d.number("width", width)
+	d.number("height", height)
+	d.b.WriteString(` viewBox="0 0 ` + short(width) + " " + short(height) + `" role="img"><title>`)
+	d.words(title)
+	d.b.WriteString(`</title>`)
+	if description != "" {
+		d.b.WriteString(`<desc>`)
+		d.words(description)
+		d.b.WriteString(`</desc>`)
+	}
+	return d
+}
+
+// done ends the picture.
+func (d *drawing) done() template.HTML {
+	d.b.WriteString("</svg>")
+	return template.HTML(d.b.String())
+}
+
+func (d *drawing) class(class string) {
+	if class != "" {
+		d.b.WriteString(` class="` + class + `"`)
+	}
+}
+
+func (d *drawing) number(name string, v float64) {
+	d.b.WriteString(" " + name + `="` + short(v) + `"`)
+}
+
+func (d *drawing) words(s string) { template.HTMLEscape(&d.b, []byte(s)) }
+
+// end ends an element, with what is said of it when it is pointed at.
+func (d *drawing) end(element, tip string) {
+	if tip == "" {
+		d.b.WriteString("/>")
+		return
+	}
+	d.b.WriteString("><title>")
+	d.words(tip)
+	d.b.WriteString("</title></" + element + ">")
+}
+
+// path draws what the commands of d say, which curve and area make.
+func (d *drawing) path(class, commands string) {
+	if commands == "" {
+		return
+	}
+	d.b.WriteString(`<path`)
+	d.class(class)
+	d.b.WriteString(` d="` + commands + `"/>`)
+}
+
+func (d *drawing) rect(class string, x, y, width, height float64, tip string) {
+	d.b.WriteString(`<rect`)
+	d.class(class)
+	d.number("x", x)
+	d.number("y", y)
+	d.number("width", max(0, width))
+	d.number("height", max(0, height))
+	d.end("rect", tip)
+}
+
+func (d *drawing) circle(class string, x, y, r float64, tip string) {
+	d.b.WriteString(`<circle`)
+	d.class(class)
+	d.number("cx", x)
+	d.number("cy", y)
+	d.number("r", r)
+	d.end("circle", tip)
+}
+
+func (d *drawing) line(class string, x1, y1, x2, y2 float64) {
+	d.b.WriteString(`<line`)
+	d.class(class)
+	d.number("x1", x1)
+	d.number("y1", y1)
+	d.number("x2", x2)
+	d.number("y2", y2)
+	d.b.WriteString("/>")
+}
+
+// text writes words, their middle at the height of y.
+func (d *drawing) text(class string, x, y float64, words string) {
+	d.b.WriteString(`<text`)
+	d.class(class)
+	d.number("x", x)
+	d.number("y", y)
+	d.b.WriteString(` dy=".35em">`)
+	d.words(words)
+	d.b.WriteString("</text>")
+}
+
+// short is a coordinate to a tenth of a unit, which nobody sees, and 0 for what
+// is no number.
+func short(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "0"
+	}
+	v = math.Round(v*10) / 10
+	if v == 0 {
+		return "0" // and not -0
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
+// curve is the commands of a line through the points, with a gap where one of
+// them is no number.
+func curve(x, y []float64) string {
+	var b strings.Builder
+	pen := byte('M')
+	for i := range min(len(x), len(y)) {
+		if !finite(x[i]) || !finite(y[i]) {
+			pen = 'M'
+			continue
+		}
+		b.WriteByte(pen)
+		b.WriteString(short(x[i]) + " " + short(y[i]))
+		pen = 'L'
+	}
+	return b.String()
+}
+
+// area is the commands of what lies between two lines, as far as both go from
+// the left without a gap.
+func area(x, low, high []float64) string {
+	n := 0
+	for n < min(len(x), len(low), len(high)) && finite(x[n]) && finite(low[n]) && finite(high[n]) {
+		n++
+	}
+	if n < 2 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(curve(x[:n], high[:n]))
+	for i := n - 1; i >= 0; i-- {
+		b.WriteString("L" + short(x[i]) + " " + short(low[i]))
+	}
+	b.WriteByte('Z')
+	return b.String()
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// A scale takes values in [lo, hi] to coordinates in [from, to].
+type scale struct{ lo, hi, from, to float64 }
+
+func (s scale) at(v float64) float64 {
+	if s.hi == s.lo {
+		return s.from
+	}
+	return s.from + (v-s.lo)/(s.hi-s.lo)*(s.to-s.from)
+}
+
+// of is at of every value.
+func (s scale) of(vs []float64) []float64 {
+	at := make([]float64, len(vs))
+	for i, v := range vs {
+		at[i] = s.at(v)
+	}
+	return at
+}
+
+// ticks are round numbers from lo to hi, about n of them: multiples of 1, 2 or 5
+// times a power of ten, and not of less than least.
+func ticks(lo, hi float64, n int, least float64) []float64 {
+	if !(hi > lo) || n < 1 {
+		return []float64{lo}
+	}
+	rough := max((hi-lo)/float64(n), least)
+	power := math.Pow(10, math.Floor(math.Log10(rough)))
+	step := 10 * power
+	for _, m := range []float64{1, 2, 5} {
+		if m*power >= rough*(1-1e-9) {
+			step = m * power
+			break
+		}
+	}
+	var at []float64
+	for i := math.Ceil(lo/step - 1e-9); i*step <= hi+step*1e-9 && len(at) < 100; i++ {
+		at = append(at, i*step)
+	}
+	return at
+}
+
+// spread moves labels at these heights apart until there is a gap between any
+// two, each as little as a pass down and a pass up need, within [top, bottom].
+func spread(y []float64, gap, top, bottom float64) []float64 {
+	order := make([]int, len(y))
+	for i := range order {
+		order[i] = i
+	}
+	sortStable(order, func(i int) float64 { return y[i] })
+	moved := make([]float64, len(y))
+	edge := top
+	for _, i := range order {
+		moved[i] = max(y[i], edge)
+		edge = moved[i] + gap
+	}
+	edge = bottom
+	for k := len(order) - 1; k >= 0; k-- {
+		i := order[k]
+		moved[i] = min(moved[i], edge)
+		edge = moved[i] - gap
+	}
+	return moved
+}

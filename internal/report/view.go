@@ -1,0 +1,704 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A runView is a run as the template wants it: with its pictures drawn and its
+// sentences made.
+type runView struct {
+	*Run
+	ID       string
+	Level    int // of its heading
+	Nested   bool
+	Ended    string
+	Scored   bool // pages have scores
+	Figures  []figure
+	Curve    template.HTML // what was found
+	Rate     template.HTML // and per page
+	Numbers  []point
+	Brought  template.HTML // by operators
+	Best     string        // what the operators, the niches and the scores come to, in a sentence
+	BestIn   string
+	Tells    string
+	Niched   template.HTML
+	Scores   template.HTML
+	Shown    []Found
+	LeftOut  int
+	MostHost int // fetched of one host
+	MostMS   int
+}
+
+// A figure is a number worth a large letter.
+type figure struct {
+	Label, Value, Note string
+	Picture            template.HTML
+}
+
+// A point is what the curves say at a cost.
+type point struct {
+	Cost                                                                int
+	Run, Rate, Random, Clairvoyant, Bound, Seeing, SeeingChildren, Best float64
+}
+
+func runID(n int) string { return "run-" + strconv.Itoa(n) }
+
+func viewRun(r *Run, n int, nested bool, room int) runView {
+	v := runView{Run: r, ID: runID(n), Level: 1, Nested: nested, Ended: ended(r.StopReason), Scored: len(r.Fitness.Bins) > 0}
+	if nested {
+		v.Level = 2
+	}
+	v.Figures = figures(r)
+	v.Curve, v.Rate = curves(r)
+	v.Numbers = numbers(&r.Curves)
+	if len(r.Generations) > 0 {
+		v.Brought, v.Best = operators(r)
+		v.Niched, v.BestIn = niches(r)
+	}
+	if v.Scored {
+		v.Scores, v.Tells = scores(r)
+	}
+	v.Shown = rows(r.Pages, room)
+	v.LeftOut = r.PagesTotal - len(v.Shown)
+	for _, h := range r.Hosts {
+		v.MostHost = max(v.MostHost, h.Fetched)
+	}
+	for _, h := range r.Slowest {
+		v.MostMS = max(v.MostMS, h.MedianMS)
+	}
+	return v
+}
+
+// ended says why a crawl is over.
+func ended(reason string) string {
+	switch reason {
+	case "":
+		return "It has not ended."
+	case "pages":
+		return "It ended when its fetches were spent."
+	case "generations":
+		return "It ended after the generations that it was given."
+	case "frontier_empty":
+		return "It ended because nothing was left to fetch."
+	case "not_due":
+		return "It ended because no host might be asked any more for now."
+	case "stop_file":
+		return "It was told to stop."
+	}
+	return "It ended: " + reason + "."
+}
+
+// Harvest is the share of what was paid for that was relevant.
+func (r *Run) Harvest() float64 { return ratio(r.Relevant, r.Fetched) }
+
+// SelfHarvest is the same, as the measure that steered has it.
+func (r *Run) SelfHarvest() float64 { return ratio(r.SelfRelevant, r.Fetched) }
+
+// had is the cost up to which the run has anything to tell on its curves.
+func (r *Run) had() int {
+	n := len(r.Curves.Cost)
+	if n == 0 {
+		return 0
+	}
+	return min(r.Fetched, r.Curves.Cost[n-1])
+}
+
+// Versus is the harvest of another crawl at the cost of this one.
+func (r *Run) versus(curve []float64) float64 {
+	cost := r.had()
+	return r.Curves.at(curve, cost) / float64(cost)
+}
+
+// RandomHarvest is what a random crawl would have had for as many fetches.
+func (r *Run) RandomHarvest() float64 { return r.versus(r.Curves.Random) }
+
+// ClairvoyantHarvest is what a clairvoyant crawl would have had.
+func (r *Run) ClairvoyantHarvest() float64 { return r.versus(r.Curves.Clairvoyant) }
+
+// figures are the three or four numbers on top.
+func figures(r *Run) []figure {
+	hosts := figure{Label: "Hosts", Value: count(r.HostsTotal), Note: plural(len(r.Generations), "generation", "generations")}
+	if n := len(r.Generations); n > 0 {
+		hosts.Note = plural(r.Generations[n-1].Last, "generation", "generations")
+	}
+	if !r.Judged {
+		list := []figure{
+			{Label: "Self-harvest", Value: percent(r.SelfHarvest()), Note: "of what was fetched is relevant, by the measure that steered"},
+			{Label: "Relevant pages", Value: count(r.SelfRelevant), Note: "by the same measure"},
+			{Label: "Fetched", Value: count(r.Fetched), Note: spent(r)},
+		}
+		if r.Seconds > 0 {
+			return append(list, figure{Label: "Time", Value: duration(r.Seconds), Note: rate(r) + ", " + plural(r.HostsTotal, "host", "hosts")})
+		}
+		return append(list, hosts)
+	}
+	harvest := figure{Label: "Harvest", Value: percent(r.Harvest()), Note: "of what was fetched is relevant"}
+	if random := r.RandomHarvest(); finite(random) {
+		harvest.Note = "of what was fetched is relevant; at random " + percent(random)
+	}
+	m := r.Measures
+	if m == nil {
+		return []figure{harvest,
+			{Label: "Relevant pages", Value: count(r.Relevant), Note: "by labels"},
+			{Label: "Self-harvest", Value: percent(r.SelfHarvest()), Note: "as the measure that steered has it"},
+			hosts,
+		}
+	}
+	first := figure{Label: "Half of them after", Value: count(m.Cost50), Note: "fetches"}
+	if m.Cost50 == 0 {
+		first = figure{Label: "Half of them", Value: "not found", Note: fmt.Sprintf("in %s fetches", count(m.T))}
+	}
+	if best := r.Curves.reached(r.Curves.Clairvoyant, float64(m.R)/2); best > 0 && m.R > 0 {
+		first.Note += "; a clairvoyant crawl needs " + count(best)
+	}
+	return []figure{
+		harvest,
+		{Label: "Recall", Value: percent(m.Recall), Note: fmt.Sprintf("of the %s relevant pages within reach", count(m.R))},
+		{Label: "nAUC", Value: fixed(m.NAUC, 2), Picture: gauge(m.NAUC, "random", "clairvoyant")},
+		first,
+	}
+}
+
+// spent says what the fetches of a run came to beside pages.
+func spent(r *Run) string {
+	var parts []string
+	if r.Queries > 0 {
+		parts = append(parts, count(r.Queries)+" of it for queries")
+	}
+	if r.Failed > 0 {
+		parts = append(parts, count(r.Failed)+" in vain")
+	}
+	if len(parts) == 0 {
+		return "none in vain"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func rate(r *Run) string { return decimalFew(float64(r.Fetched)/r.Seconds) + " fetches a second" }
+
+// decimalFew writes a number with two digits that count.
+func decimalFew(v float64) string {
+	if v >= 10 {
+		return count(int(math.Round(v)))
+	}
+	return fixed(v, 1)
+}
+
+// curves draws what a run found, as a share of all that there is where that is
+// known, and per page.
+func curves(r *Run) (found, rate template.HTML) {
+	c := &r.Curves
+	if len(c.Cost) < 2 {
+		return "", ""
+	}
+	x := make([]float64, len(c.Cost))
+	for i, v := range c.Cost {
+		x[i] = float64(v)
+	}
+	own := until(c.Run, c.Cost, r.Fetched)
+	tip := func(i int) string {
+		words := []string{fmt.Sprintf("After %s: %s relevant", plural(c.Cost[i], "fetch", "fetches"), none)}
+		if i < len(own) && finite(own[i]) {
+			words[0] = fmt.Sprintf("After %s: %s relevant, %s", plural(c.Cost[i], "fetch", "fetches"), thousands(math.Round(own[i])), percent(own[i]/x[i]))
+		}
+		for _, o := range []struct {
+			name string
+			y    []float64
+		}{{"clairvoyant", c.Clairvoyant}, {"seeing", c.Seeing}, {"random", c.Random}} {
+			if i < len(o.y) && finite(o.y[i]) {
+				words = append(words, o.name+" "+decimalFew(o.y[i]))
+			}
+		}
+		return strings.Join(words, " · ")
+	}
+	build := func(title string, of func(y []float64) []float64, least float64, format func(float64) string) plot {
+		p := plot{title: title, x: x, unit: "fetches", format: format, tip: tip}
+		if len(c.Random) > 0 {
+			p.bands = append(p.bands, band{"band random", of(c.RandomLow), of(c.RandomHigh)})
+			p.lines = append(p.lines, line{"random", "random", of(c.Random)})
+		}
+		if len(c.Clairvoyant) > 0 {
+			if len(c.Bound) > 0 {
+				p.bands = append(p.bands, band{"band clairvoyant", of(c.Clairvoyant), of(c.Bound)})
+			}
+			p.lines = append(p.lines, line{"clairvoyant", "clairvoyant", of(c.Clairvoyant)})
+		}
+		if len(c.Seeing) > 0 {
+			p.lines = append(p.lines, line{"seeing", "seeing", of(c.Seeing)})
+		}
+		p.lines = append(p.lines, line{"this crawl", "s1", of(own)})
+		p.top = least
+		for _, l := range p.lines {
+			for _, v := range l.y {
+				if finite(v) {
+					p.top = max(p.top, v)
+				}
+			}
+		}
+		for _, b := range p.bands {
+			for _, v := range b.high {
+				if finite(v) && len(c.Bound) > 0 {
+					p.top = max(p.top, v)
+				}
+			}
+		}
+		return p
+	}
+	one := build("Relevant pages found, by fetches", func(y []float64) []float64 { return y }, 1, thousands)
+	if c.R > 0 {
+		all := float64(c.R)
+		one = build("Share of all relevant pages found, by fetches", func(y []float64) []float64 {
+			return each(y, func(_ int, v float64) float64 { return v / all })
+		}, 0.01, percent)
+	}
+	two := build("Share of relevant pages among those fetched, by fetches", func(y []float64) []float64 {
+		return each(y, func(i int, v float64) float64 { return v / x[i] })
+	}, 0.01, percent)
+	two.top = min(two.top, 1)
+	one.description, two.description = told(r, false), told(r, true)
+	draw := func(p plot) template.HTML {
+		return twice(half, func(width float64, class string) template.HTML { return p.draw(width, 320, class) })
+	}
+	return draw(one), draw(two)
+}
+
+// until cuts a curve where the run had ended.
+func until(y []float64, cost []int, end int) []float64 {
+	for i := range min(len(y), len(cost)) {
+		if cost[i] > end {
+			return y[:i]
+		}
+	}
+	return y
+}
+
+// each is f of every value.
+func each(y []float64, f func(i int, v float64) float64) []float64 {
+	out := make([]float64, len(y))
+	for i, v := range y {
+		out[i] = f(i, v)
+	}
+	return out
+}
+
+// told describes the curves to whom they cannot be shown.
+func told(r *Run, perPage bool) string {
+	c := &r.Curves
+	cost := r.had()
+	say := func(v float64) string {
+		if perPage {
+			return percent(v / float64(cost))
+		}
+		return decimalFew(v)
+	}
+	words := []string{"this crawl " + say(c.at(c.Run, cost))}
+	for _, o := range []struct {
+		name string
+		y    []float64
+	}{{"a clairvoyant crawl", c.Clairvoyant}, {"a crawl that sees which waiting links are relevant", c.Seeing}, {"random crawls on average", c.Random}} {
+		if v := c.at(o.y, cost); finite(v) {
+			words = append(words, o.name+" "+say(v))
+		}
+	}
+	return fmt.Sprintf("After %s: %s.", plural(cost, "fetch", "fetches"), strings.Join(words, ", "))
+}
+
+// numbers are the curves at round costs, and at the end.
+func numbers(c *Curves) []point {
+	if len(c.Cost) == 0 {
+		return nil
+	}
+	last := c.Cost[len(c.Cost)-1]
+	var costs []int
+	for power := 10; power <= last; power *= 10 {
+		for _, m := range []int{1, 2, 5} {
+			if m*power < last {
+				costs = append(costs, m*power)
+			}
+		}
+	}
+	var list []point
+	for _, cost := range append(costs, last) {
+		run := c.at(c.Run, cost)
+		list = append(list, point{
+			Cost: cost, Run: run, Rate: run / float64(cost),
+			Random: c.at(c.Random, cost), Clairvoyant: c.at(c.Clairvoyant, cost), Bound: c.at(c.Bound, cost),
+			Seeing: c.at(c.Seeing, cost), SeeingChildren: c.at(c.SeeingChildren, cost),
+		})
+	}
+	return list
+}
+
+// seriesClass is the colour of the nth of several; what is put together has none.
+func seriesClass(n int, name string) string {
+	if name == Rest {
+		return "s0"
+	}
+	return "s" + strconv.Itoa(n%8+1)
+}
+
+// generationName says which generations a bar stands for.
+func generationName(g Generation) string {
+	if g.First == g.Last {
+		return "Generation " + count(g.First)
+	}
+	return "Generations " + count(g.First) + " to " + count(g.Last)
+}
+
+// labels are the numbers under the bars of generations.
+func labels(gs []Generation) []int {
+	list := make([]int, len(gs))
+	for i, g := range gs {
+		list[i] = g.First
+	}
+	return list
+}
+
+// yieldNote says what came of a row of bars.
+func yieldNote(fetched, relevant int) string {
+	return fmt.Sprintf("%s of %s relevant", count(relevant), count(fetched))
+}
+
+// yieldRows makes a row of bars of each of the yields.
+func yieldRows(r *Run, list []Yield, of func(Generation) []Yield, class func(i int, name string) string) []ribbon {
+	var rows []ribbon
+	for i, y := range list {
+		c := class(i, y.Name)
+		name := y.Name
+		if name == Rest {
+			name = "all others"
+		}
+		row := ribbon{name: name, note: yieldNote(y.Fetched, y.Relevant), class: c}
+		for _, g := range r.Generations {
+			b := bar{}
+			if ys := of(g); i < len(ys) {
+				b.fetched = ys[i].Fetched
+				b.parts = []part{{c, ys[i].Relevant}}
+				b.tip = fmt.Sprintf("%s, %s: %s", generationName(g), name, yieldNote(ys[i].Fetched, ys[i].Relevant))
+			}
+			row.bars = append(row.bars, b)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// operators draws what each operator brought, generation by generation.
+func operators(r *Run) (template.HTML, string) {
+	of := func(g Generation) []Yield { return g.Operators }
+	all := ribbon{name: "every generation", note: yieldNote(r.Fetched, r.Relevant)}
+	for _, g := range r.Generations {
+		b := bar{fetched: g.Fetched, tip: fmt.Sprintf("%s: %s", generationName(g), yieldNote(g.Fetched, g.Relevant))}
+		for i, y := range g.Operators {
+			if i < len(r.Operators) && y.Relevant > 0 {
+				b.parts = append(b.parts, part{seriesClass(i, r.Operators[i].Name), y.Relevant})
+				b.tip += fmt.Sprintf(" · %s %s", r.Operators[i].Name, count(y.Relevant))
+			}
+		}
+		all.bars = append(all.bars, b)
+	}
+	rows := []ribbon{all}
+	if len(r.Operators) > 1 {
+		rows = append(rows, yieldRows(r, r.Operators, of, seriesClass)...)
+	}
+	picture := twice(full, func(width float64, class string) template.HTML {
+		return ribbons("Relevant pages by generation and by operator", said(r.Operators), rows, labels(r.Generations), width, class)
+	})
+	return picture, most(r.Operators, r.Relevant, "brought")
+}
+
+// niches draws what each niche gave.
+func niches(r *Run) (template.HTML, string) {
+	if len(r.Niches) == 0 {
+		return "", ""
+	}
+	rows := yieldRows(r, r.Niches, func(g Generation) []Yield { return g.Niches }, func(_ int, name string) string {
+		if name == Rest {
+			return "s0"
+		}
+		return "s1"
+	})
+	picture := twice(full, func(width float64, class string) template.HTML {
+		return ribbons("Relevant pages by generation and by niche", said(r.Niches), rows, labels(r.Generations), width, class)
+	})
+	return picture, most(r.Niches, r.Relevant, "gave")
+}
+
+// said lists yields in words.
+func said(list []Yield) string {
+	var words []string
+	for _, y := range list {
+		words = append(words, y.Name+": "+yieldNote(y.Fetched, y.Relevant))
+	}
+	return strings.Join(words, "; ")
+}
+
+// most names the yield with most relevant pages, and that with the best share of
+// them if it is another and has enough of them to say so.
+func most(list []Yield, relevant int, did string) string {
+	known := slices.DeleteFunc(slices.Clone(list), func(y Yield) bool { return y.Name == Rest || y.Relevant == 0 })
+	if len(known) == 0 {
+		return ""
+	}
+	top := slices.MaxFunc(known, func(a, b Yield) int { return a.Relevant - b.Relevant })
+	if len(list) == 1 {
+		return fmt.Sprintf("All came by %s.", top.Name)
+	}
+	words := fmt.Sprintf("%s %s most: %s of %s.", top.Name, did, count(top.Relevant), plural(relevant, "relevant page", "relevant pages"))
+	enough := slices.DeleteFunc(known, func(y Yield) bool { return y.Fetched < 20 })
+	if len(enough) > 0 {
+		best := slices.MaxFunc(enough, func(a, b Yield) int { return a.Relevant*b.Fetched - b.Relevant*a.Fetched })
+		if best.Name != top.Name {
+			words += fmt.Sprintf(" Most often right was %s: %s of its %s.", best.Name, percent(ratio(best.Relevant, best.Fetched)), count(best.Fetched))
+		} else {
+			words = strings.TrimSuffix(words, ".") + fmt.Sprintf(", and was most often right: %s of its %s.", percent(ratio(best.Relevant, best.Fetched)), count(best.Fetched))
+		}
+	}
+	return words
+}
+
+// scores draws what the measure that steered thinks of the pages that the judge
+// calls relevant, and of the others.
+func scores(r *Run) (template.HTML, string) {
+	h := r.Fitness
+	m := mirror{title: "Pages by score", lo: h.Bins[0].From, step: h.Bins[0].To - h.Bins[0].From, threshold: h.Least}
+	if len(h.Bins) == 1 {
+		m.step = max(m.step, 1e-3)
+	}
+	judged := slices.ContainsFunc(h.Bins, func(b Bin) bool { return b.Relevant+b.Irrelevant > 0 })
+	up, over := 0, 0 // relevant pages, and those of them over the threshold
+	for i, b := range h.Bins {
+		to := "up to " + decimal(b.To)
+		if i == len(h.Bins)-1 {
+			to = "and more"
+		}
+		head := fmt.Sprintf("Score %s %s: ", decimal(b.From), to)
+		if judged {
+			tip := head + fmt.Sprintf("%s relevant, %s not", count(b.Relevant), count(b.Irrelevant))
+			if b.Unlabelled > 0 {
+				tip += fmt.Sprintf(", %s without a label", count(b.Unlabelled))
+			}
+			m.bins = append(m.bins, mirrored{b.Relevant, b.Irrelevant, b.Unlabelled, tip})
+		} else {
+			m.bins = append(m.bins, mirrored{up: b.Unlabelled, tip: head + plural(b.Unlabelled, "page", "pages")})
+		}
+		up += b.Relevant
+		if b.From >= h.Least {
+			over += b.Relevant
+		}
+	}
+	if judged {
+		m.above, m.below = "relevant, by labels", "not relevant"
+		m.description = "Above the axis pages that are relevant by labels, below it the others."
+	}
+	height := 300.0
+	return twice(half, func(width float64, class string) template.HTML { return m.draw(width, height, class) }), tells(r, judged)
+}
+
+// tells says how far the measure that steered can be believed.
+func tells(r *Run, judged bool) string {
+	switch self, labels := r.SelfRelevant, r.Relevant; {
+	case !judged:
+		return ""
+	case self > labels:
+		return fmt.Sprintf("The measure that steered called %s relevant, the labels %s: it was too easily pleased.", plural(self, "page", "pages"), count(labels))
+	case self < labels:
+		return fmt.Sprintf("The measure that steered called %s relevant, the labels %s: it was too strict.", plural(self, "page", "pages"), count(labels))
+	default:
+		return fmt.Sprintf("The measure that steered called as many pages relevant as the labels do: %s.", count(self))
+	}
+}
+
+// glance draws what one of several runs found, small, to the scale of them all.
+func glance(r *Run, cost, most float64) template.HTML {
+	const width, height = 220, 56
+	d := newDrawing(width, height, "chart", "Relevant pages found by "+r.Name, told(r, false))
+	x, y := scale{0, cost, 1, width - 2}, scale{0, max(most, 1), height - 2, 4}
+	xs := make([]float64, len(r.Curves.Cost))
+	for i, v := range r.Curves.Cost {
+		xs[i] = x.at(float64(v))
+	}
+	d.line("axis", 0, y.from, width, y.from)
+	d.path("line random", curve(xs, y.of(each(r.Curves.Random, func(_ int, v float64) float64 { return min(v, most) }))))
+	d.path("line s1", curve(xs, y.of(until(r.Curves.Run, r.Curves.Cost, r.Fetched))))
+	return d.done()
+}
+
+// A comparisonView is a comparison as the template wants it.
+type comparisonView struct {
+	*Comparison
+	Measure string // its name, for people
+	Scale   string // what 0 and 1 are, or ""
+	Share   bool   // it is a share of something
+	Tracks  []trackView
+}
+
+type trackView struct {
+	Track
+	ID       string
+	Lead     string
+	Figures  []figure
+	Picture  template.HTML
+	ByTopic  template.HTML // on narrow screens
+	Harvests []smallView
+	Against  bool // a reference is among the strategies
+}
+
+// A smallView is one of the small multiples.
+type smallView struct {
+	Name, Note string
+	Picture    template.HTML
+}
+
+// measureName is what a measure is called in a sentence, and what its ends mean.
+func measureName(measure string) (name, scale string) {
+	switch measure {
+	case "nauc":
+		return "nAUC", "0 is a random crawl, 1 a clairvoyant one"
+	case "auc":
+		return "AUC", "the area under recall"
+	case "auc_clairvoyant":
+		return "AUC/clairvoyant", "1 is a clairvoyant crawl"
+	case "auc_bound":
+		return "AUC/bound", "no crawl can be above 1"
+	}
+	return strings.ReplaceAll(measure, "_", " "), ""
+}
+
+func viewComparison(c *Comparison) *comparisonView {
+	v := &comparisonView{Comparison: c}
+	v.Measure, v.Scale = measureName(c.Measure)
+	for i, t := range c.Tracks {
+		tv := trackView{Track: t, ID: "track-" + strconv.Itoa(i+1)}
+		tv.Against = slices.ContainsFunc(t.Strategies, func(s Strategy) bool { return s.Name == c.Reference })
+		tv.Lead, tv.Figures = against(c, t, v.Measure, tv.Against)
+		tv.Picture, tv.ByTopic = means(c, t, v.Measure)
+		tv.Harvests = harvests(t)
+		v.Tracks = append(v.Tracks, tv)
+	}
+	return v
+}
+
+// alpha is the probability below which a difference is called one.
+const alpha = 0.05
+
+// against sums a track up.
+func against(c *Comparison, t Track, measure string, reference bool) (string, []figure) {
+	if len(t.Strategies) == 0 {
+		return "", nil
+	}
+	best := t.Strategies[0]
+	list := []figure{
+		{Label: "Best", Value: best.Name, Note: fmt.Sprintf("mean %s %s", measure, interval(best))},
+	}
+	lead := fmt.Sprintf("%s comes first, with a mean %s of %s.", best.Name, measure, fixed(best.Mean, 2))
+	if reference {
+		var ref Strategy
+		better, worse := 0, 0
+		for _, s := range t.Strategies {
+			switch {
+			case s.Name == c.Reference:
+				ref = s
+			case s.P < alpha && s.Wins > s.Losses:
+				better++
+			case s.P < alpha && s.Wins < s.Losses:
+				worse++
+			}
+		}
+		others := len(t.Strategies) - 1
+		list = append(list,
+			figure{Label: "Reference", Value: ref.Name, Note: fmt.Sprintf("mean %s %s", measure, interval(ref))},
+			figure{Label: "Better than it", Value: count(better), Note: fmt.Sprintf("of %s; %s worse, %s not to be told apart", count(others), count(worse), count(others-better-worse))})
+		lead += fmt.Sprintf(" Of %s, %s better than %s and %s worse; chance explains the other differences well enough.",
+			plural(others, "other", "others"), isAre(better), c.Reference, isAre(worse))
+	}
+	return lead, append(list, figure{Label: "Crawls", Value: count(t.Runs), Note: fmt.Sprintf("%s, %s", plural(len(t.Topics), "topic", "topics"), plural(t.Units, "topic with its seeds", "topics with their seeds"))})
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "1 is"
+	}
+	return count(n) + " are"
+}
+
+// interval is a mean with its interval.
+func interval(s Strategy) string {
+	if !finite(s.Low) || !finite(s.High) {
+		return fixed(s.Mean, 2)
+	}
+	return fmt.Sprintf("%s, 95%s%% in %s to %s", fixed(s.Mean, 2), thin, fixed(s.Low, 2), fixed(s.High, 2))
+}
+
+// maxColumns bounds the topics that are drawn beside the mean.
+const maxColumns = 6
+
+// means draws the strategies' means, with the topics beside them on a wide screen
+// and beneath them on a narrow one.
+func means(c *Comparison, t Track, measure string) (all, topics template.HTML) {
+	p := dots{title: "Mean " + measure + " of each strategy", columns: []string{"all, with 95 % intervals"}, hi: 0.1, guide: math.NaN(), format: decimal}
+	var words []string
+	for _, s := range t.Strategies {
+		class := "s1"
+		if s.Name == c.Reference {
+			class, p.guide = "reference", s.Mean
+		}
+		row := dotRow{name: s.Name, class: class, cells: []dot{{s.Mean, s.Low, s.High, s.Name + ": " + interval(s)}}}
+		for i, v := range s.Topics {
+			if i < len(t.Topics) {
+				row.cells = append(row.cells, dot{v, math.NaN(), math.NaN(), fmt.Sprintf("%s on %s: %s", s.Name, t.Topics[i], fixed(v, 2))})
+			}
+		}
+		for _, d := range row.cells {
+			for _, v := range []float64{d.value, d.low, d.high} {
+				if finite(v) {
+					p.lo, p.hi = min(p.lo, v), max(p.hi, v)
+				}
+			}
+		}
+		words = append(words, s.Name+" "+interval(s))
+		p.rows = append(p.rows, row)
+	}
+	p.description = strings.Join(words, "; ")
+	beside := p
+	if 1 < len(t.Topics) && len(t.Topics) <= maxColumns {
+		beside.columns = append(slices.Clone(p.columns), t.Topics...)
+	}
+	all = beside.draw(full, "wide") + p.draw(narrow, "narrow")
+	return all, ""
+}
+
+// harvests draws for each strategy how its harvest changes with the cost, before
+// those of the others.
+func harvests(t Track) []smallView {
+	if len(t.Costs) < 2 {
+		return nil
+	}
+	x := make([]float64, len(t.Costs))
+	for i, v := range t.Costs {
+		x[i] = float64(v)
+	}
+	top := 0.0
+	var all [][]float64
+	for _, s := range t.Strategies {
+		all = append(all, s.Harvest)
+		for _, v := range s.Harvest {
+			if finite(v) {
+				top = max(top, v)
+			}
+		}
+	}
+	var list []smallView
+	for i, s := range t.Strategies {
+		if lastFinite(s.Harvest) < 0 {
+			continue
+		}
+		list = append(list, smallView{Name: s.Name, Picture: spark("Harvest of "+s.Name+" by fetches", "", x, all, i, top, percent)})
+	}
+	return list
+}
