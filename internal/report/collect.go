@@ -105,12 +105,11 @@ func (n *names) count(name string, cost, good int, in map[int]pair) {
 func (c *collector) add(rec *wire.Record) {
 	t := &c.turns[len(c.turns)-1]
 	said := c.verdicts.of(rec)
-	if c.verdicts != nil {
-		if said == "" {
-			c.unjudged++
-		} else {
-			c.judged[said]++
-		}
+	switch {
+	case said != "":
+		c.judged[said]++
+	case c.verdicts != nil && rec.URL != "":
+		c.unjudged++
 	}
 	if rec.URL == "" {
 		t.good = append(t.good, false)

@@ -1,0 +1,547 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// A run of three generations, worked out by hand. Costs are in brackets: what nobody
+// was asked for costs nothing, a query what it says, everything else 1.
+//
+//	generation 1  a.test/   [1] seed, 0.5, relevant     100 ms
+//	              b.test/   [2] seed, status 404
+//	generation 2  jazz      [4] a query, which costs 2
+//	              a.test/x  [5] link from a.test/, 0.9, relevant     300 ms
+//	              c.test/   [6] found by the query, 0.2
+//	              d.test/       robots.txt forbids it
+//	generation 3  a.test/y  [7] link from a.test/x, 0.8, relevant    200 ms
+//	              c.test/z  [8] crossover of c.test/ and a.test/x, 0.4
+//	              a.test/x  [9] again, which the measure calls relevant again
+//	              nonsense      no record
+//
+// The labels say that a.test/, a.test/x and c.test/ are relevant, a.test/y is not, and
+// nothing of c.test/z.
+var (
+	generations = []string{
+		`{"url":"http://a.test/","generation":1,"operator":"seed","timestamp":"2026-01-01T00:00:01.000Z","status_code":200,"fetch_ms":100,"title":" Home\n of  jazz ","score":0.5,"relevant":true}
+{"url":"http://b.test/","generation":1,"operator":"seed","timestamp":"2026-01-01T00:00:02.000Z","status_code":404}
+`,
+		`{"query":"jazz","generation":2,"cost":2,"parents":["http://a.test/"]}
+{"url":"http://a.test/x","generation":2,"depth":1,"via":"http://a.test/","operator":"link","niche":"a.test","reasons":{"anchor":0.7,"page":0.5},"timestamp":"2026-01-01T00:00:04.000Z","status_code":200,"fetch_ms":300,"title":"X","score":0.9,"relevant":true}
+{"url":"http://c.test/","generation":2,"query":"jazz","parents":["http://a.test/"],"operator":"search","status_code":200,"final_url":"http://c.test/home","title":"C","score":0.2,"relevant":false}
+{"url":"http://d.test/","generation":2,"operator":"link","error":"robots"}
+`,
+		`{"url":"http://a.test/y","generation":3,"depth":2,"via":"http://a.test/x","operator":"link","niche":"a.test","status_code":200,"fetch_ms":200,"title":"Y","score":0.8,"relevant":true}
+{"url":"http://c.test/z","generation":3,"depth":1,"parents":["http://c.test/home","http://a.test/x"],"operator":"crossover","niche":"c.test","status_code":200,"score":0.4,"relevant":false}
+nonsense
+{"url":"http://a.test/x","generation":3,"operator":"link","status_code":200,"score":0.9,"relevant":true}
+`,
+	}
+	opinion = `{"url":"http://a.test/","verdict":"relevant"}
+{"url":"http://b.test/","verdict":"unlabelled"}
+{"query":"jazz"}
+{"url":"http://a.test/x","verdict":"relevant"}
+{"url":"http://c.test/","query":"jazz","verdict":"relevant"}
+{"url":"http://d.test/","verdict":"free"}
+{"url":"http://a.test/y","verdict":"irrelevant"}
+{"url":"http://c.test/z","verdict":"unlabelled"}
+{"url":"http://a.test/x","verdict":"repeated"}
+`
+)
+
+// source is the run above, without what a judge says.
+func source(faults *[]string) *Source {
+	s := &Source{
+		Name:       "hand",
+		Settings:   []byte("strategy niche\nfitness vsm,bm25\nparam -param\nparam pc=0.5\narchive /somewhere/secret/web.warc.gz\nreplaced \n"),
+		Topic:      []byte(`{"query":"jazz\nmusic"}`),
+		StopReason: []byte("pages\n"),
+		Fault:      func(err error) { *faults = append(*faults, err.Error()) },
+	}
+	for i, lines := range generations {
+		p := Part{Number: i + 1, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil }}
+		if i < 2 {
+			p.Stats = fmt.Appendf(nil, `{"seconds":%d.5,"hosts":%d,"waiting":%d}`, i+1, i+2, 10*(i+1))
+		}
+		s.Generations = append(s.Generations, p)
+	}
+	return s
+}
+
+var nan = cmpopts.EquateNaNs()
+
+func TestARunWithoutAJudgeIsCountedByItsOwnMeasure(t *testing.T) {
+	var faults []string
+	got, err := Read(source(&faults))
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := Step{URL: "http://a.test/", Known: true, Title: "Home of jazz", Generation: 1, Operator: "seed", Score: 0.5, Relevant: true}
+	x := Step{
+		URL: "http://a.test/x", Known: true, Title: "X", Generation: 2, Depth: 1, Operator: "link", Via: "http://a.test/",
+		Score: 0.9, Relevant: true, Reasons: []Reason{{"anchor", 0.7}, {"page", 0.5}},
+	}
+	y := Step{URL: "http://a.test/y", Known: true, Title: "Y", Generation: 3, Depth: 2, Operator: "link", Via: "http://a.test/x", Score: 0.8, Relevant: true}
+	want := &Run{
+		Name: "hand", Topic: "jazz music", Strategy: "niche", StopReason: "pages",
+		Settings: []Setting{{"strategy", "niche"}, {"fitness", "vsm,bm25"}, {"param", "pc=0.5"}, {"archive", "web.warc.gz"}},
+		First:    "2026-01-01T00:00:01.000Z", Last: "2026-01-01T00:00:04.000Z",
+		Records: 8, Fetched: 9, Queries: 2, Failed: 1, Relevant: 4, SelfRelevant: 4, Waiting: 20, Seconds: 4,
+		Curves: Curves{
+			By:   ByMeasure,
+			Cost: []int{1, 2, 3, 4, 5, 6, 7, 8, 9},
+			Run:  []float64{1, 1, 1, 1, 2, 2, 3, 3, 4},
+		},
+		Generations: []Generation{
+			{
+				First: 1, Last: 1, Fetched: 2, Failed: 1, Relevant: 1, SelfRelevant: 1, Seconds: 1.5, Hosts: 2, Waiting: 10,
+				Operators: []Yield{{"link", 0, 0}, {"seed", 2, 1}, {"crossover", 0, 0}, {"search", 0, 0}},
+				Niches:    []Yield{{"a.test", 0, 0}, {"c.test", 0, 0}},
+			},
+			{
+				First: 2, Last: 2, Fetched: 4, Relevant: 1, SelfRelevant: 1, Seconds: 2.5, Hosts: 3, Waiting: 20,
+				Operators: []Yield{{"link", 1, 1}, {"seed", 0, 0}, {"crossover", 0, 0}, {"search", 1, 0}},
+				Niches:    []Yield{{"a.test", 1, 1}, {"c.test", 0, 0}},
+			},
+			{
+				First: 3, Last: 3, Fetched: 3, Relevant: 2, SelfRelevant: 2, Waiting: -1,
+				Operators: []Yield{{"link", 2, 2}, {"seed", 0, 0}, {"crossover", 1, 0}, {"search", 0, 0}},
+				Niches:    []Yield{{"a.test", 1, 1}, {"c.test", 1, 0}},
+			},
+		},
+		Operators:  []Yield{{"link", 3, 3}, {"seed", 2, 1}, {"crossover", 1, 0}, {"search", 1, 0}},
+		Niches:     []Yield{{"a.test", 2, 2}, {"c.test", 1, 0}},
+		HostsTotal: 3,
+		Hosts: []Host{
+			{Name: "a.test", Fetched: 4, Relevant: 4, MedianMS: 200},
+			{Name: "c.test", Fetched: 2},
+			{Name: "b.test", Fetched: 1, Failed: 1},
+		},
+		Slowest: []Host{{Name: "a.test", Fetched: 4, Relevant: 4, MedianMS: 200}},
+		Errors:  []Count{{"status 404", 1}},
+		Skipped: []Count{{"malformed", 1}, {"robots", 1}},
+		Fitness: Histogram{
+			Measure: "vsm",
+			Least:   0.5,
+			// 0.9, the highest, is less than 24 bins of 0.05.
+			Bins: []Bin{
+				{0, 0.05, 0, 0, 0}, {0.05, 0.1, 0, 0, 0}, {0.1, 0.15, 0, 0, 0}, {0.15, 0.2, 0, 0, 0},
+				{0.2, 0.25, 0, 0, 1}, {0.25, 0.3, 0, 0, 0}, {0.3, 0.35, 0, 0, 0}, {0.35, 0.4, 0, 0, 0},
+				{0.4, 0.45, 0, 0, 1}, {0.45, 0.5, 0, 0, 0}, {0.5, 0.55, 0, 0, 1}, {0.55, 0.6, 0, 0, 0},
+				{0.6, 0.65, 0, 0, 0}, {0.65, 0.7, 0, 0, 0}, {0.7, 0.75, 0, 0, 0}, {0.75, 0.8, 0, 0, 0},
+				{0.8, 0.85, 0, 0, 1}, {0.85, 0.9, 0, 0, 2},
+			},
+		},
+		PagesTotal: 4,
+		Pages: []Found{
+			{URL: "http://a.test/x", Href: "http://a.test/x", Title: "X", Score: 0.9, Self: true, Generation: 2, Depth: 1, Operator: "link", Niche: "a.test", Lineage: []Step{x, home}},
+			{URL: "http://a.test/y", Href: "http://a.test/y", Title: "Y", Score: 0.8, Self: true, Generation: 3, Depth: 2, Operator: "link", Niche: "a.test", Lineage: []Step{y, x, home}},
+			{URL: "http://a.test/", Href: "http://a.test/", Title: "Home of jazz", Score: 0.5, Self: true, Generation: 1, Operator: "seed", Lineage: []Step{home}},
+		},
+	}
+	if d := cmp.Diff(want, got, nan); d != "" {
+		t.Error(d)
+	}
+	if want := []string{"generation 3: line 3: 'n' at byte 1 where { is expected"}; !cmp.Equal(want, faults) {
+		t.Errorf("%q, want %q", faults, want)
+	}
+}
+
+func TestVerdictsSayWhatIsRelevant(t *testing.T) {
+	var faults []string
+	s := source(&faults)
+	s.Verdicts = strings.NewReader(opinion)
+	got, err := Read(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.Judged || got.Relevant != 3 || got.SelfRelevant != 4 {
+		t.Errorf("judged %v, %d relevant and %d by the measure, want 3 and 4", got.Judged, got.Relevant, got.SelfRelevant)
+	}
+	want := Curves{By: ByLabels, Cost: []int{1, 2, 3, 4, 5, 6, 7, 8, 9}, Run: []float64{1, 1, 1, 1, 2, 3, 3, 3, 3}}
+	if d := cmp.Diff(want, got.Curves); d != "" {
+		t.Error(d)
+	}
+	verdicts := []Count{{"relevant", 3}, {"irrelevant", 1}, {"unlabelled", 2}, {"repeated", 1}, {"free", 1}}
+	if d := cmp.Diff(verdicts, got.Verdicts); d != "" {
+		t.Error(d)
+	}
+	operators := []Yield{{"link", 3, 1}, {"seed", 2, 1}, {"crossover", 1, 0}, {"search", 1, 1}}
+	if d := cmp.Diff(operators, got.Operators); d != "" {
+		t.Error(d)
+	}
+	var bins []Bin
+	for _, b := range got.Fitness.Bins {
+		if b.Relevant+b.Irrelevant+b.Unlabelled > 0 {
+			bins = append(bins, b)
+		}
+	}
+	// b.test has no score, and what is repeated is not counted twice.
+	if d := cmp.Diff([]Bin{{0.2, 0.25, 1, 0, 0}, {0.4, 0.45, 0, 0, 1}, {0.5, 0.55, 1, 0, 0}, {0.8, 0.85, 0, 1, 0}, {0.85, 0.9, 1, 0, 0}}, bins); d != "" {
+		t.Error(d)
+	}
+	c := Found{
+		URL: "http://c.test/", Href: "http://c.test/", Title: "C", Score: 0.2, Verdict: "relevant", Generation: 2, Operator: "search",
+		Lineage: []Step{{
+			URL: "http://c.test/", Known: true, Title: "C", Generation: 2, Operator: "search", Query: "jazz",
+			Parents: []string{"http://a.test/"}, Score: 0.2, Relevant: true,
+		}},
+	}
+	if d := cmp.Diff(c, got.Pages[2]); d != "" || len(got.Pages) != 3 {
+		t.Errorf("%d pages, the last\n%s", len(got.Pages), d)
+	}
+}
+
+// c.test/z is found by the address that its parent was redirected to.
+func TestALineageFollowsRedirectsAndEndsAtAQuery(t *testing.T) {
+	var faults []string
+	s := source(&faults)
+	s.Verdicts = strings.NewReader(strings.Replace(opinion, `z","verdict":"unlabelled"`, `z","verdict":"relevant"`, 1))
+	got, err := Read(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range got.Pages {
+		if p.URL != "http://c.test/z" {
+			continue
+		}
+		want := []Step{
+			{
+				URL: "http://c.test/z", Known: true, Generation: 3, Depth: 1, Operator: "crossover",
+				Parents: []string{"http://c.test/home", "http://a.test/x"}, Score: 0.4, Relevant: true,
+			},
+			{
+				URL: "http://c.test/home", Known: true, Title: "C", Generation: 2, Operator: "search", Query: "jazz",
+				Parents: []string{"http://a.test/"}, Score: 0.2, Relevant: true,
+			},
+		}
+		if d := cmp.Diff(want, p.Lineage); d != "" {
+			t.Error(d)
+		}
+		return
+	}
+	t.Error("the page is not there")
+}
+
+func TestALongLineageKeepsItsSeed(t *testing.T) {
+	s := &Source{Name: "deep"}
+	address := func(i int) string { return fmt.Sprintf("http://a.test/%d", i) }
+	for i := range 30 {
+		line := fmt.Sprintf(`{"url":"%s","generation":%d,"status_code":200,"score":%g,"relevant":true,"operator":"link","via":"%s"}`,
+			address(i), i, float64(i)/100, address(i-1))
+		if i == 0 {
+			line = `{"url":"http://a.test/0","status_code":200,"score":0,"relevant":true,"operator":"seed"}`
+		}
+		s.Generations = append(s.Generations, Part{Number: i, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(line)), nil }})
+	}
+	got, err := Read(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lineage := func(i int) []Step { return got.Pages[29-i].Lineage }
+	if steps := lineage(11); len(steps) != 12 || steps[11].Omitted != 0 || steps[11].Operator != "seed" {
+		t.Errorf("of 12 steps there are %d, the last %+v", len(steps), steps[len(steps)-1])
+	}
+	if steps := lineage(29); len(steps) != 12 || steps[10].URL != address(19) || steps[11].Omitted != 18 || steps[11].Operator != "seed" {
+		t.Errorf("of 30 steps there are %d, the last %+v", len(steps), steps[len(steps)-1])
+	}
+}
+
+// A page that was fetched twice, the second time after a page that it brought, is not
+// its own ancestor: what counts is the record before.
+func TestALineageGoesBackInTime(t *testing.T) {
+	s := &Source{Name: "twice"}
+	for i, lines := range []string{
+		`{"url":"http://a.test/","status_code":200,"operator":"seed","title":"first"}`,
+		`{"url":"http://b.test/","status_code":200,"operator":"link","via":"http://a.test/","score":1,"relevant":true}`,
+		`{"url":"http://a.test/","status_code":200,"operator":"link","via":"http://b.test/","title":"second"}` + "\n" +
+			`{"url":"http://b.test/","error":"timeout"}` + "\n" +
+			`{"url":"http://c.test/","status_code":200,"via":"http://nowhere.test/","score":0.1,"relevant":true}`,
+		`{"url":"http://d.test/","status_code":200,"operator":"link","via":"http://a.test/","score":0.5,"relevant":true}`,
+	} {
+		s.Generations = append(s.Generations, Part{Number: i + 1, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil }})
+	}
+	got, err := Read(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, p := range got.Pages {
+		var path []string
+		for _, step := range p.Lineage {
+			path = append(path, fmt.Sprint(step.URL, " ", step.Title, step.Known))
+		}
+		paths = append(paths, strings.Join(path, ", "))
+	}
+	want := []string{
+		"http://b.test/ true, http://a.test/ firsttrue",
+		"http://d.test/ true, http://a.test/ secondtrue, http://b.test/ true, http://a.test/ firsttrue",
+		"http://c.test/ true, http://nowhere.test/ false",
+	}
+	if d := cmp.Diff(want, paths); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestVerdictsOfAnotherRunAreAnError(t *testing.T) {
+	var faults []string
+	s := source(&faults)
+	s.Verdicts = strings.NewReader(`{"url":"http://elsewhere.test/","verdict":"relevant"}` + "\n" + opinion)
+	if _, err := Read(s); err == nil || !strings.Contains(err.Error(), "another run") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestARunMayGoOnAfterItWasJudged(t *testing.T) {
+	var faults []string
+	s := source(&faults)
+	before, _, _ := strings.Cut(opinion, `{"url":"http://a.test/y"`)
+	s.Verdicts = strings.NewReader(before + "damaged\n")
+	got, err := Read(s)
+	if err != nil || got.Relevant != 3 {
+		t.Errorf("%v, and %d relevant", err, got.Relevant)
+	}
+	if len(faults) != 2 || !strings.Contains(faults[1], "3 records have no verdict") {
+		t.Errorf("%q", faults)
+	}
+}
+
+func TestTheJudgesCurvesAndMeasuresAreTaken(t *testing.T) {
+	var faults []string
+	s := source(&faults)
+	s.Verdicts = strings.NewReader(opinion)
+	s.Summary = []byte(`{"v":1,"T":9,"R":4,"reachable":20,"fetched":7,"cost":9,"harvest":0.333333,"recall":0.75,"auc":0.5,"auc_random":0.25,
+		"nauc":0.5,"auc_clairvoyant":0.8,"auc_bound":0.7,"cost_50":5,"cost_80":0,"cost_90":0,"relevant_hosts":2,"self_harvest":0.444444,
+		"mean_score":0.6,"seeing":{"nauc":0.9,"auc_clairvoyant":0.95,"recall":1},"clairvoyant_recall":1,"label":"jazz","seeds":2,"graph":"archive",
+		"harvest_at":{"100":0.1},"curves":{"cost":[3,9],"run":[1,3],"random":[0.5,1.5],"random_low":[0,1],"random_high":[1,2],"clairvoyant":[3,4],"bound":[3,4]}}`)
+	got, err := Read(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	measures := &Measures{
+		T: 9, R: 4, Reachable: 20, Label: "jazz", Seeds: 2, Graph: "archive", Harvest: 0.333333, Recall: 0.75, NAUC: 0.5, AUC: 0.5, AUCRandom: 0.25,
+		AUCClairvoyant: 0.8, AUCBound: 0.7, Cost50: 5, RelevantHosts: 2, SelfHarvest: 0.444444, MeanScore: 0.6,
+		Seeing: &Reference{0.9, 0.95, 1}, ClairvoyantRecall: 1,
+	}
+	if d := cmp.Diff(measures, got.Measures); d != "" {
+		t.Error(d)
+	}
+	curves := Curves{
+		By: ByLabels, R: 4, Cost: []int{3, 9}, Run: []float64{1, 3}, Random: []float64{0.5, 1.5},
+		RandomLow: []float64{0, 1}, RandomHigh: []float64{1, 2}, Clairvoyant: []float64{3, 4}, Bound: []float64{3, 4},
+	}
+	if d := cmp.Diff(curves, got.Curves); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestADamagedSummaryIsToldAndLeftOut(t *testing.T) {
+	for _, summary := range []string{
+		`{`,
+		`{"T":"many"}`,
+		`{"curves":{"cost":[1,2],"run":[1]}}`,
+		`{"curves":{"cost":[1,2],"run":[1,2],"bound":[1]}}`,
+		`{"curves":{"cost":[2,1],"run":[1,2]}}`,
+		`{"curves":{"cost":[0,1],"run":[1,2]}}`,
+	} {
+		var faults []string
+		s := source(&faults)
+		s.Summary = []byte(summary)
+		got, err := Read(s)
+		if err != nil || got.Measures != nil || len(got.Curves.Run) != 9 || len(faults) != 2 {
+			t.Errorf("%s: %v, %+v, %q", summary, err, got.Measures, faults)
+		}
+	}
+}
+
+func TestSmallFilesMayBeDamaged(t *testing.T) {
+	var faults []string
+	s := source(&faults)
+	s.Topic = []byte(`{"query":7}`)
+	s.Generations[0].Stats = []byte(`[]`)
+	s.Generations = s.Generations[:2]
+	s.Settings = []byte(strings.Repeat("x "+strings.Repeat("y", 1000)+"\n", 1000))
+	got, err := Read(s)
+	if err != nil || got.Topic != "" || got.Generations[0].Waiting != -1 || got.Generations[1].Waiting != 20 || len(faults) != 2 {
+		t.Errorf("%v, %+v, %q", err, got, faults)
+	}
+	if n := len(got.Settings); n != MaxSettings {
+		t.Errorf("%d settings, want %d", n, MaxSettings)
+	}
+}
+
+func TestWhatTheStagesSkippedIsCounted(t *testing.T) {
+	s := &Source{Stages: strings.NewReader(`level=WARN msg="skipped a line that is no record" cmd=parse line=3
+level=INFO msg=done cmd=parse in=20 out=19 skipped_malformed=2 seconds=0.1
+level=INFO msg=done cmd="frontier add" in=20 out=0 changed=3 known=0 skipped_query=4 skipped_refused=1 seconds=0.001
+level=INFO msg=done cmd=parse in=20 out=19 skipped_malformed=1 skipped_x=-5 seconds=0.1
+`)}
+	got, err := Read(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]Count{{"parse: malformed", 3}, {"frontier add: refused", 1}}, got.Skipped); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestAPartThatCannotBeReadIsAnError(t *testing.T) {
+	broken := errors.New("broken")
+	for when := range 2 {
+		opened := 0
+		s := source(new([]string))
+		first := s.Generations[0].Open
+		s.Generations[0].Open = func() (io.ReadCloser, error) {
+			if opened++; opened > when {
+				return nil, broken
+			}
+			return first()
+		}
+		if _, err := Read(s); !errors.Is(err, broken) {
+			t.Errorf("the time %d: %v", when+1, err)
+		}
+	}
+}
+
+func TestManyGenerationsArePutTogether(t *testing.T) {
+	s := &Source{}
+	for i := range 2*MaxGenerations + 1 {
+		line := fmt.Sprintf(`{"url":"http://a.test/%d","status_code":200,"operator":"o%d","niche":"n%d","relevant":true}`, i, i%20, i%20)
+		s.Generations = append(s.Generations, Part{
+			Number: i + 1, Stats: []byte(`{"seconds":1,"waiting":7}`),
+			Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(line)), nil },
+		})
+	}
+	got, err := Read(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 241 generations are 80 of three and one of one; each operator has 12 pages, and
+	// o0 has 13.
+	if n := len(got.Generations); n != 81 {
+		t.Errorf("%d generations", n)
+	}
+	first, last := got.Generations[0], got.Generations[80]
+	if first.First != 1 || first.Last != 3 || first.Fetched != 3 || first.Seconds != 3 || last.First != 241 || last.Last != 241 || last.Fetched != 1 {
+		t.Errorf("%+v\n%+v", first, last)
+	}
+	want := []Yield{{"o0", 13, 13}, {"o1", 12, 12}, {"o10", 12, 12}, {"o11", 12, 12}, {"o12", 12, 12}, {"o13", 12, 12}, {"o14", 12, 12}, {"o15", 12, 12}, {Rest, 144, 144}}
+	if d := cmp.Diff(want, got.Operators); d != "" {
+		t.Error(d)
+	}
+	for i := range want {
+		want[i].Name = strings.Replace(want[i].Name, "o", "n", 1)
+	}
+	if d := cmp.Diff(want, got.Niches); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]Yield{{"o0", 1, 1}, {"o1", 1, 1}}, first.Operators[:2]); d != "" || first.Operators[8] != (Yield{Rest, 1, 1}) {
+		t.Errorf("%+v", first.Operators)
+	}
+}
+
+func TestTheBestPagesAreShown(t *testing.T) {
+	var lines strings.Builder
+	n := MaxPages + 50
+	for i := range n {
+		fmt.Fprintf(&lines, `{"url":"http://h%d.test/","status_code":200,"score":%g,"relevant":true}`+"\n", i, float64(i*37%n)/1000)
+	}
+	lines.WriteString(`{"url":"http://none.test/","status_code":200,"relevant":true}` + "\n")
+	s := &Source{Generations: []Part{{Number: 1, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines.String())), nil }}}}
+	got, err := Read(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Pages) != MaxPages || got.PagesTotal != n+1 || len(got.Hosts) != MaxHosts || got.HostsTotal != n+1 {
+		t.Errorf("%d of %d pages, %d of %d hosts", len(got.Pages), got.PagesTotal, len(got.Hosts), got.HostsTotal)
+	}
+	for i, p := range got.Pages {
+		if want := float64(n-1-i) / 1000; p.Score != want {
+			t.Fatalf("page %d has the score %g, want %g", i, p.Score, want)
+		}
+	}
+}
+
+func TestTextOfStrangersIsMadeFitToBeShown(t *testing.T) {
+	for _, test := range []struct {
+		in, want string
+		n        int
+	}{
+		{"", "", 5},
+		{"plain", "plain", 5},
+		{"plain.", "plai…", 5},
+		{" a \t\n b\u00a0 ", "a b", 5},
+		{"a\x00b\u202ec", "a bc", 5},
+		{"bad \xff utf", "bad \ufffd utf", 20},
+		{"äöüß", "äöüß", 4},
+		{"äöüßx", "äöü…", 4},
+		{"aaa bbb", "aaa…", 5},
+		{"     ", "", 3},
+	} {
+		if got := clean(test.in, test.n); got != test.want {
+			t.Errorf("%q to %d is %q, want %q", test.in, test.n, got, test.want)
+		}
+	}
+	for address, want := range map[string]string{
+		"http://a.test/?q=1":                        "http://a.test/?q=1",
+		"http://a.test":                             "",
+		"javascript:alert(1)":                       "",
+		"http://a.test/" + strings.Repeat("x", 2e3): "",
+	} {
+		if got := href(address); got != want {
+			t.Errorf("%q may be linked to as %q, want %q", address, got, want)
+		}
+	}
+}
+
+func TestBinsAreRoundAndHoldEverything(t *testing.T) {
+	for _, test := range []struct {
+		scores      []float64
+		n           int
+		first, last Bin // by their borders
+	}{
+		{[]float64{0}, 1, Bin{From: 0, To: 1}, Bin{From: 0, To: 1}},
+		{[]float64{0, 1}, 20, Bin{From: 0, To: 0.05}, Bin{From: 0.95, To: 1}},
+		{[]float64{0.1, 0.24}, 24, Bin{From: 0, To: 0.01}, Bin{From: 0.23, To: 0.24}},
+		{[]float64{0, 23}, 23, Bin{From: 0, To: 1}, Bin{From: 22, To: 23}},
+		{[]float64{0, 2000}, 20, Bin{From: 0, To: 100}, Bin{From: 1900, To: 2000}},
+		{[]float64{-1, 1}, 20, Bin{From: -1, To: -0.9}, Bin{From: 0.9, To: 1}},
+		{[]float64{3e-7, 2e-7}, 15, Bin{From: 0, To: 2e-8}, Bin{From: 2.8e-7, To: 3e-7}},
+		{[]float64{1e-200, 2e-200}, 1, Bin{From: 0, To: 1}, Bin{From: 0, To: 1}},
+		{[]float64{-math.MaxFloat64, math.MaxFloat64}, 1, Bin{From: -math.MaxFloat64, To: math.MaxFloat64}, Bin{From: -math.MaxFloat64, To: math.MaxFloat64}},
+	} {
+		var pages []scored
+		for _, s := range test.scores {
+			pages = append(pages, scored{score: s})
+		}
+		got := bins(pages)
+		sum := 0
+		for _, b := range got {
+			sum += b.Unlabelled
+		}
+		first, last := got[0], got[len(got)-1]
+		first.Unlabelled, last.Unlabelled = 0, 0
+		if len(got) != test.n || sum != len(test.scores) || first != test.first || last != test.last {
+			t.Errorf("%g: %d bins with %d pages, from %+v to %+v, want %d from %+v to %+v", test.scores, len(got), sum, first, last, test.n, test.first, test.last)
+		}
+	}
+	// Of a thousand pages ten may be beyond: they are in the last bin.
+	var pages []scored
+	for i := range 1000 {
+		pages = append(pages, scored{score: float64(i%10) / 100})
+	}
+	for i := range 10 {
+		pages[i*100].score = 1
+	}
+	got := bins(pages)
+	if last := got[len(got)-1]; last.To != 1 || last.Unlabelled != 110 || last.From != 0.085 {
+		t.Errorf("%+v", got)
+	}
+}
