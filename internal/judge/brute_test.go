@@ -48,7 +48,7 @@ func optimal(w *Web, seeds []int32, t int) []int {
 }
 
 func TestNoCrawlIsBetterThanTheBoundNorTheClairvoyantBetterThanAnyCrawl(t *testing.T) {
-	const webs, most = 300, 13
+	const webs, most = 300, 18
 	rng := rand.New(rand.NewPCG(1, 1))
 	costs, reached, bounded := 0, 0.0, 0.0
 	compared := 0

@@ -32,7 +32,7 @@ func merge(parent []int32, relevant []bool) (blocks []block, next []int32) {
 		}
 		return page
 	}
-	var waiting heap[dense]
+	waiting := heap[dense]{before: dense.before}
 	born := int32(0)
 	wait := func(b block) {
 		waiting.push(dense{b, born})
@@ -46,7 +46,7 @@ func merge(parent []int32, relevant []bool) (blocks []block, next []int32) {
 			wait(block{p, 1, 1})
 		}
 	}
-	for len(waiting) > 0 {
+	for len(waiting.list) > 0 {
 		b := waiting.pop().block
 		if within[b.first] != b.first || size[b.first] != b.pages {
 			continue // it has been merged since
@@ -85,46 +85,41 @@ func (a dense) before(b dense) bool {
 }
 
 // A heap gives back first what goes before all else in it.
-type heap[E interface{ before(E) bool }] []E
-
-func (h *heap[E]) push(e E) {
-	*h = append(*h, e)
-	list := *h
-	i := len(list) - 1
-	for i > 0 {
-		up := (i - 1) / 2
-		if !e.before(list[up]) {
-			break
-		}
-		list[i] = list[up]
-		i = up
-	}
-	list[i] = e
+type heap[E any] struct {
+	list   []E
+	before func(a, b E) bool // of two different elements, one goes before the other
 }
 
+func (h *heap[E]) push(e E) {
+	h.list = append(h.list, e)
+	i := len(h.list) - 1
+	for i > 0 {
+		up := (i - 1) / 2
+		if !h.before(e, h.list[up]) {
+			break
+		}
+		h.list[i], i = h.list[up], up
+	}
+	h.list[i] = e
+}
+
+// pop takes the first element of a heap that has any.
 func (h *heap[E]) pop() E {
-	list := *h
-	top, e := list[0], list[len(list)-1]
-	list = list[:len(list)-1]
-	*h = list
-	if len(list) == 0 {
-		return top
-	}
+	last := len(h.list) - 1
+	top, e := h.list[0], h.list[last]
+	h.list = h.list[:last]
 	i := 0
-	for {
-		down := 2*i + 1
-		if down >= len(list) {
+	for down := 1; down < last; down = 2*i + 1 {
+		if right := down + 1; right < last && h.before(h.list[right], h.list[down]) {
+			down = right
+		}
+		if !h.before(h.list[down], e) {
 			break
 		}
-		if down+1 < len(list) && list[down+1].before(list[down]) {
-			down++
-		}
-		if !list[down].before(e) {
-			break
-		}
-		list[i] = list[down]
-		i = down
+		h.list[i], i = h.list[down], down
 	}
-	list[i] = e
+	if last > 0 {
+		h.list[i] = e
+	}
 	return top
 }

@@ -22,7 +22,10 @@ type Band struct {
 // splittable pseudorandom number generators", OOPSLA 2014) started with i, takes the
 // number modulo what waits, and puts the last that waits in the place of what it took;
 // links wait in their order on the page.
-func (j *Judge) Random() Band { return j.random() }
+func (j *Judge) Random() Band {
+	b := j.random()
+	return Band{slices.Clone(b.Mean), slices.Clone(b.Low), slices.Clone(b.High)}
+}
 
 func (j *Judge) makeRandom() Band {
 	n := manyCrawls

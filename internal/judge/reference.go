@@ -37,7 +37,7 @@ func (j *Judge) relevance(page int32) int32 {
 // What a page is worth may fall while it waits, as more is seen, but never rise.
 func (j *Judge) greedy(worth func(page int32, seen []bool) int32) (order []int32) {
 	seen := make([]bool, j.near.Len()) // by page: fetched or waiting
-	var waiting heap[candidate]
+	waiting := heap[candidate]{before: candidate.before}
 	found := int32(0)
 	see := func(page int32) {
 		seen[page] = true
@@ -47,7 +47,7 @@ func (j *Judge) greedy(worth func(page int32, seen []bool) int32) (order []int32
 	for s := range j.seeds {
 		see(int32(s))
 	}
-	for len(order) < j.T && len(waiting) > 0 {
+	for len(order) < j.T && len(waiting.list) > 0 {
 		c := waiting.pop()
 		if now := worth(c.page, seen); now < c.worth {
 			c.worth = now

@@ -30,21 +30,29 @@ func judgeOf(t testing.TB, w *Web, seeds []int32, budget int) *Judge {
 	return j
 }
 
-// randomWeb is a web of 1 to most pages, sparse or dense, with some relevant pages, and seeds.
+// randomWeb is a web of 1 to most pages, sparse or dense, with some relevant pages, and
+// seeds. In every second web all pages can be reached.
 func randomWeb(rng *rand.Rand, most int) (w *Web, seeds []int32) {
-	w = new(Web)
 	pages := 1 + rng.IntN(most)
-	links, relevant := rng.IntN(4), rng.Float64()/2
-	for page := range pages {
-		var list []int32
-		for range rng.IntN(links + 2) {
-			list = append(list, int32(rng.IntN(pages)))
+	links := make([][]int32, pages)
+	for page := range links {
+		for range rng.IntN(3) {
+			links[page] = append(links[page], int32(rng.IntN(pages)))
 		}
-		w.Add(list)
-		w.Relevant[page] = rng.Float64() < relevant
 	}
-	for range 1 + rng.IntN(2) {
+	if seeds = []int32{0}; rng.IntN(2) == 0 {
+		for page := 1; page < pages; page++ {
+			from := rng.IntN(page)
+			links[from] = append(links[from], int32(page))
+		}
+	}
+	for range rng.IntN(3) {
 		seeds = append(seeds, int32(rng.IntN(pages)))
+	}
+	w = webOf(links)
+	one := 2 + rng.IntN(6) // in so many pages is relevant
+	for page := range pages {
+		w.Relevant[page] = rng.IntN(one) == 0
 	}
 	return w, seeds
 }
