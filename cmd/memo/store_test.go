@@ -80,9 +80,9 @@ func TestAnAddressIsComparedNotItsFingerprintAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	index := data[len(data)-footerSize-2*entrySize:]
+	index := data[len(data)-footerSize-2*entrySize : len(data)-footerSize]
 	first, second := bytes.Clone(index[:entrySize]), bytes.Clone(index[entrySize:])
-	copy(index[8:], second[8:]) // the other's line, with the fingerprint of the first
+	copy(index[8:entrySize], second[8:]) // the other's line, with the fingerprint of the first
 	copy(index[entrySize:], first)
 	if err := os.WriteFile(name, data, 0o666); err != nil {
 		t.Fatal(err)
