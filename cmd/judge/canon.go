@@ -1,0 +1,155 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/language"
+)
+
+// canon is the name of a page in a graph file: its host in lower case, with the
+// port unless that is 80 or 443, and its path without escapes, in lower case, with
+// single slashes, none at its end and no index page ("/A%20b//Index.html" is "/a b");
+// then the query as it is, if there is one. Neither scheme nor user nor fragment
+// counts.
+//
+// It is not an identity that a crawler could use, for servers tell "/A" from "/a".
+// It is that of people who labelled pages by hand, and of the graphs that were made
+// with their labels; addresses are taken apart as Python's urllib does, which they
+// were made with. An address that cannot be taken apart is its own name.
+func canon(address string) string {
+	address = strings.TrimFunc(address, isBlank)
+	address, _, _ = strings.Cut(address, "#")
+	rest := strings.TrimLeftFunc(address, func(r rune) bool { return r <= ' ' })
+	rest = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(rest)
+	rest = withoutScheme(rest)
+	host := ""
+	if after, ok := strings.CutPrefix(rest, "//"); ok {
+		end := strings.IndexAny(after, "/?")
+		if end < 0 {
+			end = len(after)
+		}
+		host, rest = after[:end], after[end:]
+		if strings.Contains(host, "[") != strings.Contains(host, "]") {
+			return address
+		}
+	}
+	path, query, _ := strings.Cut(rest, "?")
+	path = unescape(path)
+	if slash := strings.LastIndexByte(path, '/'); slash >= 0 && isIndexPage(path[slash+1:]) {
+		path = path[:slash+1]
+	}
+	for strings.Contains(path, "//") {
+		path = strings.ReplaceAll(path, "//", "/")
+	}
+	if path == "" {
+		path = "/"
+	}
+	if len(path) > 1 {
+		path = strings.TrimSuffix(path, "/")
+	}
+	if query != "" {
+		query = "?" + query
+	}
+	return hostAndPort(host) + lower(path) + query
+}
+
+// isBlank tells what may stand around an address.
+func isBlank(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0x1f }
+
+// withoutScheme is an address behind its scheme and colon, if it has one.
+func withoutScheme(address string) string {
+	scheme, rest, ok := strings.Cut(address, ":")
+	for i, r := range scheme {
+		letter := 'a' <= r|0x20 && r|0x20 <= 'z'
+		if !letter && (i == 0 || !strings.ContainsRune("0123456789+-.", r)) {
+			return address
+		}
+	}
+	if !ok || scheme == "" {
+		return address
+	}
+	return rest
+}
+
+// hostAndPort is the part of an address between the slashes, without user, in lower
+// case, with a port that is a number other than 0, 80 and 443.
+func hostAndPort(s string) string {
+	s = s[strings.LastIndexByte(s, '@')+1:]
+	host, port, _ := strings.Cut(s, ":")
+	if _, bracketed, ok := strings.Cut(s, "["); ok {
+		host, port, _ = strings.Cut(bracketed, "]")
+		_, port, _ = strings.Cut(port, ":")
+	}
+	host = lower(host)
+	if n, err := strconv.ParseUint(port, 10, 16); err == nil && n != 0 && n != 80 && n != 443 {
+		host += ":" + strconv.FormatUint(n, 10)
+	}
+	return host
+}
+
+// isIndexPage tells whether the last part of a path is that of its directory.
+func isIndexPage(name string) bool {
+	for _, word := range [...]string{"index", "home", "default", "welcome"} {
+		if strings.EqualFold(name, word+".html") || strings.EqualFold(name, word+".htm") {
+			return true
+		}
+	}
+	return false
+}
+
+// unescape decodes the escapes of a path. What they say between two characters
+// beyond ASCII is read as UTF-8 by itself.
+func unescape(path string) string {
+	if !strings.Contains(path, "%") {
+		return path
+	}
+	var out strings.Builder
+	var octets []byte
+	for i := 0; i < len(path); i++ {
+		c := path[i]
+		if c >= utf8.RuneSelf {
+			writeMended(&out, octets)
+			octets = octets[:0]
+			out.WriteByte(c)
+			continue
+		}
+		if c == '%' && i+2 < len(path) {
+			if n, err := strconv.ParseUint(path[i+1:i+3], 16, 8); err == nil {
+				c, i = byte(n), i+2
+			}
+		}
+		octets = append(octets, c)
+	}
+	writeMended(&out, octets)
+	return out.String()
+}
+
+// writeMended writes octets as UTF-8, with U+FFFD for what is none: one for as many
+// octets as may begin a character, which is what the Unicode Standard (3.9, U+FFFD
+// substitution of maximal subparts) recommends.
+func writeMended(out *strings.Builder, octets []byte) {
+	for len(octets) > 0 {
+		r, n := utf8.DecodeRune(octets)
+		if r == utf8.RuneError && n == 1 {
+			for n < len(octets) && !utf8.FullRune(octets[:n+1]) {
+				n++
+			}
+		}
+		out.WriteRune(r)
+		octets = octets[n:]
+	}
+}
+
+// lower is s in lower case, by the full mapping of Unicode.
+func lower(s string) string {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return cases.Lower(language.Und).String(s)
+		}
+	}
+	return strings.ToLower(s)
+}
