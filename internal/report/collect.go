@@ -113,7 +113,7 @@ func (c *collector) add(rec *wire.Record) {
 	}
 	if rec.URL == "" {
 		t.good = append(t.good, false)
-		cost := min(max(0, rec.Cost), maxCost)
+		cost := min(max(1, rec.Cost), maxCost)
 		c.run.Queries += cost
 		c.run.Fetched += cost
 		t.fetched += cost
@@ -264,7 +264,7 @@ func (c *collector) finish() *Run {
 	r.Operators = c.operators.yields(operators, c.operators.all())
 	r.Niches = c.niches.yields(niches, c.niches.all())
 	c.generations(operators, niches)
-	c.curves()
+	c.curve()
 	for _, p := range c.pages {
 		p.found.Lineage = p.node.lineage()
 		r.Pages = append(r.Pages, p.found)

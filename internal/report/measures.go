@@ -21,18 +21,19 @@ type summary struct {
 	Recall            float64
 	NAUC              float64
 	AUC               float64
-	AUCRandom         float64 `json:"auc_random"`
-	AUCClairvoyant    float64 `json:"auc_clairvoyant"`
-	AUCBound          float64 `json:"auc_bound"`
-	Cost50            int     `json:"cost_50"`
-	Cost80            int     `json:"cost_80"`
-	Cost90            int     `json:"cost_90"`
-	RelevantHosts     int     `json:"relevant_hosts"`
-	SelfHarvest       float64 `json:"self_harvest"`
-	MeanScore         float64 `json:"mean_score"`
+	AUCRandom         float64  `json:"auc_random"`
+	AUCClairvoyant    float64  `json:"auc_clairvoyant"`
+	AUCBound          float64  `json:"auc_bound"`
+	Cost50            int      `json:"cost_50"`
+	Cost80            int      `json:"cost_80"`
+	Cost90            int      `json:"cost_90"`
+	RelevantHosts     int      `json:"relevant_hosts"`
+	SelfHarvest       *float64 `json:"self_harvest"`
+	MeanScore         *float64 `json:"mean_score"`
 	Seeing            *reference
 	SeeingChildren    *reference `json:"seeing_children"`
 	ClairvoyantRecall float64    `json:"clairvoyant_recall"`
+	Agreement         *agreement
 	Curves            struct {
 		Cost           []int
 		Run            []float64
@@ -46,26 +47,53 @@ type summary struct {
 	}
 }
 
+type agreement struct {
+	HeldOut        bool `json:"held_out"`
+	Pages, Both    int
+	OnlyCrawl      int `json:"only_crawl"`
+	OnlyClassifier int `json:"only_classifier"`
+	Neither        int
+	Precision      float64
+	Recall         float64
+	F1             float64
+	Kappa          float64
+}
+
 type reference struct {
 	NAUC           float64
 	AUCClairvoyant float64 `json:"auc_clairvoyant"`
 	Recall         float64
 }
 
-// curves makes the measures and curves of what the judge says, and a curve of the
-// records where there is no judge.
-func (c *collector) curves() {
+// judge reads what a judge says in the end. A classifier in the place of labels is no
+// judge: its verdicts are not looked at.
+func (c *collector) judge() {
+	c.run.Judged = c.source.Verdicts != nil
 	if len(c.source.Summary) > 0 {
 		var s summary
 		err := json.Unmarshal(c.source.Summary, &s)
 		if err == nil {
 			err = s.check()
 		}
-		if err == nil {
+		switch {
+		case err != nil:
+			c.fault(fmt.Errorf("the judge's summary: %w", err))
+		case s.Agreement != nil:
+			c.run.Agreement = new(Agreement(*s.Agreement))
+			c.run.Judged = false
+		default:
 			c.run.Measures, c.run.Curves = s.measures(), s.lines()
-			return
 		}
-		c.fault(fmt.Errorf("the judge's summary: %w", err))
+	}
+	if c.run.Judged {
+		c.verdicts = newVerdicts(c.source.Verdicts)
+	}
+}
+
+// curve makes a curve of the records, where there is none of a judge.
+func (c *collector) curve() {
+	if c.run.Curves.By != "" {
+		return
 	}
 	by := ByMeasure
 	if c.run.Judged {
@@ -131,10 +159,17 @@ func (s *summary) measures() *Measures {
 		Harvest: s.Harvest, Recall: s.Recall, NAUC: s.NAUC,
 		AUC: s.AUC, AUCRandom: s.AUCRandom, AUCClairvoyant: s.AUCClairvoyant, AUCBound: s.AUCBound,
 		Cost50: s.Cost50, Cost80: s.Cost80, Cost90: s.Cost90,
-		RelevantHosts: s.RelevantHosts, SelfHarvest: s.SelfHarvest, MeanScore: s.MeanScore,
+		RelevantHosts: s.RelevantHosts, SelfHarvest: orNaN(s.SelfHarvest), MeanScore: orNaN(s.MeanScore),
 		Seeing: s.Seeing.measures(), SeeingChildren: s.SeeingChildren.measures(),
 		ClairvoyantRecall: s.ClairvoyantRecall,
 	}
+}
+
+func orNaN(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
 }
 
 func (r *reference) measures() *Reference {

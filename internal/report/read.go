@@ -48,7 +48,6 @@ type Part struct {
 func Read(s *Source) (*Run, error) {
 	c := collector{
 		source:    s,
-		verdicts:  newVerdicts(s.Verdicts),
 		operators: newNames(),
 		niches:    newNames(),
 		hosts:     map[string]*hostTally{},
@@ -58,10 +57,11 @@ func Read(s *Source) (*Run, error) {
 		least:     math.NaN(),
 		shown:     map[string]bool{},
 	}
-	c.run = Run{Name: clean(s.Name, maxWords), Waiting: -1, Judged: s.Verdicts != nil}
+	c.run = Run{Name: clean(s.Name, maxWords), Waiting: -1}
 	c.settings()
 	c.topic()
 	c.stages()
+	c.judge()
 	c.run.StopReason = clean(strings.TrimSpace(string(s.StopReason)), maxName)
 	for i := range s.Generations {
 		if err := c.forward(&s.Generations[i]); err != nil {

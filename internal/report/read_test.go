@@ -545,3 +545,27 @@ func TestBinsAreRoundAndHoldEverything(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A classifier in the place of labels is no judge: its verdicts are not taken, and
+// nothing of what it says is called harvest.
+func TestAnAgreementIsNoJudgement(t *testing.T) {
+	var faults []string
+	s := source(&faults)
+	s.Verdicts = strings.NewReader(opinion)
+	s.Summary = []byte(`{"v":1,"fetched":7,"cost":9,"queries":1,"free":1,"agreement":{"with":"classifier","held_out":true,"pages":6,"both":2,
+		"only_crawl":1,"only_classifier":1,"neither":2,"precision":0.666667,"recall":0.666667,"f1":0.666667,"kappa":0.333333}}`)
+	got, err := Read(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Agreement{
+		HeldOut: true, Pages: 6, Both: 2, OnlyCrawl: 1, OnlyClassifier: 1, Neither: 2,
+		Precision: 0.666667, Recall: 0.666667, F1: 0.666667, Kappa: 0.333333,
+	}
+	if d := cmp.Diff(want, got.Agreement); d != "" {
+		t.Error(d)
+	}
+	if got.Judged || got.Measures != nil || got.Relevant != got.SelfRelevant || got.Curves.By != ByMeasure {
+		t.Errorf("judged %v, %+v, %d relevant, by %s", got.Judged, got.Measures, got.Relevant, got.Curves.By)
+	}
+}

@@ -47,6 +47,8 @@ type Run struct {
 	Judged   bool      // there are verdicts of labels
 	Measures *Measures // nil if there is no summary of a judge
 
+	Agreement *Agreement // with a classifier, where there are no labels; nil if nobody asked
+
 	Curves      Curves
 	Generations []Generation // in order, at most MaxGenerations
 	Operators   []Yield      // over the whole run: by Fetched falling, then by name, Rest last; at most MaxOperators+1
@@ -150,8 +152,8 @@ type Measures struct {
 	Cost80         int
 	Cost90         int
 	RelevantHosts  int     // hosts of relevant pages
-	SelfHarvest    float64 // as the measure that steered has it
-	MeanScore      float64 // of the pages, by the measure that steered
+	SelfHarvest    float64 // as the measure that steered has it; NaN if it has no opinion
+	MeanScore      float64 // of the pages, by the measure that steered; NaN if there is none
 
 	Seeing, SeeingChildren *Reference // nil if the judge does not say
 	ClairvoyantRecall      float64    // what the clairvoyant crawler has at T
@@ -159,6 +161,18 @@ type Measures struct {
 
 // A Reference is how a crawler does that knows what no real one can.
 type Reference struct{ NAUC, AUCClairvoyant, Recall float64 }
+
+// An Agreement says how far the measure that steered a crawl and a classifier that did
+// not call the same pages relevant. It says nothing of how good the crawl is.
+type Agreement struct {
+	HeldOut                                  bool    // false: the crawl went by this very classifier, and nothing follows
+	Pages                                    int     // that both have an opinion of
+	Both, OnlyCrawl, OnlyClassifier, Neither int     // of Pages, who calls them relevant
+	Precision                                float64 // of what the crawl calls relevant, the share that the classifier does, in [0, 1]
+	Recall                                   float64 // of what the classifier calls relevant, the share that the crawl does
+	F1                                       float64 // of these two
+	Kappa                                    float64 // Cohen's: 0 as by chance, 1 always
+}
 
 // A Histogram counts pages by the score that steered the crawl, and by what the judge
 // says of them.
