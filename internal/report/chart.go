@@ -87,13 +87,16 @@ func (p plot) draw(width, height float64, class string) template.HTML {
 	d.text("tick", left, y.from+14, p.unit)
 
 	xs := x.of(p.x)
+	inside := func(v []float64) []float64 {
+		return y.of(each(v, func(_ int, v float64) float64 { return min(max(v, 0), y.hi) }))
+	}
 	for _, b := range p.bands {
-		d.path(b.class, area(xs, y.of(b.low), y.of(b.high)))
+		d.path(b.class, area(xs, inside(b.low), inside(b.high)))
 	}
 	var ends, ats []float64
 	var named []line
 	for _, l := range p.lines {
-		ys := y.of(l.y)
+		ys := inside(l.y)
 		d.path("line "+l.class, curve(xs, ys))
 		if i := lastFinite(l.y); i >= 0 && l.name != "" && i < len(xs) {
 			ends, ats, named = append(ends, ys[i]), append(ats, xs[i]), append(named, l)
@@ -151,16 +154,15 @@ type part struct {
 	n     int
 }
 
-// ribbons draws rows under one axis, to one scale. The labels name the bars,
-// of which there may be any number.
+// ribbons draws rows under one axis, to one scale, the first a little taller than it
+// must be. The labels name the bars, of which there may be any number.
 func ribbons(title, description string, rows []ribbon, labels []int, width float64, class string) template.HTML {
 	beside := width >= full
-	left, head, step := 0.0, 20.0, 66.0
+	left, head := 0.0, 22.0
 	if beside {
-		left, head, step = 250, 0, 50
+		left, head = 270, 0
 	}
-	const tall, axis = 36, 22
-	d := newDrawing(width, float64(len(rows))*step+axis, "chart "+class, title, description)
+	const axis, space = 24, 14
 	most, n := 1, 1
 	for _, r := range rows {
 		n = max(n, len(r.bars))
@@ -168,19 +170,40 @@ func ribbons(title, description string, rows []ribbon, labels []int, width float
 			most = max(most, b.fetched)
 		}
 	}
+	// A row is as tall as its tallest bar, so that rows of little take little room,
+	// but tall enough for its name.
+	const scaled, least = 64, 30
+	tall := make([]float64, len(rows))
+	height := float64(axis)
+	for i, r := range rows {
+		peak := 0
+		for _, b := range r.bars {
+			peak = max(peak, b.fetched)
+		}
+		tall[i] = scaled * float64(peak) / float64(most)
+		if beside {
+			tall[i] = max(tall[i], least)
+		}
+		height += head + tall[i] + space
+	}
+	d := newDrawing(width, height, "chart "+class, title, description)
 	pitch := min((width-left)/float64(n), 40)
 	gap := min(3, pitch*.22)
+	base := 0.0
 	for i, r := range rows {
-		base := float64(i)*step + head + tall + 4
+		base += head + tall[i] + space
 		if beside {
-			d.text("name "+r.class, 0, base-tall+10, fit(r.name, left-24))
-			d.text("tick", 0, base-tall+27, fit(r.note, left-20))
+			d.text("name "+r.class, 0, base-22, fit(r.name, left-30))
+			d.text("tick", 0, base-6, fit(r.note, left-30))
 		} else {
-			d.text("name "+r.class, 0, base-tall-12, fit(r.name, width-extent(r.note)-24))
-			d.text("tick end", width, base-tall-12, r.note)
+			d.text("name "+r.class, 0, base-tall[i]-11, fit(r.name, width-extent(r.note)-20))
+			d.text("tick end", width, base-tall[i]-11, r.note)
+		}
+		if i == 0 && beside {
+			d.text("tick end", left-6, base-tall[i]+5, count(most))
 		}
 		d.line("axis", left, base, left+pitch*float64(n), base)
-		y := scale{0, float64(most), 0, tall}
+		y := scale{0, float64(most), 0, scaled}
 		for k, b := range r.bars {
 			if b.fetched == 0 {
 				continue
@@ -196,17 +219,21 @@ func ribbons(title, description string, rows []ribbon, labels []int, width float
 			}
 		}
 	}
-	base := float64(len(rows)) * step
 	every := 1
 	for _, e := range []int{1, 2, 5, 10, 20, 50, 100} {
-		if every = e; float64(e)*pitch >= 30 {
+		if every = e; float64(e)*pitch >= 34 {
 			break
 		}
 	}
 	for k, l := range labels {
-		if k == 0 || (k+1)%every == 0 && float64(k)*pitch > 34 {
-			d.text("tick mid", left+float64(k)*pitch+max(pitch-gap, 8)/2, base+12, thousands(float64(l)))
+		if (k+1)%every == 0 && (beside || float64(k)*pitch > 76) {
+			d.text("tick mid", left+float64(k)*pitch+(pitch-gap)/2, base+13, thousands(float64(l)))
 		}
+	}
+	if beside {
+		d.text("tick end", left-6, base+13, "generation")
+	} else {
+		d.text("tick", 0, base+13, "generation")
 	}
 	return d.done()
 }
@@ -264,11 +291,9 @@ func (m mirror) draw(width, height float64, class string) template.HTML {
 			d.text("tick", at+5, top-8, words)
 		}
 	}
-	if m.above != "" {
-		d.text("name s1 end", x.to, y.at(0)-12, m.above)
-	}
-	if m.below != "" && down > 0 {
-		d.text("name end", x.to, y.at(0)+14, m.below)
+	d.text("name s1 end", x.to, top+6, m.above)
+	if down > 0 {
+		d.text("name end", x.to, height-bottom-10, m.below)
 	}
 	return d.done()
 }
@@ -280,7 +305,7 @@ type dots struct {
 	columns            []string // the first is the wide one; empty where there is but one
 	rows               []dotRow
 	lo, hi             float64
-	guide              float64 // a vertical line in the first column; NaN: none
+	guides             []float64 // a vertical line in each column; NaN: none
 	format             func(float64) string
 }
 
@@ -321,8 +346,7 @@ func (t dots) draw(width float64, class string) template.HTML {
 	for k, name := range t.columns {
 		s := column(k)
 		d.text("head", s.from, 8, fit(name, s.to-s.from+14))
-		n := int((s.to - s.from) / 56)
-		for _, v := range ticks(t.lo, t.hi, max(n, 1), 0) {
+		for _, v := range ticks(t.lo, t.hi, max(int((s.to-s.from)/56), 2), 0) {
 			style := "grid"
 			if v == 0 {
 				style = "axis"
@@ -330,12 +354,13 @@ func (t dots) draw(width float64, class string) template.HTML {
 			d.line(style, s.at(v), head-8, s.at(v), base)
 			d.text("tick mid", s.at(v), base+12, t.format(v))
 		}
-		if k == 0 && finite(t.guide) {
-			d.line("threshold", s.at(t.guide), head-8, s.at(t.guide), base)
+		if k < len(t.guides) && finite(t.guides[k]) {
+			d.line("threshold", s.at(t.guides[k]), head-8, s.at(t.guides[k]), base)
 		}
 	}
 	for i, r := range t.rows {
 		y := head + step*(float64(i)+.5)
+		d.line("row", left, y, width, y)
 		d.text("row "+r.class, 0, y, fit(r.name, left-10))
 		for k, c := range r.cells {
 			if !finite(c.value) || k >= len(t.columns) {
@@ -438,13 +463,13 @@ func extent(words string) float64 {
 func advance(r rune) float64 {
 	switch {
 	case strings.ContainsRune("iljt.,:;'|!/ ()[]-", r):
-		return 4
+		return 4.8
 	case r >= 'A' && r <= 'Z' || r == 'm' || r == 'w' || r == '…':
-		return 9
+		return 11
 	case r >= 0x1100:
 		return 13
 	}
-	return 7
+	return 8
 }
 
 // fit cuts words in the middle, where names of niches and hosts differ least,

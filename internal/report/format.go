@@ -1,6 +1,7 @@
 package report
 
 import (
+	"html/template"
 	"math"
 	"strconv"
 	"strings"
@@ -120,4 +121,9 @@ func probability(p float64) string {
 		return "<" + thin + "0.001"
 	}
 	return fixed(p, 3)
+}
+
+// breakable is a name that a line may break after its slashes and points.
+func breakable(name string) template.HTML {
+	return template.HTML(strings.NewReplacer("/", "/<wbr>", ".", ".<wbr>").Replace(template.HTMLEscapeString(name)))
 }

@@ -40,17 +40,18 @@ const maxRows = 1 << 20
 // than a megabyte, and say so.
 func Write(w io.Writer, p *Page) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"count":    count,
-		"percent":  percent,
-		"decimal":  decimal,
-		"fixed":    fixed,
-		"ratio":    ratio,
-		"duration": duration,
-		"plural":   plural,
-		"share":    share,
-		"finite":   finite,
-		"seconds":  func(ms int) float64 { return float64(ms) / 1000 },
-		"counts":   newCountList,
+		"count":       count,
+		"percent":     percent,
+		"decimal":     decimal,
+		"fixed":       fixed,
+		"ratio":       ratio,
+		"duration":    duration,
+		"plural":      plural,
+		"share":       share,
+		"finite":      finite,
+		"seconds":     func(ms int) float64 { return float64(ms) / 1000 },
+		"counts":      newCountList,
+		"breakable":   breakable,
 		"probability": probability,
 	}).Parse(pageTemplate)
 	if err != nil {

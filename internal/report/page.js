@@ -80,6 +80,25 @@ for (const table of document.querySelectorAll("table.sortable")) {
 				return sign * (kind == "text" ? words.compare(a.v, b.v) : a.v - b.v);
 			});
 			body.append(...rows.map(r => r.row));
+			table.dispatchEvent(new Event("sorted"));
 		});
 	}
+}
+
+// Long tables show their beginning, in whatever order, until all is asked for.
+for (const table of document.querySelectorAll("table[data-short]")) {
+	const body = table.tBodies[0], short = Number(table.dataset.short);
+	if (body.rows.length < short * 1.5) continue;
+	const button = document.createElement("button");
+	button.type = "button";
+	button.className = "all";
+	const fold = folded => {
+		[...body.rows].forEach((row, i) => { row.hidden = folded && i >= short });
+		button.textContent = folded ? `Show all ${body.rows.length}` : `Show the first ${short}`;
+		button.setAttribute("aria-expanded", String(!folded));
+	};
+	fold(true);
+	button.addEventListener("click", () => fold(button.getAttribute("aria-expanded") == "true"));
+	table.addEventListener("sorted", () => fold(button.getAttribute("aria-expanded") == "false"));
+	table.after(button);
 }

@@ -26,6 +26,7 @@ type runView struct {
 	Best     string        // what the operators, the niches and the scores come to, in a sentence
 	BestIn   string
 	Tells    string
+	Pale     string // what is pale among the scores
 	Niched   template.HTML
 	Scores   template.HTML
 	Shown    []Found
@@ -62,6 +63,9 @@ func viewRun(r *Run, n int, nested bool, room int) runView {
 	}
 	if v.Scored {
 		v.Scores, v.Tells = scores(r)
+		if r.Judged && slices.ContainsFunc(r.Fitness.Bins, func(b Bin) bool { return b.Unlabelled > 0 }) {
+			v.Pale = "Pale, below the others: pages without a label."
+		}
 	}
 	v.Shown = rows(r.Pages, room)
 	v.LeftOut = r.PagesTotal - len(v.Shown)
@@ -409,7 +413,7 @@ func operators(r *Run) (template.HTML, string) {
 	picture := twice(full, func(width float64, class string) template.HTML {
 		return ribbons("Relevant pages by generation and by operator", said(r.Operators), rows, labels(r.Generations), width, class)
 	})
-	return picture, most(r.Operators, r.Relevant, "brought")
+	return picture, most(r.Operators, r.Relevant, "by")
 }
 
 // niches draws what each niche gave.
@@ -426,7 +430,7 @@ func niches(r *Run) (template.HTML, string) {
 	picture := twice(full, func(width float64, class string) template.HTML {
 		return ribbons("Relevant pages by generation and by niche", said(r.Niches), rows, labels(r.Generations), width, class)
 	})
-	return picture, most(r.Niches, r.Relevant, "gave")
+	return picture, most(r.Niches, r.Relevant, "from")
 }
 
 // said lists yields in words.
@@ -438,29 +442,29 @@ func said(list []Yield) string {
 	return strings.Join(words, "; ")
 }
 
-// most names the yield with most relevant pages, and that with the best share of
-// them if it is another and has enough of them to say so.
-func most(list []Yield, relevant int, did string) string {
+// most says in words which of the yields gave most relevant pages, and which had the
+// best share of them, if it is another that was tried often enough to say so.
+func most(list []Yield, relevant int, how string) string {
 	known := slices.DeleteFunc(slices.Clone(list), func(y Yield) bool { return y.Name == Rest || y.Relevant == 0 })
-	if len(known) == 0 {
+	if len(known) == 0 || len(list) == 1 {
 		return ""
 	}
 	top := slices.MaxFunc(known, func(a, b Yield) int { return a.Relevant - b.Relevant })
-	if len(list) == 1 {
-		return fmt.Sprintf("All came by %s.", top.Name)
-	}
-	words := fmt.Sprintf("%s %s most: %s of %s.", top.Name, did, count(top.Relevant), plural(relevant, "relevant page", "relevant pages"))
-	enough := slices.DeleteFunc(known, func(y Yield) bool { return y.Fetched < 20 })
-	if len(enough) > 0 {
-		best := slices.MaxFunc(enough, func(a, b Yield) int { return a.Relevant*b.Fetched - b.Relevant*a.Fetched })
-		if best.Name != top.Name {
-			words += fmt.Sprintf(" Most often right was %s: %s of its %s.", best.Name, percent(ratio(best.Relevant, best.Fetched)), count(best.Fetched))
-		} else {
-			words = strings.TrimSuffix(words, ".") + fmt.Sprintf(", and was most often right: %s of its %s.", percent(ratio(best.Relevant, best.Fetched)), count(best.Fetched))
+	words := fmt.Sprintf("Most came %s %s: %s of %s.", how, top.Name, count(top.Relevant), plural(relevant, "relevant page", "relevant pages"))
+	tried := slices.DeleteFunc(known, func(y Yield) bool { return y.Fetched < often || y.Name == "seed" })
+	if len(tried) > 1 {
+		best := slices.MaxFunc(tried, func(a, b Yield) int { return a.Relevant*b.Fetched - b.Relevant*a.Fetched })
+		who := "Most often right was " + best.Name
+		if best.Name == top.Name {
+			who = "It was most often right, too"
 		}
+		words += fmt.Sprintf(" %s, with %s of its %s.", who, percent(ratio(best.Relevant, best.Fetched)), count(best.Fetched))
 	}
 	return words
 }
+
+// often is how many fetches a share is worth a sentence.
+const often = 20
 
 // scores draws what the measure that steered thinks of the pages that the judge
 // calls relevant, and of the others.
@@ -541,10 +545,10 @@ type comparisonView struct {
 type trackView struct {
 	Track
 	ID       string
+	Heading  string
 	Lead     string
 	Figures  []figure
 	Picture  template.HTML
-	ByTopic  template.HTML // on narrow screens
 	Harvests []smallView
 	Against  bool // a reference is among the strategies
 }
@@ -574,14 +578,29 @@ func viewComparison(c *Comparison) *comparisonView {
 	v := &comparisonView{Comparison: c}
 	v.Measure, v.Scale = measureName(c.Measure)
 	for i, t := range c.Tracks {
-		tv := trackView{Track: t, ID: "track-" + strconv.Itoa(i+1)}
+		tv := trackView{Track: t, ID: "track-" + strconv.Itoa(i+1), Heading: trackName(t.Name)}
 		tv.Against = slices.ContainsFunc(t.Strategies, func(s Strategy) bool { return s.Name == c.Reference })
 		tv.Lead, tv.Figures = against(c, t, v.Measure, tv.Against)
-		tv.Picture, tv.ByTopic = means(c, t, v.Measure)
+		tv.Picture = means(c, t, v.Measure)
 		tv.Harvests = harvests(t)
 		v.Tracks = append(v.Tracks, tv)
 	}
 	return v
+}
+
+// trackName says what crawls of a track are given.
+func trackName(name string) string {
+	switch name {
+	case "":
+		return "All crawls"
+	case "K":
+		return "Track K: keywords alone"
+	case "E":
+		return "Track E: keywords and example pages"
+	case "Q":
+		return "Track Q: keywords and a search"
+	}
+	return "Track " + name
 }
 
 // alpha is the probability below which a difference is called one.
@@ -604,10 +623,10 @@ func against(c *Comparison, t Track, measure string, reference bool) (string, []
 			switch {
 			case s.Name == c.Reference:
 				ref = s
-			case s.P < alpha && s.Wins > s.Losses:
-				better++
 			case s.P < alpha && s.Wins < s.Losses:
 				worse++
+			case s.P < alpha:
+				better++
 			}
 		}
 		others := len(t.Strategies) - 1
@@ -617,7 +636,7 @@ func against(c *Comparison, t Track, measure string, reference bool) (string, []
 		lead += fmt.Sprintf(" Of %s, %s better than %s and %s worse; chance explains the other differences well enough.",
 			plural(others, "other", "others"), isAre(better), c.Reference, isAre(worse))
 	}
-	return lead, append(list, figure{Label: "Crawls", Value: count(t.Runs), Note: fmt.Sprintf("%s, %s", plural(len(t.Topics), "topic", "topics"), plural(t.Units, "topic with its seeds", "topics with their seeds"))})
+	return lead, append(list, figure{Label: "Crawls", Value: count(t.Runs), Note: fmt.Sprintf("%s, %s", plural(len(t.Topics), "topic", "topics"), plural(t.Units, "set of seeds", "sets of seeds"))})
 }
 
 func isAre(n int) string {
@@ -638,17 +657,13 @@ func interval(s Strategy) string {
 // maxColumns bounds the topics that are drawn beside the mean.
 const maxColumns = 6
 
-// means draws the strategies' means, with the topics beside them on a wide screen
-// and beneath them on a narrow one.
-func means(c *Comparison, t Track, measure string) (all, topics template.HTML) {
-	p := dots{title: "Mean " + measure + " of each strategy", columns: []string{"all, with 95 % intervals"}, hi: 0.1, guide: math.NaN(), format: decimal}
+// means draws the strategies' means, with those of the topics beside them where there is
+// room.
+func means(c *Comparison, t Track, measure string) template.HTML {
+	p := dots{title: "Mean " + measure + " of each strategy", columns: []string{"all, with 95 % intervals"}, hi: 0.1, format: decimal}
 	var words []string
 	for _, s := range t.Strategies {
-		class := "s1"
-		if s.Name == c.Reference {
-			class, p.guide = "reference", s.Mean
-		}
-		row := dotRow{name: s.Name, class: class, cells: []dot{{s.Mean, s.Low, s.High, s.Name + ": " + interval(s)}}}
+		row := dotRow{name: s.Name, class: standing(c, s), cells: []dot{{s.Mean, s.Low, s.High, s.Name + ": " + interval(s)}}}
 		for i, v := range s.Topics {
 			if i < len(t.Topics) {
 				row.cells = append(row.cells, dot{v, math.NaN(), math.NaN(), fmt.Sprintf("%s on %s: %s", s.Name, t.Topics[i], fixed(v, 2))})
@@ -661,6 +676,11 @@ func means(c *Comparison, t Track, measure string) (all, topics template.HTML) {
 				}
 			}
 		}
+		if s.Name == c.Reference {
+			for _, d := range row.cells {
+				p.guides = append(p.guides, d.value)
+			}
+		}
 		words = append(words, s.Name+" "+interval(s))
 		p.rows = append(p.rows, row)
 	}
@@ -669,8 +689,20 @@ func means(c *Comparison, t Track, measure string) (all, topics template.HTML) {
 	if 1 < len(t.Topics) && len(t.Topics) <= maxColumns {
 		beside.columns = append(slices.Clone(p.columns), t.Topics...)
 	}
-	all = beside.draw(full, "wide") + p.draw(narrow, "narrow")
-	return all, ""
+	return beside.draw(full, "wide") + p.draw(narrow, "narrow")
+}
+
+// standing is how a strategy stands to the reference, as a class.
+func standing(c *Comparison, s Strategy) string {
+	switch {
+	case s.Name == c.Reference:
+		return "reference"
+	case s.P >= alpha:
+		return "open"
+	case s.P < alpha && s.Wins < s.Losses:
+		return "s0"
+	}
+	return "s1"
 }
 
 // harvests draws for each strategy how its harvest changes with the cost, before
