@@ -227,6 +227,7 @@ type CompareOptions struct {
 	Also      []Criterion // whose means stand beside
 	Reference string      // the name that all others are held against; "" for none
 	Tie       float64     // differences up to it, and it, are ties; the protocol says 0.01
+	ByTopic   bool        // what is paired for p, A₁₂, wins, ties and losses are means of topics, not units
 	Seed      uint64      // of the bootstrap's draws
 }
 
@@ -282,10 +283,10 @@ type Against struct {
 	Units      int
 	Difference float64   // of the means
 	Interval   *Interval // where it lies with 95 % confidence
-	P          float64   // of Wilcoxon's test over units
+	P          float64   // of Wilcoxon's test over units, or topics
 	Holm       float64   // P adjusted over all rows of the table
-	A12        float64   // how often a unit of this is better than one of the reference
-	Wins       int       // units that are better by more than a tie
+	A12        float64   // how often a unit, or topic, of this is better than one of the reference
+	Wins       int       // units, or topics, that are better by more than a tie
 	Ties       int
 	Losses     int
 
@@ -406,7 +407,7 @@ func newTable(track string, all map[string]runs, o CompareOptions) *Table {
 	t.SeeingChildren = t.sighted(order, counted, func(r *Result) *Sighted { return &r.SeeingChildren })
 
 	for _, name := range slices.Sorted(maps.Keys(counted)) {
-		row := t.row(order, counted[name])
+		row := t.row(name, order, counted[name])
 		if reference := counted[o.Reference]; reference != nil && name != o.Reference {
 			row.Against = t.against(order, counted[name], reference)
 		}
@@ -461,11 +462,13 @@ func (t *Table) columns(order []place, counted map[string]runs) {
 }
 
 // row is how one name did.
-func (t *Table) row(order []place, all runs) Row {
+func (t *Table) row(name string, order []place, all runs) Row {
 	own := pick(order, func(at place) unit { return unit{own: values(all[at], t.By.value)} })
-	row := Row{Units: own.size(), Mean: own.mean(), Interval: percentiles(own.bootstrap(t.Seed), cut95)}
-	for _, chance := range all {
-		row.Name, row.Strategy = chance[0].Name, chance[0].Strategy
+	row := Row{Name: name, Units: own.size(), Mean: own.mean(), Interval: percentiles(own.bootstrap(t.Seed), cut95)}
+	for _, at := range slices.Backward(order) { // one name is one strategy; if not, the first
+		if chance := all[at]; chance != nil {
+			row.Strategy = chance[0].Strategy
+		}
 	}
 	row.Also = t.also(order, all)
 	cell := func(in func(place) bool) Cell {
@@ -519,20 +522,18 @@ func (t *Table) against(order []place, all, reference runs) *Against {
 	if i := percentiles(means, cut90); i != nil {
 		a.Equivalent = grains(max(-i.Low, i.High)) <= grains(t.Tie)
 	}
-	var differences, own, other []float64
-	for _, units := range pairs {
-		for _, u := range units {
-			d := u.value()
-			differences = append(differences, d)
-			own, other = append(own, mean(u.own)), append(other, mean(u.other))
-			switch {
-			case math.Abs(grains(d)) <= grains(t.Tie):
-				a.Ties++
-			case (d > 0) != t.By.Lower:
-				a.Wins++
-			default:
-				a.Losses++
-			}
+	own, other := pairs.paired(t.ByTopic)
+	differences := make([]float64, len(own))
+	for i := range own {
+		d := own[i] - other[i]
+		differences[i] = d
+		switch {
+		case math.Abs(grains(d)) <= grains(t.Tie):
+			a.Ties++
+		case (d > 0) != t.By.Lower:
+			a.Wins++
+		default:
+			a.Losses++
 		}
 	}
 	a.P = Wilcoxon(differences)

@@ -204,6 +204,21 @@ func (s sample) size() (n int) {
 	return n
 }
 
+// paired is what the units are made of, chance averaged, or the topics.
+func (s sample) paired(byTopic bool) (own, other []float64) {
+	for _, units := range s {
+		first := len(own)
+		for _, u := range units {
+			own, other = append(own, mean(u.own)), append(other, mean(u.other))
+		}
+		if byTopic {
+			own = append(own[:first], mean(own[first:]))
+			other = append(other[:first], mean(other[first:]))
+		}
+	}
+	return own, other
+}
+
 // resample is the mean of topics that are drawn with replacement, of sets of seeds
 // drawn in them, and of chance seeds drawn in those.
 func (s sample) resample(rng *rand.Rand) float64 {

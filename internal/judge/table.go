@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,7 +119,12 @@ func (t *Table) overall() []column {
 		signed := t.By
 		signed.Signed = true
 		columns = append(columns,
-			against("− "+escape(t.Reference), func(a *Against) string { return signed.format(a.Difference) }),
+			against("− "+escape(t.Reference), func(a *Against) string {
+				if a.Equivalent {
+					return "≈ " + signed.format(a.Difference)
+				}
+				return signed.format(a.Difference)
+			}),
 			against("95 % interval", func(a *Against) string { return a.Interval.format(signed.format) }),
 			against("p", func(a *Against) string {
 				if a.Holm < significant {
@@ -214,7 +220,7 @@ func (t *Table) explain() string {
 	if t.By.Lower {
 		b.WriteString(" Less is better.")
 	}
-	fmt.Fprintf(&b, " The mean of %s in %s (a topic and a set of seeds)", count(len(t.Topics), "topic"), count(t.Units, "unit"))
+	fmt.Fprintf(&b, " The mean of the means of %s, in all %s (a topic and a set of seeds)", count(len(t.Topics), "topic"), count(t.Units, "unit"))
 	if t.Chance > 1 {
 		fmt.Fprintf(&b, ", up to %d chance seeds averaged in each", t.Chance)
 	}
@@ -238,12 +244,25 @@ func (t *Table) explain() string {
 
 // explainAgainst says what the columns of comparison are.
 func (t *Table) explainAgainst() string {
-	name := escape(t.Reference)
-	return fmt.Sprintf("Against %s, in the units that both have: the difference of the means and its interval; "+
-		"p of Wilcoxon's signed-rank test over units, two-sided, adjusted by Holm for %s; "+
-		"A12, how often a unit is better than one of %s; units that are better, the same within %s, worse. "+
-		"Units of one topic are more alike than units of two, which p does not know and the interval does: where they disagree, believe the interval.",
-		name, count(t.compared(), "comparison"), name, strconv.FormatFloat(t.Tie, 'g', -1, 64))
+	one, many, pairs := "unit", "units", t.Units
+	if t.ByTopic {
+		one, many, pairs = "topic", "topics", len(t.Topics)
+	}
+	name, tie := escape(t.Reference), strconv.FormatFloat(t.Tie, 'g', -1, 64)
+	s := fmt.Sprintf("Against %s, in the units that both have: the difference of the means and its interval; "+
+		"p of Wilcoxon's signed-rank test over %s, two-sided, adjusted by Holm for %s; "+
+		"A12, how often a %s is better than one of %s; %s that are better, the same within %s, worse.",
+		name, many, count(t.compared(), "comparison"), one, name, many, tie)
+	if slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Against != nil && r.Against.Equivalent }) {
+		s += fmt.Sprintf(" ≈ is a difference of no more than %s, by two one-sided tests at 5 %%.", tie)
+	}
+	if !t.ByTopic {
+		s += " Units of one topic are more alike than units of two, which p does not know and the interval does: where they disagree, believe the interval."
+	}
+	if least := math.Ldexp(1, 1-pairs); least > significant {
+		s += fmt.Sprintf(" No p of %s can be below %s.", count(pairs, one), probability(least))
+	}
+	return s
 }
 
 // explainCells says what stands in the cells of a table that is split.
@@ -362,9 +381,9 @@ func escape(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case unicode.IsControl(r):
+		case !unicode.IsPrint(r):
 			b.WriteByte(' ')
-		case strings.ContainsRune("\\|*<[]`~", r):
+		case strings.ContainsRune("\\|*<&[]`~", r):
 			b.WriteByte('\\')
 			b.WriteRune(r)
 		default:
@@ -445,6 +464,7 @@ type againstLine struct {
 	Wins       int     `json:"wins"`
 	Ties       int     `json:"ties"`
 	Losses     int     `json:"losses"`
+	Equivalent bool    `json:"equivalent"`
 }
 
 // number is a number of six digits on the wire.
@@ -501,7 +521,7 @@ func (t *Table) WriteNDJSON(w io.Writer) error {
 		if a := row.Against; a != nil {
 			line.Against = &againstLine{
 				Reference: t.Reference, Units: a.Units, Difference: number(a.Difference), P: number(a.P), Holm: number(a.Holm),
-				A12: number(a.A12), Wins: a.Wins, Ties: a.Ties, Losses: a.Losses,
+				A12: number(a.A12), Wins: a.Wins, Ties: a.Ties, Losses: a.Losses, Equivalent: a.Equivalent,
 			}
 			line.Against.Low, line.Against.High = a.Interval.ends()
 		}
