@@ -35,8 +35,9 @@ type collector struct {
 	scores []scored
 	least  float64 // score of a page that the measure calls relevant
 
-	pages []*candidate    // those that are shown so far, the best first
-	shown map[string]bool // their addresses
+	queries map[string]bred
+	pages   []*candidate    // those that are shown so far, the best first
+	shown   map[string]bool // their addresses
 }
 
 // A turn is what is known of a generation.
@@ -117,6 +118,7 @@ func (c *collector) add(rec *wire.Record) {
 		c.run.Queries += cost
 		c.run.Fetched += cost
 		t.fetched += cost
+		c.ask(rec)
 		return
 	}
 	self := rec.Relevant == wire.True
@@ -218,7 +220,7 @@ func (c *collector) offer(rec *wire.Record, said string) {
 	if at == MaxPages || c.shown[rec.URL] {
 		return
 	}
-	n := newNode(rec, true)
+	n := c.newNode(rec, true)
 	p := &candidate{
 		found: Found{
 			URL:        n.step.URL,

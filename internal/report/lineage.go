@@ -16,7 +16,7 @@ type node struct {
 }
 
 // newNode is the node of a record.
-func newNode(rec *wire.Record, good bool) *node {
+func (c *collector) newNode(rec *wire.Record, good bool) *node {
 	s := Step{
 		URL:        strings.Clone(clean(rec.URL, maxShown)),
 		Known:      true,
@@ -32,8 +32,12 @@ func newNode(rec *wire.Record, good bool) *node {
 	for _, p := range rec.Parents[:min(MaxParents, len(rec.Parents))] {
 		s.Parents = append(s.Parents, strings.Clone(clean(p, maxShown)))
 	}
-	for _, r := range rec.Reasons[:min(MaxReasons, len(rec.Reasons))] {
-		s.Reasons = append(s.Reasons, Reason{strings.Clone(clean(r.Name, maxName)), r.Value})
+	s.Reasons = reasons(rec)
+	if q, ok := c.queries[s.Query]; ok && s.Query != "" && s.Via == "" {
+		s.Bred = q.operator
+		if s.Reasons == nil {
+			s.Reasons = q.reasons
+		}
 	}
 	n := &node{step: s}
 	switch {
@@ -43,6 +47,31 @@ func newNode(rec *wire.Record, good bool) *node {
 		n.parent = own(rec.Parents[0])
 	}
 	return n
+}
+
+// reasons are the numbers that chose a record.
+func reasons(rec *wire.Record) (list []Reason) {
+	for _, r := range rec.Reasons[:min(MaxReasons, len(rec.Reasons))] {
+		list = append(list, Reason{strings.Clone(clean(r.Name, maxName)), r.Value})
+	}
+	return list
+}
+
+// maxQueries is how many queries of a run are remembered, the first of them.
+const maxQueries = 5000
+
+// A bred is what brought a query.
+type bred struct {
+	operator string
+	reasons  []Reason
+}
+
+// ask remembers a query.
+func (c *collector) ask(rec *wire.Record) {
+	words := clean(rec.Query, maxWords)
+	if _, twice := c.queries[words]; !twice && len(c.queries) < maxQueries {
+		c.queries[strings.Clone(words)] = bred{strings.Clone(clean(rec.Operator, maxName)), reasons(rec)}
+	}
 }
 
 // lineage is the steps from n on; of many those before the last are left out.
@@ -106,7 +135,7 @@ func (c *collector) backward() error {
 				}
 				delete(wanted, url)
 				name := n.step.URL
-				*n = *newNode(rec, at < len(t.good) && t.good[at])
+				*n = *c.newNode(rec, at < len(t.good) && t.good[at])
 				n.step.URL = name
 				found = append(found, n)
 			}

@@ -55,6 +55,7 @@ func Read(s *Source) (*Run, error) {
 		skipped:   map[string]int{},
 		judged:    map[string]int{},
 		least:     math.NaN(),
+		queries:   map[string]bred{},
 		shown:     map[string]bool{},
 	}
 	c.run = Run{Name: clean(s.Name, maxWords), Waiting: -1}

@@ -33,7 +33,7 @@ var (
 		`{"url":"http://a.test/","generation":1,"operator":"seed","timestamp":"2026-01-01T00:00:01.000Z","status_code":200,"fetch_ms":100,"title":" Home\n of  jazz ","score":0.5,"relevant":true}
 {"url":"http://b.test/","generation":1,"operator":"seed","timestamp":"2026-01-01T00:00:02.000Z","status_code":404}
 `,
-		`{"query":"jazz","generation":2,"cost":2,"parents":["http://a.test/"]}
+		`{"query":"jazz","generation":2,"cost":2,"parents":["http://a.test/"],"operator":"mutation","reasons":{"fitness":0.6}}
 {"url":"http://a.test/x","generation":2,"depth":1,"via":"http://a.test/","operator":"link","niche":"a.test","reasons":{"anchor":0.7,"page":0.5},"timestamp":"2026-01-01T00:00:04.000Z","status_code":200,"fetch_ms":300,"title":"X","score":0.9,"relevant":true}
 {"url":"http://c.test/","generation":2,"query":"jazz","parents":["http://a.test/"],"operator":"search","status_code":200,"final_url":"http://c.test/home","title":"C","score":0.2,"relevant":false}
 {"url":"http://d.test/","generation":2,"operator":"link","error":"robots"}
@@ -190,7 +190,7 @@ func TestVerdictsSayWhatIsRelevant(t *testing.T) {
 	c := Found{
 		URL: "http://c.test/", Href: "http://c.test/", Title: "C", Score: 0.2, Verdict: "relevant", Generation: 2, Operator: "search",
 		Lineage: []Step{{
-			URL: "http://c.test/", Known: true, Title: "C", Generation: 2, Operator: "search", Query: "jazz",
+			URL: "http://c.test/", Known: true, Title: "C", Generation: 2, Operator: "search", Query: "jazz", Bred: "mutation", Reasons: []Reason{{"fitness", 0.6}},
 			Parents: []string{"http://a.test/"}, Score: 0.2, Relevant: true,
 		}},
 	}
@@ -218,7 +218,7 @@ func TestALineageFollowsRedirectsAndEndsAtAQuery(t *testing.T) {
 				Parents: []string{"http://c.test/home", "http://a.test/x"}, Score: 0.4, Relevant: true,
 			},
 			{
-				URL: "http://c.test/home", Known: true, Title: "C", Generation: 2, Operator: "search", Query: "jazz",
+				URL: "http://c.test/home", Known: true, Title: "C", Generation: 2, Operator: "search", Query: "jazz", Bred: "mutation", Reasons: []Reason{{"fitness", 0.6}},
 				Parents: []string{"http://a.test/"}, Score: 0.2, Relevant: true,
 			},
 		}

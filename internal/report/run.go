@@ -216,11 +216,12 @@ type Step struct {
 	Depth      int
 	Operator   string
 	Query      string   // the query that found it, if one did
+	Bred       string   // the operator that bred the query; "" if the run does not say
 	Via        string   // the page that it was found on; the next step is of that page
 	Parents    []string // the pages that brought it, if there are several; without Via the next step is of the first
 	Score      float64  // of the page, as fetched; NaN if it has none
 	Relevant   bool     // as the judge has it if Judged, else by the measure that steered
-	Reasons    []Reason // the numbers that chose it, by name
+	Reasons    []Reason // the numbers that chose it or, if it has none, its query; by name
 }
 
 // A Reason is a number of a strategy's own.
