@@ -1,0 +1,83 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden parts of testdata/script")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"judge": main})
+}
+
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"weave":  weave,  // weave FILE WEB
+			"damage": damage, // damage FILE OFFSET
+		},
+	})
+}
+
+// weave makes an archive of a web of which a file has a line for each capture, a second
+// after the one before:
+//
+//	http://a.example/ -> jazz http://b.example/    a page with these links
+//	http://a.example/old => /                      a redirect
+//	http://a.example/no 404                        a page with that status
+func weave(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), woven(ts.ReadFile(args[1])), 0o666))
+}
+
+// woven is the archive of a web.
+func woven(web string) []byte {
+	var b strings.Builder
+	second := 0
+	for line := range strings.Lines(web) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || fields[0] == "#" {
+			continue
+		}
+		block := ""
+		switch kind, rest := fields[1], fields[2:]; kind {
+		case "->":
+			block = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>" + fields[0] + "</title>\n"
+			for _, to := range rest {
+				block += "<a href=\"" + to + "\">" + to + "</a>\n"
+			}
+		case "=>":
+			block = "HTTP/1.1 301 Moved\r\nLocation: " + rest[0] + "\r\n\r\n"
+		default:
+			block = "HTTP/1.1 " + kind + " Status\r\nContent-Type: text/html\r\n\r\n<title>" + kind + "</title>\n"
+		}
+		second++
+		fmt.Fprintf(&b, "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:%d>\r\nWARC-Target-URI: %s\r\n"+
+			"WARC-Date: 2026-01-01T00:00:%02dZ\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+			second, fields[0], second, len(block), block)
+	}
+	return []byte(b.String())
+}
+
+// damage changes a byte of a file.
+func damage(ts *testscript.TestScript, _ bool, args []string) {
+	data := []byte(ts.ReadFile(args[0]))
+	var at int
+	if _, err := fmt.Sscan(args[1], &at); err != nil || at >= len(data) {
+		ts.Fatalf("damage %s: there is no byte %s", args[0], args[1])
+	}
+	if at < 0 {
+		at += len(data)
+	}
+	data[at] ^= 1
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), data, 0o666))
+}
