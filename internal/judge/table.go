@@ -168,18 +168,19 @@ func (t *Table) curve() []column {
 	return columns
 }
 
-// best is a column with what is best in it in bold.
+// best is a column with what is best in it in bold: of those rows that were run
+// wherever anyone was.
 func (t *Table) best(title string, cell func(*Row) (Mean, string)) column {
-	top := -1
-	var first Mean
+	var top Mean
 	for i := range t.Rows {
-		if m, _ := cell(&t.Rows[i]); m.Units > 0 && (top < 0 || t.better(m.Value, first.Value) > 0) {
-			top, first = i, m
+		m, _ := cell(&t.Rows[i])
+		if m.Units > top.Units || m.Units > 0 && m.Units == top.Units && t.better(m.Value, top.Value) > 0 {
+			top = m
 		}
 	}
 	return t.each(title, func(r *Row) string {
 		m, s := cell(r)
-		if m.Units > 0 && t.better(m.Value, first.Value) == 0 && len(t.Rows) > 1 {
+		if m.Units > 0 && m.Units == top.Units && t.better(m.Value, top.Value) == 0 && len(t.Rows) > 1 {
 			return bold(s)
 		}
 		return s

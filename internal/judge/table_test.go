@@ -1,0 +1,232 @@
+package judge
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+)
+
+// print is a table as Markdown.
+func print(t *testing.T, table *Table, form Form) string {
+	t.Helper()
+	var b strings.Builder
+	if err := table.WriteMarkdown(&b, form); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// rows are the lines of the table, without what is below.
+func rows(markdown string) string {
+	before, _, _ := strings.Cut(markdown, "\n\n")
+	return before + "\n"
+}
+
+// curves gives small results a curve each: course ends before 200.
+func curves(results []*Result) []*Result {
+	for _, r := range results {
+		r.Harvest, r.Recall, r.Cost = new(*r.NAUC/2), new(min(1, *r.NAUC*1.5)), 150
+		r.HarvestAt, r.RecallAt = map[int]float64{100: *r.NAUC}, map[int]float64{100: 0.1}
+		if r.Topic == "project" {
+			r.HarvestAt[1000], r.RecallAt[1000] = *r.NAUC/2, 0.2
+		}
+	}
+	return results
+}
+
+func TestTablesAreReadableAsTheyStand(t *testing.T) {
+	table := compare(t, curves(small()), CompareOptions{Reference: "b", Tie: 0.01, Seed: 1, Also: []Criterion{by(t, "recall"), by(t, "spent")}})
+	harvest := compare(t, curves(small()), CompareOptions{By: by(t, "harvest"), Tie: 0.01})
+	for _, tt := range []struct {
+		table *Table
+		form  Form
+		want  string
+	}{
+		{table, Overall, `
+| strategy |   nAUC |    95 % interval | recall | spent |    − b |    95 % interval |      p |  A12 | better / same / worse |  units |
+|----------|-------:|-----------------:|-------:|------:|-------:|-----------------:|-------:|-----:|----------------------:|-------:|
+| c -x=1   | +0.500 |                – |  0.750 |  0.75 | +0.400 |                – | 1.0000 | 1.00 |             1 / 0 / 0 | 1 of 4 |
+| a        | +0.350 | +0.125 to +0.550 |  0.525 |  0.75 | +0.101 | -0.050 to +0.275 | 0.7500 | 0.69 |             2 / 1 / 1 |      4 |
+| *b*      | +0.249 | +0.100 to +0.471 |  0.373 |  0.75 |      – |                – |      – |    – |                     – |      4 |
+`},
+		{table, Topics, `
+| strategy |                    course |                   project |                       all |
+|----------|--------------------------:|--------------------------:|--------------------------:|
+| c -x=1   |                 – / – / – |     +0.500 / 0.750 / 0.75 |     +0.500 / 0.750 / 0.75 |
+| a        | **+0.200 / 0.300 / 0.75** | **+0.500 / 0.750 / 0.75** | **+0.350 / 0.525 / 0.75** |
+| *b*      |     +0.150 / 0.225 / 0.75 |     +0.347 / 0.521 / 0.75 |     +0.249 / 0.373 / 0.75 |
+`},
+		{harvest, Seeds, `
+| strategy |      easy |      hard |       all |
+|----------|----------:|----------:|----------:|
+| c -x=1   |         – |     0.250 |     0.250 |
+| a        | **0.225** | **0.125** | **0.175** |
+| b        |     0.174 |     0.075 |     0.124 |
+`},
+		{harvest, Costs, `
+| strategy |       100 |     1,000 |         T |
+|----------|----------:|----------:|----------:|
+| c -x=1   |     0.500 |     0.250 |     0.250 |
+| a        | **0.350** | **0.250** | **0.175** |
+| b        |     0.249 |     0.174 |     0.124 |
+`},
+	} {
+		if diff := gocmp.Diff(strings.TrimPrefix(tt.want, "\n"), rows(print(t, tt.table, tt.form))); diff != "" {
+			t.Errorf("%s: -want +got\n%s", tt.form, diff)
+		}
+	}
+}
+
+// What is said below a table must be so.
+func TestTablesSayWhatIsMissing(t *testing.T) {
+	few := small()
+	few[4].NAUC = nil
+	one := small()[:3]
+	for _, tt := range []struct {
+		name string
+		text string
+		want []string
+		not  []string
+	}{
+		{"whole", print(t, compare(t, small()[:9], CompareOptions{}), Overall),
+			[]string{"nAUC: the area", "of 2 topics, in all 4 units", "up to 2 chance seeds", "10,000 draws"},
+			[]string{"Against", "Not run", "left out", "Of one topic", "greedy"}},
+		{"missing", print(t, compare(t, few, CompareOptions{}), Topics),
+			[]string{"1 run left out, which has no number for nauc.", "Not run everywhere, so that their means are of other units: c -x=1 (1 of 4), a (3 of 4)."}, nil},
+		{"one topic", print(t, compare(t, one, CompareOptions{}), Overall),
+			[]string{"of 1 topic, in all 2 units", "Of one topic the intervals say nothing about others."}, nil},
+		{"against", print(t, compare(t, small(), CompareOptions{Reference: "b", Tie: 0.01}), Overall),
+			[]string{"Against b, in", "Holm for 2 comparisons", "the same within 0.01, worse", "believe the interval", "No p of 4 units can be below 0.1250."}, []string{"≈"}},
+		{"topics against", print(t, compare(t, small(), CompareOptions{Reference: "b", Tie: 0.5, ByTopic: true}), Overall),
+			[]string{"test over topics", "how often a topic", "No p of 2 topics can be below 0.5000.", "≈ is a difference of no more than 0.5"}, []string{"believe"}},
+		{"costs", print(t, compare(t, curves(small()), CompareOptions{By: by(t, "recall")}), Costs),
+			[]string{"4 at 100, 2 at 1,000, 4 at T"}, nil},
+		{"costs everywhere", print(t, compare(t, curves(small())[3:5], CompareOptions{By: by(t, "recall")}), Costs),
+			nil, []string{"Budgets differ"}},
+		{"less", print(t, compare(t, costly(small()), CompareOptions{By: by(t, "cost_90")}), Overall), []string{"Less is better."}, nil},
+		{"less a topic", print(t, compare(t, costly(small()), CompareOptions{By: by(t, "cost_90")}), Topics), []string{"Less is better."}, nil},
+	} {
+		for _, want := range tt.want {
+			if !strings.Contains(tt.text, want) {
+				t.Errorf("%s: %q is not in\n%s", tt.name, want, tt.text)
+			}
+		}
+		for _, not := range tt.not {
+			if strings.Contains(tt.text, not) {
+				t.Errorf("%s: %q is in\n%s", tt.name, not, tt.text)
+			}
+		}
+	}
+}
+
+func costly(results []*Result) []*Result {
+	for _, r := range results {
+		r.Cost90 = new(120.)
+	}
+	return results
+}
+
+func TestCrawlersThatSeeStandBelowTheTable(t *testing.T) {
+	results := small()
+	for _, r := range results {
+		r.Seeing.NAUC = new(0.7125)
+	}
+	text := print(t, compare(t, results, CompareOptions{}), Overall)
+	if !strings.Contains(text, "links that wait has +0.713.") && !strings.Contains(text, "links that wait has +0.712.") {
+		t.Error(text)
+	}
+	for _, r := range results {
+		r.SeeingChildren.NAUC = new(0.75)
+	}
+	text = print(t, compare(t, results, CompareOptions{}), Overall)
+	if !strings.Contains(text, "one that sees the links behind them too +0.750.") {
+		t.Error(text)
+	}
+}
+
+func TestNumbersAreForReaders(t *testing.T) {
+	nauc, harvest, hosts := by(t, "nauc"), by(t, "harvest"), by(t, "relevant_hosts")
+	for _, tt := range []struct{ got, want string }{
+		{nauc.format(0.25), "+0.250"},
+		{nauc.format(-0.0004), "+0.000"},
+		{nauc.format(-0.0006), "-0.001"},
+		{harvest.format(-0.0004), "0.000"},
+		{harvest.format(0.9996), "1.000"},
+		{hosts.format(12.25), "12.2"},
+		{probability(0.00009), "< 0.0001"},
+		{probability(0.0001), "0.0001"},
+		{probability(1), "1.0000"},
+		{thousands(0), "0"},
+		{thousands(999), "999"},
+		{thousands(1000), "1,000"},
+		{thousands(1234567), "1,234,567"},
+		{count(1, "unit"), "1 unit"},
+		{count(0, "unit"), "0 units"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%q, want %q", tt.got, tt.want)
+		}
+	}
+}
+
+func TestNamesDoNotBreakTheTable(t *testing.T) {
+	for _, tt := range []struct{ name, want string }{
+		{"niche -compat", "niche -compat"},
+		{"a|b\n|c|", `a\|b \|c\|`},
+		{"<script>*x*`y`[z](u)&amp;\\", "\\<script>\\*x\\*\\`y\\`\\[z\\](u)\\&amp;\\\\"},
+		{"\x1b[31mred\u202e\u2028", ` \[31mred  `},
+		{"grün", "grün"},
+	} {
+		if got := escape(tt.name); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+	results := small()
+	for _, r := range results {
+		if r.Name == "b" {
+			r.Name = "grün|\n<b>"
+		}
+	}
+	table := rows(print(t, compare(t, results, CompareOptions{Reference: "grün|\n<b>"}), Overall))
+	widths := map[int]bool{}
+	for l := range strings.Lines(table) {
+		widths[len([]rune(l))] = true
+	}
+	if len(widths) != 1 {
+		t.Errorf("lines of %d lengths:\n%s", len(widths), table)
+	}
+}
+
+func TestFormsAreForCriteriaThatHaveThem(t *testing.T) {
+	for _, tt := range []struct{ form, criterion, want string }{
+		{"overall", "nauc", ""}, {"topics", "nauc", ""}, {"seeds", "cost_50", ""}, {"costs", "harvest", ""}, {"costs", "recall", ""},
+		{"costs", "nauc", "nauc is not known at every cost; harvest and recall are"},
+		{"paper", "nauc", `no form "paper"; there are overall, topics, seeds, costs`},
+	} {
+		form, err := ParseForm(tt.form, by(t, tt.criterion))
+		if got := fmt.Sprint(err); err == nil && (tt.want != "" || string(form) != tt.form) || err != nil && got != tt.want {
+			t.Errorf("%s of %s: %q, %v; want %q", tt.form, tt.criterion, form, err, tt.want)
+		}
+	}
+}
+
+func TestLinesHoldSixDigitsAndNullForWhatIsNotKnown(t *testing.T) {
+	results := curves(small()[3:])
+	results[0].NAUC = new(1. / 3)
+	var b strings.Builder
+	if err := compare(t, results, CompareOptions{Reference: "b", Tie: 0.01, Seed: 1, Also: []Criterion{by(t, "recall"), by(t, "auc")}}).WriteNDJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(b.String(), "\n")
+	want := `{"v":1,"track":"K","measure":"nauc","name":"c -x=1","strategy":"c","mean":0.5,"low":null,"high":null,"units":1,"of":4,"also":{"recall":0.75},` +
+		`"against":{"reference":"b","units":1,"difference":0.4,"low":null,"high":null,"p":1,"p_holm":1,"a12":1,"wins":1,"ties":0,"losses":0,"equivalent":false},` +
+		`"topics":{"project":0.5},"seeds":{"hard":0.5},"harvest_at":{"100":0.5,"1000":0.25},"recall_at":{"100":0.1,"1000":0.2}}`
+	if diff := gocmp.Diff(want, first); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if !strings.Contains(b.String(), `"mean":0.366667,`) {
+		t.Errorf("a third and four tenths are\n%s", b.String())
+	}
+}
