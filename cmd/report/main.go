@@ -64,6 +64,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -118,8 +119,12 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 		return filter.Usagef("where to? -o FILE\nhint: report -o page.html RUN")
 	case len(dirs) == 0 && results == "":
 		return filter.Usagef("a report of what? report -o %s RUN..., or -results FILE\nhint: a run is the directory of a crawl, as its -run", out)
-	case results == "" && how.reference != "":
-		return filter.Usagef("-reference needs -results")
+	case results == "":
+		for _, name := range []string{"reference", "measure"} {
+			if given(fs, name) {
+				return filter.Usagef("-%s needs -results FILE", name)
+			}
+		}
 	}
 	started := time.Now()
 	log := filter.Logger(stderr, "report", format)
@@ -143,6 +148,12 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	}
 	log.Info("done", "runs", len(page.Runs), "records", records, "seconds", float64(time.Since(started).Milliseconds())/1000)
 	return nil
+}
+
+// given tells whether a flag stands on the command line.
+func given(fs *flag.FlagSet, name string) (found bool) {
+	fs.Visit(func(f *flag.Flag) { found = found || f.Name == name })
+	return found
 }
 
 // names are what runs are called on the page: the last part of the path, or all of it
