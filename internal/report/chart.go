@@ -304,9 +304,15 @@ type dots struct {
 	title, description string
 	columns            []string // the first is the wide one; empty where there is but one
 	rows               []dotRow
+	marks              []mark // in the first column, with their names
 	lo, hi             float64
 	guides             []float64 // a vertical line in each column; NaN: none
 	format             func(float64) string
+}
+
+type mark struct {
+	name string
+	at   float64
 }
 
 type dotRow struct {
@@ -320,7 +326,7 @@ type dot struct {
 }
 
 func (t dots) draw(width float64, class string) template.HTML {
-	const step, head, foot = 26, 30, 26
+	const step, head, foot = 26, 46, 26
 	height := head + step*float64(len(t.rows)) + foot
 	d := newDrawing(width, height, "chart "+class, t.title, t.description)
 	left := 0.0
@@ -356,6 +362,16 @@ func (t dots) draw(width float64, class string) template.HTML {
 		}
 		if k < len(t.guides) && finite(t.guides[k]) {
 			d.line("threshold", s.at(t.guides[k]), head-8, s.at(t.guides[k]), base)
+		}
+	}
+	named := column(0)
+	for i, m := range t.marks {
+		// The names stand to both sides, as the marks are close to each other.
+		d.line("threshold far", named.at(m.at), head-8, named.at(m.at), base)
+		if i == 0 && len(t.marks) > 1 {
+			d.text("tick end", named.at(m.at)+3, head-16, m.name)
+		} else {
+			d.text("tick", named.at(m.at)-3, head-16, m.name)
 		}
 	}
 	for i, r := range t.rows {

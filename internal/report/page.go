@@ -53,6 +53,8 @@ func Write(w io.Writer, p *Page) error {
 		"counts":      newCountList,
 		"breakable":   breakable,
 		"probability": probability,
+		"span":        span,
+		"signed":      signed,
 	}).Parse(pageTemplate)
 	if err != nil {
 		return err
@@ -116,7 +118,7 @@ func view(p *Page) pageView {
 		v.Overview = overviews(p.Runs)
 	}
 	if p.Comparison != nil {
-		v.Comparison = viewComparison(p.Comparison)
+		v.Comparison = viewComparison(*p.Comparison, len(p.Runs) > 0)
 	}
 	return v
 }
@@ -138,6 +140,9 @@ type overview struct {
 	*Run
 	ID     string
 	Figure template.HTML
+	Found  int
+	Rate   float64
+	Own    bool // by its own measure
 }
 
 // overviews draws what every run found, to one scale.
@@ -155,7 +160,7 @@ func overviews(runs []*Run) []overview {
 	}
 	var list []overview
 	for i, r := range runs {
-		list = append(list, overview{r, runID(i + 1), glance(r, cost, most)})
+		list = append(list, overview{r, runID(i + 1), glance(r, cost, most), r.found(), r.harvest(), !r.byLabels()})
 	}
 	return list
 }

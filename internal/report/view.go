@@ -14,10 +14,8 @@ import (
 type runView struct {
 	*Run
 	ID       string
-	Level    int // of its heading
-	Nested   bool
-	Ended    string
-	Scored   bool // pages have scores
+	Nested   bool // among other runs
+	Lead     template.HTML
 	Figures  []figure
 	Curve    template.HTML // what was found
 	Rate     template.HTML // and per page
@@ -50,10 +48,7 @@ type point struct {
 func runID(n int) string { return "run-" + strconv.Itoa(n) }
 
 func viewRun(r *Run, n int, nested bool, room int) runView {
-	v := runView{Run: r, ID: runID(n), Level: 1, Nested: nested, Ended: ended(r.StopReason), Scored: len(r.Fitness.Bins) > 0}
-	if nested {
-		v.Level = 2
-	}
+	v := runView{Run: r, ID: runID(n), Nested: nested, Lead: lead(r)}
 	v.Figures = figures(r)
 	v.Curve, v.Rate = curves(r)
 	v.Numbers = numbers(&r.Curves)
@@ -61,7 +56,7 @@ func viewRun(r *Run, n int, nested bool, room int) runView {
 		v.Brought, v.Best = operators(r)
 		v.Niched, v.BestIn = niches(r)
 	}
-	if v.Scored {
+	if len(r.Fitness.Bins) > 0 {
 		v.Scores, v.Tells = scores(r)
 		if r.Judged && slices.ContainsFunc(r.Fitness.Bins, func(b Bin) bool { return b.Unlabelled > 0 }) {
 			v.Pale = "Pale, below the others: pages without a label."
@@ -97,11 +92,46 @@ func ended(reason string) string {
 	return "It ended: " + reason + "."
 }
 
-// Harvest is the share of what was paid for that was relevant.
-func (r *Run) Harvest() float64 { return ratio(r.Relevant, r.Fetched) }
+// Title is the heading of the run: of the page if it is the only one.
+func (v runView) Title() template.HTML { return heading(v.Nested, 1, v.ID+"-title", v.Name) }
 
-// SelfHarvest is the same, as the measure that steered has it.
-func (r *Run) SelfHarvest() float64 { return ratio(r.SelfRelevant, r.Fetched) }
+// Head is the heading of a section.
+func (v runView) Head(section, words string) template.HTML {
+	return heading(v.Nested, 2, v.ID+"-"+section, words)
+}
+
+// heading is one of a level, or of the next if it stands in a page with others.
+func heading(nested bool, level int, id, words string) template.HTML {
+	if nested {
+		level++
+	}
+	h := "h" + strconv.Itoa(level)
+	return template.HTML("<" + h + ` id="` + id + `"><bdi>` + template.HTMLEscapeString(words) + "</bdi></" + h + ">")
+}
+
+// ByLabels tells whether labels say what is relevant; a judge may have left verdicts of
+// pages, a summary, or both.
+func (r *Run) byLabels() bool { return r.Judged || r.Measures != nil }
+
+// Found is how many relevant pages the crawl found, as well as anybody knows.
+func (r *Run) found() int {
+	if !r.Judged && r.Measures != nil {
+		return int(math.Round(r.Measures.Recall * float64(r.Measures.R)))
+	}
+	return r.Relevant
+}
+
+// harvest is the share of what was paid for that was relevant, as well as anybody
+// knows.
+func (r *Run) harvest() float64 {
+	if r.Measures != nil {
+		return r.Measures.Harvest
+	}
+	return ratio(r.Relevant, r.Fetched)
+}
+
+// selfHarvest is the same, as the measure that steered has it.
+func (r *Run) selfHarvest() float64 { return ratio(r.SelfRelevant, r.Fetched) }
 
 // had is the cost up to which the run has anything to tell on its curves.
 func (r *Run) had() int {
@@ -112,17 +142,36 @@ func (r *Run) had() int {
 	return min(r.Fetched, r.Curves.Cost[n-1])
 }
 
-// Versus is the harvest of another crawl at the cost of this one.
+// versus is the harvest of another crawl at the cost of this one.
 func (r *Run) versus(curve []float64) float64 {
 	cost := r.had()
 	return r.Curves.at(curve, cost) / float64(cost)
 }
 
-// RandomHarvest is what a random crawl would have had for as many fetches.
-func (r *Run) RandomHarvest() float64 { return r.versus(r.Curves.Random) }
-
-// ClairvoyantHarvest is what a clairvoyant crawl would have had.
-func (r *Run) ClairvoyantHarvest() float64 { return r.versus(r.Curves.Clairvoyant) }
+// lead is the run in a sentence or two, with what matters in bold.
+func lead(r *Run) template.HTML {
+	bold := func(s string) string { return "<strong>" + s + "</strong>" }
+	var b strings.Builder
+	switch random, best := r.versus(r.Curves.Random), r.versus(r.Curves.Clairvoyant); {
+	case r.Fetched == 0:
+		b.WriteString("Nothing has been fetched yet.")
+	case !r.byLabels():
+		fmt.Fprintf(&b, "%s of %s brought a page that is relevant by the measure that steered them.", bold(count(r.SelfRelevant)), bold(plural(r.Fetched, "fetch", "fetches")))
+		if r.Agreement == nil {
+			b.WriteString(" No labels say whether it was right.")
+		}
+	default:
+		fmt.Fprintf(&b, "%s for %s", bold(plural(r.found(), "relevant page", "relevant pages")), bold(plural(r.Fetched, "fetch", "fetches")))
+		if finite(random) && finite(best) {
+			fmt.Fprintf(&b, ": %s, where a random crawl of the same web has %s and one that knows everything %s", percent(r.harvest()), percent(random), percent(best))
+		}
+		b.WriteByte('.')
+	}
+	if r.Fetched > 0 || r.StopReason != "" {
+		b.WriteString(" " + template.HTMLEscapeString(ended(r.StopReason)))
+	}
+	return template.HTML(b.String())
+}
 
 // figures are the three or four numbers on top.
 func figures(r *Run) []figure {
@@ -130,9 +179,9 @@ func figures(r *Run) []figure {
 	if n := len(r.Generations); n > 0 {
 		hosts.Note = plural(r.Generations[n-1].Last, "generation", "generations")
 	}
-	if !r.Judged {
+	if !r.byLabels() {
 		list := []figure{
-			{Label: "Self-harvest", Value: percent(r.SelfHarvest()), Note: "of what was fetched is relevant, by the measure that steered"},
+			{Label: "Self-harvest", Value: percent(r.selfHarvest()), Note: "of what was fetched is relevant, by the measure that steered"},
 			{Label: "Relevant pages", Value: count(r.SelfRelevant), Note: "by the same measure"},
 			{Label: "Fetched", Value: count(r.Fetched), Note: spent(r)},
 		}
@@ -141,15 +190,15 @@ func figures(r *Run) []figure {
 		}
 		return append(list, hosts)
 	}
-	harvest := figure{Label: "Harvest", Value: percent(r.Harvest()), Note: "of what was fetched is relevant"}
-	if random := r.RandomHarvest(); finite(random) {
+	harvest := figure{Label: "Harvest", Value: percent(r.harvest()), Note: "of what was fetched is relevant"}
+	if random := r.versus(r.Curves.Random); finite(random) {
 		harvest.Note = "of what was fetched is relevant; at random " + percent(random)
 	}
 	m := r.Measures
 	if m == nil {
 		return []figure{harvest,
 			{Label: "Relevant pages", Value: count(r.Relevant), Note: "by labels"},
-			{Label: "Self-harvest", Value: percent(r.SelfHarvest()), Note: "as the measure that steered has it"},
+			{Label: "Self-harvest", Value: percent(r.selfHarvest()), Note: "as the measure that steered has it"},
 			hosts,
 		}
 	}
@@ -536,9 +585,8 @@ func glance(r *Run, cost, most float64) template.HTML {
 // A comparisonView is a comparison as the template wants it.
 type comparisonView struct {
 	*Comparison
-	Measure string // its name, for people
-	Scale   string // what 0 and 1 are, or ""
-	Share   bool   // it is a share of something
+	Nested  bool   // there are runs on the page
+	Heading string // how many strategies there are
 	Tracks  []trackView
 }
 
@@ -555,38 +603,31 @@ type trackView struct {
 
 // A smallView is one of the small multiples.
 type smallView struct {
-	Name, Note string
-	Picture    template.HTML
+	Name    string
+	Picture template.HTML
 }
 
-// measureName is what a measure is called in a sentence, and what its ends mean.
-func measureName(measure string) (name, scale string) {
-	switch measure {
-	case "nauc":
-		return "nAUC", "0 is a random crawl, 1 a clairvoyant one"
-	case "auc":
-		return "AUC", "the area under recall"
-	case "auc_clairvoyant":
-		return "AUC/clairvoyant", "1 is a clairvoyant crawl"
-	case "auc_bound":
-		return "AUC/bound", "no crawl can be above 1"
+func viewComparison(c Comparison, nested bool) *comparisonView {
+	if c.Title == "" {
+		c.Title = strings.ReplaceAll(c.Measure, "_", " ")
 	}
-	return strings.ReplaceAll(measure, "_", " "), ""
-}
-
-func viewComparison(c *Comparison) *comparisonView {
-	v := &comparisonView{Comparison: c}
-	v.Measure, v.Scale = measureName(c.Measure)
+	v := &comparisonView{Comparison: &c, Nested: nested}
+	most := 0
 	for i, t := range c.Tracks {
 		tv := trackView{Track: t, ID: "track-" + strconv.Itoa(i+1), Heading: trackName(t.Name)}
 		tv.Against = slices.ContainsFunc(t.Strategies, func(s Strategy) bool { return s.Name == c.Reference })
-		tv.Lead, tv.Figures = against(c, t, v.Measure, tv.Against)
-		tv.Picture = means(c, t, v.Measure)
+		tv.Lead, tv.Figures = against(&c, t, tv.Against)
+		tv.Picture = means(&c, t, tv.Against)
 		tv.Harvests = harvests(t)
 		v.Tracks = append(v.Tracks, tv)
+		most = max(most, len(t.Strategies))
 	}
+	v.Heading = plural(most, "strategy", "strategies") + " compared"
 	return v
 }
+
+// Title is the heading of the comparison: of the page if there is no run on it.
+func (v *comparisonView) Title() template.HTML { return heading(v.Nested, 1, "comparison", v.Heading) }
 
 // trackName says what crawls of a track are given.
 func trackName(name string) string {
@@ -607,36 +648,39 @@ func trackName(name string) string {
 const alpha = 0.05
 
 // against sums a track up.
-func against(c *Comparison, t Track, measure string, reference bool) (string, []figure) {
+func against(c *Comparison, t Track, reference bool) (string, []figure) {
 	if len(t.Strategies) == 0 {
 		return "", nil
 	}
 	best := t.Strategies[0]
-	list := []figure{
-		{Label: "Best", Value: best.Name, Note: fmt.Sprintf("mean %s %s", measure, interval(best))},
-	}
-	lead := fmt.Sprintf("%s comes first, with a mean %s of %s.", best.Name, measure, fixed(best.Mean, 2))
+	list := []figure{{Label: "Best", Value: best.Name, Note: c.Title + " " + interval(best)}}
+	lead := fmt.Sprintf("%s comes first, with a mean %s of %s.", best.Name, c.Title, fixed(best.Mean, 2))
 	if reference {
 		var ref Strategy
 		better, worse := 0, 0
 		for _, s := range t.Strategies {
-			switch {
-			case s.Name == c.Reference:
+			switch standing(c, s, reference) {
+			case "reference":
 				ref = s
-			case s.P < alpha && s.Wins < s.Losses:
-				worse++
-			case s.P < alpha:
+			case "s1":
 				better++
+			case "s0":
+				worse++
 			}
 		}
 		others := len(t.Strategies) - 1
 		list = append(list,
-			figure{Label: "Reference", Value: ref.Name, Note: fmt.Sprintf("mean %s %s", measure, interval(ref))},
-			figure{Label: "Better than it", Value: count(better), Note: fmt.Sprintf("of %s; %s worse, %s not to be told apart", count(others), count(worse), count(others-better-worse))})
-		lead += fmt.Sprintf(" Of %s, %s better than %s and %s worse; chance explains the other differences well enough.",
-			plural(others, "other", "others"), isAre(better), c.Reference, isAre(worse))
+			figure{Label: "Reference", Value: ref.Name, Note: c.Title + " " + interval(ref)},
+			figure{Label: "Better than " + ref.Name, Value: count(better), Note: fmt.Sprintf("of %s; %s worse, %s not to be told apart", count(others), count(worse), count(others-better-worse))})
+		if others > 0 {
+			lead += fmt.Sprintf(" Of %s, %s better than %s and %s worse", plural(others, "other", "others"), isAre(better), c.Reference, isAre(worse))
+			if better+worse < others {
+				lead += "; what is left may be chance"
+			}
+			lead += "."
+		}
 	}
-	return lead, append(list, figure{Label: "Crawls", Value: count(t.Runs), Note: fmt.Sprintf("%s, %s", plural(len(t.Topics), "topic", "topics"), plural(t.Units, "set of seeds", "sets of seeds"))})
+	return lead, append(list, figure{Label: "Crawls", Value: count(t.Runs), Note: plural(len(t.Topics), "topic", "topics") + ", " + plural(t.Units, "set of seeds", "sets of seeds")})
 }
 
 func isAre(n int) string {
@@ -651,7 +695,23 @@ func interval(s Strategy) string {
 	if !finite(s.Low) || !finite(s.High) {
 		return fixed(s.Mean, 2)
 	}
-	return fmt.Sprintf("%s, 95%s%% in %s to %s", fixed(s.Mean, 2), thin, fixed(s.Low, 2), fixed(s.High, 2))
+	return fmt.Sprintf("%s (95%s%%: %s)", fixed(s.Mean, 2), thin, span(s.Low, s.High))
+}
+
+// span is an interval, or nothing if it is unknown.
+func span(low, high float64) string {
+	if !finite(low) || !finite(high) {
+		return ""
+	}
+	return fixed(low, 2) + " to " + fixed(high, 2)
+}
+
+// signed is a difference with its sign.
+func signed(v float64) string {
+	if s := fixed(v, 2); v > 0 && s != "0.00" {
+		return "+" + s
+	}
+	return fixed(v, 2)
 }
 
 // maxColumns bounds the topics that are drawn beside the mean.
@@ -659,11 +719,11 @@ const maxColumns = 6
 
 // means draws the strategies' means, with those of the topics beside them where there is
 // room.
-func means(c *Comparison, t Track, measure string) template.HTML {
-	p := dots{title: "Mean " + measure + " of each strategy", columns: []string{"all, with 95 % intervals"}, hi: 0.1, format: decimal}
+func means(c *Comparison, t Track, reference bool) template.HTML {
+	p := dots{title: "Mean " + c.Title + " of each strategy", columns: []string{"all, with 95 % intervals"}, hi: 0.1, format: decimal}
 	var words []string
 	for _, s := range t.Strategies {
-		row := dotRow{name: s.Name, class: standing(c, s), cells: []dot{{s.Mean, s.Low, s.High, s.Name + ": " + interval(s)}}}
+		row := dotRow{name: s.Name, class: standing(c, s, reference), cells: []dot{{s.Mean, s.Low, s.High, s.Name + ": " + interval(s)}}}
 		for i, v := range s.Topics {
 			if i < len(t.Topics) {
 				row.cells = append(row.cells, dot{v, math.NaN(), math.NaN(), fmt.Sprintf("%s on %s: %s", s.Name, t.Topics[i], fixed(v, 2))})
@@ -685,6 +745,12 @@ func means(c *Comparison, t Track, measure string) template.HTML {
 		p.rows = append(p.rows, row)
 	}
 	p.description = strings.Join(words, "; ")
+	for _, m := range []mark{{"seeing", t.Seeing}, {"seeing children", t.SeeingChildren}} {
+		if finite(m.at) {
+			p.marks = append(p.marks, m)
+			p.lo, p.hi = min(p.lo, m.at), max(p.hi, m.at)
+		}
+	}
 	beside := p
 	if 1 < len(t.Topics) && len(t.Topics) <= maxColumns {
 		beside.columns = append(slices.Clone(p.columns), t.Topics...)
@@ -692,14 +758,15 @@ func means(c *Comparison, t Track, measure string) template.HTML {
 	return beside.draw(full, "wide") + p.draw(narrow, "narrow")
 }
 
-// standing is how a strategy stands to the reference, as a class.
-func standing(c *Comparison, s Strategy) string {
+// standing is how a strategy stands to the reference, if there is one, as a class:
+// better, worse, or not to be told apart.
+func standing(c *Comparison, s Strategy, reference bool) string {
 	switch {
 	case s.Name == c.Reference:
 		return "reference"
-	case s.P >= alpha:
+	case reference && !(s.P < alpha):
 		return "open"
-	case s.P < alpha && s.Wins < s.Losses:
+	case reference && s.Wins < s.Losses:
 		return "s0"
 	}
 	return "s1"
