@@ -19,9 +19,10 @@
 //
 // A page has the first element of its package's path as a label. Those of
 // hash, encoding/asn1, encoding/pem and golang.org/x/crypto are labelled crypto
-// too. Pages without a label, and those under /private/, the internal packages
-// that robots.txt bars, have no line. -base is the address that gosite printed
-// when it began to serve; without it the addresses are paths.
+// too. The front page and the list of packages have no label. The lines are all
+// pages of the site but those under /private/, the internal packages that
+// robots.txt bars. -base is the address that gosite printed when it began to serve;
+// without it the addresses are paths.
 //
 // # Example
 //
@@ -75,7 +76,8 @@ With -labels it prints a line for each page and ends:
     {"url":"http://127.0.0.1:8080/crypto/tls/type.Conn.html","labels":["crypto"]}
 
 The labels are the first element of the package's path; hash, encoding/asn1,
-encoding/pem and golang.org/x/crypto are labelled crypto too.
+encoding/pem and golang.org/x/crypto are labelled crypto too, and the front page and
+the list of packages have none. Pages under /private/ have no line.
 
 Example:
 
@@ -149,19 +151,20 @@ func goRoot(dir string) (string, error) {
 	return dir, nil
 }
 
-// writeLabels writes a line for every page that has labels.
+// writeLabels writes a line for every page.
 func writeLabels(w io.Writer, site *gosite.Site, base string) error {
 	out := bufio.NewWriter(w)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	for _, p := range site.Pages() {
-		if len(p.Labels) == 0 {
-			continue
+		labels := p.Labels
+		if labels == nil {
+			labels = []string{} // about nothing, which is not to say nothing
 		}
 		if err := enc.Encode(struct {
 			URL    string   `json:"url"`
 			Labels []string `json:"labels"`
-		}{base + p.Path, p.Labels}); err != nil {
+		}{base + p.Path, labels}); err != nil {
 			return err
 		}
 	}
