@@ -1,9 +1,13 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -22,9 +26,16 @@ func TestScript(t *testing.T) {
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Condition: func(cond string) (bool, error) {
+			if cond == "guarded" { // there are directories that cannot be written to
+				return runtime.GOOS != "windows" && os.Geteuid() != 0, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", cond)
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"weave":  weave,  // weave FILE WEB
 			"damage": damage, // damage FILE OFFSET
+			"status": status, // status N COMMAND ARG…
 		},
 	})
 }
@@ -36,6 +47,7 @@ func TestScript(t *testing.T) {
 //	http://a.example/old => /                      a redirect
 //	http://a.example/no 404                        a page with that status
 func weave(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(os.MkdirAll(filepath.Dir(ts.MkAbs(args[0])), 0o777))
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), woven(ts.ReadFile(args[1])), 0o666))
 }
 
@@ -66,6 +78,20 @@ func woven(web string) []byte {
 			second, fields[0], second, len(block), block)
 	}
 	return []byte(b.String())
+}
+
+// status runs a command that is to end with a status.
+func status(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	got := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if fmt.Sprint(got) != args[0] {
+		ts.Fatalf("status %d, want %s", got, args[0])
+	}
 }
 
 // damage changes a byte of a file.
