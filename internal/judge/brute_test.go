@@ -55,23 +55,32 @@ func TestNoCrawlIsBetterThanTheBoundNorTheClairvoyantBetterThanAnyCrawl(t *testi
 	for i := range webs {
 		w, seeds := randomWeb(rng, most)
 		j := judgeOf(t, w, seeds, w.Len()+2)
-		best, feasible, bound := optimal(w, seeds, j.T), j.Clairvoyant(), j.Bound()
-		for c := range j.T {
-			if feasible[c] > best[c] || float64(best[c]) > bound[c]+1e-9 || bound[c] > float64(j.R) {
-				t.Fatalf("web %d, cost %d: clairvoyant %d, optimal %d, bound %g, R %d", i, c+1, feasible[c], best[c], bound[c], j.R)
-			}
-			costs++
+		best := optimal(w, seeds, j.T)
+		if checkBounds(t, j, best); t.Failed() {
+			t.Fatalf("in web %d", i)
 		}
+		costs += j.T
 		if j.R > 0 {
-			reached += area(feasible, j.R) / area(best, j.R)
-			bounded += area(best, j.R) / area(bound, j.R)
+			reached += area(j.Clairvoyant(), j.R) / area(best, j.R)
+			bounded += area(best, j.R) / area(j.Bound(), j.R)
 			compared++
-		}
-		if feasible[j.T-1] != j.R {
-			t.Errorf("web %d: the clairvoyant crawler found %d of %d relevant pages", i, feasible[j.T-1], j.R)
 		}
 	}
 	t.Logf("%d webs, %d costs, no violation; clairvoyant/optimal %.3f, optimal/bound %.3f", webs, costs, reached/float64(compared), bounded/float64(compared))
+}
+
+// checkBounds holds the clairvoyant crawler and the bound against the best of all crawls.
+func checkBounds(t *testing.T, j *Judge, best []int) {
+	t.Helper()
+	feasible, bound := j.Clairvoyant(), j.Bound()
+	for c := range j.T {
+		if feasible[c] > best[c] || float64(best[c]) > bound[c]+1e-9 || bound[c] > float64(j.R) {
+			t.Errorf("cost %d: clairvoyant %d, optimal %d, bound %g, R %d", c+1, feasible[c], best[c], bound[c], j.R)
+		}
+	}
+	if found := feasible[j.T-1]; j.T >= j.Reachable && found != j.R {
+		t.Errorf("the clairvoyant crawler found %d of %d relevant pages", found, j.R)
+	}
 }
 
 func TestNoOrderOfATreeIsBetterThanHorns(t *testing.T) {
@@ -141,22 +150,29 @@ func TestDominatorsAreOnEveryWay(t *testing.T) {
 	for i := range 500 {
 		w, seeds := randomWeb(rng, 30)
 		j := judgeOf(t, w, seeds, 0)
-		idom := dominators(j.near, j.seeds)
-		for page := range int32(j.near.Len()) {
-			var got []int32
-			for d := idom[page]; d != None; d = idom[d] {
-				got = append(got, d)
+		if checkDominators(t, j); t.Failed() {
+			t.Fatalf("in web %d", i)
+		}
+	}
+}
+
+// checkDominators holds dominators against what becomes out of reach without each page.
+func checkDominators(t *testing.T, j *Judge) {
+	t.Helper()
+	idom := dominators(j.near, j.seeds)
+	for page := range int32(j.Reachable) {
+		var got, want []int32
+		for d := idom[page]; d != None; d = idom[d] {
+			got = append(got, d)
+		}
+		slices.Sort(got)
+		for without := range int32(j.Reachable) {
+			if without != page && !reaches(j.near, j.seeds, page, without) {
+				want = append(want, without)
 			}
-			slices.Sort(got)
-			var want []int32
-			for without := range int32(j.near.Len()) {
-				if without != page && !reaches(j.near, j.seeds, page, without) {
-					want = append(want, without)
-				}
-			}
-			if !slices.Equal(got, want) {
-				t.Fatalf("web %d: page %d is dominated by %v, want %v", i, page, got, want)
-			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("page %d is dominated by %v, want %v", page, got, want)
 		}
 	}
 }
@@ -188,13 +204,21 @@ func TestTheNearestRelevantPageComesNext(t *testing.T) {
 	for i := range 2000 {
 		w, seeds := randomWeb(rng, 60)
 		j := judgeOf(t, w, seeds, 1+rng.IntN(70))
-		want := slowlyNearest(j.near, j.seeds, j.T)
-		for _, ahead := range []int{0, 1, 2, patience} {
-			n := newNearest(j)
-			n.crawl(j.seeds, ahead)
-			if !slices.Equal(n.order[:min(j.T, len(n.order))], want[:min(j.T, len(want))]) {
-				t.Fatalf("web %d, looking %d ahead: order %v, want %v", i, ahead, n.order, want)
-			}
+		if checkNearest(t, j); t.Failed() {
+			t.Fatalf("in web %d", i)
+		}
+	}
+}
+
+// checkNearest holds the nearest relevant page first against its definition.
+func checkNearest(t *testing.T, j *Judge) {
+	t.Helper()
+	want := slowlyNearest(j.near, j.seeds, j.T)
+	for _, ahead := range []int{0, 1, 2, patience} {
+		n := newNearest(j)
+		n.crawl(j.seeds, ahead)
+		if !slices.Equal(n.order[:min(j.T, len(n.order))], want[:min(j.T, len(want))]) {
+			t.Errorf("looking %d ahead: order %v, want %v", ahead, n.order, want)
 		}
 	}
 }
@@ -243,4 +267,44 @@ func slowlyNearest(w *Web, seeds, budget int) (order []int32) {
 		order = append(order, way...)
 	}
 	return order
+}
+
+// FuzzWebs holds everything that is fast against its definition, on small webs. The
+// first byte is how many pages there are, the second how many seeds; then come
+// links, from and to.
+func FuzzWebs(f *testing.F) {
+	f.Add([]byte{8, 1, 0, 1, 0, 2, 1, 3, 1, 4, 2, 5, 5, 6, 5, 7}, uint16(1<<3|1<<6|1<<7))
+	f.Add([]byte{3, 3, 2, 1, 1, 0, 0, 0}, uint16(1))
+	f.Add([]byte{0, 0}, uint16(0))
+	f.Fuzz(func(t *testing.T, web []byte, relevant uint16) {
+		if len(web) < 2 {
+			return
+		}
+		links := make([][]int32, 1+web[0]%12)
+		for pair := range slices.Chunk(web[2:min(100, len(web))], 2) {
+			from, to := int(pair[0])%len(links), int(pair[len(pair)-1])%len(links)
+			links[from] = append(links[from], int32(to))
+		}
+		var seeds []int32
+		for s := range 1 + int(web[1])%3 {
+			seeds = append(seeds, int32(s*5%len(links)))
+		}
+		w := webOf(links)
+		for page := range links {
+			w.Relevant[page] = relevant>>page&1 == 1
+		}
+		j := judgeOf(t, w, seeds, len(links)+1)
+		checkBounds(t, j, optimal(w, seeds, j.T))
+		checkDominators(t, j)
+		checkNearest(t, j)
+		for _, child := range []int{0, 3} {
+			got := j.Seeing()
+			if child > 0 {
+				got = j.SeeingChildren()
+			}
+			if want := slowGreedy(w, seeds, child); !slices.Equal(got, want) {
+				t.Errorf("a crawler that sees, %d for a child: %v, want %v", child, got, want)
+			}
+		}
+	})
 }

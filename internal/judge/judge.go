@@ -19,8 +19,8 @@
 //	nAUC = (AUC - AUC of Random) / (AUC of Clairvoyant - AUC of Random)
 //
 // is 0 for chance and 1 for the clairvoyant crawler. [Judge.Seeing] and
-// [Judge.SeeingChildren] stand between the two: they know more than a crawler can, but plan no
-// further than one link.
+// [Judge.SeeingChildren] part what a crawl lacks in two: they predict without error, and
+// plan no further than one link.
 //
 // Nothing here steers a crawl: no strategy may know what this package knows.
 package judge

@@ -7,27 +7,27 @@ import (
 
 // Measures are what is said of one crawl.
 type Measures struct {
-	T       int `json:"T"`       // the budget that it was measured with
-	R       int `json:"R"`       // the relevant pages that can be reached
-	Fetched int `json:"fetched"` // what the crawl has cost, beyond T too
+	T       int // the budget that it was measured with
+	R       int // the relevant pages that can be reached
+	Fetched int // what the crawl has cost, beyond T too
 
-	Harvest float64 `json:"harvest"` // relevant pages found, of what was paid, up to T
-	Recall  float64 `json:"recall"`  // relevant pages found up to T, of R; more than 1 is possible where a crawl has other ways than links
+	Harvest float64 // relevant pages found, of what was paid, up to T
+	Recall  float64 // relevant pages found up to T, of R; more than 1 is possible where a crawl has other ways than links
 
-	AUC            float64 `json:"auc"`             // the mean of recall over the costs 1 to T: the area under its curve
-	AUCRandom      float64 `json:"auc_random"`      // the area under the mean of random crawls
-	NAUC           float64 `json:"nauc"`            // 0 is random, 1 clairvoyant; 0 where these two are the same
-	AUCClairvoyant float64 `json:"auc_clairvoyant"` // AUC, of the area under the clairvoyant crawler's curve
-	AUCBound       float64 `json:"auc_bound"`       // AUC, of the area under the bound
+	AUC            float64 // the mean of recall over the costs 1 to T: the area under its curve
+	AUCRandom      float64 // the area under the mean of random crawls
+	NAUC           float64 // 0 is random, 1 clairvoyant; 0 where these two are the same
+	AUCClairvoyant float64 // AUC, of the area under the clairvoyant crawler's curve
+	AUCBound       float64 // AUC, of the area under the bound
 
 	// The cost at which so many percent of R were found; 0: never up to T.
-	Cost50 int `json:"cost_50"`
-	Cost80 int `json:"cost_80"`
-	Cost90 int `json:"cost_90"`
+	Cost50 int
+	Cost80 int
+	Cost90 int
 
-	RelevantHosts int `json:"relevant_hosts"` // hosts of the relevant pages found up to T
+	RelevantHosts int // hosts of the relevant pages found up to T
 
-	Curve []int `json:"-"` // relevant pages found at each cost from 1 to T
+	Curve []int // relevant pages found at each cost from 1 to T
 }
 
 // HarvestAt is the harvest rate at a cost: relevant pages found, of what was paid; what a

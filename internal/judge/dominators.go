@@ -1,0 +1,135 @@
+package judge
+
+import "slices"
+
+// dominators is the immediate dominator of each page, None where it is but the start,
+// which links to the first pages, seeds of them. All pages must be reachable. It is the simple
+// version of Lengauer and Tarjan's algorithm ("A fast algorithm for finding dominators in
+// a flowgraph", TOPLAS 1(1), 1979), O(links · log pages) whatever the web, without recursion.
+func dominators(w *Web, seeds int) []int32 {
+	// Vertices are numbered in the order of a search in depth. The start is 0.
+	n := int32(w.Len())
+	number := make([]int32, n)   // by page
+	page := make([]int32, n+1)   // by vertex
+	parent := make([]int32, n+1) // by vertex: in the tree of the search
+	count := int32(0)
+	type step struct {
+		vertex int32
+		links  []int32 // that are left to follow
+	}
+	var path []step
+	enter := func(p, from int32) {
+		count++
+		number[p], page[count], parent[count] = count, p, from
+		path = append(path, step{count, w.Links(p)})
+	}
+	for s := range int32(seeds) {
+		if number[s] > 0 {
+			continue
+		}
+		enter(s, 0)
+		for len(path) > 0 {
+			top := &path[len(path)-1]
+			if len(top.links) == 0 {
+				path = path[:len(path)-1]
+				continue
+			}
+			to := top.links[0]
+			top.links = top.links[1:]
+			if number[to] == 0 {
+				enter(to, top.vertex)
+			}
+		}
+	}
+
+	in := reversed(w, seeds, number)
+
+	// The paper's names. None is the root of a tree of the forest, or the end of a list.
+	semi := make([]int32, n+1)
+	label := make([]int32, n+1)
+	ancestor := make([]int32, n+1)
+	bucket := make([]int32, n+1) // the first vertex in it
+	next := make([]int32, n+1)   // the vertex behind this one in its bucket
+	dom := make([]int32, n+1)
+	for v := range n + 1 {
+		semi[v], label[v], ancestor[v], bucket[v] = v, v, None, None
+	}
+	var chain []int32
+	eval := func(v int32) int32 {
+		if ancestor[v] == None {
+			return v
+		}
+		chain = chain[:0]
+		for x := v; ancestor[ancestor[x]] != None; x = ancestor[x] {
+			chain = append(chain, x)
+		}
+		for _, x := range slices.Backward(chain) {
+			up := ancestor[x]
+			if semi[label[up]] < semi[label[x]] {
+				label[x] = label[up]
+			}
+			ancestor[x] = ancestor[up]
+		}
+		return label[v]
+	}
+	for v := n; v > 0; v-- {
+		for _, from := range in.Links(v) {
+			semi[v] = min(semi[v], semi[eval(from)])
+		}
+		next[v], bucket[semi[v]] = bucket[semi[v]], v
+		up := parent[v]
+		ancestor[v] = up
+		for u := bucket[up]; u != None; u = next[u] {
+			if by := eval(u); semi[by] < semi[u] {
+				dom[u] = by
+			} else {
+				dom[u] = up
+			}
+		}
+		bucket[up] = None
+	}
+	idom := make([]int32, n) // by page
+	for v := int32(1); v <= n; v++ {
+		if dom[v] != semi[v] {
+			dom[v] = dom[dom[v]]
+		}
+		idom[page[v]] = None
+		if dom[v] > 0 {
+			idom[page[v]] = page[dom[v]]
+		}
+	}
+	return idom
+}
+
+// reversed is w with the start, its pages numbered anew, and each link turned around.
+func reversed(w *Web, seeds int, number []int32) *Web {
+	r := &Web{ends: make([]int, w.Len()+1)}
+	for page := range int32(w.Len()) {
+		for _, to := range w.Links(page) {
+			r.ends[number[to]]++
+		}
+	}
+	for s := range seeds {
+		r.ends[number[s]]++
+	}
+	sum := 0
+	for v, links := range r.ends {
+		r.ends[v] = sum // where its links start, until they are filled in
+		sum += links
+	}
+	r.links = make([]int32, sum)
+	add := func(page, from int32) {
+		v := number[page]
+		r.links[r.ends[v]] = from
+		r.ends[v]++
+	}
+	for s := range int32(seeds) {
+		add(s, 0)
+	}
+	for page := range int32(w.Len()) {
+		for _, to := range w.Links(page) {
+			add(to, number[page])
+		}
+	}
+	return r
+}
