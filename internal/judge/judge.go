@@ -22,6 +22,11 @@
 // [Judge.SeeingChildren] part what a crawl lacks in two: they predict without error, and
 // plan no further than one link.
 //
+// All of it takes a few seconds and under 400 MiB for a million pages with ten million links
+// (BenchmarkMillionPages), and little more for webs made to be hard: no step is slower than
+// links · log pages but the search for the nearest relevant pages, which looks through a web
+// a few hundred times at worst.
+//
 // Nothing here steers a crawl: no strategy may know what this package knows.
 package judge
 
