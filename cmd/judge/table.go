@@ -97,6 +97,8 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	switch {
 	case err != nil:
 		return filter.Usagef("-form: %w", err)
+	case columns == judge.Costs && o.Also != nil:
+		return filter.Usagef("-also %s: -form costs shows one measure", also)
 	case format != "markdown" && format != "ndjson":
 		return filter.Usagef("-format %q: it is markdown or ndjson", format)
 	case pairs != "units" && pairs != "topics":
@@ -133,21 +135,13 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return err
 	}
 	out := bufio.NewWriter(stdout)
-	for i, t := range tables {
-		if format == "ndjson" {
-			err = t.WriteNDJSON(out)
-		} else {
-			if i > 0 {
-				fmt.Fprintln(out)
-			}
-			if len(tables) > 1 {
-				fmt.Fprintf(out, "### Track %s\n\n", t.Track)
-			}
-			err = t.WriteMarkdown(out, columns)
-		}
-		if err != nil {
-			return err
-		}
+	if format == "markdown" {
+		err = judge.WriteMarkdown(out, tables, columns)
+	} else {
+		err = judge.WriteNDJSON(out, tables)
+	}
+	if err != nil {
+		return err
 	}
 	return out.Flush()
 }

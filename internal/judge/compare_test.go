@@ -187,7 +187,7 @@ func TestLessIsBetterForCosts(t *testing.T) {
 func TestTheOrderOfResultsDoesNotMatter(t *testing.T) {
 	print := func(results []*Result) string {
 		var b strings.Builder
-		if err := compare(t, results, CompareOptions{Reference: "b", Tie: 0.01, Seed: 1}).WriteNDJSON(&b); err != nil {
+		if err := WriteNDJSON(&b, []*Table{compare(t, results, CompareOptions{Reference: "b", Tie: 0.01, Seed: 1})}); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
@@ -472,7 +472,7 @@ func checkTable(t *testing.T, table *Table) {
 	}
 	for _, form := range forms {
 		var b strings.Builder
-		if err := table.WriteMarkdown(&b, form); err != nil {
+		if err := WriteMarkdown(&b, []*Table{table}, form); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(b.String(), "\n")
@@ -482,7 +482,7 @@ func checkTable(t *testing.T, table *Table) {
 			}
 		}
 	}
-	if err := table.WriteNDJSON(new(strings.Builder)); err != nil {
+	if err := WriteNDJSON(new(strings.Builder), []*Table{table}); err != nil {
 		t.Fatal(err)
 	}
 }

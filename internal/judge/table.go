@@ -44,33 +44,42 @@ type column struct {
 	cells  []string
 }
 
-// WriteMarkdown writes t as a table of Markdown that is also readable as it stands,
-// with what its columns mean below.
-func (t *Table) WriteMarkdown(w io.Writer, form Form) error {
-	columns := []column{t.names()}
-	var notes []string
-	switch form {
-	case Topics:
-		columns = append(columns, t.split(t.Topics, func(r *Row) []Cell { return r.Topics })...)
-		notes = append(notes, t.explainCells("a topic"))
-	case Seeds:
-		columns = append(columns, t.split(t.Seeds, func(r *Row) []Cell { return r.Seeds })...)
-		notes = append(notes, t.explainCells("a set of seeds"))
-	case Costs:
-		columns = append(columns, t.curve()...)
-		notes = append(notes, t.explainCosts())
-	default:
-		columns = append(columns, t.overall()...)
-		notes = append(notes, t.explain())
-		if t.compared() > 0 {
-			notes = append(notes, t.explainAgainst())
+// WriteMarkdown writes tables of one comparison as Markdown that is also readable as
+// it stands: below each what is particular to it, and in the end what the columns mean.
+func WriteMarkdown(w io.Writer, tables []*Table, form Form) error {
+	var b strings.Builder
+	for i, t := range tables {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		if len(tables) > 1 {
+			b.WriteString("**Track " + escape(t.Track) + "**\n\n")
+		}
+		b.WriteString(markdown(append([]column{t.names()}, t.columnsOf(form)...)))
+		b.WriteString("\n" + paragraph(t.particulars(form)))
+	}
+	if len(tables) > 0 {
+		b.WriteString("\n" + paragraph(tables[0].legend(form)))
+		if form == Overall && slices.ContainsFunc(tables, func(t *Table) bool { return t.compared() > 0 }) {
+			b.WriteString("\n" + paragraph(tables[0].legendOfReference()))
 		}
 	}
-	if n := t.gaps(); n != "" {
-		notes = append(notes, n)
-	}
-	_, err := io.WriteString(w, markdown(columns)+"\n"+strings.Join(notes, "\n\n")+"\n")
+	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// columnsOf are the columns behind the names.
+func (t *Table) columnsOf(form Form) []column {
+	switch form {
+	case Topics:
+		return t.split(t.Topics, func(r *Row) []Cell { return r.Topics })
+	case Seeds:
+		return t.split(t.Seeds, func(r *Row) []Cell { return r.Seeds })
+	case Costs:
+		return t.curve()
+	default:
+		return t.overall()
+	}
 }
 
 func (t *Table) names() column {
@@ -126,7 +135,7 @@ func (t *Table) overall() []column {
 				return signed.format(a.Difference)
 			}),
 			against("95 % interval", func(a *Against) string { return a.Interval.format(signed.format) }),
-			against("p", func(a *Against) string {
+			against("p (Holm)", func(a *Against) string {
 				if a.Holm < significant {
 					return bold(probability(a.Holm))
 				}
@@ -214,74 +223,52 @@ func (t *Table) of(units int) string {
 	return strconv.Itoa(units)
 }
 
-// explain says what the columns of means are.
-func (t *Table) explain() string {
+// particulars says how much a table rests upon, what crawlers reach that see, and what
+// is missing.
+func (t *Table) particulars(form Form) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s.", t.By.Title, t.By.Meaning)
-	if t.By.Lower {
-		b.WriteString(" Less is better.")
-	}
-	fmt.Fprintf(&b, " The mean of the means of %s, in all %s (a topic and a set of seeds)", count(len(t.Topics), "topic"), count(t.Units, "unit"))
+	fmt.Fprintf(&b, "%s, %s", count(len(t.Topics), "topic"), count(t.Units, "unit"))
 	if t.Chance > 1 {
-		fmt.Fprintf(&b, ", up to %d chance seeds averaged in each", t.Chance)
+		fmt.Fprintf(&b, ", up to %d chance seeds each", t.Chance)
 	}
-	fmt.Fprintf(&b, "; its interval by %s draws of topics, of sets of seeds in them", thousands(draws))
-	if t.Chance > 1 {
-		b.WriteString(", and of chance seeds in those")
+	if n := t.compared(); form == Overall && n > 0 {
+		fmt.Fprintf(&b, "; %s with %s", count(n, "comparison"), escape(t.Reference))
+		one, pairs := "unit", t.Units
+		if t.ByTopic {
+			one, pairs = "topic", len(t.Topics)
+		}
+		if least := math.Ldexp(1, 1-pairs); least > significant {
+			fmt.Fprintf(&b, ", whose p cannot be below %s for so few %ss", probability(least), one)
+		}
 	}
 	b.WriteString(".")
-	if len(t.Topics) == 1 {
-		b.WriteString(" Of one topic the intervals say nothing about others.")
-	}
-	if t.Seeing != nil {
-		fmt.Fprintf(&b, " A greedy crawler that sees the relevance of the links that wait has %s", t.By.format(*t.Seeing))
+	if t.Seeing != nil && form != Costs {
+		fmt.Fprintf(&b, " A greedy crawler that sees the relevance of the links that wait: %s", t.By.format(*t.Seeing))
 		if t.SeeingChildren != nil {
-			fmt.Fprintf(&b, ", one that sees the links behind them too %s", t.By.format(*t.SeeingChildren))
+			fmt.Fprintf(&b, "; of the links behind them, too: %s", t.By.format(*t.SeeingChildren))
 		}
 		b.WriteString(".")
+	}
+	if form == Costs {
+		b.WriteString(t.short())
+	}
+	if t.Without > 0 {
+		fmt.Fprintf(&b, " Left out: %s without %s.", count(t.Without, "run"), t.By.Name)
+	}
+	var names []string
+	for _, r := range t.Rows {
+		if r.Units < t.Units {
+			names = append(names, fmt.Sprintf("%s (%s)", escape(r.Name), t.of(r.Units)))
+		}
+	}
+	if names != nil {
+		b.WriteString(" Not run everywhere, so that their means are of other units: " + strings.Join(names, ", ") + ".")
 	}
 	return b.String()
 }
 
-// explainAgainst says what the columns of comparison are.
-func (t *Table) explainAgainst() string {
-	one, many, pairs := "unit", "units", t.Units
-	if t.ByTopic {
-		one, many, pairs = "topic", "topics", len(t.Topics)
-	}
-	name, tie := escape(t.Reference), strconv.FormatFloat(t.Tie, 'g', -1, 64)
-	s := fmt.Sprintf("Against %s, in the units that both have: the difference of the means and its interval; "+
-		"p of Wilcoxon's signed-rank test over %s, two-sided, adjusted by Holm for %s; "+
-		"A12, how often a %s is better than one of %s; %s that are better, the same within %s, worse.",
-		name, many, count(t.compared(), "comparison"), one, name, many, tie)
-	if slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Against != nil && r.Against.Equivalent }) {
-		s += fmt.Sprintf(" ≈ is a difference of no more than %s, by two one-sided tests at 5 %%.", tie)
-	}
-	if !t.ByTopic {
-		s += " Units of one topic are more alike than units of two, which p does not know and the interval does: where they disagree, believe the interval."
-	}
-	if least := math.Ldexp(1, 1-pairs); least > significant {
-		s += fmt.Sprintf(" No p of %s can be below %s.", count(pairs, one), probability(least))
-	}
-	return s
-}
-
-// explainCells says what stands in the cells of a table that is split.
-func (t *Table) explainCells(column string) string {
-	titles := []string{t.By.Title}
-	for _, c := range t.Also {
-		titles = append(titles, c.Title)
-	}
-	s := fmt.Sprintf("Cells: %s, the mean of what was run in %s. %s is %s.", strings.Join(titles, " / "), column, t.By.Title, t.By.Meaning)
-	if t.By.Lower {
-		s += " Less is better."
-	}
-	return s
-}
-
-// explainCosts says what stands in the cells of a table of costs.
-func (t *Table) explainCosts() string {
-	s := fmt.Sprintf("Cells: %s (%s) at so many units of cost, pages or queries; T is the budget.", t.By.Title, t.By.Meaning)
+// short says which columns of costs are of fewer units, because budgets end before.
+func (t *Table) short() string {
 	var units []string
 	short := false
 	for i, cost := range t.Costs {
@@ -292,35 +279,54 @@ func (t *Table) explainCosts() string {
 		short = short || n < t.Units
 		units = append(units, fmt.Sprintf("%d at %s", n, thousands(cost)))
 	}
-	if short {
-		s += fmt.Sprintf(" Budgets differ, and so do the units whose mean a column is: %s, %d at T.", strings.Join(units, ", "), t.Units)
+	if !short {
+		return ""
+	}
+	return " Budgets differ, and so do the units that columns are of: " + strings.Join(units, ", ") + "."
+}
+
+// legend says what the means are.
+func (t *Table) legend(form Form) string {
+	titles := []string{t.By.Title}
+	for _, c := range t.Also {
+		titles = append(titles, c.Title)
+	}
+	var b strings.Builder
+	switch form {
+	case Topics:
+		fmt.Fprintf(&b, "Cells: %s in each topic, and the mean of the topics. ", strings.Join(titles, " / "))
+	case Seeds:
+		fmt.Fprintf(&b, "Cells: %s from each set of seeds, and the mean of the topics. ", strings.Join(titles, " / "))
+	case Costs:
+		fmt.Fprintf(&b, "Cells: %s at so many units of cost, which are pages or queries, and at T, the budget. ", t.By.Title)
+	}
+	fmt.Fprintf(&b, "Measure: %s, %s.", t.By.Title, t.By.Meaning)
+	if t.By.Lower {
+		b.WriteString(" Less is better.")
+	}
+	b.WriteString(" A unit is a topic and a set of seeds, chance seeds averaged in it; a mean is that of the means of topics.")
+	if form == Overall {
+		fmt.Fprintf(&b, " The interval holds 95 %% of %s means of topics drawn with replacement, sets of seeds drawn in them, and chance seeds drawn in those; "+
+			"of one topic it says nothing about others.", thousands(draws))
+	}
+	return b.String()
+}
+
+// legendOfReference says what the columns of comparison are.
+func (t *Table) legendOfReference() string {
+	one, many := "unit", "units"
+	if t.ByTopic {
+		one, many = "topic", "topics"
+	}
+	name, tie := escape(t.Reference), strconv.FormatFloat(t.Tie, 'g', -1, 64)
+	s := fmt.Sprintf("Against %s, in the units that both have: the difference of the means, and its interval (≈: it is no more than %s, by two one-sided tests at 5 %%); "+
+		"p of Wilcoxon's signed-rank test over %s, two-sided, adjusted by Holm over the table, bold below %g; "+
+		"A12, how often a %s is better than one of %s; how many %s are better, the same within %s, worse.",
+		name, tie, many, significant, one, name, many, tie)
+	if !t.ByTopic {
+		s += " Units of one topic are more alike than units of two, which p does not know and the interval does: where they disagree, believe the interval."
 	}
 	return s
-}
-
-// gaps says what is missing, if anything is.
-func (t *Table) gaps() string {
-	var s []string
-	if t.Without > 0 {
-		s = append(s, fmt.Sprintf("%s left out, which %s no number for %s.", count(t.Without, "run"), have(t.Without), t.By.Name))
-	}
-	if slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Units < t.Units }) {
-		var names []string
-		for _, r := range t.Rows {
-			if r.Units < t.Units {
-				names = append(names, fmt.Sprintf("%s (%s)", escape(r.Name), t.of(r.Units)))
-			}
-		}
-		s = append(s, "Not run everywhere, so that their means are of other units: "+strings.Join(names, ", ")+".")
-	}
-	return strings.Join(s, " ")
-}
-
-func have(n int) string {
-	if n == 1 {
-		return "has"
-	}
-	return "have"
 }
 
 // count is a number of things.
@@ -329,6 +335,28 @@ func count(n int, thing string) string {
 		thing += "s"
 	}
 	return thousands(n) + " " + thing
+}
+
+// paragraph is s in lines of a width that can be read.
+func paragraph(s string) string {
+	const width = 100
+	var b strings.Builder
+	at := 0
+	for word := range strings.FieldsSeq(s) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case at == 0:
+		case at+1+n > width:
+			b.WriteByte('\n')
+			at = 0
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += n
+	}
+	return b.String() + "\n"
 }
 
 // thousands is n with commas.
@@ -494,41 +522,48 @@ func put[K comparable](to map[K]number, key K, m Mean) {
 	}
 }
 
-// WriteNDJSON writes a line a row, the best first.
-func (t *Table) WriteNDJSON(w io.Writer) error {
+// WriteNDJSON writes tables as lines, one a row, the best first.
+func WriteNDJSON(w io.Writer, tables []*Table) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	for _, row := range t.Rows {
-		line := tableLine{
-			V: 1, Track: t.Track, Measure: t.By.Name, Name: row.Name, Strategy: row.Strategy,
-			Mean: number(row.Mean), Units: row.Units, Of: t.Units,
-			Also: map[string]number{}, Topics: map[string]number{}, Seeds: map[string]number{},
-			HarvestAt: map[int]number{}, RecallAt: map[int]number{},
-		}
-		line.Low, line.High = row.Interval.ends()
-		for i, m := range row.Also {
-			put(line.Also, t.Also[i].Name, m)
-		}
-		for i, c := range row.Topics {
-			put(line.Topics, t.Topics[i], c.Mean)
-		}
-		for i, c := range row.Seeds {
-			put(line.Seeds, t.Seeds[i], c.Mean)
-		}
-		for i, cost := range t.Costs {
-			put(line.HarvestAt, cost, row.HarvestAt[i])
-			put(line.RecallAt, cost, row.RecallAt[i])
-		}
-		if a := row.Against; a != nil {
-			line.Against = &againstLine{
-				Reference: t.Reference, Units: a.Units, Difference: number(a.Difference), P: number(a.P), Holm: number(a.Holm),
-				A12: number(a.A12), Wins: a.Wins, Ties: a.Ties, Losses: a.Losses, Equivalent: a.Equivalent,
+	for _, t := range tables {
+		for i := range t.Rows {
+			if err := enc.Encode(t.line(&t.Rows[i])); err != nil {
+				return err
 			}
-			line.Against.Low, line.Against.High = a.Interval.ends()
-		}
-		if err := enc.Encode(line); err != nil {
-			return err
 		}
 	}
 	return nil
+}
+
+// line is a row as NDJSON.
+func (t *Table) line(row *Row) tableLine {
+	line := tableLine{
+		V: 1, Track: t.Track, Measure: t.By.Name, Name: row.Name, Strategy: row.Strategy,
+		Mean: number(row.Mean), Units: row.Units, Of: t.Units,
+		Also: map[string]number{}, Topics: map[string]number{}, Seeds: map[string]number{},
+		HarvestAt: map[int]number{}, RecallAt: map[int]number{},
+	}
+	line.Low, line.High = row.Interval.ends()
+	for i, m := range row.Also {
+		put(line.Also, t.Also[i].Name, m)
+	}
+	for i, c := range row.Topics {
+		put(line.Topics, t.Topics[i], c.Mean)
+	}
+	for i, c := range row.Seeds {
+		put(line.Seeds, t.Seeds[i], c.Mean)
+	}
+	for i, cost := range t.Costs {
+		put(line.HarvestAt, cost, row.HarvestAt[i])
+		put(line.RecallAt, cost, row.RecallAt[i])
+	}
+	if a := row.Against; a != nil {
+		line.Against = &againstLine{
+			Reference: t.Reference, Units: a.Units, Difference: number(a.Difference), P: number(a.P), Holm: number(a.Holm),
+			A12: number(a.A12), Wins: a.Wins, Ties: a.Ties, Losses: a.Losses, Equivalent: a.Equivalent,
+		}
+		line.Against.Low, line.Against.High = a.Interval.ends()
+	}
+	return line
 }
