@@ -51,9 +51,8 @@
 // # Example
 //
 //	$ scripts/crawl -run jazz -topic topic.json -seeds seeds.txt -archive web.warc.gz
-//	$ cat jazz/generations/*/scored.ndjson.zst |
-//	>   judge -archive web.warc.gz -labels labels.ndjson -label jazz -seeds seeds.txt \
-//	>     -brief -summary jazz/judge.json -tee jazz/verdicts.ndjson.zst >/dev/null
+//	$ judge -archive web.warc.gz -labels labels.ndjson -label jazz \
+//	>   -brief -summary jazz/judge.json -tee jazz/verdicts.ndjson.zst jazz >/dev/null
 //	$ report -o jazz.html jazz
 //
 // # Exit status

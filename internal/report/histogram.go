@@ -43,17 +43,11 @@ func bins(pages []scored) []Bin {
 	return list
 }
 
-// Scores that are nearer together than tooNarrow are as if they were equal.
-const tooNarrow, tooWide = 1e-100, 1e100
-
-// edges are the borders of the bins from low to high, two at least.
+// edges are the borders of the bins from low to high, two at least, rising.
 func edges(low, high float64) []float64 {
-	width, digits := 1.0, 0.0 // a bin is width / 10^digits
-	span := high - low
-	if span > tooWide { // rounding such numbers has no meaning
-		return []float64{low, high}
-	}
-	if span > tooNarrow {
+	all := []float64{low, max(high, math.Nextafter(low, math.Inf(1)))} // one bin
+	width, digits := 1.0, 0.0                                          // a bin is width / 10^digits
+	if span := high - low; span > 0 {
 		digits = -math.Floor(math.Log10(span / (maxBins - 1)))
 		for _, w := range []float64{1, 2, 5, 10} {
 			if width = w; at(w, digits)*(maxBins-1) >= span {
@@ -64,7 +58,11 @@ func edges(low, high float64) []float64 {
 	from := math.Floor(low / at(width, digits))
 	edge := []float64{at(from*width, digits)}
 	for len(edge) <= maxBins && (len(edge) < 2 || edge[len(edge)-1] < high) {
-		edge = append(edge, at((from+float64(len(edge)))*width, digits))
+		next := at((from+float64(len(edge)))*width, digits)
+		if !(edge[len(edge)-1] < next && next < math.Inf(1)) {
+			return all // such scores are too large, or too near together, to be rounded
+		}
+		edge = append(edge, next)
 	}
 	return edge
 }

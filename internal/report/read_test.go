@@ -514,7 +514,8 @@ func TestBinsAreRoundAndHoldEverything(t *testing.T) {
 		{[]float64{0, 2000}, 20, Bin{From: 0, To: 100}, Bin{From: 1900, To: 2000}},
 		{[]float64{-1, 1}, 20, Bin{From: -1, To: -0.9}, Bin{From: 0.9, To: 1}},
 		{[]float64{3e-7, 2e-7}, 15, Bin{From: 0, To: 2e-8}, Bin{From: 2.8e-7, To: 3e-7}},
-		{[]float64{1e-200, 2e-200}, 1, Bin{From: 0, To: 1}, Bin{From: 0, To: 1}},
+		{[]float64{5e-324}, 1, Bin{From: 0, To: 5e-324}, Bin{From: 0, To: 5e-324}},
+		{[]float64{-1e300}, 1, Bin{From: -1e300, To: math.Nextafter(-1e300, 0)}, Bin{From: -1e300, To: math.Nextafter(-1e300, 0)}},
 		{[]float64{-math.MaxFloat64, math.MaxFloat64}, 1, Bin{From: -math.MaxFloat64, To: math.MaxFloat64}, Bin{From: -math.MaxFloat64, To: math.MaxFloat64}},
 	} {
 		var pages []scored
