@@ -35,6 +35,9 @@ type collector struct {
 	scores []scored
 	least  float64 // score of a page that the measure calls relevant
 
+	steered  bool     // a record has told its scores
+	steering []string // measures that may be the one that steers
+
 	queries map[string]bred
 	pages   []*candidate    // those that are shown so far, the best first
 	shown   map[string]bool // their addresses
@@ -153,6 +156,7 @@ func (c *collector) add(rec *wire.Record) {
 		c.finds = append(c.finds, c.run.Fetched)
 		c.offer(rec, said)
 	}
+	c.steer(rec)
 	if rec.Score.Kind == wire.Present && said != repeated && said != free && rec.Error == "" {
 		v := byte('u')
 		if said == relevant || said == irrelevant {
@@ -161,6 +165,22 @@ func (c *collector) add(rec *wire.Record) {
 		c.scores = append(c.scores, scored{rec.Score.Value, v})
 	}
 	c.date(rec.Timestamp)
+}
+
+// steer finds out which measure steers: the one that the score is always the value of.
+func (c *collector) steer(rec *wire.Record) {
+	if rec.Score.Kind != wire.Present || len(rec.Scores) == 0 {
+		return
+	}
+	if !c.steered {
+		c.steered = true
+		for _, m := range rec.Scores {
+			c.steering = append(c.steering, strings.Clone(m.Name))
+		}
+	}
+	c.steering = slices.DeleteFunc(c.steering, func(name string) bool {
+		return !slices.ContainsFunc(rec.Scores, func(m wire.Scored) bool { return m.Name == name && m.Value == rec.Score.Value })
+	})
 }
 
 // paid counts a record for which somebody was asked.
@@ -261,6 +281,9 @@ func (c *collector) finish() *Run {
 	}
 	r.Fitness.Bins = bins(c.scores)
 	r.Fitness.Least = c.least
+	if r.Fitness.Measure == "" && len(c.steering) == 1 {
+		r.Fitness.Measure = strings.Clone(clean(c.steering[0], maxName))
+	}
 	operators := c.operators.top(MaxOperators, func(p pair) int { return p.fetched })
 	niches := c.niches.top(MaxNiches, func(p pair) int { return p.relevant })
 	r.Operators = c.operators.yields(operators, c.operators.all())

@@ -547,6 +547,27 @@ func TestBinsAreRoundAndHoldEverything(t *testing.T) {
 	}
 }
 
+func TestTheMeasureThatSteersIsTheOneThatTheScoreIsOf(t *testing.T) {
+	for _, test := range []struct{ settings, lines, want string }{
+		{"fitness bm25,vsm", `{"url":"u","error":"dns","score":0.5,"scores":{"vsm":0.5}}`, "bm25"},
+		{"fitness default", `{"url":"u","error":"dns","score":0.5,"scores":{"bm25":2,"vsm":0.5}}`, "vsm"},
+		{"fitness default", `{"url":"u","error":"dns","score":0,"scores":{"bm25":0,"vsm":0}}
+{"url":"u","error":"dns"}
+{"url":"u","error":"dns","score":1,"scores":{"bm25":3,"vsm":1}}`, "vsm"},
+		{"fitness default", `{"url":"u","error":"dns","score":0,"scores":{"bm25":0,"vsm":0}}`, ""},
+		{"fitness default", `{"url":"u","error":"dns","score":7,"scores":{"vsm":0}}
+{"url":"u","error":"dns","score":7,"scores":{"vsm":7}}`, ""},
+		{"", `{"url":"u","error":"dns","score":7}`, ""},
+	} {
+		s := &Source{Settings: []byte(test.settings)}
+		s.Generations = []Part{{Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(test.lines)), nil }}}
+		got, err := Read(s)
+		if err != nil || got.Fitness.Measure != test.want {
+			t.Errorf("%s\n%s\n%v, %q, want %q", test.settings, test.lines, err, got.Fitness.Measure, test.want)
+		}
+	}
+}
+
 // A classifier in the place of labels is no judge: its verdicts are not taken, and
 // nothing of what it says is called harvest.
 func TestAnAgreementIsNoJudgement(t *testing.T) {

@@ -1,3 +1,13 @@
+// Package report shows what crawls have done, and how strategies compare, on a page that
+// people would rather look at than read.
+//
+// [Read] makes a [Run] of the files of a run directory and of what a judge says of it. A
+// [Comparison] is made by who knows how to compare. [Write] makes one file of HTML of
+// them. The package draws its charts itself. It opens no file, asks nobody and knows no
+// clock: the same records give the same page, whose date is theirs.
+//
+// Everything that it is given may be from strangers. Text is cut and cleaned when it is
+// read, lists have a bounded length, and the page may run no script but its own.
 package report
 
 // Bounds of what a [Run] holds, however long the crawl was, so that its page
@@ -177,7 +187,7 @@ type Agreement struct {
 // A Histogram counts pages by the score that steered the crawl, and by what the judge
 // says of them.
 type Histogram struct {
-	Measure string  // its name as far as the settings tell; "" if they do not
+	Measure string  // its name, as the settings or the records tell; "" if they do not
 	Bins    []Bin   // rising, of equal width but for the last, which takes all that is above; empty if no page has a score
 	Least   float64 // least score of a page that the measure calls relevant: the threshold is there or a little below; NaN if there is none
 }
