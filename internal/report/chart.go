@@ -51,6 +51,9 @@ type band struct {
 	low, high []float64
 }
 
+// near is how far from the right a line may end and have its name there.
+const near = 60
+
 // maxTips bounds the places of a plot that say what they are when they are
 // pointed at.
 const maxTips = 48
@@ -104,7 +107,11 @@ func (p plot) draw(width, height float64, class string) template.HTML {
 	}
 	for i, at := range spread(ends, 15, top, y.from-4) {
 		d.circle("end "+named[i].class, ats[i], ends[i], 2.5, "")
-		d.text("name "+named[i].class, ats[i]+8, at, named[i].name)
+		from := ats[i]
+		if from > x.to-near {
+			from = x.to // in a column with the others
+		}
+		d.text("name "+named[i].class, from+8, at, named[i].name)
 	}
 	if p.tip != nil {
 		p.hits(d, x, y, xs)
@@ -136,8 +143,8 @@ func lastFinite(v []float64) int {
 	return -1
 }
 
-// A ribbon is a row of bars, one a generation: what was paid for, and the part of
-// it that was relevant.
+// A ribbon is a row of bars, one a generation: what was paid for, and the parts of it
+// that were relevant.
 type ribbon struct {
 	name, note, class string
 	bars              []bar
@@ -145,8 +152,7 @@ type ribbon struct {
 
 type bar struct {
 	fetched int
-	parts   []part // of fetched
-	tip     string
+	parts   []part // from below; together at most fetched
 }
 
 type part struct {
@@ -154,9 +160,8 @@ type part struct {
 	n     int
 }
 
-// ribbons draws rows under one axis, to one scale, the first a little taller than it
-// must be. The labels name the bars, of which there may be any number.
-func ribbons(title, description string, rows []ribbon, labels []int, width float64, class string) template.HTML {
+// ribbons draws rows under one axis, to one scale. The labels name the bars, and the tips say what is above each label.
+func ribbons(title, description string, rows []ribbon, labels []int, tips []string, width float64, class string) template.HTML {
 	beside := width >= full
 	left, head := 0.0, 22.0
 	if beside {
@@ -204,20 +209,37 @@ func ribbons(title, description string, rows []ribbon, labels []int, width float
 		}
 		d.line("axis", left, base, left+pitch*float64(n), base)
 		y := scale{0, float64(most), 0, scaled}
-		for k, b := range r.bars {
-			if b.fetched == 0 {
-				continue
+		var classes []string
+		paths := map[string]*strings.Builder{}
+		add := func(class string, k int, from float64, n int) float64 {
+			if n <= 0 {
+				return from
 			}
+			b, ok := paths[class]
+			if !ok {
+				b = new(strings.Builder)
+				paths[class], classes = b, append(classes, class)
+			}
+			to := from - y.at(float64(n))
 			x := left + float64(k)*pitch
-			d.rect("rest "+r.class, x, base-y.at(float64(b.fetched)), pitch-gap, y.at(float64(b.fetched)), b.tip)
+			b.WriteString("M" + short(x) + " " + short(from) + "V" + short(to) + "H" + short(x+pitch-gap) + "V" + short(from) + "Z")
+			return to
+		}
+		for k, b := range r.bars {
+			add("rest "+r.class, k, base, b.fetched)
+		}
+		for k, b := range r.bars {
 			at := base
 			for _, p := range b.parts {
-				at -= y.at(float64(p.n))
-				if p.n > 0 {
-					d.rect("part "+p.class, x, at, pitch-gap, y.at(float64(p.n)), b.tip)
-				}
+				at = add("part "+p.class, k, at, p.n)
 			}
 		}
+		for _, class := range classes {
+			d.path(class, paths[class].String())
+		}
+	}
+	for k, tip := range tips {
+		d.rect("hit", left+float64(k)*pitch-gap/2, 0, pitch, base, tip)
 	}
 	every := 1
 	for _, e := range []int{1, 2, 5, 10, 20, 50, 100} {
@@ -238,63 +260,67 @@ func ribbons(title, description string, rows []ribbon, labels []int, width float
 	return d.done()
 }
 
-// A mirror is a histogram with one kind of pages above its axis and the others
-// below.
+// A mirror is a histogram with one kind of things above its axis and the others below.
 type mirror struct {
 	title, description string
-	above, below       string // names
+	above, below       string // names; "" below if nothing is there
 	lo, step           float64
 	bins               []mirrored
-	threshold          float64 // NaN: none
+	threshold          float64              // NaN: none
+	format             func(float64) string // of ticks of y
+	least              float64              // least step of these
 }
 
 type mirrored struct {
-	up, down, faint int // faint is further down than down
+	up, down, faint float64 // faint is further down than down
+	grey            bool    // up is not of the kind that is named above
 	tip             string
 }
 
 func (m mirror) draw(width, height float64, class string) template.HTML {
 	d := newDrawing(width, height, "chart "+class, m.title, m.description)
-	const left, top, bottom = 44, 22, 34
-	up, down := 0, 0
+	const left, top, bottom = 44, 40, 50
+	up, down := 0.0, 0.0
 	for _, b := range m.bins {
 		up, down = max(up, b.up), max(down, b.down+b.faint)
 	}
 	x := scale{0, max(1, float64(len(m.bins))), left, width - 8}
-	y := scale{-float64(down), max(1, float64(up)), height - bottom, top}
-	step := max(1, math.Ceil(float64(up+down)/5))
-	for _, v := range ticks(y.lo, y.hi, 5, step) {
+	y := scale{-down, max(up, m.least), height - bottom, top}
+	for _, v := range ticks(y.lo, y.hi, 8, m.least) {
 		d.line("grid", left, y.at(v), x.to, y.at(v))
-		d.text("tick end", left-8, y.at(v), thousands(math.Abs(v)))
+		d.text("tick end", left-8, y.at(v), m.format(math.Abs(v)))
 	}
 	pitch := x.at(1) - x.at(0)
 	gap := min(2, pitch*.2)
 	for i, b := range m.bins {
 		at := x.at(float64(i)) + gap/2
-		d.rect("part s1", at, y.at(float64(b.up)), pitch-gap, y.at(0)-y.at(float64(b.up)), b.tip)
-		d.rect("other", at, y.at(0), pitch-gap, y.at(float64(-b.down))-y.at(0), b.tip)
-		d.rect("faint", at, y.at(float64(-b.down)), pitch-gap, y.at(float64(-b.down-b.faint))-y.at(float64(-b.down)), b.tip)
+		style := "part s1"
+		if b.grey {
+			style = "other"
+		}
+		d.rect(style, at, y.at(b.up), pitch-gap, y.at(0)-y.at(b.up), b.tip)
+		if down > 0 {
+			d.rect("other", at, y.at(0), pitch-gap, y.at(-b.down)-y.at(0), b.tip)
+			d.rect("faint", at, y.at(-b.down), pitch-gap, y.at(-b.down-b.faint)-y.at(-b.down), b.tip)
+		}
 	}
 	d.line("axis strong", left, y.at(0), x.to, y.at(0))
-	for _, v := range ticks(m.lo, m.lo+m.step*float64(len(m.bins)), int((x.to-left)/60), 0) {
-		if m.step > 0 {
+	if m.step > 0 {
+		for _, v := range ticks(m.lo, m.lo+m.step*float64(len(m.bins)), int((x.to-left)/60), 0) {
 			d.text("tick mid", x.at((v-m.lo)/m.step), height-bottom+14, decimal(v))
 		}
-	}
-	if finite(m.threshold) && m.step > 0 {
-		at := min(max(x.at((m.threshold-m.lo)/m.step), left), x.to)
-		d.line("threshold", at, top-6, at, height-bottom)
-		words := "threshold"
-		if at+extent(words)+10 > x.to {
-			d.text("tick end", at-5, top-8, words)
-		} else {
-			d.text("tick", at+5, top-8, words)
+		if finite(m.threshold) {
+			at := min(max(x.at((m.threshold-m.lo)/m.step), left), x.to)
+			d.line("threshold", at, top-6, at, height-bottom)
+			if words := "threshold"; at+extent(words)+10 > x.to {
+				d.text("tick end", at-5, top-10, words)
+			} else {
+				d.text("tick", at+5, top-10, words)
+			}
 		}
 	}
-	d.text("name s1 end", x.to, top+6, m.above)
-	if down > 0 {
-		d.text("name end", x.to, height-bottom-10, m.below)
-	}
+	d.text("name s1", left, 8, m.above)
+	d.text("name", left, height-8, m.below)
 	return d.done()
 }
 
@@ -352,7 +378,7 @@ func (t dots) draw(width float64, class string) template.HTML {
 	for k, name := range t.columns {
 		s := column(k)
 		d.text("head", s.from, 8, fit(name, s.to-s.from+14))
-		for _, v := range ticks(t.lo, t.hi, max(int((s.to-s.from)/56), 2), 0) {
+		for _, v := range ticks(t.lo, t.hi, max(int((s.to-s.from)/56), 3), 0) {
 			style := "grid"
 			if v == 0 {
 				style = "axis"
@@ -364,14 +390,15 @@ func (t dots) draw(width float64, class string) template.HTML {
 			d.line("threshold", s.at(t.guides[k]), head-8, s.at(t.guides[k]), base)
 		}
 	}
-	named := column(0)
 	for i, m := range t.marks {
-		// The names stand to both sides, as the marks are close to each other.
-		d.line("threshold far", named.at(m.at), head-8, named.at(m.at), base)
-		if i == 0 && len(t.marks) > 1 {
-			d.text("tick end", named.at(m.at)+3, head-16, m.name)
-		} else {
-			d.text("tick", named.at(m.at)-3, head-16, m.name)
+		at := column(0).at(m.at)
+		d.line("threshold far", at, head-8, at, base)
+		switch {
+		case len(t.columns) == 1: // no room for names
+		case i == 0 && len(t.marks) > 1: // to the other side of the next
+			d.text("tick end", at+3, head-16, m.name)
+		default:
+			d.text("tick", at-3, head-16, m.name)
 		}
 	}
 	for i, r := range t.rows {

@@ -28,8 +28,7 @@ type Page struct {
 	Comparison *Comparison // nil if there is none
 }
 
-// maxRows bounds the bytes of all tables of relevant pages together, counted
-// before they are escaped.
+// maxRows bounds the bytes of all tables of relevant pages together.
 const maxRows = 1 << 20
 
 // Write writes the page as one file of HTML that needs no other and may ask for
@@ -51,6 +50,7 @@ func Write(w io.Writer, p *Page) error {
 		"finite":      finite,
 		"seconds":     func(ms int) float64 { return float64(ms) / 1000 },
 		"counts":      newCountList,
+		"address":     address,
 		"breakable":   breakable,
 		"probability": probability,
 		"span":        span,
@@ -84,7 +84,8 @@ func newCountList(caption string, list []Count) countList {
 // A pageView is a page as the template wants it.
 type pageView struct {
 	Title      string
-	Date       string // of the last thing that is told
+	From       string // when the first of the pages was fetched,
+	Until      string // and the last
 	Policy     string // Content-Security-Policy
 	Style      template.CSS
 	Script     template.JS
@@ -112,7 +113,10 @@ func view(p *Page) pageView {
 	}
 	for i, r := range p.Runs {
 		v.Runs = append(v.Runs, viewRun(r, i+1, len(p.Runs) > 1, maxRows/len(p.Runs)))
-		v.Date = max(v.Date, day(r.Last))
+		if first := day(r.First); first != "" && (v.From == "" || first < v.From) {
+			v.From = first
+		}
+		v.Until = max(v.Until, day(r.Last))
 	}
 	if len(p.Runs) > 1 {
 		v.Overview = overviews(p.Runs)
@@ -167,27 +171,59 @@ func overviews(runs []*Run) []overview {
 
 // bytes is about what a row of the table of pages takes.
 func (f *Found) bytes() int {
-	n := 400 + len(f.URL) + len(f.Href) + len(f.Title) + len(f.Operator) + len(f.Niche)
+	n := 500 + size(f.Href) + 2*size(f.Title) + 2*size(f.URL) + size(f.Operator) + size(f.Niche)
 	for _, s := range f.Lineage {
-		n += 160 + len(s.URL) + len(s.Title) + len(s.Query) + len(s.Operator)
+		n += 200 + size(s.URL) + size(s.Title) + size(s.Query) + size(s.Operator)
 		for _, p := range s.Parents {
-			n += 20 + len(p)
+			n += 40 + size(p)
 		}
 		for _, r := range s.Reasons {
-			n += 30 + len(r.Name)
+			n += 30 + size(r.Name)
 		}
 	}
 	return n
 }
 
-// rows is the pages that there is room for.
-func rows(pages []Found, room int) []Found {
-	for i := range pages {
-		if room -= pages[i].bytes(); room < 0 {
-			return pages[:i]
+// size is how many bytes a string takes once it is escaped.
+func size(s string) int {
+	n := len(s)
+	for i := range len(s) {
+		switch s[i] {
+		case '&', '<', '>', '"', '\'', '+', 0:
+			n += 4
 		}
 	}
-	return pages
+	return n
+}
+
+// maxRow is the size of a row beyond which the pages that brought its lineage are left
+// out, but for those on the way.
+const maxRow = 6 << 10
+
+// rows is the pages that there is room for.
+func rows(pages []Found, room int) []Found {
+	var list []Found
+	for _, f := range pages {
+		if f.bytes() > maxRow {
+			f.Lineage = slices.Clone(f.Lineage)
+			for i := range f.Lineage {
+				f.Lineage[i].Parents = nil
+			}
+		}
+		if room -= f.bytes(); room < 0 {
+			break
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// address is where a link may lead: nowhere but to a page.
+func address(href string) string {
+	if strings.HasPrefix(href, "http://") || strings.HasPrefix(href, "https://") {
+		return href
+	}
+	return ""
 }
 
 // at is the value of a curve at a cost: that at the last point which is not

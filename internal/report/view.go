@@ -31,6 +31,8 @@ type runView struct {
 	LeftOut  int
 	MostHost int // fetched of one host
 	MostMS   int
+	Timed    bool // a host says how long it took
+	Failing  bool // a host has failed
 }
 
 // A figure is a number worth a large letter.
@@ -58,14 +60,16 @@ func viewRun(r *Run, n int, nested bool, room int) runView {
 	}
 	if len(r.Fitness.Bins) > 0 {
 		v.Scores, v.Tells = scores(r)
-		if r.Judged && slices.ContainsFunc(r.Fitness.Bins, func(b Bin) bool { return b.Unlabelled > 0 }) {
-			v.Pale = "Pale, below the others: pages without a label."
+		if r.Judged && r.Relevant > 0 && slices.ContainsFunc(r.Fitness.Bins, func(b Bin) bool { return b.Unlabelled > 0 }) {
+			v.Pale = "Shares of either kind. Pale are pages without a label, which count as not relevant."
 		}
 	}
 	v.Shown = rows(r.Pages, room)
 	v.LeftOut = r.PagesTotal - len(v.Shown)
 	for _, h := range r.Hosts {
 		v.MostHost = max(v.MostHost, h.Fetched)
+		v.Timed = v.Timed || h.MedianMS > 0
+		v.Failing = v.Failing || h.Failed > 0
 	}
 	for _, h := range r.Slowest {
 		v.MostMS = max(v.MostMS, h.MedianMS)
@@ -421,18 +425,12 @@ func yieldNote(fetched, relevant int) string {
 func yieldRows(r *Run, list []Yield, of func(Generation) []Yield, class func(i int, name string) string) []ribbon {
 	var rows []ribbon
 	for i, y := range list {
-		c := class(i, y.Name)
-		name := y.Name
-		if name == Rest {
-			name = "all others"
-		}
-		row := ribbon{name: name, note: yieldNote(y.Fetched, y.Relevant), class: c}
+		row := ribbon{name: called(y.Name), note: yieldNote(y.Fetched, y.Relevant), class: class(i, y.Name)}
 		for _, g := range r.Generations {
 			b := bar{}
 			if ys := of(g); i < len(ys) {
 				b.fetched = ys[i].Fetched
-				b.parts = []part{{c, ys[i].Relevant}}
-				b.tip = fmt.Sprintf("%s, %s: %s", generationName(g), name, yieldNote(ys[i].Fetched, ys[i].Relevant))
+				b.parts = []part{{row.class, ys[i].Relevant}}
 			}
 			row.bars = append(row.bars, b)
 		}
@@ -441,43 +439,81 @@ func yieldRows(r *Run, list []Yield, of func(Generation) []Yield, class func(i i
 	return rows
 }
 
+// called is the name of a row.
+func called(name string) string {
+	if name == Rest {
+		return "all others"
+	}
+	return name
+}
+
+// yieldTips says of each generation what it gave, in all and by row.
+func yieldTips(r *Run, of func(Generation) []Yield) []string {
+	var tips []string
+	for _, g := range r.Generations {
+		words := generationName(g) + ": " + yieldNote(g.Fetched, g.Relevant)
+		for _, y := range of(g) {
+			if y.Fetched > 0 {
+				words += " · " + fit(called(y.Name), 250) + " " + count(y.Relevant) + " of " + count(y.Fetched)
+			}
+		}
+		tips = append(tips, words)
+	}
+	return tips
+}
+
 // operators draws what each operator brought, generation by generation.
 func operators(r *Run) (template.HTML, string) {
 	of := func(g Generation) []Yield { return g.Operators }
-	all := ribbon{name: "every generation", note: yieldNote(r.Fetched, r.Relevant)}
-	for _, g := range r.Generations {
-		b := bar{fetched: g.Fetched, tip: fmt.Sprintf("%s: %s", generationName(g), yieldNote(g.Fetched, g.Relevant))}
-		for i, y := range g.Operators {
-			if i < len(r.Operators) && y.Relevant > 0 {
-				b.parts = append(b.parts, part{seriesClass(i, r.Operators[i].Name), y.Relevant})
-				b.tip += fmt.Sprintf(" · %s %s", r.Operators[i].Name, count(y.Relevant))
+	rows := yieldRows(r, r.Operators, of, seriesClass)
+	if beyondSeeds(r.Operators) > 1 { // or else it would be the first of them again
+		all := ribbon{name: "every generation", note: yieldNote(r.Fetched, r.Relevant)}
+		for _, g := range r.Generations {
+			b := bar{fetched: g.Fetched}
+			for i, y := range g.Operators {
+				if i < len(r.Operators) {
+					b.parts = append(b.parts, part{seriesClass(i, r.Operators[i].Name), y.Relevant})
+				}
 			}
+			all.bars = append(all.bars, b)
 		}
-		all.bars = append(all.bars, b)
+		rows = slices.Insert(rows, 0, all)
 	}
-	rows := []ribbon{all}
-	if len(r.Operators) > 1 {
-		rows = append(rows, yieldRows(r, r.Operators, of, seriesClass)...)
-	}
+	tips := yieldTips(r, of)
 	picture := twice(full, func(width float64, class string) template.HTML {
-		return ribbons("Relevant pages by generation and by operator", said(r.Operators), rows, labels(r.Generations), width, class)
+		return ribbons("Relevant pages by generation and by operator", said(r.Operators), rows, labels(r.Generations), tips, width, class)
 	})
 	return picture, most(r.Operators, r.Relevant, "by")
 }
 
+// beyondSeeds is how many operators there are beside that of the seeds.
+func beyondSeeds(list []Yield) (n int) {
+	for _, y := range list {
+		if y.Name != seed {
+			n++
+		}
+	}
+	return n
+}
+
+// seed is the operator of what the user gave.
+const seed = "seed"
+
 // niches draws what each niche gave.
 func niches(r *Run) (template.HTML, string) {
-	if len(r.Niches) == 0 {
+	if len(r.Niches) < 2 {
 		return "", ""
 	}
-	rows := yieldRows(r, r.Niches, func(g Generation) []Yield { return g.Niches }, func(_ int, name string) string {
+	of := func(g Generation) []Yield { return g.Niches }
+	rows := yieldRows(r, r.Niches, of, func(_ int, name string) string {
 		if name == Rest {
 			return "s0"
 		}
 		return "s1"
 	})
+	tips := yieldTips(r, of)
 	picture := twice(full, func(width float64, class string) template.HTML {
-		return ribbons("Relevant pages by generation and by niche", said(r.Niches), rows, labels(r.Generations), width, class)
+		return ribbons("Relevant pages by generation and by niche", said(r.Niches), rows, labels(r.Generations), tips, width, class)
 	})
 	return picture, most(r.Niches, r.Relevant, "from")
 }
@@ -500,7 +536,7 @@ func most(list []Yield, relevant int, how string) string {
 	}
 	top := slices.MaxFunc(known, func(a, b Yield) int { return a.Relevant - b.Relevant })
 	words := fmt.Sprintf("Most came %s %s: %s of %s.", how, top.Name, count(top.Relevant), plural(relevant, "relevant page", "relevant pages"))
-	tried := slices.DeleteFunc(known, func(y Yield) bool { return y.Fetched < often || y.Name == "seed" })
+	tried := slices.DeleteFunc(known, func(y Yield) bool { return y.Fetched < often || y.Name == seed })
 	if len(tried) > 1 {
 		best := slices.MaxFunc(tried, func(a, b Yield) int { return a.Relevant*b.Fetched - b.Relevant*a.Fetched })
 		who := "Most often right was " + best.Name
@@ -516,47 +552,48 @@ func most(list []Yield, relevant int, how string) string {
 const often = 20
 
 // scores draws what the measure that steered thinks of the pages that the judge
-// calls relevant, and of the others.
+// calls relevant, and of the others: of either kind the share that has a score, as
+// there may be ten times as many of the one.
 func scores(r *Run) (template.HTML, string) {
 	h := r.Fitness
-	m := mirror{title: "Pages by score", lo: h.Bins[0].From, step: h.Bins[0].To - h.Bins[0].From, threshold: h.Least}
-	if len(h.Bins) == 1 {
-		m.step = max(m.step, 1e-3)
+	m := mirror{title: "Pages by score", lo: h.Bins[0].From, step: h.Bins[0].To - h.Bins[0].From, threshold: h.Least, above: "called relevant", format: thousands, least: 1}
+	good, other := 0, 0
+	for _, b := range h.Bins {
+		good += b.Relevant
+		other += b.Irrelevant + b.Unlabelled
 	}
-	judged := slices.ContainsFunc(h.Bins, func(b Bin) bool { return b.Relevant+b.Irrelevant > 0 })
-	up, over := 0, 0 // relevant pages, and those of them over the threshold
+	judged := r.Judged && good > 0
+	if judged {
+		m.above, m.below = fmt.Sprintf("%s relevant by labels", count(good)), fmt.Sprintf("%s others", count(other))
+		m.description = "Above the axis pages that are relevant by labels, below it the others, as shares of either."
+		m.format, m.least = percent, .01
+	}
 	for i, b := range h.Bins {
-		to := "up to " + decimal(b.To)
+		tip := "Score " + decimal(b.From) + " to " + decimal(b.To)
 		if i == len(h.Bins)-1 {
-			to = "and more"
+			tip = "Score " + decimal(b.From) + " and more"
 		}
-		head := fmt.Sprintf("Score %s %s: ", decimal(b.From), to)
+		one := mirrored{up: float64(b.Relevant + b.Irrelevant + b.Unlabelled), grey: !(b.From >= h.Least)}
 		if judged {
-			tip := head + fmt.Sprintf("%s relevant, %s not", count(b.Relevant), count(b.Irrelevant))
+			tip += fmt.Sprintf(": %s relevant, %s not", count(b.Relevant), count(b.Irrelevant))
 			if b.Unlabelled > 0 {
 				tip += fmt.Sprintf(", %s without a label", count(b.Unlabelled))
 			}
-			m.bins = append(m.bins, mirrored{b.Relevant, b.Irrelevant, b.Unlabelled, tip})
+			of := float64(max(other, 1))
+			one = mirrored{up: float64(b.Relevant) / float64(good), down: float64(b.Irrelevant) / of, faint: float64(b.Unlabelled) / of}
 		} else {
-			m.bins = append(m.bins, mirrored{up: b.Unlabelled, tip: head + plural(b.Unlabelled, "page", "pages")})
+			tip += ": " + plural(int(one.up), "page", "pages")
 		}
-		up += b.Relevant
-		if b.From >= h.Least {
-			over += b.Relevant
-		}
+		one.tip = tip
+		m.bins = append(m.bins, one)
 	}
-	if judged {
-		m.above, m.below = "relevant, by labels", "not relevant"
-		m.description = "Above the axis pages that are relevant by labels, below it the others."
-	}
-	height := 300.0
-	return twice(half, func(width float64, class string) template.HTML { return m.draw(width, height, class) }), tells(r, judged)
+	return twice(half, func(width float64, class string) template.HTML { return m.draw(width, 330, class) }), tells(r)
 }
 
 // tells says how far the measure that steered can be believed.
-func tells(r *Run, judged bool) string {
+func tells(r *Run) string {
 	switch self, labels := r.SelfRelevant, r.Relevant; {
-	case !judged:
+	case !r.Judged:
 		return ""
 	case self > labels:
 		return fmt.Sprintf("The measure that steered called %s relevant, the labels %s: it was too easily pleased.", plural(self, "page", "pages"), count(labels))
