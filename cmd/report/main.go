@@ -17,6 +17,9 @@
 //	judge.json                        the summary of judge -summary
 //	verdicts.ndjson.zst               the records that judge wrote (judge -brief)
 //
+// or what scripts/compare keeps of a crawl, DIR/jobs/NAME: order.ndjson.zst, which is the
+// records in brief with their verdicts, log.ndjson, and the small files of the above.
+//
 // With judge.json the page has the curves of the run between chance and the clairvoyant
 // crawler; with verdicts.ndjson.zst pages count as relevant that the labels call so.
 // Without them the measure that steered the crawl says which pages are relevant, and the
@@ -82,7 +85,8 @@ Usage: report -o FILE RUN...
        report -o FILE -results FILE [-reference NAME] [-measure NAME] [RUN...]
 
 In:   run directories of scripts/crawl, ended or not; judge.json (judge -summary) and
-      verdicts.ndjson.zst (judge -brief) in them, if they are there
+      verdicts.ndjson.zst (judge -brief) in them, if they are there; or what
+      scripts/compare keeps of a crawl (DIR/jobs/NAME)
       -results: a line of JSON for each judged run, as scripts/compare writes them
 Out:  one file of HTML that asks no server for anything: curves of harvest and recall,
       generations by operator, niches, hosts, scores against verdicts, errors, and the

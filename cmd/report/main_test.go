@@ -1,10 +1,18 @@
 package main
 
 import (
+	"errors"
 	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"spoor/cmd/internal/filter"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden parts of testdata/script")
@@ -20,4 +28,45 @@ func TestScript(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 	})
+}
+
+// A file that is broken off is an error that names it, whatever it is.
+func TestATornFileIsNamed(t *testing.T) {
+	for _, name := range []string{"generations/0001/scored.ndjson.zst", "verdicts.ndjson.zst", "order.ndjson.zst"} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if name == "verdicts.ndjson.zst" {
+			if err := os.Mkdir(filepath.Join(dir, "generations"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := filter.Create(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 1000 {
+			fmt.Fprintf(f, `{"url":"http://a.test/%d","generation":1}`+"\n", i*i)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		whole, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, whole[:len(whole)/2], 0o666); err != nil {
+			t.Fatal(err)
+		}
+		page := filepath.Join(t.TempDir(), "page.html")
+		err = makeReport([]string{"-o", page, dir}, nil, io.Discard, io.Discard)
+		if err == nil || !strings.Contains(err.Error(), file) || !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(page); err == nil {
+			t.Errorf("%s: there is a page", name)
+		}
+	}
 }

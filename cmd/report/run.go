@@ -23,8 +23,17 @@ const maxSmall = 64 << 20
 // readRun reads a run directory.
 func readRun(dir, name string, log *slog.Logger) (*report.Run, error) {
 	s := &report.Source{Name: name, Fault: warner(log, "run", dir)}
+	verdicts := "verdicts.ndjson.zst"
 	var err error
-	if s.Generations, err = parts(dir); err != nil {
+	s.Generations, err = parts(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		verdicts = order
+		s.Generations, err = jobParts(dir)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s is no run: it has neither generations nor %s\nhint: a run is the directory that scripts/crawl was given as -run", dir, order)
+	}
+	if err != nil {
 		return nil, err
 	}
 	for _, small := range []struct {
@@ -40,7 +49,7 @@ func readRun(dir, name string, log *slog.Logger) (*report.Run, error) {
 	for _, long := range []struct {
 		name string
 		to   *io.Reader
-	}{{"stages.log", &s.Stages}, {"verdicts.ndjson.zst", &s.Verdicts}} {
+	}{{"stages.log", &s.Stages}, {verdicts, &s.Verdicts}} {
 		f, err := open(filepath.Join(dir, long.name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -63,9 +72,6 @@ func parts(dir string) ([]report.Part, error) {
 	all := filepath.Join(dir, "generations")
 	entries, err := os.ReadDir(all)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%s is no run: there is no %s\nhint: a run is the directory that scripts/crawl was given as -run", dir, all)
-		}
 		return nil, err
 	}
 	var list []report.Part
