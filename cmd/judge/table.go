@@ -39,6 +39,8 @@ The forms of -format markdown:
     overall   the mean, its interval, and the reference
     topics    a column a topic, the best of each in bold
     seeds     a column a set of seeds
+    ranks     the rank in each topic, the mean rank, and how far two must be apart
+              (Friedman, Nemenyi)
     costs     harvest or recall at 100, 200, 500, … units of cost, as papers print it
 
 Example:
@@ -66,7 +68,7 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.Float64Var(&o.Tie, "tie", 0.01, "units that differ by no more than `d` are the same")
 	fs.StringVar(&pairs, "pairs", "units", "what is paired for p, A12 and who is better: `units`, or means of topics")
 	fs.Uint64Var(&o.Seed, "seed", 1, "of the draws for intervals")
-	fs.StringVar(&form, "form", string(judge.Overall), "`columns`: overall, topics, seeds, costs")
+	fs.StringVar(&form, "form", string(judge.Overall), "`columns`: overall, topics, seeds, ranks, costs")
 	fs.StringVar(&format, "format", "markdown", "`format`: markdown, ndjson")
 	filter.LogFlag(fs, &log)
 	files, err := filter.ParseMixed(fs, args)

@@ -249,6 +249,11 @@ type Table struct {
 	// of those behind them. Nil if that is not known.
 	Seeing, SeeingChildren *float64
 
+	// Of the ranks by topic of the rows that were run everywhere: the p-value of
+	// Friedman's test that they are all the same, and how far two mean ranks must be
+	// apart to differ, after Nemenyi, at 5 %.
+	Friedman, Distance float64
+
 	topics []place
 }
 
@@ -258,6 +263,8 @@ type Row struct {
 	Units          int       // in which it was run
 	Mean           float64   // of the means of the topics
 	Interval       *Interval // where the mean lies with 95 % confidence; nil for a single run
+	Rank           float64   // mean rank in the topics, 1 for the best; 0 if it was not run everywhere
+	Ranks          []float64 // in the topics; nil if it was not run everywhere
 	Also           []Mean
 	Against        *Against // nil for the reference, and where there is none
 	Topics         []Cell
@@ -414,6 +421,7 @@ func newTable(track string, all map[string]runs, o CompareOptions) *Table {
 		t.Rows = append(t.Rows, row)
 	}
 	t.adjust()
+	t.rank()
 	slices.SortStableFunc(t.Rows, func(a, b Row) int {
 		return t.better(b.Mean, a.Mean)
 	})
@@ -557,6 +565,36 @@ func (t *Table) adjust() {
 			row.Against.Holm, p = p[0], p[1:]
 		}
 	}
+}
+
+// rank ranks the rows that were run everywhere in every topic.
+func (t *Table) rank() {
+	var rows []*Row
+	for i := range t.Rows {
+		if t.Rows[i].Units == t.Units {
+			rows = append(rows, &t.Rows[i])
+		}
+	}
+	var blocks [][]float64
+	for i := range t.topics {
+		var block []float64
+		for _, row := range rows {
+			v := row.Topics[i].Value
+			if t.By.Lower {
+				v = -v
+			}
+			block = append(block, v)
+		}
+		for j, double := range doubleRanks(block) {
+			rows[j].Ranks = append(rows[j].Ranks, float64(double)/2)
+		}
+		blocks = append(blocks, block)
+	}
+	means, p, distance := Friedman(blocks, t.Seed)
+	for j, rank := range means {
+		rows[j].Rank = rank
+	}
+	t.Friedman, t.Distance = p, distance
 }
 
 // sighted is the mean, over all places, of what a crawler reaches that sees more.

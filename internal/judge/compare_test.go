@@ -184,6 +184,28 @@ func TestLessIsBetterForCosts(t *testing.T) {
 	}
 }
 
+func TestRanksAreOfThoseWhoWereRunEverywhere(t *testing.T) {
+	table := compare(t, append(small(), trial("d", "course", "easy", 1, 0.3), trial("d", "course", "hard", 1, 0.1), trial("d", "project", "easy", 1, 0.1), trial("d", "project", "hard", 1, 0.1)),
+		CompareOptions{})
+	got := map[string][]float64{}
+	for _, r := range table.Rows {
+		got[r.Name] = append([]float64{r.Rank}, r.Ranks...)
+	}
+	// In course a and d have 0.2 both, b 0.15.
+	want := map[string][]float64{"a": {1.25, 1.5, 1}, "b": {2.5, 3, 2}, "d": {2.25, 1.5, 3}, "c -x=1": {0}}
+	if diff := gocmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	results := small()
+	for _, r := range results {
+		r.Cost50 = new(200 * (1 - *r.NAUC))
+	}
+	table = compare(t, results, CompareOptions{By: by(t, "cost_50")})
+	if r := table.Rows[1]; r.Name != "a" || r.Rank != 1 {
+		t.Errorf("%s, which found half the pages first, has the mean rank %v", r.Name, r.Rank)
+	}
+}
+
 func TestTheOrderOfResultsDoesNotMatter(t *testing.T) {
 	print := func(results []*Result) string {
 		var b strings.Builder
@@ -466,7 +488,7 @@ func checkTable(t *testing.T, table *Table) {
 			t.Errorf("%+v", *a)
 		}
 	}
-	forms := []Form{Overall, Topics, Seeds}
+	forms := []Form{Overall, Topics, Seeds, Ranks}
 	if table.By.at != nil {
 		forms = append(forms, Costs)
 	}

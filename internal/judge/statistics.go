@@ -161,6 +161,80 @@ func A12(x, y []float64) float64 {
 	return float64(halves) / 2 / float64(len(x)) / float64(len(y))
 }
 
+// Friedman ranks the numbers of each block, 1 for the largest, where equal ones share
+// the mean of their ranks, and returns the mean rank of each place in the blocks; the
+// p-value that they are all the same; and how far two mean ranks may be apart, with 5 %
+// of chance that any are further, if they were. Both are of 10,000 draws in which the
+// ranks of each block change places at random, so they hold for few blocks and for
+// ties, for which the tables of Friedman and Nemenyi do not. All blocks are of one
+// length.
+//
+// Source: M. Friedman, "The Use of Ranks to Avoid the Assumption of Normality Implicit in
+// the Analysis of Variance", J. Am. Stat. Assoc. 32 (1937), 675–701; P. Nemenyi,
+// "Distribution-free Multiple Comparisons" (1963), as in J. Demšar, "Statistical
+// Comparisons of Classifiers over Multiple Data Sets", J. Mach. Learn. Res. 7 (2006), 1–30.
+func Friedman(blocks [][]float64, seed uint64) (ranks []float64, p, distance float64) {
+	if len(blocks) == 0 || len(blocks[0]) == 0 {
+		return nil, 1, 0
+	}
+	doubled := make([][]int, len(blocks)) // ranks twice, so that means of two are whole
+	for i, block := range blocks {
+		doubled[i] = doubleRanks(block)
+	}
+	sums := make([]int, len(blocks[0]))
+	// The sum of squares grows as Friedman's statistic does.
+	spread := func() (squares, width int) {
+		clear(sums)
+		for _, block := range doubled {
+			for j, r := range block {
+				sums[j] += r
+			}
+		}
+		for _, s := range sums {
+			squares += s * s
+		}
+		return squares, slices.Max(sums) - slices.Min(sums)
+	}
+	squares, _ := spread()
+	for _, s := range sums {
+		ranks = append(ranks, float64(s)/2/float64(len(blocks)))
+	}
+	rng := rand.New(rand.NewPCG(seed, 1))
+	more := 1 // the ranks as they are are one of the ways they could be
+	widths := make([]int, draws)
+	for i := range widths {
+		for _, block := range doubled {
+			rng.Shuffle(len(block), func(a, b int) { block[a], block[b] = block[b], block[a] })
+		}
+		s, width := spread()
+		if s >= squares {
+			more++
+		}
+		widths[i] = width
+	}
+	slices.Sort(widths)
+	return ranks, float64(more) / (draws + 1), float64(widths[draws*95/100-1]) / 2 / float64(len(blocks))
+}
+
+// doubleRanks are the ranks of values twice, 2 for the largest.
+func doubleRanks(values []float64) []int {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	size := func(i int) float64 { return grains(values[order[i]]) }
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(grains(values[b]), grains(values[a])) })
+	ranks := make([]int, len(values))
+	for i, j := 0, 0; i < len(order); i = j {
+		for j = i; j < len(order) && size(j) == size(i); j++ {
+		}
+		for _, which := range order[i:j] {
+			ranks[which] = i + 1 + j
+		}
+	}
+	return ranks
+}
+
 // An Interval is where a number lies with some confidence.
 type Interval struct {
 	Low  float64 `json:"low"`
@@ -257,8 +331,12 @@ const (
 )
 
 // bootstrap is draws means of s resampled, sorted. It is nil for a single number,
-// which says nothing of others. Drawing on all levels makes intervals a little wide
-// rather than narrow.
+// which says nothing of others.
+//
+// Percentiles of it are too narrow where topics are few and differ: with normal
+// numbers, intervals of 95 % held the truth in 84 of 100 cases for 5 topics that differ
+// twice as much as their 6 units do, in 95 for 30; and in 98 for 5 topics that do not
+// differ.
 //
 // Source: A. C. Davison and D. V. Hinkley, "Bootstrap Methods and their
 // Application" (1997), section 3.8.

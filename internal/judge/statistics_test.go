@@ -181,6 +181,53 @@ func TestA12CountsPairs(t *testing.T) {
 	}
 }
 
+// The mean ranks are SciPy 1.10.1's, and so are the p-values by the χ² distribution and
+// the distances by the studentized range, which are for many blocks. Where there are
+// ties, 100,000 draws in NumPy know better.
+func TestFriedmanGivesTheNumbersOfOthers(t *testing.T) {
+	made := func(n, k int, effect float64, mod int) [][]float64 {
+		var blocks [][]float64
+		for i := range n {
+			blocks = append(blocks, sequence(k, func(j int) float64 { return float64((i*37+j*53+i*j*11)%mod)/10 + effect*float64(j) }))
+		}
+		return blocks
+	}
+	for _, tt := range []struct {
+		name        string
+		blocks      [][]float64
+		ranks       []float64
+		p, distance float64
+		near        float64 // of p
+	}{
+		{"fourteen", made(14, 4, 0.3, 23), []float64{3, 2.642857, 2.071429, 2.285714}, 0.2407, 1.2536, 0.02},
+		{"thirty", made(30, 5, 0.12, 23), []float64{3.5, 3.1, 3, 2.966667, 2.433333}, 0.1366, 1.1136, 0.01},
+		{"ties", made(12, 3, 0, 5), []float64{2, 1.916667, 2.083333}, 0.9747, 0.8333, 0.005},
+		{"forty", made(40, 6, 0.05, 101), []float64{3.675, 3.675, 3.475, 3.375, 3.175, 3.625}, 0.8105, 1.1921, 0.01},
+	} {
+		ranks, p, distance := Friedman(tt.blocks, 1)
+		if !slices.EqualFunc(ranks, tt.ranks, func(a, b float64) bool { return math.Abs(a-b) < 1e-6 }) {
+			t.Errorf("%s: mean ranks %v, want %v", tt.name, ranks, tt.ranks)
+		}
+		if math.Abs(p-tt.p) > tt.near || math.Abs(distance-tt.distance) > 0.06 {
+			t.Errorf("%s: p %v and distance %v, want about %v and %v", tt.name, p, distance, tt.p, tt.distance)
+		}
+	}
+}
+
+// Two blocks that agree on three: of 6 orders of the second one is the same, and one
+// in six is as far from chance as can be.
+func TestFriedmanCountsWhereBlocksAreFew(t *testing.T) {
+	ranks, p, distance := Friedman([][]float64{{3, 2, 1}, {9, 8, 7}}, 1)
+	if !slices.Equal(ranks, []float64{1, 2, 3}) || math.Abs(p-1./6) > 0.015 || distance != 2 {
+		t.Errorf("ranks %v, p %v, distance %v", ranks, p, distance)
+	}
+	for _, blocks := range [][][]float64{nil, {{}}, {{1}, {2}}, {{1, 1}, {2, 2}}} {
+		if _, p, distance := Friedman(blocks, 1); p != 1 || distance != 0 {
+			t.Errorf("%v: p %v, distance %v", blocks, p, distance)
+		}
+	}
+}
+
 // three is a sample of three topics.
 func three() sample {
 	s := sample{}
@@ -283,6 +330,18 @@ func BenchmarkBootstrap(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		s.bootstrap(1)
+	}
+}
+
+func BenchmarkFriedman(b *testing.B) { // 22 strategies, 5 topics
+	rng := rand.New(rand.NewPCG(1, 1))
+	var blocks [][]float64
+	for range 5 {
+		blocks = append(blocks, sequence(22, func(int) float64 { return rng.Float64() }))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		Friedman(blocks, 1)
 	}
 }
 

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,12 +22,13 @@ const (
 	Topics  Form = "topics"  // a column a topic
 	Seeds   Form = "seeds"   // a column a set of seeds
 	Costs   Form = "costs"   // a column a cost: the curve, as papers print it
+	Ranks   Form = "ranks"   // the rank in each topic, and their mean
 )
 
 // ParseForm is the form called name, if it can show c.
 func ParseForm(name string, c Criterion) (Form, error) {
 	switch f := Form(name); f {
-	case Overall, Topics, Seeds:
+	case Overall, Topics, Seeds, Ranks:
 		return f, nil
 	case Costs:
 		if c.at == nil {
@@ -34,7 +36,7 @@ func ParseForm(name string, c Criterion) (Form, error) {
 		}
 		return f, nil
 	}
-	return "", fmt.Errorf("no form %q; there are %s, %s, %s, %s", name, Overall, Topics, Seeds, Costs)
+	return "", fmt.Errorf("no form %q; there are %s, %s, %s, %s, %s", name, Overall, Topics, Seeds, Ranks, Costs)
 }
 
 // A column is a title and a cell a row; numbers stand on the right.
@@ -49,6 +51,9 @@ type column struct {
 func WriteMarkdown(w io.Writer, tables []*Table, form Form) error {
 	var b strings.Builder
 	for i, t := range tables {
+		if form == Ranks {
+			t = t.byRank()
+		}
 		if i > 0 {
 			b.WriteString("\n")
 		}
@@ -68,6 +73,19 @@ func WriteMarkdown(w io.Writer, tables []*Table, form Form) error {
 	return err
 }
 
+// byRank is t with its rows by their mean rank; those that have none come last.
+func (t *Table) byRank() *Table {
+	sorted := *t
+	sorted.Rows = slices.Clone(t.Rows)
+	slices.SortStableFunc(sorted.Rows, func(a, b Row) int {
+		if (a.Rank == 0) != (b.Rank == 0) {
+			return cmp.Compare(b.Rank, a.Rank)
+		}
+		return cmp.Compare(grains(a.Rank), grains(b.Rank))
+	})
+	return &sorted
+}
+
 // columnsOf are the columns behind the names.
 func (t *Table) columnsOf(form Form) []column {
 	switch form {
@@ -77,6 +95,8 @@ func (t *Table) columnsOf(form Form) []column {
 		return t.split(t.Seeds, func(r *Row) []Cell { return r.Seeds })
 	case Costs:
 		return t.curve()
+	case Ranks:
+		return t.standings()
 	default:
 		return t.overall()
 	}
@@ -177,6 +197,34 @@ func (t *Table) curve() []column {
 	return columns
 }
 
+// standings are the ranks; those are bold that are not further from the best than
+// chance would have them.
+func (t *Table) standings() []column {
+	best := 0.0
+	if len(t.Rows) > 0 {
+		best = t.Rows[0].Rank
+	}
+	columns := []column{t.each("mean rank", func(r *Row) string {
+		switch s := strconv.FormatFloat(r.Rank, 'f', 2, 64); {
+		case r.Rank == 0:
+			return nothing
+		case grains(r.Rank-best) <= grains(t.Distance) && t.Friedman < significant:
+			return bold(s)
+		default:
+			return s
+		}
+	})}
+	for i, title := range t.Topics {
+		columns = append(columns, t.each(escape(title), func(r *Row) string {
+			if r.Ranks == nil {
+				return nothing
+			}
+			return strconv.FormatFloat(r.Ranks[i], 'f', -1, 64)
+		}))
+	}
+	return columns
+}
+
 // best is a column with what is best in it in bold: of those rows that were run
 // wherever anyone was.
 func (t *Table) best(title string, cell func(*Row) (Mean, string)) column {
@@ -215,6 +263,16 @@ func (t *Table) compared() (n int) {
 	return n
 }
 
+// ranked is the number of rows that have a rank.
+func (t *Table) ranked() (n int) {
+	for _, row := range t.Rows {
+		if row.Rank > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // of is a number of units, and of how many if some are missing.
 func (t *Table) of(units int) string {
 	if units < t.Units {
@@ -242,7 +300,14 @@ func (t *Table) particulars(form Form) string {
 		}
 	}
 	b.WriteString(".")
-	if t.Seeing != nil && form != Costs {
+	if n := t.ranked(); form == Ranks && n > 1 {
+		sign := "= "
+		if t.Friedman < leastPrinted {
+			sign = "" // it has one
+		}
+		fmt.Fprintf(&b, " Friedman's test: p %s%s; two of %d mean ranks differ if they are more than %.2f apart.", sign, probability(t.Friedman), n, t.Distance)
+	}
+	if t.Seeing != nil && form != Costs && form != Ranks {
 		fmt.Fprintf(&b, " A greedy crawler that sees the relevance of the links that wait: %s", t.By.format(*t.Seeing))
 		if t.SeeingChildren != nil {
 			fmt.Fprintf(&b, "; of the links behind them, too: %s", t.By.format(*t.SeeingChildren))
@@ -262,7 +327,11 @@ func (t *Table) particulars(form Form) string {
 		}
 	}
 	if names != nil {
-		b.WriteString(" Not run everywhere, so that their means are of other units: " + strings.Join(names, ", ") + ".")
+		consequence := "that their means are of other units"
+		if form == Ranks {
+			consequence = "without a rank"
+		}
+		fmt.Fprintf(&b, " Not run everywhere, so %s: %s.", consequence, strings.Join(names, ", "))
 	}
 	return b.String()
 }
@@ -297,6 +366,10 @@ func (t *Table) legend(form Form) string {
 		fmt.Fprintf(&b, "Cells: %s in each topic, and the mean of the topics. ", strings.Join(titles, " / "))
 	case Seeds:
 		fmt.Fprintf(&b, "Cells: %s from each set of seeds, and the mean of the topics. ", strings.Join(titles, " / "))
+	case Ranks:
+		fmt.Fprintf(&b, "Cells: the rank by %s in each topic, 1 for the best, and the mean of the ranks. "+
+			"Friedman's test is whether they are all the same; the distance is that which they exceed in 5 %% of %s draws if they are, after Nemenyi. "+
+			"Bold: no further from the best. ", t.By.Title, thousands(draws))
 	case Costs:
 		fmt.Fprintf(&b, "Cells: %s at so many units of cost, which are pages or queries, and at T, the budget. ", t.By.Title)
 	}
@@ -307,7 +380,7 @@ func (t *Table) legend(form Form) string {
 	b.WriteString(" A unit is a topic and a set of seeds, chance seeds averaged in it; a mean is that of the means of topics.")
 	if form == Overall {
 		fmt.Fprintf(&b, " The interval holds 95 %% of %s means of topics drawn with replacement, sets of seeds drawn in them, and chance seeds drawn in those; "+
-			"of one topic it says nothing about others.", thousands(draws))
+			"of few topics it is too narrow, of one it says nothing about others.", thousands(draws))
 	}
 	return b.String()
 }
@@ -324,7 +397,7 @@ func (t *Table) legendOfReference() string {
 		"A12, how often a %s is better than one of %s; how many %s are better, the same within %s, worse.",
 		name, tie, many, significant, one, name, many, tie)
 	if !t.ByTopic {
-		s += " Units of one topic are more alike than units of two, which p does not know and the interval does: where they disagree, believe the interval."
+		s += " p speaks of these topics, the interval of topics like them: where they disagree, believe the interval."
 	}
 	return s
 }
@@ -394,9 +467,12 @@ func (i *Interval) format(number func(float64) string) string {
 	return number(i.Low) + " to " + number(i.High)
 }
 
+// leastPrinted is the smallest p that is printed as a number.
+const leastPrinted = 0.0001
+
 // probability is p as far as it matters.
 func probability(p float64) string {
-	if p < 0.0001 {
+	if p < leastPrinted {
 		return "< 0.0001"
 	}
 	return strconv.FormatFloat(p, 'f', 4, 64)
@@ -473,6 +549,7 @@ type tableLine struct {
 	High      *number           `json:"high"`
 	Units     int               `json:"units"`
 	Of        int               `json:"of"`
+	Rank      number            `json:"rank,omitempty"`
 	Also      map[string]number `json:"also,omitempty"`
 	Against   *againstLine      `json:"against,omitempty"`
 	Topics    map[string]number `json:"topics"`
@@ -540,7 +617,7 @@ func WriteNDJSON(w io.Writer, tables []*Table) error {
 func (t *Table) line(row *Row) tableLine {
 	line := tableLine{
 		V: 1, Track: t.Track, Measure: t.By.Name, Name: row.Name, Strategy: row.Strategy,
-		Mean: number(row.Mean), Units: row.Units, Of: t.Units,
+		Mean: number(row.Mean), Units: row.Units, Of: t.Units, Rank: number(row.Rank),
 		Also: map[string]number{}, Topics: map[string]number{}, Seeds: map[string]number{},
 		HarvestAt: map[int]number{}, RecallAt: map[int]number{},
 	}

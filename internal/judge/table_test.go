@@ -68,6 +68,13 @@ func TestTablesAreReadableAsTheyStand(t *testing.T) {
 | a        | **0.225** | **0.125** | **0.175** |
 | b        |     0.174 |     0.075 |     0.124 |
 `},
+		{table, Ranks, `
+| strategy | mean rank | course | project |
+|----------|----------:|-------:|--------:|
+| a        |      1.00 |      1 |       1 |
+| *b*      |      2.00 |      2 |       2 |
+| c -x=1   |         – |      – |       – |
+`},
 		{harvest, Costs, `
 | strategy |       100 |     1,000 |         T |
 |----------|----------:|----------:|----------:|
@@ -110,6 +117,10 @@ func TestTablesSayWhatIsMissing(t *testing.T) {
 		{"seeds", print(t, compare(t, small(), CompareOptions{}), Seeds), []string{"Cells: nAUC from each set of seeds"}, []string{"10,000"}},
 		{"costs", print(t, compare(t, curves(small()), CompareOptions{By: by(t, "recall")}), Costs),
 			[]string{"Budgets differ, and so do the units that columns are of: 4 at 100, 2 at 1,000."}, []string{"greedy"}},
+		{"ranks", print(t, compare(t, small(), CompareOptions{}), Ranks),
+			[]string{"Friedman's test: p = ", "two of 2 mean ranks differ if they are more than 1.00 apart", "Not run everywhere, so without a rank: c -x=1 (1 of 4).", "the rank by nAUC in each topic"}, []string{"greedy"}},
+		{"one rank", print(t, compare(t, small()[:5], CompareOptions{}), Ranks), nil, []string{"Friedman's test: p", "apart."}},
+		{"ranks that differ", print(t, compare(t, distinct(), CompareOptions{}), Ranks), []string{"p < 0.0001; two of 4", "| **1.00** |", "| 4.00 |"}, nil},
 		{"costs everywhere", print(t, compare(t, curves(small())[3:5], CompareOptions{By: by(t, "recall")}), Costs),
 			[]string{"Cells: recall at so many units of cost"}, []string{"Budgets differ"}},
 		{"less", print(t, compare(t, costly(small()), CompareOptions{By: by(t, "cost_90")}), Overall), []string{"Less is better."}, nil},
@@ -125,6 +136,16 @@ func TestTablesSayWhatIsMissing(t *testing.T) {
 			}
 		}
 	}
+}
+
+// distinct is four names that are in the same order in twelve topics.
+func distinct() (results []*Result) {
+	for topic := range 12 {
+		for i, name := range []string{"a", "b", "c", "d"} {
+			results = append(results, trial(name, fmt.Sprint("topic-", topic), "s", 1, 1-float64(i)/10))
+		}
+	}
+	return results
 }
 
 func costly(results []*Result) []*Result {
@@ -221,9 +242,9 @@ func TestNamesDoNotBreakTheTable(t *testing.T) {
 
 func TestFormsAreForCriteriaThatHaveThem(t *testing.T) {
 	for _, tt := range []struct{ form, criterion, want string }{
-		{"overall", "nauc", ""}, {"topics", "nauc", ""}, {"seeds", "cost_50", ""}, {"costs", "harvest", ""}, {"costs", "recall", ""},
+		{"overall", "nauc", ""}, {"topics", "nauc", ""}, {"seeds", "cost_50", ""}, {"ranks", "auc", ""}, {"costs", "harvest", ""}, {"costs", "recall", ""},
 		{"costs", "nauc", "nauc is not known at every cost; harvest and recall are"},
-		{"paper", "nauc", `no form "paper"; there are overall, topics, seeds, costs`},
+		{"paper", "nauc", `no form "paper"; there are overall, topics, seeds, ranks, costs`},
 	} {
 		form, err := ParseForm(tt.form, by(t, tt.criterion))
 		if got := fmt.Sprint(err); err == nil && (tt.want != "" || string(form) != tt.form) || err != nil && got != tt.want {
