@@ -61,6 +61,7 @@ var errNoResults = errors.New("no line is the result of a run\nhint: judge table
 func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	var o judge.CompareOptions
 	var measure, also, pairs, form, format, log string
+	var legend bool
 	fs := filter.Flags("judge table", tableManual, stderr)
 	fs.StringVar(&measure, "measure", "", "compare by this `measure`: "+strings.Join(criteria(), ", ")+" (default nauc, or harvest with -form costs)")
 	fs.StringVar(&also, "also", "", "show the means of these `measures`, too, separated by commas")
@@ -70,6 +71,7 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.Uint64Var(&o.Seed, "seed", 1, "of the draws for intervals")
 	fs.StringVar(&form, "form", string(judge.Overall), "`columns`: overall, topics, seeds, ranks, costs")
 	fs.StringVar(&format, "format", "markdown", "`format`: markdown, ndjson")
+	fs.BoolVar(&legend, "legend", true, "say below the tables what their columns mean")
 	filter.LogFlag(fs, &log)
 	files, err := filter.ParseMixed(fs, args)
 	if err != nil {
@@ -137,10 +139,10 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return err
 	}
 	out := bufio.NewWriter(stdout)
-	if format == "markdown" {
-		err = judge.WriteMarkdown(out, tables, columns)
-	} else {
+	if format == "ndjson" {
 		err = judge.WriteNDJSON(out, tables)
+	} else if err = judge.WriteMarkdown(out, tables, columns); err == nil && legend {
+		err = judge.WriteLegend(out, tables, columns)
 	}
 	if err != nil {
 		return err

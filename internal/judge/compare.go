@@ -112,7 +112,8 @@ func parseResult(line []byte) (*Result, error) {
 		return nil, fmt.Errorf("v is %d: results have version 1", r.V)
 	}
 	for _, s := range []struct{ key, value string }{
-		{"name", r.Name}, {"topic", r.Topic}, {"seeds", r.Seeds}, {"track", r.Track}, {"web", r.Web},
+		{"name", r.Name}, {"strategy", r.Strategy}, {"track", r.Track}, {"web", r.Web}, {"topic", r.Topic}, {"label", r.Label},
+		{"seeds", r.Seeds}, {"stop", r.Stop},
 	} {
 		switch {
 		case s.value == "" && (s.key == "name" || s.key == "topic"):
@@ -121,8 +122,8 @@ func parseResult(line []byte) (*Result, error) {
 			return nil, fmt.Errorf("%s is longer than %d bytes, or no text", s.key, maxName)
 		}
 	}
-	if r.T <= 0 || r.R < 0 || float64(max(r.T, r.R)) > maxNumber {
-		return nil, fmt.Errorf("nothing was judged: T is %d and R %d", r.T, r.R)
+	if r.T <= 0 || r.T > MaxBudget || r.R < 0 || r.Cost < 0 {
+		return nil, fmt.Errorf("nothing was judged: T is %d, R %d and cost %d", r.T, r.R, r.Cost)
 	}
 	if len(r.HarvestAt) > maxCosts || len(r.RecallAt) > maxCosts {
 		return nil, fmt.Errorf("more than %d costs", maxCosts)

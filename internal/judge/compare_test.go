@@ -400,7 +400,10 @@ func TestABadResultCostsOneLine(t *testing.T) {
 		{swap(`"easy-1"`, `3`), "cannot unmarshal number"},
 		{swap(`"easy-1"`, `"`+strings.Repeat("x", 201)+`"`), "seeds is longer than 200 bytes"},
 		{swap(`"T":1145`, `"T":0`), "T is 0"},
+		{swap(`"T":1145`, `"T":10000001`), "T is 10000001"},
 		{swap(`"R":287`, `"R":-1`), "R -1"},
+		{swap(`"cost":1145`, `"cost":-1`), "cost -1"},
+		{swap(`"pages"`, `"`+strings.Repeat("x", 201)+`"`), "stop is longer than 200 bytes"},
 		{swap(`"recall":0.501742`, `"recall":-2e12`), "recall is -2e+12"},
 		{swap(`"mean_score":0.21`, `"mean_score":1e999`), "1e999"},
 		{swap(`"100":0.2`, `"100":1.2`), "1.2 at cost 100"},
@@ -494,7 +497,7 @@ func checkTable(t *testing.T, table *Table) {
 	}
 	for _, form := range forms {
 		var b strings.Builder
-		if err := WriteMarkdown(&b, []*Table{table}, form); err != nil {
+		if err := errors.Join(WriteMarkdown(&b, []*Table{table}, form), WriteLegend(&b, []*Table{table}, form)); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(b.String(), "\n")

@@ -47,7 +47,7 @@ type column struct {
 }
 
 // WriteMarkdown writes tables of one comparison as Markdown that is also readable as
-// it stands: below each what is particular to it, and in the end what the columns mean.
+// it stands, and below each what is particular to it.
 func WriteMarkdown(w io.Writer, tables []*Table, form Form) error {
 	var b strings.Builder
 	for i, t := range tables {
@@ -63,11 +63,18 @@ func WriteMarkdown(w io.Writer, tables []*Table, form Form) error {
 		b.WriteString(markdown(append([]column{t.names()}, t.columnsOf(form)...)))
 		b.WriteString("\n" + paragraph(t.particulars(form)))
 	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteLegend writes what the columns of tables mean that WriteMarkdown has written.
+func WriteLegend(w io.Writer, tables []*Table, form Form) error {
+	var b strings.Builder
 	if len(tables) > 0 {
 		b.WriteString("\n" + paragraph(tables[0].legend(form)))
-		if form == Overall && slices.ContainsFunc(tables, func(t *Table) bool { return t.compared() > 0 }) {
-			b.WriteString("\n" + paragraph(tables[0].legendOfReference()))
-		}
+	}
+	if form == Overall && slices.ContainsFunc(tables, func(t *Table) bool { return t.compared() > 0 }) {
+		b.WriteString("\n" + paragraph(tables[0].legendOfReference()))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

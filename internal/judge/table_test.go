@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,7 +13,7 @@ import (
 func print(t *testing.T, table *Table, form Form) string {
 	t.Helper()
 	var b strings.Builder
-	if err := WriteMarkdown(&b, []*Table{table}, form); err != nil {
+	if err := errors.Join(WriteMarkdown(&b, []*Table{table}, form), WriteLegend(&b, []*Table{table}, form)); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
