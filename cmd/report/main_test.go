@@ -70,3 +70,18 @@ func TestATornFileIsNamed(t *testing.T) {
 		}
 	}
 }
+
+func TestNothingIsLeftOfAPageThatCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"run/generations", "taken"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := makeReport([]string{"-o", filepath.Join(dir, "taken"), filepath.Join(dir, "run")}, nil, io.Discard, io.Discard); err == nil {
+		t.Error("a directory was written over")
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+		t.Errorf("%v, %v", left, err)
+	}
+}

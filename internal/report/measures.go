@@ -13,6 +13,7 @@ const points = 200
 type summary struct {
 	T                 int
 	R                 int
+	Cost              int
 	Reachable         int
 	Label             string
 	Seeds             int
@@ -119,8 +120,11 @@ func (s *summary) lists() []*[]float64 {
 	return []*[]float64{&l.Run, &l.Random, &l.RandomLow, &l.RandomHigh, &l.Clairvoyant, &l.Bound, &l.Seeing, &l.SeeingChildren}
 }
 
-// check tells what is wrong with the curves, and thins out those that are too long.
+// check tells what is wrong with the numbers, and thins out curves that are too long.
 func (s *summary) check() error {
+	if min(s.T, s.R, s.Cost) < 0 || max(s.T, s.R, s.Cost) > maxCost {
+		return fmt.Errorf("T %d, R %d and cost %d are not all from 0 to %d", s.T, s.R, s.Cost, maxCost)
+	}
 	cost := s.Curves.Cost
 	if len(s.Curves.Run) != len(cost) {
 		return fmt.Errorf("a curve has %d points for %d costs", len(s.Curves.Run), len(cost))
@@ -154,7 +158,8 @@ func thinned[T any](list []T) []T {
 
 func (s *summary) measures() *Measures {
 	return &Measures{
-		T: max(0, s.T), R: max(0, s.R), Reachable: s.Reachable,
+		T: s.T, R: s.R, Reachable: s.Reachable,
+		Spent: min(s.T, s.Cost), Relevant: int(math.Round(min(1, max(0, s.Recall)) * float64(s.R))),
 		Label: clean(s.Label, maxName), Seeds: s.Seeds, Graph: clean(s.Graph, maxName),
 		Harvest: s.Harvest, Recall: s.Recall, NAUC: s.NAUC,
 		AUC: s.AUC, AUCRandom: s.AUCRandom, AUCClairvoyant: s.AUCClairvoyant, AUCBound: s.AUCBound,
@@ -182,7 +187,7 @@ func (r *reference) measures() *Reference {
 func (s *summary) lines() Curves {
 	l := &s.Curves
 	return Curves{
-		By: ByLabels, R: max(0, s.R), Cost: l.Cost, Run: l.Run,
+		By: ByLabels, R: s.R, Cost: l.Cost, Run: l.Run,
 		Random: l.Random, RandomLow: l.RandomLow, RandomHigh: l.RandomHigh,
 		Clairvoyant: l.Clairvoyant, Bound: l.Bound, Seeing: l.Seeing, SeeingChildren: l.SeeingChildren,
 	}

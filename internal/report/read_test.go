@@ -326,7 +326,7 @@ func TestTheJudgesCurvesAndMeasuresAreTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	measures := &Measures{
-		T: 9, R: 4, Reachable: 20, Label: "jazz", Seeds: 2, Graph: "archive", Harvest: 0.333333, Recall: 0.75, NAUC: 0.5, AUC: 0.5, AUCRandom: 0.25,
+		T: 9, R: 4, Spent: 9, Relevant: 3, Reachable: 20, Label: "jazz", Seeds: 2, Graph: "archive", Harvest: 0.333333, Recall: 0.75, NAUC: 0.5, AUC: 0.5, AUCRandom: 0.25,
 		AUCClairvoyant: 0.8, AUCBound: 0.7, Cost50: 5, RelevantHosts: 2, SelfHarvest: 0.444444, MeanScore: 0.6,
 		Seeing: &Reference{0.9, 0.95, 1}, ClairvoyantRecall: 1,
 	}
@@ -346,6 +346,8 @@ func TestADamagedSummaryIsToldAndLeftOut(t *testing.T) {
 	for _, summary := range []string{
 		`{`,
 		`{"T":"many"}`,
+		`{"T":-1}`,
+		`{"R":1e15}`,
 		`{"curves":{"cost":[1,2],"run":[1]}}`,
 		`{"curves":{"cost":[1,2],"run":[1,2],"bound":[1]}}`,
 		`{"curves":{"cost":[2,1],"run":[1,2]}}`,

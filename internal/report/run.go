@@ -143,9 +143,12 @@ const (
 	ByMeasure = "measure"
 )
 
-// Measures are a judge's figures of a run.
+// Measures are a judge's figures of a run. They are of its first T units of cost: of a
+// run that went on they tell nothing, and its Fetched and Relevant are of more.
 type Measures struct {
 	T              int     // the cost up to which it is judged
+	Spent          int     // of T, what the run spent
+	Relevant       int     // pages that it found for that
 	R              int     // relevant pages that can be reached
 	Reachable      int     // pages that can be reached
 	Label          string  // what is relevant
