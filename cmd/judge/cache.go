@@ -307,6 +307,17 @@ func (d *decoder) length(most int) int {
 	return int(n)
 }
 
+// bytes are the next n.
+func (d *decoder) bytes(n uint64) []byte {
+	if n > uint64(len(d.rest)) {
+		d.fail()
+		return nil
+	}
+	b := d.rest[:n]
+	d.rest = d.rest[n:]
+	return b
+}
+
 // page is the number of a page that is so far from another.
 func (d *decoder) page(from int32, distance int64, pages int) int32 {
 	to := int64(from) + distance
@@ -323,18 +334,15 @@ func (d *decoder) list(n int, more func(i int)) list {
 	l := list{ends: make([]int, n)}
 	start := 0 // of the address before
 	for i := range n {
-		size := d.length(len(d.rest))
-		if d.bad {
-			break
-		}
-		address := d.rest[:size]
+		address := d.bytes(d.uvarint())
 		if i > 0 && bytes.Compare(text[start:], address) >= 0 {
 			d.fail()
+		}
+		if d.bad {
 			break
 		}
 		start = len(text)
 		text = append(text, address...)
-		d.rest = d.rest[size:]
 		l.ends[i] = len(text)
 		more(i)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/netip"
 	"strconv"
 	"strings"
 	"unicode"
@@ -33,7 +34,7 @@ func canon(address string) string {
 			end = len(after)
 		}
 		host, rest = after[:end], after[end:]
-		if strings.Contains(host, "[") != strings.Contains(host, "]") {
+		if !isHost(host) {
 			return address
 		}
 	}
@@ -55,6 +56,17 @@ func canon(address string) string {
 		query = "?" + query
 	}
 	return hostAndPort(host) + lower(path) + query
+}
+
+// isHost tells whether brackets in what should be a host hold an IPv6 address.
+func isHost(s string) bool {
+	_, bracketed, opened := strings.Cut(s, "[")
+	if !opened {
+		return !strings.Contains(s, "]")
+	}
+	inside, _, closed := strings.Cut(bracketed, "]")
+	ip, err := netip.ParseAddr(inside)
+	return closed && err == nil && ip.Is6()
 }
 
 // isBlank tells what may stand around an address.

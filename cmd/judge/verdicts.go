@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/wire"
@@ -58,7 +59,10 @@ func (a *account) buy(rec *wire.Record, id identity) (p purchase) {
 			a.seen = map[identity]bool{}
 		}
 		p.cost, p.repeated = 1, a.seen[id]
-		a.seen[id] = true
+		if !p.repeated {
+			id.key = strings.Clone(id.key) // it may be the record's
+			a.seen[id] = true
+		}
 	}
 	a.spent += p.cost
 	return p

@@ -19,7 +19,7 @@ type world struct {
 	marks *marks
 
 	find func(address string) identity
-	ends bool                                          // where redirects ended counts too, when an address is unknown
+	ends bool // where redirects ended counts too, when an address is unknown
 }
 
 // page is the page that a record is about.

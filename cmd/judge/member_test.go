@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spoor/internal/wire"
+)
+
+func TestAVerdictIsAddedAndNothingElseTouched(t *testing.T) {
+	for _, test := range []struct{ line, verdict, want string }{
+		{`{"url":"http://a/"}`, "relevant", `{"url":"http://a/","verdict":"relevant","spent":7}`},
+		{`{"query":"words"}`, "", `{"query":"words","spent":7}`},
+		{`{ "url" : "http://a/" , "x" : [1, {"verdict": "no"}] , "y":null }`, "free",
+			`{"url" : "http://a/","x" : [1, {"verdict": "no"}],"y":null,"verdict":"free","spent":7}`},
+		{`{"verdict":"free","url":"http://a/","spent":6}`, "repeated", `{"url":"http://a/","verdict":"repeated","spent":7}`},
+		{`{"url":"http://a/","body":"\"},{\\","z":1e-3}`, "relevant", `{"url":"http://a/","z":1e-3,"verdict":"relevant","spent":7,"body":"\"},{\\"}`},
+		{`{"url":"http://a/","body_base64":"AA=="}`, "relevant", `{"url":"http://a/","verdict":"relevant","spent":7,"body_base64":"AA=="}`},
+		{`{"url":"http://a/","t":true,"f":[false,[],{}],"n":-1}` + "\n", "relevant", `{"url":"http://a/","t":true,"f":[false,[],{}],"n":-1,"verdict":"relevant","spent":7}`},
+	} {
+		if got := string(judged(nil, []byte(test.line), test.verdict, 7)); got != test.want+"\n" {
+			t.Errorf("%s\n got %swant %s", test.line, got, test.want)
+		}
+		if got := verdictOf([]byte(test.want)); got != test.verdict {
+			t.Errorf("%s: verdict %q", test.want, got)
+		}
+	}
+}
+
+func FuzzVerdict(f *testing.F) {
+	f.Add([]byte(`{"url":"http://a/","x":[1,{"verdict":"no"}],"y":"\\\"","body":"b"}`))
+	f.Add([]byte(` {"verdict":"free" , "url" :"http://a/","spent":1.5e7,"n":null}`))
+	f.Add([]byte(`{"query":"a","":{"":[]},"e":[ ]}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		judged(nil, line, "free", 1) // does not fail on what is no object
+		var rec wire.Record
+		if wire.NewReader(bytes.NewReader(line), 0).Read(&rec) != nil || bytes.ContainsAny(bytes.TrimRight(line, "\r\n"), "\n") {
+			return
+		}
+		var before, after map[string]json.RawMessage
+		if json.Unmarshal(line, &before) != nil {
+			return
+		}
+		out := judged(nil, line, "relevant", 3)
+		if err := json.Unmarshal(out, &after); err != nil {
+			t.Fatalf("%q\n%q: %v", line, out, err)
+		}
+		if string(after["verdict"]) != `"relevant"` || string(after["spent"]) != "3" {
+			t.Fatalf("%q\n%q", line, out)
+		}
+		for _, members := range []map[string]json.RawMessage{before, after} {
+			delete(members, "verdict")
+			delete(members, "spent")
+		}
+		if !maps.EqualFunc(before, after, func(a, b json.RawMessage) bool { return slices.Equal(a, b) }) {
+			t.Fatalf("%q\n%q\n%s", line, out, cmp.Diff(before, after))
+		}
+		if got := verdictOf(out); got != "relevant" {
+			t.Fatalf("%q: verdict %q", out, got)
+		}
+	})
+}
+
+func BenchmarkVerdict(b *testing.B) {
+	line := []byte(`{"v":1,"url":"http://a.example/some/page.html","generation":12,"depth":3,"via":"http://a.example/","operator":"link","priority":0.53,"timestamp":"2026-01-01T00:00:00.000Z","status_code":200,"content_type":"text/html","content_length":5321,"fetch_ms":12,"digest":"sha1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","score":0.5,"scores":{"vsm":0.5},"relevant":true}`)
+	b.SetBytes(int64(len(line)))
+	b.ReportAllocs()
+	var out []byte
+	for b.Loop() {
+		out = judged(out[:0], line, sayRelevant, 1234)
+	}
+}
