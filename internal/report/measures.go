@@ -123,7 +123,7 @@ func (s *summary) lists() []*[]float64 {
 // check tells what is wrong with the numbers, and thins out curves that are too long.
 func (s *summary) check() error {
 	if min(s.T, s.R, s.Cost) < 0 || max(s.T, s.R, s.Cost) > maxCost {
-		return fmt.Errorf("T %d, R %d and cost %d are not all from 0 to %d", s.T, s.R, s.Cost, maxCost)
+		return fmt.Errorf("one of T %d, R %d and cost %d is not from 0 to %d", s.T, s.R, s.Cost, maxCost)
 	}
 	cost := s.Curves.Cost
 	if len(s.Curves.Run) != len(cost) {
