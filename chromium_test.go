@@ -24,6 +24,7 @@ type browser struct {
 	answers *bufio.Reader // of out
 	session string        // of the page
 	last    int           // number of the last call
+	said    []string      // errors and warnings of the pages, once Runtime and Log are enabled
 	dead    bool          // it does not answer any more
 }
 
@@ -105,6 +106,7 @@ func (b *browser) call(method string, params map[string]any, result any) {
 		}
 		var answer struct {
 			ID     int
+			Method string // of an event
 			Result json.RawMessage
 			Error  *struct{ Message string }
 		}
@@ -112,7 +114,8 @@ func (b *browser) call(method string, params map[string]any, result any) {
 			b.t.Fatal(err)
 		}
 		switch {
-		case answer.ID != b.last: // an event
+		case answer.ID != b.last:
+			b.hear(answer.Method, line)
 			continue
 		case answer.Error != nil:
 			b.t.Fatalf("%s: %s", method, answer.Error.Message)
@@ -122,6 +125,15 @@ func (b *browser) call(method string, params map[string]any, result any) {
 			}
 		}
 		return
+	}
+}
+
+// hear keeps what a page complains of: exceptions, what it writes to the console,
+// and what the browser refuses it.
+func (b *browser) hear(event string, line []byte) {
+	switch event {
+	case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded":
+		b.said = append(b.said, string(bytes.TrimRight(line, "\x00")))
 	}
 }
 
