@@ -3,10 +3,12 @@ package judge
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -438,6 +440,27 @@ func TestALineWithoutEndEndsTheReading(t *testing.T) {
 	}
 	if good != 1 || last == nil || !strings.Contains(last.Error(), "line 2: longer than") {
 		t.Errorf("%d results, then %v", good, last)
+	}
+}
+
+func TestABrokenStreamEndsTheReading(t *testing.T) {
+	broken := errors.New("broken")
+	var errs []error
+	for _, err := range Results(io.MultiReader(strings.NewReader(line+"\n"), iotest.ErrReader(broken))) {
+		errs = append(errs, err)
+	}
+	if len(errs) != 2 || errs[0] != nil || !errors.Is(errs[1], broken) {
+		t.Errorf("%v", errs)
+	}
+	for range Results(strings.NewReader(line + "\n" + line)) {
+		break // who has enough may leave
+	}
+}
+
+func TestThoseWhoNeverMeetAreNotCompared(t *testing.T) {
+	table := compare(t, []*Result{trial("a", "x", "s", 1, 0.1), trial("b", "y", "s", 1, 0.2)}, CompareOptions{Reference: "b", Tie: 0.01})
+	if table.Rows[1].Name != "a" || table.Rows[1].Against != nil {
+		t.Errorf("%+v", table.Rows[1])
 	}
 }
 
