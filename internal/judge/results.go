@@ -1,0 +1,212 @@
+package judge
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"spoor/internal/wire"
+)
+
+// A Result is one run that was judged: a line of NDJSON, as scripts/compare writes
+// it. What it has no field for is passed over.
+type Result struct {
+	V        int    `json:"v"`        // 1
+	Name     string `json:"name"`     // what is compared: a strategy and its options, as "niche -compat"
+	Strategy string `json:"strategy"` // the strategy alone
+	Track    string `json:"track"`    // what crawlers are given: K keywords, E examples too, Q a search too
+	Web      string `json:"web"`      // the archive
+	Topic    string `json:"topic"`    // what is sought in it
+	Label    string `json:"label"`    // what people call a relevant page
+	Seeds    string `json:"seeds"`    // the set of seeds
+	Seed     int64  `json:"seed"`     // of chance
+	Stop     string `json:"stop"`     // why the crawl ended
+
+	T       int `json:"T"`       // the budget: units of cost that are judged
+	R       int `json:"R"`       // relevant pages that links reach from the seeds
+	Fetched int `json:"fetched"` // pages
+	Cost    int `json:"cost"`    // spent in all
+
+	Harvest        *float64 `json:"harvest"`         // relevant pages per unit of cost, in [0, 1]
+	Recall         *float64 `json:"recall"`          // of the R relevant pages
+	AUC            *float64 `json:"auc"`             // area under recall, over cost 1 to T
+	NAUC           *float64 `json:"nauc"`            // 0 a random crawl, 1 the clairvoyant one
+	AUCClairvoyant *float64 `json:"auc_clairvoyant"` // AUC as a share of the clairvoyant crawl's
+	AUCBound       *float64 `json:"auc_bound"`       // AUC as a share of what no crawl passes
+	Cost50         *float64 `json:"cost_50"`         // cost at which half the R pages were found; 0 never
+	Cost80         *float64 `json:"cost_80"`         // four fifths
+	Cost90         *float64 `json:"cost_90"`         // nine tenths
+	RelevantHosts  *float64 `json:"relevant_hosts"`  // hosts with a relevant page that was found
+	SelfHarvest    *float64 `json:"self_harvest"`    // harvest, if the crawl's own measure is believed
+	MeanScore      *float64 `json:"mean_score"`      // of that measure, over the pages
+
+	HarvestAt map[int]float64 `json:"harvest_at"` // by cost
+	RecallAt  map[int]float64 `json:"recall_at"`
+
+	// What greedy crawlers reach that see the relevance of every link that waits,
+	// and of the links behind it.
+	Seeing         Sighted `json:"seeing"`
+	SeeingChildren Sighted `json:"seeing_children"`
+}
+
+// Sighted is what a crawler reaches that sees more than one can.
+type Sighted struct {
+	NAUC           *float64 `json:"nauc"`
+	AUCClairvoyant *float64 `json:"auc_clairvoyant"`
+	Recall         *float64 `json:"recall"`
+}
+
+// Bounds of a line of results: bytes, bytes of a name in it, costs, and size of a
+// number. What comparisons write stays far below.
+const (
+	maxLine   = 1 << 20
+	maxName   = 200
+	maxCosts  = 64
+	maxNumber = 1e12
+)
+
+// Results reads runs that were judged. It yields a [*wire.SyntaxError] for a bad
+// line and goes on; any other error, such as a line of more than 1 MiB, is the last
+// thing it yields. Empty lines are nothing.
+func Results(r io.Reader) iter.Seq2[*Result, error] {
+	return func(yield func(*Result, error) bool) {
+		lines := bufio.NewScanner(r)
+		lines.Buffer(make([]byte, 0, 1<<16), maxLine)
+		n := int64(0)
+		for lines.Scan() {
+			n++
+			if len(strings.TrimSpace(lines.Text())) == 0 {
+				continue
+			}
+			result, err := parseResult(lines.Bytes())
+			if err != nil {
+				err = &wire.SyntaxError{Line: n, Err: err}
+			}
+			if !yield(result, err) {
+				return
+			}
+		}
+		if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+			yield(nil, fmt.Errorf("line %d: longer than %d bytes, so no result of a run", n+1, maxLine))
+		} else if err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+func parseResult(line []byte) (*Result, error) {
+	r := new(Result)
+	if err := json.Unmarshal(line, r); err != nil {
+		return nil, err
+	}
+	if r.V != 1 {
+		return nil, fmt.Errorf("v is %d: results have version 1", r.V)
+	}
+	for _, s := range []struct{ key, value string }{
+		{"name", r.Name}, {"strategy", r.Strategy}, {"track", r.Track}, {"web", r.Web}, {"topic", r.Topic}, {"label", r.Label},
+		{"seeds", r.Seeds}, {"stop", r.Stop},
+	} {
+		switch {
+		case s.value == "" && (s.key == "name" || s.key == "topic"):
+			return nil, fmt.Errorf("no %s: this is no result of a run", s.key)
+		case len(s.value) > maxName || !utf8.ValidString(s.value):
+			return nil, fmt.Errorf("%s is longer than %d bytes, or no text", s.key, maxName)
+		}
+	}
+	if r.T <= 0 || r.T > MaxBudget || r.R < 0 || r.Cost < 0 {
+		return nil, fmt.Errorf("nothing was judged: T is %d, R %d and cost %d", r.T, r.R, r.Cost)
+	}
+	if len(r.HarvestAt) > maxCosts || len(r.RecallAt) > maxCosts {
+		return nil, fmt.Errorf("more than %d costs", maxCosts)
+	}
+	for _, c := range Criteria() {
+		if v := c.value(r); v != nil && math.Abs(*v) > maxNumber {
+			return nil, fmt.Errorf("%s is %g", c.Name, *v)
+		}
+	}
+	for _, at := range []map[int]float64{r.HarvestAt, r.RecallAt} {
+		for _, cost := range slices.Sorted(maps.Keys(at)) {
+			if v := at[cost]; cost <= 0 || v < 0 || v > 1 {
+				return nil, fmt.Errorf("%g at cost %d is no share of anything", v, cost)
+			}
+		}
+	}
+	return r, nil
+}
+
+// A Criterion is a measure by which runs are compared.
+type Criterion struct {
+	Name    string // as in a result: nauc
+	Title   string // for people: nAUC
+	Meaning string // what it is, for a sentence
+	Lower   bool   // less is better
+	Signed  bool   // may be negative, and is printed with its sign
+	Digits  int    // printed behind the point
+
+	value   func(*Result) *float64  // nil if it is not known
+	sighted func(*Sighted) *float64 // nil where such crawlers are not measured so
+	at      func(*Row) []Mean       // by cost; nil where that is not known
+}
+
+// Criteria are all measures by which runs can be compared.
+func Criteria() []Criterion {
+	// Costs are shares of the budget, for budgets differ; all of it stands for never.
+	share := func(cost *float64, r *Result) *float64 {
+		switch {
+		case cost == nil:
+			return nil
+		case *cost <= 0:
+			return new(1.)
+		default:
+			return new(min(1, *cost/float64(r.T)))
+		}
+	}
+	return []Criterion{
+		{Name: "nauc", Title: "nAUC", Signed: true, Digits: 3, Meaning: "the area under recall over cost, where 0 is a random crawl and 1 a clairvoyant one",
+			value: func(r *Result) *float64 { return r.NAUC }, sighted: func(s *Sighted) *float64 { return s.NAUC }},
+		{Name: "auc_clairvoyant", Title: "AUC / clairvoyant", Digits: 3, Meaning: "the area under recall over cost, as a share of what a clairvoyant crawl has",
+			value: func(r *Result) *float64 { return r.AUCClairvoyant }, sighted: func(s *Sighted) *float64 { return s.AUCClairvoyant }},
+		{Name: "auc_bound", Title: "AUC / bound", Digits: 3, Meaning: "the area under recall over cost, as a share of a bound that no crawl passes",
+			value: func(r *Result) *float64 { return r.AUCBound }},
+		{Name: "auc", Title: "AUC", Digits: 3, Meaning: "the area under recall over cost",
+			value: func(r *Result) *float64 { return r.AUC }},
+		{Name: "harvest", Title: "harvest", Digits: 3, Meaning: "relevant pages per unit of cost, which is the precision of the crawl",
+			value: func(r *Result) *float64 { return r.Harvest }, at: func(r *Row) []Mean { return r.HarvestAt }},
+		{Name: "recall", Title: "recall", Digits: 3, Meaning: "the share of the relevant pages within reach that was found",
+			value: func(r *Result) *float64 { return r.Recall }, sighted: func(s *Sighted) *float64 { return s.Recall }, at: func(r *Row) []Mean { return r.RecallAt }},
+		{Name: "cost_50", Title: "cost to 50 %", Lower: true, Digits: 3, Meaning: "the share of the budget until half the relevant pages were found, all of it if they never were",
+			value: func(r *Result) *float64 { return share(r.Cost50, r) }},
+		{Name: "cost_80", Title: "cost to 80 %", Lower: true, Digits: 3, Meaning: "the share of the budget until 80 % of the relevant pages were found, all of it if they never were",
+			value: func(r *Result) *float64 { return share(r.Cost80, r) }},
+		{Name: "cost_90", Title: "cost to 90 %", Lower: true, Digits: 3, Meaning: "the share of the budget until 90 % of the relevant pages were found, all of it if they never were",
+			value: func(r *Result) *float64 { return share(r.Cost90, r) }},
+		{Name: "relevant_hosts", Title: "relevant hosts", Digits: 1, Meaning: "the hosts on which relevant pages were found",
+			value: func(r *Result) *float64 { return r.RelevantHosts }},
+		{Name: "self_harvest", Title: "self-harvest", Digits: 3, Meaning: "harvest as the measure says that steered the crawl, which judges itself",
+			value: func(r *Result) *float64 { return r.SelfHarvest }},
+		{Name: "mean_score", Title: "mean score", Digits: 3, Meaning: "the mean score of the pages by the measure that steered the crawl",
+			value: func(r *Result) *float64 { return r.MeanScore }},
+		{Name: "spent", Title: "spent", Digits: 2, Meaning: "the share of the budget that was spent; a crawl may end early",
+			value: func(r *Result) *float64 { return new(min(1, float64(r.Cost)/float64(r.T))) }},
+	}
+}
+
+// ParseCriterion is the criterion called name.
+func ParseCriterion(name string) (Criterion, error) {
+	var names []string
+	for _, c := range Criteria() {
+		if c.Name == name {
+			return c, nil
+		}
+		names = append(names, c.Name)
+	}
+	return Criterion{}, fmt.Errorf("no measure %q; there are %s", name, strings.Join(names, ", "))
+}
