@@ -322,7 +322,7 @@ func makeReports(t *testing.T, dir string) []reported {
 		report -o demo.html demo
 		cp -r demo judged
 		gosite -labels -base "$1" >labels.ndjson
-		judge -archive demo/warc -labels labels.ndjson -label crypto -summary judged/judge.json -brief -tee judged/verdicts.ndjson.zst judged >/dev/null
+		judge -archive demo/warc -labels labels.ndjson -label crypto -t 120 -summary judged/judge.json -brief -tee judged/verdicts.ndjson.zst judged >/dev/null
 		report -o judged.html judged`, web.URL)
 	pages := []reported{
 		{name: "demo", pictures: 4, sorted: "Score", lineage: true, words: "No labels say whether it was right."},

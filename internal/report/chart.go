@@ -51,7 +51,7 @@ type band struct {
 	low, high []float64
 }
 
-// near is how far from the right a line may end and have its name there.
+// near is how far from the right a line may end and have its name in the column there.
 const near = 60
 
 // maxTips bounds the places of a plot that say what they are when they are
@@ -96,22 +96,24 @@ func (p plot) draw(width, height float64, class string) template.HTML {
 	for _, b := range p.bands {
 		d.path(b.class, area(xs, inside(b.low), inside(b.high)))
 	}
-	var ends, ats []float64
-	var named []line
+	var ends []float64 // of the lines that are named in the column on the right
+	var column []line
 	for _, l := range p.lines {
 		ys := inside(l.y)
 		d.path("line "+l.class, curve(xs, ys))
-		if i := lastFinite(l.y); i >= 0 && l.name != "" && i < len(xs) {
-			ends, ats, named = append(ends, ys[i]), append(ats, xs[i]), append(named, l)
+		i := lastFinite(l.y)
+		if i < 0 || i >= len(xs) {
+			continue
+		}
+		d.circle("end "+l.class, xs[i], ys[i], 2.5, "")
+		if xs[i] > x.to-near {
+			ends, column = append(ends, ys[i]), append(column, l)
+		} else {
+			d.text("name "+l.class, xs[i]+2, max(ys[i]-13, top), l.name)
 		}
 	}
 	for i, at := range spread(ends, 15, top, y.from-4) {
-		d.circle("end "+named[i].class, ats[i], ends[i], 2.5, "")
-		from := ats[i]
-		if from > x.to-near {
-			from = x.to // in a column with the others
-		}
-		d.text("name "+named[i].class, from+8, at, named[i].name)
+		d.text("name "+column[i].class, x.to+8, at, column[i].name)
 	}
 	if p.tip != nil {
 		p.hits(d, x, y, xs)

@@ -211,9 +211,12 @@ func hostile() []string {
 }
 
 func TestWordsOfStrangersStayWords(t *testing.T) {
-	for name := range samples() {
+	for _, name := range []string{"both", "a classifier", "several"} {
 		for _, words := range hostile() {
 			p := samples()[name]
+			for _, r := range p.Runs {
+				r.Pages = r.Pages[:5]
+			}
 			fill(reflect.ValueOf(p), words)
 			_, tree := write(t, p)
 			harmless(t, tree)

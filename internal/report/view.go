@@ -208,7 +208,7 @@ func figures(r *Run) []figure {
 	}
 	first := figure{Label: "Half of them after", Value: count(m.Cost50), Note: "fetches"}
 	if m.Cost50 == 0 {
-		first = figure{Label: "Half of them", Value: "not found", Note: fmt.Sprintf("in %s fetches", count(m.T))}
+		first = figure{Label: "Half of them", Value: "not found", Note: fmt.Sprintf("in %s fetches", count(min(m.T, r.Fetched)))}
 	}
 	if best := r.Curves.reached(r.Curves.Clairvoyant, float64(m.R)/2); best > 0 && m.R > 0 {
 		first.Note += "; a clairvoyant crawl needs " + count(best)
@@ -238,10 +238,10 @@ func spent(r *Run) string {
 
 func rate(r *Run) string { return decimalFew(float64(r.Fetched)/r.Seconds) + " fetches a second" }
 
-// decimalFew writes a number with two digits that count.
+// decimalFew writes a number with a digit behind the point if it is small and has one.
 func decimalFew(v float64) string {
-	if v >= 10 {
-		return count(int(math.Round(v)))
+	if v >= 10 || v == math.Trunc(v) {
+		return thousands(math.Round(v))
 	}
 	return fixed(v, 1)
 }
@@ -253,75 +253,69 @@ func curves(r *Run) (found, rate template.HTML) {
 	if len(c.Cost) < 2 {
 		return "", ""
 	}
-	x := make([]float64, len(c.Cost))
-	for i, v := range c.Cost {
-		x[i] = float64(v)
+	one := plot{title: "Relevant pages found, by fetches", format: thousands, top: 1}
+	of := func(_ int, v float64) float64 { return v }
+	if c.R > 0 {
+		one.title, one.format, one.top = "Share of all relevant pages found, by fetches", percent, .01
+		of = func(_ int, v float64) float64 { return v / float64(c.R) }
+	}
+	two := plot{title: "Share of relevant pages among those fetched, by fetches", format: percent, top: .01}
+	per := func(i int, v float64) float64 {
+		if i >= len(c.Cost) {
+			return math.NaN()
+		}
+		return v / float64(c.Cost[i])
+	}
+	one.description, two.description = told(r, false), told(r, true)
+	draw := func(p plot, of func(int, float64) float64) template.HTML {
+		p.add(r, of)
+		return twice(half, func(width float64, class string) template.HTML { return p.draw(width, 320, class) })
+	}
+	return draw(one, of), draw(two, per)
+}
+
+// add puts the curves of a run into a plot, each value as of has it.
+func (p *plot) add(r *Run, of func(i int, v float64) float64) {
+	c := &r.Curves
+	p.unit = "fetches"
+	for _, v := range c.Cost {
+		p.x = append(p.x, float64(v))
+	}
+	name := func(name, class string, y []float64) {
+		if y = each(y, of); len(y) == 0 {
+			return
+		}
+		p.lines = append(p.lines, line{name, class, y})
+		for _, v := range y {
+			if finite(v) {
+				p.top = max(p.top, v)
+			}
+		}
 	}
 	own := until(c.Run, c.Cost, r.Fetched)
-	tip := func(i int) string {
-		words := []string{fmt.Sprintf("After %s: %s relevant", plural(c.Cost[i], "fetch", "fetches"), none)}
+	name("clairvoyant", "clairvoyant", c.Clairvoyant)
+	name("seeing", "seeing", c.Seeing)
+	name("random", "random", c.Random)
+	name("this crawl", "s1", own)
+	p.bands = []band{
+		{"band", each(c.Clairvoyant, of), each(c.Bound, of)},
+		{"band", each(c.RandomLow, of), each(c.RandomHigh, of)},
+	}
+	p.tip = func(i int) string {
+		words := "After " + plural(c.Cost[i], "fetch", "fetches")
 		if i < len(own) && finite(own[i]) {
-			words[0] = fmt.Sprintf("After %s: %s relevant, %s", plural(c.Cost[i], "fetch", "fetches"), thousands(math.Round(own[i])), percent(own[i]/x[i]))
+			words += fmt.Sprintf(": %s relevant, %s", decimalFew(own[i]), percent(own[i]/float64(c.Cost[i])))
 		}
 		for _, o := range []struct {
 			name string
 			y    []float64
 		}{{"clairvoyant", c.Clairvoyant}, {"seeing", c.Seeing}, {"random", c.Random}} {
 			if i < len(o.y) && finite(o.y[i]) {
-				words = append(words, o.name+" "+decimalFew(o.y[i]))
+				words += " · " + o.name + " " + decimalFew(o.y[i])
 			}
 		}
-		return strings.Join(words, " · ")
+		return words
 	}
-	build := func(title string, of func(y []float64) []float64, least float64, format func(float64) string) plot {
-		p := plot{title: title, x: x, unit: "fetches", format: format, tip: tip}
-		if len(c.Random) > 0 {
-			p.bands = append(p.bands, band{"band random", of(c.RandomLow), of(c.RandomHigh)})
-			p.lines = append(p.lines, line{"random", "random", of(c.Random)})
-		}
-		if len(c.Clairvoyant) > 0 {
-			if len(c.Bound) > 0 {
-				p.bands = append(p.bands, band{"band clairvoyant", of(c.Clairvoyant), of(c.Bound)})
-			}
-			p.lines = append(p.lines, line{"clairvoyant", "clairvoyant", of(c.Clairvoyant)})
-		}
-		if len(c.Seeing) > 0 {
-			p.lines = append(p.lines, line{"seeing", "seeing", of(c.Seeing)})
-		}
-		p.lines = append(p.lines, line{"this crawl", "s1", of(own)})
-		p.top = least
-		for _, l := range p.lines {
-			for _, v := range l.y {
-				if finite(v) {
-					p.top = max(p.top, v)
-				}
-			}
-		}
-		for _, b := range p.bands {
-			for _, v := range b.high {
-				if finite(v) && len(c.Bound) > 0 {
-					p.top = max(p.top, v)
-				}
-			}
-		}
-		return p
-	}
-	one := build("Relevant pages found, by fetches", func(y []float64) []float64 { return y }, 1, thousands)
-	if c.R > 0 {
-		all := float64(c.R)
-		one = build("Share of all relevant pages found, by fetches", func(y []float64) []float64 {
-			return each(y, func(_ int, v float64) float64 { return v / all })
-		}, 0.01, percent)
-	}
-	two := build("Share of relevant pages among those fetched, by fetches", func(y []float64) []float64 {
-		return each(y, func(i int, v float64) float64 { return v / x[i] })
-	}, 0.01, percent)
-	two.top = min(two.top, 1)
-	one.description, two.description = told(r, false), told(r, true)
-	draw := func(p plot) template.HTML {
-		return twice(half, func(width float64, class string) template.HTML { return p.draw(width, 320, class) })
-	}
-	return draw(one), draw(two)
 }
 
 // until cuts a curve where the run had ended.
