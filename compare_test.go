@@ -1,0 +1,282 @@
+package spoor_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"spoor/internal/archive"
+)
+
+// A comparison is a directory with a web of three hosts, on which some pages are about
+// jazz, and what a plan needs besides.
+type comparison struct{ *crawl }
+
+const plan = `
+# Strategies with a fixed topic, with one that is learned, with other stages, and a search.
+web    hosts web.warc.gz labels.ndjson   # 120 pages
+topic  jazz  hosts jazz query.txt positive.txt negative.txt
+seeds  {topic}-{set}.txt easy hard
+track  K bestfirst antnet tunnel -size 4
+track  K niche -compat -size=4
+track  E apprentice -size 4
+track  Q symbiosis -size 4 -param mutation-every=2
+pages  40
+chance 3
+reference bestfirst -size 4
+`
+
+func newComparison(t *testing.T) comparison {
+	t.Helper()
+	c := comparison{&crawl{dir: t.TempDir(), env: append(os.Environ(), environment(t)...)}}
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	w, err := archive.NewWriter(archive.WriterOptions{Prefix: filepath.Join(c.dir, "web"), Host: "h", Now: func() time.Time { return at }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	capture := func(url, head, body string) {
+		head = fmt.Sprintf("HTTP/1.1 %s\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n", head, len(body))
+		if _, err := w.Write(&archive.Exchange{URL: url, Time: at, Head: []byte(head), Body: []byte(body)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const pages = 120
+	hosts := []string{"jazz", "blues", "tea"}
+	name := func(i int) string { return fmt.Sprintf("http://%s.example/%d", hosts[i%3], i%pages) }
+	words := []string{"Jazz saxophone: brass, reed and swing.", "Blues guitar: slide and twelve bars.", "Tea and cake: leaves, kettle and cups."}
+	var labels strings.Builder
+	for i := range pages {
+		about := (i/2 + i/7) % 3
+		// Some links are spelled as no address of the archive is, and some lead nowhere.
+		links := []string{name(2*i + 1), name(3*i + 2), strings.ToUpper(name(i + 5))[:20] + fmt.Sprintf("/./%d#top", (i+5)%pages),
+			fmt.Sprintf("http://www.%s.example/%d", hosts[(i+9)%3], (i+9)%pages), fmt.Sprintf("http://jazz.example/old/%d", i/10), "http://nowhere.example/"}
+		body := fmt.Sprintf("<title>%s %d</title><p>%s", words[about][:5], i, strings.Repeat(words[about]+" ", 1+i%3))
+		for k, link := range links {
+			body += fmt.Sprintf(` <a href="%s">%s</a>`, link, words[(i+k)%3])
+		}
+		capture(name(i), "200 OK", body)
+		fmt.Fprintf(&labels, `{"url":"%s","labels":["%s"]}`+"\n", name(i), hosts[about])
+	}
+	for i := range 8 {
+		capture(fmt.Sprintf("http://jazz.example/old/%d", i), "301 Moved\r\nLocation: "+name(4*i), "")
+	}
+	capture("http://jazz.example/old/8", "404 Not Found", "<p>jazz saxophone, not found")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for file, text := range map[string]string{
+		"labels.ndjson": labels.String(),
+		"query.txt":     "jazz saxophone",
+		"positive.txt":  name(0) + "\n" + name(1) + "\n" + name(7) + "\n",
+		"negative.txt":  name(2) + "\n" + name(4) + "\n" + name(3) + "\n",
+		"jazz-easy.txt": name(0) + "\n" + name(1) + "\n",
+		"jazz-hard.txt": name(4) + "\nhttp://jazz.example/old/2\n",
+		"test.plan":     plan,
+	} {
+		if err := os.WriteFile(filepath.Join(c.dir, file), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.shell(t, "mv web-*.warc.gz web.warc.gz")
+	return c
+}
+
+// compare is scripts/compare.
+func (c comparison) compare(args ...string) *exec.Cmd {
+	script, err := filepath.Abs("scripts/compare")
+	if err != nil {
+		panic(err)
+	}
+	cmd := exec.Command("bash", append([]string{script}, args...)...)
+	cmd.Dir, cmd.Env = c.dir, c.env
+	return cmd
+}
+
+// write writes the plan.
+func (c comparison) write(t *testing.T, plan string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(c.dir, "test.plan"), []byte(plan), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// read reads a file of the directory.
+func (c comparison) read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(c.dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// A crawl that is given what memo remembers fetches what it would have fetched, in the
+// same order and with the same scores.
+func TestAComparedCrawlFetchesWhatItWouldHaveFetchedAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing is compared in a short test")
+	}
+	c := newComparison(t)
+	out, err := c.compare("-into", "whole", "test.plan").Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, err.(*exec.ExitError).Stderr)
+	}
+	if table := c.read(t, "whole/table.md"); string(out) != table || strings.Count(table, "Track ") != 3 || !strings.Contains(table, "*bestfirst -size 4*") {
+		t.Errorf("the table is\n%s\nand what was printed\n%s", table, out)
+	}
+	if n := strings.Count(c.read(t, "whole/results.ndjson"), `{"v":1,"name":"`); n != 12 {
+		t.Errorf("%d results, want 12", n)
+	}
+	for _, gone := range []string{"memo", "work", "pid"} {
+		if _, err := os.Stat(filepath.Join(c.dir, "whole", gone)); err == nil {
+			t.Errorf("%s is left", gone)
+		}
+	}
+	c.shell(t, `topic -query "$(<query.txt)" >topic.json
+		for f in positive negative; do fetch -archive web.warc.gz $f.txt | parse >$f.ndjson; done
+		topic -query "$(<query.txt)" -positive positive.ndjson -negative negative.ndjson >examples.json
+		search -index web.db -archive web.warc.gz -query nothing`)
+	for job, flags := range map[string]string{
+		"K.bestfirst-size-4.jazz.easy.3":                        "-topic topic.json -strategy bestfirst",
+		"K.antnet-size-4.jazz.hard.3":                           "-topic topic.json -strategy antnet",
+		"K.tunnel-size-4.jazz.easy.3":                           "-topic topic.json -strategy tunnel",
+		"K.niche-compat-size-4.jazz.easy.3":                     "-topic topic.json -strategy niche -compat",
+		"E.apprentice-size-4.jazz.hard.3":                       "-topic examples.json -strategy apprentice -fitness classifier",
+		"Q.symbiosis-size-4-param-mutation-every=2.jazz.easy.3": "-topic topic.json -strategy symbiosis -param mutation-every=2 -search web.db",
+	} {
+		t.Run(job, func(t *testing.T) {
+			t.Parallel()
+			set := strings.Split(job, ".jazz.")[1][:4]
+			c.shell(t, fmt.Sprintf("bash $SPOOR/scripts/crawl -run %s -seeds jazz-%s.txt -pages 40 -size 4 -seed 3 -archive web.warc.gz %s", job, set, flags))
+			want := c.order(t, job)
+			var got []byte
+			for _, rec := range decode(t, c.shell(t, "score -keep -topic topic.json whole/jobs/"+job+"/order.ndjson.zst")) {
+				got = fmt.Appendf(got, "%d %s%s %s %d %v\n", rec.Generation, rec.URL, rec.Query, rec.Operator, rec.Cost, rec.Score)
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("compared, the crawl fetched\n%s\ninstead of\n%s", got, want)
+			}
+		})
+	}
+}
+
+// A comparison that is killed, with all its crawls or alone, gives the same results when
+// it is started again, however many crawls there are at a time.
+func TestAComparisonKilledGivesTheSameResults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing is compared in a short test")
+	}
+	c := newComparison(t)
+	head, _, _ := strings.Cut(plan, "track")
+	c.write(t, head+"track K tunnel bestfirst\ntrack Q symbiosis -param mutation-every=2\npages 60\n")
+	begun := time.Now()
+	if out, err := c.compare("-into", "whole", "-j", "2", "test.plan").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	whole := time.Since(begun)
+	rng := rand.New(rand.NewPCG(1, 2))
+	const most = 9
+	for kills := 0; ; kills++ {
+		cmd := c.compare("-into", "killed", "-j", fmt.Sprint(1+kills%3), "test.plan")
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		ownGroup(cmd)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		var now <-chan time.Time
+		if kills < most {
+			now = time.After(time.Duration(rng.Int64N(int64(whole) / 4)))
+		}
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatalf("%v\n%s", err, said.Bytes())
+			}
+			t.Logf("%d kills", kills)
+		case <-now:
+			err, want := error(nil), 137
+			switch kills % 3 {
+			case 0: // with all its crawls
+				err = killGroup(cmd)
+			case 1: // alone
+				err = cmd.Process.Kill()
+			case 2:
+				err, want = cmd.Process.Signal(os.Interrupt), 130
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := exitStatus(<-ended); got != want {
+				t.Fatalf("killed, it ended with status %d, want %d\n%s", got, want, said.Bytes())
+			}
+			continue
+		}
+		break
+	}
+	for _, file := range []string{"results.ndjson", "table.md"} {
+		if got, want := c.read(t, "killed/"+file), c.read(t, "whole/"+file); got != want {
+			t.Errorf("killed, %s is\n%s\ninstead of\n%s", file, got, want)
+		}
+	}
+}
+
+// A plan that grows asks for what is new, in the order of the plan; one that says
+// something else of the same name wants another directory.
+func TestAPlanMayGrow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing is compared in a short test")
+	}
+	c := newComparison(t)
+	head, _, _ := strings.Cut(plan, "track")
+	run := func(want int) string {
+		t.Helper()
+		out, err := c.compare("-into", "d", "-j", "3", "test.plan").CombinedOutput()
+		if got := exitStatus(err); got != want {
+			t.Fatalf("status %d, want %d\n%s", got, want, out)
+		}
+		return string(out)
+	}
+	names := func() (jobs []string) {
+		for _, line := range strings.Split(strings.TrimSpace(c.read(t, "d/times.ndjson")), "\n") {
+			jobs = append(jobs, strings.Split(line, `"`)[3])
+		}
+		return jobs
+	}
+	c.write(t, head+"track K random\npages 10\n")
+	run(0)
+	before := c.read(t, "d/times.ndjson")
+	c.write(t, head+"track K breadthfirst random\npages 10\nchance 2 1\n")
+	said := run(0)
+	if strings.Count(said, ": nAUC ") != 6 || strings.Contains(said, "K.random.jazz.easy.1:") {
+		t.Errorf("of 8 crawls, 2 of which were done, compare says\n%s", said)
+	}
+	want := []string{"K.breadthfirst.jazz.easy.2", "K.breadthfirst.jazz.easy.1", "K.breadthfirst.jazz.hard.2", "K.breadthfirst.jazz.hard.1",
+		"K.random.jazz.easy.2", "K.random.jazz.easy.1", "K.random.jazz.hard.2", "K.random.jazz.hard.1"}
+	if got := names(); !slices.Equal(got, want) {
+		t.Errorf("the order is %q, want %q", got, want)
+	}
+	for line := range strings.Lines(before) {
+		if !strings.Contains(c.read(t, "d/times.ndjson"), line) {
+			t.Errorf("%s was done again", line)
+		}
+	}
+	c.write(t, head+"track K random\npages 11\n")
+	if said := run(2); !strings.Contains(said, "was begun with other pages (10)") {
+		t.Error(said)
+	}
+	c.write(t, head+"track K random\npages 10\n")
+	c.shell(t, "echo saxophone >query.txt")
+	if said := run(2); !strings.Contains(said, "was begun with another query of the topic jazz") {
+		t.Error(said)
+	}
+}
