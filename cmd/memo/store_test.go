@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -199,4 +200,16 @@ func BenchmarkFind(b *testing.B) {
 		}
 		i += 7919
 	}
+}
+
+func FuzzWithout(f *testing.F) {
+	f.Add([]byte(`{"a":1,"b":"}"}`), []byte(`{"b":"}"}`))
+	f.Add([]byte(`{"a" : [1, {"a":1}],"b":2}`), []byte(`{"b":2,"a" : [1, {"a":1}]}`))
+	f.Add([]byte(`{}`), []byte(`{"\u0061":null}`))
+	f.Fuzz(func(t *testing.T, object, other []byte) {
+		got, err := without(append(object, '\n'), append(other, '\n'))
+		if err == nil && json.Valid(object) && object[0] == '{' && !json.Valid(got) {
+			t.Errorf("%s without %s: %s", object, other, got)
+		}
+	})
 }
