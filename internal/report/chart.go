@@ -527,17 +527,16 @@ func fit(words string, width float64) string {
 	width -= advance('…')
 	head, tail := 0, len(all)
 	for head < tail {
-		// The end is given three parts of five: it tells more.
-		r := all[head]
-		if fromEnd := len(all)-tail < head*3/2; fromEnd {
-			r = all[tail-1]
-		}
-		if width -= advance(r); width < 0 {
-			break
-		}
+		// The end tells more, and is given three letters for two of the beginning.
 		if len(all)-tail < head*3/2 {
+			if width -= advance(all[tail-1]); width < 0 {
+				break
+			}
 			tail--
 		} else {
+			if width -= advance(all[head]); width < 0 {
+				break
+			}
 			head++
 		}
 	}

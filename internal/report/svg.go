@@ -200,7 +200,7 @@ func ticks(lo, hi float64, n int, least float64) []float64 {
 	}
 	var at []float64
 	for i := math.Ceil(lo/step - 1e-9); i*step <= hi+step*1e-9 && len(at) < 100; i++ {
-		at = append(at, i*step)
+		at = append(at, i*step+0) // 0 is not to be -0
 	}
 	return at
 }
