@@ -237,24 +237,25 @@ func TestAPlanMayGrow(t *testing.T) {
 		t.Skip("nothing is compared in a short test")
 	}
 	c := newComparison(t)
-	head, _, _ := strings.Cut(plan, "track")
+	c.shell(t, "mkdir warcs && mv web.warc.gz warcs") // a directory will do
+	head, _, _ := strings.Cut(strings.Replace(plan, "web.warc.gz", "warcs", 1), "track")
 	run := func(want int) string {
 		t.Helper()
-		out, err := c.compare("-into", "d", "-j", "3", "test.plan").CombinedOutput()
+		out, err := c.compare("-into", "a directory", "-j", "3", "test.plan").CombinedOutput()
 		if got := exitStatus(err); got != want {
 			t.Fatalf("status %d, want %d\n%s", got, want, out)
 		}
 		return string(out)
 	}
 	names := func() (jobs []string) {
-		for _, line := range strings.Split(strings.TrimSpace(c.read(t, "d/times.ndjson")), "\n") {
+		for _, line := range strings.Split(strings.TrimSpace(c.read(t, "a directory/times.ndjson")), "\n") {
 			jobs = append(jobs, strings.Split(line, `"`)[3])
 		}
 		return jobs
 	}
 	c.write(t, head+"track K random\npages 10\n")
 	run(0)
-	before := c.read(t, "d/times.ndjson")
+	before := c.read(t, "a directory/times.ndjson")
 	c.write(t, head+"track K breadthfirst random\npages 10\nchance 2 1\n")
 	said := run(0)
 	if strings.Count(said, ": nAUC ") != 6 || strings.Contains(said, "K.random.jazz.easy.1:") {
@@ -266,7 +267,7 @@ func TestAPlanMayGrow(t *testing.T) {
 		t.Errorf("the order is %q, want %q", got, want)
 	}
 	for line := range strings.Lines(before) {
-		if !strings.Contains(c.read(t, "d/times.ndjson"), line) {
+		if !strings.Contains(c.read(t, "a directory/times.ndjson"), line) {
 			t.Errorf("%s was done again", line)
 		}
 	}
@@ -275,6 +276,17 @@ func TestAPlanMayGrow(t *testing.T) {
 		t.Error(said)
 	}
 	c.write(t, head+"track K random\npages 10\n")
+	pid := filepath.Join(c.dir, "a directory", "pid")
+	if err := os.WriteFile(pid, fmt.Append(nil, os.Getpid()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if said := run(1); !strings.Contains(said, "is at work on a directory: wait for it") {
+		t.Error(said)
+	}
+	if err := os.WriteFile(pid, []byte("999999999"), 0o666); err != nil { // of a comparison that was killed
+		t.Fatal(err)
+	}
+	run(0)
 	c.shell(t, "echo saxophone >query.txt")
 	if said := run(2); !strings.Contains(said, "was begun with another query of the topic jazz") {
 		t.Error(said)
