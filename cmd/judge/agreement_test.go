@@ -194,39 +194,50 @@ func (c *contest) hold(python, judge string) ([]comparison, error) {
 	sayings := json.NewDecoder(bytes.NewReader(said))
 	table := make([]comparison, len(crawls))
 	for i, seeds := range c.seeds {
-		for k, file := range runs[i] {
+		given, err := c.judge(runs[i], "-graph", c.graph, "-seeds", seeds)
+		if err != nil {
+			return nil, err
+		}
+		own, err := c.judge(runs[i], "-archive", c.archive, "-labels", c.labels, "-seeds", seeds)
+		if err != nil {
+			return nil, err
+		}
+		for k := range crawls {
 			var theirs saying
 			if err := sayings.Decode(&theirs); err != nil {
 				return nil, err
 			}
-			given, err := c.judge(file, "-graph", c.graph, "-seeds", seeds)
-			if err != nil {
-				return nil, err
-			}
-			own, err := c.judge(file, "-archive", c.archive, "-labels", c.labels, "-seeds", seeds)
-			if err != nil {
-				return nil, err
-			}
 			table[k].crawl = crawls[k]
-			table[k].add(&theirs, given, own)
+			table[k].add(&theirs, given[k], own[k])
 		}
 	}
 	return table, nil
 }
 
-// judge is what ours says of a crawl.
-func (c *contest) judge(file string, args ...string) (*summary, error) {
-	name := filepath.Join(c.dir, "judge.json")
+// judge is what ours says of crawls from the same seeds.
+func (c *contest) judge(files []string, args ...string) (all []*summary, err error) {
 	var stderr bytes.Buffer
-	if err := run(append(args, "-label", c.label, "-summary", name, file), nil, io.Discard, &stderr); err != nil {
+	o, _, err := parse(append(args, "-label", c.label, "-cache", ""), &stderr)
+	if err != nil {
 		return nil, fmt.Errorf("%w: %s", err, stderr.String())
 	}
-	data, err := os.ReadFile(name)
+	log := filter.Logger(&stderr, "judge", "text")
+	first, err := o.newTrial(log)
 	if err != nil {
 		return nil, err
 	}
-	s := new(summary)
-	return s, json.Unmarshal(data, s)
+	for _, file := range files {
+		in, err := filter.Open(nil, []string{file})
+		if err != nil {
+			return nil, err
+		}
+		t := *first // what it is measured against is computed once
+		if err := errors.Join(t.run(o, in, io.Discard, log), in.Close()); err != nil {
+			return nil, fmt.Errorf("%w: %s", err, stderr.String())
+		}
+		all = append(all, t.summary(c.label))
+	}
+	return all, nil
 }
 
 // add takes in what is said of one more crawl.

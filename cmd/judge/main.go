@@ -177,34 +177,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 			return overlap(args[1:], stdin, stdout, stderr)
 		}
 	}
-	var o options
-	fs := filter.Flags("judge", manual, stderr)
-	fs.Var(&o.archives, "archive", "the web is what this WARC, ARC or WACZ `file`, directory or pattern holds; may be repeated")
-	fs.StringVar(&o.graph, "graph", "", "the web is what this graph `file` draws")
-	fs.StringVar(&o.labels, "labels", "", "the `file` that says what pages are about (default with -graph: the labels in it)")
-	fs.StringVar(&o.label, "label", "", "pages with the label `name` are relevant")
-	fs.StringVar(&o.seeds, "seeds", "", "the `file` of the crawl's seeds (default: seeds.txt of the run directory)")
-	fs.StringVar(&o.topic, "topic", "", "without labels: hold the crawl against the classifier of this topic `file`")
-	fs.StringVar(&o.summary, "summary", "", "write the measures into `file`, as one JSON object")
-	fs.BoolVar(&o.brief, "brief", false, "leave out text, links and body")
-	fs.BoolVar(&o.budget, "budget", false, "print what a crawl may spend, and end")
-	fs.IntVar(&o.t, "t", 0, "judge the first `n` units of cost (default: see T in the manual)")
-	fs.Func("capture", "of several captures take `which`: newest (default), first, or near a date", func(s string) (err error) {
-		o.capture, err = archive.ParsePick(s)
-		return err
-	})
-	fs.StringVar(&o.cache, "cache", filter.Cache(), "`directory` for indexes and links of archives beside which nothing can be written")
-	fs.IntVar(&o.workers, "j", runtime.GOMAXPROCS(0), "read `n` pages of the archives at a time")
-	o.stream.CommonFlags(fs)
-	files, err := filter.ParseMixed(fs, args)
+	o, files, err := parse(args, stderr)
 	if err != nil {
 		return err
 	}
-	if err := o.check(fs, files); err != nil {
-		return err
-	}
 	log := filter.Logger(stderr, "judge", o.stream.Log)
-	o.stream.Want = wire.Address | wire.Fetch | wire.Score
 	if o.budget {
 		t, err := o.newTrial(log)
 		if err != nil {
@@ -225,13 +202,41 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return h.run(&o, in, stdout, log)
+		return h.run(o, in, stdout, log)
 	}
 	t, err := o.newTrial(log)
 	if err != nil {
 		return err
 	}
-	return t.run(&o, in, stdout, log)
+	return t.run(o, in, stdout, log)
+}
+
+// parse reads the command line.
+func parse(args []string, stderr io.Writer) (o *options, files []string, err error) {
+	o = new(options)
+	fs := filter.Flags("judge", manual, stderr)
+	fs.Var(&o.archives, "archive", "the web is what this WARC, ARC or WACZ `file`, directory or pattern holds; may be repeated")
+	fs.StringVar(&o.graph, "graph", "", "the web is what this graph `file` draws")
+	fs.StringVar(&o.labels, "labels", "", "the `file` that says what pages are about (default with -graph: the labels in it)")
+	fs.StringVar(&o.label, "label", "", "pages with the label `name` are relevant")
+	fs.StringVar(&o.seeds, "seeds", "", "the `file` of the crawl's seeds (default: seeds.txt of the run directory)")
+	fs.StringVar(&o.topic, "topic", "", "without labels: hold the crawl against the classifier of this topic `file`")
+	fs.StringVar(&o.summary, "summary", "", "write the measures into `file`, as one JSON object")
+	fs.BoolVar(&o.brief, "brief", false, "leave out text, links and body")
+	fs.BoolVar(&o.budget, "budget", false, "print what a crawl may spend, and end")
+	fs.IntVar(&o.t, "t", 0, "judge the first `n` units of cost (default: see T in the manual)")
+	fs.Func("capture", "of several captures take `which`: newest (default), first, or near a date", func(s string) (err error) {
+		o.capture, err = archive.ParsePick(s)
+		return err
+	})
+	fs.StringVar(&o.cache, "cache", filter.Cache(), "`directory` for indexes and links of archives beside which nothing can be written")
+	fs.IntVar(&o.workers, "j", runtime.GOMAXPROCS(0), "read `n` pages of the archives at a time")
+	o.stream.CommonFlags(fs)
+	if files, err = filter.ParseMixed(fs, args); err == nil {
+		err = o.check(fs, files)
+	}
+	o.stream.Want = wire.Address | wire.Fetch | wire.Score
+	return o, files, err
 }
 
 // check finds flags that are missing, or do not go together.

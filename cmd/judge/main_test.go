@@ -46,6 +46,7 @@ func TestScript(t *testing.T) {
 //	http://a.example/ -> jazz http://b.example/    a page with these links
 //	http://a.example/old => /                      a redirect
 //	http://a.example/no 404                        a page with that status
+//	http://a.example/as == http://a.example/       the same bytes as that one, by reference
 func weave(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.MkdirAll(filepath.Dir(ts.MkAbs(args[0])), 0o777))
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), woven(ts.ReadFile(args[1])), 0o666))
@@ -55,12 +56,13 @@ func weave(ts *testscript.TestScript, _ bool, args []string) {
 func woven(web string) []byte {
 	var b strings.Builder
 	second := 0
+	captured := map[string]int{}
 	for line := range strings.Lines(web) {
 		fields := strings.Fields(line)
 		if len(fields) == 0 || fields[0] == "#" {
 			continue
 		}
-		block := ""
+		block, header := "", "WARC-Type: response\r\n"
 		switch kind, rest := fields[1], fields[2:]; kind {
 		case "->":
 			block = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>" + fields[0] + "</title>\n"
@@ -69,13 +71,16 @@ func woven(web string) []byte {
 			}
 		case "=>":
 			block = "HTTP/1.1 301 Moved\r\nLocation: " + rest[0] + "\r\n\r\n"
+		case "==":
+			header = fmt.Sprintf("WARC-Type: revisit\r\nWARC-Refers-To-Target-URI: %s\r\nWARC-Refers-To-Date: 2026-01-01T00:00:%02dZ\r\n", rest[0], captured[rest[0]])
 		default:
 			block = "HTTP/1.1 " + kind + " Status\r\nContent-Type: text/html\r\n\r\n<title>" + kind + "</title>\n"
 		}
 		second++
-		fmt.Fprintf(&b, "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:%d>\r\nWARC-Target-URI: %s\r\n"+
+		captured[fields[0]] = second
+		fmt.Fprintf(&b, "WARC/1.1\r\n%sWARC-Record-ID: <urn:x:%d>\r\nWARC-Target-URI: %s\r\n"+
 			"WARC-Date: 2026-01-01T00:00:%02dZ\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
-			second, fields[0], second, len(block), block)
+			header, second, fields[0], second, len(block), block)
 	}
 	return []byte(b.String())
 }
