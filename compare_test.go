@@ -272,7 +272,7 @@ func TestAPlanMayGrow(t *testing.T) {
 		}
 	}
 	c.write(t, head+"track K random\npages 11\n")
-	if said := run(2); !strings.Contains(said, "was begun with other pages (10)") {
+	if said := run(2); !strings.Contains(said, "a directory was begun with another number of pages: give") {
 		t.Error(said)
 	}
 	c.write(t, head+"track K random\npages 10\n")
