@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"spoor/internal/gosite"
+	"spoor/internal/report"
 )
 
 // A report must be a page that people would rather look at than read: in a real
@@ -161,6 +162,25 @@ func (b *browser) look(page reported, scheme string, width int) {
 	}
 	if len(seen.Pale) > 0 {
 		b.t.Errorf("%s: letters of too little contrast: %q", scheme, slices.Compact(seen.Pale))
+	}
+	var tree struct {
+		Nodes []struct {
+			Ignored    bool
+			Role, Name struct{ Value any }
+		}
+	}
+	b.call("Accessibility.getFullAXTree", map[string]any{}, &tree)
+	images := 0
+	for _, n := range tree.Nodes {
+		if role := n.Role.Value; !n.Ignored && (role == "image" || role == "img") {
+			images++
+			if n.Name.Value == "" || n.Name.Value == nil {
+				b.t.Error("a screen reader meets a picture without a name")
+			}
+		}
+	}
+	if images != seen.Pictures {
+		b.t.Errorf("a screen reader meets %d pictures of %d", images, seen.Pictures)
 	}
 	if dark := !strings.HasPrefix(seen.Ground, "rgb(2"); dark != (scheme == "dark") {
 		b.t.Errorf("%s: the page is %s", scheme, seen.Ground)
@@ -318,11 +338,11 @@ func makeReports(t *testing.T, dir string) []reported {
 	defer web.Close()
 	run(`topic -query 'cryptography: ciphers, hashes, certificates, TLS' >topic.json
 		echo "$1" >seeds.txt
-		"$SPOOR/scripts/crawl" -run demo -topic topic.json -seeds seeds.txt -strategy niche -pages 120 -size 20 -allow-private -delay 0s
+		"$SPOOR/scripts/crawl" -run demo -topic topic.json -seeds seeds.txt -strategy niche -param lazy=true -pages 240 -size 40 -allow-private -delay 0s
 		report -o demo.html demo
 		cp -r demo judged
 		gosite -labels -base "$1" >labels.ndjson
-		judge -archive demo/warc -labels labels.ndjson -label crypto -t 120 -summary judged/judge.json -brief -tee judged/verdicts.ndjson.zst judged >/dev/null
+		judge -archive demo/warc -labels labels.ndjson -label crypto -t 240 -summary judged/judge.json -brief -tee judged/verdicts.ndjson.zst judged >/dev/null
 		report -o judged.html judged`, web.URL)
 	pages := []reported{
 		{name: "demo", pictures: 4, sorted: "Score", lineage: true, words: "No labels say whether it was right."},
@@ -345,7 +365,38 @@ func makeReports(t *testing.T, dir string) []reported {
 		t.Fatal(err)
 	}
 	run(`report -o comparison.html -results results.ndjson -reference bestfirst`)
+	var b bytes.Buffer
+	if err := report.Write(&b, &report.Page{Runs: []*report.Run{hostileRun()}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "hostile.html"), b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	pages = append(pages, reported{name: "hostile", pictures: 4, sorted: "Score", lineage: true, words: "<script>alert(1)</script>"})
 	return append(pages, reported{name: "comparison", pictures: 8, sorted: "Mean", words: "strategies compared"})
+}
+
+// hostileRun is a run whose every word is chosen to break a page.
+func hostileRun() *report.Run {
+	word := "<script>alert(1)</script>" + strings.Repeat("x", 35)
+	long := "https://host.example/" + strings.Repeat("y", 270)
+	yields := []report.Yield{{Name: word, Fetched: 30, Relevant: 20}, {Name: "\u202e" + word, Fetched: 20, Relevant: 1}, {Name: "漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字", Fetched: 10, Relevant: 10}}
+	r := &report.Run{
+		Name: strings.Repeat("n", 60), Topic: strings.Repeat("t", 200), Strategy: word, StopReason: word, Settings: []report.Setting{{Name: word, Value: strings.Repeat("v", 200)}},
+		Fetched: 60, Relevant: 31, SelfRelevant: 31, HostsTotal: 2, Hosts: []report.Host{{Name: word, Fetched: 40}, {Name: strings.Repeat("h", 60), Fetched: 20}},
+		Curves:    report.Curves{Cost: []int{1, 30, 60}, Run: []float64{1, 20, 31}},
+		Operators: yields, Niches: yields,
+		Generations: []report.Generation{{First: 1, Last: 1, Fetched: 60, Relevant: 31, Operators: yields, Niches: yields}},
+		Errors:      []report.Count{{Name: word, N: 1}},
+		Fitness:     report.Histogram{Measure: word, Least: .5, Bins: []report.Bin{{From: 0, To: .5, Unlabelled: 29}, {From: .5, To: 1, Unlabelled: 31}}},
+		PagesTotal:  2,
+	}
+	for i := range 2 {
+		p := report.Found{Title: strings.Repeat(word, 3), URL: long, Href: "javascript:alert(1)", Score: .9 - float64(i)/10, Operator: word, Niche: word}
+		p.Lineage = []report.Step{{Known: true, Title: word, URL: long, Operator: word, Parents: []string{long, long}}, {Known: true, URL: long, Query: word, Reasons: []report.Reason{{Name: word, Value: 1}}}}
+		r.Pages = append(r.Pages, p)
+	}
+	return r
 }
 
 // someResults are results as scripts/compare writes them, made up.

@@ -232,6 +232,7 @@ func FuzzAPage(f *testing.F) {
 		f.Add(words, 0.5, 3)
 	}
 	f.Add("\xff", math.NaN(), -1)
+	f.Add("curves of any length", 1e300, math.MaxInt)
 	f.Fuzz(func(t *testing.T, words string, x float64, n int) {
 		r := &report.Run{
 			Name: words, Judged: n%2 == 0, Fetched: n, Relevant: n / 2, HostsTotal: 2, PagesTotal: n,

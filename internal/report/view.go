@@ -366,11 +366,14 @@ func numbers(c *Curves) []point {
 	}
 	last := c.Cost[len(c.Cost)-1]
 	var costs []int
-	for power := 10; power <= last; power *= 10 {
+	for power := 10; power < last; power *= 10 {
 		for _, m := range []int{1, 2, 5} {
 			if m*power < last {
 				costs = append(costs, m*power)
 			}
+		}
+		if power > last/10 { // the next might be too large for an int
+			break
 		}
 	}
 	var list []point
