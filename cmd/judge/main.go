@@ -3,9 +3,9 @@
 //
 // # Usage
 //
-//	judge -archive FILE... -labels FILE -label NAME [-seeds FILE] [-summary FILE] [-brief] [flags] [RUN-DIR | FILE...] < records
+//	judge -archive FILE... -labels FILE -label NAME [-seeds FILE] [flags] [RUN-DIR | FILE...] < records
 //	judge -graph FILE [-labels FILE] -label NAME [-seeds FILE] [flags] [RUN-DIR | FILE...] < records
-//	judge -topic FILE [-summary FILE] [-brief] [flags] [RUN-DIR | FILE...] < records
+//	judge -topic FILE [flags] [RUN-DIR | FILE...] < records
 //	judge -budget -archive FILE... -labels FILE -label NAME -seeds FILE
 //	judge overlap [-relevant] [-t N] [-format ndjson|markdown] RUN RUN...
 //	judge table [flags] [FILE...]
@@ -122,7 +122,8 @@
 //
 // # Example
 //
-//	$ judge -archive web.warc.gz -labels labels.ndjson -label jazz -summary run/judge.json -brief -tee run/verdicts.ndjson.zst run > /dev/null
+//	$ judge -archive web.warc.gz -labels labels.ndjson -label jazz -summary run/judge.json \
+//	    -brief -tee run/verdicts.ndjson.zst run > /dev/null
 //	$ judge -archive web.warc.gz -labels labels.ndjson -label jazz -seeds seeds.txt -budget
 //	{"v":1,"T":1145,"R":290,"reachable":4583,"seeds":5}
 //
@@ -132,8 +133,11 @@
 //
 // # Limitations
 //
+// The archive of one crawl holds what that crawl chose, and in such a web any crawler does
+// well: judge in an archive that is larger than the crawls.
+//
 // What came of a fetch is not looked at: a page that could not be had counts as had, if the
-// web has it. Links are in memory: a million pages and ten million links take some 500 MiB.
+// web has it. Links are in memory: a million pages and ten million links take some 750 MiB.
 package main
 
 import (
