@@ -354,7 +354,11 @@ type dot struct {
 }
 
 func (t dots) draw(width float64, class string) template.HTML {
-	const step, head, foot = 26, 46, 26
+	const step, foot = 26, 26
+	head := 46.0
+	if len(t.marks) > 0 && len(t.columns) > 1 {
+		head += 16 // for their names
+	}
 	height := head + step*float64(len(t.rows)) + foot
 	d := newDrawing(width, height, "chart "+class, t.title, t.description)
 	left := 0.0
@@ -379,7 +383,13 @@ func (t dots) draw(width float64, class string) template.HTML {
 	}
 	for k, name := range t.columns {
 		s := column(k)
-		d.text("head", s.from, 8, fit(name, s.to-s.from+14))
+		room := s.to - s.from + 14
+		if i := strings.LastIndexByte(name, '-'); i > 0 && extent(name) > room {
+			d.text("head", s.from, 8, fit(name[:i], room))
+			d.text("head", s.from, 23, fit(name[i+1:], room))
+		} else {
+			d.text("head", s.from, 8, fit(name, room))
+		}
 		for _, v := range ticks(t.lo, t.hi, max(int((s.to-s.from)/56), 3), 0) {
 			style := "grid"
 			if v == 0 {

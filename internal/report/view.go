@@ -705,10 +705,18 @@ func against(c *Comparison, t Track, reference bool) (string, []figure) {
 		others := len(t.Strategies) - 1
 		list = append(list,
 			figure{Label: "Reference", Value: ref.Name, Note: c.Title + " " + interval(ref)},
-			figure{Label: "Better than " + ref.Name, Value: count(better), Note: fmt.Sprintf("of %s; %s worse, %s not to be told apart", count(others), count(worse), count(others-better-worse))})
-		if others > 0 {
+			figure{Label: "Better than " + ref.Name, Value: count(better), Note: fmt.Sprintf("of %s; %s worse", count(others), count(worse))})
+		open := others - better - worse
+		if open > 0 {
+			list[len(list)-1].Note += fmt.Sprintf(", %s may be either", count(open))
+		}
+		switch {
+		case others == 0:
+		case open == others:
+			lead += fmt.Sprintf(" Nothing can be told apart from %s: all differences from it may be chance.", c.Reference)
+		default:
 			lead += fmt.Sprintf(" Of %s, %s better than %s and %s worse", plural(others, "other", "others"), isAre(better), c.Reference, isAre(worse))
-			if better+worse < others {
+			if open > 0 {
 				lead += "; what is left may be chance"
 			}
 			lead += "."
@@ -718,7 +726,10 @@ func against(c *Comparison, t Track, reference bool) (string, []figure) {
 }
 
 func isAre(n int) string {
-	if n == 1 {
+	switch n {
+	case 0:
+		return "none is"
+	case 1:
 		return "1 is"
 	}
 	return count(n) + " are"
