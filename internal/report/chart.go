@@ -1,11 +1,9 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"html/template"
 	"math"
-	"slices"
 	"strings"
 )
 
@@ -21,11 +19,6 @@ const (
 // twice draws a picture for wide screens and for narrow ones.
 func twice(wide float64, draw func(width float64, class string) template.HTML) template.HTML {
 	return draw(wide, "wide") + draw(narrow, "narrow")
-}
-
-// sortStable sorts indices by a key.
-func sortStable(order []int, key func(int) float64) {
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(key(a), key(b)) })
 }
 
 // A plot is lines and bands over one axis, each line with its name where it
@@ -330,7 +323,7 @@ func (m mirror) draw(width, height float64, class string) template.HTML {
 // beside it, and narrower columns for what the mean is made of.
 type dots struct {
 	title, description string
-	columns            []string // the first is the wide one; empty where there is but one
+	columns            []string // their names; the first is the wide one, for the mean
 	rows               []dotRow
 	marks              []mark // in the first column, with their names
 	lo, hi             float64
@@ -385,10 +378,10 @@ func (t dots) draw(width float64, class string) template.HTML {
 		s := column(k)
 		room := s.to - s.from + 14
 		if i := strings.LastIndexByte(name, '-'); i > 0 && extent(name) > room {
-			d.text("head", s.from, 8, fit(name[:i], room))
-			d.text("head", s.from, 23, fit(name[i+1:], room))
+			d.text("column", s.from, 8, fit(name[:i], room))
+			d.text("column", s.from, 23, fit(name[i+1:], room))
 		} else {
-			d.text("head", s.from, 8, fit(name, room))
+			d.text("column", s.from, 8, fit(name, room))
 		}
 		for _, v := range ticks(t.lo, t.hi, max(int((s.to-s.from)/56), 3), 0) {
 			style := "grid"
@@ -459,7 +452,7 @@ func spark(title, description string, x []float64, all [][]float64, chosen int, 
 	d.path("line s1", curve(at, sy.of(y)))
 	for i, v := range y {
 		if finite(v) && i < len(at) {
-			d.circle("dot s1", at[i], sy.at(v), 2, fmt.Sprintf("%s after %s pages", format(v), thousands(x[i])))
+			d.circle("dot s1", at[i], sy.at(v), 2, fmt.Sprintf("%s after %s fetches", format(v), thousands(x[i])))
 		}
 	}
 	if i := lastFinite(y); i >= 0 && i < len(at) {

@@ -55,6 +55,14 @@ func decimal(v float64) string {
 	return strings.Replace(s, "-", "−", 1)
 }
 
+// decimalFew writes a number with a digit behind the point if it is small and has one.
+func decimalFew(v float64) string {
+	if v >= 10 || v == math.Trunc(v) {
+		return thousands(math.Round(v))
+	}
+	return fixed(v, 1)
+}
+
 // fixed writes a number with so many digits behind the point.
 func fixed(v float64, digits int) string {
 	if !finite(v) {
@@ -126,4 +134,20 @@ func probability(p float64) string {
 // breakable is a name that a line may break after its slashes and points.
 func breakable(name string) template.HTML {
 	return template.HTML(strings.NewReplacer("/", "/<wbr>", ".", ".<wbr>").Replace(template.HTMLEscapeString(name)))
+}
+
+// span is an interval, or nothing if it is unknown.
+func span(low, high float64) string {
+	if !finite(low) || !finite(high) {
+		return ""
+	}
+	return fixed(low, 2) + " to " + fixed(high, 2)
+}
+
+// signed is a difference with its sign.
+func signed(v float64) string {
+	if s := fixed(v, 2); v > 0 && s != "0.00" {
+		return "+" + s
+	}
+	return fixed(v, 2)
 }

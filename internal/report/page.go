@@ -43,7 +43,6 @@ func Write(w io.Writer, p *Page) error {
 		"percent":     percent,
 		"decimal":     decimal,
 		"fixed":       fixed,
-		"ratio":       ratio,
 		"duration":    duration,
 		"plural":      plural,
 		"share":       share,

@@ -40,7 +40,10 @@ func samples() map[string]*report.Page {
 	agreed.Agreement = &report.Agreement{HeldOut: true, Pages: 100, Both: 40, OnlyCrawl: 10, OnlyClassifier: 15, Neither: 35, Kappa: .49}
 	summary := sampleRun("summary", 5)
 	summary.Judged, summary.Verdicts = false, nil
+	longer := sampleRun("longer", 1)
+	longer.Fetched, longer.Relevant = 2000, 500
 	return map[string]*report.Page{
+		"a longer run":   runs(longer),
 		"judged":         runs(sampleRun("judged", 1)),
 		"a summary only": runs(summary),
 		"unjudged":       runs(unjudged(sampleRun("unjudged", 2))),
@@ -94,6 +97,7 @@ func TestAPageSaysWhatTheRunTells(t *testing.T) {
 			"Most came by crossover: 208 of 398 relevant pages.", "called 497 pages relevant, the labels 398: it was too easily pleased",
 			"The 40 with most relevant pages, of 57", "The 300 with the highest scores; 98 more are left out here.", "lazy=true", "robots 31", "status 404 22",
 		}, []string{"NaN", "judge in its own cause"}},
+		{"a longer run", []string{"398 relevant pages for the first 1,145 of 2,000 fetches"}, nil},
 		{"a summary only", []string{"of the 640 relevant pages", "relevant pages for 1,145 fetches"}, []string{"The judge’s verdicts"}},
 		{"unjudged", []string{"fetches brought a page that is relevant by the measure that steered them. No labels say whether it was right.", "Self-harvest 43 %", "called relevant"}, []string{"clairvoyant"}},
 		{"a classifier", []string{"held out from the crawl: κ 0.49"}, []string{"No labels say"}},

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -212,7 +214,7 @@ func spread(y []float64, gap, top, bottom float64) []float64 {
 	for i := range order {
 		order[i] = i
 	}
-	sortStable(order, func(i int) float64 { return y[i] })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(y[a], y[b]) })
 	moved := make([]float64, len(y))
 	edge := top
 	for _, i := range order {

@@ -1,0 +1,225 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A comparisonView is a comparison as the template wants it.
+type comparisonView struct {
+	*Comparison
+	Nested  bool   // there are runs on the page
+	Heading string // how many strategies there are
+	Tracks  []trackView
+}
+
+type trackView struct {
+	Track
+	ID       string
+	Heading  string
+	Lead     string
+	Figures  []figure
+	Picture  template.HTML
+	Harvests []smallView
+	Against  bool // a reference is among the strategies
+}
+
+// A smallView is one of the small multiples.
+type smallView struct {
+	Name    string
+	Picture template.HTML
+}
+
+func viewComparison(c Comparison, nested bool) *comparisonView {
+	if c.Title == "" {
+		c.Title = strings.ReplaceAll(c.Measure, "_", " ")
+	}
+	v := &comparisonView{Comparison: &c, Nested: nested}
+	most := 0
+	for i, t := range c.Tracks {
+		tv := trackView{Track: t, ID: "track-" + strconv.Itoa(i+1), Heading: trackName(t.Name)}
+		tv.Against = slices.ContainsFunc(t.Strategies, func(s Strategy) bool { return s.Name == c.Reference })
+		tv.Lead, tv.Figures = against(&c, t, tv.Against)
+		tv.Picture = means(&c, t, tv.Against)
+		tv.Harvests = harvests(t)
+		v.Tracks = append(v.Tracks, tv)
+		most = max(most, len(t.Strategies))
+	}
+	v.Heading = plural(most, "strategy", "strategies") + " compared"
+	return v
+}
+
+// Title is the heading of the comparison: of the page if there is no run on it.
+func (v *comparisonView) Title() template.HTML { return heading(v.Nested, 1, "comparison", v.Heading) }
+
+// trackName says what crawls of a track are given.
+func trackName(name string) string {
+	switch name {
+	case "":
+		return "All crawls"
+	case "K":
+		return "Track K: keywords alone"
+	case "E":
+		return "Track E: keywords and example pages"
+	case "Q":
+		return "Track Q: keywords and a search"
+	}
+	return "Track " + name
+}
+
+// alpha is the probability below which a difference is called one.
+const alpha = 0.05
+
+// against sums a track up.
+func against(c *Comparison, t Track, reference bool) (string, []figure) {
+	if len(t.Strategies) == 0 {
+		return "", nil
+	}
+	best := t.Strategies[0]
+	list := []figure{{Label: "Best", Value: best.Name, Note: c.Title + " " + interval(best)}}
+	lead := fmt.Sprintf("%s comes first, with a mean %s of %s.", best.Name, c.Title, fixed(best.Mean, 2))
+	if reference {
+		var ref Strategy
+		better, worse := 0, 0
+		for _, s := range t.Strategies {
+			switch standing(c, s, reference) {
+			case "reference":
+				ref = s
+			case "s1":
+				better++
+			case "s0":
+				worse++
+			}
+		}
+		others := len(t.Strategies) - 1
+		list = append(list,
+			figure{Label: "Reference", Value: ref.Name, Note: c.Title + " " + interval(ref)},
+			figure{Label: "Better than " + ref.Name, Value: count(better), Note: fmt.Sprintf("of %s; %s worse", count(others), count(worse))})
+		open := others - better - worse
+		if open > 0 {
+			list[len(list)-1].Note += fmt.Sprintf(", %s may be either", count(open))
+		}
+		switch {
+		case others == 0:
+		case open == others:
+			lead += fmt.Sprintf(" Nothing can be told apart from %s: all differences from it may be chance.", c.Reference)
+		default:
+			lead += fmt.Sprintf(" Of %s, %s better than %s and %s worse", plural(others, "other", "others"), isAre(better), c.Reference, isAre(worse))
+			if open > 0 {
+				lead += "; what is left may be chance"
+			}
+			lead += "."
+		}
+	}
+	return lead, append(list, figure{Label: "Crawls", Value: count(t.Runs), Note: plural(len(t.Topics), "topic", "topics") + ", " + plural(t.Units, "set of seeds", "sets of seeds")})
+}
+
+func isAre(n int) string {
+	switch n {
+	case 0:
+		return "none is"
+	case 1:
+		return "1 is"
+	}
+	return count(n) + " are"
+}
+
+// interval is a mean with its interval.
+func interval(s Strategy) string {
+	if !finite(s.Low) || !finite(s.High) {
+		return fixed(s.Mean, 2)
+	}
+	return fmt.Sprintf("%s (95%s%%: %s)", fixed(s.Mean, 2), thin, span(s.Low, s.High))
+}
+
+// maxColumns bounds the topics that are drawn beside the mean.
+const maxColumns = 6
+
+// means draws the strategies' means, with those of the topics beside them where there is
+// room.
+func means(c *Comparison, t Track, reference bool) template.HTML {
+	p := dots{title: "Mean " + c.Title + " of each strategy", columns: []string{"all, with 95 % intervals"}, hi: 0.1, format: decimal}
+	var words []string
+	for _, s := range t.Strategies {
+		row := dotRow{name: s.Name, class: standing(c, s, reference), cells: []dot{{s.Mean, s.Low, s.High, s.Name + ": " + interval(s)}}}
+		for i, v := range s.Topics {
+			if i < len(t.Topics) {
+				row.cells = append(row.cells, dot{v, math.NaN(), math.NaN(), fmt.Sprintf("%s on %s: %s", s.Name, t.Topics[i], fixed(v, 2))})
+			}
+		}
+		for _, d := range row.cells {
+			for _, v := range []float64{d.value, d.low, d.high} {
+				if finite(v) {
+					p.lo, p.hi = min(p.lo, v), max(p.hi, v)
+				}
+			}
+		}
+		if s.Name == c.Reference {
+			for _, d := range row.cells {
+				p.guides = append(p.guides, d.value)
+			}
+		}
+		words = append(words, s.Name+" "+interval(s))
+		p.rows = append(p.rows, row)
+	}
+	p.description = strings.Join(words, "; ")
+	for _, m := range []mark{{"seeing", t.Seeing}, {"seeing children", t.SeeingChildren}} {
+		if finite(m.at) {
+			p.marks = append(p.marks, m)
+			p.lo, p.hi = min(p.lo, m.at), max(p.hi, m.at)
+		}
+	}
+	beside := p
+	if 1 < len(t.Topics) && len(t.Topics) <= maxColumns {
+		beside.columns = append(slices.Clone(p.columns), t.Topics...)
+	}
+	return beside.draw(full, "wide") + p.draw(narrow, "narrow")
+}
+
+// standing is how a strategy stands to the reference, if there is one, as a class:
+// better, worse, or not to be told apart.
+func standing(c *Comparison, s Strategy, reference bool) string {
+	switch {
+	case s.Name == c.Reference:
+		return "reference"
+	case reference && !(s.P < alpha):
+		return "open"
+	case reference && s.Wins < s.Losses:
+		return "s0"
+	}
+	return "s1"
+}
+
+// harvests draws for each strategy how its harvest changes with the cost, before
+// those of the others.
+func harvests(t Track) []smallView {
+	if len(t.Costs) < 2 {
+		return nil
+	}
+	x := make([]float64, len(t.Costs))
+	for i, v := range t.Costs {
+		x[i] = float64(v)
+	}
+	top := 0.0
+	var all [][]float64
+	for _, s := range t.Strategies {
+		all = append(all, s.Harvest)
+		for _, v := range s.Harvest {
+			if finite(v) {
+				top = max(top, v)
+			}
+		}
+	}
+	var list []smallView
+	for i, s := range t.Strategies {
+		if lastFinite(s.Harvest) < 0 {
+			continue
+		}
+		list = append(list, smallView{Name: s.Name, Picture: spark("Harvest of "+s.Name+" by fetches", "", x, all, i, top, percent)})
+	}
+	return list
+}
