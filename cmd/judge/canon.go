@@ -25,7 +25,12 @@ func canon(address string) string {
 	address = strings.TrimFunc(address, isBlank)
 	address, _, _ = strings.Cut(address, "#")
 	rest := strings.TrimLeftFunc(address, func(r rune) bool { return r <= ' ' })
-	rest = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(rest)
+	rest = strings.Map(func(r rune) rune {
+		if r == '\t' || r == '\n' || r == '\r' {
+			return -1
+		}
+		return r
+	}, rest)
 	rest = withoutScheme(rest)
 	host := ""
 	if after, ok := strings.CutPrefix(rest, "//"); ok {
