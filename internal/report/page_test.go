@@ -100,7 +100,7 @@ func TestAPageSaysWhatTheRunTells(t *testing.T) {
 		{"a longer run", []string{"398 relevant pages for the first 1,145 of 2,000 fetches"}, nil},
 		{"a summary only", []string{"of the 640 relevant pages", "relevant pages for 1,145 fetches"}, []string{"The judge’s verdicts"}},
 		{"unjudged", []string{"fetches brought a page that is relevant by the measure that steered them. No labels say whether it was right.", "Self-harvest 43 %", "called relevant"}, []string{"clairvoyant"}},
-		{"a classifier", []string{"held out from the crawl: κ 0.49"}, []string{"No labels say"}},
+		{"a classifier", []string{"Agreement with a classifier that was held out from the crawl: κ 0.49", "the crawl says relevant 40 10 not 15 35"}, []string{"No labels say"}},
 		{"several", []string{"2 crawls Side by side", "by its own measure"}, nil},
 		{"not begun", []string{"Nothing has been fetched yet."}, []string{"It has not ended"}},
 		{"a comparison", []string{
