@@ -187,10 +187,28 @@ func TestTheBestOfTheYieldsIsNamed(t *testing.T) {
 		{[]Yield{{"link", 100, 0}, {"seed", 5, 0}}, ""},
 		{[]Yield{{"link", 100, 20}, {"seed", 5, 5}}, "Most came by link: 20 of 60 relevant pages."},
 		{[]Yield{{"link", 100, 20}, {"child", 40, 10}, {"restart", 4, 4}, {Rest, 100, 100}}, "Most came by link: 20 of 60 relevant pages. Most often right was child, with 25\u202f% of its 40."},
+		{[]Yield{{"link", 100, 60}, {"seed", 1, 0}}, "All relevant pages came by link."},
 		{[]Yield{{"link", 100, 50}, {"child", 40, 10}}, "Most came by link: 50 of 60 relevant pages. It was most often right, too, with 50\u202f% of its 100."},
 	} {
 		if got := most(test.list, 60, "by"); got != test.want {
 			t.Errorf("most(%v) = %q, want %q", test.list, got, test.want)
+		}
+	}
+}
+
+func TestTheMeasureIsHeldAgainstTheLabels(t *testing.T) {
+	for _, test := range []struct {
+		judged       bool
+		self, labels int
+		want         string
+	}{
+		{false, 10, 10, ""},
+		{true, 111, 100, "The measure that steered called 111 pages relevant, the labels 100: it was too easily pleased."},
+		{true, 110, 100, "The measure that steered called 110 pages relevant, the labels 100: about as many, if not always the same."},
+		{true, 89, 100, "The measure that steered called 89 pages relevant, the labels 100: it was too strict."},
+	} {
+		if got := tells(&Run{Judged: test.judged, SelfRelevant: test.self, Relevant: test.labels}); got != test.want {
+			t.Errorf("%d against %d: %q, want %q", test.self, test.labels, got, test.want)
 		}
 	}
 }

@@ -531,6 +531,9 @@ func most(list []Yield, relevant int, how string) string {
 		return ""
 	}
 	top := slices.MaxFunc(known, func(a, b Yield) int { return a.Relevant - b.Relevant })
+	if top.Relevant == relevant {
+		return fmt.Sprintf("All relevant pages came %s %s.", how, top.Name)
+	}
 	words := fmt.Sprintf("Most came %s %s: %s of %s.", how, top.Name, count(top.Relevant), plural(relevant, "relevant page", "relevant pages"))
 	tried := slices.DeleteFunc(known, func(y Yield) bool { return y.Fetched < often || y.Name == seed })
 	if len(tried) > 1 {
@@ -588,16 +591,17 @@ func scores(r *Run) (template.HTML, string) {
 
 // tells says how far the measure that steered can be believed.
 func tells(r *Run) string {
-	switch self, labels := r.SelfRelevant, r.Relevant; {
-	case !r.Judged:
+	if !r.Judged {
 		return ""
-	case self > labels:
-		return fmt.Sprintf("The measure that steered called %s relevant, the labels %s: it was too easily pleased.", plural(self, "page", "pages"), count(labels))
-	case self < labels:
-		return fmt.Sprintf("The measure that steered called %s relevant, the labels %s: it was too strict.", plural(self, "page", "pages"), count(labels))
-	default:
-		return fmt.Sprintf("The measure that steered called as many pages relevant as the labels do: %s.", count(self))
 	}
+	verdict := "about as many, if not always the same"
+	switch self, labels := float64(r.SelfRelevant), float64(r.Relevant); {
+	case self > 1.1*labels:
+		verdict = "it was too easily pleased"
+	case self < .9*labels:
+		verdict = "it was too strict"
+	}
+	return fmt.Sprintf("The measure that steered called %s relevant, the labels %s: %s.", plural(r.SelfRelevant, "page", "pages"), count(r.Relevant), verdict)
 }
 
 // glance draws what one of several runs found, small, to the scale of them all.
