@@ -5,7 +5,7 @@
 //	memo -store FILE -fill [flags] -- COMMAND [ARG...] < records
 //	memo -store FILE [flags] -- COMMAND [ARG...] < records
 //
-// It stands wherever COMMAND may stand: before a stage of a pipeline, or several.
+// It stands in the place of COMMAND: a stage of a pipeline, or several.
 //
 // # Records
 //
