@@ -1,6 +1,8 @@
 // Table makes a report of what benchmarks printed.
 //
-// Usage: table < benchmarks > report.md
+// Usage: table [frontier] < benchmarks > report.md
+//
+// The report is that of the commands, or that of the frontier and other stores.
 //
 // It reads what go test -bench prints, of one round after the other. A line
 // "round" begins a round: what is held against each other is taken from one round
@@ -26,11 +28,19 @@ import (
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("table: ")
+	report := (*results).report
+	switch {
+	case len(os.Args) == 2 && os.Args[1] == "frontier":
+		report = (*results).frontier
+	case len(os.Args) > 1:
+		log.Print("usage: table [frontier] < benchmarks > report.md")
+		os.Exit(2)
+	}
 	r, err := read(os.Stdin)
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := os.Stdout.WriteString(r.report()); err != nil {
+	if _, err := os.Stdout.WriteString(report(r)); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -121,14 +131,19 @@ const cpu = "cpu-s/1000"
 
 func (r *results) report() string {
 	var b strings.Builder
-	for _, line := range r.head {
-		fmt.Fprintln(&b, line)
-	}
+	r.begin(&b)
 	for _, s := range report {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", s.title, s.words, r.table(s.rows))
 	}
 	r.memory(&b)
 	return b.String()
+}
+
+// begin writes the head.
+func (r *results) begin(b *strings.Builder) {
+	for _, line := range r.head {
+		fmt.Fprintln(b, line)
+	}
 }
 
 // table is rows with those of the columns that have something in them.

@@ -65,3 +65,46 @@ func TestEmptyColumnsAreLeftOut(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
+
+func TestStoresStandInTheirOrderAndSayWhereTheyWereCut(t *testing.T) {
+	r, err := read(strings.NewReader(`# Of a machine
+round
+pkg: spoor/internal/bench/stores
+BenchmarkStore/1e6/fsync=1000/pebble-2 1 250 links/s 713000 urls
+BenchmarkStore/1e6/fsync=1000/spoor-2 1 1000 links/s 1002400 urls
+BenchmarkStore/1e5/fsync=28000/bbolt-2 1 7 links/s 100800 urls
+BenchmarkStore/1e7/fsync=28000/spoor-2 1 600000 links/s 90.5 next-ms 2048 most-MiB 10001600 urls
+BenchmarkStore/1e6/fsync=28000/spoor-2 1 720000 links/s 1002400 urls
+BenchmarkFsync-2 1000 400000 ns/op 0.4 ms
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := r.lives([]column{{"links/s", "links/s", false}, {"faster", "links/s", true}})
+	want := `| URLs | fsync after | | n | links/s | faster |
+|--:|--:|---|--:|--:|--:|
+| 100,000 | 28,000 | bbolt | 1 | 7.00 (7.00–7.00) |  |
+| 1,000,000 | 1,000 | spoor | 1 | 1000 (1000–1000) |  |
+| 1,000,000, cut at 713,000 | 1,000 | pebble | 1 | 250 (250–250) | 4.00 (4.00–4.00) |
+| 1,000,000 | 28,000 | spoor | 1 | 720000 (720000–720000) |  |
+| 10,000,000 | 28,000 | spoor | 1 | 600000 (600000–600000) |  |
+`
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	text := r.frontier()
+	for _, want := range []string{
+		"Of a machine\n\n## Adding\n",
+		"| links/s, 100,000 URLs, fsync a generation | 0 | not measured | ≥ 500,000 |\n",
+		"| links/s, 10,000,000 URLs, fsync a generation | 1 | 600000 (600000–600000) | ≥ 500,000: reached |\n",
+		"over those with 10,000,000 | 1 | 1.20 (1.20–1.20) | ≤ 1.3: reached |\n",
+		"| ms for 1,000 addresses, 10,000,000 URLs | 1 | 90.5 (90.5–90.5) | ≤ 100: reached |\n",
+		"filled with 10,000,000 URLs | 1 | 2048 (2048–2048) | ≤ 1,024: **missed** |\n",
+		"takes 0.400 (0.400–0.400) ms",
+		"more than 2,500,000 links/s",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report lacks %q:\n%s", want, text)
+		}
+	}
+}
