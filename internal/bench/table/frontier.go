@@ -31,12 +31,21 @@ type grid struct {
 	columns      []column
 }
 
-// A column holds what was measured in a unit; or, if it is a ratio, how many times
-// as much spoor has of it as the other store in the same round.
+// A column holds what was measured in a unit, or a ratio of spoor and the other store
+// in the same round.
 type column struct {
 	head, unit string
-	ratio      bool
+	shows      shows
 }
+
+// What a column shows.
+type shows int
+
+const (
+	plain shows = iota
+	more        // how many times as much spoor has
+	less        // how many times as much the other has
+)
 
 // A goal is what a figure of spoor's should come to: at least so much, or at most.
 type goal struct {
@@ -53,25 +62,25 @@ var lives = []grid{
 		title: "Adding",
 		words: "Links a second, read as records and added until they are on disk: the last tenth of the way to so many\nURLs, and all of the way from nothing. Processor time, of user and system, has what a database does\nbeside it in it. A database that is not there after a minute of adding is cut: its row, here and below, is\nof the URLs that it had then, and spoor is compared with all of its own.",
 		columns: []column{
-			{"links/s", "links/s", false}, {"all the way", "links/s-all", false},
-			{"CPU µs a link", "cpu-us/link", false}, {"spoor is faster by", "links/s", true},
+			{"links/s", "links/s", plain}, {"all the way", "links/s-all", plain},
+			{"CPU µs a link", "cpu-us/link", plain}, {"spoor is faster by", "links/s", more}, {"by processor time", "cpu-us/link", less},
 		},
 	},
 	{
 		title: "Space",
 		words: "Bytes a URL. On disk: the files after a clean close. In memory: what a process has resident more than\nbefore it opened the store; one that opened it and handed out, what of that is not pages of files, and\nthe one that filled it. The most is all that the latter ever had, in MiB, the next links and the program in it.",
 		columns: []column{
-			{"disk", "disk-B/url", false}, {"opened", "open-B/url", false}, {"of that anonymous", "open-anonymous-B/url", false},
-			{"filled", "grown-B/url", false}, {"the most, MiB", "most-MiB", false},
+			{"disk", "disk-B/url", plain}, {"opened", "open-B/url", plain}, {"of that anonymous", "open-anonymous-B/url", plain},
+			{"filled", "grown-B/url", plain}, {"the most, MiB", "most-MiB", plain},
 		},
 	},
 	{
 		title: "Handing out and opening",
 		words: "Milliseconds. A thousand addresses are handed out, at most ten of a host, and are on disk as leased: the\nfirst time after the store was opened, and the median of ten times. It is opened after a clean close,\nafter the process was killed that had opened it and added one generation, and after the one was killed\nthat had filled it. The files are in the system's cache.",
 		columns: []column{
-			{"1,000 for the first time", "next-first-ms", false}, {"1,000", "next-ms", false},
-			{"open, closed", "open-ms", false}, {"open, killed", "open-killed-ms", false}, {"open, killed as it grew", "open-grown-ms", false},
-			{"close", "close-ms", false},
+			{"1,000 for the first time", "next-first-ms", plain}, {"1,000", "next-ms", plain},
+			{"open, closed", "open-ms", plain}, {"open, killed", "open-killed-ms", plain}, {"open, killed as it grew", "open-grown-ms", plain},
+			{"close", "close-ms", plain},
 		},
 	},
 }
@@ -142,13 +151,16 @@ func (r *results) lives(columns []column) string {
 func (r *results) life(c column, size string, links int, store string) string {
 	name := life(size, links, store)
 	switch {
-	case !c.ratio:
+	case c.shows == plain:
 		return r.of(name, c.unit).String()
 	case store == lifeStores[0]:
 		return ""
 	}
-	ours := life(size, links, lifeStores[0])
-	return r.each(func(f map[string]figures) float64 { return f[ours][c.unit] / f[name][c.unit] }).String()
+	over, under := life(size, links, lifeStores[0]), name
+	if c.shows == less {
+		over, under = under, over
+	}
+	return r.each(func(f map[string]figures) float64 { return f[over][c.unit] / f[under][c.unit] }).String()
 }
 
 // goal are the cells of a goal.

@@ -70,8 +70,8 @@ func TestStoresStandInTheirOrderAndSayWhereTheyWereCut(t *testing.T) {
 	r, err := read(strings.NewReader(`# Of a machine
 round
 pkg: spoor/internal/bench/stores
-BenchmarkStore/1e6/fsync=1000/pebble-2 1 250 links/s 713000 urls
-BenchmarkStore/1e6/fsync=1000/spoor-2 1 1000 links/s 1002400 urls
+BenchmarkStore/1e6/fsync=1000/pebble-2 1 250 links/s 6 cpu-us/link 713000 urls
+BenchmarkStore/1e6/fsync=1000/spoor-2 1 1000 links/s 2 cpu-us/link 1002400 urls
 BenchmarkStore/1e5/fsync=28000/bbolt-2 1 7 links/s 100800 urls
 BenchmarkStore/1e7/fsync=28000/spoor-2 1 600000 links/s 90.5 next-ms 2048 most-MiB 10001600 urls
 BenchmarkStore/1e6/fsync=28000/spoor-2 1 720000 links/s 1002400 urls
@@ -80,14 +80,14 @@ BenchmarkFsync-2 1000 400000 ns/op 0.4 ms
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := r.lives([]column{{"links/s", "links/s", false}, {"faster", "links/s", true}})
-	want := `| URLs | fsync after | | n | links/s | faster |
-|--:|--:|---|--:|--:|--:|
-| 100,000 | 28,000 | bbolt | 1 | 7.00 (7.00–7.00) |  |
-| 1,000,000 | 1,000 | spoor | 1 | 1000 (1000–1000) |  |
-| 1,000,000, cut at 713,000 | 1,000 | pebble | 1 | 250 (250–250) | 4.00 (4.00–4.00) |
-| 1,000,000 | 28,000 | spoor | 1 | 720000 (720000–720000) |  |
-| 10,000,000 | 28,000 | spoor | 1 | 600000 (600000–600000) |  |
+	got := r.lives([]column{{"links/s", "links/s", plain}, {"faster", "links/s", more}, {"cheaper", "cpu-us/link", less}})
+	want := `| URLs | fsync after | | n | links/s | faster | cheaper |
+|--:|--:|---|--:|--:|--:|--:|
+| 100,000 | 28,000 | bbolt | 1 | 7.00 (7.00–7.00) |  |  |
+| 1,000,000 | 1,000 | spoor | 1 | 1000 (1000–1000) |  |  |
+| 1,000,000, cut at 713,000 | 1,000 | pebble | 1 | 250 (250–250) | 4.00 (4.00–4.00) | 3.00 (3.00–3.00) |
+| 1,000,000 | 28,000 | spoor | 1 | 720000 (720000–720000) |  |  |
+| 10,000,000 | 28,000 | spoor | 1 | 600000 (600000–600000) |  |  |
 `
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
