@@ -55,7 +55,7 @@ func appendLink(b []byte, n int) []byte {
 	b = append(b, `.html","generation":`...)
 	b = strconv.AppendInt(b, int64(n/Fresh), 10)
 	b = append(b, `,"depth":`...)
-	b = strconv.AppendInt(b, int64(1+n/100_000), 10)
+	b = strconv.AppendInt(b, int64(1+n/1_000_000), 10)
 	b = append(b, `,"via":"https://www.`...)
 	b = appendHost(b, int64(page%50_000))
 	b = append(b, `/section/`...)
