@@ -94,11 +94,13 @@ fuzz: ## every fuzz target for FUZZTIME (60s); F=Name P=./dir/ picks
 		$(GO) test -run='^$$' -fuzz="^$$name\$$" -fuzztime=$(FUZZTIME) "$$dir" </dev/null; \
 	done
 
-.PHONY: bench bench-peers bench-fetch benchstat
+.PHONY: bench bench-peers bench-frontier bench-fetch benchstat
 bench: ## the benchmarks COUNT (10) times, to stdout; B=pattern P=./dir/ picks
 	@$(GO) test -run='^$$' -bench='$(B)' -count=$(COUNT) $(P)
 bench-peers: ## beside goquery, bleve, lxml, …: doc/performance.md, in a quarter of an hour
 	scripts/bench
+bench-frontier: ## the frontier beside Pebble, bbolt and SQLite, in an hour
+	scripts/bench frontier
 bench-fetch: ## our fetch beside wget, wget2 and net/http, as a table
 	scripts/bench-fetch
 benchstat: ## compare OLD (old.txt) and NEW (new.txt)
