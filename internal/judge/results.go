@@ -36,7 +36,7 @@ type Result struct {
 	Cost    int `json:"cost"`    // spent in all
 
 	Harvest        *float64 `json:"harvest"`         // relevant pages per unit of cost, in [0, 1]
-	Recall         *float64 `json:"recall"`          // of the R relevant pages
+	Recall         *float64 `json:"recall"`          // of the R relevant pages; above 1 where a search finds others
 	AUC            *float64 `json:"auc"`             // area under recall, over cost 1 to T
 	NAUC           *float64 `json:"nauc"`            // 0 a random crawl, 1 the clairvoyant one
 	AUCClairvoyant *float64 `json:"auc_clairvoyant"` // AUC as a share of the clairvoyant crawl's
@@ -49,7 +49,7 @@ type Result struct {
 	MeanScore      *float64 `json:"mean_score"`      // of that measure, over the pages
 
 	HarvestAt map[int]float64 `json:"harvest_at"` // by cost
-	RecallAt  map[int]float64 `json:"recall_at"`
+	RecallAt  map[int]float64 `json:"recall_at"`  // above 1 where a search finds what no link leads to
 
 	// What greedy crawlers reach that see the relevance of every link that waits,
 	// and of the links behind it.
@@ -132,9 +132,12 @@ func parseResult(line []byte) (*Result, error) {
 			return nil, fmt.Errorf("%s is %g", c.Name, *v)
 		}
 	}
-	for _, at := range []map[int]float64{r.HarvestAt, r.RecallAt} {
-		for _, cost := range slices.Sorted(maps.Keys(at)) {
-			if v := at[cost]; cost <= 0 || v < 0 || v > 1 {
+	for _, at := range []struct {
+		curve map[int]float64
+		most  float64
+	}{{r.HarvestAt, 1}, {r.RecallAt, maxNumber}} {
+		for _, cost := range slices.Sorted(maps.Keys(at.curve)) {
+			if v := at.curve[cost]; cost <= 0 || v < 0 || v > at.most {
 				return nil, fmt.Errorf("%g at cost %d is no share of anything", v, cost)
 			}
 		}

@@ -79,6 +79,8 @@ func TestABadResultCostsOneLine(t *testing.T) {
 		{swap(`"recall":0.501742`, `"recall":-2e12`), "recall is -2e+12"},
 		{swap(`"mean_score":0.21`, `"mean_score":1e999`), "1e999"},
 		{swap(`"100":0.2`, `"100":1.2`), "1.2 at cost 100"},
+		{swap(`"100":0.07`, `"100":-0.07`), "-0.07 at cost 100"},
+		{swap(`"100":0.07`, `"100":2e12`), "2e+12 at cost 100"},
 		{swap(`"100":0.2`, `"0":0.2`), "0.2 at cost 0"},
 		{swap(`"100":0.2`, `"many":0.2`), "many"},
 		{swap(`"100":0.2,"200":0.15`, strings.Join(costs, ",")), "more than 64 costs"},
@@ -97,6 +99,20 @@ func TestABadResultCostsOneLine(t *testing.T) {
 		}
 		if s, ok := errors.AsType[*wire.SyntaxError](bad[0]); !ok || s.Line != 2 || !strings.Contains(s.Error(), tt.want) {
 			t.Errorf("%.60s: %v, want %s", tt.bad, bad[0], tt.want)
+		}
+	}
+}
+
+// A search finds pages that no link leads to from the seeds, and so more than the R that
+// links lead to.
+func TestMoreThanAllMayBeRecalled(t *testing.T) {
+	found := strings.NewReplacer(`"recall":0.501742`, `"recall":1.25`, `"100":0.07`, `"100":1.25`).Replace(line)
+	for r, err := range Results(strings.NewReader(found)) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *r.Recall != 1.25 || r.RecallAt[100] != 1.25 {
+			t.Errorf("recall is %g, and %g at 100", *r.Recall, r.RecallAt[100])
 		}
 	}
 }
