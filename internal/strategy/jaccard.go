@@ -23,6 +23,8 @@ package strategy
 //	mutation             mutate       every Every fetches
 //
 // Where the paper is silent or contradicts itself we follow PAPERS.md: before a link
+// links that more than half of a host's pages have are its template and no likeness, so
+// what they add to J is taken out (row f); before a link
 // is fetched, it has the score of its parent (row h), and of the links of one page,
 // which that cannot tell apart, those come first whose words are more like the
 // reference; among equals, and to the letter, the first that were discovered. Selection comes before crossover,
@@ -58,7 +60,11 @@ type jaccard struct {
 	Every     int     // fetches from one mutation to the next (M)
 	Words     int     // words of relevant pages in a mutation's query
 	Threshold float64 // J of a relevant page; 0 is the median
+	Template  float64 // share of a host's pages above which a link is of its template
 	Compat    bool
+
+	template  template
+	reference *topic.Reference // P; nil if it is not known
 
 	from    column           // of what is selected: the place of the best page that did it, plus one
 	promise column           // how like the reference the words of a link are, the best of several
@@ -97,7 +103,7 @@ const (
 )
 
 func newJaccard() Strategy {
-	return &jaccard{Top: 5, Every: 50, Words: 2, words: map[string]tally{}, tops: map[int][]counted{}}
+	return &jaccard{Top: 5, Every: 50, Words: 2, Template: 0.5, words: map[string]tally{}, tops: map[int][]counted{}}
 }
 
 func (s *jaccard) Params() []Param {
@@ -106,12 +112,16 @@ func (s *jaccard) Params() []Param {
 		{Name: "mutation-every", Doc: "mutation: fetches from one query to the next, 0 for none (M)", Value: &s.Every, Range: [2]float64{0, 1e9}},
 		{Name: "words", Doc: "mutation: words of relevant pages that join the query", Value: &s.Words, Range: [2]float64{0, topWords}},
 		{Name: "threshold", Doc: "fitness J of a relevant page; 0 is the median of the generation", Value: &s.Threshold, Range: [2]float64{0, 1e9}},
-		{Name: "compat", Doc: "the paper to the letter: of a page's links those discovered first, the user's query alone, no restart", Value: &s.Compat},
+		{Name: "template", Doc: "share of a host's pages above which a link they have is no likeness; 1 takes all links", Value: &s.Template, Range: [2]float64{0.1, 1}},
+		{Name: "compat", Doc: "the paper to the letter: all links, of a page's links those discovered first, the user's query alone, no restart", Value: &s.Compat},
 	}
 }
 
-// aim takes the words of mutation's query.
+// aim takes the reference, and the words of mutation's query.
 func (s *jaccard) aim(t *topic.Topic) (err error) {
+	if !s.Compat && s.Template < 1 {
+		s.reference = t.Reference
+	}
 	var words []string
 	for _, k := range t.Keywords {
 		words = append(words, k.Text)
@@ -140,6 +150,7 @@ func (s *jaccard) Visit(rec *wire.Record) {
 	if !ok || place < before || s.pages[place].failed {
 		return
 	}
+	s.strip(rec, &s.pages[place])
 	for i := range rec.Links {
 		id, known := s.web.Find(rec.Links[i].URL)
 		if promise := rec.Links[i].Score.Or(0); known && promise > s.promise.at(id) {
@@ -148,6 +159,19 @@ func (s *jaccard) Visit(rec *wire.Record) {
 	}
 	if s.reading != nil {
 		s.tops[place] = s.mine(rec)
+	}
+}
+
+// strip takes out of a page's J what links of templates add (row f), if it is J that
+// steers.
+func (s *jaccard) strip(rec *wire.Record, p *page) {
+	if s.reference == nil {
+		return
+	}
+	node := s.template.learn(rec)
+	if slices.Contains(rec.Scores, wire.Scored{Name: "jaccard", Value: rec.Score.Or(-1)}) {
+		all, stripped := s.template.likeness(node, s.reference.URL, s.reference.Links, s.Template)
+		p.score = max(0, p.score+(stripped-all)/2) // J is half of Jlink, and half of D'
 	}
 }
 
@@ -367,7 +391,7 @@ func (s *jaccard) AppendDelta(b []byte) []byte {
 		b = appendText(b, query)
 	}
 	s.saved = len(s.issued)
-	return b
+	return s.template.appendDelta(b)
 }
 
 func (s *jaccard) Replay(b []byte) error {
@@ -393,8 +417,9 @@ func (s *jaccard) Replay(b []byte) error {
 		s.issued = append(s.issued, r.text())
 	}
 	s.saved = len(s.issued)
-	if r.bad || len(r.b) > 0 {
+	if r.bad {
 		return errCorrupt
 	}
-	return nil
+	r.b, err = s.template.replay(r.b)
+	return cmp.Or(err, r.end())
 }

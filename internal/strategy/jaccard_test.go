@@ -1,6 +1,8 @@
 package strategy
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -157,4 +159,99 @@ func TestJaccardLetsWhatASearchFindsGoFirst(t *testing.T) {
 		"b link 0.5 via a page=0.5 words=0.1",
 		"?genetic crawler mutation 1.5",
 	})
+}
+
+// By hand (row f). The reference r, on h, links to m and t; m is on the menu of h. J is
+// half of Jaccard's index of links, and half of the 0.5 that all words of all pages
+// are alike, so that 0.25 is from words.
+//
+//	page  links       index    counted before it, with it            what is left      J
+//	p1    m t         2/2      h has 1 page: nothing is told         2/2               0.75
+//	p2    m           1/2      2 pages                               1/2               0.5
+//	p3    m x         1/3      3 pages                               1/3               0.417
+//	p4    m           1/2      4 pages, m on 4: the menu, of the     0 of {t}          0.25
+//	                           reference's host too
+//	p5    m t         2/2      5 pages, m on 5, t on 2               t of {t}: 1/1     0.75
+//	q1    m t (on g)  2/2      g has 1 page; m is stripped from the  t of {m, t}: 1/2  0.5
+//	                           reference alone
+func TestJaccardTakesTheLinksOfTemplatesOut(t *testing.T) {
+	world := target(t)
+	world.Reference.URL = "http://h.test/r"
+	world.Reference.Links = []string{"http://h.test/m", "http://h.test/t"}
+	pages := []struct {
+		url, links string
+		index, j   float64
+	}{
+		{"http://h.test/p1", "m t", 1, 0.75},
+		{"http://h.test/p2", "m", 1. / 2, 0.5},
+		{"http://h.test/p3", "m x", 1. / 3, 0.25 + 1./6},
+		{"http://h.test/p4", "m", 1. / 2, 0.25},
+		{"http://h.test/p5", "m t p5", 1, 0.75},
+		{"http://g.test/q1", "m t", 1, 0.5},
+	}
+	for _, test := range []struct {
+		name   string
+		params []string
+		strips bool
+	}{
+		{"by default", nil, true},
+		{"not at all", []string{"template=1"}, false},
+		{"to the letter", []string{"compat=true"}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s, err := New("jaccard", world, test.params)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := s.(*jaccard)
+			again, _ := New("jaccard", world, test.params)
+			restored := again.(*jaccard)
+			// The reference is a page of the crawl: so its host is known.
+			got.Visit(&wire.Record{URL: "http://h.test/r", StatusCode: 200, Score: wire.Num(0)})
+			for i, p := range pages {
+				rec := &wire.Record{URL: p.url, StatusCode: 200, Score: wire.Num(0.25 + p.index/2)}
+				rec.Scores = []wire.Scored{{Name: "jaccard", Value: rec.Score.Value}}
+				for link := range strings.FieldsSeq(p.links) {
+					rec.Links = append(rec.Links, wire.Link{URL: "http://h.test/" + link})
+				}
+				s := got
+				if i >= 3 { // a generation later, from the journal
+					s = restored
+				}
+				s.Visit(rec)
+				want := p.j
+				if !test.strips {
+					want = rec.Score.Value
+				}
+				if j := s.pages[len(s.pages)-1].score; math.Abs(j-want) > 1e-12 {
+					t.Errorf("J of %s is %v, want %v", p.url, j, want)
+				}
+				if i == 2 {
+					got.Breed(10, nil)
+					if err := restored.Replay(got.AppendDelta(nil)); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Another measure may steer, and what it says is not J.
+func TestJaccardLeavesOtherMeasuresAlone(t *testing.T) {
+	world := target(t)
+	world.Reference.URL, world.Reference.Links = "http://h.test/p0", []string{"http://h.test/m"}
+	s, err := New("jaccard", world, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 6 {
+		s.Visit(&wire.Record{URL: fmt.Sprintf("http://h.test/p%d", i), StatusCode: 200, Score: wire.Num(0.9),
+			Scores: []wire.Scored{{Name: "jaccard", Value: 0.5}, {Name: "vsm", Value: 0.9}}, Links: []wire.Link{{URL: "http://h.test/m"}}})
+	}
+	for _, p := range s.(*jaccard).pages {
+		if p.score != 0.9 {
+			t.Errorf("the score became %v", p.score)
+		}
+	}
 }
