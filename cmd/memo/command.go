@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,8 +23,10 @@ type command struct {
 	rec  wire.Record // that was read last
 }
 
-func start(argv []string, stderr io.Writer) (*command, error) {
-	c := &command{name: argv[0], cmd: exec.Command(argv[0], argv[1:]...)}
+// start starts a command, which is ended with ctx: it, and what it may have started, can
+// neither be given records then nor answer.
+func start(ctx context.Context, argv []string, stderr io.Writer) (*command, error) {
+	c := &command{name: argv[0], cmd: exec.CommandContext(ctx, argv[0], argv[1:]...)}
 	c.cmd.Stderr = stderr
 	in, err := c.cmd.StdinPipe()
 	if err != nil {
@@ -33,6 +36,7 @@ func start(argv []string, stderr io.Writer) (*command, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.cmd.Cancel = func() error { return errors.Join(in.Close(), out.Close(), c.cmd.Process.Kill()) }
 	if err := c.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting the command: %w", err)
 	}

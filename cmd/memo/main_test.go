@@ -2,8 +2,10 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"spoor/cmd/internal/filter"
 	"spoor/internal/wire"
 )
 
@@ -23,6 +26,7 @@ func TestMain(m *testing.M) {
 		"title": title,
 		"wrong": wrong,
 		"many":  many,
+		"choke": choke,
 	})
 }
 
@@ -54,6 +58,43 @@ func title() {
 		}
 	}
 	w.Flush()
+}
+
+// choke answers a record, begins to read the next, says so, and does nothing any more.
+func choke() {
+	r := bufio.NewReader(os.Stdin)
+	line, _ := r.ReadString('\n')
+	fmt.Print(line)
+	r.ReadByte()
+	fmt.Fprintln(os.Stderr, "choking")
+	never, _, _ := os.Pipe()
+	never.Read(make([]byte, 1))
+}
+
+// A disk is full when the command chokes.
+type disk struct{ full chan struct{} }
+
+var errFull = errors.New("full")
+
+func (d disk) Write(b []byte) (int, error) {
+	<-d.full
+	return 0, errFull
+}
+
+type fills struct{ disk }
+
+func (f fills) Write(b []byte) (int, error) {
+	close(f.full)
+	return len(b), nil
+}
+
+func TestACommandThatTakesNoMoreRecordsDoesNotKeepAnError(t *testing.T) {
+	d := disk{make(chan struct{})}
+	records := `{"v":1,"url":"http://a.example/"}` + "\n" + `{"v":1,"url":"http://b.example/","text":"` + strings.Repeat("x", 8<<20) + `"}` + "\n"
+	m := memo{Stream: filter.Stream{Stderr: fills{d}, Limit: 16 << 20}, argv: []string{"choke"}, tally: filter.NewTally(filter.Logger(io.Discard, "memo", ""))}
+	if err := m.all(strings.NewReader(records), d); !errors.Is(err, errFull) {
+		t.Error(err)
+	}
 }
 
 // wrong HOW is no command that can be remembered: it is less, more, other, text, or ends

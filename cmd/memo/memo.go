@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,12 +35,15 @@ type memo struct {
 func (m *memo) all(in io.Reader, out io.Writer) error {
 	q := newQueue()
 	answered := make(chan error, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	go func() {
 		err := m.answer(q, out)
 		q.leave()
+		cancel() // a command that nobody listens to takes no more records
 		answered <- err
 	}()
-	err := m.ask(in, q)
+	err := m.ask(ctx, in, q)
 	q.end()
 	return cmp.Or(<-answered, err)
 }
@@ -49,7 +53,7 @@ func (m *memo) all(in io.Reader, out io.Writer) error {
 // ask puts an item into the queue for every record of in, and the records that the store
 // has no answer for into the command, which is started when there is one. It ends early
 // if nobody waits for the items.
-func (m *memo) ask(in io.Reader, q *queue) error {
+func (m *memo) ask(ctx context.Context, in io.Reader, q *queue) error {
 	r := wire.NewReader(in, 0)
 	r.Limit = int(m.Limit)
 	var c *command
@@ -81,7 +85,7 @@ func (m *memo) ask(in io.Reader, q *queue) error {
 		}
 		if !known {
 			if c == nil {
-				if c, err = start(m.argv, m.Stderr); err != nil {
+				if c, err = start(ctx, m.argv, m.Stderr); err != nil {
 					return err
 				}
 			}

@@ -192,6 +192,9 @@ type builder struct {
 
 // create begins the store that will be called name.
 func create(name string) (*builder, error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("making the store: %s is there, and is no file", name)
+	}
 	f, err := os.Create(fmt.Sprintf("%s.%d.part", name, os.Getpid()))
 	if err != nil {
 		return nil, fmt.Errorf("making the store: %w", err)
