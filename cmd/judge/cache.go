@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"spoor/cmd/internal/filter"
 	"spoor/internal/lock"
 )
 
@@ -146,37 +147,13 @@ func saveLinks(path string, header graphHeader, g *linked) error {
 	if err != nil {
 		return err
 	}
-	return writeWhole(path, func(w io.Writer) error {
+	return filter.WriteWhole(path, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s%s\n", graphMark, line)
 		if err == nil {
 			_, err = w.Write(body)
 		}
 		return err
 	})
-}
-
-// writeWhole writes a file that is there as a whole or not at all. What is no regular
-// file, as a pipe, is written to as it is.
-func writeWhole(path string, write func(io.Writer) error) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(write(f), f.Close())
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
-	if err != nil {
-		return err
-	}
-	err = errors.Join(write(f), f.Chmod(0o644), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
 }
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }

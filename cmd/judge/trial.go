@@ -290,7 +290,7 @@ func rounded(v []float64) []float64 {
 func writeJSON(name string, v any) error {
 	line, err := json.Marshal(v)
 	if err == nil {
-		err = writeWhole(name, func(w io.Writer) error {
+		err = filter.WriteWhole(name, func(w io.Writer) error {
 			_, err := w.Write(append(line, '\n'))
 			return err
 		})

@@ -64,13 +64,9 @@
 package main
 
 import (
-	"bufio"
-	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -146,7 +142,12 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 			return err
 		}
 	}
-	if err := write(out, stdout, func(w io.Writer) error { return report.Write(w, &page) }); err != nil {
+	if out == "-" {
+		err = report.Write(stdout, &page)
+	} else {
+		err = filter.WriteWhole(out, func(w io.Writer) error { return report.Write(w, &page) })
+	}
+	if err != nil {
 		return err
 	}
 	log.Info("done", "runs", len(page.Runs), "records", records, "seconds", float64(time.Since(started).Milliseconds())/1000)
@@ -177,32 +178,6 @@ func names(dirs []string) []string {
 		}
 	}
 	return list
-}
-
-// write has a file written under another name, and gives it its own when it is whole.
-func write(name string, stdout io.Writer, page func(io.Writer) error) (err error) {
-	if name == "-" {
-		return page(stdout)
-	}
-	part := fmt.Sprintf("%s.%d.part", name, os.Getpid())
-	f, err := os.Create(part)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(part)
-		}
-	}()
-	w := bufio.NewWriter(f)
-	err = page(w)
-	if err == nil {
-		err = w.Flush()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(part, name)
 }
 
 // warner logs what is wrong with a run and does not end the report.
