@@ -214,22 +214,46 @@ func TestTheMeasureIsHeldAgainstTheLabels(t *testing.T) {
 }
 
 func TestAStrategyStandsBetterWorseOrOpen(t *testing.T) {
-	c := &Comparison{Reference: "ref"}
 	nan := math.NaN()
 	for _, test := range []struct {
 		s         Strategy
 		reference bool
+		lower     bool
 		want      string
 	}{
-		{Strategy{Name: "ref", P: nan}, true, "reference"},
-		{Strategy{Name: "a", P: .01, Wins: 9, Losses: 1}, true, "s1"},
-		{Strategy{Name: "a", P: .01, Wins: 1, Losses: 9}, true, "s0"},
-		{Strategy{Name: "a", P: .05, Wins: 9, Losses: 1}, true, "open"},
-		{Strategy{Name: "a", P: nan}, true, "open"},
-		{Strategy{Name: "a", P: nan}, false, "s1"},
+		{Strategy{Name: "ref", P: nan}, true, false, "reference"},
+		{Strategy{Name: "a", P: .01, Difference: .1, Wins: 9, Losses: 1}, true, false, "s1"},
+		{Strategy{Name: "a", P: .01, Difference: -.1, Wins: 1, Losses: 9}, true, false, "s0"},
+		{Strategy{Name: "a", P: .01, Difference: -.005, Ties: 30}, true, false, "s0"},
+		{Strategy{Name: "a", P: .01, Difference: .1, Wins: 1, Losses: 9}, true, true, "s0"},
+		{Strategy{Name: "a", P: .01, Difference: -.005, Ties: 30}, true, true, "s1"},
+		{Strategy{Name: "a", P: .05, Difference: .1, Wins: 9, Losses: 1}, true, false, "open"},
+		{Strategy{Name: "a", P: .01, Wins: 5, Losses: 5}, true, false, "open"},
+		{Strategy{Name: "a", P: .01, Difference: nan}, true, false, "open"},
+		{Strategy{Name: "a", P: nan, Difference: nan}, true, false, "open"},
+		{Strategy{Name: "a", P: nan, Difference: nan}, false, false, "s1"},
 	} {
+		c := &Comparison{Reference: "ref", Lower: test.lower}
 		if got := standing(c, test.s, test.reference); got != test.want {
 			t.Errorf("%+v stands %q, want %q", test.s, got, test.want)
+		}
+	}
+}
+
+func TestWhatWasNotRunEverywhereDoesNotComeFirst(t *testing.T) {
+	few := Strategy{Name: "few", Units: 1, Mean: .5}
+	all := []Strategy{{Name: "a", Units: 4, Mean: .4}, {Name: "b", Units: 4, Mean: .3}}
+	for _, test := range []struct {
+		strategies []Strategy
+		want       string
+	}{
+		{all, "a comes first, with a mean nAUC of 0.40."},
+		{append([]Strategy{few}, all...), "a comes first, with a mean nAUC of 0.40. Not run everywhere, so that their means are of other sets of seeds: few (1 of 4)."},
+		{[]Strategy{few}, "few comes first, with a mean nAUC of 0.50. Not run everywhere, so that their means are of other sets of seeds: few (1 of 4)."},
+	} {
+		got, figures := against(&Comparison{Title: "nAUC"}, Track{Units: 4, Strategies: test.strategies}, false)
+		if name, _, _ := strings.Cut(test.want, " "); got != test.want || figures[0].Value != name {
+			t.Errorf("%s\nand the best is %s, want\n%s", got, figures[0].Value, test.want)
 		}
 	}
 }

@@ -80,6 +80,9 @@ func against(c *Comparison, t Track, reference bool) (string, []figure) {
 		return "", nil
 	}
 	best := t.Strategies[0]
+	if i := slices.IndexFunc(t.Strategies, func(s Strategy) bool { return s.Units >= t.Units }); i >= 0 {
+		best = t.Strategies[i]
+	}
 	list := []figure{{Label: "Best", Value: best.Name, Note: c.Title + " " + interval(best)}}
 	lead := fmt.Sprintf("%s comes first, with a mean %s of %s.", best.Name, c.Title, fixed(best.Mean, 2))
 	if reference {
@@ -114,8 +117,25 @@ func against(c *Comparison, t Track, reference bool) (string, []figure) {
 			}
 			lead += "."
 		}
+	} else if t.Units == 1 && len(t.Strategies) > 1 {
+		lead += " It is one topic from one set of seeds, which tells nothing about others."
+	}
+	if names := partial(t); names != "" {
+		lead += " Not run everywhere, so that their means are of other sets of seeds: " + names + "."
 	}
 	return lead, append(list, figure{Label: "Crawls", Value: count(t.Runs), Note: plural(len(t.Topics), "topic", "topics") + ", " + plural(t.Units, "set of seeds", "sets of seeds")})
+}
+
+// partial names the strategies that were not run wherever others were, and so are not
+// what comes first.
+func partial(t Track) string {
+	var names []string
+	for _, s := range t.Strategies {
+		if s.Units < t.Units {
+			names = append(names, fmt.Sprintf("%s (%s of %s)", s.Name, count(s.Units), count(t.Units)))
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 func isAre(n int) string {
@@ -181,14 +201,15 @@ func means(c *Comparison, t Track, reference bool) template.HTML {
 }
 
 // standing is how a strategy stands to the reference, if there is one, as a class:
-// better, worse, or not to be told apart.
+// better, worse, or not to be told apart. The difference tells, not who won: ever so
+// small differences may be no chance, and are all ties.
 func standing(c *Comparison, s Strategy, reference bool) string {
 	switch {
 	case s.Name == c.Reference:
 		return "reference"
-	case reference && !(s.P < alpha):
+	case reference && !(s.P < alpha && (s.Difference < 0 || s.Difference > 0)):
 		return "open"
-	case reference && s.Wins < s.Losses:
+	case reference && (s.Difference > 0) == c.Lower:
 		return "s0"
 	}
 	return "s1"
