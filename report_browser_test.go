@@ -388,7 +388,7 @@ func hostileRun() *report.Run {
 		Operators: yields, Niches: yields,
 		Generations: []report.Generation{{First: 1, Last: 1, Fetched: 60, Relevant: 31, Operators: yields, Niches: yields}},
 		Errors:      []report.Count{{Name: word, N: 1}},
-		Fitness:     report.Histogram{Measure: word, Least: .5, Bins: []report.Bin{{From: 0, To: .5, Unlabelled: 29}, {From: .5, To: 1, Unlabelled: 31}}},
+		Fitness:     report.Histogram{Measure: word, Threshold: .5, Bins: []report.Bin{{From: 0, To: .5, Unlabelled: 29}, {From: .5, To: 1, Unlabelled: 31}}},
 		PagesTotal:  2,
 	}
 	for i := range 2 {

@@ -33,7 +33,8 @@ type collector struct {
 
 	finds  []int // the cost at which each relevant page was had, rising
 	scores []scored
-	least  float64 // score of a page that the measure calls relevant
+	least  float64 // score of a page that the measure calls relevant; NaN: none yet
+	most   float64 // score of one that it does not; NaN: none yet
 
 	steered  bool     // a record has told its scores
 	steering []string // measures that may be the one that steers
@@ -140,6 +141,8 @@ func (c *collector) add(rec *wire.Record) {
 		if rec.Score.Kind == wire.Present && !(c.least <= rec.Score.Value) {
 			c.least = rec.Score.Value
 		}
+	} else if rec.Score.Kind == wire.Present && !(c.most >= rec.Score.Value) {
+		c.most = rec.Score.Value
 	}
 	one := 0 // what a relevant page counts
 	if good {
@@ -280,7 +283,7 @@ func (c *collector) finish() *Run {
 		}
 	}
 	r.Fitness.Bins = bins(c.scores)
-	r.Fitness.Least = c.least
+	r.Fitness.Threshold = threshold(r.Fitness.Bins, c.most, c.least)
 	if r.Fitness.Measure == "" && len(c.steering) == 1 {
 		r.Fitness.Measure = strings.Clone(clean(c.steering[0], maxName))
 	}

@@ -43,6 +43,17 @@ func bins(pages []scored) []Bin {
 	return list
 }
 
+// threshold is the Threshold of a histogram of these bins, when most is the highest score
+// of a page that is not relevant and least the lowest of one that is, NaN if there is none.
+func threshold(list []Bin, most, least float64) float64 {
+	for _, b := range list {
+		if !(b.From <= most) && b.From <= least {
+			return b.From
+		}
+	}
+	return least
+}
+
 // edges are the borders of the bins from low to high, two at least, rising.
 func edges(low, high float64) []float64 {
 	all := []float64{low, max(high, math.Nextafter(low, math.Inf(1)))} // one bin

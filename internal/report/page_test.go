@@ -40,6 +40,11 @@ func samples() map[string]*report.Page {
 	agreed.Agreement = &report.Agreement{HeldOut: true, Pages: 100, Both: 40, OnlyCrawl: 10, OnlyClassifier: 15, Neither: 35, Kappa: .49}
 	summary := sampleRun("summary", 5)
 	summary.Judged, summary.Verdicts = false, nil
+	once := sampleComparison()
+	once.Reference = ""
+	for i := range once.Tracks {
+		once.Tracks[i].Units = 1
+	}
 	longer := sampleRun("longer", 1)
 	longer.Fetched, longer.Relevant = 2000, 500
 	return map[string]*report.Page{
@@ -51,6 +56,7 @@ func samples() map[string]*report.Page {
 		"several":        runs(sampleRun("one", 1), unjudged(sampleRun("two", 2))),
 		"not begun":      runs(&report.Run{Name: "not begun", Waiting: -1}),
 		"a comparison":   {Comparison: sampleComparison()},
+		"one unit":       {Comparison: once},
 		"both":           {Runs: []*report.Run{sampleRun("one", 1)}, Comparison: sampleComparison()},
 		"nothing":        {},
 	}
@@ -108,6 +114,7 @@ func TestAPageSaysWhatTheRunTells(t *testing.T) {
 			"Track E: keywords and example pages linearq comes first, with a mean nAUC of 0.63. Of 21 others, 6 are better than bestfirst and 14 are worse; what is left may be chance.",
 			"Track K: keywords alone", "linearq 0.630 0.55 to 0.69 +0.23",
 		}, []string{"NaN"}},
+		{"one unit", []string{"linearq comes first, with a mean nAUC of 0.63. It is one topic from one set of seeds, which tells nothing about others."}, []string{"better than"}},
 		{"nothing", []string{"Nothing to report"}, nil},
 	} {
 		_, tree := write(t, samples()[test.name])
@@ -246,7 +253,7 @@ func FuzzAPage(f *testing.F) {
 			Generations: []report.Generation{{First: n, Last: n, Fetched: n, Operators: []report.Yield{{Name: words, Fetched: n, Relevant: 1}}}},
 			Curves:      report.Curves{R: n, Cost: []int{1, n}, Run: []float64{x, x}, Random: []float64{x, 1}, Bound: []float64{1, x}, Clairvoyant: []float64{x}},
 			Errors:      []report.Count{{Name: words, N: n}},
-			Fitness:     report.Histogram{Measure: words, Bins: []report.Bin{{From: x, To: x, Relevant: n}, {From: 0, To: x}}, Least: x},
+			Fitness:     report.Histogram{Measure: words, Bins: []report.Bin{{From: x, To: x, Relevant: n}, {From: 0, To: x}}, Threshold: x},
 			Pages:       []report.Found{{Title: words, URL: words, Score: x, Lineage: []report.Step{{Known: true, URL: words, Parents: []string{words, words}, Reasons: []report.Reason{{Name: words, Value: x}}}}}},
 		}
 		if n%3 == 0 {
@@ -298,6 +305,15 @@ func TestAPageOfHolesIsStillAPage(t *testing.T) {
 		if text := words(tree); strings.Contains(text, "NaN") {
 			t.Errorf("%s: the page says NaN", name)
 		}
+	}
+}
+
+func TestOneRelevantPageIsToldInTheSingular(t *testing.T) {
+	r := sampleRun("one", 1)
+	r.PagesTotal, r.Pages = 1, r.Pages[:1]
+	_, tree := write(t, runs(r))
+	if text, want := words(tree), "Relevant pages There is one. It says how the crawl came to it."; !strings.Contains(text, want) {
+		t.Errorf("the page does not say %q", want)
 	}
 }
 

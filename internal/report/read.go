@@ -55,6 +55,7 @@ func Read(s *Source) (*Run, error) {
 		skipped:   map[string]int{},
 		judged:    map[string]int{},
 		least:     math.NaN(),
+		most:      math.NaN(),
 		queries:   map[string]bred{},
 		shown:     map[string]bool{},
 	}
@@ -159,8 +160,8 @@ func (c *collector) forward(p *Part) error {
 func (c *collector) settings() {
 	for line := range strings.Lines(string(c.source.Settings)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if value == "" || value == "-param" || len(c.run.Settings) == MaxSettings {
-			continue // crawl separates parameters by such a line
+		if value == "" || value == "-param" || name == "seeds" || len(c.run.Settings) == MaxSettings {
+			continue // crawl separates parameters by such a line, and knows its seeds by their checksum
 		}
 		if strings.HasPrefix(value, "/") {
 			value = path.Base(value)

@@ -60,7 +60,7 @@ nonsense
 func source(faults *[]string) *Source {
 	s := &Source{
 		Name:       "hand",
-		Settings:   []byte("strategy niche\nfitness vsm,bm25\nparam -param\nparam pc=0.5\narchive /somewhere/secret/web.warc.gz\nreplaced \n"),
+		Settings:   []byte("strategy niche\nfitness vsm,bm25\nparam -param\nparam pc=0.5\narchive /somewhere/secret/web.warc.gz\nreplaced \nseeds 382789956 24\n"),
 		Topic:      []byte(`{"query":"jazz\nmusic"}`),
 		StopReason: []byte("pages\n"),
 		Fault:      func(err error) { *faults = append(*faults, err.Error()) },
@@ -128,8 +128,8 @@ func TestARunWithoutAJudgeIsCountedByItsOwnMeasure(t *testing.T) {
 		Errors:  []Count{{"status 404", 1}},
 		Skipped: []Count{{"malformed", 1}, {"robots", 1}},
 		Fitness: Histogram{
-			Measure: "vsm",
-			Least:   0.5,
+			Measure:   "vsm",
+			Threshold: 0.45, // the next page that is not relevant has 0.4
 			// 0.9, the highest, is less than 24 bins of 0.05.
 			Bins: []Bin{
 				{0, 0.05, 0, 0, 0}, {0.05, 0.1, 0, 0, 0}, {0.1, 0.15, 0, 0, 0}, {0.15, 0.2, 0, 0, 0},
@@ -499,6 +499,27 @@ func TestTextOfStrangersIsMadeFitToBeShown(t *testing.T) {
 	} {
 		if got := href(address); got != want {
 			t.Errorf("%q may be linked to as %q, want %q", address, got, want)
+		}
+	}
+}
+
+func TestTheThresholdPartsTheBins(t *testing.T) {
+	nan := math.NaN()
+	list := []Bin{{From: 0}, {From: 0.25}, {From: 0.5}, {From: 0.75, To: 1}}
+	for _, test := range []struct {
+		about             string
+		most, least, want float64
+	}{
+		{"nothing lies between, so the first border parts them", 0, 1, 0.25},
+		{"a page at a border is above it", 0.25, 0.5, 0.5},
+		{"a bin holds pages of both kinds", 0.3, 0.4, 0.4},
+		{"not every page above is relevant", 0.9, 0.4, 0.4},
+		{"all pages are relevant", nan, 0.6, 0},
+		{"none is", 0.6, nan, nan},
+		{"there are none", nan, nan, nan},
+	} {
+		if got := threshold(list, test.most, test.least); got != test.want && !(math.IsNaN(got) && math.IsNaN(test.want)) {
+			t.Errorf("%s: %g, want %g", test.about, got, test.want)
 		}
 	}
 }

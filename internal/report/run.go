@@ -190,9 +190,12 @@ type Agreement struct {
 // A Histogram counts pages by the score that steered the crawl, and by what the judge
 // says of them.
 type Histogram struct {
-	Measure string  // its name, as the settings or the records tell; "" if they do not
-	Bins    []Bin   // rising, of equal width but for the last, which takes all that is above; empty if no page has a score
-	Least   float64 // least score of a page that the measure calls relevant: the threshold is there or a little below; NaN if there is none
+	Measure string // its name, as the settings or the records tell; "" if they do not
+	Bins    []Bin  // rising, of equal width but for the last, which takes all that is above; empty if no page has a score
+	// Threshold is the score from which on the measure calls pages relevant, as far as the
+	// pages tell: the lowest border of bins between those and the others, or, if there is
+	// no border between them, the lowest score of a relevant page; NaN if there is none.
+	Threshold float64
 }
 
 // A Bin is the pages with From ≤ score < To; the last has all from From on, and its

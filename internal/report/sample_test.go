@@ -104,7 +104,7 @@ func sampleRun(name string, seed uint64) *report.Run {
 	r.Errors = []report.Count{{Name: "status 404", N: 22}, {Name: "timeout", N: 9}, {Name: "connect", N: 6}, {Name: "status 503", N: 4}}
 	r.Skipped = []report.Count{{Name: "robots", N: 31}, {Name: "budget", N: 14}, {Name: "not_archived", N: 3}, {Name: "parse: body is not text", N: 2}}
 	r.Verdicts = []report.Count{{Name: "relevant", N: hits}, {Name: "irrelevant", N: fetched - hits - 90}, {Name: "unlabelled", N: 20}, {Name: "repeated", N: 70}, {Name: "free", N: 45}}
-	r.Fitness = report.Histogram{Measure: "vsm", Least: .05}
+	r.Fitness = report.Histogram{Measure: "vsm", Threshold: .05}
 	for i := range 25 {
 		f := float64(i)
 		r.Fitness.Bins = append(r.Fitness.Bins, report.Bin{From: f * .02, To: (f + 1) * .02,

@@ -555,7 +555,7 @@ const often = 20
 // there may be ten times as many of the one.
 func scores(r *Run) (template.HTML, string) {
 	h := r.Fitness
-	m := mirror{title: "Pages by score", lo: h.Bins[0].From, step: h.Bins[0].To - h.Bins[0].From, threshold: h.Least, above: "called relevant", format: thousands, least: 1}
+	m := mirror{title: "Pages by score", lo: h.Bins[0].From, step: h.Bins[0].To - h.Bins[0].From, threshold: h.Threshold, above: "called relevant", format: thousands, least: 1}
 	good, other := 0, 0
 	for _, b := range h.Bins {
 		good += b.Relevant
@@ -572,7 +572,7 @@ func scores(r *Run) (template.HTML, string) {
 		if i == len(h.Bins)-1 {
 			tip = "Score " + decimal(b.From) + " and more"
 		}
-		one := mirrored{up: float64(b.Relevant + b.Irrelevant + b.Unlabelled), grey: !(b.From >= h.Least)}
+		one := mirrored{up: float64(b.Relevant + b.Irrelevant + b.Unlabelled), grey: !(b.From >= h.Threshold)}
 		if judged {
 			tip += fmt.Sprintf(": %s relevant, %s not", count(b.Relevant), count(b.Irrelevant))
 			if b.Unlabelled > 0 {
