@@ -20,6 +20,7 @@ type runView struct {
 	Curve    template.HTML // what was found
 	Rate     template.HTML // and per page
 	Numbers  []point
+	Judge    []Setting     // all that the judge measured
 	Brought  template.HTML // by operators
 	Best     string        // what the operators, the niches and the scores come to, in a sentence
 	BestIn   string
@@ -33,6 +34,52 @@ type runView struct {
 	MostMS   int
 	Timed    bool // a host says how long it took
 	Failing  bool // a host has failed
+}
+
+// measured is what a judge says, besides what the curves show: nothing without one.
+func measured(m *Measures) (list []Setting) {
+	if m == nil {
+		return nil
+	}
+	add := func(name, value string) { list = append(list, Setting{name, value}) }
+	share := func(name string, v float64) {
+		if !math.IsNaN(v) {
+			add(name, percent(v))
+		}
+	}
+	cost := func(name string, v int) {
+		if v > 0 {
+			add(name, count(v))
+		} else {
+			add(name, "not reached")
+		}
+	}
+	add("sought", m.Label)
+	add("budget T", count(m.T))
+	add("within reach", count(m.Reachable))
+	add("relevant of them", count(m.R))
+	share("harvest", m.Harvest)
+	share("self-harvest, by the measure that steered", m.SelfHarvest)
+	if !math.IsNaN(m.MeanScore) {
+		add("mean score", fixed(m.MeanScore, 3))
+	}
+	share("recall", m.Recall)
+	share("recall of the clairvoyant crawler", m.ClairvoyantRecall)
+	cost("fetches to 50 % recall", m.Cost50)
+	cost("to 80 %", m.Cost80)
+	cost("to 90 %", m.Cost90)
+	add("hosts of relevant pages", count(m.RelevantHosts))
+	add("nAUC", signed(m.NAUC))
+	if m.Seeing != nil {
+		add("nAUC, seeing", signed(m.Seeing.NAUC))
+	}
+	if m.SeeingChildren != nil {
+		add("nAUC, seeing children", signed(m.SeeingChildren.NAUC))
+	}
+	share("area of the clairvoyant crawler's", m.AUCClairvoyant)
+	share("area of the bound's", m.AUCBound)
+	add("links from", m.Graph)
+	return list
 }
 
 // A figure is a number worth a large letter.
@@ -54,6 +101,7 @@ func viewRun(r *Run, n int, nested bool, room int) runView {
 	v.Figures = figures(r)
 	v.Curve, v.Rate = curves(r)
 	v.Numbers = numbers(&r.Curves)
+	v.Judge = measured(r.Measures)
 	if len(r.Generations) > 0 {
 		v.Brought, v.Best = operators(r)
 		v.Niched, v.BestIn = niches(r)
