@@ -155,7 +155,7 @@ type Measures struct {
 	Seeds          int     // that the judge knows
 	Graph          string  // where it has the links from
 	Harvest        float64 // relevant pages per unit of cost, in [0, 1]
-	Recall         float64 // share of R, in [0, 1]
+	Recall         float64 // relevant pages by R: above 1 where a search found what no link reaches
 	NAUC           float64 // area under recall: 0 as random, 1 as the clairvoyant crawler; can be negative
 	AUC            float64 // area under recall, in [0, 1]
 	AUCRandom      float64 // of the random crawls
