@@ -1,0 +1,187 @@
+package trap
+
+import (
+	"bytes"
+	"strings"
+)
+
+// WithoutDates appends to buf what an address says besides the days, months and
+// years it names, and tells whether it names a date at all: a calendar has a page
+// for every day until the end of time, and they differ in nothing else. An
+// article under a date does not: its name stays.
+//
+// A date is a year with a month, in digits or by its English name; digits that are
+// both at once (20240531, 202405); or a number under a name such as month. A number
+// that is too long for a day or a time is that of an article, and stays.
+func WithoutDates(buf []byte, path, query string) ([]byte, bool) {
+	if !hasYear(path) && !hasYear(query) && strings.IndexByte(query, '=') < 0 {
+		return buf, false
+	}
+	start := len(buf)
+	buf, inPath := withoutDates(buf, path)
+	buf, inQuery := withoutDates(append(buf, '?'), query)
+	if found := inPath | inQuery; found&dated != 0 || found&(aYear|aMonth) == aYear|aMonth {
+		return buf, true
+	}
+	return buf[:start], false
+}
+
+// What is found of a date.
+const (
+	aYear = 1 << iota
+	aMonth
+	dated // both at once
+)
+
+// withoutDates appends what s says besides numbers and months, and tells what was
+// found of dates.
+func withoutDates(buf []byte, s string) (_ []byte, found int) {
+	for i := 0; i < len(s); {
+		n := 1
+		switch c := s[i]; {
+		case isDigit(c):
+			for i+n < len(s) && isDigit(s[i+n]) {
+				n++
+			}
+			run := s[i : i+n]
+			number := n == 3 || n > 4
+			switch {
+			case i > 0 && s[i-1] == '=' && isDateName(nameBefore(s[:i-1])):
+				found |= dated
+				number = false
+			case n == 4 && isYear(run):
+				found |= aYear
+			case n <= 2 && between(run, "01", "12"):
+				found |= aMonth
+			case n == 6 && isYear(run[:4]) && between(run[4:], "01", "12"),
+				n == 8 && isYear(run[:4]) && between(run[4:6], "01", "12") && between(run[6:], "01", "31"):
+				found |= dated
+				number = false
+			}
+			if number {
+				buf = append(buf, run...)
+			} else {
+				buf = append(buf, '0')
+			}
+		case isLetter(c):
+			for i+n < len(s) && isLetter(s[i+n]) {
+				n++
+			}
+			if isMonth(s[i : i+n]) {
+				found |= aMonth
+				buf = append(buf, '0')
+			} else {
+				buf = append(buf, s[i:i+n]...)
+			}
+		default:
+			buf = append(buf, c)
+		}
+		i += n
+	}
+	return buf, found
+}
+
+// DatesLead tells whether it is a date by which one address leads to another: both
+// have one, and their paths say the same besides. An archive lists its dates; a
+// calendar is walked through, from one to the next.
+func DatesLead(fromPath, fromQuery, path, query string) bool {
+	var room, fromRoom [256]byte
+	if _, ok := WithoutDates(room[:0], path, query); !ok {
+		return false
+	}
+	if _, ok := WithoutDates(fromRoom[:0], fromPath, fromQuery); !ok {
+		return false
+	}
+	to, _ := withoutDates(room[:0], path)
+	from, _ := withoutDates(fromRoom[:0], fromPath)
+	return bytes.Equal(words(to), words(from))
+}
+
+// words takes out of b what only separates, and the digits that stand for dates.
+func words(b []byte) []byte {
+	n := 0
+	for _, c := range b {
+		if isLetter(c) || c >= 0x80 || c == '%' {
+			b[n] = c
+			n++
+		}
+	}
+	return b[:n]
+}
+
+// hasYear tells whether s has a digit behind 19, 20 or 21, without which there is no
+// year in it.
+func hasYear(s string) bool {
+	for i := 0; i+2 < len(s); i++ {
+		if c := s[i]; (c == '1' && s[i+1] == '9' || c == '2' && s[i+1] <= '1' && s[i+1] >= '0') && isDigit(s[i+2]) {
+			return true
+		}
+	}
+	return false
+}
+
+func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+// isYear tells whether four digits are a year that a page may be about, or that
+// a calendar comes to.
+func isYear(s string) bool { return "1900" <= s && s <= "2199" }
+
+// between tells whether a number of one or two digits lies between two numbers
+// of two.
+func between(s, low, high string) bool {
+	if len(s) == 1 {
+		return low[0] == '0' && low[1:] <= s
+	}
+	return low <= s && s <= high
+}
+
+// nameBefore is the name of the parameter whose equals sign s ends before.
+func nameBefore(s string) string { return s[strings.LastIndexAny(s, "?&;/")+1:] }
+
+func isDateName(name string) bool {
+	for _, word := range [...]string{"date", "day", "week", "month", "year", "yr", "mon", "calmonth", "calyear", "caldate", "eventdate"} {
+		if fold(name, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// isMonth tells whether a word is the English name of a month, or its first three
+// letters.
+func isMonth(word string) bool {
+	if len(word) < 3 || len(word) > len("september") {
+		return false
+	}
+	name := ""
+	switch [3]byte{word[0] | 0x20, word[1] | 0x20, word[2] | 0x20} {
+	case [3]byte{'j', 'a', 'n'}:
+		name = "january"
+	case [3]byte{'f', 'e', 'b'}:
+		name = "february"
+	case [3]byte{'m', 'a', 'r'}:
+		name = "march"
+	case [3]byte{'a', 'p', 'r'}:
+		name = "april"
+	case [3]byte{'m', 'a', 'y'}:
+		name = "may"
+	case [3]byte{'j', 'u', 'n'}:
+		name = "june"
+	case [3]byte{'j', 'u', 'l'}:
+		name = "july"
+	case [3]byte{'a', 'u', 'g'}:
+		name = "august"
+	case [3]byte{'s', 'e', 'p'}:
+		name = "september"
+	case [3]byte{'o', 'c', 't'}:
+		name = "october"
+	case [3]byte{'n', 'o', 'v'}:
+		name = "november"
+	case [3]byte{'d', 'e', 'c'}:
+		name = "december"
+	default:
+		return false
+	}
+	return len(word) == 3 || fold(word, name)
+}

@@ -1,0 +1,210 @@
+package trap
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// A Page is a page that was fetched.
+type Page struct {
+	Path, Query string
+	Hash        uint64 // simhash of its text
+}
+
+// The budget of near-duplicates: a part of a host is condemned when so many of its
+// pages, and so large a share of them, are copies. Directories hold all kinds of
+// things, so that more is wanted of them.
+const (
+	maxDistance = 3 // bits in which the hashes of near-duplicates differ at most
+	maxCompared = 64
+
+	maxCopies    = 8  // and three of four pages
+	maxDirCopies = 16 // and seven of eight
+)
+
+// isTooMany tells whether a part of a host, of so many pages and copies, is
+// condemned.
+func isTooMany(level, pages, copies int) bool {
+	if level < firstDir {
+		return copies >= maxCopies && 4*copies >= 3*pages
+	}
+	return copies >= maxDirCopies && 8*copies >= 7*pages
+}
+
+// Copies tells of every page of a host whether it says what another one says that
+// has a shorter address, or one of the same length that sorts before it. Which
+// page is whose copy does not depend on their order.
+//
+// Near-duplicates differ in at most three of 64 bits, so that of four blocks of 16
+// bits one is the same in both: only pages that share a block are compared, and
+// each with no more than 64, or somebody could make the pages whose comparison
+// never ends.
+//
+// Source: G. S. Manku, A. Jain and A. Das Sarma, "Detecting Near-Duplicates for
+// Web Crawling", WWW 2007, sections 2 and 3.
+func Copies(pages []Page) []bool {
+	copied := make([]bool, len(pages))
+	order := make([]int, len(pages))
+	for i := range order {
+		order[i] = i
+	}
+	// Of pages with the same hash the first is the original.
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(pages[a].Hash, pages[b].Hash), compare(pages[a], pages[b]))
+	})
+	distinct := order[:0]
+	for i, p := range order {
+		if i > 0 && pages[p].Hash == pages[distinct[len(distinct)-1]].Hash {
+			copied[p] = true
+		} else {
+			distinct = append(distinct, p)
+		}
+	}
+	slices.SortFunc(distinct, func(a, b int) int { return compare(pages[a], pages[b]) })
+	blocks := map[uint32][]int{}
+	for _, p := range distinct {
+		h := pages[p].Hash
+		for block := range uint32(4) {
+			key := block<<16 | uint32(h>>(16*block))&0xffff
+			others := blocks[key]
+			for _, q := range others {
+				if bits.OnesCount64(h^pages[q].Hash) <= maxDistance {
+					copied[p] = true
+					break
+				}
+			}
+			if len(others) < maxCompared {
+				blocks[key] = append(others, p)
+			}
+		}
+	}
+	return copied
+}
+
+// compare orders pages: of two that say the same the lesser is the original.
+func compare(a, b Page) int {
+	return cmp.Or(
+		cmp.Compare(len(a.Path)+len(a.Query), len(b.Path)+len(b.Query)),
+		strings.Compare(a.Path, b.Path), strings.Compare(a.Query, b.Query))
+}
+
+// levels is how many parts of its host an address lies in, at most.
+const (
+	firstDir = 4
+	levels   = firstDir + maxDepth
+)
+
+// parts appends the keys of the parts of a host that an address lies in to keys,
+// those first that are to be blamed first; 0 stands for none. They are: what has
+// its parameters, wherever; what has them on the same path; what differs from it
+// in numbers only; what has the same last name, wherever; and its directories from the innermost to the outermost, but
+// for the root, which is the host.
+func parts(keys []Key, host uint32, path, query string) []Key {
+	var buf [512]byte
+	keys = append(keys, 0, 0, 0, 0)
+	base := len(keys) - firstDir
+	if query != "" {
+		b := names(buf[:0], query)
+		keys[base] = KeyOf('n', host, string(b))
+		b = append(append(b, '?'), path...)
+		keys[base+1] = KeyOf('p', host, string(b))
+	}
+	b, digits := buf[:0], false
+	for i := range len(path) {
+		if isDigit(path[i]) {
+			digits = true
+			if i > 0 && isDigit(path[i-1]) {
+				continue
+			}
+			b = append(b, '0')
+			continue
+		}
+		b = append(b, path[i])
+	}
+	if digits {
+		keys[base+2] = KeyOf('s', host, string(names(append(b, '?'), query)))
+	}
+	if name := strings.TrimSuffix(path, "/"); len(name) > 1 {
+		at := strings.LastIndexByte(name, '/')
+		keys[base+3] = KeyOf('l', host, string(names(append(append(b[:0], path[at+1:]...), '?'), query)))
+	}
+	for n, at := 0, strings.LastIndexByte(path, '/'); at > 0 && n < maxDepth; n++ {
+		keys = append(keys, KeyOf('d', host, path[:at+1]))
+		at = strings.LastIndexByte(path[:at], '/')
+	}
+	return keys
+}
+
+// Condemned returns the parts of a host in which pages are copies of others, as
+// far as these pages tell. Pages of a part that is condemned are not held
+// against the parts around it.
+func Condemned(host uint32, pages []Page) Condemnation {
+	c := Condemnation{host: host}
+	if len(pages) < maxCopies {
+		return c
+	}
+	copied := Copies(pages)
+	keys := make([][]Key, len(pages))
+	for i, p := range pages {
+		keys[i] = parts(nil, host, p.Path, p.Query)
+		// Directories are compared at their depth, innermost first.
+		if n := levels - len(keys[i]); n > 0 {
+			keys[i] = slices.Insert(keys[i], firstDir, make([]Key, n)...)
+		}
+	}
+	type count struct{ pages, copies int }
+	for level := range levels {
+		counts := map[Key]count{}
+		for i := range pages {
+			k := keys[i][level]
+			if k == 0 {
+				continue
+			}
+			n := counts[k]
+			n.pages++
+			if copied[i] {
+				n.copies++
+			}
+			counts[k] = n
+		}
+		for k, n := range counts {
+			if isTooMany(level, n.pages, n.copies) {
+				if c.keys == nil {
+					c.keys = map[Key]bool{}
+				}
+				c.keys[k] = true
+			}
+		}
+		for i := range pages {
+			if c.keys[keys[i][level]] {
+				clear(keys[i])
+			}
+		}
+	}
+	return c
+}
+
+// A Condemnation is the parts of a host that are not to be gone on with.
+type Condemnation struct {
+	host uint32
+	keys map[Key]bool
+}
+
+// Any tells whether there are such parts.
+func (c Condemnation) Any() bool { return len(c.keys) > 0 }
+
+// Has tells whether an address lies in one of them.
+func (c Condemnation) Has(path, query string) bool {
+	if !c.Any() {
+		return false
+	}
+	var room [levels]Key
+	for _, k := range parts(room[:0], c.host, path, query) {
+		if k != 0 && c.keys[k] {
+			return true
+		}
+	}
+	return false
+}

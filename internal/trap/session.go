@@ -1,0 +1,90 @@
+package trap
+
+import "strings"
+
+// WithoutSession returns path and query as they would be without the
+// identifiers of a session, and whether there were any: the same page has as many
+// addresses as there are visits.
+//
+// They are those that the SURT of an address loses too (Heritrix's and pywb's
+// canonical form: of Java, PHP, ASP.NET and ColdFusion), and a few names that
+// shops and forums use, where the value looks like one.
+func WithoutSession(path, query string) (p, q string, found bool) {
+	p, q = path, query
+	// /page;jsessionid=0123ABCD: a parameter of the path.
+	if i := strings.IndexByte(p, ';'); i >= 0 {
+		name, value, _ := strings.Cut(p[i+1:], "=")
+		value, rest := cutAt(value, "/;")
+		if isSession(name, value) {
+			p, found = p[:i]+rest, true
+		}
+	}
+	// /(S(lit3py55t21z5v55vlm25s55))/page: a segment.
+	if i := strings.Index(p, "/("); i >= 0 {
+		segment, rest, more := strings.Cut(p[i+1:], "/")
+		if inner, ok := strings.CutSuffix(segment[1:], "))"); ok && more && len(inner) > 10 && inner[1] == '(' {
+			p, found = p[:i]+"/"+rest, true
+		}
+	}
+	if q == "" || strings.IndexByte(q, '=') < 0 {
+		return p, q, found
+	}
+	for part := range strings.SplitSeq(query, "&") {
+		if name, value, _ := strings.Cut(part, "="); !isSession(name, value) {
+			continue
+		}
+		kept := make([]string, 0, 8)
+		for part := range strings.SplitSeq(query, "&") {
+			if name, value, _ := strings.Cut(part, "="); !isSession(name, value) {
+				kept = append(kept, part)
+			}
+		}
+		return p, strings.Join(kept, "&"), true
+	}
+	return p, q, found
+}
+
+// cutAt cuts s before the first of some bytes.
+func cutAt(s, bytes string) (before, rest string) {
+	if i := strings.IndexAny(s, bytes); i >= 0 {
+		return s[:i], s[i:]
+	}
+	return s, ""
+}
+
+// isSession tells whether a parameter carries the identifier of a session. A name
+// that could mean anything else wants a value that no person would choose.
+func isSession(name, value string) bool {
+	least := 0
+	switch n := len(name); {
+	case n > 32:
+		return false
+	case fold(name, "jsessionid"), fold(name, "phpsessid"), fold(name, "cfid"), fold(name, "cftoken"),
+		n > 12 && fold(name[:12], "aspsessionid"):
+		return value != ""
+	case fold(name, "sessionid"), fold(name, "session_id"), fold(name, "sessid"), fold(name, "oscsid"), fold(name, "zenid"), fold(name, "xtcsid"):
+		least = 8
+	case fold(name, "sid"), fold(name, "session"), fold(name, "s"):
+		least = 24
+	default:
+		return false
+	}
+	return len(value) >= least && isToken(value)
+}
+
+// fold tells whether a name is a word, which is in lower case.
+func fold(name, word string) bool { return len(name) == len(word) && strings.EqualFold(name, word) }
+
+// isToken tells whether a value is of letters and digits, with some of the latter.
+func isToken(value string) bool {
+	digits := 0
+	for i := range len(value) {
+		switch c := value[i]; {
+		case '0' <= c && c <= '9':
+			digits++
+		case c|0x20 < 'a' || c|0x20 > 'z':
+			return false
+		}
+	}
+	return digits >= 2
+}

@@ -1,0 +1,352 @@
+package trap
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// split cuts an address at its question mark.
+func split(address string) (path, query string) {
+	path, query, _ = strings.Cut(address, "?")
+	return path, query
+}
+
+func TestAnAddressIsATrapByItself(t *testing.T) {
+	for _, tt := range []struct {
+		address string
+		want    Rule
+	}{
+		{"/", ""},
+		{"/a/b/c/d.html?x=1&y=2", ""},
+		{"/" + strings.Repeat("x", maxLength-1), ""},
+		{"/" + strings.Repeat("x", maxLength), Length},
+		{"/?" + strings.Repeat("x", maxLength), Length},
+		{path(maxDepth) + "file", ""},
+		{path(maxDepth+1) + "file", Depth},
+		{strings.Repeat("/", maxDepth+2), Depth},
+		{"/abc/abc/x", ""},
+		{"/abc/abc/abc/x", Repetition},
+		{"/x/abc/abc/abc", Repetition},
+		{"/i/1423529/40875/0/0/0", ""},
+		{"/0/0/0/0/0", Repetition},
+		{"/a/b/a/b/", ""},
+		{"/a/b/a/b/a/b/", Repetition},
+		{"/x/a/b/c/a/b/c/a/b/c", Repetition},
+		{"/x/a/b/c/a/b/c/a/b/d", ""},
+		{"/a/b/a/c/a/d/a/e/a/", ""},                          // short
+		{"/abc/b/abc/c/abc/d/abc/e/x", ""},                   // four times
+		{"/abc/b/abc/c/abc/d/abc/e/abc/", Repetition},        // five
+		{"/index.php/b/index.php/c/index.php/d", ""},         //
+		{"/x?a=1&a=1&a=1&a=1", ""},                           // four times
+		{"/x?a=1&a=1&b=2&a=1&a=1&a=1", Repetition},           // five
+		{"/x?a=1&a=2&a=3&a=4&a=5&a=6", ""},                   // choices
+		{"/x?a[]=1&a[]=2&a[]=1&b=1&b=2&b=3&c=1&c=2&c=3", ""}, //
+	} {
+		p, q := split(tt.address)
+		if got := Lexical(p, q); got != tt.want {
+			t.Errorf("Lexical(%.60q) = %q, want %q", tt.address, got, tt.want)
+		}
+	}
+}
+
+// path is a path of n directories that differ.
+func path(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "/d%d", i)
+	}
+	return b.String() + "/"
+}
+
+func TestASessionIsNoPartOfAnAddress(t *testing.T) {
+	const token = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
+	for _, tt := range []struct{ address, want string }{
+		{"/a;jsessionid=" + token, "/a"},
+		{"/a;jsessionid=" + token + "/b?c=1", "/a/b?c=1"},
+		{"/a;JSESSIONID=" + token + "?c=1", "/a?c=1"},
+		{"/(S(lit3py55t21z5v55vlm25s55))/page.aspx", "/page.aspx"},
+		{"/app/(S(lit3py55t21z5v55vlm25s55))/page.aspx?a=b", "/app/page.aspx?a=b"},
+		{"/x?PHPSESSID=" + token, "/x"},
+		{"/x?a=1&PHPSESSID=" + token + "&b=2", "/x?a=1&b=2"},
+		{"/x?sid=" + token + "&b=2", "/x?b=2"},
+		{"/x?osCsid=" + token[:26], "/x"},
+		{"/x?ASPSESSIONIDQQRS=ABCDEF", "/x"},
+		{"/x?CFID=1&CFTOKEN=2&p=3", "/x?p=3"},
+		{"/x?sid=17", ""},
+		{"/x?s=search+words+that+are+quite+long+1+2", ""},
+		{"/x?session=spring-2024", ""},
+		{"/x?jsessionid=", ""},
+		{"/a;v=1/b", ""},
+		{"/wiki/Go_(game)", ""},
+		{"/(a)/b", ""},
+		{"/(", ""},
+		{"/((", ""},
+		{"/x", ""},
+		{"/x?" + token, ""},
+	} {
+		p, q := split(tt.address)
+		p, q, found := WithoutSession(p, q)
+		got := p
+		if q != "" {
+			got += "?" + q
+		}
+		if !found {
+			got = ""
+		}
+		if got != tt.want {
+			t.Errorf("%s is %q without a session, want %q", tt.address, got, tt.want)
+		}
+	}
+}
+
+func TestADateIsNoPartOfACalendar(t *testing.T) {
+	for _, tt := range []struct{ address, want string }{
+		{"/cal/2024/05/", "/cal/0/0/?"},
+		{"/cal/2024/05/31", "/cal/0/0/0?"},
+		{"/cal/2024-05-31.html", "/cal/0-0-0.html?"},
+		{"/cal/20240531", "/cal/0?"},
+		{"/cal/202405", "/cal/0?"},
+		{"/cal/may-2024", "/cal/0-0?"},
+		{"/cal/2024/May/", "/cal/0/0/?"},
+		{"/cal?month=5&year=2024", "/cal?month=0&year=0"},
+		{"/cal?year=2031", "/cal?year=0"},
+		{"/cal?view=day&date=1714521600", "/cal?view=day&date=0"},
+		{"/cal?date=2024-05-31", "/cal?date=0-0-0"},
+		{"/news/2024/05/31/a-title", "/news/0/0/0/a-title?"},
+		{"/news/2024/05/31/another", "/news/0/0/0/another?"},
+		{"/n1/2024/0531/c1001-40234567.html", "/n0/0/0/c0-40234567.html"}, // an article
+		{"/2024-05/31/c_136437622.htm", "/0-0/0/c_136437622.htm"},
+		{"/films?year=1999&id=12345", "/films?year=0&id=12345"},
+		{"/cal/20240531/1200", "/cal/0/0?"},
+		{"/article/2024", ""},
+		{"/id/20249931", ""},
+		{"/id/12345678", ""},
+		{"/id/1999999", ""},
+		{"/x?page=5", ""},
+		{"/", ""},
+	} {
+		p, q := split(tt.address)
+		b, found := WithoutDates([]byte("x"), p, q)
+		got := strings.TrimPrefix(string(b), "x")
+		if found != (tt.want != "") || found && strings.TrimRight(got, "?") != strings.TrimRight(tt.want, "?") || !found && got != "" {
+			t.Errorf("%s is %q without dates, want %q", tt.address, got, tt.want)
+		}
+	}
+}
+
+func TestDatesLeadToDates(t *testing.T) {
+	for _, tt := range []struct {
+		from, to string
+		want     bool
+	}{
+		{"/cal/2024/05/", "/cal/2024/06/", true},
+		{"/cal/2024/05/", "/cal/2024/05/31", true},
+		{"/cal?month=5&year=2024", "/cal?day=7&month=5&year=2024", true},
+		{"/archive/", "/archive/2024/05/", false},
+		{"/news/2024/05/31/a-title", "/news/2024/05/", false},
+		{"/cal/2024/05/", "/other/2024/05/", false},
+	} {
+		p, q := split(tt.from)
+		r, s := split(tt.to)
+		if got := DatesLead(p, q, r, s); got != tt.want {
+			t.Errorf("from %s to %s: %v", tt.from, tt.to, got)
+		}
+	}
+}
+
+func TestPairs(t *testing.T) {
+	if got := slices.Collect(Pairs("a=1&&b&a=1&=")); !slices.Equal(got, []string{"a=1", "b", "a=1", "="}) {
+		t.Errorf("%q", got)
+	}
+	if got := slices.Collect(Pairs(strings.Repeat("a&", 1000))); len(got) != maxPairs {
+		t.Errorf("%d pairs", len(got))
+	}
+	for range Pairs("a&b") {
+		break // is allowed
+	}
+}
+
+func TestAListHasPages(t *testing.T) {
+	for _, tt := range []struct {
+		from, to string
+		want     bool
+	}{
+		{"/topic?t=1&f=2", "/topic?t=1&f=2&start=15", true},
+		{"/topic?t=1&page=2", "/topic?Page=3&t=1", true},
+		{"/topic?t=1&page=2", "/topic?t=2&page=2", false},
+		{"/topic?t=1", "/topic?t=1&view=print&page=2", false},
+		{"/topic?t=1", "/other?t=1&page=2", false},
+		{"/topic?page=2", "/topic?page=2", false},
+	} {
+		p, q := split(tt.from)
+		r, s := split(tt.to)
+		if got := PagesOn(p, q, r, s); got != tt.want {
+			t.Errorf("from %s to %s: %v", tt.from, tt.to, got)
+		}
+	}
+}
+
+func TestCopies(t *testing.T) {
+	const h = 0x0123456789abcdef
+	pages := []Page{
+		{"/long", "", h},
+		{"/b", "", h},
+		{"/a", "", h ^ 0b111},         // three bits: the original, being first of the shortest
+		{"/c", "", h ^ 0b1111<<40},    // four bits from b, seven from a
+		{"/d", "", ^uint64(h)},        // nothing like it
+		{"/d", "x=1", ^uint64(h ^ 1)}, // a copy of that
+	}
+	want := []bool{true, true, false, false, false, true}
+	for seed := range uint64(20) {
+		order := rand.New(rand.NewPCG(seed, 0)).Perm(len(pages))
+		shuffled := make([]Page, len(pages))
+		for i, p := range order {
+			shuffled[i] = pages[p]
+		}
+		for i, copied := range Copies(shuffled) {
+			if copied != want[order[i]] {
+				t.Errorf("%v: copied is %v", shuffled[i], copied)
+			}
+		}
+	}
+}
+
+// TestNearDuplicatesAreFound compares with looking at all pairs.
+func TestNearDuplicatesAreFound(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var pages []Page
+	for i := range 300 {
+		h := r.Uint64()
+		for j := range r.IntN(4) {
+			for range r.IntN(6) {
+				h ^= 1 << r.IntN(64)
+			}
+			pages = append(pages, Page{fmt.Sprintf("/%d/%d", i, j), "", h})
+		}
+	}
+	for i, copied := range Copies(pages) {
+		want := false
+		for _, q := range pages {
+			d := 0
+			for x := pages[i].Hash ^ q.Hash; x != 0; x &= x - 1 {
+				d++
+			}
+			want = want || d <= maxDistance && compare(q, pages[i]) < 0
+		}
+		if copied != want {
+			t.Errorf("page %d: copied is %v", i, copied)
+		}
+	}
+}
+
+// unlike is a hash that is far from all others.
+func unlike(n int) uint64 { return rand.New(rand.NewPCG(uint64(n), 7)).Uint64() }
+
+func TestCopiesCondemnThePartTheyLieIn(t *testing.T) {
+	var pages []Page
+	for i := range 50 {
+		original := Page{fmt.Sprintf("/docs/%c%c.html", 'a'+i/26, 'a'+i%26), "", unlike(i)}
+		pages = append(pages, original, Page{original.Path, "print=yes", original.Hash ^ 1})
+	}
+	for i := range 30 { // every one a copy of the first
+		pages = append(pages, Page{fmt.Sprintf("/docs/cal/%c/x%[1]c.html", 'a'+i), "", unlike(1000) ^ 1<<i})
+		pages = append(pages, Page{fmt.Sprintf("/docs/%c/about/us/", 'A'+i), "", unlike(3000) ^ 1<<i})
+		pages = append(pages, Page{fmt.Sprintf("/root-%d.html", i), "", unlike(2000) ^ 1<<i})
+	}
+	c := Condemned(3, pages)
+	for address, want := range map[string]bool{
+		"/docs/zz.html":           false,
+		"/docs/zz.html?print=yes": true,
+		"/zz.html?print=yes":      true, // wherever
+		"/zz.html?print=yes&x=1":  false,
+		"/docs/cal/q/y.html":      true,
+		"/docs/cal/":              true,
+		"/elsewhere/us/":          true,
+		"/elsewhere/us":           false,
+		"/docs/A/about/":          false,
+		"/docs/cal":               false,
+		"/root-77.html":           true,
+		"/root-77.html?x=1":       false,
+		"/root-x.html":            false,
+		"/":                       false,
+	} {
+		p, q := split(address)
+		if got := c.Has(p, q); got != want {
+			t.Errorf("%s: %v", address, got)
+		}
+	}
+	if c := Condemned(3, pages[:2*maxCopies-2]); c.Any() {
+		t.Error("condemned for fewer copies than the budget")
+	}
+}
+
+// TestTheHostIsNotCondemned: of a site of one page under many names the root remains.
+func TestTheHostIsNotCondemned(t *testing.T) {
+	var pages []Page
+	for i := range 100 {
+		pages = append(pages, Page{fmt.Sprintf("/%c%c", 'a'+i/26, 'a'+i%26), "", 1})
+	}
+	if c := Condemned(0, pages); c.Has("/new", "") {
+		t.Error("a page at the root is condemned")
+	}
+}
+
+// TestHostilePages: hashes that share a block are not compared without end.
+func TestHostilePages(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	pages := make([]Page, 50_000)
+	for i := range pages {
+		pages[i] = Page{fmt.Sprintf("/%d", i), strings.Repeat("a=1&", i%100), r.Uint64() &^ 0xffff}
+	}
+	Condemned(1, pages)
+}
+
+func FuzzAddress(f *testing.F) {
+	f.Add("/cal/2024/05/(S(x))/;jsessionid=1", "a=1&PHPSESSID=2&month=3", "/x")
+	f.Add("/((", "&&=&", "//")
+	f.Fuzz(func(t *testing.T, path, query, other string) {
+		path = "/" + path
+		Lexical(path, query)
+		p, q, found := WithoutSession(path, query)
+		if !found && (p != path || q != query) {
+			t.Errorf("no session in %q?%q, but it became %q?%q", path, query, p, q)
+		}
+		if found && len(p)+len(q) >= len(path)+len(query) {
+			t.Errorf("%q?%q did not become shorter: %q?%q", path, query, p, q)
+		}
+		if b, found := WithoutDates(nil, path, query); !found && len(b) > 0 || len(b) > len(path)+len(query)+2 {
+			t.Errorf("dates of %q?%q: %q", path, query, b)
+		}
+		pages := make([]Page, 2*maxCopies)
+		for i := range pages {
+			pages[i] = Page{path, query + strings.Repeat("x", i), 1}
+		}
+		Condemned(0, pages).Has(other, query)
+	})
+}
+
+func BenchmarkLexical(b *testing.B) {
+	for b.Loop() {
+		Lexical("/~sgirgin/courses/cs101/homework/index.html", "a=1&b=2")
+	}
+}
+
+func BenchmarkWithoutDates(b *testing.B) {
+	var buf []byte
+	for b.Loop() {
+		buf, _ = WithoutDates(buf[:0], "/~sgirgin/courses/2024/homework/index.html", "a=1&b=2")
+	}
+}
+
+func BenchmarkCondemned(b *testing.B) {
+	pages := make([]Page, 10_000)
+	for i := range pages {
+		pages[i] = Page{fmt.Sprintf("/a/b%d/%d.html", i/100, i), "", unlike(i / 2)}
+	}
+	for b.Loop() {
+		Condemned(0, pages)
+	}
+}
