@@ -1,0 +1,195 @@
+package interchange
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"spoor/internal/wire"
+)
+
+// This file reads lists of addresses as crawlers write them, whatever they are:
+// each line says by itself of what kind it is.
+
+// firstListed is the priority of the first address of a plain list.
+const firstListed = 1e9
+
+// FromList returns a converter of lists of addresses. Of each line it finds out
+// whether it is
+//
+//   - a URL alone: a seed; seeds are wanted in their order, before anything that
+//     was found, as frontier add has it;
+//   - of a Heritrix journal (frontier.recover.gz), "F+ URL hops via": an address,
+//     or "Fs URL …": one that is done. A failure ("Ff") waits again, as it does
+//     when Heritrix recovers;
+//   - of a Heritrix crawl.log: an outcome. Of the negative statuses only the one
+//     for robots.txt is final; the others leave an address that waits;
+//   - a result of katana -jsonl, a JSON object with request.endpoint: an address,
+//     found on request.source;
+//   - another JSON object with url, as the items that Scrapy exports: an address.
+//
+// Comments, names that were resolved (dns:), and what else these logs say are
+// passed over.
+func FromList() Converter {
+	listed := 0.0
+	return func(line []byte) ([]byte, error) {
+		rec, err := recordOf(line)
+		if rec == nil || err != nil {
+			return nil, err
+		}
+		if rec.Operator == "seed" && rec.Priority == nil {
+			p := firstListed - listed
+			rec.Priority = &p
+			listed++
+		}
+		rec.V = wire.Version
+		return marshal(rec)
+	}
+}
+
+// recordOf is the record of a line; nil if it says nothing of an address.
+func recordOf(line []byte) (*record, error) {
+	switch line[0] {
+	case '#':
+		return nil, nil
+	case '{':
+		return fromObject(line)
+	}
+	words := strings.Fields(string(line))
+	switch first := words[0]; {
+	case len(words) == 1:
+		if strings.HasPrefix(first, "dns:") {
+			return nil, nil
+		}
+		return &record{URL: first, Operator: "seed"}, nil
+	case len(first) == 2 && first[0] == 'F':
+		return fromJournal(words)
+	case first == "T" || first == "S": // times and statistics in the journal
+		return nil, nil
+	case len(words) >= 10:
+		if t, err := time.Parse(time.RFC3339, first); err == nil {
+			return fromCrawlLog(t, words)
+		}
+	}
+	return nil, errors.New("neither an address nor a line of a log that is known here")
+}
+
+// fromObject reads a line of katana or Scrapy.
+func fromObject(line []byte) (*record, error) {
+	var o struct {
+		URL     string `json:"url"`
+		Request struct {
+			Method   string `json:"method"`
+			Endpoint string `json:"endpoint"`
+			Source   string `json:"source"`
+		} `json:"request"`
+	}
+	if err := json.Unmarshal(line, &o); err != nil {
+		return nil, fmt.Errorf("no result of a crawler: %w", err)
+	}
+	switch r := o.Request; {
+	case r.Endpoint != "" && r.Method != "" && r.Method != "GET":
+		return nil, nil // not an address that can be fetched
+	case r.Endpoint == "" && o.URL == "":
+		return nil, errors.New("neither request.endpoint nor url")
+	case r.Endpoint == "":
+		return &record{URL: o.URL, Operator: "seed"}, nil
+	case r.Source == "" || r.Source == r.Endpoint:
+		return &record{URL: r.Endpoint, Operator: "seed"}, nil
+	default:
+		return &record{URL: r.Endpoint, Via: r.Source, Operator: "link"}, nil
+	}
+}
+
+// fromJournal reads a line of a Heritrix journal: a tag, the address, the letters
+// of the hops to it, which a seed has none of, and the page it was found on.
+func fromJournal(words []string) (*record, error) {
+	if strings.HasPrefix(words[1], "dns:") {
+		return nil, nil
+	}
+	hops, via := "", ""
+	for _, w := range words[2:min(len(words), 4)] {
+		if strings.Contains(w, ":") {
+			via = w
+		} else {
+			hops = w
+		}
+	}
+	rec := found(words[1], hops, via)
+	switch words[0] {
+	case "Fs":
+		rec.StatusCode = 200
+	case "F+", "Ff":
+	case "Fe", "Fi", "Fd", "Fr": // handed out, taken in, left out, put off: F+ has said it
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("no line of a journal begins with %q", words[0])
+	}
+	return rec, nil
+}
+
+// found is the record of an address with its discovery path, a letter a hop; a
+// path that is longer than Heritrix keeps begins with the number of those it left
+// out and a plus.
+func found(url, hops, via string) *record {
+	rec := &record{URL: url, Operator: "link"}
+	if n, rest, ok := strings.Cut(hops, "+"); ok {
+		rec.Depth, _ = strconv.Atoi(n)
+		rec.Depth = max(0, min(rec.Depth, 1<<15))
+		hops = rest
+	}
+	if hops != "-" {
+		rec.Depth += len(hops)
+	}
+	if rec.Depth == 0 {
+		rec.Operator = "seed"
+	}
+	if strings.HasPrefix(via, "http") {
+		rec.Via = via
+	}
+	return rec
+}
+
+// heritrixRobots is the status of an address that robots.txt forbids.
+const heritrixRobots = -9998
+
+// fromCrawlLog reads a line of crawl.log: time, status, size, address, hops, via,
+// media type, thread, begin and duration, digest, and what else there is.
+func fromCrawlLog(at time.Time, words []string) (*record, error) {
+	status, err := strconv.Atoi(words[1])
+	if err != nil {
+		return nil, fmt.Errorf("%.20q is no status", words[1])
+	}
+	if strings.HasPrefix(words[3], "dns:") {
+		return nil, nil
+	}
+	rec := found(words[3], words[4], words[5])
+	switch {
+	case status >= 100 && status <= 999:
+		rec.StatusCode = status
+	case status == heritrixRobots:
+		rec.Error = wire.ErrorRobots
+	default:
+		return rec, nil
+	}
+	rec.Timestamp = at.UTC().Format("2006-01-02T15:04:05.000Z")
+	if n, err := strconv.ParseInt(words[2], 10, 64); err == nil && n > 0 {
+		rec.Length = n
+	}
+	if strings.Contains(words[6], "/") {
+		rec.ContentType = words[6]
+	}
+	if strings.HasPrefix(words[9], "sha1:") {
+		rec.Digest = words[9]
+	}
+	return rec, nil
+}
+
+// ToList makes a plain line of an exported record: its address.
+func ToList(line []byte) ([]byte, error) {
+	rec, err := exported(line)
+	return []byte(rec.URL), err
+}
