@@ -91,7 +91,7 @@ func BenchmarkAdd(b *testing.B) {
 	const batch = 28_000
 	for _, n := range sizes {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			s := open(b, copyOf(b, bigStore(b, n)), Options{open: openFile})
+			s := open(b, copyOf(b, bigStore(b, n)), Options{disk: system{}})
 			var input []byte
 			for i := range 40 * batch {
 				if i%5 == 0 {
@@ -174,7 +174,7 @@ func BenchmarkReplay(b *testing.B) {
 func BenchmarkNext(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			s := open(b, copyOf(b, bigStore(b, n)), Options{open: openFile})
+			s := open(b, copyOf(b, bigStore(b, n)), Options{disk: system{}})
 			b.ReportAllocs()
 			for generation := 1; b.Loop(); generation++ {
 				if _, err := s.Next(Request{N: 200, PerHost: 10, Generation: generation, Now: noon}); err != nil {

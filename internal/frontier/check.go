@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"spoor/internal/weburl"
 )
 
 // A Finding is what [Check] found.
@@ -34,10 +36,10 @@ func (f *Finding) Wrong() bool { return len(f.Damaged) > len(f.Repaired) || f.In
 func Check(dir string, o Options, repair bool) (f *Finding, err error) {
 	o.Create, o.ReadOnly = false, false
 	s := &Store{dir: dir, unmap: func() error { return nil }}
-	s.log = &log{dir: dir, limit: segmentSize, open: o.open}
-	if o.open == nil {
-		s.log.open = openFile
+	if o.disk == nil {
+		o.disk = system{}
 	}
+	s.log = &log{dir: dir, limit: segmentSize, disk: o.disk}
 	s.init()
 	if s.lock, err = acquireExisting(dir, o); err != nil {
 		return nil, err
@@ -93,6 +95,10 @@ func (s *Store) checkSegment(f *Finding, i int, repair bool) error {
 		if whole != nil {
 			next, acknowledged = behind(b, segmentHeader, at)
 			acknowledged = acknowledged || !isLast
+			for next-at < frameHeader && next < int64(len(b)) { // a gap needs room
+				_, size, _ := parseFrame(b[next:])
+				next += int64(max(1, size))
+			}
 		}
 		if !acknowledged {
 			f.Cut = int64(len(b)) - at
@@ -131,6 +137,10 @@ func (s *Store) checkFrame(f *Finding, fr frame) error {
 	if len(lines)-1 != fr.lines {
 		return fmt.Errorf("%d lines instead of %d", len(lines)-1, fr.lines)
 	}
+	if fr.kind == frameForgotten {
+		f.Lines += fr.lines
+		return eachForgotten(b, lines, func(weburl.URL) {})
+	}
 	first := 0
 	if fr.kind == frameBatch {
 		first = 1
@@ -155,11 +165,11 @@ func (s *Store) checkFrame(f *Finding, fr frame) error {
 // segment it cuts the region off.
 func (s *Store) setAside(number uint32, d *Damage, region []byte, atEnd bool) (string, error) {
 	name := fmt.Sprintf("%08d-%d.damaged", number, d.Offset)
-	err := os.WriteFile(filepath.Join(s.dir, name), region, 0o666)
+	err := writeFile(s.log.disk, filepath.Join(s.dir, name), region)
 	if err != nil {
 		return "", err
 	}
-	out, err := s.log.open(s.log.path(number), d.Offset)
+	out, err := s.log.disk.open(s.log.path(number), d.Offset)
 	if err != nil {
 		return "", err
 	}
@@ -178,7 +188,7 @@ func (s *Store) setAside(number uint32, d *Damage, region []byte, atEnd bool) (s
 // of the log alone, which then takes its place.
 func (s *Store) checkIndex(f *Finding, o Options) error {
 	old := &Store{dir: s.dir, readOnly: true, unmap: func() error { return nil }}
-	old.log = &log{dir: s.dir, limit: segmentSize, open: openFile, numbers: s.log.numbers}
+	old.log = &log{dir: s.dir, limit: segmentSize, disk: o.disk, numbers: s.log.numbers, spans: s.log.spans, top: s.log.top}
 	old.init()
 	opened := old.restore(true)
 	defer func() { old.release() }()
@@ -186,7 +196,7 @@ func (s *Store) checkIndex(f *Finding, o Options) error {
 		return err
 	}
 	for id := range uint32(s.x.len()) {
-		if s.x.at(id).known() {
+		if s.x.known(id) {
 			f.URLs++
 		}
 	}
@@ -209,11 +219,10 @@ func (s *Store) checkIndex(f *Finding, o Options) error {
 func differ(a, b *Store) string {
 	for _, pair := range [][2]*Store{{a, b}, {b, a}} {
 		for id := range uint32(pair[0].x.len()) {
-			e := pair[0].x.at(id)
-			if !e.known() {
+			if !pair[0].x.known(id) {
 				continue
 			}
-			u := pair[0].x.url(e)
+			u := pair[0].x.url(id)
 			if pair[0].summary(u) != pair[1].summary(u) {
 				return "the index is not what the log says of " + u
 			}
@@ -228,12 +237,21 @@ func (s *Store) summary(url string) string {
 	if !ok {
 		return ""
 	}
-	x, e := s.x, s.x.at(id)
+	x := s.x
+	h, c, p := x.hot.at(id), x.cold.at(id), x.past(id)
 	var b bytes.Buffer
-	fmt.Fprintln(&b, s.state(e, time.Unix(0, 0)), math.Float64bits(e.priority), e.asked, e.depth, e.due, e.retries, e.class, e.flags, e.lease, e.tie, e.wish, e.outcome)
-	fmt.Fprintln(&b, x.names[e.operator], x.names[e.reason], x.hosts[e.host].notBefore)
-	for _, p := range x.list(e) {
-		fmt.Fprintln(&b, x.url(x.at(p)))
+	flags := h.flags &^ (flagPast | flagPassed)                                                         // compacting drops what was asked for before
+	if flags&(flagOver|flagOwn) == flagOver || flags&flagByNumber != 0 && uint64(p.lease) != s.last-1 { // a lease that holds no longer
+		flags &^= flagLeased
+	}
+	if flags&flagLeased == 0 {
+		p.lease = 0
+	}
+	fmt.Fprintln(&b, s.state(id, time.Unix(0, 0)), math.Float64bits(h.priority), flags, c.asked, c.depth, c.tie, c.wish)
+	fmt.Fprintln(&b, p.outcome, p.due, p.lease, p.retries, p.class, p.simhash, p.visits)
+	fmt.Fprintln(&b, x.operators.list[c.operator], x.niches.list[h.niche], x.reasons.list[p.reason], x.hosts.at(h.host).notBefore)
+	for _, parent := range x.list(id) {
+		fmt.Fprintln(&b, x.url(parent))
 	}
 	return b.String()
 }

@@ -36,19 +36,30 @@ func cutState(line []byte) []byte {
 // state of its URL: a store to which the lines are added, in any order, is in the
 // same state but for leases, which are not records.
 func (s *Store) Export(w io.Writer, now time.Time) error {
+	return s.exportThose(w, now, func(State) bool { return true })
+}
+
+// Skipped writes the same of those URLs that are skipped, with the reason as error
+// or status: refused, given up after their retries, or barred.
+func (s *Store) Skipped(w io.Writer, now time.Time) error {
+	return s.exportThose(w, now, func(st State) bool { return st == Skipped })
+}
+
+// exportThose exports the URLs in some states.
+func (s *Store) exportThose(w io.Writer, now time.Time, want func(State) bool) error {
 	x := s.x
 	ids := make([]uint32, 0, x.len())
 	for id := range uint32(x.len()) {
-		if x.at(id).known() {
+		if x.known(id) && want(s.state(id, now)) {
 			ids = append(ids, id)
 		}
 	}
+	order := s.log.order()
 	slices.SortFunc(ids, func(a, b uint32) int {
-		p, q := x.at(a), x.at(b)
-		return cmp.Or(cmp.Compare(p.main(), q.main()), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(order(x.main(a)), order(x.main(b))), cmp.Compare(a, b))
 	})
 	for _, id := range ids {
-		line, err := s.export(x.at(id), now)
+		line, err := s.export(id, now)
 		if err != nil {
 			return err
 		}
@@ -59,19 +70,21 @@ func (s *Store) Export(w io.Writer, now time.Time) error {
 	return nil
 }
 
-// main is the place of the line that e's export is made of.
-func (e *entry) main() place {
-	if e.wish == 0 || e.class >= classRefused && e.flags&flagOwn != 0 {
-		return e.outcome
+// main is the place of the line that the export of a URL is made of.
+func (x *index) main(id uint32) place {
+	h, p := x.hot.at(id), x.past(id)
+	if h.flags&flagWish == 0 || p.settled() && h.flags&flagOwn != 0 {
+		return p.outcome
 	}
-	return e.wish
+	return x.cold.at(id).wish
 }
 
 // export is the line of one URL, newline included. It is the outcome if that is
 // the URL's own and final. Otherwise it is the wish, together with what is known
 // of the outcome.
-func (s *Store) export(e *entry, now time.Time) ([]byte, error) {
-	line, err := s.log.line(e.main())
+func (s *Store) export(id uint32, now time.Time) ([]byte, error) {
+	h, c, p := s.x.hot.at(id), s.x.cold.at(id), s.x.past(id)
+	line, err := s.log.line(s.x.main(id))
 	if err != nil {
 		return nil, err
 	}
@@ -80,37 +93,42 @@ func (s *Store) export(e *entry, now time.Time) ([]byte, error) {
 		return nil, err
 	}
 	switch {
-	case e.outcome == 0, e.outcome == e.wish:
-	case e.wish == 0 && e.flags&flagOwn == 0: // known as the end of a redirect
-		other, rec = rec, wire.Record{URL: s.x.url(e), Via: rec.URL, Generation: rec.Generation, Depth: rec.Depth, Operator: "redirect"}
+	case p.outcome == 0, p.outcome == c.wish:
+	case p.class == classBarred && h.flags&flagOver == 0: // a person asks for it all the same
+	case h.flags&(flagWish|flagOwn) == 0: // known as the end of a redirect
+		other, rec = rec, wire.Record{URL: s.x.url(id), Via: rec.URL, Generation: rec.Generation, Depth: rec.Depth, Operator: "redirect"}
 		answer(&rec, &other)
-	case e.main() != e.outcome:
-		if line, err = s.log.line(e.outcome); err != nil {
+	case s.x.main(id) != p.outcome:
+		if line, err = s.log.line(p.outcome); err != nil {
 			return nil, err
 		}
 		if err := s.lines.decode(line, &other); err != nil {
 			return nil, err
 		}
-		if e.flags&flagEcho != 0 {
+		if h.flags&flagEcho != 0 {
 			rec.Drop(wire.Fetch)
+		}
+		if rec.Visits != int(p.visits) { // before the outcome, not before what asks for the URL
+			rec.Visits = int(p.visits)
+			rec.Touch(wire.Address)
 		}
 		answer(&rec, &other)
 	}
-	retries := int(e.retries)
-	if e.class == classFailed {
+	retries := int(p.retries)
+	if p.class == classFailed {
 		retries-- // the outcome counts itself
 	}
-	if e.class < classRefused || e.flags&flagOwn == 0 {
-		s.complete(e, &rec, retries)
+	if p.class < classRefused || h.flags&flagOwn == 0 {
+		s.complete(id, &rec, retries)
 	} else {
-		s.complete(e, &rec, rec.Retries)
+		s.complete(id, &rec, rec.Retries)
 	}
 	b, err := s.encode(&rec)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.x.url(e), err)
+		return nil, fmt.Errorf("%s: %w", s.x.url(id), err)
 	}
 	b = append(b[:len(b)-1], stateField...)
-	b = append(b, s.state(e, now).String()...)
+	b = append(b, s.state(id, now).String()...)
 	return append(b, '"', '}', '\n'), nil
 }
 
@@ -138,7 +156,7 @@ func (s *Store) Lineage(w io.Writer, url string, now time.Time) error {
 	}
 	queue, seen := []uint32{first}, map[uint32]bool{first: true}
 	for i := 0; i < len(queue) && i < maxLineage; i++ {
-		line, err := s.export(s.x.at(queue[i]), now)
+		line, err := s.export(queue[i], now)
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,8 @@
 // as far as the disk keeps what fsync promised.
 //
 // The state does not depend on the order in which records were added, nor on how
-// often: see rules.go for what decides. Time is a parameter everywhere.
+// often: see rules.go for what decides. The exception is a lastmod that is told of a
+// page before its outcome is: it is not kept (see hint). Time is a parameter everywhere.
 package frontier
 
 import (
@@ -19,7 +20,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"time"
 
 	"spoor/internal/weburl"
@@ -32,9 +32,10 @@ type Options struct {
 	ReadOnly bool          // change nothing, share the lock with other readers
 	Wait     time.Duration // how long to wait for another process to let go
 	Holder   string        // what this process tells those that wait for it
+	Traps    bool          // bar addresses that are traps; see bars.go
 
-	segment int64                                     // size of a segment; 0: segmentSize
-	open    func(name string, at int64) (file, error) // nil: openFile
+	segment int64 // size of a segment; 0: segmentSize
+	disk    disk  // nil: the system's
 }
 
 // A Store is an open frontier. It is not safe for concurrent use.
@@ -55,10 +56,16 @@ type Store struct {
 	unpacked []byte       // a frame of the log
 	starts   []int        // of its lines
 	batch    *batch       // whose end was not read yet
+	warm     uint64       // what Expect read, so that it has to
 
 	shortened int
+	handed    place // the latest batch of those that were handed out or replayed here
+	traps     bool  // bar what is a trap
+	undecided bool  // there may be something to bar
+	barred    int
 	last      uint64 // 1 + the latest generation that was handed out; 0: none
 	fresh     int    // records since the snapshot
+	saved     int64  // what the process had written to the log when it wrote a snapshot
 	failed    error
 }
 
@@ -76,7 +83,7 @@ func (s *Store) Opened() Opened { return s.report }
 const Sections = decoded | wire.Score
 
 // decoded are the sections that tell the state.
-const decoded = wire.Address | wire.Fetch
+const decoded = wire.Address | wire.Fetch | wire.Parse
 
 // Open opens the store in dir. The error is a [*Damage] if the log cannot be read
 // to its end although it was acknowledged, and [*Locked] if another process has it.
@@ -84,18 +91,18 @@ func Open(dir string, o Options) (s *Store, err error) {
 	if o.segment == 0 {
 		o.segment = segmentSize
 	}
-	if o.open == nil {
-		o.open = openFile
+	if o.disk == nil {
+		o.disk = system{}
 	}
 	if o.Create && !o.ReadOnly {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
+		if err := o.disk.mkdir(dir); err != nil {
 			return nil, fmt.Errorf("making the store: %w", err)
 		}
 	}
-	s = &Store{dir: dir, readOnly: o.ReadOnly, unmap: func() error { return nil }}
-	s.log = &log{dir: dir, limit: min(o.segment, segmentSize), open: o.open}
+	s = &Store{dir: dir, readOnly: o.ReadOnly, traps: o.Traps, undecided: true, unmap: func() error { return nil }}
+	s.log = &log{dir: dir, limit: min(o.segment, segmentSize), disk: o.disk}
 	s.init()
-	if err := s.log.list(); errors.Is(err, fs.ErrNotExist) || err == nil && len(s.log.numbers) == 0 && !o.Create {
+	if numbers, err := s.log.segments(); errors.Is(err, fs.ErrNotExist) || err == nil && len(numbers) == 0 && !o.Create {
 		return nil, noStore(dir)
 	} else if err != nil {
 		return nil, err
@@ -109,7 +116,7 @@ func Open(dir string, o Options) (s *Store, err error) {
 		}
 	}()
 	if err := s.log.list(); err != nil { // another process may have had it until now
-		return nil, err
+		return s, err
 	}
 	return s, s.restore(true)
 }
@@ -124,9 +131,9 @@ func noStore(dir string) error {
 // and the log, and makes the log ready for more.
 func (s *Store) restore(snapshot bool) error {
 	var from position
-	s.x = nil
+	s.drop()
 	if snapshot {
-		if err := s.loadSnapshot(&from); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.loadSnapshot(&from); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errRewritten) {
 			s.report.Snapshot = err
 		}
 	}
@@ -145,6 +152,7 @@ func (s *Store) restore(snapshot bool) error {
 	if s.readOnly {
 		return nil
 	}
+	s.tidy()
 	return s.log.begin(end.offset, end.synced, end.dirty)
 }
 
@@ -171,7 +179,7 @@ type position struct {
 func (s *Store) replay(from position) (position, error) {
 	at := from
 	for i, number := range s.log.numbers {
-		if number < from.segment {
+		if s.log.spans[number].from < s.log.spans[from.segment].from {
 			continue
 		}
 		if number != from.segment || from.segment == 0 {
@@ -202,7 +210,7 @@ func (s *Store) replay(from position) (position, error) {
 			return nil
 		})
 		at.offset = base + end
-		if errors.Is(err, errFrame) {
+		if err == errFrame { // here, and not where a line was looked up
 			next, acknowledged := behind(b, base, end)
 			if acknowledged || !isLast {
 				return at, &Damage{segmentName(number), at.offset, next - end}
@@ -222,7 +230,7 @@ func (s *Store) applyFrame(number uint32, at int64, f frame) error {
 	if f.kind != frameBatch {
 		s.batch = nil // one that did not come to its end
 	}
-	if f.kind != frameRecords && f.kind != frameBatch {
+	if f.kind != frameRecords && f.kind != frameBatch && f.kind != frameForgotten && f.kind != frameRest {
 		return nil
 	}
 	var err error
@@ -236,8 +244,11 @@ func (s *Store) applyFrame(number uint32, at int64, f frame) error {
 	}
 	s.report.Replayed += f.lines
 	s.fresh += f.lines
-	if f.kind == frameBatch {
+	switch f.kind {
+	case frameBatch:
 		return s.applyBatch(placeOf(number, at, 0), s.unpacked, lines)
+	case frameForgotten:
+		return s.applyForgotten(s.unpacked, lines)
 	}
 	for i := range f.lines {
 		line := s.unpacked[lines[i] : lines[i+1]-1]
@@ -248,6 +259,10 @@ func (s *Store) applyFrame(number uint32, at int64, f frame) error {
 			return fmt.Errorf("line %d: %w", i, err)
 		}
 		s.fact.line = line
+		if f.kind == frameRest {
+			s.applyRest(&s.fact)
+			continue
+		}
 		if _, err := s.apply(&s.fact, placeOf(number, at, i)); err != nil {
 			return err
 		}
@@ -280,8 +295,24 @@ func (s *Store) Add(rec *wire.Record) (Verdict, error) {
 	if rec.URL == "" {
 		return Query, nil
 	}
+	if err := s.checkpoint(); err != nil {
+		return s.fail(err)
+	}
+	return s.add(rec)
+}
+
+// add adds a record that has a URL, and writes no snapshot: what is decided at a
+// commit, of which a snapshot is a part, is added by it.
+func (s *Store) add(rec *wire.Record) (Verdict, error) {
 	if rec.IsOutcome() {
-		rec.Drop(wire.Parse | wire.Body)
+		rec.Brief()
+	}
+	hinted := Known
+	if rec.LastMod != "" && !rec.IsOutcome() {
+		var err error
+		if hinted, err = s.hint(rec); err != nil {
+			return hinted, err
+		}
 	}
 	f := &s.fact
 	if err := f.read(rec); err != nil {
@@ -307,7 +338,7 @@ func (s *Store) Add(rec *wire.Record) (Verdict, error) {
 	case err != nil:
 		return s.fail(err)
 	case !changed:
-		return Known, nil
+		return hinted, nil
 	}
 	line, err := s.lineOf(f)
 	if err != nil {
@@ -315,7 +346,20 @@ func (s *Store) Add(rec *wire.Record) (Verdict, error) {
 	}
 	s.log.append(line)
 	s.fresh++
+	s.undecided = true
 	return Changed, nil
+}
+
+// MostExpected is how many URLs [Store.Expect] looks up at once.
+const MostExpected = 64
+
+// Expect tells which URLs are going to be added next, at most [MostExpected] of them.
+// It changes nothing but the time that adding them takes: memory is asked for all
+// of them at once, where one after the other would wait for it.
+func (s *Store) Expect(urls []string) {
+	if s.x != nil {
+		s.warm += s.x.warm(urls[:min(len(urls), MostExpected)])
+	}
 }
 
 // Shortened is how many outcomes were kept without all that they said.
@@ -361,15 +405,38 @@ func (s *Store) encode(rec *wire.Record) ([]byte, error) {
 	return line, nil
 }
 
-// Commit returns when everything that was added before is on disk.
+// Commit returns when everything that was added before is on disk, and what it
+// makes a trap is barred.
 func (s *Store) Commit() error {
 	if s.failed != nil {
 		return s.failed
+	}
+	if err := s.bar(); err != nil {
+		s.failed = err
+		return err
 	}
 	if err := s.log.sync(); err != nil {
 		s.failed = err
 	}
 	return s.failed
+}
+
+// tail is how much a process writes to the log before it writes another snapshot:
+// what has to be read again if it is killed.
+const tail = 64 << 20
+
+// checkpoint writes a snapshot if much was written since the last one. What is in
+// the log must be in the index.
+func (s *Store) checkpoint() error {
+	if s.log.written-s.saved < tail {
+		return nil
+	}
+	if err := s.Commit(); err != nil {
+		return err
+	}
+	s.saved = s.log.written
+	s.saveSnapshot() // if it fails Close tries again, and tells
+	return nil
 }
 
 // Close commits, writes the snapshot if it has become stale, and lets go of the
@@ -391,11 +458,21 @@ func (s *Store) Close() error {
 func (s *Store) stale() bool { return s.fresh > max(2048, s.x.len()/32) }
 
 func (s *Store) release() error {
-	err := errors.Join(s.log.close(), s.unmap())
+	err := s.log.close()
+	s.drop()
+	err = errors.Join(err, s.unmap())
 	if s.lock != nil {
 		err = errors.Join(err, s.lock.release())
 	}
 	return err
+}
+
+// drop gives back the memory of the index.
+func (s *Store) drop() {
+	if s.x != nil {
+		s.x.free()
+		s.x = nil
+	}
 }
 
 // lineBuffer collects what is written to it.
@@ -447,5 +524,5 @@ func (s *Store) lookup(url string) (id uint32, ok bool) {
 		return 0, false
 	}
 	id, ok = s.x.find(u)
-	return id, ok && s.x.at(id).known()
+	return id, ok && s.x.known(id)
 }

@@ -20,22 +20,26 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// hasty is a file that does not wait for the disk.
-type hasty struct{ file }
+// hasty is a disk that is not waited for.
+type hasty struct{ system }
 
-func (hasty) Sync() error { return nil }
-
-func openHasty(name string, at int64) (file, error) {
-	f, err := openFile(name, at)
-	return hasty{f}, err
+func (d hasty) open(name string, at int64) (file, error) {
+	f, err := d.system.open(name, at)
+	return hastyFile{f}, err
 }
+
+func (hasty) sync(string) error { return nil }
+
+type hastyFile struct{ file }
+
+func (hastyFile) Sync() error { return nil }
 
 // open opens a store that must be fine.
 func open(t testing.TB, dir string, o Options) *Store {
 	t.Helper()
 	o.Create = !o.ReadOnly
-	if o.open == nil {
-		o.open = openHasty
+	if o.disk == nil {
+		o.disk = hasty{}
 	}
 	s, err := Open(dir, o)
 	if err != nil {
@@ -189,6 +193,12 @@ func TestRulesOfOneURL(t *testing.T) {
 		{"budget counts for nothing",
 			[]string{`{` + u + `,"retries":1,"error":"budget"}`, `{` + u + `,"retries":1}`},
 			`"retries":1,"error":"budget","state":"waiting"`},
+		{"within a generation the highest revision wins, whatever its priority",
+			[]string{`{` + u + `,"generation":2,"priority":0.1,"revision":2}`, `{` + u + `,"generation":2,"priority":0.9,"revision":1}`, `{` + u + `,"generation":2,"priority":0.8}`},
+			`"generation":2,"priority":0.1,"revision":2,"state":"waiting"`},
+		{"a later generation wins over any revision",
+			[]string{`{` + u + `,"generation":2,"priority":0.1,"revision":2}`, `{` + u + `,"generation":3,"priority":0.9}`},
+			`"generation":3,"priority":0.9,"state":"waiting"`},
 		{"fields unknown here are kept",
 			[]string{`{` + u + `,"mine":{"a": [1, 2]} ,"text":"…"}`},
 			`"mine":{"a": [1, 2]} ,"text":"…","state":"waiting"`},
@@ -333,6 +343,36 @@ func TestHostsAreLeftInPeaceUntilTheyWantToBeAsked(t *testing.T) {
 	}
 }
 
+func TestAnAddressWaitsForItsTimeAndItsHostDoesNot(t *testing.T) {
+	const later, address = "2026-11-21T12:00:00Z", `{"v":1,"url":"http://a.org/1","not_before":"2026-11-21T12:00:00Z"}`
+	failed := `{"v":1,"url":"http://a.org/1","error":"dns","timestamp":"2026-11-20T11:59:00Z"}`
+	for _, test := range []struct {
+		name    string
+		records []string
+		want    string
+	}{
+		{"alone", []string{address}, "a.org/2"},
+		{"a later generation has another time", []string{address, `{"v":1,"url":"http://a.org/1","generation":1}`}, "a.org/1 a.org/2"},
+		{"a failure has its own", []string{address, failed}, "a.org/1 a.org/2"},
+		{"what was handed back untried has none", []string{address, `{"v":1,"url":"http://a.org/1","error":"budget"}`}, "a.org/2"},
+	} {
+		for range 2 {
+			s := open(t, t.TempDir(), Options{})
+			add(t, s, `{"v":1,"url":"http://a.org/2"}`)
+			add(t, s, test.records...)
+			got := next(t, s, Request{N: 9, Generation: 5})
+			if urls(got) != test.want || strings.Contains(got, later) {
+				t.Errorf("%s: got %s", test.name, got)
+			}
+			if _, err := s.Next(Request{N: 9, Generation: 6, Now: noon.AddDate(0, 0, 2)}); err != nil {
+				t.Errorf("%s: a day later: %v", test.name, err)
+			}
+			closeStore(t, s)
+			slices.Reverse(test.records)
+		}
+	}
+}
+
 func TestBackOffDoubles(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	defer closeStore(t, s)
@@ -420,7 +460,13 @@ func randomRecords(rng *rand.Rand, n int) []string {
 		default:
 			fmt.Fprintf(&b, `,"priority":%g`, float64(rng.IntN(4))/2)
 		}
+		if rng.IntN(6) == 0 {
+			fmt.Fprintf(&b, `,"revision":%d`, rng.IntN(3))
+		}
 		if rng.IntN(4) == 0 {
+			if rng.IntN(3) == 0 {
+				fmt.Fprintf(&b, `,"visits":%d`, rng.IntN(4))
+			}
 			switch rng.IntN(5) {
 			case 0:
 				fmt.Fprintf(&b, `,"status_code":200,"final_url":"http://h%d.org/%d"`, rng.IntN(3), rng.IntN(12))

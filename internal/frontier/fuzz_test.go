@@ -6,8 +6,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"unsafe"
+
+	"spoor/internal/wire"
 )
 
 // FuzzLog opens a store whose first segment has any bytes behind its header. The
@@ -24,6 +27,9 @@ func FuzzLog(f *testing.F) {
 	f.Add(appendFrame(nil, frame{kind: frameBatch, lines: 1, raw: 3, payload: []byte("{}\n")}))
 	f.Add(appendFrame(nil, frame{kind: frameRecords, lines: 1, raw: 1 << 20, codec: codecZstd, payload: []byte("\x28\xb5\x2f\xfd")}))
 	f.Add(appendFrame(nil, frame{kind: frameGap, payload: make([]byte, 100)}))
+	f.Add(appendFrame(nil, frame{kind: frameForgotten, lines: 1, raw: 17, payload: []byte("http://a.org/1/1\n")}))
+	f.Add(appendFrame(nil, frame{kind: frameRest, lines: 1, raw: 44, payload: []byte(`{"v":1,"url":"http://a.org/1/1","retries":2}` + "\n")}))
+	f.Add(append([]byte("torn"), log[segmentHeader:]...))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for at := 0; at+frameHeader <= len(b); {
 			size := frameHeader + int(binary.LittleEndian.Uint32(b[at+4:]))
@@ -33,19 +39,69 @@ func FuzzLog(f *testing.F) {
 			binary.LittleEndian.PutUint32(b[at:], crc32.Checksum(b[at+4:at+size], castagnoli))
 			at += size
 		}
-		dir := storeOf(t, append(appendSegment(nil, 1, 7), b...))
-		s, err := Open(dir, Options{open: openHasty})
+		dir := storeOf(t, append(appendSegment(nil, 1, 7, span{1, 1}), b...))
+		s, err := Open(dir, Options{disk: hasty{}})
 		if err == nil {
 			use(t, s)
 		}
-		if _, err := Check(dir, Options{open: openHasty}, true); err != nil {
+		if _, err := Check(dir, Options{disk: hasty{}}, true); err != nil {
 			return
 		}
-		if s, err := Open(dir, Options{open: openHasty}); err == nil {
+		if s, err := Open(dir, Options{disk: hasty{}}); err == nil {
 			use(t, s)
 		} else {
 			t.Fatalf("repaired, and still %v", err)
 		}
+	})
+}
+
+// FuzzSegment opens a store whose last segment is any bytes, behind one that is whole
+// or none. What was in the other one is there, or opening fails.
+func FuzzSegment(f *testing.F) {
+	dir := f.TempDir()
+	smallStore(f, dir)
+	log, err := os.ReadFile(filepath.Join(dir, segmentName(1)))
+	if err != nil {
+		f.Fatal(err)
+	}
+	id, _, err := parseSegment(log, 1)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add([]byte{}, true, false)
+	f.Add(log, false, false)
+	f.Add(append(appendSegment(nil, 2, id, span{2, 2}), log[segmentHeader:]...), true, true)
+	f.Add(appendSegment(nil, 2, id, span{2, 2}), true, false)
+	f.Add(make([]byte, segmentHeader), true, false)
+	f.Add(make([]byte, segmentHeader+frameHeader), true, true)
+	f.Fuzz(func(t *testing.T, b []byte, second, correct bool) {
+		if b = slices.Clone(b); correct && len(b) >= segmentHeader {
+			binary.LittleEndian.PutUint32(b[segmentHeader-4:], crc32.Checksum(b[:segmentHeader-4], castagnoli))
+		}
+		if len(b) >= segmentHeader {
+			if _, at, err := parseSegment(b, 2); second && err == nil && at.from < 2 {
+				return // it says that it stands for the first
+			}
+		}
+		dir := storeOf(t, b)
+		if second {
+			dir = storeOf(t, log)
+			if err := os.WriteFile(filepath.Join(dir, segmentName(2)), b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := Open(dir, Options{disk: hasty{}})
+		if err != nil {
+			return
+		}
+		if _, ok := s.lookup("http://a.org/1/1"); second && !ok {
+			t.Fatal("the first segment was passed over")
+		}
+		use(t, s)
+		if s, err = Open(dir, Options{disk: hasty{}}); err != nil {
+			t.Fatalf("it was opened once, and now %v", err)
+		}
+		use(t, s)
 	})
 }
 
@@ -57,6 +113,14 @@ func use(t *testing.T, s *Store) {
 	s.Next(Request{N: 3, PerHost: 2, Generation: 1, Now: noon})
 	s.Add(record("http://a.org/1/1"))
 	s.Add(record("http://a.org/new"))
+	s.Reprioritise(&wire.Record{URL: "http://a.org/2/2", Priority: wire.Num(7)})
+	s.Forget(Selection{URLs: []string{"http://a.org/1/1"}, Prefixes: []string{"http://a.org/3"}})
+	var c Compaction
+	for range 3 {
+		if more, err := s.Compact(&c); err != nil || !more {
+			break
+		}
+	}
 	s.Close()
 }
 
@@ -82,21 +146,21 @@ func FuzzSnapshot(f *testing.F) {
 		}
 		words := make([]uint64, (len(b)+7)/8) // aligned, as a snapshot always is
 		b = append(bytesOf(words)[:0], b...)
-		body := snapshotHeader - 8 - 3*8
+		body := snapshotHeader - 8 - 8
 		binary.NativeEndian.PutUint64(b[body:], uint64(crc32.Checksum(b[snapshotHeader:], castagnoli)))
 		binary.NativeEndian.PutUint64(b[snapshotHeader-8:], uint64(crc32.Checksum(b[:snapshotHeader-8], castagnoli)))
 		x, _, err := parseSnapshot(b)
 		if err != nil {
 			return
 		}
+		defer x.free()
 		s := &Store{x: x}
 		for id := range uint32(x.len()) {
-			e := x.at(id)
-			if u := x.url(e); len(u) < len("http://") {
+			if u := x.url(id); len(u) < len("http://") {
 				t.Fatal(u)
 			}
-			x.list(e)
-			s.summary(x.url(e))
+			x.list(id)
+			s.summary(x.url(id))
 		}
 		s.choose(Request{N: 3, PerHost: 2, Generation: -1, Now: noon})
 		s.inherit(0, []string{"http://a.org/", "http://new.org/"})
@@ -105,7 +169,7 @@ func FuzzSnapshot(f *testing.F) {
 
 func TestSnapshotChecksumIsWhereTheFuzzerCorrectsIt(t *testing.T) {
 	var h snapshotFields
-	if at := unsafe.Offsetof(h.body); at != snapshotHeader-8-8-3*8 {
+	if at := unsafe.Offsetof(h.body); at != snapshotHeader-8-8-8 {
 		t.Error(at)
 	}
 }

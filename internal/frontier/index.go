@@ -3,7 +3,6 @@ package frontier
 import (
 	"encoding/binary"
 	"math/bits"
-	"slices"
 	"strings"
 	"unsafe"
 
@@ -12,41 +11,59 @@ import (
 
 // This file is the index: what the store knows of every URL, small enough to
 // stay in memory, and laid out so that a snapshot of it is used as it was read.
+//
+// What is known of a URL lies in up to three places, by who asks for it: handing
+// out reads the hot part of all URLs, adding a link reads hot and cold of one, and
+// the past is there only for URLs to which something has happened.
 
-// An entry is what the index knows of one URL. It has no pointers and its size is
-// a cache line; a snapshot holds it as it is.
-type entry struct {
-	text     uint64  // offset of path and query in the text, and their length in the low 16 bits
-	wish     place   // the record that asks for it; 0 if it is known only as a parent or a redirect's end
-	outcome  place   // the record that tells best what came of it; 0 if none
+// hot is what handing out looks at.
+type hot struct {
 	priority float64 // of the wish
 	host     uint32
-	asked    uint32 // generation of the wish
-	tie      uint32 // digest of the wish's line
-	due      uint32 // not before this second; 0: at once
-	lease    uint32 // generation or second, as flags tell
-	parents  uint32 // offset of the list of parents, if not 0
-	depth    uint16
+	niche    uint16 // number of a name: that of the wish
 	flags    uint16
-	retries  uint8 // failed attempts
-	operator uint8 // number of a name
-	reason   uint8 // number of a name: why it is skipped
-	class    uint8 // of the outcome
 }
 
-const entrySize = 64
+// cold is what else is known of every URL.
+type cold struct {
+	wish     place  // the record that asks for it; 0 if it is known only as a parent or a redirect's end
+	tie      uint32 // digest of the wish's line
+	asked    uint32 // generation of the wish
+	dir      uint32 // what its text begins with
+	past     uint32 // number of its past; 0: none
+	rest     uint32 // where the rest of its text is, the low 32 of 40 bits
+	depth    uint16
+	operator uint8 // number of a name
+	restHigh uint8
+}
 
-var _ [entrySize]byte = [unsafe.Sizeof(entry{})]byte{}
+// past is what has happened to a URL.
+type past struct {
+	outcome place  // the record that tells best what came of it; 0 if none
+	due     uint32 // not before this second; 0: at once
+	lease   uint32 // generation or second, as flags tell
+	parents uint32 // place of the list of parents, if not 0
+	reason  uint16 // number of a name: why it is skipped
+	retries uint8  // failed attempts
+	class   uint8  // of the outcome
+	simhash uint64 // of the page; 0: none is known
+	visits  uint32 // that came before the one that the outcome tells of
+	tried   uint32 // that came before the one of the failed attempts
+}
 
-// The flags of an entry.
+// The flags of a URL.
 const (
-	flagHTTPS    = 1 << iota
-	flagNull     // the wish is a withdrawal
-	flagEcho     // the wish is the address section of an outcome that is not final
-	flagBrought  // the wish is the address section of a final outcome
-	flagOwn      // the outcome is of this URL, not of one that redirected to it
-	flagByNumber // leased to a generation
-	flagByClock  // leased until a second
+	flagWish     = 1 << iota // there is a wish
+	flagOver                 // it is not asked for: it has a final outcome, or was given up
+	flagNull                 // the wish is a withdrawal
+	flagPast                 // there is a past
+	flagEcho                 // the wish is the address section of an outcome that is not final
+	flagBrought              // the wish is the address section of a final outcome
+	flagOwn                  // the outcome is of this URL, not of one that redirected to it
+	flagByNumber             // leased to a generation
+	flagByClock              // leased until a second
+	flagRevised              // the wish was reprioritised
+	flagPassed               // it was asked for before the latest batch: whether it is a trap is decided
 	flagLeased   = flagByNumber | flagByClock
 )
 
@@ -56,19 +73,26 @@ const (
 	classNone    = iota
 	classBudget  // handed back untried
 	classFailed  // to be tried again
+	classBarred  // not to be asked for: a trap, or beyond a budget
 	classRefused // final, by an error
 	classDone    // final, by a status
 	classes
 )
 
-// A host is what the index knows of a host (and port).
-type host struct {
-	text      uint64 // of its name, as in an entry
-	notBefore uint32 // second before which it does not want to be asked
-	_         uint32
+// A dir is what the URLs of a directory begin with: scheme, host, and the path up
+// to its last slash.
+type dir struct {
+	text  uint64 // of the path: its place, and its length in the low 16 bits
+	host  uint32
+	https uint32 // 1, or 0
 }
 
-const hostSize = 16
+// A host is what the index knows of a host (and port).
+type host struct {
+	text      uint64 // of its name, as in a dir
+	notBefore uint32 // second before which it does not want to be asked
+	_         [5]uint32
+}
 
 // A handout remembers where in the log the batch of a generation stands.
 type handout struct {
@@ -76,193 +100,336 @@ type handout struct {
 	at         place
 }
 
-const handoutSize = 16
+var (
+	_ [16]byte = [unsafe.Sizeof(hot{})]byte{}
+	_ [32]byte = [unsafe.Sizeof(cold{})]byte{}
+	_ [40]byte = [unsafe.Sizeof(past{})]byte{}
+	_ [16]byte = [unsafe.Sizeof(dir{})]byte{}
+	_ [32]byte = [unsafe.Sizeof(host{})]byte{}
+	_ [16]byte = [unsafe.Sizeof(handout{})]byte{}
+)
 
-// index is all that is known. What came from a snapshot is in the base slices,
-// which may be mapped memory and never grow; what came later is in the others.
+// index is all that is known. A URL, a directory and a host are numbers.
 type index struct {
-	base, more         []entry
-	baseText, moreText []byte
-	slots              []uint64 // high half: digest of the URL; low half: number of the entry + 1
-	hosts              []host
-	hostSlots          []uint32 // number of the host + 1
-	lists              []uint32 // length, then numbers of entries; begins with an unused 0
-	names              []string // operators and reasons; the first is ""
-	handouts           []handout
-	seed               uint64
+	memory arena
+	hot    column[hot]
+	cold   column[cold]
+	pasts  column[past] // the first is of nobody
+	dirs   column[dir]
+	hosts  column[host]
+	lists  column[uint32] // length, then numbers of URLs; the first is of nobody
+	text   column[byte]
+
+	urlTable, dirTable, hostTable table
+
+	operators, reasons, niches names
+
+	handouts []handout
+	seed     uint64
 }
 
 // newIndex returns an empty index. Its hash depends on the seed, so that nobody
 // can prepare URLs that collide.
 func newIndex(seed uint64) *index {
-	return &index{seed: seed, lists: []uint32{0}, names: []string{""}}
+	x := &index{seed: seed, operators: newNames(maxOperators), reasons: newNames(maxNames), niches: newNames(maxNames)}
+	x.pasts.push(&x.memory, past{})
+	x.lists.push(&x.memory, 0)
+	return x
 }
 
-func (x *index) len() int { return len(x.base) + len(x.more) }
+// free gives the memory back.
+func (x *index) free() {
+	x.urlTable.free()
+	x.dirTable.free()
+	x.hostTable.free()
+	x.memory.free()
+	*x = index{}
+}
 
-func (x *index) at(id uint32) *entry {
-	if int(id) < len(x.base) {
-		return &x.base[id]
+func (x *index) len() int { return x.hot.n }
+
+// known tells whether a URL is more than one that was named as a parent.
+func (x *index) known(id uint32) bool {
+	return x.hot.at(id).flags&flagWish != 0 || x.past(id).outcome != 0
+}
+
+// past is what has happened to a URL, to be read.
+func (x *index) past(id uint32) past {
+	if x.hot.at(id).flags&flagPast == 0 {
+		return past{}
 	}
-	return &x.more[int(id)-len(x.base)]
+	return *x.pasts.at(x.cold.at(id).past)
+}
+
+// pastOf is the past of a URL, to be changed; it gets one if it has none. After a
+// change of class or retries, settle must be called.
+func (x *index) pastOf(id uint32) *past {
+	h, c := x.hot.at(id), x.cold.at(id)
+	if h.flags&flagPast == 0 {
+		h.flags |= flagPast
+		c.past = x.pasts.push(&x.memory, past{})
+	}
+	return x.pasts.at(c.past)
+}
+
+// settle notes whether a URL is over. What a person asks for is not barred.
+func (x *index) settle(id uint32) {
+	h, p := x.hot.at(id), x.past(id)
+	h.flags &^= flagOver
+	if p.settled() || p.retries > maxRetries || p.class == classBarred && !x.isSeed(id) {
+		h.flags |= flagOver
+	}
+}
+
+// isSeed tells whether a person asks for a URL.
+func (x *index) isSeed(id uint32) bool {
+	return x.operators.list[x.cold.at(id).operator] == operatorSeed
+}
+
+// operatorSeed is the operator of what a person asks for.
+const operatorSeed = "seed"
+
+// restOf is what the text of a URL has behind that of its directory. Its length
+// stands before it, in one byte or, if it is 128 or more, in two.
+func (x *index) restOf(c *cold) []byte {
+	at := uint64(c.restHigh)<<32 | uint64(c.rest)
+	b := x.text.chunks[at>>chunkBits][at&(chunkSize-1):]
+	if b[0] < 0x80 {
+		return b[1:][:b[0]]
+	}
+	return b[2:][:int(b[0]&0x7f)|int(b[1])<<7]
+}
+
+// keepRest adds the rest of a text, of less than 32 KiB.
+func (x *index) keepRest(s string) uint64 {
+	head := 1
+	if len(s) >= 0x80 {
+		head = 2
+	}
+	at := uint64(x.text.extend(&x.memory, head+len(s)))
+	b := x.text.span(at, head+len(s))
+	b[0] = byte(len(s))
+	if head == 2 {
+		b[0], b[1] = byte(len(s))|0x80, byte(len(s)>>7)
+	}
+	copy(b[head:], s)
+	return at
 }
 
 // bytesAt is the piece of text that ref refers to.
 func (x *index) bytesAt(ref uint64) []byte {
-	at, n := int(ref>>16), int(ref&0xffff)
-	if at < len(x.baseText) {
-		return x.baseText[at : at+n]
+	if ref&0xffff == 0 {
+		return nil
 	}
-	at -= len(x.baseText)
-	return x.moreText[at : at+n]
+	return x.text.span(ref>>16, int(ref&0xffff))
 }
 
 // keep adds s to the text.
 func (x *index) keep(s string) (ref uint64) {
-	ref = uint64(len(x.baseText)+len(x.moreText))<<16 | uint64(len(s))
-	x.moreText = append(x.moreText, s...)
-	return ref
-}
-
-// appendURL appends the URL of e to b.
-func (x *index) appendURL(b []byte, e *entry) []byte {
-	b = append(b, "http://"...)
-	if e.flags&flagHTTPS != 0 {
-		b = append(b[:len(b)-3], "s://"...)
+	if s == "" {
+		return 0
 	}
-	b = append(b, x.bytesAt(x.hosts[e.host].text)...)
-	return append(b, x.bytesAt(e.text)...)
+	at := uint64(x.text.extend(&x.memory, len(s)))
+	copy(x.text.span(at, len(s)), s)
+	return at<<16 | uint64(len(s))
 }
 
-func (x *index) url(e *entry) string { return string(x.appendURL(nil, e)) }
+// nameOf is the name of a host.
+func (x *index) nameOf(host uint32) []byte { return x.bytesAt(x.hosts.at(host).text) }
 
-// is tells whether e is the entry of u.
-func (x *index) is(e *entry, u weburl.URL) bool {
-	return e.flags&flagHTTPS != 0 == (u.Scheme() == "https") &&
-		string(x.bytesAt(e.text)) == u.RequestURI() &&
-		string(x.bytesAt(x.hosts[e.host].text)) == u.Host()
+// appendURL appends a URL to b.
+func (x *index) appendURL(b []byte, id uint32) []byte {
+	c := x.cold.at(id)
+	d := x.dirs.at(c.dir)
+	if d.https != 0 {
+		b = append(b, "https://"...)
+	} else {
+		b = append(b, "http://"...)
+	}
+	b = append(b, x.nameOf(d.host)...)
+	b = append(b, x.bytesAt(d.text)...)
+	return append(b, x.restOf(c)...)
 }
 
-// find returns the entry of u.
+func (x *index) url(id uint32) string { return string(x.appendURL(nil, id)) }
+
+// split is where the directory of u ends.
+func split(u weburl.URL) int {
+	s, path := u.String(), len(u.Path())
+	at := len(s) - len(u.RequestURI())
+	return at + strings.LastIndexByte(s[at:at+path], '/') + 1
+}
+
+// isDir tells whether d is the directory s, a URL up to its last slash, of a host
+// that begins at start and ends at path.
+func (x *index) isDir(d *dir, s string, start, path int) bool {
+	return d.https != 0 == (start == len("https://")) &&
+		string(x.bytesAt(d.text)) == s[path:] &&
+		string(x.nameOf(d.host)) == s[start:path]
+}
+
+// is tells whether id is u, whose directory ends at end.
+func (x *index) is(id uint32, u weburl.URL, end int) bool {
+	c := x.cold.at(id)
+	s, path := u.String(), len(u.String())-len(u.RequestURI())
+	return string(x.restOf(c)) == s[end:] && x.isDir(x.dirs.at(c.dir), s[:end], path-len(u.Host()), path)
+}
+
+// find returns the number of u.
 func (x *index) find(u weburl.URL) (id uint32, ok bool) {
-	if len(x.slots) == 0 {
-		return 0, false
-	}
-	tag := digest(x.seed, u.String()) >> 32
-	for i := slot(tag, len(x.slots)); ; i = following(i, len(x.slots)) {
-		s := x.slots[i]
-		if s == 0 {
-			return 0, false
-		}
-		if id := uint32(s) - 1; s>>32 == tag && x.is(x.at(id), u) {
-			return id, true
-		}
-	}
+	end := split(u)
+	id, _, ok = x.urlTable.find(digest(x.seed, u.String())>>32, func(id uint32) bool { return x.is(id, u, end) })
+	return id, ok
 }
 
-// intern returns the entry of u, which is made if there is none.
-func (x *index) intern(u weburl.URL) (id uint32, fresh bool) {
-	if (x.len()+1)*5 > len(x.slots)*4 {
-		x.grow()
+// warm reads what find is going to read of URLs. In each of its loops no step waits
+// for another, so that the processor asks memory for many at once.
+func (x *index) warm(urls []string) (sum uint64) {
+	if len(x.urlTable.slots) == 0 {
+		return 0
 	}
-	tag := digest(x.seed, u.String()) >> 32
-	i := slot(tag, len(x.slots))
-	for ; x.slots[i] != 0; i = following(i, len(x.slots)) {
-		if id := uint32(x.slots[i]) - 1; x.slots[i]>>32 == tag && x.is(x.at(id), u) {
-			return id, false
+	var tags [MostExpected]uint64
+	var at [MostExpected]int
+	var ids [MostExpected]uint32
+	for i, u := range urls {
+		tags[i] = digest(x.seed, u) >> 32
+		at[i] = slot(tags[i], len(x.urlTable.slots))
+		sum += x.urlTable.slots[at[i]]
+	}
+	n := 0
+	for i := range urls {
+		for j := at[i]; x.urlTable.slots[j] != 0; j = x.urlTable.after(j) {
+			if s := x.urlTable.slots[j]; s>>32 == tags[i] {
+				ids[n] = uint32(s) - 1
+				n++
+				break
+			}
 		}
 	}
-	id = uint32(x.len())
-	x.slots[i] = tag<<32 | uint64(id+1)
-	e := entry{text: x.keep(u.RequestURI()), host: x.internHost(u.Host())}
-	if u.Scheme() == "https" {
-		e.flags = flagHTTPS
+	for _, id := range ids[:n] {
+		sum += uint64(x.cold.at(id).rest) + uint64(x.hot.at(id).flags)
 	}
-	x.more = append(x.more, e)
+	for _, id := range ids[:n] {
+		c := x.cold.at(id)
+		at := uint64(c.restHigh)<<32 | uint64(c.rest)
+		sum += uint64(x.text.chunks[at>>chunkBits][at&(chunkSize-1)]) + x.dirs.at(c.dir).text
+	}
+	for _, id := range ids[:n] {
+		if d := x.dirs.at(x.cold.at(id).dir); d.text&0xffff > 0 {
+			sum += uint64(x.bytesAt(d.text)[0])
+		}
+	}
+	return sum
+}
+
+// intern returns the number of u, which it gets if it has none.
+func (x *index) intern(u weburl.URL) (id uint32, fresh bool) {
+	end := split(u)
+	tag := digest(x.seed, u.String()) >> 32
+	id, at, ok := x.urlTable.find(tag, func(id uint32) bool { return x.is(id, u, end) })
+	if ok {
+		return id, false
+	}
+	number := x.internDir(u, end)
+	rest := x.keepRest(u.String()[end:])
+	id = x.hot.push(&x.memory, hot{host: x.dirs.at(number).host})
+	x.cold.push(&x.memory, cold{dir: number, rest: uint32(rest), restHigh: uint8(rest >> 32)})
+	x.urlTable.put(tag, at, id)
 	return id, true
 }
 
-// slot is where the search for a digest begins. Only its high bits decide, so
-// that a larger table can be made of the slots alone.
-func slot(tag uint64, slots int) int { return int(tag * uint64(slots) >> 32) }
-
-func following(i, slots int) int {
-	if i++; i == slots {
-		return 0
+// internDir returns the number of the directory of u, which ends at end.
+func (x *index) internDir(u weburl.URL, end int) uint32 {
+	s, path := u.String()[:end], len(u.String())-len(u.RequestURI())
+	start := path - len(u.Host())
+	tag := digest(x.seed, s) >> 32
+	n, at, ok := x.dirTable.find(tag, func(n uint32) bool { return x.isDir(x.dirs.at(n), s, start, path) })
+	if ok {
+		return n
 	}
-	return i
-}
-
-func (x *index) grow() {
-	old := x.slots
-	x.slots = make([]uint64, max(64, len(old)+len(old)/2))
-	for _, s := range old {
-		if s == 0 {
-			continue
-		}
-		i := slot(s>>32, len(x.slots))
-		for ; x.slots[i] != 0; i = following(i, len(x.slots)) {
-		}
-		x.slots[i] = s
+	d := dir{text: x.keep(s[path:]), host: x.internHost(s[start:path])}
+	if start == len("https://") {
+		d.https = 1
 	}
+	n = x.dirs.push(&x.memory, d)
+	x.dirTable.put(tag, at, n)
+	return n
 }
 
 // internHost returns the number of the host called name.
 func (x *index) internHost(name string) uint32 {
-	if (len(x.hosts)+1)*2 > len(x.hostSlots) {
-		x.hostSlots = make([]uint32, max(64, 4*(len(x.hosts)+1)))
-		for id := range x.hosts {
-			i := slot(digest(x.seed, unsafeString(x.bytesAt(x.hosts[id].text)))>>32, len(x.hostSlots))
-			for ; x.hostSlots[i] != 0; i = following(i, len(x.hostSlots)) {
-			}
-			x.hostSlots[i] = uint32(id) + 1
-		}
+	tag := digest(x.seed, name) >> 32
+	n, at, ok := x.hostTable.find(tag, func(n uint32) bool { return string(x.nameOf(n)) == name })
+	if ok {
+		return n
 	}
-	i := slot(digest(x.seed, name)>>32, len(x.hostSlots))
-	for ; x.hostSlots[i] != 0; i = following(i, len(x.hostSlots)) {
-		if id := x.hostSlots[i] - 1; string(x.bytesAt(x.hosts[id].text)) == name {
-			return id
-		}
-	}
-	x.hosts = append(x.hosts, host{text: x.keep(name)})
-	x.hostSlots[i] = uint32(len(x.hosts))
-	return uint32(len(x.hosts)) - 1
+	n = x.hosts.push(&x.memory, host{text: x.keep(name)})
+	x.hostTable.put(tag, at, n)
+	return n
 }
 
-// otherName stands for all names beyond what a byte can number.
-const otherName = "other"
-
-// name returns the number of an operator or reason.
-func (x *index) name(s string) uint8 {
-	if i := slices.Index(x.names, s); i >= 0 {
-		return uint8(i)
-	}
-	if len(s) > 64 || strings.Contains(s, "\n") || len(x.names) >= 254 {
-		if i := slices.Index(x.names, otherName); i >= 0 {
-			return uint8(i)
-		}
-		s = otherName
-	}
-	x.names = append(x.names, strings.Clone(s))
-	return uint8(len(x.names) - 1)
-}
-
-// list returns the parents of e.
-func (x *index) list(e *entry) []uint32 {
-	if e.parents == 0 {
+// list returns the parents of a URL.
+func (x *index) list(id uint32) []uint32 {
+	at := x.past(id).parents
+	if at == 0 {
 		return nil
 	}
-	n := x.lists[e.parents]
-	return x.lists[e.parents+1:][:n]
+	return x.lists.span(uint64(at)+1, int(*x.lists.at(at)))
 }
 
-// less orders entries by URL.
-func (x *index) less(a, b *entry) bool {
-	if a.host == b.host && (a.flags^b.flags)&flagHTTPS == 0 {
-		return string(x.bytesAt(a.text)) < string(x.bytesAt(b.text))
+// setList makes ids the parents of a URL. There is room for as many as the next
+// power of two, so that a list that grows leaves less behind than it has.
+func (x *index) setList(id uint32, ids []uint32) {
+	p := x.pastOf(id)
+	if p.parents == 0 || roomOf(int(*x.lists.at(p.parents))) < len(ids) {
+		p.parents = uint32(x.lists.extend(&x.memory, 1+roomOf(len(ids))))
 	}
-	var p, q [256]byte
-	return string(x.appendURL(p[:0], a)) < string(x.appendURL(q[:0], b))
+	*x.lists.at(p.parents) = uint32(len(ids))
+	copy(x.lists.span(uint64(p.parents)+1, len(ids)), ids)
+}
+
+// roomOf is how many fit where a list of n is.
+func roomOf(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
+
+// less orders URLs.
+func (x *index) less(a, b uint32) bool {
+	p, q := x.cold.at(a), x.cold.at(b)
+	if p.dir == q.dir {
+		return string(x.restOf(p)) < string(x.restOf(q))
+	}
+	var s, t [256]byte
+	return string(x.appendURL(s[:0], a)) < string(x.appendURL(t[:0], b))
+}
+
+// names are numbered in the order in which they come. The first is the empty one.
+type names struct {
+	list    []string
+	numbers map[string]uint16
+	limit   int
+}
+
+const (
+	maxOperators = 1 << 8
+	maxNames     = 1 << 16
+	otherName    = "other" // stands for all names that are beyond the limit, too long, or of several lines
+)
+
+func newNames(limit int) names {
+	return names{list: []string{""}, numbers: map[string]uint16{"": 0}, limit: limit}
+}
+
+// number returns the number of a name.
+func (n *names) number(s string) uint16 {
+	if i, ok := n.numbers[s]; ok {
+		return i
+	}
+	if s != otherName && (len(s) > 256 || strings.Contains(s, "\n") || len(n.list) >= n.limit-1) {
+		return n.number(otherName)
+	}
+	s = strings.Clone(s)
+	i := uint16(len(n.list))
+	n.list, n.numbers[s] = append(n.list, s), i
+	return i
 }
 
 // digest is a 64-bit hash of s in which every bit depends on every byte, by

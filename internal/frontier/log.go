@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -20,25 +21,28 @@ import (
 
 const (
 	segmentMagic   = "spoorlog"
-	segmentVersion = 1
-	segmentHeader  = 32 // bytes before the first frame
+	segmentVersion = 2
+	segmentHeader  = 40 // bytes before the first frame
 	frameHeader    = 20 // bytes before the payload of a frame
 
-	segmentSize = 64 << 20 // a segment of this size gets no more frames
+	segmentSize = 16 << 20 // a segment of this size gets no more frames
 	blockSize   = 32 << 10 // lines are packed when they come to this many bytes
 	maxRecord   = 1 << 19  // bytes of a record that is added
 	maxLine     = 1 << 20  // bytes of a line in the log; one that is handed out has more parents
 	maxFrame    = blockSize + maxLine + 1
 	maxSegment  = 1 << 28 // what a place can address
+	maxSegments = 1 << 20 // the number of a segment is below that
 )
 
 // The kinds of frames.
 const (
-	frameRecords = 1 + iota // lines that were added
-	frameBatch              // a header line, then the lines that were handed out
-	frameMark               // nothing: all before it is on disk
-	frameGap                // what is left of a damaged region after a repair
-	frameKinds   = iota
+	frameRecords   = 1 + iota // lines that were added
+	frameBatch                // a header line, then the lines that were handed out
+	frameMark                 // nothing: all before it is on disk
+	frameGap                  // what is left of a damaged region after a repair
+	frameForgotten            // URLs of which nothing before it counts
+	frameRest                 // what still counts of lines that compaction dropped
+	frameKinds     = iota
 )
 
 // The codecs of a payload.
@@ -151,33 +155,31 @@ func behind(b []byte, base, at int64) (next int64, acknowledged bool) {
 	return next, false
 }
 
-// file is what the log writes to: an *os.File, or in tests one that fails.
-type file interface {
-	io.Writer
-	Sync() error
-	Truncate(size int64) error
-	Close() error
-}
-
 // log is the log of an open store.
 type log struct {
 	dir     string
 	id      uint64 // of the store, in every segment
 	limit   int64  // a segment of this size gets no more frames
-	open    func(name string, at int64) (file, error)
-	numbers []uint32 // of the segments, ascending without a gap
+	disk    disk
+	suffix  string          // of the names of segments: of one that is being rewritten
+	numbers []uint32        // of the segments, in the order of what they hold
+	spans   map[uint32]span // of the same
+	top     uint32          // the highest number that there is
+	old     []uint32        // segments for which a later one stands, by number
 
 	// Writing.
-	out    file // the last segment; nil until something is written
-	number uint32
-	offset int64 // where the next frame goes
-	synced int64
-	dirty  bool   // frames were written since the last sync
-	block  []byte // lines that are in no frame yet
-	lines  int
-	buf    []byte
-	enc    *zstd.Encoder
-	err    error // the first failure; nothing is written after it
+	out     file // the last segment; nil until something is written
+	number  uint32
+	offset  int64 // where the next frame goes
+	synced  int64
+	written int64  // by this process
+	dirty   bool   // frames were written since the last sync
+	block   []byte // lines that are in no frame yet
+	kind    uint8  // of their frame; 0: records
+	lines   int
+	buf     []byte
+	enc     *zstd.Encoder
+	err     error // the first failure; nothing is written after it
 
 	// Reading.
 	dec    *zstd.Decoder
@@ -196,32 +198,120 @@ type block struct {
 	starts []int // of the lines, and one more
 }
 
+// at is where the line at a place stands in the log, whatever the number of its segment
+// is; see order.
+func (l *log) at(p place) place { return place(l.spans[p.segment()].from)<<44 | p&(1<<44-1) }
+
+// order returns what orders places as their lines stand in the log, whatever the
+// numbers of the segments are.
+func (l *log) order() func(place) place {
+	from := make([]uint32, l.top+1)
+	for n, at := range l.spans {
+		from[n] = at.from
+	}
+	return func(p place) place { return place(from[p.segment()])<<44 | p&(1<<44-1) }
+}
+
 func segmentName(number uint32) string { return fmt.Sprintf("%08d.log", number) }
 
-func (l *log) path(number uint32) string { return filepath.Join(l.dir, segmentName(number)) }
+func (l *log) path(number uint32) string { return filepath.Join(l.dir, segmentName(number)+l.suffix) }
 
-// list finds the segments in the directory.
-func (l *log) list() error {
+// A span is where the lines of a segment stand in the order of all: one that was
+// rewritten stands for several.
+type span struct{ from, to uint32 }
+
+// segments are the numbers of the files in the directory that are named as segments,
+// ascending.
+func (l *log) segments() (numbers []uint32, err error) {
 	names, err := os.ReadDir(l.dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	l.numbers = l.numbers[:0]
 	for _, n := range names {
 		var number uint32
 		if base, ok := strings.CutSuffix(n.Name(), ".log"); ok {
 			if _, err := fmt.Sscanf(base, "%d", &number); err == nil && n.Name() == segmentName(number) {
-				l.numbers = append(l.numbers, number)
+				numbers = append(numbers, number)
 			}
 		}
 	}
-	slices.Sort(l.numbers)
-	for i, n := range l.numbers {
-		if n != uint32(i)+1 {
-			return fmt.Errorf("%s is missing\nhint: restore it from a copy; without it the store has lost what it held", segmentName(uint32(i)+1))
+	slices.Sort(numbers)
+	return numbers, nil
+}
+
+// list finds the segments in the directory, and their order. Those for which one
+// with a higher number stands were rewritten, and wait to be removed.
+func (l *log) list() error {
+	numbers, err := l.segments()
+	if err != nil {
+		return err
+	}
+	l.numbers, l.old, l.spans, l.top = l.numbers[:0], nil, map[uint32]span{}, 0
+	last, torn := uint32(0), uint32(0)
+	for i, n := range slices.Backward(numbers) {
+		l.top = max(l.top, n)
+		at, err := l.spanOf(n)
+		switch {
+		case err != nil:
+			return err
+		case at == (span{}) && i == len(numbers)-1: // its creation was not finished
+			torn = n
+			continue
 		}
+		covered := slices.IndexFunc(l.numbers, func(m uint32) bool { return at.from <= l.spans[m].to && l.spans[m].from <= at.to })
+		if covered >= 0 {
+			l.old = append(l.old, n)
+			continue
+		}
+		l.numbers = append(l.numbers, n)
+		l.spans[n] = at
+		last = max(last, at.to)
+	}
+	if torn != 0 {
+		l.numbers = append(l.numbers, torn)
+		l.spans[torn] = span{last + 1, last + 1}
+	}
+	slices.SortFunc(l.numbers, func(a, b uint32) int { return cmp.Compare(l.spans[a].from, l.spans[b].from) })
+	expected := uint32(1)
+	for _, n := range l.numbers {
+		if at := l.spans[n]; at.from != expected || at.to < at.from {
+			return fmt.Errorf("of the log %s is missing\nhint: restore it from a copy; without it the store has lost what it held", segmentName(expected))
+		}
+		expected = l.spans[n].to + 1
 	}
 	return nil
+}
+
+// spanOf reads the span of a segment; it is zero if the creation of the segment was
+// not finished.
+func (l *log) spanOf(number uint32) (span, error) {
+	f, err := os.Open(l.path(number))
+	if err != nil {
+		return span{}, err
+	}
+	defer f.Close()
+	head := make([]byte, segmentHeader+1)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return span{}, err
+	}
+	if unfinished(head[:min(n, segmentHeader)], int64(n)) {
+		return span{}, nil
+	}
+	_, at, err := parseSegment(head[:segmentHeader], number)
+	if err != nil {
+		return span{}, fmt.Errorf("%s %w", segmentName(number), err)
+	}
+	return at, nil
+}
+
+// unfinished tells whether a segment that begins with head and has so many bytes was
+// being created when the power went: before its first frame, its header is on disk.
+func unfinished(head []byte, size int64) bool {
+	if len(head) < segmentHeader || size > segmentHeader {
+		return len(head) < segmentHeader
+	}
+	return crc32.Checksum(head[:segmentHeader-4], castagnoli) != binary.LittleEndian.Uint32(head[segmentHeader-4:])
 }
 
 // load reads a segment from offset from on, or from its first frame, and checks
@@ -240,10 +330,10 @@ func (l *log) load(number uint32, from int64) ([]byte, error) {
 	if _, err := io.ReadFull(f, head); err != nil {
 		return nil, err
 	}
-	if len(head) < segmentHeader || info.Size() == segmentHeader && !bytes.HasPrefix(head, []byte(segmentMagic)) {
+	if unfinished(head, info.Size()) {
 		return nil, nil
 	}
-	id, err := parseSegment(head, number)
+	id, _, err := parseSegment(head, number)
 	if err == nil && l.id != 0 && id != l.id {
 		err = errors.New("belongs to another store\nhint: every store has a directory of its own")
 	}
@@ -263,24 +353,29 @@ func (l *log) load(number uint32, from int64) ([]byte, error) {
 }
 
 // parseSegment reads the header of a segment.
-func parseSegment(b []byte, number uint32) (id uint64, err error) {
+func parseSegment(b []byte, number uint32) (id uint64, at span, err error) {
+	u32 := func(i int) uint32 { return binary.LittleEndian.Uint32(b[i:]) }
 	switch {
-	case string(b[:8]) != segmentMagic || crc32.Checksum(b[:28], castagnoli) != binary.LittleEndian.Uint32(b[28:]):
-		return 0, errors.New("is no segment of a frontier, or its header is damaged\nhint: restore it from a copy")
-	case binary.LittleEndian.Uint32(b[8:]) != segmentVersion:
-		return 0, fmt.Errorf("has version %d of the format\nhint: this program reads version %d; use the one that wrote the store", binary.LittleEndian.Uint32(b[8:]), segmentVersion)
-	case binary.LittleEndian.Uint32(b[12:]) != number:
-		return 0, fmt.Errorf("says it is segment %d\nhint: do not rename the files of a store", binary.LittleEndian.Uint32(b[12:]))
+	case string(b[:8]) == segmentMagic && u32(8) == 1:
+		return 0, at, errors.New("has version 1 of the format, which this program does not read\nhint: export with the program that wrote the store, and import here")
+	case string(b[:8]) != segmentMagic || crc32.Checksum(b[:segmentHeader-4], castagnoli) != u32(segmentHeader-4):
+		return 0, at, errors.New("is no segment of a frontier, or its header is damaged\nhint: restore it from a copy")
+	case u32(8) != segmentVersion:
+		return 0, at, fmt.Errorf("has version %d of the format\nhint: this program reads version %d; use the one that wrote the store", u32(8), segmentVersion)
+	case u32(12) != number:
+		return 0, at, fmt.Errorf("says it is segment %d\nhint: do not rename the files of a store", u32(12))
 	}
-	return binary.LittleEndian.Uint64(b[16:]), nil
+	return binary.LittleEndian.Uint64(b[16:]), span{u32(24), u32(28)}, nil
 }
 
-func appendSegment(b []byte, number uint32, id uint64) []byte {
+func appendSegment(b []byte, number uint32, id uint64, at span) []byte {
 	start := len(b)
 	b = append(b, segmentMagic...)
 	b = binary.LittleEndian.AppendUint32(b, segmentVersion)
 	b = binary.LittleEndian.AppendUint32(b, number)
 	b = binary.LittleEndian.AppendUint64(b, id)
+	b = binary.LittleEndian.AppendUint32(b, at.from)
+	b = binary.LittleEndian.AppendUint32(b, at.to)
 	b = binary.LittleEndian.AppendUint32(b, 0)
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli))
 }
@@ -411,12 +506,12 @@ func starts(s []int, b []byte) []int {
 // be on disk; dirty says that more may be in it than that.
 func (l *log) begin(offset, synced int64, dirty bool) error {
 	if len(l.numbers) == 0 {
-		return l.create(1)
+		return l.create(1, span{1, 1})
 	}
 	l.number = l.numbers[len(l.numbers)-1]
 	if offset < segmentHeader { // its creation was not finished
 		l.numbers = l.numbers[:len(l.numbers)-1]
-		return l.create(l.number)
+		return l.create(l.number, l.spans[l.number])
 	}
 	l.offset, l.synced, l.dirty = offset, synced, dirty
 	info, err := os.Stat(l.path(l.number))
@@ -433,49 +528,44 @@ func (l *log) writer() error {
 	if l.out != nil || l.err != nil {
 		return l.err
 	}
-	l.out, l.err = l.open(l.path(l.number), l.offset)
+	l.out, l.err = l.disk.open(l.path(l.number), l.offset)
 	return l.err
-}
-
-// openFile opens a segment for writing at offset at.
-func openFile(name string, at int64) (file, error) {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := f.Seek(at, io.SeekStart); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
 }
 
 // create begins the segment called number. It is on disk, name and all, before
 // anything is written to it.
-func (l *log) create(number uint32) error {
+func (l *log) create(number uint32, at span) error {
+	if number >= maxSegments {
+		return l.fail(fmt.Errorf("the store has begun %d segments, as many as there are numbers\nhint: frontier export it into a new one", number))
+	}
 	if l.out != nil {
 		if err := l.out.Close(); err != nil {
 			return l.fail(err)
 		}
 		l.out = nil
 	}
-	out, err := l.open(l.path(number), 0)
+	out, err := l.disk.open(l.path(number), 0)
 	if err != nil {
 		return l.fail(err)
 	}
 	l.out, l.number = out, number
-	_, err = out.Write(appendSegment(nil, number, l.id))
+	_, err = out.Write(appendSegment(nil, number, l.id, at))
 	if err == nil {
 		err = out.Sync()
 	}
 	if err == nil {
-		err = syncDir(l.dir)
+		err = l.disk.sync(l.dir)
 	}
 	if err != nil {
 		out.Truncate(0)
 		return l.fail(err)
 	}
+	if l.spans == nil {
+		l.spans = map[uint32]span{}
+	}
 	l.numbers = append(l.numbers, number)
+	l.spans[number] = at
+	l.top = max(l.top, number)
 	l.offset, l.synced = segmentHeader, segmentHeader
 	return nil
 }
@@ -488,14 +578,21 @@ func (l *log) next() (place, error) {
 		}
 	}
 	if l.lines == 0 && l.offset >= l.limit {
-		if err := l.sync(); err != nil {
-			return 0, err
-		}
-		if err := l.create(l.number + 1); err != nil {
+		if err := l.roll(); err != nil {
 			return 0, err
 		}
 	}
 	return placeOf(l.number, l.offset, l.lines), l.err
+}
+
+// roll ends the last segment and begins another one.
+func (l *log) roll() error {
+	l.dirty = true // a mark is not synced, and only in the last segment may it be torn
+	if err := l.sync(); err != nil {
+		return err
+	}
+	at := l.spans[l.number].to + 1
+	return l.create(l.top+1, span{at, at})
 }
 
 // append adds a line, at the place that next gave.
@@ -509,7 +606,7 @@ func (l *log) flush() error {
 	if l.lines == 0 {
 		return l.err
 	}
-	err := l.write(frameRecords, l.block, l.lines)
+	err := l.write(max(l.kind, frameRecords), l.block, l.lines)
 	l.block, l.lines = l.block[:0], 0
 	return err
 }
@@ -538,6 +635,7 @@ func (l *log) write(kind uint8, data []byte, lines int) error {
 		return l.fail(err)
 	}
 	l.offset += int64(len(l.buf))
+	l.written += int64(len(l.buf))
 	l.dirty = true
 	return nil
 }

@@ -3,6 +3,7 @@
 package frontier
 
 import (
+	"fmt"
 	"os"
 	"syscall"
 )
@@ -21,4 +22,24 @@ func mapFile(f *os.File) (b []byte, unmap func() error, err error) {
 		return nil, nil, err
 	}
 	return b, func() error { return syscall.Munmap(b) }, nil
+}
+
+// allot returns n bytes that are zero. That there is no memory ends the program,
+// as it does where Go itself asks for it.
+func allot(n int) []byte {
+	b, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		panic(fmt.Sprintf("frontier: no memory for %d bytes of the index: %v", n, err))
+	}
+	if n >= 4<<20 {
+		huge(b)
+	}
+	return b
+}
+
+// release gives back what allot returned.
+func release(b []byte) {
+	if len(b) > 0 {
+		syscall.Munmap(b[:len(b):cap(b)])
+	}
 }

@@ -32,38 +32,50 @@ func (s State) String() string {
 	return [...]string{"waiting", "leased", "visited", "skipped", "withdrawn"}[s]
 }
 
-// known tells whether e is more than a URL that was named as a parent.
-func (e *entry) known() bool { return e.wish != 0 || e.outcome != 0 }
+// States are the names of all states.
+func States() (names []string) {
+	for state := range states {
+		names = append(names, state.String())
+	}
+	return names
+}
 
-// state is the state of an entry that is known.
-func (s *Store) state(e *entry, now time.Time) State {
+// state is the state of a URL that is known.
+func (s *Store) state(id uint32, now time.Time) State {
+	h := s.x.hot.at(id)
 	switch {
-	case e.class == classDone:
-		return Visited
-	case e.class == classRefused, e.retries > maxRetries:
+	case h.flags&flagOver != 0:
+		if p := s.x.past(id); p.class == classDone || p.class == classFailed && p.visits > 0 {
+			return Visited
+		}
 		return Skipped
-	case e.flags&flagNull != 0:
+	case h.flags&flagNull != 0:
 		return Withdrawn
-	case s.leased(e, s.last-1, now):
+	case h.flags&flagLeased != 0 && s.leased(h, s.x.past(id).lease, s.last-1, now):
 		return Leased
 	}
 	return Waiting
 }
 
-// leased tells whether e is leased at a time at which generation is the latest
+// leased tells whether a lease holds at a time at which generation is the latest
 // one to be handed out.
-func (s *Store) leased(e *entry, generation uint64, now time.Time) bool {
-	return e.flags&flagByNumber != 0 && uint64(e.lease) == generation ||
-		e.flags&flagByClock != 0 && int64(e.lease) > now.Unix()
+func (s *Store) leased(h *hot, lease uint32, generation uint64, now time.Time) bool {
+	return h.flags&flagByNumber != 0 && uint64(lease) == generation ||
+		h.flags&flagByClock != 0 && int64(lease) > now.Unix()
 }
 
 // A Request asks for addresses.
 type Request struct {
-	N          int           // at most so many
-	PerHost    int           // at most so many of one host; 0: no limit
-	Generation int           // that they are for; -1: none, so the lease is by the clock
-	Lease      time.Duration // by the clock
-	Now        time.Time
+	N                       int           // at most so many
+	PerHost                 int           // at most so many of one host; 0: no limit
+	PerNiche                int           // at most so many of one niche; an address without is in that of its host
+	MaxPerHost, MaxPerNiche int           // the same for the whole crawl; see budget.go
+	Fair                    Group         // what shares the batch in proportion to its priority
+	Recrawl                 bool          // also what was visited and is due again; see recrawl.go
+	Horizon                 time.Duration // also what is due within so long, with its not_before
+	Generation              int           // that they are for; -1: none, so the lease is by the clock
+	Lease                   time.Duration // by the clock
+	Now                     time.Time
 }
 
 // NothingDue says that no address can be handed out.
@@ -82,7 +94,8 @@ func (e *NothingDue) Error() string {
 	return "nothing waits"
 }
 
-// Next hands addresses out, the best first: by priority, then by URL. It returns
+// Next hands addresses out, the best first: by worth (see fair.go), which is
+// priority unless the batch is shared, then by URL. It returns
 // their records, a line each. When it returns they are on disk as handed out, and
 // a generation that has been handed out is given the same lines again, whatever
 // has happened since.
@@ -93,6 +106,9 @@ func (s *Store) Next(q Request) ([]byte, error) {
 	if s.failed != nil {
 		return nil, s.failed
 	}
+	if err := s.checkpoint(); err != nil {
+		return nil, err
+	}
 	if q.Generation >= 0 {
 		if q.Generation >= math.MaxUint32 {
 			return nil, fmt.Errorf("generation %d is beyond what a store can number", q.Generation)
@@ -100,6 +116,10 @@ func (s *Store) Next(q Request) ([]byte, error) {
 		if lines, err := s.again(uint64(q.Generation)); lines != nil || err != nil {
 			return lines, err
 		}
+	}
+	if err := s.bar(); err != nil {
+		s.failed = err
+		return nil, err
 	}
 	ids, err := s.choose(q)
 	if err != nil {
@@ -109,10 +129,10 @@ func (s *Store) Next(q Request) ([]byte, error) {
 	if q.Generation >= 0 {
 		b.until = 0
 	}
-	if b.lines, err = s.lineup(ids, q.Generation); err != nil {
+	if b.lines, err = s.lineup(ids, q); err != nil {
 		return nil, err
 	}
-	at, err := s.writeBatch(&b)
+	at, err := s.log.writeBatch(&b)
 	if err == nil {
 		err = s.Commit()
 	}
@@ -121,141 +141,133 @@ func (s *Store) Next(q Request) ([]byte, error) {
 		return nil, err
 	}
 	for _, id := range ids {
-		b.lease(s.x.at(id))
+		b.lease(s.x, id)
 	}
 	s.record(&b, at)
 	s.fresh += len(ids)
 	return bytes.Join(b.lines, nil), nil
 }
 
-// choose picks the addresses of a request, best first.
+// candidates calls offer with every URL that may be handed out, but for those
+// whose priority is below *floor, which offer may raise. If it called it for none,
+// waits says what is awaited.
 //
-// It looks at every entry: that takes a few milliseconds a million and costs no
-// memory between two calls, and a process that hands out once has to read the
-// index anyway.
-func (s *Store) choose(q Request) ([]uint32, error) {
+// It looks at every URL there is: that takes some ten milliseconds a million, costs
+// no memory between two calls, and nothing whenever a priority changes.
+func (s *Store) candidates(q Request, floor *float64, offer func(candidate)) (waits NothingDue) {
 	x := s.x
 	generation := s.last - 1
 	if q.Generation >= 0 {
 		generation = uint64(q.Generation)
 	}
-	now := q.Now.Unix()
-	earliest, leased := int64(math.MaxInt64), 0
-	var best ranking
-	var hosts []ranking
-	if q.PerHost > 0 {
-		hosts = make([]ranking, len(x.hosts))
-	}
-	for id := range uint32(x.len()) {
-		e := x.at(id)
-		if e.wish == 0 || e.class >= classRefused || e.retries > maxRetries || e.flags&flagNull != 0 {
-			continue
-		}
-		due := int64(max(e.due, x.hosts[e.host].notBefore))
-		if e.flags&flagLeased != 0 && s.leased(e, generation, q.Now) {
-			leased++
-			if e.flags&flagByClock == 0 {
+	now, horizon := q.Now.Unix(), int64(q.Horizon/time.Second)
+	earliest, other := int64(math.MaxInt64), x.niches.numbers[otherName]
+	for i, chunk := range x.hot.chunks {
+		chunk = chunk[:max(0, min(chunkSize, x.hot.n-i*chunkSize))]
+		for j := range chunk {
+			h := &chunk[j]
+			id := uint32(i)<<chunkBits | uint32(j)
+			if h.flags&(flagWish|flagOver|flagNull) != flagWish && !(q.Recrawl && x.returns(id)) || h.priority < *floor {
 				continue
 			}
-			due = max(due, int64(e.lease))
-		}
-		switch {
-		case due > now:
-			earliest = min(earliest, due)
-		case q.PerHost > 0:
-			hosts[e.host].offer(x, ranked{e.priority, id}, q.PerHost)
-		default:
-			best.offer(x, ranked{e.priority, id}, q.N)
+			due := s.due(id) - horizon
+			if h.flags&flagLeased != 0 {
+				if lease := x.past(id).lease; s.leased(h, lease, generation, q.Now) {
+					waits.Leased++
+					if h.flags&flagByClock == 0 {
+						continue
+					}
+					due = max(due, int64(lease))
+				}
+			}
+			if due > now {
+				earliest = min(earliest, due)
+				continue
+			}
+			offer(candidate{h.priority, id, h.host, x.nicheOf(h, other)})
 		}
 	}
-	for _, h := range hosts {
-		for _, r := range h {
-			best.offer(x, r, q.N)
-		}
+	if earliest < math.MaxInt64 {
+		waits.Earliest = time.Unix(earliest, 0)
 	}
-	if len(best) == 0 {
-		err := &NothingDue{Leased: leased}
-		if earliest < math.MaxInt64 {
-			err.Earliest = time.Unix(earliest, 0)
-		}
+	return waits
+}
+
+// least is the lesser of two limits, of which 0 is none.
+func least(a, b int) int {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// choose picks the addresses of a request; see fair.go for which.
+func (s *Store) choose(q Request) ([]uint32, error) {
+	left, err := s.budget(q)
+	if err != nil {
+		s.failed = err
 		return nil, err
 	}
-	slices.SortFunc(best, func(a, b ranked) int { return boolCompare(a.after(x, b), b.after(x, a)) })
-	ids := make([]uint32, len(best))
-	for i, r := range best {
-		ids[i] = r.id
+	l := limits{least(q.PerHost, q.MaxPerHost), least(q.PerNiche, q.MaxPerNiche), left}
+	c := newChooser(q.N, l, q.Fair, s.x.less)
+	waits := s.candidates(q, &c.floor, func(e candidate) {
+		if left.admits(e, 0, 0) {
+			c.offer(e)
+		}
+	})
+	batch := c.choose()
+	if len(batch) == 0 {
+		return nil, &waits
+	}
+	ids := make([]uint32, len(batch))
+	for i, b := range batch {
+		ids[i] = b.id
 	}
 	return ids, nil
 }
 
-// ranked is an entry with what it is ranked by; ties are broken by URL.
-type ranked struct {
-	priority float64
-	id       uint32
-}
-
-// after tells whether a is handed out after b.
-func (a ranked) after(x *index, b ranked) bool {
-	if a.priority != b.priority {
-		return a.priority < b.priority
+// due is the second before which a URL is not to be asked for: for its own sake, or
+// for its host's.
+func (s *Store) due(id uint32) int64 {
+	h := s.x.hot.at(id)
+	due := s.x.hosts.at(h.host).notBefore
+	if h.flags&flagPast != 0 {
+		due = max(due, s.x.pasts.at(s.x.cold.at(id).past).due)
 	}
-	return a.id != b.id && x.less(x.at(b.id), x.at(a.id))
-}
-
-// A ranking keeps the best of what it is offered: a heap with the last on top.
-type ranking []ranked
-
-// offer keeps r if it is among the n best.
-func (h *ranking) offer(x *index, r ranked, n int) {
-	q := *h
-	if len(q) < n {
-		q = append(q, r)
-		i := len(q) - 1
-		for up := (i - 1) / 2; i > 0 && r.after(x, q[up]); i, up = up, (up-1)/2 {
-			q[i] = q[up]
-		}
-		q[i] = r
-		*h = q
-		return
-	}
-	if len(q) == 0 || !q[0].after(x, r) {
-		return
-	}
-	i := 0
-	for {
-		down := 2*i + 1
-		if down+1 < len(q) && q[down+1].after(x, q[down]) {
-			down++
-		}
-		if down >= len(q) || !q[down].after(x, r) {
-			break
-		}
-		q[i] = q[down]
-		i = down
-	}
-	q[i] = r
+	return int64(due)
 }
 
 // lineup makes the lines of entries, in their order. The log is read in its own
 // order, so that no frame is unpacked twice.
-func (s *Store) lineup(ids []uint32, generation int) ([][]byte, error) {
+func (s *Store) lineup(ids []uint32, q Request) ([][]byte, error) {
 	order := make([]int, len(ids))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		p, q := s.x.at(ids[a]).wish, s.x.at(ids[b]).wish
+		p, q := s.x.cold.at(ids[a]).wish, s.x.cold.at(ids[b]).wish
 		return boolCompare(p > q, p < q)
 	})
 	lines := make([][]byte, len(ids))
 	for _, i := range order {
-		e := s.x.at(ids[i])
-		if err := s.wishOf(e, &s.rec); err != nil {
+		read := s.wishOf
+		if s.x.hot.at(ids[i]).flags&flagOver != 0 {
+			read = s.revisit
+		}
+		if err := read(ids[i], &s.rec); err != nil {
 			return nil, err
 		}
-		if generation >= 0 && s.rec.Generation != generation {
-			s.rec.Generation = generation
+		if q.Generation >= 0 && s.rec.Generation != q.Generation {
+			s.rec.Generation = q.Generation
 			s.rec.Touch(wire.Address)
+		}
+		before := ""
+		if due := s.due(ids[i]); due > q.Now.Unix() {
+			before = time.Unix(due, 0).UTC().Format(time.RFC3339)
+		}
+		if s.rec.NotBefore != before { // of what is past nothing is said
+			s.rec.NotBefore = before
+			s.rec.Touch(wire.Fetch)
 		}
 		line, err := s.encode(&s.rec)
 		if err != nil {
@@ -266,28 +278,28 @@ func (s *Store) lineup(ids []uint32, generation int) ([][]byte, error) {
 	return lines, nil
 }
 
-// wishOf makes rec the address that e stands for: the record that asked for it,
+// wishOf makes rec the address that id stands for: the record that asked for it,
 // with all the parents that were named and the attempts that failed.
-func (s *Store) wishOf(e *entry, rec *wire.Record) error {
-	line, err := s.log.line(e.wish)
+func (s *Store) wishOf(id uint32, rec *wire.Record) error {
+	line, err := s.log.line(s.x.cold.at(id).wish)
 	if err != nil {
 		return err
 	}
 	if err := s.lines.decode(line, rec); err != nil {
 		return err
 	}
-	if e.flags&flagEcho != 0 {
+	if s.x.hot.at(id).flags&flagEcho != 0 {
 		rec.Drop(wire.Fetch | wire.Parse | wire.Score | wire.Body)
 	}
-	return s.complete(e, rec, int(e.retries))
+	return s.complete(id, rec, int(s.x.past(id).retries))
 }
 
 // complete gives rec what the index knows and a single line of the log does not.
-func (s *Store) complete(e *entry, rec *wire.Record, retries int) error {
-	if parents := s.x.list(e); len(parents) > 0 {
+func (s *Store) complete(id uint32, rec *wire.Record, retries int) error {
+	if parents := s.x.list(id); len(parents) > 0 {
 		names := make([]string, len(parents))
 		for i, p := range parents {
-			names[i] = s.x.url(s.x.at(p))
+			names[i] = s.x.url(p)
 		}
 		if !slices.Equal(names, rec.Parents) {
 			rec.Parents = names
@@ -309,15 +321,16 @@ type batch struct {
 	at         place // of its first frame
 }
 
-// lease leases e to the batch.
-func (b *batch) lease(e *entry) {
-	e.flags &^= flagLeased
+// lease leases a URL to the batch.
+func (b *batch) lease(x *index, id uint32) {
+	p, h := x.pastOf(id), x.hot.at(id)
+	h.flags &^= flagLeased
 	if b.generation >= 0 {
-		e.flags |= flagByNumber
-		e.lease = uint32(b.generation)
+		h.flags |= flagByNumber
+		p.lease = uint32(b.generation)
 	} else {
-		e.flags |= flagByClock
-		e.lease = b.until
+		h.flags |= flagByClock
+		p.lease = b.until
 	}
 }
 
@@ -330,11 +343,11 @@ type batchHeader struct {
 }
 
 // writeBatch writes b to the log, in as many frames as it needs.
-func (s *Store) writeBatch(b *batch) (at place, err error) {
-	if err := s.log.flush(); err != nil {
+func (l *log) writeBatch(b *batch) (at place, err error) {
+	if err := l.flush(); err != nil {
 		return 0, err
 	}
-	if at, err = s.log.next(); err != nil {
+	if at, err = l.next(); err != nil {
 		return 0, err
 	}
 	lines := b.lines
@@ -349,7 +362,7 @@ func (s *Store) writeBatch(b *batch) (at place, err error) {
 			return 0, err
 		}
 		data := append(append(h, '\n'), bytes.Join(lines[:n], nil)...)
-		if err := s.log.write(frameBatch, data, n+1); err != nil {
+		if err := l.write(frameBatch, data, n+1); err != nil {
 			return 0, err
 		}
 		lines = lines[n:]
@@ -398,9 +411,8 @@ func (s *Store) applyBatch(at place, data []byte, lines []int) error {
 		if err != nil {
 			return err
 		}
-		if id, ok := s.x.find(u); ok {
-			b.lease(s.x.at(id))
-		}
+		id, _ := s.x.intern(u) // what asked for it may stand behind, since a compaction
+		b.lease(s.x, id)
 	}
 	s.record(b, b.at)
 	return nil
@@ -408,6 +420,7 @@ func (s *Store) applyBatch(at place, data []byte, lines []int) error {
 
 // record remembers where a batch stands, if it is a generation's.
 func (s *Store) record(b *batch, at place) {
+	s.handed = at
 	if b.generation >= 0 {
 		s.x.handouts = append(s.x.handouts, handout{uint64(b.generation), at})
 		s.last = max(s.last, uint64(b.generation)+1)
@@ -419,7 +432,7 @@ func (s *Store) again(generation uint64) ([]byte, error) {
 	i := slices.IndexFunc(s.x.handouts, func(h handout) bool { return h.generation == generation })
 	switch {
 	case i < 0 && s.last > generation:
-		return nil, fmt.Errorf("generation %d was never handed out, and %d already was\nhint: generations are handed out in ascending order", generation, s.last-1)
+		return nil, fmt.Errorf("generation %d was never handed out, and %d already was\nhint: generations are handed out in ascending order, and the last two are kept when the store is compacted", generation, s.last-1)
 	case i < 0:
 		return nil, nil
 	}

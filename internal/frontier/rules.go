@@ -29,14 +29,18 @@ type fact struct {
 	asked    uint32
 	depth    uint16
 	retries  uint8 // failed attempts, this one included
+	revision uint32
+	visits   uint32 // final outcomes before this one; 0: an address, or untried
 	null     bool
 	priority float64
 	operator string
+	niche    string
 	reason   string
 	parents  []string
 	hops     []weburl.URL // what else the outcome is an outcome of
 	asks     weburl.URL   // whose host asks not to be asked before
 	before   uint32
+	simhash  uint64 // of the page; 0: none
 	due      uint32
 	rec      *wire.Record
 	line     []byte // as it stands in the log; see Store.lineOf
@@ -58,15 +62,19 @@ func (f *fact) read(rec *wire.Record) error {
 		asked:    uint32(clamp(rec.Generation, math.MaxUint32-1)),
 		depth:    uint16(clamp(rec.Depth, math.MaxUint16)),
 		retries:  uint8(clamp(rec.Retries, math.MaxUint8-1)),
+		revision: revision(rec),
 		null:     rec.Priority.Kind == wire.Null,
 		priority: rec.Priority.Or(0) + 0, // a negative zero becomes a zero
 		operator: rec.Operator,
+		niche:    rec.Niche,
 		parents:  rec.Parents,
 		hops:     f.hops[:0],
 		rec:      rec,
 	}
 	if rec.IsOutcome() {
 		f.outcome(rec)
+	} else {
+		f.due = seconds(rec.NotBefore)
 	}
 	return nil
 }
@@ -84,20 +92,34 @@ func (f *fact) outcome(rec *wire.Record) {
 	if f.reason == "" {
 		f.reason = strconv.Itoa(rec.StatusCode)
 	}
+	f.visits = visits(rec)
 	switch {
+	case rec.Barred():
+		f.class, f.visits = classBarred, 0
 	case rec.Error == wire.ErrorBudget:
-		f.class = classBudget
+		f.class, f.visits = classBudget, 0
 	case !rec.Final():
 		f.class = classFailed
 		f.retries++
 		f.due = before
 		if at := seconds(rec.Timestamp); before == 0 && at != 0 {
-			f.due = later(at, backOff(int(f.retries)))
+			wait := backOff(int(f.retries))
+			if f.visits > 0 && f.retries > maxRetries { // it was there, and may be again
+				wait = max(wait, interval(rec))
+			}
+			f.due = later(at, wait)
+		}
+		if f.visits > 0 {
+			f.due = max(f.due, 1) // 0 would be never
 		}
 	case rec.Error != "":
 		f.class = classRefused
+		if f.visits > 0 {
+			f.due = dueAgain(rec)
+		}
 	default:
-		f.class, f.reason = classDone, ""
+		f.class, f.reason, f.due = classDone, "", dueAgain(rec)
+		f.simhash, _ = strconv.ParseUint(rec.Simhash, 16, 64) // 0 if it is none
 	}
 	if f.class < classRefused {
 		return
@@ -146,44 +168,67 @@ func later(at uint32, d time.Duration) uint32 {
 func (s *Store) apply(f *fact, p place) (changed bool, err error) {
 	x := s.x
 	id, fresh := x.intern(f.url)
-	changed, err = s.wish(x.at(id), f, p)
+	changed, err = s.wish(id, f, p)
 	if err != nil {
 		return changed, err
 	}
-	changed = s.inherit(id, f.parents) || changed || fresh
-	e := x.at(id)
-	if f.retries > e.retries {
-		e.retries, changed = f.retries, true
-		if f.class == classFailed {
-			e.flags &^= flagLeased // that attempt is over
-		}
-	}
+	changed = s.remain(id, f) || changed || fresh
 	if f.class == classNone {
 		return changed, nil
 	}
-	if f.class == classBudget && (e.flags&flagByClock != 0 || e.flags&flagByNumber != 0 && e.lease == f.asked) {
-		e.flags &^= flagLeased
-		changed = true
-	}
-	if f.before != 0 {
-		if h := &x.hosts[x.internHost(f.asks.Host())]; f.before > h.notBefore {
-			h.notBefore, changed = f.before, true
-		}
-	}
-	told, err := s.told(e, f, p, true)
+	told, err := s.told(id, f, p, true)
 	if err != nil {
 		return changed, err
 	}
 	changed = told || changed
 	for _, u := range f.hops {
 		id, _ := x.intern(u)
-		told, err := s.told(x.at(id), f, p, false)
+		told, err := s.told(id, f, p, false)
 		if err != nil {
 			return changed, err
 		}
 		changed = told || changed
 	}
 	return changed, nil
+}
+
+// remain changes the index by what counts of f even if other records tell more: its
+// parents, its attempts, the end of a lease, and when the host wants to be asked.
+func (s *Store) remain(id uint32, f *fact) (changed bool) {
+	x := s.x
+	changed = s.inherit(id, f.parents)
+	if (f.class != classNone || f.retries > 0) && f.triedMore(x.past(id)) {
+		p := x.pastOf(id)
+		p.retries, p.tried, changed = f.retries, f.visits, true
+		if f.class == classFailed {
+			x.hot.at(id).flags &^= flagLeased // that attempt is over
+		}
+		x.settle(id)
+	}
+	h := x.hot.at(id)
+	if f.class == classBudget && (h.flags&flagByClock != 0 || h.flags&flagByNumber != 0 && x.past(id).lease == f.asked) {
+		h.flags &^= flagLeased
+		changed = true
+	}
+	if f.before != 0 {
+		if h := x.hosts.at(x.internHost(f.asks.Host())); f.before > h.notBefore {
+			h.notBefore, changed = f.before, true
+		}
+	}
+	return changed
+}
+
+// applyRest applies what is left of a line that was dropped.
+func (s *Store) applyRest(f *fact) {
+	id, _ := s.x.intern(f.url)
+	s.remain(id, f)
+}
+
+// triedMore tells whether f knows of more failures than p, or of a later visit:
+// failures before that do not count, nor those of a visit that has come to its end.
+func (f *fact) triedMore(p past) bool {
+	ended := p.class >= classRefused && p.visits == f.visits
+	return f.visits > p.tried || f.visits == p.tried && f.retries > p.retries && !ended
 }
 
 // rank orders what may be the wish for a URL: the address section of a final
@@ -199,29 +244,38 @@ func (f *fact) rank() int {
 	return 0
 }
 
-// rank is that of the wish that e has.
-func (e *entry) rank() int {
+// rank is that of the wish that h has.
+func (h *hot) rank() int {
 	switch {
-	case e.flags&flagBrought != 0:
+	case h.flags&flagBrought != 0:
 		return 2
-	case e.flags&flagEcho == 0:
+	case h.flags&flagEcho == 0:
 		return 1
 	}
 	return 0
 }
 
-// wish takes f as the wish for e if it is the better one: by rank, then the later generation, the higher priority (a withdrawal is below
-// all), the smaller depth, and, so that it is always the same, the smaller digest
-// of the line.
-func (s *Store) wish(e *entry, f *fact, p place) (bool, error) {
+// wish takes f as the wish for a URL if it is the better one: by rank, then the
+// later generation, the higher revision (see reprioritise.go), the higher priority
+// (a withdrawal is below all), the smaller depth, and, so that it is always the
+// same, the smaller digest of the line.
+func (s *Store) wish(id uint32, f *fact, p place) (bool, error) {
+	h, c := s.x.hot.at(id), s.x.cold.at(id)
 	order := 1
-	if e.wish != 0 {
+	if h.flags&flagWish != 0 {
 		order = cmp.Or(
-			cmp.Compare(f.rank(), e.rank()),
-			cmp.Compare(f.asked, e.asked),
-			-boolCompare(f.null, e.flags&flagNull != 0),
-			cmp.Compare(f.priority, e.priority),
-			-cmp.Compare(f.depth, e.depth))
+			cmp.Compare(f.rank(), h.rank()),
+			cmp.Compare(f.asked, c.asked))
+		if order == 0 && (f.revision > 0 || h.flags&flagRevised != 0) {
+			var err error
+			if order, err = s.compareRevisions(f, id); err != nil {
+				return false, err
+			}
+		}
+		order = cmp.Or(order,
+			-boolCompare(f.null, h.flags&flagNull != 0),
+			cmp.Compare(f.priority, h.priority),
+			-cmp.Compare(f.depth, c.depth))
 	}
 	if order < 0 {
 		return false, nil
@@ -231,21 +285,36 @@ func (s *Store) wish(e *entry, f *fact, p place) (bool, error) {
 		return false, err
 	}
 	tie := uint32(digest(0, unsafeString(line)) >> 32)
-	if order == 0 && tie >= e.tie {
+	if order == 0 && tie >= c.tie {
 		return false, nil
 	}
-	e.wish, e.asked, e.priority, e.depth, e.tie = p, f.asked, f.priority, f.depth, tie
-	e.operator = s.x.name(f.operator)
-	e.flags &^= flagNull | flagEcho | flagBrought
+	if h.flags&(flagWish|flagNull) == flagWish && s.isDecided(c.wish) {
+		h.flags |= flagPassed
+	}
+	c.wish, c.asked, c.depth, c.tie = p, f.asked, f.depth, tie
+	c.operator = uint8(s.x.operators.number(f.operator))
+	h.priority = f.priority
+	h.niche = s.x.niches.number(f.niche)
+	h.flags &^= flagNull | flagEcho | flagBrought | flagRevised
+	h.flags |= flagWish
+	if h.flags&flagPast != 0 || f.due != 0 {
+		if e := s.x.pastOf(id); e.class < classFailed { // else the failure tells how long to wait
+			e.due = f.due
+		}
+	}
+	if f.revision > 0 {
+		h.flags |= flagRevised
+	}
 	if f.null {
-		e.flags |= flagNull
+		h.flags |= flagNull
 	}
 	switch f.rank() {
 	case 2:
-		e.flags |= flagBrought
+		h.flags |= flagBrought
 	case 0:
-		e.flags |= flagEcho
+		h.flags |= flagEcho
 	}
+	s.x.settle(id)
 	return true, nil
 }
 
@@ -259,28 +328,50 @@ func boolCompare(a, b bool) int {
 	return -1
 }
 
-// told takes f as the outcome of e if it tells more than the one that is known:
-// the higher class, then one of the URL itself before one that redirected to it,
-// then more attempts, the later generation, the later time, and the larger line.
-func (s *Store) told(e *entry, f *fact, p place, own bool) (bool, error) {
+// told takes f as the outcome of a URL if it tells more than the one that is known:
+// that of a later visit, then the higher class, then one of the URL itself before one
+// that redirected to it, then more attempts, the later generation, the later time,
+// the later change that a sitemap tells, and the larger line.
+func (s *Store) told(id uint32, f *fact, p place, own bool) (bool, error) {
+	h, old := s.x.hot.at(id), s.x.past(id)
+	visits := f.visits
+	if !own { // they are of the URL that redirected here
+		visits = 0
+	}
 	order := cmp.Or(
-		cmp.Compare(f.class, e.class),
-		boolCompare(own, e.flags&flagOwn != 0))
-	if order == 0 && p != e.outcome {
+		cmp.Compare(visits, old.visits),
+		cmp.Compare(f.class, old.class),
+		boolCompare(own, h.flags&flagOwn != 0))
+	if order == 0 && p != old.outcome {
 		var err error
-		if order, err = s.compareOutcomes(f, e.outcome); err != nil {
+		if order, err = s.compareOutcomes(f, old.outcome); err != nil {
 			return false, err
 		}
 	}
 	if order <= 0 {
 		return false, nil
 	}
-	e.class, e.outcome, e.due = f.class, p, f.due
-	e.reason = s.x.name(f.reason)
-	e.flags &^= flagOwn
-	if own {
-		e.flags |= flagOwn
+	e := s.x.pastOf(id)
+	e.class, e.outcome, e.visits = f.class, p, visits
+	if f.class >= classFailed {
+		e.due = f.due
 	}
+	if f.class >= classRefused && visits == e.tried {
+		e.retries = 0
+	}
+	e.reason = s.x.reasons.number(f.reason)
+	e.simhash = 0
+	if own {
+		e.simhash = f.simhash
+	}
+	h.flags &^= flagOwn
+	if own {
+		h.flags |= flagOwn
+		if f.class >= classRefused {
+			h.flags &^= flagLeased
+		}
+	}
+	s.x.settle(id)
 	return true, nil
 }
 
@@ -307,26 +398,26 @@ func (s *Store) compareOutcomes(f *fact, p place) (int, error) {
 		cmp.Compare(a.Retries, b.Retries),
 		cmp.Compare(a.Generation, b.Generation),
 		cmp.Compare(a.Timestamp, b.Timestamp),
+		cmp.Compare(changedAt(a.LastMod), changedAt(b.LastMod)),
 		bytes.Compare(mine, theirs)), nil
 }
 
-// inherit adds parents to those of an entry and keeps the smallest by URL.
+// inherit adds parents to those of a URL and keeps the smallest.
 func (s *Store) inherit(id uint32, parents []string) (changed bool) {
 	if len(parents) == 0 {
 		return false
 	}
 	x := s.x
 	var all [maxParents + 1]uint32
-	n := copy(all[:], x.list(x.at(id)))
+	n := copy(all[:], x.list(id))
 	for _, p := range parents {
 		u, err := weburl.Parse(p)
 		if err != nil {
 			continue
 		}
 		parent, _ := x.intern(u)
-		e := x.at(parent)
 		i := 0
-		for i < n && x.less(x.at(all[i]), e) {
+		for i < n && x.less(all[i], parent) {
 			i++
 		}
 		if i == maxParents || i < n && all[i] == parent {
@@ -337,15 +428,8 @@ func (s *Store) inherit(id uint32, parents []string) (changed bool) {
 		n = min(n+1, maxParents)
 		changed = true
 	}
-	if !changed {
-		return false
+	if changed {
+		x.setList(id, all[:n])
 	}
-	e := x.at(id)
-	if old := x.list(e); len(old) == n {
-		copy(old, all[:n])
-		return true
-	}
-	e.parents = uint32(len(x.lists))
-	x.lists = append(append(x.lists, uint32(n)), all[:n]...)
-	return true
+	return changed
 }

@@ -52,7 +52,9 @@ func bones(rec *wire.Record) *wire.Record {
 	short := &wire.Record{
 		V: rec.V, URL: rec.URL, Generation: rec.Generation, Depth: rec.Depth,
 		Via: address(rec.Via), Operator: clip(rec.Operator), Priority: rec.Priority,
-		Niche: clip(rec.Niche), Query: clip(rec.Query), Retries: rec.Retries,
+		Niche: clip(rec.Niche), Query: clip(rec.Query), Retries: rec.Retries, Revision: rec.Revision,
+		ETag: clip(rec.ETag), LastModified: clip(rec.LastModified), LastDigest: clip(rec.LastDigest),
+		LastMod: clip(rec.LastMod), Visits: rec.Visits, Interval: rec.Interval,
 
 		FinalURL: address(rec.FinalURL), StatusCode: rec.StatusCode, Timestamp: clip(rec.Timestamp),
 		ContentType: clip(rec.ContentType), Charset: clip(rec.Charset), ContentLength: rec.ContentLength,

@@ -58,7 +58,7 @@ func TestAnOutcomeIsNeverTooLong(t *testing.T) {
 			if got := add(t, s, line, line); !slices.Equal(got, []Verdict{Changed, Known}) || s.Shortened() != 2 {
 				t.Errorf("verdicts %v, %d shortened", got, s.Shortened())
 			}
-			kept, err := s.log.line(s.x.at(0).outcome)
+			kept, err := s.log.line(s.x.past(0).outcome)
 			if err != nil || len(kept) > maxRecord {
 				t.Fatalf("%d bytes, %v", len(kept), err)
 			}
@@ -84,7 +84,7 @@ func TestAnOutcomeIsNeverTooLong(t *testing.T) {
 				t.Errorf("after opening: %.2000s", diff)
 			}
 			closeStore(t, s)
-			if found, err := Check(dir, Options{open: openHasty}, false); err != nil || found.Wrong() {
+			if found, err := Check(dir, Options{disk: hasty{}}, false); err != nil || found.Wrong() {
 				t.Errorf("check: %+v, %v", found, err)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,9 +22,10 @@ import (
 const (
 	snapshotName    = "index"
 	snapshotMagic   = "spoorsnp"
-	snapshotVersion = 1
-	snapshotHeader  = 128
+	snapshotVersion = 7
+	snapshotHeader  = 192
 	byteOrder       = 0x01020304 // in the byte order of the machine
+	alignment       = 64         // of every section
 )
 
 // A SnapshotError says that the snapshot could not be written. The log is whole:
@@ -37,21 +39,38 @@ func (e *SnapshotError) Error() string {
 // Unwrap returns e.Err.
 func (e *SnapshotError) Unwrap() error { return e.Err }
 
+// The sections of a snapshot, in order.
+const (
+	sectionHot = iota
+	sectionCold
+	sectionURLs // their table
+	sectionPasts
+	sectionDirs
+	sectionDirTable
+	sectionHosts
+	sectionHostTable
+	sectionHandouts
+	sectionLists
+	sectionText
+	sectionOperators
+	sectionReasons
+	sectionNiches
+	sections
+)
+
+// elementSizes are the bytes of what each section holds.
+var elementSizes = [sections]uint64{16, 32, 8, 40, 16, 8, 32, 8, 16, 4, 1, 1, 1, 1}
+
 // snapshotFields is what the header says behind the magic.
 type snapshotFields struct {
 	order, version uint32
 	id             uint64
 	segment        uint64 // up to where the log is in the snapshot
 	offset         uint64
-	entries        uint64 // the counts of the sections, in their order
-	slots          uint64
-	hosts          uint64
-	handouts       uint64
-	lists          uint64
-	text           uint64
-	names          uint64 // bytes
-	body           uint64 // checksum of all sections
+	counts         [sections]uint64 // of what the sections hold
+	layout         uint64           // digest of the numbers of the segments up to there
 	_              [2]uint64
+	body           uint64 // checksum of all sections
 	header         uint64 // checksum of all that stands before it
 }
 
@@ -67,31 +86,32 @@ func of[T any](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }
 
-// sections are the pieces of the snapshot, in order. Every piece but the last
-// begins at a multiple of 8 bytes if its predecessors are padded.
-func (x *index) sections() [][]byte {
-	return [][]byte{
-		bytesOf(x.base), bytesOf(x.more),
-		bytesOf(x.slots),
-		bytesOf(x.hosts),
-		bytesOf(x.handouts),
-		bytesOf(x.lists), make([]byte, padding(len(x.lists)*4)),
-		x.baseText, x.moreText,
-		[]byte(strings.Join(x.names, "\n")),
+// sections are the pieces of each section.
+func (x *index) sections() [sections][][]byte {
+	one := func(b []byte) [][]byte { return [][]byte{b} }
+	return [sections][][]byte{
+		x.hot.pieces(), x.cold.pieces(), one(bytesOf(x.urlTable.slots)), x.pasts.pieces(),
+		x.dirs.pieces(), one(bytesOf(x.dirTable.slots)),
+		x.hosts.pieces(), one(bytesOf(x.hostTable.slots)),
+		one(bytesOf(x.handouts)), x.lists.pieces(), x.text.pieces(),
+		one(x.operators.bytes()), one(x.reasons.bytes()), one(x.niches.bytes()),
 	}
 }
 
-func padding(n int) int { return -n & 7 }
+func (n *names) bytes() []byte { return []byte(strings.Join(n.list, "\n")) }
+
+// padding is how many bytes are behind n so that the next section is aligned.
+func padding(n uint64) uint64 { return -n & (alignment - 1) }
 
 // saveSnapshot writes the index beside the log, which must be on disk.
 func (s *Store) saveSnapshot() error {
 	part := filepath.Join(s.dir, snapshotName+".part")
 	err := s.writeSnapshot(part)
 	if err == nil {
-		err = os.Rename(part, filepath.Join(s.dir, snapshotName))
+		err = s.log.disk.rename(part, filepath.Join(s.dir, snapshotName))
 	}
 	if err != nil {
-		os.Remove(part)
+		s.log.disk.remove(part)
 		return &SnapshotError{err}
 	}
 	s.fresh = 0
@@ -99,34 +119,43 @@ func (s *Store) saveSnapshot() error {
 }
 
 func (s *Store) writeSnapshot(name string) error {
-	f, err := os.Create(name)
+	f, err := create(s.log.disk, name)
 	if err != nil {
 		return err
 	}
-	x := s.x
 	h := snapshotFields{
 		order: byteOrder, version: snapshotVersion, id: s.log.id,
-		segment: uint64(s.log.number), offset: uint64(s.log.offset),
-		entries: uint64(x.len()), slots: uint64(len(x.slots)), hosts: uint64(len(x.hosts)),
-		handouts: uint64(len(x.handouts)), lists: uint64(len(x.lists)),
-		text: uint64(len(x.baseText) + len(x.moreText)),
+		segment: uint64(s.log.number), offset: uint64(s.log.offset), layout: s.log.layout(s.log.number),
 	}
+	// The header comes last: it tells the checksum of what is behind it.
+	_, err = f.Write(make([]byte, snapshotHeader))
 	var sum uint32
-	for i, b := range x.sections() {
-		sum = crc32.Update(sum, castagnoli, b)
-		if i == len(x.sections())-1 {
-			h.names = uint64(len(b))
+	write := func(b []byte) {
+		if err == nil && len(b) > 0 {
+			sum = crc32.Update(sum, castagnoli, b)
+			_, err = f.Write(b)
 		}
+	}
+	for i, pieces := range s.x.sections() {
+		size := uint64(0)
+		for _, b := range pieces {
+			size += uint64(len(b))
+			write(b)
+		}
+		write(make([]byte, padding(size)))
+		h.counts[i] = size / elementSizes[i]
+	}
+	err = errors.Join(err, f.Close())
+	if err != nil {
+		return err
 	}
 	h.body = uint64(sum)
 	head := append([]byte(snapshotMagic), bytesOf([]snapshotFields{h})...)
 	binary.NativeEndian.PutUint64(head[snapshotHeader-8:], uint64(crc32.Checksum(head[:snapshotHeader-8], castagnoli)))
-	_, err = f.Write(head)
-	for _, b := range x.sections() {
-		if err == nil && len(b) > 0 {
-			_, err = f.Write(b)
-		}
+	if f, err = s.log.disk.open(name, 0); err != nil {
+		return err
 	}
+	_, err = f.Write(head)
 	return errors.Join(err, f.Close())
 }
 
@@ -158,7 +187,10 @@ func (s *Store) loadSnapshot(from *position) error {
 
 // fits tells whether a snapshot is one of this store's log.
 func (s *Store) fits(h snapshotFields) error {
-	if h.segment == 0 || h.segment > uint64(len(s.log.numbers)) || h.offset < segmentHeader || h.offset > 1<<32 {
+	if h.segment > math.MaxUint32 || !slices.Contains(s.log.numbers, uint32(h.segment)) || h.layout != s.log.layout(uint32(h.segment)) {
+		return errRewritten
+	}
+	if h.segment == 0 || h.offset < segmentHeader || h.offset > 1<<32 {
 		return errors.New("is not of this log")
 	}
 	f, err := os.Open(s.log.path(uint32(h.segment)))
@@ -170,14 +202,24 @@ func (s *Store) fits(h snapshotFields) error {
 	if _, err := io.ReadFull(bufio.NewReaderSize(f, segmentHeader), head); err != nil {
 		return err
 	}
-	id, err := parseSegment(head, uint32(h.segment))
+	id, _, err := parseSegment(head, uint32(h.segment))
 	if err == nil && id != h.id {
 		err = errors.New("is not of this log")
 	}
 	return err
 }
 
+// layout is a digest of the numbers of the segments up to one. A place in the log
+// leads somewhere only while they are the same.
+func (l *log) layout(last uint32) uint64 {
+	return digest(0, unsafeString(bytesOf(l.numbers[:slices.Index(l.numbers, last)+1])))
+}
+
 var errSnapshot = errors.New("is damaged")
+
+// errRewritten says that the log was compacted behind a snapshot: the process was
+// killed before it wrote another, and nothing is wrong.
+var errRewritten = errors.New("was made of other segments")
 
 // parseSnapshot makes an index of b, whose memory it keeps using. Whatever b is,
 // an index that is returned can be used without fear.
@@ -198,75 +240,155 @@ func parseSnapshot(b []byte) (x *index, h snapshotFields, err error) {
 	if crc32.Checksum(rest, castagnoli) != uint32(h.body) {
 		return nil, h, errSnapshot
 	}
-	take := func(count, size uint64) (piece []byte) {
-		if err != nil || count > uint64(len(rest))/size {
-			err = errSnapshot
-			return nil
-		}
-		n := count * size
-		piece, rest = rest[:n:n], rest[n:]
-		return piece
-	}
 	x = newIndex(h.id)
-	x.base = of[entry](take(h.entries, entrySize))
-	x.slots = of[uint64](take(h.slots, 8))
-	x.hosts = slices.Clone(of[host](take(h.hosts, hostSize)))
-	x.handouts = slices.Clone(of[handout](take(h.handouts, handoutSize)))
-	x.lists = slices.Clone(of[uint32](take(h.lists, 4)))
-	take(uint64(padding(len(x.lists)*4)), 1)
-	x.baseText = take(h.text, 1)
-	x.names = strings.Split(string(take(h.names, 1)), "\n")
-	if err == nil && (len(rest) != 0 || !x.sound()) {
-		err = errSnapshot
+	for i, count := range h.counts {
+		if count > uint64(len(rest))/elementSizes[i] {
+			x.free()
+			return nil, h, errSnapshot
+		}
+		n := count * elementSizes[i]
+		x.adopt(i, rest[:n:n])
+		rest = rest[min(n+padding(n), uint64(len(rest))):]
 	}
-	if err != nil {
-		return nil, h, err
+	if len(rest) != 0 || !x.sound() {
+		x.free()
+		return nil, h, errSnapshot
 	}
 	return x, h, nil
 }
 
+// adopt makes a section of the index of b, which it goes on using.
+func (x *index) adopt(section int, b []byte) {
+	m := &x.memory
+	switch section {
+	case sectionHot:
+		x.hot.adopt(m, b)
+	case sectionCold:
+		x.cold.adopt(m, b)
+	case sectionURLs:
+		x.urlTable.adopt(b)
+	case sectionPasts:
+		x.pasts.adopt(m, b)
+	case sectionDirs:
+		x.dirs.adopt(m, b)
+	case sectionDirTable:
+		x.dirTable.adopt(b)
+	case sectionHosts:
+		x.hosts.adopt(m, b)
+	case sectionHostTable:
+		x.hostTable.adopt(b)
+	case sectionHandouts:
+		x.handouts = slices.Clone(of[handout](b))
+	case sectionLists:
+		x.lists.adopt(m, b)
+	case sectionText:
+		x.text.adopt(m, b)
+	case sectionOperators:
+		x.operators.adopt(b)
+	case sectionReasons:
+		x.reasons.adopt(b)
+	case sectionNiches:
+		x.niches.adopt(b)
+	}
+}
+
+func (t *table) adopt(b []byte) {
+	t.slots, t.mapped, t.n = of[uint64](b), true, 0
+	for _, s := range t.slots {
+		if s != 0 {
+			t.n++
+		}
+	}
+}
+
+// adopt makes the names of those in b; what is wrong with them, sound says.
+func (n *names) adopt(b []byte) {
+	*n = newNames(n.limit)
+	n.list = strings.Split(string(b), "\n")
+	for i, name := range n.list[:min(len(n.list), n.limit)] {
+		n.numbers[name] = uint16(i)
+	}
+}
+
 // sound tells whether all references in the index lead somewhere.
 func (x *index) sound() bool {
-	text := uint64(len(x.baseText))
-	inText := func(ref uint64) bool { return ref>>16 <= text && ref>>16+ref&0xffff <= text }
-	used := 0
-	for _, s := range x.slots {
-		if s != 0 {
-			used++
-			if uint64(uint32(s)-1) >= uint64(len(x.base)) {
-				return false
-			}
-		}
-	}
-	if used != len(x.base) || len(x.slots) > 0 && used == len(x.slots) || len(x.slots) == 0 && len(x.base) > 0 {
+	if x.cold.n != x.hot.n || x.pasts.n == 0 || *x.pasts.at(0) != (past{}) || x.lists.n == 0 ||
+		!x.urlTable.sound(x.hot.n) || !x.dirTable.sound(x.dirs.n) || !x.hostTable.sound(x.hosts.n) ||
+		!x.operators.sound() || !x.reasons.sound() || !x.niches.sound() {
 		return false
 	}
-	for i := range x.hosts {
-		if !inText(x.hosts[i].text) {
+	for i := range uint32(x.hosts.n) {
+		if !x.soundText(x.hosts.at(i).text) {
 			return false
 		}
 	}
-	for i := range x.base {
-		e := &x.base[i]
-		if !inText(e.text) || int(e.host) >= len(x.hosts) || int(e.operator) >= len(x.names) || int(e.reason) >= len(x.names) ||
-			e.class >= classes || e.parents != 0 && !x.soundList(e.parents) {
+	for i := range uint32(x.dirs.n) {
+		if d := x.dirs.at(i); int64(d.host) >= int64(x.hosts.n) || !x.soundText(d.text) {
 			return false
 		}
 	}
-	return len(x.lists) > 0 && len(x.names) < 256 && x.names[0] == ""
+	for i := range uint32(x.pasts.n) {
+		p := x.pasts.at(i)
+		if p.class >= classes || int(p.reason) >= len(x.reasons.list) || p.parents != 0 && !x.soundList(p.parents) {
+			return false
+		}
+	}
+	for i := range uint32(x.hot.n) {
+		h, c := x.hot.at(i), x.cold.at(i)
+		if int64(c.dir) >= int64(x.dirs.n) || h.host != x.dirs.at(c.dir).host || int(h.niche) >= len(x.niches.list) ||
+			int(c.operator) >= len(x.operators.list) || !x.soundRest(c) ||
+			h.flags&flagPast != 0 && (c.past == 0 || int64(c.past) >= int64(x.pasts.n)) {
+			return false
+		}
+	}
+	return true
+}
+
+// sound tells whether a table has all of n numbers and an empty slot.
+func (t *table) sound(n int) bool {
+	for _, s := range t.slots {
+		if s != 0 && uint64(uint32(s)-1) >= uint64(n) {
+			return false
+		}
+	}
+	return t.n == n && (n == 0 || n < len(t.slots))
+}
+
+func (n *names) sound() bool { return n.list[0] == "" && len(n.list) <= n.limit }
+
+// soundText tells whether a reference leads to text that lies together.
+func (x *index) soundText(ref uint64) bool {
+	at, n := ref>>16, ref&0xffff
+	return n == 0 || at+n <= uint64(x.text.n) && at&(chunkSize-1)+n <= chunkSize
+}
+
+// soundRest does so for the rest of the text of a URL.
+func (x *index) soundRest(c *cold) bool {
+	at := uint64(c.restHigh)<<32 | uint64(c.rest)
+	if at >= uint64(x.text.n) {
+		return false
+	}
+	b := x.text.chunks[at>>chunkBits][at&(chunkSize-1):]
+	n := 1 + uint64(b[0])
+	if b[0] >= 0x80 {
+		if len(b) < 2 {
+			return false
+		}
+		n = 2 + (uint64(b[0]&0x7f) | uint64(b[1])<<7)
+	}
+	return at+n <= uint64(x.text.n) && n <= uint64(len(b))
 }
 
 func (x *index) soundList(at uint32) bool {
-	if int(at) >= len(x.lists) {
+	if int64(at) >= int64(x.lists.n) {
 		return false
 	}
-	list := x.lists[at+1:]
-	n := x.lists[at]
-	if n > maxParents || int(n) > len(list) {
+	n := int(*x.lists.at(at))
+	if n > maxParents || int(at)+1+roomOf(n) > x.lists.n || int(at&(chunkSize-1))+1+roomOf(n) > chunkSize {
 		return false
 	}
-	for _, id := range list[:n] {
-		if int(id) >= len(x.base) {
+	for _, id := range x.lists.span(uint64(at)+1, n) {
+		if int64(id) >= int64(x.hot.n) {
 			return false
 		}
 	}

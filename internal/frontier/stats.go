@@ -19,6 +19,7 @@ type Stats struct {
 	HostsDue    int            `json:"hosts_waiting"`
 	HostsDone   int            `json:"hosts_visited"`
 	Operators   map[string]int `json:"operators"` // of the records that ask for URLs
+	Niches      map[string]int `json:"niches"`    // the same; what has none is left out
 	Generations []Generation   `json:"generations"`
 	HandedOut   int            `json:"last_generation"` // the latest that was handed out; -1: none
 	Due         *time.Time     `json:"earliest_due,omitempty"`
@@ -47,42 +48,44 @@ func (s *Store) Stats(now time.Time) (Stats, error) {
 		States:    map[string]int{},
 		Reasons:   map[string]int{},
 		Operators: map[string]int{},
+		Niches:    map[string]int{},
 		HandedOut: int(int64(s.last) - 1),
 	}
 	for state := range states {
 		st.States[state.String()] = 0
 	}
-	var operators, reasons [256]int
+	operators, niches, reasons := make([]int, len(x.operators.list)), make([]int, len(x.niches.list)), make([]int, len(x.reasons.list))
 	generations := map[uint32]*Generation{}
-	hosts := make([]struct{ known, due, done bool }, len(x.hosts))
+	hosts := make([]struct{ known, due, done bool }, x.hosts.n)
 	var due uint32
 	for id := range uint32(x.len()) {
-		e := x.at(id)
-		if !e.known() {
+		if !x.known(id) {
 			continue
 		}
+		h, c, p := x.hot.at(id), x.cold.at(id), x.past(id)
 		st.URLs++
-		state := s.state(e, now)
+		state := s.state(id, now)
 		st.States[state.String()]++
-		hosts[e.host].known = true
-		hosts[e.host].done = hosts[e.host].done || state == Visited
+		hosts[h.host].known = true
+		hosts[h.host].done = hosts[h.host].done || state == Visited
 		if state == Skipped {
-			reasons[e.reason]++
+			reasons[p.reason]++
 		}
-		if e.wish == 0 {
+		if h.flags&flagWish == 0 {
 			continue
 		}
-		operators[e.operator]++
-		g := generations[e.asked]
+		operators[c.operator]++
+		niches[h.niche]++
+		g := generations[c.asked]
 		if g == nil {
-			g = &Generation{Generation: int(e.asked)}
-			generations[e.asked] = g
+			g = &Generation{Generation: int(c.asked)}
+			generations[c.asked] = g
 		}
 		g.URLs++
 		if state == Waiting {
 			g.Waiting++
-			hosts[e.host].due = true
-			if at := max(e.due, x.hosts[e.host].notBefore, 1); due == 0 || at < due {
+			hosts[h.host].due = true
+			if at := max(p.due, x.hosts.at(h.host).notBefore, 1); due == 0 || at < due {
 				due = at
 			}
 		}
@@ -96,18 +99,23 @@ func (s *Store) Stats(now time.Time) (Stats, error) {
 		st.HostsDue += count(h.due)
 		st.HostsDone += count(h.done)
 	}
-	for i, name := range x.names {
-		if operators[i] > 0 {
-			st.Operators[name] = operators[i]
-		}
-		if reasons[i] > 0 {
-			st.Reasons[name] = reasons[i]
-		}
-	}
+	niches[0] = 0
+	x.operators.tell(st.Operators, operators)
+	x.niches.tell(st.Niches, niches)
+	x.reasons.tell(st.Reasons, reasons)
 	st.Generations = byGeneration(generations)
 	var err error
 	st.Bytes, err = s.bytes()
 	return st, err
+}
+
+// tell puts the counts that are not 0 under their names.
+func (n *names) tell(m map[string]int, counts []int) {
+	for i, name := range n.list {
+		if counts[i] > 0 {
+			m[name] = counts[i]
+		}
+	}
 }
 
 // count is 1 for true.

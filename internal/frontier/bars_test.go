@@ -1,0 +1,359 @@
+package frontier
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spoor/internal/trap"
+	"spoor/internal/wire"
+)
+
+// skipped is what s skipped: addresses, each with its reason.
+func skipped(t testing.TB, s *Store) map[string]string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := s.Skipped(&b, noon); err != nil {
+		t.Fatal(err)
+	}
+	m := map[string]string{}
+	for line := range strings.Lines(b.String()) {
+		var rec wire.Record
+		if err := s.lines.decode([]byte(strings.TrimSuffix(line, "\n")), &rec); err != nil {
+			t.Fatal(err)
+		}
+		m[strings.Clone(strings.TrimPrefix(rec.URL, "http://"))] = strings.Clone(rec.Error)
+	}
+	return m
+}
+
+func asked(url string, priority float64) string {
+	return fmt.Sprintf(`{"v":1,"url":"http://%s","operator":"link","priority":%g}`, url, priority)
+}
+
+func fetched(url string, generation int, hash uint64) string {
+	return fmt.Sprintf(`{"v":1,"url":"http://%s","generation":%d,"status_code":200,"simhash":"%016x"}`, url, generation, hash)
+}
+
+// linked is what a page links to.
+func linked(url, via string, priority float64) string {
+	return fmt.Sprintf(`{"v":1,"url":"http://%s","via":"http://%s","operator":"link","priority":%g}`, url, via, priority)
+}
+
+// trapped are addresses among which are traps of all kinds but duplicates.
+func trapped() (lines []string) {
+	for i := range 150 {
+		lines = append(lines,
+			linked(fmt.Sprintf("a.org/cal/%d/%d/", 1950+i, 1+i%12), "a.org/cal/2000/1/", float64(i)),
+			linked(fmt.Sprintf("a.org/archive/%d/%d/", 1950+i, 1+i%12), "a.org/archive/", 1),
+			linked(fmt.Sprintf("a.org/listed?colour=%d&size=%d&sort=%d", i%10, i/10%5, i/50), "a.org/list", 1),
+			asked(fmt.Sprintf("a.org/news/%d/%d/%c%c", 1950+i, 1+i%12, 'a'+i/26, 'a'+i%26), 1),
+			asked(fmt.Sprintf("a.org/view?id=%d&op=show", i), 1),
+			linked(fmt.Sprintf("a.org/shop?colour=%d&size=%d&sort=%d", i%10, i/10%5, i/50), "a.org/shop", float64(-i)))
+	}
+	return append(lines,
+		asked("b.org/abc/abc/abc/", 1),
+		asked("b.org/"+strings.Repeat("x", 3000), 1),
+		asked("b.org"+strings.Repeat("/x/y", 12), 1),
+		asked("b.org/page", 1),
+		asked("b.org/page;jsessionid=0123456789ABCDEF", 2),
+		asked("b.org/other;jsessionid=0123456789ABCDEF", 2),
+		asked("b.org/other;jsessionid=0123456789ABCDE0", 3),
+		`{"v":1,"url":"http://b.org/seed/seed/seed/","operator":"seed","priority":9}`)
+}
+
+func TestTrapsAreBarred(t *testing.T) {
+	s := open(t, t.TempDir(), Options{Traps: true})
+	add(t, s, trapped()...)
+	if err := s.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	got := skipped(t, s)
+	counts := map[string]int{}
+	for _, reason := range got {
+		counts[reason]++
+	}
+	want := map[string]int{
+		string(trap.Calendar): 150 - maxDates, string(trap.Parameters): 150 - (10 + 5 + 3) - maxCombined,
+		string(trap.Repetition): 1, string(trap.Length): 1, string(trap.Depth): 1, string(trap.Session): 2,
+	}
+	if d := cmp.Diff(want, counts); d != "" {
+		t.Error(d)
+	}
+	for url, reason := range map[string]string{
+		"a.org/cal/1950/1/":                       "trap_calendar", // of the least priority
+		"a.org/cal/2099/6/":                       "",
+		"b.org/page":                              "",
+		"b.org/seed/seed/seed/":                   "", // a seed
+		"b.org/abc/abc/abc/":                      "trap_repetition",
+		"b.org/other;jsessionid=0123456789ABCDE0": "",
+	} {
+		if got[url] != reason {
+			t.Errorf("%s: %q, want %q", url, got[url], reason)
+		}
+	}
+	st, err := s.Stats(noon)
+	if err != nil || st.Reasons["trap_calendar"] != 150-maxDates || st.States["skipped"] != len(got) || s.Barred() != len(got) {
+		t.Errorf("%+v, barred %d, %v", st, s.Barred(), err)
+	}
+	if strings.Contains(next(t, s, Request{N: 1000, Generation: 1}), "cal/1950/1/") {
+		t.Error("what is barred was handed out")
+	}
+	closeStore(t, s)
+}
+
+// TestABarIsLastingUntilAPersonAsks: another record that asks changes nothing, a
+// seed does.
+func TestABarIsLastingUntilAPersonAsks(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{Traps: true})
+	add(t, s, asked("b.org/abc/abc/abc/", 1))
+	s.Commit()
+	add(t, s, `{"v":1,"url":"http://b.org/abc/abc/abc/","generation":7,"operator":"link","priority":5}`)
+	s.Commit()
+	if got := urls(next(t, s, Request{N: 9, Generation: 8})); got != "" {
+		t.Errorf("handed out: %s", got)
+	}
+	add(t, s, `{"v":1,"url":"http://b.org/abc/abc/abc/","generation":8,"operator":"seed","priority":5}`)
+	s.Commit()
+	if got := urls(next(t, s, Request{N: 9, Generation: 9})); got != "b.org/abc/abc/abc/" {
+		t.Errorf("handed out: %s", got)
+	}
+	closeStore(t, s)
+	same(t, dir)
+}
+
+// same tells whether a store replayed from its log is as it was, and needs no rule
+// for it.
+func same(t *testing.T, dir string) {
+	t.Helper()
+	f, err := Check(dir, Options{}, false)
+	if err != nil || f.Wrong() {
+		t.Errorf("check: %+v, %v", f, err)
+	}
+	s := open(t, dir, Options{})
+	before := export(t, s, noon)
+	closeStore(t, s)
+	for i := range before {
+		before[i] = strings.Replace(before[i], `"leased"`, `"waiting"`, 1) // leases are no records
+	}
+	s = open(t, t.TempDir(), Options{}) // not told to bar anything
+	add(t, s, before...)
+	s.Commit()
+	if d := cmp.Diff(before, export(t, s, noon)); d != "" {
+		t.Error("an export that is added again:", d)
+	}
+	closeStore(t, s)
+}
+
+func TestTheOrderInWhichTrapsAreAddedDoesNotMatter(t *testing.T) {
+	var want []string
+	for seed := range uint64(8) {
+		dir := t.TempDir()
+		s := open(t, dir, Options{Traps: true})
+		r := rand.New(rand.NewPCG(seed, 0))
+		lines := trapped()
+		r.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+		lines = append(lines, lines[:r.IntN(len(lines))]...)
+		if seed%2 == 1 { // killed in the middle, and what was added is added again
+			add(t, s, lines[:r.IntN(len(lines))]...)
+			if err := s.log.flush(); err != nil {
+				t.Fatal(err)
+			}
+			s.abandon()
+			s = open(t, dir, Options{Traps: true})
+		}
+		add(t, s, lines...)
+		s.Commit()
+		got := export(t, s, noon)
+		if want == nil {
+			want = got
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatalf("seed %d: %s", seed, d)
+		}
+		closeStore(t, s)
+		same(t, dir)
+	}
+}
+
+// TestDatesAndCombinationsAreCountedOverGenerations: what was let pass stays so, and
+// counts.
+func TestDatesAndCombinationsAreCountedOverGenerations(t *testing.T) {
+	dir := t.TempDir()
+	var handed []string
+	for g := range 5 {
+		s := open(t, dir, Options{Traps: true})
+		for i := range 40 {
+			add(t, s,
+				linked(fmt.Sprintf("a.org/cal?month=%d", 40*g+i), "a.org/cal?month=1", float64(g)),
+				linked(fmt.Sprintf("a.org/shop?colour=%d&size=%d", (40*g+i)%20, (40*g+i)/20), "a.org/shop?colour=1", 1))
+		}
+		handed = append(handed, strings.Fields(urls(next(t, s, Request{N: 30, Generation: g + 1})))...)
+		closeStore(t, s)
+	}
+	s := open(t, dir, Options{Traps: true})
+	handed = append(handed, strings.Fields(urls(next(t, s, Request{N: 1000, Generation: 9})))...)
+	slices.Sort(handed)
+	handed = slices.Compact(handed) // what has no outcome is handed out again
+	dates := len(slices.DeleteFunc(slices.Clone(handed), func(u string) bool { return !strings.Contains(u, "month") }))
+	if dates != maxDates || len(handed)-dates != 20+10+maxCombined {
+		t.Errorf("%d dates and %d combinations were handed out", dates, len(handed)-dates)
+	}
+	closeStore(t, s)
+}
+
+// TestTheTopicsOfAForumHavePages: that every topic has pages 2 to 4 combines topics with
+// pages, and is no trap; that each can be seen in three ways is.
+func TestTheTopicsOfAForumHavePages(t *testing.T) {
+	s := open(t, t.TempDir(), Options{Traps: true})
+	var topics, pages []string
+	for i := range 100 {
+		topic := fmt.Sprintf("a.org/viewtopic.php?f=%d&t=%d", i%5, i)
+		topics = append(topics, linked(topic, fmt.Sprintf("a.org/viewforum.php?f=%d", i%5), 1))
+		for p := range 3 {
+			pages = append(pages, linked(fmt.Sprintf("%s&start=%d", topic, 15*p+15), topic, 1),
+				linked(fmt.Sprintf("%s&view=%c", topic, 'a'+p), topic, 0))
+		}
+	}
+	add(t, s, topics...)
+	s.Commit()
+	add(t, s, pages...)
+	s.Commit()
+	counts := map[bool]int{}
+	for url := range skipped(t, s) {
+		counts[strings.Contains(url, "start")]++
+	}
+	if counts[true] > 0 || counts[false] < 280 {
+		t.Errorf("barred are %d pages of topics and %d views", counts[true], counts[false])
+	}
+	closeStore(t, s)
+}
+
+// TestWhatWasLetPassIsLetPass: the months of an archive, listed once, are not barred when
+// every month lists them all.
+func TestWhatWasLetPassIsLetPass(t *testing.T) {
+	for _, reopen := range []bool{false, true} {
+		dir := t.TempDir()
+		s := open(t, dir, Options{Traps: true})
+		month := func(i int) string { return fmt.Sprintf("a.org/%d/%d/", 1990+i/12, 1+i%12) }
+		for i := range 200 {
+			add(t, s, linked(month(i), "a.org/", 1))
+		}
+		for g := 1; g <= 3; g++ {
+			next(t, s, Request{N: 10, Generation: g})
+			for i := range 201 { // the last is new
+				add(t, s, strings.Replace(linked(month(i), month(g), float64(g)), `"v":1`, fmt.Sprintf(`"v":1,"generation":%d`, g+1), 1))
+			}
+			if reopen { // from the log
+				s.Commit()
+				s.abandon()
+				s = open(t, dir, Options{Traps: true})
+			}
+		}
+		s.Commit()
+		if got := skipped(t, s); len(got) != 1 || got[month(200)] == "" {
+			t.Errorf("barred: %v", got)
+		}
+		closeStore(t, s)
+		same(t, dir)
+	}
+}
+
+func TestWhereCopiesWereFoundNothingIsAskedFor(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{Traps: true})
+	add(t, s, asked("a.org/good/x", 1), asked("a.org/copies/late", -1), asked("a.org/copies/later", -1), asked("b.org/copies/x", -1))
+	for i := range 20 {
+		add(t, s, asked(fmt.Sprintf("a.org/good/%c", 'a'+i), 1), asked(fmt.Sprintf("a.org/copies/%c", 'a'+i), 1))
+	}
+	s.Commit()
+	next(t, s, Request{N: 41, Generation: 1})
+	for i := range 20 {
+		add(t, s, fetched(fmt.Sprintf("a.org/good/%c", 'a'+i), 1, digest(1, fmt.Sprint(i))), fetched(fmt.Sprintf("a.org/copies/%c", 'a'+i), 1, 1<<(i/19)))
+	}
+	add(t, s, asked("a.org/copies/new", 5), asked("a.org/good/new", 5))
+	s.Commit()
+	want := map[string]string{"a.org/copies/late": "trap_duplicates", "a.org/copies/later": "trap_duplicates", "a.org/copies/new": "trap_duplicates"}
+	if d := cmp.Diff(want, skipped(t, s)); d != "" {
+		t.Error(d)
+	}
+	closeStore(t, s)
+	same(t, dir)
+	s = open(t, dir, Options{Traps: true}) // what was seen is known to the next process
+	add(t, s, asked("a.org/copies/newest", 5))
+	s.Commit()
+	if skipped(t, s)["a.org/copies/newest"] == "" {
+		t.Error("forgotten")
+	}
+	closeStore(t, s)
+}
+
+// TestEveryRuleHasItsWord: what a rule says is in the vocabulary of errors.
+func TestEveryRuleHasItsWord(t *testing.T) {
+	for _, r := range trap.Rules {
+		rec := wire.Record{Error: string(r)}
+		if !rec.Barred() || !rec.Final() || !rec.Free() {
+			t.Errorf("%s is no error of what is barred", r)
+		}
+	}
+}
+
+// BenchmarkBar is what the rules cost a link.
+func BenchmarkBar(b *testing.B) {
+	for _, traps := range []bool{false, true} {
+		b.Run(fmt.Sprintf("traps=%v", traps), func(b *testing.B) {
+			const n = 100_000
+			var lines strings.Builder
+			for i := range n {
+				lines.WriteString(asked(fmt.Sprintf("www%d.example.org/section/%d/page-%d.html?id=%d", i%1000, i%100, i, i), float64(i%97)))
+				lines.WriteByte('\n')
+			}
+			for b.Loop() {
+				s := open(b, b.TempDir(), Options{Traps: traps})
+				add(b, s, lines.String())
+				if err := s.Commit(); err != nil {
+					b.Fatal(err)
+				}
+				closeStore(b, s)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/link")
+		})
+	}
+}
+
+// A snapshot in a long process is a commit, and a commit bars what was added before
+// it: neither begins the other again.
+func TestASnapshotIsWrittenWhereThereIsSomethingToBar(t *testing.T) {
+	s := open(t, t.TempDir(), Options{Traps: true})
+	add(t, s, `{"v":1,"url":"http://a.org/x/x/x/x/x/x/x/x/x/"}`, `{"v":1,"url":"http://a.org/a/b/a/b/a/b/a/b/a/b/"}`)
+	s.saved = s.log.written - tail
+	add(t, s, `{"v":1,"url":"http://a.org/next"}`)
+	if n := s.Barred(); n != 2 || s.saved < 0 {
+		t.Errorf("%d were barred; %d bytes were saved", n, s.saved)
+	}
+	closeStore(t, s)
+}
+
+// What was handed out last is that also after a compaction, which gives older places
+// higher numbers.
+func TestWhatWasHandedOutLastAfterACompaction(t *testing.T) {
+	s := open(t, t.TempDir(), Options{Traps: true})
+	q := Request{N: 1, Generation: -1, Lease: 1e12}
+	add(t, s, `{"v":1,"url":"http://a.org/"}`, `{"v":1,"url":"http://a.org/","generation":1}`)
+	next(t, s, q)
+	if c := compact(t, s); c.Dropped != 1 {
+		t.Fatalf("%+v", c)
+	}
+	add(t, s, `{"v":1,"url":"http://b.org/"}`)
+	next(t, s, q)
+	if s.handed.segment() != s.log.number {
+		t.Errorf("the latest batch is said to be in %s, not in %s", segmentName(s.handed.segment()), segmentName(s.log.number))
+	}
+	closeStore(t, s)
+}

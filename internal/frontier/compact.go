@@ -1,0 +1,466 @@
+package frontier
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"spoor/internal/wire"
+)
+
+// This file makes the log shorter. A few segments at a time are written anew as one,
+// without what no longer decides anything: records that later ones have replaced,
+// and batches before the last two generations. What still counts of a record that
+// goes (see remain in rules.go) stays as a line of a few members, where it was.
+//
+// The new segment is written beside the others, under a number that was never used,
+// and says which it stands for. It becomes one of the log when it is renamed, and
+// from then on those do not count; they are removed when its name is on disk. Only
+// then the index learns the new places, so a failure before leaves everything as
+// it was. A snapshot knows which segments it was made of, and is not used with others.
+
+// A Compaction is how far the log was rewritten, and what came of it.
+type Compaction struct {
+	Segments int   `json:"segments"` // that were read
+	Lines    int   `json:"lines"`    // that were in them
+	Dropped  int   `json:"dropped"`  // of these
+	Before   int64 `json:"before"`   // bytes of the segments that were rewritten
+	After    int64 `json:"after"`    // bytes of what they have become
+
+	begun bool
+	done  uint32 // the last position that was looked at
+	end   uint32 // the last position that is looked at
+}
+
+// compactInputs is how many segments are read at most in one step.
+const compactInputs = 8
+
+// Compact rewrites the next few segments, and tells whether there are more. Between
+// two calls the store may be used for anything. Each takes about as long as reading
+// what the log has of 16 MiB; after the last one a snapshot is written.
+//
+// It does not rewrite what is added after the first call.
+func (s *Store) Compact(c *Compaction) (more bool, err error) {
+	if s.readOnly {
+		return false, errors.New("the store was opened for reading only")
+	}
+	if err := s.Commit(); err != nil {
+		return false, err
+	}
+	if !c.begun {
+		if s.log.offset > segmentHeader {
+			if err := s.log.roll(); err != nil {
+				s.failed = err
+				return false, err
+			}
+		}
+		c.begun, c.end = true, s.log.spans[s.log.number].from-1
+	}
+	r := rewriting{s: s, c: c, told: map[uint32]bool{}}
+	for _, n := range s.log.numbers {
+		at := s.log.spans[n]
+		if at.from <= c.done || at.to > c.end {
+			continue
+		}
+		if err = r.read(n); err != nil {
+			break
+		}
+		if len(r.from) == compactInputs || r.out.offset >= s.log.limit/2 {
+			break
+		}
+	}
+	if err != nil {
+		r.abandon()
+		return false, err
+	}
+	if len(r.from) == 0 {
+		if c.Before == 0 {
+			return false, nil
+		}
+		return false, s.saveSnapshot()
+	}
+	c.done = s.log.spans[r.from[len(r.from)-1]].to
+	c.Segments += len(r.from)
+	c.Lines += r.lines
+	if r.dropped == 0 && len(r.from) == 1 { // nothing to win
+		r.abandon()
+		return true, nil
+	}
+	if err := r.finish(); err != nil {
+		return false, err
+	}
+	c.Dropped += r.dropped
+	return true, nil
+}
+
+// A move is of a line to which a URL refers.
+type move struct {
+	id       uint32
+	from, to place
+}
+
+// A rewriting is of a few segments to one.
+type rewriting struct {
+	s    *Store
+	c    *Compaction
+	out  *log
+	from []uint32
+
+	moves          []move
+	handouts       []handout // generation, and where its batch is now
+	handed         place     // what has become of Store.handed, if it was here
+	gone           []uint64  // generations whose batches were dropped
+	rest           [][]byte  // what is left of lines since the last batch
+	told           map[uint32]bool
+	lines, dropped int
+}
+
+// read rewrites a segment.
+func (r *rewriting) read(number uint32) error {
+	s := r.s
+	if r.out == nil {
+		r.out = &log{dir: s.dir, id: s.log.id, limit: maxSegment, disk: s.log.disk, suffix: ".part"}
+		if err := r.out.create(s.log.top+1, s.log.spans[number]); err != nil {
+			return err
+		}
+	}
+	b, err := s.log.load(number, segmentHeader)
+	if err != nil {
+		return err
+	}
+	_, err = scan(b, func(at int64, f frame) error {
+		return r.frame(placeOf(number, segmentHeader+at, 0), f)
+	})
+	if err != nil {
+		return fmt.Errorf("rewriting %s: %w\nhint: frontier check finds out what is wrong", segmentName(number), err)
+	}
+	r.from = append(r.from, number)
+	return r.flush()
+}
+
+// frame rewrites a frame.
+func (r *rewriting) frame(at place, f frame) (err error) {
+	s := r.s
+	if f.kind != frameBatch {
+		s.batch = nil // one that did not come to its end
+	}
+	if f.kind == frameMark || f.kind == frameGap {
+		return nil
+	}
+	if s.unpacked, err = s.log.unpack(s.unpacked, f); err != nil {
+		return err
+	}
+	data, lines := s.unpacked, starts(nil, s.unpacked)
+	if r.lines += f.lines; f.kind == frameBatch {
+		r.lines-- // its header
+	}
+	switch f.kind {
+	case frameForgotten:
+		if err := r.flush(); err != nil {
+			return err
+		}
+		clear(r.told) // what was told before it counts no longer
+		return r.out.write(frameForgotten, data, f.lines)
+	case frameBatch:
+		return r.batchFrame(at, data, lines)
+	}
+	for i := range f.lines {
+		line := data[lines[i] : lines[i+1]-1]
+		if err := s.lines.decode(line, &s.rec); err != nil {
+			return err
+		}
+		if err := s.fact.read(&s.rec); err != nil {
+			return err
+		}
+		if err := r.line(at+place(i), line, f.kind == frameRest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// line keeps the line of s.fact, if a URL refers to it, or what is left of it.
+func (r *rewriting) line(at place, line []byte, isRest bool) error {
+	x, f := r.s.x, &r.s.fact
+	id, ok := x.find(f.url)
+	var to place
+	if !isRest && ok {
+		var err error
+		refer := func(id uint32) {
+			if err != nil || x.cold.at(id).wish != at && x.past(id).outcome != at {
+				return
+			}
+			if to == 0 {
+				if to, err = r.out.next(); err != nil {
+					return
+				}
+				r.out.append(line)
+			}
+			r.moves = append(r.moves, move{id, at, to})
+		}
+		refer(id)
+		for _, u := range f.hops {
+			if hop, ok := x.find(u); ok {
+				refer(hop)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if to != 0 {
+		return nil
+	}
+	if ok {
+		rest, err := r.restOf(id, f)
+		if err != nil {
+			return err
+		}
+		if rest != nil {
+			r.rest = append(r.rest, rest)
+			if isRest && len(rest) == len(line) {
+				return nil
+			}
+		}
+	}
+	r.dropped++
+	return nil
+}
+
+// restOf is what a record that goes leaves behind, as a line; nil if nothing.
+func (r *rewriting) restOf(id uint32, f *fact) ([]byte, error) {
+	x := r.s.x
+	h, p := x.hot.at(id), x.past(id)
+	rest := wire.Record{V: 1, URL: f.url.String(), Generation: int(f.asked), Retries: f.rec.Retries, Visits: f.rec.Visits}
+	over := h.flags&flagOver != 0
+	counts := f.retries > 0 && f.retries == p.retries
+	switch { // what may have ended a lease, or kept a failure told twice from doing so
+	case !over:
+		counts = counts || f.retries > 0 || f.class == classBudget
+	case h.flags&flagOwn != 0: // it may be visited once more
+		counts = counts || f.retries > 0 && p.class == classFailed && f.visits == p.visits || f.class == classBudget
+	}
+	if f.class != classNone {
+		rest.StatusCode, rest.Error = f.rec.StatusCode, f.rec.Error
+	}
+	if host, ok := x.findHost(f.asks.Host()); f.before != 0 && ok && f.before == x.hosts.at(host).notBefore {
+		rest.NotBefore, rest.FinalURL, counts = f.rec.NotBefore, f.asks.String(), true
+	}
+	if len(f.parents) > 0 && !r.told[id] {
+		r.told[id] = true
+		for _, parent := range x.list(id) {
+			rest.Parents, counts = append(rest.Parents, x.url(parent)), true
+		}
+	}
+	if !counts {
+		return nil, nil
+	}
+	line, err := r.s.encode(&rest)
+	return slices.Clone(line), err
+}
+
+// findHost returns the number of a host.
+func (x *index) findHost(name string) (uint32, bool) {
+	n, _, ok := x.hostTable.find(digest(x.seed, name)>>32, func(n uint32) bool { return string(x.nameOf(n)) == name })
+	return n, ok
+}
+
+// batchFrame keeps the frames of a batch until its last, and then writes them if it
+// batchFrame takes a frame of a batch, and writes the batch behind its last, if it still
+// counts.
+func (r *rewriting) batchFrame(at place, data []byte, lines []int) error {
+	s := r.s
+	b, err := s.readBatch(at, data, lines)
+	if b == nil || err != nil {
+		return err
+	}
+	all := len(b.lines)
+	if err := r.keep(b); err != nil {
+		return err
+	}
+	r.dropped += all - len(b.lines)
+	if len(b.lines) == 0 {
+		if b.at == s.handed {
+			if r.handed, err = r.out.next(); err != nil {
+				return err
+			}
+		}
+		if b.generation >= 0 {
+			r.gone = append(r.gone, uint64(b.generation))
+		}
+		return nil
+	}
+	if err := r.flush(); err != nil {
+		return err
+	}
+	to, err := r.out.writeBatch(b)
+	if err != nil {
+		return err
+	}
+	if b.at == s.handed {
+		r.handed = to
+	}
+	if b.generation >= 0 {
+		r.handouts = append(r.handouts, handout{uint64(b.generation), to})
+	}
+	return nil
+}
+
+// keep leaves what still counts in a batch: all of it if it is one of the last two
+// generations, none of it if it is an earlier one, and without a generation the
+// addresses that it leases, because others may have been leased again since by what
+// is dropped.
+func (r *rewriting) keep(b *batch) error {
+	s := r.s
+	if b.generation >= 0 {
+		later := 0
+		for _, h := range s.x.handouts {
+			if h.generation > uint64(b.generation) {
+				later++
+			}
+		}
+		if later >= 2 {
+			b.lines = nil
+		}
+		return nil
+	}
+	var kept [][]byte
+	for _, line := range b.lines {
+		if err := s.lines.decode(line[:len(line)-1], &s.rec); err != nil {
+			return err
+		}
+		if id, ok := s.lookup(s.rec.URL); ok {
+			h := s.x.hot.at(id)
+			asked := h.flags&flagOver == 0 || h.flags&flagOwn != 0 // or asked once more
+			if asked && h.flags&flagByClock != 0 && s.x.past(id).lease == b.until {
+				kept = append(kept, line)
+			}
+		}
+	}
+	b.lines = kept
+	return nil
+}
+
+// flush writes the lines that are kept, and then what is left of the others.
+func (r *rewriting) flush() error {
+	if err := r.out.flush(); err != nil {
+		return err
+	}
+	r.out.kind = frameRest
+	for _, line := range r.rest {
+		if _, err := r.out.next(); err != nil {
+			return err
+		}
+		r.out.append(line)
+	}
+	err := r.out.flush()
+	r.rest, r.out.kind = nil, 0
+	return err
+}
+
+// abandon removes what was written.
+func (r *rewriting) abandon() {
+	if r.out != nil {
+		if r.out.out != nil {
+			r.out.out.Close()
+		}
+		r.s.log.disk.remove(filepath.Join(r.s.dir, segmentName(r.s.log.top+1)+".part"))
+	}
+}
+
+// finish puts the new segment in the place of those that it was made of.
+func (r *rewriting) finish() error {
+	s, l := r.s, r.s.log
+	number := r.out.number
+	at := span{l.spans[r.from[0]].from, l.spans[r.from[len(r.from)-1]].to}
+	part := r.out.path(number)
+	err := r.out.out.Sync()
+	if cerr := r.out.out.Close(); err == nil {
+		err = cerr
+	}
+	r.out.out = nil
+	if err == nil && at != r.out.spans[number] {
+		err = rehead(l.disk, part, appendSegment(nil, number, l.id, at))
+	}
+	if err != nil {
+		r.abandon()
+		return err
+	}
+	if err = l.disk.rename(part, l.path(number)); err == nil {
+		err = l.disk.sync(s.dir)
+	}
+	if err != nil { // nobody knows which of them the next to open finds
+		s.failed = l.fail(err)
+		return s.failed
+	}
+	for _, n := range r.from {
+		if info, err := os.Stat(l.path(n)); err == nil {
+			r.c.Before += info.Size()
+		}
+		if f := l.in[n]; f != nil {
+			f.Close()
+			delete(l.in, n)
+		}
+		delete(l.spans, n)
+	}
+	r.c.After += r.out.offset
+	i := slices.Index(l.numbers, r.from[0])
+	l.numbers = slices.Replace(l.numbers, i, i+len(r.from), number)
+	l.spans[number], l.top, l.old = at, max(l.top, number), append(l.old, r.from...)
+	for _, m := range r.moves {
+		if c := s.x.cold.at(m.id); c.wish == m.from {
+			c.wish = m.to
+		}
+		if s.x.past(m.id).outcome == m.from {
+			s.x.pastOf(m.id).outcome = m.to
+		}
+	}
+	s.handed = cmp.Or(r.handed, s.handed)
+	s.x.handouts = slices.DeleteFunc(s.x.handouts, func(h handout) bool { return slices.Contains(r.gone, h.generation) })
+	for _, h := range r.handouts {
+		for j := range s.x.handouts {
+			if s.x.handouts[j].generation == h.generation {
+				s.x.handouts[j].at = h.at
+			}
+		}
+	}
+	s.fresh = max(s.fresh, s.x.len(), 2048) + 1 // no snapshot fits this log
+	s.tidy()
+	return nil
+}
+
+// rehead writes the header of a segment once more, when it is known what it stands
+// for.
+func rehead(d disk, name string, head []byte) error {
+	f, err := d.open(name, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(head)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// tidy removes segments for which others stand, and what was never finished. What
+// cannot be removed does no harm, and is found by the next to open.
+func (s *Store) tidy() {
+	for _, n := range s.log.old {
+		s.log.disk.remove(s.log.path(n))
+	}
+	s.log.old = nil
+	names, err := os.ReadDir(s.dir)
+	if err != nil {
+		return
+	}
+	for _, n := range names {
+		if strings.HasSuffix(n.Name(), ".part") {
+			s.log.disk.remove(filepath.Join(s.dir, n.Name()))
+		}
+	}
+}

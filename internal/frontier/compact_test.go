@@ -1,0 +1,322 @@
+package frontier
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// compact compacts s until there is nothing more to do.
+func compact(t testing.TB, s *Store) (c Compaction) {
+	t.Helper()
+	for {
+		more, err := s.Compact(&c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !more {
+			return c
+		}
+	}
+}
+
+// exported is the export of s, in its order.
+func exported(t testing.TB, s *Store) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := s.Export(&b, noon); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// crawl does to all stores what a crawl may do to one, and returns what happened.
+func crawl(t testing.TB, rng *rand.Rand, steps, generation int, stores ...*Store) int {
+	for range steps {
+		lines := randomRecords(rng, 1+rng.IntN(8))
+		n, kind, recrawl := 1+rng.IntN(5), rng.IntN(12), rng.IntN(2) == 0
+		forget := fmt.Sprintf("http://h%d.org/%d", rng.IntN(3), rng.IntN(8))
+		var handed string
+		for i, s := range stores {
+			var got string
+			switch {
+			case kind < 7:
+				add(t, s, lines...)
+			case kind < 9:
+				got = next(t, s, Request{N: n, PerHost: 2, Generation: generation, Recrawl: recrawl})
+			case kind < 11:
+				got = next(t, s, Request{N: n, Generation: -1, Lease: 1e12, Recrawl: recrawl})
+			default:
+				if _, err := s.Forget(Selection{URLs: []string{forget}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if i > 0 && got != handed {
+				t.Fatalf("one hands out\n%sand the other\n%s", handed, got)
+			}
+			handed = got
+		}
+		if (kind == 7 || kind == 8) && handed != "" {
+			generation++
+		}
+	}
+	return generation
+}
+
+func TestCompactionChangesNothing(t *testing.T) {
+	for seed := range uint64(30) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		dirs := []string{t.TempDir(), t.TempDir()}
+		o := Options{segment: 1500}
+		plain, dense := open(t, dirs[0], o), open(t, dirs[1], o)
+		dropped, generation := 0, 1
+		for round := range 6 {
+			generation = crawl(t, rng, 25, generation, plain, dense)
+			var c Compaction
+			for {
+				more, err := dense.Compact(&c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !more {
+					break
+				}
+				generation = crawl(t, rng, 2, generation, plain, dense)
+			}
+			dropped += c.Dropped
+			if round%2 == 1 {
+				closeStore(t, dense)
+				if round%4 == 1 {
+					os.Remove(filepath.Join(dirs[1], snapshotName))
+				}
+				found, err := Check(dirs[1], Options{disk: hasty{}}, false)
+				if err != nil || found.Wrong() {
+					t.Fatalf("seed %d, round %d: check finds %+v, %v", seed, round, found, err)
+				}
+				dense = open(t, dirs[1], o)
+				if err := dense.Opened().Snapshot; err != nil {
+					t.Fatalf("seed %d: the snapshot: %v", seed, err)
+				}
+			}
+			if diff := cmp.Diff(export(t, plain, noon), export(t, dense, noon)); diff != "" {
+				t.Fatalf("seed %d, round %d (-plain +compacted):\n%s", seed, round, diff)
+			}
+			for g := max(1, generation-2); g < generation; g++ { // the last two
+				q := Request{N: 1, Generation: g}
+				if a, b := next(t, plain, q), next(t, dense, q); a != b {
+					t.Fatalf("seed %d, round %d: generation %d is\n%snot\n%s", seed, round, g, b, a)
+				}
+			}
+		}
+		if dropped == 0 {
+			t.Errorf("seed %d: nothing was dropped", seed)
+		}
+		closeStore(t, plain)
+		closeStore(t, dense)
+	}
+}
+
+func TestACompactedLogIsShort(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{segment: 20_000})
+	for generation := range 50 {
+		for i := range 200 {
+			add(t, s, fmt.Sprintf(`{"v":1,"url":"http://a.org/%d","generation":%d,"priority":%d}`, i, generation, i*generation%7))
+		}
+		next(t, s, Request{N: 3, Generation: generation})
+	}
+	want := exported(t, s)
+	c := compact(t, s)
+	if c.Dropped < 49*200 || c.After*8 > c.Before {
+		t.Errorf("%+v", c)
+	}
+	if got := exported(t, s); got != want {
+		t.Error("the export is another")
+	}
+	closeStore(t, s)
+	s = open(t, dir, Options{})
+	if n := s.Opened().Replayed; n > 0 {
+		t.Errorf("%d lines were read again", n)
+	}
+	if again := compact(t, s); again.Dropped > 0 {
+		t.Errorf("there was more to drop: %+v", again)
+	}
+	closeStore(t, s)
+}
+
+var errKilled = errors.New("killed")
+
+// mortal is a disk to which only so many things can be done.
+type mortal struct {
+	hasty
+	left *int
+}
+
+func (m mortal) die() error {
+	if *m.left--; *m.left < 0 {
+		return errKilled
+	}
+	return nil
+}
+
+func (m mortal) open(name string, at int64) (file, error) {
+	if err := m.die(); err != nil {
+		return nil, err
+	}
+	f, err := m.hasty.open(name, at)
+	return mortalFile{f, m}, err
+}
+
+func (m mortal) rename(from, to string) error {
+	return cmpOr(m.die, func() error { return m.hasty.rename(from, to) })
+}
+
+func (m mortal) remove(name string) error {
+	return cmpOr(m.die, func() error { return m.hasty.remove(name) })
+}
+
+func (m mortal) sync(dir string) error {
+	return cmpOr(m.die, func() error { return m.hasty.sync(dir) })
+}
+
+type mortalFile struct {
+	file
+	m mortal
+}
+
+func (f mortalFile) Write(p []byte) (int, error) {
+	if err := f.m.die(); err != nil {
+		n, _ := f.file.Write(p[:len(p)/2])
+		return n, err
+	}
+	return f.file.Write(p)
+}
+
+func (f mortalFile) Sync() error { return cmpOr(f.m.die, f.file.Sync) }
+
+func (f mortalFile) Truncate(n int64) error {
+	return cmpOr(f.m.die, func() error { return f.file.Truncate(n) })
+}
+
+// cmpOr is the first error of two calls.
+func cmpOr(a, b func() error) error {
+	if err := a(); err != nil {
+		return err
+	}
+	return b()
+}
+
+// TestCompactionDiesAnywhere kills a compaction at every single thing that it does to
+// the disk.
+func TestCompactionDiesAnywhere(t *testing.T) {
+	made := t.TempDir()
+	s := open(t, made, Options{segment: 1500})
+	generation := crawl(t, rand.New(rand.NewPCG(1, 6)), 60, 1, s)
+	closeStore(t, s)
+	s = open(t, made, Options{ReadOnly: true})
+	want := export(t, s, noon)
+	closeStore(t, s)
+	for n := 0; ; n++ {
+		dir := filepath.Join(t.TempDir(), "store")
+		if err := os.CopyFS(dir, os.DirFS(made)); err != nil {
+			t.Fatal(err)
+		}
+		left := n
+		s, err := Open(dir, Options{segment: 1500, disk: mortal{left: &left}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var c Compaction
+		more := true
+		for more && err == nil {
+			more, err = s.Compact(&c)
+		}
+		s.abandon()
+		done := err == nil && left >= 0
+		s = open(t, dir, Options{segment: 1500})
+		if got := export(t, s, noon); !slices.Equal(got, want) {
+			t.Fatalf("killed at %d: %s", n, cmp.Diff(want, got))
+		}
+		first := next(t, s, Request{N: 1, Generation: generation - 1})
+		compact(t, s)
+		if got := export(t, s, noon); !slices.Equal(got, want) {
+			t.Fatalf("killed at %d, and compacted again: %s", n, cmp.Diff(want, got))
+		}
+		if got := next(t, s, Request{N: 1, Generation: generation - 1}); got != first {
+			t.Fatalf("killed at %d: the last generation is %s", n, got)
+		}
+		closeStore(t, s)
+		if parts, _ := filepath.Glob(filepath.Join(dir, "*.part")); len(parts) > 0 {
+			t.Errorf("killed at %d: %q are left", n, parts)
+		}
+		if done {
+			if n < 30 {
+				t.Errorf("only %d things were done", n)
+			}
+			return
+		}
+	}
+}
+
+// A batch by the clock of which only some addresses are still leased is compacted to
+// those: the others may have been handed out since by a generation that is dropped.
+func TestABatchIsCompactedToWhatItLeases(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{})
+	for i := range 6 {
+		add(t, s, fmt.Sprintf(`{"v":1,"url":"http://a.org/%d","priority":%d}`, i, 9-i))
+	}
+	next(t, s, Request{N: 2, Generation: -1, Lease: time.Minute})
+	later := noon.Add(time.Hour)
+	for generation, want := range []string{"a.org/0", "a.org/2", "a.org/3", "a.org/4"} {
+		if got := urls(next(t, s, Request{N: 1, Generation: generation, Now: later})); got != want {
+			t.Fatalf("generation %d is %s", generation, got)
+		}
+		add(t, s, `{"v":1,"url":"http://a.org/0","generation":5,"priority":-9}`, `{"v":1,"url":"http://a.org/1","generation":5,"priority":-9}`,
+			fmt.Sprintf(`{"v":1,"url":"http://%s","generation":5,"priority":-9}`, want))
+	}
+	compact(t, s)
+	closeStore(t, s)
+	if found, err := Check(dir, Options{disk: hasty{}}, false); err != nil || found.Wrong() {
+		t.Errorf("check finds %+v, %v", found, err)
+	}
+}
+
+// A page that is visited once more is leased like any other: compaction keeps that
+// it was handed out, and that it was handed back.
+func TestCompactionKeepsTheLeaseOfARevisit(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{})
+	q := Request{N: 2, Generation: -1, Lease: time.Hour, Recrawl: true}
+	again := func(want string) {
+		t.Helper()
+		compact(t, s)
+		closeStore(t, s)
+		os.Remove(filepath.Join(dir, snapshotName))
+		s = open(t, dir, Options{})
+		if got := urls(next(t, s, q)); got != want {
+			t.Errorf("%q is handed out, not %q", got, want)
+		}
+	}
+	add(t, s, `{"v":1,"url":"http://a.org/x","status_code":200,"timestamp":"2026-11-01T00:00:00.000Z"}`, `{"v":1,"url":"http://a.org/y"}`)
+	again("a.org/x a.org/y")
+	again("")
+	add(t, s, `{"v":1,"url":"http://a.org/x","visits":1,"error":"budget"}`)
+	again("a.org/x")
+	add(t, s, // two try, and one of them comes through
+		`{"v":1,"url":"http://a.org/x","visits":1,"error":"timeout","timestamp":"2026-11-20T12:01:00Z"}`,
+		`{"v":1,"url":"http://a.org/x","visits":1,"status_code":200,"timestamp":"2026-11-20T12:02:00Z"}`)
+	again("")
+	closeStore(t, s)
+	if f, err := Check(dir, Options{disk: hasty{}}, false); err != nil || f.Wrong() {
+		t.Errorf("%+v, %v", f, err)
+	}
+}

@@ -1,0 +1,94 @@
+package frontier
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// A disk is all that a store does to files: nothing of it is written, renamed or
+// removed in another way. Tests put one there that fails, or whose power is cut.
+// Reading goes to the system's files.
+type disk interface {
+	// open opens a file for writing at offset at, and makes it if there is none.
+	open(name string, at int64) (file, error)
+	rename(from, to string) error
+	remove(name string) error
+	mkdir(dir string) error // with those above it, durable
+	sync(dir string) error  // makes the names in a directory durable
+}
+
+// A file is what is open for writing.
+type file interface {
+	io.Writer
+	Sync() error
+	Truncate(size int64) error
+	Close() error
+}
+
+// system is the disk of the system.
+type system struct{}
+
+func (system) open(name string, at int64) (file, error) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(at, io.SeekStart); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (system) mkdir(dir string) error {
+	info, err := os.Stat(dir)
+	if err == nil && info.IsDir() {
+		return nil
+	}
+	above := filepath.Dir(dir)
+	if above != dir {
+		if err := (system{}).mkdir(above); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncDir(above)
+}
+
+func (system) rename(from, to string) error { return os.Rename(from, to) }
+func (system) remove(name string) error     { return os.Remove(name) }
+func (system) sync(dir string) error        { return syncDir(dir) }
+
+// create opens an empty file for writing.
+func create(d disk, name string) (file, error) {
+	f, err := d.open(name, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Truncate(0); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// writeFile writes a file that is on disk when it returns, name and all.
+func writeFile(d disk, name string, data []byte) error {
+	f, err := create(d, name)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return d.sync(filepath.Dir(name))
+}

@@ -1,0 +1,262 @@
+package frontier
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// pick says in as few words as there are what a batch is: again and again the
+// candidate that is worth most among those that the limits admit, then the one whose
+// group has less, then the higher priority, then the smaller URL (here: id).
+func pick(all []candidate, n, perHost, perNiche int, share Group) (ids []uint32) {
+	hosts, niches := map[uint32]int{}, map[uint32]int{}
+	left := slices.Clone(all)
+	for len(ids) < n {
+		best, most, fewest := -1, math.Inf(-1), 0
+		for i, e := range left {
+			if perHost > 0 && hosts[e.host] >= perHost || perNiche > 0 && niches[e.niche] >= perNiche {
+				continue
+			}
+			taken := [...]int{0, hosts[e.host], niches[e.niche]}[share]
+			w := e.priority / float64(taken+1)
+			if e.priority < 0 {
+				w = e.priority * float64(taken+1)
+			}
+			if best < 0 || w > most || w == most && (taken < fewest || taken == fewest &&
+				(e.priority > left[best].priority || e.priority == left[best].priority && e.id < left[best].id)) {
+				best, most, fewest = i, w, taken
+			}
+		}
+		if best < 0 {
+			break
+		}
+		e := left[best]
+		left = slices.Delete(left, best, best+1)
+		hosts[e.host]++
+		niches[e.niche]++
+		ids = append(ids, e.id)
+	}
+	return ids
+}
+
+// chosen is what a chooser makes of the candidates, offered in this order.
+func chosen(all []candidate, n, perHost, perNiche int, share Group, full int) (ids []uint32, kept int) {
+	c := newChooser(n, limits{perHost, perNiche, nil}, share, func(a, b uint32) bool { return a < b })
+	c.full = n + full
+	for _, e := range all {
+		c.offer(e)
+		kept = max(kept, len(c.kept))
+	}
+	for _, b := range c.choose() {
+		ids = append(ids, b.id)
+	}
+	return ids, kept
+}
+
+// someCandidates are made up: of few and many hosts, in niches that are hosts, parts
+// of hosts, or go across them, of priorities that differ, tie, are nothing, or below.
+func someCandidates(rng *rand.Rand) []candidate {
+	all := make([]candidate, rng.IntN(60))
+	hosts, niches, kind, values := 1+rng.IntN(8), 1+rng.IntN(8), rng.IntN(3), 1+rng.IntN(9)
+	for i := range all {
+		e := candidate{float64(rng.IntN(values)-rng.IntN(2)) / 4, uint32(i), uint32(rng.IntN(hosts)), 0}
+		switch kind {
+		case 0:
+			e.niche = e.host
+		case 1:
+			e.niche = e.host*100 + uint32(rng.IntN(niches))
+		case 2:
+			e.niche = uint32(rng.IntN(niches))
+		}
+		all[i] = e
+	}
+	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
+}
+
+func TestABatchIsWhatTheRulesSay(t *testing.T) {
+	for seed := range uint64(20_000) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		all := someCandidates(rng)
+		n, perHost, perNiche, share := 1+rng.IntN(12), max(0, rng.IntN(6)-2), max(0, rng.IntN(6)-2), Group(rng.IntN(3))
+		want := pick(all, n, perHost, perNiche, share)
+		for range 3 {
+			rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+			if got, _ := chosen(all, n, perHost, perNiche, share, 1+rng.IntN(10)); !slices.Equal(got, want) {
+				t.Fatalf("seed %d: n %d, per host %d, per niche %d, shared by %d, of %v:\n got %v\nwant %v", seed, n, perHost, perNiche, share, all, got, want)
+			}
+		}
+	}
+}
+
+// The batch for fewer is the beginning of the one for more, and hosts that are all
+// different are handed out by priority alone, shared or not.
+func TestBatchesNestAndDifferentHostsAreOrderedByPriority(t *testing.T) {
+	for seed := range uint64(500) {
+		rng := rand.New(rand.NewPCG(seed, 8))
+		all, share := someCandidates(rng), Group(rng.IntN(3))
+		most, _ := chosen(all, 50, 0, 0, share, 100)
+		for n := 1; n < len(most); n++ {
+			if fewer, _ := chosen(all, n, 0, 0, share, 100); !slices.Equal(fewer, most[:n]) {
+				t.Fatalf("seed %d: %d are %v, but %d %v", seed, n, fewer, len(most), most)
+			}
+		}
+		for i := range all {
+			all[i].host, all[i].niche = uint32(i), uint32(i)
+		}
+		plain, _ := chosen(all, 20, 0, 0, NoGroup, 100)
+		if shared, _ := chosen(all, 20, 0, 0, share, 100); !slices.Equal(plain, shared) {
+			t.Fatalf("seed %d: shared %v, by priority %v", seed, shared, plain)
+		}
+	}
+}
+
+// Of two hosts with more than enough, one worth three times the other gets three
+// quarters.
+func TestSharesAreProportionalToPriority(t *testing.T) {
+	var all []candidate
+	for i := range uint32(4000) {
+		all = append(all, candidate{0.9, i, 0, 0}, candidate{0.3, 4000 + i, 1, 1})
+	}
+	ids, kept := chosen(all, 400, 0, 0, ByHost, 400)
+	dear := 0
+	for _, id := range ids {
+		if id < 4000 {
+			dear++
+		}
+	}
+	if len(ids) != 400 || dear != 300 || kept > 800 {
+		t.Errorf("%d of %d, with %d in memory; want 300 of 400 with 800", dear, len(ids), kept)
+	}
+}
+
+// All maximal-by-exchange batches of a few candidates are tried: with limits of one kind
+// no batch has more priority, with both none has more than twice as much.
+func TestTheBatchIsAsGoodAsPromised(t *testing.T) {
+	worst := 1.0
+	for seed := range uint64(2000) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		all := make([]candidate, 1+rng.IntN(11))
+		for i := range all {
+			all[i] = candidate{float64(1 + rng.IntN(9)), uint32(i), uint32(rng.IntN(3)), uint32(rng.IntN(3))}
+		}
+		n, perHost, perNiche := 1+rng.IntN(6), 1+rng.IntN(2), rng.IntN(3)
+		best := 0.0
+		for set := range 1 << len(all) {
+			sum, size, l := 0.0, 0, limits{perHost, perNiche, nil}.tally(n)
+			for i, e := range all {
+				if set>>i&1 == 0 {
+					continue
+				}
+				if size++; size > n || !l.admit(e) {
+					sum = -1
+					break
+				}
+				sum += e.priority
+			}
+			best = max(best, sum)
+		}
+		got := 0.0
+		ids, _ := chosen(all, n, perHost, perNiche, NoGroup, 1)
+		for _, id := range ids {
+			got += all[id].priority
+		}
+		if perNiche == 0 && got != best || got < best/2 {
+			t.Fatalf("seed %d: %v of %v", seed, got, best)
+		}
+		worst = min(worst, got/best)
+	}
+	if worst == 1 {
+		t.Error("greedy was never beaten: the test tries too little")
+	}
+}
+
+// Where hosts and niches are in each other's way memory is bounded, too: with more
+// hosts than are asked for, and with few.
+func TestWhatIsKeptIsBounded(t *testing.T) {
+	for _, hosts := range []int{2, 40, 100_000} {
+		for share := range ByNiche + 1 {
+			rng := rand.New(rand.NewPCG(1, 1))
+			all := make([]candidate, 100_000)
+			for i := range all {
+				all[i] = candidate{rng.Float64(), uint32(i), uint32(rng.IntN(hosts)), uint32(rng.IntN(1000))}
+			}
+			ids, kept := chosen(all, 20, 0, 15, share, 20)
+			if want := pick(all, 20, 0, 15, share); !slices.Equal(ids, want) || kept > 600 {
+				t.Errorf("%d hosts, shared by %d: %d kept,\n got %v\nwant %v", hosts, share, kept, ids, want)
+			}
+		}
+	}
+}
+
+// BenchmarkChoose offers candidates, of whom one host has nine in ten, as a store
+// with so many due would.
+func BenchmarkChoose(b *testing.B) {
+	const size = 10_000_000
+	for _, equal := range []bool{false, true} {
+		all := make([]candidate, size)
+		for i := range all {
+			rng := rand.New(rand.NewPCG(uint64(i), 1))
+			host, priority := uint32(0), 0.9
+			if i%10 == 0 {
+				host, priority = 1+uint32(rng.IntN(50_000)), 0.5
+			}
+			if !equal {
+				priority = rng.Float64()
+			}
+			all[i] = candidate{priority, uint32(i), host, host<<3 | uint32(rng.IntN(8))}
+		}
+		for _, q := range []struct {
+			name              string
+			perHost, perNiche int
+			share             Group
+		}{
+			{"plain", 0, 0, NoGroup}, {"perHost", 10, 0, NoGroup}, {"fair", 0, 0, ByHost},
+			{"both", 10, 5, NoGroup}, {"fairBoth", 10, 5, ByHost},
+		} {
+			b.Run(q.name+"/equal="+strconv.FormatBool(equal), func(b *testing.B) {
+				kept := 0
+				for b.Loop() {
+					_, kept = chosen(all, 1000, q.perHost, q.perNiche, q.share, 1024)
+				}
+				b.ReportMetric(float64(kept), "kept")
+			})
+		}
+	}
+}
+
+// BenchmarkNextShared hands out 1,000 addresses of a store, by every policy.
+func BenchmarkNextShared(b *testing.B) {
+	for _, q := range []struct {
+		name string
+		Request
+	}{
+		{"plain", Request{}}, {"perHost", Request{PerHost: 10}}, {"fair", Request{Fair: ByHost}},
+		{"both", Request{PerHost: 10, PerNiche: 5}}, {"fairBoth", Request{Fair: ByHost, PerNiche: 5}},
+	} {
+		for _, n := range sizes {
+			b.Run(q.name+"/"+strconv.Itoa(n), func(b *testing.B) {
+				s := open(b, copyOf(b, bigStore(b, n)), Options{})
+				q.N, q.Now = 1000, noon
+				for b.Loop() {
+					if _, err := s.choose(q.Request); err != nil {
+						b.Fatal(err)
+					}
+				}
+				closeStore(b, s)
+			})
+		}
+	}
+}
+
+func TestAllCanBeAskedFor(t *testing.T) {
+	all := []candidate{{1, 1, 1, 1}, {1, 2, 1, 2}, {2, 3, 2, 2}}
+	for share := range ByNiche + 1 {
+		if got, _ := chosen(all, math.MaxInt>>2, 1, 9, share, 9); !slices.Equal(got, []uint32{3, 1}) {
+			t.Errorf("shared by %d: %v", share, got)
+		}
+	}
+}

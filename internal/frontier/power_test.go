@@ -1,0 +1,761 @@
+package frontier
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"spoor/internal/wire"
+)
+
+var (
+	cuts = flag.Int("cuts", 200, "how often TestPowerCuts cuts the power")
+	seed = flag.Uint64("seed", 1, "of what it does")
+)
+
+// A circuit is a disk whose power can be cut. Processes see what they have done to it
+// in the directory; what is on disk, and what may be or not, is kept beside.
+type circuit struct {
+	dir     string
+	left    int // so many things can still be done to it, and then the power goes
+	mu      sync.Mutex
+	files   map[string]*inode // as processes see them
+	durable map[string]*inode // as they are on disk
+	names   []naming          // done to names since they were made durable
+}
+
+// An inode is a file, whatever its name is, with what of it is on disk and what was
+// done to it since.
+type inode struct {
+	durable []byte
+	since   []change
+}
+
+// A change writes data at an offset, or, without data, cuts the file off there.
+type change struct {
+	at   int64
+	data []byte
+}
+
+// A naming gives a file a name, takes it away, or changes it.
+type naming struct {
+	from, to string
+	file     *inode
+}
+
+func (n naming) apply(names map[string]*inode) {
+	file := n.file
+	if n.from != "" {
+		if file = names[n.from]; file == nil {
+			return
+		}
+		delete(names, n.from)
+	}
+	if n.to != "" {
+		names[n.to] = file
+	}
+}
+
+var errPower = errors.New("the power is gone")
+
+// spend lets something be done, unless the power is gone.
+func (c *circuit) spend() error {
+	if c.left <= 0 {
+		return errPower
+	}
+	c.left--
+	return nil
+}
+
+// newCircuit is a disk with what is in dir.
+func newCircuit(t *testing.T, dir string) *circuit {
+	c := &circuit{dir: dir, files: map[string]*inode{}, durable: map[string]*inode{}}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := &inode{durable: b}
+		c.files[e.Name()], c.durable[e.Name()] = file, file
+	}
+	return c
+}
+
+func (c *circuit) name(n naming) {
+	n.apply(c.files)
+	c.names = append(c.names, n)
+}
+
+func (c *circuit) mkdir(dir string) error { return nil } // it is there
+
+func (c *circuit) open(name string, at int64) (file, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	base := filepath.Base(name)
+	if c.files[base] == nil {
+		if err := c.spend(); err != nil {
+			return nil, err
+		}
+		c.name(naming{to: base, file: &inode{}})
+	}
+	f, err := system{}.open(name, at)
+	return &live{file: f, c: c, inode: c.files[base], at: at}, err
+}
+
+func (c *circuit) rename(from, to string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.spend(); err != nil {
+		return err
+	}
+	c.name(naming{from: filepath.Base(from), to: filepath.Base(to)})
+	return os.Rename(from, to)
+}
+
+func (c *circuit) remove(name string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.spend(); err != nil {
+		return err
+	}
+	if err := os.Remove(name); err != nil {
+		return err
+	}
+	c.name(naming{from: filepath.Base(name)})
+	return nil
+}
+
+func (c *circuit) sync(string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.spend(); err != nil {
+		return err
+	}
+	c.durable, c.names = maps.Clone(c.files), nil
+	return nil
+}
+
+// live is a file that is open on a circuit.
+type live struct {
+	file
+	c     *circuit
+	inode *inode
+	at    int64
+}
+
+// Write writes half of p if the power goes meanwhile.
+func (f *live) Write(p []byte) (int, error) {
+	f.c.mu.Lock()
+	defer f.c.mu.Unlock()
+	gone := f.c.spend()
+	if gone != nil {
+		p = p[:len(p)/2]
+	}
+	f.inode.since = append(f.inode.since, change{f.at, slices.Clone(p)})
+	f.at += int64(len(p))
+	n, err := f.file.Write(p)
+	return n, errors.Join(gone, err)
+}
+
+func (f *live) Truncate(size int64) error {
+	f.c.mu.Lock()
+	defer f.c.mu.Unlock()
+	if err := f.c.spend(); err != nil {
+		return err
+	}
+	f.inode.since = append(f.inode.since, change{at: size})
+	return f.file.Truncate(size)
+}
+
+func (f *live) Sync() error {
+	f.c.mu.Lock()
+	defer f.c.mu.Unlock()
+	if err := f.c.spend(); err != nil {
+		return err
+	}
+	for _, change := range f.inode.since {
+		f.inode.durable = change.apply(f.inode.durable)
+	}
+	f.inode.since = nil
+	return nil
+}
+
+func (c change) apply(b []byte) []byte {
+	end := c.at + int64(len(c.data))
+	if c.data == nil {
+		return slices.Grow(b, max(0, int(c.at)-len(b)))[:c.at]
+	}
+	if n := int64(len(b)); end > n {
+		b = append(b, make([]byte, end-n)...)
+	}
+	copy(b[c.at:], c.data)
+	return b
+}
+
+// what has happened in power cuts, for the table.
+type sightings map[string]int
+
+func (t sightings) String() string {
+	var b strings.Builder
+	for _, what := range slices.Sorted(maps.Keys(t)) {
+		fmt.Fprintf(&b, "%8d  %s\n", t[what], what)
+	}
+	return b.String()
+}
+
+// inMemory is a new directory, in memory where that can be.
+func inMemory(t *testing.T) string {
+	dir, err := os.MkdirTemp("/dev/shm", "spoor-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// cut is what one finds when the power is back: of what was not synced, names and
+// sectors in any order, or as zeros, or with a bit that has fallen over, or not at all.
+func (c *circuit) cut(t *testing.T, rng *rand.Rand, seen sightings) *circuit {
+	names := maps.Clone(c.durable)
+	share := rng.Float64()
+	if rng.IntN(4) == 0 {
+		share = float64(rng.IntN(2)) // nothing, or all
+	}
+	for _, n := range c.names {
+		if rng.Float64() < share {
+			n.apply(names)
+		} else {
+			seen["names that did not become durable"]++
+		}
+	}
+	dir := inMemory(t)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if err := os.WriteFile(filepath.Join(dir, name), names[name].cut(rng, share, seen), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return newCircuit(t, dir)
+}
+
+func (n *inode) cut(rng *rand.Rand, share float64, seen sightings) []byte {
+	b := slices.Clone(n.durable)
+	firm := int64(len(b)) // sectors that were on disk are there as they were, or as they should be
+	sector := []int64{16, 64, 512, 4096}[rng.IntN(4)]
+	for _, c := range n.since {
+		if c.data == nil {
+			if rng.Float64() < share {
+				b = c.apply(b)
+				firm = min(firm, c.at)
+			}
+			continue
+		}
+		for from := int64(0); from < int64(len(c.data)); {
+			at := c.at + from
+			to := min(int64(len(c.data)), from+sector-at%sector)
+			part := slices.Clone(c.data[from:to])
+			from = to
+			if rng.Float64() >= share {
+				seen["sectors that were dropped"]++
+				continue
+			}
+			if at >= firm {
+				switch rng.IntN(12) {
+				case 0:
+					clear(part)
+					seen["sectors of zeros"]++
+				case 1:
+					part[rng.IntN(len(part))] ^= 1 << rng.IntN(8)
+					seen["sectors with a bit fallen over"]++
+				case 2:
+					part = part[:rng.IntN(len(part))+1]
+					seen["sectors torn"]++
+				}
+			}
+			b = change{at, part}.apply(b)
+			seen["sectors that were written"]++
+		}
+	}
+	return b
+}
+
+// A world is what a store holds.
+type world struct {
+	reference
+	last int // generation that was handed out; -1: none
+}
+
+func (w world) clone() world { return world{w.reference.clone(), w.last} }
+
+// An act is something that was done to a store, as the reference does it.
+type act func(*world)
+
+// A house is a store on a circuit, and what it must hold: all that was acknowledged,
+// and of the acts after that the first ones, however many.
+type house struct {
+	t       *testing.T
+	rng     *rand.Rand
+	seen    sightings
+	c       *circuit
+	held    world
+	pending []act
+	batches map[int]string // that were acknowledged
+	out     []string       // handed out, without outcome
+	at      int            // generation
+	spoilt  bool           // the power has damaged the snapshot
+
+	compacted bool // all batches but the last two may be gone
+}
+
+// TestPowerCuts does to a store what a crawl does, and cuts the power, or kills the
+// process, at any moment of it: when a segment begins, while frames or a snapshot are
+// written, while things are renamed. After each cut the store holds what was
+// acknowledged and the beginning of what was not, leases and batches included, and
+// check finds nothing; a bit that falls over in what was acknowledged is noticed, and
+// the repair loses no more than the frame it is in.
+func TestPowerCuts(t *testing.T) {
+	n := *cuts
+	if testing.Short() {
+		n = min(n, 100)
+	}
+	seen := sightings{}
+	for life := uint64(0); seen["power cuts"] < n; life++ {
+		rng := rand.New(rand.NewPCG(*seed, life))
+		if !t.Run(fmt.Sprint(life), func(t *testing.T) {
+			h := &house{t: t, rng: rng, seen: seen, c: newCircuit(t, inMemory(t)), held: world{reference{}, -1}, batches: map[int]string{}}
+			for i := rng.IntN(12); i >= 0 && !t.Failed(); i-- {
+				h.session()
+			}
+			if !t.Failed() {
+				h.flip()
+			}
+		}) {
+			t.FailNow()
+		}
+	}
+	t.Logf("-cuts %d -seed %d\n%s", n, *seed, seen)
+}
+
+func (h *house) options() Options { return Options{Create: true, segment: 4000, disk: h.c} }
+
+// session is one process on the store, and what is left when it has ended, somehow.
+func (h *house) session() {
+	h.c.left = 1 << 30
+	if h.rng.IntN(4) > 0 {
+		h.c.left = h.rng.IntN(60)
+	}
+	s, err := Open(h.c.dir, h.options())
+	if err == nil {
+		h.seen["sessions"]++
+		for range h.rng.IntN(12) {
+			if err = h.act(s); err != nil {
+				break
+			}
+		}
+		if err == nil && h.rng.IntN(2) == 0 {
+			if h.rng.IntN(2) == 0 {
+				s.fresh = 1 << 30 // the snapshot is stale
+			}
+			if err = s.Close(); err == nil {
+				h.acknowledged()
+			} else if _, only := errors.AsType[*SnapshotError](err); only {
+				h.acknowledged()
+			}
+		} else {
+			s.abandon()
+		}
+	}
+	if err != nil && !errors.Is(err, errPower) {
+		h.t.Errorf("%v", err)
+		return
+	}
+	if h.c.left <= 0 || h.rng.IntN(3) == 0 {
+		h.seen["power cuts"]++
+		h.c = h.c.cut(h.t, h.rng, h.seen)
+		h.find(true)
+	} else {
+		h.seen["processes killed or closed"]++
+		h.find(false)
+	}
+}
+
+// act does something to the store.
+func (h *house) act(s *Store) error {
+	switch h.rng.IntN(11) {
+	case 0, 1, 2:
+		for range 1 + h.rng.IntN(12) {
+			u, p := h.someURL(), float64(h.rng.IntN(5))
+			generation := h.at
+			line := fmt.Sprintf(`{"v":1,"url":%q,"generation":%d,"priority":%g,"query":"%x"}`, u, generation, p, h.rng.Uint64())
+			if err := h.add(s, line, func(w *world) { w.add(u, generation, p) }); err != nil {
+				return err
+			}
+		}
+	case 3:
+		return h.handOut(s)
+	case 4:
+		for len(h.out) > 0 && h.rng.IntN(4) > 0 {
+			u := h.out[0]
+			h.out = h.out[1:]
+			e := h.now().reference[u]
+			if e == nil || e.lease < 0 || e.over || e.done {
+				continue
+			}
+			line, do := fmt.Sprintf(`{"v":1,"url":%q,"generation":%d,"retries":%d,`, u, e.lease, e.retries), act(nil)
+			if retries := e.retries + 1; h.rng.IntN(3) == 0 {
+				line += `"error":"tls"}`
+				do = func(w *world) {
+					e := w.reference[u]
+					e.retries, e.over = max(e.retries, retries), true
+				}
+			} else {
+				line += `"status_code":200}`
+				do = func(w *world) { w.reference[u].done = true }
+			}
+			if err := h.add(s, line, do); err != nil {
+				return err
+			}
+		}
+	case 5:
+		if err := s.Commit(); err != nil {
+			return err
+		}
+		h.acknowledged()
+	case 6:
+		err := s.saveSnapshotNow()
+		if _, only := errors.AsType[*SnapshotError](err); err == nil || only {
+			h.acknowledged()
+		}
+		return err
+	case 7:
+		u, p := h.someURL(), float64(h.rng.IntN(5))
+		h.pending = append(h.pending, func(w *world) { w.reprioritise(u, p) })
+		_, err := s.Reprioritise(&wire.Record{URL: u, Priority: wire.Num(p)})
+		if errors.Is(err, ErrUnknown) || errors.Is(err, ErrSettled) {
+			return nil
+		}
+		return err
+	case 8:
+		u, prefix := h.someURL(), h.someURL()
+		h.pending = append(h.pending, func(w *world) {
+			maps.DeleteFunc(w.reference, func(v string, _ *wanted) bool { return v == u || strings.HasPrefix(v, prefix) })
+		})
+		_, err := s.Forget(Selection{URLs: []string{u}, Prefixes: []string{prefix}})
+		return err
+	case 9:
+		for c := (Compaction{}); ; {
+			h.compacted = true
+			more, err := s.Compact(&c)
+			if _, only := errors.AsType[*SnapshotError](err); err == nil || only {
+				h.acknowledged()
+			}
+			if err != nil || !more {
+				return err
+			}
+			if err := h.act(s); err != nil { // it may be used meanwhile
+				return err
+			}
+		}
+	case 10:
+		return s.log.flush() // a frame that nobody waits for
+	}
+	return nil
+}
+
+func (h *house) someURL() string {
+	return fmt.Sprintf("http://h%d.org/%d", h.rng.IntN(5), h.rng.IntN(300))
+}
+
+func (h *house) add(s *Store, line string, do act) error {
+	h.pending = append(h.pending, do)
+	rec := record("http://a.org/")
+	if err := s.lines.decode([]byte(line), rec); err != nil {
+		h.t.Fatal(err)
+	}
+	_, err := s.Add(rec)
+	return err
+}
+
+// handOut hands a generation out, or asks again for one.
+func (h *house) handOut(s *Store) error {
+	n := 1 + h.rng.IntN(20)
+	generation := h.at
+	h.pending = append(h.pending, func(w *world) {
+		if w.last < generation && len(w.next(generation, n)) > 0 { // else it is there, though nobody was told
+			w.last = generation
+		}
+	})
+	lines, err := s.Next(Request{N: n, Generation: generation, Now: noon})
+	if _, none := errors.AsType[*NothingDue](err); none {
+		h.pending = h.pending[:len(h.pending)-1]
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	h.acknowledged()
+	h.batches[generation] = string(lines)
+	h.at++
+	for u := range strings.FieldsSeq(urls(string(lines))) {
+		h.out = append(h.out, "http://"+u)
+	}
+	return nil
+}
+
+// acknowledged says that all that was done until now is kept for ever.
+func (h *house) acknowledged() {
+	for _, do := range h.pending {
+		do(&h.held)
+	}
+	h.pending = nil
+}
+
+// now is what the store holds if nothing is lost.
+func (h *house) now() world {
+	w := h.held.clone()
+	for _, do := range h.pending {
+		do(&w)
+	}
+	return w
+}
+
+// states says of every URL what an export says of it.
+func (w world) states() map[string]string {
+	states := map[string]string{}
+	for u, e := range w.reference {
+		switch {
+		case e.done:
+			states[u] = "visited"
+		case e.retries > maxRetries:
+			states[u] = "skipped"
+		case w.last >= 0 && e.lease == w.last && !e.over:
+			states[u] = fmt.Sprintf("leased %g", e.priority)
+		default:
+			states[u] = fmt.Sprintf("waiting %g", e.priority)
+		}
+	}
+	return states
+}
+
+// statesOf likewise reads the export of a store.
+func statesOf(t *testing.T, s *Store) map[string]string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := s.Export(&b, noon); err != nil {
+		t.Fatal(err)
+	}
+	states := map[string]string{}
+	for line := range bytes.Lines(b.Bytes()) {
+		var rec struct {
+			URL, State string
+			Priority   float64
+		}
+		if err := json.Unmarshal(line, &rec); err != nil {
+			t.Fatal(err)
+		}
+		if states[rec.URL] != "" {
+			t.Fatalf("%s is there twice", rec.URL)
+		}
+		states[rec.URL] = rec.State
+		if rec.State == "leased" || rec.State == "waiting" {
+			states[rec.URL] += fmt.Sprintf(" %g", rec.Priority)
+		}
+	}
+	return states
+}
+
+// find looks at the store that a process, or the power, has left.
+func (h *house) find(cut bool) {
+	copied := inMemory(h.t)
+	if err := os.CopyFS(copied, os.DirFS(h.c.dir)); err != nil {
+		h.t.Fatal(err)
+	}
+	s, err := Open(copied, Options{segment: 4000, disk: hasty{}})
+	if err != nil {
+		if len(h.held.reference) > 0 || !strings.Contains(err.Error(), "no store") {
+			h.t.Errorf("%v", err)
+		}
+		h.seen["found: no store yet"]++
+		h.pending = nil
+		return
+	}
+	opened := s.Opened()
+	if opened.Cut > 0 {
+		h.seen["found: a tail to cut off"]++
+	}
+	if opened.Snapshot != nil {
+		h.seen["found: a snapshot that is damaged"]++
+		if !cut && !h.spoilt {
+			h.t.Errorf("the snapshot %v", opened.Snapshot)
+		}
+	} else if _, err := os.Stat(filepath.Join(copied, snapshotName)); err == nil {
+		h.seen["found: a snapshot that is used"]++
+	}
+	if _, err := os.Stat(filepath.Join(copied, snapshotName+".part")); err == nil {
+		h.seen["found: half a snapshot"]++
+	}
+	h.seen["found: segments"] += len(s.log.numbers)
+	got, want := statesOf(h.t, s), h.held.clone()
+	kept := 0
+	for ; !maps.Equal(got, want.states()); kept++ {
+		if kept == len(h.pending) {
+			h.t.Errorf("the store holds\n%v\ninstead of\n%v\nor that with the beginning of %d acts", got, h.held.states(), len(h.pending))
+			return
+		}
+		h.pending[kept](&want)
+	}
+	if len(h.pending) > 0 {
+		h.seen[map[bool]string{true: "found: all that was not acknowledged", false: "found: a part of what was not acknowledged"}[kept == len(h.pending)]]++
+	}
+	h.pending = h.pending[:kept]
+	if cut {
+		h.held, h.pending = want, nil
+	}
+	h.spoilt = opened.Snapshot != nil
+	h.comesBack(s, want)
+	closeStore(h.t, s)
+	h.check(h.c.dir, opened)
+}
+
+// comesBack asks for generations again, and for all that is not done.
+func (h *house) comesBack(s *Store, w world) {
+	for generation, was := range h.batches {
+		if h.compacted && generation < h.at-1 { // one more may be there, though nobody was told
+			continue
+		}
+		if is := next(h.t, s, Request{N: 1, Generation: generation}); is != was {
+			h.t.Errorf("generation %d was\n%s\nand is\n%s", generation, was, is)
+		}
+	}
+	var got []string
+	for u := range strings.FieldsSeq(urls(next(h.t, s, Request{N: 1e6, Generation: h.at + 1}))) {
+		got = append(got, "http://"+u)
+	}
+	want := w.clone().next(h.at+1, 1e6)
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		h.t.Errorf("%d URLs are handed out instead of %d", len(got), len(want))
+	}
+}
+
+// check looks at a copy: it finds nothing but a snapshot that is not used anyway.
+func (h *house) check(dir string, opened Opened) {
+	copied := inMemory(h.t)
+	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+		h.t.Fatal(err)
+	}
+	found, err := Check(copied, Options{disk: hasty{}}, false)
+	if err != nil || len(found.Damaged) > 0 || found.Index != "" && opened.Snapshot == nil {
+		h.t.Errorf("check finds %+v, %v", found, err)
+	}
+	if found, err = Check(copied, Options{disk: hasty{}}, false); err != nil || found.Wrong() {
+		h.t.Errorf("check finds a second time %+v, %v", found, err)
+	}
+}
+
+// flip lets a bit fall over in what was acknowledged.
+func (h *house) flip() {
+	s, err := Open(h.c.dir, Options{disk: hasty{}})
+	if err != nil {
+		return // there is none
+	}
+	closeStore(h.t, s) // a mark says that all is on disk
+	h.acknowledged()
+	number := s.log.numbers[h.rng.IntN(len(s.log.numbers))]
+	name := s.log.path(number)
+	b, err := os.ReadFile(name)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	var starts []int64
+	synced := int64(segmentHeader)
+	if number != s.log.numbers[len(s.log.numbers)-1] {
+		synced = int64(len(b))
+	}
+	if _, err := scan(b[segmentHeader:], func(at int64, f frame) error {
+		starts = append(starts, segmentHeader+at)
+		synced = max(synced, f.synced)
+		return nil
+	}); err != nil {
+		h.t.Fatal(err)
+	}
+	if synced <= segmentHeader {
+		return
+	}
+	at := segmentHeader + h.rng.Int64N(synced-segmentHeader)
+	i, _ := slices.BinarySearch(starts, at+1)
+	f, _, err := parseFrame(b[starts[i-1]:])
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	lines, err := s.log.unpack(nil, f)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	os.Remove(filepath.Join(h.c.dir, snapshotName)) // or it would speak for the log
+	b[at] ^= 1 << h.rng.IntN(8)
+	if err := os.WriteFile(name, b, 0o666); err != nil {
+		h.t.Fatal(err)
+	}
+	h.seen["bits fallen over in what was acknowledged"]++
+	_, err = Open(h.c.dir, Options{disk: hasty{}})
+	if d, ok := errors.AsType[*Damage](err); !ok || d.Offset != starts[i-1] {
+		h.t.Errorf("a bit fell over at %d of %s, and opening says %v", at, name, err)
+		return
+	}
+	found, err := Check(h.c.dir, Options{disk: hasty{}}, true)
+	if err != nil || found.Wrong() || len(found.Repaired) != 1 {
+		h.t.Errorf("repair gives %+v, %v", found, err)
+		return
+	}
+	h.seen["repaired"]++
+	s = open(h.t, h.c.dir, Options{})
+	got := statesOf(h.t, s)
+	for u, state := range h.held.states() {
+		if f.kind == frameBatch { // an earlier one is the last now
+			got[u], state = strings.Replace(got[u], "leased", "waiting", 1), strings.Replace(state, "leased", "waiting", 1)
+		}
+		if got[u] != state && !bytes.Contains(lines, fmt.Appendf(nil, "%q", u)) && !bytes.Contains(lines, []byte(u+"\n")) {
+			h.t.Errorf("%s is %q instead of %q, and was not in the damage", u, got[u], state)
+		}
+	}
+	closeStore(h.t, s)
+}
+
+// abandon lets go of the store as a killed process does.
+func (s *Store) abandon() {
+	if s.log.out != nil {
+		s.log.out.Close()
+	}
+	s.drop()
+	s.unmap()
+	s.lock.release()
+}
+
+func TestASegmentIsOnDiskBeforeTheNextBegins(t *testing.T) {
+	c := newCircuit(t, t.TempDir())
+	c.left = 1000
+	o := Options{segment: 50, disk: c}
+	for _, u := range []string{"http://a.org/1", "http://a.org/2"} {
+		s := open(t, c.dir, o)
+		add(t, s, fmt.Sprintf(`{"v":1,"url":%q}`, u))
+		closeStore(t, s) // with a mark, which is not synced
+	}
+	if c.files[segmentName(2)] == nil || len(c.files[segmentName(1)].since) > 0 {
+		t.Error("a torn mark would be taken for damage")
+	}
+}
