@@ -23,6 +23,31 @@ const (
 	ErrorBudget          = "budget"           // handed back untried: time or number was up
 )
 
+// The rest of the vocabulary: why an address is never asked for. Only the frontier
+// says so, of addresses that wait there; what was fetched is never told so.
+const (
+	ErrorTrapLength     = "trap_length"     // too long to be meant
+	ErrorTrapDepth      = "trap_depth"      // too many directories
+	ErrorTrapRepetition = "trap_repetition" // the same again and again
+	ErrorTrapSession    = "trap_session"    // a known page under another session
+	ErrorTrapCalendar   = "trap_calendar"   // one more date
+	ErrorTrapParameters = "trap_parameters" // one more combination of settings
+	ErrorTrapDuplicates = "trap_duplicates" // where pages are copies of others
+	ErrorHostBudget     = "host_budget"     // the host has given all that it may
+	ErrorNicheBudget    = "niche_budget"    // the niche has
+)
+
+// Barred tells whether the record says that its address is never to be asked for:
+// it is an outcome without a fetch.
+func (r *Record) Barred() bool {
+	switch r.Error {
+	case ErrorTrapLength, ErrorTrapDepth, ErrorTrapRepetition, ErrorTrapSession, ErrorTrapCalendar, ErrorTrapParameters, ErrorTrapDuplicates,
+		ErrorHostBudget, ErrorNicheBudget:
+		return true
+	}
+	return false
+}
+
 // vocabulary tells of every error whether trying again is useless.
 var vocabulary = map[string]bool{
 	ErrorRobots:          true,
@@ -38,6 +63,15 @@ var vocabulary = map[string]bool{
 	ErrorRedirectLoop:    true,
 	ErrorUnsupportedType: true,
 	ErrorBudget:          false,
+	ErrorTrapLength:      true,
+	ErrorTrapDepth:       true,
+	ErrorTrapRepetition:  true,
+	ErrorTrapSession:     true,
+	ErrorTrapCalendar:    true,
+	ErrorTrapParameters:  true,
+	ErrorTrapDuplicates:  true,
+	ErrorHostBudget:      true,
+	ErrorNicheBudget:     true,
 }
 
 // IsOutcome tells whether the record says how a fetch went; any other record
@@ -47,8 +81,8 @@ func (r *Record) IsOutcome() bool { return r.StatusCode != 0 || r.Error != "" }
 
 // Final tells whether the record is an outcome that another try would not
 // change: every status but 429 and 5xx, and the errors robots, blocked_address,
-// bad_url, not_archived, redirect_loop, unsupported_type and too_large. An error
-// outside the vocabulary is not final. If both are set the error decides.
+// bad_url, not_archived, redirect_loop, unsupported_type, too_large and those of
+// [Record.Barred]. An error outside the vocabulary is not final. If both are set the error decides.
 func (r *Record) Final() bool {
 	if r.Error != "" {
 		return vocabulary[r.Error]
@@ -82,5 +116,5 @@ func (r *Record) Free() bool {
 	case ErrorNotArchived, ErrorRobots, ErrorBlockedAddress, ErrorBadURL, ErrorBudget:
 		return true
 	}
-	return false
+	return r.Barred()
 }

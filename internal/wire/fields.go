@@ -66,6 +66,7 @@ var (
 		{"parents", Address, kindStrings, unsafe.Offsetof(Record{}.Parents), zeroOmitted, false, ""},
 		{"operator", Address, kindString, unsafe.Offsetof(Record{}.Operator), zeroOmitted, false, ""},
 		{"priority", Address, kindFloat, unsafe.Offsetof(Record{}.Priority), zeroOmitted, false, ""},
+		{"revision", Address, kindInt, unsafe.Offsetof(Record{}.Revision), zeroOmitted, false, ""},
 		{"niche", Address, kindString, unsafe.Offsetof(Record{}.Niche), zeroOmitted, false, ""},
 		{"query", Address, kindString, unsafe.Offsetof(Record{}.Query), zeroOmitted, true, ""},
 		{"retries", Address, kindInt, unsafe.Offsetof(Record{}.Retries), zeroOmitted, false, ""},
@@ -73,6 +74,10 @@ var (
 		{"reasons", Address, kindScores, unsafe.Offsetof(Record{}.Reasons), zeroOmitted, false, ""},
 		{"etag", Address, kindString, unsafe.Offsetof(Record{}.ETag), zeroOmitted, false, ""},
 		{"last_modified", Address, kindString, unsafe.Offsetof(Record{}.LastModified), zeroOmitted, false, ""},
+		{"last_digest", Address, kindString, unsafe.Offsetof(Record{}.LastDigest), zeroOmitted, false, ""},
+		{"lastmod", Address, kindString, unsafe.Offsetof(Record{}.LastMod), zeroOmitted, false, ""},
+		{"visits", Address, kindInt, unsafe.Offsetof(Record{}.Visits), zeroOmitted, false, ""},
+		{"interval", Address, kindInt, unsafe.Offsetof(Record{}.Interval), zeroOmitted, false, ""},
 
 		{"final_url", Fetch, kindString, unsafe.Offsetof(Record{}.FinalURL), zeroOmitted, false, ""},
 		{"redirects", Fetch, kindRedirects, unsafe.Offsetof(Record{}.Redirects), zeroOmitted, false, ""},

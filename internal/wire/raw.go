@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"slices"
@@ -47,6 +48,26 @@ func (r *Record) Drop(s Section) {
 	r.raw.touched &^= s
 	r.raw.dropped |= s
 }
+
+// Brief drops what only the page itself tells: body and parse section, but for the
+// simhash, by which the frontier knows pages that say the same. It leaves as it came,
+// so the record must be one that was read, with its parse section decoded.
+func (r *Record) Brief() {
+	hash := r.Simhash
+	for i, m := range r.raw.members {
+		if text := r.raw.line[m.start:m.end]; m.section == Parse && len(text) <= maxSimhash && bytes.HasPrefix(text, []byte(simhashName)) {
+			r.raw.members[i].section = 0
+		}
+	}
+	r.Drop(Parse | Body)
+	r.Simhash = hash
+}
+
+// How the simhash stands in a line, and how long it is with some white space.
+const (
+	simhashName = `"simhash"`
+	maxSimhash  = 40
+)
 
 // Memory is about how many bytes the record keeps to be read into again.
 func (r *Record) Memory() int {

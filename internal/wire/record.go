@@ -93,6 +93,7 @@ type Record struct {
 	Parents    []string // URLs of the pages that brought it, if there are several
 	Operator   string   // seed, link, child, crossover, mutation, restart, search, sitemap, …
 	Priority   Float    // higher is sooner; null withdraws the address
+	Revision   int      // how often the priority was changed within the generation
 	Niche      string   // key of the niche it lives in
 	Query      string   // without URL: a query to answer; with URL: the query that found it
 	Retries    int      // failed attempts so far
@@ -101,6 +102,10 @@ type Record struct {
 
 	ETag         string // ETag of an earlier answer: fetch asks whether the page has changed
 	LastModified string // Last-Modified of an earlier answer, as the server wrote it: the same
+	LastDigest   string // Digest of the latest answer that had a page
+	LastMod      string // when the page changed, as a sitemap says: a date, or RFC 3339
+	Visits       int    // final outcomes before this one; of a page that is visited again
+	Interval     int    // seconds between its visits so far
 
 	// Fetch section.
 

@@ -667,6 +667,8 @@ func TestOutcomesAreFinalOrTriedAgain(t *testing.T) {
 		{Record{Error: ErrorRedirectLoop, StatusCode: 302}, true, true},
 		{Record{Error: ErrorUnsupportedType, StatusCode: 200}, true, true},
 		{Record{Error: ErrorBudget}, true, false},
+		{Record{Error: ErrorTrapCalendar}, true, true},
+		{Record{Error: ErrorNicheBudget}, true, true},
 		{Record{Error: "unheard_of"}, true, false},
 	} {
 		if got := tt.rec.IsOutcome(); got != tt.outcome {
@@ -700,5 +702,24 @@ func TestReadingAndWritingDoNotAllocate(t *testing.T) {
 	run()
 	if n := testing.AllocsPerRun(5, run); n > 0 {
 		t.Errorf("%v allocations for 30 records", n)
+	}
+}
+
+func TestBriefLeavesTheSimhash(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"v":1,"url":"u","status_code":200,"title":"t","links":[],"simhash":"0123456789abcdef","text":"x","score":1,"new":2,"body":"b"}`: `{"v":1,"url":"u","status_code":200,"simhash":"0123456789abcdef","score":1,"new":2}`,
+		`{"v":1,"url":"u","text":"x"}`:                                  `{"v":1,"url":"u"}`,
+		`{"v":1,"url":"u","simhash":"` + strings.Repeat("x", 99) + `"}`: `{"v":1,"url":"u"}`,
+	} {
+		var rec Record
+		if err := NewReader(strings.NewReader(in), All).Read(&rec); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			rec.Brief()
+			if got := strings.TrimSuffix(write(t, &rec), "\n"); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		}
 	}
 }
