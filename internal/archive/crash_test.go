@@ -190,7 +190,7 @@ func testEncoder(t testing.TB, zstd bool) *encoder {
 	if !zstd {
 		return newEncoder(d, nil, DefaultLevel)
 	}
-	frames, err := newFrames()
+	frames, err := newFrames(DefaultZstdLevel)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -790,7 +790,7 @@ func (r *repairer) member(size int64) (w io.WriteCloser, err error) {
 		return r.gz, nil
 	case zstded:
 		if r.zs == nil {
-			if r.zs, err = newFrames(); err != nil {
+			if r.zs, err = newFrames(DefaultZstdLevel); err != nil {
 				return nil, err
 			}
 		}

@@ -35,12 +35,12 @@ type WriterOptions struct {
 	Digest string
 
 	// Zstd makes files of zstd frames, named .warc.zst, instead of gzip members:
-	// a little smaller in half the time, but fewer programs read them. There is
-	// no dictionary, so that zstd itself unpacks the file.
+	// of large pages as small in half the time, but fewer programs read them. There
+	// is no dictionary, so that zstd itself unpacks the file.
 	Zstd bool
 
-	// Level is of gzip, from 1, the fastest, to 9, the smallest; 0 means
-	// [DefaultLevel].
+	// Level is of gzip, from 1, the fastest, to 9, the smallest, or [Stored]; with
+	// Zstd of zstd, from 1 to 22. 0 means [DefaultLevel] or [DefaultZstdLevel].
 	Level int
 
 	// Known asks earlier archives for a capture of that URL whose payload has
@@ -99,10 +99,14 @@ func NewWriter(o WriterOptions) (*Writer, error) {
 	if o.MaxSize <= 0 {
 		o.MaxSize = DefaultMaxSize
 	}
-	if o.Level == 0 {
+	switch {
+	case o.Level == 0 && o.Zstd:
+		o.Level = DefaultZstdLevel
+	case o.Level == 0:
 		o.Level = DefaultLevel
-	}
-	if o.Level < 1 || o.Level > 9 {
+	case o.Zstd && (o.Level < 1 || o.Level > 22):
+		return nil, fmt.Errorf("zstd has no level %d (hint: 1 to 22)", o.Level)
+	case !o.Zstd && o.Level != Stored && (o.Level < 1 || o.Level > 9):
 		return nil, fmt.Errorf("gzip has no level %d (hint: 1 to 9)", o.Level)
 	}
 	if o.Now == nil {
@@ -123,7 +127,7 @@ func NewWriter(o WriterOptions) (*Writer, error) {
 	var frames *zstd.Encoder
 	if o.Zstd {
 		w.suffix = zstdSuffix
-		if frames, err = newFrames(); err != nil {
+		if frames, err = newFrames(o.Level); err != nil {
 			return nil, err
 		}
 	}
