@@ -16,6 +16,7 @@ import (
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/frontier"
+	"spoor/internal/interchange"
 	"spoor/internal/wire"
 )
 
@@ -39,10 +40,20 @@ type command struct {
 	now        time.Time
 	n          int
 	perHost    int
+	recrawl    bool
+	perNiche   int
+	fair       string
+	horizon    time.Duration
 	generation int
 	lease      time.Duration
 
 	repair bool
+
+	format, states string
+	selection      frontier.Selection
+
+	serving
+	bars
 }
 
 func newCommand(sub subcommand, stdin io.Reader, stdout, stderr io.Writer) *command {
@@ -53,26 +64,53 @@ func newCommand(sub subcommand, stdin io.Reader, stdout, stderr io.Writer) *comm
 	fs.DurationVar(&c.wait, "wait", 30*time.Second, "how `long` to wait for another process to let go of the store before giving up")
 	filter.LogFlag(fs, &c.log)
 	switch c.name {
+	case "reprioritise", "forget":
+		fs.BoolVar(&c.strict, "strict", false, "a line that is no record ends the command with status 1")
+		fs.Var(&c.limit, "limit", "longest line accepted, in `bytes` (KiB, MiB)")
+		if c.name == "forget" {
+			c.selectionFlags(fs)
+		}
 	case "add", "import":
 		fs.BoolVar(&c.strict, "strict", false, "a line that is no record ends the command with status 1")
 		fs.Var(&c.limit, "limit", "longest line accepted, in `bytes` (KiB, MiB)")
 		fs.StringVar(&c.summary, "summary", "", "write to `file`, as one JSON object, counts of the records that were added and of what the store then holds")
+		c.barFlags()
 		fs.IntVar(&c.generation, "generation", 0, "with -summary: the `number` of the generation whose outcomes these are; 0 is what they say")
+		if c.name == "import" {
+			c.interchangeFlags()
+		}
 	case "next":
-		fs.IntVar(&c.n, "n", 0, "hand out at most so `many` addresses; needed")
-		fs.IntVar(&c.perHost, "per-host", 0, "hand out at most so `many` of one host (and port), so that hosts share a batch; 0 is no limit")
+		c.handOutFlags()
 		fs.IntVar(&c.generation, "generation", -1, "the `number`, from 0 and ascending, of the generation they are for and leave as; without it they leave as they came")
 		fs.DurationVar(&c.lease, "lease", 10*time.Minute, "without -generation: how `long` to wait for the outcome of an address before handing it out again")
+	case "export":
+		c.interchangeFlags()
+	case "serve":
+		c.serveFlags()
 	case "check":
 		fs.BoolVar(&c.repair, "repair", false, "set what is damaged aside, in files of its own")
 	}
-	if c.name != "add" && c.name != "import" && c.name != "check" {
+	switch c.name {
+	case "next", "stats", "skipped", "export", "lineage":
 		fs.Func("now", "take `time` (RFC 3339) for what the clock says: it decides what is due and which leases have ended", func(v string) (err error) {
 			c.now, err = time.Parse(time.RFC3339, v)
 			return err
 		})
 	}
 	return c
+}
+
+// handOutFlags gives the flags that say what is handed out.
+func (c *command) handOutFlags() {
+	fs := c.flags
+	fs.IntVar(&c.n, "n", 0, "hand out at most so `many` addresses; needed")
+	fs.IntVar(&c.perHost, "per-host", 0, "hand out at most so `many` of one host (and port), so that hosts share a batch; 0 is no limit")
+	fs.IntVar(&c.perNiche, "per-niche", 0, "hand out at most so `many` of one niche; an address that has none is in that of its host")
+	fs.IntVar(&c.maxPerHost, "max-per-host", 0, "hand out no more than so `many` of one host in the whole crawl, and bar the rest (host_budget in frontier skipped); 0 is no limit")
+	fs.IntVar(&c.maxPerNiche, "max-per-niche", 0, "the same for a niche: at most so `many` (niche_budget)")
+	fs.StringVar(&c.fair, "fair", "", "share the batch among `host`s, or niches (niche): each gets addresses in proportion to their priority, so that no one fills it; without it priority alone decides")
+	fs.BoolVar(&c.recrawl, "recrawl", false, "hand out visited pages too when they are due again, by how often they were found changed")
+	fs.DurationVar(&c.horizon, "horizon", 0, "hand out also what is due within so `long`, with its not_before, which fetch waits for")
 }
 
 // run parses the flags and does what the command does.
@@ -84,7 +122,7 @@ func (c *command) run(args []string, do func(*command) error) error {
 	if c.store == "" {
 		return filter.Usagef("which store? -store DIR")
 	}
-	if len(c.args) > 0 && (c.name == "next" || c.name == "stats" || c.name == "export" || c.name == "check") {
+	if len(c.args) > 0 && (c.name == "next" || c.name == "serve" || c.name == "skipped" || c.name == "stats" || c.name == "export" || c.name == "check" || c.name == "compact") {
 		return filter.Usagef("%s takes no arguments, but got %q", c.name, c.args[0])
 	}
 	c.logger = filter.Logger(c.stderr, "frontier "+c.name, c.log)
@@ -139,11 +177,15 @@ func (c *command) add() (err error) {
 	// The store is not taken before there is something to add: at the other end
 	// of the pipeline it may still be needed for handing out.
 	records := bufio.NewReaderSize(&interruptible{r: in, signals: signals}, 1<<16)
+	r, err := c.reader(records)
+	if err != nil {
+		return err
+	}
 	if _, err := records.Peek(1); err != nil && !errors.Is(err, io.EOF) {
 		return c.explain(err)
 	}
 	o := c.options()
-	o.Create = true
+	o.Create, o.Traps = true, c.traps
 	s, err := c.open(o)
 	if err != nil {
 		return err
@@ -152,34 +194,40 @@ func (c *command) add() (err error) {
 	tally := filter.NewTally(c.logger)
 	var changed, known, queries int64
 	sum := summary{Generation: c.generation, Errors: map[string]int{}, Operators: map[string]yield{}}
-	r := wire.NewReader(filter.Seeds(records), frontier.Sections)
-	r.Limit = int(c.limit)
-	var rec wire.Record
+	batch := make([]wire.Record, frontier.MostExpected)
+	urls := make([]string, 0, len(batch))
 	for err == nil {
-		err = r.Read(&rec)
-		if bad, ok := errors.AsType[*wire.SyntaxError](err); ok && !c.strict {
-			tally.Bad(bad)
-			err = nil
-			continue
+		for urls = urls[:0]; err == nil && len(urls) < len(batch); {
+			rec := &batch[len(urls)]
+			err = r.Read(rec)
+			if bad, ok := errors.AsType[*wire.SyntaxError](err); ok && !c.strict {
+				tally.Bad(bad)
+				err = nil
+			} else if err == nil {
+				urls = append(urls, rec.URL)
+			}
 		}
-		if err != nil {
-			break
-		}
-		tally.In++
-		sum.count(&rec)
-		verdict, verr := s.Add(&rec)
-		switch verdict {
-		case frontier.Changed:
-			changed++
-		case frontier.Known:
-			known++
-		case frontier.Query:
-			queries++
-		case frontier.Refused:
-			tally.Skipped["refused"]++
-			c.logger.Warn("refused", "url", clip(rec.URL), "err", verr)
-		case frontier.Failed:
-			err = verr
+		s.Expect(urls)
+		for i := range urls {
+			rec := &batch[i]
+			tally.In++
+			sum.count(rec)
+			verdict, verr := s.Add(rec)
+			switch verdict {
+			case frontier.Changed:
+				changed++
+			case frontier.Known:
+				known++
+			case frontier.Query:
+				queries++
+			case frontier.Refused:
+				tally.Skipped["refused"]++
+				c.logger.Warn("refused", "url", clip(rec.URL), "err", verr)
+			}
+			if verdict == frontier.Failed {
+				err = verr
+				break
+			}
 		}
 	}
 	if errors.Is(err, io.EOF) {
@@ -201,6 +249,12 @@ func (c *command) add() (err error) {
 	notes := []slog.Attr{slog.Int64("changed", changed), slog.Int64("known", known)}
 	if n := s.Shortened(); n > 0 {
 		notes = append(notes, slog.Int("shortened", n))
+	}
+	if other, ok := r.(*interchange.Reader); ok && other.Passed > 0 {
+		notes = append(notes, slog.Int64("passed", other.Passed)) // they are about no address
+	}
+	if n := s.Barred(); n > 0 {
+		notes = append(notes, slog.Int("barred", n))
 	}
 	tally.Close(notes...)
 	return c.explain(err)
@@ -226,16 +280,23 @@ func (c *command) next() error {
 	switch {
 	case c.n < 1:
 		return filter.Usagef("how many? -n N, from 1")
-	case c.perHost < 0 || c.generation < -1 || c.lease <= 0:
-		return filter.Usagef("-per-host and -generation must not be negative, and -lease must be positive")
+	case c.generation < -1:
+		return filter.Usagef("-generation must not be negative")
+	}
+	q, err := c.request()
+	if err != nil {
+		return err
 	}
 	s, err := c.open(c.options())
 	if err != nil {
 		return err
 	}
-	lines, err := s.Next(frontier.Request{N: c.n, PerHost: c.perHost, Generation: c.generation, Lease: c.lease, Now: c.now})
+	lines, err := s.Next(q)
 	lines = bytes.Clone(lines) // they belong to the store
-	err = c.close(s, err)      // so that the end of the pipeline can have it
+	if n := s.Barred(); n > 0 {
+		c.logger.Info("barred what is beyond a budget; frontier skipped lists it", "urls", n)
+	}
+	err = c.close(s, err) // so that the end of the pipeline can have it
 	if _, ok := errors.AsType[*frontier.NothingDue](err); ok {
 		return filter.Exit(filter.StatusNothingDue, err)
 	}
@@ -246,6 +307,24 @@ func (c *command) next() error {
 		return fmt.Errorf("writing records: %w", err)
 	}
 	return nil
+}
+
+// request is what the flags ask for.
+func (c *command) request() (frontier.Request, error) {
+	if c.perHost < 0 || c.perNiche < 0 || c.maxPerHost < 0 || c.maxPerNiche < 0 || c.horizon < 0 || c.lease <= 0 {
+		return frontier.Request{}, filter.Usagef("limits of hosts and niches and -horizon must not be negative, and -lease must be positive")
+	}
+	q := frontier.Request{N: c.n, PerHost: c.perHost, PerNiche: c.perNiche, MaxPerHost: c.maxPerHost, MaxPerNiche: c.maxPerNiche, Recrawl: c.recrawl, Horizon: c.horizon, Generation: c.generation, Lease: c.lease, Now: c.now}
+	switch c.fair {
+	case "":
+	case "host":
+		q.Fair = frontier.ByHost
+	case "niche":
+		q.Fair = frontier.ByNiche
+	default:
+		return q, filter.Usagef("-fair %s: a batch is shared by host or by niche", c.fair)
+	}
+	return q, nil
 }
 
 // read runs f on the store, which is opened for reading only.
@@ -274,8 +353,8 @@ func (c *command) stats() error {
 	})
 }
 
-func (c *command) export() error {
-	return c.read(func(s *frontier.Store, w *bufio.Writer) error { return s.Export(w, c.now) })
+func (c *command) skipped() error {
+	return c.read(func(s *frontier.Store, w *bufio.Writer) error { return s.Skipped(w, c.now) })
 }
 
 func (c *command) lineage() error {
@@ -283,6 +362,21 @@ func (c *command) lineage() error {
 		return filter.Usagef("lineage of which URL? frontier lineage -store DIR URL")
 	}
 	return c.read(func(s *frontier.Store, w *bufio.Writer) error { return s.Lineage(w, c.args[0], c.now) })
+}
+
+func (c *command) compact() error {
+	s, err := c.open(c.options())
+	if err != nil {
+		return err
+	}
+	var done frontier.Compaction
+	for more := true; more && err == nil; {
+		more, err = s.Compact(&done)
+	}
+	if err = c.close(s, err); err != nil {
+		return err
+	}
+	return json.NewEncoder(c.stdout).Encode(done)
 }
 
 func (c *command) check() error {

@@ -6,12 +6,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -80,74 +77,4 @@ func manyLinks(from, n int) []byte {
 		fmt.Fprintf(&b, "{\"v\":1,\"url\":\"http://h%d.example/%d\",\"priority\":%g,\"niche\":\"%x%x\"}\n", i%7, from+i, rng.Float64(), rng.Uint64(), rng.Uint64())
 	}
 	return b.Bytes()
-}
-
-// TestKilledAtAnyMoment kills add and next as no signal handler can see, and then
-// looks for everything that they acknowledged by exiting with 0.
-func TestKilledAtAnyMoment(t *testing.T) {
-	rounds := 40
-	if testing.Short() {
-		rounds = 8
-	}
-	const size = 1500
-	store := filepath.Join(t.TempDir(), "store")
-	rng := rand.New(rand.NewPCG(1, 6))
-	acknowledged := map[string]bool{}
-	killed := 0
-	for round := range rounds {
-		cmd := exec.Command("frontier", "add", "-store", store)
-		cmd.Stdin = bytes.NewReader(manyLinks(round*size, size))
-		if runKilled(t, cmd, time.Duration(rng.IntN(40))*time.Millisecond) {
-			for i := range size {
-				acknowledged[fmt.Sprintf("http://h%d.example/%d", i%7, round*size+i)] = true
-			}
-		} else {
-			killed++
-		}
-		if len(acknowledged) == 0 {
-			continue
-		}
-		var first bytes.Buffer
-		args := []string{"next", "-store", store, "-n", "50", "-generation", strconv.Itoa(round)}
-		cmd = exec.Command("frontier", args...)
-		cmd.Stdout = &first
-		if !runKilled(t, cmd, time.Duration(rng.IntN(30))*time.Millisecond) {
-			killed++
-		}
-		again, err := exec.Command("frontier", args...).Output()
-		if err != nil {
-			t.Fatalf("round %d: next: %v", round, err)
-		}
-		if !bytes.HasPrefix(again, first.Bytes()) {
-			t.Fatalf("round %d: the generation has changed", round)
-		}
-	}
-	t.Logf("killed %d times, %d URLs acknowledged", killed, len(acknowledged))
-	out, err := exec.Command("frontier", "check", "-store", store).CombinedOutput()
-	if err != nil {
-		t.Fatalf("check: %v: %s", err, out)
-	}
-	out, err = exec.Command("frontier", "export", "-store", store).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(out)) {
-		_, u, _ := strings.Cut(line, `"url":"`)
-		u, _, _ = strings.Cut(u, `"`)
-		delete(acknowledged, u)
-	}
-	if len(acknowledged) > 0 {
-		t.Fatalf("%d acknowledged URLs are lost", len(acknowledged))
-	}
-}
-
-// runKilled runs cmd, kills it after d, and tells whether it had exited with 0.
-func runKilled(t *testing.T, cmd *exec.Cmd, d time.Duration) (done bool) {
-	t.Helper()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	timer := time.AfterFunc(d, func() { cmd.Process.Kill() })
-	defer timer.Stop()
-	return cmd.Wait() == nil
 }

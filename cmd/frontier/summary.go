@@ -68,11 +68,16 @@ func (s *summary) count(rec *wire.Record) {
 
 // write writes the summary, with the counts of the store, as one line.
 func (s *summary) write(name string, store frontier.Stats) error {
-	s.URLs, s.Hosts = store.URLs, store.HostsDone
-	s.Waiting = store.States[frontier.Waiting.String()]
+	s.store(store)
 	line, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(name, append(line, '\n'), 0o666)
+}
+
+// store adds the counts of the store.
+func (s *summary) store(store frontier.Stats) {
+	s.URLs, s.Hosts = store.URLs, store.HostsDone
+	s.Waiting = store.States[frontier.Waiting.String()]
 }

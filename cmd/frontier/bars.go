@@ -1,0 +1,12 @@
+package main
+
+// bars are the flags by which addresses are refused.
+type bars struct {
+	traps                   bool
+	maxPerHost, maxPerNiche int
+}
+
+// barFlags registers the flags of commands that take records in.
+func (c *command) barFlags() {
+	c.flags.BoolVar(&c.traps, "traps", false, "bar addresses that are traps: calendars without end, sessions, combined parameters, copies, and what is too long, too deep or goes in circles; frontier skipped lists them")
+}
