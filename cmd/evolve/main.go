@@ -3,6 +3,7 @@
 // # Usage
 //
 //	evolve -strategy NAME -state DIR [-topic FILE] [flags] [FILE...] < scored
+//	evolve -strategy NAME -window N [flags] < scored windows
 //	evolve -strategies [-json]
 //
 // # Record in and out
@@ -27,6 +28,22 @@
 // from the state after G-1 and leaves the state after G: running a generation
 // again gives the same bytes. A generation without a record means that the
 // frontier has nothing left to give.
+//
+// # Windows
+//
+// With -window N evolve does not end with a generation. In come windows, each ended
+// by a mark of frontier serve, which says which generation it was; out goes for each
+// what a run with -generation would give, and behind it the mark. A mark ahead of the
+// first record says where to go on: the state is taken up as it was after that
+// generation, so a window that was decided before a crash, and comes once more, is
+// answered by the same bytes. What stands behind the last mark is not decided.
+//
+// With -windows DIR the records of each window G are kept as they came, in
+// DIR/G/scored.ndjson.zst, and what went out in DIR/G/next.ndjson.zst; the latter is
+// there once the state is saved.
+//
+// With -marks=false a window ends after N outcomes, or with the input. A run that is
+// killed has not learned from the window that it was in.
 //
 // # The list of strategies
 //
@@ -56,11 +73,13 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -75,6 +94,7 @@ const manual = `
 evolve - breed the next generation of addresses from a scored one
 
 Usage: evolve -strategy NAME -state DIR [-topic FILE] [flags] [FILE...] < scored
+       evolve -strategy NAME -window N [flags] < scored windows
        evolve -strategies [-json]
 
 In:   the scored records of one generation; files may be plain, .gz or .zst
@@ -95,6 +115,10 @@ The strategy's state lives in -state. With -generation G evolve starts from the
 state after G-1, so running a generation again gives the same bytes; without it,
 the generation is the one after the last. An empty generation tells the strategy
 that the frontier has nothing left.
+
+With -window N one generation follows the other, in a loop with frontier serve: each
+ends at its mark, behind which what it bred has gone out and the state is saved. A
+window that comes once more, after a crash, is answered by the same bytes.
 
 Example:
 
@@ -117,6 +141,9 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.Var(&opt.params, "param", "set a parameter of the strategy, `name=value` (repeatable)")
 	fs.BoolVar(&opt.nofollow, "nofollow", true, "do not follow the links of pages that say nofollow")
 	fs.BoolVar(&opt.alternates, "alternates", false, "follow the links of a page's head to the same page in other languages")
+	window := fs.Int("window", 0, "read one window of `N` addresses after the other, each ended by a mark of frontier serve, instead of one generation")
+	fs.BoolVar(&opt.marks, "marks", true, "with -window: a window ends at its mark; -marks=false: after N outcomes")
+	fs.StringVar(&opt.dir, "windows", "", "with -window: keep, for each window G, what came in and what went out, in `DIR`/G/scored.ndjson.zst and next.ndjson.zst")
 	list := fs.Bool("strategies", false, "list the strategies with their sources, wants and parameters, and end")
 	asJSON := fs.Bool("json", false, "with -strategies: as JSON, one a line")
 	opt.stream.CommonFlags(fs)
@@ -128,6 +155,10 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return describe(stdout, *asJSON)
 	case opt.strategy == "":
 		return filter.Usagef("which strategy? -strategy NAME\nhint: evolve -strategies lists them")
+	case *window > 0 && (given(fs, "generation") || given(fs, "n")):
+		return filter.Usagef("-window says how many addresses a window has, and its marks say which generation it is: without -n and -generation")
+	case *window < 0, *window == 0 && (opt.dir != "" || !opt.marks):
+		return filter.Usagef("-windows and -marks are for -window N, which must be positive")
 	case opt.generation < 0 || opt.n < 1:
 		return filter.Usagef("-generation must not be negative, and -n must be positive")
 	}
@@ -136,7 +167,16 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer in.Close()
+	if *window > 0 {
+		opt.n, opt.windowed = *window, true
+	}
 	return opt.run(in, stdout, stderr)
+}
+
+// given tells whether a flag stood on the command line.
+func given(fs *flag.FlagSet, name string) (found bool) {
+	fs.Visit(func(f *flag.Flag) { found = found || f.Name == name })
+	return found
 }
 
 type options struct {
@@ -145,6 +185,8 @@ type options struct {
 	seed                   uint64
 	params                 filter.Strings
 	nofollow, alternates   bool
+	windowed, marks        bool
+	dir                    string // of what windows were
 	stream                 filter.Stream
 }
 
@@ -158,6 +200,9 @@ func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
 	s, err := strategy.New(o.strategy, target, o.params)
 	if err != nil {
 		return filter.Exit(filter.StatusMisuse, err)
+	}
+	if o.windowed {
+		return o.runWindows(in, stdout, stderr, s)
 	}
 	var journal *strategy.Journal
 	generation := max(1, o.generation)
@@ -194,24 +239,9 @@ func (o *options) emit(in io.Reader, stdout, stderr io.Writer, s strategy.Strate
 	if err != nil {
 		return err
 	}
-	operators := map[string]int64{}
-	var rec wire.Record
-	next := s.Breed(o.n, rand.New(rand.NewPCG(o.seed, uint64(generation))))
-	slices.SortStableFunc(next, func(a, b strategy.Address) int { return queriesLast(a) - queriesLast(b) })
-	for _, a := range next {
-		a.Fill(&rec, generation+1)
-		if err := w.Write(&rec); err != nil {
-			return fmt.Errorf("writing records: %w", err)
-		}
-		if a.URL == "" {
-			operators["queries"]++
-		} else {
-			operators[a.Operator]++
-		}
-		tally.Out++
-	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("writing records: %w", err)
+	operators, err := o.breed(w, s, generation, tally)
+	if err != nil {
+		return err
 	}
 	notes := []slog.Attr{slog.Int("generation", generation)}
 	for _, op := range slices.Sorted(maps.Keys(operators)) {
@@ -222,6 +252,30 @@ func (o *options) emit(in io.Reader, stdout, stderr io.Writer, s strategy.Strate
 	}
 	tally.Close(notes...)
 	return nil
+}
+
+// breed prints what s breeds at the end of a generation, and counts it by operator.
+func (o *options) breed(w *wire.Writer, s strategy.Strategy, generation int, tally *filter.Tally) (operators map[string]int64, err error) {
+	operators = map[string]int64{}
+	var rec wire.Record
+	next := s.Breed(o.n, rand.New(rand.NewPCG(o.seed, uint64(generation))))
+	slices.SortStableFunc(next, func(a, b strategy.Address) int { return queriesLast(a) - queriesLast(b) })
+	for _, a := range next {
+		a.Fill(&rec, generation+1)
+		if err := w.Write(&rec); err != nil {
+			return nil, fmt.Errorf("writing records: %w", err)
+		}
+		if a.URL == "" {
+			operators["queries"]++
+		} else {
+			operators[a.Operator]++
+		}
+		tally.Out++
+	}
+	if err := w.Flush(); err != nil {
+		return nil, fmt.Errorf("writing records: %w", err)
+	}
+	return operators, nil
 }
 
 // queriesLast is where a stands: addresses first, then queries.
@@ -260,22 +314,37 @@ func (o *options) visit(in io.Reader, w *wire.Writer, s strategy.Strategy, tally
 			return unfollowed, fmt.Errorf("reading records: %w", err)
 		}
 		tally.In++
-		if o.nofollow && len(rec.Links) > 0 && robots.Meta(crawler, "robots", rec.RobotsMeta).NoFollow {
-			rec.Links = rec.Links[:0]
+		if o.show(&rec, s) {
 			unfollowed++
 		}
-		if !o.alternates {
-			rec.Links = slices.DeleteFunc(rec.Links, isAlternate)
-		}
-		if rec.URL != "" {
-			s.Visit(&rec)
-		}
-		rec.Drop(wire.Parse | wire.Body)
 		if err := w.Write(&rec); err != nil {
 			return unfollowed, fmt.Errorf("writing records: %w", err)
 		}
 		tally.Out++
 	}
+}
+
+// show shows s a record, of which the brief is left, and tells whether it was without
+// its links, because they are not to be followed.
+func (o *options) show(rec *wire.Record, s strategy.Strategy) (unfollowed bool) {
+	if o.nofollow && len(rec.Links) > 0 && robots.Meta(crawler, "robots", rec.RobotsMeta).NoFollow {
+		rec.Links = rec.Links[:0]
+		unfollowed = true
+	}
+	if !o.alternates {
+		rec.Links = slices.DeleteFunc(rec.Links, isAlternate)
+	}
+	if rec.URL != "" && !unchanged(rec) {
+		s.Visit(rec)
+	}
+	rec.Brief()
+	return unfollowed
+}
+
+// unchanged tells whether rec is of a page that was visited again and is the same: the
+// strategy has seen it.
+func unchanged(rec *wire.Record) bool {
+	return rec.Visits > 0 && rec.Error == "" && (rec.StatusCode == http.StatusNotModified || rec.Digest != "" && rec.Digest == rec.LastDigest)
 }
 
 // describe lists the strategies.

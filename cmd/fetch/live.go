@@ -70,11 +70,6 @@ func live(o *options) (err error) {
 	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if o.deadline > 0 {
-		var end context.CancelFunc
-		ctx, end = context.WithTimeoutCause(ctx, o.deadline, errDeadline)
-		defer end()
-	}
 	var archives *archive.Replay
 	if o.first {
 		archives, err = openArchives(o, log)
@@ -114,7 +109,7 @@ func live(o *options) (err error) {
 		return filter.Exit(sig.status, sig)
 	}
 	strangers, guarded := web.strangers.Load(), web.guarded.Load()
-	if n := strangers + guarded; err == nil && n > 0 && n == tally.Out && !web.asked.Load() {
+	if n := strangers + guarded; err == nil && n > 0 && n == tally.Out-c.marks && !web.asked.Load() {
 		return o.misuse(strangers > 0, guarded > 0)
 	}
 	return err
@@ -197,7 +192,9 @@ type crawl struct {
 	queues  map[string]*queue
 	errs    map[string]int64 // records by error; only the writer touches it
 	further int64            // records that nobody gave an address for; the same
+	marks   int64            // only the reader touches it
 	wg      sync.WaitGroup
+	owed    sync.WaitGroup // what the window that is being read still has to send to done
 }
 
 // queue is what waits for one host.
@@ -302,14 +299,25 @@ func (c *crawl) notes() []slog.Attr {
 }
 
 // read puts addresses into the queues of their hosts. It returns early when ctx
-// ends, even if reading does not: whoever writes may be waiting for us to end.
+// ends, even if reading does not: whoever writes may be waiting for us to end. But a
+// window that has begun is read to its mark, so that what is handed back is whole.
+//
+// A mark waits for all that was read before it, and what comes behind it has a
+// deadline of its own.
 func (c *crawl) read(ctx context.Context, o *options) error {
+	window, end := c.within(ctx, o.deadline)
+	defer func() {
+		c.owed.Wait()
+		end()
+	}()
 	add := c.add
 	if c.web.archives != nil {
 		var end func()
 		add, end = c.recall()
 		defer end()
 	}
+	left := make(chan struct{})
+	defer close(left)
 	r := wire.NewReader(o.stream.Stdin, o.stream.Want)
 	if o.stream.Limit > 0 {
 		r.Limit = int(o.stream.Limit)
@@ -326,24 +334,22 @@ func (c *crawl) read(ctx context.Context, o *options) error {
 			l := line{err: r.Read(&rec)}
 			if l.err == nil {
 				if rec.URL != "" {
-					begin(&rec) // or an old body would be kept until its page's turn
+					renew(&rec) // or an old body would be kept until its page's turn
 				}
 				l.rec = rec.Clone()
 			}
 			select {
 			case lines <- l:
-			case <-ctx.Done():
-				if !readsOn(ctx) {
-					return
-				}
-				lines <- l
+			case <-left:
+				return
 			}
 			if _, bad := errors.AsType[*wire.SyntaxError](l.err); l.err != nil && !bad {
 				return
 			}
 		}
 	}()
-	ended := ctx.Done()
+	ended := window.Done()
+	inside := false // a window whose mark is still to come
 	for {
 		select {
 		case l, ok := <-lines:
@@ -365,14 +371,40 @@ func (c *crawl) read(ctx context.Context, o *options) error {
 			}
 			c.tally.In++
 			c.waiting <- struct{}{}
-			add(ctx, l.rec)
+			if filter.IsMark(l.rec) {
+				c.owed.Wait()
+				c.done <- finished{rec: l.rec, leave: func() {}}
+				c.marks++
+				end()
+				if ctx.Err() != nil {
+					return nil
+				}
+				window, end = ctx, func() {}
+				ended, inside = ctx.Done(), false
+				continue
+			}
+			if c.marks > 0 && !inside {
+				inside = true
+				window, end = c.within(ctx, o.deadline)
+				ended = window.Done()
+			}
+			c.owed.Add(1)
+			add(window, l.rec)
 		case <-ended:
-			if !readsOn(ctx) {
+			if !readsOn(window) && !inside {
 				return nil
 			}
 			ended = nil // what is still to come is read and handed back
 		}
 	}
+}
+
+// within is ctx with a deadline, if there is one.
+func (c *crawl) within(ctx context.Context, deadline time.Duration) (context.Context, context.CancelFunc) {
+	if deadline <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeoutCause(ctx, deadline, errDeadline)
 }
 
 // recall is an add that answers what the archives of -archive-first hold at once,
@@ -389,6 +421,7 @@ func (c *crawl) recall() (add func(context.Context, *wire.Record), end func()) {
 				if u, err := weburl.Parse(w.rec.URL); err == nil && w.ctx.Err() == nil {
 					if leave, _, ok := c.web.recall(w.ctx, w.rec, u, nil); ok {
 						c.done <- finished{rec: w.rec, leave: leave}
+						c.owed.Done()
 						continue
 					}
 				}
@@ -402,7 +435,10 @@ func (c *crawl) recall() (add func(context.Context, *wire.Record), end func()) {
 // add puts a record into the queue of its host.
 func (c *crawl) add(ctx context.Context, rec *wire.Record) {
 	if rec.URL == "" { // a query passes
-		c.wg.Go(func() { c.done <- finished{rec: rec, leave: func() {}} })
+		c.wg.Go(func() {
+			c.done <- finished{rec: rec, leave: func() {}}
+			c.owed.Done()
+		})
 		return
 	}
 	host := rec.URL
@@ -416,7 +452,7 @@ func (c *crawl) add(ctx context.Context, rec *wire.Record) {
 		q = new(queue)
 		c.queues[host] = q
 	}
-	q.records = append(q.records, rec)
+	q.enqueue(rec)
 	if q.busy < c.width {
 		q.busy++
 		c.wg.Go(func() { c.serve(ctx, host, q) })
@@ -435,16 +471,24 @@ func (c *crawl) serve(ctx context.Context, host string, q *queue) {
 			return
 		}
 		rec := q.records[0]
+		left, err := wait(ctx, rec)
+		if left > 0 {
+			c.mu.Unlock()
+			pause(ctx, left)
+			continue
+		}
 		q.records[0] = nil // or the queue would keep what becomes of it, body and all
 		q.records = q.records[1:]
 		c.mu.Unlock()
 
 		leave := func() {}
 		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
 			begin(rec)
-			fail(rec, wire.ErrorBudget, context.Cause(ctx))
+			fail(rec, wire.ErrorBudget, err)
 		} else {
-			var err error
 			if leave, err = c.web.fetch(ctx, rec); err != nil {
 				// What was not archived was not fetched.
 				c.cancel(err)
@@ -454,6 +498,7 @@ func (c *crawl) serve(ctx context.Context, host string, q *queue) {
 		}
 		if c.sites == nil {
 			c.done <- finished{rec: rec, leave: leave}
+			c.owed.Done()
 			continue
 		}
 		page := wire.Record{URL: rec.URL, Generation: rec.Generation, Depth: rec.Depth, StatusCode: rec.StatusCode, Error: rec.Error}
@@ -463,5 +508,6 @@ func (c *crawl) serve(ctx context.Context, host string, q *queue) {
 		}); err != nil {
 			c.cancel(err)
 		}
+		c.owed.Done()
 	}
 }

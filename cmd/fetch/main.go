@@ -18,7 +18,9 @@
 // at once, -rate and -host-rate how many in a second.
 // Records leave in the order in which they are done. A host that asked to be
 // left alone, or failed, is not waited for: its other addresses are handed back
-// with the error "budget" and not_before. So are those of a host whose robots.txt
+// with the error "budget" and not_before. An address that comes with not_before
+// (frontier next -horizon) is: it is asked for then, or handed back if that is
+// after -deadline, or more than a day off. So are those of a host whose robots.txt
 // answers 429 or 5xx: that forbids everything only until it is asked for again, an
 // hour later. An address that redirects to a host that must be left alone is a
 // failed try (connect). The error "robots" is a rule that forbids.
@@ -84,8 +86,9 @@
 // as one of HTTP/1.1, its fields sorted and in lower case; WARC-Protocol says so. What
 // was written before, with this PREFIX or into the archives of -warc-dedup, becomes a
 // reference (revisit) if it has 1 KiB or more, and so does the answer 304. -warc-zstd
-// packs with zstd instead of gzip, -warc-level 1 makes gzip fast and its files larger,
-// -digest sha256 replaces SHA-1.
+// packs with zstd instead of gzip: large pages as small in half the time. -warc-level
+// is gzip's, from 1, fast, to 9, small, or 0, which packs nothing; or zstd's, of which
+// there are four: to 2, to 5, to 9, and above. -digest sha256 replaces SHA-1.
 //
 // With -noarchive, answers whose X-Robots-Tag header or meta robots (of the first
 // 64 KiB) says noarchive are left out too, but for a metadata record with the
@@ -306,6 +309,7 @@ func (o *options) run(stdin io.Reader, stdout, stderr io.Writer) error {
 	if len(o.archives) > 0 && !o.first {
 		return replay(o)
 	}
+	o.stream.Want |= wire.Fetch // not_before
 	return live(o)
 }
 
@@ -327,7 +331,7 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	fs.StringVar(&o.warc, "warc", "", "write what is received to PREFIX-*.warc.gz; `prefix` may begin with a directory")
 	fs.Var(&o.warcSize, "warc-size", "`bytes` at which a WARC file is closed and the next begun")
 	fs.BoolVar(&o.warcZstd, "warc-zstd", false, "write PREFIX-*.warc.zst instead")
-	fs.IntVar(&o.warcLevel, "warc-level", archive.DefaultLevel, "gzip's `level` for what -warc writes, from 1, fast, to 9, small")
+	fs.IntVar(&o.warcLevel, "warc-level", 0, "gzip's `level` for what -warc writes, from 1, fast, to 9, small, or 0, as it is (default 6); with -warc-zstd zstd's, 1 to 22 (default 1)")
 	fs.Var(&o.dedup, "warc-dedup", "write what this `file` or directory of archives has already as a reference to it; may be repeated")
 	fs.StringVar(&o.digest, "digest", "sha1", "`name` of the digest in WARC files: sha1 or sha256")
 	fs.StringVar(&o.state, "state", "", "the `directory` of what is known of hosts, and of robots.txt unless -cache is given; without one hosts are forgotten")
@@ -382,10 +386,10 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 		return nil, filter.Usagef("-noarchive is about what -warc writes\nhint: -warc PREFIX")
 	case o.warc == "" && (o.warcZstd || len(o.dedup) > 0 || given["digest"] || given["warc-level"]):
 		return nil, filter.Usagef("-warc-zstd, -warc-level, -warc-dedup and -digest are about what -warc writes\nhint: -warc PREFIX")
-	case o.warcLevel < 1 || o.warcLevel > 9:
-		return nil, filter.Usagef("-warc-level %d: gzip has the levels 1 to 9", o.warcLevel)
-	case o.warcZstd && given["warc-level"]:
-		return nil, filter.Usagef("-warc-level is of gzip, and -warc-zstd does without\nhint: leave one of them out")
+	case given["warc-level"] && o.warcZstd && (o.warcLevel < 1 || o.warcLevel > 22):
+		return nil, filter.Usagef("-warc-level %d: zstd has the levels 1 to 22", o.warcLevel)
+	case !o.warcZstd && (o.warcLevel < 0 || o.warcLevel > 9):
+		return nil, filter.Usagef("-warc-level %d: gzip has the levels 0 to 9", o.warcLevel)
 	case o.digest != "sha1" && o.digest != "sha256":
 		return nil, filter.Usagef("-digest %s is not known\nhint: sha1 or sha256", o.digest)
 	case replayed && o.deadline != 0:
@@ -404,6 +408,9 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 		return nil, filter.Usagef("-contact %s is neither a mail address nor a URL\nhint: -contact you@example.org", o.contact)
 	}
 
+	if given["warc-level"] && o.warcLevel == 0 {
+		o.warcLevel = archive.Stored
+	}
 	if *proxy != "" {
 		u, err := proxyURL(*proxy)
 		if err != nil {

@@ -457,13 +457,17 @@ func TestWhatEarlierArchivesHoldIsReferredTo(t *testing.T) {
 	if r := recs[server.URL+"/a"]; !strings.HasSuffix(r.WARCFilename, ".warc.zst") || !strings.HasPrefix(r.Digest, "sha256:") {
 		t.Errorf("%s %s", r.WARCFilename, r.Digest)
 	}
-	var lengths [2]int64
-	for i, level := range []string{"1", "9"} {
-		recs, _ = fetch(t, in, append(loopback, "-warc", filepath.Join(dir, level), "-warc-level", level)...)
-		lengths[i] = recs[server.URL+"/a"].WARCLength
+	lengths := map[string]int64{}
+	for _, level := range []string{"0", "1", "9", "1 -warc-zstd", "7 -warc-zstd"} {
+		flags := append(strings.Fields("-warc-level "+level), "-warc", filepath.Join(dir, "level"+level[:1]))
+		recs, _ = fetch(t, in, append(loopback, flags...)...)
+		r := recs[server.URL+"/a"]
+		if lengths[level] = r.WARCLength; r.WARCLength == 0 {
+			t.Errorf("level %s: %s %s", level, r.Error, r.ErrorDetail)
+		}
 	}
-	if lengths[0] <= lengths[1] || lengths[1] == 0 {
-		t.Errorf("%d bytes at level 1, %d at level 9", lengths[0], lengths[1])
+	if plain := int64(len(page)); !(lengths["0"] > plain && plain > lengths["1"] && lengths["1"] > lengths["9"] && plain > lengths["1 -warc-zstd"]) {
+		t.Errorf("%d bytes of text in records of %v", plain, lengths)
 	}
 }
 

@@ -320,7 +320,7 @@ func (a *answerer) all(in io.Reader) error {
 			return fmt.Errorf("reading records: %w", err)
 		}
 		a.tally.In++
-		switch isQuestion := rec.URL == "" && rec.Query != "" && rec.Cost == 0; {
+		switch isQuestion := rec.URL == "" && rec.Query != "" && rec.Cost == 0 && !filter.IsMark(&rec); {
 		case isQuestion:
 			err = a.ask(&rec)
 		case !a.only:

@@ -1,0 +1,121 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// marked runs fetch on windows of addresses, each with its mark behind it, which follows
+// when the one before has come back, and returns what came back of each.
+func marked(t *testing.T, windows [][]string, flags ...string) [][]string {
+	t.Helper()
+	in, feed := io.Pipe()
+	back, out := io.Pipe()
+	var stderr bytes.Buffer
+	ended := make(chan error, 1)
+	go func() {
+		err := run(append([]string{"-allow-private"}, flags...), in, out, &stderr)
+		out.Close()
+		ended <- err
+	}()
+	lines := bufio.NewScanner(back)
+	lines.Buffer(nil, 1<<20)
+	var came [][]string
+	for i, addresses := range windows {
+		go io.WriteString(feed, strings.Join(append(addresses, fmt.Sprintf(`{"v":1,"query":"mark","operator":"mark","generation":%d}`, i)), "\n")+"\n")
+		var window []string
+		for lines.Scan() {
+			var rec struct {
+				URL, Error, Query string
+				Generation        int
+				StatusCode        int `json:"status_code"`
+			}
+			if err := json.Unmarshal(lines.Bytes(), &rec); err != nil {
+				t.Fatal(err)
+			}
+			if rec.Query == "mark" {
+				if rec.Generation != i {
+					t.Fatalf("mark %d instead of %d", rec.Generation, i)
+				}
+				break
+			}
+			window = append(window, fmt.Sprintf("%s %d%s", rec.URL[strings.LastIndex(rec.URL, "/"):], rec.StatusCode, rec.Error))
+		}
+		came = append(came, window)
+	}
+	feed.Close()
+	for lines.Scan() {
+		t.Errorf("behind the last mark: %s", lines.Bytes())
+	}
+	if err := <-ended; err != nil {
+		t.Logf("%v\n%s", err, stderr.Bytes())
+	}
+	return came
+}
+
+// A mark leaves behind all that came before it, however long that took, and every
+// window has the deadline for itself.
+func TestAMarkWaitsForItsWindow(t *testing.T) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			http.NotFound(w, r)
+		case "/slow":
+			time.Sleep(300 * time.Millisecond)
+		case "/never":
+			select {
+			case <-r.Context().Done():
+			case <-time.After(20 * time.Second):
+			}
+		}
+	}))
+	defer site.Close()
+	came := marked(t, [][]string{nil, {site.URL + "/slow", site.URL + "/fast"}, {site.URL + "/last"}}, "-delay", "0s")
+	if got, want := fmt.Sprint(came), "[[] [/fast 200 /slow 200] [/last 200]]"; got != want {
+		t.Errorf("%s instead of %s", got, want)
+	}
+	came = marked(t, [][]string{nil, {site.URL + "/never"}, {site.URL + "/fast"}, {site.URL + "/never"}}, "-delay", "0s", "-deadline", "1s")
+	if got, want := fmt.Sprint(came), "[[] [/never 0budget] [/fast 200] [/never 0budget]]"; got != want {
+		t.Errorf("%s instead of %s", got, want)
+	}
+}
+
+// Interrupted, fetch hands back what is left of the window, and its mark.
+func TestAnInterruptedWindowIsWhole(t *testing.T) {
+	asked := make(chan bool, 10)
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		asked <- true
+		select {
+		case <-r.Context().Done():
+		case <-time.After(20 * time.Second):
+		}
+	}))
+	defer site.Close()
+	go func() {
+		<-asked
+		p, err := os.FindProcess(os.Getpid())
+		if err == nil {
+			p.Signal(syscall.SIGINT)
+		}
+	}()
+	came := marked(t, [][]string{nil, {site.URL + "/never", site.URL + "/nor"}}, "-delay", "1ms")
+	if got := fmt.Sprint(came); strings.Count(got, "0budget") != 2 {
+		t.Errorf("%s", got)
+	}
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+	"time"
+
+	"spoor/internal/wire"
+)
+
+// What comes with not_before is asked for then and no earlier, and nothing else
+// waits for it.
+func TestNotBeforeOfAnAddressIsWaitedFor(t *testing.T) {
+	s := newSite()
+	defer s.CloseClientConnections()
+	begun := time.Now()
+	soon := begun.Add(2 * time.Second).UTC().Truncate(time.Second).Format(time.RFC3339)
+	later := begun.Add(time.Hour).UTC().Format(time.RFC3339)
+	line := `{"v":1,"url":"%s/%s",%s"not_before":%q}` + "\n"
+	in := fmt.Sprintf(line, s.URL, "x", "", soon) + fmt.Sprintf(line, s.URL, "later", "", later) + s.URL + "/page\n" +
+		fmt.Sprintf(line, s.URL, "redirect/1", `"status_code":503,`, later) // which was an outcome
+	recs, _ := fetch(t, in, append(loopback, "-deadline", "20s")...)
+	if took := time.Since(begun); took < time.Second || took > 15*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if x := recs[s.URL+"/x"]; x.Error != "" || x.NotBefore != "" || x.Timestamp < soon[:len(soon)-1] {
+		t.Errorf("not before %s: %+v", soon, x)
+	}
+	if l := recs[s.URL+"/later"]; l.Error != wire.ErrorBudget || l.NotBefore != "" || l.ErrorDetail != "not to be asked for before "+later {
+		t.Errorf("after the deadline: %+v", l)
+	}
+	if got := s.requests(); slices.Contains(got, "/later") || got[len(got)-1] != "/x" {
+		t.Errorf("asked for %v", got)
+	}
+}
+
+// A host that is asked one thing at a time does not idle because what came first is to be
+// asked for last.
+func TestWhatIsDueDoesNotWait(t *testing.T) {
+	s := newSite()
+	defer s.CloseClientConnections()
+	in, feed := io.Pipe()
+	go func() {
+		soon := time.Now().Add(3 * time.Second).UTC().Format(time.RFC3339)
+		fmt.Fprintf(feed, `{"v":1,"url":"%s/x","not_before":%q}`+"\n", s.URL, soon)
+		time.Sleep(200 * time.Millisecond)
+		fmt.Fprintf(feed, "%s/page\n", s.URL)
+		feed.Close()
+	}()
+	var out, stderr bytes.Buffer
+	if err := run([]string{"-allow-private", "-delay", "1ms"}, in, &out, &stderr); err != nil {
+		t.Fatal(err, stderr.String())
+	}
+	if got := s.requests(); got[len(got)-1] != "/x" || !slices.Contains(got, "/page") {
+		t.Errorf("asked for %v", got)
+	}
+}
