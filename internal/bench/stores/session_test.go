@@ -53,7 +53,8 @@ type Session struct {
 	lines []byte
 	feed  feed
 	r     *wire.Reader
-	rec   wire.Record
+	recs  [frontier.MostExpected]wire.Record
+	urls  []string
 }
 
 // OpenArgs tell where the store is, and how many URLs it has.
@@ -127,18 +128,29 @@ func (s *Session) Again(_ int, lost *int) (err error) {
 // add adds the links of a generation, and returns how many URLs are new.
 func (s *Session) add(durable int) (fresh int, err error) {
 	s.feed.left = s.lines
-	for i := 1; i <= Generation; i++ {
-		if err := s.r.Read(&s.rec); err != nil {
-			return 0, err
+	expecting, _ := s.store.(*ours)
+	for i := 0; i < Generation; {
+		n := min(len(s.recs), Batch-i%Batch)
+		s.urls = s.urls[:0]
+		for j := range n {
+			if err := s.r.Read(&s.recs[j]); err != nil {
+				return 0, err
+			}
+			s.urls = append(s.urls, s.recs[j].URL)
 		}
-		added, err := s.store.Add(&s.rec)
-		if err != nil {
-			return 0, err
+		if expecting != nil {
+			expecting.Expect(s.urls)
 		}
-		if added {
-			fresh++
+		for j := range n {
+			added, err := s.store.Add(&s.recs[j])
+			if err != nil {
+				return 0, err
+			}
+			if added {
+				fresh++
+			}
 		}
-		if i%Batch == 0 {
+		if i += n; i%Batch == 0 {
 			if err := s.store.Commit(i%durable == 0); err != nil {
 				return 0, err
 			}
