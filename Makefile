@@ -7,6 +7,10 @@ SHELL       := bash
 PREFIX         ?= /usr/local
 PROGRAM_PREFIX ?=
 FUZZTIME       ?= 60s
+KILLS          ?= 2000
+CUTS           ?= 3000
+CRAWL_KILLS    ?= 100
+SEED           ?= 1
 COUNT          ?= 10
 OLD            ?= old.txt
 NEW            ?= new.txt
@@ -42,8 +46,8 @@ demo: build ## crawl the documentation of the Go tree, on loopback, in a minute
 .PHONY: test short
 test: build ## all tests
 	$(if $(RACE),,@echo 'no C compiler: testing without the race detector')
-	GORACE=atexit_sleep_ms=0 $(GO) test $(RACE) -shuffle=on ./...
-	$(if $(RACE),$(GO) test ./internal/page) # what the race detector makes too slow
+	GORACE=atexit_sleep_ms=0 $(GO) test $(RACE) -timeout=30m -shuffle=on $(if $(RACE),$$($(GO) list ./... | grep -v '/internal/frontier$$'),./...)
+	$(if $(RACE),$(GO) test ./internal/frontier ./internal/page) # what the race detector makes too slow
 short: build ## the tests that take a moment
 	$(GO) test -short ./...
 
@@ -85,6 +89,13 @@ cross: ## it compiles for linux, darwin and windows, amd64 and arm64
 test-browser: ## Chromium shows our reports, and our archives with npm's replaywebpage
 	scripts/test-browser
 
+.PHONY: crash
+TERSE := grep -Ev '^=== |^ +--- PASS'
+crash: build ## frontier killed KILLS (2000) times, its power cut CUTS (3000) times, crawls of all strategies killed CRAWL_KILLS (100) times each
+	$(GO) test -v -count=1 -timeout=2h -run='^TestPowerCuts$$' ./internal/frontier -cuts=$(CUTS) -seed=$(SEED) | $(TERSE)
+	$(GO) test -v -count=1 -timeout=2h -run='^TestKilledAtAnyMoment$$' ./cmd/frontier -kills=$(KILLS) -seed=$(SEED) | $(TERSE)
+	$(GO) test -v -count=1 -timeout=6h -parallel=2 -run='^TestACrawlKilledAtRandomFetchesTheSame$$' . -kills=$(CRAWL_KILLS) -seed=$(SEED) -strategies=all | $(TERSE)
+
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (60s); F=Name P=./dir/ picks
 	@grep -rnoE '^func $(F)[A-Za-z0-9_]*\(f \*testing\.F' --include='*_test.go' . | \
@@ -99,7 +110,7 @@ bench: ## the benchmarks COUNT (10) times, to stdout; B=pattern P=./dir/ picks
 	@$(GO) test -run='^$$' -bench='$(B)' -count=$(COUNT) $(P)
 bench-peers: ## beside goquery, bleve, lxml, …: doc/performance.md, in a quarter of an hour
 	scripts/bench
-bench-frontier: ## the frontier beside Pebble, bbolt and SQLite, in an hour
+bench-frontier: ## the frontier beside Pebble, bbolt and SQLite, in half an hour
 	scripts/bench frontier
 bench-fetch: ## our fetch beside wget, wget2 and net/http, as a table
 	scripts/bench-fetch

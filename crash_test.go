@@ -2,72 +2,207 @@ package spoor_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
+	"text/tabwriter"
 	"time"
+)
+
+var (
+	kills      = flag.Int("kills", 10, "how often a crawl is killed at random")
+	strategies = flag.String("strategies", "niche,bestfirst,tunnel,symbiosis", "the strategies whose crawls are killed, or all")
+	seed       = flag.Uint64("seed", 1, "of the moments at which crawls are killed")
 )
 
 // A crawl that is killed at any moment, with all its stages, and started again
 // fetches what it would have fetched: the same pages in the same order, with the
 // same scores. The world is the shared one where there is one, else what gosite
 // serves.
-func TestACrawlKilledTenTimesFetchesTheSame(t *testing.T) {
+func TestACrawlKilledAtRandomFetchesTheSame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crawls are not killed in a short test")
 	}
-	for _, strategy := range []string{"niche", "bestfirst", "tunnel", "symbiosis"} {
-		t.Run(strategy, func(t *testing.T) {
-			t.Parallel()
-			c := newCrawl(t, strategy)
-			if strategy == "symbiosis" {
-				c.shell(t, "search -index web.db -archive web.warc.gz -query nothing")
-				c.args = append(c.args, "-search", "web.db")
-			}
-			begun := time.Now()
-			c.run(t, "whole")
-			whole := time.Since(begun)
+	type kind struct {
+		Name, Expand string
+		Search       bool
+	}
+	kinds := map[string]kind{}
+	for line := range bytes.Lines((&crawl{dir: t.TempDir(), env: append(os.Environ(), environment(t)...)}).shell(t, "evolve -strategies -json")) {
+		var k kind
+		if err := json.Unmarshal(line, &k); err != nil {
+			t.Fatal(err)
+		}
+		kinds[k.Name] = k
+	}
+	names := strings.Split(*strategies, ",")
+	if *strategies == "all" {
+		names = slices.Sorted(maps.Keys(kinds))
+	}
+	var mu sync.Mutex
+	var rows []string
+	t.Run("strategies", func(t *testing.T) {
+		for _, strategy := range names {
+			t.Run(strategy, func(t *testing.T) {
+				t.Parallel()
+				c := newCrawl(t, strategy)
+				if kinds[strategy].Search {
+					c.shell(t, "search -index web.db -archive web.warc.gz -query nothing")
+					c.args = append(c.args, "-search", "web.db")
+				}
+				// The more kills, the shorter the generations, so that a crawl has more of them.
+				c.args = append(c.args, "-size", strconv.Itoa(max(4, 200 / *kills)))
+				c.run(t, "whole")
+				want := c.order(t, "whole")
+				for _, mode := range []string{"loop", "steady"} {
+					row := "not with a topic that grows"
+					if mode == "steady" {
+						c.args = append(c.args, "-steady")
+					}
+					if mode == "loop" || kinds[strategy].Expand == "" {
+						row = c.killAtRandom(t, mode, want)
+					}
+					mu.Lock()
+					rows = append(rows, fmt.Sprintf("%s\t%s\t%s", strategy, mode, row))
+					mu.Unlock()
+				}
+			})
+		}
+	})
+	slices.Sort(rows)
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "strategy\tmode\tkills\tcrawls\tpages\tthe same\tkilled while")
+	for _, row := range rows {
+		fmt.Fprintln(w, row)
+	}
+	w.Flush()
+	t.Logf("-kills %d -seed %d\n%s", *kills, *seed, b.String())
+}
 
-			// A crawl that ends before it is killed is followed by another: how
-			// fast crawls are depends on what else the machine does.
-			rng := rand.New(rand.NewPCG(1, uint64(len(strategy))))
-			kills, runs := 0, []string{"killed1"}
-			for kills < 10 {
-				cmd := c.command(runs[len(runs)-1])
-				ownGroup(cmd)
-				if err := cmd.Start(); err != nil {
+// killAtRandom crawls as often as it takes to be killed often enough, which depends on
+// what else the machine does: sometimes before the crawl is at work, mostly within the
+// two generations after that. It returns a row of the table.
+func (c *crawl) killAtRandom(t *testing.T, mode string, want []byte) (row string) {
+	t.Helper()
+	begun := time.Now()
+	c.run(t, mode)
+	whole := time.Since(begun)
+	begun = time.Now()
+	c.run(t, mode) // it says that it is done
+	toBegin := time.Since(begun)
+	generations, err := filepath.Glob(filepath.Join(c.dir, mode, "generations", "*", "stats.json"))
+	if err != nil || len(generations) == 0 {
+		t.Fatalf("no generations: %v", err)
+	}
+	generation := max(time.Millisecond, (whole-toBegin)/time.Duration(len(generations)))
+
+	rng := rand.New(rand.NewPCG(*seed, uint64(len(c.args))))
+	runs, done, steps := []string{mode}, 0, map[string]int{}
+	for done < *kills {
+		if len(runs) == 1 || c.finished(runs[len(runs)-1]) {
+			runs = append(runs, fmt.Sprintf("%s%d", mode, len(runs)))
+		}
+		run := runs[len(runs)-1]
+		before := c.made(run)
+		cmd := c.command(run)
+		ownGroup(cmd)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		early := rng.IntN(4) == 0
+		left := time.Duration(rng.Float64() * float64(2*generation))
+		if early {
+			left = time.Duration(rng.Float64() * float64(toBegin))
+		}
+		alive := true
+		for look := time.NewTicker(5 * time.Millisecond); alive && !early && slices.Equal(before, c.made(run)); {
+			select {
+			case err := <-ended:
+				if alive = false; err != nil {
 					t.Fatal(err)
 				}
-				ended := make(chan error, 1)
-				go func() { ended <- cmd.Wait() }()
-				select {
-				case err := <-ended:
-					if err != nil {
-						t.Fatal(err)
-					}
-					runs = append(runs, fmt.Sprintf("killed%d", len(runs)+1))
-				case <-time.After(time.Duration(rng.Int64N(int64(whole) / 10))):
-					if err := killGroup(cmd); err != nil {
-						t.Fatal(err)
-					}
-					<-ended
-					kills++
-				}
+			case <-look.C:
 			}
-			c.run(t, runs[len(runs)-1])
-			want := c.order(t, "whole")
-			for _, run := range runs {
-				if got := c.order(t, run); !bytes.Equal(got, want) {
-					t.Errorf("killed, the crawl fetched\n%s\ninstead of\n%s", got, want)
-				}
+		}
+		if !alive {
+			continue
+		}
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatal(err)
 			}
-			t.Logf("%d kills of %d crawls of %d pages", kills, len(runs), bytes.Count(want, []byte("\n")))
-		})
+		case <-time.After(left):
+			if err := killGroup(cmd); err != nil {
+				t.Fatal(err)
+			}
+			<-ended
+			done++
+			steps[c.step(run)]++
+		}
 	}
+	c.run(t, runs[len(runs)-1])
+	same := "yes"
+	for _, run := range runs {
+		if got := c.order(t, run); !bytes.Equal(got, want) {
+			same = "no"
+			t.Errorf("%s, killed, the crawl fetched\n%s\ninstead of\n%s", mode, got, want)
+		}
+	}
+	row = fmt.Sprintf("%d\t%d\t%d\t%s\t", done, len(runs)-1, bytes.Count(want, []byte("\n")), same)
+	for _, step := range slices.Sorted(maps.Keys(steps)) {
+		row += fmt.Sprintf("%s %d, ", step, steps[step])
+	}
+	return strings.TrimSuffix(row, ", ")
+}
+
+// made are the files that a crawl has made of its last generation.
+func (c *crawl) made(run string) []string {
+	dirs, _ := filepath.Glob(filepath.Join(c.dir, run, "generations", "*"))
+	if len(dirs) == 0 {
+		return nil
+	}
+	files, _ := filepath.Glob(filepath.Join(dirs[len(dirs)-1], "*"))
+	return files
+}
+
+// finished tells whether a crawl has come to its end.
+func (c *crawl) finished(run string) bool {
+	_, err := os.Stat(filepath.Join(c.dir, run, "stop_reason"))
+	return err == nil
+}
+
+// step is what a crawl that was killed was about to do, by what it had done.
+func (c *crawl) step(run string) string {
+	dirs, _ := filepath.Glob(filepath.Join(c.dir, run, "generations", "*"))
+	if len(dirs) == 0 {
+		return "beginning"
+	}
+	last := dirs[len(dirs)-1]
+	for _, step := range []struct{ done, next string }{
+		{"stats.json", "between generations"},
+		{"next.ndjson.zst", "adding"},
+		{"scored.ndjson.zst", "choosing"},
+		{"addresses.ndjson", "fetching"},
+	} {
+		if _, err := os.Stat(filepath.Join(last, step.done)); err == nil {
+			return step.next
+		}
+	}
+	return "handing out"
 }
 
 // Killed as soon as a step has begun, and as soon as it has ended, whichever it is, a

@@ -19,12 +19,12 @@ import (
 const imports = `
 	# The floor imports nothing of ours. gosite is a web of its own and stands
 	# beside it: it knows neither the record nor the crawl.
-	floor = wire weburl text genetic niche robots sitemap lock
+	floor = wire weburl text genetic niche robots sitemap trap lock
 	floor gosite:
 
 	# The second row stands on the floor; its rooms do not import each other.
 	# judge, search and report are given graphs and documents by cmd.
-	page topic fitness graph frontier polite web archive search judge report: floor
+	page topic fitness graph frontier polite web archive search judge report interchange: floor
 
 	# Strategy alone knows both the wire and the maths. A strategy that wants
 	# fresh addresses emits a query.
@@ -41,7 +41,7 @@ const imports = `
 // given, so they see no network, no system, no clock and no log. net/url and
 // net/netip are notation and allowed.
 var pure = struct{ rooms, never []string }{
-	rooms: []string{"text", "genetic", "niche", "fitness", "robots", "weburl", "judge"},
+	rooms: []string{"text", "genetic", "niche", "fitness", "robots", "weburl", "trap", "judge"},
 	never: []string{"net", "net/http", "os", "os/exec", "os/signal", "syscall", "time", "log", "log/slog", "math/rand"},
 }
 
