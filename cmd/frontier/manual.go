@@ -145,9 +145,8 @@ ahead of all; a stage that does not let lines without a url pass is found by tha
 
 What comes in is written to the log at once, whether or not what goes out is read:
 full pipes do not wait for each other. It counts, and survives kill -9 and power
-loss, when the next window goes out. Killed, all stages are started again, and the
-last window goes out once more. Without -windows, where it would stand that a window is
-done, it does so after every other end, too: its pages are asked for again.
+loss, when the next window goes out. Started again, all stages go on behind the last
+window that is done; one that was out when they were killed goes out once more.
 
 With -marks=false no marks are sent, and stages may keep, lose or reorder lines: so
 many addresses follow as were answered, and what has no outcome within -lease is

@@ -147,11 +147,9 @@ func (c *command) serve() (err error) {
 		return err
 	}
 	if v.window == 0 && c.marks {
-		stats, err := v.s.Stats(time.Now())
-		if err != nil {
+		if err := v.follow(); err != nil {
 			return c.close(v.s, err)
 		}
-		v.window = max(1, stats.HandedOut)
 	}
 	go v.write()
 	err = c.close(v.s, v.loop(signals))
@@ -194,6 +192,55 @@ func (v *server) resume() error {
 	}
 	v.found = nil
 	return nil
+}
+
+// follow finds the window behind the last one that is done, by the store. What was
+// handed out since then and has not come back is handed out again.
+func (v *server) follow() error {
+	stats, err := v.s.Stats(time.Now())
+	if err != nil {
+		return err
+	}
+	b, err := os.ReadFile(v.lastDone())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	done := 0
+	r := wire.NewReader(bytes.NewReader(b), wire.Address)
+	var rec wire.Record
+	for r.Read(&rec) == nil {
+		if filter.IsMark(&rec) {
+			done = rec.Generation
+		} else if err := v.charge(&rec); err != nil {
+			return err
+		}
+	}
+	v.window = max(1, stats.HandedOut, done+1)
+	if v.found = nil; done == 0 || done < v.window-1 {
+		v.heads, v.owed = nil, 0
+	}
+	return nil
+}
+
+// lastDone is the file of the store that says, where there are no -windows, which
+// window was the last that is done: the queries for the head of the next one, and behind
+// them its mark. A file that ends before the mark says nothing, so it is not synced.
+func (v *server) lastDone() string { return filepath.Join(v.store, "window") }
+
+// leaveDone writes that file.
+func (v *server) leaveDone() error {
+	if v.windows != "" {
+		return nil
+	}
+	b := bytes.NewBuffer(bytes.Clone(v.heads))
+	if err := appendMark(b, v.window); err != nil {
+		return err
+	}
+	part := v.lastDone() + ".part"
+	if err := os.WriteFile(part, b.Bytes(), 0o666); err != nil {
+		return err
+	}
+	return os.Rename(part, v.lastDone())
 }
 
 // file is a file of a window.
@@ -424,6 +471,9 @@ func (v *server) mark(window int) error {
 		return fmt.Errorf("window %d: %d addresses went out, and their mark came back without a record\nhint: which stage loses them?", v.window, v.asked)
 	}
 	if err := v.report(); err != nil {
+		return err
+	}
+	if err := v.leaveDone(); err != nil {
 		return err
 	}
 	v.spent += v.sum.Cost

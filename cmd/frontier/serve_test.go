@@ -235,6 +235,50 @@ func TestServeBeginsTheWindowAnew(t *testing.T) {
 	}
 }
 
+// What is started again after a window is done goes on with the next one, at whose head
+// stands what the last one's queries cost; as often as that does not come back.
+func TestServeGoesOnBehindTheWindowThatIsDone(t *testing.T) {
+	for _, files := range []bool{false, true} {
+		dir := t.TempDir()
+		store, flags := filepath.Join(dir, "store"), []string{"-n", "2"}
+		if files {
+			flags = append(flags, "-windows", filepath.Join(dir, "windows"))
+		}
+		l := serveLoop(t, store, []string{"http://a.test/", "http://b.test/", "http://c.test/"}, append(flags, "-pages", "2")...)
+		l.window(0)
+		w := l.window(1)
+		l.send(mark(0), outcome(w[0]), outcome(w[1]), `{"v":1,"query":"words","generation":2,"cost":1}`, mark(1))
+		l.end(0)
+
+		for range 2 { // the second time it was out
+			l = serveLoop(t, store, nil, flags...)
+			l.window(1)
+			if w = l.window(2); len(w) != 2 || w[0].Query != "words" || w[0].Cost != 1 || w[1].URL != "http://c.test/" {
+				t.Errorf("window 2 is %v, not a query and what waits", w)
+			}
+			l.send(mark(1), outcome(line{URL: "http://c.test/"})) // without its mark nobody knows what came of it
+			l.end(1)
+		}
+
+		l = serveLoop(t, store, nil, flags...)
+		l.window(1)
+		l.window(2)
+		due := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+		l.send(mark(1), outcome(line{URL: "http://c.test/"}), fmt.Sprintf(`{"v":1,"url":"http://d.test/","error":"budget","not_before":%q}`, due),
+			`{"v":1,"url":"http://d.test/"}`, mark(2))
+		l.end(0)
+		if !strings.Contains(l.stderr.String(), "end=not_due") {
+			t.Error(l.stderr.String())
+		}
+		l = serveLoop(t, store, []string{"http://e.test/"}, flags...)
+		l.window(2)
+		if w = l.window(3); len(w) != 1 || w[0].URL != "http://e.test/" {
+			t.Errorf("window 3 is %v", w)
+		}
+		l.end(1)
+	}
+}
+
 // Without marks as much goes out as comes back, in any order, and what is lost is
 // handed out again.
 func TestServeWithoutMarks(t *testing.T) {
