@@ -52,7 +52,10 @@
 //   - trap_length: path and query are longer than 2 KiB;
 //   - trap_depth: it lies in more than 20 directories;
 //   - trap_repetition: directories repeat three times in a row, or one, or a
-//     parameter with its value, stands in it more than four times;
+//     parameter with its value, stands in it more than four times; or it lies, not
+//     at the root, where a link leads that is relative and should not be: four
+//     directories of the host have addresses that say such a link twice
+//     (/x/about/us/about/us/);
 //   - trap_session: it names a session, and the same page is known without it or
 //     with another;
 //   - trap_calendar: 64 addresses are known that differ from it in dates only, and it

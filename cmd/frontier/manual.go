@@ -198,7 +198,8 @@ timeout, http, or a status), or barred, if add was told -traps:
 
     trap_length      longer than 2 KiB
     trap_depth       in more than 20 directories
-    trap_repetition  the same directories, or parameters, again and again
+    trap_repetition  the same directories, or parameters, again and again; or where
+                     a link leads that is relative and should not be
     trap_session     a page that is known without this session
     trap_calendar    differs from 64 others in dates only, and was found on such a page
     trap_parameters  combines what others on its path have, beyond 16 such, and was

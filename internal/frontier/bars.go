@@ -98,6 +98,7 @@ type fresh struct {
 type suspect struct {
 	pages     []trap.Page
 	condemned trap.Condemnation
+	links     trap.Links
 }
 
 // A combination is a path whose addresses have parameters.
@@ -145,7 +146,7 @@ func (b *barring) collect() {
 // suspect makes a host a suspect.
 func (b *barring) suspect(host uint32) {
 	if b.hosts[host] == nil {
-		b.hosts[host] = &suspect{}
+		b.hosts[host] = &suspect{links: trap.Links{}}
 	}
 }
 
@@ -244,10 +245,14 @@ func (b *barring) remember() {
 	for id := range uint32(b.x.len()) {
 		host := b.x.hot.at(id).host
 		suspect := b.hosts[host]
-		if suspect == nil || b.isFresh(id) || !b.x.known(id) || b.isBarred(id) {
+		if suspect == nil || !b.x.known(id) {
 			continue
 		}
 		path, query := b.pathOf(id)
+		suspect.links.Add(host, path) // also of what is barred, which a page has led to all the same
+		if b.isFresh(id) || b.isBarred(id) {
+			continue
+		}
 		if hash := b.x.past(id).simhash; hash != 0 {
 			suspect.pages = append(suspect.pages, trap.Page{Path: strings.Clone(path), Query: strings.Clone(query), Hash: hash})
 		}
@@ -331,10 +336,7 @@ func (b *barring) judge() {
 	// The order matters only for what has something in common with others.
 	together := b.fresh[:0]
 	for _, f := range b.fresh {
-		switch {
-		case b.isCondemned(f.id, f.host):
-			b.verdicts = append(b.verdicts, verdict{f.id, trap.Duplicates, whyDuplicates})
-		case f.session != 0 || f.calendar != 0 || f.path != 0:
+		if !b.condemn(f.id, f.host) && (f.session != 0 || f.calendar != 0 || f.path != 0) {
 			together = append(together, f)
 		}
 	}
@@ -353,24 +355,32 @@ func (b *barring) judge() {
 			b.verdicts = append(b.verdicts, verdict{f.id, rule, why})
 		}
 	}
-	// What was let pass before its surroundings were seen to be copies.
+	// What was let pass before it was seen where it lies.
 	for id := range uint32(b.x.len()) {
 		host := b.x.hot.at(id).host
-		if b.hosts[host] != nil && b.mayBar(id) && !b.isFresh(id) && b.isCondemned(id, host) {
-			b.verdicts = append(b.verdicts, verdict{id, trap.Duplicates, whyDuplicates})
+		if b.hosts[host] != nil && b.mayBar(id) && !b.isFresh(id) {
+			b.condemn(id, host)
 		}
 	}
 }
 
-const whyDuplicates = "the pages fetched from here say what other pages of the host say"
-
-// isCondemned tells whether a URL is where pages are copies of others.
-func (b *barring) isCondemned(id, host uint32) bool {
-	condemned := b.hosts[host].condemned
-	if !condemned.Any() {
+// condemn bars a URL that lies where pages are copies of others, or where a link
+// leads that is relative and should not be.
+func (b *barring) condemn(id, host uint32) bool {
+	suspect := b.hosts[host]
+	if len(suspect.links) == 0 && !suspect.condemned.Any() {
 		return false
 	}
-	return condemned.Has(b.pathOf(id))
+	path, query := b.pathOf(id)
+	switch {
+	case suspect.links.Lead(host, path):
+		b.verdicts = append(b.verdicts, verdict{id, trap.Repetition, "the link to here is relative and should not be"})
+	case suspect.condemned.Has(path, query):
+		b.verdicts = append(b.verdicts, verdict{id, trap.Duplicates, "the pages fetched from here say what other pages of the host say"})
+	default:
+		return false
+	}
+	return true
 }
 
 // isWalked tells whether a URL was found on a page of its host from which leads

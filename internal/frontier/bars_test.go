@@ -56,7 +56,15 @@ func trapped() (lines []string) {
 			asked(fmt.Sprintf("a.org/view?id=%d&op=show", i), 1),
 			linked(fmt.Sprintf("a.org/shop?colour=%d&size=%d&sort=%d", i%10, i/10%5, i/50), "a.org/shop", float64(-i)))
 	}
+	for i := range 4 {
+		lines = append(lines,
+			asked(fmt.Sprintf("c.org/%c/about/us/", 'a'+i), 1),
+			asked(fmt.Sprintf("c.org/%c/about/us/about/us/", 'a'+i), 1))
+	}
 	return append(lines,
+		asked("c.org/about/us/", 1),
+		asked("c.org/e/about/us/team/", 1),
+		asked("c.org/e/about/", 1),
 		asked("b.org/abc/abc/abc/", 1),
 		asked("b.org/"+strings.Repeat("x", 3000), 1),
 		asked("b.org"+strings.Repeat("/x/y", 12), 1),
@@ -80,7 +88,7 @@ func TestTrapsAreBarred(t *testing.T) {
 	}
 	want := map[string]int{
 		string(trap.Calendar): 150 - maxDates, string(trap.Parameters): 150 - (10 + 5 + 3) - maxCombined,
-		string(trap.Repetition): 1, string(trap.Length): 1, string(trap.Depth): 1, string(trap.Session): 2,
+		string(trap.Repetition): 1 + 4 + 4 + 1, string(trap.Length): 1, string(trap.Depth): 1, string(trap.Session): 2,
 	}
 	if d := cmp.Diff(want, counts); d != "" {
 		t.Error(d)
@@ -89,6 +97,9 @@ func TestTrapsAreBarred(t *testing.T) {
 		"a.org/cal/1950/1/":                       "trap_calendar", // of the least priority
 		"a.org/cal/2099/6/":                       "",
 		"b.org/page":                              "",
+		"c.org/about/us/":                         "",
+		"c.org/e/about/":                          "",
+		"c.org/e/about/us/team/":                  "trap_repetition",
 		"b.org/seed/seed/seed/":                   "", // a seed
 		"b.org/abc/abc/abc/":                      "trap_repetition",
 		"b.org/other;jsessionid=0123456789ABCDE0": "",
@@ -292,6 +303,41 @@ func TestWhereCopiesWereFoundNothingIsAskedFor(t *testing.T) {
 		t.Error("forgotten")
 	}
 	closeStore(t, s)
+}
+
+// TestWhereALinkShouldNotBeRelativeNothingIsAskedFor: neither what waits since a time
+// when that did not show yet, nor what comes later, in another process.
+func TestWhereALinkShouldNotBeRelativeNothingIsAskedFor(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{Traps: true})
+	add(t, s, asked("a.org/late/about/us/", -1), asked("a.org/about/us/", 1))
+	for i := range 4 {
+		add(t, s, asked(fmt.Sprintf("a.org/%c/about/us/", 'a'+i), 1))
+	}
+	if got := urls(next(t, s, Request{N: 5, Generation: 1})); strings.Count(got, "about") != 5 {
+		t.Fatalf("handed out: %s", got)
+	}
+	for i := range 4 {
+		address := fmt.Sprintf("a.org/%c/about/us/", 'a'+i)
+		add(t, s, fetched(address, 1, digest(1, address)), linked(address+"about/us/", address, 2))
+	}
+	closeStore(t, s)
+	s = open(t, dir, Options{Traps: true})
+	add(t, s, asked("a.org/later/about/us/", 5), asked("a.org/later/about/", 5))
+	closeStore(t, s)
+	s = open(t, dir, Options{Traps: true})
+	got := skipped(t, s)
+	for i := range 4 {
+		address := fmt.Sprintf("a.org/%c/about/us/about/us/", 'a'+i)
+		if got[address] != "trap_repetition" {
+			t.Errorf("%s: %q", address, got[address])
+		}
+	}
+	if len(got) != 6 || got["a.org/late/about/us/"] != "trap_repetition" || got["a.org/later/about/us/"] != "trap_repetition" {
+		t.Errorf("barred: %v", got)
+	}
+	closeStore(t, s)
+	same(t, dir)
 }
 
 // TestEveryRuleHasItsWord: what a rule says is in the vocabulary of errors.

@@ -6,8 +6,9 @@
 // with the same key are counted together, by whoever knows them all, and those
 // beyond a budget are refused. [Session] gives the page behind a session,
 // [Calendar] what is left of an address without its dates, [Pairs] the settings
-// that an address combines. [Copies] finds pages that say what another page says,
-// and [Condemned] the parts of a host that consist of such pages.
+// that an address combines, [Links] the links that are relative and should not be.
+// [Copies] finds pages that say what another page says, and [Condemned] the parts of
+// a host that consist of such pages.
 //
 // Everything here is arithmetic on what it is given. It is fast enough for every
 // link of a crawl, and bounded whatever strangers write.
@@ -25,7 +26,7 @@ type Rule string
 const (
 	Length     Rule = "trap_length"     // longer than maxLength
 	Depth      Rule = "trap_depth"      // more than maxDepth directories
-	Repetition Rule = "trap_repetition" // the same again and again
+	Repetition Rule = "trap_repetition" // the same again and again, or where a link makes it so
 	Session    Rule = "trap_session"    // a known page under another session
 	Calendar   Rule = "trap_calendar"   // one more date
 	Parameters Rule = "trap_parameters" // one more combination of settings

@@ -242,6 +242,49 @@ func TestNearDuplicatesAreFound(t *testing.T) {
 	}
 }
 
+func TestALinkThatShouldNotBeRelative(t *testing.T) {
+	for _, tt := range []struct {
+		file string // what the link says
+		want map[string]bool
+	}{
+		{"about/us/", map[string]bool{
+			"/about/us/": false, "/about/us/x": false, "/about/": false, "/x/about/": false, "/x/about/us": false, "/xabout/us/": false,
+			"/x/about/us/": true, "/x/y/about/us/": true, "/x/about/us/y/z.html": true, "/about/us/about/us/": true, "/": false, "": false, "x": false,
+		}},
+		{"about/us/team.html", map[string]bool{
+			"/about/us/team.html": false, "/x/about/us/": false, "/x/about/us/other.html": false, "/x/about/us/team.htm": false,
+			"/x/about/us/team.html": true, "/about/us/about/us/team.html": true, "/x/about/us/team.html/": false,
+		}},
+		{"a/b/c/d/", map[string]bool{"/x/a/b/c/d/": true, "/x/a/b/c/d/e": true, "/x/a/b/c/": false}},
+		{"a/b/c/d/f", map[string]bool{"/x/a/b/c/d/f": true, "/x/a/b/c/d/e": false}},
+		{"a/b/c/d/e/", map[string]bool{"/x/a/b/c/d/e/": false}}, // of too many directories
+		{"01/", map[string]bool{"/2024/01/": false}},            // no name
+		{"us/", map[string]bool{"/x/us/": false}},               // short
+		{"/", map[string]bool{"/x//": false, "//": false}},
+		{"über/", map[string]bool{"/x/über/": true}},
+	} {
+		dirs := tt.file[:strings.LastIndex(tt.file, "/")+1]
+		l := Links{}
+		for i := range maxTwice {
+			for address := range tt.want {
+				if l.Lead(7, address) {
+					t.Errorf("%s: %s is refused for %d addresses", tt.file, address, i)
+				}
+			}
+			l.Add(7, fmt.Sprintf("/d%d/%s%s", i, dirs, tt.file))
+			l.Add(7, fmt.Sprintf("/d%d/%s", i, tt.file)) // once shows nothing
+		}
+		for address, want := range tt.want {
+			if got := l.Lead(7, address); got != want {
+				t.Errorf("%s: %s: %v, want %v", tt.file, address, got, want)
+			}
+			if l.Lead(8, address) {
+				t.Errorf("%s: %s is refused on another host", tt.file, address)
+			}
+		}
+	}
+}
+
 // unlike is a hash that is far from all others.
 func unlike(n int) uint64 { return rand.New(rand.NewPCG(uint64(n), 7)).Uint64() }
 
@@ -320,12 +363,27 @@ func FuzzAddress(f *testing.F) {
 		if b, found := WithoutDates(nil, path, query); !found && len(b) > 0 || len(b) > len(path)+len(query)+2 {
 			t.Errorf("dates of %q?%q: %q", path, query, b)
 		}
+		l := Links{}
+		for range maxTwice {
+			l.Add(0, path)
+			l.Add(0, query) // whatever it is
+		}
+		if (l.Lead(0, path) || l.Lead(0, other)) && len(l) == 0 {
+			t.Error("no link leads there")
+		}
 		pages := make([]Page, 2*maxCopies)
 		for i := range pages {
 			pages[i] = Page{path, query + strings.Repeat("x", i), 1}
 		}
 		Condemned(0, pages).Has(other, query)
 	})
+}
+
+func BenchmarkLinks(b *testing.B) {
+	l := Links{}
+	for b.Loop() {
+		l.Add(1, "/~sgirgin/courses/cs101/homework/index.html")
+	}
 }
 
 func BenchmarkLexical(b *testing.B) {
