@@ -110,7 +110,8 @@ func faults(certs certificates) []*fault {
 		// Bodies without end.
 		{name: "endless body", server: answer(say(html, "\r\n"), flood("words and words\n")), want: []string{"200, truncated length"}, check: cutAt(10 << 20)},
 		{name: "endless body, -max-body 64 KiB", server: answer(say(html, "\r\n"), flood("words and words\n")), flags: []string{"-max-body", "64KiB"}, want: []string{"200, truncated length"}, check: cutAt(64 << 10)},
-		{name: "endless body of NUL", server: answer(say(html, "\r\n"), flood("\x00")), want: []string{"200, truncated length"}, check: cutAt(10 << 20)},
+		// The records of 64 of them have 4 GB, which takes a slow machine longer than 30 s; robots.txt is answered at once.
+		{name: "endless body of NUL", server: answer(say(html, "\r\n"), flood("\x00")), timeout: time.Minute, waits: 1, want: []string{"200, truncated length"}, check: cutAt(10 << 20)},
 		{name: "endless body in one chunk", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\n"), flood("words and words\n")), want: []string{"200, truncated length"}, check: cutAt(10 << 20)},
 		{name: "endless body in chunks of a byte", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n"), flood("1\r\nx\r\n")), flags: []string{"-max-body", "2MiB"}, want: []string{"200, truncated length"}},
 		{name: "endless chunk extension", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n3\r\nthe\r\n1;"), flood("x")), want: torn, body: "the"},
