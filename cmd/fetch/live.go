@@ -199,8 +199,16 @@ type crawl struct {
 
 // queue is what waits for one host.
 type queue struct {
-	records []*wire.Record
+	waiting []queued
 	busy    int // goroutines at work
+}
+
+// queued is an address in its queue. Its goroutine may have begun in an earlier window,
+// which is over.
+type queued struct {
+	ctx context.Context // of its window
+	rec *wire.Record
+	due time.Time
 }
 
 // finished is a record that can be written.
@@ -452,33 +460,34 @@ func (c *crawl) add(ctx context.Context, rec *wire.Record) {
 		q = new(queue)
 		c.queues[host] = q
 	}
-	q.enqueue(rec)
+	q.enqueue(ctx, rec)
 	if q.busy < c.width {
 		q.busy++
-		c.wg.Go(func() { c.serve(ctx, host, q) })
+		c.wg.Go(func() { c.serve(host, q) })
 	}
 }
 
 // serve asks for what waits for one host, until nothing does.
-func (c *crawl) serve(ctx context.Context, host string, q *queue) {
+func (c *crawl) serve(host string, q *queue) {
 	for {
 		c.mu.Lock()
-		if len(q.records) == 0 {
+		if len(q.waiting) == 0 {
 			if q.busy--; q.busy == 0 {
 				delete(c.queues, host)
 			}
 			c.mu.Unlock()
 			return
 		}
-		rec := q.records[0]
-		left, err := wait(ctx, rec)
+		first := q.waiting[0]
+		ctx, rec := first.ctx, first.rec
+		left, err := first.wait()
 		if left > 0 {
 			c.mu.Unlock()
 			pause(ctx, left)
 			continue
 		}
-		q.records[0] = nil // or the queue would keep what becomes of it, body and all
-		q.records = q.records[1:]
+		q.waiting[0] = queued{} // or the queue would keep what becomes of it, body and all
+		q.waiting = q.waiting[1:]
 		c.mu.Unlock()
 
 		leave := func() {}

@@ -92,6 +92,25 @@ func TestAMarkWaitsForItsWindow(t *testing.T) {
 	}
 }
 
+// What has a deadline is a window, not whoever asks for its addresses: one that still has
+// to see that its queue is empty gets those of the next window.
+func TestNoWindowEndsWithTheOneBefore(t *testing.T) {
+	s := newSite()
+	defer s.CloseClientConnections()
+	const windows = 2000
+	var in strings.Builder
+	for i := range windows {
+		fmt.Fprintf(&in, `{"v":1,"query":"mark","operator":"mark","generation":%d}`+"\n%[2]s/page\n%[2]s/page?a\n%[2]s/page?b\n", i, s.URL)
+	}
+	var out, stderr bytes.Buffer
+	if err := run([]string{"-allow-private", "-delay", "0s", "-j", "3", "-deadline", "1m"}, strings.NewReader(in.String()), &out, &stderr); err != nil {
+		t.Fatal(err, stderr.String())
+	}
+	if n := strings.Count(out.String(), `"status_code":200`); n != 3*windows || strings.Contains(out.String(), `"budget"`) {
+		t.Errorf("%d pages instead of %d, and %d were handed back", n, 3*windows, strings.Count(out.String(), `"budget"`))
+	}
+}
+
 // Interrupted, fetch hands back what is left of the window, and its mark.
 func TestAnInterruptedWindowIsWhole(t *testing.T) {
 	asked := make(chan bool, 10)

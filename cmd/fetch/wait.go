@@ -24,25 +24,29 @@ func renew(rec *wire.Record) {
 	rec.NotBefore = before
 }
 
-// enqueue puts rec behind all that may be asked for as early.
-func (q *queue) enqueue(rec *wire.Record) {
-	i := len(q.records)
-	for i > 0 && q.records[i-1].NotBefore > rec.NotBefore {
+// enqueue puts rec behind all that may be asked for as early. A not_before that is no
+// time is none.
+func (q *queue) enqueue(ctx context.Context, rec *wire.Record) {
+	last := queued{ctx: ctx, rec: rec}
+	if rec.NotBefore != "" {
+		last.due, _ = time.Parse(time.RFC3339, rec.NotBefore)
+	}
+	i := len(q.waiting)
+	for i > 0 && q.waiting[i-1].due.After(last.due) {
 		i--
 	}
-	q.records = slices.Insert(q.records, i, rec)
+	q.waiting = slices.Insert(q.waiting, i, last)
 }
 
-// wait is how long rec is not to be asked for yet; with the error there is no waiting, as
-// that is later than the end of ctx, or than a host is ever held for.
-func wait(ctx context.Context, rec *wire.Record) (time.Duration, error) {
-	at, err := time.Parse(time.RFC3339, rec.NotBefore)
-	left := time.Until(at)
-	if err != nil || left <= 0 || ctx.Err() != nil {
+// wait is how long it is not to be asked for yet; with the error there is no waiting, as
+// that is later than the end of its window, or than a host is ever held for.
+func (q queued) wait() (time.Duration, error) {
+	left := time.Until(q.due)
+	if left <= 0 || q.ctx.Err() != nil {
 		return 0, nil
 	}
-	if end, ok := ctx.Deadline(); left > polite.MaxBackoff || ok && at.After(end) {
-		return 0, fmt.Errorf("not to be asked for before %s", rec.NotBefore)
+	if end, ok := q.ctx.Deadline(); left > polite.MaxBackoff || ok && q.due.After(end) {
+		return 0, fmt.Errorf("not to be asked for before %s", q.rec.NotBefore)
 	}
 	return left, nil
 }

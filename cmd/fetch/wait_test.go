@@ -58,3 +58,20 @@ func TestWhatIsDueDoesNotWait(t *testing.T) {
 		t.Errorf("asked for %v", got)
 	}
 }
+
+// What waits is ordered by time, however that is written.
+func TestAQueueIsOrderedByTime(t *testing.T) {
+	var q queue
+	for i, at := range []string{
+		"2030-01-01T01:00:01Z", "2030-01-01T02:00:00+01:00", "2030-01-01T01:00:00.5Z", "2030-01-01T01:00:00Z", "", "soon",
+	} {
+		q.enqueue(t.Context(), &wire.Record{URL: fmt.Sprint(i), NotBefore: at})
+	}
+	var order string
+	for _, w := range q.waiting {
+		order += w.rec.URL
+	}
+	if order != "451320" {
+		t.Errorf("%s", order)
+	}
+}
