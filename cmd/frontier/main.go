@@ -63,7 +63,8 @@
 //   - trap_parameters: on its path it only combines parameters that others have, there
 //     are 16 addresses more than parameters with their values, and it was found there;
 //     the pages of a list are let pass where one of its parameters has 32 values or
-//     more, as the topics of a forum have;
+//     more, as the topics of a forum have; a host of more than a million paths and
+//     parameters to decide on is let pass;
 //   - trap_duplicates: of the pages fetched where it lies (with its parameters, with other
 //     numbers in its path, or with its last name, wherever) eight, and three of four, are
 //     near-duplicates of pages with shorter addresses: their simhashes differ in

@@ -29,6 +29,7 @@ const (
 	maxCombined = 16      // addresses of a path that only combine what others have
 	manyValues  = 32      // of a parameter: it names things, and settings no more
 	maxPages    = 1 << 15 // of a host, that are compared with each other
+	maxSettings = 1 << 20 // of a host, paths and pairs on them: where there are more nothing is counted
 )
 
 // bar bars what is a trap.
@@ -36,11 +37,13 @@ func (s *Store) bar() error {
 	if !s.traps || !s.undecided || s.readOnly {
 		return nil
 	}
-	b := barring{s: s, x: s.x, hosts: map[uint32]*suspect{}, sessions: map[trap.Key]bool{}, calendars: map[trap.Key]int{}, paths: map[trap.Key]*combination{}}
+	b := barring{s: s, x: s.x, suspects: make([]*suspect, s.x.hosts.n)}
 	b.collect()
-	if len(b.hosts) > 0 {
-		b.remember()
-		b.judge()
+	for _, suspect := range b.suspects {
+		if suspect != nil { // one after the other, or what is known of all would need memory together
+			b.remember(suspect)
+			b.judge(suspect)
+		}
 	}
 	if b.err != nil {
 		return b.err
@@ -75,38 +78,47 @@ type barring struct {
 	x        *index
 	since    place             // what is behind it is to be decided on
 	order    func(place) place // places as they stand in the log
-	fresh    []fresh
-	hosts    map[uint32]*suspect
+	suspects []*suspect        // by host
 	verdicts []verdict
 	buf, key []byte
 	err      error
-
-	// What addresses that were let pass have in common with those to be decided on.
-	sessions  map[trap.Key]bool
-	calendars map[trap.Key]int
-	paths     map[trap.Key]*combination
 }
 
 // fresh is a URL that is to be decided on, with what it has in common with others,
 // or 0.
 type fresh struct {
-	id, host                uint32
+	id                      uint32
 	session, calendar, path trap.Key
 }
 
 // A suspect is a host with something to decide on.
 type suspect struct {
+	host  uint32
+	ids   []uint32 // all of its URLs
+	fresh []fresh
+
+	// What it takes to decide.
 	pages     []trap.Page
 	condemned trap.Condemnation
 	links     trap.Links
+
+	// What addresses that were let pass have in common with those to be decided on.
+	sessions  map[trap.Key]bool
+	calendars map[trap.Key]int
+	settings  settings
+}
+
+// settings are the paths of a host whose addresses have parameters, and these.
+type settings struct {
+	paths  map[trap.Key]*combination
+	pairs  map[trap.Key]bool // of all addresses; whether those that were let pass have it
+	values map[trap.Key]int  // how many each parameter has
 }
 
 // A combination is a path whose addresses have parameters.
 type combination struct {
-	addresses int               // that were let pass
-	distinct  int               // how many pairs these have
-	pairs     map[trap.Key]bool // of all addresses; whether these have it
-	values    map[trap.Key]int  // how many each parameter has
+	addresses int // that were let pass
+	distinct  int // how many pairs these have
 }
 
 // verdict is that an address is barred.
@@ -123,31 +135,76 @@ func (b *barring) collect() {
 	for _, h := range b.x.handouts {
 		b.since = max(b.since, b.order(h.at))
 	}
-	for id := range uint32(b.x.len()) {
-		h := b.x.hot.at(id)
+	t := &b.s.touched
+	if !t.known {
+		t.ids = t.ids[:0]
+		for id := range uint32(b.x.len()) {
+			if b.isFresh(id) || b.hasNews(id) {
+				t.ids = append(t.ids, id)
+			}
+		}
+		t.known = true
+	}
+	slices.Sort(t.ids)
+	t.ids = slices.Compact(t.ids)
+	for _, id := range t.ids {
+		host := b.x.hot.at(id).host
 		if !b.isFresh(id) {
-			if h.flags&flagPast != 0 && b.order(b.x.past(id).outcome) > b.since {
-				b.suspect(h.host)
+			if b.hasNews(id) {
+				b.suspect(host)
 			}
 			continue
 		}
-		b.suspect(h.host)
+		suspect := b.suspect(host)
 		path, query := b.pathOf(id)
 		if rule := trap.Lexical(path, query); rule != "" {
 			b.verdicts = append(b.verdicts, verdict{id, rule, ""})
 			continue
 		}
-		f := fresh{id: id, host: h.host}
-		f.session, f.calendar, f.path = b.keys(h.host, path, query)
-		b.fresh = append(b.fresh, f)
+		f := fresh{id: id}
+		f.session, f.calendar, f.path = b.keys(host, path, query)
+		suspect.fresh = append(suspect.fresh, f)
+	}
+	if len(t.ids) == 0 {
+		return
+	}
+	for id := range uint32(b.x.len()) {
+		if suspect := b.suspects[b.x.hot.at(id).host]; suspect != nil {
+			suspect.ids = append(suspect.ids, id)
+		}
+	}
+}
+
+// hasNews tells whether a URL has an outcome since the latest batch.
+func (b *barring) hasNews(id uint32) bool {
+	return b.x.hot.at(id).flags&flagPast != 0 && b.order(b.x.past(id).outcome) > b.since
+}
+
+// touched are the URLs that were asked for, or have an outcome, since the latest batch,
+// so that not all need be looked at for them.
+type touched struct {
+	ids   []uint32 // in any order, and more than once; they may have become others
+	known bool     // or all are to be looked at
+}
+
+// touch remembers that what is known of a URL changes.
+func (s *Store) touch(id uint32) {
+	t := &s.touched
+	if !s.traps || !t.known {
+		return
+	}
+	t.ids = append(t.ids, id)
+	if len(t.ids) > s.x.len()+1<<16 { // the same again and again
+		*t = touched{}
 	}
 }
 
 // suspect makes a host a suspect.
-func (b *barring) suspect(host uint32) {
-	if b.hosts[host] == nil {
-		b.hosts[host] = &suspect{links: trap.Links{}}
+func (b *barring) suspect(host uint32) *suspect {
+	if b.suspects[host] == nil {
+		b.suspects[host] = &suspect{host: host}
 	}
+	return b.suspects[host]
 }
 
 // mayBar tells whether a URL waits and was never handed out.
@@ -226,50 +283,43 @@ func (b *barring) isBarred(id uint32) bool {
 
 // remember counts what was let pass before, as far as it has to do with what is to
 // be decided on.
-func (b *barring) remember() {
-	for _, f := range b.fresh {
+func (b *barring) remember(s *suspect) {
+	s.links, s.sessions, s.calendars = trap.Links{}, map[trap.Key]bool{}, map[trap.Key]int{}
+	s.settings = settings{map[trap.Key]*combination{}, map[trap.Key]bool{}, map[trap.Key]int{}}
+	for _, f := range s.fresh {
 		if f.session != 0 {
-			b.sessions[f.session] = false
+			s.sessions[f.session] = false
 		}
 		if f.calendar != 0 {
-			b.calendars[f.calendar] = 0
+			s.calendars[f.calendar] = 0
 		}
 		if f.path != 0 {
-			if b.paths[f.path] == nil {
-				b.paths[f.path] = &combination{pairs: map[trap.Key]bool{}, values: map[trap.Key]int{}}
-			}
 			_, query := b.pathOf(f.id)
-			b.paths[f.path].name(query)
+			s.settings.expect(f.path, query)
 		}
 	}
-	for id := range uint32(b.x.len()) {
-		host := b.x.hot.at(id).host
-		suspect := b.hosts[host]
-		if suspect == nil || !b.x.known(id) {
+	for _, id := range s.ids {
+		if !b.x.known(id) {
 			continue
 		}
 		path, query := b.pathOf(id)
-		suspect.links.Add(host, path) // also of what is barred, which a page has led to all the same
+		s.links.Add(s.host, path) // also of what is barred, which a page has led to all the same
 		if b.isFresh(id) || b.isBarred(id) {
 			continue
 		}
 		if hash := b.x.past(id).simhash; hash != 0 {
-			suspect.pages = append(suspect.pages, trap.Page{Path: strings.Clone(path), Query: strings.Clone(query), Hash: hash})
+			s.pages = append(s.pages, trap.Page{Path: strings.Clone(path), Query: strings.Clone(query), Hash: hash})
 		}
-		session, calendar, combined := b.keys(host, path, query)
-		if _, ok := b.sessions[session]; ok {
-			b.sessions[session] = true
+		session, calendar, combined := b.keys(s.host, path, query)
+		if _, ok := s.sessions[session]; ok {
+			s.sessions[session] = true
 		}
-		if n, ok := b.calendars[calendar]; ok {
-			b.calendars[calendar] = n + 1
+		if n, ok := s.calendars[calendar]; ok {
+			s.calendars[calendar] = n + 1
 		}
-		if c := b.paths[combined]; c != nil {
-			c.add(query)
-		}
+		s.settings.add(combined, query)
 	}
-	for host, suspect := range b.hosts {
-		suspect.condemned = trap.Condemned(host, b.sample(suspect.pages))
-	}
+	s.condemned = trap.Condemned(s.host, b.sample(s.pages))
 }
 
 // sample is as many pages as can be compared, always the same ones.
@@ -282,35 +332,67 @@ func (b *barring) sample(pages []trap.Page) []trap.Page {
 	return pages[:maxPages]
 }
 
-// add counts an address.
-func (c *combination) add(query string) {
+// expect counts an address that is to be decided on.
+func (s *settings) expect(path trap.Key, query string) {
+	if s.paths == nil {
+		return
+	}
+	if s.paths[path] == nil {
+		s.paths[path] = &combination{}
+	}
+	s.name(path, query)
+	s.bound()
+}
+
+// add counts an address that was let pass.
+func (s *settings) add(path trap.Key, query string) {
+	c := s.paths[path]
+	if c == nil {
+		return
+	}
 	c.addresses++
-	c.name(query)
+	s.name(path, query)
 	for pair := range trap.Pairs(query) {
-		if key := trap.KeyOf(keyPair, 0, pair); !c.pairs[key] {
-			c.pairs[key] = true
+		if key := pairOf(path, pair); !s.pairs[key] {
+			s.pairs[key] = true
 			c.distinct++
+		}
+	}
+	s.bound()
+}
+
+// name counts the values that an address, whatever becomes of it, gives parameters.
+func (s *settings) name(path trap.Key, query string) {
+	for pair := range trap.Pairs(query) {
+		key := pairOf(path, pair)
+		if _, ok := s.pairs[key]; !ok {
+			s.pairs[key] = false
+			s.values[nameOf(path, pair)]++
 		}
 	}
 }
 
-// name counts the values that an address, whatever becomes of it, gives parameters.
-func (c *combination) name(query string) {
-	for pair := range trap.Pairs(query) {
-		key := trap.KeyOf(keyPair, 0, pair)
-		if _, ok := c.pairs[key]; !ok {
-			c.pairs[key] = false
-			name, _, _ := strings.Cut(pair, "=")
-			c.values[trap.KeyOf(keyName, 0, name)]++
-		}
+// bound gives up on a host whose addresses make up more than can be counted. It is
+// all of them or none, for which came first must not matter.
+func (s *settings) bound() {
+	if len(s.paths)+len(s.pairs) > maxSettings {
+		*s = settings{}
 	}
+}
+
+// pairOf and nameOf are the keys of a parameter on a path, with and without its value.
+func pairOf(path trap.Key, pair string) trap.Key { return path ^ trap.KeyOf(keyPair, 0, pair) }
+
+func nameOf(path trap.Key, pair string) trap.Key {
+	name, _, _ := strings.Cut(pair, "=")
+	return path ^ trap.KeyOf(keyName, 0, name)
 }
 
 // isOfMany tells whether an address is about one of many things, such as the topics
 // of a forum: then its pages are no settings.
-func (c *combination) isOfMany(query string) bool {
+func (s *settings) isOfMany(path trap.Key, query string) bool {
 	for pair := range trap.Pairs(query) {
-		if name, _, _ := strings.Cut(pair, "="); !trap.IsPage(name) && c.values[trap.KeyOf(keyName, 0, name)] >= manyValues {
+		if name, _, _ := strings.Cut(pair, "="); !trap.IsPage(name) && s.values[nameOf(path, pair)] >= manyValues {
 			return true
 		}
 	}
@@ -319,12 +401,13 @@ func (c *combination) isOfMany(query string) bool {
 
 // exhausted tells whether an address has nothing that others have not, where there
 // are too many such already.
-func (c *combination) exhausted(query string) bool {
-	if c.addresses < c.distinct+maxCombined {
+func (s *settings) exhausted(path trap.Key, query string) bool {
+	c := s.paths[path]
+	if c == nil || c.addresses < c.distinct+maxCombined {
 		return false
 	}
 	for pair := range trap.Pairs(query) {
-		if !c.pairs[trap.KeyOf(keyPair, 0, pair)] {
+		if !s.pairs[pairOf(path, pair)] {
 			return false
 		}
 	}
@@ -332,11 +415,11 @@ func (c *combination) exhausted(query string) bool {
 }
 
 // judge decides.
-func (b *barring) judge() {
+func (b *barring) judge(s *suspect) {
 	// The order matters only for what has something in common with others.
-	together := b.fresh[:0]
-	for _, f := range b.fresh {
-		if !b.condemn(f.id, f.host) && (f.session != 0 || f.calendar != 0 || f.path != 0) {
+	together := s.fresh[:0]
+	for _, f := range s.fresh {
+		if !b.condemn(s, f.id) && (f.session != 0 || f.calendar != 0 || f.path != 0) {
 			together = append(together, f)
 		}
 	}
@@ -351,31 +434,29 @@ func (b *barring) judge() {
 		return 1
 	})
 	for _, f := range together {
-		if rule, why := b.rule(f); rule != "" {
+		if rule, why := b.rule(s, f); rule != "" {
 			b.verdicts = append(b.verdicts, verdict{f.id, rule, why})
 		}
 	}
 	// What was let pass before it was seen where it lies.
-	for id := range uint32(b.x.len()) {
-		host := b.x.hot.at(id).host
-		if b.hosts[host] != nil && b.mayBar(id) && !b.isFresh(id) {
-			b.condemn(id, host)
+	if len(s.links) > 0 || s.condemned.Any() {
+		for _, id := range s.ids {
+			if b.mayBar(id) && !b.isFresh(id) {
+				b.condemn(s, id)
+			}
 		}
 	}
+	*s = suspect{}
 }
 
 // condemn bars a URL that lies where pages are copies of others, or where a link
 // leads that is relative and should not be.
-func (b *barring) condemn(id, host uint32) bool {
-	suspect := b.hosts[host]
-	if len(suspect.links) == 0 && !suspect.condemned.Any() {
-		return false
-	}
+func (b *barring) condemn(s *suspect, id uint32) bool {
 	path, query := b.pathOf(id)
 	switch {
-	case suspect.links.Lead(host, path):
+	case s.links.Lead(s.host, path):
 		b.verdicts = append(b.verdicts, verdict{id, trap.Repetition, "the link to here is relative and should not be"})
-	case suspect.condemned.Has(path, query):
+	case s.condemned.Has(path, query):
 		b.verdicts = append(b.verdicts, verdict{id, trap.Duplicates, "the pages fetched from here say what other pages of the host say"})
 	default:
 		return false
@@ -405,27 +486,27 @@ func (b *barring) isWalked(id uint32, leads func(fromPath, fromQuery, path, quer
 
 // rule is why an address is barred by what it has in common with others; "" if it is
 // not, and then it counts.
-func (b *barring) rule(f fresh) (rule trap.Rule, why string) {
+func (b *barring) rule(s *suspect, f fresh) (rule trap.Rule, why string) {
 	path, query := b.pathOf(f.id)
-	if f.session != 0 && (b.sessions[f.session] || b.hasPage(f.id, path, query)) {
+	if f.session != 0 && (s.sessions[f.session] || b.hasPage(f.id, path, query)) {
 		return trap.Session, "the page is known without this session, or with another"
 	}
-	if f.calendar != 0 && b.calendars[f.calendar] >= maxDates && b.isWalked(f.id, trap.DatesLead) {
+	if f.calendar != 0 && s.calendars[f.calendar] >= maxDates && b.isWalked(f.id, trap.DatesLead) {
 		return trap.Calendar, fmt.Sprintf("%d addresses that differ in dates only are enough", maxDates)
 	}
-	if c := b.paths[f.path]; f.path != 0 && c.exhausted(query) && b.isWalked(f.id, func(fromPath, fromQuery, path, query string) bool {
-		return trap.ParametersLead(fromPath, fromQuery, path, query) && !(c.isOfMany(query) && trap.PagesOn(fromPath, fromQuery, path, query))
+	if f.path != 0 && s.settings.exhausted(f.path, query) && b.isWalked(f.id, func(fromPath, fromQuery, path, query string) bool {
+		return trap.ParametersLead(fromPath, fromQuery, path, query) && !(s.settings.isOfMany(f.path, query) && trap.PagesOn(fromPath, fromQuery, path, query))
 	}) {
 		return trap.Parameters, fmt.Sprintf("%d addresses that only combine the parameters of others are enough", maxCombined)
 	}
 	if f.session != 0 {
-		b.sessions[f.session] = true
+		s.sessions[f.session] = true
 	}
 	if f.calendar != 0 {
-		b.calendars[f.calendar]++
+		s.calendars[f.calendar]++
 	}
 	if f.path != 0 {
-		b.paths[f.path].add(query)
+		s.settings.add(f.path, query)
 	}
 	return "", ""
 }

@@ -246,6 +246,39 @@ func TestTheTopicsOfAForumHavePages(t *testing.T) {
 	closeStore(t, s)
 }
 
+// TestSettingsAreBounded: more pairs than can be counted are not counted, in any order.
+func TestSettingsAreBounded(t *testing.T) {
+	const path = 7
+	for _, more := range []int{0, 1} {
+		for seed := range uint64(1 + more) {
+			s := settings{map[trap.Key]*combination{}, map[trap.Key]bool{}, map[trap.Key]int{}}
+			queries := []string{"a=1", "b=2"}
+			for i := range maxSettings/8 - 1 {
+				var q strings.Builder
+				for j := range 8 {
+					fmt.Fprintf(&q, "%d=%d&", j, i)
+				}
+				queries = append(queries, q.String())
+			}
+			for i := range 5 + more { // with a path, and a and b, as many as there may be, or one more
+				queries = append(queries, fmt.Sprintf("c=%d", i))
+			}
+			rand.New(rand.NewPCG(seed, 1)).Shuffle(len(queries), func(i, j int) { queries[i], queries[j] = queries[j], queries[i] })
+			for i, q := range queries {
+				if s.expect(path, q); i%2 == 0 {
+					s.add(path, q)
+				}
+			}
+			if counted := s.paths != nil; counted != (more == 0) {
+				t.Errorf("%d pairs too many: counted is %v", more, counted)
+			}
+			if more > 0 && (s.exhausted(path, "a=1") || s.isOfMany(path, "a=1") || len(s.pairs) > 0) {
+				t.Error("something is counted still")
+			}
+		}
+	}
+}
+
 // TestWhatWasLetPassIsLetPass: the months of an archive, listed once, are not barred when
 // every month lists them all.
 func TestWhatWasLetPassIsLetPass(t *testing.T) {
@@ -338,6 +371,70 @@ func TestWhereALinkShouldNotBeRelativeNothingIsAskedFor(t *testing.T) {
 	}
 	closeStore(t, s)
 	same(t, dir)
+}
+
+// TestWhatIsTouchedIsAllThatIsDecidedOn compares with a store that looks at all that it
+// knows: what comes, is handed out, compacted and forgotten in any order.
+func TestWhatIsTouchedIsAllThatIsDecidedOn(t *testing.T) {
+	for seed := range uint64(6) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		a, b := open(t, t.TempDir(), Options{Traps: true}), open(t, t.TempDir(), Options{Traps: true})
+		lines := trapped()
+		for range 60 {
+			lines = append(lines, fetched(fmt.Sprintf("a.org/copies/%d", len(lines)), 1, 1), asked(fmt.Sprintf("a.org/copies/%d", len(lines)+1), -3))
+		}
+		r.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+		barred := 0
+		for g := 1; len(lines) > 0; g++ {
+			n := min(1+r.IntN(60), len(lines))
+			op := r.IntN(8)
+			for _, s := range []*Store{a, b} {
+				add(t, s, lines[:n]...)
+				if s == b {
+					s.touched = touched{}
+				}
+				if err := s.Commit(); err != nil {
+					t.Fatal(err)
+				}
+				switch op {
+				case 0:
+					compact(t, s)
+				case 1, 2:
+					next(t, s, Request{N: 15, Generation: g})
+				case 3:
+					if _, err := s.Forget(Selection{Prefixes: []string{"http://a.org/cal/19"}}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			lines = lines[n:]
+			barred = a.Barred()
+		}
+		for _, s := range []*Store{a, b} { // outcomes alone
+			add(t, s, asked("d.org/copies/late", -9))
+			for i := range 20 {
+				add(t, s, asked(fmt.Sprintf("d.org/copies/%c", 'a'+i), 999))
+			}
+			next(t, s, Request{N: 20, Generation: 900})
+			for i := range 20 {
+				add(t, s, fetched(fmt.Sprintf("d.org/copies/%c", 'a'+i), 900, 1))
+			}
+			if s == b {
+				s.touched = touched{}
+			}
+			if err := s.Commit(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if skipped(t, a)["d.org/copies/late"] == "" {
+			t.Error("what waited where copies were found waits still")
+		}
+		if d := cmp.Diff(export(t, b, noon), export(t, a, noon)); d != "" || barred < 100 {
+			t.Fatalf("seed %d, %d barred: %s", seed, barred, d)
+		}
+		closeStore(t, a)
+		closeStore(t, b)
+	}
 }
 
 // TestEveryRuleHasItsWord: what a rule says is in the vocabulary of errors.

@@ -420,6 +420,7 @@ func (r *rewriting) finish() error {
 		}
 	}
 	s.handed = cmp.Or(r.handed, s.handed)
+	s.touched.known = false
 	s.x.handouts = slices.DeleteFunc(s.x.handouts, func(h handout) bool { return slices.Contains(r.gone, h.generation) })
 	for _, h := range r.handouts {
 		for j := range s.x.handouts {

@@ -62,6 +62,7 @@ type Store struct {
 	handed    place // the latest batch of those that were handed out or replayed here
 	traps     bool  // bar what is a trap
 	undecided bool  // there may be something to bar
+	touched   touched
 	barred    int
 	last      uint64 // 1 + the latest generation that was handed out; 0: none
 	fresh     int    // records since the snapshot

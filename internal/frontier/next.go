@@ -421,6 +421,7 @@ func (s *Store) applyBatch(at place, data []byte, lines []int) error {
 // record remembers where a batch stands, if it is a generation's.
 func (s *Store) record(b *batch, at place) {
 	s.handed = at
+	s.touched.ids = s.touched.ids[:0]
 	if b.generation >= 0 {
 		s.x.handouts = append(s.x.handouts, handout{uint64(b.generation), at})
 		s.last = max(s.last, uint64(b.generation)+1)

@@ -291,6 +291,7 @@ func (s *Store) wish(id uint32, f *fact, p place) (bool, error) {
 	if h.flags&(flagWish|flagNull) == flagWish && s.isDecided(c.wish) {
 		h.flags |= flagPassed
 	}
+	s.touch(id)
 	c.wish, c.asked, c.depth, c.tie = p, f.asked, f.depth, tie
 	c.operator = uint8(s.x.operators.number(f.operator))
 	h.priority = f.priority
@@ -351,6 +352,7 @@ func (s *Store) told(id uint32, f *fact, p place, own bool) (bool, error) {
 	if order <= 0 {
 		return false, nil
 	}
+	s.touch(id)
 	e := s.x.pastOf(id)
 	e.class, e.outcome, e.visits = f.class, p, visits
 	if f.class >= classFailed {
