@@ -163,7 +163,8 @@
 //
 // No cookies, no HTTP/3. An archive inside a WACZ that the zip
 // file packs again is left out: it cannot be read in place. A -state is for one
-// run at a time, and a run that is killed leaves that of the run before.
+// run at a time, for which others wait (-wait), and a run that is killed leaves that
+// of the run before.
 package main
 
 import (
@@ -251,6 +252,7 @@ type options struct {
 
 	warc      string
 	state     string
+	wait      time.Duration // for the state
 	warcSize  filter.Size
 	warcZstd  bool
 	warcLevel int
@@ -335,6 +337,7 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	fs.Var(&o.dedup, "warc-dedup", "write what this `file` or directory of archives has already as a reference to it; may be repeated")
 	fs.StringVar(&o.digest, "digest", "sha1", "`name` of the digest in WARC files: sha1 or sha256")
 	fs.StringVar(&o.state, "state", "", "the `directory` of what is known of hosts, and of robots.txt unless -cache is given; without one hosts are forgotten")
+	fs.DurationVar(&o.wait, "wait", 30*time.Second, "how `long` to wait for another fetch to let go of -state before giving up")
 	fs.StringVar(&o.contact, "contact", "", "`address` (mail or URL) by which site owners can reach you; needed for all but loopback, which needs -allow-private")
 	fs.StringVar(&o.agent, "agent", "spoor", "`name` of the crawler, in User-Agent and for robots.txt")
 	fs.DurationVar(&o.delay, "delay", polite.DefaultDelay, "least pause between two requests to a host; 0s: no wait of any kind, loopback only; with -host-rate crawl-delay and holds count all the same")

@@ -133,7 +133,11 @@ func (o *options) holdState() (release func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("locking -state: %w", err)
 	}
-	if err := lock.Try(f, true); err != nil {
+	err = lock.Try(f, true)
+	for end := time.Now().Add(o.wait); errors.Is(err, lock.ErrHeld) && time.Now().Before(end); err = lock.Try(f, true) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if err != nil {
 		if errors.Is(err, lock.ErrHeld) {
 			err = fmt.Errorf("%s is in use by another fetch\nhint: wait for it to end, or end it", o.state)
 		}
