@@ -69,7 +69,8 @@
 //     numbers in its path, or with its last name, wherever) eight, and three of four, are
 //     near-duplicates of pages with shorter addresses: their simhashes differ in
 //     three of 64 bits or fewer; or 16, and seven of eight, of those in its directory or
-//     one above, but for the root.
+//     one above, but for the root, where the page of a directory that differs in eight
+//     bits or fewer from that of one it lies in counts too.
 //
 // All that was added since a generation was handed out is decided on together, the
 // best addresses first, so that neither order nor repetition matters. Where the

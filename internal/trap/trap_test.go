@@ -214,6 +214,36 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+func TestADirectorySaysWhatOneSaysThatItLiesIn(t *testing.T) {
+	const h = 0x0123456789abcdef
+	pages := []Page{
+		{"/", "", h ^ 0xff<<8}, // the root counts for nothing
+		{"/a/", "", h},
+		{"/a/b/", "", h ^ 0xff},         // eight bits
+		{"/a/b/c/", "", h ^ 0x1fe},      // eight from a, two from a/b
+		{"/a/b/c/d/", "", ^uint64(h)},   // nothing like them
+		{"/a/b/c/d/e/", "", h ^ 0xff00}, // eight from a
+		{"/a/x/", "", h ^ 0x1ff<<20},    // nine bits
+		{"/a/file", "", h ^ 0xff<<40},   // no directory
+		{"/a/y/", "q=1", h ^ 0xff<<48},  // no directory
+		{"/b/", "", h ^ 0xff<<32},       // lies elsewhere
+		{"//", "", h ^ 0xff<<56},
+	}
+	want := []bool{false, false, true, true, false, true, false, false, false, false, false}
+	for seed := range uint64(20) {
+		order := rand.New(rand.NewPCG(seed, 0)).Perm(len(pages))
+		shuffled := make([]Page, len(pages))
+		for i, p := range order {
+			shuffled[i] = pages[p]
+		}
+		for i, alike := range inside(shuffled) {
+			if alike != want[order[i]] {
+				t.Errorf("%v: alike is %v", shuffled[i], alike)
+			}
+		}
+	}
+}
+
 // TestNearDuplicatesAreFound compares with looking at all pairs.
 func TestNearDuplicatesAreFound(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
