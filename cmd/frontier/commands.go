@@ -194,22 +194,17 @@ func (c *command) add() (err error) {
 	tally := filter.NewTally(c.logger)
 	var changed, known, queries int64
 	sum := summary{Generation: c.generation, Errors: map[string]int{}, Operators: map[string]yield{}}
-	batch := make([]wire.Record, frontier.MostExpected)
-	urls := make([]string, 0, len(batch))
-	for err == nil {
-		for urls = urls[:0]; err == nil && len(urls) < len(batch); {
-			rec := &batch[len(urls)]
-			err = r.Read(rec)
-			if bad, ok := errors.AsType[*wire.SyntaxError](err); ok && !c.strict {
-				tally.Bad(bad)
-				err = nil
-			} else if err == nil {
-				urls = append(urls, rec.URL)
-			}
+	reading := readAhead(r, c.strict)
+	defer close(reading.stop)
+	ended := false
+	for err == nil && !ended {
+		b := <-reading.full
+		for _, bad := range b.bad {
+			tally.Bad(bad)
 		}
-		s.Expect(urls)
-		for i := range urls {
-			rec := &batch[i]
+		s.Expect(b.urls)
+		for i := range b.urls {
+			rec := &b.recs[i]
 			tally.In++
 			sum.count(rec)
 			verdict, verr := s.Add(rec)
@@ -229,6 +224,10 @@ func (c *command) add() (err error) {
 				break
 			}
 		}
+		if err == nil {
+			err, ended = b.err, b.err != nil
+		}
+		reading.free <- b
 	}
 	if errors.Is(err, io.EOF) {
 		err = nil
@@ -250,7 +249,7 @@ func (c *command) add() (err error) {
 	if n := s.Shortened(); n > 0 {
 		notes = append(notes, slog.Int("shortened", n))
 	}
-	if other, ok := r.(*interchange.Reader); ok && other.Passed > 0 {
+	if other, ok := r.(*interchange.Reader); ok && ended && other.Passed > 0 {
 		notes = append(notes, slog.Int64("passed", other.Passed)) // they are about no address
 	}
 	if n := s.Barred(); n > 0 {

@@ -1,11 +1,15 @@
 package frontier
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strconv"
 	"testing"
+
+	"spoor/internal/wire"
 )
 
 // pick says in as few words as there are what a batch is: again and again the
@@ -259,4 +263,59 @@ func TestAllCanBeAskedFor(t *testing.T) {
 			t.Errorf("shared by %d: %v", share, got)
 		}
 	}
+}
+
+// A batch is the same however many look for it, and the one that looking at all
+// addresses in order gives.
+func TestManyLookForABatch(t *testing.T) {
+	s := open(t, t.TempDir(), Options{})
+	r := wire.NewReader(&links{stride: 1}, Sections)
+	var rec wire.Record
+	for range 3*chunkSize + 10 {
+		if err := r.Read(&rec); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Add(&rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, q := range []Request{
+		{N: 100},
+		{N: 2000, PerHost: 3},
+		{N: 300, Fair: ByHost},
+		{N: 300, Fair: ByNiche, PerHost: 5, PerNiche: 20},
+		{N: 1000, MaxPerHost: 2},
+		{N: 1e6},
+	} {
+		var first []uint32
+		for _, processors := range []int{1, 2, 3, 16} {
+			runtime.GOMAXPROCS(processors)
+			q.Now = noon
+			ids, err := s.choose(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first = ids
+			}
+			if !slices.Equal(ids, first) {
+				t.Errorf("%+v: %d processors choose others", q, processors)
+			}
+		}
+		if len(first) < 100 {
+			t.Errorf("%+v: only %d are chosen", q, len(first))
+		}
+	}
+	if _, err := s.Next(Request{N: 1e6, Generation: 0, Now: noon}); err != nil {
+		t.Fatal(err)
+	}
+	for _, processors := range []int{1, 16} {
+		runtime.GOMAXPROCS(processors)
+		_, err := s.choose(Request{N: 10, Generation: 0, Now: noon})
+		if none, ok := errors.AsType[*NothingDue](err); !ok || none.Leased != 3*chunkSize+10 || !none.Earliest.IsZero() {
+			t.Errorf("%d processors say %v", processors, err)
+		}
+	}
+	closeStore(t, s)
 }

@@ -53,8 +53,14 @@ type Session struct {
 	lines []byte
 	feed  feed
 	r     *wire.Reader
-	recs  [frontier.MostExpected]wire.Record
-	urls  []string
+	free  chan *block
+}
+
+// A block is records that were read one after the other.
+type block struct {
+	recs [frontier.MostExpected]wire.Record
+	urls []string
+	err  error
 }
 
 // OpenArgs tell where the store is, and how many URLs it has.
@@ -70,6 +76,10 @@ func (s *Session) Open(a OpenArgs, took *time.Duration) (err error) {
 	*took = time.Since(start)
 	s.links.Given = a.Given
 	s.r = wire.NewReader(&s.feed, frontier.Sections)
+	s.free = make(chan *block, 4)
+	for range cap(s.free) {
+		s.free <- new(block)
+	}
 	return err
 }
 
@@ -125,24 +135,23 @@ func (s *Session) Again(_ int, lost *int) (err error) {
 	return err
 }
 
-// add adds the links of a generation, and returns how many URLs are new.
+// add adds the links of a generation, and returns how many URLs are new. They are read
+// in a goroutine of its own, as the commands do.
 func (s *Session) add(durable int) (fresh int, err error) {
 	s.feed.left = s.lines
 	expecting, _ := s.store.(*ours)
+	full := make(chan *block, cap(s.free))
+	go s.read(full)
 	for i := 0; i < Generation; {
-		n := min(len(s.recs), Batch-i%Batch)
-		s.urls = s.urls[:0]
-		for j := range n {
-			if err := s.r.Read(&s.recs[j]); err != nil {
-				return 0, err
-			}
-			s.urls = append(s.urls, s.recs[j].URL)
+		b := <-full
+		if b.err != nil {
+			return 0, b.err
 		}
 		if expecting != nil {
-			expecting.Expect(s.urls)
+			expecting.Expect(b.urls)
 		}
-		for j := range n {
-			added, err := s.store.Add(&s.recs[j])
+		for j := range b.urls {
+			added, err := s.store.Add(&b.recs[j])
 			if err != nil {
 				return 0, err
 			}
@@ -150,13 +159,33 @@ func (s *Session) add(durable int) (fresh int, err error) {
 				fresh++
 			}
 		}
-		if i += n; i%Batch == 0 {
+		i += len(b.urls)
+		s.free <- b
+		if i%Batch == 0 {
 			if err := s.store.Commit(i%durable == 0); err != nil {
 				return 0, err
 			}
 		}
 	}
 	return fresh, nil
+}
+
+// read reads a generation; no block has links of two batches.
+func (s *Session) read(full chan<- *block) {
+	for i := 0; i < Generation; {
+		b := <-s.free
+		b.urls = b.urls[:0]
+		for range min(len(b.recs), Batch-i%Batch) {
+			rec := &b.recs[len(b.urls)]
+			if b.err = s.r.Read(rec); b.err != nil {
+				full <- b
+				return
+			}
+			b.urls = append(b.urls, rec.URL)
+		}
+		i += len(b.urls)
+		full <- b
+	}
 }
 
 // Next hands out 1,000 addresses, ten times.

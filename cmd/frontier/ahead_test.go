@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"spoor/internal/frontier"
+	"spoor/internal/wire"
+)
+
+// Reading ahead gives every record once, in order, and says where lines are none;
+// large ones do not pile up.
+func TestReadAhead(t *testing.T) {
+	var in strings.Builder
+	var want []string
+	for i := range 1000 {
+		if i%7 == 3 {
+			fmt.Fprintln(&in, "no record")
+			continue
+		}
+		url := fmt.Sprintf("http://a.org/%d", i)
+		fmt.Fprintf(&in, `{"v":1,"url":%q,"text":%q}`+"\n", url, strings.Repeat("x", i%11*10_000))
+		want = append(want, url)
+	}
+	for _, strict := range []bool{false, true} {
+		r := wire.NewReader(strings.NewReader(in.String()), frontier.Sections)
+		a := readAhead(r, strict)
+		var got []string
+		bad := 0
+		for {
+			b := <-a.full
+			size := 0
+			for i, url := range b.urls {
+				if b.recs[i].URL != url {
+					t.Fatalf("record %s is called %s", b.recs[i].URL, url)
+				}
+				size += b.recs[i].Size()
+				got = append(got, strings.Clone(url))
+			}
+			if size > 2<<20 {
+				t.Errorf("a block of %d bytes", size)
+			}
+			for _, e := range b.bad {
+				if e.Line%7 != 4 {
+					t.Errorf("line %d is said to be none", e.Line)
+				}
+			}
+			bad += len(b.bad)
+			if b.err != nil {
+				break
+			}
+			a.free <- b
+		}
+		close(a.stop)
+		if strict {
+			want = want[:3]
+		}
+		if strings.Join(got, " ") != strings.Join(want, " ") || !strict && bad != 1000-len(want) || strict && bad > 0 {
+			t.Errorf("strict %v: %d records instead of %d, and %d that are none", strict, len(got), len(want), bad)
+		}
+	}
+}
