@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,11 +68,11 @@ func TestAQueueIsOrderedByTime(t *testing.T) {
 	} {
 		q.enqueue(t.Context(), &wire.Record{URL: fmt.Sprint(i), NotBefore: at})
 	}
-	var order string
+	var order strings.Builder
 	for _, w := range q.waiting {
-		order += w.rec.URL
+		order.WriteString(w.rec.URL)
 	}
-	if order != "451320" {
-		t.Errorf("%s", order)
+	if order.String() != "451320" {
+		t.Errorf("%s", order.String())
 	}
 }
