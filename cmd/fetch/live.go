@@ -34,6 +34,16 @@ func live(o *options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeOut()) }()
+	ctx, stop := signals()
+	defer stop()
+	release, err := o.holdState(ctx)
+	if sig, ok := errors.AsType[interrupted](err); ok {
+		return filter.Exit(sig.status, sig)
+	}
+	if err != nil {
+		return err
+	}
+	defer release()
 	var warc *archive.Writer
 	if o.warc != "" {
 		host, _ := os.Hostname()
@@ -61,13 +71,6 @@ func live(o *options) (err error) {
 		defer func() { err = errors.Join(err, warc.Close()) }()
 	}
 
-	release, err := o.holdState()
-	if err != nil {
-		return err
-	}
-	defer release()
-	ctx, stop := signals()
-	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var archives *archive.Replay

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -121,8 +122,9 @@ func replace(name string, save func(io.Writer) error) (err error) {
 }
 
 // holdState keeps other runs from the state until this process ends: two that did
-// not know of each other would ask the same hosts at the same time.
-func (o *options) holdState() (release func() error, err error) {
+// not know of each other would ask the same hosts at the same time. It waits for them
+// as long as the context lets it.
+func (o *options) holdState(ctx context.Context) (release func() error, err error) {
 	if o.state == "" {
 		return func() error { return nil }, nil
 	}
@@ -135,11 +137,15 @@ func (o *options) holdState() (release func() error, err error) {
 	}
 	err = lock.Try(f, true)
 	for end := time.Now().Add(o.wait); errors.Is(err, lock.ErrHeld) && time.Now().Before(end); err = lock.Try(f, true) {
-		time.Sleep(5 * time.Millisecond)
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, errors.Join(context.Cause(ctx), f.Close())
+		}
 	}
 	if err != nil {
 		if errors.Is(err, lock.ErrHeld) {
-			err = fmt.Errorf("%s is in use by another fetch\nhint: wait for it to end, or end it", o.state)
+			err = fmt.Errorf("%s is in use by another fetch\nhint: wait for it to end, or longer (-wait), or end it", o.state)
 		}
 		return nil, errors.Join(err, f.Close())
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -210,22 +212,29 @@ func TestTheDeadlineLeavesAState(t *testing.T) {
 
 func TestAStateIsForOneRunAtATime(t *testing.T) {
 	o := &options{state: filepath.Join(t.TempDir(), "state")}
-	release, err := o.holdState()
+	release, err := o.holdState(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.holdState(); err == nil || !strings.Contains(err.Error(), "in use by another fetch\nhint: ") {
+	if _, err := o.holdState(t.Context()); err == nil || !strings.Contains(err.Error(), "in use by another fetch\nhint: ") {
 		t.Errorf("a second run got the state: %v", err)
 	}
-	// With -wait it gets it once the first one has let go.
 	o.wait = time.Minute
+	interruption := errors.New("interrupted")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(50*time.Millisecond, func() { cancel(interruption) })
+	if _, err := o.holdState(ctx); !errors.Is(err, interruption) {
+		t.Errorf("a run that waits is interrupted: %v", err)
+	}
+	// With -wait it gets it once the first one has let go.
 	time.AfterFunc(50*time.Millisecond, func() {
 		if err := release(); err != nil {
 			t.Error(err)
 		}
 	})
-	if release, err = o.holdState(); err != nil {
+	second, err := o.holdState(t.Context())
+	if err != nil {
 		t.Fatalf("the state was not let go: %v", err)
 	}
-	release()
+	second()
 }

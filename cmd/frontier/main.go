@@ -53,9 +53,9 @@
 //   - trap_depth: it lies in more than 20 directories;
 //   - trap_repetition: directories repeat three times in a row, or one, or a
 //     parameter with its value, stands in it more than four times; or it lies, not
-//     at the root, where a link leads that is relative and should not be: four
-//     directories of the host have addresses that say such a link twice
-//     (/x/about/us/about/us/);
+//     at the root, where a link leads that is relative and should not be: on
+//     pages in four directories of the host a link was found that says the end of
+//     the directory again (/x/about/us/about/us/);
 //   - trap_session: it names a session, and the same page is known without it or
 //     with another;
 //   - trap_calendar: 64 addresses are known that differ from it in dates only, and it
@@ -69,11 +69,11 @@
 //     numbers in its path, or with its last name, wherever) eight, and three of four, are
 //     near-duplicates of pages with shorter addresses: their simhashes differ in
 //     three of 64 bits or fewer; or 16, and seven of eight, of those in its directory or
-//     one above, but for the root, where the page of a directory that differs in eight
-//     bits or fewer from that of one it lies in counts too.
+//     one above, but for the root.
 //
 // All that was added since a generation was handed out is decided on together, the
-// best addresses first, so that neither order nor repetition matters. Where the
+// best addresses first, so that neither order nor repetition matters between two
+// commits. Where the
 // outcomes come without simhash no duplicates are seen.
 //
 // With -max-per-host and -max-per-niche next (and serve) hands out no more than so many of

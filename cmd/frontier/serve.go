@@ -224,7 +224,7 @@ func (v *server) follow() error {
 
 // lastDone is the file of the store that says, where there are no -windows, which
 // window was the last that is done: the queries for the head of the next one, and behind
-// them its mark. A file that ends before the mark says nothing, so it is not synced.
+// them its mark.
 func (v *server) lastDone() string { return filepath.Join(v.store, "window") }
 
 // leaveDone writes that file.
@@ -232,15 +232,14 @@ func (v *server) leaveDone() error {
 	if v.windows != "" {
 		return nil
 	}
-	b := bytes.NewBuffer(bytes.Clone(v.heads))
-	if err := appendMark(b, v.window); err != nil {
+	return filter.WriteWhole(v.lastDone(), func(w io.Writer) error {
+		b := bytes.NewBuffer(bytes.Clone(v.heads))
+		if err := appendMark(b, v.window); err != nil {
+			return err
+		}
+		_, err := w.Write(b.Bytes())
 		return err
-	}
-	part := v.lastDone() + ".part"
-	if err := os.WriteFile(part, b.Bytes(), 0o666); err != nil {
-		return err
-	}
-	return os.Rename(part, v.lastDone())
+	})
 }
 
 // file is a file of a window.

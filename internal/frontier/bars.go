@@ -303,7 +303,7 @@ func (b *barring) remember(s *suspect) {
 			continue
 		}
 		path, query := b.pathOf(id)
-		s.links.Add(s.host, path) // also of what is barred, which a page has led to all the same
+		s.links.Add(s.host, path, func() string { return b.via(id).Path() }) // also of what is barred, which a page has led to all the same
 		if b.isFresh(id) || b.isBarred(id) {
 			continue
 		}
@@ -467,21 +467,35 @@ func (b *barring) condemn(s *suspect, id uint32) bool {
 // isWalked tells whether a URL was found on a page of its host from which leads
 // to it.
 func (b *barring) isWalked(id uint32, leads func(fromPath, fromQuery, path, query string) bool) bool {
+	from := b.via(id)
+	if from.Host() == "" {
+		return false
+	}
+	path, query := b.pathOf(id)
+	return leads(from.Path(), from.Query(), path, query)
+}
+
+// via is the page of its host that a URL was found on, nothing if it was found
+// elsewhere.
+func (b *barring) via(id uint32) (none weburl.URL) {
+	wish := b.x.cold.at(id).wish
+	if wish == 0 {
+		return none
+	}
 	var rec wire.Record
-	line, err := b.s.log.line(b.x.cold.at(id).wish)
+	line, err := b.s.log.line(wish)
 	if err == nil {
 		err = b.s.lines.decode(line, &rec)
 	}
 	if err != nil {
 		b.err = cmp.Or(b.err, err)
-		return false
+		return none
 	}
 	from, err := weburl.Parse(rec.Via)
 	if err != nil || from.Host() != string(b.x.nameOf(b.x.hot.at(id).host)) {
-		return false
+		return none
 	}
-	path, query := b.pathOf(id)
-	return leads(from.Path(), from.Query(), path, query)
+	return from
 }
 
 // rule is why an address is barred by what it has in common with others; "" if it is

@@ -59,7 +59,7 @@ func trapped() (lines []string) {
 	for i := range 4 {
 		lines = append(lines,
 			asked(fmt.Sprintf("c.org/%c/about/us/", 'a'+i), 1),
-			asked(fmt.Sprintf("c.org/%c/about/us/about/us/", 'a'+i), 1))
+			linked(fmt.Sprintf("c.org/%c/about/us/about/us/", 'a'+i), fmt.Sprintf("c.org/%c/about/us/", 'a'+i), 1))
 	}
 	return append(lines,
 		asked("c.org/about/us/", 1),
@@ -497,6 +497,27 @@ func TestWhatWasHandedOutLastAfterACompaction(t *testing.T) {
 	next(t, s, q)
 	if s.handed.segment() != s.log.number {
 		t.Errorf("the latest batch is said to be in %s, not in %s", segmentName(s.handed.segment()), segmentName(s.log.number))
+	}
+	closeStore(t, s)
+}
+
+// What an address says twice shows a link that should not be relative only if it was
+// found where such a link would be: not on other sites, and not in one directory.
+func TestAnAddressThatSaysItTwiceIsNoLinkByItself(t *testing.T) {
+	s := open(t, t.TempDir(), Options{Traps: true})
+	add(t, s, linked("victim.org/shop/docs/", "victim.org/shop/", 1), linked("victim.org/shop/docs/manual.html", "victim.org/shop/docs/", 1))
+	for i := range 8 {
+		add(t, s,
+			linked(fmt.Sprintf("victim.org/no%d/docs/docs/", i), "evil.org/", -9),
+			linked(fmt.Sprintf("a.org/proj/data/data/?C=N;O=%d", i), "a.org/proj/data/data/", 1),
+			linked(fmt.Sprintf("hub.org/kube/kube/issues?page=%d", i), "hub.org/kube/kube/issues", 1))
+	}
+	add(t, s, asked("a.org/other/data/report.html", 1), asked("a.org/proj/data/", 1), asked("a.org/proj/data/data/x.html", 1), asked("hub.org/kube/kube/issues", 1))
+	if err := s.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	for url, reason := range skipped(t, s) {
+		t.Errorf("%s is barred: %s", url, reason)
 	}
 	closeStore(t, s)
 }

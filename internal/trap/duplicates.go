@@ -19,7 +19,6 @@ type Page struct {
 const (
 	maxDistance = 3 // bits in which the hashes of near-duplicates differ at most
 	maxCompared = 64
-	maxInside   = 8 // the same between a directory and one that it lies in
 
 	maxCopies    = 8  // and three of four pages
 	maxDirCopies = 16 // and seven of eight
@@ -84,39 +83,6 @@ func Copies(pages []Page) []bool {
 	return copied
 }
 
-// inside tells of every page whether it is that of a directory and says what one says
-// that it lies in, but for the root: directories without end say little more than
-// their name. Compared with so few, pages of eight bits between them are alike.
-func inside(pages []Page) []bool {
-	dirs := map[string]uint64{}
-	for _, p := range pages {
-		if h := dirs[p.Path]; isDir(p) && (h == 0 || p.Hash < h) {
-			dirs[p.Path] = p.Hash
-		}
-	}
-	alike := make([]bool, len(pages))
-	for i, p := range pages {
-		if !isDir(p) {
-			continue
-		}
-		outer := p.Path
-		for range maxDepth {
-			outer = outer[:strings.LastIndexByte(outer[:len(outer)-1], '/')+1]
-			if len(outer) < 2 {
-				break
-			}
-			if h := dirs[outer]; h != 0 && bits.OnesCount64(h^p.Hash) <= maxInside {
-				alike[i] = true
-				break
-			}
-		}
-	}
-	return alike
-}
-
-// isDir tells whether a page is that of a directory.
-func isDir(p Page) bool { return p.Query == "" && len(p.Path) > 1 && strings.HasSuffix(p.Path, "/") }
-
 // compare orders pages: of two that say the same the lesser is the original.
 func compare(a, b Page) int {
 	return cmp.Or(
@@ -179,7 +145,7 @@ func Condemned(host uint32, pages []Page) Condemnation {
 	if len(pages) < maxCopies {
 		return c
 	}
-	copied, alike := Copies(pages), inside(pages)
+	copied := Copies(pages)
 	keys := make([][]Key, len(pages))
 	for i, p := range pages {
 		keys[i] = parts(nil, host, p.Path, p.Query)
@@ -198,7 +164,7 @@ func Condemned(host uint32, pages []Page) Condemnation {
 			}
 			n := counts[k]
 			n.pages++
-			if copied[i] || alike[i] && level >= firstDir {
+			if copied[i] {
 				n.copies++
 			}
 			counts[k] = n

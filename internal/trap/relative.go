@@ -5,7 +5,7 @@ import "strings"
 // The budget of links that are relative and should not be.
 const (
 	maxLinkDirs = 4 // directories that such a link says
-	maxTwice    = 4 // addresses that say it twice, from which on it is one
+	maxTwice    = 4 // addresses that say it twice, found on pages that say it once, from which on it is one
 )
 
 // Links counts what addresses say twice, by which links show that are relative and
@@ -17,8 +17,11 @@ type Links map[Key]int
 
 // Add counts an address that says the directories at its end twice. What the link
 // says is those and the file: about/us/team.html of /x/about/us/about/us/team.html.
-// Numbers are no names, for the first month of a year has a first day.
-func (l Links) Add(host uint32, path string) {
+// Numbers are no names, for the first month of a year has a first day. It counts if it
+// was found where the link would be: on a page in the directory up to the first of the
+// two. Via is the path of the page of the host that it was found on, or "", and is
+// asked only where that matters.
+func (l Links) Add(host uint32, path string, via func() string) {
 	file := strings.LastIndexByte(path, '/')
 	for at, n := file, 0; at > 0 && n < maxLinkDirs; n++ {
 		at = strings.LastIndexByte(path[:at], '/')
@@ -26,7 +29,12 @@ func (l Links) Add(host uint32, path string) {
 			return
 		}
 		if dirs := path[at:file]; strings.HasSuffix(path[:at], dirs) && isName(dirs) {
-			l[KeyOf('r', host, path[at:])]++
+			key := KeyOf('r', host, path[at:])
+			if l[key] < maxTwice {
+				if from := via(); from[:strings.LastIndexByte(from, '/')+1] == path[:at+1] {
+					l[key]++
+				}
+			}
 			return
 		}
 	}
