@@ -760,3 +760,19 @@ func TestASegmentIsOnDiskBeforeTheNextBegins(t *testing.T) {
 		t.Error("a torn mark would be taken for damage")
 	}
 }
+
+func TestASnapshotStandsOnWhatIsOnDisk(t *testing.T) {
+	c := newCircuit(t, t.TempDir())
+	c.left = 1000
+	o := Options{Create: true, disk: c}
+	closeStore(t, open(t, c.dir, o)) // with a mark, which is not synced
+	s := open(t, c.dir, o)
+	end := s.log.offset
+	if err := s.saveSnapshot(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(c.files[segmentName(1)].durable); int64(n) < end {
+		t.Errorf("the snapshot stands on %d bytes, of which %d are on disk", end, n)
+	}
+	closeStore(t, s)
+}

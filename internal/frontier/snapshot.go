@@ -103,8 +103,14 @@ func (n *names) bytes() []byte { return []byte(strings.Join(n.list, "\n")) }
 // padding is how many bytes are behind n so that the next section is aligned.
 func padding(n uint64) uint64 { return -n & (alignment - 1) }
 
-// saveSnapshot writes the index beside the log, which must be on disk.
+// saveSnapshot writes the index beside the log. That is on disk first, and be it only
+// the mark of the process before: whoever goes on behind the snapshot takes for granted
+// what stands before it.
 func (s *Store) saveSnapshot() error {
+	s.log.dirty = s.log.dirty || s.log.synced < s.log.offset
+	if err := s.log.sync(); err != nil {
+		return err
+	}
 	part := filepath.Join(s.dir, snapshotName+".part")
 	err := s.writeSnapshot(part)
 	if err == nil {
