@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -187,6 +188,50 @@ func BenchmarkNext(b *testing.B) {
 }
 
 // BenchmarkSize reports what a URL costs on disk and in memory.
+// BenchmarkCompact rewrites a log of which half was replaced by later records.
+func BenchmarkCompact(b *testing.B) {
+	for _, n := range sizes {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			old := copyOf(b, bigStore(b, n))
+			s := open(b, old, Options{disk: system{}})
+			var line []byte
+			var rec wire.Record
+			for i := range n {
+				line = bytes.Replace(link(line[:0], i), []byte(`,"generation":`), []byte(`,"generation":9`), 1)
+				if err := s.lines.decode(line[:len(line)-1], &rec); err != nil {
+					b.Fatal(err)
+				}
+				if verdict, err := s.Add(&rec); verdict != Changed {
+					b.Fatal(verdict, err)
+				}
+			}
+			closeStore(b, s)
+			lines := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				s := open(b, copyOf(b, old), Options{disk: system{}})
+				b.StartTimer()
+				var c Compaction
+				for more, err := true, error(nil); more; {
+					if more, err = s.Compact(&c); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.StopTimer()
+				if c.Dropped < n*9/10 {
+					b.Fatalf("%d of %d lines dropped", c.Dropped, c.Lines)
+				}
+				lines += c.Lines
+				b.ReportMetric(float64(c.Before)/float64(c.After), "smaller")
+				closeStore(b, s)
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(lines)/b.Elapsed().Seconds(), "lines/s")
+		})
+	}
+}
+
 func BenchmarkSize(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
