@@ -302,18 +302,13 @@ func (o *options) visit(in io.Reader, w *wire.Writer, s strategy.Strategy, tally
 	r.Limit = int(o.stream.Limit)
 	var rec wire.Record
 	for {
-		err := r.Read(&rec)
-		bad, isBad := errors.AsType[*wire.SyntaxError](err)
+		err := o.stream.Read(r, tally, &rec)
 		switch {
 		case errors.Is(err, io.EOF):
 			return unfollowed, nil
-		case isBad && !o.stream.Strict:
-			tally.Bad(bad)
-			continue
 		case err != nil:
-			return unfollowed, fmt.Errorf("reading records: %w", err)
+			return unfollowed, err
 		}
-		tally.In++
 		if o.show(&rec, s) {
 			unfollowed++
 		}

@@ -85,18 +85,13 @@ func (l *windowLoop) all(in io.Reader) error {
 	r.Limit = int(l.stream.Limit)
 	var rec wire.Record
 	for {
-		err := r.Read(&rec)
-		bad, isBad := errors.AsType[*wire.SyntaxError](err)
+		err := l.stream.Read(r, l.tally, &rec)
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
-		case isBad && !l.stream.Strict:
-			l.tally.Bad(bad)
-			continue
 		case err != nil:
-			return fmt.Errorf("reading records: %w", err)
+			return err
 		}
-		l.tally.In++
 		if filter.IsMark(&rec) {
 			err = l.mark(&rec)
 		} else {

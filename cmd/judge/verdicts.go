@@ -95,18 +95,13 @@ func (p *passage) each(in io.Reader, stdout io.Writer, tally *filter.Tally, say 
 	r.Limit = int(p.stream.Limit)
 	var rec wire.Record
 	for {
-		err := r.Read(&rec)
-		bad, isBad := errors.AsType[*wire.SyntaxError](err)
+		err := p.stream.Read(r, tally, &rec)
 		switch {
 		case errors.Is(err, io.EOF):
 			return p.flush()
-		case isBad && !p.stream.Strict:
-			tally.Bad(bad)
-			continue
 		case err != nil:
-			return errors.Join(fmt.Errorf("reading records: %w", err), p.flush())
+			return errors.Join(err, p.flush())
 		}
-		tally.In++
 		verdict, spent := say(&rec)
 		if err := p.write(&rec, verdict, spent); err != nil {
 			return err

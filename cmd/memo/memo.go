@@ -67,18 +67,13 @@ func (m *memo) ask(ctx context.Context, in io.Reader, q *queue) error {
 	defer release()
 	var rec wire.Record
 	for {
-		err := r.Read(&rec)
-		bad, isBad := errors.AsType[*wire.SyntaxError](err)
+		err := m.Read(r, m.tally, &rec)
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
-		case isBad && !m.Strict:
-			m.tally.Bad(bad)
-			continue
 		case err != nil:
-			return fmt.Errorf("reading records: %w", err)
+			return err
 		}
-		m.tally.In++
 		it, known, err := m.look(&rec)
 		if err != nil {
 			return err

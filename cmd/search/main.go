@@ -308,18 +308,13 @@ func (a *answerer) all(in io.Reader) error {
 	r.Limit = int(a.stream.Limit)
 	var rec wire.Record
 	for {
-		err := r.Read(&rec)
-		bad, isBad := errors.AsType[*wire.SyntaxError](err)
+		err := a.stream.Read(r, a.tally, &rec)
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
-		case isBad && !a.stream.Strict:
-			a.tally.Bad(bad)
-			continue
 		case err != nil:
-			return fmt.Errorf("reading records: %w", err)
+			return err
 		}
-		a.tally.In++
 		switch isQuestion := rec.URL == "" && rec.Query != "" && rec.Cost == 0 && !filter.IsMark(&rec); {
 		case isQuestion:
 			err = a.ask(&rec)

@@ -155,7 +155,7 @@ const (
 func (b *batch) fill(s *Stream, r *wire.Reader, tally *Tally) (err error) {
 	size := 0
 	for b.n = 0; b.n < batchLength; {
-		if err = s.read(r, tally, &b.recs[b.n]); err != nil {
+		if err = s.Read(r, tally, &b.recs[b.n]); err != nil {
 			return err
 		}
 		size += b.recs[b.n].Size()
@@ -223,8 +223,9 @@ func (s *Stream) Each(newWork func() func(*wire.Record) error) (err error) {
 	return err
 }
 
-// read reads the next record, past lines that are none.
-func (s *Stream) read(r *wire.Reader, tally *Tally, rec *wire.Record) error {
+// Read reads the next record, past lines that are none, and counts it. The error is
+// io.EOF where there are no more.
+func (s *Stream) Read(r *wire.Reader, tally *Tally, rec *wire.Record) error {
 	for {
 		err := r.Read(rec)
 		bad, isBad := errors.AsType[*wire.SyntaxError](err)
@@ -264,7 +265,7 @@ func (s *Stream) write(w *wire.Writer, tally *Tally, rec *wire.Record) error {
 func (s *Stream) serial(r *wire.Reader, w *wire.Writer, tally *Tally, work func(*wire.Record) error) error {
 	var rec wire.Record
 	for {
-		if err := s.read(r, tally, &rec); errors.Is(err, io.EOF) {
+		if err := s.Read(r, tally, &rec); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err
