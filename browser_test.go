@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,7 @@ func TestAnArchiveIsReplayedInABrowser(t *testing.T) {
 	defer replay.Close()
 	pages := archiveAWeb(t, dir)
 	b := startBrowser(t, program)
+	b.call("Network.enable", map[string]any{}, nil)
 	b.open(replay.URL + "/show?source=/crawl.wacz&view=pages")
 	b.expect(shots, "crawl.wacz: the list of its pages", listed, "", "type tls.Conn (crypto/tls) - Go documentation")
 	for _, archive := range []string{"crawl.warc.gz", "crawl.wacz"} {
@@ -60,12 +62,16 @@ func TestAnArchiveIsReplayedInABrowser(t *testing.T) {
 }
 
 // expect waits until the browser is at a place and shows a text there, or else
-// writes a screenshot to the directory. It ends the test if there is nothing to
-// see at all.
+// tells what the browser says and writes a screenshot to the directory. It ends
+// the test if there is nothing to see at all.
 func (b *browser) expect(shots, name, look, at, want string) {
 	b.t.Helper()
 	var got struct{ At, Text string }
-	b.await(fmt.Sprintf("() => { %s; const found = %s; return {...found, done: found.text.includes(%q)} }", roots, look, want), 15*time.Second, &got)
+	b.await(fmt.Sprintf("() => { %s; const found = %s; return {...found, done: found.text.includes(%q)} }", roots, look, want), time.Minute, &got)
+	if got.At != at || !strings.Contains(got.Text, want) {
+		b.t.Logf("%s: the browser says:\n%s", name, strings.Join(slices.Concat(b.asked, b.said), "\n"))
+	}
+	b.asked, b.said = nil, nil
 	switch {
 	case got.Text == "":
 		b.t.Fatalf("%s: nothing to see\nscreenshot: %s", name, b.screenshot(shots, name))
@@ -100,11 +106,20 @@ const (
 // archives in dir.
 func replayServer(replayer, dir string) http.Handler {
 	mux := http.NewServeMux()
+	// The replayer loads its frame four times, a tenth of a second apart, for its
+	// service worker to become active, and then shows nothing, for good. So it
+	// is not begun with before the worker is.
 	page := template.Must(template.New("").Parse(`<!doctype html>
 <title>replay</title>
 <style>html, body { height: 100%; margin: 0 }</style>
 <script src="/replay/ui.js"></script>
-<replay-web-page source="{{.Get "source"}}" url="{{.Get "url"}}" view="{{.Get "view"}}" embed="default"></replay-web-page>
+<template><replay-web-page source="{{.Get "source"}}" url="{{.Get "url"}}" view="{{.Get "view"}}" embed="default"></replay-web-page></template>
+<script type="module">
+const {installing, waiting, active} = await navigator.serviceWorker.register("/replay/sw.js?serveIndex=1", {scope: "/replay/"});
+const worker = installing ?? waiting ?? active;
+while (worker.state != "activated") await new Promise(changed => worker.addEventListener("statechange", changed, {once: true}));
+document.body.append(document.querySelector("template").content);
+</script>
 `))
 	mux.HandleFunc("GET /show", func(w http.ResponseWriter, r *http.Request) {
 		page.Execute(w, r.URL.Query())

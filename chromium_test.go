@@ -24,12 +24,13 @@ type browser struct {
 	answers *bufio.Reader // of out
 	session string        // of the page
 	last    int           // number of the last call
-	said    []string      // errors and warnings of the pages, once Runtime and Log are enabled
+	said    []string      // errors and warnings of the pages
+	asked   []string      // what the pages asked for and what came, once Network is enabled
 	dead    bool          // it does not answer any more
 }
 
 // lost is how long an answer may take before the browser is given up.
-const lost = time.Minute
+const lost = 2 * time.Minute
 
 // startBrowser starts the program for the length of the test.
 func startBrowser(t *testing.T, program string) *browser {
@@ -75,6 +76,9 @@ func startBrowser(t *testing.T, program string) *browser {
 	var attached struct{ SessionID string }
 	b.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
 	b.session = attached.SessionID
+	for _, domain := range []string{"Page", "Runtime", "Log"} {
+		b.call(domain+".enable", map[string]any{}, nil)
+	}
 	return b
 }
 
@@ -129,9 +133,30 @@ func (b *browser) call(method string, params map[string]any, result any) {
 }
 
 // hear keeps what a page complains of: exceptions, what it writes to the console,
-// and what the browser refuses it.
+// and what the browser refuses it. And what it asks the network for.
 func (b *browser) hear(event string, line []byte) {
 	switch event {
+	case "Network.responseReceived":
+		var got struct {
+			Params struct {
+				Type     string
+				Response struct {
+					Status            int
+					URL               string
+					FromServiceWorker bool
+				}
+			}
+		}
+		if err := json.Unmarshal(bytes.TrimRight(line, "\x00"), &got); err != nil {
+			b.t.Fatal(err)
+		}
+		from := "the web"
+		if got.Params.Response.FromServiceWorker {
+			from = "the service worker"
+		}
+		b.asked = append(b.asked, fmt.Sprintf("%d from %s: %s %s", got.Params.Response.Status, from, got.Params.Type, got.Params.Response.URL))
+	case "Network.loadingFailed":
+		b.asked = append(b.asked, string(bytes.TrimRight(line, "\x00")))
 	case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded":
 		b.said = append(b.said, string(bytes.TrimRight(line, "\x00")))
 	}

@@ -39,9 +39,6 @@ func TestAReportIsSeenInABrowser(t *testing.T) {
 	dir := t.TempDir()
 	pages := makeReports(t, dir)
 	b := startBrowser(t, program)
-	for _, domain := range []string{"Page", "Runtime", "Log"} {
-		b.call(domain+".enable", map[string]any{}, nil)
-	}
 	for _, page := range pages {
 		for _, scheme := range []string{"light", "dark"} {
 			for _, width := range []int{1280, 400} {
