@@ -110,7 +110,7 @@ bench: ## the benchmarks COUNT (10) times, to stdout; B=pattern P=./dir/ picks
 	@$(GO) test -run='^$$' -bench='$(B)' -count=$(COUNT) $(P)
 bench-peers: ## beside goquery, bleve, lxml, …: doc/performance.md, in a quarter of an hour
 	scripts/bench
-bench-frontier: ## the frontier beside Pebble, bbolt and SQLite, in half an hour
+bench-frontier: ## the frontier beside Pebble, bbolt and SQLite, in a quarter of an hour
 	scripts/bench frontier
 bench-fetch: ## our fetch beside wget, wget2 and net/http, as a table
 	scripts/bench-fetch

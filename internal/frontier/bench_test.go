@@ -187,7 +187,6 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-// BenchmarkSize reports what a URL costs on disk and in memory.
 // BenchmarkCompact rewrites a log of which half was replaced by later records.
 func BenchmarkCompact(b *testing.B) {
 	for _, n := range sizes {
@@ -232,6 +231,7 @@ func BenchmarkCompact(b *testing.B) {
 	}
 }
 
+// BenchmarkSize reports what a URL costs on disk and in memory.
 func BenchmarkSize(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {

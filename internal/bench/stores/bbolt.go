@@ -22,12 +22,16 @@ type boltStore struct {
 	seen, queue, leased *bbolt.Bucket
 }
 
+// openBoltFile opens a file as etcd does: what is free in it is found then.
+func openBoltFile(name string) (*bbolt.DB, error) {
+	return bbolt.Open(name, 0o666, &bbolt.Options{NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
+}
+
 func openBolt(dir string) (Store, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
-	// As etcd has it: what is free is found when the file is opened.
-	db, err := bbolt.Open(filepath.Join(dir, "db"), 0o666, &bbolt.Options{NoFreelistSync: true, FreelistType: bbolt.FreelistMapType})
+	db, err := openBoltFile(filepath.Join(dir, "db"))
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +97,34 @@ func (s *boltStore) Next(n, perHost int, until time.Time) ([]byte, error) {
 		}
 	}
 	return c.lines(), s.Commit(true)
+}
+
+func (s *boltStore) Forget(rec *wire.Record) error {
+	if err := s.begin(); err != nil {
+		return err
+	}
+	f := fingerprint(rec.URL)
+	key := binary.BigEndian.AppendUint64(nil, f)
+	return errors.Join(s.seen.Delete(key), s.queue.Delete(place(rec.Priority.Value, f)), s.leased.Delete(key))
+}
+
+// Compact copies the file, between two batches, to one that is synced at the end
+// and takes its place.
+func (s *boltStore) Compact() error {
+	name := s.db.Path()
+	short, err := openBoltFile(name + ".part")
+	if err != nil {
+		return err
+	}
+	short.NoSync = true
+	if err := errors.Join(bbolt.Compact(short, s.db, tail), short.Sync(), short.Close(), s.db.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(name+".part", name); err != nil {
+		return err
+	}
+	s.db, err = openBoltFile(name)
+	return err
 }
 
 func (s *boltStore) Close() error {

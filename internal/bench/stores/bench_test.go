@@ -4,7 +4,6 @@ package stores
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +18,8 @@ const cut = time.Minute
 // of whose links four in five are known, in batches; after so many links everything
 // must be on disk. That process is killed; then the store is opened, closed and
 // opened again, hands out, is given one more generation, killed, and opened again.
-// What was acknowledged must be there each time.
+// What was acknowledged must be there each time. Up to a million, every second URL
+// is forgotten at last, and the files are compacted.
 //
 // Links come as records, and reading them counts. Databases have a minute to grow:
 // what is told of them is of the URLs they have then.
@@ -27,21 +27,19 @@ func BenchmarkStore(b *testing.B) {
 	for _, size := range []struct {
 		name string
 		urls int
-		all  bool // or ours alone
-	}{{"1e5", 100_000, true}, {"1e6", 1_000_000, true}, {"1e7", 10_000_000, false}} {
+	}{{"1e5", 100_000}, {"1e6", 1_000_000}, {"1e7", 10_000_000}} {
 		for _, durable := range []int{Batch, Generation} {
 			for _, store := range Names() {
-				ours := store == Names()[0]
-				if !size.all && !ours {
-					continue
-				}
 				b.Run(fmt.Sprintf("%s/fsync=%d/%s", size.name, durable, store), func(b *testing.B) {
 					a := GrowArgs{URLs: size.urls, Durable: durable}
-					if !ours {
+					if store != Names()[0] {
 						a.Cut = cut
 					}
 					for b.Loop() {
-						live(b, store, a)
+						dir, urls := live(b, store, a)
+						if durable == Generation && size.urls <= 1_000_000 {
+							compact(b, store, dir, urls)
+						}
 					}
 					b.ReportMetric(0, "ns/op")
 				})
@@ -50,9 +48,10 @@ func BenchmarkStore(b *testing.B) {
 	}
 }
 
-// live measures the life of a store.
-func live(b *testing.B, name string, a GrowArgs) {
-	dir := filepath.Join(b.TempDir(), "store")
+// live measures the life of a store, and returns where it is and how many URLs it has
+// then.
+func live(b *testing.B, name string, a GrowArgs) (dir string, known int) {
+	dir = filepath.Join(b.TempDir(), "store")
 	ms := func(d time.Duration, unit string) { b.ReportMetric(float64(d)/1e6, unit) }
 
 	p := start(b, name)
@@ -101,6 +100,38 @@ func live(b *testing.B, name string, a GrowArgs) {
 	p.nothingLost()
 	p.call("Close", 0, &took)
 	p.kill()
+	return dir, end.URLs + Fresh
+}
+
+// compact measures what it takes to rid a store of the half of its URLs, which are
+// forgotten.
+func compact(b *testing.B, name, dir string, known int) {
+	p := start(b, name)
+	p.open(dir, known)
+	var took time.Duration
+	p.call("Forget", 0, &took)
+	p.call("Close", 0, &took)
+	p.kill()
+	b.ReportMetric(size(b, dir)/(1<<20), "long-MiB")
+
+	p = start(b, name)
+	p.open(dir, known)
+	p.call("Compact", 0, &took)
+	b.ReportMetric(took.Seconds(), "compact-s")
+	b.ReportMetric(float64(known)/took.Seconds(), "compact-urls/s")
+	b.ReportMetric(p.memory().most/(1<<20), "compact-most-MiB")
+	p.call("Close", 0, &took)
+	p.kill()
+	b.ReportMetric(size(b, dir)/(1<<20), "short-MiB")
+
+	p = start(b, name)
+	p.open(dir, known)
+	fresh := 0
+	p.call("Forgotten", 0, &fresh)
+	if fresh != Fresh/2 {
+		b.Fatalf("%d URLs of the latest generation are new instead of the %d that were forgotten", fresh, Fresh/2)
+	}
+	p.kill()
 }
 
 // nothingLost fails if URLs of the latest generation are not there.
@@ -115,24 +146,6 @@ func (p *process) nothingLost() {
 // rate is how many links a second there were between two marks.
 func rate(from, to Mark) float64 {
 	return float64(to.URLs-from.URLs) * Generation / Fresh / (to.Took - from.Took).Seconds()
-}
-
-// size is how many bytes the files in a directory have.
-func size(b *testing.B, dir string) (n float64) {
-	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil {
-			n += float64(info.Size())
-		}
-		return err
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	return n
 }
 
 // BenchmarkFsync appends what a batch adds to a file and waits for the disk: no

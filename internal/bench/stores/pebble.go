@@ -1,6 +1,7 @@
 package stores
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -62,8 +63,12 @@ func (s *pebbleStore) Add(rec *wire.Record) (bool, error) {
 		return false, err
 	}
 	s.fresh[f] = true
-	waits := append([]byte{pebbleQueue}, place(rec.Priority.Value, f)...)
-	return true, errors.Join(s.batch.Set(key, nil, nil), s.batch.Set(waits, []byte(rec.URL), nil))
+	return true, errors.Join(s.batch.Set(key, nil, nil), s.batch.Set(waits(rec, f), []byte(rec.URL), nil))
+}
+
+// waits is the key of a link that waits.
+func waits(rec *wire.Record, f uint64) []byte {
+	return append([]byte{pebbleQueue}, place(rec.Priority.Value, f)...)
 }
 
 func (s *pebbleStore) Commit(durable bool) error {
@@ -92,6 +97,16 @@ func (s *pebbleStore) Next(n, perHost int, until time.Time) ([]byte, error) {
 		}
 	}
 	return c.lines(), s.Commit(true)
+}
+
+func (s *pebbleStore) Forget(rec *wire.Record) error {
+	f := fingerprint(rec.URL)
+	leased := binary.BigEndian.AppendUint64([]byte{pebbleLeased}, f)
+	return errors.Join(s.batch.Delete(s.seen(f), nil), s.batch.Delete(waits(rec, f), nil), s.batch.Delete(leased, nil))
+}
+
+func (s *pebbleStore) Compact() error {
+	return s.db.Compact(context.Background(), []byte{0}, []byte{0xff}, true)
 }
 
 func (s *pebbleStore) Close() error { return errors.Join(s.batch.Close(), s.db.Close()) }

@@ -53,6 +53,7 @@ type Session struct {
 	lines []byte
 	feed  feed
 	r     *wire.Reader
+	rec   wire.Record
 	free  chan *block
 }
 
@@ -133,6 +134,57 @@ func (s *Session) Again(_ int, lost *int) (err error) {
 	s.lines = s.links.Append(s.lines[:0])
 	*lost, err = s.add(Batch)
 	return err
+}
+
+// link reads the link to the nth URL.
+func (s *Session) link(n int) (*wire.Record, error) {
+	s.lines = appendLink(s.lines[:0], n)
+	s.feed.left = s.lines
+	rec := &s.rec
+	return rec, s.r.Read(rec)
+}
+
+// Forget forgets every second URL, all at once.
+func (s *Session) Forget(_ int, took *time.Duration) error {
+	start := time.Now()
+	for n := 1; n < s.links.Given; n += 2 {
+		rec, err := s.link(n)
+		if err == nil {
+			err = s.store.Forget(rec)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	err := s.store.Commit(true)
+	*took = time.Since(start)
+	return err
+}
+
+// Compact makes the files short.
+func (s *Session) Compact(_ int, took *time.Duration) error {
+	start := time.Now()
+	err := s.store.Compact()
+	*took = time.Since(start)
+	return err
+}
+
+// Forgotten adds the URLs of the latest generation, and reports how many are new.
+func (s *Session) Forgotten(_ int, fresh *int) error {
+	for n := s.links.Given - Fresh; n < s.links.Given; n++ {
+		rec, err := s.link(n)
+		if err != nil {
+			return err
+		}
+		added, err := s.store.Add(rec)
+		if err != nil {
+			return err
+		}
+		if added {
+			*fresh++
+		}
+	}
+	return s.store.Commit(true)
 }
 
 // add adds the links of a generation, and returns how many URLs are new. They are read

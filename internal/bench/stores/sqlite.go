@@ -41,6 +41,8 @@ const (
 	sqlitePage   = 4096
 	sqliteAdd    = `INSERT INTO link (fingerprint, priority, url) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`
 	sqliteBest   = `SELECT fingerprint, url FROM link WHERE lease IS NULL ORDER BY priority DESC`
+	sqliteForget = `DELETE FROM link WHERE fingerprint = ?`
+	sqliteShort  = `VACUUM; PRAGMA wal_checkpoint(TRUNCATE)`
 	sqliteLease  = `UPDATE link SET lease = ? WHERE fingerprint = ?`
 	sqliteBegin  = `BEGIN IMMEDIATE`
 	sqliteCommit = `COMMIT`
@@ -66,7 +68,7 @@ func openSQLite(dir string) (_ Store, err error) {
 	if _, err = s.conn.ExecContext(context.Background(), fmt.Sprintf(sqliteSchema, cache/1024, tail/sqlitePage)); err != nil {
 		return nil, err
 	}
-	for _, q := range []string{sqliteAdd, sqliteBest, sqliteLease, sqliteBegin, sqliteCommit} {
+	for _, q := range []string{sqliteAdd, sqliteBest, sqliteForget, sqliteLease, sqliteBegin, sqliteCommit} {
 		if s.stmts[q], err = s.conn.PrepareContext(context.Background(), q); err != nil {
 			return nil, err
 		}
@@ -133,6 +135,17 @@ func (s *sqliteStore) Next(n, perHost int, until time.Time) ([]byte, error) {
 		}
 	}
 	return c.lines(), s.Commit(true)
+}
+
+func (s *sqliteStore) Forget(rec *wire.Record) error {
+	_, err := s.exec(sqliteForget, int64(fingerprint(rec.URL)))
+	return err
+}
+
+// Compact writes the database anew, into the log and from there into the file.
+func (s *sqliteStore) Compact() error {
+	_, err := s.conn.ExecContext(context.Background(), sqliteShort)
+	return err
 }
 
 func (s *sqliteStore) Close() error {

@@ -30,6 +30,11 @@ type Store interface {
 	// Next hands out n addresses, the best first, at most perHost of a host, and
 	// returns a line for each. They are on disk as leased then, until a time.
 	Next(n, perHost int, until time.Time) ([]byte, error)
+	// Forget makes it know nothing of a link that was added, as of the next Commit.
+	Forget(rec *wire.Record) error
+	// Compact takes from the files what is no longer known, whatever that costs. They
+	// are on disk then.
+	Compact() error
 	Close() error
 }
 
@@ -48,7 +53,7 @@ func Open(name, dir string) (Store, error) {
 	switch name {
 	case "spoor":
 		s, err := frontier.Open(dir, frontier.Options{Create: true})
-		return &ours{s}, err
+		return &ours{Store: s}, err
 	case "pebble":
 		return openPebble(dir)
 	case "bbolt":
@@ -60,15 +65,22 @@ func Open(name, dir string) (Store, error) {
 }
 
 // ours is the frontier of this project.
-type ours struct{ *frontier.Store }
+type ours struct {
+	*frontier.Store
+	gone []string // what is forgotten at the next Commit
+}
 
 func (s *ours) Add(rec *wire.Record) (bool, error) {
 	verdict, err := s.Store.Add(rec)
 	return verdict == frontier.Changed, err
 }
 
-// Commit of a batch that need not be durable has nothing to do.
+// Commit of a batch that need not be durable has nothing to do but to forget.
 func (s *ours) Commit(durable bool) error {
+	if _, err := s.Store.Forget(frontier.Selection{URLs: s.gone}); err != nil {
+		return err
+	}
+	s.gone = s.gone[:0]
 	if !durable {
 		return nil
 	}
@@ -78,6 +90,20 @@ func (s *ours) Commit(durable bool) error {
 func (s *ours) Next(n, perHost int, until time.Time) ([]byte, error) {
 	const lease = time.Hour
 	return s.Store.Next(frontier.Request{N: n, PerHost: perHost, Generation: -1, Lease: lease, Now: until.Add(-lease)})
+}
+
+func (s *ours) Forget(rec *wire.Record) error {
+	s.gone = append(s.gone, strings.Clone(rec.URL))
+	return nil
+}
+
+func (s *ours) Compact() error {
+	var c frontier.Compaction
+	for {
+		if more, err := s.Store.Compact(&c); !more || err != nil {
+			return err
+		}
+	}
 }
 
 // fingerprint is what a database knows a URL by.

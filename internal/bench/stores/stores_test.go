@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -132,6 +133,59 @@ func TestStoresDoTheSameJob(t *testing.T) {
 	}
 }
 
+func TestStoresForgetAndAreCompacted(t *testing.T) {
+	for _, name := range Names() {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "store")
+			var s Store
+			do := func(err error) {
+				t.Helper()
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			open := func() {
+				t.Helper()
+				var err error
+				s, err = Open(name, dir)
+				do(err)
+			}
+			open()
+			var links Links
+			var all []byte
+			for range 3 {
+				all = links.Append(all)
+			}
+			add(t, s, all)
+			handOut(t, s, 300, 2) // some of what is forgotten is leased
+			var rec wire.Record
+			for n := 1; n < links.Given; n += 2 {
+				do(wire.NewReader(bytes.NewReader(appendLink(nil, n)), frontier.Sections).Read(&rec))
+				do(s.Forget(&rec))
+			}
+			do(s.Commit(true))
+			do(s.Close())
+			before := size(t, dir)
+			open()
+			do(s.Compact())
+			do(s.Close())
+			if after := size(t, dir); after >= before {
+				t.Errorf("%.0f bytes have become %.0f", before, after)
+			}
+			open()
+			if fresh := add(t, s, all); fresh != links.Given/2 {
+				t.Errorf("%d URLs are new instead of the %d that were forgotten", fresh, links.Given/2)
+			}
+			do(s.Close())
+			open()
+			if fresh := add(t, s, all); fresh != 0 {
+				t.Errorf("%d URLs are new that had been added", fresh)
+			}
+			do(s.Close())
+		})
+	}
+}
+
 func TestPlacesAreOrderedByPriority(t *testing.T) {
 	priorities := []float64{1e300, 1, 0.5, 1e-300, 0, -1e-300, -1, -1e300}
 	for i := range priorities[1:] {
@@ -142,6 +196,24 @@ func TestPlacesAreOrderedByPriority(t *testing.T) {
 	if bytes.Compare(place(1, 1), place(1, 2)) >= 0 {
 		t.Error("fingerprints do not break ties")
 	}
+}
+
+// size is how many bytes the files in a directory have.
+func size(t testing.TB, dir string) (n float64) {
+	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			n += float64(info.Size())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func ExampleLinks() {
