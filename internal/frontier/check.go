@@ -49,15 +49,37 @@ func Check(dir string, o Options, repair bool) (f *Finding, err error) {
 		return nil, err
 	}
 	f = &Finding{Segments: len(s.log.numbers)}
+	lost := s.lost()
 	for i := range s.log.numbers {
-		if err := s.checkSegment(f, i, repair); err != nil {
+		if err := s.checkSegment(f, i, lost, repair); err != nil {
 			return f, err
+		}
+	}
+	if lost != nil {
+		f.Damaged = append(f.Damaged, lost)
+		if repair {
+			name := snapshotName + ".damaged"
+			if err := o.disk.rename(filepath.Join(dir, snapshotName), filepath.Join(dir, name)); err != nil {
+				return f, err
+			}
+			f.Repaired = append(f.Repaired, name)
 		}
 	}
 	if f.Wrong() {
 		return f, nil
 	}
 	return f, s.checkIndex(f, o)
+}
+
+// lost is what the log lacks of what the snapshot stands on, which was on disk before;
+// nil if that is nothing.
+func (s *Store) lost() *Damage {
+	err := s.loadSnapshot(new(position))
+	s.drop()
+	s.unmap()
+	s.unmap = func() error { return nil }
+	lost, _ := errors.AsType[*Damage](err)
+	return lost
 }
 
 // acquireExisting takes the lock of a store that must be there.
@@ -70,8 +92,8 @@ func acquireExisting(dir string, o Options) (*held, error) {
 }
 
 // checkSegment reads the ith segment, every line of it, and notes or repairs what
-// cannot be read.
-func (s *Store) checkSegment(f *Finding, i int, repair bool) error {
+// cannot be read. Where something is lost at its end, all of it was acknowledged.
+func (s *Store) checkSegment(f *Finding, i int, lost *Damage, repair bool) error {
 	number := s.log.numbers[i]
 	isLast := i == len(s.log.numbers)-1
 	b, err := s.log.load(number, segmentHeader)
@@ -94,7 +116,7 @@ func (s *Store) checkSegment(f *Finding, i int, repair bool) error {
 		next, acknowledged := at+int64(size), true
 		if whole != nil {
 			next, acknowledged = behind(b, segmentHeader, at)
-			acknowledged = acknowledged || !isLast
+			acknowledged = acknowledged || !isLast || lost != nil
 			for next-at < frameHeader && next < int64(len(b)) { // a gap needs room
 				_, size, _ := parseFrame(b[next:])
 				next += int64(max(1, size))
@@ -188,7 +210,7 @@ func (s *Store) setAside(number uint32, d *Damage, region []byte, atEnd bool) (s
 // of the log alone, which then takes its place.
 func (s *Store) checkIndex(f *Finding, o Options) error {
 	old := &Store{dir: s.dir, readOnly: true, unmap: func() error { return nil }}
-	old.log = &log{dir: s.dir, limit: segmentSize, disk: o.disk, numbers: s.log.numbers, spans: s.log.spans, top: s.log.top}
+	old.log = &log{dir: s.dir, limit: segmentSize, disk: o.disk, numbers: s.log.numbers, spans: s.log.spans, top: s.log.top, id: s.log.id}
 	old.init()
 	opened := old.restore(true)
 	defer func() { old.release() }()
@@ -201,6 +223,7 @@ func (s *Store) checkIndex(f *Finding, o Options) error {
 		}
 	}
 	switch {
+	case len(f.Repaired) > 0: // it is of the log as it was
 	case opened != nil:
 		f.Index = opened.Error()
 	case old.report.Snapshot != nil:
@@ -209,7 +232,7 @@ func (s *Store) checkIndex(f *Finding, o Options) error {
 		f.Index = differ(old, s)
 	}
 	_, err := os.Stat(filepath.Join(s.dir, snapshotName))
-	if f.Index != "" || errors.Is(err, fs.ErrNotExist) {
+	if f.Index != "" || len(f.Repaired) > 0 || errors.Is(err, fs.ErrNotExist) {
 		return s.saveSnapshot()
 	}
 	return nil

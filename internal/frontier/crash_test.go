@@ -488,6 +488,105 @@ func TestDamageBeforeTheSnapshotCutsNothingOff(t *testing.T) {
 	closeStore(t, s)
 }
 
+// The log is on disk before a snapshot stands on it, so one that is shorter than the
+// snapshot knows has lost what was acknowledged, and that is not passed over.
+func TestALogThatIsShorterThanItsSnapshotIsDamaged(t *testing.T) {
+	whole := t.TempDir()
+	sessions := smallStore(t, whole)
+	s := open(t, whole, Options{})
+	if err := s.saveSnapshotNow(); err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, s)
+	length := sessions[len(sessions)-1].length
+	for _, left := range []int64{0, 10, segmentHeader, sessions[0].length, sessions[0].length + 7, length - 1} {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(dir, segmentName(1))
+		if err := os.Truncate(name, left); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if _, err := Open(dir, Options{Create: true, disk: hasty{}}); !is[*Damage](err) {
+				t.Errorf("%d bytes left: opening gives %v", left, err)
+			}
+			if f, err := Check(dir, Options{disk: hasty{}}, false); err != nil || !f.Wrong() || len(f.Damaged) == 0 {
+				t.Errorf("%d bytes left: check finds %+v, %v", left, f, err)
+			}
+		}
+		if f, err := Check(dir, Options{disk: hasty{}}, true); err != nil || f.Wrong() {
+			t.Errorf("%d bytes left: repair gives %+v, %v", left, f, err)
+		}
+		s := open(t, dir, Options{})
+		add(t, s, `{"v":1,"url":"http://new.org/"}`)
+		closeStore(t, s)
+		if f, err := Check(dir, Options{disk: hasty{}}, false); err != nil || f.Wrong() {
+			t.Errorf("%d bytes left: after the repair check finds %+v, %v", left, f, err)
+		}
+	}
+}
+
+func TestALogWithoutItsLastSegmentIsDamaged(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{segment: 1})
+	for i := range 3 {
+		add(t, s, fmt.Sprintf(`{"v":1,"url":"http://a.org/%d"}`, i))
+		if err := s.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.saveSnapshot(); err != nil {
+		t.Fatal(err)
+	}
+	last := s.log.path(s.log.number)
+	closeStore(t, s)
+	if err := os.Remove(last); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, Options{disk: hasty{}}); !is[*Damage](err) {
+		t.Errorf("opening gives %v", err)
+	}
+	if f, err := Check(dir, Options{disk: hasty{}}, true); err != nil || f.Wrong() || len(f.Damaged) != 1 || f.URLs != 2 {
+		t.Errorf("repair gives %+v, %v", f, err)
+	}
+	closeStore(t, open(t, dir, Options{}))
+}
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}
+
+// A repair rebuilds the index that knew of what is gone, and then nothing is wrong.
+func TestARepairLeavesNothingWrongWithTheIndex(t *testing.T) {
+	dir := t.TempDir()
+	smallStore(t, dir)
+	s := open(t, dir, Options{})
+	if err := s.saveSnapshotNow(); err != nil {
+		t.Fatal(err)
+	}
+	closeStore(t, s)
+	name := filepath.Join(dir, segmentName(1))
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[segmentHeader+30] ^= 1
+	if err := os.WriteFile(name, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := Check(dir, Options{disk: hasty{}}, true); err != nil || f.Wrong() || len(f.Repaired) != 1 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	if s := open(t, dir, Options{}); s.Opened().Replayed > 0 {
+		t.Errorf("the index was not written anew: %d lines were replayed", s.Opened().Replayed)
+	} else {
+		closeStore(t, s)
+	}
+}
+
 // A place has 20 bits for the number of a segment: rather than begin one that places
 // cannot tell from the first, a store takes nothing more.
 func TestSegmentsDoNotRunOutOfNumbersSilently(t *testing.T) {

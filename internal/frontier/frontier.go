@@ -134,7 +134,11 @@ func (s *Store) restore(snapshot bool) error {
 	var from position
 	s.drop()
 	if snapshot {
-		if err := s.loadSnapshot(&from); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errRewritten) {
+		err := s.loadSnapshot(&from)
+		if lost, ok := errors.AsType[*Damage](err); ok {
+			return lost
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errRewritten) {
 			s.report.Snapshot = err
 		}
 	}

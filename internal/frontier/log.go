@@ -298,10 +298,11 @@ func (l *log) spanOf(number uint32) (span, error) {
 	if unfinished(head[:min(n, segmentHeader)], int64(n)) {
 		return span{}, nil
 	}
-	_, at, err := parseSegment(head[:segmentHeader], number)
+	id, at, err := parseSegment(head[:segmentHeader], number)
 	if err != nil {
 		return span{}, fmt.Errorf("%s %w", segmentName(number), err)
 	}
+	l.id = id
 	return at, nil
 }
 

@@ -1,13 +1,10 @@
 package frontier
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -191,26 +188,23 @@ func (s *Store) loadSnapshot(from *position) error {
 	return nil
 }
 
-// fits tells whether a snapshot is one of this store's log.
+// fits tells whether a snapshot is one of this store's log. The error is a [*Damage] if
+// it is, but the log is no longer as long as it was when the snapshot was written: then
+// it has lost what was acknowledged.
 func (s *Store) fits(h snapshotFields) error {
-	if h.segment > math.MaxUint32 || !slices.Contains(s.log.numbers, uint32(h.segment)) || h.layout != s.log.layout(uint32(h.segment)) {
-		return errRewritten
-	}
-	if h.segment == 0 || h.offset < segmentHeader || h.offset > 1<<32 {
+	if h.segment == 0 || h.segment >= maxSegments || h.offset < segmentHeader || h.offset > 1<<32 || s.log.id != 0 && s.log.id != h.id {
 		return errors.New("is not of this log")
 	}
-	f, err := os.Open(s.log.path(uint32(h.segment)))
-	if err != nil {
-		return err
+	number := uint32(h.segment)
+	if len(s.log.numbers) > 0 && number > s.log.top { // numbers only grow, so it was not rewritten
+		return &Damage{segmentName(number), 0, int64(h.offset)}
 	}
-	defer f.Close()
-	head := make([]byte, segmentHeader)
-	if _, err := io.ReadFull(bufio.NewReaderSize(f, segmentHeader), head); err != nil {
-		return err
+	if !slices.Contains(s.log.numbers, number) || h.layout != s.log.layout(number) {
+		return errRewritten
 	}
-	id, _, err := parseSegment(head, uint32(h.segment))
-	if err == nil && id != h.id {
-		err = errors.New("is not of this log")
+	info, err := os.Stat(s.log.path(number))
+	if err == nil && info.Size() < int64(h.offset) {
+		err = &Damage{segmentName(number), info.Size(), int64(h.offset) - info.Size()}
 	}
 	return err
 }
