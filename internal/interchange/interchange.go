@@ -14,6 +14,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"strings"
 
 	"spoor/internal/wire"
 )
@@ -148,10 +150,28 @@ type record struct {
 // exported reads an exported record. A store keeps members that it does not know as
 // strangers wrote them: one that is not of our type is as good as absent.
 func exported(line []byte) (rec record, err error) {
-	if err = json.Unmarshal(line, &rec); err != nil && json.Valid(line) {
-		err = nil
+	members, err := exact(line)
+	if err != nil {
+		return rec, err
+	}
+	if line, err = json.Marshal(members); err == nil && json.Unmarshal(line, &rec) != nil {
+		for name, value := range members { // one that is wrong may have ended the reading
+			json.Unmarshal(fmt.Appendf(nil, "{%q:%s}", name, value), &rec)
+		}
 	}
 	return rec, err
+}
+
+// exact leaves out the members of an object whose names are not all of small letters, as
+// ours are: URL is not url, for which encoding/json takes it.
+func exact(line []byte) (members map[string]json.RawMessage, err error) {
+	if err := json.Unmarshal(line, &members); err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(members, func(name string, _ json.RawMessage) bool {
+		return strings.ContainsFunc(name, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') })
+	})
+	return members, nil
 }
 
 // marshal is v as a line without its newline.

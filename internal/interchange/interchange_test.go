@@ -73,6 +73,8 @@ func TestAURLFrontierIsWritten(t *testing.T) {
 			`{"known":{"info":{"url":"http://a.org/","key":"a.org","metadata":{"error":{"values":["robots"]}}}}}`},
 		{"members of strangers", `{"v":1,"url":"http://a.org/","key":5,"metadata":"x","creation_date":"now","content_length":"y","state":"waiting"}`,
 			`{"discovered":{"info":{"url":"http://a.org/","key":"a.org"}}}`},
+		{"a member of strangers before ours", `{"creation_date":"now","v":1,"url":"http://a.org/","state":"waiting"}`,
+			`{"discovered":{"info":{"url":"http://a.org/","key":"a.org"}}}`},
 		{"withdrawn: no word for it", `{"v":1,"url":"http://a.org/","priority":null,"state":"withdrawn"}`, ``},
 	} {
 		if got := convert(interchange.ToURLFrontier, test.line); got != test.want {
@@ -207,4 +209,19 @@ func FuzzConverters(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Members of strangers stand beside ours in a record that was exported and in what Scrapy
+// writes, and one that is called as ours is but for capitals is another.
+func TestAMemberInCapitalsIsAnother(t *testing.T) {
+	const line = `{"v":1,"url":"http://a.org/","URL":"http://b.org/","State":"visited","ſtate":"visited","state":"waiting"}`
+	for want, c := range map[string]interchange.Converter{
+		"http://a.org/": interchange.ToList,
+		`{"discovered":{"info":{"url":"http://a.org/","key":"a.org"}}}`:                                  interchange.ToURLFrontier,
+		`{"v":1,"url":"http://a.org/","generation":0,"depth":0,"operator":"seed","priority":1000000000}`: interchange.FromList(),
+	} {
+		if got := convert(c, line); got != want {
+			t.Errorf("got %s\nwant %s", got, want)
+		}
+	}
 }

@@ -87,7 +87,13 @@ func fromObject(line []byte) (*record, error) {
 			Source   string `json:"source"`
 		} `json:"request"`
 	}
-	if err := json.Unmarshal(line, &o); err != nil {
+	members, err := exact(line)
+	if err == nil {
+		if line, err = json.Marshal(members); err == nil {
+			err = json.Unmarshal(line, &o)
+		}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("no result of a crawler: %w", err)
 	}
 	switch r := o.Request; {
