@@ -76,6 +76,9 @@ func (f *fact) read(rec *wire.Record) error {
 	} else {
 		f.due = seconds(rec.NotBefore)
 	}
+	if f.class != classFailed { // only a failure gives up: it is the reason
+		f.retries = min(f.retries, maxRetries)
+	}
 	return nil
 }
 
