@@ -60,7 +60,7 @@ type goal struct {
 var lives = []grid{
 	{
 		title: "Adding",
-		words: "Links a second, read as records and added until they are on disk: the last tenth of the way to so many\nURLs, and all of the way from nothing. Processor time, of user and system, has what a database does\nbeside it in it. A database that is not there after a minute of adding is cut: its row, here and below, is\nof the URLs that it had then, \"all the way\" of that minute, and the last tenth of the way to where it was cut. It\nstands beside spoor with all of its own, and of a database that would have slowed down further: hence > before the ratio.",
+		words: "Links a second, read as records and added until they are on disk: the last tenth of the way to so many\nURLs, and all of the way from nothing. Processor time, of user and system, has what a database does\nbeside it in it. A database that is not there after a minute of adding is cut: its row, here and below, is\nof the URLs that it had then, \"all the way\" is that minute, and the last tenth that of the way to\nwhere it was cut. spoor is compared with all of its own URLs; the database would have become slower with those that\nit lacks, so such a ratio has > before it.",
 		columns: []column{
 			{"links/s", "links/s", plain}, {"all the way", "links/s-all", plain},
 			{"CPU µs a link", "cpu-us/link", plain}, {"spoor is faster by", "links/s", more}, {"by processor time", "cpu-us/link", less},
