@@ -1,12 +1,17 @@
 package frontier
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"spoor/internal/wire"
@@ -317,5 +322,81 @@ func TestManyLookForABatch(t *testing.T) {
 			t.Errorf("%d processors say %v", processors, err)
 		}
 	}
+	closeStore(t, s)
+}
+
+// Lines are the same, and in the same order, however many make them; some are of
+// records that are in no frame yet, and some of revisits. So is what is wrong.
+func TestManyLineABatchUp(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{})
+	for i := range 2000 {
+		add(t, s, fmt.Sprintf(`{"v":1,"url":"http://h%d.org/%d","priority":%d,"parents":["http://a.org/%d"],"reasons":{"padding":%d}}`,
+			i%7, i, i*7919%2000, i%5, i*i*i))
+	}
+	for i := range 300 {
+		add(t, s, fmt.Sprintf(`{"v":1,"url":"http://h%d.org/%d","priority":1500,"status_code":200,"timestamp":"2026-01-01T00:00:00Z","digest":"sha1:%d"}`, i%7, i, i))
+	}
+	if s.log.lines == 0 {
+		t.Fatal("all records are in frames")
+	}
+	q := Request{N: 2500, Generation: 3, Recrawl: true, Now: noon}
+	ids, err := s.choose(q)
+	if err != nil || len(ids) != 2000 {
+		t.Fatal(len(ids), err)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	each := func(do func(processors int)) {
+		for _, processors := range []int{1, 2, 3, 16} {
+			runtime.GOMAXPROCS(processors)
+			do(processors)
+		}
+	}
+	var first [][]byte
+	each(func(processors int) {
+		lines, err := s.lineup(ids, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range lines {
+			if want := `"url":"` + s.x.url(ids[i]) + `"`; !bytes.Contains(line, []byte(want)) {
+				t.Fatalf("%d processors: line %d is %s, without %s", processors, i, line, want)
+			}
+		}
+		if first == nil {
+			first = lines
+		}
+		if !slices.EqualFunc(lines, first, bytes.Equal) {
+			t.Errorf("%d processors make other lines", processors)
+		}
+	})
+
+	// Two frames are damaged: the first of them is told.
+	closeStore(t, s)
+	name := filepath.Join(dir, segmentName(1))
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, dir, Options{ReadOnly: true})
+	var frames []int
+	if _, err := scan(b[segmentHeader:], func(at int64, f frame) error {
+		frames = append(frames, int(at))
+		return nil
+	}); err != nil || len(frames) < 4 {
+		t.Fatal(len(frames), err)
+	}
+	for _, at := range frames[1:3] {
+		b[segmentHeader+at+frameHeader] ^= 1
+	}
+	if err := os.WriteFile(name, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("byte %d: no valid frame", segmentHeader+frames[1])
+	each(func(processors int) {
+		if _, err := s.lineup(ids, q); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d processors say %v, not %s", processors, err, want)
+		}
+	})
 	closeStore(t, s)
 }

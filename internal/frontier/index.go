@@ -315,8 +315,15 @@ func (x *index) warm(urls []string) (sum uint64) {
 		sum += uint64(x.text.chunks[at>>chunkBits][at&(chunkSize-1)]) + x.dirs.at(c.dir).text
 	}
 	for _, id := range ids[:n] {
-		if d := x.dirs.at(x.cold.at(id).dir); d.text&0xffff > 0 {
+		d := x.dirs.at(x.cold.at(id).dir)
+		if d.text&0xffff > 0 {
 			sum += uint64(x.bytesAt(d.text)[0])
+		}
+		sum += x.hosts.at(d.host).text
+	}
+	for _, id := range ids[:n] {
+		if name := x.nameOf(x.dirs.at(x.cold.at(id).dir).host); len(name) > 0 {
+			sum += uint64(name[0])
 		}
 	}
 	return sum

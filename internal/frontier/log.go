@@ -417,6 +417,11 @@ func (l *log) unpack(dst []byte, f frame) ([]byte, error) {
 	return b, err
 }
 
+// reader is l once more, for another goroutine to read with while nobody writes.
+func (l *log) reader() *log {
+	return &log{dir: l.dir, suffix: l.suffix, number: l.number, offset: l.offset, block: l.block, lines: l.lines}
+}
+
 // line returns the line at p. The bytes are good until the next call.
 func (l *log) line(p place) ([]byte, error) {
 	b, err := l.blockOf(p)

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"spoor/internal/weburl"
@@ -160,8 +161,11 @@ func (s *Store) candidates(q Request, c *chooser) (waits NothingDue) {
 		mu       sync.Mutex // of all that is behind it
 		earliest = int64(math.MaxInt64)
 		floor    = c.floor
-		chunk    int
+		next     int
 	)
+	// What is looked at before others have set the floor is all found: so in pieces that
+	// are much smaller than a chunk.
+	const piece = 1 << 12
 	look := func() {
 		l := looking{s: s, q: q, generation: s.last - 1, now: q.Now.Unix(), horizon: int64(q.Horizon / time.Second), other: s.x.niches.numbers[otherName], earliest: math.MaxInt64}
 		if q.Generation >= 0 {
@@ -169,12 +173,12 @@ func (s *Store) candidates(q Request, c *chooser) (waits NothingDue) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		for chunk*chunkSize < s.x.hot.n {
-			at := chunk
-			chunk++
+		for next < s.x.hot.n {
+			from := next
+			next += piece
 			l.floor = floor
 			mu.Unlock()
-			l.look(at)
+			l.look(from, min(piece, s.x.hot.n-from))
 			mu.Lock()
 			for _, e := range l.found {
 				if c.limits.budget.admits(e, 0, 0) {
@@ -186,7 +190,7 @@ func (s *Store) candidates(q Request, c *chooser) (waits NothingDue) {
 		earliest, waits.Leased = min(earliest, l.earliest), waits.Leased+l.leased
 	}
 	var others sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (s.x.hot.n+chunkSize-1)/chunkSize) - 1 {
+	for range min(runtime.GOMAXPROCS(0), (s.x.hot.n+chunkSize-1)/chunkSize) - 1 { // less is not worth it
 		others.Go(look)
 	}
 	look()
@@ -206,19 +210,19 @@ type looking struct {
 	other        uint16
 	floor        float64 // what is below it is passed over
 
-	found    []candidate // in one chunk
+	found    []candidate // in one piece
 	leased   int
 	earliest int64 // when something is due that is not yet
 }
 
-// look goes through a chunk of the index.
-func (l *looking) look(i int) {
+// look goes through n URLs from one on; they lie together.
+func (l *looking) look(from, n int) {
 	x := l.s.x
 	l.found = l.found[:0]
-	chunk := x.hot.chunks[i][:min(chunkSize, x.hot.n-i*chunkSize)]
-	for j := range chunk {
-		h := &chunk[j]
-		id := uint32(i)<<chunkBits | uint32(j)
+	piece := x.hot.span(uint64(from), n)
+	for i := range piece {
+		h := &piece[i]
+		id := uint32(from + i)
 		if h.flags&(flagWish|flagOver|flagNull) != flagWish && !(l.q.Recrawl && x.returns(id)) || h.priority < l.floor {
 			continue
 		}
@@ -281,44 +285,85 @@ func (s *Store) due(id uint32) int64 {
 }
 
 // lineup makes the lines of entries, in their order. The log is read in its own
-// order, so that no frame is unpacked twice.
+// order, so that hardly a frame is unpacked twice, and in portions, on all processors:
+// to unpack frames is nearly all that it takes.
 func (s *Store) lineup(ids []uint32, q Request) ([][]byte, error) {
+	const portion = 32
 	order := make([]int, len(ids))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		p, q := s.x.cold.at(ids[a]).wish, s.x.cold.at(ids[b]).wish
-		return boolCompare(p > q, p < q)
-	})
-	lines := make([][]byte, len(ids))
-	for _, i := range order {
-		read := s.wishOf
-		if s.x.hot.at(ids[i]).flags&flagOver != 0 {
-			read = s.revisit
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.source(ids[a]), s.source(ids[b])) })
+	lines, errs := make([][]byte, len(ids)), make([]error, len(ids))
+	var next atomic.Int64
+	work := func(s *Store) {
+		for at := int(next.Add(portion)) - portion; at < len(order); at = int(next.Add(portion)) - portion {
+			for _, i := range order[at:min(at+portion, len(order))] {
+				if lines[i], errs[i] = s.lineFor(ids[i], q); errs[i] != nil {
+					return
+				}
+			}
 		}
-		if err := read(ids[i], &s.rec); err != nil {
-			return nil, err
+	}
+	var others sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), (len(ids)+portion-1)/portion) - 1 {
+		others.Go(func() {
+			reader := s.reader()
+			defer reader.log.close()
+			work(reader)
+		})
+	}
+	work(s)
+	others.Wait()
+	for _, i := range order { // portions are begun in order, so the first error is always the same
+		if errs[i] != nil {
+			return nil, errs[i]
 		}
-		if q.Generation >= 0 && s.rec.Generation != q.Generation {
-			s.rec.Generation = q.Generation
-			s.rec.Touch(wire.Address)
-		}
-		before := ""
-		if due := s.due(ids[i]); due > q.Now.Unix() {
-			before = time.Unix(due, 0).UTC().Format(time.RFC3339)
-		}
-		if s.rec.NotBefore != before { // of what is past nothing is said
-			s.rec.NotBefore = before
-			s.rec.Touch(wire.Fetch)
-		}
-		line, err := s.encode(&s.rec)
-		if err != nil {
-			return nil, err
-		}
-		lines[i] = append(slices.Clone(line), '\n')
 	}
 	return lines, nil
+}
+
+// source is where the record stands that an entry is handed out by.
+func (s *Store) source(id uint32) place {
+	if s.x.hot.at(id).flags&flagOver != 0 {
+		return s.x.past(id).outcome
+	}
+	return s.x.cold.at(id).wish
+}
+
+// reader is s once more, for another goroutine to read lines of the log with.
+func (s *Store) reader() *Store {
+	r := &Store{x: s.x, log: s.log.reader()}
+	r.init()
+	return r
+}
+
+// lineFor makes the line of an entry.
+func (s *Store) lineFor(id uint32, q Request) ([]byte, error) {
+	read := s.wishOf
+	if s.x.hot.at(id).flags&flagOver != 0 {
+		read = s.revisit
+	}
+	if err := read(id, &s.rec); err != nil {
+		return nil, err
+	}
+	if q.Generation >= 0 && s.rec.Generation != q.Generation {
+		s.rec.Generation = q.Generation
+		s.rec.Touch(wire.Address)
+	}
+	before := ""
+	if due := s.due(id); due > q.Now.Unix() {
+		before = time.Unix(due, 0).UTC().Format(time.RFC3339)
+	}
+	if s.rec.NotBefore != before { // of what is past nothing is said
+		s.rec.NotBefore = before
+		s.rec.Touch(wire.Fetch)
+	}
+	line, err := s.encode(&s.rec)
+	if err != nil {
+		return nil, err
+	}
+	return append(slices.Clone(line), '\n'), nil
 }
 
 // wishOf makes rec the address that id stands for: the record that asked for it,

@@ -7,8 +7,11 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -236,25 +239,32 @@ func parseSnapshot(b []byte) (x *index, h snapshotFields, err error) {
 	case h.header != uint64(crc32.Checksum(b[:snapshotHeader-8], castagnoli)):
 		return nil, h, errSnapshot
 	}
-	rest := b[snapshotHeader:]
-	if crc32.Checksum(rest, castagnoli) != uint32(h.body) {
-		return nil, h, errSnapshot
-	}
+	body := b[snapshotHeader:]
+	var sum uint32
+	var summing sync.WaitGroup
+	summing.Go(func() { sum = crc32.Checksum(body, castagnoli) })
 	x = newIndex(h.id)
-	for i, count := range h.counts {
-		if count > uint64(len(rest))/elementSizes[i] {
-			x.free()
-			return nil, h, errSnapshot
-		}
-		n := count * elementSizes[i]
-		x.adopt(i, rest[:n:n])
-		rest = rest[min(n+padding(n), uint64(len(rest))):]
-	}
-	if len(rest) != 0 || !x.sound() {
+	ok := x.adoptAll(h.counts, body) && x.sound()
+	summing.Wait() // in any case: the caller gives b back
+	if !ok || sum != uint32(h.body) {
 		x.free()
 		return nil, h, errSnapshot
 	}
 	return x, h, nil
+}
+
+// adoptAll makes the index of the sections in b, which it goes on using, and tells
+// whether b has no more and no less than these.
+func (x *index) adoptAll(counts [sections]uint64, b []byte) bool {
+	for i, count := range counts {
+		if count > uint64(len(b))/elementSizes[i] {
+			return false
+		}
+		n := count * elementSizes[i]
+		x.adopt(i, b[:n:n])
+		b = b[min(n+padding(n), uint64(len(b))):]
+	}
+	return len(b) == 0
 }
 
 // adopt makes a section of the index of b, which it goes on using.
@@ -317,31 +327,47 @@ func (x *index) sound() bool {
 		!x.operators.sound() || !x.reasons.sound() || !x.niches.sound() {
 		return false
 	}
-	for i := range uint32(x.hosts.n) {
-		if !x.soundText(x.hosts.at(i).text) {
-			return false
+	return all(x.hosts.n, func(i uint32) bool { return x.soundText(x.hosts.at(i).text) }) &&
+		all(x.dirs.n, func(i uint32) bool {
+			d := x.dirs.at(i)
+			return int64(d.host) < int64(x.hosts.n) && x.soundText(d.text)
+		}) &&
+		all(x.pasts.n, func(i uint32) bool {
+			p := x.pasts.at(i)
+			return p.class < classes && int(p.reason) < len(x.reasons.list) && (p.parents == 0 || x.soundList(p.parents))
+		}) &&
+		all(x.hot.n, func(i uint32) bool {
+			h, c := x.hot.at(i), x.cold.at(i)
+			return int64(c.dir) < int64(x.dirs.n) && h.host == x.dirs.at(c.dir).host && int(h.niche) < len(x.niches.list) &&
+				int(c.operator) < len(x.operators.list) && x.soundRest(c) &&
+				(h.flags&flagPast == 0 || c.past != 0 && int64(c.past) < int64(x.pasts.n))
+		})
+}
+
+// all tells whether is holds for every number below n. It is asked on all processors.
+func all(n int, is func(uint32) bool) bool {
+	var next, fails atomic.Int64
+	look := func() {
+		for fails.Load() == 0 {
+			at := next.Add(chunkSize) - chunkSize
+			for i := at; i < min(at+chunkSize, int64(n)); i++ {
+				if !is(uint32(i)) {
+					fails.Store(1)
+					return
+				}
+			}
+			if at+chunkSize >= int64(n) {
+				return
+			}
 		}
 	}
-	for i := range uint32(x.dirs.n) {
-		if d := x.dirs.at(i); int64(d.host) >= int64(x.hosts.n) || !x.soundText(d.text) {
-			return false
-		}
+	var others sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), (n+chunkSize-1)/chunkSize) - 1 {
+		others.Go(look)
 	}
-	for i := range uint32(x.pasts.n) {
-		p := x.pasts.at(i)
-		if p.class >= classes || int(p.reason) >= len(x.reasons.list) || p.parents != 0 && !x.soundList(p.parents) {
-			return false
-		}
-	}
-	for i := range uint32(x.hot.n) {
-		h, c := x.hot.at(i), x.cold.at(i)
-		if int64(c.dir) >= int64(x.dirs.n) || h.host != x.dirs.at(c.dir).host || int(h.niche) >= len(x.niches.list) ||
-			int(c.operator) >= len(x.operators.list) || !x.soundRest(c) ||
-			h.flags&flagPast != 0 && (c.past == 0 || int64(c.past) >= int64(x.pasts.n)) {
-			return false
-		}
-	}
-	return true
+	look()
+	others.Wait()
+	return fails.Load() == 0
 }
 
 // sound tells whether a table has all of n numbers and an empty slot.
