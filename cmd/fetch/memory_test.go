@@ -109,7 +109,7 @@ func TestAnAnswerForWhichThereIsNoMemoryInTimeIsNoFaultOfItsHost(t *testing.T) {
 				time.Sleep(after)
 				<-f.memory
 			}()
-			v := &visit{f: f, buffers: &buffers{tape: web.Tape{Start: time.Now()}}}
+			v := &visit{f: f, tape: &web.Tape{Start: time.Now()}}
 			if _, err := drain(t.Context(), strings.NewReader(strings.Repeat("x", 3*freeBody/2)), 2*freeBody-1, v); err != want {
 				t.Errorf("memory after %v: %v, want %v", after, err, want)
 			}

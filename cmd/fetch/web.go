@@ -46,10 +46,11 @@ type fetcher struct {
 	archives *archive.Replay // of -archive-first; may be nil
 	warc     *archive.Writer // nil: nothing is kept
 	decoders chan *archive.Decoder
-	places   chan *buffers // of -j, each with its memory, nil until it is needed
-	memory   chan struct{} // of answers that are being received, a place for each freeBody
-	debt     chan struct{} // one of them may take more than there is
-	heavy    chan struct{} // places of large answers that have been received
+	places   chan *web.Tape // of -j, nil until it is needed
+	plains   *sync.Pool     // of *[]byte, bodies that had to be decoded: few are at a time
+	memory   chan struct{}  // of answers that are being received, a place for each freeBody
+	debt     chan struct{}  // one of them may take more than there is
+	heavy    chan struct{}  // places of large answers that have been received
 
 	strangers *atomic.Int64 // records that were refused because of stranger
 	guarded   *atomic.Int64 // those that were refused by the guard
@@ -85,7 +86,8 @@ func newFetcher(o *options, archives *archive.Replay, warc *archive.Writer) *fet
 	for range cap(f.decoders) {
 		f.decoders <- new(archive.Decoder)
 	}
-	f.places = make(chan *buffers, o.workers)
+	f.places = make(chan *web.Tape, o.workers)
+	f.plains = &sync.Pool{New: func() any { return new([]byte) }}
 	for range o.workers {
 		f.places <- nil
 	}
@@ -394,7 +396,7 @@ func (f *fetcher) ask(req *http.Request, address string, m archive.Metadata) (_ 
 	if err != nil {
 		return nil, err
 	}
-	tape := &v.buffers.tape
+	tape := v.tape
 	a := &answerOf{response: http.Response{StatusCode: resp.StatusCode, Header: resp.Header}, leave: v.leave}
 	unchanged := resp.StatusCode == http.StatusNotModified && (req.Header.Get("If-None-Match") != "" || req.Header.Get("If-Modified-Since") != "")
 	media := archive.MediaType(resp.Header.Get("Content-Type"))
@@ -469,7 +471,7 @@ func (f *fetcher) decode(ctx context.Context, v *visit, raw []byte, header http.
 			return body, torn, tooLarge, nil
 		}
 	}
-	v.buffers.plain = nil // it may be long until it is our turn
+	v.plain = nil // it may be long until it is our turn
 	if err := v.weigh(ctx); err != nil {
 		return nil, "", nil, err
 	}
@@ -481,9 +483,12 @@ func (f *fetcher) decodeAll(v *visit, raw []byte, header http.Header, limit int6
 	d := <-f.decoders
 	defer func() { f.decoders <- d }()
 	d.Limits.Body = limit
-	body, torn, tooLarge = d.Decode(v.buffers.plain, raw, header)
+	if v.plain == nil {
+		v.plain = *f.plains.Get().(*[]byte)
+	}
+	body, torn, tooLarge = d.Decode(v.plain, raw, header)
 	if len(body) > 0 && &body[0] != &raw[0] {
-		v.buffers.plain = body
+		v.plain = body
 	}
 	return body, torn, tooLarge
 }
@@ -562,40 +567,27 @@ func cut(s string, n int) string {
 // until it has been written, so that answers that nobody takes hold up further requests.
 type visit struct {
 	f       *fetcher
-	limit   int64    // of the tape
-	entered bool     // it has its place
-	buffers *buffers // that of the place; thousands of hosts wait for their turn without
-	large   int      // how many places of memory it has
-	debt    bool     // it may have as many as it takes
-	heavy   bool     // it has a place among those
+	limit   int64     // of the tape
+	entered bool      // it has its place
+	tape    *web.Tape // that of the place; thousands of hosts wait for their turn without
+	plain   []byte    // the body, if it had to be decoded
+	large   int       // how many places of memory it has
+	debt    bool      // it may have as many as it takes
+	heavy   bool      // it has a place among those
 	once    sync.Once
-}
-
-// Buffers are memory of one answer after the other.
-type buffers struct {
-	tape  web.Tape
-	plain []byte // body that had to be decoded
 }
 
 // keptPlain is the most memory, in bytes, that is kept for the next body to be decoded.
 const keptPlain = 768 << 10
 
-// reset gives memory back that is much.
-func (b *buffers) reset() {
-	b.tape.Reset()
-	if cap(b.plain) > keptPlain {
-		b.plain = nil
-	}
-}
-
 type visitKey struct{}
 
 func (v *visit) enter(ctx context.Context) error {
 	select {
-	case v.buffers = <-v.f.places:
+	case v.tape = <-v.f.places:
 		v.entered = true
-		if v.buffers == nil {
-			v.buffers = new(buffers)
+		if v.tape == nil {
+			v.tape = new(web.Tape)
 		}
 		return nil
 	case <-ctx.Done():
@@ -621,7 +613,7 @@ func (v *visit) grow(ctx context.Context, n int64) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		if time.Since(v.buffers.tape.Start) >= v.f.timeout {
+		if time.Since(v.tape.Start) >= v.f.timeout {
 			return errCrowded
 		}
 	}
@@ -650,9 +642,12 @@ func (v *visit) leave() {
 		if v.heavy {
 			<-v.f.heavy
 		}
+		if plain := v.plain; plain != nil && cap(plain) <= keptPlain {
+			v.f.plains.Put(&plain)
+		}
 		if v.entered {
-			v.buffers.reset()
-			v.f.places <- v.buffers
+			v.tape.Reset()
+			v.f.places <- v.tape
 		}
 	})
 }
@@ -668,10 +663,10 @@ func (f *fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := v.enter(ctx); err != nil {
 		return nil, err
 	}
-	v.buffers.tape.Limit = v.limit
+	v.tape.Limit = v.limit
 	polite.Begin(ctx)
 	req.Header.Set("User-Agent", f.userAgent())
-	resp, err := f.web.RoundTrip(req.WithContext(web.Record(ctx, &v.buffers.tape)))
+	resp, err := f.web.RoundTrip(req.WithContext(web.Record(ctx, v.tape)))
 	if _, blocked := errors.AsType[*polite.BlockedError](err); !blocked {
 		f.asked.Store(true)
 	}

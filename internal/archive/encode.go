@@ -90,7 +90,7 @@ type encoder struct {
 	out   buffer // members
 	head  []byte // of a record
 	block []byte // of warc-fields
-	whole []byte // record to become a frame
+	whole []byte // record, or what stands before its body
 	sum   []byte // of a block, or of an address
 
 	payload []byte  // digest of the payload,
@@ -187,47 +187,53 @@ var recordEnd = []byte("\r\n\r\n")
 
 // member packs the record as a gzip member (RFC 1952). A body that is compressed
 // already, or is not to be, is stored, in the deflate blocks for it (RFC 1951, section 3.2.4):
-// what stands before it is text and is packed all the same.
+// what stands before it is text and is packed all the same, and so is a record without body.
 func (e *encoder) member(head, body []byte) {
 	const system = 255 // unknown
 	e.out = append(e.out, gzipMagic[0], gzipMagic[1], gzipMagic[2], 0, 0, 0, 0, 0, 0, system)
-	e.deflate.Reset(&e.out)
 	var sum uint32
 	size := 0
 	for _, part := range [...][]byte{e.head, head, body, recordEnd} {
 		sum = crc32.Update(sum, crc32.IEEETable, part)
 		size += len(part)
 	}
-	e.deflate.Write(e.head) // into memory: cannot fail
-	e.deflate.Write(head)
-	if e.stores || dense(body) {
-		e.deflate.Flush() // to the end of a byte
+	b := bitBuffer{out: e.out}
+	stored := e.stores || dense(body)
+	whole := !stored && len(body) == 0
+	if e.stores || !stored && !whole || !terse.pack(&b, e.front(head, whole), whole) {
+		e.deflate.Reset(&e.out)
+		e.deflate.Write(e.head) // into memory: cannot fail
+		e.deflate.Write(head)
+		if stored {
+			e.deflate.Flush() // to the end of a byte
+		} else {
+			e.deflate.Write(body)
+			e.deflate.Write(recordEnd)
+			e.deflate.Close()
+		}
+		b.out = e.out
+	}
+	if stored {
 		const most = 1<<16 - 1
 		for len(body) > 0 {
 			n := min(len(body), most)
-			e.stored(false, body[:n])
+			b.stored(false, body[:n])
 			body = body[n:]
 		}
-		e.stored(true, recordEnd)
-	} else {
-		e.deflate.Write(body)
-		e.deflate.Write(recordEnd)
-		e.deflate.Close()
+		b.stored(true, recordEnd)
 	}
-	e.out = binary.LittleEndian.AppendUint32(e.out, sum)
+	b.align()
+	e.out = binary.LittleEndian.AppendUint32(b.out, sum)
 	e.out = binary.LittleEndian.AppendUint32(e.out, uint32(size))
 }
 
-// stored appends a deflate block of bytes as they are.
-func (e *encoder) stored(last bool, b []byte) {
-	final := byte(0)
-	if last {
-		final = 1
+// front is what stands before the body of a record, or all of one without.
+func (e *encoder) front(head []byte, whole bool) []byte {
+	e.whole = append(append(e.whole[:0], e.head...), head...)
+	if whole {
+		e.whole = append(e.whole, recordEnd...)
 	}
-	e.out = append(e.out, final)
-	e.out = binary.LittleEndian.AppendUint16(e.out, uint16(len(b)))
-	e.out = binary.LittleEndian.AppendUint16(e.out, ^uint16(len(b)))
-	e.out = append(e.out, b...)
+	return e.whole
 }
 
 // dense tells whether a body is compressed already, or encrypted, by the bytes

@@ -165,7 +165,7 @@ func (d *Decoder) parse(dst, block []byte) (*Response, error) {
 // reports it.
 func readAll(dst []byte, r io.Reader, hint, limit int64) (b []byte, cut bool, err error) {
 	const trust = 1 << 20
-	b = slices.Grow(dst[:0], int(max(512, min(hint, limit, trust)+1)))
+	b = room(dst, int(max(512, min(hint, limit, trust)+1)))
 	for {
 		n, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
@@ -333,7 +333,7 @@ func dechunk(dst, raw []byte) (body []byte, truncated string) {
 			return body, ""
 		}
 		if body == nil {
-			body = slices.Grow(dst[:0], len(raw))
+			body = room(dst, len(raw))
 		}
 		if n > uint64(len(after)) {
 			return append(body, after...), "disconnect"
@@ -342,6 +342,15 @@ func dechunk(dst, raw []byte) (body []byte, truncated string) {
 		rest = after[n:]
 		rest = bytes.TrimPrefix(bytes.TrimPrefix(rest, []byte("\r")), []byte("\n"))
 	}
+}
+
+// room is dst, emptied, or new memory if n bytes are more than it has: what was in it is
+// of no use any more, and not copied.
+func room(dst []byte, n int) []byte {
+	if n > cap(dst) {
+		return make([]byte, 0, n)
+	}
+	return dst[:0]
 }
 
 // How a coding turned out.
@@ -363,7 +372,7 @@ func (d *Decoder) uncode(dst []byte, coding string, body []byte, limit int64) ([
 	if r == nil || err != nil {
 		return body, notCoded, nil
 	}
-	out := slices.Grow(dst[:0], int(min(limit, promised(coding, body)))+512)
+	out := room(dst, int(min(limit, promised(coding, body)))+512)
 	for {
 		n, err := r.Read(out[len(out):cap(out)])
 		out = out[:len(out)+n]

@@ -1,0 +1,232 @@
+package archive
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// The heads of records are short, and to make a Huffman code for each takes longer than
+// to pack it. So they share one, made of 3,000 synthetic ones of requests, responses and metadata
+// such as crawls have; a member has room for it (RFC 1951, section 3.2.7). These are the
+// lengths of its words, "a" being 1 and "." none, for the bytes from space to tilde, the
+// end of a line and of a block, the lengths of repetitions and their distances, and for
+// the lengths themselves, in the order of that section.
+const (
+	terseBytes     = "emimmlmkjjjjheffeeefefffffeiihilkghgghhhhgiihhihgighfhihiihmkmmjmefeedffgfkifgfefjefegihhhjlmll"
+	terseEnds      = "ffi" // \n, \r, block
+	terseLengths   = "mfghggihhjiklklmlllmmmmmmmmm"
+	terseDistances = "gejiiiegceddccddcddgkmml"
+	terseSizes     = "egfgcccceceedec"
+)
+
+const (
+	endOfBlock = 256
+
+	// Of a longer head the library makes a code of its own, which is worth it, and for
+	// this length there are words for all distances.
+	maxTerse = 4 << 10
+
+	shortest, longest = 4, 257 // repetitions
+)
+
+// A word is what stands for a symbol, its first bit the lowest.
+type word struct {
+	bits uint16
+	size uint8
+}
+
+// words gives symbols their words (RFC 1951, section 3.2.2).
+func words(sizes []byte) []word {
+	all := make([]word, len(sizes))
+	next := uint16(0)
+	for size := range uint8(16) {
+		for symbol, s := range sizes {
+			if s == size && s > 0 {
+				all[symbol] = word{bits.Reverse16(next << (16 - size)), size}
+				next++
+			}
+		}
+		next <<= 1
+	}
+	return all
+}
+
+// sizes reads the lengths of words.
+func sizes(letters string) []byte {
+	all := []byte(letters)
+	for i, c := range all {
+		all[i] = max(c, 'a'-1) - ('a' - 1)
+	}
+	return all
+}
+
+// A bitBuffer is written to at its end, bit by bit.
+type bitBuffer struct {
+	out  []byte
+	last uint64 // bits that are not in out yet
+	n    uint   // how many
+}
+
+// add adds up to 32 bits.
+func (b *bitBuffer) add(v uint64, n uint) {
+	b.last |= v << b.n
+	if b.n += n; b.n >= 32 {
+		b.out = binary.LittleEndian.AppendUint32(b.out, uint32(b.last))
+		b.last >>= 32
+		b.n -= 32
+	}
+}
+
+func (b *bitBuffer) word(w word) { b.add(uint64(w.bits), uint(w.size)) }
+
+// align goes to the end of the byte.
+func (b *bitBuffer) align() {
+	for n := b.n; n > 0; n -= min(n, 8) {
+		b.out = append(b.out, byte(b.last))
+		b.last >>= 8
+	}
+	b.n = 0
+}
+
+// stored adds a deflate block of bytes as they are.
+func (b *bitBuffer) stored(last bool, data []byte) {
+	b.begin(last, 0)
+	b.align()
+	b.out = binary.LittleEndian.AppendUint16(b.out, uint16(len(data)))
+	b.out = binary.LittleEndian.AppendUint16(b.out, ^uint16(len(data)))
+	b.out = append(b.out, data...)
+}
+
+// begin begins a deflate block of a kind.
+func (b *bitBuffer) begin(last bool, kind uint64) {
+	final := uint64(0)
+	if last {
+		final = 1
+	}
+	b.add(final|kind<<1, 3)
+}
+
+// A terseCode is the code.
+type terseCode struct {
+	symbols, distances []word
+	lengths            bitBuffer // of the words, as a block has them
+}
+
+var terse = newTerse()
+
+func newTerse() *terseCode {
+	all := make([]byte, endOfBlock+1)
+	copy(all[' ':], sizes(terseBytes))
+	ends := sizes(terseEnds)
+	all['\n'], all['\r'], all[endOfBlock] = ends[0], ends[1], ends[2]
+	all = append(all, sizes(terseLengths)...)
+	distances, lengths := sizes(terseDistances), make([]byte, 19)
+	order := [...]byte{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
+	for i, size := range sizes(terseSizes) {
+		lengths[order[i]] = size
+	}
+	c := &terseCode{symbols: words(all), distances: words(distances)}
+	b := &c.lengths
+	b.add(uint64(len(all)-257), 5)
+	b.add(uint64(len(distances)-1), 5)
+	b.add(uint64(len(terseSizes)-4), 4)
+	for _, symbol := range order[:len(terseSizes)] {
+		b.add(uint64(lengths[symbol]), 3)
+	}
+	of := words(lengths)
+	for all = append(all, distances...); len(all) > 0; {
+		same := 1
+		for same < len(all) && all[same] == all[0] {
+			same++
+		}
+		switch {
+		case all[0] > 0:
+			b.word(of[all[0]])
+			same--
+			all = all[1:]
+			for ; same >= 3; same -= min(same, 6) {
+				b.word(of[16])
+				b.add(uint64(min(same, 6)-3), 2)
+				all = all[min(same, 6):]
+			}
+		case same >= 11:
+			same = min(same, 138)
+			b.word(of[18])
+			b.add(uint64(same-11), 7)
+			all = all[same:]
+		case same >= 3:
+			b.word(of[17])
+			b.add(uint64(same-3), 3)
+			all = all[same:]
+		default:
+			b.word(of[0])
+			all = all[1:]
+		}
+	}
+	return c
+}
+
+// length adds the word for the length of a repetition.
+func (c *terseCode) length(b *bitBuffer, n int) {
+	x, extra := n-3, 0
+	if x >= 8 {
+		extra = bits.Len(uint(x)) - 3
+	}
+	b.word(c.symbols[endOfBlock+1+4*extra+x>>extra])
+	b.add(uint64(x&(1<<extra-1)), uint(extra))
+}
+
+// distance adds the word for how far back it is.
+func (c *terseCode) distance(b *bitBuffer, n int) {
+	x, extra := n-1, 0
+	if x >= 4 {
+		extra = bits.Len(uint(x)) - 2
+	}
+	b.word(c.distances[2*extra+x>>extra])
+	b.add(uint64(x&(1<<extra-1)), uint(extra))
+}
+
+// pack appends a head as a deflate block. It tells whether it could: a long one, or one
+// with bytes that have no word, is for the library.
+func (c *terseCode) pack(b *bitBuffer, head []byte, last bool) bool {
+	if len(head) > maxTerse || slices.ContainsFunc(head, func(x byte) bool { return c.symbols[x].size == 0 }) {
+		return false
+	}
+	const dynamic = 2
+	b.begin(last, dynamic)
+	for _, x := range c.lengths.out {
+		b.add(uint64(x), 8)
+	}
+	b.add(c.lengths.last, c.lengths.n)
+	var seen [1 << 11]uint16 // one more than where four bytes with that checksum stood
+	at := func(i int) *uint16 {
+		return &seen[binary.LittleEndian.Uint32(head[i:])*0x9E3779B1>>(32-11)]
+	}
+	for i := 0; i < len(head); {
+		n, from := 0, 0
+		if i+shortest <= len(head) {
+			slot := at(i)
+			from = int(*slot) - 1
+			*slot = uint16(i + 1)
+			for from >= 0 && n < longest && i+n < len(head) && head[from+n] == head[i+n] {
+				n++
+			}
+		}
+		if n < shortest {
+			b.word(c.symbols[head[i]])
+			i++
+			continue
+		}
+		c.length(b, n)
+		c.distance(b, i-from)
+		end := i + n
+		for i++; i < end; i++ {
+			if i+shortest <= len(head) {
+				*at(i) = uint16(i + 1)
+			}
+		}
+	}
+	b.word(c.symbols[endOfBlock])
+	return true
+}
