@@ -289,6 +289,10 @@ func (l *life) drop(u string) {
 // before a window's mark is acknowledged by the first line of the next window.
 func (l *life) serve() {
 	cmd := exec.Command("frontier", "serve", "-store", l.store, "-n", strconv.Itoa(1+l.rng.IntN(60)), "-patience", "0s")
+	if l.rng.IntN(2) == 0 {
+		cmd.Args = append(cmd.Args, "-compact", "1KiB")
+		l.compacted = true
+	}
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	in, err := cmd.StdinPipe()

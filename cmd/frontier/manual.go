@@ -152,6 +152,9 @@ With -marks=false no marks are sent, and stages may keep, lose or reorder lines:
 many addresses follow as were answered, and what has no outcome within -lease is
 handed out again. What is fetched when depends on time then.
 
+When the log has become twice as long as it was, and grown by -compact, serve makes it
+shorter, as frontier compact does: a few segments each time that addresses have gone out.
+
 Example:
 
     mkfifo loop

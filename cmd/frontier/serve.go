@@ -64,6 +64,8 @@ type server struct {
 	summaries   *os.File
 	changed     int64
 	known       int64
+	length      int64 // of the log when it was made shorter, or opened
+	compaction  *frontier.Compaction
 }
 
 // phase is what a server waits for.
@@ -91,6 +93,7 @@ type serving struct {
 	generations       int
 	patience, timeout time.Duration
 	windows, stop     string
+	compactAt         filter.Size
 }
 
 // serveFlags gives the flags.
@@ -104,6 +107,8 @@ func (c *command) serveFlags() {
 	fs.IntVar(&c.generations, "generations", 0, "end after so `many` windows; 0 is no limit")
 	fs.DurationVar(&c.patience, "patience", 10*time.Minute, "how `long` to wait when nothing is due, before ending")
 	fs.DurationVar(&c.timeout, "timeout", 10*time.Minute, "how `long` nothing may come back before giving up: a stage holds up the loop")
+	c.compactAt = 64 << 20
+	fs.Var(&c.compactAt, "compact", "make the log shorter once it has doubled, and grown by so many `bytes` (KiB, MiB)")
 	fs.StringVar(&c.stop, "stop", "", "end after the window if this `file` is there")
 	fs.StringVar(&c.windows, "windows", "", "write what each window G was to `DIR`/G/stats.json, as add -summary, and begin with the first that has none")
 	fs.StringVar(&c.summary, "summary", "", "append to `file` what add -summary tells, a line a window, and the reason for the end")
@@ -150,6 +155,9 @@ func (c *command) serve() (err error) {
 		if err := v.follow(); err != nil {
 			return c.close(v.s, err)
 		}
+	}
+	if v.length, err = v.s.LogSize(); err != nil {
+		return c.close(v.s, err)
 	}
 	go v.write()
 	err = c.close(v.s, v.loop(signals))
@@ -585,6 +593,31 @@ func (v *server) handOut() error {
 	v.heads, v.found, v.owed = nil, nil, 0
 	v.phase = awaiting
 	v.send(batch.Bytes()) // there is room: the last window has come back
+	return v.tidy()
+}
+
+// tidy makes the log shorter by a few segments, if it has become much longer since the
+// last time, while others have what was sent. A crawl does not end because that fails.
+func (v *server) tidy() error {
+	size, err := v.s.LogSize()
+	if err != nil {
+		return err
+	}
+	if v.compaction == nil {
+		if size < v.length+max(v.length, int64(v.compactAt)) {
+			return nil
+		}
+		v.compaction = new(frontier.Compaction)
+	}
+	more, err := v.s.Compact(v.compaction)
+	if err != nil {
+		v.logger.Warn("the log was not made shorter", "err", err)
+	}
+	if err != nil || !more {
+		v.compaction = nil
+		v.length, err = v.s.LogSize()
+		return err
+	}
 	return nil
 }
 
@@ -647,7 +680,7 @@ func (v *server) topUp() error {
 		v.out[strings.Clone(rec.URL)] = now.Add(v.lease)
 	}
 	v.send(bytes.Clone(lines)) // they belong to the store
-	return nil
+	return v.tidy()
 }
 
 func appendMark(b *bytes.Buffer, window int) error {

@@ -202,6 +202,56 @@ func TestFullPipesDoNotWaitForEachOther(t *testing.T) {
 	}
 }
 
+// A crawl that does not end replaces what it knows again and again: the log does not grow
+// with that, and what goes out, and what is known in the end, is what it would be.
+func TestServeMakesTheLogShorter(t *testing.T) {
+	const windows = 40
+	crawl := func(flags ...string) (out, known string, length int64) {
+		store := filepath.Join(t.TempDir(), "store")
+		l := serveLoop(t, store, []string{"http://a.test/0"}, append(flags, "-n", "2")...)
+		l.window(0)
+		l.send(mark(0))
+		for n := 1; n <= windows; n++ {
+			w := l.window(n)
+			out += fmt.Sprintln(w)
+			for _, a := range w {
+				l.send(outcome(a))
+			}
+			for i := range 300 { // more of them than are fetched, and every window ranks them anew
+				l.send(fmt.Sprintf(`{"v":1,"url":"http://a.test/%d","generation":%d,"priority":0.%03d}`, 1+i, n+1, (i*7+n*13)%1000))
+			}
+			l.send(mark(n))
+		}
+		l.window(windows + 1)
+		l.end(1)
+		logs, err := filepath.Glob(filepath.Join(store, "*.log"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range logs {
+			info, err := os.Stat(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			length += info.Size()
+		}
+		var export, stderr bytes.Buffer
+		if err := run([]string{"export", "-store", store}, nil, &export, &stderr); err != nil {
+			t.Fatalf("%v\n%s", err, stderr.Bytes())
+		}
+		return out, export.String(), length
+	}
+	out, known, long := crawl()
+	out2, known2, short := crawl("-compact", "1KiB")
+	if out2 != out || known2 != known {
+		t.Errorf("it went\n%s\nand without compaction\n%s", out2, out)
+	}
+	t.Logf("the log has %d bytes, %d without compaction", short, long)
+	if short > long/3 {
+		t.Errorf("the log has %d bytes, %d without compaction", short, long)
+	}
+}
+
 // What is started again begins with the window that has not come back.
 func TestServeBeginsTheWindowAnew(t *testing.T) {
 	for _, files := range []bool{false, true} {

@@ -97,6 +97,18 @@ func (s *Store) Compact(c *Compaction) (more bool, err error) {
 	return true, nil
 }
 
+// LogSize is how many bytes the log has on disk.
+func (s *Store) LogSize() (n int64, err error) {
+	for _, number := range s.log.numbers {
+		info, err := os.Stat(s.log.path(number))
+		if err != nil {
+			return 0, err
+		}
+		n += info.Size()
+	}
+	return n, nil
+}
+
 // A move is of a line to which a URL refers.
 type move struct {
 	id       uint32

@@ -458,10 +458,11 @@ func (l *log) blockOf(p place) (*block, error) {
 	if _, err := f.ReadAt(head, p.offset()); err != nil {
 		return nil, noFrame(err)
 	}
-	n := int(binary.LittleEndian.Uint32(head[4:]))
-	if n > maxFrame {
+	size := binary.LittleEndian.Uint32(head[4:])
+	if size > maxFrame {
 		return nil, errFrame
 	}
+	n := int(size)
 	head = slices.Grow(head, n)[:frameHeader+n]
 	if _, err := f.ReadAt(head[frameHeader:], p.offset()+frameHeader); err != nil {
 		return nil, noFrame(err)

@@ -129,12 +129,8 @@ func count(b bool) int {
 // bytes measures the files.
 func (s *Store) bytes() (b Bytes, err error) {
 	b.Segments = len(s.log.numbers)
-	for _, n := range s.log.numbers {
-		info, err := os.Stat(s.log.path(n))
-		if err != nil {
-			return b, err
-		}
-		b.Log += info.Size()
+	if b.Log, err = s.LogSize(); err != nil {
+		return b, err
 	}
 	info, err := os.Stat(filepath.Join(s.dir, snapshotName))
 	if errors.Is(err, fs.ErrNotExist) {
