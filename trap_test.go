@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"html"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -23,6 +24,8 @@ import (
 	"time"
 
 	"spoor/internal/gosite"
+	"spoor/internal/page"
+	"spoor/internal/trap"
 )
 
 var trapPages = flag.Int("trap-pages", 1000, "pages that the crawl of the site with traps may spend")
@@ -317,4 +320,74 @@ func TestTrapsCostLittle(t *testing.T) {
 	if refused["good"] > 0 {
 		t.Errorf("%d good addresses were refused", refused["good"])
 	}
+}
+
+// TestGoodPagesAreNoCopies reads manuals whose menu is several times as long as the
+// text of a page, and lists whose pages have the same words around the links.
+func TestGoodPagesAreNoCopies(t *testing.T) {
+	x := page.NewExtractor()
+	for _, test := range []struct {
+		name       string
+		menu, text int  // words
+		list       bool // the menu is what a page has of its own, and the text is on all
+		links      bool // the menu is links
+	}{
+		{"manual, as much menu as text", 100, 100, false, true},
+		{"manual with a menu", 400, 100, false, true},
+		{"manual with a large menu", 800, 200, false, true},
+		{"manual with a very large menu", 4000, 100, false, true},
+		{"manual whose menu is no links", 400, 100, false, false},
+		{"manual whose large menu is no links", 800, 200, false, false},
+		{"list", 100, 100, true, true},
+		{"long list", 800, 200, true, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var pages []trap.Page
+			for i := range uint64(300) {
+				menu, text := uint64(1), 1000+i
+				if test.list {
+					menu, text = text, menu
+				}
+				var b strings.Builder
+				names := strings.Fields(prose(menu, test.menu))
+				for k := 0; k < len(names); k += 4 {
+					if item := strings.Join(names[k:k+4], " "); test.links {
+						fmt.Fprintf(&b, "<li><a href=/%d>%s</a>", k, item)
+					} else {
+						fmt.Fprintf(&b, "<li>%s", item)
+					}
+				}
+				fmt.Fprintf(&b, "<h1>%s</h1><p>%s", prose(2000+text, 4), prose(3000+text, test.text))
+				address := fmt.Sprintf("/manual/%d/", i)
+				c := x.Extract(page.Document{URL: "http://a.example" + address, ContentType: "text/html", Body: []byte(htmlPage("", b.String()))})
+				hash, err := strconv.ParseUint(c.Simhash, 16, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				pages = append(pages, trap.Page{Path: address, Hash: hash})
+			}
+			copies := 0
+			for _, copied := range trap.Copies(pages) {
+				if copied {
+					copies++
+				}
+			}
+			t.Logf("%d of %d pages are copies", copies, len(pages))
+			if trap.Condemned(1, pages).Any() || copies > len(pages)/2 {
+				t.Errorf("%d of %d pages are copies: addresses are refused", copies, len(pages))
+			}
+		})
+	}
+}
+
+// prose is n words of the lexicon as frequent as words of a language are: the first
+// is every eleventh, the second half as many.
+func prose(seed uint64, n int) string {
+	r := rand.New(rand.NewPCG(seed, 5))
+	var b strings.Builder
+	for range n {
+		at := math.Pow(float64(len(lexicon)), r.Float64()) - 1
+		b.WriteString(lexicon[int(at)] + " ")
+	}
+	return strings.TrimSpace(b.String())
 }

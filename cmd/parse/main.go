@@ -20,7 +20,8 @@
 //	anchor_text   the words of all anchors
 //	out_degree    how many http and https addresses it points to, without itself
 //	canonical     of <link rel=canonical>
-//	simhash       64-bit fingerprint of the words of text, in hexadecimal
+//	simhash       64-bit fingerprint of the words of text, in hexadecimal: half of
+//	              all words, half of those outside links, if there are 20 of them
 //	charset       what the page was read as, in place of what the header said
 //	fields        what the selectors found, by name
 //

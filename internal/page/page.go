@@ -87,7 +87,7 @@ type Content struct {
 	Links      []wire.Link // see [Extractor.Extract]
 	Canonical  string      // target of <link rel=canonical>, canonical
 	RobotsMeta string      // all meta robots and meta spoor, lower case, joined by ", "
-	Simhash    string      // 16 hexadecimal digits; see [Simhash]
+	Simhash    string      // 16 hexadecimal digits; see [Simhash]: half of all words, half of those outside links
 	Charset    string      // what the page was read as, a name of the Encoding Standard
 
 	// Fields is what the selectors found, sorted by name. A selector that

@@ -8,17 +8,78 @@ import (
 )
 
 // Simhash is the 64-bit fingerprint of a text's words: texts that share most of
-// their words differ in few bits. Every word, in lower case and with its
-// repetitions, votes with the bits of its hash; the majority decides each bit,
-// and a tie is 0. A word is a run of letters and digits; a text without words
-// has the fingerprint 0.
+// their words differ in few bits. Every word, in lower case and once however
+// often it stands there, votes with the bits of its hash; the majority decides
+// each bit, and a tie is 0. A word is a run of letters and digits; a text without
+// words has the fingerprint 0. Of tens of thousands of different words not all
+// find a place to vote.
 //
 // Source: M. Charikar, "Similarity Estimation Techniques from Rounding
 // Algorithms", STOC 2002, section 3; for near-duplicate pages a distance of at
 // most 3 bits, G. Manku, A. Jain and A. Das Sarma, "Detecting Near-Duplicates
-// for Web Crawling", WWW 2007.
+// for Web Crawling", WWW 2007. They leave the weights of words open. With its
+// repetitions "the" would have the say of a hundred others, for its weight counts
+// squared, and texts would be alike that have little else in common.
 func Simhash(text string) uint64 {
-	var v votes
+	var e electorate
+	return e.fingerprint(text, nil)
+}
+
+// An electorate is the words that have voted.
+type electorate []uint64
+
+const (
+	leastVoters = 1 << 6
+	mostVoters  = 1 << 16
+	mostTries   = 16 // to find the place of a word, whoever chose the words
+)
+
+// ofAllWords is the half of a fingerprint that is of all words.
+const ofAllWords = 0xFFFFFFFF << 32
+
+// fingerprint is the simhash by which pages that say the same are known. What a page
+// of a manual says beside a large menu is its words outside links; what a page of
+// a list says is the words inside. So one half of the bits is of all words, and the
+// other of those outside links: pages are only alike that are alike in both. A word
+// that is inside and outside votes twice for the former. A text with few words outside
+// links has both halves of all, and one without links its [Simhash].
+func (e *electorate) fingerprint(text string, references []reference) uint64 {
+	e.reset(len(text))
+	var v, linked votes
+	at := 0 // so much of the text has been read
+	for i := range references {
+		r := &references[i]
+		from := max(r.start, at)
+		if r.tag != "a" || r.end <= from {
+			continue
+		}
+		e.vote(&v, text[at:from], 0)
+		e.vote(&linked, text[from:r.end], ^uint64(0))
+		at = r.end
+	}
+	e.vote(&v, text[at:], 0)
+	own, words := v.majority(), v.n
+	v.merge(&linked)
+	all := v.majority()
+	if words < fewestWords {
+		return all
+	}
+	return all&ofAllWords | own&^ofAllWords
+}
+
+// reset forgets who has voted, and makes room for the words of a text of so many bytes.
+func (e *electorate) reset(n int) {
+	size := min(max(1<<bits.Len(uint(n/4)), leastVoters), mostVoters)
+	if size > cap(*e) {
+		*e = make(electorate, size)
+		return
+	}
+	*e = (*e)[:size]
+	clear(*e)
+}
+
+// vote lets the words of a text vote, each once under the same mark.
+func (e *electorate) vote(v *votes, text string, mark uint64) {
 	for i := 0; i < len(text); {
 		if c := text[i]; c < utf8.RuneSelf && folded[c] == 0 {
 			i++
@@ -42,13 +103,28 @@ func Simhash(text string) uint64 {
 			i += size
 		}
 		if i > start {
-			v.add(mix(hash))
+			if hash = mix(hash); e.register(hash ^ mark) {
+				v.add(hash)
+			}
 			continue
 		}
 		_, size := utf8.DecodeRuneInString(text[i:])
 		i += size
 	}
-	return v.majority()
+}
+
+// register reports whether a word may vote: it has not yet, and finds a place.
+func (e electorate) register(word uint64) bool {
+	for i := range uint64(mostTries) {
+		switch place := &e[(word+i*(i+1)/2)&uint64(len(e)-1)]; *place {
+		case word:
+			return false
+		case 0:
+			*place = word
+			return true
+		}
+	}
+	return false
 }
 
 // folded is ASCII letters in lower case, and digits; all else is 0.
@@ -63,12 +139,12 @@ var folded = func() (t [256]byte) {
 	return t
 }()
 
-// simhashHex is the fingerprint as a record carries it: "" for no text.
-func simhashHex(text string) string {
+// simhash is the fingerprint as a record carries it: "" for no text.
+func (e *electorate) simhash(text string, references []reference) string {
 	if text == "" {
 		return ""
 	}
-	return fmt.Sprintf("%016x", Simhash(text))
+	return fmt.Sprintf("%016x", e.fingerprint(text, references))
 }
 
 // FNV-1a, over code points instead of bytes.
@@ -132,11 +208,27 @@ func (v *votes) carry(k int, hash uint64) {
 	}
 }
 
-// majority sets the bits that more than half of the hashes had.
-func (v *votes) majority() uint64 {
+// merge adds the votes of others.
+func (v *votes) merge(others *votes) {
+	others.count()
+	for k, plane := range others.planes {
+		v.carry(k, plane)
+	}
+	v.n += others.n
+}
+
+// count adds the latest hashes, which are fewer than sixteen, and leaves zeros, which
+// change nothing.
+func (v *votes) count() {
 	for _, hash := range v.latest[:v.n%16] {
 		v.carry(0, hash)
 	}
+	clear(v.latest[:])
+}
+
+// majority sets the bits that more than half of the hashes had.
+func (v *votes) majority() uint64 {
+	v.count()
 	// Compare all counters with n/2 at once, from the highest bit down.
 	half := uint64(v.n / 2)
 	more, equal := uint64(0), ^uint64(0)

@@ -48,6 +48,7 @@ func TestSimhashIsOfWords(t *testing.T) {
 	for _, same := range [][2]string{
 		{"Eine, zwei; DREI!", "eine zwei drei"},
 		{"a b c", "c b a"},
+		{"to be or not to be", "be not or to"},
 		{"ÉTÉ 42", "été\n42"},
 		{"", " … "},
 	} {
@@ -60,6 +61,58 @@ func TestSimhashIsOfWords(t *testing.T) {
 	}
 	if Simhash("") != 0 {
 		t.Error("no words, but a fingerprint")
+	}
+}
+
+// TestWhatIsNoLinkHasHalfTheSay reads what stands beside links: half of the
+// fingerprint is of that alone, if it is more than a few words.
+func TestWhatIsNoLinkHasHalfTheSay(t *testing.T) {
+	var links, text strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&links, "<li><a href=%d>link%d to%d</a></li>", i, i, i)
+		if i < fewestWords {
+			fmt.Fprintf(&text, "word%d ", i)
+		}
+	}
+	fingerprint := func(html string) (h uint64) {
+		if _, err := fmt.Sscanf(extract(html).Simhash, "%x", &h); err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	whole := fingerprint(links.String() + "<p>" + text.String())
+	if want := Simhash(extract(links.String() + "<p>" + text.String()).Text); (whole^want)&ofAllWords != 0 {
+		t.Errorf("%016x, but of all words %016x", whole, want)
+	}
+	if want := Simhash(text.String()); (whole^want)&^ofAllWords != 0 {
+		t.Errorf("%016x, but of the words outside links %016x", whole, want)
+	}
+	for _, html := range []string{links.String(), links.String() + "<p>word0 word1 word2", text.String()} {
+		if got, want := fingerprint(html), Simhash(extract(html).Text); got != want {
+			t.Errorf("%.40s…: %016x, want that of the text, %016x", html, got, want)
+		}
+	}
+}
+
+// TestWordsThatFindNoPlaceDoNotVote reads more words than may vote, and those that
+// somebody chose so that they all want the same place.
+func TestWordsThatFindNoPlaceDoNotVote(t *testing.T) {
+	var e electorate
+	e.reset(1 << 30)
+	if len(e) != mostVoters {
+		t.Fatalf("room for %d words", len(e))
+	}
+	n := 0
+	for i := range uint64(1000) {
+		if e.register(5 + i<<32) {
+			n++
+		}
+	}
+	if n != mostTries || e.register(5) {
+		t.Errorf("%d words voted from one place, want %d, once", n, mostTries)
+	}
+	for i := range uint64(2 * mostVoters) {
+		e.register(mix(i + 1))
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // A Page is a page that was fetched.
 type Page struct {
 	Path, Query string
-	Hash        uint64 // simhash of its text
+	Hash        uint64 // simhash of what it says
 }
 
 // The budget of near-duplicates: a part of a host is condemned when so many of its
