@@ -296,9 +296,9 @@ var politely = []string{"-delay", "1ms"}
 func sitemapFaults() []*fault {
 	const head = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">"
 	list := []*fault{
-		{name: "endless", server: sitemap(say("HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n", head), flood("<url><loc>/page</loc></url>")), wantFiles: []string{"200, truncated length"}},
-		{name: "endless tag", server: sitemap(say("HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n", head, "<url"), flood(" a='b'")), wantFiles: []string{"200, truncated length"}},
-		{name: "endless nesting", server: sitemap(say("HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n", head), flood("<url>")), wantFiles: []string{"200, truncated length"}},
+		{name: "endless", server: sitemap(say("HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n", head), flood("<url><loc>/page</loc></url>")), timeout: 45 * time.Second, waits: 2, wantFiles: []string{"200, truncated length"}},
+		{name: "endless tag", server: sitemap(say("HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n", head, "<url"), flood(" a='b'")), timeout: 45 * time.Second, waits: 2, wantFiles: []string{"200, truncated length"}},
+		{name: "endless nesting", server: sitemap(say("HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n", head), flood("<url>")), timeout: 45 * time.Second, waits: 2, wantFiles: []string{"200, truncated length"}},
 		{name: "a byte a time", server: sitemap(say(html, "\r\n"), trickle("<", 100*time.Millisecond)), timeout: time.Second, wantFiles: []string{"200, truncated time"}},
 		{name: "gzip bomb", server: sitemap(typed("application/gzip", string(gzipBomb()))), wantFiles: sound},
 		{name: "gzip bomb in gzip", server: sitemap(coded("gzip", gzipBomb())), wantFiles: defused},
