@@ -64,7 +64,7 @@ type server struct {
 	summaries   *os.File
 	changed     int64
 	known       int64
-	length      int64 // of the log when it was made shorter, or opened
+	length      int64 // of the log when it was made shorter
 	compaction  *frontier.Compaction
 }
 
@@ -156,9 +156,7 @@ func (c *command) serve() (err error) {
 			return c.close(v.s, err)
 		}
 	}
-	if v.length, err = v.s.LogSize(); err != nil {
-		return c.close(v.s, err)
-	}
+	v.length = v.s.Compacted()
 	go v.write()
 	err = c.close(v.s, v.loop(signals))
 	v.tally.Close(slog.Int("window", v.window), slog.Int64("changed", v.changed), slog.Int64("known", v.known), slog.String("end", v.end))
@@ -597,19 +595,20 @@ func (v *server) handOut() error {
 }
 
 // tidy makes the log shorter by a few segments, if it has become much longer since the
-// last time, while others have what was sent. A crawl does not end because that fails.
+// last time, while others have what was sent. That it fails, for want of room, ends no crawl.
 func (v *server) tidy() error {
 	size, err := v.s.LogSize()
 	if err != nil {
 		return err
 	}
 	if v.compaction == nil {
-		if size < v.length+max(v.length, int64(v.compactAt)) {
+		if size-v.length < max(v.length, int64(v.compactAt)) {
 			return nil
 		}
 		v.compaction = new(frontier.Compaction)
 	}
 	more, err := v.s.Compact(v.compaction)
+	v.heard = time.Now() // nobody has listened
 	if err != nil {
 		v.logger.Warn("the log was not made shorter", "err", err)
 	}

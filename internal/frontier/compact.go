@@ -41,7 +41,8 @@ const compactInputs = 8
 
 // Compact rewrites the next few segments, and tells whether there are more. Between
 // two calls the store may be used for anything. Each takes about as long as reading
-// what the log has of 16 MiB; after the last one a snapshot is written.
+// what the log has of 16 MiB, or of eight times as much where hardly anything is left of
+// it; after the last one a snapshot is written.
 //
 // It does not rewrite what is added after the first call.
 func (s *Store) Compact(c *Compaction) (more bool, err error) {
@@ -78,8 +79,9 @@ func (s *Store) Compact(c *Compaction) (more bool, err error) {
 		return false, err
 	}
 	if len(r.from) == 0 {
-		if c.Before == 0 {
-			return false, nil
+		s.compacted, err = s.LogSize()
+		if err != nil || c.Before == 0 {
+			return false, err
 		}
 		return false, s.saveSnapshot()
 	}
@@ -108,6 +110,10 @@ func (s *Store) LogSize() (n int64, err error) {
 	}
 	return n, nil
 }
+
+// Compacted is how many bytes the log had when it was compacted last, as far as is
+// known, and 0 if it never was.
+func (s *Store) Compacted() int64 { return s.compacted }
 
 // A move is of a line to which a URL refers.
 type move struct {
@@ -281,7 +287,6 @@ func (x *index) findHost(name string) (uint32, bool) {
 	return n, ok
 }
 
-// batchFrame keeps the frames of a batch until its last, and then writes them if it
 // batchFrame takes a frame of a batch, and writes the batch behind its last, if it still
 // counts.
 func (r *rewriting) batchFrame(at place, data []byte, lines []int) error {

@@ -554,6 +554,54 @@ func TestALogWithoutItsLastSegmentIsDamaged(t *testing.T) {
 	closeStore(t, open(t, dir, Options{}))
 }
 
+// After a compaction the last segment has not the highest number, and a snapshot may be
+// of other segments because the process was killed amid another.
+func TestALogIsDamagedAfterCompactionToo(t *testing.T) {
+	for _, name := range []string{"last segment gone", "last segment cut, killed"} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := open(t, dir, Options{segment: 300})
+			for i := range 30 {
+				add(t, s, fmt.Sprintf(`{"v":1,"url":"http://a.org/%d","priority":0.%d}`, i%5, i+1))
+				if err := s.Commit(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if name == "last segment gone" {
+				compact(t, s)
+			} else if err := s.log.roll(); err != nil {
+				t.Fatal(err)
+			}
+			add(t, s, `{"v":1,"url":"http://new.org/"}`)
+			if err := errors.Join(s.Commit(), s.saveSnapshot()); err != nil {
+				t.Fatal(err)
+			}
+			last, length := s.log.path(s.log.number), s.log.offset
+			if name == "last segment gone" {
+				closeStore(t, s)
+				if err := os.Remove(last); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				if _, err := s.Compact(new(Compaction)); err != nil {
+					t.Fatal(err)
+				}
+				begun := s.log.path(s.log.numbers[len(s.log.numbers)-1])
+				s.abandon()
+				if err := errors.Join(os.Truncate(last, length-5), os.Remove(begun)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if f, err := Check(dir, Options{disk: hasty{}}, false); err != nil || len(f.Damaged) == 0 {
+				t.Errorf("check finds %+v, %v", f, err)
+			}
+			if _, err := Open(dir, Options{disk: hasty{}}); !is[*Damage](err) {
+				t.Errorf("opening gives %v", err)
+			}
+		})
+	}
+}
+
 func is[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok

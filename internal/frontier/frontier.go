@@ -67,6 +67,7 @@ type Store struct {
 	last      uint64 // 1 + the latest generation that was handed out; 0: none
 	fresh     int    // records since the snapshot
 	saved     int64  // what the process had written to the log when it wrote a snapshot
+	compacted int64  // bytes of the log when it was compacted; 0: never, or not known
 	failed    error
 }
 

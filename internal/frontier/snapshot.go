@@ -22,7 +22,7 @@ import (
 const (
 	snapshotName    = "index"
 	snapshotMagic   = "spoorsnp"
-	snapshotVersion = 7
+	snapshotVersion = 8
 	snapshotHeader  = 192
 	byteOrder       = 0x01020304 // in the byte order of the machine
 	alignment       = 64         // of every section
@@ -69,9 +69,10 @@ type snapshotFields struct {
 	offset         uint64
 	counts         [sections]uint64 // of what the sections hold
 	layout         uint64           // digest of the numbers of the segments up to there
-	_              [2]uint64
-	body           uint64 // checksum of all sections
-	header         uint64 // checksum of all that stands before it
+	last           uint64           // position of the last segment
+	compacted      uint64           // bytes of the log when it was compacted; 0: never
+	body           uint64           // checksum of all sections
+	header         uint64           // checksum of all that stands before it
 }
 
 var _ [snapshotHeader - 8]byte = [unsafe.Sizeof(snapshotFields{})]byte{}
@@ -132,6 +133,7 @@ func (s *Store) writeSnapshot(name string) error {
 	h := snapshotFields{
 		order: byteOrder, version: snapshotVersion, id: s.log.id,
 		segment: uint64(s.log.number), offset: uint64(s.log.offset), layout: s.log.layout(s.log.number),
+		last: uint64(s.log.spans[s.log.number].to), compacted: uint64(s.compacted),
 	}
 	// The header comes last: it tells the checksum of what is behind it.
 	_, err = f.Write(make([]byte, snapshotHeader))
@@ -182,11 +184,14 @@ func (s *Store) loadSnapshot(from *position) error {
 		err = s.fits(h)
 	}
 	if err != nil {
+		if x != nil {
+			x.free()
+		}
 		unmap()
 		return fmt.Errorf("%s: %w", snapshotName, err)
 	}
 	s.x, s.unmap = x, unmap
-	s.log.id = h.id
+	s.log.id, s.compacted = h.id, int64(h.compacted)
 	*from = position{segment: uint32(h.segment), offset: int64(h.offset), synced: int64(h.offset)}
 	return nil
 }
@@ -199,17 +204,23 @@ func (s *Store) fits(h snapshotFields) error {
 		return errors.New("is not of this log")
 	}
 	number := uint32(h.segment)
-	if len(s.log.numbers) > 0 && number > s.log.top { // numbers only grow, so it was not rewritten
+	if n := len(s.log.numbers); n > 0 && (number > s.log.top || h.last > uint64(s.log.spans[s.log.numbers[n-1]].to)) {
+		// Numbers only grow, and what is rewritten keeps its position: it is gone.
 		return &Damage{segmentName(number), 0, int64(h.offset)}
 	}
-	if !slices.Contains(s.log.numbers, number) || h.layout != s.log.layout(number) {
+	if !slices.Contains(s.log.numbers, number) {
 		return errRewritten
 	}
 	info, err := os.Stat(s.log.path(number))
-	if err == nil && info.Size() < int64(h.offset) {
-		err = &Damage{segmentName(number), info.Size(), int64(h.offset) - info.Size()}
+	switch {
+	case err != nil:
+		return err
+	case info.Size() < int64(h.offset): // whatever has become of the others, this one was not rewritten
+		return &Damage{segmentName(number), info.Size(), int64(h.offset) - info.Size()}
+	case h.layout != s.log.layout(number):
+		return errRewritten
 	}
-	return err
+	return nil
 }
 
 // layout is a digest of the numbers of the segments up to one. A place in the log

@@ -31,7 +31,7 @@ type electorate []uint64
 const (
 	leastVoters = 1 << 6
 	mostVoters  = 1 << 16
-	mostTries   = 16 // to find the place of a word, whoever chose the words
+	mostTries   = 64 // to find the place of a word, whoever chose the words
 )
 
 // ofAllWords is the half of a fingerprint that is of all words.
@@ -69,7 +69,7 @@ func (e *electorate) fingerprint(text string, references []reference) uint64 {
 
 // reset forgets who has voted, and makes room for the words of a text of so many bytes.
 func (e *electorate) reset(n int) {
-	size := min(max(1<<bits.Len(uint(n/4)), leastVoters), mostVoters)
+	size := min(max(1<<bits.Len(uint(n/2)), leastVoters), mostVoters)
 	if size > cap(*e) {
 		*e = make(electorate, size)
 		return

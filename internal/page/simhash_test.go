@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -90,6 +91,28 @@ func TestWhatIsNoLinkHasHalfTheSay(t *testing.T) {
 	for _, html := range []string{links.String(), links.String() + "<p>word0 word1 word2", text.String()} {
 		if got, want := fingerprint(html), Simhash(extract(html).Text); got != want {
 			t.Errorf("%.40s…: %016x, want that of the text, %016x", html, got, want)
+		}
+	}
+}
+
+// TestTheOrderOfWordsDoesNotMatter reads tables of short words, all different.
+func TestTheOrderOfWordsDoesNotMatter(t *testing.T) {
+	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+	var table []string
+	for _, a := range letters {
+		for _, b := range letters {
+			table = append(table, string(a)+string(b))
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{85, 340, 680} {
+		words := slices.Clone(table[:n])
+		want := Simhash(strings.Join(words, " "))
+		for range 20 {
+			rng.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+			if got := Simhash(strings.Join(words, " ")); got != want {
+				t.Fatalf("%d words in another order: %016x, not %016x", n, got, want)
+			}
 		}
 	}
 }
