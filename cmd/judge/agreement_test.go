@@ -125,9 +125,11 @@ func TestAgreementWithTheIndependentJudge(t *testing.T) {
 			for _, set := range seedSets {
 				c.seeds = append(c.seeds, shared(t, "webs/"+topic.web+"-"+topic.label+"/seeds-"+set+".txt"))
 			}
-			if tables[i], err = c.hold(python, filepath.Dir(shared(t, "judge/judge.py"))); err != nil {
+			table, err := c.hold(python, filepath.Dir(shared(t, "judge/judge.py")))
+			if err != nil {
 				t.Errorf("%s %s: %v", topic.web, topic.label, err)
 			}
+			tables[i] = table
 		})
 	}
 	group.Wait()
