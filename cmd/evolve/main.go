@@ -40,7 +40,9 @@
 //
 // With -windows DIR the records of each window G are kept as they came, in
 // DIR/G/scored.ndjson.zst, and what went out in DIR/G/next.ndjson.zst; the latter is
-// there once the state is saved.
+// there once the state is saved. A strategy whose topic grows is shown the window at its
+// end, by the topic that the window has made, which topic -expand -windows DIR has left
+// in DIR/G/topic.json.
 //
 // With -marks=false a window ends after N outcomes, or with the input. A run that is
 // killed has not learned from the window that it was in.
@@ -118,7 +120,9 @@ that the frontier has nothing left.
 
 With -window N one generation follows the other, in a loop with frontier serve: each
 ends at its mark, behind which what it bred has gone out and the state is saved. A
-window that comes once more, after a crash, is answered by the same bytes.
+window that comes once more, after a crash, is answered by the same bytes. With
+-windows DIR it keeps what came and went, and takes up the topic that topic -expand
+-windows has left there, if the strategy's topic grows.
 
 Example:
 
@@ -295,10 +299,13 @@ func isAlternate(l wire.Link) bool {
 	return l.Tag == "link" && l.Hreflang != "" && slices.Contains(strings.Fields(l.Rel), "alternate")
 }
 
+// sections are those that are read of a record.
+const sections = wire.Address | wire.Fetch | wire.Parse | wire.Score
+
 // visit shows the generation to s and passes it on in brief. It tells how many
 // pages s saw without links, because they are not to be followed.
 func (o *options) visit(in io.Reader, w *wire.Writer, s strategy.Strategy, tally *filter.Tally) (unfollowed int64, err error) {
-	r := wire.NewReader(in, wire.Address|wire.Fetch|wire.Parse|wire.Score)
+	r := wire.NewReader(in, sections)
 	r.Limit = int(o.stream.Limit)
 	var rec wire.Record
 	for {
@@ -312,6 +319,7 @@ func (o *options) visit(in io.Reader, w *wire.Writer, s strategy.Strategy, tally
 		if o.show(&rec, s) {
 			unfollowed++
 		}
+		rec.Brief()
 		if err := w.Write(&rec); err != nil {
 			return unfollowed, fmt.Errorf("writing records: %w", err)
 		}
@@ -319,8 +327,8 @@ func (o *options) visit(in io.Reader, w *wire.Writer, s strategy.Strategy, tally
 	}
 }
 
-// show shows s a record, of which the brief is left, and tells whether it was without
-// its links, because they are not to be followed.
+// show shows s a record, and tells whether it was without its links, because they are
+// not to be followed.
 func (o *options) show(rec *wire.Record, s strategy.Strategy) (unfollowed bool) {
 	if o.nofollow && len(rec.Links) > 0 && robots.Meta(crawler, "robots", rec.RobotsMeta).NoFollow {
 		rec.Links = rec.Links[:0]
@@ -332,7 +340,6 @@ func (o *options) show(rec *wire.Record, s strategy.Strategy) (unfollowed bool) 
 	if rec.URL != "" && !unchanged(rec) {
 		s.Visit(rec)
 	}
-	rec.Brief()
 	return unfollowed
 }
 

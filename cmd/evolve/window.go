@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/strategy"
+	"spoor/internal/topic"
 	"spoor/internal/wire"
 )
 
@@ -18,6 +21,7 @@ import (
 type windowLoop struct {
 	*options
 	s     strategy.Strategy
+	grows bool // the topic may grow by a window, before the strategy is shown it
 	w     *wire.Writer
 	out   fork
 	tally *filter.Tally
@@ -56,6 +60,7 @@ func (o *options) runWindows(in io.Reader, stdout, stderr io.Writer, s strategy.
 	}
 	defer func() { err = errors.Join(err, closeTee()) }()
 	l := &windowLoop{options: o, s: s, out: fork{stdout: out}, tally: filter.NewTally(filter.Logger(stderr, "evolve", o.stream.Log))}
+	l.grows = o.dir != "" && slices.ContainsFunc(strategy.Kinds(), func(k strategy.Kind) bool { return k.Name == o.strategy && k.Stages.Expand != "" })
 	l.w = wire.NewWriter(&l.out)
 	defer l.abandon()
 	if err := l.all(in); err != nil {
@@ -81,7 +86,7 @@ func (o *options) runWindows(in io.Reader, stdout, stderr io.Writer, s strategy.
 }
 
 func (l *windowLoop) all(in io.Reader) error {
-	r := wire.NewReader(in, wire.Address|wire.Fetch|wire.Parse|wire.Score)
+	r := wire.NewReader(in, sections)
 	r.Limit = int(l.stream.Limit)
 	var rec wire.Record
 	for {
@@ -123,9 +128,10 @@ func (l *windowLoop) record(rec *wire.Record) error {
 			return fmt.Errorf("writing records: %w", err)
 		}
 	}
-	if l.show(rec, l.s) {
-		l.unfollowed++
+	if !l.grows {
+		l.see(rec)
 	}
+	rec.Brief()
 	if rec.URL != "" {
 		l.seen++
 	}
@@ -137,6 +143,13 @@ func (l *windowLoop) record(rec *wire.Record) error {
 		return l.decide()
 	}
 	return nil
+}
+
+// see shows the strategy a record.
+func (l *windowLoop) see(rec *wire.Record) {
+	if l.show(rec, l.s) {
+		l.unfollowed++
+	}
 }
 
 // mark decides the window that the mark ends. The first one, before any record, says
@@ -181,9 +194,6 @@ func (l *windowLoop) begin(generation int) (err error) {
 // decide ends the window: what the strategy breeds goes out, and then its state is
 // saved. Whoever is killed in between is shown the window again and gives the same.
 func (l *windowLoop) decide() error {
-	if _, err := l.breed(l.w, l.s, l.generation, l.tally); err != nil {
-		return err
-	}
 	if l.dir != "" {
 		if err := l.scored.Flush(); err != nil {
 			return fmt.Errorf("writing records: %w", err)
@@ -191,6 +201,14 @@ func (l *windowLoop) decide() error {
 		if err := l.keep(scoredName, &l.scoredFile); err != nil {
 			return err
 		}
+	}
+	if l.grows {
+		if err := l.grow(); err != nil {
+			return err
+		}
+	}
+	if _, err := l.breed(l.w, l.s, l.generation, l.tally); err != nil {
+		return err
 	}
 	if l.journal != nil {
 		if err := l.journal.Append(l.generation, l.s); err != nil {
@@ -208,6 +226,36 @@ func (l *windowLoop) decide() error {
 	return nil
 }
 
+// grow takes up the topic that the window has made, if it has grown, and shows the
+// strategy the window, whose records it has not seen yet.
+func (l *windowLoop) grow() error {
+	t, err := topic.Load(filter.WindowFile(l.dir, l.generation, filter.WindowTopic))
+	if err == nil {
+		err = strategy.Aim(l.s, t)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	in, err := filter.Open(nil, []string{l.path(scoredName, true)})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	r := wire.NewReader(in, sections)
+	r.Limit = int(l.stream.Limit)
+	var rec wire.Record
+	for {
+		switch err := r.Read(&rec); {
+		case err == nil:
+			l.see(&rec)
+		case errors.Is(err, io.EOF):
+			return nil
+		default:
+			return fmt.Errorf("%s: %w", l.path(scoredName, true), err)
+		}
+	}
+}
+
 // The files of a window, as scripts/crawl has them of a generation.
 const (
 	scoredName = "scored"
@@ -221,7 +269,7 @@ func (l *windowLoop) path(name string, whole bool) string {
 	} else {
 		name = fmt.Sprintf("%s.%d.part.zst", name, os.Getpid())
 	}
-	return filepath.Join(l.dir, fmt.Sprintf("%04d", l.generation), name)
+	return filter.WindowFile(l.dir, l.generation, name)
 }
 
 // openFiles begins the files of the window.

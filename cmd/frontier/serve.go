@@ -250,7 +250,7 @@ func (v *server) leaveDone() error {
 
 // file is a file of a window.
 func (v *server) file(window int, name string) string {
-	return filepath.Join(v.windows, fmt.Sprintf("%04d", window), name)
+	return filter.WindowFile(v.windows, window, name)
 }
 
 // charge keeps a query that was answered for the head of the next window, which pays

@@ -29,6 +29,11 @@
 // The text of a page is analysed once for all measures. The result depends on
 // the topic file and the record alone, not on the order of records nor on -j.
 //
+// In a loop with frontier serve the topic may grow from one window to the next: with
+// -windows DIR what comes behind the mark of window G is scored by DIR/G/topic.json,
+// which topic -expand -windows DIR has made, if it is there. A mark has come back to the
+// head of the loop before anything comes behind it, so that file is whole by then.
+//
 // # Measures
 //
 // Keywords are the topic's; the other sections of a topic are made of example
@@ -112,8 +117,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"math"
 	"slices"
@@ -137,6 +144,9 @@ Out:  the same, one for one, with score (of the first measure), scores (of all,
       by name), relevant (score reaches the topic's threshold), links[].score
       and links[].scores (anchor, context, url; of further measures NAME,
       NAME.anchor, NAME.context, NAME.url)
+
+With -windows DIR it goes on, behind the mark of a window, with the topic that topic
+-expand -windows has left there.
 
 A record with an error passes as it came; with -keep, so does one that another
 program has scored (relevant is filled in, if it is missing). A page with a
@@ -184,6 +194,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	norm := fs.String("norm", "topic", "`which` words make a page's vector, for cosines: topic or page")
 	keep := fs.Bool("keep", false, "a record that has a score keeps it, and its links theirs; only relevant is filled in")
 	compat := fs.Bool("compat", false, "take the papers at their word")
+	windows := fs.String("windows", "", "behind the mark of a window G, go on with the topic that topic -expand has left in `DIR`/G/topic.json, if there is one")
 	s := filter.Stream{Name: "score", Stdout: stdout, Stderr: stderr, Want: wire.Address | wire.Fetch | wire.Parse | wire.Score}
 	s.Flags(fs)
 	if err := filter.Parse(fs, args); err != nil {
@@ -213,6 +224,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	defer in.Close()
 	s.Stdin = in
 	s.Notes = o.notes
+	if *windows != "" {
+		s.Behind = func(window int) error { return o.turn(*windows, window) }
+	}
 	err = s.Each(func() func(*wire.Record) error {
 		w, err := newScorer(&o)
 		if err != nil {
@@ -228,13 +242,25 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 
 // options are what all workers share.
 type options struct {
-	topic    *topic.Topic
-	names    []string // of the measures
+	topic    *topic.Topic // replaced while no worker is at work
+	names    []string     // of the measures
 	measures measure.Options
 	keep     bool
 	pages    atomic.Int64 // that were looked at
 	relevant atomic.Int64
 	wordless atomic.Int64 // of the pages: those without title and text, as if they had not been parsed
+}
+
+// turn goes on with the topic that the end of a window has left, if it has left one.
+func (o *options) turn(dir string, window int) error {
+	t, err := topic.Load(filter.WindowFile(dir, window, filter.WindowTopic))
+	switch {
+	case err == nil:
+		o.topic = t
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	return err
 }
 
 // notes are for the closing line. The harvest is what the measure says of
@@ -252,6 +278,7 @@ func (o *options) notes() []slog.Attr {
 type scorer struct {
 	*options
 	*measure.Set
+	of        *topic.Topic // that the measures are made of
 	threshold float64
 	order     []int             // of the measures, by name
 	parts     []part            // of a link's scores, by name
@@ -271,7 +298,7 @@ func newScorer(o *options) (*scorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scorer{options: o, Set: set, threshold: set.Measures[0].Threshold(), promises: make([]fitness.Promise, len(set.Measures))}
+	s := &scorer{options: o, Set: set, of: o.topic, threshold: set.Measures[0].Threshold(), promises: make([]fitness.Promise, len(set.Measures))}
 	if t := o.topic.Threshold; t != nil {
 		s.threshold = *t
 	}
@@ -296,6 +323,13 @@ func newScorer(o *options) (*scorer, error) {
 func (s *scorer) score(rec *wire.Record) error {
 	if rec.URL == "" || rec.Error != "" {
 		return nil
+	}
+	if s.of != s.topic { // it has grown
+		grown, err := newScorer(s.options)
+		if err != nil {
+			return err
+		}
+		*s = *grown
 	}
 	if s.keep && rec.Score.Kind == wire.Present {
 		s.judged(rec)

@@ -1,7 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,62 +17,152 @@ import (
 	"spoor/internal/wire"
 )
 
-// runExpand writes a topic grown by the scored pages that are read.
-func (c *command) runExpand() error {
+// An expander grows the table of a topic by scored pages.
+type expander struct {
+	rule
+	file      string // of the topic
+	topic     *topic.Topic
+	expansion *topic.Expansion
+	threshold float64
+
+	pages, scored, near, added int
+}
+
+// newExpander reads what -expand says.
+func (c *command) newExpander() (*expander, error) {
 	name, score, own := strings.Cut(c.expand, "=")
 	i := slices.IndexFunc(rules[:], func(r rule) bool { return r.name == name })
 	if i < 0 {
-		return filter.Usagef("-expand %s: known rules are symbiosis, tunnel", name)
+		return nil, filter.Usagef("-expand %s: known rules are symbiosis, tunnel", name)
 	}
-	r := rules[i]
-	threshold := r.Threshold()
+	e := &expander{rule: rules[i], file: c.topic, threshold: rules[i].Threshold()}
 	if c.learn.Literal {
-		threshold -= r.bias
+		e.threshold -= e.bias
 	}
+	var err error
 	if own {
-		var err error
-		if threshold, err = strconv.ParseFloat(score, 64); err != nil || !topic.ValidThreshold(threshold) {
-			return filter.Usagef("-expand %s: %q is not a number from 0\nhint: -expand %s=%g", c.expand, score, name, r.Threshold())
+		if e.threshold, err = strconv.ParseFloat(score, 64); err != nil || !topic.ValidThreshold(e.threshold) {
+			return nil, filter.Usagef("-expand %s: %q is not a number from 0\nhint: -expand %s=%g", c.expand, score, name, e.Threshold())
 		}
 	}
-	t, err := topic.Load(c.topic)
+	if e.topic, err = topic.Load(c.topic); err != nil {
+		return nil, err
+	}
+	return e, e.begin()
+}
+
+// begin forgets the pages, and not what they have added.
+func (e *expander) begin() (err error) {
+	e.pages, e.scored, e.near, e.added = 0, 0, 0, 0
+	if e.expansion, err = e.topic.Expand(e.Rule); err != nil {
+		return fmt.Errorf("topic file %s: %w", e.file, err)
+	}
+	return nil
+}
+
+// add looks at a page.
+func (e *expander) add(rec *wire.Record) {
+	if rec.URL == "" || measure.Failed(rec) {
+		return
+	}
+	e.pages++
+	i := slices.IndexFunc(rec.Scores, func(s wire.Scored) bool { return s.Name == e.measure })
+	if i < 0 {
+		return
+	}
+	e.scored++
+	if relevance := rec.Scores[i].Value; relevance >= e.threshold {
+		e.near++
+		p := topic.Page{URL: strings.Clone(rec.URL), Title: cut(rec.Title), Text: cut(rec.Text)} // the record is read into again
+		if e.expansion.Add(&p, relevance) != nil {
+			e.added++
+		}
+	}
+}
+
+// end tells whether the pages could be looked at.
+func (e *expander) end() error {
+	if e.pages > 0 && e.scored == 0 {
+		return fmt.Errorf("none of %d pages has scores.%s\nhint: score -topic %s -fitness %[2]s gives it", e.pages, e.measure, e.file)
+	}
+	return nil
+}
+
+// runExpand writes a topic grown by the scored pages that are read.
+func (c *command) runExpand() error {
+	e, err := c.newExpander()
 	if err != nil {
 		return err
 	}
-	expansion, err := t.Expand(r.Rule)
-	if err != nil {
-		return fmt.Errorf("topic file %s: %w", c.topic, err)
+	if c.windows != "" {
+		return c.expandWindows(e)
 	}
-	scored, pages, near, added := 0, 0, 0, 0
 	var others strays
 	err = eachRecord(c.stdin, c.files, func(rec *wire.Record) error {
-		if rec.URL == "" || measure.Failed(rec) {
-			return nil
-		}
-		pages++
-		j := slices.IndexFunc(rec.Scores, func(s wire.Scored) bool { return s.Name == r.measure })
-		if j < 0 {
-			return nil
-		}
-		scored++
-		if relevance := rec.Scores[j].Value; relevance >= threshold {
-			near++
-			p := topic.Page{URL: strings.Clone(rec.URL), Title: cut(rec.Title), Text: cut(rec.Text)} // the record is read into again
-			if expansion.Add(&p, relevance) != nil {
-				added++
-			}
-		}
+		e.add(rec)
 		return nil
 	}, func(bad *wire.SyntaxError) { others.add(bad) })
 	others.report(c.stderr, "")
-	switch {
-	case err != nil:
-		return err
-	case pages > 0 && scored == 0:
-		return fmt.Errorf("none of %d pages has scores.%s\nhint: score -topic %s -fitness %[2]s gives it", pages, r.measure, c.topic)
+	if err == nil {
+		err = e.end()
 	}
-	fmt.Fprintf(c.stderr, "topic: %d of %d pages have a %s of %.4g or more; words added: %d\n", near, scored, r.measure, threshold, added)
-	return t.Write(c.stdout)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.stderr, "topic: %d of %d pages have a %s of %.4g or more; words added: %d\n", e.near, e.scored, e.measure, e.threshold, e.added)
+	return e.topic.Write(c.stdout)
+}
+
+// expandWindows passes on what it reads, and leaves at the mark of every window the topic
+// as it has become. That stands there before the mark goes on, so whoever is behind finds
+// it. A mark ahead of all records ends nothing.
+func (c *command) expandWindows(e *expander) error {
+	in, err := filter.Open(c.stdin, c.files)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	begun, words := false, int64(0)
+	s := filter.Stream{
+		Name: "topic", Stdin: in, Stdout: c.stdout, Stderr: c.stderr, Want: wire.Address | wire.Fetch | wire.Parse | wire.Score,
+		Notes: func() []slog.Attr { return []slog.Attr{slog.Int64("words_added", words)} },
+	}
+	return s.Each(func() func(*wire.Record) error {
+		return func(rec *wire.Record) error {
+			mark, first := filter.IsMark(rec), !begun
+			begun = true
+			switch {
+			case !mark:
+				e.add(rec)
+				return nil
+			case first:
+				return nil
+			}
+			words += int64(e.added)
+			return e.leave(filter.WindowFile(c.windows, rec.Generation, filter.WindowTopic))
+		}
+	})
+}
+
+// leave ends a window: if the topic has grown in it, file has the new one, and else is
+// not there, whatever a run that was killed has left.
+func (e *expander) leave(file string) error {
+	if err := e.end(); err != nil {
+		return err
+	}
+	if e.added == 0 {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return e.begin()
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return err
+	}
+	if err := filter.WriteWhole(file, e.topic.Write); err != nil {
+		return err
+	}
+	return e.begin()
 }
 
 // A rule is what -expand may be.

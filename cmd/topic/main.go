@@ -6,6 +6,7 @@
 //	topic -query "WORDS" -positive FILE [-negative FILE] [flags] > topic.json
 //	topic -topic FILE -positive FILE [-negative FILE] [flags] > topic.json
 //	topic -topic FILE -expand RULE[=SCORE] [FILE...] < scored > new.json
+//	topic -topic FILE -expand RULE[=SCORE] -windows DIR < scored windows > the same
 //	topic -topic FILE -explain URL [-fitness NAME[,NAME...]] [FILE...] < parsed
 //
 // # Words
@@ -81,6 +82,12 @@
 //	tunnel     scores.weighttable-tf 0.9 or more: the most frequent word; Pal et al.
 //
 // and RULE=SCORE sets another limit. The same pages again change nothing.
+//
+// With -windows DIR it is a filter in a loop with frontier serve: records go through as
+// they came, and at the mark of window G, before the mark goes on, the topic that has
+// grown by the pages of the window is written to DIR/G/topic.json; where no word came in
+// there is no such file. score -windows and evolve -windows find it there. A mark ahead
+// of all records ends nothing: the topic after it is that of -topic.
 //
 // # Explanation
 //
@@ -172,7 +179,8 @@ that are everywhere out of the table, and train a classifier.
 -expand grows the table by words of the pages of a crawl that are very near. By the
 rule symbiosis, a page with a scores.weighttable of 0.7 or more adds its word of the
 highest tf*df; by tunnel, one with a scores.weighttable-tf of 0.9 or more its most
-frequent word.
+frequent word. With -windows DIR records go through, and the topic that window G has
+made is in DIR/G/topic.json before its mark goes on; if nothing came in, no file is.
 
 -explain prints what made the score of a page, and its best links.
 
@@ -197,6 +205,7 @@ type command struct {
 	learn              topic.LearnOptions
 
 	expand  string
+	windows string // a directory
 	explain string
 	fitness string
 	norm    string
@@ -222,6 +231,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&c.learn.Reference, "reference", "", "`url` of the reference page (default: the positive page nearest to the keywords)")
 	fs.BoolVar(&c.learn.Literal, "compat", false, "the table and the reference page, the rule of expansion, or the measures, to the letter of the papers")
 	fs.StringVar(&c.expand, "expand", "", "grow the table by scored pages: `rule`, symbiosis or tunnel, or rule=score")
+	fs.StringVar(&c.windows, "windows", "", "with -expand: read windows, pass them on, and leave the topic that window G has made in `DIR`/G/topic.json")
 	fs.StringVar(&c.explain, "explain", "", "say why the page with this `url` scores as it does")
 	fs.StringVar(&c.fitness, "fitness", measure.Names()[0], "the `measures` to explain: "+strings.Join(measure.Names(), ", "))
 	fs.StringVar(&c.norm, "norm", "topic", "`which` words make a page's vector, to be explained: topic or page")
@@ -237,7 +247,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	case given["explain"]:
 		work, err = c.runExplain, only(given, "explain", "topic", "fitness", "norm", "compat", "n")
 	case given["expand"]:
-		work, err = c.runExpand, only(given, "expand", "topic", "compat")
+		work, err = c.runExpand, only(given, "expand", "topic", "compat", "windows")
 	default:
 		err = c.misuse(given)
 	}
@@ -272,6 +282,9 @@ func (c *command) misuse(given map[string]bool) error {
 		if given[name] {
 			return filter.Usagef("-%s means nothing without -explain", name)
 		}
+	}
+	if given["windows"] {
+		return filter.Usagef("-windows means nothing without -expand")
 	}
 	for _, name := range []string{"query", "keyword", "language", "stemmer"} {
 		if given["topic"] && given[name] {

@@ -111,7 +111,7 @@ func (s *gcrawler) aim(t *topic.Topic) (err error) {
 	if s.analyzer, err = t.Analyzer(); err != nil {
 		return err
 	}
-	s.table = tableOf(t, s.analyzer)
+	s.table, s.index = tableOf(t, s.analyzer), nil
 	return nil
 }
 

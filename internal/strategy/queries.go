@@ -98,15 +98,17 @@ type bredQuery struct {
 	reasons []wire.Scored
 }
 
-// aim forgets everything and takes t for the topic.
+// aim takes t for the topic. What is remembered stays.
 func (s *queries) aim(t *topic.Topic) (err error) {
+	if s.analyzer == nil {
+		s.number, s.yields = map[string]int{}, map[string]belief{}
+		s.centroid, s.words = map[string]uint64{}, map[string]uint64{}
+	}
 	if s.analyzer, err = t.Analyzer(); err != nil {
 		return err
 	}
 	s.population, s.page = text.NewStatistics(s.analyzer), text.NewStatistics(s.analyzer)
 	s.user, s.weight, s.form = nil, map[string]float64{}, map[string]string{}
-	s.number, s.yields = map[string]int{}, map[string]belief{}
-	s.centroid, s.words = map[string]uint64{}, map[string]uint64{}
 	for _, k := range t.Keywords {
 		for word := range text.Words(k.Text) {
 			terms := s.terms(word)

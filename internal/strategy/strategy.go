@@ -42,8 +42,8 @@ type Strategy interface {
 // An aimed strategy goes by the words of the topic and not by scores alone.
 type aimed interface {
 	Strategy
-	// aim tells the topic, before anything else but the parameters. It may grow
-	// between two generations.
+	// aim tells the topic, before anything else but the parameters, and again
+	// whenever it has grown between two generations.
 	aim(*topic.Topic) error
 }
 
@@ -105,15 +105,23 @@ func New(name string, t *topic.Topic, params []string) (Strategy, error) {
 			return nil, fmt.Errorf("strategy %s: %w", name, err)
 		}
 	}
-	if s, ok := s.(aimed); ok {
-		if t == nil {
-			return nil, fmt.Errorf("strategy %s goes by the words of the topic\nhint: -topic FILE", name)
-		}
-		if err := s.aim(t); err != nil {
-			return nil, fmt.Errorf("strategy %s: %w", name, err)
-		}
+	if _, ok := s.(aimed); ok && t == nil {
+		return nil, fmt.Errorf("strategy %s goes by the words of the topic\nhint: -topic FILE", name)
+	}
+	if err := Aim(s, t); err != nil {
+		return nil, fmt.Errorf("strategy %s: %w", name, err)
 	}
 	return s, nil
+}
+
+// Aim tells s that the topic has become t, between two generations: after Breed and
+// before the next Visit. Only the table of a topic grows; its language and its keywords
+// stay. To a strategy that goes by scores alone it says nothing.
+func Aim(s Strategy, t *topic.Topic) error {
+	if s, ok := s.(aimed); ok {
+		return s.aim(t)
+	}
+	return nil
 }
 
 // A Param is a parameter of a strategy.

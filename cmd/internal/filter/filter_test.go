@@ -263,6 +263,51 @@ func TestWhatWasWorkedOnBeforeAStageFailedIsWritten(t *testing.T) {
 	}
 }
 
+// What stands behind a mark is worked on when all before it is done, and when that was
+// told; a mark behind which nothing comes is not told of.
+func TestWhatIsBehindAMarkWaitsForWhatIsBeforeIt(t *testing.T) {
+	var in, want strings.Builder
+	for window := range 20 {
+		for range 1 + 17*window%90 {
+			fmt.Fprintf(&in, "{\"v\":1,\"url\":\"http://a/\"}\n")
+			fmt.Fprintf(&want, "{\"v\":1,\"url\":\"http://a/\",\"generation\":%d,\"depth\":0}\n", window)
+		}
+		mark := fmt.Sprintf("{\"v\":1,\"operator\":\"mark\",\"query\":\"mark\",\"generation\":%d}\n", window+1)
+		in.WriteString(mark)
+		want.WriteString(mark)
+	}
+	for _, workers := range []int{1, 4} {
+		var out bytes.Buffer
+		epoch, told := 0, []int(nil) // of all workers: the race detector sees whether that is safe
+		s := Stream{Name: "x", Stdin: strings.NewReader(in.String()), Stdout: &out, Stderr: io.Discard, Want: wire.Address, Workers: workers,
+			Behind: func(window int) error {
+				epoch = window
+				told = append(told, window)
+				return nil
+			}}
+		err := s.Each(func() func(*wire.Record) error {
+			return func(rec *wire.Record) error {
+				if !IsMark(rec) {
+					rec.Generation = epoch
+					rec.Touch(wire.Address)
+				}
+				return nil
+			}
+		})
+		if err != nil || out.String() != want.String() {
+			t.Errorf("%d workers: %v\n%.300s", workers, err, out.String())
+		}
+		if len(told) != 19 || told[18] != 19 {
+			t.Errorf("%d workers: told of %v, want 1 to 19", workers, told)
+		}
+	}
+	s := Stream{Name: "x", Stdin: strings.NewReader(in.String()), Stdout: io.Discard, Stderr: io.Discard, Want: wire.Address, Workers: 4,
+		Behind: func(window int) error { return fmt.Errorf("window %d", window) }}
+	if err := s.Each(func() func(*wire.Record) error { return func(*wire.Record) error { return nil } }); err == nil || err.Error() != "window 1" {
+		t.Errorf("%v, want the error of what was told", err)
+	}
+}
+
 func TestARecordDoesNotWaitForTheNext(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		in, feed := io.Pipe()

@@ -35,6 +35,10 @@ type Stream struct {
 	Log            string // text or json
 
 	Notes func() []slog.Attr // more for the closing line, if any
+
+	// Behind, if there is one, is told the window of a mark once something has come
+	// behind it: all that stands before it is worked on then, and nothing else.
+	Behind func(window int) error
 }
 
 // Flags gives fs the flags that all filters share.
@@ -160,11 +164,19 @@ func (b *batch) fill(s *Stream, r *wire.Reader, tally *Tally) (err error) {
 		}
 		size += b.recs[b.n].Size()
 		b.n++
-		if s.Alone || size >= batchSize || !r.Buffered() {
+		if s.Alone || size >= batchSize || !r.Buffered() || s.turn(&b.recs[b.n-1]) != nil {
 			break
 		}
 	}
 	return nil
+}
+
+// turn is the window that rec ends, if it is a mark and somebody wants to know.
+func (s *Stream) turn(rec *wire.Record) *int {
+	if s.Behind == nil || !IsMark(rec) {
+		return nil
+	}
+	return new(rec.Generation)
 }
 
 // each works on the records of the batch, up to the first error.
@@ -264,12 +276,19 @@ func (s *Stream) write(w *wire.Writer, tally *Tally, rec *wire.Record) error {
 
 func (s *Stream) serial(r *wire.Reader, w *wire.Writer, tally *Tally, work func(*wire.Record) error) error {
 	var rec wire.Record
+	var ended *int // the window that the last record has ended
 	for {
 		if err := s.Read(r, tally, &rec); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err
 		}
+		if ended != nil {
+			if err := s.Behind(*ended); err != nil {
+				return err
+			}
+		}
+		ended = s.turn(&rec)
 		if err := work(&rec); err != nil {
 			return err
 		}
@@ -300,6 +319,7 @@ func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork 
 	go func() {
 		defer close(todo)
 		defer close(order)
+		var ended *int // the window that the last batch has ended
 		for readErr == nil {
 			var b *batch
 			select {
@@ -307,10 +327,21 @@ func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork 
 			case <-stop:
 				return
 			}
-			if readErr = b.fill(s, r, tally); b.n > 0 {
-				order <- b // never blocks: there are no more batches than places
-				todo <- b
+			if readErr = b.fill(s, r, tally); b.n == 0 {
+				return
 			}
+			if ended != nil {
+				if !await(free, depth-1, stop) {
+					return
+				}
+				if err := s.Behind(*ended); err != nil {
+					readErr = err
+					return
+				}
+			}
+			ended = s.turn(&b.recs[b.n-1])
+			order <- b // never blocks: there are no more batches than places
+			todo <- b
 		}
 	}()
 	var workers sync.WaitGroup
@@ -360,4 +391,20 @@ func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork 
 		return nil
 	}
 	return readErr
+}
+
+// await waits until n batches are free, unless it is told to stop.
+func await(free chan *batch, n int, stop <-chan struct{}) bool {
+	batches := make([]*batch, n)
+	for i := range batches {
+		select {
+		case batches[i] = <-free:
+		case <-stop:
+			return false
+		}
+	}
+	for _, b := range batches {
+		free <- b
+	}
+	return true
 }
