@@ -364,7 +364,9 @@ func (c *command) lineage() error {
 }
 
 func (c *command) compact() error {
-	s, err := c.open(c.options())
+	o := c.options()
+	o.Behind = true
+	s, err := c.open(o)
 	if err != nil {
 		return err
 	}

@@ -451,7 +451,7 @@ func (l *life) files() map[string]int64 {
 	sizes := map[string]int64{}
 	names, _ := os.ReadDir(l.store)
 	for _, n := range names {
-		if info, err := n.Info(); err == nil && n.Name() != "lock" {
+		if info, err := n.Info(); err == nil && n.Name() != "lock" && n.Name() != "waiting" {
 			sizes[n.Name()] = info.Size()
 		}
 	}

@@ -145,7 +145,8 @@
 //
 // # Limitations
 //
-// One process writes at a time; others wait for -wait, also for serve. The index is in memory.
+// One process writes at a time; others wait for -wait, also for serve; compact gives way
+// to them. The index is in memory.
 package main
 
 import (

@@ -329,6 +329,9 @@ Records that later ones have replaced are dropped, and so is what was handed out
 before the last two generations: these alone can be asked for again. The state
 stays what it was. It may be killed at any time; then part of it is done.
 
+Whoever waits for the store gets it meanwhile: compact lets it go, and goes on when it
+is free again. If it is not within -wait, compact fails, and part of it is done.
+
 Example:
 
     frontier compact -store crawl

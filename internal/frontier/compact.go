@@ -17,11 +17,12 @@ import (
 // and batches before the last two generations. What still counts of a record that
 // goes (see remain in rules.go) stays as a line of a few members, where it was.
 //
-// The new segment is written beside the others, under a number that was never used,
-// and says which it stands for. It becomes one of the log when it is renamed, and
-// from then on those do not count; they are removed when its name is on disk. Only
-// then the index learns the new places, so a failure before leaves everything as
-// it was. A snapshot knows which segments it was made of, and is not used with others.
+// That is done in memory. What it drops decides nothing later either, whatever is added,
+// so the store may change hands meanwhile. Then the new segment is written beside the
+// others, under a number that was never used, and says which it stands for. It becomes
+// one of the log when it is renamed, and from then on those do not count; they are
+// removed when its name is on disk. Only then the index learns the new places, so a
+// failure before leaves everything as it was. A snapshot knows which segments it was made of, and is not used with others.
 
 // A Compaction is how far the log was rewritten, and what came of it.
 type Compaction struct {
@@ -36,6 +37,22 @@ type Compaction struct {
 	end   uint32 // the last position that is looked at
 }
 
+// turn is how many frames, of some 32 KiB of lines each, are read at least before others
+// have the store again: or who asks all the time would never let it come to its end.
+const turn = 64
+
+// polite tells, being asked at every frame, when to give way to others that wait.
+func polite() func(dir string) bool {
+	read := 0
+	return func(dir string) bool {
+		if read++; read < turn || !awaited(dir) {
+			return false
+		}
+		read = 0
+		return true
+	}
+}
+
 // compactInputs is how many segments are read at most in one step.
 const compactInputs = 8
 
@@ -44,7 +61,9 @@ const compactInputs = 8
 // what the log has of 16 MiB, or of eight times as much where hardly anything is left of
 // it; after the last one a snapshot is written.
 //
-// It does not rewrite what is added after the first call.
+// It does not rewrite what is added after the first call. If the store was opened with
+// Behind, it gives way to other processes that wait for the store, closes it for that, and
+// goes on when they have had it. The error is a [*Locked] if it did not come back in time.
 func (s *Store) Compact(c *Compaction) (more bool, err error) {
 	if s.readOnly {
 		return false, errors.New("the store was opened for reading only")
@@ -61,22 +80,23 @@ func (s *Store) Compact(c *Compaction) (more bool, err error) {
 		}
 		c.begun, c.end = true, s.log.spans[s.log.number].from-1
 	}
-	r := rewriting{s: s, c: c, told: map[uint32]bool{}}
+	r := rewriting{s: s, c: c, told: map[uint64]bool{}, batches: map[place]moved{}}
+	r.out = &log{id: s.log.id, limit: maxSegment, out: &r.text, offset: segmentHeader, synced: segmentHeader}
+	r.text.lineBuffer = make([]byte, segmentHeader)
 	for _, n := range s.log.numbers {
-		at := s.log.spans[n]
+		at := s.log.spans[n] // nothing, if another process has rewritten it meanwhile
 		if at.from <= c.done || at.to > c.end {
 			continue
 		}
-		if err = r.read(n); err != nil {
+		if len(r.from) > 0 && at.from != r.span.to+1 {
 			break
+		}
+		if err := r.read(n, at); err != nil {
+			return false, err
 		}
 		if len(r.from) == compactInputs || r.out.offset >= s.log.limit/2 {
 			break
 		}
-	}
-	if err != nil {
-		r.abandon()
-		return false, err
 	}
 	if len(r.from) == 0 {
 		s.compacted, err = s.LogSize()
@@ -85,17 +105,15 @@ func (s *Store) Compact(c *Compaction) (more bool, err error) {
 		}
 		return false, s.saveSnapshot()
 	}
-	c.done = s.log.spans[r.from[len(r.from)-1]].to
+	if r.dropped > 0 || len(r.from) > 1 { // else there is nothing to win
+		if err := r.finish(); err != nil {
+			return false, err
+		}
+		c.Dropped += r.dropped
+	}
+	c.done = r.span.to
 	c.Segments += len(r.from)
 	c.Lines += r.lines
-	if r.dropped == 0 && len(r.from) == 1 { // nothing to win
-		r.abandon()
-		return true, nil
-	}
-	if err := r.finish(); err != nil {
-		return false, err
-	}
-	c.Dropped += r.dropped
 	return true, nil
 }
 
@@ -115,10 +133,13 @@ func (s *Store) LogSize() (n int64, err error) {
 // known, and 0 if it never was.
 func (s *Store) Compacted() int64 { return s.compacted }
 
-// A move is of a line to which a URL refers.
-type move struct {
-	id       uint32
-	from, to place
+// A move is of a line to which a URL refers. Where it is now has no segment yet.
+type move struct{ from, to place }
+
+// moved is what has become of a batch, and where it is or would be.
+type moved struct {
+	to   place
+	gone bool
 }
 
 // A rewriting is of a few segments to one.
@@ -126,37 +147,44 @@ type rewriting struct {
 	s    *Store
 	c    *Compaction
 	out  *log
+	text draft // that it writes to
 	from []uint32
+	span span // of all of them
 
-	moves          []move
-	handouts       []handout // generation, and where its batch is now
-	handed         place     // what has become of Store.handed, if it was here
-	gone           []uint64  // generations whose batches were dropped
-	rest           [][]byte  // what is left of lines since the last batch
-	told           map[uint32]bool
+	moves          [][]move // of each of them, ascending
+	batches        map[place]moved
+	rest           [][]byte        // what is left of lines since the last batch
+	told           map[uint64]bool // digests of URLs whose parents were told
 	lines, dropped int
 }
 
+// A draft is a segment that has no number yet.
+type draft struct{ lineBuffer }
+
+func (d *draft) Truncate(n int64) error { d.lineBuffer = d.lineBuffer[:n]; return nil }
+func (d *draft) Sync() error            { return nil }
+func (d *draft) Close() error           { return nil }
+
 // read rewrites a segment.
-func (r *rewriting) read(number uint32) error {
-	s := r.s
-	if r.out == nil {
-		r.out = &log{dir: s.dir, id: s.log.id, limit: maxSegment, disk: s.log.disk, suffix: ".part"}
-		if err := r.out.create(s.log.top+1, s.log.spans[number]); err != nil {
-			return err
-		}
-	}
-	b, err := s.log.load(number, segmentHeader)
+func (r *rewriting) read(number uint32, at span) error {
+	b, err := r.s.log.load(number, segmentHeader)
 	if err != nil {
 		return err
 	}
+	if len(r.from) == 0 {
+		r.span.from = at.from
+	}
+	r.span.to = at.to
+	r.from, r.moves = append(r.from, number), append(r.moves, nil)
 	_, err = scan(b, func(at int64, f frame) error {
 		return r.frame(placeOf(number, segmentHeader+at, 0), f)
 	})
+	if r.s.failed != nil {
+		return r.s.failed
+	}
 	if err != nil {
 		return fmt.Errorf("rewriting %s: %w\nhint: frontier check finds out what is wrong", segmentName(number), err)
 	}
-	r.from = append(r.from, number)
 	return r.flush()
 }
 
@@ -165,6 +193,11 @@ func (r *rewriting) frame(at place, f frame) (err error) {
 	s := r.s
 	if f.kind != frameBatch {
 		s.batch = nil // one that did not come to its end
+	}
+	if s.options.awaited != nil && s.batch == nil && s.options.awaited(s.dir) {
+		if err := s.giveWay(); err != nil {
+			return err
+		}
 	}
 	if f.kind == frameMark || f.kind == frameGap {
 		return nil
@@ -218,7 +251,6 @@ func (r *rewriting) line(at place, line []byte, isRest bool) error {
 				}
 				r.out.append(line)
 			}
-			r.moves = append(r.moves, move{id, at, to})
 		}
 		refer(id)
 		for _, u := range f.hops {
@@ -231,6 +263,8 @@ func (r *rewriting) line(at place, line []byte, isRest bool) error {
 		}
 	}
 	if to != 0 {
+		moves := &r.moves[len(r.moves)-1]
+		*moves = append(*moves, move{at, to})
 		return nil
 	}
 	if ok {
@@ -268,8 +302,8 @@ func (r *rewriting) restOf(id uint32, f *fact) ([]byte, error) {
 	if host, ok := x.findHost(f.asks.Host()); f.before != 0 && ok && f.before == x.hosts.at(host).notBefore {
 		rest.NotBefore, rest.FinalURL, counts = f.rec.NotBefore, f.asks.String(), true
 	}
-	if len(f.parents) > 0 && !r.told[id] {
-		r.told[id] = true
+	if d := digest(x.seed, rest.URL); len(f.parents) > 0 && !r.told[d] {
+		r.told[d] = true
 		for _, parent := range x.list(id) {
 			rest.Parents, counts = append(rest.Parents, x.url(parent)), true
 		}
@@ -301,30 +335,16 @@ func (r *rewriting) batchFrame(at place, data []byte, lines []int) error {
 	}
 	r.dropped += all - len(b.lines)
 	if len(b.lines) == 0 {
-		if b.at == s.handed {
-			if r.handed, err = r.out.next(); err != nil {
-				return err
-			}
-		}
-		if b.generation >= 0 {
-			r.gone = append(r.gone, uint64(b.generation))
-		}
-		return nil
+		to, err := r.out.next()
+		r.batches[b.at] = moved{to, true}
+		return err
 	}
 	if err := r.flush(); err != nil {
 		return err
 	}
 	to, err := r.out.writeBatch(b)
-	if err != nil {
-		return err
-	}
-	if b.at == s.handed {
-		r.handed = to
-	}
-	if b.generation >= 0 {
-		r.handouts = append(r.handouts, handout{uint64(b.generation), to})
-	}
-	return nil
+	r.batches[b.at] = moved{to, false}
+	return err
 }
 
 // keep leaves what still counts in a batch: all of it if it is one of the last two
@@ -379,32 +399,27 @@ func (r *rewriting) flush() error {
 	return err
 }
 
-// abandon removes what was written.
-func (r *rewriting) abandon() {
-	if r.out != nil {
-		if r.out.out != nil {
-			r.out.out.Close()
-		}
-		r.s.log.disk.remove(filepath.Join(r.s.dir, segmentName(r.s.log.top+1)+".part"))
-	}
-}
-
-// finish puts the new segment in the place of those that it was made of.
+// finish puts the new segment in the place of those that it was made of, if they are
+// still there.
 func (r *rewriting) finish() error {
 	s, l := r.s, r.s.log
-	number := r.out.number
-	at := span{l.spans[r.from[0]].from, l.spans[r.from[len(r.from)-1]].to}
-	part := r.out.path(number)
-	err := r.out.out.Sync()
-	if cerr := r.out.out.Close(); err == nil {
-		err = cerr
+	for _, n := range r.from {
+		if l.spans[n] == (span{}) {
+			return nil
+		}
 	}
-	r.out.out = nil
-	if err == nil && at != r.out.spans[number] {
-		err = rehead(l.disk, part, appendSegment(nil, number, l.id, at))
+	number := l.top + 1
+	if number >= maxSegments {
+		return errNumbers
 	}
+	changes, err := r.changes(number)
 	if err != nil {
-		r.abandon()
+		return err
+	}
+	part := l.path(number) + ".part"
+	appendSegment(r.text.lineBuffer[:0], number, l.id, r.span)
+	if err := writeFile(l.disk, part, r.text.lineBuffer); err != nil {
+		l.disk.remove(part)
 		return err
 	}
 	if err = l.disk.rename(part, l.path(number)); err == nil {
@@ -427,23 +442,24 @@ func (r *rewriting) finish() error {
 	r.c.After += r.out.offset
 	i := slices.Index(l.numbers, r.from[0])
 	l.numbers = slices.Replace(l.numbers, i, i+len(r.from), number)
-	l.spans[number], l.top, l.old = at, max(l.top, number), append(l.old, r.from...)
-	for _, m := range r.moves {
-		if c := s.x.cold.at(m.id); c.wish == m.from {
-			c.wish = m.to
+	l.spans[number], l.top, l.old = r.span, number, append(l.old, r.from...)
+	for _, c := range changes {
+		if c.wish != 0 {
+			s.x.cold.at(c.id).wish = c.wish
 		}
-		if s.x.past(m.id).outcome == m.from {
-			s.x.pastOf(m.id).outcome = m.to
+		if c.outcome != 0 {
+			s.x.pastOf(c.id).outcome = c.outcome
 		}
 	}
-	s.handed = cmp.Or(r.handed, s.handed)
+	if b, ok := r.batches[s.handed]; ok {
+		s.handed = in(number, b.to)
+	}
 	s.touched.known = false
-	s.x.handouts = slices.DeleteFunc(s.x.handouts, func(h handout) bool { return slices.Contains(r.gone, h.generation) })
-	for _, h := range r.handouts {
-		for j := range s.x.handouts {
-			if s.x.handouts[j].generation == h.generation {
-				s.x.handouts[j].at = h.at
-			}
+	s.x.handouts = slices.DeleteFunc(s.x.handouts, func(h handout) bool { return r.batches[h.at].gone })
+	for i := range s.x.handouts {
+		h := &s.x.handouts[i]
+		if b, ok := r.batches[h.at]; ok {
+			h.at = in(number, b.to)
 		}
 	}
 	s.fresh = max(s.fresh, s.x.len(), 2048) + 1 // no snapshot fits this log
@@ -451,18 +467,37 @@ func (r *rewriting) finish() error {
 	return nil
 }
 
-// rehead writes the header of a segment once more, when it is known what it stands
-// for.
-func rehead(d disk, name string, head []byte) error {
-	f, err := d.open(name, 0)
-	if err != nil {
-		return err
+// in is a place that has no segment yet, in one.
+func in(segment uint32, p place) place { return placeOf(segment, 0, 0) | p }
+
+// changes are what URLs will refer to, of those that refer to what was rewritten; 0 is
+// what stays.
+func (r *rewriting) changes(number uint32) (all []rebound, err error) {
+	now := func(p place) place {
+		i := slices.Index(r.from, p.segment())
+		if p == 0 || i < 0 {
+			return 0
+		}
+		j, ok := slices.BinarySearchFunc(r.moves[i], p, func(m move, p place) int { return cmp.Compare(m.from, p) })
+		if !ok {
+			err = fmt.Errorf("rewriting %s: byte %d is needed still\nhint: frontier check finds out what is wrong", segmentName(p.segment()), p.offset())
+			return 0
+		}
+		return in(number, r.moves[i][j].to)
 	}
-	_, err = f.Write(head)
-	if err == nil {
-		err = f.Sync()
+	for id := range uint32(r.s.x.len()) {
+		c := rebound{id, now(r.s.x.cold.at(id).wish), now(r.s.x.past(id).outcome)}
+		if c.wish != 0 || c.outcome != 0 {
+			all = append(all, c)
+		}
 	}
-	return errors.Join(err, f.Close())
+	return all, err
+}
+
+// rebound is a URL, and what it will refer to.
+type rebound struct {
+	id            uint32
+	wish, outcome place
 }
 
 // tidy removes segments for which others stand, and what was never finished. What

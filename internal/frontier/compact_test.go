@@ -124,6 +124,75 @@ func TestCompactionChangesNothing(t *testing.T) {
 	}
 }
 
+// TestAStoreChangesHandsWhileItIsCompacted lets others use the store between any two
+// frames of a compaction: add and hand out, compact it too, make its index anew.
+func TestAStoreChangesHandsWhileItIsCompacted(t *testing.T) {
+	for seed := range uint64(8) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		dir, o := t.TempDir(), Options{segment: 1500, disk: hasty{}, Wait: time.Minute}
+		plain, dense := open(t, t.TempDir(), o), open(t, dir, o)
+		generation := crawl(t, rng, 160, 1, plain, dense)
+		closeStore(t, dense)
+		turns, frames, ended := make(chan bool), 0, error(nil)
+		go func() {
+			defer close(turns)
+			o := o
+			o.Behind, o.awaited = true, func(dir string) bool {
+				if frames++; frames%3 > 0 {
+					return false
+				}
+				for turns <- true; !awaited(dir); {
+					time.Sleep(time.Millisecond)
+				}
+				return true
+			}
+			s, err := Open(dir, o)
+			c := Compaction{}
+			for more := true; more && err == nil; {
+				more, err = s.Compact(&c)
+			}
+			if err == nil {
+				err = s.Close()
+			}
+			ended = err
+		}()
+		given := 0
+		for range turns {
+			given++
+			s := open(t, dir, o)
+			generation = crawl(t, rng, 1, generation, plain, s)
+			switch {
+			case rng.IntN(12) == 0:
+				compact(t, s)
+			case given%5 == 3:
+				s.fresh = 1 << 30 // the snapshot is stale
+			}
+			closeStore(t, s)
+			if given%7 == 4 {
+				os.Remove(filepath.Join(dir, snapshotName))
+			}
+		}
+		if ended != nil || given < 10 {
+			t.Errorf("seed %d: it gave way %d times, %v", seed, given, ended)
+		}
+		if found, err := Check(dir, Options{disk: hasty{}}, false); err != nil || found.Wrong() {
+			t.Fatalf("seed %d: check finds %+v, %v", seed, found, err)
+		}
+		dense = open(t, dir, o)
+		if diff := cmp.Diff(export(t, plain, noon), export(t, dense, noon)); diff != "" {
+			t.Fatalf("seed %d (-plain +compacted):\n%s", seed, diff)
+		}
+		for g := max(1, generation-2); g < generation; g++ {
+			q := Request{N: 1, Generation: g}
+			if a, b := next(t, plain, q), next(t, dense, q); a != b {
+				t.Fatalf("seed %d: generation %d is\n%snot\n%s", seed, g, b, a)
+			}
+		}
+		closeStore(t, plain)
+		closeStore(t, dense)
+	}
+}
+
 func TestACompactedLogIsShort(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{segment: 20_000})

@@ -31,16 +31,19 @@ type Options struct {
 	Create   bool          // make the store if there is none
 	ReadOnly bool          // change nothing, share the lock with other readers
 	Wait     time.Duration // how long to wait for another process to let go
+	Behind   bool          // let all others that wait go first, also in the midst of Compact
 	Holder   string        // what this process tells those that wait for it
 	Traps    bool          // bar addresses that are traps; see bars.go
 
-	segment int64 // size of a segment; 0: segmentSize
-	disk    disk  // nil: the system's
+	segment int64                 // size of a segment; 0: segmentSize
+	disk    disk                  // nil: the system's
+	awaited func(dir string) bool // whether Compact gives way; nil: polite if Behind, else never
 }
 
 // A Store is an open frontier. It is not safe for concurrent use.
 type Store struct {
 	dir      string
+	options  Options
 	readOnly bool
 	lock     *held
 	log      *log
@@ -96,31 +99,57 @@ func Open(dir string, o Options) (s *Store, err error) {
 	if o.disk == nil {
 		o.disk = system{}
 	}
+	if o.awaited == nil && o.Behind {
+		o.awaited = polite()
+	}
 	if o.Create && !o.ReadOnly {
 		if err := o.disk.mkdir(dir); err != nil {
 			return nil, fmt.Errorf("making the store: %w", err)
 		}
 	}
-	s = &Store{dir: dir, readOnly: o.ReadOnly, traps: o.Traps, undecided: true, unmap: func() error { return nil }}
-	s.log = &log{dir: dir, limit: min(o.segment, segmentSize), disk: o.disk}
+	s = &Store{dir: dir, options: o, readOnly: o.ReadOnly, traps: o.Traps}
 	s.init()
-	if numbers, err := s.log.segments(); errors.Is(err, fs.ErrNotExist) || err == nil && len(numbers) == 0 && !o.Create {
+	if numbers, err := (&log{dir: dir}).segments(); errors.Is(err, fs.ErrNotExist) || err == nil && len(numbers) == 0 && !o.Create {
 		return nil, noStore(dir)
 	} else if err != nil {
 		return nil, err
 	}
-	if s.lock, err = acquire(dir, o); err != nil {
+	if err = s.take(); err != nil {
+		s.release()
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			s.release()
-		}
-	}()
-	if err := s.log.list(); err != nil { // another process may have had it until now
-		return s, err
+	return s, nil
+}
+
+// take takes the store from nobody, or from the process that had it, and makes the
+// index and the log ready.
+func (s *Store) take() (err error) {
+	o := s.options
+	s.log = &log{dir: s.dir, limit: min(o.segment, segmentSize), disk: o.disk}
+	s.unmap = func() error { return nil }
+	s.handed, s.fresh, s.saved, s.touched, s.undecided = 0, 0, 0, touched{}, true
+	if s.lock, err = acquire(s.dir, o); err != nil {
+		return err
 	}
-	return s, s.restore(true)
+	if err := s.log.list(); err != nil { // another process may have had it until now
+		return err
+	}
+	return s.restore(true)
+}
+
+// giveWay lets those have the store that wait for it, and takes it again. What was
+// known of the index does not hold any more: a URL may have another number.
+func (s *Store) giveWay() error {
+	err := s.Close()
+	if _, only := errors.AsType[*SnapshotError](err); err == nil || only {
+		err = s.take()
+	} else {
+		s.lock, s.unmap = nil, func() error { return nil }
+	}
+	if err != nil {
+		s.failed = err
+	}
+	return err
 }
 
 func (s *Store) init() { s.raw = wire.NewWriter(&s.line) }
@@ -466,11 +495,7 @@ func (s *Store) stale() bool { return s.fresh > max(2048, s.x.len()/32) }
 func (s *Store) release() error {
 	err := s.log.close()
 	s.drop()
-	err = errors.Join(err, s.unmap())
-	if s.lock != nil {
-		err = errors.Join(err, s.lock.release())
-	}
-	return err
+	return errors.Join(err, s.unmap(), s.lock.release())
 }
 
 // drop gives back the memory of the index.

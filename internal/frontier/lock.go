@@ -16,8 +16,14 @@ import (
 
 // This file is the lock of a store: one process writes, or several read. The
 // system drops it when a process dies, however that happens.
+//
+// Who waits for it says so by sharing the lock of another file, which is dropped
+// likewise; it is there once somebody has asked.
 
-const lockName = "lock"
+const (
+	lockName    = "lock"
+	waitingName = "waiting"
+)
 
 // Locked says that another process had the store for longer than was waited.
 type Locked struct {
@@ -53,10 +59,18 @@ func acquire(dir string, o Options) (*held, error) {
 		}
 		return nil, fmt.Errorf("locking the store: %w", err)
 	}
+	var waiting *os.File
+	defer func() { waiting.Close() }() // nil has nothing to close
 	for end := time.Now().Add(o.Wait); ; time.Sleep(5 * time.Millisecond) {
-		err = lock.Try(f, !o.ReadOnly)
+		err = lock.ErrHeld
+		if !o.Behind || !awaited(dir) {
+			err = lock.Try(f, !o.ReadOnly)
+		}
 		if !errors.Is(err, lock.ErrHeld) {
 			break
+		}
+		if waiting == nil && !o.Behind {
+			waiting = announce(dir)
 		}
 		if !time.Now().Before(end) {
 			b, _ := io.ReadAll(io.LimitReader(f, 200))
@@ -75,6 +89,31 @@ func acquire(dir string, o Options) (*held, error) {
 	return l, nil
 }
 
+// announce says that this process waits for the lock of dir, until the file is closed. It
+// is nil if nobody asked yet, or somebody asks just now.
+func announce(dir string) *os.File {
+	f, err := os.Open(filepath.Join(dir, waitingName))
+	if err != nil {
+		return nil
+	}
+	if lock.Try(f, false) != nil {
+		f.Close()
+		return nil
+	}
+	return f
+}
+
+// awaited tells whether a process waits for the lock of dir, but for those that let
+// others go first.
+func awaited(dir string) bool {
+	f, err := os.OpenFile(filepath.Join(dir, waitingName), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return errors.Is(lock.Try(f, true), lock.ErrHeld)
+}
+
 // say writes who holds the lock into its file. It is a courtesy: if the disk is
 // full those who wait are told less.
 func (l *held) say(holder string) {
@@ -83,4 +122,9 @@ func (l *held) say(holder string) {
 	}
 }
 
-func (l *held) release() error { return l.f.Close() }
+func (l *held) release() error {
+	if l == nil {
+		return nil
+	}
+	return l.f.Close()
+}

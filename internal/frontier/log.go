@@ -161,7 +161,6 @@ type log struct {
 	id      uint64 // of the store, in every segment
 	limit   int64  // a segment of this size gets no more frames
 	disk    disk
-	suffix  string          // of the names of segments: of one that is being rewritten
 	numbers []uint32        // of the segments, in the order of what they hold
 	spans   map[uint32]span // of the same
 	top     uint32          // the highest number that there is
@@ -214,7 +213,7 @@ func (l *log) order() func(place) place {
 
 func segmentName(number uint32) string { return fmt.Sprintf("%08d.log", number) }
 
-func (l *log) path(number uint32) string { return filepath.Join(l.dir, segmentName(number)+l.suffix) }
+func (l *log) path(number uint32) string { return filepath.Join(l.dir, segmentName(number)) }
 
 // A span is where the lines of a segment stand in the order of all: one that was
 // rewritten stands for several.
@@ -419,7 +418,7 @@ func (l *log) unpack(dst []byte, f frame) ([]byte, error) {
 
 // reader is l once more, for another goroutine to read with while nobody writes.
 func (l *log) reader() *log {
-	return &log{dir: l.dir, suffix: l.suffix, number: l.number, offset: l.offset, block: l.block, lines: l.lines}
+	return &log{dir: l.dir, number: l.number, offset: l.offset, block: l.block, lines: l.lines}
 }
 
 // line returns the line at p. The bytes are good until the next call.
@@ -539,11 +538,13 @@ func (l *log) writer() error {
 	return l.err
 }
 
+var errNumbers = fmt.Errorf("the store has begun %d segments, as many as there are numbers\nhint: frontier export it into a new one", maxSegments)
+
 // create begins the segment called number. It is on disk, name and all, before
 // anything is written to it.
 func (l *log) create(number uint32, at span) error {
 	if number >= maxSegments {
-		return l.fail(fmt.Errorf("the store has begun %d segments, as many as there are numbers\nhint: frontier export it into a new one", number))
+		return l.fail(errNumbers)
 	}
 	if l.out != nil {
 		if err := l.out.Close(); err != nil {

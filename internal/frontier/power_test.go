@@ -349,7 +349,9 @@ func TestPowerCuts(t *testing.T) {
 	t.Logf("-cuts %d -seed %d\n%s", n, *seed, seen)
 }
 
-func (h *house) options() Options { return Options{Create: true, segment: 4000, disk: h.c} }
+func (h *house) options() Options {
+	return Options{Create: true, segment: 4000, disk: h.c, awaited: func(string) bool { return h.rng.IntN(4) == 0 }}
+}
 
 // session is one process on the store, and what is left when it has ended, somehow.
 func (h *house) session() {
