@@ -24,7 +24,6 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"spoor/internal/gosite"
 	"spoor/internal/wire"
 )
 
@@ -191,11 +190,7 @@ func archivedPages(b *testing.B, bin, file string) (pages []string) {
 // goPages are pages of the documentation of the Go tree.
 func goPages(b *testing.B) (pages []string) {
 	b.Helper()
-	tree, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		b.Fatal(err)
-	}
-	site, err := gosite.New(os.DirFS(strings.TrimSpace(string(tree))))
+	site, err := goDocs()
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -24,8 +24,6 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
-
-	"spoor/internal/gosite"
 )
 
 // A browser with ReplayWeb.page, the replayer of the Webrecorder project, must
@@ -238,11 +236,7 @@ func hard(t *testing.T, file string) {
 // to keep.
 func theWeb(t *testing.T) http.Handler {
 	t.Helper()
-	tree, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	site, err := gosite.New(os.DirFS(strings.TrimSpace(string(tree))))
+	site, err := goDocs()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -155,6 +155,7 @@ func TestTheDocumentationIsTrue(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("there is no bash")
 	}
+	t.Parallel()
 	for _, file := range documents(t) {
 		text, err := os.ReadFile(file)
 		if err != nil {

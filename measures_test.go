@@ -128,6 +128,7 @@ func TestMeasuresAgainstLabels(t *testing.T) {
 	if shared() == "" {
 		t.Skip("the shared data is not on this machine")
 	}
+	t.Parallel()
 	var b strings.Builder
 	b.WriteString("| topic | measure | precision | recall | average precision | ROC area | Brier | average precision with the examples | ROC area of links |\n")
 	b.WriteString("|---|---|--:|--:|--:|--:|--:|--:|--:|\n")

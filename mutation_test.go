@@ -115,6 +115,7 @@ func TestACrawlOutlivesItsSearch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("nothing is crawled in a short test")
 	}
+	t.Parallel()
 	c := newIslands(t, "http://jazz.example", "symbiosis")
 	c.write(t, "http://jazz.example")
 	c.args = append(c.args, "-archive", "web-h.warc.gz")

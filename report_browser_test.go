@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"spoor/internal/gosite"
 	"spoor/internal/report"
 )
 
@@ -326,8 +325,7 @@ func makeReports(t *testing.T, dir string) []reported {
 		return out
 	}
 
-	tree := strings.TrimSpace(string(run("go env GOROOT")))
-	site, err := gosite.New(os.DirFS(tree))
+	site, err := goDocs()
 	if err != nil {
 		t.Fatal(err)
 	}

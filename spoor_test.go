@@ -104,15 +104,20 @@ func warcio() string {
 	return program
 }
 
+// goDocs is the documentation of the Go tree, made once.
+var goDocs = sync.OnceValues(func() (*gosite.Site, error) {
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, err
+	}
+	return gosite.New(os.DirFS(strings.TrimSpace(string(out))))
+})
+
 // goSite serves the documentation of the Go tree for the length of a test and
 // returns its address without the last slash.
 func goSite(t *testing.T) string {
 	t.Helper()
-	out, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	site, err := gosite.New(os.DirFS(strings.TrimSpace(string(out))))
+	site, err := goDocs()
 	if err != nil {
 		t.Fatal(err)
 	}

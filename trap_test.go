@@ -23,7 +23,6 @@ import (
 	"testing"
 	"time"
 
-	"spoor/internal/gosite"
 	"spoor/internal/page"
 	"spoor/internal/trap"
 )
@@ -236,11 +235,7 @@ var lexicon = func() (list []string) {
 // on good pages (""), and how many addresses were refused, by reason.
 func crawlTraps(t *testing.T, traps string, args ...string) (spent, refused map[string]int) {
 	t.Helper()
-	out, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	good, err := gosite.New(os.DirFS(strings.TrimSpace(string(out))))
+	good, err := goDocs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,6 +304,7 @@ func TestTrapsCostLittle(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		need(t, "bash")
 	}
+	t.Parallel()
 	spent, refused := crawlTraps(t, "on", "-strategy", "breadthfirst", "-pages", strconv.Itoa(*trapPages), "-size", "100")
 	inside, all, percent := share(spent)
 	t.Logf("%d of %d pages (%.1f %%) inside traps: %v; refused: %v", inside, all, percent, spent, refused)
@@ -325,6 +321,7 @@ func TestTrapsCostLittle(t *testing.T) {
 // TestGoodPagesAreNoCopies reads manuals whose menu is several times as long as the
 // text of a page, and lists whose pages have the same words around the links.
 func TestGoodPagesAreNoCopies(t *testing.T) {
+	t.Parallel()
 	x := page.NewExtractor()
 	for _, test := range []struct {
 		name       string

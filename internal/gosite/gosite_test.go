@@ -2,6 +2,7 @@ package gosite
 
 import (
 	"html"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -400,6 +401,33 @@ func TestTheSameTreeGivesTheSameBytes(t *testing.T) {
 		if get(b, p).Body.String() != want[p] {
 			t.Errorf("%s differs", p)
 		}
+	}
+}
+
+// Many read a site at once, by twos in the same order, of which nothing has been parsed.
+func TestASiteMayBeReadByManyAtOnce(t *testing.T) {
+	alone := small(t)
+	want := map[string]string{"/nowhere": get(alone, "/nowhere").Body.String()}
+	for _, p := range alone.Pages() {
+		want[p.Path] = get(alone, p.Path).Body.String()
+	}
+	paths := slices.Sorted(maps.Keys(want))
+	for range 5 {
+		s, start := small(t), make(chan struct{})
+		var readers sync.WaitGroup
+		for reader := range 8 {
+			readers.Go(func() {
+				<-start
+				for i := range paths {
+					p := paths[(i+reader/2*5)%len(paths)]
+					if got := get(s, p).Body.String(); got != want[p] {
+						t.Errorf("%s, read by many:\n%s\nread alone:\n%s", p, got, want[p])
+					}
+				}
+			})
+		}
+		close(start)
+		readers.Wait()
 	}
 }
 
