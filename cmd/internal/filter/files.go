@@ -29,7 +29,15 @@ func Open(stdin io.Reader, files []string) (io.ReadCloser, error) {
 		if name == "-" {
 			continue
 		}
-		if _, err := os.Stat(name); err != nil {
+		info, err := os.Stat(name)
+		switch {
+		case err == nil && info.IsDir():
+			return nil, fmt.Errorf("%s is a directory, and files are read\nhint: name the files in it", name)
+		case err != nil && strings.HasPrefix(name, "-"):
+			return nil, fmt.Errorf("%w\nhint: flags stand before the files", err)
+		case err != nil && strings.Contains(name, "://"):
+			return nil, fmt.Errorf("%w\nhint: addresses are read from files or stdin: echo %s |", err, name)
+		case err != nil:
 			return nil, err
 		}
 	}

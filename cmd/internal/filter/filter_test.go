@@ -126,6 +126,15 @@ func TestFilesAreReadOneAfterTheOther(t *testing.T) {
 	if _, err := Open(nil, []string{files[0], filepath.Join(dir, "nowhere")}); err == nil {
 		t.Error("a file that is not there was opened")
 	}
+	for name, want := range map[string]string{
+		dir:                 "is a directory, and files are read\nhint: name the files in it",
+		"-n":                "hint: flags stand before the files",
+		"https://a.example": "hint: addresses are read from files or stdin: echo https://a.example |",
+	} {
+		if _, err := Open(nil, []string{name}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %q", name, err, want)
+		}
+	}
 }
 
 // upper is a stage that works longer on some records than on others.
