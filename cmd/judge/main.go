@@ -142,6 +142,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -268,6 +269,8 @@ func (o *options) check(fs *flag.FlagSet, files []string) error {
 		return filter.Usagef("what is relevant? -labels FILE -label NAME\nhint: without labels, -topic FILE holds a crawl against a classifier")
 	case o.label == "":
 		return filter.Usagef("which label? -label NAME")
+	case o.seeds == "" && len(files) == 1 && files[0] != "-" && !exists(files[0]):
+		return fmt.Errorf("there is no %s\nhint: a crawl is the directory that scripts/crawl was given as -run, or a file of records", files[0])
 	case o.seeds == "":
 		return filter.Usagef("where does the crawl begin? -seeds FILE")
 	case o.budget && len(files) > 0:
