@@ -73,6 +73,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -357,7 +358,8 @@ func describe(stdout io.Writer, asJSON bool) error {
 		Doc     string   `json:"doc"`
 		Words   []string `json:"words,omitempty"` // the only ones possible
 	}
-	enc := json.NewEncoder(stdout)
+	out := bufio.NewWriter(stdout) // which remembers that it could not write
+	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	for _, kind := range strategy.Kinds() {
 		params, width := []param{}, 0
@@ -383,19 +385,19 @@ func describe(stdout io.Writer, asJSON bool) error {
 			}
 			continue
 		}
-		fmt.Fprintf(stdout, "%s: %s\n    source: %s\n", kind.Name, kind.Summary, kind.Source)
+		fmt.Fprintf(out, "%s: %s\n    source: %s\n", kind.Name, kind.Summary, kind.Source)
 		if wants := wishes(st); len(wants) > 0 {
-			fmt.Fprintf(stdout, "    wants: %s\n", strings.Join(wants, "; "))
+			fmt.Fprintf(out, "    wants: %s\n", strings.Join(wants, "; "))
 		}
 		for _, p := range params {
-			fmt.Fprintf(stdout, "    -param %-*s  %s", width, p.Name+"="+p.Default, p.Doc)
+			fmt.Fprintf(out, "    -param %-*s  %s", width, p.Name+"="+p.Default, p.Doc)
 			if p.Words != nil {
-				fmt.Fprintf(stdout, " (%s)", strings.Join(p.Words, ", "))
+				fmt.Fprintf(out, " (%s)", strings.Join(p.Words, ", "))
 			}
-			fmt.Fprintln(stdout)
+			fmt.Fprintln(out)
 		}
 	}
-	return nil
+	return out.Flush()
 }
 
 // wishes are what a strategy wants of the other stages, in words.

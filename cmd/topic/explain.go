@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -47,14 +48,15 @@ func (c *command) runExplain() error {
 	}
 	pages, found := 0, false
 	var others strays
-	e := explainer{topic: t, set: set, n: c.n, out: c.stdout}
+	out := bufio.NewWriter(c.stdout) // which remembers that it could not write
+	e := explainer{topic: t, set: set, n: c.n, out: out}
 	err = eachRecord(c.stdin, c.files, func(rec *wire.Record) error {
 		pages++
 		if rec.URL != url && rec.FinalURL != url {
 			return nil
 		}
 		if found {
-			fmt.Fprintln(c.stdout)
+			fmt.Fprintln(out)
 		}
 		if found = true; e.explain(rec) {
 			return errFound
@@ -62,11 +64,12 @@ func (c *command) runExplain() error {
 		return nil // a failure; the page may come yet
 	}, func(bad *wire.SyntaxError) { others.add(bad) })
 	others.report(c.stderr, "")
+	full := out.Flush()
 	switch {
 	case err != nil && !errors.Is(err, errFound):
 		return err
 	case found:
-		return nil
+		return full
 	}
 	hint := "topic -explain reads what parse prints"
 	if pages > 0 {
