@@ -272,10 +272,14 @@ func (s *queries) breed(rng *rand.Rand, again bool) (q bredQuery, ok bool) {
 	return bredQuery{}, false
 }
 
-// endGeneration forgets the population.
+// endGeneration forgets the population, and from time to time the words that it had.
 func (s *queries) endGeneration() {
 	s.documents = s.documents[:0]
 	s.population.Reset()
+	known := s.analyzer.Len()
+	if s.analyzer.Trim(); s.analyzer.Len() < known { // the terms have new numbers
+		s.population, s.page = text.NewStatistics(s.analyzer), text.NewStatistics(s.analyzer)
+	}
 }
 
 // appendDelta appends what happened; all that is remembered follows from it.

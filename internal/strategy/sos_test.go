@@ -412,3 +412,25 @@ func TestOnlySoMuchOfAPageIsRead(t *testing.T) {
 		t.Error("a query of thousands of bytes was taken for one")
 	}
 }
+
+// Generation after generation new words come, and those of long ago are forgotten; what
+// is said of a word does not hang on that.
+func TestThePopulationsOfACrawlLeaveFewWordsBehind(t *testing.T) {
+	const words = 20_000
+	s, top := readers(t, sought(t, "rose"), nil, "0.9:thorn:"), 0
+	for generation := range 20 {
+		var text strings.Builder
+		for w := range words {
+			fmt.Fprintf(&text, "w%dx ", generation*words+w)
+		}
+		s.population.Add("Rose rose ROSE leaf " + text.String())
+		if got := s.population.Form(s.analyzer.Stem("rose")); got != "rose" {
+			t.Fatalf("generation %d: rose is written %q", generation, got)
+		}
+		s.endGeneration()
+		top = max(top, s.analyzer.Len())
+	}
+	if top > 10*words {
+		t.Errorf("%d words are known, of %d in a generation", top, words)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"spoor/internal/wire"
 )
@@ -294,8 +295,16 @@ func TestWhatIsBehindAMarkWaitsForWhatIsBeforeIt(t *testing.T) {
 				told = append(told, window)
 				return nil
 			}}
+		var made atomic.Int64
 		err := s.Each(func() func(*wire.Record) error {
+			if made.Add(1) > 1 { // the first one could do all the work meanwhile
+				time.Sleep(10 * time.Millisecond)
+			}
+			since := epoch
 			return func(rec *wire.Record) error {
+				if since != 0 {
+					return fmt.Errorf("a worker was made in window %d", since)
+				}
 				if !IsMark(rec) {
 					rec.Generation = epoch
 					rec.Touch(wire.Address)

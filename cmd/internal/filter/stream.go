@@ -315,6 +315,8 @@ func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork 
 		free <- &batch{done: make(chan error, 1)}
 	}
 	stop := make(chan struct{})
+	var ready sync.WaitGroup // workers: what makes one may look at what Behind changes
+	ready.Add(s.Workers)
 	var readErr error // to be looked at once order is closed
 	go func() {
 		defer close(todo)
@@ -334,6 +336,7 @@ func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork 
 				if !await(free, depth-1, stop) {
 					return
 				}
+				ready.Wait()
 				if err := s.Behind(*ended); err != nil {
 					readErr = err
 					return
@@ -348,6 +351,7 @@ func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork 
 	for range s.Workers {
 		workers.Go(func() {
 			work := newWork()
+			ready.Done()
 			for {
 				select {
 				case b, ok := <-todo:
