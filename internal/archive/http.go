@@ -124,6 +124,7 @@ type Decoder struct {
 	Limits Limits
 
 	src bytes.Reader
+	in  inflater
 	gz  gunzips
 	fl  io.ReadCloser
 	br  *brotli.Reader
@@ -372,7 +373,13 @@ func (d *Decoder) uncode(dst []byte, coding string, body []byte, limit int64) ([
 	if r == nil || err != nil {
 		return body, notCoded, nil
 	}
-	out := room(dst, int(min(limit, promised(coding, body)))+512)
+	size := promised(coding, body)
+	out := room(dst, int(min(limit, size))+512)
+	if r == &d.gz && size <= limit {
+		if plain, ok := d.in.member(out, body); ok {
+			return plain, whole, nil
+		}
+	}
 	for {
 		n, err := r.Read(out[len(out):cap(out)])
 		out = out[:len(out)+n]

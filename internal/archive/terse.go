@@ -107,6 +107,9 @@ func (b *bitBuffer) begin(last bool, kind uint64) {
 	b.add(final|kind<<1, 3)
 }
 
+// sizeOrder is the order of the lengths of words for lengths.
+var sizeOrder = [...]byte{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
+
 // A terseCode is the code.
 type terseCode struct {
 	symbols, distances []word
@@ -122,16 +125,15 @@ func newTerse() *terseCode {
 	all['\n'], all['\r'], all[endOfBlock] = ends[0], ends[1], ends[2]
 	all = append(all, sizes(terseLengths)...)
 	distances, lengths := sizes(terseDistances), make([]byte, 19)
-	order := [...]byte{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 	for i, size := range sizes(terseSizes) {
-		lengths[order[i]] = size
+		lengths[sizeOrder[i]] = size
 	}
 	c := &terseCode{symbols: words(all), distances: words(distances)}
 	b := &c.lengths
 	b.add(uint64(len(all)-257), 5)
 	b.add(uint64(len(distances)-1), 5)
 	b.add(uint64(len(terseSizes)-4), 4)
-	for _, symbol := range order[:len(terseSizes)] {
+	for _, symbol := range sizeOrder[:len(terseSizes)] {
 		b.add(uint64(lengths[symbol]), 3)
 	}
 	of := words(lengths)
