@@ -349,7 +349,8 @@ Out:  one JSON object: what was read, what is damaged, what was repaired
 
 The index is made anew from the log, so only damage to the log itself is lasting.
 A store with such damage does not open; with -repair it does again, without the
-records in the damaged places, whose bytes are kept in files beside the log.
+records in the damaged places, whose bytes are kept in files beside the log. Of the
+header of a segment -repair mends one wrong byte, and nothing is lost.
 
 Example:
 

@@ -45,10 +45,21 @@ func Check(dir string, o Options, repair bool) (f *Finding, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.release()) }()
-	if err := s.log.list(); err != nil {
-		return nil, err
+	f = &Finding{}
+	for err = s.log.list(); err != nil; err = s.log.list() {
+		d, ok := errors.AsType[*Damage](err)
+		if !ok {
+			return nil, err
+		}
+		f.Damaged = append(f.Damaged, d)
+		if !repair { // the order of the segments is not known
+			return f, nil
+		}
+		if err := s.mendHeader(f, d); err != nil {
+			return f, err
+		}
 	}
-	f = &Finding{Segments: len(s.log.numbers)}
+	f.Segments = len(s.log.numbers)
 	lost := s.lost()
 	for i := range s.log.numbers {
 		if err := s.checkSegment(f, i, lost, repair); err != nil {
@@ -101,8 +112,13 @@ func (s *Store) checkSegment(f *Finding, i int, lost *Damage, repair bool) error
 		return err
 	}
 	if b == nil {
-		if !isLast {
-			f.Damaged = append(f.Damaged, &Damage{segmentName(number), 0, segmentHeader})
+		if isLast {
+			return nil
+		}
+		d := &Damage{segmentName(number), 0, segmentHeader}
+		f.Damaged = append(f.Damaged, d)
+		if repair {
+			return s.mendHeader(f, d)
 		}
 		return nil
 	}
@@ -138,6 +154,34 @@ func (s *Store) checkSegment(f *Finding, i int, lost *Damage, repair bool) error
 		at = next
 	}
 	return nil
+}
+
+// mendHeader makes the header of a segment anew, and keeps what it was.
+func (s *Store) mendHeader(f *Finding, d *Damage) error {
+	path := filepath.Join(s.dir, d.Segment)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var number uint32
+	if _, err := fmt.Sscanf(d.Segment, "%d", &number); err != nil {
+		return err
+	}
+	head := mend(b[:segmentHeader], number)
+	name := fmt.Sprintf("%08d-%d.damaged", number, d.Offset)
+	if err := writeFile(s.log.disk, filepath.Join(s.dir, name), b[:segmentHeader]); err != nil {
+		return err
+	}
+	out, err := s.log.disk.open(path, 0)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(head)
+	if err == nil {
+		err = out.Sync()
+	}
+	f.Repaired = append(f.Repaired, name)
+	return errors.Join(err, out.Close())
 }
 
 // checkFrame reads every line of a frame.

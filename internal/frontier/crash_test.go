@@ -1,9 +1,12 @@
 package frontier
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -648,5 +651,135 @@ func TestSegmentsDoNotRunOutOfNumbersSilently(t *testing.T) {
 	}
 	if err := s.Commit(); err == nil {
 		t.Error("the store goes on")
+	}
+}
+
+// A header with one wrong byte is made anew, whatever the segment holds, and wherever it
+// stands: its checksum tells which byte that is.
+func TestAHeaderWithAWrongByteIsMadeAnew(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, Options{segment: 2000})
+	for i := range 90 {
+		if i == 60 {
+			compact(t, s)
+		}
+		add(t, s, fmt.Sprintf(`{"v":1,"url":"http://a.org/%d","generation":%d}`, i%40, i))
+		if err := s.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeStore(t, s)
+	whole := open(t, dir, Options{ReadOnly: true})
+	want := export(t, whole, noon)
+	numbers := slices.Clone(whole.log.numbers)
+	closeStore(t, whole)
+	if len(numbers) < 3 || slices.IsSorted(numbers) {
+		t.Fatalf("segments %d", numbers)
+	}
+	for _, number := range numbers {
+		name := filepath.Join(dir, segmentName(number))
+		log, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := range segmentHeader {
+			damaged := slices.Clone(log)
+			damaged[at] = log[at] ^ byte(1+at)
+			if err := os.WriteFile(name, damaged, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if len(log) == segmentHeader && number == numbers[len(numbers)-1] {
+				continue // its creation was not finished
+			}
+			if _, err := Open(dir, Options{disk: hasty{}}); !is[*Damage](err) {
+				t.Fatalf("byte %d of %s: opening gives %v", at, name, err)
+			}
+			for _, repair := range []bool{false, true} {
+				found, err := Check(dir, Options{disk: hasty{}}, repair)
+				if err != nil || found.Wrong() == repair || len(found.Damaged) != 1 || *found.Damaged[0] != (Damage{segmentName(number), 0, segmentHeader}) {
+					t.Fatalf("byte %d of %s: check finds %+v, %v", at, name, found, err)
+				}
+			}
+			if got, err := os.ReadFile(name); err != nil || !bytes.HasPrefix(got, log) { // the last may have got a mark
+				t.Fatalf("byte %d of %s: it is not what it was, %v", at, name, err)
+			}
+		}
+		if s := open(t, dir, Options{}); !slices.Equal(export(t, s, noon), want) {
+			t.Errorf("%s: the export is another", name)
+		} else {
+			closeStore(t, s)
+		}
+	}
+}
+
+// One of which nothing is left is damaged like any other, and is not taken for one whose
+// creation was not finished.
+func TestTheHeaderOfAnEmptySegmentIsMadeAnew(t *testing.T) {
+	dir := t.TempDir()
+	smallStore(t, dir)
+	s := open(t, dir, Options{})
+	if err := s.log.roll(); err != nil {
+		t.Fatal(err)
+	}
+	want := export(t, s, noon)
+	closeStore(t, s)
+	name := filepath.Join(dir, segmentName(3)) // stands for the place behind the first
+	head := appendSegment(nil, 3, s.log.id, span{2, 2})
+	last := appendSegment(nil, 2, s.log.id, span{3, 3})
+	for at := range segmentHeader {
+		damaged := slices.Clone(head)
+		damaged[at] ^= byte(1 + at)
+		if err := errors.Join(os.WriteFile(name, damaged, 0o666), os.WriteFile(filepath.Join(dir, segmentName(2)), last, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		os.Remove(filepath.Join(dir, snapshotName))
+		if _, err := Open(dir, Options{disk: hasty{}}); !is[*Damage](err) {
+			t.Fatalf("byte %d: opening gives %v", at, err)
+		}
+		if found, err := Check(dir, Options{disk: hasty{}}, true); err != nil || found.Wrong() || len(found.Repaired) != 1 {
+			t.Fatalf("byte %d: repair gives %+v, %v", at, found, err)
+		}
+		s := open(t, dir, Options{ReadOnly: true})
+		if got := export(t, s, noon); !slices.Equal(got, want) {
+			t.Fatalf("byte %d: %q", at, got)
+		}
+		closeStore(t, s)
+	}
+}
+
+// What mend takes for granted: of all changes of one byte no two make the same difference
+// to the checksum of a header and that which stands in it.
+func TestAWrongByteOfAHeaderIsKnownByItsChecksum(t *testing.T) {
+	right := appendSegment(nil, 1, 1, span{1, 1})
+	sum := func(b []byte) uint32 {
+		return crc32.Checksum(b[:segmentHeader-4], castagnoli) ^ binary.LittleEndian.Uint32(b[segmentHeader-4:])
+	}
+	seen := map[uint32]bool{sum(right): true}
+	for at := range right {
+		b := slices.Clone(right)
+		for b[at]++; b[at] != right[at]; b[at]++ {
+			if seen[sum(b)] {
+				t.Fatalf("byte %d as %d makes a difference that another makes", at, b[at])
+			}
+			seen[sum(b)] = true
+		}
+	}
+}
+
+// Where more is wrong the place of a segment does not follow from anything.
+func TestAHeaderWithTwoWrongBytesIsNotGuessed(t *testing.T) {
+	dir := t.TempDir()
+	smallStore(t, dir)
+	name := filepath.Join(dir, segmentName(1))
+	log, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log[24], log[28] = 7, 9
+	if err := os.WriteFile(name, log, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := Check(dir, Options{disk: hasty{}}, true); err == nil || !strings.Contains(err.Error(), "its place in the log is not known") {
+		t.Errorf("check finds %+v, %v", found, err)
 	}
 }

@@ -295,9 +295,18 @@ func (l *log) spanOf(number uint32) (span, error) {
 		return span{}, err
 	}
 	if unfinished(head[:min(n, segmentHeader)], int64(n)) {
+		if n == segmentHeader { // one of which nothing was left may be anywhere
+			if b := mend(head[:n], number); b != nil {
+				_, at, err := parseSegment(b, number)
+				return at, err
+			}
+		}
 		return span{}, nil
 	}
 	id, at, err := parseSegment(head[:segmentHeader], number)
+	if err != nil && mend(head[:segmentHeader], number) != nil {
+		return span{}, &Damage{segmentName(number), 0, segmentHeader}
+	}
 	if err != nil {
 		return span{}, fmt.Errorf("%s %w", segmentName(number), err)
 	}
@@ -359,13 +368,32 @@ func parseSegment(b []byte, number uint32) (id uint64, at span, err error) {
 	case string(b[:8]) == segmentMagic && u32(8) == 1:
 		return 0, at, errors.New("has version 1 of the format, which this program does not read\nhint: export with the program that wrote the store, and import here")
 	case string(b[:8]) != segmentMagic || crc32.Checksum(b[:segmentHeader-4], castagnoli) != u32(segmentHeader-4):
-		return 0, at, errors.New("is no segment of a frontier, or its header is damaged\nhint: restore it from a copy")
+		return 0, at, errors.New("is no segment of a frontier, or more than one byte of its header is damaged, so that its place in the log is not known\nhint: restore it from a copy")
 	case u32(8) != segmentVersion:
 		return 0, at, fmt.Errorf("has version %d of the format\nhint: this program reads version %d; use the one that wrote the store", u32(8), segmentVersion)
 	case u32(12) != number:
 		return 0, at, fmt.Errorf("says it is segment %d\nhint: do not rename the files of a store", u32(12))
 	}
 	return binary.LittleEndian.Uint64(b[16:]), span{u32(24), u32(28)}, nil
+}
+
+// mend returns what the header of a segment was before one of its bytes changed, which
+// its checksum tells: in 40 bytes no two such changes make the same difference to it. If
+// more is wrong it returns nil, for nothing else knows the place of a segment for sure:
+// where it seems to fill a gap in the log it may stand for more, and where there is none
+// another may stand for it.
+func mend(head []byte, number uint32) []byte {
+	b := slices.Clone(head)
+	for i := range b {
+		for range 255 {
+			b[i]++
+			if _, _, err := parseSegment(b, number); err == nil {
+				return b
+			}
+		}
+		b[i]++
+	}
+	return nil
 }
 
 func appendSegment(b []byte, number uint32, id uint64, at span) []byte {
