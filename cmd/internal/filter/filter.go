@@ -16,6 +16,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"time"
 
 	"spoor/internal/wire"
 )
@@ -143,13 +144,32 @@ func Parse(fs *flag.FlagSet, args []string) error {
 		fs.SetOutput(stderr)
 		return help(page.String())
 	case err != nil:
-		fmt.Fprintf(stderr, "%s: %v\n%[1]s: hint: %[1]s -h lists the flags\n", fs.Name(), err)
+		hint := fs.Name() + " -h lists the flags"
+		if isTime(fs, err) {
+			hint = "a time has a unit: 500ms, 5s, 2m, 1h"
+		}
+		fmt.Fprintf(stderr, "%s: %v\n%[1]s: hint: %[3]s\n", fs.Name(), err, hint)
 		return ErrUsage
 	}
 	if v := fs.Lookup(versionFlag); v != nil && v.Value.String() == "true" {
 		return help(version(fs.Name()))
 	}
 	return nil
+}
+
+// isTime tells whether err is of a flag that wants a time and was given what is none.
+func isTime(fs *flag.FlagSet, err error) bool {
+	words, bad := strings.CutSuffix(err.Error(), ": parse error")
+	f := fs.Lookup(words[strings.LastIndex(words, " -")+len(" -"):])
+	if !bad || f == nil {
+		return false
+	}
+	g, ok := f.Value.(flag.Getter)
+	if !ok {
+		return false
+	}
+	_, ok = g.Get().(time.Duration)
+	return ok
 }
 
 // ParseMixed parses args like [Parse], but flags may also follow what is none, up

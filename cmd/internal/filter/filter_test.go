@@ -464,6 +464,23 @@ func TestHelpIsAPageAndAMistakeIsALine(t *testing.T) {
 	}
 }
 
+func TestATimeWantsItsUnit(t *testing.T) {
+	var stderr bytes.Buffer
+	fs := Flags("x", "", &stderr)
+	fs.Duration("max-delay", 0, "how long")
+	fs.Int("n", 3, "how many")
+	for args, want := range map[string]string{
+		"-max-delay=5": "x: hint: a time has a unit: 500ms, 5s, 2m, 1h\n",
+		"-n=many":      "x: hint: x -h lists the flags\n",
+		"-m":           "x: hint: x -h lists the flags\n",
+	} {
+		stderr.Reset()
+		if err := Parse(fs, []string{args}); !errors.Is(err, ErrUsage) || !strings.HasSuffix(stderr.String(), want) {
+			t.Errorf("%s: %v\n%s", args, err, stderr.String())
+		}
+	}
+}
+
 func TestEveryCommandKnowsItsVersion(t *testing.T) {
 	var stderr bytes.Buffer
 	err := Parse(Flags("x", "", &stderr), []string{"-version"})
