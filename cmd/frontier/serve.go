@@ -412,7 +412,7 @@ func (v *server) loop(signals <-chan os.Signal) error {
 
 // silenceHint is what may be the matter when nothing comes back.
 func (v *server) silenceHint() string {
-	return "hint: a stage that keeps what it reads to itself holds up the loop: jq --unbuffered, sed -u, grep --line-buffered, awk with fflush(); one that leaves out queries keeps the marks: let lines without a url pass, or use -marks=false"
+	return "hint: a stage that keeps what it reads to itself holds up the loop: jq --unbuffered, sed -u, grep --line-buffered, awk with fflush(); one that leaves out queries keeps the marks: let lines without a url pass, or use -marks=false; evolve needs -window"
 }
 
 // take takes in a record.

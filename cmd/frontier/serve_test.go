@@ -390,6 +390,7 @@ func TestServeSaysWhatHoldsUpTheLoop(t *testing.T) {
 	}
 	said(l, "nothing has come back for")
 	said(l, "jq --unbuffered")
+	said(l, "evolve needs -window")
 
 	l, _ = begin() // one that loses everything but marks
 	l.send(mark(0), mark(1))
