@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"spoor/internal/wire"
 )
@@ -412,7 +413,7 @@ func (r *rewriting) finish() error {
 	if number >= maxSegments {
 		return errNumbers
 	}
-	changes, err := r.changes(number)
+	err := r.complete()
 	if err != nil {
 		return err
 	}
@@ -443,14 +444,7 @@ func (r *rewriting) finish() error {
 	i := slices.Index(l.numbers, r.from[0])
 	l.numbers = slices.Replace(l.numbers, i, i+len(r.from), number)
 	l.spans[number], l.top, l.old = r.span, number, append(l.old, r.from...)
-	for _, c := range changes {
-		if c.wish != 0 {
-			s.x.cold.at(c.id).wish = c.wish
-		}
-		if c.outcome != 0 {
-			s.x.pastOf(c.id).outcome = c.outcome
-		}
-	}
+	r.rebind(number)
 	if b, ok := r.batches[s.handed]; ok {
 		s.handed = in(number, b.to)
 	}
@@ -470,34 +464,52 @@ func (r *rewriting) finish() error {
 // in is a place that has no segment yet, in one.
 func in(segment uint32, p place) place { return placeOf(segment, 0, 0) | p }
 
-// changes are what URLs will refer to, of those that refer to what was rewritten; 0 is
-// what stays.
-func (r *rewriting) changes(number uint32) (all []rebound, err error) {
-	now := func(p place) place {
-		i := slices.Index(r.from, p.segment())
-		if p == 0 || i < 0 {
-			return 0
-		}
-		j, ok := slices.BinarySearchFunc(r.moves[i], p, func(m move, p place) int { return cmp.Compare(m.from, p) })
-		if !ok {
-			err = fmt.Errorf("rewriting %s: byte %d is needed still\nhint: frontier check finds out what is wrong", segmentName(p.segment()), p.offset())
-			return 0
-		}
-		return in(number, r.moves[i][j].to)
+// now is where what stood at p is once the new segment has its number: at p, if it was
+// not rewritten. It tells whether it is anywhere.
+func (r *rewriting) now(p place, number uint32) (place, bool) {
+	i := slices.Index(r.from, p.segment())
+	if p == 0 || i < 0 {
+		return p, true
 	}
-	for id := range uint32(r.s.x.len()) {
-		c := rebound{id, now(r.s.x.cold.at(id).wish), now(r.s.x.past(id).outcome)}
-		if c.wish != 0 || c.outcome != 0 {
-			all = append(all, c)
-		}
+	j, ok := slices.BinarySearchFunc(r.moves[i], p, func(m move, p place) int { return cmp.Compare(m.from, p) })
+	if !ok {
+		return p, false
 	}
-	return all, err
+	return in(number, r.moves[i][j].to), true
 }
 
-// rebound is a URL, and what it will refer to.
-type rebound struct {
-	id            uint32
-	wish, outcome place
+// complete finds out whether all that a URL refers to is still there.
+func (r *rewriting) complete() error {
+	var lost atomic.Uint64
+	isThere := func(p place) bool {
+		_, ok := r.now(p, 0)
+		if !ok {
+			lost.Store(uint64(p))
+		}
+		return ok
+	}
+	x := r.s.x
+	if all(x.len(), func(id uint32) bool { return isThere(x.cold.at(id).wish) && isThere(x.past(id).outcome) }) {
+		return nil
+	}
+	p := place(lost.Load())
+	return fmt.Errorf("rewriting %s: byte %d is needed still\nhint: frontier check finds out what is wrong", segmentName(p.segment()), p.offset())
+}
+
+// rebind has every URL refer to what is where it was now.
+func (r *rewriting) rebind(number uint32) {
+	x := r.s.x
+	all(x.len(), func(id uint32) bool {
+		c := x.cold.at(id)
+		if to, _ := r.now(c.wish, number); to != c.wish { // what stays is not written: it is mapped
+			c.wish = to
+		}
+		outcome := x.past(id).outcome
+		if to, _ := r.now(outcome, number); to != outcome {
+			x.pastOf(id).outcome = to
+		}
+		return true
+	})
 }
 
 // tidy removes segments for which others stand, and what was never finished. What
