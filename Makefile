@@ -52,7 +52,7 @@ PLAIN_TESTS := Test(Fault|ALargeIndexIsPackedInBlocks|ARealWebIsTheSameInARC|AnI
 ifneq ($(RACE),)
 test: build ## all tests
 	GORACE=atexit_sleep_ms=0 $(GO) test -race -timeout=30m -shuffle=on -skip='^$(PLAIN_TESTS)$$' $$($(GO) list ./... | grep -vxF "$$($(GO) list $(PLAIN))")
-	$(GO) test -timeout=30m -shuffle=on $(PLAIN) ./internal/page $$(grep -rlE '^func $(PLAIN_TESTS)\(' --include='*_test.go' cmd internal | xargs -n1 dirname | sort -u | sed 's|^|./|')
+	$(GO) test -timeout=30m -shuffle=on $$(grep -rlE '^func $(PLAIN_TESTS)\(' --include='*_test.go' cmd internal | xargs -n1 dirname | sort -u | sed 's|^|./|') $(PLAIN) ./internal/page
 else
 test: build
 	@echo 'no C compiler: testing without the race detector'
