@@ -43,9 +43,10 @@ demo: build ## crawl the documentation of the Go tree, on loopback, in a minute
 	scripts/demo
 
 # What the race detector would find nothing in, and take minutes for it: tests that start
-# commands built without it, or are one goroutine; and the frontier, which it makes too slow.
+# commands built without it, are one goroutine, or have none that shorter tests have not;
+# and the frontier, which it makes too slow.
 PLAIN       := . ./internal/frontier ./internal/report ./internal/sitemap ./internal/strategy
-PLAIN_TESTS := Test(Fault|ALargeIndexIsPackedInBlocks|ARealWebIsTheSameInARC|AnIndexThatWasCutOffIsBuiltAgain|BombsAreDefused|EveryPayloadIsFoundWhereTheListSaysItIs|RealArchivesAreReadWhole|RealWebsAreAnsweredWhole)
+PLAIN_TESTS := Test(Fault|ALargeIndexIsPackedInBlocks|ARealWebIsTheSameInARC|AnIndexThatWasCutOffIsBuiltAgain|BombsAreDefused|EveryPayloadIsFoundWhereTheListSaysItIs|RealArchivesAreReadWhole|RealWebsAreAnsweredWhole|ProbabilitiesAreCalibrated|HugeExamplesAreBounded|MemoryStaysFlatOverAMillionWords|StemmersAgreeWithSnowballsVocabulary|TrimBoundsWhatIsRemembered)
 
 # Left alone, the race detector makes every command of a script wait a second.
 .PHONY: test short
