@@ -236,26 +236,32 @@ func (e *encoder) front(head []byte, whole bool) []byte {
 	return e.whole
 }
 
-// dense tells whether a body is compressed already, or encrypted, by the bytes
-// in four places of it: they are all about as frequent as each other. What the
-// server says of the body is not asked, since the answer is in plain sight.
+// dense tells whether a body is compressed already, or encrypted, by its bytes, or
+// those in four places of a long one: they are all about as frequent as each other. What
+// the server says of the body is not asked, since the answer is in plain sight.
 func dense(body []byte) bool {
-	const window, windows = 512, 4
-	if len(body) < window*windows {
-		return false // there is nothing to be gained
+	const window, windows, fewest = 512, 4, 256
+	if len(body) < fewest {
+		return false // chance would answer
 	}
-	var count [256]uint32
-	for i := range windows {
-		at := (len(body) - window) / (windows - 1) * i
-		for _, c := range body[at : at+window] {
-			count[c]++
+	sample := body
+	if len(body) > window*windows {
+		var places [window * windows]byte
+		for i := range windows {
+			at := (len(body) - window) / (windows - 1) * i
+			copy(places[i*window:], body[at:at+window])
 		}
+		sample = places[:]
+	}
+	var count [256]int
+	for _, c := range sample {
+		count[c]++
 	}
 	// Two bytes taken at random are equal once in 256 times if all are equally
 	// frequent, and in text once in 15. Halfway, in bits, is far from both.
-	var squares uint32
+	pairs := 0
 	for _, n := range count {
-		squares += n * n
+		pairs += n * (n - 1)
 	}
-	return squares < window*windows*window*windows/128
+	return pairs < len(sample)*(len(sample)-1)/128
 }

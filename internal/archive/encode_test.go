@@ -47,7 +47,11 @@ func TestCompressedBodiesAreToldFromOthers(t *testing.T) {
 		{"text", text, false},
 		{"gzip", packed(text), true},
 		{"gzip, short", packed(text)[:2048], true},
-		{"too short to matter", packed(text)[:2047], false},
+		{"gzip of a few words", packed(text[60_000:61_500]), true},
+		{"little noise", random(256), true},
+		{"less noise than tells", random(255), false},
+		{"a few words", text[:256], false},
+		{"a little UTF-8 that is not ASCII", []byte(strings.Repeat("木の葉が落ちる。鹿は苔を食べる。", 6)), false},
 		{"noise", random(100_000), true},
 		{"noise in base64", []byte(base64.StdEncoding.EncodeToString(random(100_000))), false},
 		{"zeros", make([]byte, 100_000), false},
@@ -71,7 +75,7 @@ func TestMembersAreGoodGzip(t *testing.T) {
 func testMembers(t *testing.T, e *encoder) {
 	t.Helper()
 	noise := random(200_000)
-	for _, n := range []int{0, 1, 2047, 2048, 65_534, 65_535, 65_536, 131_070, 131_071, 200_000} {
+	for _, n := range []int{0, 1, 255, 256, 2048, 2049, 65_534, 65_535, 65_536, 131_070, 131_071, 200_000} {
 		for _, body := range [][]byte{noise[:n], bytes.Repeat([]byte("abc "), n/4+1)[:n]} {
 			e.reset()
 			e.start("response", &e.ids[0], noon)

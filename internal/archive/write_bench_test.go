@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// corpora are exchanges of real size: pages of two shared webs, as they are
+// corpora are exchanges of real size: pages of the shared webs, as they are
 // there and as most servers send them, coded as gzip.
 func corpora(b *testing.B, run func(b *testing.B, all []*Exchange, size int64)) {
-	for _, name := range []string{"modern", "planetmath"} {
+	for _, name := range []string{"modern", "planetmath", "webkb"} {
 		path := shared(b, "webs/"+name+".warc.gz")
 		var all, coded []*Exchange
 		var size, codedSize int64
