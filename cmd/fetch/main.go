@@ -21,8 +21,8 @@
 // with the error "budget" and not_before. An address that comes with not_before
 // (frontier next -horizon) is: it is asked for then, or handed back if that is
 // after -deadline, or more than a day off. So are those of a host whose robots.txt
-// answers 429 or 5xx: that forbids everything only until it is asked for again, an
-// hour later. An address that redirects to a host that must be left alone is a
+// answers 429 or 5xx, breaks off, or redirects to where nobody answers: that forbids
+// everything only until it is asked for again, an hour later. An address that redirects to a host that must be left alone is a
 // failed try (connect). The error "robots" is a rule that forbids.
 //
 // With -state DIR what is known of hosts outlives the run, in DIR/polite.ndjson:

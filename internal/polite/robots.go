@@ -18,8 +18,8 @@ const (
 	// RobotsTTL is how long an answer is kept (RFC 9309, section 2.4).
 	RobotsTTL = 24 * time.Hour
 
-	// RobotsRetry is how long a server that failed to answer is taken to
-	// refuse everything.
+	// RobotsRetry is how long a server that failed to answer, or answered and
+	// gave no robots.txt, is taken to refuse everything.
 	RobotsRetry = time.Hour
 
 	// RobotsRedirects is how many redirects are followed to a robots.txt
@@ -68,12 +68,13 @@ type Robots struct {
 
 // entry is the robots.txt of one origin, once ready is closed.
 type entry struct {
-	ready   chan struct{}
-	status  int    // of the answer
-	body    []byte // with status 2xx
-	from    string // the address of the answer, if redirects led to it
-	expires time.Time
-	err     error
+	ready    chan struct{}
+	status   int    // of the answer
+	body     []byte // with status 2xx
+	from     string // the address of the answer, if redirects led to it
+	expires  time.Time
+	err      error
+	answered bool // the origin did, and so is not held for err
 
 	parse  sync.Once // on the first decision: what is remembered may never be needed
 	rules  *robots.Rules
@@ -82,7 +83,10 @@ type entry struct {
 
 // refused is why everything is refused, "" if it is not.
 func (e *entry) refused() string {
-	if !Fails(e.status) {
+	switch {
+	case e.err != nil:
+		return "robots.txt: " + e.err.Error()
+	case !Fails(e.status):
 		return ""
 	}
 	return fmt.Sprintf("robots.txt answered %d: nothing may be asked until it answers otherwise%s", e.status, e.whence())
@@ -171,10 +175,12 @@ func (r *Robots) get(ctx context.Context, u weburl.URL) (*entry, error) {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		if e.err == nil {
+		_, blocked := errors.AsType[*BlockedError](e.err)
+		kept := !mine && !e.expires.IsZero()
+		if e.err == nil || kept && !blocked {
 			return e, nil
 		}
-		if !mine && ctx.Err() == nil && (errors.Is(e.err, context.Canceled) || errors.Is(e.err, context.DeadlineExceeded)) {
+		if !mine && !kept && ctx.Err() == nil && (errors.Is(e.err, context.Canceled) || errors.Is(e.err, context.DeadlineExceeded)) {
 			continue // whoever asked gave up; we have not
 		}
 		return nil, fmt.Errorf("robots.txt: %w", e.err)
@@ -186,7 +192,7 @@ func (r *Robots) get(ctx context.Context, u weburl.URL) (*entry, error) {
 func (r *Robots) entry(origin string) (e *entry, mine bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if e, ok := r.entries[origin]; ok && (!e.known() || e.err == nil && time.Now().Before(e.expires)) {
+	if e, ok := r.entries[origin]; ok && (!e.known() || time.Now().Before(e.expires)) {
 		return e, false
 	}
 	e = &entry{ready: make(chan struct{})}
@@ -246,7 +252,10 @@ func (r *Robots) fill(ctx context.Context, u weburl.URL, e *entry) {
 	defer close(e.ready)
 	e.expires = time.Now().Add(RobotsTTL)
 	e.err = r.fetch(ctx, u, e)
-	if Fails(e.status) {
+	switch {
+	case e.err != nil && (!e.answered || ctx.Err() != nil):
+		e.expires = time.Time{} // it is to be asked for again once the host is not held
+	case e.err != nil || Fails(e.status):
 		e.expires = time.Now().Add(RobotsRetry)
 	}
 	r.mu.Lock()
@@ -268,6 +277,7 @@ func (r *Robots) fetch(ctx context.Context, u weburl.URL, e *entry) error {
 		if err != nil {
 			return e.failed(err)
 		}
+		e.answered = true
 		if to := Redirect(resp); to != "" {
 			resp.Body.Close()
 			if u, err = u.Resolve(to); err != nil {

@@ -179,6 +179,68 @@ func TestRobotsTxtIsAskedForOncePerOriginAndDay(t *testing.T) {
 	})
 }
 
+// What goes wrong behind an answer of the origin holds another host, or none: but for
+// this the origin would be asked for robots.txt anew for each of its pages.
+func TestAnOriginThatAnsweredIsNotAskedAnewForEachPage(t *testing.T) {
+	failure := errors.New("connection refused")
+	late := fmt.Errorf("name server: %w", context.DeadlineExceeded)
+	blocked := &BlockedError{"10.0.0.1:80"}
+	behind := func(err error) func(*url.URL) (*http.Response, error) {
+		return func(u *url.URL) (*http.Response, error) {
+			if u.Host == "other.test" {
+				return nil, err
+			}
+			return moved("http://other.test/r")
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		answer func(*url.URL) (*http.Response, error)
+		err    error
+		again  error // for the next page; nil: it is to be asked for later
+		asked  int   // how often for three pages
+	}{
+		{"a redirect to one that cannot be reached", behind(failure), failure, nil, 1},
+		{"a redirect to one that is held", behind(&HoldError{Host: "other.test"}), nil, nil, 1},
+		{"a redirect to a name that is not found in time", behind(late), late, nil, 1},
+		{"a redirect to an address that is not public", behind(blocked), blocked, blocked, 1},
+		{"half an answer", func(*url.URL) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Body: io.NopCloser(errReader{failure})}, nil
+		}, failure, nil, 1},
+		{"no answer", func(*url.URL) (*http.Response, error) { return nil, failure }, failure, failure, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked := 0
+				r := &Robots{Agent: "spoor", Transport: &web{answer: func(u *url.URL) (*http.Response, error) {
+					if u.Host == "a.test" {
+						asked++
+					}
+					return c.answer(u)
+				}}}
+				page := mustParse("http://a.test/x")
+				if v, err := r.Decide(t.Context(), page); v.Allowed || err == nil || !errors.Is(err, c.err) && c.err != nil {
+					t.Errorf("the first page: %+v, %v", v, err)
+				}
+				until := time.Now().Add(RobotsRetry)
+				for range 2 {
+					v, err := r.Decide(t.Context(), page)
+					if v.Allowed || !errors.Is(err, c.again) || c.again == nil && (!v.Until.Equal(until) || !strings.HasPrefix(v.Reason, "robots.txt: ")) {
+						t.Errorf("the next page: %+v, %v", v, err)
+					}
+				}
+				if asked != c.asked {
+					t.Errorf("asked %d times, want %d", asked, c.asked)
+				}
+				time.Sleep(RobotsRetry)
+				if _, err := r.Decide(t.Context(), page); err == nil || asked != c.asked+1 {
+					t.Errorf("an hour later: asked %d times, %v", asked, err)
+				}
+			})
+		})
+	}
+}
+
 func TestWhoeverGivesUpDoesNotSpoilRobotsTxtForTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &patient{}
