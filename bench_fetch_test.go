@@ -27,14 +27,26 @@ import (
 	"spoor/internal/wire"
 )
 
-// livePages is how many pages a run of BenchmarkLiveFetch gets.
-const livePages = 1000
+// A liveWeb is where pages of BenchmarkLiveFetch are from, and how many a run gets:
+// enough that the start of a process is a small part of it.
+type liveWeb struct {
+	name  string
+	pages int
+}
+
+// liveWebs are the shared webs, or what is at hand without them.
+func liveWebs() []liveWeb {
+	if shared() == "" {
+		return []liveWeb{{"godoc", 1000}}
+	}
+	return []liveWeb{{"modern", 1000}, {"planetmath", 3000}, {"webkb", 6000}}
+}
 
 // BenchmarkLiveFetch gets the same pages from the same server on loopback by our
 // fetch, by the programs of others, and by a bare loop over net/http, each a
 // process of its own, 32 at a time but for wget. The pages are those of the shared
-// data's modern web, or of the documentation of the Go tree, each made unlike all
-// others, so that no archive leaves one out, and are served as they are or in gzip.
+// webs, or of the documentation of the Go tree, each made unlike all others, so that
+// no archive leaves one out, and are served as they are or in gzip.
 // Files are written to memory where there is /dev/shm: on a disk, rounds of those who
 // write the most differ by a factor of six, for what was written before them.
 //
@@ -70,18 +82,21 @@ func BenchmarkLiveFetch(b *testing.B) {
 		{"nethttp+pipe", []string{"httploop", "pages", "addresses"}},
 		{"nethttp", []string{"httploop", "nothing", "addresses"}},
 	}
-	for _, coding := range []string{"identity", "gzip"} {
-		b.Run(coding, func(b *testing.B) {
-			server := serveRaw(b, realPages(b, bin), coding)
-			for _, c := range clients {
-				b.Run(c.name, func(b *testing.B) {
-					if _, err := exec.LookPath(c.command[0]); err != nil {
-						b.Skipf("%s is missing", c.command[0])
-					}
-					server.run(b, c.command)
-				})
-			}
-		})
+	for _, web := range liveWebs() {
+		pages := realPages(b, bin, web)
+		for _, coding := range []string{"identity", "gzip"} {
+			b.Run(web.name+"/"+coding, func(b *testing.B) {
+				server := serveRaw(b, pages, coding)
+				for _, c := range clients {
+					b.Run(c.name, func(b *testing.B) {
+						if _, err := exec.LookPath(c.command[0]); err != nil {
+							b.Skipf("%s is missing", c.command[0])
+						}
+						server.run(b, c.command)
+					})
+				}
+			})
+		}
 	}
 }
 
@@ -118,16 +133,16 @@ func (s *rawServer) run(b *testing.B, command []string) {
 		if err := cmd.Wait(); err != nil {
 			b.Fatalf("%v\n%s", err, words.String())
 		}
-		if n := s.served.Load(); n != livePages {
-			b.Fatalf("%s got %d pages of %d\n%s", command[0], n, livePages, words.String())
+		if n := s.served.Load(); n != int64(len(s.answers)) {
+			b.Fatalf("%s got %d pages of %d\n%s", command[0], n, len(s.answers), words.String())
 		}
 		cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 		b.StopTimer()
 		os.RemoveAll(dir)
 		b.StartTimer()
 	}
-	n := float64(livePages * b.N)
-	b.ReportMetric(float64(s.bytes)/livePages/1024, "KiB/page")
+	n := float64(len(s.answers) * b.N)
+	b.ReportMetric(float64(s.bytes)/float64(len(s.answers))/1024, "KiB/page")
 	b.ReportMetric(n/b.Elapsed().Seconds(), "pages/s")
 	b.ReportMetric(1000*cpu.Seconds()/n, "cpu-s/1000")
 	b.ReportMetric(0, "ns/op")
@@ -153,16 +168,16 @@ func throwAway(r io.Reader) {
 	}
 }
 
-// realPages are livePages pages.
-func realPages(b *testing.B, bin string) (pages []string) {
+// realPages are the pages of a web, as many as a run gets.
+func realPages(b *testing.B, bin string, web liveWeb) (pages []string) {
 	b.Helper()
 	var some []string
 	if dir := shared(); dir != "" {
-		some = archivedPages(b, bin, filepath.Join(dir, "webs", "modern.warc.gz"))
+		some = archivedPages(b, bin, filepath.Join(dir, "webs", web.name+".warc.gz"))
 	} else {
 		some = goPages(b)
 	}
-	for i := range livePages {
+	for i := range web.pages {
 		pages = append(pages, some[i%len(some)]+"<!-- "+strconv.Itoa(i)+" -->")
 	}
 	return pages
@@ -194,7 +209,7 @@ func goPages(b *testing.B) (pages []string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, p := range site.Pages()[:livePages] {
+	for _, p := range site.Pages() {
 		w := httptest.NewRecorder()
 		site.ServeHTTP(w, httptest.NewRequest(http.MethodGet, p.Path, nil))
 		pages = append(pages, w.Body.String())
