@@ -3,7 +3,6 @@ package archive
 import (
 	"encoding/binary"
 	"math/bits"
-	"slices"
 )
 
 // The heads of records are short, and to make a Huffman code for each takes longer than
@@ -32,7 +31,7 @@ const (
 
 // A word is what stands for a symbol, its first bit the lowest.
 type word struct {
-	bits uint16
+	bits uint32
 	size uint8
 }
 
@@ -43,7 +42,7 @@ func words(sizes []byte) []word {
 	for size := range uint8(16) {
 		for symbol, s := range sizes {
 			if s == size && s > 0 {
-				all[symbol] = word{bits.Reverse16(next << (16 - size)), size}
+				all[symbol] = word{uint32(bits.Reverse16(next << (16 - size))), size}
 				next++
 			}
 		}
@@ -112,8 +111,11 @@ var sizeOrder = [...]byte{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2,
 
 // A terseCode is the code.
 type terseCode struct {
-	symbols, distances []word
-	lengths            bitBuffer // of the words, as a block has them
+	bytes     [256]word         // of size 0: there is none
+	repeats   [longest + 1]word // by length
+	distances [32]word
+	end       word
+	begin     bitBuffer // of a block that is not the last, up to its first word
 }
 
 var terse = newTerse()
@@ -124,12 +126,22 @@ func newTerse() *terseCode {
 	ends := sizes(terseEnds)
 	all['\n'], all['\r'], all[endOfBlock] = ends[0], ends[1], ends[2]
 	all = append(all, sizes(terseLengths)...)
-	distances, lengths := sizes(terseDistances), make([]byte, 19)
+	symbols, distances, lengths := words(all), sizes(terseDistances), make([]byte, 19)
 	for i, size := range sizes(terseSizes) {
 		lengths[sizeOrder[i]] = size
 	}
-	c := &terseCode{symbols: words(all), distances: words(distances)}
-	b := &c.lengths
+	c := &terseCode{bytes: [256]word(symbols), end: symbols[endOfBlock]}
+	copy(c.distances[:], words(distances))
+	for n := shortest; n <= longest; n++ {
+		x, extra := n-3, 0
+		if x >= 8 {
+			extra = bits.Len(uint(x)) - 3
+		}
+		c.repeats[n] = symbols[endOfBlock+1+4*extra+x>>extra].and(x, extra)
+	}
+	const dynamic = 2
+	b := &c.begin
+	b.begin(false, dynamic)
 	b.add(uint64(len(all)-257), 5)
 	b.add(uint64(len(distances)-1), 5)
 	b.add(uint64(len(terseSizes)-4), 4)
@@ -169,66 +181,77 @@ func newTerse() *terseCode {
 	return c
 }
 
-// length adds the word for the length of a repetition.
-func (c *terseCode) length(b *bitBuffer, n int) {
-	x, extra := n-3, 0
-	if x >= 8 {
-		extra = bits.Len(uint(x)) - 3
-	}
-	b.word(c.symbols[endOfBlock+1+4*extra+x>>extra])
-	b.add(uint64(x&(1<<extra-1)), uint(extra))
+// and is the word with the n lowest bits of x behind it.
+func (w word) and(x, n int) word {
+	return word{w.bits | uint32(x&(1<<n-1))<<w.size, w.size + uint8(n)}
 }
 
-// distance adds the word for how far back it is.
-func (c *terseCode) distance(b *bitBuffer, n int) {
+// distance is the word for how far back a repetition begins.
+func (c *terseCode) distance(n int) word {
 	x, extra := n-1, 0
 	if x >= 4 {
 		extra = bits.Len(uint(x)) - 2
 	}
-	b.word(c.distances[2*extra+x>>extra])
-	b.add(uint64(x&(1<<extra-1)), uint(extra))
+	return c.distances[2*extra+x>>extra].and(x, extra)
 }
 
-// pack appends a head as a deflate block. It tells whether it could: a long one, or one
-// with bytes that have no word, is for the library.
+// pack appends a head as a deflate block that begins a byte. It tells whether it could:
+// a long one, or one with bytes that have no word, is for the library.
 func (c *terseCode) pack(b *bitBuffer, head []byte, last bool) bool {
-	if len(head) > maxTerse || slices.ContainsFunc(head, func(x byte) bool { return c.symbols[x].size == 0 }) {
+	if len(head) > maxTerse {
 		return false
 	}
-	const dynamic = 2
-	b.begin(last, dynamic)
-	for _, x := range c.lengths.out {
-		b.add(uint64(x), 8)
+	// What is in a bitBuffer, where the compiler keeps it at hand.
+	out, pending, n := append(b.out, c.begin.out...), c.begin.last, c.begin.n
+	if last {
+		out[len(b.out)] |= 1
 	}
-	b.add(c.lengths.last, c.lengths.n)
-	var seen [1 << 11]uint16 // one more than where four bytes with that checksum stood
-	at := func(i int) *uint16 {
-		return &seen[binary.LittleEndian.Uint32(head[i:])*0x9E3779B1>>(32-11)]
-	}
-	for i := 0; i < len(head); {
-		n, from := 0, 0
-		if i+shortest <= len(head) {
-			slot := at(i)
-			from = int(*slot) - 1
-			*slot = uint16(i + 1)
-			for from >= 0 && n < longest && i+n < len(head) && head[from+n] == head[i+n] {
-				n++
-			}
+	put := func(w word) {
+		pending |= uint64(w.bits) << n
+		if n += uint(w.size); n >= 32 {
+			out = binary.LittleEndian.AppendUint32(out, uint32(pending))
+			pending >>= 32
+			n -= 32
 		}
-		if n < shortest {
-			b.word(c.symbols[head[i]])
+	}
+	var seen [1 << 11]uint16 // one more than where four bytes with that checksum stood
+	slot := func(four uint32) *uint16 { return &seen[four*0x9E3779B1>>(32-11)] }
+	i := 0
+	for i+shortest <= len(head) {
+		four := binary.LittleEndian.Uint32(head[i:])
+		at := slot(four)
+		from := int(*at) - 1
+		*at = uint16(i + 1)
+		if from < 0 || binary.LittleEndian.Uint32(head[from:]) != four {
+			w := c.bytes[head[i]]
+			if w.size == 0 {
+				return false
+			}
+			put(w)
 			i++
 			continue
 		}
-		c.length(b, n)
-		c.distance(b, i-from)
-		end := i + n
+		same := shortest
+		for same < longest && i+same < len(head) && head[from+same] == head[i+same] {
+			same++
+		}
+		put(c.repeats[same])
+		put(c.distance(i - from))
+		end := i + same
 		for i++; i < end; i++ {
 			if i+shortest <= len(head) {
-				*at(i) = uint16(i + 1)
+				*slot(binary.LittleEndian.Uint32(head[i:])) = uint16(i + 1)
 			}
 		}
 	}
-	b.word(c.symbols[endOfBlock])
+	for _, x := range head[i:] {
+		w := c.bytes[x]
+		if w.size == 0 {
+			return false
+		}
+		put(w)
+	}
+	put(c.end)
+	b.out, b.last, b.n = out, pending, n
 	return true
 }
