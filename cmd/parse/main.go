@@ -53,10 +53,10 @@
 //	              html/body/div.menu/ul/li/a
 //	archived      false if the archives of -within cannot answer it, else absent
 //
-// robots_meta is the content of all meta elements for robots, or for spoor by
-// name, in lower case; before it stands what the X-Robots-Tag headers add, of
+// robots_meta is the content of all meta elements for robots, or for us by name
+// (-agent), in lower case; before it stands what the X-Robots-Tag headers add, of
 // noindex, nofollow and noarchive as far as they are addressed to everybody or to
-// spoor. evolve obeys the nofollow in it. A link's own nofollow, in its rel, is a
+// us. evolve obeys the nofollow in it. A link's own nofollow, in its rel, is a
 // hint and no more.
 //
 // A record that has an error, no body or no url passes as it came; so does the
@@ -144,7 +144,8 @@ With -main, text is the main content of the page, without navigation and the lik
 links stay whole. With -context page, a link's context goes on beyond its block.
 lang is detected where the page does not declare it.
 
-robots_meta holds the X-Robots-Tag header's noindex, nofollow, noarchive too.
+robots_meta holds the X-Robots-Tag header's noindex, nofollow, noarchive too. What is
+addressed to the crawler that fetch -agent names is for us: give parse the same.
 
 A record with an error, without body or without url passes as it came, and so
 does that of a sitemap.
@@ -161,7 +162,7 @@ func main() { filter.Main("parse", run) }
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("parse", manual, stderr)
 	var (
-		p      parser
+		p      = parser{agent: "spoor"}
 		within filter.Strings
 	)
 	fs.Func("select", "fill the field NAME with the texts of what the selector matches, `NAME=CSS`; may be repeated", func(s string) error {
@@ -179,6 +180,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return errors.New("neither block nor page")
 	})
 	fs.Var(&within, "within", "mark the links that this WARC `file` or directory cannot answer; may be repeated")
+	fs.Func("agent", "`name` under which pages may address us alone, as fetch -agent has it (default spoor)", func(s string) error {
+		p.agent = strings.ToLower(robots.Token(s))
+		return nil
+	})
 	fs.BoolVar(&p.keepBody, "keep-body", false, "pass the body on")
 	cache := fs.String("cache", filter.Cache(), "`directory` for indexes of archives beside which nothing can be written")
 	s := filter.Stream{Name: "parse", Stdout: stdout, Stderr: stderr, Want: wire.Address | wire.Fetch | wire.Body}
@@ -220,6 +225,7 @@ type parser struct {
 	acrossBlocks bool
 	has          func(url string) bool // whether the closed world has it; nil: the world is open
 	keepBody     bool
+	agent        string // the product token of -agent, in lower case
 
 	pages, links, outside, flat, broken atomic.Int64
 }
@@ -242,7 +248,7 @@ func (p *parser) notes() []slog.Attr {
 // newWork returns the work of one worker.
 func (p *parser) newWork() func(*wire.Record) error {
 	extractor := page.NewExtractor(p.selectors...)
-	extractor.MainContent, extractor.AcrossBlocks = p.main, p.acrossBlocks
+	extractor.MainContent, extractor.AcrossBlocks, extractor.Agent = p.main, p.acrossBlocks, p.agent
 	return func(rec *wire.Record) error {
 		p.parse(extractor, rec)
 		return nil
@@ -298,7 +304,7 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 	rec.Lang, rec.Text, rec.AnchorText = c.Lang, c.Text, c.AnchorText
 	rec.OutDegree, rec.Links = c.OutDegree, c.Links
 	rec.Canonical, rec.Simhash, rec.Fields = c.Canonical, c.Simhash, c.Fields
-	rec.RobotsMeta = directives(c.RobotsMeta, headers(rec, "x-robots-tag"))
+	rec.RobotsMeta = directives(p.agent, c.RobotsMeta, headers(rec, "x-robots-tag"))
 	rec.Touch(wire.Parse)
 	if c.Charset != "" && c.Charset != rec.Charset {
 		rec.Charset = c.Charset
@@ -309,17 +315,14 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 	}
 }
 
-// crawler is the name under which a page may address directives to us alone.
-const crawler = "spoor"
-
 // directives are those of the meta elements, and before them what the values of
-// X-Robots-Tag restrict besides. Behind them it could be taken for what is
+// X-Robots-Tag restrict besides, as far as they are said to agent. Behind them it could be taken for what is
 // addressed to a crawler that a meta element names.
-func directives(meta string, sent []string) string {
+func directives(agent, meta string, sent []string) string {
 	if len(sent) == 0 {
 		return meta
 	}
-	d, have := robots.XRobotsTag(crawler, sent), robots.Meta(crawler, "robots", meta)
+	d, have := robots.XRobotsTag(agent, sent), robots.Meta(agent, "robots", meta)
 	added := robots.Directives{
 		NoIndex:   d.NoIndex && !have.NoIndex,
 		NoFollow:  d.NoFollow && !have.NoFollow,

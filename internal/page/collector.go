@@ -33,6 +33,7 @@ type collector struct {
 	open       []int // references of the links that have not ended, or -1
 	waiting    []int // references whose block has not ended
 
+	agent   string   // whose meta robots are ours too
 	regions *regions // what elements say of their text; nil if nobody asks
 
 	// Of the links, when the page has ended.
@@ -90,7 +91,7 @@ func (c *collector) reset() {
 	*c = collector{
 		body: c.body[:0], steps: c.steps[:0], path: c.path[:0], allPaths: c.allPaths[:0],
 		references: c.references[:0], open: c.open[:0], waiting: c.waiting[:0],
-		regions: c.regions, canonicals: c.canonicals, targets: c.targets, scratch: c.scratch, voted: c.voted,
+		agent: c.agent, regions: c.regions, canonicals: c.canonicals, targets: c.targets, scratch: c.scratch, voted: c.voted,
 	}
 	if c.regions != nil {
 		c.regions.reset()
@@ -383,8 +384,8 @@ func (c *collector) metaElement(tag string, a attrs) {
 	case "content-language":
 		c.keep(metaLanguage, content)
 	}
-	name := cmp.Or(a.value("name"), a.value("property"))
-	switch strings.ToLower(strings.TrimSpace(name)) {
+	switch name := strings.ToLower(strings.TrimSpace(cmp.Or(a.value("name"), a.value("property")))); name {
+	case "":
 	case "description":
 		c.keep(metaDescription, content)
 	case "keywords":
@@ -393,7 +394,7 @@ func (c *collector) metaElement(tag string, a attrs) {
 		c.keep(metaOGTitle, content)
 	case "og:description":
 		c.keep(metaOGDescription, content)
-	case "robots", crawler:
+	case "robots", c.agent:
 		before := c.meta[metaRobots]
 		if robots := tidy(strings.ToLower(content), MaxMeta); before == "" {
 			c.meta[metaRobots] = robots
@@ -402,9 +403,6 @@ func (c *collector) metaElement(tag string, a attrs) {
 		}
 	}
 }
-
-// crawler is the name under which a page may address its meta robots to us alone.
-const crawler = "spoor"
 
 // keep keeps the first content of a meta element that says something.
 func (c *collector) keep(i int, content string) {

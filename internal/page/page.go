@@ -86,7 +86,7 @@ type Content struct {
 
 	Links      []wire.Link // see [Extractor.Extract]
 	Canonical  string      // target of <link rel=canonical>, canonical
-	RobotsMeta string      // all meta robots and meta spoor, lower case, joined by ", "
+	RobotsMeta string      // all meta robots and those of our name, lower case, joined by ", "
 	Simhash    string      // 16 hexadecimal digits; see [Simhash]: half of all words, half of those outside links
 	Charset    string      // what the page was read as, a name of the Encoding Standard
 
@@ -113,6 +113,10 @@ type Extractor struct {
 	// Links, anchors and contexts are of the whole page.
 	MainContent bool
 
+	// Agent is the name, in lower case, under which a page may address its meta
+	// robots to us alone; "" if it has none for us.
+	Agent string
+
 	selectors []Selector
 	collector collector
 	regions   regions
@@ -123,7 +127,7 @@ type Extractor struct {
 // NewExtractor returns an Extractor that also asks the given selectors. Several
 // of the same name add to one field, in their order.
 func NewExtractor(selectors ...Selector) *Extractor {
-	return &Extractor{selectors: sorted(selectors)}
+	return &Extractor{Agent: "spoor", selectors: sorted(selectors)}
 }
 
 // Extract reads one page.
@@ -152,7 +156,7 @@ func (x *Extractor) Extract(doc Document) Content {
 		return Content{}
 	}
 	c := &x.collector
-	c.regions = nil
+	c.agent, c.regions = x.Agent, nil
 	if x.MainContent && kind != plain {
 		c.regions = &x.regions
 	}

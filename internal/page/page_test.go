@@ -35,7 +35,7 @@ func bothLanes(t *testing.T, html string, f func(t *testing.T, c Content)) {
 // byTree is what Extract is to give of markup: what stands in the tree of
 // golang.org/x/net/html, unless that refuses the page.
 func byTree(doc *Document, x *Extractor) (content Content, ok bool) {
-	var c collector
+	c := collector{agent: x.Agent}
 	c.reset()
 	text, charset := decode(doc.Body, doc.Charset, true)
 	root := tree(text)
