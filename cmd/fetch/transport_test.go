@@ -512,3 +512,34 @@ func (stuck) LookupNetIP(ctx context.Context, _, _ string) ([]netip.Addr, error)
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
+
+func TestABlankBehindTheNameOfAFieldIsNoPartOfIt(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/a":
+			raw(w, "HTTP/1.1 302 Found\r\nlocation : /b\r\nContent-Length: 0\r\n\r\n")
+		case "/b":
+			var z bytes.Buffer
+			zip := gzip.NewWriter(&z)
+			io.WriteString(zip, "words")
+			zip.Close()
+			raw(w, "HTTP/1.1 200 OK\r\nContent-Type  : text/html\r\nContent-Encoding : gzip\r\nX-Robots-Tag: noindex\r\nX-Robots-Tag : noarchive\r\n\r\n"+z.String())
+		default:
+			raw(w, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+		}
+	}))
+	defer server.Close()
+	dir, in := t.TempDir(), server.URL+"/a\n"
+	live, _ := fetch(t, in, append(loopback, "-warc", filepath.Join(dir, "w"))...)
+	again, _ := fetch(t, in, "-archive", dir)
+	for how, recs := range map[string]map[string]*wire.Record{"live": live, "replayed": again} {
+		r := recs[server.URL+"/a"]
+		if r.FinalURL != server.URL+"/b" || r.ContentType != "text/html" || r.Body != "words" {
+			t.Errorf("%s: %s, %s, %q", how, r.FinalURL, r.ContentType, r.Body)
+		}
+		tags := slices.IndexFunc(r.Headers, func(v wire.Values) bool { return v.Name == "x-robots-tag" })
+		if tags < 0 || !slices.Equal(r.Headers[tags].Values, []string{"noindex", "noarchive"}) {
+			t.Errorf("%s: headers %v", how, r.Headers)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -56,6 +57,7 @@ func (c *conn) ask1(x *exchange, req *http.Request) (resp *http.Response, silent
 			break // interim answers have no body, and are not what was asked for
 		}
 	}
+	tidyNames(resp.Header)
 	c.left = math.MaxInt64
 	c.tape.body = len(c.tape.received) - c.ahead()
 	if !resp.ProtoAtLeast(1, 1) {
@@ -68,6 +70,24 @@ func (c *conn) ask1(x *exchange, req *http.Request) (resp *http.Response, silent
 	}
 	resp.Body = b
 	return resp, false, nil
+}
+
+// tidyNames takes blanks off the ends of field names, as browsers and archives do (RFC
+// 9112, section 5.1); net/http keeps them, and finds no field by such a name.
+func tidyNames(h http.Header) {
+	var untidy []string
+	for name := range h {
+		if strings.HasSuffix(name, " ") {
+			untidy = append(untidy, name)
+		}
+	}
+	slices.Sort(untidy)
+	for _, name := range untidy {
+		for _, value := range h[name] {
+			h.Add(strings.TrimRight(name, " "), value)
+		}
+		delete(h, name)
+	}
 }
 
 // why is the reason that there is no answer: rather that of the network than what was
