@@ -365,6 +365,12 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	o.cacheGiven = given["cache"]
 
+	for _, name := range o.files {
+		if archive.IsName(name) {
+			return nil, filter.Usagef("%s is an archive, where a list of addresses should be\nhint: -archive before each archive, or a pattern in quotes: -archive 'crawl/*.warc.gz'", name)
+		}
+	}
+
 	replayed := len(o.archives) > 0 && !o.first
 	switch {
 	case o.first && len(o.archives) == 0:

@@ -102,8 +102,9 @@ const Input = "-"
 
 // below are the archives in a directory and those below.
 func below(dir string) (files []string, err error) {
-	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && isArchiveName(name) {
+	// The separator has a link to a directory followed.
+	err = filepath.WalkDir(dir+string(filepath.Separator), func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && IsName(name) {
 			files = append(files, name)
 		}
 		return err
@@ -132,7 +133,7 @@ func matches(pattern string) (files []string, err error) {
 				return nil, err
 			}
 			files = append(files, more...)
-		} else if isArchiveName(name) {
+		} else if IsName(name) {
 			files = append(files, name)
 		}
 	}
@@ -142,7 +143,9 @@ func matches(pattern string) (files []string, err error) {
 	return files, nil
 }
 
-func isArchiveName(name string) bool {
+// IsName tells whether a name is that of an archive, as [Files] knows them in a
+// directory.
+func IsName(name string) bool {
 	return isPlainName(name) || strings.HasSuffix(name, ".wacz")
 }
 

@@ -84,3 +84,21 @@ func TestWhatIsNoFileIsReadButNotLookedUp(t *testing.T) {
 		t.Error(page, err)
 	}
 }
+
+func TestALinkToADirectoryStandsForIt(t *testing.T) {
+	dir := tree(t)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	want, err := Files([]string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{link, link + "*", link + string(filepath.Separator)} {
+		files, err := Files([]string{name})
+		if err != nil || len(files) != len(want) || files[0] != filepath.Join(link, "a.warc.gz") {
+			t.Errorf("%s: %q, %v", name, files, err)
+		}
+	}
+}
