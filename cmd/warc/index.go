@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"log/slog"
 
 	"spoor/cmd/internal/filter"
@@ -67,6 +68,9 @@ func (x *index) beside(report func(string, error)) error {
 			return filter.Usagef("nothing can be written beside stdin")
 		}
 		i, err := archive.OpenIndex(path, archive.IndexOptions{Report: report})
+		if err == nil && i.Path == "" {
+			err = fmt.Errorf("writing the index of %s: %w", path, i.Lost)
+		}
 		if err != nil {
 			return err
 		}

@@ -59,6 +59,7 @@ type Meta struct {
 type Index struct {
 	Meta Meta
 	Path string // where the file is; empty if it could be written nowhere
+	Lost error  // why it could be written nowhere
 
 	data    []byte
 	first   int // where the first key begins
@@ -100,6 +101,7 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 			return x, nil
 		}
 	}
+	var lost error // by the first place
 	for i, path := range places {
 		if i > 0 {
 			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -108,6 +110,7 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 		}
 		x, err := buildIndex(archive, path, info, o.Report)
 		if _, ok := errors.AsType[*placeError](err); ok {
+			lost = cmp.Or(lost, err)
 			continue
 		}
 		return x, err
@@ -117,7 +120,11 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newIndex(b.Bytes(), meta, func() error { return nil })
+	x, err := newIndex(b.Bytes(), meta, func() error { return nil })
+	if err == nil {
+		x.Lost = lost
+	}
+	return x, err
 }
 
 // A placeError says that an index cannot be written where it was to be.
