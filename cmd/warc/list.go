@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
@@ -30,7 +29,7 @@ Example:
 
     warc ls -type response -status 200 -url com,example) crawl/warc
 
-Exit status: 0 done, 1 failed, 2 misuse.
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
 `
 
 // words is a flag for a list separated by commas.
@@ -161,19 +160,5 @@ func (l *list) print(s *archive.Summary) error {
 	return err
 }
 
-// cell is what stands in a column: no tab is in it, nor anything else that a
-// terminal would obey.
-func cell(s string) string {
-	if strings.ContainsFunc(s, unicode.IsControl) {
-		var b strings.Builder
-		for _, c := range s {
-			if unicode.IsControl(c) {
-				fmt.Fprintf(&b, "%%%02X", c)
-			} else {
-				b.WriteRune(c)
-			}
-		}
-		s = b.String()
-	}
-	return cmp.Or(s, "-")
-}
+// cell is what stands in a column: no tab is in it.
+func cell(s string) string { return cmp.Or(tame(s), "-") }

@@ -167,8 +167,8 @@ func (s subcommand) run(args []string, stdin io.Reader, stdout, stderr io.Writer
 	c.told = filter.Faults{Log: c.log}
 	c.tally = filter.NewTally(c.log)
 	err = work()
-	if e := c.stdout.Flush(); err == nil {
-		err = e
+	if e := c.stdout.Flush(); e != nil {
+		return e // worse than what the lost lines said
 	}
 	return err
 }

@@ -9,7 +9,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
+	"unicode"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
@@ -21,6 +23,22 @@ func writeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
+}
+
+// tame is what strangers wrote without what a terminal would obey.
+func tame(s string) string {
+	if !strings.ContainsFunc(s, unicode.IsControl) {
+		return s
+	}
+	var b strings.Builder
+	for _, c := range s {
+		if unicode.IsControl(c) {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
 }
 
 // maxPrinted is how many faults of the format of one file are printed. A file may be

@@ -161,7 +161,7 @@ func (r *repair) lines(path, temp string) *lines {
 				archive.Repair
 			}{path, x})
 		} else {
-			_, l.err = fmt.Fprintf(r.stdout, "%s:%d: %s: %s\n", path, x.Offset, x.Kind, x.Detail)
+			_, l.err = fmt.Fprintf(r.stdout, "%s:%d: %s: %s\n", path, x.Offset, x.Kind, tame(x.Detail))
 		}
 	}}
 	return l

@@ -28,7 +28,7 @@ Example:
     warc verify crawl/warc || warc repair -w crawl/warc
 
 Exit status: 0 nothing is wrong but for warnings, 1 something is (with -strict a
-warning, too) or could not be read, 2 misuse.
+warning, too) or could not be read, 2 misuse, 3 disk full.
 `
 
 // verify checks archives.
@@ -125,6 +125,6 @@ func (c *verify) print(f *archive.Finding) error {
 	if url != "" {
 		url = " [" + url + "]"
 	}
-	_, err := fmt.Fprintf(c.stdout, "%s:%d: %s: %s%s\n", f.File, f.Offset, kind, f.Detail, url)
+	_, err := fmt.Fprintf(c.stdout, "%s:%d: %s: %s%s\n", f.File, f.Offset, kind, tame(f.Detail), tame(url))
 	return err
 }
