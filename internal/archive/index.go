@@ -410,7 +410,7 @@ func (b *indexer) settle() error {
 func (b *indexer) entry(rec *Record) (*entry, error) {
 	url, err := weburl.Canonical(rec.TargetURI())
 	if err != nil {
-		return nil, nil // dns:, ftp:, metadata: and the like
+		return nil, unusable(rec, err)
 	}
 	e := &entry{id: rec.ID(), concurrent: rec.Header.Values("WARC-Concurrent-To")}
 	e.URL = url
@@ -453,6 +453,16 @@ func (b *indexer) entry(rec *Record) (*entry, error) {
 		e.Digest = digest(h)
 	}
 	return e, nil
+}
+
+// unusable is the fault of a capture of the web whose address is none; what is not of
+// the web (dns:, ftp:, metadata: and the like) has no such fault.
+func unusable(rec *Record, why error) error {
+	switch scheme, _, _ := strings.Cut(rec.TargetURI(), "://"); strings.ToLower(scheme) {
+	case "http", "https":
+		return &FormatError{rec.Offset, fmt.Errorf("a capture whose address is none, %.100q: %w", rec.TargetURI(), why)}
+	}
+	return nil
 }
 
 // revisitMIME is what indexes call the media type of a revisit.

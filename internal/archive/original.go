@@ -9,7 +9,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"spoor/internal/weburl"
 )
@@ -31,11 +30,11 @@ type referral struct {
 }
 
 // Original is the newest capture of a canonical address that holds a payload of
-// that digest, or any if the digest is empty, itself: no revisit. It is what a
-// later revisit can refer to.
+// that digest, or any with a good status if the digest is empty, itself: no revisit.
+// It is what a later revisit can refer to.
 func (r *Replay) Original(url, digest string) (Capture, bool) {
 	for _, c := range r.lookup(url, Pick{}) {
-		if !c.Revisit() && (digest == "" || sameDigest(c.Digest, digest)) {
+		if !c.Revisit() && (digest == "" && c.Status/100 == 2 || sameDigest(c.Digest, digest)) {
 			return c, true
 		}
 	}
@@ -52,8 +51,8 @@ func (r *Replay) original(ref *referral) (Capture, bool) {
 		urls = []string{u, ref.URL}
 	}
 	timestamp := ""
-	if t, err := time.Parse(time.RFC3339Nano, ref.date); err == nil {
-		timestamp = t.UTC().Format(timestampLayout)
+	if t, ok := parseDate(ref.date); ok {
+		timestamp = t.Format(timestampLayout)
 	}
 	var again *Capture // a revisit where the original should be
 	for i, url := range urls {

@@ -130,6 +130,8 @@ func TestTheOriginalOfAPayloadIsItsNewestCapture(t *testing.T) {
 	one := Digest([]byte("one"))
 	archiveOf(t, dir, "a.warc.gz", capture("http://a/", old, 200, "", "one"), capture("http://a/", newer, 200, "", "two"))
 	archiveOf(t, dir, "b.warc.gz", capture("http://a/", "2020-06-01T00:00:00Z", 404, "", "one"), revisit("http://a/", payloadIs, one))
+	// Nobody confirms a failure by 304.
+	archiveOf(t, dir, "c.warc.gz", capture("http://a/", "2021-06-01T00:00:00Z", 500, "", "three"))
 	first, err := ParsePick("first")
 	if err != nil {
 		t.Fatal(err)

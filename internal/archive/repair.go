@@ -717,7 +717,7 @@ func (g *group) mend(p piece, rec *Record, claimed int64, wrong []*claim) error 
 		g.report(offset, KindEnd, id, "two empty lines end the record")
 	}
 	for _, c := range wrong {
-		if c.field == payloadDigest && rec.Header.Get("WARC-Truncated") != "" {
+		if c.field == payloadDigest && rec.truncated() != "" {
 			continue // may be of what was cut off, too
 		}
 		g.report(offset, KindDigest, id, "left out %s %.200s, which is not that of the record", c.field, c.text)

@@ -450,7 +450,7 @@ func (s *scratch) response(rec *Record) (*Response, error) {
 			s.keep(&s.body, resp.Body)
 		}
 	}
-	switch why := rec.Header.Get("WARC-Truncated"); {
+	switch why := rec.truncated(); {
 	case resp.Truncated == "length": // here and now
 	case why == "length", why == "time", why == "disconnect":
 		resp.Truncated = why // whoever was there knows why chunks are missing
@@ -640,7 +640,7 @@ func (s *scratch) page(rec *Record, filename string, filter *Filter) (*Page, err
 	}
 	url, err := weburl.Canonical(rec.TargetURI())
 	if err != nil {
-		return nil, nil // dns:, metadata: and the like
+		return nil, unusable(rec, err)
 	}
 	resp, err := s.response(rec)
 	if resp == nil || !filter.takes(resp) {

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // What a [Finding] can be about.
@@ -204,7 +203,7 @@ func (f *verifiedFile) record(rec *Record) error {
 func (f *verifiedFile) digests(rec *Record, find func(string, bool, string, ...any)) {
 	wrong := f.check.wrong()
 	for _, c := range wrong {
-		cut := c.field == payloadDigest && rec.Header.Get("WARC-Truncated") != ""
+		cut := c.field == payloadDigest && rec.truncated() != ""
 		find(KindDigest, cut, "%s is %.200s, but that is not what the record holds", c.field, c.text)
 	}
 	for _, c := range []*claim{f.check.block, f.check.payload} {
@@ -327,10 +326,9 @@ func checkFields(rec *Record) (faults []fieldFault) {
 	case len(id) < 3 || id[0] != '<' || id[len(id)-1] != '>' || !strings.Contains(id, ":"):
 		fault("WARC-Record-ID", true, "WARC-Record-ID %.200q is no URI in angle brackets", id)
 	}
-	switch date := h.Get("WARC-Date"); {
-	case date == "":
+	if date := h.Get("WARC-Date"); date == "" {
 		fault("WARC-Date", false, "no WARC-Date")
-	case !isDate(date):
+	} else if _, ok := parseDate(date); !ok {
 		fault("WARC-Date", false, "WARC-Date %.100q is no date (hint: 2026-01-31T12:00:00Z)", date)
 	}
 	switch kind {
@@ -348,15 +346,4 @@ func checkFields(rec *Record) (faults []fieldFault) {
 		fault("Content-Length", true, "Content-Length is there %s times", strconv.Itoa(len(n)))
 	}
 	return faults
-}
-
-// isDate tells whether s is a date as the standard has them, in UTC and of any
-// precision (W3C's profile of ISO 8601), or one of the 14 digits of the drafts.
-func isDate(s string) bool {
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", time.DateOnly, "2006-01", "2006", timestampLayout} {
-		if _, err := time.Parse(layout, s); err == nil {
-			return true
-		}
-	}
-	return false
 }

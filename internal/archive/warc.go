@@ -84,6 +84,16 @@ func (r *Record) ID() string { return r.Header.Get("WARC-Record-ID") }
 // that wget, after an early draft, writes around it.
 func (r *Record) TargetURI() string { return unbracket(r.Header.Get("WARC-Target-URI")) }
 
+// truncated is why the block is only a part of what there was: as the record says,
+// or that it is a segment, of which the rest is in records of type continuation.
+func (r *Record) truncated() string {
+	why := r.Header.Get("WARC-Truncated")
+	if why == "" && r.Header.Get("WARC-Segment-Number") != "" {
+		return "length"
+	}
+	return why
+}
+
 func unbracket(s string) string {
 	if strings.HasPrefix(s, "<") && strings.HasSuffix(s, ">") {
 		return s[1 : len(s)-1]
@@ -93,15 +103,20 @@ func unbracket(s string) string {
 
 // Date is when the record was made; the zero time if it does not say.
 func (r *Record) Date() time.Time {
-	s := r.Header.Get("WARC-Date")
-	t, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		t, err = time.Parse(timestampLayout, s)
+	t, _ := parseDate(r.Header.Get("WARC-Date"))
+	return t
+}
+
+// parseDate reads a date as the standard has them, of any precision (W3C's profile of
+// ISO 8601), or one of the 14 digits of the drafts. A short one is the beginning of
+// the time that it stands for.
+func parseDate(s string) (t time.Time, ok bool) {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", time.DateOnly, "2006-01", "2006", timestampLayout} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t.UTC(), true
+		}
 	}
-	if err != nil {
-		return time.Time{}
-	}
-	return t.UTC()
+	return time.Time{}, false
 }
 
 // Read reads the block. It returns [io.ErrUnexpectedEOF] where the file, or the

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
@@ -384,4 +385,28 @@ func FuzzReader(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestDatesOfAnyPrecisionAreRead(t *testing.T) {
+	for text, want := range map[string]string{
+		"2016-03-04T05:06:07.123456789Z": "2016-03-04T05:06:07.123456789Z",
+		"2016-03-04T05:06:07+01:00":      "2016-03-04T04:06:07Z",
+		"2016-03-04T05:06Z":              "2016-03-04T05:06:00Z",
+		"2016-03-04":                     "2016-03-04T00:00:00Z",
+		"2016-03":                        "2016-03-01T00:00:00Z",
+		"2016":                           "2016-01-01T00:00:00Z",
+		"20160304050607":                 "2016-03-04T05:06:07Z",
+		"once":                           "0001-01-01T00:00:00Z",
+		"":                               "0001-01-01T00:00:00Z",
+	} {
+		rec := Record{Header: Header{{"WARC-Date", text}}}
+		if got := rec.Date().Format(time.RFC3339Nano); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+	r := replay(t, archiveOf(t, t.TempDir(), "x.warc.gz", capture("http://a/", "2016-03", 200, "", "body"),
+		revisit("http://b/", refersURI, "http://a/", refersDate, "2016-03")))
+	if page, err := r.Fetch("http://b/"); err != nil || string(page.Body) != "body" {
+		t.Errorf("%+v, %v", page, err)
+	}
 }
