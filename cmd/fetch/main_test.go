@@ -641,3 +641,18 @@ func TestTheArchiveIsUsableBeyondOneFile(t *testing.T) {
 		}
 	}
 }
+
+func TestACaptureWithoutADateHasNoTimestamp(t *testing.T) {
+	const block = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nhello"
+	record := fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Date: once\r\nWARC-Target-URI: http://a.test/\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(block), block)
+	name := filepath.Join(t.TempDir(), "x.warc")
+	if err := os.WriteFile(name, []byte(record), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"-all"}, nil} {
+		recs, _, err := fetchAll(t, "http://a.test/\n", append([]string{"-archive", name}, args...)...)
+		if err != nil || len(recs) != 1 || recs[0].Body != "hello" || recs[0].Timestamp != "" {
+			t.Errorf("%q: %+v, %v", args, recs, err)
+		}
+	}
+}

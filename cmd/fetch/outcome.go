@@ -188,7 +188,9 @@ func arrive(rec *wire.Record, url string, hops []archive.Hop) {
 // all the same; one that was cut because of what it would have become is none.
 func (o *options) fill(rec *wire.Record, p *archive.Page, err error) {
 	arrive(rec, p.URL, p.Hops)
-	rec.Timestamp = p.Time.UTC().Format("2006-01-02T15:04:05.000Z")
+	if !p.Time.IsZero() { // as in an archive that does not say
+		rec.Timestamp = p.Time.UTC().Format("2006-01-02T15:04:05.000Z")
+	}
 	rec.IP, rec.Digest = p.IP, p.Digest
 	rec.WARCFilename, rec.WARCOffset, rec.WARCLength = p.Filename, p.Offset, p.Length
 	rec.StatusCode = p.StatusCode
