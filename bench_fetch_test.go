@@ -46,9 +46,10 @@ func liveWebs() []liveWeb {
 // fetch, by the programs of others, and by a bare loop over net/http, each a
 // process of its own, 32 at a time but for wget. The pages are those of the shared
 // webs, or of the documentation of the Go tree, each made unlike all others, so that
-// no archive leaves one out, and are served as they are or in gzip.
-// Files are written to memory where there is /dev/shm: on a disk, rounds of those who
-// write the most differ by a factor of six, for what was written before them.
+// no archive leaves one out, and are served as they are, in gzip, or in br, which net/http
+// and wget do not unpack. Files are written to memory where there is /dev/shm: on a disk,
+// rounds of those who write the most differ by a factor of six, for what was written
+// before them.
 //
 // wget writes WARC, which wget2 cannot: it writes a file for each page, or all of them
 // to the pipe to which fetch and most of the loops write as well, and whose reader
@@ -84,13 +85,16 @@ func BenchmarkLiveFetch(b *testing.B) {
 	}
 	for _, web := range liveWebs() {
 		pages := realPages(b, bin, web)
-		for _, coding := range []string{"identity", "gzip"} {
+		for _, coding := range []string{"identity", "gzip", "br"} {
 			b.Run(web.name+"/"+coding, func(b *testing.B) {
 				server := serveRaw(b, pages, coding)
 				for _, c := range clients {
 					b.Run(c.name, func(b *testing.B) {
 						if _, err := exec.LookPath(c.command[0]); err != nil {
 							b.Skipf("%s is missing", c.command[0])
+						}
+						if coding == "br" && (c.command[0] == "wget" || c.command[0] == "httploop") {
+							b.Skipf("%s does not unpack it", c.command[0])
 						}
 						server.run(b, c.command)
 					})
