@@ -216,8 +216,7 @@ func (c *command) add() (err error) {
 			case frontier.Query:
 				queries++
 			case frontier.Refused:
-				tally.Skipped["refused"]++
-				c.logger.Warn("refused", "url", clip(rec.URL), "err", verr)
+				tally.Refuse(rec.URL, verr)
 			}
 			if verdict == frontier.Failed {
 				err = verr
@@ -256,6 +255,9 @@ func (c *command) add() (err error) {
 		notes = append(notes, slog.Int("barred", n))
 	}
 	tally.Close(notes...)
+	if err == nil {
+		err = tally.Misfit()
+	}
 	return c.explain(err)
 }
 
@@ -265,14 +267,6 @@ func (c *command) explain(err error) error {
 		return filter.Exit(cause.status, errors.New("interrupted: what was read until now is in the store\nhint: run the same command again for the rest"))
 	}
 	return err
-}
-
-// clip shortens what a log line shows of a URL.
-func clip(s string) string {
-	if len(s) > 200 {
-		return s[:200] + "…"
-	}
-	return s
 }
 
 func (c *command) next() error {

@@ -51,8 +51,7 @@ func (c *command) forget() error {
 		var urls []string
 		err = c.eachRecord(nil, tally, func(rec *wire.Record) error {
 			if _, err := weburl.Parse(rec.URL); err != nil {
-				tally.Skipped["refused"]++
-				c.logger.Warn("refused", "url", clip(rec.URL), "err", err)
+				tally.Refuse(rec.URL, err)
 				return nil
 			}
 			if urls = append(urls, rec.Clone().URL); len(urls) < forgetBatch {
@@ -68,6 +67,9 @@ func (c *command) forget() error {
 	}
 	err = c.close(s, err)
 	tally.Close(slog.Int64("forgotten", forgotten))
+	if err == nil {
+		err = tally.Misfit()
+	}
 	return c.explain(err)
 }
 
@@ -88,8 +90,7 @@ func (c *command) reprioritise() error {
 		case errors.Is(err, frontier.ErrSettled):
 			tally.Skipped["settled"]++
 		case verdict == frontier.Refused:
-			tally.Skipped["refused"]++
-			c.logger.Warn("refused", "url", clip(rec.URL), "err", err)
+			tally.Refuse(rec.URL, err)
 		case verdict == frontier.Changed:
 			changed++
 		default:
@@ -99,6 +100,9 @@ func (c *command) reprioritise() error {
 	})
 	err = c.close(s, err)
 	tally.Close(slog.Int64("changed", changed), slog.Int64("known", known))
+	if err == nil {
+		err = tally.Misfit()
+	}
 	return c.explain(err)
 }
 

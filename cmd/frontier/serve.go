@@ -420,7 +420,7 @@ func (v *server) take(rec *wire.Record) error {
 	if filter.IsMark(rec) {
 		return v.mark(rec.Generation)
 	}
-	v.tally.In++
+	v.tally.Count()
 	if v.marks && !v.greeted && rec.IsOutcome() {
 		return errors.New("a page came back before the mark that was sent ahead of it: a stage keeps marks, or changes the order\nhint: let lines without a url pass, in their order, as fetch, parse, score and evolve -window do; or use -marks=false")
 	}
@@ -447,13 +447,12 @@ func (v *server) take(rec *wire.Record) error {
 	case frontier.Known:
 		v.known++
 	case frontier.Query:
-		v.tally.Skipped["query"]++
+		v.tally.Skip("query")
 	case frontier.Failed:
 		return err
 	default:
 		if err != nil {
-			v.tally.Skipped["refused"]++
-			v.logger.Warn("refused", "url", clip(rec.URL), "err", err)
+			v.tally.Refuse(rec.URL, err)
 		}
 	}
 	return nil

@@ -491,3 +491,18 @@ func TestAnInterruptedWindowIsTakenIn(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// One goroutine of serve counts lines that are no records, and another those that are:
+// the race detector watches it.
+func TestServeCountsAllThatComesIn(t *testing.T) {
+	l := serveLoop(t, filepath.Join(t.TempDir(), "store"), []string{"http://a.test/"}, "-n", "1", "-pages", "1")
+	l.window(0)
+	a := l.window(1)
+	l.send(mark(0), strings.Repeat("{}\n"+`{"v":1,"query":"deer"}`+"\n", 500)+outcome(a[0]), mark(1))
+	l.end(0)
+	for _, want := range []string{"in=501", "skipped_malformed=500", "skipped_query=500"} {
+		if !strings.Contains(l.stderr.String(), want) {
+			t.Errorf("stderr has no %s", want)
+		}
+	}
+}

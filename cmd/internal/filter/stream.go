@@ -99,29 +99,66 @@ func NewTally(log *slog.Logger) *Tally {
 	return &Tally{Skipped: map[string]int64{}, Started: time.Now(), log: log}
 }
 
-// strays is how many bad lines are reported one by one before there was any
+// Count counts a record that was read.
+func (t *Tally) Count() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.In++
+}
+
+// Skip counts a record that is left out for a reason that needs no words.
+func (t *Tally) Skip(reason string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.Skipped[reason]++
+}
+
+// strays is how many bad lines are reported one by one before there was any good
 // record: a page of HTML or an archive, given by mistake, has thousands.
 const strays = 10
 
 // Bad reports a line that is no record.
 func (t *Tally) Bad(bad *wire.SyntaxError) {
+	t.report("malformed", "skipped a line that is no record", "line", bad.Line, "err", bad.Err)
+}
+
+// Refuse reports a record, counted in In, that cannot be taken.
+func (t *Tally) Refuse(url string, err error) {
+	const longest = 200 // bytes of a URL in the log
+	if len(url) > longest {
+		url = url[:longest] + "…"
+	}
+	t.report("refused", "refused", "url", url, "err", err)
+}
+
+func (t *Tally) report(reason, msg string, attrs ...any) {
 	t.mu.Lock()
-	t.Skipped["malformed"]++
-	told := t.In == 0 && t.Skipped["malformed"] > strays
+	t.Skipped[reason]++
+	good, bad := t.judged()
 	t.mu.Unlock()
-	if !told {
-		t.log.Warn("skipped a line that is no record", "line", bad.Line, "err", bad.Err)
+	if good > 0 || bad <= strays {
+		t.log.Warn(msg, attrs...)
 	}
 }
 
-// Misfit is the error of a stream that has lines and no record among them.
+// judged counts the lines that were good and those that were not.
+func (t *Tally) judged() (good, bad int64) {
+	refused := t.Skipped["refused"]
+	return t.In - refused, t.Skipped["malformed"] + refused
+}
+
+// Misfit is the error of a stream that has lines and no good record among them.
 func (t *Tally) Misfit() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if n := t.Skipped["malformed"]; n > 0 && t.In == 0 {
-		return fmt.Errorf("none of %d lines is a record\nhint: a record is a JSON object on a line, as fetch prints it; an archive is read by fetch -archive FILE -all", n)
+	switch good, bad := t.judged(); {
+	case good > 0 || bad == 0:
+		return nil
+	case t.Skipped["refused"] > 0:
+		return fmt.Errorf("none of %d lines has an address that could be taken\nhint: an address is an http or https URL, alone on a line or in a record", bad)
+	default:
+		return fmt.Errorf("none of %d lines is a record\nhint: a record is a JSON object on a line, as fetch prints it; an archive is read by fetch -archive FILE -all", bad)
 	}
-	return nil
 }
 
 // Close prints the closing line.
@@ -243,9 +280,7 @@ func (s *Stream) Read(r *wire.Reader, tally *Tally, rec *wire.Record) error {
 		bad, isBad := errors.AsType[*wire.SyntaxError](err)
 		switch {
 		case err == nil:
-			tally.mu.Lock()
-			tally.In++
-			tally.mu.Unlock()
+			tally.Count()
 			return nil
 		case isBad && !s.Strict:
 			tally.Bad(bad)
