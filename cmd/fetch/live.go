@@ -115,6 +115,9 @@ func live(o *options) (err error) {
 	if n := strangers + guarded; err == nil && n > 0 && n == tally.Out-c.marks && !web.asked.Load() {
 		return o.misuse(strangers > 0, guarded > 0)
 	}
+	if err == nil {
+		err = tally.Misfit()
+	}
 	return err
 }
 
@@ -380,7 +383,7 @@ func (c *crawl) read(ctx context.Context, o *options) error {
 				c.cancel(err)
 				return err
 			}
-			c.tally.In++
+			c.tally.Count()
 			c.waiting <- struct{}{}
 			if filter.IsMark(l.rec) {
 				c.owed.Wait()

@@ -265,11 +265,12 @@ func (p *pack) each(f func(*wire.Record) error) error {
 			continue
 		}
 		if errors.Is(err, io.EOF) {
-			return nil
+			return p.tally.Misfit()
 		}
 		if err != nil {
 			return fmt.Errorf("reading scored records: %w", err)
 		}
+		p.tally.Count()
 		if rec.StatusCode == 0 || rec.Error != "" {
 			p.tally.Skipped["no_page"]++
 			continue
