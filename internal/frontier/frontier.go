@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"spoor/internal/weburl"
@@ -155,7 +156,12 @@ func (s *Store) giveWay() error {
 func (s *Store) init() { s.raw = wire.NewWriter(&s.line) }
 
 func noStore(dir string) error {
-	return fmt.Errorf("there is no store in %s\nhint: frontier add -store %s makes one", dir, dir)
+	hint := fmt.Sprintf("frontier add -store %s makes one", dir)
+	run := filepath.Join(dir, "frontier") // if dir is the directory of a crawl
+	if numbers, _ := (&log{dir: run}).segments(); len(numbers) > 0 {
+		hint = "-store " + run + " is one"
+	}
+	return fmt.Errorf("there is no store in %s\nhint: %s", dir, hint)
 }
 
 // restore makes the index from the snapshot, if there is one and it may be used,
