@@ -61,7 +61,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 
 	"spoor/cmd/internal/filter"
 )
@@ -123,7 +122,6 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (err error) {
 	} else {
 		err = m.recall(*name, stdin, out)
 	}
-	m.tally.Close(slog.Int64("remembered", m.remembered), slog.Int64("asked", m.asked))
 	if err == nil {
 		err = m.tally.Misfit()
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"log/slog"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/wire"
@@ -45,7 +46,9 @@ func (m *memo) all(in io.Reader, out io.Writer) error {
 	}()
 	err := m.ask(ctx, in, q)
 	q.end()
-	return cmp.Or(<-answered, err)
+	err = cmp.Or(<-answered, err)
+	m.tally.Close(slog.Int64("remembered", m.remembered), slog.Int64("asked", m.asked))
+	return err
 }
 
 // --- who answers --------------------------------------------------------------
