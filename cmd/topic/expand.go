@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -150,16 +151,13 @@ func (e *expander) leave(file string) error {
 	if err := e.end(); err != nil {
 		return err
 	}
-	if e.added == 0 {
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return e.begin()
+	var err error
+	if e.added > 0 {
+		err = cmp.Or(os.MkdirAll(filepath.Dir(file), 0o777), filter.WriteWhole(file, e.topic.Write))
+	} else if err = os.Remove(file); errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
-		return err
-	}
-	if err := filter.WriteWhole(file, e.topic.Write); err != nil {
+	if err != nil {
 		return err
 	}
 	return e.begin()
