@@ -196,6 +196,7 @@ func TestFaultsOfAWACZLeaveOutWhatTheyConcern(t *testing.T) {
 		{"a name that is none", wacz(t, a, stored("archive/\xff.warc.gz", a.content)), 1, "no proper name"},
 		{"a backslash", wacz(t, a, stored(`archive/..\b.warc.gz`, a.content)), 1, "no proper name"},
 		{"no archives", wacz(t, stored("a.warc.gz", a.content)), 0, "without archives"},
+		{"several WACZ in one", wacz(t, stored("archive/in.wacz", string(whole))), 0, "it holds WACZ files"},
 		{"empty", wacz(t), 0, "without archives"},
 		{"torn", whole[:len(whole)-30], 0, "damaged or torn"},
 		{"a beginning", []byte("PK\x03\x04"), 0, "damaged or torn"},
