@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 
@@ -58,9 +59,11 @@ func (c *verify) run() error {
 	if err != nil {
 		return err
 	}
+	var unread error
 	for _, path := range paths {
 		if err := c.file(&v, path); err != nil {
-			return err
+			c.log.Warn("left out what could not be read", "archive", path, "err", err)
+			unread = cmp.Or(unread, err)
 		}
 		if failed != nil {
 			return failed
@@ -76,6 +79,8 @@ func (c *verify) run() error {
 		slog.Int64("digests", v.Digests), slog.Int64("payloads_chunked", v.Chunked), slog.Int64("payloads_dechunked", v.Dechunked),
 		slog.Int64("records_without_digest", v.Unchecked))
 	switch {
+	case unread != nil:
+		return unread
 	case c.mendable > 0:
 		return fmt.Errorf("faults: %d\nhint: warc repair writes a copy of a WARC file without them", v.Faults)
 	case v.Faults > 0:
