@@ -22,8 +22,9 @@
 // (frontier next -horizon) is: it is asked for then, or handed back if that is
 // after -deadline, or more than a day off. So are those of a host whose robots.txt
 // answers 429 or 5xx, breaks off, or redirects to where nobody answers: that forbids
-// everything only until it is asked for again, an hour later. An address that redirects to a host that must be left alone is a
-// failed try (connect). The error "robots" is a rule that forbids.
+// everything only until it is asked for again, an hour later. An address that redirects
+// to a host that must be left alone is a failed try (connect) with the not_before of
+// that host, which is the host of final_url. The error "robots" is a rule that forbids.
 //
 // With -state DIR what is known of hosts outlives the run, in DIR/polite.ndjson:
 // when each may be asked again, its failures and holds. So does robots.txt, for a

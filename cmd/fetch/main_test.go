@@ -358,6 +358,45 @@ func TestRetryAfterBecomesNotBefore(t *testing.T) {
 	}
 }
 
+// The frontier holds the host of final_url.
+func TestTheHostAtTheEndOfARedirectHasItsNotBefore(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			http.NotFound(w, r)
+		case "/429":
+			w.Header().Set("Retry-After", "3600")
+			w.WriteHeader(http.StatusTooManyRequests)
+		case "/none":
+			raw(w, "")
+		case "/half":
+			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 100\r\n\r\nhalf")
+		}
+	}))
+	defer server.Close()
+	away := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+		} else {
+			http.Redirect(w, r, server.URL+r.URL.Path, http.StatusFound)
+		}
+	}))
+	defer away.Close()
+	for path, want := range map[string]time.Duration{"/429": time.Hour, "/none": polite.FirstBackoff, "/half": polite.FirstBackoff, "/robots.txt": 0} {
+		for _, from := range []string{server.URL, away.URL} {
+			recs, _ := fetch(t, from+path+"\n", "-allow-private", "-delay", "1ms")
+			r := recs[from+path]
+			until, err := time.Parse(time.RFC3339, r.NotBefore)
+			if want == 0 && r.NotBefore == "" {
+				continue
+			}
+			if d := time.Until(until); err != nil || d < want*8/10 || d > want*12/10 {
+				t.Errorf("%s%s: %d %s, not before %q", from, path, r.StatusCode, r.Error, r.NotBefore)
+			}
+		}
+	}
+}
+
 func TestAHostThatFailsIsLeftAloneAndItsAddressesHandedBack(t *testing.T) {
 	s := newSite()
 	defer s.CloseClientConnections()
@@ -418,8 +457,8 @@ func TestAServerWhoseRobotsTxtFailsIsNotAskedUntilItHasRecovered(t *testing.T) {
 				t.Errorf("%d: %s: not before %v, want %v", status, path, d, want)
 			}
 		}
-		// Behind a redirect it is a try that failed, and another host's own affair.
-		if r := recs[away.URL+"/gone"]; r.Error != "connect" || r.Final() || r.NotBefore != "" || !strings.Contains(r.ErrorDetail, "robots.txt answered") {
+		// Behind a redirect it is a try that failed, to be made again when the other host may be asked.
+		if r := recs[away.URL+"/gone"]; r.Error != "connect" || r.Final() || r.FinalURL != server.URL+"/page" || r.NotBefore != recs[server.URL+"/page"].NotBefore || !strings.Contains(r.ErrorDetail, "robots.txt answered") {
 			t.Errorf("%d: behind a redirect: %s %q, not before %q", status, r.Error, r.ErrorDetail, r.NotBefore)
 		}
 	}

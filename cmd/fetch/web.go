@@ -222,9 +222,11 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record) (leave func(), er
 				refuseType(rec)
 			}
 		}
-		if s := a.page.StatusCode; polite.Fails(s) || s >= 400 && a.page.Header.Get("Retry-After") != "" {
-			f.hold(rec, u, a.page.Time.Add(polite.RetryAfter(a.page.Header, a.page.Time)), a.page.Time)
+		var until time.Time
+		if a.page.StatusCode >= 400 {
+			until = a.page.Time.Add(polite.RetryAfter(a.page.Header, a.page.Time))
 		}
+		f.hold(rec, u, until, a.page.Time)
 		return a.leave, nil
 	}
 }
@@ -317,24 +319,21 @@ func (f *fetcher) count(rec *wire.Record, err error) {
 
 // handBack puts into its record that u may not be asked for until then. The
 // address comes back as it was if nobody was asked. If a redirect led to u
-// somebody was, and not_before would silence the wrong host: then it is a try
-// that failed, or it would be made again at once, and for ever.
+// somebody was, and the host of not_before is another one: then it is a try that
+// failed, or it would be made again at once, and for ever.
 func (f *fetcher) handBack(rec *wire.Record, u weburl.URL, until time.Time, why error) {
+	code := wire.ErrorConnect
 	if first, err := weburl.Parse(rec.URL); err == nil && first.Host() == u.Host() {
-		fail(rec, wire.ErrorBudget, why)
-		f.hold(rec, u, until, time.Time{})
-		return
+		code = wire.ErrorBudget
 	}
-	fail(rec, wire.ErrorConnect, why)
+	fail(rec, code, why)
+	f.hold(rec, u, until, time.Time{})
 }
 
 // hold tells the frontier how long the host is to be left alone: until the
-// later of what it asked for and what its failures make of it. The frontier
-// holds the host of url, so a host behind a redirect is held here only.
+// later of what it asked for and what its failures make of it. It is the host of u,
+// where the redirects ended, as the frontier knows by final_url.
 func (f *fetcher) hold(rec *wire.Record, u weburl.URL, until, asked time.Time) {
-	if first, err := weburl.Parse(rec.URL); err != nil || first.Host() != u.Host() {
-		return
-	}
 	if !until.After(asked) {
 		until = time.Time{}
 	}

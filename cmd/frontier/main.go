@@ -33,8 +33,8 @@
 //     the URL back with one retry more, not before the time in not_before, or a
 //     minute after the timestamp, doubling; after the fourth it is skipped;
 //   - budget hands the URL back as it was;
-//   - not_before of an outcome holds for the whole host, that of an address for
-//     this address.
+//   - not_before of an outcome holds for the whole host, which is that of final_url
+//     if there is one, that of an address for this address.
 //
 // A plain list of URLs is one of seeds: they are handed out in their order, before
 // anything that was found. With -summary FILE add counts what it was given and

@@ -349,6 +349,21 @@ func TestHostsAreLeftInPeaceUntilTheyWantToBeAsked(t *testing.T) {
 	}
 }
 
+func TestItIsTheHostAtTheEndOfARedirectThatIsLeftInPeace(t *testing.T) {
+	s := open(t, t.TempDir(), Options{})
+	defer closeStore(t, s)
+	add(t, s,
+		`{"v":1,"url":"http://a.org/1","priority":5}`, `{"v":1,"url":"http://a.org/2","priority":5}`, `{"v":1,"url":"http://b.org/","priority":9}`,
+		`{"v":1,"url":"http://a.org/1","priority":5,"final_url":"http://b.org/1","status_code":429,"not_before":"2026-11-20T13:00:00Z"}`)
+	if got := urls(next(t, s, Request{N: 9, Generation: 1})); got != "a.org/2" {
+		t.Errorf("got %q", got)
+	}
+	add(t, s, `{"v":1,"url":"http://a.org/2","generation":1,"status_code":200}`)
+	if got := urls(next(t, s, Request{N: 9, Generation: 2}.at(noon.Add(time.Hour)))); got != "b.org/ a.org/1" {
+		t.Errorf("an hour later: %q", got)
+	}
+}
+
 func TestAnAddressWaitsForItsTimeAndItsHostDoesNot(t *testing.T) {
 	const later, address = "2026-11-21T12:00:00Z", `{"v":1,"url":"http://a.org/1","not_before":"2026-11-21T12:00:00Z"}`
 	failed := `{"v":1,"url":"http://a.org/1","error":"dns","timestamp":"2026-11-20T11:59:00Z"}`
