@@ -110,12 +110,14 @@ func Open(dir string, o Options) (s *Store, err error) {
 	}
 	s = &Store{dir: dir, options: o, readOnly: o.ReadOnly, traps: o.Traps}
 	s.init()
-	if numbers, err := (&log{dir: dir}).segments(); errors.Is(err, fs.ErrNotExist) || err == nil && len(numbers) == 0 && !o.Create {
+	numbers, err := (&log{dir: dir}).segments()
+	switch none := errors.Is(err, fs.ErrNotExist) || err == nil && len(numbers) == 0; {
+	case none && (!o.Create || isRun(dir)):
 		return nil, noStore(dir)
-	} else if err != nil {
+	case err != nil:
 		return nil, err
 	}
-	if err = s.take(); err != nil {
+	if err := s.take(); err != nil {
 		s.release()
 		return nil, err
 	}
@@ -155,13 +157,22 @@ func (s *Store) giveWay() error {
 
 func (s *Store) init() { s.raw = wire.NewWriter(&s.line) }
 
+// noStore says that there is no store in dir, and where it is if dir is a crawl's.
 func noStore(dir string) error {
 	hint := fmt.Sprintf("frontier add -store %s makes one", dir)
-	run := filepath.Join(dir, "frontier") // if dir is the directory of a crawl
-	if numbers, _ := (&log{dir: run}).segments(); len(numbers) > 0 {
-		hint = "-store " + run + " is one"
+	if isRun(dir) {
+		hint = "-store " + filepath.Join(dir, runStore) + " is one"
 	}
 	return fmt.Errorf("there is no store in %s\nhint: %s", dir, hint)
+}
+
+// runStore is where the directory of a crawl has its store.
+const runStore = "frontier"
+
+// isRun tells whether dir is the directory of a crawl.
+func isRun(dir string) bool {
+	numbers, _ := (&log{dir: filepath.Join(dir, runStore)}).segments()
+	return len(numbers) > 0
 }
 
 // restore makes the index from the snapshot, if there is one and it may be used,
