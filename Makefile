@@ -45,15 +45,15 @@ demo: build ## crawl the documentation of the Go tree, on loopback, in a minute
 # What the race detector would find nothing in, and take minutes for it: tests that start
 # commands built without it, are one goroutine, or have none that shorter tests have not;
 # and the frontier, which it makes too slow.
-PLAIN       := . ./internal/frontier ./internal/report ./internal/sitemap ./internal/strategy
-PLAIN_TESTS := Test(Fault|ALargeIndexIsPackedInBlocks|ARealWebIsTheSameInARC|AnIndexThatWasCutOffIsBuiltAgain|BombsAreDefused|EveryPayloadIsFoundWhereTheListSaysItIs|RealArchivesAreReadWhole|RealWebsAreAnsweredWhole|ProbabilitiesAreCalibrated|HugeExamplesAreBounded|MemoryStaysFlatOverAMillionWords|StemmersAgreeWithSnowballsVocabulary|TrimBoundsWhatIsRemembered)
+PLAIN       := . ./internal/frontier ./internal/graph ./internal/report ./internal/sitemap ./internal/strategy ./internal/trap
+PLAIN_TESTS := Test(Fault|AgreementWithTheIndependentJudge|ALargeIndexIsPackedInBlocks|ARealWebIsTheSameInARC|AnIndexThatWasCutOffIsBuiltAgain|BombsAreDefused|EveryPayloadIsFoundWhereTheListSaysItIs|RealArchivesAreReadWhole|RealWebsAreAnsweredWhole|ProbabilitiesAreCalibrated|HugeExamplesAreBounded|MeasuresAgreeWithAPlainReading|MemoryStaysFlatOverAMillionWords|NoLinkOfTheGoTreeIsDead|StemmersAgreeWithSnowballsVocabulary|TrimBoundsWhatIsRemembered|WholeMembersAreUnpackedAsByTheStandardLibrary|WilcoxonIsWrongAsOftenAsItSays)
 
 # Left alone, the race detector makes every command of a script wait a second.
 .PHONY: test short
 ifneq ($(RACE),)
 test: build ## all tests
 	GORACE=atexit_sleep_ms=0 $(GO) test -race -timeout=30m -shuffle=on -skip='^$(PLAIN_TESTS)$$' $$($(GO) list ./... | grep -vxF "$$($(GO) list $(PLAIN))")
-	$(GO) test -timeout=30m -shuffle=on $$(grep -rlE '^func $(PLAIN_TESTS)\(' --include='*_test.go' cmd internal | xargs -n1 dirname | sort -u | sed 's|^|./|') $(PLAIN) ./internal/page
+	$(GO) test -timeout=30m -shuffle=on . $$(grep -rlE '^func $(PLAIN_TESTS)\(' --include='*_test.go' cmd internal | xargs -n1 dirname | sort -u | sed 's|^|./|') $(PLAIN) ./internal/page
 else
 test: build
 	@echo 'no C compiler: testing without the race detector'
