@@ -116,7 +116,7 @@ func Parse(data []byte) *File {
 		case crawlDelay:
 			// Like every line outside the standard it does not end a run of
 			// user-agent lines (section 2.2.4: other records must not interfere).
-			if d, err := strconv.ParseFloat(value, 64); err == nil && d > 0 && len(f.groups) > 0 {
+			if d, _ := strconv.ParseFloat(value, 64); d > 0 && len(f.groups) > 0 { // 0 if it is no number
 				g := &f.groups[len(f.groups)-1]
 				g.delay = max(g.delay, min(d, maxDelay))
 			}

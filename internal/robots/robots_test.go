@@ -267,8 +267,9 @@ func TestTheFileIsCutAtItsLimitAndAtALine(t *testing.T) {
 func TestCrawlDelaysAndSitemapsAreKept(t *testing.T) {
 	f := Parse([]byte("Sitemap: http://h/a.xml\nUser-agent: *\nCrawl-delay: 7\n" +
 		"User-agent: spoor\nCrawl-delay: 1.5\nCrawl-delay: nonsense\nCrawl-delay: -4\nCrawl-delay: NaN\nsitemap: http://h/b.xml\n" +
-		"Disallow: /x\n\nUser-agent: slow\nCrawl-delay: 1e300\nAllow: /\n"))
-	for agent, want := range map[string]float64{"spoor": 7, "other": 7, "slow": maxDelay} {
+		"Disallow: /x\n\nUser-agent: slow\nCrawl-delay: 1e300\nAllow: /\n" +
+		"User-agent: slower\nCrawl-delay: 1e999\nAllow: /\n"))
+	for agent, want := range map[string]float64{"spoor": 7, "other": 7, "slow": maxDelay, "slower": maxDelay} {
 		if got := f.For(agent).Delay; got != want {
 			t.Errorf("crawl-delay for %s is %v, want %v", agent, got, want)
 		}
