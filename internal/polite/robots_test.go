@@ -242,31 +242,41 @@ func TestAnOriginThatAnsweredIsNotAskedAnewForEachPage(t *testing.T) {
 }
 
 func TestWhoeverGivesUpDoesNotSpoilRobotsTxtForTheOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := &patient{}
-		r := &Robots{Transport: w, Agent: "spoor"}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			if _, err := r.Decide(ctx, mustParse("http://a.test/")); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("got %v", err)
-			}
+	for _, to := range []string{"", "http://b.test/robots.txt"} {
+		t.Run(to, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &Robots{Transport: &patient{to}, Agent: "spoor"}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				var wg sync.WaitGroup
+				wg.Go(func() {
+					if _, err := r.Decide(ctx, mustParse("http://a.test/")); !errors.Is(err, context.DeadlineExceeded) {
+						t.Errorf("got %v", err)
+					}
+				})
+				synctest.Wait()
+				wg.Go(func() {
+					if v, err := r.Decide(t.Context(), mustParse("http://a.test/")); !v.Allowed || err != nil {
+						t.Errorf("got %+v, %v", v, err)
+					}
+				})
+				wg.Wait()
+			})
 		})
-		synctest.Wait()
-		wg.Go(func() {
-			if v, err := r.Decide(t.Context(), mustParse("http://a.test/")); !v.Allowed || err != nil {
-				t.Errorf("got %+v, %v", v, err)
-			}
-		})
-		wg.Wait()
-	})
+	}
 }
 
 // patient answers after five seconds unless it is given up.
-type patient struct{}
+type patient struct {
+	to string // where a.test redirects to, at once, if it does
+}
 
-func (*patient) RoundTrip(req *http.Request) (*http.Response, error) {
+func (p *patient) RoundTrip(req *http.Request) (*http.Response, error) {
+	if p.to != "" && req.URL.Host == "a.test" {
+		resp, err := moved(p.to)
+		resp.Body = http.NoBody
+		return resp, err
+	}
 	select {
 	case <-time.After(5 * time.Second):
 		return text("")
