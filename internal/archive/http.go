@@ -3,6 +3,7 @@ package archive
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/zlib"
 	"encoding/binary"
 	"errors"
@@ -271,22 +272,22 @@ func (d *Decoder) Decode(dst, raw []byte, header http.Header) (body []byte, trun
 		if i == 0 {
 			to = dst
 		}
-		decoded, state, err := d.uncode(to, coding, body, most)
-		if err != nil {
-			return decoded, "length", err
-		}
+		decoded, state, cut := d.uncode(to, coding, body, most)
 		if state == notCoded {
 			break
 		}
 		if state == torn {
 			truncated = "disconnect"
 		}
-		body = decoded
+		body, err = decoded, cmp.Or(err, cut)
 	}
-	if int64(len(body)) > limit {
-		return body[:limit], "length", fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
+	if err == nil && int64(len(body)) > limit {
+		body, err = body[:limit], fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
 	}
-	return body, truncated, nil
+	if err != nil {
+		truncated = "length"
+	}
+	return body, truncated, err
 }
 
 func isChunked(header http.Header) bool {

@@ -170,6 +170,19 @@ func TestABombInABombHasOneRatio(t *testing.T) {
 	}
 }
 
+func TestACodingThatIsCutIsUndoneBelow(t *testing.T) {
+	var text strings.Builder
+	for i := range 1 << 18 {
+		fmt.Fprintf(&text, "word%x ", i*i)
+	}
+	twice := coded(t, "gzip", coded(t, "br", text.String()))
+	d := Decoder{Limits: Limits{Body: 1 << 19}}
+	r, err := d.Response(strings.NewReader("HTTP/1.1 200 OK\r\nContent-Encoding: br, gzip\r\n\r\n" + twice))
+	if len(twice) < 1<<19 || !errors.Is(err, ErrTooLarge) || r.Truncated != "length" || len(r.Body) != 1<<19 || !strings.HasPrefix(text.String(), string(r.Body)) {
+		t.Errorf("%d bytes become %d, %.20q, %q: %v", len(twice), len(r.Body), r.Body, r.Truncated, err)
+	}
+}
+
 func TestLargeBodiesAreCut(t *testing.T) {
 	d := Decoder{Limits: Limits{Body: 100}}
 	for _, c := range []struct {
