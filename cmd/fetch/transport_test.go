@@ -338,11 +338,11 @@ func TestAProxyThatIsNotThereEndsTheRunAndBlamesNoHost(t *testing.T) {
 		{"socks5h://" + at(gone.URL), "refused"},
 		{"http://no-such-proxy.invalid:3128", "lookup no-such-proxy.invalid"},
 		{locked.URL, "user name and password"},
-		{"https://" + mute.Addr().String(), "the connection took longer than -connect-timeout (50ms)"},
+		{"https://" + mute.Addr().String(), "the connection took longer than -connect-timeout (500ms)"},
 	} {
 		dir := t.TempDir()
 		in := "http://a.example.com/1\nhttp://a.example.com/2\nhttps://b.example.com/\n"
-		recs, log, err := fetchAll(t, in, "-contact", "me@example.org", "-connect-timeout", "50ms", "-state", dir, "-proxy", c.proxy)
+		recs, log, err := fetchAll(t, in, "-contact", "me@example.org", "-connect-timeout", "500ms", "-state", dir, "-proxy", c.proxy)
 		var words strings.Builder
 		if got := filter.Status("fetch", &words, err); got != 1 || !strings.HasPrefix(words.String(), "fetch: the proxy: ") ||
 			!strings.Contains(words.String(), c.want) || !strings.Contains(words.String(), "\nfetch: hint: is it running? -proxy URL") {
