@@ -49,6 +49,7 @@ func TestCompressedBodiesAreToldFromOthers(t *testing.T) {
 		{"gzip, short", packed(text)[:2048], true},
 		{"gzip of a few words", packed(text[60_000:61_500]), true},
 		{"little noise", random(256), true},
+		{"noise, and a few zeros", append(random(240), make([]byte, 16)...), true},
 		{"less noise than tells", random(255), false},
 		{"a few words", text[:256], false},
 		{"a little UTF-8 that is not ASCII", []byte(strings.Repeat("木の葉が落ちる。鹿は苔を食べる。", 6)), false},
