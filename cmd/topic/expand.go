@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -151,16 +150,24 @@ func (e *expander) leave(file string) error {
 	if err := e.end(); err != nil {
 		return err
 	}
-	var err error
-	if e.added > 0 {
-		err = cmp.Or(os.MkdirAll(filepath.Dir(file), 0o777), filter.WriteWhole(file, e.topic.Write))
-	} else if err = os.Remove(file); errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	if err != nil {
+	if err := e.settle(file); err != nil {
 		return err
 	}
 	return e.begin()
+}
+
+// settle makes file what the window has come to.
+func (e *expander) settle(file string) error {
+	if e.added == 0 {
+		if err := os.Remove(file); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return err
+	}
+	return filter.WriteWhole(file, e.topic.Write)
 }
 
 // A rule is what -expand may be.
