@@ -53,7 +53,7 @@ PLAIN_TESTS := Test(Fault|AgreementWithTheIndependentJudge|ALargeIndexIsPackedIn
 ifneq ($(RACE),)
 test: build ## all tests
 	GORACE=atexit_sleep_ms=0 $(GO) test -race -timeout=30m -shuffle=on -skip='^$(PLAIN_TESTS)$$' $$($(GO) list ./... | grep -vxF "$$($(GO) list $(PLAIN))")
-	$(GO) test -timeout=30m -shuffle=on . $$(grep -rlE '^func $(PLAIN_TESTS)\(' --include='*_test.go' cmd internal | xargs -n1 dirname | sort -u | sed 's|^|./|') $(PLAIN) ./internal/page
+	$(GO) test -timeout=30m -shuffle=on $(PLAIN) $$(grep -rlE '^func $(PLAIN_TESTS)\(' --include='*_test.go' cmd internal | xargs -n1 dirname | sort -u | sed 's|^|./|') ./internal/page
 else
 test: build
 	@echo 'no C compiler: testing without the race detector'
