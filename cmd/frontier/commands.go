@@ -10,8 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"spoor/cmd/internal/filter"
@@ -171,9 +169,8 @@ func (c *command) add() (err error) {
 		return err
 	}
 	defer in.Close()
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
+	signals, stop := interrupts()
+	defer stop()
 	// The store is not taken before there is something to add: at the other end
 	// of the pipeline it may still be needed for handing out.
 	records := bufio.NewReaderSize(&interruptible{r: in, signals: signals}, 1<<16)

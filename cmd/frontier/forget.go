@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"os/signal"
 	"slices"
-	"syscall"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/frontier"
@@ -113,9 +110,8 @@ func (c *command) eachRecord(files []string, tally *filter.Tally, do func(*wire.
 		return err
 	}
 	defer in.Close()
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
+	signals, stop := interrupts()
+	defer stop()
 	r, err := c.reader(&interruptible{r: in, signals: signals})
 	if err != nil {
 		return err

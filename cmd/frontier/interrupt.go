@@ -4,15 +4,38 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"spoor/cmd/internal/filter"
 )
 
+// interrupts tells of the first SIGINT and the first SIGTERM. The second of its kind ends
+// the process at once, even if whoever is to hear of the first is busy. They are two kinds
+// because what stands around a command may pass on a Ctrl-C, which has come here too, as
+// SIGTERM.
+func interrupts() (first <-chan os.Signal, stop func()) {
+	came, heard := make(chan os.Signal, 2), make(chan os.Signal, 2)
+	signal.Notify(came, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		for sig := range came {
+			signal.Reset(sig)
+			select {
+			case heard <- sig:
+			default: // came twice before it was reset
+			}
+		}
+	}()
+	return heard, func() {
+		signal.Stop(came)
+		close(came)
+	}
+}
+
 // interruptible is a reader whose Read ends when a signal comes, even if nothing
-// else does. The second signal kills.
+// else does.
 type interruptible struct {
 	r       io.Reader
-	signals chan os.Signal
+	signals <-chan os.Signal // see interrupts
 	buf     []byte
 	left    []byte // read and not given out yet
 	err     error  // what came with it
@@ -42,7 +65,6 @@ func (i *interruptible) Read(p []byte) (int, error) {
 		}()
 		select {
 		case s := <-i.signals:
-			signal.Stop(i.signals)
 			if s == os.Interrupt {
 				return 0, &interrupted{filter.StatusInterrupted}
 			}

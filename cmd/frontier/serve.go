@@ -129,9 +129,8 @@ func (c *command) serve() (err error) {
 	if err != nil {
 		return err
 	}
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
+	signals, stop := interrupts()
+	defer stop()
 	// That the reader of stdout went away is an error of the write: what still comes in
 	// is to be kept.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -376,9 +375,6 @@ func (v *server) loop(signals <-chan os.Signal) error {
 				v.finish("")
 			}
 		case sig := <-signals:
-			// The second of its kind ends at once: what stands around the loop may pass on
-			// a Ctrl-C, which has come here too, as SIGTERM.
-			signal.Reset(sig)
 			switch {
 			case v.interrupted != 0:
 			case sig == syscall.SIGTERM:
