@@ -88,6 +88,8 @@ func (m *marks) check() error {
 // readLabels reads lines as {"url":…,"labels":[…]}. A line that is none is reported
 // and skipped.
 func readLabels(r io.Reader, m *marks, find func(address string) int32, log *slog.Logger) error {
+	strays := filter.Strays{Log: log}
+	defer strays.Close()
 	lines := bufio.NewReaderSize(r, 1<<16)
 	for n := 1; ; n++ {
 		line, long, err := readLine(lines)
@@ -107,7 +109,7 @@ func readLabels(r io.Reader, m *marks, find func(address string) int32, log *slo
 				bad = errors.New("it has no url")
 			}
 			if bad != nil {
-				log.Warn("skipped a line that is no label", "line", n, "err", bad)
+				strays.Report("skipped a line that is no label", "line", n, "err", bad)
 			} else {
 				m.add(find(l.URL), l.Labels)
 			}

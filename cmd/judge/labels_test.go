@@ -70,7 +70,19 @@ func TestALabelThatNobodyHasIsAnErrorThatNamesTheOthers(t *testing.T) {
 	}
 }
 
+func TestOfManyBadLabelsTenAreReported(t *testing.T) {
+	var log bytes.Buffer
+	bad := `{"url":"http://a/","labels":["jazz"]}` + strings.Repeat("\n<p>", 1000)
+	if err := readLabels(strings.NewReader(bad), newMarks("jazz", 2), pageOf, filter.Logger(&log, "test", "text")); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(log.String(), "\n") != 11 || !strings.Contains(log.String(), `"skipped more such lines" cmd=test lines=990`) {
+		t.Error(log.String())
+	}
+}
+
 func FuzzLabels(f *testing.F) {
+	f.Add(strings.Repeat("nonsense\n", 12))
 	f.Add(`{"url":"http://a/","labels":["jazz"]}` + "\n" + `{"url":"http://c/"}` + "\nnonsense\n\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		m := newMarks("jazz", 2)
@@ -84,7 +96,11 @@ func FuzzLabels(f *testing.F) {
 				lines++
 			}
 		}
-		if bad := strings.Count(log.String(), "skipped a line that is no label"); m.lines+bad != lines || m.unknown > m.lines {
+		bad, more := strings.Count(log.String(), "skipped a line that is no label"), 0
+		if _, last, ok := strings.Cut(log.String(), `msg="skipped more such lines" cmd=test lines=`); ok {
+			fmt.Sscan(last, &more)
+		}
+		if bad += more; m.lines+bad != lines || m.unknown > m.lines {
 			t.Errorf("%d labels, %d of them unknown, and %d bad lines of %d", m.lines, m.unknown, bad, lines)
 		}
 		m.check()

@@ -117,13 +117,10 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	}
 	defer in.Close()
 	var results []*judge.Result
-	bad := 0
-	logger := filter.Logger(stderr, "judge table", log)
+	strays := filter.Strays{Log: filter.Logger(stderr, "judge table", log)}
 	for r, err := range judge.Results(in) {
 		if line, ok := errors.AsType[*wire.SyntaxError](err); ok {
-			if bad++; len(results) > 0 || bad <= maxStrays {
-				logger.Warn("skipped a line that is no result", "line", line.Line, "err", line.Err)
-			}
+			strays.Report("skipped a line that is no result", "line", line.Line, "err", line.Err)
 			continue
 		}
 		if err != nil {
@@ -134,6 +131,7 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if len(results) == 0 {
 		return errNoResults
 	}
+	strays.Close()
 	tables, err := judge.Compare(results, o)
 	if err != nil {
 		return err
@@ -149,9 +147,6 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	}
 	return out.Flush()
 }
-
-// maxStrays is how many bad lines are told before there was any result.
-const maxStrays = 10
 
 // criteria are the names of all measures.
 func criteria() (names []string) {

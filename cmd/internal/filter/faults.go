@@ -27,3 +27,27 @@ func (f *Faults) Tell(archive string) bool {
 	}
 	return n <= maxFaults
 }
+
+// maxStrays is how many bad lines are reported one by one: a page of HTML or an archive,
+// given by mistake, has thousands.
+const maxStrays = 10
+
+// Strays keeps the log from being flooded with lines that are not what they should be.
+type Strays struct {
+	Log *slog.Logger
+	n   int64
+}
+
+// Report reports a line, unless there were many before it.
+func (s *Strays) Report(msg string, attrs ...any) {
+	if s.n++; s.n <= maxStrays {
+		s.Log.Warn(msg, attrs...)
+	}
+}
+
+// Close tells how many lines were not reported.
+func (s *Strays) Close() {
+	if n := s.n - maxStrays; n > 0 {
+		s.Log.Warn("skipped more such lines", "lines", n)
+	}
+}

@@ -197,13 +197,17 @@ func TestAStreamOfAnythingElseFails(t *testing.T) {
 			{"<p>\n\n<p>\n", 2, true},
 			{"\n\n", 0, false},
 			{"", 0, false},
-			{strings.Repeat("<p>\n", 500) + "{\"url\":\"http://a/\"}\n" + strings.Repeat("<p>\n", 20), 30, false},
+			{strings.Repeat("<p>\n", 500) + "{\"url\":\"http://a/\"}\n" + strings.Repeat("<p>\n", 20), 11, false}, // ten, and how many more
+			{"{\"url\":\"http://a/\"}\n" + strings.Repeat("<p>\n", 10), 10, false},
 		} {
 			var out, stderr bytes.Buffer
 			s := Stream{Name: "x", Stdin: strings.NewReader(test.in), Stdout: &out, Stderr: &stderr, Workers: workers}
 			err := s.Each(func() func(*wire.Record) error { return func(*wire.Record) error { return nil } })
 			if warnings := strings.Count(stderr.String(), "level=WARN"); (err != nil) != test.fails || warnings != test.warnings {
 				t.Errorf("%d workers, %.20q: %v and %d warnings, want %t and %d", workers, test.in, err, warnings, test.fails, test.warnings)
+			}
+			if more := strings.Contains(stderr.String(), `msg="skipped more such lines" cmd=x lines=510`); more != (test.warnings > 10) {
+				t.Errorf("%d workers, %.20q: %s", workers, test.in, stderr.String())
 			}
 			if test.fails && !strings.Contains(err.Error(), "is a record\nhint: ") {
 				t.Errorf("%.20q: %v does not say what to do", test.in, err)

@@ -19,8 +19,8 @@ import (
 // Stream is the loop of a filter that gives one record for every record it
 // gets, in the same order.
 //
-// A line that is no record is reported by number, counted and skipped; with
-// Strict it ends the command. A stream without any record but with such lines is
+// A line that is no record is counted and skipped, and the first of them are reported by
+// number; with Strict it ends the command. A stream without any record but with such lines is
 // an error in the end. Reading stops at the first error of the stream.
 type Stream struct {
 	Name           string
@@ -91,12 +91,13 @@ type Tally struct {
 	Skipped map[string]int64 // by reason
 	Started time.Time
 	log     *slog.Logger
-	mu      sync.Mutex // of In and Skipped, where one goroutine reads and another writes
+	strays  Strays
+	mu      sync.Mutex // of In, Skipped and strays, where one goroutine reads and another writes
 }
 
 // NewTally starts counting.
 func NewTally(log *slog.Logger) *Tally {
-	return &Tally{Skipped: map[string]int64{}, Started: time.Now(), log: log}
+	return &Tally{Skipped: map[string]int64{}, Started: time.Now(), log: log, strays: Strays{Log: log}}
 }
 
 // Count counts a record that was read.
@@ -112,10 +113,6 @@ func (t *Tally) Skip(reason string) {
 	defer t.mu.Unlock()
 	t.Skipped[reason]++
 }
-
-// strays is how many bad lines are reported one by one before there was any good
-// record: a page of HTML or an archive, given by mistake, has thousands.
-const strays = 10
 
 // Bad reports a line that is no record.
 func (t *Tally) Bad(bad *wire.SyntaxError) {
@@ -133,12 +130,9 @@ func (t *Tally) Refuse(url string, err error) {
 
 func (t *Tally) report(reason, msg string, attrs ...any) {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.Skipped[reason]++
-	good, bad := t.judged()
-	t.mu.Unlock()
-	if good > 0 || bad <= strays {
-		t.log.Warn(msg, attrs...)
-	}
+	t.strays.Report(msg, attrs...)
 }
 
 // judged counts the lines that were good and those that were not.
@@ -165,6 +159,9 @@ func (t *Tally) Misfit() error {
 func (t *Tally) Close(more ...slog.Attr) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if good, _ := t.judged(); good > 0 { // else Misfit counts them
+		t.strays.Close()
+	}
 	attrs := []slog.Attr{slog.Int64("in", t.In), slog.Int64("out", t.Out)}
 	for _, reason := range slices.Sorted(maps.Keys(t.Skipped)) {
 		attrs = append(attrs, slog.Int64("skipped_"+reason, t.Skipped[reason]))
