@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 
@@ -23,7 +24,8 @@ Example:
 
     warc index crawl/warc > crawl.cdxj
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
+Exit status: 0 done, 1 failed, also that an archive could not be read, which is
+reported and left out; 2 misuse, 3 disk full.
 `
 
 // index indexes archives.
@@ -41,7 +43,11 @@ func newIndex(c *command) func() error {
 }
 
 func (x *index) run() error {
-	report := func(path string, err error) { x.fault(path, err) }
+	report := func(path string, err error) {
+		if !x.fault(path, err) {
+			x.leftOut(path, err)
+		}
+	}
 	if x.write {
 		return x.beside(report)
 	}
@@ -49,8 +55,7 @@ func (x *index) run() error {
 	if err != nil {
 		return err
 	}
-	x.close(meta)
-	return hollow(meta.Records, meta.Faults)
+	return x.close(meta)
 }
 
 // beside writes indexes beside their archives.
@@ -68,11 +73,12 @@ func (x *index) beside(report func(string, error)) error {
 			return filter.Usagef("nothing can be written beside stdin")
 		}
 		i, err := archive.OpenIndex(path, archive.IndexOptions{Report: report})
-		if err == nil && i.Path == "" {
-			err = fmt.Errorf("writing the index of %s: %w", path, i.Lost)
-		}
 		if err != nil {
-			return err
+			x.leftOut(path, err)
+			continue
+		}
+		if i.Path == "" {
+			return fmt.Errorf("writing the index of %s: %w", path, i.Lost)
 		}
 		all.Records += i.Meta.Records
 		all.Captures += i.Meta.Captures
@@ -81,11 +87,11 @@ func (x *index) beside(report func(string, error)) error {
 			return err
 		}
 	}
-	x.close(all)
-	return hollow(all.Records, all.Faults)
+	return x.close(all)
 }
 
-func (x *index) close(meta archive.Meta) {
+func (x *index) close(meta archive.Meta) error {
 	x.tally.In, x.tally.Out = meta.Records, meta.Captures
 	x.tally.Close(slog.Int64("faults", meta.Faults))
+	return cmp.Or(x.unread, hollow(meta.Records, meta.Faults))
 }

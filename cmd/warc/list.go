@@ -29,7 +29,8 @@ Example:
 
     warc ls -type response -status 200 -url com,example) crawl/warc
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
+Exit status: 0 done, 1 failed, also that an archive could not be read, which is
+reported and left out; 2 misuse, 3 disk full.
 `
 
 // words is a flag for a list separated by commas.
@@ -69,6 +70,7 @@ type list struct {
 	mime         []string
 	url          string
 	status       []statusRange
+	failed       error // to print
 }
 
 func newList(c *command) func() error {
@@ -97,12 +99,15 @@ func (l *list) run() error {
 		if err == nil {
 			err = l.volume(&v)
 		}
-		if err != nil && !l.fault(v.Path, err) {
+		if l.failed != nil {
+			return l.failed
+		}
+		if err != nil && !l.fault(v.Path, err) && !l.leftOut(v.Path, err) {
 			return err
 		}
 	}
 	l.tally.Close()
-	return hollow(l.tally.In, l.tally.Skipped["fault"])
+	return cmp.Or(l.unread, hollow(l.tally.In, l.tally.Skipped["fault"]))
 }
 
 func (l *list) volume(v *archive.Volume) error {
@@ -113,8 +118,8 @@ func (l *list) volume(v *archive.Volume) error {
 			s, err = rec.Summary()
 			if s.File = v.Path; l.takes(&s) {
 				l.tally.Out++
-				if err := l.print(&s); err != nil {
-					return err
+				if l.failed = l.print(&s); l.failed != nil {
+					return l.failed
 				}
 			}
 		}

@@ -80,8 +80,9 @@
 //
 // # Exit status
 //
-// 0 done; 1 failed, which is also that there was no record, that cat did not find it
-// and that verify found something; 2 misuse; 3 disk full; 130 and 143 interrupted: what repair and pack
+// 0 done; 1 failed, which is also that there was no record, that cat did not find it,
+// that verify found something and that ls, index or verify left out an archive that
+// could not be read; 2 misuse; 3 disk full; 130 and 143 interrupted: what repair and pack
 // were at is as it was.
 //
 // # Limitations
@@ -94,6 +95,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"flag"
 	"io"
@@ -152,6 +154,7 @@ type command struct {
 	log    *slog.Logger
 	told   filter.Faults
 	tally  *filter.Tally
+	unread error // of the first archive that could not be read
 }
 
 func (s subcommand) run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
@@ -190,6 +193,18 @@ func hollow(records, faults int64) error {
 		return errHollow
 	}
 	return nil
+}
+
+// leftOut reports an archive that cannot be read, or not to its end, which is no reason to
+// leave the others out. It ends the command with an error when all is done. An error that
+// is of no archive is worse.
+func (c *command) leftOut(path string, err error) bool {
+	if path == "" {
+		return false
+	}
+	c.log.Warn("left out what could not be read", "archive", path, "err", err)
+	c.unread = cmp.Or(c.unread, err)
+	return true
 }
 
 // fault reports what is wrong with an archive, if err is nothing worse.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"log/slog"
 
@@ -59,11 +58,9 @@ func (c *verify) run() error {
 	if err != nil {
 		return err
 	}
-	var unread error
 	for _, path := range paths {
 		if err := c.file(&v, path); err != nil {
-			c.log.Warn("left out what could not be read", "archive", path, "err", err)
-			unread = cmp.Or(unread, err)
+			c.leftOut(path, err)
 		}
 		if failed != nil {
 			return failed
@@ -79,8 +76,8 @@ func (c *verify) run() error {
 		slog.Int64("digests", v.Digests), slog.Int64("payloads_chunked", v.Chunked), slog.Int64("payloads_dechunked", v.Dechunked),
 		slog.Int64("records_without_digest", v.Unchecked))
 	switch {
-	case unread != nil:
-		return unread
+	case c.unread != nil:
+		return c.unread
 	case c.mendable > 0:
 		return fmt.Errorf("faults: %d\nhint: warc repair writes a copy of a WARC file without them", v.Faults)
 	case v.Faults > 0:

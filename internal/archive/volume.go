@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -22,8 +23,9 @@ type Volume struct {
 // Volumes yields the volumes of archives, named as for [Files], one after the
 // other; the name [Input] is that of input. Data is good until the next.
 //
-// A fault of a WACZ comes as *[FormatError], with the path of the WACZ, and ends
-// nothing. Any other error is the end.
+// A fault of a WACZ comes as *[FormatError], with the path of the WACZ, and any other
+// error of an archive with its path; neither ends anything. One without a path, of the
+// names, is the end.
 func Volumes(names []string, input io.Reader) iter.Seq2[Volume, error] {
 	return func(yield func(Volume, error) bool) {
 		paths, err := Files(names)
@@ -39,7 +41,7 @@ func Volumes(names []string, input io.Reader) iter.Seq2[Volume, error] {
 	}
 }
 
-// volumes yields those of one archive, and tells whether to go on.
+// volumes yields those of one archive, or why it cannot be read, and tells whether to go on.
 func volumes(path string, input io.Reader, yield func(Volume, error) bool) bool {
 	file, inner := path, ""
 	r := input
@@ -47,8 +49,7 @@ func volumes(path string, input io.Reader, yield func(Volume, error) bool) bool 
 		file, inner = outer(path)
 		f, err := os.Open(file)
 		if err != nil {
-			yield(Volume{}, err)
-			return false
+			return yield(Volume{Path: path}, err)
 		}
 		defer f.Close()
 		r = f
@@ -60,8 +61,7 @@ func volumes(path string, input io.Reader, yield func(Volume, error) bool) bool 
 	}
 	info, err := f.Stat()
 	if err != nil {
-		yield(Volume{}, err)
-		return false
+		return yield(Volume{Path: path}, err)
 	}
 	if !info.Mode().IsRegular() {
 		return yield(Volume{Path: path, Name: name, Data: r}, nil)
@@ -73,8 +73,7 @@ func volumes(path string, input io.Reader, yield func(Volume, error) bool) bool 
 		}
 	}
 	if all, err = only(all, path, inner); err != nil {
-		yield(Volume{}, err)
-		return false
+		return yield(Volume{Path: path}, err)
 	}
 	for _, s := range all {
 		if !yield(Volume{Path: s.label(file), Name: s.label(name), Data: s.data, source: s}, nil) {
@@ -177,38 +176,47 @@ func (r *Replay) Volume(c Capture) *Volume {
 
 // WriteIndex writes the lines of the index of all volumes, sorted together, with
 // what does not fit in memory in temporary files in temp; empty: in that of the
-// system. Faults are reported and counted.
+// system. Faults are reported and counted. A volume that cannot be read, or not to its
+// end, is reported, too, and its index is that of what could be read.
 func WriteIndex(w io.Writer, volumes iter.Seq2[Volume, error], temp string, report func(path string, err error)) (Meta, error) {
 	var meta Meta
 	s := sorter{dir: temp, chunk: chunkSize}
 	defer s.close()
 	var r Reader
 	for v, err := range volumes {
-		if fault, ok := errors.AsType[*FormatError](err); ok {
-			meta.Faults++
-			report(v.Path, fault)
-			continue
-		}
 		if err == nil {
-			r.m.dict, r.m.zs = nil, nil
-			err = r.Reset(v.Data)
+			err = v.index(&r, &s, &meta, report)
 		}
-		if err != nil {
+		_, place := errors.AsType[*placeError](err)
+		switch {
+		case err == nil:
+		case v.Path == "" || place:
 			return meta, err
-		}
-		b := indexer{name: v.source.name, add: s.add, meta: &meta}
-		if b.name == "" {
-			b.name = v.Name
-		}
-		err = b.index(&r, func(err error) {
-			meta.Faults++
+		default:
+			if _, ok := errors.AsType[*FormatError](err); ok {
+				meta.Faults++
+			}
 			report(v.Path, err)
-		})
-		if err != nil {
-			return meta, fmt.Errorf("%s: %w", v.Path, err)
 		}
 	}
 	return meta, s.write(w)
+}
+
+// index gives the lines of the index of a volume to s.
+func (v *Volume) index(r *Reader, s *sorter, meta *Meta, report func(path string, err error)) error {
+	r.m.dict, r.m.zs = nil, nil
+	err := r.Reset(v.Data)
+	if err == nil {
+		b := indexer{name: cmp.Or(v.source.name, v.Name), add: s.add, meta: meta}
+		err = b.index(r, func(fault error) {
+			meta.Faults++
+			report(v.Path, fault)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", v.Path, err)
+	}
+	return nil
 }
 
 // A Summary is what a listing says of a record.
