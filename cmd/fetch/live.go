@@ -56,6 +56,9 @@ func live(o *options) (err error) {
 			info = append(info, archive.Field{Name: "operator", Value: o.contact})
 		}
 		w := archive.WriterOptions{Prefix: o.warc, Host: host, MaxSize: int64(o.warcSize), Digest: o.digest, Zstd: o.warcZstd, Level: o.warcLevel, Info: info}
+		w.Cut = func(path string) {
+			log.Warn("the end of a WARC file is torn that was closed whole: it is left as it is, and another begun", "archive", path, "hint", "warc repair -w mends it")
+		}
 		if len(o.dedup) > 0 {
 			earlier, err := openEarlier(o, log)
 			if err != nil {

@@ -83,6 +83,8 @@
 //
 // With -warc PREFIX every exchange, those for robots.txt and redirects included,
 // is written to a WARC 1.1 file as it was received, before its record leaves.
+// A run goes on with the newest file of earlier ones, unless somebody has cut its end
+// since, which is told of: it is left as it is, and another begun.
 // Answers whose body was not downloaded are left out. An answer over HTTP/2 is written
 // as one of HTTP/1.1, its fields sorted and in lower case; WARC-Protocol says so. What
 // was written before, with this PREFIX or into the archives of -warc-dedup, becomes a

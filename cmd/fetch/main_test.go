@@ -681,6 +681,37 @@ func TestTheArchiveIsUsableBeyondOneFile(t *testing.T) {
 	}
 }
 
+func TestAWARCFileThatSomebodyCutIsToldOf(t *testing.T) {
+	s := newSite()
+	defer s.CloseClientConnections()
+	dir := t.TempDir()
+	session := func(page int) (log string) {
+		_, log = fetch(t, fmt.Sprintf("%s/page/%d\n", s.URL, page), append(loopback, "-warc", filepath.Join(dir, "w"))...)
+		return log
+	}
+	session(1)
+	files, err := archive.Files([]string{dir})
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	info, err := os.Stat(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(files[0], info.Size()-5); err != nil {
+		t.Fatal(err)
+	}
+	log := session(2)
+	for _, words := range []string{"the end of a WARC file is torn", filepath.Base(files[0]), "warc repair -w"} {
+		if !strings.Contains(log, words) {
+			t.Errorf("the log lacks %q:\n%s", words, log)
+		}
+	}
+	if log := session(3); strings.Contains(log, "torn") {
+		t.Errorf("it is told of again:\n%s", log)
+	}
+}
+
 func TestACaptureWithoutADateHasNoTimestamp(t *testing.T) {
 	const block = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nhello"
 	record := fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Date: once\r\nWARC-Target-URI: http://a.test/\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(block), block)

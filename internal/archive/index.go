@@ -28,6 +28,9 @@ import (
 // is built anew.
 const indexVersion = 3
 
+// indexSuffix ends the name of the index beside an archive.
+const indexSuffix = ".cdxj"
+
 // timestampLayout is that of the times in an index, in UTC.
 const timestampLayout = "20060102150405"
 
@@ -87,14 +90,14 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no regular file, in which records could be looked up (hint: save it to one, or read all of it)", archive)
 	}
-	places := []string{archive + ".cdxj"}
+	places := []string{archive + indexSuffix}
 	if o.Cache != "" {
 		full, err := filepath.Abs(archive)
 		if err != nil {
 			return nil, err
 		}
 		sum := sha256.Sum256([]byte(full))
-		places = append(places, filepath.Join(o.Cache, hex.EncodeToString(sum[:8])+"-"+filepath.Base(archive)+".cdxj"))
+		places = append(places, filepath.Join(o.Cache, hex.EncodeToString(sum[:8])+"-"+filepath.Base(archive)+indexSuffix))
 	}
 	for _, path := range places {
 		if x, err := openIndex(path, info); err == nil {

@@ -91,6 +91,12 @@ func (w *Writer) resume() error {
 		if errors.Is(err, lock.ErrHeld) || errors.Is(err, os.ErrNotExist) {
 			continue // somebody is writing or closing it
 		}
+		if errors.Is(err, errCut) {
+			if w.options.Cut != nil {
+				w.options.Cut(w.path(p.name))
+			}
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -115,8 +121,12 @@ func (w *Writer) roomIn(p part) bool {
 	return err == nil && info.Size() < w.options.MaxSize
 }
 
+// errCut says that the end of a closed file is not whole.
+var errCut = errors.New("the end of a closed file is not whole")
+
 // claim opens and locks a file that exists, gives it its open name and cuts off
-// its torn tail.
+// its torn tail. One that was closed has none, unless somebody else has cut it, who
+// may want to mend it: the error is errCut, and the file as it was.
 func (w *Writer) claim(p part) (f *os.File, size int64, err error) {
 	name := w.path(p.name)
 	if p.open {
@@ -137,23 +147,25 @@ func (w *Writer) claim(p part) (f *os.File, size int64, err error) {
 	if !isAt(f, name) {
 		return nil, 0, lock.ErrHeld // somebody closed it between our two calls
 	}
-	if !p.open {
-		info, err := f.Stat()
-		if err != nil {
-			return nil, 0, err
-		}
-		// It was closed in good order, so its end is whole.
-		return f, info.Size(), os.Rename(name, name+openSuffix)
-	}
 	size, err = w.wholeMembers(f, p.name)
 	if err != nil {
 		return nil, 0, fmt.Errorf("looking for the torn tail of %s: %w", name, err)
 	}
-	return f, size, f.Truncate(size)
+	if p.open {
+		return f, size, f.Truncate(size)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	if size < info.Size() {
+		return nil, 0, errCut
+	}
+	return f, size, os.Rename(name, name+openSuffix)
 }
 
 // markEvery is how far apart, in bytes, the places are from which a file that
-// was left open is read.
+// was left open is read. Of one that was closed it is the last exchange.
 const markEvery = 16 << 20
 
 // markKey is what the last such place in a file is looked up by.
@@ -174,7 +186,7 @@ func (w *Writer) wholeMembers(f *os.File, name string) (int64, error) {
 			return mark.offset + n, err
 		}
 	}
-	return wholeMembers(f)
+	return wholeMembers(io.NewSectionReader(f, 0, info.Size()))
 }
 
 // wholeMembers is the length of what is read up to the end of its last whole
@@ -234,7 +246,7 @@ func (w *Writer) create(serial int) error {
 // begin writes the record that heads a file, or says from where in it other
 // things are true. A file that is left without a record is removed.
 func (w *Writer) begin() error {
-	w.sum, w.mark = nameSum(w.name), w.size
+	w.sum, w.mark, w.last = nameSum(w.name), w.size, 0
 	w.files.Store(w.sum, w.name)
 	info := w.infoBlock()
 	if w.size > 0 && w.continues(info) {
@@ -311,6 +323,9 @@ func (w *Writer) finish(f *os.File, name string, size int64) error {
 		err = os.Remove(open)
 	} else if err == nil {
 		err = os.Rename(open, w.path(name))
+	}
+	if err == nil {
+		os.Remove(open + indexSuffix) // who has read the file meanwhile left it
 	}
 	if e := f.Close(); err == nil {
 		err = e

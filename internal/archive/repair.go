@@ -128,6 +128,7 @@ func RepairInPlace(ctx context.Context, path string, o RepairOptions) (name stri
 		err = syncDir(filepath.Dir(name))
 	}
 	if err == nil && name != path {
+		os.Remove(path + indexSuffix) // of the file under its former name
 		n.Repairs++
 		if o.Report != nil {
 			o.Report(Repair{Kind: KindName, Detail: fmt.Sprintf("its name is %s now", filepath.Base(name))})

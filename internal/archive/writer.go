@@ -54,6 +54,11 @@ type WriterOptions struct {
 	// hostname.
 	Info []Field
 
+	// Cut, if not nil, is told the path of a file that was closed in good order and
+	// whose end is not whole any more, where the writer would have gone on with it.
+	// It is left alone.
+	Cut func(path string)
+
 	// Now is the clock; nil means [time.Now].
 	Now func() time.Time
 
@@ -64,7 +69,7 @@ type WriterOptions struct {
 // A Writer writes WARC 1.1 files, one gzip member or zstd frame a record. The
 // file in work has a name that ends in ".open" and is locked; it is renamed when
 // it is full and when the writer is closed. Later writers with the same prefix go
-// on with the newest file. It is safe for concurrent use, and packs the records
+// on with the newest file, if its end is whole. It is safe for concurrent use, and packs the records
 // of concurrent calls at the same time.
 //
 // The digest of a payload is that of the body as received, chunks and coding
@@ -87,6 +92,7 @@ type Writer struct {
 	sum    uint32 // of the name
 	serial int
 	size   int64
+	last   int64  // where the last exchange begins; 0: none was written
 	mark   int64  // see markEvery
 	info   string // identifier of the warcinfo record
 	broken error  // nothing can be written any more
@@ -94,7 +100,7 @@ type Writer struct {
 
 // NewWriter opens the newest file with the prefix, or makes one. Files that a
 // killed process left open lose their torn tail, if they have one, and nothing
-// else.
+// else. A file whose end is torn although it was closed is not gone on with.
 func NewWriter(o WriterOptions) (*Writer, error) {
 	if o.MaxSize <= 0 {
 		o.MaxSize = DefaultMaxSize
@@ -198,6 +204,7 @@ func (w *Writer) Write(x *Exchange) (Location, error) {
 	if err := w.append(e.out); err != nil {
 		return Location{}, err
 	}
+	w.last = offset
 	w.remember(e, x, position{w.sum, offset}, at.Revisit)
 	if x.NoArchive == "" {
 		at.Filename, at.Offset = w.name, offset
@@ -264,6 +271,9 @@ func (w *Writer) Close() error {
 	}
 	f := w.file
 	w.file = nil
+	if w.last > 0 { // so that who goes on with the file need not read more of it
+		w.ledger.put(markKey(w.name), position{w.sum, w.last})
+	}
 	err := w.finish(f, w.name, w.size)
 	if e := w.ledger.close(); err == nil {
 		err = e

@@ -489,14 +489,11 @@ func TestALargeFileIsRepairedFromItsEnd(t *testing.T) {
 		x.Body = random(1<<20 + i)
 		last = write(t, w, x)
 	}
-	w.Close()
-	path := w.path(w.name)
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := os.OpenFile(w.path(w.name)+openSuffix, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	w.ledger = reopened(t, w.options.Prefix+ledgerSuffix)
 	mark, ok := w.ledger.get(markKey(w.name))
 	if !ok || mark.offset < markEvery || mark.offset > last.Offset {
 		t.Fatalf("mark at %d, %v", mark.offset, ok)
@@ -512,6 +509,95 @@ func TestALargeFileIsRepairedFromItsEnd(t *testing.T) {
 		if got, err := w.wholeMembers(f, w.name); err != nil || got != c.want {
 			t.Errorf("cut at %d: whole up to %d, want %d, %v", c.cut, got, c.want, err)
 		}
+	}
+}
+
+// TestAClosedFileThatSomebodyCutIsLeftAlone: nobody knows why, and what is in its torn
+// member may be wanted.
+func TestAClosedFileThatSomebodyCutIsLeftAlone(t *testing.T) {
+	for _, zstd := range []bool{false, true} {
+		dir := t.TempDir()
+		var cut []string
+		o := testOptions(dir)
+		o.Zstd = zstd
+		o.Cut = func(path string) { cut = append(cut, path) }
+		session := func(url string) Location {
+			w := newWriter(t, o)
+			at := write(t, w, exchange(url, 100))
+			w.Close()
+			return at
+		}
+		session("http://example.com/a")
+		at := session("http://example.com/b")
+		all := names(t, dir)
+		if len(all) != 1 || cut != nil {
+			t.Fatalf("%v, cut: %v", all, cut)
+		}
+		path := filepath.Join(dir, all[0])
+		if err := os.Truncate(path, at.Offset+at.Length/2); err != nil {
+			t.Fatal(err)
+		}
+		torn := string(must(os.ReadFile(path)))
+		session("http://example.com/c")
+		session("http://example.com/d")
+		if diff := cmp.Diff([]string{path}, cut); diff != "" {
+			t.Errorf("told of once: %s", diff)
+		}
+		if string(must(os.ReadFile(path))) != torn {
+			t.Error("the file that was cut is another")
+		}
+		all = names(t, dir)
+		if len(all) != 2 || !strings.Contains(all[1], "-00001-") {
+			t.Fatalf("files %v", all)
+		}
+		if got := census(t, filepath.Join(dir, all[1])); got != "metadata 2, request 2, response 2, warcinfo 1" {
+			t.Errorf("behind it are %s", got)
+		}
+	}
+}
+
+// TestOfAClosedFileOnlyTheEndIsReadAgain: a crawl of many generations goes on with it
+// in each.
+func TestOfAClosedFileOnlyTheEndIsReadAgain(t *testing.T) {
+	dir := t.TempDir()
+	w := newWriter(t, testOptions(dir))
+	write(t, w, exchange("http://example.com/a", 100))
+	last := write(t, w, exchange("http://example.com/b", 100))
+	w.Close()
+	mark, ok := reopened(t, w.options.Prefix+ledgerSuffix).get(markKey(w.name))
+	if !ok || mark != (position{nameSum(w.name), last.Offset}) {
+		t.Errorf("%+v, %v; the last exchange is at %d", mark, ok, last.Offset)
+	}
+}
+
+// TestTheIndexOfAnOpenFileGoesWithItsName: nobody else would ever remove it.
+func TestTheIndexOfAnOpenFileGoesWithItsName(t *testing.T) {
+	dir := t.TempDir()
+	index := func(path string) {
+		x, err := OpenIndex(path, IndexOptions{})
+		if err != nil || x.Path != path+indexSuffix {
+			t.Fatalf("%v, %v", x, err)
+		}
+		x.Close()
+	}
+	w := newWriter(t, testOptions(dir))
+	write(t, w, exchange("http://example.com/a", 100))
+	path := w.path(w.name)
+	index(path + openSuffix)
+	w.Close()
+	if diff := cmp.Diff([]string{w.name}, names(t, dir)); diff != "" {
+		t.Error(diff)
+	}
+
+	if err := os.Rename(path, path+openSuffix); err != nil {
+		t.Fatal(err)
+	}
+	index(path + openSuffix)
+	if _, _, err := RepairInPlace(t.Context(), path+openSuffix, RepairOptions{Temp: dir}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{w.name}, names(t, dir)); diff != "" {
+		t.Errorf("repaired: %s", diff)
 	}
 }
 
