@@ -10,7 +10,12 @@ import (
 )
 
 func BenchmarkRead(b *testing.B) {
-	path := shared(b, "webs/planetmath.warc.gz")
+	for _, name := range []string{"modern", "planetmath", "webkb"} {
+		b.Run(name, func(b *testing.B) { benchmarkRead(b, shared(b, "webs/"+name+".warc.gz")) })
+	}
+}
+
+func benchmarkRead(b *testing.B, path string) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		b.Fatal(err)

@@ -8,22 +8,49 @@ import (
 	"slices"
 )
 
-// An inflater unpacks gzip members (RFC 1951, 1952) that are there as a whole, into
-// memory that is large enough: half of the time that a page takes is spent here. The
-// library is half as fast, because it reads byte by byte and writes through a window. It
-// remains the judge of all else: of what is torn or damaged, has a name in its header, or
-// anything behind it. What was unpacked here is believed because its length and its
-// checksum are right.
+// An inflater unpacks gzip members (RFC 1951, 1952) out of memory into memory: half of
+// the time that a page takes is spent here. The library is half as fast, because it reads
+// byte by byte and writes through a window. It remains the judge of all else: of what is
+// torn or damaged, very large, or has in its header what hardly any has. What was unpacked
+// here is believed because its length and its checksum are right.
 type inflater struct {
-	in  []byte
-	at  int // bits of it that were read
-	out []byte
-	n   int // bytes of it that were written
+	in  []byte // from the first byte of the member on
+	at  int    // bits of it that were read
+	out []byte // as long as there is room
+	n   int    // bytes of it that were written
+
+	stage stage
+	last  bool // no block follows
+	left  int  // bytes of the block that are still to be copied
 
 	lit  [1<<litBits + 286/2<<(maxCode-litBits)]code
 	dist [1<<distBits + 30/2<<(maxCode-distBits)]code
 	pre  [1 << preBits]code
 }
+
+// A stage is what comes next in a member.
+type stage int
+
+const (
+	heading stage = iota // the header of the member
+	between              // that of a block, or the end
+	inCopy               // bytes that are not packed
+	inCodes              // codes
+)
+
+// A progress is how far an inflater came. It goes on where it stands when it got what it lacks.
+type progress int
+
+const (
+	done    progress = iota // behind the member, which is what it says of itself
+	short                   // more input is needed
+	full                    // more room is needed
+	refused                 // it is for the library
+)
+
+// tailSize is how long the end of a member is, its checksum and length. It is never looked
+// further ahead than so many bytes.
+const tailSize = 8
 
 const (
 	maxCode = 15 // bits of the longest code
@@ -57,65 +84,154 @@ const (
 	oneBit code = 1 | 1<<8
 )
 
-// member unpacks a member into the capacity of out. It tells whether that is what the
-// member says of itself at its end: if not, it is for the library.
+// member unpacks a member, which is all that in holds, into the capacity of out. It tells
+// whether it is for us.
 func (f *inflater) member(out, in []byte) ([]byte, bool) {
-	const head, tail = 10, 8
-	if len(in) < head+tail || !bytes.HasPrefix(in, gzipMagic) || in[len(gzipMagic)] != 0 {
+	if len(in) < tailSize {
 		return nil, false
 	}
-	end := in[len(in)-tail:]
-	sum, size := binary.LittleEndian.Uint32(end), int64(binary.LittleEndian.Uint32(end[4:]))
+	size := int64(binary.LittleEndian.Uint32(in[len(in)-4:]))
 	if size+inflateSlack > int64(cap(out)) {
 		return nil, false
 	}
-	f.in, f.at, f.out, f.n = in, 8*head, out[:size+inflateSlack], 0
-	ok := f.blocks() && (f.at+7)/8 == len(in)-tail && int64(f.n) == size && crc32.ChecksumIEEE(out[:size]) == sum
+	f.start()
+	f.in, f.out = in, out[:size+inflateSlack]
+	ok := f.run() == done && f.at/8 == len(in)
 	f.in, f.out = nil, nil
 	return out[:size], ok
 }
 
-// blocks unpacks to the end of the last block.
-func (f *inflater) blocks() bool {
-	for last := false; !last; {
-		last = f.take(1) == 1
-		ok := false
-		switch f.take(2) {
-		case 0:
-			ok = f.stored()
-		case 1:
-			table(f.lit[:], litBits, fixedLengths[:288], litCodes)
-			table(f.dist[:], distBits, fixedLengths[288:], distCodes)
-			ok = f.codes()
-		case 2:
-			ok = f.dynamic() && f.codes()
+// start begins with a member.
+func (f *inflater) start() { f.at, f.n, f.stage, f.last = 0, 0, heading, false }
+
+// run unpacks to the end of the member, or as far as it can.
+func (f *inflater) run() progress {
+	if len(f.in) < tailSize {
+		return short
+	}
+	for {
+		p := done
+		switch begin := f.at; f.stage {
+		case heading:
+			p = f.heading()
+		case between:
+			if f.last {
+				return f.end()
+			}
+			ok := f.block()
+			switch {
+			case f.at > 8*(len(f.in)-tailSize): // what was read may have been behind the end
+				f.at, f.stage, f.last = begin, between, false
+				return short
+			case !ok:
+				return refused
+			}
+		case inCopy:
+			p = f.copied()
+		case inCodes:
+			p = f.codes()
 		}
-		if !ok || f.at > 8*len(f.in) {
-			return false
+		if p != done {
+			return p
 		}
 	}
-	return true
 }
 
-// take is the next n bits. Behind the last there is the end of the member, which is as
-// long as what is read here; who reads on in spite of that is found out.
+// Flags of a header that are understood. Any others are for the library, and so is a
+// name that is too long for it.
+const (
+	hasExtra = 1 << 2
+	hasName  = 1 << 3
+	maxName  = 512
+)
+
+// heading reads the header of the member (RFC 1952, section 2.3).
+func (f *inflater) heading() progress {
+	const fixed = 10
+	switch flags := f.in[len(gzipMagic)]; {
+	case !bytes.HasPrefix(f.in, gzipMagic) || flags&^(hasExtra|hasName) != 0:
+		return refused
+	case len(f.in) < fixed+2:
+		return short
+	default:
+		size := fixed
+		if flags&hasExtra != 0 {
+			size += 2 + int(binary.LittleEndian.Uint16(f.in[size:]))
+		}
+		if size > len(f.in) {
+			return short
+		}
+		if flags&hasName != 0 {
+			name := bytes.IndexByte(f.in[size:min(size+maxName, len(f.in))], 0)
+			switch {
+			case name >= 0:
+				size += name + 1
+			case len(f.in) < size+maxName:
+				return short
+			default:
+				return refused
+			}
+		}
+		f.at, f.stage = 8*size, between
+		return done
+	}
+}
+
+// end compares what was unpacked with what the member says of it.
+func (f *inflater) end() progress {
+	at := (f.at + 7) / 8
+	if at > len(f.in)-tailSize {
+		return short
+	}
+	tail := f.in[at:]
+	if binary.LittleEndian.Uint32(tail) != crc32.ChecksumIEEE(f.out[:f.n]) || binary.LittleEndian.Uint32(tail[4:]) != uint32(f.n) {
+		return refused
+	}
+	f.at = 8 * (at + tailSize)
+	return done
+}
+
+// block reads the header of a block, and tells whether it is one.
+func (f *inflater) block() bool {
+	f.last = f.take(1) == 1
+	kind := f.take(2)
+	f.stage = inCodes
+	switch kind {
+	case 0: // RFC 1951, section 3.2.4
+		f.at = (f.at + 7) &^ 7
+		n, not := f.take(16), f.take(16)
+		f.stage, f.left = inCopy, n
+		return n == not^0xffff
+	case 1:
+		return table(f.lit[:], litBits, fixedLengths[:288], litCodes) && table(f.dist[:], distBits, fixedLengths[288:], distCodes)
+	case 2:
+		return f.dynamic()
+	}
+	return false
+}
+
+// copied copies to the end of a block that is not packed.
+func (f *inflater) copied() progress {
+	from := f.at / 8
+	in := f.in[from:min(from+f.left, len(f.in)-tailSize)]
+	n := copy(f.out[f.n:max(f.n, len(f.out)-inflateSlack)], in)
+	f.at, f.n, f.left = f.at+8*n, f.n+n, f.left-n
+	switch {
+	case f.left == 0:
+		f.stage = between
+		return done
+	case n < len(in):
+		return full
+	}
+	return short
+}
+
+// take is the next n bits. If there are not so many before the last tailSize bytes they may
+// be wrong, which whoever takes them finds out by where they end.
 func (f *inflater) take(n int) int {
 	next := binary.LittleEndian.Uint64(f.in[min(f.at>>3, len(f.in)-8):]) >> (f.at & 7)
 	f.at += n
 	return int(next & (1<<n - 1))
-}
-
-// stored copies a block that is not packed (RFC 1951, section 3.2.4).
-func (f *inflater) stored() bool {
-	f.at = (f.at + 7) &^ 7
-	n, not := f.take(16), f.take(16)
-	from := f.at / 8
-	if n != not^0xffff || n > len(f.in)-from || n > len(f.out)-f.n {
-		return false
-	}
-	f.n += copy(f.out[f.n:], f.in[from:from+n])
-	f.at += 8 * n
-	return true
 }
 
 // dynamic reads the tables of a block (section 3.2.7).
@@ -160,9 +276,9 @@ func (f *inflater) dynamic() bool {
 }
 
 // codes unpacks to the end of the block.
-func (f *inflater) codes() bool {
+func (f *inflater) codes() progress {
 	in, at, out, w := f.in, f.at, f.out, f.n
-	for at>>3 <= len(in)-8 && w <= len(out)-inflateSlack {
+	for at>>3 <= len(in)-tailSize && w <= len(out)-inflateSlack {
 		next := binary.LittleEndian.Uint64(in[at>>3:]) >> (at & 7)
 		c := f.lit[next&(1<<litBits-1)]
 		// Two short literals leave 35 bits of 57: enough for a long one, or for a length.
@@ -186,10 +302,13 @@ func (f *inflater) codes() bool {
 			w++
 			continue
 		case c&isEnd != 0:
-			f.at, f.n = at, w
-			return true
-		case c&isNone != 0 || at>>3 > len(in)-8:
-			return false
+			f.at, f.n, f.stage = at, w, between
+			return done
+		case c&isNone != 0:
+			return refused
+		case at>>3 > len(in)-tailSize:
+			f.at, f.n = at-int(c&63), w
+			return short
 		}
 		length := int(c>>16) + int(next&(1<<(c&63)-1)>>(c>>8&15))
 		next = binary.LittleEndian.Uint64(in[at>>3:]) >> (at & 7)
@@ -200,7 +319,7 @@ func (f *inflater) codes() bool {
 		at += int(c & 63)
 		distance := int(c>>16) + int(next&(1<<(c&63)-1)>>(c>>8&15))
 		if c&isNone != 0 || distance > w {
-			return false
+			return refused
 		}
 		from, end := w-distance, w+length
 		switch {
@@ -219,7 +338,11 @@ func (f *inflater) codes() bool {
 		}
 		w = end
 	}
-	return false
+	f.at, f.n = at, w
+	if w > len(out)-inflateSlack {
+		return full
+	}
+	return short
 }
 
 // table makes the table of a canonical code (section 3.2.2), each symbol having

@@ -38,6 +38,30 @@ func sameInflated(t *testing.T, data []byte) {
 	if ok && !bytes.Equal(got, want) {
 		t.Fatalf("%d bytes are %.100q, the standard library says %.100q", len(data), got, want)
 	}
+	for _, step := range []int{1 + len(data)/7, 1 + len(data)/40} {
+		f, p := inPieces(append(aMember(data, want), "behind it"...), step)
+		if ok && (p != done || !bytes.Equal(f.out[:f.n], want) || f.at != 8*len(aMember(data, want))) || p == done && !ok && src.Len() == 0 {
+			t.Fatalf("%d bytes in pieces of %d: progress %d, %d bytes, at bit %d, but at once %t", len(data), step, p, f.n, f.at, ok)
+		}
+	}
+}
+
+// inPieces unpacks a member of which step bytes more are there whenever it can go no
+// further, and for which there is more room then, too.
+func inPieces(member []byte, step int) (f *inflater, p progress) {
+	f = &inflater{out: make([]byte, inflateSlack)}
+	f.start()
+	for n := 0; ; {
+		f.in = member[:n:n]
+		switch p = f.run(); {
+		case p == short && n < len(member):
+			n = min(n+step, len(member))
+		case p == full:
+			f.out = append(f.out, make([]byte, f.n+step)...)
+		default:
+			return f, p
+		}
+	}
 }
 
 // deflated are samples of all kinds of blocks.

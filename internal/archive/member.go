@@ -60,7 +60,7 @@ func (c *counter) Read(p []byte) (int, error) {
 // members unpacks a file one member (or frame) after the other. Reading ends
 // with io.EOF at the end of each; next goes on to the one behind it.
 type members struct {
-	src     counter
+	src     rereader
 	in      *bufio.Reader
 	format  format
 	dialect dialect
@@ -73,6 +73,10 @@ type members struct {
 	rewinds int64     // bytes that were read again
 
 	gz    gunzip
+	ahead *ahead
+	whole bool // the current member is in it
+	few   bool // of most members only the first bytes are wanted
+	most  int  // bytes of a file that may be read ahead
 	probe *probe
 
 	zs    *zstd.Decoder
@@ -83,7 +87,7 @@ type members struct {
 // reset starts at the first byte of r, which is at offset base in its file. An
 // unknown format is recognised by the first bytes.
 func (m *members) reset(r io.Reader, base int64, f format) error {
-	m.src = counter{r: r}
+	m.src = rereader{counter: counter{r: r}}
 	if m.in == nil {
 		m.in = bufio.NewReaderSize(&m.src, bufferSize)
 	} else {
@@ -96,7 +100,9 @@ func (m *members) reset(r io.Reader, base int64, f format) error {
 		}
 	}
 	m.base, m.start, m.open, m.failed, m.format, m.dialect = base, base, false, nil, f, undecided
+	m.whole, m.most = false, bufferSize
 	if f == unknown {
+		m.most = mostPacked
 		head, err := m.in.Peek(4)
 		if len(head) == 0 {
 			return err
@@ -183,7 +189,7 @@ func (m *members) rewind(offset int64) {
 		return
 	}
 	m.rewinds += again
-	m.src.n = offset - m.base
+	m.src = rereader{counter: counter{r: m.src.r, n: offset - m.base}}
 	m.in.Reset(&m.src)
 }
 
@@ -192,6 +198,9 @@ func (m *members) begin(head []byte) (err error) {
 	case gzipped:
 		if !bytes.HasPrefix(head, gzipMagic) {
 			return errors.New("no gzip member where one should begin")
+		}
+		if m.whole = !m.few && m.unpack(); m.whole {
+			return nil
 		}
 		return m.gz.reset(m.in)
 	case zstded:
@@ -222,7 +231,11 @@ func (m *members) Read(p []byte) (n int, err error) {
 	}
 	switch m.format {
 	case gzipped:
-		n, err = m.gz.Read(p)
+		if m.whole {
+			n, err = m.ahead.Read(p)
+		} else {
+			n, err = m.gz.Read(p)
+		}
 	case zstded:
 		n, err = m.zs.Read(p)
 	}

@@ -353,6 +353,7 @@ func FuzzReader(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
+		sameStories(t, data)
 		for _, src := range []io.Reader{bytes.NewReader(data), io.MultiReader(bytes.NewReader(data))} {
 			r, err := NewReader(src)
 			if err != nil {

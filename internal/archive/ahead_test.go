@@ -1,0 +1,218 @@
+package archive
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/gzip"
+)
+
+// story is all that a Reader tells of a file; byLibrary has it unpack nothing ahead. Of
+// every other record it reads only a part.
+func story(src io.Reader, byLibrary bool) string {
+	var b strings.Builder
+	r := &Reader{m: members{few: byLibrary}}
+	if err := r.Reset(src); err != nil {
+		return err.Error()
+	}
+	for n := 0; n < 1000; n++ {
+		rec, err := r.Next()
+		fmt.Fprintf(&b, "in the member at %d, %d bytes read again: %v\n", r.m.start, r.m.rewinds, err)
+		if _, ok := errors.AsType[*FormatError](err); ok {
+			continue
+		}
+		if err != nil {
+			fmt.Fprintln(&b, "at", r.m.pos())
+			break
+		}
+		sum := sha1.New()
+		read, err := io.Copy(sum, io.LimitReader(rec, rec.ContentLength>>(n%2)))
+		fmt.Fprintf(&b, "%v\n%d bytes, %x, %v, %v, ", rec.Header, read, sum.Sum(nil), err, rec.Close())
+		fmt.Fprintln(&b, rec.Offset, rec.Skip, rec.ContentLength, rec.Length)
+	}
+	return b.String()
+}
+
+// brokenOnce gives an error in the midst of what it reads, and then goes on.
+type brokenOnce struct {
+	io.Reader
+	left int
+}
+
+func (b *brokenOnce) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		b.left = -1
+		return 0, errors.New("broken")
+	}
+	if b.left > 0 {
+		p = p[:min(len(p), b.left)]
+	}
+	n, err := b.Reader.Read(p)
+	b.left = max(b.left-n, min(b.left, 0))
+	return n, err
+}
+
+// sameStories compares what is told of a file by a Reader that unpacks ahead and by one that does
+// not, from all kinds of sources.
+func sameStories(t *testing.T, data []byte) {
+	t.Helper()
+	for name, source := range map[string]func() io.Reader{
+		"a file":       func() io.Reader { return bytes.NewReader(data) },
+		"a pipe":       func() io.Reader { return io.MultiReader(bytes.NewReader(data)) },
+		"halves":       func() io.Reader { return iotest.HalfReader(bytes.NewReader(data)) },
+		"data and end": func() io.Reader { return iotest.DataErrReader(bytes.NewReader(data)) },
+		"an error":     func() io.Reader { return &brokenOnce{bytes.NewReader(data), len(data) / 2} },
+	} {
+		want, got := story(source(), true), story(source(), false)
+		if got != want {
+			t.Fatalf("%s of %d bytes: %s", name, len(data), cmp.Diff(want, got))
+		}
+	}
+}
+
+// noise are bytes that cannot be packed.
+func noise(n int) string {
+	random := rand.New(rand.NewPCG(1, uint64(n)))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(random.Uint32())
+	}
+	return string(b)
+}
+
+// headed is a record in a member of that header.
+func headed(record string, header gzip.Header) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Header = header
+	io.WriteString(w, record)
+	w.Close()
+	return b.String()
+}
+
+// blockOf is a record with that block.
+func blockOf(block string) string { return raw("x", block, len(block)) }
+
+func TestMembersAreUnpackedAheadIfTheyAreWholeAndNotTooLarge(t *testing.T) {
+	text := strings.Repeat("text of a page, ", 1000)
+	sum := []byte(zip(good("a")))
+	sum[len(sum)-8] ^= 1
+	checked := []byte(zip(good("a")))
+	checked[3] |= 1 << 1
+	for _, c := range []struct {
+		name, member string
+		ahead        bool
+	}{
+		{"small", zip(good("a")), true},
+		{"text", zip(blockOf(text)), true},
+		{"more than a buffer, packed", zip(blockOf(noise(3 * bufferSize))), true},
+		{"more than a buffer, unpacked", zip(blockOf(strings.Repeat(text, 100))), true},
+		{"almost too large, packed", zip(blockOf(noise(mostPacked - 1000))), true},
+		{"almost too large, unpacked", zip(blockOf(strings.Repeat("x", mostUnpacked-1000))), true},
+		{"too large, packed", zip(blockOf(noise(mostPacked))), false},
+		{"too large, unpacked", zip(blockOf(strings.Repeat("x", mostUnpacked))), false},
+		{"several records", zip(good("a") + good("b")), true},
+		{"a name", headed(good("a"), gzip.Header{Name: "a.warc"}), true},
+		{"the longest name", headed(good("a"), gzip.Header{Name: strings.Repeat("x", maxName-1)}), true},
+		{"a name that is too long", headed(good("a"), gzip.Header{Name: strings.Repeat("x", maxName)}), false},
+		{"lengths, as wget has them", headed(good("a"), gzip.Header{Extra: []byte("sl\x08\x00\x00\x01\x00\x00\x00\x02\x00\x00")}), true},
+		{"extra and a name", headed(good("a"), gzip.Header{Extra: []byte(noise(0xffff)), Name: "x"}), true},
+		{"a comment", headed(good("a"), gzip.Header{Comment: "x"}), false},
+		{"a checksum of the header", string(checked), false},
+		{"torn", zip(good("a"))[:100], false},
+		{"a wrong checksum", string(sum), false},
+		{"nothing", zip(""), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var m members
+			if err := m.reset(io.MultiReader(strings.NewReader(c.member+zip(good("z")))), 0, unknown); err != nil {
+				t.Fatal(err)
+			}
+			err := m.next()
+			if m.whole != c.ahead {
+				t.Errorf("unpacked ahead: %t (%v)", m.whole, err)
+			}
+			if want := int64(len(c.member)); m.whole && m.pos() != want {
+				t.Errorf("at byte %d, want %d", m.pos(), want)
+			}
+			sameStories(t, []byte(zip(good("a"))+c.member+zip(good("z"))))
+			sameStories(t, []byte(c.member[:len(c.member)*2/3]))
+		})
+	}
+}
+
+func TestWhatIsUnpackedAheadIsToldAsByTheLibrary(t *testing.T) {
+	a, b, c := good("a"), good("b"), good("c")
+	long := blockOf(strings.Repeat("text of a page, ", 5000))
+	files := []string{zip(a, b, c), zip(a+b, c), zip(a, b) + "rubbish" + zip(c), zip(a) + zst(b), zip(long, long), zip(a[:len(a)-10], a[len(a)-10:]+b),
+		zip(raw("b", "block of b", 60), c), zip(raw("b", "block of b and more", 10), c), zip("", a, "", "\r\n", b), zip(arcHead(), arcRecord("http://a/", "20200101000000", "text/html", "x"))}
+	for _, file := range files {
+		sameStories(t, []byte(file))
+		random := rand.New(rand.NewPCG(5, 6))
+		for range 60 {
+			broken := []byte(file)
+			broken[random.IntN(len(broken))] ^= 1 << random.IntN(8)
+			sameStories(t, broken)
+			sameStories(t, broken[:random.IntN(len(broken))])
+		}
+	}
+	for _, read := range []func(io.Reader) io.Reader{iotest.OneByteReader, func(r io.Reader) io.Reader { return iotest.TimeoutReader(iotest.HalfReader(r)) }} {
+		in := zip(a, long, b)
+		if want, got := story(read(strings.NewReader(in)), true), story(read(strings.NewReader(in)), false); got != want {
+			t.Error(cmp.Diff(want, got))
+		}
+	}
+}
+
+// TestAMemberIsNotWaitedFor reads records from a pipe whose writer writes the next one only when
+// it is told to.
+func TestAMemberIsNotWaitedFor(t *testing.T) {
+	in, out := io.Pipe()
+	defer in.Close()
+	told := make(chan struct{}, 1)
+	go func() {
+		for _, id := range []string{"a", "b", "c"} {
+			member := zip(good(id))
+			io.WriteString(out, member[:50])
+			io.WriteString(out, member[50:])
+			select {
+			case <-told:
+			case <-time.After(10 * time.Second):
+				out.CloseWithError(errors.New("nobody read the record"))
+				return
+			}
+		}
+		out.Close()
+	}()
+	r, err := NewReader(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for {
+		rec, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := rec.Close(); err != nil {
+			t.Fatal(err)
+		}
+		n++
+		told <- struct{}{}
+	}
+	if n != 3 {
+		t.Errorf("%d records", n)
+	}
+}
