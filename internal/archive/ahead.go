@@ -21,8 +21,7 @@ const keptUnpacked = 256 << 10
 // is twice as fast.
 type ahead struct {
 	inflater
-	ready bool // there is one
-	read  int  // bytes of it that were read
+	read int // bytes of it that were read
 }
 
 // Read reads it. Of the first bytes there are few: whoever only wants the head of a record, to
@@ -40,13 +39,14 @@ func (a *ahead) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// room makes room for twice as much.
-func (a *ahead) room() bool {
-	n := min(max(2*len(a.out), bufferSize), mostUnpacked+inflateSlack)
-	if n <= len(a.out) {
+// room makes room for n bytes, if that is more than there is and not too much.
+func (a *ahead) room(n int) bool {
+	if n <= len(a.out)-inflateSlack || len(a.out) == mostUnpacked+inflateSlack {
 		return false
 	}
-	a.out = append(make([]byte, 0, n), a.out[:a.n]...)[:n]
+	out := make([]byte, min(n, mostUnpacked)+inflateSlack)
+	copy(out, a.out[:a.n])
+	a.out = out
 	return true
 }
 
@@ -58,12 +58,10 @@ func (m *members) unpack() bool {
 	}
 	a := m.ahead
 	a.start()
-	if m.most == bufferSize && len(a.out) > keptUnpacked {
+	if m.most < mostPacked && len(a.out) > keptUnpacked {
 		a.out = nil
 	}
-	if a.out == nil {
-		a.room()
-	}
+	a.room(m.promised())
 	defer func() { a.in = nil }()
 	for {
 		a.in, _ = m.in.Peek(m.in.Buffered())
@@ -76,13 +74,33 @@ func (m *members) unpack() bool {
 		case short:
 			more = m.more()
 		case full:
-			more = a.room()
+			more = a.room(2 * len(a.out))
 		}
 		if !more {
 			return false
 		}
 	}
 }
+
+// promised is about how many bytes the member will become, as it says at its end, if it is known
+// where that is; or as many as many do.
+func (m *members) promised() int {
+	n := m.length
+	if n == 0 || n > m.most {
+		return bufferSize
+	}
+	for m.in.Buffered() < n {
+		if !m.more() {
+			return bufferSize
+		}
+	}
+	m.length = 0
+	b, _ := m.in.Peek(n)
+	return int(min(promised("gzip", b), mostUnpacked))
+}
+
+// give leaves the memory of the member to whoever has a part of it, and ends it.
+func (m *members) give() { m.ahead.out, m.whole, m.open = nil, false, false }
 
 // more reads on once, behind what is there: who writes slowly is not waited for when a member
 // is whole.
@@ -99,7 +117,7 @@ func (m *members) more() bool {
 	}
 	b, _ := m.in.Peek(m.in.Buffered())
 	m.src.unread(slices.Clone(b))
-	m.in = bufio.NewReaderSize(&m.src, min(4*m.in.Size(), m.most))
+	m.in = bufio.NewReaderSize(&m.src, min(max(4*m.in.Size(), m.length), m.most))
 	return m.more()
 }
 

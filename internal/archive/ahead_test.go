@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -39,6 +41,21 @@ func story(src io.Reader, byLibrary bool) string {
 		fmt.Fprintf(&b, "%v\n%d bytes, %x, %v, %v, ", rec.Header, read, sum.Sum(nil), err, rec.Close())
 		fmt.Fprintln(&b, rec.Offset, rec.Skip, rec.ContentLength, rec.Length)
 	}
+	return b.String()
+}
+
+// pages are those that are yielded of a file.
+func pages(src io.Reader, byLibrary bool) string {
+	var b strings.Builder
+	s := scratch{decoder: Decoder{Limits: Limits{Body: 1 << 20}}, again: true}
+	s.reader.m.few = byLibrary
+	s.records(src, "path", "name", &Filter{}, func(p *Page, err error) bool {
+		fmt.Fprintln(&b, err)
+		if p != nil {
+			fmt.Fprintf(&b, "%x, %s, %d, %d\n", sha1.Sum(p.Body), p.Digest, p.Offset, p.Length)
+		}
+		return b.Len() < 1<<20
+	})
 	return b.String()
 }
 
@@ -75,6 +92,9 @@ func sameStories(t *testing.T, data []byte) {
 		want, got := story(source(), true), story(source(), false)
 		if got != want {
 			t.Fatalf("%s of %d bytes: %s", name, len(data), cmp.Diff(want, got))
+		}
+		if want, got := pages(source(), true), pages(source(), false); got != want {
+			t.Fatalf("pages of %s of %d bytes: %s", name, len(data), cmp.Diff(want, got))
 		}
 	}
 }
@@ -214,5 +234,34 @@ func TestAMemberIsNotWaitedFor(t *testing.T) {
 	}
 	if n != 3 {
 		t.Errorf("%d records", n)
+	}
+}
+
+// TestAPageOfAReplayIsNotWrittenOver looks at pages when others have been read behind them.
+func TestAPageOfAReplayIsNotWrittenOver(t *testing.T) {
+	var file, body []string
+	for i, size := range []int{0, 1, 100, 20_000, 3 * bufferSize, 300, 5_000_000, 2000, mostPacked / 2} {
+		body = append(body, noise(size/2)+strings.Repeat("x", size-size/2))
+		file = append(file, raw(fmt.Sprint(i), body[i], size))
+	}
+	path := filepath.Join(t.TempDir(), "x.warc.gz")
+	if err := os.WriteFile(path, []byte(zip(append(file, file[2]+file[3])...)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	r := replay(t, path)
+	for range 2 {
+		var all []*Page
+		for i := range file {
+			page, err := r.Fetch(fmt.Sprint("http://example.com/", i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, page)
+		}
+		for i, page := range all {
+			if string(page.Body) != body[i] {
+				t.Errorf("page %d: %d bytes, %.40q, want %d", i, len(page.Body), page.Body, len(body[i]))
+			}
+		}
 	}
 }

@@ -72,12 +72,13 @@ type members struct {
 	seeker  io.Seeker // nil if src cannot go back
 	rewinds int64     // bytes that were read again
 
-	gz    gunzip
-	ahead *ahead
-	whole bool // the current member is in it
-	few   bool // of most members only the first bytes are wanted
-	most  int  // bytes of a file that may be read ahead
-	probe *probe
+	gz     gunzip
+	ahead  *ahead
+	whole  bool // the current member is in it
+	few    bool // of most members only the first bytes are wanted
+	most   int  // bytes of a file that may be read ahead
+	length int  // of the first member, packed; 0 if that is not known
+	probe  *probe
 
 	zs    *zstd.Decoder
 	dict  []byte
@@ -100,7 +101,7 @@ func (m *members) reset(r io.Reader, base int64, f format) error {
 		}
 	}
 	m.base, m.start, m.open, m.failed, m.format, m.dialect = base, base, false, nil, f, undecided
-	m.whole, m.most = false, bufferSize
+	m.whole, m.most, m.length = false, 4*bufferSize, 0
 	if f == unknown {
 		m.most = mostPacked
 		head, err := m.in.Peek(4)

@@ -143,6 +143,21 @@ func (r *Record) Read(p []byte) (int, error) {
 	}
 }
 
+// rest is what is left of the block, which is passed over with that, if it is no more than
+// limit bytes and was unpacked ahead. It is valid until the next member is read.
+func (r *Record) rest(limit int64) (block []byte, ok bool) {
+	m, at := &r.r.m, r.r.at()
+	if r.left <= 0 || r.left > limit || r.short != nil || r.closed || !m.whole || r.left > int64(m.ahead.n)-at {
+		return nil, false
+	}
+	end := at + r.left
+	block = m.ahead.out[at:end:end]
+	m.ahead.read, m.open = int(end), true
+	r.left, r.r.count.n = 0, end
+	r.r.out.Reset(&r.r.count)
+	return block, true
+}
+
 // Close passes over what is left of the record, settles its Length and returns
 // its fault, a *FormatError, if it has one: it is torn, or its Content-Length
 // is wrong. The error of the file itself is returned as it is.
@@ -459,6 +474,7 @@ func (r *Reader) enter() error {
 
 // finish passes over the rest of the record and finds out where it ends.
 func (r *Reader) finish(rec *Record) error {
+	rec.rest(rec.left)
 	for rec.left > 0 && rec.short == nil {
 		n, err := r.out.Discard(int(min(rec.left, 1<<30)))
 		rec.left -= int64(n)
