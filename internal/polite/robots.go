@@ -19,7 +19,8 @@ const (
 	RobotsTTL = 24 * time.Hour
 
 	// RobotsRetry is how long a server that failed to answer, or answered and
-	// gave no robots.txt, is taken to refuse everything.
+	// gave no robots.txt, is taken to refuse everything, unless it is known when the
+	// host to which it redirects may be asked again.
 	RobotsRetry = time.Hour
 
 	// RobotsRedirects is how many redirects are followed to a robots.txt
@@ -256,11 +257,24 @@ func (r *Robots) fill(ctx context.Context, u weburl.URL, e *entry) {
 	case e.err != nil && (!e.answered || ctx.Err() != nil):
 		e.expires = time.Time{} // it is to be asked for again once the host is not held
 	case e.err != nil || Fails(e.status):
-		e.expires = time.Now().Add(RobotsRetry)
+		e.expires = retry(e.err, time.Now())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.weigh(origin(u), e, len(e.body)+len(e.from))
+}
+
+// retry is when what failed now is to be asked for again: when the host is not held any
+// more to which redirects led, at most a day later, or else after an hour.
+func retry(err error, now time.Time) time.Time {
+	held, ok := errors.AsType[*HoldError](err)
+	switch {
+	case !ok || !held.Until.After(now):
+		return now.Add(RobotsRetry)
+	case held.Until.After(now.Add(RobotsTTL)):
+		return now.Add(RobotsTTL)
+	}
+	return held.Until
 }
 
 // fetch gets the robots.txt of u's origin through its redirects. Too many of

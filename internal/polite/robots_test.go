@@ -204,6 +204,7 @@ func TestAnOriginThatAnsweredIsNotAskedAnewForEachPage(t *testing.T) {
 		{"a redirect to one that is held", behind(&HoldError{Host: "other.test"}), nil, nil, 1},
 		{"a redirect to a name that is not found in time", behind(late), late, nil, 1},
 		{"a redirect to an address that is not public", behind(blocked), blocked, blocked, 1},
+		{"a redirect to one that is not public, and another that is not reached in time", behind(errors.Join(blocked, context.DeadlineExceeded)), blocked, blocked, 1},
 		{"half an answer", func(*url.URL) (*http.Response, error) {
 			return &http.Response{StatusCode: 200, Body: io.NopCloser(errReader{failure})}, nil
 		}, failure, nil, 1},
@@ -237,6 +238,45 @@ func TestAnOriginThatAnsweredIsNotAskedAnewForEachPage(t *testing.T) {
 					t.Errorf("an hour later: asked %d times, %v", asked, err)
 				}
 			})
+		})
+	}
+}
+
+// A host that is held for some seconds does not silence for an hour the origin whose
+// robots.txt redirects to it.
+func TestARedirectToAHeldHostIsFollowedOnceItIsNotHeld(t *testing.T) {
+	for hold, want := range map[time.Duration]time.Duration{
+		5 * time.Second:     5 * time.Second,
+		2 * time.Hour:       2 * time.Hour,
+		30 * 24 * time.Hour: RobotsTTL,
+		-time.Second:        RobotsRetry, // over meanwhile
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			free := time.Now().Add(hold)
+			asked := 0
+			r := &Robots{Agent: "spoor", Transport: &web{answer: func(u *url.URL) (*http.Response, error) {
+				switch {
+				case u.Host == "a.test":
+					asked++
+					return moved("http://other.test/robots.txt")
+				case time.Now().Before(free) || asked == 1:
+					return nil, &HoldError{u.Host, free}
+				}
+				return text("User-agent: *\nDisallow: /y\n")
+			}}}
+			page := mustParse("http://a.test/x")
+			if v, err := r.Decide(t.Context(), page); v.Allowed || err == nil {
+				t.Errorf("held for %v: %+v, %v", hold, v, err)
+			}
+			until := time.Now().Add(want)
+			time.Sleep(want - 1)
+			if v, err := r.Decide(t.Context(), page); err != nil || v.Allowed || !v.Until.Equal(until) || asked != 1 {
+				t.Errorf("held for %v: %+v, %v, asked %d times", hold, v, err, asked)
+			}
+			time.Sleep(1)
+			if v, err := r.Decide(t.Context(), page); asked != 2 || v.Allowed != (want >= hold) || v.Allowed != (err == nil) {
+				t.Errorf("held for %v, after %v: %+v, %v, asked %d times", hold, want, v, err, asked)
+			}
 		})
 	}
 }
