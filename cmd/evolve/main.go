@@ -17,7 +17,8 @@
 // without a url), which search answers.
 //
 // The links of a page whose robots_meta says nofollow or none are not followed:
-// the strategy sees the page without them. With -nofollow=false it sees them. A
+// the strategy sees the page without them. With -nofollow=false it sees them. What is
+// addressed there to one crawler by its name is for us if -agent is its name. A
 // link's own nofollow, in its rel, changes nothing. Links that only the head of a
 // page has, to the same page in other languages (tag link, rel alternate), are not
 // followed, unless -alternates is given: in a crawl for words of one language they
@@ -109,10 +110,10 @@ Out:  the same in brief (no text, no links), then the addresses of the next
 other stages, and its parameters with their defaults. scripts/crawl gives a strategy
 what it wants; by hand that is yours to do.
 
-Links of pages that say nofollow (robots_meta) are not followed, unless
--nofollow=false is given; rel=nofollow of a single link changes nothing. Links of
-tag link and rel alternate, to the same page in other languages, are followed
-with -alternates only.
+Links of pages that say nofollow (robots_meta), to all or to the crawler that fetch
+-agent names (give evolve the same), are not followed, unless -nofollow=false is
+given; rel=nofollow of a single link changes nothing. Links of tag link and rel
+alternate, to the same page in other languages, are followed with -alternates only.
 
 The strategy's state lives in -state. With -generation G evolve starts from the
 state after G-1, so running a generation again gives the same bytes; without it,
@@ -145,6 +146,7 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.Uint64Var(&opt.seed, "seed", 1, "`seed` of all randomness")
 	fs.Var(&opt.params, "param", "set a parameter of the strategy, `name=value` (repeatable)")
 	fs.BoolVar(&opt.nofollow, "nofollow", true, "do not follow the links of pages that say nofollow")
+	fs.StringVar(&opt.agent, "agent", "spoor", "`name` under which pages may address us alone, as fetch -agent has it")
 	fs.BoolVar(&opt.alternates, "alternates", false, "follow the links of a page's head to the same page in other languages")
 	window := fs.Int("window", 0, "read one window of `N` addresses after the other, each ended by a mark of frontier serve, instead of one generation")
 	fs.BoolVar(&opt.marks, "marks", true, "with -window: a window ends at its mark; -marks=false: after N outcomes")
@@ -189,6 +191,7 @@ type options struct {
 	generation, n          int
 	seed                   uint64
 	params                 filter.Strings
+	agent                  string
 	nofollow, alternates   bool
 	windowed, marks        bool
 	dir                    string // of what windows were
@@ -291,9 +294,6 @@ func queriesLast(a strategy.Address) int {
 	return 0
 }
 
-// crawler is the name under which a page may address directives to us alone.
-const crawler = "spoor"
-
 // isAlternate reports whether a link leads to the same page in another language,
 // and no reader of the page sees it.
 func isAlternate(l wire.Link) bool {
@@ -331,7 +331,7 @@ func (o *options) visit(in io.Reader, w *wire.Writer, s strategy.Strategy, tally
 // show shows s a record, and tells whether it was without its links, because they are
 // not to be followed.
 func (o *options) show(rec *wire.Record, s strategy.Strategy) (unfollowed bool) {
-	if o.nofollow && len(rec.Links) > 0 && robots.Meta(crawler, "robots", rec.RobotsMeta).NoFollow {
+	if o.nofollow && len(rec.Links) > 0 && robots.Meta(o.agent, "robots", rec.RobotsMeta).NoFollow {
 		rec.Links = rec.Links[:0]
 		unfollowed = true
 	}
