@@ -356,54 +356,70 @@ func table(t []code, size int, lengths []uint8, symbols []code) bool {
 		count[n]++
 		longest = max(longest, int(n))
 	}
-	count[0] = 0
-	var next [maxCode + 1]int // the code that the next symbol of a length gets
-	value := 0
+	var place [maxCode + 1]int // where the next symbol of a length stands among the sorted
+	places, codes := 0, 0
 	for n := 1; n <= longest; n++ {
-		value <<= 1
-		next[n] = value
-		value += count[n]
-		if value > 1<<n {
+		place[n] = places
+		places += count[n]
+		codes = codes<<1 + count[n]
+		if codes > 1<<n {
 			return false
 		}
 	}
-	if longest == 0 || value != 1<<longest {
-		if longest > 1 || value > 1 {
-			return false
-		}
-		for i := range t[:1<<size] {
-			t[i] = isNone | maxCode<<8
-		}
+	if codes != 1<<longest && (longest > 1 || codes > 1) {
+		return false
 	}
-	sub := 1 << size // where the next second table goes
-	more := max(0, longest-size)
-	if more > 0 {
-		// Codes of more than size bits come last and begin with the largest
-		// numbers: all that begin with them lead to second tables.
-		for i := next[size+1] >> 1; i < 1<<size; i++ {
-			t[bits.Reverse32(uint32(i))>>(32-size)] = isSub | code(more) | code(sub)<<16
-			sub += 1 << more
-		}
-	}
+	var sorted [288]uint16
 	for i, n := range lengths {
-		if n == 0 {
-			continue
+		if n > 0 {
+			sorted[place[n]] = uint16(i)
+			place[n]++
 		}
-		at := int(bits.Reverse32(uint32(next[n])) >> (32 - n))
-		next[n]++
-		c := symbols[i] + code(n)*oneBit
-		if int(n) <= size {
-			for ; at < 1<<size; at += 1 << n {
-				t[at] = c
+	}
+	// The table for codes of n bits begins as the one for those of a bit less, twice.
+	next, left := uint(0), sorted[:places]
+	t[0] = isNone | maxCode<<8
+	for n := 1; n <= size; n++ {
+		copy(t[1<<(n-1):1<<n], t[:1<<(n-1)])
+		for _, i := range left[:count[n]] {
+			t[next] = symbols[i] + code(n)*oneBit
+			next = following(next, n)
+		}
+		left = left[count[n]:]
+	}
+	if longest <= size {
+		return true
+	}
+	// What is left of it leads to second tables.
+	more := longest - size
+	for at, sub := next, 1<<size; ; sub += 1 << more {
+		t[at] = isSub | code(more) | code(sub)<<16
+		if at = following(at, size); at == 0 {
+			break
+		}
+	}
+	for n := size + 1; n <= longest; n++ {
+		for _, i := range left[:count[n]] {
+			base := uint(t[next&(1<<size-1)] >> 16)
+			for at := next >> size; at < 1<<more; at += 1 << (n - size) {
+				t[base+at] = symbols[i] + code(n)*oneBit
 			}
-			continue
+			next = following(next, n)
 		}
-		base := int(t[at&(1<<size-1)] >> 16)
-		for at >>= size; at < 1<<more; at += 1 << (int(n) - size) {
-			t[base+at] = c
-		}
+		left = left[count[n]:]
 	}
 	return true
+}
+
+// following is the code behind one of n bits, both with their first bit lowest; 0 behind the
+// last.
+func following(c uint, n int) uint {
+	zeros := c ^ (1<<n - 1)
+	if zeros == 0 {
+		return 0
+	}
+	carry := uint(1) << (bits.Len(zeros) - 1)
+	return c&(carry-1) | carry
 }
 
 // The meanings of symbols, without the bits of their codes, which table adds.
