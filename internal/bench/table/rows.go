@@ -99,7 +99,9 @@ var report = []section{
 			{"write a response, modern", "internal/archive.BenchmarkWrite/web=modern/coding=none/member", "internal/archive.BenchmarkWrite/web=modern/coding=none/stdlib", "compress/gzip", "MB/s", 2},
 			{"write a whole exchange, modern", "internal/archive.BenchmarkWrite/web=modern/coding=none/ours/zstd=false/goroutines=1", "internal/archive.BenchmarkWrite/web=modern/coding=none/stdlib", "compress/gzip, the response alone", "MB/s", 0},
 			{"write a whole exchange, zstd, modern", "internal/archive.BenchmarkWrite/web=modern/coding=none/ours/zstd=true/goroutines=1", "internal/archive.BenchmarkWrite/web=modern/coding=none/stdlib", "compress/gzip, the response alone", "MB/s", 0},
-			{"read, PlanetMath", "internal/archive.BenchmarkRead/ours", "internal/archive.BenchmarkRead/stdlib", "compress/gzip", "MB/s", 1.2},
+			{"read, modern", "internal/archive.BenchmarkRead/modern/ours", "internal/archive.BenchmarkRead/modern/stdlib", "compress/gzip", "MB/s", 1.2},
+			{"read, WebKB", "internal/archive.BenchmarkRead/webkb/ours", "internal/archive.BenchmarkRead/webkb/stdlib", "compress/gzip", "MB/s", 1.2},
+			{"read, PlanetMath", "internal/archive.BenchmarkRead/planetmath/ours", "internal/archive.BenchmarkRead/planetmath/stdlib", "compress/gzip", "MB/s", 1.2},
 		},
 	},
 }
