@@ -185,10 +185,10 @@ func (a *Analyzer) learn(word string) Term {
 	if t, ok := a.mute[string(w)]; ok {
 		return t
 	}
-	chars, digits := utf8.RuneCount(w), true
-	for i := 0; digits && i < len(w); {
+	chars, digits := 0, true
+	for i := 0; i < len(w) && (digits || chars < 2); chars++ { // the others need not be counted
 		r, n := utf8.DecodeRune(w[i:])
-		digits = unicode.IsDigit(r)
+		digits = digits && unicode.IsDigit(r)
 		i += n
 	}
 	switch {

@@ -5,6 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // analyzer is one of English text.
@@ -196,5 +200,27 @@ func TestStemsAreFoundByTheirNames(t *testing.T) {
 	}
 	if got := a.Stem(a.Name(terms[1])); got == terms[1] || got.Silent() {
 		t.Errorf("a stem that is written like the stop word %q is that stop word", a.Name(terms[1]))
+	}
+}
+
+// What is said to be composed stays so beside anything else that is: each character is its
+// own composition, and goes into none with what stands before it.
+func TestComposedWordsAreInNFC(t *testing.T) {
+	n := 0
+	for r := range rune(unicode.MaxRune + 1) {
+		if s := string(r); composed(s) && utf8.ValidRune(r) {
+			n++
+			if !norm.NFC.IsNormalString(s) || !norm.NFC.PropertiesString(s).BoundaryBefore() {
+				t.Errorf("%U is not in NFC, or not by itself", r)
+			}
+		}
+	}
+	if n < 20_000 {
+		t.Errorf("%d characters are composed", n)
+	}
+	for _, word := range []string{"e\u0301", "\u0439\u0306", "\u1100\u1161", "か\u3099", "x\u0323\u0307"} {
+		if composed(word) || composed([]byte(word)) {
+			t.Errorf("%+q is said to be composed", word)
+		}
 	}
 }

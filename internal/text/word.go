@@ -189,11 +189,8 @@ func Words(s string) iter.Seq[string] {
 
 // fold appends word to dst in NFC and in lower case, without joiners.
 func (c casing) fold(dst []byte, word string) []byte {
-	from, ascii := len(dst), true
-	for i := range len(word) {
-		ascii = ascii && word[i] < utf8.RuneSelf
-	}
-	if !ascii && !norm.NFC.IsNormalString(word) {
+	from := len(dst)
+	if !composed(word) && !norm.NFC.IsNormalString(word) {
 		word = norm.NFC.String(word)
 	}
 	for _, r := range word {
@@ -206,8 +203,31 @@ func (c casing) fold(dst []byte, word string) []byte {
 			dst = utf8.AppendRune(dst, c.rune(r))
 		}
 	}
-	if !ascii && !norm.NFC.IsNormal(dst[from:]) {
+	if !composed(dst[from:]) && !norm.NFC.IsNormal(dst[from:]) {
 		dst = append(dst[:from], norm.NFC.Bytes(dst[from:])...)
 	}
 	return dst
+}
+
+// composed reports whether word is in NFC because all of its characters are Latin, Cyrillic
+// or Han ones that NFC leaves alone, whatever stands beside them. That is most words, and it is
+// found out faster than by looking the characters up.
+func composed[T string | []byte](word T) bool {
+	for i := 0; i < len(word); i++ {
+		if word[i] >= utf8.RuneSelf {
+			return composedRunes(string(word[i:]))
+		}
+	}
+	return true
+}
+
+func composedRunes(word string) bool {
+	for _, r := range word {
+		switch {
+		case r < 0x300, 0x400 <= r && r < 0x483, 0x48A <= r && r < 0x530, 0x4E00 <= r && r < 0xA000:
+		default:
+			return false
+		}
+	}
+	return true
 }
