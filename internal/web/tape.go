@@ -40,6 +40,9 @@ type Tape struct {
 // keptTape is the most memory, in bytes, that a tape keeps when it is [Tape.Reset].
 const keptTape = 768 << 10
 
+// longTape is where a tape begins to be long, in bytes.
+const longTape = 8 << 20
+
 type tapeKey struct{}
 
 // Record has the exchange of a request with this context recorded. A tape is of one
@@ -94,11 +97,15 @@ func (t *Tape) room(n int) int {
 }
 
 // space is where on the tape up to n further bytes can be received. A full tape doubles,
-// but no further than it may come, or is said to: append would leave four times as much
-// garbage.
+// a long one grows by half, but no further than it may come, or is said to: append would
+// leave four times as much garbage.
 func (t *Tape) space(n int) []byte {
 	if had := len(t.received); had == cap(t.received) {
-		more := t.room(max(had, readBuffer))
+		more := max(had, readBuffer)
+		if had >= longTape {
+			more /= 2 // it may have to wait for long with what it does not use
+		}
+		more = t.room(more)
 		if t.end > had {
 			more = min(more, t.end-had)
 		}
