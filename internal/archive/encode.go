@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"hash/crc32"
+	"slices"
 	"strconv"
 	"time"
 
@@ -215,6 +216,8 @@ func (e *encoder) member(head, body []byte) {
 	}
 	if stored {
 		const most = 1<<16 - 1
+		const head = 5 // bytes of a block's
+		b.out = slices.Grow(b.out, len(body)+head*(len(body)/most+3))
 		for len(body) > 0 {
 			n := min(len(body), most)
 			b.stored(false, body[:n])

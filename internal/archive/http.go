@@ -370,6 +370,7 @@ func (d *Decoder) uncode(dst []byte, coding string, body []byte, limit int64) ([
 		return body, notCoded, nil
 	}
 	d.src.Reset(body)
+	defer d.src.Reset(nil) // it may be long, and the decoder kept for long
 	r, err := d.open(coding, body)
 	if r == nil || err != nil {
 		return body, notCoded, nil

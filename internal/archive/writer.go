@@ -178,7 +178,10 @@ func (w *Writer) Write(x *Exchange) (Location, error) {
 	w.packing <- struct{}{}
 	defer func() { <-w.packing }()
 	e := w.encoders.Get().(*encoder)
-	defer w.encoders.Put(e)
+	defer func() {
+		e.reset()
+		w.encoders.Put(e)
+	}()
 	e.take(x.Body)
 	name, info, err := w.ready(e)
 	if err != nil {
