@@ -269,11 +269,11 @@ func TestARedirectToAHeldHostIsFollowedOnceItIsNotHeld(t *testing.T) {
 				t.Errorf("held for %v: %+v, %v", hold, v, err)
 			}
 			until := time.Now().Add(want)
-			time.Sleep(want - 1)
+			time.Sleep(want - time.Second)
 			if v, err := r.Decide(t.Context(), page); err != nil || v.Allowed || !v.Until.Equal(until) || asked != 1 {
 				t.Errorf("held for %v: %+v, %v, asked %d times", hold, v, err, asked)
 			}
-			time.Sleep(1)
+			time.Sleep(time.Second)
 			if v, err := r.Decide(t.Context(), page); asked != 2 || v.Allowed != (want >= hold) || v.Allowed != (err == nil) {
 				t.Errorf("held for %v, after %v: %+v, %v, asked %d times", hold, want, v, err, asked)
 			}
