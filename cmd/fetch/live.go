@@ -435,8 +435,8 @@ func (c *crawl) recall() (add func(context.Context, *wire.Record), end func()) {
 	for range runtime.GOMAXPROCS(0) {
 		c.wg.Go(func() {
 			for w := range todo {
-				if u, err := weburl.Parse(w.rec.URL); err == nil && w.ctx.Err() == nil {
-					if leave, _, ok := c.web.recall(w.ctx, w.rec, u, nil); ok {
+				if u, err := weburl.Parse(w.rec.URL); err == nil && w.ctx.Err() == nil && !c.isSitemap(w.rec) {
+					if leave, _, ok := c.web.recall(w.ctx, w.rec, u, nil, w.rec.SetBody); ok {
 						c.done <- finished{rec: w.rec, leave: leave}
 						c.owed.Done()
 						continue
@@ -476,6 +476,9 @@ func (c *crawl) add(ctx context.Context, rec *wire.Record) {
 	}
 }
 
+// isSitemap tells whether an address is that of a sitemap, and to be read as one.
+func (c *crawl) isSitemap(rec *wire.Record) bool { return c.sites != nil && rec.Operator == opSitemap }
+
 // serve asks for what waits for one host, until nothing does.
 func (c *crawl) serve(host string, q *queue) {
 	for {
@@ -499,32 +502,38 @@ func (c *crawl) serve(host string, q *queue) {
 		q.waiting = q.waiting[1:]
 		c.mu.Unlock()
 
-		leave := func() {}
+		leave := free
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}
-		if err != nil {
+		emit := func(made *wire.Record, leave func()) {
+			c.done <- finished{rec: made, leave: leave, further: made != rec}
+		}
+		page := wire.Record{URL: rec.URL, Generation: rec.Generation, Depth: rec.Depth}
+		switch {
+		case err != nil:
 			begin(rec)
 			fail(rec, wire.ErrorBudget, err)
-		} else {
+			emit(rec, leave)
+		case c.isSitemap(rec):
+			if err := c.sites.again(ctx, rec, emit); err != nil {
+				c.cancel(err)
+			}
+		default:
 			if leave, err = c.web.fetch(ctx, rec); err != nil {
 				// What was not archived was not fetched.
 				c.cancel(err)
 				begin(rec)
 				fail(rec, wire.ErrorBudget, err)
 			}
-		}
-		if c.sites == nil {
-			c.done <- finished{rec: rec, leave: leave}
-			c.owed.Done()
-			continue
-		}
-		page := wire.Record{URL: rec.URL, Generation: rec.Generation, Depth: rec.Depth, StatusCode: rec.StatusCode, Error: rec.Error}
-		c.done <- finished{rec: rec, leave: leave}
-		if err := c.sites.after(ctx, &page, time.Now(), func(rec *wire.Record, leave func()) {
-			c.done <- finished{rec: rec, leave: leave, further: true}
-		}); err != nil {
-			c.cancel(err)
+			page.StatusCode, page.Error = rec.StatusCode, rec.Error
+			emit(rec, leave)
+			if c.sites == nil {
+				break
+			}
+			if err := c.sites.after(ctx, &page, time.Now(), emit); err != nil {
+				c.cancel(err)
+			}
 		}
 		c.owed.Done()
 	}

@@ -22,7 +22,8 @@
 // (frontier next -horizon) is: it is asked for then, or handed back if that is
 // after -deadline, or more than a day off. So are those of a host whose robots.txt
 // answers 429 or 5xx, breaks off, or redirects to where nobody answers: that forbids
-// everything only until it is asked for again, an hour later. An address that redirects
+// everything only until it is asked for again, an hour later, or when the host is not held
+// any more to which it redirects. An address that redirects
 // to a host that must be left alone is a failed try (connect) with the not_before of
 // that host, which is the host of final_url. The error "robots" is a rule that forbids.
 //
@@ -111,10 +112,17 @@
 // links. They are those of the origin's registrable domain: a sitemap may stand
 // anywhere, but is believed about those only who named it. An origin has 50 files,
 // with names of 16 KiB in all, and 50,000 addresses at most; what is left out of a file
-// its error_detail tells, without an error. -max-body cuts them as it does pages (the
-// protocol allows 50 MiB). The pages of a host wait for its sitemaps.
-// Those that could not be asked for when the host was held or the time was up are left
-// for the next day.
+// its error_detail tells, without an error. -max-body is not about them: a file is read,
+// and archived, up to the 50 MiB that the protocol allows, as received and as decoded (of
+// what -archive-first finds in archives, up to -max-body). Longer ones than pages may be
+// are received one at a time. The pages of a host wait for its sitemaps.
+//
+// A sitemap that could not be asked for, because its host was held, there was no memory
+// for it or the time was up, has a record as well, with the error "budget"; so has one, of
+// /sitemap.xml, where robots.txt was not to be had. If that is so of all, the host is
+// asked for them once more after a later page, when it is not held. And an address that
+// comes with the operator sitemap is read as a sitemap, of the domain of its via: that is
+// how a frontier gives back what was handed back to it.
 //
 // # Replay
 //

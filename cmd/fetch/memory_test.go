@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"spoor/internal/archive"
+	"spoor/internal/sitemap"
 	"spoor/internal/web"
 	"spoor/internal/wire"
 )
@@ -118,4 +121,40 @@ func TestAnAnswerForWhichThereIsNoMemoryInTimeIsNoFaultOfItsHost(t *testing.T) {
 	if got := classify(t.Context(), fmt.Errorf("robots.txt: %w", errCrowded)); got != wire.ErrorBudget {
 		t.Errorf("the error is %s", got)
 	}
+}
+
+// Memory of sitemaps that are longer than pages is had by one at a time, which waits for
+// nobody who waits for it.
+func TestOneLongSitemapIsReceivedAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFetcher(&options{timeout: time.Hour, workers: 1, maxBody: 1 << 20}, nil, nil).forSitemaps()
+		first, second := &visit{f: f, tape: &web.Tape{Start: time.Now()}}, &visit{f: f, tape: &web.Tape{Start: time.Now()}}
+		for _, v := range []*visit{first, second} {
+			if err := v.grow(t.Context(), archive.DefaultBody); err != nil || v.debt {
+				t.Fatalf("as long as a page: on debt %v, %v", v.debt, err)
+			}
+		}
+		if err := first.grow(t.Context(), sitemap.MaxSize); err != nil || !first.debt {
+			t.Fatalf("as long as may be: on debt %v, %v", first.debt, err)
+		}
+		var done sync.WaitGroup
+		done.Go(func() {
+			if err := errors.Join(second.grow(t.Context(), sitemap.MaxSize), second.weigh(t.Context())); err != nil || second.heavy != maxHeavy {
+				t.Errorf("the second: %v, %d heavy places", err, second.heavy)
+			}
+			second.leave()
+		})
+		synctest.Wait()
+		if second.debt {
+			t.Error("two at a time")
+		}
+		if err := first.weigh(t.Context()); err != nil || first.heavy != maxHeavy {
+			t.Errorf("the first: %v, %d heavy places", err, first.heavy)
+		}
+		first.leave()
+		done.Wait()
+		if n := len(f.memory) + len(f.debt) + len(f.heavy); n != 0 {
+			t.Errorf("%d places are lost", n)
+		}
+	})
 }

@@ -184,9 +184,15 @@ func arrive(rec *wire.Record, url string, hops []archive.Hop) {
 	}
 }
 
-// fill puts an answer into its record. A body that was cut at -max-body is one
-// all the same; one that was cut because of what it would have become is none.
+// fill puts an answer into its record, body included, if there is one.
 func (o *options) fill(rec *wire.Record, p *archive.Page, err error) {
+	o.describe(rec, p, err, int64(o.maxBody), rec.SetBody)
+}
+
+// describe puts what there is to tell of an answer into its record, and hands its body to
+// keep, if there is one. A body that was cut at its limit is one all the same; one that
+// was cut because of what it would have become is none.
+func (o *options) describe(rec *wire.Record, p *archive.Page, err error, limit int64, keep func(body []byte)) {
 	arrive(rec, p.URL, p.Hops)
 	if !p.Time.IsZero() { // as in an archive that does not say
 		rec.Timestamp = p.Time.UTC().Format("2006-01-02T15:04:05.000Z")
@@ -201,12 +207,12 @@ func (o *options) fill(rec *wire.Record, p *archive.Page, err error) {
 	rec.ContentType = p.ContentType()
 	rec.Charset = archive.Charset(p.Header.Get("Content-Type"))
 	rec.Truncated = p.Truncated
-	if err != nil && max(len(p.Body), len(p.Raw)) < int(o.maxBody) {
+	if err != nil && int64(max(len(p.Body), len(p.Raw))) < limit {
 		fail(rec, classify(context.Background(), err), err)
 		return
 	}
 	rec.ContentLength = int64(len(p.Body))
-	rec.SetBody(p.Body)
+	keep(p.Body)
 }
 
 // takes tells whether -mime names the media type.

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -47,12 +47,14 @@ const opSitemap = "sitemap"
 // the same host and path, which sites with www and without do not keep.
 type sitemaps struct {
 	// fetch asks for the address of a record as for a page, of whatever type,
-	// and puts into it what became of it, body included. When the record has been
-	// written leave is to be called. The error is one to end the run with.
-	fetch func(ctx context.Context, rec *wire.Record) (leave func(), err error)
+	// puts into it what became of it, and hands the body to keep, where it is good
+	// until leave is called. The error is one to end the run with.
+	fetch func(ctx context.Context, rec *wire.Record, keep func(body []byte)) (leave func(), err error)
 
-	// named are the addresses that the robots.txt of u's origin names.
-	named func(ctx context.Context, u weburl.URL) ([]string, error)
+	// named are the addresses that the robots.txt of u's origin names, and failed puts
+	// into a record why that is not known.
+	named  func(ctx context.Context, u weburl.URL) ([]string, error)
+	failed func(ctx context.Context, rec *wire.Record, u weburl.URL, err error)
 
 	// reading holds one for each file that is being read, until its record is
 	// written: with 50,000 links each they must not be as many as pages.
@@ -62,20 +64,23 @@ type sitemaps struct {
 	asked map[string]time.Time // by origin
 }
 
-// newSitemaps asks through fetch for what named tells.
-func newSitemaps(fetch func(context.Context, *wire.Record) (func(), error), named func(context.Context, weburl.URL) ([]string, error)) *sitemaps {
-	return &sitemaps{fetch: fetch, named: named, reading: make(chan struct{}, 2), asked: map[string]time.Time{}}
+// newSitemaps knows nothing yet.
+func newSitemaps() *sitemaps {
+	return &sitemaps{reading: make(chan struct{}, 2), asked: map[string]time.Time{}}
 }
 
-// sitemaps asks as f asks for pages, but for any type.
+// sitemaps asks as f asks for pages, but for any type and any length.
 func (f *fetcher) sitemaps() *sitemaps {
-	return newSitemaps(f.anyType().fetch, f.robots.Sitemaps)
+	s := newSitemaps()
+	s.fetch, s.named, s.failed = f.forSitemaps().receive, f.robots.Sitemaps, f.failed
+	return s
 }
 
 // after asks for the sitemaps of the origin of page, which has been asked for, if
 // its server answered and nobody asked within sitemapTTL. Each record goes to
 // emit, with what is to be called when it has been written. What cannot be asked
-// for now, because a host is held or ctx ends, is given up without a record.
+// for now, because a host is held or ctx ends, has a record that says so. If that is
+// all of them they are asked for after a later page, once no host is held any more.
 func (s *sitemaps) after(ctx context.Context, page *wire.Record, now time.Time, emit func(rec *wire.Record, leave func())) error {
 	u, err := weburl.Parse(page.URL)
 	if err != nil || !answered(page) {
@@ -85,45 +90,93 @@ func (s *sitemaps) after(ctx context.Context, page *wire.Record, now time.Time, 
 	if !s.begin(origin, now) {
 		return nil
 	}
-	emitted := false
-	defer func() {
-		if !emitted {
-			s.forget(origin)
-		}
-	}()
-	named, err := s.named(ctx, u)
-	if err != nil {
-		return nil // it is not known whether anything may be asked for
-	}
-	site := &sitemapsOf{domain: u.Domain(), seen: map[string]bool{}}
+	site := newSitemapsOf(u.Domain())
+	named, unknown := s.named(ctx, u)
 	for _, address := range named {
 		site.add(u, address, origin+"/robots.txt", 0)
 	}
 	if len(site.files) == 0 {
 		site.add(u, "/sitemap.xml", page.URL, 0)
 	}
-	for i := 0; i < len(site.files) && ctx.Err() == nil; i++ {
-		f := site.files[i]
-		rec := &wire.Record{
-			V: wire.Version, URL: f.url.String(), Generation: page.Generation, Depth: page.Depth, Via: f.via, Operator: opSitemap,
+	if unknown != nil { // and so whether anything may be asked for
+		rec := site.record(0, page)
+		begin(rec)
+		s.failed(ctx, rec, u, unknown)
+		if !rec.Final() {
+			s.later(origin, latest(now, rec.NotBefore))
 		}
-		leave, err := s.fetch(ctx, rec)
-		if err != nil {
-			return err
-		}
-		if rec.Error == wire.ErrorBudget {
-			leave()
-			continue
-		}
-		s.reading <- struct{}{}
-		site.read(f, rec)
-		emitted = true
-		emit(rec, func() {
-			<-s.reading
-			leave()
-		})
+		emit(rec, free)
+		return nil
 	}
-	return nil
+	heard, from, err := s.follow(ctx, site, page, nil, emit)
+	if !heard {
+		s.later(origin, latest(now, from))
+	}
+	return err
+}
+
+// again asks for a sitemap that was handed back, or failed, and has come as an address
+// now. Whose pages it is believed about says its via, which named it.
+func (s *sitemaps) again(ctx context.Context, rec *wire.Record, emit func(rec *wire.Record, leave func())) error {
+	u, err := weburl.Parse(rec.URL)
+	if err != nil {
+		begin(rec)
+		fail(rec, wire.ErrorBadURL, err)
+		emit(rec, free)
+		return nil
+	}
+	site := newSitemapsOf(u.Domain())
+	if by, err := weburl.Parse(rec.Via); err == nil {
+		site.domain = by.Domain()
+	}
+	site.files, site.seen[u.String()] = []sitemapFile{{u, rec.Via, 0}}, true
+	page := &wire.Record{Generation: rec.Generation, Depth: rec.Depth}
+	_, _, err = s.follow(ctx, site, page, rec, emit)
+	return err
+}
+
+// follow asks for the files of site, and those to which they lead. Each has a record as
+// of page, the first one first, if that is not nil. If nothing was heard of any of them
+// it tells from when on that may be otherwise. What an error leaves over, or the end of
+// ctx, has a record that says so.
+func (s *sitemaps) follow(ctx context.Context, site *sitemapsOf, page, first *wire.Record, emit func(rec *wire.Record, leave func())) (heard bool, from string, err error) {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	for i := 0; i < len(site.files); i++ {
+		rec := site.record(i, page)
+		if i == 0 && first != nil {
+			rec = first
+		}
+		leave, failure := free, context.Cause(ctx)
+		if failure == nil {
+			if leave, failure = s.ask(ctx, site, site.files[i], rec); failure != nil {
+				err = failure
+				end(err)
+			}
+		}
+		if failure != nil {
+			begin(rec)
+			fail(rec, wire.ErrorBudget, failure)
+		}
+		heard = heard || rec.Error != wire.ErrorBudget
+		from = max(from, rec.NotBefore) // they are of one form
+		emit(rec, leave)
+	}
+	return heard, from, err
+}
+
+// ask asks for one file, whose record is rec. When that has been written leave is to be
+// called. The error is that of fetch.
+func (s *sitemaps) ask(ctx context.Context, site *sitemapsOf, f sitemapFile, rec *wire.Record) (leave func(), err error) {
+	var body []byte
+	leave, err = s.fetch(ctx, rec, func(b []byte) { body = b })
+	if err != nil {
+		return leave, err
+	}
+	s.reading <- struct{}{}
+	site.read(f, rec, body)
+	leave() // of the body nothing is needed any more
+	return func() { <-s.reading }, nil
 }
 
 // answered tells whether the server of page's address is known to be there: a
@@ -147,10 +200,19 @@ func (s *sitemaps) begin(origin string, now time.Time) bool {
 	return true
 }
 
-func (s *sitemaps) forget(origin string) {
+// latest is the later one of a time and a not_before.
+func latest(t time.Time, notBefore string) time.Time {
+	if u, err := time.Parse(time.RFC3339, notBefore); err == nil && u.After(t) {
+		return u
+	}
+	return t
+}
+
+// later lets the origin's sitemaps be asked for from then on.
+func (s *sitemaps) later(origin string, from time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.asked, origin)
+	s.asked[origin] = from.Add(-sitemapTTL)
 }
 
 // sitemapsOf are the files of one origin. Many origins wait for their next file side
@@ -170,6 +232,19 @@ type sitemapFile struct {
 	depth int    // indexes on the way
 }
 
+// newSitemapsOf are those of a registrable domain: none so far.
+func newSitemapsOf(domain string) *sitemapsOf {
+	return &sitemapsOf{domain: domain, seen: map[string]bool{}}
+}
+
+// record is that of a file, as of page.
+func (s *sitemapsOf) record(i int, page *wire.Record) *wire.Record {
+	f := s.files[i]
+	return &wire.Record{
+		V: wire.Version, URL: f.url.String(), Generation: page.Generation, Depth: page.Depth, Via: f.via, Operator: opSitemap,
+	}
+}
+
 // add appends the file that ref, on base, stands for, unless it is known, is no
 // address, or there are enough.
 func (s *sitemapsOf) add(base weburl.URL, ref, via string, depth int) (added bool) {
@@ -183,10 +258,9 @@ func (s *sitemapsOf) add(base weburl.URL, ref, via string, depth int) (added boo
 	return true
 }
 
-// read makes links of the body of rec, which is the answer to f, or more files of
-// it if it is an index. What is left out is told, without an error.
-func (s *sitemapsOf) read(f sitemapFile, rec *wire.Record) {
-	defer rec.Drop(wire.Body)
+// read makes links of the body of the answer to f, of which rec tells, or more files if
+// it is an index. What is left out is told, without an error.
+func (s *sitemapsOf) read(f sitemapFile, rec *wire.Record, body []byte) {
 	if rec.Error != "" || rec.StatusCode/100 != 2 {
 		return
 	}
@@ -200,7 +274,7 @@ func (s *sitemapsOf) read(f sitemapFile, rec *wire.Record) {
 	listed := map[[16]byte]bool{} // hashed: addresses may be of 8 KiB each
 	var elsewhere, left, files, size int
 	var fault error
-	for e, err := range sitemap.Entries(sitemapBody(rec)) {
+	for e, err := range sitemap.Entries(sitemapBody(body, rec.Truncated)) {
 		switch u, bad := base.Resolve(e.Loc); {
 		case err != nil:
 			fault = err
@@ -255,17 +329,13 @@ func hashed(u weburl.URL) [16]byte {
 	return [16]byte(sum[:16])
 }
 
-// sitemapBody reads the body of rec. One that was cut ends with an error, or its
-// last line could be half an address.
-func sitemapBody(rec *wire.Record) io.Reader {
-	var body io.Reader = strings.NewReader(rec.Body)
-	if rec.BodyBase64 != "" {
-		body = base64.NewDecoder(base64.StdEncoding, strings.NewReader(rec.BodyBase64))
+// sitemapBody reads a body. One that was cut ends with an error, or its last line could
+// be half an address.
+func sitemapBody(body []byte, truncated string) io.Reader {
+	if truncated == "" {
+		return bytes.NewReader(body)
 	}
-	if rec.Truncated != "" {
-		body = io.MultiReader(body, cutOff(rec.Truncated))
-	}
-	return body
+	return io.MultiReader(bytes.NewReader(body), cutOff(truncated))
 }
 
 // cutOff is the end of a body that was cut, and why.

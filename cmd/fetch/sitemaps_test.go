@@ -29,7 +29,7 @@ type publisher struct {
 }
 
 // fetch answers as the web does.
-func (p *publisher) fetch(_ context.Context, rec *wire.Record) (func(), error) {
+func (p *publisher) fetch(_ context.Context, rec *wire.Record, keep func([]byte)) (func(), error) {
 	p.asked = append(p.asked, rec.URL)
 	if rec.StatusCode = 404; p.answer[rec.URL] != nil {
 		rec.StatusCode = 200
@@ -38,6 +38,10 @@ func (p *publisher) fetch(_ context.Context, rec *wire.Record) (func(), error) {
 	if rec.Error == "broken" {
 		return func() {}, errors.New("the disk is full")
 	}
+	if body, err := rec.Bytes(); err == nil && rec.Error == "" {
+		keep(body)
+	}
+	rec.Drop(wire.Body)
 	return func() { p.left++ }, nil
 }
 
@@ -47,6 +51,13 @@ func (p *publisher) robots(_ context.Context, u weburl.URL) ([]string, error) {
 		return nil, errors.New("robots.txt gave no answer")
 	}
 	return named, nil
+}
+
+func (p *publisher) sitemaps() *sitemaps {
+	s := newSitemaps()
+	s.fetch, s.named = p.fetch, p.robots
+	s.failed = func(_ context.Context, rec *wire.Record, _ weburl.URL, err error) { fail(rec, wire.ErrorConnect, err) }
+	return s
 }
 
 func says(body string) func(*wire.Record) {
@@ -66,7 +77,7 @@ func index(locs ...string) func(*wire.Record) {
 // follow asks for the sitemaps behind a page.
 func follow(t *testing.T, p *publisher, pages ...string) []*wire.Record {
 	t.Helper()
-	s := newSitemaps(p.fetch, p.robots)
+	s := p.sitemaps()
 	var recs []*wire.Record
 	for _, url := range pages {
 		page := &wire.Record{URL: url, Generation: 7, Depth: 2, StatusCode: 200}
@@ -77,8 +88,8 @@ func follow(t *testing.T, p *publisher, pages ...string) []*wire.Record {
 			t.Fatal(err)
 		}
 	}
-	if p.left != len(recs) {
-		t.Errorf("%d of %d places were left", p.left, len(recs))
+	if p.left != len(p.asked) {
+		t.Errorf("%d of %d places were left", p.left, len(p.asked))
 	}
 	return recs
 }
@@ -144,12 +155,16 @@ func TestSitemapsAreAskedForOnceAnOrigin(t *testing.T) {
 	if got := recs[0].Via; got != "http://a.example/1" {
 		t.Errorf("a guess comes from the page that led to it, not from %s", got)
 	}
+	// Where robots.txt is not known nobody is asked, and one record says so.
+	if rec := recs[1]; rec.URL != "http://unknown.example/sitemap.xml" || rec.Error != wire.ErrorConnect || rec.ErrorDetail != "robots.txt gave no answer" || rec.Via != "http://unknown.example/" || rec.Generation != 7 {
+		t.Errorf("what cannot be asked for: %v", rec)
+	}
 	// Whom robots.txt names may speak of the origin, and not of itself.
-	if got := links(recs[2]); !slices.Equal(got, []string{"https://a.example/2"}) {
+	if got := links(recs[3]); !slices.Equal(got, []string{"https://a.example/2"}) {
 		t.Errorf("links %q", got)
 	}
-	if recs[3].StatusCode != 404 || recs[3].Links != nil {
-		t.Errorf("what is not there is an outcome too: %v", recs[3])
+	if recs[4].StatusCode != 404 || recs[4].Links != nil {
+		t.Errorf("what is not there is an outcome too: %v", recs[4])
 	}
 }
 
@@ -287,48 +302,114 @@ func TestFaultsOfASitemapAreToldAndCostNoMore(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeAskedForNowIsGivenUpAndTriedAgain(t *testing.T) {
-	p := &publisher{
-		named: map[string][]string{"http://a.example": {"/1", "/2"}},
-		answer: map[string]func(*wire.Record){
-			"http://a.example/1": func(rec *wire.Record) { rec.StatusCode, rec.Error = 0, wire.ErrorBudget },
-		},
-	}
-	p.answer["http://a.example/2"] = p.answer["http://a.example/1"]
-	s := newSitemaps(p.fetch, p.robots)
-	var recs []*wire.Record
-	page := &wire.Record{URL: "http://a.example/", StatusCode: 200}
+func TestWhatCannotBeAskedForNowHasARecordAndIsTriedAgain(t *testing.T) {
 	now := time.Unix(1.7e9, 0)
-	after := func(ctx context.Context, now time.Time) {
+	held := func(rec *wire.Record) {
+		rec.StatusCode, rec.Error, rec.NotBefore = 0, wire.ErrorBudget, notBefore(now.Add(time.Hour))
+	}
+	p := &publisher{
+		named:  map[string][]string{"http://a.example": {"/1", "/2"}},
+		answer: map[string]func(*wire.Record){"http://a.example/1": held, "http://a.example/2": held},
+	}
+	s := p.sitemaps()
+	page := &wire.Record{URL: "http://a.example/", StatusCode: 200}
+	after := func(ctx context.Context, now time.Time, want ...string) {
 		t.Helper()
-		if err := s.after(ctx, page, now, func(rec *wire.Record, leave func()) { recs = append(recs, rec); leave() }); err != nil {
+		var got []string
+		err := s.after(ctx, page, now, func(rec *wire.Record, leave func()) {
+			got = append(got, fmt.Sprintf("%s %d %s %s", rec.URL, rec.StatusCode, rec.Error, rec.ErrorDetail))
+			leave()
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		if p.left != len(p.asked) {
+			t.Errorf("%d of %d places were left", p.left, len(p.asked))
+		}
 	}
-	after(t.Context(), now)
-	if len(recs) != 0 || p.left != 2 {
-		t.Fatalf("%d records of a host that is held, %d places left", len(recs), p.left)
-	}
-	ended, end := context.WithCancel(t.Context())
-	end()
-	if after(ended, now); len(p.asked) != 2 {
+	after(t.Context(), now, "http://a.example/1 0 budget ", "http://a.example/2 0 budget ")
+	after(t.Context(), now.Add(time.Hour-1)) // or each page of the origin would lead to two more
+
+	ended, end := context.WithCancelCause(t.Context())
+	end(errDeadline)
+	now = now.Add(time.Hour)
+	after(ended, now, "http://a.example/1 0 budget the time of -deadline was up", "http://a.example/2 0 budget the time of -deadline was up")
+	if len(p.asked) != 2 {
 		t.Errorf("asked for %q when the time was up", p.asked[2:])
 	}
 	p.answer["http://a.example/2"] = urls("/x")
-	if after(t.Context(), now); len(recs) != 1 {
-		t.Fatalf("%d records of a host that is back", len(recs))
+	after(t.Context(), now, "http://a.example/1 0 budget ", "http://a.example/2 200  ")
+	after(t.Context(), now.Add(sitemapTTL-1)) // what is left over of an origin that answered is left for the next day
+	p.answer["http://a.example/1"] = urls("/y")
+	after(t.Context(), now.Add(sitemapTTL), "http://a.example/1 200  ", "http://a.example/2 200  ")
+
+	// Where robots.txt is not known it is the same, unless it is known not to become so.
+	delete(p.named, "http://a.example")
+	now = now.Add(2 * sitemapTTL)
+	after(t.Context(), now, "http://a.example/sitemap.xml 0 connect robots.txt gave no answer")
+	after(t.Context(), now, "http://a.example/sitemap.xml 0 connect robots.txt gave no answer")
+	s.failed = func(_ context.Context, rec *wire.Record, _ weburl.URL, err error) {
+		fail(rec, wire.ErrorBlockedAddress, err)
 	}
-	after(t.Context(), now.Add(sitemapTTL-1))
-	if len(recs) != 1 {
-		t.Error("asked again within the day")
+	after(t.Context(), now, "http://a.example/sitemap.xml 0 blocked_address robots.txt gave no answer")
+	after(t.Context(), now.Add(time.Hour))
+}
+
+// An error that ends the run leaves no sitemap without its record.
+func TestSitemapsThatAreNotArchivedWereNotFetched(t *testing.T) {
+	p := &publisher{
+		named:  map[string][]string{"http://a.example": {"/1", "/2", "/3"}},
+		answer: map[string]func(*wire.Record){"http://a.example/2": func(rec *wire.Record) { rec.Error = "broken" }},
 	}
-	after(t.Context(), now.Add(sitemapTTL))
-	if len(recs) != 2 {
-		t.Error("not asked again after a day")
+	var got []string
+	err := p.sitemaps().after(t.Context(), &wire.Record{URL: "http://a.example/", StatusCode: 200}, time.Unix(0, 0), func(rec *wire.Record, leave func()) {
+		got = append(got, fmt.Sprintf("%s %d %s %s", rec.URL, rec.StatusCode, rec.Error, rec.ErrorDetail))
+		leave()
+	})
+	if err == nil || err.Error() != "the disk is full" {
+		t.Errorf("the archive's error is lost: %v", err)
 	}
-	p.answer["http://a.example/1"] = func(rec *wire.Record) { rec.Error = "broken" }
-	if err := s.after(t.Context(), page, now.Add(2*sitemapTTL), func(*wire.Record, func()) {}); err == nil {
-		t.Error("the archive's error is lost")
+	want := []string{"http://a.example/1 404  ", "http://a.example/2 0 budget the disk is full", "http://a.example/3 0 budget the disk is full"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if len(p.asked) != 2 {
+		t.Errorf("asked for %q", p.asked)
+	}
+}
+
+// What the frontier was given back comes again, as an address like any other.
+func TestASitemapThatWasHandedBackIsReadAsOne(t *testing.T) {
+	p := &publisher{answer: map[string]func(*wire.Record){
+		"http://cdn.example/index": index("/1", "http://cdn.example/index"),
+		"http://cdn.example/1":     urls("http://a.example/x", "http://cdn.example/y"),
+	}}
+	s := p.sitemaps()
+	for via, want := range map[string][]string{
+		"http://a.example/robots.txt": {"http://a.example/x"},
+		"":                            {"http://cdn.example/y"},
+	} {
+		rec := &wire.Record{URL: "http://cdn.example/index", Via: via, Operator: opSitemap, Generation: 5, Depth: 3, Retries: 1}
+		var recs []*wire.Record
+		if err := s.again(t.Context(), rec, func(rec *wire.Record, leave func()) { recs = append(recs, rec); leave() }); err != nil {
+			t.Fatal(err)
+		}
+		if len(recs) != 2 || recs[0] != rec || rec.Via != via || rec.StatusCode != 200 || rec.ErrorDetail != "1 sitemaps that are known or beyond the bounds left out" {
+			t.Fatalf("%v", recs)
+		}
+		if r := recs[1]; r.Via != rec.URL || r.Generation != 5 || r.Depth != 3 || !slices.Equal(links(r), want) {
+			t.Errorf("named by %q: %v", via, r)
+		}
+	}
+	if p.left != len(p.asked) {
+		t.Errorf("%d of %d places were left", p.left, len(p.asked))
+	}
+	rec := &wire.Record{URL: "no address", Operator: opSitemap}
+	if err := s.again(t.Context(), rec, func(rec *wire.Record, leave func()) { leave() }); err != nil || rec.Error != wire.ErrorBadURL {
+		t.Errorf("%q, %v", rec.Error, err)
 	}
 }
 
@@ -348,7 +429,7 @@ func TestOnlyServersThatAnswerAreAskedForSitemaps(t *testing.T) {
 		{wire.Record{Error: wire.ErrorBlockedAddress}, false},
 	} {
 		p := &publisher{named: map[string][]string{"http://a.example": nil}}
-		s := newSitemaps(p.fetch, p.robots)
+		s := p.sitemaps()
 		c.page.URL = "http://a.example/"
 		if err := s.after(t.Context(), &c.page, time.Unix(0, 0), func(_ *wire.Record, leave func()) { leave() }); err != nil {
 			t.Fatal(err)
@@ -361,7 +442,7 @@ func TestOnlyServersThatAnswerAreAskedForSitemaps(t *testing.T) {
 
 func TestSitemapsAreRememberedForADay(t *testing.T) {
 	now := time.Unix(1.7e9, 0).UTC()
-	s := newSitemaps(nil, nil)
+	s := newSitemaps()
 	s.begin("http://old.example", now.Add(-sitemapTTL))
 	s.begin("http://new.example", now.Add(-time.Hour))
 	s.begin("http://future.example", now.Add(time.Hour))
@@ -369,7 +450,7 @@ func TestSitemapsAreRememberedForADay(t *testing.T) {
 	if err := s.save(&state, now); err != nil {
 		t.Fatal(err)
 	}
-	s = newSitemaps(nil, nil)
+	s = newSitemaps()
 	if err := s.load(strings.NewReader(state.String()), now); err != nil {
 		t.Fatal(err)
 	}
@@ -379,7 +460,7 @@ func TestSitemapsAreRememberedForADay(t *testing.T) {
 		}
 	}
 	for _, damaged := range []string{"", "{", "{}", `{"spoor-sitemaps":2}`, `{"spoor-sitemaps":1,"asked":{"a":1}}`} {
-		if err := newSitemaps(nil, nil).load(strings.NewReader(damaged), now); err == nil {
+		if err := newSitemaps().load(strings.NewReader(damaged), now); err == nil {
 			t.Errorf("%q is no state", damaged)
 		}
 	}
@@ -390,12 +471,55 @@ func TestSitemapsAreRememberedForADay(t *testing.T) {
 	if err := s.save(&state, now); err != nil {
 		t.Fatal(err)
 	}
-	s = newSitemaps(nil, nil)
+	s = newSitemaps()
 	if err := s.load(strings.NewReader(state.String()), now); err != nil || len(s.asked) != sitemapsKept {
 		t.Fatalf("%d origins are kept, %v", len(s.asked), err)
 	}
 	if !s.begin("http://new.example", now) {
 		t.Error("it is not the oldest that is forgotten")
+	}
+}
+
+// -max-body is about pages: a sitemap has 50 MiB, of which the archive has all.
+func TestASitemapIsReadToItsEnd(t *testing.T) {
+	const n = 6_000 // of 2 KiB each
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			http.NotFound(w, r)
+		case "/sitemap.xml":
+			var b strings.Builder
+			b.WriteString("<urlset>")
+			for i := range n {
+				fmt.Fprintf(&b, "<url><loc>http://%s/%d</loc><x>%s</x></url>", r.Host, i, strings.Repeat("x", 2<<10))
+			}
+			b.WriteString("</urlset>")
+			w.Header().Set("Content-Type", "application/xml")
+			w.Header().Set("Content-Length", fmt.Sprint(b.Len())) // or there were chunks in the archive
+			fmt.Fprint(w, &b)
+		default:
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, strings.Repeat("<p>page", 100_000))
+		}
+	}))
+	defer server.Close()
+	for _, flags := range [][]string{nil, {"-max-body", "64KiB"}} {
+		prefix := filepath.Join(t.TempDir(), "x")
+		recs, log, err := fetchAll(t, server.URL+"/\n", slices.Concat([]string{"-allow-private", "-delay", "0s", "-sitemaps", "-warc", prefix}, flags)...)
+		if err != nil || len(recs) != 2 {
+			t.Fatalf("%v: %s", err, log)
+		}
+		if rec := recs[0]; (rec.Truncated == "length") != (flags != nil) {
+			t.Errorf("%q: a page is cut: %q, %d bytes", flags, rec.Truncated, rec.ContentLength)
+		}
+		rec := recs[1]
+		if len(rec.Links) != n || rec.ContentLength < n<<11 || rec.Truncated != "" || rec.ErrorDetail != "" {
+			t.Errorf("%q: %d links, %d bytes, truncated %q, %q", flags, len(rec.Links), rec.ContentLength, rec.Truncated, rec.ErrorDetail)
+		}
+		names, _ := filepath.Glob(prefix + "*.warc.gz")
+		if len(names) != 1 || !strings.Contains(string(unpack(t, names[0])), "xx</x></url></urlset>") {
+			t.Errorf("%q: the archive does not have the end of it: %q", flags, names)
+		}
 	}
 }
 
@@ -466,6 +590,12 @@ func TestALiveSiteIsAskedForItsSitemaps(t *testing.T) {
 	if got, want := paths(), []string{"/page", "/page/2"}; !slices.Equal(got, want) {
 		t.Errorf("the second run asked for %q", got)
 	}
+	// One that was handed back is read as one, and not as a page.
+	back := fmt.Sprintf(`{"url":"%s/list","via":"%[1]s/robots.txt","operator":"sitemap"}`+"\n", server.URL)
+	if recs, log, err := fetchAll(t, back, args...); err != nil || len(recs) != 1 || !slices.Equal(links(recs[0]), []string{server.URL + "/one"}) || recs[0].Body != "" || !strings.Contains(log, "in=1 out=1 sitemaps=0") {
+		t.Errorf("handed back: %v, %v: %s", recs, err, log)
+	}
+	paths()
 	// Nobody is asked unasked.
 	if recs, log, err := fetchAll(t, page, "-allow-private", "-delay", "0s"); err != nil || len(recs) != 2 || strings.Contains(log, "sitemaps") {
 		t.Errorf("%d records without -sitemaps, %v: %s", len(recs), err, log)

@@ -20,6 +20,7 @@ import (
 	"spoor/internal/archive"
 	"spoor/internal/polite"
 	"spoor/internal/robots"
+	"spoor/internal/sitemap"
 	"spoor/internal/web"
 	"spoor/internal/weburl"
 	"spoor/internal/wire"
@@ -40,6 +41,7 @@ const codings = "gzip, br"
 // which keeps what was said on tape.
 type fetcher struct {
 	*options
+	most     int64 // bytes of an answer, as received and as decoded
 	polite   *polite.Transport
 	robots   *polite.Robots
 	web      *web.Transport
@@ -57,12 +59,13 @@ type fetcher struct {
 	asked     *atomic.Bool  // anybody was asked
 }
 
-// anyType is the same fetcher with other options: it takes whatever type comes.
-func (f *fetcher) anyType() *fetcher {
+// forSitemaps is the same fetcher for sitemaps: it takes whatever type comes, and as much
+// of it as a sitemap may have, whatever -max-body says of pages.
+func (f *fetcher) forSitemaps() *fetcher {
 	o := *f.options
 	o.mime = nil
 	g := *f
-	g.options = &o
+	g.options, g.most = &o, sitemap.MaxSize
 	return &g
 }
 
@@ -70,7 +73,9 @@ func (f *fetcher) anyType() *fetcher {
 // than freeBody share what maxReceived times as much is while they are received;
 // one can always go on, on debt, so that all end. What comes of them then, by decoding
 // and encoding, is several times as much, but takes no longer than we do: it is done
-// for maxHeavy of them at a time, or one where -max-body lets them be larger.
+// for maxHeavy of them at a time, or one where -max-body lets them be larger. Of sitemaps
+// that are longer than pages there is one, which is the one on debt: nothing else is
+// decoded beside it.
 const (
 	largeBody   = 1 << 20   // bytes, decoded
 	freeBody    = 256 << 10 // bytes, received
@@ -80,7 +85,7 @@ const (
 
 // newFetcher is the web as the options want it. archives and warc may be nil.
 func newFetcher(o *options, archives *archive.Replay, warc *archive.Writer) *fetcher {
-	f := &fetcher{options: o, archives: archives, warc: warc}
+	f := &fetcher{options: o, most: int64(o.maxBody), archives: archives, warc: warc}
 	f.strangers, f.guarded, f.asked = new(atomic.Int64), new(atomic.Int64), new(atomic.Bool)
 	f.decoders = make(chan *archive.Decoder, runtime.GOMAXPROCS(0)) // of what they keep there are megabytes
 	for range cap(f.decoders) {
@@ -133,11 +138,19 @@ func (o *options) guard(at netip.AddrPort) error {
 	return nil
 }
 
+// longest is how many bytes many answers may have at once.
+func (f *fetcher) longest() int64 { return max(int64(f.maxBody), archive.DefaultBody) }
+
 // fetch asks for the address of rec and puts what became of it there. When the
 // record has been written leave is to be called. The error is that of the
 // archive that is being written, or of a proxy without which nobody can be asked:
 // nothing else is worth ending a run.
 func (f *fetcher) fetch(ctx context.Context, rec *wire.Record) (leave func(), err error) {
+	return f.receive(ctx, rec, rec.SetBody)
+}
+
+// receive is fetch but for the body, which it hands to keep. It is good until leave.
+func (f *fetcher) receive(ctx context.Context, rec *wire.Record, keep func(body []byte)) (leave func(), err error) {
 	begin(rec)
 	leave = free
 	u, err := weburl.Parse(rec.URL)
@@ -153,7 +166,7 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record) (leave func(), er
 			fail(rec, wire.ErrorRedirectLoop, err)
 			return leave, nil
 		}
-		leave, far, ok := f.recall(ctx, rec, u, hops)
+		leave, far, ok := f.recall(ctx, rec, u, hops, keep)
 		if ok {
 			return leave, nil
 		}
@@ -213,7 +226,7 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record) (leave func(), er
 			continue
 		}
 		a.page.URL, a.page.Hops = u.String(), hops
-		f.fill(rec, a.page, a.tooLarge)
+		f.describe(rec, a.page, a.tooLarge, f.most, keep)
 		note(rec, a.remark)
 		rec.FetchMS = took.Milliseconds()
 		if a.refused {
@@ -254,7 +267,7 @@ func loop(hops []archive.Hop, url string) error {
 
 // recall answers rec from the archives of -archive-first, if they hold the answer to
 // u. Otherwise it says how far they lead.
-func (f *fetcher) recall(ctx context.Context, rec *wire.Record, u weburl.URL, hops []archive.Hop) (leave func(), far *archive.Page, ok bool) {
+func (f *fetcher) recall(ctx context.Context, rec *wire.Record, u weburl.URL, hops []archive.Hop, keep func(body []byte)) (leave func(), far *archive.Page, ok bool) {
 	if f.archives == nil {
 		return free, nil, false
 	}
@@ -268,7 +281,7 @@ func (f *fetcher) recall(ctx context.Context, rec *wire.Record, u weburl.URL, ho
 		return free, page, false
 	}
 	page.Hops = slices.Concat(hops, page.Hops)
-	f.fill(rec, page, err)
+	f.describe(rec, page, err, int64(f.maxBody), keep)
 	if rec.Error == "" && !f.takes(page.ContentType()) {
 		refuseType(rec)
 	}
@@ -379,7 +392,7 @@ func (f *fetcher) ask(req *http.Request, address string, m archive.Metadata) (_ 
 	limit := int64(robots.MaxSize + 1)
 	if page {
 		req.Header.Set("Accept", accepted)
-		limit = int64(f.maxBody)
+		limit = f.most
 	}
 	req.Header.Set("Accept-Encoding", codings)
 	// Chunks are not counted when what they hold is: there is room for those of
@@ -473,6 +486,11 @@ func (f *fetcher) decode(ctx context.Context, v *visit, raw []byte, header http.
 	v.plain = nil // it may be long until it is our turn
 	if err := v.weigh(ctx); err != nil {
 		return nil, "", nil, err
+	}
+	if int64(len(raw)) > f.longest() {
+		// What receiving and decoding leave is as much again: it goes before there is more.
+		runtime.GC()
+		defer runtime.GC()
 	}
 	body, torn, tooLarge = f.decodeAll(v, raw, header, limit)
 	return body, torn, tooLarge, nil
@@ -572,7 +590,7 @@ type visit struct {
 	plain   []byte    // the body, if it had to be decoded
 	large   int       // how many places of memory it has
 	debt    bool      // it may have as many as it takes
-	heavy   bool      // it has a place among those
+	heavy   int       // how many places it has among those that were received
 	once    sync.Once
 }
 
@@ -597,15 +615,19 @@ func (v *visit) enter(ctx context.Context) error {
 // grow waits until there is memory to receive n bytes. If that took all the time that
 // the answer may take, neither the answer nor the host is to blame.
 func (v *visit) grow(ctx context.Context, n int64) error {
+	memory := v.f.memory
+	if n > v.f.longest()+1 { // which tells that it goes on
+		memory = nil // on debt only
+	}
 	for n > freeBody*int64(1+v.large) && !v.debt {
 		select {
-		case v.f.memory <- struct{}{}:
+		case memory <- struct{}{}:
 			v.large++
 			continue
 		default:
 		}
 		select {
-		case v.f.memory <- struct{}{}:
+		case memory <- struct{}{}:
 			v.large++
 		case v.f.debt <- struct{}{}:
 			v.debt = true
@@ -619,15 +641,29 @@ func (v *visit) grow(ctx context.Context, n int64) error {
 	return nil
 }
 
-// weigh waits for a place among the large answers that have been received.
+// weigh waits for a place among the large answers that have been received, or for all
+// of them where it may be larger than a page: on debt, or two could wait for each other.
 func (v *visit) weigh(ctx context.Context) error {
-	select {
-	case v.f.heavy <- struct{}{}:
-		v.heavy = true
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	places := 1
+	if v.f.most > v.f.longest() {
+		places = cap(v.f.heavy)
+		if !v.debt {
+			select {
+			case v.f.debt <- struct{}{}:
+				v.debt = true
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
 	}
+	for ; v.heavy < places; v.heavy++ {
+		select {
+		case v.f.heavy <- struct{}{}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
 }
 
 func (v *visit) leave() {
@@ -638,12 +674,13 @@ func (v *visit) leave() {
 		if v.debt {
 			<-v.f.debt
 		}
-		if v.heavy {
+		for range v.heavy {
 			<-v.f.heavy
 		}
 		if plain := v.plain; plain != nil && cap(plain) <= keptPlain {
 			v.f.plains.Put(&plain)
 		}
+		v.plain = nil // its connection may know the visit for a while
 		if v.entered {
 			v.tape.Reset()
 			v.f.places <- v.tape
