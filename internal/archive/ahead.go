@@ -13,9 +13,12 @@ const (
 	mostUnpacked = 4 << 20
 )
 
-// keptUnpacked is how much memory is kept for the next member by those who read here and
-// there, of whom there may be many.
-const keptUnpacked = 256 << 10
+// Of those who read here and there many may do so at once: they take smaller members only,
+// and keep no more memory for the next.
+const (
+	fewPacked   = 256 << 10
+	fewUnpacked = 256 << 10
+)
 
 // An ahead is a gzip member that was unpacked as a whole before any of it is read, which
 // is twice as fast.
@@ -24,8 +27,8 @@ type ahead struct {
 	read int // bytes of it that were read
 }
 
-// Read reads it. Of the first bytes there are few: whoever only wants the head of a record, to
-// see that the rest need not be copied, is spared the copy of it.
+// Read reads it. At first it gives few bytes: they hold the head of a record, and whoever has
+// read that takes the block from where it lies.
 func (a *ahead) Read(p []byte) (int, error) {
 	const few = 2 << 10
 	if a.read == 0 {
@@ -58,7 +61,7 @@ func (m *members) unpack() bool {
 	}
 	a := m.ahead
 	a.start()
-	if m.most < mostPacked && len(a.out) > keptUnpacked {
+	if m.most < mostPacked && len(a.out) > fewUnpacked {
 		a.out = nil
 	}
 	a.room(m.promised())
@@ -133,6 +136,9 @@ func (r *rereader) Read(p []byte) (n int, err error) {
 	case r.back.Len() > 0:
 		n, err = r.back.Read(p)
 		r.n += int64(n)
+		if r.back.Len() == 0 {
+			r.back.Reset(nil)
+		}
 	case r.err != nil:
 		err, r.err = r.err, nil
 	default:

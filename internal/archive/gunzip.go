@@ -10,7 +10,7 @@ import (
 )
 
 // A gunzip reads one member of a gzip file (RFC 1952) and no byte more, which is
-// how the offset of the next one is known.
+// how the offset of the next one is known. It has those that are not unpacked ahead.
 type gunzip struct{ z gzip.Reader }
 
 // reset reads the header of the member that in begins with.

@@ -101,7 +101,7 @@ func (m *members) reset(r io.Reader, base int64, f format) error {
 		}
 	}
 	m.base, m.start, m.open, m.failed, m.format, m.dialect = base, base, false, nil, f, undecided
-	m.whole, m.most, m.length = false, 4*bufferSize, 0
+	m.whole, m.most, m.length = false, fewPacked, 0
 	if f == unknown {
 		m.most = mostPacked
 		head, err := m.in.Peek(4)
