@@ -48,6 +48,7 @@ func TestCompressedBodiesAreToldFromOthers(t *testing.T) {
 		{"gzip", packed(text), true},
 		{"gzip, short", packed(text)[:2048], true},
 		{"gzip of a few words", packed(text[60_000:61_500]), true},
+		{"gzip of less than tells", packed(text[:50]), true},
 		{"little noise", random(256), true},
 		{"noise, and a few zeros", append(random(240), make([]byte, 16)...), true},
 		{"less noise than tells", random(255), false},
@@ -95,6 +96,25 @@ func testMembers(t *testing.T, e *encoder) {
 			if max := n + n/1000 + 500; len(e.out) > max || e.stores && len(e.out) < n {
 				t.Errorf("%d bytes are packed into %d", n, len(e.out))
 			}
+		}
+	}
+}
+
+// TestSmallRecordsArePackedAtLevel5 unless another level than 6 is asked for.
+func TestSmallRecordsArePackedAtLevel5(t *testing.T) {
+	var words strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&words, "word%x and ", i*i%977)
+	}
+	pack := func(level, size int) []byte {
+		e := newEncoder(testEncoder(t, false).digester, nil, level)
+		e.start("response", &e.ids[0], noon)
+		e.end(httpResponse, []byte("HTTP/1.1 200 OK\r\n\r\n"), []byte(words.String()[:size]))
+		return e.out
+	}
+	for size, same := range map[int]bool{smallRecord - 1000: true, smallRecord: false} {
+		if got := bytes.Equal(pack(5, size), pack(6, size)); got != same {
+			t.Errorf("of %d bytes levels 5 and 6 make the same: %t", size, got)
 		}
 	}
 }

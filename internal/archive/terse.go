@@ -3,6 +3,7 @@ package archive
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // The heads of records are short, and to make a Huffman code for each takes longer than
@@ -25,6 +26,9 @@ const (
 	// Of a longer head the library makes a code of its own, which is worth it, and for
 	// this length there are words for all distances.
 	maxTerse = 4 << 10
+
+	// So much room, in bytes, a head is in while it is packed.
+	roomTerse = maxTerse + 8
 
 	shortest, longest = 4, 257 // repetitions
 )
@@ -67,14 +71,14 @@ type bitBuffer struct {
 	n    uint   // how many
 }
 
-// add adds up to 32 bits.
+// add adds up to 56 bits. Fewer than 8 of them stay behind: to write the others without
+// asking how many they are is faster.
 func (b *bitBuffer) add(v uint64, n uint) {
-	b.last |= v << b.n
-	if b.n += n; b.n >= 32 {
-		b.out = binary.LittleEndian.AppendUint32(b.out, uint32(b.last))
-		b.last >>= 32
-		b.n -= 32
-	}
+	b.last |= v << (b.n & 63)
+	b.n += n
+	b.out = binary.LittleEndian.AppendUint64(b.out, b.last)[:len(b.out)+int(b.n/8)]
+	b.last >>= b.n &^ 7 & 63
+	b.n &= 7
 }
 
 func (b *bitBuffer) word(w word) { b.add(uint64(w.bits), uint(w.size)) }
@@ -201,57 +205,77 @@ func (c *terseCode) pack(b *bitBuffer, head []byte, last bool) bool {
 	if len(head) > maxTerse {
 		return false
 	}
-	// What is in a bitBuffer, where the compiler keeps it at hand.
-	out, pending, n := append(b.out, c.begin.out...), c.begin.last, c.begin.n
+	block := bitBuffer{append(b.out, c.begin.out...), c.begin.last, c.begin.n}
 	if last {
-		out[len(b.out)] |= 1
+		block.out[len(b.out)] |= 1
 	}
-	put := func(w word) {
-		pending |= uint64(w.bits) << n
-		if n += uint(w.size); n >= 32 {
-			out = binary.LittleEndian.AppendUint32(out, uint32(pending))
-			pending >>= 32
-			n -= 32
-		}
-	}
-	var seen [1 << 11]uint16 // one more than where four bytes with that checksum stood
+	// In an array of known length nobody asks whether a place is inside.
+	text := (*[roomTerse]byte)(slices.Grow(head, roomTerse-len(head))[:roomTerse])
+	four := func(i int) uint32 { return binary.LittleEndian.Uint32(text[uint(i)%maxTerse:]) }
+	var seen [1 << 11]uint16 // where four bytes with that checksum stood, or the beginning
 	slot := func(four uint32) *uint16 { return &seen[four*0x9E3779B1>>(32-11)] }
-	i := 0
+	known, i, done := true, 1, 0
 	for i+shortest <= len(head) {
-		four := binary.LittleEndian.Uint32(head[i:])
-		at := slot(four)
-		from := int(*at) - 1
-		*at = uint16(i + 1)
-		if from < 0 || binary.LittleEndian.Uint32(head[from:]) != four {
-			w := c.bytes[head[i]]
-			if w.size == 0 {
-				return false
-			}
-			put(w)
+		next := four(i)
+		at := slot(next)
+		from := int(*at)
+		*at = uint16(i)
+		if four(from) != next {
 			i++
 			continue
 		}
-		same := shortest
-		for same < longest && i+same < len(head) && head[from+same] == head[i+same] {
-			same++
-		}
-		put(c.repeats[same])
-		put(c.distance(i - from))
-		end := i + same
-		for i++; i < end; i++ {
-			if i+shortest <= len(head) {
-				*slot(binary.LittleEndian.Uint32(head[i:])) = uint16(i + 1)
-			}
+		known = c.spell(&block, head[done:i]) && known
+		same := alike(head, from, i)
+		block.word(c.repeats[same])
+		block.word(c.distance(i - from))
+		done = i + same
+		for i++; i < done; i++ { // at the end of the head for nothing
+			*slot(four(i)) = uint16(i)
 		}
 	}
-	for _, x := range head[i:] {
-		w := c.bytes[x]
-		if w.size == 0 {
-			return false
-		}
-		put(w)
+	known = c.spell(&block, head[done:]) && known
+	block.word(c.end)
+	if known {
+		*b = block
 	}
-	put(c.end)
-	b.out, b.last, b.n = out, pending, n
-	return true
+	return known
+}
+
+// spell adds bytes that are no repetition, and tells whether all have words, of which
+// none is longer than 13 bits: those of four bytes are put together before they are added.
+func (c *terseCode) spell(b *bitBuffer, text []byte) bool {
+	known := true
+	for ; len(text) >= 4; text = text[4:] {
+		w, x, y, z := c.bytes[text[0]], c.bytes[text[1]], c.bytes[text[2]], c.bytes[text[3]]
+		known = known && w.size > 0 && x.size > 0 && y.size > 0 && z.size > 0
+		n := uint(w.size)
+		four := uint64(w.bits) | uint64(x.bits)<<(n&63)
+		n += uint(x.size)
+		four |= uint64(y.bits) << (n & 63)
+		n += uint(y.size)
+		four |= uint64(z.bits) << (n & 63)
+		b.add(four, n+uint(z.size))
+	}
+	for _, x := range text {
+		known = known && c.bytes[x].size > 0
+		b.word(c.bytes[x])
+	}
+	return known
+}
+
+// alike is how many bytes from i on are those from an earlier place on, of which
+// shortest are known to be.
+func alike(head []byte, from, i int) int {
+	most := min(longest, len(head)-i)
+	same := shortest
+	for same+8 <= most {
+		if x := binary.LittleEndian.Uint64(head[from+same:]) ^ binary.LittleEndian.Uint64(head[i+same:]); x != 0 {
+			return same + bits.TrailingZeros64(x)/8
+		}
+		same += 8
+	}
+	for same < most && head[from+same] == head[i+same] {
+		same++
+	}
+	return same
 }
