@@ -286,6 +286,9 @@ func (c *crawl) write(w *wire.Writer, f finished) error {
 	if f.rec.Error != "" {
 		c.errs[f.rec.Error]++
 	}
+	if len(c.done) == 0 {
+		runtime.Gosched() // who is about to be done goes in the same write
+	}
 	if len(c.done) == 0 { // nobody is waiting to be written: let the next stage have it
 		if err := w.Flush(); err != nil {
 			return fmt.Errorf("writing records: %w", err)

@@ -101,6 +101,7 @@ type encoder struct {
 	dated   time.Time
 	date    []byte  // as records have it
 	ids     [3]uuid // of the records
+	since   int64   // how many exchanges had been written when that was begun
 }
 
 // smallRecord is the size in bytes below which a record is packed at level 5 where 6 is

@@ -93,6 +93,7 @@ type Writer struct {
 	serial int
 	size   int64
 	last   int64  // where the last exchange begins; 0: none was written
+	writes int64  // exchanges
 	mark   int64  // see markEvery
 	info   string // identifier of the warcinfo record
 	broken error  // nothing can be written any more
@@ -197,7 +198,7 @@ func (w *Writer) Write(x *Exchange) (Location, error) {
 	}
 	// While we packed, somebody may have written the payload, or begun a file.
 	was := to
-	if to == (reference{}) && once(x) {
+	if to == (reference{}) && once(x) && w.writes != e.since {
 		to = w.written(e, x, e.digest, w.name)
 	}
 	if to != was || info != w.info {
@@ -208,6 +209,7 @@ func (w *Writer) Write(x *Exchange) (Location, error) {
 		return Location{}, err
 	}
 	w.last = offset
+	w.writes++
 	w.remember(e, x, position{w.sum, offset}, at.Revisit)
 	if x.NoArchive == "" {
 		at.Filename, at.Offset = w.name, offset
@@ -228,6 +230,7 @@ func (w *Writer) ready(e *encoder) (name, info string, err error) {
 			return "", "", err
 		}
 	}
+	e.since = w.writes
 	return w.name, w.info, w.draw(e)
 }
 
