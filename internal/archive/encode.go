@@ -105,7 +105,8 @@ type encoder struct {
 }
 
 // smallRecord is the size in bytes below which a record is packed at level 5 where 6 is
-// wanted: it takes less time, and is larger by a two-hundredth.
+// wanted: that takes 7 % less time for pages of 5 KB, which are 0.4 % larger then. Of larger
+// ones it would make more.
 const smallRecord = 16 << 10
 
 // newEncoder makes an encoder of zstd frames, or of gzip members of a level from 1 to
