@@ -175,7 +175,10 @@ func appendFloat(dst []byte, v float64) ([]byte, error) {
 // else. Every byte of s that is not UTF-8 becomes U+FFFD, as in encoding/json.
 func appendString(dst []byte, s string) []byte {
 	b := unsafe.Slice(unsafe.StringData(s), len(s))
-	dst = append(slices.Grow(dst, len(b)+16), '"')
+	if need := len(b) + 16; cap(dst)-len(dst) < need {
+		dst = slices.Grow(dst, max(need, min(cap(dst), doubled)))
+	}
+	dst = append(dst, '"')
 	buf, n := dst[:cap(dst)], len(dst)
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
@@ -195,6 +198,10 @@ func appendString(dst []byte, s string) []byte {
 	buf[n+i] = '"'
 	return buf[:n+i+1]
 }
+
+// doubled is up to which size room is doubled. A line of many strings would otherwise be copied
+// each time that it has become a quarter longer.
+const doubled = 1 << 20
 
 // longest is how many bytes one can become: \u001f.
 const longest = 6
