@@ -11,9 +11,11 @@ const DefaultLimit = 64 << 20
 
 const (
 	bufferSize = 256 << 10 // what a Reader begins with; longer lines make it grow
-	readSize   = 64 << 10  // read at once: what follows a line is often copied
 	copySize   = 32 << 10  // shorter lines are copied, whatever follows: a record is not to keep a buffer for them
 )
+
+// ReadSize is how much a [Reader] reads at once: what follows a line is often copied.
+const ReadSize = 64 << 10
 
 // A Reader reads records, one JSON object a line.
 //
@@ -168,7 +170,7 @@ func (r *Reader) fill() {
 		r.buf = buf
 	}
 	for range 100 {
-		n, err := r.src.Read(r.buf[r.end:min(r.end+readSize, len(r.buf))])
+		n, err := r.src.Read(r.buf[r.end:min(r.end+ReadSize, len(r.buf))])
 		r.end += n
 		r.err = err
 		if n > 0 || err != nil {

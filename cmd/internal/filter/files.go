@@ -14,10 +14,13 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"spoor/internal/wire"
 )
 
-// readAhead is how much of a file is read at once.
-const readAhead = 1 << 18
+// readAhead is how much of a file is read at once. It is what a [wire.Reader] asks for, so
+// that records come from the file without a copy on the way.
+const readAhead = wire.ReadSize
 
 // Open is the files one after the other; "-", or no file at all, is stdin. What
 // is compressed by gzip or zstd is recognised by its first bytes, not its name.

@@ -391,6 +391,32 @@ func TestNoWorkIsUnderWayOnceTheStreamHasEnded(t *testing.T) {
 	}
 }
 
+// into is a reader that tells where it was asked to read to.
+type into struct{ last *byte }
+
+func (r *into) Read(p []byte) (int, error) {
+	r.last = &p[0]
+	return copy(p, "xxxxxxxx"), nil
+}
+
+func TestRecordsAreReadWithoutACopyOnTheWay(t *testing.T) {
+	var source into
+	in, err := Open(&source, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	p := make([]byte, wire.ReadSize)
+	for range 2 { // the first bytes were looked at
+		if _, err := in.Read(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if source.last != &p[0] {
+		t.Error("what a reader of records asks for is read to somewhere else, and copied")
+	}
+}
+
 // blocked is a reader that tells when it is read from, and ends when it is closed.
 type blocked struct{ reached, closed chan struct{} }
 
