@@ -64,7 +64,11 @@ func (m *members) unpack() bool {
 	if m.most < mostPacked && len(a.out) > fewUnpacked {
 		a.out = nil
 	}
-	a.room(m.promised())
+	size := m.promised()
+	if m.length > m.most || size > mostUnpacked {
+		return false
+	}
+	a.room(int(size))
 	defer func() { a.in = nil }()
 	for {
 		a.in, _ = m.in.Peek(m.in.Buffered())
@@ -80,6 +84,9 @@ func (m *members) unpack() bool {
 			more = a.room(2 * len(a.out))
 		}
 		if !more {
+			if m.most < mostPacked {
+				a.out = nil
+			}
 			return false
 		}
 	}
@@ -87,9 +94,9 @@ func (m *members) unpack() bool {
 
 // promised is about how many bytes the member will become, as it says at its end, if it is known
 // where that is; or as many as many do.
-func (m *members) promised() int {
+func (m *members) promised() int64 {
 	n := m.length
-	if n == 0 || n > m.most {
+	if n == 0 || n > m.most { // unknown, or too large in any case
 		return bufferSize
 	}
 	for m.in.Buffered() < n {
@@ -99,7 +106,7 @@ func (m *members) promised() int {
 	}
 	m.length = 0
 	b, _ := m.in.Peek(n)
-	return int(min(promised("gzip", b), mostUnpacked))
+	return promised("gzip", b)
 }
 
 // give leaves the memory of the member to whoever has a part of it, and ends it.

@@ -265,3 +265,33 @@ func TestAPageOfAReplayIsNotWrittenOver(t *testing.T) {
 		}
 	}
 }
+
+func TestALookUpUnpacksOnlyItsOwnRecordAhead(t *testing.T) {
+	small, large := good("a"), blockOf(strings.Repeat("x", mostUnpacked))
+	for _, c := range []struct {
+		name, file string
+		ahead      bool
+	}{
+		{"alone", zip(small), true},
+		{"with others", zip(small + good("b")), false},
+		{"too large", zip(large), false},
+		{"too large, packed", zip(blockOf(noise(fewPacked))), false},
+	} {
+		path := filepath.Join(t.TempDir(), "x.warc.gz")
+		if err := os.WriteFile(path, []byte(c.file), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		r := replay(t, path)
+		var all []Capture
+		for _, id := range []string{"a", "x"} {
+			all = append(all, r.Lookup("http://example.com/"+id)...)
+		}
+		var s scratch
+		if _, err := r.archives[0].at(&s, all[0]); err != nil || s.reader.m.whole != c.ahead {
+			t.Errorf("%s: unpacked ahead: %t, %v", c.name, s.reader.m.whole, err)
+		}
+		if a := s.reader.m.ahead; !c.ahead && a != nil && a.out != nil {
+			t.Errorf("%s: %d bytes are kept", c.name, len(a.out))
+		}
+	}
+}

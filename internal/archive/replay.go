@@ -394,7 +394,8 @@ func (a *archived) at(s *scratch, c Capture) (*Record, error) {
 	if err := s.reader.reset(&s.section, c.Offset, in.format); err != nil {
 		return nil, err
 	}
-	s.reader.m.length = int(min(c.Length, mostPacked+1))
+	s.reader.m.length = int(min(c.Length, mostPacked))
+	s.reader.m.few = c.Length == 0 // else all that shares its member were unpacked with it
 	return s.reader.skip(c.Skip)
 }
 
