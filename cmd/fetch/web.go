@@ -483,7 +483,7 @@ func (f *fetcher) decode(ctx context.Context, v *visit, raw []byte, header http.
 			return body, torn, tooLarge, nil
 		}
 	}
-	v.plain = nil // it may be long until it is our turn
+	v.plain, body = nil, nil // it may be long until it is our turn
 	if err := v.weigh(ctx); err != nil {
 		return nil, "", nil, err
 	}
