@@ -295,3 +295,52 @@ func TestALookUpUnpacksOnlyItsOwnRecordAhead(t *testing.T) {
 		}
 	}
 }
+
+// A tallied counts what is read through it.
+type tallied struct {
+	io.ReadSeeker
+	n int
+}
+
+func (t *tallied) Read(p []byte) (int, error) {
+	n, err := t.ReadSeeker.Read(p)
+	t.n += n
+	return n, err
+}
+
+// For each record that is broken a file is read again from behind its beginning on. How much that is
+// must not depend on how long a member before them was, or thousands of them would take minutes.
+func TestLongMemberMakesBrokenOnesNoDearer(t *testing.T) {
+	const n = 200
+	long := zip(blockOf(noise(mostPacked - 4096)))
+	member := "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff" + "\x00\x08\x00\xf7\xff" + "WARC/1.0" + "\x07"
+	plain := "WARC/1.0\r\nContent-Length: 1\r\n\r\nblock\r\n\r\n"
+	behind := strings.Repeat("x", mostPacked)
+	for name, c := range map[string]struct{ first, data string }{
+		"in the same file":   {good(""), long + strings.Repeat(member, n) + behind},
+		"in the file before": {long, strings.Repeat(plain, n) + behind},
+	} {
+		var r Reader
+		faults := func(src io.Reader) (n int) {
+			if err := r.Reset(src); err != nil {
+				t.Fatal(err)
+			}
+			for {
+				switch _, err := r.Next(); {
+				case err == io.EOF:
+					return n
+				case err != nil:
+					n++
+				}
+			}
+		}
+		faults(strings.NewReader(c.first))
+		src := &tallied{ReadSeeker: strings.NewReader(c.data)}
+		if had := faults(src); had < n {
+			t.Errorf("%s: %d faults of %d", name, had, n)
+		}
+		if most := len(c.data) + (n+1)*bufferSize; src.n > most {
+			t.Errorf("%s: %d bytes were read, more than %d", name, src.n, most)
+		}
+	}
+}

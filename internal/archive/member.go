@@ -89,7 +89,7 @@ type members struct {
 // unknown format is recognised by the first bytes.
 func (m *members) reset(r io.Reader, base int64, f format) error {
 	m.src = rereader{counter: counter{r: r}}
-	if m.in == nil {
+	if m.in == nil || f == unknown && m.in.Size() > bufferSize {
 		m.in = bufio.NewReaderSize(&m.src, bufferSize)
 	} else {
 		m.in.Reset(&m.src)
@@ -191,6 +191,10 @@ func (m *members) rewind(offset int64) {
 	}
 	m.rewinds += again
 	m.src = rereader{counter: counter{r: m.src.r, n: offset - m.base}}
+	if m.format == gzipped && m.in.Size() > bufferSize {
+		m.in = bufio.NewReaderSize(&m.src, bufferSize) // a long member made it larger: so much is read again each time
+		return
+	}
 	m.in.Reset(&m.src)
 }
 
