@@ -344,3 +344,25 @@ func TestLongMemberMakesBrokenOnesNoDearer(t *testing.T) {
 		}
 	}
 }
+
+func TestUnpackedBlockIsPassedOverWithoutACopy(t *testing.T) {
+	var r Reader
+	if err := r.Reset(strings.NewReader(zip(blockOf(noise(100<<10))) + zip(good("b")))); err != nil {
+		t.Fatal(err)
+	}
+	copied := counter{r: r.count.r}
+	r.count.r = &copied
+	rec, err := r.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rec.Close(); err != nil || rec.Length == 0 {
+		t.Errorf("Close: %v, of %d bytes", err, rec.Length)
+	}
+	if copied.n > 4<<10 {
+		t.Errorf("%d bytes were copied to pass over the block", copied.n)
+	}
+	if rec, err := r.Next(); err != nil || rec.ID() != "<urn:x:b>" {
+		t.Errorf("the next record: %v", err)
+	}
+}

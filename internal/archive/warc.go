@@ -165,6 +165,7 @@ func (r *Record) Close() error {
 	if r.closed {
 		return nil
 	}
+	r.rest(r.left) // without a copy, where it can be
 	r.closed = true
 	return r.r.finish(r)
 }
@@ -474,7 +475,6 @@ func (r *Reader) enter() error {
 
 // finish passes over the rest of the record and finds out where it ends.
 func (r *Reader) finish(rec *Record) error {
-	rec.rest(rec.left)
 	for rec.left > 0 && rec.short == nil {
 		n, err := r.out.Discard(int(min(rec.left, 1<<30)))
 		rec.left -= int64(n)
