@@ -122,7 +122,8 @@
 // /sitemap.xml, where robots.txt was not to be had. If that is so of all, the host is
 // asked for them once more after a later page, when it is not held. And an address that
 // comes with the operator sitemap is read as a sitemap, of the domain of its via: that is
-// how a frontier gives back what was handed back to it.
+// how a frontier gives back what was handed back to it. If it is an index that another
+// one named, the files that it names are left out then.
 //
 // # Replay
 //

@@ -116,7 +116,8 @@ func (s *sitemaps) after(ctx context.Context, page *wire.Record, now time.Time, 
 }
 
 // again asks for a sitemap that was handed back, or failed, and has come as an address
-// now. Whose pages it is believed about says its via, which named it.
+// now. Whose pages it is believed about says its via, which named it. An index that
+// another one named is not followed: chains of them, handed back one by one, have no end.
 func (s *sitemaps) again(ctx context.Context, rec *wire.Record, emit func(rec *wire.Record, leave func())) error {
 	u, err := weburl.Parse(rec.URL)
 	if err != nil {
@@ -125,11 +126,14 @@ func (s *sitemaps) again(ctx context.Context, rec *wire.Record, emit func(rec *w
 		emit(rec, free)
 		return nil
 	}
-	site := newSitemapsOf(u.Domain())
+	site, depth := newSitemapsOf(u.Domain()), 0
 	if by, err := weburl.Parse(rec.Via); err == nil {
 		site.domain = by.Domain()
+		if by.Path() != "/robots.txt" && (by.Host() != u.Host() || u.Path() != "/sitemap.xml") {
+			depth = maxSitemapDepth
+		}
 	}
-	site.files, site.seen[u.String()] = []sitemapFile{{u, rec.Via, 0}}, true
+	site.files, site.seen[u.String()] = []sitemapFile{{u, rec.Via, depth}}, true
 	page := &wire.Record{Generation: rec.Generation, Depth: rec.Depth}
 	_, _, err = s.follow(ctx, site, page, rec, emit)
 	return err

@@ -413,6 +413,28 @@ func TestASitemapThatWasHandedBackIsReadAsOne(t *testing.T) {
 	}
 }
 
+func TestAnIndexThatWasHandedBackIsFollowedIfNoOtherNamedIt(t *testing.T) {
+	for _, c := range []struct {
+		url, via string
+		files    int
+	}{
+		{"http://cdn.example/index", "http://a.example/robots.txt", 1},
+		{"http://a.example/sitemap.xml", "http://a.example/page", 1},
+		{"http://a.example/index", "http://a.example/sitemap.xml", 0},
+		{"http://b.example/sitemap.xml", "http://a.example/sitemap.xml", 0}, // and c, and so on
+	} {
+		p := &publisher{answer: map[string]func(*wire.Record){c.url: index("/next"), "http://a.example/next": urls(), "http://b.example/next": urls(), "http://cdn.example/next": urls()}}
+		rec := &wire.Record{URL: c.url, Via: c.via, Operator: opSitemap}
+		files := -1
+		if err := p.sitemaps().again(t.Context(), rec, func(rec *wire.Record, leave func()) { files++; leave() }); err != nil {
+			t.Fatal(err)
+		}
+		if files != c.files || strings.Contains(rec.ErrorDetail, "1 sitemaps") != (c.files == 0) {
+			t.Errorf("%s, named by %s: %d files, want %d; %s", c.url, c.via, files, c.files, rec.ErrorDetail)
+		}
+	}
+}
+
 func TestOnlyServersThatAnswerAreAskedForSitemaps(t *testing.T) {
 	for _, c := range []struct {
 		page wire.Record
