@@ -26,7 +26,7 @@ func story(src io.Reader, byLibrary bool) string {
 	if err := r.Reset(src); err != nil {
 		return err.Error()
 	}
-	for n := 0; n < 1000; n++ {
+	for n := range 1000 {
 		rec, err := r.Next()
 		fmt.Fprintf(&b, "in the member at %d, %d bytes read again: %v\n", r.m.start, r.m.rewinds, err)
 		if _, ok := errors.AsType[*FormatError](err); ok {
