@@ -207,6 +207,9 @@ func (m *members) begin(head []byte) (err error) {
 		if m.whole = !m.few && m.unpack(); m.whole {
 			return nil
 		}
+		// The library keeps the codes of the last member, and reads with them where a
+		// broken one has none: what is said of it would depend on what was read before.
+		m.gz = gunzip{}
 		return m.gz.reset(m.in)
 	case zstded:
 		if !isFrame(head) {
