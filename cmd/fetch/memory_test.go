@@ -77,10 +77,12 @@ func TestPagesThatWereWrittenTakeNoMemory(t *testing.T) {
 		var m runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&m)
-		if asked.Add(1) == pages/4 {
+		switch n := asked.Add(1); {
+		case n == pages/4: // what earlier tests have left is gone by then
 			first.Store(int64(m.HeapAlloc))
+		case n > pages/4:
+			most.Store(max(most.Load(), int64(m.HeapAlloc)))
 		}
-		most.Store(max(most.Load(), int64(m.HeapAlloc)))
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, page)
 	}))
