@@ -528,7 +528,11 @@ func (d *decoder) unescape(start, i int) ([]byte, error) {
 	buf := d.arena[:cap(d.arena)]
 	n := from + copy(buf[from:], line[start:i])
 	for {
-		if i-start >= chunkSize {
+		switch {
+		case canEscape && len(line)-i >= 16:
+			wrote, read := unescape(buf[n:], line[i:], (len(line)-i)/16)
+			i, n = i+read, n+wrote
+		case i-start >= chunkSize:
 			i, n = unescapeChunks(buf, n, line, i)
 		}
 		// Copy by words up to the next special byte.

@@ -57,6 +57,48 @@ var between = func() (t [256][16]byte) {
 //go:noescape
 func escapeSSSE3(dst, src *byte, blocks int, between *[256][16]byte, shorts *[256]byte) (wrote, read int)
 
+// unescape writes what the first blocks of 16 bytes of b, the inside of a string, stand
+// for into dst, and tells how much it wrote and read. It stops before a block with
+// anything but text and plain escapes, and before a backslash whose letter it does not
+// see. dst must have room for what is read. It may be called only if canEscape.
+func unescape(dst, b []byte, blocks int) (wrote, read int) {
+	_, _ = dst[16*blocks-1], b[16*blocks-1]
+	return unescapeSSSE3(&dst[0], &b[0], blocks, &without, &plain)
+}
+
+// without holds, for every mask of eight bytes, which of them go where so that those
+// that the mask means are left out. What follows in its place is of no account.
+var without = func() (t [256][8]byte) {
+	for mask := range t {
+		n := 0
+		for i := range 8 {
+			if mask>>i&1 == 0 {
+				t[mask][n] = byte(i)
+				n++
+			}
+		}
+	}
+	return t
+}()
+
+// plain holds the letters of the escapes that unescape knows, what they stand for, both
+// at four bits of the letter that differ, and a bit for every byte of a half. \b is not
+// among them, for its bits are those of the quote, and \/, which has those of \n.
+var plain = func() (t [3][16]byte) {
+	for _, c := range []byte(`"\fnrt`) {
+		t[0][c>>2&15], t[1][c>>2&15] = c, escapes[c]
+	}
+	for i := range t[2] {
+		t[2][i] = 1 << (i % 8)
+	}
+	return t
+}()
+
+// unescapeSSSE3 is unescape.
+//
+//go:noescape
+func unescapeSSSE3(dst, src *byte, blocks int, without *[256][8]byte, plain *[3][16]byte) (wrote, read int)
+
 // specialsSSE2 fills n masks from n blocks.
 //
 //go:noescape

@@ -178,3 +178,106 @@ done:
 	MOVQ DI, wrote+40(FP)
 	MOVQ SI, read+48(FP)
 	RET
+
+// REST writes the eight bytes in the low half of reg to DI, without those that the mask
+// in R8's lowest byte means, and moves DI behind them.
+#define REST(reg) \
+	MOVBLZX R8, R9              \
+	MOVQ    (R12)(R9*8), X5     \
+	PSHUFB  X5, reg             \
+	MOVQ    reg, (DI)           \
+	POPCNTL R9, R9              \
+	ADDQ    $8, DI              \
+	SUBQ    R9, DI
+
+// func unescapeSSSE3(dst, src *byte, blocks int, without *[256][8]byte, plain *[3][16]byte) (wrote, read int)
+TEXT ·unescapeSSSE3(SB), NOSPLIT, $0-56
+	MOVQ  dst+0(FP), DI
+	MOVQ  src+8(FP), SI
+	MOVQ  blocks+16(FP), CX
+	MOVQ  without+24(FP), R12
+	MOVQ  plain+32(FP), AX
+	MOVOU (AX), X9                   // the letter of a plain escape, by four of its bits
+	MOVOU 16(AX), X10                // what it stands for, by the same
+	MOVOU 32(AX), X11                // the bit that means a byte, in a mask of eight
+	SPREAD($0x0f0f0f0f0f0f0f0f, X8)
+	SPREAD($0x1f1f1f1f1f1f1f1f, X12)
+	SPREAD($0x2222222222222222, X13) // quotes
+	SPREAD($0x5c5c5c5c5c5c5c5c, X14) // backslashes
+
+block:
+	MOVOU    (SI), X0
+	MOVO     X0, X1
+	MOVO     X0, X2
+	MOVO     X0, X3
+	PMINUB   X12, X1
+	PCMPEQB  X0, X1     // control characters
+	PCMPEQB  X13, X2
+	PCMPEQB  X14, X3
+
+	// What stands behind an odd number of backslashes is escaped. A run of them that
+	// begins at an odd place carries out of it in the sum.
+	PMOVMSKB X3, BX
+	LEAL     (BX)(BX*1), R8  // behind one
+	MOVL     R8, R9
+	NOTL     R9
+	ANDL     BX, R9
+	ANDL     $0xaaaa, R9     // where runs begin at an odd place
+	ADDL     BX, R9
+	ADDL     R9, R9
+	XORL     $0x55555555, R9
+	ANDL     R9, R8          // the escaped; number 16 is the first of the next block
+
+	// The bits of the mask become bytes: its low byte spread over the low half.
+	MOVQ      R8, X4
+	PUNPCKLBW X4, X4
+	PSHUFLW   $0x50, X4, X4
+	PSHUFL    $0x50, X4, X4
+	PAND      X11, X4
+	PCMPEQB   X11, X4
+
+	MOVO   X0, X5
+	PSRLW  $2, X5
+	PAND   X8, X5
+	MOVO   X10, X7
+	PSHUFB X5, X7
+	MOVO   X9, X6
+	PSHUFB X5, X6
+
+	PCMPEQB  X0, X6
+	PANDN    X4, X6          // escapes that are not plain, or none
+	MOVO     X4, X3
+	PANDN    X2, X3          // a quote that ends the string
+	POR      X1, X6
+	POR      X3, X6
+	PMOVMSKB X6, AX
+	TESTL    AX, AX
+	JNZ      done
+
+	PAND  X4, X7
+	PANDN X0, X4
+	POR   X7, X4
+
+	ADDQ    $16, SI
+	TESTL   $0x10000, R8
+	JNZ     last
+write:
+	SHRL    $1, R8           // the backslashes that escape
+	MOVO    X4, X6
+	REST(X6)
+	SHRL    $8, R8
+	PSRLO   $8, X4
+	REST(X4)
+	DECQ    CX
+	JNZ     block
+
+done:
+	SUBQ dst+0(FP), DI
+	SUBQ src+8(FP), SI
+	MOVQ DI, wrote+40(FP)
+	MOVQ SI, read+48(FP)
+	RET
+
+last: // byte escapes the first of the next block, which begins with it; to jump is faster than to count
+	DECQ SI
+	JMP  write

@@ -10,4 +10,8 @@ func escape([]byte, []byte, int) (wrote, read int) {
 	panic("wire: escape without the instructions for it")
 }
 
+func unescape([]byte, []byte, int) (wrote, read int) {
+	panic("wire: unescape without the instructions for it")
+}
+
 func quoteNear(b []byte) int { return quoteNearGeneric(b) }

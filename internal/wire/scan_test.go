@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // scanned is text that has in it all that the scanners look for.
@@ -121,6 +122,76 @@ func TestBlocksAreEscapedAsBytesAre(t *testing.T) {
 			}
 		}
 		check(b)
+	}
+}
+
+// Strings are unescaped as they are rune by rune, wherever the escapes stand, and what is no
+// string is refused.
+func TestBlocksAreUnescapedAsBytesAre(t *testing.T) {
+	plainly := func(b []byte) (string, bool) {
+		var out []byte
+		for i := 0; i < len(b); i++ {
+			switch c := b[i]; {
+			case c < ' ':
+				return "", false
+			case c == '"':
+				return string(out), true
+			case c == '\\':
+				r, size := unescapeOne(b[i:])
+				if size == 0 {
+					return "", false
+				}
+				out = utf8.AppendRune(out, r)
+				i += size - 1
+			default:
+				out = append(out, c)
+			}
+		}
+		return "", false
+	}
+	check := func(s []byte) {
+		t.Helper()
+		d := decoder{line: append([]byte{'"'}, s...)}
+		got, err := d.any()
+		if want, ok := plainly(s); string(got) != want || (err == nil) != ok {
+			t.Fatalf("%q becomes\n%q, %v, want\n%q", s, got, err, want)
+		}
+	}
+	for c := range 256 { // every byte at every place, behind backslashes or not
+		for at := range 34 {
+			for slashes := range min(at, 5) + 1 {
+				s := []byte(strings.Repeat("n", 40) + `"` + strings.Repeat("n", 16))
+				for i := range slashes {
+					s[at-1-i] = '\\'
+				}
+				s[at] = byte(c)
+				check(s)
+			}
+		}
+	}
+	rng := rand.New(rand.NewPCG(5, 0))
+	for range 5000 { // every density of escapes, runs of backslashes among them
+		var s []byte
+		some, long, runs := rng.IntN(20)+1, rng.IntN(40), rng.IntN(3)
+		for range rng.IntN(3 * chunkSize) {
+			switch {
+			case rng.IntN(some) == 0:
+				for range runs * rng.IntN(9) {
+					s = append(s, `\\`...)
+				}
+				s = append(s, '\\', `"\/bfnrt`[rng.IntN(8)])
+			case long == 0 && rng.IntN(50) == 0:
+				s = append(s, []string{`\u00e9`, `\ud83d\ude00`, `\ud800`, "ä"}[rng.IntN(4)]...)
+			default:
+				if c := byte(' ' + rng.IntN(127-' ')); c != '"' && c != '\\' {
+					s = append(s, c)
+				}
+			}
+		}
+		if rng.IntN(9) == 0 { // something may be wrong
+			s = append(s, scanned(rng, rng.IntN(20))...)
+		}
+		check(append(append(s, '"'), scanned(rng, rng.IntN(40))...))
 	}
 }
 
