@@ -143,7 +143,7 @@ func original(earlier *archive.Replay, url, digest string) (archive.Original, bo
 
 // heapLimit is about what a run needs when every answer is as large as it may be. More
 // than that is garbage, of which the heap would otherwise gather as much again.
-const heapLimit = 200 << 20
+const heapLimit = 200<<20 + filter.Headroom
 
 // limitHeap has garbage collected before the heap is larger than it need be, until
 // what it returns is called. It leaves a limit alone that is set from outside

@@ -232,18 +232,11 @@ func (b *batch) empty() {
 	}
 }
 
-// headroom is memory that is never touched, and so takes none of the machine's. The
-// collector counts it as in use: a heap in which 4 MB are grows by 20 before it collects
-// again, where it would by 4, which was once for every few dozen pages.
-const headroom = 16 << 20
-
 // Each runs work on every record of the stream. newWork is called once for each
 // worker, so that what it returns can keep scratch memory of its own. An error
 // from work ends the command: what is wrong with one page belongs into its
 // record.
 func (s *Stream) Each(newWork func() func(*wire.Record) error) (err error) {
-	room := make([]byte, headroom)
-	defer runtime.KeepAlive(room)
 	log := Logger(s.Stderr, s.Name, s.Log)
 	tally := NewTally(log)
 	out, closeTee, err := Tee(s.Stdout, s.Tee)
