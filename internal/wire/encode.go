@@ -49,6 +49,17 @@ func (r *Record) appendFields(dst []byte, fields []field, base unsafe.Pointer) (
 	return dst, nil
 }
 
+// quoted is s with its quotes as it stands in the line, if it does, all of one string that
+// has no escapes; else nil.
+func (raw *rawRecord) quoted(s string) []byte {
+	line := raw.line
+	at := uintptr(unsafe.Pointer(unsafe.StringData(s))) - uintptr(unsafe.Pointer(unsafe.SliceData(line)))
+	if at-1 < uintptr(len(line)) && uintptr(len(s)) < uintptr(len(line))-at && line[at-1] == '"' && line[at+uintptr(len(s))] == '"' {
+		return line[at-1 : at+uintptr(len(s))+1]
+	}
+	return nil
+}
+
 func (r *Record) writesZero(z zero) bool {
 	switch z {
 	case zeroWritten:
@@ -69,6 +80,9 @@ func (r *Record) appendValue(dst []byte, f *field, base unsafe.Pointer) ([]byte,
 		s := *in[string](f, base)
 		if len(s) == len(r.raw.text) && unsafe.StringData(s) == unsafe.StringData(r.raw.text) {
 			return appendText(append(dst, '"'), unsafe.Slice(unsafe.StringData(s), len(s))), nil
+		}
+		if quoted := r.raw.quoted(s); quoted != nil {
+			return append(dst, quoted...), nil
 		}
 		return appendString(dst, s), nil
 	case kindInt:

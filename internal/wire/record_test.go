@@ -739,3 +739,36 @@ func TestALineOfManyStringsIsSeldomCopied(t *testing.T) {
 		t.Errorf("room was made %d times", grown)
 	}
 }
+
+// A string that stands in the line is written as it stands there, but not what was cut off it.
+func TestStringsOfTheLineAreWrittenWhole(t *testing.T) {
+	const line = `{"url":"http://a.test/","title":"äöü","links":[{"url":"http://b.test/","anchor":"ab","path":"a/b"}]}`
+	rec, err := readLine([]byte(line), All)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec.Title = rec.Title[1:3]
+	rec.Links[0].Anchor = rec.Links[0].Anchor[1:]
+	rec.Links[0].Context = rec.Links[0].Path[:2]
+	rec.Links[0].Tag = rec.Title[2:]
+	rec.Touch(Parse)
+	var out strings.Builder
+	w := NewWriter(&out)
+	if err := errors.Join(w.Write(rec), w.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"url":"http://a.test/","title":"` + "\uFFFD\uFFFD" + `","out_degree":0,"links":[{"url":"http://b.test/","anchor":"b","context":"a/","path":"a/b"}]}` + "\n"
+	if out.String() != want {
+		t.Errorf("%s, want %s", out.String(), want)
+	}
+	for _, s := range []string{rec.URL, rec.Links[0].Path} {
+		if got := string(rec.raw.quoted(s)); got != `"`+s+`"` {
+			t.Errorf("%s stands in the line as %s", s, got)
+		}
+	}
+	for _, s := range []string{rec.URL[1:], rec.URL[:4], line, ""} {
+		if got := rec.raw.quoted(s); got != nil {
+			t.Errorf("%q stands in the line as %s", s, got)
+		}
+	}
+}
