@@ -274,6 +274,8 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 		Charset:     rec.Charset,
 		Language:    header(rec, "content-language"),
 		Body:        body,
+		IsUTF8:      rec.BodyBase64 == "", // it was read as JSON
+		Links:       rec.Links,
 	}
 	if doc.URL == "" {
 		doc.URL = rec.URL

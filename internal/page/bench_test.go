@@ -67,7 +67,7 @@ func BenchmarkScan(b *testing.B) {
 		t construction
 	)
 	benchmark(b, func(doc *Document) {
-		text, _ := decode(doc.Body, doc.Charset, true)
+		text, _ := doc.decode(true)
 		c.reset()
 		t.read(text, &c)
 	})

@@ -29,7 +29,7 @@ const (
 )
 
 // decode returns the body as valid UTF-8 without byte order mark, and the name
-// of the charset that it was read as.
+// of the charset that it was read as. Only of markup a declaration in it counts.
 //
 // A byte order mark decides, then the declaration of the header, then that of
 // the page; what declares nothing is UTF-8 if its bytes are, an East Asian or
@@ -38,7 +38,8 @@ const (
 // UTF-16 without any ASCII, count as none; markup that begins in UTF-16 is that;
 // and one of the western single-byte charsets is not what makes bytes UTF-8 beyond
 // chance.
-func decode(body []byte, declared string, isMarkup bool) (text, name string) {
+func (doc *Document) decode(isMarkup bool) (text, name string) {
+	body := doc.Body
 	head := view(body[:min(len(body), prescanned)])
 	name, ok := bom(body)
 	if !ok && isMarkup {
@@ -48,7 +49,7 @@ func decode(body []byte, declared string, isMarkup bool) (text, name string) {
 		enc, _ := charset.Lookup(name)
 		return decodeAs(body, enc, name)
 	}
-	valid := utf8.Valid(body)
+	valid := doc.IsUTF8 || utf8.Valid(body)
 	believed := func(enc encoding.Encoding, name string) (encoding.Encoding, string) {
 		if name == utf8Name && !valid && !mostlyUTF8(body) ||
 			strings.HasPrefix(name, "utf-16") && strings.IndexByte(head, 0) < 0 {
@@ -56,7 +57,7 @@ func decode(body []byte, declared string, isMarkup bool) (text, name string) {
 		}
 		return enc, name
 	}
-	enc, name := believed(lookup(declared))
+	enc, name := believed(lookup(doc.Charset))
 	if enc == nil && isMarkup {
 		enc, name = believed(declaredInside(head))
 	}

@@ -156,7 +156,7 @@ func TestEncodingSuite(t *testing.T) {
 			cases++
 			label, _, _ := strings.Cut(string(want), "\n")
 			_, wantName := lookup(label)
-			if _, got := decode(body, "", true); got != wantName {
+			if _, got := (&Document{Body: body}).decode(true); got != wantName {
 				failed++
 				t.Logf("%s: %.200q: read as %s, want %s", name, body, got, wantName)
 			}

@@ -37,11 +37,10 @@ type collector struct {
 	regions *regions // what elements say of their text; nil if nobody asks
 
 	// Of the links, when the page has ended.
-	canonicals map[string]int // addresses → targets
-	targets    []target
-	kept       arena
-	scratch    []byte
-	voted      electorate // for the simhash
+	targets targets
+	kept    arena
+	scratch []byte
+	voted   electorate // for the simhash
 
 	base      string // first <base href>, as written
 	canonical string // first <link rel=canonical>, as written
@@ -91,7 +90,7 @@ func (c *collector) reset() {
 	*c = collector{
 		body: c.body[:0], steps: c.steps[:0], path: c.path[:0], allPaths: c.allPaths[:0],
 		references: c.references[:0], open: c.open[:0], waiting: c.waiting[:0],
-		agent: c.agent, regions: c.regions, canonicals: c.canonicals, targets: c.targets, scratch: c.scratch, voted: c.voted,
+		agent: c.agent, regions: c.regions, targets: c.targets, kept: c.kept, scratch: c.scratch, voted: c.voted,
 	}
 	if c.regions != nil {
 		c.regions.reset()
@@ -100,18 +99,19 @@ func (c *collector) reset() {
 
 // begin tells that an element begins. foreign is whether it is one of SVG or
 // MathML.
-func (c *collector) begin(name atom.Atom, e element, foreign bool, tag string, a attrs) {
-	if foreign && e.layout == metadata {
-		e.layout = hidden // the title, or whatever, of a drawing
+func (c *collector) begin(name atom.Atom, e *element, foreign bool, tag string, a *attrs) {
+	layout := e.layout
+	if foreign && layout == metadata {
+		layout = hidden // the title, or whatever, of a drawing
 	}
-	c.steps = append(c.steps, step{name: name, layout: e.layout, tag: tag, attrs: a})
-	if c.unseen > 0 || e.layout == hidden {
+	c.steps = append(c.steps, step{name: name, layout: layout, tag: tag, attrs: *a})
+	if c.unseen > 0 || layout == hidden {
 		c.unseen++
 		return
 	}
-	c.around(e.layout)
+	c.around(layout)
 	if c.regions != nil {
-		c.regions.begin(name, a, len(c.steps), len(c.body))
+		c.regions.begin(name, *a, len(c.steps), len(c.body))
 	}
 	if e.traits&noted == 0 {
 		return
@@ -147,7 +147,7 @@ func (c *collector) begin(name atom.Atom, e element, foreign bool, tag string, a
 	case atom.Meta:
 		c.metaElement(tag, a)
 	}
-	if e.layout == metadata {
+	if layout == metadata {
 		c.unseen = 1
 	}
 }
@@ -291,7 +291,7 @@ func (c *collector) step(tag, class string) {
 }
 
 // refer notes a reference and returns its index, or -1 if there are too many.
-func (c *collector) refer(target, tag string, a attrs) int {
+func (c *collector) refer(target, tag string, a *attrs) int {
 	if len(c.references) == maxReferences {
 		return -1
 	}
@@ -334,7 +334,7 @@ func (c *collector) titled(s string) {
 
 // linkElement reads a <link>. It is a link if it leads to the same page in
 // another language, or to the next or the previous one of a series.
-func (c *collector) linkElement(tag string, a attrs) {
+func (c *collector) linkElement(tag string, a *attrs) {
 	target, rel := a.value("href"), a.value("rel")
 	if target == "" || rel == "" {
 		return
@@ -371,7 +371,7 @@ func (c *collector) joinBlocks() {
 }
 
 // metaElement reads a <meta>.
-func (c *collector) metaElement(tag string, a attrs) {
+func (c *collector) metaElement(tag string, a *attrs) {
 	content := a.value("content")
 	if content == "" {
 		return
@@ -379,7 +379,7 @@ func (c *collector) metaElement(tag string, a attrs) {
 	switch strings.ToLower(strings.TrimSpace(a.value("http-equiv"))) {
 	case "refresh":
 		if target := refreshTarget(content); target != "" {
-			c.release(c.refer(target, tag, attrs{}))
+			c.release(c.refer(target, tag, &attrs{}))
 		}
 	case "content-language":
 		c.keep(metaLanguage, content)

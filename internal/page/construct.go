@@ -228,7 +228,7 @@ func (t *construction) token() {
 	t.raw = data
 	switch t.kind {
 	case startTag, endTag:
-		t.tag.name, t.tag.element, t.tag.tag = t.z.name, elementOf(t.z.name), t.z.tag
+		t.tag.name, t.tag.element, t.tag.tag = t.z.name, t.z.element, t.z.tag
 		t.tag.space, t.tag.integrate = htmlSpace, false
 		if t.kind == startTag {
 			t.tag.at, t.tag.to = int32(t.z.nameEnd), int32(t.z.to)
@@ -269,7 +269,7 @@ func (t *construction) process() {
 func (t *construction) implied(kind tokenKind, name atom.Atom) {
 	realKind, realTag, realEmpty := t.kind, t.tag, t.empty
 	t.kind, t.empty = kind, false
-	t.tag = open{name: name, element: elementOf(name), tag: name.String()}
+	t.tag = open{name: name, element: *elementOf(name), tag: name.String()}
 	t.process()
 	t.kind, t.tag, t.empty = realKind, realTag, realEmpty
 }
@@ -410,27 +410,34 @@ func (t *construction) popImplied(except atom.Atom) {
 // Putting elements and texts where they belong, section 13.2.6.1.
 
 // push puts the element of the latest tag into the current node, and opens it.
-func (t *construction) push() { t.put(t.tag) }
+func (t *construction) push() { t.put(&t.tag) }
 
-// put puts a new element into the current node, and opens it.
-func (t *construction) put(e open) {
+// put puts a new element like e into the current node, and opens it.
+func (t *construction) put(e *open) {
 	if n := len(t.open); n == deepest || t.guess && n == deepestGuess {
 		t.refuse(tooDeep)
 		t.pop()
 	}
+	var id int32
+	isTold := false
 	if t.outline != nil {
-		e.id = t.outline.element(&e)
-		t.place(e.id)
+		id = t.outline.element(e)
+		t.place(id)
 	} else if t.latest++; t.shouldFoster() {
 		t.detour = fostered
 	} else {
-		e.id = t.latest
+		id = t.latest
 		t.goOn()
-		t.tell(&e)
+		isTold = true
 	}
-	e.inP = t.isInP(&e)
-	t.open = append(t.open, e)
-	t.childless = e.id
+	inP := t.isInP(e)
+	t.open = append(t.open, *e)
+	top := t.top()
+	top.id, top.inP = id, inP
+	t.childless = id
+	if isTold {
+		t.tell(top)
+	}
 }
 
 // isInP reports whether a paragraph is in button scope when e is the current
@@ -461,7 +468,8 @@ func (t *construction) endP() {
 
 // tell tells the collector that an element begins.
 func (t *construction) tell(e *open) {
-	t.c.begin(e.name, e.element, e.space != htmlSpace, e.tag, attrs{page: &t.z, at: int(e.at), foreign: e.space != htmlSpace})
+	foreign := e.space != htmlSpace
+	t.c.begin(e.name, &e.element, foreign, e.tag, &attrs{page: &t.z, at: int(e.at), foreign: foreign})
 	e.depth = int32(len(t.c.steps))
 }
 
@@ -598,7 +606,7 @@ func (t *construction) reconstruct() {
 	}
 	for ; i < len(t.formatting) && !t.isTooDear(); i++ {
 		clone := t.clone(&t.formatting[i])
-		t.put(clone)
+		t.put(&clone)
 		t.formatting[i] = *t.top()
 	}
 }

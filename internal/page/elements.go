@@ -116,7 +116,7 @@ func (t *elementTable) slot(name atom.Atom) *element {
 
 // of is what is known of an element. All that are not in the table, which are
 // those without a name that package atom knows as well, are alike.
-func elementOf(name atom.Atom) element { return *elements.slot(name) }
+func elementOf(name atom.Atom) *element { return elements.slot(name) }
 
 var elements = func() (t elementTable) {
 	put := func(change func(e *element), names ...atom.Atom) {

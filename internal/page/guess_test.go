@@ -37,10 +37,10 @@ func TestCharsetsThatNobodyDeclaresAreGuessed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, got := decode([]byte(body), "", true); got != want {
+			if _, got := (&Document{Body: []byte(body)}).decode(true); got != want {
 				t.Errorf("%.30s… in %s is read as %s", test.text, charset, got)
 			}
-			if _, got := decode([]byte(body[:len(body)-1]), "utf-8", true); got != want {
+			if _, got := (&Document{Body: []byte(body[:len(body)-1]), Charset: "utf-8"}).decode(true); got != want {
 				t.Errorf("%.30s… in %s, called UTF-8, is read as %s", test.text, charset, got)
 			}
 		}
@@ -53,7 +53,7 @@ func TestChardetSuite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, got := decode(body, "", false); got != "big5" || !strings.Contains(text, "道可道") {
+	if text, got := (&Document{Body: body}).decode(false); got != "big5" || !strings.Contains(text, "道可道") {
 		t.Errorf("read as %s: %.100q", got, text)
 	}
 }
@@ -65,7 +65,7 @@ func TestPagesThatDeclareTheirCharsetLookLikeIt(t *testing.T) {
 		pages, high := 0, 0
 		archived(t, shared(t, "webs/"+web+".warc.gz"), func(doc Document) {
 			pages++
-			_, name := decode(doc.Body, doc.Charset, true)
+			_, name := doc.decode(true)
 			if name == utf8Name || isASCII(doc.Body) {
 				return
 			}

@@ -3,6 +3,8 @@ package page
 import (
 	"cmp"
 	"crypto/sha256"
+	"hash/maphash"
+	"math/bits"
 	"strings"
 
 	"spoor/internal/weburl"
@@ -36,7 +38,7 @@ func (c *collector) finish(doc *Document, content *Content) {
 		content.Canonical = r.resolve(c.canonical)
 	}
 	content.AnchorText = c.anchors(text)
-	content.Links, content.OutDegree = c.links(text, r)
+	content.Links, content.OutDegree = c.links(text, r, doc.Links)
 }
 
 // anchors is the anchors of all references that have one in sight.
@@ -67,6 +69,7 @@ func (c *collector) anchors(text string) string {
 // A target is where references of the page lead to.
 type target struct {
 	url  string // canonical
+	hash uint64 // of url
 	link int    // its place among the links, or one of these
 }
 
@@ -74,6 +77,49 @@ const (
 	notYet  = -1 // no reference that counts has led to it
 	tooMany = -2 // there are as many links as there may be
 )
+
+// targets are those of one page, in order of appearance.
+type targets struct {
+	list []target
+	// places is a hash table of the list: a target is in the first free place from
+	// where the beginning of its hash says, as its number in the list and one. A map would
+	// have to be told of each address twice.
+	places []int32
+	seed   maphash.Seed
+}
+
+// reset makes room for as many targets as there are references.
+func (t *targets) reset(references int) {
+	size := 1 << bits.Len(uint(2*references))
+	if size > cap(t.places) {
+		t.places = make([]int32, size)
+		t.seed = maphash.MakeSeed()
+	} else {
+		t.places = t.places[:size]
+		clear(t.places)
+	}
+	clear(t.list)
+	t.list = t.list[:0]
+}
+
+// find returns the target with that address, or nil and what add wants to know.
+func (t *targets) find(url []byte) (found *target, hash, place uint64) {
+	hash = maphash.Bytes(t.seed, url)
+	mask := uint64(len(t.places) - 1)
+	for place = hash & mask; t.places[place] != 0; place = (place + 1) & mask {
+		if found = &t.list[t.places[place]-1]; found.hash == hash && found.url == string(url) {
+			return found, hash, place
+		}
+	}
+	return nil, hash, place
+}
+
+// add adds a target that was not found.
+func (t *targets) add(url string, hash, place uint64) *target {
+	t.list = append(t.list, target{url, hash, notYet})
+	t.places[place] = int32(len(t.list))
+	return &t.list[len(t.list)-1]
+}
 
 // targetOf finds the target of a reference, or returns nil if it leads to
 // nothing that can be fetched. If there are as many links as there may be, what
@@ -84,27 +130,26 @@ func (c *collector) targetOf(reference string, r *resolver, full bool) *target {
 	if c.scratch, err = weburl.ResolveTo(c.scratch, r.base, reference, r.encode); err != nil {
 		return nil
 	}
-	i, ok := c.canonicals[string(c.scratch)]
-	if !ok && full && string(c.scratch) != r.page {
+	t, hash, place := c.targets.find(c.scratch)
+	if t == nil && full && string(c.scratch) != r.page {
 		digest := sha256.Sum256(c.scratch)
 		c.scratch = append(c.scratch[:0], digest[:16]...)
-		i, ok = c.canonicals[string(c.scratch)]
+		t, hash, place = c.targets.find(c.scratch)
 	}
-	if !ok {
-		i = len(c.targets)
-		url := c.kept.keep(c.scratch)
-		c.targets = append(c.targets, target{url, notYet})
-		c.canonicals[url] = i
+	if t == nil {
+		t = c.targets.add(c.kept.keep(c.scratch), hash, place)
 	}
-	return &c.targets[i]
+	return t
 }
 
 // links resolves the references and merges those to one target. It also counts
-// the targets, without the page itself.
-func (c *collector) links(text string, r resolver) (links []wire.Link, outDegree int) {
-	if c.canonicals == nil {
-		c.canonicals = map[string]int{}
+// the targets, without the page itself. The links take the given memory, if it is enough.
+func (c *collector) links(text string, r resolver, memory []wire.Link) (links []wire.Link, outDegree int) {
+	links = memory[:0]
+	if n := min(len(c.references), MaxLinks); n > cap(links) {
+		links = make([]wire.Link, 0, n)
 	}
+	c.targets.reset(len(c.references))
 	size := 0
 	for i := range c.references {
 		ref := &c.references[i]
@@ -123,17 +168,15 @@ func (c *collector) links(text string, r resolver) (links []wire.Link, outDegree
 				continue
 			}
 			t.link = len(links)
-			if links == nil {
-				links = make([]wire.Link, 0, min(len(c.references), MaxLinks))
-			}
-			link := c.link(ref, t.url, text)
+			links = links[:len(links)+1]
+			link := &links[t.link]
+			c.link(link, ref, t.url, text)
 			size += len(t.url) + len(link.Anchor) + len(link.Context) + len(link.Rel) + len(link.Path)
-			links = append(links, link)
 		case t.link >= 0:
 			link := &links[t.link]
 			hreflang := link.Hreflang
 			if c.isBetter(ref, link, text) {
-				*link = c.link(ref, t.url, text)
+				c.link(link, ref, t.url, text)
 			}
 			if hreflang != "" {
 				link.Hreflang = hreflang
@@ -143,6 +186,9 @@ func (c *collector) links(text string, r resolver) (links []wire.Link, outDegree
 		}
 	}
 	c.forget()
+	if len(links) == 0 {
+		return memory[:0], outDegree
+	}
 	return links, outDegree
 }
 
@@ -150,8 +196,8 @@ func (c *collector) links(text string, r resolver) (links []wire.Link, outDegree
 // that few pages need.
 func (c *collector) forget() {
 	const most = 1 << 12
-	if len(c.canonicals) > most {
-		c.canonicals, c.targets = nil, nil
+	if len(c.targets.list) > most {
+		c.targets = targets{}
 	}
 	if cap(c.references) > 4*most {
 		c.references, c.waiting, c.allPaths = nil, nil, nil
@@ -159,9 +205,7 @@ func (c *collector) forget() {
 	if cap(c.body) > most<<8 {
 		c.body = nil
 	}
-	clear(c.canonicals)
-	clear(c.targets)
-	c.targets, c.kept = c.targets[:0], nil
+	clear(c.targets.list)
 }
 
 // isBetter reports whether the reference tells more than the link that stands
@@ -177,14 +221,15 @@ func (c *collector) isBetter(r *reference, link *wire.Link, text string) bool {
 	return len(c.scratch) > len(link.Anchor)
 }
 
-// link is the reference as a link to target.
-func (c *collector) link(r *reference, target, text string) wire.Link {
-	link := wire.Link{URL: target, Tag: r.tag, Path: c.pathOf(r)}
+// link makes a link to target of the reference.
+func (c *collector) link(link *wire.Link, r *reference, target, text string) {
+	*link = wire.Link{URL: target, Tag: r.tag, Path: c.pathOf(r)}
 	if r.hreflang != "" {
 		link.Hreflang = strings.Clone(language(r.hreflang))
 	}
 	if r.rel != "" {
-		link.Rel = tidy(strings.ToLower(r.rel), MaxPath)
+		c.scratch = appendTidy(c.scratch[:0], strings.ToLower(r.rel), MaxPath)
+		link.Rel = c.kept.keep(c.scratch)
 	}
 	if shown := trimGaps(text[r.start:r.end]); shown != "" && len(shown) <= MaxAnchor && strings.IndexByte(shown, '\n') < 0 {
 		link.Anchor = shown
@@ -194,7 +239,6 @@ func (c *collector) link(r *reference, target, text string) wire.Link {
 	}
 	c.scratch = r.appendContext(c.scratch[:0], text)
 	link.Context = c.kept.keep(c.scratch)
-	return link
 }
 
 // pathOf is the path of a reference. Links often follow another of the same.
@@ -262,14 +306,14 @@ func appendLine(dst []byte, s string) []byte {
 	}
 }
 
-// An arena is where the strings of one page are kept together.
+// An arena is where the strings of pages are kept together.
 type arena []byte
 
 // keep returns s as a string.
 func (a *arena) keep(s []byte) string {
-	const least, most = 2 << 10, 64 << 10
+	const least = 64 << 10
 	if len(s) > cap(*a)-len(*a) {
-		*a = make([]byte, 0, max(len(s), min(2*cap(*a), most), least))
+		*a = make([]byte, 0, max(len(s), least))
 	}
 	start := len(*a)
 	*a = append(*a, s...)

@@ -61,6 +61,9 @@ type Document struct {
 	Charset     string // as the Content-Type header declared it; "" if it did not
 	Language    string // Content-Language header; "" if there was none
 	Body        []byte // not changed, not kept
+	IsUTF8      bool   // that Body is valid UTF-8 is known
+
+	Links []wire.Link // memory that Content.Links may take; what is in it is lost
 }
 
 // Content is what stands in a page. The zero value is a page of which nothing
@@ -161,7 +164,7 @@ func (x *Extractor) Extract(doc Document) Content {
 		c.regions = &x.regions
 	}
 	c.reset()
-	text, charset := decode(doc.Body, doc.Charset, kind != plain)
+	text, charset := doc.decode(kind != plain)
 	if kind == xml {
 		text = fromXML(text)
 	}

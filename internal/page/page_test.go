@@ -1,6 +1,7 @@
 package page
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -37,7 +38,7 @@ func bothLanes(t *testing.T, html string, f func(t *testing.T, c Content)) {
 func byTree(doc *Document, x *Extractor) (content Content, ok bool) {
 	c := collector{agent: x.Agent}
 	c.reset()
-	text, charset := decode(doc.Body, doc.Charset, true)
+	text, charset := doc.decode(true)
 	root := tree(text)
 	if root == nil {
 		return content, false
@@ -420,5 +421,28 @@ func TestContentsOutliveTheirPages(t *testing.T) {
 	x.Extract(Document{URL: here, Body: []byte(strings.Repeat(`<html lang=zz><a class=q href="http://other/?x&amp;y" hreflang=zz>zz</a><title>Z&lt;`, 10))})
 	if d := cmp.Diff(want, got, cmp.AllowUnexported(wire.Link{})); d != "" {
 		t.Error(d)
+	}
+}
+
+func TestLinksTakeTheMemoryThatIsGiven(t *testing.T) {
+	x := NewExtractor()
+	read := func(html string, memory []wire.Link) []wire.Link {
+		return x.Extract(Document{URL: "http://a.example/", ContentType: "text/html", Body: []byte(html), IsUTF8: true, Links: memory}).Links
+	}
+	const two = `<a href=x rel=next>ex</a> <a href=http://a.example/y hreflang=de>why</a>`
+	want := read(two, nil)
+	memory := make([]wire.Link, 5)
+	for i := range memory {
+		memory[i] = wire.Link{URL: "http://old.example/", Rel: "ugc", Hreflang: "fr", Archived: wire.False}
+	}
+	got := read(two, memory[:1])
+	if !reflect.DeepEqual(got, want) || &got[0] != &memory[0] {
+		t.Errorf("%+v, want %+v in the memory that was given", got, want)
+	}
+	if got := read("no link", memory); len(got) != 0 || cap(got) != cap(memory) {
+		t.Errorf("%d links in room for %d", len(got), cap(got))
+	}
+	if got := read(two, memory[:0:1]); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"math/bits"
 	"strings"
 	"unsafe"
 
@@ -65,6 +66,7 @@ type scanner struct {
 
 	// Of the latest tag.
 	name        atom.Atom // 0 if it is none of those known to package atom
+	element     element   // what is known of that
 	tag         string    // in lower case
 	selfClosing bool
 
@@ -96,9 +98,10 @@ type attribute struct{ name, nameEnd, value, valueEnd int }
 // A known is the name of a tag, of up to eight bytes, which are the key. In the
 // tables of known names a name is where its key times spread tells.
 type known struct {
-	key  uint64
-	name atom.Atom
-	tag  string
+	key     uint64
+	tag     string
+	name    atom.Atom
+	element element
 }
 
 const (
@@ -384,22 +387,17 @@ var ends = [256]uint8{
 // no token.
 func (z *scanner) readTag(p int, kind tokenKind) tokenKind {
 	page, start := z.page, p
-	key := uint64(0) // the name in lower case, or its end
-	for p < len(page) {
-		c := page[p]
-		class := ends[c]
-		if class&endsTagName != 0 {
-			break
-		}
-		key = key<<8 | uint64(c|class&isUpper)
-		p++
+	p = z.nameTo(p, endsTagName)
+	var key uint64 // the name in lower case
+	if n := uint(p - start); n <= 8 && len(page)-start >= 8 && !z.hasNUL {
+		key = lower8(load(page, start)) & (1<<(8*n) - 1)
 	}
-	if k := &z.known[key*spread>>(64-knownBits)]; k.key == key && p-start <= 8 {
-		z.name, z.tag = k.name, k.tag
+	if k := &z.known[key*spread>>(64-knownBits)]; k.key == key && key != 0 {
+		z.name, z.element, z.tag = k.name, k.element, k.tag
 	} else {
 		z.setName(page[start:p])
-		if p-start <= 8 && z.name != 0 {
-			*k = known{key, z.name, z.tag}
+		if key != 0 && z.name != 0 {
+			*k = known{key, z.tag, z.name, z.element}
 		}
 	}
 	z.attrsLen, z.attrsEnd, z.nameEnd = 0, p, p
@@ -436,10 +434,7 @@ func (z *scanner) attribute(p int) (a attribute, next int, ok bool) {
 		return a, p, false
 	}
 	a.name = p
-	p++ // may be "="
-	for p < len(page) && ends[page[p]]&endsAttribute == 0 {
-		p++
-	}
+	p = z.nameTo(p+1, endsAttribute) // the first may be "="
 	a.nameEnd, a.value, a.valueEnd = p, p, p
 	next = p
 	for p < len(page) && ends[page[p]]&isBlank != 0 {
@@ -475,6 +470,36 @@ func (z *scanner) attribute(p int) (a attribute, next int, ok bool) {
 	return a, p, true
 }
 
+// nameTo is where the name ends that goes on at p: at a byte of that class, or with the page.
+func (z *scanner) nameTo(p int, class uint8) int {
+	page := z.page
+	for len(page)-p >= 8 {
+		n := nameBytes(load(page, p))
+		if p += n; n < 8 {
+			break
+		}
+	}
+	for p < len(page) && ends[page[p]]&class == 0 {
+		p++
+	}
+	return p
+}
+
+// nameBytes is how many of eight bytes certainly go on with a name: up to the first that is
+// white space, a control character, "/", or of "<=>?".
+func nameBytes(x uint64) int {
+	slash, other := x^'/'*ones, (x|3*ones)^'?'*ones
+	found := (x-(' '+1)*ones)&^x | (slash-ones)&^slash | (other-ones)&^other
+	return bits.TrailingZeros64(found&(0x80*ones)) / 8
+}
+
+// lower8 is eight bytes with ASCII letters in lower case.
+func lower8(x uint64) uint64 {
+	ascii := x & (0x7F * ones)
+	upper := (ascii + (0x80-'A')*ones) &^ (ascii + (0x7F-'Z')*ones) &^ x & (0x80 * ones)
+	return x | upper>>2
+}
+
 // setName sets the name of a tag.
 func (z *scanner) setName(s string) {
 	const longest = 32 // more than any atom
@@ -484,11 +509,11 @@ func (z *scanner) setName(s string) {
 			lower[i] = toLower(s[i])
 		}
 		if z.name = atom.Lookup(lower[:len(s)]); z.name != 0 {
-			z.tag = z.name.String()
+			z.element, z.tag = *elementOf(z.name), z.name.String()
 			return
 		}
 	}
-	z.name, z.tag = 0, z.lower(s)
+	z.name, z.element, z.tag = 0, element{}, z.lower(s)
 }
 
 // lower is a name in lower case, and U+FFFD for U+0000.

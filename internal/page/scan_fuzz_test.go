@@ -247,7 +247,7 @@ func TestScannerAgreesWithTokenizerOnWebs(t *testing.T) {
 			var z scanner
 			pages, tokens := 0, 0
 			archived(t, shared(t, "webs/"+name+".warc.gz"), func(doc Document) {
-				page, _ := decode(doc.Body, doc.Charset, true)
+				page, _ := doc.decode(true)
 				want, got := tokenized(page, true), marked(&z, page, true)
 				if pages, tokens = pages+1, tokens+len(got); !reflect.DeepEqual(want, got) {
 					t.Errorf("%s: html.Tokenizer (-) and scanner (+)\n%s", doc.URL, cmp.Diff(want, got))

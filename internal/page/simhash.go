@@ -26,7 +26,10 @@ func Simhash(text string) uint64 {
 }
 
 // An electorate is the words that have voted.
-type electorate []uint64
+type electorate struct {
+	places  []uint64
+	refused int // words that found no place
+}
 
 const (
 	leastVoters = 1 << 6
@@ -44,7 +47,19 @@ const ofAllWords = 0xFFFFFFFF << 32
 // that is inside and outside votes twice for the former. A text with few words outside
 // links has both halves of all, and one without links its [Simhash].
 func (e *electorate) fingerprint(text string, references []reference) uint64 {
-	e.reset(len(text))
+	// Most texts have a word for every dozen bytes, and a small table is faster. Where all words
+	// find a place in it, they do in a larger one: a place that is taken in that is taken in this.
+	for size := roomFor(len(text) / 4); ; size *= 2 {
+		e.reset(size)
+		hash, all := e.elect(text, references)
+		if all || size >= roomFor(len(text)) {
+			return hash
+		}
+	}
+}
+
+// elect is fingerprint, as far as words find places, and whether all have found one.
+func (e *electorate) elect(text string, references []reference) (hash uint64, all bool) {
 	var v, linked votes
 	at := 0 // so much of the text has been read
 	for i := range references {
@@ -53,40 +68,59 @@ func (e *electorate) fingerprint(text string, references []reference) uint64 {
 		if r.tag != "a" || r.end <= from {
 			continue
 		}
-		e.vote(&v, text[at:from], 0)
-		e.vote(&linked, text[from:r.end], ^uint64(0))
+		e.vote(&v, text, at, from, 0)
+		e.vote(&linked, text, from, r.end, ^uint64(0))
 		at = r.end
 	}
-	e.vote(&v, text[at:], 0)
+	e.vote(&v, text, at, len(text), 0)
 	own, words := v.majority(), v.n
 	v.merge(&linked)
-	all := v.majority()
-	if words < fewestWords {
-		return all
+	hash = v.majority()
+	if words >= fewestWords {
+		hash = hash&ofAllWords | own&^ofAllWords
 	}
-	return all&ofAllWords | own&^ofAllWords
+	return hash, e.refused == 0
 }
 
-// reset forgets who has voted, and makes room for the words of a text of so many bytes.
-func (e *electorate) reset(n int) {
-	size := min(max(1<<bits.Len(uint(n/2)), leastVoters), mostVoters)
-	if size > cap(*e) {
-		*e = make(electorate, size)
+// roomFor is how many places there are for the words of a text of so many bytes.
+func roomFor(n int) int {
+	return min(max(1<<bits.Len(uint(n/2)), leastVoters), mostVoters)
+}
+
+// reset forgets who has voted, and makes so many places.
+func (e *electorate) reset(size int) {
+	e.refused = 0
+	if size > cap(e.places) {
+		e.places = make([]uint64, size)
 		return
 	}
-	*e = (*e)[:size]
-	clear(*e)
+	e.places = e.places[:size]
+	clear(e.places)
 }
 
-// vote lets the words of a text vote, each once under the same mark.
-func (e *electorate) vote(v *votes, text string, mark uint64) {
-	for i := 0; i < len(text); {
-		if c := text[i]; c < utf8.RuneSelf && folded[c] == 0 {
+// vote lets the words of text[i:to] vote, each once under the same mark.
+func (e *electorate) vote(v *votes, text string, i, to int, mark uint64) {
+	for i < to {
+		hash, start := uint64(fnvOffset), i
+		if len(text)-i >= 8 { // most words are shorter, and ASCII
+			var n int
+			hash, n = beginning(load(text, i), to-i)
+			i += n
+			switch {
+			case i < to && (n == 8 || text[i] >= utf8.RuneSelf):
+			case n == 0:
+				i++
+				continue
+			default:
+				e.word(v, mix(hash), mark)
+				i++ // what ends the word is none
+				continue
+			}
+		} else if c := text[i]; c < utf8.RuneSelf && folded[c] == 0 {
 			i++
 			continue
 		}
-		hash, start := uint64(fnvOffset), i
-		for i < len(text) {
+		for i < to {
 			if c := folded[text[i]]; c != 0 {
 				hash = (hash ^ uint64(c)) * fnvPrime
 				i++
@@ -95,7 +129,7 @@ func (e *electorate) vote(v *votes, text string, mark uint64) {
 			if text[i] < utf8.RuneSelf {
 				break
 			}
-			r, size := utf8.DecodeRuneInString(text[i:])
+			r, size := utf8.DecodeRuneInString(text[i:to])
 			if 0x2000 <= r && r < 0x2070 || !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) {
 				break // the former is dashes and quotes
 			}
@@ -103,20 +137,47 @@ func (e *electorate) vote(v *votes, text string, mark uint64) {
 			i += size
 		}
 		if i > start {
-			if hash = mix(hash); e.register(hash ^ mark) {
-				v.add(hash)
-			}
+			e.word(v, mix(hash), mark)
 			continue
 		}
-		_, size := utf8.DecodeRuneInString(text[i:])
+		_, size := utf8.DecodeRuneInString(text[i:to])
 		i += size
 	}
 }
 
+// beginning hashes the letters and digits, of ASCII and at most n, with which eight bytes
+// begin, and counts them. It is made without a branch, for nobody foretells how long a word is.
+func beginning(x uint64, n int) (hash uint64, length int) {
+	const high = 0x80 * ones
+	ascii := x &^ high
+	small := ascii | 0x20*ones
+	letters := (small + (0x80-'a')*ones) &^ (small + (0x7F-'z')*ones)
+	digits := (ascii + (0x80-'0')*ones) &^ (ascii + (0x7F-'9')*ones)
+	length = min(bits.TrailingZeros64(^(letters|digits)&high|x&high)/8, n)
+	var h [9]uint64
+	h[0] = fnvOffset
+	h[1] = (h[0] ^ small&0xFF) * fnvPrime
+	h[2] = (h[1] ^ small>>8&0xFF) * fnvPrime
+	h[3] = (h[2] ^ small>>16&0xFF) * fnvPrime
+	h[4] = (h[3] ^ small>>24&0xFF) * fnvPrime
+	h[5] = (h[4] ^ small>>32&0xFF) * fnvPrime
+	h[6] = (h[5] ^ small>>40&0xFF) * fnvPrime
+	h[7] = (h[6] ^ small>>48&0xFF) * fnvPrime
+	h[8] = (h[7] ^ small>>56) * fnvPrime
+	return h[length], length
+}
+
+// word lets a word vote.
+func (e *electorate) word(v *votes, hash, mark uint64) {
+	if e.register(hash ^ mark) {
+		v.add(hash)
+	}
+}
+
 // register reports whether a word may vote: it has not yet, and finds a place.
-func (e electorate) register(word uint64) bool {
+func (e *electorate) register(word uint64) bool {
 	for i := range uint64(mostTries) {
-		switch place := &e[(word+i*(i+1)/2)&uint64(len(e)-1)]; *place {
+		switch place := &e.places[(word+i*(i+1)/2)&uint64(len(e.places)-1)]; *place {
 		case word:
 			return false
 		case 0:
@@ -124,6 +185,7 @@ func (e electorate) register(word uint64) bool {
 			return true
 		}
 	}
+	e.refused++
 	return false
 }
 

@@ -5,8 +5,10 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // plainSimhash counts as the paper describes it, bit by bit.
@@ -121,9 +123,9 @@ func TestTheOrderOfWordsDoesNotMatter(t *testing.T) {
 // somebody chose so that they all want the same place.
 func TestWordsThatFindNoPlaceDoNotVote(t *testing.T) {
 	var e electorate
-	e.reset(1 << 30)
-	if len(e) != mostVoters {
-		t.Fatalf("room for %d words", len(e))
+	e.reset(roomFor(1 << 30))
+	if len(e.places) != mostVoters {
+		t.Fatalf("room for %d words", len(e.places))
 	}
 	n := 0
 	for i := range uint64(1000) {
@@ -136,6 +138,66 @@ func TestWordsThatFindNoPlaceDoNotVote(t *testing.T) {
 	}
 	for i := range uint64(2 * mostVoters) {
 		e.register(mix(i + 1))
+	}
+}
+
+// TestWordsAreHashedAsIfReadLetterByLetter reads words of all lengths, letters and
+// neighbours, in links and outside, and also more of them than a small table has places for.
+func TestWordsAreHashedAsIfReadLetterByLetter(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	parts := []string{"a", "Zz", "09", "é", "É", "日本", "\u0301", "/", ":", "@", "[", "`", "{", "_", " ", " ", "\n", "\x10", "\x19",
+		"\u2019", "\uFFFD", "\xE9", "seven77", "eightSix", "NINEnines", "a word of a text ", "straße", "İx"}
+	isOfWord := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
+	}
+	plain := func(seen map[uint64]bool, text string, mark uint64) (hashes []uint64) {
+		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !isOfWord(r) }) {
+			hash := uint64(fnvOffset)
+			for _, r := range word {
+				hash = (hash ^ uint64(unicode.ToLower(r))) * fnvPrime
+			}
+			if hash = mix(hash); !seen[hash^mark] {
+				seen[hash^mark] = true
+				hashes = append(hashes, hash)
+			}
+		}
+		return hashes
+	}
+	var e electorate
+	for range 5000 {
+		var b strings.Builder
+		for range rng.IntN(60) {
+			b.WriteString(parts[rng.IntN(len(parts))])
+		}
+		if rng.IntN(50) == 0 {
+			for i := range rng.IntN(3000) {
+				b.WriteByte(' ')
+				b.WriteString(strconv.FormatInt(int64(i), 36))
+			}
+		}
+		text := b.String()
+		var references []reference
+		for at := rng.IntN(20); at < len(text) && rng.IntN(5) > 0; {
+			end := min(at+1+rng.IntN(30), len(text))
+			references = append(references, reference{tag: "a", start: at, end: end})
+			at = end + rng.IntN(30)
+		}
+		seen := map[uint64]bool{}
+		var own, linked []uint64
+		at := 0
+		for _, r := range references {
+			own = append(own, plain(seen, text[at:r.start], 0)...)
+			linked = append(linked, plain(seen, text[r.start:r.end], ^uint64(0))...)
+			at = r.end
+		}
+		own = append(own, plain(seen, text[at:], 0)...)
+		want := plainSimhash(append(slices.Clone(own), linked...))
+		if len(own) >= fewestWords {
+			want = want&ofAllWords | plainSimhash(own)&^ofAllWords
+		}
+		if got := e.fingerprint(text, references); got != want {
+			t.Fatalf("%q, %d links: %016x, want %016x", text, len(references), got, want)
+		}
 	}
 }
 

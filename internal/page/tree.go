@@ -33,7 +33,7 @@ func (c *collector) walk(root *html.Node) {
 		case html.TextNode:
 			c.text(node.Data)
 		case html.ElementNode:
-			c.begin(node.DataAtom, elementOf(node.DataAtom), node.Namespace != "", node.Data, attrs{node: node})
+			c.begin(node.DataAtom, elementOf(node.DataAtom), node.Namespace != "", node.Data, &attrs{node: node})
 			if node.FirstChild != nil {
 				node = node.FirstChild
 				continue

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"math/bits"
 	"unicode"
 	"unicode/utf8"
 )
@@ -108,7 +109,16 @@ func lastWords(s string, n, limit int) string {
 			s = s[1:]
 		}
 	}
-	for i := len(s) - 1; i >= 0; i-- {
+	i := len(s)
+	for i >= 8 {
+		k := gaps(load(s, i-8))
+		if k >= n {
+			break
+		}
+		n -= k
+		i -= 8
+	}
+	for i--; i >= 0; i-- {
 		if s[i] == ' ' || s[i] == '\n' {
 			if n--; n == 0 {
 				return s[i+1:]
@@ -118,10 +128,27 @@ func lastWords(s string, n, limit int) string {
 	return s
 }
 
+// gaps counts spaces and newlines among eight bytes.
+func gaps(x uint64) int {
+	const low = 0x7F * ones
+	space, newline := x^0x20*ones, x^'\n'*ones
+	others := (space&low + low | space) & (newline&low + low | newline)
+	return bits.OnesCount64(^others &^ low)
+}
+
 // firstWords is the beginning of s that has at most n words and limit bytes.
 func firstWords(s string, n, limit int) string {
 	s = cut(s, limit)
-	for i := range len(s) {
+	i := 0
+	for len(s)-i >= 8 {
+		k := gaps(load(s, i))
+		if k >= n {
+			break
+		}
+		n -= k
+		i += 8
+	}
+	for ; i < len(s); i++ {
 		if s[i] == ' ' || s[i] == '\n' {
 			if n--; n == 0 {
 				return s[:i]

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 )
 
 func TestWordsAreThoseOfASimpleReading(t *testing.T) {
@@ -27,6 +28,46 @@ func TestWordsAreThoseOfASimpleReading(t *testing.T) {
 		}), " ")
 		if got := string(c.body); got != want {
 			t.Fatalf("%q: words %q, want %q", b.String(), got, want)
+		}
+	}
+}
+
+func TestContextsAreThoseOfASimpleReading(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	parts := []string{" ", "\n", "a", "é", "日本", "seven77", "eightSix", "NINEnines", "!", "\u00CA", "*"}
+	for range 20_000 {
+		var b strings.Builder
+		for range r.IntN(60) {
+			b.WriteString(parts[r.IntN(len(parts))])
+		}
+		s, n, limit := b.String(), 1+r.IntN(ContextWords), 1+r.IntN(200)
+		first, last := cut(s, limit), s[max(0, len(s)-limit):]
+		for last != "" && !utf8.RuneStart(last[0]) {
+			last = last[1:]
+		}
+		gaps := 0
+		for i := range len(first) {
+			if first[i] == ' ' || first[i] == '\n' {
+				if gaps++; gaps == n {
+					first = first[:i]
+					break
+				}
+			}
+		}
+		gaps = 0
+		for i := len(last) - 1; i >= 0; i-- {
+			if last[i] == ' ' || last[i] == '\n' {
+				if gaps++; gaps == n {
+					last = last[i+1:]
+					break
+				}
+			}
+		}
+		if got := firstWords(s, n, limit); got != first {
+			t.Fatalf("%q: the first %d words in %d bytes are %q, want %q", s, n, limit, got, first)
+		}
+		if got := lastWords(s, n, limit); got != last {
+			t.Fatalf("%q: the last %d words in %d bytes are %q, want %q", s, n, limit, got, last)
 		}
 	}
 }

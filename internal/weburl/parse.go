@@ -32,6 +32,10 @@ func write(out []byte, s string, base URL, encode Encoder) (_ []byte, u URL, err
 	if len(s) > MaxLength {
 		return nil, u, ErrTooLong
 	}
+	// Most absolute links lead to the host that they stand on, and spell it as it was spelled.
+	if root := int(base.path); root > 0 && strings.HasPrefix(s, base.s[:root+1]) && (len(s) == root+1 || !isSlash(s[root+1])) {
+		s = s[root:]
+	}
 
 	// Scheme start, scheme and no scheme state.
 	scheme, rest, ok := cutScheme(s)

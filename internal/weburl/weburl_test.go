@@ -563,3 +563,23 @@ func ExampleURL_Niche() {
 	fmt.Println(u.Niche(0), u.Niche(1), u.Niche(2))
 	// Output: a.org a.org/x/ a.org/x/y/
 }
+
+// TestALinkToItsOwnHostIsWhatItIsAnywhere reads absolute addresses on a page of the same
+// host, and on one of another.
+func TestALinkToItsOwnHostIsWhatItIsAnywhere(t *testing.T) {
+	for _, root := range []string{"http://a.org/", "https://a.org:8080/", "http://[::1]/"} {
+		base, err := Parse(root + "dir/page?q")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, rest := range []string{"", "x", "x/../y", "..", "/x", "//b.org/x", `\b.org`, `x\y`, "?", "?a=#b", "#", "#x", "%7E?%7e", "@b.org/", ":80/", "é"} {
+			alone, err := Parse(root + rest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := Resolve(base, root+rest); got != alone || err != nil {
+				t.Errorf("%s on %s: %s, %v; want %s", root+rest, base, got, err, alone)
+			}
+		}
+	}
+}
