@@ -96,6 +96,19 @@ func BenchmarkTerms(b *testing.B) {
 			}
 		}
 	})
+	b.Run("narrow", func(b *testing.B) {
+		b.SetBytes(int64(size))
+		b.ReportAllocs()
+		for b.Loop() {
+			a := analyzer(b, "porter")
+			dst := a.Append(nil, "university course homework lecture syllabus assignments instructor exam")
+			a.Narrow()
+			for _, p := range all {
+				dst = a.Append(dst[:0], p)
+				a.Trim()
+			}
+		}
+	})
 	b.Run("words", func(b *testing.B) {
 		b.SetBytes(int64(size))
 		for b.Loop() {

@@ -25,8 +25,9 @@ const DefaultLanguage = "en"
 // A stemmer reduces a folded word in place. It may keep a state, so everybody
 // makes their own.
 type stemmer struct {
-	name string
-	make func() func(word []byte) []byte
+	name     string
+	make     func() func(word []byte) []byte
+	faithful bool // stems begin as words do: see headLength
 }
 
 // A language is what differs between languages. Its stop list is in stop/.
@@ -74,23 +75,23 @@ func cedilla(r rune) rune {
 }
 
 var languages = [...]language{
-	{"da", plain, []stemmer{{"danish", snowball(danish.Stem)}}},
-	{"de", plain, []stemmer{{"german", snowball(german.Stem)}}},
-	{"en", plain, []stemmer{{"porter", ours(Porter)}, {"english", ours(English)}}},
-	{"es", plain, []stemmer{{"spanish", snowball(spanish.Stem)}}},
-	{"fi", plain, []stemmer{{"finnish", snowball(finnish.Stem)}}},
-	{"fr", plain, []stemmer{{"french", snowball(french.Stem)}}},
-	{"hu", plain, []stemmer{{"hungarian", snowball(hungarian.Stem)}}},
-	{"id", plain, []stemmer{{"indonesian", ours(Indonesian)}}},
-	{"it", plain, []stemmer{{"italian", snowball(italian.Stem)}}},
-	{"nl", plain, []stemmer{{"dutch", snowball(dutch.Stem)}}},
-	{"no", plain, []stemmer{{"norwegian", snowball(norwegian.Stem)}}},
-	{"pt", plain, []stemmer{{"portuguese", snowball(portuguese.Stem)}}},
-	{"ro", comma, []stemmer{{"romanian", snowball(romanian.Stem)}}},
-	{"ru", dotted, []stemmer{{"russian", snowball(russian.Stem)}}},
-	{"sv", plain, []stemmer{{"swedish", snowball(swedish.Stem)}}},
-	{"tr", dotless, []stemmer{{"turkish", snowball(turkish.Stem)}}},
-	{"und", plain, []stemmer{{"none", ours(unstemmed)}}},
+	{"da", plain, []stemmer{{"danish", snowball(danish.Stem), false}}},
+	{"de", plain, []stemmer{{"german", snowball(german.Stem), false}}},
+	{"en", plain, []stemmer{{"porter", ours(Porter), true}, {"english", ours(English), true}}},
+	{"es", plain, []stemmer{{"spanish", snowball(spanish.Stem), false}}},
+	{"fi", plain, []stemmer{{"finnish", snowball(finnish.Stem), false}}},
+	{"fr", plain, []stemmer{{"french", snowball(french.Stem), false}}},
+	{"hu", plain, []stemmer{{"hungarian", snowball(hungarian.Stem), false}}},
+	{"id", plain, []stemmer{{"indonesian", ours(Indonesian), false}}},
+	{"it", plain, []stemmer{{"italian", snowball(italian.Stem), false}}},
+	{"nl", plain, []stemmer{{"dutch", snowball(dutch.Stem), false}}},
+	{"no", plain, []stemmer{{"norwegian", snowball(norwegian.Stem), false}}},
+	{"pt", plain, []stemmer{{"portuguese", snowball(portuguese.Stem), false}}},
+	{"ro", comma, []stemmer{{"romanian", snowball(romanian.Stem), false}}},
+	{"ru", dotted, []stemmer{{"russian", snowball(russian.Stem), false}}},
+	{"sv", plain, []stemmer{{"swedish", snowball(swedish.Stem), false}}},
+	{"tr", dotless, []stemmer{{"turkish", snowball(turkish.Stem), false}}},
+	{"und", plain, []stemmer{{"none", ours(unstemmed), true}}},
 }
 
 // Languages lists the codes of the languages that [New] knows: ISO 639-1, and

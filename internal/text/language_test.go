@@ -277,7 +277,7 @@ func FuzzTerms(f *testing.F) {
 
 // checkTerms checks what holds for the terms of any text in any language.
 func checkTerms(t *testing.T, l *language, st stemmer, s string) {
-	a := newAnalyzer(l, st.make())
+	a := newAnalyzer(l, st)
 	terms, n := a.Append(nil, s), 0
 	for w := range Words(s) {
 		term := terms[n]

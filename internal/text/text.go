@@ -70,15 +70,18 @@ const (
 // stemming is done once for each; [Analyzer.Trim] keeps that memory bounded.
 // It is not safe for concurrent use.
 type Analyzer struct {
-	lower casing
-	bits  uint64 // lower.ascii in every byte
-	stem  func(word []byte) []byte
-	memo  memo
-	terms map[string]Term // stem → term
-	mute  map[string]Term // stop words and words of one character → silent term
-	names []string        // by Index
-	kept  int             // names that Trim keeps
-	buf   []byte
+	lower    casing
+	bits     uint64 // lower.ascii in every byte
+	stem     func(word []byte) []byte
+	faithful bool // the stemmer is
+	memo     memo
+	terms    map[string]Term // stem → term
+	mute     map[string]Term // stop words and words of one character → silent term
+	names    []string        // by Index
+	kept     int             // names that Trim keeps
+	other    Term            // of the stems that a narrow analyzer does not know, else 0
+	heads    *heads          // of a narrow analyzer: other words are of unknown stems; nil if that cannot be told
+	buf      []byte
 }
 
 // New makes an analyzer for a language and one of its stemmers, by name; empty
@@ -97,21 +100,22 @@ func New(code, stemmer string) (*Analyzer, error) {
 	}
 	for _, s := range l.stemmers {
 		if s.name == stemmer {
-			return newAnalyzer(l, s.make()), nil
+			return newAnalyzer(l, s), nil
 		}
 	}
 	return nil, fmt.Errorf("unknown stemmer %q for language %s: known are %s", stemmer, code, strings.Join(Stemmers(code), ", "))
 }
 
-func newAnalyzer(l *language, stem func([]byte) []byte) *Analyzer {
+func newAnalyzer(l *language, s stemmer) *Analyzer {
 	a := &Analyzer{
-		lower: l.lower,
-		bits:  0x0101010101010101 * uint64(l.lower.ascii),
-		stem:  stem,
-		terms: make(map[string]Term),
-		mute:  make(map[string]Term),
-		names: []string{""}, // Gap
-		buf:   make([]byte, 0, 4*maxWord),
+		lower:    l.lower,
+		bits:     0x0101010101010101 * uint64(l.lower.ascii),
+		stem:     s.make(),
+		faithful: s.faithful,
+		terms:    make(map[string]Term),
+		mute:     make(map[string]Term),
+		names:    []string{""}, // Gap
+		buf:      make([]byte, 0, 4*maxWord),
 	}
 	for w := range stopWords(l.code) {
 		a.intern(a.mute, []byte(w), silent)
@@ -133,6 +137,10 @@ func (a *Analyzer) Append(dst []Term, s string) []Term {
 		k, n := shortWord(s, i, a.bits)
 		if n > 0 {
 			i += n
+			if a.heads != nil && !a.heads.have(k.lo) && (n <= 4 || !k.digits()) {
+				dst = append(dst, a.other)
+				continue
+			}
 		} else {
 			var end int
 			if start, end, i = nextWord(s, i); start == end {
@@ -193,15 +201,25 @@ func (a *Analyzer) learn(word string) Term {
 	}
 	switch {
 	case chars < 2 && !lone(w):
+		if a.other != 0 {
+			return Gap
+		}
 		return a.intern(a.mute, w, silent)
 	case digits && chars > 4:
 		return Gap
 	}
-	w = a.stem(w)
-	if t, ok := a.terms[string(w)]; ok {
+	return a.term(a.stem(w))
+}
+
+// term is the term of a stem.
+func (a *Analyzer) term(stem []byte) Term {
+	if t, ok := a.terms[string(stem)]; ok {
 		return t
 	}
-	return a.intern(a.terms, w, 0)
+	if a.other != 0 {
+		return a.other
+	}
+	return a.intern(a.terms, stem, 0)
 }
 
 // intern gives name the next number.
@@ -212,17 +230,14 @@ func (a *Analyzer) intern(index map[string]Term, name []byte, mark Term) Term {
 	return t
 }
 
-// Name is the stem, or the silent word, that t stands for; empty for [Gap].
+// Name is the stem, or the silent word, that t stands for; empty for [Gap], and for what a
+// narrow analyzer does not know.
 func (a *Analyzer) Name(t Term) string { return a.names[t.Index()] }
 
 // Stem is the term of a stem by its name: the opposite of [Analyzer.Name] for
-// terms that are not silent. A name that is no stem yet becomes one.
-func (a *Analyzer) Stem(name string) Term {
-	if t, ok := a.terms[name]; ok {
-		return t
-	}
-	return a.intern(a.terms, []byte(name), 0)
-}
+// terms that are not silent. A name that is no stem yet becomes one, unless the
+// analyzer is narrow.
+func (a *Analyzer) Stem(name string) Term { return a.term([]byte(name)) }
 
 // Len is the number of terms in use: every [Term.Index] is below it.
 func (a *Analyzer) Len() int { return len(a.names) }

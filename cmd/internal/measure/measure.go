@@ -49,14 +49,15 @@ type Set struct {
 var kinds = [...]struct {
 	name string
 	make func(*topic.Topic, *fitness.Target, Options) (fitness.Measure, error)
+	all  bool // it counts all words, also those that the topic does not name
 }{
-	{"vsm", vsm},
-	{"weighttable", symbiosis},
-	{"weighttable-tf", tunnel},
-	{"bm25", bm25},
-	{"wordscore", wordscore},
-	{"jaccard", jaccard},
-	{"classifier", classifier},
+	{"vsm", vsm, false},
+	{"weighttable", symbiosis, false},
+	{"weighttable-tf", tunnel, false},
+	{"bm25", bm25, false},
+	{"wordscore", wordscore, true},
+	{"jaccard", jaccard, true},
+	{"classifier", classifier, false},
 }
 
 // Names is the names of all measures.
@@ -100,6 +101,7 @@ func New(t *topic.Topic, names []string, o Options) (*Set, error) {
 		return nil, err
 	}
 	s := &Set{Target: target}
+	all := o.Norm == fitness.PageNorm || len(names) == 0 // the target may be for training
 	for _, name := range names {
 		for _, k := range kinds {
 			if k.name != name {
@@ -110,7 +112,11 @@ func New(t *topic.Topic, names []string, o Options) (*Set, error) {
 				return nil, fmt.Errorf("measure %s: %w", name, err)
 			}
 			s.Measures = append(s.Measures, Measure{m, name})
+			all = all || k.all
 		}
+	}
+	if !all {
+		target.Narrow()
 	}
 	return s, nil
 }

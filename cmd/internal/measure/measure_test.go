@@ -119,6 +119,37 @@ func TestThresholdsAreTheMeasuresOwn(t *testing.T) {
 	}
 }
 
+// A measure that asks for the words of the topic only is made for a target that tells only these
+// apart; beside one that asks for all of them it is not.
+func TestAMeasureIsTheSameAloneAndBesideOthers(t *testing.T) {
+	file := head + table + trained + `,"reference":{"url":"http://a.example/","counts":1,"links":["http://b.example/"],"terms":["java","toad"]}}`
+	page := fitness.Page{
+		URL: "http://d.example/", Title: "Java data bases", Anchors: "toads java manual", Description: "a manual", Keywords: "the data base",
+		Text: "Manuals of the java manual, of frogs and frogs and frogs, toads toads, data base x y z 1984 123456 data-bases", Links: []string{"http://b.example/"},
+	}
+	link := fitness.Link{URL: "http://e.example/java/frogs", Anchor: "data base of the java manual", Context: "frogs frogs about java manuals\ntoad of x java"}
+	for _, o := range []Options{{}, {Norm: fitness.PageNorm}, {Literal: true}} {
+		top := read(t, file)
+		all, err := New(top, Names(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range all.Measures {
+			alone, err := New(top, []string{m.Name}, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, got := m.Page(all.Target.Read(&page)), alone.Measures[0].Page(alone.Target.Read(&page))
+			if got != want || want == 0 {
+				t.Errorf("%s %+v: %v alone, %v beside others", m.Name, o, got, want)
+			}
+			if want, got := m.Link(all.Target.ReadLink(&link)), alone.Measures[0].Link(alone.Target.ReadLink(&link)); got != want || want.Score == 0 {
+				t.Errorf("%s %+v: a link %v alone, %v beside others", m.Name, o, got, want)
+			}
+		}
+	}
+}
+
 func TestThePapersHaveOneNorm(t *testing.T) {
 	for _, tt := range []struct {
 		norm    string

@@ -1,0 +1,169 @@
+package text
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// narrow is a narrow analyzer that knows the terms of a text.
+func narrow(tb testing.TB, l *language, st stemmer, known string) *Analyzer {
+	tb.Helper()
+	a := newAnalyzer(l, st)
+	a.Append(nil, known)
+	a.Narrow()
+	return a
+}
+
+func TestANarrowAnalyzerTellsApartWhatItKnows(t *testing.T) {
+	a := narrow(t, &languages[slices.Index(Languages(), "en")], stemmer{"porter", ours(Porter), true}, "universities of x rays café 1984 ox")
+	for _, tt := range []struct{ text, want string }{
+		{"the University of X: ray-tracing", "(the) univers (of) (x) rai "},
+		{"universal universes unit uni UNIVERSITY", "univers univers   univers"},
+		{"y or z", "() (or) ()"},
+		{"café CAFÉS cafes cafe", "café café  "},
+		{"1984 1985 19845 ox oxen oxes", "1984  () ox  ox"},
+		{"internationalizations of supercalifragilisticexpialidocious universalities", " (of)  univers"},
+		{"日本語 語", "  "},
+	} {
+		for _, when := range []string{"cold", "warm"} {
+			if got := names(a, a.Append(nil, tt.text)); got != tt.want {
+				t.Errorf("%q, %s: got %q, want %q", tt.text, when, got, tt.want)
+			}
+		}
+	}
+	if n := a.Len(); a.Stem("frog") != a.other || a.Len() != n || a.Name(a.Stem("univers")) != "univers" {
+		t.Errorf("a narrow analyzer learns stems")
+	}
+}
+
+func TestANarrowAnalyzerRemembersNothing(t *testing.T) {
+	a := narrow(t, &languages[slices.Index(Languages(), "en")], stemmer{"porter", ours(Porter), true}, "universities")
+	n := a.Len()
+	for i := range 10_000 {
+		a.Append(nil, fmt.Sprintf("p%d q%dé z", i, i))
+	}
+	if a.Len() != n {
+		t.Errorf("%d terms, %d before", a.Len(), n)
+	}
+	if a.memo.near.n > 11_000 {
+		t.Errorf("%d words remembered that begin as nothing does that is known", a.memo.near.n)
+	}
+}
+
+// widely is the terms of a text as a narrow analyzer gives them, by a wide one: those that are
+// not known are other.
+func widely(wide, narrow *Analyzer, s string) []Term {
+	terms := wide.Append(nil, s)
+	for i, t := range terms {
+		known, ok := narrow.terms[wide.Name(t)]
+		switch {
+		case t.Silent():
+			if known, ok = narrow.mute[wide.Name(t)]; !ok {
+				known = Gap
+			}
+		case !ok:
+			known = narrow.other
+		}
+		terms[i] = known
+	}
+	return terms
+}
+
+// checkNarrow checks that a narrow analyzer finds in a text what a wide one finds there.
+func checkNarrow(t *testing.T, l *language, st stemmer, known, s string) {
+	t.Helper()
+	a, wide := narrow(t, l, st, known), newAnalyzer(l, st)
+	want := widely(wide, a, s)
+	for range 2 {
+		if got := a.Append(nil, s); !slices.Equal(got, want) {
+			t.Fatalf("%s: %q by %q is %v, want %v", st.name, s, known, got, want)
+		}
+	}
+}
+
+func FuzzNarrow(f *testing.F) {
+	f.Add(uint8(2), "universities course 1984", "University courses of 1984 and 1985")
+	f.Add(uint8(2), "die", "dying lying dies 12345 x")
+	f.Add(uint8(2), "ate ize a as", "ating izing as is ied ayed eye")
+	f.Add(uint8(7), "ajar", "mengajar belajar")
+	f.Add(uint8(15), "kitap", "KİTAP kıtap")
+	f.Add(uint8(16), "ab abc abcd", "ab abc abcd a abcde ABCD é")
+	f.Fuzz(func(t *testing.T, which uint8, known, s string) {
+		l := &languages[int(which)%len(languages)]
+		for _, st := range l.stemmers {
+			checkNarrow(t, l, st, known, s)
+		}
+	})
+}
+
+// begins reports whether a stem begins as headLength says.
+func begins(stem, word string) bool {
+	n := headLength
+	if len(stem) <= n {
+		n = min(len(stem), 1)
+	}
+	return stem[:n] == word[:n]
+}
+
+func TestStemsOfFaithfulStemmersBeginAsTheWordsDo(t *testing.T) {
+	for _, l := range languages {
+		for _, st := range l.stemmers {
+			if !st.faithful {
+				continue
+			}
+			stem, n := st.make(), 0
+			check := func(word string) {
+				if strings.Trim(word, alphabet) != "" {
+					return // such as 'tis, which is no word here
+				}
+				n++
+				if got := string(stem([]byte(word))); !begins(got, word) {
+					t.Errorf("%s: the stem of %q is %q", st.name, word, got)
+				}
+			}
+			// All beginnings of two letters with all endings that the rules speak of, in pairs.
+			endings := []string{"", "s", "es", "ies", "sses", "ed", "eed", "ied", "ing", "eedly", "edly", "ingly", "y", "e", "l", "ll", "at", "bl", "iz", "li", "logi", "ion", "sion", "tion", "ement"}
+			for _, rules := range [][]rule{
+				step2A, step2C, step2E, step2L, step2O, step2S, step2T, step3A, step3S, step3T, step3U, step3V, step3Z,
+				step4A, step4C, step4E, step4I, step4L, step4N, step4O, step4S, step4T, step4U, step4V, step4Z,
+				english2A, english2C, english2E, english2L, english2O, english2S, english2T, english3A, english3S, english3T, english3U, english3Z,
+			} {
+				for _, r := range rules {
+					endings = append(endings, r.old)
+				}
+			}
+			const letters = "abdeilmnrstyz0"
+			for i := range len(letters) {
+				for j := range len(letters) {
+					for _, first := range endings {
+						for _, second := range endings {
+							check(letters[i:i+1] + letters[j:j+1] + first + second)
+							check(letters[i:i+1] + first + second + letters[j:j+1])
+						}
+					}
+				}
+			}
+			rng := rand.New(rand.NewPCG(1, 1))
+			for range 1_000_000 {
+				word := make([]byte, 1+rng.IntN(15))
+				for i := range word {
+					word[i] = alphabet[rng.IntN(len(alphabet))]
+				}
+				check(string(word))
+			}
+			if dir := vocabulary(st.name); st.name != "none" {
+				if _, err := os.Stat(dir); err == nil {
+					for _, w := range lines(t, filepath.Join(dir, "voc.txt")) {
+						check(w)
+					}
+				}
+			}
+			t.Logf("%s: %d words", st.name, n)
+		}
+	}
+}
