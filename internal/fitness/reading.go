@@ -155,10 +155,11 @@ func (t *Target) count(p *passage) {
 	} else if p.found {
 		clear(p.counts)
 	}
-	p.words, p.found = 0, false
+	p.found = false
+	words := 0
 	for i, term := range p.terms {
 		if !term.Silent() {
-			p.words++
+			words++
 		}
 		index := term.Index()
 		if index >= len(t.first) {
@@ -179,6 +180,7 @@ func (t *Target) count(p *passage) {
 			p.found = true
 		}
 	}
+	p.words = words
 }
 
 // standing is how often keyword k stands in title and text.

@@ -113,7 +113,7 @@ func begins(stem, word string) bool {
 func TestStemsOfFaithfulStemmersBeginAsTheWordsDo(t *testing.T) {
 	for _, l := range languages {
 		for _, st := range l.stemmers {
-			if !st.faithful {
+			if !st.faithful || st.name == "none" {
 				continue
 			}
 			stem, n := st.make(), 0
@@ -137,7 +137,7 @@ func TestStemsOfFaithfulStemmersBeginAsTheWordsDo(t *testing.T) {
 					endings = append(endings, r.old)
 				}
 			}
-			const letters = "abdeilmnrstyz0"
+			const letters = "abeilstyz0"
 			for i := range len(letters) {
 				for j := range len(letters) {
 					for _, first := range endings {
@@ -156,11 +156,10 @@ func TestStemsOfFaithfulStemmersBeginAsTheWordsDo(t *testing.T) {
 				}
 				check(string(word))
 			}
-			if dir := vocabulary(st.name); st.name != "none" {
-				if _, err := os.Stat(dir); err == nil {
-					for _, w := range lines(t, filepath.Join(dir, "voc.txt")) {
-						check(w)
-					}
+			dir := vocabulary(st.name)
+			if _, err := os.Stat(dir); err == nil {
+				for _, w := range lines(t, filepath.Join(dir, "voc.txt")) {
+					check(w)
 				}
 			}
 			t.Logf("%s: %d words", st.name, n)

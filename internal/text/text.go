@@ -136,7 +136,7 @@ func (a *Analyzer) Append(dst []Term, s string) []Term {
 		start := i
 		k, n := shortWord(s, i, a.bits)
 		if n > 0 {
-			i += n
+			i += n + 1 // what ends it separates
 			if a.heads != nil && !a.heads.have(k.lo) && (n <= 4 || !k.digits()) {
 				dst = append(dst, a.other)
 				continue
