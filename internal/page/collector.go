@@ -243,9 +243,9 @@ func (c *collector) text(s string) {
 }
 
 // keepPath keeps the path to where it is, or the end of a long one, for the
-// reference r. Every step is the name of an element and the first of its
+// latest reference, the n-th. Every step is the name of an element and the first of its
 // classes.
-func (c *collector) keepPath(r *reference) {
+func (c *collector) keepPath(n int) {
 	for ; c.known < len(c.steps); c.known++ {
 		s := &c.steps[c.known]
 		c.step(s.tag, s.attrs.value("class"))
@@ -256,7 +256,8 @@ func (c *collector) keepPath(r *reference) {
 		path = path[len(path)-MaxPath:]
 		path = path[slices.Index(path, '/')+1:]
 	}
-	if n := len(c.references); n > 0 {
+	r := &c.references[n]
+	if n > 0 {
 		if last := &c.references[n-1]; string(c.allPaths[last.path:last.path+last.pathLength]) == string(path) {
 			r.path, r.pathLength = last.path, last.pathLength
 			return
@@ -295,14 +296,14 @@ func (c *collector) refer(target, tag string, a *attrs) int {
 	if len(c.references) == maxReferences {
 		return -1
 	}
-	r := reference{
+	n := len(c.references)
+	c.references = append(c.references, reference{
 		target: target, tag: tag,
 		rel: a.value("rel"), hreflang: a.value("hreflang"), title: a.value("title"),
 		start: len(c.body), from: c.block,
-	}
-	c.keepPath(&r)
-	c.references = append(c.references, r)
-	return len(c.references) - 1
+	})
+	c.keepPath(n)
+	return n
 }
 
 // release tells that a reference ends; its block may go on.

@@ -151,10 +151,13 @@ func (c *collector) links(text string, r resolver, memory []wire.Link) (links []
 	}
 	c.targets.reset(len(c.references))
 	size := 0
+	var t *target
 	for i := range c.references {
 		ref := &c.references[i]
 		full := len(links) == MaxLinks || size > maxLinkBytes
-		t := c.targetOf(ref.target, &r, full)
+		if i == 0 || ref.target != c.references[i-1].target { // an image and the words beneath it often lead to the same
+			t = c.targetOf(ref.target, &r, full)
+		}
 		if t == nil || t.url == r.page && (insidePage(ref.target) || ref.tag == "link") {
 			continue
 		}
