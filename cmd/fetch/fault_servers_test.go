@@ -49,10 +49,10 @@ func say(parts ...string) step {
 
 // flood writes the piece until the client has gone, as fast as it takes it.
 func flood(piece string) step {
-	block := strings.Repeat(piece, max(1, (32<<10)/len(piece)))
+	block := bytes.Repeat([]byte(piece), max(1, (32<<10)/len(piece)))
 	return func(p *peer) {
 		for {
-			n, err := io.WriteString(p, block)
+			n, err := p.Write(block)
 			p.server.sent(int64(n))
 			if err != nil {
 				return
