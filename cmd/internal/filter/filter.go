@@ -39,9 +39,10 @@ type Func func(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 // ErrUsage reports a mistake on the command line that was already explained.
 var ErrUsage = errors.New("usage")
 
-// Headroom is memory of every command that is never touched, and so takes none of the machine's. The
-// collector counts it as in use: a heap in which 4 MB are grows by 20 before it collects
-// again, where it would by 4, which in parse was once for every few dozen pages.
+// Headroom is memory of every command that is never touched, and so takes none of the
+// machine's. The collector counts it as in use: a heap in which 4 MB are grows by 20
+// before it collects again, where it would by 4, which in parse was once for every few
+// dozen pages.
 const Headroom = 16 << 20
 
 // Main runs f as the command called name and ends the process. Help that was
