@@ -190,7 +190,11 @@ func (c *collector) links(text string, r resolver, memory []wire.Link) (links []
 	}
 	c.forget()
 	if len(links) == 0 {
-		return memory[:0], outDegree
+		links = memory[:0]
+	}
+	// Links of earlier pages that stand behind would keep the texts of these for as long.
+	for rest := links[len(links):cap(links)]; len(rest) > 0 && rest[0].URL != ""; rest = rest[1:] {
+		rest[0] = wire.Link{}
 	}
 	return links, outDegree
 }

@@ -439,8 +439,12 @@ func TestLinksTakeTheMemoryThatIsGiven(t *testing.T) {
 	if !reflect.DeepEqual(got, want) || &got[0] != &memory[0] {
 		t.Errorf("%+v, want %+v in the memory that was given", got, want)
 	}
-	if got := read("no link", memory); len(got) != 0 || cap(got) != cap(memory) {
-		t.Errorf("%d links in room for %d", len(got), cap(got))
+	isEmpty := func(l wire.Link) bool { return reflect.DeepEqual(l, wire.Link{}) }
+	if behind := memory[len(got):]; !isEmpty(behind[0]) || !isEmpty(behind[1]) || !isEmpty(behind[2]) {
+		t.Errorf("%+v is left of earlier pages, whose texts it keeps", behind)
+	}
+	if got := read("no link", memory); len(got) != 0 || cap(got) != cap(memory) || !isEmpty(memory[0]) || !isEmpty(memory[1]) {
+		t.Errorf("%d links in room for %d, before %+v", len(got), cap(got), memory)
 	}
 	if got := read(two, memory[:0:1]); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
