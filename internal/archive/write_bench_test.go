@@ -95,6 +95,38 @@ func BenchmarkWrite(b *testing.B) {
 				e.end(httpResponse, x.Head, x.Body)
 			}
 		})
+		// The packing alone, of the same bytes: of all that is in the member, and nothing digested.
+		heads := make([][]byte, len(all))
+		for i, x := range all {
+			e := testEncoder(b, false)
+			e.begin("response", &e.ids[0], x, "")
+			e.end(httpResponse, x.Head, x.Body)
+			heads[i] = e.head
+		}
+		b.Run("packing/ours", func(b *testing.B) {
+			e := testEncoder(b, false)
+			b.SetBytes(size / int64(len(all)))
+			for n := 0; b.Loop(); n++ {
+				x := all[n%len(all)]
+				e.reset()
+				e.head = append(e.head[:0], heads[n%len(all)]...)
+				e.member(x.Head, x.Body)
+			}
+		})
+		b.Run("packing/stdlib", func(b *testing.B) {
+			b.SetBytes(size / int64(len(all)))
+			z := stdgzip.NewWriter(nil)
+			var out bytes.Buffer
+			for n := 0; b.Loop(); n++ {
+				x := all[n%len(all)]
+				out.Reset()
+				z.Reset(&out)
+				for _, part := range [...][]byte{heads[n%len(all)], x.Head, x.Body, recordEnd} {
+					z.Write(part)
+				}
+				z.Close()
+			}
+		})
 		b.Run("stdlib", func(b *testing.B) {
 			f, err := os.Create(filepath.Join(b.TempDir(), "x"))
 			if err != nil {

@@ -82,11 +82,11 @@ var without = func() (t [256][8]byte) {
 }()
 
 // plain holds the letters of the escapes that unescape knows, what they stand for, both
-// at four bits of the letter that differ, and a bit for every byte of a half. \b is not
-// among them, for its bits are those of the quote, and \/, which has those of \n.
+// at four bits in which all of them differ, and a bit for every byte of a half.
 var plain = func() (t [3][16]byte) {
-	for _, c := range []byte(`"\fnrt`) {
-		t[0][c>>2&15], t[1][c>>2&15] = c, escapes[c]
+	for _, c := range []byte(`"\/bfnrt`) {
+		i := (c>>2 + c>>3) & 15
+		t[0][i], t[1][i] = c, escapes[c]
 	}
 	for i := range t[2] {
 		t[2][i] = 1 << (i % 8)

@@ -197,7 +197,7 @@ TEXT ·unescapeSSSE3(SB), NOSPLIT, $0-56
 	MOVQ  blocks+16(FP), CX
 	MOVQ  without+24(FP), R12
 	MOVQ  plain+32(FP), AX
-	MOVOU (AX), X9                   // the letter of a plain escape, by four of its bits
+	MOVOU (AX), X9                   // the letter of a plain escape, by four bits that letters differ in
 	MOVOU 16(AX), X10                // what it stands for, by the same
 	MOVOU 32(AX), X11                // the bit that means a byte, in a mask of eight
 	SPREAD($0x0f0f0f0f0f0f0f0f, X8)
@@ -238,7 +238,10 @@ block:
 
 	MOVO   X0, X5
 	PSRLW  $2, X5
-	PAND   X8, X5
+	MOVO   X5, X7
+	PSRLW  $1, X7
+	PADDB  X7, X5
+	PAND   X8, X5           // four bits in which the letters differ
 	MOVO   X10, X7
 	PSHUFB X5, X7
 	MOVO   X9, X6
