@@ -29,7 +29,7 @@ import (
 func slow(t *testing.T) {
 	t.Helper()
 	if racing {
-		t.Skip("the race detector is on (make test runs this test without it, too)")
+		t.Skip("the race detector is on (make test runs this test without it)")
 	}
 }
 

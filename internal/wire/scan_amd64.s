@@ -108,6 +108,19 @@ found:
 	MOVQ     AX, ret+16(FP)
 	RET
 
+// CLASSES loads 16 bytes from SI into X0, and marks the control characters among them in
+// X1, the quotes in X2 and the backslashes in X3. min(x, 0x1f) is x itself for control
+// characters only.
+#define CLASSES \
+	MOVOU   (SI), X0 \
+	MOVO    X0, X1   \
+	MOVO    X0, X2   \
+	MOVO    X0, X3   \
+	PMINUB  X12, X1  \
+	PCMPEQB X0, X1   \
+	PCMPEQB X13, X2  \
+	PCMPEQB X14, X3
+
 // HALF writes the eight bytes in the low half of reg to DI, escaped as the low
 // eight bits of AX say, and moves DI behind them. The high half of reg is all
 // backslashes; the control that puts them between is between[mask].
@@ -135,14 +148,7 @@ TEXT ·escapeSSSE3(SB), NOSPLIT, $0-56
 	MOVQ  between+24(FP), R12
 
 block:
-	MOVOU    (SI), X0
-	MOVO     X0, X1
-	MOVO     X0, X2
-	MOVO     X0, X3
-	PMINUB   X12, X1
-	PCMPEQB  X0, X1     // control characters
-	PCMPEQB  X13, X2
-	PCMPEQB  X14, X3
+	CLASSES
 	POR      X1, X2
 	POR      X3, X2
 	PMOVMSKB X2, AX     // all that is escaped
@@ -206,14 +212,7 @@ TEXT ·unescapeSSSE3(SB), NOSPLIT, $0-56
 	SPREAD($0x5c5c5c5c5c5c5c5c, X14) // backslashes
 
 block:
-	MOVOU    (SI), X0
-	MOVO     X0, X1
-	MOVO     X0, X2
-	MOVO     X0, X3
-	PMINUB   X12, X1
-	PCMPEQB  X0, X1     // control characters
-	PCMPEQB  X13, X2
-	PCMPEQB  X14, X3
+	CLASSES
 
 	// What stands behind an odd number of backslashes is escaped. A run of them that
 	// begins at an odd place carries out of it in the sum.
