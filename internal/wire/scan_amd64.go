@@ -32,8 +32,24 @@ var canEscape = cpu.X86.HasSSSE3 && cpu.X86.HasPOPCNT
 // is read and 16 bytes more. It may be called only if canEscape.
 func escape(dst, b []byte, blocks int) (wrote, read int) {
 	_, _ = dst[32*blocks+15], b[16*blocks-1]
-	return escapeSSSE3(&dst[0], &b[0], blocks, &between, &shorts)
+	if canCompress && blocks > 1 {
+		wrote, read = escapeVBMI2(&dst[0], &b[0], blocks/2, &shorts)
+		if blocks -= read / 16; blocks != 1 { // all, or something has no short escape
+			return wrote, read
+		}
+	}
+	w, r := escapeSSSE3(&dst[wrote], &b[read], blocks, &between, &shorts)
+	return wrote + w, read + r
 }
+
+// canCompress tells whether this processor can besides do what leaves bytes out by a mask.
+var canCompress = canEscape && cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL &&
+	cpu.X86.HasAVX512VBMI && cpu.X86.HasAVX512VBMI2
+
+// escapeVBMI2 is escape by blocks of 32 bytes. Of shorts it needs the first 32.
+//
+//go:noescape
+func escapeVBMI2(dst, src *byte, blocks int, shorts *[256]byte) (wrote, read int)
 
 // between holds, for every mask of eight bytes, which of 16 bytes go where so that
 // a backslash stands before those that the mask means. Number 8 is a backslash.
@@ -63,6 +79,9 @@ func escapeSSSE3(dst, src *byte, blocks int, between *[256][16]byte, shorts *[25
 // see. dst must have room for what is read. It may be called only if canEscape.
 func unescape(dst, b []byte, blocks int) (wrote, read int) {
 	_, _ = dst[16*blocks-1], b[16*blocks-1]
+	if canCompress && blocks >= 4 {
+		return unescapeVBMI2(&dst[0], &b[0], blocks/4, &escapes)
+	}
 	return unescapeSSSE3(&dst[0], &b[0], blocks, &without, &plain)
 }
 
@@ -93,6 +112,12 @@ var plain = func() (t [3][16]byte) {
 	}
 	return t
 }()
+
+// unescapeVBMI2 is unescape by blocks of 64 bytes, but it stops not before a block but at the
+// byte or the escape that is the reason.
+//
+//go:noescape
+func unescapeVBMI2(dst, src *byte, blocks int, escapes *[256]byte) (wrote, read int)
 
 // unescapeSSSE3 is unescape.
 //

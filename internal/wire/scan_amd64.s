@@ -2,7 +2,8 @@
 
 #include "textflag.h"
 
-// SSE2, which every amd64 has, and for escaping SSSE3, if it is there.
+// SSE2, which every amd64 has, and for escaping SSSE3, if it is there. What more a processor
+// may have is in wide_amd64.s.
 
 // SPREAD puts 16 copies of a byte into a register.
 #define SPREAD(bytes, reg) \

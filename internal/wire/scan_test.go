@@ -102,8 +102,8 @@ func TestBlocksAreEscapedAsBytesAre(t *testing.T) {
 		}
 	}
 	for c := range 256 { // every byte at every place of a block
-		for at := range 33 {
-			b := []byte(strings.Repeat("x", 33))
+		for at := range 5 * 16 {
+			b := []byte(strings.Repeat("x", 5*16+1))
 			b[at] = byte(c)
 			check(b)
 		}
@@ -158,9 +158,9 @@ func TestBlocksAreUnescapedAsBytesAre(t *testing.T) {
 		}
 	}
 	for c := range 256 { // every byte at every place, behind backslashes or not
-		for at := range 34 {
+		for at := range 2*blockSize + 2 {
 			for slashes := range min(at, 5) + 1 {
-				s := []byte(strings.Repeat("n", 40) + `"` + strings.Repeat("n", 16))
+				s := []byte(strings.Repeat("n", 2*blockSize+8) + `"` + strings.Repeat("n", blockSize))
 				for i := range slashes {
 					s[at-1-i] = '\\'
 				}

@@ -1,0 +1,147 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// AVX-512 with VBMI2, where bytes are left out of a register by a mask.
+
+// SPREAD64 puts 64 copies of a byte into a register.
+#define SPREAD64(byte, reg) \
+	MOVL         byte, AX \
+	VPBROADCASTB AX, reg
+
+// func escapeVBMI2(dst, src *byte, blocks int, shorts *[256]byte) (wrote, read int)
+TEXT ·escapeVBMI2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ blocks+16(FP), CX
+	MOVQ shorts+24(FP), AX
+	VMOVDQU8 (AX), Y11           // what follows the backslash, by control character
+	SPREAD64($0x20, Y12)
+	SPREAD64($0x22, Y13)         // quotes
+	SPREAD64($0x5c, Y14)         // backslashes
+	MOVL $0x005c, AX
+	VPBROADCASTW AX, Z15         // backslashes with room behind them
+	MOVQ $0x5555555555555555, R10
+	MOVQ $0xaaaaaaaaaaaaaaaa, R11
+
+block:
+	VMOVDQU8  (SI), Y0
+	VPCMPUB   $1, Y12, Y0, K1    // control characters
+	VPCMPEQB  Y13, Y0, K2
+	VPCMPEQB  Y14, Y0, K3
+	VPERMB    Y11, Y0, K1, Y0    // become what follows their backslash
+	VPTESTNMB Y0, Y0, K4         // those that have no short escape
+	KORTESTD  K4, K4
+	JNZ       done
+	KORD      K2, K1, K1
+	KORD      K3, K1, K1
+	KMOVD     K1, AX             // all that is escaped
+	POPCNTL   AX, R9
+
+	// Every byte becomes two, a backslash and itself; the backslashes that are not needed
+	// are left out.
+	VPMOVZXBW   Y0, Z1
+	VPSLLW      $8, Z1, Z1
+	VPORQ       Z15, Z1, Z1
+	PDEPQ       R10, AX, AX
+	ORQ         R11, AX
+	KMOVQ       AX, K5
+	VPCOMPRESSB.Z Z1, K5, Z1
+	VMOVDQU8    Z1, (DI)
+	LEAQ        32(DI)(R9*1), DI
+	ADDQ        $32, SI
+	DECQ        CX
+	JNZ         block
+
+done:
+	VZEROUPPER
+	SUBQ dst+0(FP), DI
+	SUBQ src+8(FP), SI
+	MOVQ DI, wrote+32(FP)
+	MOVQ SI, read+40(FP)
+	RET
+
+// func unescapeVBMI2(dst, src *byte, blocks int, escapes *[256]byte) (wrote, read int)
+TEXT ·unescapeVBMI2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ blocks+16(FP), CX
+	MOVQ escapes+24(FP), AX
+	VMOVDQU8 (AX), Z10           // what the letter of an escape stands for
+	VMOVDQU8 64(AX), Z11
+	SPREAD64($0x20, Z12)
+	SPREAD64($0x22, Z13)         // quotes
+	SPREAD64($0x5c, Z14)         // backslashes
+	MOVQ $0x5555555555555555, R12
+	MOVQ $0xaaaaaaaaaaaaaaaa, R13
+
+block:
+	VMOVDQU8 (SI), Z0
+	VPCMPUB  $1, Z12, Z0, K1     // control characters
+	VPCMPEQB Z13, Z0, K2
+	VPCMPEQB Z14, Z0, K3
+	VPMOVB2M Z0, K4              // beyond ASCII
+	VMOVDQA64 Z0, Z1
+	VPERMI2B Z11, Z10, Z1        // by seven bits of each byte
+	VPTESTNMB Z1, Z1, K5         // what is no letter of a plain escape
+
+	// What stands behind an odd number of backslashes is escaped. A run of them that
+	// begins at an odd place carries out of it in the sum.
+	KMOVQ K3, BX
+	LEAQ  (BX)(BX*1), R8         // behind one
+	ANDNQ BX, R8, R9
+	ANDQ  R13, R9                // where runs begin at an odd place
+	ADDQ  BX, R9
+	ADDQ  R9, R9
+	XORQ  R12, R9
+	ANDQ  R9, R8                 // the escaped
+	ANDNQ BX, R8, BX             // the backslashes that escape
+	KMOVQ R8, K3
+
+	KORQ   K4, K5, K5
+	KANDQ  K3, K5, K5            // escapes that are not plain, or none
+	KANDNQ K2, K3, K2            // a quote that ends the string
+	KORQ   K1, K2, K2
+	KORQ   K5, K2, K2
+	KMOVQ  K2, DX
+
+	VMOVDQU8 Z1, K3, Z0
+	NOTQ     BX                  // what is kept
+	MOVQ     $1, AX
+	SHLQ     $63, AX
+	ANDNQ    AX, BX, AX          // the last byte, if it escapes the first of the next block
+	ORQ      DX, AX
+	JNZ      part
+	KMOVQ    BX, K4
+	VPCOMPRESSB.Z Z0, K4, Z0
+	VMOVDQU8 Z0, (DI)
+	POPCNTQ  BX, BX
+	ADDQ     BX, DI
+	ADDQ     $64, SI
+	DECQ     CX
+	JNZ      block
+
+done:
+	VZEROUPPER
+	SUBQ dst+0(FP), DI
+	SUBQ src+8(FP), SI
+	MOVQ DI, wrote+32(FP)
+	MOVQ SI, read+40(FP)
+	RET
+
+part: // up to the first such byte, or to the backslash before it
+	TZCNTQ   AX, R9
+	BTQ      R9, R8
+	SBBQ     $0, R9
+	BZHIQ    R9, BX, BX
+	KMOVQ    BX, K4
+	VPCOMPRESSB.Z Z0, K4, Z0
+	VMOVDQU8 Z0, (DI)
+	POPCNTQ  BX, BX
+	ADDQ     BX, DI
+	ADDQ     R9, SI
+	CMPQ     R9, $63
+	JNE      done
+	DECQ     CX
+	JNZ      block
+	JMP      done
