@@ -61,7 +61,8 @@ const (
 	distBits = 8
 	preBits  = 7 // no code of code lengths is longer
 
-	maxMatch = 258
+	maxMatch    = 258
+	maxDistance = maxCode + 13 // bits of one
 
 	// inflateSlack is how much room there must be behind what a member becomes, so that
 	// only who begins to write there is stopped: two literals and a match.
@@ -275,59 +276,97 @@ func (f *inflater) dynamic() bool {
 	return table(f.lit[:], litBits, lengths[:nlit], litCodes) && table(f.dist[:], distBits, lengths[nlit:nlit+ndist], distCodes)
 }
 
-// codes unpacks to the end of the block.
+// codes unpacks to the end of the block. It holds the next bits, of which n count: those
+// above are the ones that follow or 0, and come again with the bytes from pos on. Only near
+// the end of the input, where there are no eight such bytes, are they taken from where they lie.
 func (f *inflater) codes() progress {
-	in, at, out, w := f.in, f.at, f.out, f.n
-	for at>>3 <= len(in)-tailSize && w <= len(out)-inflateSlack {
-		next := binary.LittleEndian.Uint64(in[at>>3:]) >> (at & 7)
-		c := f.lit[next&(1<<litBits-1)]
-		// Two short literals leave 35 bits of 57: enough for a long one, or for a length.
-		for range 2 {
-			if c&isLiteral == 0 {
-				break
+	in, out, w := f.in, f.out, f.n
+	if f.at>>3 > len(in)-tailSize {
+		return short
+	}
+	next, n, pos := bitsAt(in, f.at)
+	for w <= len(out)-inflateSlack {
+		if pos <= len(in)-8 {
+			next |= binary.LittleEndian.Uint64(in[pos:]) << (n & 63)
+			pos += (63 - n) >> 3
+			n |= 56
+		} else {
+			at := 8*pos - n
+			if at>>3 > len(in)-tailSize {
+				f.at, f.n = at, w
+				return short
 			}
+			next, n, pos = bitsAt(in, at)
+		}
+		// Two short literals leave 27 bits of 49: enough for any third, or for a length.
+		c := f.lit[next&(1<<litBits-1)]
+		if c&isLiteral != 0 {
 			next >>= c & 63
-			at += int(c & 63)
+			n -= int(c & 63)
 			out[w] = byte(c >> 16)
 			w++
 			c = f.lit[next&(1<<litBits-1)]
+			if c&isLiteral != 0 {
+				next >>= c & 63
+				n -= int(c & 63)
+				out[w] = byte(c >> 16)
+				w++
+				c = f.lit[next&(1<<litBits-1)]
+			}
 		}
 		if c&isSub != 0 {
 			c = f.lit[uint64(c>>16)+next>>litBits&(1<<(c&31)-1)]
 		}
-		at += int(c & 63)
-		switch {
-		case c&isLiteral != 0:
-			out[w] = byte(c >> 16)
-			w++
-			continue
-		case c&isEnd != 0:
-			f.at, f.n, f.stage = at, w, between
-			return done
-		case c&isNone != 0:
-			return refused
-		case at>>3 > len(in)-tailSize:
-			f.at, f.n = at-int(c&63), w
-			return short
-		}
+		took := int(c & 63)
 		length := int(c>>16) + int(next&(1<<(c&63)-1)>>(c>>8&15))
-		next = binary.LittleEndian.Uint64(in[at>>3:]) >> (at & 7)
+		next >>= c & 63
+		n -= took
+		if c&(isLiteral|isEnd|isNone) != 0 {
+			switch {
+			case c&isLiteral != 0:
+				out[w] = byte(c >> 16)
+				w++
+				continue
+			case c&isEnd != 0:
+				f.at, f.n, f.stage = 8*pos-n, w, between
+				return done
+			}
+			return refused
+		}
+		if n < maxDistance {
+			if pos <= len(in)-8 {
+				next |= binary.LittleEndian.Uint64(in[pos:]) << (n & 63)
+				pos += (63 - n) >> 3
+				n |= 56
+			} else {
+				at := 8*pos - n
+				if at>>3 > len(in)-tailSize {
+					f.at, f.n = at-took, w
+					return short
+				}
+				next, n, pos = bitsAt(in, at)
+			}
+		}
 		c = f.dist[next&(1<<distBits-1)]
 		if c&isSub != 0 {
 			c = f.dist[uint64(c>>16)+next>>distBits&(1<<(c&31)-1)]
 		}
-		at += int(c & 63)
 		distance := int(c>>16) + int(next&(1<<(c&63)-1)>>(c>>8&15))
+		next >>= c & 63
+		n -= int(c & 63)
 		if c&isNone != 0 || distance > w {
 			return refused
 		}
 		from, end := w-distance, w+length
 		switch {
-		case distance >= 16 && length <= 48:
-			for w < end { // what is too much is written over
-				*(*[16]byte)(out[w:]) = [16]byte(out[from:])
-				w += 16
-				from += 16
+		case distance >= 16 && length <= 48: // what is too much is written over
+			dst, src := (*[48]byte)(out[w:]), (*[48]byte)(out[from:])
+			*(*[16]byte)(dst[:]) = [16]byte(src[:])
+			if length > 16 {
+				*(*[16]byte)(dst[16:]) = [16]byte(src[16:])
+			}
+			if length > 32 {
+				*(*[16]byte)(dst[32:]) = [16]byte(src[32:])
 			}
 		case distance >= length:
 			copy(out[w:end], out[from:])
@@ -338,11 +377,14 @@ func (f *inflater) codes() progress {
 		}
 		w = end
 	}
-	f.at, f.n = at, w
-	if w > len(out)-inflateSlack {
-		return full
-	}
-	return short
+	f.at, f.n = 8*pos-n, w
+	return full
+}
+
+// bitsAt is the bits from the one at on, how many of them count, and where the bytes behind
+// those begin.
+func bitsAt(in []byte, at int) (next uint64, n, pos int) {
+	return binary.LittleEndian.Uint64(in[at>>3:]) >> (at & 7), 56 - at&7, at>>3 + 7
 }
 
 // table makes the table of a canonical code (section 3.2.2), each symbol having
