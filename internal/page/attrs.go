@@ -11,12 +11,22 @@ type attrs struct {
 	at      int    // where in the page they begin; 0 if there is no tag
 	more    *[]int // the same of further tags, which add what was not there
 	foreign bool   // the prefixes of names do not count
+	class   place  // where the value of class stands, if that is known
 }
 
 // value is the value of an attribute, or "".
 func (a attrs) value(key string) string {
 	v, _ := a.find(key)
 	return v
+}
+
+// classes is the value of class, or "". Of every link the classes of all elements
+// around it are asked for.
+func (a *attrs) classes() string {
+	if a.class.to != 0 {
+		return a.page.valueAt(int(a.class.from), int(a.class.to))
+	}
+	return a.value("class")
 }
 
 // find returns the value of an attribute, and whether there is one.

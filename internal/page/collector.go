@@ -104,7 +104,9 @@ func (c *collector) begin(name atom.Atom, e *element, foreign bool, tag string, 
 	if foreign && layout == metadata {
 		layout = hidden // the title, or whatever, of a drawing
 	}
-	c.steps = append(c.steps, step{name: name, layout: layout, tag: tag, attrs: *a})
+	c.steps = append(c.steps, step{})
+	s := &c.steps[len(c.steps)-1]
+	s.name, s.layout, s.tag, s.attrs = name, layout, tag, *a
 	if c.unseen > 0 || layout == hidden {
 		c.unseen++
 		return
@@ -120,7 +122,7 @@ func (c *collector) begin(name atom.Atom, e *element, foreign bool, tag string, 
 	case atom.A:
 		if target, ok := a.find("href"); ok {
 			c.open = append(c.open, c.refer(target, tag, a))
-			c.steps[len(c.steps)-1].link = true
+			s.link = true
 		}
 	case atom.Area:
 		if target, ok := a.find("href"); ok {
@@ -248,7 +250,7 @@ func (c *collector) text(s string) {
 func (c *collector) keepPath(n int) {
 	for ; c.known < len(c.steps); c.known++ {
 		s := &c.steps[c.known]
-		c.step(s.tag, s.attrs.value("class"))
+		c.step(s.tag, s.attrs.classes())
 		s.pathEnd = len(c.path)
 	}
 	path := c.path

@@ -469,7 +469,11 @@ func (t *construction) endP() {
 // tell tells the collector that an element begins.
 func (t *construction) tell(e *open) {
 	foreign := e.space != htmlSpace
-	t.c.begin(e.name, &e.element, foreign, e.tag, &attrs{page: &t.z, at: int(e.at), foreign: foreign})
+	a := attrs{page: &t.z, at: int(e.at), foreign: foreign}
+	if a.at == t.z.nameEnd { // it is the latest tag
+		a.class = t.z.class
+	}
+	t.c.begin(e.name, &e.element, foreign, e.tag, &a)
 	e.depth = int32(len(t.c.steps))
 }
 

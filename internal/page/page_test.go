@@ -271,6 +271,15 @@ func TestPathNamesTagsAndFirstClasses(t *testing.T) {
 			t.Errorf("path %q, want %q", got, want)
 		}
 	})
+	const odd = `<html><body><div CLASS=a class=b><p class class=b><i data-x=1 classs=c id=2 cLass="&amp;d e"><svg class="f"><a xlink:href=y></a></svg><a href=x>x</a>`
+	bothLanes(t, odd, func(t *testing.T, c Content) {
+		if got, want := c.Links[0].Path, "html/body/div.a/p/i.&d/svg.f/a"; got != want {
+			t.Errorf("path %q, want %q", got, want)
+		}
+		if got, want := c.Links[1].Path, "html/body/div.a/p/i.&d/a"; got != want {
+			t.Errorf("path %q, want %q", got, want)
+		}
+	})
 	deep := extract(strings.Repeat("<div class=some-long-name>", 100) + "<a href=x>x</a>")
 	if p := deep.Links[0].Path; len(p) > MaxPath || !strings.HasPrefix(p, "div.some-long-name/div.") || !strings.HasSuffix(p, "/a") {
 		t.Errorf("a long path is %q", p)

@@ -82,18 +82,22 @@ type scanner struct {
 	nameEnd  int           // where the name of the latest tag ends
 	attrs    [16]attribute // its first attributes
 	attrsLen int
-	attrsEnd int // where those begin that attrs has no place for
+	attrsEnd int   // where those begin that attrs has no place for
+	class    place // of the value of its class; "" if it has none
 
 	known [1 << knownBits]known // names met lately, on this page or another
 
-	hasCR, hasNUL bool   // whether the page has any
-	buf           []byte // of text
-	kept          []byte // of tag and attributes
+	hasNUL bool   // whether U+0000 is in what text was asked for last
+	buf    []byte // of text
+	kept   []byte // of tag and attributes
 }
 
 // An attribute is where the name and the value of an attribute stand in the
 // page, quotes left out.
 type attribute struct{ name, nameEnd, value, valueEnd int }
+
+// A place is where something stands in the page; the zero value is nowhere.
+type place struct{ from, to int32 }
 
 // A known is the name of a tag, of up to eight bytes, which are the key. In the
 // tables of known names a name is where its key times spread tells.
@@ -115,11 +119,7 @@ func (z *scanner) reset(page string) {
 	if cap(z.buf)+cap(z.kept) > most {
 		z.buf, z.kept = nil, nil
 	}
-	*z = scanner{
-		page: page, buf: z.buf[:0], kept: z.kept[:0], known: z.known,
-		hasCR:  strings.IndexByte(page, '\r') >= 0,
-		hasNUL: strings.IndexByte(page, 0) >= 0,
-	}
+	*z = scanner{page: page, buf: z.buf[:0], kept: z.kept[:0], known: z.known}
 }
 
 // enter tells in which state the scanner goes on. What is to be told after a
@@ -389,7 +389,7 @@ func (z *scanner) readTag(p int, kind tokenKind) tokenKind {
 	page, start := z.page, p
 	p = z.nameTo(p, endsTagName)
 	var key uint64 // the name in lower case
-	if n := uint(p - start); n <= 8 && len(page)-start >= 8 && !z.hasNUL {
+	if n := uint(p - start); n <= 8 && len(page)-start >= 8 && page[p-1] != 0 {
 		key = lower8(load(page, start)) & (1<<(8*n) - 1)
 	}
 	if k := &z.known[key*spread>>(64-knownBits)]; k.key == key && key != 0 {
@@ -402,8 +402,13 @@ func (z *scanner) readTag(p int, kind tokenKind) tokenKind {
 	}
 	z.attrsLen, z.attrsEnd, z.nameEnd = 0, p, p
 	z.selfClosing = false
+	none := place{int32(p), int32(p)} // before any value
+	class := none
 	for p == len(page) || page[p] != '>' {
 		a, next, ok := z.attribute(p)
+		if a.nameEnd-a.name == len("class") && class == none && equalFold(page[a.name:a.nameEnd], "class") {
+			class = place{int32(a.value), int32(a.valueEnd)}
+		}
 		switch {
 		case ok && z.attrsLen < len(z.attrs):
 			z.attrs[z.attrsLen] = a
@@ -418,7 +423,7 @@ func (z *scanner) readTag(p int, kind tokenKind) tokenKind {
 		}
 		p = next
 	}
-	z.to = p + 1
+	z.to, z.class = p+1, class
 	return kind
 }
 
@@ -562,22 +567,27 @@ func (z *scanner) attrFrom(p int, name string) (value string, ok bool) {
 }
 
 // value is the value of an attribute.
-func (z *scanner) value(a *attribute) string {
-	s := z.page[a.value:a.valueEnd]
-	if !z.isChanged(s, true) {
+func (z *scanner) value(a *attribute) string { return z.valueAt(a.value, a.valueEnd) }
+
+// valueAt is the value of an attribute that stands there.
+func (z *scanner) valueAt(from, to int) string {
+	s := z.page[from:to]
+	if !z.isChanged(from, to) {
 		return s
 	}
-	from := len(z.kept)
+	before := len(z.kept)
 	z.kept = appendDecoded(z.kept, s, inAttribute, true)
-	return view(z.kept[from:])
+	return view(z.kept[before:])
 }
 
 // text returns what is in the latest text, comment or doctype.
 func (z *scanner) text() string {
 	s := z.page[z.begin:z.end]
-	if !z.isChanged(s, z.references) {
+	z.hasNUL = false
+	if !z.isChanged(z.begin, z.end) {
 		return s
 	}
+	z.hasNUL = strings.IndexByte(s, 0) >= 0
 	how := asWritten
 	if z.references {
 		how = inText
@@ -586,12 +596,30 @@ func (z *scanner) text() string {
 	return view(z.buf)
 }
 
-// isChanged reports whether a part of the page may stand for something else
-// than is written.
-func (z *scanner) isChanged(s string, references bool) bool {
-	return references && strings.IndexByte(s, '&') >= 0 ||
-		z.hasCR && strings.IndexByte(s, '\r') >= 0 ||
-		z.hasNUL && strings.IndexByte(s, 0) >= 0
+// isChanged reports whether what stands there may stand for something else than
+// is written: whether it has "&", U+000D or U+0000.
+func (z *scanner) isChanged(from, to int) bool {
+	const long = 64
+	page := z.page
+	if s := page[from:to]; len(s) > long {
+		return strings.IndexByte(s, '&') >= 0 || strings.IndexByte(s, '\r') >= 0 || strings.IndexByte(s, 0) >= 0
+	}
+	for ; to-from > 0 && len(page)-from >= 8; from += 8 {
+		x := load(page, from)
+		if n := to - from; n < 8 {
+			x |= ^uint64(0) << (8 * n) // what is behind it
+		}
+		and, cr := x^'&'*ones, x^'\r'*ones
+		if ((x-ones)&^x|(and-ones)&^and|(cr-ones)&^cr)&(0x80*ones) != 0 {
+			return true
+		}
+	}
+	for ; from < to; from++ {
+		if ends[page[from]]&isChanged != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // equalFold reports whether s, of any case, is the name, which has the same
