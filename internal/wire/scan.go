@@ -103,9 +103,12 @@ func copyStrides(dst, src *byte, n int) {
 	}
 }
 
-// valid tells whether b is UTF-8. It is faster than utf8.Valid where the
-// characters beyond ASCII are few, but some.
-func valid(b []byte) bool {
+// valid tells whether b is UTF-8.
+func valid(b []byte) bool { return validGeneric(b[validBlocks(b):]) }
+
+// validGeneric is valid. It is faster than utf8.Valid where the characters beyond ASCII are
+// few, but some.
+func validGeneric(b []byte) bool {
 	for i := 0; ; {
 		for ; i+32 <= len(b); i += 32 {
 			w := b[i : i+32 : i+32]

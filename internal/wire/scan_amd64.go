@@ -2,7 +2,11 @@
 
 package wire
 
-import "golang.org/x/sys/cpu"
+import (
+	"unicode/utf8"
+
+	"golang.org/x/sys/cpu"
+)
 
 // specials is specialsGeneric.
 func specials(masks []uint64, b []byte) {
@@ -134,3 +138,52 @@ func specialsSSE2(masks *uint64, b *byte, n int)
 //
 //go:noescape
 func quoteNearSSE2(b *byte, n int) int
+
+// validBlocks tells how many of the first bytes of b are UTF-8, in whole characters, as far
+// as whole blocks go; fewer where one of them is not. It is 0 if the processor cannot tell.
+func validBlocks(b []byte) int {
+	if len(b) < 32 || !cpu.X86.HasAVX2 {
+		return 0
+	}
+	n := validAVX2(&b[0], len(b)/32, &pairs)
+	for k := 1; k < utf8.UTFMax && k <= n; k++ {
+		if utf8.RuneStart(b[n-k]) {
+			if !utf8.Valid(b[n-k : n]) { // it may go on in the next block
+				return n - k
+			}
+			break
+		}
+	}
+	return n
+}
+
+// pairs tells what is wrong with two bytes that follow one another, a bit for each mistake: it
+// is set for the high half of the first, for its low half and for the high half of the second.
+// The mistakes, and how they are looked for, are those of
+//
+//	J. Keiser and D. Lemire, "Validating UTF-8 in less than one instruction per byte",
+//	Software: Practice and Experience 51 (5), 2021.
+var pairs = func() (t [3][16]byte) {
+	for mistake, halves := range [8][3]uint16{ // sets of halves, a bit each
+		{0xf000, 0xffff, 0xf0ff},     // the first is to be gone on with, the second does not go on
+		{0x00ff, 0xffff, 0x0f00},     // the other way round
+		{1 << 0xc, 0x0003, 0x0f00},   // C0, C1: would be one byte
+		{1 << 0xe, 1 << 0x0, 0x0300}, // E0 80 to 9F: would be two
+		{1 << 0xe, 1 << 0xd, 0x0c00}, // ED A0 to BF: surrogates
+		{1 << 0xf, 0xfff0, 0x0e00},   // F4 90 to BF, F5 and more: beyond Unicode
+		{1 << 0xf, 0xffe1, 1 << 0x8}, // F0 80 to 8F: would be three; F5 and more
+		{0x0f00, 0xffff, 0x0f00},     // both go on: a mistake unless three or four bytes began before
+	} {
+		for i, set := range halves {
+			for half := range 16 {
+				t[i][half] |= byte(set>>half&1) << mistake
+			}
+		}
+	}
+	return t
+}()
+
+// validAVX2 tells how many bytes of the first blocks of 32 are UTF-8 as far as they go.
+//
+//go:noescape
+func validAVX2(b *byte, blocks int, pairs *[3][16]byte) int

@@ -195,6 +195,47 @@ func TestBlocksAreUnescapedAsBytesAre(t *testing.T) {
 	}
 }
 
+// Text is UTF-8 or not, wherever in a block that shows.
+func TestBlocksAreUTF8AsStringsAre(t *testing.T) {
+	check := func(b []byte) {
+		t.Helper()
+		if got, want := valid(b), utf8.Valid(b); got != want {
+			t.Fatalf("valid(%q) = %v", b, got)
+		}
+		if n := validBlocks(b); !utf8.Valid(b[:n]) {
+			t.Fatalf("validBlocks(%q) = %d", b, n)
+		}
+	}
+	// Bytes at the bounds of what is told apart, all that four of them can be, across the end
+	// of a block, between ASCII and behind a longer character.
+	edges := []byte("\x00\x7f\x80\x8f\x90\x9f\xa0\xbf\xc0\xc1\xc2\xdf\xe0\xe1\xec\xed\xee\xef\xf0\xf1\xf3\xf4\xf5\xff")
+	for before, at := range map[string]int{"xxxx": 94, "äö": 93, "x語": 94, "😀": 95} {
+		b := []byte(strings.Repeat("x", 128))
+		four := b[at : at+4]
+		copy(b[at-4:], before)
+		for i := range len(edges) * len(edges) * len(edges) * len(edges) {
+			for k := range four {
+				four[k] = edges[i%len(edges)]
+				i /= len(edges)
+			}
+			check(b)
+		}
+	}
+	rng := rand.New(rand.NewPCG(6, 0))
+	for range 20_000 { // text of all lengths, whole or with a byte that is wrong or missing
+		var b []byte
+		for range rng.IntN(100) {
+			b = utf8.AppendRune(b, []rune{rng.Int32N(0x80), rng.Int32N(0x800), rng.Int32N(0x10000), rng.Int32N(0x110000), 'x'}[rng.IntN(5)])
+		}
+		check(b)
+		if len(b) > 0 {
+			b[rng.IntN(len(b))] = byte(rng.Uint32())
+			check(b)
+			check(b[:rng.IntN(len(b))])
+		}
+	}
+}
+
 func TestRoomForEscapesIsMadeOnce(t *testing.T) {
 	var room []byte
 	once := testing.AllocsPerRun(3, func() { room = slices.Grow(room[:0:0], counted) }) // more than 1 under the race detector

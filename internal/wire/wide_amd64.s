@@ -2,7 +2,7 @@
 
 #include "textflag.h"
 
-// AVX-512 with VBMI2, where bytes are left out of a register by a mask.
+// AVX2, and AVX-512 with VBMI2, where bytes are left out of a register by a mask.
 
 // SPREAD64 puts 64 copies of a byte into a register.
 #define SPREAD64(byte, reg) \
@@ -144,4 +144,70 @@ part: // up to the first such byte, or to the backslash before it
 	JNE      done
 	DECQ     CX
 	JNZ      block
+	JMP      done
+
+// SPREAD32 puts 32 copies of a byte into a register, of which low is the half. It is VMOVD
+// because the other moves are slow where the upper halves are in use.
+#define SPREAD32(byte, low, reg) \
+	MOVL         byte, AX \
+	VMOVD        AX, low  \
+	VPBROADCASTB low, reg
+
+// func validAVX2(b *byte, blocks int, pairs *[3][16]byte) int
+TEXT ·validAVX2(SB), NOSPLIT, $0-32
+	MOVQ b+0(FP), SI
+	MOVQ blocks+8(FP), CX
+	MOVQ pairs+16(FP), AX
+	VBROADCASTI128 (AX), Y10     // by the high half of a byte
+	VBROADCASTI128 16(AX), Y11   // by its low half
+	VBROADCASTI128 32(AX), Y12   // by the high half of the byte behind it
+	SPREAD32($0x0f, X13, Y13)
+	SPREAD32($0x60, X14, Y14)    // 0xe0, which begins three bytes, less 0x80
+	SPREAD32($0x70, X15, Y15)    // 0xf0, which begins four, less 0x80
+	SPREAD32($0x80, X9, Y9)
+	VPXOR Y1, Y1, Y1             // the block before
+
+block:
+	VMOVDQU   (SI), Y0
+	VPOR      Y0, Y1, Y2
+	VPMOVMSKB Y2, AX
+	TESTL     AX, AX
+	JNZ       wide
+
+next:
+	VMOVDQA Y0, Y1
+	ADDQ    $32, SI
+	DECQ    CX
+	JNZ     block
+
+done:
+	VZEROUPPER
+	SUBQ b+0(FP), SI
+	MOVQ SI, ret+24(FP)
+	RET
+
+wide:
+	VPERM2I128 $0x21, Y0, Y1, Y2
+	VPALIGNR   $15, Y2, Y0, Y3   // the byte before each
+	VPALIGNR   $14, Y2, Y0, Y4   // the byte before that
+	VPALIGNR   $13, Y2, Y0, Y5   // and before that
+
+	VPSRLW  $4, Y3, Y6
+	VPAND   Y13, Y6, Y6
+	VPSHUFB Y6, Y10, Y6
+	VPAND   Y13, Y3, Y3
+	VPSHUFB Y3, Y11, Y3
+	VPAND   Y3, Y6, Y6
+	VPSRLW  $4, Y0, Y7
+	VPAND   Y13, Y7, Y7
+	VPSHUFB Y7, Y12, Y7
+	VPAND   Y7, Y6, Y6           // what is wrong with the two, the high bit if both go on
+
+	VPSUBUSB Y14, Y4, Y4
+	VPSUBUSB Y15, Y5, Y5
+	VPOR     Y5, Y4, Y4
+	VPAND    Y9, Y4, Y4          // where both have to
+	VPXOR    Y4, Y6, Y6
+	VPTEST   Y6, Y6
+	JZ       next
 	JMP      done
