@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
-	"slices"
 	"strconv"
 	"unicode/utf8"
 	"unsafe"
@@ -23,6 +22,23 @@ func (r *Record) appendSections(dst []byte, s Section, others bool) (_ []byte, e
 	}
 	return dst, err
 }
+
+// extent is about how many bytes the parse section will be. That of a page of many links is far
+// longer than others, and would go through many buffers, each somewhat larger than the one before.
+func (r *Record) extent() int {
+	n := len(r.Title) + len(r.Description) + len(r.Keywords) + len(r.Text) + len(r.AnchorText)
+	for i := range r.Links {
+		l := &r.Links[i]
+		n += ofLink + len(l.URL) + len(l.Anchor) + len(l.Context) + len(l.Path) + ofScore*len(l.Scores)
+	}
+	return n + n/16
+}
+
+// What names and punctuation take of a link, and one of its scores.
+const (
+	ofLink  = 80
+	ofScore = 32
+)
 
 // has tells whether any of the fields is there.
 func (r *Record) has(fields []field) bool {
@@ -189,9 +205,7 @@ func appendFloat(dst []byte, v float64) ([]byte, error) {
 // else. Every byte of s that is not UTF-8 becomes U+FFFD, as in encoding/json.
 func appendString(dst []byte, s string) []byte {
 	b := unsafe.Slice(unsafe.StringData(s), len(s))
-	if need := len(b) + 16; cap(dst)-len(dst) < need {
-		dst = slices.Grow(dst, max(need, min(cap(dst), doubled)))
-	}
+	dst = grow(dst, len(b)+16)
 	dst = append(dst, '"')
 	buf, n := dst[:cap(dst)], len(dst)
 	i := 0
@@ -211,6 +225,17 @@ func appendString(dst []byte, s string) []byte {
 	}
 	buf[n+i] = '"'
 	return buf[:n+i+1]
+}
+
+// grow is slices.Grow, but what is made for later is not cleared: memory that is new is
+// first touched when it is written.
+func grow(dst []byte, n int) []byte {
+	if cap(dst)-len(dst) >= n {
+		return dst
+	}
+	larger := make([]byte, len(dst), max(len(dst)+n, cap(dst)+max(cap(dst)/4, min(cap(dst), doubled))))
+	copy(larger, dst)
+	return larger
 }
 
 // doubled is up to which size room is doubled. A line of many strings would otherwise be copied
@@ -259,7 +284,7 @@ func room(b []byte) int {
 // appendBytes appends b, byte by byte.
 func appendBytes(dst, b []byte) []byte {
 	n := len(dst)
-	dst = slices.Grow(dst, len(b)*longest+8)
+	dst = grow(dst, len(b)*longest+8)
 	dst = dst[:cap(dst)]
 	for _, c := range b {
 		e := encoded[c]
@@ -277,7 +302,7 @@ func appendBlocks(dst, b []byte) (_, rest []byte) {
 	for len(b) >= 16 {
 		blocks := min(len(b)/16, most)
 		if need := 32*blocks + 16; cap(dst)-len(dst) < need {
-			dst = slices.Grow(dst, need+room(b))
+			dst = grow(dst, need+room(b))
 		}
 		n := len(dst)
 		wrote, read := escape(dst[n:cap(dst)], b, blocks)
@@ -300,7 +325,7 @@ func appendChunks(dst, b []byte) (_, rest []byte) {
 	n := len(dst)
 	for len(b) >= chunkSize+stride {
 		if need := chunkSize*longest + stride; cap(dst)-n < need {
-			dst = slices.Grow(dst[:n], need+room(b))
+			dst = grow(dst[:n], need+room(b))
 		}
 		dst = dst[:cap(dst)]
 		specials(masks[:], b)

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -243,5 +244,24 @@ func TestRoomForEscapesIsMadeOnce(t *testing.T) {
 		if n := testing.AllocsPerRun(3, func() { appendString(nil, s) }); n > 2*once {
 			t.Errorf("%.4q…: %v allocations", s, n)
 		}
+	}
+}
+
+func TestRoomForManyLinksIsMadeOnce(t *testing.T) {
+	rec := Record{URL: "http://a/", Text: strings.Repeat("words and words ", 10_000)}
+	for range 10_000 {
+		rec.Links = append(rec.Links, Link{URL: "http://a.example/one/two/three", Anchor: "three", Context: "one two\nand more of it", Tag: "a",
+			Path: "html/body/div.menu/ul/li/a", Score: Num(0.123456789012345), Scores: []Scored{{"anchor", 0.123456789012345}, {"url", 0.123456789012345}}})
+	}
+	rec.Touch(Address | Parse)
+	var room []byte
+	once := testing.AllocsPerRun(3, func() { room = slices.Grow(room[:0:0], counted) }) // more than 1 under the race detector
+	if n := testing.AllocsPerRun(3, func() {
+		w := NewWriter(io.Discard)
+		if err := w.Write(&rec); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 2+once {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -48,6 +48,9 @@ func (w *Writer) Write(rec *Record) error {
 		return w.err
 	}
 	start := len(w.buf)
+	if rec.raw.touched&Parse != 0 {
+		w.buf = grow(w.buf, rec.extent())
+	}
 	buf, tail, end, err := rec.encode(w.buf)
 	w.buf = buf
 	if err == nil && len(buf)-start+len(tail)+len(end)-1 > w.Limit {
