@@ -169,20 +169,17 @@ func beginning(x uint64, n int) (hash uint64, length int) {
 
 // word lets a word vote.
 func (e *electorate) word(v *votes, hash, mark uint64) {
-	if e.register(hash ^ mark) {
-		v.add(hash)
-	}
+	v.add(hash, e.register(hash^mark))
 }
 
 // register reports whether a word may vote: it has not yet, and finds a place.
 func (e *electorate) register(word uint64) bool {
 	for i := range uint64(mostTries) {
-		switch place := &e.places[(word+i*(i+1)/2)&uint64(len(e.places)-1)]; *place {
-		case word:
-			return false
-		case 0:
+		place := &e.places[(word+i*(i+1)/2)&uint64(len(e.places)-1)]
+		there := *place
+		if min(there, there^word) == 0 { // nothing, or the word: nobody foretells which
 			*place = word
-			return true
+			return there != word
 		}
 	}
 	e.refused++
@@ -237,11 +234,21 @@ type votes struct {
 	n      int
 }
 
-func (v *votes) add(hash uint64) {
-	v.latest[v.n%16] = hash
-	if v.n++; v.n%16 != 0 {
-		return
+// add adds a hash, if it may vote. It does the same for one that may not as far as it can,
+// for nobody foretells which may.
+func (v *votes) add(hash uint64, may bool) {
+	v.latest[uint(v.n)%16] = hash
+	n := 0
+	if may {
+		n = 1
 	}
+	if v.n += n; v.n%16 == 0 && may {
+		v.addLatest()
+	}
+}
+
+// addLatest adds the latest hashes, which are sixteen.
+func (v *votes) addLatest() {
 	var twos, fours [2]uint64
 	var carry uint64
 	p := &v.planes

@@ -39,7 +39,7 @@ func TestUprightCountersVoteLikePlainOnes(t *testing.T) {
 			if i%3 == 0 {
 				hashes[i] = ^hashes[i]
 			}
-			v.add(hashes[i])
+			v.add(hashes[i], true)
 		}
 		if got, want := v.majority(), plainSimhash(hashes); got != want {
 			t.Fatalf("%d hashes: %016x, want %016x", n, got, want)
