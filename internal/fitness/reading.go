@@ -161,6 +161,9 @@ func (t *Target) count(p *passage) {
 		if !term.Silent() {
 			words++
 		}
+		if !t.begins[uint8(term)] { // as of most terms, so that this is foreseen
+			continue
+		}
 		index := term.Index()
 		if index >= len(t.first) {
 			continue

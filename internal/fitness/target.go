@@ -30,8 +30,9 @@ type Keyword struct {
 type Target struct {
 	analyzer *text.Analyzer
 	keywords []expression
-	first    []int32 // by term index: the first keyword that begins with the term, or none
-	norm     float64 // |q| = √Σ q²
+	first    []int32      // by term index: the first keyword that begins with the term, or none
+	begins   [1 << 8]bool // by the lowest byte of a term: whether first has any such
+	norm     float64      // |q| = √Σ q²
 
 	reading Reading     // scratch
 	link    LinkReading // scratch
@@ -88,8 +89,10 @@ func NewTarget(a *text.Analyzer, keywords []Keyword) (*Target, error) {
 		t.first[i] = none
 	}
 	for i := len(t.keywords) - 1; i >= 0; i-- {
-		head := &t.first[t.keywords[i].terms[0].Index()]
+		begin := t.keywords[i].terms[0]
+		head := &t.first[begin.Index()]
 		t.keywords[i].next, *head = *head, int32(i)
+		t.begins[uint8(begin)] = true
 	}
 	return t, nil
 }

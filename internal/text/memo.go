@@ -24,27 +24,6 @@ func keyOf(s string, i, n int, bits uint64) key {
 	return key{lowerASCII(eight(s, i), bits), lowerASCII(eight(s, i+8), bits) & low(n-8)}
 }
 
-// shortWord finds the key and the length of the word that begins at i, if it is
-// ASCII and shorter than 16 bytes, as nearly all words are: two reads are
-// enough for those. Otherwise n is 0.
-func shortWord(s string, i int, bits uint64) (k key, n int) {
-	k.lo = eight(s, i)
-	n, ended := span(k.lo)
-	if n < 8 {
-		k.lo = lowerASCII(k.lo, bits) & low(n)
-	} else {
-		var m int
-		k.hi = eight(s, i+8)
-		m, ended = span(k.hi)
-		k.lo, k.hi = lowerASCII(k.lo, bits), lowerASCII(k.hi, bits)&low(m)
-		n += m
-	}
-	if !ended {
-		n = 0
-	}
-	return k, n
-}
-
 // eight is s[i:i+8] as a little-endian word, with zeros for what is beyond the
 // end of s.
 func eight(s string, i int) uint64 {
@@ -75,6 +54,9 @@ func uint64At(s string) uint64 {
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
+
+// firstLetter is the bit that the first byte of an ASCII word has set if it is a letter.
+const firstLetter = 0x40
 
 // digits reports whether all bytes of the word are ASCII digits: letters and
 // the first bytes of longer characters have the bit 0x40 set.

@@ -15,9 +15,6 @@ func (a *Analyzer) Narrow() {
 		return
 	}
 	a.heads = new(heads)
-	for i := range len(alphabet) {
-		a.heads.add(uint64(alphabet[i])) // silent
-	}
 	for word := range a.mute {
 		a.heads.add(eight(word, 0))
 	}
@@ -35,8 +32,8 @@ const headLength = 3
 const alphabet = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 // heads are the beginnings of the words that a narrow analyzer tells apart, and, by chance, of
-// some others: a bit for each hash of headLength bytes, zeros behind shorter words. Most words
-// of a text begin otherwise, and need not be looked up.
+// some others: a bit for each hash of headLength bytes. Most words of a text begin otherwise, and
+// need not be looked up. Shorter words are not asked for.
 type heads [1 << headBits / 64]uint64
 
 const headBits = 16
@@ -69,10 +66,9 @@ func (h *heads) addStem(stem string) {
 			h[i] = ^uint64(0)
 		}
 	default:
-		const next = "\x00" + alphabet
-		for i := range len(next) {
-			for j := range len(next) {
-				h.add(uint64(stem[0]) | uint64(next[i])<<8 | uint64(next[j])<<16)
+		for i := range len(alphabet) {
+			for j := range len(alphabet) {
+				h.add(uint64(stem[0]) | uint64(alphabet[i])<<8 | uint64(alphabet[j])<<16)
 			}
 		}
 	}

@@ -150,7 +150,7 @@ func TestStemsOfFaithfulStemmersBeginAsTheWordsDo(t *testing.T) {
 			}
 			rng := rand.New(rand.NewPCG(1, 1))
 			for range 1_000_000 {
-				word := make([]byte, 1+rng.IntN(15))
+				word := make([]byte, 1+rng.IntN(30))
 				for i := range word {
 					word[i] = alphabet[rng.IntN(len(alphabet))]
 				}

@@ -34,6 +34,7 @@ package text
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
@@ -128,42 +129,83 @@ func newAnalyzer(l *language, s stemmer) *Analyzer {
 // Append appends the terms of s to dst, silent ones included, in order of
 // appearance, and returns the extended slice.
 func (a *Analyzer) Append(dst []Term, s string) []Term {
-	for i := 0; i < len(s); {
-		if lower[s[i]] == 0 && s[i] < utf8.RuneSelf {
-			i++
-			continue
+	for at := 0; at < len(s); {
+		words, wide := classes(s, at)
+		for next := at + block; at < next; {
+			near := bits.TrailingZeros64(wide)
+			var i int
+			dst, i = a.appendPlain(dst, s, at, words, near)
+			if near == block && 0 < i { // nothing is left, or a word that may go on in the next block
+				at += i
+				break
+			}
+			dst, i = a.appendWide(dst, s, at+i)
+			if i >= next {
+				at = i
+				break
+			}
+			words &= ^uint64(0) << (i - at)
+			wide &= ^uint64(0) << (i - at)
 		}
-		start := i
-		k, n := shortWord(s, i, a.bits)
-		if n > 0 {
-			i += n + 1 // what ends it separates
-			if a.heads != nil && !a.heads.have(k.lo) && (n <= 4 || !k.digits()) {
+	}
+	return dst
+}
+
+// appendPlain appends the terms of the words in the first bytes of s[at:], up to end, that are
+// ASCII and end before it, and tells where one begins that does not; end if there is none.
+func (a *Analyzer) appendPlain(dst []Term, s string, at int, words uint64, end int) ([]Term, int) {
+	edges := words ^ words<<1 // where a word begins, and what follows it
+	if end < block {
+		edges &= 1<<(end&63) - 1
+	}
+	for edges != 0 {
+		i := bits.TrailingZeros64(edges)
+		if edges &= edges - 1; edges == 0 {
+			return dst, i
+		}
+		n := bits.TrailingZeros64(edges) - i
+		edges &= edges - 1
+		if i += at; a.heads != nil && n >= headLength {
+			head := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16
+			if head&firstLetter != 0 && !a.heads.have(head|a.bits) {
 				dst = append(dst, a.other)
 				continue
 			}
-		} else {
-			var end int
-			if start, end, i = nextWord(s, i); start == end {
-				break
-			}
-			if n = end - start; n > 16 {
-				dst = append(dst, a.long(s[start:end]))
-				continue
-			}
-			k = keyOf(s, start, n, a.bits)
 		}
-		if n > 4 && k.digits() {
-			dst = append(dst, Gap)
-			continue
-		}
-		t, ok := a.memo.find(k)
-		if !ok {
-			t = a.learn(s[start : start+n])
-			a.memo.add(k, t)
-		}
-		dst = append(dst, t)
+		dst = append(dst, a.word(s, i, n))
 	}
-	return dst
+	return dst, end
+}
+
+// appendWide appends the term of the first word at or after i, where a word begins that is not
+// ASCII or long, or a character stands that is not ASCII, and tells where to go on. If that
+// character is between words it appends nothing.
+func (a *Analyzer) appendWide(dst []Term, s string, i int) (_ []Term, next int) {
+	if s[i] >= utf8.RuneSelf {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if c := classOf(r); c != letter && c != unspaced {
+			return dst, i + n
+		}
+	}
+	start, end, next := nextWord(s, i)
+	return append(dst, a.word(s, start, end-start)), next
+}
+
+// word is the term of the word s[i:i+n].
+func (a *Analyzer) word(s string, i, n int) Term {
+	if n > 16 {
+		return a.long(s[i : i+n])
+	}
+	k := keyOf(s, i, n, a.bits)
+	if n > 4 && k.digits() {
+		return Gap
+	}
+	t, ok := a.memo.find(k)
+	if !ok {
+		t = a.learn(s[i : i+n])
+		a.memo.add(k, t)
+	}
+	return t
 }
 
 // long is the term of a word that is too long for the memo's keys.

@@ -2,7 +2,6 @@ package text
 
 import (
 	"iter"
-	"math/bits"
 	"unicode"
 	"unicode/utf8"
 
@@ -82,10 +81,23 @@ func pair(s string, i int) (start, end, next int) {
 	return start, i, i
 }
 
-// span is the number of bytes, counted from the lowest, with which w goes on as
-// ASCII letters and digits, and whether what ends them is an ASCII byte, so
-// that the word ends there too. At 8 nothing has ended.
-func span(w uint64) (n int, ended bool) {
+// block is how many bytes are looked at together: those for which a word has bits.
+const block = 64
+
+// classesGeneric tells of the block of s that begins at i which bytes are ASCII letters and
+// digits and which are parts of longer characters, a bit for each, the lowest for the first.
+// Bytes beyond the end of s are neither.
+func classesGeneric(s string, i int) (words, wide uint64) {
+	for k := 0; k < block && i+k < len(s); k += 8 {
+		plain, high := classesOf(eight(s, i+k))
+		words |= plain << k
+		wide |= high << k
+	}
+	return words, wide
+}
+
+// classesOf is classes of eight bytes.
+func classesOf(w uint64) (words, wide uint64) {
 	const (
 		ones = 0x0101010101010101
 		high = 0x80 * ones
@@ -96,9 +108,10 @@ func span(w uint64) (n int, ended bool) {
 	digit := (b + (0x80-'0')*ones) &^ (b + (0x7F-'9')*ones)
 	b |= 0x20 * ones
 	letter := (b + (0x80-'a')*ones) &^ (b + (0x7F-'z')*ones)
-	other := ^(digit | letter) | w // digits and letters have their highest bit clear here
-	n = bits.TrailingZeros64(other&high) / 8
-	return n, n < 8 && w>>(8*n)&0x80 == 0
+	// The product gathers the eight bits in the highest byte.
+	const gather = 0x0102040810204080
+	words = ((digit | letter) &^ w & high) >> 7 * gather >> 56
+	return words, (w & high) >> 7 * gather >> 56
 }
 
 // A class is what a character is to a word.
@@ -131,6 +144,8 @@ func classOf(r rune) class {
 		return between
 	case 0x0400 <= r && r < 0x0482, 0x048A <= r && r < 0x0530: // Cyrillic
 		return letter
+	case 0x2010 <= r && r < 0x2060: // dashes, quotes, ellipses
+		return between
 	case 0x3400 <= r && r < 0x4DC0, 0x4E00 <= r && r < 0xA000, // Han
 		0x3041 <= r && r < 0x3097, 0x30A1 <= r && r < 0x30FB, // Hiragana, Katakana
 		0xAC00 <= r && r < 0xD7A4,                            // Hangul
