@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"spoor/internal/wire"
@@ -356,6 +357,39 @@ type fullWhenReached chan struct{}
 func (c fullWhenReached) Write([]byte) (int, error) {
 	close(c)
 	return 0, syscall.ENOSPC
+}
+
+// eachLine is a reader that gives a line at a time, and counts them.
+type eachLine struct {
+	lines, n int
+}
+
+func (r *eachLine) Read(p []byte) (int, error) {
+	if r.n == r.lines {
+		return 0, io.EOF
+	}
+	r.n++
+	return copy(p, "{\"url\":\"http://a/\"}\n"), nil
+}
+
+func TestReadingIsNotFarAheadOfWorking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in := &eachLine{lines: 20}
+		goOn := make(chan struct{})
+		go func() {
+			synctest.Wait()
+			if in.n > 3 {
+				t.Errorf("two workers have finished nothing, and %d records were read", in.n)
+			}
+			close(goOn)
+		}()
+		s := Stream{Name: "x", Stdin: in, Stdout: io.Discard, Stderr: io.Discard, Workers: 2, Alone: true, Want: wire.Address}
+		if err := s.Each(func() func(*wire.Record) error {
+			return func(*wire.Record) error { <-goOn; return nil }
+		}); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 func TestNoWorkIsUnderWayOnceTheStreamHasEnded(t *testing.T) {

@@ -339,7 +339,7 @@ func (s *Stream) serial(r *wire.Reader, w *wire.Writer, tally *Tally, work func(
 // came. No more than a few batches a worker are alive at once, so memory stays
 // flat. When it returns no work is under way, so its owner may close what work uses.
 func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork func() func(*wire.Record) error) error {
-	depth := 2 * s.Workers
+	depth := 2*s.Workers - 1         // of two workers on two processors a fourth batch is but memory to touch
 	free := make(chan *batch, depth) // batches to read into
 	todo := make(chan *batch, depth)
 	order := make(chan *batch, depth) // the same batches, as they came
