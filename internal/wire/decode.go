@@ -453,31 +453,10 @@ func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) 
 // errUTF8 reports text that is no text. encoding/json would put U+FFFD there.
 var errUTF8 = errors.New("invalid UTF-8")
 
-// short decodes the string at pos if it is short and plain ASCII, as most are.
-func (d *decoder) short() (string, bool) {
+// any decodes the string at pos, which has its first special byte at i and may hold
+// invalid UTF-8.
+func (d *decoder) any(i int) ([]byte, error) {
 	start := d.pos + 1
-	for i := start; i+8 <= len(d.line) && i < start+blockSize; i += 8 {
-		w := load(d.line[i:])
-		m := special(w)
-		if m != 0 {
-			i += first(m)
-			if w&highs&(m-1) != 0 || d.line[i] != '"' {
-				break
-			}
-			d.pos = i + 1
-			return alias(d.line[start:i]), true
-		}
-		if w&highs != 0 {
-			break
-		}
-	}
-	return "", false
-}
-
-// any decodes the string at pos, which may hold invalid UTF-8.
-func (d *decoder) any() ([]byte, error) {
-	start := d.pos + 1
-	i := indexSpecial(d.line, start)
 	if i < len(d.line) && d.line[i] == '"' {
 		d.pos = i + 1
 		return d.line[start:i], nil
@@ -487,10 +466,8 @@ func (d *decoder) any() ([]byte, error) {
 
 // key decodes the name at pos, which may hold invalid UTF-8.
 func (d *decoder) key() (string, error) {
-	if s, ok := d.short(); ok {
-		return s, nil
-	}
-	b, err := d.any()
+	i, _ := textEndGeneric(d.line, d.pos+1) // names are short
+	b, err := d.any(i)
 	return alias(b), err
 }
 
@@ -499,11 +476,10 @@ func (d *decoder) string() (string, error) {
 	if d.peek() != '"' {
 		return "", d.unexpected("a string")
 	}
-	if s, ok := d.short(); ok {
-		return s, nil
-	}
-	b, err := d.any()
-	if err == nil && !valid(b) {
+	i, ascii := textEnd(d.line, d.pos+1)
+	ascii = ascii && i < len(d.line) && d.line[i] == '"'
+	b, err := d.any(i)
+	if err == nil && !ascii && !valid(b) {
 		err = errUTF8
 	}
 	return alias(b), err

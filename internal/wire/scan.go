@@ -85,6 +85,21 @@ func indexSpecial(b []byte, i int) int {
 	return i
 }
 
+// textEndGeneric is indexSpecial, and tells besides whether all bytes before that index are known
+// to be ASCII, as those of most short strings are.
+func textEndGeneric(b []byte, i int) (end int, ascii bool) {
+	for few := i + blockSize; i+8 <= len(b) && i < few; i += 8 {
+		w := load(b[i:])
+		if m := special(w); m != 0 {
+			return i + first(m), w&highs&(m-1) == 0
+		}
+		if w&highs != 0 {
+			break
+		}
+	}
+	return indexSpecial(b, i), false
+}
+
 // chunkSize is how many bytes are looked at before they are used: few enough to
 // be at hand still, and enough to pay for the call.
 const chunkSize = 16 * blockSize

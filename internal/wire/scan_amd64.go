@@ -16,6 +16,24 @@ func specials(masks []uint64, b []byte) {
 	}
 }
 
+// textEnd is textEndGeneric, and knows more often that all is ASCII.
+func textEnd(b []byte, i int) (end int, ascii bool) {
+	blocks := (len(b) - i) / blockSize
+	if !canCompress || blocks == 0 {
+		return textEndGeneric(b, i)
+	}
+	n, wide := textEndAVX512(&b[i], blocks)
+	if i += n; n == blocks*blockSize {
+		return indexSpecial(b, i), false
+	}
+	return i, wide == 0
+}
+
+// textEndAVX512 is textEnd of blocks, and has bits in wide if something is not ASCII.
+//
+//go:noescape
+func textEndAVX512(b *byte, blocks int) (n int, wide uint64)
+
 // quoteNear is quoteNearGeneric.
 func quoteNear(b []byte) int {
 	n := (len(b) - 2) / blockSize

@@ -4,6 +4,8 @@ package wire
 
 func specials(masks []uint64, b []byte) { specialsGeneric(masks, b) }
 
+func textEnd(b []byte, i int) (end int, ascii bool) { return textEndGeneric(b, i) }
+
 const canEscape = false
 
 func escape([]byte, []byte, int) (wrote, read int) {

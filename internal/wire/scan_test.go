@@ -59,6 +59,31 @@ func TestMasksMarkEverySpecialByte(t *testing.T) {
 	}
 }
 
+// A string ends where it does, and is not said to be ASCII if it has anything else.
+func TestTextEndsAtTheFirstSpecialByte(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 0))
+	for range 50_000 {
+		n, from := rng.IntN(5*blockSize), rng.IntN(20)
+		end, wide := from+rng.IntN(n+1), from+rng.IntN(n+1)
+		b := []byte(strings.Repeat("x", from+n))
+		if wide < len(b) {
+			b[wide] = 0x80 | byte(rng.Uint32())
+		}
+		if end < len(b) {
+			b[end] = "\"\\\x00\x1f"[rng.IntN(4)]
+		}
+		for name, f := range map[string]func([]byte, int) (int, bool){"textEnd": textEnd, "textEndGeneric": textEndGeneric} {
+			got, ascii := f(b, from)
+			if got != end || ascii && wide < end {
+				t.Fatalf("%s(%q, %d) = %d, %v", name, b, from, got, ascii)
+			}
+			if !ascii && end < len(b)-blockSize && end-from < blockSize-8 && wide >= end {
+				t.Fatalf("%s(%q, %d) does not tell that it is ASCII", name, b, from)
+			}
+		}
+	}
+}
+
 func TestTheEndOfABodyIsTheFirstQuoteThatIsNotEscaped(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 20000 {
@@ -153,8 +178,8 @@ func TestBlocksAreUnescapedAsBytesAre(t *testing.T) {
 	check := func(s []byte) {
 		t.Helper()
 		d := decoder{line: append([]byte{'"'}, s...)}
-		got, err := d.any()
-		if want, ok := plainly(s); string(got) != want || (err == nil) != ok {
+		got, err := d.key()
+		if want, ok := plainly(s); got != want || (err == nil) != ok {
 			t.Fatalf("%q becomes\n%q, %v, want\n%q", s, got, err, want)
 		}
 	}

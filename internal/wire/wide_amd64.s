@@ -211,3 +211,43 @@ wide:
 	VPTEST   Y6, Y6
 	JZ       next
 	JMP      done
+
+// func textEndAVX512(b *byte, blocks int) (n int, wide uint64)
+TEXT ·textEndAVX512(SB), NOSPLIT, $0-32
+	MOVQ b+0(FP), SI
+	MOVQ blocks+8(FP), CX
+	SPREAD64($0x20, Z12)
+	SPREAD64($0x22, Z13)         // quotes
+	SPREAD64($0x5c, Z14)         // backslashes
+	XORL DX, DX
+
+block:
+	VMOVDQU8 (SI), Z0
+	VPCMPUB  $1, Z12, Z0, K1     // control characters
+	VPCMPEQB Z13, Z0, K2
+	VPCMPEQB Z14, Z0, K3
+	VPMOVB2M Z0, K4              // beyond ASCII
+	KORQ     K1, K2, K2
+	KORQ     K3, K2, K2
+	KMOVQ    K2, AX
+	KMOVQ    K4, BX
+	TESTQ    AX, AX
+	JNZ      found
+	ORQ      BX, DX
+	ADDQ     $64, SI
+	DECQ     CX
+	JNZ      block
+
+done:
+	VZEROUPPER
+	SUBQ b+0(FP), SI
+	MOVQ SI, n+16(FP)
+	MOVQ DX, wide+24(FP)
+	RET
+
+found:
+	TZCNTQ AX, AX
+	ADDQ   AX, SI
+	BZHIQ  AX, BX, BX
+	ORQ    BX, DX
+	JMP    done
