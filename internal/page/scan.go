@@ -549,6 +549,9 @@ func (z *scanner) attr(name string) (value string, ok bool) {
 			return z.value(a), true
 		}
 	}
+	if z.attrsLen < len(z.attrs) {
+		return "", false // those are all
+	}
 	return z.attrFrom(z.attrsEnd, name)
 }
 

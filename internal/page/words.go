@@ -13,10 +13,10 @@ import (
 // or 0 if there is none.
 func spaceAt(s string) int {
 	switch c := s[0]; {
+	case isLetterOfWord[c]:
+		return 0
 	case c <= ' ', c == 0x7F:
 		return 1
-	case c < 0xC2, c > 0xE3: // no lead byte of a space
-		return 0
 	}
 	if r, size := utf8.DecodeRuneInString(s); unicode.IsSpace(r) {
 		return size
@@ -158,10 +158,11 @@ func firstWords(s string, n, limit int) string {
 	return s
 }
 
-// isLetterOfWord tells the bytes that are no space and begin none.
+// isLetterOfWord tells the bytes that are no space and begin none: those beyond ASCII begin
+// with 0xC2 and 0xE1 to 0xE3.
 var isLetterOfWord = func() (t [256]bool) {
 	for c := range t {
-		t[c] = c > ' ' && c != 0x7F && (c < 0xC2 || c > 0xE3)
+		t[c] = c > ' ' && c != 0x7F && c != 0xC2 && (c < 0xE1 || c > 0xE3)
 	}
 	return t
 }()

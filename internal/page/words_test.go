@@ -32,6 +32,18 @@ func TestWordsAreThoseOfASimpleReading(t *testing.T) {
 	}
 }
 
+func TestSpacesAreThoseOfUnicodeAndControls(t *testing.T) {
+	for r := range unicode.MaxRune + 1 {
+		s, want := string(r), 0
+		if r <= ' ' || r == 0x7F || unicode.IsSpace(r) {
+			want = len(s)
+		}
+		if got := spaceAt(s + "x"); got != want {
+			t.Errorf("%U: space of %d bytes, want %d", r, got, want)
+		}
+	}
+}
+
 func TestContextsAreThoseOfASimpleReading(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	parts := []string{" ", "\n", "a", "é", "日本", "seven77", "eightSix", "NINEnines", "!", "\u00CA", "*"}
