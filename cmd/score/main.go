@@ -396,7 +396,7 @@ func (s *scorer) link(l *wire.Link) {
 	for i := range s.Measures {
 		s.promises[i] = s.Measures[i].Link(reading)
 	}
-	l.Score, l.Scores = wire.Num(s.promises[0].Score), l.Scores[:0]
+	l.Score, l.Scores = wire.Num(s.promises[0].Score), slices.Grow(l.Scores[:0], len(s.parts))
 	for _, p := range s.parts {
 		l.Scores = append(l.Scores, wire.Scored{Name: p.name, Value: p.of(&s.promises[p.measure])})
 	}

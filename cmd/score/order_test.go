@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"spoor/cmd/internal/measure"
+	"spoor/internal/topic"
+	"spoor/internal/wire"
 )
 
 func TestAScoreDependsOnTheTopicAndTheRecordAlone(t *testing.T) {
@@ -62,5 +64,31 @@ func TestAScoreDependsOnTheTopicAndTheRecordAlone(t *testing.T) {
 				break
 			}
 		}
+	}
+}
+
+func TestTheScoresOfALinkAreMadeAtOnce(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "topic.json")
+	if err := os.WriteFile(name, []byte(`{"format":"spoor-topic","version":1,"keywords":[{"text":"w1","weight":1}]}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	about, err := topic.Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := newScorer(&options{topic: about, names: []string{"vsm"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := wire.Link{URL: "http://a.example/w1", Anchor: "w1"}
+	var room []wire.Scored
+	once := testing.AllocsPerRun(10, func() { room = slices.Grow(room[:0:0], len(s.parts)) }) // more than 1 under the race detector
+	s.link(&link)
+	again := testing.AllocsPerRun(10, func() { s.link(&link) })
+	if n := testing.AllocsPerRun(10, func() {
+		link.Scores = nil
+		s.link(&link)
+	}); n > again+once {
+		t.Errorf("%v allocations for a link, and %v where its scores have room", n, again)
 	}
 }
