@@ -279,12 +279,17 @@ func (f *inflater) dynamic() bool {
 // codes unpacks to the end of the block. It holds the next bits, of which n count: those
 // above are the ones that follow or 0, and come again with the bytes from pos on. Only near
 // the end of the input, where there are no eight such bytes, are they taken from where they lie.
+// It does what mostCodes leaves: on some processors that is what is near the ends.
 func (f *inflater) codes() progress {
-	in, out, w := f.in, f.out, f.n
+	in, out := f.in, f.out
 	if f.at>>3 > len(in)-tailSize {
 		return short
 	}
-	next, n, pos := bitsAt(in, f.at)
+	next, n, pos, w, p := f.mostCodes(bitsAt(in, f.at))
+	if p != short {
+		f.at, f.n, f.stage = 8*pos-n, w, between
+		return p
+	}
 	for w <= len(out)-inflateSlack {
 		if pos <= len(in)-8 {
 			next |= binary.LittleEndian.Uint64(in[pos:]) << (n & 63)

@@ -31,7 +31,11 @@ func sameInflated(t *testing.T, data []byte) {
 	if len(want) == most {
 		return
 	}
-	got, ok := new(inflater).member(make([]byte, len(want)+inflateSlack), aMember(data, want))
+	room := bytes.Repeat([]byte{0xa5}, len(want)+inflateSlack+1000)
+	got, ok := new(inflater).member(room, aMember(data, want))
+	if behind := room[len(want)+inflateSlack:]; bytes.Count(behind, []byte{0xa5}) < len(behind) {
+		t.Fatalf("%d bytes: written behind the room for them", len(data))
+	}
 	if right := err == nil && src.Len() == 0; ok != right {
 		t.Fatalf("%d bytes: taken: %t, by the standard library: %t (%v, %d bytes left)", len(data), ok, right, err, src.Len())
 	}
@@ -157,6 +161,7 @@ func FuzzInflate(f *testing.F) {
 			f.Add(data)
 		}
 	}
+	f.Add(longMatches(100))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) < 1<<12 {
 			sameInflated(t, data)
