@@ -262,6 +262,21 @@ func TestBlocksAreUTF8AsStringsAre(t *testing.T) {
 	}
 }
 
+// A string is written as encoding/json has it, wherever in it something is that is not plain.
+func TestStringsOfAllLengthsAreWritten(t *testing.T) {
+	for size := range 3 * blockSize {
+		for _, odd := range []string{"", `"`, "\x01", "ä", "\"\xff", "\xff\"", "ä\""} {
+			for at := range size + 1 {
+				s := strings.Repeat("x", at) + odd + strings.Repeat("x", size-at)
+				want := string(appendBytes([]byte{'"'}, []byte(string([]rune(s))))) + `"`
+				if got := string(appendString(nil, s)); got != want {
+					t.Fatalf("%q is written as %s, want %s", s, got, want)
+				}
+			}
+		}
+	}
+}
+
 func TestRoomForEscapesIsMadeOnce(t *testing.T) {
 	var room []byte
 	once := testing.AllocsPerRun(3, func() { room = slices.Grow(room[:0:0], counted) }) // more than 1 under the race detector
