@@ -15,7 +15,7 @@ const (
 )
 
 // ReadSize is how much a [Reader] reads at once: what follows a line is often copied.
-const ReadSize = 64 << 10
+const ReadSize = 32 << 10
 
 // A Reader reads records, one JSON object a line.
 //
