@@ -15,6 +15,20 @@
 //	R13 a length, or where a match ends
 //	R15 a distance
 
+// What keeps it in bounds:
+//
+// At symbol SI and DI are at most R8 and R9. A symbol is looked at with two REFILLs at most: the
+// first moves SI by 7 bytes at most, so that the second ends 15 behind R8. Two literals and a
+// match of 258 bytes end 260 behind R9, and what is copied at most 31 behind that, or, of a short
+// match, 48 behind its beginning. What is too much lies in the room, behind what is written: nothing
+// of value is there. A match is copied from R10 on, where the output of all calls begins, and from
+// before DI, as no distance is 0.
+//
+// The lowest byte of DX is 11 to 63 wherever the first table of literals and lengths is asked: of 56
+// bits after a REFILL three short literals take 33, two and a length 42, a distance 28 of 39. All
+// entries of a first table are made anew with the table, and all of a second that one of them leads
+// to: a code that has one has no gaps. So what another block left in a table is never looked at.
+
 // Neither a length nor a distance, or one that is in a second table.
 #define unusual const_isSub|const_isEnd|const_isNone
 
