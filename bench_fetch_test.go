@@ -283,11 +283,11 @@ func (s *rawServer) answer(conn net.Conn) {
 		if !found {
 			answer = []byte("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
 		}
+		if found {
+			s.served.Add(1) // before the client has it, and may be done
+		}
 		if _, err := conn.Write(answer); err != nil {
 			return
-		}
-		if found {
-			s.served.Add(1)
 		}
 	}
 }
