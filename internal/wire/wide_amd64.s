@@ -9,6 +9,15 @@
 	MOVL         byte, AX \
 	VPBROADCASTB AX, reg
 
+// RETURN tells how far from dst and src the registers have come.
+#define RETURN \
+	VZEROUPPER              \
+	SUBQ dst+0(FP), DI      \
+	SUBQ src+8(FP), SI      \
+	MOVQ DI, wrote+32(FP)   \
+	MOVQ SI, read+40(FP)    \
+	RET
+
 // func escapeVBMI2(dst, src *byte, blocks int, shorts *[256]byte) (wrote, read int)
 TEXT ·escapeVBMI2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
@@ -54,12 +63,7 @@ block:
 	JNZ         block
 
 done:
-	VZEROUPPER
-	SUBQ dst+0(FP), DI
-	SUBQ src+8(FP), SI
-	MOVQ DI, wrote+32(FP)
-	MOVQ SI, read+40(FP)
-	RET
+	RETURN
 
 // func unescapeVBMI2(dst, src *byte, blocks int, escapes *[256]byte) (wrote, read int)
 TEXT ·unescapeVBMI2(SB), NOSPLIT, $0-48
@@ -122,12 +126,7 @@ block:
 	JNZ      block
 
 done:
-	VZEROUPPER
-	SUBQ dst+0(FP), DI
-	SUBQ src+8(FP), SI
-	MOVQ DI, wrote+32(FP)
-	MOVQ SI, read+40(FP)
-	RET
+	RETURN
 
 part: // up to the first such byte, or to the backslash before it
 	TZCNTQ   AX, R9
