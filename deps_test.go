@@ -19,7 +19,7 @@ import (
 const imports = `
 	# The floor imports nothing of ours. gosite is a web of its own and stands
 	# beside it: it knows neither the record nor the crawl.
-	floor = wire weburl text genetic niche robots sitemap trap lock
+	floor = wire weburl text genetic niche robots sitemap trap lock atomicfile
 	floor gosite:
 
 	# The second row stands on the floor; its rooms do not import each other.

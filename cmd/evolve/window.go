@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"spoor/cmd/internal/filter"
+	"spoor/internal/atomicfile"
 	"spoor/internal/strategy"
 	"spoor/internal/topic"
 	"spoor/internal/wire"
@@ -97,7 +98,7 @@ func (l *windowLoop) all(in io.Reader) error {
 		case err != nil:
 			return err
 		}
-		if filter.IsMark(&rec) {
+		if rec.IsMark() {
 			err = l.mark(&rec)
 		} else {
 			err = l.record(&rec)
@@ -298,7 +299,7 @@ func (l *windowLoop) keep(name string, file *io.WriteCloser) error {
 	if err := f.Close(); err != nil {
 		return fmt.Errorf("writing %s: %w", l.path(name, false), err)
 	}
-	return os.Rename(l.path(name, false), l.path(name, true))
+	return atomicfile.Rename(l.path(name, false), l.path(name, true))
 }
 
 // abandon removes the files of a window that was not decided.

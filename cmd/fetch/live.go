@@ -391,7 +391,7 @@ func (c *crawl) read(ctx context.Context, o *options) error {
 			}
 			c.tally.Count()
 			c.waiting <- struct{}{}
-			if filter.IsMark(l.rec) {
+			if l.rec.IsMark() {
 				c.owed.Wait()
 				c.done <- finished{rec: l.rec, leave: func() {}}
 				c.marks++

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"spoor/cmd/internal/filter"
+	"spoor/internal/atomicfile"
 	"spoor/internal/frontier"
 	"spoor/internal/wire"
 )
@@ -214,7 +215,7 @@ func (v *server) follow() error {
 	r := wire.NewReader(bytes.NewReader(b), wire.Address)
 	var rec wire.Record
 	for r.Read(&rec) == nil {
-		if filter.IsMark(&rec) {
+		if rec.IsMark() {
 			done = rec.Generation
 		} else if err := v.charge(&rec); err != nil {
 			return err
@@ -237,7 +238,7 @@ func (v *server) leaveDone() error {
 	if v.windows != "" {
 		return nil
 	}
-	return filter.WriteWhole(v.lastDone(), func(w io.Writer) error {
+	return atomicfile.Write(v.lastDone(), func(w io.Writer) error {
 		b := bytes.NewBuffer(bytes.Clone(v.heads))
 		if err := appendMark(b, v.window); err != nil {
 			return err
@@ -413,7 +414,7 @@ func (v *server) silenceHint() string {
 
 // take takes in a record.
 func (v *server) take(rec *wire.Record) error {
-	if filter.IsMark(rec) {
+	if rec.IsMark() {
 		return v.mark(rec.Generation)
 	}
 	v.tally.Count()
@@ -522,7 +523,7 @@ func (v *server) report() error {
 }
 
 func (v *server) keep(name string, b []byte) error {
-	return filter.WriteWhole(v.file(v.window, name), func(w io.Writer) error {
+	return atomicfile.Write(v.file(v.window, name), func(w io.Writer) error {
 		_, err := w.Write(b)
 		return err
 	})
@@ -679,7 +680,7 @@ func (v *server) topUp() error {
 
 func appendMark(b *bytes.Buffer, window int) error {
 	var rec wire.Record
-	filter.SetMark(&rec, window)
+	rec.SetMark(window)
 	w := wire.NewWriter(b)
 	return cmp.Or(w.Write(&rec), w.Flush())
 }

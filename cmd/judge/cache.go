@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"spoor/cmd/internal/filter"
+	"spoor/internal/atomicfile"
 	"spoor/internal/lock"
 )
 
@@ -147,7 +147,7 @@ func saveLinks(path string, header graphHeader, g *linked) error {
 	if err != nil {
 		return err
 	}
-	return filter.WriteWhole(path, func(w io.Writer) error {
+	return atomicfile.Write(path, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s%s\n", graphMark, line)
 		if err == nil {
 			_, err = w.Write(body)

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"spoor/cmd/internal/filter"
+	"spoor/internal/atomicfile"
 	"spoor/internal/judge"
 	"spoor/internal/wire"
 )
@@ -290,7 +291,7 @@ func rounded(v []float64) []float64 {
 func writeJSON(name string, v any) error {
 	line, err := json.Marshal(v)
 	if err == nil {
-		err = filter.WriteWhole(name, func(w io.Writer) error {
+		err = atomicfile.Write(name, func(w io.Writer) error {
 			_, err := w.Write(append(line, '\n'))
 			return err
 		})

@@ -71,6 +71,7 @@ import (
 	"time"
 
 	"spoor/cmd/internal/filter"
+	"spoor/internal/atomicfile"
 	"spoor/internal/report"
 )
 
@@ -145,7 +146,7 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	if out == "-" {
 		err = report.Write(stdout, &page)
 	} else {
-		err = filter.WriteWhole(out, func(w io.Writer) error { return report.Write(w, &page) })
+		err = atomicfile.Write(out, func(w io.Writer) error { return report.Write(w, &page) })
 	}
 	if err != nil {
 		return err

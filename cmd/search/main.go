@@ -315,7 +315,7 @@ func (a *answerer) all(in io.Reader) error {
 		case err != nil:
 			return err
 		}
-		switch isQuestion := rec.URL == "" && rec.Query != "" && rec.Cost == 0 && !filter.IsMark(&rec); {
+		switch isQuestion := rec.URL == "" && rec.Query != "" && rec.Cost == 0 && !rec.IsMark(); {
 		case isQuestion:
 			err = a.ask(&rec)
 		case !a.only:

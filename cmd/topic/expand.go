@@ -13,6 +13,7 @@ import (
 
 	"spoor/cmd/internal/filter"
 	"spoor/cmd/internal/measure"
+	"spoor/internal/atomicfile"
 	"spoor/internal/topic"
 	"spoor/internal/wire"
 )
@@ -129,7 +130,7 @@ func (c *command) expandWindows(e *expander) error {
 	}
 	return s.Each(func() func(*wire.Record) error {
 		return func(rec *wire.Record) error {
-			mark, first := filter.IsMark(rec), !begun
+			mark, first := rec.IsMark(), !begun
 			begun = true
 			switch {
 			case !mark:
@@ -167,7 +168,7 @@ func (e *expander) settle(file string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return err
 	}
-	return filter.WriteWhole(file, e.topic.Write)
+	return atomicfile.Write(file, e.topic.Write)
 }
 
 // A rule is what -expand may be.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"strings"
 	"sync"
@@ -266,30 +265,4 @@ func (a *addresses) convert(line []byte, whole bool) []byte {
 	out.Truncate(out.Len() - 1)
 	out.WriteString(a.more() + "}\n")
 	return out.Bytes()
-}
-
-// WriteWhole has a file written that is there as a whole or not at all: under another
-// name, synced, and renamed. What is there and is no regular file, as a pipe, is written
-// to as it is.
-func WriteWhole(name string, write func(io.Writer) error) error {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(name, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		return errors.Join(write(f), f.Close())
-	}
-	part := fmt.Sprintf("%s.%d-%d.part", name, os.Getpid(), rand.Uint32())
-	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	err = errors.Join(write(f), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(part, name)
-	}
-	if err != nil {
-		os.Remove(part)
-	}
-	return err
 }

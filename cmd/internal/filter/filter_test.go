@@ -310,7 +310,7 @@ func TestWhatIsBehindAMarkWaitsForWhatIsBeforeIt(t *testing.T) {
 				if since != 0 {
 					return fmt.Errorf("a worker was made in window %d", since)
 				}
-				if !IsMark(rec) {
+				if !rec.IsMark() {
 					rec.Generation = epoch
 					rec.Touch(wire.Address)
 				}
@@ -566,52 +566,5 @@ func TestMessagesNameTheProgramAsItWasCalled(t *testing.T) {
 		if !strings.Contains(stderr.String(), want+": hint: "+want+" -h lists the flags\n") {
 			t.Errorf("%s: %s", program, stderr.String())
 		}
-	}
-}
-
-func TestAFileIsWrittenAsAWholeOrNotAtAll(t *testing.T) {
-	dir := t.TempDir()
-	name := filepath.Join(dir, "page")
-	words := func(s string, err error) func(io.Writer) error {
-		return func(w io.Writer) error {
-			_, e := io.WriteString(w, s)
-			return errors.Join(e, err)
-		}
-	}
-	broken := errors.New("broken")
-	for _, test := range []struct {
-		words string
-		err   error
-		want  string
-	}{
-		{"one", nil, "one"},
-		{"half of", broken, "one"},
-		{"two", nil, "two"},
-	} {
-		if err := WriteWhole(name, words(test.words, test.err)); !errors.Is(err, test.err) {
-			t.Errorf("%s: %v", test.words, err)
-		}
-		if got, err := os.ReadFile(name); err != nil || string(got) != test.want {
-			t.Errorf("%s: there is %q, %v", test.words, got, err)
-		}
-	}
-	if err := WriteWhole(dir, words("a directory", nil)); err == nil {
-		t.Error("a directory was written to")
-	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
-		t.Errorf("%v, %v", left, err)
-	}
-}
-
-func TestWhatIsNoRegularFileIsNotReplaced(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "nothing")
-	if err := os.Symlink(os.DevNull, name); err != nil {
-		t.Skipf("no links can be made: %v", err)
-	}
-	if err := WriteWhole(name, func(w io.Writer) error { _, err := io.WriteString(w, "one"); return err }); err != nil {
-		t.Fatal(err)
-	}
-	if info, err := os.Lstat(name); err != nil || info.Mode()&os.ModeSymlink == 0 {
-		t.Errorf("it is %v now, %v", info, err)
 	}
 }

@@ -207,7 +207,7 @@ func (b *batch) fill(s *Stream, r *wire.Reader, tally *Tally) (err error) {
 
 // turn is the window that rec ends, if it is a mark and somebody wants to know.
 func (s *Stream) turn(rec *wire.Record) *int {
-	if s.Behind == nil || !IsMark(rec) {
+	if s.Behind == nil || !rec.IsMark() {
 		return nil
 	}
 	return new(rec.Generation)

@@ -1,0 +1,45 @@
+package filter
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// NotifyContext returns a context that is cancelled by the first SIGINT, SIGTERM or SIGHUP.
+// The cause of the cancellation is an error with the given message that ends the process
+// with [StatusInterrupted] for SIGINT and [StatusTerminated] for the others.
+//
+// A second signal of the same kind kills the process, even if it ignores the context. A
+// signal of another kind does not: a supervisor may forward as SIGTERM a Ctrl-C that the
+// process has received itself. SIGHUP stays ignored where it was, as under nohup.
+func NotifyContext(message string) (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	kinds := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		kinds = append(kinds, syscall.SIGHUP)
+	}
+	received := make(chan os.Signal, len(kinds))
+	signal.Notify(received, kinds...)
+	go func() {
+		for sig := range received {
+			signal.Reset(sig)
+			status := StatusTerminated
+			if sig == os.Interrupt {
+				status = StatusInterrupted
+			}
+			cancel(Exit(status, errors.New(message)))
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(received)
+		close(received)
+		cancel(nil)
+	}
+}
+
+// IgnorePipe makes a write to a closed stdout an error instead of the end of the process,
+// for commands that must save their state first.
+func IgnorePipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }

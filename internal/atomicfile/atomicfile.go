@@ -1,0 +1,73 @@
+// Package atomicfile replaces files atomically: after a crash or a power cut the file has
+// its old content or its new content, whole.
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Write replaces the file name with what write writes. It writes to a temporary file in the
+// same directory, syncs it, renames it and syncs the directory; if anything fails, the
+// temporary file is removed and the old file is left alone. The content is durable once
+// Write returns nil.
+//
+// If name exists and is not a regular file, such as a pipe or a terminal, write writes to it
+// directly.
+func Write(name string, write func(io.Writer) error) error {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	}
+	part := fmt.Sprintf("%s.%d-%d.part", name, os.Getpid(), rand.Uint32())
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(f), f.Sync(), f.Close())
+	if err == nil {
+		err = Rename(part, name)
+	}
+	if err != nil {
+		os.Remove(part)
+	}
+	return err
+}
+
+// WriteBytes replaces the file name with data; see [Write].
+func WriteBytes(name string, data []byte) error {
+	return Write(name, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// Rename renames a file that has been synced, and syncs the directory it moves to, so that
+// the new name survives a power cut.
+func Rename(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(to))
+}
+
+// SyncDir syncs a directory: files created in it or renamed into it survive a power cut.
+// It does nothing on Windows, where directories cannot be synced.
+func SyncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
