@@ -90,7 +90,7 @@ func (s *sitemaps) after(ctx context.Context, page *wire.Record, now time.Time, 
 	if !s.begin(origin, now) {
 		return nil
 	}
-	site := newSitemapsOf(u.Domain())
+	site := newSitemapsOf(registrableDomain(u))
 	named, unknown := s.named(ctx, u)
 	for _, address := range named {
 		site.add(u, address, origin+"/robots.txt", 0)
@@ -126,9 +126,9 @@ func (s *sitemaps) again(ctx context.Context, rec *wire.Record, emit func(rec *w
 		emit(rec, free)
 		return nil
 	}
-	site, depth := newSitemapsOf(u.Domain()), 0
+	site, depth := newSitemapsOf(registrableDomain(u)), 0
 	if by, err := weburl.Parse(rec.Via); err == nil {
-		site.domain = by.Domain()
+		site.domain = registrableDomain(by)
 		if by.Path() != "/robots.txt" && (by.Host() != u.Host() || u.Path() != "/sitemap.xml") {
 			depth = maxSitemapDepth
 		}
@@ -286,7 +286,7 @@ func (s *sitemapsOf) read(f sitemapFile, rec *wire.Record, body []byte) {
 			if bad != nil || !s.add(base, e.Loc, f.url.String(), f.depth+1) {
 				files++
 			}
-		case bad != nil || u.Domain() != s.domain:
+		case bad != nil || registrableDomain(u) != s.domain:
 			elsewhere++
 		case listed[hashed(u)] || u == base || u == f.url:
 		case s.listed == maxSitemapEntries || size+len(u.String()) > maxSitemapBytes:

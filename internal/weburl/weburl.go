@@ -1,5 +1,5 @@
 // Package weburl is the identity of a page: what its address is, when two
-// addresses are one, and which host, domain and niche it belongs to.
+// addresses are one, and which host and niche it belongs to.
 //
 // An address is parsed as the WHATWG URL Standard says (https://url.spec.whatwg.org),
 // because pages are written for browsers: "http:\\A.org\x\..\y", "//b.org" and
@@ -37,11 +37,7 @@
 // letters beyond ASCII at 512 bytes, which is more than DNS can hold.
 package weburl
 
-import (
-	"strings"
-
-	"golang.org/x/net/publicsuffix"
-)
+import "strings"
 
 // MaxLength bounds an address, in bytes, both as written and in canonical form;
 // longer ones are refused. Servers commonly stop at 8 KiB too.
@@ -155,29 +151,6 @@ func (u URL) Query() string { return u.s[min(int(u.query)+1, len(u.s)):] }
 // RequestURI returns path and query as they stand in the request to a server, and
 // as robots.txt rules see them.
 func (u URL) RequestURI() string { return u.s[u.path:] }
-
-// Domain returns the registrable domain of the host: the public suffix, private ones
-// included, and one label more, so that "a.b.example.co.uk" belongs to
-// "example.co.uk" and "alice.github.io" to itself. A host that has none, because it
-// is an IP address, a public suffix or a single label, stands for itself. A dot at
-// the end of the host is no part of it.
-//
-// Source: https://publicsuffix.org/list, in the version of golang.org/x/net.
-func (u URL) Domain() string {
-	host := u.Hostname()
-	if host == "" || host[0] == '[' || endsInNumber(host) {
-		return host
-	}
-	if name := strings.TrimRight(host, "."); name != "" {
-		host = name
-	}
-	suffix, _ := publicsuffix.PublicSuffix(host)
-	rest := len(host) - len(suffix) - 1
-	if rest <= 0 {
-		return host
-	}
-	return host[strings.LastIndexByte(host[:rest], '.')+1:]
-}
 
 // Niche returns the key of the niche that u lives in: the host and the first n
 // directories of the path. For n ≤ 0 it is the host alone, "a.org"; otherwise it

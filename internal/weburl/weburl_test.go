@@ -238,7 +238,7 @@ func TestAddressesComeApartIntoTheirParts(t *testing.T) {
 func TestTheZeroURLIsEmptyInAllItsParts(t *testing.T) {
 	var u URL
 	parts := u.String() + u.Scheme() + u.Host() + u.Hostname() + u.Port() + u.Path() + u.Query() +
-		u.RequestURI() + u.Domain() + u.SURT() + u.Niche(0) + u.Niche(2)
+		u.RequestURI() + u.SURT() + u.Niche(0) + u.Niche(2)
 	if parts != "" || !u.IsZero() {
 		t.Errorf("got %q", parts)
 	}
@@ -254,35 +254,6 @@ func TestURLsAreEqualWhenTheirAddressesAre(t *testing.T) {
 	c, _ := Resolve(base, "y?z")
 	if a != b || a != c || a != split(a.String()) {
 		t.Errorf("%v, %v, %v, %v", a, b, c, split(a.String()))
-	}
-}
-
-func TestTheDomainIsWhatSomebodyRegistered(t *testing.T) {
-	for _, c := range []struct{ host, domain string }{
-		{"www.example.com", "example.com"},
-		{"example.com", "example.com"},
-		{"a.b.c.example.co.uk", "example.co.uk"},
-		{"alice.github.io", "alice.github.io"},
-		{"x.alice.github.io", "alice.github.io"},
-		{"www.city.kawasaki.jp", "city.kawasaki.jp"}, // an exception in the list
-		{"a.b.kawasaki.jp", "a.b.kawasaki.jp"},       // and its wildcard
-		{"com", "com"},
-		{"co.uk", "co.uk"},
-		{"localhost", "localhost"},
-		{"a.b.internal-name", "b.internal-name"},
-		{"www.example.com.", "example.com"},
-		{"食狮.公司.cn", "xn--85x722f.xn--55qx5d.cn"},
-		{"127.0.0.1", "127.0.0.1"},
-		{"[::1]", "[::1]"},
-		{"a..com", ".com"},
-	} {
-		u, err := Parse("http://" + c.host + ":8080/x")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := u.Domain(); got != c.domain {
-			t.Errorf("Domain of %s = %q, want %q", c.host, got, c.domain)
-		}
 	}
 }
 
@@ -457,9 +428,6 @@ func FuzzCanonical(f *testing.F) {
 			if c := u.String()[i]; c <= ' ' || c >= 0x7f || c == '#' {
 				t.Fatalf("%q contains %q", u, c)
 			}
-		}
-		if d := u.Domain(); d == "" || !strings.HasSuffix(u.Hostname(), d) && !strings.HasSuffix(strings.TrimRight(u.Hostname(), "."), d) {
-			t.Errorf("%q has domain %q", u.Hostname(), u.Domain())
 		}
 		for n := range 3 {
 			if k := u.Niche(n); !strings.HasPrefix(u.Niche(n+1), k) || !strings.HasPrefix(u.String()[len(u.Scheme())+3:], k) {
