@@ -10,7 +10,6 @@ import (
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/judge"
-	"spoor/internal/wire"
 )
 
 const tableManual = `
@@ -119,7 +118,7 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	var results []*judge.Result
 	strays := filter.Strays{Log: filter.Logger(stderr, "judge table", log)}
 	for r, err := range judge.Results(in) {
-		if line, ok := errors.AsType[*wire.SyntaxError](err); ok {
+		if line, ok := errors.AsType[*judge.LineError](err); ok {
 			strays.Report("skipped a line that is no result", "line", line.Line, "err", line.Err)
 			continue
 		}

@@ -10,7 +10,6 @@ import (
 	"spoor/cmd/internal/filter"
 	"spoor/internal/judge"
 	"spoor/internal/report"
-	"spoor/internal/wire"
 )
 
 // A comparing is how results are compared.
@@ -56,7 +55,7 @@ func readResults(name string, log *slog.Logger) ([]*judge.Result, error) {
 	warn := warner(log, "results", name)
 	var list []*judge.Result
 	for r, err := range judge.Results(f) {
-		if bad, ok := errors.AsType[*wire.SyntaxError](err); ok {
+		if bad, ok := errors.AsType[*judge.LineError](err); ok {
 			warn(bad)
 			continue
 		}

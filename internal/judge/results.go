@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"spoor/internal/wire"
 )
 
 // A Result is one run that was judged: a line of NDJSON, as scripts/compare writes
@@ -73,9 +71,20 @@ const (
 	maxNumber = 1e12
 )
 
-// Results reads runs that were judged. It yields a [*wire.SyntaxError] for a bad
-// line and goes on; any other error, such as a line of more than 1 MiB, is the last
-// thing it yields. Empty lines are nothing.
+// A LineError reports a line that is not a judged run.
+type LineError struct {
+	Line int64 // from 1
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+
+// Unwrap returns e.Err.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// Results reads judged runs, one a line. It yields a [*LineError] for a bad line and
+// continues; any other error, such as a line of more than 1 MiB, is the last value it
+// yields. Empty lines are skipped.
 func Results(r io.Reader) iter.Seq2[*Result, error] {
 	return func(yield func(*Result, error) bool) {
 		lines := bufio.NewScanner(r)
@@ -88,7 +97,7 @@ func Results(r io.Reader) iter.Seq2[*Result, error] {
 			}
 			result, err := parseResult(lines.Bytes())
 			if err != nil {
-				err = &wire.SyntaxError{Line: n, Err: err}
+				err = &LineError{Line: n, Err: err}
 			}
 			if !yield(result, err) {
 				return

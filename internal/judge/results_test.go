@@ -10,8 +10,6 @@ import (
 	"testing/iotest"
 
 	gocmp "github.com/google/go-cmp/cmp"
-
-	"spoor/internal/wire"
 )
 
 const line = `{"v":1,"name":"niche -compat","strategy":"niche","track":"K","web":"webkb","topic":"webkb-course","label":"course","seeds":"easy-1","seed":1,` +
@@ -97,7 +95,7 @@ func TestABadResultCostsOneLine(t *testing.T) {
 			t.Errorf("%.60s: %d results, errors %v", tt.bad, good, bad)
 			continue
 		}
-		if s, ok := errors.AsType[*wire.SyntaxError](bad[0]); !ok || s.Line != 2 || !strings.Contains(s.Error(), tt.want) {
+		if s, ok := errors.AsType[*LineError](bad[0]); !ok || s.Line != 2 || !strings.Contains(s.Error(), tt.want) {
 			t.Errorf("%.60s: %v, want %s", tt.bad, bad[0], tt.want)
 		}
 	}
