@@ -1,6 +1,7 @@
 package spoor_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -11,58 +12,76 @@ import (
 	"testing"
 )
 
-// imports says which rooms a room may import. A line is rooms, a colon, and
-// what they may import: rooms, or groups named by an earlier line with "=".
+// imports says which packages a package may import. A line is package names, a colon,
+// and the packages that they may import; "group = names" names a group of packages.
 //
 // This is a statement of policy: change the code to fit it, not it to fit the
-// code. A new room must be placed here before it can be built upon.
+// code. A new package must be placed here before others can import it.
 const imports = `
-	# The floor imports nothing of ours. gosite is a web of its own and stands
-	# beside it: it knows neither the record nor the crawl.
+	# The floor imports nothing of ours. gosite is a web site of its own and knows
+	# neither the record nor the crawl.
 	floor = wire weburl text genetic niche robots sitemap trap lock atomicfile
 	floor gosite:
 
-	# The second row stands on the floor; its rooms do not import each other.
-	# judge, search and report are given graphs and documents by cmd.
-	page topic fitness graph frontier polite web archive search judge report interchange: floor
+	# The second row stands on the floor; its packages do not import each other.
+	# Commands give graphs and documents to judge, search and report.
+	second = page topic fitness graph frontier polite web archive search judge report interchange
+	second: floor
 
-	# Strategy alone knows both the wire and the maths. A strategy that wants
+	# Only strategy knows both the record and the mathematics. A strategy that wants
 	# fresh addresses emits a query.
 	strategy: floor fitness topic graph
 
-	# What the commands share knows the record and no room above it.
+	# The application row composes the rows below. Its packages may import each other;
+	# the compiler refuses import cycles.
+	application = run crawler closedweb exchange
+	application: floor second strategy application
+
+	# What all commands share knows the record and nothing above the floor.
 	cmd/internal/filter: floor
 
-	# Measures made of a topic file: score uses them, topic explains them.
+	# Measures made from a topic file: score computes them, topic explains them.
 	cmd/internal/measure: floor fitness topic
 `
 
-// pure are the rooms of arithmetic: what they give depends on what they are
-// given, so they see no network, no system, no clock and no log. net/url and
-// net/netip are notation and allowed.
-var pure = struct{ rooms, never []string }{
-	rooms: []string{"text", "genetic", "niche", "fitness", "robots", "weburl", "trap", "judge"},
-	never: []string{"net", "net/http", "os", "os/exec", "os/signal", "syscall", "time", "log", "log/slog", "math/rand"},
+// pure packages compute: their results depend on their arguments alone, so they use no
+// network, files, processes, clock or log.
+var pure = []string{"text", "genetic", "niche", "fitness", "robots", "weburl", "trap", "judge"}
+
+// impure are the packages of the standard library that neither a pure package nor any
+// package outside the standard library that it imports, directly or indirectly, may
+// import. net/url and net/netip only parse and print, and are allowed.
+var impure = []string{"net", "net/http", "os", "os/exec", "os/signal", "syscall", "time", "log", "log/slog", "math/rand"}
+
+// fundamental are the impure packages that the standard library's own fmt and io import.
+// A pure package may reach them through the standard library, and no others.
+var fundamental = []string{"os", "syscall", "time"}
+
+// excused are imports of impure packages in other people's modules that do not matter.
+var excused = map[string][]string{
+	"github.com/blevesearch/snowballstem": {"log"},           // for a debugging method that nothing calls
+	"golang.org/x/sys/cpu":                {"os", "syscall"}, // to find out what the processor can do
 }
 
-// quiet is what no room imports: only commands read flags and write logs.
-var quiet = []string{"flag", "log", "log/slog", "os/signal"}
+// commandsOnly are imported by no package under internal: only commands parse flags
+// and write logs.
+var commandsOnly = []string{"flag", "log", "log/slog", "os/signal"}
 
-// strangers never meet in one program, however far apart.
-var strangers = []struct{ a, b, because string }{
+// separate lists packages that no program may contain together, even indirectly.
+var separate = []struct{ a, b, because string }{
 	{"judge", "strategy", "who steers a crawl never judges it"},
 	{"search", "strategy", "a strategy emits queries; another program answers them"},
 }
 
 const module = "spoor/"
 
-// room is the name of a package in the table: without the module, and without
-// internal/, which all rooms are under.
-func room(path string) string {
+// short returns the name of a package in the table: its path without the module and
+// without internal/.
+func short(path string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(path, module), "internal/")
 }
 
-// table reads imports: for every room, the rooms that it may import.
+// table parses imports: it returns the packages that each package may import.
 func table(t *testing.T) map[string][]string {
 	t.Helper()
 	groups, may := map[string][]string{}, map[string][]string{}
@@ -82,82 +101,126 @@ func table(t *testing.T) map[string][]string {
 			groups[strings.TrimSpace(name)] = expand(words)
 			continue
 		}
-		rooms, words, _ := strings.Cut(line, ":")
-		for _, r := range expand(rooms) {
-			if _, twice := may[r]; twice {
-				t.Fatalf("the table places %s twice", r)
+		packages, words, _ := strings.Cut(line, ":")
+		for _, p := range expand(packages) {
+			if _, twice := may[p]; twice {
+				t.Fatalf("the table places %s twice", p)
 			}
-			may[r] = expand(words)
+			may[p] = expand(words)
 		}
 	}
 	return may
 }
 
-// A goPackage is what go list says of a package.
+// A goPackage is a package as go list prints it.
 type goPackage struct {
 	ImportPath    string
+	Standard      bool
 	Imports, Deps []string
 }
 
-// list asks for the packages of the project as one system sees them.
-func list(t *testing.T, goos string) []goPackage {
+// ours reports whether the package belongs to this project.
+func (p *goPackage) ours() bool {
+	return p.ImportPath == "spoor" || strings.HasPrefix(p.ImportPath, module)
+}
+
+// list returns the packages of the project, and all that they depend on, as built for
+// one operating system.
+func list(t *testing.T, goos string) map[string]*goPackage {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Imports,Deps", "./...")
+	cmd := exec.Command("go", "list", "-e", "-deps", "-json=ImportPath,Standard,Imports,Deps", "./...")
 	cmd.Env = append(os.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []goPackage
-	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p goPackage
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+	all := map[string]*goPackage{}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		p := new(goPackage)
+		if err := d.Decode(p); errors.Is(err, io.EOF) {
 			return all
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, p)
+		all[p.ImportPath] = p
 	}
 }
 
 func TestImportsPointDown(t *testing.T) {
 	may := table(t)
 	for _, goos := range []string{"linux", "darwin", "windows"} {
-		for _, p := range list(t, goos) {
-			name := room(p.ImportPath)
+		all := list(t, goos)
+		for _, p := range all {
+			if !p.ours() {
+				continue
+			}
+			name := short(p.ImportPath)
 			allowed, placed := may[name]
 			command := strings.HasPrefix(name, "cmd/") && !strings.HasPrefix(name, "cmd/internal/")
 			if !placed && !command && p.ImportPath != "spoor" {
-				t.Errorf("%s has no place in the table of deps_test.go", name)
+				t.Errorf("%s is not in the table of deps_test.go", name)
 				continue
 			}
 			for _, to := range p.Imports {
 				ours := strings.HasPrefix(to, module)
 				switch {
-				case ours && !command && !slices.Contains(allowed, room(to)):
-					t.Errorf("%s: %s imports %s, which the table of deps_test.go does not allow", goos, name, room(to))
-				case !ours && slices.Contains(pure.rooms, name) && slices.Contains(pure.never, to):
-					t.Errorf("%s: %s is pure and imports %s", goos, name, to)
-				case !ours && strings.HasPrefix(p.ImportPath, module+"internal/") && slices.Contains(quiet, to):
+				case ours && !command && !slices.Contains(allowed, short(to)):
+					t.Errorf("%s: %s imports %s, which the table of deps_test.go does not allow", goos, name, short(to))
+				case strings.HasPrefix(p.ImportPath, module+"internal/") && slices.Contains(commandsOnly, to):
 					t.Errorf("%s: %s imports %s, which is for commands", goos, name, to)
+				}
+			}
+			if slices.Contains(pure, name) {
+				for _, wrong := range impureImports(all, p) {
+					t.Errorf("%s: %s is pure and %s", goos, name, wrong)
 				}
 			}
 		}
 	}
 }
 
-func TestStrangersNeverMeet(t *testing.T) {
-	for _, p := range list(t, "linux") {
-		knows := []string{room(p.ImportPath)}
-		for _, d := range p.Deps {
-			if strings.HasPrefix(d, module) {
-				knows = append(knows, room(d))
+// impureImports lists the ways in which a pure package reaches impure packages.
+func impureImports(all map[string]*goPackage, pure *goPackage) (wrong []string) {
+	for _, path := range append([]string{pure.ImportPath}, pure.Deps...) {
+		p := all[path]
+		if p == nil || p.Standard {
+			continue
+		}
+		for _, to := range p.Imports {
+			if slices.Contains(excused[path], to) {
+				continue
+			}
+			if slices.Contains(impure, to) {
+				wrong = append(wrong, path+" imports "+to)
+			}
+			if q := all[to]; q != nil && q.Standard {
+				for _, d := range q.Deps {
+					if slices.Contains(impure, d) && !slices.Contains(fundamental, d) {
+						wrong = append(wrong, path+" imports "+to+", which reaches "+d)
+					}
+				}
 			}
 		}
-		for _, s := range strangers {
+	}
+	return wrong
+}
+
+func TestSeparatePackagesStaySeparate(t *testing.T) {
+	all := list(t, "linux")
+	for _, p := range all {
+		if !p.ours() {
+			continue
+		}
+		knows := []string{short(p.ImportPath)}
+		for _, d := range p.Deps {
+			if strings.HasPrefix(d, module) {
+				knows = append(knows, short(d))
+			}
+		}
+		for _, s := range separate {
 			if slices.Contains(knows, s.a) && slices.Contains(knows, s.b) {
-				t.Errorf("%s holds %s and %s: %s", room(p.ImportPath), s.a, s.b, s.because)
+				t.Errorf("%s contains %s and %s: %s", short(p.ImportPath), s.a, s.b, s.because)
 			}
 		}
 	}
