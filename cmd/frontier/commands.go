@@ -191,43 +191,25 @@ func (c *command) add() (err error) {
 	tally := filter.NewTally(c.logger)
 	var changed, known, queries int64
 	sum := summary{Generation: c.generation, Errors: map[string]int{}, Operators: map[string]yield{}}
-	reading := readAhead(r, c.strict)
-	defer close(reading.stop)
-	ended := false
-	for err == nil && !ended {
-		b := <-reading.full
-		for _, bad := range b.bad {
-			tally.Bad(bad)
-		}
-		s.Expect(b.urls)
-		for i := range b.urls {
-			rec := &b.recs[i]
-			tally.In++
-			sum.count(rec)
-			verdict, verr := s.Add(rec)
-			switch verdict {
-			case frontier.Changed:
-				changed++
-			case frontier.Known:
-				known++
-			case frontier.Query:
-				queries++
-			case frontier.Refused:
-				tally.Refuse(rec.URL, verr)
-			}
-			if verdict == frontier.Failed {
-				err = verr
-				break
-			}
-		}
-		if err == nil {
-			err, ended = b.err, b.err != nil
-		}
-		reading.free <- b
+	malformed := tally.Bad
+	if c.strict {
+		malformed = nil
 	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
+	err = s.AddFrom(r, func(rec *wire.Record, verdict frontier.Verdict, err error) {
+		tally.In++
+		sum.count(rec)
+		switch verdict {
+		case frontier.Changed:
+			changed++
+		case frontier.Known:
+			known++
+		case frontier.Query:
+			queries++
+		case frontier.Refused:
+			tally.Refuse(rec.URL, err)
+		}
+	}, malformed)
+	ended := err == nil
 	if err == nil {
 		err = s.Commit()
 	}

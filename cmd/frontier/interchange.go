@@ -30,13 +30,8 @@ func (c *command) interchangeFlags() {
 	}
 }
 
-// A recordReader reads records as a [wire.Reader] does.
-type recordReader interface {
-	Read(rec *wire.Record) error
-}
-
 // reader reads what add and import are given.
-func (c *command) reader(r io.Reader) (recordReader, error) {
+func (c *command) reader(r io.Reader) (frontier.RecordReader, error) {
 	var convert interchange.Converter
 	switch c.format {
 	case "", formatRecords:

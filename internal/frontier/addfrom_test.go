@@ -1,22 +1,21 @@
-package main
+package frontier
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"spoor/internal/frontier"
 	"spoor/internal/wire"
 )
 
-// Reading ahead gives every record once, in order, and says where lines are none;
-// large ones do not pile up.
-func TestReadAhead(t *testing.T) {
+// Every record is read once and in order, malformed lines are reported by number, and
+// blocks of large records stay small.
+func TestPrefetch(t *testing.T) {
 	var in strings.Builder
 	var want []string
 	for i := range 1000 {
 		if i%7 == 3 {
-			fmt.Fprintln(&in, "no record")
+			fmt.Fprintln(&in, "not a record")
 			continue
 		}
 		url := fmt.Sprintf("http://a.org/%d", i)
@@ -24,8 +23,8 @@ func TestReadAhead(t *testing.T) {
 		want = append(want, url)
 	}
 	for _, strict := range []bool{false, true} {
-		r := wire.NewReader(strings.NewReader(in.String()), frontier.Sections)
-		a := readAhead(r, strict)
+		r := wire.NewReader(strings.NewReader(in.String()), Sections)
+		a := startPrefetch(r, strict)
 		var got []string
 		bad := 0
 		for {
@@ -33,7 +32,7 @@ func TestReadAhead(t *testing.T) {
 			size := 0
 			for i, url := range b.urls {
 				if b.recs[i].URL != url {
-					t.Fatalf("record %s is called %s", b.recs[i].URL, url)
+					t.Fatalf("record %s has URL %s", b.recs[i].URL, url)
 				}
 				size += b.recs[i].Size()
 				got = append(got, strings.Clone(url))
@@ -41,12 +40,12 @@ func TestReadAhead(t *testing.T) {
 			if size > 2<<20 {
 				t.Errorf("a block of %d bytes", size)
 			}
-			for _, e := range b.bad {
+			for _, e := range b.malformed {
 				if e.Line%7 != 4 {
-					t.Errorf("line %d is said to be none", e.Line)
+					t.Errorf("line %d is reported as malformed", e.Line)
 				}
 			}
-			bad += len(b.bad)
+			bad += len(b.malformed)
 			if b.err != nil {
 				break
 			}
@@ -57,7 +56,7 @@ func TestReadAhead(t *testing.T) {
 			want = want[:3]
 		}
 		if strings.Join(got, " ") != strings.Join(want, " ") || !strict && bad != 1000-len(want) || strict && bad > 0 {
-			t.Errorf("strict %v: %d records instead of %d, and %d that are none", strict, len(got), len(want), bad)
+			t.Errorf("strict %v: %d records instead of %d, and %d malformed lines", strict, len(got), len(want), bad)
 		}
 	}
 }

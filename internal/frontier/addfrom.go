@@ -1,0 +1,106 @@
+package frontier
+
+import (
+	"errors"
+	"io"
+
+	"spoor/internal/wire"
+)
+
+// A RecordReader reads records as a [wire.Reader] does.
+type RecordReader interface {
+	Read(rec *wire.Record) error
+}
+
+// AddFrom adds the records of r, which must read at least [Sections], until r ends. It calls
+// added for every record, with what [Store.Add] returned, and malformed for every line that
+// is not a record; if malformed is nil such a line is an error. It does not commit.
+//
+// Records are read on a goroutine of their own, ahead of those being added: reading is
+// nearly a third of the cost of a link at ten million addresses. If AddFrom returns an error
+// of the store, that goroutine ends after its current read.
+func (s *Store) AddFrom(r RecordReader, added func(*wire.Record, Verdict, error), malformed func(*wire.SyntaxError)) error {
+	p := startPrefetch(r, malformed == nil)
+	defer close(p.stop)
+	for {
+		b := <-p.full
+		for _, bad := range b.malformed {
+			malformed(bad)
+		}
+		s.Expect(b.urls)
+		for i := range b.urls {
+			verdict, err := s.Add(&b.recs[i])
+			added(&b.recs[i], verdict, err)
+			if verdict == Failed {
+				return err
+			}
+		}
+		if errors.Is(b.err, io.EOF) {
+			return nil
+		} else if b.err != nil {
+			return b.err
+		}
+		p.free <- b
+	}
+}
+
+// A recordBlock is a number of consecutive records.
+type recordBlock struct {
+	recs      [MostExpected]wire.Record
+	urls      []string            // of the records
+	malformed []*wire.SyntaxError // lines among them that are not records
+	err       error               // of the read after the last record, if there was one
+}
+
+// A prefetcher reads blocks on a goroutine of its own.
+type prefetcher struct {
+	full chan *recordBlock
+	free chan *recordBlock
+	stop chan struct{}
+}
+
+// startPrefetch starts reading r. If strict, the first line that is not a record ends it.
+func startPrefetch(r RecordReader, strict bool) *prefetcher {
+	const blocks = 4
+	p := &prefetcher{make(chan *recordBlock, blocks), make(chan *recordBlock, blocks), make(chan struct{})}
+	for range blocks {
+		p.free <- new(recordBlock)
+	}
+	go func() {
+		for {
+			select {
+			case <-p.stop:
+				return
+			case b := <-p.free:
+				b.read(r, strict)
+				ended := b.err != nil // read it before the block is sent
+				p.full <- b
+				if ended {
+					return
+				}
+			}
+		}
+	}()
+	return p
+}
+
+// read fills the block with at most maxBlock bytes and one record more.
+func (b *recordBlock) read(r RecordReader, strict bool) {
+	const maxBlock, maxKept = 1 << 20, 64 << 10 // bytes of a block, and of memory kept for a record
+	b.urls, b.malformed = b.urls[:0], b.malformed[:0]
+	for size := 0; b.err == nil && size < maxBlock && len(b.urls)+len(b.malformed) < len(b.recs); {
+		rec := &b.recs[len(b.urls)]
+		if rec.Memory() > maxKept {
+			*rec = wire.Record{}
+		}
+		err := r.Read(rec)
+		if bad, ok := errors.AsType[*wire.SyntaxError](err); ok && !strict {
+			b.malformed = append(b.malformed, bad)
+			continue
+		}
+		if b.err = err; err == nil {
+			b.urls = append(b.urls, rec.URL)
+			size += rec.Size()
+		}
+	}
+}
