@@ -5,12 +5,14 @@ import (
 
 	"github.com/blevesearch/snowballstem/danish"
 	"github.com/blevesearch/snowballstem/dutch"
+	"github.com/blevesearch/snowballstem/english"
 	"github.com/blevesearch/snowballstem/finnish"
 	"github.com/blevesearch/snowballstem/french"
 	"github.com/blevesearch/snowballstem/german"
 	"github.com/blevesearch/snowballstem/hungarian"
 	"github.com/blevesearch/snowballstem/italian"
 	"github.com/blevesearch/snowballstem/norwegian"
+	"github.com/blevesearch/snowballstem/porter"
 	"github.com/blevesearch/snowballstem/portuguese"
 	"github.com/blevesearch/snowballstem/romanian"
 	"github.com/blevesearch/snowballstem/russian"
@@ -19,28 +21,28 @@ import (
 	"github.com/blevesearch/snowballstem/turkish"
 )
 
-// DefaultLanguage is the language that is meant where none is named.
+// DefaultLanguage is the language of texts whose language is not given.
 const DefaultLanguage = "en"
 
-// A stemmer reduces a folded word in place. It may keep a state, so everybody
-// makes their own.
+// A stemmer makes functions that stem a folded word in place. They may have state:
+// each analyzer makes its own.
 type stemmer struct {
 	name     string
 	make     func() func(word []byte) []byte
 	faithful bool // stems begin as words do: see headLength
 }
 
-// A language is what differs between languages. Its stop list is in stop/.
+// A language holds the rules that differ between languages. Its stop list is in stop/.
 type language struct {
 	code     string // ISO 639-1; "und", of BCP 47, for all others
 	lower    casing
 	stemmers []stemmer
 }
 
-// A casing is how a language lower-cases.
+// A casing holds a language's rules for lower case.
 type casing struct {
-	// ascii is the bit that makes capital ASCII letters small ones, 0 where
-	// that is not all there is to it.
+	// ascii is the bit that turns ASCII capitals into small letters, 0 if the language
+	// has other rules for some of them.
 	ascii byte
 	rune  func(rune) rune
 }
@@ -77,12 +79,12 @@ func cedilla(r rune) rune {
 var languages = [...]language{
 	{"da", plain, []stemmer{{"danish", snowball(danish.Stem), false}}},
 	{"de", plain, []stemmer{{"german", snowball(german.Stem), false}}},
-	{"en", plain, []stemmer{{"porter", ours(Porter), true}, {"english", ours(English), true}}},
+	{"en", plain, []stemmer{{"porter", snowball(porter.Stem), true}, {"english", snowball(english.Stem), true}}},
 	{"es", plain, []stemmer{{"spanish", snowball(spanish.Stem), false}}},
 	{"fi", plain, []stemmer{{"finnish", snowball(finnish.Stem), false}}},
 	{"fr", plain, []stemmer{{"french", snowball(french.Stem), false}}},
 	{"hu", plain, []stemmer{{"hungarian", snowball(hungarian.Stem), false}}},
-	{"id", plain, []stemmer{{"indonesian", ours(Indonesian), false}}},
+	{"id", plain, []stemmer{{"indonesian", stateless(Indonesian), false}}},
 	{"it", plain, []stemmer{{"italian", snowball(italian.Stem), false}}},
 	{"nl", plain, []stemmer{{"dutch", snowball(dutch.Stem), false}}},
 	{"no", plain, []stemmer{{"norwegian", snowball(norwegian.Stem), false}}},
@@ -91,7 +93,7 @@ var languages = [...]language{
 	{"ru", dotted, []stemmer{{"russian", snowball(russian.Stem), false}}},
 	{"sv", plain, []stemmer{{"swedish", snowball(swedish.Stem), false}}},
 	{"tr", dotless, []stemmer{{"turkish", snowball(turkish.Stem), false}}},
-	{"und", plain, []stemmer{{"none", ours(unstemmed), true}}},
+	{"und", plain, []stemmer{{"none", stateless(unstemmed), true}}},
 }
 
 // Languages lists the codes of the languages that [New] knows: ISO 639-1, and

@@ -78,7 +78,7 @@ func TestTheStemmerIsAChoice(t *testing.T) {
 	for stemmer, want := range map[string]string{
 		"":        "univers univers new",
 		"porter":  "univers univers new",
-		"english": "universiti univers news",
+		"english": "univers univers news",
 	} {
 		a := analyzer(t, stemmer)
 		if got := names(a, a.Append(nil, words)); got != want {
