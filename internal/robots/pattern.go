@@ -2,8 +2,8 @@ package robots
 
 import "strings"
 
-// anchor makes a pattern of a rule's value: only the "$" at its end means the end,
-// elsewhere it is a character like any other.
+// anchor escapes every "$" but one at the end of s, where it matches the end of the
+// path.
 func anchor(s string) string {
 	if i := strings.IndexByte(s, '$'); i < 0 || i == len(s)-1 {
 		return s
@@ -16,14 +16,12 @@ func anchor(s string) string {
 	return s
 }
 
-// match reports whether path, in which "*" and "$" are escaped, is matched by
-// pattern: whether it begins with what stands before the first star, then holds the
-// pieces between stars in order and without overlap, and, if the pattern ends in
-// "$", ends in the last of them.
+// match reports whether pattern matches path, in which "*" and "$" are escaped: path
+// begins with the text before the first star, contains the pieces between stars in
+// order without overlap, and, if the pattern ends in "$", ends in the last piece.
 //
-// Taking every piece at its first occurrence is enough: a later one leaves less
-// room for those that follow. So the time is linear in the path for every
-// pattern, however many stars a stranger puts into it.
+// It takes the first occurrence of every piece, since a later one leaves less for the
+// pieces that follow. So the time is linear in the length of path, whatever the pattern.
 func match(pattern, path string) bool {
 	pattern, anchored := strings.CutSuffix(pattern, "$")
 	piece, pattern, more := strings.Cut(pattern, "*")
@@ -46,20 +44,22 @@ func match(pattern, path string) bool {
 	}
 }
 
-// escape brings s to the form in which a well-made URL would spell it: the
-// digits of escapes in upper case, and, in a rule, all octets above ASCII
-// escaped. In a path "*" and "$" are escaped instead, because in rules they
-// mean something else when they are not (RFC 9309, section 2.2.3).
+// escape spells s as a well-formed URL would: octets that RFC 3986 does not allow in one
+// are escaped, and the digits of escapes are upper case. In a path "*" and "$" are
+// escaped too, because they have a meaning in rules (RFC 9309, section 2.2.3), and
+// octets above ASCII are not: [normalize] escapes them.
 func escape(s string, rule bool) string {
 	needed := func(i int) bool {
-		c := s[i]
-		switch {
-		case c == '%':
+		switch c := s[i]; c {
+		case '%':
 			return i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) && (s[i+1] >= 'a' || s[i+2] >= 'a')
-		case rule:
-			return c >= 0x80
+		case '*', '$':
+			return !rule
+		case '"', '<', '>', '\\', '^', '`', '{', '|', '}':
+			return true
+		default:
+			return c <= ' ' || c == 0x7f || rule && c >= 0x80
 		}
-		return c == '*' || c == '$'
 	}
 	i := 0
 	for i < len(s) && !needed(i) {
@@ -87,9 +87,9 @@ func escape(s string, rule bool) string {
 	return b.String()
 }
 
-// normalize takes off the escapes of unreserved characters (RFC 3986, section
-// 2.3), and puts them on octets above ASCII and on characters in the query that
-// delimit elsewhere, as in the table of RFC 9309, section 2.2.2.
+// normalize decodes escapes of unreserved characters (RFC 3986, section 2.3), and
+// escapes octets above ASCII and, in the query, characters that delimit other parts of
+// a URL, as in the table of RFC 9309, section 2.2.2.
 func normalize(s string) string {
 	query := false
 	needed := func(c byte) bool {

@@ -1,20 +1,16 @@
-// Package robots reads robots.txt and tells what a crawler may ask for, as
-// RFC 9309 has it.
+// Package robots parses robots.txt and decides which URLs a crawler may fetch
+// (RFC 9309). It also parses X-Robots-Tag headers and robots meta elements.
 //
-// It is pure: bytes in, decisions out. When robots.txt is asked for, how long
-// the answer is kept and what a failure to get it means is the business of
-// package polite.
+// It does no I/O: package polite fetches and caches robots.txt and handles failures.
 //
-// Groups that name the same crawler are merged. The rule that matches the most
-// octets decides; of two equally long the one that allows. Where no rule
-// matches, and for /robots.txt itself, the answer is yes.
+// Groups that name the same crawler are merged. The longest matching rule decides;
+// of two equally long ones, Allow. A URL that no rule matches is allowed, and so is
+// /robots.txt itself.
 //
-// Two readings of percent-encoding are in use. RFC 9309, section 2.2.2, takes
-// escapes of unreserved characters off before it compares; the most used
-// matcher of all, and its test suite, compares them as they are spelled. Where
-// the two differ this package takes the answer that refuses, because the other
-// mistake is trespass: a Disallow rule holds if it matches under either
-// reading, an Allow rule only if it matches as spelled.
+// Matchers differ about percent-encoding. RFC 9309, section 2.2.2, decodes escapes of
+// unreserved characters before comparing; Google's matcher and its test suite do
+// not. This package takes the stricter answer: a Disallow rule applies if it matches
+// either way, an Allow rule only if it matches without decoding.
 package robots
 
 import (
@@ -26,15 +22,14 @@ import (
 	"unicode/utf16"
 )
 
-// MaxSize is how many bytes of a robots.txt are read; RFC 9309, section 2.5,
-// asks for at least this much. What follows is ignored, and with it the line
-// that the limit cuts in two.
+// MaxSize is the number of bytes of a robots.txt that are parsed, the least that
+// RFC 9309, section 2.5, permits. The rest is ignored, and with it the line that
+// crosses the limit.
 const MaxSize = 500 << 10
 
-// A File is a robots.txt that has been read. Its zero value allows everything.
+// A File is a parsed robots.txt. The zero value allows everything.
 type File struct {
-	// Sitemaps are the values of all sitemap lines, in order. They belong to
-	// the file and not to a group.
+	// Sitemaps are the values of all sitemap lines, in order. They apply to all crawlers.
 	Sitemaps []string
 
 	groups []group
@@ -42,41 +37,42 @@ type File struct {
 
 // A group is a run of user-agent lines and the rules below them.
 type group struct {
-	agents []string // product tokens, lower case, "*" for everybody
+	agents []string // product tokens in lower case; "*" means all crawlers
 	rules  []rule
 	delay  float64
 }
 
-// A rule is one allow or disallow line. It is small, because a file may have many.
+// A rule is one allow or disallow line.
 type rule struct {
-	value   string // as it stands in the file
-	spelled string // with what cannot stand in a URL escaped
-	normal  string // with needless escapes taken off as well; its length is the rule's rank
+	value   string // as written in the file
+	spelled string // value by escape
+	normal  string // spelled by normalize; of several rules that match, the longest decides
 	line    int32
 	allow   bool
 }
 
-// ruleSize is what a rule takes beside its strings.
+// ruleSize is the size of a rule without its strings, in bytes.
 const ruleSize = 56
 
-// Rules is what a file says to one crawler. Its zero value allows everything.
+// Rules are the rules of a file that apply to one crawler. The zero value allows
+// everything.
 type Rules struct {
-	// Delay is the largest crawl-delay in seconds, 0 if there is none. It is
-	// not part of RFC 9309 and nobody has bounded it: the caller does.
+	// Delay is the largest crawl-delay in seconds, at most maxDelay; 0 if there is
+	// none. It is not part of RFC 9309.
 	Delay float64
 
-	rules []rule // whichever matches first decides
+	rules []rule // the first match decides
 }
 
-// A Decision is the answer for one URL, with its evidence.
+// A Decision reports whether a URL may be fetched, and why.
 type Decision struct {
 	Allowed bool
-	Line    int    // the line that decided, from 1; 0 if none did
+	Line    int    // number of the line that decided, from 1; 0 if none did
 	Rule    string // that line, such as "Disallow: /private/"
 }
 
-// Parse reads a robots.txt. There is no such thing as a bad one: lines that
-// make no sense, binary ones included, are skipped, as RFC 9309 asks.
+// Parse parses a robots.txt. It never fails: it skips lines that it does not
+// understand, binary ones included, as RFC 9309 requires.
 func Parse(data []byte) *File {
 	whole := len(data) <= MaxSize
 	data = toUTF8(data[:min(len(data), MaxSize)])
@@ -85,7 +81,7 @@ func Parse(data []byte) *File {
 	}
 
 	f := new(File)
-	naming := false // the lines just above were user-agent lines
+	inAgents := false // the last lines were user-agent lines
 	for n := 1; len(data) > 0; n++ {
 		var line []byte
 		line, data = cutLine(data)
@@ -95,9 +91,9 @@ func Parse(data []byte) *File {
 		}
 		switch field(key) {
 		case userAgent:
-			if !naming {
+			if !inAgents {
 				f.groups = append(f.groups, group{})
-				naming = true
+				inAgents = true
 			}
 			g := &f.groups[len(f.groups)-1]
 			if agent := agentOf(value); agent != "" {
@@ -105,17 +101,17 @@ func Parse(data []byte) *File {
 			}
 		case allow, disallow:
 			if len(f.groups) == 0 {
-				continue // a rule before any group is addressed to nobody
+				continue // rules before the first group apply to nobody
 			}
-			naming = false
+			inAgents = false
 			if value == "" {
 				continue
 			}
 			g := &f.groups[len(f.groups)-1]
 			g.rules = append(g.rules, newRule(field(key) == allow, n, value))
 		case crawlDelay:
-			// Like every line outside the standard it does not end a run of
-			// user-agent lines (section 2.2.4: other records must not interfere).
+			// Lines outside the standard do not end a run of user-agent lines
+			// (section 2.2.4).
 			if d, _ := strconv.ParseFloat(value, 64); d > 0 && len(f.groups) > 0 { // 0 if it is no number
 				g := &f.groups[len(f.groups)-1]
 				g.delay = max(g.delay, min(d, maxDelay))
@@ -129,13 +125,12 @@ func Parse(data []byte) *File {
 	return f
 }
 
-// maxDelay keeps an absurd crawl-delay a number that can be reckoned with: a day.
+// maxDelay bounds a crawl-delay, in seconds.
 const maxDelay = 86400
 
-// For gathers the rules for the crawler whose product token is agent: those of
-// all groups that name it, or, if none does, of all that name everybody. Case
-// does not matter, and neither does what follows the token in agent, such as a
-// version.
+// For returns the rules for a crawler: those of all groups that name its product token
+// (see [Token]), or else of the groups for "*". Letter case and what follows the token
+// in agent, such as a version, are ignored.
 func (f *File) For(agent string) *Rules {
 	token := strings.ToLower(Token(agent))
 	r := new(Rules)
@@ -167,7 +162,7 @@ func (f *File) For(agent string) *Rules {
 	return r
 }
 
-// Size is about how many bytes the rules take in memory.
+// Size returns the approximate size of the rules in memory, in bytes.
 func (r *Rules) Size() int {
 	size := ruleSize * cap(r.rules)
 	for i := range r.rules {
@@ -183,8 +178,10 @@ func (r *Rules) Size() int {
 	return size
 }
 
-// Token is the product token that begins s: the longest prefix of letters, "_"
-// and "-" (RFC 9309, section 2.2.1). It is empty if s has none.
+// Token returns the product token at the head of s: its longest prefix of letters,
+// digits, "_" and "-", which may be empty. RFC 9309, section 2.2.1, has no digits, but
+// crawlers do (MJ12bot, 360Spider): cut at the first digit, their names would be those
+// of other crawlers.
 func Token(s string) string {
 	i := 0
 	for i < len(s) && isTokenByte(s[i]) {
@@ -193,7 +190,7 @@ func Token(s string) string {
 	return s[:i]
 }
 
-// Decide tells whether the URL may be asked for. Only its path and query matter.
+// Decide reports whether url may be fetched. Only its path and query matter.
 func (r *Rules) Decide(url string) Decision {
 	path := Path(url)
 	if path == "/robots.txt" {
@@ -207,19 +204,19 @@ func (r *Rules) Decide(url string) Decision {
 	same := normal == spelled
 	for i := range r.rules {
 		x := &r.rules[i]
-		other := !x.allow && !(same && x.normal == x.spelled) // there is another reading to try
-		if match(x.spelled, spelled) || other && match(x.normal, normal) {
+		decode := !x.allow && !(same && x.normal == x.spelled)
+		if match(x.spelled, spelled) || decode && match(x.normal, normal) {
 			return Decision{Allowed: x.allow, Line: int(x.line), Rule: x.String()}
 		}
 	}
 	return Decision{Allowed: true}
 }
 
-// Path is the part of a URL that rules are compared with: path and query, no
-// fragment, and "/" where there is no path. Scheme and host may be missing.
+// Path returns the part of a URL that rules are matched against: path and query
+// without the fragment, "/" for an empty path. Scheme and host are optional.
 func Path(url string) string {
 	url, _, _ = strings.Cut(url, "#")
-	// The scheme ends before the first character that a path could begin with.
+	// A "://" belongs to a scheme only if no path begins before it.
 	rest := url
 	if after, ok := strings.CutPrefix(url, "//"); ok {
 		rest = after
@@ -242,7 +239,7 @@ func newRule(allow bool, line int, value string) rule {
 	return rule{value: value, spelled: spelled, normal: normalize(spelled), line: int32(line), allow: allow}
 }
 
-// String is the line, cut to a length fit for a message.
+// String returns the rule as a line of robots.txt, cut to maxRuleText bytes.
 func (x *rule) String() string {
 	name, value := "Disallow: ", x.value
 	if x.allow {
@@ -254,12 +251,10 @@ func (x *rule) String() string {
 	return name + strings.ToValidUTF8(value, "\ufffd")
 }
 
-// maxRuleText is how much of a rule is kept for people to read.
 const maxRuleText = 200
 
-// toUTF8 takes a byte order mark off data. A file of UTF-16, which is no
-// robots.txt but what some editors make of one, is read nevertheless: what its
-// author wanted is plain.
+// toUTF8 removes a byte order mark and decodes UTF-16, which some editors write. The
+// mark of UTF-16 before text without NULs is a mistake: that text is ASCII or UTF-8.
 func toUTF8(data []byte) []byte {
 	var order binary.ByteOrder
 	switch {
@@ -270,15 +265,18 @@ func toUTF8(data []byte) []byte {
 	default:
 		return bytes.TrimPrefix(data, []byte("\ufeff"))
 	}
-	units := make([]uint16, len(data)/2-1)
+	data = data[2:]
+	if bytes.IndexByte(data, 0) < 0 {
+		return data
+	}
+	units := make([]uint16, len(data)/2)
 	for i := range units {
-		units[i] = order.Uint16(data[2*i+2:])
+		units[i] = order.Uint16(data[2*i:])
 	}
 	return []byte(string(utf16.Decode(units)))
 }
 
-// cutLine splits off the first line; lines end in LF, CR or CRLF. An empty line
-// between a CR and a LF is not counted.
+// cutLine splits off the first line. Lines end in LF, CR or CRLF.
 func cutLine(data []byte) (line, rest []byte) {
 	i := bytes.IndexAny(data, "\r\n")
 	if i < 0 {
@@ -291,8 +289,8 @@ func cutLine(data []byte) (line, rest []byte) {
 	return line, rest
 }
 
-// split takes a line apart at its colon. A line without one is taken apart at
-// white space if that leaves two words, for the sake of those who forget it.
+// split cuts a line at its colon, or, if it has none but consists of two words,
+// between them.
 func split(line []byte) (key, value string, ok bool) {
 	if i := bytes.IndexByte(line, '#'); i >= 0 {
 		line = line[:i]
@@ -317,7 +315,7 @@ func split(line []byte) (key, value string, ok bool) {
 
 const whitespace = " \t\v\f\x00"
 
-// The lines that mean something here.
+// A fieldKind is the kind of a line.
 type fieldKind int
 
 const (
@@ -329,8 +327,7 @@ const (
 	sitemap
 )
 
-// field names the kind of a line. Common misspellings of the lines that
-// restrict are understood: what their author wanted is plain.
+// field returns the kind of a line. Common misspellings are accepted.
 func field(key string) fieldKind {
 	switch strings.ToLower(key) {
 	case "user-agent", "useragent", "user agent":
@@ -347,8 +344,7 @@ func field(key string) fieldKind {
 	return other
 }
 
-// agentOf is the token that a user-agent line names, in lower case: "*" alone
-// or before white space means everybody.
+// agentOf returns the product token in a user-agent line, in lower case, or "*".
 func agentOf(value string) string {
 	if strings.HasPrefix(value, "*") && (len(value) == 1 || strings.IndexByte(whitespace, value[1]) >= 0) {
 		return "*"
@@ -357,5 +353,5 @@ func agentOf(value string) string {
 }
 
 func isTokenByte(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '-'
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-'
 }

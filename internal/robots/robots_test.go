@@ -173,6 +173,14 @@ var decisions = []struct {
 	{"and end there", "User-agent: *\nDisallow: *.gif$\n", "http://h/a/b.gif?x", Decision{Allowed: true}},
 	{"an empty rule restricts nothing", "User-agent: *\nDisallow:\nDisallow: # nothing\n", "http://h/", Decision{Allowed: true}},
 	{"an empty line parts nothing", "User-agent: spoor\n\nDisallow: /\n", "http://h/", Decision{false, 3, "Disallow: /"}},
+	{"a raw character that URLs escape is that character", "User-agent: *\nDisallow: /a<b\n", "http://h/a%3Cb/c",
+		Decision{false, 2, "Disallow: /a<b"}},
+	{"in a raw address too", "User-agent: *\nDisallow: /a<b\n", "http://h/a<b", Decision{false, 2, "Disallow: /a<b"}},
+	{"in rules that allow too", "User-agent: *\nDisallow: /\nAllow: /{a b}\n", "http://h/%7Ba%20b%7D", Decision{true, 3, "Allow: /{a b}"}},
+	{"escaped in the rule alone", "User-agent: *\nDisallow: /a%7cb\n", "http://h/a|b", Decision{false, 2, "Disallow: /a%7cb"}},
+	{"a UTF-16 byte order mark before ASCII is skipped", "\xff\xfeUser-agent: *\nDisallow: /\n", "http://h/", Decision{false, 2, "Disallow: /"}},
+	{"in either byte order", "\xfe\xffUser-agent: *\nDisallow: /\n", "http://h/", Decision{false, 2, "Disallow: /"}},
+	{"UTF-16 that lacks half a character at its end", inUTF16(binary.LittleEndian, "\ufeffUser-agent: *\nDisallow: /") + "x", "http://h/", Decision{false, 2, "Disallow: /"}},
 	{"several names share what follows", "User-agent: a\nUser-agent: spoor\nUser-agent: b\nDisallow: /\n", "http://h/", Decision{false, 4, "Disallow: /"}},
 	{"a sitemap parts nothing", "User-agent: a\nSitemap: http://h/s\nUser-agent: spoor\nDisallow: /\n", "http://h/", Decision{false, 4, "Disallow: /"}},
 	{"a file of UTF-16 is read", inUTF16(binary.LittleEndian, "\ufeffUser-agent: *\r\nDisallow: /\u00e9\r\n"), "http://h/%C3%A9",
@@ -276,6 +284,30 @@ func TestCrawlDelaysAndSitemapsAreKept(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"http://h/a.xml", "http://h/b.xml"}, f.Sitemaps); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestTokensWithDigits(t *testing.T) {
+	f := Parse([]byte("User-agent: *\nDisallow: /all\n\nUser-agent: mj\nDisallow: /mj\n\n" +
+		"User-agent: MJ12bot/1.4\nDisallow: /mj12\n\nUser-agent: 008\nDisallow: /008\n"))
+	for agent, want := range map[string]string{
+		"MJ12bot/2.0": "/mj12",
+		"mj12bot":     "/mj12",
+		"mj":          "/mj",
+		"mj12":        "/all",
+		"mj13bot":     "/all",
+		"008":         "/008",
+		"00":          "/all",
+		"009":         "/all",
+	} {
+		r := f.For(agent)
+		for _, path := range []string{"/all", "/mj", "/mj12", "/008"} {
+			// /mj is also a prefix of /mj12.
+			want := strings.HasPrefix(path, want)
+			if refused := !r.Decide("http://h" + path).Allowed; refused != want {
+				t.Errorf("%s: %s refused is %v, want %v", agent, path, refused, want)
+			}
+		}
 	}
 }
 

@@ -2,28 +2,27 @@ package robots
 
 import "strings"
 
-// Directives are what a page says of itself, in X-Robots-Tag headers and in
+// Directives are the restrictions that a page states in X-Robots-Tag headers and
 // <meta name=robots> elements. The zero value restricts nothing.
 //
-// There is no standard of them but draft-illyes-repext and the habits of search
-// engines. Directives restrict only: where several speak of a page, every
-// restriction counts and no permission takes one back. Of the words in use these
-// three concern a crawler and its archive; the others (nosnippet, max-snippet,
-// unavailable_after, notranslate, …) are for those who show pages to the
-// public, and are stepped over.
+// The only specification is draft-illyes-repext, and the practice of search engines.
+// Restrictions of several headers and elements add up; a permission such as "index"
+// removes none. Only the directives that concern crawling and archiving are
+// recognized; the others (nosnippet, max-snippet, unavailable_after, notranslate, …)
+// are about showing search results and are ignored.
 type Directives struct {
 	NoIndex   bool // noindex, none
-	NoFollow  bool // nofollow, none: the page's links are not to be followed
-	NoArchive bool // noarchive, nocache: no copy is to be kept
+	NoFollow  bool // nofollow, none: do not follow the page's links
+	NoArchive bool // noarchive, nocache: keep no copy
 }
 
-// Or is what d and e restrict together.
+// Or returns the restrictions of d and e together.
 func (d Directives) Or(e Directives) Directives {
 	return Directives{d.NoIndex || e.NoIndex, d.NoFollow || e.NoFollow, d.NoArchive || e.NoArchive}
 }
 
-// String is d as a meta element would have it, such as "noindex, nofollow"; ""
-// if nothing is restricted. [Meta] reads it.
+// String returns d in the form of a meta element's content, such as "noindex,
+// nofollow"; "" for no restriction. [Meta] parses it.
 func (d Directives) String() string {
 	var words []string
 	if d.NoIndex {
@@ -38,12 +37,11 @@ func (d Directives) String() string {
 	return strings.Join(words, ", ")
 }
 
-// XRobotsTag reads the values of all X-Robots-Tag headers of a response for the
-// crawler that calls itself agent, of which the product token counts
-// ([Token]). A directive is addressed to everybody, or behind a name and a colon
-// to the crawler of that name, as are those that follow in the same value up to
-// another name. The draft's way of writing it, "*=noindex; name=nofollow", is
-// understood as well. The time taken is linear in the length of the values.
+// XRobotsTag parses the values of all X-Robots-Tag headers of a response for the
+// crawler called agent (see [Token]). Directives apply to all crawlers, or, after a
+// name and a colon, to the crawler of that name, up to the next name in the value.
+// The draft's syntax, "*=noindex; name=nofollow", is accepted as well. The time is
+// linear in the length of the values.
 func XRobotsTag(agent string, values []string) Directives {
 	var d Directives
 	for _, v := range values {
@@ -52,9 +50,9 @@ func XRobotsTag(agent string, values []string) Directives {
 	return d
 }
 
-// Meta reads the content of a <meta> element for the crawler that calls itself
-// agent. There are no directives in it if the element's name is neither "robots"
-// nor the agent's product token, in whatever case.
+// Meta parses the content of a <meta> element for the crawler called agent. It
+// returns no directives unless the element's name is "robots" or the agent's product
+// token, in any letter case.
 func Meta(agent, name, content string) Directives {
 	if !addresses(name, Token(agent)) {
 		return Directives{}
@@ -62,7 +60,7 @@ func Meta(agent, name, content string) Directives {
 	return directives(content, Token(agent))
 }
 
-// addresses tells whether a name means the crawler of the given token, or all.
+// addresses reports whether name means all crawlers or the one with the given token.
 func addresses(name, token string) bool {
 	if name = strings.Trim(name, whitespace+"\r\n"); name == "*" || strings.EqualFold(name, "robots") {
 		return true
@@ -70,23 +68,22 @@ func addresses(name, token string) bool {
 	return token != "" && strings.EqualFold(Token(name), token)
 }
 
-// directives reads one value. It goes by words, whatever parts them, because
-// people write blanks where commas should be. Unknown words are skipped, those of
-// a date among them.
+// directives parses one value. Words may be separated by blanks instead of commas.
+// Unknown words, such as those of a date, are skipped.
 func directives(value, token string) (d Directives) {
 	for list := range strings.SplitSeq(value, ";") {
-		ours := true // what follows is for everybody, or for us
+		ours := true // the words that follow apply to this crawler
 		for word, valued, rest := nextWord(list); word != ""; word, valued, rest = nextWord(rest) {
 			next, _, after := nextWord(rest)
 			switch {
 			case !valued:
 			case isLimit(word):
 				if strings.EqualFold(next, "none") {
-					rest = after // a value: no preview at all
+					rest = after // the value of the limit, not the directive "none"
 				}
 			case isDirective(next) && !isDirective(word):
-				// A name. Of another unknown word with a value nothing is known:
-				// if that were a name, what comes behind it would be hidden.
+				// A crawler's name. Any other unknown word with a value is skipped:
+				// taken for a name, it would hide the directives after it.
 				ours = addresses(word, token)
 			}
 			if ours {
@@ -97,11 +94,10 @@ func directives(value, token string) (d Directives) {
 	return d
 }
 
-// separators part words.
 const separators = whitespace + "\r\n,:="
 
-// nextWord is the first word of s, whether a colon or an equals sign gives it a
-// value, and what is behind the word. There is none left if word is empty.
+// nextWord returns the first word of s, "" if there is none, whether a colon or an
+// equals sign follows it, and the rest of s.
 func nextWord(s string) (word string, valued bool, rest string) {
 	s = strings.TrimLeft(s, separators)
 	n := strings.IndexAny(s, separators)
@@ -112,7 +108,7 @@ func nextWord(s string) (word string, valued bool, rest string) {
 	return s[:n], rest != "" && (rest[0] == ':' || rest[0] == '='), rest
 }
 
-// meaning is what one word restricts.
+// meaning returns the restrictions that one word stands for.
 func meaning(word string) Directives {
 	switch strings.ToLower(word) {
 	case "noindex":
@@ -127,7 +123,7 @@ func meaning(word string) Directives {
 	return Directives{}
 }
 
-// isDirective tells whether a word is a directive that is in use, and so no name.
+// isDirective reports whether word is a known directive, and so not a crawler's name.
 func isDirective(word string) bool {
 	switch strings.ToLower(word) {
 	case "all", "none", "index", "noindex", "follow", "nofollow", "archive", "noarchive", "cache", "nocache",
@@ -138,7 +134,7 @@ func isDirective(word string) bool {
 	return isLimit(word)
 }
 
-// isLimit tells whether a word is a directive with a number or a size.
+// isLimit reports whether word is a directive with a value, such as max-snippet.
 func isLimit(word string) bool {
 	return len(word) > 4 && strings.EqualFold(word[:4], "max-")
 }

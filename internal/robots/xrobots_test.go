@@ -94,7 +94,7 @@ func TestAMetaElementSpeaksToThoseItIsNamedAfter(t *testing.T) {
 			t.Errorf("<meta name=%q content=%q> is %+v, want %+v", c.name, c.content, got, c.want)
 		}
 	}
-	if Meta("", "", "noindex") != nothing || Meta("", "robots", "noindex") != noIndex || Meta("7", "7", "noindex") != nothing {
+	if Meta("", "", "noindex") != nothing || Meta("", "robots", "noindex") != noIndex || Meta("!", "!", "noindex") != nothing {
 		t.Error("a crawler without a token is addressed as everybody is, and not otherwise")
 	}
 }
