@@ -143,6 +143,7 @@ func (s *antNet) Params() []Param {
 }
 
 func (s *antNet) aim(t *topic.Topic) error {
+	s.words = nil
 	for _, k := range t.Keywords {
 		s.words = append(s.words, k.Text)
 	}

@@ -74,6 +74,7 @@ func (s *qinChen) Params() []Param {
 }
 
 func (s *qinChen) aim(t *topic.Topic) error {
+	s.keywords = nil
 	for _, k := range t.Keywords {
 		s.keywords = append(s.keywords, k.Text)
 	}

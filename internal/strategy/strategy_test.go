@@ -327,3 +327,39 @@ func TestUnknownNamesAreAnsweredWithTheKnownOnes(t *testing.T) {
 		}
 	}
 }
+
+// A topic that grows between two generations replaces the topic that a strategy had: the
+// same topic, given once more, changes nothing.
+func TestAimingAgainChangesNothing(t *testing.T) {
+	for _, kind := range Kinds() {
+		once, err := New(kind.Name, target(t), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := once.(aimed); !ok {
+			continue
+		}
+		twice, err := New(kind.Name, target(t), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := worded{random(80, 5)}
+		batch := seeds("0", "1", "2")
+		for g := 1; g <= 12; g++ {
+			if err := Aim(twice, target(t)); err != nil {
+				t.Fatal(err)
+			}
+			var bred []string
+			for _, s := range []Strategy{once, twice} {
+				for _, a := range batch {
+					s.Visit(w.fetch(a, g))
+				}
+				bred = append(bred, fmt.Sprint(s.Breed(5, rand.New(rand.NewPCG(1, uint64(g))))))
+			}
+			if bred[0] != bred[1] {
+				t.Fatalf("%s: generation %d breeds\n%s\nand, aimed twice,\n%s", kind.Name, g, bred[0], bred[1])
+			}
+			batch = seeds(fmt.Sprint(3*g), fmt.Sprint(3*g+1), fmt.Sprint(3*g+2))
+		}
+	}
+}
