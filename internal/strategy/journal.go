@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"spoor/internal/atomicfile"
 )
 
 // A Journal is a strategy's memory on disk: one file to which every generation
@@ -147,6 +149,11 @@ func (j *Journal) Append(generation int, s Strategy) (err error) {
 	}
 	if err := f.Sync(); err != nil {
 		return err
+	}
+	if j.keep == 0 { // the file may be new
+		if err := atomicfile.SyncDir(filepath.Dir(j.path)); err != nil {
+			return err
+		}
 	}
 	j.keep, j.last = j.keep+int64(len(frame)), generation
 	return nil
