@@ -50,17 +50,19 @@
 //
 // # The list of strategies
 //
-// -strategies prints for each what it does, its source, what it wants of the other
-// stages (scripts/crawl sees to that), and its parameters with their defaults and,
-// where only some words are possible, those. With -json it is an object a line:
+// -strategies prints for each strategy what it does, its source, what could not be checked
+// against that source (reconstructed), what it requires of the other stages (scripts/crawl
+// arranges that), and its parameters with their defaults and permitted words. With -json
+// each strategy is one object on a line:
 //
 //	name summary source
-//	fitness   the measure that it goes by: score -fitness
-//	context   which words stand around a link: parse -context
-//	learn     a section of the topic, table or reference, made of the seeds' pages
-//	expand    the rule by which the topic's table grows: topic -expand
-//	search    true if it breeds queries
-//	single    true if with compat=true it wants generations of one page
+//	reconstructed  what could not be checked against the source
+//	fitness   the steering measure: score -fitness
+//	context   the text around a link: parse -context
+//	learn     section of the topic learned from the seed pages: table or reference
+//	expand    rule by which the topic's table grows: topic -expand
+//	search    true if the strategy emits queries
+//	single    true if it requires generations of one page with compat=true
 //	params    a list of name, default, doc and words
 //
 // # Example
@@ -373,6 +375,7 @@ func describe(stdout io.Writer, asJSON bool) error {
 				Name    string  `json:"name"`
 				Summary string  `json:"summary"`
 				Source  string  `json:"source"`
+				Recon   string  `json:"reconstructed,omitempty"`
 				Fitness string  `json:"fitness,omitempty"`
 				Context string  `json:"context,omitempty"`
 				Learn   string  `json:"learn,omitempty"`
@@ -380,14 +383,17 @@ func describe(stdout io.Writer, asJSON bool) error {
 				Search  bool    `json:"search,omitempty"`
 				Single  bool    `json:"single,omitempty"`
 				Params  []param `json:"params"`
-			}{kind.Name, kind.Summary, kind.Source, st.Fitness, st.Context, st.Learn, st.Expand, st.Search, st.Single, params}); err != nil {
+			}{kind.Name, kind.Summary, kind.Source, kind.Reconstructed, st.Fitness, st.Context, st.Learn, st.Expand, st.Search, st.Single, params}); err != nil {
 				return err
 			}
 			continue
 		}
 		fmt.Fprintf(out, "%s: %s\n    source: %s\n", kind.Name, kind.Summary, kind.Source)
-		if wants := wishes(st); len(wants) > 0 {
-			fmt.Fprintf(out, "    wants: %s\n", strings.Join(wants, "; "))
+		if kind.Reconstructed != "" {
+			fmt.Fprintf(out, "    reconstructed: %s\n", kind.Reconstructed)
+		}
+		if needs := requirements(st); len(needs) > 0 {
+			fmt.Fprintf(out, "    needs: %s\n", strings.Join(needs, "; "))
 		}
 		for _, p := range params {
 			fmt.Fprintf(out, "    -param %-*s  %s", width, p.Name+"="+p.Default, p.Doc)
@@ -400,18 +406,18 @@ func describe(stdout io.Writer, asJSON bool) error {
 	return out.Flush()
 }
 
-// wishes are what a strategy wants of the other stages, in words.
-func wishes(s strategy.Stages) (words []string) {
+// requirements describes what a strategy requires of the other stages.
+func requirements(s strategy.Stages) (words []string) {
 	for _, w := range []struct{ before, value, after string }{
 		{"score -fitness ", s.Fitness, ""}, {"parse -context ", s.Context, ""},
-		{"a topic with a ", s.Learn, " (else made of the seeds' pages)"}, {"topic -expand ", s.Expand, " after a generation"},
+		{"a topic with a ", s.Learn, " (or one learned from the seed pages)"}, {"topic -expand ", s.Expand, " after a generation"},
 	} {
 		if w.value != "" {
 			words = append(words, w.before+w.value+w.after)
 		}
 	}
 	if s.Search {
-		words = append(words, "search for its queries")
+		words = append(words, "a search for its queries")
 	}
 	if s.Single {
 		words = append(words, "with compat=true, generations of one page")

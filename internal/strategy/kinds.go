@@ -5,92 +5,167 @@ import (
 	"strings"
 )
 
-// A Kind is a strategy that can be made.
+// A Kind describes a strategy and makes new ones of it.
 type Kind struct {
 	Name    string
 	Source  string // the paper, or who first described it
 	Summary string // one line
-	Stages  Stages
-	New     func() Strategy
+
+	// Reconstructed names what could not be checked against the source and is ours; it is
+	// empty if the source was at hand. See PAPERS.md.
+	Reconstructed string
+
+	Stages Stages
+	New    func() Strategy
 }
 
-// Stages is what a strategy wants of the stages around it. What is empty is left
-// to them.
+// Stages lists what a strategy requires of the other stages. An empty field leaves the
+// stage at its default.
 type Stages struct {
-	Fitness string // the measure that it goes by: score -fitness
-	Context string // which words stand around a link: parse -context
-	Learn   string // a section of the topic, table or reference, that is made of the seeds' pages
-	Expand  string // the rule by which the topic's table grows between generations: topic -expand
-	Search  bool   // it breeds queries
-	Single  bool   // to the letter (-param compat=true) it chooses anew after every page
+	Fitness string // the steering measure: score -fitness
+	Context string // the text around a link: parse -context
+	Learn   string // section of the topic learned from the seed pages: table or reference
+	Expand  string // rule by which the topic's table grows between generations: topic -expand
+	Search  bool   // emits queries
+	Single  bool   // with -param compat=true, requires generations of one page
 }
 
-// Kinds are all strategies, by name.
+// Kinds returns all strategies, sorted by name.
 func Kinds() []Kind {
 	kinds := []Kind{
 		// The five papers.
-		{"niche", "Fan, Zeng and Li 2009, niche genetic algorithm (GAFC)",
-			"hubs breed, authorities mutate, niches stay varied",
-			Stages{Fitness: "vsm"}, newNiche},
-		{"symbiosis", "Wilson, Armanto, Gunawan and Tanwijaya 2021, genetic algorithm with symbiotic organisms search",
-			"pages breed by the links they share, queries by symbiotic organisms search",
-			Stages{Fitness: "weighttable", Learn: "table", Expand: "symbiosis", Search: true}, newSymbiosis},
-		{"antnet", "Saket and Behrang 2009, AntNet and genetic algorithms",
-			"links drawn from all that are known, corrected by surprises",
-			Stages{Fitness: "wordscore", Context: "page", Search: true}, newAntNet},
-		{"jaccard", "Rane and Pathak, genetic algorithm with the Jaccard index of links and Dpr",
-			"links of pages that are like a reference, and what a search finds for their words",
-			Stages{Fitness: "jaccard", Learn: "reference", Search: true, Single: true}, newJaccard},
-		{"tunnel", "Pal, Tomar and Shrivastava 2009, content and link structure with an irrelevant table",
-			"links of relevant pages, and a few levels through irrelevant ones",
-			Stages{Fitness: "weighttable-tf", Learn: "table", Expand: "tunnel", Single: true}, newTunnel},
+		{
+			Name: "niche", New: newNiche,
+			Source:  "Fan, Zeng and Li 2009, niche genetic algorithm (GAFC)",
+			Summary: "hubs breed, authorities mutate, niches stay varied",
+			Stages:  Stages{Fitness: "vsm"},
+		},
+		{
+			Name: "symbiosis", New: newSymbiosis,
+			Source:  "Wilson, Armanto, Gunawan and Tanwijaya 2021, genetic algorithm with symbiotic organisms search",
+			Summary: "pages breed by the links they share, queries by symbiotic organisms search",
+			Stages:  Stages{Fitness: "weighttable", Learn: "table", Expand: "symbiosis", Search: true},
+		},
+		{
+			Name: "antnet", New: newAntNet,
+			Source:  "Saket and Behrang 2009, AntNet and genetic algorithms",
+			Summary: "links drawn from all that are known, corrected by surprises",
+			Stages:  Stages{Fitness: "wordscore", Context: "page", Search: true},
+		},
+		{
+			Name: "jaccard", New: newJaccard,
+			Source:  "Rane and Pathak, genetic algorithm with the Jaccard index of links and Dpr",
+			Summary: "links of pages that are like a reference, and what a search finds for their words",
+			Stages:  Stages{Fitness: "jaccard", Learn: "reference", Search: true, Single: true},
+		},
+		{
+			Name: "tunnel", New: newTunnel,
+			Source:  "Pal, Tomar and Shrivastava 2009, content and link structure with an irrelevant table",
+			Summary: "links of relevant pages, and a few levels through irrelevant ones",
+			Stages:  Stages{Fitness: "weighttable-tf", Learn: "table", Expand: "tunnel", Single: true},
+		},
 
 		// Plain orders.
-		{"breadthfirst", "the plain baseline",
-			"links in the order of their discovery", Stages{}, newBreadthFirst},
-		{"depthfirst", "the plain baseline",
-			"the newest links first", Stages{}, newDepthFirst},
-		{"random", "the plain baseline, the zero of the normalised area",
-			"any link, each as likely as the other", Stages{}, newRandomOrder},
+		{
+			Name: "breadthfirst", New: newBreadthFirst,
+			Source:  "the plain baseline",
+			Summary: "links in the order of their discovery",
+		},
+		{
+			Name: "depthfirst", New: newDepthFirst,
+			Source:  "the plain baseline",
+			Summary: "the newest links first",
+		},
+		{
+			Name: "random", New: newRandomOrder,
+			Source:  "the plain baseline, the zero of the normalised area",
+			Summary: "any link, each as likely as the other",
+		},
 
 		// By links alone.
-		{"indegree", "Cho, Garcia-Molina and Page 1998, backlink count",
-			"links of the most pages first", Stages{}, newInDegree},
-		{"pagerank", "Cho, Garcia-Molina and Page 1998; topical: Haveliwala 2002",
-			"links of the pages with the highest PageRank first", Stages{}, newPageRank},
-		{"hits", "Kleinberg 1999; Bharat and Henzinger 1998; Chakrabarti, van den Berg and Dom 1999",
-			"links of the best hubs first", Stages{}, newHITS},
+		{
+			Name: "indegree", New: newInDegree,
+			Source:  "Cho, Garcia-Molina and Page 1998, backlink count",
+			Summary: "links of the most pages first",
+		},
+		{
+			Name: "pagerank", New: newPageRank,
+			Source:  "Cho, Garcia-Molina and Page 1998; topical: Haveliwala 2002",
+			Summary: "links of the pages with the highest PageRank first",
+		},
+		{
+			Name: "hits", New: newHITS,
+			Source:  "Kleinberg 1999; Bharat and Henzinger 1998; Chakrabarti, van den Berg and Dom 1999",
+			Summary: "links of the best hubs first",
+		},
 
 		// By words, as they are.
-		{"bestfirst", "Cho, Garcia-Molina and Page 1998; Menczer et al. 2004; Batsakis et al. 2009",
-			"links of the most relevant pages first", Stages{}, newBestFirst},
-		{"bestn", "Pant, Srinivasan and Menczer 2002; Menczer et al. 2004",
-			"the N best links as a batch, from a buffer that keeps the best", Stages{}, newBestN},
-		{"fish", "De Bra and Post 1994",
-			"a list in which links of relevant pages go to the front", Stages{}, newFish},
-		{"shark", "Hersovici et al. 1998",
-			"links inherit from their ancestors and are read with their neighbourhood",
-			Stages{Fitness: "vsm"}, newShark},
+		{
+			Name: "bestfirst", New: newBestFirst,
+			Source:  "Cho, Garcia-Molina and Page 1998; Menczer et al. 2004; Batsakis et al. 2009",
+			Summary: "links of the most relevant pages first",
+		},
+		{
+			Name: "bestn", New: newBestN,
+			Source:  "Pant, Srinivasan and Menczer 2002; Menczer et al. 2004",
+			Summary: "the N best links as a batch, from a buffer that keeps the best",
+		},
+		{
+			Name: "fish", New: newFish,
+			Source:  "De Bra and Post 1994",
+			Summary: "a list in which links of relevant pages go to the front",
+		},
+		{
+			Name: "shark", New: newShark,
+			Source:        "Hersovici et al. 1998",
+			Summary:       "links inherit from their ancestors and are read with their neighbourhood",
+			Reconstructed: "the values of delta, beta, gamma and depth",
+			Stages:        Stages{Fitness: "vsm"},
+		},
 
 		// By evolution.
-		{"qinchen", "Qin and Chen 2005",
-			"a genetic algorithm over pages, with searches for the lexicon's words",
-			Stages{Search: true}, newQinChen},
-		{"gcrawler", "Shokouhi, Chubak and Raeesy 2005",
-			"best-first by the keywords that a genetic algorithm picks from a growing table",
-			Stages{Fitness: "weighttable-tf", Learn: "table", Expand: "tunnel"}, newGcrawler},
-		{"infospiders", "Menczer and Belew 2000; Menczer, Pant and Srinivasan 2004",
-			"spiders that learn which links pay, multiply and die", Stages{}, newInfoSpiders},
+		{
+			Name: "qinchen", New: newQinChen,
+			Source:        "Qin and Chen 2005",
+			Summary:       "a genetic algorithm over pages, with searches for the lexicon's words",
+			Reconstructed: "everything the abstract does not say",
+			Stages:        Stages{Search: true},
+		},
+		{
+			Name: "gcrawler", New: newGcrawler,
+			Source:        "Shokouhi, Chubak and Raeesy 2005",
+			Summary:       "best-first by the keywords that a genetic algorithm picks from a growing table",
+			Reconstructed: "everything the abstract does not say",
+			Stages:        Stages{Fitness: "weighttable-tf", Learn: "table", Expand: "tunnel"},
+		},
+		{
+			Name: "infospiders", New: newInfoSpiders,
+			Source:        "Menczer and Belew 2000; Menczer, Pant and Srinivasan 2004",
+			Summary:       "spiders that learn which links pay, multiply and die",
+			Reconstructed: "the values of all parameters",
+		},
 
 		// By learning which links lead where.
-		{"apprentice", "Chakrabarti, Punera and Subramanyam 2002; Barbosa and Freire 2007 (ACHE)",
-			"a classifier of links, trained by where links have led", Stages{}, newApprentice},
-		{"anthelion", "Meusel, Mika and Blanco 2014",
-			"a bandit over hosts, above a classifier of links that learns online", Stages{}, newAnthelion},
-		{"tagpath", "Gauquier, Manolescu and Senellart 2026 (SB-CLASSIFIER)",
-			"a bandit over tag paths, the places at which links stand on their pages", Stages{}, newTagPath},
-		{"linearq", "Han, Wuillemin and Senellart 2018",
-			"Q-learning: what a link is worth in the long run, as a linear function of what is known of it", Stages{}, newLinearQ},
+		{
+			Name: "apprentice", New: newApprentice,
+			Source:  "Chakrabarti, Punera and Subramanyam 2002; Barbosa and Freire 2007 (ACHE)",
+			Summary: "a classifier of links, trained by where links have led",
+		},
+		{
+			Name: "anthelion", New: newAnthelion,
+			Source:  "Meusel, Mika and Blanco 2014",
+			Summary: "a bandit over hosts, above a classifier of links that learns online",
+		},
+		{
+			Name: "tagpath", New: newTagPath,
+			Source:  "Gauquier, Manolescu and Senellart 2026 (SB-CLASSIFIER)",
+			Summary: "a bandit over tag paths, the places at which links stand on their pages",
+		},
+		{
+			Name: "linearq", New: newLinearQ,
+			Source:  "Han, Wuillemin and Senellart 2018",
+			Summary: "Q-learning: what a link is worth in the long run, as a linear function of what is known of it",
+		},
 	}
 	slices.SortFunc(kinds, func(a, b Kind) int { return strings.Compare(a.Name, b.Name) })
 	return kinds
