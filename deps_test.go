@@ -20,17 +20,17 @@ import (
 const imports = `
 	# The floor imports nothing of ours. gosite is a web site of its own and knows
 	# neither the record nor the crawl.
-	floor = wire weburl text genetic niche robots sitemap trap lock atomicfile
+	floor = wire weburl text genetic niche graph robots sitemap trap lock atomicfile
 	floor gosite:
 
 	# The second row stands on the floor; its packages do not import each other.
 	# Commands give graphs and documents to judge, search and report.
-	second = page topic fitness graph frontier polite web archive search judge report interchange
+	second = page topic fitness frontier polite web archive search judge report interchange
 	second: floor
 
 	# Only strategy knows both the record and the mathematics. A strategy that wants
 	# fresh addresses emits a query.
-	strategy: floor fitness topic graph
+	strategy: floor fitness topic
 
 	# The application row composes the rows below. Its packages may import each other;
 	# the compiler refuses import cycles.

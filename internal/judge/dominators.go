@@ -1,6 +1,10 @@
 package judge
 
-import "slices"
+import (
+	"slices"
+
+	"spoor/internal/graph"
+)
 
 // dominators is the immediate dominator of each page, None where it is but the start,
 // which links to the first pages, seeds of them. All pages must be reachable. It is the simple
@@ -101,35 +105,21 @@ func dominators(w *Web, seeds int) []int32 {
 	return idom
 }
 
-// reversed is w with the start, its pages numbered anew, and each link turned around.
-func reversed(w *Web, seeds int, number []int32) *Web {
-	r := &Web{ends: make([]int, w.Len()+1)}
-	for page := range int32(w.Len()) {
-		for _, to := range w.Links(page) {
-			r.ends[number[to]]++
+// reversed returns the links of w, and those of a start vertex 0 to the seeds, with every
+// link turned around and pages renamed to their numbers.
+func reversed(w *Web, seeds int, number []int32) graph.CSR {
+	return graph.NewCSR(w.Len()+1, func(yield func(from, to int32) bool) {
+		for s := range int32(seeds) {
+			if !yield(number[s], 0) {
+				return
+			}
 		}
-	}
-	for s := range seeds {
-		r.ends[number[s]]++
-	}
-	sum := 0
-	for v, links := range r.ends {
-		r.ends[v] = sum // where its links start, until they are filled in
-		sum += links
-	}
-	r.links = make([]int32, sum)
-	add := func(page, from int32) {
-		v := number[page]
-		r.links[r.ends[v]] = from
-		r.ends[v]++
-	}
-	for s := range int32(seeds) {
-		add(s, 0)
-	}
-	for page := range int32(w.Len()) {
-		for _, to := range w.Links(page) {
-			add(to, number[page])
+		for page := range int32(w.Len()) {
+			for _, to := range w.Links(page) {
+				if !yield(number[to], number[page]) {
+					return
+				}
+			}
 		}
-	}
-	return r
+	})
 }

@@ -1,42 +1,45 @@
 package judge
 
-// None stands in an order where cost was paid and no page was found, and for no host.
+import "spoor/internal/graph"
+
+// None stands in an order where a unit of cost was spent and no page was found. As the
+// number of a host it means that the host is unknown.
 const None int32 = -1
 
-// A Web is a closed web: pages 0 to n-1 and the links between them; a link that leaves
-// it does not exist. The zero value is empty and ready. A link costs 4 bytes, a page 13.
+// A Web is a closed web: pages 0 to n-1 and the links between them; links that leave the
+// web do not exist. The zero value is empty and ready. A link costs 4 bytes, a page 13.
 type Web struct {
-	Relevant []bool  // by page: whether it is what is sought; Add says no
-	Host     []int32 // by page: a number for its host; Add says None
+	Relevant []bool  // by page: whether it is relevant; false until it is set
+	Host     []int32 // by page: a number for its host; None until it is set
 
-	ends  []int // by page: where its links end in links
-	links []int32
+	graph graph.CSR
+}
+
+// NewWeb returns the web with the pages and links of g.
+func NewWeb(g graph.CSR) *Web {
+	w := &Web{Relevant: make([]bool, g.Len()), Host: make([]int32, g.Len()), graph: g}
+	for page := range w.Host {
+		w.Host[page] = None
+	}
+	return w
 }
 
 // Add adds the next page, with its links in their order on the page, and returns its
-// number. Links may lead to pages that are added later. A page that is linked to twice
-// is linked to once, where the first link stands: repetitions change nothing.
+// number. Links may lead to pages that are added later. A link that is repeated on a page
+// counts once, where it stands first.
 func (w *Web) Add(links []int32) (page int32) {
-	w.links = append(w.links, links...)
-	w.ends = append(w.ends, len(w.links))
 	w.Relevant = append(w.Relevant, false)
 	w.Host = append(w.Host, None)
-	return int32(len(w.ends) - 1)
+	return w.graph.Add(links)
 }
 
-// Len is the number of pages.
-func (w *Web) Len() int { return len(w.ends) }
+// Len returns the number of pages.
+func (w *Web) Len() int { return w.graph.Len() }
 
-// Links are the links of a page, in their order on the page. They must not be changed.
-func (w *Web) Links(page int32) []int32 {
-	start := 0
-	if page > 0 {
-		start = w.ends[page-1]
-	}
-	return w.links[start:w.ends[page]:w.ends[page]]
-}
+// Links returns the links of a page, in their order on the page. They must not be changed.
+func (w *Web) Links(page int32) []int32 { return w.graph.Links(page) }
 
-// OnlyRelevant is an order without all that is not a relevant page of the web.
+// OnlyRelevant returns the order without everything that is not a relevant page of w.
 func (w *Web) OnlyRelevant(order []int32) []int32 {
 	var only []int32
 	for _, page := range order {
