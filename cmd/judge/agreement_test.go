@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"spoor/cmd/internal/filter"
+	"spoor/internal/closedweb"
+	"spoor/internal/judge"
 )
 
 // shared is a file of the data that is kept outside the project; the test is
@@ -170,7 +172,7 @@ type contest struct {
 }
 
 // hold compares what they say.
-func (c *contest) hold(python, judge string) ([]comparison, error) {
+func (c *contest) hold(python, judgeDir string) ([]comparison, error) {
 	w, err := c.web()
 	if err != nil {
 		return nil, err
@@ -185,7 +187,7 @@ func (c *contest) hold(python, judge string) ([]comparison, error) {
 		runs = append(runs, files)
 		fmt.Fprintln(&input, strings.Join(append([]string{seeds}, files...), "\t"))
 	}
-	cmd := exec.Command(python, "-c", independent, judge, c.graph, c.label)
+	cmd := exec.Command(python, "-c", independent, judgeDir, c.graph, c.label)
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 	var stderr bytes.Buffer
 	cmd.Stdin, cmd.Stderr = strings.NewReader(input.String()), &stderr
@@ -217,14 +219,14 @@ func (c *contest) hold(python, judge string) ([]comparison, error) {
 }
 
 // judge is what ours says of crawls from the same seeds.
-func (c *contest) judge(files []string, args ...string) (all []*summary, err error) {
+func (c *contest) judge(files []string, args ...string) (all []*judge.Summary, err error) {
 	var stderr bytes.Buffer
 	o, _, err := parse(append(args, "-label", c.label, "-cache", ""), &stderr)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", err, stderr.String())
 	}
 	log := filter.Logger(&stderr, "judge", "text")
-	first, err := o.newTrial(log)
+	l, err := o.newLabelJudge(log) // what crawls are compared with is computed once
 	if err != nil {
 		return nil, err
 	}
@@ -233,40 +235,40 @@ func (c *contest) judge(files []string, args ...string) (all []*summary, err err
 		if err != nil {
 			return nil, err
 		}
-		t := *first // what it is measured against is computed once
-		if err := errors.Join(t.run(o, in, io.Discard, log), in.Close()); err != nil {
+		crawl, err := l.crawl(in, io.Discard, filter.NewTally(log))
+		if err := errors.Join(err, in.Close()); err != nil {
 			return nil, fmt.Errorf("%w: %s", err, stderr.String())
 		}
-		all = append(all, t.summary(c.label))
+		all = append(all, l.summary(crawl))
 	}
 	return all, nil
 }
 
 // add takes in what is said of one more crawl.
-func (c *comparison) add(theirs *saying, given, own *summary) {
+func (c *comparison) add(theirs *saying, given, own *judge.Summary) {
 	grow := func(worst *float64, a, b float64) { *worst = max(*worst, math.Abs(a-b)) }
 	c.theirs += theirs.NAUC
-	c.ours += given.NAUC
-	grow(&c.nauc, theirs.NAUC, given.NAUC)
-	grow(&c.clairvoyant, theirs.AUCClairvoyant, given.AUCClairvoyant)
+	c.ours += *given.NAUC
+	grow(&c.nauc, theirs.NAUC, *given.NAUC)
+	grow(&c.clairvoyant, theirs.AUCClairvoyant, *given.AUCClairvoyant)
 	for _, pair := range [][2]float64{
 		{float64(theirs.T), float64(given.T)},
 		{float64(theirs.R), float64(given.R)},
 		{float64(theirs.Reachable), float64(given.Reachable)},
 		{float64(theirs.Fetched), float64(given.Fetched)},
-		{theirs.Harvest, given.Harvest},
-		{theirs.Recall, given.Recall},
-		{theirs.AUCBound, given.AUCBound},
-		{theirs.AUCRandom, given.AUCRandom},
-		{theirs.Clairvoyant, given.ClairvoyantRecall},
+		{theirs.Harvest, *given.Harvest},
+		{theirs.Recall, *given.Recall},
+		{theirs.AUCBound, *given.AUCBound},
+		{theirs.AUCRandom, *given.AUCRandom},
+		{theirs.Clairvoyant, *given.ClairvoyantRecall},
 	} {
 		grow(&c.others, pair[0], pair[1])
 	}
 	for i, cost := range given.Curves.Cost {
 		grow(&c.others, float64(theirs.Curve[cost-1])/float64(theirs.R), float64(given.Curves.Run[i])/float64(given.R))
 	}
-	grow(&c.ownNAUC, theirs.NAUC, own.NAUC)
-	grow(&c.ownClairvoyant, theirs.AUCClairvoyant, own.AUCClairvoyant)
+	grow(&c.ownNAUC, theirs.NAUC, *own.NAUC)
+	grow(&c.ownClairvoyant, theirs.AUCClairvoyant, *own.AUCClairvoyant)
 	for i, cost := range own.Curves.Cost {
 		if cost <= theirs.T {
 			grow(&c.ownCurve, float64(theirs.Curve[cost-1])/float64(theirs.R), float64(own.Curves.Run[i])/float64(own.R))
@@ -299,7 +301,7 @@ func (c *contest) crawl(w *graphed, seeds string, seed uint64) (files []string, 
 	}
 	var start []string
 	for line := range strings.Lines(string(text)) {
-		if key := canon(line); w.Out[key] != nil && !slices.Contains(start, key) {
+		if key := closedweb.PageName(line); w.Out[key] != nil && !slices.Contains(start, key) {
 			start = append(start, key)
 		}
 	}

@@ -156,9 +156,9 @@ import (
 
 func main() { filter.Main("judge", run) }
 
-// options are the flags.
 type options struct {
-	passage
+	stream   filter.Stream
+	brief    bool
 	archives filter.Strings
 	graph    string
 	labels   string
@@ -188,13 +188,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	}
 	log := filter.Logger(stderr, "judge", o.stream.Log)
 	if o.budget {
-		t, err := o.newTrial(log)
+		l, err := o.newLabelJudge(log)
 		if err != nil {
 			return err
 		}
-		return t.printBudget(stdout)
+		return l.printBudget(stdout)
 	}
-	if files, err = fetches(files); err != nil {
+	if files, err = recordFiles(files); err != nil {
 		return err
 	}
 	in, err := filter.Open(stdin, files)
@@ -203,17 +203,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	}
 	defer in.Close()
 	if o.topic != "" {
-		h, err := o.newHearing()
+		c, err := o.newClassifierJudge()
 		if err != nil {
 			return err
 		}
-		return h.run(o, in, stdout, log)
+		return c.run(in, stdout, log)
 	}
-	t, err := o.newTrial(log)
+	l, err := o.newLabelJudge(log)
 	if err != nil {
 		return err
 	}
-	return t.run(o, in, stdout, log)
+	return l.run(in, stdout, log)
 }
 
 // parse reads the command line.
@@ -244,7 +244,7 @@ func parse(args []string, stderr io.Writer) (o *options, files []string, err err
 	return o, files, err
 }
 
-// check finds flags that are missing, or do not go together.
+// check returns an error for flags that are missing or contradict each other.
 func (o *options) check(fs *flag.FlagSet, files []string) error {
 	if o.t < 0 || o.t > judge.MaxBudget {
 		return filter.Usagef("-t %d: it is a number from 0 to %d", o.t, judge.MaxBudget)
@@ -257,7 +257,7 @@ func (o *options) check(fs *flag.FlagSet, files []string) error {
 		}
 		return nil
 	}
-	if o.seeds == "" && len(files) == 1 && isRun(files[0]) {
+	if o.seeds == "" && len(files) == 1 && isRunDir(files[0]) {
 		if name := filepath.Join(files[0], "seeds.txt"); exists(name) {
 			o.seeds = name
 		}
@@ -281,13 +281,13 @@ func (o *options) check(fs *flag.FlagSet, files []string) error {
 	return nil
 }
 
-// given tells whether a flag stands on the command line.
+// given reports whether a flag is on the command line.
 func given(fs *flag.FlagSet, name string) (found bool) {
 	fs.Visit(func(f *flag.Flag) { found = found || f.Name == name })
 	return found
 }
 
-// exists tells whether there is a file of that name.
+// exists reports whether there is a file or directory of that name.
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
+	"path/filepath"
 	"strings"
 
 	"spoor/cmd/internal/filter"
@@ -17,8 +19,11 @@ judge table - compare runs that were judged
 
 Usage: judge table [flags] [FILE...] < results
 
-In:   results.ndjson of scripts/compare: a line a run, with name, track, web, topic, seeds
-      (the set), seed (of chance), T, R and the measures of judge -summary
+In:   results.ndjson of scripts/compare, or files of judge -summary: a line a run, with
+      name, track, web, topic, seeds (the set), seed (of chance), T, R and the measures
+      of judge -summary. Without name the run is called by its directory (judge.json)
+      or file, without topic by its label; seeds may be a number; the others may be
+      absent
 Out:  a table of Markdown a track, the best first, and what its columns mean; with
       -format ndjson a line a strategy
 
@@ -47,13 +52,14 @@ Example:
     judge table -reference bestfirst results.ndjson
     judge table -form topics -measure harvest -also recall,self_harvest results.ndjson
     judge table -form costs results.ndjson
+    judge table runs/*/judge.json
     grep '"track":"E"' results.ndjson | judge table -format ndjson | jq .mean
 
 Exit status: 0 done; 1 failed, which is also that results contradict each other;
 2 misuse.
 `
 
-// errNoResults is a stream of lines among which no result is.
+// errNoResults is returned for input without any result.
 var errNoResults = errors.New("no line is the result of a run\nhint: judge table reads results.ndjson, as scripts/compare writes it")
 
 // table compares runs that were judged.
@@ -110,27 +116,10 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return filter.Usagef("-tie %v: a difference is 0 or more", o.Tie)
 	}
 
-	in, err := filter.Open(stdin, files)
+	results, err := readResults(stdin, files, filter.Logger(stderr, "judge table", log))
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	var results []*judge.Result
-	strays := filter.Strays{Log: filter.Logger(stderr, "judge table", log)}
-	for r, err := range judge.Results(in) {
-		if line, ok := errors.AsType[*judge.LineError](err); ok {
-			strays.Report("skipped a line that is no result", "line", line.Line, "err", line.Err)
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("reading results: %w", err)
-		}
-		results = append(results, r)
-	}
-	if len(results) == 0 {
-		return errNoResults
-	}
-	strays.Close()
 	tables, err := judge.Compare(results, o)
 	if err != nil {
 		return err
@@ -147,7 +136,52 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	return out.Flush()
 }
 
-// criteria are the names of all measures.
+// readResults reads the results in files, or those on stdin.
+func readResults(stdin io.Reader, files []string, log *slog.Logger) (results []*judge.Result, err error) {
+	strays := filter.Strays{Log: log}
+	if len(files) == 0 {
+		files = []string{"-"}
+	}
+	for _, file := range files {
+		in, err := filter.Open(stdin, []string{file})
+		if err != nil {
+			return nil, err
+		}
+		defer in.Close()
+		for r, err := range judge.Results(in, runName(file)) {
+			if line, ok := errors.AsType[*judge.LineError](err); ok {
+				strays.Report("skipped a line that is no result", "line", line.Line, "err", line.Err)
+				continue
+			}
+			if err != nil {
+				return nil, fmt.Errorf("reading results: %w", err)
+			}
+			results = append(results, r)
+		}
+	}
+	if len(results) == 0 {
+		return nil, errNoResults
+	}
+	strays.Close()
+	return results, nil
+}
+
+// runName returns the name of the run in a file that does not tell it: the directory of a
+// judge.json, or the name of the file up to its first dot.
+func runName(file string) string {
+	switch {
+	case file == "-":
+		return "stdin"
+	case filepath.Base(file) == "judge.json":
+		if full, err := filepath.Abs(file); err == nil {
+			return filepath.Base(filepath.Dir(full))
+		}
+	}
+	name, _, _ := strings.Cut(filepath.Base(file), ".")
+	return name
+}
+
+// criteria returns the names of all measures.
 func criteria() (names []string) {
 	for _, c := range judge.Criteria() {
 		names = append(names, c.Name)

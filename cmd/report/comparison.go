@@ -54,7 +54,7 @@ func readResults(name string, log *slog.Logger) ([]*judge.Result, error) {
 	defer f.Close()
 	warn := warner(log, "results", name)
 	var list []*judge.Result
-	for r, err := range judge.Results(f) {
+	for r, err := range judge.Results(f, "") {
 		if bad, ok := errors.AsType[*judge.LineError](err); ok {
 			warn(bad)
 			continue

@@ -140,7 +140,7 @@ func group(results []*Result) (map[string]map[string]runs, error) {
 	tracks := map[string]map[string]runs{}
 	budgets := map[place]*Result{}
 	for _, r := range results {
-		at := place{r.Topic, r.Web, r.Seeds}
+		at := place{r.Topic, r.Web, string(r.Seeds)}
 		if b := budgets[at]; b == nil {
 			budgets[at] = r
 		} else if b.T != r.T || b.R != r.R {

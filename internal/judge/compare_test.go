@@ -13,7 +13,10 @@ import (
 
 // A trial is one judged run, in as few words as tests can say it.
 func trial(name, topic, seeds string, seed int64, nauc float64) *Result {
-	return &Result{V: 1, Name: name, Strategy: strings.Fields(name)[0], Track: "K", Web: "w", Topic: topic, Seeds: seeds, Seed: seed, T: 200, R: 10, NAUC: &nauc}
+	return &Result{
+		Name: name, Strategy: strings.Fields(name)[0], Track: "K", Web: "w", Topic: topic, Seeds: SeedSet(seeds), Seed: seed,
+		Figures: Figures{V: 1, T: 200, R: 10, NAUC: &nauc},
+	}
 }
 
 // by is the criterion called name.

@@ -1,16 +1,20 @@
 package judge
 
-import "slices"
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
 
-// Overlap is how much of what two crawls have downloaded both have: the superposition ratio
-// of Fan, Zeng and Li's Table I, "downloaded by both" of "downloaded by all". The paper
-// does not say who all are; here they are the two crawls, so that the ratio is that of
-// Jaccard: it is the same both ways, 1 for the same pages in any order, and 0 if no page
-// is common or there is none.
+// Overlap returns the superposition ratio of Fan, Zeng and Li's Table I, "downloaded by
+// both" divided by "downloaded by all". The paper does not say who all are; here they are
+// the two crawls, so that the ratio is that of Jaccard: it is symmetric, 1 for the same
+// pages in any order, and 0 if no page is common or there is none.
 //
-// Orders are as in [Judge.Curve]: repetitions and negative numbers do not count. Cut them to the
-// same cost before; for the pages that the paper counts, relevant ones, see
-// [Web.OnlyRelevant]. It tells how different two crawls are, not how good.
+// Orders are as in [Judge.Curve]: repetitions and negative numbers do not count. Cut them to
+// the same cost before; for the pages that the paper counts, relevant ones, see
+// [Web.OnlyRelevant]. The ratio tells how different two crawls are, not how good.
 func Overlap(a, b []int32) float64 {
 	x, y := set(a), set(b)
 	sum, both := len(x)+len(y), 0
@@ -28,9 +32,72 @@ func Overlap(a, b []int32) float64 {
 	return ratio(float64(both), float64(sum-both))
 }
 
-// set is the pages of an order, sorted, each once.
+// set returns the pages of an order, sorted, without duplicates.
 func set(order []int32) []int32 {
 	pages := slices.DeleteFunc(slices.Clone(order), func(page int32) bool { return page < 0 })
 	slices.Sort(pages)
 	return slices.Compact(pages)
+}
+
+// A PairOverlap is the overlap of two crawlers.
+type PairOverlap struct {
+	A       string  `json:"a"`
+	B       string  `json:"b"`
+	Overlap float64 `json:"overlap"`
+}
+
+// Overlaps returns the overlap of every two crawlers, the mean over samples. A sample has
+// an order for each of the names. Orders are cut after the given number of units of cost;
+// 0 stands for the length of the shortest order of the sample.
+func Overlaps(names []string, samples [][][]int32, cut int) []PairOverlap {
+	var pairs []PairOverlap
+	for i, a := range names {
+		for _, b := range names[i+1:] {
+			pairs = append(pairs, PairOverlap{A: a, B: b})
+		}
+	}
+	for _, orders := range samples {
+		end := cut
+		if end == 0 {
+			end = len(slices.MinFunc(orders, func(a, b []int32) int { return len(a) - len(b) }))
+		}
+		p := 0
+		for i, a := range orders {
+			for _, b := range orders[i+1:] {
+				pairs[p].Overlap += Overlap(a[:min(end, len(a))], b[:min(end, len(b))]) / float64(len(samples))
+				p++
+			}
+		}
+	}
+	for i := range pairs {
+		pairs[i].Overlap = round(pairs[i].Overlap)
+	}
+	return pairs
+}
+
+// WriteOverlaps writes the overlaps as a Markdown table in the form of the paper's Table I,
+// in percent.
+func WriteOverlaps(w io.Writer, names []string, pairs []PairOverlap) error {
+	var b strings.Builder
+	cell := func(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+	b.WriteString("| |")
+	for _, name := range names {
+		fmt.Fprintf(&b, " %s |", cell(name))
+	}
+	fmt.Fprintf(&b, "\n|---|%s\n", strings.Repeat("--:|", len(names)))
+	for _, x := range names {
+		fmt.Fprintf(&b, "| %s |", cell(x))
+		for _, y := range names {
+			share := 1.0
+			for _, p := range pairs {
+				if p.A == x && p.B == y || p.A == y && p.B == x {
+					share = p.Overlap
+				}
+			}
+			fmt.Fprintf(&b, " %.0f %% |", 100*share)
+		}
+		b.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,60 +15,43 @@ import (
 	"unicode/utf8"
 )
 
-// A Result is one run that was judged: a line of NDJSON, as scripts/compare writes
-// it. What it has no field for is passed over.
+// A Result is one run that was judged: the [Figures] that judge -summary writes, and what
+// tells runs apart. In a line of JSON that scripts/compare writes all of it is there; judge
+// -summary leaves out the latter. Unknown members are ignored.
 type Result struct {
-	V        int    `json:"v"`        // 1
-	Name     string `json:"name"`     // what is compared: a strategy and its options, as "niche -compat"
-	Strategy string `json:"strategy"` // the strategy alone
-	Track    string `json:"track"`    // what crawlers are given: K keywords, E examples too, Q a search too
-	Web      string `json:"web"`      // the archive
-	Topic    string `json:"topic"`    // what is sought in it
-	Label    string `json:"label"`    // what people call a relevant page
-	Seeds    string `json:"seeds"`    // the set of seeds
-	Seed     int64  `json:"seed"`     // of chance
-	Stop     string `json:"stop"`     // why the crawl ended
+	Name     string  `json:"name"`     // what is compared: a strategy and its options, as "niche -compat"
+	Strategy string  `json:"strategy"` // the strategy alone
+	Track    string  `json:"track"`    // what crawlers are given: K keywords, E examples too, Q a search too
+	Web      string  `json:"web"`      // the archive
+	Topic    string  `json:"topic"`    // what is sought in it; the label if absent
+	Seeds    SeedSet `json:"seeds"`
+	Seed     int64   `json:"seed"` // of the random numbers
+	Stop     string  `json:"stop"` // why the crawl ended
 
-	T       int `json:"T"`       // the budget: units of cost that are judged
-	R       int `json:"R"`       // relevant pages that links reach from the seeds
-	Fetched int `json:"fetched"` // pages
-	Cost    int `json:"cost"`    // spent in all
-
-	Harvest        *float64 `json:"harvest"`         // relevant pages per unit of cost, in [0, 1]
-	Recall         *float64 `json:"recall"`          // of the R relevant pages; above 1 where a search finds others
-	AUC            *float64 `json:"auc"`             // area under recall, over cost 1 to T
-	NAUC           *float64 `json:"nauc"`            // 0 a random crawl, 1 the clairvoyant one
-	AUCClairvoyant *float64 `json:"auc_clairvoyant"` // AUC as a share of the clairvoyant crawl's
-	AUCBound       *float64 `json:"auc_bound"`       // AUC as a share of what no crawl passes
-	Cost50         *float64 `json:"cost_50"`         // cost at which half the R pages were found; 0 never
-	Cost80         *float64 `json:"cost_80"`         // four fifths
-	Cost90         *float64 `json:"cost_90"`         // nine tenths
-	RelevantHosts  *float64 `json:"relevant_hosts"`  // hosts with a relevant page that was found
-	SelfHarvest    *float64 `json:"self_harvest"`    // harvest, if the crawl's own measure is believed
-	MeanScore      *float64 `json:"mean_score"`      // of that measure, over the pages
-
-	HarvestAt map[int]float64 `json:"harvest_at"` // by cost
-	RecallAt  map[int]float64 `json:"recall_at"`  // above 1 where a search finds what no link leads to
-
-	// What greedy crawlers reach that see the relevance of every link that waits,
-	// and of the links behind it.
-	Seeing         Sighted `json:"seeing"`
-	SeeingChildren Sighted `json:"seeing_children"`
+	Figures
 }
 
-// Sighted is what a crawler reaches that sees more than one can.
-type Sighted struct {
-	NAUC           *float64 `json:"nauc"`
-	AUCClairvoyant *float64 `json:"auc_clairvoyant"`
-	Recall         *float64 `json:"recall"`
+// A SeedSet is the name of a set of seeds. Judge -summary writes how many seeds there are
+// instead, which makes the name "5 seeds".
+type SeedSet string
+
+// UnmarshalJSON reads a name or a number of seeds.
+func (s *SeedSet) UnmarshalJSON(b []byte) error {
+	var n uint32
+	if json.Unmarshal(b, &n) != nil {
+		return json.Unmarshal(b, (*string)(s))
+	}
+	if *s = SeedSet(fmt.Sprintf("%d seeds", n)); n == 1 {
+		*s = "1 seed"
+	}
+	return nil
 }
 
-// Bounds of a line of results: bytes, bytes of a name in it, costs, and size of a
-// number. What comparisons write stays far below.
+// Bounds of a line of results, far above what comparisons write.
 const (
-	maxLine   = 1 << 20
-	maxName   = 200
-	maxCosts  = 64
+	maxLine   = 1 << 20 // bytes
+	maxName   = 200     // bytes of a name
+	maxCosts  = 64      // in harvest_at and recall_at
 	maxNumber = 1e12
 )
 
@@ -84,8 +68,8 @@ func (e *LineError) Unwrap() error { return e.Err }
 
 // Results reads judged runs, one a line. It yields a [*LineError] for a bad line and
 // continues; any other error, such as a line of more than 1 MiB, is the last value it
-// yields. Empty lines are skipped.
-func Results(r io.Reader) iter.Seq2[*Result, error] {
+// yields. Empty lines are skipped. A run without a name gets the given one.
+func Results(r io.Reader, name string) iter.Seq2[*Result, error] {
 	return func(yield func(*Result, error) bool) {
 		lines := bufio.NewScanner(r)
 		lines.Buffer(make([]byte, 0, 1<<16), maxLine)
@@ -95,7 +79,7 @@ func Results(r io.Reader) iter.Seq2[*Result, error] {
 			if len(strings.TrimSpace(lines.Text())) == 0 {
 				continue
 			}
-			result, err := parseResult(lines.Bytes())
+			result, err := parseResult(lines.Bytes(), name)
 			if err != nil {
 				err = &LineError{Line: n, Err: err}
 			}
@@ -111,7 +95,7 @@ func Results(r io.Reader) iter.Seq2[*Result, error] {
 	}
 }
 
-func parseResult(line []byte) (*Result, error) {
+func parseResult(line []byte, name string) (*Result, error) {
 	r := new(Result)
 	if err := json.Unmarshal(line, r); err != nil {
 		return nil, err
@@ -119,9 +103,10 @@ func parseResult(line []byte) (*Result, error) {
 	if r.V != 1 {
 		return nil, fmt.Errorf("v is %d: results have version 1", r.V)
 	}
+	r.Name, r.Topic = cmp.Or(r.Name, name), cmp.Or(r.Topic, r.Label)
 	for _, s := range []struct{ key, value string }{
 		{"name", r.Name}, {"strategy", r.Strategy}, {"track", r.Track}, {"web", r.Web}, {"topic", r.Topic}, {"label", r.Label},
-		{"seeds", r.Seeds}, {"stop", r.Stop},
+		{"seeds", string(r.Seeds)}, {"stop", r.Stop},
 	} {
 		switch {
 		case s.value == "" && (s.key == "name" || s.key == "topic"):

@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,18 +19,20 @@ const line = `{"v":1,"name":"niche -compat","strategy":"niche","track":"K","web"
 	`"auc_random":0.2,"nauc":null,"auc_clairvoyant":0.4,"auc_bound":0.38,"cost_50":1140,"cost_80":0,"cost_90":0,"relevant_hosts":41,"self_harvest":0.5,` +
 	`"mean_score":0.21,"seeing":{"nauc":0.7,"auc_clairvoyant":0.8,"recall":0.9},"graph":"archive","harvest_at":{"100":0.2,"200":0.15},"recall_at":{"100":0.07},"new":[1]}`
 
-func TestAResultIsRead(t *testing.T) {
-	for r, err := range Results(strings.NewReader("\n" + line)) {
+func TestResults(t *testing.T) {
+	for r, err := range Results(strings.NewReader("\n"+line), "") {
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := &Result{
-			V: 1, Name: "niche -compat", Strategy: "niche", Track: "K", Web: "webkb", Topic: "webkb-course", Label: "course", Seeds: "easy-1", Seed: 1, Stop: "pages",
-			T: 1145, R: 287, Fetched: 1145, Cost: 1145,
-			Harvest: new(0.125764), Recall: new(0.501742), AUC: new(0.3), AUCClairvoyant: new(0.4), AUCBound: new(0.38),
-			Cost50: new(1140.), Cost80: new(0.), Cost90: new(0.), RelevantHosts: new(41.), SelfHarvest: new(0.5), MeanScore: new(0.21),
-			Seeing:    Sighted{NAUC: new(0.7), AUCClairvoyant: new(0.8), Recall: new(0.9)},
-			HarvestAt: map[int]float64{100: 0.2, 200: 0.15}, RecallAt: map[int]float64{100: 0.07},
+			Name: "niche -compat", Strategy: "niche", Track: "K", Web: "webkb", Topic: "webkb-course", Seeds: "easy-1", Seed: 1, Stop: "pages",
+			Figures: Figures{
+				V: 1, T: 1145, R: 287, Reachable: 4581, Fetched: 1145, Cost: 1145, Free: 7, Label: "course", Graph: "archive",
+				Harvest: new(0.125764), Recall: new(0.501742), AUC: new(0.3), AUCRandom: new(0.2), AUCClairvoyant: new(0.4), AUCBound: new(0.38),
+				Cost50: new(1140.), Cost80: new(0.), Cost90: new(0.), RelevantHosts: new(41.), SelfHarvest: new(0.5), MeanScore: new(0.21),
+				Seeing:    Sighted{NAUC: new(0.7), AUCClairvoyant: new(0.8), Recall: new(0.9)},
+				HarvestAt: map[int]float64{100: 0.2, 200: 0.15}, RecallAt: map[int]float64{100: 0.07},
+			},
 		}
 		if diff := gocmp.Diff(want, r); diff != "" {
 			t.Errorf("-want +got\n%s", diff)
@@ -48,7 +52,28 @@ func TestAResultIsRead(t *testing.T) {
 	}
 }
 
-func TestABadResultCostsOneLine(t *testing.T) {
+// TestSummaryIsAResult reads what judge -summary writes.
+func TestSummaryIsAResult(t *testing.T) {
+	w := webOf([][]int32{{1, 2}, {3}, {}, {}}, 3)
+	s := judgeOf(t, w, []int32{0}, 0).Summary([]int32{0, 1, 3}, 3)
+	s.Label, s.Seeds, s.Graph = "jazz", 1, "archive"
+	written, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r, err := range Results(bytes.NewReader(written), "mine") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := &Result{Name: "mine", Topic: "jazz", Seeds: "1 seed", Figures: s.Figures}
+		want.Figures.Seeds = 0 // which has become the name of the set
+		if diff := gocmp.Diff(want, r); diff != "" {
+			t.Errorf("-want +got\n%s", diff)
+		}
+	}
+}
+
+func TestBadLineOfResultsIsSkipped(t *testing.T) {
 	swap := func(old, new string) string {
 		if !strings.Contains(line, old) {
 			t.Fatalf("%s is not in the line", old)
@@ -66,8 +91,8 @@ func TestABadResultCostsOneLine(t *testing.T) {
 		{line[:99], "unexpected end"},
 		{swap(`"v":1`, `"v":2`), "v is 2"},
 		{swap(`"niche -compat"`, `""`), "no name"},
-		{swap(`"topic":"webkb-course"`, `"topic":""`), "no topic"},
-		{swap(`"easy-1"`, `3`), "cannot unmarshal number"},
+		{swap(`"topic":"webkb-course","label":"course"`, `"topic":""`), "no topic"},
+		{swap(`"easy-1"`, `3.5`), "cannot unmarshal number"},
 		{swap(`"easy-1"`, `"`+strings.Repeat("x", 201)+`"`), "seeds is longer than 200 bytes"},
 		{swap(`"T":1145`, `"T":0`), "T is 0"},
 		{swap(`"T":1145`, `"T":10000001`), "T is 10000001"},
@@ -84,7 +109,7 @@ func TestABadResultCostsOneLine(t *testing.T) {
 		{swap(`"100":0.2,"200":0.15`, strings.Join(costs, ",")), "more than 64 costs"},
 	} {
 		good, bad := 0, []error(nil)
-		for r, err := range Results(strings.NewReader(line + "\n" + tt.bad + "\n" + line + "\n")) {
+		for r, err := range Results(strings.NewReader(line+"\n"+tt.bad+"\n"+line+"\n"), "") {
 			if err != nil {
 				bad = append(bad, err)
 			} else if r != nil {
@@ -103,9 +128,9 @@ func TestABadResultCostsOneLine(t *testing.T) {
 
 // A search finds pages that no link leads to from the seeds, and so more than the R that
 // links lead to.
-func TestMoreThanAllMayBeRecalled(t *testing.T) {
+func TestRecallMayExceedOne(t *testing.T) {
 	found := strings.NewReplacer(`"recall":0.501742`, `"recall":1.25`, `"100":0.07`, `"100":1.25`).Replace(line)
-	for r, err := range Results(strings.NewReader(found)) {
+	for r, err := range Results(strings.NewReader(found), "") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,9 +140,9 @@ func TestMoreThanAllMayBeRecalled(t *testing.T) {
 	}
 }
 
-func TestALineWithoutEndEndsTheReading(t *testing.T) {
+func TestTooLongLineEndsReading(t *testing.T) {
 	good, last := 0, error(nil)
-	for _, err := range Results(strings.NewReader(line + "\n" + strings.Repeat(" ", maxLine+1) + "\n" + line)) {
+	for _, err := range Results(strings.NewReader(line+"\n"+strings.Repeat(" ", maxLine+1)+"\n"+line), "") {
 		if last = err; err == nil {
 			good++
 		}
@@ -127,21 +152,21 @@ func TestALineWithoutEndEndsTheReading(t *testing.T) {
 	}
 }
 
-func TestABrokenStreamEndsTheReading(t *testing.T) {
+func TestReadErrorEndsReading(t *testing.T) {
 	broken := errors.New("broken")
 	var errs []error
-	for _, err := range Results(io.MultiReader(strings.NewReader(line+"\n"), iotest.ErrReader(broken))) {
+	for _, err := range Results(io.MultiReader(strings.NewReader(line+"\n"), iotest.ErrReader(broken)), "") {
 		errs = append(errs, err)
 	}
 	if len(errs) != 2 || errs[0] != nil || !errors.Is(errs[1], broken) {
 		t.Errorf("%v", errs)
 	}
-	for range Results(strings.NewReader(line + "\n" + line)) {
-		break // who has enough may leave
+	for range Results(strings.NewReader(line+"\n"+line), "") {
+		break // stopping early must not panic
 	}
 }
 
-func TestUnknownMeasuresAreNamedWithTheKnown(t *testing.T) {
+func TestParseCriterionListsTheMeasures(t *testing.T) {
 	_, err := ParseCriterion("precision")
 	if err == nil || !strings.Contains(err.Error(), `no measure "precision"; there are nauc, auc_clairvoyant,`) {
 		t.Error(err)
@@ -154,13 +179,13 @@ func FuzzResults(f *testing.F) {
 	f.Add(strings.Replace(line, `"nauc":null`, `"nauc":-1e12`, 1)+"\n{}\n[]", "")
 	f.Fuzz(func(t *testing.T, input, reference string) {
 		var results []*Result
-		for r, err := range Results(strings.NewReader(input)) {
+		for r, err := range Results(strings.NewReader(input), "") {
 			if err == nil {
 				results = append(results, r)
 			}
 		}
 		if len(results) > 20 {
-			return // many draws, and nothing new
+			return // slow, and covers nothing new
 		}
 		all := Criteria()
 		tables, err := Compare(results, CompareOptions{
@@ -175,7 +200,7 @@ func FuzzResults(f *testing.F) {
 	})
 }
 
-// checkTable looks for what must hold in every table.
+// checkTable checks invariants of tables.
 func checkTable(t *testing.T, table *Table) {
 	for i, r := range table.Rows {
 		if r.Units == 0 || r.Units > table.Units || math.IsNaN(r.Mean) || math.IsInf(r.Mean, 0) {

@@ -1,4 +1,4 @@
-package main
+package closedweb
 
 import (
 	"bytes"
@@ -12,32 +12,36 @@ import (
 	"spoor/internal/wire"
 )
 
-func TestAVerdictIsAddedAndNothingElseTouched(t *testing.T) {
-	for _, test := range []struct{ line, verdict, want string }{
-		{`{"url":"http://a/"}`, "relevant", `{"url":"http://a/","verdict":"relevant","spent":7}`},
-		{`{"query":"words"}`, "", `{"query":"words","spent":7}`},
-		{`{ "url" : "http://a/" , "x" : [1, {"verdict": "no"}] , "y":null }`, "free",
+func TestAppendVerdictKeepsTheRest(t *testing.T) {
+	for _, test := range []struct {
+		line    string
+		verdict Verdict
+		want    string
+	}{
+		{`{"url":"http://a/"}`, Relevant, `{"url":"http://a/","verdict":"relevant","spent":7}`},
+		{`{"query":"words"}`, NoVerdict, `{"query":"words","spent":7}`},
+		{`{ "url" : "http://a/" , "x" : [1, {"verdict": "no"}] , "y":null }`, Free,
 			`{"url" : "http://a/","x" : [1, {"verdict": "no"}],"y":null,"verdict":"free","spent":7}`},
-		{`{"verdict":"free","url":"http://a/","spent":6}`, "repeated", `{"url":"http://a/","verdict":"repeated","spent":7}`},
-		{`{"url":"http://a/","body":"\"},{\\","z":1e-3}`, "relevant", `{"url":"http://a/","z":1e-3,"verdict":"relevant","spent":7,"body":"\"},{\\"}`},
-		{`{"url":"http://a/","body_base64":"AA=="}`, "relevant", `{"url":"http://a/","verdict":"relevant","spent":7,"body_base64":"AA=="}`},
-		{`{"url":"http://a/","t":true,"f":[false,[],{}],"n":-1}` + "\n", "relevant", `{"url":"http://a/","t":true,"f":[false,[],{}],"n":-1,"verdict":"relevant","spent":7}`},
+		{`{"verdict":"free","url":"http://a/","spent":6}`, Repeated, `{"url":"http://a/","verdict":"repeated","spent":7}`},
+		{`{"url":"http://a/","body":"\"},{\\","z":1e-3}`, Relevant, `{"url":"http://a/","z":1e-3,"verdict":"relevant","spent":7,"body":"\"},{\\"}`},
+		{`{"url":"http://a/","body_base64":"AA=="}`, Relevant, `{"url":"http://a/","verdict":"relevant","spent":7,"body_base64":"AA=="}`},
+		{`{"url":"http://a/","t":true,"f":[false,[],{}],"n":-1}` + "\n", Relevant, `{"url":"http://a/","t":true,"f":[false,[],{}],"n":-1,"verdict":"relevant","spent":7}`},
 	} {
-		if got := string(judged(nil, []byte(test.line), test.verdict, 7)); got != test.want+"\n" {
+		if got := string(AppendVerdict(nil, []byte(test.line), test.verdict, 7)); got != test.want+"\n" {
 			t.Errorf("%s\n got %swant %s", test.line, got, test.want)
 		}
-		if got := verdictOf([]byte(test.want)); got != test.verdict {
+		if got := lineVerdict([]byte(test.want)); got != test.verdict.String() {
 			t.Errorf("%s: verdict %q", test.want, got)
 		}
 	}
 }
 
-func FuzzVerdict(f *testing.F) {
+func FuzzAppendVerdict(f *testing.F) {
 	f.Add([]byte(`{"url":"http://a/","x":[1,{"verdict":"no"}],"y":"\\\"","body":"b"}`))
 	f.Add([]byte(` {"verdict":"free" , "url" :"http://a/","spent":1.5e7,"n":null}`))
 	f.Add([]byte(`{"query":"a","":{"":[]},"e":[ ]}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		judged(nil, line, "free", 1) // does not fail on what is no object
+		AppendVerdict(nil, line, Free, 1) // must not panic on a malformed object
 		var rec wire.Record
 		if wire.NewReader(bytes.NewReader(line), 0).Read(&rec) != nil || bytes.ContainsAny(bytes.TrimRight(line, "\r\n"), "\n") {
 			return
@@ -46,7 +50,7 @@ func FuzzVerdict(f *testing.F) {
 		if json.Unmarshal(line, &before) != nil {
 			return
 		}
-		out := judged(nil, line, "relevant", 3)
+		out := AppendVerdict(nil, line, Relevant, 3)
 		if err := json.Unmarshal(out, &after); err != nil {
 			t.Fatalf("%q\n%q: %v", line, out, err)
 		}
@@ -60,18 +64,18 @@ func FuzzVerdict(f *testing.F) {
 		if !maps.EqualFunc(before, after, func(a, b json.RawMessage) bool { return slices.Equal(a, b) }) {
 			t.Fatalf("%q\n%q\n%s", line, out, cmp.Diff(before, after))
 		}
-		if got := verdictOf(out); got != "relevant" {
+		if got := lineVerdict(out); got != "relevant" {
 			t.Fatalf("%q: verdict %q", out, got)
 		}
 	})
 }
 
-func BenchmarkVerdict(b *testing.B) {
+func BenchmarkAppendVerdict(b *testing.B) {
 	line := []byte(`{"v":1,"url":"http://a.example/some/page.html","generation":12,"depth":3,"via":"http://a.example/","operator":"link","priority":0.53,"timestamp":"2026-01-01T00:00:00.000Z","status_code":200,"content_type":"text/html","content_length":5321,"fetch_ms":12,"digest":"sha1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","score":0.5,"scores":{"vsm":0.5},"relevant":true}`)
 	b.SetBytes(int64(len(line)))
 	b.ReportAllocs()
 	var out []byte
 	for b.Loop() {
-		out = judged(out[:0], line, sayRelevant, 1234)
+		out = AppendVerdict(out[:0], line, Relevant, 1234)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package closedweb
 
 import (
 	"os"
@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/cmd/internal/filter"
+	"spoor/internal/judge"
 )
 
-// writeFile makes a file of the test.
+// writeFile creates a file for the test.
 func writeFile(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -19,7 +19,7 @@ func writeFile(t *testing.T, name, text string) string {
 	return path
 }
 
-func TestAGraphFileThatIsTornOrOddIsRefused(t *testing.T) {
+func TestMalformedGraphFile(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                                   "unexpected EOF",
 		`{`:                                  "unexpected EOF",
@@ -36,36 +36,36 @@ func TestAGraphFileThatIsTornOrOddIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheMembersOfAGraphFileComeInAnyOrder(t *testing.T) {
-	o := options{label: "jazz", graph: writeFile(t, "graph.json", `{
+func TestGraphFileMembersInAnyOrder(t *testing.T) {
+	w, err := FromGraphFile(strings.NewReader(`{
 		"labels": {"a/x": ["jazz"], "a/alone": ["jazz"], "a/y": null},
 		"redirects": {"a/old": "a/older", "a/older": "a/x", "a/x": "a/y", "a/loop": "a/pool", "a/pool": "a/loop"},
 		"more": {"out": [1, {"a": null}]},
-		"out": {"a/x": ["a/y", "b/", "a/y"], "a/y": ["a/x"], "a/": [], "a/x": ["a/"]}}`)}
-	w, err := o.openWorld(filter.Logger(t.Output(), "test", "text"))
+		"out": {"a/x": ["a/y", "b/", "a/y"], "a/y": ["a/x"], "a/": [], "a/x": ["a/"]}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	number := func(address string) int32 { return w.find(address).page }
-	if w.web.Len() != 4 { // of two members of a name the last one counts
-		t.Errorf("%d pages", w.web.Len())
+	number := func(address string) int32 { return w.Find(address).Page }
+	if w.Len() != 4 { // the last of two members with the same name counts
+		t.Errorf("%d pages", w.Len())
 	}
 	x := number("http://a/X")
-	if links := w.web.Links(x); len(links) != 1 || links[0] != number("http://a/") {
+	if links := w.Links(x); len(links) != 1 || links[0] != number("http://a/") {
 		t.Errorf("links %v", links)
 	}
-	for address, want := range map[string]int32{"http://a/old": x, "http://a/loop": none, "http://b/": none, "http://a/none": none} {
+	for address, want := range map[string]int32{"http://a/old": x, "http://a/loop": judge.None, "http://b/": judge.None, "http://a/none": judge.None} {
 		if got := number(address); got != want {
 			t.Errorf("%s: page %d, want %d", address, got, want)
 		}
 	}
-	for address, want := range map[string]mark{"http://a/x": relevant, "http://a/y": irrelevant, "http://a/": unlabelled, "http://a/alone": relevant} {
-		if got := w.marks.of[number(address)]; got != want {
+	labels := w.Labels("jazz")
+	for address, want := range map[string]Verdict{"http://a/x": Relevant, "http://a/y": Irrelevant, "http://a/": Unlabelled, "http://a/alone": Relevant} {
+		if got := labels.Verdict(number(address)); got != want {
 			t.Errorf("%s: %v, want %v", address, got, want)
 		}
 	}
-	if w.web.Host[x] != w.web.Host[number("http://a/")] || w.web.Host[x] < 0 {
-		t.Error("pages of one host have two")
+	if w.Host[x] != w.Host[number("http://a/")] || w.Host[x] < 0 {
+		t.Error("pages of one host have different host numbers")
 	}
 }
 

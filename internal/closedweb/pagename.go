@@ -1,4 +1,4 @@
-package main
+package closedweb
 
 import (
 	"net/netip"
@@ -11,17 +11,16 @@ import (
 	"golang.org/x/text/language"
 )
 
-// canon is the name of a page in a graph file: its host in lower case, with the
-// port unless that is 80 or 443, and its path without escapes, in lower case, with
-// single slashes, none at its end and no index page ("/A%20b//Index.html" is "/a b");
-// then the query as it is, if there is one. Neither scheme nor user nor fragment
-// counts.
+// PageName returns the name that a graph file gives to the page at an address: the host in
+// lower case, with the port unless that is 80 or 443; the path without escapes, in lower
+// case, with single slashes, no trailing slash and no index page ("/A%20b//Index.html" is
+// "/a b"); and the query, unchanged. Scheme, user and fragment are ignored.
 //
-// It is not an identity that a crawler could use, for servers tell "/A" from "/a".
-// It is that of people who labelled pages by hand, and of the graphs that were made
-// with their labels; addresses are taken apart as Python's urllib does, which they
-// were made with. An address that cannot be taken apart is its own name.
-func canon(address string) string {
+// A crawler could not use these names as identities, for servers distinguish "/A" from
+// "/a". They identify pages for the people who labelled them by hand, and in the graphs
+// made with these labels. Addresses are split as Python's urllib does, which those graphs
+// were made with. An address that cannot be split is its own name.
+func PageName(address string) string {
 	address = strings.TrimFunc(address, isBlank)
 	address, _, _ = strings.Cut(address, "#")
 	rest := strings.TrimLeftFunc(address, func(r rune) bool { return r <= ' ' })
@@ -63,7 +62,7 @@ func canon(address string) string {
 	return hostAndPort(host) + lower(path) + query
 }
 
-// isHost tells whether brackets in what should be a host hold an IPv6 address.
+// isHost reports whether brackets in a host, if there are any, hold an IPv6 address.
 func isHost(s string) bool {
 	_, bracketed, opened := strings.Cut(s, "[")
 	if !opened {
@@ -74,7 +73,7 @@ func isHost(s string) bool {
 	return closed && err == nil && ip.Is6()
 }
 
-// isBlank tells what may stand around an address.
+// isBlank reports whether r is trimmed from the ends of an address.
 func isBlank(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0x1f }
 
 // withoutScheme is an address behind its scheme and colon, if it has one.
@@ -108,7 +107,7 @@ func hostAndPort(s string) string {
 	return host
 }
 
-// isIndexPage tells whether the last part of a path is that of its directory.
+// isIndexPage reports whether the last part of a path names the index of its directory.
 func isIndexPage(name string) bool {
 	for _, word := range [...]string{"index", "home", "default", "welcome"} {
 		if strings.EqualFold(name, word+".html") || strings.EqualFold(name, word+".htm") {

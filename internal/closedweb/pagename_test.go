@@ -1,12 +1,15 @@
-package main
+package closedweb
 
 import (
+	"compress/gzip"
+	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
 )
 
-// names are what Python makes of addresses, by urllib.parse.
+// names are page names as Python's urllib.parse makes them.
 var names = []struct{ address, name string }{
 	{"http://A.Example/Jazz", "a.example/jazz"},
 	{"HTTP://A.EXAMPLE/", "a.example/"},
@@ -56,23 +59,34 @@ var names = []struct{ address, name string }{
 	{"http://a.example/İ", "a.example/i̇"},
 }
 
-func TestAnAddressHasTheNameThatGraphsGiveIt(t *testing.T) {
+func TestPageName(t *testing.T) {
 	for _, test := range names {
-		if got := canon(test.address); got != test.name {
+		if got := PageName(test.address); got != test.name {
 			t.Errorf("%q: %q, want %q", test.address, got, test.name)
 		}
 	}
 }
 
-func TestPagesOfTheSharedGraphsAreFoundByTheirAddresses(t *testing.T) {
+func TestPageNamesOfSharedGraphs(t *testing.T) {
 	for _, web := range []string{"planetmath", "webkb"} {
-		c := contest{graph: shared(t, "webs/"+web+".graph.json.gz")}
-		w, err := c.web()
+		f, err := os.Open(shared(t, "webs/"+web+".graph.json.gz"))
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer f.Close()
+		unzipped, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var w struct {
+			Out map[string][]string
+			URL map[string]string
+		}
+		if err := json.NewDecoder(unzipped).Decode(&w); err != nil {
+			t.Fatal(err)
+		}
 		for name, url := range w.URL {
-			if got := canon(url); got != name {
+			if got := PageName(url); got != name {
 				t.Errorf("%s: %q, want %q", url, got, name)
 			}
 		}
@@ -82,30 +96,30 @@ func TestPagesOfTheSharedGraphsAreFoundByTheirAddresses(t *testing.T) {
 	}
 }
 
-func FuzzCanon(f *testing.F) {
+func FuzzPageName(f *testing.F) {
 	for _, test := range names {
 		f.Add(test.address)
 	}
 	f.Fuzz(func(t *testing.T, address string) {
-		name := canon(address)
+		name := PageName(address)
 		if utf8.ValidString(address) && !utf8.ValidString(name) {
 			t.Errorf("%q: %q is no UTF-8", address, name)
 		}
 		if len(name) > 3*len(address)+1 { // U+FFFD of an octet; a small letter is no longer than that
 			t.Errorf("%q: %d bytes of %d", address, len(name), len(address))
 		}
-		if again := canon(" " + address + "\n"); again != name {
+		if again := PageName(" " + address + "\n"); again != name {
 			t.Errorf("%q: %q, and with blanks around it %q", address, name, again)
 		}
-		if fragment := canon(strings.TrimFunc(address, isBlank) + "#x"); !strings.Contains(address, "#") && fragment != name {
+		if fragment := PageName(strings.TrimFunc(address, isBlank) + "#x"); !strings.Contains(address, "#") && fragment != name {
 			t.Errorf("%q: %q, and with a fragment %q", address, name, fragment)
 		}
 	})
 }
 
-func BenchmarkCanon(b *testing.B) {
+func BenchmarkPageName(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		canon("http://www.cs.example.edu/People/%7Esomebody/Courses/index.html")
+		PageName("http://www.cs.example.edu/People/%7Esomebody/Courses/index.html")
 	}
 }

@@ -1,14 +1,14 @@
-package main
+package closedweb
 
 import (
 	"bytes"
 	"strconv"
 )
 
-// judged is a line with what the judge says of its record: before the body, which
-// stays last, and in the place of what an earlier judge has said. The verdict is left
-// out if there is none. The line must be a JSON object. The result is appended to dst.
-func judged(dst, line []byte, verdict string, spent int64) []byte {
+// AppendVerdict appends to dst a line that holds a record as a JSON object, with the
+// verdict, unless it is NoVerdict, and the units of cost spent so far. They replace those
+// of an earlier judge, and come before the body, which stays last.
+func AppendVerdict(dst, line []byte, v Verdict, spent int64) []byte {
 	dst = append(dst, '{')
 	var bodies [][]byte
 	for name, member := range eachMember(line) {
@@ -20,8 +20,8 @@ func judged(dst, line []byte, verdict string, spent int64) []byte {
 			dst = append(append(dst, member...), ',')
 		}
 	}
-	if verdict != "" {
-		dst = append(append(append(dst, `"verdict":"`...), verdict...), `",`...)
+	if v != NoVerdict {
+		dst = append(append(append(dst, `"verdict":"`...), v.String()...), `",`...)
 	}
 	dst = strconv.AppendInt(append(dst, `"spent":`...), spent, 10)
 	for _, body := range bodies {
@@ -30,8 +30,8 @@ func judged(dst, line []byte, verdict string, spent int64) []byte {
 	return append(dst, "}\n"...)
 }
 
-// verdictOf is what a judge has said of the record in a line, "" if none has.
-func verdictOf(line []byte) (verdict string) {
+// lineVerdict returns the verdict in a line, "" if there is none.
+func lineVerdict(line []byte) (verdict string) {
 	for name, member := range eachMember(line) {
 		if string(name) == `"verdict"` {
 			value := bytes.TrimLeft(member[len(name):], " \t:")
@@ -41,26 +41,26 @@ func verdictOf(line []byte) (verdict string) {
 	return verdict
 }
 
-// eachMember yields the members of a JSON object, without the commas between them:
-// the name as it is written, and name and value. It stops where there is no object.
+// eachMember yields the members of a JSON object: the quoted name, and name and value
+// together. It stops where the object is malformed.
 func eachMember(line []byte) func(yield func(name, member []byte) bool) {
 	return func(yield func(name, member []byte) bool) {
 		i := bytes.IndexByte(line, '{') + 1
 		for i > 0 {
-			if i = skipBlank(line, i); i == len(line) || line[i] != '"' {
+			if i = skipSpace(line, i); i == len(line) || line[i] != '"' {
 				return
 			}
 			start := i
-			named := skipValue(line, i)
-			i = skipBlank(line, named)
+			nameEnd := skipValue(line, i)
+			i = skipSpace(line, nameEnd)
 			if i == len(line) || line[i] != ':' {
 				return
 			}
-			i = skipValue(line, skipBlank(line, i+1))
-			if !yield(line[start:named], line[start:i]) {
+			i = skipValue(line, skipSpace(line, i+1))
+			if !yield(line[start:nameEnd], line[start:i]) {
 				return
 			}
-			if i = skipBlank(line, i); i == len(line) || line[i] != ',' {
+			if i = skipSpace(line, i); i == len(line) || line[i] != ',' {
 				return
 			}
 			i++
@@ -68,15 +68,15 @@ func eachMember(line []byte) func(yield func(name, member []byte) bool) {
 	}
 }
 
-// skipBlank is where the white space that begins at i ends.
-func skipBlank(line []byte, i int) int {
+// skipSpace returns the index after the white space that begins at i.
+func skipSpace(line []byte, i int) int {
 	for i < len(line) && (line[i] == ' ' || line[i] == '\t' || line[i] == '\r' || line[i] == '\n') {
 		i++
 	}
 	return i
 }
 
-// skipValue is where the JSON value that begins at i ends.
+// skipValue returns the index after the JSON value that begins at i.
 func skipValue(line []byte, i int) int {
 	for depth := 0; i < len(line); {
 		switch line[i] {
@@ -111,7 +111,7 @@ func skipValue(line []byte, i int) int {
 	return i
 }
 
-// skipString is where the JSON string that begins at i ends.
+// skipString returns the index after the JSON string that begins at i.
 func skipString(line []byte, i int) int {
 	for i++; i < len(line); i++ {
 		switch line[i] {

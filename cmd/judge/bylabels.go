@@ -1,0 +1,191 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/closedweb"
+	"spoor/internal/judge"
+	"spoor/internal/wire"
+)
+
+// A labelJudge judges a crawl by labels.
+type labelJudge struct {
+	*options
+	web    *closedweb.Web
+	labels *closedweb.Labels
+	judge  *judge.Judge
+	seeds  int
+}
+
+// newLabelJudge reads the web, its labels and the seeds.
+func (o *options) newLabelJudge(log *slog.Logger) (*labelJudge, error) {
+	web, err := o.readWeb(log)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := o.readLabels(web, log)
+	if err != nil {
+		return nil, err
+	}
+	if err := labels.Apply(); err != nil {
+		return nil, err
+	}
+	if labels.Unknown > 0 {
+		log.Warn("labels of addresses that are not in the web count for nothing", "labels", labels.Lines, "unknown", labels.Unknown)
+	}
+	seeds, unknown, err := readSeeds(o.seeds, int(o.stream.Limit), web)
+	if err != nil {
+		return nil, fmt.Errorf("-seeds: %w", err)
+	}
+	if unknown > 0 {
+		log.Warn("seeds that are not in the web count for nothing", "seeds", unknown+len(seeds), "unknown", unknown)
+	}
+	if len(seeds) == 0 {
+		return nil, fmt.Errorf("no seed of %s is in the web\nhint: is it the web that was crawled?", o.seeds)
+	}
+	j, err := judge.New(web.Web, seeds, judge.Options{T: o.t})
+	if err != nil {
+		return nil, err
+	}
+	if j.R == 0 {
+		return nil, fmt.Errorf("no page with the label %q can be reached from the seeds: there is nothing to be found", o.label)
+	}
+	return &labelJudge{options: o, web: web, labels: labels, judge: j, seeds: len(seeds)}, nil
+}
+
+// readWeb reads the web from the graph file or the archives.
+func (o *options) readWeb(log *slog.Logger) (*closedweb.Web, error) {
+	if o.graph != "" {
+		f, err := filter.Open(nil, []string{o.graph})
+		if err != nil {
+			return nil, fmt.Errorf("-graph: %w", err)
+		}
+		defer f.Close()
+		web, err := closedweb.FromGraphFile(f)
+		if err != nil {
+			return nil, fmt.Errorf("-graph: %s: %w", o.graph, err)
+		}
+		return web, nil
+	}
+	started := time.Now()
+	faults := filter.Faults{Log: log}
+	web, err := closedweb.FromArchives(o.archives, closedweb.ArchiveOptions{
+		Pick: o.capture, Cache: o.cache, Workers: o.workers,
+		BadRecord: func(archive string, err error) {
+			if faults.Tell(archive) {
+				log.Warn("left out what cannot be read of an archive", "archive", archive, "err", err)
+			}
+		},
+		LinksRead: func(size closedweb.Size) {
+			log.Info("read the links of the archives", "pages", size.Pages, "redirects", size.Redirects, "links", size.Links,
+				"seconds", float64(time.Since(started).Milliseconds())/1000)
+		},
+	})
+	if errors.Is(err, closedweb.ErrPipe) {
+		err = filter.Exit(filter.StatusMisuse, err)
+	}
+	return web, err
+}
+
+// readLabels reads the file of labels, or takes those of the graph file.
+func (o *options) readLabels(web *closedweb.Web, log *slog.Logger) (*closedweb.Labels, error) {
+	if o.labels == "" {
+		return web.Labels(o.label), nil
+	}
+	f, err := filter.Open(nil, []string{o.labels})
+	if err != nil {
+		return nil, fmt.Errorf("-labels: %w", err)
+	}
+	defer f.Close()
+	labels := closedweb.NewLabels(web, o.label)
+	strays := filter.Strays{Log: log}
+	defer strays.Close()
+	if err := labels.Read(f, func(line int, err error) {
+		strays.Report("skipped a line that is no label", "line", line, "err", err)
+	}); err != nil {
+		return nil, fmt.Errorf("-labels: %w", err)
+	}
+	return labels, nil
+}
+
+// readSeeds reads a file of addresses or records, one a line, and returns their pages
+// without duplicates, and how many are not in the web.
+func readSeeds(name string, limit int, web *closedweb.Web) (seeds []int32, unknown int, err error) {
+	f, err := filter.Open(nil, []string{name})
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	r := wire.NewReader(filter.Addresses(f), 0)
+	r.Limit = limit
+	var rec wire.Record
+	seen := map[int32]bool{}
+	for {
+		err := r.Read(&rec)
+		switch {
+		case errors.Is(err, io.EOF):
+			return seeds, unknown, nil
+		case err != nil:
+			return nil, 0, fmt.Errorf("%s: %w", name, err)
+		case rec.URL == "":
+			continue // a query
+		}
+		if page := web.Find(rec.URL).Page; page == judge.None {
+			unknown++
+		} else if !seen[page] {
+			seen[page] = true
+			seeds = append(seeds, page)
+		}
+	}
+}
+
+// printBudget prints what a crawl may spend.
+func (l *labelJudge) printBudget(stdout io.Writer) error {
+	return json.NewEncoder(stdout).Encode(struct {
+		V         int `json:"v"`
+		T         int
+		R         int
+		Reachable int `json:"reachable"`
+		Seeds     int `json:"seeds"`
+	}{1, l.judge.T, l.judge.R, l.judge.Reachable, l.seeds})
+}
+
+// run judges the records of in.
+func (l *labelJudge) run(in io.Reader, stdout io.Writer, log *slog.Logger) error {
+	tally := filter.NewTally(log)
+	crawl, err := l.crawl(in, stdout, tally)
+	if err != nil {
+		tally.Close()
+		return err
+	}
+	s := l.summary(crawl)
+	attrs := []any{"T", s.T, "R", s.R, "harvest", *s.Harvest, "recall", *s.Recall, "nauc", *s.NAUC,
+		"auc_clairvoyant", *s.AUCClairvoyant, "auc_bound", *s.AUCBound}
+	if s.SelfHarvest != nil {
+		attrs = append(attrs, "self_harvest", *s.SelfHarvest)
+	}
+	log.Info("judged", attrs...)
+	err = l.writeSummary(s)
+	closeTally(tally, &crawl.Account)
+	return err
+}
+
+// crawl writes the records of in with their verdicts.
+func (l *labelJudge) crawl(in io.Reader, stdout io.Writer, tally *filter.Tally) (*closedweb.Crawl, error) {
+	crawl := closedweb.NewCrawl(l.web, l.labels, l.judge)
+	return crawl, l.copyRecords(in, stdout, tally, func(rec *wire.Record) (closedweb.Verdict, int64) {
+		return crawl.Add(rec), crawl.Spent
+	})
+}
+
+func (l *labelJudge) summary(crawl *closedweb.Crawl) *judge.Summary {
+	s := crawl.Summary()
+	s.Seeds = l.seeds
+	return s
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/atomicfile"
+	"spoor/internal/closedweb"
+	"spoor/internal/wire"
+)
+
+// flushSize is how many bytes of lines are written at once.
+const flushSize = 64 << 10
+
+// copyRecords writes every record of in with its verdict, and what was spent until then,
+// which verdict returns. It is an error if no line is a record.
+func (o *options) copyRecords(in io.Reader, stdout io.Writer, tally *filter.Tally, verdict func(*wire.Record) (closedweb.Verdict, int64)) (err error) {
+	out, closeTee, err := filter.Tee(stdout, o.stream.Tee)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeTee()) }()
+	var unwritten []byte
+	flush := func() error {
+		if _, err := out.Write(unwritten); err != nil {
+			return fmt.Errorf("writing records: %w", err)
+		}
+		unwritten = unwritten[:0]
+		return nil
+	}
+	var line bytes.Buffer
+	w := wire.NewWriter(&line)
+	r := wire.NewReader(filter.Addresses(in), o.stream.Want)
+	r.Limit = int(o.stream.Limit)
+	var rec wire.Record
+	for {
+		if err := o.stream.Read(r, tally, &rec); errors.Is(err, io.EOF) {
+			return errors.Join(flush(), tally.Misfit())
+		} else if err != nil {
+			return errors.Join(err, flush())
+		}
+		v, spent := verdict(&rec)
+		if o.brief {
+			rec.Drop(wire.Parse | wire.Body)
+		}
+		line.Reset()
+		if err := errors.Join(w.Write(&rec), w.Flush()); err != nil {
+			return fmt.Errorf("writing records: %w", err)
+		}
+		unwritten = closedweb.AppendVerdict(unwritten, line.Bytes(), v, spent)
+		tally.Out++
+		if len(unwritten) >= flushSize || !r.Buffered() {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// writeSummary writes v as a line of JSON into the file of -summary, if there is one.
+func (o *options) writeSummary(v any) error {
+	if o.summary == "" {
+		return nil
+	}
+	line, err := json.Marshal(v)
+	if err == nil {
+		err = atomicfile.WriteBytes(o.summary, append(line, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("-summary: %w", err)
+	}
+	return nil
+}
+
+// closeTally prints the closing line.
+func closeTally(tally *filter.Tally, a *closedweb.Account) {
+	tally.Close(slog.Int64("spent", a.Spent), slog.Int64("free", a.Free), slog.Int64("queries", a.Queries))
+}

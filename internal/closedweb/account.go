@@ -1,0 +1,102 @@
+package closedweb
+
+import (
+	"strings"
+
+	"spoor/internal/judge"
+	"spoor/internal/weburl"
+	"spoor/internal/wire"
+)
+
+// A Verdict is what is said about one record of a crawl.
+type Verdict uint8
+
+const (
+	Unlabelled Verdict = iota // no label tells what the page is about, or it is outside the web
+	Irrelevant
+	Relevant
+	Repeated  // the crawl had this page before
+	Free      // no server was asked, so it costs nothing
+	NoVerdict // a query
+)
+
+// String returns the verdict as records have it, "" for a query.
+func (v Verdict) String() string {
+	return [...]string{"unlabelled", "irrelevant", "relevant", "repeated", "free", ""}[v]
+}
+
+// A PageID identifies the page that a record is about: by its number in a web or, if Page
+// is [judge.None], by Key.
+type PageID struct {
+	Page int32
+	Key  string
+}
+
+// IDWithoutWeb identifies the page of a record by the canonical address at which its
+// redirects ended.
+func IDWithoutWeb(rec *wire.Record) PageID {
+	address := rec.FinalURL
+	if address == "" {
+		address = rec.URL
+	}
+	if url, err := weburl.Canonical(address); err == nil {
+		address = url
+	}
+	return PageID{judge.None, address}
+}
+
+// maxCost bounds the cost of one query, so that no record can overflow the sum.
+const maxCost = 1 << 40
+
+// An Account adds up what a crawl has spent. The zero value is ready to use.
+type Account struct {
+	Spent   int64 // units of cost
+	Free    int64 // records that cost nothing
+	Queries int64
+
+	paid map[PageID]bool
+}
+
+// A Purchase is what one record has cost.
+type Purchase struct {
+	Cost     int64
+	Query    bool
+	Repeated bool // the page was paid for before
+}
+
+// Pay adds the cost of a record about the page id: 1 for a fetch, the cost in the record
+// for a query, and nothing if no server was asked.
+func (a *Account) Pay(rec *wire.Record, id PageID) (p Purchase) {
+	switch {
+	case rec.URL == "":
+		p.Query, p.Cost = true, min(max(1, int64(rec.Cost)), maxCost)
+		a.Queries++
+	case rec.Free():
+		a.Free++
+	default:
+		if a.paid == nil {
+			a.paid = map[PageID]bool{}
+		}
+		p.Cost, p.Repeated = 1, a.paid[id]
+		if !p.Repeated {
+			id.Key = strings.Clone(id.Key) // the record's memory is reused
+			a.paid[id] = true
+		}
+	}
+	a.Spent += p.Cost
+	return p
+}
+
+// Verdict returns the verdict that follows from the cost alone; ok is false if the page
+// itself decides.
+func (p Purchase) Verdict() (v Verdict, ok bool) {
+	switch {
+	case p.Query:
+		return NoVerdict, true
+	case p.Cost == 0:
+		return Free, true
+	case p.Repeated:
+		return Repeated, true
+	}
+	return 0, false
+}

@@ -1,0 +1,300 @@
+package closedweb
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"spoor/internal/archive"
+	"spoor/internal/graph"
+	"spoor/internal/judge"
+	"spoor/internal/page"
+	"spoor/internal/weburl"
+)
+
+// ArchiveOptions say how the web of archives is read.
+type ArchiveOptions struct {
+	Pick    archive.Pick // which of several captures of an address counts
+	Cache   string       // directory for what cannot be kept beside the archives; "" for none
+	Workers int          // how many pages are parsed at a time; at least one
+
+	// BadRecord is called for each part of an archive that cannot be read and is left
+	// out. It may be nil.
+	BadRecord func(archive string, err error)
+
+	// LinksRead is called if the links were read from the archives, and not from the
+	// file in which an earlier call has kept them. It may be nil.
+	LinksRead func(Size)
+}
+
+// A Size tells how large the web of archives is.
+type Size struct{ Pages, Redirects, Links int }
+
+// ErrPipe is returned for an archive that is not a file: reading the links takes random access.
+var ErrPipe = errors.New("the links of an archive are looked up in files, not in what comes through a pipe\nhint: save the archive to a file")
+
+// FromArchives returns the web that WARC, ARC and WACZ archives hold: the pages that fetch
+// -archive answers with, and the links that parse finds on them, redirects resolved.
+// Names may be files, directories and patterns. The pages have no labels yet.
+//
+// Reading the links takes as long as parsing all pages. They are kept in a file beside the
+// first archive, or else in the cache directory, until an archive changes.
+func FromArchives(names []string, o ArchiveOptions) (*Web, error) {
+	if slices.Contains(names, archive.Input) {
+		return nil, ErrPipe
+	}
+	paths, err := archive.Files(names)
+	if err != nil {
+		return nil, openError(err)
+	}
+	files, err := archiveFiles(paths)
+	if err != nil {
+		return nil, openError(err)
+	}
+	header := cacheHeader{Version: cacheVersion, Capture: o.Pick.String(), Archives: files}
+	a, err := cached(cachePaths(paths[0], o.Cache), header, func() (*archiveWeb, error) {
+		replay, err := archive.OpenReplay(names, archive.ReplayOptions{
+			Index: archive.IndexOptions{Cache: o.Cache, Report: o.BadRecord},
+			Pick:  o.Pick,
+		})
+		if err != nil {
+			return nil, openError(err)
+		}
+		defer replay.Close()
+		a, err := readArchives(paths, replay, o.Workers)
+		if err != nil {
+			return nil, fmt.Errorf("reading the links of the archives: %w", err)
+		}
+		if o.LinksRead != nil {
+			o.LinksRead(Size{a.pages.len(), a.aliases.len(), a.graph.NumLinks()})
+		}
+		return a, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return a.web(), nil
+}
+
+// openError adds a hint to the error of opening an archive.
+func openError(err error) error {
+	err = fmt.Errorf("opening an archive: %w", err)
+	if errors.Is(err, archive.ErrNotWARC) || errors.Is(err, os.ErrNotExist) {
+		err = fmt.Errorf("%w\nhint: -archive takes WARC files and ARC files, plain or packed, WACZ files, and directories of them", err)
+	}
+	return err
+}
+
+// An archiveWeb is the web that archives hold. Addresses that the archives do not answer,
+// or only with redirects that lead nowhere, do not exist.
+type archiveWeb struct {
+	pages   addressList // where redirects end
+	aliases addressList // addresses that redirect to a page
+	targets []int32     // by alias: the page
+	graph   graph.CSR   // links between pages, in the order on the page; each once, and never to itself
+}
+
+// web returns the web without its labels.
+func (a *archiveWeb) web() *Web {
+	w := &Web{Web: judge.NewWeb(a.graph), Source: "archive", followFinal: true}
+	hosts := Numbers{}
+	for i := range w.Host {
+		w.Host[i] = hosts.Of(weburl.Host(a.pages.at(i)))
+	}
+	w.find = func(address string) PageID {
+		url, err := weburl.Canonical(address)
+		if err != nil {
+			return PageID{Page: judge.None, Key: address}
+		}
+		if page, ok := a.find(url); ok {
+			return PageID{Page: page}
+		}
+		return PageID{Page: judge.None, Key: url}
+	}
+	return w
+}
+
+// find returns the number of the page that answers for an address.
+func (a *archiveWeb) find(address string) (page int32, ok bool) {
+	if i, ok := a.pages.find(address); ok {
+		return int32(i), true
+	}
+	if i, ok := a.aliases.find(address); ok {
+		return a.targets[i], true
+	}
+	return 0, false
+}
+
+// An addressList is a sorted list of addresses without duplicates, in one string.
+type addressList struct {
+	text string
+	ends []int // by address: where it ends in text
+}
+
+func (l *addressList) len() int { return len(l.ends) }
+
+func (l *addressList) at(i int) string {
+	start := 0
+	if i > 0 {
+		start = l.ends[i-1]
+	}
+	return l.text[start:l.ends[i]]
+}
+
+func (l *addressList) find(address string) (int, bool) {
+	return sort.Find(l.len(), func(i int) int { return strings.Compare(address, l.at(i)) })
+}
+
+// newAddressList returns the list of addresses that are sorted and without duplicates.
+func newAddressList(sorted []string) addressList {
+	l := addressList{text: strings.Join(sorted, ""), ends: make([]int, len(sorted))}
+	end := 0
+	for i, s := range sorted {
+		end += len(s)
+		l.ends[i] = end
+	}
+	return l
+}
+
+// A capture is what the archives hold for an address. Addresses are numbers.
+type capture struct {
+	page  int32   // the address itself, the one to which it redirects, or judge.None
+	links []int32 // of a page, to known addresses
+}
+
+// readArchives reads the pages of archives with the given number of workers.
+func readArchives(archives []string, replay *archive.Replay, workers int) (*archiveWeb, error) {
+	addresses, err := capturedAddresses(archives)
+	if err != nil {
+		return nil, err
+	}
+	number := make(map[string]int32, len(addresses))
+	for i, a := range addresses {
+		number[a] = int32(i)
+	}
+	captures := make([]capture, len(addresses))
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range max(1, workers) {
+		group.Go(func() {
+			r := captureReader{replay, number, page.NewExtractor()}
+			for i := next.Add(1) - 1; int(i) < len(addresses); i = next.Add(1) - 1 {
+				captures[i] = r.read(addresses[i])
+			}
+		})
+	}
+	group.Wait()
+	return newArchiveWeb(addresses, captures), nil
+}
+
+// capturedAddresses returns the canonical addresses of all captures, sorted. Format errors
+// were reported when the archive was indexed.
+func capturedAddresses(archives []string) ([]string, error) {
+	seen := map[string]bool{}
+	for volume, err := range archive.Volumes(archives, nil) {
+		if _, fault := errors.AsType[*archive.FormatError](err); fault {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		for record, err := range volume.Records() {
+			if _, fault := errors.AsType[*archive.FormatError](err); fault {
+				continue
+			} else if err != nil {
+				return nil, err
+			}
+			switch record.Type() {
+			case "response", "resource", "revisit":
+				if url, err := weburl.Canonical(record.TargetURI()); err == nil && !seen[url] {
+					seen[strings.Clone(url)] = true
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(seen)), nil
+}
+
+// A captureReader is one worker.
+type captureReader struct {
+	replay    *archive.Replay
+	number    map[string]int32 // of each captured address
+	extractor *page.Extractor
+}
+
+// read reads what the archives hold for an address.
+func (r *captureReader) read(address string) capture {
+	p, err := r.replay.Fetch(address)
+	if p == nil || p.Response == nil {
+		return capture{page: judge.None}
+	}
+	at, ok := r.number[p.URL]
+	if !ok {
+		return capture{page: judge.None}
+	}
+	c := capture{page: at}
+	if p.URL != address || err != nil && max(len(p.Body), len(p.Raw)) < archive.DefaultBody {
+		return c // an alias, or a damaged body, which fetch does not return either
+	}
+	sent := p.Header.Get("Content-Type")
+	content := r.extractor.Extract(page.Document{
+		URL:         p.URL,
+		ContentType: cmp.Or(p.ContentType(), sent),
+		Charset:     archive.Charset(sent),
+		Body:        p.Body,
+	})
+	for i := range content.Links {
+		if to, ok := r.number[content.Links[i].URL]; ok {
+			c.links = append(c.links, to)
+		}
+	}
+	return c
+}
+
+// newArchiveWeb numbers the pages among the addresses, and replaces links to addresses by
+// links to pages.
+func newArchiveWeb(addresses []string, captures []capture) *archiveWeb {
+	var pages, aliases []string
+	number := make([]int32, len(addresses)) // by address: the page
+	for i, c := range captures {
+		number[i] = judge.None
+		if int(c.page) == i {
+			number[i] = int32(len(pages))
+			pages = append(pages, addresses[i])
+		}
+	}
+	w := &archiveWeb{pages: newAddressList(pages)}
+	for i, c := range captures {
+		if c.page != judge.None && int(c.page) != i {
+			if number[i] = number[c.page]; number[i] != judge.None {
+				aliases = append(aliases, addresses[i])
+				w.targets = append(w.targets, number[i])
+			}
+		}
+	}
+	w.aliases = newAddressList(aliases)
+	linkedFrom := make([]int32, len(pages)) // by page: the last page that links to it, plus one
+	var row []int32
+	for i, c := range captures {
+		if int(c.page) != i {
+			continue
+		}
+		from := number[i] + 1
+		linkedFrom[number[i]] = from
+		row = row[:0]
+		for _, l := range c.links {
+			if to := number[l]; to != judge.None && linkedFrom[to] != from {
+				linkedFrom[to] = from
+				row = append(row, to)
+			}
+		}
+		w.graph.Add(row)
+	}
+	return w
+}

@@ -1,0 +1,232 @@
+package closedweb
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"spoor/internal/archive"
+	"spoor/internal/graph"
+)
+
+// smallWeb returns a web of three pages and a redirect.
+func smallWeb() *archiveWeb {
+	return &archiveWeb{
+		pages:   newAddressList([]string{"http://a.example/", "http://a.example/x", "http://b.example/"}),
+		aliases: newAddressList([]string{"http://a.example/old"}),
+		targets: []int32{2},
+		graph:   csr([]int32{2, 1}, nil, []int32{0}),
+	}
+}
+
+// csr returns the graph whose nodes have the given links.
+func csr(rows ...[]int32) (c graph.CSR) {
+	c.Grow(len(rows), 0)
+	for _, links := range rows {
+		c.Add(links)
+	}
+	return c
+}
+
+// exported lets archive webs be compared.
+var exported = cmp.AllowUnexported(archiveWeb{}, addressList{}, graph.CSR{})
+
+func TestCacheRoundTrip(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.warc.graph")
+	header := cacheHeader{Version: cacheVersion, Capture: "newest", Archives: []archiveFile{{"a.warc", 1, 2}}}
+	for _, g := range []*archiveWeb{smallWeb(), {pages: newAddressList(nil), aliases: newAddressList(nil), targets: []int32{}, graph: csr()}} {
+		if err := saveCache(path, header, g); err != nil {
+			t.Fatal(err)
+		}
+		got, err := loadCache(path, &header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(g, got, exported); diff != "" {
+			t.Error(diff)
+		}
+	}
+	for name, other := range map[string]cacheHeader{
+		"version":  {Version: cacheVersion + 1, Capture: header.Capture, Archives: header.Archives},
+		"capture":  {Version: cacheVersion, Capture: "first", Archives: header.Archives},
+		"size":     {Version: cacheVersion, Capture: header.Capture, Archives: []archiveFile{{"a.warc", 2, 2}}},
+		"time":     {Version: cacheVersion, Capture: header.Capture, Archives: []archiveFile{{"a.warc", 1, 3}}},
+		"archives": {Version: cacheVersion, Capture: header.Capture, Archives: slices.Repeat(header.Archives, 2)},
+	} {
+		if _, err := loadCache(path, &other); err == nil {
+			t.Errorf("a cache for another %s is accepted", name)
+		}
+	}
+}
+
+func TestDamagedCacheIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.warc.graph")
+	header := cacheHeader{Version: cacheVersion, Archives: []archiveFile{{"a.warc", 1, 2}}}
+	if err := saveCache(path, header, smallWeb()); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := bytes.IndexByte(whole, '\n') + 1
+	refused := func(what string, data []byte) {
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := loadCache(path, &header); err == nil {
+			t.Errorf("%s: accepted", what)
+		}
+	}
+	for i := range whole {
+		refused(fmt.Sprintf("cut at byte %d", i), whole[:i])
+		if i >= body {
+			data := bytes.Clone(whole)
+			data[i] ^= 0x10
+			refused(fmt.Sprintf("byte %d is changed", i), data)
+		}
+	}
+	refused("longer", append(bytes.Clone(whole), 0))
+}
+
+func TestCacheUsesTheFirstWritablePath(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	unwritable, writable := filepath.Join(dir, "file", "a.graph"), filepath.Join(dir, "cache", "b.graph")
+	reads := 0
+	read := func() (*archiveWeb, error) {
+		reads++
+		return smallWeb(), nil
+	}
+	for _, test := range []struct {
+		places []string
+		reads  int // in all
+	}{
+		{[]string{unwritable}, 1}, {[]string{unwritable}, 2}, {[]string{unwritable, writable}, 3}, {[]string{unwritable, writable}, 3}, {[]string{writable}, 3},
+	} {
+		g, err := cached(test.places, cacheHeader{Version: cacheVersion}, read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(smallWeb(), g, exported); diff != "" || reads != test.reads {
+			t.Errorf("%v: %d reads, want %d\n%s", test.places, reads, test.reads, diff)
+		}
+	}
+	if left, err := os.ReadDir(filepath.Join(dir, "cache")); err != nil || len(left) != 1 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+	failed := errors.New("failed")
+	if _, err := cached([]string{filepath.Join(dir, "c.graph")}, cacheHeader{}, func() (*archiveWeb, error) { return nil, failed }); !errors.Is(err, failed) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestConcurrentCallersReadArchivesOnce(t *testing.T) {
+	place := []string{filepath.Join(t.TempDir(), "a.graph")}
+	var reads atomic.Int64
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			g, err := cached(place, cacheHeader{Version: cacheVersion}, func() (*archiveWeb, error) {
+				reads.Add(1)
+				return smallWeb(), nil
+			})
+			if err != nil || g.pages.len() != 3 {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	group.Wait()
+	if n := reads.Load(); n != 1 {
+		t.Errorf("%d reads", n)
+	}
+}
+
+func TestFileInWACZHasTimeOfTheWACZ(t *testing.T) {
+	wacz := writeFile(t, "x.wacz", "zip")
+	files, err := archiveFiles([]string{wacz, filepath.Join(wacz, "archive", "y.warc.gz")})
+	if err != nil || len(files) != 2 || files[1].Name != "y.warc.gz" || files[1].Size != 3 || files[1].Modified != files[0].Modified {
+		t.Errorf("%+v, %v", files, err)
+	}
+}
+
+func FuzzCache(f *testing.F) {
+	add := func(g *archiveWeb) { f.Add(g.pages.len(), g.aliases.len(), g.graph.NumLinks(), g.encode()) }
+	add(smallWeb())
+	add(&archiveWeb{})
+	f.Add(1, 0, 0, []byte{3, 'a', 'b'}) // shorter than its length
+	f.Fuzz(func(t *testing.T, pages, aliases, links int, body []byte) {
+		g, err := decodeArchiveWeb(&cacheHeader{Pages: pages, Aliases: aliases, Links: links}, body)
+		if err != nil {
+			return
+		}
+		for i := range g.pages.len() {
+			if at, ok := g.pages.find(g.pages.at(i)); !ok || at != i {
+				t.Fatalf("page %d is found at %d", i, at)
+			}
+			for _, to := range g.graph.Links(int32(i)) {
+				if to < 0 || int(to) >= pages {
+					t.Fatalf("page %d links to %d", i, to)
+				}
+			}
+		}
+		again := g.encode()
+		if len(again) > len(body) { // numbers may be encoded longer than necessary
+			t.Errorf("%d bytes, and again %d", len(body), len(again))
+		}
+		if second, err := decodeArchiveWeb(&cacheHeader{Pages: pages, Aliases: aliases, Links: links}, again); err != nil {
+			t.Error(err)
+		} else if diff := cmp.Diff(g, second, exported); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func BenchmarkReadArchives(b *testing.B) {
+	path := symlinked(b, "webs/webkb.warc.gz")
+	replay, err := archive.OpenReplay([]string{path}, archive.ReplayOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer replay.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := readArchives([]string{path}, replay, 2); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkDecodeCache decodes 100,000 pages with ten links each.
+func BenchmarkDecodeCache(b *testing.B) {
+	var addresses []string
+	g := new(archiveWeb)
+	for i := range 100_000 {
+		addresses = append(addresses, fmt.Sprintf("http://www.host%04d.example/some/directory/page%06d.html", i/100, i))
+		var links []int32
+		for j := range 10 {
+			links = append(links, int32((i+j*j*7919)%100_000))
+		}
+		g.graph.Add(links)
+	}
+	g.pages = newAddressList(addresses)
+	body := g.encode()
+	header := &cacheHeader{Pages: len(addresses), Links: g.graph.NumLinks()}
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := decodeArchiveWeb(header, body); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

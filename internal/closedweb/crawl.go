@@ -1,0 +1,68 @@
+package closedweb
+
+import (
+	"spoor/internal/judge"
+	"spoor/internal/wire"
+)
+
+// A Crawl is a crawl that is judged record by record.
+type Crawl struct {
+	Account
+
+	web    *Web
+	labels *Labels
+	judge  *judge.Judge
+	order  []int32 // a page for every unit of cost, up to T
+
+	// What the crawl's own measure says about the pages found up to T.
+	decided, selfRelevant, scored int64
+	scoreSum                      float64
+}
+
+// NewCrawl returns a crawl through w without records. The judge must be one of w.
+func NewCrawl(w *Web, l *Labels, j *judge.Judge) *Crawl { return &Crawl{web: w, labels: l, judge: j} }
+
+// Add adds the next record and returns its verdict.
+func (c *Crawl) Add(rec *wire.Record) Verdict {
+	id := c.web.FindRecord(rec)
+	withinBudget := c.Spent < int64(c.judge.T)
+	p := c.Pay(rec, id)
+	for range min(p.Cost, int64(c.judge.T-len(c.order))) {
+		c.order = append(c.order, id.Page)
+	}
+	if v, ok := p.Verdict(); ok {
+		return v
+	}
+	if withinBudget {
+		c.addOpinion(rec)
+	}
+	return c.labels.Verdict(id.Page)
+}
+
+// addOpinion counts what the crawl's own measure says about a page.
+func (c *Crawl) addOpinion(rec *wire.Record) {
+	if rec.Relevant.Kind == wire.Present {
+		c.decided++
+		if rec.Relevant.Value {
+			c.selfRelevant++
+		}
+	}
+	if rec.Score.Kind == wire.Present {
+		c.scored++
+		c.scoreSum += rec.Score.Value
+	}
+}
+
+// Summary returns the figures of the crawl.
+func (c *Crawl) Summary() *judge.Summary {
+	s := c.judge.Summary(c.order, c.Spent)
+	s.Queries, s.Free = c.Queries, c.Free
+	s.Label, s.Graph = c.labels.label, c.web.Source
+	if c.decided > 0 {
+		s.SelfHarvest = judge.Rounded(float64(c.selfRelevant) / float64(max(1, min(int64(s.T), c.Spent))))
+	}
+	if c.scored > 0 {
+		s.MeanScore = judge.Rounded(c.scoreSum / float64(c.scored))
+	}
+	return s
+}

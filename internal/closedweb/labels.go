@@ -1,0 +1,149 @@
+package closedweb
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"spoor/internal/judge"
+)
+
+// maxLabelLine bounds a line of labels, in bytes.
+const maxLabelLine = 1 << 20
+
+// Labels records which pages of a web have a label.
+type Labels struct {
+	Lines   int // that were read
+	Unknown int // of these, lines about pages outside the web
+
+	label    string
+	web      *Web
+	verdicts []Verdict      // by page
+	count    map[string]int // by label
+}
+
+// NewLabels returns labels of w that say nothing yet.
+func NewLabels(w *Web, label string) *Labels {
+	return &Labels{label: label, web: w, verdicts: make([]Verdict, w.Len()), count: map[string]int{}}
+}
+
+// Labels returns the labels that the web was read with: those of a graph file.
+func (w *Web) Labels(label string) *Labels {
+	l := NewLabels(w, label)
+	for _, of := range w.labelled {
+		l.add(of.page, of.labels)
+	}
+	return l
+}
+
+// add adds the labels of a page, or of an address outside the web. A page that has the
+// label keeps it when another address of the page does not.
+func (l *Labels) add(page int32, labels []string) {
+	l.Lines++
+	for _, name := range labels {
+		l.count[name]++
+	}
+	if page == judge.None {
+		l.Unknown++
+		return
+	}
+	v := Irrelevant
+	if slices.Contains(labels, l.label) {
+		v = Relevant
+	}
+	l.verdicts[page] = max(l.verdicts[page], v)
+}
+
+// Verdict returns Relevant if the page has the label, Irrelevant if it has other labels or
+// an empty list of them, and Unlabelled if nothing is said about it.
+func (l *Labels) Verdict(page int32) Verdict {
+	if page == judge.None {
+		return Unlabelled
+	}
+	return l.verdicts[page]
+}
+
+// Apply marks the relevant pages of the web. It is an error if no line has the label.
+func (l *Labels) Apply() error {
+	if err := l.check(); err != nil {
+		return err
+	}
+	for page, v := range l.verdicts {
+		l.web.Relevant[page] = v == Relevant
+	}
+	return nil
+}
+
+// check returns an error that lists the labels if none of them is the one wanted.
+func (l *Labels) check() error {
+	if l.count[l.label] > 0 {
+		return nil
+	}
+	const maxListed = 20
+	names := slices.Sorted(maps.Keys(l.count))
+	list := strings.Join(names[:min(maxListed, len(names))], ", ")
+	if len(names) > maxListed {
+		list += ", …"
+	}
+	if list == "" {
+		return errors.New("there are no labels\nhint: labels are lines as {\"url\":\"http://a.example/\",\"labels\":[\"topic\"]}")
+	}
+	return fmt.Errorf("no page has the label %q\nhint: there are %s", l.label, list)
+}
+
+// Read reads lines such as {"url":"http://a.example/","labels":["jazz"]}. It skips other
+// lines and calls badLine for each.
+func (l *Labels) Read(r io.Reader, badLine func(line int, err error)) error {
+	lines := bufio.NewReaderSize(r, 1<<16)
+	for n := 1; ; n++ {
+		line, tooLong, err := readLine(lines)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if tooLong {
+			badLine(n, errors.New("the line is too long"))
+		} else if text := strings.TrimSpace(string(line)); text != "" {
+			if err := l.addLine(text); err != nil {
+				badLine(n, err)
+			}
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+func (l *Labels) addLine(text string) error {
+	var line struct {
+		URL    string   `json:"url"`
+		Labels []string `json:"labels"`
+	}
+	if err := json.Unmarshal([]byte(text), &line); err != nil {
+		return err
+	}
+	if line.URL == "" {
+		return errors.New("it has no url")
+	}
+	l.add(l.web.Find(line.URL).Page, line.Labels)
+	return nil
+}
+
+// readLine reads a line. It discards a line that is too long.
+func readLine(r *bufio.Reader) (line []byte, tooLong bool, err error) {
+	for {
+		piece, err := r.ReadSlice('\n')
+		if tooLong = tooLong || len(line)+len(piece) > maxLabelLine; tooLong {
+			line = nil
+		} else {
+			line = append(line, piece...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, tooLong, err
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package closedweb
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"spoor/internal/judge"
+	"spoor/internal/wire"
+)
+
+// ErrNoVerdict is returned for a record without a verdict, where only relevant pages count.
+var ErrNoVerdict = errors.New("a record has no verdict")
+
+// An OrderReader reads what crawls have fetched as orders, as [judge.Overlap] takes them.
+// Its orders have the same number for the same page. The zero value is ready to use.
+type OrderReader struct {
+	OnlyRelevant bool // only pages count that a judge has called relevant
+
+	numbers Numbers
+}
+
+// Read reads the records of a crawl, which must have sections Address and Fetch. The
+// order has the number of a page for each unit of cost, or [judge.None].
+func (o *OrderReader) Read(r *wire.Reader) (order []int32, err error) {
+	if o.numbers == nil {
+		o.numbers = Numbers{}
+	}
+	var line bytes.Buffer
+	w := wire.NewWriter(&line)
+	var rec wire.Record
+	var account Account
+	for {
+		if err := r.Read(&rec); errors.Is(err, io.EOF) {
+			return order, nil
+		} else if err != nil {
+			return nil, err
+		}
+		id := IDWithoutWeb(&rec)
+		p := account.Pay(&rec, id)
+		page := judge.None
+		if _, decided := p.Verdict(); !decided {
+			page = o.numbers.Of(id.Key)
+			if o.OnlyRelevant {
+				line.Reset()
+				if err := errors.Join(w.Write(&rec), w.Flush()); err != nil {
+					return nil, err
+				}
+				switch lineVerdict(line.Bytes()) {
+				case "":
+					return nil, ErrNoVerdict
+				case Relevant.String():
+				default:
+					page = judge.None
+				}
+			}
+		}
+		for range min(p.Cost, int64(judge.MaxBudget-len(order))) {
+			order = append(order, page)
+		}
+	}
+}

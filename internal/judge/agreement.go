@@ -1,0 +1,63 @@
+package judge
+
+// An Agreement counts how often a crawl's own verdict and a classifier's agree. It says
+// nothing about how good the crawl is.
+type Agreement struct {
+	both, onlyCrawl, onlyClassifier, neither int64 // pages, by who calls them relevant
+}
+
+// Add adds a page, given who calls it relevant.
+func (a *Agreement) Add(crawl, classifier bool) {
+	switch {
+	case crawl && classifier:
+		a.both++
+	case crawl:
+		a.onlyCrawl++
+	case classifier:
+		a.onlyClassifier++
+	default:
+		a.neither++
+	}
+}
+
+// AgreementFigures say how far a crawl's verdicts and a classifier's agree.
+type AgreementFigures struct {
+	With           string  `json:"with"`
+	HeldOut        bool    `json:"held_out"` // the crawl's scores are not the classifier's
+	Pages          int64   `json:"pages"`
+	Both           int64   `json:"both"`
+	OnlyCrawl      int64   `json:"only_crawl"`
+	OnlyClassifier int64   `json:"only_classifier"`
+	Neither        int64   `json:"neither"`
+	Precision      float64 `json:"precision"` // the share of the crawl's relevant pages that the classifier calls relevant
+	Recall         float64 `json:"recall"`    // the share of the classifier's relevant pages that the crawl calls relevant
+	F1             float64 `json:"f1"`
+	Kappa          float64 `json:"kappa"` // agreement beyond chance: J. Cohen, Educ. Psychol. Meas. 20(1), 1960
+}
+
+// Figures returns the figures of the pages added so far.
+func (a *Agreement) Figures(heldOut bool) AgreementFigures {
+	f := AgreementFigures{
+		With: "classifier", HeldOut: heldOut,
+		Pages: a.both + a.onlyCrawl + a.onlyClassifier + a.neither,
+		Both:  a.both, OnlyCrawl: a.onlyCrawl, OnlyClassifier: a.onlyClassifier, Neither: a.neither,
+	}
+	crawl, classifier, n := float64(a.both+a.onlyCrawl), float64(a.both+a.onlyClassifier), float64(f.Pages)
+	f.Precision = round(ratio(float64(a.both), crawl))
+	f.Recall = round(ratio(float64(a.both), classifier))
+	f.F1 = round(ratio(2*float64(a.both), crawl+classifier))
+	observed := float64(a.both+a.neither) / max(1, n)
+	chance := (crawl*classifier + (n-crawl)*(n-classifier)) / max(1, n*n)
+	f.Kappa = round(ratio(observed-chance, 1-chance))
+	return f
+}
+
+// An AgreementSummary is what judge -topic -summary writes. It has no measure of a crawl.
+type AgreementSummary struct {
+	V         int              `json:"v"`
+	Fetched   int64            `json:"fetched"`
+	Cost      int64            `json:"cost"`
+	Queries   int64            `json:"queries"`
+	Free      int64            `json:"free"`
+	Agreement AgreementFigures `json:"agreement"`
+}
