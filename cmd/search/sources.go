@@ -7,14 +7,15 @@ import (
 	"net/netip"
 	"time"
 
+	"spoor/cmd/internal/filter"
 	"spoor/internal/polite"
 	"spoor/internal/search"
 	"spoor/internal/web"
 	"spoor/internal/wire"
 )
 
-// agent is who asks, as a server is told.
-const agent = "spoor/0.1"
+// agent is the User-Agent of requests to a search server.
+const agent = "spoor/" + filter.Version
 
 // connectTimeout bounds finding and reaching a server.
 const connectTimeout = 10 * time.Second

@@ -106,8 +106,6 @@ import (
 	"spoor/internal/archive"
 )
 
-const version = "0.1"
-
 // A subcommand is one of the commands of warc.
 type subcommand struct {
 	name, manual string

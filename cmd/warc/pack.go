@@ -99,7 +99,7 @@ func (p *pack) run() error {
 	err = writeFile(p.out, func(w io.Writer) error {
 		packer := archive.NewPacker(w, archive.PackOptions{
 			Title:    p.title,
-			Software: "spoor/" + version,
+			Software: "spoor/" + filter.Version,
 			Created:  p.created,
 			Temp:     filepath.Dir(p.out),
 			Report:   func(path string, err error) { p.fault(path, err) },

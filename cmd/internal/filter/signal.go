@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -9,8 +10,9 @@ import (
 )
 
 // NotifyContext returns a context that is cancelled by the first SIGINT, SIGTERM or SIGHUP.
-// The cause of the cancellation is an error with the given message that ends the process
-// with [StatusInterrupted] for SIGINT and [StatusTerminated] for the others.
+// The cause of the cancellation is an error with the given message, or "interrupted" or
+// "terminated" if that is empty, that ends the process with [StatusInterrupted] for SIGINT
+// and [StatusTerminated] for the others.
 //
 // A second signal of the same kind kills the process, even if it ignores the context. A
 // signal of another kind does not: a supervisor may forward as SIGTERM a Ctrl-C that the
@@ -26,11 +28,11 @@ func NotifyContext(message string) (ctx context.Context, stop func()) {
 	go func() {
 		for sig := range received {
 			signal.Reset(sig)
-			status := StatusTerminated
+			status, word := StatusTerminated, "terminated"
 			if sig == os.Interrupt {
-				status = StatusInterrupted
+				status, word = StatusInterrupted, "interrupted"
 			}
-			cancel(Exit(status, errors.New(message)))
+			cancel(Exit(status, errors.New(cmp.Or(message, word))))
 		}
 	}()
 	return ctx, func() {
