@@ -1,4 +1,4 @@
-// Fetch asks the web, or an archive of it, for pages.
+// Fetch fetches pages from the web or from archives.
 //
 // Usage:
 //
@@ -6,157 +6,150 @@
 //	fetch -archive FILE [-archive FILE…] [-archive-first] [flags] [FILE…] < addresses
 //	fetch -archive FILE [-archive FILE…] -all [-mime TYPES] [-status CODES]
 //
-// Fetch reads address records, or plain lines with a URL each, and writes every
-// one of them back with what became of it: the answer and its body, or an error.
+// Fetch reads address records, or plain lines with one URL each, and writes each of them
+// back with its outcome: the response and its body, or an error.
 //
 // # Live
 //
-// Without -archive it asks the web, politely: robots.txt is obeyed (RFC 9309), a
-// host is asked one thing at a time and rests in between (-delay, its
-// crawl-delay, -slowness times as long as it took; -max-delay at most), and is left
-// alone after it failed, 5xx included. Hosts take turns; -j bounds how many are asked
-// at once, -rate and -host-rate how many in a second.
-// Records leave in the order in which they are done. A host that asked to be
-// left alone, or failed, is not waited for: its other addresses are handed back
-// with the error "budget" and not_before. An address that comes with not_before
-// (frontier next -horizon) is: it is asked for then, or handed back if that is
-// after -deadline, or more than a day off. So are those of a host whose robots.txt
-// answers 429 or 5xx, breaks off, or redirects to where nobody answers: that forbids
-// everything only until it is asked for again, an hour later, or when the host is not held
-// any more to which it redirects. An address that redirects
-// to a host that must be left alone is a failed try (connect) with the not_before of
-// that host, which is the host of final_url. The error "robots" is a rule that forbids.
+// Without -archive, fetch requests pages from the web. It obeys robots.txt (RFC 9309), sends
+// one request at a time to each host, and pauses in between: for -delay, for the host's
+// crawl-delay, or for -slowness times as long as the last request took, whichever is longest;
+// the latter two are limited by -max-delay. After a failure, including 5xx, it leaves the
+// host alone for a while. Hosts take turns; -j limits concurrent requests, -rate and
+// -host-rate limit requests per second.
 //
-// With -state DIR what is known of hosts outlives the run, in DIR/polite.ndjson:
-// when each may be asked again, its failures and holds. So does robots.txt, for a
-// day at most, in robots.ndjson: in the directory of -cache if that was given, which
-// several runs may share, else in that of -state. Both are read when a run begins
-// and written when it ends, be it by -deadline or a first signal; of what other
-// runs have put into the cache meanwhile nothing is lost. What has expired is
-// dropped, and what is more than 50,000 hosts, 50,000 robots.txt or 64 MiB of them.
-// A file that is damaged, or that of another version, is reported and begun anew.
-// robots.txt that was known is not archived again.
+// Records are written in the order in which they are done. Fetch does not wait for a host
+// that has failed or asked to be left alone: it returns the other addresses of that host with
+// the error "budget" and not_before. It does wait for an address that is read with not_before
+// (frontier next -horizon), unless that is after -deadline or more than a day away. If
+// robots.txt answers 429 or 5xx, is incomplete, or redirects to a host that does not answer,
+// everything on the host is forbidden until robots.txt is fetched again: an hour later, or
+// when the host it redirects to may be requested. Such addresses are returned too. If an
+// address redirects to a host that must be left alone, that is a failed attempt (connect) with
+// the not_before of that host, which is the host of final_url. The error "robots" means that a
+// rule forbids the address.
 //
-// Two flags open the way to a host. Addresses that are not on the public internet,
-// loopback included, are refused when the connection is made, whatever name or
-// redirect led there, unless -allow-private is given. And who asks strangers says
-// who they are, and takes their time: without -contact, or with -delay 0s, nobody
-// outside loopback is asked. Each address that is refused costs its record only
-// (blocked_address), and the closing line counts them (strangers). Nobody was asked
-// then, so no host rests for it. If all addresses are refused that is misuse.
+// With -state DIR, what is known about hosts is kept from run to run in DIR/polite.ndjson: when
+// each may be requested again, its failures and back-off. robots.txt is kept for up to a day
+// in robots.ndjson, in the directory of -cache if that flag is given, which several runs may
+// share, and otherwise in that of -state. Both files are read at the start and written at the
+// end, including an end by -deadline or a signal; what other runs have added to a shared cache is
+// kept. Expired entries are dropped, as is what exceeds 50,000 hosts, 50,000 robots.txt or
+// 64 MiB. A damaged file, or one of another version, is reported and replaced. A robots.txt that
+// was cached is not archived again.
 //
-// Up to ten redirects are followed, each of them checked like an address of its
-// own; error_detail of redirect_loop names the loop. Bodies are taken off gzip, deflate, br and zstd, and cut at -max-body
-// (truncated: length). A body that takes too long or breaks off stays as far as
-// it came (truncated: time, disconnect). Media types other than those of -mime
-// (text/* is all of a kind) are not downloaded (error unsupported_type). Answers of more than 256 KiB share some
-// 64 MiB of memory while they come and wait for each other when it is used up; what got
-// none within -timeout is handed back (budget). With the usual -j and -max-body a run
-// stays below 300 MiB, whatever servers do; GOMEMLIMIT is heeded.
+// Two flags decide which hosts are requested. Addresses that are not on the public internet,
+// including loopback, are refused when connecting, whatever name or redirect led there, unless
+// -allow-private is given. Hosts other than loopback are requested only with -contact, so that
+// their owners can reach you, and only with a -delay. Each refused address has the error
+// blocked_address, and the closing line counts those refused for want of a contact or delay
+// (policy_refused). Refused addresses cause no pause. If all addresses are refused, that is misuse.
 //
-// An address with etag or last_modified, as an earlier answer had them in its headers,
-// is asked for only if it has changed: else its status_code is 304, without a body.
-// Behind a redirect the page is asked for as it is.
+// Fetch follows up to ten redirects and checks each like an address of its own; error_detail
+// of redirect_loop names the loop. Bodies in gzip, deflate, br and zstd are decoded, and cut
+// at -max-body (truncated: length). A body that takes too long or is interrupted is kept as far
+// as it came (truncated: time, disconnect). Media types other than those of -mime (text/* means
+// all text types) are not downloaded (error unsupported_type). Responses of more than 256 KiB share
+// about 64 MiB of memory while they are received, and wait for it when it is used up; a
+// response that gets none within -timeout is returned (budget). With the defaults of -j and
+// -max-body a run needs less than 300 MiB, whatever servers send; GOMEMLIMIT is respected.
+//
+// An address with etag or last_modified, from the headers of an earlier response, is requested
+// conditionally: if the page has not changed, status_code is 304 and there is no body. The
+// target of a redirect is requested unconditionally.
 //
 // # Transport
 //
-// HTTP/2 is spoken where the server offers it (-http1: never), and HTTP/1.1. Cookies
-// are neither kept nor sent. A name is looked up once in five minutes, and all its
-// addresses are tried by turns. Reaching a server may take -connect-timeout, making
-// the connection secure as long again, the header -header-timeout, all together
-// -timeout. Certificates are verified; with -insecure an answer comes all the same,
-// and error_detail, without an error, and the metadata in the WARC file say what was
-// wrong.
+// Fetch uses HTTP/2 where the server offers it (unless -http1 is given), and HTTP/1.1. It
+// neither keeps nor sends cookies. DNS answers are cached for five minutes, and all addresses of
+// a name are tried. Connecting may take -connect-timeout, the TLS handshake as long again, the
+// response header -header-timeout, and everything together -timeout. Certificates are verified;
+// with -insecure an invalid one is reported in error_detail, without an error, and in the
+// metadata of the WARC file.
 //
-// With -proxy all goes through a proxy: http or https (plain addresses as they are,
-// secure ones by CONNECT), socks5, socks5h; user:password@ before its host is shown to
-// it and written nowhere. The environment (HTTP_PROXY) is not read. Where the proxy
-// itself stands is not judged. With socks5 names are resolved here and addresses are
-// refused as without a proxy. The other three resolve names themselves: then those
-// addresses only are refused that stand in the URL, and localhost; that no other name
-// leads into a private network is for the proxy to see to. The ip of a record is that
-// of the server, and missing if only the proxy knows it. What the proxy does not reach
-// is the error connect, and its host not blamed; a proxy that itself cannot be reached,
-// or wants another password, ends the run, and what was not done is handed back
-// (budget).
+// With -proxy all requests go through a proxy: http or https (which forward http requests, and
+// tunnel https by CONNECT), socks5 or socks5h. user:password@ before its host is sent to the
+// proxy and stored nowhere. The environment (HTTP_PROXY) is ignored. The proxy itself may be on
+// a private address. With socks5, names are resolved locally and addresses are refused as without
+// a proxy. The other three resolve names themselves; then only localhost and addresses in the URL
+// can be refused, and the proxy must prevent that other names lead into a private network. The ip
+// of a record is that of the server, and is missing if only the proxy knows it. If the proxy
+// cannot reach a server, that is the error connect, and the host is not blamed. If the proxy cannot
+// be reached or rejects the password, the run ends, and what is not done is returned (budget).
 //
 // # WARC
 //
-// With -warc PREFIX every exchange, those for robots.txt and redirects included,
-// is written to a WARC 1.1 file as it was received, before its record leaves.
-// A run goes on with the newest file of earlier ones, unless somebody has cut its end
-// since, which is told of: it is left as it is, and another begun.
-// Answers whose body was not downloaded are left out. An answer over HTTP/2 is written
-// as one of HTTP/1.1, its fields sorted and in lower case; WARC-Protocol says so. What
-// was written before, with this PREFIX or into the archives of -warc-dedup, becomes a
-// reference (revisit) if it has 1 KiB or more, and so does the answer 304. -warc-zstd
-// packs with zstd instead of gzip: large pages as small in half the time. -warc-level
-// is gzip's, from 1, fast, to 9, small, or 0, which packs nothing; or zstd's, of which
-// there are four: to 2, to 5, to 9, and above. -digest sha256 replaces SHA-1.
+// With -warc PREFIX every exchange, including those for robots.txt and redirects, is written
+// to a WARC 1.1 file as received, before its record is written. A run continues the newest
+// file of earlier runs, unless that has been truncated since it was closed: then it is left as
+// it is, a warning is logged, and a new file is started. Responses whose body was not downloaded
+// are omitted. A response over HTTP/2 is written as HTTP/1.1, with header fields sorted and in lower
+// case; WARC-Protocol records the protocol. A payload of 1 KiB or more that was written
+// before, with this PREFIX or in the archives of -warc-dedup, is stored as a reference
+// (revisit), and so is a 304. -warc-zstd compresses with zstd instead of gzip: large pages in half the
+// time, at the same size. -warc-level is the gzip level, 1 (fast) to 9 (small), or 0 for no
+// compression, or the zstd level, of which there are four: up to 2, up to 5, up to 9, and above.
+// -digest sha256 replaces SHA-1.
 //
-// With -noarchive, answers whose X-Robots-Tag header or meta robots (of the first
-// 64 KiB) says noarchive are left out too, but for a metadata record with the
-// reason. Without it they are kept: an archive for research is no public copy, and
-// a page that was judged is to be there for whoever judges again.
+// With -noarchive, responses whose X-Robots-Tag header or meta robots element (in the first
+// 64 KiB) says noarchive are omitted, except for a metadata record with the reason. Without it
+// they are stored: a research archive is not a public copy, and pages that were judged should remain
+// available for judging them again.
 //
 // # Sitemaps
 //
-// With -sitemaps each origin that has answered is asked for its sitemaps, once a
-// run and, with -state, once a day: those that its robots.txt names, else
-// /sitemap.xml. They are asked for as pages are; sitemaps, indexes of them (three
-// deep), plain text, RSS and Atom are understood, with gzip or without. Each file
-// leaves as one further record, whether it was there or not: url is the file's,
-// operator sitemap, via robots.txt, the index or the page, and depth that of the
-// page. It has no body but links, as parse makes them, with tag sitemap, lastmod
-// and priority; parse passes it on, score and evolve take it for a page with these
-// links. They are those of the origin's registrable domain: a sitemap may stand
-// anywhere, but is believed about those only who named it. An origin has 50 files,
-// with names of 16 KiB in all, and 50,000 addresses at most; what is left out of a file
-// its error_detail tells, without an error. -max-body is not about them: a file is read,
-// and archived, up to the 50 MiB that the protocol allows, as received and as decoded (of
-// what -archive-first finds in archives, up to -max-body). Longer ones than pages may be
-// are received one at a time. The pages of a host wait for its sitemaps.
+// With -sitemaps, fetch asks each origin that has responded for its sitemaps, once per run, or
+// once per day with -state: those that robots.txt lists, or else /sitemap.xml. They are fetched as
+// politely as pages, and the pages of a host wait for its sitemaps. XML sitemaps, indexes (up to three
+// deep), plain text, RSS and Atom are understood, with or without gzip. Each file becomes an additional
+// record, whether it exists or not: url is that of the file, operator is sitemap, via is
+// robots.txt, the index or the page, and depth is that of the page. The record has no body but
+// links, as parse would make them, with tag sitemap, lastmod and priority; parse passes it on,
+// and score and evolve treat it as a page with these links. Only links within the registrable
+// domain of the origin are taken: a sitemap may be anywhere, but speaks only for the origin that
+// listed it. An origin may have 50 files, with names of 16 KiB in total, and 50,000 addresses;
+// error_detail says what was omitted, without an error. -max-body does not apply: a sitemap is
+// read, and archived, up to the 50 MiB that the protocol allows, as received and as decoded (up to
+// -max-body if it comes from -archive-first). Sitemaps longer than a page may be are received one at
+// a time.
 //
-// A sitemap that could not be asked for, because its host was held, there was no memory
-// for it or the time was up, has a record as well, with the error "budget"; so has one, of
-// /sitemap.xml, where robots.txt was not to be had. If that is so of all, the host is
-// asked for them once more after a later page, when it is not held. And an address that
-// comes with the operator sitemap is read as a sitemap, of the domain of its via: that is
-// how a frontier gives back what was handed back to it. If it is an index that another
-// one named, the files that it names are left out then.
+// A sitemap that could not be fetched, because its host was held, there was no memory or the
+// time was up, has a record with the error "budget"; so has /sitemap.xml of an origin whose
+// robots.txt was not available. If that is true of all of them, the host is asked once more after
+// a later page, when it is not held. An address that is read with the operator sitemap is
+// read as a sitemap, of the domain of its via: that is how a frontier sends back those
+// that were returned. If it is an index that another index lists, its files are omitted.
 //
 // # Replay
 //
-// With -archive it asks WARC files (plain, gzip, zstd), ARC files and WACZ files;
-// a directory stands for all in it, and so does a pattern ('crawl/*.warc.gz') that
-// the shell has left as it is. Redirects are followed inside them. What they do
-// not hold is the error "not_archived". Records leave in the order in which they
-// came. Of several captures of an address the newest answers, or with -capture the
-// first, or the one nearest to a date: of 4 to 14 digits (UTC), all captures of
-// that year, month, day, … being equally near, or as in RFC 3339. Of captures that
-// are equally near the newest answers. Each redirect picks anew.
+// With -archive, fetch answers from WARC files (plain, gzip, zstd), ARC files and WACZ files;
+// a directory stands for all archives in it, and so does a pattern ('crawl/*.warc.gz')
+// that the shell has not expanded. Redirects are followed within the archives. An address that
+// they do not hold has the error "not_archived". Records are written in the order in which they
+// were read. Of several captures of an address the newest is used, or with -capture the first,
+// or the nearest to a date: 4 to 14 digits (UTC), where all captures of that year, month, day, …
+// are equally near, or RFC 3339. Of captures that are equally near the newest is used.
+// The capture is selected anew for each redirect.
 //
-// With -archive-first what the archives do not hold is asked of the web, and stored if
-// -warc is given; so is the end of a redirect that they do not hold, and what they hold
-// behind one of the web is taken from them. Records leave in the order in which they
-// are done. robots.txt is the web's.
+// With -archive-first, what the archives do not hold is requested from the web, and stored if
+// -warc is given; so are the targets of archived redirects, and archived targets of live
+// redirects are used. Records are written in the order in which they are done. robots.txt
+// comes from the web.
 //
-// With -all it reads no addresses and writes a record for every response in the
-// files, in the order of the files, revisits left out. An archive may come through
-// a pipe then (-archive -), except a WACZ. What is wrong with an archive costs
-// the records that it concerns: each fault is reported, and the closing line counts
-// them.
+// With -all, fetch reads no addresses and writes a record for every response in the archives,
+// in the order of the files, except revisits. One of them may be stdin (-archive -),
+// except a WACZ. A fault in an archive affects only the records in that place: each
+// is reported, and the closing line counts them.
 //
 // # Record
 //
-// In: url, and the rest of the address section. Out: the fetch section and the
-// body; parse and score sections of earlier stages are dropped, as they are of
-// another body. The digest is that of the WARC file: of the payload as
-// received, with chunks and content coding. A line with a query but no url passes.
+// In: url, and the rest of the address section. Out: the fetch section and the body; the parse
+// and score sections of earlier stages are dropped, since they describe another body. The digest
+// is that of the WARC file: of the payload as received, with chunks and content coding. A line
+// with a query but no url is passed on.
 //
-// Headers of more than 32 KiB in all, or of more than 1,000 names, are not all in the
-// record, the longest of them missing: error_detail tells how many, without an error.
-// The WARC has them.
+// Of headers of more than 32 KiB in total, or more than 1,000 names, the longest are omitted
+// from the record: error_detail says how many, without an error. The WARC file has them.
 //
 // # Example
 //
@@ -165,283 +158,363 @@
 //
 // # Exit status
 //
-// 0 done, whatever became of the single pages; 1 failed, as when an archive does not
-// exist or the proxy is not there; 2 misuse, which includes that nobody was asked for
-// want of -contact or -allow-private; 3 disk full; 130 and 143 interrupted: what was
-// not done has been handed back with the error "budget" and the WARC file is closed. A
-// second signal ends the command at once.
+// 0 done, whatever the outcome of single pages; 1 failed, as when an archive does not exist or
+// the proxy cannot be reached; 2 misuse, including that all addresses were refused for want of
+// -contact or -allow-private; 3 disk full; 130 and 143 interrupted: what was not done has been
+// returned with the error "budget" and the WARC file is closed. A second signal kills the
+// process.
 //
 // # Limitations
 //
-// No cookies, no HTTP/3. An archive inside a WACZ that the zip
-// file packs again is left out: it cannot be read in place. A -state is for one
-// run at a time, for which others wait (-wait), and a run that is killed leaves that
-// of the run before.
+// Not supported: cookies, HTTP/3, and archives that are compressed inside a WACZ, which cannot
+// be read in place. A -state is for one run at a time, others wait for it (-wait). A run that
+// is killed leaves the state of the run before.
 package main
 
 import (
-	"crypto/tls"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
+	"math"
 	"net/url"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
+	"spoor/internal/crawler"
 	"spoor/internal/polite"
-	"spoor/internal/web"
 	"spoor/internal/wire"
 )
 
-const version = "0.1"
-
-const manual = `fetch - ask the web, or an archive of it, for pages
+const manual = `fetch - fetch pages from the web or from archives
 
 Usage: fetch [flags] [FILE…] < addresses
        fetch -archive FILE [-archive FILE…] [-archive-first] [flags] [FILE…] < addresses
        fetch -archive FILE [-archive FILE…] -all [-mime TYPES] [-status CODES]
 
-In:  address records, or plain lines with a URL each.
+In:  address records, or plain lines with one URL each.
 Out: each of them with its fetch section (final_url, status_code, headers,
-     timestamp, digest, …, error) and its body, which is body_base64 where it is
+     timestamp, digest, …, error) and its body, which is body_base64 if it is
      not UTF-8. One record out for every record in.
 
-Live, it obeys robots.txt, asks a host one thing at a time with a pause between,
-leaves alone a host that failed, follows up to ten redirects, refuses addresses
-that are not public, and gives records in the order in which they are done.
-Addresses that are not public, loopback too, need -allow-private; all but loopback
-need -contact and a -delay. What lacks them costs its record (blocked_address); if
-all do it is misuse.
-With -warc it keeps what it received, with -state DIR, for the next run, until when
-hosts rest and what robots.txt says. An address with etag or last_modified may be
-answered by 304, without a body. HTTP/2 is spoken where a server offers it.
+Live, fetch obeys robots.txt, sends one request at a time to each host with a pause
+in between, leaves hosts alone that failed, follows up to ten redirects, refuses
+private addresses, and writes records in the order in which they are done. Private
+addresses, including loopback, need -allow-private; all but loopback need -contact
+and a -delay. Refused addresses have the error blocked_address; if all addresses
+are refused, that is misuse.
+With -warc it stores what it receives, with -state DIR it remembers for the next run
+when hosts may be requested again and what robots.txt says. An address with etag or
+last_modified may be answered by 304, without a body. HTTP/2 is used where a server
+offers it.
 
-With -sitemaps each host is asked for its sitemaps too, once a run (once a day with
--state). Each file is one further record: operator sitemap, no body, and the
-addresses of that site as links with lastmod and priority. With -noarchive what
-says noarchive is left out of -warc.
+With -sitemaps it fetches the sitemaps of each host too, once per run (once per day
+with -state). Each file is an additional record: operator sitemap, no body, and the
+addresses of that site as links with lastmod and priority. With -noarchive, pages
+that say noarchive are not stored by -warc.
 
 From archives (-archive) it answers in the order of the addresses, and with
-"not_archived" what they do not hold, or asks the web for that (-archive-first).
-With -all it gives all they hold.
+"not_archived" what they do not hold, or requests that from the web (-archive-first).
+With -all it writes everything they hold.
 
 Errors: robots dns connect tls timeout http too_large not_archived
 blocked_address bad_url redirect_loop unsupported_type budget. A status such as
-404 is no error. "budget" hands an address back untried.
+404 is not an error. "budget" means that the address was not tried.
 
 Example:
   echo https://go.dev/ | fetch -contact me@example.org -warc crawl/go | parse
   fetch -archive web.warc.gz -all | parse | score -topic topic.json
 
 Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130/143 interrupted after
-handing back what was not done and closing the WARC file. go doc ./cmd/fetch tells
-more.`
+returning what was not done and closing the WARC file. go doc ./cmd/fetch has the
+full manual.`
 
-// The media types that are taken if -mime does not say otherwise.
+// The media types that are accepted unless -mime is given.
 const (
 	liveTypes = "text/html,application/xhtml+xml,text/plain,application/xml,text/xml"
 	allTypes  = "text/html,application/xhtml+xml"
 )
 
-// options are the flags.
-type options struct {
-	stream     filter.Stream
-	files      []string // with addresses
-	archives   filter.Strings
-	first      bool // ask the archives, then the web
-	all        bool
-	capture    archive.Pick
-	mime       []string // nil: any
-	status     []int    // nil: any
-	cache      string
-	cacheGiven bool // -cache was named: what may be shared is kept there
-
-	warc      string
-	state     string
-	wait      time.Duration // for the state
-	warcSize  filter.Size
-	warcZstd  bool
-	warcLevel int
-	dedup     filter.Strings
-	digest    string
-	contact   string
-	agent     string
-	deadline  time.Duration
-	maxBody   filter.Size
-	private   bool
-	seed      uint64
-	workers   int
-
-	delay, maxDelay time.Duration
-	slowness        float64
-	rate, hostRate  float64 // requests a second
-
-	connectTimeout, headerTimeout, timeout time.Duration
-
-	proxy     *url.URL // nil: none
-	insecure  bool
-	sitemaps  bool
-	noArchive bool
-	http1     bool
-
-	// Of tests; nil is the system's.
-	tls      *tls.Config
-	resolver web.Resolver
+// A command is what the flags say.
+type command struct {
+	crawler.Options
+	stream       filter.Stream
+	files        []string // with addresses
+	archiveFirst bool
+	all          bool
+	status       []int // nil: any
 }
 
 func main() {
-	log.SetOutput(io.Discard) // net/http reports there what strangers send
+	log.SetOutput(io.Discard) // where net/http reports malformed responses
 	filter.Main("fetch", run)
 }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	o, err := parseFlags(args, stderr)
+	c, err := parseFlags(args, stderr)
 	if err != nil {
 		return err
 	}
-	return o.run(stdin, stdout, stderr)
-}
-
-func (o *options) run(stdin io.Reader, stdout, stderr io.Writer) error {
-	o.stream.Name, o.stream.Want, o.stream.Alone = "fetch", wire.Address, true
-	o.stream.Stdout, o.stream.Stderr = stdout, stderr
-	if o.all {
-		return batch(o, stdin)
+	c.stream.Name, c.stream.Want, c.stream.Alone = "fetch", wire.Address, true
+	c.stream.Stdout, c.stream.Stderr = stdout, stderr
+	logger := filter.Logger(stderr, "fetch", c.stream.Log)
+	faults := filter.Faults{Log: logger}
+	c.Warn = logger.Warn
+	c.Fault = func(archive string, err error) {
+		if faults.Tell(archive) {
+			logger.Warn("part of an archive cannot be read", "archive", archive, "err", err)
+		}
 	}
-	in, err := filter.Open(stdin, o.files)
+	if c.all {
+		return c.writeAll(stdin, logger)
+	}
+	in, err := filter.Open(stdin, c.files)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	o.stream.Stdin = filter.Addresses(in)
-	if len(o.archives) > 0 && !o.first {
-		return replay(o)
+	c.stream.Stdin = filter.Addresses(in)
+	if slices.Contains(c.Archives, archive.Input) || slices.Contains(c.Dedup, archive.Input) {
+		return filter.Usagef("addresses cannot be looked up in an archive on stdin\nhint: save the archive to a file, or use -all")
 	}
-	o.stream.Want |= wire.Fetch // not_before
-	return live(o)
+	if len(c.Archives) > 0 && !c.archiveFirst {
+		return c.replay()
+	}
+	return c.live(logger)
 }
 
-func parseFlags(args []string, stderr io.Writer) (*options, error) {
-	o := &options{maxBody: archive.DefaultBody, warcSize: archive.DefaultMaxSize}
+// live fetches addresses from the web.
+func (c *command) live(logger *slog.Logger) (err error) {
+	defer limitMemory(c.MemoryLimit() + filter.Headroom)()
+	out, closeOut, err := filter.Tee(c.stream.Stdout, c.stream.Tee)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeOut()) }()
+	ctx, stop := filter.NotifyContext("")
+	defer stop()
+	filter.IgnorePipe()
+	tally := filter.NewTally(logger)
+	if !c.stream.Strict {
+		c.Malformed = tally.Bad
+	}
+	crawl, err := crawler.Open(ctx, c.Options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, crawl.Close()) }()
+	in := wire.NewReader(c.stream.Stdin, c.stream.Want|wire.Fetch) // for not_before
+	if c.stream.Limit > 0 {
+		in.Limit = int(c.stream.Limit)
+	}
+	stats, err := crawl.Run(ctx, in, out)
+	tally.In, tally.Out = stats.In, stats.Out
+	tally.Close(c.closingNotes(&stats)...)
+	switch {
+	case err != nil:
+		return err
+	case stats.NoneAllowed():
+		return c.noneAllowed(&stats)
+	}
+	return tally.Misfit()
+}
+
+// closingNotes returns what the closing line says besides the number of records.
+func (c *command) closingNotes(stats *crawler.Stats) []slog.Attr {
+	var notes []slog.Attr
+	for _, code := range []string{
+		wire.ErrorRobots, wire.ErrorDNS, wire.ErrorConnect, wire.ErrorTLS, wire.ErrorTimeout, wire.ErrorHTTP,
+		wire.ErrorTooLarge, wire.ErrorBlockedAddress, wire.ErrorBadURL, wire.ErrorRedirectLoop,
+		wire.ErrorUnsupportedType, wire.ErrorBudget,
+	} {
+		if n := stats.Errors[code]; n > 0 {
+			notes = append(notes, slog.Int64("error_"+code, n))
+		}
+	}
+	if c.Sitemaps {
+		notes = append(notes, slog.Int64("sitemaps", stats.Sitemaps))
+	}
+	if n := stats.PolicyRefused; n > 0 {
+		notes = append(notes, slog.Int64("policy_refused", n))
+	}
+	return notes
+}
+
+// noneAllowed returns the error of a run in which every address was refused.
+func (c *command) noneAllowed(stats *crawler.Stats) error {
+	const private = "-allow-private is needed to fetch private addresses, including loopback"
+	if stats.PolicyRefused == 0 {
+		return filter.Usagef("all addresses are private\nhint: %s", private)
+	}
+	missing, hint := "without -contact", "give -contact you@example.org, a mail address or URL by which the owner of a site can reach you"
+	if c.Contact != "" {
+		missing, hint = "with -delay 0s", fmt.Sprintf("without -delay it is %v", polite.DefaultDelay)
+	}
+	if stats.PrivateRefused > 0 {
+		return filter.Usagef("some addresses are private, and the others cannot be fetched %s\nhint: %s\nhint: %s", missing, hint, private)
+	}
+	return filter.Usagef("only loopback can be fetched %s, and no address is on loopback\nhint: %s", missing, hint)
+}
+
+// limitMemory makes the collector keep the heap below limit, until restore is called. A
+// limit that is set from outside (GOMEMLIMIT) is left alone.
+func limitMemory(limit int64) (restore func()) {
+	before := debug.SetMemoryLimit(-1)
+	if before != math.MaxInt64 {
+		return func() {}
+	}
+	debug.SetMemoryLimit(limit)
+	return func() { debug.SetMemoryLimit(before) }
+}
+
+// replay answers addresses from archives, in the order in which they are read.
+func (c *command) replay() error {
+	r, err := crawler.OpenReplay(c.Archives, archive.ReplayOptions{
+		Index:  archive.IndexOptions{Cache: c.ArchiveCache, Report: c.Fault},
+		Limits: archive.Limits{Body: c.MaxBody},
+		Pick:   c.Capture,
+	})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	c.stream.Notes = func() []slog.Attr {
+		if n := r.Faults(); n > 0 { // found now, or when the index was made
+			return []slog.Attr{slog.Int64("archive_faults", n)}
+		}
+		return nil
+	}
+	return c.stream.Each(func() func(*wire.Record) error {
+		return func(rec *wire.Record) error {
+			if rec.URL != "" {
+				crawler.Answer(r, rec, c.MaxBody, c.MIME)
+			}
+			return nil
+		}
+	})
+}
+
+// writeAll writes a record for every response in the archives, of which stdin may be one.
+func (c *command) writeAll(stdin io.Reader, logger *slog.Logger) (err error) {
+	out, closeOut, err := filter.Tee(c.stream.Stdout, c.stream.Tee)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeOut()) }()
+	records, err := crawler.Responses(c.Archives, stdin, archive.Filter{MIME: c.MIME, Status: c.status}, c.MaxBody)
+	if err != nil {
+		return err
+	}
+	tally := filter.NewTally(logger)
+	w := wire.NewWriter(out)
+	var failed error
+	for rec, err := range records {
+		if err != nil {
+			tally.Skip("fault")
+			if unreadable, ok := errors.AsType[*crawler.ArchiveError](err); ok {
+				c.Fault(unreadable.Archive, err)
+			}
+			if _, ok := errors.AsType[*archive.FormatError](err); !ok {
+				failed = err
+			}
+			continue
+		}
+		tally.Count()
+		if err := w.Write(rec); err != nil {
+			return fmt.Errorf("writing records: %w", err)
+		}
+		tally.Out++
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("writing records: %w", err)
+	}
+	tally.Close()
+	if failed == nil && tally.In == 0 && tally.Skipped["fault"] > 0 {
+		return errors.New("no page could be read from the archives\n" + crawler.ArchiveHint)
+	}
+	return failed
+}
+
+func parseFlags(args []string, stderr io.Writer) (*command, error) {
+	c := &command{Options: crawler.Options{Version: filter.Version, MaxBody: archive.DefaultBody}}
+	c.WARC.MaxSize = archive.DefaultMaxSize
 	fs := filter.Flags("fetch", manual, stderr)
-	o.stream.CommonFlags(fs)
-	fs.IntVar(&o.workers, "j", 0, "ask for `n` pages at a time (default 64 live, one for each processor from an archive)")
-	fs.Var(&o.archives, "archive", "answer from this `file` (WARC, ARC, WACZ), pattern or directory instead of the web, with -all - is stdin; may be repeated")
-	fs.Func("capture", "with -archive: `which` of several captures answers: newest (default), first, or the nearest to a date (2024, 20240131, 2024-01-31T12:00:00Z)", func(s string) (err error) {
-		o.capture, err = archive.ParsePick(s)
+	c.stream.CommonFlags(fs)
+	fs.IntVar(&c.Workers, "j", 0, "send `n` requests at a time (default 64 live, one for each processor from an archive)")
+	fs.Var((*filter.Strings)(&c.Archives), "archive", "answer from this `file` (WARC, ARC, WACZ), pattern or directory instead of the web, with -all - is stdin; may be repeated")
+	fs.Func("capture", "with -archive: `which` of several captures to use: newest (default), first, or the nearest to a date (2024, 20240131, 2024-01-31T12:00:00Z)", func(s string) (err error) {
+		c.Capture, err = archive.ParsePick(s)
 		return err
 	})
-	fs.BoolVar(&o.first, "archive-first", false, "with -archive: ask the web for what the archives do not hold")
-	fs.BoolVar(&o.all, "all", false, "with -archive: read no addresses, give every response in the archives")
-	mime := fs.String("mime", "", "media `types` to take, separated by commas, image/* for all of a kind; '' is any (default live "+liveTypes+"; with -all "+allTypes+"; else any)")
-	status := fs.String("status", "200", "with -all: status `codes` to take, separated by commas; '' is any")
-	fs.StringVar(&o.cache, "cache", filter.Cache(), "`directory` for indexes of archives beside which nothing can be written; if it is given, for robots.txt too, which runs may share")
-	fs.StringVar(&o.warc, "warc", "", "write what is received to PREFIX-*.warc.gz; `prefix` may begin with a directory")
-	fs.Var(&o.warcSize, "warc-size", "`bytes` at which a WARC file is closed and the next begun")
-	fs.BoolVar(&o.warcZstd, "warc-zstd", false, "write PREFIX-*.warc.zst instead")
-	fs.IntVar(&o.warcLevel, "warc-level", 0, "gzip's `level` for what -warc writes, from 1, fast, to 9, small, or 0, as it is (default 6); with -warc-zstd zstd's, 1 to 22 (default 1)")
-	fs.Var(&o.dedup, "warc-dedup", "write what this `file` or directory of archives has already as a reference to it; may be repeated")
-	fs.StringVar(&o.digest, "digest", "sha1", "`name` of the digest in WARC files: sha1 or sha256")
-	fs.StringVar(&o.state, "state", "", "the `directory` of what is known of hosts, and of robots.txt unless -cache is given; without one hosts are forgotten")
-	fs.DurationVar(&o.wait, "wait", 30*time.Second, "how `long` to wait for another fetch to let go of -state before giving up")
-	fs.StringVar(&o.contact, "contact", "", "`address` (mail or URL) by which site owners can reach you; needed for all but loopback, which needs -allow-private")
-	fs.StringVar(&o.agent, "agent", "spoor", "`name` of the crawler, in User-Agent and for robots.txt")
-	fs.DurationVar(&o.delay, "delay", polite.DefaultDelay, "least pause between two requests to a host; 0s: no wait of any kind, loopback only; with -host-rate crawl-delay and holds count all the same")
-	fs.DurationVar(&o.maxDelay, "max-delay", polite.DefaultMaxDelay, "most that crawl-delay or slowness can make of the pause")
-	fs.Float64Var(&o.slowness, "slowness", polite.DefaultSlowness, "make the pause `n` times as long as the last request took; 0: whatever that was")
-	fs.Float64Var(&o.rate, "rate", 0, "at most `n` requests a second, over all hosts; 0: any number")
-	fs.Float64Var(&o.hostRate, "host-rate", 0, "at most `n` requests a second to each host; 0: as many as the pauses allow")
-	fs.DurationVar(&o.connectTimeout, "connect-timeout", 10*time.Second, "`time` to find and reach a server, and again to make the connection secure")
-	fs.DurationVar(&o.headerTimeout, "header-timeout", 30*time.Second, "`time` from a request to the end of the answer's header")
-	fs.DurationVar(&o.timeout, "timeout", 60*time.Second, "`time` for one request and its answer, all in all")
-	proxy := fs.String("proxy", "", "ask through this proxy: `URL` with http, https, socks5 (names are resolved here) or socks5h (there)")
-	fs.BoolVar(&o.insecure, "insecure", false, "go on where the certificate of a server cannot be verified; error_detail says so")
-	fs.BoolVar(&o.http1, "http1", false, "speak HTTP/1.1 only")
-	fs.DurationVar(&o.deadline, "deadline", 0, "hand back, with the error \"budget\", what is not done after this `time`; live only")
-	fs.Var(&o.maxBody, "max-body", "cut bodies at this many `bytes`, as received and as decoded")
-	fs.BoolVar(&o.private, "allow-private", false, "connect to loopback and private addresses too")
-	fs.BoolVar(&o.sitemaps, "sitemaps", false, "ask each host for its sitemaps too; live only")
-	fs.BoolVar(&o.noArchive, "noarchive", false, "leave out of -warc the answers that say noarchive")
-	fs.Uint64Var(&o.seed, "seed", 1, "`seed` of the jitter of back-offs")
+	fs.BoolVar(&c.archiveFirst, "archive-first", false, "with -archive: request from the web what the archives do not hold")
+	fs.BoolVar(&c.all, "all", false, "with -archive: read no addresses, write every response in the archives")
+	mime := fs.String("mime", "", "media `types` to accept, separated by commas, image/* for all image types; '' is any (default live "+liveTypes+"; with -all "+allTypes+"; else any)")
+	status := fs.String("status", "200", "with -all: status `codes` to accept, separated by commas; '' is any")
+	fs.StringVar(&c.ArchiveCache, "cache", filter.Cache(), "`directory` for indexes of archives in directories that are not writable; if given, for robots.txt too, which runs may share")
+	fs.StringVar(&c.WARC.Prefix, "warc", "", "store what is received in PREFIX-*.warc.gz; `prefix` may begin with a directory")
+	fs.Var((*filter.Size)(&c.WARC.MaxSize), "warc-size", "`bytes` at which a WARC file is closed and the next one started")
+	fs.BoolVar(&c.WARC.Zstd, "warc-zstd", false, "write PREFIX-*.warc.zst instead")
+	fs.IntVar(&c.WARC.Level, "warc-level", 0, "compression `level` of -warc: 1 (fast) to 9 (small), or 0 for none (default 6); with -warc-zstd 1 to 22 (default 1)")
+	fs.Var((*filter.Strings)(&c.Dedup), "warc-dedup", "store payloads that this `file` or directory of archives holds as references; may be repeated")
+	fs.StringVar(&c.WARC.Digest, "digest", "sha1", "`name` of the digest in WARC files: sha1 or sha256")
+	fs.StringVar(&c.State, "state", "", "`directory` of what is known about hosts, and of robots.txt unless -cache is given; without it nothing is remembered")
+	fs.DurationVar(&c.StateWait, "wait", 30*time.Second, "how `long` to wait for another fetch that uses -state before giving up")
+	fs.StringVar(&c.Contact, "contact", "", "`address` (mail or URL) by which site owners can reach you; needed for all but loopback, which needs -allow-private")
+	fs.StringVar(&c.Agent, "agent", "spoor", "`name` of the crawler, in User-Agent and for robots.txt")
+	fs.DurationVar(&c.Delay, "delay", polite.DefaultDelay, "minimum pause between two requests to a host; 0s: no pause, loopback only; with -host-rate crawl-delay and back-off still apply")
+	fs.DurationVar(&c.MaxDelay, "max-delay", polite.DefaultMaxDelay, "maximum pause for crawl-delay or slowness")
+	fs.Float64Var(&c.Slowness, "slowness", polite.DefaultSlowness, "pause at least `n` times as long as the last request took; 0: independently of it")
+	fs.Float64Var(&c.Rate, "rate", 0, "at most `n` requests per second, over all hosts; 0: unlimited")
+	fs.Float64Var(&c.HostRate, "host-rate", 0, "at most `n` requests per second to each host; 0: limited by the pauses only")
+	fs.DurationVar(&c.ConnectTimeout, "connect-timeout", 10*time.Second, "maximum `time` to look up and connect to a server, and again for the TLS handshake")
+	fs.DurationVar(&c.HeaderTimeout, "header-timeout", 30*time.Second, "maximum `time` from a request to the end of the response header")
+	fs.DurationVar(&c.Timeout, "timeout", 60*time.Second, "maximum `time` for one request and its response")
+	proxy := fs.String("proxy", "", "send requests through this proxy: `URL` with http, https, socks5 (names are resolved here) or socks5h (there)")
+	fs.BoolVar(&c.Insecure, "insecure", false, "accept invalid certificates; error_detail says why they are")
+	fs.BoolVar(&c.HTTP1, "http1", false, "use HTTP/1.1 only")
+	fs.DurationVar(&c.Deadline, "deadline", 0, "after this `time`, return what is not done with the error \"budget\"; live only")
+	fs.Var((*filter.Size)(&c.MaxBody), "max-body", "cut bodies at this many `bytes`, as received and as decoded")
+	fs.BoolVar(&c.AllowPrivate, "allow-private", false, "connect to loopback and private addresses too")
+	fs.BoolVar(&c.Sitemaps, "sitemaps", false, "fetch the sitemaps of each host too; live only")
+	fs.BoolVar(&c.NoArchive, "noarchive", false, "do not store responses that say noarchive with -warc")
+	fs.Uint64Var(&c.Seed, "seed", 1, "`seed` of the jitter of back-offs")
 	if err := filter.Parse(fs, args); err != nil {
 		return nil, err
 	}
-	o.files = fs.Args()
+	c.files = fs.Args()
 	given := map[string]bool{}
 	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	o.cacheGiven = given["cache"]
-
-	for _, name := range o.files {
-		if archive.IsName(name) {
-			return nil, filter.Usagef("%s is an archive, where a list of addresses should be\nhint: -archive before each archive, or a pattern in quotes: -archive 'crawl/*.warc.gz'", name)
-		}
+	if err := c.check(given); err != nil {
+		return nil, err
 	}
 
-	replayed := len(o.archives) > 0 && !o.first
-	switch {
-	case o.first && len(o.archives) == 0:
-		return nil, filter.Usagef("-archive-first needs -archive FILE")
-	case o.first && o.all:
-		return nil, filter.Usagef("-all gives what the archives hold, -archive-first what they do not: one of them at a time")
-	case o.all && !replayed:
-		return nil, filter.Usagef("-all needs -archive FILE")
-	case given["capture"] && len(o.archives) == 0:
-		return nil, filter.Usagef("-capture needs -archive FILE")
-	case given["capture"] && o.all:
-		return nil, filter.Usagef("-capture is for addresses that are looked up: -all gives every capture")
-	case o.all && len(o.files) > 0:
-		return nil, filter.Usagef("-all reads no addresses, but %s was given\nhint: an archive is given with -archive", o.files[0])
-	case replayed && o.warc != "":
-		return nil, filter.Usagef("-warc is for pages from the web, not for those of -archive")
-	case replayed && o.state != "":
-		return nil, filter.Usagef("-state is for the web: an archive needs no rest")
-	case replayed && o.sitemaps:
-		return nil, filter.Usagef("-sitemaps is for the web: an archive is asked for pages\nhint: fetch -archive FILE -all -mime '' gives its sitemaps as well")
-	case o.noArchive && o.warc == "":
-		return nil, filter.Usagef("-noarchive is about what -warc writes\nhint: -warc PREFIX")
-	case o.warc == "" && (o.warcZstd || len(o.dedup) > 0 || given["digest"] || given["warc-level"]):
-		return nil, filter.Usagef("-warc-zstd, -warc-level, -warc-dedup and -digest are about what -warc writes\nhint: -warc PREFIX")
-	case given["warc-level"] && o.warcZstd && (o.warcLevel < 1 || o.warcLevel > 22):
-		return nil, filter.Usagef("-warc-level %d: zstd has the levels 1 to 22", o.warcLevel)
-	case !o.warcZstd && (o.warcLevel < 0 || o.warcLevel > 9):
-		return nil, filter.Usagef("-warc-level %d: gzip has the levels 0 to 9", o.warcLevel)
-	case o.digest != "sha1" && o.digest != "sha256":
-		return nil, filter.Usagef("-digest %s is not known\nhint: sha1 or sha256", o.digest)
-	case replayed && o.deadline != 0:
-		return nil, filter.Usagef("-deadline is for the web: an archive does not keep anybody waiting")
-	case o.delay < 0 || o.maxDelay < 0 || o.deadline < 0:
-		return nil, filter.Usagef("-delay, -max-delay and -deadline are not negative")
-	case o.timeout <= 0 || o.connectTimeout <= 0 || o.headerTimeout <= 0:
-		return nil, filter.Usagef("-timeout, -connect-timeout and -header-timeout are not negative, and not 0 either")
-	case !(o.slowness >= 0 && o.rate >= 0 && o.hostRate >= 0) || max(o.slowness, o.rate, o.hostRate) > 1e9:
-		return nil, filter.Usagef("-slowness, -rate and -host-rate are not negative")
-	case o.workers < 0:
-		return nil, filter.Usagef("-j is not negative")
-	case strings.IndexFunc(o.agent+o.contact, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 || strings.ContainsAny(o.contact, "()"):
-		return nil, filter.Usagef("-agent and -contact go into a header: plain ASCII, and no parentheses")
-	case o.contact != "" && !strings.Contains(o.contact, "@") && !strings.Contains(o.contact, "://"):
-		return nil, filter.Usagef("-contact %s is neither a mail address nor a URL\nhint: -contact you@example.org", o.contact)
+	replayed := len(c.Archives) > 0 && !c.archiveFirst
+	if given["cache"] {
+		c.RobotsDir = c.ArchiveCache
+	} else {
+		c.RobotsDir = c.State
 	}
-
-	if given["warc-level"] && o.warcLevel == 0 {
-		o.warcLevel = archive.Stored
+	if given["warc-level"] && c.WARC.Level == 0 {
+		c.WARC.Level = archive.Stored
 	}
 	if *proxy != "" {
 		u, err := proxyURL(*proxy)
 		if err != nil {
 			return nil, err
 		}
-		o.proxy = u
+		c.Proxy = u
 	}
 	if !given["mime"] {
 		switch {
-		case o.all:
+		case c.all:
 			*mime = allTypes
 		case !replayed:
 			*mime = liveTypes
@@ -451,58 +524,94 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 	if err != nil {
 		return nil, filter.Usagef("-mime %s: %v", *mime, err)
 	}
-	o.mime = types
+	c.MIME = types
 	for s := range strings.SplitSeq(*status, ",") {
 		if s = strings.TrimSpace(s); s == "" {
 			continue
 		}
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 100 || n > 999 {
-			return nil, filter.Usagef("-status %s: %q is no status\nhint: -status 200,404", *status, s)
+			return nil, filter.Usagef("-status %s: %q is not a status code\nhint: -status 200,404", *status, s)
 		}
-		o.status = append(o.status, n)
+		c.status = append(c.status, n)
 	}
 	switch {
-	case o.workers > 0:
+	case c.Workers > 0:
 	case replayed:
-		o.workers = runtime.GOMAXPROCS(0)
+		c.Workers = runtime.GOMAXPROCS(0)
 	default:
-		o.workers = 64
+		c.Workers = 64
 	}
-	o.stream.Workers = o.workers
-	return o, nil
+	c.stream.Workers = c.Workers
+	return c, nil
 }
 
-// proxyURL reads the flag -proxy. The error does not repeat what may hold a password.
+// check returns an error if the flags contradict each other or have invalid values. given
+// are the names of the flags on the command line.
+func (c *command) check(given map[string]bool) error {
+	for _, name := range c.files {
+		if archive.IsName(name) {
+			return filter.Usagef("%s is an archive, not a list of addresses\nhint: -archive before each archive, or a pattern in quotes: -archive 'crawl/*.warc.gz'", name)
+		}
+	}
+	replayed := len(c.Archives) > 0 && !c.archiveFirst
+	switch {
+	case c.archiveFirst && len(c.Archives) == 0:
+		return filter.Usagef("-archive-first needs -archive FILE")
+	case c.archiveFirst && c.all:
+		return filter.Usagef("-all and -archive-first cannot be used together")
+	case c.all && !replayed:
+		return filter.Usagef("-all needs -archive FILE")
+	case given["capture"] && len(c.Archives) == 0:
+		return filter.Usagef("-capture needs -archive FILE")
+	case given["capture"] && c.all:
+		return filter.Usagef("-capture cannot be used with -all, which writes every capture")
+	case c.all && len(c.files) > 0:
+		return filter.Usagef("-all reads no addresses, but %s was given\nhint: an archive is given with -archive", c.files[0])
+	case replayed && c.WARC.Prefix != "":
+		return filter.Usagef("-warc cannot be used with -archive: it stores pages from the web")
+	case replayed && c.State != "":
+		return filter.Usagef("-state cannot be used with -archive: it is for the web")
+	case replayed && c.Sitemaps:
+		return filter.Usagef("-sitemaps cannot be used with -archive: it is for the web\nhint: fetch -archive FILE -all -mime '' includes archived sitemaps")
+	case replayed && c.Deadline != 0:
+		return filter.Usagef("-deadline cannot be used with -archive: it is for the web")
+	case c.NoArchive && c.WARC.Prefix == "":
+		return filter.Usagef("-noarchive needs -warc PREFIX")
+	case c.WARC.Prefix == "" && (c.WARC.Zstd || len(c.Dedup) > 0 || given["digest"] || given["warc-level"]):
+		return filter.Usagef("-warc-zstd, -warc-level, -warc-dedup and -digest need -warc PREFIX")
+	case given["warc-level"] && c.WARC.Zstd && (c.WARC.Level < 1 || c.WARC.Level > 22):
+		return filter.Usagef("-warc-level %d: zstd has the levels 1 to 22", c.WARC.Level)
+	case !c.WARC.Zstd && (c.WARC.Level < 0 || c.WARC.Level > 9):
+		return filter.Usagef("-warc-level %d: gzip has the levels 0 to 9", c.WARC.Level)
+	case c.WARC.Digest != "sha1" && c.WARC.Digest != "sha256":
+		return filter.Usagef("-digest %s is not supported\nhint: sha1 or sha256", c.WARC.Digest)
+	case c.Delay < 0 || c.MaxDelay < 0 || c.Deadline < 0:
+		return filter.Usagef("-delay, -max-delay and -deadline must not be negative")
+	case c.Timeout <= 0 || c.ConnectTimeout <= 0 || c.HeaderTimeout <= 0:
+		return filter.Usagef("-timeout, -connect-timeout and -header-timeout must be positive")
+	case !(c.Slowness >= 0 && c.Rate >= 0 && c.HostRate >= 0) || max(c.Slowness, c.Rate, c.HostRate) > 1e9:
+		return filter.Usagef("-slowness, -rate and -host-rate must be between 0 and 1e9")
+	case c.Workers < 0:
+		return filter.Usagef("-j must not be negative")
+	case strings.IndexFunc(c.Agent+c.Contact, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 || strings.ContainsAny(c.Contact, "()"):
+		return filter.Usagef("-agent and -contact become part of a header: only ASCII, and no parentheses")
+	case c.Contact != "" && !strings.Contains(c.Contact, "@") && !strings.Contains(c.Contact, "://"):
+		return filter.Usagef("-contact %s is neither a mail address nor a URL\nhint: -contact you@example.org", c.Contact)
+	}
+	return nil
+}
+
+// proxyURL parses the flag -proxy. The error does not quote the URL, which may hold a
+// password.
 func proxyURL(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" {
-		return nil, filter.Usagef("-proxy is not given the URL of a proxy\nhint: -proxy socks5h://127.0.0.1:9050")
+		return nil, filter.Usagef("-proxy is not the URL of a proxy\nhint: -proxy socks5h://127.0.0.1:9050")
 	}
 	switch u.Scheme {
 	case "http", "https", "socks5", "socks5h":
 		return u, nil
 	}
-	return nil, filter.Usagef("-proxy: %s is no scheme of a proxy\nhint: http, https, socks5 or socks5h", u.Scheme)
-}
-
-// userAgent is how the crawler calls itself.
-func (o *options) userAgent() string {
-	name := o.agent
-	if !strings.Contains(name, "/") {
-		name += "/" + version
-	}
-	if o.contact == "" {
-		return name
-	}
-	return fmt.Sprintf("%s (+%s)", name, o.contact)
-}
-
-// limits are what one answer may take.
-func (o *options) limits() archive.Limits { return archive.Limits{Body: int64(o.maxBody)} }
-
-// isFault tells whether err is a fault in an archive, which costs a record.
-func isFault(err error) bool {
-	_, ok := errors.AsType[*archive.FormatError](err)
-	return ok
+	return nil, filter.Usagef("-proxy: the scheme %s is not supported\nhint: http, https, socks5 or socks5h", u.Scheme)
 }

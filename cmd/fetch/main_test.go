@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"compress/gzip"
 	"errors"
 	"flag"
 	"fmt"
@@ -9,23 +9,12 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"spoor/cmd/internal/filter"
-	"spoor/internal/archive"
-	"spoor/internal/polite"
-	"spoor/internal/wire"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden parts of testdata/script")
@@ -35,8 +24,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"fetch": main})
 }
 
-// The scripts have a site of their own at $SITE; status runs a command and wants
-// its exit status, asked waits until the site has been asked for n pages.
+// The scripts have a site of their own at $SITE; status runs a command and checks its exit
+// status, asked waits until n pages of the site have been requested.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -70,659 +59,61 @@ func TestScript(t *testing.T) {
 				n, err := strconv.Atoi(args[0])
 				ts.Check(err)
 				for range n {
-					<-ts.Value("site").(*site).asked
+					<-ts.Value("site").(*site).requests
 				}
 			},
 		},
 	})
 }
 
-// loopback are the flags for servers of tests.
-var loopback = []string{"-allow-private", "-delay", "0s"}
-
-// fetch runs the command and gives its records by URL.
-func fetch(t testing.TB, in string, args ...string) (map[string]*wire.Record, string) {
-	t.Helper()
-	recs, log, err := fetchAll(t, in, args...)
-	if err != nil {
-		t.Fatalf("fetch %v: %v\n%s", args, err, log)
-	}
-	byURL := map[string]*wire.Record{}
-	for _, r := range recs {
-		byURL[r.URL] = r
-	}
-	return byURL, log
+// A site is a web site on loopback.
+type site struct {
+	*httptest.Server
+	requests chan struct{} // receives one for each page, unless it is full
 }
 
-func fetchAll(t testing.TB, in string, args ...string) ([]*wire.Record, string, error) {
-	t.Helper()
-	var out, log bytes.Buffer
-	err := run(args, strings.NewReader(in), &out, &log)
-	r := wire.NewReader(&out, wire.All)
-	var recs []*wire.Record
-	for {
-		rec := new(wire.Record)
-		if e := r.Read(rec); errors.Is(e, io.EOF) {
-			return recs, log.String(), err
-		} else if e != nil {
-			t.Fatalf("fetch wrote what is no record: %v", e)
-		}
-		recs = append(recs, rec)
-	}
+func newSite() *site {
+	s := &site{requests: make(chan struct{}, 1000)}
+	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
+	return s
 }
 
-func TestEveryAnswerOfAServerHasItsRecord(t *testing.T) {
-	s := newSite()
-	defer s.CloseClientConnections()
-	page := "<p>näive</p>"
-	type want struct {
-		status        int
-		error, detail string // of the detail a part
-		final         string // path
-		hops          int
-		media, set    string
-		truncated     string
-		body          string // a part
-		length        int64  // -1: any
+func (s *site) serve(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/robots.txt" {
+		io.WriteString(w, "User-agent: *\nDisallow: /private/\n")
+		return
 	}
-	html := func(body string) want {
-		return want{status: 200, media: "text/html", set: "utf-8", body: body, length: -1}
+	select {
+	case s.requests <- struct{}{}:
+	default:
 	}
-	cases := map[string]want{
-		"/page":       html(page),
-		"/gzip":       html(page),
-		"/deflate":    html(page),
-		"/rawdeflate": html(page),
-		"/br":         html(page),
-		"/zstd":       html(page),
-		"/notype":     {status: 200, media: "text/html", body: page, length: -1},
-		"/chunked":    {status: 200, media: "text/html", body: "one two three", length: 13},
-		"/latin1":     {status: 200, media: "text/html", set: "iso-8859-1", body: "<p>na\xefve</p>", length: 12},
-		"/interim":    {status: 200, media: "text/html", body: "the", length: 3},
-		"/badheader":  {status: 200, media: "text/html", body: "ok", length: 2},
-		"/status/404": {status: 404, media: "text/html", body: "sorry", length: 5},
-		"/status/500": {status: 500, media: "text/html", body: "sorry", length: 5},
-
-		"/redirect/x":                            {status: 200, media: "text/html", set: "utf-8", final: "/page", hops: 1, body: page, length: -1},
-		"/redirect/xxxxxxxxxx":                   {status: 200, media: "text/html", set: "utf-8", final: "/page", hops: 10, body: page, length: -1},
-		"/redirect/xxxxxxxxxxx":                  {error: "redirect_loop", final: "/page", hops: 11},
-		"/loop":                                  {error: "redirect_loop", hops: 2},
-		"/goto?to=mailto:a@b":                    {error: "bad_url", hops: 1, detail: "mailto:a@b"},
-		"/goto?to=/private/x":                    {error: "robots", final: "/private/x", hops: 1, detail: "robots.txt line 2: Disallow: /private/"},
-		"/private/y":                             {error: "robots", detail: "line 2"},
-		"/goto?to=http://169.254.169.254/latest": {error: "blocked_address", hops: 1, detail: "-contact", final: "http://169.254.169.254/latest"},
-
-		"/image":        {status: 200, error: "unsupported_type", media: "image/png", detail: "image/png"},
-		"/notype-image": {status: 200, error: "unsupported_type", media: "image/png", length: 8},
-
-		"/big":       {status: 200, media: "text/html", truncated: "length", body: "0123456789", length: 5000},
-		"/endless":   {status: 200, media: "text/html", truncated: "length", body: "xxx", length: 5000},
-		"/bomb/gzip": {status: 200, media: "text/html", truncated: "length", length: 5000, body: "\x00"},
-		"/bomb/br":   {status: 200, media: "text/html", truncated: "length", length: 5000, body: "\x00"},
-		"/bomb/zstd": {status: 200, media: "text/html", truncated: "length", length: 5000, body: "\x00"},
-		"/short":     {status: 200, media: "text/html", truncated: "disconnect", body: "the beginning", length: 13},
-		"/long":      {status: 200, media: "text/html", body: "the", length: 3},
-		"/nonsense":  {error: "http"},
-		"/hangup":    {error: "http"},
-		"/halfhead":  {error: "http"},
-		"/headers":   {error: "http"},
-	}
-	var in strings.Builder
-	for path := range cases {
-		in.WriteString(s.URL + path + "\n")
-	}
-	in.WriteString("http://127.0.0.1:1/\nnot a url\nhttp://[::1/\n")
-	dir := t.TempDir()
-	recs, log := fetch(t, in.String(), append(loopback, "-max-body", "5000", "-warc", filepath.Join(dir, "w"))...)
-	if len(recs) != len(cases)+3 {
-		t.Errorf("%d records for %d addresses", len(recs), len(cases)+3)
-	}
-	for path, want := range cases {
-		rec := recs[s.URL+path]
-		if rec == nil {
-			t.Errorf("%s: no record", path)
-			continue
+	name, arg, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	page := "<title>" + name + "</title><p>näive</p>" + strings.Repeat("<p>words and words</p>\n", 20)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	switch name {
+	case "gzip":
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		io.WriteString(z, page)
+		z.Close()
+	case "chunked":
+		for _, part := range []string{"one ", "two ", "three"} {
+			io.WriteString(w, part)
+			w.(http.Flusher).Flush()
 		}
-		got := want
-		got.status, got.error = rec.StatusCode, rec.Error
-		got.hops, got.media, got.set, got.truncated = len(rec.Redirects), rec.ContentType, rec.Charset, rec.Truncated
-		got.final = strings.TrimPrefix(rec.FinalURL, s.URL)
-		if want.length >= 0 {
-			got.length = rec.ContentLength
-		}
-		if !strings.Contains(rec.ErrorDetail, want.detail) {
-			got.detail = rec.ErrorDetail
-		}
-		body, err := rec.Bytes()
-		if err != nil {
-			t.Error(err)
-		}
-		if !bytes.Contains(body, []byte(want.body)) || (want.body == "") != (len(body) == 0) || rec.Error == "" && int64(len(body)) != rec.ContentLength {
-			got.body = string(body[:min(len(body), 100)])
-		}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(want)); diff != "" {
-			t.Errorf("%s (%s):\n%s", path, rec.ErrorDetail, diff)
-		}
-		if kept := rec.WARCFilename != ""; kept != (rec.StatusCode != 0 && path != "/image") {
-			t.Errorf("%s: archived: %v", path, kept)
-		}
-		if rec.StatusCode != 0 && (rec.IP != "127.0.0.1" || !strings.HasPrefix(rec.Digest, "sha1:") && path != "/image") {
-			t.Errorf("%s: from %q, digest %q", path, rec.IP, rec.Digest)
-		}
-	}
-	if r := recs["http://127.0.0.1:1/"]; r == nil || r.Error != "connect" {
-		t.Errorf("a closed port: %+v", r)
-	}
-	for _, bad := range []string{"not a url", "http://[::1/"} {
-		if r := recs[bad]; r == nil || r.Error != "bad_url" {
-			t.Errorf("%s: %+v", bad, r)
-		}
-	}
-	if n := strings.Count(strings.Join(s.requests(), " "), "/private"); n != 0 {
-		t.Errorf("asked for what robots.txt refuses")
-	}
-	if !strings.Contains(log, fmt.Sprintf("in=%d out=%d", len(cases)+3, len(cases)+3)) {
-		t.Errorf("closing line: %s", log)
-	}
-	if v := recs[s.URL+"/interim"].Headers; !slices.IsSortedFunc(v, func(a, b wire.Values) int { return strings.Compare(a.Name, b.Name) }) || v[0].Name != "content-length" {
-		t.Errorf("headers %v", v)
-	}
-
-	// What was archived answers as the web did, and was kept as it was received.
-	var again strings.Builder
-	for path, want := range cases {
-		if want.status != 0 && want.error == "" {
-			fmt.Fprintln(&again, s.URL+path)
-		}
-	}
-	replayed, log := fetch(t, again.String(), "-archive", dir, "-max-body", "5000")
-	if strings.Contains(log, "WARN") {
-		t.Errorf("the archive has faults: %s", log)
-	}
-	for url, r := range replayed {
-		live := recs[url]
-		live.FetchMS = 0
-		if path := strings.TrimPrefix(url, s.URL); path == "/short" || strings.HasPrefix(path, "/bomb") || path == "/notype" {
-			continue // compared below, or a little different for a reason
-		}
-		a, _ := live.Bytes()
-		b, _ := r.Bytes()
-		if !bytes.Equal(a, b) || live.StatusCode != r.StatusCode || live.FinalURL != r.FinalURL || live.Digest != r.Digest ||
-			live.FinalURL == "" && url != s.URL+"/page" && (live.Timestamp != r.Timestamp || live.WARCOffset != r.WARCOffset) || live.Truncated != r.Truncated || live.ContentType != r.ContentType {
-			t.Errorf("%s: %s", url, cmp.Diff(live, r, cmpopts.IgnoreUnexported(wire.Record{})))
-		}
-	}
-	raw := string(unpack(t, filepath.Join(dir, recs[s.URL+"/chunked"].WARCFilename)))
-	for _, part := range []string{
-		"4\r\none \r\n4\r\ntwo \r\n5\r\nthree\r\n0\r\n\r\n",
-		"\r\ncontent-TYPE: text/html\r\n", // spelled as it was
-		"/robots.txt HTTP/1.1\r\nHost: ",
-		"hopsFromSeed: RRRRRRRRRR\r\n",
-		"WARC-Truncated: disconnect\r\n",
-		"User-Agent: spoor/" + version + "\r\n",
-	} {
-		if !strings.Contains(raw, part) {
-			t.Errorf("the archive lacks %q", part)
-		}
-	}
-	if strings.Contains(raw, "Early Hints") || strings.Contains(raw, "too much") {
-		t.Error("the archive has what is no part of an answer")
-	}
-}
-
-// unpack is a WARC file without its compression.
-func unpack(t *testing.T, name string) []byte {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := filter.Decompress(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func TestAnAnswerThatTakesTooLongEnds(t *testing.T) {
-	s := newSite()
-	defer s.CloseClientConnections()
-	dir := t.TempDir()
-	recs, _ := fetch(t, s.URL+"/stall\n"+s.URL+"/slow\n", append(loopback, "-timeout", "1s", "-warc", filepath.Join(dir, "w"))...)
-	if r := recs[s.URL+"/stall"]; r.Error != "timeout" || !strings.Contains(r.ErrorDetail, "-timeout (1s)") {
-		t.Errorf("without an answer: %+v", r)
-	}
-	if again, _ := fetch(t, s.URL+"/slow", "-archive", dir); again[s.URL+"/slow"].Truncated != "time" {
-		t.Errorf("replayed, it is truncated by %q", again[s.URL+"/slow"].Truncated)
-	}
-	r := recs[s.URL+"/slow"]
-	if r.Error != "" || r.StatusCode != 200 || r.Truncated != "time" || r.Body != "the beginning" || r.FetchMS < 900 {
-		t.Errorf("with half an answer: %d %s, truncated %q, %q, %d ms", r.StatusCode, r.Error, r.Truncated, r.Body, r.FetchMS)
-	}
-	if raw := string(unpack(t, filepath.Join(dir, r.WARCFilename))); !strings.Contains(raw, "WARC-Truncated: time\r\n") {
-		t.Error("the archive does not say that it has half an answer")
-	}
-}
-
-func TestABombIsNoPage(t *testing.T) {
-	s := newSite()
-	defer s.CloseClientConnections()
-	for _, coding := range []string{"br", "zstd"} { // gzip cannot pack that tightly
-		recs, _ := fetch(t, s.URL+"/bomb/"+coding, append(loopback, "-max-body", "100MiB")...)
-		if r := recs[s.URL+"/bomb/"+coding]; r.Error != "too_large" || r.Body != "" || r.StatusCode != 200 {
-			t.Errorf("%s: %d %s, %d bytes", coding, r.StatusCode, r.Error, len(r.Body))
-		}
-	}
-}
-
-func TestPrivateAddressesAreRefused(t *testing.T) {
-	s := newSite()
-	defer s.CloseClientConnections()
-	recs, _, err := fetchAll(t, s.URL+"/page\n"+strings.Replace(s.URL, "127.0.0.1", "localhost", 1)+"/page\n", "-delay", "0s")
-	if status := filter.Status("fetch", io.Discard, err); status != filter.StatusMisuse {
-		t.Errorf("status %d, %v", status, err)
-	}
-	for _, r := range recs {
-		if r.Error != "blocked_address" {
-			t.Errorf("%s: %+v", r.URL, r)
-		}
-	}
-	if n := len(s.requests()); n != 0 {
-		t.Errorf("asked for %d pages", n)
-	}
-}
-
-func TestRetryAfterBecomesNotBefore(t *testing.T) {
-	s := newSite()
-	defer s.CloseClientConnections()
-	date := time.Now().Add(2 * time.Hour).UTC()
-	a, b, c := s.URL+"/status/429?retry=3600", s.URL+"/status/503?retry="+strings.ReplaceAll(date.Format(http.TimeFormat), " ", "+"), s.URL+"/status/429"
-	recs, _ := fetch(t, a+"\n"+b+"\n"+c+"\n", loopback...)
-	at := func(u string) time.Time {
-		when, _ := time.Parse(time.RFC3339, recs[u].NotBefore)
-		return when
-	}
-	if d := time.Until(at(a)); d < 59*time.Minute || d > 61*time.Minute {
-		t.Errorf("seconds: %q", recs[a].NotBefore)
-	}
-	if d := at(b).Sub(date).Abs(); d > time.Second {
-		t.Errorf("date: %q, want %v", recs[b].NotBefore, date)
-	}
-	if recs[c].NotBefore != "" {
-		t.Errorf("not asked to wait: %q", recs[c].NotBefore)
-	}
-}
-
-// The frontier holds the host of final_url.
-func TestTheHostAtTheEndOfARedirectHasItsNotBefore(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/robots.txt":
-			http.NotFound(w, r)
-		case "/429":
-			w.Header().Set("Retry-After", "3600")
-			w.WriteHeader(http.StatusTooManyRequests)
-		case "/none":
-			raw(w, "")
-		case "/half":
-			raw(w, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 100\r\n\r\nhalf")
-		}
-	}))
-	defer server.Close()
-	away := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/robots.txt" {
-			http.NotFound(w, r)
+	case "redirect": // /redirect/xx redirects twice
+		if len(arg) > 1 {
+			http.Redirect(w, r, "/redirect/"+arg[1:], http.StatusFound)
 		} else {
-			http.Redirect(w, r, server.URL+r.URL.Path, http.StatusFound)
+			http.Redirect(w, r, "/page", http.StatusMovedPermanently)
 		}
-	}))
-	defer away.Close()
-	for path, want := range map[string]time.Duration{"/429": time.Hour, "/none": polite.FirstBackoff, "/half": polite.FirstBackoff, "/robots.txt": 0} {
-		for _, from := range []string{server.URL, away.URL} {
-			recs, _ := fetch(t, from+path+"\n", "-allow-private", "-delay", "1ms")
-			r := recs[from+path]
-			until, err := time.Parse(time.RFC3339, r.NotBefore)
-			if want == 0 && r.NotBefore == "" {
-				continue
-			}
-			if d := time.Until(until); err != nil || d < want*8/10 || d > want*12/10 {
-				t.Errorf("%s%s: %d %s, not before %q", from, path, r.StatusCode, r.Error, r.NotBefore)
-			}
-		}
-	}
-}
-
-func TestAHostThatFailsIsLeftAloneAndItsAddressesHandedBack(t *testing.T) {
-	s := newSite()
-	defer s.CloseClientConnections()
-	other := newSite()
-	defer other.CloseClientConnections()
-	in := s.URL + "/status/503\n" + s.URL + "/page\n" + other.URL + "/page\n" + other.URL + "/x\n"
-	recs, log := fetch(t, in, "-allow-private", "-delay", "1ms")
-	r := recs[s.URL+"/status/503"]
-	held, err := time.Parse(time.RFC3339, r.NotBefore)
-	if d := time.Until(held); err != nil || d < 50*time.Second || d > 70*time.Second {
-		t.Errorf("held until %q", r.NotBefore)
-	}
-	if b := recs[s.URL+"/page"]; b.Error != "budget" || b.NotBefore != r.NotBefore || !strings.HasSuffix(b.ErrorDetail, "not to be asked before "+b.NotBefore) {
-		t.Errorf("the next address: %+v", b)
-	}
-	for _, u := range []string{other.URL + "/page", other.URL + "/x"} {
-		if recs[u].StatusCode != 200 {
-			t.Errorf("another host: %+v", recs[u])
-		}
-	}
-	if got := s.requests(); !slices.Equal(got, []string{"/status/503"}) {
-		t.Errorf("asked for %v", got)
-	}
-	if !strings.Contains(log, "error_budget=1") {
-		t.Errorf("closing line: %s", log)
-	}
-}
-
-func TestAServerWhoseRobotsTxtFailsIsNotAskedUntilItHasRecovered(t *testing.T) {
-	for status, retry := range map[int]time.Duration{500: 0, 502: 0, 429: 0, 503: 3 * time.Hour} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path != "/robots.txt" {
-				t.Errorf("asked for %s", r.URL)
-			}
-			if retry > 0 {
-				w.Header().Set("Retry-After", fmt.Sprint(retry.Seconds()))
-			}
-			w.WriteHeader(status)
-		}))
-		defer server.Close()
-		away := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == "/robots.txt" {
-				http.NotFound(w, r)
-			} else {
-				http.Redirect(w, r, server.URL+"/page", http.StatusFound)
-			}
-		}))
-		defer away.Close()
-		recs, _ := fetch(t, server.URL+"/page\n"+server.URL+"/other\n"+away.URL+"/gone\n", "-allow-private", "-delay", "1ms")
-		for _, path := range []string{"/page", "/other"} {
-			r := recs[server.URL+path]
-			until, err := time.Parse(time.RFC3339, r.NotBefore)
-			want := max(retry, polite.RobotsRetry)
-			if r.Error != "budget" || r.Final() || err != nil || !strings.Contains(r.ErrorDetail, fmt.Sprint("robots.txt answered ", status)) {
-				t.Errorf("%d: %s: %s %q", status, path, r.Error, r.ErrorDetail)
-			}
-			if d := time.Until(until); d < want-time.Minute || d > want+time.Minute {
-				t.Errorf("%d: %s: not before %v, want %v", status, path, d, want)
-			}
-		}
-		// Behind a redirect it is a try that failed, to be made again when the other host may be asked.
-		if r := recs[away.URL+"/gone"]; r.Error != "connect" || r.Final() || r.FinalURL != server.URL+"/page" || r.NotBefore != recs[server.URL+"/page"].NotBefore || !strings.Contains(r.ErrorDetail, "robots.txt answered") {
-			t.Errorf("%d: behind a redirect: %s %q, not before %q", status, r.Error, r.ErrorDetail, r.NotBefore)
-		}
-	}
-}
-
-func TestARobotsTxtOutOfReachCostsATryNotTheAddress(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		raw(w, "")
-	}))
-	defer server.Close()
-	recs, _ := fetch(t, server.URL+"/page\n"+server.URL+"/other\n", "-allow-private", "-delay", "1ms")
-	count := map[string]int{}
-	for _, r := range recs {
-		count[r.Error]++
-		if r.Final() || r.NotBefore == "" || !strings.Contains(r.ErrorDetail, "robots.txt") && r.Error != "budget" {
-			t.Errorf("%s: %s %q", r.URL, r.Error, r.ErrorDetail)
-		}
-	}
-	if count["http"] != 1 || count["budget"] != 1 {
-		t.Errorf("errors %v", count)
-	}
-}
-
-func TestHostsAreNotAskedAboveTheirNumber(t *testing.T) {
-	most, now := 0, 0
-	var mu = make(chan struct{}, 1)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu <- struct{}{}
-		now++
-		most = max(most, now)
-		<-mu
-		io.WriteString(w, "<p>")
-		mu <- struct{}{}
-		now--
-		<-mu
-	}))
-	defer server.Close()
-	var in strings.Builder
-	for i := range 50 {
-		fmt.Fprintf(&in, "%s/%d\n", server.URL, i)
-	}
-	fetch(t, in.String(), append(loopback, "-j", "3")...)
-	if most > 3 {
-		t.Errorf("%d requests at once", most)
-	}
-	most = 0
-	fetch(t, in.String(), "-allow-private", "-delay", "1ns", "-j", "3")
-	if most != 1 {
-		t.Errorf("%d requests to one host at once", most)
-	}
-}
-
-func TestTheDeadlineHandsBackTheRest(t *testing.T) {
-	s := newSite()
-	defer s.CloseClientConnections()
-	recs, _ := fetch(t, s.URL+"/page\n"+s.URL+"/stall\n"+s.URL+"/slow\n", append(loopback, "-deadline", "300ms")...)
-	for path, want := range map[string]string{"/page": "", "/stall": "budget", "/slow": "budget"} {
-		if r := recs[s.URL+path]; r.Error != want || (r.StatusCode == 200) != (want == "") {
-			t.Errorf("%s: %d %s %s", path, r.StatusCode, r.Error, r.ErrorDetail)
-		}
-	}
-}
-
-func TestFieldsOfStrangersPassAndStaleSectionsDoNot(t *testing.T) {
-	s := newSite()
-	defer s.CloseClientConnections()
-	in := `{"url":"` + s.URL + `/page","mine":[1,2],"depth":3,"title":"old","score":0.5,"error":"dns","body":"old"}` + "\n" +
-		`{"query":"words","cost":1}` + "\n" + "{oops\n"
-	var out, log bytes.Buffer
-	if err := run(loopback, strings.NewReader(in), &out, &log); err != nil {
-		t.Fatal(err)
-	}
-	got := out.String()
-	if !strings.Contains(got, `"mine":[1,2]`) || !strings.Contains(got, `"depth":3`) || !strings.Contains(got, `{"query":"words","cost":1}`) {
-		t.Errorf("lost a field: %s", got)
-	}
-	if strings.Contains(got, "old") || strings.Contains(got, `"score"`) || strings.Contains(got, `"error"`) {
-		t.Errorf("kept what is stale: %s", got)
-	}
-	if !strings.Contains(log.String(), "line=3") || !strings.Contains(log.String(), "skipped_malformed=1") {
-		t.Errorf("log: %s", &log)
-	}
-	if err := run(append(loopback, "-strict"), strings.NewReader(in), io.Discard, io.Discard); err == nil {
-		t.Error("-strict: no error")
-	}
-}
-
-func TestIdenticalPayloadsAreWrittenOnce(t *testing.T) {
-	body := strings.Repeat("<p>the same</p>", 200)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, body) }))
-	defer server.Close()
-	dir := t.TempDir()
-	in := server.URL + "/a\n" + server.URL + "/b\n"
-	live, _ := fetch(t, in, append(loopback, "-j", "2", "-warc", filepath.Join(dir, "w"))...)
-	raw := string(unpack(t, filepath.Join(dir, live[server.URL+"/a"].WARCFilename)))
-	if n := strings.Count(raw, "WARC-Type: revisit"); n < 1 {
-		t.Errorf("%d revisits", n)
-	}
-	again, _ := fetch(t, in, "-archive", dir)
-	for u, r := range again {
-		if r.Body != body || r.Digest != live[u].Digest {
-			t.Errorf("%s: %d bytes", u, len(r.Body))
-		}
-	}
-}
-
-// shared is a file of the shared test data, under a name in a directory of the
-// test: indexes are written beside archives, and nothing is to be written there.
-func shared(t testing.TB, name ...string) string {
-	t.Helper()
-	root := os.Getenv("SPOOR_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
-	}
-	path, err := filepath.Abs(filepath.Join(append([]string{root}, name...)...))
-	if err == nil {
-		_, err = os.Stat(path)
-	}
-	if err != nil {
-		t.Skipf("the shared test data is not here: %v", err)
-	}
-	link := filepath.Join(t.TempDir(), filepath.Base(path))
-	if err := os.Symlink(path, link); err != nil {
-		t.Skipf("no link to the shared test data can be made: %v", err)
-	}
-	return link
-}
-
-func TestTheWholeOfAnArchiveComesInItsOrder(t *testing.T) {
-	web := shared(t, "webs", "modern.warc.gz")
-	recs, log, err := fetchAll(t, "", "-archive", web, "-all")
-	if err != nil || len(recs) != 311 {
-		t.Fatalf("%d records, %v\n%s", len(recs), err, log)
-	}
-	last := int64(-1)
-	var in strings.Builder
-	for _, r := range recs {
-		if r.WARCOffset <= last || r.StatusCode != 200 || r.Error != "" {
-			t.Errorf("%s at %d behind %d", r.URL, r.WARCOffset, last)
-		}
-		last = r.WARCOffset
-	}
-	recs = recs[:60]
-	for _, r := range recs {
-		fmt.Fprintln(&in, r.URL)
-	}
-	for _, j := range []string{"1", "4"} {
-		again, _, err := fetchAll(t, in.String(), "-archive", web, "-j", j)
-		if err != nil || len(again) != len(recs) {
-			t.Fatalf("-j %s: %d records, %v", j, len(again), err)
-		}
-		for i, r := range again {
-			if r.URL != recs[i].URL || r.Body != recs[i].Body || r.Digest != recs[i].Digest || r.FetchMS != 0 {
-				t.Errorf("-j %s: record %d is %s, want %s", j, i, r.URL, recs[i].URL)
-			}
-		}
-	}
-}
-
-func TestADamagedArchiveCostsRecordsNotTheRun(t *testing.T) {
-	web := shared(t, "webs", "modern.warc.gz")
-	whole, err := os.ReadFile(web)
-	if err != nil {
-		t.Fatal(err)
-	}
-	recs, _, err := fetchAll(t, "", "-archive", web, "-all")
-	if err != nil {
-		t.Fatal(err)
-	}
-	// One member spoiled in the middle, and the tail torn off.
-	hurt := bytes.Clone(whole[:recs[60].WARCOffset+100])
-	for i := range int64(40) {
-		hurt[recs[30].WARCOffset+recs[30].WARCLength/2+i] ^= 0x55
-	}
-	recs = recs[:61]
-	name := filepath.Join(t.TempDir(), "hurt.warc.gz")
-	if err := os.WriteFile(name, hurt, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	left, log, err := fetchAll(t, "", "-archive", name, "-all")
-	if err != nil || len(left) < 59 || len(left) > 61 || !strings.Contains(log, "WARN") {
-		t.Errorf("%d records of %d, %v\n%s", len(left), len(recs), err, log)
-	}
-	var in strings.Builder
-	for _, r := range recs {
-		fmt.Fprintln(&in, r.URL)
-	}
-	again, _, err := fetchAll(t, in.String(), "-archive", name)
-	missing := 0
-	for _, r := range again {
-		if r.Error == "not_archived" {
-			missing++
-		} else if r.Error != "" {
-			t.Errorf("%s: %s %s", r.URL, r.Error, r.ErrorDetail)
-		}
-	}
-	if err != nil || len(again) != len(recs) || missing > 3 {
-		t.Errorf("%d records, %d not archived, %v", len(again), missing, err)
-	}
-}
-
-func TestTheArchiveIsUsableBeyondOneFile(t *testing.T) {
-	s := newSite()
-	defer s.CloseClientConnections()
-	dir := t.TempDir()
-	var in strings.Builder
-	for i := range 20 {
-		fmt.Fprintf(&in, "%s/page/%d\n", s.URL, i)
-	}
-	fetch(t, in.String(), append(loopback, "-warc", filepath.Join(dir, "w"), "-warc-size", "2KiB")...)
-	files, err := archive.Files([]string{dir})
-	if err != nil || len(files) < 3 {
-		t.Errorf("%d files, %v", len(files), err)
-	}
-	again, _ := fetch(t, in.String(), "-archive", dir)
-	for u, r := range again {
-		if r.StatusCode != 200 {
-			t.Errorf("%s: %+v", u, r)
-		}
-	}
-}
-
-func TestAWARCFileThatSomebodyCutIsToldOf(t *testing.T) {
-	s := newSite()
-	defer s.CloseClientConnections()
-	dir := t.TempDir()
-	session := func(page int) (log string) {
-		_, log = fetch(t, fmt.Sprintf("%s/page/%d\n", s.URL, page), append(loopback, "-warc", filepath.Join(dir, "w"))...)
-		return log
-	}
-	session(1)
-	files, err := archive.Files([]string{dir})
-	if err != nil || len(files) != 1 {
-		t.Fatalf("%v, %v", files, err)
-	}
-	info, err := os.Stat(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(files[0], info.Size()-5); err != nil {
-		t.Fatal(err)
-	}
-	log := session(2)
-	for _, words := range []string{"the end of a WARC file is torn", filepath.Base(files[0]), "warc repair -w"} {
-		if !strings.Contains(log, words) {
-			t.Errorf("the log lacks %q:\n%s", words, log)
-		}
-	}
-	if log := session(3); strings.Contains(log, "torn") {
-		t.Errorf("it is told of again:\n%s", log)
-	}
-}
-
-func TestACaptureWithoutADateHasNoTimestamp(t *testing.T) {
-	const block = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nhello"
-	record := fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Date: once\r\nWARC-Target-URI: http://a.test/\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(block), block)
-	name := filepath.Join(t.TempDir(), "x.warc")
-	if err := os.WriteFile(name, []byte(record), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range [][]string{{"-all"}, nil} {
-		recs, _, err := fetchAll(t, "http://a.test/\n", append([]string{"-archive", name}, args...)...)
-		if err != nil || len(recs) != 1 || recs[0].Body != "hello" || recs[0].Timestamp != "" {
-			t.Errorf("%q: %+v, %v", args, recs, err)
-		}
+	case "status":
+		code, _ := strconv.Atoi(arg)
+		w.WriteHeader(code)
+		fmt.Fprint(w, "sorry")
+	case "stall":
+		<-r.Context().Done()
+	default:
+		io.WriteString(w, page)
 	}
 }

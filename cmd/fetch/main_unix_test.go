@@ -11,21 +11,20 @@ import (
 	"spoor/cmd/internal/filter"
 )
 
-func TestASignalHasItsStatus(t *testing.T) {
-	for sig, how := range map[syscall.Signal]string{syscall.SIGINT: "interrupted", syscall.SIGTERM: "terminated"} {
+func TestSignalExitStatus(t *testing.T) {
+	for sig, word := range map[syscall.Signal]string{syscall.SIGINT: "interrupted", syscall.SIGTERM: "terminated"} {
 		want := 128 + int(sig)
 		s := newSite()
 		go func() {
-			<-s.asked
+			<-s.requests
 			syscall.Kill(syscall.Getpid(), sig)
 		}()
-		// What is still to be read is not waited for.
-		in, end := io.Pipe()
+		in, end := io.Pipe() // fetch must not wait for more input
 		go io.WriteString(end, s.URL+"/stall\n")
 		var out strings.Builder
-		err := run(loopback, in, &out, io.Discard)
-		if got := filter.Status("fetch", io.Discard, err); got != want || !strings.Contains(out.String(), `"error":"budget","error_detail":"`+how+`"`) || err.Error() != how {
-			t.Errorf("%v: status %d, %s", sig, got, &out)
+		err := run([]string{"-allow-private", "-delay", "0s"}, in, &out, io.Discard)
+		if got := filter.Status("fetch", io.Discard, err); got != want || !strings.Contains(out.String(), `"error":"budget","error_detail":"`+word+`"`) || err.Error() != word {
+			t.Errorf("%v: status %d, %v, %s", sig, got, err, &out)
 		}
 		end.Close()
 		s.CloseClientConnections()

@@ -1,4 +1,4 @@
-package main
+package crawler
 
 import (
 	"context"
@@ -19,7 +19,6 @@ import (
 
 	"spoor/internal/archive"
 	"spoor/internal/sitemap"
-	"spoor/internal/web"
 	"spoor/internal/wire"
 )
 
@@ -47,17 +46,14 @@ func TestWhoWaitsForItsTurnHasNoPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := parseFlags([]string{"-allow-private", "-contact", "a@b.example", "-delay", "1h", "-j", "1"}, t.Output())
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.resolver = everywhere{}
-	f := newFetcher(o, nil, nil)
+	o := options(allowPrivate, contact, delay(time.Hour), workers(1))
+	o.Resolver = everywhere{}
+	f := newFetcher(&o, nil, nil)
 	var fetching sync.WaitGroup
 	for i := range hosts {
 		fetching.Go(func() {
 			rec := &wire.Record{URL: fmt.Sprintf("http://h%d.test:%s/", i, at.Port())}
-			leave, err := f.fetch(ctx, rec)
+			leave, err := f.fetch(ctx, rec, rec.SetBody)
 			if err != nil || rec.Error != wire.ErrorBudget {
 				t.Errorf("%s: %q, %v", rec.URL, rec.Error, err)
 			}
@@ -91,7 +87,7 @@ func TestPagesThatWereWrittenTakeNoMemory(t *testing.T) {
 	for i := range pages {
 		fmt.Fprintf(&in, "%s/%d\n", server.URL, i)
 	}
-	if err := run(append(loopback, "-j", "1"), strings.NewReader(in.String()), io.Discard, io.Discard); err != nil {
+	if _, err := crawl(t.Context(), strings.NewReader(in.String()), io.Discard, loopback, workers(1)); err != nil {
 		t.Fatal(err)
 	}
 	if asked.Load() <= pages {
@@ -102,25 +98,35 @@ func TestPagesThatWereWrittenTakeNoMemory(t *testing.T) {
 	}
 }
 
+// newSlot returns a slot whose request has just begun.
+func newSlot(t *testing.T, f *fetcher) *slot {
+	s := &slot{f: f}
+	if err := s.acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.tape.Start = time.Now()
+	return s
+}
+
 func TestAnAnswerForWhichThereIsNoMemoryInTimeIsNoFaultOfItsHost(t *testing.T) {
-	for after, want := range map[time.Duration]error{time.Second: nil, 3 * time.Second: errCrowded} {
+	for after, want := range map[time.Duration]error{time.Second: nil, 3 * time.Second: errNoMemory} {
 		synctest.Test(t, func(t *testing.T) {
-			f := newFetcher(&options{timeout: 2 * time.Second, workers: 1}, nil, nil)
-			for range cap(f.memory) {
-				f.memory <- struct{}{}
+			f := newFetcher(&Options{Timeout: 2 * time.Second, Workers: 2}, nil, nil)
+			for range cap(f.memory.receiving) {
+				f.memory.receiving <- struct{}{}
 			}
-			f.debt <- struct{}{}
+			f.memory.overdraft <- struct{}{}
 			go func() {
 				time.Sleep(after)
-				<-f.memory
+				<-f.memory.receiving
 			}()
-			v := &visit{f: f, tape: &web.Tape{Start: time.Now()}}
+			v := newSlot(t, f)
 			if _, err := drain(t.Context(), strings.NewReader(strings.Repeat("x", 3*freeBody/2)), 2*freeBody-1, v); err != want {
 				t.Errorf("memory after %v: %v, want %v", after, err, want)
 			}
 		})
 	}
-	if got := classify(t.Context(), fmt.Errorf("robots.txt: %w", errCrowded)); got != wire.ErrorBudget {
+	if got := classify(t.Context(), fmt.Errorf("robots.txt: %w", errNoMemory)); got != wire.ErrorBudget {
 		t.Errorf("the error is %s", got)
 	}
 }
@@ -129,33 +135,33 @@ func TestAnAnswerForWhichThereIsNoMemoryInTimeIsNoFaultOfItsHost(t *testing.T) {
 // nobody who waits for it.
 func TestOneLongSitemapIsReceivedAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFetcher(&options{timeout: time.Hour, workers: 1, maxBody: 1 << 20}, nil, nil).forSitemaps()
-		first, second := &visit{f: f, tape: &web.Tape{Start: time.Now()}}, &visit{f: f, tape: &web.Tape{Start: time.Now()}}
-		for _, v := range []*visit{first, second} {
-			if err := v.grow(t.Context(), archive.DefaultBody); err != nil || v.debt {
-				t.Fatalf("as long as a page: on debt %v, %v", v.debt, err)
+		f := newFetcher(&Options{Timeout: time.Hour, Workers: 2, MaxBody: 1 << 20}, nil, nil).forSitemaps()
+		first, second := newSlot(t, f), newSlot(t, f)
+		for _, v := range []*slot{first, second} {
+			if err := v.reserve(t.Context(), archive.DefaultBody); err != nil || v.overdraft {
+				t.Fatalf("as long as a page: on debt %v, %v", v.overdraft, err)
 			}
 		}
-		if err := first.grow(t.Context(), sitemap.MaxSize); err != nil || !first.debt {
-			t.Fatalf("as long as may be: on debt %v, %v", first.debt, err)
+		if err := first.reserve(t.Context(), sitemap.MaxSize); err != nil || !first.overdraft {
+			t.Fatalf("as long as may be: on debt %v, %v", first.overdraft, err)
 		}
 		var done sync.WaitGroup
 		done.Go(func() {
-			if err := errors.Join(second.grow(t.Context(), sitemap.MaxSize), second.weigh(t.Context())); err != nil || second.heavy != maxHeavy {
-				t.Errorf("the second: %v, %d heavy places", err, second.heavy)
+			if err := errors.Join(second.reserve(t.Context(), sitemap.MaxSize), second.reserveDecoding(t.Context())); err != nil || second.decoding != maxDecoding {
+				t.Errorf("the second: %v, %d heavy places", err, second.decoding)
 			}
-			second.leave()
+			second.release()
 		})
 		synctest.Wait()
-		if second.debt {
+		if second.overdraft {
 			t.Error("two at a time")
 		}
-		if err := first.weigh(t.Context()); err != nil || first.heavy != maxHeavy {
-			t.Errorf("the first: %v, %d heavy places", err, first.heavy)
+		if err := first.reserveDecoding(t.Context()); err != nil || first.decoding != maxDecoding {
+			t.Errorf("the first: %v, %d heavy places", err, first.decoding)
 		}
-		first.leave()
+		first.release()
 		done.Wait()
-		if n := len(f.memory) + len(f.debt) + len(f.heavy); n != 0 {
+		if n := len(f.memory.receiving) + len(f.memory.overdraft) + len(f.memory.decoding); n != 0 {
 			t.Errorf("%d places are lost", n)
 		}
 	})

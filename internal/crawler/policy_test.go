@@ -1,4 +1,4 @@
-package main
+package crawler
 
 import (
 	"net/netip"
@@ -7,9 +7,9 @@ import (
 )
 
 func TestOnlyLoopbackIsConnectedToAnonymously(t *testing.T) {
-	anonymous := &options{private: true, delay: time.Second}
-	hasty := &options{private: true, contact: "me@example.org"}
-	for _, o := range []*options{anonymous, hasty} {
+	anonymous := &Options{AllowPrivate: true, Delay: time.Second}
+	hasty := &Options{AllowPrivate: true, Contact: "me@example.org"}
+	for _, o := range []*Options{anonymous, hasty} {
 		for addr, want := range map[string]bool{
 			"127.0.0.1:80": true, "[::1]:80": true, "[::ffff:127.0.0.1]:80": true,
 			"93.184.216.34:80": false, "10.0.0.1:80": false, "[2606:2800::1]:80": false,
@@ -20,7 +20,7 @@ func TestOnlyLoopbackIsConnectedToAnonymously(t *testing.T) {
 			}
 		}
 	}
-	known := &options{contact: "me@example.org", delay: time.Second}
+	known := &Options{Contact: "me@example.org", Delay: time.Second}
 	for addr, want := range map[string]bool{
 		"93.184.216.34:80": true, "127.0.0.1:80": false, "169.254.169.254:80": false, "[::ffff:10.0.0.1]:443": false,
 		"[64:ff9b::7f00:1]:80": false, "100.64.0.1:80": false, "[fd00::1]:80": false, "0.0.0.0:80": false,

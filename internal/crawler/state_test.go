@@ -1,11 +1,10 @@
-package main
+package crawler
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,7 +19,7 @@ import (
 )
 
 func TestTheNextRunIsAsPoliteAsIfItWereTheSame(t *testing.T) {
-	const delay = 250 * time.Millisecond
+	const pause = 250 * time.Millisecond
 	var mu sync.Mutex
 	var began, ended []time.Time
 	var paths []string
@@ -39,22 +38,22 @@ func TestTheNextRunIsAsPoliteAsIfItWereTheSame(t *testing.T) {
 	dir := t.TempDir()
 	for n := range 3 {
 		in := fmt.Sprintf("%s/%d\n%[1]s/no\n", server.URL, n)
-		recs, log := fetch(t, in, "-allow-private", "-delay", delay.String(),
-			"-state", filepath.Join(dir, "state"), "-warc", filepath.Join(dir, fmt.Sprint(n), "w"))
+		recs, o := fetch(t, in, allowPrivate, delay(pause),
+			stateIn(filepath.Join(dir, "state")), warcTo(filepath.Join(dir, fmt.Sprint(n), "w")))
 		if r := recs[fmt.Sprintf("%s/%d", server.URL, n)]; r.StatusCode != 200 {
 			t.Errorf("run %d: %d %s %s", n, r.StatusCode, r.Error, r.ErrorDetail)
 		}
 		if r := recs[server.URL+"/no"]; r.Error != "robots" || !strings.Contains(r.ErrorDetail, "line 2") {
 			t.Errorf("run %d: %s %s", n, r.Error, r.ErrorDetail)
 		}
-		if strings.Contains(log, "WARN") {
-			t.Errorf("run %d: %s", n, log)
+		if o.log != "" {
+			t.Errorf("run %d: %s", n, o.log)
 		}
 		files, _ := filepath.Glob(filepath.Join(dir, fmt.Sprint(n), "*.warc.gz"))
 		if len(files) != 1 {
 			t.Fatalf("run %d: %d WARC files", n, len(files))
 		}
-		if has := strings.Contains(string(unpack(t, files[0])), "/robots.txt"); has != (n == 0) {
+		if has := strings.Contains(unpack(t, files[0]), "/robots.txt"); has != (n == 0) {
 			t.Errorf("run %d: robots.txt in the archive: %v", n, has)
 		}
 	}
@@ -62,8 +61,8 @@ func TestTheNextRunIsAsPoliteAsIfItWereTheSame(t *testing.T) {
 		t.Errorf("asked for %s", got)
 	}
 	for i := 1; i < len(began); i++ {
-		if gap := began[i].Sub(ended[i-1]); gap < delay {
-			t.Errorf("request %d came after %v, want at least %v", i, gap, delay)
+		if gap := began[i].Sub(ended[i-1]); gap < pause {
+			t.Errorf("request %d came after %v, want at least %v", i, gap, pause)
 		}
 	}
 	if left := names(t, filepath.Join(dir, "state")); left != "lock polite.ndjson robots.ndjson robots.ndjson.lock" {
@@ -105,12 +104,9 @@ func TestRobotsTxtIsSharedByTheRunsOfACache(t *testing.T) {
 	// Two runs that begin before either ends, and each asks another host.
 	runs := []*fetcher{}
 	for range 2 {
-		o, err := parseFlags([]string{"-allow-private", "-delay", "0s", "-cache", cache}, io.Discard)
-		if err != nil {
-			t.Fatal(err)
-		}
-		runs = append(runs, &fetcher{options: o, polite: &polite.Transport{}, robots: &polite.Robots{Transport: http.DefaultTransport, Agent: "spoor"}})
-		if err := runs[len(runs)-1].loadState(slog.New(slog.DiscardHandler), time.Now()); err != nil {
+		o := options(loopback, robotsIn(cache))
+		runs = append(runs, &fetcher{Options: &o, polite: &polite.Transport{}, robots: &polite.Robots{Transport: http.DefaultTransport, Agent: "spoor"}})
+		if err := runs[len(runs)-1].loadState(time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -133,10 +129,10 @@ func TestRobotsTxtIsSharedByTheRunsOfACache(t *testing.T) {
 	}
 
 	// A third knows what both learnt, and -state is for hosts then.
-	recs, log := fetch(t, a+"/no\n"+b+"/no\n", "-allow-private", "-delay", "1ms", "-cache", cache, "-state", state)
+	recs, o := fetch(t, a+"/no\n"+b+"/no\n", allowPrivate, delay(time.Millisecond), stateIn(state), robotsIn(cache))
 	for _, server := range []string{a, b} {
 		if r := recs[server+"/no"]; r.Error != "robots" || !strings.Contains(r.ErrorDetail, "line 2: Disallow: /no") {
-			t.Errorf("%s: %s %s\n%s", server, r.Error, r.ErrorDetail, log)
+			t.Errorf("%s: %s %s\n%s", server, r.Error, r.ErrorDetail, o.log)
 		}
 	}
 	for what, n := range asked {
@@ -149,7 +145,7 @@ func TestRobotsTxtIsSharedByTheRunsOfACache(t *testing.T) {
 	}
 
 	// Without either nothing is kept.
-	fetch(t, a+"/no\n", "-allow-private", "-delay", "1ms")
+	fetch(t, a+"/no\n", allowPrivate, delay(time.Millisecond))
 	if n := asked[strings.TrimPrefix(a, "http://")+"/robots.txt"]; n != 2 {
 		t.Errorf("robots.txt was asked for %d times", n)
 	}
@@ -160,18 +156,15 @@ func TestACacheThatCannotBeMadeEndsTheRunBeforeItBegins(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	o, err := parseFlags([]string{"-cache", filepath.Join(file, "cache")}, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &fetcher{options: o, polite: &polite.Transport{}, robots: &polite.Robots{}}
-	if err := w.loadState(slog.New(slog.DiscardHandler), time.Now()); err == nil || !strings.Contains(err.Error(), "robots.ndjson") {
+	o := options(robotsIn(filepath.Join(file, "cache")))
+	w := &fetcher{Options: &o, polite: &polite.Transport{}, robots: &polite.Robots{}}
+	if err := w.loadState(time.Now()); err == nil || !strings.Contains(err.Error(), "robots.ndjson") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestAStateThatCannotBeReadIsReportedAndBegunAnew(t *testing.T) {
-	s := newSite()
+	s := newFaultySite()
 	defer s.CloseClientConnections()
 	for name, old := range map[string]string{
 		"damaged":            "\x00\x00\x00",
@@ -180,59 +173,57 @@ func TestAStateThatCannotBeReadIsReportedAndBegunAnew(t *testing.T) {
 		"torn":               `{"format":"spoor-hosts","version":1,"lines":1}` + "\n",
 	} {
 		dir := t.TempDir()
-		for _, file := range []string{hostsName, robotsName} {
+		for _, file := range []string{hostsFile, robotsFile} {
 			if err := os.WriteFile(filepath.Join(dir, file), []byte(old), 0o666); err != nil {
 				t.Fatal(err)
 			}
 		}
-		args := append(loopback, "-state", dir)
-		recs, log := fetch(t, s.URL+"/page", args...)
-		if recs[s.URL+"/page"].StatusCode != 200 || strings.Count(log, "the state cannot be read") != 2 {
-			t.Errorf("%s: %s", name, log)
+		recs, o := fetch(t, s.URL+"/page", loopback, stateIn(dir))
+		if recs[s.URL+"/page"].StatusCode != 200 || strings.Count(o.log, "the state cannot be read") != 2 {
+			t.Errorf("%s: %s", name, o.log)
 		}
-		if _, log = fetch(t, s.URL+"/page", args...); strings.Contains(log, "WARN") {
-			t.Errorf("%s, and again: %s", name, log)
+		if _, o = fetch(t, s.URL+"/page", loopback, stateIn(dir)); o.log != "" {
+			t.Errorf("%s, and again: %s", name, o.log)
 		}
 	}
 }
 
 func TestTheDeadlineLeavesAState(t *testing.T) {
-	s := newSite()
+	s := newFaultySite()
 	defer s.CloseClientConnections()
 	dir := t.TempDir()
-	fetch(t, s.URL+"/stall", "-allow-private", "-delay", "1ms", "-deadline", "200ms", "-state", dir)
-	b, err := os.ReadFile(filepath.Join(dir, robotsName))
+	fetch(t, s.URL+"/stall", allowPrivate, delay(time.Millisecond), func(o *Options) { o.Deadline = 200 * time.Millisecond }, stateIn(dir))
+	b, err := os.ReadFile(filepath.Join(dir, robotsFile))
 	if err != nil || !strings.Contains(string(b), `{"robots":"`+s.URL) {
 		t.Errorf("%s, %v", b, err)
 	}
-	if b, err := os.ReadFile(filepath.Join(dir, hostsName)); err != nil || !strings.Contains(string(b), `"spoor-hosts"`) {
+	if b, err := os.ReadFile(filepath.Join(dir, hostsFile)); err != nil || !strings.Contains(string(b), `"spoor-hosts"`) {
 		t.Errorf("%s, %v", b, err)
 	}
 }
 
 func TestAStateIsForOneRunAtATime(t *testing.T) {
-	o := &options{state: filepath.Join(t.TempDir(), "state")}
-	release, err := o.holdState(t.Context())
+	dir := filepath.Join(t.TempDir(), "state")
+	unlock, err := lockState(t.Context(), dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.holdState(t.Context()); err == nil || !strings.Contains(err.Error(), "in use by another fetch\nhint: ") {
+	if _, err := lockState(t.Context(), dir, 0); err == nil || !strings.Contains(err.Error(), "in use by another fetch\nhint: ") {
 		t.Errorf("a second run got the state: %v", err)
 	}
-	o.wait = time.Minute
 	interruption := errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(50*time.Millisecond, func() { cancel(interruption) })
-	if _, err := o.holdState(ctx); !errors.Is(err, interruption) {
+	if _, err := lockState(ctx, dir, time.Minute); !errors.Is(err, interruption) {
 		t.Errorf("a run that waits is interrupted: %v", err)
 	}
 	// With -wait it gets it once the first one has let go.
 	time.AfterFunc(50*time.Millisecond, func() {
-		if err := release(); err != nil {
+		if err := unlock(); err != nil {
 			t.Error(err)
 		}
 	})
-	second, err := o.holdState(t.Context())
+	second, err := lockState(t.Context(), dir, time.Minute)
 	if err != nil {
 		t.Fatalf("the state was not let go: %v", err)
 	}

@@ -1,7 +1,6 @@
-package main
+package crawler
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -15,7 +14,7 @@ import (
 // What comes with not_before is asked for then and no earlier, and nothing else
 // waits for it.
 func TestNotBeforeOfAnAddressIsWaitedFor(t *testing.T) {
-	s := newSite()
+	s := newFaultySite()
 	defer s.CloseClientConnections()
 	begun := time.Now()
 	soon := begun.Add(2 * time.Second).UTC().Truncate(time.Second).Format(time.RFC3339)
@@ -23,7 +22,7 @@ func TestNotBeforeOfAnAddressIsWaitedFor(t *testing.T) {
 	line := `{"v":1,"url":"%s/%s",%s"not_before":%q}` + "\n"
 	in := fmt.Sprintf(line, s.URL, "x", "", soon) + fmt.Sprintf(line, s.URL, "later", "", later) + s.URL + "/page\n" +
 		fmt.Sprintf(line, s.URL, "redirect/1", `"status_code":503,`, later) // which was an outcome
-	recs, _ := fetch(t, in, append(loopback, "-deadline", "20s")...)
+	recs, _ := fetch(t, in, loopback, func(o *Options) { o.Deadline = 20 * time.Second })
 	if took := time.Since(begun); took < time.Second || took > 15*time.Second {
 		t.Errorf("it took %v", took)
 	}
@@ -41,7 +40,7 @@ func TestNotBeforeOfAnAddressIsWaitedFor(t *testing.T) {
 // A host that is asked one thing at a time does not idle because what came first is to be
 // asked for last.
 func TestWhatIsDueDoesNotWait(t *testing.T) {
-	s := newSite()
+	s := newFaultySite()
 	defer s.CloseClientConnections()
 	in, feed := io.Pipe()
 	go func() {
@@ -51,9 +50,8 @@ func TestWhatIsDueDoesNotWait(t *testing.T) {
 		fmt.Fprintf(feed, "%s/page\n", s.URL)
 		feed.Close()
 	}()
-	var out, stderr bytes.Buffer
-	if err := run([]string{"-allow-private", "-delay", "1ms"}, in, &out, &stderr); err != nil {
-		t.Fatal(err, stderr.String())
+	if _, err := crawl(t.Context(), in, io.Discard, allowPrivate, delay(time.Millisecond)); err != nil {
+		t.Fatal(err)
 	}
 	if got := s.requests(); got[len(got)-1] != "/x" || !slices.Contains(got, "/page") {
 		t.Errorf("asked for %v", got)
@@ -66,10 +64,10 @@ func TestAQueueIsOrderedByTime(t *testing.T) {
 	for i, at := range []string{
 		"2030-01-01T01:00:01Z", "2030-01-01T02:00:00+01:00", "2030-01-01T01:00:00.5Z", "2030-01-01T01:00:00Z", "", "soon",
 	} {
-		q.enqueue(t.Context(), &wire.Record{URL: fmt.Sprint(i), NotBefore: at})
+		q.push(t.Context(), &wire.Record{URL: fmt.Sprint(i), NotBefore: at})
 	}
 	var order strings.Builder
-	for _, w := range q.waiting {
+	for _, w := range q.items {
 		order.WriteString(w.rec.URL)
 	}
 	if order.String() != "451320" {

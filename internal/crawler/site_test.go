@@ -1,4 +1,4 @@
-package main
+package crawler
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A site is a web site on loopback with every fault that servers have.
-type site struct {
+// A faultySite is a web site on loopback with every fault that servers have.
+type faultySite struct {
 	*httptest.Server
 	mu     sync.Mutex
 	paths  []string      // that were asked for
@@ -27,15 +27,15 @@ type site struct {
 	robots string        // robots.txt; 404 if empty
 }
 
-func newSite() *site {
-	s := &site{asked: make(chan struct{}, 1000), robots: "User-agent: *\nDisallow: /private/\nDisallow: /to-private\n"}
+func newFaultySite() *faultySite {
+	s := &faultySite{asked: make(chan struct{}, 1000), robots: "User-agent: *\nDisallow: /private/\nDisallow: /to-private\n"}
 	bombs() // now, and not while somebody waits for an answer
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	return s
 }
 
 // requests are the paths that were asked for, robots.txt left out.
-func (s *site) requests() []string {
+func (s *faultySite) requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []string
@@ -47,7 +47,7 @@ func (s *site) requests() []string {
 	return all
 }
 
-func (s *site) serve(w http.ResponseWriter, r *http.Request) {
+func (s *faultySite) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.paths = append(s.paths, r.URL.Path)
 	s.mu.Unlock()

@@ -1,4 +1,4 @@
-package main
+package crawler
 
 import (
 	"fmt"
@@ -34,7 +34,7 @@ func TestWhoeverForbidsACopyIsHeard(t *testing.T) {
 		{"cut in two", nil, "text/html", strings.Repeat(" ", maxMeta-20) + "<meta name=robots content=noarchive>", ""},
 	} {
 		header := http.Header{"X-Robots-Tag": c.header}
-		if got := forbidden("spoor/0.1", header, c.media, []byte(c.body)); got != c.want {
+		if got := forbidsArchiving("spoor/0.1", header, c.media, []byte(c.body)); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -59,22 +59,22 @@ func TestWhoeverForbidsACopyIsNotArchivedIfSoWished(t *testing.T) {
 	defer server.Close()
 	in := fmt.Sprintf("%s/header\n%[1]s/meta\n%[1]s/page\n", server.URL)
 	for _, c := range []struct {
-		flags []string
-		kept  []string
+		options []option
+		kept    []string
 	}{
 		{nil, []string{"/robots.txt", "/header", "/meta", "/page"}},
-		{[]string{"-noarchive"}, []string{"/robots.txt", "/page"}},
+		{[]option{func(o *Options) { o.NoArchive = true }}, []string{"/robots.txt", "/page"}},
 	} {
 		dir := t.TempDir()
-		recs, log, err := fetchAll(t, in, slices.Concat([]string{"-allow-private", "-delay", "0s", "-warc", filepath.Join(dir, "x")}, c.flags)...)
+		recs, o, err := fetchAll(t, in, append(c.options, loopback, warcTo(filepath.Join(dir, "x")))...)
 		if err != nil || len(recs) != 3 {
-			t.Fatalf("%v: %s", err, log)
+			t.Fatalf("%v: %s", err, o.log)
 		}
 		names, _ := filepath.Glob(filepath.Join(dir, "*.warc.gz"))
 		if len(names) != 1 {
 			t.Fatal(names)
 		}
-		warc := string(unpack(t, names[0]))
+		warc := unpack(t, names[0])
 		for _, path := range []string{"/robots.txt", "/header", "/meta", "/page"} {
 			want := slices.Contains(c.kept, path)
 			response := "WARC-Type: response\r\n"
@@ -85,15 +85,15 @@ func TestWhoeverForbidsACopyIsNotArchivedIfSoWished(t *testing.T) {
 				}
 			}
 			if kept != want {
-				t.Errorf("%v: %s is in the archive: %v", c.flags, path, kept)
+				t.Errorf("%v: %s is in the archive: %v", c.options, path, kept)
 			}
 		}
-		if forbidden := strings.Count(warc, "noarchive: "); c.flags != nil && (forbidden != 2 || strings.Contains(warc, "/meta itself")) {
+		if forbidden := strings.Count(warc, "noarchive: "); c.options != nil && (forbidden != 2 || strings.Contains(warc, "/meta itself")) {
 			t.Errorf("%d reasons are told", forbidden)
 		}
 		for _, rec := range recs {
 			if rec.Body == "" || rec.Digest == "" {
-				t.Errorf("%v: %s has no body or no digest", c.flags, rec.URL)
+				t.Errorf("%v: %s has no body or no digest", c.options, rec.URL)
 			}
 		}
 	}
@@ -104,7 +104,7 @@ func BenchmarkNoArchive(b *testing.B) {
 	b.SetBytes(maxMeta)
 	b.ReportAllocs()
 	for b.Loop() {
-		if forbidden("spoor", nil, "text/html", page) != "" {
+		if forbidsArchiving("spoor", nil, "text/html", page) != "" {
 			b.Fatal("it says so?")
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package crawler
 
 import (
 	"bytes"
@@ -9,14 +9,13 @@ import (
 	"spoor/internal/robots"
 )
 
-// maxMeta is how far a page is searched for meta elements that forbid a copy.
+// maxMeta is how many bytes of a page are searched for meta elements.
 const maxMeta = 64 << 10
 
-// forbidden is why no copy of an answer is to be kept, as it is said to the
-// crawler that calls itself agent: "" if one may be. media is the type of the
-// decoded body, "" if it is not known. Of pages in UTF-16 the meta elements are
-// not seen.
-func forbidden(agent string, header http.Header, media string, body []byte) string {
+// forbidsArchiving returns why the crawler called agent must not keep a copy of a response,
+// or "" if it may. media is the type of the decoded body, "" if unknown. Meta elements of
+// pages in UTF-16 are not found.
+func forbidsArchiving(agent string, header http.Header, media string, body []byte) string {
 	if robots.XRobotsTag(agent, header.Values("X-Robots-Tag")).NoArchive {
 		return "X-Robots-Tag: noarchive"
 	}
@@ -29,7 +28,7 @@ func forbidden(agent string, header http.Header, media string, body []byte) stri
 	return ""
 }
 
-// metaDirectives are those of all meta elements of a page.
+// metaDirectives returns the directives of all meta elements of a page.
 func metaDirectives(agent string, page []byte) (d robots.Directives) {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	for {
@@ -37,22 +36,22 @@ func metaDirectives(agent string, page []byte) (d robots.Directives) {
 		case html.ErrorToken:
 			return d
 		case html.StartTagToken, html.SelfClosingTagToken:
-			name, more := z.TagName()
-			if string(name) != "meta" {
+			tag, more := z.TagName()
+			if string(tag) != "meta" {
 				continue
 			}
-			var who, what string
+			var name, content string
 			for more {
 				var key, value []byte
 				key, value, more = z.TagAttr()
 				switch string(key) {
 				case "name":
-					who = string(value)
+					name = string(value)
 				case "content":
-					what = string(value)
+					content = string(value)
 				}
 			}
-			d = d.Or(robots.Meta(agent, who, what))
+			d = d.Or(robots.Meta(agent, name, content))
 		}
 	}
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package crawler
 
 import (
 	"fmt"
@@ -103,7 +103,7 @@ func (v *village) together() int {
 func TestTheLogOfTheServersSaysThatEveryHostWasAskedPolitely(t *testing.T) {
 	const (
 		hosts, each = 200, 4
-		delay       = 100 * time.Millisecond
+		pause       = 100 * time.Millisecond
 		maxDelay    = 500 * time.Millisecond
 	)
 	// What the hosts are like, in turn.
@@ -163,8 +163,8 @@ func TestTheLogOfTheServersSaysThatEveryHostWasAskedPolitely(t *testing.T) {
 		}
 		io.WriteString(w, "<p>page")
 	})
-	recs, log := fetch(t, v.addresses(hosts, each), "-allow-private",
-		"-delay", delay.String(), "-max-delay", maxDelay.String(), "-j", "64")
+	recs, o := fetch(t, v.addresses(hosts, each), allowPrivate,
+		delay(pause), func(o *Options) { o.MaxDelay = maxDelay }, workers(64))
 	if len(recs) != hosts*each {
 		t.Errorf("%d records of %d addresses", len(recs), hosts*each)
 	}
@@ -175,9 +175,9 @@ func TestTheLogOfTheServersSaysThatEveryHostWasAskedPolitely(t *testing.T) {
 		rest  time.Duration
 		paths string
 	}{
-		plain: {delay, all}, wants: {300 * time.Millisecond, all}, wantsMore: {maxDelay, all}, slow: {delay, all},
-		asks: {delay, "/robots.txt /1 /2"}, declines: {delay, "/robots.txt /1 /2"}, asksFor: {delay, "/robots.txt /1 /2"}, overloaded: {delay, "/robots.txt /1 /2"},
-		broken: {delay, "/robots.txt /1 /2"}, bars: {delay, "/robots.txt /1 /3 /4"}, ill: {delay, "/robots.txt"},
+		plain: {pause, all}, wants: {300 * time.Millisecond, all}, wantsMore: {maxDelay, all}, slow: {pause, all},
+		asks: {pause, "/robots.txt /1 /2"}, declines: {pause, "/robots.txt /1 /2"}, asksFor: {pause, "/robots.txt /1 /2"}, overloaded: {pause, "/robots.txt /1 /2"},
+		broken: {pause, "/robots.txt /1 /2"}, bars: {pause, "/robots.txt /1 /3 /4"}, ill: {pause, "/robots.txt"},
 	}
 	for host := range hosts {
 		name, kind := v.host(host), host%kinds
@@ -233,7 +233,7 @@ func TestTheLogOfTheServersSaysThatEveryHostWasAskedPolitely(t *testing.T) {
 	}
 	for host := range hosts {
 		told := fmt.Sprintf("host=%s asked=5m0s granted=500ms", v.host(host))
-		if n := strings.Count(log, told); n != 1 && host%kinds == wantsMore || n != 0 && host%kinds != wantsMore {
+		if n := strings.Count(o.log, told); n != 1 && host%kinds == wantsMore || n != 0 && host%kinds != wantsMore {
 			t.Errorf("%q was told %d times", told, n)
 		}
 	}
@@ -241,12 +241,13 @@ func TestTheLogOfTheServersSaysThatEveryHostWasAskedPolitely(t *testing.T) {
 
 func TestRatesAreKeptInTheLogOfTheServers(t *testing.T) {
 	for _, c := range []struct {
-		flag           string
+		name           string
+		set            func(o *Options, rate float64)
 		hosts, each    int // robots.txt is one more
 		requests, rate int // in a row, and a second
 	}{
-		{"-rate", 4, 5, 4 * 6, 100},
-		{"-host-rate", 20, 5, 6, 20},
+		{"Rate", func(o *Options, rate float64) { o.Rate = rate }, 4, 5, 4 * 6, 100},
+		{"HostRate", func(o *Options, rate float64) { o.HostRate = rate }, 20, 5, 6, 20},
 	} {
 		v := newVillage(t, func(_ int, w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/robots.txt" {
@@ -256,10 +257,13 @@ func TestRatesAreKeptInTheLogOfTheServers(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html")
 			io.WriteString(w, "<p>page")
 		})
-		fetch(t, v.addresses(c.hosts, c.each), "-allow-private", "-delay", "1ms", "-slowness", "0", c.flag, fmt.Sprint(c.rate))
+		fetch(t, v.addresses(c.hosts, c.each), allowPrivate, delay(time.Millisecond), func(o *Options) {
+			o.Slowness = 0
+			c.set(o, float64(c.rate))
+		})
 		rows := map[string][]time.Time{}
 		for host, visits := range v.visits {
-			if c.flag == "-rate" {
+			if c.name == "Rate" {
 				host = "all"
 			}
 			for _, now := range visits {
@@ -271,7 +275,7 @@ func TestRatesAreKeptInTheLogOfTheServers(t *testing.T) {
 			// The servers see the first request as late as a connection takes.
 			least := time.Second * time.Duration(c.requests-1) / time.Duration(c.rate) / 2
 			if got := row[len(row)-1].Sub(row[0]); len(row) != c.requests || got < least {
-				t.Errorf("%s %d: %d requests to %s in %v", c.flag, c.rate, len(row), host, got)
+				t.Errorf("%s %d: %d requests to %s in %v", c.name, c.rate, len(row), host, got)
 			}
 		}
 	}

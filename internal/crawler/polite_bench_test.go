@@ -1,6 +1,6 @@
 //go:build linux
 
-package main
+package crawler
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ import (
 // last.
 func BenchmarkPoliteCrawl(b *testing.B) {
 	const hosts, each = 200, 10
-	const delay = 200 * time.Millisecond
+	const pause = 200 * time.Millisecond
 	for _, c := range []struct {
 		latency time.Duration // of an answer
 		workers int
@@ -42,11 +42,11 @@ func BenchmarkPoliteCrawl(b *testing.B) {
 				})
 				in := v.addresses(hosts, each)
 				b.StartTimer()
-				recs, log := fetch(b, in, "-allow-private", "-delay", delay.String(), "-j", fmt.Sprint(c.workers))
+				recs, o := fetch(b, in, allowPrivate, delay(pause), workers(c.workers))
 				b.StopTimer()
 				for _, r := range recs {
 					if r.StatusCode != 200 {
-						b.Fatalf("%s: %s %s\n%s", r.URL, r.Error, r.ErrorDetail, log)
+						b.Fatalf("%s: %s %s\n%s", r.URL, r.Error, r.ErrorDetail, o.log)
 					}
 				}
 				var first, last time.Time
@@ -66,7 +66,7 @@ func BenchmarkPoliteCrawl(b *testing.B) {
 				b.StartTimer()
 			}
 			// robots.txt, and as many pauses as pages.
-			permitted := each * (c.latency + max(delay, polite.DefaultSlowness*c.latency))
+			permitted := each * (c.latency + max(pause, polite.DefaultSlowness*c.latency))
 			b.ReportMetric(100*float64(permitted)/(float64(took)/float64(n)), "%-of-permitted")
 			b.ReportMetric(100*float64(permitted)/(float64(busy)/float64(n*hosts)), "%-by-host")
 			b.ReportMetric(hosts*(each+1)/(took.Seconds()/float64(n)), "requests/s")

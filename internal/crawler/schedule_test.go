@@ -1,4 +1,4 @@
-package main
+package crawler
 
 import (
 	"fmt"
@@ -65,7 +65,7 @@ func TestWhatWaitsTakesNoMemoryForOldBodies(t *testing.T) {
 	}}
 	before = heap()
 	var out strings.Builder
-	if err := run(loopback, in, &out, io.Discard); err != nil {
+	if _, err := crawl(t.Context(), in, &out, loopback); err != nil {
 		t.Fatal(err)
 	}
 	if grown := int64(after) - int64(before); grown > 16<<20 {
@@ -126,7 +126,7 @@ func TestHeadersAreBounded(t *testing.T) {
 		w.Header().Set("Location", "/"+strings.Repeat("x", 100<<10))
 	}))
 	defer server.Close()
-	recs, _ := fetch(t, server.URL+"/page", loopback...)
+	recs, _ := fetch(t, server.URL+"/page", loopback)
 	if r := recs[server.URL+"/page"]; r.Error != "" || r.StatusCode != 200 || !strings.HasPrefix(r.ErrorDetail, "2 of 5 headers left out") {
 		t.Errorf("%d %s %s", r.StatusCode, r.Error, r.ErrorDetail)
 	}
@@ -137,14 +137,11 @@ func TestTheSeedIsThatOfTheJitter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := func(seed string) time.Duration {
-		o, err := parseFlags([]string{"-seed", seed}, t.Output())
-		if err != nil {
-			t.Fatal(err)
-		}
+	held := func(seed uint64) time.Duration {
+		o := options(func(o *Options) { o.Seed = seed })
 		var held time.Duration
 		synctest.Test(t, func(t *testing.T) {
-			f := newFetcher(o, nil, nil)
+			f := newFetcher(&o, nil, nil)
 			f.polite.Base = failing{}
 			resp, err := f.polite.RoundTrip(polite.NewRequest(t.Context(), u))
 			if err == nil {
@@ -155,7 +152,7 @@ func TestTheSeedIsThatOfTheJitter(t *testing.T) {
 		})
 		return held
 	}
-	if a, b, again := held("1"), held("2"), held("1"); a == b || a != again {
+	if a, b, again := held(1), held(2), held(1); a == b || a != again {
 		t.Errorf("held for %v, %v, and with the first seed again %v", a, b, again)
 	}
 }

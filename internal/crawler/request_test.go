@@ -1,4 +1,4 @@
-package main
+package crawler
 
 import (
 	"bytes"
@@ -21,37 +21,12 @@ import (
 	"testing"
 	"time"
 
-	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
 	"spoor/internal/wire"
 )
 
-// fetchWith is fetch with what only tests have.
-func fetchWith(t testing.TB, change func(*options), in string, args ...string) (map[string]*wire.Record, string) {
-	t.Helper()
-	o, err := parseFlags(args, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	change(o)
-	var out, log bytes.Buffer
-	if err := o.run(strings.NewReader(in), &out, &log); err != nil {
-		t.Fatalf("%v\n%s", err, &log)
-	}
-	byURL := map[string]*wire.Record{}
-	for r := wire.NewReader(&out, wire.All); ; {
-		rec := new(wire.Record)
-		if err := r.Read(rec); err == io.EOF {
-			return byURL, log.String()
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		byURL[rec.URL] = rec
-	}
-}
-
 // secureSite speaks HTTP/2 and HTTP/1.1.
-func secureSite(t *testing.T, h http.HandlerFunc) (*httptest.Server, func(*options)) {
+func secureSite(t *testing.T, h http.HandlerFunc) (*httptest.Server, option) {
 	s := httptest.NewUnstartedServer(h)
 	s.EnableHTTP2 = true
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -59,7 +34,7 @@ func secureSite(t *testing.T, h http.HandlerFunc) (*httptest.Server, func(*optio
 	t.Cleanup(s.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
-	return s, func(o *options) { o.tls = &tls.Config{RootCAs: roots} }
+	return s, func(o *Options) { o.TLS = &tls.Config{RootCAs: roots} }
 }
 
 func TestAnArchiveOfHTTP2IsReadAsOneOfHTTP1(t *testing.T) {
@@ -75,24 +50,24 @@ func TestAnArchiveOfHTTP2IsReadAsOneOfHTTP1(t *testing.T) {
 		io.WriteString(z, page)
 		z.Close()
 	})
-	for protocol, flags := range map[string][]string{"h2": nil, "http/1.1": {"-http1"}} {
+	for protocol, http1 := range map[string]bool{"h2": false, "http/1.1": true} {
 		dir := t.TempDir()
 		in := s.URL + "/a\n"
-		recs, _ := fetchWith(t, trusting, in, slices.Concat(loopback, flags, []string{"-warc", filepath.Join(dir, "w")})...)
+		recs, _ := fetch(t, in, loopback, trusting, warcTo(filepath.Join(dir, "w")), func(o *Options) { o.HTTP1 = http1 })
 		r := recs[s.URL+"/a"]
 		if r.StatusCode != 200 || r.Body != page || r.IP != "127.0.0.1" || r.Error+r.ErrorDetail != "" {
 			t.Fatalf("%s: %d %s %s, %d bytes from %s", protocol, r.StatusCode, r.Error, r.ErrorDetail, len(r.Body), r.IP)
 		}
-		raw := string(unpack(t, filepath.Join(dir, r.WARCFilename)))
+		raw := unpack(t, filepath.Join(dir, r.WARCFilename))
 		if !strings.Contains(raw, "\r\nWARC-Protocol: "+protocol+"\r\n") || !strings.Contains(raw, "\r\nWARC-Protocol: tls/1.3\r\n") {
 			t.Errorf("%s: the archive does not say so", protocol)
 		}
 		if !strings.Contains(raw, "\r\n\r\nHTTP/1.1 200 OK\r\n") || !strings.Contains(raw, "\r\n\r\nGET /a HTTP/1.1\r\nHost: ") {
 			t.Errorf("%s: no exchange as of HTTP/1.1", protocol)
 		}
-		again, log := fetch(t, in, "-archive", dir)
-		if a := again[s.URL+"/a"]; a.Body != page || a.Digest != r.Digest || a.StatusCode != 200 || strings.Contains(log, "WARN") {
-			t.Errorf("%s: replayed: %d %s, %d bytes, %s", protocol, a.StatusCode, a.Error, len(a.Body), log)
+		again, faults := replay(t, in, dir)
+		if a := again[s.URL+"/a"]; a.Body != page || a.Digest != r.Digest || a.StatusCode != 200 || faults > 0 {
+			t.Errorf("%s: replayed: %d %s, %d bytes, %d faults", protocol, a.StatusCode, a.Error, len(a.Body), faults)
 		}
 	}
 }
@@ -100,17 +75,17 @@ func TestAnArchiveOfHTTP2IsReadAsOneOfHTTP1(t *testing.T) {
 func TestACertificateThatCannotBeVerifiedIsAnErrorOrARemark(t *testing.T) {
 	s, _ := secureSite(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "<p>words") })
 	in := s.URL + "/page\n"
-	recs, _ := fetch(t, in, loopback...)
+	recs, _ := fetch(t, in, loopback)
 	if r := recs[s.URL+"/page"]; r.Error != "tls" || !strings.Contains(r.ErrorDetail, "unknown authority") {
 		t.Errorf("%s %s", r.Error, r.ErrorDetail)
 	}
 	dir := t.TempDir()
-	recs, _ = fetch(t, in, append(loopback, "-insecure", "-warc", filepath.Join(dir, "w"))...)
+	recs, _ = fetch(t, in, loopback, func(o *Options) { o.Insecure = true }, warcTo(filepath.Join(dir, "w")))
 	r := recs[s.URL+"/page"]
 	if r.Error != "" || r.Body != "<p>words" || !strings.HasPrefix(r.ErrorDetail, "certificate not verified: ") {
 		t.Errorf("-insecure: %s %s", r.Error, r.ErrorDetail)
 	}
-	if raw := string(unpack(t, filepath.Join(dir, r.WARCFilename))); !strings.Contains(raw, "unknown authority") {
+	if raw := unpack(t, filepath.Join(dir, r.WARCFilename)); !strings.Contains(raw, "unknown authority") {
 		t.Error("the archive does not say so")
 	}
 }
@@ -141,8 +116,7 @@ func TestWhatHasNotChangedIsNotSentAgain(t *testing.T) {
 	}))
 	defer server.Close()
 	dir := t.TempDir()
-	args := append(loopback, "-warc", filepath.Join(dir, "w"))
-	first, _ := fetch(t, server.URL+"/page\n", args...)
+	first, _ := fetch(t, server.URL+"/page\n", loopback, warcTo(filepath.Join(dir, "w")))
 	var in strings.Builder
 	for path, known := range map[string]string{
 		"/page": `"etag":"\"one\""`, "/image": `"etag":"\"one\""`, "/old": `"last_modified":"Fri, 02 Jan 2026 03:04:05 GMT"`, "/page?new": `"etag":"\"other\""`,
@@ -150,7 +124,7 @@ func TestWhatHasNotChangedIsNotSentAgain(t *testing.T) {
 	} {
 		fmt.Fprintf(&in, `{"v":1,"url":"%s%s",%s}`+"\n", server.URL, path, known)
 	}
-	recs, _ := fetch(t, in.String(), args...)
+	recs, _ := fetch(t, in.String(), loopback, warcTo(filepath.Join(dir, "w")))
 	for path, want := range map[string]string{
 		"/page": "304 0", "/image": "304 0", "/old": "304 0", "/page?new": "200 4000", "/away": "200 4000", "/rude": "304 0", "/forged": "200 0 unsupported_type",
 	} {
@@ -175,20 +149,20 @@ func TestWhatHasNotChangedIsNotSentAgain(t *testing.T) {
 			t.Errorf("%s: conditions %q, want %q", uri, conditions[uri], want)
 		}
 	}
-	raw := string(unpack(t, filepath.Join(dir, recs[server.URL+"/page"].WARCFilename)))
+	raw := unpack(t, filepath.Join(dir, recs[server.URL+"/page"].WARCFilename))
 	if n := strings.Count(raw, "server-not-modified"); n != 3 {
 		t.Errorf("%d revisits for answers of 304", n)
 	}
-	again, log := fetch(t, server.URL+"/page\n", "-archive", dir)
-	if r := again[server.URL+"/page"]; r.Body != first[server.URL+"/page"].Body || strings.Contains(log, "WARN") {
-		t.Errorf("replayed: %d %s, %d bytes, %s", r.StatusCode, r.ErrorDetail, len(r.Body), log)
+	again, faults := replay(t, server.URL+"/page\n", dir)
+	if r := again[server.URL+"/page"]; r.Body != first[server.URL+"/page"].Body || faults > 0 {
+		t.Errorf("replayed: %d %s, %d bytes, %d faults", r.StatusCode, r.ErrorDetail, len(r.Body), faults)
 	}
 }
 
 func TestARedirectLoopIsNamed(t *testing.T) {
-	s := newSite()
+	s := newFaultySite()
 	defer s.CloseClientConnections()
-	recs, _ := fetch(t, s.URL+"/loop\n"+s.URL+"/redirect/xxxxxxxxxxxx\n"+s.URL+"/goto?to=/loop\n", loopback...)
+	recs, _ := fetch(t, s.URL+"/loop\n"+s.URL+"/redirect/xxxxxxxxxxxx\n"+s.URL+"/goto?to=/loop\n", loopback)
 	for path, want := range map[string]string{
 		"/loop":                  fmt.Sprintf("a loop: %[1]s/loop → %[1]s/pool → %[1]s/loop", s.URL),
 		"/goto?to=/loop":         fmt.Sprintf("a loop: %[1]s/loop → %[1]s/pool → %[1]s/loop", s.URL),
@@ -200,16 +174,16 @@ func TestARedirectLoopIsNamed(t *testing.T) {
 	}
 	long := strings.Repeat("x", 5000)
 	hops := []archive.Hop{{URL: "http://a.test/" + long}, {URL: "http://b.test/" + long}}
-	if err := loop(hops, hops[0].URL); len(err.Error()) > maxDetail || !strings.Contains(err.Error(), "http://b.test/") {
+	if err := checkRedirects(hops, hops[0].URL); len(err.Error()) > maxDetail || !strings.Contains(err.Error(), "http://b.test/") {
 		t.Errorf("%d bytes: %.100q", len(err.Error()), err)
 	}
 }
 
 func TestA5xxHoldsItsHost(t *testing.T) {
-	s := newSite()
+	s := newFaultySite()
 	defer s.CloseClientConnections()
 	in := s.URL + "/status/500\n" + s.URL + "/page\n"
-	recs, _ := fetch(t, in, "-allow-private", "-delay", "1ms")
+	recs, _ := fetch(t, in, allowPrivate, delay(time.Millisecond))
 	r := recs[s.URL+"/status/500"]
 	until, err := time.Parse(time.RFC3339, r.NotBefore)
 	if d := time.Until(until); err != nil || d < 50*time.Second || d > 70*time.Second {
@@ -218,7 +192,7 @@ func TestA5xxHoldsItsHost(t *testing.T) {
 	if b := recs[s.URL+"/page"]; b.Error != "budget" || b.NotBefore != r.NotBefore {
 		t.Errorf("the next address: %+v", b)
 	}
-	recs, _ = fetch(t, in, loopback...)
+	recs, _ = fetch(t, in, loopback)
 	if recs[s.URL+"/status/500"].NotBefore != "" || recs[s.URL+"/page"].StatusCode != 200 {
 		t.Error("-delay 0s: held all the same")
 	}
@@ -227,13 +201,16 @@ func TestA5xxHoldsItsHost(t *testing.T) {
 func TestRates(t *testing.T) {
 	var in strings.Builder
 	for range 3 {
-		s := newSite()
+		s := newFaultySite()
 		defer s.CloseClientConnections()
 		fmt.Fprintf(&in, "%[1]s/a\n%[1]s/b\n", s.URL)
 	}
-	for name, flags := range map[string][]string{"all hosts": {"-rate", "50"}, "each host": {"-host-rate", "20"}} {
+	for name, rate := range map[string]option{
+		"all hosts": func(o *Options) { o.Rate = 50 },
+		"each host": func(o *Options) { o.HostRate = 20 },
+	} {
 		start := time.Now()
-		recs, _ := fetch(t, in.String(), append(loopback, flags...)...)
+		recs, _ := fetch(t, in.String(), loopback, rate)
 		for u, r := range recs {
 			if r.StatusCode != 200 {
 				t.Errorf("%s: %s: %s %s", name, u, r.Error, r.ErrorDetail)
@@ -261,13 +238,13 @@ func (n webOf) LookupNetIP(_ context.Context, _, name string) ([]netip.Addr, err
 }
 
 func TestANameThatLeadsIntoAPrivateNetworkIsRefused(t *testing.T) {
-	s := newSite()
+	s := newFaultySite()
 	defer s.CloseClientConnections()
 	port := s.URL[strings.LastIndexByte(s.URL, ':'):]
 	for _, name := range []string{"rebound.example.com", "metadata.example.com", "inside.example.com", "mapped.example.com"} {
-		recs, _ := fetchWith(t, func(o *options) {
-			o.resolver = webOf{"metadata.example.com": "169.254.169.254", "inside.example.com": "10.0.0.1", "mapped.example.com": "::ffff:127.0.0.1"}
-		}, "http://"+name+port+"/page\nmailto:nobody@example.org\n", "-contact", "me@example.org")
+		recs, _ := fetch(t, "http://"+name+port+"/page\nmailto:nobody@example.org\n", contact, func(o *Options) {
+			o.Resolver = webOf{"metadata.example.com": "169.254.169.254", "inside.example.com": "10.0.0.1", "mapped.example.com": "::ffff:127.0.0.1"}
+		})
 		if r := recs["http://"+name+port+"/page"]; r.Error != "blocked_address" {
 			t.Errorf("%s: %s %s", name, r.Error, r.ErrorDetail)
 		}
@@ -278,7 +255,7 @@ func TestANameThatLeadsIntoAPrivateNetworkIsRefused(t *testing.T) {
 }
 
 func TestAProxyIsAsked(t *testing.T) {
-	s := newSite()
+	s := newFaultySite()
 	defer s.CloseClientConnections()
 	var mu sync.Mutex
 	var asked []string
@@ -299,8 +276,8 @@ func TestAProxyIsAsked(t *testing.T) {
 	defer proxy.Close()
 	dir := t.TempDir()
 	in := "http://www.example.com/page\nhttp://127.0.0.1:1/page\nhttp://10.0.0.1/page\n"
-	recs, _ := fetch(t, in, "-contact", "me@example.org", "-delay", "1ms", "-warc", filepath.Join(dir, "w"),
-		"-proxy", strings.Replace(proxy.URL, "http://", "http://me:secret@", 1))
+	recs, _ := fetch(t, in, contact, delay(time.Millisecond), warcTo(filepath.Join(dir, "w")),
+		proxyAt(strings.Replace(proxy.URL, "http://", "http://me:secret@", 1)))
 	r := recs["http://www.example.com/page"]
 	if r.StatusCode != 200 || r.IP != "" || !strings.Contains(r.Body, "words and words") {
 		t.Errorf("%d %s %s from %s", r.StatusCode, r.Error, r.ErrorDetail, r.IP)
@@ -314,7 +291,7 @@ func TestAProxyIsAsked(t *testing.T) {
 	if want := []string{"http://www.example.com/robots.txt" + login, "http://www.example.com/page" + login}; !slices.Equal(asked, want) {
 		t.Errorf("asked for %q", asked)
 	}
-	if raw := string(unpack(t, filepath.Join(dir, r.WARCFilename))); strings.Contains(raw, "Proxy-Authorization") || strings.Contains(raw, "secret") {
+	if raw := unpack(t, filepath.Join(dir, r.WARCFilename)); strings.Contains(raw, "Proxy-Authorization") || strings.Contains(raw, "secret") {
 		t.Error("the archive has the password")
 	}
 	proxy.Close()
@@ -342,14 +319,13 @@ func TestAProxyThatIsNotThereEndsTheRunAndBlamesNoHost(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		in := "http://a.example.com/1\nhttp://a.example.com/2\nhttps://b.example.com/\n"
-		recs, log, err := fetchAll(t, in, "-contact", "me@example.org", "-connect-timeout", "500ms", "-state", dir, "-proxy", c.proxy)
-		var words strings.Builder
-		if got := filter.Status("fetch", &words, err); got != 1 || !strings.HasPrefix(words.String(), "fetch: the proxy: ") ||
-			!strings.Contains(words.String(), c.want) || !strings.Contains(words.String(), "\nfetch: hint: is it running? -proxy URL") {
-			t.Errorf("%s: status %d, %s", c.proxy, got, &words)
+		recs, o, err := fetchAll(t, in, contact, func(o *Options) { o.ConnectTimeout = 500 * time.Millisecond }, stateIn(dir), proxyAt(c.proxy))
+		if err == nil || !strings.HasPrefix(err.Error(), "the proxy: ") ||
+			!strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "\nhint: is it running? -proxy URL") {
+			t.Errorf("%s: %v", c.proxy, err)
 		}
-		if len(recs) != 3 || !strings.Contains(log, "error_budget=3") {
-			t.Errorf("%s: %d records, %s", c.proxy, len(recs), log)
+		if len(recs) != 3 || o.Errors[wire.ErrorBudget] != 3 {
+			t.Errorf("%s: %d records, errors %v", c.proxy, len(recs), o.Errors)
 		}
 		for _, r := range recs {
 			if r.Error != "budget" || !strings.HasPrefix(r.ErrorDetail, "the proxy: ") || r.NotBefore != "" {
@@ -369,7 +345,7 @@ func TestWhatAProxyDoesNotReachIsNoFailureOfItsHost(t *testing.T) {
 	defer proxy.Close()
 	dir := t.TempDir()
 	in := "https://a.example.com/1\nhttps://a.example.com/2\n"
-	recs, _ := fetch(t, in, "-contact", "me@example.org", "-delay", "1ms", "-state", dir, "-proxy", proxy.URL)
+	recs, _ := fetch(t, in, contact, delay(time.Millisecond), stateIn(dir), proxyAt(proxy.URL))
 	for _, r := range recs {
 		if r.Error != "connect" || !strings.Contains(r.ErrorDetail, "the proxy: it answers CONNECT") || r.NotBefore != "" {
 			t.Errorf("%s: %s %s %s", r.URL, r.Error, r.ErrorDetail, r.NotBefore)
@@ -381,10 +357,10 @@ func TestWhatAProxyDoesNotReachIsNoFailureOfItsHost(t *testing.T) {
 }
 
 func TestTheArchivesAreAskedFirst(t *testing.T) {
-	s := newSite()
+	s := newFaultySite()
 	defer s.CloseClientConnections()
 	old, dir := t.TempDir(), t.TempDir()
-	fetch(t, s.URL+"/page\n"+s.URL+"/redirect/x\n", append(loopback, "-warc", filepath.Join(old, "w"))...)
+	fetch(t, s.URL+"/page\n"+s.URL+"/redirect/x\n", loopback, warcTo(filepath.Join(old, "w")))
 	// The archive of another time holds where a redirect leads to, and not what is there.
 	half := t.TempDir()
 	w, err := archive.NewWriter(archive.WriterOptions{Prefix: filepath.Join(half, "h"), Host: "h"})
@@ -406,10 +382,9 @@ func TestTheArchivesAreAskedFirst(t *testing.T) {
 		fmt.Fprintln(&in, s.URL+p)
 	}
 	in.WriteString(`{"query":"words","cost":1}` + "\nnot a url\n")
-	args := append(loopback, "-archive", old, "-archive", half, "-archive-first", "-warc", filepath.Join(dir, "n"))
-	recs, log := fetch(t, in.String(), args...)
+	recs, o := fetch(t, in.String(), loopback, warcTo(filepath.Join(dir, "n")), func(o *Options) { o.Archives = []string{old, half} })
 	if len(recs) != len(paths)+2 {
-		t.Errorf("%d records: %s", len(recs), log)
+		t.Errorf("%d records: %s", len(recs), o.log)
 	}
 	for path, want := range map[string]string{
 		"/page": "200 0 old", "/redirect/x": "200 1 old", "/moved": "200 1 new", "/new2": "200 0 new", "/goto?to=/page": "200 1 old",
@@ -443,30 +418,32 @@ func TestWhatEarlierArchivesHoldIsReferredTo(t *testing.T) {
 	defer server.Close()
 	old, dir := t.TempDir(), t.TempDir()
 	in := server.URL + "/a\n"
-	fetch(t, in, append(loopback, "-warc", filepath.Join(old, "w"))...)
-	recs, _ := fetch(t, in, append(loopback, "-warc", filepath.Join(dir, "v"), "-warc-dedup", old)...)
+	fetch(t, in, loopback, warcTo(filepath.Join(old, "w")))
+	recs, _ := fetch(t, in, loopback, warcTo(filepath.Join(dir, "v")), dedup(old))
 	r := recs[server.URL+"/a"]
-	if raw := string(unpack(t, filepath.Join(dir, r.WARCFilename))); !strings.Contains(raw, "WARC-Type: revisit") || !strings.Contains(raw, "WARC-Refers-To-Target-URI: "+server.URL+"/a") {
+	if raw := unpack(t, filepath.Join(dir, r.WARCFilename)); !strings.Contains(raw, "WARC-Type: revisit") || !strings.Contains(raw, "WARC-Refers-To-Target-URI: "+server.URL+"/a") {
 		t.Error("it was written again")
 	}
-	again, _ := fetch(t, in, "-archive", dir, "-archive", old)
+	again, _ := replay(t, in, dir, old)
 	if a := again[server.URL+"/a"]; a.Body != "/a"+page {
 		t.Errorf("replayed: %d %s %s", a.StatusCode, a.Error, a.ErrorDetail)
 	}
-	recs, _ = fetch(t, in, append(loopback, "-warc", filepath.Join(dir, "z"), "-warc-zstd", "-digest", "sha256")...)
+	recs, _ = fetch(t, in, loopback, warcTo(filepath.Join(dir, "z")), func(o *Options) { o.WARC.Zstd, o.WARC.Digest = true, "sha256" })
 	if r := recs[server.URL+"/a"]; !strings.HasSuffix(r.WARCFilename, ".warc.zst") || !strings.HasPrefix(r.Digest, "sha256:") {
 		t.Errorf("%s %s", r.WARCFilename, r.Digest)
 	}
 	lengths := map[string]int64{}
-	for _, level := range []string{"0", "1", "9", "1 -warc-zstd", "7 -warc-zstd"} {
-		flags := append(strings.Fields("-warc-level "+level), "-warc", filepath.Join(dir, "level"+level[:1]))
-		recs, _ = fetch(t, in, append(loopback, flags...)...)
+	for name, level := range map[string]archive.WriterOptions{
+		"stored": {Level: archive.Stored}, "1": {Level: 1}, "9": {Level: 9}, "zstd 1": {Level: 1, Zstd: true}, "zstd 7": {Level: 7, Zstd: true},
+	} {
+		level.Prefix = filepath.Join(dir, "level "+name)
+		recs, _ = fetch(t, in, loopback, func(o *Options) { o.WARC = level })
 		r := recs[server.URL+"/a"]
-		if lengths[level] = r.WARCLength; r.WARCLength == 0 {
-			t.Errorf("level %s: %s %s", level, r.Error, r.ErrorDetail)
+		if lengths[name] = r.WARCLength; r.WARCLength == 0 {
+			t.Errorf("level %s: %s %s", name, r.Error, r.ErrorDetail)
 		}
 	}
-	if plain := int64(len(page)); !(lengths["0"] > plain && plain > lengths["1"] && lengths["1"] > lengths["9"] && plain > lengths["1 -warc-zstd"]) {
+	if plain := int64(len(page)); !(lengths["stored"] > plain && plain > lengths["1"] && lengths["1"] > lengths["9"] && plain > lengths["zstd 1"]) {
 		t.Errorf("%d bytes of text in records of %v", plain, lengths)
 	}
 }
@@ -483,7 +460,7 @@ func TestARecordThatIsTooLongCostsItself(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	recs, _ := fetch(t, server.URL+"/nul\n"+server.URL+"/\n", append(loopback, "-max-body", "20MiB")...)
+	recs, _ := fetch(t, server.URL+"/nul\n"+server.URL+"/\n", loopback, maxBody(20<<20))
 	if r := recs[server.URL+"/nul"]; r.Error != "too_large" || r.Body != "" || r.StatusCode != 200 {
 		t.Errorf("%d %s, %d bytes", r.StatusCode, r.Error, len(r.Body))
 	}
@@ -493,13 +470,13 @@ func TestARecordThatIsTooLongCostsItself(t *testing.T) {
 }
 
 func TestABoundOnTimeIsNamed(t *testing.T) {
-	s := newSite()
+	s := newFaultySite()
 	defer s.CloseClientConnections()
-	recs, _ := fetch(t, s.URL+"/stall\n", append(loopback, "-header-timeout", "100ms")...)
+	recs, _ := fetch(t, s.URL+"/stall\n", loopback, func(o *Options) { o.HeaderTimeout = 100 * time.Millisecond })
 	if r := recs[s.URL+"/stall"]; r.Error != "timeout" || r.ErrorDetail != "the header took longer than -header-timeout (100ms)" {
 		t.Errorf("%s %q", r.Error, r.ErrorDetail)
 	}
-	recs, _ = fetchWith(t, func(o *options) { o.resolver = stuck{} }, "http://a.localhost/\n", append(loopback, "-connect-timeout", "100ms")...)
+	recs, _ = fetch(t, "http://a.localhost/\n", func(o *Options) { o.Resolver = stuck{} }, loopback, func(o *Options) { o.ConnectTimeout = 100 * time.Millisecond })
 	if r := recs["http://a.localhost/"]; r.Error != "timeout" || r.ErrorDetail != "robots.txt: the connection took longer than -connect-timeout (100ms)" {
 		t.Errorf("%s %q", r.Error, r.ErrorDetail)
 	}
@@ -530,8 +507,8 @@ func TestABlankBehindTheNameOfAFieldIsNoPartOfIt(t *testing.T) {
 	}))
 	defer server.Close()
 	dir, in := t.TempDir(), server.URL+"/a\n"
-	live, _ := fetch(t, in, append(loopback, "-warc", filepath.Join(dir, "w"))...)
-	again, _ := fetch(t, in, "-archive", dir)
+	live, _ := fetch(t, in, loopback, warcTo(filepath.Join(dir, "w")))
+	again, _ := replay(t, in, dir)
 	for how, recs := range map[string]map[string]*wire.Record{"live": live, "replayed": again} {
 		r := recs[server.URL+"/a"]
 		if r.FinalURL != server.URL+"/b" || r.ContentType != "text/html" || r.Body != "words" {

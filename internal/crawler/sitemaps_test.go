@@ -1,4 +1,4 @@
-package main
+package crawler
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"spoor/internal/archive"
 	"spoor/internal/weburl"
 	"spoor/internal/wire"
 )
@@ -55,8 +56,8 @@ func (p *publisher) robots(_ context.Context, u weburl.URL) ([]string, error) {
 
 func (p *publisher) sitemaps() *sitemaps {
 	s := newSitemaps()
-	s.fetch, s.named = p.fetch, p.robots
-	s.failed = func(_ context.Context, rec *wire.Record, _ weburl.URL, err error) { fail(rec, wire.ErrorConnect, err) }
+	s.fetch, s.listed = p.fetch, p.robots
+	s.setError = func(_ context.Context, rec *wire.Record, _ weburl.URL, err error) { fail(rec, wire.ErrorConnect, err) }
 	return s
 }
 
@@ -81,7 +82,7 @@ func follow(t *testing.T, p *publisher, pages ...string) []*wire.Record {
 	var recs []*wire.Record
 	for _, url := range pages {
 		page := &wire.Record{URL: url, Generation: 7, Depth: 2, StatusCode: 200}
-		if err := s.after(t.Context(), page, time.Unix(0, 0), func(rec *wire.Record, leave func()) {
+		if err := s.fetchOf(t.Context(), page, time.Unix(0, 0), func(rec *wire.Record, leave func()) {
 			recs = append(recs, rec)
 			leave()
 		}); err != nil {
@@ -316,7 +317,7 @@ func TestWhatCannotBeAskedForNowHasARecordAndIsTriedAgain(t *testing.T) {
 	after := func(ctx context.Context, now time.Time, want ...string) {
 		t.Helper()
 		var got []string
-		err := s.after(ctx, page, now, func(rec *wire.Record, leave func()) {
+		err := s.fetchOf(ctx, page, now, func(rec *wire.Record, leave func()) {
 			got = append(got, fmt.Sprintf("%s %d %s %s", rec.URL, rec.StatusCode, rec.Error, rec.ErrorDetail))
 			leave()
 		})
@@ -351,7 +352,7 @@ func TestWhatCannotBeAskedForNowHasARecordAndIsTriedAgain(t *testing.T) {
 	now = now.Add(2 * sitemapTTL)
 	after(t.Context(), now, "http://a.example/sitemap.xml 0 connect robots.txt gave no answer")
 	after(t.Context(), now, "http://a.example/sitemap.xml 0 connect robots.txt gave no answer")
-	s.failed = func(_ context.Context, rec *wire.Record, _ weburl.URL, err error) {
+	s.setError = func(_ context.Context, rec *wire.Record, _ weburl.URL, err error) {
 		fail(rec, wire.ErrorBlockedAddress, err)
 	}
 	after(t.Context(), now, "http://a.example/sitemap.xml 0 blocked_address robots.txt gave no answer")
@@ -365,7 +366,7 @@ func TestSitemapsThatAreNotArchivedWereNotFetched(t *testing.T) {
 		answer: map[string]func(*wire.Record){"http://a.example/2": func(rec *wire.Record) { rec.Error = "broken" }},
 	}
 	var got []string
-	err := p.sitemaps().after(t.Context(), &wire.Record{URL: "http://a.example/", StatusCode: 200}, time.Unix(0, 0), func(rec *wire.Record, leave func()) {
+	err := p.sitemaps().fetchOf(t.Context(), &wire.Record{URL: "http://a.example/", StatusCode: 200}, time.Unix(0, 0), func(rec *wire.Record, leave func()) {
 		got = append(got, fmt.Sprintf("%s %d %s %s", rec.URL, rec.StatusCode, rec.Error, rec.ErrorDetail))
 		leave()
 	})
@@ -392,9 +393,9 @@ func TestASitemapThatWasHandedBackIsReadAsOne(t *testing.T) {
 		"http://a.example/robots.txt": {"http://a.example/x"},
 		"":                            {"http://cdn.example/y"},
 	} {
-		rec := &wire.Record{URL: "http://cdn.example/index", Via: via, Operator: opSitemap, Generation: 5, Depth: 3, Retries: 1}
+		rec := &wire.Record{URL: "http://cdn.example/index", Via: via, Operator: sitemapOperator, Generation: 5, Depth: 3, Retries: 1}
 		var recs []*wire.Record
-		if err := s.again(t.Context(), rec, func(rec *wire.Record, leave func()) { recs = append(recs, rec); leave() }); err != nil {
+		if err := s.fetchReturned(t.Context(), rec, func(rec *wire.Record, leave func()) { recs = append(recs, rec); leave() }); err != nil {
 			t.Fatal(err)
 		}
 		if len(recs) != 2 || recs[0] != rec || rec.Via != via || rec.StatusCode != 200 || rec.ErrorDetail != "1 sitemaps that are known or beyond the bounds left out" {
@@ -407,8 +408,8 @@ func TestASitemapThatWasHandedBackIsReadAsOne(t *testing.T) {
 	if p.left != len(p.asked) {
 		t.Errorf("%d of %d places were left", p.left, len(p.asked))
 	}
-	rec := &wire.Record{URL: "no address", Operator: opSitemap}
-	if err := s.again(t.Context(), rec, func(rec *wire.Record, leave func()) { leave() }); err != nil || rec.Error != wire.ErrorBadURL {
+	rec := &wire.Record{URL: "no address", Operator: sitemapOperator}
+	if err := s.fetchReturned(t.Context(), rec, func(rec *wire.Record, leave func()) { leave() }); err != nil || rec.Error != wire.ErrorBadURL {
 		t.Errorf("%q, %v", rec.Error, err)
 	}
 }
@@ -424,9 +425,9 @@ func TestAnIndexThatWasHandedBackIsFollowedIfNoOtherNamedIt(t *testing.T) {
 		{"http://b.example/sitemap.xml", "http://a.example/sitemap.xml", 0}, // and c, and so on
 	} {
 		p := &publisher{answer: map[string]func(*wire.Record){c.url: index("/next"), "http://a.example/next": urls(), "http://b.example/next": urls(), "http://cdn.example/next": urls()}}
-		rec := &wire.Record{URL: c.url, Via: c.via, Operator: opSitemap}
+		rec := &wire.Record{URL: c.url, Via: c.via, Operator: sitemapOperator}
 		files := -1
-		if err := p.sitemaps().again(t.Context(), rec, func(rec *wire.Record, leave func()) { files++; leave() }); err != nil {
+		if err := p.sitemaps().fetchReturned(t.Context(), rec, func(rec *wire.Record, leave func()) { files++; leave() }); err != nil {
 			t.Fatal(err)
 		}
 		if files != c.files || strings.Contains(rec.ErrorDetail, "1 sitemaps") != (c.files == 0) {
@@ -453,7 +454,7 @@ func TestOnlyServersThatAnswerAreAskedForSitemaps(t *testing.T) {
 		p := &publisher{named: map[string][]string{"http://a.example": nil}}
 		s := p.sitemaps()
 		c.page.URL = "http://a.example/"
-		if err := s.after(t.Context(), &c.page, time.Unix(0, 0), func(_ *wire.Record, leave func()) { leave() }); err != nil {
+		if err := s.fetchOf(t.Context(), &c.page, time.Unix(0, 0), func(_ *wire.Record, leave func()) { leave() }); err != nil {
 			t.Fatal(err)
 		}
 		if asked := len(p.asked) > 0; asked != c.want {
@@ -465,9 +466,9 @@ func TestOnlyServersThatAnswerAreAskedForSitemaps(t *testing.T) {
 func TestSitemapsAreRememberedForADay(t *testing.T) {
 	now := time.Unix(1.7e9, 0).UTC()
 	s := newSitemaps()
-	s.begin("http://old.example", now.Add(-sitemapTTL))
-	s.begin("http://new.example", now.Add(-time.Hour))
-	s.begin("http://future.example", now.Add(time.Hour))
+	s.claim("http://old.example", now.Add(-sitemapTTL))
+	s.claim("http://new.example", now.Add(-time.Hour))
+	s.claim("http://future.example", now.Add(time.Hour))
 	var state strings.Builder
 	if err := s.save(&state, now); err != nil {
 		t.Fatal(err)
@@ -477,7 +478,7 @@ func TestSitemapsAreRememberedForADay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for origin, ask := range map[string]bool{"http://old.example": true, "http://new.example": false, "http://future.example": true} {
-		if s.begin(origin, now) != ask {
+		if s.claim(origin, now) != ask {
 			t.Errorf("%s: asked %v", origin, !ask)
 		}
 	}
@@ -486,18 +487,18 @@ func TestSitemapsAreRememberedForADay(t *testing.T) {
 			t.Errorf("%q is no state", damaged)
 		}
 	}
-	for i := range sitemapsKept {
-		s.begin(fmt.Sprint(i), now.Add(-time.Minute))
+	for i := range maxSitemapOrigins {
+		s.claim(fmt.Sprint(i), now.Add(-time.Minute))
 	}
 	state.Reset()
 	if err := s.save(&state, now); err != nil {
 		t.Fatal(err)
 	}
 	s = newSitemaps()
-	if err := s.load(strings.NewReader(state.String()), now); err != nil || len(s.asked) != sitemapsKept {
-		t.Fatalf("%d origins are kept, %v", len(s.asked), err)
+	if err := s.load(strings.NewReader(state.String()), now); err != nil || len(s.fetched) != maxSitemapOrigins {
+		t.Fatalf("%d origins are kept, %v", len(s.fetched), err)
 	}
-	if !s.begin("http://new.example", now) {
+	if !s.claim("http://new.example", now) {
 		t.Error("it is not the oldest that is forgotten")
 	}
 }
@@ -525,22 +526,22 @@ func TestASitemapIsReadToItsEnd(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	for _, flags := range [][]string{nil, {"-max-body", "64KiB"}} {
+	for _, limit := range []int64{archive.DefaultBody, 64 << 10} {
 		prefix := filepath.Join(t.TempDir(), "x")
-		recs, log, err := fetchAll(t, server.URL+"/\n", slices.Concat([]string{"-allow-private", "-delay", "0s", "-sitemaps", "-warc", prefix}, flags)...)
+		recs, o, err := fetchAll(t, server.URL+"/\n", loopback, withSitemaps, warcTo(prefix), maxBody(limit))
 		if err != nil || len(recs) != 2 {
-			t.Fatalf("%v: %s", err, log)
+			t.Fatalf("%v: %s", err, o.log)
 		}
-		if rec := recs[0]; (rec.Truncated == "length") != (flags != nil) {
-			t.Errorf("%q: a page is cut: %q, %d bytes", flags, rec.Truncated, rec.ContentLength)
+		if rec := recs[0]; (rec.Truncated == "length") != (limit < archive.DefaultBody) {
+			t.Errorf("%d: a page is cut: %q, %d bytes", limit, rec.Truncated, rec.ContentLength)
 		}
 		rec := recs[1]
 		if len(rec.Links) != n || rec.ContentLength < n<<11 || rec.Truncated != "" || rec.ErrorDetail != "" {
-			t.Errorf("%q: %d links, %d bytes, truncated %q, %q", flags, len(rec.Links), rec.ContentLength, rec.Truncated, rec.ErrorDetail)
+			t.Errorf("%d: %d links, %d bytes, truncated %q, %q", limit, len(rec.Links), rec.ContentLength, rec.Truncated, rec.ErrorDetail)
 		}
 		names, _ := filepath.Glob(prefix + "*.warc.gz")
-		if len(names) != 1 || !strings.Contains(string(unpack(t, names[0])), "xx</x></url></urlset>") {
-			t.Errorf("%q: the archive does not have the end of it: %q", flags, names)
+		if len(names) != 1 || !strings.Contains(unpack(t, names[0]), "xx</x></url></urlset>") {
+			t.Errorf("%d: the archive does not have the end of it: %q", limit, names)
 		}
 	}
 }
@@ -577,10 +578,10 @@ func TestALiveSiteIsAskedForItsSitemaps(t *testing.T) {
 	}
 	page := fmt.Sprintf(`{"url":"%s/page","generation":3,"depth":2}`+"\n%[1]s/page/2\n", server.URL)
 	dir := t.TempDir()
-	args := []string{"-allow-private", "-delay", "0s", "-j", "1", "-sitemaps", "-state", filepath.Join(dir, "state"), "-warc", filepath.Join(dir, "x")}
-	recs, log, err := fetchAll(t, page, args...)
-	if err != nil || !strings.Contains(log, "in=2 out=5 error_robots=1 sitemaps=3") {
-		t.Fatalf("%v: %s", err, log)
+	changes := []option{loopback, workers(1), withSitemaps, stateIn(filepath.Join(dir, "state")), warcTo(filepath.Join(dir, "x"))}
+	recs, o, err := fetchAll(t, page, changes...)
+	if err != nil || o.In != 2 || o.Out != 5 || o.Errors[wire.ErrorRobots] != 1 || o.Sitemaps != 3 {
+		t.Fatalf("%v: %+v", err, o)
 	}
 	if want := []string{"/robots.txt", "/page", "/index.xml.gz", "/moved.txt", "/list", "/page/2"}; !slices.Equal(paths(), want) {
 		t.Errorf("asked for something else than %q", want)
@@ -606,7 +607,7 @@ func TestALiveSiteIsAskedForItsSitemaps(t *testing.T) {
 	}
 
 	// The next run, on the same day.
-	if recs, _, err := fetchAll(t, page, args...); err != nil || len(recs) != 2 {
+	if recs, _, err := fetchAll(t, page, changes...); err != nil || len(recs) != 2 {
 		t.Errorf("%d records of the second run, %v", len(recs), err)
 	}
 	if got, want := paths(), []string{"/page", "/page/2"}; !slices.Equal(got, want) {
@@ -614,12 +615,12 @@ func TestALiveSiteIsAskedForItsSitemaps(t *testing.T) {
 	}
 	// One that was handed back is read as one, and not as a page.
 	back := fmt.Sprintf(`{"url":"%s/list","via":"%[1]s/robots.txt","operator":"sitemap"}`+"\n", server.URL)
-	if recs, log, err := fetchAll(t, back, args...); err != nil || len(recs) != 1 || !slices.Equal(links(recs[0]), []string{server.URL + "/one"}) || recs[0].Body != "" || !strings.Contains(log, "in=1 out=1 sitemaps=0") {
-		t.Errorf("handed back: %v, %v: %s", recs, err, log)
+	if recs, o, err := fetchAll(t, back, changes...); err != nil || len(recs) != 1 || !slices.Equal(links(recs[0]), []string{server.URL + "/one"}) || recs[0].Body != "" || o.Out != 1 || o.Sitemaps != 0 {
+		t.Errorf("returned: %v, %v: %+v", recs, err, o)
 	}
 	paths()
 	// Nobody is asked unasked.
-	if recs, log, err := fetchAll(t, page, "-allow-private", "-delay", "0s"); err != nil || len(recs) != 2 || strings.Contains(log, "sitemaps") {
-		t.Errorf("%d records without -sitemaps, %v: %s", len(recs), err, log)
+	if recs, _, err := fetchAll(t, page, loopback); err != nil || len(recs) != 2 {
+		t.Errorf("%d records without sitemaps, %v", len(recs), err)
 	}
 }

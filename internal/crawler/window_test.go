@@ -1,32 +1,28 @@
-//go:build unix
-
-package main
+package crawler
 
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
 
 // marked runs fetch on windows of addresses, each with its mark behind it, which follows
 // when the one before has come back, and returns what came back of each.
-func marked(t *testing.T, windows [][]string, flags ...string) [][]string {
+func marked(t *testing.T, ctx context.Context, windows [][]string, changes ...option) [][]string {
 	t.Helper()
 	in, feed := io.Pipe()
 	back, out := io.Pipe()
-	var stderr bytes.Buffer
 	ended := make(chan error, 1)
 	go func() {
-		err := run(append([]string{"-allow-private"}, flags...), in, out, &stderr)
+		_, err := crawl(ctx, in, out, append(changes, allowPrivate)...)
 		out.Close()
 		ended <- err
 	}()
@@ -60,7 +56,7 @@ func marked(t *testing.T, windows [][]string, flags ...string) [][]string {
 		t.Errorf("behind the last mark: %s", lines.Bytes())
 	}
 	if err := <-ended; err != nil {
-		t.Logf("%v\n%s", err, stderr.Bytes())
+		t.Log(err)
 	}
 	return came
 }
@@ -82,11 +78,11 @@ func TestAMarkWaitsForItsWindow(t *testing.T) {
 		}
 	}))
 	defer site.Close()
-	came := marked(t, [][]string{nil, {site.URL + "/slow", site.URL + "/fast"}, {site.URL + "/last"}}, "-delay", "0s")
+	came := marked(t, t.Context(), [][]string{nil, {site.URL + "/slow", site.URL + "/fast"}, {site.URL + "/last"}}, delay(0))
 	if got, want := fmt.Sprint(came), "[[] [/fast 200 /slow 200] [/last 200]]"; got != want {
 		t.Errorf("%s instead of %s", got, want)
 	}
-	came = marked(t, [][]string{nil, {site.URL + "/never"}, {site.URL + "/fast"}, {site.URL + "/never"}}, "-delay", "0s", "-deadline", "1s")
+	came = marked(t, t.Context(), [][]string{nil, {site.URL + "/never"}, {site.URL + "/fast"}, {site.URL + "/never"}}, delay(0), func(o *Options) { o.Deadline = time.Second })
 	if got, want := fmt.Sprint(came), "[[] [/never 0budget] [/fast 200] [/never 0budget]]"; got != want {
 		t.Errorf("%s instead of %s", got, want)
 	}
@@ -95,16 +91,16 @@ func TestAMarkWaitsForItsWindow(t *testing.T) {
 // What has a deadline is a window, not whoever asks for its addresses: one that still has
 // to see that its queue is empty gets those of the next window.
 func TestNoWindowEndsWithTheOneBefore(t *testing.T) {
-	s := newSite()
+	s := newFaultySite()
 	defer s.CloseClientConnections()
 	const windows = 2000
 	var in strings.Builder
 	for i := range windows {
 		fmt.Fprintf(&in, `{"v":1,"query":"mark","operator":"mark","generation":%d}`+"\n%[2]s/page\n%[2]s/page?a\n%[2]s/page?b\n", i, s.URL)
 	}
-	var out, stderr bytes.Buffer
-	if err := run([]string{"-allow-private", "-delay", "0s", "-j", "3", "-deadline", "1m"}, strings.NewReader(in.String()), &out, &stderr); err != nil {
-		t.Fatal(err, stderr.String())
+	var out bytes.Buffer
+	if _, err := crawl(t.Context(), strings.NewReader(in.String()), &out, loopback, workers(3), func(o *Options) { o.Deadline = time.Minute }); err != nil {
+		t.Fatal(err)
 	}
 	if n := strings.Count(out.String(), `"status_code":200`); n != 3*windows || strings.Contains(out.String(), `"budget"`) {
 		t.Errorf("%d pages instead of %d, and %d were handed back", n, 3*windows, strings.Count(out.String(), `"budget"`))
@@ -126,14 +122,12 @@ func TestAnInterruptedWindowIsWhole(t *testing.T) {
 		}
 	}))
 	defer site.Close()
+	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		<-asked
-		p, err := os.FindProcess(os.Getpid())
-		if err == nil {
-			p.Signal(syscall.SIGINT)
-		}
+		cancel()
 	}()
-	came := marked(t, [][]string{nil, {site.URL + "/never", site.URL + "/nor"}}, "-delay", "1ms")
+	came := marked(t, ctx, [][]string{nil, {site.URL + "/never", site.URL + "/nor"}}, delay(time.Millisecond))
 	if got := fmt.Sprint(came); strings.Count(got, "0budget") != 2 {
 		t.Errorf("%s", got)
 	}

@@ -1,4 +1,4 @@
-package main
+package crawler
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 // BenchmarkLive asks loopback for pages as the command does, and for the same
 // pages with nothing but net/http.
 func BenchmarkLive(b *testing.B) {
-	const number, size, workers = 200, 100 << 10, 8
+	const number, size, concurrent = 200, 100 << 10, 8
 	page := []byte("<title>page</title>" + strings.Repeat("<p>some words of a page, and <a href=/x>a link</a></p>\n", size/55))
 	packed := pack("gzip", page)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -35,29 +35,28 @@ func BenchmarkLive(b *testing.B) {
 		report := func(b *testing.B) {
 			b.ReportMetric(float64(number*b.N)/b.Elapsed().Seconds(), "pages/s")
 		}
-		command := func(b *testing.B, args ...string) {
+		run := func(b *testing.B, changes ...option) {
 			b.ReportAllocs()
 			b.SetBytes(number * int64(len(page)))
 			for b.Loop() {
-				if err := run(args, strings.NewReader(in.String()), io.Discard, io.Discard); err != nil {
+				if _, err := crawl(b.Context(), strings.NewReader(in.String()), io.Discard, changes...); err != nil {
 					b.Fatal(err)
 				}
 			}
 			report(b)
 		}
-		args := append(loopback, "-j", fmt.Sprint(workers))
-		b.Run(kind+"/fetch", func(b *testing.B) { command(b, args...) })
+		b.Run(kind+"/fetch", func(b *testing.B) { run(b, loopback, workers(concurrent)) })
 		b.Run(kind+"/fetch-warc", func(b *testing.B) {
-			command(b, append(args, "-warc", filepath.Join(b.TempDir(), "w"))...)
+			run(b, loopback, workers(concurrent), warcTo(filepath.Join(b.TempDir(), "w")))
 		})
 		b.Run(kind+"/nethttp", func(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(number * int64(len(page)))
 			for b.Loop() {
-				client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: workers}}
+				client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: concurrent}}
 				urls := make(chan string)
 				var wg sync.WaitGroup
-				for range workers {
+				for range concurrent {
 					wg.Go(func() {
 						for u := range urls {
 							resp, err := client.Get(u)
@@ -85,26 +84,22 @@ func BenchmarkLive(b *testing.B) {
 // BenchmarkReplay answers from an archive of real pages, by address and in bulk.
 func BenchmarkReplay(b *testing.B) {
 	web := shared(b, "webs", "webkb.warc.gz")
-	recs, _, err := fetchAll(b, "", "-archive", web, "-all")
-	if err != nil {
-		b.Fatal(err)
-	}
+	recs, _ := allOf(b, web)
 	var in strings.Builder
 	var size int64
 	for _, r := range recs {
 		fmt.Fprintln(&in, r.URL)
 		size += r.ContentLength
 	}
-	for name, args := range map[string][]string{
-		"address": {"-archive", web}, "address-j1": {"-archive", web, "-j", "1"}, "all": {"-archive", web, "-all"},
+	for name, run := range map[string]func(){
+		"address": func() { replay(b, in.String(), web) },
+		"all":     func() { allOf(b, web) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(size)
 			for b.Loop() {
-				if err := run(args, strings.NewReader(in.String()), io.Discard, io.Discard); err != nil {
-					b.Fatal(err)
-				}
+				run()
 			}
 			b.ReportMetric(float64(len(recs)*b.N)/b.Elapsed().Seconds(), "pages/s")
 		})

@@ -1,0 +1,307 @@
+// Package crawler fetches pages from the live web and from archives.
+//
+// A [Crawler] reads address records and writes each one back with its outcome: the
+// response and its body, or an error. It obeys robots.txt, sends one request at a time to
+// each host with a pause in between, follows redirects, fetches sitemaps, and writes what
+// it receives to WARC files. [Answer] and [Responses] fill the same records from archives.
+//
+// The package neither logs nor catches signals: it reports through [Options] and [Stats],
+// and stops when its context ends. Errors that end up in records name the flags of the
+// fetch command, since those are what users can change.
+package crawler
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"spoor/internal/archive"
+	"spoor/internal/polite"
+	"spoor/internal/web"
+	"spoor/internal/weburl"
+	"spoor/internal/wire"
+)
+
+// Options configure a [Crawler]. Workers, MaxBody and the three timeouts must be positive.
+type Options struct {
+	Version string // of this software, for User-Agent and WARC files
+	Agent   string // name of the crawler, for User-Agent and robots.txt
+	Contact string // mail address or URL of the operator; if empty, only loopback is fetched
+
+	// Politeness; see [polite.Transport]. If Delay is 0, only loopback is fetched, and if
+	// HostRate is 0 too, the requests to one host are concurrent.
+	Delay, MaxDelay time.Duration
+	Slowness        float64 // 0 means that the pause does not depend on the last request
+	Rate, HostRate  float64 // requests per second; 0 means unlimited
+	Seed            uint64  // of the jitter of back-offs
+	AllowPrivate    bool    // connect to addresses that are not on the public internet
+
+	// Requests; see [web.Transport].
+	Workers                                int // concurrent requests
+	ConnectTimeout, HeaderTimeout, Timeout time.Duration
+	Proxy                                  *url.URL // nil: none
+	Insecure, HTTP1                        bool
+	TLS                                    *tls.Config  // nil: the system's roots
+	Resolver                               web.Resolver // nil: the system's
+
+	MaxBody  int64         // bytes at which bodies are cut, as received and as decoded
+	MIME     []string      // media types to download; nil: all
+	Deadline time.Duration // of each window, after which its addresses are returned; 0: none
+	Sitemaps bool          // fetch the sitemaps of every origin too
+
+	// Archives answer before the web does, if there are any. Capture selects among several
+	// captures of an address, and ArchiveCache is the directory for indexes of archives in
+	// directories that are not writable.
+	Archives     []string
+	Capture      archive.Pick
+	ArchiveCache string
+
+	// WARC says where and how to store exchanges; nothing is stored if its Prefix is empty.
+	// Payloads that the Dedup archives hold are stored as references. NoArchive omits
+	// responses that forbid a copy. Open sets Host, Info, Cut and Known.
+	WARC      archive.WriterOptions
+	Dedup     []string
+	NoArchive bool
+
+	// State is the directory of what is remembered about hosts, for one process at a time;
+	// StateWait is how long to wait for another process to release it. RobotsDir is the
+	// directory of robots.ndjson, which processes may share. Nothing is kept where the
+	// directory is empty.
+	State     string
+	StateWait time.Duration
+	RobotsDir string
+
+	// Malformed is called with every input line that is not a record, which is skipped. If
+	// it is nil, such a line ends the run.
+	Malformed func(*wire.SyntaxError)
+
+	// Fault is called with every part of an archive that cannot be read.
+	Fault func(archive string, err error)
+
+	// Warn reports an event that the operator should know about, as log/slog's Warn does.
+	// It may be called from several goroutines.
+	Warn func(msg string, keysAndValues ...any)
+}
+
+// UserAgent returns the value of the User-Agent header.
+func (o *Options) UserAgent() string {
+	name := o.Agent
+	if !strings.Contains(name, "/") {
+		name += "/" + o.Version
+	}
+	if o.Contact == "" {
+		return name
+	}
+	return fmt.Sprintf("%s (+%s)", name, o.Contact)
+}
+
+// MemoryLimit returns about how many bytes of heap a run needs when every response is as
+// large as it may be. A collector that lets the heap grow further only collects garbage.
+func (o *Options) MemoryLimit() int64 {
+	// A body exists as received, as decoded, and as JSON, where a byte may take six.
+	larger := max(0, min(o.MaxBody, math.MaxInt64>>8)-archive.DefaultBody)
+	return 200<<20 + 8*maxDecoding*larger
+}
+
+// A policyError says that the crawl must not request an address outside loopback. The host
+// is not to blame for it.
+type policyError string
+
+const (
+	errNoContact policyError = "without -contact only loopback is asked"
+	errZeroDelay policyError = "with -delay 0s only loopback is asked"
+)
+
+func (e policyError) Error() string { return string(e) }
+func (e policyError) Unwrap() error { return &polite.BlockedError{} }
+
+// policy returns why only loopback may be fetched, or nil.
+func (o *Options) policy() error {
+	switch {
+	case o.Contact == "":
+		return errNoContact
+	case o.Delay == 0:
+		return errZeroDelay
+	}
+	return nil
+}
+
+// guard refuses addresses that are not public, unless AllowPrivate is set, and those that
+// are not loopback if only loopback may be fetched: a name such as x.localhost may resolve
+// to anything.
+func (o *Options) guard(at netip.AddrPort) error {
+	if err := o.policy(); err != nil && !at.Addr().Unmap().IsLoopback() {
+		return err
+	}
+	if o.AllowPrivate {
+		return nil
+	}
+	if err := polite.Guard(at); err != nil {
+		return fmt.Errorf("%w (hint: -allow-private)", err)
+	}
+	return nil
+}
+
+// Stats count what a run did.
+type Stats struct {
+	In, Out  int64            // records read and written, window marks included
+	Marks    int64            // window marks among them
+	Sitemaps int64            // records of sitemaps, which are not in In unless they were read
+	Errors   map[string]int64 // records by error
+
+	// Records refused without a request: because only loopback may be fetched, and because
+	// the address is not public.
+	PolicyRefused, PrivateRefused int64
+
+	Requested bool // a request was sent, or a connection tried
+}
+
+// NoneAllowed reports whether every address was refused without a request.
+func (s *Stats) NoneAllowed() bool {
+	refused := s.PolicyRefused + s.PrivateRefused
+	return refused > 0 && refused == s.Out-s.Marks && !s.Requested
+}
+
+// A Crawler fetches the addresses of one stream.
+type Crawler struct {
+	*Options
+	fetcher  *fetcher
+	sitemaps *sitemaps // nil: not fetched
+	closers  []func() error
+}
+
+// Open locks the state, opens the archives and loads what earlier runs remembered. It waits
+// for the lock until ctx ends or StateWait has passed. The caller must call Close.
+func Open(ctx context.Context, options Options) (_ *Crawler, err error) {
+	c := &Crawler{Options: &options}
+	o := c.Options
+	if o.Warn == nil {
+		o.Warn = func(string, ...any) {}
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.Close())
+		}
+	}()
+	unlock, err := lockState(ctx, o.State, o.StateWait)
+	if err != nil {
+		return nil, err
+	}
+	c.closers = append(c.closers, unlock)
+	var warc *archive.Writer
+	if o.WARC.Prefix != "" {
+		if warc, err = c.openWARC(); err != nil {
+			return nil, err
+		}
+	}
+	var archives *archive.Replay
+	if len(o.Archives) > 0 {
+		if archives, err = c.openArchives(o.Archives); err != nil {
+			return nil, err
+		}
+	}
+	c.fetcher = newFetcher(o, archives, warc)
+	c.closers = append(c.closers, func() error { c.fetcher.web.CloseIdleConnections(); return nil })
+	if err := c.fetcher.loadState(time.Now()); err != nil {
+		return nil, err
+	}
+	if o.Sitemaps {
+		c.sitemaps = c.fetcher.newSitemaps()
+		c.sitemaps.loadState(o.State, o.Warn, time.Now())
+	}
+	return c, nil
+}
+
+// Close closes the WARC file and the archives, and unlocks the state.
+func (c *Crawler) Close() error {
+	var err error
+	for len(c.closers) > 0 {
+		last := len(c.closers) - 1
+		err = errors.Join(err, c.closers[last]())
+		c.closers = c.closers[:last]
+	}
+	return err
+}
+
+// openArchives opens archives for look-ups.
+func (c *Crawler) openArchives(paths []string) (*archive.Replay, error) {
+	r, err := OpenReplay(paths, archive.ReplayOptions{
+		Index:  archive.IndexOptions{Cache: c.ArchiveCache, Report: c.Fault},
+		Limits: archive.Limits{Body: c.MaxBody},
+		Pick:   c.Capture,
+	})
+	if err == nil {
+		c.closers = append(c.closers, r.Close)
+	}
+	return r, err
+}
+
+// openWARC opens the WARC file that exchanges are stored in.
+func (c *Crawler) openWARC() (*archive.Writer, error) {
+	w := c.WARC
+	w.Host, _ = os.Hostname()
+	w.Info = []archive.Field{
+		{Name: "software", Value: "spoor/" + c.Version},
+		{Name: "robots", Value: "obey"},
+		{Name: "http-header-user-agent", Value: c.UserAgent()},
+	}
+	if c.Contact != "" {
+		w.Info = append(w.Info, archive.Field{Name: "operator", Value: c.Contact})
+	}
+	w.Cut = func(path string) {
+		c.Warn("a WARC file that was closed has lost its end; leaving it as it is and starting another", "archive", path, "hint", "warc repair -w repairs it")
+	}
+	if len(c.Dedup) > 0 {
+		earlier, err := c.openArchives(c.Dedup)
+		if err != nil {
+			return nil, err
+		}
+		w.Known = func(url, digest string) (archive.Original, bool) { return original(earlier, url, digest) }
+	}
+	warc, err := archive.NewWriter(w)
+	if err != nil {
+		return nil, fmt.Errorf("opening the WARC file: %w", err)
+	}
+	c.closers = append(c.closers, warc.Close)
+	return warc, nil
+}
+
+// original finds a dated capture with the same payload in earlier archives.
+func original(earlier *archive.Replay, url, digest string) (archive.Original, bool) {
+	url, err := weburl.Canonical(url)
+	if err != nil {
+		return archive.Original{}, false
+	}
+	capture, ok := earlier.Original(url, digest)
+	return archive.Original{URL: capture.URL, Date: capture.Time()}, ok && !capture.Time().IsZero()
+}
+
+// Run reads records from in until it ends, writes each of them to out with its outcome,
+// and saves the state. Records are written in the order in which they are done.
+//
+// When ctx ends, Run writes back what it has read and not done with the error "budget",
+// without waiting for more input, and returns the cause. So it does when the proxy cannot
+// be used, or when the WARC file or out cannot be written.
+func (c *Crawler) Run(ctx context.Context, in *wire.Reader, out io.Writer) (Stats, error) {
+	stats, err := c.schedule(ctx, in, wire.NewWriter(out))
+	if _, ok := errors.AsType[*web.ProxyError](err); ok {
+		// %v hides that a connection broke, which callers could take for a broken pipe.
+		err = fmt.Errorf("%v\nhint: is it running? -proxy URL, with user:password@ before its host if it asks for them", err)
+	}
+	err = errors.Join(err, c.fetcher.saveState(time.Now()))
+	if c.sitemaps != nil {
+		err = errors.Join(err, c.sitemaps.saveState(c.State, time.Now()))
+	}
+	f := c.fetcher
+	stats.PolicyRefused, stats.PrivateRefused = f.counts.policy.Load(), f.counts.private.Load()
+	stats.Requested = f.counts.requested.Load()
+	return stats, err
+}

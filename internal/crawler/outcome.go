@@ -1,0 +1,264 @@
+package crawler
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"spoor/internal/archive"
+	"spoor/internal/polite"
+	"spoor/internal/web"
+	"spoor/internal/weburl"
+	"spoor/internal/wire"
+)
+
+// Reasons of our own to return an address unfetched.
+var (
+	errDeadline = errors.New("the time of -deadline was up")
+	errNoMemory = errors.New("other large answers left no memory for this one within -timeout")
+)
+
+// classify returns the code of the record vocabulary for err.
+func classify(ctx context.Context, err error) string {
+	is := func(target error) bool { return errors.Is(err, target) }
+	if ctx.Err() != nil {
+		return wire.ErrorBudget // whatever err says, the request was cancelled
+	}
+	if _, ok := errors.AsType[*polite.HoldError](err); ok || is(errNoMemory) {
+		return wire.ErrorBudget
+	}
+	if _, ok := errors.AsType[*polite.BlockedError](err); ok {
+		return wire.ErrorBlockedAddress
+	}
+	if _, ok := errors.AsType[*web.ProxyError](err); ok {
+		return wire.ErrorConnect
+	}
+	if _, ok := errors.AsType[weburl.Error](err); ok {
+		return wire.ErrorBadURL
+	}
+	switch {
+	case is(archive.ErrNotArchived):
+		return wire.ErrorNotArchived
+	case is(archive.ErrRedirectLoop):
+		return wire.ErrorRedirectLoop
+	case is(archive.ErrTooLarge):
+		return wire.ErrorTooLarge
+	}
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return wire.ErrorDNS
+	}
+	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() || is(context.DeadlineExceeded) {
+		return wire.ErrorTimeout
+	}
+	if _, ok := errors.AsType[*web.TLSError](err); ok {
+		return wire.ErrorTLS
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		return wire.ErrorConnect
+	}
+	return wire.ErrorHTTP
+}
+
+// nameTimeout returns err with the flag that set the timeout, if err is one.
+func nameTimeout(err error) error {
+	timeout, ok := errors.AsType[*web.TimeoutError](err)
+	if !ok {
+		return err
+	}
+	flag := "-connect-timeout"
+	switch timeout.Phase {
+	case web.Header:
+		flag = "-header-timeout"
+	case web.Answer:
+		flag = "-timeout"
+	}
+	named := fmt.Sprintf("the %s took longer than %s (%v)", timeout.Phase, flag, timeout.Limit)
+	return errors.New(strings.Replace(err.Error(), timeout.Error(), named, 1))
+}
+
+// reset removes what earlier stages recorded about an earlier fetch.
+func reset(rec *wire.Record) {
+	rec.Drop(wire.Fetch | wire.Parse | wire.Score | wire.Body)
+	rec.Touch(wire.Fetch)
+}
+
+// fail records why there is no page. err may be nil.
+func fail(rec *wire.Record, code string, err error) {
+	rec.Error = code
+	if err != nil {
+		rec.ErrorDetail = detail(err.Error())
+	}
+}
+
+// failUnfetched records that the address of rec was not fetched.
+func failUnfetched(rec *wire.Record, why error) {
+	reset(rec)
+	fail(rec, wire.ErrorBudget, why)
+}
+
+// appendDetail appends a remark to error_detail.
+func appendDetail(rec *wire.Record, remark string) {
+	if remark == "" {
+		return
+	}
+	if rec.ErrorDetail != "" {
+		remark = rec.ErrorDetail + "; " + remark
+	}
+	rec.ErrorDetail = detail(remark)
+}
+
+// detail returns s as error_detail may hold it.
+func detail(s string) string { return truncate(strings.ToValidUTF8(s, "\ufffd"), maxDetail) }
+
+// truncate returns s, or its first n bytes and an ellipsis if it is longer.
+func truncate(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+// setRedirects records the redirects and the address where they ended.
+func setRedirects(rec *wire.Record, url string, hops []archive.Hop) {
+	if url != rec.URL {
+		rec.FinalURL = url
+	}
+	for _, h := range hops {
+		rec.Redirects = append(rec.Redirects, wire.Redirect{URL: h.URL, StatusCode: h.StatusCode})
+	}
+}
+
+// describe puts a response into its record and passes its body to keep, if there is one.
+// err is why the body was not decoded; a body that was cut at limit is kept all the same.
+func describe(rec *wire.Record, p *archive.Page, err error, limit int64, keep func(body []byte)) {
+	setRedirects(rec, p.URL, p.Hops)
+	if !p.Time.IsZero() { // as it is if an archive has no date
+		rec.Timestamp = p.Time.UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	rec.IP, rec.Digest = p.IP, p.Digest
+	rec.WARCFilename, rec.WARCOffset, rec.WARCLength = p.Filename, p.Offset, p.Length
+	rec.StatusCode = p.StatusCode
+	var omitted int
+	if rec.Headers, omitted = headers(p.Header); omitted > 0 {
+		rec.ErrorDetail = fmt.Sprintf("%d of %d headers left out: more than %d bytes or %d names", omitted, len(p.Header), maxHeaders, maxNames)
+	}
+	rec.ContentType = p.ContentType()
+	rec.Charset = archive.Charset(p.Header.Get("Content-Type"))
+	rec.Truncated = p.Truncated
+	if err != nil && int64(max(len(p.Body), len(p.Raw))) < limit {
+		fail(rec, classify(context.Background(), err), err)
+		return
+	}
+	rec.ContentLength = int64(len(p.Body))
+	keep(p.Body)
+}
+
+// accepts reports whether pages of a media type are wanted, given those that are; nil and
+// unknown types are.
+func accepts(types []string, media string) bool {
+	return len(types) == 0 || media == "" || archive.TakesMediaType(types, media)
+}
+
+// refuseType drops the body of a page whose media type is not accepted.
+func refuseType(rec *wire.Record) {
+	rec.Drop(wire.Body)
+	fail(rec, wire.ErrorUnsupportedType, fmt.Errorf("%s is not among the types of -mime", rec.ContentType))
+}
+
+// Bounds of what servers can put into a record besides a body. They leave room for several
+// times the usual headers, and keep a record without body small even if JSON needs six
+// bytes for each byte.
+const (
+	maxHeaders = 32 << 10 // bytes of names and values together
+	maxNames   = 1000     // number of names
+	maxDetail  = 1 << 10  // bytes of error_detail
+)
+
+// headers returns the header fields of a response as records hold them: names in lower
+// case, sorted, and in valid UTF-8. If there are too many, or they are too long, the longest
+// are omitted; it returns how many.
+func headers(h http.Header) (all []wire.Values, omitted int) {
+	fields := shortest(h, maxNames)
+	for i, f := range fields {
+		values := make([]string, len(f.values))
+		for i, s := range f.values {
+			values[i] = strings.ToValidUTF8(s, "\ufffd")
+		}
+		fields[i] = newField(strings.ToLower(strings.ToValidUTF8(f.name, "\ufffd")), values)
+	}
+	slices.SortFunc(fields, field.compare)
+	all = make([]wire.Values, 0, len(fields))
+	free := maxHeaders
+	for _, f := range fields {
+		if free -= f.size; free < 0 {
+			break
+		}
+		all = append(all, wire.Values{Name: f.name, Values: f.values})
+	}
+	slices.SortStableFunc(all, func(a, b wire.Values) int { return cmp.Compare(a.Name, b.Name) })
+	return all, len(h) - len(all)
+}
+
+// A field is a header field with its size in bytes.
+type field struct {
+	name   string
+	values []string
+	size   int
+}
+
+func newField(name string, values []string) field {
+	f := field{name, values, len(name)}
+	for _, s := range values {
+		f.size += len(s) + 1
+	}
+	return f
+}
+
+// compare orders fields by size.
+func (f field) compare(g field) int {
+	if f.size != g.size {
+		return f.size - g.size
+	}
+	if c := cmp.Compare(f.name, g.name); c != 0 {
+		return c
+	}
+	return slices.Compare(f.values, g.values)
+}
+
+// shortest returns the n shortest fields of h, or all of them if there are fewer, in any
+// order. It does not sort all of h: a server may send tens of thousands of fields.
+func shortest(h http.Header, n int) []field {
+	all := make([]field, 0, min(len(h), 2*n))
+	var longest *field // of n fields that are shorter than any that were dropped
+	for name, values := range h {
+		f := newField(name, values)
+		if longest != nil && f.compare(*longest) > 0 {
+			continue
+		}
+		if all = append(all, f); len(all) == 2*n {
+			slices.SortFunc(all, field.compare)
+			all = all[:n]
+			last := all[n-1]
+			longest = &last
+		}
+	}
+	if len(all) > n {
+		slices.SortFunc(all, field.compare)
+		all = all[:n]
+	}
+	return all
+}
+
+// notBefore formats t for a record, in whole seconds, rounded up.
+func notBefore(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Add(time.Second - 1).UTC().Truncate(time.Second).Format(time.RFC3339)
+}

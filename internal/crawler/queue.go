@@ -1,0 +1,83 @@
+package crawler
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"spoor/internal/polite"
+	"spoor/internal/wire"
+)
+
+// A queue holds the addresses that wait for one host, by the time before which they must
+// not be requested: a frontier that looks ahead (next -horizon) sends them with not_before.
+type queue struct {
+	items   []item
+	workers int // goroutines that serve the queue
+}
+
+// An item is an address in a queue. ctx is that of its window, which may be later than the
+// one in which the goroutine that serves the queue began.
+type item struct {
+	ctx context.Context
+	rec *wire.Record
+	due time.Time
+}
+
+// push adds rec after all that are due as early. A not_before that cannot be parsed is
+// ignored.
+func (q *queue) push(ctx context.Context, rec *wire.Record) {
+	last := item{ctx: ctx, rec: rec}
+	if rec.NotBefore != "" {
+		last.due, _ = time.Parse(time.RFC3339, rec.NotBefore)
+	}
+	i := len(q.items)
+	for i > 0 && q.items[i-1].due.After(last.due) {
+		i--
+	}
+	q.items = slices.Insert(q.items, i, last)
+}
+
+// pop removes the first item.
+func (q *queue) pop() item {
+	first := q.items[0]
+	q.items[0] = item{} // or the queue would retain the record, body included
+	q.items = q.items[1:]
+	return first
+}
+
+// wait returns how long to wait until i is due. The error says that it is due too late: after
+// its window ends, or later than the longest back-off.
+func (i item) wait() (time.Duration, error) {
+	left := time.Until(i.due)
+	if left <= 0 || i.ctx.Err() != nil {
+		return 0, nil
+	}
+	if end, ok := i.ctx.Deadline(); left > polite.MaxBackoff || ok && i.due.After(end) {
+		return 0, fmt.Errorf("not to be asked for before %s", i.rec.NotBefore)
+	}
+	return left, nil
+}
+
+// sleep waits for d or a second, whichever is shorter: an address that is due earlier may
+// be added in the meantime.
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(min(d, time.Second))
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// renew makes rec an address that has not been fetched. Its not_before is kept unless it
+// belongs to an earlier outcome.
+func renew(rec *wire.Record) {
+	before := rec.NotBefore
+	if rec.IsOutcome() {
+		before = ""
+	}
+	reset(rec)
+	rec.NotBefore = before
+}

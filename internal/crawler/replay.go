@@ -1,0 +1,101 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+
+	"spoor/internal/archive"
+	"spoor/internal/wire"
+)
+
+// ArchiveHint ends errors about archives that cannot be read.
+const ArchiveHint = "hint: -archive takes WARC files and ARC files, plain or packed, WACZ files, and directories of them"
+
+// OpenReplay opens archives for look-ups; the error says what to do.
+func OpenReplay(paths []string, o archive.ReplayOptions) (*archive.Replay, error) {
+	r, err := archive.OpenReplay(paths, o)
+	return r, openingError(err)
+}
+
+// openingError returns err, of an archive that could not be opened, with what to do.
+func openingError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, archive.ErrNotWARC) || errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("opening an archive: %w\n%s", err, ArchiveHint)
+	}
+	return fmt.Errorf("opening an archive: %w", err)
+}
+
+// Answer puts the outcome of looking up the address of rec into rec. Of pages whose media
+// type is not among types, if there are any, the body is dropped.
+func Answer(r *archive.Replay, rec *wire.Record, maxBody int64, types []string) {
+	reset(rec)
+	page, err := r.Fetch(rec.URL)
+	if page == nil {
+		code := classify(context.Background(), err)
+		if code == wire.ErrorHTTP { // it is in the index, but there is no capture at that place
+			code = wire.ErrorNotArchived
+		}
+		fail(rec, code, err)
+		return
+	}
+	if page.Response == nil {
+		setRedirects(rec, page.URL, page.Hops)
+		fail(rec, classify(context.Background(), err), err)
+		return
+	}
+	describe(rec, page, err, maxBody, rec.SetBody)
+	if rec.Error == "" && !accepts(types, page.ContentType()) {
+		refuseType(rec)
+	}
+}
+
+// Responses returns the records of all responses in archives that filter selects, in the
+// order of the files. The archive called [archive.Input] is read from stdin. A record is
+// valid until the next one. Errors are of type *[ArchiveError], and concern a part of an
+// archive if they wrap an *[archive.FormatError], else all that is left of it.
+func Responses(paths []string, stdin io.Reader, filter archive.Filter, maxBody int64) (iter.Seq2[*wire.Record, error], error) {
+	files, err := archive.Files(paths)
+	if err != nil {
+		return nil, openingError(err)
+	}
+	limits := archive.Limits{Body: maxBody}
+	return func(yield func(*wire.Record, error) bool) {
+		var rec wire.Record
+		for _, path := range files {
+			pages := archive.All([]string{path}, filter, limits)
+			if path == archive.Input {
+				pages = archive.Stream(stdin, path, filter, limits)
+			}
+			for page, err := range pages {
+				if page == nil {
+					if !yield(nil, &ArchiveError{path, err}) {
+						return
+					}
+					continue
+				}
+				rec.Reset()
+				rec.URL, rec.V = page.URL, wire.Version
+				describe(&rec, page, err, maxBody, rec.SetBody)
+				if !yield(&rec, nil) {
+					return
+				}
+			}
+		}
+	}, nil
+}
+
+// An ArchiveError is why a response could not be read from an archive.
+type ArchiveError struct {
+	Archive string // its path
+	Err     error
+}
+
+func (e *ArchiveError) Error() string { return e.Err.Error() }
+func (e *ArchiveError) Unwrap() error { return e.Err }

@@ -1,0 +1,400 @@
+package crawler
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"spoor/internal/sitemap"
+	"spoor/internal/weburl"
+	"spoor/internal/wire"
+)
+
+// Bounds of the sitemaps of one origin.
+const (
+	maxSitemaps       = 50       // files
+	maxSitemapDepth   = 3        // indexes on the path to a file
+	maxSitemapEntries = 50_000   // addresses in all files
+	maxSitemapBytes   = 16 << 20 // bytes of the addresses in one file, so that its record is no longer than that of a page
+	maxSitemapNames   = 16 << 10 // bytes of the addresses of all files, since thousands of origins may wait at a time
+)
+
+// sitemapTTL is how long after a fetch of its sitemaps an origin is not asked for them again.
+const sitemapTTL = 24 * time.Hour
+
+// sitemapOperator is the operator of records of sitemaps.
+const sitemapOperator = "sitemap"
+
+// An emitFunc takes a record that can be written. It calls release when that is done.
+type emitFunc func(rec *wire.Record, release func())
+
+// sitemaps fetches the sitemaps of each origin once, as politely as pages. Each file becomes
+// a record: an outcome like that of a page, without a body, whose links are the addresses
+// that the file lists.
+//
+// The files that the robots.txt of an origin names, wherever they are, and those that they
+// name in turn, may list the addresses of the registrable domain of that origin, and no
+// others. The protocol calls this cross-submission, with robots.txt as the proof. Its rule
+// of the same host and path is stricter, but sites with and without www do not keep to it.
+type sitemaps struct {
+	// fetch is [fetcher.fetch], for any media type.
+	fetch func(ctx context.Context, rec *wire.Record, keep func(body []byte)) (release func(), err error)
+
+	// listed returns the sitemaps that the robots.txt of u's origin lists, and setError
+	// records why these are not known.
+	listed   func(ctx context.Context, u weburl.URL) ([]string, error)
+	setError func(ctx context.Context, rec *wire.Record, u weburl.URL, err error)
+
+	// parsing holds one for each file from when it is parsed until its record has been
+	// written: records with 50,000 links are large.
+	parsing chan struct{}
+
+	mu      sync.Mutex
+	fetched map[string]time.Time // when, by origin
+}
+
+func newSitemaps() *sitemaps {
+	return &sitemaps{parsing: make(chan struct{}, 2), fetched: map[string]time.Time{}}
+}
+
+// newSitemaps returns sitemaps that are fetched as f fetches pages.
+func (f *fetcher) newSitemaps() *sitemaps {
+	s := newSitemaps()
+	s.fetch, s.listed, s.setError = f.forSitemaps().fetch, f.robots.Sitemaps, f.setError
+	return s
+}
+
+// fetchOf fetches the sitemaps of the origin of page, which has just been fetched, if its
+// server responded and they have not been fetched within sitemapTTL. Sitemaps that cannot be
+// fetched now, because a host is held or ctx ends, have a record that says so; if that is all
+// of them, they are fetched after a later page, once no host is held.
+func (s *sitemaps) fetchOf(ctx context.Context, page *wire.Record, now time.Time, emit emitFunc) error {
+	u, err := weburl.Parse(page.URL)
+	if err != nil || !responded(page) {
+		return nil
+	}
+	origin := u.Scheme() + "://" + u.Host()
+	if !s.claim(origin, now) {
+		return nil
+	}
+	site := newSite(registrableDomain(u))
+	listed, listErr := s.listed(ctx, u)
+	for _, address := range listed {
+		site.add(u, address, origin+"/robots.txt", 0)
+	}
+	if len(site.files) == 0 {
+		site.add(u, "/sitemap.xml", page.URL, 0)
+	}
+	if listErr != nil { // so it is unknown what may be fetched
+		rec := site.record(0, page)
+		reset(rec)
+		s.setError(ctx, rec, u, listErr)
+		if !rec.Final() {
+			s.retryAfter(origin, later(now, rec.NotBefore))
+		}
+		emit(rec, noRelease)
+		return nil
+	}
+	anyOutcome, notBefore, err := s.fetchFiles(ctx, site, page, nil, emit)
+	if !anyOutcome {
+		s.retryAfter(origin, later(now, notBefore))
+	}
+	return err
+}
+
+// fetchReturned fetches a sitemap that was returned unfetched, or failed, and has now been
+// read as an address. Its via, which lists it, determines whose addresses it may list. If it
+// is an index that another index lists, the files in it are not fetched: such indexes could
+// be chained forever.
+func (s *sitemaps) fetchReturned(ctx context.Context, rec *wire.Record, emit emitFunc) error {
+	u, err := weburl.Parse(rec.URL)
+	if err != nil {
+		reset(rec)
+		fail(rec, wire.ErrorBadURL, err)
+		emit(rec, noRelease)
+		return nil
+	}
+	site, depth := newSite(registrableDomain(u)), 0
+	if via, err := weburl.Parse(rec.Via); err == nil {
+		site.domain = registrableDomain(via)
+		if via.Path() != "/robots.txt" && (via.Host() != u.Host() || u.Path() != "/sitemap.xml") {
+			depth = maxSitemapDepth
+		}
+	}
+	site.files, site.seen[u.String()] = []sitemapFile{{u, rec.Via, depth}}, true
+	page := &wire.Record{Generation: rec.Generation, Depth: rec.Depth}
+	_, _, err = s.fetchFiles(ctx, site, page, rec, emit)
+	return err
+}
+
+// fetchFiles fetches the files of site, and those that they list. Each has a record derived
+// from page, except that first, if not nil, is the record of the first file. It returns
+// whether any of them was fetched or failed for good, and otherwise the latest not_before.
+// After an error, or the end of ctx, the remaining files have a record that says so.
+func (s *sitemaps) fetchFiles(ctx context.Context, site *site, page, first *wire.Record, emit emitFunc) (anyOutcome bool, notBefore string, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	for i := 0; i < len(site.files); i++ {
+		rec := site.record(i, page)
+		if i == 0 && first != nil {
+			rec = first
+		}
+		release, unfetched := noRelease, context.Cause(ctx)
+		if unfetched == nil {
+			if release, unfetched = s.fetchFile(ctx, site, site.files[i], rec); unfetched != nil {
+				err = unfetched
+				cancel(err)
+			}
+		}
+		if unfetched != nil {
+			failUnfetched(rec, unfetched)
+		}
+		anyOutcome = anyOutcome || rec.Error != wire.ErrorBudget
+		notBefore = max(notBefore, rec.NotBefore) // their format is fixed
+		emit(rec, release)
+	}
+	return anyOutcome, notBefore, err
+}
+
+// fetchFile fetches one file into rec. The error is that of fetch.
+func (s *sitemaps) fetchFile(ctx context.Context, site *site, f sitemapFile, rec *wire.Record) (release func(), err error) {
+	var body []byte
+	release, err = s.fetch(ctx, rec, func(b []byte) { body = b })
+	if err != nil {
+		return release, err
+	}
+	s.parsing <- struct{}{}
+	site.parse(f, rec, body)
+	release() // the record does not refer to the body
+	return func() { <-s.parsing }, nil
+}
+
+// responded reports whether the server of page is known to exist: it sent a page, or a rule
+// or limit of ours prevented that.
+func responded(page *wire.Record) bool {
+	switch page.Error {
+	case wire.ErrorRobots, wire.ErrorTooLarge, wire.ErrorRedirectLoop, wire.ErrorUnsupportedType:
+		return true
+	}
+	return page.StatusCode != 0 && page.Error != wire.ErrorBudget
+}
+
+// claim reports whether the sitemaps of origin are to be fetched, and if so records that
+// they have been.
+func (s *sitemaps) claim(origin string, now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at, ok := s.fetched[origin]; ok && now.Before(at.Add(sitemapTTL)) {
+		return false
+	}
+	s.fetched[origin] = now
+	return true
+}
+
+// later returns the later of a time and a not_before.
+func later(t time.Time, notBefore string) time.Time {
+	if u, err := time.Parse(time.RFC3339, notBefore); err == nil && u.After(t) {
+		return u
+	}
+	return t
+}
+
+// retryAfter lets the sitemaps of origin be fetched again from t on.
+func (s *sitemaps) retryAfter(origin string, t time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fetched[origin] = t.Add(-sitemapTTL)
+}
+
+// A site is the sitemaps of one origin. Many origins wait for their next file at the same
+// time, so the addresses in files are counted, but not kept.
+type site struct {
+	domain string
+	files  []sitemapFile
+	seen   map[string]bool // addresses of files
+	names  int             // bytes of them
+	listed int             // addresses in files
+}
+
+// A sitemapFile is the address of a sitemap.
+type sitemapFile struct {
+	url   weburl.URL
+	via   string // robots.txt, an index, or the page if nothing lists it
+	depth int    // indexes on the path
+}
+
+// newSite returns a site of a registrable domain, without files.
+func newSite(domain string) *site { return &site{domain: domain, seen: map[string]bool{}} }
+
+// record returns a record for file i, with the generation and depth of page.
+func (s *site) record(i int, page *wire.Record) *wire.Record {
+	f := s.files[i]
+	return &wire.Record{
+		V: wire.Version, URL: f.url.String(), Generation: page.Generation, Depth: page.Depth, Via: f.via, Operator: sitemapOperator,
+	}
+}
+
+// add adds the file that ref refers to, relative to base, unless it is known, is not a
+// valid address, or would exceed the bounds.
+func (s *site) add(base weburl.URL, ref, via string, depth int) (added bool) {
+	u, err := base.Resolve(ref)
+	if err != nil || s.seen[u.String()] || len(s.files) == maxSitemaps || depth > maxSitemapDepth || s.names+len(u.String()) > maxSitemapNames {
+		return false
+	}
+	s.names += len(u.String())
+	s.seen[u.String()] = true
+	s.files = append(s.files, sitemapFile{u, via, depth})
+	return true
+}
+
+// parse makes the addresses in the body of f links of rec, its record, or adds them as files
+// if f is an index. How much is omitted is recorded in error_detail, without an error.
+func (s *site) parse(f sitemapFile, rec *wire.Record, body []byte) {
+	if rec.Error != "" || rec.StatusCode/100 != 2 {
+		return
+	}
+	base := f.url
+	if rec.FinalURL != "" {
+		if u, err := weburl.Parse(rec.FinalURL); err == nil {
+			base = u
+		}
+	}
+	var links []wire.Link
+	linked := map[[16]byte]bool{} // hashes: an address may have 8 KiB
+	var foreign, excess, files, size int
+	var fault error
+	for e, err := range sitemap.Entries(sitemapBody(body, rec.Truncated)) {
+		switch u, bad := base.Resolve(e.Loc); {
+		case err != nil:
+			fault = err
+		case e.Kind == sitemap.Index:
+			if bad != nil || !s.add(base, e.Loc, f.url.String(), f.depth+1) {
+				files++
+			}
+		case bad != nil || registrableDomain(u) != s.domain:
+			foreign++
+		case linked[hash(u)] || u == base || u == f.url:
+		case s.listed == maxSitemapEntries || size+len(u.String()) > maxSitemapBytes:
+			excess++
+		default:
+			link := wire.Link{URL: u.String(), Tag: sitemapOperator, LastMod: e.LastMod}
+			if e.Ranked {
+				link.Priority = wire.Num(e.Priority)
+			}
+			linked[hash(u)] = true
+			s.listed++
+			size += len(link.URL)
+			links = append(links, link)
+		}
+	}
+	rec.Links, rec.OutDegree = links, len(links)
+	rec.Touch(wire.Parse)
+
+	var notes []string
+	if rec.ErrorDetail != "" {
+		notes = append(notes, rec.ErrorDetail)
+	}
+	if fault != nil {
+		notes = append(notes, fault.Error())
+	}
+	for _, omitted := range []struct {
+		n    int
+		what string
+	}{
+		{foreign, "addresses that are not of " + s.domain},
+		{excess, "addresses beyond the bounds"},
+		{files, "sitemaps that are known or beyond the bounds"},
+	} {
+		if omitted.n > 0 {
+			notes = append(notes, fmt.Sprintf("%d %s left out", omitted.n, omitted.what))
+		}
+	}
+	rec.ErrorDetail = detail(strings.Join(notes, "; "))
+}
+
+// hash returns a hash of an address, which takes less memory.
+func hash(u weburl.URL) [16]byte {
+	sum := sha256.Sum256([]byte(u.String()))
+	return [16]byte(sum[:16])
+}
+
+// sitemapBody returns a reader of a body. If the body was truncated it ends with an error,
+// since its last line may be half an address.
+func sitemapBody(body []byte, truncated string) io.Reader {
+	if truncated == "" {
+		return bytes.NewReader(body)
+	}
+	return io.MultiReader(bytes.NewReader(body), errReader{fmt.Errorf("truncated: %s", truncated)})
+}
+
+// maxSitemapOrigins bounds the origins in the file of the state.
+const maxSitemapOrigins = 50_000
+
+// sitemapState is the content of that file.
+type sitemapState struct {
+	Version int                  `json:"spoor-sitemaps"`
+	Fetched map[string]time.Time `json:"asked"` // by origin
+}
+
+// loadState loads which origins earlier runs have asked for sitemaps.
+func (s *sitemaps) loadState(dir string, warn func(string, ...any), now time.Time) {
+	if dir != "" {
+		loadFile(filepath.Join(dir, sitemapsFile), warn, func(r io.Reader) error { return s.load(r, now) })
+	}
+}
+
+// saveState stores what loadState loads.
+func (s *sitemaps) saveState(dir string, now time.Time) error {
+	if dir == "" {
+		return nil
+	}
+	return saveFile(filepath.Join(dir, sitemapsFile), func(w io.Writer) error { return s.save(w, now) })
+}
+
+// load reads what save wrote. After an error nothing is known.
+func (s *sitemaps) load(r io.Reader, now time.Time) error {
+	var state sitemapState
+	if err := json.NewDecoder(io.LimitReader(r, 1<<26)).Decode(&state); err != nil {
+		return err
+	}
+	if state.Version != 1 {
+		return fmt.Errorf("version %d of the state is not known, only 1", state.Version)
+	}
+	if len(state.Fetched) > maxSitemapOrigins {
+		return fmt.Errorf("%d origins are more than the %d that are kept", len(state.Fetched), maxSitemapOrigins)
+	}
+	for origin, at := range state.Fetched {
+		if !at.After(now) { // or a clock that was set back would exclude an origin
+			s.fetched[origin] = at
+		}
+	}
+	return nil
+}
+
+// save writes when each origin was asked for its sitemaps, except those that may be asked
+// again at now. If there are too many, it omits those that may be asked again first.
+func (s *sitemaps) save(w io.Writer, now time.Time) error {
+	s.mu.Lock()
+	state := sitemapState{Version: 1, Fetched: maps.Clone(s.fetched)}
+	s.mu.Unlock()
+	maps.DeleteFunc(state.Fetched, func(_ string, at time.Time) bool { return !now.Before(at.Add(sitemapTTL)) })
+	if n := len(state.Fetched) - maxSitemapOrigins; n > 0 {
+		origins := slices.SortedFunc(maps.Keys(state.Fetched), func(a, b string) int {
+			return cmp.Or(state.Fetched[a].Compare(state.Fetched[b]), strings.Compare(a, b))
+		})
+		for _, origin := range origins[:n] {
+			delete(state.Fetched, origin)
+		}
+	}
+	return json.NewEncoder(w).Encode(state)
+}

@@ -1,0 +1,135 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"spoor/internal/atomicfile"
+	"spoor/internal/lock"
+)
+
+// The files of what outlives a run.
+const (
+	hostsFile    = "polite.ndjson" // in State
+	robotsFile   = "robots.ndjson" // in RobotsDir
+	sitemapsFile = "sitemaps.json" // in State
+)
+
+// loadState loads what earlier runs stored about hosts and robots.txt.
+func (f *fetcher) loadState(now time.Time) error {
+	if f.State != "" {
+		loadFile(filepath.Join(f.State, hostsFile), f.Warn, func(r io.Reader) error { return f.polite.Load(r, now) })
+	}
+	if f.RobotsDir == "" {
+		return nil
+	}
+	name := filepath.Join(f.RobotsDir, robotsFile)
+	unlock, err := lockRobots(name)
+	if err != nil {
+		return err
+	}
+	loadFile(name, f.Warn, func(r io.Reader) error { return f.robots.Load(r, now) })
+	return unlock()
+}
+
+// saveState stores what the next run should know about hosts and robots.txt. Other runs may
+// have written to the file of robots.txt in the meantime; what they stored is kept.
+func (f *fetcher) saveState(now time.Time) error {
+	var err error
+	if f.State != "" {
+		err = saveFile(filepath.Join(f.State, hostsFile), func(w io.Writer) error { return f.polite.Save(w, now) })
+	}
+	if f.RobotsDir == "" {
+		return err
+	}
+	name := filepath.Join(f.RobotsDir, robotsFile)
+	unlock, e := lockRobots(name)
+	if e != nil {
+		return errors.Join(err, e)
+	}
+	// An unreadable file was reported when the run began, and is replaced.
+	_ = readFile(name, func(r io.Reader) error { return f.robots.Load(r, now) })
+	return errors.Join(err, saveFile(name, func(w io.Writer) error { return f.robots.Save(w, now) }), unlock())
+}
+
+// loadFile passes a file to load, if it exists. If it is unreadable the run starts without
+// it, as a first one does, and replaces it in the end.
+func loadFile(name string, warn func(string, ...any), load func(io.Reader) error) {
+	if err := readFile(name, load); err != nil {
+		warn("the state cannot be read; starting without it", "file", name, "err", err)
+	}
+}
+
+// readFile passes a file to load, if it exists.
+func readFile(name string, load func(io.Reader) error) error {
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return load(f)
+}
+
+// saveFile replaces a file with what save writes.
+func saveFile(name string, save func(io.Writer) error) error {
+	if err := atomicfile.Write(name, save); err != nil {
+		return fmt.Errorf("writing the state: %w", err)
+	}
+	return nil
+}
+
+// lockRobots waits until no other process reads or writes the file of robots.txt, which
+// takes none of them long.
+func lockRobots(name string) (unlock func() error, err error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return nil, fmt.Errorf("making the directory of %s: %w", robotsFile, err)
+	}
+	f, err := os.OpenFile(name+".lock", os.O_RDWR|os.O_CREATE, 0o666)
+	if err == nil {
+		if err = lock.Wait(f); err == nil {
+			return f.Close, nil
+		}
+		err = errors.Join(err, f.Close())
+	}
+	return nil, fmt.Errorf("locking %s: %w", robotsFile, err)
+}
+
+// lockState locks the directory of the state, since two processes that do not know of each
+// other would request the same hosts at the same time. It waits up to wait for another
+// process to unlock it, or until ctx ends.
+func lockState(ctx context.Context, dir string, wait time.Duration) (unlock func() error, err error) {
+	if dir == "" {
+		return func() error { return nil }, nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, fmt.Errorf("making the directory of -state: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("locking -state: %w", err)
+	}
+	err = lock.Try(f, true)
+	for end := time.Now().Add(wait); errors.Is(err, lock.ErrHeld) && time.Now().Before(end); err = lock.Try(f, true) {
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, errors.Join(context.Cause(ctx), f.Close())
+		}
+	}
+	if err != nil {
+		if errors.Is(err, lock.ErrHeld) {
+			err = fmt.Errorf("%s is in use by another fetch\nhint: wait for it to end, or longer (-wait), or end it", dir)
+		}
+		return nil, errors.Join(err, f.Close())
+	}
+	return f.Close, nil
+}
