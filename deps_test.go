@@ -34,14 +34,11 @@ const imports = `
 
 	# The application row composes the rows below. Its packages may import each other;
 	# the compiler refuses import cycles.
-	application = run crawler closedweb exchange
+	application = run crawler closedweb exchange measure pageindex
 	application: floor second strategy application
 
 	# What all commands share knows the record and nothing above the floor.
 	cmd/internal/filter: floor
-
-	# Measures made from a topic file: score computes them, topic explains them.
-	cmd/internal/measure: floor fitness topic
 `
 
 // pure packages compute: their results depend on their arguments alone, so they use no

@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"spoor/cmd/internal/filter"
-	"spoor/cmd/internal/measure"
+	"spoor/internal/measure"
 	"spoor/internal/closedweb"
 	"spoor/internal/judge"
 	"spoor/internal/topic"

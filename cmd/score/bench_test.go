@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/cmd/internal/measure"
+	"spoor/internal/measure"
 	"spoor/internal/fitness"
 	"spoor/internal/page"
 	"spoor/internal/topic"

@@ -128,7 +128,7 @@ import (
 	"sync/atomic"
 
 	"spoor/cmd/internal/filter"
-	"spoor/cmd/internal/measure"
+	"spoor/internal/measure"
 	"spoor/internal/fitness"
 	"spoor/internal/topic"
 	"spoor/internal/wire"

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/cmd/internal/measure"
+	"spoor/internal/measure"
 	"spoor/internal/topic"
 	"spoor/internal/wire"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"spoor/cmd/internal/measure"
+	"spoor/internal/measure"
 	"spoor/internal/fitness"
 	"spoor/internal/text"
 	"spoor/internal/topic"

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"spoor/cmd/internal/filter"
-	"spoor/cmd/internal/measure"
 	"spoor/internal/atomicfile"
+	"spoor/internal/measure"
 	"spoor/internal/topic"
 	"spoor/internal/wire"
 )
@@ -74,7 +74,7 @@ func (e *expander) add(rec *wire.Record) {
 	e.scored++
 	if relevance := rec.Scores[i].Value; relevance >= e.threshold {
 		e.near++
-		p := topic.Page{URL: strings.Clone(rec.URL), Title: cut(rec.Title), Text: cut(rec.Text)} // the record is read into again
+		p := topic.Page{URL: strings.Clone(rec.URL), Title: rec.Title[:min(len(rec.Title), measure.MaxText)], Text: rec.Text[:min(len(rec.Text), measure.MaxText)]} // the record is read into again
 		if e.expansion.Add(&p, relevance) != nil {
 			e.added++
 		}
@@ -98,12 +98,12 @@ func (c *command) runExpand() error {
 	if c.windows != "" {
 		return c.expandWindows(e)
 	}
-	var others strays
+	var bad badLines
 	err = eachRecord(c.stdin, c.files, func(rec *wire.Record) error {
 		e.add(rec)
 		return nil
-	}, func(bad *wire.SyntaxError) { others.add(bad) })
-	others.report(c.stderr, "")
+	}, func(err *wire.SyntaxError) { bad.add(err) })
+	bad.report(c.stderr, "")
 	if err == nil {
 		err = e.end()
 	}

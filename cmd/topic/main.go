@@ -148,7 +148,7 @@ import (
 	"strings"
 
 	"spoor/cmd/internal/filter"
-	"spoor/cmd/internal/measure"
+	"spoor/internal/measure"
 	"spoor/internal/text"
 	"spoor/internal/topic"
 )
@@ -330,7 +330,7 @@ func (c *command) runMake() error {
 		t.Threshold = &v
 	}
 	if len(c.positive) > 0 {
-		if err := c.ofPages(t); err != nil {
+		if err := c.learnFromExamples(t); err != nil {
 			return err
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"spoor/internal/wire"
 )
 
-// eachRecord reads the records of files, or of stdin. Lines that are no record
-// are reported to bad.
+// eachRecord calls do for each record of files, or of stdin, and bad for each line that
+// holds none.
 func eachRecord(stdin io.Reader, files []string, do func(*wire.Record) error, bad func(*wire.SyntaxError)) error {
 	in, err := filter.Open(stdin, files)
 	if err != nil {
@@ -37,32 +37,21 @@ func eachRecord(stdin io.Reader, files []string, do func(*wire.Record) error, ba
 	}
 }
 
-// strays are lines that are no record.
-type strays struct {
-	lines int
-	first error // what the first of them is
+// badLines counts lines that hold no record.
+type badLines struct {
+	n     int
+	first error
 }
 
-func (s *strays) add(bad error) {
-	if s.lines++; s.first == nil {
-		s.first = bad
+func (b *badLines) add(err error) {
+	if b.n++; b.first == nil {
+		b.first = err
 	}
 }
 
-// report tells of them, once; whence is where they came from, if it is known.
-func (s *strays) report(stderr io.Writer, whence string) {
-	if s.lines > 0 {
-		fmt.Fprintf(stderr, "topic: %sskipped %d lines that are no record: %v\n", whence, s.lines, s.first)
+// report reports all of them in one line; prefix tells where they are from.
+func (b *badLines) report(stderr io.Writer, prefix string) {
+	if b.n > 0 {
+		fmt.Fprintf(stderr, "topic: %sskipped %d lines that are no record: %v\n", prefix, b.n, b.first)
 	}
 }
-
-// raw reports whether a record is a page that has not been parsed.
-func raw(rec *wire.Record) bool {
-	return rec.Title == "" && rec.Text == "" && (rec.Body != "" || rec.BodyBase64 != "")
-}
-
-// maxText bounds what is read of one text, in bytes, as score has it.
-const maxText = 4 << 20
-
-// cut is what is read of a text.
-func cut(s string) string { return s[:min(len(s), maxText)] }

@@ -231,6 +231,11 @@ func Failed(rec *wire.Record) bool {
 	return rec.Error != "" || rec.StatusCode != 0 && rec.StatusCode/100 != 2
 }
 
+// Unparsed reports whether a record holds a page that has not been parsed.
+func Unparsed(rec *wire.Record) bool {
+	return rec.Title == "" && rec.Text == "" && (rec.Body != "" || rec.BodyBase64 != "")
+}
+
 // Page is what measures read of a record, whose strings it shares. Its links are
 // appended to links.
 func Page(rec *wire.Record, links []string) fitness.Page {

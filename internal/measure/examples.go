@@ -1,0 +1,103 @@
+package measure
+
+import (
+	"fmt"
+	"strings"
+
+	"spoor/internal/fitness"
+	"spoor/internal/topic"
+	"spoor/internal/wire"
+)
+
+// MaxText bounds what measures read of one text, in bytes.
+const MaxText = 4 << 20
+
+// Examples are example pages of one kind, positive or negative.
+type Examples struct {
+	Pages []fitness.Page
+	Size  int // bytes of all texts
+
+	urls map[string]bool
+}
+
+// Add copies the page of a record, or returns the reason why it is no example.
+func (e *Examples) Add(rec *wire.Record) (reason string) {
+	switch {
+	case rec.URL == "":
+		return "no page, but a query"
+	case rec.Error != "":
+		return "error " + rec.Error
+	case Failed(rec):
+		return fmt.Sprintf("status %d", rec.StatusCode)
+	case e.urls[rec.URL]:
+		return "given twice"
+	case Unparsed(rec):
+		return NotParsed
+	case rec.Title == "" && rec.Text == "":
+		return "no words"
+	}
+	p := Page(rec, nil)
+	for _, s := range []*string{&p.URL, &p.Title, &p.Anchors, &p.Description, &p.Keywords, &p.Text} {
+		*s = strings.Clone((*s)[:min(len(*s), MaxText)]) // the record's memory is reused
+		e.Size += len(*s)
+	}
+	for i, l := range p.Links {
+		p.Links[i] = strings.Clone(l)
+		e.Size += len(l)
+	}
+	e.Pages = append(e.Pages, p)
+	if e.urls == nil {
+		e.urls = map[string]bool{}
+	}
+	e.urls[p.URL] = true
+	return ""
+}
+
+// NotParsed is the reason that [Examples.Add] gives for a page without words that has a body.
+const NotParsed = "not parsed"
+
+// Shared returns the address of a page that is in both, "" if there is none.
+func (e *Examples) Shared(other *Examples) string {
+	for _, p := range e.Pages {
+		if other.urls[p.URL] {
+			return p.URL
+		}
+	}
+	return ""
+}
+
+// topicPages returns the pages as package topic reads them.
+func (e *Examples) topicPages() []topic.Page {
+	pages := make([]topic.Page, len(e.Pages))
+	for i, p := range e.Pages {
+		pages[i] = topic.Page{URL: p.URL, Title: p.Title, Text: p.Text, Links: p.Links}
+	}
+	return pages
+}
+
+// Learn makes the sections of t from the examples, with a classifier if there are negative
+// ones. It returns how the classifier was trained, nil if there is none.
+func Learn(t *topic.Topic, positive, negative *Examples, o topic.LearnOptions) (*fitness.Model, error) {
+	if err := t.Learn(positive.topicPages(), negative.topicPages(), o); err != nil {
+		return nil, err
+	}
+	if len(negative.Pages) == 0 {
+		return nil, nil
+	}
+	set, err := New(t, nil, Options{})
+	if err != nil {
+		return nil, err
+	}
+	m, err := fitness.Train(set.Target, positive.Pages, negative.Pages, fitness.TrainOptions{})
+	if err != nil {
+		return nil, err
+	}
+	t.Classifier = &topic.Classifier{
+		Bias: m.Bias, Slope: m.Slope, Intercept: m.Intercept, Threshold: m.Threshold,
+		Positives: m.Training.Positives, Negatives: m.Training.Negatives,
+	}
+	for _, f := range m.Features {
+		t.Classifier.Features = append(t.Classifier.Features, topic.Feature{Name: f.Name, Weight: f.Weight})
+	}
+	return m, nil
+}
