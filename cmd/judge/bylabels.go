@@ -39,9 +39,9 @@ func (o *options) newLabelJudge(log *slog.Logger) (*labelJudge, error) {
 	if labels.Unknown > 0 {
 		log.Warn("labels of addresses that are not in the web count for nothing", "labels", labels.Lines, "unknown", labels.Unknown)
 	}
-	seeds, unknown, err := readSeeds(o.seeds, int(o.stream.Limit), web)
+	seeds, unknown, err := o.readSeeds(web)
 	if err != nil {
-		return nil, fmt.Errorf("-seeds: %w", err)
+		return nil, err
 	}
 	if unknown > 0 {
 		log.Warn("seeds that are not in the web count for nothing", "seeds", unknown+len(seeds), "unknown", unknown)
@@ -114,35 +114,21 @@ func (o *options) readLabels(web *closedweb.Web, log *slog.Logger) (*closedweb.L
 	return labels, nil
 }
 
-// readSeeds reads a file of addresses or records, one a line, and returns their pages
-// without duplicates, and how many are not in the web.
-func readSeeds(name string, limit int, web *closedweb.Web) (seeds []int32, unknown int, err error) {
-	f, err := filter.Open(nil, []string{name})
+// readSeeds reads the file of seeds.
+func (o *options) readSeeds(web *closedweb.Web) (seeds []int32, unknown int, err error) {
+	f, err := filter.Open(nil, []string{o.seeds})
+	if err == nil {
+		defer f.Close()
+		r := wire.NewReader(filter.Addresses(f), 0)
+		r.Limit = int(o.stream.Limit)
+		if seeds, unknown, err = web.Seeds(r); err != nil {
+			err = fmt.Errorf("%s: %w", o.seeds, err)
+		}
+	}
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, fmt.Errorf("-seeds: %w", err)
 	}
-	defer f.Close()
-	r := wire.NewReader(filter.Addresses(f), 0)
-	r.Limit = limit
-	var rec wire.Record
-	seen := map[int32]bool{}
-	for {
-		err := r.Read(&rec)
-		switch {
-		case errors.Is(err, io.EOF):
-			return seeds, unknown, nil
-		case err != nil:
-			return nil, 0, fmt.Errorf("%s: %w", name, err)
-		case rec.URL == "":
-			continue // a query
-		}
-		if page := web.Find(rec.URL).Page; page == judge.None {
-			unknown++
-		} else if !seen[page] {
-			seen[page] = true
-			seeds = append(seeds, page)
-		}
-	}
+	return seeds, unknown, nil
 }
 
 // printBudget prints what a crawl may spend.
@@ -179,9 +165,7 @@ func (l *labelJudge) run(in io.Reader, stdout io.Writer, log *slog.Logger) error
 // crawl writes the records of in with their verdicts.
 func (l *labelJudge) crawl(in io.Reader, stdout io.Writer, tally *filter.Tally) (*closedweb.Crawl, error) {
 	crawl := closedweb.NewCrawl(l.web, l.labels, l.judge)
-	return crawl, l.copyRecords(in, stdout, tally, func(rec *wire.Record) (closedweb.Verdict, int64) {
-		return crawl.Add(rec), crawl.Spent
-	})
+	return crawl, l.copyRecords(in, stdout, tally, crawl.Add, &crawl.Account)
 }
 
 func (l *labelJudge) summary(crawl *closedweb.Crawl) *judge.Summary {

@@ -203,11 +203,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	}
 	defer in.Close()
 	if o.topic != "" {
-		c, err := o.newClassifierJudge()
-		if err != nil {
-			return err
-		}
-		return c.run(in, stdout, log)
+		return o.judgeByClassifier(in, stdout, log)
 	}
 	l, err := o.newLabelJudge(log)
 	if err != nil {

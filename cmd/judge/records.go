@@ -17,9 +17,9 @@ import (
 // flushSize is how many bytes of lines are written at once.
 const flushSize = 64 << 10
 
-// copyRecords writes every record of in with its verdict, and what was spent until then,
-// which verdict returns. It is an error if no line is a record.
-func (o *options) copyRecords(in io.Reader, stdout io.Writer, tally *filter.Tally, verdict func(*wire.Record) (closedweb.Verdict, int64)) (err error) {
+// copyRecords writes every record of in with the verdict that add returns, and what the
+// crawl has spent so far. It is an error if no line is a record.
+func (o *options) copyRecords(in io.Reader, stdout io.Writer, tally *filter.Tally, add func(*wire.Record) closedweb.Verdict, account *closedweb.Account) (err error) {
 	out, closeTee, err := filter.Tee(stdout, o.stream.Tee)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (o *options) copyRecords(in io.Reader, stdout io.Writer, tally *filter.Tall
 		} else if err != nil {
 			return errors.Join(err, flush())
 		}
-		v, spent := verdict(&rec)
+		v := add(&rec)
 		if o.brief {
 			rec.Drop(wire.Parse | wire.Body)
 		}
@@ -52,7 +52,7 @@ func (o *options) copyRecords(in io.Reader, stdout io.Writer, tally *filter.Tall
 		if err := errors.Join(w.Write(&rec), w.Flush()); err != nil {
 			return fmt.Errorf("writing records: %w", err)
 		}
-		unwritten = closedweb.AppendVerdict(unwritten, line.Bytes(), v, spent)
+		unwritten = closedweb.AppendVerdict(unwritten, line.Bytes(), v, account.Spent)
 		tally.Out++
 		if len(unwritten) >= flushSize || !r.Buffered() {
 			if err := flush(); err != nil {

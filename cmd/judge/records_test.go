@@ -26,10 +26,10 @@ func TestRepeatedPages(t *testing.T) {
 	var account closedweb.Account
 	o := options{stream: filter.Stream{Want: wire.Address, Limit: wire.DefaultLimit}}
 	tally := filter.NewTally(filter.Logger(t.Output(), "test", "text"))
-	err := o.copyRecords(strings.NewReader(in.String()), &out, tally, func(rec *wire.Record) (closedweb.Verdict, int64) {
+	err := o.copyRecords(strings.NewReader(in.String()), &out, tally, func(rec *wire.Record) closedweb.Verdict {
 		v, _ := account.Pay(rec, closedweb.IDWithoutWeb(rec)).Verdict()
-		return v, account.Spent
-	})
+		return v
+	}, &account)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,9 +66,9 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, fmt.Errorf("no space"
 func TestWriteErrorIsReturned(t *testing.T) {
 	o := options{stream: filter.Stream{Limit: wire.DefaultLimit}}
 	tally := filter.NewTally(filter.Logger(t.Output(), "test", "text"))
-	err := o.copyRecords(strings.NewReader("http://a.example/\n"), brokenWriter{}, tally, func(*wire.Record) (closedweb.Verdict, int64) {
-		return closedweb.Free, 0
-	})
+	err := o.copyRecords(strings.NewReader("http://a.example/\n"), brokenWriter{}, tally, func(*wire.Record) closedweb.Verdict {
+		return closedweb.Free
+	}, new(closedweb.Account))
 	if err == nil || !strings.Contains(err.Error(), "no space") {
 		t.Errorf("%v", err)
 	}

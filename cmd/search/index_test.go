@@ -244,12 +244,15 @@ func command(t testing.TB, args ...string) *exec.Cmd {
 	return exec.Command(self, args...)
 }
 
+// manyPages is more than one batch of pages.
+const manyPages = 1100
+
 // TestAnIndexOutlivesAKill kills a process when it tells of a fault in the archive,
 // which it has read up to there while it takes in what came before.
 func TestAnIndexOutlivesAKill(t *testing.T) {
 	dir := t.TempDir()
 	index, web := filepath.Join(dir, "web.db"), filepath.Join(dir, "web.warc.gz")
-	many(t, dir, batchPages+100)
+	many(t, dir, manyPages)
 	data, err := os.ReadFile(only(t, filepath.Join(dir, "w-*")))
 	if err != nil {
 		t.Fatal(err)
@@ -278,8 +281,8 @@ func TestAnIndexOutlivesAKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	if have, err := x.Len(); have != batchPages+100 || err != nil {
-		t.Errorf("%d pages, want %d; %v", have, batchPages+100, err)
+	if have, err := x.Len(); have != manyPages || err != nil {
+		t.Errorf("%d pages, want %d; %v", have, manyPages, err)
 	}
 	if urls, err := x.Search(t.Context(), "word", maxResults); len(urls) != maxResults || err != nil {
 		t.Errorf("%d found, %v", len(urls), err)

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/netip"
 	"time"
 
 	"spoor/cmd/internal/filter"
+	"spoor/internal/pageindex"
 	"spoor/internal/polite"
 	"spoor/internal/search"
 	"spoor/internal/web"
@@ -17,10 +19,30 @@ import (
 // agent is the User-Agent of requests to a search server.
 const agent = "spoor/" + filter.Version
 
-// connectTimeout bounds finding and reaching a server.
+// connectTimeout bounds resolving and connecting to a server.
 const connectTimeout = 10 * time.Second
 
-// transport is the way to a SearXNG.
+// openIndex opens an index, and brings it up to date with archives if there are any.
+func openIndex(name string, archives []string, log *slog.Logger) (*search.Index, error) {
+	started := time.Now()
+	faults := filter.Faults{Log: log}
+	return pageindex.Open(name, archives, pageindex.Options{
+		Waiting: func(lockFile string) {
+			log.Info("waiting for another process, which brings the index up to date", "lock", lockFile)
+		},
+		BadRecord: func(archive string, err error) {
+			if faults.Tell(archive) {
+				log.Warn("left out what cannot be read of an archive", "err", err)
+			}
+		},
+		Updated: func(archives int, pages int64) {
+			log.Info("the index is up to date", "archives", archives, "pages", pages,
+				"seconds", float64(time.Since(started).Milliseconds())/1000)
+		},
+	})
+}
+
+// transport returns the transport for requests to a SearXNG.
 func (o *options) transport() *web.Transport {
 	return &web.Transport{
 		Guard: o.guard, ConnectTimeout: min(connectTimeout, o.timeout), HeaderTimeout: o.timeout, Timeout: o.timeout,
@@ -39,7 +61,7 @@ func (o *options) guard(at netip.AddrPort) error {
 	return nil
 }
 
-// question is a stream of one record, a query for words.
+// question returns a stream of one record, a query for words.
 func question(words string) io.Reader {
 	var b bytes.Buffer
 	w := wire.NewWriter(&b)
@@ -53,7 +75,7 @@ func question(words string) io.Reader {
 	return &b
 }
 
-// failing is a stream that cannot be read.
+// failing is a reader that always fails.
 type failing struct{ error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.error }

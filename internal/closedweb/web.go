@@ -7,6 +7,8 @@
 package closedweb
 
 import (
+	"errors"
+	"io"
 	"strings"
 
 	"spoor/internal/judge"
@@ -43,6 +45,29 @@ func (w *Web) FindRecord(rec *wire.Record) PageID {
 		id = w.find(rec.FinalURL)
 	}
 	return id
+}
+
+// Seeds reads addresses or records, and returns the pages they are about, without
+// duplicates, and how many are not in the web.
+func (w *Web) Seeds(r *wire.Reader) (seeds []int32, unknown int, err error) {
+	seen := map[int32]bool{}
+	var rec wire.Record
+	for {
+		if err := r.Read(&rec); errors.Is(err, io.EOF) {
+			return seeds, unknown, nil
+		} else if err != nil {
+			return nil, 0, err
+		}
+		if rec.URL == "" {
+			continue // a query
+		}
+		if page := w.Find(rec.URL).Page; page == judge.None {
+			unknown++
+		} else if !seen[page] {
+			seen[page] = true
+			seeds = append(seeds, page)
+		}
+	}
 }
 
 // Numbers numbers names from 0, in the order in which they are first seen.

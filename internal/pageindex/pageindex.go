@@ -1,4 +1,6 @@
-package main
+// Package pageindex makes a full-text index of the pages of web archives, and keeps it up
+// to date.
+package pageindex
 
 import (
 	"crypto/sha256"
@@ -7,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,29 +18,42 @@ import (
 	"sync"
 	"time"
 
-	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
 	"spoor/internal/lock"
 	"spoor/internal/page"
 	"spoor/internal/search"
 )
 
-// Pages are taken into the index so many at a time, or when their bodies are this long
-// together.
+// Pages are added to the index in batches of so many, or when their bodies have so many
+// bytes in all.
 const (
 	batchPages = 1000
 	batchBytes = 32 << 20
 )
 
-// maxText is how many bytes of a page's text are searched.
+// maxText bounds the text of a page that is indexed, in bytes.
 const maxText = 1 << 20
 
-// openIndex opens an index, and brings it up to date with archives if there are any.
-func openIndex(name string, archives []string, log *slog.Logger) (*search.Index, error) {
+// Options are called while an index is brought up to date. Each may be nil.
+type Options struct {
+	// Waiting is called if another process is bringing the index up to date.
+	Waiting func(lockFile string)
+
+	// BadRecord is called for each part of an archive that cannot be read and is left out.
+	BadRecord func(archive string, err error)
+
+	// Updated is called with the numbers of archives that were read and of pages that were
+	// added, unless the index was up to date.
+	Updated func(archives int, pages int64)
+}
+
+// Open opens the index in a file, and brings it up to date with archives if there are any:
+// files, directories and patterns. The file is created if there are archives.
+func Open(name string, archives []string, o Options) (*search.Index, error) {
 	if _, err := os.Stat(name); err != nil && len(archives) == 0 {
 		return nil, fmt.Errorf("opening the index: %w\nhint: with -archive FILE it is made", err)
 	}
-	paths, err := files(archives)
+	paths, err := existingFiles(archives)
 	if err != nil {
 		return nil, fmt.Errorf("-archive: %w\nhint: give WARC, ARC or WACZ files, or directories of them", err)
 	}
@@ -47,16 +61,16 @@ func openIndex(name string, archives []string, log *slog.Logger) (*search.Index,
 	if err != nil {
 		return nil, err
 	}
-	u := updater{x: x, log: log, faults: filter.Faults{Log: log}}
-	if err := u.all(name, paths); err != nil {
+	u := updater{index: x, Options: o}
+	if err := u.update(name, paths); err != nil {
 		x.Close()
 		return nil, err
 	}
 	return x, nil
 }
 
-// files are the files of archives, all of which are there.
-func files(names []string) ([]string, error) {
+// existingFiles returns the files of archives. All of them must exist.
+func existingFiles(names []string) ([]string, error) {
 	paths, err := archive.Files(names)
 	for _, path := range paths {
 		if err == nil {
@@ -68,26 +82,24 @@ func files(names []string) ([]string, error) {
 
 // An updater brings an index up to date.
 type updater struct {
-	x      *search.Index
-	log    *slog.Logger
-	faults filter.Faults
-	pages  int64 // that were taken in
+	index *search.Index
+	Options
+	pages  int64 // that were added
 	faulty bool  // something could not be read
 }
 
-// all takes in what the index lacks of the archives.
-func (u *updater) all(index string, paths []string) error {
-	started := time.Now()
-	var behind []string
+// update adds what the index lacks of the archives.
+func (u *updater) update(index string, paths []string) error {
+	var stale []string
 	for _, path := range paths {
 		switch _, fresh, err := u.state(path); {
 		case err != nil:
 			return err
 		case !fresh:
-			behind = append(behind, path)
+			stale = append(stale, path)
 		}
 	}
-	if len(behind) == 0 {
+	if len(stale) == 0 {
 		return nil
 	}
 	unlock, err := u.lock(index + ".lock")
@@ -95,29 +107,32 @@ func (u *updater) all(index string, paths []string) error {
 		return fmt.Errorf("locking the index: %w", err)
 	}
 	defer unlock()
-	for _, path := range behind {
+	for _, path := range stale {
 		if err := u.archive(path); err != nil {
 			return fmt.Errorf("indexing: %w", err)
 		}
 	}
-	if n, err := u.x.Len(); err != nil {
+	if n, err := u.index.Len(); err != nil {
 		return err
 	} else if n == 0 && u.faulty {
 		return errors.New("no page could be read from the archives\nhint: -archive takes WARC files and ARC files, plain or packed, WACZ files, and directories of them")
 	}
-	u.log.Info("the index is up to date", "archives", len(behind), "pages", u.pages,
-		"seconds", float64(time.Since(started).Milliseconds())/1000)
+	if u.Updated != nil {
+		u.Updated(len(stale), u.pages)
+	}
 	return nil
 }
 
-// lock keeps other processes from bringing the index up to date, too.
+// lock makes other processes wait that bring the index up to date.
 func (u *updater) lock(name string) (unlock func() error, err error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
 	}
 	if err = lock.Try(f, true); errors.Is(err, lock.ErrHeld) {
-		u.log.Info("waiting for another process, which brings the index up to date", "lock", name)
+		if u.Waiting != nil {
+			u.Waiting(name)
+		}
 		err = lock.Wait(f)
 	}
 	if err != nil {
@@ -127,8 +142,8 @@ func (u *updater) lock(name string) (unlock func() error, err error) {
 	return f.Close, nil
 }
 
-// state is how far an archive has been read, and whether that is all of it. Its name
-// in the index does not tell whether it is still being written.
+// state returns how far an archive has been read, and whether that is all of it. An archive
+// has the same name in the index while it is being written and afterwards.
 func (u *updater) state(path string) (a search.Archive, fresh bool, err error) {
 	full, err := filepath.Abs(path)
 	if err != nil {
@@ -138,7 +153,7 @@ func (u *updater) state(path string) (a search.Archive, fresh bool, err error) {
 	if err != nil {
 		return a, false, fmt.Errorf("-archive: %w", err)
 	}
-	if a, err = u.x.Archive(strings.TrimSuffix(full, open)); err != nil {
+	if a, err = u.index.Archive(strings.TrimSuffix(full, openSuffix)); err != nil {
 		return a, false, err
 	}
 	fresh = a.Mark != "" && a.Size == info.Size() && a.Modified.Equal(info.ModTime())
@@ -146,10 +161,10 @@ func (u *updater) state(path string) (a search.Archive, fresh bool, err error) {
 	return a, fresh, nil
 }
 
-// open ends the name of a file that is still being written.
-const open = ".open"
+// openSuffix ends the name of a file that is still being written.
+const openSuffix = ".open"
 
-// archive takes in what the index lacks of one archive.
+// archive adds what the index lacks of one archive.
 func (u *updater) archive(path string) error {
 	a, fresh, err := u.state(path) // another process may have done it
 	if err != nil || fresh {
@@ -161,12 +176,12 @@ func (u *updater) archive(path string) error {
 	}
 	defer f.Close()
 	if a.Mark != "" {
-		same, err := mark(f, a.Done)
+		current, err := fingerprint(f, a.Done)
 		if err != nil {
 			return err
 		}
-		if a.Done == 0 || a.Done > a.Size || same != a.Mark {
-			if err := u.x.Forget(a.Name); err != nil {
+		if a.Done == 0 || a.Done > a.Size || current != a.Mark {
+			if err := u.index.Forget(a.Name); err != nil {
 				return err
 			}
 			a.Done = 0
@@ -178,22 +193,23 @@ func (u *updater) archive(path string) error {
 		base = a.Done
 		pages = archive.Stream(io.NewSectionReader(f, base, 1<<62), path, take, archive.Limits{})
 	}
-	resumable := appendable(a.Name)
+	resume := resumable(a.Name)
 	size, modified := a.Size, a.Modified
 	var failed error
 	for b := range u.batches(path, pages) {
-		if resumable && b.end > 0 {
+		if resume && b.end > 0 {
 			a.Done = base + b.end
 		}
-		// Until the end it is on record as something that is not there any more.
+		// Until the end the index has a size and time that no file has, so that the archive
+		// counts as changed.
 		a.Size, a.Modified = -1, time.Unix(0, 0)
 		if failed = b.failed; b.last && failed == nil {
 			a.Size, a.Modified = size, modified
 		}
-		if a.Mark, err = mark(f, a.Done); err != nil {
+		if a.Mark, err = fingerprint(f, a.Done); err != nil {
 			return err
 		}
-		if err := u.x.Add(a, b.documents); err != nil {
+		if err := u.index.Add(a, b.documents); err != nil {
 			return err
 		}
 		u.pages += int64(len(b.documents))
@@ -201,21 +217,21 @@ func (u *updater) archive(path string) error {
 	return failed
 }
 
-// appendable tells whether an archive is read on from where it was read up to: a WARC
-// file whose records can be read without those before them.
-func appendable(name string) bool {
+// resumable reports whether reading an archive can continue where it ended: in a WARC
+// file each record can be read without those before it.
+func resumable(name string) bool {
 	return strings.HasSuffix(name, ".warc") || strings.HasSuffix(name, ".warc.gz")
 }
 
-// markBytes is how much of a file is looked at, at its beginning and before the place
-// up to which it was read.
-const markBytes = 4 << 10
+// fingerprintBytes is how many bytes are hashed at the beginning of a file, and before the
+// offset up to which it was read.
+const fingerprintBytes = 4 << 10
 
-// mark is what the first n bytes of a file look like.
-func mark(f io.ReaderAt, n int64) (string, error) {
+// fingerprint identifies the first n bytes of a file.
+func fingerprint(f io.ReaderAt, n int64) (string, error) {
 	h := sha256.New()
-	for _, from := range []int64{0, max(n-markBytes, 0)} {
-		length := min(markBytes, max(n-from, 0))
+	for _, from := range []int64{0, max(n-fingerprintBytes, 0)} {
+		length := min(fingerprintBytes, max(n-from, 0))
 		if _, err := io.Copy(h, io.NewSectionReader(f, from, length)); err != nil {
 			return "", err
 		}
@@ -223,24 +239,24 @@ func mark(f io.ReaderAt, n int64) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// A batch is some pages of an archive.
+// A batch is a number of pages of an archive.
 type batch struct {
-	pages     []raw
-	documents []search.Document // what the pages are, one for one
-	end       int64             // of the last page, in what was read
+	pages     []rawPage
+	documents []search.Document // made from the pages, in the same order
+	end       int64             // offset of the end of the last page
 	last      bool
 	failed    error // why the archive was not read to its end
 }
 
-// raw is a page as it came.
-type raw struct {
+// A rawPage is a page before parsing.
+type rawPage struct {
 	doc  page.Document
 	url  string
 	time time.Time
 }
 
-// batches reads pages and makes documents of them: one goroutine reads the archive,
-// others the pages, while those before go into the index.
+// batches reads pages and makes documents from them, while the caller adds the previous
+// batch to the index.
 func (u *updater) batches(path string, pages iter.Seq2[*archive.Page, error]) iter.Seq[*batch] {
 	return func(yield func(*batch) bool) {
 		read, stop := make(chan *batch), make(chan struct{})
@@ -267,24 +283,25 @@ func (u *updater) batches(path string, pages iter.Seq2[*archive.Page, error]) it
 	}
 }
 
-// read gathers pages into batches, the last of which says so.
+// read collects pages in batches.
 //
-// The last record of a file that is still being written may be torn. It comes as a
-// page and then as a fault at the same place: such a page waits until it is whole.
+// The last record of a file that is still being written may be torn. The archive yields it
+// as a page, and then an error with the same offset; such a page is left for the next
+// update.
 func (u *updater) read(path string, pages iter.Seq2[*archive.Page, error], yield func(*batch) bool) {
 	b, size := &batch{}, 0
-	torn := false          // the last page is
-	var begin, ahead int64 // of the last page; the end of the one before it
+	torn := false                // whether the last page is
+	var begin, previousEnd int64 // the offset of the last page; the end of the one before it
 	for p, err := range pages {
 		if p == nil {
 			if fault, ok := errors.AsType[*archive.FormatError](err); !ok {
 				b.failed = err
-			} else if fault.Offset == begin && strings.HasSuffix(path, open) {
+			} else if fault.Offset == begin && strings.HasSuffix(path, openSuffix) {
 				torn = true
 			}
 			u.faulty = true
-			if u.faults.Tell(path) {
-				u.log.Warn("left out what cannot be read of an archive", "err", err)
+			if u.BadRecord != nil {
+				u.BadRecord(path, err)
 			}
 			continue
 		}
@@ -297,23 +314,23 @@ func (u *updater) read(path string, pages iter.Seq2[*archive.Page, error], yield
 		body := slices.Clone(p.Body)
 		size += len(body)
 		sent := p.Header.Get("Content-Type")
-		b.pages = append(b.pages, raw{url: p.URL, time: p.Time, doc: page.Document{
+		b.pages = append(b.pages, rawPage{url: p.URL, time: p.Time, doc: page.Document{
 			URL: p.URL, ContentType: p.ContentType(), Charset: archive.Charset(sent),
 			Language: p.Header.Get("Content-Language"), Body: body,
 		}})
-		begin, ahead, torn = p.Offset, b.end, false
+		begin, previousEnd, torn = p.Offset, b.end, false
 		if p.Length > 0 {
 			b.end = p.Offset + p.Length
 		}
 	}
 	if n := len(b.pages); torn && n > 0 {
-		b.pages, b.end = b.pages[:n-1], ahead
+		b.pages, b.end = b.pages[:n-1], previousEnd
 	}
 	b.last = true
 	yield(b)
 }
 
-// extract makes documents of the pages.
+// extract makes documents from the pages.
 func (b *batch) extract() {
 	b.documents = make([]search.Document, len(b.pages))
 	workers := min(runtime.GOMAXPROCS(0), max(len(b.pages), 1))
