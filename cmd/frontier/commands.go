@@ -144,8 +144,8 @@ func (c *command) open(o frontier.Options) (*frontier.Store, error) {
 	if found.Snapshot != nil {
 		c.logger.Warn("rebuilt the index from the log", "err", found.Snapshot)
 	}
-	if found.Cut > 0 && !o.ReadOnly {
-		c.logger.Warn("cut off an unfinished write, which was never acknowledged", "bytes", found.Cut)
+	if found.Truncated > 0 && !o.ReadOnly {
+		c.logger.Warn("cut off an unfinished write, which was never acknowledged", "bytes", found.Truncated)
 	}
 	return s, nil
 }
@@ -182,7 +182,7 @@ func (c *command) add() (err error) {
 		return c.explain(err)
 	}
 	o := c.options()
-	o.Create, o.Traps = true, c.traps
+	o.Create, o.ExcludeTraps = true, c.traps
 	s, err := c.open(o)
 	if err != nil {
 		return err
@@ -230,7 +230,7 @@ func (c *command) add() (err error) {
 	if other, ok := r.(*interchange.Reader); ok && ended && other.Passed > 0 {
 		notes = append(notes, slog.Int64("passed", other.Passed)) // they are about no address
 	}
-	if n := s.Barred(); n > 0 {
+	if n := s.Excluded(); n > 0 {
 		notes = append(notes, slog.Int("barred", n))
 	}
 	tally.Close(notes...)
@@ -265,7 +265,7 @@ func (c *command) next() error {
 	}
 	lines, err := s.Next(q)
 	lines = bytes.Clone(lines) // they belong to the store
-	if n := s.Barred(); n > 0 {
+	if n := s.Excluded(); n > 0 {
 		c.logger.Info("barred what is beyond a budget; frontier skipped lists it", "urls", n)
 	}
 	err = c.close(s, err) // so that the end of the pipeline can have it
@@ -338,7 +338,7 @@ func (c *command) lineage() error {
 
 func (c *command) compact() error {
 	o := c.options()
-	o.Behind = true
+	o.Yield = true
 	s, err := c.open(o)
 	if err != nil {
 		return err

@@ -511,7 +511,7 @@ func (l *life) export(operation string, hasSnapshot bool) map[string]string {
 	switch opened := s.Opened(); {
 	case opened.Snapshot != nil:
 		l.t.Fatalf("%s: the snapshot %v", operation, opened.Snapshot)
-	case opened.Cut > 0:
+	case opened.Truncated > 0:
 		l.saw(cutTail)
 		fallthrough
 	case opened.Replayed > 0 && hasSnapshot:

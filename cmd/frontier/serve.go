@@ -147,7 +147,7 @@ func (c *command) serve() (err error) {
 		defer func() { err = errors.Join(err, v.summaries.Close()) }()
 	}
 	o := c.options()
-	o.Traps = c.traps
+	o.ExcludeTraps = c.traps
 	if v.s, err = c.open(o); err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (v *server) follow() error {
 			return err
 		}
 	}
-	v.window = max(1, stats.HandedOut, done+1)
+	v.window = max(1, stats.LastGeneration, done+1)
 	if v.found = nil; done == 0 || done < v.window-1 {
 		v.heads, v.owed = nil, 0
 	}

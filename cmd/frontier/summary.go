@@ -78,6 +78,6 @@ func (s *summary) write(name string, store frontier.Stats) error {
 
 // store adds the counts of the store.
 func (s *summary) store(store frontier.Stats) {
-	s.URLs, s.Hosts = store.URLs, store.HostsDone
+	s.URLs, s.Hosts = store.URLs, store.HostsVisited
 	s.Waiting = store.States[frontier.Waiting.String()]
 }

@@ -27,7 +27,7 @@ func (s *Store) AddFrom(r RecordReader, added func(*wire.Record, Verdict, error)
 		for _, bad := range b.malformed {
 			malformed(bad)
 		}
-		s.Expect(b.urls)
+		s.Prefetch(b.urls)
 		for i := range b.urls {
 			verdict, err := s.Add(&b.recs[i])
 			added(&b.recs[i], verdict, err)
@@ -46,7 +46,7 @@ func (s *Store) AddFrom(r RecordReader, added func(*wire.Record, Verdict, error)
 
 // A recordBlock is a number of consecutive records.
 type recordBlock struct {
-	recs      [MostExpected]wire.Record
+	recs      [MaxPrefetch]wire.Record
 	urls      []string            // of the records
 	malformed []*wire.SyntaxError // lines among them that are not records
 	err       error               // of the read after the last record, if there was one

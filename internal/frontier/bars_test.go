@@ -24,7 +24,7 @@ func skipped(t testing.TB, s *Store) map[string]string {
 	m := map[string]string{}
 	for line := range strings.Lines(b.String()) {
 		var rec wire.Record
-		if err := s.lines.decode([]byte(strings.TrimSuffix(line, "\n")), &rec); err != nil {
+		if err := s.decoder.decode([]byte(strings.TrimSuffix(line, "\n")), &rec); err != nil {
 			t.Fatal(err)
 		}
 		m[strings.Clone(strings.TrimPrefix(rec.URL, "http://"))] = strings.Clone(rec.Error)
@@ -76,7 +76,7 @@ func trapped() (lines []string) {
 }
 
 func TestTrapsAreBarred(t *testing.T) {
-	s := open(t, t.TempDir(), Options{Traps: true})
+	s := open(t, t.TempDir(), Options{ExcludeTraps: true})
 	add(t, s, trapped()...)
 	if err := s.Commit(); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestTrapsAreBarred(t *testing.T) {
 		counts[reason]++
 	}
 	want := map[string]int{
-		string(trap.Calendar): 150 - maxDates, string(trap.Parameters): 150 - (10 + 5 + 3) - maxCombined,
+		string(trap.Calendar): 150 - maxDates, string(trap.Parameters): 150 - (10 + 5 + 3) - maxCombinations,
 		string(trap.Repetition): 1 + 4 + 4 + 1, string(trap.Length): 1, string(trap.Depth): 1, string(trap.Session): 2,
 	}
 	if d := cmp.Diff(want, counts); d != "" {
@@ -109,8 +109,8 @@ func TestTrapsAreBarred(t *testing.T) {
 		}
 	}
 	st, err := s.Stats(noon)
-	if err != nil || st.Reasons["trap_calendar"] != 150-maxDates || st.States["skipped"] != len(got) || s.Barred() != len(got) {
-		t.Errorf("%+v, barred %d, %v", st, s.Barred(), err)
+	if err != nil || st.Reasons["trap_calendar"] != 150-maxDates || st.States["skipped"] != len(got) || s.Excluded() != len(got) {
+		t.Errorf("%+v, barred %d, %v", st, s.Excluded(), err)
 	}
 	if strings.Contains(next(t, s, Request{N: 1000, Generation: 1}), "cal/1950/1/") {
 		t.Error("what is barred was handed out")
@@ -122,7 +122,7 @@ func TestTrapsAreBarred(t *testing.T) {
 // seed does.
 func TestABarIsLastingUntilAPersonAsks(t *testing.T) {
 	dir := t.TempDir()
-	s := open(t, dir, Options{Traps: true})
+	s := open(t, dir, Options{ExcludeTraps: true})
 	add(t, s, asked("b.org/abc/abc/abc/", 1))
 	s.Commit()
 	add(t, s, `{"v":1,"url":"http://b.org/abc/abc/abc/","generation":7,"operator":"link","priority":5}`)
@@ -166,7 +166,7 @@ func TestTheOrderInWhichTrapsAreAddedDoesNotMatter(t *testing.T) {
 	var want []string
 	for seed := range uint64(8) {
 		dir := t.TempDir()
-		s := open(t, dir, Options{Traps: true})
+		s := open(t, dir, Options{ExcludeTraps: true})
 		r := rand.New(rand.NewPCG(seed, 0))
 		lines := trapped()
 		r.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
@@ -177,7 +177,7 @@ func TestTheOrderInWhichTrapsAreAddedDoesNotMatter(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.abandon()
-			s = open(t, dir, Options{Traps: true})
+			s = open(t, dir, Options{ExcludeTraps: true})
 		}
 		add(t, s, lines...)
 		s.Commit()
@@ -199,7 +199,7 @@ func TestDatesAndCombinationsAreCountedOverGenerations(t *testing.T) {
 	dir := t.TempDir()
 	var handed []string
 	for g := range 5 {
-		s := open(t, dir, Options{Traps: true})
+		s := open(t, dir, Options{ExcludeTraps: true})
 		for i := range 40 {
 			add(t, s,
 				linked(fmt.Sprintf("a.org/cal?month=%d", 40*g+i), "a.org/cal?month=1", float64(g)),
@@ -208,12 +208,12 @@ func TestDatesAndCombinationsAreCountedOverGenerations(t *testing.T) {
 		handed = append(handed, strings.Fields(urls(next(t, s, Request{N: 30, Generation: g + 1})))...)
 		closeStore(t, s)
 	}
-	s := open(t, dir, Options{Traps: true})
+	s := open(t, dir, Options{ExcludeTraps: true})
 	handed = append(handed, strings.Fields(urls(next(t, s, Request{N: 1000, Generation: 9})))...)
 	slices.Sort(handed)
 	handed = slices.Compact(handed) // what has no outcome is handed out again
 	dates := len(slices.DeleteFunc(slices.Clone(handed), func(u string) bool { return !strings.Contains(u, "month") }))
-	if dates != maxDates || len(handed)-dates != 20+10+maxCombined {
+	if dates != maxDates || len(handed)-dates != 20+10+maxCombinations {
 		t.Errorf("%d dates and %d combinations were handed out", dates, len(handed)-dates)
 	}
 	closeStore(t, s)
@@ -222,7 +222,7 @@ func TestDatesAndCombinationsAreCountedOverGenerations(t *testing.T) {
 // TestTheTopicsOfAForumHavePages: that every topic has pages 2 to 4 combines topics with
 // pages, and is no trap; that each can be seen in three ways is.
 func TestTheTopicsOfAForumHavePages(t *testing.T) {
-	s := open(t, t.TempDir(), Options{Traps: true})
+	s := open(t, t.TempDir(), Options{ExcludeTraps: true})
 	var topics, pages []string
 	for i := range 100 {
 		topic := fmt.Sprintf("a.org/viewtopic.php?f=%d&t=%d", i%5, i)
@@ -251,9 +251,9 @@ func TestSettingsAreBounded(t *testing.T) {
 	const path = 7
 	for _, more := range []int{0, 1} {
 		for seed := range uint64(1 + more) {
-			s := settings{map[trap.Key]*combination{}, map[trap.Key]bool{}, map[trap.Key]int{}}
+			s := parameterCounts{map[trap.Key]*pathCounts{}, map[trap.Key]bool{}, map[trap.Key]int{}}
 			queries := []string{"a=1", "b=2"}
-			for i := range maxSettings/8 - 1 {
+			for i := range maxCounted/8 - 1 {
 				var q strings.Builder
 				for j := range 8 {
 					fmt.Fprintf(&q, "%d=%d&", j, i)
@@ -265,14 +265,14 @@ func TestSettingsAreBounded(t *testing.T) {
 			}
 			rand.New(rand.NewPCG(seed, 1)).Shuffle(len(queries), func(i, j int) { queries[i], queries[j] = queries[j], queries[i] })
 			for i, q := range queries {
-				if s.expect(path, q); i%2 == 0 {
-					s.add(path, q)
+				if s.addNew(path, q); i%2 == 0 {
+					s.addAccepted(path, q)
 				}
 			}
 			if counted := s.paths != nil; counted != (more == 0) {
 				t.Errorf("%d pairs too many: counted is %v", more, counted)
 			}
-			if more > 0 && (s.exhausted(path, "a=1") || s.isOfMany(path, "a=1") || len(s.pairs) > 0) {
+			if more > 0 && (s.onlyRecombines(path, "a=1") || s.namesItem(path, "a=1") || len(s.pairs) > 0) {
 				t.Error("something is counted still")
 			}
 		}
@@ -284,7 +284,7 @@ func TestSettingsAreBounded(t *testing.T) {
 func TestWhatWasLetPassIsLetPass(t *testing.T) {
 	for _, reopen := range []bool{false, true} {
 		dir := t.TempDir()
-		s := open(t, dir, Options{Traps: true})
+		s := open(t, dir, Options{ExcludeTraps: true})
 		month := func(i int) string { return fmt.Sprintf("a.org/%d/%d/", 1990+i/12, 1+i%12) }
 		for i := range 200 {
 			add(t, s, linked(month(i), "a.org/", 1))
@@ -297,7 +297,7 @@ func TestWhatWasLetPassIsLetPass(t *testing.T) {
 			if reopen { // from the log
 				s.Commit()
 				s.abandon()
-				s = open(t, dir, Options{Traps: true})
+				s = open(t, dir, Options{ExcludeTraps: true})
 			}
 		}
 		s.Commit()
@@ -311,7 +311,7 @@ func TestWhatWasLetPassIsLetPass(t *testing.T) {
 
 func TestWhereCopiesWereFoundNothingIsAskedFor(t *testing.T) {
 	dir := t.TempDir()
-	s := open(t, dir, Options{Traps: true})
+	s := open(t, dir, Options{ExcludeTraps: true})
 	add(t, s, asked("a.org/good/x", 1), asked("a.org/copies/late", -1), asked("a.org/copies/later", -1), asked("b.org/copies/x", -1))
 	for i := range 20 {
 		add(t, s, asked(fmt.Sprintf("a.org/good/%c", 'a'+i), 1), asked(fmt.Sprintf("a.org/copies/%c", 'a'+i), 1))
@@ -319,7 +319,7 @@ func TestWhereCopiesWereFoundNothingIsAskedFor(t *testing.T) {
 	s.Commit()
 	next(t, s, Request{N: 41, Generation: 1})
 	for i := range 20 {
-		add(t, s, fetched(fmt.Sprintf("a.org/good/%c", 'a'+i), 1, digest(1, fmt.Sprint(i))), fetched(fmt.Sprintf("a.org/copies/%c", 'a'+i), 1, 1<<(i/19)))
+		add(t, s, fetched(fmt.Sprintf("a.org/good/%c", 'a'+i), 1, hash64(1, fmt.Sprint(i))), fetched(fmt.Sprintf("a.org/copies/%c", 'a'+i), 1, 1<<(i/19)))
 	}
 	add(t, s, asked("a.org/copies/new", 5), asked("a.org/good/new", 5))
 	s.Commit()
@@ -329,7 +329,7 @@ func TestWhereCopiesWereFoundNothingIsAskedFor(t *testing.T) {
 	}
 	closeStore(t, s)
 	same(t, dir)
-	s = open(t, dir, Options{Traps: true}) // what was seen is known to the next process
+	s = open(t, dir, Options{ExcludeTraps: true}) // what was seen is known to the next process
 	add(t, s, asked("a.org/copies/newest", 5))
 	s.Commit()
 	if skipped(t, s)["a.org/copies/newest"] == "" {
@@ -342,7 +342,7 @@ func TestWhereCopiesWereFoundNothingIsAskedFor(t *testing.T) {
 // when that did not show yet, nor what comes later, in another process.
 func TestWhereALinkShouldNotBeRelativeNothingIsAskedFor(t *testing.T) {
 	dir := t.TempDir()
-	s := open(t, dir, Options{Traps: true})
+	s := open(t, dir, Options{ExcludeTraps: true})
 	add(t, s, asked("a.org/late/about/us/", -1), asked("a.org/about/us/", 1))
 	for i := range 4 {
 		add(t, s, asked(fmt.Sprintf("a.org/%c/about/us/", 'a'+i), 1))
@@ -352,13 +352,13 @@ func TestWhereALinkShouldNotBeRelativeNothingIsAskedFor(t *testing.T) {
 	}
 	for i := range 4 {
 		address := fmt.Sprintf("a.org/%c/about/us/", 'a'+i)
-		add(t, s, fetched(address, 1, digest(1, address)), linked(address+"about/us/", address, 2))
+		add(t, s, fetched(address, 1, hash64(1, address)), linked(address+"about/us/", address, 2))
 	}
 	closeStore(t, s)
-	s = open(t, dir, Options{Traps: true})
+	s = open(t, dir, Options{ExcludeTraps: true})
 	add(t, s, asked("a.org/later/about/us/", 5), asked("a.org/later/about/", 5))
 	closeStore(t, s)
-	s = open(t, dir, Options{Traps: true})
+	s = open(t, dir, Options{ExcludeTraps: true})
 	got := skipped(t, s)
 	for i := range 4 {
 		address := fmt.Sprintf("a.org/%c/about/us/about/us/", 'a'+i)
@@ -378,7 +378,7 @@ func TestWhereALinkShouldNotBeRelativeNothingIsAskedFor(t *testing.T) {
 func TestWhatIsTouchedIsAllThatIsDecidedOn(t *testing.T) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 5))
-		a, b := open(t, t.TempDir(), Options{Traps: true}), open(t, t.TempDir(), Options{Traps: true})
+		a, b := open(t, t.TempDir(), Options{ExcludeTraps: true}), open(t, t.TempDir(), Options{ExcludeTraps: true})
 		lines := trapped()
 		for range 60 {
 			lines = append(lines, fetched(fmt.Sprintf("a.org/copies/%d", len(lines)), 1, 1), asked(fmt.Sprintf("a.org/copies/%d", len(lines)+1), -3))
@@ -391,7 +391,7 @@ func TestWhatIsTouchedIsAllThatIsDecidedOn(t *testing.T) {
 			for _, s := range []*Store{a, b} {
 				add(t, s, lines[:n]...)
 				if s == b {
-					s.touched = touched{}
+					s.changed = changedURLs{}
 				}
 				if err := s.Commit(); err != nil {
 					t.Fatal(err)
@@ -408,7 +408,7 @@ func TestWhatIsTouchedIsAllThatIsDecidedOn(t *testing.T) {
 				}
 			}
 			lines = lines[n:]
-			barred = a.Barred()
+			barred = a.Excluded()
 		}
 		for _, s := range []*Store{a, b} { // outcomes alone
 			add(t, s, asked("d.org/copies/late", -9))
@@ -420,7 +420,7 @@ func TestWhatIsTouchedIsAllThatIsDecidedOn(t *testing.T) {
 				add(t, s, fetched(fmt.Sprintf("d.org/copies/%c", 'a'+i), 900, 1))
 			}
 			if s == b {
-				s.touched = touched{}
+				s.changed = changedURLs{}
 			}
 			if err := s.Commit(); err != nil {
 				t.Fatal(err)
@@ -458,7 +458,7 @@ func BenchmarkBar(b *testing.B) {
 				lines.WriteByte('\n')
 			}
 			for b.Loop() {
-				s := open(b, b.TempDir(), Options{Traps: traps})
+				s := open(b, b.TempDir(), Options{ExcludeTraps: traps})
 				add(b, s, lines.String())
 				if err := s.Commit(); err != nil {
 					b.Fatal(err)
@@ -473,12 +473,12 @@ func BenchmarkBar(b *testing.B) {
 // A snapshot in a long process is a commit, and a commit bars what was added before
 // it: neither begins the other again.
 func TestASnapshotIsWrittenWhereThereIsSomethingToBar(t *testing.T) {
-	s := open(t, t.TempDir(), Options{Traps: true})
+	s := open(t, t.TempDir(), Options{ExcludeTraps: true})
 	add(t, s, `{"v":1,"url":"http://a.org/x/x/x/x/x/x/x/x/x/"}`, `{"v":1,"url":"http://a.org/a/b/a/b/a/b/a/b/a/b/"}`)
-	s.saved = s.log.written - tail
+	s.snapshotAt = s.log.written - snapshotInterval
 	add(t, s, `{"v":1,"url":"http://a.org/next"}`)
-	if n := s.Barred(); n != 2 || s.saved < 0 {
-		t.Errorf("%d were barred; %d bytes were saved", n, s.saved)
+	if n := s.Excluded(); n != 2 || s.snapshotAt < 0 {
+		t.Errorf("%d were barred; %d bytes were saved", n, s.snapshotAt)
 	}
 	closeStore(t, s)
 }
@@ -486,7 +486,7 @@ func TestASnapshotIsWrittenWhereThereIsSomethingToBar(t *testing.T) {
 // What was handed out last is that also after a compaction, which gives older places
 // higher numbers.
 func TestWhatWasHandedOutLastAfterACompaction(t *testing.T) {
-	s := open(t, t.TempDir(), Options{Traps: true})
+	s := open(t, t.TempDir(), Options{ExcludeTraps: true})
 	q := Request{N: 1, Generation: -1, Lease: 1e12}
 	add(t, s, `{"v":1,"url":"http://a.org/"}`, `{"v":1,"url":"http://a.org/","generation":1}`)
 	next(t, s, q)
@@ -495,8 +495,8 @@ func TestWhatWasHandedOutLastAfterACompaction(t *testing.T) {
 	}
 	add(t, s, `{"v":1,"url":"http://b.org/"}`)
 	next(t, s, q)
-	if s.handed.segment() != s.log.number {
-		t.Errorf("the latest batch is said to be in %s, not in %s", segmentName(s.handed.segment()), segmentName(s.log.number))
+	if s.lastBatch.segment() != s.log.number {
+		t.Errorf("the latest batch is said to be in %s, not in %s", segmentName(s.lastBatch.segment()), segmentName(s.log.number))
 	}
 	closeStore(t, s)
 }
@@ -504,7 +504,7 @@ func TestWhatWasHandedOutLastAfterACompaction(t *testing.T) {
 // What an address says twice shows a link that should not be relative only if it was
 // found where such a link would be: not on other sites, and not in one directory.
 func TestAnAddressThatSaysItTwiceIsNoLinkByItself(t *testing.T) {
-	s := open(t, t.TempDir(), Options{Traps: true})
+	s := open(t, t.TempDir(), Options{ExcludeTraps: true})
 	add(t, s, linked("victim.org/shop/docs/", "victim.org/shop/", 1), linked("victim.org/shop/docs/manual.html", "victim.org/shop/docs/", 1))
 	for i := range 8 {
 		add(t, s,

@@ -92,7 +92,7 @@ func BenchmarkAdd(b *testing.B) {
 	const batch = 28_000
 	for _, n := range sizes {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			s := open(b, copyOf(b, bigStore(b, n)), Options{disk: system{}})
+			s := open(b, copyOf(b, bigStore(b, n)), Options{disk: osDisk{}})
 			var input []byte
 			for i := range 40 * batch {
 				if i%5 == 0 {
@@ -175,7 +175,7 @@ func BenchmarkReplay(b *testing.B) {
 func BenchmarkNext(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			s := open(b, copyOf(b, bigStore(b, n)), Options{disk: system{}})
+			s := open(b, copyOf(b, bigStore(b, n)), Options{disk: osDisk{}})
 			b.ReportAllocs()
 			for generation := 1; b.Loop(); generation++ {
 				if _, err := s.Next(Request{N: 200, PerHost: 10, Generation: generation, Now: noon}); err != nil {
@@ -192,12 +192,12 @@ func BenchmarkCompact(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			old := copyOf(b, bigStore(b, n))
-			s := open(b, old, Options{disk: system{}})
+			s := open(b, old, Options{disk: osDisk{}})
 			var line []byte
 			var rec wire.Record
 			for i := range n {
 				line = bytes.Replace(link(line[:0], i), []byte(`,"generation":`), []byte(`,"generation":9`), 1)
-				if err := s.lines.decode(line[:len(line)-1], &rec); err != nil {
+				if err := s.decoder.decode(line[:len(line)-1], &rec); err != nil {
 					b.Fatal(err)
 				}
 				if verdict, err := s.Add(&rec); verdict != Changed {
@@ -209,7 +209,7 @@ func BenchmarkCompact(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				b.StopTimer()
-				s := open(b, copyOf(b, old), Options{disk: system{}})
+				s := open(b, copyOf(b, old), Options{disk: osDisk{}})
 				b.StartTimer()
 				var c Compaction
 				for more, err := true, error(nil); more; {

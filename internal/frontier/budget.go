@@ -15,23 +15,23 @@ import (
 
 // A budget is what may still be handed out. What a person asks for is not limited.
 type budget struct {
-	x                 *index
-	perHost, perNiche int      // 0: any number
-	hosts, niches     []uint32 // how many of each were handed out, and have an answer or await it
+	x                     *index
+	perHost, perNiche     int      // 0: any number
+	hostPages, nichePages []uint32 // how many of each were handed out, and have an answer or await it
 }
 
 // admits tells whether e is within the budget if a batch has so many of its host and
 // niche already.
 func (b *budget) admits(e candidate, ofHost, ofNiche int) bool {
-	p := past{}
+	p := history{}
 	if b != nil {
-		p = b.x.past(e.id)
+		p = b.x.history(e.id)
 	}
-	if b == nil || b.x.isSeed(e.id) || p.class == classFailed || p.settled() { // a page is counted once, however often it is tried
+	if b == nil || b.x.isSeed(e.id) || p.class == classFailed || p.isFinal() { // a page is counted once, however often it is tried
 		return true
 	}
-	return (b.perHost == 0 || int(b.hosts[e.host])+ofHost < b.perHost) &&
-		(b.perNiche == 0 || int(b.niches[e.niche])+ofNiche < b.perNiche)
+	return (b.perHost == 0 || int(b.hostPages[e.host])+ofHost < b.perHost) &&
+		(b.perNiche == 0 || int(b.nichePages[e.niche])+ofNiche < b.perNiche)
 }
 
 // nicheOf is the niche of a URL; one that has none that is known is in that of its
@@ -45,12 +45,12 @@ func (x *index) nicheOf(h *hot, other uint16) uint32 {
 
 // budget counts what was spent, and bars what waits of hosts and niches that have
 // nothing left. It is nil if there are no limits.
-func (s *Store) budget(q Request) (*budget, error) {
+func (s *Store) newBudget(q Request) (*budget, error) {
 	if q.MaxPerHost == 0 && q.MaxPerNiche == 0 {
 		return nil, nil
 	}
 	x := s.x
-	generation := s.last - 1
+	generation := s.nextGeneration - 1
 	if q.Generation >= 0 {
 		generation = uint64(q.Generation)
 	}
@@ -59,24 +59,24 @@ func (s *Store) budget(q Request) (*budget, error) {
 	var leased []*hot
 	for id := range uint32(x.len()) {
 		h := x.hot.at(id)
-		if h.flags&flagPast == 0 {
+		if h.flags&flagHistory == 0 {
 			continue
 		}
-		p := x.past(id)
+		p := x.history(id)
 		switch {
-		case p.class >= classFailed && p.class != classBarred && h.flags&flagOwn != 0 && !free[p.reason]:
-			b.hosts[h.host]++
-			b.niches[x.nicheOf(h, other)]++
+		case p.class >= classFailed && p.class != classExcluded && h.flags&flagOwnOutcome != 0 && !free[p.reason]:
+			b.hostPages[h.host]++
+			b.nichePages[x.nicheOf(h, other)]++
 		case h.flags&flagLeased != 0 && s.leased(h, p.lease, generation, q.Now):
 			leased = append(leased, h)
 		}
 	}
-	if err := s.barSpent(b, generation, q.Now); err != nil {
+	if err := s.excludeOverBudget(b, generation, q.Now); err != nil {
 		return nil, err
 	}
 	for _, h := range leased {
-		b.hosts[h.host]++
-		b.niches[x.nicheOf(h, other)]++
+		b.hostPages[h.host]++
+		b.nichePages[x.nicheOf(h, other)]++
 	}
 	return b, nil
 }
@@ -91,24 +91,24 @@ func (x *index) freeReasons() []bool {
 }
 
 // barSpent bars what waits where the answers alone use up the budget.
-func (s *Store) barSpent(b *budget, generation uint64, now time.Time) error {
+func (s *Store) excludeOverBudget(b *budget, generation uint64, now time.Time) error {
 	x := s.x
 	other := x.niches.numbers[otherName]
-	var verdicts []verdict
+	var verdicts []exclusion
 	for id := range uint32(x.len()) {
 		h := x.hot.at(id)
-		if h.flags&(flagWish|flagOver|flagNull) != flagWish || x.isSeed(id) {
+		if h.flags&(flagProposed|flagFinished|flagWithdrawn) != flagProposed || x.isSeed(id) {
 			continue
 		}
-		if p := x.past(id); p.class >= classFailed || s.leased(h, p.lease, generation, now) {
+		if p := x.history(id); p.class >= classFailed || s.leased(h, p.lease, generation, now) {
 			continue
 		}
 		switch {
-		case b.perHost > 0 && int(b.hosts[h.host]) >= b.perHost:
-			verdicts = append(verdicts, verdict{id, wire.ErrorHostBudget, fmt.Sprintf("the host has given %d pages", b.perHost)})
-		case b.perNiche > 0 && int(b.niches[x.nicheOf(h, other)]) >= b.perNiche:
-			verdicts = append(verdicts, verdict{id, wire.ErrorNicheBudget, fmt.Sprintf("the niche has given %d pages", b.perNiche)})
+		case b.perHost > 0 && int(b.hostPages[h.host]) >= b.perHost:
+			verdicts = append(verdicts, exclusion{id, wire.ErrorHostBudget, fmt.Sprintf("the host has given %d pages", b.perHost)})
+		case b.perNiche > 0 && int(b.nichePages[x.nicheOf(h, other)]) >= b.perNiche:
+			verdicts = append(verdicts, exclusion{id, wire.ErrorNicheBudget, fmt.Sprintf("the niche has given %d pages", b.perNiche)})
 		}
 	}
-	return s.pass(verdicts)
+	return s.exclude(verdicts)
 }

@@ -15,7 +15,7 @@ import (
 // host.
 func spend(t *testing.T, dir string, q Request, reopen bool) map[string]int {
 	t.Helper()
-	s := open(t, dir, Options{Traps: true})
+	s := open(t, dir, Options{ExcludeTraps: true})
 	cost := map[string]map[string]bool{}
 	tried := map[string]int{}
 	for q.Generation = 1; ; q.Generation++ {
@@ -44,7 +44,7 @@ func spend(t *testing.T, dir string, q Request, reopen bool) map[string]int {
 			if n, ok := strings.CutPrefix(u, "b.org/"); ok {
 				record += fmt.Sprintf(`"niche":"n%d",`, (n[len(n)-1]-'0')%2)
 			}
-			switch kind := digest(3, u) % 8; {
+			switch kind := hash64(3, u) % 8; {
 			case kind == 0 && tried[u] == 1: // comes back
 				continue
 			case kind == 1 && tried[u] == 1:

@@ -15,15 +15,15 @@ import (
 
 // A Finding is what [Check] found.
 type Finding struct {
-	Segments int       `json:"segments"`
-	Frames   int       `json:"frames"`
-	Lines    int       `json:"lines"`
-	URLs     int       `json:"urls"`
-	Gaps     int       `json:"gaps"` // damaged regions that were set aside earlier
-	Cut      int64     `json:"cut"`  // bytes of an unfinished write at the end, which never counted
-	Damaged  []*Damage `json:"damaged,omitempty"`
-	Repaired []string  `json:"repaired,omitempty"` // files that hold what was set aside
-	Index    string    `json:"index,omitempty"`    // what is wrong with the snapshot, which was rebuilt
+	Segments  int       `json:"segments"`
+	Frames    int       `json:"frames"`
+	Lines     int       `json:"lines"`
+	URLs      int       `json:"urls"`
+	Gaps      int       `json:"gaps"` // damaged regions that were set aside earlier
+	Truncated int64     `json:"cut"`  // bytes of an unfinished write at the end, which never counted
+	Damaged   []*Damage `json:"damaged,omitempty"`
+	Repaired  []string  `json:"repaired,omitempty"` // files that hold what was set aside
+	Index     string    `json:"index,omitempty"`    // what is wrong with the snapshot, which was rebuilt
 }
 
 // Wrong tells whether anything is wrong that is not repaired.
@@ -37,7 +37,7 @@ func Check(dir string, o Options, repair bool) (f *Finding, err error) {
 	o.Create, o.ReadOnly = false, false
 	s := &Store{dir: dir, unmap: func() error { return nil }}
 	if o.disk == nil {
-		o.disk = system{}
+		o.disk = osDisk{}
 	}
 	s.log = &log{dir: dir, limit: segmentSize, disk: o.disk}
 	s.init()
@@ -46,7 +46,7 @@ func Check(dir string, o Options, repair bool) (f *Finding, err error) {
 	}
 	defer func() { err = errors.Join(err, s.release()) }()
 	f = &Finding{}
-	for err = s.log.list(); err != nil; err = s.log.list() {
+	for err = s.log.findSegments(); err != nil; err = s.log.findSegments() {
 		d, ok := errors.AsType[*Damage](err)
 		if !ok {
 			return nil, err
@@ -55,12 +55,12 @@ func Check(dir string, o Options, repair bool) (f *Finding, err error) {
 		if !repair { // the order of the segments is not known
 			return f, nil
 		}
-		if err := s.mendHeader(f, d); err != nil {
+		if err := s.repairHeader(f, d); err != nil {
 			return f, err
 		}
 	}
 	f.Segments = len(s.log.numbers)
-	lost := s.lost()
+	lost := s.missingLog()
 	for i := range s.log.numbers {
 		if err := s.checkSegment(f, i, lost, repair); err != nil {
 			return f, err
@@ -84,9 +84,9 @@ func Check(dir string, o Options, repair bool) (f *Finding, err error) {
 
 // lost is what the log lacks of what the snapshot stands on, which was on disk before;
 // nil if that is nothing.
-func (s *Store) lost() *Damage {
-	err := s.loadSnapshot(new(position))
-	s.drop()
+func (s *Store) missingLog() *Damage {
+	err := s.loadSnapshot(new(logPosition))
+	s.freeIndex()
 	s.unmap()
 	s.unmap = func() error { return nil }
 	lost, _ := errors.AsType[*Damage](err)
@@ -94,10 +94,10 @@ func (s *Store) lost() *Damage {
 }
 
 // acquireExisting takes the lock of a store that must be there.
-func acquireExisting(dir string, o Options) (*held, error) {
+func acquireExisting(dir string, o Options) (*storeLock, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.log"))
 	if err == nil && len(names) == 0 {
-		return nil, noStore(dir)
+		return nil, errNoStore(dir)
 	}
 	return acquire(dir, o)
 }
@@ -107,7 +107,7 @@ func acquireExisting(dir string, o Options) (*held, error) {
 func (s *Store) checkSegment(f *Finding, i int, lost *Damage, repair bool) error {
 	number := s.log.numbers[i]
 	isLast := i == len(s.log.numbers)-1
-	b, err := s.log.load(number, segmentHeader)
+	b, err := s.log.readSegment(number, segmentHeader)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (s *Store) checkSegment(f *Finding, i int, lost *Damage, repair bool) error
 		d := &Damage{segmentName(number), 0, segmentHeader}
 		f.Damaged = append(f.Damaged, d)
 		if repair {
-			return s.mendHeader(f, d)
+			return s.repairHeader(f, d)
 		}
 		return nil
 	}
@@ -131,7 +131,7 @@ func (s *Store) checkSegment(f *Finding, i int, lost *Damage, repair bool) error
 		_, size, whole := parseFrame(b[at:])
 		next, acknowledged := at+int64(size), true
 		if whole != nil {
-			next, acknowledged = behind(b, segmentHeader, at)
+			next, acknowledged = nextFrame(b, segmentHeader, at)
 			acknowledged = acknowledged || !isLast || lost != nil
 			for next-at < frameHeader && next < int64(len(b)) { // a gap needs room
 				_, size, _ := parseFrame(b[next:])
@@ -139,7 +139,7 @@ func (s *Store) checkSegment(f *Finding, i int, lost *Damage, repair bool) error
 			}
 		}
 		if !acknowledged {
-			f.Cut = int64(len(b)) - at
+			f.Truncated = int64(len(b)) - at
 			break
 		}
 		d := &Damage{segmentName(number), segmentHeader + at, next - at}
@@ -157,7 +157,7 @@ func (s *Store) checkSegment(f *Finding, i int, lost *Damage, repair bool) error
 }
 
 // mendHeader makes the header of a segment anew, and keeps what it was.
-func (s *Store) mendHeader(f *Finding, d *Damage) error {
+func (s *Store) repairHeader(f *Finding, d *Damage) error {
 	path := filepath.Join(s.dir, d.Segment)
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -167,7 +167,7 @@ func (s *Store) mendHeader(f *Finding, d *Damage) error {
 	if _, err := fmt.Sscanf(d.Segment, "%d", &number); err != nil {
 		return err
 	}
-	head := mend(b[:segmentHeader], number)
+	head := mendHeader(b[:segmentHeader], number)
 	name := fmt.Sprintf("%08d-%d.damaged", number, d.Offset)
 	if err := writeFile(s.log.disk, filepath.Join(s.dir, name), b[:segmentHeader]); err != nil {
 		return err
@@ -194,18 +194,18 @@ func (s *Store) checkFrame(f *Finding, fr frame) error {
 	case frameMark:
 		return nil
 	}
-	b, err := s.log.unpack(s.unpacked, fr)
+	b, err := s.log.unpack(s.payload, fr)
 	if err != nil {
 		return err
 	}
-	s.unpacked = b
-	lines := starts(nil, b)
+	s.payload = b
+	lines := lineStarts(nil, b)
 	if len(lines)-1 != fr.lines {
 		return fmt.Errorf("%d lines instead of %d", len(lines)-1, fr.lines)
 	}
 	if fr.kind == frameForgotten {
 		f.Lines += fr.lines
-		return eachForgotten(b, lines, func(weburl.URL) {})
+		return parseForgotten(b, lines, func(weburl.URL) {})
 	}
 	first := 0
 	if fr.kind == frameBatch {
@@ -216,10 +216,10 @@ func (s *Store) checkFrame(f *Finding, fr frame) error {
 	}
 	f.Lines += fr.lines - first
 	for i := first; i < fr.lines; i++ {
-		if err := s.lines.decode(b[lines[i]:lines[i+1]-1], &s.rec); err != nil {
+		if err := s.decoder.decode(b[lines[i]:lines[i+1]-1], &s.rec); err != nil {
 			return err
 		}
-		if err := s.fact.read(&s.rec); err != nil {
+		if err := s.update.set(&s.rec); err != nil {
 			return err
 		}
 	}
@@ -254,15 +254,15 @@ func (s *Store) setAside(number uint32, d *Damage, region []byte, atEnd bool) (s
 // of the log alone, which then takes its place.
 func (s *Store) checkIndex(f *Finding, o Options) error {
 	old := &Store{dir: s.dir, readOnly: true, unmap: func() error { return nil }}
-	old.log = &log{dir: s.dir, limit: segmentSize, disk: o.disk, numbers: s.log.numbers, spans: s.log.spans, top: s.log.top, id: s.log.id}
+	old.log = &log{dir: s.dir, limit: segmentSize, disk: o.disk, numbers: s.log.numbers, spans: s.log.spans, maxNumber: s.log.maxNumber, id: s.log.id}
 	old.init()
-	opened := old.restore(true)
+	opened := old.loadIndex(true)
 	defer func() { old.release() }()
-	if err := s.restore(false); err != nil {
+	if err := s.loadIndex(false); err != nil {
 		return err
 	}
 	for id := range uint32(s.x.len()) {
-		if s.x.known(id) {
+		if s.x.isKnown(id) {
 			f.URLs++
 		}
 	}
@@ -270,10 +270,10 @@ func (s *Store) checkIndex(f *Finding, o Options) error {
 	case len(f.Repaired) > 0: // it is of the log as it was
 	case opened != nil:
 		f.Index = opened.Error()
-	case old.report.Snapshot != nil:
-		f.Index = old.report.Snapshot.Error()
+	case old.opened.Snapshot != nil:
+		f.Index = old.opened.Snapshot.Error()
 	default:
-		f.Index = differ(old, s)
+		f.Index = firstDifference(old, s)
 	}
 	_, err := os.Stat(filepath.Join(s.dir, snapshotName))
 	if f.Index != "" || len(f.Repaired) > 0 || errors.Is(err, fs.ErrNotExist) {
@@ -283,14 +283,14 @@ func (s *Store) checkIndex(f *Finding, o Options) error {
 }
 
 // differ tells how the state of two stores differs; "" if it does not.
-func differ(a, b *Store) string {
+func firstDifference(a, b *Store) string {
 	for _, pair := range [][2]*Store{{a, b}, {b, a}} {
 		for id := range uint32(pair[0].x.len()) {
-			if !pair[0].x.known(id) {
+			if !pair[0].x.isKnown(id) {
 				continue
 			}
 			u := pair[0].x.url(id)
-			if pair[0].summary(u) != pair[1].summary(u) {
+			if pair[0].stateSummary(u) != pair[1].stateSummary(u) {
 				return "the index is not what the log says of " + u
 			}
 		}
@@ -299,25 +299,25 @@ func differ(a, b *Store) string {
 }
 
 // summary is all that is known of a URL, in a form that can be compared.
-func (s *Store) summary(url string) string {
+func (s *Store) stateSummary(url string) string {
 	id, ok := s.lookup(url)
 	if !ok {
 		return ""
 	}
 	x := s.x
-	h, c, p := x.hot.at(id), x.cold.at(id), x.past(id)
+	h, c, p := x.hot.at(id), x.cold.at(id), x.history(id)
 	var b bytes.Buffer
-	flags := h.flags &^ (flagPast | flagPassed)                                                         // compacting drops what was asked for before
-	if flags&(flagOver|flagOwn) == flagOver || flags&flagByNumber != 0 && uint64(p.lease) != s.last-1 { // a lease that holds no longer
+	flags := h.flags &^ (flagHistory | flagTrapChecked)                                                                                    // compacting drops what was asked for before
+	if flags&(flagFinished|flagOwnOutcome) == flagFinished || flags&flagLeasedByGeneration != 0 && uint64(p.lease) != s.nextGeneration-1 { // a lease that holds no longer
 		flags &^= flagLeased
 	}
 	if flags&flagLeased == 0 {
 		p.lease = 0
 	}
-	fmt.Fprintln(&b, s.state(id, time.Unix(0, 0)), math.Float64bits(h.priority), flags, c.asked, c.depth, c.tie, c.wish)
+	fmt.Fprintln(&b, s.state(id, time.Unix(0, 0)), math.Float64bits(h.priority), flags, c.generation, c.depth, c.lineHash, c.proposal)
 	fmt.Fprintln(&b, p.outcome, p.due, p.lease, p.retries, p.class, p.simhash, p.visits)
 	fmt.Fprintln(&b, x.operators.list[c.operator], x.niches.list[h.niche], x.reasons.list[p.reason], x.hosts.at(h.host).notBefore)
-	for _, parent := range x.list(id) {
+	for _, parent := range x.parents(id) {
 		fmt.Fprintln(&b, x.url(parent))
 	}
 	return b.String()

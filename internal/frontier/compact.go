@@ -40,13 +40,13 @@ type Compaction struct {
 
 // turn is how many frames, of some 32 KiB of lines each, are read at least before others
 // have the store again: or who asks all the time would never let it come to its end.
-const turn = 64
+const framesPerTurn = 64
 
 // polite tells, being asked at every frame, when to give way to others that wait.
-func polite() func(dir string) bool {
+func yieldEveryTurn() func(dir string) bool {
 	read := 0
 	return func(dir string) bool {
-		if read++; read < turn || !awaited(dir) {
+		if read++; read < framesPerTurn || !hasWaiters(dir) {
 			return false
 		}
 		read = 0
@@ -55,7 +55,7 @@ func polite() func(dir string) bool {
 }
 
 // compactInputs is how many segments are read at most in one step.
-const compactInputs = 8
+const maxCompactInputs = 8
 
 // Compact rewrites the next few segments, and tells whether there are more. Between
 // two calls the store may be used for anything. Each takes about as long as reading
@@ -81,39 +81,39 @@ func (s *Store) Compact(c *Compaction) (more bool, err error) {
 		}
 		c.begun, c.end = true, s.log.spans[s.log.number].from-1
 	}
-	r := rewriting{s: s, c: c, told: map[uint64]bool{}, batches: map[place]moved{}}
-	r.out = &log{id: s.log.id, limit: maxSegment, out: &r.text, offset: segmentHeader, synced: segmentHeader}
-	r.text.lineBuffer = make([]byte, segmentHeader)
+	r := compactor{store: s, total: c, parentsWritten: map[uint64]bool{}, batches: map[place]batchMove{}}
+	r.out = &log{id: s.log.id, limit: maxSegment, out: &r.file, offset: segmentHeader, synced: segmentHeader}
+	r.file.lineBuffer = make([]byte, segmentHeader)
 	for _, n := range s.log.numbers {
 		at := s.log.spans[n] // nothing, if another process has rewritten it meanwhile
 		if at.from <= c.done || at.to > c.end {
 			continue
 		}
-		if len(r.from) > 0 && at.from != r.span.to+1 {
+		if len(r.inputs) > 0 && at.from != r.span.to+1 {
 			break
 		}
-		if err := r.read(n, at); err != nil {
+		if err := r.readSegment(n, at); err != nil {
 			return false, err
 		}
-		if len(r.from) == compactInputs || r.out.offset >= s.log.limit/2 {
+		if len(r.inputs) == maxCompactInputs || r.out.offset >= s.log.limit/2 {
 			break
 		}
 	}
-	if len(r.from) == 0 {
-		s.compacted, err = s.LogSize()
+	if len(r.inputs) == 0 {
+		s.compactedSize, err = s.LogSize()
 		if err != nil || c.Before == 0 {
 			return false, err
 		}
 		return false, s.saveSnapshot()
 	}
-	if r.dropped > 0 || len(r.from) > 1 { // else there is nothing to win
-		if err := r.finish(); err != nil {
+	if r.dropped > 0 || len(r.inputs) > 1 { // else there is nothing to win
+		if err := r.install(); err != nil {
 			return false, err
 		}
 		c.Dropped += r.dropped
 	}
 	c.done = r.span.to
-	c.Segments += len(r.from)
+	c.Segments += len(r.inputs)
 	c.Lines += r.lines
 	return true, nil
 }
@@ -132,56 +132,56 @@ func (s *Store) LogSize() (n int64, err error) {
 
 // Compacted is how many bytes the log had when it was compacted last, as far as is
 // known, and 0 if it never was.
-func (s *Store) Compacted() int64 { return s.compacted }
+func (s *Store) Compacted() int64 { return s.compactedSize }
 
 // A move is of a line to which a URL refers. Where it is now has no segment yet.
-type move struct{ from, to place }
+type relocation struct{ from, to place }
 
 // moved is what has become of a batch, and where it is or would be.
-type moved struct {
-	to   place
-	gone bool
+type batchMove struct {
+	to      place
+	dropped bool
 }
 
 // A rewriting is of a few segments to one.
-type rewriting struct {
-	s    *Store
-	c    *Compaction
-	out  *log
-	text draft // that it writes to
-	from []uint32
-	span span // of all of them
+type compactor struct {
+	store  *Store
+	total  *Compaction
+	out    *log
+	file   memoryFile // that it writes to
+	inputs []uint32
+	span   span // of all of them
 
-	moves          [][]move // of each of them, ascending
-	batches        map[place]moved
-	rest           [][]byte        // what is left of lines since the last batch
-	told           map[uint64]bool // digests of URLs whose parents were told
+	relocations    [][]relocation // of each of them, ascending
+	batches        map[place]batchMove
+	residue        [][]byte        // what is left of lines since the last batch
+	parentsWritten map[uint64]bool // digests of URLs whose parents were told
 	lines, dropped int
 }
 
 // A draft is a segment that has no number yet.
-type draft struct{ lineBuffer }
+type memoryFile struct{ lineBuffer }
 
-func (d *draft) Truncate(n int64) error { d.lineBuffer = d.lineBuffer[:n]; return nil }
-func (d *draft) Sync() error            { return nil }
-func (d *draft) Close() error           { return nil }
+func (d *memoryFile) Truncate(n int64) error { d.lineBuffer = d.lineBuffer[:n]; return nil }
+func (d *memoryFile) Sync() error            { return nil }
+func (d *memoryFile) Close() error           { return nil }
 
 // read rewrites a segment.
-func (r *rewriting) read(number uint32, at span) error {
-	b, err := r.s.log.load(number, segmentHeader)
+func (r *compactor) readSegment(number uint32, at span) error {
+	b, err := r.store.log.readSegment(number, segmentHeader)
 	if err != nil {
 		return err
 	}
-	if len(r.from) == 0 {
+	if len(r.inputs) == 0 {
 		r.span.from = at.from
 	}
 	r.span.to = at.to
-	r.from, r.moves = append(r.from, number), append(r.moves, nil)
+	r.inputs, r.relocations = append(r.inputs, number), append(r.relocations, nil)
 	_, err = scan(b, func(at int64, f frame) error {
-		return r.frame(placeOf(number, segmentHeader+at, 0), f)
+		return r.addFrame(placeOf(number, segmentHeader+at, 0), f)
 	})
-	if r.s.failed != nil {
-		return r.s.failed
+	if r.store.failed != nil {
+		return r.store.failed
 	}
 	if err != nil {
 		return fmt.Errorf("rewriting %s: %w\nhint: frontier check finds out what is wrong", segmentName(number), err)
@@ -190,23 +190,23 @@ func (r *rewriting) read(number uint32, at span) error {
 }
 
 // frame rewrites a frame.
-func (r *rewriting) frame(at place, f frame) (err error) {
-	s := r.s
+func (r *compactor) addFrame(at place, f frame) (err error) {
+	s := r.store
 	if f.kind != frameBatch {
-		s.batch = nil // one that did not come to its end
+		s.partial = nil // one that did not come to its end
 	}
-	if s.options.awaited != nil && s.batch == nil && s.options.awaited(s.dir) {
-		if err := s.giveWay(); err != nil {
+	if s.options.shouldYield != nil && s.partial == nil && s.options.shouldYield(s.dir) {
+		if err := s.yield(); err != nil {
 			return err
 		}
 	}
 	if f.kind == frameMark || f.kind == frameGap {
 		return nil
 	}
-	if s.unpacked, err = s.log.unpack(s.unpacked, f); err != nil {
+	if s.payload, err = s.log.unpack(s.payload, f); err != nil {
 		return err
 	}
-	data, lines := s.unpacked, starts(nil, s.unpacked)
+	data, lines := s.payload, lineStarts(nil, s.payload)
 	if r.lines += f.lines; f.kind == frameBatch {
 		r.lines-- // its header
 	}
@@ -215,20 +215,20 @@ func (r *rewriting) frame(at place, f frame) (err error) {
 		if err := r.flush(); err != nil {
 			return err
 		}
-		clear(r.told) // what was told before it counts no longer
-		return r.out.write(frameForgotten, data, f.lines)
+		clear(r.parentsWritten) // what was told before it counts no longer
+		return r.out.writeFrame(frameForgotten, data, f.lines)
 	case frameBatch:
-		return r.batchFrame(at, data, lines)
+		return r.addBatchFrame(at, data, lines)
 	}
 	for i := range f.lines {
 		line := data[lines[i] : lines[i+1]-1]
-		if err := s.lines.decode(line, &s.rec); err != nil {
+		if err := s.decoder.decode(line, &s.rec); err != nil {
 			return err
 		}
-		if err := s.fact.read(&s.rec); err != nil {
+		if err := s.update.set(&s.rec); err != nil {
 			return err
 		}
-		if err := r.line(at+place(i), line, f.kind == frameRest); err != nil {
+		if err := r.addLine(at+place(i), line, f.kind == frameResidue); err != nil {
 			return err
 		}
 	}
@@ -236,21 +236,21 @@ func (r *rewriting) frame(at place, f frame) (err error) {
 }
 
 // line keeps the line of s.fact, if a URL refers to it, or what is left of it.
-func (r *rewriting) line(at place, line []byte, isRest bool) error {
-	x, f := r.s.x, &r.s.fact
+func (r *compactor) addLine(at place, line []byte, isRest bool) error {
+	x, f := r.store.x, &r.store.update
 	id, ok := x.find(f.url)
 	var to place
 	if !isRest && ok {
 		var err error
 		refer := func(id uint32) {
-			if err != nil || x.cold.at(id).wish != at && x.past(id).outcome != at {
+			if err != nil || x.cold.at(id).proposal != at && x.history(id).outcome != at {
 				return
 			}
 			if to == 0 {
-				if to, err = r.out.next(); err != nil {
+				if to, err = r.out.nextPlace(); err != nil {
 					return
 				}
-				r.out.append(line)
+				r.out.appendLine(line)
 			}
 		}
 		refer(id)
@@ -264,17 +264,17 @@ func (r *rewriting) line(at place, line []byte, isRest bool) error {
 		}
 	}
 	if to != 0 {
-		moves := &r.moves[len(r.moves)-1]
-		*moves = append(*moves, move{at, to})
+		moves := &r.relocations[len(r.relocations)-1]
+		*moves = append(*moves, relocation{at, to})
 		return nil
 	}
 	if ok {
-		rest, err := r.restOf(id, f)
+		rest, err := r.residueOf(id, f)
 		if err != nil {
 			return err
 		}
 		if rest != nil {
-			r.rest = append(r.rest, rest)
+			r.residue = append(r.residue, rest)
 			if isRest && len(rest) == len(line) {
 				return nil
 			}
@@ -285,66 +285,66 @@ func (r *rewriting) line(at place, line []byte, isRest bool) error {
 }
 
 // restOf is what a record that goes leaves behind, as a line; nil if nothing.
-func (r *rewriting) restOf(id uint32, f *fact) ([]byte, error) {
-	x := r.s.x
-	h, p := x.hot.at(id), x.past(id)
-	rest := wire.Record{V: 1, URL: f.url.String(), Generation: int(f.asked), Retries: f.rec.Retries, Visits: f.rec.Visits}
-	over := h.flags&flagOver != 0
+func (r *compactor) residueOf(id uint32, f *update) ([]byte, error) {
+	x := r.store.x
+	h, p := x.hot.at(id), x.history(id)
+	rest := wire.Record{V: 1, URL: f.url.String(), Generation: int(f.generation), Retries: f.rec.Retries, Visits: f.rec.Visits}
+	over := h.flags&flagFinished != 0
 	counts := f.retries > 0 && f.retries == p.retries
 	switch { // what may have ended a lease, or kept a failure told twice from doing so
 	case !over:
 		counts = counts || f.retries > 0 || f.class == classBudget
-	case h.flags&flagOwn != 0: // it may be visited once more
+	case h.flags&flagOwnOutcome != 0: // it may be visited once more
 		counts = counts || f.retries > 0 && p.class == classFailed && f.visits == p.visits || f.class == classBudget
 	}
 	if f.class != classNone {
 		rest.StatusCode, rest.Error = f.rec.StatusCode, f.rec.Error
 	}
-	if host, ok := x.findHost(f.asks.Host()); f.before != 0 && ok && f.before == x.hosts.at(host).notBefore {
-		rest.NotBefore, rest.FinalURL, counts = f.rec.NotBefore, f.asks.String(), true
+	if host, ok := x.findHost(f.delayedURL.Host()); f.delayUntil != 0 && ok && f.delayUntil == x.hosts.at(host).notBefore {
+		rest.NotBefore, rest.FinalURL, counts = f.rec.NotBefore, f.delayedURL.String(), true
 	}
-	if d := digest(x.seed, rest.URL); len(f.parents) > 0 && !r.told[d] {
-		r.told[d] = true
-		for _, parent := range x.list(id) {
+	if d := hash64(x.hashSeed, rest.URL); len(f.parents) > 0 && !r.parentsWritten[d] {
+		r.parentsWritten[d] = true
+		for _, parent := range x.parents(id) {
 			rest.Parents, counts = append(rest.Parents, x.url(parent)), true
 		}
 	}
 	if !counts {
 		return nil, nil
 	}
-	line, err := r.s.encode(&rest)
+	line, err := r.store.encode(&rest)
 	return slices.Clone(line), err
 }
 
 // findHost returns the number of a host.
 func (x *index) findHost(name string) (uint32, bool) {
-	n, _, ok := x.hostTable.find(digest(x.seed, name)>>32, func(n uint32) bool { return string(x.nameOf(n)) == name })
+	n, _, ok := x.hostTable.find(hash64(x.hashSeed, name)>>32, func(n uint32) bool { return string(x.hostName(n)) == name })
 	return n, ok
 }
 
 // batchFrame takes a frame of a batch, and writes the batch behind its last, if it still
 // counts.
-func (r *rewriting) batchFrame(at place, data []byte, lines []int) error {
-	s := r.s
+func (r *compactor) addBatchFrame(at place, data []byte, lines []int) error {
+	s := r.store
 	b, err := s.readBatch(at, data, lines)
 	if b == nil || err != nil {
 		return err
 	}
 	all := len(b.lines)
-	if err := r.keep(b); err != nil {
+	if err := r.dropEndedLeases(b); err != nil {
 		return err
 	}
 	r.dropped += all - len(b.lines)
 	if len(b.lines) == 0 {
-		to, err := r.out.next()
-		r.batches[b.at] = moved{to, true}
+		to, err := r.out.nextPlace()
+		r.batches[b.place] = batchMove{to, true}
 		return err
 	}
 	if err := r.flush(); err != nil {
 		return err
 	}
 	to, err := r.out.writeBatch(b)
-	r.batches[b.at] = moved{to, false}
+	r.batches[b.place] = batchMove{to, false}
 	return err
 }
 
@@ -352,11 +352,11 @@ func (r *rewriting) batchFrame(at place, data []byte, lines []int) error {
 // generations, none of it if it is an earlier one, and without a generation the
 // addresses that it leases, because others may have been leased again since by what
 // is dropped.
-func (r *rewriting) keep(b *batch) error {
-	s := r.s
+func (r *compactor) dropEndedLeases(b *batch) error {
+	s := r.store
 	if b.generation >= 0 {
 		later := 0
-		for _, h := range s.x.handouts {
+		for _, h := range s.x.batches {
 			if h.generation > uint64(b.generation) {
 				later++
 			}
@@ -368,13 +368,13 @@ func (r *rewriting) keep(b *batch) error {
 	}
 	var kept [][]byte
 	for _, line := range b.lines {
-		if err := s.lines.decode(line[:len(line)-1], &s.rec); err != nil {
+		if err := s.decoder.decode(line[:len(line)-1], &s.rec); err != nil {
 			return err
 		}
 		if id, ok := s.lookup(s.rec.URL); ok {
 			h := s.x.hot.at(id)
-			asked := h.flags&flagOver == 0 || h.flags&flagOwn != 0 // or asked once more
-			if asked && h.flags&flagByClock != 0 && s.x.past(id).lease == b.until {
+			asked := h.flags&flagFinished == 0 || h.flags&flagOwnOutcome != 0 // or asked once more
+			if asked && h.flags&flagLeasedByClock != 0 && s.x.history(id).lease == b.leaseEnd {
 				kept = append(kept, line)
 			}
 		}
@@ -384,42 +384,42 @@ func (r *rewriting) keep(b *batch) error {
 }
 
 // flush writes the lines that are kept, and then what is left of the others.
-func (r *rewriting) flush() error {
+func (r *compactor) flush() error {
 	if err := r.out.flush(); err != nil {
 		return err
 	}
-	r.out.kind = frameRest
-	for _, line := range r.rest {
-		if _, err := r.out.next(); err != nil {
+	r.out.blockKind = frameResidue
+	for _, line := range r.residue {
+		if _, err := r.out.nextPlace(); err != nil {
 			return err
 		}
-		r.out.append(line)
+		r.out.appendLine(line)
 	}
 	err := r.out.flush()
-	r.rest, r.out.kind = nil, 0
+	r.residue, r.out.blockKind = nil, 0
 	return err
 }
 
 // finish puts the new segment in the place of those that it was made of, if they are
 // still there.
-func (r *rewriting) finish() error {
-	s, l := r.s, r.s.log
-	for _, n := range r.from {
+func (r *compactor) install() error {
+	s, l := r.store, r.store.log
+	for _, n := range r.inputs {
 		if l.spans[n] == (span{}) {
 			return nil
 		}
 	}
-	number := l.top + 1
+	number := l.maxNumber + 1
 	if number >= maxSegments {
-		return errNumbers
+		return errTooManySegments
 	}
-	err := r.complete()
+	err := r.checkReferences()
 	if err != nil {
 		return err
 	}
 	part := l.path(number) + ".part"
-	appendSegment(r.text.lineBuffer[:0], number, l.id, r.span)
-	if err := writeFile(l.disk, part, r.text.lineBuffer); err != nil {
+	appendSegment(r.file.lineBuffer[:0], number, l.id, r.span)
+	if err := writeFile(l.disk, part, r.file.lineBuffer); err != nil {
 		l.disk.remove(part)
 		return err
 	}
@@ -430,66 +430,66 @@ func (r *rewriting) finish() error {
 		s.failed = l.fail(err)
 		return s.failed
 	}
-	for _, n := range r.from {
+	for _, n := range r.inputs {
 		if info, err := os.Stat(l.path(n)); err == nil {
-			r.c.Before += info.Size()
+			r.total.Before += info.Size()
 		}
-		if f := l.in[n]; f != nil {
+		if f := l.readers[n]; f != nil {
 			f.Close()
-			delete(l.in, n)
+			delete(l.readers, n)
 		}
 		delete(l.spans, n)
 	}
-	r.c.After += r.out.offset
-	i := slices.Index(l.numbers, r.from[0])
-	l.numbers = slices.Replace(l.numbers, i, i+len(r.from), number)
-	l.spans[number], l.top, l.old = r.span, number, append(l.old, r.from...)
-	r.rebind(number)
-	if b, ok := r.batches[s.handed]; ok {
-		s.handed = in(number, b.to)
+	r.total.After += r.out.offset
+	i := slices.Index(l.numbers, r.inputs[0])
+	l.numbers = slices.Replace(l.numbers, i, i+len(r.inputs), number)
+	l.spans[number], l.maxNumber, l.superseded = r.span, number, append(l.superseded, r.inputs...)
+	r.updateReferences(number)
+	if b, ok := r.batches[s.lastBatch]; ok {
+		s.lastBatch = inSegment(number, b.to)
 	}
-	s.touched.known = false
-	s.x.handouts = slices.DeleteFunc(s.x.handouts, func(h handout) bool { return r.batches[h.at].gone })
-	for i := range s.x.handouts {
-		h := &s.x.handouts[i]
-		if b, ok := r.batches[h.at]; ok {
-			h.at = in(number, b.to)
+	s.changed.complete = false
+	s.x.batches = slices.DeleteFunc(s.x.batches, func(h batchPlace) bool { return r.batches[h.place].dropped })
+	for i := range s.x.batches {
+		h := &s.x.batches[i]
+		if b, ok := r.batches[h.place]; ok {
+			h.place = inSegment(number, b.to)
 		}
 	}
-	s.fresh = max(s.fresh, s.x.len(), 2048) + 1 // no snapshot fits this log
-	s.tidy()
+	s.unsaved = max(s.unsaved, s.x.len(), 2048) + 1 // no snapshot fits this log
+	s.removeObsolete()
 	return nil
 }
 
 // in is a place that has no segment yet, in one.
-func in(segment uint32, p place) place { return placeOf(segment, 0, 0) | p }
+func inSegment(segment uint32, p place) place { return placeOf(segment, 0, 0) | p }
 
 // now is where what stood at p is once the new segment has its number: at p, if it was
 // not rewritten. It tells whether it is anywhere.
-func (r *rewriting) now(p place, number uint32) (place, bool) {
-	i := slices.Index(r.from, p.segment())
+func (r *compactor) newPlace(p place, number uint32) (place, bool) {
+	i := slices.Index(r.inputs, p.segment())
 	if p == 0 || i < 0 {
 		return p, true
 	}
-	j, ok := slices.BinarySearchFunc(r.moves[i], p, func(m move, p place) int { return cmp.Compare(m.from, p) })
+	j, ok := slices.BinarySearchFunc(r.relocations[i], p, func(m relocation, p place) int { return cmp.Compare(m.from, p) })
 	if !ok {
 		return p, false
 	}
-	return in(number, r.moves[i][j].to), true
+	return inSegment(number, r.relocations[i][j].to), true
 }
 
 // complete finds out whether all that a URL refers to is still there.
-func (r *rewriting) complete() error {
+func (r *compactor) checkReferences() error {
 	var lost atomic.Uint64
 	isThere := func(p place) bool {
-		_, ok := r.now(p, 0)
+		_, ok := r.newPlace(p, 0)
 		if !ok {
 			lost.Store(uint64(p))
 		}
 		return ok
 	}
-	x := r.s.x
-	if all(x.len(), func(id uint32) bool { return isThere(x.cold.at(id).wish) && isThere(x.past(id).outcome) }) {
+	x := r.store.x
+	if forAll(x.len(), func(id uint32) bool { return isThere(x.cold.at(id).proposal) && isThere(x.history(id).outcome) }) {
 		return nil
 	}
 	p := place(lost.Load())
@@ -497,16 +497,16 @@ func (r *rewriting) complete() error {
 }
 
 // rebind has every URL refer to what is where it was now.
-func (r *rewriting) rebind(number uint32) {
-	x := r.s.x
-	all(x.len(), func(id uint32) bool {
+func (r *compactor) updateReferences(number uint32) {
+	x := r.store.x
+	forAll(x.len(), func(id uint32) bool {
 		c := x.cold.at(id)
-		if to, _ := r.now(c.wish, number); to != c.wish { // what stays is not written: it is mapped
-			c.wish = to
+		if to, _ := r.newPlace(c.proposal, number); to != c.proposal { // what stays is not written: it is mapped
+			c.proposal = to
 		}
-		outcome := x.past(id).outcome
-		if to, _ := r.now(outcome, number); to != outcome {
-			x.pastOf(id).outcome = to
+		outcome := x.history(id).outcome
+		if to, _ := r.newPlace(outcome, number); to != outcome {
+			x.mutableHistory(id).outcome = to
 		}
 		return true
 	})
@@ -514,11 +514,11 @@ func (r *rewriting) rebind(number uint32) {
 
 // tidy removes segments for which others stand, and what was never finished. What
 // cannot be removed does no harm, and is found by the next to open.
-func (s *Store) tidy() {
-	for _, n := range s.log.old {
+func (s *Store) removeObsolete() {
+	for _, n := range s.log.superseded {
 		s.log.disk.remove(s.log.path(n))
 	}
-	s.log.old = nil
+	s.log.superseded = nil
 	names, err := os.ReadDir(s.dir)
 	if err != nil {
 		return

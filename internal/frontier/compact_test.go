@@ -75,7 +75,7 @@ func TestCompactionChangesNothing(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		dirs := []string{t.TempDir(), t.TempDir()}
-		o := Options{segment: 1500}
+		o := Options{segmentSize: 1500}
 		plain, dense := open(t, dirs[0], o), open(t, dirs[1], o)
 		dropped, generation := 0, 1
 		for round := range 6 {
@@ -97,7 +97,7 @@ func TestCompactionChangesNothing(t *testing.T) {
 				if round%4 == 1 {
 					os.Remove(filepath.Join(dirs[1], snapshotName))
 				}
-				found, err := Check(dirs[1], Options{disk: hasty{}}, false)
+				found, err := Check(dirs[1], Options{disk: noSyncDisk{}}, false)
 				if err != nil || found.Wrong() {
 					t.Fatalf("seed %d, round %d: check finds %+v, %v", seed, round, found, err)
 				}
@@ -129,7 +129,7 @@ func TestCompactionChangesNothing(t *testing.T) {
 func TestAStoreChangesHandsWhileItIsCompacted(t *testing.T) {
 	for seed := range uint64(8) {
 		rng := rand.New(rand.NewPCG(seed, 7))
-		dir, o := t.TempDir(), Options{segment: 1500, disk: hasty{}, Wait: time.Minute}
+		dir, o := t.TempDir(), Options{segmentSize: 1500, disk: noSyncDisk{}, Wait: time.Minute}
 		plain, dense := open(t, t.TempDir(), o), open(t, dir, o)
 		generation := crawl(t, rng, 160, 1, plain, dense)
 		closeStore(t, dense)
@@ -137,11 +137,11 @@ func TestAStoreChangesHandsWhileItIsCompacted(t *testing.T) {
 		go func() {
 			defer close(turns)
 			o := o
-			o.Behind, o.awaited = true, func(dir string) bool {
+			o.Yield, o.shouldYield = true, func(dir string) bool {
 				if frames++; frames%3 > 0 {
 					return false
 				}
-				for turns <- true; !awaited(dir); {
+				for turns <- true; !hasWaiters(dir); {
 					time.Sleep(time.Millisecond)
 				}
 				return true
@@ -165,7 +165,7 @@ func TestAStoreChangesHandsWhileItIsCompacted(t *testing.T) {
 			case rng.IntN(12) == 0:
 				compact(t, s)
 			case given%5 == 3:
-				s.fresh = 1 << 30 // the snapshot is stale
+				s.unsaved = 1 << 30 // the snapshot is stale
 			}
 			closeStore(t, s)
 			if given%7 == 4 {
@@ -175,7 +175,7 @@ func TestAStoreChangesHandsWhileItIsCompacted(t *testing.T) {
 		if ended != nil || given < 10 {
 			t.Errorf("seed %d: it gave way %d times, %v", seed, given, ended)
 		}
-		if found, err := Check(dir, Options{disk: hasty{}}, false); err != nil || found.Wrong() {
+		if found, err := Check(dir, Options{disk: noSyncDisk{}}, false); err != nil || found.Wrong() {
 			t.Fatalf("seed %d: check finds %+v, %v", seed, found, err)
 		}
 		dense = open(t, dir, o)
@@ -195,7 +195,7 @@ func TestAStoreChangesHandsWhileItIsCompacted(t *testing.T) {
 
 func TestACompactedLogIsShort(t *testing.T) {
 	dir := t.TempDir()
-	s := open(t, dir, Options{segment: 20_000})
+	s := open(t, dir, Options{segmentSize: 20_000})
 	for generation := range 50 {
 		for i := range 200 {
 			add(t, s, fmt.Sprintf(`{"v":1,"url":"http://a.org/%d","generation":%d,"priority":%d}`, i, generation, i*generation%7))
@@ -224,41 +224,41 @@ func TestACompactedLogIsShort(t *testing.T) {
 var errKilled = errors.New("killed")
 
 // mortal is a disk to which only so many things can be done.
-type mortal struct {
-	hasty
+type mortalDisk struct {
+	noSyncDisk
 	left *int
 }
 
-func (m mortal) die() error {
+func (m mortalDisk) die() error {
 	if *m.left--; *m.left < 0 {
 		return errKilled
 	}
 	return nil
 }
 
-func (m mortal) open(name string, at int64) (file, error) {
+func (m mortalDisk) open(name string, at int64) (file, error) {
 	if err := m.die(); err != nil {
 		return nil, err
 	}
-	f, err := m.hasty.open(name, at)
+	f, err := m.noSyncDisk.open(name, at)
 	return mortalFile{f, m}, err
 }
 
-func (m mortal) rename(from, to string) error {
-	return cmpOr(m.die, func() error { return m.hasty.rename(from, to) })
+func (m mortalDisk) rename(from, to string) error {
+	return cmpOr(m.die, func() error { return m.noSyncDisk.rename(from, to) })
 }
 
-func (m mortal) remove(name string) error {
-	return cmpOr(m.die, func() error { return m.hasty.remove(name) })
+func (m mortalDisk) remove(name string) error {
+	return cmpOr(m.die, func() error { return m.noSyncDisk.remove(name) })
 }
 
-func (m mortal) sync(dir string) error {
-	return cmpOr(m.die, func() error { return m.hasty.sync(dir) })
+func (m mortalDisk) sync(dir string) error {
+	return cmpOr(m.die, func() error { return m.noSyncDisk.sync(dir) })
 }
 
 type mortalFile struct {
 	file
-	m mortal
+	m mortalDisk
 }
 
 func (f mortalFile) Write(p []byte) (int, error) {
@@ -287,7 +287,7 @@ func cmpOr(a, b func() error) error {
 // the disk.
 func TestCompactionDiesAnywhere(t *testing.T) {
 	made := t.TempDir()
-	s := open(t, made, Options{segment: 1500})
+	s := open(t, made, Options{segmentSize: 1500})
 	generation := crawl(t, rand.New(rand.NewPCG(1, 6)), 60, 1, s)
 	closeStore(t, s)
 	s = open(t, made, Options{ReadOnly: true})
@@ -299,7 +299,7 @@ func TestCompactionDiesAnywhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		left := n
-		s, err := Open(dir, Options{segment: 1500, disk: mortal{left: &left}})
+		s, err := Open(dir, Options{segmentSize: 1500, disk: mortalDisk{left: &left}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -310,7 +310,7 @@ func TestCompactionDiesAnywhere(t *testing.T) {
 		}
 		s.abandon()
 		done := err == nil && left >= 0
-		s = open(t, dir, Options{segment: 1500})
+		s = open(t, dir, Options{segmentSize: 1500})
 		if got := export(t, s, noon); !slices.Equal(got, want) {
 			t.Fatalf("killed at %d: %s", n, cmp.Diff(want, got))
 		}
@@ -354,7 +354,7 @@ func TestABatchIsCompactedToWhatItLeases(t *testing.T) {
 	}
 	compact(t, s)
 	closeStore(t, s)
-	if found, err := Check(dir, Options{disk: hasty{}}, false); err != nil || found.Wrong() {
+	if found, err := Check(dir, Options{disk: noSyncDisk{}}, false); err != nil || found.Wrong() {
 		t.Errorf("check finds %+v, %v", found, err)
 	}
 }
@@ -385,7 +385,7 @@ func TestCompactionKeepsTheLeaseOfARevisit(t *testing.T) {
 		`{"v":1,"url":"http://a.org/x","visits":1,"status_code":200,"timestamp":"2026-11-20T12:02:00Z"}`)
 	again("")
 	closeStore(t, s)
-	if f, err := Check(dir, Options{disk: hasty{}}, false); err != nil || f.Wrong() {
+	if f, err := Check(dir, Options{disk: noSyncDisk{}}, false); err != nil || f.Wrong() {
 		t.Errorf("%+v, %v", f, err)
 	}
 }

@@ -74,7 +74,7 @@ func TestStoreAgreesWithTheReference(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		dir, model := t.TempDir(), reference{}
-		s := open(t, dir, Options{segment: 4000})
+		s := open(t, dir, Options{segmentSize: 4000})
 		out := map[string]bool{} // handed out, no outcome yet
 		for generation := 0; generation < 60; {
 			switch rng.IntN(8) {
@@ -112,11 +112,11 @@ func TestStoreAgreesWithTheReference(t *testing.T) {
 				generation++
 			case 5:
 				closeStore(t, s)
-				s = open(t, dir, Options{segment: 4000})
+				s = open(t, dir, Options{segmentSize: 4000})
 			case 6:
 				closeStore(t, s)
 				os.Remove(filepath.Join(dir, snapshotName))
-				s = open(t, dir, Options{segment: 4000})
+				s = open(t, dir, Options{segmentSize: 4000})
 			case 7:
 				if rng.IntN(4) == 0 {
 					if err := s.saveSnapshotNow(); err != nil {
@@ -126,7 +126,7 @@ func TestStoreAgreesWithTheReference(t *testing.T) {
 			}
 		}
 		closeStore(t, s)
-		found, err := Check(dir, Options{disk: hasty{}}, false)
+		found, err := Check(dir, Options{disk: noSyncDisk{}}, false)
 		if err != nil || found.Wrong() {
 			t.Fatalf("seed %d: check finds %+v, %v", seed, found, err)
 		}
@@ -198,7 +198,7 @@ func TestALogCutAnywhereHoldsWhatWasAcknowledged(t *testing.T) {
 		add(t, s, `{"v":1,"url":"http://new.org/"}`) // it goes on
 		closeStore(t, s)
 		s = open(t, cut, Options{})
-		if again := export(t, s, noon); len(again) != len(got)+1 || s.Opened().Cut != 0 {
+		if again := export(t, s, noon); len(again) != len(got)+1 || s.Opened().Truncated != 0 {
 			t.Fatalf("cut at %d: %q, then %q", n, got, again)
 		}
 		closeStore(t, s)
@@ -231,7 +231,7 @@ func TestADamagedLogIsNeverTakenForAWholeOne(t *testing.T) {
 		damaged := slices.Clone(log)
 		damaged[n] ^= 0x10
 		dir := storeOf(t, damaged)
-		_, err := Open(dir, Options{disk: hasty{}})
+		_, err := Open(dir, Options{disk: noSyncDisk{}})
 		if err == nil {
 			t.Fatalf("byte %d: opened as if nothing were wrong", n)
 		}
@@ -241,11 +241,11 @@ func TestADamagedLogIsNeverTakenForAWholeOne(t *testing.T) {
 		if _, ok := errors.AsType[*Damage](err); !ok {
 			t.Fatalf("byte %d: %v", n, err)
 		}
-		found, err := Check(dir, Options{disk: hasty{}}, false)
+		found, err := Check(dir, Options{disk: noSyncDisk{}}, false)
 		if err != nil || !found.Wrong() || len(found.Damaged) != 1 {
 			t.Fatalf("byte %d: check finds %+v, %v", n, found, err)
 		}
-		found, err = Check(dir, Options{disk: hasty{}}, true)
+		found, err = Check(dir, Options{disk: noSyncDisk{}}, true)
 		if err != nil || found.Wrong() || len(found.Repaired) != 1 {
 			t.Fatalf("byte %d: repair gives %+v, %v", n, found, err)
 		}
@@ -265,7 +265,7 @@ func TestADamageThatIsSmallerThanAGapIsRepaired(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir = storeOf(t, slices.Insert(log, segmentHeader, []byte("torn")...))
-	if found, err := Check(dir, Options{disk: hasty{}}, true); err != nil || found.Wrong() || len(found.Repaired) != 1 {
+	if found, err := Check(dir, Options{disk: noSyncDisk{}}, true); err != nil || found.Wrong() || len(found.Repaired) != 1 {
 		t.Errorf("repair gives %+v, %v", found, err)
 	}
 	s := open(t, dir, Options{})
@@ -311,12 +311,12 @@ func TestAStaleOrDamagedSnapshotIsRebuilt(t *testing.T) {
 
 // failing is a disk that is full after so many bytes, or whose sync fails.
 type failing struct {
-	system
+	osDisk
 	room, syncs int
 }
 
 func (d *failing) open(name string, at int64) (file, error) {
-	f, err := d.system.open(name, at)
+	f, err := d.osDisk.open(name, at)
 	return failingFile{f, d}, err
 }
 
@@ -345,7 +345,7 @@ func TestAFullDiskLosesNothingThatWasAcknowledged(t *testing.T) {
 	for room := 0; room < 1200; room += 7 {
 		for syncs := range 5 {
 			dir := t.TempDir()
-			o := Options{Create: true, segment: 300, disk: &failing{room: room, syncs: syncs}}
+			o := Options{Create: true, segmentSize: 300, disk: &failing{room: room, syncs: syncs}}
 			var known []string
 			for i := range 6 {
 				s, err := Open(dir, o)
@@ -441,7 +441,7 @@ func TestThereMustBeAStore(t *testing.T) {
 		if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "no store") {
 			t.Errorf("open: %v", err)
 		}
-		if _, err := Check(dir, Options{disk: hasty{}}, false); err == nil || !strings.Contains(err.Error(), "no store") {
+		if _, err := Check(dir, Options{disk: noSyncDisk{}}, false); err == nil || !strings.Contains(err.Error(), "no store") {
 			t.Errorf("check: %v", err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, lockName)); !errors.Is(err, fs.ErrNotExist) {
@@ -475,13 +475,13 @@ func TestDamageBeforeTheSnapshotCutsNothingOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s, err := Open(dir, Options{}); err == nil {
-		t.Errorf("it was opened, and %d bytes were cut off", s.Opened().Cut)
+		t.Errorf("it was opened, and %d bytes were cut off", s.Opened().Truncated)
 		s.abandon()
 	}
 	if info, err := os.Stat(name); err != nil || info.Size() != int64(len(b)) {
 		t.Errorf("of %d bytes %d are left, %v", len(b), info.Size(), err)
 	}
-	if f, err := Check(dir, Options{disk: hasty{}}, true); err != nil || len(f.Repaired) != 1 {
+	if f, err := Check(dir, Options{disk: noSyncDisk{}}, true); err != nil || len(f.Repaired) != 1 {
 		t.Errorf("%+v, %v", f, err)
 	}
 	s = open(t, dir, Options{ReadOnly: true})
@@ -512,20 +512,20 @@ func TestALogThatIsShorterThanItsSnapshotIsDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if _, err := Open(dir, Options{Create: true, disk: hasty{}}); !is[*Damage](err) {
+			if _, err := Open(dir, Options{Create: true, disk: noSyncDisk{}}); !is[*Damage](err) {
 				t.Errorf("%d bytes left: opening gives %v", left, err)
 			}
-			if f, err := Check(dir, Options{disk: hasty{}}, false); err != nil || !f.Wrong() || len(f.Damaged) == 0 {
+			if f, err := Check(dir, Options{disk: noSyncDisk{}}, false); err != nil || !f.Wrong() || len(f.Damaged) == 0 {
 				t.Errorf("%d bytes left: check finds %+v, %v", left, f, err)
 			}
 		}
-		if f, err := Check(dir, Options{disk: hasty{}}, true); err != nil || f.Wrong() {
+		if f, err := Check(dir, Options{disk: noSyncDisk{}}, true); err != nil || f.Wrong() {
 			t.Errorf("%d bytes left: repair gives %+v, %v", left, f, err)
 		}
 		s := open(t, dir, Options{})
 		add(t, s, `{"v":1,"url":"http://new.org/"}`)
 		closeStore(t, s)
-		if f, err := Check(dir, Options{disk: hasty{}}, false); err != nil || f.Wrong() {
+		if f, err := Check(dir, Options{disk: noSyncDisk{}}, false); err != nil || f.Wrong() {
 			t.Errorf("%d bytes left: after the repair check finds %+v, %v", left, f, err)
 		}
 	}
@@ -533,7 +533,7 @@ func TestALogThatIsShorterThanItsSnapshotIsDamaged(t *testing.T) {
 
 func TestALogWithoutItsLastSegmentIsDamaged(t *testing.T) {
 	dir := t.TempDir()
-	s := open(t, dir, Options{segment: 1})
+	s := open(t, dir, Options{segmentSize: 1})
 	for i := range 3 {
 		add(t, s, fmt.Sprintf(`{"v":1,"url":"http://a.org/%d"}`, i))
 		if err := s.Commit(); err != nil {
@@ -548,10 +548,10 @@ func TestALogWithoutItsLastSegmentIsDamaged(t *testing.T) {
 	if err := os.Remove(last); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir, Options{disk: hasty{}}); !is[*Damage](err) {
+	if _, err := Open(dir, Options{disk: noSyncDisk{}}); !is[*Damage](err) {
 		t.Errorf("opening gives %v", err)
 	}
-	if f, err := Check(dir, Options{disk: hasty{}}, true); err != nil || f.Wrong() || len(f.Damaged) != 1 || f.URLs != 2 {
+	if f, err := Check(dir, Options{disk: noSyncDisk{}}, true); err != nil || f.Wrong() || len(f.Damaged) != 1 || f.URLs != 2 {
 		t.Errorf("repair gives %+v, %v", f, err)
 	}
 	closeStore(t, open(t, dir, Options{}))
@@ -563,7 +563,7 @@ func TestALogIsDamagedAfterCompactionToo(t *testing.T) {
 	for _, name := range []string{"last segment gone", "last segment cut, killed"} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			s := open(t, dir, Options{segment: 300})
+			s := open(t, dir, Options{segmentSize: 300})
 			for i := range 30 {
 				add(t, s, fmt.Sprintf(`{"v":1,"url":"http://a.org/%d","priority":0.%d}`, i%5, i+1))
 				if err := s.Commit(); err != nil {
@@ -595,10 +595,10 @@ func TestALogIsDamagedAfterCompactionToo(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if f, err := Check(dir, Options{disk: hasty{}}, false); err != nil || len(f.Damaged) == 0 {
+			if f, err := Check(dir, Options{disk: noSyncDisk{}}, false); err != nil || len(f.Damaged) == 0 {
 				t.Errorf("check finds %+v, %v", f, err)
 			}
-			if _, err := Open(dir, Options{disk: hasty{}}); !is[*Damage](err) {
+			if _, err := Open(dir, Options{disk: noSyncDisk{}}); !is[*Damage](err) {
 				t.Errorf("opening gives %v", err)
 			}
 		})
@@ -628,7 +628,7 @@ func TestARepairLeavesNothingWrongWithTheIndex(t *testing.T) {
 	if err := os.WriteFile(name, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := Check(dir, Options{disk: hasty{}}, true); err != nil || f.Wrong() || len(f.Repaired) != 1 {
+	if f, err := Check(dir, Options{disk: noSyncDisk{}}, true); err != nil || f.Wrong() || len(f.Repaired) != 1 {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if s := open(t, dir, Options{}); s.Opened().Replayed > 0 {
@@ -646,7 +646,7 @@ func TestSegmentsDoNotRunOutOfNumbersSilently(t *testing.T) {
 	if p := placeOf(maxSegments-1, maxSegment-1, 0xffff); p.segment() != maxSegments-1 {
 		t.Errorf("the last segment is taken for %d", p.segment())
 	}
-	if err := s.log.create(maxSegments, span{}); err == nil {
+	if err := s.log.createSegment(maxSegments, span{}); err == nil {
 		t.Error("a segment was begun whose number no place can hold")
 	}
 	if err := s.Commit(); err == nil {
@@ -658,7 +658,7 @@ func TestSegmentsDoNotRunOutOfNumbersSilently(t *testing.T) {
 // stands: its checksum tells which byte that is.
 func TestAHeaderWithAWrongByteIsMadeAnew(t *testing.T) {
 	dir := t.TempDir()
-	s := open(t, dir, Options{segment: 2000})
+	s := open(t, dir, Options{segmentSize: 2000})
 	for i := range 90 {
 		if i == 60 {
 			compact(t, s)
@@ -691,11 +691,11 @@ func TestAHeaderWithAWrongByteIsMadeAnew(t *testing.T) {
 			if len(log) == segmentHeader && number == numbers[len(numbers)-1] {
 				continue // its creation was not finished
 			}
-			if _, err := Open(dir, Options{disk: hasty{}}); !is[*Damage](err) {
+			if _, err := Open(dir, Options{disk: noSyncDisk{}}); !is[*Damage](err) {
 				t.Fatalf("byte %d of %s: opening gives %v", at, name, err)
 			}
 			for _, repair := range []bool{false, true} {
-				found, err := Check(dir, Options{disk: hasty{}}, repair)
+				found, err := Check(dir, Options{disk: noSyncDisk{}}, repair)
 				if err != nil || found.Wrong() == repair || len(found.Damaged) != 1 || *found.Damaged[0] != (Damage{segmentName(number), 0, segmentHeader}) {
 					t.Fatalf("byte %d of %s: check finds %+v, %v", at, name, found, err)
 				}
@@ -733,10 +733,10 @@ func TestTheHeaderOfAnEmptySegmentIsMadeAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		os.Remove(filepath.Join(dir, snapshotName))
-		if _, err := Open(dir, Options{disk: hasty{}}); !is[*Damage](err) {
+		if _, err := Open(dir, Options{disk: noSyncDisk{}}); !is[*Damage](err) {
 			t.Fatalf("byte %d: opening gives %v", at, err)
 		}
-		if found, err := Check(dir, Options{disk: hasty{}}, true); err != nil || found.Wrong() || len(found.Repaired) != 1 {
+		if found, err := Check(dir, Options{disk: noSyncDisk{}}, true); err != nil || found.Wrong() || len(found.Repaired) != 1 {
 			t.Fatalf("byte %d: repair gives %+v, %v", at, found, err)
 		}
 		s := open(t, dir, Options{ReadOnly: true})
@@ -779,7 +779,7 @@ func TestAHeaderWithTwoWrongBytesIsNotGuessed(t *testing.T) {
 	if err := os.WriteFile(name, log, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := Check(dir, Options{disk: hasty{}}, true); err == nil || !strings.Contains(err.Error(), "its place in the log is not known") {
+	if found, err := Check(dir, Options{disk: noSyncDisk{}}, true); err == nil || !strings.Contains(err.Error(), "its place in the log is not known") {
 		t.Errorf("check finds %+v, %v", found, err)
 	}
 }

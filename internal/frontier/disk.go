@@ -29,9 +29,9 @@ type file interface {
 }
 
 // system is the disk of the system.
-type system struct{}
+type osDisk struct{}
 
-func (system) open(name string, at int64) (file, error) {
+func (osDisk) open(name string, at int64) (file, error) {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
@@ -43,14 +43,14 @@ func (system) open(name string, at int64) (file, error) {
 	return f, nil
 }
 
-func (system) mkdir(dir string) error {
+func (osDisk) mkdir(dir string) error {
 	info, err := os.Stat(dir)
 	if err == nil && info.IsDir() {
 		return nil
 	}
 	above := filepath.Dir(dir)
 	if above != dir {
-		if err := (system{}).mkdir(above); err != nil {
+		if err := (osDisk{}).mkdir(above); err != nil {
 			return err
 		}
 	}
@@ -60,12 +60,12 @@ func (system) mkdir(dir string) error {
 	return syncDir(above)
 }
 
-func (system) rename(from, to string) error { return os.Rename(from, to) }
-func (system) remove(name string) error     { return os.Remove(name) }
-func (system) sync(dir string) error        { return syncDir(dir) }
+func (osDisk) rename(from, to string) error { return os.Rename(from, to) }
+func (osDisk) remove(name string) error     { return os.Remove(name) }
+func (osDisk) sync(dir string) error        { return syncDir(dir) }
 
 // create opens an empty file for writing.
-func create(d disk, name string) (file, error) {
+func createFile(d disk, name string) (file, error) {
 	f, err := d.open(name, 0)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func create(d disk, name string) (file, error) {
 
 // writeFile writes a file that is on disk when it returns, name and all.
 func writeFile(d disk, name string, data []byte) error {
-	f, err := create(d, name)
+	f, err := createFile(d, name)
 	if err != nil {
 		return err
 	}

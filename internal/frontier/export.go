@@ -16,7 +16,7 @@ const stateField = `,"state":"`
 
 // cutState removes the state that an export put at the end of a line, so that
 // what was exported can be added again and exported again.
-func cutState(line []byte) []byte {
+func trimState(line []byte) []byte {
 	i := max(0, bytes.LastIndexByte(line, ','))
 	name, ok := bytes.CutPrefix(line[i:], []byte(stateField))
 	if !ok {
@@ -36,27 +36,27 @@ func cutState(line []byte) []byte {
 // state of its URL: a store to which the lines are added, in any order, is in the
 // same state but for leases, which are not records.
 func (s *Store) Export(w io.Writer, now time.Time) error {
-	return s.exportThose(w, now, func(State) bool { return true })
+	return s.exportStates(w, now, func(State) bool { return true })
 }
 
 // Skipped writes the same of those URLs that are skipped, with the reason as error
 // or status: refused, given up after their retries, or barred.
 func (s *Store) Skipped(w io.Writer, now time.Time) error {
-	return s.exportThose(w, now, func(st State) bool { return st == Skipped })
+	return s.exportStates(w, now, func(st State) bool { return st == Skipped })
 }
 
 // exportThose exports the URLs in some states.
-func (s *Store) exportThose(w io.Writer, now time.Time, want func(State) bool) error {
+func (s *Store) exportStates(w io.Writer, now time.Time, want func(State) bool) error {
 	x := s.x
 	ids := make([]uint32, 0, x.len())
 	for id := range uint32(x.len()) {
-		if x.known(id) && want(s.state(id, now)) {
+		if x.isKnown(id) && want(s.state(id, now)) {
 			ids = append(ids, id)
 		}
 	}
 	order := s.log.order()
 	slices.SortFunc(ids, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(order(x.main(a)), order(x.main(b))), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(order(x.exportPlace(a)), order(x.exportPlace(b))), cmp.Compare(a, b))
 	})
 	for _, id := range ids {
 		line, err := s.export(id, now)
@@ -71,57 +71,57 @@ func (s *Store) exportThose(w io.Writer, now time.Time, want func(State) bool) e
 }
 
 // main is the place of the line that the export of a URL is made of.
-func (x *index) main(id uint32) place {
-	h, p := x.hot.at(id), x.past(id)
-	if h.flags&flagWish == 0 || p.settled() && h.flags&flagOwn != 0 {
+func (x *index) exportPlace(id uint32) place {
+	h, p := x.hot.at(id), x.history(id)
+	if h.flags&flagProposed == 0 || p.isFinal() && h.flags&flagOwnOutcome != 0 {
 		return p.outcome
 	}
-	return x.cold.at(id).wish
+	return x.cold.at(id).proposal
 }
 
 // export is the line of one URL, newline included. It is the outcome if that is
 // the URL's own and final. Otherwise it is the wish, together with what is known
 // of the outcome.
 func (s *Store) export(id uint32, now time.Time) ([]byte, error) {
-	h, c, p := s.x.hot.at(id), s.x.cold.at(id), s.x.past(id)
-	line, err := s.log.line(s.x.main(id))
+	h, c, p := s.x.hot.at(id), s.x.cold.at(id), s.x.history(id)
+	line, err := s.log.line(s.x.exportPlace(id))
 	if err != nil {
 		return nil, err
 	}
 	var rec, other wire.Record
-	if err := s.lines.decode(line, &rec); err != nil {
+	if err := s.decoder.decode(line, &rec); err != nil {
 		return nil, err
 	}
 	switch {
-	case p.outcome == 0, p.outcome == c.wish:
-	case p.class == classBarred && h.flags&flagOver == 0: // a person asks for it all the same
-	case h.flags&(flagWish|flagOwn) == 0: // known as the end of a redirect
+	case p.outcome == 0, p.outcome == c.proposal:
+	case p.class == classExcluded && h.flags&flagFinished == 0: // a person asks for it all the same
+	case h.flags&(flagProposed|flagOwnOutcome) == 0: // known as the end of a redirect
 		other, rec = rec, wire.Record{URL: s.x.url(id), Via: rec.URL, Generation: rec.Generation, Depth: rec.Depth, Operator: "redirect"}
-		answer(&rec, &other)
-	case s.x.main(id) != p.outcome:
+		setOutcome(&rec, &other)
+	case s.x.exportPlace(id) != p.outcome:
 		if line, err = s.log.line(p.outcome); err != nil {
 			return nil, err
 		}
-		if err := s.lines.decode(line, &other); err != nil {
+		if err := s.decoder.decode(line, &other); err != nil {
 			return nil, err
 		}
-		if h.flags&flagEcho != 0 {
+		if h.flags&flagFromUnfinal != 0 {
 			rec.Drop(wire.Fetch)
 		}
 		if rec.Visits != int(p.visits) { // before the outcome, not before what asks for the URL
 			rec.Visits = int(p.visits)
 			rec.Touch(wire.Address)
 		}
-		answer(&rec, &other)
+		setOutcome(&rec, &other)
 	}
 	retries := int(p.retries)
 	if p.class == classFailed {
 		retries-- // the outcome counts itself
 	}
-	if p.class < classRefused || h.flags&flagOwn == 0 {
-		s.complete(id, &rec, retries)
+	if p.class < classRefused || h.flags&flagOwnOutcome == 0 {
+		s.setDerived(id, &rec, retries)
 	} else {
-		s.complete(id, &rec, rec.Retries)
+		s.setDerived(id, &rec, rec.Retries)
 	}
 	b, err := s.encode(&rec)
 	if err != nil {
@@ -134,7 +134,7 @@ func (s *Store) export(id uint32, now time.Time) ([]byte, error) {
 
 // answer gives rec the outcome of another record: what came of asking for its
 // URL, in few enough words for both to fit into a line.
-func answer(rec, other *wire.Record) {
+func setOutcome(rec, other *wire.Record) {
 	rec.Timestamp, rec.StatusCode = other.Timestamp, other.StatusCode
 	rec.Error, rec.ErrorDetail, rec.NotBefore = clip(other.Error), clip(other.ErrorDetail), other.NotBefore
 	if other.FinalURL != rec.URL {
@@ -161,7 +161,7 @@ func (s *Store) Lineage(w io.Writer, url string, now time.Time) error {
 			return err
 		}
 		var rec wire.Record
-		if err := s.lines.decode(bytes.TrimSuffix(line, []byte("\n")), &rec); err != nil {
+		if err := s.decoder.decode(bytes.TrimSuffix(line, []byte("\n")), &rec); err != nil {
 			return err
 		}
 		if _, err := w.Write(line); err != nil {

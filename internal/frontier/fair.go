@@ -42,14 +42,14 @@ type candidate struct {
 }
 
 // A choice is a candidate in a batch, or what it would be there.
-type choice struct {
+type weighted struct {
 	candidate
-	worth float64
-	taken int // of its group before it, where the batch is shared
+	weight float64
+	taken  int // of its group before it, where the batch is shared
 }
 
 // worth is what the address of a group is worth of which so many were taken.
-func worth(priority float64, taken int) float64 {
+func weightOf(priority float64, taken int) float64 {
 	if priority < 0 {
 		return priority * float64(taken+1)
 	}
@@ -60,21 +60,21 @@ func worth(priority float64, taken int) float64 {
 // keeps about twice as many as are asked for: whenever it holds more it lets those go
 // that cannot come into the batch whatever else it is going to be offered.
 type chooser struct {
-	n        int
-	limits   limits
-	share    Group
-	crossing bool                   // both hosts and niches matter
-	before   func(a, b uint32) bool // whether one URL comes before another
+	n       int
+	limits  limits
+	shareBy Group
+	crossed bool                   // both hosts and niches matter
+	before  func(a, b uint32) bool // whether one URL comes before another
 
-	kept  []candidate
-	full  int     // let some go when so many are kept
-	last  choice  // what is behind it is not kept, once there is a floor
-	floor float64 // worth of the last
-	keys  map[uint64]prefix
+	candidates  []candidate
+	pruneAt     int      // let some go when so many are kept
+	floorChoice weighted // what is behind it is not kept, once there is a floor
+	minWeight   float64  // worth of the last
+	kept        map[uint64]keptOf
 }
 
 // A prefix is what is kept of a key: how many, and the last of them.
-type prefix struct {
+type keptOf struct {
 	last  candidate
 	count int
 }
@@ -88,9 +88,9 @@ type limits struct {
 // before tells whether the URL of one address comes before that of another.
 func newChooser(n int, l limits, share Group, before func(a, b uint32) bool) *chooser {
 	return &chooser{
-		n: n, limits: l, share: share, before: before,
-		crossing: (l.perHost > 0 || share == ByHost) && (l.perNiche > 0 || share == ByNiche),
-		full:     n + max(n, 1024), floor: math.Inf(-1), keys: map[uint64]prefix{},
+		n: n, limits: l, shareBy: share, before: before,
+		crossed: (l.perHost > 0 || share == ByHost) && (l.perNiche > 0 || share == ByNiche),
+		pruneAt: n + max(n, 1024), minWeight: math.Inf(-1), kept: map[uint64]keptOf{},
 	}
 }
 
@@ -109,16 +109,16 @@ func (c *chooser) compare(a, b candidate) int {
 
 // compareChoices orders choices: the higher worth first, then the group of which less
 // was taken.
-func (c *chooser) compareChoices(a, b choice) int {
-	if order := cmp.Or(cmp.Compare(b.worth, a.worth), cmp.Compare(a.taken, b.taken)); order != 0 {
+func (c *chooser) compareWeighted(a, b weighted) int {
+	if order := cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.taken, b.taken)); order != 0 {
 		return order
 	}
 	return c.compare(a.candidate, b.candidate)
 }
 
 // of is the group that e shares a batch in.
-func (c *chooser) of(e candidate) uint32 {
-	switch c.share {
+func (c *chooser) groupOf(e candidate) uint32 {
+	switch c.shareBy {
 	case ByHost:
 		return e.host
 	case ByNiche:
@@ -131,21 +131,21 @@ func (c *chooser) of(e candidate) uint32 {
 // niche, or both.
 func (c *chooser) key(e candidate) uint64 {
 	switch {
-	case c.crossing:
+	case c.crossed:
 		return uint64(e.host)<<32 | uint64(e.niche)
-	case c.limits.perNiche > 0 || c.share == ByNiche:
+	case c.limits.perNiche > 0 || c.shareBy == ByNiche:
 		return uint64(e.niche)
-	case c.limits.perHost > 0 || c.share == ByHost:
+	case c.limits.perHost > 0 || c.shareBy == ByHost:
 		return uint64(e.host)
 	}
 	return 0
 }
 
 // line is a key of the group that e shares a batch in, and no other candidate's key.
-func (c *chooser) line(e candidate) uint64 { return uint64(c.of(e))<<32 | math.MaxUint32 }
+func (c *chooser) groupKey(e candidate) uint64 { return uint64(c.groupOf(e))<<32 | math.MaxUint32 }
 
 // most is how many of a key can come into the batch.
-func (c *chooser) most() int {
+func (c *chooser) maxPerKey() int {
 	most := c.n
 	for _, limit := range []int{c.limits.perHost, c.limits.perNiche} {
 		if limit > 0 {
@@ -157,70 +157,70 @@ func (c *chooser) most() int {
 
 // offer offers e.
 func (c *chooser) offer(e candidate) {
-	if e.priority >= c.floor {
+	if e.priority >= c.minWeight {
 		c.consider(e)
 	}
 }
 
 // consider keeps e, unless it is behind what is kept and cannot come into the batch.
 func (c *chooser) consider(e candidate) {
-	if c.behind(e) {
+	if c.isBelowFloor(e) {
 		return
 	}
-	bounded := !math.IsInf(c.floor, -1)
-	if p, ok := c.keys[c.key(e)]; ok && c.compare(p.last, e) < 0 {
-		if p.count >= c.most() || c.share != NoGroup && !c.crossing &&
-			bounded && c.compareChoices(c.last, choice{e, worth(e.priority, p.count), p.count}) < 0 {
+	bounded := !math.IsInf(c.minWeight, -1)
+	if p, ok := c.kept[c.key(e)]; ok && c.compare(p.last, e) < 0 {
+		if p.count >= c.maxPerKey() || c.shareBy != NoGroup && !c.crossed &&
+			bounded && c.compareWeighted(c.floorChoice, weighted{e, weightOf(e.priority, p.count), p.count}) < 0 {
 			return
 		}
 	}
-	if c.crossing && c.share != NoGroup {
-		if p := c.keys[c.line(e)]; p.count >= 2*c.n && c.compare(p.last, e) < 0 {
+	if c.crossed && c.shareBy != NoGroup {
+		if p := c.kept[c.groupKey(e)]; p.count >= 2*c.n && c.compare(p.last, e) < 0 {
 			return
 		}
 	}
-	c.kept = append(c.kept, e)
-	if len(c.kept) == c.full {
+	c.candidates = append(c.candidates, e)
+	if len(c.candidates) == c.pruneAt {
 		c.prune()
 	}
 }
 
 // prune lets go what cannot come into the batch.
 func (c *chooser) prune() {
-	if c.crossing {
-		c.thin()
+	if c.crossed {
+		c.pruneCrossed()
 	} else {
-		c.keep(c.choose())
+		c.keepBatch(c.choose())
 	}
-	clear(c.keys)
-	for _, e := range c.kept {
+	clear(c.kept)
+	for _, e := range c.candidates {
 		c.count(c.key(e), e)
-		if c.crossing && c.share != NoGroup {
-			c.count(c.line(e), e)
+		if c.crossed && c.shareBy != NoGroup {
+			c.count(c.groupKey(e), e)
 		}
 	}
 }
 
 // count counts e among what is kept of a key.
 func (c *chooser) count(key uint64, e candidate) {
-	p := c.keys[key]
+	p := c.kept[key]
 	if p.count == 0 || c.compare(p.last, e) < 0 {
 		p.last = e
 	}
 	p.count++
-	c.keys[key] = p
+	c.kept[key] = p
 }
 
 // keep keeps a batch of what was offered until now. With one kind of group, what is
 // not in it never will be: what is still to come makes nothing before it worth less.
-func (c *chooser) keep(batch []choice) {
-	c.kept = c.kept[:0]
+func (c *chooser) keepBatch(batch []weighted) {
+	c.candidates = c.candidates[:0]
 	for _, b := range batch {
-		c.kept = append(c.kept, b.candidate)
+		c.candidates = append(c.candidates, b.candidate)
 	}
 	if len(batch) == c.n {
-		c.last = batch[c.n-1]
-		c.floor = c.last.worth
+		c.floorChoice = batch[c.n-1]
+		c.minWeight = c.floorChoice.weight
 	}
 }
 
@@ -235,45 +235,45 @@ func (c *chooser) keep(batch []choice) {
 // shared that is so of 2n of the same group, which come before it whatever their worth;
 // and of 2n of which no two are of one group, which are worth their priority, or, with
 // at most j of one group, at least a jth of what the least of them would be.
-func (c *chooser) thin() {
-	slices.SortFunc(c.kept, c.compare)
-	of, most := map[uint64]int{}, c.most()
-	kept := slices.DeleteFunc(c.kept, func(e candidate) bool {
-		if of[c.key(e)] >= most || of[c.line(e)] >= 2*c.n {
+func (c *chooser) pruneCrossed() {
+	slices.SortFunc(c.candidates, c.compare)
+	of, most := map[uint64]int{}, c.maxPerKey()
+	kept := slices.DeleteFunc(c.candidates, func(e candidate) bool {
+		if of[c.key(e)] >= most || of[c.groupKey(e)] >= 2*c.n {
 			return true
 		}
 		of[c.key(e)]++
-		if c.share != NoGroup {
-			of[c.line(e)]++
+		if c.shareBy != NoGroup {
+			of[c.groupKey(e)]++
 		}
 		return false
 	})
-	for j, chosen := 1, 0; chosen < 2*c.n && (j == 1 || c.share != NoGroup && j < 2*c.n); j *= 2 {
-		t := c.limits.atMost(c.share, j).tally(c.n)
+	for j, chosen := 1, 0; chosen < 2*c.n && (j == 1 || c.shareBy != NoGroup && j < 2*c.n); j *= 2 {
+		t := c.limits.withGroupLimit(c.shareBy, j).tally(c.n)
 		chosen = 0
 		for _, e := range kept {
 			if !t.admit(e) {
 				continue
 			}
 			if chosen++; chosen == 2*c.n {
-				if w := worth(e.priority, j-1); w > c.floor || w == c.floor && j == 1 {
-					c.last, c.floor = choice{e, w, j - 1}, w
+				if w := weightOf(e.priority, j-1); w > c.minWeight || w == c.minWeight && j == 1 {
+					c.floorChoice, c.minWeight = weighted{e, w, j - 1}, w
 				}
 				break
 			}
 		}
 	}
-	c.kept = slices.DeleteFunc(kept, c.behind)
-	c.full = max(c.full, 2*len(c.kept))
+	c.candidates = slices.DeleteFunc(kept, c.isBelowFloor)
+	c.pruneAt = max(c.pruneAt, 2*len(c.candidates))
 }
 
 // behind tells whether e is behind the last.
-func (c *chooser) behind(e candidate) bool {
-	return e.priority < c.floor || e.priority == c.floor && !math.IsInf(c.floor, -1) && c.last.taken == 0 && c.compare(c.last.candidate, e) < 0
+func (c *chooser) isBelowFloor(e candidate) bool {
+	return e.priority < c.minWeight || e.priority == c.minWeight && !math.IsInf(c.minWeight, -1) && c.floorChoice.taken == 0 && c.compare(c.floorChoice.candidate, e) < 0
 }
 
 // atMost are the limits and one more, of what shares.
-func (l limits) atMost(share Group, n int) limits {
+func (l limits) withGroupLimit(share Group, n int) limits {
 	switch {
 	case share == ByHost && (l.perHost == 0 || n < l.perHost):
 		l.perHost = n
@@ -319,59 +319,59 @@ func (t tally) admit(e candidate) bool {
 }
 
 // A queue is what waits of one group, and its first.
-type queue struct {
-	choice
-	rest []candidate
+type groupQueue struct {
+	weighted
+	waiting []candidate
 }
 
 // choose chooses the batch of what is kept, in the order in which its addresses are
 // chosen.
-func (c *chooser) choose() []choice {
-	slices.SortFunc(c.kept, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(c.of(a), c.of(b)), c.compare(a, b))
+func (c *chooser) choose() []weighted {
+	slices.SortFunc(c.candidates, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(c.groupOf(a), c.groupOf(b)), c.compare(a, b))
 	})
-	var queues []queue // a heap
-	for at := 0; at < len(c.kept); {
+	var queues []groupQueue // a heap
+	for at := 0; at < len(c.candidates); {
 		end := at + 1
-		for end < len(c.kept) && c.of(c.kept[end]) == c.of(c.kept[at]) {
+		for end < len(c.candidates) && c.groupOf(c.candidates[end]) == c.groupOf(c.candidates[at]) {
 			end++
 		}
-		e := c.kept[at]
-		queues = append(queues, queue{choice{e, e.priority, 0}, c.kept[at+1 : end]})
+		e := c.candidates[at]
+		queues = append(queues, groupQueue{weighted{e, e.priority, 0}, c.candidates[at+1 : end]})
 		at = end
 	}
 	for i := len(queues)/2 - 1; i >= 0; i-- {
-		c.sink(queues, i)
+		c.siftDown(queues, i)
 	}
-	batch, t := make([]choice, 0, min(c.n, len(c.kept))), c.limits.tally(c.n)
+	batch, t := make([]weighted, 0, min(c.n, len(c.candidates))), c.limits.tally(c.n)
 	for len(queues) > 0 && len(batch) < c.n {
 		first := &queues[0]
 		if t.admit(first.candidate) {
-			batch = append(batch, first.choice)
-			if c.share != NoGroup {
+			batch = append(batch, first.weighted)
+			if c.shareBy != NoGroup {
 				first.taken++
 			}
 		}
-		if len(first.rest) > 0 {
-			first.candidate, first.rest = first.rest[0], first.rest[1:]
-			first.worth = worth(first.priority, first.taken)
+		if len(first.waiting) > 0 {
+			first.candidate, first.waiting = first.waiting[0], first.waiting[1:]
+			first.weight = weightOf(first.priority, first.taken)
 		} else {
 			*first = queues[len(queues)-1]
 			queues = queues[:len(queues)-1]
 		}
-		c.sink(queues, 0)
+		c.siftDown(queues, 0)
 	}
 	return batch
 }
 
 // sink puts the ith queue of a heap where it belongs.
-func (c *chooser) sink(queues []queue, i int) {
+func (c *chooser) siftDown(queues []groupQueue, i int) {
 	for {
 		down := 2*i + 1
-		if down+1 < len(queues) && c.compareChoices(queues[down+1].choice, queues[down].choice) < 0 {
+		if down+1 < len(queues) && c.compareWeighted(queues[down+1].weighted, queues[down].weighted) < 0 {
 			down++
 		}
-		if down >= len(queues) || c.compareChoices(queues[i].choice, queues[down].choice) <= 0 {
+		if down >= len(queues) || c.compareWeighted(queues[i].weighted, queues[down].weighted) <= 0 {
 			return
 		}
 		queues[i], queues[down] = queues[down], queues[i]

@@ -54,10 +54,10 @@ func pick(all []candidate, n, perHost, perNiche int, share Group) (ids []uint32)
 // chosen is what a chooser makes of the candidates, offered in this order.
 func chosen(all []candidate, n, perHost, perNiche int, share Group, full int) (ids []uint32, kept int) {
 	c := newChooser(n, limits{perHost, perNiche, nil}, share, func(a, b uint32) bool { return a < b })
-	c.full = n + full
+	c.pruneAt = n + full
 	for _, e := range all {
 		c.offer(e)
-		kept = max(kept, len(c.kept))
+		kept = max(kept, len(c.candidates))
 	}
 	for _, b := range c.choose() {
 		ids = append(ids, b.id)
@@ -251,7 +251,7 @@ func BenchmarkNextShared(b *testing.B) {
 				s := open(b, copyOf(b, bigStore(b, n)), Options{})
 				q.N, q.Now = 1000, noon
 				for b.Loop() {
-					if _, err := s.choose(q.Request); err != nil {
+					if _, err := s.chooseBatch(q.Request); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -297,7 +297,7 @@ func TestManyLookForABatch(t *testing.T) {
 		for _, processors := range []int{1, 2, 3, 16} {
 			runtime.GOMAXPROCS(processors)
 			q.Now = noon
-			ids, err := s.choose(q)
+			ids, err := s.chooseBatch(q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -317,7 +317,7 @@ func TestManyLookForABatch(t *testing.T) {
 	}
 	for _, processors := range []int{1, 16} {
 		runtime.GOMAXPROCS(processors)
-		_, err := s.choose(Request{N: 10, Generation: 0, Now: noon})
+		_, err := s.chooseBatch(Request{N: 10, Generation: 0, Now: noon})
 		if none, ok := errors.AsType[*NothingDue](err); !ok || none.Leased != 3*chunkSize+10 || !none.Earliest.IsZero() {
 			t.Errorf("%d processors say %v", processors, err)
 		}
@@ -337,11 +337,11 @@ func TestManyLineABatchUp(t *testing.T) {
 	for i := range 300 {
 		add(t, s, fmt.Sprintf(`{"v":1,"url":"http://h%d.org/%d","priority":1500,"status_code":200,"timestamp":"2026-01-01T00:00:00Z","digest":"sha1:%d"}`, i%7, i, i))
 	}
-	if s.log.lines == 0 {
+	if s.log.blockLines == 0 {
 		t.Fatal("all records are in frames")
 	}
 	q := Request{N: 2500, Generation: 3, Recrawl: true, Now: noon}
-	ids, err := s.choose(q)
+	ids, err := s.chooseBatch(q)
 	if err != nil || len(ids) != 2000 {
 		t.Fatal(len(ids), err)
 	}
@@ -354,7 +354,7 @@ func TestManyLineABatchUp(t *testing.T) {
 	}
 	var first [][]byte
 	each(func(processors int) {
-		lines, err := s.lineup(ids, q)
+		lines, err := s.renderBatch(ids, q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -394,7 +394,7 @@ func TestManyLineABatchUp(t *testing.T) {
 	}
 	want := fmt.Sprintf("byte %d: no valid frame", segmentHeader+frames[1])
 	each(func(processors int) {
-		if _, err := s.lineup(ids, q); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := s.renderBatch(ids, q); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d processors say %v, not %s", processors, err, want)
 		}
 	})

@@ -28,7 +28,7 @@ func (s *Store) Forget(sel Selection) (forgotten int, err error) {
 	if s.failed != nil {
 		return 0, s.failed
 	}
-	ids, err := s.chosen(sel)
+	ids, err := s.selected(sel)
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
@@ -39,12 +39,12 @@ func (s *Store) Forget(sel Selection) (forgotten int, err error) {
 	for _, id := range ids {
 		s.x.forget(id)
 	}
-	s.fresh += len(ids)
+	s.unsaved += len(ids)
 	return len(ids), nil
 }
 
 // chosen are the entries of a selection that are known, each once.
-func (s *Store) chosen(sel Selection) (ids []uint32, err error) {
+func (s *Store) selected(sel Selection) (ids []uint32, err error) {
 	x := s.x
 	seen := map[uint32]bool{}
 	for _, name := range sel.URLs {
@@ -52,7 +52,7 @@ func (s *Store) chosen(sel Selection) (ids []uint32, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", clip(name), err)
 		}
-		if id, ok := x.find(u); ok && x.known(id) && !seen[id] {
+		if id, ok := x.find(u); ok && x.isKnown(id) && !seen[id] {
 			seen[id] = true
 			ids = append(ids, id)
 		}
@@ -70,7 +70,7 @@ func (s *Store) chosen(sel Selection) (ids []uint32, err error) {
 	}
 	hosts := make([]bool, x.hosts.n)
 	for i := range hosts {
-		hosts[i] = slices.Contains(names, string(x.nameOf(uint32(i))))
+		hosts[i] = slices.Contains(names, string(x.hostName(uint32(i))))
 	}
 	prefixes := make([]string, len(sel.Prefixes))
 	for i, p := range sel.Prefixes {
@@ -82,7 +82,7 @@ func (s *Store) chosen(sel Selection) (ids []uint32, err error) {
 	}
 	var b []byte
 	for id := range uint32(x.len()) {
-		if !x.known(id) || seen[id] {
+		if !x.isKnown(id) || seen[id] {
 			continue
 		}
 		wanted := hosts[x.hot.at(id).host]
@@ -112,10 +112,10 @@ func (s *Store) writeForgotten(ids []uint32) error {
 		if lines++; len(data) < blockSize && lines < 0xffff && i < len(ids)-1 {
 			continue
 		}
-		if _, err := s.log.next(); err != nil {
+		if _, err := s.log.nextPlace(); err != nil {
 			return err
 		}
-		if err := s.log.write(frameForgotten, data, lines); err != nil {
+		if err := s.log.writeFrame(frameForgotten, data, lines); err != nil {
 			return err
 		}
 		data, lines = data[:0], 0
@@ -124,7 +124,7 @@ func (s *Store) writeForgotten(ids []uint32) error {
 }
 
 // eachForgotten calls f with every URL of a frame.
-func eachForgotten(data []byte, lines []int, f func(weburl.URL)) error {
+func parseForgotten(data []byte, lines []int, f func(weburl.URL)) error {
 	for i := range len(lines) - 1 {
 		u, err := weburl.Parse(string(data[lines[i] : lines[i+1]-1]))
 		if err != nil {
@@ -137,7 +137,7 @@ func eachForgotten(data []byte, lines []int, f func(weburl.URL)) error {
 
 // applyForgotten applies a frame that was read from the log.
 func (s *Store) applyForgotten(data []byte, lines []int) error {
-	return eachForgotten(data, lines, func(u weburl.URL) {
+	return parseForgotten(data, lines, func(u weburl.URL) {
 		if id, ok := s.x.find(u); ok {
 			s.x.forget(id)
 		}
@@ -148,9 +148,9 @@ func (s *Store) applyForgotten(data []byte, lines []int) error {
 // have it for a parent.
 func (x *index) forget(id uint32) {
 	h, c := x.hot.at(id), x.cold.at(id)
-	if h.flags&flagPast != 0 {
-		*x.pasts.at(c.past) = past{}
+	if h.flags&flagHistory != 0 {
+		*x.histories.at(c.history) = history{}
 	}
-	*h = hot{host: h.host, flags: h.flags & flagPast}
-	*c = cold{dir: c.dir, rest: c.rest, restHigh: c.restHigh, past: c.past}
+	*h = hot{host: h.host, flags: h.flags & flagHistory}
+	*c = cold{dir: c.dir, suffix: c.suffix, suffixHigh: c.suffixHigh, history: c.history}
 }

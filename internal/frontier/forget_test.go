@@ -108,12 +108,12 @@ func TestForgettingFollowsTheLog(t *testing.T) {
 		var want []string
 		for round := range 3 {
 			dir := t.TempDir()
-			s := open(t, dir, Options{segment: 2000})
+			s := open(t, dir, Options{segmentSize: 2000})
 			add(t, s, before...)
 			forget(t, s, sel)
 			if round == 1 {
 				closeStore(t, s)
-				s = open(t, dir, Options{segment: 2000})
+				s = open(t, dir, Options{segmentSize: 2000})
 			}
 			add(t, s, after...)
 			got := export(t, s, noon)
@@ -124,7 +124,7 @@ func TestForgettingFollowsTheLog(t *testing.T) {
 			}
 			closeStore(t, s)
 			os.Remove(filepath.Join(dir, snapshotName))
-			s = open(t, dir, Options{segment: 2000})
+			s = open(t, dir, Options{segmentSize: 2000})
 			if diff := cmp.Diff(want, export(t, s, noon)); diff != "" {
 				t.Fatalf("seed %d, round %d, opened again:\n%s", seed, round, diff)
 			}
@@ -137,7 +137,7 @@ func TestForgettingFollowsTheLog(t *testing.T) {
 
 func TestManyAreForgottenInManyFrames(t *testing.T) {
 	dir := t.TempDir()
-	s := open(t, dir, Options{segment: 4000})
+	s := open(t, dir, Options{segmentSize: 4000})
 	for i := range 3000 {
 		add(t, s, fmt.Sprintf(`{"v":1,"url":"http://a.org/a/long/path/to/number/%d"}`, i))
 	}

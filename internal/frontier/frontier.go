@@ -29,16 +29,16 @@ import (
 
 // Options tell how a store is opened.
 type Options struct {
-	Create   bool          // make the store if there is none
-	ReadOnly bool          // change nothing, share the lock with other readers
-	Wait     time.Duration // how long to wait for another process to let go
-	Behind   bool          // let all others that wait go first, also in the midst of Compact
-	Holder   string        // what this process tells those that wait for it
-	Traps    bool          // bar addresses that are traps; see bars.go
+	Create       bool          // make the store if there is none
+	ReadOnly     bool          // change nothing, share the lock with other readers
+	Wait         time.Duration // how long to wait for another process to let go
+	Yield        bool          // let all others that wait go first, also in the midst of Compact
+	Holder       string        // what this process tells those that wait for it
+	ExcludeTraps bool          // bar addresses that are traps; see bars.go
 
-	segment int64                 // size of a segment; 0: segmentSize
-	disk    disk                  // nil: the system's
-	awaited func(dir string) bool // whether Compact gives way; nil: polite if Behind, else never
+	segmentSize int64                 // size of a segment; 0: segmentSize
+	disk        disk                  // nil: the system's
+	shouldYield func(dir string) bool // whether Compact gives way; nil: polite if Behind, else never
 }
 
 // A Store is an open frontier. It is not safe for concurrent use.
@@ -46,78 +46,78 @@ type Store struct {
 	dir      string
 	options  Options
 	readOnly bool
-	lock     *held
+	lock     *storeLock
 	log      *log
 	x        *index
 	unmap    func() error
-	report   Opened
+	opened   Opened
 
-	fact     fact
-	rec      wire.Record
-	lines    decoder
-	line     lineBuffer
-	raw      *wire.Writer // writes to line
-	unpacked []byte       // a frame of the log
-	starts   []int        // of its lines
-	batch    *batch       // whose end was not read yet
-	warm     uint64       // what Expect read, so that it has to
+	update     update
+	rec        wire.Record
+	decoder    lineDecoder
+	line       lineBuffer
+	writer     *wire.Writer // writes to line
+	payload    []byte       // a frame of the log
+	lineStarts []int        // of its lines
+	partial    *batch       // whose end was not read yet
+	prefetched uint64       // what Expect read, so that it has to
 
-	shortened int
-	handed    place // the latest batch of those that were handed out or replayed here
-	traps     bool  // bar what is a trap
-	undecided bool  // there may be something to bar
-	touched   touched
-	barred    int
-	last      uint64 // 1 + the latest generation that was handed out; 0: none
-	fresh     int    // records since the snapshot
-	saved     int64  // what the process had written to the log when it wrote a snapshot
-	compacted int64  // bytes of the log when it was compacted; 0: never, or not known
-	failed    error
+	shortened      int
+	lastBatch      place // the latest batch of those that were handed out or replayed here
+	excludeTraps   bool  // bar what is a trap
+	trapsPending   bool  // there may be something to bar
+	changed        changedURLs
+	excluded       int
+	nextGeneration uint64 // 1 + the latest generation that was handed out; 0: none
+	unsaved        int    // records since the snapshot
+	snapshotAt     int64  // what the process had written to the log when it wrote a snapshot
+	compactedSize  int64  // bytes of the log when it was compacted; 0: never, or not known
+	failed         error
 }
 
 // Opened is what opening a store found.
 type Opened struct {
-	Snapshot error // why the snapshot was not used, if it was there; the index was rebuilt
-	Replayed int   // lines read that the snapshot did not have
-	Cut      int64 // bytes of an unfinished write, never acknowledged, cut off
+	Snapshot  error // why the snapshot was not used, if it was there; the index was rebuilt
+	Replayed  int   // lines read that the snapshot did not have
+	Truncated int64 // bytes of an unfinished write, never acknowledged, cut off
 }
 
 // Opened tells what opening found.
-func (s *Store) Opened() Opened { return s.report }
+func (s *Store) Opened() Opened { return s.opened }
 
 // Sections are what [Store.Add] needs decoded of the records it is given.
-const Sections = decoded | wire.Score
+const Sections = stateSections | wire.Score
 
 // decoded are the sections that tell the state.
-const decoded = wire.Address | wire.Fetch | wire.Parse
+const stateSections = wire.Address | wire.Fetch | wire.Parse
 
 // Open opens the store in dir. The error is a [*Damage] if the log cannot be read
 // to its end although it was acknowledged, and [*Locked] if another process has it.
 func Open(dir string, o Options) (s *Store, err error) {
-	if o.segment == 0 {
-		o.segment = segmentSize
+	if o.segmentSize == 0 {
+		o.segmentSize = segmentSize
 	}
 	if o.disk == nil {
-		o.disk = system{}
+		o.disk = osDisk{}
 	}
-	if o.awaited == nil && o.Behind {
-		o.awaited = polite()
+	if o.shouldYield == nil && o.Yield {
+		o.shouldYield = yieldEveryTurn()
 	}
 	if o.Create && !o.ReadOnly {
 		if err := o.disk.mkdir(dir); err != nil {
 			return nil, fmt.Errorf("making the store: %w", err)
 		}
 	}
-	s = &Store{dir: dir, options: o, readOnly: o.ReadOnly, traps: o.Traps}
+	s = &Store{dir: dir, options: o, readOnly: o.ReadOnly, excludeTraps: o.ExcludeTraps}
 	s.init()
-	numbers, err := (&log{dir: dir}).segments()
+	numbers, err := (&log{dir: dir}).segmentNumbers()
 	switch none := errors.Is(err, fs.ErrNotExist) || err == nil && len(numbers) == 0; {
-	case none && (!o.Create || isRun(dir)):
-		return nil, noStore(dir)
+	case none && (!o.Create || isRunDirectory(dir)):
+		return nil, errNoStore(dir)
 	case err != nil:
 		return nil, err
 	}
-	if err := s.take(); err != nil {
+	if err := s.attach(); err != nil {
 		s.release()
 		return nil, err
 	}
@@ -126,26 +126,26 @@ func Open(dir string, o Options) (s *Store, err error) {
 
 // take takes the store from nobody, or from the process that had it, and makes the
 // index and the log ready.
-func (s *Store) take() (err error) {
+func (s *Store) attach() (err error) {
 	o := s.options
-	s.log = &log{dir: s.dir, limit: min(o.segment, segmentSize), disk: o.disk}
+	s.log = &log{dir: s.dir, limit: min(o.segmentSize, segmentSize), disk: o.disk}
 	s.unmap = func() error { return nil }
-	s.handed, s.fresh, s.saved, s.touched, s.undecided = 0, 0, 0, touched{}, true
+	s.lastBatch, s.unsaved, s.snapshotAt, s.changed, s.trapsPending = 0, 0, 0, changedURLs{}, true
 	if s.lock, err = acquire(s.dir, o); err != nil {
 		return err
 	}
-	if err := s.log.list(); err != nil { // another process may have had it until now
+	if err := s.log.findSegments(); err != nil { // another process may have had it until now
 		return err
 	}
-	return s.restore(true)
+	return s.loadIndex(true)
 }
 
 // giveWay lets those have the store that wait for it, and takes it again. What was
 // known of the index does not hold any more: a URL may have another number.
-func (s *Store) giveWay() error {
+func (s *Store) yield() error {
 	err := s.Close()
 	if _, only := errors.AsType[*SnapshotError](err); err == nil || only {
-		err = s.take()
+		err = s.attach()
 	} else {
 		s.lock, s.unmap = nil, func() error { return nil }
 	}
@@ -155,38 +155,38 @@ func (s *Store) giveWay() error {
 	return err
 }
 
-func (s *Store) init() { s.raw = wire.NewWriter(&s.line) }
+func (s *Store) init() { s.writer = wire.NewWriter(&s.line) }
 
 // noStore says that there is no store in dir, and where it is if dir is a crawl's.
-func noStore(dir string) error {
+func errNoStore(dir string) error {
 	hint := fmt.Sprintf("frontier add -store %s makes one", dir)
-	if isRun(dir) {
-		hint = "-store " + filepath.Join(dir, runStore) + " is one"
+	if isRunDirectory(dir) {
+		hint = "-store " + filepath.Join(dir, runStoreName) + " is one"
 	}
 	return fmt.Errorf("there is no store in %s\nhint: %s", dir, hint)
 }
 
 // runStore is where the directory of a crawl has its store.
-const runStore = "frontier"
+const runStoreName = "frontier"
 
 // isRun tells whether dir is the directory of a crawl.
-func isRun(dir string) bool {
-	numbers, _ := (&log{dir: filepath.Join(dir, runStore)}).segments()
+func isRunDirectory(dir string) bool {
+	numbers, _ := (&log{dir: filepath.Join(dir, runStoreName)}).segmentNumbers()
 	return len(numbers) > 0
 }
 
 // restore makes the index from the snapshot, if there is one and it may be used,
 // and the log, and makes the log ready for more.
-func (s *Store) restore(snapshot bool) error {
-	var from position
-	s.drop()
+func (s *Store) loadIndex(snapshot bool) error {
+	var from logPosition
+	s.freeIndex()
 	if snapshot {
 		err := s.loadSnapshot(&from)
 		if lost, ok := errors.AsType[*Damage](err); ok {
 			return lost
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errRewritten) {
-			s.report.Snapshot = err
+			s.opened.Snapshot = err
 		}
 	}
 	end, err := s.replay(from)
@@ -194,22 +194,22 @@ func (s *Store) restore(snapshot bool) error {
 		return err
 	}
 	if s.x == nil { // an empty log
-		if err := s.newStore(); err != nil {
+		if err := s.newIndex(); err != nil {
 			return err
 		}
 	}
-	for _, h := range s.x.handouts {
-		s.last = max(s.last, h.generation+1)
+	for _, h := range s.x.batches {
+		s.nextGeneration = max(s.nextGeneration, h.generation+1)
 	}
 	if s.readOnly {
 		return nil
 	}
-	s.tidy()
-	return s.log.begin(end.offset, end.synced, end.dirty)
+	s.removeObsolete()
+	return s.log.openForAppend(end.offset, end.synced, end.dirty)
 }
 
 // newStore begins the index of a store without records.
-func (s *Store) newStore() error {
+func (s *Store) newIndex() error {
 	if s.log.id == 0 {
 		var b [8]byte
 		rand.Read(b[:]) // never fails
@@ -220,7 +220,7 @@ func (s *Store) newStore() error {
 }
 
 // position is how far the log was read.
-type position struct {
+type logPosition struct {
 	segment uint32 // 0: not at all
 	offset  int64
 	synced  int64
@@ -228,17 +228,17 @@ type position struct {
 }
 
 // replay applies what the log holds behind from.
-func (s *Store) replay(from position) (position, error) {
+func (s *Store) replay(from logPosition) (logPosition, error) {
 	at := from
 	for i, number := range s.log.numbers {
 		if s.log.spans[number].from < s.log.spans[from.segment].from {
 			continue
 		}
 		if number != from.segment || from.segment == 0 {
-			at = position{segment: number, offset: segmentHeader, synced: segmentHeader}
+			at = logPosition{segment: number, offset: segmentHeader, synced: segmentHeader}
 		}
 		isLast := i == len(s.log.numbers)-1
-		b, err := s.log.load(number, at.offset)
+		b, err := s.log.readSegment(number, at.offset)
 		if err != nil {
 			return at, err
 		}
@@ -263,59 +263,59 @@ func (s *Store) replay(from position) (position, error) {
 		})
 		at.offset = base + end
 		if err == errFrame { // here, and not where a line was looked up
-			next, acknowledged := behind(b, base, end)
+			next, acknowledged := nextFrame(b, base, end)
 			if acknowledged || !isLast {
 				return at, &Damage{segmentName(number), at.offset, next - end}
 			}
-			s.report.Cut = int64(len(b)) - end
+			s.opened.Truncated = int64(len(b)) - end
 			at.dirty = true
 		} else if err != nil {
 			return at, err
 		}
 	}
-	s.batch = nil
+	s.partial = nil
 	return at, nil
 }
 
 // applyFrame applies what a frame of the log says.
 func (s *Store) applyFrame(number uint32, at int64, f frame) error {
 	if f.kind != frameBatch {
-		s.batch = nil // one that did not come to its end
+		s.partial = nil // one that did not come to its end
 	}
-	if f.kind != frameRecords && f.kind != frameBatch && f.kind != frameForgotten && f.kind != frameRest {
+	if f.kind != frameRecords && f.kind != frameBatch && f.kind != frameForgotten && f.kind != frameResidue {
 		return nil
 	}
 	var err error
-	if s.unpacked, err = s.log.unpack(s.unpacked, f); err != nil {
+	if s.payload, err = s.log.unpack(s.payload, f); err != nil {
 		return err
 	}
-	lines := starts(s.starts[:0], s.unpacked)
-	s.starts = lines
+	lines := lineStarts(s.lineStarts[:0], s.payload)
+	s.lineStarts = lines
 	if len(lines)-1 != f.lines {
 		return fmt.Errorf("%d lines instead of %d", len(lines)-1, f.lines)
 	}
-	s.report.Replayed += f.lines
-	s.fresh += f.lines
+	s.opened.Replayed += f.lines
+	s.unsaved += f.lines
 	switch f.kind {
 	case frameBatch:
-		return s.applyBatch(placeOf(number, at, 0), s.unpacked, lines)
+		return s.applyBatch(placeOf(number, at, 0), s.payload, lines)
 	case frameForgotten:
-		return s.applyForgotten(s.unpacked, lines)
+		return s.applyForgotten(s.payload, lines)
 	}
 	for i := range f.lines {
-		line := s.unpacked[lines[i] : lines[i+1]-1]
-		if err := s.lines.decode(line, &s.rec); err != nil {
+		line := s.payload[lines[i] : lines[i+1]-1]
+		if err := s.decoder.decode(line, &s.rec); err != nil {
 			return fmt.Errorf("line %d: %w", i, err)
 		}
-		if err := s.fact.read(&s.rec); err != nil {
+		if err := s.update.set(&s.rec); err != nil {
 			return fmt.Errorf("line %d: %w", i, err)
 		}
-		s.fact.line = line
-		if f.kind == frameRest {
-			s.applyRest(&s.fact)
+		s.update.line = line
+		if f.kind == frameResidue {
+			s.applyResidue(&s.update)
 			continue
 		}
-		if _, err := s.apply(&s.fact, placeOf(number, at, i)); err != nil {
+		if _, err := s.apply(&s.update, placeOf(number, at, i)); err != nil {
 			return err
 		}
 	}
@@ -362,12 +362,12 @@ func (s *Store) add(rec *wire.Record) (Verdict, error) {
 	hinted := Known
 	if rec.LastMod != "" && !rec.IsOutcome() {
 		var err error
-		if hinted, err = s.hint(rec); err != nil {
+		if hinted, err = s.applyLastMod(rec); err != nil {
 			return hinted, err
 		}
 	}
-	f := &s.fact
-	if err := f.read(rec); err != nil {
+	f := &s.update
+	if err := f.set(rec); err != nil {
 		return Refused, err
 	}
 	if f.class != classNone || f.retries > 0 || len(f.parents) > 0 { // others are refused before they change anything
@@ -379,7 +379,7 @@ func (s *Store) add(rec *wire.Record) (Verdict, error) {
 			return Refused, err
 		}
 	}
-	p, err := s.log.next()
+	p, err := s.log.nextPlace()
 	if err != nil {
 		return s.fail(err)
 	}
@@ -396,21 +396,21 @@ func (s *Store) add(rec *wire.Record) (Verdict, error) {
 	if err != nil {
 		return s.fail(err)
 	}
-	s.log.append(line)
-	s.fresh++
-	s.undecided = true
+	s.log.appendLine(line)
+	s.unsaved++
+	s.trapsPending = true
 	return Changed, nil
 }
 
 // MostExpected is how many URLs [Store.Expect] looks up at once.
-const MostExpected = 64
+const MaxPrefetch = 64
 
 // Expect tells which URLs are going to be added next, at most [MostExpected] of them.
 // It changes nothing but the time that adding them takes: memory is asked for all
 // of them at once, where one after the other would wait for it.
-func (s *Store) Expect(urls []string) {
+func (s *Store) Prefetch(urls []string) {
 	if s.x != nil {
-		s.warm += s.x.warm(urls[:min(len(urls), MostExpected)])
+		s.prefetched += s.x.prefetch(urls[:min(len(urls), MaxPrefetch)])
 	}
 }
 
@@ -427,14 +427,14 @@ var errLine = errors.New("cannot be kept")
 
 // lineOf is the line of a fact. It is made when it is asked for first: most links
 // of a crawl are known, and nobody asks for theirs.
-func (s *Store) lineOf(f *fact) (_ []byte, err error) {
+func (s *Store) lineOf(f *update) (_ []byte, err error) {
 	if f.line == nil {
 		line, err := s.encode(f.rec)
 		if err != nil {
 			return nil, err
 		}
-		if len(line) > maxRecord {
-			return nil, fmt.Errorf("%w: longer than %d bytes", errLine, maxRecord)
+		if len(line) > maxAddedLine {
+			return nil, fmt.Errorf("%w: longer than %d bytes", errLine, maxAddedLine)
 		}
 		f.line = line
 	}
@@ -444,13 +444,13 @@ func (s *Store) lineOf(f *fact) (_ []byte, err error) {
 // encode is the line of rec as it stands in the log.
 func (s *Store) encode(rec *wire.Record) ([]byte, error) {
 	s.line = s.line[:0]
-	if err := s.raw.Write(rec); err != nil {
+	if err := s.writer.Write(rec); err != nil {
 		return nil, fmt.Errorf("%w: %w", errLine, err)
 	}
-	if err := s.raw.Flush(); err != nil {
+	if err := s.writer.Flush(); err != nil {
 		return nil, err
 	}
-	line := cutState(bytes.TrimSuffix(s.line, []byte("\n")))
+	line := trimState(bytes.TrimSuffix(s.line, []byte("\n")))
 	if len(line) > maxLine {
 		return nil, fmt.Errorf("%w: longer than %d bytes", errLine, maxLine)
 	}
@@ -463,7 +463,7 @@ func (s *Store) Commit() error {
 	if s.failed != nil {
 		return s.failed
 	}
-	if err := s.bar(); err != nil {
+	if err := s.excludeTrapURLs(); err != nil {
 		s.failed = err
 		return err
 	}
@@ -475,18 +475,18 @@ func (s *Store) Commit() error {
 
 // tail is how much a process writes to the log before it writes another snapshot:
 // what has to be read again if it is killed.
-const tail = 64 << 20
+const snapshotInterval = 64 << 20
 
 // checkpoint writes a snapshot if much was written since the last one. What is in
 // the log must be in the index.
 func (s *Store) checkpoint() error {
-	if s.log.written-s.saved < tail {
+	if s.log.written-s.snapshotAt < snapshotInterval {
 		return nil
 	}
 	if err := s.Commit(); err != nil {
 		return err
 	}
-	s.saved = s.log.written
+	s.snapshotAt = s.log.written
 	s.saveSnapshot() // if it fails Close tries again, and tells
 	return nil
 }
@@ -498,7 +498,7 @@ func (s *Store) Close() error {
 	var err error
 	if !s.readOnly {
 		err = s.Commit()
-		if err == nil && s.stale() {
+		if err == nil && s.isSnapshotStale() {
 			err = s.saveSnapshot()
 		}
 	}
@@ -507,16 +507,16 @@ func (s *Store) Close() error {
 
 // stale tells whether replaying what the snapshot lacks would take longer than
 // writing a new one is worth.
-func (s *Store) stale() bool { return s.fresh > max(2048, s.x.len()/32) }
+func (s *Store) isSnapshotStale() bool { return s.unsaved > max(2048, s.x.len()/32) }
 
 func (s *Store) release() error {
 	err := s.log.close()
-	s.drop()
+	s.freeIndex()
 	return errors.Join(err, s.unmap(), s.lock.release())
 }
 
 // drop gives back the memory of the index.
-func (s *Store) drop() {
+func (s *Store) freeIndex() {
 	if s.x != nil {
 		s.x.free()
 		s.x = nil
@@ -532,34 +532,34 @@ func (b *lineBuffer) Write(p []byte) (int, error) {
 }
 
 // A decoder decodes single lines.
-type decoder struct {
-	feed []byte
-	end  bool // the newline behind feed was read too
-	r    *wire.Reader
+type lineDecoder struct {
+	line        []byte
+	newlineRead bool // the newline behind feed was read too
+	r           *wire.Reader
 }
 
-func (d *decoder) decode(line []byte, rec *wire.Record) error {
+func (d *lineDecoder) decode(line []byte, rec *wire.Record) error {
 	if d.r == nil {
-		d.r = wire.NewReader(d, decoded)
+		d.r = wire.NewReader(d, stateSections)
 	}
 	if len(line) == 0 {
 		return errors.New("empty line")
 	}
-	d.feed, d.end = line, false
+	d.line, d.newlineRead = line, false
 	return d.r.Read(rec)
 }
 
 // Read gives the reader the line, its newline, and no more than that, ever.
-func (d *decoder) Read(p []byte) (n int, err error) {
+func (d *lineDecoder) Read(p []byte) (n int, err error) {
 	switch {
-	case len(d.feed) > 0:
-		n = copy(p, d.feed)
-		d.feed = d.feed[n:]
-	case d.end:
+	case len(d.line) > 0:
+		n = copy(p, d.line)
+		d.line = d.line[n:]
+	case d.newlineRead:
 		return 0, io.ErrUnexpectedEOF
 	}
-	if len(d.feed) == 0 && n < len(p) {
-		p[n], d.end = '\n', true
+	if len(d.line) == 0 && n < len(p) {
+		p[n], d.newlineRead = '\n', true
 		n++
 	}
 	return n, nil
@@ -572,5 +572,5 @@ func (s *Store) lookup(url string) (id uint32, ok bool) {
 		return 0, false
 	}
 	id, ok = s.x.find(u)
-	return id, ok && s.x.known(id)
+	return id, ok && s.x.isKnown(id)
 }

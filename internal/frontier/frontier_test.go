@@ -21,25 +21,25 @@ import (
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // hasty is a disk that is not waited for.
-type hasty struct{ system }
+type noSyncDisk struct{ osDisk }
 
-func (d hasty) open(name string, at int64) (file, error) {
-	f, err := d.system.open(name, at)
-	return hastyFile{f}, err
+func (d noSyncDisk) open(name string, at int64) (file, error) {
+	f, err := d.osDisk.open(name, at)
+	return noSyncFile{f}, err
 }
 
-func (hasty) sync(string) error { return nil }
+func (noSyncDisk) sync(string) error { return nil }
 
-type hastyFile struct{ file }
+type noSyncFile struct{ file }
 
-func (hastyFile) Sync() error { return nil }
+func (noSyncFile) Sync() error { return nil }
 
 // open opens a store that must be fine.
 func open(t testing.TB, dir string, o Options) *Store {
 	t.Helper()
 	o.Create = !o.ReadOnly
 	if o.disk == nil {
-		o.disk = hasty{}
+		o.disk = noSyncDisk{}
 	}
 	s, err := Open(dir, o)
 	if err != nil {
@@ -425,8 +425,8 @@ func TestAddTellsWhatItMadeOfARecord(t *testing.T) {
 	for _, rec := range []wire.Record{
 		{URL: "ftp://a.org/"},
 		{URL: "http://a.org/" + strings.Repeat("x", 9000)},
-		{URL: "http://c.org/", Query: strings.Repeat("x", maxRecord)},
-		{URL: "http://d.org/", Query: strings.Repeat("x", maxRecord), Parents: []string{"http://e.org/"}},
+		{URL: "http://c.org/", Query: strings.Repeat("x", maxAddedLine)},
+		{URL: "http://d.org/", Query: strings.Repeat("x", maxAddedLine), Parents: []string{"http://e.org/"}},
 	} {
 		if v, err := s.Add(&rec); v != Refused || err == nil {
 			t.Errorf("%.30s…: %v, %v", rec.URL, v, err)
@@ -512,7 +512,7 @@ func TestOrderAndRepetitionDoNotMatter(t *testing.T) {
 		var want []string
 		for round := range 3 {
 			dir := t.TempDir()
-			s := open(t, dir, Options{segment: 2000})
+			s := open(t, dir, Options{segmentSize: 2000})
 			for i, r := range records {
 				add(t, s, r)
 				if rng.IntN(5) == 0 {
@@ -520,7 +520,7 @@ func TestOrderAndRepetitionDoNotMatter(t *testing.T) {
 				}
 				if rng.IntN(20) == 0 {
 					closeStore(t, s)
-					s = open(t, dir, Options{segment: 2000})
+					s = open(t, dir, Options{segmentSize: 2000})
 				}
 			}
 			got := export(t, s, noon)

@@ -28,7 +28,7 @@ func FuzzLog(f *testing.F) {
 	f.Add(appendFrame(nil, frame{kind: frameRecords, lines: 1, raw: 1 << 20, codec: codecZstd, payload: []byte("\x28\xb5\x2f\xfd")}))
 	f.Add(appendFrame(nil, frame{kind: frameGap, payload: make([]byte, 100)}))
 	f.Add(appendFrame(nil, frame{kind: frameForgotten, lines: 1, raw: 17, payload: []byte("http://a.org/1/1\n")}))
-	f.Add(appendFrame(nil, frame{kind: frameRest, lines: 1, raw: 44, payload: []byte(`{"v":1,"url":"http://a.org/1/1","retries":2}` + "\n")}))
+	f.Add(appendFrame(nil, frame{kind: frameResidue, lines: 1, raw: 44, payload: []byte(`{"v":1,"url":"http://a.org/1/1","retries":2}` + "\n")}))
 	f.Add(append([]byte("torn"), log[segmentHeader:]...))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for at := 0; at+frameHeader <= len(b); {
@@ -40,14 +40,14 @@ func FuzzLog(f *testing.F) {
 			at += size
 		}
 		dir := storeOf(t, append(appendSegment(nil, 1, 7, span{1, 1}), b...))
-		s, err := Open(dir, Options{disk: hasty{}})
+		s, err := Open(dir, Options{disk: noSyncDisk{}})
 		if err == nil {
 			use(t, s)
 		}
-		if _, err := Check(dir, Options{disk: hasty{}}, true); err != nil {
+		if _, err := Check(dir, Options{disk: noSyncDisk{}}, true); err != nil {
 			return
 		}
-		if s, err := Open(dir, Options{disk: hasty{}}); err == nil {
+		if s, err := Open(dir, Options{disk: noSyncDisk{}}); err == nil {
 			use(t, s)
 		} else {
 			t.Fatalf("repaired, and still %v", err)
@@ -90,7 +90,7 @@ func FuzzSegment(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		s, err := Open(dir, Options{disk: hasty{}})
+		s, err := Open(dir, Options{disk: noSyncDisk{}})
 		if err != nil {
 			return
 		}
@@ -98,7 +98,7 @@ func FuzzSegment(f *testing.F) {
 			t.Fatal("the first segment was passed over")
 		}
 		use(t, s)
-		if s, err = Open(dir, Options{disk: hasty{}}); err != nil {
+		if s, err = Open(dir, Options{disk: noSyncDisk{}}); err != nil {
 			t.Fatalf("it was opened once, and now %v", err)
 		}
 		use(t, s)
@@ -159,17 +159,17 @@ func FuzzSnapshot(f *testing.F) {
 			if u := x.url(id); len(u) < len("http://") {
 				t.Fatal(u)
 			}
-			x.list(id)
-			s.summary(x.url(id))
+			x.parents(id)
+			s.stateSummary(x.url(id))
 		}
-		s.choose(Request{N: 3, PerHost: 2, Generation: -1, Now: noon})
-		s.inherit(0, []string{"http://a.org/", "http://new.org/"})
+		s.chooseBatch(Request{N: 3, PerHost: 2, Generation: -1, Now: noon})
+		s.addParents(0, []string{"http://a.org/", "http://new.org/"})
 	})
 }
 
 func TestSnapshotChecksumIsWhereTheFuzzerCorrectsIt(t *testing.T) {
 	var h snapshotFields
-	if at := unsafe.Offsetof(h.body); at != snapshotHeader-8-8-8 {
+	if at := unsafe.Offsetof(h.bodyChecksum); at != snapshotHeader-8-8-8 {
 		t.Error(at)
 	}
 }

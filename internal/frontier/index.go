@@ -26,56 +26,56 @@ type hot struct {
 
 // cold is what else is known of every URL.
 type cold struct {
-	wish     place  // the record that asks for it; 0 if it is known only as a parent or a redirect's end
-	tie      uint32 // digest of the wish's line
-	asked    uint32 // generation of the wish
-	dir      uint32 // what its text begins with
-	past     uint32 // number of its past; 0: none
-	rest     uint32 // where the rest of its text is, the low 32 of 40 bits
-	depth    uint16
-	operator uint8 // number of a name
-	restHigh uint8
+	proposal   place  // the record that asks for it; 0 if it is known only as a parent or a redirect's end
+	lineHash   uint32 // digest of the wish's line
+	generation uint32 // generation of the wish
+	dir        uint32 // what its text begins with
+	history    uint32 // number of its past; 0: none
+	suffix     uint32 // where the rest of its text is, the low 32 of 40 bits
+	depth      uint16
+	operator   uint8 // number of a name
+	suffixHigh uint8
 }
 
 // past is what has happened to a URL.
-type past struct {
-	outcome place  // the record that tells best what came of it; 0 if none
-	due     uint32 // not before this second; 0: at once
-	lease   uint32 // generation or second, as flags tell
-	parents uint32 // place of the list of parents, if not 0
-	reason  uint16 // number of a name: why it is skipped
-	retries uint8  // failed attempts
-	class   uint8  // of the outcome
-	simhash uint64 // of the page; 0: none is known
-	visits  uint32 // that came before the one that the outcome tells of
-	tried   uint32 // that came before the one of the failed attempts
+type history struct {
+	outcome      place  // the record that tells best what came of it; 0 if none
+	due          uint32 // not before this second; 0: at once
+	lease        uint32 // generation or second, as flags tell
+	parents      uint32 // place of the list of parents, if not 0
+	reason       uint16 // number of a name: why it is skipped
+	retries      uint8  // failed attempts
+	class        uint8  // of the outcome
+	simhash      uint64 // of the page; 0: none is known
+	visits       uint32 // that came before the one that the outcome tells of
+	retriesVisit uint32 // that came before the one of the failed attempts
 }
 
 // The flags of a URL.
 const (
-	flagWish     = 1 << iota // there is a wish
-	flagOver                 // it is not asked for: it has a final outcome, or was given up
-	flagNull                 // the wish is a withdrawal
-	flagPast                 // there is a past
-	flagEcho                 // the wish is the address section of an outcome that is not final
-	flagBrought              // the wish is the address section of a final outcome
-	flagOwn                  // the outcome is of this URL, not of one that redirected to it
-	flagByNumber             // leased to a generation
-	flagByClock              // leased until a second
-	flagRevised              // the wish was reprioritised
-	flagPassed               // it was asked for before the latest batch: whether it is a trap is decided
-	flagLeased   = flagByNumber | flagByClock
+	flagProposed           = 1 << iota // there is a wish
+	flagFinished                       // it is not asked for: it has a final outcome, or was given up
+	flagWithdrawn                      // the wish is a withdrawal
+	flagHistory                        // there is a past
+	flagFromUnfinal                    // the wish is the address section of an outcome that is not final
+	flagFromFinal                      // the wish is the address section of a final outcome
+	flagOwnOutcome                     // the outcome is of this URL, not of one that redirected to it
+	flagLeasedByGeneration             // leased to a generation
+	flagLeasedByClock                  // leased until a second
+	flagRevised                        // the wish was reprioritised
+	flagTrapChecked                    // it was asked for before the latest batch: whether it is a trap is decided
+	flagLeased             = flagLeasedByGeneration | flagLeasedByClock
 )
 
 // The classes of outcomes; of two outcomes of a URL the one of the higher class
 // tells more.
 const (
-	classNone    = iota
-	classBudget  // handed back untried
-	classFailed  // to be tried again
-	classBarred  // not to be asked for: a trap, or beyond a budget
-	classRefused // final, by an error
-	classDone    // final, by a status
+	classNone     = iota
+	classBudget   // handed back untried
+	classFailed   // to be tried again
+	classExcluded // not to be asked for: a trap, or beyond a budget
+	classRefused  // final, by an error
+	classDone     // final, by a status
 	classes
 )
 
@@ -95,45 +95,45 @@ type host struct {
 }
 
 // A handout remembers where in the log the batch of a generation stands.
-type handout struct {
+type batchPlace struct {
 	generation uint64
-	at         place
+	place      place
 }
 
 var (
 	_ [16]byte = [unsafe.Sizeof(hot{})]byte{}
 	_ [32]byte = [unsafe.Sizeof(cold{})]byte{}
-	_ [40]byte = [unsafe.Sizeof(past{})]byte{}
+	_ [40]byte = [unsafe.Sizeof(history{})]byte{}
 	_ [16]byte = [unsafe.Sizeof(dir{})]byte{}
 	_ [32]byte = [unsafe.Sizeof(host{})]byte{}
-	_ [16]byte = [unsafe.Sizeof(handout{})]byte{}
+	_ [16]byte = [unsafe.Sizeof(batchPlace{})]byte{}
 )
 
 // index is all that is known. A URL, a directory and a host are numbers.
 type index struct {
-	memory arena
-	hot    column[hot]
-	cold   column[cold]
-	pasts  column[past] // the first is of nobody
-	dirs   column[dir]
-	hosts  column[host]
-	lists  column[uint32] // length, then numbers of URLs; the first is of nobody
-	text   column[byte]
+	memory      arena
+	hot         column[hot]
+	cold        column[cold]
+	histories   column[history] // the first is of nobody
+	dirs        column[dir]
+	hosts       column[host]
+	parentLists column[uint32] // length, then numbers of URLs; the first is of nobody
+	text        column[byte]
 
 	urlTable, dirTable, hostTable table
 
-	operators, reasons, niches names
+	operators, reasons, niches nameTable
 
-	handouts []handout
-	seed     uint64
+	batches  []batchPlace
+	hashSeed uint64
 }
 
 // newIndex returns an empty index. Its hash depends on the seed, so that nobody
 // can prepare URLs that collide.
 func newIndex(seed uint64) *index {
-	x := &index{seed: seed, operators: newNames(maxOperators), reasons: newNames(maxNames), niches: newNames(maxNames)}
-	x.pasts.push(&x.memory, past{})
-	x.lists.push(&x.memory, 0)
+	x := &index{hashSeed: seed, operators: newNames(maxOperators), reasons: newNames(maxNames), niches: newNames(maxNames)}
+	x.histories.push(&x.memory, history{})
+	x.parentLists.push(&x.memory, 0)
 	return x
 }
 
@@ -149,35 +149,35 @@ func (x *index) free() {
 func (x *index) len() int { return x.hot.n }
 
 // known tells whether a URL is more than one that was named as a parent.
-func (x *index) known(id uint32) bool {
-	return x.hot.at(id).flags&flagWish != 0 || x.past(id).outcome != 0
+func (x *index) isKnown(id uint32) bool {
+	return x.hot.at(id).flags&flagProposed != 0 || x.history(id).outcome != 0
 }
 
 // past is what has happened to a URL, to be read.
-func (x *index) past(id uint32) past {
-	if x.hot.at(id).flags&flagPast == 0 {
-		return past{}
+func (x *index) history(id uint32) history {
+	if x.hot.at(id).flags&flagHistory == 0 {
+		return history{}
 	}
-	return *x.pasts.at(x.cold.at(id).past)
+	return *x.histories.at(x.cold.at(id).history)
 }
 
 // pastOf is the past of a URL, to be changed; it gets one if it has none. After a
 // change of class or retries, settle must be called.
-func (x *index) pastOf(id uint32) *past {
+func (x *index) mutableHistory(id uint32) *history {
 	h, c := x.hot.at(id), x.cold.at(id)
-	if h.flags&flagPast == 0 {
-		h.flags |= flagPast
-		c.past = x.pasts.push(&x.memory, past{})
+	if h.flags&flagHistory == 0 {
+		h.flags |= flagHistory
+		c.history = x.histories.push(&x.memory, history{})
 	}
-	return x.pasts.at(c.past)
+	return x.histories.at(c.history)
 }
 
 // settle notes whether a URL is over. What a person asks for is not barred.
-func (x *index) settle(id uint32) {
-	h, p := x.hot.at(id), x.past(id)
-	h.flags &^= flagOver
-	if p.settled() || p.retries > maxRetries || p.class == classBarred && !x.isSeed(id) {
-		h.flags |= flagOver
+func (x *index) updateFinished(id uint32) {
+	h, p := x.hot.at(id), x.history(id)
+	h.flags &^= flagFinished
+	if p.isFinal() || p.retries > maxRetries || p.class == classExcluded && !x.isSeed(id) {
+		h.flags |= flagFinished
 	}
 }
 
@@ -191,8 +191,8 @@ const operatorSeed = "seed"
 
 // restOf is what the text of a URL has behind that of its directory. Its length
 // stands before it, in one byte or, if it is 128 or more, in two.
-func (x *index) restOf(c *cold) []byte {
-	at := uint64(c.restHigh)<<32 | uint64(c.rest)
+func (x *index) suffixOf(c *cold) []byte {
+	at := uint64(c.suffixHigh)<<32 | uint64(c.suffix)
 	b := x.text.chunks[at>>chunkBits][at&(chunkSize-1):]
 	if b[0] < 0x80 {
 		return b[1:][:b[0]]
@@ -201,13 +201,13 @@ func (x *index) restOf(c *cold) []byte {
 }
 
 // keepRest adds the rest of a text, of less than 32 KiB.
-func (x *index) keepRest(s string) uint64 {
+func (x *index) storeSuffix(s string) uint64 {
 	head := 1
 	if len(s) >= 0x80 {
 		head = 2
 	}
 	at := uint64(x.text.extend(&x.memory, head+len(s)))
-	b := x.text.span(at, head+len(s))
+	b := x.text.slice(at, head+len(s))
 	b[0] = byte(len(s))
 	if head == 2 {
 		b[0], b[1] = byte(len(s))|0x80, byte(len(s)>>7)
@@ -217,25 +217,25 @@ func (x *index) keepRest(s string) uint64 {
 }
 
 // bytesAt is the piece of text that ref refers to.
-func (x *index) bytesAt(ref uint64) []byte {
+func (x *index) textAt(ref uint64) []byte {
 	if ref&0xffff == 0 {
 		return nil
 	}
-	return x.text.span(ref>>16, int(ref&0xffff))
+	return x.text.slice(ref>>16, int(ref&0xffff))
 }
 
 // keep adds s to the text.
-func (x *index) keep(s string) (ref uint64) {
+func (x *index) storeText(s string) (ref uint64) {
 	if s == "" {
 		return 0
 	}
 	at := uint64(x.text.extend(&x.memory, len(s)))
-	copy(x.text.span(at, len(s)), s)
+	copy(x.text.slice(at, len(s)), s)
 	return at<<16 | uint64(len(s))
 }
 
 // nameOf is the name of a host.
-func (x *index) nameOf(host uint32) []byte { return x.bytesAt(x.hosts.at(host).text) }
+func (x *index) hostName(host uint32) []byte { return x.textAt(x.hosts.at(host).text) }
 
 // appendURL appends a URL to b.
 func (x *index) appendURL(b []byte, id uint32) []byte {
@@ -246,15 +246,15 @@ func (x *index) appendURL(b []byte, id uint32) []byte {
 	} else {
 		b = append(b, "http://"...)
 	}
-	b = append(b, x.nameOf(d.host)...)
-	b = append(b, x.bytesAt(d.text)...)
-	return append(b, x.restOf(c)...)
+	b = append(b, x.hostName(d.host)...)
+	b = append(b, x.textAt(d.text)...)
+	return append(b, x.suffixOf(c)...)
 }
 
 func (x *index) url(id uint32) string { return string(x.appendURL(nil, id)) }
 
 // split is where the directory of u ends.
-func split(u weburl.URL) int {
+func directoryEnd(u weburl.URL) int {
 	s, path := u.String(), len(u.Path())
 	at := len(s) - len(u.RequestURI())
 	return at + strings.LastIndexByte(s[at:at+path], '/') + 1
@@ -262,43 +262,43 @@ func split(u weburl.URL) int {
 
 // isDir tells whether d is the directory s, a URL up to its last slash, of a host
 // that begins at start and ends at path.
-func (x *index) isDir(d *dir, s string, start, path int) bool {
+func (x *index) isDirectory(d *dir, s string, start, path int) bool {
 	return d.https != 0 == (start == len("https://")) &&
-		string(x.bytesAt(d.text)) == s[path:] &&
-		string(x.nameOf(d.host)) == s[start:path]
+		string(x.textAt(d.text)) == s[path:] &&
+		string(x.hostName(d.host)) == s[start:path]
 }
 
 // is tells whether id is u, whose directory ends at end.
-func (x *index) is(id uint32, u weburl.URL, end int) bool {
+func (x *index) matches(id uint32, u weburl.URL, end int) bool {
 	c := x.cold.at(id)
 	s, path := u.String(), len(u.String())-len(u.RequestURI())
-	return string(x.restOf(c)) == s[end:] && x.isDir(x.dirs.at(c.dir), s[:end], path-len(u.Host()), path)
+	return string(x.suffixOf(c)) == s[end:] && x.isDirectory(x.dirs.at(c.dir), s[:end], path-len(u.Host()), path)
 }
 
 // find returns the number of u.
 func (x *index) find(u weburl.URL) (id uint32, ok bool) {
-	end := split(u)
-	id, _, ok = x.urlTable.find(digest(x.seed, u.String())>>32, func(id uint32) bool { return x.is(id, u, end) })
+	end := directoryEnd(u)
+	id, _, ok = x.urlTable.find(hash64(x.hashSeed, u.String())>>32, func(id uint32) bool { return x.matches(id, u, end) })
 	return id, ok
 }
 
 // warm reads what find is going to read of URLs. In each of its loops no step waits
 // for another, so that the processor asks memory for many at once.
-func (x *index) warm(urls []string) (sum uint64) {
+func (x *index) prefetch(urls []string) (sum uint64) {
 	if len(x.urlTable.slots) == 0 {
 		return 0
 	}
-	var tags [MostExpected]uint64
-	var at [MostExpected]int
-	var ids [MostExpected]uint32
+	var tags [MaxPrefetch]uint64
+	var at [MaxPrefetch]int
+	var ids [MaxPrefetch]uint32
 	for i, u := range urls {
-		tags[i] = digest(x.seed, u) >> 32
+		tags[i] = hash64(x.hashSeed, u) >> 32
 		at[i] = slot(tags[i], len(x.urlTable.slots))
 		sum += x.urlTable.slots[at[i]]
 	}
 	n := 0
 	for i := range urls {
-		for j := at[i]; x.urlTable.slots[j] != 0; j = x.urlTable.after(j) {
+		for j := at[i]; x.urlTable.slots[j] != 0; j = x.urlTable.nextSlot(j) {
 			if s := x.urlTable.slots[j]; s>>32 == tags[i] {
 				ids[n] = uint32(s) - 1
 				n++
@@ -307,22 +307,22 @@ func (x *index) warm(urls []string) (sum uint64) {
 		}
 	}
 	for _, id := range ids[:n] {
-		sum += uint64(x.cold.at(id).rest) + uint64(x.hot.at(id).flags)
+		sum += uint64(x.cold.at(id).suffix) + uint64(x.hot.at(id).flags)
 	}
 	for _, id := range ids[:n] {
 		c := x.cold.at(id)
-		at := uint64(c.restHigh)<<32 | uint64(c.rest)
+		at := uint64(c.suffixHigh)<<32 | uint64(c.suffix)
 		sum += uint64(x.text.chunks[at>>chunkBits][at&(chunkSize-1)]) + x.dirs.at(c.dir).text
 	}
 	for _, id := range ids[:n] {
 		d := x.dirs.at(x.cold.at(id).dir)
 		if d.text&0xffff > 0 {
-			sum += uint64(x.bytesAt(d.text)[0])
+			sum += uint64(x.textAt(d.text)[0])
 		}
 		sum += x.hosts.at(d.host).text
 	}
 	for _, id := range ids[:n] {
-		if name := x.nameOf(x.dirs.at(x.cold.at(id).dir).host); len(name) > 0 {
+		if name := x.hostName(x.dirs.at(x.cold.at(id).dir).host); len(name) > 0 {
 			sum += uint64(name[0])
 		}
 	}
@@ -331,17 +331,17 @@ func (x *index) warm(urls []string) (sum uint64) {
 
 // intern returns the number of u, which it gets if it has none.
 func (x *index) intern(u weburl.URL) (id uint32, fresh bool) {
-	end := split(u)
-	tag := digest(x.seed, u.String()) >> 32
-	id, at, ok := x.urlTable.find(tag, func(id uint32) bool { return x.is(id, u, end) })
+	end := directoryEnd(u)
+	tag := hash64(x.hashSeed, u.String()) >> 32
+	id, at, ok := x.urlTable.find(tag, func(id uint32) bool { return x.matches(id, u, end) })
 	if ok {
 		return id, false
 	}
 	number := x.internDir(u, end)
-	rest := x.keepRest(u.String()[end:])
+	rest := x.storeSuffix(u.String()[end:])
 	id = x.hot.push(&x.memory, hot{host: x.dirs.at(number).host})
-	x.cold.push(&x.memory, cold{dir: number, rest: uint32(rest), restHigh: uint8(rest >> 32)})
-	x.urlTable.put(tag, at, id)
+	x.cold.push(&x.memory, cold{dir: number, suffix: uint32(rest), suffixHigh: uint8(rest >> 32)})
+	x.urlTable.insert(tag, at, id)
 	return id, true
 }
 
@@ -349,67 +349,67 @@ func (x *index) intern(u weburl.URL) (id uint32, fresh bool) {
 func (x *index) internDir(u weburl.URL, end int) uint32 {
 	s, path := u.String()[:end], len(u.String())-len(u.RequestURI())
 	start := path - len(u.Host())
-	tag := digest(x.seed, s) >> 32
-	n, at, ok := x.dirTable.find(tag, func(n uint32) bool { return x.isDir(x.dirs.at(n), s, start, path) })
+	tag := hash64(x.hashSeed, s) >> 32
+	n, at, ok := x.dirTable.find(tag, func(n uint32) bool { return x.isDirectory(x.dirs.at(n), s, start, path) })
 	if ok {
 		return n
 	}
-	d := dir{text: x.keep(s[path:]), host: x.internHost(s[start:path])}
+	d := dir{text: x.storeText(s[path:]), host: x.internHost(s[start:path])}
 	if start == len("https://") {
 		d.https = 1
 	}
 	n = x.dirs.push(&x.memory, d)
-	x.dirTable.put(tag, at, n)
+	x.dirTable.insert(tag, at, n)
 	return n
 }
 
 // internHost returns the number of the host called name.
 func (x *index) internHost(name string) uint32 {
-	tag := digest(x.seed, name) >> 32
-	n, at, ok := x.hostTable.find(tag, func(n uint32) bool { return string(x.nameOf(n)) == name })
+	tag := hash64(x.hashSeed, name) >> 32
+	n, at, ok := x.hostTable.find(tag, func(n uint32) bool { return string(x.hostName(n)) == name })
 	if ok {
 		return n
 	}
-	n = x.hosts.push(&x.memory, host{text: x.keep(name)})
-	x.hostTable.put(tag, at, n)
+	n = x.hosts.push(&x.memory, host{text: x.storeText(name)})
+	x.hostTable.insert(tag, at, n)
 	return n
 }
 
 // list returns the parents of a URL.
-func (x *index) list(id uint32) []uint32 {
-	at := x.past(id).parents
+func (x *index) parents(id uint32) []uint32 {
+	at := x.history(id).parents
 	if at == 0 {
 		return nil
 	}
-	return x.lists.span(uint64(at)+1, int(*x.lists.at(at)))
+	return x.parentLists.slice(uint64(at)+1, int(*x.parentLists.at(at)))
 }
 
 // setList makes ids the parents of a URL. There is room for as many as the next
 // power of two, so that a list that grows leaves less behind than it has.
-func (x *index) setList(id uint32, ids []uint32) {
-	p := x.pastOf(id)
-	if p.parents == 0 || roomOf(int(*x.lists.at(p.parents))) < len(ids) {
-		p.parents = uint32(x.lists.extend(&x.memory, 1+roomOf(len(ids))))
+func (x *index) setParents(id uint32, ids []uint32) {
+	p := x.mutableHistory(id)
+	if p.parents == 0 || listCapacity(int(*x.parentLists.at(p.parents))) < len(ids) {
+		p.parents = uint32(x.parentLists.extend(&x.memory, 1+listCapacity(len(ids))))
 	}
-	*x.lists.at(p.parents) = uint32(len(ids))
-	copy(x.lists.span(uint64(p.parents)+1, len(ids)), ids)
+	*x.parentLists.at(p.parents) = uint32(len(ids))
+	copy(x.parentLists.slice(uint64(p.parents)+1, len(ids)), ids)
 }
 
 // roomOf is how many fit where a list of n is.
-func roomOf(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
+func listCapacity(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
 
 // less orders URLs.
 func (x *index) less(a, b uint32) bool {
 	p, q := x.cold.at(a), x.cold.at(b)
 	if p.dir == q.dir {
-		return string(x.restOf(p)) < string(x.restOf(q))
+		return string(x.suffixOf(p)) < string(x.suffixOf(q))
 	}
 	var s, t [256]byte
 	return string(x.appendURL(s[:0], a)) < string(x.appendURL(t[:0], b))
 }
 
 // names are numbered in the order in which they come. The first is the empty one.
-type names struct {
+type nameTable struct {
 	list    []string
 	numbers map[string]uint16
 	limit   int
@@ -421,12 +421,12 @@ const (
 	otherName    = "other" // stands for all names that are beyond the limit, too long, or of several lines
 )
 
-func newNames(limit int) names {
-	return names{list: []string{""}, numbers: map[string]uint16{"": 0}, limit: limit}
+func newNames(limit int) nameTable {
+	return nameTable{list: []string{""}, numbers: map[string]uint16{"": 0}, limit: limit}
 }
 
 // number returns the number of a name.
-func (n *names) number(s string) uint16 {
+func (n *nameTable) number(s string) uint16 {
 	if i, ok := n.numbers[s]; ok {
 		return i
 	}
@@ -442,7 +442,7 @@ func (n *names) number(s string) uint16 {
 // digest is a 64-bit hash of s in which every bit depends on every byte, by
 // multiplications to 128 bits. It is no secret and needs no strength beyond an
 // unknown seed: URLs with the same digest are told apart by comparing them.
-func digest(seed uint64, s string) uint64 {
+func hash64(seed uint64, s string) uint64 {
 	const k0, k1, k2 = 0x9e3779b97f4a7c15, 0xd1b54a32d192ed03, 0xabc98388fb8fac03 // odd, from ratios of algebraic numbers
 	b := unsafe.Slice(unsafe.StringData(s), len(s))
 	h := seed ^ k0

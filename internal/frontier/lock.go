@@ -40,10 +40,10 @@ func (e *Locked) Error() string {
 }
 
 // held is a lock that is held.
-type held struct{ f *os.File }
+type storeLock struct{ f *os.File }
 
 // acquire waits for the lock of dir.
-func acquire(dir string, o Options) (*held, error) {
+func acquire(dir string, o Options) (*storeLock, error) {
 	name := filepath.Join(dir, lockName)
 	mode := os.O_RDWR | os.O_CREATE
 	if o.ReadOnly {
@@ -63,14 +63,14 @@ func acquire(dir string, o Options) (*held, error) {
 	defer func() { waiting.Close() }() // nil has nothing to close
 	for end := time.Now().Add(o.Wait); ; time.Sleep(5 * time.Millisecond) {
 		err = lock.ErrHeld
-		if !o.Behind || !awaited(dir) {
+		if !o.Yield || !hasWaiters(dir) {
 			err = lock.Try(f, !o.ReadOnly)
 		}
 		if !errors.Is(err, lock.ErrHeld) {
 			break
 		}
-		if waiting == nil && !o.Behind {
-			waiting = announce(dir)
+		if waiting == nil && !o.Yield {
+			waiting = announceWaiting(dir)
 		}
 		if !time.Now().Before(end) {
 			b, _ := io.ReadAll(io.LimitReader(f, 200))
@@ -82,16 +82,16 @@ func acquire(dir string, o Options) (*held, error) {
 		f.Close()
 		return nil, err
 	}
-	l := &held{f}
+	l := &storeLock{f}
 	if !o.ReadOnly {
-		l.say(o.Holder)
+		l.writeHolder(o.Holder)
 	}
 	return l, nil
 }
 
 // announce says that this process waits for the lock of dir, until the file is closed. It
 // is nil if nobody asked yet, or somebody asks just now.
-func announce(dir string) *os.File {
+func announceWaiting(dir string) *os.File {
 	f, err := os.Open(filepath.Join(dir, waitingName))
 	if err != nil {
 		return nil
@@ -105,7 +105,7 @@ func announce(dir string) *os.File {
 
 // awaited tells whether a process waits for the lock of dir, but for those that let
 // others go first.
-func awaited(dir string) bool {
+func hasWaiters(dir string) bool {
 	f, err := os.OpenFile(filepath.Join(dir, waitingName), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return false
@@ -116,13 +116,13 @@ func awaited(dir string) bool {
 
 // say writes who holds the lock into its file. It is a courtesy: if the disk is
 // full those who wait are told less.
-func (l *held) say(holder string) {
+func (l *storeLock) writeHolder(holder string) {
 	if l.f.Truncate(0) == nil && holder != "" {
 		l.f.WriteAt([]byte(holder+"\n"), 0)
 	}
 }
 
-func (l *held) release() error {
+func (l *storeLock) release() error {
 	if l == nil {
 		return nil
 	}

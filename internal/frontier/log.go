@@ -25,13 +25,13 @@ const (
 	segmentHeader  = 40 // bytes before the first frame
 	frameHeader    = 20 // bytes before the payload of a frame
 
-	segmentSize = 16 << 20 // a segment of this size gets no more frames
-	blockSize   = 32 << 10 // lines are packed when they come to this many bytes
-	maxRecord   = 1 << 19  // bytes of a record that is added
-	maxLine     = 1 << 20  // bytes of a line in the log; one that is handed out has more parents
-	maxFrame    = blockSize + maxLine + 1
-	maxSegment  = 1 << 28 // what a place can address
-	maxSegments = 1 << 20 // the number of a segment is below that
+	segmentSize  = 16 << 20 // a segment of this size gets no more frames
+	blockSize    = 32 << 10 // lines are packed when they come to this many bytes
+	maxAddedLine = 1 << 19  // bytes of a record that is added
+	maxLine      = 1 << 20  // bytes of a line in the log; one that is handed out has more parents
+	maxFrame     = blockSize + maxLine + 1
+	maxSegment   = 1 << 28 // what a place can address
+	maxSegments  = 1 << 20 // the number of a segment is below that
 )
 
 // The kinds of frames.
@@ -41,7 +41,7 @@ const (
 	frameMark                 // nothing: all before it is on disk
 	frameGap                  // what is left of a damaged region after a repair
 	frameForgotten            // URLs of which nothing before it counts
-	frameRest                 // what still counts of lines that compaction dropped
+	frameResidue              // what still counts of lines that compaction dropped
 	frameKinds     = iota
 )
 
@@ -138,7 +138,7 @@ func (d *Damage) Error() string {
 // next valid frame begins at next, or at the end of b. The region was
 // acknowledged if a frame behind it says that the segment was on disk beyond at,
 // which is base further in the segment than in b.
-func behind(b []byte, base, at int64) (next int64, acknowledged bool) {
+func nextFrame(b []byte, base, at int64) (next int64, acknowledged bool) {
 	next = int64(len(b))
 	for p := at + 1; p+frameHeader <= int64(len(b)); {
 		f, size, err := parseFrame(b[p:])
@@ -157,44 +157,44 @@ func behind(b []byte, base, at int64) (next int64, acknowledged bool) {
 
 // log is the log of an open store.
 type log struct {
-	dir     string
-	id      uint64 // of the store, in every segment
-	limit   int64  // a segment of this size gets no more frames
-	disk    disk
-	numbers []uint32        // of the segments, in the order of what they hold
-	spans   map[uint32]span // of the same
-	top     uint32          // the highest number that there is
-	old     []uint32        // segments for which a later one stands, by number
+	dir        string
+	id         uint64 // of the store, in every segment
+	limit      int64  // a segment of this size gets no more frames
+	disk       disk
+	numbers    []uint32        // of the segments, in the order of what they hold
+	spans      map[uint32]span // of the same
+	maxNumber  uint32          // the highest number that there is
+	superseded []uint32        // segments for which a later one stands, by number
 
 	// Writing.
-	out     file // the last segment; nil until something is written
-	number  uint32
-	offset  int64 // where the next frame goes
-	synced  int64
-	written int64  // by this process
-	dirty   bool   // frames were written since the last sync
-	block   []byte // lines that are in no frame yet
-	kind    uint8  // of their frame; 0: records
-	lines   int
-	buf     []byte
-	enc     *zstd.Encoder
-	err     error // the first failure; nothing is written after it
+	out         file // the last segment; nil until something is written
+	number      uint32
+	offset      int64 // where the next frame goes
+	synced      int64
+	written     int64  // by this process
+	dirty       bool   // frames were written since the last sync
+	block       []byte // lines that are in no frame yet
+	blockKind   uint8  // of their frame; 0: records
+	blockLines  int
+	writeBuffer []byte
+	enc         *zstd.Encoder
+	err         error // the first failure; nothing is written after it
 
 	// Reading.
-	dec    *zstd.Decoder
-	in     map[uint32]*os.File
-	packed []byte // a frame as it was read
-	cache  [cacheSize]block
-	oldest int
+	dec        *zstd.Decoder
+	readers    map[uint32]*os.File
+	readBuffer []byte // a frame as it was read
+	cache      [cacheSize]lineBlock
+	evictNext  int
 }
 
 const cacheSize = 8
 
 // block is an unpacked frame of lines.
-type block struct {
-	frame  place
-	data   []byte
-	starts []int // of the lines, and one more
+type lineBlock struct {
+	frame      place
+	data       []byte
+	lineStarts []int // of the lines, and one more
 }
 
 // at is where the line at a place stands in the log, whatever the number of its segment
@@ -204,7 +204,7 @@ func (l *log) at(p place) place { return place(l.spans[p.segment()].from)<<44 | 
 // order returns what orders places as their lines stand in the log, whatever the
 // numbers of the segments are.
 func (l *log) order() func(place) place {
-	from := make([]uint32, l.top+1)
+	from := make([]uint32, l.maxNumber+1)
 	for n, at := range l.spans {
 		from[n] = at.from
 	}
@@ -221,7 +221,7 @@ type span struct{ from, to uint32 }
 
 // segments are the numbers of the files in the directory that are named as segments,
 // ascending.
-func (l *log) segments() (numbers []uint32, err error) {
+func (l *log) segmentNumbers() (numbers []uint32, err error) {
 	names, err := os.ReadDir(l.dir)
 	if err != nil {
 		return nil, err
@@ -240,16 +240,16 @@ func (l *log) segments() (numbers []uint32, err error) {
 
 // list finds the segments in the directory, and their order. Those for which one
 // with a higher number stands were rewritten, and wait to be removed.
-func (l *log) list() error {
-	numbers, err := l.segments()
+func (l *log) findSegments() error {
+	numbers, err := l.segmentNumbers()
 	if err != nil {
 		return err
 	}
-	l.numbers, l.old, l.spans, l.top = l.numbers[:0], nil, map[uint32]span{}, 0
+	l.numbers, l.superseded, l.spans, l.maxNumber = l.numbers[:0], nil, map[uint32]span{}, 0
 	last, torn := uint32(0), uint32(0)
 	for i, n := range slices.Backward(numbers) {
-		l.top = max(l.top, n)
-		at, err := l.spanOf(n)
+		l.maxNumber = max(l.maxNumber, n)
+		at, err := l.readSpan(n)
 		switch {
 		case err != nil:
 			return err
@@ -259,7 +259,7 @@ func (l *log) list() error {
 		}
 		covered := slices.IndexFunc(l.numbers, func(m uint32) bool { return at.from <= l.spans[m].to && l.spans[m].from <= at.to })
 		if covered >= 0 {
-			l.old = append(l.old, n)
+			l.superseded = append(l.superseded, n)
 			continue
 		}
 		l.numbers = append(l.numbers, n)
@@ -283,7 +283,7 @@ func (l *log) list() error {
 
 // spanOf reads the span of a segment; it is zero if the creation of the segment was
 // not finished.
-func (l *log) spanOf(number uint32) (span, error) {
+func (l *log) readSpan(number uint32) (span, error) {
 	f, err := os.Open(l.path(number))
 	if err != nil {
 		return span{}, err
@@ -294,9 +294,9 @@ func (l *log) spanOf(number uint32) (span, error) {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return span{}, err
 	}
-	if unfinished(head[:min(n, segmentHeader)], int64(n)) {
+	if isUnfinished(head[:min(n, segmentHeader)], int64(n)) {
 		if n == segmentHeader { // one of which nothing was left may be anywhere
-			if b := mend(head[:n], number); b != nil {
+			if b := mendHeader(head[:n], number); b != nil {
 				_, at, err := parseSegment(b, number)
 				return at, err
 			}
@@ -304,7 +304,7 @@ func (l *log) spanOf(number uint32) (span, error) {
 		return span{}, nil
 	}
 	id, at, err := parseSegment(head[:segmentHeader], number)
-	if err != nil && mend(head[:segmentHeader], number) != nil {
+	if err != nil && mendHeader(head[:segmentHeader], number) != nil {
 		return span{}, &Damage{segmentName(number), 0, segmentHeader}
 	}
 	if err != nil {
@@ -316,7 +316,7 @@ func (l *log) spanOf(number uint32) (span, error) {
 
 // unfinished tells whether a segment that begins with head and has so many bytes was
 // being created when the power went: before its first frame, its header is on disk.
-func unfinished(head []byte, size int64) bool {
+func isUnfinished(head []byte, size int64) bool {
 	if len(head) < segmentHeader || size > segmentHeader {
 		return len(head) < segmentHeader
 	}
@@ -325,7 +325,7 @@ func unfinished(head []byte, size int64) bool {
 
 // load reads a segment from offset from on, or from its first frame, and checks
 // its header. It returns nil if the creation of the segment was not finished.
-func (l *log) load(number uint32, from int64) ([]byte, error) {
+func (l *log) readSegment(number uint32, from int64) ([]byte, error) {
 	f, err := os.Open(l.path(number))
 	if err != nil {
 		return nil, err
@@ -339,7 +339,7 @@ func (l *log) load(number uint32, from int64) ([]byte, error) {
 	if _, err := io.ReadFull(f, head); err != nil {
 		return nil, err
 	}
-	if unfinished(head, info.Size()) {
+	if isUnfinished(head, info.Size()) {
 		return nil, nil
 	}
 	id, _, err := parseSegment(head, number)
@@ -382,7 +382,7 @@ func parseSegment(b []byte, number uint32) (id uint64, at span, err error) {
 // more is wrong it returns nil, for nothing else knows the place of a segment for sure:
 // where it seems to fill a gap in the log it may stand for more, and where there is none
 // another may stand for it.
-func mend(head []byte, number uint32) []byte {
+func mendHeader(head []byte, number uint32) []byte {
 	b := slices.Clone(head)
 	for i := range b {
 		for range 255 {
@@ -445,45 +445,45 @@ func (l *log) unpack(dst []byte, f frame) ([]byte, error) {
 }
 
 // reader is l once more, for another goroutine to read with while nobody writes.
-func (l *log) reader() *log {
-	return &log{dir: l.dir, number: l.number, offset: l.offset, block: l.block, lines: l.lines}
+func (l *log) newReader() *log {
+	return &log{dir: l.dir, number: l.number, offset: l.offset, block: l.block, blockLines: l.blockLines}
 }
 
 // line returns the line at p. The bytes are good until the next call.
 func (l *log) line(p place) ([]byte, error) {
-	b, err := l.blockOf(p)
+	b, err := l.readBlock(p)
 	if err != nil {
 		return nil, fmt.Errorf("%s, byte %d: %w\nhint: frontier check finds out what is wrong", segmentName(p.segment()), p.offset(), err)
 	}
-	if n := p.line(); n < len(b.starts)-1 {
-		return b.data[b.starts[n] : b.starts[n+1]-1], nil
+	if n := p.line(); n < len(b.lineStarts)-1 {
+		return b.data[b.lineStarts[n] : b.lineStarts[n+1]-1], nil
 	}
 	return nil, fmt.Errorf("%s, byte %d: line %d is missing\nhint: frontier check finds out what is wrong", segmentName(p.segment()), p.offset(), p.line())
 }
 
-func (l *log) blockOf(p place) (*block, error) {
-	if l.lines > 0 && p.frame() == placeOf(l.number, l.offset, 0) {
-		return &block{data: l.block, starts: starts(nil, l.block)}, nil
+func (l *log) readBlock(p place) (*lineBlock, error) {
+	if l.blockLines > 0 && p.frame() == placeOf(l.number, l.offset, 0) {
+		return &lineBlock{data: l.block, lineStarts: lineStarts(nil, l.block)}, nil
 	}
 	for i := range l.cache {
 		if l.cache[i].frame == p.frame() {
 			return &l.cache[i], nil
 		}
 	}
-	f := l.in[p.segment()]
+	f := l.readers[p.segment()]
 	if f == nil {
 		var err error
 		if f, err = os.Open(l.path(p.segment())); err != nil {
 			return nil, err
 		}
-		if l.in == nil {
-			l.in = map[uint32]*os.File{}
+		if l.readers == nil {
+			l.readers = map[uint32]*os.File{}
 		}
-		l.in[p.segment()] = f
+		l.readers[p.segment()] = f
 	}
-	head := slices.Grow(l.packed[:0], blockSize)[:frameHeader]
+	head := slices.Grow(l.readBuffer[:0], blockSize)[:frameHeader]
 	if _, err := f.ReadAt(head, p.offset()); err != nil {
-		return nil, noFrame(err)
+		return nil, frameError(err)
 	}
 	size := binary.LittleEndian.Uint32(head[4:])
 	if size > maxFrame {
@@ -492,9 +492,9 @@ func (l *log) blockOf(p place) (*block, error) {
 	n := int(size)
 	head = slices.Grow(head, n)[:frameHeader+n]
 	if _, err := f.ReadAt(head[frameHeader:], p.offset()+frameHeader); err != nil {
-		return nil, noFrame(err)
+		return nil, frameError(err)
 	}
-	l.packed = head
+	l.readBuffer = head
 	fr, _, err := parseFrame(head)
 	if err != nil {
 		return nil, err
@@ -502,19 +502,19 @@ func (l *log) blockOf(p place) (*block, error) {
 	if fr.kind != frameRecords {
 		return nil, errFrame
 	}
-	b := &l.cache[l.oldest]
-	l.oldest = (l.oldest + 1) % cacheSize
+	b := &l.cache[l.evictNext]
+	l.evictNext = (l.evictNext + 1) % cacheSize
 	b.frame = 0
 	if b.data, err = l.unpack(b.data, fr); err != nil {
 		return nil, err
 	}
-	b.starts = starts(b.starts[:0], b.data)
+	b.lineStarts = lineStarts(b.lineStarts[:0], b.data)
 	b.frame = p.frame()
 	return b, nil
 }
 
 // noFrame is err, or errFrame if the file ended.
-func noFrame(err error) error {
+func frameError(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errFrame
 	}
@@ -522,7 +522,7 @@ func noFrame(err error) error {
 }
 
 // starts appends the offsets of the lines of b, and its length.
-func starts(s []int, b []byte) []int {
+func lineStarts(s []int, b []byte) []int {
 	s = append(s, 0)
 	for at := 0; at < len(b); {
 		i := bytes.IndexByte(b[at:], '\n')
@@ -538,19 +538,19 @@ func starts(s []int, b []byte) []int {
 // begin makes the log ready for writing at offset, where the last segment ends;
 // what stands behind it is cut off. synced is how much of the segment is known to
 // be on disk; dirty says that more may be in it than that.
-func (l *log) begin(offset, synced int64, dirty bool) error {
+func (l *log) openForAppend(offset, synced int64, dirty bool) error {
 	if len(l.numbers) == 0 {
-		return l.create(1, span{1, 1})
+		return l.createSegment(1, span{1, 1})
 	}
 	l.number = l.numbers[len(l.numbers)-1]
 	if offset < segmentHeader { // its creation was not finished
 		l.numbers = l.numbers[:len(l.numbers)-1]
-		return l.create(l.number, l.spans[l.number])
+		return l.createSegment(l.number, l.spans[l.number])
 	}
 	l.offset, l.synced, l.dirty = offset, synced, dirty
 	info, err := os.Stat(l.path(l.number))
 	if err == nil && info.Size() > offset {
-		if err = l.writer(); err == nil {
+		if err = l.openWriter(); err == nil {
 			err = l.out.Truncate(offset)
 		}
 	}
@@ -558,7 +558,7 @@ func (l *log) begin(offset, synced int64, dirty bool) error {
 }
 
 // writer opens the last segment, if it is not open.
-func (l *log) writer() error {
+func (l *log) openWriter() error {
 	if l.out != nil || l.err != nil {
 		return l.err
 	}
@@ -566,13 +566,13 @@ func (l *log) writer() error {
 	return l.err
 }
 
-var errNumbers = fmt.Errorf("the store has begun %d segments, as many as there are numbers\nhint: frontier export it into a new one", maxSegments)
+var errTooManySegments = fmt.Errorf("the store has begun %d segments, as many as there are numbers\nhint: frontier export it into a new one", maxSegments)
 
 // create begins the segment called number. It is on disk, name and all, before
 // anything is written to it.
-func (l *log) create(number uint32, at span) error {
+func (l *log) createSegment(number uint32, at span) error {
 	if number >= maxSegments {
-		return l.fail(errNumbers)
+		return l.fail(errTooManySegments)
 	}
 	if l.out != nil {
 		if err := l.out.Close(); err != nil {
@@ -601,24 +601,24 @@ func (l *log) create(number uint32, at span) error {
 	}
 	l.numbers = append(l.numbers, number)
 	l.spans[number] = at
-	l.top = max(l.top, number)
+	l.maxNumber = max(l.maxNumber, number)
 	l.offset, l.synced = segmentHeader, segmentHeader
 	return nil
 }
 
 // next returns the place where the next line will stand.
-func (l *log) next() (place, error) {
-	if len(l.block) >= blockSize || l.lines > 0xfffe {
+func (l *log) nextPlace() (place, error) {
+	if len(l.block) >= blockSize || l.blockLines > 0xfffe {
 		if err := l.flush(); err != nil {
 			return 0, err
 		}
 	}
-	if l.lines == 0 && l.offset >= l.limit {
+	if l.blockLines == 0 && l.offset >= l.limit {
 		if err := l.roll(); err != nil {
 			return 0, err
 		}
 	}
-	return placeOf(l.number, l.offset, l.lines), l.err
+	return placeOf(l.number, l.offset, l.blockLines), l.err
 }
 
 // roll ends the last segment and begins another one.
@@ -628,28 +628,28 @@ func (l *log) roll() error {
 		return err
 	}
 	at := l.spans[l.number].to + 1
-	return l.create(l.top+1, span{at, at})
+	return l.createSegment(l.maxNumber+1, span{at, at})
 }
 
 // append adds a line, at the place that next gave.
-func (l *log) append(line []byte) {
+func (l *log) appendLine(line []byte) {
 	l.block = append(append(l.block, line...), '\n')
-	l.lines++
+	l.blockLines++
 }
 
 // flush writes the lines that are in no frame yet.
 func (l *log) flush() error {
-	if l.lines == 0 {
+	if l.blockLines == 0 {
 		return l.err
 	}
-	err := l.write(max(l.kind, frameRecords), l.block, l.lines)
-	l.block, l.lines = l.block[:0], 0
+	err := l.writeFrame(max(l.blockKind, frameRecords), l.block, l.blockLines)
+	l.block, l.blockLines = l.block[:0], 0
 	return err
 }
 
 // write writes one frame.
-func (l *log) write(kind uint8, data []byte, lines int) error {
-	if err := l.writer(); err != nil {
+func (l *log) writeFrame(kind uint8, data []byte, lines int) error {
+	if err := l.openWriter(); err != nil {
 		return err
 	}
 	f := frame{kind: kind, lines: lines, raw: len(data), synced: l.synced, payload: data}
@@ -660,18 +660,18 @@ func (l *log) write(kind uint8, data []byte, lines int) error {
 				return l.err
 			}
 		}
-		l.buf = l.enc.EncodeAll(data, slices.Grow(l.buf[:0], frameHeader)[:frameHeader])
-		if packed := l.buf[frameHeader:]; len(packed) < len(data) {
+		l.writeBuffer = l.enc.EncodeAll(data, slices.Grow(l.writeBuffer[:0], frameHeader)[:frameHeader])
+		if packed := l.writeBuffer[frameHeader:]; len(packed) < len(data) {
 			f.codec, f.payload = codecZstd, packed // which is in its place already
 		}
 	}
-	l.buf = appendFrame(l.buf[:0], f)
-	if _, err := l.out.Write(l.buf); err != nil {
+	l.writeBuffer = appendFrame(l.writeBuffer[:0], f)
+	if _, err := l.out.Write(l.writeBuffer); err != nil {
 		l.out.Truncate(l.offset) // if this fails too, the next to open cuts it off
 		return l.fail(err)
 	}
-	l.offset += int64(len(l.buf))
-	l.written += int64(len(l.buf))
+	l.offset += int64(len(l.writeBuffer))
+	l.written += int64(len(l.writeBuffer))
 	l.dirty = true
 	return nil
 }
@@ -684,7 +684,7 @@ func (l *log) sync() error {
 	if !l.dirty {
 		return nil
 	}
-	if err := l.writer(); err != nil {
+	if err := l.openWriter(); err != nil {
 		return err
 	}
 	if err := l.out.Sync(); err != nil {
@@ -709,11 +709,11 @@ func (l *log) close() error {
 	var errs []error
 	if l.out != nil {
 		if l.err == nil {
-			l.write(frameMark, nil, 0) // not needed, so nobody minds if it fails
+			l.writeFrame(frameMark, nil, 0) // not needed, so nobody minds if it fails
 		}
 		errs = append(errs, l.out.Close())
 	}
-	for _, f := range l.in {
+	for _, f := range l.readers {
 		errs = append(errs, f.Close())
 	}
 	return errors.Join(errs...)

@@ -19,4 +19,4 @@ func discard(b []byte) {
 // huge asks the system to back b with pages of 2 MiB. A link is looked up in places
 // that have nothing to do with the last one's, and with pages of 4 KiB the processor
 // takes as long to find them as to read them. Where there are none nothing changes.
-func huge(b []byte) { syscall.Madvise(b, syscall.MADV_HUGEPAGE) }
+func adviseHugePages(b []byte) { syscall.Madvise(b, syscall.MADV_HUGEPAGE) }

@@ -15,7 +15,7 @@ func mapFile(f *os.File) (b []byte, unmap func() error, err error) {
 		return nil, nil, err
 	}
 	if info.Size() == 0 || int64(int(info.Size())) != info.Size() {
-		return nil, nil, errSnapshot
+		return nil, nil, errSnapshotDamaged
 	}
 	b, err = syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE)
 	if err != nil {
@@ -26,19 +26,19 @@ func mapFile(f *os.File) (b []byte, unmap func() error, err error) {
 
 // allot returns n bytes that are zero. That there is no memory ends the program,
 // as it does where Go itself asks for it.
-func allot(n int) []byte {
+func allocate(n int) []byte {
 	b, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		panic(fmt.Sprintf("frontier: no memory for %d bytes of the index: %v", n, err))
 	}
 	if n >= 4<<20 {
-		huge(b)
+		adviseHugePages(b)
 	}
 	return b
 }
 
 // release gives back what allot returned.
-func release(b []byte) {
+func freeMemory(b []byte) {
 	if len(b) > 0 {
 		syscall.Munmap(b[:len(b):cap(b)])
 	}

@@ -15,9 +15,9 @@ type arena struct {
 const arenaBlock = 16 << 20
 
 // take returns n bytes, which must be a multiple of 64.
-func (a *arena) take(n int) []byte {
+func (a *arena) alloc(n int) []byte {
 	if n > len(a.left) {
-		a.left = allot(max(n, arenaBlock))
+		a.left = allocate(max(n, arenaBlock))
 		a.blocks = append(a.blocks, a.left)
 	}
 	b := a.left[:n:n]
@@ -27,7 +27,7 @@ func (a *arena) take(n int) []byte {
 
 func (a *arena) free() {
 	for _, b := range a.blocks {
-		release(b)
+		freeMemory(b)
 	}
 	*a = arena{}
 }
@@ -53,7 +53,7 @@ func (c *column[T]) extend(a *arena, n int) int {
 		c.n = (c.n + chunkSize - 1) &^ (chunkSize - 1)
 	}
 	if c.n+n > len(c.chunks)*chunkSize {
-		c.chunks = append(c.chunks, of[T](a.take(chunkSize*int(unsafe.Sizeof(*new(T))))))
+		c.chunks = append(c.chunks, sliceOf[T](a.alloc(chunkSize*int(unsafe.Sizeof(*new(T))))))
 	}
 	at := c.n
 	c.n += n
@@ -68,12 +68,12 @@ func (c *column[T]) push(a *arena, v T) uint32 {
 }
 
 // span is n elements from at on, which must have been added together.
-func (c *column[T]) span(at uint64, n int) []T {
+func (c *column[T]) slice(at uint64, n int) []T {
 	return c.chunks[at>>chunkBits][at&(chunkSize-1):][:n]
 }
 
 // pieces is the memory of the column, in order.
-func (c *column[T]) pieces() [][]byte {
+func (c *column[T]) chunkBytes() [][]byte {
 	var list [][]byte
 	for i := range c.chunks {
 		if n := min(chunkSize, c.n-i*chunkSize); n > 0 {
@@ -86,14 +86,14 @@ func (c *column[T]) pieces() [][]byte {
 // adopt makes the column of memory that it goes on using. Only the last chunk,
 // to which more may be added, is copied if it is not full.
 func (c *column[T]) adopt(a *arena, b []byte) {
-	s := of[T](b)
+	s := sliceOf[T](b)
 	*c = column[T]{n: len(s)}
 	for len(s) >= chunkSize {
 		c.chunks = append(c.chunks, s[:chunkSize:chunkSize])
 		s = s[chunkSize:]
 	}
 	if len(s) > 0 {
-		last := of[T](a.take(chunkSize * int(unsafe.Sizeof(*new(T)))))
+		last := sliceOf[T](a.alloc(chunkSize * int(unsafe.Sizeof(*new(T)))))
 		copy(last, s)
 		c.chunks = append(c.chunks, last)
 	}
@@ -112,7 +112,7 @@ type table struct {
 func slot(tag uint64, slots int) int { return int(tag * uint64(slots) >> 32) }
 
 // after is the slot behind the ith.
-func (t *table) after(i int) int {
+func (t *table) nextSlot(i int) int {
 	if i++; i == len(t.slots) {
 		return 0
 	}
@@ -125,7 +125,7 @@ func (t *table) find(tag uint64, is func(uint32) bool) (n uint32, at int, ok boo
 	if len(t.slots) == 0 {
 		return 0, 0, false
 	}
-	for i := slot(tag, len(t.slots)); ; i = t.after(i) {
+	for i := slot(tag, len(t.slots)); ; i = t.nextSlot(i) {
 		s := t.slots[i]
 		if s == 0 {
 			return 0, i, false
@@ -138,11 +138,11 @@ func (t *table) find(tag uint64, is func(uint32) bool) (n uint32, at int, ok boo
 
 // put puts a number where find did not find one; at is no longer good if the
 // table grows.
-func (t *table) put(tag uint64, at int, n uint32) {
+func (t *table) insert(tag uint64, at int, n uint32) {
 	t.n++
 	if t.n*5 > len(t.slots)*4 {
 		t.grow()
-		for at = slot(tag, len(t.slots)); t.slots[at] != 0; at = t.after(at) {
+		for at = slot(tag, len(t.slots)); t.slots[at] != 0; at = t.nextSlot(at) {
 		}
 	}
 	t.slots[at] = tag<<32 | uint64(n+1)
@@ -152,7 +152,7 @@ func (t *table) put(tag uint64, at int, n uint32) {
 // back at once, so that never both are there as a whole.
 func (t *table) grow() {
 	old := t.slots
-	t.slots = of[uint64](allot(8 * max(64, len(old)+len(old)/4)))
+	t.slots = sliceOf[uint64](allocate(8 * max(64, len(old)+len(old)/4)))
 	const part = 1 << 19 // slots
 	for i, s := range old {
 		if i%part == 0 && i > 0 {
@@ -162,19 +162,19 @@ func (t *table) grow() {
 			continue
 		}
 		j := slot(s>>32, len(t.slots))
-		for ; t.slots[j] != 0; j = t.after(j) {
+		for ; t.slots[j] != 0; j = t.nextSlot(j) {
 		}
 		t.slots[j] = s
 	}
 	if !t.mapped {
-		release(bytesOf(old))
+		freeMemory(bytesOf(old))
 	}
 	t.mapped = false
 }
 
 func (t *table) free() {
 	if !t.mapped {
-		release(bytesOf(t.slots))
+		freeMemory(bytesOf(t.slots))
 	}
 	*t = table{}
 }

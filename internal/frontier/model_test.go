@@ -197,7 +197,7 @@ func (p *player) reopen() {
 	if p.rng.IntN(2) == 0 {
 		os.Remove(filepath.Join(p.dir, snapshotName))
 	}
-	p.s = open(p, p.dir, Options{segment: 4000})
+	p.s = open(p, p.dir, Options{segmentSize: 4000})
 }
 
 // again asks for a generation that was handed out, whatever else it says.
@@ -215,7 +215,7 @@ func TestTheStoreKeepsTheBook(t *testing.T) {
 	for seed := range uint64(60) {
 		p := &player{T: t, rng: rand.New(rand.NewPCG(seed, 5)), dir: t.TempDir(), now: noon, batches: map[int]string{}}
 		p.b = book{map[string]*owed{}, map[string]int64{}, 0}
-		p.s = open(t, p.dir, Options{segment: 4000})
+		p.s = open(t, p.dir, Options{segmentSize: 4000})
 		for range 400 {
 			switch p.rng.IntN(12) {
 			case 0, 1, 2, 3:
@@ -246,7 +246,7 @@ func TestTheStoreKeepsTheBook(t *testing.T) {
 			}
 		}
 		p.rng.Shuffle(len(p.lines), func(i, j int) { p.lines[i], p.lines[j] = p.lines[j], p.lines[i] })
-		p.s = open(t, t.TempDir(), Options{segment: 4000})
+		p.s = open(t, t.TempDir(), Options{segmentSize: 4000})
 		add(t, p.s, p.lines...)
 		for range 8 {
 			p.handOut()

@@ -47,14 +47,14 @@ func States() (names []string) {
 func (s *Store) state(id uint32, now time.Time) State {
 	h := s.x.hot.at(id)
 	switch {
-	case h.flags&flagOver != 0:
-		if p := s.x.past(id); p.class == classDone || p.class == classFailed && p.visits > 0 {
+	case h.flags&flagFinished != 0:
+		if p := s.x.history(id); p.class == classDone || p.class == classFailed && p.visits > 0 {
 			return Visited
 		}
 		return Skipped
-	case h.flags&flagNull != 0:
+	case h.flags&flagWithdrawn != 0:
 		return Withdrawn
-	case h.flags&flagLeased != 0 && s.leased(h, s.x.past(id).lease, s.last-1, now):
+	case h.flags&flagLeased != 0 && s.leased(h, s.x.history(id).lease, s.nextGeneration-1, now):
 		return Leased
 	}
 	return Waiting
@@ -63,8 +63,8 @@ func (s *Store) state(id uint32, now time.Time) State {
 // leased tells whether a lease holds at a time at which generation is the latest
 // one to be handed out.
 func (s *Store) leased(h *hot, lease uint32, generation uint64, now time.Time) bool {
-	return h.flags&flagByNumber != 0 && uint64(lease) == generation ||
-		h.flags&flagByClock != 0 && int64(lease) > now.Unix()
+	return h.flags&flagLeasedByGeneration != 0 && uint64(lease) == generation ||
+		h.flags&flagLeasedByClock != 0 && int64(lease) > now.Unix()
 }
 
 // A Request asks for addresses.
@@ -116,23 +116,23 @@ func (s *Store) Next(q Request) ([]byte, error) {
 		if q.Generation >= math.MaxUint32 {
 			return nil, fmt.Errorf("generation %d is beyond what a store can number", q.Generation)
 		}
-		if lines, err := s.again(uint64(q.Generation)); lines != nil || err != nil {
+		if lines, err := s.readGeneration(uint64(q.Generation)); lines != nil || err != nil {
 			return lines, err
 		}
 	}
-	if err := s.bar(); err != nil {
+	if err := s.excludeTrapURLs(); err != nil {
 		s.failed = err
 		return nil, err
 	}
-	ids, err := s.choose(q)
+	ids, err := s.chooseBatch(q)
 	if err != nil {
 		return nil, err
 	}
-	b := batch{generation: q.Generation, until: secondsOf(q.Now.Add(q.Lease))}
+	b := batch{generation: q.Generation, leaseEnd: secondsOf(q.Now.Add(q.Lease))}
 	if q.Generation >= 0 {
-		b.until = 0
+		b.leaseEnd = 0
 	}
-	if b.lines, err = s.lineup(ids, q); err != nil {
+	if b.lines, err = s.renderBatch(ids, q); err != nil {
 		return nil, err
 	}
 	at, err := s.log.writeBatch(&b)
@@ -146,8 +146,8 @@ func (s *Store) Next(q Request) ([]byte, error) {
 	for _, id := range ids {
 		b.lease(s.x, id)
 	}
-	s.record(&b, at)
-	s.fresh += len(ids)
+	s.recordBatch(&b, at)
+	s.unsaved += len(ids)
 	return bytes.Join(b.lines, nil), nil
 }
 
@@ -156,18 +156,18 @@ func (s *Store) Next(q Request) ([]byte, error) {
 //
 // It looks at every URL there is, on several processors: that takes some ten milliseconds
 // a million, costs no memory between two calls, and nothing whenever a priority changes.
-func (s *Store) candidates(q Request, c *chooser) (waits NothingDue) {
+func (s *Store) offerCandidates(q Request, c *chooser) (waits NothingDue) {
 	var (
 		mu       sync.Mutex // of all that is behind it
 		earliest = int64(math.MaxInt64)
-		floor    = c.floor
+		floor    = c.minWeight
 		next     int
 	)
 	// What is looked at before others have set the floor is all found: so in pieces that
 	// are much smaller than a chunk.
 	const piece = 1 << 12
 	look := func() {
-		l := looking{s: s, q: q, generation: s.last - 1, now: q.Now.Unix(), horizon: int64(q.Horizon / time.Second), other: s.x.niches.numbers[otherName], earliest: math.MaxInt64}
+		l := scanner{s: s, q: q, generation: s.nextGeneration - 1, now: q.Now.Unix(), horizon: int64(q.Horizon / time.Second), otherNiche: s.x.niches.numbers[otherName], earliest: math.MaxInt64}
 		if q.Generation >= 0 {
 			l.generation = uint64(q.Generation)
 		}
@@ -176,16 +176,16 @@ func (s *Store) candidates(q Request, c *chooser) (waits NothingDue) {
 		for next < s.x.hot.n {
 			from := next
 			next += piece
-			l.floor = floor
+			l.minPriority = floor
 			mu.Unlock()
-			l.look(from, min(piece, s.x.hot.n-from))
+			l.scan(from, min(piece, s.x.hot.n-from))
 			mu.Lock()
-			for _, e := range l.found {
+			for _, e := range l.candidates {
 				if c.limits.budget.admits(e, 0, 0) {
 					c.offer(e)
 				}
 			}
-			floor = c.floor
+			floor = c.minWeight
 		}
 		earliest, waits.Leased = min(earliest, l.earliest), waits.Leased+l.leased
 	}
@@ -202,35 +202,35 @@ func (s *Store) candidates(q Request, c *chooser) (waits NothingDue) {
 }
 
 // looking is for what may be handed out.
-type looking struct {
+type scanner struct {
 	s            *Store
 	q            Request
 	generation   uint64
 	now, horizon int64
-	other        uint16
-	floor        float64 // what is below it is passed over
+	otherNiche   uint16
+	minPriority  float64 // what is below it is passed over
 
-	found    []candidate // in one piece
-	leased   int
-	earliest int64 // when something is due that is not yet
+	candidates []candidate // in one piece
+	leased     int
+	earliest   int64 // when something is due that is not yet
 }
 
 // look goes through n URLs from one on; they lie together.
-func (l *looking) look(from, n int) {
+func (l *scanner) scan(from, n int) {
 	x := l.s.x
-	l.found = l.found[:0]
-	piece := x.hot.span(uint64(from), n)
+	l.candidates = l.candidates[:0]
+	piece := x.hot.slice(uint64(from), n)
 	for i := range piece {
 		h := &piece[i]
 		id := uint32(from + i)
-		if h.flags&(flagWish|flagOver|flagNull) != flagWish && !(l.q.Recrawl && x.returns(id)) || h.priority < l.floor {
+		if h.flags&(flagProposed|flagFinished|flagWithdrawn) != flagProposed && !(l.q.Recrawl && x.isRecrawlable(id)) || h.priority < l.minPriority {
 			continue
 		}
-		due := l.s.due(id) - l.horizon
+		due := l.s.notBefore(id) - l.horizon
 		if h.flags&flagLeased != 0 {
-			if lease := x.past(id).lease; l.s.leased(h, lease, l.generation, l.q.Now) {
+			if lease := x.history(id).lease; l.s.leased(h, lease, l.generation, l.q.Now) {
 				l.leased++
-				if h.flags&flagByClock == 0 {
+				if h.flags&flagLeasedByClock == 0 {
 					continue
 				}
 				due = max(due, int64(lease))
@@ -240,12 +240,12 @@ func (l *looking) look(from, n int) {
 			l.earliest = min(l.earliest, due)
 			continue
 		}
-		l.found = append(l.found, candidate{h.priority, id, h.host, x.nicheOf(h, l.other)})
+		l.candidates = append(l.candidates, candidate{h.priority, id, h.host, x.nicheOf(h, l.otherNiche)})
 	}
 }
 
 // least is the lesser of two limits, of which 0 is none.
-func least(a, b int) int {
+func lowerLimit(a, b int) int {
 	if a == 0 || b > 0 && b < a {
 		return b
 	}
@@ -253,15 +253,15 @@ func least(a, b int) int {
 }
 
 // choose picks the addresses of a request; see fair.go for which.
-func (s *Store) choose(q Request) ([]uint32, error) {
-	left, err := s.budget(q)
+func (s *Store) chooseBatch(q Request) ([]uint32, error) {
+	left, err := s.newBudget(q)
 	if err != nil {
 		s.failed = err
 		return nil, err
 	}
-	l := limits{least(q.PerHost, q.MaxPerHost), least(q.PerNiche, q.MaxPerNiche), left}
+	l := limits{lowerLimit(q.PerHost, q.MaxPerHost), lowerLimit(q.PerNiche, q.MaxPerNiche), left}
 	c := newChooser(q.N, l, q.Fair, s.x.less)
-	waits := s.candidates(q, c)
+	waits := s.offerCandidates(q, c)
 	batch := c.choose()
 	if len(batch) == 0 {
 		return nil, &waits
@@ -275,11 +275,11 @@ func (s *Store) choose(q Request) ([]uint32, error) {
 
 // due is the second before which a URL is not to be asked for: for its own sake, or
 // for its host's.
-func (s *Store) due(id uint32) int64 {
+func (s *Store) notBefore(id uint32) int64 {
 	h := s.x.hot.at(id)
 	due := s.x.hosts.at(h.host).notBefore
-	if h.flags&flagPast != 0 {
-		due = max(due, s.x.pasts.at(s.x.cold.at(id).past).due)
+	if h.flags&flagHistory != 0 {
+		due = max(due, s.x.histories.at(s.x.cold.at(id).history).due)
 	}
 	return int64(due)
 }
@@ -287,19 +287,19 @@ func (s *Store) due(id uint32) int64 {
 // lineup makes the lines of entries, in their order. The log is read in its own
 // order, so that hardly a frame is unpacked twice, and in portions, on all processors:
 // to unpack frames is nearly all that it takes.
-func (s *Store) lineup(ids []uint32, q Request) ([][]byte, error) {
+func (s *Store) renderBatch(ids []uint32, q Request) ([][]byte, error) {
 	const portion = 32
 	order := make([]int, len(ids))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.source(ids[a]), s.source(ids[b])) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.sourcePlace(ids[a]), s.sourcePlace(ids[b])) })
 	lines, errs := make([][]byte, len(ids)), make([]error, len(ids))
 	var next atomic.Int64
 	work := func(s *Store) {
 		for at := int(next.Add(portion)) - portion; at < len(order); at = int(next.Add(portion)) - portion {
 			for _, i := range order[at:min(at+portion, len(order))] {
-				if lines[i], errs[i] = s.lineFor(ids[i], q); errs[i] != nil {
+				if lines[i], errs[i] = s.renderLine(ids[i], q); errs[i] != nil {
 					return
 				}
 			}
@@ -308,7 +308,7 @@ func (s *Store) lineup(ids []uint32, q Request) ([][]byte, error) {
 	var others sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), (len(ids)+portion-1)/portion) - 1 {
 		others.Go(func() {
-			reader := s.reader()
+			reader := s.newReader()
 			defer reader.log.close()
 			work(reader)
 		})
@@ -324,25 +324,25 @@ func (s *Store) lineup(ids []uint32, q Request) ([][]byte, error) {
 }
 
 // source is where the record stands that an entry is handed out by.
-func (s *Store) source(id uint32) place {
-	if s.x.hot.at(id).flags&flagOver != 0 {
-		return s.x.past(id).outcome
+func (s *Store) sourcePlace(id uint32) place {
+	if s.x.hot.at(id).flags&flagFinished != 0 {
+		return s.x.history(id).outcome
 	}
-	return s.x.cold.at(id).wish
+	return s.x.cold.at(id).proposal
 }
 
 // reader is s once more, for another goroutine to read lines of the log with.
-func (s *Store) reader() *Store {
-	r := &Store{x: s.x, log: s.log.reader()}
+func (s *Store) newReader() *Store {
+	r := &Store{x: s.x, log: s.log.newReader()}
 	r.init()
 	return r
 }
 
 // lineFor makes the line of an entry.
-func (s *Store) lineFor(id uint32, q Request) ([]byte, error) {
-	read := s.wishOf
-	if s.x.hot.at(id).flags&flagOver != 0 {
-		read = s.revisit
+func (s *Store) renderLine(id uint32, q Request) ([]byte, error) {
+	read := s.readProposal
+	if s.x.hot.at(id).flags&flagFinished != 0 {
+		read = s.readRevisit
 	}
 	if err := read(id, &s.rec); err != nil {
 		return nil, err
@@ -352,7 +352,7 @@ func (s *Store) lineFor(id uint32, q Request) ([]byte, error) {
 		s.rec.Touch(wire.Address)
 	}
 	before := ""
-	if due := s.due(id); due > q.Now.Unix() {
+	if due := s.notBefore(id); due > q.Now.Unix() {
 		before = time.Unix(due, 0).UTC().Format(time.RFC3339)
 	}
 	if s.rec.NotBefore != before { // of what is past nothing is said
@@ -368,23 +368,23 @@ func (s *Store) lineFor(id uint32, q Request) ([]byte, error) {
 
 // wishOf makes rec the address that id stands for: the record that asked for it,
 // with all the parents that were named and the attempts that failed.
-func (s *Store) wishOf(id uint32, rec *wire.Record) error {
-	line, err := s.log.line(s.x.cold.at(id).wish)
+func (s *Store) readProposal(id uint32, rec *wire.Record) error {
+	line, err := s.log.line(s.x.cold.at(id).proposal)
 	if err != nil {
 		return err
 	}
-	if err := s.lines.decode(line, rec); err != nil {
+	if err := s.decoder.decode(line, rec); err != nil {
 		return err
 	}
-	if s.x.hot.at(id).flags&flagEcho != 0 {
+	if s.x.hot.at(id).flags&flagFromUnfinal != 0 {
 		rec.Drop(wire.Fetch | wire.Parse | wire.Score | wire.Body)
 	}
-	return s.complete(id, rec, int(s.x.past(id).retries))
+	return s.setDerived(id, rec, int(s.x.history(id).retries))
 }
 
 // complete gives rec what the index knows and a single line of the log does not.
-func (s *Store) complete(id uint32, rec *wire.Record, retries int) error {
-	if parents := s.x.list(id); len(parents) > 0 {
+func (s *Store) setDerived(id uint32, rec *wire.Record, retries int) error {
+	if parents := s.x.parents(id); len(parents) > 0 {
 		names := make([]string, len(parents))
 		for i, p := range parents {
 			names[i] = s.x.url(p)
@@ -404,21 +404,21 @@ func (s *Store) complete(id uint32, rec *wire.Record, retries int) error {
 // A batch is what was handed out at once.
 type batch struct {
 	generation int
-	until      uint32 // second at which the lease ends; 0 if it is of a generation
+	leaseEnd   uint32 // second at which the lease ends; 0 if it is of a generation
 	lines      [][]byte
-	at         place // of its first frame
+	place      place // of its first frame
 }
 
 // lease leases a URL to the batch.
 func (b *batch) lease(x *index, id uint32) {
-	p, h := x.pastOf(id), x.hot.at(id)
+	p, h := x.mutableHistory(id), x.hot.at(id)
 	h.flags &^= flagLeased
 	if b.generation >= 0 {
-		h.flags |= flagByNumber
+		h.flags |= flagLeasedByGeneration
 		p.lease = uint32(b.generation)
 	} else {
-		h.flags |= flagByClock
-		p.lease = b.until
+		h.flags |= flagLeasedByClock
+		p.lease = b.leaseEnd
 	}
 }
 
@@ -435,7 +435,7 @@ func (l *log) writeBatch(b *batch) (at place, err error) {
 	if err := l.flush(); err != nil {
 		return 0, err
 	}
-	if at, err = l.next(); err != nil {
+	if at, err = l.nextPlace(); err != nil {
 		return 0, err
 	}
 	lines := b.lines
@@ -445,12 +445,12 @@ func (l *log) writeBatch(b *batch) (at place, err error) {
 			size += len(lines[n])
 			n++
 		}
-		h, err := json.Marshal(batchHeader{b.generation, b.until, part, n == len(lines)})
+		h, err := json.Marshal(batchHeader{b.generation, b.leaseEnd, part, n == len(lines)})
 		if err != nil {
 			return 0, err
 		}
 		data := append(append(h, '\n'), bytes.Join(lines[:n], nil)...)
-		if err := l.write(frameBatch, data, n+1); err != nil {
+		if err := l.writeFrame(frameBatch, data, n+1); err != nil {
 			return 0, err
 		}
 		lines = lines[n:]
@@ -469,19 +469,19 @@ func (s *Store) readBatch(at place, data []byte, lines []int) (*batch, error) {
 		return nil, fmt.Errorf("the header of a batch: %w", err)
 	}
 	if h.Part == 0 {
-		s.batch = &batch{generation: h.Generation, until: h.Until, at: at}
+		s.partial = &batch{generation: h.Generation, leaseEnd: h.Until, place: at}
 	}
-	if s.batch == nil || h.Generation < -1 || h.Generation >= math.MaxUint32 {
+	if s.partial == nil || h.Generation < -1 || h.Generation >= math.MaxUint32 {
 		return nil, nil // the rest of one that does not count
 	}
 	for i := 1; i < len(lines)-1; i++ {
-		s.batch.lines = append(s.batch.lines, bytes.Clone(data[lines[i]:lines[i+1]]))
+		s.partial.lines = append(s.partial.lines, bytes.Clone(data[lines[i]:lines[i+1]]))
 	}
 	if !h.Last {
 		return nil, nil
 	}
-	b := s.batch
-	s.batch = nil
+	b := s.partial
+	s.partial = nil
 	return b, nil
 }
 
@@ -492,7 +492,7 @@ func (s *Store) applyBatch(at place, data []byte, lines []int) error {
 		return err
 	}
 	for _, line := range b.lines {
-		if err := s.lines.decode(line[:len(line)-1], &s.rec); err != nil {
+		if err := s.decoder.decode(line[:len(line)-1], &s.rec); err != nil {
 			return err
 		}
 		u, err := weburl.Parse(s.rec.URL)
@@ -502,34 +502,34 @@ func (s *Store) applyBatch(at place, data []byte, lines []int) error {
 		id, _ := s.x.intern(u) // what asked for it may stand behind, since a compaction
 		b.lease(s.x, id)
 	}
-	s.record(b, b.at)
+	s.recordBatch(b, b.place)
 	return nil
 }
 
 // record remembers where a batch stands, if it is a generation's.
-func (s *Store) record(b *batch, at place) {
-	s.handed = at
-	s.touched.ids = s.touched.ids[:0]
+func (s *Store) recordBatch(b *batch, at place) {
+	s.lastBatch = at
+	s.changed.ids = s.changed.ids[:0]
 	if b.generation >= 0 {
-		s.x.handouts = append(s.x.handouts, handout{uint64(b.generation), at})
-		s.last = max(s.last, uint64(b.generation)+1)
+		s.x.batches = append(s.x.batches, batchPlace{uint64(b.generation), at})
+		s.nextGeneration = max(s.nextGeneration, uint64(b.generation)+1)
 	}
 }
 
 // again returns the lines of a generation that was handed out; nil if it was not.
-func (s *Store) again(generation uint64) ([]byte, error) {
-	i := slices.IndexFunc(s.x.handouts, func(h handout) bool { return h.generation == generation })
+func (s *Store) readGeneration(generation uint64) ([]byte, error) {
+	i := slices.IndexFunc(s.x.batches, func(h batchPlace) bool { return h.generation == generation })
 	switch {
-	case i < 0 && s.last > generation:
-		return nil, fmt.Errorf("generation %d was never handed out, and %d already was\nhint: generations are handed out in ascending order, and the last two are kept when the store is compacted", generation, s.last-1)
+	case i < 0 && s.nextGeneration > generation:
+		return nil, fmt.Errorf("generation %d was never handed out, and %d already was\nhint: generations are handed out in ascending order, and the last two are kept when the store is compacted", generation, s.nextGeneration-1)
 	case i < 0:
 		return nil, nil
 	}
 	if err := s.Commit(); err != nil { // it may have been written by one that died before it was on disk
 		return nil, err
 	}
-	at := s.x.handouts[i].at
-	data, err := s.log.load(at.segment(), at.offset())
+	at := s.x.batches[i].place
+	data, err := s.log.readSegment(at.segment(), at.offset())
 	if err != nil {
 		return nil, err
 	}
@@ -538,15 +538,15 @@ func (s *Store) again(generation uint64) ([]byte, error) {
 		if f.kind != frameBatch {
 			return errFrame
 		}
-		if s.unpacked, err = s.log.unpack(s.unpacked, f); err != nil {
+		if s.payload, err = s.log.unpack(s.payload, f); err != nil {
 			return err
 		}
-		if found, err = s.readBatch(at, s.unpacked, starts(nil, s.unpacked)); found != nil {
+		if found, err = s.readBatch(at, s.payload, lineStarts(nil, s.payload)); found != nil {
 			return errFound
 		}
 		return err
 	})
-	s.batch = nil
+	s.partial = nil
 	if found == nil {
 		err = cmp.Or(err, errFrame)
 		return nil, fmt.Errorf("%s, byte %d: the batch of generation %d: %w\nhint: frontier check finds out what is wrong", segmentName(at.segment()), at.offset(), generation, err)

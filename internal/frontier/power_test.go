@@ -25,13 +25,13 @@ var (
 
 // A circuit is a disk whose power can be cut. Processes see what they have done to it
 // in the directory; what is on disk, and what may be or not, is kept beside.
-type circuit struct {
+type powerDisk struct {
 	dir     string
 	left    int // so many things can still be done to it, and then the power goes
 	mu      sync.Mutex
 	files   map[string]*inode // as processes see them
 	durable map[string]*inode // as they are on disk
-	names   []naming          // done to names since they were made durable
+	names   []nameChange      // done to names since they were made durable
 }
 
 // An inode is a file, whatever its name is, with what of it is on disk and what was
@@ -48,12 +48,12 @@ type change struct {
 }
 
 // A naming gives a file a name, takes it away, or changes it.
-type naming struct {
+type nameChange struct {
 	from, to string
 	file     *inode
 }
 
-func (n naming) apply(names map[string]*inode) {
+func (n nameChange) apply(names map[string]*inode) {
 	file := n.file
 	if n.from != "" {
 		if file = names[n.from]; file == nil {
@@ -69,7 +69,7 @@ func (n naming) apply(names map[string]*inode) {
 var errPower = errors.New("the power is gone")
 
 // spend lets something be done, unless the power is gone.
-func (c *circuit) spend() error {
+func (c *powerDisk) spend() error {
 	if c.left <= 0 {
 		return errPower
 	}
@@ -78,8 +78,8 @@ func (c *circuit) spend() error {
 }
 
 // newCircuit is a disk with what is in dir.
-func newCircuit(t *testing.T, dir string) *circuit {
-	c := &circuit{dir: dir, files: map[string]*inode{}, durable: map[string]*inode{}}
+func newCircuit(t *testing.T, dir string) *powerDisk {
+	c := &powerDisk{dir: dir, files: map[string]*inode{}, durable: map[string]*inode{}}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -95,14 +95,14 @@ func newCircuit(t *testing.T, dir string) *circuit {
 	return c
 }
 
-func (c *circuit) name(n naming) {
+func (c *powerDisk) name(n nameChange) {
 	n.apply(c.files)
 	c.names = append(c.names, n)
 }
 
-func (c *circuit) mkdir(dir string) error { return nil } // it is there
+func (c *powerDisk) mkdir(dir string) error { return nil } // it is there
 
-func (c *circuit) open(name string, at int64) (file, error) {
+func (c *powerDisk) open(name string, at int64) (file, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	base := filepath.Base(name)
@@ -110,23 +110,23 @@ func (c *circuit) open(name string, at int64) (file, error) {
 		if err := c.spend(); err != nil {
 			return nil, err
 		}
-		c.name(naming{to: base, file: &inode{}})
+		c.name(nameChange{to: base, file: &inode{}})
 	}
-	f, err := system{}.open(name, at)
-	return &live{file: f, c: c, inode: c.files[base], at: at}, err
+	f, err := osDisk{}.open(name, at)
+	return &powerFile{file: f, c: c, inode: c.files[base], at: at}, err
 }
 
-func (c *circuit) rename(from, to string) error {
+func (c *powerDisk) rename(from, to string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.spend(); err != nil {
 		return err
 	}
-	c.name(naming{from: filepath.Base(from), to: filepath.Base(to)})
+	c.name(nameChange{from: filepath.Base(from), to: filepath.Base(to)})
 	return os.Rename(from, to)
 }
 
-func (c *circuit) remove(name string) error {
+func (c *powerDisk) remove(name string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.spend(); err != nil {
@@ -135,11 +135,11 @@ func (c *circuit) remove(name string) error {
 	if err := os.Remove(name); err != nil {
 		return err
 	}
-	c.name(naming{from: filepath.Base(name)})
+	c.name(nameChange{from: filepath.Base(name)})
 	return nil
 }
 
-func (c *circuit) sync(string) error {
+func (c *powerDisk) sync(string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.spend(); err != nil {
@@ -150,15 +150,15 @@ func (c *circuit) sync(string) error {
 }
 
 // live is a file that is open on a circuit.
-type live struct {
+type powerFile struct {
 	file
-	c     *circuit
+	c     *powerDisk
 	inode *inode
 	at    int64
 }
 
 // Write writes half of p if the power goes meanwhile.
-func (f *live) Write(p []byte) (int, error) {
+func (f *powerFile) Write(p []byte) (int, error) {
 	f.c.mu.Lock()
 	defer f.c.mu.Unlock()
 	gone := f.c.spend()
@@ -171,7 +171,7 @@ func (f *live) Write(p []byte) (int, error) {
 	return n, errors.Join(gone, err)
 }
 
-func (f *live) Truncate(size int64) error {
+func (f *powerFile) Truncate(size int64) error {
 	f.c.mu.Lock()
 	defer f.c.mu.Unlock()
 	if err := f.c.spend(); err != nil {
@@ -181,7 +181,7 @@ func (f *live) Truncate(size int64) error {
 	return f.file.Truncate(size)
 }
 
-func (f *live) Sync() error {
+func (f *powerFile) Sync() error {
 	f.c.mu.Lock()
 	defer f.c.mu.Unlock()
 	if err := f.c.spend(); err != nil {
@@ -229,7 +229,7 @@ func inMemory(t *testing.T) string {
 
 // cut is what one finds when the power is back: of what was not synced, names and
 // sectors in any order, or as zeros, or with a bit that has fallen over, or not at all.
-func (c *circuit) cut(t *testing.T, rng *rand.Rand, seen sightings) *circuit {
+func (c *powerDisk) cut(t *testing.T, rng *rand.Rand, seen sightings) *powerDisk {
 	names := maps.Clone(c.durable)
 	share := rng.Float64()
 	if rng.IntN(4) == 0 {
@@ -309,7 +309,7 @@ type house struct {
 	t       *testing.T
 	rng     *rand.Rand
 	seen    sightings
-	c       *circuit
+	c       *powerDisk
 	held    world
 	pending []act
 	batches map[int]string // that were acknowledged
@@ -350,7 +350,7 @@ func TestPowerCuts(t *testing.T) {
 }
 
 func (h *house) options() Options {
-	return Options{Create: true, segment: 4000, disk: h.c, awaited: func(string) bool { return h.rng.IntN(4) == 0 }}
+	return Options{Create: true, segmentSize: 4000, disk: h.c, shouldYield: func(string) bool { return h.rng.IntN(4) == 0 }}
 }
 
 // session is one process on the store, and what is left when it has ended, somehow.
@@ -369,7 +369,7 @@ func (h *house) session() {
 		}
 		if err == nil && h.rng.IntN(2) == 0 {
 			if h.rng.IntN(2) == 0 {
-				s.fresh = 1 << 30 // the snapshot is stale
+				s.unsaved = 1 << 30 // the snapshot is stale
 			}
 			if err = s.Close(); err == nil {
 				h.acknowledged()
@@ -484,7 +484,7 @@ func (h *house) someURL() string {
 func (h *house) add(s *Store, line string, do act) error {
 	h.pending = append(h.pending, do)
 	rec := record("http://a.org/")
-	if err := s.lines.decode([]byte(line), rec); err != nil {
+	if err := s.decoder.decode([]byte(line), rec); err != nil {
 		h.t.Fatal(err)
 	}
 	_, err := s.Add(rec)
@@ -585,7 +585,7 @@ func (h *house) find(cut bool) {
 	if err := os.CopyFS(copied, os.DirFS(h.c.dir)); err != nil {
 		h.t.Fatal(err)
 	}
-	s, err := Open(copied, Options{segment: 4000, disk: hasty{}})
+	s, err := Open(copied, Options{segmentSize: 4000, disk: noSyncDisk{}})
 	if err != nil {
 		if len(h.held.reference) > 0 || !strings.Contains(err.Error(), "no store") {
 			h.t.Errorf("%v", err)
@@ -595,7 +595,7 @@ func (h *house) find(cut bool) {
 		return
 	}
 	opened := s.Opened()
-	if opened.Cut > 0 {
+	if opened.Truncated > 0 {
 		h.seen["found: a tail to cut off"]++
 	}
 	if opened.Snapshot != nil {
@@ -612,10 +612,10 @@ func (h *house) find(cut bool) {
 	h.seen["found: segments"] += len(s.log.numbers)
 	got, want := statesOf(h.t, s), h.held.clone()
 	kept := 0
-	for ; int(s.last)-1 != want.last || !maps.Equal(got, want.states()); kept++ { // two generations may lease the same
+	for ; int(s.nextGeneration)-1 != want.last || !maps.Equal(got, want.states()); kept++ { // two generations may lease the same
 		if kept == len(h.pending) {
 			h.t.Errorf("after generation %d the store holds\n%v\ninstead of, after generation %d,\n%v\nor that with the beginning of %d acts",
-				int(s.last)-1, got, h.held.last, h.held.states(), len(h.pending))
+				int(s.nextGeneration)-1, got, h.held.last, h.held.states(), len(h.pending))
 			return
 		}
 		h.pending[kept](&want)
@@ -661,18 +661,18 @@ func (h *house) check(dir string, opened Opened) {
 	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
 		h.t.Fatal(err)
 	}
-	found, err := Check(copied, Options{disk: hasty{}}, false)
+	found, err := Check(copied, Options{disk: noSyncDisk{}}, false)
 	if err != nil || len(found.Damaged) > 0 || found.Index != "" && opened.Snapshot == nil {
 		h.t.Errorf("check finds %+v, %v", found, err)
 	}
-	if found, err = Check(copied, Options{disk: hasty{}}, false); err != nil || found.Wrong() {
+	if found, err = Check(copied, Options{disk: noSyncDisk{}}, false); err != nil || found.Wrong() {
 		h.t.Errorf("check finds a second time %+v, %v", found, err)
 	}
 }
 
 // flip lets a bit fall over in what was acknowledged.
 func (h *house) flip() {
-	s, err := Open(h.c.dir, Options{disk: hasty{}})
+	s, err := Open(h.c.dir, Options{disk: noSyncDisk{}})
 	if err != nil {
 		return // there is none
 	}
@@ -715,12 +715,12 @@ func (h *house) flip() {
 		h.t.Fatal(err)
 	}
 	h.seen["bits fallen over in what was acknowledged"]++
-	_, err = Open(h.c.dir, Options{disk: hasty{}})
+	_, err = Open(h.c.dir, Options{disk: noSyncDisk{}})
 	if d, ok := errors.AsType[*Damage](err); !ok || d.Offset != starts[i-1] {
 		h.t.Errorf("a bit fell over at %d of %s, and opening says %v", at, name, err)
 		return
 	}
-	found, err := Check(h.c.dir, Options{disk: hasty{}}, true)
+	found, err := Check(h.c.dir, Options{disk: noSyncDisk{}}, true)
 	if err != nil || found.Wrong() || len(found.Repaired) != 1 {
 		h.t.Errorf("repair gives %+v, %v", found, err)
 		return
@@ -744,7 +744,7 @@ func (s *Store) abandon() {
 	if s.log.out != nil {
 		s.log.out.Close()
 	}
-	s.drop()
+	s.freeIndex()
 	s.unmap()
 	s.lock.release()
 }
@@ -752,7 +752,7 @@ func (s *Store) abandon() {
 func TestASegmentIsOnDiskBeforeTheNextBegins(t *testing.T) {
 	c := newCircuit(t, t.TempDir())
 	c.left = 1000
-	o := Options{segment: 50, disk: c}
+	o := Options{segmentSize: 50, disk: c}
 	for _, u := range []string{"http://a.org/1", "http://a.org/2"} {
 		s := open(t, c.dir, o)
 		add(t, s, fmt.Sprintf(`{"v":1,"url":%q}`, u))

@@ -31,10 +31,10 @@ const (
 )
 
 // interval is how long to wait after the visit that rec is the outcome of.
-func interval(rec *wire.Record) time.Duration {
+func revisitInterval(rec *wire.Record) time.Duration {
 	d := time.Duration(clamp(rec.Interval, int(maxInterval/time.Second))) * time.Second
 	if d == 0 {
-		d = youth(rec)
+		d = firstRevisitInterval(rec)
 	}
 	switch {
 	case rec.Error != "" || rec.StatusCode >= 400: // gone
@@ -49,7 +49,7 @@ func interval(rec *wire.Record) time.Duration {
 }
 
 // youth is the interval after the first visit.
-func youth(rec *wire.Record) time.Duration {
+func firstRevisitInterval(rec *wire.Record) time.Duration {
 	visited, err := time.Parse(time.RFC3339, rec.Timestamp)
 	if err != nil {
 		return firstInterval
@@ -74,20 +74,20 @@ func header(rec *wire.Record, name string) string {
 // dueAgain is the second at which a page is due once more after the visit that rec is
 // the final outcome of: after its interval, or as soon as may be if it has changed
 // since, or if nobody knows when it was visited.
-func dueAgain(rec *wire.Record) uint32 {
+func nextVisit(rec *wire.Record) uint32 {
 	at := seconds(rec.Timestamp)
 	switch {
 	case at == 0:
 		return 1
-	case changedAt(rec.LastMod) > at:
-		return later(at, minInterval)
+	case parseLastMod(rec.LastMod) > at:
+		return addSeconds(at, minInterval)
 	}
-	return later(at, interval(rec))
+	return addSeconds(at, revisitInterval(rec))
 }
 
 // changedAt reads the time at which a page changed, a date or a time; 0 if it is
 // neither.
-func changedAt(s string) uint32 {
+func parseLastMod(s string) uint32 {
 	if t, err := time.Parse(time.DateOnly, s); err == nil {
 		return secondsOf(t)
 	}
@@ -96,18 +96,18 @@ func changedAt(s string) uint32 {
 
 // settled tells whether there is a final outcome: the latest, or one before a
 // failure to visit the page once more.
-func (p *past) settled() bool {
+func (p *history) isFinal() bool {
 	return p.class >= classRefused || p.class == classFailed && p.visits > 0
 }
 
 // returns tells whether a URL that is not asked for any more is due again some day:
 // not if it is known only as the end of a redirect, nor if it was never fetched.
-func (x *index) returns(id uint32) bool {
-	if x.hot.at(id).flags&(flagWish|flagOver|flagNull|flagOwn) != flagWish|flagOver|flagOwn {
+func (x *index) isRecrawlable(id uint32) bool {
+	if x.hot.at(id).flags&(flagProposed|flagFinished|flagWithdrawn|flagOwnOutcome) != flagProposed|flagFinished|flagOwnOutcome {
 		return false
 	}
-	p := x.past(id)
-	return p.settled() && p.due != 0
+	p := x.history(id)
+	return p.isFinal() && p.due != 0
 }
 
 // visits is how many visits came before the one that rec tells of.
@@ -116,19 +116,19 @@ func visits(rec *wire.Record) uint32 { return uint32(clamp(rec.Visits, math.MaxI
 // revisit makes rec the address that is handed out to visit a URL, which is settled,
 // once more: with what is needed to ask only for what has changed, and to see
 // whether it has.
-func (s *Store) revisit(id uint32, rec *wire.Record) error {
-	p := s.x.past(id)
+func (s *Store) readRevisit(id uint32, rec *wire.Record) error {
+	p := s.x.history(id)
 	line, err := s.log.line(p.outcome)
 	if err != nil {
 		return err
 	}
-	if err := s.lines.decode(line, rec); err != nil {
+	if err := s.decoder.decode(line, rec); err != nil {
 		return err
 	}
 	retries := int(p.retries)
 	if p.class >= classRefused {
 		retries = 0
-		rec.Interval = int(interval(rec) / time.Second)
+		rec.Interval = int(revisitInterval(rec) / time.Second)
 		rec.Visits = int(visits(rec)) + 1
 		rec.LastMod = ""
 		if rec.Error == "" && rec.StatusCode != 304 {
@@ -140,20 +140,20 @@ func (s *Store) revisit(id uint32, rec *wire.Record) error {
 		rec.Touch(wire.Address)
 	}
 	rec.Drop(wire.Fetch | wire.Parse | wire.Score | wire.Body)
-	return s.complete(id, rec, retries)
+	return s.setDerived(id, rec, retries)
 }
 
 // hint takes an address that tells when its page changed. If that was after the
 // latest visit, the outcome of that is added once more with the time in lastmod, and
 // is due sooner by it. Of a page that was not visited, or not yet when it was
 // said, it says nothing: so the log's lines need no order.
-func (s *Store) hint(rec *wire.Record) (Verdict, error) {
+func (s *Store) applyLastMod(rec *wire.Record) (Verdict, error) {
 	id, ok := s.lookup(rec.URL)
 	if !ok {
 		return Known, nil
 	}
-	p := s.x.past(id)
-	if p.class != classDone || s.x.hot.at(id).flags&flagOwn == 0 {
+	p := s.x.history(id)
+	if p.class != classDone || s.x.hot.at(id).flags&flagOwnOutcome == 0 {
 		return Known, nil
 	}
 	line, err := s.log.line(p.outcome)
@@ -161,10 +161,10 @@ func (s *Store) hint(rec *wire.Record) (Verdict, error) {
 		return s.fail(err)
 	}
 	var out wire.Record
-	if err := s.lines.decode(line, &out); err != nil {
+	if err := s.decoder.decode(line, &out); err != nil {
 		return s.fail(err)
 	}
-	if at := changedAt(rec.LastMod); at <= seconds(out.Timestamp) || at <= changedAt(out.LastMod) {
+	if at := parseLastMod(rec.LastMod); at <= seconds(out.Timestamp) || at <= parseLastMod(out.LastMod) {
 		return Known, nil
 	}
 	out.LastMod = rec.LastMod

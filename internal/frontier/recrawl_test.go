@@ -45,7 +45,7 @@ func TestAnIntervalFollowsWhatAVisitFound(t *testing.T) {
 		{"not above the longest", wire.Record{StatusCode: 304, Visits: 1, Interval: 1 << 40}, maxInterval},
 		{"nonsense", wire.Record{StatusCode: 304, Visits: -1, Interval: -5}, 7 * day},
 	} {
-		if got := interval(&test.rec); got != test.want {
+		if got := revisitInterval(&test.rec); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}
@@ -296,7 +296,7 @@ func TestRevisitsInAnyOrderMakeTheSameState(t *testing.T) {
 		var want []string
 		for round := range 4 {
 			dir := t.TempDir()
-			s := open(t, dir, Options{segment: 4000})
+			s := open(t, dir, Options{segmentSize: 4000})
 			for i, r := range records {
 				add(t, s, r)
 				if rng.IntN(5) == 0 {
@@ -305,9 +305,9 @@ func TestRevisitsInAnyOrderMakeTheSameState(t *testing.T) {
 			}
 			got := export(t, s, noon)
 			for id := range uint32(s.x.len()) { // and what an export does not say
-				if s.x.known(id) {
-					p := s.x.past(id)
-					got = append(got, fmt.Sprintln(s.x.url(id), p.due, p.retries, p.class, p.visits, s.x.returns(id)))
+				if s.x.isKnown(id) {
+					p := s.x.history(id)
+					got = append(got, fmt.Sprintln(s.x.url(id), p.due, p.retries, p.class, p.visits, s.x.isRecrawlable(id)))
 				}
 			}
 			slices.Sort(got)

@@ -33,26 +33,26 @@ func (s *Store) Reprioritise(rec *wire.Record) (Verdict, error) {
 		return Refused, err
 	}
 	id, ok := s.x.find(u)
-	if !ok || !s.x.known(id) {
+	if !ok || !s.x.isKnown(id) {
 		return Refused, ErrUnknown
 	}
 	h := s.x.hot.at(id)
-	if h.flags&(flagWish|flagOver) != flagWish {
+	if h.flags&(flagProposed|flagFinished) != flagProposed {
 		return Refused, ErrSettled
 	}
 	null := rec.Priority.Kind == wire.Null
-	if null == (h.flags&flagNull != 0) && (null || rec.Priority.Or(0) == h.priority) {
+	if null == (h.flags&flagWithdrawn != 0) && (null || rec.Priority.Or(0) == h.priority) {
 		return Known, nil
 	}
-	line, err := s.log.line(s.x.cold.at(id).wish)
+	line, err := s.log.line(s.x.cold.at(id).proposal)
 	if err != nil {
 		return s.fail(err)
 	}
 	var wish wire.Record
-	if err := s.lines.decode(line, &wish); err != nil {
+	if err := s.decoder.decode(line, &wish); err != nil {
 		return s.fail(err)
 	}
-	if h.flags&flagEcho != 0 {
+	if h.flags&flagFromUnfinal != 0 {
 		wish.Drop(wire.Fetch | wire.Parse | wire.Score | wire.Body)
 	}
 	wish.Priority = rec.Priority
@@ -66,15 +66,15 @@ func revision(rec *wire.Record) uint32 { return uint32(clamp(rec.Revision, math.
 
 // compareRevisions compares f with the wish of id. It is needed only where one of
 // them was reprioritised, so the index has no room for what decides.
-func (s *Store) compareRevisions(f *fact, id uint32) (int, error) {
+func (s *Store) compareRevisions(f *update, id uint32) (int, error) {
 	theirs := uint32(0)
 	if s.x.hot.at(id).flags&flagRevised != 0 {
-		line, err := s.log.line(s.x.cold.at(id).wish)
+		line, err := s.log.line(s.x.cold.at(id).proposal)
 		if err != nil {
 			return 0, err
 		}
 		var rec wire.Record
-		if err := s.lines.decode(line, &rec); err != nil {
+		if err := s.decoder.decode(line, &rec); err != nil {
 			return 0, err
 		}
 		theirs = revision(&rec)

@@ -23,32 +23,32 @@ const (
 )
 
 // A fact is what a record says, in the terms of the index.
-type fact struct {
-	url      weburl.URL
-	class    uint8 // classNone: an address
-	asked    uint32
-	depth    uint16
-	retries  uint8 // failed attempts, this one included
-	revision uint32
-	visits   uint32 // final outcomes before this one; 0: an address, or untried
-	null     bool
-	priority float64
-	operator string
-	niche    string
-	reason   string
-	parents  []string
-	hops     []weburl.URL // what else the outcome is an outcome of
-	asks     weburl.URL   // whose host asks not to be asked before
-	before   uint32
-	simhash  uint64 // of the page; 0: none
-	due      uint32
-	rec      *wire.Record
-	line     []byte // as it stands in the log; see Store.lineOf
+type update struct {
+	url        weburl.URL
+	class      uint8 // classNone: an address
+	generation uint32
+	depth      uint16
+	retries    uint8 // failed attempts, this one included
+	revision   uint32
+	visits     uint32 // final outcomes before this one; 0: an address, or untried
+	withdrawn  bool
+	priority   float64
+	operator   string
+	niche      string
+	reason     string
+	parents    []string
+	hops       []weburl.URL // what else the outcome is an outcome of
+	delayedURL weburl.URL   // whose host asks not to be asked before
+	delayUntil uint32
+	simhash    uint64 // of the page; 0: none
+	due        uint32
+	rec        *wire.Record
+	line       []byte // as it stands in the log; see Store.lineOf
 }
 
 // read makes f the fact that rec states. The error is about rec: it cannot be
 // accepted.
-func (f *fact) read(rec *wire.Record) error {
+func (f *update) set(rec *wire.Record) error {
 	u, err := weburl.Parse(rec.URL)
 	if err != nil {
 		return err
@@ -57,22 +57,22 @@ func (f *fact) read(rec *wire.Record) error {
 		rec.URL = u.String()
 		rec.Touch(wire.Address)
 	}
-	*f = fact{
-		url:      u,
-		asked:    uint32(clamp(rec.Generation, math.MaxUint32-1)),
-		depth:    uint16(clamp(rec.Depth, math.MaxUint16)),
-		retries:  uint8(clamp(rec.Retries, math.MaxUint8-1)),
-		revision: revision(rec),
-		null:     rec.Priority.Kind == wire.Null,
-		priority: rec.Priority.Or(0) + 0, // a negative zero becomes a zero
-		operator: rec.Operator,
-		niche:    rec.Niche,
-		parents:  rec.Parents,
-		hops:     f.hops[:0],
-		rec:      rec,
+	*f = update{
+		url:        u,
+		generation: uint32(clamp(rec.Generation, math.MaxUint32-1)),
+		depth:      uint16(clamp(rec.Depth, math.MaxUint16)),
+		retries:    uint8(clamp(rec.Retries, math.MaxUint8-1)),
+		revision:   revision(rec),
+		withdrawn:  rec.Priority.Kind == wire.Null,
+		priority:   rec.Priority.Or(0) + 0, // a negative zero becomes a zero
+		operator:   rec.Operator,
+		niche:      rec.Niche,
+		parents:    rec.Parents,
+		hops:       f.hops[:0],
+		rec:        rec,
 	}
 	if rec.IsOutcome() {
-		f.outcome(rec)
+		f.setOutcome(rec)
 	} else {
 		f.due = seconds(rec.NotBefore)
 	}
@@ -85,11 +85,11 @@ func (f *fact) read(rec *wire.Record) error {
 func clamp(n, limit int) int { return max(0, min(n, limit)) }
 
 // outcome adds what an outcome says.
-func (f *fact) outcome(rec *wire.Record) {
+func (f *update) setOutcome(rec *wire.Record) {
 	before := seconds(rec.NotBefore)
-	f.before, f.asks = before, f.url
+	f.delayUntil, f.delayedURL = before, f.url
 	if u, err := weburl.Parse(rec.FinalURL); err == nil {
-		f.asks = u
+		f.delayedURL = u
 	}
 	f.reason = rec.Error
 	if f.reason == "" {
@@ -98,7 +98,7 @@ func (f *fact) outcome(rec *wire.Record) {
 	f.visits = visits(rec)
 	switch {
 	case rec.Barred():
-		f.class, f.visits = classBarred, 0
+		f.class, f.visits = classExcluded, 0
 	case rec.Error == wire.ErrorBudget:
 		f.class, f.visits = classBudget, 0
 	case !rec.Final():
@@ -108,9 +108,9 @@ func (f *fact) outcome(rec *wire.Record) {
 		if at := seconds(rec.Timestamp); before == 0 && at != 0 {
 			wait := backOff(int(f.retries))
 			if f.visits > 0 && f.retries > maxRetries { // it was there, and may be again
-				wait = max(wait, interval(rec))
+				wait = max(wait, revisitInterval(rec))
 			}
-			f.due = later(at, wait)
+			f.due = addSeconds(at, wait)
 		}
 		if f.visits > 0 {
 			f.due = max(f.due, 1) // 0 would be never
@@ -118,17 +118,17 @@ func (f *fact) outcome(rec *wire.Record) {
 	case rec.Error != "":
 		f.class = classRefused
 		if f.visits > 0 {
-			f.due = dueAgain(rec)
+			f.due = nextVisit(rec)
 		}
 	default:
-		f.class, f.reason, f.due = classDone, "", dueAgain(rec)
+		f.class, f.reason, f.due = classDone, "", nextVisit(rec)
 		f.simhash, _ = strconv.ParseUint(rec.Simhash, 16, 64) // 0 if it is none
 	}
 	if f.class < classRefused {
 		return
 	}
-	if f.asks != f.url {
-		f.hops = append(f.hops, f.asks)
+	if f.delayedURL != f.url {
+		f.hops = append(f.hops, f.delayedURL)
 	}
 	for i := range rec.Redirects[:min(len(rec.Redirects), maxHops)] {
 		if u, err := weburl.Parse(rec.Redirects[i].URL); err == nil && u != f.url {
@@ -162,31 +162,31 @@ func secondsOf(t time.Time) uint32 {
 	return uint32(max(0, min(n, math.MaxUint32)))
 }
 
-func later(at uint32, d time.Duration) uint32 {
+func addSeconds(at uint32, d time.Duration) uint32 {
 	return uint32(min(int64(at)+int64(d/time.Second), math.MaxUint32))
 }
 
 // apply changes the index by f, whose line stands or will stand at p, and tells
 // whether anything changed.
-func (s *Store) apply(f *fact, p place) (changed bool, err error) {
+func (s *Store) apply(f *update, p place) (changed bool, err error) {
 	x := s.x
 	id, fresh := x.intern(f.url)
-	changed, err = s.wish(id, f, p)
+	changed, err = s.applyProposal(id, f, p)
 	if err != nil {
 		return changed, err
 	}
-	changed = s.remain(id, f) || changed || fresh
+	changed = s.merge(id, f) || changed || fresh
 	if f.class == classNone {
 		return changed, nil
 	}
-	told, err := s.told(id, f, p, true)
+	told, err := s.applyOutcome(id, f, p, true)
 	if err != nil {
 		return changed, err
 	}
 	changed = told || changed
 	for _, u := range f.hops {
 		id, _ := x.intern(u)
-		told, err := s.told(id, f, p, false)
+		told, err := s.applyOutcome(id, f, p, false)
 		if err != nil {
 			return changed, err
 		}
@@ -197,47 +197,47 @@ func (s *Store) apply(f *fact, p place) (changed bool, err error) {
 
 // remain changes the index by what counts of f even if other records tell more: its
 // parents, its attempts, the end of a lease, and when the host wants to be asked.
-func (s *Store) remain(id uint32, f *fact) (changed bool) {
+func (s *Store) merge(id uint32, f *update) (changed bool) {
 	x := s.x
-	changed = s.inherit(id, f.parents)
-	if (f.class != classNone || f.retries > 0) && f.triedMore(x.past(id)) {
-		p := x.pastOf(id)
-		p.retries, p.tried, changed = f.retries, f.visits, true
+	changed = s.addParents(id, f.parents)
+	if (f.class != classNone || f.retries > 0) && f.hasMoreRetries(x.history(id)) {
+		p := x.mutableHistory(id)
+		p.retries, p.retriesVisit, changed = f.retries, f.visits, true
 		if f.class == classFailed {
 			x.hot.at(id).flags &^= flagLeased // that attempt is over
 		}
-		x.settle(id)
+		x.updateFinished(id)
 	}
 	h := x.hot.at(id)
-	if f.class == classBudget && (h.flags&flagByClock != 0 || h.flags&flagByNumber != 0 && x.past(id).lease == f.asked) {
+	if f.class == classBudget && (h.flags&flagLeasedByClock != 0 || h.flags&flagLeasedByGeneration != 0 && x.history(id).lease == f.generation) {
 		h.flags &^= flagLeased
 		changed = true
 	}
-	if f.before != 0 {
-		if h := x.hosts.at(x.internHost(f.asks.Host())); f.before > h.notBefore {
-			h.notBefore, changed = f.before, true
+	if f.delayUntil != 0 {
+		if h := x.hosts.at(x.internHost(f.delayedURL.Host())); f.delayUntil > h.notBefore {
+			h.notBefore, changed = f.delayUntil, true
 		}
 	}
 	return changed
 }
 
 // applyRest applies what is left of a line that was dropped.
-func (s *Store) applyRest(f *fact) {
+func (s *Store) applyResidue(f *update) {
 	id, _ := s.x.intern(f.url)
-	s.remain(id, f)
+	s.merge(id, f)
 }
 
 // triedMore tells whether f knows of more failures than p, or of a later visit:
 // failures before that do not count, nor those of a visit that has come to its end.
-func (f *fact) triedMore(p past) bool {
+func (f *update) hasMoreRetries(p history) bool {
 	ended := p.class >= classRefused && p.visits == f.visits
-	return f.visits > p.tried || f.visits == p.tried && f.retries > p.retries && !ended
+	return f.visits > p.retriesVisit || f.visits == p.retriesVisit && f.retries > p.retries && !ended
 }
 
 // rank orders what may be the wish for a URL: the address section of a final
 // outcome, which says what brought the URL in, before any address, and that
 // before the address section of another outcome.
-func (f *fact) rank() int {
+func (f *update) proposalRank() int {
 	switch {
 	case f.class >= classRefused:
 		return 2
@@ -248,11 +248,11 @@ func (f *fact) rank() int {
 }
 
 // rank is that of the wish that h has.
-func (h *hot) rank() int {
+func (h *hot) proposalRank() int {
 	switch {
-	case h.flags&flagBrought != 0:
+	case h.flags&flagFromFinal != 0:
 		return 2
-	case h.flags&flagEcho == 0:
+	case h.flags&flagFromUnfinal == 0:
 		return 1
 	}
 	return 0
@@ -262,13 +262,13 @@ func (h *hot) rank() int {
 // later generation, the higher revision (see reprioritise.go), the higher priority
 // (a withdrawal is below all), the smaller depth, and, so that it is always the
 // same, the smaller digest of the line.
-func (s *Store) wish(id uint32, f *fact, p place) (bool, error) {
+func (s *Store) applyProposal(id uint32, f *update, p place) (bool, error) {
 	h, c := s.x.hot.at(id), s.x.cold.at(id)
 	order := 1
-	if h.flags&flagWish != 0 {
+	if h.flags&flagProposed != 0 {
 		order = cmp.Or(
-			cmp.Compare(f.rank(), h.rank()),
-			cmp.Compare(f.asked, c.asked))
+			cmp.Compare(f.proposalRank(), h.proposalRank()),
+			cmp.Compare(f.generation, c.generation))
 		if order == 0 && (f.revision > 0 || h.flags&flagRevised != 0) {
 			var err error
 			if order, err = s.compareRevisions(f, id); err != nil {
@@ -276,7 +276,7 @@ func (s *Store) wish(id uint32, f *fact, p place) (bool, error) {
 			}
 		}
 		order = cmp.Or(order,
-			-boolCompare(f.null, h.flags&flagNull != 0),
+			-compareBools(f.withdrawn, h.flags&flagWithdrawn != 0),
 			cmp.Compare(f.priority, h.priority),
 			-cmp.Compare(f.depth, c.depth))
 	}
@@ -287,42 +287,42 @@ func (s *Store) wish(id uint32, f *fact, p place) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	tie := uint32(digest(0, unsafeString(line)) >> 32)
-	if order == 0 && tie >= c.tie {
+	tie := uint32(hash64(0, unsafeString(line)) >> 32)
+	if order == 0 && tie >= c.lineHash {
 		return false, nil
 	}
-	if h.flags&(flagWish|flagNull) == flagWish && s.isDecided(c.wish) {
-		h.flags |= flagPassed
+	if h.flags&(flagProposed|flagWithdrawn) == flagProposed && s.isBeforeLastBatch(c.proposal) {
+		h.flags |= flagTrapChecked
 	}
-	s.touch(id)
-	c.wish, c.asked, c.depth, c.tie = p, f.asked, f.depth, tie
+	s.recordChange(id)
+	c.proposal, c.generation, c.depth, c.lineHash = p, f.generation, f.depth, tie
 	c.operator = uint8(s.x.operators.number(f.operator))
 	h.priority = f.priority
 	h.niche = s.x.niches.number(f.niche)
-	h.flags &^= flagNull | flagEcho | flagBrought | flagRevised
-	h.flags |= flagWish
-	if h.flags&flagPast != 0 || f.due != 0 {
-		if e := s.x.pastOf(id); e.class < classFailed { // else the failure tells how long to wait
+	h.flags &^= flagWithdrawn | flagFromUnfinal | flagFromFinal | flagRevised
+	h.flags |= flagProposed
+	if h.flags&flagHistory != 0 || f.due != 0 {
+		if e := s.x.mutableHistory(id); e.class < classFailed { // else the failure tells how long to wait
 			e.due = f.due
 		}
 	}
 	if f.revision > 0 {
 		h.flags |= flagRevised
 	}
-	if f.null {
-		h.flags |= flagNull
+	if f.withdrawn {
+		h.flags |= flagWithdrawn
 	}
-	switch f.rank() {
+	switch f.proposalRank() {
 	case 2:
-		h.flags |= flagBrought
+		h.flags |= flagFromFinal
 	case 0:
-		h.flags |= flagEcho
+		h.flags |= flagFromUnfinal
 	}
-	s.x.settle(id)
+	s.x.updateFinished(id)
 	return true, nil
 }
 
-func boolCompare(a, b bool) int {
+func compareBools(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -336,8 +336,8 @@ func boolCompare(a, b bool) int {
 // that of a later visit, then the higher class, then one of the URL itself before one
 // that redirected to it, then more attempts, the later generation, the later time,
 // the later change that a sitemap tells, and the larger line.
-func (s *Store) told(id uint32, f *fact, p place, own bool) (bool, error) {
-	h, old := s.x.hot.at(id), s.x.past(id)
+func (s *Store) applyOutcome(id uint32, f *update, p place, own bool) (bool, error) {
+	h, old := s.x.hot.at(id), s.x.history(id)
 	visits := f.visits
 	if !own { // they are of the URL that redirected here
 		visits = 0
@@ -345,7 +345,7 @@ func (s *Store) told(id uint32, f *fact, p place, own bool) (bool, error) {
 	order := cmp.Or(
 		cmp.Compare(visits, old.visits),
 		cmp.Compare(f.class, old.class),
-		boolCompare(own, h.flags&flagOwn != 0))
+		compareBools(own, h.flags&flagOwnOutcome != 0))
 	if order == 0 && p != old.outcome {
 		var err error
 		if order, err = s.compareOutcomes(f, old.outcome); err != nil {
@@ -355,13 +355,13 @@ func (s *Store) told(id uint32, f *fact, p place, own bool) (bool, error) {
 	if order <= 0 {
 		return false, nil
 	}
-	s.touch(id)
-	e := s.x.pastOf(id)
+	s.recordChange(id)
+	e := s.x.mutableHistory(id)
 	e.class, e.outcome, e.visits = f.class, p, visits
 	if f.class >= classFailed {
 		e.due = f.due
 	}
-	if f.class >= classRefused && visits == e.tried {
+	if f.class >= classRefused && visits == e.retriesVisit {
 		e.retries = 0
 	}
 	e.reason = s.x.reasons.number(f.reason)
@@ -369,21 +369,21 @@ func (s *Store) told(id uint32, f *fact, p place, own bool) (bool, error) {
 	if own {
 		e.simhash = f.simhash
 	}
-	h.flags &^= flagOwn
+	h.flags &^= flagOwnOutcome
 	if own {
-		h.flags |= flagOwn
+		h.flags |= flagOwnOutcome
 		if f.class >= classRefused {
 			h.flags &^= flagLeased
 		}
 	}
-	s.x.settle(id)
+	s.x.updateFinished(id)
 	return true, nil
 }
 
 // compareOutcomes compares f with the outcome whose line is at p. It is needed
 // only where a URL has two outcomes of the same kind, which is rare, so the index
 // has no room for what decides.
-func (s *Store) compareOutcomes(f *fact, p place) (int, error) {
+func (s *Store) compareOutcomes(f *update, p place) (int, error) {
 	mine, err := s.lineOf(f)
 	if err != nil {
 		return 0, err
@@ -393,28 +393,28 @@ func (s *Store) compareOutcomes(f *fact, p place) (int, error) {
 		return 0, err
 	}
 	var a, b wire.Record
-	if err := s.lines.decode(mine, &a); err != nil {
+	if err := s.decoder.decode(mine, &a); err != nil {
 		return 0, err
 	}
-	if err := s.lines.decode(theirs, &b); err != nil {
+	if err := s.decoder.decode(theirs, &b); err != nil {
 		return 0, err
 	}
 	return cmp.Or(
 		cmp.Compare(a.Retries, b.Retries),
 		cmp.Compare(a.Generation, b.Generation),
 		cmp.Compare(a.Timestamp, b.Timestamp),
-		cmp.Compare(changedAt(a.LastMod), changedAt(b.LastMod)),
+		cmp.Compare(parseLastMod(a.LastMod), parseLastMod(b.LastMod)),
 		bytes.Compare(mine, theirs)), nil
 }
 
 // inherit adds parents to those of a URL and keeps the smallest.
-func (s *Store) inherit(id uint32, parents []string) (changed bool) {
+func (s *Store) addParents(id uint32, parents []string) (changed bool) {
 	if len(parents) == 0 {
 		return false
 	}
 	x := s.x
 	var all [maxParents + 1]uint32
-	n := copy(all[:], x.list(id))
+	n := copy(all[:], x.parents(id))
 	for _, p := range parents {
 		u, err := weburl.Parse(p)
 		if err != nil {
@@ -434,7 +434,7 @@ func (s *Store) inherit(id uint32, parents []string) (changed bool) {
 		changed = true
 	}
 	if changed {
-		x.setList(id, all[:n])
+		x.setParents(id, all[:n])
 	}
 	return changed
 }

@@ -13,21 +13,21 @@ import (
 // record alone, so the same record makes the same line again.
 
 // maxWords bounds a string that is no URL in an outcome that is cut to its bones.
-const maxWords = 1 << 10
+const maxText = 1 << 10
 
 // shorten makes f the fact of an outcome that is too long for the log, without
 // what nobody decides by: first without headers, then, if need be, without all
 // but what the store, a strategy and a person may ask of it.
-func (s *Store) shorten(f *fact) error {
+func (s *Store) shorten(f *update) error {
 	rec := f.rec
 	rec.Headers, rec.ErrorDetail = nil, clip(rec.ErrorDetail)
 	rec.Touch(wire.Fetch)
-	err := s.retell(f, rec)
+	err := s.encodeUpdate(f, rec)
 	if err != nil {
-		rec = bones(rec)
-		err = s.retell(f, rec)
+		rec = minimalOutcome(rec)
+		err = s.encodeUpdate(f, rec)
 	}
-	for ; err != nil && len(rec.Redirects) > 0; err = s.retell(f, rec) {
+	for ; err != nil && len(rec.Redirects) > 0; err = s.encodeUpdate(f, rec) {
 		rec.Redirects = rec.Redirects[:len(rec.Redirects)/2]
 	}
 	if err == nil {
@@ -37,8 +37,8 @@ func (s *Store) shorten(f *fact) error {
 }
 
 // retell makes f the fact of rec and its line.
-func (s *Store) retell(f *fact, rec *wire.Record) error {
-	if err := f.read(rec); err != nil {
+func (s *Store) encodeUpdate(f *update, rec *wire.Record) error {
+	if err := f.set(rec); err != nil {
 		return err
 	}
 	_, err := s.lineOf(f)
@@ -48,15 +48,15 @@ func (s *Store) retell(f *fact, rec *wire.Record) error {
 // bones is an outcome of bounded length that says the same to the store as rec:
 // its URLs are canonical, its parents those that the index keeps, its redirects
 // those that count.
-func bones(rec *wire.Record) *wire.Record {
+func minimalOutcome(rec *wire.Record) *wire.Record {
 	short := &wire.Record{
 		V: rec.V, URL: rec.URL, Generation: rec.Generation, Depth: rec.Depth,
-		Via: address(rec.Via), Operator: clip(rec.Operator), Priority: rec.Priority,
+		Via: canonicalURL(rec.Via), Operator: clip(rec.Operator), Priority: rec.Priority,
 		Niche: clip(rec.Niche), Query: clip(rec.Query), Retries: rec.Retries, Revision: rec.Revision,
 		ETag: clip(rec.ETag), LastModified: clip(rec.LastModified), LastDigest: clip(rec.LastDigest),
 		LastMod: clip(rec.LastMod), Visits: rec.Visits, Interval: rec.Interval,
 
-		FinalURL: address(rec.FinalURL), StatusCode: rec.StatusCode, Timestamp: clip(rec.Timestamp),
+		FinalURL: canonicalURL(rec.FinalURL), StatusCode: rec.StatusCode, Timestamp: clip(rec.Timestamp),
 		ContentType: clip(rec.ContentType), Charset: clip(rec.Charset), ContentLength: rec.ContentLength,
 		Truncated: clip(rec.Truncated), FetchMS: rec.FetchMS, IP: clip(rec.IP), Digest: clip(rec.Digest),
 		WARCFilename: clip(rec.WARCFilename), WARCOffset: rec.WARCOffset, WARCLength: rec.WARCLength,
@@ -65,7 +65,7 @@ func bones(rec *wire.Record) *wire.Record {
 		Score: rec.Score, Relevant: rec.Relevant,
 	}
 	for _, p := range rec.Parents {
-		if p = address(p); p != "" {
+		if p = canonicalURL(p); p != "" {
 			short.Parents = append(short.Parents, p)
 		}
 	}
@@ -73,7 +73,7 @@ func bones(rec *wire.Record) *wire.Record {
 	short.Parents = slices.Compact(short.Parents)
 	short.Parents = short.Parents[:min(len(short.Parents), maxParents)]
 	for _, hop := range rec.Redirects[:min(len(rec.Redirects), maxHops)] {
-		if u := address(hop.URL); u != "" {
+		if u := canonicalURL(hop.URL); u != "" {
 			short.Redirects = append(short.Redirects, wire.Redirect{URL: u, StatusCode: hop.StatusCode})
 		}
 	}
@@ -81,7 +81,7 @@ func bones(rec *wire.Record) *wire.Record {
 }
 
 // address is s in canonical form; "" if it is no address.
-func address(s string) string {
+func canonicalURL(s string) string {
 	u, err := weburl.Parse(s)
 	if err != nil {
 		return ""
@@ -91,5 +91,5 @@ func address(s string) string {
 
 // clip is s up to maxWords; something stays of whatever is there.
 func clip(s string) string {
-	return strings.ToValidUTF8(s[:min(len(s), maxWords)], "\ufffd")
+	return strings.ToValidUTF8(s[:min(len(s), maxText)], "\ufffd")
 }

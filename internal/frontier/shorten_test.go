@@ -14,7 +14,7 @@ import (
 // log, each in its own way. What decides must stay.
 func TestAnOutcomeIsNeverTooLong(t *testing.T) {
 	const u = `{"v":1,"url":"http://a.org/x","generation":3,"depth":2,"via":"http://a.org/","operator":"crossover","priority":0.5,"retries":1,`
-	long := func(s string) string { return strings.Repeat(s, maxRecord/len(s)+1) }
+	long := func(s string) string { return strings.Repeat(s, maxAddedLine/len(s)+1) }
 	list := func(n int, format string) string {
 		var b strings.Builder
 		for i := range n {
@@ -37,7 +37,7 @@ func TestAnOutcomeIsNeverTooLong(t *testing.T) {
 			[]string{`"status_code":404`}, []string{`"mine"`}},
 		{"an error outside the vocabulary", `"error":"` + long("x") + `"`,
 			[]string{`"error":"xxx`}, nil},
-		{"scores", `"status_code":200,"scores":{` + list(maxRecord/8, `"m%d":1`) + `}`,
+		{"scores", `"status_code":200,"scores":{` + list(maxAddedLine/8, `"m%d":1`) + `}`,
 			[]string{`"status_code":200`}, []string{`"scores"`}},
 		{"parents", `"status_code":200,"parents":[` + list(200, `"http://p.org/%03d?`+query+`"`) + `]`,
 			[]string{`"http://p.org/000?`, `"http://p.org/015?`}, []string{`"http://p.org/016?`}},
@@ -52,14 +52,14 @@ func TestAnOutcomeIsNeverTooLong(t *testing.T) {
 			dir := t.TempDir()
 			s := open(t, dir, Options{})
 			line := u + test.members + `,"final_url":"http://a.org/y","timestamp":"2026-11-20T11:00:00Z","not_before":"2026-11-20T12:30:00Z","score":0.25,"relevant":true}`
-			if len(line) < maxRecord {
+			if len(line) < maxAddedLine {
 				t.Fatalf("only %d bytes", len(line))
 			}
 			if got := add(t, s, line, line); !slices.Equal(got, []Verdict{Changed, Known}) || s.Shortened() != 2 {
 				t.Errorf("verdicts %v, %d shortened", got, s.Shortened())
 			}
-			kept, err := s.log.line(s.x.past(0).outcome)
-			if err != nil || len(kept) > maxRecord {
+			kept, err := s.log.line(s.x.history(0).outcome)
+			if err != nil || len(kept) > maxAddedLine {
 				t.Fatalf("%d bytes, %v", len(kept), err)
 			}
 			want := append(test.kept, `"url":"http://a.org/x"`, `"generation":3`, `"depth":2`, `"via":"http://a.org/"`, `"operator":"crossover"`,
@@ -84,7 +84,7 @@ func TestAnOutcomeIsNeverTooLong(t *testing.T) {
 				t.Errorf("after opening: %.2000s", diff)
 			}
 			closeStore(t, s)
-			if found, err := Check(dir, Options{disk: hasty{}}, false); err != nil || found.Wrong() {
+			if found, err := Check(dir, Options{disk: noSyncDisk{}}, false); err != nil || found.Wrong() {
 				t.Errorf("check: %+v, %v", found, err)
 			}
 		})
@@ -98,7 +98,7 @@ func TestALongOutcomeEndsTheLeaseOfItsURL(t *testing.T) {
 	if got := urls(next(t, s, Request{N: 1, Generation: 1})); got != "a.org/x" {
 		t.Fatalf("handed out %q", got)
 	}
-	add(t, s, `{"v":1,"url":"http://a.org/x","generation":1,"status_code":200,"mine":"`+strings.Repeat("x", maxRecord)+`"}`)
+	add(t, s, `{"v":1,"url":"http://a.org/x","generation":1,"status_code":200,"mine":"`+strings.Repeat("x", maxAddedLine)+`"}`)
 	if got := next(t, s, Request{N: 1, Generation: 2}); got != "" {
 		t.Errorf("handed out again: %s", got)
 	}
@@ -107,7 +107,7 @@ func TestALongOutcomeEndsTheLeaseOfItsURL(t *testing.T) {
 func TestAnExportHasRoomForALongWishAndALongOutcome(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	defer closeStore(t, s)
-	words := strings.Repeat("x", maxRecord-200)
+	words := strings.Repeat("x", maxAddedLine-200)
 	add(t, s,
 		`{"v":1,"url":"http://a.org/x","generation":2,"mine":"`+words+`"}`,
 		`{"v":1,"url":"http://a.org/x","generation":1,"error":"dns","error_detail":"`+words+`"}`,

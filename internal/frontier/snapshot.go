@@ -44,12 +44,12 @@ const (
 	sectionHot = iota
 	sectionCold
 	sectionURLs // their table
-	sectionPasts
+	sectionHistories
 	sectionDirs
 	sectionDirTable
 	sectionHosts
 	sectionHostTable
-	sectionHandouts
+	sectionBatches
 	sectionLists
 	sectionText
 	sectionOperators
@@ -68,11 +68,11 @@ type snapshotFields struct {
 	segment        uint64 // up to where the log is in the snapshot
 	offset         uint64
 	counts         [sections]uint64 // of what the sections hold
-	layout         uint64           // digest of the numbers of the segments up to there
-	last           uint64           // position of the last segment
-	compacted      uint64           // bytes of the log when it was compacted; 0: never
-	body           uint64           // checksum of all sections
-	header         uint64           // checksum of all that stands before it
+	segments       uint64           // digest of the numbers of the segments up to there
+	lastPosition   uint64           // position of the last segment
+	compactedSize  uint64           // bytes of the log when it was compacted; 0: never
+	bodyChecksum   uint64           // checksum of all sections
+	headerChecksum uint64           // checksum of all that stands before it
 }
 
 var _ [snapshotHeader - 8]byte = [unsafe.Sizeof(snapshotFields{})]byte{}
@@ -83,7 +83,7 @@ func bytesOf[T any](s []T) []byte {
 }
 
 // of is the inverse of bytesOf; b must be aligned for T.
-func of[T any](b []byte) []T {
+func sliceOf[T any](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }
 
@@ -91,15 +91,15 @@ func of[T any](b []byte) []T {
 func (x *index) sections() [sections][][]byte {
 	one := func(b []byte) [][]byte { return [][]byte{b} }
 	return [sections][][]byte{
-		x.hot.pieces(), x.cold.pieces(), one(bytesOf(x.urlTable.slots)), x.pasts.pieces(),
-		x.dirs.pieces(), one(bytesOf(x.dirTable.slots)),
-		x.hosts.pieces(), one(bytesOf(x.hostTable.slots)),
-		one(bytesOf(x.handouts)), x.lists.pieces(), x.text.pieces(),
+		x.hot.chunkBytes(), x.cold.chunkBytes(), one(bytesOf(x.urlTable.slots)), x.histories.chunkBytes(),
+		x.dirs.chunkBytes(), one(bytesOf(x.dirTable.slots)),
+		x.hosts.chunkBytes(), one(bytesOf(x.hostTable.slots)),
+		one(bytesOf(x.batches)), x.parentLists.chunkBytes(), x.text.chunkBytes(),
 		one(x.operators.bytes()), one(x.reasons.bytes()), one(x.niches.bytes()),
 	}
 }
 
-func (n *names) bytes() []byte { return []byte(strings.Join(n.list, "\n")) }
+func (n *nameTable) bytes() []byte { return []byte(strings.Join(n.list, "\n")) }
 
 // padding is how many bytes are behind n so that the next section is aligned.
 func padding(n uint64) uint64 { return -n & (alignment - 1) }
@@ -121,19 +121,19 @@ func (s *Store) saveSnapshot() error {
 		s.log.disk.remove(part)
 		return &SnapshotError{err}
 	}
-	s.fresh = 0
+	s.unsaved = 0
 	return nil
 }
 
 func (s *Store) writeSnapshot(name string) error {
-	f, err := create(s.log.disk, name)
+	f, err := createFile(s.log.disk, name)
 	if err != nil {
 		return err
 	}
 	h := snapshotFields{
 		order: byteOrder, version: snapshotVersion, id: s.log.id,
-		segment: uint64(s.log.number), offset: uint64(s.log.offset), layout: s.log.layout(s.log.number),
-		last: uint64(s.log.spans[s.log.number].to), compacted: uint64(s.compacted),
+		segment: uint64(s.log.number), offset: uint64(s.log.offset), segments: s.log.segmentsHash(s.log.number),
+		lastPosition: uint64(s.log.spans[s.log.number].to), compactedSize: uint64(s.compactedSize),
 	}
 	// The header comes last: it tells the checksum of what is behind it.
 	_, err = f.Write(make([]byte, snapshotHeader))
@@ -157,7 +157,7 @@ func (s *Store) writeSnapshot(name string) error {
 	if err != nil {
 		return err
 	}
-	h.body = uint64(sum)
+	h.bodyChecksum = uint64(sum)
 	head := append([]byte(snapshotMagic), bytesOf([]snapshotFields{h})...)
 	binary.NativeEndian.PutUint64(head[snapshotHeader-8:], uint64(crc32.Checksum(head[:snapshotHeader-8], castagnoli)))
 	if f, err = s.log.disk.open(name, 0); err != nil {
@@ -169,7 +169,7 @@ func (s *Store) writeSnapshot(name string) error {
 
 // loadSnapshot makes the index from the snapshot, which holds the log up to from.
 // If that cannot be, the index stays nil and the error says why.
-func (s *Store) loadSnapshot(from *position) error {
+func (s *Store) loadSnapshot(from *logPosition) error {
 	f, err := os.Open(filepath.Join(s.dir, snapshotName))
 	if err != nil {
 		return err
@@ -191,8 +191,8 @@ func (s *Store) loadSnapshot(from *position) error {
 		return fmt.Errorf("%s: %w", snapshotName, err)
 	}
 	s.x, s.unmap = x, unmap
-	s.log.id, s.compacted = h.id, int64(h.compacted)
-	*from = position{segment: uint32(h.segment), offset: int64(h.offset), synced: int64(h.offset)}
+	s.log.id, s.compactedSize = h.id, int64(h.compactedSize)
+	*from = logPosition{segment: uint32(h.segment), offset: int64(h.offset), synced: int64(h.offset)}
 	return nil
 }
 
@@ -204,7 +204,7 @@ func (s *Store) fits(h snapshotFields) error {
 		return errors.New("is not of this log")
 	}
 	number := uint32(h.segment)
-	if n := len(s.log.numbers); n > 0 && (number > s.log.top || h.last > uint64(s.log.spans[s.log.numbers[n-1]].to)) {
+	if n := len(s.log.numbers); n > 0 && (number > s.log.maxNumber || h.lastPosition > uint64(s.log.spans[s.log.numbers[n-1]].to)) {
 		// Numbers only grow, and what is rewritten keeps its position: it is gone.
 		return &Damage{segmentName(number), 0, int64(h.offset)}
 	}
@@ -217,7 +217,7 @@ func (s *Store) fits(h snapshotFields) error {
 		return err
 	case info.Size() < int64(h.offset): // whatever has become of the others, this one was not rewritten
 		return &Damage{segmentName(number), info.Size(), int64(h.offset) - info.Size()}
-	case h.layout != s.log.layout(number):
+	case h.segments != s.log.segmentsHash(number):
 		return errRewritten
 	}
 	return nil
@@ -225,11 +225,11 @@ func (s *Store) fits(h snapshotFields) error {
 
 // layout is a digest of the numbers of the segments up to one. A place in the log
 // leads somewhere only while they are the same.
-func (l *log) layout(last uint32) uint64 {
-	return digest(0, unsafeString(bytesOf(l.numbers[:slices.Index(l.numbers, last)+1])))
+func (l *log) segmentsHash(last uint32) uint64 {
+	return hash64(0, unsafeString(bytesOf(l.numbers[:slices.Index(l.numbers, last)+1])))
 }
 
-var errSnapshot = errors.New("is damaged")
+var errSnapshotDamaged = errors.New("is damaged")
 
 // errRewritten says that the log was compacted behind a snapshot: the process was
 // killed before it wrote another, and nothing is wrong.
@@ -239,34 +239,34 @@ var errRewritten = errors.New("was made of other segments")
 // an index that is returned can be used without fear.
 func parseSnapshot(b []byte) (x *index, h snapshotFields, err error) {
 	if len(b) < snapshotHeader || string(b[:8]) != snapshotMagic {
-		return nil, h, errSnapshot
+		return nil, h, errSnapshotDamaged
 	}
-	h = of[snapshotFields](b[8:snapshotHeader])[0]
+	h = sliceOf[snapshotFields](b[8:snapshotHeader])[0]
 	switch {
 	case h.order != byteOrder:
 		return nil, h, errors.New("was written on another kind of machine")
 	case h.version != snapshotVersion:
 		return nil, h, fmt.Errorf("has version %d of the format", h.version)
-	case h.header != uint64(crc32.Checksum(b[:snapshotHeader-8], castagnoli)):
-		return nil, h, errSnapshot
+	case h.headerChecksum != uint64(crc32.Checksum(b[:snapshotHeader-8], castagnoli)):
+		return nil, h, errSnapshotDamaged
 	}
 	body := b[snapshotHeader:]
 	var sum uint32
 	var summing sync.WaitGroup
 	summing.Go(func() { sum = crc32.Checksum(body, castagnoli) })
 	x = newIndex(h.id)
-	ok := x.adoptAll(h.counts, body) && x.sound()
+	ok := x.adoptSections(h.counts, body) && x.isValid()
 	summing.Wait() // in any case: the caller gives b back
-	if !ok || sum != uint32(h.body) {
+	if !ok || sum != uint32(h.bodyChecksum) {
 		x.free()
-		return nil, h, errSnapshot
+		return nil, h, errSnapshotDamaged
 	}
 	return x, h, nil
 }
 
 // adoptAll makes the index of the sections in b, which it goes on using, and tells
 // whether b has no more and no less than these.
-func (x *index) adoptAll(counts [sections]uint64, b []byte) bool {
+func (x *index) adoptSections(counts [sections]uint64, b []byte) bool {
 	for i, count := range counts {
 		if count > uint64(len(b))/elementSizes[i] {
 			return false
@@ -288,8 +288,8 @@ func (x *index) adopt(section int, b []byte) {
 		x.cold.adopt(m, b)
 	case sectionURLs:
 		x.urlTable.adopt(b)
-	case sectionPasts:
-		x.pasts.adopt(m, b)
+	case sectionHistories:
+		x.histories.adopt(m, b)
 	case sectionDirs:
 		x.dirs.adopt(m, b)
 	case sectionDirTable:
@@ -298,10 +298,10 @@ func (x *index) adopt(section int, b []byte) {
 		x.hosts.adopt(m, b)
 	case sectionHostTable:
 		x.hostTable.adopt(b)
-	case sectionHandouts:
-		x.handouts = slices.Clone(of[handout](b))
+	case sectionBatches:
+		x.batches = slices.Clone(sliceOf[batchPlace](b))
 	case sectionLists:
-		x.lists.adopt(m, b)
+		x.parentLists.adopt(m, b)
 	case sectionText:
 		x.text.adopt(m, b)
 	case sectionOperators:
@@ -314,7 +314,7 @@ func (x *index) adopt(section int, b []byte) {
 }
 
 func (t *table) adopt(b []byte) {
-	t.slots, t.mapped, t.n = of[uint64](b), true, 0
+	t.slots, t.mapped, t.n = sliceOf[uint64](b), true, 0
 	for _, s := range t.slots {
 		if s != 0 {
 			t.n++
@@ -323,7 +323,7 @@ func (t *table) adopt(b []byte) {
 }
 
 // adopt makes the names of those in b; what is wrong with them, sound says.
-func (n *names) adopt(b []byte) {
+func (n *nameTable) adopt(b []byte) {
 	*n = newNames(n.limit)
 	n.list = strings.Split(string(b), "\n")
 	for i, name := range n.list[:min(len(n.list), n.limit)] {
@@ -332,31 +332,31 @@ func (n *names) adopt(b []byte) {
 }
 
 // sound tells whether all references in the index lead somewhere.
-func (x *index) sound() bool {
-	if x.cold.n != x.hot.n || x.pasts.n == 0 || *x.pasts.at(0) != (past{}) || x.lists.n == 0 ||
-		!x.urlTable.sound(x.hot.n) || !x.dirTable.sound(x.dirs.n) || !x.hostTable.sound(x.hosts.n) ||
-		!x.operators.sound() || !x.reasons.sound() || !x.niches.sound() {
+func (x *index) isValid() bool {
+	if x.cold.n != x.hot.n || x.histories.n == 0 || *x.histories.at(0) != (history{}) || x.parentLists.n == 0 ||
+		!x.urlTable.isValid(x.hot.n) || !x.dirTable.isValid(x.dirs.n) || !x.hostTable.isValid(x.hosts.n) ||
+		!x.operators.isValid() || !x.reasons.isValid() || !x.niches.isValid() {
 		return false
 	}
-	return all(x.hosts.n, func(i uint32) bool { return x.soundText(x.hosts.at(i).text) }) &&
-		all(x.dirs.n, func(i uint32) bool {
+	return forAll(x.hosts.n, func(i uint32) bool { return x.isValidText(x.hosts.at(i).text) }) &&
+		forAll(x.dirs.n, func(i uint32) bool {
 			d := x.dirs.at(i)
-			return int64(d.host) < int64(x.hosts.n) && x.soundText(d.text)
+			return int64(d.host) < int64(x.hosts.n) && x.isValidText(d.text)
 		}) &&
-		all(x.pasts.n, func(i uint32) bool {
-			p := x.pasts.at(i)
-			return p.class < classes && int(p.reason) < len(x.reasons.list) && (p.parents == 0 || x.soundList(p.parents))
+		forAll(x.histories.n, func(i uint32) bool {
+			p := x.histories.at(i)
+			return p.class < classes && int(p.reason) < len(x.reasons.list) && (p.parents == 0 || x.isValidParents(p.parents))
 		}) &&
-		all(x.hot.n, func(i uint32) bool {
+		forAll(x.hot.n, func(i uint32) bool {
 			h, c := x.hot.at(i), x.cold.at(i)
 			return int64(c.dir) < int64(x.dirs.n) && h.host == x.dirs.at(c.dir).host && int(h.niche) < len(x.niches.list) &&
-				int(c.operator) < len(x.operators.list) && x.soundRest(c) &&
-				(h.flags&flagPast == 0 || c.past != 0 && int64(c.past) < int64(x.pasts.n))
+				int(c.operator) < len(x.operators.list) && x.isValidSuffix(c) &&
+				(h.flags&flagHistory == 0 || c.history != 0 && int64(c.history) < int64(x.histories.n))
 		})
 }
 
 // all tells whether is holds for every number below n. It is asked on all processors.
-func all(n int, is func(uint32) bool) bool {
+func forAll(n int, is func(uint32) bool) bool {
 	var next, fails atomic.Int64
 	look := func() {
 		for fails.Load() == 0 {
@@ -382,7 +382,7 @@ func all(n int, is func(uint32) bool) bool {
 }
 
 // sound tells whether a table has all of n numbers and an empty slot.
-func (t *table) sound(n int) bool {
+func (t *table) isValid(n int) bool {
 	for _, s := range t.slots {
 		if s != 0 && uint64(uint32(s)-1) >= uint64(n) {
 			return false
@@ -391,17 +391,17 @@ func (t *table) sound(n int) bool {
 	return t.n == n && (n == 0 || n < len(t.slots))
 }
 
-func (n *names) sound() bool { return n.list[0] == "" && len(n.list) <= n.limit }
+func (n *nameTable) isValid() bool { return n.list[0] == "" && len(n.list) <= n.limit }
 
 // soundText tells whether a reference leads to text that lies together.
-func (x *index) soundText(ref uint64) bool {
+func (x *index) isValidText(ref uint64) bool {
 	at, n := ref>>16, ref&0xffff
 	return n == 0 || at+n <= uint64(x.text.n) && at&(chunkSize-1)+n <= chunkSize
 }
 
 // soundRest does so for the rest of the text of a URL.
-func (x *index) soundRest(c *cold) bool {
-	at := uint64(c.restHigh)<<32 | uint64(c.rest)
+func (x *index) isValidSuffix(c *cold) bool {
+	at := uint64(c.suffixHigh)<<32 | uint64(c.suffix)
 	if at >= uint64(x.text.n) {
 		return false
 	}
@@ -416,15 +416,15 @@ func (x *index) soundRest(c *cold) bool {
 	return at+n <= uint64(x.text.n) && n <= uint64(len(b))
 }
 
-func (x *index) soundList(at uint32) bool {
-	if int64(at) >= int64(x.lists.n) {
+func (x *index) isValidParents(at uint32) bool {
+	if int64(at) >= int64(x.parentLists.n) {
 		return false
 	}
-	n := int(*x.lists.at(at))
-	if n > maxParents || int(at)+1+roomOf(n) > x.lists.n || int(at&(chunkSize-1))+1+roomOf(n) > chunkSize {
+	n := int(*x.parentLists.at(at))
+	if n > maxParents || int(at)+1+listCapacity(n) > x.parentLists.n || int(at&(chunkSize-1))+1+listCapacity(n) > chunkSize {
 		return false
 	}
-	for _, id := range x.lists.span(uint64(at)+1, n) {
+	for _, id := range x.parentLists.slice(uint64(at)+1, n) {
 		if int64(id) >= int64(x.hot.n) {
 			return false
 		}

@@ -12,18 +12,18 @@ import (
 
 // Stats are counts over all that a store knows.
 type Stats struct {
-	URLs        int            `json:"urls"`
-	States      map[string]int `json:"states"`  // by state, those of 0 included
-	Reasons     map[string]int `json:"reasons"` // of the skipped: the error or the status
-	Hosts       int            `json:"hosts"`   // of all URLs
-	HostsDue    int            `json:"hosts_waiting"`
-	HostsDone   int            `json:"hosts_visited"`
-	Operators   map[string]int `json:"operators"` // of the records that ask for URLs
-	Niches      map[string]int `json:"niches"`    // the same; what has none is left out
-	Generations []Generation   `json:"generations"`
-	HandedOut   int            `json:"last_generation"` // the latest that was handed out; -1: none
-	Due         *time.Time     `json:"earliest_due,omitempty"`
-	Bytes       Bytes          `json:"bytes"`
+	URLs           int            `json:"urls"`
+	States         map[string]int `json:"states"`  // by state, those of 0 included
+	Reasons        map[string]int `json:"reasons"` // of the skipped: the error or the status
+	Hosts          int            `json:"hosts"`   // of all URLs
+	HostsWaiting   int            `json:"hosts_waiting"`
+	HostsVisited   int            `json:"hosts_visited"`
+	Operators      map[string]int `json:"operators"` // of the records that ask for URLs
+	Niches         map[string]int `json:"niches"`    // the same; what has none is left out
+	Generations    []Generation   `json:"generations"`
+	LastGeneration int            `json:"last_generation"` // the latest that was handed out; -1: none
+	Due            *time.Time     `json:"earliest_due,omitempty"`
+	Bytes          Bytes          `json:"bytes"`
 }
 
 // Generation counts the URLs of a generation: those it fetched, and those that it
@@ -45,11 +45,11 @@ type Bytes struct {
 func (s *Store) Stats(now time.Time) (Stats, error) {
 	x := s.x
 	st := Stats{
-		States:    map[string]int{},
-		Reasons:   map[string]int{},
-		Operators: map[string]int{},
-		Niches:    map[string]int{},
-		HandedOut: int(int64(s.last) - 1),
+		States:         map[string]int{},
+		Reasons:        map[string]int{},
+		Operators:      map[string]int{},
+		Niches:         map[string]int{},
+		LastGeneration: int(int64(s.nextGeneration) - 1),
 	}
 	for state := range states {
 		st.States[state.String()] = 0
@@ -59,10 +59,10 @@ func (s *Store) Stats(now time.Time) (Stats, error) {
 	hosts := make([]struct{ known, due, done bool }, x.hosts.n)
 	var due uint32
 	for id := range uint32(x.len()) {
-		if !x.known(id) {
+		if !x.isKnown(id) {
 			continue
 		}
-		h, c, p := x.hot.at(id), x.cold.at(id), x.past(id)
+		h, c, p := x.hot.at(id), x.cold.at(id), x.history(id)
 		st.URLs++
 		state := s.state(id, now)
 		st.States[state.String()]++
@@ -71,15 +71,15 @@ func (s *Store) Stats(now time.Time) (Stats, error) {
 		if state == Skipped {
 			reasons[p.reason]++
 		}
-		if h.flags&flagWish == 0 {
+		if h.flags&flagProposed == 0 {
 			continue
 		}
 		operators[c.operator]++
 		niches[h.niche]++
-		g := generations[c.asked]
+		g := generations[c.generation]
 		if g == nil {
-			g = &Generation{Generation: int(c.asked)}
-			generations[c.asked] = g
+			g = &Generation{Generation: int(c.generation)}
+			generations[c.generation] = g
 		}
 		g.URLs++
 		if state == Waiting {
@@ -95,14 +95,14 @@ func (s *Store) Stats(now time.Time) (Stats, error) {
 		st.Due = &at
 	}
 	for _, h := range hosts {
-		st.Hosts += count(h.known)
-		st.HostsDue += count(h.due)
-		st.HostsDone += count(h.done)
+		st.Hosts += boolToInt(h.known)
+		st.HostsWaiting += boolToInt(h.due)
+		st.HostsVisited += boolToInt(h.done)
 	}
 	niches[0] = 0
-	x.operators.tell(st.Operators, operators)
-	x.niches.tell(st.Niches, niches)
-	x.reasons.tell(st.Reasons, reasons)
+	x.operators.addCounts(st.Operators, operators)
+	x.niches.addCounts(st.Niches, niches)
+	x.reasons.addCounts(st.Reasons, reasons)
 	st.Generations = byGeneration(generations)
 	var err error
 	st.Bytes, err = s.bytes()
@@ -110,7 +110,7 @@ func (s *Store) Stats(now time.Time) (Stats, error) {
 }
 
 // tell puts the counts that are not 0 under their names.
-func (n *names) tell(m map[string]int, counts []int) {
+func (n *nameTable) addCounts(m map[string]int, counts []int) {
 	for i, name := range n.list {
 		if counts[i] > 0 {
 			m[name] = counts[i]
@@ -119,7 +119,7 @@ func (n *names) tell(m map[string]int, counts []int) {
 }
 
 // count is 1 for true.
-func count(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}

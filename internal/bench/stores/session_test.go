@@ -59,7 +59,7 @@ type Session struct {
 
 // A block is records that were read one after the other.
 type block struct {
-	recs [frontier.MostExpected]wire.Record
+	recs [frontier.MaxPrefetch]wire.Record
 	urls []string
 	err  error
 }
@@ -200,7 +200,7 @@ func (s *Session) add(durable int) (fresh int, err error) {
 			return 0, b.err
 		}
 		if expecting != nil {
-			expecting.Expect(b.urls)
+			expecting.Prefetch(b.urls)
 		}
 		for j := range b.urls {
 			added, err := s.store.Add(&b.recs[j])
