@@ -1,17 +1,15 @@
-// Package sitemap reads the lists of addresses that sites publish for crawlers,
-// as https://www.sitemaps.org/protocol.html has them: sitemaps and indexes of
-// sitemaps in XML, plain text, RSS 2.0, RSS 1.0 and Atom feeds, each of them with
-// gzip around it or without.
+// Package sitemap reads sitemaps (https://www.sitemaps.org/protocol.html): sitemaps and
+// sitemap indexes in XML, plain text, and RSS 2.0, RSS 1.0 and Atom feeds, each of them
+// optionally compressed with gzip.
 //
-// It is pure: bytes in, entries out, one by one, in memory that does not grow with
-// the file. Where sitemaps are asked for, and which of their entries are believed,
-// is the business of others. The protocol lets a sitemap speak of its own site
-// only, or of the sites whose robots.txt name it.
+// It does no I/O of its own and yields entries one by one, in memory that does not grow
+// with the file. The caller decides which entries to use: the protocol lets a sitemap
+// list URLs of its own site only, or of sites whose robots.txt names it.
 //
-// Nothing is strict. Namespaces and the name of the root element do not matter,
-// only which element stands in which; a tag that is not closed, a bare ampersand or
-// a stray < costs an entry at most. Entities that a DTD declares are never
-// expanded, and nothing outside the file is ever looked at.
+// Parsing is lenient. Namespaces and the name of the root element do not matter, only
+// the names of entries and their fields. Unclosed tags and bare ampersands are accepted;
+// any other syntax error costs an entry at most. Entities that a DTD declares are
+// never expanded.
 package sitemap
 
 import (
@@ -30,16 +28,16 @@ import (
 
 // Bounds of one file. The first two are the protocol's.
 const (
-	MaxEntries = 50_000   // entries, those without an address included; the rest is not read
-	MaxSize    = 50 << 20 // bytes without gzip; what follows is not read
+	MaxEntries = 50_000   // entries, including those without an address; the rest is not read
+	MaxSize    = 50 << 20 // bytes after decompression; the rest is not read
 	MaxLoc     = 8 << 10  // bytes of an address. The protocol says 2,048 characters; longer ones are in use
 
-	// maxRatio is how many bytes one byte of gzip may become once more than
-	// 1 MiB is read. Deflate reaches 1032, lists of addresses stay below 100.
+	// maxRatio bounds the compression ratio of gzip, checked from 1 MiB on. Deflate
+	// reaches 1032; lists of addresses stay below 100.
 	maxRatio = 1000
 )
 
-// Why a file has no more entries. They may have more to say, so ask errors.Is.
+// Errors that end a file. They may be wrapped: use errors.Is.
 var (
 	ErrNoSitemap = errors.New("no sitemap") // there was no entry
 	ErrTruncated = errors.New("the sitemap breaks off")
@@ -48,11 +46,11 @@ var (
 	ErrRatio     = errors.New("the sitemap becomes more than a thousand times as long without gzip")
 )
 
-// A Kind is a format.
+// A Kind is the format of an entry.
 type Kind string
 
-// The kinds. An entry of an [Index] is the address of another sitemap; those of
-// all others are addresses of pages.
+// An entry of an [Index] is the address of another sitemap; all others are addresses of
+// pages.
 const (
 	Index  Kind = "sitemapindex"
 	URLSet Kind = "urlset"
@@ -61,21 +59,21 @@ const (
 	Atom   Kind = "atom"
 )
 
-// An Entry is what a sitemap says of one address.
+// An Entry is one address in a sitemap.
 type Entry struct {
-	Kind Kind // of the place where it stands
+	Kind Kind
 
-	// Loc is the address as written, without the white space around it and
-	// with entities resolved. It is not empty, valid UTF-8 and at most MaxLoc
-	// bytes long. Nobody has checked that it is an address; it may be relative.
+	// Loc is the address as written, with entities decoded and white space around it
+	// removed. It is valid UTF-8, not empty and at most MaxLoc bytes long. It is not
+	// checked to be a URL, and may be relative.
 	Loc string
 
-	// LastMod is when the page changed, "2006-01-02" or "2006-01-02T15:04:05Z",
-	// always UTC; "" if that is not said or cannot be understood.
+	// LastMod is the time of the last change in UTC, as "2006-01-02" or
+	// "2006-01-02T15:04:05Z"; "" if it is missing or not understood.
 	LastMod string
 
-	// Priority is the rank of the page among those of its site, in [0, 1]. The
-	// protocol's default is 0.5; Ranked tells whether a valid one was given.
+	// Priority is the priority of the page within its site, in [0, 1]; 0.5, the
+	// protocol's default, unless Ranked, which reports whether a valid one was given.
 	Priority float64
 	Ranked   bool
 
@@ -83,15 +81,14 @@ type Entry struct {
 	ChangeFreq string
 }
 
-// Entries reads the file in r. It yields the entries in order and, unless the
-// file was read to its end, as the last of all an error with the zero Entry: one
-// of this package's, or [ErrTruncated] around the error of r. A sitemap without
-// entries is no error. Where an element has no usable address it is skipped.
+// Entries yields the entries of the sitemap in r, in order. Unless the file was read to
+// its end, the last value is an error of this package; [ErrTruncated] wraps errors of r.
+// A sitemap without entries is no error. Entries without a usable address are skipped.
 //
-// r is read once. The time taken is linear in the bytes read.
+// The time is linear in the number of bytes read.
 func Entries(r io.Reader) iter.Seq2[Entry, error] { return entries(r, MaxSize) }
 
-// entries is Entries with another bound than MaxSize.
+// entries is Entries with size in place of MaxSize.
 func entries(r io.Reader, size int64) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		err := read(r, size, func(e Entry) error {
@@ -106,14 +103,14 @@ func entries(r io.Reader, size int64) iter.Seq2[Entry, error] {
 	}
 }
 
-// errStop is given by whoever wants no more entries.
-var errStop = errors.New("enough")
+// errStop is returned by emit when the caller of [Entries] stops the iteration.
+var errStop = errors.New("stopped")
 
-// buffered is how many bytes are looked at together.
+// buffered is the size of read buffers.
 const buffered = 32 << 10
 
-// read finds out what r is and tells emit its entries. It ends at the first error
-// of emit.
+// read detects the format of r and passes its entries to emit. It returns the first
+// error of emit.
 func read(r io.Reader, size int64, emit func(Entry) error) error {
 	received := &counter{r: r}
 	in := bufio.NewReaderSize(received, buffered)
@@ -134,7 +131,7 @@ func read(r io.Reader, size int64, emit func(Entry) error) error {
 			return ErrNoSitemap
 		case err != nil:
 			return truncated(err)
-		case isSpace(c):
+		case strings.IndexByte(whitespace, c) >= 0:
 			continue
 		}
 		if err := in.UnreadByte(); err != nil {
@@ -147,9 +144,9 @@ func read(r io.Reader, size int64, emit func(Entry) error) error {
 	}
 }
 
-// decode makes the text UTF-8 without byte order mark. The mark decides, or zeros
-// where UTF-16 has them, then the XML declaration. A declaration of UTF-16 that
-// comes to be read here is wrong, and one of an unknown encoding says nothing.
+// decode converts the text to UTF-8 without a byte order mark. The encoding is given by
+// the mark, by NULs where UTF-16 has them, or by the XML declaration. A declaration of
+// UTF-16 that can be read as ASCII is wrong, and ignored like that of an unknown encoding.
 func decode(in *bufio.Reader) *bufio.Reader {
 	head, _ := in.Peek(256)
 	name := ""
@@ -168,7 +165,7 @@ func decode(in *bufio.Reader) *bufio.Reader {
 		}
 	}
 	enc, _ := charset.Lookup(name)
-	if enc == nil || name == "replacement" { // the standard's word for what must not be decoded
+	if enc == nil || name == "replacement" { // the WHATWG name for encodings that must not be decoded
 		return in
 	}
 	out := bufio.NewReaderSize(transform.NewReader(in, enc.NewDecoder()), buffered)
@@ -178,7 +175,7 @@ func decode(in *bufio.Reader) *bufio.Reader {
 	return out
 }
 
-// declared is the encoding that an XML declaration names, "" if none does.
+// declared returns the encoding that an XML declaration names, "" if none does.
 func declared(head []byte) string {
 	head = bytes.TrimLeft(head, "\t\r\n ")
 	if !bytes.HasPrefix(head, []byte("<?xml")) {
@@ -194,29 +191,30 @@ func declared(head []byte) string {
 	return string(name)
 }
 
-// truncated says that a file ended because of err, unless err says so already.
+// truncated wraps an error that ended a file in ErrTruncated, unless it is an error of
+// this package.
 func truncated(err error) error {
 	switch {
 	case err == io.EOF:
 		return ErrTruncated
-	case errors.Is(err, ErrTooLong) || errors.Is(err, ErrRatio):
+	case errors.Is(err, ErrTruncated) || errors.Is(err, ErrTooLong) || errors.Is(err, ErrRatio):
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrTruncated, err)
 }
 
 // readText reads a list of addresses, one a line. Other lines are skipped: the
-// protocol knows none, but people write comments.
+// protocol has none, but there are files with comments.
 func readText(in *bufio.Reader, emit func(Entry) error) error {
 	found := 0
 	var v value
 	for {
-		chunk, end, err := upTo(in, "\r\n")
+		chunk, end, err := upToLineEnd(in)
 		if v.add(chunk); !end && err == nil {
 			continue
 		}
 		if err != nil && err != io.EOF {
-			return truncated(err) // and with it half an address
+			return truncated(err) // the address may be incomplete
 		}
 		if loc := v.String(); isAddress(loc) {
 			if found++; found > MaxEntries {
@@ -237,25 +235,21 @@ func readText(in *bufio.Reader, emit func(Entry) error) error {
 	}
 }
 
-// isAddress tells whether s begins like an http or https URL.
+// isAddress reports whether s begins like an http or https URL.
 func isAddress(s string) bool {
-	return hasPrefixFold(s, "http://") || hasPrefixFold(s, "https://")
+	scheme, _, ok := strings.Cut(s, "://")
+	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
-// upTo reads up to the first of the delimiters, which is read but not returned;
-// end tells that it is there. Without it comes what the buffer has. The chunk is
-// good until the next read. An error comes without bytes.
-func upTo(in *bufio.Reader, delimiters string) (chunk []byte, end bool, err error) {
+// upToLineEnd reads up to the first CR or LF, which is consumed but not returned, or as
+// much as is buffered if there is none: end reports which. The chunk is valid until the
+// next read.
+func upToLineEnd(in *bufio.Reader) (chunk []byte, end bool, err error) {
 	if _, err := in.Peek(1); err != nil {
 		return nil, false, err
 	}
 	chunk, _ = in.Peek(in.Buffered())
-	var i int
-	if len(delimiters) == 1 {
-		i = bytes.IndexByte(chunk, delimiters[0])
-	} else {
-		i = bytes.IndexAny(chunk, delimiters)
-	}
+	i := bytes.IndexAny(chunk, "\r\n")
 	if i < 0 {
 		_, err = in.Discard(len(chunk))
 		return chunk, false, err
@@ -264,7 +258,7 @@ func upTo(in *bufio.Reader, delimiters string) (chunk []byte, end bool, err erro
 	return chunk[:i], true, err
 }
 
-// A counter counts what was read through it.
+// A counter counts the bytes read through it.
 type counter struct {
 	r io.Reader
 	n int64
@@ -276,12 +270,12 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bounded is a reader of so many bytes, and of at most maxRatio for each that was
-// received. Only if there is one more is that an error.
+// A bounded reader fails with ErrTooLong if there are more bytes than left, and with
+// ErrRatio if there are more than maxRatio for each one received.
 type bounded struct {
 	r        io.Reader
 	left     int64
-	received *counter // nil: as many as are read
+	received *counter // nil for no limit on the ratio
 	n        int64    // bytes read
 }
 

@@ -2,31 +2,79 @@ package sitemap
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
+	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
-// readXML reads a sitemap, an index or a feed.
+// Bounds of the XML, beside those of every file. Only the names of the root and of the open
+// entry are kept, so nesting needs no bound.
+const (
+	maxToken  = 1 << 20 // bytes of one tag, comment, text or document type
+	maxFaults = 1000    // syntax errors that are skipped
+	maxFields = 16      // fields of an entry that are read; there is no use for more than six
+)
+
+var errToken = fmt.Errorf("%w: a tag or text longer than 1 MiB", ErrTruncated)
+
+// errEnd is returned at the end of the root element.
+var errEnd = errors.New("end of the root element")
+
+// A tokenReader reads bytes, and fails once a token is too long.
+type tokenReader struct {
+	*bufio.Reader
+	left int
+	err  error // of the last ReadByte
+}
+
+func (r *tokenReader) ReadByte() (c byte, err error) {
+	if r.left == 0 {
+		r.err = errToken
+		return 0, r.err
+	}
+	r.left--
+	c, r.err = r.Reader.ReadByte()
+	return c, r.err
+}
+
+// readXML reads a sitemap, an index or a feed. Text that encoding/xml does not accept is
+// skipped, and the entry that it stands in loses the field.
 func readXML(in *bufio.Reader, emit func(Entry) error) error {
-	x := &markup{in: in, emit: emit}
-	for {
-		err := x.step()
+	r := &tokenReader{Reader: bufio.NewReaderSize(transform.NewReader(in, unicode.UTF8.NewDecoder()), buffered)}
+	x := &markup{emit: emit}
+	d := newDecoder(r)
+	for faults := 0; ; {
+		r.left = maxToken
+		token, err := d.RawToken()
+		switch {
+		case err == nil:
+			err = x.see(token)
+		case r.err != nil:
+			err = r.err
+		case faults < maxFaults: // a syntax error
+			faults++
+			x.text.tooLong = true
+			d, err = newDecoder(r), nil
+		}
 		switch {
 		case err == nil:
 			continue
-		case errors.Is(err, errEnd):
+		case err == errEnd:
 			err = nil
 		case x.stopped:
 			return err
 		default:
 			err = truncated(err)
 		}
-		// What stands in an entry that is not closed is as good as any other.
+		// An entry that is not closed counts.
 		if e := x.closeEntry(); e != nil {
 			return e
 		}
@@ -40,38 +88,35 @@ func readXML(in *bufio.Reader, emit func(Entry) error) error {
 	}
 }
 
-// errEnd is the end of the root element.
-var errEnd = errors.New("the end")
-
-// A markup reads XML by tags. It knows how deep it is inside an entry, but keeps
-// nothing of the elements around it, so that nesting costs nothing.
-type markup struct {
-	in      *bufio.Reader
-	emit    func(Entry) error
-	stopped bool // by emit, or because this is something else
-	found   bool // an entry
-	opened  int  // entries
-
-	kind Kind   // of the root element; "" if its name is none of the known
-	root string // its name, with prefix; "" before it
-
-	entry []byte // name of the entry's element that is open, with prefix; empty if none
-	depth int    // of elements open in it
-	told  int    // fields in it
-	field field  // that is being read, at depth 1
-	text  value  // of the field
-	e     Entry
-	guid  string // address of an RSS item that has no link
-	dated field  // where e.LastMod is from
-	tag   []byte
-	word  [maxName]byte
+// newDecoder returns a lenient decoder of UTF-8, whatever the XML declaration says.
+func newDecoder(r io.Reader) *xml.Decoder {
+	d := xml.NewDecoder(r)
+	d.Strict = false
+	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
+	return d
 }
 
-// maxFields is how many fields of an entry are looked at. There is no need of more
-// than six.
-const maxFields = 16
+// A markup collects entries from tokens.
+type markup struct {
+	emit    func(Entry) error
+	stopped bool // by emit, or because the file is no sitemap
+	found   bool // an entry was emitted
+	opened  int  // entries so far
 
-// A field is what an element in an entry tells.
+	root xml.Name // name and prefix of the root element
+	kind Kind     // of the root element; "" if its name is not known
+
+	entry  xml.Name // name and prefix of the open entry; zero if none is open
+	depth  int      // of open elements in the entry
+	fields int      // in the entry
+	field  field    // the one that is being read, at depth 1
+	text   value    // of the field
+	e      Entry
+	guid   string // address of an RSS item that has no link
+	dated  field  // where e.LastMod is from
+}
+
+// A field is what an element in an entry means.
 type field int
 
 const (
@@ -84,164 +129,27 @@ const (
 	changefreq
 )
 
-// step reads up to the next tag, and the tag.
-func (x *markup) step() error {
-	for {
-		chunk, end, err := upTo(x.in, "<")
-		if err != nil {
-			return err
-		}
+// see takes the next token.
+func (x *markup) see(token xml.Token) error {
+	switch t := token.(type) {
+	case xml.StartElement:
+		return x.start(t)
+	case xml.EndElement:
+		return x.end(t.Name)
+	case xml.CharData:
 		if x.field != none && x.depth == 1 {
-			x.text.addEscaped(chunk)
+			x.text.add(t)
 		}
-		if end {
-			break
-		}
-	}
-	head, err := x.in.Peek(1)
-	if err != nil {
-		return err
-	}
-	switch c := head[0]; {
-	case c == '/':
-		return x.readTag(x.end)
-	case c == '?':
-		return x.skip("?>", false)
-	case c == '!':
-		return x.declaration()
-	case isNameByte(c):
-		return x.readTag(x.start)
-	}
-	if x.field != none && x.depth == 1 {
-		x.text.add([]byte("<"))
 	}
 	return nil
 }
 
-// declaration reads what begins with <!: a comment, CDATA or a document type.
-func (x *markup) declaration() error {
-	if head, _ := x.in.Peek(3); string(head) == "!--" {
-		_, _ = x.in.Discard(3)
-		return x.skip("-->", false)
-	}
-	if head, _ := x.in.Peek(8); string(head) == "![CDATA[" {
-		_, _ = x.in.Discard(8)
-		return x.skip("]]>", x.field != none && x.depth == 1)
-	}
-	return x.doctype()
-}
-
-// skip reads past the end of a construct, which is two characters, or two of the
-// same, and a >. What stands before is text if keep is set.
-func (x *markup) skip(end string, keep bool) error {
-	var tail [2]byte // the last two bytes before the > that may be it
-	for {
-		chunk, found, err := upTo(x.in, ">")
-		if err != nil {
-			return err
-		}
-		if keep {
-			x.text.add(chunk)
-		}
-		for _, c := range chunk[max(0, len(chunk)-2):] {
-			tail[0], tail[1] = tail[1], c
-		}
-		if !found {
-			continue
-		}
-		if bytes.HasSuffix(tail[:], []byte(end[:len(end)-1])) {
-			if keep {
-				x.text.cut(len(end) - 1)
-			}
-			return nil
-		}
-		if keep {
-			x.text.add([]byte(">"))
-		}
-		tail[0], tail[1] = tail[1], '>'
-	}
-}
-
-// doctype reads past a document type with all that it declares, none of which
-// matters.
-func (x *markup) doctype() error {
-	var quote byte
-	inside := false // the brackets
-	for {
-		c, err := x.in.ReadByte()
-		if err != nil {
-			return err
-		}
-		switch {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '[':
-			inside = true
-		case c == ']':
-			inside = false
-		case c == '>' && !inside:
-			return nil
-		case c == '<' && inside:
-			if head, _ := x.in.Peek(3); string(head) == "!--" {
-				if err := x.skip("-->", false); err != nil {
-					return err
-				}
-			}
-		}
-	}
-}
-
-// maxTag is how much of a tag is kept. The attributes behind it are not seen.
-const maxTag = 16 << 10
-
-// readTag reads a tag and gives it to use, without < and >. A > in a quoted value
-// does not end it, unless no end would be in sight.
-func (x *markup) readTag(use func(tag []byte) error) error {
-	x.tag = x.tag[:0]
-	var quote byte
-	for {
-		chunk, end, err := upTo(x.in, ">")
-		if err != nil {
-			return err
-		}
-		if end && len(x.tag) == 0 && bytes.IndexByte(chunk, '"') < 0 && bytes.IndexByte(chunk, '\'') < 0 {
-			return use(chunk)
-		}
-		for _, c := range chunk {
-			switch {
-			case quote == 0 && (c == '"' || c == '\''):
-				quote = c
-			case c == quote:
-				quote = 0
-			}
-		}
-		room := maxTag - len(x.tag)
-		x.tag = append(x.tag, chunk[:min(len(chunk), room)]...)
-		if end && (quote == 0 || len(chunk) >= room) {
-			return use(x.tag)
-		}
-		if end {
-			x.tag = append(x.tag, '>')
-		}
-	}
-}
-
-// start sees a start tag.
-func (x *markup) start(tag []byte) error {
-	name := tag[:nameLen(tag)]
-	empty := tag[len(tag)-1] == '/'
-	if empty {
-		name = bytes.TrimSuffix(name, []byte("/"))
-	}
-	prefix, local := split(name)
-	word := lower(x.word[:0], local)
-	if x.root == "" {
-		x.root = string(name)
-		switch string(word) {
+// start handles a start tag. An end tag follows, for an empty element too.
+func (x *markup) start(tag xml.StartElement) error {
+	local := strings.ToLower(tag.Name.Local)
+	if x.root.Local == "" {
+		x.root = tag.Name
+		switch local {
 		case "urlset":
 			x.kind = URLSet
 		case "sitemapindex":
@@ -252,10 +160,11 @@ func (x *markup) start(tag []byte) error {
 			x.kind = Atom
 		case "html", "svg":
 			x.stopped = true
-			return fmt.Errorf("%w: the file is %s", ErrNoSitemap, word)
+			return fmt.Errorf("%w: the file is %s", ErrNoSitemap, local)
 		}
 	}
-	if kind := x.entryKind(word); kind != "" && (len(x.entry) == 0 || bytes.Equal(x.entry, name)) {
+	open := x.entry.Local != ""
+	if kind := x.entryKind(local); kind != "" && (!open || x.entry == tag.Name) {
 		if err := x.closeEntry(); err != nil {
 			return err
 		}
@@ -263,36 +172,48 @@ func (x *markup) start(tag []byte) error {
 			x.stopped = true
 			return ErrTooMany
 		}
-		if !empty {
-			x.entry, x.depth, x.told = append(x.entry, name...), 0, 0
-			x.e, x.guid, x.dated = Entry{Kind: kind, Priority: 0.5}, "", none
-		}
+		x.entry, x.depth, x.fields = tag.Name, 0, 0
+		x.e, x.guid, x.dated = Entry{Kind: kind, Priority: 0.5}, "", none
 		return nil
 	}
-	if len(x.entry) == 0 {
-		if empty && x.root == string(name) {
-			return errEnd
-		}
+	if !open {
 		return nil
 	}
 	if x.depth++; x.depth == 1 {
-		if x.field = x.fieldOf(prefix, word, tag); x.field != none {
-			if x.told++; x.told > maxFields {
+		x.text.reset()
+		if x.field = x.fieldOf(tag, local); x.field != none {
+			if x.fields++; x.fields > maxFields {
 				x.field = none
 			}
 		}
-		x.text.reset()
-	}
-	if empty {
-		x.leave()
 	}
 	return nil
 }
 
-// entryKind is the kind of the entries that an element of the given local name
-// holds, "" if it holds none.
-func (x *markup) entryKind(local []byte) Kind {
-	switch string(local) {
+// end handles an end tag. Inside an entry any end tag closes the innermost element.
+func (x *markup) end(name xml.Name) error {
+	switch {
+	case x.entry.Local != "" && x.entry == name:
+		if err := x.closeEntry(); err != nil || x.root != name {
+			return err
+		}
+		return errEnd
+	case x.root == name:
+		return errEnd
+	case x.entry.Local != "":
+		if x.depth == 1 {
+			x.take(x.field)
+			x.field = none
+		}
+		x.depth = max(0, x.depth-1)
+	}
+	return nil
+}
+
+// entryKind returns the kind of entry that an element is, by its local name; "" if it
+// is none.
+func (x *markup) entryKind(local string) Kind {
+	switch local {
 	case "url":
 		if x.kind != RSS && x.kind != Atom {
 			return URLSet
@@ -313,17 +234,17 @@ func (x *markup) entryKind(local []byte) Kind {
 	return ""
 }
 
-// fieldOf tells what an element right in an entry is. Links that are attributes
-// are taken at once.
-func (x *markup) fieldOf(prefix, local, tag []byte) field {
-	own, _ := split(x.entry)
-	ours := len(prefix) == 0 || bytes.Equal(prefix, own)
+// fieldOf returns the meaning of an element directly in an entry. A link that is an
+// attribute is taken at once.
+func (x *markup) fieldOf(tag xml.StartElement, local string) field {
+	// Elements of other namespaces, such as image:loc, do not describe the page.
+	ours := tag.Name.Space == "" || tag.Name.Space == x.entry.Space
 	switch x.e.Kind {
 	case URLSet, Index:
 		if !ours {
-			return none // image:loc and its like
+			return none
 		}
-		switch string(local) {
+		switch local {
 		case "loc":
 			return loc
 		case "lastmod":
@@ -334,7 +255,7 @@ func (x *markup) fieldOf(prefix, local, tag []byte) field {
 			return changefreq
 		}
 	case RSS:
-		switch string(local) {
+		switch local {
 		case "link":
 			if ours {
 				return loc
@@ -352,11 +273,10 @@ func (x *markup) fieldOf(prefix, local, tag []byte) field {
 		if !ours {
 			return none
 		}
-		switch string(local) {
+		switch local {
 		case "link":
 			if rel := attribute(tag, "rel"); rel == "" || strings.EqualFold(rel, "alternate") {
-				x.text.reset()
-				x.text.addEscaped([]byte(attribute(tag, "href")))
+				x.text.add([]byte(attribute(tag, "href")))
 				x.take(loc)
 			}
 		case "updated", "modified":
@@ -368,34 +288,7 @@ func (x *markup) fieldOf(prefix, local, tag []byte) field {
 	return none
 }
 
-// end sees an end tag.
-func (x *markup) end(tag []byte) error {
-	tag = tag[1:]
-	name := tag[:nameLen(tag)]
-	switch {
-	case len(x.entry) > 0 && bytes.Equal(x.entry, name):
-		if err := x.closeEntry(); err != nil || x.root != string(name) {
-			return err
-		}
-		return errEnd
-	case len(x.entry) > 0 && x.root != string(name):
-		x.leave()
-	case x.root == string(name):
-		return errEnd
-	}
-	return nil
-}
-
-// leave goes out of an element in an entry.
-func (x *markup) leave() {
-	if x.depth == 1 {
-		x.take(x.field)
-		x.field = none
-	}
-	x.depth = max(0, x.depth-1)
-}
-
-// take puts the text of a field into the entry. The first that says something
+// take puts the text of a field into the entry. The first usable value of a field
 // counts.
 func (x *markup) take(f field) {
 	if f == none {
@@ -430,12 +323,12 @@ func (x *markup) take(f field) {
 	}
 }
 
-// closeEntry ends the entry that is open, if one is, and emits it.
+// closeEntry closes and emits the open entry, if there is one.
 func (x *markup) closeEntry() error {
-	if len(x.entry) == 0 {
+	if x.entry.Local == "" {
 		return nil
 	}
-	x.entry, x.field, x.depth = x.entry[:0], none, 0
+	x.entry, x.field, x.depth = xml.Name{}, none, 0
 	if x.e.Loc = cmp.Or(x.e.Loc, x.guid); x.e.Loc == "" {
 		return nil
 	}
@@ -445,7 +338,7 @@ func (x *markup) closeEntry() error {
 	return err
 }
 
-// frequency is one of the protocol's words, "" if s is none.
+// frequency returns s as one of the protocol's words, "" if it is none of them.
 func frequency(s string) string {
 	for _, word := range [...]string{"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"} {
 		if strings.EqualFold(s, word) {
@@ -455,62 +348,13 @@ func frequency(s string) string {
 	return ""
 }
 
-// isNameByte tells whether a name can begin with c.
-func isNameByte(c byte) bool {
-	return 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_' || c == ':' || c >= 0x80
-}
-
-// nameLen is how many bytes of a tag are its name.
-func nameLen(tag []byte) int {
-	if i := bytes.IndexAny(tag, whitespace); i >= 0 {
-		return i
-	}
-	return len(tag)
-}
-
-// split takes the prefix off a name.
-func split(name []byte) (prefix, local []byte) {
-	if prefix, local, ok := bytes.Cut(name, []byte{':'}); ok {
-		return prefix, local
-	}
-	return nil, name
-}
-
-// maxName is longer than any name that matters.
-const maxName = 16
-
-// lower appends s in lower case to dst; nothing if it is too long to matter.
-func lower(dst, s []byte) []byte {
-	if len(s) > maxName {
-		return dst
-	}
-	for _, c := range s {
-		if 'A' <= c && c <= 'Z' {
-			c |= 0x20
+// attribute returns the value of an attribute by its lower-case local name, "" if there is
+// none.
+func attribute(tag xml.StartElement, name string) string {
+	for _, a := range tag.Attr {
+		if strings.EqualFold(a.Name.Local, name) && a.Name.Space == "" {
+			return a.Value
 		}
-		dst = append(dst, c)
 	}
-	return dst
-}
-
-// attribute is the value of an attribute, as written, by its lower-case name; ""
-// if there is none.
-func attribute(tag []byte, name string) string {
-	tag = tag[nameLen(tag):]
-	for {
-		key, after, ok := bytes.Cut(tag, []byte("="))
-		if !ok {
-			return ""
-		}
-		after = bytes.TrimLeft(after, whitespace)
-		if len(after) == 0 || after[0] != '"' && after[0] != '\'' {
-			tag = after
-			continue
-		}
-		val, rest, _ := bytes.Cut(after[1:], after[:1])
-		if strings.EqualFold(string(bytes.TrimSpace(key)), name) {
-			return string(val)
-		}
-		tag = rest
-	}
+	return ""
 }
