@@ -657,13 +657,12 @@ func (t *construction) sameAttributes(a, b *open) bool {
 // can be found out with reasonable effort.
 func (t *construction) hasAttributes(a, b *open) bool {
 	z := &t.z
-	defer func(kept int) { z.kept = z.kept[:kept] }(len(z.kept))
 	for p := int(b.at); !t.isTooDear(); {
 		attr, next, ok := z.attribute(p)
 		if !ok {
 			return true
 		}
-		name := z.lower(z.page[attr.name:attr.nameEnd])
+		name := normalName(z.page[attr.name:attr.nameEnd])
 		want, _ := z.attrAt(int(b.at), name) // the first counts
 		t.effort += int(b.to - b.at + a.to - a.at)
 		if got, ok := z.attrAt(int(a.at), name); !ok || got != want {

@@ -40,12 +40,8 @@ const (
 // whoever builds it tells the scanner by enter, directly behind the start tag,
 // and by foreign. Left alone, the scanner reads everything as data.
 //
-// Strings that it returns are parts of the page wherever nothing had to be
-// changed. Others are in its own memory: text is valid until the next token,
-// tag and the values of attributes are until reset. What is to outlive the page
-// must be cloned.
-//
-// It takes time linear in the page, and memory for what had to be changed.
+// Strings that it returns are parts of the page where nothing had to be changed: clone
+// what must outlive the page. The time is linear in the size of the page.
 //
 // Its tokens are those of html.Tokenizer, but for five things in which it keeps
 // to the standard. In html.Tokenizer
@@ -87,9 +83,7 @@ type scanner struct {
 
 	known [1 << knownBits]known // names met lately, on this page or another
 
-	hasNUL bool   // whether U+0000 is in what text was asked for last
-	buf    []byte // of text
-	kept   []byte // of tag and attributes
+	hasNUL bool // whether U+0000 is in what text was asked for last
 }
 
 // An attribute is where the name and the value of an attribute stand in the
@@ -115,11 +109,7 @@ const (
 
 // reset begins a page, which must be valid UTF-8.
 func (z *scanner) reset(page string) {
-	const most = 1 << 20 // bytes of memory that is kept for the next page
-	if cap(z.buf)+cap(z.kept) > most {
-		z.buf, z.kept = nil, nil
-	}
-	*z = scanner{page: page, buf: z.buf[:0], kept: z.kept[:0], known: z.known}
+	*z = scanner{page: page, known: z.known}
 }
 
 // enter tells in which state the scanner goes on. What is to be told after a
@@ -518,26 +508,20 @@ func (z *scanner) setName(s string) {
 			return
 		}
 	}
-	z.name, z.element, z.tag = 0, element{}, z.lower(s)
+	z.name, z.element, z.tag = 0, element{}, normalName(s)
 }
 
-// lower is a name in lower case, and U+FFFD for U+0000.
-func (z *scanner) lower(s string) string {
-	for i := range len(s) {
-		if c := s[i]; c != 0 && c == toLower(c) {
-			continue
+// normalName returns the name of a tag or attribute in lower case, with U+FFFD for U+0000.
+func normalName(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == 0:
+			return '\uFFFD'
+		case 'A' <= r && r <= 'Z':
+			return r | 0x20
 		}
-		from := len(z.kept)
-		for i := range len(s) {
-			if s[i] == 0 {
-				z.kept = append(z.kept, "\uFFFD"...)
-			} else {
-				z.kept = append(z.kept, toLower(s[i]))
-			}
-		}
-		return view(z.kept[from:])
-	}
-	return s
+		return r
+	}, s)
 }
 
 // attr returns the value of an attribute of the latest tag, and whether it has
@@ -578,9 +562,7 @@ func (z *scanner) valueAt(from, to int) string {
 	if !z.isChanged(from, to) {
 		return s
 	}
-	before := len(z.kept)
-	z.kept = appendDecoded(z.kept, s, inAttribute, true)
-	return view(z.kept[before:])
+	return decode(s, inAttribute, true)
 }
 
 // text returns what is in the latest text, comment or doctype.
@@ -591,12 +573,11 @@ func (z *scanner) text() string {
 		return s
 	}
 	z.hasNUL = strings.IndexByte(s, 0) >= 0
-	how := asWritten
+	how := noReferences
 	if z.references {
 		how = inText
 	}
-	z.buf = appendDecoded(z.buf[:0], s, how, z.nul)
-	return view(z.buf)
+	return decode(s, how, z.nul)
 }
 
 // isChanged reports whether what stands there may stand for something else than

@@ -216,7 +216,7 @@ func FuzzScanner(f *testing.F) {
 					if !ok {
 						break
 					}
-					name := z.lower(page[a.name:a.nameEnd])
+					name := normalName(page[a.name:a.nameEnd])
 					value, ok := z.attr(strings.ReplaceAll(name, "\uFFFD", "\x00"))
 					if !ok && !strings.ContainsAny(name, "\uFFFD") {
 						t.Fatalf("%q: there is no attribute %q", page, name)

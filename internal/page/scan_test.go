@@ -38,7 +38,7 @@ func scan(z *scanner, entered func()) []scanned {
 				if !ok {
 					break
 				}
-				name := strings.Clone(z.lower(z.page[a.name:a.nameEnd]))
+				name := strings.Clone(normalName(z.page[a.name:a.nameEnd]))
 				if _, ok := attrs[name]; !ok {
 					attrs[name] = strings.Clone(z.value(&a))
 				}
@@ -60,9 +60,9 @@ func scan(z *scanner, entered func()) []scanned {
 				if !ok {
 					return nil
 				}
-				return string(appendDecoded(nil, s, asWritten, true))
+				return decode(s, noReferences, true)
 			}
-			tokens = append(tokens, scanned{"DOCTYPE", read(z.lower(d.name), d.name != ""),
+			tokens = append(tokens, scanned{"DOCTYPE", read(normalName(d.name), d.name != ""),
 				read(d.public, d.hasPublic), read(d.system, d.hasSystem),
 				!d.malformed && (z.end < z.to || d.hasSystem && strings.Trim(d.rest, blanks) != "")})
 		}
