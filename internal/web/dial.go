@@ -21,18 +21,18 @@ import (
 )
 
 const (
-	keepAlive  = 30 * time.Second // between probes of a connection that is silent
-	leastShare = 2 * time.Second  // of the time to connect, for one address of several
+	keepAlive = 30 * time.Second // between probes of a silent connection
+	minShare  = 2 * time.Second  // of the time to connect, for one of several addresses
 
-	maxProxyHeader = 16 << 10 // bytes of a proxy's answer to CONNECT
+	maxProxyHeader = 16 << 10 // bytes of the response to CONNECT
 )
 
-// dial makes a connection for requests to the host of u.
+// dial connects to the host of u.
 func (t *Transport) dial(ctx context.Context, u *url.URL) (*conn, error) {
 	name, port := u.Hostname(), cmp.Or(u.Port(), defaultPort(u.Scheme))
-	c := &conn{t: t, protocols: []string{"http/1.1"}, proxied: t.asksProxy(u.Scheme)}
-	err := limited(ctx, Connect, t.ConnectTimeout, func(ctx context.Context) error {
-		raw, at, err := t.reach(ctx, u.Scheme, name, port)
+	c := &conn{t: t, protocols: []string{"http/1.1"}, proxied: t.forwarded(u.Scheme)}
+	err := withTimeout(ctx, Connect, t.ConnectTimeout, func(ctx context.Context) error {
+		raw, at, err := t.connectVia(ctx, u.Scheme, name, port)
 		c.Conn = raw
 		if at.IsValid() {
 			c.ip = at.String()
@@ -42,8 +42,8 @@ func (t *Transport) dial(ctx context.Context, u *url.URL) (*conn, error) {
 	if err != nil || u.Scheme != "https" {
 		return c, err
 	}
-	err = limited(ctx, Handshake, t.ConnectTimeout, func(ctx context.Context) error {
-		return t.secure(ctx, c, name)
+	err = withTimeout(ctx, Handshake, t.ConnectTimeout, func(ctx context.Context) error {
+		return t.handshake(ctx, c, name)
 	})
 	if err != nil {
 		c.Conn.Close()
@@ -58,13 +58,13 @@ func defaultPort(scheme string) string {
 	return "80"
 }
 
-// asksProxy tells whether requests are sent to a proxy that passes them on.
-func (t *Transport) asksProxy(scheme string) bool {
+// forwarded reports whether requests are sent to a proxy that forwards them.
+func (t *Transport) forwarded(scheme string) bool {
 	return t.Proxy != nil && scheme == "http" && strings.HasPrefix(t.Proxy.Scheme, "http")
 }
 
-// limited calls f with a bound on its time. If that was reached it says so.
-func limited(ctx context.Context, phase Phase, limit time.Duration, f func(context.Context) error) error {
+// withTimeout calls f with a timeout, and returns a [TimeoutError] if that has passed.
+func withTimeout(ctx context.Context, phase Phase, limit time.Duration, f func(context.Context) error) error {
 	if limit > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, limit, &TimeoutError{phase, limit})
@@ -75,23 +75,23 @@ func limited(ctx context.Context, phase Phase, limit time.Duration, f func(conte
 		return nil
 	}
 	if end, ok := ctx.Deadline(); ok && !time.Now().Before(end) {
-		<-ctx.Done() // the network, which has the same deadline, was the first to see it
+		<-ctx.Done() // the network has the same deadline, and may have noticed it first
 	}
 	if ctx.Err() == nil {
 		return err
 	}
 	cause := context.Cause(ctx)
 	if p, ok := errors.AsType[*ProxyError](err); ok && p.Down {
-		return &ProxyError{cause, true} // it was the proxy that took so long
+		return &ProxyError{cause, true} // connecting to the proxy took too long
 	}
 	return cause
 }
 
-// reach connects to a server, or to the proxy that will speak with it. The address is
-// the server's, if it is known.
-func (t *Transport) reach(ctx context.Context, scheme, name, port string) (net.Conn, netip.Addr, error) {
+// connectVia connects to a server, directly or through the proxy. The address is that of
+// the server, if it is known.
+func (t *Transport) connectVia(ctx context.Context, scheme, name, port string) (net.Conn, netip.Addr, error) {
 	if t.Proxy == nil {
-		return t.connectTo(ctx, name, port, t.Guard, t.network)
+		return t.connectTo(ctx, name, port, t.Guard, t.connectDirectly)
 	}
 	target := net.JoinHostPort(name, port)
 	if t.Proxy.Scheme != "socks5" {
@@ -115,14 +115,14 @@ func (t *Transport) reach(ctx context.Context, scheme, name, port string) (net.C
 	if err != nil {
 		return nil, netip.Addr{}, err
 	}
-	if err := askConnect(ctx, c, target, authorization(t.Proxy)); err != nil {
+	if err := requestTunnel(ctx, c, target, authorization(t.Proxy)); err != nil {
 		c.Close()
 		return nil, netip.Addr{}, proxyError(err)
 	}
 	return c, netip.Addr{}, nil
 }
 
-// guardLiteral shows the guard the address that a host is written as.
+// guardLiteral calls the guard if name is an IP address, or localhost.
 func (t *Transport) guardLiteral(name, port string) error {
 	if t.Guard == nil {
 		return nil
@@ -138,12 +138,12 @@ func (t *Transport) guardLiteral(name, port string) error {
 }
 
 func addrPort(a netip.Addr, port string) netip.AddrPort {
-	n, _ := strconv.ParseUint(port, 10, 16) // of a URL
+	n, _ := strconv.ParseUint(port, 10, 16) // URLs have valid ports
 	return netip.AddrPortFrom(a, uint16(n))
 }
 
-// connectTo resolves a name and connects to the first of its addresses that the guard
-// lets pass and that answers. Each gets its share of the time that is left.
+// connectTo resolves a name and connects to the first of its addresses that guard allows
+// and that accepts the connection. Each address gets an equal share of the remaining time.
 func (t *Transport) connectTo(ctx context.Context, name, port string, guard func(netip.AddrPort) error, connect func(context.Context, netip.AddrPort) (net.Conn, error)) (net.Conn, netip.Addr, error) {
 	addrs, err := t.resolve(ctx, name)
 	if err != nil {
@@ -158,8 +158,8 @@ func (t *Transport) connectTo(ctx context.Context, name, port string, guard func
 				continue
 			}
 		}
-		share, cancel := share(ctx, len(addrs)-i)
-		c, err := connect(share, at)
+		shared, cancel := withShare(ctx, len(addrs)-i)
+		c, err := connect(shared, at)
 		cancel()
 		if err == nil {
 			return c, a, nil
@@ -172,16 +172,16 @@ func (t *Transport) connectTo(ctx context.Context, name, port string, guard func
 	return nil, netip.Addr{}, cmp.Or(failed, refused)
 }
 
-// share bounds ctx by the part of its time that one of n gets.
-func share(ctx context.Context, n int) (context.Context, context.CancelFunc) {
+// withShare returns ctx with the n-th part of its remaining time.
+func withShare(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	end, ok := ctx.Deadline()
 	if !ok || n == 1 {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, max(time.Until(end)/time.Duration(n), leastShare))
+	return context.WithTimeout(ctx, max(time.Until(end)/time.Duration(n), minShare))
 }
 
-// resolve gives the addresses of a host in the order in which they are tried.
+// resolve returns the addresses of a host in the order in which they are tried.
 func (t *Transport) resolve(ctx context.Context, name string) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(name); err == nil {
 		return []netip.Addr{a.Unmap()}, nil
@@ -192,8 +192,8 @@ func (t *Transport) resolve(ctx context.Context, name string) ([]netip.Addr, err
 	return lookUp(ctx, t.Resolver, "ip", name)
 }
 
-// network connects to an address.
-func (t *Transport) network(ctx context.Context, at netip.AddrPort) (net.Conn, error) {
+// connectDirectly connects to an address.
+func (t *Transport) connectDirectly(ctx context.Context, at netip.AddrPort) (net.Conn, error) {
 	if t.connect != nil {
 		return t.connect(ctx, at)
 	}
@@ -201,8 +201,8 @@ func (t *Transport) network(ctx context.Context, at netip.AddrPort) (net.Conn, e
 	return d.DialContext(ctx, "tcp", at.String())
 }
 
-// secure makes the connection of c a TLS connection with a server of that name.
-func (t *Transport) secure(ctx context.Context, c *conn, name string) error {
+// handshake makes the connection of c a TLS connection with the server called name.
+func (t *Transport) handshake(ctx context.Context, c *conn, name string) error {
 	name = strings.TrimSuffix(name, ".")
 	config := t.config(name)
 	config.NextProtos = []string{"h2", "http/1.1"}
@@ -226,7 +226,7 @@ func (t *Transport) secure(ctx context.Context, c *conn, name string) error {
 	s := secure.ConnectionState()
 	if s.NegotiatedProtocol == "h2" {
 		c.protocols[0] = "h2"
-		if err := c.speak2(ctx, secure); err != nil {
+		if err := c.startHTTP2(ctx, secure); err != nil {
 			return &TLSError{fmt.Errorf("beginning HTTP/2: %w", err)}
 		}
 	}
@@ -234,7 +234,7 @@ func (t *Transport) secure(ctx context.Context, c *conn, name string) error {
 	return nil
 }
 
-// config is the TLS configuration for a server of that name.
+// config returns the TLS configuration for the server called name.
 func (t *Transport) config(name string) *tls.Config {
 	config := &tls.Config{}
 	if t.TLS != nil {
@@ -244,7 +244,7 @@ func (t *Transport) config(name string) *tls.Config {
 	return config
 }
 
-// verify is what crypto/tls does unless it is told not to.
+// verify verifies a certificate as crypto/tls does without InsecureSkipVerify.
 func verify(s tls.ConnectionState, name string, config *tls.Config) error {
 	o := x509.VerifyOptions{DNSName: name, Roots: config.RootCAs, Intermediates: x509.NewCertPool()}
 	if config.Time != nil {
@@ -257,12 +257,12 @@ func verify(s tls.ConnectionState, name string, config *tls.Config) error {
 	return err
 }
 
-// tlsVersion is a version of TLS as WARC-Protocol has it.
+// tlsVersion formats a TLS version for WARC-Protocol: "tls/1.3".
 func tlsVersion(v uint16) string {
 	return strings.Replace(strings.ToLower(tls.VersionName(v)), " ", "/", 1)
 }
 
-// dialProxy connects to the proxy, wherever it is.
+// dialProxy connects to the proxy, whose address the guard does not check.
 func (t *Transport) dialProxy(ctx context.Context) (net.Conn, error) {
 	port := t.Proxy.Port()
 	switch {
@@ -272,7 +272,7 @@ func (t *Transport) dialProxy(ctx context.Context) (net.Conn, error) {
 	default:
 		port = defaultPort(t.Proxy.Scheme)
 	}
-	c, _, err := t.connectTo(ctx, t.Proxy.Hostname(), port, nil, t.network)
+	c, _, err := t.connectTo(ctx, t.Proxy.Hostname(), port, nil, t.connectDirectly)
 	if err != nil {
 		return nil, &ProxyError{err, true}
 	}
@@ -302,7 +302,7 @@ func (t *Transport) socks(ctx context.Context, target string) (net.Conn, error) 
 	}
 	c, err := d.(proxy.ContextDialer).DialContext(ctx, "tcp", target)
 	if err != nil {
-		// What it says of a login is told by words only (RFC 1929).
+		// Package proxy reports a failed login (RFC 1929) only by the text of its error.
 		op, ok := errors.AsType[*net.OpError](err)
 		if ok && strings.Contains(op.Err.Error(), "authentication") {
 			return nil, &ProxyError{err, true}
@@ -312,7 +312,7 @@ func (t *Transport) socks(ctx context.Context, target string) (net.Conn, error) 
 	return c, nil
 }
 
-// proxyError is err as that of the proxy, which it may be already.
+// proxyError returns err as a [ProxyError].
 func proxyError(err error) error {
 	if p, ok := errors.AsType[*ProxyError](err); ok {
 		return p
@@ -320,7 +320,7 @@ func proxyError(err error) error {
 	return &ProxyError{Err: err}
 }
 
-// forward connects to the proxy for package proxy, whatever it asks for.
+// forward is a dialer for package proxy that connects to the proxy.
 type forward struct{ t *Transport }
 
 func (f forward) Dial(string, string) (net.Conn, error) { return f.t.dialProxy(context.Background()) }
@@ -329,8 +329,8 @@ func (f forward) DialContext(ctx context.Context, _, _ string) (net.Conn, error)
 	return f.t.dialProxy(ctx)
 }
 
-// askConnect asks an HTTP proxy to connect to a server (RFC 9110, section 9.3.6).
-func askConnect(ctx context.Context, c net.Conn, target, login string) error {
+// requestTunnel asks an HTTP proxy for a tunnel to a server (RFC 9110, section 9.3.6).
+func requestTunnel(ctx context.Context, c net.Conn, target, login string) error {
 	stop := context.AfterFunc(ctx, func() { c.SetDeadline(past) })
 	defer stop()
 	request := "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n"

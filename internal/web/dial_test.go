@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-func TestABoundIsNamedWhoeverSeesItFirst(t *testing.T) {
+func TestWithTimeoutReturnsItsOwnError(t *testing.T) {
 	for range 100 {
 		synctest.Test(t, func(t *testing.T) {
-			err := limited(t.Context(), Connect, time.Second, func(ctx context.Context) error {
+			err := withTimeout(t.Context(), Connect, time.Second, func(ctx context.Context) error {
 				end, _ := ctx.Deadline()
-				time.Sleep(time.Until(end)) // as a connection does that has this deadline
+				time.Sleep(time.Until(end)) // as a connection with this deadline does
 				return os.ErrDeadlineExceeded
 			})
 			if late, ok := errors.AsType[*TimeoutError](err); !ok || late.Phase != Connect {

@@ -13,57 +13,53 @@ import (
 	"time"
 )
 
-// readBuffer is how much room there is at first for what a server says, in bytes. It is
-// read in pieces as large as there is room for, onto the tape and from there through a
-// buffer that is large enough for the lines of a header.
 const (
-	readBuffer = 64 << 10
-	lineBuffer = 4 << 10
+	readBuffer = 64 << 10 // initial size of a tape
+	lineBuffer = 4 << 10  // size of the buffer between tape and parser, for header lines
 )
 
-// past is a deadline that ends what a connection is doing.
+// past is a deadline that interrupts reads and writes.
 var past = time.Unix(1, 0)
 
-// ask1 asks over HTTP/1.1 (RFC 9112). Silent tells, if it fails, that not a byte of an
-// answer came.
-func (c *conn) ask1(x *exchange, req *http.Request) (resp *http.Response, silent bool, err error) {
-	c.tape, c.left, c.given, c.got, c.failed = x.tape, int64(c.t.maxHeader()), 0, false, nil
+// send1 sends a request over HTTP/1.1 (RFC 9112). If it fails, unanswered reports whether
+// no byte of a response was received.
+func (c *conn) send1(x *exchange, req *http.Request) (resp *http.Response, unanswered bool, err error) {
+	c.tape, c.left, c.consumed, c.got, c.failed = x.tape, int64(c.t.maxHeader()), 0, false, nil
 	c.br = c.t.reader(c)
 	stop := context.AfterFunc(x.ctx, func() { c.SetDeadline(past) })
 	fail := func(err error) (*http.Response, bool, error) {
 		stop()
-		silent := !c.got
 		c.close()
-		return nil, silent, err
+		return nil, !c.got, err
 	}
 	if err := c.tape.request(req, c.proxied); err != nil {
 		return fail(err)
 	}
-	if _, err := c.Conn.Write(c.authorized(c.tape.Request)); err != nil {
+	if _, err := c.Conn.Write(c.withAuthorization(c.tape.Request)); err != nil {
 		return fail(err)
 	}
 	for {
-		c.tape.head = len(c.tape.received) - c.ahead()
+		c.tape.head = len(c.tape.received) - c.unread()
 		resp, err = http.ReadResponse(c.br, req)
 		switch {
 		case err != nil:
-			return fail(c.why(err))
+			return fail(c.responseError(err))
 		case resp.StatusCode == http.StatusSwitchingProtocols:
 			return fail(errSwitched)
 		case c.proxied && resp.StatusCode == http.StatusProxyAuthRequired:
 			return fail(&ProxyError{errProxyLogin, true})
 		}
 		if resp.StatusCode >= 200 {
-			break // interim answers have no body, and are not what was asked for
+			break // skip interim responses, which have no body
 		}
 	}
-	tidyNames(resp.Header)
+	trimNames(resp.Header)
 	c.left = math.MaxInt64
-	c.tape.body = len(c.tape.received) - c.ahead()
+	c.tape.body = len(c.tape.received) - c.unread()
 	if !resp.ProtoAtLeast(1, 1) {
 		c.tape.Protocols = append([]string{"http/1.0"}, c.protocols[1:]...)
 	}
-	c.tape.expect(resp.ContentLength - int64(c.ahead()))
+	c.tape.expect(resp.ContentLength - int64(c.unread()))
 	b := &body1{body: resp.Body, c: c, x: x, stop: stop, last: resp.Close}
 	if resp.Body == http.NoBody {
 		b.end(io.EOF)
@@ -72,17 +68,17 @@ func (c *conn) ask1(x *exchange, req *http.Request) (resp *http.Response, silent
 	return resp, false, nil
 }
 
-// tidyNames takes blanks off the ends of field names, as browsers and archives do (RFC
-// 9112, section 5.1); net/http keeps them, and finds no field by such a name.
-func tidyNames(h http.Header) {
-	var untidy []string
+// trimNames removes trailing spaces from field names, as browsers and archives do (RFC
+// 9112, section 5.1); net/http keeps them, and does not find such fields.
+func trimNames(h http.Header) {
+	var padded []string
 	for name := range h {
 		if strings.HasSuffix(name, " ") {
-			untidy = append(untidy, name)
+			padded = append(padded, name)
 		}
 	}
-	slices.Sort(untidy)
-	for _, name := range untidy {
+	slices.Sort(padded)
+	for _, name := range padded {
 		for _, value := range h[name] {
 			h.Add(strings.TrimRight(name, " "), value)
 		}
@@ -90,9 +86,9 @@ func tidyNames(h http.Header) {
 	}
 }
 
-// why is the reason that there is no answer: rather that of the network than what was
-// made of half an answer.
-func (c *conn) why(err error) error {
+// responseError returns why there is no response: the error of the network, if there is
+// one, rather than err, that of parsing half a response.
+func (c *conn) responseError(err error) error {
 	switch {
 	case c.failed == nil:
 		return err
@@ -104,14 +100,14 @@ func (c *conn) why(err error) error {
 	return errNoAnswer
 }
 
-// Read gives the reader of the answer what is on the tape, and when it has all of that
-// reads on from the network.
+// Read passes what is on the tape to the reader of the response, and reads from the network
+// when there is no more.
 func (c *conn) Read(p []byte) (n int, err error) {
-	if c.given == len(c.tape.received) && c.failed == nil {
+	if c.consumed == len(c.tape.received) && c.failed == nil {
 		c.failed = c.receive()
 	}
-	n = copy(p, c.tape.received[c.given:])
-	if c.given += n; n == 0 {
+	n = copy(p, c.tape.received[c.consumed:])
+	if c.consumed += n; n == 0 {
 		err = c.failed
 	}
 	return n, err
@@ -120,33 +116,33 @@ func (c *conn) Read(p []byte) (n int, err error) {
 // receive reads from the network onto the tape.
 func (c *conn) receive() error {
 	if c.tape.off {
-		c.tape.received, c.given = c.tape.received[:0], 0
+		c.tape.received, c.consumed = c.tape.received[:0], 0
 	}
-	room := c.tape.room(int(min(c.left, math.MaxInt32)))
+	allowed := c.tape.allowed(int(min(c.left, math.MaxInt32)))
 	switch {
 	case c.left == 0:
 		return ErrHeaderSize
-	case room == 0:
+	case allowed == 0:
 		return ErrTapeFull
 	}
-	n, err := c.Conn.Read(c.tape.space(room))
+	n, err := c.Conn.Read(c.tape.grow(allowed))
 	c.got = c.got || n > 0
 	c.left -= int64(n)
 	c.tape.received = c.tape.received[:len(c.tape.received)+n]
 	return err
 }
 
-// ahead is how much was received that the reader of the answer has not seen.
-func (c *conn) ahead() int { return len(c.tape.received) - c.given + c.br.Buffered() }
+// unread returns how many bytes have been received that the response parser has not read.
+func (c *conn) unread() int { return len(c.tape.received) - c.consumed + c.br.Buffered() }
 
-// body1 is the body of an answer over HTTP/1.1.
+// A body1 is the body of a response over HTTP/1.1.
 type body1 struct {
-	body io.Reader // without chunks
+	body io.Reader // decoded from chunks
 	c    *conn
 	x    *exchange
-	stop func() bool // of what ends the connection with the exchange
-	last bool        // nothing follows on the connection
-	err  error       // once it is over
+	stop func() bool // stops interrupting the connection when the exchange is cancelled
+	last bool        // the connection cannot be reused
+	err  error       // set when the body has ended
 }
 
 func (b *body1) Read(p []byte) (int, error) {
@@ -167,15 +163,17 @@ func (b *body1) Close() error {
 	return nil
 }
 
-// end ends the exchange. A connection whose answer was read to its end, and on which
-// nothing else came, can be used again.
+// end ends the exchange. The connection can be reused if the response was read to its end
+// and nothing follows it.
 func (b *body1) end(err error) {
 	c := b.c
-	c.tape.finish(len(c.tape.received) - c.ahead())
-	if b.stop() && err == io.EOF && !b.last && c.ahead() == 0 {
+	c.tape.finish(len(c.tape.received) - c.unread())
+	if b.stop() && err == io.EOF && !b.last && c.unread() == 0 {
 		c.t.readers.Put(c.br)
 		c.br, c.tape = nil, nil
-		c.t.rest(c)
+		c.t.mu.Lock()
+		c.t.putIdle(c)
+		c.t.mu.Unlock()
 	} else {
 		c.close()
 	}
@@ -185,7 +183,7 @@ func (b *body1) end(err error) {
 	b.err = err
 }
 
-// reader is a buffer for what comes over c.
+// reader returns a buffered reader of c.
 func (t *Transport) reader(c *conn) *bufio.Reader {
 	if br, ok := t.readers.Get().(*bufio.Reader); ok {
 		br.Reset(c)
@@ -194,9 +192,9 @@ func (t *Transport) reader(c *conn) *bufio.Reader {
 	return bufio.NewReaderSize(c, lineBuffer)
 }
 
-// absolute is a request as WriteProxy makes the whole address of it, which it does not
-// where the address is spelled in a way that net/url has no field for.
-func absolute(req *http.Request) *http.Request {
+// withAbsoluteURL returns a request whose absolute URL WriteProxy writes. It would not for
+// the opaque URL of an address that net/url cannot represent otherwise.
+func withAbsoluteURL(req *http.Request) *http.Request {
 	if req.URL.Opaque == "" || strings.HasPrefix(req.URL.Opaque, "//") {
 		return req
 	}
@@ -207,8 +205,9 @@ func absolute(req *http.Request) *http.Request {
 	return &r
 }
 
-// authorized is a request as the proxy gets it.
-func (c *conn) authorized(request []byte) []byte {
+// withAuthorization returns a request as it is sent, with the user name and password for a
+// proxy.
+func (c *conn) withAuthorization(request []byte) []byte {
 	login := ""
 	if c.proxied {
 		login = authorization(c.t.Proxy)
@@ -220,7 +219,8 @@ func (c *conn) authorized(request []byte) []byte {
 	return append(all, "Proxy-Authorization: "+login+"\r\n\r\n"...)
 }
 
-// authorization is what a proxy is shown, if its URL has a user name (RFC 7617).
+// authorization returns the Proxy-Authorization for a proxy whose URL has a user name (RFC
+// 7617).
 func authorization(proxy *url.URL) string {
 	if proxy == nil || proxy.User == nil {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"net/http"
 )
 
-// Bounds of what an HTTP/2 connection keeps for readers that do not come, in bytes.
+// Bounds of what an HTTP/2 connection buffers for slow readers, in bytes.
 const (
 	streamBuffer     = 1 << 20
 	connectionBuffer = 2 << 20
@@ -17,8 +17,8 @@ const (
 
 type tlsConnKey struct{}
 
-// newHTTP2 makes HTTP/2 connections of TLS connections that have agreed on it, which
-// come in the context.
+// newHTTP2 returns a transport that makes HTTP/2 connections from TLS connections that have
+// negotiated it, which are passed in the context.
 func (t *Transport) newHTTP2() *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP2(true)
@@ -39,13 +39,14 @@ func (t *Transport) newHTTP2() *http.Transport {
 	}
 }
 
-// speak2 has the connection speak HTTP/2.
-func (c *conn) speak2(ctx context.Context, secure *tls.Conn) (err error) {
+// startHTTP2 starts HTTP/2 on the connection.
+func (c *conn) startHTTP2(ctx context.Context, secure *tls.Conn) (err error) {
 	c.h2, err = c.t.h2.NewClientConn(context.WithValue(ctx, tlsConnKey{}, secure), "https", "host:443")
 	return err
 }
 
-// streamError is how net/http's error of an HTTP/2 stream can be read.
+// A streamError can be filled from the unexported HTTP/2 stream error of net/http by
+// errors.As, which converts it by the names of its fields.
 type streamError struct {
 	StreamID uint32
 	Code     uint32
@@ -54,13 +55,13 @@ type streamError struct {
 
 func (e streamError) Error() string { return "stream error" }
 
-const refusedStream = 0x7 // REFUSED_STREAM (RFC 9113, section 7): nothing was done
+const refusedStream = 0x7 // REFUSED_STREAM (RFC 9113, section 7): the request was not processed
 
-// ask2 asks over HTTP/2. Silent tells, if it fails, that the connection is no longer of
-// use, or that the server says that it did not look at the request.
-func (c *conn) ask2(x *exchange, req *http.Request) (resp *http.Response, silent bool, err error) {
+// send2 sends a request over HTTP/2. If it fails, unanswered reports whether the connection
+// is no longer usable, or the server says that it did not process the request.
+func (c *conn) send2(x *exchange, req *http.Request) (resp *http.Response, unanswered bool, err error) {
 	if err := x.tape.request(req, false); err != nil {
-		c.t.leave(c, true)
+		c.t.release2(c, true)
 		return nil, false, err
 	}
 	resp, err = c.h2.RoundTrip(req.WithContext(x.ctx))
@@ -68,8 +69,8 @@ func (c *conn) ask2(x *exchange, req *http.Request) (resp *http.Response, silent
 		stream, ok := errors.AsType[streamError](err)
 		refused := ok && stream.Code == refusedStream
 		gone := c.h2.Err() != nil
-		// Whoever did not answer in time may not answer the next one either.
-		c.t.leave(c, !gone && x.ctx.Err() == nil)
+		// After a timeout the connection may not answer the next request either.
+		c.t.release2(c, !gone && x.ctx.Err() == nil)
 		return nil, !ok && gone || refused, err
 	}
 	x.tape.http2(resp)
@@ -78,19 +79,19 @@ func (c *conn) ask2(x *exchange, req *http.Request) (resp *http.Response, silent
 	return resp, false, nil
 }
 
-// body2 is the body of an answer over HTTP/2.
+// A body2 is the body of a response over HTTP/2.
 type body2 struct {
 	body io.ReadCloser
 	c    *conn
 	x    *exchange
-	err  error // once it is over
+	err  error // set when the body has ended
 }
 
 func (b *body2) Read(p []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err
 	}
-	n := b.x.tape.room(len(p))
+	n := b.x.tape.allowed(len(p))
 	if n == 0 && len(p) > 0 {
 		b.end(ErrTapeFull)
 		return 0, b.err
@@ -111,12 +112,12 @@ func (b *body2) Close() error {
 }
 
 func (b *body2) end(err error) {
-	late := b.x.ctx.Err() != nil
+	cancelled := b.x.ctx.Err() != nil
 	b.x.tape.finish(len(b.x.tape.received))
 	if ended := b.x.end(err); err != io.EOF {
 		err = ended
 	}
 	b.err = err
-	b.body.Close() // after the context has ended, so that it does not wait
-	b.c.t.leave(b.c, !late)
+	b.body.Close() // does not block once the context has ended
+	b.c.t.release2(b.c, !cancelled)
 }

@@ -4,6 +4,6 @@ package web
 
 import "net"
 
-// pending tells whether something has come on a connection that has not been read,
-// where the system is known to tell.
+// pending reports whether a connection has unread input, on systems where that is
+// implemented.
 func pending(net.Conn) bool { return false }

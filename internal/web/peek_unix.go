@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// pending tells whether something has come on a connection that has not been read, be
-// it its end. A read would not always tell: one whose deadline is over does not look.
+// pending reports whether a connection has unread input, or EOF. A read would not always
+// show it: past its deadline it does not look at the socket.
 func pending(c net.Conn) (yes bool) {
 	if secure, ok := c.(*tls.Conn); ok {
 		c = secure.NetConn()
@@ -26,7 +26,7 @@ func pending(c net.Conn) (yes bool) {
 		var one [1]byte
 		_, _, err := syscall.Recvfrom(int(fd), one[:], syscall.MSG_PEEK)
 		yes = err != syscall.EAGAIN && err != syscall.EINTR
-		return true // it does not wait
+		return true // do not wait
 	})
 	return yes || err != nil
 }

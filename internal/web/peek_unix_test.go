@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestWhatIsPendingIsSeen(t *testing.T) {
+func TestPending(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -21,7 +21,7 @@ func TestWhatIsPendingIsSeen(t *testing.T) {
 	}{
 		"nothing": {func(net.Conn) {}, false},
 		"a byte":  {func(c net.Conn) { io.WriteString(c, "x") }, true},
-		"the end": {func(c net.Conn) { c.Close() }, true},
+		"EOF":     {func(c net.Conn) { c.Close() }, true},
 	} {
 		client, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
@@ -32,16 +32,16 @@ func TestWhatIsPendingIsSeen(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.do(server)
-		for c.want && !pending(client) { // it is on its way
+		for c.want && !pending(client) { // until it has arrived
 			runtime.Gosched()
 		}
 		if pending(client) != c.want {
-			t.Errorf("%s: it is pending: %v", name, !c.want)
+			t.Errorf("%s: pending = %v", name, !c.want)
 		}
 		server.Close()
 		client.Close()
 	}
 	if a, _ := net.Pipe(); pending(a) {
-		t.Error("a pipe: it cannot know")
+		t.Error("pending = true for a pipe, where it is not implemented")
 	}
 }

@@ -21,41 +21,40 @@ type conn struct {
 	ip         string
 	protocols  []string
 	unverified string
-	proxied    bool             // what is at the other end is a proxy that speaks HTTP
+	proxied    bool             // the peer is a proxy that speaks HTTP
 	h2         *http.ClientConn // nil: HTTP/1.1
 
-	// Of an HTTP/1.1 exchange.
-	br     *bufio.Reader
-	tape   *Tape
-	left   int64 // bytes of header that may still come
-	given  int   // what of the tape the reader of the answer has
-	got    bool  // something came
-	failed error // of the last read
+	// State of an HTTP/1.1 exchange.
+	br       *bufio.Reader
+	tape     *Tape
+	left     int64 // bytes of header that are still allowed
+	consumed int   // bytes of the tape that the reader of the response has taken
+	got      bool  // the server has sent something
+	failed   error // of the last read
 
 	// Guarded by the mutex of the transport.
-	users int           // exchanges, of which HTTP/2 may have several
-	place *list.Element // in the list of those that are idle; nil in use
-	old   bool          // not for further requests
+	users   int           // exchanges, of which HTTP/2 may have several
+	place   *list.Element // in the list of idle connections; nil in use
+	retired bool          // takes no further requests
 
-	quiet chan bool // gets one when watch ends: whether nothing came meanwhile
-	one   [1]byte
+	silent chan bool // receives one value when watch ends: whether nothing was received
+	peeked [1]byte
 }
 
 // A host is the connections of one scheme, host and port.
 type host struct {
 	h2       *conn         // shared; nil: none
-	idle     []*conn       // HTTP/1.1, the longest first
-	speaks1  bool          // the last connection that was made speaks HTTP/1.1
-	learning chan struct{} // closed when the first connection is made or not; nil: it is
+	idle     []*conn       // HTTP/1.1, least recently used first
+	http1    bool          // the last connection that was made speaks HTTP/1.1
+	learning chan struct{} // closed when the first connection has been made or has failed; nil: it has
 	users    int           // connections in use or being made
 }
 
 func (t *Transport) maxHeader() int             { return cmp.Or(t.MaxHeader, DefaultMaxHeader) }
 func (t *Transport) idleTimeout() time.Duration { return cmp.Or(t.IdleTimeout, DefaultIdleTimeout) }
 
-// take gives a connection for a request: one that is open, unless it must be a fresh
-// one, or one that it makes.
-func (t *Transport) take(ctx context.Context, req *http.Request, fresh bool) (c *conn, reused bool, err error) {
+// get returns a connection for a request: an open one, unless it must be fresh, or a new one.
+func (t *Transport) get(ctx context.Context, req *http.Request, fresh bool) (c *conn, reused bool, err error) {
 	key := req.URL.Scheme + "://" + req.URL.Host
 	for {
 		t.mu.Lock()
@@ -64,19 +63,21 @@ func (t *Transport) take(ctx context.Context, req *http.Request, fresh bool) (c 
 			h = new(host)
 			t.hosts[key] = h
 		}
-		h.users++ // so that it is not forgotten
-		if c := t.open(h, fresh); c != nil {
+		h.users++ // keeps h in the map
+		if c := t.getOpen(h, fresh); c != nil {
 			t.mu.Unlock()
-			if c.h2 == nil && !c.wake() {
+			if c.h2 == nil && !c.checkAlive() {
 				t.mu.Lock()
-				t.forget(c)
+				t.removeUser(c)
 				t.mu.Unlock()
 				c.Conn.Close()
 				continue
 			}
 			return c, true, nil
 		}
-		learn := req.URL.Scheme == "https" && !t.HTTP1 && !h.speaks1
+		// The first connection shows whether the host speaks HTTP/2, and so whether the
+		// other requests can share it.
+		learn := req.URL.Scheme == "https" && !t.HTTP1 && !h.http1
 		if learn && h.learning != nil {
 			learned := h.learning
 			h.users--
@@ -101,10 +102,10 @@ func (t *Transport) take(ctx context.Context, req *http.Request, fresh bool) (c 
 		}
 		if err != nil {
 			h.users--
-			t.tidy(key, h)
+			t.deleteUnused(key, h)
 		} else {
 			c.key, c.users = key, 1
-			h.speaks1 = c.h2 == nil
+			h.http1 = c.h2 == nil
 			if c.h2 != nil {
 				if h.h2 != nil {
 					t.retire(h.h2)
@@ -117,13 +118,13 @@ func (t *Transport) take(ctx context.Context, req *http.Request, fresh bool) (c 
 	}
 }
 
-// open is a connection of the host that can be used now; its use is counted. It is
-// called with the mutex held.
-func (t *Transport) open(h *host, fresh bool) *conn {
+// getOpen returns an open connection of the host and counts its use, or nil. The mutex must
+// be held.
+func (t *Transport) getOpen(h *host, fresh bool) *conn {
 	if c := h.h2; c != nil {
 		if !fresh && c.h2.Err() == nil {
 			if c.users++; c.users > 1 {
-				h.users-- // it is counted already
+				h.users-- // the connection is counted already
 			} else {
 				t.idle.Remove(c.place)
 				c.place = nil
@@ -143,90 +144,87 @@ func (t *Transport) open(h *host, fresh bool) *conn {
 	return nil
 }
 
-// retire takes an HTTP/2 connection out of use; who is at it may finish. It is called
-// with the mutex held.
+// retire ensures that an HTTP/2 connection gets no further requests. The mutex must be held.
 func (t *Transport) retire(c *conn) {
 	h := t.hosts[c.key]
 	if h != nil && h.h2 == c {
 		h.h2 = nil
 	}
-	c.old = true
+	c.retired = true
 	if c.place != nil {
-		t.drop(c)
+		t.closeIdle(c)
 	}
 }
 
-// forget ends one use of a connection. It is called with the mutex held.
-func (t *Transport) forget(c *conn) {
+// removeUser ends one use of a connection. The mutex must be held.
+func (t *Transport) removeUser(c *conn) {
 	if c.users--; c.users > 0 {
 		return
 	}
 	if h := t.hosts[c.key]; h != nil {
 		h.users--
-		t.tidy(c.key, h)
+		t.deleteUnused(c.key, h)
 	}
 }
 
-// tidy forgets a host of which nothing is left. It is called with the mutex held.
-func (t *Transport) tidy(key string, h *host) {
+// deleteUnused deletes a host that has no connections. The mutex must be held.
+func (t *Transport) deleteUnused(key string, h *host) {
 	if h.users == 0 && h.h2 == nil && len(h.idle) == 0 && h.learning == nil && t.hosts[key] == h {
 		delete(t.hosts, key)
 	}
 }
 
-// rest keeps an HTTP/1.1 connection for the next request.
-func (t *Transport) rest(c *conn) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+// putIdle keeps an HTTP/1.1 connection for the next request. The mutex must be held.
+func (t *Transport) putIdle(c *conn) {
 	h := t.hosts[c.key]
 	if len(h.idle) >= max(t.MaxIdlePerHost, 1) {
-		t.forget(c)
+		t.removeUser(c)
 		c.Conn.Close()
 		return
 	}
-	c.quiet = make(chan bool, 1)
+	c.silent = make(chan bool, 1)
 	c.SetDeadline(time.Time{})
 	c.SetReadDeadline(time.Now().Add(t.idleTimeout()))
 	h.idle = append(h.idle, c)
 	c.place = t.idle.PushBack(c)
 	c.users--
 	h.users--
-	go c.watch()
-	t.crowd()
+	go c.watch(c.place)
+	t.evictIdle()
 }
 
-// leave ends the use of an HTTP/2 connection.
-func (t *Transport) leave(c *conn, good bool) {
+// release2 ends the use of an HTTP/2 connection, which is retired unless it is reusable.
+func (t *Transport) release2(c *conn, reusable bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !good && !c.old {
+	if !reusable && !c.retired {
 		t.retire(c)
 	}
 	if c.users > 1 {
 		c.users--
 		return
 	}
-	if c.old {
-		t.forget(c)
-		go c.h2.Close() // it may write
+	if c.retired {
+		t.removeUser(c)
+		go c.h2.Close() // may block on a write
 		return
 	}
 	c.users--
 	t.hosts[c.key].users--
 	c.place = t.idle.PushBack(c)
-	t.crowd()
+	t.evictIdle()
 }
 
-// crowd closes connections that have been idle for longest where there are too many. It
-// is called with the mutex held.
-func (t *Transport) crowd() {
+// evictIdle closes the connections that have been idle for longest while there are too
+// many. The mutex must be held.
+func (t *Transport) evictIdle() {
 	for t.idle.Len() > max(t.MaxIdle, 1) {
-		t.drop(t.idle.Front().Value.(*conn))
+		t.closeIdle(t.idle.Front().Value.(*conn))
 	}
 }
 
-// drop closes an idle connection. It is called with the mutex held.
-func (t *Transport) drop(c *conn) {
+// closeIdle closes an idle connection. The mutex must be held.
+func (t *Transport) closeIdle(c *conn) {
 	t.idle.Remove(c.place)
 	c.place = nil
 	h := t.hosts[c.key]
@@ -234,15 +232,15 @@ func (t *Transport) drop(c *conn) {
 		if h.h2 == c {
 			h.h2 = nil
 		}
-		go c.h2.Close() // it may write
+		go c.h2.Close() // may block on a write
 	} else {
 		h.idle = slices.DeleteFunc(h.idle, func(other *conn) bool { return other == c })
 		c.Conn.Close()
 	}
-	t.tidy(c.key, h)
+	t.deleteUnused(c.key, h)
 }
 
-// close ends an HTTP/1.1 connection that is in use.
+// close closes an HTTP/1.1 connection that is in use.
 func (c *conn) close() {
 	c.Conn.Close()
 	if c.br != nil {
@@ -252,26 +250,26 @@ func (c *conn) close() {
 	}
 	c.t.mu.Lock()
 	defer c.t.mu.Unlock()
-	c.t.forget(c)
+	c.t.removeUser(c)
 }
 
-// watch reads from an idle connection, on which nothing has a right to come: if
-// anything does, be it the end, the connection is of no use. An answer that came before
-// its request must not be taken for the one to the next.
-func (c *conn) watch() {
-	n, err := c.Conn.Read(c.one[:])
-	c.quiet <- n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
+// watch reads from a connection while it is idle at place. Anything that is received then,
+// including EOF, makes the connection unusable: a response that came before its request must
+// not be taken for that of the next request.
+func (c *conn) watch(place *list.Element) {
+	n, err := c.Conn.Read(c.peeked[:])
+	c.silent <- n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
 	c.t.mu.Lock()
 	defer c.t.mu.Unlock()
-	if c.place != nil {
-		c.t.drop(c)
+	if c.place == place { // else it has been used, and may be idle again at another place
+		c.t.closeIdle(c)
 	}
 }
 
-// wake ends the watch and tells whether the connection can be used.
-func (c *conn) wake() bool {
+// checkAlive ends the watch and reports whether the connection can be used.
+func (c *conn) checkAlive() bool {
 	c.SetReadDeadline(past)
-	if !<-c.quiet {
+	if !<-c.silent {
 		return false
 	}
 	return c.SetDeadline(time.Time{}) == nil && !pending(c.Conn)

@@ -19,20 +19,20 @@ import (
 	"time"
 )
 
-// A relay is a proxy of any kind on loopback. It leads every name to the servers of the
-// test, and knows what it was asked for.
+// A relay is a proxy of any kind on loopback. It connects every name to one server, and
+// records what is requested.
 type relay struct {
 	net.Listener
-	kind  string
-	leads string // address of a server
-	login string // user:password, or ""
+	kind   string
+	server string // its address
+	login  string // user:password, or ""
 
-	mu    sync.Mutex
-	asked []string
+	mu       sync.Mutex
+	requests []string
 }
 
-func newRelay(t *testing.T, kind, leads, login string) *relay {
-	r := &relay{kind: kind, leads: strings.TrimPrefix(strings.TrimPrefix(leads, "https://"), "http://"), login: login}
+func newRelay(t *testing.T, kind, server, login string) *relay {
+	r := &relay{kind: kind, server: strings.TrimPrefix(strings.TrimPrefix(server, "https://"), "http://"), login: login}
 	var err error
 	if r.Listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
@@ -59,15 +59,15 @@ func (r *relay) serve() {
 	}
 }
 
-func (r *relay) was(asked string) {
+func (r *relay) record(request string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.asked = append(r.asked, asked)
+	r.requests = append(r.requests, request)
 }
 
-// join passes bytes on until one side ends.
-func (r *relay) join(c io.ReadWriter) {
-	to, err := net.Dial("tcp", r.leads)
+// tunnel copies bytes in both directions until one side ends.
+func (r *relay) tunnel(c io.ReadWriter) {
+	to, err := net.Dial("tcp", r.server)
 	if err != nil {
 		return
 	}
@@ -86,7 +86,7 @@ func (r *relay) http(c io.ReadWriter) {
 		if err != nil {
 			return
 		}
-		r.was(req.Method + " " + req.RequestURI)
+		r.record(req.Method + " " + req.RequestURI)
 		if want := "Basic " + base64.StdEncoding.EncodeToString([]byte(r.login)); r.login != "" && req.Header.Get("Proxy-Authorization") != want {
 			io.WriteString(c, "HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n")
 			return
@@ -97,13 +97,13 @@ func (r *relay) http(c io.ReadWriter) {
 		}
 		if req.Method == http.MethodConnect {
 			io.WriteString(c, "HTTP/1.1 200 Go on\r\nX: y\r\n\r\n")
-			r.join(struct {
+			r.tunnel(struct {
 				io.Reader
 				io.Writer
 			}{br, c})
 			return
 		}
-		to, err := net.Dial("tcp", r.leads)
+		to, err := net.Dial("tcp", r.server)
 		if err != nil {
 			return
 		}
@@ -152,13 +152,13 @@ func (r *relay) socks(c net.Conn) {
 		host = netip.AddrFrom16([16]byte(read(16))).String()
 	}
 	port := read(2)
-	r.was(net.JoinHostPort(host, fmt.Sprint(int(port[0])<<8|int(port[1]))))
+	r.record(net.JoinHostPort(host, fmt.Sprint(int(port[0])<<8|int(port[1]))))
 	if host == "refused.test" {
 		c.Write([]byte{5, 5, 0, 1, 0, 0, 0, 0, 0, 0})
 		return
 	}
 	c.Write([]byte{5, 0, 0, 1, 0, 0, 0, 0, 0, 0})
-	r.join(struct {
+	r.tunnel(struct {
 		io.Reader
 		io.Writer
 	}{br, c})
@@ -181,20 +181,20 @@ func TestProxies(t *testing.T) {
 	for _, kind := range []string{"http", "socks5", "socks5h"} {
 		for _, scheme := range []string{"http", "https"} {
 			t.Run(kind+" to "+scheme, func(t *testing.T) {
-				leads := plain.URL
+				server := plain.URL
 				if scheme == "https" {
-					leads = secure.URL
+					server = secure.URL
 				}
-				r := newRelay(t, kind, leads, login)
+				r := newRelay(t, kind, server, login)
 				w := &Transport{
 					TLS: trusting.TLS, Guard: public,
 					Resolver: names{"example.com": {"192.0.2.7"}, "refused.test": {"192.0.2.8"}, "localhost": {"127.0.0.1"}},
 					Proxy:    mustURL(t, kind+"://"+url.UserPassword("me", "it's a secret").String()+"@"+r.Addr().String()),
 				}
 				defer w.CloseIdleConnections()
-				for range 2 { // the second time on the same connection
+				for range 2 { // the second request reuses the connection
 					tape := new(Tape)
-					status, body, err := ask(t, w, scheme+"://example.com/a", tape)
+					status, body, err := get(t, w, scheme+"://example.com/a", tape)
 					if err != nil || status != 200 || body != page {
 						t.Fatalf("%d, %d bytes, %v", status, len(body), err)
 					}
@@ -212,11 +212,11 @@ func TestProxies(t *testing.T) {
 						t.Errorf("request %q, want %q", tape.Request, want)
 					}
 					if tape.IP != ip || scheme == "https" && tape.Protocols[0] != "h2" {
-						t.Errorf("from %q by %s", tape.IP, tape.Protocols)
+						t.Errorf("IP %q, protocols %s", tape.IP, tape.Protocols)
 					}
 				}
 				r.mu.Lock()
-				got := strings.Join(r.asked, ", ")
+				got := strings.Join(r.requests, ", ")
 				r.mu.Unlock()
 				port := map[string]string{"http": "80", "https": "443"}[scheme]
 				want := map[string]string{
@@ -229,48 +229,48 @@ func TestProxies(t *testing.T) {
 					want = "example.com:" + port
 				}
 				if got != want {
-					t.Errorf("asked for %s, want %s", got, want)
+					t.Errorf("requested %s, want %s", got, want)
 				}
 
-				// Where the guard can see it, it is asked.
+				// Addresses in the URL are passed to the guard.
 				for _, private := range []string{"127.0.0.1", "[::1]", "169.254.169.254", "localhost", "x.localhost", "localhost."} {
 					if kind == "socks5" && strings.HasSuffix(private, "localhost.") || kind == "socks5" && private == "x.localhost" {
-						continue // as the resolver says
+						continue // only the resolver has their addresses
 					}
-					if _, _, err := ask(t, w, scheme+"://"+private+"/", new(Tape)); !errors.Is(err, errPrivate) {
+					if _, _, err := get(t, w, scheme+"://"+private+"/", new(Tape)); !errors.Is(err, errPrivate) {
 						t.Errorf("%s: %v", private, err)
 					}
 				}
 				if kind != "socks5" && !(kind == "http" && scheme == "http") {
-					_, _, err := ask(t, w, scheme+"://refused.test/", new(Tape))
+					_, _, err := get(t, w, scheme+"://refused.test/", new(Tape))
 					if p, ok := errors.AsType[*ProxyError](err); !ok || p.Down {
-						t.Errorf("what it does not reach: %v", err)
+						t.Errorf("an unreachable server: %v", err)
 					}
 				}
-				stranger := &Transport{Proxy: mustURL(t, kind+"://you:nothing@"+r.Addr().String()), Resolver: w.Resolver}
-				_, _, err := ask(t, stranger, scheme+"://example.com/", new(Tape))
+				wrongPassword := &Transport{Proxy: mustURL(t, kind+"://you:nothing@"+r.Addr().String()), Resolver: w.Resolver}
+				_, _, err := get(t, wrongPassword, scheme+"://example.com/", new(Tape))
 				if p, ok := errors.AsType[*ProxyError](err); !ok || !p.Down || strings.Contains(err.Error(), "nothing") {
-					t.Errorf("with another password: %v", err)
+					t.Errorf("with a wrong password: %v", err)
 				}
-				nobody := &Transport{Proxy: mustURL(t, kind+"://192.0.2.9:1"), Resolver: w.Resolver, connect: func(context.Context, netip.AddrPort) (net.Conn, error) {
+				unreachable := &Transport{Proxy: mustURL(t, kind+"://192.0.2.9:1"), Resolver: w.Resolver, connect: func(context.Context, netip.AddrPort) (net.Conn, error) {
 					return nil, errors.New("refused")
 				}}
-				_, _, err = ask(t, nobody, scheme+"://example.com/", new(Tape))
+				_, _, err = get(t, unreachable, scheme+"://example.com/", new(Tape))
 				if p, ok := errors.AsType[*ProxyError](err); !ok || !p.Down {
-					t.Errorf("without a proxy: %v", err)
+					t.Errorf("an unreachable proxy: %v", err)
 				}
-				nameless := &Transport{Proxy: mustURL(t, kind+"://nowhere.test:1"), Resolver: w.Resolver}
-				_, _, err = ask(t, nameless, scheme+"://example.com/", new(Tape))
+				unresolvable := &Transport{Proxy: mustURL(t, kind+"://nowhere.test:1"), Resolver: w.Resolver}
+				_, _, err = get(t, unresolvable, scheme+"://example.com/", new(Tape))
 				if p, ok := errors.AsType[*ProxyError](err); !ok || !p.Down {
 					t.Errorf("a proxy without an address: %v", err)
 				}
-				mute := &Transport{Proxy: nobody.Proxy, Resolver: w.Resolver, ConnectTimeout: time.Millisecond, connect: func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) {
+				silent := &Transport{Proxy: unreachable.Proxy, Resolver: w.Resolver, ConnectTimeout: time.Millisecond, connect: func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) {
 					<-ctx.Done()
 					return nil, ctx.Err()
 				}}
-				_, _, err = ask(t, mute, scheme+"://example.com/", new(Tape))
-				late, ok := errors.AsType[*TimeoutError](err)
-				if p, isProxy := errors.AsType[*ProxyError](err); !isProxy || !p.Down || !ok || late.Phase != Connect {
+				_, _, err = get(t, silent, scheme+"://example.com/", new(Tape))
+				timeout, ok := errors.AsType[*TimeoutError](err)
+				if p, isProxy := errors.AsType[*ProxyError](err); !isProxy || !p.Down || !ok || timeout.Phase != Connect {
 					t.Errorf("a proxy that does not answer: %v", err)
 				}
 			})
@@ -278,17 +278,17 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-func TestAProxyThatSpeaksTLS(t *testing.T) {
+func TestProxyWithTLS(t *testing.T) {
 	target, trusting, _ := serveTLS(t, servePage, false)
 	plain := httptest.NewServer(http.HandlerFunc(servePage))
 	defer plain.Close()
 	for _, scheme := range []string{"http", "https"} {
-		leads := plain.URL
+		server := plain.URL
 		if scheme == "https" {
-			leads = target.URL
+			server = target.URL
 		}
-		r := &relay{kind: "https", leads: leads[strings.Index(leads, "//")+2:]}
-		// Its certificate is that of the other test servers.
+		r := &relay{kind: "https", server: server[strings.Index(server, "//")+2:]}
+		// It has the certificate of the other test servers.
 		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 			c, rw, err := http.NewResponseController(w).Hijack()
 			if err != nil {
@@ -296,10 +296,10 @@ func TestAProxyThatSpeaksTLS(t *testing.T) {
 				return
 			}
 			defer c.Close()
-			r.was(req.Method + " " + req.RequestURI)
+			r.record(req.Method + " " + req.RequestURI)
 			if req.Method == http.MethodConnect {
 				io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
-				r.join(struct {
+				r.tunnel(struct {
 					io.Reader
 					io.Writer
 				}{rw, c})
@@ -312,50 +312,50 @@ func TestAProxyThatSpeaksTLS(t *testing.T) {
 		defer s.Close()
 		w := &Transport{TLS: trusting.TLS, Proxy: mustURL(t, s.URL)}
 		tape := new(Tape)
-		if _, body, err := ask(t, w, scheme+"://example.com/", tape); err != nil || body != page {
+		if _, body, err := get(t, w, scheme+"://example.com/", tape); err != nil || body != page {
 			t.Errorf("%s: %d bytes, %v", scheme, len(body), err)
 		}
-		if len(r.asked) != 1 {
-			t.Errorf("%s: asked for %v", scheme, r.asked)
+		if len(r.requests) != 1 {
+			t.Errorf("%s: requested %v", scheme, r.requests)
 		}
-		// That servers may be strangers does not make one of the proxy.
+		// Insecure does not apply to the proxy.
 		w = &Transport{Insecure: true, Proxy: w.Proxy}
-		_, _, err := ask(t, w, scheme+"://example.com/", tape)
+		_, _, err := get(t, w, scheme+"://example.com/", tape)
 		if p, ok := errors.AsType[*ProxyError](err); !ok || !p.Down {
-			t.Errorf("%s: a proxy that is a stranger: %v", scheme, err)
+			t.Errorf("%s: a proxy with an invalid certificate: %v", scheme, err)
 		}
 	}
 }
 
-// A proxy's answer to CONNECT is bounded, and what follows it is the server's.
-func TestWhatAProxySays(t *testing.T) {
-	for name, c := range map[string]struct{ said, want string }{
-		"too much":       {"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", maxProxyHeader), "unexpected EOF"},
-		"too soon":       {"HTTP/1.1 200 OK\r\n\r\nwords", "before the server"},
-		"no":             {"HTTP/1.1 403 No\r\n\r\n", "status 403"},
-		"a password":     {"HTTP/1.1 407 No\r\n\r\n", "user name and password"},
-		"garbage":        {"\x00\x01\r\n\r\n", "malformed"},
-		"nothing":        {"", "EOF"},
-		"endless rumour": {strings.Repeat("HTTP/1.1 100 C\r\n\r\n", maxProxyHeader), "malformed"},
+// The response to CONNECT is bounded, and nothing may follow it.
+func TestConnectResponses(t *testing.T) {
+	for name, c := range map[string]struct{ response, want string }{
+		"too much":        {"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", maxProxyHeader), "unexpected EOF"},
+		"too early":       {"HTTP/1.1 200 OK\r\n\r\nwords", "before the server"},
+		"no":              {"HTTP/1.1 403 No\r\n\r\n", "status 403"},
+		"a password":      {"HTTP/1.1 407 No\r\n\r\n", "user name and password"},
+		"garbage":         {"\x00\x01\r\n\r\n", "malformed"},
+		"nothing":         {"", "EOF"},
+		"endless interim": {strings.Repeat("HTTP/1.1 100 C\r\n\r\n", maxProxyHeader), "malformed"},
 	} {
-		w := talk(func(_ int, c2 net.Conn) {
-			hear(bufio.NewReader(c2))
-			io.WriteString(c2, c.said)
+		w := pipes(func(_ int, c2 net.Conn) {
+			readRequest(bufio.NewReader(c2))
+			io.WriteString(c2, c.response)
 		})
 		w.Proxy = mustURL(t, "http://192.0.2.9:3128")
-		_, _, err := ask(t, w, "https://example.com/", new(Tape))
+		_, _, err := get(t, w, "https://example.com/", new(Tape))
 		if p, ok := errors.AsType[*ProxyError](err); !ok || p.Down != (name == "a password") || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// An address that net/url cannot spell is asked for as it is, through a proxy too.
-func TestAddressesThatAreSpelledOddly(t *testing.T) {
+// An address that net/url would change is sent as it is, through a proxy too.
+func TestRequestTargetIsSentAsItIs(t *testing.T) {
 	for _, proxy := range []string{"", "http://192.0.2.9:3128"} {
 		for opaque, want := range map[string]string{"/a%zz": "/a%zz", "//example.com//b%": "http://example.com//b%"} {
 			got := ""
-			w := talk(func(_ int, c net.Conn) {
+			w := pipes(func(_ int, c net.Conn) {
 				line, _ := bufio.NewReader(c).ReadString('\n')
 				got = line
 				io.WriteString(c, "HTTP/1.1 204 \r\n\r\n")
@@ -373,7 +373,7 @@ func TestAddressesThatAreSpelledOddly(t *testing.T) {
 			}
 			resp.Body.Close()
 			if want := "GET " + want + " HTTP/1.1\r\n"; got != want {
-				t.Errorf("%s by %q: asked for %q, want %q", opaque, proxy, got, want)
+				t.Errorf("%s by %q: requested %q, want %q", opaque, proxy, got, want)
 			}
 		}
 	}

@@ -9,33 +9,32 @@ import (
 	"time"
 )
 
-// A Resolver looks up the addresses of a host. The network is "ip". A
-// *net.Resolver is one.
+// A Resolver resolves names to addresses. The network is "ip". *net.Resolver implements it.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// What a [Cache] keeps.
+// Bounds of a [Cache].
 const (
-	MaxNames   = 10_000           // the oldest are forgotten first
-	NameTTL    = 5 * time.Minute  // of addresses; what DNS itself says is not to be had
+	MaxNames   = 10_000           // the oldest are dropped first
+	NameTTL    = 5 * time.Minute  // of addresses; the system resolver does not return the TTL of DNS
 	FailureTTL = 30 * time.Second // of failures
 
 	lookupTimeout = 10 * time.Second
 	maxAddrs      = 16 // of one name
 )
 
-// A Cache is a [Resolver] that remembers what another one said, and asks it once
-// where several want to know the same at once. It is safe for concurrent use.
+// A Cache is a [Resolver] that caches the answers of another one. Concurrent look-ups of a
+// name share one query. A Cache is safe for concurrent use.
 type Cache struct {
-	Resolver Resolver // nil: the system's
+	Resolver Resolver // nil means the system's
 
 	mu    sync.Mutex
 	names map[string]*lookup
 	order []string // of names, the oldest first
 }
 
-// A lookup is what is known of one name, once ready is closed.
+// A lookup holds the answer for one name, once ready is closed.
 type lookup struct {
 	ready   chan struct{}
 	addrs   []netip.Addr
@@ -43,7 +42,7 @@ type lookup struct {
 	expires time.Time
 }
 
-// LookupNetIP is as in [Resolver]. The addresses belong to the cache.
+// LookupNetIP implements [Resolver]. The caller must not modify the addresses.
 func (c *Cache) LookupNetIP(ctx context.Context, network, name string) ([]netip.Addr, error) {
 	l := c.lookup(ctx, network, name)
 	select {
@@ -54,8 +53,8 @@ func (c *Cache) LookupNetIP(ctx context.Context, network, name string) ([]netip.
 	}
 }
 
-// lookup is the look-up of a name that counts now. It goes on if whoever began it
-// gives up: others may be waiting for it.
+// lookup returns the current look-up of a name, and starts one if there is none. It continues
+// when ctx ends, since others may be waiting for it.
 func (c *Cache) lookup(ctx context.Context, network, name string) *lookup {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,7 +94,7 @@ func (c *Cache) lookup(ctx context.Context, network, name string) *lookup {
 	return l
 }
 
-// lookUp asks a resolver. The error is a *net.DNSError.
+// lookUp queries a resolver. The error is a *net.DNSError.
 func lookUp(ctx context.Context, r Resolver, network, name string) ([]netip.Addr, error) {
 	if r == nil {
 		r = net.DefaultResolver
@@ -114,8 +113,8 @@ func lookUp(ctx context.Context, r Resolver, network, name string) ([]netip.Addr
 	return interleave(addrs), nil
 }
 
-// interleave puts addresses into the order in which they are tried: IPv6 and IPv4 by
-// turns, beginning with what the resolver has first (RFC 8305, section 4).
+// interleave returns addresses in the order in which they are tried: IPv6 and IPv4
+// alternately, starting with the family of the first one (RFC 8305, section 4).
 func interleave(addrs []netip.Addr) []netip.Addr {
 	var families [2][]netip.Addr
 	first := addrs[0].Unmap().Is4()

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// names is a resolver that knows a few.
+// names is a resolver of a few names.
 type names map[string][]string
 
 func (n names) LookupNetIP(_ context.Context, _, name string) (addrs []netip.Addr, err error) {
@@ -26,14 +26,14 @@ func (n names) LookupNetIP(_ context.Context, _, name string) (addrs []netip.Add
 	return addrs, nil
 }
 
-// resolve is a resolver that is a function.
+// A resolve is a resolver that calls a function.
 type resolve func(ctx context.Context, name string) ([]netip.Addr, error)
 
 func (r resolve) LookupNetIP(ctx context.Context, _, name string) ([]netip.Addr, error) {
 	return r(ctx, name)
 }
 
-func TestANameIsLookedUpOnceForAWhile(t *testing.T) {
+func TestCacheTTL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
 		var fails error
@@ -49,7 +49,7 @@ func TestANameIsLookedUpOnceForAWhile(t *testing.T) {
 				t.Errorf("%s: %v, %v, asked %d times, want %d", name, addrs, err, asked, times)
 			}
 			if _, ok := errors.AsType[*net.DNSError](err); err != nil && !ok {
-				t.Errorf("%s: %v is no *net.DNSError", name, err)
+				t.Errorf("%s: %v is not a *net.DNSError", name, err)
 			}
 		}
 		var wg sync.WaitGroup
@@ -72,7 +72,7 @@ func TestANameIsLookedUpOnceForAWhile(t *testing.T) {
 	})
 }
 
-func TestALookUpOutlivesWhoBeganIt(t *testing.T) {
+func TestLookUpContinuesAfterItsCallerGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &Cache{Resolver: resolve(func(ctx context.Context, name string) ([]netip.Addr, error) {
 			select {
@@ -91,12 +91,12 @@ func TestALookUpOutlivesWhoBeganIt(t *testing.T) {
 			t.Error(addrs, err)
 		}
 		if took := lookupTimeout; took < 5*time.Second {
-			t.Error("the time for a look-up is too short for this test")
+			t.Error("lookupTimeout is too short for this test")
 		}
 	})
 }
 
-func TestAResolverThatHangsIsAFailure(t *testing.T) {
+func TestLookUpTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &Cache{Resolver: resolve(func(ctx context.Context, name string) ([]netip.Addr, error) {
 			<-ctx.Done()
@@ -109,7 +109,7 @@ func TestAResolverThatHangsIsAFailure(t *testing.T) {
 	})
 }
 
-func TestTheCacheOfNamesIsBounded(t *testing.T) {
+func TestCacheIsBounded(t *testing.T) {
 	asked := map[string]int{}
 	c := &Cache{Resolver: resolve(func(_ context.Context, name string) ([]netip.Addr, error) {
 		asked[name]++
@@ -128,7 +128,7 @@ func TestTheCacheOfNamesIsBounded(t *testing.T) {
 	}
 }
 
-func TestAddressesAreTriedByTurns(t *testing.T) {
+func TestInterleave(t *testing.T) {
 	for in, want := range map[string]string{
 		"192.0.2.1":                                  "192.0.2.1",
 		"::ffff:192.0.2.1 192.0.2.2":                 "192.0.2.1 192.0.2.2",
@@ -151,7 +151,7 @@ func TestAddressesAreTriedByTurns(t *testing.T) {
 
 var errPrivate = errors.New("private")
 
-// public is a guard.
+// public is a guard that refuses private addresses.
 func public(at netip.AddrPort) error {
 	if a := at.Addr().Unmap(); a.IsLoopback() || a.IsPrivate() || a.IsLinkLocalUnicast() {
 		return errPrivate
@@ -159,15 +159,15 @@ func public(at netip.AddrPort) error {
 	return nil
 }
 
-// A name that resolves to a public address when it is looked at, and to a private one
-// when it is connected to, gets nobody anywhere: what is looked at is what is connected to.
-func TestEveryAddressIsShownToTheGuard(t *testing.T) {
+// DNS rebinding does not work: the address that the guard checks is the one that is
+// connected to.
+func TestGuardChecksEveryAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := [][]string{{"192.0.2.1"}, {"127.0.0.1"}, {"10.0.0.1", "192.0.2.2"}, {"fe80::1"}}
 		n := 0
 		var connected []string
-		w := talk(func(_ int, c net.Conn) {
-			hear(bufio.NewReader(c))
+		w := pipes(func(_ int, c net.Conn) {
+			readRequest(bufio.NewReader(c))
 			io.WriteString(c, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
 		})
 		dial := w.connect
@@ -189,9 +189,9 @@ func TestEveryAddressIsShownToTheGuard(t *testing.T) {
 			err  error
 		}{
 			{"http://a.test/", 0, nil},
-			{"http://a.test/", 0, nil}, // as it was
+			{"http://a.test/", 0, nil}, // cached
 			{"http://a.test/", NameTTL, errPrivate},
-			{"http://a.test/", NameTTL, nil}, // by the other address
+			{"http://a.test/", NameTTL, nil}, // by the second address
 			{"http://a.test/", NameTTL, errPrivate},
 			{"http://127.0.0.1/", 0, errPrivate},
 			{"http://[::1]/", 0, errPrivate},
@@ -199,7 +199,7 @@ func TestEveryAddressIsShownToTheGuard(t *testing.T) {
 			{"http://169.254.169.254/", 0, errPrivate},
 		} {
 			time.Sleep(c.wait)
-			if _, _, err := ask(t, w, c.url, new(Tape)); !errors.Is(err, c.err) || c.err == nil && err != nil {
+			if _, _, err := get(t, w, c.url, new(Tape)); !errors.Is(err, c.err) || c.err == nil && err != nil {
 				t.Errorf("%s: %v, want %v", c.url, err, c.err)
 			}
 		}
@@ -209,8 +209,8 @@ func TestEveryAddressIsShownToTheGuard(t *testing.T) {
 	})
 }
 
-func TestTheNextAddressIsTried(t *testing.T) {
-	w := says("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+func TestNextAddressIsTriedAfterAFailure(t *testing.T) {
+	w := respond("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 	dial := w.connect
 	w.Resolver = names{"a.test": {"192.0.2.1", "192.0.2.2"}, "b.test": {"192.0.2.1"}, "none.test": {}}
 	refused := errors.New("refused")
@@ -221,13 +221,13 @@ func TestTheNextAddressIsTried(t *testing.T) {
 		return dial(ctx, at)
 	}
 	tape := new(Tape)
-	if _, _, err := ask(t, w, "http://a.test:8080/", tape); err != nil || tape.IP != "192.0.2.2" {
+	if _, _, err := get(t, w, "http://a.test:8080/", tape); err != nil || tape.IP != "192.0.2.2" {
 		t.Errorf("%v, from %s", err, tape.IP)
 	}
-	if _, _, err := ask(t, w, "http://b.test/", tape); !errors.Is(err, refused) {
+	if _, _, err := get(t, w, "http://b.test/", tape); !errors.Is(err, refused) {
 		t.Error(err)
 	}
-	_, _, err := ask(t, w, "http://none.test/", tape)
+	_, _, err := get(t, w, "http://none.test/", tape)
 	if dns, ok := errors.AsType[*net.DNSError](err); !ok || !dns.IsNotFound {
 		t.Error(err)
 	}

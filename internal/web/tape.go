@@ -11,42 +11,41 @@ import (
 	"time"
 )
 
-// A Tape is one exchange as it went over the wire. It is complete when the body of
-// the answer was closed or has been read to its end.
+// A Tape records one exchange as it is on the wire. It is complete when the body of the
+// response has been closed or read to its end.
 //
-// HTTP/2 knows no such bytes. It is recorded as an HTTP/1.1 status line, the fields
-// in lower case and sorted by name, an empty line, and the body, its content coding
-// kept.
+// HTTP/2 has no such form. It is recorded as an HTTP/1.1 status line, the fields in lower
+// case and sorted by name, an empty line, and the body in its content coding.
 type Tape struct {
-	// Limit is the most bytes of a body, chunks and coding included; reading the
-	// body of a longer answer ends in [ErrTapeFull]. 0 means no limit.
+	// Limit is the maximum size of a body in bytes, chunks and coding included;
+	// reading the body of a longer response returns [ErrTapeFull]. 0 means no limit.
 	Limit int64
 
 	Start      time.Time // of the exchange
 	IP         string    // of the server; empty if only a proxy knows it
 	Protocols  []string  // "http/1.1" or "h2", then "tls/1.3"
-	Unverified string    // why the server's certificate is not to be trusted, if it is not
+	Unverified string    // why the certificate of the server is invalid, if it is
 
-	Request []byte // as sent, but for what only a proxy was to know: user name and password
-	Head    []byte // of the final answer, with the empty line at its end
+	Request []byte // as sent, without the user name and password for a proxy
+	Head    []byte // of the final response, with the empty line at its end
 	Body    []byte // as far as it was read
 
 	received   []byte
-	head, body int  // where in received they begin
-	end        int  // where they end, as the server says; 0 if it does not
-	off        bool // nobody asked for it
+	head, body int  // offsets in received
+	end        int  // offset of the end, as announced; 0 if it is not
+	off        bool // there is no tape in the context of the request
 }
 
-// keptTape is the most memory, in bytes, that a tape keeps when it is [Tape.Reset].
-const keptTape = 768 << 10
+// maxKept is the size, in bytes, up to which [Tape.Reset] keeps the memory of a tape.
+const maxKept = 768 << 10
 
-// longTape is where a tape begins to be long, in bytes.
+// longTape is the size, in bytes, from which a tape grows more slowly.
 const longTape = 8 << 20
 
 type tapeKey struct{}
 
-// Record has the exchange of a request with this context recorded. A tape is of one
-// exchange at a time; its memory is used again in the next one.
+// Record returns a context that makes a [Transport] record the exchange of its request on t.
+// A tape records one exchange at a time, and reuses the memory of the last one.
 func Record(ctx context.Context, t *Tape) context.Context {
 	return context.WithValue(ctx, tapeKey{}, t)
 }
@@ -58,25 +57,25 @@ func tapeOf(ctx context.Context) *Tape {
 	return &Tape{off: true}
 }
 
-// begin makes the tape empty.
+// begin empties the tape.
 func (t *Tape) begin(start time.Time) {
 	*t = Tape{Limit: t.Limit, Start: start, Request: t.Request[:0], received: t.received[:0], off: t.off}
 }
 
-// Reset makes the tape empty, and gives its memory back where that is much.
+// Reset empties the tape, and frees its memory if it is large.
 func (t *Tape) Reset() {
 	t.begin(time.Time{})
-	if cap(t.received) > keptTape {
+	if cap(t.received) > maxKept {
 		t.received = nil
 	}
 }
 
-// request writes what is sent on the tape; to a proxy the whole address is named.
+// request records req; to a proxy it has the absolute URL.
 func (t *Tape) request(req *http.Request, proxied bool) error {
 	b := bytes.NewBuffer(t.Request[:0])
 	var err error
 	if proxied {
-		err = absolute(req).WriteProxy(b)
+		err = withAbsoluteURL(req).WriteProxy(b)
 	} else {
 		err = req.Write(b)
 	}
@@ -84,9 +83,9 @@ func (t *Tape) request(req *http.Request, proxied bool) error {
 	return err
 }
 
-// room is how many of n bytes may be received at once: before the body is known to have
-// begun, a buffer full of them.
-func (t *Tape) room(n int) int {
+// allowed returns how many of n bytes may be received: up to the limit, or a buffer full
+// while the body is not known to have begun.
+func (t *Tape) allowed(n int) int {
 	switch {
 	case t.body == 0:
 		return min(n, readBuffer)
@@ -96,50 +95,50 @@ func (t *Tape) room(n int) int {
 	return int(max(0, min(int64(n), t.Limit-int64(len(t.received)-t.body))))
 }
 
-// space is where on the tape up to n further bytes can be received. A full tape doubles,
-// a long one grows by half, but no further than it may come, or is said to: append would
+// grow returns unused memory of the tape for up to n more bytes. A full tape doubles, a
+// long one grows by half, but not beyond its limit or the announced length; append would
 // leave four times as much garbage.
-func (t *Tape) space(n int) []byte {
+func (t *Tape) grow(n int) []byte {
 	if had := len(t.received); had == cap(t.received) {
 		more := max(had, readBuffer)
 		if had >= longTape {
-			more /= 2 // it may have to wait for long with what it does not use
+			more /= 2 // what is not used may be held for long
 		}
-		more = t.room(more)
+		more = t.allowed(more)
 		if t.end > had {
 			more = min(more, t.end-had)
 		}
 		t.received = append(make([]byte, 0, had+more), t.received...)
 	}
-	space := t.received[len(t.received):cap(t.received)]
-	return space[:min(n, len(space))]
+	unused := t.received[len(t.received):cap(t.received)]
+	return unused[:min(n, len(unused))]
 }
 
-// add adds what was received elsewhere, for which there is room.
+// add records what was received elsewhere, within what is allowed.
 func (t *Tape) add(b []byte) {
 	for len(b) > 0 && !t.off {
-		n := copy(t.space(len(b)), b)
+		n := copy(t.grow(len(b)), b)
 		t.received, b = t.received[:len(t.received)+n], b[n:]
 	}
 }
 
-// expect says that n further bytes are said to come, and makes room for some.
+// expect prepares for n more bytes that the server has announced.
 func (t *Tape) expect(n int64) {
-	const trust = 256 << 10 // of what servers promise
+	const trusted = 256 << 10 // bytes that are allocated before they are received
 	if !t.off && n > 0 {
 		t.end = len(t.received) + int(min(n, math.MaxInt32))
-		t.received = slices.Grow(t.received, int(min(n, trust)))
+		t.received = slices.Grow(t.received, int(min(n, trusted)))
 	}
 }
 
-// finish says that what follows the first n received bytes is no part of the answer.
+// finish sets Head and Body, up to the first n received bytes.
 func (t *Tape) finish(n int) {
 	if !t.off && t.body > 0 {
 		t.Head, t.Body = t.received[t.head:t.body:t.body], t.received[t.body:n:n]
 	}
 }
 
-// http2 writes the header of an answer that came over HTTP/2 on the tape.
+// http2 records the header of a response over HTTP/2.
 func (t *Tape) http2(resp *http.Response) {
 	if t.off {
 		return

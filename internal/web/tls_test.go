@@ -23,7 +23,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// page is what the TLS servers of the tests give, packed if the path says so.
+// page is the page that servePage serves, compressed at /gzip.
 var page = strings.Repeat("<p>some words of a page</p>\n", 1000)
 
 func servePage(w http.ResponseWriter, r *http.Request) {
@@ -41,7 +41,8 @@ func servePage(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, page)
 }
 
-// serveTLS is a server and a transport that trusts it. It counts its connections.
+// serveTLS returns a server, a transport that trusts its certificate, and the number of its
+// connections.
 func serveTLS(t testing.TB, h http.HandlerFunc, http2 bool) (*httptest.Server, *Transport, *atomic.Int64) {
 	made := new(atomic.Int64)
 	s := httptest.NewUnstartedServer(h)
@@ -69,7 +70,7 @@ func TestHTTP2IsRecordedAsHTTP1(t *testing.T) {
 			s, w, _ := serveTLS(t, servePage, true)
 			w.HTTP1 = version == "http/1.1"
 			tape := new(Tape)
-			status, body, err := ask(t, w, s.URL+path, tape)
+			status, body, err := get(t, w, s.URL+path, tape)
 			if err != nil || status != 200 {
 				t.Fatal(status, err)
 			}
@@ -77,7 +78,7 @@ func TestHTTP2IsRecordedAsHTTP1(t *testing.T) {
 				t.Errorf("%s %s: from %s, %q, %s", version, path, tape.IP, tape.Unverified, diff)
 			}
 			if version == "h2" && string(tape.Body) != body {
-				t.Errorf("%s: the body is not what was read", path)
+				t.Errorf("%s: the tape has another body than the response", path)
 			}
 			want := "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nx-two: b\r\nx-two: a\r\n\r\n"
 			if path == "/gzip" {
@@ -89,7 +90,7 @@ func TestHTTP2IsRecordedAsHTTP1(t *testing.T) {
 			if want := "GET " + path + " HTTP/1.1\r\nHost: " + strings.TrimPrefix(s.URL, "https://") + "\r\nUser-Agent: test/1\r\n\r\n"; string(tape.Request) != want {
 				t.Errorf("request %q, want %q", tape.Request, want)
 			}
-			// What is archived is an answer of HTTP/1.1.
+			// The tape can be parsed as HTTP/1.1.
 			resp, err := http.ReadResponse(bufio.NewReader(io.MultiReader(bytes.NewReader(tape.Head), bytes.NewReader(tape.Body))), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -101,18 +102,18 @@ func TestHTTP2IsRecordedAsHTTP1(t *testing.T) {
 				}
 			}
 			if b, err := io.ReadAll(r); string(b) != page || err != nil {
-				t.Errorf("%s %s: read again, it has %d bytes: %v", version, path, len(b), err)
+				t.Errorf("%s %s: parsed from the tape, it has %d bytes: %v", version, path, len(b), err)
 			}
 		}
 	}
 }
 
-func TestAHostHasOneHTTP2Connection(t *testing.T) {
+func TestHTTP2ConnectionIsShared(t *testing.T) {
 	s, w, made := serveTLS(t, servePage, true)
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if _, body, err := ask(t, w, s.URL+"/", new(Tape)); err != nil || body != page {
+			if _, body, err := get(t, w, s.URL+"/", new(Tape)); err != nil || body != page {
 				t.Error(len(body), err)
 			}
 		})
@@ -126,30 +127,29 @@ func TestAHostHasOneHTTP2Connection(t *testing.T) {
 	}
 	w.CloseIdleConnections()
 	if len(w.hosts) != 0 || w.idle.Len() != 0 {
-		t.Errorf("left: %d hosts, %d idle connections", len(w.hosts), w.idle.Len())
+		t.Errorf("%d hosts, %d idle connections", len(w.hosts), w.idle.Len())
 	}
 }
 
-// A connection that went away while nobody used it is made again, and one request is
-// answered once.
-func TestAnHTTP2ConnectionThatWentAway(t *testing.T) {
-	var asked atomic.Int64
+// A connection that was closed while idle is replaced, and no request is sent twice.
+func TestHTTP2ConnectionIsReplaced(t *testing.T) {
+	var requests atomic.Int64
 	s, w, made := serveTLS(t, func(w http.ResponseWriter, r *http.Request) {
-		asked.Add(1)
+		requests.Add(1)
 		servePage(w, r)
 	}, true)
 	for range 5 {
-		if _, body, err := ask(t, w, s.URL+"/", new(Tape)); err != nil || body != page {
+		if _, body, err := get(t, w, s.URL+"/", new(Tape)); err != nil || body != page {
 			t.Error(len(body), err)
 		}
 		s.CloseClientConnections()
 	}
-	if made.Load() != 5 || asked.Load() != 5 {
-		t.Errorf("%d connections, %d requests", made.Load(), asked.Load())
+	if made.Load() != 5 || requests.Load() != 5 {
+		t.Errorf("%d connections, %d requests", made.Load(), requests.Load())
 	}
 }
 
-func TestAnHTTP2BodyThatIsNotReadToItsEnd(t *testing.T) {
+func TestHTTP2BodyIsClosedEarly(t *testing.T) {
 	s, w, made := serveTLS(t, func(w http.ResponseWriter, r *http.Request) {
 		for i := 0; r.URL.Path == "/endless" || i < 1; i++ {
 			if _, err := io.WriteString(w, page); err != nil {
@@ -158,7 +158,7 @@ func TestAnHTTP2BodyThatIsNotReadToItsEnd(t *testing.T) {
 		}
 	}, true)
 	tape := &Tape{Limit: 100_000}
-	if _, _, err := ask(t, w, s.URL+"/endless", tape); !errors.Is(err, ErrTapeFull) || len(tape.Body) != 100_000 {
+	if _, _, err := get(t, w, s.URL+"/endless", tape); !errors.Is(err, ErrTapeFull) || len(tape.Body) != 100_000 {
 		t.Errorf("%d bytes, %v", len(tape.Body), err)
 	}
 	resp, err := w.RoundTrip(request(t.Context(), t, s.URL+"/endless", new(Tape)))
@@ -167,10 +167,10 @@ func TestAnHTTP2BodyThatIsNotReadToItsEnd(t *testing.T) {
 	}
 	resp.Body.Close()
 	if n, err := resp.Body.Read(make([]byte, 1)); n != 0 || !errors.Is(err, errClosed) {
-		t.Errorf("after it was closed: %d, %v", n, err)
+		t.Errorf("Read after Close: %d, %v", n, err)
 	}
-	if _, body, err := ask(t, w, s.URL+"/", new(Tape)); err != nil || body != page || made.Load() != 1 {
-		t.Errorf("then: %d bytes, %v, %d connections", len(body), err, made.Load())
+	if _, body, err := get(t, w, s.URL+"/", new(Tape)); err != nil || body != page || made.Load() != 1 {
+		t.Errorf("the next request: %d bytes, %v, %d connections", len(body), err, made.Load())
 	}
 }
 
@@ -179,60 +179,59 @@ func TestCertificatesAreVerified(t *testing.T) {
 		s, w, _ := serveTLS(t, servePage, http2)
 		trusted := w.TLS
 		w.TLS = nil
-		_, _, err := ask(t, w, s.URL+"/", new(Tape))
+		_, _, err := get(t, w, s.URL+"/", new(Tape))
 		if _, ok := errors.AsType[*TLSError](err); !ok || !strings.Contains(err.Error(), "unknown authority") {
-			t.Errorf("a stranger: %v", err)
+			t.Errorf("unknown authority: %v", err)
 		}
 		w.Insecure = true
-		for range 2 { // the second time on the same connection
+		for range 2 { // the second request reuses the connection
 			tape := new(Tape)
-			if _, body, err := ask(t, w, s.URL+"/", tape); err != nil || body != page || !strings.Contains(tape.Unverified, "unknown authority") {
-				t.Errorf("a stranger who is let in: %v, %q", err, tape.Unverified)
+			if _, body, err := get(t, w, s.URL+"/", tape); err != nil || body != page || !strings.Contains(tape.Unverified, "unknown authority") {
+				t.Errorf("unknown authority, Insecure: %v, %q", err, tape.Unverified)
 			}
 		}
 		w.CloseIdleConnections()
 		w.TLS = trusted
 		tape := new(Tape)
-		if _, _, err := ask(t, w, s.URL+"/", tape); err != nil || tape.Unverified != "" {
-			t.Errorf("who is no stranger: %v, %q", err, tape.Unverified)
+		if _, _, err := get(t, w, s.URL+"/", tape); err != nil || tape.Unverified != "" {
+			t.Errorf("trusted authority: %v, %q", err, tape.Unverified)
 		}
 		// The server's certificate is for example.com and 127.0.0.1.
 		w = &Transport{TLS: trusted, Resolver: names{"a.test": {"127.0.0.1"}, "example.com": {"127.0.0.1"}}}
 		other := strings.Replace(s.URL, "127.0.0.1", "a.test", 1)
-		if _, _, err := ask(t, w, other, tape); err == nil || !strings.Contains(err.Error(), "a.test") {
-			t.Errorf("another's certificate: %v", err)
+		if _, _, err := get(t, w, other, tape); err == nil || !strings.Contains(err.Error(), "a.test") {
+			t.Errorf("certificate for another name: %v", err)
 		}
 		w.Insecure = true
-		if _, _, err := ask(t, w, other, tape); err != nil || !strings.Contains(tape.Unverified, "a.test") {
-			t.Errorf("another's certificate, let in: %v, %q", err, tape.Unverified)
+		if _, _, err := get(t, w, other, tape); err != nil || !strings.Contains(tape.Unverified, "a.test") {
+			t.Errorf("certificate for another name, Insecure: %v, %q", err, tape.Unverified)
 		}
 		for _, dot := range []string{"", "."} {
 			w.Insecure = false
-			if _, _, err := ask(t, w, strings.Replace(s.URL, "127.0.0.1", "example.com"+dot, 1), tape); err != nil && dot == "" {
-				t.Errorf("by its name: %v", err)
+			if _, _, err := get(t, w, strings.Replace(s.URL, "127.0.0.1", "example.com"+dot, 1), tape); err != nil && dot == "" {
+				t.Errorf("certificate for this name: %v", err)
 			}
 		}
 		w.CloseIdleConnections()
 	}
 }
 
-func TestAServerThatSpeaksNoTLS(t *testing.T) {
-	w := talk(func(_ int, c net.Conn) {
+func TestServerWithoutTLS(t *testing.T) {
+	w := pipes(func(_ int, c net.Conn) {
 		go io.Copy(io.Discard, c)
 		io.WriteString(c, "HTTP/1.1 400 Bad Request\r\n\r\n")
 	})
-	_, _, err := ask(t, w, "https://192.0.2.1/", new(Tape))
+	_, _, err := get(t, w, "https://192.0.2.1/", new(Tape))
 	if _, ok := errors.AsType[*TLSError](err); !ok {
-		t.Errorf("%v is no *TLSError", err)
+		t.Errorf("%v is not a *TLSError", err)
 	}
 	if len(w.hosts) != 0 {
-		t.Errorf("%d hosts are left", len(w.hosts))
+		t.Errorf("%d hosts remain", len(w.hosts))
 	}
 }
 
-// Those that wait for somebody else's first connection to a host try themselves when it
-// cannot be made.
-func TestAFirstConnectionThatFails(t *testing.T) {
+// Requests that wait for the first connection to a host make one themselves if it fails.
+func TestFirstConnectionFails(t *testing.T) {
 	s, w, _ := serveTLS(t, servePage, true)
 	var tried atomic.Int64
 	w.connect = func(ctx context.Context, at netip.AddrPort) (net.Conn, error) {
@@ -245,7 +244,7 @@ func TestAFirstConnectionThatFails(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 5 {
 		wg.Go(func() {
-			if _, _, err := ask(t, w, s.URL+"/", new(Tape)); err != nil {
+			if _, _, err := get(t, w, s.URL+"/", new(Tape)); err != nil {
 				failed.Add(1)
 			}
 		})

@@ -1,24 +1,24 @@
-// Package web asks the web and keeps what it said to the byte.
+// Package web sends HTTP requests and records every byte that is sent and received.
 //
 // A [Transport] is an http.RoundTripper for the GET requests of a crawler. It
-// speaks HTTP/1.1, and HTTP/2 where the server offers it (ALPN), keeps
-// connections alive, looks up names once for a while ([Cache]), shows every
-// address to a guard before it connects to it, goes through proxies, and ends in
-// bounded time and memory whatever the server does. It follows no redirects,
-// sends no cookies, decodes no bodies, and reads no environment.
+// uses HTTP/1.1, or HTTP/2 where the server offers it (ALPN), keeps connections
+// alive, caches DNS answers ([Cache]), passes every address to a guard before it
+// connects, supports proxies, and takes bounded time and memory whatever the
+// server does. It does not follow redirects, send cookies, decode bodies, or
+// read the environment.
 //
-// What net/http hides an archive wants: the header as it was spelled, and the
-// body with its chunks. [Record] asks for it:
+// An archive needs what net/http does not expose: the header as it was spelled,
+// and the body with its chunks. [Record] requests it:
 //
 //	var tape web.Tape
 //	req = req.WithContext(web.Record(ctx, &tape))
 //	resp, err := transport.RoundTrip(req)
 //	… read resp.Body, close it …
-//	tape.Request, tape.Head, tape.Body // are what went over the wire
+//	tape.Request, tape.Head, tape.Body // hold the bytes on the wire
 //
-// HTTP/1.1 is spoken here rather than by http.Transport, which reads ahead on
-// goroutines of its own: so a tape holds the bytes of its exchange and no others,
-// and nothing is kept twice. HTTP/2 is net/http's, over a connection that was
+// HTTP/1.1 is implemented here, because http.Transport reads ahead on goroutines
+// of its own: this way a tape holds the bytes of its exchange and no others, and
+// there is no second copy. HTTP/2 is that of net/http, over a connection that is
 // made here.
 package web
 
@@ -35,55 +35,56 @@ import (
 	"time"
 )
 
-// Bounds of a [Transport] whose own are 0.
+// The defaults of a [Transport].
 const (
 	DefaultMaxHeader   = 256 << 10
 	DefaultIdleTimeout = 90 * time.Second
 )
 
 // A Transport sends requests. Its fields must not change once it is used. The zero
-// value asks whom it is told, without any bound on time.
+// value connects to any address and has no timeouts.
 //
-// The host of a request is that of its URL. A request has no body.
+// The host of a request is that of its URL. Requests must not have a body.
 type Transport struct {
-	// Resolver looks names up; nil means the system's, anew for each connection.
+	// Resolver resolves names; nil means the system's resolver, for each connection.
 	Resolver Resolver
 
-	// Guard is shown every address before it is connected to, and refuses it with
-	// an error, which RoundTrip returns. Nil means that none is refused. Where a
-	// proxy resolves names it is shown those addresses only that stand in the URL
-	// itself; localhost counts as 127.0.0.1.
+	// Guard is called with every address before connecting to it, and refuses it
+	// with an error, which RoundTrip returns. Nil means that none is refused. If a
+	// proxy resolves names, only addresses in the URL itself are checked; localhost
+	// counts as 127.0.0.1.
 	Guard func(netip.AddrPort) error
 
-	// Proxy is asked instead of the servers: http and https (by CONNECT where the
-	// server is to be spoken to in secret) and socks5h resolve names themselves,
-	// socks5 is given addresses. A user name and password in the URL are shown to
-	// it. Where it stands is not for the guard to judge.
+	// Proxy is the proxy to use. http and https (with CONNECT for https requests)
+	// and socks5h resolve names themselves; socks5 is sent addresses. A user name
+	// and password in the URL are sent to it. Its own address is not passed to
+	// Guard.
 	Proxy *url.URL
 
-	// TLS is what secure connections begin with, as roots; nil means the system's.
+	// TLS is the base configuration of TLS connections, such as their roots; nil
+	// means the system's.
 	TLS *tls.Config
 
-	// Insecure goes on where the certificate of a server cannot be verified, and
-	// says so on the tape.
+	// Insecure accepts servers whose certificate cannot be verified; the tape says
+	// so.
 	Insecure bool
 
-	// HTTP1 speaks HTTP/1.1 only.
+	// HTTP1 disables HTTP/2.
 	HTTP1 bool
 
-	// ConnectTimeout bounds finding and reaching a server, proxies included, and
-	// again the TLS handshake. HeaderTimeout bounds the time from the request to
-	// the end of the answer's header, interim answers included. Timeout bounds all,
-	// to the end of the body. 0 means no bound.
+	// ConnectTimeout limits the time to resolve and connect, proxies included, and
+	// again the TLS handshake. HeaderTimeout limits the time from the request to
+	// the end of the response header, interim responses included. Timeout limits
+	// everything, up to the end of the body. 0 means no limit.
 	ConnectTimeout, HeaderTimeout, Timeout time.Duration
 
-	// MaxHeader bounds the header of an answer in bytes, interim answers included;
+	// MaxHeader limits the response header in bytes, interim responses included;
 	// 0 means [DefaultMaxHeader].
 	MaxHeader int
 
-	// MaxIdle is how many connections are kept open though they are not in use;
-	// MaxIdlePerHost is how many of one host, 0 means 1. They are closed after
-	// IdleTimeout, 0 means [DefaultIdleTimeout].
+	// MaxIdle limits the number of idle connections, MaxIdlePerHost those of one
+	// host; 0 means 1. They are closed after IdleTimeout; 0 means
+	// [DefaultIdleTimeout].
 	MaxIdle, MaxIdlePerHost int
 	IdleTimeout             time.Duration
 
@@ -91,15 +92,15 @@ type Transport struct {
 	connect func(context.Context, netip.AddrPort) (net.Conn, error)
 
 	once    sync.Once
-	h2      *http.Transport // makes HTTP/2 connections of TLS connections
+	h2      *http.Transport // makes HTTP/2 connections from TLS connections
 	readers sync.Pool       // of *bufio.Reader
 
 	mu    sync.Mutex
-	hosts map[string]*host // by scheme and host: what is open or being opened
-	idle  list.List        // of *conn that are not in use, the longest first
+	hosts map[string]*host // by scheme and host, while they have connections
+	idle  list.List        // of *conn, idle for longest first
 }
 
-// A Phase is what took too long.
+// A Phase is the part of an exchange that a timeout limits.
 type Phase string
 
 const (
@@ -109,7 +110,7 @@ const (
 	Answer    Phase = "answer"
 )
 
-// A TimeoutError says that one of the bounds of a [Transport] was reached.
+// A TimeoutError is returned when one of the timeouts of a [Transport] has passed.
 type TimeoutError struct {
 	Phase Phase
 	Limit time.Duration
@@ -119,28 +120,28 @@ func (e *TimeoutError) Error() string {
 	return "the " + string(e.Phase) + " took longer than " + e.Limit.String()
 }
 
-// Timeout is true, as in net.Error.
+// Timeout implements net.Error.
 func (e *TimeoutError) Timeout() bool { return true }
 
-// Temporary is true, as in net.Error.
+// Temporary implements net.Error.
 func (e *TimeoutError) Temporary() bool { return true }
 
-// A TLSError is a connection that could not be made secure.
+// A TLSError is returned when the TLS handshake fails.
 type TLSError struct{ Err error }
 
 func (e *TLSError) Error() string { return e.Err.Error() }
 func (e *TLSError) Unwrap() error { return e.Err }
 
-// A ProxyError is a proxy that could not be reached, or would not reach the server.
+// A ProxyError is returned when the proxy cannot be reached, or does not reach the server.
 type ProxyError struct {
 	Err  error
-	Down bool // no server can be asked: it could not be reached, or does not know us
+	Down bool // the proxy cannot be used: it cannot be reached, or rejects the password
 }
 
 func (e *ProxyError) Error() string { return "the proxy: " + e.Err.Error() }
 func (e *ProxyError) Unwrap() error { return e.Err }
 
-// Other reasons that there is no answer, or no whole one.
+// Other reasons why there is no response, or an incomplete one.
 var (
 	ErrHeaderSize = errors.New("the header of the answer is too long")
 	ErrTapeFull   = errors.New("the answer is longer than the limit of its tape")
@@ -157,12 +158,11 @@ func (t *Transport) init() {
 	})
 }
 
-// RoundTrip sends a request and returns the answer once its header is there. The
-// body must be closed; it is read from the network as the caller reads it.
+// RoundTrip sends a request and returns the response when its header has been received.
+// The caller must close the body, which is read from the network as the caller reads it.
 //
-// A request that failed on a connection that had been idle, before any of an answer
-// was seen, is sent once more on a new one: the server may have closed the old one in
-// the meantime.
+// A request that fails on a reused connection before any byte of a response is received
+// is sent once more on a new one: the server may have closed the old one in the meantime.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	t.init()
 	parent := req.Context()
@@ -170,7 +170,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	x := &exchange{t: t, ctx: ctx, cancel: cancel, tape: tapeOf(parent)}
 	start := time.Now()
 	x.tape.begin(start)
-	x.total = x.bound(Answer, t.Timeout)
+	x.stop = x.limit(Answer, t.Timeout)
 	resp, err := x.try(req, false)
 	if x.stale && ctx.Err() == nil {
 		x.tape.begin(start)
@@ -182,64 +182,64 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// CloseIdleConnections closes the connections that are not in use.
+// CloseIdleConnections closes all idle connections.
 func (t *Transport) CloseIdleConnections() {
 	t.init()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for e := t.idle.Front(); e != nil; e = t.idle.Front() {
-		t.drop(e.Value.(*conn))
+		t.closeIdle(e.Value.(*conn))
 	}
 }
 
-// An exchange is one request and its answer.
+// An exchange is one request and its response.
 type exchange struct {
 	t      *Transport
-	ctx    context.Context // ends with the caller's patience, and at every bound
+	ctx    context.Context // ends with that of the request, and at every timeout
 	cancel context.CancelCauseFunc
 	tape   *Tape
-	total  func() bool // stops the clock
-	stale  bool        // the connection had been idle, and gave no sign of an answer
+	stop   func() bool // stops the timer of Timeout
+	stale  bool        // the connection was reused, and no byte of a response was received
 }
 
-// try sends the request, on a new connection if fresh is set.
+// try sends the request, on a new connection if fresh is true.
 func (x *exchange) try(req *http.Request, fresh bool) (*http.Response, error) {
 	x.stale = false
 	if x.ctx.Err() != nil {
 		return nil, context.Cause(x.ctx)
 	}
-	c, reused, err := x.t.take(x.ctx, req, fresh)
+	c, reused, err := x.t.get(x.ctx, req, fresh)
 	if err != nil {
 		return nil, err
 	}
 	x.tape.IP, x.tape.Protocols, x.tape.Unverified = c.ip, c.protocols, c.unverified
-	stop := x.bound(Header, x.t.HeaderTimeout)
+	stop := x.limit(Header, x.t.HeaderTimeout)
 	defer stop()
 	var resp *http.Response
-	var silent bool
+	var unanswered bool // no byte of a response was received
 	if c.h2 != nil {
-		resp, silent, err = c.ask2(x, req)
+		resp, unanswered, err = c.send2(x, req)
 	} else {
-		resp, silent, err = c.ask1(x, req)
+		resp, unanswered, err = c.send1(x, req)
 	}
-	x.stale = err != nil && reused && silent
+	x.stale = err != nil && reused && unanswered
 	return resp, err
 }
 
-// bound ends the exchange after a time, unless the clock is stopped before.
-func (x *exchange) bound(phase Phase, limit time.Duration) (stop func() bool) {
-	if limit <= 0 {
+// limit cancels the exchange after a timeout, unless stop is called before.
+func (x *exchange) limit(phase Phase, timeout time.Duration) (stop func() bool) {
+	if timeout <= 0 {
 		return func() bool { return true }
 	}
-	return time.AfterFunc(limit, func() { x.cancel(&TimeoutError{phase, limit}) }).Stop
+	return time.AfterFunc(timeout, func() { x.cancel(&TimeoutError{phase, timeout}) }).Stop
 }
 
-// end ends the exchange because of err and returns the reason for it.
+// end ends the exchange because of err, and returns the cause if it was cancelled.
 func (x *exchange) end(err error) error {
 	if x.ctx.Err() != nil {
 		err = context.Cause(x.ctx)
 	}
-	x.total()
+	x.stop()
 	x.cancel(nil)
 	return err
 }

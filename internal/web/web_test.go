@@ -32,8 +32,8 @@ func request(ctx context.Context, t testing.TB, url string, tape *Tape) *http.Re
 	return req
 }
 
-// ask asks for url and reads the answer to its end.
-func ask(t testing.TB, w *Transport, url string, tape *Tape) (status int, body string, err error) {
+// get fetches url and reads the whole body.
+func get(t testing.TB, w *Transport, url string, tape *Tape) (status int, body string, err error) {
 	t.Helper()
 	resp, err := w.RoundTrip(request(t.Context(), t, url, tape))
 	if err != nil {
@@ -44,9 +44,9 @@ func ask(t testing.TB, w *Transport, url string, tape *Tape) (status int, body s
 	return resp.StatusCode, string(b), err
 }
 
-// talk is a web of one server on pipes, which is called for every connection with the
-// number of those before.
-func talk(serve func(n int, c net.Conn)) *Transport {
+// pipes returns a transport whose connections are pipes to serve, which is called with the
+// number of earlier connections.
+func pipes(serve func(n int, c net.Conn)) *Transport {
 	var mu sync.Mutex
 	made := 0
 	return &Transport{connect: func(context.Context, netip.AddrPort) (net.Conn, error) {
@@ -63,8 +63,8 @@ func talk(serve func(n int, c net.Conn)) *Transport {
 	}}
 }
 
-// hear reads a request and gives its path, or "" if there is none.
-func hear(br *bufio.Reader) string {
+// readRequest reads a request and returns its path, or "" after an error.
+func readRequest(br *bufio.Reader) string {
 	req, err := http.ReadRequest(br)
 	if err != nil {
 		return ""
@@ -72,21 +72,22 @@ func hear(br *bufio.Reader) string {
 	return req.URL.Path
 }
 
-// says is a server that answers every connection's first request with the same bytes.
-func says(answer string) *Transport {
-	return talk(func(_ int, c net.Conn) {
-		hear(bufio.NewReader(c))
+// respond returns a transport to a server that answers the first request of every connection
+// with the same bytes.
+func respond(answer string) *Transport {
+	return pipes(func(_ int, c net.Conn) {
+		readRequest(bufio.NewReader(c))
 		io.WriteString(c, answer)
 	})
 }
 
-func TestWhatWasSaidIsKeptToTheByte(t *testing.T) {
+func TestTapeHoldsTheBytesOnTheWire(t *testing.T) {
 	long := strings.Repeat("words and words ", 10_000)
 	const chunked, three = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n"
 	for name, c := range map[string]struct {
-		before, head, body, after string // what is said
-		read                      string // by the caller; "": body
-		protocol                  string // "": http/1.1
+		before, head, body, after string // what the server sends
+		read                      string // by the caller; "" means body
+		protocol                  string // "" means http/1.1
 		err                       error
 	}{
 		"spelling":          {head: "HTTP/1.1 200 fine\r\ncontent-TYPE:text/html\r\nX:  a \r\nContent-Length: 4\r\n\r\n", body: "body"},
@@ -96,7 +97,7 @@ func TestWhatWasSaidIsKeptToTheByte(t *testing.T) {
 		"more than length":  {head: three, body: "the", after: " rest"},
 		"to the end":        {head: "HTTP/1.1 200 OK\r\n\r\n", body: long},
 		"HTTP/1.0":          {head: "HTTP/1.0 200 OK\r\n\r\n", body: "old", protocol: "http/1.0"},
-		"interim answers":   {before: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 \r\nLink: x\r\n\r\n", head: "HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\n", body: "no"},
+		"interim responses": {before: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 \r\nLink: x\r\n\r\n", head: "HTTP/1.1 404 No\r\nContent-Length: 2\r\n\r\n", body: "no"},
 		"no body":           {head: "HTTP/1.1 304 Not Modified\r\nContent-Length: 10\r\n\r\n"},
 		"an empty body":     {head: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"},
 		"a torn body":       {head: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", body: "body", err: io.ErrUnexpectedEOF},
@@ -109,7 +110,7 @@ func TestWhatWasSaidIsKeptToTheByte(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tape := new(Tape)
-			status, read, err := ask(t, says(c.before+c.head+c.body+c.after), "http://192.0.2.1/a?b", tape)
+			status, read, err := get(t, respond(c.before+c.head+c.body+c.after), "http://192.0.2.1/a?b", tape)
 			if !errors.Is(err, c.err) || c.err == nil && err != nil {
 				t.Fatalf("error %v, want %v", err, c.err)
 			}
@@ -128,14 +129,14 @@ func TestWhatWasSaidIsKeptToTheByte(t *testing.T) {
 				t.Errorf("read %.100q, want %.100q", read, want)
 			}
 			if tape.Start.IsZero() {
-				t.Error("no time")
+				t.Error("Start is zero")
 			}
 		})
 	}
 }
 
-func TestATapeEndsAtItsLimit(t *testing.T) {
-	const endless = 5 << 20 // as good as
+func TestTapeLimit(t *testing.T) {
+	const endless = 5 << 20 // beyond every limit
 	for name, answer := range map[string]string{
 		"to the end":       "HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", endless),
 		"length":           fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", endless, strings.Repeat("x", endless)),
@@ -143,27 +144,27 @@ func TestATapeEndsAtItsLimit(t *testing.T) {
 		"chunk extensions": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("1;abcdefghijkl\r\nx\r\n", endless/19),
 	} {
 		tape := &Tape{Limit: 3 << 20}
-		_, _, err := ask(t, says(answer), "http://192.0.2.1/", tape)
+		_, _, err := get(t, respond(answer), "http://192.0.2.1/", tape)
 		if !errors.Is(err, ErrTapeFull) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if n := int64(len(tape.Body)); n != tape.Limit {
 			t.Errorf("%s: %d bytes", name, n)
 		}
-		if most := 6 << 20; cap(tape.received) > most {
-			t.Errorf("%s: memory for %d bytes", name, cap(tape.received))
+		if cap(tape.received) > 6<<20 {
+			t.Errorf("%s: capacity of %d bytes", name, cap(tape.received))
 		}
 		tape.Reset()
-		if cap(tape.received) > keptTape || len(tape.Body) > 0 || tape.Limit == 0 {
-			t.Errorf("%s: it keeps memory for %d bytes", name, cap(tape.received))
+		if cap(tape.received) > maxKept || len(tape.Body) > 0 || tape.Limit == 0 {
+			t.Errorf("%s: %d bytes are kept", name, cap(tape.received))
 		}
 	}
 }
 
-// A caller that stops reading has on tape what it read.
-func TestABodyThatIsNotReadToItsEnd(t *testing.T) {
+// The tape holds what the caller has read.
+func TestBodyIsClosedEarly(t *testing.T) {
 	tape := new(Tape)
-	w := says("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + strings.Repeat("x", 100))
+	w := respond("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + strings.Repeat("x", 100))
 	resp, err := w.RoundTrip(request(t.Context(), t, "http://192.0.2.1/", tape))
 	if err != nil {
 		t.Fatal(err)
@@ -171,64 +172,64 @@ func TestABodyThatIsNotReadToItsEnd(t *testing.T) {
 	io.CopyN(io.Discard, resp.Body, 10)
 	resp.Body.Close()
 	if n, err := resp.Body.Read(make([]byte, 1)); n != 0 || !errors.Is(err, errClosed) {
-		t.Errorf("after it was closed: %d, %v", n, err)
+		t.Errorf("Read after Close: %d, %v", n, err)
 	}
 	if string(tape.Body) != "xxxxxxxxxx" || len(w.hosts) != 0 {
 		t.Errorf("%q, %d hosts", tape.Body, len(w.hosts))
 	}
 }
 
-func TestAConnectionIsUsedAgain(t *testing.T) {
+func TestConnectionReuse(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 	for name, c := range map[string]struct {
 		serve func(n int, br *bufio.Reader, c net.Conn)
 		made  int // connections for three requests
-		fails int // of the three
+		fails int // requests that fail
 	}{
-		"as long as it lasts": {made: 1, serve: func(_ int, br *bufio.Reader, c net.Conn) {
-			for hear(br) != "" {
+		"while it is open": {made: 1, serve: func(_ int, br *bufio.Reader, c net.Conn) {
+			for readRequest(br) != "" {
 				io.WriteString(c, ok)
 			}
 		}},
 		"not if it is closed": {made: 3, serve: func(_ int, br *bufio.Reader, c net.Conn) {
-			hear(br)
+			readRequest(br)
 			io.WriteString(c, ok)
 		}},
-		"not if the server says so": {made: 3, serve: func(_ int, br *bufio.Reader, c net.Conn) {
-			hear(br)
+		"not after Connection: close": {made: 3, serve: func(_ int, br *bufio.Reader, c net.Conn) {
+			readRequest(br)
 			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
-			hear(br)
+			readRequest(br)
 			io.WriteString(c, ok)
 		}},
-		"not if it said too much": {made: 3, serve: func(_ int, br *bufio.Reader, c net.Conn) {
-			hear(br)
+		"not if more than the response was received": {made: 3, serve: func(_ int, br *bufio.Reader, c net.Conn) {
+			readRequest(br)
 			io.WriteString(c, ok+"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged")
-			hear(br)
+			readRequest(br)
 			io.WriteString(c, ok)
 		}},
-		// The server closes it while the request is on its way.
-		"and asked anew if it went away": {made: 3, serve: func(n int, br *bufio.Reader, c net.Conn) {
-			hear(br)
+		// The server closes it while the request is being sent.
+		"the request is repeated if it was closed": {made: 3, serve: func(n int, br *bufio.Reader, c net.Conn) {
+			readRequest(br)
 			io.WriteString(c, ok)
 			br.Peek(1)
 		}},
-		"but not if an answer began": {made: 2, fails: 1, serve: func(n int, br *bufio.Reader, c net.Conn) {
-			hear(br)
+		"but not if a response had begun": {made: 2, fails: 1, serve: func(n int, br *bufio.Reader, c net.Conn) {
+			readRequest(br)
 			io.WriteString(c, ok)
-			hear(br)
+			readRequest(br)
 			io.WriteString(c, "HTTP/1.1 200 OK\r\nConte")
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				made, failed := 0, 0
-				w := talk(func(n int, conn net.Conn) {
+				w := pipes(func(n int, conn net.Conn) {
 					made = n + 1
 					c.serve(n, bufio.NewReader(conn), conn)
 				})
 				for range 3 {
 					tape := new(Tape)
-					if _, body, err := ask(t, w, "http://192.0.2.1/", tape); err != nil {
+					if _, body, err := get(t, w, "http://192.0.2.1/", tape); err != nil {
 						failed++
 					} else if body != "ok" || string(tape.Body) != "ok" {
 						t.Errorf("%q, on tape %q", body, tape.Body)
@@ -240,22 +241,60 @@ func TestAConnectionIsUsedAgain(t *testing.T) {
 				}
 				w.CloseIdleConnections()
 				if len(w.hosts) != 0 || w.idle.Len() != 0 {
-					t.Errorf("left: %d hosts, %d idle connections", len(w.hosts), w.idle.Len())
+					t.Errorf("%d hosts, %d idle connections", len(w.hosts), w.idle.Len())
 				}
 			})
 		})
 	}
 }
 
-func TestIdleConnectionsAreFewAndEnd(t *testing.T) {
+// A watch that is delayed after it has found a connection alive must not close it when it is
+// idle again.
+func TestDelayedWatchLeavesConnectionOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		made := 0
+		w := pipes(func(n int, c net.Conn) {
+			made = n + 1
+			for br := bufio.NewReader(c); readRequest(br) != ""; {
+				io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+			}
+		})
+		fetch := func() {
+			t.Helper()
+			if _, _, err := get(t, w, "http://192.0.2.1/", new(Tape)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fetch()
+		w.mu.Lock() // delays the watch
+		c := w.hosts["http://192.0.2.1"].idle[0]
+		w.hosts[c.key].users++
+		if w.getOpen(w.hosts[c.key], false) != c || !c.checkAlive() {
+			t.Fatal("the connection is not reused")
+		}
+		w.putIdle(c)
+		w.mu.Unlock()
+		synctest.Wait()
+		fetch()
+		if made != 1 {
+			t.Errorf("%d connections, want 1", made)
+		}
+		w.CloseIdleConnections()
+		if len(w.hosts) != 0 {
+			t.Errorf("%d hosts remain", len(w.hosts))
+		}
+	})
+}
+
+func TestIdleConnectionsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		open := 0
-		w := talk(func(_ int, c net.Conn) {
+		w := pipes(func(_ int, c net.Conn) {
 			mu.Lock()
 			open++
 			mu.Unlock()
-			for br := bufio.NewReader(c); hear(br) != ""; {
+			for br := bufio.NewReader(c); readRequest(br) != ""; {
 				io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 			}
 			mu.Lock()
@@ -264,7 +303,7 @@ func TestIdleConnectionsAreFewAndEnd(t *testing.T) {
 		})
 		w.MaxIdle = 3
 		for i := range 10 {
-			ask(t, w, fmt.Sprintf("http://192.0.2.%d/", i), new(Tape))
+			get(t, w, fmt.Sprintf("http://192.0.2.%d/", i), new(Tape))
 		}
 		check := func(want int) {
 			t.Helper()
@@ -283,7 +322,7 @@ func TestIdleConnectionsAreFewAndEnd(t *testing.T) {
 	})
 }
 
-func TestWhateverTakesTooLongEnds(t *testing.T) {
+func TestTimeouts(t *testing.T) {
 	const connect, header, all = 10 * time.Second, 30 * time.Second, 60 * time.Second
 	trickle := func(c net.Conn, before, drop string) {
 		io.WriteString(c, before)
@@ -300,13 +339,13 @@ func TestWhateverTakesTooLongEnds(t *testing.T) {
 		after time.Duration
 		phase Phase
 	}{
-		"no answer":      {"http://192.0.2.1/", func(c net.Conn) { hear(bufio.NewReader(c)); io.Copy(io.Discard, c) }, header, Header},
-		"nobody listens": {"http://192.0.2.1/", func(c net.Conn) { io.Copy(io.Discard, c) }, header, Header},
-		"a slow header":  {"http://192.0.2.1/", func(c net.Conn) { hear(bufio.NewReader(c)); trickle(c, "HTTP/1.1 200 OK\r\n", "X: y\r\n") }, header, Header},
-		"slow interim":   {"http://192.0.2.1/", func(c net.Conn) { hear(bufio.NewReader(c)); trickle(c, "", "HTTP/1.1 100 C\r\n\r\n") }, header, Header},
-		"a slow body":    {"http://192.0.2.1/", func(c net.Conn) { hear(bufio.NewReader(c)); trickle(c, "HTTP/1.1 200 OK\r\n\r\n", "x") }, all, Answer},
+		"no response":   {"http://192.0.2.1/", func(c net.Conn) { readRequest(bufio.NewReader(c)); io.Copy(io.Discard, c) }, header, Header},
+		"no reader":     {"http://192.0.2.1/", func(c net.Conn) { io.Copy(io.Discard, c) }, header, Header},
+		"a slow header": {"http://192.0.2.1/", func(c net.Conn) { readRequest(bufio.NewReader(c)); trickle(c, "HTTP/1.1 200 OK\r\n", "X: y\r\n") }, header, Header},
+		"slow interim":  {"http://192.0.2.1/", func(c net.Conn) { readRequest(bufio.NewReader(c)); trickle(c, "", "HTTP/1.1 100 C\r\n\r\n") }, header, Header},
+		"a slow body":   {"http://192.0.2.1/", func(c net.Conn) { readRequest(bufio.NewReader(c)); trickle(c, "HTTP/1.1 200 OK\r\n\r\n", "x") }, all, Answer},
 		"a silent body": {"http://192.0.2.1/", func(c net.Conn) {
-			hear(bufio.NewReader(c))
+			readRequest(bufio.NewReader(c))
 			io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
 			io.Copy(io.Discard, c)
 		}, all, Answer},
@@ -315,24 +354,24 @@ func TestWhateverTakesTooLongEnds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := talk(func(_ int, conn net.Conn) { c.serve(conn) })
+				w := pipes(func(_ int, conn net.Conn) { c.serve(conn) })
 				w.ConnectTimeout, w.HeaderTimeout, w.Timeout = connect, header, all
 				start := time.Now()
-				_, _, err := ask(t, w, c.url, new(Tape))
-				late, ok := errors.AsType[*TimeoutError](err)
-				if !ok || late.Phase != c.phase || !late.Timeout() || time.Since(start) != c.after || late.Limit != c.after {
+				_, _, err := get(t, w, c.url, new(Tape))
+				timeout, ok := errors.AsType[*TimeoutError](err)
+				if !ok || timeout.Phase != c.phase || !timeout.Timeout() || time.Since(start) != c.after || timeout.Limit != c.after {
 					t.Errorf("%v after %v, want that of %s after %v", err, time.Since(start), c.phase, c.after)
 				}
 				if len(w.hosts) != 0 {
-					t.Errorf("%d hosts are left", len(w.hosts))
+					t.Errorf("%d hosts remain", len(w.hosts))
 				}
-				time.Sleep(2 * time.Second) // in which the server notices
+				time.Sleep(2 * time.Second) // until the server has ended
 			})
 		})
 	}
 }
 
-func TestTheTimeToConnectIsShared(t *testing.T) {
+func TestConnectTimeoutIsSharedByAddresses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tried []string
 		w := &Transport{
@@ -345,9 +384,9 @@ func TestTheTimeToConnectIsShared(t *testing.T) {
 			},
 		}
 		start := time.Now()
-		_, _, err := ask(t, w, "http://a.test/", new(Tape))
-		late, ok := errors.AsType[*TimeoutError](err)
-		if took := time.Since(start); !ok || late.Phase != Connect || took != 9*time.Second {
+		_, _, err := get(t, w, "http://a.test/", new(Tape))
+		timeout, ok := errors.AsType[*TimeoutError](err)
+		if took := time.Since(start); !ok || timeout.Phase != Connect || took != 9*time.Second {
 			t.Errorf("%v after %v", err, took)
 		}
 		if got := strings.Join(tried, " "); got != "192.0.2.1:80 [2001:db8::1]:80 192.0.2.2:80" {
@@ -356,27 +395,27 @@ func TestTheTimeToConnectIsShared(t *testing.T) {
 	})
 }
 
-func TestACallerThatGivesUpIsToldWhyItDid(t *testing.T) {
+func TestCancellationReturnsItsCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		why := errors.New("enough")
-		w := says("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+		cause := errors.New("enough")
+		w := respond("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		resp, err := w.RoundTrip(request(ctx, t, "http://192.0.2.1/", new(Tape)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		cancel(why)
-		if _, err := io.ReadAll(resp.Body); !errors.Is(err, why) {
+		cancel(cause)
+		if _, err := io.ReadAll(resp.Body); !errors.Is(err, cause) {
 			t.Errorf("reading: %v", err)
 		}
 		resp.Body.Close()
-		if _, err := w.RoundTrip(request(ctx, t, "http://192.0.2.1/", new(Tape))); !errors.Is(err, why) {
-			t.Errorf("asking: %v", err)
+		if _, err := w.RoundTrip(request(ctx, t, "http://192.0.2.1/", new(Tape))); !errors.Is(err, cause) {
+			t.Errorf("RoundTrip: %v", err)
 		}
 	})
 }
 
-func FuzzAnswer(f *testing.F) {
+func FuzzResponse(f *testing.F) {
 	for _, s := range []string{
 		"HTTP/1.1 103 \r\nLink: x\r\n\r\nHTTP/1.1 404 No\r\n\r\nbody",
 		"HTTP/1.1 100\n\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3;x\r\nthe\r\n0\r\nT: u\r\n\r\nmore",
@@ -384,14 +423,14 @@ func FuzzAnswer(f *testing.F) {
 	} {
 		f.Add([]byte(s), uint16(100))
 	}
-	f.Fuzz(func(t *testing.T, said []byte, limit uint16) {
+	f.Fuzz(func(t *testing.T, sent []byte, limit uint16) {
 		tape := &Tape{Limit: int64(limit)}
-		status, _, err := ask(t, says(string(said)), "http://192.0.2.1/", tape)
+		status, _, err := get(t, respond(string(sent)), "http://192.0.2.1/", tape)
 		if status == 0 && err == nil {
-			t.Error("neither answer nor error")
+			t.Error("neither response nor error")
 		}
-		if !bytes.Contains(said, append(bytes.Clone(tape.Head), tape.Body...)) {
-			t.Errorf("head %q and body %q were not said", tape.Head, tape.Body)
+		if !bytes.Contains(sent, append(bytes.Clone(tape.Head), tape.Body...)) {
+			t.Errorf("head %q and body %q were not sent", tape.Head, tape.Body)
 		}
 		if limit > 0 && len(tape.Body) > max(int(limit), readBuffer) {
 			t.Errorf("%d bytes of a body, the limit is %d", len(tape.Body), limit)
@@ -406,8 +445,8 @@ func BenchmarkRoundTrip(b *testing.B) {
 		"chunks": fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(page), page),
 	} {
 		b.Run(name, func(b *testing.B) {
-			w := talk(func(_ int, c net.Conn) {
-				for br := bufio.NewReader(c); hear(br) != ""; {
+			w := pipes(func(_ int, c net.Conn) {
+				for br := bufio.NewReader(c); readRequest(br) != ""; {
 					io.WriteString(c, answer)
 				}
 			})
