@@ -78,7 +78,7 @@ func FuzzAppend(f *testing.F) {
 	})
 }
 
-func TestClassesAreThoseOfEachByte(t *testing.T) {
+func TestClasses(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 0))
 	for range 20_000 {
 		b := make([]byte, rng.IntN(3*block/2))
@@ -93,10 +93,8 @@ func TestClassesAreThoseOfEachByte(t *testing.T) {
 			}
 			wide |= uint64(b[i]>>7) << (i - at)
 		}
-		for name, f := range map[string]func(string, int) (uint64, uint64){"classes": classes, "classesGeneric": classesGeneric} {
-			if gotWords, gotWide := f(string(b), at); gotWords != words || gotWide != wide {
-				t.Fatalf("%s(%q, %d) = %x, %x, want %x, %x", name, b, at, gotWords, gotWide, words, wide)
-			}
+		if gotWords, gotWide := classes(string(b), at); gotWords != words || gotWide != wide {
+			t.Fatalf("classes(%q, %d) = %x, %x, want %x, %x", b, at, gotWords, gotWide, words, wide)
 		}
 	}
 }

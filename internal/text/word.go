@@ -81,13 +81,13 @@ func pair(s string, i int) (start, end, next int) {
 	return start, i, i
 }
 
-// block is how many bytes are looked at together: those for which a word has bits.
+// block is the number of bytes that are classified at once, one bit of a uint64 for each.
 const block = 64
 
-// classesGeneric tells of the block of s that begins at i which bytes are ASCII letters and
-// digits and which are parts of longer characters, a bit for each, the lowest for the first.
-// Bytes beyond the end of s are neither.
-func classesGeneric(s string, i int) (words, wide uint64) {
+// classes classifies the block of s that starts at i: bit k of words is set if byte i+k is
+// an ASCII letter or digit, bit k of wide if it is part of a multi-byte character. Bytes
+// beyond the end of s are neither.
+func classes(s string, i int) (words, wide uint64) {
 	for k := 0; k < block && i+k < len(s); k += 8 {
 		plain, high := classesOf(eight(s, i+k))
 		words |= plain << k
@@ -96,7 +96,7 @@ func classesGeneric(s string, i int) (words, wide uint64) {
 	return words, wide
 }
 
-// classesOf is classes of eight bytes.
+// classesOf is classes for eight bytes.
 func classesOf(w uint64) (words, wide uint64) {
 	const (
 		ones = 0x0101010101010101
