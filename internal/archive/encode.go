@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"hash"
 	"hash/crc32"
-	"slices"
 	"strconv"
 	"time"
 
@@ -86,8 +85,7 @@ type encoder struct {
 	digester
 	hash    hash.Hash
 	deflate *flate.Writer // nil for zstd
-	small   *flate.Writer // for what is small
-	stores  bool          // nothing is packed
+	store   *flate.Writer // does not compress
 	zstd    *zstd.Encoder // shared with other encoders
 
 	out   buffer // members
@@ -104,24 +102,16 @@ type encoder struct {
 	since   int64   // how many exchanges had been written when that was begun
 }
 
-// smallRecord is the size in bytes below which a record is packed at level 5 where 6 is
-// wanted: that takes 7 % less time for pages of 5 KB, which are 0.4 % larger then. Of larger
-// ones it would make more.
-const smallRecord = 16 << 10
-
 // newEncoder makes an encoder of zstd frames, or of gzip members of a level from 1 to
 // 9, or [Stored], if frames is nil.
 func newEncoder(d digester, frames *zstd.Encoder, level int) *encoder {
 	e := &encoder{digester: d, hash: d.new(), zstd: frames}
 	if frames == nil {
-		if e.stores = level == Stored; e.stores {
+		if level == Stored {
 			level = flate.NoCompression
 		}
 		e.deflate, _ = flate.NewWriter(&e.out, level) // fails only for levels that do not exist
-		e.small = e.deflate
-		if level == DefaultLevel {
-			e.small, _ = flate.NewWriterWindow(&e.out, flate.MaxCustomWindowSize)
-		}
+		e.store, _ = flate.NewWriter(&e.out, flate.NoCompression)
 	}
 	return e
 }
@@ -202,114 +192,61 @@ func (e *encoder) end(media string, head, body []byte) {
 
 var recordEnd = []byte("\r\n\r\n")
 
-// member packs the record as a gzip member (RFC 1952). A body that is compressed
-// already, or is not to be, is stored, in the deflate blocks for it (RFC 1951, section 3.2.4):
-// what stands before it is text and is packed all the same, and so is a record without body.
+// member appends the record as a gzip member (RFC 1952). A body that is compressed already
+// is stored as it is; the header before it is compressed all the same.
 func (e *encoder) member(head, body []byte) {
-	const system = 255 // unknown
-	e.out = append(e.out, gzipMagic[0], gzipMagic[1], gzipMagic[2], 0, 0, 0, 0, 0, 0, system)
-	stored := e.stores || dense(body)
-	whole := !stored && len(body) == 0
-	front, end := e.front(head, whole), recordEnd
-	if whole {
-		end = nil
-	}
+	const unknownOS = 255
+	e.out = append(e.out, gzipMagic[0], gzipMagic[1], gzipMagic[2], 0, 0, 0, 0, 0, 0, 0)
+	e.out[len(e.out)-1] = unknownOS
+	stored := isCompressed(body)
 	var sum uint32
 	size := 0
-	for _, part := range [...][]byte{front, body, end} {
+	e.deflate.Reset(&e.out)
+	for i, part := range [...][]byte{e.head, head, body, recordEnd} {
 		sum = crc32.Update(sum, crc32.IEEETable, part)
 		size += len(part)
-	}
-	b := bitBuffer{out: e.out}
-	if e.stores || !stored && !whole || !terse.pack(&b, front, whole) {
 		z := e.deflate
-		if size < smallRecord {
-			z = e.small
+		if stored && i >= 2 {
+			if z = e.store; i == 2 {
+				e.deflate.Flush() // ends at a byte; writing to memory cannot fail
+				z.Reset(&e.out)
+			}
 		}
-		z.Reset(&e.out)
-		z.Write(front) // into memory: cannot fail
-		if stored {
-			z.Flush() // to the end of a byte
-		} else {
-			z.Write(body)
-			z.Write(end)
-			z.Close()
-		}
-		b.out = e.out
+		z.Write(part)
 	}
 	if stored {
-		const most = 1<<16 - 1
-		const head = 5 // bytes of a block's
-		b.out = slices.Grow(b.out, len(body)+head*(len(body)/most+3))
-		for len(body) > 0 {
-			n := min(len(body), most)
-			b.stored(false, body[:n])
-			body = body[n:]
-		}
-		b.stored(true, recordEnd)
+		e.store.Close()
+	} else {
+		e.deflate.Close()
 	}
-	b.align()
-	e.out = binary.LittleEndian.AppendUint32(b.out, sum)
+	e.out = binary.LittleEndian.AppendUint32(e.out, sum)
 	e.out = binary.LittleEndian.AppendUint32(e.out, uint32(size))
 }
 
-// front is what stands before the body of a record, or all of one without.
-func (e *encoder) front(head []byte, whole bool) []byte {
-	e.whole = append(append(slices.Grow(e.whole[:0], roomTerse), e.head...), head...)
-	if whole {
-		e.whole = append(e.whole, recordEnd...)
-	}
-	return e.whole
-}
-
-// dense tells whether a body is compressed already, or encrypted, by its first bytes, as
-// those of gzip, or by all, or those in four places of a long one: they are all about as
-// frequent as each other, and never all ASCII. What the server says of the body is not
-// asked, since the answer is in plain sight.
-func dense(body []byte) bool {
-	const window, windows, fewest = 512, 4, 256
-	if bytes.HasPrefix(body, gzipMagic[:]) {
+// isCompressed reports whether a body seems to be compressed or encrypted: it is a gzip
+// member, or in a sample from its middle all bytes are about equally frequent. The media
+// type and the content coding that the server claims do not matter.
+func isCompressed(body []byte) bool {
+	const minSample, maxSample = 256, 2048
+	if bytes.HasPrefix(body, gzipMagic) {
 		return true
 	}
-	if len(body) < fewest {
-		return false // chance would answer
-	}
 	sample := body
-	if len(body) > window*windows {
-		var places [window * windows]byte
-		for i := range windows {
-			at := (len(body) - window) / (windows - 1) * i
-			copy(places[i*window:], body[at:at+window])
-		}
-		sample = places[:]
+	if len(body) > maxSample {
+		sample = body[(len(body)-maxSample)/2:][:maxSample]
 	}
-	if isASCII(sample) {
+	if len(sample) < minSample {
 		return false
 	}
 	var count [256]int
 	for _, c := range sample {
 		count[c]++
 	}
-	// Two bytes taken at random are equal once in 256 times if all are equally
-	// frequent, and in text once in 15. Halfway, in bits, is far from both.
+	// Two random bytes of the sample are equal with a probability of 1/256 if all bytes are
+	// equally frequent, and of about 1/15 in text.
 	pairs := 0
 	for _, n := range count {
 		pairs += n * (n - 1)
 	}
 	return pairs < len(sample)*(len(sample)-1)/128
-}
-
-// isASCII tells whether all bytes are below 128.
-func isASCII(text []byte) bool {
-	for ; len(text) >= 8; text = text[8:] {
-		if binary.LittleEndian.Uint64(text)&0x8080808080808080 != 0 {
-			return false
-		}
-	}
-	for _, c := range text {
-		if c >= 0x80 {
-			return false
-		}
-	}
-	return true
 }

@@ -376,10 +376,10 @@ func (d *Decoder) uncode(dst []byte, coding string, body []byte, limit int64) ([
 		return body, notCoded, nil
 	}
 	size := promised(coding, body)
-	out := room(dst, int(min(limit, size))+512)
+	out := room(dst, int(min(limit, size))+outputMargin)
 	if r == &d.gz && size <= limit {
-		if plain, ok := d.in.member(out, body); ok {
-			return plain, whole, nil
+		if n, used, s := d.in.member(out[:cap(out)], body); s == decoded && used == len(body) {
+			return out[:n], whole, nil
 		}
 	}
 	for {

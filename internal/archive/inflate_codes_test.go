@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// A packer writes one block, symbol by symbol, which no other packer would do as it is told.
-type packer struct {
+// A blockWriter writes one deflate block symbol by symbol.
+type blockWriter struct {
 	data      []byte
 	n         int // bits of it
 	lit, dist []uint8
 }
 
 // put writes n bits, the lowest first.
-func (p *packer) put(v uint, n int) {
+func (p *blockWriter) put(v uint, n int) {
 	for i := range n {
 		if p.n%8 == 0 {
 			p.data = append(p.data, 0)
@@ -27,8 +27,8 @@ func (p *packer) put(v uint, n int) {
 	}
 }
 
-// code writes the code of a symbol (RFC 1951, section 3.2.2).
-func (p *packer) code(lengths []uint8, symbol int) {
+// code writes the code of symbol (RFC 1951, section 3.2.2).
+func (p *blockWriter) code(lengths []uint8, symbol int) {
 	c, size := uint(0), lengths[symbol]
 	for i, n := range lengths {
 		if n > 0 && (n < size || n == size && i < symbol) {
@@ -41,41 +41,41 @@ func (p *packer) code(lengths []uint8, symbol int) {
 }
 
 // number writes the symbol of a length or distance, and its extra bits.
-func (p *packer) number(lengths []uint8, meanings []code, first, v int) {
+func (p *blockWriter) number(lengths []uint8, entries []tableEntry, first, v int) {
 	i := first
-	for j := first; j < min(len(lengths), len(meanings)); j++ {
-		if lengths[j] > 0 && meanings[j]&isNone == 0 && int(meanings[j]>>16) <= v {
+	for j := first; j < min(len(lengths), len(entries)); j++ {
+		if lengths[j] > 0 && entries[j]&isInvalid == 0 && int(entries[j]>>16) <= v {
 			i = j
 		}
 	}
 	p.code(lengths, i)
-	p.put(uint(v)-uint(meanings[i]>>16), int(meanings[i]&0xff))
+	p.put(uint(v)-uint(entries[i]>>16), int(entries[i]&0xff))
 }
 
-func (p *packer) literal(c byte) { p.code(p.lit, int(c)) }
+func (p *blockWriter) literal(c byte) { p.code(p.lit, int(c)) }
 
-func (p *packer) match(length, distance int) {
-	p.number(p.lit, litCodes, 257, length)
-	p.number(p.dist, distCodes, 0, distance)
+func (p *blockWriter) match(length, distance int) {
+	p.number(p.lit, litEntries, 257, length)
+	p.number(p.dist, distEntries, 0, distance)
 }
 
-// end ends the block, and is all of it.
-func (p *packer) end() []byte {
+// end ends the block and returns it.
+func (p *blockWriter) end() []byte {
 	p.code(p.lit, 256)
 	return p.data
 }
 
 // fixedCodes begins a block with the codes of section 3.2.6; last is 1 for the last block.
-func fixedCodes(last uint) *packer {
-	p := &packer{lit: fixedLengths[:288], dist: fixedLengths[288:]}
+func fixedCodes(last uint) *blockWriter {
+	p := &blockWriter{lit: fixedLengths[:288], dist: fixedLengths[288:]}
 	p.put(last|1<<1, 3)
 	return p
 }
 
 // longCodes begins a block with codes of all lengths: of the literals 0 to 10, 1 to 11 bits; of the
 // lengths 3, 11, 12 and 195 to 257, up to 15; of the distances to 128 and from 16385 on, too.
-func longCodes() *packer {
-	p := &packer{lit: make([]uint8, 286), dist: make([]uint8, 30)}
+func longCodes() *blockWriter {
+	p := &blockWriter{lit: make([]uint8, 286), dist: make([]uint8, 30)}
 	for i, symbol := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 257, 265, 256, 283} {
 		p.lit[symbol] = uint8(i + 1)
 	}
@@ -92,7 +92,7 @@ func longCodes() *packer {
 	for i := range 16 {
 		pre[i] = 4
 	}
-	for _, i := range sizeOrder {
+	for _, i := range lengthOrder {
 		p.put(uint(pre[i]), 3)
 	}
 	for _, n := range slices.Concat(p.lit, p.dist) {
@@ -101,7 +101,7 @@ func longCodes() *packer {
 	return p
 }
 
-func TestMatchesAreCopiedFromWhereTheyAre(t *testing.T) {
+func TestInflateMatches(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	p, n := fixedCodes(1), 0
 	literals := func(few int) {
@@ -121,13 +121,13 @@ func TestMatchesAreCopiedFromWhereTheyAre(t *testing.T) {
 		n += length
 	}
 	data := p.end()
-	sameInflated(t, data)
+	checkInflate(t, data)
 	if _, err := io.Copy(io.Discard, flate.NewReader(bytes.NewReader(data))); err != nil {
 		t.Error(err)
 	}
 }
 
-// longMatches are many of them, behind what they may refer to.
+// longMatches returns a block with many long matches.
 func longMatches(many int) []byte {
 	random := rand.New(rand.NewPCG(7, 8))
 	p := longCodes()
@@ -149,15 +149,15 @@ func longMatches(many int) []byte {
 	return p.end()
 }
 
-func TestCodesMayBeLong(t *testing.T) {
+func TestInflateLongCodes(t *testing.T) {
 	data := longMatches(4000)
-	sameInflated(t, data)
+	checkInflate(t, data)
 	if _, err := io.Copy(io.Discard, flate.NewReader(bytes.NewReader(data))); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestWhatIsBeforeAMemberIsNotCopied(t *testing.T) {
+func TestInflateDistanceTooLarge(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	room := make([]byte, 1<<17)
 	for i := range room {
@@ -178,13 +178,13 @@ func TestWhatIsBeforeAMemberIsNotCopied(t *testing.T) {
 			whole = append(whole, slices.Concat(room[from:at], whole)[i])
 		}
 		whole = append(whole, text...)
-		if _, ok := new(inflater).member(bytes.Clone(room)[at:], aMember(p.end(), whole)); ok != (distance == 1) {
-			t.Errorf("distance %d behind one byte: taken: %t", distance, ok)
+		if _, _, s := new(inflater).member(bytes.Clone(room)[at:], gzipMember(p.end(), whole)); (s == decoded) != (distance == 1) {
+			t.Errorf("distance %d after one byte: status %d", distance, s)
 		}
 	}
 }
 
-func TestSymbolsWithoutAMeaningAreRefused(t *testing.T) {
+func TestInflateInvalidSymbols(t *testing.T) {
 	text := bytes.Repeat([]byte("text"), 100)
 	for _, symbols := range [][]int{{256}, {286}, {287}, {257, 30}, {257, 31}} {
 		p := fixedCodes(0)
@@ -197,9 +197,9 @@ func TestSymbolsWithoutAMeaningAreRefused(t *testing.T) {
 		}
 		p.put(1, 3) // a block that is not packed
 		data := append(p.data, byte(len(text)), byte(len(text)>>8), ^byte(len(text)), ^byte(len(text)>>8))
-		whole := aMember(append(data, text...), slices.Concat(text, text))
-		if _, ok := new(inflater).member(make([]byte, 1<<12), whole); ok != (symbols[0] == 256) {
-			t.Errorf("symbols %d: taken: %t", symbols, ok)
+		whole := gzipMember(append(data, text...), slices.Concat(text, text))
+		if _, _, s := new(inflater).member(make([]byte, 1<<12), whole); (s == decoded) != (symbols[0] == 256) {
+			t.Errorf("symbols %d: status %d", symbols, s)
 		}
 	}
 }

@@ -11,29 +11,29 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A format is the way in which records are packed into a file.
+// A format is how records are compressed in a file.
 type format int
 
 const (
 	unknown format = iota
-	plain          // records one after the other
-	gzipped        // gzip members, usually one a record
-	zstded         // zstd frames, usually one a record
+	plain          // not compressed
+	gzipped        // gzip members, usually one per record
+	zstded         // zstd frames, usually one per record
 )
 
 const (
-	bufferSize = 64 << 10
+	bufferSize     = 64 << 10
+	sequentialSize = 256 << 10 // buffer of a file that is read from start to end
 
-	// A dictionary is in the first frame of a .warc.zst and at most this large.
+	// maxDictionary limits the dictionary in the first frame of a .warc.zst file.
 	maxDictionary = 16 << 20
 
-	// A frame that asks for a larger window is refused. zstd --ultra --long=27
-	// asks for this much.
+	// maxWindow limits the window of a zstd frame: zstd --ultra --long=27 asks for this much.
 	maxWindow = 128 << 20
 
-	// maxRewind bounds how many bytes are read twice to look for records inside
-	// one that claims to be longer than it is. Without it a file of nothing but
-	// such claims would take time in the square of its size.
+	// maxRewind limits how many bytes of a file are read twice, to find records inside a
+	// record whose Content-Length is too large. Without it, the time for a file of nothing but
+	// such records would be quadratic.
 	maxRewind = 1 << 30
 )
 
@@ -45,52 +45,58 @@ const (
 
 var gzipMagic = []byte{0x1f, 0x8b, 0x08}
 
-// counter counts the bytes that were read through it.
+// A counter counts the bytes read through it. It repeats the first error of r, which
+// bufio.Reader.Peek drops.
 type counter struct {
-	r io.Reader
-	n int64
+	r   io.Reader
+	n   int64
+	err error
 }
 
 func (c *counter) Read(p []byte) (int, error) {
+	if c.err != nil {
+		return 0, c.err
+	}
 	n, err := c.r.Read(p)
 	c.n += int64(n)
+	c.err = err
 	return n, err
 }
 
-// members unpacks a file one member (or frame) after the other. Reading ends
-// with io.EOF at the end of each; next goes on to the one behind it.
+// members decompresses a file one gzip member or zstd frame at a time. Read returns io.EOF
+// at the end of each; next opens the one after it. Below, "member" also means a frame.
 type members struct {
-	src     rereader
-	in      *bufio.Reader
-	format  format
-	dialect dialect
-	base    int64 // offset in the file of the first byte of src
-	start   int64 // offset in the file of the current member
-	open    bool  // a member is being read
-	failed  error // why the current member could not be read to its end
+	src       counter
+	in        *bufio.Reader // of src
+	format    format
+	dialect   dialect
+	streaming bool  // do not decompress whole gzip members at once
+	base      int64 // offset in the file of the first byte of src
+	start     int64 // offset in the file of the current member
+	open      bool  // a member is being read
+	failed    error // why the current member could not be read to its end
 
-	seeker  io.Seeker // nil if src cannot go back
-	rewinds int64     // bytes that were read again
+	seeker  io.Seeker // nil if src cannot seek
+	rewinds int64     // bytes read again so far
 
-	gz     gunzip
-	ahead  *ahead
-	whole  bool // the current member is in it
-	few    bool // of most members only the first bytes are wanted
-	most   int  // bytes of a file that may be read ahead
-	length int  // of the first member, packed; 0 if that is not known
-	probe  *probe
+	gz    gunzip
+	probe *probe
 
 	zs    *zstd.Decoder
 	dict  []byte
 	frame frame
 }
 
-// reset starts at the first byte of r, which is at offset base in its file. An
-// unknown format is recognised by the first bytes.
+// reset starts to read r, whose first byte is at offset base of the file. An unknown
+// format is detected from the first bytes.
 func (m *members) reset(r io.Reader, base int64, f format) error {
-	m.src = rereader{counter: counter{r: r}}
-	if m.in == nil || f == unknown && m.in.Size() > bufferSize {
-		m.in = bufio.NewReaderSize(&m.src, bufferSize)
+	m.src = counter{r: r}
+	size := bufferSize
+	if f == unknown && !m.streaming {
+		size = sequentialSize
+	}
+	if m.in == nil || m.in.Size() != size {
+		m.in = bufio.NewReaderSize(&m.src, size)
 	} else {
 		m.in.Reset(&m.src)
 	}
@@ -101,9 +107,7 @@ func (m *members) reset(r io.Reader, base int64, f format) error {
 		}
 	}
 	m.base, m.start, m.open, m.failed, m.format, m.dialect = base, base, false, nil, f, undecided
-	m.whole, m.most, m.length = false, fewPacked, 0
 	if f == unknown {
-		m.most = mostPacked
 		head, err := m.in.Peek(4)
 		if len(head) == 0 {
 			return err
@@ -132,12 +136,12 @@ func isFrame(head []byte) bool {
 	return v == zstdMagic || v&^0xF == zstdSkippable
 }
 
-// pos is the offset in the file of the next byte that no member has taken.
+// pos returns the offset in the file of the next byte to be consumed.
 func (m *members) pos() int64 { return m.base + m.src.n - int64(m.in.Buffered()) }
 
-// next opens the member that follows. If what follows is no member, it returns
-// a *FormatError once and looks for the next one when it is called again.
-// It returns io.EOF at the end of the file.
+// next opens the next member. If there is none where one should begin, it returns a
+// *FormatError, and the next call continues at the next member found. At the end of the
+// file it returns io.EOF.
 func (m *members) next() error {
 	m.open = false
 	for {
@@ -166,8 +170,8 @@ func (m *members) next() error {
 	}
 }
 
-// resync looks for the next member behind the first byte of one that is broken:
-// what was taken for it may be more than its own bytes.
+// resync moves to the next member after the first byte of a broken one, whose claimed
+// extent may cover others.
 func (m *members) resync() error {
 	if m.pos() == m.start {
 		m.in.Discard(1)
@@ -179,8 +183,8 @@ func (m *members) resync() error {
 	return nil
 }
 
-// rewind goes back to an offset of the file, if the file allows it and not too
-// much was read again yet.
+// rewind moves back to an offset of the file, if the file can seek and not too much has
+// been read twice.
 func (m *members) rewind(offset int64) {
 	again := m.pos() - offset
 	if m.seeker == nil || again <= 0 || m.rewinds+again > maxRewind {
@@ -190,27 +194,18 @@ func (m *members) rewind(offset int64) {
 		return
 	}
 	m.rewinds += again
-	m.src = rereader{counter: counter{r: m.src.r, n: offset - m.base}}
-	if m.format == gzipped && m.in.Size() > bufferSize {
-		m.in = bufio.NewReaderSize(&m.src, bufferSize) // a long member made it larger: so much is read again each time
-		return
-	}
+	m.src = counter{r: m.src.r, n: offset - m.base}
 	m.in.Reset(&m.src)
 }
 
+// begin opens the member at the current position, whose first bytes are head.
 func (m *members) begin(head []byte) (err error) {
 	switch m.format {
 	case gzipped:
 		if !bytes.HasPrefix(head, gzipMagic) {
 			return errors.New("no gzip member where one should begin")
 		}
-		if m.whole = !m.few && m.unpack(); m.whole {
-			return nil
-		}
-		// The library keeps the codes of the last member, and reads with them where a
-		// broken one has none: what is said of it would depend on what was read before.
-		m.gz = gunzip{}
-		return m.gz.reset(m.in)
+		return m.gz.reset(m.in, m.streaming)
 	case zstded:
 		if !isFrame(head) {
 			return errors.New("no zstd frame where one should begin")
@@ -231,19 +226,15 @@ func (m *members) begin(head []byte) (err error) {
 	}
 }
 
-// Read reads the current member. The error that ends it early is kept, too, for
-// whoever asks why.
+// Read reads the current member. An error that ends it early is kept in m.failed, and
+// reported as io.EOF.
 func (m *members) Read(p []byte) (n int, err error) {
 	if !m.open {
 		return 0, io.EOF
 	}
 	switch m.format {
 	case gzipped:
-		if m.whole {
-			n, err = m.ahead.Read(p)
-		} else {
-			n, err = m.gz.Read(p)
-		}
+		n, err = m.gz.Read(p)
 	case zstded:
 		n, err = m.zs.Read(p)
 	}
@@ -253,13 +244,13 @@ func (m *members) Read(p []byte) (n int, err error) {
 			m.failed = noEOF(err)
 			err = io.EOF
 		} else if m.format == zstded {
-			m.failed = m.frame.drain() // the decoder takes a torn header for the end
+			m.failed = m.frame.drain() // the decoder accepts a truncated frame header as the end
 		}
 	}
 	return n, err
 }
 
-// noEOF is err, where the end of the file comes as a surprise.
+// noEOF returns err, or io.ErrUnexpectedEOF in place of io.EOF.
 func noEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -267,17 +258,21 @@ func noEOF(err error) error {
 	return err
 }
 
-// seek moves to the next place where a member can begin, or to the end.
+// seek moves to the next position where a member can begin, or to the end of the file.
 func (m *members) seek() error {
-	const window = 4 << 10 // the first bytes of a member that tell a record from chance
+	const window = 4 << 10 // enough of a member to see whether it holds a record
+	magic := gzipMagic
+	if m.format == zstded {
+		magic = []byte{0x28, 0xB5, 0x2F, 0xFD}
+	}
 	for {
 		b, err := m.in.Peek(window)
 		if len(b) == 0 {
 			return err
 		}
-		i := m.candidate(b)
+		i := bytes.Index(b, magic)
 		if i < 0 {
-			m.in.Discard(max(len(b)-3, 1)) // a magic may lie across the windows
+			m.in.Discard(max(len(b)-len(magic)+1, 1))
 			continue
 		}
 		m.in.Discard(i)
@@ -289,29 +284,22 @@ func (m *members) seek() error {
 	}
 }
 
-func (m *members) candidate(b []byte) int {
-	if m.format == gzipped {
-		return bytes.Index(b, gzipMagic)
-	}
-	return bytes.Index(b, []byte{0x28, 0xB5, 0x2F, 0xFD})
-}
-
-// plausible tells whether the member at b begins a record.
+// plausible reports whether b begins a member that begins with a record.
 func (m *members) plausible(b []byte) bool {
 	if m.format != gzipped {
-		return true // four bytes of magic are enough
+		return true // its magic number is long enough
 	}
 	if m.probe == nil {
 		m.probe = &probe{in: bufio.NewReader(nil)}
 	}
-	n := m.probe.begin(b, 8)
+	n := m.probe.read(b, 8)
 	if m.dialect != warc && n == 8 && isLetter(m.probe.first[0]) {
-		n = m.probe.begin(b, len(m.probe.first)) // the first line of an ARC record
+		n = m.probe.read(b, len(m.probe.first)) // an ARC record is recognized by its first line
 	}
 	return m.dialect.isRecord(m.probe.first[:n])
 }
 
-// A probe looks ahead whether a gzip magic is the start of a record.
+// A probe decompresses the first bytes of a gzip member.
 type probe struct {
 	src   bytes.Reader
 	in    *bufio.Reader
@@ -319,19 +307,19 @@ type probe struct {
 	first [2 << 10]byte
 }
 
-// begin unpacks the first bytes of the member at b and tells how many there are.
-func (p *probe) begin(b []byte, most int) int {
-	p.src.Reset(b)
+// read decompresses up to limit bytes into p.first and returns how many there are.
+func (p *probe) read(member []byte, limit int) int {
+	p.src.Reset(member)
 	p.in.Reset(&p.src)
-	if p.gz.reset(p.in) != nil {
+	if p.gz.reset(p.in, true) != nil {
 		return 0
 	}
-	n, _ := io.ReadFull(&p.gz, p.first[:most])
+	n, _ := io.ReadFull(&p.gz, p.first[:limit])
 	return n
 }
 
-// skippable passes over a frame that holds no data, keeping the dictionary if
-// it is one.
+// skippable skips a frame without data, and reports whether there was one. It keeps the
+// dictionary that the first frame may hold.
 func (m *members) skippable(head []byte) (bool, error) {
 	if len(head) < 4 {
 		return false, nil
@@ -346,26 +334,7 @@ func (m *members) skippable(head []byte) (bool, error) {
 	}
 	size := int64(binary.LittleEndian.Uint32(b[4:]))
 	if magic == zstdDict && m.start == 0 {
-		if size > maxDictionary {
-			return false, &FormatError{m.start, fmt.Errorf("zstd dictionary of %d bytes, at most %d are allowed", size, maxDictionary)}
-		}
-		dict := make([]byte, size)
-		if _, err := io.ReadFull(m.in, dict); err != nil {
-			return false, &FormatError{m.start, errors.New("zstd dictionary torn")}
-		}
-		if isFrame(dict) {
-			d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDictionary))
-			if err != nil {
-				return false, err
-			}
-			dict, err = d.DecodeAll(dict, nil)
-			d.Close()
-			if err != nil {
-				return false, &FormatError{m.start, fmt.Errorf("unpacking the zstd dictionary: %w", err)}
-			}
-		}
-		m.dict, m.zs = dict, nil
-		return true, nil
+		return true, m.readDict(size)
 	}
 	if _, err := io.CopyN(io.Discard, m.in, size); err != nil {
 		return false, &FormatError{m.start, errors.New("zstd frame torn")}
@@ -373,21 +342,43 @@ func (m *members) skippable(head []byte) (bool, error) {
 	return true, nil
 }
 
-// A frame reads the bytes of one zstd frame and no byte more, which is how the
-// offset of the next one is known. It follows the frame by its block headers
-// (RFC 8878, section 3.1.1).
+// readDict reads a dictionary, which may itself be compressed.
+func (m *members) readDict(size int64) error {
+	if size > maxDictionary {
+		return &FormatError{m.start, fmt.Errorf("zstd dictionary of %d bytes, at most %d are allowed", size, maxDictionary)}
+	}
+	dict := make([]byte, size)
+	if _, err := io.ReadFull(m.in, dict); err != nil {
+		return &FormatError{m.start, errors.New("zstd dictionary torn")}
+	}
+	if isFrame(dict) {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDictionary))
+		if err != nil {
+			return err
+		}
+		defer d.Close()
+		if dict, err = d.DecodeAll(dict, nil); err != nil {
+			return &FormatError{m.start, fmt.Errorf("unpacking the zstd dictionary: %w", err)}
+		}
+	}
+	m.dict, m.zs = dict, nil
+	return nil
+}
+
+// A frame reads the bytes of one zstd frame and nothing behind it, so the offset of the
+// next frame is known. It finds the end by the block headers (RFC 8878, section 3.1.1).
 type frame struct {
-	in    *bufio.Reader
-	state frameState
-	left  int64 // bytes of the current part
-	sum   bool  // a checksum ends the frame
+	in       *bufio.Reader
+	state    frameState
+	left     int64 // bytes of the current part
+	checksum bool  // a checksum ends the frame
 }
 
 type frameState int
 
 const (
 	frameHeader frameState = iota
-	frameBlock             // a block header follows
+	frameBlock             // a block header is next
 	frameLast              // the last block is being read
 	frameEnd
 )
@@ -403,8 +394,8 @@ func (f *frame) Read(p []byte) (int, error) {
 	return n, noEOF(err)
 }
 
-// advance finds out how long the next part is, from bytes that Read will
-// return as part of it.
+// advance determines the length of the next part. It only peeks at the bytes, which are
+// part of what Read returns.
 func (f *frame) advance() error {
 	switch f.state {
 	case frameHeader:
@@ -415,17 +406,17 @@ func (f *frame) advance() error {
 		if binary.LittleEndian.Uint32(b) != zstdMagic {
 			return errors.New("no zstd frame")
 		}
-		d := b[4] // frame header descriptor
-		single := d>>5&1 == 1
-		size := [4]int64{0, 2, 4, 8}[d>>6]
-		if single && size == 0 {
+		descriptor := b[4]
+		singleSegment := descriptor>>5&1 == 1
+		size := [4]int64{0, 2, 4, 8}[descriptor>>6] // frame content size
+		if singleSegment && size == 0 {
 			size = 1
 		}
-		if !single {
+		if !singleSegment {
 			size++ // window descriptor
 		}
-		size += [4]int64{0, 1, 2, 4}[d&3] // dictionary id
-		f.sum = d>>2&1 == 1
+		size += [4]int64{0, 1, 2, 4}[descriptor&3] // dictionary ID
+		f.checksum = descriptor>>2&1 == 1
 		f.left = 5 + size
 		f.state = frameBlock
 	case frameBlock:
@@ -446,7 +437,7 @@ func (f *frame) advance() error {
 		}
 	case frameLast:
 		f.state = frameEnd
-		if f.sum {
+		if f.checksum {
 			f.left = 4
 		}
 	case frameEnd:

@@ -394,8 +394,7 @@ func (a *archived) at(s *scratch, c Capture) (*Record, error) {
 	if err := s.reader.reset(&s.section, c.Offset, in.format); err != nil {
 		return nil, err
 	}
-	s.reader.m.length = int(min(c.Length, mostPacked))
-	s.reader.m.few = c.Length == 0 // else all that shares its member were unpacked with it
+	s.reader.m.streaming = c.Length == 0 // other records share its member
 	return s.reader.skip(c.Skip)
 }
 
@@ -432,10 +431,11 @@ func newPage(rec *Record, url, filename string) *Page {
 // only a body.
 func (s *scratch) response(rec *Record) (*Response, error) {
 	limit := s.decoder.Limits.body() + maxHeader
-	block, cut, err := s.take(rec, limit)
+	block, cut, err := readAll(s.block, rec, rec.ContentLength, limit)
 	if err != nil {
 		return nil, err
 	}
+	s.keep(&s.block, block)
 	var resp *Response
 	if rec.Type() == "resource" {
 		resp = &Response{Proto: "HTTP/1.1", StatusCode: http.StatusOK, Reason: "OK", Header: http.Header{}, Raw: block, Body: block}
@@ -466,24 +466,6 @@ func (s *scratch) response(rec *Record) (*Response, error) {
 		err = fmt.Errorf("%w: more than %d bytes as received", ErrTooLarge, s.decoder.Limits.body())
 	}
 	return resp, err
-}
-
-// take is the block of a record, or so much of it, and whether there is more. What was unpacked
-// ahead is not copied; of a page that is to stay, its memory goes with it, unless most of that
-// is not the page's.
-func (s *scratch) take(rec *Record, limit int64) (block []byte, cut bool, err error) {
-	if a := rec.r.m.ahead; s.again || a != nil && int64(len(a.out)) < 2*rec.left {
-		if block, ok := rec.rest(limit); ok {
-			if !s.again {
-				rec.r.m.give()
-			}
-			return block, false, nil
-		}
-	}
-	if block, cut, err = readAll(s.block, rec, rec.ContentLength, limit); err == nil {
-		s.keep(&s.block, block)
-	}
-	return block, cut, err
 }
 
 // keep keeps memory for the next page, unless it is too much.

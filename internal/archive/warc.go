@@ -143,21 +143,6 @@ func (r *Record) Read(p []byte) (int, error) {
 	}
 }
 
-// rest is what is left of the block, which is passed over with that, if it is no more than
-// limit bytes and was unpacked ahead. It is valid until the next member is read.
-func (r *Record) rest(limit int64) (block []byte, ok bool) {
-	m, at := &r.r.m, r.r.at()
-	if r.left <= 0 || r.left > limit || r.short != nil || r.closed || !m.whole || r.left > int64(m.ahead.n)-at {
-		return nil, false
-	}
-	end := at + r.left
-	block = m.ahead.out[at:end:end]
-	m.ahead.read, m.open = int(end), true
-	r.left, r.r.count.n = 0, end
-	r.r.out.Reset(&r.r.count)
-	return block, true
-}
-
 // Close passes over what is left of the record, settles its Length and returns
 // its fault, a *FormatError, if it has one: it is torn, or its Content-Length
 // is wrong. The error of the file itself is returned as it is.
@@ -165,7 +150,6 @@ func (r *Record) Close() error {
 	if r.closed {
 		return nil
 	}
-	r.rest(r.left) // without a copy, where it can be
 	r.closed = true
 	return r.r.finish(r)
 }
@@ -467,7 +451,7 @@ func (r *Reader) enter() error {
 	if err := r.m.next(); err != nil {
 		return err
 	}
-	r.count.n = 0
+	r.count = counter{r: &r.m}
 	r.out.Reset(&r.count)
 	r.started, r.alone = true, true
 	return nil

@@ -139,7 +139,7 @@ func NewWriter(o WriterOptions) (*Writer, error) {
 		}
 	}
 	w.encoders.New = func() any { return newEncoder(digester, frames, o.Level) }
-	w.readers.New = func() any { return &Reader{m: members{few: true}} }
+	w.readers.New = func() any { return &Reader{m: members{streaming: true}} }
 	if err := os.MkdirAll(filepath.Dir(o.Prefix), 0o777); err != nil {
 		return nil, err
 	}

@@ -18,11 +18,11 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// story is all that a Reader tells of a file; byLibrary has it unpack nothing ahead. Of
-// every other record it reads only a part.
-func story(src io.Reader, byLibrary bool) string {
+// story returns all that a Reader tells about a file, as text. Of every other record it reads
+// only a part. With streaming it decompresses no member at once.
+func story(src io.Reader, streaming bool) string {
 	var b strings.Builder
-	r := &Reader{m: members{few: byLibrary}}
+	r := &Reader{m: members{streaming: streaming}}
 	if err := r.Reset(src); err != nil {
 		return err.Error()
 	}
@@ -44,11 +44,11 @@ func story(src io.Reader, byLibrary bool) string {
 	return b.String()
 }
 
-// pages are those that are yielded of a file.
-func pages(src io.Reader, byLibrary bool) string {
+// pages returns what scratch.records yields for a file, as text.
+func pages(src io.Reader, streaming bool) string {
 	var b strings.Builder
 	s := scratch{decoder: Decoder{Limits: Limits{Body: 1 << 20}}, again: true}
-	s.reader.m.few = byLibrary
+	s.reader.m.streaming = streaming
 	s.records(src, "path", "name", &Filter{}, func(p *Page, err error) bool {
 		fmt.Fprintln(&b, err)
 		if p != nil {
@@ -59,7 +59,7 @@ func pages(src io.Reader, byLibrary bool) string {
 	return b.String()
 }
 
-// brokenOnce gives an error in the midst of what it reads, and then goes on.
+// brokenOnce returns one error in the middle of what it reads.
 type brokenOnce struct {
 	io.Reader
 	left int
@@ -78,8 +78,8 @@ func (b *brokenOnce) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// sameStories compares what is told of a file by a Reader that unpacks ahead and by one that does
-// not, from all kinds of sources.
+// sameStories compares a Reader that decompresses members at once with one that does not,
+// for several kinds of sources.
 func sameStories(t *testing.T, data []byte) {
 	t.Helper()
 	for name, source := range map[string]func() io.Reader{
@@ -99,7 +99,7 @@ func sameStories(t *testing.T, data []byte) {
 	}
 }
 
-// noise are bytes that cannot be packed.
+// noise returns n bytes that cannot be compressed.
 func noise(n int) string {
 	random := rand.New(rand.NewPCG(1, uint64(n)))
 	b := make([]byte, n)
@@ -109,7 +109,7 @@ func noise(n int) string {
 	return string(b)
 }
 
-// headed is a record in a member of that header.
+// headed returns a record in a member with that header.
 func headed(record string, header gzip.Header) string {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -119,10 +119,10 @@ func headed(record string, header gzip.Header) string {
 	return b.String()
 }
 
-// blockOf is a record with that block.
+// blockOf returns a record with that block.
 func blockOf(block string) string { return raw("x", block, len(block)) }
 
-func TestMembersAreUnpackedAheadIfTheyAreWholeAndNotTooLarge(t *testing.T) {
+func TestDecompressAtOnce(t *testing.T) {
 	text := strings.Repeat("text of a page, ", 1000)
 	sum := []byte(zip(good("a")))
 	sum[len(sum)-8] ^= 1
@@ -130,20 +130,19 @@ func TestMembersAreUnpackedAheadIfTheyAreWholeAndNotTooLarge(t *testing.T) {
 	checked[3] |= 1 << 1
 	for _, c := range []struct {
 		name, member string
-		ahead        bool
+		whole        bool
 	}{
 		{"small", zip(good("a")), true},
 		{"text", zip(blockOf(text)), true},
-		{"more than a buffer, packed", zip(blockOf(noise(3 * bufferSize))), true},
 		{"more than a buffer, unpacked", zip(blockOf(strings.Repeat(text, 100))), true},
-		{"almost too large, packed", zip(blockOf(noise(mostPacked - 1000))), true},
-		{"almost too large, unpacked", zip(blockOf(strings.Repeat("x", mostUnpacked-1000))), true},
-		{"too large, packed", zip(blockOf(noise(mostPacked))), false},
-		{"too large, unpacked", zip(blockOf(strings.Repeat("x", mostUnpacked))), false},
+		{"almost too large, packed", zip(blockOf(noise(sequentialSize - 1000))), true},
+		{"almost too large, unpacked", zip(blockOf(strings.Repeat("x", 16*sequentialSize-1000))), true},
+		{"too large, packed", zip(blockOf(noise(sequentialSize))), false},
+		{"too large, unpacked", zip(blockOf(strings.Repeat("x", 16*sequentialSize))), false},
 		{"several records", zip(good("a") + good("b")), true},
 		{"a name", headed(good("a"), gzip.Header{Name: "a.warc"}), true},
-		{"the longest name", headed(good("a"), gzip.Header{Name: strings.Repeat("x", maxName-1)}), true},
-		{"a name that is too long", headed(good("a"), gzip.Header{Name: strings.Repeat("x", maxName)}), false},
+		{"the longest name", headed(good("a"), gzip.Header{Name: strings.Repeat("x", 511)}), true},
+		{"a name that is too long", headed(good("a"), gzip.Header{Name: strings.Repeat("x", 512)}), false},
 		{"lengths, as wget has them", headed(good("a"), gzip.Header{Extra: []byte("sl\x08\x00\x00\x01\x00\x00\x00\x02\x00\x00")}), true},
 		{"extra and a name", headed(good("a"), gzip.Header{Extra: []byte(noise(0xffff)), Name: "x"}), true},
 		{"a comment", headed(good("a"), gzip.Header{Comment: "x"}), false},
@@ -158,10 +157,10 @@ func TestMembersAreUnpackedAheadIfTheyAreWholeAndNotTooLarge(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := m.next()
-			if m.whole != c.ahead {
-				t.Errorf("unpacked ahead: %t (%v)", m.whole, err)
+			if m.gz.whole != c.whole {
+				t.Errorf("decompressed at once: %t (%v)", m.gz.whole, err)
 			}
-			if want := int64(len(c.member)); m.whole && m.pos() != want {
+			if want := int64(len(c.member)); m.gz.whole && m.pos() != want {
 				t.Errorf("at byte %d, want %d", m.pos(), want)
 			}
 			sameStories(t, []byte(zip(good("a"))+c.member+zip(good("z"))))
@@ -170,7 +169,7 @@ func TestMembersAreUnpackedAheadIfTheyAreWholeAndNotTooLarge(t *testing.T) {
 	}
 }
 
-func TestWhatIsUnpackedAheadIsToldAsByTheLibrary(t *testing.T) {
+func TestDecompressAtOnceLikeLibrary(t *testing.T) {
 	a, b, c := good("a"), good("b"), good("c")
 	long := blockOf(strings.Repeat("text of a page, ", 5000))
 	files := []string{zip(a, b, c), zip(a+b, c), zip(a, b) + "rubbish" + zip(c), zip(a) + zst(b), zip(long, long), zip(a[:len(a)-10], a[len(a)-10:]+b),
@@ -193,9 +192,9 @@ func TestWhatIsUnpackedAheadIsToldAsByTheLibrary(t *testing.T) {
 	}
 }
 
-// TestAMemberIsNotWaitedFor reads records from a pipe whose writer writes the next one only when
-// it is told to.
-func TestAMemberIsNotWaitedFor(t *testing.T) {
+// TestReadDoesNotWaitForNextMember reads from a pipe whose writer writes a record only after
+// the one before it was read.
+func TestReadDoesNotWaitForNextMember(t *testing.T) {
 	in, out := io.Pipe()
 	defer in.Close()
 	told := make(chan struct{}, 1)
@@ -237,10 +236,10 @@ func TestAMemberIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-// TestAPageOfAReplayIsNotWrittenOver looks at pages when others have been read behind them.
-func TestAPageOfAReplayIsNotWrittenOver(t *testing.T) {
+// TestReplayPagesAreNotOverwritten compares pages after others have been read.
+func TestReplayPagesAreNotOverwritten(t *testing.T) {
 	var file, body []string
-	for i, size := range []int{0, 1, 100, 20_000, 3 * bufferSize, 300, 5_000_000, 2000, mostPacked / 2} {
+	for i, size := range []int{0, 1, 100, 20_000, 3 * bufferSize, 300, 5_000_000, 2000, sequentialSize / 2} {
 		body = append(body, noise(size/2)+strings.Repeat("x", size-size/2))
 		file = append(file, raw(fmt.Sprint(i), body[i], size))
 	}
@@ -266,16 +265,16 @@ func TestAPageOfAReplayIsNotWrittenOver(t *testing.T) {
 	}
 }
 
-func TestALookUpUnpacksOnlyItsOwnRecordAhead(t *testing.T) {
-	small, large := good("a"), blockOf(strings.Repeat("x", mostUnpacked))
+func TestLookupDecompressesOnlyItsOwnRecord(t *testing.T) {
+	small, large := good("a"), blockOf(strings.Repeat("x", 16*bufferSize))
 	for _, c := range []struct {
 		name, file string
-		ahead      bool
+		whole      bool
 	}{
 		{"alone", zip(small), true},
 		{"with others", zip(small + good("b")), false},
 		{"too large", zip(large), false},
-		{"too large, packed", zip(blockOf(noise(fewPacked))), false},
+		{"too large, compressed", zip(blockOf(noise(bufferSize))), false},
 	} {
 		path := filepath.Join(t.TempDir(), "x.warc.gz")
 		if err := os.WriteFile(path, []byte(c.file), 0o666); err != nil {
@@ -287,16 +286,13 @@ func TestALookUpUnpacksOnlyItsOwnRecordAhead(t *testing.T) {
 			all = append(all, r.Lookup("http://example.com/"+id)...)
 		}
 		var s scratch
-		if _, err := r.archives[0].at(&s, all[0]); err != nil || s.reader.m.whole != c.ahead {
-			t.Errorf("%s: unpacked ahead: %t, %v", c.name, s.reader.m.whole, err)
-		}
-		if a := s.reader.m.ahead; !c.ahead && a != nil && a.out != nil {
-			t.Errorf("%s: %d bytes are kept", c.name, len(a.out))
+		if _, err := r.archives[0].at(&s, all[0]); err != nil || s.reader.m.gz.whole != c.whole {
+			t.Errorf("%s: decompressed at once: %t, %v", c.name, s.reader.m.gz.whole, err)
 		}
 	}
 }
 
-// A tallied counts what is read through it.
+// A tallied counts the bytes read through it.
 type tallied struct {
 	io.ReadSeeker
 	n int
@@ -308,14 +304,14 @@ func (t *tallied) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// For each record that is broken a file is read again from behind its beginning on. How much that is
-// must not depend on how long a member before them was, or thousands of them would take minutes.
-func TestLongMemberMakesBrokenOnesNoDearer(t *testing.T) {
+// TestBrokenMembers checks that at most one buffer of the file is read again for each broken
+// member.
+func TestBrokenMembers(t *testing.T) {
 	const n = 200
-	long := zip(blockOf(noise(mostPacked - 4096)))
+	long := zip(blockOf(noise(sequentialSize - 4096)))
 	member := "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff" + "\x00\x08\x00\xf7\xff" + "WARC/1.0" + "\x07"
 	plain := "WARC/1.0\r\nContent-Length: 1\r\n\r\nblock\r\n\r\n"
-	behind := strings.Repeat("x", mostPacked)
+	behind := strings.Repeat("x", sequentialSize)
 	for name, c := range map[string]struct{ first, data string }{
 		"in the same file":   {good(""), long + strings.Repeat(member, n) + behind},
 		"in the file before": {long, strings.Repeat(plain, n) + behind},
@@ -339,30 +335,8 @@ func TestLongMemberMakesBrokenOnesNoDearer(t *testing.T) {
 		if had := faults(src); had < n {
 			t.Errorf("%s: %d faults of %d", name, had, n)
 		}
-		if most := len(c.data) + (n+1)*bufferSize; src.n > most {
-			t.Errorf("%s: %d bytes were read, more than %d", name, src.n, most)
+		if limit := len(c.data) + (n+2)*sequentialSize; src.n > limit {
+			t.Errorf("%s: %d bytes were read, more than %d", name, src.n, limit)
 		}
-	}
-}
-
-func TestUnpackedBlockIsPassedOverWithoutACopy(t *testing.T) {
-	var r Reader
-	if err := r.Reset(strings.NewReader(zip(blockOf(noise(100<<10))) + zip(good("b")))); err != nil {
-		t.Fatal(err)
-	}
-	copied := counter{r: r.count.r}
-	r.count.r = &copied
-	rec, err := r.Next()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := rec.Close(); err != nil || rec.Length == 0 {
-		t.Errorf("Close: %v, of %d bytes", err, rec.Length)
-	}
-	if copied.n > 4<<10 {
-		t.Errorf("%d bytes were copied to pass over the block", copied.n)
-	}
-	if rec, err := r.Next(); err != nil || rec.ID() != "<urn:x:b>" {
-		t.Errorf("the next record: %v", err)
 	}
 }
