@@ -138,27 +138,6 @@ func TestWhatHasNoWeightIsAcceptedLast(t *testing.T) {
 	}
 }
 
-// The best of k of n distinct scores has rank r (from 0, best) with the
-// probability ((n−r)^k − (n−r−1)^k) / n^k.
-func TestTournamentsPreferTheBest(t *testing.T) {
-	const draws, n = 40000, 5
-	scores := []float64{.3, .9, .1, .7, .5} // ranks 3, 0, 4, 1, 2
-	ranks := []int{3, 0, 4, 1, 2}
-	for _, k := range []int{0, 1, 2, 4} {
-		rng := rand.New(rand.NewPCG(13, uint64(k)))
-		counts := make([]int, n)
-		for _, place := range Tournament(rng, scores, draws, k) {
-			counts[place]++
-		}
-		expected := make([]float64, n)
-		for i, r := range ranks {
-			size := float64(max(1, k))
-			expected[i] = draws * (math.Pow(float64(n-r), size) - math.Pow(float64(n-r-1), size)) / math.Pow(n, size)
-		}
-		fair(t, "tournament", counts, expected)
-	}
-}
-
 func TestSelectionKeepsSizesAndInventsNoPlace(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 0))
@@ -166,23 +145,19 @@ func TestSelectionKeepsSizesAndInventsNoPlace(t *testing.T) {
 		for i := range weights {
 			weights[i] = max(0, rng.Float64()-.3)
 		}
-		n, k := rng.IntN(20)-3, rng.IntN(5)
+		n := rng.IntN(20) - 3
 		want := max(0, n)
 		if len(weights) == 0 {
 			want = 0
 		}
-		for name, got := range map[string][]int{
-			"Roulette":   Roulette(rng, weights, n),
-			"Tournament": Tournament(rng, weights, n, k),
-		} {
-			if len(got) != want {
-				t.Fatalf("seed %d: %s drew %d of %d places, want %d", seed, name, len(got), len(weights), want)
-			}
-			if want > 0 && (slices.Min(got) < 0 || slices.Max(got) >= len(weights)) {
-				t.Fatalf("seed %d: %s invented a place: %v", seed, name, got)
-			}
+		got := Roulette(rng, weights, n)
+		if len(got) != want {
+			t.Fatalf("seed %d: Roulette drew %d of %d places, want %d", seed, len(got), len(weights), want)
 		}
-		got := Accept(rng, weights, n)
+		if want > 0 && (slices.Min(got) < 0 || slices.Max(got) >= len(weights)) {
+			t.Fatalf("seed %d: Roulette drew %v of %d places", seed, got, len(weights))
+		}
+		got = Accept(rng, weights, n)
 		if want = min(want, len(weights)); len(got) != want {
 			t.Fatalf("seed %d: Accept drew %d of %d places, want %d", seed, len(got), len(weights), want)
 		}
