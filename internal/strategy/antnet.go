@@ -83,10 +83,8 @@ type antNet struct {
 	spread      moments // of the link scores that F9 gave
 	differences moments // of |difference|
 	kappa       ratio
-	recent      []foretold // the last maxForetold, if the calibration is isotonic
-	news        int        // how many of them are not saved
-	issued      []string   // queries
-	saved       int        // how many of these are saved
+	recent      pairs // the last maxForetold, if the calibration is isotonic
+	issued      queryLog
 	generations int
 	turns       int // addresses and queries so far: first in, first out
 
@@ -118,12 +116,15 @@ const (
 )
 
 func newAntNet() Strategy {
-	return &antNet{
+	s := &antNet{
 		Beta: 4, Gamma: 0.25,
 		Delta: 0.25, DeltaMax: 0.25, Levels: 1,
 		Pressure: 1, Calibration: calibrateRatio,
 		MutationEvery: 5, Keywords: 2,
 	}
+	s.parts = []part{&s.scores, &s.tops, &s.gains, &s.spread, &s.differences, &s.kappa, &s.recent,
+		&s.issued, (*counter)(&s.generations), (*counter)(&s.turns)}
+	return s
 }
 
 func (s *antNet) Params() []Param {
@@ -238,9 +239,8 @@ func (s *antNet) surprise(p page) {
 	}
 	s.kappa.add(foreseen)
 	if s.calibration() == calibrateIsotonic {
-		s.recent = append(s.recent, foreseen)
-		s.recent = s.recent[max(0, len(s.recent)-maxForetold):]
-		s.news++
+		s.recent.add(foreseen)
+		s.recent.fresh++
 	}
 }
 
@@ -338,7 +338,7 @@ func (s *antNet) calibrated() (expected func(link float64) float64, ok bool) {
 	case calibrateNone:
 		return func(link float64) float64 { return link }, true
 	case calibrateIsotonic:
-		return isotonic(s.recent), len(s.recent) > 0
+		return isotonic(s.recent.last), len(s.recent.last) > 0
 	}
 	kappa := s.kappa.value()
 	return func(link float64) float64 { return float64(kappa * link) }, s.kappa.link > 0
@@ -452,64 +452,17 @@ func (s *antNet) query(rng *rand.Rand) string {
 		if s.Compat {
 			return query
 		}
-		if !slices.Contains(s.issued, query) {
-			s.issued = append(s.issued, query)
+		if !s.issued.has(query) {
+			s.issued.add(query)
 			return query
 		}
 	}
 	return ""
 }
 
-func (s *antNet) AppendDelta(b []byte) []byte {
-	b = s.appendDelta(b)
-	for _, c := range []*column{&s.scores, &s.tops, &s.gains} {
-		b = c.appendDelta(b)
-	}
-	b = s.spread.append(b)
-	b = s.differences.append(b)
-	b = appendFloats(b, s.kappa.page, s.kappa.link)
-	fresh := s.recent[len(s.recent)-min(s.news, len(s.recent)):]
-	b = binary.AppendUvarint(b, uint64(len(fresh)))
-	for _, f := range fresh {
-		b = appendFloats(b, f.link, f.page)
-	}
-	b = appendStrings(b, s.issued[s.saved:])
-	b = binary.AppendUvarint(b, uint64(s.generations))
-	b = binary.AppendUvarint(b, uint64(s.turns))
-	s.news, s.saved = 0, len(s.issued)
-	return b
-}
-
 func (s *antNet) Replay(b []byte) error {
-	r, err := s.replay(b)
-	if err != nil {
-		return err
-	}
-	for _, c := range []*column{&s.scores, &s.tops, &s.gains} {
-		c.replay(&s.memory, r)
-	}
-	s.spread.read(r)
-	s.differences.read(r)
-	s.kappa = ratio{r.float(), r.float()}
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		s.recent = append(s.recent, foretold{r.float(), r.float()})
-		s.recent = s.recent[max(0, len(s.recent)-maxForetold):]
-	}
-	s.issued = append(s.issued, r.strings()...)
-	s.generations, s.turns = int(r.uvarint()), int(r.uvarint())
-	if r.bad || len(r.b) > 0 {
-		return errCorrupt
-	}
-	s.saved, s.isAsked = len(s.issued), nil
-	return nil
-}
-
-// appendFloats appends the bits of numbers.
-func appendFloats(b []byte, numbers ...float64) []byte {
-	for _, x := range numbers {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
-	}
-	return b
+	s.isAsked = nil
+	return s.pool.Replay(b)
 }
 
 // Moments are the mean and the spread of a growing number of numbers (B. Welford,
@@ -530,12 +483,12 @@ func (m *moments) add(x float64) {
 // deviation is the standard deviation, 0 of nothing.
 func (m *moments) deviation() float64 { return math.Sqrt(m.squares / float64(max(1, m.n))) }
 
-func (m *moments) append(b []byte) []byte {
+func (m *moments) appendDelta(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(m.n))
-	return appendFloats(b, m.mean, m.squares)
+	return appendFloat(appendFloat(b, m.mean), m.squares)
 }
 
-func (m *moments) read(r *reader) {
+func (m *moments) replay(_ *memory, r *reader) {
 	*m = moments{int(r.uvarint()), r.float(), r.float()}
 	if m.n < 0 || !(m.mean >= 0) || !(m.squares >= 0) {
 		r.bad = true
@@ -545,6 +498,33 @@ func (m *moments) read(r *reader) {
 // A foretold is a page with the score of the link for which it was fetched.
 type foretold struct{ link, page float64 }
 
+// pairs is the last pages that were foretold.
+type pairs struct {
+	last  []foretold
+	fresh int // how many of them are in no delta
+}
+
+func (p *pairs) add(f foretold) {
+	p.last = append(p.last, f)
+	p.last = p.last[max(0, len(p.last)-maxForetold):]
+}
+
+func (p *pairs) appendDelta(b []byte) []byte {
+	fresh := p.last[len(p.last)-min(p.fresh, len(p.last)):]
+	b = binary.AppendUvarint(b, uint64(len(fresh)))
+	for _, f := range fresh {
+		b = appendFloat(appendFloat(b, f.link), f.page)
+	}
+	p.fresh = 0
+	return b
+}
+
+func (p *pairs) replay(_ *memory, r *reader) {
+	for n := r.uvarint(); n > 0 && !r.bad; n-- {
+		p.add(foretold{r.float(), r.float()})
+	}
+}
+
 // A ratio is κ, what page scores are to link scores, in the mean of the last
 // hundred or so.
 type ratio struct{ page, link float64 }
@@ -553,6 +533,9 @@ func (k *ratio) add(f foretold) {
 	k.page = float64(kappaDecay*k.page) + f.page
 	k.link = float64(kappaDecay*k.link) + f.link
 }
+
+func (k *ratio) appendDelta(b []byte) []byte { return appendFloat(appendFloat(b, k.page), k.link) }
+func (k *ratio) replay(_ *memory, r *reader) { *k = ratio{r.float(), r.float()} }
 
 func (k *ratio) value() float64 {
 	if k.link == 0 {

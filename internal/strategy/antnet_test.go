@@ -172,7 +172,7 @@ func TestAntNetCorrectsByHand(t *testing.T) {
 		// Up to 1 pages were worth 0.125, so 0.625 is a surprise of 0.5; κ = ½.
 		{name: "isotonic", params: []string{"calibration=isotonic"}, link: 1, page: .625, w: 1, x: 1.25, y: 1.25, z: 1,
 			change: func(s *antNet) {
-				s.recent = []foretold{{.5, .25}, {1, 0}, {2, .5}, {3, 1}}
+				s.recent = pairs{last: []foretold{{.5, .25}, {1, 0}, {2, .5}, {3, 1}}}
 				s.kappa = ratio{1, 2}
 			}},
 		{name: "compat is not calibrated", params: []string{"calibration=ratio", "compat=true"}, link: .375, page: .875,

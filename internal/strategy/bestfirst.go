@@ -44,7 +44,11 @@ type at struct {
 	anchor float64
 }
 
-func newBestFirst() Strategy { return &bestFirst{raised: map[graph.ID]at{}} }
+func newBestFirst() Strategy {
+	s := &bestFirst{raised: map[graph.ID]at{}}
+	s.parts = []part{&s.worth}
+	return s
+}
 
 func (s *bestFirst) Params() []Param {
 	return []Param{
@@ -108,18 +112,4 @@ func (s *bestFirst) propose(id graph.ID) (a Address, ok bool) {
 		return a, false // no page of this generation is better
 	}
 	return s.address(id, best, opLink, s.pages[best].score), true
-}
-
-func (s *bestFirst) AppendDelta(b []byte) []byte {
-	return s.worth.appendDelta(s.appendDelta(b))
-}
-
-func (s *bestFirst) Replay(b []byte) error {
-	b, err := s.replay(b)
-	if err != nil {
-		return err
-	}
-	r := &reader{b: b}
-	s.worth.replay(&s.memory, r)
-	return r.end()
 }

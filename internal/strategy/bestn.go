@@ -23,7 +23,6 @@ package strategy
 
 import (
 	"cmp"
-	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -44,7 +43,11 @@ type bestN struct {
 	again    bool // the batch is of links that were evicted
 }
 
-func newBestN() Strategy { return &bestN{N: 256, Buffer: 256} }
+func newBestN() Strategy {
+	s := &bestN{N: 256, Buffer: 256}
+	s.parts = []part{&s.waitlist, &s.batch, (*counter)(&s.given), (*flag)(&s.again)}
+	return s
+}
 
 func (s *bestN) Params() []Param {
 	return []Param{
@@ -129,29 +132,12 @@ func (s *bestN) sort(ids []graph.ID) {
 	})
 }
 
-func (s *bestN) AppendDelta(b []byte) []byte {
-	b = s.appendDelta(b)
-	b = s.waitlist.appendDelta(b)
-	b = s.batch.appendDelta(b)
-	b = binary.AppendUvarint(b, uint64(s.given))
-	if s.again {
-		return append(b, 1)
-	}
-	return append(b, 0)
-}
-
 func (s *bestN) Replay(b []byte) error {
-	r, err := s.replay(b)
-	if err != nil {
+	if err := s.pool.Replay(b); err != nil {
 		return err
 	}
-	s.waitlist.replay(&s.memory, r)
-	s.batch.replay(&s.memory, r)
-	given := r.uvarint()
-	s.again = r.byte() == 1
-	if r.bad || len(r.b) > 0 || given > uint64(len(s.batch.ids)) {
+	if s.given < 0 || s.given > len(s.batch.ids) {
 		return errCorrupt
 	}
-	s.given = int(given)
 	return nil
 }

@@ -35,13 +35,3 @@ func (s *breadthFirst) Breed(int, *rand.Rand) (next []Address) {
 	s.endGeneration()
 	return next
 }
-
-func (s *breadthFirst) AppendDelta(b []byte) []byte { return s.appendDelta(b) }
-
-func (s *breadthFirst) Replay(b []byte) error {
-	b, err := s.replay(b)
-	if err != nil {
-		return err
-	}
-	return (&reader{b: b}).end()
-}

@@ -3,6 +3,7 @@ package strategy
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"spoor/internal/graph"
 )
@@ -117,6 +118,71 @@ func (r *reader) strings() (list []string) {
 		list = append(list, r.text())
 	}
 	return list
+}
+
+// A part is state of a strategy that saves itself by what has changed.
+type part interface {
+	appendDelta(b []byte) []byte
+	replay(m *memory, r *reader)
+}
+
+func appendParts(b []byte, parts []part) []byte {
+	for _, p := range parts {
+		b = p.appendDelta(b)
+	}
+	return b
+}
+
+// parts restores the parts of m, which must be all that is left.
+func (r *reader) parts(m *memory) error {
+	for _, p := range m.parts {
+		p.replay(m, r)
+	}
+	return r.end()
+}
+
+// A counter is a part: a number that is never negative.
+type counter int
+
+func (c *counter) appendDelta(b []byte) []byte { return binary.AppendUvarint(b, uint64(*c)) }
+func (c *counter) replay(_ *memory, r *reader) { *c = counter(r.uvarint()) }
+
+// A number is a part.
+type number float64
+
+func (n *number) appendDelta(b []byte) []byte { return appendFloat(b, float64(*n)) }
+func (n *number) replay(_ *memory, r *reader) { *n = number(r.float()) }
+
+// A flag is a part: true or false.
+type flag bool
+
+func (f *flag) appendDelta(b []byte) []byte {
+	if *f {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+func (f *flag) replay(_ *memory, r *reader) { *f = r.byte() == 1 }
+
+// A queryLog is a part: the queries that were emitted, so that none is emitted twice.
+type queryLog struct {
+	queries []string
+	saved   int // how many of them are in a delta
+}
+
+func (l *queryLog) has(query string) bool { return slices.Contains(l.queries, query) }
+func (l *queryLog) add(query string)      { l.queries = append(l.queries, query) }
+
+func (l *queryLog) appendDelta(b []byte) []byte {
+	b = appendStrings(b, l.queries[l.saved:])
+	l.saved = len(l.queries)
+	return b
+}
+
+func (l *queryLog) replay(_ *memory, r *reader) {
+	l.queries = append(l.queries, r.strings()...)
+	l.saved = len(l.queries)
 }
 
 // A list is a list of addresses that is saved by what changed in it: how much of

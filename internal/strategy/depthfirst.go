@@ -53,13 +53,3 @@ func (s *depthFirst) discovered(id graph.ID, place int) bool {
 	}
 	return false
 }
-
-func (s *depthFirst) AppendDelta(b []byte) []byte { return s.appendDelta(b) }
-
-func (s *depthFirst) Replay(b []byte) error {
-	b, err := s.replay(b)
-	if err != nil {
-		return err
-	}
-	return (&reader{b: b}).end()
-}

@@ -40,7 +40,6 @@ package strategy
 // Relevance is yes or no: that of the measure, by its threshold.
 
 import (
-	"encoding/binary"
 	"math/rand/v2"
 
 	"spoor/internal/graph"
@@ -72,7 +71,9 @@ const (
 )
 
 func newFish() Strategy {
-	return &fish{Width: 5, Depth: 3, Share: 1.5, Outside: true, Slow: 10_000}
+	s := &fish{Width: 5, Depth: 3, Share: 1.5, Outside: true, Slow: 10_000}
+	s.parts = []part{(*counter)(&s.turns), &s.places, &s.depths}
+	return s
 }
 
 func (s *fish) Params() []Param {
@@ -127,8 +128,8 @@ func (s *fish) school(rec *wire.Record, place int) []graph.ID {
 	var outside, inside []graph.ID
 	host := weburl.Host(rec.URL)
 	seen := map[graph.ID]bool{}
-	for id, link := range s.follow(rec, place) {
-		if _, fetched := s.page(id); fetched || seen[id] {
+	for id, link := range s.waits(rec, place) {
+		if seen[id] {
 			continue
 		}
 		seen[id] = true
@@ -158,22 +159,4 @@ func (s *fish) Breed(int, *rand.Rand) []Address {
 	next := s.offers.take(&s.memory)
 	s.endGeneration()
 	return next
-}
-
-func (s *fish) AppendDelta(b []byte) []byte {
-	b = s.appendDelta(b)
-	b = binary.AppendUvarint(b, uint64(s.turns))
-	return s.depths.appendDelta(s.places.appendDelta(b))
-}
-
-func (s *fish) Replay(b []byte) error {
-	b, err := s.replay(b)
-	if err != nil {
-		return err
-	}
-	r := &reader{b: b}
-	s.turns = int(r.uvarint())
-	s.places.replay(&s.memory, r)
-	s.depths.replay(&s.memory, r)
-	return r.end()
 }

@@ -47,6 +47,7 @@ import (
 	"slices"
 	"strings"
 
+	"spoor/internal/fitness"
 	"spoor/internal/genetic"
 	"spoor/internal/text"
 	"spoor/internal/topic"
@@ -63,7 +64,7 @@ type gcrawler struct {
 	Link       float64
 
 	analyzer *text.Analyzer
-	table    []tableWord       // of the topic
+	table    []fitness.Entry   // of the topic
 	index    map[text.Term]int // of a term: its place in words
 	weights  []float64         // by place in words; 0 if the table has lost it
 	terms    []text.Term       // scratch
@@ -76,12 +77,6 @@ type gcrawler struct {
 
 	saved  struct{ words, window int } // how much of words, and how many of the last samples
 	offers offers
-}
-
-// A tableWord is a word of a weight table.
-type tableWord struct {
-	stem   string
-	weight float64
 }
 
 // mentions are what a text has of the table.
@@ -111,25 +106,28 @@ func (s *gcrawler) aim(t *topic.Topic) (err error) {
 	if s.analyzer, err = t.Analyzer(); err != nil {
 		return err
 	}
-	s.table, s.index = tableOf(t, s.analyzer), nil
+	if s.table, s.index = tableOf(t), nil; s.table == nil {
+		s.table = keywordTable(t, s.analyzer)
+	}
 	return nil
 }
 
-// tableOf is the weight table of t without the entries of the query alone, or if
-// there is none, the words of the keywords (row g).
-func tableOf(t *topic.Topic, a *text.Analyzer) (table []tableWord) {
+// tableOf returns the weight table of t without the entries that only the query has.
+func tableOf(t *topic.Topic) (table []fitness.Entry) {
 	for _, e := range t.Table {
 		if e.Origin != topic.FromQuery {
-			table = append(table, tableWord{e.Term, e.Weight})
+			table = append(table, fitness.Entry{Term: e.Term, Weight: e.Weight})
 		}
 	}
-	if table != nil {
-		return table
-	}
+	return table
+}
+
+// keywordTable returns the words of the keywords with their weights (row g).
+func keywordTable(t *topic.Topic, a *text.Analyzer) (table []fitness.Entry) {
 	for _, k := range t.Keywords {
 		for _, stem := range stems(a, k.Text) {
-			if !slices.ContainsFunc(table, func(w tableWord) bool { return w.stem == stem }) {
-				table = append(table, tableWord{stem, k.Weight})
+			if !slices.ContainsFunc(table, func(e fitness.Entry) bool { return e.Term == stem }) {
+				table = append(table, fitness.Entry{Term: stem, Weight: k.Weight})
 			}
 		}
 	}
@@ -158,16 +156,16 @@ func (s *gcrawler) begin() {
 		places[w] = i
 	}
 	s.weights = make([]float64, len(s.words))
-	for _, w := range s.table {
-		if _, known := places[w.stem]; !known {
-			places[w.stem] = len(s.words)
-			s.words, s.weights = append(s.words, w.stem), append(s.weights, 0)
+	for _, e := range s.table {
+		if _, known := places[e.Term]; !known {
+			places[e.Term] = len(s.words)
+			s.words, s.weights = append(s.words, e.Term), append(s.weights, 0)
 			for i := range s.genomes {
 				s.genomes[i] = append(s.genomes[i], true)
 			}
 		}
-		s.weights[places[w.stem]] = w.weight
-		s.index[s.analyzer.Stem(w.stem)] = places[w.stem]
+		s.weights[places[e.Term]] = e.Weight
+		s.index[s.analyzer.Stem(e.Term)] = places[e.Term]
 	}
 	if s.analyzer != nil {
 		s.analyzer.Keep()
@@ -253,10 +251,7 @@ func (s *gcrawler) Visit(rec *wire.Record) {
 	s.saved.window++
 	leader := s.subset(s.leader())
 	near := s.similarity(leader, page)
-	for id, link := range s.follow(rec, place) {
-		if _, fetched := s.page(id); fetched {
-			continue
-		}
+	for id, link := range s.waits(rec, place) {
 		_, rest, _ := strings.Cut(link.URL, "://")
 		own := s.similarity(leader, s.read("", link.Anchor+" "+rest))
 		worth := float64((1-s.Link)*near) + float64(s.Link*own)
@@ -342,11 +337,10 @@ func (s *gcrawler) AppendDelta(b []byte) []byte {
 }
 
 func (s *gcrawler) Replay(b []byte) error {
-	b, err := s.replay(b)
+	r, err := s.replay(b)
 	if err != nil {
 		return err
 	}
-	r := &reader{b: b}
 	s.words = append(s.words, r.strings()...)
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
 		var p mentions

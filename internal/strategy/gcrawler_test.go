@@ -9,6 +9,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"spoor/internal/fitness"
 	"spoor/internal/topic"
 	"spoor/internal/wire"
 )
@@ -17,7 +18,7 @@ import (
 func tabled(t *testing.T, params ...string) *gcrawler {
 	t.Helper()
 	s := made[*gcrawler](t, "gcrawler", params...)
-	s.table = []tableWord{{"genet", 1}, {"crawler", 0.5}}
+	s.table = []fitness.Entry{{Term: "genet", Weight: 1}, {Term: "crawler", Weight: 0.5}}
 	s.begin()
 	return s
 }
@@ -109,7 +110,7 @@ func TestTheTableMayGrow(t *testing.T) {
 	delta := s.AppendDelta(nil)
 
 	grown := made[*gcrawler](t, "gcrawler")
-	grown.table = []tableWord{{"mutat", 0.9}, {"genet", 0.8}}
+	grown.table = []fitness.Entry{{Term: "mutat", Weight: 0.9}, {Term: "genet", Weight: 0.8}}
 	if err := grown.Replay(delta); err != nil {
 		t.Fatal(err)
 	}

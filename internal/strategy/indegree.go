@@ -35,13 +35,3 @@ func (s *inDegree) Breed(n int, _ *rand.Rand) (next []Address) {
 }
 
 func (s *inDegree) backlinks(id graph.ID) float64 { return float64(s.web.InDegree(id)) }
-
-func (s *inDegree) AppendDelta(b []byte) []byte { return s.appendDelta(b) }
-
-func (s *inDegree) Replay(b []byte) error {
-	r, err := s.replay(b)
-	if err != nil {
-		return err
-	}
-	return r.end()
-}

@@ -73,8 +73,7 @@ type jaccard struct {
 	mined   int              // how many of the log there were
 	words   map[string]tally // those of relevant pages since the last mutation
 	fresh   []counted        // what words has got since the last delta
-	issued  []string         // queries, which are asked once
-	saved   int              // how many of them are in a delta
+	issued  queryLog         // queries, which are asked once
 
 	query    string          // the refined query
 	ignored  map[string]bool // stems that add nothing to it
@@ -145,9 +144,8 @@ func (s *jaccard) aim(t *topic.Topic) (err error) {
 }
 
 func (s *jaccard) Visit(rec *wire.Record) {
-	before := len(s.pages)
-	place, ok := s.visit(rec)
-	if !ok || place < before || s.pages[place].failed {
+	place, ok := s.arrive(rec)
+	if !ok {
 		return
 	}
 	s.strip(rec, &s.pages[place])
@@ -340,10 +338,10 @@ func (s *jaccard) mutation() (a Address, ok bool) {
 	n := min(s.Words, len(words))
 	for first := 0; first+n <= len(words); first++ { // the best that was not asked yet
 		query := strings.Join(append([]string{s.query}, words[first:first+n]...), " ")
-		if query = strings.TrimSpace(query); query == "" || slices.Contains(s.issued, query) {
+		if query = strings.TrimSpace(query); query == "" || s.issued.has(query) {
 			continue
 		}
-		s.issued = append(s.issued, query)
+		s.issued.add(query)
 		a.Query = query
 		if n > 0 {
 			for _, id := range mined[max(0, len(mined)-maxParents):] {
@@ -386,11 +384,7 @@ func (s *jaccard) AppendDelta(b []byte) []byte {
 	}
 	s.count(s.fresh)
 	s.fresh = nil
-	b = binary.AppendUvarint(b, uint64(len(s.issued)-s.saved))
-	for _, query := range s.issued[s.saved:] {
-		b = appendText(b, query)
-	}
-	s.saved = len(s.issued)
+	b = s.issued.appendDelta(b)
 	return s.template.appendDelta(b)
 }
 
@@ -413,10 +407,7 @@ func (s *jaccard) Replay(b []byte) error {
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
 		s.count([]counted{{r.text(), int(r.uvarint())}})
 	}
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		s.issued = append(s.issued, r.text())
-	}
-	s.saved = len(s.issued)
+	s.issued.replay(&s.memory, r)
 	if r.bad {
 		return errCorrupt
 	}

@@ -18,10 +18,11 @@ type memory struct {
 	bestOf  []int32 // by graph.ID: the best page that links to it, as in pageOf; derived
 	weighed int     // pages that bestOf knows of
 
-	born    int   // addresses known when this generation began
-	fetched int   // pages known when this generation began
-	heard   bool  // of any address in this generation, be it that it was handed back
-	same    []tie // addresses that turned out to be pages known already
+	born    int    // addresses known when this generation began
+	fetched int    // pages known when this generation began
+	heard   bool   // of any address in this generation, be it that it was handed back
+	same    []tie  // addresses that turned out to be pages known already
+	parts   []part // the rest of the strategy's state; see AppendDelta
 
 	saved struct {
 		web         graph.Mark
@@ -231,21 +232,34 @@ func (m *memory) save() {
 
 var errCorrupt = errors.New("the state is damaged")
 
-// replay takes back what appendDelta wrote and returns what is behind it. Pages and
+// AppendDelta appends the delta of the memory, and then those of the strategy's parts.
+// Strategies with other state append to appendDelta themselves.
+func (m *memory) AppendDelta(b []byte) []byte { return appendParts(m.appendDelta(b), m.parts) }
+
+// Replay restores what AppendDelta wrote.
+func (m *memory) Replay(b []byte) error {
+	r, err := m.replay(b)
+	if err != nil {
+		return err
+	}
+	return r.parts(m)
+}
+
+// replay restores what appendDelta wrote and returns a reader of what follows. Pages and
 // ties are learned in the order in which they were learned first.
-func (m *memory) replay(b []byte) (rest []byte, err error) {
+func (m *memory) replay(b []byte) (r *reader, err error) {
 	if b, err = m.web.Replay(b); err != nil {
 		return nil, err
 	}
 	m.fit()
-	r := reader{b: b}
+	r = &reader{b: b}
 	var pages []page
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
 		flags := r.byte()
-		p := page{node: m.node(&r), failed: flags&flagFailed != 0, relevant: flags&flagRelevant != 0}
+		p := page{node: m.node(r), failed: flags&flagFailed != 0, relevant: flags&flagRelevant != 0}
 		p.final = p.node
 		if flags&flagMoved != 0 {
-			p.final = m.node(&r)
+			p.final = m.node(r)
 		}
 		p.score = r.float()
 		p.degree, p.depth = int(r.uvarint()), int(r.uvarint())
@@ -256,7 +270,7 @@ func (m *memory) replay(b []byte) (rest []byte, err error) {
 	}
 	all := uint64(len(m.pages) + len(pages))
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		node, place, since := m.node(&r), r.uvarint(), r.uvarint()
+		node, place, since := m.node(r), r.uvarint(), r.uvarint()
 		if r.bad || since > all || place >= since || since < uint64(len(m.pages)) {
 			return nil, errCorrupt
 		}
@@ -274,7 +288,7 @@ func (m *memory) replay(b []byte) (rest []byte, err error) {
 	}
 	m.save()
 	m.endGeneration()
-	return r.b, nil
+	return r, nil
 }
 
 // node reads an address that the graph must know.
@@ -313,23 +327,15 @@ func (m *memory) follow(rec *wire.Record, place int) iter.Seq2[graph.ID, *wire.L
 	}
 }
 
-// waits yields the links of the page at place that lead to addresses not fetched
-// yet.
+// waits yields the links of follow that lead to addresses not fetched yet, and none of a
+// page that failed.
 func (m *memory) waits(rec *wire.Record, place int) iter.Seq2[graph.ID, *wire.Link] {
 	return func(yield func(graph.ID, *wire.Link) bool) {
 		if m.pages[place].failed {
 			return
 		}
-		for i := range rec.Links {
-			link := &rec.Links[i]
-			if link.Archived == wire.False {
-				continue
-			}
-			id, known := m.web.Find(link.URL)
-			if !known || m.pageOf[id] != 0 {
-				continue
-			}
-			if !yield(id, link) {
+		for id, link := range m.follow(rec, place) {
+			if m.pageOf[id] == 0 && !yield(id, link) {
 				return
 			}
 		}
@@ -345,6 +351,17 @@ func (m *memory) found(id graph.ID, priority float64, reasons ...wire.Scored) Ad
 	}
 	a.Reasons = reasons
 	return a
+}
+
+// parentURLs returns the addresses of the first pages that link to id.
+func (m *memory) parentURLs(id graph.ID) (urls []string) {
+	for parent := range m.web.Parents(id) {
+		if len(urls) == maxParents {
+			break
+		}
+		urls = append(urls, m.web.URL(parent))
+	}
+	return urls
 }
 
 // promise is the score of the best page that links to id.

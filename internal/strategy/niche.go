@@ -35,7 +35,6 @@ package strategy
 
 import (
 	"cmp"
-	"encoding/binary"
 	"math/rand/v2"
 	"slices"
 
@@ -90,6 +89,9 @@ const (
 	mutating              // the mutants, before they are known to survive (compat)
 )
 
+func (p *pass) appendDelta(b []byte) []byte { return append(b, byte(*p)) }
+func (p *pass) replay(_ *memory, r *reader) { *p = pass(r.byte()) }
+
 // A mark remembers in which lists an address is.
 type mark uint8
 
@@ -109,12 +111,15 @@ const (
 )
 
 func newNiche() Strategy {
-	return &nicheGA{
+	s := &nicheGA{
 		Threshold: 0.05, HubLinks: 15,
 		Crossover: 0.6, Mutation: 0.4,
 		Knockout: 0.10, NicheMin: 10,
 		Cocitation: siblings,
 	}
+	s.parts = []part{&s.pass, (*counter)(&s.turns), &s.queue, &s.children, &s.mutants, &s.chosen,
+		&s.authorities, &s.strays, &s.limbo, &s.queued, &s.bred, &s.hope}
+	return s
 }
 
 func (s *nicheGA) Params() []Param {
@@ -475,12 +480,7 @@ func (s *nicheGA) propose(id graph.ID, operator string) {
 	best, _ := s.bestParent(id)
 	a := s.address(id, best, operator, -float64(s.turns))
 	a.Niche = s.niche(id)
-	for parent := range s.web.Parents(id) {
-		if len(a.Parents) == maxParents {
-			break
-		}
-		a.Parents = append(a.Parents, s.web.URL(parent))
-	}
+	a.Parents = s.parentURLs(id)
 	s.turns++
 	s.next = append(s.next, a)
 }
@@ -488,35 +488,11 @@ func (s *nicheGA) propose(id graph.ID, operator string) {
 // niche is the key of the niche that an address lives in.
 func (s *nicheGA) niche(id graph.ID) string { return weburl.Niche(s.web.URL(id), s.NicheDirs) }
 
-// lists are all lists of the state, in the order in which they are saved.
-func (s *nicheGA) lists() []*list {
-	return []*list{&s.queue, &s.children, &s.mutants, &s.chosen, &s.authorities,
-		&s.strays, &s.limbo, &s.queued, &s.bred}
-}
-
-func (s *nicheGA) AppendDelta(b []byte) []byte {
-	b = s.appendDelta(b)
-	b = append(b, byte(s.pass))
-	b = binary.AppendUvarint(b, uint64(s.turns))
-	for _, l := range s.lists() {
-		b = l.appendDelta(b)
-	}
-	return s.hope.appendDelta(b)
-}
-
 func (s *nicheGA) Replay(b []byte) error {
-	b, err := s.replay(b)
-	if err != nil {
+	if err := s.memory.Replay(b); err != nil {
 		return err
 	}
-	r := &reader{b: b}
-	s.pass = pass(r.byte())
-	s.turns = int(r.uvarint())
-	for _, l := range s.lists() {
-		l.replay(&s.memory, r)
-	}
-	s.hope.replay(&s.memory, r)
-	if r.bad || s.pass > mutating || len(r.b) > 0 {
+	if s.pass > mutating {
 		return errCorrupt
 	}
 	for _, id := range s.authorities.ids {

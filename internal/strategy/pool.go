@@ -112,12 +112,21 @@ func (p *pool) appendDelta(b []byte) []byte {
 	return binary.AppendUvarint(b, uint64(p.last))
 }
 
-// replay takes back what appendDelta wrote; what is behind it is left to r.
+// AppendDelta and Replay are those of memory, with what the pool adds to it.
+func (p *pool) AppendDelta(b []byte) []byte { return appendParts(p.appendDelta(b), p.parts) }
+
+func (p *pool) Replay(b []byte) error {
+	r, err := p.replay(b)
+	if err != nil {
+		return err
+	}
+	return r.parts(&p.memory)
+}
+
 func (p *pool) replay(b []byte) (r *reader, err error) {
-	if b, err = p.memory.replay(b); err != nil {
+	if r, err = p.memory.replay(b); err != nil {
 		return nil, err
 	}
-	r = &reader{b: b}
 	p.asked.replay(&p.memory, r)
 	p.last = int(r.uvarint())
 	if r.bad || p.last > len(p.asked.ids) || p.last < 0 {
@@ -145,12 +154,7 @@ func (p *pool) choose(id graph.ID, reasons ...wire.Scored) Address {
 	p.ask(id)
 	a := p.found(id, -float64(len(p.pages)+p.last), reasons...)
 	if p.web.InDegree(id) > 1 {
-		for parent := range p.web.Parents(id) {
-			if len(a.Parents) == maxParents {
-				break
-			}
-			a.Parents = append(a.Parents, p.web.URL(parent))
-		}
+		a.Parents = p.parentURLs(id)
 	}
 	return a
 }

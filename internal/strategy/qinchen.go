@@ -36,7 +36,6 @@ package strategy
 
 import (
 	"cmp"
-	"encoding/binary"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -59,11 +58,14 @@ type qinChen struct {
 	generation int
 	turns      int  // addresses proposed so far: first in, first out
 	population list // pages
-	issued     []string
-	saved      int // of issued
+	issued     queryLog
 }
 
-func newQinChen() Strategy { return &qinChen{Population: 50, Mutation: 5, Words: 4} }
+func newQinChen() Strategy {
+	s := &qinChen{Population: 50, Mutation: 5, Words: 4}
+	s.parts = []part{(*counter)(&s.generation), (*counter)(&s.turns), &s.population, &s.issued}
+	return s
+}
 
 func (s *qinChen) Params() []Param {
 	return []Param{
@@ -228,33 +230,15 @@ func (s *qinChen) mutate(rng *rand.Rand) string {
 		words = append(words, s.keywords[i])
 	}
 	query := strings.Join(words, " ")
-	if slices.Contains(s.issued, query) {
+	if s.issued.has(query) {
 		return ""
 	}
-	s.issued = append(s.issued, query)
+	s.issued.add(query)
 	return query
 }
 
-func (s *qinChen) AppendDelta(b []byte) []byte {
-	b = s.appendDelta(b)
-	b = binary.AppendUvarint(b, uint64(s.generation))
-	b = binary.AppendUvarint(b, uint64(s.turns))
-	b = s.population.appendDelta(b)
-	b = appendStrings(b, s.issued[s.saved:])
-	s.saved = len(s.issued)
-	return b
-}
-
 func (s *qinChen) Replay(b []byte) error {
-	r, err := s.replay(b)
-	if err != nil {
-		return err
-	}
-	s.generation, s.turns = int(r.uvarint()), int(r.uvarint())
-	s.population.replay(&s.memory, r)
-	s.issued = append(s.issued, r.strings()...)
-	s.saved = len(s.issued)
-	if err := r.end(); err != nil {
+	if err := s.pool.Replay(b); err != nil {
 		return err
 	}
 	for _, id := range s.population.ids {

@@ -130,11 +130,7 @@ func (s *queries) aim(t *topic.Topic) (err error) {
 
 // terms are the names of the terms of a line, sorted, each once.
 func (s *queries) terms(line string) (names []string) {
-	for _, t := range s.analyzer.Append(nil, line) {
-		if !t.Silent() {
-			names = append(names, s.analyzer.Name(t))
-		}
-	}
+	names = stems(s.analyzer, line)
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -300,7 +296,7 @@ func (s *queries) appendDelta(b []byte) []byte {
 	return b
 }
 
-func (s *queries) replay(r *reader) {
+func (s *queries) replay(_ *memory, r *reader) {
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
 		e := queryEvent{line: r.text()}
 		if e.line == "" {

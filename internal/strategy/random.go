@@ -34,13 +34,3 @@ func (s *randomOrder) Breed(n int, rng *rand.Rand) (next []Address) {
 	s.endGeneration()
 	return next
 }
-
-func (s *randomOrder) AppendDelta(b []byte) []byte { return s.appendDelta(b) }
-
-func (s *randomOrder) Replay(b []byte) error {
-	r, err := s.replay(b)
-	if err != nil {
-		return err
-	}
-	return r.end()
-}

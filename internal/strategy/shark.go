@@ -56,7 +56,11 @@ type shark struct {
 	offers offers
 }
 
-func newShark() Strategy { return &shark{Delta: 0.5, Beta: 0.8, Gamma: 0.5, Depth: 3} }
+func newShark() Strategy {
+	s := &shark{Delta: 0.5, Beta: 0.8, Gamma: 0.5, Depth: 3}
+	s.parts = []part{&s.potential, &s.inherited, &s.distance}
+	return s
+}
 
 func (s *shark) Params() []Param {
 	unit := [2]float64{0, 1}
@@ -83,10 +87,7 @@ func (s *shark) Visit(rec *wire.Record) {
 	if distance-1 > s.Depth { // row c
 		return
 	}
-	for id, link := range s.follow(rec, place) {
-		if _, fetched := s.page(id); fetched {
-			continue
-		}
+	for id, link := range s.waits(rec, place) {
 		near := s.neighbourhood(link)
 		potential := float64(s.Gamma*inherited) + float64((1-s.Gamma)*near)
 		before := s.distance.at(id)
@@ -124,21 +125,4 @@ func (s *shark) Breed(int, *rand.Rand) []Address {
 	next := s.offers.take(&s.memory)
 	s.endGeneration()
 	return next
-}
-
-func (s *shark) AppendDelta(b []byte) []byte {
-	b = s.appendDelta(b)
-	return s.distance.appendDelta(s.inherited.appendDelta(s.potential.appendDelta(b)))
-}
-
-func (s *shark) Replay(b []byte) error {
-	b, err := s.replay(b)
-	if err != nil {
-		return err
-	}
-	r := &reader{b: b}
-	s.potential.replay(&s.memory, r)
-	s.inherited.replay(&s.memory, r)
-	s.distance.replay(&s.memory, r)
-	return r.end()
 }

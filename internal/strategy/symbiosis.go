@@ -35,7 +35,6 @@ package strategy
 // are named in the comments.
 
 import (
-	"encoding/binary"
 	"math/rand/v2"
 
 	"spoor/internal/genetic"
@@ -66,10 +65,12 @@ type symbiosis struct {
 }
 
 func newSymbiosis() Strategy {
-	return &symbiosis{
+	s := &symbiosis{
 		Bias: 0.05, Selection: 0.5, Population: 50, Factor: 1, Every: 1,
 		queries: queries{Objective: forYield, Ecosystem: 20, Results: 10},
 	}
+	s.parts = []part{(*counter)(&s.generation), &s.queued, &s.value, &s.queries}
+	return s
 }
 
 func (s *symbiosis) Params() []Param {
@@ -246,13 +247,8 @@ func (s *symbiosis) fittest(n int) (chosen []graph.ID) {
 func (s *symbiosis) propose(id graph.ID, operator string, priority float64) Address {
 	best, _ := s.bestParent(id)
 	a := s.address(id, best, operator, priority)
-	pages := 0
-	for parent := range s.web.Parents(id) {
-		if pages++; pages <= maxParents {
-			a.Parents = append(a.Parents, s.web.URL(parent))
-		}
-	}
-	a.Reasons = []wire.Scored{{Name: "crossover", Value: s.worth(id)}, {Name: "pages", Value: float64(pages)}}
+	a.Parents = s.parentURLs(id)
+	a.Reasons = []wire.Scored{{Name: "crossover", Value: s.worth(id)}, {Name: "pages", Value: float64(s.web.InDegree(id))}}
 	return a
 }
 
@@ -276,27 +272,4 @@ func (s *symbiosis) derive() {
 			s.worths[child] += s.pages[place].score
 		}
 	}
-}
-
-func (s *symbiosis) AppendDelta(b []byte) []byte {
-	b = s.appendDelta(b)
-	b = binary.AppendUvarint(b, uint64(s.generation))
-	b = s.queued.appendDelta(b)
-	b = s.value.appendDelta(b)
-	return s.queries.appendDelta(b)
-}
-
-func (s *symbiosis) Replay(b []byte) error {
-	r, err := s.replay(b)
-	if err != nil {
-		return err
-	}
-	s.generation = int(r.uvarint())
-	s.queued.replay(&s.memory, r)
-	s.value.replay(&s.memory, r)
-	s.queries.replay(r)
-	if r.bad || len(r.b) > 0 {
-		return errCorrupt
-	}
-	return nil
 }

@@ -45,7 +45,6 @@ package strategy
 // takes the best of them (operator restart), and Compat ends.
 
 import (
-	"encoding/binary"
 	"math"
 	"math/rand/v2"
 
@@ -97,7 +96,11 @@ const (
 	never = -math.MaxFloat64
 )
 
-func newTunnel() Strategy { return &tunnel{MaxLevel: 2, Count: inNumber, Parents: asSum} }
+func newTunnel() Strategy {
+	s := &tunnel{MaxLevel: 2, Count: inNumber, Parents: asSum}
+	s.parts = []part{&s.url, &s.anchor, &s.queued, &s.level, &s.parent, (*counter)(&s.seeded), (*number)(&s.sum)}
+	return s
+}
 
 func (s *tunnel) Params() []Param {
 	return []Param{
@@ -198,12 +201,6 @@ func (s *tunnel) addressScore() func(place int) float64 {
 	if s.topic == nil {
 		return none
 	}
-	var table []fitness.Entry
-	for _, e := range s.topic.Table {
-		if e.Origin != topic.FromQuery {
-			table = append(table, fitness.Entry{Term: e.Term, Weight: e.Weight})
-		}
-	}
 	a, err := s.topic.Analyzer()
 	if err != nil {
 		return none
@@ -216,7 +213,7 @@ func (s *tunnel) addressScore() func(place int) float64 {
 	if err != nil {
 		return none
 	}
-	measure, err := fitness.NewTunnelTable(target, table)
+	measure, err := fitness.NewTunnelTable(target, tableOf(s.topic))
 	if err != nil {
 		return none
 	}
@@ -430,32 +427,4 @@ func (s *tunnel) proposal(id graph.ID) Address {
 	a := s.address(id, via, operator, priority)
 	a.Reasons = reasons
 	return a
-}
-
-// columns are all columns of the state, in the order in which they are saved.
-func (s *tunnel) columns() []*column {
-	return []*column{&s.url, &s.anchor, &s.queued, &s.level, &s.parent}
-}
-
-func (s *tunnel) AppendDelta(b []byte) []byte {
-	b = s.appendDelta(b)
-	for _, c := range s.columns() {
-		b = c.appendDelta(b)
-	}
-	return appendFloat(binary.AppendUvarint(b, uint64(s.seeded)), s.sum)
-}
-
-func (s *tunnel) Replay(b []byte) error {
-	r, err := s.replay(b)
-	if err != nil {
-		return err
-	}
-	for _, c := range s.columns() {
-		c.replay(&s.memory, r)
-	}
-	s.seeded, s.sum = int(r.uvarint()), r.float()
-	if r.bad || len(r.b) > 0 {
-		return errCorrupt
-	}
-	return nil
 }
