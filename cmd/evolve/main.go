@@ -182,7 +182,7 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	return opt.run(in, stdout, stderr)
 }
 
-// given tells whether a flag stood on the command line.
+// given reports whether a flag stood on the command line.
 func given(fs *flag.FlagSet, name string) (found bool) {
 	fs.Visit(func(f *flag.Flag) { found = found || f.Name == name })
 	return found
@@ -288,7 +288,7 @@ func (o *options) breed(w *wire.Writer, s strategy.Strategy, generation int, tal
 	return operators, nil
 }
 
-// queriesLast is where a stands: addresses first, then queries.
+// queriesLast returns where a stands: addresses first, then queries.
 func queriesLast(a strategy.Address) int {
 	if a.URL == "" {
 		return 1
@@ -330,7 +330,7 @@ func (o *options) visit(in io.Reader, w *wire.Writer, s strategy.Strategy, tally
 	}
 }
 
-// show shows s a record, and tells whether it was without its links, because they are
+// show shows s a record, and reports whether it was without its links, because they are
 // not to be followed.
 func (o *options) show(rec *wire.Record, s strategy.Strategy) (unfollowed bool) {
 	if o.nofollow && len(rec.Links) > 0 && robots.Meta(o.agent, "robots", rec.RobotsMeta).NoFollow {
@@ -346,7 +346,7 @@ func (o *options) show(rec *wire.Record, s strategy.Strategy) (unfollowed bool) 
 	return unfollowed
 }
 
-// unchanged tells whether rec is of a page that was visited again and is the same: the
+// unchanged reports whether rec is of a page that was visited again and is the same: the
 // strategy has seen it.
 func unchanged(rec *wire.Record) bool {
 	return rec.Visits > 0 && rec.Error == "" && (rec.StatusCode == http.StatusNotModified || rec.Digest != "" && rec.Digest == rec.LastDigest)

@@ -263,7 +263,7 @@ const (
 	nextName   = "next"
 )
 
-// path is the file of the window that is read, whole or in the making.
+// path returns the file of the window that is read, whole or in the making.
 func (l *windowLoop) path(name string, whole bool) string {
 	if whole {
 		name += ".ndjson.zst"

@@ -50,7 +50,7 @@ type BM25 struct {
 	sum     float64   // of gain
 }
 
-// NewBM25 is the measure for a target and statistics of its keywords; literal is
+// NewBM25 returns the measure for a target and statistics of its keywords; literal is
 // the paper's formula, without weights.
 func NewBM25(t *Target, s Statistics, literal bool) (*BM25, error) {
 	switch {
@@ -75,11 +75,11 @@ func NewBM25(t *Target, s Statistics, literal bool) (*BM25, error) {
 	return b, nil
 }
 
-// Threshold is half of what a page of average length has that says every keyword
+// Threshold returns half of what a page of average length has that says every keyword
 // once. The paper has a threshold of 0.7 for another scale.
 func (b *BM25) Threshold() float64 { return b.sum / 2 }
 
-// Page is BM25, from 0: below (k1 + 1)·Σ IDF, in other words without a bound
+// Page returns BM25, from 0: below (k1 + 1)·Σ IDF, in other words without a bound
 // that holds for all topics. A page without any of the keywords has 0.
 func (b *BM25) Page(r *Reading) float64 {
 	sum, length := 0.0, b.length(r)
@@ -89,7 +89,7 @@ func (b *BM25) Page(r *Reading) float64 {
 	return sum
 }
 
-// Explain is the summand of every keyword that occurs; Weight is its IDF, times
+// Explain returns the summand of every keyword that occurs; Weight is its IDF, times
 // the weight that the topic gives it.
 func (b *BM25) Explain(r *Reading) []Reason {
 	var reasons []Reason
@@ -102,18 +102,18 @@ func (b *BM25) Explain(r *Reading) []Reason {
 	return sorted(reasons)
 }
 
-// length is k1 (1 − b + b |D| / avgdl).
+// length returns k1 (1 − b + b |D| / avgdl).
 func (b *BM25) length(r *Reading) float64 {
 	return float64(K1 * (1 - B + float64(B*float64(r.length())/b.average)))
 }
 
-// part is the summand of keyword k.
+// part returns the summand of keyword k.
 func (b *BM25) part(r *Reading, k int, length float64) float64 {
 	f := r.standing(k)
 	return float64(b.gain[k] * f * (K1 + 1) / (f + length))
 }
 
-// Link is the promise of a link by the neighbourhood of links.go, with BM25 at
+// Link returns the promise of a link by the neighbourhood of links.go, with BM25 at
 // k1 = 0 over its largest value.
 func (b *BM25) Link(l *LinkReading) Promise {
 	return shark(b.share(&l.anchor), b.share(&l.context), b.share(&l.url))

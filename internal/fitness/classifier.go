@@ -78,7 +78,7 @@ const maxWords = 1 << 14
 // are finite.
 const large = 1e60
 
-// NewClassifier is the measure for a target and a model that was trained for it,
+// NewClassifier returns the measure for a target and a model that was trained for it,
 // whose stems are in the words of the target's analyzer.
 func NewClassifier(t *Target, m *Model) (*Classifier, error) {
 	for _, v := range []float64{m.Bias, m.Slope, m.Intercept} {
@@ -136,13 +136,13 @@ func NewClassifier(t *Target, m *Model) (*Classifier, error) {
 	return c, nil
 }
 
-// Threshold is the probability from which a page is relevant, as the model says.
+// Threshold returns the probability from which a page is relevant, as the model says.
 func (c *Classifier) Threshold() float64 { return c.threshold }
 
-// pair is two terms as one number.
+// pair returns two terms as one number.
 func pair(a, b text.Term) uint64 { return uint64(a)<<32 | uint64(b) }
 
-// Page is p, in [0, 1], and 0 if the page has no words at all.
+// Page returns p, in [0, 1], and 0 if the page has no words at all.
 func (c *Classifier) Page(r *Reading) float64 {
 	c.read(r)
 	if c.length == 0 {
@@ -151,7 +151,7 @@ func (c *Classifier) Page(r *Reading) float64 {
 	return c.probability(c.score())
 }
 
-// Explain is slope · weight · √(count / length) of every feature that occurs,
+// Explain returns slope · weight · √(count / length) of every feature that occurs,
 // in units of log-odds, and what a page has without any as "(bias)": the sum of
 // the parts is log(p / (1 − p)). Parts below 0 speak against the topic.
 func (c *Classifier) Explain(r *Reading) []Reason {
@@ -167,7 +167,7 @@ func (c *Classifier) Explain(r *Reading) []Reason {
 	return sorted(reasons)
 }
 
-// Link is the promise of a link: every word counts once in the score for each of
+// Link returns the promise of a link: every word counts once in the score for each of
 // the texts that have it.
 func (c *Classifier) Link(l *LinkReading) Promise {
 	return Promise{
@@ -178,7 +178,7 @@ func (c *Classifier) Link(l *LinkReading) Promise {
 	}
 }
 
-// promise is what texts, as one, add to the probability.
+// promise returns what texts, as one, add to the probability.
 func (c *Classifier) promise(texts ...*passage) float64 {
 	c.reset()
 	for _, p := range texts {
@@ -244,7 +244,7 @@ func (c *Classifier) count(f int32) {
 	c.counts[f]++
 }
 
-// score is s of what was counted, summed in order of appearance.
+// score returns s of what was counted, summed in order of appearance.
 func (c *Classifier) score() float64 {
 	if len(c.found) == 0 {
 		return c.bias
@@ -256,7 +256,7 @@ func (c *Classifier) score() float64 {
 	return c.bias + sum/math.Sqrt(float64(c.length))
 }
 
-// probability is p of a page whose score is s.
+// probability returns p of a page whose score is s.
 func (c *Classifier) probability(s float64) float64 {
 	return Sigmoid(float64(c.slope*s) + c.intercept)
 }

@@ -60,7 +60,7 @@ type Jaccard struct {
 	seen   []string // scratch
 }
 
-// NewJaccard is the measure for a target and a reference page.
+// NewJaccard returns the measure for a target and a reference page.
 func NewJaccard(t *Target, ref Reference) *Jaccard {
 	j := &Jaccard{target: t, links: make(map[string]struct{}, len(ref.Links)), counts: float64(max(ref.Counts, 0))}
 	for _, l := range ref.Links {
@@ -80,7 +80,7 @@ func NewJaccard(t *Target, ref Reference) *Jaccard {
 	return j
 }
 
-// Threshold is J of a page without links in common whose words have a third as
+// Threshold returns J of a page without links in common whose words have a third as
 // much in common as not. The paper names none.
 func (j *Jaccard) Threshold() float64 {
 	if j.Literal {
@@ -97,14 +97,14 @@ type agreement struct {
 	links, content, factor float64 // Jlink, D or Dpr, what they are multiplied by
 }
 
-// Page is J, in [0, 1] unless Literal. A page without words has nothing from its
+// Page returns J, in [0, 1] unless Literal. A page without words has nothing from its
 // content, whatever the reference has.
 func (j *Jaccard) Page(r *Reading) float64 {
 	a := j.compare(r)
 	return float64(a.factor*a.links) + float64(a.factor*a.content)
 }
 
-// Explain is what the links in common add and what the three summands of A do,
+// Explain returns what the links in common add and what the three summands of A do,
 // which share in what the content adds.
 func (j *Jaccard) Explain(r *Reading) []Reason {
 	var reasons []Reason
@@ -165,7 +165,7 @@ func (j *Jaccard) compare(r *Reading) agreement {
 	return a
 }
 
-// bounded is D' of what agrees and what does not.
+// bounded returns D' of what agrees and what does not.
 func bounded(agree, differ float64) float64 {
 	if agree == 0 {
 		return 0
@@ -173,7 +173,7 @@ func bounded(agree, differ float64) float64 {
 	return math.Sqrt(agree / (agree + differ))
 }
 
-// compareLinks is how many of the different links of p the reference has too,
+// compareLinks returns how many of the different links of p the reference has too,
 // and how many both have in all. A page's links to itself are none.
 func (j *Jaccard) compareLinks(p *Page) (shared, all int) {
 	j.seen = append(j.seen[:0], p.Links...)
@@ -193,13 +193,13 @@ func (j *Jaccard) compareLinks(p *Page) (shared, all int) {
 // has reports whether the reference has the term with this index.
 func (j *Jaccard) has(index int) bool { return index < len(j.terms) && j.terms[index] }
 
-// Link is the promise of a link by the neighbourhood of links.go, with D' of
+// Link returns the promise of a link by the neighbourhood of links.go, with D' of
 // short texts.
 func (j *Jaccard) Link(l *LinkReading) Promise {
 	return shark(j.similarity(&l.anchor), j.similarity(&l.context), j.similarity(&l.url))
 }
 
-// similarity is D' of a short text.
+// similarity returns D' of a short text.
 func (j *Jaccard) similarity(p *passage) float64 {
 	words := j.target.bagOf(p)
 	common, keywords := 0.0, 0.0

@@ -22,7 +22,7 @@ package fitness
 // paper leaves the number open; 0.8 is what its implementations use.
 const AnchorShare = 0.8
 
-// shark is the promise of a link whose anchor, context and address are as near
+// shark returns the promise of a link whose anchor, context and address are as near
 // to the topic as the arguments say, each in [0, 1].
 func shark(anchor, context, url float64) Promise {
 	p := Promise{Anchor: anchor, Context: context, URL: url}

@@ -186,10 +186,10 @@ func (t *Target) count(p *passage) {
 	p.words = words
 }
 
-// standing is how often keyword k stands in title and text.
+// standing returns how often keyword k stands in title and text.
 func (r *Reading) standing(k int) float64 { return r.zones[Title].counts[k] + r.zones[Body].counts[k] }
 
-// length is how many terms of title and text are not silent.
+// length returns how many terms of title and text are not silent.
 func (r *Reading) length() int { return r.zones[Title].words + r.zones[Body].words }
 
 // A bag is how often each of some terms stands in each zone. Silent terms have
@@ -199,7 +199,7 @@ type bag struct {
 	terms  []text.Term     // those with an entry, in order of appearance
 }
 
-// bag is how often each term of the page stands in each of its zones.
+// bag returns how often each term of the page stands in each of its zones.
 func (r *Reading) bag() *bag {
 	if !r.filled {
 		r.words.reset()
@@ -211,7 +211,7 @@ func (r *Reading) bag() *bag {
 	return &r.words
 }
 
-// bagOf is how often each term of a text stands there, in the zone Body. It is
+// bagOf returns how often each term of a text stands there, in the zone Body. It is
 // valid until the next one.
 func (t *Target) bagOf(p *passage) *bag {
 	t.words.reset()
@@ -237,10 +237,10 @@ func (b *bag) add(z Zone, terms []text.Term) {
 	}
 }
 
-// of is the counts of a term that is in the bag.
+// of returns the counts of a term that is in the bag.
 func (b *bag) of(t text.Term) *[zones]uint32 { return &b.counts[t.Index()] }
 
-// most is how often the most frequent term stands in title and text.
+// most returns how often the most frequent term stands in title and text.
 func (b *bag) most() uint32 {
 	n := uint32(0)
 	for _, t := range b.terms {
@@ -266,7 +266,7 @@ func (b *bag) reset() {
 	b.terms = b.terms[:0]
 }
 
-// address is the part of a URL that has words: all after its scheme, with
+// address returns the part of a URL that has words: all after its scheme, with
 // percent-encoded bytes decoded. It is valid until the next one.
 func (t *Target) address(url string) string {
 	if _, rest, ok := strings.Cut(url, "://"); ok {
@@ -289,7 +289,7 @@ func (t *Target) address(url string) string {
 	return unsafe.String(unsafe.SliceData(t.spare), len(t.spare)) // the analyzer keeps nothing of it
 }
 
-// unhex is the value of a hexadecimal digit, 16 or more if c is none.
+// unhex returns the value of a hexadecimal digit, 16 or more if c is none.
 func unhex(c byte) byte {
 	switch {
 	case '0' <= c && c <= '9':
@@ -302,7 +302,7 @@ func unhex(c byte) byte {
 	return 16
 }
 
-// sorted is reasons with the largest part first, ties in the order of What.
+// sorted returns reasons with the largest part first, ties in the order of What.
 func sorted(reasons []Reason) []Reason {
 	slices.SortFunc(reasons, func(a, b Reason) int {
 		return cmp.Or(cmp.Compare(b.Part, a.Part), cmp.Compare(a.What, b.What))

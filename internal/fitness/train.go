@@ -111,20 +111,20 @@ func Train(t *Target, positive, negative []Page, o TrainOptions) (*Model, error)
 	return m, nil
 }
 
-// folds is how many folds examples make: what many examples tell in ten they
+// folds returns how many folds examples make: what many examples tell in ten they
 // tell in three, in a quarter of the time.
 func folds(positives, negatives int) int {
 	return min(positives, negatives, maxFolds, max(minFolds, foldedPages/(positives+negatives)))
 }
 
-// rounded is v with six significant digits, which people can read and which
+// rounded returns v with six significant digits, which people can read and which
 // hide how exactly a processor computes.
 func rounded(v float64) float64 {
 	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
 	return v
 }
 
-// newFit is the problem of learning from some of the examples.
+// newFit returns the problem of learning from some of the examples.
 func (c *corpus) newFit(rows []int) *fit {
 	targets := make([]float64, len(c.positive))
 	for i, yes := range c.positive {
@@ -135,7 +135,7 @@ func (c *corpus) newFit(rows []int) *fit {
 	return newFit(c.x, c.offset, targets, rows)
 }
 
-// kept is the weights of f and of the keywords together, zero but for the
+// kept returns the weights of f and of the keywords together, zero but for the
 // heaviest.
 func (c *corpus) kept(f *fit, keep int) []float64 {
 	weights := make([]float64, len(f.weights))
@@ -207,7 +207,7 @@ func (c *corpus) validate(m *Model, keep int) {
 	}
 }
 
-// right is how many examples m calls what they are, by their scores.
+// right returns how many examples m calls what they are, by their scores.
 func (c *corpus) right(m *Model, scores []float64) int {
 	n := 0
 	for i, s := range scores {

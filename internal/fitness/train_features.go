@@ -42,7 +42,7 @@ type example struct {
 	digest   [sha256.Size]byte // of what it says
 }
 
-// newExamples is the different pages, in an order that is theirs.
+// newExamples returns the different pages, in an order that is theirs.
 func newExamples(positive, negative []Page) []example {
 	var list []example
 	for _, kind := range []struct {
@@ -267,7 +267,7 @@ func (g *grams) count(key uint64) {
 	g.counts[key] = n + 1
 }
 
-// name is what the feature is called, valid until the next name.
+// name returns what the feature is called, valid until the next name.
 func (g *grams) name(t *Target, key uint64) []byte {
 	g.spare = g.spare[:0]
 	if first := text.Term(key >> 32); first != text.Gap {
@@ -284,14 +284,14 @@ type sketch struct {
 	shift  int
 }
 
-// newSketch is a sketch for texts of size bytes, in which there are fewer
+// newSketch returns a sketch for texts of size bytes, in which there are fewer
 // features.
 func newSketch(size int) *sketch {
 	n := min(bits.Len(uint(size)), maxSketch)
 	return &sketch{make([]uint16, 1<<n), 64 - n}
 }
 
-// slot is the count of a feature: the Fowler–Noll–Vo hash, mixed.
+// slot returns the count of a feature: the Fowler–Noll–Vo hash, mixed.
 func (s *sketch) slot(name []byte) *uint16 {
 	h := uint64(0xcbf29ce484222325)
 	for _, c := range name {
@@ -308,7 +308,7 @@ func (s *sketch) add(name []byte) {
 
 func (s *sketch) count(name []byte) int { return int(*s.slot(name)) }
 
-// least is the smallest number of pages, from the one given, that no more than
+// least returns the smallest number of pages, from the one given, that no more than
 // maxColumns features are on.
 func (s *sketch) least(from int) int {
 	features := make([]int, int(slices.Max(s.counts))+1) // by count

@@ -29,13 +29,13 @@ type matrix struct {
 	width int
 }
 
-// rows is the number of rows.
+// rows returns the number of rows.
 func (m *matrix) rows() int { return len(m.start) - 1 }
 
 // end ends a row.
 func (m *matrix) end() { m.start = append(m.start, len(m.value)) }
 
-// dot is the product of row i and w.
+// dot returns the product of row i and w.
 func (m *matrix) dot(i int, w []float64) float64 {
 	from, to := m.start[i], m.start[i+1]
 	value, sum := m.value[from:to], 0.0
@@ -54,7 +54,7 @@ func (m *matrix) add(w []float64, i int, a float64) {
 	}
 }
 
-// Sigmoid is the probability with log-odds z.
+// Sigmoid returns the probability with log-odds z.
 func Sigmoid(z float64) float64 {
 	if z >= 0 {
 		return 1 / (1 + math.Exp(-z))
@@ -63,7 +63,7 @@ func Sigmoid(z float64) float64 {
 	return e / (1 + e)
 }
 
-// surprise is log(1 + exp(z)) − t·z, the loss of log-odds z where t is right.
+// surprise returns log(1 + exp(z)) − t·z, the loss of log-odds z where t is right.
 func surprise(z, t float64) float64 {
 	return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) - float64(t*z)
 }
@@ -97,7 +97,7 @@ const (
 // has it, in units of the loss of one example.
 const enough = 1e-7
 
-// newFit is a fit of all-zero weights.
+// newFit returns a fit of all-zero weights.
 func newFit(x *matrix, offset, target []float64, chosen []int) *fit {
 	f := &fit{x: x, offset: offset, target: target, chosen: chosen, weights: make([]float64, x.width)}
 	s := &f.scratch
@@ -108,7 +108,7 @@ func newFit(x *matrix, offset, target []float64, chosen []int) *fit {
 	return f
 }
 
-// score is z of row i.
+// score returns z of row i.
 func (f *fit) score(i int) float64 {
 	z := f.x.dot(i, f.weights) + f.bias
 	if f.offset != nil {
@@ -117,7 +117,7 @@ func (f *fit) score(i int) float64 {
 	return z
 }
 
-// loss is f, and sets the odds of the chosen rows.
+// loss returns f, and sets the odds of the chosen rows.
 func (f *fit) loss() float64 {
 	sum := f.penalty / 2 * dot(f.weights, f.weights)
 	for k, i := range f.chosen {
@@ -220,7 +220,7 @@ func (f *fit) bend() {
 	}
 }
 
-// dot is a·b.
+// dot returns a·b.
 func dot(a, b []float64) float64 {
 	sum := 0.0
 	for k, v := range a {

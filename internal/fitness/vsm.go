@@ -33,7 +33,7 @@ import (
 // VSMThreshold is S0, the score from which a page is relevant.
 const VSMThreshold = 0.05
 
-// Weight is W, how much a word counts that stands in the zone.
+// Weight returns W, how much a word counts that stands in the zone.
 func (z Zone) Weight() float64 { return [zones]float64{5, 3, 2, 1}[z] }
 
 // A Norm is what the page's vector has entries for, by whose length S is
@@ -56,7 +56,7 @@ type VSM struct {
 	single []bool    // by term index: the term alone is a keyword
 }
 
-// NewVSM is the measure for a target.
+// NewVSM returns the measure for a target.
 func NewVSM(t *Target) *VSM {
 	v := &VSM{target: t, beta: make([]float64, len(t.keywords)), single: make([]bool, len(t.first))}
 	for _, k := range t.keywords {
@@ -67,10 +67,10 @@ func NewVSM(t *Target) *VSM {
 	return v
 }
 
-// Threshold is [VSMThreshold].
+// Threshold returns [VSMThreshold].
 func (v *VSM) Threshold() float64 { return VSMThreshold }
 
-// Page is S, in [0, 1]: 0 for a page without any of the keywords, an empty one
+// Page returns S, in [0, 1]: 0 for a page without any of the keywords, an empty one
 // included, and 1 if the page has them in the proportions of their weights and,
 // with [PageNorm], nothing else.
 func (v *VSM) Page(r *Reading) float64 {
@@ -81,7 +81,7 @@ func (v *VSM) Page(r *Reading) float64 {
 	return min(dot/v.target.norm/length, 1)
 }
 
-// Explain is q·β of every keyword that occurs over |q|·|β|; Count is β.
+// Explain returns q·β of every keyword that occurs over |q|·|β|; Count is β.
 func (v *VSM) Explain(r *Reading) []Reason {
 	var reasons []Reason
 	_, length := v.vector(r)
@@ -120,7 +120,7 @@ func (v *VSM) vector(r *Reading) (dot, length float64) {
 	return v.product(rest)
 }
 
-// product is Σ q β and √(Σ β² + rest).
+// product returns Σ q β and √(Σ β² + rest).
 func (v *VSM) product(rest float64) (dot, length float64) {
 	for k, b := range v.beta {
 		dot += float64(v.target.keywords[k].weight * b)
@@ -135,7 +135,7 @@ func (v *VSM) keyword(t text.Term) bool {
 	return i < len(v.single) && v.single[i]
 }
 
-// weighted is β of keyword k: the sum over its occurrences of W.
+// weighted returns β of keyword k: the sum over its occurrences of W.
 func (r *Reading) weighted(k int) float64 {
 	sum := 0.0
 	for z := range zones {
@@ -144,7 +144,7 @@ func (r *Reading) weighted(k int) float64 {
 	return sum
 }
 
-// literal is β of keyword k with one W for all its occurrences. An occurrence
+// literal returns β of keyword k with one W for all its occurrences. An occurrence
 // in an anchor stands in the body too and is counted once.
 func (r *Reading) literal(k int) float64 {
 	w := 0.0
@@ -156,13 +156,13 @@ func (r *Reading) literal(k int) float64 {
 	return w * (r.zones[Title].counts[k] + r.zones[Meta].counts[k] + max(r.zones[Anchor].counts[k], r.zones[Body].counts[k]))
 }
 
-// Link is the promise of a link by the neighbourhood of links.go, with S of
+// Link returns the promise of a link by the neighbourhood of links.go, with S of
 // each text, whose words weigh alike, by the same norm.
 func (v *VSM) Link(l *LinkReading) Promise {
 	return shark(v.similarity(&l.anchor), v.similarity(&l.context), v.similarity(&l.url))
 }
 
-// similarity is S of a text whose words weigh alike.
+// similarity returns S of a text whose words weigh alike.
 func (v *VSM) similarity(p *passage) float64 {
 	if !p.found {
 		return 0

@@ -71,13 +71,13 @@ type WeightTable struct {
 	there       []int32     // the entries whose tf is not zero, in order of appearance
 }
 
-// NewTunnelTable is the measure in Pal's form. The entries must have different
+// NewTunnelTable returns the measure in Pal's form. The entries must have different
 // terms, weights that are finite and not below 0, and one above it.
 func NewTunnelTable(t *Target, table []Entry) (*WeightTable, error) {
 	return newWeightTable(t, table, false)
 }
 
-// NewSymbiosisTable is the measure in Wilson's form, with the same demands.
+// NewSymbiosisTable returns the measure in Wilson's form, with the same demands.
 func NewSymbiosisTable(t *Target, table []Entry) (*WeightTable, error) {
 	return newWeightTable(t, table, true)
 }
@@ -115,10 +115,10 @@ func (w *WeightTable) put(t text.Term, entry int32) bool {
 	return true
 }
 
-// Threshold is [TableThreshold].
+// Threshold returns [TableThreshold].
 func (w *WeightTable) Threshold() float64 { return TableThreshold }
 
-// Page is the relevance, in [0, 1]: 0 for a page without any word of the table,
+// Page returns the relevance, in [0, 1]: 0 for a page without any word of the table,
 // an empty one included, and 1 if the page has them in the proportions of their
 // weights and, with [PageNorm], nothing else.
 func (w *WeightTable) Page(r *Reading) float64 {
@@ -126,7 +126,7 @@ func (w *WeightTable) Page(r *Reading) float64 {
 	return w.cosine(dot, length)
 }
 
-// Explain is w_kt·w_kp of every word of the table that occurs over the lengths
+// Explain returns w_kt·w_kp of every word of the table that occurs over the lengths
 // of both vectors; Count is w_kp.
 func (w *WeightTable) Explain(r *Reading) []Reason {
 	var reasons []Reason
@@ -143,7 +143,7 @@ func (w *WeightTable) Explain(r *Reading) []Reason {
 	return sorted(reasons)
 }
 
-// Link is the promise of a link. In Pal's form its Score is half the sum of
+// Link returns the promise of a link. In Pal's form its Score is half the sum of
 // those of URL and Anchor, the first two terms of the paper's score of a link,
 // halved to stay in [0, 1].
 func (w *WeightTable) Link(l *LinkReading) Promise {
@@ -154,7 +154,7 @@ func (w *WeightTable) Link(l *LinkReading) Promise {
 	return Promise{Anchor: anchor, Context: context, URL: url, Score: (url + anchor) / 2}
 }
 
-// similarity is the relevance of a text that is all body.
+// similarity returns the relevance of a text that is all body.
 func (w *WeightTable) similarity(p *passage) float64 {
 	w.reset()
 	w.count(1, p)
@@ -203,7 +203,7 @@ func (w *WeightTable) count(place int, p *passage) {
 	}
 }
 
-// product is Σ w_kt·w_kp over the table, and √(Σ w_kp² + rest). The sum over
+// product returns Σ w_kt·w_kp over the table, and √(Σ w_kp² + rest). The sum over
 // w_kp is of whole numbers and exact.
 func (w *WeightTable) product(rest float64) (dot, length float64) {
 	for _, i := range w.there {
@@ -218,7 +218,7 @@ func (w *WeightTable) product(rest float64) (dot, length float64) {
 	return dot, math.Sqrt(rest)
 }
 
-// rest is Σ w_kp² over the words that are not in the table.
+// rest returns Σ w_kp² over the words that are not in the table.
 func (w *WeightTable) rest(words *bag) float64 {
 	sum := 0.0
 	for _, term := range words.terms {
@@ -237,7 +237,7 @@ func (w *WeightTable) rest(words *bag) float64 {
 	return sum
 }
 
-// weight is w_kp of a word that stands so often in the title and in the rest,
+// weight returns w_kp of a word that stands so often in the title and in the rest,
 // and in df documents.
 func (w *WeightTable) weight(title, body uint32, df int) float64 {
 	weight := 2*float64(title) + float64(body)

@@ -46,7 +46,7 @@ type WordScore struct {
 	window passage   // scratch
 }
 
-// NewWordScore is the measure for a target. Alpha must be finite and not below
+// NewWordScore returns the measure for a target. Alpha must be finite and not below
 // 0; literal takes the weights as they are, unless all are 1.
 func NewWordScore(t *Target, alpha float64, literal bool) *WordScore {
 	w := &WordScore{target: t, alpha: alpha, weight: make([]float64, len(t.keywords)), word: make([]float64, len(t.keywords))}
@@ -68,17 +68,17 @@ func NewWordScore(t *Target, alpha float64, literal bool) *WordScore {
 	return w
 }
 
-// Threshold is [WordScoreThreshold], times what the weights sum to.
+// Threshold returns [WordScoreThreshold], times what the weights sum to.
 func (w *WordScore) Threshold() float64 { return WordScoreThreshold * w.sum }
 
-// Page is the page score, in [0, 1 + α] if the weights sum to 1: 0 for a page
+// Page returns the page score, in [0, 1 + α] if the weights sum to 1: 0 for a page
 // without any of the keywords, an empty one included.
 func (w *WordScore) Page(r *Reading) float64 {
 	c, one := w.page(r)
 	return c * one
 }
 
-// Explain is C·wordscore·weight of every keyword that occurs; Weight is the
+// Explain returns C·wordscore·weight of every keyword that occurs; Weight is the
 // weight as the measure takes it.
 func (w *WordScore) Explain(r *Reading) []Reason {
 	var reasons []Reason
@@ -91,7 +91,7 @@ func (w *WordScore) Explain(r *Reading) []Reason {
 	return sorted(reasons)
 }
 
-// page is C and pagescore1.
+// page returns C and pagescore1.
 func (w *WordScore) page(r *Reading) (c, one float64) {
 	clear(w.word)
 	if !r.zones[Title].found && !r.zones[Body].found {
@@ -103,7 +103,7 @@ func (w *WordScore) page(r *Reading) (c, one float64) {
 	return w.score(float64(r.length()), float64(r.bag().most()))
 }
 
-// Link is the promise of a link. Its Score is linkscore1, the score of the
+// Link returns the promise of a link. Its Score is linkscore1, the score of the
 // window; the others are the score of each text alone. All are in [0, 1 + α] as
 // page scores are, to which strategies add them. The paper does not look at the
 // address, and neither does Score.
@@ -119,7 +119,7 @@ func (w *WordScore) Link(l *LinkReading) Promise {
 	return p
 }
 
-// text is the score of a text.
+// text returns the score of a text.
 func (w *WordScore) text(p *passage) float64 {
 	if !p.found {
 		return 0

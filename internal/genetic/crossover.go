@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// OnePoint is one-point crossover (Holland 1975) of two vectors of one length: what
+// OnePoint returns one-point crossover (Holland 1975) of two vectors of one length: what
 // stands behind a place that is drawn evenly changes sides. Vectors that are too
 // short to be cut are copied.
 func OnePoint[T any](rng *rand.Rand, a, b []T) (c, d []T) {

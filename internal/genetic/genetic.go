@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// Truncate is truncation selection: the places of the n highest scores, highest
+// Truncate returns truncation selection: the places of the n highest scores, highest
 // first. Equal scores keep their order. If there are fewer than n, it is all.
 func Truncate(scores []float64, n int) []int {
 	places := make([]int, len(scores))
@@ -23,7 +23,7 @@ func Truncate(scores []float64, n int) []int {
 	return places[:max(0, min(n, len(places)))]
 }
 
-// Sample is n places out of total, each set of n equally likely, in random order.
+// Sample returns n places out of total, each set of n equally likely, in random order.
 // If n exceeds total, it is all.
 func Sample(rng *rand.Rand, total, n int) []int {
 	n = max(0, min(n, total))
@@ -43,7 +43,7 @@ func Sample(rng *rand.Rand, total, n int) []int {
 	return places
 }
 
-// Share is the size of a fraction p of a set of n: rounded down, but at least
+// Share returns the size of a fraction p of a set of n: rounded down, but at least
 // one when there is anything to take and p is positive.
 func Share(n int, p float64) int {
 	if n <= 0 || !(p > 0) {

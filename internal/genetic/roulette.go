@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Roulette is fitness-proportional selection with replacement (Holland 1975; De
+// Roulette returns fitness-proportional selection with replacement (Holland 1975; De
 // Jong 1975): n places, each drawn in proportion to its weight. If no weight is
 // positive, all places are equally likely. It is nothing if there are no weights.
 func Roulette(rng *rand.Rand, weights []float64, n int) []int {
@@ -41,7 +41,7 @@ func Roulette(rng *rand.Rand, weights []float64, n int) []int {
 	return places
 }
 
-// Accept is fitness-proportional selection by stochastic acceptance (A. Lipowski
+// Accept returns fitness-proportional selection by stochastic acceptance (A. Lipowski
 // and D. Lipowska, "Roulette-wheel selection via stochastic acceptance", Physica A
 // 391, 2012), without replacement: n distinct places, each drawn in proportion to
 // its weight among those that are left. A place without weight is drawn only when
@@ -79,7 +79,7 @@ func Accept(rng *rand.Rand, weights []float64, n int) []int {
 // heaviest is the highest weight: a hundred million of these have a sum.
 const heaviest = 1e300
 
-// weight is w as a weight: what is not a positive number weighs nothing.
+// weight returns w as a weight: what is not a positive number weighs nothing.
 func weight(w float64) float64 {
 	if w > 0 {
 		return min(w, heaviest)

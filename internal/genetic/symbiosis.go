@@ -47,7 +47,7 @@ type Ecosystem struct {
 	trial2      []float64
 }
 
-// Best is the fittest organism, the first among equals; -1 if there is none.
+// Best returns the fittest organism, the first among equals; -1 if there is none.
 func (e *Ecosystem) Best() (place int, fitness float64) {
 	e.begin()
 	place, fitness = -1, math.Inf(-1)
@@ -81,7 +81,7 @@ func (e *Ecosystem) begin() {
 	}
 }
 
-// evaluate is the fitness of an organism: one that has none is the least fit.
+// evaluate returns the fitness of an organism: one that has none is the least fit.
 func (e *Ecosystem) evaluate(x []float64) float64 {
 	f := e.Fitness(x)
 	if math.IsNaN(f) {
@@ -90,7 +90,7 @@ func (e *Ecosystem) evaluate(x []float64) float64 {
 	return f
 }
 
-// partner is anybody but i.
+// partner returns anybody but i.
 func (e *Ecosystem) partner(rng *rand.Rand, i int) int {
 	j := rng.IntN(len(e.Organisms) - 1)
 	if j >= i {

@@ -15,7 +15,7 @@ type Wheel struct {
 	sums    []float64 // sums[i-1] is of the places i-lowest(i) to i-1
 }
 
-// NewWheel is the wheel with these weights, by place: what many calls of Set make,
+// NewWheel returns the wheel with these weights, by place: what many calls of Set make,
 // sooner.
 func NewWheel(weights []float64) *Wheel {
 	w := &Wheel{make([]float64, len(weights)), make([]float64, len(weights))}
@@ -26,10 +26,10 @@ func NewWheel(weights []float64) *Wheel {
 	return w
 }
 
-// Len is how many places there are.
+// Len returns how many places there are.
 func (w *Wheel) Len() int { return len(w.weights) }
 
-// Weight is the weight of a place, which is 0 where there is none.
+// Weight returns the weight of a place, which is 0 where there is none.
 func (w *Wheel) Weight(place int) float64 {
 	if place < len(w.weights) {
 		return w.weights[place]
@@ -62,10 +62,10 @@ func (w *Wheel) sum(i int) {
 	w.sums[i-1] = s
 }
 
-// lowest is the lowest bit that is set in i.
+// lowest returns the lowest bit that is set in i.
 func lowest(i int) int { return i & -i }
 
-// Total is the sum of all weights.
+// Total returns the sum of all weights.
 func (w *Wheel) Total() float64 {
 	var s float64
 	for i := len(w.sums); i > 0; i -= lowest(i) {
@@ -89,7 +89,7 @@ func (w *Wheel) Spin(rng *rand.Rand) (place int, ok bool) {
 	}
 }
 
-// find is the place at which the sum of the weights exceeds x.
+// find returns the place at which the sum of the weights exceeds x.
 func (w *Wheel) find(x float64) int {
 	step := 1
 	for step <= len(w.sums)/2 {

@@ -169,7 +169,7 @@ func (s *anthelion) Visit(rec *wire.Record) {
 	}
 }
 
-// family are the features that the links of a page share: whether it is relevant,
+// family returns the features that the links of a page share: whether it is relevant,
 // and whether pages are, or are not, that stand beside a link on it.
 func (s *anthelion) family(place int) []feature {
 	p := &s.pages[place]
@@ -320,7 +320,7 @@ func (s *anthelion) pull(n int, rng *rand.Rand) (chosen []pulled) {
 	return chosen
 }
 
-// arms are the hosts with links that wait, in the order of their discovery.
+// arms returns the hosts with links that wait, in the order of their discovery.
 func (s *anthelion) arms() (arms []*arm) {
 	of := make([]*arm, len(s.hosts.number))
 	for id := range s.waiting() {
@@ -358,7 +358,7 @@ func (s *anthelion) choose(arms []*arm, pulls int, rng *rand.Rand) (at int, valu
 	return at, value
 }
 
-// lambda is λ after so many pulls.
+// lambda returns λ after so many pulls.
 func (s *anthelion) lambda(pulls int) float64 {
 	if s.Decay == 0 {
 		return s.Lambda
@@ -366,7 +366,7 @@ func (s *anthelion) lambda(pulls int) float64 {
 	return s.Lambda / (float64(pulls)/float64(s.Decay) + 1)
 }
 
-// value is what a host is worth whose best link has the score best.
+// value returns what a host is worth whose best link has the score best.
 func (s *anthelion) value(h hostRecord, best float64, rng *rand.Rand) float64 {
 	good, bad := float64(h.good), float64(h.bad)
 	switch s.Value {
@@ -464,10 +464,10 @@ func (l *logistic) fit(buckets int, rate float64) {
 	}
 }
 
-// bucket is the weight of f.
+// bucket returns the weight of f.
 func (l *logistic) bucket(f feature) int { return int(uint32(f) % uint32(len(l.weights)-1)) }
 
-// probability is how probable it is that a link leads to a relevant page.
+// probability returns how probable it is that a link leads to a relevant page.
 func (l *logistic) probability(features []feature) float64 {
 	sum := l.weights[len(l.weights)-1]
 	for _, f := range features {

@@ -177,7 +177,7 @@ func (s *antNet) Visit(rec *wire.Record) {
 	s.read(rec, place)
 }
 
-// retries tells whether rec comes of an address that was drawn and failed before: its
+// retries reports whether rec comes of an address that was drawn and failed before: its
 // page was foretold, too, by the score that the link has kept.
 func (s *antNet) retries(rec *wire.Record) bool {
 	id, known := s.web.Find(rec.URL)
@@ -292,7 +292,7 @@ func (s *antNet) correct(p page, difference float64) {
 	}
 }
 
-// above are the pages that link to any of level and were not seen, as far as a
+// above returns the pages that link to any of level and were not seen, as far as a
 // correction reaches.
 func (s *antNet) above(level []graph.ID, seen map[graph.ID]bool) (pages []graph.ID) {
 	left := reach
@@ -310,7 +310,7 @@ func (s *antNet) above(level []graph.ID, seen map[graph.ID]bool) (pages []graph.
 	return pages
 }
 
-// pageScore is the score of a page with what corrections have added to it.
+// pageScore returns the score of a page with what corrections have added to it.
 func (s *antNet) pageScore(node graph.ID) float64 {
 	place, fetched := s.page(node)
 	if !fetched {
@@ -319,11 +319,11 @@ func (s *antNet) pageScore(node graph.ID) float64 {
 	return max(0, s.pages[place].score+s.gains.at(node))
 }
 
-// least is the least score of a link: what corrections leave, and what a link that
+// least returns the least score of a link: what corrections leave, and what a link that
 // promises nothing weighs on the wheel (row e).
 func (s *antNet) least() float64 { return float64(leastShare * s.spread.mean) }
 
-// calibration is the one in force.
+// calibration returns the one in force.
 func (s *antNet) calibration() string {
 	if s.Compat {
 		return calibrateNone
@@ -331,7 +331,7 @@ func (s *antNet) calibration() string {
 	return s.Calibration
 }
 
-// calibrated is the page score that a link score foretells (row a). ok is false if
+// calibrated returns the page score that a link score foretells (row a). ok is false if
 // no page has told yet.
 func (s *antNet) calibrated() (expected func(link float64) float64, ok bool) {
 	switch s.calibration() {
@@ -344,7 +344,7 @@ func (s *antNet) calibrated() (expected func(link float64) float64, ok bool) {
 	return func(link float64) float64 { return float64(kappa * link) }, s.kappa.link > 0
 }
 
-// units is how much of a page score a unit of link score is worth. It is 0 if no
+// units returns how much of a page score a unit of link score is worth. It is 0 if no
 // page has had any score: then every surprise is greater than any step.
 func (s *antNet) units() float64 {
 	if s.calibration() == calibrateNone {
@@ -428,13 +428,13 @@ func (s *antNet) link(id graph.ID) Address {
 	return a
 }
 
-// turn is the priority of what is proposed next: in the order of the proposals.
+// turn returns the priority of what is proposed next: in the order of the proposals.
 func (s *antNet) turn() float64 {
 	s.turns++
 	return -float64(s.turns)
 }
 
-// query is keywords drawn evenly, in the order of the topic. One that was asked
+// query returns keywords drawn evenly, in the order of the topic. One that was asked
 // brings nothing new and costs as much, so it is not asked again, unless by the
 // letter (row o); it is empty if there is none.
 func (s *antNet) query(rng *rand.Rand) string {
@@ -480,7 +480,7 @@ func (m *moments) add(x float64) {
 	m.squares += float64(before * (x - m.mean))
 }
 
-// deviation is the standard deviation, 0 of nothing.
+// deviation returns the standard deviation, 0 of nothing.
 func (m *moments) deviation() float64 { return math.Sqrt(m.squares / float64(max(1, m.n))) }
 
 func (m *moments) appendDelta(b []byte) []byte {
@@ -544,7 +544,7 @@ func (k *ratio) value() float64 {
 	return k.page / k.link
 }
 
-// isotonic is the step function that never falls and is nearest to the pairs in
+// isotonic returns the step function that never falls and is nearest to the pairs in
 // squares (pool adjacent violators: M. Ayer et al., Annals of Mathematical
 // Statistics 26(4), 1955). Below the first step it is that step.
 func isotonic(pairs []foretold) func(link float64) float64 {

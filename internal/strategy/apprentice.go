@@ -186,13 +186,13 @@ func (s *apprentice) learn(rng *rand.Rand) {
 	s.renewed = true
 }
 
-// isExample tells whether a link with known words has led to the page at place.
+// isExample reports whether a link with known words has led to the page at place.
 func (s *apprentice) isExample(place int) bool {
 	p := &s.pages[place]
 	return !p.failed && s.links.has(p.node)
 }
 
-// kind is the sample that the page at place belongs to.
+// kind returns the sample that the page at place belongs to.
 func (s *apprentice) kind(place int) *sample {
 	if s.pages[place].relevant {
 		return &s.kinds[1]
@@ -265,7 +265,7 @@ func (s *apprentice) train(good, bad [][]feature, rng *rand.Rand) (m linkModel) 
 	return m
 }
 
-// vocabulary are the most frequent features of links, of each place its share, in
+// vocabulary returns the most frequent features of links, of each place its share, in
 // the order of their numbers.
 func (s *apprentice) vocabulary(links [][]feature) (words []feature) {
 	count := map[feature]int{}
@@ -290,7 +290,7 @@ func (s *apprentice) vocabulary(links [][]feature) (words []feature) {
 	return words
 }
 
-// ready tells whether the model has learned anything.
+// ready reports whether the model has learned anything.
 func (m *linkModel) ready() bool { return m.slope > 0 && len(m.weights) > 0 }
 
 // maybeBits is the size of the set that most features fail at.
@@ -307,7 +307,7 @@ func (m *linkModel) prepare() {
 	}
 }
 
-// probability is how probable it is that a link with these features leads to a
+// probability returns how probable it is that a link with these features leads to a
 // relevant page.
 func (m *linkModel) probability(features []feature) float64 {
 	sum := m.bias
@@ -319,7 +319,7 @@ func (m *linkModel) probability(features []feature) float64 {
 	return millionths(fitness.Sigmoid(float64(m.slope*sum) + m.intercept))
 }
 
-// millionths is p rounded so that people can read it, and so that it does not
+// millionths returns p rounded so that people can read it, and so that it does not
 // depend on how a machine takes exponentials.
 func millionths(p float64) float64 { return math.Round(p*1e6) / 1e6 }
 

@@ -96,7 +96,7 @@ func (s *bestFirst) Breed(int, *rand.Rand) (next []Address) {
 	return next
 }
 
-// propose is the proposal to fetch id, unless the last one still holds.
+// propose returns the proposal to fetch id, unless the last one still holds.
 func (s *bestFirst) propose(id graph.ID) (a Address, ok bool) {
 	if s.Anchor {
 		link, raised := s.raised[id]

@@ -113,7 +113,7 @@ func (s *bestN) refill() {
 	s.waitlist.ids = slices.Delete(s.waitlist.ids, 0, n)
 }
 
-// score is what id is worth: what the best page is that links to it.
+// score returns what id is worth: what the best page is that links to it.
 func (s *bestN) score(id graph.ID) float64 {
 	if best, ok := s.bestParent(id); ok {
 		return s.pages[best].score

@@ -14,7 +14,7 @@ type column struct {
 	changed []graph.ID
 }
 
-// at is the number of id.
+// at returns the number of id.
 func (c *column) at(id graph.ID) float64 {
 	if int(id) < len(c.values) {
 		return c.values[id]
@@ -53,5 +53,5 @@ func (c *column) replay(m *memory, r *reader) {
 	}
 }
 
-// grown is s with zeros up to length n, if it is shorter.
+// grown returns s with zeros up to length n, if it is shorter.
 func grown[T any](s []T, n int) []T { return append(s, make([]T, max(0, n-len(s)))...) }

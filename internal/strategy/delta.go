@@ -63,7 +63,7 @@ func (r *reader) uint32() uint32 {
 	return v
 }
 
-// rounded is x to 24 bits. Of what exponential functions and logarithms give, the last
+// rounded returns x to 24 bits. Of what exponential functions and logarithms give, the last
 // bits differ between machines.
 func rounded(x float64) float64 {
 	fraction, exponent := math.Frexp(x)

@@ -45,7 +45,7 @@ func (s *depthFirst) Breed(int, *rand.Rand) (next []Address) {
 	return next
 }
 
-// discovered tells whether id is new, and the page at place was the first to link to
+// discovered reports whether id is new, and the page at place was the first to link to
 // it.
 func (s *depthFirst) discovered(id graph.ID, place int) bool {
 	for parent := range s.web.Parents(id) {

@@ -123,7 +123,7 @@ func (s *fish) Visit(rec *wire.Record) {
 	}
 }
 
-// school are the links of a page in the order in which they are taken, row c.
+// school returns the links of a page in the order in which they are taken, row c.
 func (s *fish) school(rec *wire.Record, place int) []graph.ID {
 	var outside, inside []graph.ID
 	host := weburl.Host(rec.URL)

@@ -134,7 +134,7 @@ func keywordTable(t *topic.Topic, a *text.Analyzer) (table []fitness.Entry) {
 	return table
 }
 
-// stems are those of the words of an expression that count.
+// stems returns those of the words of an expression that count.
 func stems(a *text.Analyzer, expression string) (names []string) {
 	for _, t := range a.Append(nil, expression) {
 		if !t.Silent() {
@@ -214,7 +214,7 @@ func (s *gcrawler) subset(genome []bool) subset {
 	return out
 }
 
-// similarity is sim(S, p).
+// similarity returns sim(S, p).
 func (s *gcrawler) similarity(in subset, p mentions) float64 {
 	var dot, square float64
 	for _, o := range p {
@@ -229,7 +229,7 @@ func (s *gcrawler) similarity(in subset, p mentions) float64 {
 	return min(dot/math.Sqrt(square)/math.Sqrt(in.square), 1)
 }
 
-// leader is the subset that steers: the whole table, until the first have bred.
+// leader returns the subset that steers: the whole table, until the first have bred.
 func (s *gcrawler) leader() []bool {
 	if len(s.genomes) == 0 {
 		return nil
@@ -303,7 +303,7 @@ func (s *gcrawler) evolve(rng *rand.Rand) {
 	s.genomes = next
 }
 
-// fitness is that of subsets.
+// fitness returns that of subsets.
 func (s *gcrawler) fitness(genomes [][]bool) []float64 {
 	scores := make([]float64, len(genomes))
 	for i, genome := range genomes {

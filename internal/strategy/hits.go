@@ -110,7 +110,7 @@ func (s *hits) distil() {
 	}
 }
 
-// authority is what the pages with a link to id, as hubs, say for it.
+// authority returns what the pages with a link to id, as hubs, say for it.
 func (s *hits) authority(id graph.ID) (sum float64) {
 	for p := range s.web.Parents(id) {
 		switch {

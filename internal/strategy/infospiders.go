@@ -203,7 +203,7 @@ func (s *infoSpiders) begin() {
 	s.analyzer.Keep()
 }
 
-// place is that of a stem in words. A new one is heard from the next generation on.
+// place returns that of a stem in words. A new one is heard from the next generation on.
 func (s *infoSpiders) place(stem string) int {
 	at := slices.Index(s.words, stem)
 	if at < 0 {
@@ -245,7 +245,7 @@ func (s *infoSpiders) Visit(rec *wire.Record) {
 	s.arrived = append(s.arrived, a)
 }
 
-// following is the spider that follows a link to id, nil if there is none.
+// following returns the spider that follows a link to id, nil if there is none.
 func (s *infoSpiders) following(id graph.ID) *spider {
 	for _, sp := range s.spiders {
 		if sp.away && sp.ahead.id == id {
@@ -255,7 +255,7 @@ func (s *infoSpiders) following(id graph.ID) *spider {
 	return nil
 }
 
-// inherited are the keywords that a spider has which was not born of another.
+// inherited returns the keywords that a spider has which was not born of another.
 func (s *infoSpiders) inherited() (words []int) {
 	for _, stem := range s.topic {
 		words = append(words, s.place(stem))
@@ -263,7 +263,7 @@ func (s *infoSpiders) inherited() (words []int) {
 	return words
 }
 
-// fed is the energy of sp after a page.
+// fed returns the energy of sp after a page.
 func (s *infoSpiders) fed(sp *spider, payoff float64) float64 {
 	return max(-mostEnergy, min(sp.energy+(payoff-s.Cost), mostEnergy))
 }
@@ -309,7 +309,7 @@ func (s *infoSpiders) hear(strength []float64, words []int, text string, distanc
 	}
 }
 
-// taste is the stem of the most frequent word of a page that is none of words, the
+// taste returns the stem of the most frequent word of a page that is none of words, the
 // first among equals.
 func (s *infoSpiders) taste(rec *wire.Record, words []int) string {
 	if s.analyzer == nil {
@@ -506,7 +506,7 @@ func (s *infoSpiders) step(sp *spider, rng *rand.Rand) Address {
 	return a
 }
 
-// restart is row e.
+// restart returns row e.
 func (s *infoSpiders) restart(room int) (next []Address) {
 	for _, id := range s.best(room, s.promise) {
 		s.turns++
@@ -573,7 +573,7 @@ func (s *infoSpiders) Replay(b []byte) error {
 	return r.end()
 }
 
-// find is the place of the spider with this birth, or where it belongs.
+// find returns the place of the spider with this birth, or where it belongs.
 func (s *infoSpiders) find(birth int) (at int, ok bool) {
 	return slices.BinarySearchFunc(s.spiders, birth, func(sp *spider, birth int) int { return cmp.Compare(sp.birth, birth) })
 }
@@ -683,7 +683,7 @@ type net struct {
 	output []float64   // the bias, then the weight of each neuron
 }
 
-// newNet is a net without weights.
+// newNet returns a net without weights.
 func newNet(hidden, keywords int) net {
 	n := net{hidden: make([][]float64, hidden), output: make([]float64, 1+hidden)}
 	for j := range n.hidden {
@@ -699,10 +699,10 @@ const (
 	netWeight = 4
 )
 
-// around is a number drawn evenly from half of x to three halves.
+// around returns a number drawn evenly from half of x to three halves.
 func around(rng *rand.Rand, x float64) float64 { return x * (0.5 + rng.Float64()) }
 
-// randomNet is a net whose weights are drawn.
+// randomNet returns a net whose weights are drawn.
 func randomNet(rng *rand.Rand, hidden, keywords int) net {
 	n := newNet(hidden, keywords)
 	for j := range n.hidden {
@@ -750,7 +750,7 @@ func (n net) renew(keyword int, rng *rand.Rand) {
 	}
 }
 
-// weakest is the keyword whose weights are the least, the last among equals.
+// weakest returns the keyword whose weights are the least, the last among equals.
 func (n net) weakest() (keyword int) {
 	least := math.Inf(1)
 	for k := range len(n.hidden[0]) - 1 {
@@ -765,7 +765,7 @@ func (n net) weakest() (keyword int) {
 	return keyword
 }
 
-// estimate is L.
+// estimate returns L.
 func (n net) estimate(input []signal) float64 {
 	sum := n.output[0]
 	for j := range n.hidden {
@@ -774,7 +774,7 @@ func (n net) estimate(input []signal) float64 {
 	return sigmoid(sum)
 }
 
-// neuron is what a hidden neuron says.
+// neuron returns what a hidden neuron says.
 func (n net) neuron(j int, input []signal) float64 {
 	sum := n.hidden[j][0]
 	for _, x := range input {
@@ -801,5 +801,5 @@ func (n net) learn(input []signal, target, rate float64) {
 
 func sigmoid(x float64) float64 { return 1 / (1 + exp(-x)) }
 
-// exp is e to the x, rounded to single precision.
+// exp returns e to the x, rounded to single precision.
 func exp(x float64) float64 { return float64(float32(math.Exp(min(x, 80)))) }

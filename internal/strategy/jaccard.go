@@ -173,7 +173,7 @@ func (s *jaccard) strip(rec *wire.Record, p *page) {
 	}
 }
 
-// mine is the most frequent words of a page that the query does not have.
+// mine returns the most frequent words of a page that the query does not have.
 func (s *jaccard) mine(rec *wire.Record) []counted {
 	s.reading.Reset()
 	known := s.analyzer.Len()
@@ -222,7 +222,7 @@ func (s *jaccard) Breed(n int, _ *rand.Rand) (next []Address) {
 	return next
 }
 
-// relevant are the places of this generation's pages whose fitness is not below the
+// relevant returns the places of this generation's pages whose fitness is not below the
 // threshold, or without one not below the median of the pages up to and with them
 // (row j).
 func (s *jaccard) relevant() (places []int) {
@@ -279,7 +279,7 @@ func (s *jaccard) selection(place int) {
 	}
 }
 
-// selector is the place of the best page that selected id.
+// selector returns the place of the best page that selected id.
 func (s *jaccard) selector(id graph.ID) (place int, ok bool) {
 	v := s.from.at(id)
 	if !(v >= 1 && v <= float64(len(s.pages))) {
@@ -288,7 +288,7 @@ func (s *jaccard) selector(id graph.ID) (place int, ok bool) {
 	return int(v) - 1, true
 }
 
-// fitness is the score of a link that is not fetched: that of its page (row h).
+// fitness returns the score of a link that is not fetched: that of its page (row h).
 func (s *jaccard) fitness(id graph.ID) float64 {
 	if place, ok := s.selector(id); ok {
 		return s.pages[place].score
@@ -296,7 +296,7 @@ func (s *jaccard) fitness(id graph.ID) float64 {
 	return never
 }
 
-// worth is the score of a link that nobody selected: that of the best page it is on.
+// worth returns the score of a link that nobody selected: that of the best page it is on.
 func (s *jaccard) worth(id graph.ID) float64 {
 	if place, ok := s.bestParent(id); ok {
 		return s.pages[place].score
@@ -304,7 +304,7 @@ func (s *jaccard) worth(id graph.ID) float64 {
 	return never
 }
 
-// operator is what brings in the links of a page: crossover if it was selected
+// operator returns what brings in the links of a page: crossover if it was selected
 // itself, so that they are sub-links.
 func (s *jaccard) operator(place int) string {
 	if _, selected := s.selector(s.pages[place].node); selected {
@@ -321,7 +321,7 @@ func (s *jaccard) propose(id graph.ID, place int, operator string) Address {
 	return a
 }
 
-// mutation is the query to ask now: the user's, and words of the pages that were
+// mutation returns the query to ask now: the user's, and words of the pages that were
 // relevant since the last mutation.
 func (s *jaccard) mutation() (a Address, ok bool) {
 	s.count(s.fresh)
@@ -361,7 +361,7 @@ func (s *jaccard) count(words []counted) {
 	}
 }
 
-// ranked are the words of the relevant pages, those first that most pages have among
+// ranked returns the words of the relevant pages, those first that most pages have among
 // their most frequent ones.
 func (s *jaccard) ranked() []string {
 	return slices.SortedFunc(maps.Keys(s.words), func(a, b string) int {

@@ -108,7 +108,7 @@ func (j *Journal) replay(b []byte, s Strategy, generation int) error {
 	return nil
 }
 
-// apart is what tells the signature one from the other: the name, and of the same
+// apart returns what tells the signature one from the other: the name, and of the same
 // strategy the parameters that differ.
 func apart(one, other string) string {
 	words, others := strings.Fields(one), strings.Fields(other)

@@ -177,7 +177,7 @@ func (s *linearQ) learn(x code, target float64) {
 	s.learned = true
 }
 
-// q is Q of x.
+// q returns Q of x.
 func (s *linearQ) q(x code) (sum float64) {
 	for i, b := range x {
 		sum += s.weights[i*binsEach+int(b)]
@@ -237,7 +237,7 @@ func (s *linearQ) parents(id graph.ID) (all, good uint8) {
 	return bin(sum / max(1, n)), bin(sumGood / max(1, nGood))
 }
 
-// bin is the fifth of [0, 1] that v is in.
+// bin returns the fifth of [0, 1] that v is in.
 func bin(v float64) uint8 {
 	if !(v > 0) {
 		return 0
@@ -245,7 +245,7 @@ func bin(v float64) uint8 {
 	return uint8(min(binsEach-1, v*binsEach))
 }
 
-// binChange is the bin of a change in [-1, 1]: little, better, much better, worse,
+// binChange returns the bin of a change in [-1, 1]: little, better, much better, worse,
 // much worse.
 func binChange(v float64) uint8 {
 	switch {
@@ -261,7 +261,7 @@ func binChange(v float64) uint8 {
 	return 0
 }
 
-// pack is x as one number.
+// pack returns x as one number.
 func (x code) pack() (n uint32) {
 	for i := len(x) - 1; i >= 0; i-- {
 		n = n*binsEach + uint32(x[i])
@@ -269,7 +269,7 @@ func (x code) pack() (n uint32) {
 	return n
 }
 
-// unpack is the opposite of pack.
+// unpack returns the opposite of pack.
 func unpack(n uint32) (x code) {
 	for i := range x {
 		x[i] = uint8(n % binsEach)
@@ -312,7 +312,7 @@ func (s *linearQ) Breed(n int, rng *rand.Rand) (next []Address) {
 	return next
 }
 
-// value is Q of a link that waits.
+// value returns Q of a link that waits.
 func (s *linearQ) value(id graph.ID) float64 {
 	if packed := s.codes.at(id); s.Update == synchronous && packed > 0 {
 		return s.q(unpack(uint32(packed) - 1))

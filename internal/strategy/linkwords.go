@@ -37,12 +37,12 @@ const placeBits = 30
 
 func (f feature) place() place { return place(f >> placeBits) }
 
-// featureOf is word in its place.
+// featureOf returns word in its place.
 func featureOf(in place, word string) feature {
 	return feature(in)<<placeBits | feature(fnv64(word)&(1<<placeBits-1))
 }
 
-// fnv64 is the FNV-1a hash of s.
+// fnv64 returns the FNV-1a hash of s.
 func fnv64(s string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := range len(s) {
@@ -98,7 +98,7 @@ func unique(s []feature, from int) []feature {
 	return s[:from+len(slices.Compact(s[from:]))]
 }
 
-// clip is the first n bytes of s, or a few less, so that no character is torn.
+// clip returns the first n bytes of s, or a few less, so that no character is torn.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -109,7 +109,7 @@ func clip(s string, n int) string {
 	return s[:n]
 }
 
-// pathAndQuery is what of a canonical address stands behind the host, as people
+// pathAndQuery returns what of a canonical address stands behind the host, as people
 // would read it.
 func pathAndQuery(address string) string {
 	_, rest, _ := strings.Cut(address, "://")
@@ -139,10 +139,10 @@ type span struct{ from, n uint32 }
 // maxFeatures bounds what is read back for one link.
 const maxFeatures = int(places) * maxWords
 
-// has tells whether the link was ever seen.
+// has reports whether the link was ever seen.
 func (l *linkStore) has(id graph.ID) bool { return int(id) < len(l.spans) && l.spans[id].from > 0 }
 
-// of are the features of a link that waits.
+// of returns the features of a link that waits.
 func (l *linkStore) of(id graph.ID) []feature {
 	if !l.has(id) {
 		return nil

@@ -45,7 +45,7 @@ type page struct {
 // highestScore bounds what a record may claim, so that sums and squares stay finite.
 const highestScore = 1e100
 
-// bounded is x within what a score may be.
+// bounded returns x within what a score may be.
 func bounded(x float64) float64 { return max(-highestScore, min(x, highestScore)) }
 
 // A tie says that the page of an address stands at place.
@@ -136,13 +136,13 @@ func (m *memory) fit() {
 	m.pageOf = append(m.pageOf, make([]int32, m.web.Len()-len(m.pageOf))...)
 }
 
-// page is the place of node's page, if it was fetched.
+// page returns the place of node's page, if it was fetched.
 func (m *memory) page(node graph.ID) (place int, ok bool) {
 	place = int(m.pageOf[node]) - 1
 	return place, place >= 0
 }
 
-// bestParent is the page with the highest score that links to node, the first
+// bestParent returns the page with the highest score that links to node, the first
 // among equals. ok is false if there is none. It is for Breed, when all of a generation
 // is known.
 func (m *memory) bestParent(node graph.ID) (place int, ok bool) {
@@ -309,7 +309,7 @@ func (m *memory) arrive(rec *wire.Record) (place int, ok bool) {
 	return place, ok && place >= known && !m.pages[place].failed
 }
 
-// follow are the links of rec, the page at place, that lead elsewhere and can be
+// follow returns the links of rec, the page at place, that lead elsewhere and can be
 // answered, in their order on the page, where an address may stand twice.
 func (m *memory) follow(rec *wire.Record, place int) iter.Seq2[graph.ID, *wire.Link] {
 	return func(yield func(graph.ID, *wire.Link) bool) {
@@ -342,7 +342,7 @@ func (m *memory) waits(rec *wire.Record, place int) iter.Seq2[graph.ID, *wire.Li
 	}
 }
 
-// found is the address id, whose best parent is named, with the numbers that
+// found returns the address id, whose best parent is named, with the numbers that
 // chose it.
 func (m *memory) found(id graph.ID, priority float64, reasons ...wire.Scored) Address {
 	a := Address{URL: m.web.URL(id), Operator: opLink, Depth: 1, Priority: priority}
@@ -364,7 +364,7 @@ func (m *memory) parentURLs(id graph.ID) (urls []string) {
 	return urls
 }
 
-// promise is the score of the best page that links to id.
+// promise returns the score of the best page that links to id.
 func (m *memory) promise(id graph.ID) float64 {
 	if place, ok := m.bestParent(id); ok {
 		return m.pages[place].score
@@ -372,7 +372,7 @@ func (m *memory) promise(id graph.ID) float64 {
 	return 0
 }
 
-// scoreOf is the value called name, bounded, 0 if there is none.
+// scoreOf returns the value called name, bounded, 0 if there is none.
 func scoreOf(scores []wire.Scored, name string) float64 {
 	for _, s := range scores {
 		if s.Name == name {

@@ -183,7 +183,7 @@ func (s *nicheGA) Breed(n int, rng *rand.Rand) []Address {
 	return s.next
 }
 
-// awaited is what must be fetched before the next step.
+// awaited returns what must be fetched before the next step.
 func (s *nicheGA) awaited() *list {
 	switch s.pass {
 	case breeding:
@@ -194,7 +194,7 @@ func (s *nicheGA) awaited() *list {
 	return &s.queue
 }
 
-// answered tells whether everything that was waited for has come or failed.
+// answered reports whether everything that was waited for has come or failed.
 func (s *nicheGA) answered() bool {
 	for _, id := range s.awaited().ids {
 		if _, fetched := s.page(id); !fetched {
@@ -298,7 +298,7 @@ func (s *nicheGA) breed(hubs []graph.ID, rng *rand.Rand) {
 	}
 }
 
-// individuals are those of ids that did not fail; nobody waits for any of them.
+// individuals returns those of ids that did not fail; nobody waits for any of them.
 func (s *nicheGA) individuals(ids []graph.ID) []graph.ID {
 	return slices.DeleteFunc(ids, func(id graph.ID) bool {
 		s.state[id] &^= isAwaited
@@ -323,7 +323,7 @@ func (s *nicheGA) crossover() (chosen []graph.ID) {
 	return chosen
 }
 
-// fitness is S, or what is expected of it: half of what the best parent has (row
+// fitness returns S, or what is expected of it: half of what the best parent has (row
 // f), and when lazy the mean of that parent's score and the link's.
 func (s *nicheGA) fitness(id graph.ID) float64 {
 	if place, fetched := s.page(id); fetched {
@@ -358,7 +358,7 @@ func (s *nicheGA) reproduce(chosen []graph.ID, rng *rand.Rand) {
 	}
 }
 
-// colocated is V2: unvisited links on pages that link to an authority of this
+// colocated returns V2: unvisited links on pages that link to an authority of this
 // generation, or those pages themselves, among what was crawled (rows g, h).
 func (s *nicheGA) colocated(chosen []graph.ID) (v2 []graph.ID) {
 	seen := map[graph.ID]bool{}
@@ -422,7 +422,7 @@ func (s *nicheGA) survive(chosen, mutants []graph.ID) {
 	s.strays.ids = nil
 }
 
-// restart is what we do when nobody survived, where the paper stops (row p): the
+// restart returns what we do when nobody survived, where the paper stops (row p): the
 // eliminated get another chance; after them the links of pages that never bred,
 // relevant or not, best page first, until there is enough for a generation.
 func (s *nicheGA) restart(n int) bool {
@@ -485,7 +485,7 @@ func (s *nicheGA) propose(id graph.ID, operator string) {
 	s.next = append(s.next, a)
 }
 
-// niche is the key of the niche that an address lives in.
+// niche returns the key of the niche that an address lives in.
 func (s *nicheGA) niche(id graph.ID) string { return weburl.Niche(s.web.URL(id), s.NicheDirs) }
 
 func (s *nicheGA) Replay(b []byte) error {

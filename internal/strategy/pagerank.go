@@ -91,7 +91,7 @@ func (s *pageRank) rank() {
 	s.ranks, _ = o.Ranks(&s.web, s.at.web)
 }
 
-// share is what the pages with a link to id pass on to it.
+// share returns what the pages with a link to id pass on to it.
 func (s *pageRank) share(id graph.ID) (sum float64) {
 	for p := range s.web.Parents(id) {
 		if int(p) < len(s.ranks) {

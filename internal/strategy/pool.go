@@ -49,13 +49,13 @@ func (p *pool) settle(n int) (room int) {
 	return max(0, n)
 }
 
-// free tells whether id is neither fetched nor asked for.
+// free reports whether id is neither fetched nor asked for.
 func (p *pool) free(id graph.ID) bool {
 	_, fetched := p.page(id)
 	return !fetched && !p.isAsked[id]
 }
 
-// waiting are the free addresses in the order of their discovery.
+// waiting returns the free addresses in the order of their discovery.
 func (p *pool) waiting() iter.Seq[graph.ID] {
 	return func(yield func(graph.ID) bool) {
 		for id := range graph.ID(p.web.Len()) {
@@ -73,7 +73,7 @@ func (p *pool) ask(id graph.ID) {
 	p.last++
 }
 
-// best are the n free addresses with the highest scores, highest first, the one that
+// best returns the n free addresses with the highest scores, highest first, the one that
 // was discovered first among equals.
 func (p *pool) best(n int, score func(graph.ID) float64) []graph.ID {
 	if n = min(n, p.web.Len()); n <= 0 {
@@ -135,11 +135,11 @@ func (p *pool) replay(b []byte) (r *reader, err error) {
 	return r, nil
 }
 
-// turn is the priority of the address that was chosen as number i of n: of the
+// turn returns the priority of the address that was chosen as number i of n: of the
 // first it is 1, and all are above 0.
 func turn(i, n int) float64 { return float64(n-i) / float64(n) }
 
-// eligible are the best by priority, without those that have never.
+// eligible returns the best by priority, without those that have never.
 func (p *pool) eligible(room int, priority func(graph.ID) float64) []graph.ID {
 	ids := p.best(min(room, p.web.Len()), priority)
 	for len(ids) > 0 && priority(ids[len(ids)-1]) == never {

@@ -98,7 +98,7 @@ func (s *qinChen) Breed(n int, rng *rand.Rand) (next []Address) {
 	return next
 }
 
-// fitness is that of the page of id, 0 if there is none.
+// fitness returns that of the page of id, 0 if there is none.
 func (s *qinChen) fitness(id graph.ID) float64 {
 	if place, fetched := s.page(id); fetched {
 		return s.pages[place].score
@@ -131,7 +131,7 @@ func (s *qinChen) selection() {
 	s.population.ids = survivors[:min(s.Population, len(survivors))]
 }
 
-// fertile tells whether a page has a link that can be asked for.
+// fertile reports whether a page has a link that can be asked for.
 func (s *qinChen) fertile(id graph.ID) bool {
 	for child := range s.web.Children(id) {
 		if s.free(child) {
@@ -141,7 +141,7 @@ func (s *qinChen) fertile(id graph.ID) bool {
 	return false
 }
 
-// median is the middle of the scores, or the mean of the two in the middle; 0 of
+// median returns the middle of the scores, or the mean of the two in the middle; 0 of
 // none.
 func median(scores []float64) float64 {
 	if len(scores) == 0 {
@@ -187,7 +187,7 @@ func (s *qinChen) restart(room int) (next []Address) {
 	return next
 }
 
-// sum is the fitness of all pages that link to id.
+// sum returns the fitness of all pages that link to id.
 func (s *qinChen) sum(id graph.ID) (sum float64) {
 	for parent := range s.web.Parents(id) {
 		sum += s.fitness(parent)
@@ -218,7 +218,7 @@ func (s *qinChen) propose(id graph.ID, operator string, sum float64, bred func(g
 	return a
 }
 
-// mutate is a search for keywords at random, if it is time for one: row f.
+// mutate returns a search for keywords at random, if it is time for one: row f.
 func (s *qinChen) mutate(rng *rand.Rand) string {
 	if s.Mutation == 0 || s.generation%s.Mutation != 0 || len(s.keywords) == 0 {
 		return ""

@@ -66,14 +66,14 @@ type document struct {
 // An issuedQuery is the terms of a query that was asked, sorted.
 type issuedQuery struct{ terms []string }
 
-// key is the same for queries of the same words.
+// key returns the same for queries of the same words.
 func (q issuedQuery) key() string { return strings.Join(q.terms, " ") }
 
 // A belief is what is known of the yield of a word: so many results were to come of
 // queries with it, and so many of them were relevant and new.
 type belief struct{ trials, successes int }
 
-// tried is b after so many trials more, which are no successes yet. What is long ago
+// tried returns b after so many trials more, which are no successes yet. What is long ago
 // counts half.
 func (b belief) tried(trials int) belief {
 	if b.trials >= beliefTrials {
@@ -82,7 +82,7 @@ func (b belief) tried(trials int) belief {
 	return belief{b.trials + trials, b.successes}
 }
 
-// success is b after one of its trials was a success.
+// success returns b after one of its trials was a success.
 func (b belief) success() belief { return belief{b.trials, min(b.successes+1, b.trials)} }
 
 // A queryEvent is a query that was asked, or a new relevant page that one brought.
@@ -128,7 +128,7 @@ func (s *queries) aim(t *topic.Topic) (err error) {
 	return nil
 }
 
-// terms are the names of the terms of a line, sorted, each once.
+// terms returns the names of the terms of a line, sorted, each once.
 func (s *queries) terms(line string) (names []string) {
 	names = stems(s.analyzer, line)
 	slices.Sort(names)

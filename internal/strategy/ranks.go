@@ -17,7 +17,7 @@ type moment struct {
 	pages, same int
 }
 
-// due tells whether so many fetches have passed that ranks are to be worked out
+// due reports whether so many fetches have passed that ranks are to be worked out
 // anew. Then now is the moment of which they are to be: Replay cannot bring ranks back,
 // but the web that they were worked out from.
 func (s *linkRank) due(fetches int) bool {
@@ -32,7 +32,7 @@ func (s *linkRank) due(fetches int) bool {
 // look makes now the moment.
 func (s *linkRank) look() { s.at = moment{s.web.Mark(), len(s.pages), len(s.same)} }
 
-// seen are the pages that were known then.
+// seen returns the pages that were known then.
 func (s *linkRank) seen() []page { return s.pages[:s.at.pages] }
 
 // sources are, by ID, the addresses under which the links of the pages were recorded

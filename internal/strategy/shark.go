@@ -103,7 +103,7 @@ func (s *shark) Visit(rec *wire.Record) {
 	}
 }
 
-// neighbourhood is what the words in and around a link say.
+// neighbourhood returns what the words in and around a link say.
 func (s *shark) neighbourhood(link *wire.Link) float64 {
 	anchor, context := scoreOf(link.Scores, "anchor"), scoreOf(link.Scores, "context")
 	if anchor > 0 {

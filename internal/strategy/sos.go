@@ -211,7 +211,7 @@ func (h *habitat) recall(s *queries, place map[string]int) {
 	}
 }
 
-// on are the words that are on in x, the first ones if there are more than most.
+// on returns the words that are on in x, the first ones if there are more than most.
 func (h *habitat) on(x []float64, most int) (words []int) {
 	for i, gene := range x {
 		if gene >= 0 && len(words) < most {
@@ -221,7 +221,7 @@ func (h *habitat) on(x []float64, most int) (words []int) {
 	return words
 }
 
-// query are the words of the query that x stands for. It has one of the user's at
+// query returns the words of the query that x stands for. It has one of the user's at
 // least (row k).
 func (h *habitat) query(x []float64) (words []int) {
 	words = h.on(x, h.most)
@@ -233,7 +233,7 @@ func (h *habitat) query(x []float64) (words []int) {
 	return words
 }
 
-// fitness is the objective.
+// fitness returns the objective.
 func (h *habitat) fitness(x []float64) float64 {
 	if h.objective == forLikeness {
 		return h.likeness(h.on(x, len(x)))
@@ -241,7 +241,7 @@ func (h *habitat) fitness(x []float64) float64 {
 	return h.value(h.on(x, h.most))
 }
 
-// likeness is the Jaccard coefficient of words with those of the user.
+// likeness returns the Jaccard coefficient of words with those of the user.
 func (h *habitat) likeness(words []int) float64 {
 	common := 0
 	for _, i := range words {
@@ -252,7 +252,7 @@ func (h *habitat) likeness(words []int) float64 {
 	return quotient(common, len(words)+h.users-common)
 }
 
-// value is the yield objective. Words that are too little like the user's are worth
+// value returns the yield objective. Words that are too little like the user's are worth
 // less than nothing, the more so the less they are.
 func (h *habitat) value(words []int) float64 {
 	// Of a long query not even so much may be possible.
@@ -264,7 +264,7 @@ func (h *habitat) value(words []int) float64 {
 		float64(noveltyShare*h.novelty(words))
 }
 
-// cosine is cos(S, C), S being a vector of ones.
+// cosine returns cos(S, C), S being a vector of ones.
 func (h *habitat) cosine(words []int) (sum float64) {
 	for _, i := range words {
 		sum += h.direction[i]
@@ -272,7 +272,7 @@ func (h *habitat) cosine(words []int) (sum float64) {
 	return sum / math.Sqrt(float64(len(words)))
 }
 
-// meanYield is Ŷ(S).
+// meanYield returns Ŷ(S).
 func (h *habitat) meanYield(words []int) (sum float64) {
 	for _, i := range words {
 		sum += h.yield[i]
@@ -280,7 +280,7 @@ func (h *habitat) meanYield(words []int) (sum float64) {
 	return sum / float64(len(words))
 }
 
-// novelty is how unlike the words are to the query that was asked and is most like
+// novelty returns how unlike the words are to the query that was asked and is most like
 // them.
 func (h *habitat) novelty(words []int) float64 {
 	on := make([]bool, len(h.vocabulary))
@@ -300,7 +300,7 @@ func (h *habitat) novelty(words []int) float64 {
 	return 1 - highest
 }
 
-// line is the query of these words, as people write them.
+// line returns the query of these words, as people write them.
 func (h *habitat) line(words []int) string {
 	var forms []string
 	for _, i := range words {
@@ -309,7 +309,7 @@ func (h *habitat) line(words []int) string {
 	return strings.Join(forms, " ")
 }
 
-// reasons are the numbers that chose the words.
+// reasons returns the numbers that chose the words.
 func (h *habitat) reasons(words []int, fitness float64) []wire.Scored {
 	if h.objective == forLikeness {
 		return []wire.Scored{{Name: "fitness", Value: fitness}}
@@ -323,7 +323,7 @@ func (h *habitat) reasons(words []int, fitness float64) []wire.Scored {
 	}
 }
 
-// quotient is a/b, and 0 of nothing.
+// quotient returns a/b, and 0 of nothing.
 func quotient(a, b int) float64 {
 	if b == 0 {
 		return 0

@@ -83,7 +83,7 @@ const (
 // maxParents bounds the lineage that a record carries.
 const maxParents = 16
 
-// New is the strategy called name, with parameters set by "name=value", for a
+// New returns the strategy called name, with parameters set by "name=value", for a
 // topic, which may be nil for a strategy that goes by scores alone.
 func New(name string, t *topic.Topic, params []string) (Strategy, error) {
 	kinds := Kinds()
@@ -133,7 +133,7 @@ type Param struct {
 	Words []string // what a string may be
 }
 
-// String is the present value.
+// String returns the present value.
 func (p Param) String() string {
 	switch v := p.Value.(type) {
 	case *float64:
@@ -189,7 +189,7 @@ func (p Param) explain(value string, bad bool, want string) error {
 	return fmt.Errorf("parameter %s=%q: want %s", p.Name, value, want)
 }
 
-// Signature is the strategy's name with all its parameters: two strategies with
+// Signature returns the strategy's name with all its parameters: two strategies with
 // one signature understand each other's state.
 func Signature(name string, s Strategy) string {
 	var b strings.Builder

@@ -218,7 +218,7 @@ func (s *symbiosis) crossover(selected []survivor, n int) {
 	}
 }
 
-// worth is the crossover value of a link (eq. 6): the sum of the fitness of all
+// worth returns the crossover value of a link (eq. 6): the sum of the fitness of all
 // pages that were fetched and contain it.
 func (s *symbiosis) worth(id graph.ID) float64 {
 	if s.Compat {
@@ -227,7 +227,7 @@ func (s *symbiosis) worth(id graph.ID) float64 {
 	return s.worths[id]
 }
 
-// fittest are the n links of the queue that are worth most, best first.
+// fittest returns the n links of the queue that are worth most, best first.
 func (s *symbiosis) fittest(n int) (chosen []graph.ID) {
 	var queue []graph.ID
 	var values []float64

@@ -150,7 +150,7 @@ func (s *tagPath) Visit(rec *wire.Record) {
 	}
 }
 
-// arm is the arm that a link belongs to, -1 if it was never seen.
+// arm returns the arm that a link belongs to, -1 if it was never seen.
 func (s *tagPath) arm(id graph.ID) int {
 	if int(id) >= len(s.armOf) {
 		return -1
@@ -183,15 +183,15 @@ func vectorOf(path string) (v pathVector) {
 	return v
 }
 
-// hashed is the bin of x: the upper m of the lower w bits of a·x.
+// hashed returns the bin of x: the upper m of the lower w bits of a·x.
 func hashed(x uint64) uint16 {
 	return uint16(x * hashFactor % (1 << hashWord) >> (hashWord - hashBits))
 }
 
-// tf is how much of the path falls into the bin.
+// tf returns how much of the path falls into the bin.
 func (v *pathVector) tf(b pathBin) float64 { return float64(b.count) / float64(v.size) }
 
-// nearest is the arm that path belongs to: the nearest if it is near enough, the
+// nearest returns the arm that path belongs to: the nearest if it is near enough, the
 // oldest among equals, else one more.
 func (s *tagPath) nearest(path *pathVector) (arm int) {
 	s.near = append(s.near[:0], make([]float64, len(s.arms))...)
@@ -283,13 +283,13 @@ func (s *tagPath) Breed(n int, rng *rand.Rand) (next []Address) {
 	return next
 }
 
-// index is what an arm is worth that has been pulled asked times without an answer
+// index returns what an arm is worth that has been pulled asked times without an answer
 // yet, after t pulls of all arms.
 func (s *tagPath) index(a *cluster, asked, t int) float64 {
 	return a.mean() + float64(s.Alpha*math.Sqrt(math.Log(float64(max(1, t)))/(float64(a.pulls+asked)+fewPulls)))
 }
 
-// mean is what a pull was worth, of those that were answered.
+// mean returns what a pull was worth, of those that were answered.
 func (a *cluster) mean() float64 {
 	if a.pulls == 0 {
 		return 0

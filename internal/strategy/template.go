@@ -76,14 +76,14 @@ func (t *template) count(page graph.ID) {
 	}
 }
 
-// strips tells whether a link is part of the template of a host: more than share of the
+// strips reports whether a link is part of the template of a host: more than share of the
 // host's pages have it, and there are enough of them to tell.
 func (t *template) strips(host int32, to graph.ID, share float64) bool {
 	pages := t.pages[host]
 	return pages > fewPages && float64(t.on[onHost{host, to}]) > share*float64(pages)
 }
 
-// likeness is how much of the links of a page and of a reference is in common, as they
+// likeness returns how much of the links of a page and of a reference is in common, as they
 // are and without what their hosts have on more than share of their pages: Jaccard's
 // index of each, 0 where there are no links.
 func (t *template) likeness(page graph.ID, reference string, links []string, share float64) (all, stripped float64) {

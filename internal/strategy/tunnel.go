@@ -194,7 +194,7 @@ func (s *tunnel) setLimit() {
 	}
 }
 
-// addressScore is the LinkScore of seeds, which have neither anchors nor parents
+// addressScore returns the LinkScore of seeds, which have neither anchors nor parents
 // (row g): eq. 3 of the words of their address. It is 0 without a weight table.
 func (s *tunnel) addressScore() func(place int) float64 {
 	none := func(int) float64 { return 0 }
@@ -223,7 +223,7 @@ func (s *tunnel) addressScore() func(place int) float64 {
 	}
 }
 
-// relevant tells whether a page reaches the limit, and has anything of the topic.
+// relevant reports whether a page reaches the limit, and has anything of the topic.
 func (s *tunnel) relevant(place int) bool {
 	p := &s.pages[place]
 	return !p.failed && p.score > 0 && p.score >= s.limit
@@ -256,7 +256,7 @@ func (s *tunnel) file(place int) {
 	}
 }
 
-// entry is the level of id in the table. It is not inside if it was fetched, or is
+// entry returns the level of id in the table. It is not inside if it was fetched, or is
 // to be fetched, from the queue.
 func (s *tunnel) entry(id graph.ID) (level int, inside bool) {
 	level = int(s.level.at(id)) - 1
@@ -281,7 +281,7 @@ func (s *tunnel) push(page graph.ID, level int) {
 	}
 }
 
-// bringer is the page that brought an entry.
+// bringer returns the page that brought an entry.
 func (s *tunnel) bringer(id graph.ID) (place int, ok bool) {
 	if v := s.parent.at(id); v >= 1 && v <= float64(s.web.Len()) {
 		return s.page(graph.ID(v - 1))
@@ -349,7 +349,7 @@ func (s *tunnel) weigh(from, end int) {
 	}
 }
 
-// add is what the pages that link to an address add to its score (row f).
+// add returns what the pages that link to an address add to its score (row f).
 func (s *tunnel) add(p promise) (count, parents float64) {
 	count, parents = float64(p.relevant), p.sum
 	if s.Count == inLog1p {
@@ -361,7 +361,7 @@ func (s *tunnel) add(p promise) (count, parents float64) {
 	return count, parents
 }
 
-// linkScore is eq. 4 by the pages that were weighed, if any of them links to id.
+// linkScore returns eq. 4 by the pages that were weighed, if any of them links to id.
 func (s *tunnel) linkScore(id graph.ID) float64 {
 	if s.promises[id].parents == 0 {
 		return never
@@ -370,7 +370,7 @@ func (s *tunnel) linkScore(id graph.ID) float64 {
 	return s.url.at(id) + s.anchor.at(id) + count + parents
 }
 
-// choose is the room addresses to fetch now, best first. Compat looks into the queue
+// choose returns the room addresses to fetch now, best first. Compat looks into the queue
 // when the table is empty.
 func (s *tunnel) choose(room int) []graph.ID {
 	if !s.Compat {
@@ -388,7 +388,7 @@ func (s *tunnel) choose(room int) []graph.ID {
 	return s.eligible(room, s.priority)
 }
 
-// priority is the score of a link in the queue; in the table every level halves it
+// priority returns the score of a link in the queue; in the table every level halves it
 // (row e).
 func (s *tunnel) priority(id graph.ID) float64 {
 	level, inside := s.entry(id)
@@ -402,7 +402,7 @@ func (s *tunnel) priority(id graph.ID) float64 {
 	return never
 }
 
-// proposal is the address of id with the numbers that chose it.
+// proposal returns the address of id with the numbers that chose it.
 func (s *tunnel) proposal(id graph.ID) Address {
 	count, parents := s.add(s.promises[id])
 	level, inside := s.entry(id)
