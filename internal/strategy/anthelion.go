@@ -1,46 +1,41 @@
 package strategy
 
-// This file implements Anthelion, a bandit of hosts above an online classifier of
-// links:
+// This file implements Anthelion, a bandit over hosts above an online classifier of links:
 //
 //	R. Meusel, P. Mika and R. Blanco, "Focused crawling for structured data", CIKM
-//	2014, pp. 1039–1048; its program is YahooArchive/anthelion.
+//	2014, pp. 1039–1048; the program is YahooArchive/anthelion.
 //
-// To choose an address, choose its host first: with probability λ any host, else
-// the one with the greatest value; and of its links the one that the classifier
-// likes best.
+// To choose an address it first chooses a host, with probability λ any host and otherwise the
+// one with the highest value, and then the link of that host with the highest score.
 //
 //	paper, program         here       meaning
-//	λ                      Lambda     how often any host is chosen
-//	λ-decay                Decay      pulls after which λ is half of what it was
-//	host value             Value      what a host is worth, see value
-//	good, bad              good, bad  pages of the host that were relevant, or not
-//	predictedRight         right      pages of which the classifier was right
+//	λ                      Lambda     probability of choosing any host
+//	λ-decay                Decay      pulls after which λ is halved
+//	host value             Value      how a host is valued, see value
+//	good, bad              good, bad  relevant and irrelevant pages of a host
+//	predictedRight         right      pages that the classifier predicted correctly
 //	a                      prior      of the holistic value
 //	hash trick             Buckets    weights of the classifier
 //	batch                  Batch      pages between two updates of the classifier
-//	domain.queue.fraction  Share      of a generation that one host may fill
+//	domain.queue.fraction  Share      share of a generation that one host may fill
 //
 // What the program leaves open or gets wrong (rows of PAPERS.md):
 //
-//	a  Its search for the best host never remembers the best value found, so it
-//	   ends at some host, not at the best one. Here it is the best one.
-//	b  Decay is divided in whole numbers, so λ is 0 after one period. Here it is
+//	a  Its search for the best host does not keep the best value found, so it returns some
+//	   host. We take the best one.
+//	b  Decay uses integer division, so λ is 0 after one period. We use
 //	   λ / (pulls/period + 1) with a fraction.
-//	c  The classifier is naive Bayes, whose probabilities are near 0 or 1 and so
-//	   say little about an order (Pant and Srinivasan 2005), and a host's value is
-//	   multiplied by them. Here it is a logistic model, trained by stochastic
-//	   gradients with a rate for every weight (McMahan et al., KDD 2013, section
-//	   3.1, without regularisation).
-//	d  Its score is P(good) − P(bad), which may be negative and then turns the order
-//	   of values around. Here it is P(good).
-//	e  A host that fills its share of the queue is worth 0, by a fraction that is
-//	   upside down. Here a host fills at most its share of a generation, unless
-//	   no other has links.
-//	f  It tells bad siblings of a link from good ones, but never sets the former.
-//	   Here both are set, by what is known when the link is found. Words of
-//	   anchors are features, too.
-//	g  A page that cannot be fetched tells its host nothing. Here it is a bad page of
+//	c  The classifier is naive Bayes, whose probabilities are near 0 or 1 and so order links
+//	   badly (Pant and Srinivasan 2005), and a host's value is multiplied by them. We use a
+//	   logistic model trained by stochastic gradient descent with a learning rate for each
+//	   weight (McMahan et al., KDD 2013, section 3.1, without regularisation).
+//	d  Its score is P(good) − P(bad), which may be negative and then reverses the order of
+//	   values. We use P(good).
+//	e  A host that fills its share of the queue is worth 0, by an inverted fraction. Here a
+//	   host fills at most its share of a generation, unless no other host has links.
+//	f  Bad siblings of a link are a feature that is never set. Here both kinds are set, by
+//	   what is known when the link is found. Words of anchors are features, too.
+//	g  A page that cannot be fetched teaches nothing about its host. Here it is a bad page of
 //	   the host; the classifier does not learn from it.
 
 import (
@@ -60,38 +55,38 @@ import (
 type anthelion struct {
 	pool
 
-	Value   string  // of a host
+	Value   string  // how hosts are valued
 	Lambda  float64 // λ
-	Decay   int     // pulls; 0 is never
+	Decay   int     // pulls; 0: none
 	Share   float64 // of a generation that one host may fill
 	Batch   int     // pages between two updates
 	Buckets int     // weights
-	Rate    float64 // of learning
+	Rate    float64 // learning rate
 
 	words linkWords
 	links linkStore
 
-	// What follows is derived from what links led where.
+	// The rest is derived from the outcomes of links.
 	hosts   hosts
-	record  []hostRecord // by number of the host
-	pulls   int          // answered links
+	record  []hostRecord // by host
+	pulls   int          // outcomes of links
 	learner logistic
-	batch   []labelled // not learned from yet
+	batch   []labelled // examples not learned from yet
 }
 
-// A hostRecord is what is known of a host.
+// A hostRecord counts the pages of a host.
 type hostRecord struct {
 	good, bad int // pages
-	right     int // of these, pages that the classifier predicted
+	right     int // pages that the classifier predicted correctly
 }
 
-// hosts numbers the hosts of the addresses that a crawl knows.
+// hosts numbers the hosts of the known addresses.
 type hosts struct {
 	number map[string]int32
 	of     []int32 // by graph.ID
 }
 
-// fit takes in the addresses that are new to the graph.
+// fit adds the addresses that are new to the graph.
 func (h *hosts) fit(web *graph.Graph) {
 	if h.number == nil {
 		h.number = map[string]int32{}
@@ -107,13 +102,13 @@ func (h *hosts) fit(web *graph.Graph) {
 	}
 }
 
-// A labelled link is one that led to a page.
+// A labelled link is a link whose outcome is known.
 type labelled struct {
 	features []feature
 	relevant bool
 }
 
-// The values of hosts.
+// Ways of valuing hosts.
 const (
 	byBest         = "best"
 	byRate         = "rate"
@@ -124,7 +119,7 @@ const (
 	byHolistic     = "holistic"
 )
 
-// prior is a of the holistic value: a host without pages is worth 1.
+// prior is a of the holistic value, so that a host without pages is worth 1.
 const prior = 1
 
 func newAnthelion() Strategy {
@@ -134,27 +129,27 @@ func newAnthelion() Strategy {
 func (s *anthelion) Params() []Param {
 	unit := [2]float64{0, 1}
 	return []Param{
-		{Name: "value", Doc: "what a host is worth: its best link, its rate of good pages, a draw of that, or a product of these", Value: &s.Value,
+		{Name: "value", Doc: "value of a host: the score of its best link, its rate of good pages, a draw of that rate, or a product of these", Value: &s.Value,
 			Words: []string{byBest, byRate, byRateBest, byGoodBest, byThompson, byThompsonBest, byHolistic}},
 		{Name: "lambda", Doc: "probability of choosing any host at random", Value: &s.Lambda, Range: unit},
-		{Name: "lambda-decay", Doc: "pages after which lambda is half of what it was; 0 is never", Value: &s.Decay, Range: [2]float64{0, 1e9}},
+		{Name: "lambda-decay", Doc: "pages after which lambda is halved; 0 for no decay", Value: &s.Decay, Range: [2]float64{0, 1e9}},
 		{Name: "share", Doc: "share of a generation that one host may fill", Value: &s.Share, Range: unit},
 		{Name: "batch", Doc: "pages between two updates of the classifier", Value: &s.Batch, Range: [2]float64{1, 1e6}},
 		{Name: "buckets", Doc: "weights of the classifier, which words share", Value: &s.Buckets, Range: [2]float64{1, 1e7}},
-		{Name: "rate", Doc: "how fast the classifier learns", Value: &s.Rate, Range: [2]float64{1e-6, 100}},
+		{Name: "rate", Doc: "learning rate of the classifier", Value: &s.Rate, Range: [2]float64{1e-6, 100}},
 	}
 }
 
 func (s *anthelion) aim(t *topic.Topic) error { return s.words.aim(t) }
 
-// Visit keeps what can be said of the links that are new.
+// Visit stores the features of the new links.
 func (s *anthelion) Visit(rec *wire.Record) {
 	place, ok := s.visit(rec)
 	if !ok {
 		return
 	}
 	var family []feature
-	for id, link := range s.waits(rec, place) {
+	for id, link := range s.unfetchedLinks(rec, place) {
 		if s.links.has(id) {
 			continue
 		}
@@ -169,8 +164,8 @@ func (s *anthelion) Visit(rec *wire.Record) {
 	}
 }
 
-// family returns the features that the links of a page share: whether it is relevant,
-// and whether pages are, or are not, that stand beside a link on it.
+// family returns the features shared by the links of a page: whether the page is relevant, and
+// whether it links to relevant or irrelevant pages.
 func (s *anthelion) family(place int) []feature {
 	p := &s.pages[place]
 	parent := "bad parent"
@@ -193,8 +188,8 @@ func (s *anthelion) family(place int) []feature {
 	return features
 }
 
-// addressTokens appends the runs of letters and of digits in s, in lower case: of
-// three letters at least, and digits all as one word.
+// addressTokens appends the runs of letters and digits in s, in lower case and of at least
+// three bytes. All digits are alike, and all numbers.
 func addressTokens(dst []feature, s string) []feature {
 	from := len(dst)
 	s = strings.ToLower(s)
@@ -217,7 +212,7 @@ func addressTokens(dst []feature, s string) []feature {
 	return unique(dst, from)
 }
 
-// digitsAlike makes all digits one.
+// digitsAlike maps all digits to one.
 func digitsAlike(r rune) rune {
 	if unicode.IsDigit(r) {
 		return '0'
@@ -227,22 +222,22 @@ func digitsAlike(r rune) rune {
 
 // Breed pulls arms until the generation is full.
 func (s *anthelion) Breed(n int, rng *rand.Rand) (next []Address) {
-	room := s.settle(n)
-	s.learn(s.fetched)
-	s.links.followed(&s.memory, s.fetched)
-	for i, c := range s.pull(room, rng) {
+	quota := s.startBreed(n)
+	s.learn(s.firstPage)
+	s.links.drop(&s.memory, s.firstPage)
+	for i, c := range s.pull(quota, rng) {
 		reasons := []wire.Scored{{Name: "classifier", Value: c.score}}
 		if c.value >= 0 {
 			reasons = append(reasons, wire.Scored{Name: "host", Value: millionths(c.value)})
 		}
-		s.ask(c.id)
-		next = append(next, s.found(c.id, turn(i, room), reasons...))
+		s.markPending(c.id)
+		next = append(next, s.addressOf(c.id, rankPriority(i, quota), reasons...))
 	}
 	s.endGeneration()
 	return next
 }
 
-// learn learns from the pages from place on.
+// learn updates the host records and the classifier with the pages from place on.
 func (s *anthelion) learn(from int) {
 	s.hosts.fit(&s.web)
 	s.record = grown(s.record, len(s.hosts.number))
@@ -250,7 +245,7 @@ func (s *anthelion) learn(from int) {
 	for at := from; at < len(s.pages); at++ {
 		p := &s.pages[at]
 		if !s.links.has(p.node) {
-			continue // a seed
+			continue // no link led to it
 		}
 		s.pulls++
 		host := &s.record[s.hosts.of[p.node]]
@@ -278,14 +273,14 @@ func (s *anthelion) learn(from int) {
 	}
 }
 
-// An arm is a host with links that wait.
+// An arm is a host with unfetched links.
 type arm struct {
 	host   int32
 	links  bestLinks
 	pulled int // in this generation
 }
 
-// A pulled link was chosen by its score, and its host by its value.
+// A pulled link is a chosen link with the value of its host.
 type pulled struct {
 	scoredLink
 	value float64
@@ -299,7 +294,7 @@ func (s *anthelion) pull(n int, rng *rand.Rand) (chosen []pulled) {
 	arms := s.arms()
 	most := max(1, int(math.Ceil(s.Share*float64(n))))
 	pulls := s.pulls
-	var full []*arm // have their share, and more links
+	var full []*arm // have filled their share and have more links
 	for len(chosen) < n {
 		if len(arms) == 0 {
 			if arms, full, most = full, nil, n; len(arms) == 0 {
@@ -320,10 +315,10 @@ func (s *anthelion) pull(n int, rng *rand.Rand) (chosen []pulled) {
 	return chosen
 }
 
-// arms returns the hosts with links that wait, in the order of their discovery.
+// arms returns the hosts with unfetched links in the order of their discovery.
 func (s *anthelion) arms() (arms []*arm) {
 	of := make([]*arm, len(s.hosts.number))
-	for id := range s.waiting() {
+	for id := range s.freeAddresses() {
 		host := s.hosts.of[id]
 		if of[host] == nil {
 			of[host] = &arm{host: host}
@@ -339,8 +334,8 @@ func (s *anthelion) arms() (arms []*arm) {
 	return arms
 }
 
-// choose picks a host: any, or the one of the greatest value, the first among
-// equals. The value of one that was picked blindly is -1.
+// choose picks a host: any, or the first one with the highest value. The value of a host
+// picked at random is -1.
 func (s *anthelion) choose(arms []*arm, pulls int, rng *rand.Rand) (at int, value float64) {
 	if rng.Float64() < s.lambda(pulls) {
 		return rng.IntN(len(arms)), -1
@@ -349,7 +344,7 @@ func (s *anthelion) choose(arms []*arm, pulls int, rng *rand.Rand) (at int, valu
 	for i, a := range arms {
 		best := a.links[0].score
 		if s.Value == byThompsonBest && best <= value {
-			continue // no draw is above 1
+			continue // a draw is at most 1
 		}
 		if v := s.value(s.record[a.host], best, rng); v > value {
 			at, value = i, v
@@ -358,7 +353,7 @@ func (s *anthelion) choose(arms []*arm, pulls int, rng *rand.Rand) (at int, valu
 	return at, value
 }
 
-// lambda returns λ after so many pulls.
+// lambda returns λ after the given number of pulls.
 func (s *anthelion) lambda(pulls int) float64 {
 	if s.Decay == 0 {
 		return s.Lambda
@@ -366,7 +361,7 @@ func (s *anthelion) lambda(pulls int) float64 {
 	return s.Lambda / (float64(pulls)/float64(s.Decay) + 1)
 }
 
-// value returns what a host is worth whose best link has the score best.
+// value returns the value of a host whose best link has the score best.
 func (s *anthelion) value(h hostRecord, best float64, rng *rand.Rand) float64 {
 	good, bad := float64(h.good), float64(h.bad)
 	switch s.Value {
@@ -387,7 +382,7 @@ func (s *anthelion) value(h hostRecord, best float64, rng *rand.Rand) float64 {
 	return best
 }
 
-// beta draws from the beta distribution of two parameters that are 1 or more.
+// beta draws from the beta distribution with parameters a, b ≥ 1.
 func beta(rng *rand.Rand, a, b float64) float64 {
 	switch {
 	case a == 1: // where the distribution can be inverted
@@ -417,13 +412,13 @@ func gamma(rng *rand.Rand, a float64) float64 {
 	}
 }
 
-// A scoredLink is a link with what the classifier says of it.
+// A scoredLink is a link with its score by the classifier.
 type scoredLink struct {
 	id    graph.ID
 	score float64
 }
 
-// bestLinks is a heap of links, the best and oldest on top.
+// bestLinks is a heap of links, with the highest score and then the oldest on top.
 type bestLinks []scoredLink
 
 func (l bestLinks) Len() int      { return len(l) }
@@ -444,19 +439,19 @@ func (l *bestLinks) Pop() any {
 	return x
 }
 
-// logistic is a model that learns one example after the other:
+// logistic is a logistic model that learns one example at a time:
 //
 //	p = 1 / (1 + exp(−Σ w)),  w += rate · g / (1 + √Σ g²),  g = y − p,
 //
-// the first sum over the features of a link and a bias, the second over all
-// examples that had the feature.
+// where the first sum is over the features of a link and a bias, and the second over all
+// examples with the feature.
 type logistic struct {
 	rate    float64
 	weights []float64 // the bias is the last
 	squares []float64 // Σ g²
 }
 
-// fit makes room for so many weights, if there is none yet.
+// fit allocates the weights, unless that is done.
 func (l *logistic) fit(buckets int, rate float64) {
 	if l.weights == nil {
 		l.rate = rate
@@ -464,10 +459,10 @@ func (l *logistic) fit(buckets int, rate float64) {
 	}
 }
 
-// bucket returns the weight of f.
+// bucket returns the index of the weight of f.
 func (l *logistic) bucket(f feature) int { return int(uint32(f) % uint32(len(l.weights)-1)) }
 
-// probability returns how probable it is that a link leads to a relevant page.
+// probability returns the probability that a link leads to a relevant page.
 func (l *logistic) probability(features []feature) float64 {
 	sum := l.weights[len(l.weights)-1]
 	for _, f := range features {
@@ -476,7 +471,7 @@ func (l *logistic) probability(features []feature) float64 {
 	return millionths(fitness.Sigmoid(sum))
 }
 
-// learn corrects the weights by what a link has led to.
+// learn updates the weights with the outcome of a link.
 func (l *logistic) learn(features []feature, relevant bool) {
 	g := -l.probability(features)
 	if relevant {
@@ -494,7 +489,7 @@ func (l *logistic) learn(features []feature, relevant bool) {
 
 func (s *anthelion) AppendDelta(b []byte) []byte { return s.links.appendDelta(s.appendDelta(b)) }
 
-// Replay learns again from where links have led.
+// Replay restores the outcomes of links and learns from them again.
 func (s *anthelion) Replay(b []byte) error {
 	from := len(s.pages)
 	r, err := s.replay(b)
@@ -506,7 +501,7 @@ func (s *anthelion) Replay(b []byte) error {
 		return err
 	}
 	s.learn(from)
-	s.links.followed(&s.memory, from)
-	s.links.settle()
+	s.links.drop(&s.memory, from)
+	s.links.compact()
 	return nil
 }

@@ -164,8 +164,8 @@ func TestAHostFillsNoMoreThanItsShare(t *testing.T) {
 		id := s.web.Intern(address([]string{"rich.test/", "poor.test/"}[i/10] + string(rune('a'+i))))
 		s.links.add(id, [][]feature{rich, poor}[i/10])
 	}
-	s.settle(0)
-	s.fit()
+	s.startBreed(0)
+	s.grow()
 	s.learn(0)
 	for range 20 {
 		s.learner.learn(rich, true)

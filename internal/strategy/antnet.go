@@ -152,15 +152,15 @@ func (s *antNet) aim(t *topic.Topic) error {
 }
 
 func (s *antNet) Visit(rec *wire.Record) {
-	if s.isAsked == nil { // after Replay
-		s.isAsked = make([]bool, s.web.Len())
-		for _, id := range s.asked.ids {
-			s.isAsked[id] = true
+	if s.isPending == nil { // after Replay
+		s.isPending = make([]bool, s.web.Len())
+		for _, id := range s.pending.ids {
+			s.isPending[id] = true
 		}
 	}
 	retried := s.retries(rec)
-	place, ok := s.arrive(rec)
-	s.isAsked = grown(s.isAsked, s.web.Len())
+	place, ok := s.visitNew(rec)
+	s.isPending = grown(s.isPending, s.web.Len())
 	if !ok {
 		return
 	}
@@ -171,7 +171,7 @@ func (s *antNet) Visit(rec *wire.Record) {
 			p.depth = min(p.depth, s.pages[at].depth+1)
 		}
 	}
-	if retried || s.isAsked[p.node] {
+	if retried || s.isPending[p.node] {
 		s.surprise(*p)
 	}
 	s.read(rec, place)
@@ -192,11 +192,11 @@ func (s *antNet) retries(rec *wire.Record) bool {
 func (s *antNet) read(rec *wire.Record, place int) {
 	p := s.pages[place]
 	around := map[graph.ID]float64{} // linkscore1; of a link that stands twice, the higher
-	for id, link := range s.follow(rec, place) {
+	for id, link := range s.linksOn(rec, place) {
 		around[id] = max(around[id], min(link.Score.Or(0), highestScore))
 	}
 	for id := range s.web.Children(p.node) {
-		if s.free(id) {
+		if s.isFree(id) {
 			s.meet(id, s.promise(s.pageScore(p.node), around[id], p.depth))
 		}
 	}
@@ -277,7 +277,7 @@ func (s *antNet) correct(p page, difference float64) {
 				if left--; left < 0 {
 					break
 				}
-				if s.free(id) {
+				if s.isFree(id) {
 					if s.steps[id] == 0 {
 						links = append(links, id)
 					}
@@ -355,7 +355,7 @@ func (s *antNet) units() float64 {
 
 // Breed is the mutation, every so many generations, and F10.
 func (s *antNet) Breed(n int, rng *rand.Rand) (next []Address) {
-	room := s.settle(n)
+	quota := s.startBreed(n)
 	s.generations++
 	if s.MutationEvery > 0 && s.generations%s.MutationEvery == 0 {
 		if query := s.query(rng); query != "" {
@@ -364,7 +364,7 @@ func (s *antNet) Breed(n int, rng *rand.Rand) (next []Address) {
 	}
 	wheel := s.wheel()
 	expected, calibrated := s.calibrated()
-	for range room {
+	for range quota {
 		total := wheel.Total()
 		place, ok := wheel.Spin(rng)
 		if !ok {
@@ -379,7 +379,7 @@ func (s *antNet) Breed(n int, rng *rand.Rand) (next []Address) {
 			a.Reasons = slices.Insert(a.Reasons, 0, wire.Scored{Name: "expected", Value: expected(a.Reasons[0].Value)})
 		}
 		next = append(next, a)
-		s.ask(graph.ID(place))
+		s.markPending(graph.ID(place))
 		wheel.Set(place, 0)
 	}
 	s.endGeneration()
@@ -392,7 +392,7 @@ func (s *antNet) Breed(n int, rng *rand.Rand) (next []Address) {
 func (s *antNet) wheel() *genetic.Wheel {
 	weights := make([]float64, s.web.Len())
 	least := s.least()
-	for id := range s.waiting() {
+	for id := range s.freeAddresses() {
 		switch w := max(s.scores.at(id), least); {
 		case least == 0:
 			weights[id] = 1
@@ -461,7 +461,7 @@ func (s *antNet) query(rng *rand.Rand) string {
 }
 
 func (s *antNet) Replay(b []byte) error {
-	s.isAsked = nil
+	s.isPending = nil
 	return s.pool.Replay(b)
 }
 

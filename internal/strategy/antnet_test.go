@@ -186,7 +186,7 @@ func TestAntNetCorrectsByHand(t *testing.T) {
 			s.scores.set(s.id(t, link), 1)
 		}
 		s.scores.set(s.id(t, "d"), test.link)
-		s.ask(s.id(t, "d"))
+		s.markPending(s.id(t, "d"))
 		s.spread = moments{8, 1, 32}
 		s.differences = moments{10, .25, 0}
 		if test.change != nil {
@@ -214,7 +214,7 @@ func TestAntNetCorrectsAsFarAsItReaches(t *testing.T) {
 	for p := range 300 {
 		s.Visit(found(fmt.Sprint("p", p), .25, 0, links...))
 	}
-	s.ask(s.id(t, "d"))
+	s.markPending(s.id(t, "d"))
 	s.spread, s.differences = moments{4, 1, 64}, moments{10, 0, 0} // Δmax is 1
 	before := slices.Clone(s.scores.values)
 	s.Visit(found("d", 1000, 1))
@@ -581,7 +581,7 @@ func TestAntNetDrawsUnderPressureWhateverTheScores(t *testing.T) {
 	for _, unit := range []float64{1e-300, 1e-20, 1, 1e90} {
 		s := newAntNetOf(t, "pressure=16")
 		s.Visit(found("p", 0, 0, promised{"x", unit}, promised{"y", 2 * unit}))
-		s.isAsked = make([]bool, s.web.Len())
+		s.isPending = make([]bool, s.web.Len())
 		wheel := s.wheel()
 		x, y := wheel.Weight(int(s.id(t, "x"))), wheel.Weight(int(s.id(t, "y")))
 		if !near(y/x, 1<<16) {

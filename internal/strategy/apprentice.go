@@ -1,45 +1,41 @@
 package strategy
 
-// This file implements an apprentice: a classifier of links that is trained
-// online, by the pages that the links have led to. The idea is that of
+// This file implements an apprentice: a classifier of links that is trained online, by the
+// pages that the links have led to. The idea is that of
 //
 //	S. Chakrabarti, K. Punera and M. Subramanyam, "Accelerated focused crawling
 //	through online relevance feedback", WWW 2002, pp. 148–159,
 //
-// where the critic, who reads pages, teaches the apprentice, who reads links. The
-// algorithm is that of ACHE,
+// in which a critic, who reads pages, teaches an apprentice, who reads links. The algorithm is
+// that of ACHE,
 //
 //	L. Barbosa and J. Freire, "An adaptive crawler for locating hidden-web entry
 //	points", WWW 2007, pp. 441–450,
 //
-// as its authors have published it as a program (VIDA-NYU/ache). The critic is the
-// measure of the score stage.
+// as published by its authors as a program (VIDA-NYU/ache). The critic is the measure of the
+// score stage.
 //
 //	ACHE                    here              meaning
 //	learning limit          Every             pages between two trainings
-//	around, url, anchor     inContext, …      where a word of a link stands
-//	100, 150, 150           Around, …         words of each kind that count
-//	FilterData(n, 2)        leastWords        a rarer word does not
-//	Sampler(5000)           Reservoir         examples of a kind that are kept
+//	around, url, anchor     inContext, …      where a word of a link occurs
+//	100, 150, 150           Around, …         words of each kind that are features
+//	FilterData(n, 2)        leastWords        rarer words are ignored
+//	Sampler(5000)           Reservoir         examples kept of each kind
 //	C                       Cost              of the support vector machine
-//	LinkClassifierBaseline  promise           before the first training
+//	LinkClassifierBaseline  parentScore       before the first training
 //
 // What the program leaves open or gets wrong (rows of PAPERS.md):
 //
-//	a  It ranks links that it calls bad by how certain it is that they are: a link
-//	   that is certainly bad comes before one that is perhaps good. Here the
-//	   probability of a good page ranks all.
-//	b  It takes a bad example only while there are fewer of them than of good ones,
-//	   so the order of the pages decides which. Here as many as there are good
-//	   ones are drawn from all.
-//	c  A word of an address is counted as it is and looked for as a stem. Here it
-//	   is a stem both times.
-//	d  It was trained every 500 pages of crawls of some ten thousand. Budgets here
-//	   are 400 to 1,100 pages, so it is trained every 50, and when a tenth of all
-//	   pages are new, if that is more: ten models or twenty, as there, and a cost
-//	   per page that does not grow. The numbers are not tuned.
-//	e  A link of several pages has the words of the first page that shows it.
-//	f  A model without a slope, for which all links are alike, is not put to use.
+//	a  It ranks links classified as bad by the confidence in that class: a certainly bad link
+//	   comes before one that may be good. We rank all links by the probability of a good page.
+//	b  It takes a bad example only while there are fewer bad than good ones, so the order of
+//	   the pages decides which. We draw as many as there are good ones from all.
+//	c  A word of an address is counted unstemmed and looked up as a stem. We stem both times.
+//	d  It was trained every 500 pages, in crawls of tens of thousands. Budgets here are 400 to
+//	   1,100 pages, so it is trained every 50, or when a tenth of all pages are new if that is
+//	   more: ten to twenty models, as there, and a bounded cost per page. Not tuned.
+//	e  A link on several pages has the words of the first page that contains it.
+//	f  A model without a slope, which scores all links alike, is discarded.
 
 import (
 	"cmp"
@@ -58,49 +54,49 @@ type apprentice struct {
 	pool
 
 	Every               int     // pages between two trainings, in a small crawl
-	Around, Path, Texts int     // words of context, address and anchor that count
-	Reservoir           int     // examples of a kind that are kept
+	Around, Path, Texts int     // words of context, address and anchor that are features
+	Reservoir           int     // examples kept of each kind
 	Cost                float64 // C
 
 	words    linkWords
 	links    linkStore
-	kinds    [2]sample // links that led to other pages, and to relevant ones
+	kinds    [2]sample // links that led to irrelevant pages, and to relevant ones
 	trained  int       // pages known at the last training
 	model    linkModel
-	retained []example // what the samples took since the last delta
-	renewed  bool      // the model is newer than the last delta
+	retained []example // examples since the last delta
+	renewed  bool      // whether the model is newer than the last delta
 }
 
-// A sample is a fair sample of examples of one kind.
+// A sample is a uniform sample of the examples of one kind.
 type sample struct {
 	links [][]feature
-	seen  int // that it was drawn from
+	seen  int // examples that it was drawn from
 }
 
-// An example is a link that led to the page at a place, and where its sample has
-// put it: nowhere if slot is 0.
+// An example is a link that led to a page, and its slot in the sample; 0 if it was not
+// sampled.
 type example struct{ page, slot int }
 
-// A linkModel says how probable it is that a link leads to a relevant page. The
-// zero value says nothing.
+// A linkModel estimates the probability that a link leads to a relevant page. The zero value
+// is untrained.
 type linkModel struct {
 	weights          []weighted // by feature
 	bias             float64
 	slope, intercept float64
-	maybe            []uint64 // a set of bits: features that are not in it weigh nothing
+	maybe            []uint64 // a Bloom filter of the features with a weight
 	index            map[feature]float64
 }
 
-// A weighted feature has a weight.
+// weighted is a feature with its weight.
 type weighted struct {
 	feature feature
 	weight  float64
 }
 
 const (
-	leastWords  = 2    // examples that have a word, for it to count
-	leastLinks  = 2    // examples of each kind, to learn from
-	svmAccuracy = 1e-7 // of the gradients
+	leastWords  = 2    // examples in which a feature must occur
+	leastLinks  = 2    // examples of each kind that training requires
+	svmAccuracy = 1e-7 // tolerance of the gradients
 )
 
 func newApprentice() Strategy {
@@ -111,23 +107,23 @@ func (s *apprentice) Params() []Param {
 	words := [2]float64{0, 10_000}
 	return []Param{
 		{Name: "every", Doc: "pages between two trainings, or a tenth of all if that is more (500 in ACHE)", Value: &s.Every, Range: [2]float64{1, 1e9}},
-		{Name: "around", Doc: "words of contexts that are features, the most frequent", Value: &s.Around, Range: words},
+		{Name: "around", Doc: "words of contexts that are features: the most frequent", Value: &s.Around, Range: words},
 		{Name: "url", Doc: "words of addresses that are features", Value: &s.Path, Range: words},
 		{Name: "anchor", Doc: "words of anchors that are features", Value: &s.Texts, Range: words},
-		{Name: "reservoir", Doc: "examples that are kept of links to relevant pages, and of others", Value: &s.Reservoir, Range: [2]float64{1, 1e6}},
+		{Name: "reservoir", Doc: "examples kept of links to relevant pages, and as many of others", Value: &s.Reservoir, Range: [2]float64{1, 1e6}},
 		{Name: "c", Doc: "cost of a wrong answer in training (C)", Value: &s.Cost, Range: [2]float64{1e-6, 1e6}},
 	}
 }
 
 func (s *apprentice) aim(t *topic.Topic) error { return s.words.aim(t) }
 
-// Visit keeps the words of the links that are new.
+// Visit stores the words of the new links.
 func (s *apprentice) Visit(rec *wire.Record) {
 	place, ok := s.visit(rec)
 	if !ok {
 		return
 	}
-	for id, link := range s.waits(rec, place) {
+	for id, link := range s.unfetchedLinks(rec, place) {
 		if s.links.has(id) {
 			continue
 		}
@@ -138,35 +134,34 @@ func (s *apprentice) Visit(rec *wire.Record) {
 	}
 }
 
-// Breed proposes the links that most probably lead to relevant pages, or, before
-// there was anything to learn, those on the best pages.
+// Breed proposes the links with the highest probability of a relevant page or, before the
+// first training, those on the pages with the highest scores.
 func (s *apprentice) Breed(n int, rng *rand.Rand) (next []Address) {
-	room := s.settle(n)
+	quota := s.startBreed(n)
 	s.learn(rng)
-	name, score := "parent", s.promise
+	name, score := "parent", s.parentScore
 	if s.model.ready() {
 		name, score = "classifier", func(id graph.ID) float64 { return s.model.probability(s.links.of(id)) }
 	}
-	for _, id := range s.best(room, score) {
+	for _, id := range s.best(quota, score) {
 		p := score(id)
-		s.ask(id)
-		next = append(next, s.found(id, p, wire.Scored{Name: name, Value: p}))
+		s.markPending(id)
+		next = append(next, s.addressOf(id, p, wire.Scored{Name: name, Value: p}))
 	}
 	s.endGeneration()
 	return next
 }
 
-// learn takes the links of this generation's pages as examples, and trains if it
-// is time to.
+// learn adds the links to this generation's pages to the examples, and trains if it is due.
 func (s *apprentice) learn(rng *rand.Rand) {
-	for at := s.fetched; at < len(s.pages); at++ {
+	for at := s.firstPage; at < len(s.pages); at++ {
 		if e := (example{page: at}); s.isExample(at) {
 			e.slot = s.kind(at).draw(s.Reservoir, rng)
 			s.take(e)
 			s.retained = append(s.retained, e)
 		}
 	}
-	s.links.followed(&s.memory, s.fetched)
+	s.links.drop(&s.memory, s.firstPage)
 	good, bad := s.kinds[1].links, s.kinds[0].links
 	if len(s.pages)-s.trained < max(s.Every, len(s.pages)/10) || min(len(good), len(bad)) < leastLinks {
 		return
@@ -186,13 +181,13 @@ func (s *apprentice) learn(rng *rand.Rand) {
 	s.renewed = true
 }
 
-// isExample reports whether a link with known words has led to the page at place.
+// isExample reports whether a link with known words led to the page at place.
 func (s *apprentice) isExample(place int) bool {
 	p := &s.pages[place]
 	return !p.failed && s.links.has(p.node)
 }
 
-// kind returns the sample that the page at place belongs to.
+// kind returns the sample for the page at place.
 func (s *apprentice) kind(place int) *sample {
 	if s.pages[place].relevant {
 		return &s.kinds[1]
@@ -200,8 +195,8 @@ func (s *apprentice) kind(place int) *sample {
 	return &s.kinds[0]
 }
 
-// draw decides whether one more example stays, and where: at a place that is new,
-// or instead of another (reservoir sampling; Vitter 1985, algorithm R).
+// draw returns the slot of one more example: a new one, that of another example, or 0
+// (reservoir sampling; Vitter 1985, algorithm R).
 func (k *sample) draw(size int, rng *rand.Rand) (slot int) {
 	if len(k.links) < size {
 		return len(k.links) + 1
@@ -212,7 +207,7 @@ func (k *sample) draw(size int, rng *rand.Rand) (slot int) {
 	return 0
 }
 
-// take puts an example where draw decided. ok is false if it does not fit there.
+// take stores an example in its slot. ok is false if there is no such slot.
 func (s *apprentice) take(e example) (ok bool) {
 	k := s.kind(e.page)
 	k.seen++
@@ -229,7 +224,8 @@ func (s *apprentice) take(e example) (ok bool) {
 	return true
 }
 
-// train makes a model of links that led to relevant pages and links that did not.
+// train returns a model of links that led to relevant pages (good) and links that did not
+// (bad).
 func (s *apprentice) train(good, bad [][]feature, rng *rand.Rand) (m linkModel) {
 	links := slices.Concat(good, bad)
 	vocabulary := s.vocabulary(links)
@@ -265,8 +261,7 @@ func (s *apprentice) train(good, bad [][]feature, rng *rand.Rand) (m linkModel) 
 	return m
 }
 
-// vocabulary returns the most frequent features of links, of each place its share, in
-// the order of their numbers.
+// vocabulary returns the most frequent features of links, limited for each place, sorted.
 func (s *apprentice) vocabulary(links [][]feature) (words []feature) {
 	count := map[feature]int{}
 	for _, features := range links {
@@ -290,13 +285,13 @@ func (s *apprentice) vocabulary(links [][]feature) (words []feature) {
 	return words
 }
 
-// ready reports whether the model has learned anything.
+// ready reports whether the model is trained.
 func (m *linkModel) ready() bool { return m.slope > 0 && len(m.weights) > 0 }
 
-// maybeBits is the size of the set that most features fail at.
+// maybeBits is the size of the Bloom filter.
 const maybeBits = 1 << 16
 
-// prepare makes the tables of the weights.
+// prepare builds the lookup tables.
 func (m *linkModel) prepare() {
 	m.maybe = make([]uint64, maybeBits/64)
 	m.index = make(map[feature]float64, len(m.weights))
@@ -307,8 +302,8 @@ func (m *linkModel) prepare() {
 	}
 }
 
-// probability returns how probable it is that a link with these features leads to a
-// relevant page.
+// probability returns the probability that a link with these features leads to a relevant
+// page.
 func (m *linkModel) probability(features []feature) float64 {
 	sum := m.bias
 	for _, f := range features {
@@ -319,8 +314,8 @@ func (m *linkModel) probability(features []feature) float64 {
 	return millionths(fitness.Sigmoid(float64(m.slope*sum) + m.intercept))
 }
 
-// millionths returns p rounded so that people can read it, and so that it does not
-// depend on how a machine takes exponentials.
+// millionths returns p rounded to six decimals, so that it does not depend on how a machine
+// computes exponentials.
 func millionths(p float64) float64 { return math.Round(p*1e6) / 1e6 }
 
 func (m *linkModel) append(b []byte) []byte {
@@ -345,8 +340,8 @@ func (m *linkModel) read(r *reader) {
 	m.prepare()
 }
 
-// AppendDelta appends the links that are new, which pages became examples, and
-// the model if it was made anew.
+// AppendDelta appends the new links, the pages that became examples, and the model if it
+// changed.
 func (s *apprentice) AppendDelta(b []byte) []byte {
 	b = s.appendDelta(b)
 	b = s.links.appendDelta(b)
@@ -378,8 +373,8 @@ func (s *apprentice) Replay(b []byte) error {
 			r.bad = true
 		}
 	}
-	s.links.followed(&s.memory, from)
-	s.links.settle()
+	s.links.drop(&s.memory, from)
+	s.links.compact()
 	if r.byte() == 1 {
 		s.trained = int(min(r.uvarint(), uint64(len(s.pages))))
 		s.model.read(r)

@@ -1,25 +1,25 @@
 package strategy
 
-// This file implements best-first search in its naive form (similarity ordering
-// of Cho, Garcia-Molina and Page 1998; the crawler of that name in Menczer, Pant
-// and Srinivasan 2004): a link is worth what the page is worth that it stands on,
+// This file implements naive best-first search (similarity ordering of Cho, Garcia-Molina and
+// Page 1998; the crawler of that name in Menczer, Pant and Srinivasan 2004): a link is worth
+// the similarity of the page that contains it,
 //
 //	priority(link) = max over pages p with the link of sim(T, p)
 //
-// or, with the anchor of the link, which Batsakis, Petrakis and Milios (2009) find
-// better for every kind of crawler,
+// or, with the anchor of the link, which Batsakis, Petrakis and Milios (2009) find better for
+// every kind of crawler,
 //
 //	priority(link) = max over links of ½ sim(T, p) + ½ sim(T, anchor)
 //
 //	papers          here                  meaning
-//	sim(T, p)       page.score            nearness of the page to the topic
-//	sim(T, anchor)  links[].scores anchor the same of the words of the link
-//	score           worth                 the larger sum so far (anchor)
+//	sim(T, p)       page.score            similarity of the page and the topic
+//	sim(T, anchor)  links[].scores anchor the same for the words of the link
+//	score           worth                 the largest sum so far (anchor)
 //
-// With a generation of n it is the Best-N-First of the same authors: the n best
-// are fetched before anything is ordered anew (see bestn.go for one that does so
-// whatever the generation). Ties go by address, where the sources let the older
-// link go first (doc/decisions.md, 2026-11-20).
+// With generations of n pages it is Best-N-First of the same authors: the n best links are
+// fetched before the order changes (bestn.go implements that for any generation size). Ties
+// are broken by address; in the sources the older link goes first (doc/decisions.md,
+// 2026-11-20).
 
 import (
 	"math/rand/v2"
@@ -31,14 +31,13 @@ import (
 type bestFirst struct {
 	memory
 
-	Anchor bool // the words of the link count, too
+	Anchor bool // use the words of the link
 
-	worth  column          // the best of its links, by address
-	raised map[graph.ID]at // addresses that are worth more since this generation
+	worth  column          // value of an address: that of its best link
+	raised map[graph.ID]at // addresses whose value rose in this generation
 }
 
-// at is a link in a generation: the page that it stands on, and what its words are
-// worth.
+// at is a link: the page that contains it, and the score of its anchor.
 type at struct {
 	place  int
 	anchor float64
@@ -52,14 +51,14 @@ func newBestFirst() Strategy {
 
 func (s *bestFirst) Params() []Param {
 	return []Param{
-		{Name: "anchor", Doc: "a link is worth half its page and half its words", Value: &s.Anchor},
+		{Name: "anchor", Doc: "value a link by the mean of the scores of its page and of its anchor", Value: &s.Anchor},
 	}
 }
 
 func (s *bestFirst) Visit(rec *wire.Record) {
 	place, ok := s.visit(rec)
-	if !ok || !s.Anchor || place < s.fetched || s.pages[place].failed {
-		return // a page known before has no new links
+	if !ok || !s.Anchor || place < s.firstPage || s.pages[place].failed {
+		return // a known page has no new links
 	}
 	for i := range rec.Links {
 		link := &rec.Links[i]
@@ -69,18 +68,17 @@ func (s *bestFirst) Visit(rec *wire.Record) {
 		}
 		anchor := scoreOf(link.Scores, "anchor")
 		worth := (s.pages[place].score + anchor) / 2
-		if _, raised := s.raised[id]; worth > s.worth.at(id) || !raised && int(id) >= s.born {
+		if _, raised := s.raised[id]; worth > s.worth.at(id) || !raised && int(id) >= s.firstID {
 			s.worth.set(id, worth)
 			s.raised[id] = at{place, anchor}
 		}
 	}
 }
 
-// Breed proposes the links of this generation's pages: those that are new, and
-// those that have become worth more.
+// Breed proposes the links of this generation's pages that are new or whose value rose.
 func (s *bestFirst) Breed(int, *rand.Rand) (next []Address) {
 	proposed := map[graph.ID]bool{}
-	for _, p := range s.pages[s.fetched:] {
+	for _, p := range s.pages[s.firstPage:] {
 		for id := range s.web.Children(p.node) {
 			if _, fetched := s.page(id); fetched || proposed[id] {
 				continue
@@ -96,7 +94,7 @@ func (s *bestFirst) Breed(int, *rand.Rand) (next []Address) {
 	return next
 }
 
-// propose returns the proposal to fetch id, unless the last one still holds.
+// propose returns a proposal to fetch id, unless its last proposal still holds.
 func (s *bestFirst) propose(id graph.ID) (a Address, ok bool) {
 	if s.Anchor {
 		link, raised := s.raised[id]
@@ -108,7 +106,7 @@ func (s *bestFirst) propose(id graph.ID) (a Address, ok bool) {
 		return a, true
 	}
 	best, _ := s.bestParent(id)
-	if best < s.fetched {
+	if best < s.firstPage {
 		return a, false // no page of this generation is better
 	}
 	return s.address(id, best, opLink, s.pages[best].score), true

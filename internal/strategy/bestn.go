@@ -1,25 +1,24 @@
 package strategy
 
-// This file implements Best-N-First (Pant, Srinivasan and Menczer, "Exploration
-// versus exploitation in topic driven crawlers", 2002; Menczer, Pant and
-// Srinivasan, "Topical web crawlers", 2004): best-first search that fetches the N
-// best links as a batch before it looks at what they brought. A larger N explores
-// more; N = 256 was the best of those crawlers that do not adapt.
+// This file implements Best-N-First (Pant, Srinivasan and Menczer, "Exploration versus
+// exploitation in topic driven crawlers", 2002; Menczer, Pant and Srinivasan, "Topical web
+// crawlers", 2004): best-first search that fetches the N best links as a batch before it reads
+// the results. A larger N explores more; N = 256 was the best of the crawlers that do not
+// adapt.
 //
 //	papers      here      meaning
 //	N           N         links of a batch
-//	MAX_BUFFER  Buffer    links that wait, at most; the lowest are evicted
-//	frontier    waitlist  the links that wait
-//	            batch     the links that are fetched now, best first
-//	sim(T, p)   score     a link is worth what its best page is worth
+//	MAX_BUFFER  Buffer    capacity of the waitlist; the lowest links are evicted
+//	frontier    waitlist  links that wait
+//	            batch     links that are being fetched, best first
+//	sim(T, p)   score     a link is worth the score of its best page
 //
-// A batch that is larger than a generation of the pipeline is handed out over
-// several: the next one is made when everything of the last was answered, and
-// until then only the buffer learns what comes in.
+// A batch larger than a generation is fetched over several generations. The next batch is
+// made when all of the last one was answered; until then only the waitlist grows.
 //
-// What is evicted comes back when another page links to it. The papers' crawls end
-// before their frontier does; where ours would, the links that were evicted fill
-// the buffer again (operator restart).
+// An evicted link returns when another page links to it. The papers' crawls end before their
+// frontier is empty; where ours would end, evicted links refill the waitlist (operator
+// restart).
 
 import (
 	"cmp"
@@ -39,8 +38,8 @@ type bestN struct {
 
 	waitlist list
 	batch    list
-	given    int  // how many of the batch were asked for
-	again    bool // the batch is of links that were evicted
+	given    int  // links of the batch that were proposed
+	again    bool // the batch consists of evicted links
 }
 
 func newBestN() Strategy {
@@ -51,7 +50,7 @@ func newBestN() Strategy {
 
 func (s *bestN) Params() []Param {
 	return []Param{
-		{Name: "n", Doc: "links that are fetched before anything is ordered anew (N)", Value: &s.N, Range: [2]float64{1, 1e9}},
+		{Name: "n", Doc: "links that are fetched before the order changes (N)", Value: &s.N, Range: [2]float64{1, 1e9}},
 		{Name: "buffer", Doc: "links that may wait; the lowest are evicted (MAX_BUFFER)", Value: &s.Buffer, Range: [2]float64{1, 1e9}},
 	}
 }
@@ -59,37 +58,37 @@ func (s *bestN) Params() []Param {
 func (s *bestN) Visit(rec *wire.Record) { s.visit(rec) }
 
 func (s *bestN) Breed(n int, _ *rand.Rand) (next []Address) {
-	room := s.settle(n)
+	quota := s.startBreed(n)
 	s.buffer()
-	if s.given == len(s.batch.ids) && len(s.asked.ids) == 0 {
+	if s.given == len(s.batch.ids) && len(s.pending.ids) == 0 {
 		s.refill()
 	}
 	operator := opLink
 	if s.again {
 		operator = opRestart
 	}
-	for ; room > 0 && s.given < len(s.batch.ids); s.given++ {
+	for ; quota > 0 && s.given < len(s.batch.ids); s.given++ {
 		id := s.batch.ids[s.given]
-		if best, ok := s.bestParent(id); ok && s.free(id) {
-			s.ask(id)
+		if best, ok := s.bestParent(id); ok && s.isFree(id) {
+			s.markPending(id)
 			next = append(next, s.address(id, best, operator, s.pages[best].score))
-			room--
+			quota--
 		}
 	}
 	s.endGeneration()
 	return next
 }
 
-// buffer takes the new links in, and evicts the lowest if there are too many.
+// buffer adds the new links to the waitlist and evicts the lowest if there are too many.
 func (s *bestN) buffer() {
-	s.waitlist.ids = slices.DeleteFunc(s.waitlist.ids, func(id graph.ID) bool { return !s.free(id) })
+	s.waitlist.ids = slices.DeleteFunc(s.waitlist.ids, func(id graph.ID) bool { return !s.isFree(id) })
 	listed := make([]bool, s.web.Len())
 	for _, id := range slices.Concat(s.batch.ids[s.given:], s.waitlist.ids) {
 		listed[id] = true
 	}
-	for _, p := range s.pages[s.fetched:] {
+	for _, p := range s.pages[s.firstPage:] {
 		for id := range s.web.Children(p.node) {
-			if s.free(id) && !listed[id] {
+			if s.isFree(id) && !listed[id] {
 				listed[id] = true
 				s.waitlist.ids = append(s.waitlist.ids, id)
 			}
@@ -101,7 +100,7 @@ func (s *bestN) buffer() {
 	}
 }
 
-// refill makes the next batch.
+// refill starts the next batch.
 func (s *bestN) refill() {
 	s.again = len(s.waitlist.ids) == 0
 	if s.again {
@@ -113,7 +112,7 @@ func (s *bestN) refill() {
 	s.waitlist.ids = slices.Delete(s.waitlist.ids, 0, n)
 }
 
-// score returns what id is worth: what the best page is that links to it.
+// score returns the score of the best page that links to id.
 func (s *bestN) score(id graph.ID) float64 {
 	if best, ok := s.bestParent(id); ok {
 		return s.pages[best].score
@@ -121,7 +120,7 @@ func (s *bestN) score(id graph.ID) float64 {
 	return math.Inf(-1)
 }
 
-// sort sorts ids, the best first, and of equals the one that was discovered first.
+// sort sorts ids by score, best first; equals by discovery.
 func (s *bestN) sort(ids []graph.ID) {
 	scores := make(map[graph.ID]float64, len(ids))
 	for _, id := range ids {

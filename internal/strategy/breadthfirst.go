@@ -1,8 +1,7 @@
 package strategy
 
-// This file implements breadth-first search: addresses are fetched in the order
-// of their discovery. It looks at no score and is the baseline of every other
-// strategy.
+// This file implements breadth-first search: addresses are fetched in the order of their
+// discovery. It ignores scores and is the baseline of all other strategies.
 
 import (
 	"math/rand/v2"
@@ -19,10 +18,10 @@ func (s *breadthFirst) Params() []Param { return nil }
 
 func (s *breadthFirst) Visit(rec *wire.Record) { s.visit(rec) }
 
-// Breed proposes every address that this generation discovered. An address is
-// numbered when it is discovered, so its number is its turn.
+// Breed proposes every address discovered in this generation. IDs are numbered by discovery,
+// so the negated ID is the priority.
 func (s *breadthFirst) Breed(int, *rand.Rand) (next []Address) {
-	for id := graph.ID(s.born); int(id) < s.web.Len(); id++ {
+	for id := graph.ID(s.firstID); int(id) < s.web.Len(); id++ {
 		if _, fetched := s.page(id); fetched {
 			continue
 		}

@@ -7,10 +7,9 @@ import (
 	"spoor/internal/graph"
 )
 
-// A column is a number for every address, 0 until it is set. It is saved by what
-// has changed.
+// A column holds a number for every address, 0 until it is set. It is saved as its changes.
 type column struct {
-	values  []float64 // by graph.ID, as far as any was set
+	values  []float64 // by graph.ID
 	changed []graph.ID
 }
 
@@ -22,7 +21,7 @@ func (c *column) at(id graph.ID) float64 {
 	return 0
 }
 
-// set makes x the number of id.
+// set sets the number of id.
 func (c *column) set(id graph.ID, x float64) {
 	if x == c.at(id) {
 		return
@@ -53,5 +52,5 @@ func (c *column) replay(m *memory, r *reader) {
 	}
 }
 
-// grown returns s with zeros up to length n, if it is shorter.
+// grown returns s extended with zeros to length n, if it is shorter.
 func grown[T any](s []T, n int) []T { return append(s, make([]T, max(0, n-len(s)))...) }

@@ -8,13 +8,13 @@ import (
 	"spoor/internal/graph"
 )
 
-// A reader takes bytes apart. Once something was bad, all it gives is zero.
+// A reader decodes a delta. After an error all its methods return zero values.
 type reader struct {
 	b   []byte
 	bad bool
 }
 
-// end is an error if anything was bad, or is left.
+// end returns an error unless everything was read without errors.
 func (r *reader) end() error {
 	if r.bad || len(r.b) > 0 {
 		return errCorrupt
@@ -52,7 +52,7 @@ func (r *reader) float() float64 {
 	return v
 }
 
-// uint32 reads a number of four bytes.
+// uint32 reads four bytes.
 func (r *reader) uint32() uint32 {
 	if len(r.b) < 4 {
 		r.b, r.bad = nil, true
@@ -63,14 +63,14 @@ func (r *reader) uint32() uint32 {
 	return v
 }
 
-// rounded returns x to 24 bits. Of what exponential functions and logarithms give, the last
-// bits differ between machines.
+// rounded returns x rounded to 24 bits. The last bits of exponentials and logarithms differ
+// between machines.
 func rounded(x float64) float64 {
 	fraction, exponent := math.Frexp(x)
 	return math.Ldexp(float64(float32(fraction)), exponent)
 }
 
-// finite reads a number that can be reckoned with.
+// finite reads a number and rejects NaN, infinities and huge values.
 func (r *reader) finite() float64 {
 	x := r.float()
 	if !(math.Abs(x) < 1e12) {
@@ -84,7 +84,7 @@ func appendFloat(b []byte, x float64) []byte {
 	return binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
 }
 
-// appendText appends a string with its length before it.
+// appendText appends a string preceded by its length.
 func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
@@ -103,7 +103,7 @@ func (r *reader) text() string {
 	return s
 }
 
-// appendStrings appends a number of strings, each with its length before it.
+// appendStrings appends strings preceded by their number.
 func appendStrings(b []byte, list []string) []byte {
 	b = binary.AppendUvarint(b, uint64(len(list)))
 	for _, s := range list {
@@ -120,7 +120,7 @@ func (r *reader) strings() (list []string) {
 	return list
 }
 
-// A part is state of a strategy that saves itself by what has changed.
+// A part is state of a strategy that is saved as its changes.
 type part interface {
 	appendDelta(b []byte) []byte
 	replay(m *memory, r *reader)
@@ -133,7 +133,7 @@ func appendParts(b []byte, parts []part) []byte {
 	return b
 }
 
-// parts restores the parts of m, which must be all that is left.
+// parts restores the parts of m, which must be all that is left to read.
 func (r *reader) parts(m *memory) error {
 	for _, p := range m.parts {
 		p.replay(m, r)
@@ -141,19 +141,19 @@ func (r *reader) parts(m *memory) error {
 	return r.end()
 }
 
-// A counter is a part: a number that is never negative.
+// A counter is an integer saved in full.
 type counter int
 
 func (c *counter) appendDelta(b []byte) []byte { return binary.AppendUvarint(b, uint64(*c)) }
 func (c *counter) replay(_ *memory, r *reader) { *c = counter(r.uvarint()) }
 
-// A number is a part.
+// A number is a float saved in full.
 type number float64
 
 func (n *number) appendDelta(b []byte) []byte { return appendFloat(b, float64(*n)) }
 func (n *number) replay(_ *memory, r *reader) { *n = number(r.float()) }
 
-// A flag is a part: true or false.
+// A flag is a boolean saved in full.
 type flag bool
 
 func (f *flag) appendDelta(b []byte) []byte {
@@ -165,7 +165,7 @@ func (f *flag) appendDelta(b []byte) []byte {
 
 func (f *flag) replay(_ *memory, r *reader) { *f = r.byte() == 1 }
 
-// A queryLog is a part: the queries that were emitted, so that none is emitted twice.
+// A queryLog holds the queries emitted so far, so that none is emitted twice.
 type queryLog struct {
 	queries []string
 	saved   int // how many of them are in a delta
@@ -185,8 +185,8 @@ func (l *queryLog) replay(_ *memory, r *reader) {
 	l.saved = len(l.queries)
 }
 
-// A list is a list of addresses that is saved by what changed in it: how much of
-// its beginning stayed, and what follows.
+// A list is a list of addresses that is saved as the length of the unchanged prefix and what
+// follows it.
 type list struct {
 	ids   []graph.ID
 	saved []graph.ID

@@ -1,13 +1,11 @@
 package strategy
 
 // This file implements depth-first search: last in, first out over the discovery of
-// addresses. What the page fetched last has discovered comes first; the links that one
-// page discovered come in their order on it. An address is discovered once: another
-// link to it does not move it, as it would in a search that runs down the same links
-// by recursion.
+// addresses. Addresses discovered on the page fetched last come first, in their order on that
+// page. An address is discovered once: unlike in a recursive search, a later link to it does
+// not move it.
 //
-// It looks at no score. Nobody crawls like this; it shows how little an order can be
-// worth.
+// It ignores scores and is a baseline only.
 
 import (
 	"math/rand/v2"
@@ -24,12 +22,12 @@ func (s *depthFirst) Params() []Param { return nil }
 
 func (s *depthFirst) Visit(rec *wire.Record) { s.visit(rec) }
 
-// Breed proposes every address that this generation discovered. Addresses are numbered
-// as they are discovered, so those of a later page have the higher numbers; among
-// those of one page, the first gets the highest as its turn.
+// Breed proposes every address discovered in this generation. IDs are numbered by discovery,
+// so those of later pages are higher; among those of one page, the first address gets the
+// highest ID as its priority.
 func (s *depthFirst) Breed(int, *rand.Rand) (next []Address) {
 	var found []graph.ID
-	for place := s.fetched; place < len(s.pages); place++ {
+	for place := s.firstPage; place < len(s.pages); place++ {
 		found = found[:0]
 		for id := range s.web.Children(s.pages[place].node) {
 			if _, fetched := s.page(id); !fetched && s.discovered(id, place) {
@@ -37,19 +35,18 @@ func (s *depthFirst) Breed(int, *rand.Rand) (next []Address) {
 			}
 		}
 		for i, id := range found {
-			turn := found[len(found)-1-i]
-			next = append(next, s.address(id, place, opLink, float64(turn)))
+			priority := found[len(found)-1-i]
+			next = append(next, s.address(id, place, opLink, float64(priority)))
 		}
 	}
 	s.endGeneration()
 	return next
 }
 
-// discovered reports whether id is new, and the page at place was the first to link to
-// it.
+// discovered reports whether id is new and the page at place was the first to link to it.
 func (s *depthFirst) discovered(id graph.ID, place int) bool {
 	for parent := range s.web.Parents(id) {
-		return int(id) >= s.born && parent == s.pages[place].node
+		return int(id) >= s.firstID && parent == s.pages[place].node
 	}
 	return false
 }

@@ -6,38 +6,37 @@ package strategy
 //	Web: making client-based searching feasible", Computer Networks and ISDN
 //	Systems 27 (2), 1994, pp. 183–192,
 //
-// as the first author describes it on a page of his course [A]. Links are fish
-// that stand in a list. Where a page is relevant the fish find food: many of its
-// links go to the beginning of the list, and live for several pages more. Those of
-// other pages go to the middle, and die after so many pages without food: what is
-// at the end of the list is looked at when nothing else is left.
+// as the first author describes it on a page of his course [A]. Links are fish in a list. On
+// a relevant page the fish find food: many of its links go to the beginning of the list and
+// live for several more pages. Links of other pages go to the middle and die after a number of
+// pages without food. Links at the end of the list are fetched when nothing else is left.
 //
 //	paper      here    meaning
 //	B, M, E    lanes   the beginning, the middle and the end of the list
 //	width      Width   links of an irrelevant page that go to M
 //	1.5·width  Share   links of a relevant page that go to B, over width
 //	depth      Depth   irrelevant pages in a row before a fish dies
-//	slow       Slow    a page that took longer counts as one of depth 0
+//	slow       Slow    a page that took longer is treated as one of depth 0
 //
-// The list is the frontier: a place in the list is a priority, so that to insert
-// is to ask for a higher one than all before.
+// The list is the frontier, and a position in it is a priority: to insert a link at the front
+// is to give it a higher priority than all before.
 //
-// [A] is read from the author's page, not from the paper.
+// [A] is the author's page, not the paper.
 //
 //	row  what the source leaves open                 what we do
 //	a    the values of width and depth               5 and 3, our decision
-//	b    where 1.5·width is no whole number          rounded down
-//	c    which links are the first                   those to other hosts, which its search
-//	                                                 prefers, then as they stand on the page;
-//	                                                 links fetched already do not count
-//	d    two groups at B, or at M                    the later goes before the earlier, and at
-//	                                                 E behind it; a group keeps its order
-//	e    a link that is in the list                  takes the better place and the greater
+//	b    1.5·width is not an integer                 rounded down
+//	c    which links are first                       those to other hosts, which its search
+//	                                                 prefers, then in their order on the page;
+//	                                                 fetched links do not count
+//	d    two groups at B, or at M                    the later goes first, at E last; a group
+//	                                                 keeps its order
+//	e    a link that is in the list                  takes the better position and the greater
 //	                                                 depth (Hersovici and others, 1998)
-//	f    "very slow" servers, by their mean rate     a page that took longer than Slow, for
-//	                                                 itself alone, our decision
+//	f    "very slow" servers, by their mean rate     each page that took longer than Slow, our
+//	                                                 decision
 //
-// Relevance is yes or no: that of the measure, by its threshold.
+// Relevance is boolean: the steering measure with its threshold.
 
 import (
 	"math/rand/v2"
@@ -57,16 +56,16 @@ type fish struct {
 	Slow    int
 
 	turns  int    // insertions so far
-	places column // in the list: the higher, the nearer to the beginning; 0 is not in it
-	depths column // of an address in the list, plus one
+	places column // position in the list: higher is nearer to the beginning; 0 is not in it
+	depths column // depth of an address in the list, plus one
 
 	offers offers
 }
 
-// The lanes of the list, further apart than a crawl can have links.
+// The lanes of the list, further apart than the number of links in any crawl.
 const (
-	laneEnd    = 10_000_000_000 // and below it: first in, first out
-	laneMiddle = 10_000_000_000 // and above it: last in, first out
+	laneEnd    = 10_000_000_000 // and below: first in, first out
+	laneMiddle = 10_000_000_000 // and above: last in, first out
 	laneBegin  = 20_000_000_000
 )
 
@@ -82,13 +81,13 @@ func (s *fish) Params() []Param {
 		{Name: "width", Doc: "links of an irrelevant page that go to the middle of the list", Value: &s.Width, Range: whole},
 		{Name: "depth", Doc: "irrelevant pages in a row after which all links go to the end", Value: &s.Depth, Range: whole},
 		{Name: "share", Doc: "links of a relevant page that go to the beginning, over width", Value: &s.Share, Range: [2]float64{0, 1e6}},
-		{Name: "outside", Doc: "links to other hosts are the first of a page", Value: &s.Outside},
+		{Name: "outside", Doc: "take links to other hosts first", Value: &s.Outside},
 		{Name: "slow", Doc: "milliseconds that a page may take before all its links go to the end", Value: &s.Slow, Range: whole},
 	}
 }
 
 func (s *fish) Visit(rec *wire.Record) {
-	place, ok := s.arrive(rec)
+	place, ok := s.visitNew(rec)
 	if !ok {
 		return
 	}
@@ -111,9 +110,9 @@ func (s *fish) Visit(rec *wire.Record) {
 	if p.relevant {
 		child = s.Depth
 	}
-	links := s.school(rec, place)
+	links := s.ordered(rec, place)
 	best = min(best, len(links))
-	for i := best - 1; i >= 0; i-- { // the first of them goes before the others, row d
+	for i := best - 1; i >= 0; i-- { // so that the first ends up in front, row d
 		s.turns++
 		s.insert(links[i], place, lane+s.turns, child)
 	}
@@ -123,12 +122,13 @@ func (s *fish) Visit(rec *wire.Record) {
 	}
 }
 
-// school returns the links of a page in the order in which they are taken, row c.
-func (s *fish) school(rec *wire.Record, place int) []graph.ID {
+// ordered returns the unfetched links of a page in the order in which they are inserted, row
+// c.
+func (s *fish) ordered(rec *wire.Record, place int) []graph.ID {
 	var outside, inside []graph.ID
 	host := weburl.Host(rec.URL)
 	seen := map[graph.ID]bool{}
-	for id, link := range s.waits(rec, place) {
+	for id, link := range s.unfetchedLinks(rec, place) {
 		if seen[id] {
 			continue
 		}
@@ -142,8 +142,8 @@ func (s *fish) school(rec *wire.Record, place int) []graph.ID {
 	return append(outside, inside...)
 }
 
-// insert brings id to a place of the list, unless it has a better one, and lets it
-// live for depth pages more, unless it lives longer; row e.
+// insert moves id to position place unless it has a better one, and raises its depth to depth,
+// row e.
 func (s *fish) insert(id graph.ID, page, place, depth int) {
 	s.depths.set(id, max(s.depths.at(id), float64(depth+1)))
 	if float64(place) <= s.places.at(id) {

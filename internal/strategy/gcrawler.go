@@ -239,7 +239,7 @@ func (s *gcrawler) leader() []bool {
 
 func (s *gcrawler) Visit(rec *wire.Record) {
 	s.begin()
-	place, ok := s.arrive(rec)
+	place, ok := s.visitNew(rec)
 	if !ok {
 		return
 	}
@@ -251,11 +251,11 @@ func (s *gcrawler) Visit(rec *wire.Record) {
 	s.saved.window++
 	leader := s.subset(s.leader())
 	near := s.similarity(leader, page)
-	for id, link := range s.waits(rec, place) {
+	for id, link := range s.unfetchedLinks(rec, place) {
 		_, rest, _ := strings.Cut(link.URL, "://")
 		own := s.similarity(leader, s.read("", link.Anchor+" "+rest))
 		worth := float64((1-s.Link)*near) + float64(s.Link*own)
-		if worth > s.worth.at(id) || int(id) >= s.born && !s.offers.has(id) {
+		if worth > s.worth.at(id) || int(id) >= s.firstID && !s.offers.has(id) {
 			s.worth.set(id, worth)
 			a := s.address(id, place, opLink, worth)
 			a.Reasons = []wire.Scored{{Name: "link", Value: own}, {Name: "page", Value: near}}

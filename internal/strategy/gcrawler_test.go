@@ -139,7 +139,7 @@ func TestATopicWithoutATableIsItsKeywords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := gocmp.Diff("[{call 5} {paper 5}]", fmt.Sprint(s.(*gcrawler).table)); diff != "" {
+	if diff := gocmp.Diff("[{call  5 0} {paper  5 0}]", fmt.Sprint(s.(*gcrawler).table)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -1,36 +1,35 @@
 package strategy
 
-// This file implements a crawler that goes by hubs and authorities, of
+// This file implements a crawler that uses hubs and authorities, of
 //
 //	Kleinberg, "Authoritative sources in a hyperlinked environment", Journal of the
 //	ACM 46(5), 1999, pp. 604–632,
 //
-// over all that a crawl knows: the base set are the fetched pages and the frontier. A
-// link is worth what the pages that it stands on are worth as hubs,
+// over everything the crawl knows: the base set is the fetched pages and the frontier. A link
+// is worth the hub scores of its parents,
 //
 //	priority(u) = authority(u) = Σ over fetched pages p → u of w(p,u)·hub(p)
 //
-// Plain HITS drifts to whatever part of a web is linked most densely. guard=true, the
-// default, guards against it as
+// Plain HITS drifts to the most densely linked part of the web. guard=true, the default,
+// counters topic drift as in
 //
 //	Bharat and Henzinger, "Improved algorithms for topic distillation in a
 //	hyperlinked environment", SIGIR 1998, pp. 104–111, and
 //	Chakrabarti, van den Berg and Dom, "Focused crawling: a new approach to
-//	topic-specific Web resource discovery", Computer Networks 31, 1999
+//	topic-specific Web resource discovery", Computer Networks 31, 1999:
 //
-// do: links count as much as the page that they stand on is relevant, and links within
-// a host do not count at all (a site's links to itself recommend nothing). With
-// guard=false every w is 1.
+// links are weighted by the relevance of their page, and links within a host count nothing.
+// With guard=false every w is 1.
 //
 //	papers     here         meaning
-//	k          Iterations   how often both are worked out from one another
-//	           Every        fetches after which they are worked out anew
-//	h(p)       hubs         of the web when they were worked out
-//	w(p,u)     weight       the score of p, 0 within a host
+//	k          Iterations   number of iterations
+//	           Every        fetches between two computations
+//	h(p)       hubs         hub scores at the last computation
+//	w(p,u)     weight       the score of p; 0 within a host
 //
-// Where no link between hosts counts, those within hosts do: in a web of one host the
-// rule would leave nothing. Pages that were fetched since hubs were worked out have none
-// yet. Links of equal worth, such as 0, go in the order of their discovery.
+// If no link between hosts counts, links within hosts do: otherwise a web of one host would
+// have no order. Pages fetched since the last computation have no hub score yet. Links of
+// equal value are fetched in the order of their discovery.
 
 import (
 	"math/rand/v2"
@@ -46,8 +45,8 @@ type hits struct {
 	Iterations int
 	Guard      bool
 
-	hubs   []float64                       // by ID, of s.at; derived
-	weight func(from, to graph.ID) float64 // as they were worked out with; nil: 1
+	hubs   []float64                       // by ID, at the snapshot; derived
+	weight func(from, to graph.ID) float64 // used to compute hubs; nil: 1
 	hosts  hosts                           // derived
 }
 
@@ -57,9 +56,9 @@ func newHITS() Strategy {
 
 func (s *hits) Params() []Param {
 	return []Param{
-		{Name: "every", Doc: "fetches after which hubs are worked out anew", Value: &s.Every, Range: [2]float64{1, 1e9}},
-		{Name: "iterations", Doc: "how often hubs and authorities are worked out from one another", Value: &s.Iterations, Range: [2]float64{1, 1000}},
-		{Name: "guard", Doc: "links count as much as their page is relevant, and not within a host", Value: &s.Guard},
+		{Name: "every", Doc: "fetches between two computations of the hubs", Value: &s.Every, Range: [2]float64{1, 1e9}},
+		{Name: "iterations", Doc: "iterations of hubs and authorities", Value: &s.Iterations, Range: [2]float64{1, 1000}},
+		{Name: "guard", Doc: "weight links by the relevance of their page, and ignore those within a host", Value: &s.Guard},
 	}
 }
 
@@ -67,13 +66,13 @@ func (s *hits) Visit(rec *wire.Record) { s.visit(rec) }
 
 // Breed proposes the links with the highest authority.
 func (s *hits) Breed(n int, _ *rand.Rand) (next []Address) {
-	room := s.settle(n)
+	quota := s.startBreed(n)
 	s.hosts.fit(&s.web)
 	if s.due(s.Every) || s.hubs == nil {
-		s.distil()
+		s.computeHubs()
 	}
-	for _, id := range s.best(room, s.authority) {
-		next = append(next, s.choose(id,
+	for _, id := range s.best(quota, s.authority) {
+		next = append(next, s.propose(id,
 			wire.Scored{Name: "authority", Value: s.authority(id)},
 			wire.Scored{Name: "indegree", Value: float64(s.web.InDegree(id))}))
 	}
@@ -81,8 +80,8 @@ func (s *hits) Breed(n int, _ *rand.Rand) (next []Address) {
 	return next
 }
 
-// distil works the hubs out.
-func (s *hits) distil() {
+// computeHubs computes the hub scores.
+func (s *hits) computeHubs() {
 	sources := s.sources()
 	run := func(weight func(from, to graph.ID) float64) bool {
 		s.weight = weight
@@ -95,8 +94,8 @@ func (s *hits) distil() {
 	}
 	relevance := s.relevance()
 	byPage := func(from, _ graph.ID) float64 { return relevance[from] }
-	home := slices.Clone(s.hosts.of) // where redirects from an address end
-	for _, p := range s.seen() {
+	home := slices.Clone(s.hosts.of) // host of the final address
+	for _, p := range s.snapshotPages() {
 		home[p.node] = s.hosts.of[p.final]
 	}
 	between := func(from, to graph.ID) float64 {
@@ -110,7 +109,7 @@ func (s *hits) distil() {
 	}
 }
 
-// authority returns what the pages with a link to id, as hubs, say for it.
+// authority returns the weighted sum of the hub scores of the pages that link to id.
 func (s *hits) authority(id graph.ID) (sum float64) {
 	for p := range s.web.Parents(id) {
 		switch {

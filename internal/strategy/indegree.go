@@ -5,9 +5,8 @@ package strategy
 //	Cho, Garcia-Molina and Page, "Efficient crawling through URL ordering", Computer
 //	Networks and ISDN Systems 30(1–7), 1998, pp. 161–172:
 //
-// a link is worth the number of fetched pages that it stands on, IB′(u) in the paper.
-// A page that links to it twice counts once. Among equals the one that was discovered
-// first goes first.
+// a link is worth the number of fetched pages that contain it, IB′(u) in the paper. A page
+// that contains it twice counts once. Of equals, the link discovered first is fetched first.
 
 import (
 	"math/rand/v2"
@@ -24,11 +23,11 @@ func (s *inDegree) Params() []Param { return nil }
 
 func (s *inDegree) Visit(rec *wire.Record) { s.visit(rec) }
 
-// Breed proposes the links that stand on most pages.
+// Breed proposes the links with the most parents.
 func (s *inDegree) Breed(n int, _ *rand.Rand) (next []Address) {
-	room := s.settle(n)
-	for _, id := range s.best(room, s.backlinks) {
-		next = append(next, s.choose(id, wire.Scored{Name: "indegree", Value: s.backlinks(id)}))
+	quota := s.startBreed(n)
+	for _, id := range s.best(quota, s.backlinks) {
+		next = append(next, s.propose(id, wire.Scored{Name: "indegree", Value: s.backlinks(id)}))
 	}
 	s.endGeneration()
 	return next

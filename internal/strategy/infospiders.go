@@ -272,7 +272,7 @@ func (s *infoSpiders) fed(sp *spider, payoff float64) float64 {
 func (s *infoSpiders) look(rec *wire.Record, place int, words []int) (links []trail) {
 	seen := map[graph.ID]bool{}
 	strength := make([]float64, len(words))
-	for id, link := range s.follow(rec, place) {
+	for id, link := range s.linksOn(rec, place) {
 		if seen[id] {
 			continue
 		}
@@ -335,7 +335,7 @@ func (s *infoSpiders) taste(rec *wire.Record, words []int) string {
 // Breed lets the spiders live: they eat, learn, divide and die where they have
 // arrived, and follow their next links.
 func (s *infoSpiders) Breed(n int, rng *rand.Rand) (next []Address) {
-	room := s.settle(n)
+	quota := s.startBreed(n)
 	for _, a := range s.arrived {
 		s.live(a, rng)
 	}
@@ -347,9 +347,9 @@ func (s *infoSpiders) Breed(n int, rng *rand.Rand) (next []Address) {
 		}
 		away = away || sp.away
 	}
-	next = s.crawl(room, rng)
+	next = s.crawl(quota, rng)
 	if len(next) == 0 && !away {
-		next = s.restart(room)
+		next = s.restart(quota)
 	}
 	s.endGeneration()
 	return next
@@ -414,7 +414,7 @@ func (s *infoSpiders) remember(sp *spider, links []trail) {
 			all = append(all, l)
 		}
 	}
-	all = slices.DeleteFunc(all, func(l trail) bool { return !s.free(l.id) })
+	all = slices.DeleteFunc(all, func(l trail) bool { return !s.isFree(l.id) })
 	if len(all) > s.Links {
 		estimates := make([]float64, len(all))
 		for i, l := range all {
@@ -467,15 +467,15 @@ func (s *infoSpiders) mutate(sp *spider, taste string, rng *rand.Rand) {
 }
 
 // crawl lets spiders follow a link each, as many as there is room for: row b.
-func (s *infoSpiders) crawl(room int, rng *rand.Rand) (next []Address) {
+func (s *infoSpiders) crawl(quota int, rng *rand.Rand) (next []Address) {
 	idle := slices.DeleteFunc(slices.Clone(s.spiders), func(sp *spider) bool { return sp.away })
 	slices.SortFunc(idle, func(a, b *spider) int { return cmp.Compare(a.turn, b.turn) })
 	for _, sp := range idle {
-		if len(next) == room {
+		if len(next) == quota {
 			break
 		}
 		sp.changed = true
-		sp.links = slices.DeleteFunc(sp.links, func(l trail) bool { return !s.free(l.id) }) // row c
+		sp.links = slices.DeleteFunc(sp.links, func(l trail) bool { return !s.isFree(l.id) }) // row c
 		if len(sp.links) == 0 {
 			s.die(sp) // row d
 			continue
@@ -507,8 +507,8 @@ func (s *infoSpiders) step(sp *spider, rng *rand.Rand) Address {
 }
 
 // restart returns row e.
-func (s *infoSpiders) restart(room int) (next []Address) {
-	for _, id := range s.best(room, s.promise) {
+func (s *infoSpiders) restart(quota int) (next []Address) {
+	for _, id := range s.best(quota, s.parentScore) {
 		s.turns++
 		next = append(next, s.propose(id, opRestart))
 	}
@@ -517,7 +517,7 @@ func (s *infoSpiders) restart(room int) (next []Address) {
 
 // propose asks for id: who is first is served first.
 func (s *infoSpiders) propose(id graph.ID, operator string) Address {
-	s.ask(id)
+	s.markPending(id)
 	place, ok := s.bestParent(id)
 	if !ok {
 		return Address{URL: s.web.URL(id), Operator: operator, Priority: -float64(s.turns)}

@@ -196,8 +196,8 @@ func TestSpidersForgetTheLeastOfTheirLinks(t *testing.T) {
 	for i, x := range []float32{0.1, 3, 0, 2} {
 		links = append(links, trail{s.web.Intern(address(fmt.Sprint(i))), []signal{{0, x}}})
 	}
-	s.fit()
-	s.isAsked = grown(s.isAsked, s.web.Len())
+	s.grow()
+	s.isPending = grown(s.isPending, s.web.Len())
 	sp.links = nil
 	s.remember(sp, links)
 	if diff := gocmp.Diff(fmt.Sprint([]trail{links[1], links[3]}), fmt.Sprint(sp.links)); diff != "" {

@@ -144,7 +144,7 @@ func (s *jaccard) aim(t *topic.Topic) (err error) {
 }
 
 func (s *jaccard) Visit(rec *wire.Record) {
-	place, ok := s.arrive(rec)
+	place, ok := s.visitNew(rec)
 	if !ok {
 		return
 	}
@@ -193,19 +193,19 @@ func (s *jaccard) mine(rec *wire.Record) []counted {
 
 // Breed is selection, crossover and mutation, in this order (row i).
 func (s *jaccard) Breed(n int, _ *rand.Rand) (next []Address) {
-	room := s.settle(n)
+	quota := s.startBreed(n)
 	for _, place := range s.relevant() {
 		s.log.ids = append(s.log.ids, s.pages[place].node)
 		s.fresh = append(s.fresh, s.tops[place]...)
 		s.selection(place)
 	}
 	clear(s.tops)
-	for _, id := range s.eligible(room, s.fitness) {
+	for _, id := range s.eligible(quota, s.fitness) {
 		place, _ := s.selector(id)
 		next = append(next, s.propose(id, place, s.operator(place)))
 	}
-	if len(next) == 0 && len(s.asked.ids) == 0 && !s.Compat {
-		for _, id := range s.eligible(room, s.worth) {
+	if len(next) == 0 && len(s.pending.ids) == 0 && !s.Compat {
+		for _, id := range s.eligible(quota, s.worth) {
 			place, _ := s.bestParent(id)
 			next = append(next, s.propose(id, place, opRestart))
 		}
@@ -232,13 +232,13 @@ func (s *jaccard) relevant() (places []int) {
 		window = slices.Insert(window, at, score)
 	}
 	var earlier []float64 // pages of earlier generations in the window, the latest first
-	for place := s.fetched - 1; place >= 0 && len(earlier) < shortGeneration-1; place-- {
+	for place := s.firstPage - 1; place >= 0 && len(earlier) < shortGeneration-1; place-- {
 		if p := &s.pages[place]; !p.failed {
 			earlier = append(earlier, p.score)
 			insert(p.score)
 		}
 	}
-	for place := s.fetched; place < len(s.pages); place++ {
+	for place := s.firstPage; place < len(s.pages); place++ {
 		p := &s.pages[place]
 		if p.failed {
 			continue
@@ -264,7 +264,7 @@ func (s *jaccard) relevant() (places []int) {
 func (s *jaccard) selection(place int) {
 	var links []graph.ID
 	for id := range s.web.Children(s.pages[place].node) {
-		if s.free(id) {
+		if s.isFree(id) {
 			links = append(links, id)
 		}
 	}
@@ -293,7 +293,7 @@ func (s *jaccard) fitness(id graph.ID) float64 {
 	if place, ok := s.selector(id); ok {
 		return s.pages[place].score
 	}
-	return never
+	return notEligible
 }
 
 // worth returns the score of a link that nobody selected: that of the best page it is on.
@@ -301,7 +301,7 @@ func (s *jaccard) worth(id graph.ID) float64 {
 	if place, ok := s.bestParent(id); ok {
 		return s.pages[place].score
 	}
-	return never
+	return notEligible
 }
 
 // operator returns what brings in the links of a page: crossover if it was selected
@@ -314,7 +314,7 @@ func (s *jaccard) operator(place int) string {
 }
 
 func (s *jaccard) propose(id graph.ID, place int, operator string) Address {
-	s.ask(id)
+	s.markPending(id)
 	score := s.pages[place].score
 	a := s.address(id, place, operator, score)
 	a.Reasons = []wire.Scored{{Name: "page", Value: score}, {Name: "words", Value: s.promise.at(id)}}

@@ -73,10 +73,10 @@ func TestJaccardComparesWithTheMedianOfItsGeneration(t *testing.T) {
 		for _, score := range append(test.earlier, test.come...) {
 			s.pages = append(s.pages, page{score: score, failed: score < 0})
 		}
-		s.fetched = len(test.earlier)
+		s.firstPage = len(test.earlier)
 		var got []int
 		for _, place := range s.relevant() {
-			got = append(got, place-s.fetched)
+			got = append(got, place-s.firstPage)
 		}
 		if diff := gocmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)

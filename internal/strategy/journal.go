@@ -15,20 +15,19 @@ import (
 	"spoor/internal/atomicfile"
 )
 
-// A Journal is a strategy's memory on disk: one file to which every generation
-// appends what it taught, so that the state after any generation is the file up
-// to that generation. Running a generation again cuts off what followed.
+// A Journal is a strategy's state on disk: one file to which every generation appends a delta,
+// so that the state after any generation is a prefix of the file. Running a generation again
+// truncates what followed it.
 //
-// The file begins with a line that names the format and the strategy with its
-// parameters. Each generation is a frame: the length of the delta, the generation,
-// the CRC-32C of the delta, the CRC-32C of these three (all 32 bits,
-// little-endian), and the delta. A last frame that is not whole was never
-// acknowledged, and is cut off; anything else that does not fit is damage.
+// The first line names the format and the strategy with its parameters. Each generation is a
+// frame: the length of the delta, the generation, the CRC-32C of the delta, the CRC-32C of
+// these three numbers (all 32 bits, little-endian), and the delta. An incomplete last frame
+// was never acknowledged and is truncated; any other mismatch is damage.
 type Journal struct {
 	path string
 	head []byte // the first line
-	keep int64  // bytes that stay when the next frame is appended
-	last int    // the generation of the last frame before that
+	keep int64  // size of the file before the next frame
+	last int    // generation of the last frame before that
 }
 
 const (
@@ -39,9 +38,9 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// OpenJournal brings s to the state after generation-1, as it is in dir, which
-// is made if need be. A generation of 0 means the one after the last. signature
-// is that of s.
+// OpenJournal restores s to the state after generation-1 from dir, which it creates if
+// necessary, and returns the generation that follows. A generation of 0 means the one after
+// the last in the journal. signature is the signature of s.
 func OpenJournal(dir, signature string, s Strategy, generation int) (*Journal, int, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, 0, err
@@ -67,25 +66,25 @@ func OpenJournal(dir, signature string, s Strategy, generation int) (*Journal, i
 func (j *Journal) replay(b []byte, s Strategy, generation int) error {
 	line, rest, whole := bytes.Cut(b, []byte("\n"))
 	if !whole {
-		return nil // the first generation never ended: as good as new
+		return nil // the first generation was not finished: the journal is empty
 	}
 	if !bytes.Equal(line, bytes.TrimSuffix(j.head, []byte("\n"))) {
 		if name, ok := bytes.CutPrefix(line, []byte(journalFormat)); ok && len(bytes.TrimSpace(name)) > 0 {
 			was, is := string(name), string(j.head[len(journalFormat):])
 			return fmt.Errorf("this is the state of %s, not of %s\nhint: use another -state directory, or the same strategy and parameters",
-				apart(was, is), apart(is, was))
+				difference(was, is), difference(is, was))
 		}
-		return errors.New("this is no state of this version of evolve\nhint: use another -state directory")
+		return errors.New("this is not a state of this version of evolve\nhint: use another -state directory")
 	}
 	j.keep = int64(len(line)) + 1
 	for len(rest) >= frameHead && (generation == 0 || j.last < generation-1) {
 		size := int64(binary.LittleEndian.Uint32(rest))
 		g := int(binary.LittleEndian.Uint32(rest[4:]))
-		last := int64(len(rest)) <= frameHead+size // or longer than the file
+		last := int64(len(rest)) <= frameHead+size // it reaches the end of the file
 		switch {
 		case binary.LittleEndian.Uint32(rest[12:]) != crc32.Checksum(rest[:12], castagnoli):
 			if bytes.Count(rest, []byte{0}) == len(rest) {
-				return nil // torn: there was room, but nothing came
+				return nil // torn: allocated but not written
 			}
 			return j.damaged()
 		case int64(len(rest)) < frameHead+size:
@@ -108,9 +107,9 @@ func (j *Journal) replay(b []byte, s Strategy, generation int) error {
 	return nil
 }
 
-// apart returns what tells the signature one from the other: the name, and of the same
+// difference returns what distinguishes one signature from another: the name, or for the same
 // strategy the parameters that differ.
-func apart(one, other string) string {
+func difference(one, other string) string {
 	words, others := strings.Fields(one), strings.Fields(other)
 	if words[0] != others[0] {
 		return words[0]
@@ -124,8 +123,8 @@ func (j *Journal) damaged() error {
 	return fmt.Errorf("the frame after generation %d is damaged\nhint: run the generations from %d again, with -generation", j.last, j.last+1)
 }
 
-// Append writes what generation taught s. When it returns, the state after that
-// generation is safe.
+// Append writes the delta of generation. When it returns, the state after that generation is
+// durable.
 func (j *Journal) Append(generation int, s Strategy) (err error) {
 	frame := s.AppendDelta(make([]byte, frameHead, 1<<12))
 	binary.LittleEndian.PutUint32(frame, uint32(len(frame)-frameHead))
@@ -140,7 +139,7 @@ func (j *Journal) Append(generation int, s Strategy) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	// Cut first: what is behind the end belongs to a future that did not happen.
+	// Truncate first: later frames belong to generations that are being run again.
 	if err := f.Truncate(j.keep); err != nil {
 		return err
 	}

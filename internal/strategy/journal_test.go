@@ -97,7 +97,7 @@ func TestAJournalThatDoesNotFitSaysWhatToDo(t *testing.T) {
 	}{
 		{"a gap", 4, nil, nil, "hint: run generation 3 first"},
 		{"other parameters", 3, []string{"pc=0.5", "lazy=true"}, nil, "this is the state of niche pc=0.6 lazy=false, not of niche pc=0.5 lazy=true\nhint: "},
-		{"no journal", 3, nil, func(b []byte) []byte { return append([]byte("PK\x03\x04"), b...) }, "no state of this version of evolve"},
+		{"no journal", 3, nil, func(b []byte) []byte { return append([]byte("PK\x03\x04"), b...) }, "not a state of this version"},
 		{"damage in the middle", 3, nil, func(b []byte) []byte {
 			b[bytes.IndexByte(b, '\n')+30] ^= 1
 			return b

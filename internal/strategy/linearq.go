@@ -143,7 +143,7 @@ func (s *linearQ) Visit(rec *wire.Record) {
 		s.arrive(place)
 	}
 	x, next := s.state(place), math.Inf(-1)
-	for id, link := range s.waits(rec, place) {
+	for id, link := range s.unfetchedLinks(rec, place) {
 		x[actionPromise] = bin(link.Score.Or(0))
 		x[actionParents], x[actionGood] = s.parents(id)
 		q := s.q(x)
@@ -280,33 +280,33 @@ func unpack(n uint32) (x code) {
 
 // Breed proposes the links of the greatest value, and some others.
 func (s *linearQ) Breed(n int, rng *rand.Rand) (next []Address) {
-	room := s.settle(n)
-	greedy := s.best(room, s.value)
+	quota := s.startBreed(n)
+	greedy := s.best(quota, s.value)
 	var others []graph.ID // all that wait, once one of them is to be drawn
 	for range len(greedy) {
 		var id graph.ID
 		drawn := rng.Float64() < s.Epsilon
 		if drawn {
 			if others == nil {
-				others = slices.Collect(s.waiting())
+				others = slices.Collect(s.freeAddresses())
 			}
-			for id = graph.None; id == graph.None || !s.free(id); {
+			for id = graph.None; id == graph.None || !s.isFree(id); {
 				k := rng.IntN(len(others))
 				id = others[k]
 				others[k] = others[len(others)-1]
 				others = others[:len(others)-1]
 			}
 		} else {
-			for id = greedy[0]; !s.free(id); id = greedy[0] {
+			for id = greedy[0]; !s.isFree(id); id = greedy[0] {
 				greedy = greedy[1:]
 			}
 		}
-		s.ask(id)
+		s.markPending(id)
 		reasons := []wire.Scored{{Name: "q", Value: s.value(id)}}
 		if drawn {
 			reasons = append(reasons, wire.Scored{Name: "random", Value: 1})
 		}
-		next = append(next, s.found(id, turn(len(next), room), reasons...))
+		next = append(next, s.addressOf(id, rankPriority(len(next), quota), reasons...))
 	}
 	s.endGeneration()
 	return next

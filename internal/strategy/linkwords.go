@@ -1,8 +1,7 @@
 package strategy
 
-// This file is what the strategies share that learn which links are worth
-// following: the words of a link as numbers, and the store of these for the links
-// that wait.
+// This file is shared by the strategies that learn which links are worth following. It
+// encodes the words of a link as features, and stores the features of unfetched links.
 
 import (
 	"encoding/binary"
@@ -16,20 +15,19 @@ import (
 	"spoor/internal/topic"
 )
 
-// A feature is a word in its place: two bits tell the place, thirty are the
-// FNV-1a hash of the word. Of a hundred thousand words some five share a number
-// with another; in return no word is kept, and a link costs four bytes a word.
+// A feature is a word in a place: two bits encode the place, thirty the FNV-1a hash of the
+// word. Of a hundred thousand words about five collide; in return no word is stored, and a
+// link takes four bytes per word.
 type feature uint32
 
-// A place is where a word of a link stands. A word is another feature in another
-// place.
+// A place is where a word of a link occurs. The same word in another place is another feature.
 type place uint32
 
 const (
 	inContext place = iota // around the link
 	inURL                  // in the path or the query of its address
 	inAnchor               // in its text
-	inWeb                  // nowhere: what is known of its host and of the page it is on
+	inWeb                  // not a word: a property of its host or its page
 	places
 )
 
@@ -37,7 +35,7 @@ const placeBits = 30
 
 func (f feature) place() place { return place(f >> placeBits) }
 
-// featureOf returns word in its place.
+// featureOf returns the feature of word in place in.
 func featureOf(in place, word string) feature {
 	return feature(in)<<placeBits | feature(fnv64(word)&(1<<placeBits-1))
 }
@@ -52,8 +50,8 @@ func fnv64(s string) uint64 {
 	return h
 }
 
-// Bounds of what is read of a link, in bytes; pages may make a paragraph a link,
-// or all of a page a block.
+// Bounds of the text read of a link, in bytes: pages may link a whole paragraph, or be one
+// block.
 const (
 	readAnchor  = 512
 	readContext = 2048
@@ -67,19 +65,19 @@ type linkWords struct {
 	terms    []text.Term
 }
 
-// aim makes the topic's language that of the links.
+// aim sets the language of the links to that of the topic.
 func (w *linkWords) aim(t *topic.Topic) (err error) {
 	w.analyzer, err = t.Analyzer()
 	return err
 }
 
-// stems appends the different stems of s as features.
-func (w *linkWords) stems(dst []feature, in place, s string, most int) []feature {
+// stems appends the distinct stems of s as features.
+func (w *linkWords) stems(dst []feature, in place, s string, limit int) []feature {
 	if w.analyzer == nil {
-		w.analyzer, _ = text.New("", "") // English, of which nothing can be wrong
+		w.analyzer, _ = text.New("", "") // English: cannot fail
 	}
 	w.analyzer.Trim()
-	w.terms = w.analyzer.Append(w.terms[:0], clip(s, most))
+	w.terms = w.analyzer.Append(w.terms[:0], clip(s, limit))
 	from := len(dst)
 	for _, t := range w.terms {
 		if t.Silent() {
@@ -92,13 +90,13 @@ func (w *linkWords) stems(dst []feature, in place, s string, most int) []feature
 	return unique(dst, from)
 }
 
-// unique sorts what stands in s from a place on, and leaves each once.
+// unique sorts s[from:] and removes duplicates from it.
 func unique(s []feature, from int) []feature {
 	slices.Sort(s[from:])
 	return s[:from+len(slices.Compact(s[from:]))]
 }
 
-// clip returns the first n bytes of s, or a few less, so that no character is torn.
+// clip returns at most the first n bytes of s, cut at a character boundary.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -109,8 +107,7 @@ func clip(s string, n int) string {
 	return s[:n]
 }
 
-// pathAndQuery returns what of a canonical address stands behind the host, as people
-// would read it.
+// pathAndQuery returns the unescaped path and query of a canonical address.
 func pathAndQuery(address string) string {
 	_, rest, _ := strings.Cut(address, "://")
 	_, rest, _ = strings.Cut(rest, "/")
@@ -120,29 +117,29 @@ func pathAndQuery(address string) string {
 	return clip(rest, readURL)
 }
 
-// linkStore keeps the features of the links that wait. The first page that shows
-// a link decides them.
+// A linkStore holds the features of unfetched links. The first page with a link determines
+// them.
 type linkStore struct {
 	features []feature // of all links, one after the other
 	spans    []span    // by graph.ID
-	unused   int       // features of links that wait no more
+	unused   int       // features of dropped links
 
-	fresh []graph.ID // added since the last delta
-	gone  []graph.ID // to be dropped with the next delta, which still needs them
-	ties  int        // of the memory, that were seen
+	fresh   []graph.ID // added since the last delta
+	gone    []graph.ID // to be dropped after the next delta, which still needs them
+	aliases int        // aliases of the memory seen so far
 }
 
-// A span is where the features of a link are. Its beginning is one more than it
-// is; 0 was never seen.
+// A span is the location of the features of a link. from is one more than the index; 0 was
+// never added.
 type span struct{ from, n uint32 }
 
-// maxFeatures bounds what is read back for one link.
+// maxFeatures is the maximum number of features of a link in a delta.
 const maxFeatures = int(places) * maxWords
 
-// has reports whether the link was ever seen.
+// has reports whether the link was ever added.
 func (l *linkStore) has(id graph.ID) bool { return int(id) < len(l.spans) && l.spans[id].from > 0 }
 
-// of returns the features of a link that waits.
+// of returns the features of a link, or nil if there are none.
 func (l *linkStore) of(id graph.ID) []feature {
 	if !l.has(id) {
 		return nil
@@ -151,7 +148,7 @@ func (l *linkStore) of(id graph.ID) []feature {
 	return l.features[s.from-1 : s.from-1+s.n]
 }
 
-// add keeps the features of a link that was not seen before.
+// add stores the features of a new link.
 func (l *linkStore) add(id graph.ID, features []feature) {
 	l.spans = grown(l.spans, int(id)+1)
 	l.spans[id] = span{uint32(len(l.features)) + 1, uint32(len(features))}
@@ -159,22 +156,21 @@ func (l *linkStore) add(id graph.ID, features []feature) {
 	l.fresh = append(l.fresh, id)
 }
 
-// followed forgets, after the next delta, the features of the links that led to the
-// pages from place on, and those to addresses that turned out to be other names. What
-// failed may be tried again.
-func (l *linkStore) followed(m *memory, from int) {
+// drop removes, after the next delta, the links to pages from place on and to aliases found
+// since. Links to failed pages stay, because they may be tried again.
+func (l *linkStore) drop(m *memory, from int) {
 	for _, p := range m.pages[from:] {
 		if !p.failed {
 			l.gone = append(l.gone, p.node, p.final)
 		}
 	}
-	for _, t := range m.same[l.ties:] {
+	for _, t := range m.aliases[l.aliases:] {
 		l.gone = append(l.gone, t.node)
 	}
-	l.ties = len(m.same)
+	l.aliases = len(m.aliases)
 }
 
-// appendDelta appends the links that are new, and takes leave of the others.
+// appendDelta appends the new links and then drops links.
 func (l *linkStore) appendDelta(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(l.fresh)))
 	for _, id := range l.fresh {
@@ -185,7 +181,7 @@ func (l *linkStore) appendDelta(b []byte) []byte {
 			b = binary.LittleEndian.AppendUint32(b, uint32(f))
 		}
 	}
-	l.settle()
+	l.compact()
 	return b
 }
 
@@ -205,9 +201,8 @@ func (l *linkStore) replay(m *memory, r *reader) {
 	}
 }
 
-// settle makes what is new old, and what is gone forgotten; the room of the
-// forgotten is reclaimed once it is half of all.
-func (l *linkStore) settle() {
+// compact drops the links in gone, and reclaims their memory once it is half of all.
+func (l *linkStore) compact() {
 	for _, id := range l.gone {
 		if l.has(id) {
 			l.unused += int(l.spans[id].n)

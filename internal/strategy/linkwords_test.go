@@ -83,13 +83,13 @@ func TestTheRoomOfFollowedLinksIsUsedAgain(t *testing.T) {
 	for id := range graph.ID(100) {
 		l.add(id, []feature{feature(id), feature(id + 1000)})
 	}
-	if l.settle(); len(l.features) != 200 {
+	if l.compact(); len(l.features) != 200 {
 		t.Fatalf("%d features, want 200", len(l.features))
 	}
 	for id := range graph.ID(70) {
 		l.gone = append(l.gone, id, id) // twice is once
 	}
-	l.settle()
+	l.compact()
 	if len(l.features) != 60 {
 		t.Errorf("%d features after 70 of 100 links were followed, want 60", len(l.features))
 	}
@@ -116,7 +116,7 @@ func TestAStoreComesBackFromItsDeltas(t *testing.T) {
 		if back.replay(&m, &r); r.bad || len(r.b) > 0 {
 			t.Fatalf("link %d: bad %v, %d bytes left", id, r.bad, len(r.b))
 		}
-		back.settle()
+		back.compact()
 		if !slices.Equal(back.of(id), live.of(id)) {
 			t.Errorf("link %d: %v, want %v", id, back.of(id), live.of(id))
 		}

@@ -9,28 +9,28 @@ import (
 	"spoor/internal/wire"
 )
 
-// memory is what every strategy remembers: what links to what, and which pages
-// were fetched with which result.
+// memory is the state that every strategy keeps: the link graph, and the pages fetched with
+// their results.
 type memory struct {
-	web     graph.Graph
-	pages   []page  // in fetch order
-	pageOf  []int32 // by graph.ID: its place in pages plus one; 0 was not fetched
-	bestOf  []int32 // by graph.ID: the best page that links to it, as in pageOf; derived
-	weighed int     // pages that bestOf knows of
+	web    graph.Graph
+	pages  []page  // in fetch order
+	pageOf []int32 // by graph.ID: its place in pages plus one; 0 was not fetched
+	bestOf []int32 // by graph.ID: the best page that links to it, as in pageOf; derived
+	ranked int     // pages included in bestOf
 
-	born    int    // addresses known when this generation began
-	fetched int    // pages known when this generation began
-	heard   bool   // of any address in this generation, be it that it was handed back
-	same    []tie  // addresses that turned out to be pages known already
-	parts   []part // the rest of the strategy's state; see AppendDelta
+	firstID    int     // ID of the first address discovered in this generation
+	firstPage  int     // place of the first page of this generation
+	anyOutcome bool    // whether this generation had an outcome, including addresses returned unfetched
+	aliases    []alias // addresses that turned out to be known pages
+	parts      []part  // the rest of the strategy's state; see AppendDelta
 
 	saved struct {
-		web         graph.Mark
-		pages, same int
+		web            graph.Mark
+		pages, aliases int
 	}
 }
 
-// A page is one that was asked for.
+// A page is an address that was requested.
 type page struct {
 	node   graph.ID
 	final  graph.ID // where redirects ended; node itself if there were none
@@ -39,53 +39,53 @@ type page struct {
 	depth  int
 	failed bool
 
-	relevant bool // by the measure that scored it
+	relevant bool // according to the steering measure
 }
 
-// highestScore bounds what a record may claim, so that sums and squares stay finite.
+// highestScore bounds the scores of records, so that sums and squares stay finite.
 const highestScore = 1e100
 
-// bounded returns x within what a score may be.
+// bounded returns x limited to the range of scores.
 func bounded(x float64) float64 { return max(-highestScore, min(x, highestScore)) }
 
-// A tie says that the page of an address stands at place.
-type tie struct {
+// An alias is another address of the page at place.
+type alias struct {
 	node  graph.ID
 	place int32
-	since int32 // how many pages were known then
+	since int32 // number of pages known at that time
 }
 
-// visit learns the outcome rec and returns the place of its page. ok is false if
-// rec tells nothing: it is no outcome, or was handed back unasked.
+// visit records the outcome rec and returns the place of its page. ok is false if rec is not
+// an outcome or was returned unfetched.
 func (m *memory) visit(rec *wire.Record) (place int, ok bool) {
-	m.heard = m.heard || rec.IsOutcome()
+	m.anyOutcome = m.anyOutcome || rec.IsOutcome()
 	if !rec.IsOutcome() || rec.Error == wire.ErrorBudget {
 		return 0, false
 	}
 	place = m.learn(rec)
-	for _, hop := range rec.Redirects { // they have been answered, too; rec itself is the first
+	for _, hop := range rec.Redirects { // they were answered too; the first is rec itself
 		id := m.web.Intern(hop.URL)
-		m.fit()
+		m.grow()
 		if at, fetched := m.page(id); !fetched || at != place {
-			m.bind(id, place)
+			m.addAlias(id, place)
 		}
 	}
 	return place, true
 }
 
-// learn is visit for the two ends of an outcome's redirects.
+// learn is visit for the first and the last address of a chain of redirects.
 func (m *memory) learn(rec *wire.Record) (place int) {
 	node := m.web.Intern(rec.URL)
 	final := node
 	if rec.FinalURL != "" {
 		final = m.web.Intern(rec.FinalURL)
 	}
-	m.fit()
+	m.grow()
 	if known, ok := m.page(final); ok && !m.pages[known].failed {
 		if p := m.pages[known]; final != node {
-			m.bind(node, known)
+			m.addAlias(node, known)
 			return known
-		} else if p.node != node && p.final == node { // it came by a redirect before it came by itself
+		} else if p.node != node && p.final == node { // it was first fetched through a redirect
 			return known
 		}
 	}
@@ -102,18 +102,18 @@ func (m *memory) learn(rec *wire.Record) (place int) {
 	for i := range rec.Links {
 		link := &rec.Links[i]
 		if link.Archived == wire.False {
-			continue // the world is closed there
+			continue // the archive does not have it
 		}
 		if to := m.web.Intern(link.URL); to != node && to != final {
 			links = append(links, to)
 		}
 	}
-	m.fit()
+	m.grow()
 	m.web.Expand(node, links)
 	return place
 }
 
-// add makes p the page of its addresses.
+// add records p as the page of its addresses.
 func (m *memory) add(p page) (place int) {
 	place = len(m.pages)
 	m.pages = append(m.pages, p)
@@ -122,17 +122,17 @@ func (m *memory) add(p page) (place int) {
 	return place
 }
 
-// bind makes an address another name of a page known already.
-func (m *memory) bind(node graph.ID, place int) {
-	m.same = append(m.same, tie{node, int32(place), int32(len(m.pages))})
+// addAlias makes node another address of a known page.
+func (m *memory) addAlias(node graph.ID, place int) {
+	m.aliases = append(m.aliases, alias{node, int32(place), int32(len(m.pages))})
 	m.pageOf[node] = int32(place) + 1
 }
 
-// fail records that nothing will come of node.
+// fail records that node will not be fetched.
 func (m *memory) fail(node graph.ID) { m.add(page{node: node, final: node, failed: true}) }
 
-// fit makes room for the addresses that are new to the graph.
-func (m *memory) fit() {
+// grow extends pageOf to the addresses that are new to the graph.
+func (m *memory) grow() {
 	m.pageOf = append(m.pageOf, make([]int32, m.web.Len()-len(m.pageOf))...)
 }
 
@@ -142,33 +142,33 @@ func (m *memory) page(node graph.ID) (place int, ok bool) {
 	return place, place >= 0
 }
 
-// bestParent returns the page with the highest score that links to node, the first
-// among equals. ok is false if there is none. It is for Breed, when all of a generation
-// is known.
+// bestParent returns the place of the page with the highest score that links to node, the
+// first of equals. ok is false if there is none. It may only be called by Breed, when the
+// whole generation is known.
 func (m *memory) bestParent(node graph.ID) (place int, ok bool) {
-	m.weigh()
+	m.rankParents()
 	place = int(m.bestOf[node]) - 1
 	return max(0, place), place >= 0
 }
 
-// weigh takes the pages that are new into bestOf: a link that stands on every page of
-// a web is looked at once for each, and not again for all that came before.
-func (m *memory) weigh() {
+// rankParents updates bestOf with the new pages. Each link is looked at once, however many
+// pages a crawl has.
+func (m *memory) rankParents() {
 	m.bestOf = grown(m.bestOf, m.web.Len())
-	for ; m.weighed < len(m.pages); m.weighed++ {
-		p := &m.pages[m.weighed]
+	for ; m.ranked < len(m.pages); m.ranked++ {
+		p := &m.pages[m.ranked]
 		if p.failed {
 			continue
 		}
 		for id := range m.web.Children(p.node) {
 			if best := m.bestOf[id]; best == 0 || p.score > m.pages[best-1].score {
-				m.bestOf[id] = int32(m.weighed) + 1
+				m.bestOf[id] = int32(m.ranked) + 1
 			}
 		}
 	}
 }
 
-// address proposes node, found on the page at place.
+// address returns a proposal to fetch node, found on the page at place.
 func (m *memory) address(node graph.ID, place int, operator string, priority float64) Address {
 	via := &m.pages[place]
 	return Address{
@@ -180,19 +180,19 @@ func (m *memory) address(node graph.ID, place int, operator string, priority flo
 	}
 }
 
-// endGeneration forgets what was new.
+// endGeneration starts the next generation.
 func (m *memory) endGeneration() {
-	m.weigh()
-	m.born, m.fetched, m.heard = m.web.Len(), len(m.pages), false
+	m.rankParents()
+	m.firstID, m.firstPage, m.anyOutcome = m.web.Len(), len(m.pages), false
 }
 
 const (
 	flagFailed = 1 << iota
-	flagMoved  // has a final address of its own
+	flagMoved  // its final address differs
 	flagRelevant
 )
 
-// appendDelta appends what was learned since the last time.
+// appendDelta appends what was learned since the last delta.
 func (m *memory) appendDelta(b []byte) []byte {
 	b = m.web.AppendSince(b, m.saved.web)
 	b = binary.AppendUvarint(b, uint64(len(m.pages)-m.saved.pages))
@@ -216,8 +216,8 @@ func (m *memory) appendDelta(b []byte) []byte {
 		b = binary.AppendUvarint(b, uint64(p.degree))
 		b = binary.AppendUvarint(b, uint64(p.depth))
 	}
-	b = binary.AppendUvarint(b, uint64(len(m.same)-m.saved.same))
-	for _, t := range m.same[m.saved.same:] {
+	b = binary.AppendUvarint(b, uint64(len(m.aliases)-m.saved.aliases))
+	for _, t := range m.aliases[m.saved.aliases:] {
 		b = binary.AppendUvarint(b, uint64(t.node))
 		b = binary.AppendUvarint(b, uint64(t.place))
 		b = binary.AppendUvarint(b, uint64(t.since))
@@ -227,7 +227,7 @@ func (m *memory) appendDelta(b []byte) []byte {
 }
 
 func (m *memory) save() {
-	m.saved.web, m.saved.pages, m.saved.same = m.web.Mark(), len(m.pages), len(m.same)
+	m.saved.web, m.saved.pages, m.saved.aliases = m.web.Mark(), len(m.pages), len(m.aliases)
 }
 
 var errCorrupt = errors.New("the state is damaged")
@@ -245,13 +245,13 @@ func (m *memory) Replay(b []byte) error {
 	return r.parts(m)
 }
 
-// replay restores what appendDelta wrote and returns a reader of what follows. Pages and
-// ties are learned in the order in which they were learned first.
+// replay restores what appendDelta wrote and returns a reader of the rest. Pages and aliases
+// are added in their original order.
 func (m *memory) replay(b []byte) (r *reader, err error) {
 	if b, err = m.web.Replay(b); err != nil {
 		return nil, err
 	}
-	m.fit()
+	m.grow()
 	r = &reader{b: b}
 	var pages []page
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
@@ -278,7 +278,7 @@ func (m *memory) replay(b []byte) (r *reader, err error) {
 			m.add(pages[0])
 			pages = pages[1:]
 		}
-		m.bind(node, int(place))
+		m.addAlias(node, int(place))
 	}
 	if r.bad {
 		return nil, errCorrupt
@@ -291,7 +291,7 @@ func (m *memory) replay(b []byte) (r *reader, err error) {
 	return r, nil
 }
 
-// node reads an address that the graph must know.
+// node reads the ID of an address in the graph.
 func (m *memory) node(r *reader) graph.ID {
 	id := r.uvarint()
 	if id >= uint64(m.web.Len()) {
@@ -301,17 +301,17 @@ func (m *memory) node(r *reader) graph.ID {
 	return graph.ID(id)
 }
 
-// arrive learns the outcome rec. ok is true if it is a page that was not known
-// and could be fetched, which stands at place.
-func (m *memory) arrive(rec *wire.Record) (place int, ok bool) {
+// visitNew records the outcome rec. ok is true if it is a new page that was fetched; place is
+// its place.
+func (m *memory) visitNew(rec *wire.Record) (place int, ok bool) {
 	known := len(m.pages)
 	place, ok = m.visit(rec)
 	return place, ok && place >= known && !m.pages[place].failed
 }
 
-// follow returns the links of rec, the page at place, that lead elsewhere and can be
-// answered, in their order on the page, where an address may stand twice.
-func (m *memory) follow(rec *wire.Record, place int) iter.Seq2[graph.ID, *wire.Link] {
+// linksOn yields the links of rec, the page at place, that lead to other pages and can be
+// fetched, in their order on the page. An address may occur twice.
+func (m *memory) linksOn(rec *wire.Record, place int) iter.Seq2[graph.ID, *wire.Link] {
 	return func(yield func(graph.ID, *wire.Link) bool) {
 		p := m.pages[place]
 		for i := range rec.Links {
@@ -327,14 +327,14 @@ func (m *memory) follow(rec *wire.Record, place int) iter.Seq2[graph.ID, *wire.L
 	}
 }
 
-// waits yields the links of follow that lead to addresses not fetched yet, and none of a
-// page that failed.
-func (m *memory) waits(rec *wire.Record, place int) iter.Seq2[graph.ID, *wire.Link] {
+// unfetchedLinks yields the links of linksOn whose targets were not fetched yet; none if the
+// page failed.
+func (m *memory) unfetchedLinks(rec *wire.Record, place int) iter.Seq2[graph.ID, *wire.Link] {
 	return func(yield func(graph.ID, *wire.Link) bool) {
 		if m.pages[place].failed {
 			return
 		}
-		for id, link := range m.follow(rec, place) {
+		for id, link := range m.linksOn(rec, place) {
 			if m.pageOf[id] == 0 && !yield(id, link) {
 				return
 			}
@@ -342,9 +342,8 @@ func (m *memory) waits(rec *wire.Record, place int) iter.Seq2[graph.ID, *wire.Li
 	}
 }
 
-// found returns the address id, whose best parent is named, with the numbers that
-// chose it.
-func (m *memory) found(id graph.ID, priority float64, reasons ...wire.Scored) Address {
+// addressOf returns a proposal to fetch id, found on its best parent, with the given reasons.
+func (m *memory) addressOf(id graph.ID, priority float64, reasons ...wire.Scored) Address {
 	a := Address{URL: m.web.URL(id), Operator: opLink, Depth: 1, Priority: priority}
 	if place, ok := m.bestParent(id); ok {
 		a = m.address(id, place, opLink, priority)
@@ -364,15 +363,15 @@ func (m *memory) parentURLs(id graph.ID) (urls []string) {
 	return urls
 }
 
-// promise returns the score of the best page that links to id.
-func (m *memory) promise(id graph.ID) float64 {
+// parentScore returns the score of the best page that links to id.
+func (m *memory) parentScore(id graph.ID) float64 {
 	if place, ok := m.bestParent(id); ok {
 		return m.pages[place].score
 	}
 	return 0
 }
 
-// scoreOf returns the value called name, bounded, 0 if there is none.
+// scoreOf returns the bounded score called name, or 0 if there is none.
 func scoreOf(scores []wire.Scored, name string) float64 {
 	for _, s := range scores {
 		if s.Name == name {

@@ -69,13 +69,13 @@ type nicheGA struct {
 	mutants     list   // Vm, in the pass that fetches it (compat)
 	chosen      list   // Vc, in that pass
 	authorities list   // relevant pages of this generation that are no hubs
-	strays      list   // pages that nobody here asked for, to join the next queue
-	limbo       list   // eliminated addresses, in case nothing else is left
+	unsolicited list   // pages that nobody here asked for, to join the next queue
+	eliminated  list   // eliminated addresses, in case nothing else is left
 	queued      list   // all that ever stood in a queue: visited, in the paper's words
 	bred        list   // pages whose links were used
 	state       []mark // by graph.ID, derived from the lists
 
-	hope column // the best score of a link to it (lazy)
+	predicted column // the best score of a link to it (lazy)
 
 	next []Address // what this call proposes
 }
@@ -118,7 +118,7 @@ func newNiche() Strategy {
 		Cocitation: siblings,
 	}
 	s.parts = []part{&s.pass, (*counter)(&s.turns), &s.queue, &s.children, &s.mutants, &s.chosen,
-		&s.authorities, &s.strays, &s.limbo, &s.queued, &s.bred, &s.hope}
+		&s.authorities, &s.unsolicited, &s.eliminated, &s.queued, &s.bred, &s.predicted}
 	return s
 }
 
@@ -136,22 +136,22 @@ func (s *nicheGA) Params() []Param {
 		{Name: "cocitation", Doc: "mutate into the siblings of links to authorities, or into the pages that have these links", Value: &s.Cocitation, Words: []string{siblings, parents}},
 		{Name: "expand-authorities", Doc: "authorities breed like hubs", Value: &s.Authorities},
 		{Name: "lazy", Doc: "choose children by their links, before they are fetched", Value: &s.Lazy},
-		{Name: "compat", Doc: "the paper to the letter: mutants are fetched before the knock-out, no limbo, no restart", Value: &s.Compat},
+		{Name: "compat", Doc: "the paper to the letter: mutants are fetched before the knock-out, no eliminated, no restart", Value: &s.Compat},
 	}
 }
 
 func (s *nicheGA) Visit(rec *wire.Record) {
 	if place, ok := s.visit(rec); ok && s.Lazy && !s.pages[place].failed {
-		s.learnHopes(rec)
+		s.predictScores(rec)
 	}
 }
 
-// learnHopes remembers what the links of a page promise.
-func (s *nicheGA) learnHopes(rec *wire.Record) {
+// predictScores remembers what the links of a page promise.
+func (s *nicheGA) predictScores(rec *wire.Record) {
 	for i := range rec.Links {
 		id, known := s.web.Find(rec.Links[i].URL)
-		if hope := rec.Links[i].Score.Or(0); known && hope > s.hope.at(id) {
-			s.hope.set(id, hope)
+		if score := rec.Links[i].Score.Or(0); known && score > s.predicted.at(id) {
+			s.predicted.set(id, score)
 		}
 	}
 }
@@ -161,7 +161,7 @@ func (s *nicheGA) learnHopes(rec *wire.Record) {
 func (s *nicheGA) Breed(n int, rng *rand.Rand) []Address {
 	s.next = nil
 	s.derive()
-	if !s.heard {
+	if !s.anyOutcome {
 		s.giveUp()
 	}
 	s.adopt()
@@ -217,13 +217,13 @@ func (s *nicheGA) giveUp() {
 // others put into the frontier. They join the queue that is waited for, or the
 // next.
 func (s *nicheGA) adopt() {
-	into := &s.strays
+	into := &s.unsolicited
 	if s.pass == selecting {
 		into = &s.queue
-		s.queue.ids = append(s.queue.ids, s.strays.ids...)
-		s.strays.ids = nil
+		s.queue.ids = append(s.queue.ids, s.unsolicited.ids...)
+		s.unsolicited.ids = nil
 	}
-	for _, p := range s.pages[s.fetched:] {
+	for _, p := range s.pages[s.firstPage:] {
 		if s.state[p.node]&(isQueued|isAwaited) == 0 {
 			s.state[p.node] |= isAwaited
 			into.ids = append(into.ids, p.node)
@@ -238,7 +238,7 @@ func (s *nicheGA) selection() (hubs []graph.ID) {
 	for _, id := range s.queue.ids {
 		place, _ := s.page(id)
 		p := s.pages[place]
-		if p.failed { // should a later attempt succeed, it is a stray
+		if p.failed { // should a later attempt succeed, it is unsolicited
 			s.state[id] &^= isAwaited
 			continue
 		}
@@ -334,7 +334,7 @@ func (s *nicheGA) fitness(id graph.ID) float64 {
 	case !ok:
 		return 0
 	case s.Lazy:
-		return (s.pages[parent].score + s.hope.at(id)) / 2
+		return (s.pages[parent].score + s.predicted.at(id)) / 2
 	}
 	return s.pages[parent].score * predictionDecay
 }
@@ -395,7 +395,7 @@ func (s *nicheGA) colocated(chosen []graph.ID) (v2 []graph.ID) {
 }
 
 // survive is step 8: every niche of the offspring loses its worst, who wait in
-// limbo; the others are the next queue.
+// eliminated; the others are the next queue.
 func (s *nicheGA) survive(chosen, mutants []graph.ID) {
 	offspring := slices.Concat(chosen, mutants)
 	members := make([]niche.Member, len(offspring))
@@ -406,7 +406,7 @@ func (s *nicheGA) survive(chosen, mutants []graph.ID) {
 	stay, gone := niche.KnockOut(members, niche.Rule{Fraction: s.Knockout, Count: s.KnockoutN, MinSize: s.NicheMin})
 	for _, i := range gone {
 		if !s.Compat { // row k: the paper forgets them
-			s.limbo.ids = append(s.limbo.ids, offspring[i])
+			s.eliminated.ids = append(s.eliminated.ids, offspring[i])
 		}
 	}
 	for _, i := range stay {
@@ -418,8 +418,8 @@ func (s *nicheGA) survive(chosen, mutants []graph.ID) {
 	}
 	s.pass = selecting
 	s.chosen.ids, s.mutants.ids = nil, nil
-	s.queue.ids = append(s.queue.ids, s.strays.ids...)
-	s.strays.ids = nil
+	s.queue.ids = append(s.queue.ids, s.unsolicited.ids...)
+	s.unsolicited.ids = nil
 }
 
 // restart returns what we do when nobody survived, where the paper stops (row p): the
@@ -432,10 +432,10 @@ func (s *nicheGA) restart(n int) bool {
 			s.wait(id, opRestart)
 		}
 	}
-	for _, id := range s.limbo.ids {
+	for _, id := range s.eliminated.ids {
 		again(id)
 	}
-	s.limbo.ids = nil
+	s.eliminated.ids = nil
 	if len(s.queue.ids) > 0 {
 		return true
 	}
@@ -514,7 +514,7 @@ func (s *nicheGA) derive() {
 		for _, id := range s.bred.ids {
 			s.state[id] |= isBred
 		}
-		for _, id := range slices.Concat(s.queue.ids, s.children.ids, s.mutants.ids, s.strays.ids) {
+		for _, id := range slices.Concat(s.queue.ids, s.children.ids, s.mutants.ids, s.unsolicited.ids) {
 			s.state[id] |= isAwaited
 		}
 	}

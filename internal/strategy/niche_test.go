@@ -78,7 +78,7 @@ func TestCompatStopsWhereThePaperStops(t *testing.T) {
 }
 
 // A lazy crawl chooses two of h's four children before fetching them: all have
-// the same parent and no hope of their own, so the address decides.
+// the same parent and no score of their own, so the address decides.
 func TestLazyFetchesOnlyWhatCrossoverChose(t *testing.T) {
 	got := crawl(t, handmade, "niche", append([]string{"lazy=true"}, handParams...), 10, 2, "h")
 	check(t, got, []string{"h seed", "p crossover, q crossover"})
@@ -108,7 +108,7 @@ func TestASeedThatIsIrrelevantRestarts(t *testing.T) {
 
 // Twenty children on one host, two on another. Of all 22 that crossover lets
 // through, the large niche loses its worst two and the small one nobody; who is
-// eliminated waits in limbo, and comes back when nothing else is left.
+// eliminated waits in eliminated, and comes back when nothing else is left.
 func TestTheKnockOutIsPerNicheAndLimboComesBack(t *testing.T) {
 	w := tiny{}
 	var links []string

@@ -2,8 +2,8 @@ package strategy
 
 import "spoor/internal/graph"
 
-// offers are the addresses that a generation has made worth more, each as it was
-// offered last, in the order of the first time.
+// offers collects the addresses whose priority this generation raised. Each holds its last
+// proposal, in the order of the first.
 type offers struct {
 	order []graph.ID
 	last  map[graph.ID]Address
@@ -24,7 +24,7 @@ func (o *offers) has(id graph.ID) bool {
 	return offered
 }
 
-// take empties the offers and returns those that were not fetched meanwhile.
+// take empties the offers and returns those not fetched in the meantime.
 func (o *offers) take(m *memory) (next []Address) {
 	for _, id := range o.order {
 		if _, fetched := m.page(id); !fetched {

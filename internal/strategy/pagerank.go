@@ -5,27 +5,27 @@ package strategy
 //	Cho, Garcia-Molina and Page, "Efficient crawling through URL ordering", Computer
 //	Networks and ISDN Systems 30(1–7), 1998, pp. 161–172,
 //
-// as the topical crawlers' papers compare with it (Menczer, Pant and Srinivasan): a link
-// is worth what the pages that it stands on pass on to it,
+// in the form used by topical crawlers for comparison (Menczer, Pant and Srinivasan): a link
+// is worth the rank that its parents pass on to it,
 //
 //	priority(u) = Σ over fetched pages p → u of PR(p)/out(p)
 //
-// where PR is the PageRank of all that is known, fetched or not (internal/graph), and
-// out(p) the links of p that are known. With topic=true the surfer teleports to the
-// fetched pages only, each as likely as its score is high (Haveliwala, "Topic-sensitive
-// PageRank", WWW 2002): the order is focused then, and plain PageRank is not.
+// where PR is the PageRank of all known addresses, fetched or not (internal/graph), and out(p)
+// the number of known links of p. With topic=true the surfer teleports to fetched pages only,
+// in proportion to their scores (Haveliwala, "Topic-sensitive PageRank", WWW 2002), which
+// focuses the order; plain PageRank is not focused.
 //
 //	papers             here       meaning
 //	d                  Damping    probability that the surfer follows a link
-//	every 25 pages     Every      when ranks are worked out anew, or after 1 % of the
-//	                              fetched pages, if that is more
-//	PR(p)              ranks      of the web when they were worked out
-//	Σ PR(p)/out(p)     share      what a link is worth; out(p): links that are known
+//	every 25 pages     Every      fetches between two computations, or 1 % of all fetched
+//	                              pages if that is more
+//	PR(p)              ranks      ranks at the last computation
+//	Σ PR(p)/out(p)     share      value of a link
 //	teleport           relevance  uniform, or the scores of the fetched pages (Topic)
 //
-// In between, new links get their share of the old ranks; a page that was not known
-// when these were worked out passes nothing on yet. Links of equal worth go in the order
-// of their discovery.
+// Between two computations new links get their share of the old ranks; a page unknown at the
+// last computation passes nothing on. Links of equal value are fetched in the order of their
+// discovery.
 
 import (
 	"math/rand/v2"
@@ -40,16 +40,15 @@ type pageRank struct {
 	Damping float64
 	Topic   bool
 
-	ranks []float64 // by ID, of s.at; derived
+	ranks []float64 // by ID, at the snapshot; derived
 }
 
 const (
-	// rankTolerance is the sum of what the last iteration changed: so small that two
-	// links which differ in it are equal for all that is known.
+	// rankTolerance is the sum of absolute changes at which the iteration ends.
 	rankTolerance = 1e-10
-	// rankIterations are enough for that at a damping of 0.9.
+	// rankIterations suffice for rankTolerance at a damping of 0.9.
 	rankIterations = 230
-	// rankShare is the part of the fetched pages that must be new: a hundredth.
+	// rankShare: at least 1/rankShare of the fetched pages must be new.
 	rankShare = 100
 )
 
@@ -58,21 +57,21 @@ func newPageRank() Strategy { return &pageRank{linkRank: linkRank{Every: 25}, Da
 func (s *pageRank) Params() []Param {
 	return []Param{
 		{Name: "damping", Doc: "probability of following a link", Value: &s.Damping, Range: [2]float64{0, 0.999}},
-		{Name: "every", Doc: "fetches after which ranks are worked out anew, or 1 % of all if that is more", Value: &s.Every, Range: [2]float64{1, 1e9}},
+		{Name: "every", Doc: "fetches between two computations of the ranks, or 1 % of all if that is more", Value: &s.Every, Range: [2]float64{1, 1e9}},
 		{Name: "topic", Doc: "teleport to fetched pages in proportion to their scores (topic-sensitive)", Value: &s.Topic},
 	}
 }
 
 func (s *pageRank) Visit(rec *wire.Record) { s.visit(rec) }
 
-// Breed proposes the links that get most rank passed on.
+// Breed proposes the links with the highest share of rank.
 func (s *pageRank) Breed(n int, _ *rand.Rand) (next []Address) {
-	room := s.settle(n)
+	quota := s.startBreed(n)
 	if s.due(max(s.Every, len(s.pages)/rankShare)) || s.ranks == nil {
 		s.rank()
 	}
-	for _, id := range s.best(room, s.share) {
-		next = append(next, s.choose(id,
+	for _, id := range s.best(quota, s.share) {
+		next = append(next, s.propose(id,
 			wire.Scored{Name: "indegree", Value: float64(s.web.InDegree(id))},
 			wire.Scored{Name: "rank", Value: s.share(id)}))
 	}
@@ -80,7 +79,7 @@ func (s *pageRank) Breed(n int, _ *rand.Rand) (next []Address) {
 	return next
 }
 
-// rank works the ranks out.
+// rank computes the ranks.
 func (s *pageRank) rank() {
 	o := graph.PageRank{
 		Damping: s.Damping, Same: s.sources(), Tolerance: rankTolerance, Iterations: rankIterations,
@@ -91,7 +90,7 @@ func (s *pageRank) rank() {
 	s.ranks, _ = o.Ranks(&s.web, s.at.web)
 }
 
-// share returns what the pages with a link to id pass on to it.
+// share returns the rank that the pages with a link to id pass on to it.
 func (s *pageRank) share(id graph.ID) (sum float64) {
 	for p := range s.web.Parents(id) {
 		if int(p) < len(s.ranks) {

@@ -10,29 +10,28 @@ import (
 	"spoor/internal/wire"
 )
 
-// A pool is the memory of a strategy that chooses by itself what is fetched now,
-// and so proposes no more than that: what it knows of, and has neither seen nor
-// asked for, is free.
+// A pool is the memory of a strategy that chooses exactly what is fetched next, and so
+// proposes no more than a generation holds. A known address that is neither fetched nor
+// pending is free.
 type pool struct {
 	memory
-	asked list // proposed and not answered, in the order of the proposals
-	last  int  // how many of these the last generation proposed
+	pending list // proposed and not answered, in the order of the proposals
+	last    int  // how many of them the last generation proposed
 
-	isAsked []bool // by graph.ID, derived from asked
+	isPending []bool // by graph.ID, derived from pending
 }
 
-// settle begins Breed and returns how many addresses there are to propose, for n to be
-// fetched in the next generation. What was answered is asked for no more, and if the
-// frontier had nothing left, nothing else will come. What the last generation proposed
-// and did not get takes its turn in the next one; what was proposed earlier than that
-// may never come, and takes nobody's.
-func (p *pool) settle(n int) (room int) {
-	earlier := len(p.asked.ids) - p.last
-	p.isAsked = make([]bool, p.web.Len())
-	kept := p.asked.ids[:0]
-	for i, id := range p.asked.ids {
+// startBreed begins Breed for a generation of n addresses and returns how many to propose. It
+// removes answered addresses from pending, or all of them if the frontier was empty. Addresses
+// of the last generation that are still pending use up part of n; older ones may never be
+// fetched and do not.
+func (p *pool) startBreed(n int) (quota int) {
+	earlier := len(p.pending.ids) - p.last
+	p.isPending = make([]bool, p.web.Len())
+	kept := p.pending.ids[:0]
+	for i, id := range p.pending.ids {
 		_, fetched := p.page(id)
-		if !fetched && !p.heard {
+		if !fetched && !p.anyOutcome {
 			p.fail(id)
 			fetched = true
 		}
@@ -40,41 +39,41 @@ func (p *pool) settle(n int) (room int) {
 			continue
 		}
 		kept = append(kept, id)
-		p.isAsked[id] = true
+		p.isPending[id] = true
 		if i >= earlier {
 			n--
 		}
 	}
-	p.asked.ids, p.last = kept, 0
+	p.pending.ids, p.last = kept, 0
 	return max(0, n)
 }
 
-// free reports whether id is neither fetched nor asked for.
-func (p *pool) free(id graph.ID) bool {
+// isFree reports whether id is neither fetched nor pending.
+func (p *pool) isFree(id graph.ID) bool {
 	_, fetched := p.page(id)
-	return !fetched && !p.isAsked[id]
+	return !fetched && !p.isPending[id]
 }
 
-// waiting returns the free addresses in the order of their discovery.
-func (p *pool) waiting() iter.Seq[graph.ID] {
+// freeAddresses yields the free addresses in the order of their discovery.
+func (p *pool) freeAddresses() iter.Seq[graph.ID] {
 	return func(yield func(graph.ID) bool) {
 		for id := range graph.ID(p.web.Len()) {
-			if p.free(id) && !yield(id) {
+			if p.isFree(id) && !yield(id) {
 				return
 			}
 		}
 	}
 }
 
-// ask remembers that id is proposed.
-func (p *pool) ask(id graph.ID) {
-	p.isAsked[id] = true
-	p.asked.ids = append(p.asked.ids, id)
+// markPending records that id is proposed.
+func (p *pool) markPending(id graph.ID) {
+	p.isPending[id] = true
+	p.pending.ids = append(p.pending.ids, id)
 	p.last++
 }
 
-// best returns the n free addresses with the highest scores, highest first, the one that
-// was discovered first among equals.
+// best returns the n free addresses with the highest scores, highest first; of equals the one
+// discovered first.
 func (p *pool) best(n int, score func(graph.ID) float64) []graph.ID {
 	if n = min(n, p.web.Len()); n <= 0 {
 		return nil
@@ -84,10 +83,10 @@ func (p *pool) best(n int, score func(graph.ID) float64) []graph.ID {
 		score float64
 	}
 	worse := func(a, b scored) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) }
-	var top []scored // those that may be among the best
-	var last scored  // the worst of the n best so far, once there are more
+	var top []scored // candidates
+	var last scored  // the worst of the n best so far, if full
 	full := false
-	for id := range p.waiting() {
+	for id := range p.freeAddresses() {
 		s := scored{id, score(id)}
 		if full && worse(s, last) > 0 {
 			continue
@@ -108,11 +107,11 @@ func (p *pool) best(n int, score func(graph.ID) float64) []graph.ID {
 
 func (p *pool) appendDelta(b []byte) []byte {
 	b = p.memory.appendDelta(b)
-	b = p.asked.appendDelta(b)
+	b = p.pending.appendDelta(b)
 	return binary.AppendUvarint(b, uint64(p.last))
 }
 
-// AppendDelta and Replay are those of memory, with what the pool adds to it.
+// AppendDelta and Replay are the methods of memory, extended by the pool's own state.
 func (p *pool) AppendDelta(b []byte) []byte { return appendParts(p.appendDelta(b), p.parts) }
 
 func (p *pool) Replay(b []byte) error {
@@ -127,32 +126,33 @@ func (p *pool) replay(b []byte) (r *reader, err error) {
 	if r, err = p.memory.replay(b); err != nil {
 		return nil, err
 	}
-	p.asked.replay(&p.memory, r)
+	p.pending.replay(&p.memory, r)
 	p.last = int(r.uvarint())
-	if r.bad || p.last > len(p.asked.ids) || p.last < 0 {
+	if r.bad || p.last > len(p.pending.ids) || p.last < 0 {
 		return nil, errCorrupt
 	}
 	return r, nil
 }
 
-// turn returns the priority of the address that was chosen as number i of n: of the
-// first it is 1, and all are above 0.
-func turn(i, n int) float64 { return float64(n-i) / float64(n) }
+// rankPriority returns the priority of the i-th of n chosen addresses: 1 for the first, and
+// always above 0.
+func rankPriority(i, n int) float64 { return float64(n-i) / float64(n) }
 
-// eligible returns the best by priority, without those that have never.
-func (p *pool) eligible(room int, priority func(graph.ID) float64) []graph.ID {
-	ids := p.best(min(room, p.web.Len()), priority)
-	for len(ids) > 0 && priority(ids[len(ids)-1]) == never {
+// eligible returns the n free addresses with the highest priorities, without those whose
+// priority is notEligible.
+func (p *pool) eligible(n int, priority func(graph.ID) float64) []graph.ID {
+	ids := p.best(n, priority)
+	for len(ids) > 0 && priority(ids[len(ids)-1]) == notEligible {
 		ids = ids[:len(ids)-1]
 	}
 	return ids
 }
 
-// choose proposes the free address id, to be fetched after all that was chosen before
-// it, for these reasons.
-func (p *pool) choose(id graph.ID, reasons ...wire.Scored) Address {
-	p.ask(id)
-	a := p.found(id, -float64(len(p.pages)+p.last), reasons...)
+// propose returns a proposal to fetch the free address id, after everything proposed before
+// it.
+func (p *pool) propose(id graph.ID, reasons ...wire.Scored) Address {
+	p.markPending(id)
+	a := p.addressOf(id, -float64(len(p.pages)+p.last), reasons...)
 	if p.web.InDegree(id) > 1 {
 		a.Parents = p.parentURLs(id)
 	}

@@ -5,34 +5,35 @@ package strategy
 //	J. Qin and H. Chen, "Using genetic algorithm in building domain-specific
 //	collections: an experiment in the nanotechnology domain", HICSS 2005,
 //
-// from its abstract [A] and from what later papers tell of it. Pages are the
-// individuals; their fitness is their similarity with a lexicon of the domain. The
-// fit survive; crossover draws links by the fitness of the survivors that have
-// them; and mutation, now and then, asks search engines for words of the lexicon,
-// which leads to communities that no link leads to.
+// reconstructed from its abstract and from later papers about it:
+//
+//	B. W. Yohanes, Handoko and H. K. Wardana, "Focused crawler optimization using
+//	genetic algorithm", TELKOMNIKA 9(3), 2011, pp. 403–410,
+//
+// and Saket and Behrang (antnet.go). Individuals are pages; their fitness is their similarity
+// with a lexicon of the domain. The fit survive; crossover draws links by the fitness of the
+// survivors that contain them; mutation, at intervals, asks search engines for words of the
+// lexicon, to reach communities that no link leads to.
 //
 //	paper                  here          meaning
 //	fitness(p)             page.score    similarity of page p with the lexicon
-//	population             population    the survivors, no more than Population
-//	threshold              median        survivors have this fitness at least
+//	population             population    the survivors, at most Population
+//	threshold              median        minimum fitness of survivors
 //	Crossover(u)           crossover     Σ fitness(p) over survivors p with the link u
 //	roulette               Accept        P(u) = Crossover(u) / Σ Crossover
 //	lexicon                keywords      the keywords of the topic
 //	mutation               mutate        a search for some keywords at random
 //
-// [A] is an abstract; the paper was not at hand.
-//
 //	row  what is not known             what we do, all our decision
 //	a    size of the population        50
-//	b    the threshold                 the median of survivors and newcomers together
-//	c    Jaccard or another fitness    the measure that the crawl was given
-//	d    who is a parent for how long  as long as it is among the fit and has a link
-//	                                   that was not asked for
-//	e    how many links are drawn      what a generation fetches, each once
-//	f    when mutation comes, how      every five generations, one search for one to four
-//	     many words are searched       keywords, never the same twice
-//	g    too few links of survivors    the links of all pages by the same sum, operator
-//	                                   restart
+//	b    the threshold                 the median of survivors and new pages together
+//	c    the fitness (Jaccard in       the steering measure
+//	     Yohanes and others)
+//	d    how long a page is a parent   as long as it is fit and has a free link
+//	e    how many links are drawn      a generation, each once
+//	f    when mutation occurs, with    every five generations, one search for one to four
+//	     how many words                keywords, never the same twice
+//	g    too few links of survivors    links of all pages by the same sum, operator restart
 
 import (
 	"cmp"
@@ -56,7 +57,7 @@ type qinChen struct {
 	keywords []string
 
 	generation int
-	turns      int  // addresses proposed so far: first in, first out
+	turns      int  // addresses proposed so far; priorities are first in, first out
 	population list // pages
 	issued     queryLog
 }
@@ -69,9 +70,9 @@ func newQinChen() Strategy {
 
 func (s *qinChen) Params() []Param {
 	return []Param{
-		{Name: "population", Doc: "pages that survive a generation, at most", Value: &s.Population, Range: [2]float64{1, 1e6}},
-		{Name: "mutation", Doc: "generations from one search to the next, 0 for none", Value: &s.Mutation, Range: [2]float64{0, 1e9}},
-		{Name: "words", Doc: "keywords of a search, at most", Value: &s.Words, Range: [2]float64{1, 64}},
+		{Name: "population", Doc: "maximum number of survivors", Value: &s.Population, Range: [2]float64{1, 1e6}},
+		{Name: "mutation", Doc: "generations between two searches, 0 for none", Value: &s.Mutation, Range: [2]float64{0, 1e9}},
+		{Name: "words", Doc: "maximum number of keywords in a search", Value: &s.Words, Range: [2]float64{1, 64}},
 	}
 }
 
@@ -86,11 +87,11 @@ func (s *qinChen) aim(t *topic.Topic) error {
 func (s *qinChen) Visit(rec *wire.Record) { s.visit(rec) }
 
 func (s *qinChen) Breed(n int, rng *rand.Rand) (next []Address) {
-	room := s.settle(n)
+	quota := s.startBreed(n)
 	s.generation++
 	s.selection()
-	next = s.crossover(room, rng)
-	next = append(next, s.restart(room-len(next))...)
+	next = s.crossover(quota, rng)
+	next = append(next, s.restart(quota-len(next))...)
 	if q := s.mutate(rng); q != "" {
 		next = append(next, Address{Query: q, Operator: opMutation, Priority: 1})
 	}
@@ -98,7 +99,7 @@ func (s *qinChen) Breed(n int, rng *rand.Rand) (next []Address) {
 	return next
 }
 
-// fitness returns that of the page of id, 0 if there is none.
+// fitness returns the fitness of the page of id, or 0 if there is none.
 func (s *qinChen) fitness(id graph.ID) float64 {
 	if place, fetched := s.page(id); fetched {
 		return s.pages[place].score
@@ -106,15 +107,15 @@ func (s *qinChen) fitness(id graph.ID) float64 {
 	return 0
 }
 
-// selection lets the fit survive, of the last survivors and this generation's
-// pages: rows a, b and d.
+// selection chooses the survivors from the last survivors and this generation's pages: rows a,
+// b and d.
 func (s *qinChen) selection() {
 	candidates := slices.Clone(s.population.ids)
 	old := map[graph.ID]bool{}
 	for _, id := range candidates {
 		old[id] = true
 	}
-	for _, p := range s.pages[s.fetched:] {
+	for _, p := range s.pages[s.firstPage:] {
 		if !p.failed && !old[p.node] {
 			candidates = append(candidates, p.node)
 		}
@@ -131,18 +132,17 @@ func (s *qinChen) selection() {
 	s.population.ids = survivors[:min(s.Population, len(survivors))]
 }
 
-// fertile reports whether a page has a link that can be asked for.
+// fertile reports whether a page has a free link.
 func (s *qinChen) fertile(id graph.ID) bool {
 	for child := range s.web.Children(id) {
-		if s.free(child) {
+		if s.isFree(child) {
 			return true
 		}
 	}
 	return false
 }
 
-// median returns the middle of the scores, or the mean of the two in the middle; 0 of
-// none.
+// median returns the median of the scores, or 0 if there are none.
 func median(scores []float64) float64 {
 	if len(scores) == 0 {
 		return 0
@@ -151,17 +151,17 @@ func median(scores []float64) float64 {
 	return (scores[(len(scores)-1)/2] + scores[len(scores)/2]) / 2
 }
 
-// crossover draws links of the survivors, in proportion to the fitness of all
-// survivors that have them.
-func (s *qinChen) crossover(room int, rng *rand.Rand) (next []Address) {
+// crossover draws links of the survivors, in proportion to the summed fitness of the survivors
+// that contain them.
+func (s *qinChen) crossover(quota int, rng *rand.Rand) (next []Address) {
 	var links []graph.ID
 	var sums []float64
-	at := map[graph.ID]int{} // its place in links
+	at := map[graph.ID]int{} // index in links
 	bred := map[graph.ID]bool{}
 	for _, parent := range s.population.ids {
 		bred[parent] = true
 		for id := range s.web.Children(parent) {
-			if !s.free(id) {
+			if !s.isFree(id) {
 				continue
 			}
 			i, found := at[id]
@@ -173,21 +173,21 @@ func (s *qinChen) crossover(room int, rng *rand.Rand) (next []Address) {
 			sums[i] += s.fitness(parent)
 		}
 	}
-	for _, i := range genetic.Accept(rng, sums, room) {
+	for _, i := range genetic.Accept(rng, sums, quota) {
 		next = append(next, s.propose(links[i], opCrossover, sums[i], func(parent graph.ID) bool { return bred[parent] }))
 	}
 	return next
 }
 
-// restart proposes links of any page where the survivors have too few: row g.
-func (s *qinChen) restart(room int) (next []Address) {
-	for _, id := range s.best(room, s.sum) {
+// restart proposes links of any page if the survivors have too few: row g.
+func (s *qinChen) restart(quota int) (next []Address) {
+	for _, id := range s.best(quota, s.sum) {
 		next = append(next, s.propose(id, opRestart, s.sum(id), func(graph.ID) bool { return true }))
 	}
 	return next
 }
 
-// sum returns the fitness of all pages that link to id.
+// sum returns the summed fitness of all pages that link to id.
 func (s *qinChen) sum(id graph.ID) (sum float64) {
 	for parent := range s.web.Parents(id) {
 		sum += s.fitness(parent)
@@ -195,9 +195,9 @@ func (s *qinChen) sum(id graph.ID) (sum float64) {
 	return sum
 }
 
-// propose asks for id, which comes of the parents that bred.
+// propose returns a proposal to fetch id; its parents are the pages that bred.
 func (s *qinChen) propose(id graph.ID, operator string, sum float64, bred func(graph.ID) bool) Address {
-	s.ask(id)
+	s.markPending(id)
 	a := Address{URL: s.web.URL(id), Operator: operator, Priority: -float64(s.turns),
 		Reasons: []wire.Scored{{Name: "crossover", Value: sum}}}
 	s.turns++
@@ -218,7 +218,7 @@ func (s *qinChen) propose(id graph.ID, operator string, sum float64, bred func(g
 	return a
 }
 
-// mutate returns a search for keywords at random, if it is time for one: row f.
+// mutate returns a search for keywords drawn at random, or "" if none is due: row f.
 func (s *qinChen) mutate(rng *rand.Rand) string {
 	if s.Mutation == 0 || s.generation%s.Mutation != 0 || len(s.keywords) == 0 {
 		return ""

@@ -1,12 +1,11 @@
 package strategy
 
-// This file implements the random crawler: whatever waits is as likely as anything
-// else to be fetched next. It is what an order is measured against: an area under the
-// curve of recall of 0 is its own (doc/results.md).
+// This file implements the random crawler: every address that is known and not fetched is
+// equally likely to be fetched next. It is the zero of the normalised area under the recall
+// curve (doc/results.md).
 //
-// A generation is one draw without replacement. It is not the same as to draw again
-// after every page, whose links could be drawn at once; with a generation of one page
-// it is.
+// A generation is one draw without replacement. This differs from drawing again after every
+// page, whose links could then be drawn at once, unless a generation is one page.
 
 import (
 	"math/rand/v2"
@@ -26,10 +25,10 @@ func (s *randomOrder) Visit(rec *wire.Record) { s.visit(rec) }
 
 // Breed draws a generation.
 func (s *randomOrder) Breed(n int, rng *rand.Rand) (next []Address) {
-	room := s.settle(n)
-	waiting := slices.Collect(s.waiting())
-	for _, place := range genetic.Sample(rng, len(waiting), room) {
-		next = append(next, s.choose(waiting[place], wire.Scored{Name: "waiting", Value: float64(len(waiting))}))
+	quota := s.startBreed(n)
+	waiting := slices.Collect(s.freeAddresses())
+	for _, place := range genetic.Sample(rng, len(waiting), quota) {
+		next = append(next, s.propose(waiting[place], wire.Scored{Name: "waiting", Value: float64(len(waiting))}))
 	}
 	s.endGeneration()
 	return next

@@ -2,59 +2,59 @@ package strategy
 
 import "spoor/internal/graph"
 
-// A linkRank is a pool whose order is worked out from all links, now and then.
+// A linkRank is a pool ordered by a rank that is computed from all links at intervals.
 type linkRank struct {
 	pool
-	Every int // fetches after which it is worked out anew
+	Every int // fetches between two computations
 
-	at    moment // when it was
-	fresh bool   // since the last delta
+	at       snapshot // of the last computation
+	computed bool     // since the last delta
 }
 
-// A moment is how much a crawl knew at a time.
-type moment struct {
-	web         graph.Mark
-	pages, same int
+// A snapshot is the extent of the crawl at some time.
+type snapshot struct {
+	web            graph.Mark
+	pages, aliases int
 }
 
-// due reports whether so many fetches have passed that ranks are to be worked out
-// anew. Then now is the moment of which they are to be: Replay cannot bring ranks back,
-// but the web that they were worked out from.
+// due reports whether the ranks must be recomputed because at least so many pages were fetched
+// since; if so, it takes a snapshot to compute them from. Replay restores the snapshot, from
+// which the ranks are computed again.
 func (s *linkRank) due(fetches int) bool {
-	if s.at != (moment{}) && len(s.pages)-s.at.pages < fetches {
+	if s.at != (snapshot{}) && len(s.pages)-s.at.pages < fetches {
 		return false
 	}
-	s.look()
-	s.fresh = true
+	s.takeSnapshot()
+	s.computed = true
 	return true
 }
 
-// look makes now the moment.
-func (s *linkRank) look() { s.at = moment{s.web.Mark(), len(s.pages), len(s.same)} }
+// takeSnapshot sets the snapshot to the present extent.
+func (s *linkRank) takeSnapshot() { s.at = snapshot{s.web.Mark(), len(s.pages), len(s.aliases)} }
 
-// seen returns the pages that were known then.
-func (s *linkRank) seen() []page { return s.pages[:s.at.pages] }
+// snapshotPages returns the pages known at the snapshot.
+func (s *linkRank) snapshotPages() []page { return s.pages[:s.at.pages] }
 
-// sources are, by ID, the addresses under which the links of the pages were recorded
-// that had been fetched then: what leads to another name of a page leads to the page.
+// sources maps every address, by ID, to the address under which the links of its page were
+// recorded, at the snapshot. Links to an alias of a page count as links to the page.
 func (s *linkRank) sources() []graph.ID {
 	by := make([]graph.ID, s.at.web.Len())
 	for id := range by {
 		by[id] = graph.ID(id)
 	}
-	for _, p := range s.seen() {
+	for _, p := range s.snapshotPages() {
 		by[p.final] = p.node
 	}
-	for _, t := range s.same[:s.at.same] {
+	for _, t := range s.aliases[:s.at.aliases] {
 		by[t.node] = s.pages[t.place].node
 	}
 	return by
 }
 
-// relevance is, by ID, the score of the pages that were known then.
+// relevance returns the scores of the pages known at the snapshot, by ID.
 func (s *linkRank) relevance() []float64 {
 	by := make([]float64, s.at.web.Len())
-	for _, p := range s.seen() {
+	for _, p := range s.snapshotPages() {
 		by[p.node] = p.score
 	}
 	return by
@@ -62,8 +62,8 @@ func (s *linkRank) relevance() []float64 {
 
 func (s *linkRank) AppendDelta(b []byte) []byte {
 	b = s.appendDelta(b)
-	if s.fresh {
-		s.fresh = false
+	if s.computed {
+		s.computed = false
 		return append(b, 1)
 	}
 	return append(b, 0)
@@ -74,12 +74,12 @@ func (s *linkRank) Replay(b []byte) error {
 	if err != nil {
 		return err
 	}
-	fresh := r.byte()
-	if r.bad || fresh > 1 || len(r.b) > 0 {
+	computed := r.byte()
+	if r.bad || computed > 1 || len(r.b) > 0 {
 		return errCorrupt
 	}
-	if fresh == 1 {
-		s.look()
+	if computed == 1 {
+		s.takeSnapshot()
 	}
 	return nil
 }

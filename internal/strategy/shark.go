@@ -4,10 +4,14 @@ package strategy
 //
 //	M. Hersovici, M. Jacovi, Y. S. Maarek, D. Pelleg, M. Shtalhaim and S. Ur, "The
 //	shark-search algorithm. An application: tailored Web site mapping", Computer
-//	Networks and ISDN Systems 30, 1998, pp. 317–326.
+//	Networks and ISDN Systems 30, 1998, pp. 317–326,
 //
-// It is fish-search with degrees for yes and no, in which a link inherits of all
-// its ancestors and is read together with its neighbourhood:
+// after the description in
+//
+//	G. Pant, P. Srinivasan and F. Menczer, "Crawling the Web", in Web Dynamics, 2004.
+//
+// It is fish-search with degrees of relevance: a link inherits from all its ancestors and is
+// judged by its neighbourhood:
 //
 //	inherited = δ·sim(page)       if sim(page) > ε
 //	          = δ·inherited(page) otherwise
@@ -17,24 +21,28 @@ package strategy
 //	potential     = γ·inherited + (1 − γ)·neighbourhood
 //
 //	paper      here       meaning
-//	δ          Delta      what a generation leaves of the inheritance
+//	δ          Delta      decay of the inheritance per generation
 //	β          Beta       share of the anchor in the neighbourhood
 //	γ          Gamma      share of the inheritance in the potential
-//	ε          Epsilon    a page with more is relevant; 0 in the paper
+//	ε          Epsilon    a page with a higher score is relevant; 0 in the paper
+//	d          Depth      depth bound
 //	sim(page)  rec.Score  by the words of the query
 //	anchor, sim(context)  the link's Scores, by the same measure
 //
-// [M] is from memory, and to be checked before it is quoted.
+// The values of δ, β, γ and d are reconstructed: the paper was not at hand, and the
+// description names none.
 //
-//	row  what the paper leaves open         what we do
-//	a    δ, β, γ: "predefined"              0.5, 0.8, 0.5, as implementations have it [M]
-//	b    sim > 0 is passed by any one word  ε is a parameter; 0.05 is worth a try
-//	c    how far a fish swims without food  a link behind more than three irrelevant pages
-//	                                        in a row is dropped (Menczer and others [M])
-//	d    several pages have the link        the potential, the inheritance and the distance
-//	                                        are the best that any of them gives
+//	row  what is not known or left open     what we do
+//	a    δ, β, γ                            0.5, 0.8, 0.5, all reconstructed. A public
+//	                                        implementation (abrahamperz/ByteCraw) has δ = 0.5,
+//	                                        too, but γ = 0.8 and no β
+//	b    sim > 0 holds with any one word    ε is a parameter; that implementation has 0.05
+//	c    d                                  links behind more than three irrelevant pages in a
+//	                                        row are dropped, reconstructed
+//	d    several pages have the link        potential, inheritance and distance are the best
+//	                                        that any of them gives
 //	e    what a seed inherits               nothing
-//	f    how wide the context is            what parse takes: 25 words each side, in the block
+//	f    extent of the context              what parse takes: 25 words each side, in the block
 
 import (
 	"math/rand/v2"
@@ -51,7 +59,7 @@ type shark struct {
 
 	potential column
 	inherited column
-	distance  column // irrelevant pages in a row before an address, plus one; 0 was never offered
+	distance  column // irrelevant pages in a row before an address, plus one; 0: never offered
 
 	offers offers
 }
@@ -65,7 +73,7 @@ func newShark() Strategy {
 func (s *shark) Params() []Param {
 	unit := [2]float64{0, 1}
 	return []Param{
-		{Name: "delta", Doc: "what a link inherits of its page's score, or of its page's inheritance", Value: &s.Delta, Range: unit},
+		{Name: "delta", Doc: "decay: share of its page's score, or of its page's inheritance, that a link inherits", Value: &s.Delta, Range: unit},
 		{Name: "beta", Doc: "share of the anchor in the neighbourhood, beside the context", Value: &s.Beta, Range: unit},
 		{Name: "gamma", Doc: "share of the inheritance in the potential, beside the neighbourhood", Value: &s.Gamma, Range: unit},
 		{Name: "epsilon", Doc: "a page is relevant when its score is greater", Value: &s.Epsilon, Range: unit},
@@ -74,7 +82,7 @@ func (s *shark) Params() []Param {
 }
 
 func (s *shark) Visit(rec *wire.Record) {
-	place, ok := s.arrive(rec)
+	place, ok := s.visitNew(rec)
 	if !ok {
 		return
 	}
@@ -87,7 +95,7 @@ func (s *shark) Visit(rec *wire.Record) {
 	if distance-1 > s.Depth { // row c
 		return
 	}
-	for id, link := range s.waits(rec, place) {
+	for id, link := range s.unfetchedLinks(rec, place) {
 		near := s.neighbourhood(link)
 		potential := float64(s.Gamma*inherited) + float64((1-s.Gamma)*near)
 		before := s.distance.at(id)
@@ -103,7 +111,7 @@ func (s *shark) Visit(rec *wire.Record) {
 	}
 }
 
-// neighbourhood returns what the words in and around a link say.
+// neighbourhood returns the score of the words in and around a link.
 func (s *shark) neighbourhood(link *wire.Link) float64 {
 	anchor, context := scoreOf(link.Scores, "anchor"), scoreOf(link.Scores, "context")
 	if anchor > 0 {

@@ -23,7 +23,7 @@ func readers(tb testing.TB, t *topic.Topic, params []string, pages ...string) *q
 	for i, line := range pages {
 		s.Visit(printed(i, line))
 	}
-	s.settle(1)
+	s.startBreed(1)
 	s.queries.learn()
 	return &s.queries
 }

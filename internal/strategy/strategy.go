@@ -1,8 +1,8 @@
-// Package strategy decides where a crawl looks next. One file is one paper, or
-// one baseline that the papers are compared with; memory.go is what they all
-// remember, journal.go how that survives between two runs of evolve.
+// Package strategy decides which addresses a crawl fetches next. Each file implements one
+// paper, or one baseline that the papers are compared with. memory.go holds what all
+// strategies remember, and journal.go saves it between two runs of evolve.
 //
-// A strategy sees scored records, never a label: who steers does not judge.
+// A strategy reads scored records and never a label: who steers does not judge.
 package strategy
 
 import (
@@ -16,22 +16,20 @@ import (
 	"spoor/internal/wire"
 )
 
-// A Strategy reads one scored generation after the other and breeds the
-// addresses of the next.
+// A Strategy reads one scored generation after another and proposes the addresses of the next.
 type Strategy interface {
-	// Visit learns what came of one address of this generation, in fetch order:
-	// a page with its score and links, or a failure. It keeps nothing of rec.
+	// Visit records the outcome of one address of this generation, in fetch order: a page
+	// with its score and links, or a failure. It does not retain rec.
 	Visit(rec *wire.Record)
 
-	// Breed ends the generation and returns the addresses to wait for next, and
-	// the queries to answer. n is how many addresses will be fetched in a
-	// generation. A generation without any outcome means that the frontier had
-	// nothing left: what the strategy was still waiting for will not come.
+	// Breed ends the generation and returns the addresses to fetch and the queries to
+	// answer. n is the number of addresses that a generation fetches. A generation without
+	// any outcome means that the frontier was empty: addresses that are still pending will
+	// not be fetched.
 	Breed(n int, rng *rand.Rand) []Address
 
-	// AppendDelta appends to b what the strategy has learned since the last
-	// delta; Replay takes the deltas back, in order, into a new strategy with
-	// the same parameters.
+	// AppendDelta appends to b what the strategy has learned since the last delta. Replay
+	// restores a delta; a new strategy with the same parameters replays them in order.
 	AppendDelta(b []byte) []byte
 	Replay(b []byte) error
 
@@ -39,29 +37,29 @@ type Strategy interface {
 	Params() []Param
 }
 
-// An aimed strategy goes by the words of the topic and not by scores alone.
+// An aimed strategy uses the words of the topic, not only scores.
 type aimed interface {
 	Strategy
-	// aim tells the topic, before anything else but the parameters, and again
-	// whenever it has grown between two generations.
+	// aim sets the topic. It is called after the parameters are set and again whenever the
+	// topic has grown between two generations.
 	aim(*topic.Topic) error
 }
 
-// An Address is what a strategy proposes to fetch, or, without a URL, a query
-// whose results are to be fetched.
+// An Address is a proposal: an address to fetch or, without a URL, a query whose results are
+// to be fetched.
 type Address struct {
 	URL      string
 	Query    string
 	Via      string   // the page it was found on
-	Parents  []string // all pages that brought it, if there are several
+	Parents  []string // all pages that led to it, if there are several
 	Operator string
 	Niche    string
 	Depth    int
-	Priority float64       // higher is sooner; the first result of a query has that of the query
-	Reasons  []wire.Scored // the numbers that chose it, sorted by name
+	Priority float64       // higher is fetched sooner; the first result of a query inherits it
+	Reasons  []wire.Scored // the numbers behind the choice, sorted by name
 }
 
-// Fill makes rec the address, asked for by generation.
+// Fill sets rec to the address, requested by the given generation.
 func (a *Address) Fill(rec *wire.Record, generation int) {
 	rec.Reset()
 	rec.V, rec.URL, rec.Generation, rec.Depth = wire.Version, a.URL, generation, a.Depth
@@ -71,7 +69,7 @@ func (a *Address) Fill(rec *wire.Record, generation int) {
 	rec.Priority = wire.Num(a.Priority)
 }
 
-// Operators, as they stand in the records. Seeds come from elsewhere.
+// Operators, as they appear in records. Seeds have an operator of their own.
 const (
 	opLink      = "link"
 	opChild     = "child"
@@ -80,11 +78,11 @@ const (
 	opRestart   = "restart"
 )
 
-// maxParents bounds the lineage that a record carries.
+// maxParents is the maximum number of parents in a record.
 const maxParents = 16
 
-// New returns the strategy called name, with parameters set by "name=value", for a
-// topic, which may be nil for a strategy that goes by scores alone.
+// New returns the strategy called name for topic t, with parameters given as "name=value".
+// Strategies that use only scores accept a nil topic.
 func New(name string, t *topic.Topic, params []string) (Strategy, error) {
 	kinds := Kinds()
 	i := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name == name })
@@ -106,7 +104,7 @@ func New(name string, t *topic.Topic, params []string) (Strategy, error) {
 		}
 	}
 	if _, ok := s.(aimed); ok && t == nil {
-		return nil, fmt.Errorf("strategy %s goes by the words of the topic\nhint: -topic FILE", name)
+		return nil, fmt.Errorf("strategy %s uses the words of the topic\nhint: -topic FILE", name)
 	}
 	if err := Aim(s, t); err != nil {
 		return nil, fmt.Errorf("strategy %s: %w", name, err)
@@ -114,9 +112,9 @@ func New(name string, t *topic.Topic, params []string) (Strategy, error) {
 	return s, nil
 }
 
-// Aim tells s that the topic has become t, between two generations: after Breed and
-// before the next Visit. Only the table of a topic grows; its language and its keywords
-// stay. To a strategy that goes by scores alone it says nothing.
+// Aim replaces the topic of s by t, which must be done after Breed and before the next Visit.
+// Only the table of a topic grows; its language and keywords stay the same. Aim does nothing
+// for a strategy that uses only scores.
 func Aim(s Strategy, t *topic.Topic) error {
 	if s, ok := s.(aimed); ok {
 		return s.aim(t)
@@ -130,10 +128,10 @@ type Param struct {
 	Doc   string
 	Value any // *float64, *int, *bool or *string, in the strategy
 	Range [2]float64
-	Words []string // what a string may be
+	Words []string // permitted values of a string
 }
 
-// String returns the present value.
+// String returns the current value.
 func (p Param) String() string {
 	switch v := p.Value.(type) {
 	case *float64:
@@ -189,8 +187,8 @@ func (p Param) explain(value string, bad bool, want string) error {
 	return fmt.Errorf("parameter %s=%q: want %s", p.Name, value, want)
 }
 
-// Signature returns the strategy's name with all its parameters: two strategies with
-// one signature understand each other's state.
+// Signature returns the name of the strategy and all its parameters. Strategies with equal
+// signatures can restore each other's state.
 func Signature(name string, s Strategy) string {
 	var b strings.Builder
 	b.WriteString(name)

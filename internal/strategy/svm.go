@@ -12,27 +12,26 @@ import (
 //	408–415, algorithm 1, which is what LIBLINEAR does (R.-E. Fan et al., Journal
 //	of Machine Learning Research 9, 2008, pp. 1871–1874).
 //
-// The loss is squared (L2), and the bias is the weight of a feature that every
-// example has, so it is penalised with the others:
+// The loss is squared (L2), and the bias is the weight of a feature that all examples
+// have, so it is penalised like the others:
 //
 //	min ½|w|² + C · Σ max(0, 1 − yᵢ w·xᵢ)²
 //
-// Features are there or not: xᵢ is the list of those that are there.
+// Features are boolean: xᵢ is the list of those that are set.
 
-// Bounds of the search. Where examples are thousands and contradict each other, the
-// second one ends it, some percent above the minimum, after half a second.
+// Bounds of the search. With thousands of contradictory examples the second one ends it after
+// half a second, a few percent above the minimum.
 const (
-	svmRounds = 1000       // looks at every example
-	svmWork   = 50_000_000 // looks at features
+	svmRounds = 1000       // passes over the examples
+	svmWork   = 50_000_000 // features visited
 )
 
-// trainSVM returns a weight for each of width features, and the bias. Examples
-// are lists of different features below width; rng decides in which order a round
-// looks at them. It ends when the projected gradients of all examples are nearer
-// to each other than enough.
-func trainSVM(examples [][]int32, positive []bool, width int, c, enough float64, rng *rand.Rand) (weights []float64, bias float64) {
+// trainSVM returns a weight for each of width features, and the bias. An example is a list of
+// distinct features below width; rng decides the order of the examples in each round. Training
+// ends when the projected gradients of all examples differ by less than tolerance.
+func trainSVM(examples [][]int32, positive []bool, width int, c, tolerance float64, rng *rand.Rand) (weights []float64, bias float64) {
 	weights = make([]float64, width)
-	alpha := make([]float64, len(examples)) // one multiplier an example
+	alpha := make([]float64, len(examples)) // multiplier of each example
 	order := make([]int, len(examples))
 	for i := range order {
 		order[i] = i
@@ -71,7 +70,7 @@ func trainSVM(examples [][]int32, positive []bool, width int, c, enough float64,
 				weights[k] += step
 			}
 		}
-		if highest-lowest < enough {
+		if highest-lowest < tolerance {
 			break
 		}
 	}

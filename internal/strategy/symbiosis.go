@@ -113,18 +113,18 @@ func (s *symbiosis) Visit(rec *wire.Record) {
 
 // Breed is selection, crossover and mutation.
 func (s *symbiosis) Breed(n int, rng *rand.Rand) (next []Address) {
-	room := s.settle(n)
+	quota := s.startBreed(n)
 	s.generation++
 	s.derive()
 	s.queries.learn()
 	selected := s.roulette(rng)
 	s.crossover(selected, n)
-	operator, chosen := opCrossover, s.fittest(room)
+	operator, chosen := opCrossover, s.fittest(quota)
 	if len(chosen) == 0 && !s.Compat {
-		operator, chosen = opRestart, s.best(room, s.worth)
+		operator, chosen = opRestart, s.best(quota, s.worth)
 	}
 	for i, id := range chosen {
-		s.ask(id)
+		s.markPending(id)
 		next = append(next, s.propose(id, operator, 1-float64(i)/float64(len(chosen))))
 	}
 	if s.Every > 0 && s.generation%s.Every == 0 {
@@ -158,7 +158,7 @@ type survivor struct {
 func (s *symbiosis) roulette(rng *rand.Rand) (selected []survivor) {
 	var population []survivor
 	highest := 1.0
-	for i := s.fetched; i < len(s.pages); i++ {
+	for i := s.firstPage; i < len(s.pages); i++ {
 		if p := &s.pages[i]; !p.failed {
 			population = append(population, survivor{p, max(0, p.score)})
 			highest = max(highest, p.score)
@@ -183,7 +183,7 @@ func (s *symbiosis) crossover(selected []survivor, n int) {
 	sums := map[graph.ID]float64{}
 	for _, parent := range selected {
 		for id := range s.web.Children(parent.page.node) {
-			if s.free(id) {
+			if s.isFree(id) {
 				offspring[id] = true
 				sums[id] += parent.fitness
 			}
@@ -231,7 +231,7 @@ func (s *symbiosis) worth(id graph.ID) float64 {
 func (s *symbiosis) fittest(n int) (chosen []graph.ID) {
 	var queue []graph.ID
 	var values []float64
-	for id := range s.waiting() {
+	for id := range s.freeAddresses() {
 		if s.isQueued[id] {
 			queue = append(queue, id)
 			values = append(values, s.worth(id))

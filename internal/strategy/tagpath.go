@@ -126,7 +126,7 @@ func (s *tagPath) Visit(rec *wire.Record) {
 	}
 	first := len(s.seen)
 	at := map[string]int{}
-	for id, link := range s.waits(rec, place) {
+	for id, link := range s.unfetchedLinks(rec, place) {
 		if s.arm(id) >= 0 {
 			continue
 		}
@@ -240,22 +240,22 @@ func (s *tagPath) join(g *pathGroup) {
 
 // Breed pulls arms until the generation is full.
 func (s *tagPath) Breed(n int, rng *rand.Rand) (next []Address) {
-	room := s.settle(n)
-	s.learn(s.fetched)
+	quota := s.startBreed(n)
+	s.learn(s.firstPage)
 	links := make([][]graph.ID, len(s.arms)) // that wait
-	for id := range s.waiting() {
+	for id := range s.freeAddresses() {
 		if arm := s.arm(id); arm >= 0 {
 			links[arm] = append(links[arm], id)
 		}
 	}
 	pulls, asked := s.pulls, make([]int, len(s.arms)) // with those whose reward is to come
-	for _, id := range s.asked.ids {
+	for _, id := range s.pending.ids {
 		if arm := s.arm(id); arm >= 0 {
 			asked[arm]++
 			pulls++
 		}
 	}
-	for range room {
+	for range quota {
 		arm, best := -1, math.Inf(-1)
 		for i, l := range links {
 			if len(l) == 0 {
@@ -274,8 +274,8 @@ func (s *tagPath) Breed(n int, rng *rand.Rand) (next []Address) {
 		l[k], links[arm] = l[len(l)-1], l[:len(l)-1]
 		asked[arm]++
 		pulls++
-		s.ask(id)
-		a := s.found(id, turn(len(next), room), wire.Scored{Name: "auer", Value: millionths(best)})
+		s.markPending(id)
+		a := s.addressOf(id, rankPriority(len(next), quota), wire.Scored{Name: "auer", Value: millionths(best)})
 		a.Niche = "path " + strconv.Itoa(arm)
 		next = append(next, a)
 	}
@@ -302,10 +302,10 @@ func (s *tagPath) learn(from int) {
 	for _, p := range s.pages[from:] {
 		s.answer(p.node, p.relevant)
 	}
-	for _, t := range s.same[s.ties:] {
+	for _, t := range s.aliases[s.ties:] {
 		s.answer(t.node, false) // to a page that was there
 	}
-	s.ties = len(s.same)
+	s.ties = len(s.aliases)
 }
 
 // answer ends a pull, unless no link led to id.

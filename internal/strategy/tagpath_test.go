@@ -160,7 +160,7 @@ func TestARedirectToAKnownPageIsOnePull(t *testing.T) {
 	s.Visit(&wire.Record{URL: address("r"), FinalURL: address("a"), StatusCode: 200,
 		Redirects: []wire.Redirect{{URL: address("r"), StatusCode: 301}}})
 	s.Breed(1, rand.New(rand.NewPCG(1, 2)))
-	if s.arms[0].pulls != 1 || s.pulls != 1 || len(s.same) != 1 {
-		t.Errorf("%d pulls of the arm, %d of all, %d other names, want one each", s.arms[0].pulls, s.pulls, len(s.same))
+	if s.arms[0].pulls != 1 || s.pulls != 1 || len(s.aliases) != 1 {
+		t.Errorf("%d pulls of the arm, %d of all, %d other names, want one each", s.arms[0].pulls, s.pulls, len(s.aliases))
 	}
 }

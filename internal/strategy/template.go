@@ -7,15 +7,15 @@ import (
 	"spoor/internal/wire"
 )
 
-// A template is what a host repeats on its pages: menus and footers.
+// A template counts the links that a host repeats on its pages, as in menus and footers.
 type template struct {
-	web    graph.Graph // pages with all their links, those too that leave a closed world
+	web    graph.Graph // pages with all their links, including those not in the archive
 	hosts  hosts       // derived, like all below
-	known  []bool      // by graph.ID: counted in pages and on
-	pages  []uint32    // by number of the host: its pages that have links
+	known  []bool      // by graph.ID: whether it is counted in pages and on
+	pages  []uint32    // by host: number of pages with links
 	on     map[onHost]uint32
-	stale  bool       // a delta has brought pages that are not counted
-	marked graph.Mark // what a delta has
+	stale  bool       // whether deltas have brought pages that are not counted
+	marked graph.Mark // end of the last delta
 }
 
 // onHost is an address that pages of a host link to.
@@ -24,10 +24,10 @@ type onHost struct {
 	to   graph.ID
 }
 
-// fewPages is how many pages of a host say nothing about its template.
+// fewPages is the number of pages of a host up to which it has no template.
 const fewPages = 3
 
-// learn counts a page with its links, and returns the page.
+// learn counts the links of a page and returns the page's ID.
 func (t *template) learn(rec *wire.Record) graph.ID {
 	t.fit()
 	page := t.web.Intern(rec.URL)
@@ -43,7 +43,7 @@ func (t *template) learn(rec *wire.Record) graph.ID {
 	return page
 }
 
-// fit counts what deltas have brought.
+// fit counts the pages that deltas have brought.
 func (t *template) fit() {
 	if !t.stale {
 		return
@@ -76,19 +76,18 @@ func (t *template) count(page graph.ID) {
 	}
 }
 
-// strips reports whether a link is part of the template of a host: more than share of the
-// host's pages have it, and there are enough of them to tell.
+// strips reports whether a link belongs to the template of a host: more than share of the
+// host's pages have it, and the host has more than fewPages pages.
 func (t *template) strips(host int32, to graph.ID, share float64) bool {
 	pages := t.pages[host]
 	return pages > fewPages && float64(t.on[onHost{host, to}]) > share*float64(pages)
 }
 
-// likeness returns how much of the links of a page and of a reference is in common, as they
-// are and without what their hosts have on more than share of their pages: Jaccard's
-// index of each, 0 where there are no links.
+// likeness returns the Jaccard index of the links of a page and of a reference, first of all
+// links and then without the templates of their hosts. It is 0 where there are no links.
 func (t *template) likeness(page graph.ID, reference string, links []string, share float64) (all, stripped float64) {
 	host := t.hosts.of[page]
-	theirs := func(to graph.ID) bool { return false } // part of the reference's template
+	theirs := func(to graph.ID) bool { return false } // belongs to the reference's template
 	if id, ok := t.web.Find(reference); ok {
 		home := t.hosts.of[id]
 		theirs = func(to graph.ID) bool { return t.strips(home, to, share) }

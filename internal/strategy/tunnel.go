@@ -93,7 +93,7 @@ const (
 	limitHigh  = 0.6
 
 	// never is the priority of what is not to be fetched.
-	never = -math.MaxFloat64
+	notEligible = -math.MaxFloat64
 )
 
 func newTunnel() Strategy {
@@ -141,22 +141,22 @@ func (s *tunnel) Visit(rec *wire.Record) {
 }
 
 func (s *tunnel) Breed(n int, _ *rand.Rand) (next []Address) {
-	room := s.settle(n)
+	quota := s.startBreed(n)
 	s.setLimit()
 	s.promises = make([]promise, s.web.Len())
-	s.weigh(0, s.fetched)
-	for place := s.fetched; place < len(s.pages); place++ {
+	s.weigh(0, s.firstPage)
+	for place := s.firstPage; place < len(s.pages); place++ {
 		s.file(place)
 	}
-	s.weigh(s.fetched, len(s.pages))
-	for _, id := range s.choose(room) {
-		s.ask(id)
+	s.weigh(s.firstPage, len(s.pages))
+	for _, id := range s.choose(quota) {
+		s.markPending(id)
 		next = append(next, s.proposal(id))
 	}
-	if len(next) == 0 && len(s.asked.ids) == 0 && !s.Compat {
-		for _, id := range s.eligible(room, s.linkScore) {
+	if len(next) == 0 && len(s.pending.ids) == 0 && !s.Compat {
+		for _, id := range s.eligible(quota, s.linkScore) {
 			s.level.set(id, 0)
-			s.ask(id)
+			s.markPending(id)
 			next = append(next, s.proposal(id))
 		}
 	}
@@ -174,7 +174,7 @@ func (s *tunnel) setLimit() {
 		return
 	}
 	if len(s.seeds) == 0 && s.seeded == 0 {
-		for place := s.fetched; place < len(s.pages); place++ {
+		for place := s.firstPage; place < len(s.pages); place++ {
 			if !s.pages[place].failed {
 				s.seeds = append(s.seeds, place)
 			}
@@ -271,7 +271,7 @@ func (s *tunnel) entry(id graph.ID) (level int, inside bool) {
 // with the page that brought them, unless they come to a lower level.
 func (s *tunnel) push(page graph.ID, level int) {
 	for id := range s.web.Children(page) {
-		if !s.free(id) || s.queued.at(id) == 1 && !s.Compat {
+		if !s.isFree(id) || s.queued.at(id) == 1 && !s.Compat {
 			continue
 		}
 		if had := s.level.at(id); had == 0 || float64(level+1) < had {
@@ -299,7 +299,7 @@ func (s *tunnel) sink(id graph.ID, level int) {
 		if s.level.at(other) != float64(level+1) {
 			return
 		}
-		if own := s.linkScore(other); own <= score && own != never {
+		if own := s.linkScore(other); own <= score && own != notEligible {
 			s.level.set(other, float64(level+2))
 		}
 	}
@@ -314,7 +314,7 @@ func (s *tunnel) sink(id graph.ID, level int) {
 		return
 	}
 	for other := range s.web.Children(s.pages[place].node) {
-		if s.parent.at(other) == s.parent.at(id) && s.free(other) {
+		if s.parent.at(other) == s.parent.at(id) && s.isFree(other) {
 			lower(other)
 		}
 	}
@@ -364,7 +364,7 @@ func (s *tunnel) add(p promise) (count, parents float64) {
 // linkScore returns eq. 4 by the pages that were weighed, if any of them links to id.
 func (s *tunnel) linkScore(id graph.ID) float64 {
 	if s.promises[id].parents == 0 {
-		return never
+		return notEligible
 	}
 	count, parents := s.add(s.promises[id])
 	return s.url.at(id) + s.anchor.at(id) + count + parents
@@ -372,20 +372,20 @@ func (s *tunnel) linkScore(id graph.ID) float64 {
 
 // choose returns the room addresses to fetch now, best first. Compat looks into the queue
 // when the table is empty.
-func (s *tunnel) choose(room int) []graph.ID {
+func (s *tunnel) choose(quota int) []graph.ID {
 	if !s.Compat {
-		return s.eligible(room, s.priority)
+		return s.eligible(quota, s.priority)
 	}
-	chosen := s.eligible(room, func(id graph.ID) float64 {
+	chosen := s.eligible(quota, func(id graph.ID) float64 {
 		if _, inside := s.entry(id); inside {
 			return s.linkScore(id)
 		}
-		return never
+		return notEligible
 	})
 	if len(chosen) > 0 {
 		return chosen
 	}
-	return s.eligible(room, s.priority)
+	return s.eligible(quota, s.priority)
 }
 
 // priority returns the score of a link in the queue; in the table every level halves it
@@ -394,12 +394,12 @@ func (s *tunnel) priority(id graph.ID) float64 {
 	level, inside := s.entry(id)
 	score := s.linkScore(id)
 	switch {
-	case inside && !s.Compat && score != never:
+	case inside && !s.Compat && score != notEligible:
 		return math.Ldexp(score, -level-1)
 	case s.queued.at(id) == 1:
 		return score
 	}
-	return never
+	return notEligible
 }
 
 // proposal returns the address of id with the numbers that chose it.
