@@ -6,20 +6,19 @@ package strategy
 //	Routing Algorithms", ISCCC 2009, Proc. of CSIT vol. 1, IACSIT Press, 2011
 //	(antnet in PAPERS.md; the citation is from a public index).
 //
-// The score of a link foretells the score of the page behind it. When that page
-// is fetched and surprises, the links beside the one that led there are
-// corrected, as ants that come back correct the routing tables of AntNet. The next
-// links are drawn from all that are known by a roulette wheel; now and then two
-// keywords are searched for.
+// The score of a link predicts the score of its target. When the target is fetched and its
+// score differs, the links beside the one that led there are corrected, as returning ants
+// correct the routing tables of AntNet. The next links are drawn from all known links by a
+// roulette wheel; at intervals two keywords are searched for.
 //
 //	F1–F5   the page score                                            fitness/wordscore.go
-//	F6      linkscore1, the same of the words around a link           fitness/wordscore.go
-//	F7      linkscore2 = pagescore + β · linkscore1                   promise
-//	F8      linkscore3 = linkscore2 · (1 + 1/pagedepth)               promise
-//	F9      linkscore = MAX(linkscore3, old) + γ · MIN(linkscore3, old)   meet
+//	F6      linkscore1, the same for the words around a link          fitness/wordscore.go
+//	F7      linkscore2 = pagescore + β · linkscore1                   linkScore3
+//	F8      linkscore3 = linkscore2 · (1 + 1/pagedepth)               linkScore3
+//	F9      linkscore = MAX(linkscore3, old) + γ · MIN(linkscore3, old)   addParent
 //	F10     p_L = linkscore_L / Σ linkscore of the unvisited          wheel
 //
-//	the correction, of a page d that was fetched for its link score L_d  surprise, correct
+//	the correction, for a page d that was fetched for its link score L_d  compare, correct
 //	difference = pagescore_d − L_d
 //	if |difference| > threshold, for each page P that links to d:
 //	  if pagescore_P < pagescore_d and difference > 0, or
@@ -30,21 +29,20 @@ package strategy
 //	β                    Beta                     4
 //	γ (λ in its text)    Gamma                    0.25
 //	δ                    Delta                    0.25
-//	Δmax                 DeltaMax · spread        the most that one step changes a score
-//	threshold            differences              mean |difference| of the pages before
+//	Δmax                 DeltaMax · spread        maximum change of a score in one step
+//	threshold            differences              mean |difference| of the earlier pages
 //	old, linkscore       scores                   by address
 //	pagedepth            page.depth + 1           1 for seeds
-//	mutation             MutationEvery, Keywords  searches for keywords drawn evenly
-//	K                    evolve -n                links that are drawn for a generation
+//	mutation             MutationEvery, Keywords  searches for keywords drawn uniformly
+//	K                    evolve -n                links drawn for a generation
 //
-// A link is unvisited until it is drawn. Its score then stays, and is the L_d of
-// its page: a score "at the time of selection". Pages that nobody drew, seeds and
-// search results, were not foretold and correct nothing.
+// A link is unvisited until it is drawn. Then its score is frozen, and is the L_d of its page:
+// a score "at the time of selection". Pages that were not drawn, such as seeds and search
+// results, have no prediction and correct nothing.
 //
-// pagedepth is the shortest way that is known when the links of a page are read
-// (row f); a shorter one that is found later counts for pages that are read after
-// that. Scores are changed by contact with another page only, never worked out
-// again.
+// pagedepth is the shortest path known when the links of a page are read (row f); a shorter
+// one found later affects only pages that are read after that. A score changes only through
+// another page and is never recomputed.
 
 import (
 	"cmp"
@@ -69,26 +67,26 @@ type antNet struct {
 	DeltaMax      float64 // in standard deviations of the link scores (row d)
 	Levels        int     // how far up a correction reaches (row h)
 	Pressure      float64 // the exponent of a score on the wheel (row n)
-	Calibration   string  // how link scores are brought to the scale of page scores (row a)
+	Calibration   string  // how link scores are mapped to the scale of page scores (row a)
 	MutationEvery int     // generations
 	Keywords      int     // in a query
-	Compat        bool    // as the paper has it (rows a, g, o)
+	Compat        bool    // literally as in the paper (rows a, g, o)
 
 	words []string // the topic's keywords, as the user wrote them
 
 	scores column // by address: linkscore, corrected
 	tops   column // by address: the highest linkscore3
-	gains  column // by page: what corrections have added to its score (levels > 1)
+	gains  column // by page: sum of the corrections of its score (levels > 1)
 
 	spread      moments // of the link scores that F9 gave
 	differences moments // of |difference|
 	kappa       ratio
-	recent      pairs // the last maxForetold, if the calibration is isotonic
+	recent      pairs // the last maxPredictions, if the calibration is isotonic
 	issued      queryLog
 	generations int
-	turns       int // addresses and queries so far: first in, first out
+	turns       int // proposals so far; priorities are first in, first out
 
-	steps []int // by graph.ID, 0 between two corrections
+	steps []int // by graph.ID; scratch of correct, otherwise 0
 }
 
 // Calibrations.
@@ -99,19 +97,18 @@ const (
 )
 
 const (
-	// kappaDecay is what is left of an old page in κ when a new one has come.
+	// kappaDecay is the decay of κ per page.
 	kappaDecay = 0.99
-	// patience is how many pages are compared before one corrects (row b).
-	patience = 10
-	// leastShare of the mean link score is the least that any link has (row e).
-	leastShare = 1e-6
-	// maxForetold is how many pages the isotonic calibration looks back.
-	maxForetold = 500
-	// reach is how many links one correction looks at, and how many on its way up
-	// at each level, so that pages which all link to each other cost no more time
-	// than others.
-	reach = 1 << 18
-	// queryDraws is how often keywords are drawn for a query that is new.
+	// minCompared is the number of pages compared before corrections begin (row b).
+	minCompared = 10
+	// minShare of the mean link score is the minimum link score (row e).
+	minShare = 1e-6
+	// maxPredictions is the number of pages used by the isotonic calibration.
+	maxPredictions = 500
+	// maxReach is the maximum number of links that a correction visits, and of those that it
+	// follows up at each level, which bounds its time where all pages link to each other.
+	maxReach = 1 << 18
+	// queryDraws is the number of attempts to draw a new query.
 	queryDraws = 32
 )
 
@@ -131,15 +128,15 @@ func (s *antNet) Params() []Param {
 	unit := [2]float64{0, 1}
 	return []Param{
 		{Name: "beta", Doc: "weight of the words around a link beside the score of its page", Value: &s.Beta, Range: [2]float64{0, 1e6}},
-		{Name: "gamma", Doc: "what the lesser scores of a link count beside its highest", Value: &s.Gamma, Range: unit},
-		{Name: "delta", Doc: "share of a surprise by which links are corrected; 0 corrects nothing", Value: &s.Delta, Range: unit},
-		{Name: "delta-max", Doc: "the most that one step changes a score, in standard deviations of link scores", Value: &s.DeltaMax, Range: [2]float64{0, 1e6}},
-		{Name: "levels", Doc: "how far up a correction reaches: 1 is the pages that link to the surprise", Value: &s.Levels, Range: [2]float64{1, 8}},
+		{Name: "gamma", Doc: "weight of the lower scores of a link, beside its highest", Value: &s.Gamma, Range: unit},
+		{Name: "delta", Doc: "share of a prediction error by which links are corrected; 0 corrects nothing", Value: &s.Delta, Range: unit},
+		{Name: "delta-max", Doc: "maximum change of a score in one step, in standard deviations of link scores", Value: &s.DeltaMax, Range: [2]float64{0, 1e6}},
+		{Name: "levels", Doc: "levels of parents that a correction reaches; 1: the pages that link to the page", Value: &s.Levels, Range: [2]float64{1, 8}},
 		{Name: "pressure", Doc: "exponent of link scores on the roulette wheel", Value: &s.Pressure, Range: [2]float64{0, 16}},
-		{Name: "calibration", Doc: "how link scores foretell page scores", Value: &s.Calibration, Words: []string{calibrateRatio, calibrateIsotonic, calibrateNone}},
-		{Name: "mutation-every", Doc: "generations from one search for keywords to the next; 0 never searches", Value: &s.MutationEvery, Range: [2]float64{0, 1e9}},
+		{Name: "calibration", Doc: "how link scores predict page scores", Value: &s.Calibration, Words: []string{calibrateRatio, calibrateIsotonic, calibrateNone}},
+		{Name: "mutation-every", Doc: "generations between two searches for keywords; 0 for none", Value: &s.MutationEvery, Range: [2]float64{0, 1e9}},
 		{Name: "keywords", Doc: "keywords in a search", Value: &s.Keywords, Range: [2]float64{1, 16}},
-		{Name: "compat", Doc: "the paper to the letter: no calibration, link scores in order of arrival, searches that repeat", Value: &s.Compat},
+		{Name: "compat", Doc: "literally as in the paper: no calibration, link scores in order of arrival, repeated searches", Value: &s.Compat},
 	}
 }
 
@@ -172,13 +169,13 @@ func (s *antNet) Visit(rec *wire.Record) {
 		}
 	}
 	if retried || s.isPending[p.node] {
-		s.surprise(*p)
+		s.compare(*p)
 	}
 	s.read(rec, place)
 }
 
-// retries reports whether rec comes of an address that was drawn and failed before: its
-// page was foretold, too, by the score that the link has kept.
+// retries reports whether rec is the outcome of an address that was drawn and failed before:
+// its link has kept the score that predicts it.
 func (s *antNet) retries(rec *wire.Record) bool {
 	id, known := s.web.Find(rec.URL)
 	if !known || rec.Operator != opLink {
@@ -188,33 +185,32 @@ func (s *antNet) retries(rec *wire.Record) bool {
 	return fetched && s.pages[place].failed
 }
 
-// read gives the links of the page at place their scores: F7 to F9.
+// read scores the links of the page at place: F7 to F9.
 func (s *antNet) read(rec *wire.Record, place int) {
 	p := s.pages[place]
-	around := map[graph.ID]float64{} // linkscore1; of a link that stands twice, the higher
+	around := map[graph.ID]float64{} // linkscore1; of a link that occurs twice, the higher
 	for id, link := range s.linksOn(rec, place) {
 		around[id] = max(around[id], min(link.Score.Or(0), highestScore))
 	}
 	for id := range s.web.Children(p.node) {
 		if s.isFree(id) {
-			s.meet(id, s.promise(s.pageScore(p.node), around[id], p.depth))
+			s.addParent(id, s.linkScore3(s.pageScore(p.node), around[id], p.depth))
 		}
 	}
 }
 
-// promise is F7 and F8: linkscore3 of a link on a page of that score and depth.
-func (s *antNet) promise(pageScore, linkScore1 float64, depth int) float64 {
+// linkScore3 is F7 and F8, for a link on a page of that score and depth.
+func (s *antNet) linkScore3(pageScore, linkScore1 float64, depth int) float64 {
 	linkScore2 := pageScore + float64(s.Beta*linkScore1)
 	pageDepth := float64(max(0, depth)) + 1 // row f
 	return float64(linkScore2 * (1 + 1/pageDepth))
 }
 
-// meet is F9: another page with a link to id gives it linkScore3. The paper's
-// form depends on the order in which the pages come, if there are more than two;
-// ours is MAX + γ · Σ others in any order (row g), of which a new score adds what
-// it exceeds the maximum by, and γ of the lesser one. For a link that is new,
-// old = 0, and both are linkScore3.
-func (s *antNet) meet(id graph.ID, linkScore3 float64) {
+// addParent is F9: another page that links to id gives it linkScore3. With more than two pages
+// the paper's form depends on their order; ours is MAX + γ · Σ others in any order (row g). A
+// new score adds its excess over the maximum, and γ times the lower of the two. A new link has
+// old = 0 and gets linkScore3 in both forms.
+func (s *antNet) addParent(id graph.ID, linkScore3 float64) {
 	old := s.scores.at(id)
 	score := max(linkScore3, old) + float64(s.Gamma*min(linkScore3, old))
 	if !s.Compat {
@@ -226,29 +222,29 @@ func (s *antNet) meet(id graph.ID, linkScore3 float64) {
 	s.spread.add(score)
 }
 
-// surprise compares the page p with what was foretold of it, lets it correct
-// others if the difference is above the mean, and learns from it.
-func (s *antNet) surprise(p page) {
-	foreseen := foretold{s.scores.at(p.node), p.score}
+// compare compares the page p with its prediction, corrects links if the difference is above
+// the mean, and updates the calibration.
+func (s *antNet) compare(p page) {
+	predicted := prediction{s.scores.at(p.node), p.score}
 	if expected, ok := s.calibrated(); ok {
-		difference := p.score - expected(foreseen.link)
-		if s.differences.n >= patience && math.Abs(difference) > s.differences.mean {
+		difference := p.score - expected(predicted.link)
+		if s.differences.n >= minCompared && math.Abs(difference) > s.differences.mean {
 			s.correct(p, difference)
 		}
 		s.differences.add(math.Abs(difference))
 	}
-	s.kappa.add(foreseen)
+	s.kappa.add(predicted)
 	if s.calibration() == calibrateIsotonic {
-		s.recent.add(foreseen)
+		s.recent.add(predicted)
 		s.recent.fresh++
 	}
 }
 
-// correct changes the links beside those to p, and with more than one level those
-// on the pages above, each level by δ of the one below (row h). Then, too, the
-// pages themselves change: that is what is compared when the next page comes.
+// correct changes the links beside those to p, and with more than one level those on the pages
+// above, each level by δ times the one below (row h). Then the scores of these pages change
+// too, for later comparisons.
 //
-// A link that stands on several of these pages changes as often, as printed (row p).
+// A link on several of these pages changes several times, as printed (row p).
 func (s *antNet) correct(p page, difference float64) {
 	limit := float64(s.DeltaMax * s.spread.deviation())
 	if limit == 0 || s.Delta == 0 {
@@ -259,12 +255,12 @@ func (s *antNet) correct(p page, difference float64) {
 	s.steps = grown(s.steps, s.web.Len())
 	seen := map[graph.ID]bool{p.node: true, p.final: true}
 	level := []graph.ID{p.node}
-	left := reach
+	left := maxReach
 	for range s.Levels {
 		share *= s.Delta
 		step := max(-limit, min(float64(share*difference)/units, limit))
 		var links []graph.ID
-		level = s.above(level, seen)
+		level = s.parentsOf(level, seen)
 		for _, parent := range level {
 			score := s.pageScore(parent)
 			if rises := score < p.score && difference > 0; !rises && !(score > p.score && difference < 0) { // row c
@@ -286,16 +282,16 @@ func (s *antNet) correct(p page, difference float64) {
 			}
 		}
 		for _, id := range links {
-			s.scores.set(id, max(s.scores.at(id)+float64(step*float64(s.steps[id])), s.least()))
+			s.scores.set(id, max(s.scores.at(id)+float64(step*float64(s.steps[id])), s.minScore()))
 			s.steps[id] = 0
 		}
 	}
 }
 
-// above returns the pages that link to any of level and were not seen, as far as a
+// parentsOf returns the pages that link to any of level and are not in seen, as far as a
 // correction reaches.
-func (s *antNet) above(level []graph.ID, seen map[graph.ID]bool) (pages []graph.ID) {
-	left := reach
+func (s *antNet) parentsOf(level []graph.ID, seen map[graph.ID]bool) (pages []graph.ID) {
+	left := maxReach
 	for _, id := range level {
 		for parent := range s.web.Parents(id) {
 			if left--; left < 0 {
@@ -310,7 +306,7 @@ func (s *antNet) above(level []graph.ID, seen map[graph.ID]bool) (pages []graph.
 	return pages
 }
 
-// pageScore returns the score of a page with what corrections have added to it.
+// pageScore returns the score of a page with its corrections.
 func (s *antNet) pageScore(node graph.ID) float64 {
 	place, fetched := s.page(node)
 	if !fetched {
@@ -319,11 +315,11 @@ func (s *antNet) pageScore(node graph.ID) float64 {
 	return max(0, s.pages[place].score+s.gains.at(node))
 }
 
-// least returns the least score of a link: what corrections leave, and what a link that
-// promises nothing weighs on the wheel (row e).
-func (s *antNet) least() float64 { return float64(leastShare * s.spread.mean) }
+// minScore returns the minimum score of a link after corrections, and the minimum weight on
+// the wheel (row e).
+func (s *antNet) minScore() float64 { return float64(minShare * s.spread.mean) }
 
-// calibration returns the one in force.
+// calibration returns the calibration in force.
 func (s *antNet) calibration() string {
 	if s.Compat {
 		return calibrateNone
@@ -331,8 +327,8 @@ func (s *antNet) calibration() string {
 	return s.Calibration
 }
 
-// calibrated returns the page score that a link score foretells (row a). ok is false if
-// no page has told yet.
+// calibrated returns the page score that a link score predicts (row a). ok is false before the
+// first comparison.
 func (s *antNet) calibrated() (expected func(link float64) float64, ok bool) {
 	switch s.calibration() {
 	case calibrateNone:
@@ -344,8 +340,8 @@ func (s *antNet) calibrated() (expected func(link float64) float64, ok bool) {
 	return func(link float64) float64 { return float64(kappa * link) }, s.kappa.link > 0
 }
 
-// units returns how much of a page score a unit of link score is worth. It is 0 if no
-// page has had any score: then every surprise is greater than any step.
+// units returns the page score of a unit of link score. It is 0 if no page has had a score:
+// then every difference exceeds any step.
 func (s *antNet) units() float64 {
 	if s.calibration() == calibrateNone {
 		return 1
@@ -353,13 +349,13 @@ func (s *antNet) units() float64 {
 	return s.kappa.value()
 }
 
-// Breed is the mutation, every so many generations, and F10.
+// Breed is the mutation, every MutationEvery generations, and F10.
 func (s *antNet) Breed(n int, rng *rand.Rand) (next []Address) {
 	quota := s.startBreed(n)
 	s.generations++
 	if s.MutationEvery > 0 && s.generations%s.MutationEvery == 0 {
 		if query := s.query(rng); query != "" {
-			next = append(next, Address{Query: query, Operator: opMutation, Priority: s.turn()})
+			next = append(next, Address{Query: query, Operator: opMutation, Priority: s.nextPriority()})
 		}
 	}
 	wheel := s.wheel()
@@ -386,12 +382,12 @@ func (s *antNet) Breed(n int, rng *rand.Rand) (next []Address) {
 	return next
 }
 
-// wheel has the unvisited links, by address, each with the weight of its score. If
-// no link promises anything, all weigh the same. Scores are raised to the pressure as
-// shares of the mean, so that they neither vanish nor outgrow the wheel.
+// wheel returns the unvisited links, by address, weighted by their scores. If no link has a
+// score, all weigh the same. Scores are divided by the mean before the pressure is applied, so
+// that they neither vanish nor overflow.
 func (s *antNet) wheel() *genetic.Wheel {
 	weights := make([]float64, s.web.Len())
-	least := s.least()
+	least := s.minScore()
 	for id := range s.freeAddresses() {
 		switch w := max(s.scores.at(id), least); {
 		case least == 0:
@@ -405,8 +401,8 @@ func (s *antNet) wheel() *genetic.Wheel {
 	return genetic.NewWheel(weights)
 }
 
-// link proposes id: found on the page where it was seen first, as deep as the
-// shortest way there, with all pages that brought it.
+// link returns a proposal to fetch id: found on its first page, as deep as the shortest path
+// to it, with all pages that link to it.
 func (s *antNet) link(id graph.ID) Address {
 	var a Address
 	for parent := range s.web.Parents(id) {
@@ -415,28 +411,28 @@ func (s *antNet) link(id graph.ID) Address {
 			continue
 		}
 		if a.URL == "" {
-			a = s.address(id, place, opLink, s.turn())
+			a = s.address(id, place, opLink, s.nextPriority())
 		}
 		a.Depth = min(a.Depth, s.pages[place].depth+1)
 		if len(a.Parents) < maxParents {
 			a.Parents = append(a.Parents, s.web.URL(parent))
 		}
 	}
-	if a.URL == "" { // no page has it: a redirect led there, or the state is strange
-		a = Address{URL: s.web.URL(id), Operator: opLink, Priority: s.turn()}
+	if a.URL == "" { // no page links to it: a redirect led there, or the state is damaged
+		a = Address{URL: s.web.URL(id), Operator: opLink, Priority: s.nextPriority()}
 	}
 	return a
 }
 
-// turn returns the priority of what is proposed next: in the order of the proposals.
-func (s *antNet) turn() float64 {
+// nextPriority returns the priority of the next proposal: first in, first out.
+func (s *antNet) nextPriority() float64 {
 	s.turns++
 	return -float64(s.turns)
 }
 
-// query returns keywords drawn evenly, in the order of the topic. One that was asked
-// brings nothing new and costs as much, so it is not asked again, unless by the
-// letter (row o); it is empty if there is none.
+// query returns keywords drawn uniformly, in the order of the topic, or "" if there are none
+// left to ask. A query is not repeated, because it would find nothing new at the same cost,
+// unless Compat is set (row o).
 func (s *antNet) query(rng *rand.Rand) string {
 	if len(s.words) == 0 {
 		return ""
@@ -465,8 +461,8 @@ func (s *antNet) Replay(b []byte) error {
 	return s.pool.Replay(b)
 }
 
-// Moments are the mean and the spread of a growing number of numbers (B. Welford,
-// Technometrics 4(3), 1962).
+// moments holds the mean and variance of a growing set of numbers (B. Welford, Technometrics
+// 4(3), 1962).
 type moments struct {
 	n       int
 	mean    float64
@@ -480,7 +476,7 @@ func (m *moments) add(x float64) {
 	m.squares += float64(before * (x - m.mean))
 }
 
-// deviation returns the standard deviation, 0 of nothing.
+// deviation returns the standard deviation, or 0 if the set is empty.
 func (m *moments) deviation() float64 { return math.Sqrt(m.squares / float64(max(1, m.n))) }
 
 func (m *moments) appendDelta(b []byte) []byte {
@@ -495,18 +491,18 @@ func (m *moments) replay(_ *memory, r *reader) {
 	}
 }
 
-// A foretold is a page with the score of the link for which it was fetched.
-type foretold struct{ link, page float64 }
+// A prediction is the score of a link, and of the page that was fetched for it.
+type prediction struct{ link, page float64 }
 
-// pairs is the last pages that were foretold.
+// pairs holds the latest predictions.
 type pairs struct {
-	last  []foretold
-	fresh int // how many of them are in no delta
+	last  []prediction
+	fresh int // predictions since the last delta
 }
 
-func (p *pairs) add(f foretold) {
+func (p *pairs) add(f prediction) {
 	p.last = append(p.last, f)
-	p.last = p.last[max(0, len(p.last)-maxForetold):]
+	p.last = p.last[max(0, len(p.last)-maxPredictions):]
 }
 
 func (p *pairs) appendDelta(b []byte) []byte {
@@ -521,15 +517,15 @@ func (p *pairs) appendDelta(b []byte) []byte {
 
 func (p *pairs) replay(_ *memory, r *reader) {
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		p.add(foretold{r.float(), r.float()})
+		p.add(prediction{r.float(), r.float()})
 	}
 }
 
-// A ratio is κ, what page scores are to link scores, in the mean of the last
-// hundred or so.
+// A ratio is κ, the ratio of page scores to link scores, averaged over about the last hundred
+// pages.
 type ratio struct{ page, link float64 }
 
-func (k *ratio) add(f foretold) {
+func (k *ratio) add(f prediction) {
 	k.page = float64(kappaDecay*k.page) + f.page
 	k.link = float64(kappaDecay*k.link) + f.link
 }
@@ -544,15 +540,15 @@ func (k *ratio) value() float64 {
 	return k.page / k.link
 }
 
-// isotonic returns the step function that never falls and is nearest to the pairs in
-// squares (pool adjacent violators: M. Ayer et al., Annals of Mathematical
-// Statistics 26(4), 1955). Below the first step it is that step.
-func isotonic(pairs []foretold) func(link float64) float64 {
+// isotonic returns the monotone step function with the least squared error (pool adjacent
+// violators: M. Ayer et al., Annals of Mathematical Statistics 26(4), 1955). Below the first
+// step it has the value of that step.
+func isotonic(pairs []prediction) func(link float64) float64 {
 	type step struct {
 		from, sum, n float64
 	}
-	// Pairs with one link fall, so they are pooled.
-	pairs = slices.SortedFunc(slices.Values(pairs), func(a, b foretold) int {
+	// Pairs with equal link scores are sorted to descend, so that they are pooled.
+	pairs = slices.SortedFunc(slices.Values(pairs), func(a, b prediction) int {
 		return cmp.Or(cmp.Compare(a.link, b.link), cmp.Compare(b.page, a.page))
 	})
 	var steps []step

@@ -81,7 +81,7 @@ func TestAntNetPromisesByHand(t *testing.T) {
 		{1.7, 1.15, 4, 7.56}, // (1.7 + 4.6) · 1.2
 	} {
 		s := newAntNetOf(t)
-		if got := s.promise(test.page, test.link, test.depth); !near(got, test.want) {
+		if got := s.linkScore3(test.page, test.link, test.depth); !near(got, test.want) {
 			t.Errorf("promise(%g, %g, %d) = %g, want %g", test.page, test.link, test.depth, got, test.want)
 		}
 	}
@@ -134,18 +134,18 @@ func TestAntNetCorrectsByHand(t *testing.T) {
 		p          float64 // page score, after
 	}{
 		// +0.5 > ¼, and both p and q are worse than 0.875: ¼·0.5 for each of them.
-		{name: "a good surprise raises the links of worse pages", link: .375, page: .875, w: 1, x: 1.25, y: 1.125, z: 1.125},
+		{name: "a better page raises the links of worse pages", link: .375, page: .875, w: 1, x: 1.25, y: 1.125, z: 1.125},
 		// +0.5; q is better than 0.625.
 		{name: "but not those of better pages", link: .125, page: .625, w: 1, x: 1.125, y: 1.125, z: 1},
 		// −0.75; q is better than 0.5, p is worse.
-		{name: "a bad surprise lowers the links of better pages", link: 1.25, page: .5, w: 1, x: .8125, y: 1, z: .8125},
+		{name: "a worse page lowers the links of better pages", link: 1.25, page: .5, w: 1, x: .8125, y: 1, z: .8125},
 		{name: "of all that are better", link: 1, page: .125, w: 1, x: 1 - 2*.21875, y: 1 - .21875, z: 1 - .21875},
 		// A page that is as good as q changes nothing there, up or down.
 		{name: "equality changes nothing when it is good", link: 0, page: .75, w: 1, x: 1.1875, y: 1.1875, z: 1},
 		{name: "equality changes nothing when it is bad", link: 1.25, page: .75, w: 1, x: 1, y: 1, z: 1},
-		{name: "a difference of the mean is no surprise", link: .25, page: .5, w: 1, x: 1, y: 1, z: 1},
+		{name: "a difference equal to the mean corrects nothing", link: .25, page: .5, w: 1, x: 1, y: 1, z: 1},
 		{name: "nor is a negative one", link: .75, page: .5, w: 1, x: 1, y: 1, z: 1},
-		{name: "as foretold", link: .5, page: .5, w: 1, x: 1, y: 1, z: 1},
+		{name: "as predicted", link: .5, page: .5, w: 1, x: 1, y: 1, z: 1},
 		// ¼·4 = 1 is more than ½.
 		{name: "a step is at most Δmax", link: .25, page: 4.25, w: 1, x: 2, y: 1.5, z: 1.5},
 		{name: "down as well", link: 4.125, page: .125, w: 1, x: 1e-6, y: .5, z: .5},
@@ -159,7 +159,7 @@ func TestAntNetCorrectsByHand(t *testing.T) {
 		{name: "delta-max", params: []string{"delta-max=0.03125"}, link: .375, page: .875, w: 1, x: 1.125, y: 1.0625, z: 1.0625},
 		// The second level moves by ¼²·0.5 = 0.03125, and p's score by ¼·0.5.
 		{name: "two levels", params: []string{"levels=2"}, link: .375, page: .875, w: 1.03125, x: 1.25, y: 1.125, z: 1.125, p: .375},
-		// κ = 1/4: 0.25 was foretold, so 0.375 is no surprise of the mean ¼…
+		// κ = 1/4: 0.25 was predicted, so the difference of 0.375 is not above the mean ¼…
 		{name: "calibrated, nothing", params: []string{"calibration=ratio"}, link: 1, page: .375, w: 1, x: 1, y: 1, z: 1,
 			change: func(s *antNet) { s.kappa = ratio{1, 4} }},
 		// … and 0.625 is one of 0.375, in units of link scores ¼·0.375/¼ = 0.375.
@@ -169,10 +169,10 @@ func TestAntNetCorrectsByHand(t *testing.T) {
 		// Nobody had any score: the step is the greatest.
 		{name: "calibrated, the first page with a score", params: []string{"calibration=ratio"}, link: 1, page: .5, w: 1, x: 1.5, y: 1.5, z: 1,
 			change: func(s *antNet) { s.kappa = ratio{0, 4} }},
-		// Up to 1 pages were worth 0.125, so 0.625 is a surprise of 0.5; κ = ½.
+		// Up to 1 pages were worth 0.125, so 0.625 differs by 0.5; κ = ½.
 		{name: "isotonic", params: []string{"calibration=isotonic"}, link: 1, page: .625, w: 1, x: 1.25, y: 1.25, z: 1,
 			change: func(s *antNet) {
-				s.recent = pairs{last: []foretold{{.5, .25}, {1, 0}, {2, .5}, {3, 1}}}
+				s.recent = pairs{last: []prediction{{.5, .25}, {1, 0}, {2, .5}, {3, 1}}}
 				s.kappa = ratio{1, 2}
 			}},
 		{name: "compat is not calibrated", params: []string{"calibration=ratio", "compat=true"}, link: .375, page: .875,
@@ -204,7 +204,7 @@ func TestAntNetCorrectsByHand(t *testing.T) {
 }
 
 // d stands on 300 pages, all of which have the same thousand links besides: those of
-// the first 261 or so are within reach.
+// the first 261 or so are within maxReach.
 func TestAntNetCorrectsAsFarAsItReaches(t *testing.T) {
 	s := newAntNetOf(t, "calibration=none")
 	links := []promised{{"d", 0}}
@@ -223,12 +223,12 @@ func TestAntNetCorrectsAsFarAsItReaches(t *testing.T) {
 		steps += score - before[id]
 	}
 	// 1001 links a page, of which d was drawn.
-	if want := float64(reach - reach/1001 - 1); steps != want {
+	if want := float64(maxReach - maxReach/1001 - 1); steps != want {
 		t.Errorf("%g steps, want %g", steps, want)
 	}
 }
 
-// Only what the wheel drew was foretold, and what was drawn or fetched has a score
+// Only what the wheel drew has a prediction, and what was drawn or fetched has a score
 // that stays.
 func TestAntNetComparesWhatItDrew(t *testing.T) {
 	s := newAntNetOf(t, "calibration=none")
@@ -499,17 +499,17 @@ func TestAntNetStaysFinite(t *testing.T) {
 
 func TestIsotonicByHand(t *testing.T) {
 	for _, test := range []struct {
-		pairs []foretold
+		pairs []prediction
 		at    []float64
 		want  []float64
 	}{
-		{[]foretold{{1, .5}}, []float64{0, 1, 9}, []float64{.5, .5, .5}},
-		{[]foretold{{3, .9}, {1, .1}, {2, .4}}, []float64{0, 1, 1.5, 2, 3, 4}, []float64{.1, .1, .1, .4, .9, .9}},
+		{[]prediction{{1, .5}}, []float64{0, 1, 9}, []float64{.5, .5, .5}},
+		{[]prediction{{3, .9}, {1, .1}, {2, .4}}, []float64{0, 1, 1.5, 2, 3, 4}, []float64{.1, .1, .1, .4, .9, .9}},
 		// 0.6 before 0.2 is a violation: both are 0.4.
-		{[]foretold{{1, .1}, {2, .6}, {3, .2}, {4, .8}}, []float64{1, 2, 3, 3.9, 4}, []float64{.1, .4, .4, .4, .8}},
+		{[]prediction{{1, .1}, {2, .6}, {3, .2}, {4, .8}}, []float64{1, 2, 3, 3.9, 4}, []float64{.1, .4, .4, .4, .8}},
 		// One link, two pages: their mean.
-		{[]foretold{{2, .2}, {2, .6}, {1, .1}}, []float64{1, 2}, []float64{.1, .4}},
-		{[]foretold{{1, .9}, {2, .6}, {3, 0}}, []float64{0, 2, 5}, []float64{.5, .5, .5}},
+		{[]prediction{{2, .2}, {2, .6}, {1, .1}}, []float64{1, 2}, []float64{.1, .4}},
+		{[]prediction{{1, .9}, {2, .6}, {3, 0}}, []float64{0, 2, 5}, []float64{.5, .5, .5}},
 	} {
 		g := isotonic(test.pairs)
 		for i, x := range test.at {
@@ -525,9 +525,9 @@ func TestIsotonicByHand(t *testing.T) {
 func TestIsotonicIsTheNearestThatNeverFalls(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 0))
-		pairs := make([]foretold, 1+rng.IntN(30))
+		pairs := make([]prediction, 1+rng.IntN(30))
 		for i := range pairs {
-			pairs[i] = foretold{float64(i), rng.Float64() + float64(i)/20}
+			pairs[i] = prediction{float64(i), rng.Float64() + float64(i)/20}
 		}
 		shuffled := slices.Clone(pairs)
 		rng.Shuffle(len(pairs), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
@@ -550,7 +550,7 @@ func TestIsotonicIsTheNearestThatNeverFalls(t *testing.T) {
 	}
 }
 
-// A page that failed when it was drawn, and came when it was tried again, was foretold
+// A page that failed when it was drawn, and came when it was tried again, has a prediction
 // like any other. What a search found was not.
 func TestAntNetComparesWhatItDrewAgain(t *testing.T) {
 	for _, test := range []struct {
@@ -599,7 +599,7 @@ func TestAntNetClimbsAsFarAsItReaches(t *testing.T) {
 	}
 	s.Visit(found("q", 1, 0, promised{"b", 0}))
 	a, b := s.id(t, "a"), s.id(t, "b")
-	level := slices.Repeat([]graph.ID{a}, reach/1000)
+	level := slices.Repeat([]graph.ID{a}, maxReach/1000)
 	for _, test := range []struct {
 		level []graph.ID
 		want  int
@@ -607,7 +607,7 @@ func TestAntNetClimbsAsFarAsItReaches(t *testing.T) {
 		{append(level[:len(level):len(level)], b), 1001},
 		{append(level[:len(level):len(level)], a, b), 1000},
 	} {
-		if got := len(s.above(test.level, map[graph.ID]bool{})); got != test.want {
+		if got := len(s.parentsOf(test.level, map[graph.ID]bool{})); got != test.want {
 			t.Errorf("%d pages are above, want %d", got, test.want)
 		}
 	}

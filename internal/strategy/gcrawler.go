@@ -1,44 +1,42 @@
 package strategy
 
-// This file implements the crawler of
+// This file implements a crawler after
 //
 //	M. Shokouhi, P. Chubak and Z. Raeesy, "Enhancing focused crawling with genetic
-//	algorithms", ITCC 2005,
+//	algorithms", ITCC 2005.
 //
-// whose abstract [M] says that a genetic algorithm estimates the best path and
-// expands the first keywords during the crawl, without training and without anybody
-// who says what is relevant. The rest is our reading. The keywords are a weight
-// table, which very near pages enlarge (topic -expand tunnel); an individual is a
-// subset of them, as a string of bits; and the fittest is what pages and links are
-// compared with by a best-first search.
+// It is reconstructed: the paper was not at hand, and all that is known of it is that a
+// genetic algorithm estimates the best path and expands the initial keywords during the crawl,
+// without training and without relevance feedback. The rest is our design. The keywords are a
+// weight table that grows by the words of very similar pages (topic -expand tunnel); an
+// individual is a subset of them, as a bit string; the fittest subset scores pages and links
+// of a best-first search.
 //
 //	sim(S, p)   = Σ over k in S of w_k·c_kp / √(Σ over k in S of w_k² · Σ over all k of c_kp²)
 //	fitness(S)  = mean of sim(S, p) over the last G pages p
 //	worth(link) = (1 − λ)·sim(best S, page) + λ·sim(best S, anchor and address)
 //
-//	symbol  here        meaning
-//	k       words       a word of the table
-//	w_k     weights     its weight in the topic as it is now
-//	c_kp    mentions      how often k is in page p, twice for each in the title
-//	S       genome      a subset of the table: one bit for each word
-//	best S  genomes[0]  the fittest of the population
-//	G       Window      20
+//	symbol  here                 meaning
+//	k       words                a word of the table
+//	w_k     weights              its weight in the present topic
+//	c_kp    wordCounts           occurrences of k in page p; those in the title count twice
+//	S       genome               a subset of the table: one bit for each word
+//	best S  genomes[0]           the fittest of the population
+//	G       Window               20
 //	pc, pm  Crossover, Mutation  0.8 for one-point crossover, 0.02 for each bit
-//	λ       Link        share of the words of a link, 0.5
-//
-// [M] is from memory, and to be checked before it is quoted; the paper was not at hand.
+//	λ       Link                 share of the words of a link, 0.5
 //
 //	row  what is not known              what we do, all our decision
 //	a    the similarity by a subset     a page's vector has all words of the table: with
 //	                                    those of the subset alone, a subset of one word
-//	                                    would be like every page that has it
+//	                                    would have similarity 1 to every page with it
 //	b    population, G, pc, pm          20, 20, 0.8, 0.02
-//	c    the first population           all words, and subsets drawn evenly
-//	d    what survives for sure         the fittest (elitism), or what steers could get lost
+//	c    the first population           all words, and uniformly drawn subsets
+//	d    what survives                  the fittest (elitism), as it steers
 //	e    a word that enters the table   is in all subsets; it is not counted in the pages
 //	                                    that came before it
 //	f    when links are valued again    when another page has them; the best value stays
-//	g    a topic without a table yet    its keywords, by their weights
+//	g    a topic without a table        its keywords, by their weights
 
 import (
 	"encoding/binary"
@@ -65,25 +63,25 @@ type gcrawler struct {
 
 	analyzer *text.Analyzer
 	table    []fitness.Entry   // of the topic
-	index    map[text.Term]int // of a term: its place in words
-	weights  []float64         // by place in words; 0 if the table has lost it
+	index    map[text.Term]int // by term: its index in words
+	weights  []float64         // by index in words; 0 if no longer in the table
 	terms    []text.Term       // scratch
-	at       []int             // scratch, by place in words: its place in what is counted, plus one
+	at       []int             // scratch of read, by index in words: its index in the result, plus one
 
-	words   []string   // stems, in the order in which they entered
-	genomes [][]bool   // the population, the fittest first; empty before the first generation
-	window  []mentions // the last pages
-	worth   column     // of a link, so far
+	words   []string     // stems, in the order in which they entered
+	genomes [][]bool     // the population, the fittest first; empty before the first generation
+	window  []wordCounts // the last pages
+	worth   column       // best value of a link so far
 
-	saved  struct{ words, window int } // how much of words, and how many of the last samples
+	saved  struct{ words, window int } // length of words in the last delta, and new pages in window
 	offers offers
 }
 
-// mentions are what a text has of the table.
-type mentions []mention
+// wordCounts holds the words of the table in a text.
+type wordCounts []wordCount
 
-type mention struct {
-	word  int // its place in words
+type wordCount struct {
+	word  int // index in words
 	count float64
 }
 
@@ -95,10 +93,10 @@ func (s *gcrawler) Params() []Param {
 	unit, some := [2]float64{0, 1}, [2]float64{1, 10_000}
 	return []Param{
 		{Name: "population", Doc: "subsets of the table", Value: &s.Population, Range: some},
-		{Name: "window", Doc: "pages that a subset is measured by: the last ones", Value: &s.Window, Range: some},
-		{Name: "pc", Doc: "probability that two parents cross", Value: &s.Crossover, Range: unit},
+		{Name: "window", Doc: "number of latest pages that a subset is measured by", Value: &s.Window, Range: some},
+		{Name: "pc", Doc: "probability of crossover of two parents", Value: &s.Crossover, Range: unit},
 		{Name: "pm", Doc: "probability that a bit flips", Value: &s.Mutation, Range: unit},
-		{Name: "link", Doc: "share of a link's own words in its worth; the rest is its page's", Value: &s.Link, Range: unit},
+		{Name: "link", Doc: "share of a link's own words in its value; the rest is its page's", Value: &s.Link, Range: unit},
 	}
 }
 
@@ -112,7 +110,7 @@ func (s *gcrawler) aim(t *topic.Topic) (err error) {
 	return nil
 }
 
-// tableOf returns the weight table of t without the entries that only the query has.
+// tableOf returns the weight table of t without the entries that come from the query alone.
 func tableOf(t *topic.Topic) (table []fitness.Entry) {
 	for _, e := range t.Table {
 		if e.Origin != topic.FromQuery {
@@ -134,9 +132,9 @@ func keywordTable(t *topic.Topic, a *text.Analyzer) (table []fitness.Entry) {
 	return table
 }
 
-// stems returns those of the words of an expression that count.
-func stems(a *text.Analyzer, expression string) (names []string) {
-	for _, t := range a.Append(nil, expression) {
+// stems returns the stems of the words of s that are not stop words.
+func stems(a *text.Analyzer, s string) (names []string) {
+	for _, t := range a.Append(nil, s) {
 		if !t.Silent() {
 			names = append(names, a.Name(t))
 		}
@@ -144,8 +142,7 @@ func stems(a *text.Analyzer, expression string) (names []string) {
 	return names
 }
 
-// begin brings words and the population up to date with the topic, once a state was
-// read: row e.
+// begin updates words and the population to the topic, after a state was restored: row e.
 func (s *gcrawler) begin() {
 	if s.index != nil {
 		return
@@ -173,7 +170,7 @@ func (s *gcrawler) begin() {
 }
 
 // read counts the words of the table in a text; title words count twice.
-func (s *gcrawler) read(title, body string) (out mentions) {
+func (s *gcrawler) read(title, body string) (out wordCounts) {
 	if len(s.index) == 0 {
 		return nil
 	}
@@ -186,7 +183,7 @@ func (s *gcrawler) read(title, body string) (out mentions) {
 				continue
 			}
 			if s.at[word] == 0 {
-				out = append(out, mention{word: word})
+				out = append(out, wordCount{word: word})
 				s.at[word] = len(out)
 			}
 			out[s.at[word]-1].count += float64(2 - i)
@@ -198,7 +195,7 @@ func (s *gcrawler) read(title, body string) (out mentions) {
 	return out
 }
 
-// A subset is a genome, and the square of the length of its vector.
+// A subset is a genome with the squared length of its vector.
 type subset struct {
 	genome []bool // nil is the whole table
 	square float64
@@ -215,7 +212,7 @@ func (s *gcrawler) subset(genome []bool) subset {
 }
 
 // similarity returns sim(S, p).
-func (s *gcrawler) similarity(in subset, p mentions) float64 {
+func (s *gcrawler) similarity(in subset, p wordCounts) float64 {
 	var dot, square float64
 	for _, o := range p {
 		square += float64(o.count * o.count)
@@ -229,7 +226,7 @@ func (s *gcrawler) similarity(in subset, p mentions) float64 {
 	return min(dot/math.Sqrt(square)/math.Sqrt(in.square), 1)
 }
 
-// leader returns the subset that steers: the whole table, until the first have bred.
+// leader returns the genome that steers: the whole table before the first generation.
 func (s *gcrawler) leader() []bool {
 	if len(s.genomes) == 0 {
 		return nil
@@ -276,7 +273,7 @@ func (s *gcrawler) Breed(_ int, rng *rand.Rand) []Address {
 	return next
 }
 
-// evolve breeds the next population and brings its fittest to the front.
+// evolve breeds the next population and moves its fittest to the front.
 func (s *gcrawler) evolve(rng *rand.Rand) {
 	for len(s.genomes) < s.Population { // row c
 		genome := make([]bool, len(s.words))
@@ -303,7 +300,7 @@ func (s *gcrawler) evolve(rng *rand.Rand) {
 	s.genomes = next
 }
 
-// fitness returns that of subsets.
+// fitness returns the fitness of each genome.
 func (s *gcrawler) fitness(genomes [][]bool) []float64 {
 	scores := make([]float64, len(genomes))
 	for i, genome := range genomes {
@@ -343,9 +340,9 @@ func (s *gcrawler) Replay(b []byte) error {
 	}
 	s.words = append(s.words, r.strings()...)
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		var p mentions
+		var p wordCounts
 		for k := r.uvarint(); k > 0 && !r.bad; k-- {
-			o := mention{int(r.uvarint()), float64(r.uvarint())}
+			o := wordCount{int(r.uvarint()), float64(r.uvarint())}
 			r.bad = r.bad || o.word < 0 || o.word >= len(s.words)
 			p = append(p, o)
 		}
@@ -368,7 +365,7 @@ func (s *gcrawler) Replay(b []byte) error {
 	return nil
 }
 
-// appendBits appends bits, eight a byte, the first the lowest.
+// appendBits appends bits, eight to a byte, the lowest bit first.
 func appendBits(b []byte, bits []bool) []byte {
 	for at := 0; at < len(bits); at += 8 {
 		var c byte

@@ -49,7 +49,7 @@ func Kinds() []Kind {
 		{
 			Name: "antnet", New: newAntNet,
 			Source:  "Saket and Behrang 2009, AntNet and genetic algorithms",
-			Summary: "links drawn from all that are known, corrected by surprises",
+			Summary: "links drawn from all that are known, corrected by prediction errors",
 			Stages:  Stages{Fitness: "wordscore", Context: "page", Search: true},
 		},
 		{
