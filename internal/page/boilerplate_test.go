@@ -66,7 +66,7 @@ func TestMainContentIsWhatThePageIsAbout(t *testing.T) {
 					t.Errorf("%q is in %q", s, c.Text)
 				}
 			}
-			if c.Simhash != new(electorate).simhash(c.Text, nil) {
+			if c.Simhash != new(wordSet).simhash(c.Text, nil) {
 				t.Error("the fingerprint is not that of the text")
 			}
 			if c.Title != "Title" || c.AnchorText != whole.AnchorText || len(c.Links) != len(whole.Links) {

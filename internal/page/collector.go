@@ -40,7 +40,7 @@ type collector struct {
 	targets targets
 	kept    arena
 	scratch []byte
-	voted   electorate // for the simhash
+	words   wordSet // for the simhash
 
 	base      string // first <base href>, as written
 	canonical string // first <link rel=canonical>, as written
@@ -90,7 +90,7 @@ func (c *collector) reset() {
 	*c = collector{
 		body: c.body[:0], steps: c.steps[:0], path: c.path[:0], allPaths: c.allPaths[:0],
 		references: c.references[:0], open: c.open[:0], waiting: c.waiting[:0],
-		agent: c.agent, regions: c.regions, targets: c.targets, kept: c.kept, scratch: c.scratch, voted: c.voted,
+		agent: c.agent, regions: c.regions, targets: c.targets, kept: c.kept, scratch: c.scratch, words: c.words,
 	}
 	if c.regions != nil {
 		c.regions.reset()

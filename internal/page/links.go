@@ -25,9 +25,9 @@ func (c *collector) finish(doc *Document, content *Content) {
 	content.Text = text
 	if c.regions != nil {
 		content.Text = c.regions.mainContent(text, c.references)
-		content.Simhash = c.voted.simhash(content.Text, nil)
+		content.Simhash = c.words.simhash(content.Text, nil)
 	} else {
-		content.Simhash = c.voted.simhash(text, c.references)
+		content.Simhash = c.words.simhash(text, c.references)
 	}
 	if content.Lang == "" {
 		content.Lang = detectLanguage(content.Text)

@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// plainSimhash counts as the paper describes it, bit by bit.
+// plainSimhash computes the majority bit by bit, as the paper describes it.
 func plainSimhash(hashes []uint64) (sum uint64) {
 	for bit := range 64 {
 		vote := 0
@@ -29,25 +29,25 @@ func plainSimhash(hashes []uint64) (sum uint64) {
 	return sum
 }
 
-func TestUprightCountersVoteLikePlainOnes(t *testing.T) {
+func TestBitCountsMajority(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := range 300 {
-		var v votes
+		var c bitCounts
 		hashes := make([]uint64, n)
 		for i := range hashes {
 			hashes[i] = rng.Uint64() & rng.Uint64() // ones are rarer, so ties are not
 			if i%3 == 0 {
 				hashes[i] = ^hashes[i]
 			}
-			v.add(hashes[i], true)
+			c.add(hashes[i])
 		}
-		if got, want := v.majority(), plainSimhash(hashes); got != want {
+		if got, want := c.majority(), plainSimhash(hashes); got != want {
 			t.Fatalf("%d hashes: %016x, want %016x", n, got, want)
 		}
 	}
 }
 
-func TestSimhashIsOfWords(t *testing.T) {
+func TestSimhashOfWords(t *testing.T) {
 	for _, same := range [][2]string{
 		{"Eine, zwei; DREI!", "eine zwei drei"},
 		{"a b c", "c b a"},
@@ -67,9 +67,8 @@ func TestSimhashIsOfWords(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoLinkHasHalfTheSay reads what stands beside links: half of the
-// fingerprint is of that alone, if it is more than a few words.
-func TestWhatIsNoLinkHasHalfTheSay(t *testing.T) {
+// Half of the fingerprint is computed from the words outside links, if there are enough.
+func TestFingerprintOutsideLinks(t *testing.T) {
 	var links, text strings.Builder
 	for i := range 300 {
 		fmt.Fprintf(&links, "<li><a href=%d>link%d to%d</a></li>", i, i, i)
@@ -84,10 +83,10 @@ func TestWhatIsNoLinkHasHalfTheSay(t *testing.T) {
 		return h
 	}
 	whole := fingerprint(links.String() + "<p>" + text.String())
-	if want := Simhash(extract(links.String() + "<p>" + text.String()).Text); (whole^want)&ofAllWords != 0 {
+	if want := Simhash(extract(links.String() + "<p>" + text.String()).Text); (whole^want)&allWordsMask != 0 {
 		t.Errorf("%016x, but of all words %016x", whole, want)
 	}
-	if want := Simhash(text.String()); (whole^want)&^ofAllWords != 0 {
+	if want := Simhash(text.String()); (whole^want)&^allWordsMask != 0 {
 		t.Errorf("%016x, but of the words outside links %016x", whole, want)
 	}
 	for _, html := range []string{links.String(), links.String() + "<p>word0 word1 word2", text.String()} {
@@ -97,8 +96,8 @@ func TestWhatIsNoLinkHasHalfTheSay(t *testing.T) {
 	}
 }
 
-// TestTheOrderOfWordsDoesNotMatter reads tables of short words, all different.
-func TestTheOrderOfWordsDoesNotMatter(t *testing.T) {
+// Tables of short words, all different, fill the word set most.
+func TestSimhashIgnoresOrder(t *testing.T) {
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
 	var table []string
 	for _, a := range letters {
@@ -119,31 +118,29 @@ func TestTheOrderOfWordsDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestWordsThatFindNoPlaceDoNotVote reads more words than may vote, and those that
-// somebody chose so that they all want the same place.
-func TestWordsThatFindNoPlaceDoNotVote(t *testing.T) {
-	var e electorate
-	e.reset(roomFor(1 << 30))
-	if len(e.places) != mostVoters {
-		t.Fatalf("room for %d words", len(e.places))
+// Words chosen to collide, and more words than there are slots, are dropped.
+func TestWordSetIsBounded(t *testing.T) {
+	var s wordSet
+	s.reset(1 << 30)
+	if len(s.slots) != maxSlots {
+		t.Fatalf("%d slots", len(s.slots))
 	}
 	n := 0
 	for i := range uint64(1000) {
-		if e.register(5 + i<<32) {
+		if s.add(5 + i<<32) {
 			n++
 		}
 	}
-	if n != mostTries || e.register(5) {
-		t.Errorf("%d words voted from one place, want %d, once", n, mostTries)
+	if n != maxProbes || s.add(5) {
+		t.Errorf("%d colliding words added, want %d, once", n, maxProbes)
 	}
-	for i := range uint64(2 * mostVoters) {
-		e.register(mix(i + 1))
+	for i := range uint64(2 * maxSlots) {
+		s.add(mix(i + 1))
 	}
 }
 
-// TestWordsAreHashedAsIfReadLetterByLetter reads words of all lengths, letters and
-// neighbours, in links and outside, and also more of them than a small table has places for.
-func TestWordsAreHashedAsIfReadLetterByLetter(t *testing.T) {
+// Random words in links and outside have the fingerprint that a plain implementation computes.
+func TestFingerprintAgreesWithPlainImplementation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	parts := []string{"a", "Zz", "09", "é", "É", "日本", "\u0301", "/", ":", "@", "[", "`", "{", "_", " ", " ", "\n", "\x10", "\x19",
 		"\u2019", "\uFFFD", "\xE9", "seven77", "eightSix", "NINEnines", "a word of a text ", "straße", "İx"}
@@ -163,7 +160,7 @@ func TestWordsAreHashedAsIfReadLetterByLetter(t *testing.T) {
 		}
 		return hashes
 	}
-	var e electorate
+	var s wordSet
 	for range 5000 {
 		var b strings.Builder
 		for range rng.IntN(60) {
@@ -193,15 +190,15 @@ func TestWordsAreHashedAsIfReadLetterByLetter(t *testing.T) {
 		own = append(own, plain(seen, text[at:], 0)...)
 		want := plainSimhash(append(slices.Clone(own), linked...))
 		if len(own) >= fewestWords {
-			want = want&ofAllWords | plainSimhash(own)&^ofAllWords
+			want = want&allWordsMask | plainSimhash(own)&^allWordsMask
 		}
-		if got := e.fingerprint(text, references); got != want {
+		if got := s.fingerprint(text, references); got != want {
 			t.Fatalf("%q, %d links: %016x, want %016x", text, len(references), got, want)
 		}
 	}
 }
 
-func TestLikeTextsHaveLikeFingerprints(t *testing.T) {
+func TestSimilarTextsHaveSimilarFingerprints(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	words := make([]string, 1000)
 	for i := range words {
