@@ -6,8 +6,8 @@ import "slices"
 // rows. It is filled node by node and never changed. The zero value is empty and ready. A
 // link costs 4 bytes, a node 8.
 //
-// A [Graph] grows while a crawl discovers links; a CSR holds links that are known from
-// the beginning, and needs a third of the memory.
+// A [Graph] grows while a crawl discovers links; a CSR is for links that are known from the
+// beginning, and needs a third of the memory.
 type CSR struct {
 	ends    []int // by node: where its links end in targets
 	targets []int32

@@ -1,15 +1,13 @@
-// Package graph is what links to what, as far as a crawl has seen: pages, the
-// addresses that they link to, the way back, and what can be concluded from links
-// alone: in-degree, PageRank, hubs and authorities.
+// Package graph stores links between web pages: the links that a crawl has discovered so
+// far, and fixed graphs. It computes in-degree, PageRank, hubs and authorities.
 //
-// Addresses are interned once and known by small numbers from then on, in the
-// order of their discovery. A page that links to an address several times links to
-// it once. The package knows nothing of scores or of the wire.
+// Addresses are interned, and numbered in the order of their discovery. Repeated links from
+// a page to an address count once.
 //
-// A link costs 12 bytes in memory, an address its text and about 35 bytes. A million
-// links to 688,000 addresses of 53 bytes take 81 MB, room to grow in included; PageRank
-// of them needs another 21 MB and 10 ms an iteration, HITS 24 MB and 5 ms (all of it
-// printed by BenchmarkMillionLinks).
+// A link takes 12 bytes of memory, an address its text and about 35 bytes. A million links
+// to 688,000 addresses of 53 bytes take 81 MB, including spare capacity. PageRank of this
+// graph needs another 21 MB and 10 ms an iteration, HITS 24 MB and 5 ms (as measured by
+// BenchmarkMillionLinks).
 package graph
 
 import (
@@ -23,17 +21,17 @@ import (
 // An ID is the number of an address: the first address of a crawl is 0.
 type ID uint32
 
-// None is the ID of no address.
+// None is not the ID of any address.
 const None = ^ID(0)
 
-// A Graph is a growing web. The zero value is empty and ready.
+// A Graph is a growing graph of links. The zero value is empty and ready to use.
 type Graph struct {
-	text  []byte   // all addresses, one after the other
+	text  []byte   // all addresses, concatenated
 	ends  []uint64 // where each ends in text
-	table []ID     // open addressing over the addresses, None is free
+	table []ID     // hash table with open addressing; None is a free slot
 	seed  maphash.Seed
 
-	expanded []ID        // pages whose links are known, in the order they came
+	expanded []ID        // pages whose links are known, in the order of Expand
 	span     [][2]uint32 // by ID: its links are edges[span[0]:span[1]]
 	edges    []edge
 	first    []uint32 // by ID: the first edge that leads there, plus one
@@ -41,19 +39,19 @@ type Graph struct {
 	in       []uint32 // by ID: how many edges lead there
 }
 
-// An edge is one link; edges with the same target form a list, oldest first.
+// An edge is a link. Edges with the same target form a list, oldest first.
 type edge struct {
 	from, to ID
 	next     uint32 // the next edge with the same target, plus one
 }
 
-// Len is the number of addresses.
+// Len returns the number of addresses.
 func (g *Graph) Len() int { return len(g.ends) }
 
-// Links is the number of links.
+// Links returns the number of links.
 func (g *Graph) Links() int { return len(g.edges) }
 
-// URL is the address of id.
+// URL returns the address of id.
 func (g *Graph) URL(id ID) string { return string(g.url(id)) }
 
 func (g *Graph) url(id ID) []byte {
@@ -64,7 +62,7 @@ func (g *Graph) url(id ID) []byte {
 	return g.text[start:g.ends[id]]
 }
 
-// Find is the ID of url, if it was seen.
+// Find returns the ID of url, if it has one.
 func (g *Graph) Find(url string) (ID, bool) {
 	if len(g.table) == 0 {
 		return None, false
@@ -73,7 +71,7 @@ func (g *Graph) Find(url string) (ID, bool) {
 	return id, id != None
 }
 
-// Intern is the ID of url, which is added if it is new.
+// Intern returns the ID of url, which is added if it is new.
 func (g *Graph) Intern(url string) ID {
 	g.reserve(1)
 	slot := g.slot(url)
@@ -91,7 +89,7 @@ func (g *Graph) Intern(url string) ID {
 	return id
 }
 
-// slot is where url is in the table, or where it belongs.
+// slot returns the index of url in the table, or of the free slot where it belongs.
 func (g *Graph) slot(url string) uint64 {
 	mask := uint64(len(g.table) - 1)
 	for i := maphash.String(g.seed, url) & mask; ; i = (i + 1) & mask {
@@ -123,7 +121,7 @@ func (g *Graph) reserve(n int) {
 		g.table[i] = None
 	}
 	mask := uint64(len(g.table) - 1)
-	for id := range g.ends { // all different: no need to compare
+	for id := range g.ends { // all are different: no need to compare
 		i := maphash.Bytes(g.seed, g.url(ID(id))) & mask
 		for g.table[i] != None {
 			i = (i + 1) & mask
@@ -132,9 +130,8 @@ func (g *Graph) reserve(n int) {
 	}
 }
 
-// Expand records the links of a page, in their order on the page, each where it
-// stands first. The links of a page are recorded once: a later call for the same
-// page does nothing, and neither does one without links.
+// Expand records the links of a page, in their order on the page, without duplicates. It
+// does nothing if the links of the page are known already, or if there are none.
 func (g *Graph) Expand(page ID, links []ID) {
 	if g.Expanded(page) || len(links) == 0 {
 		return
@@ -144,7 +141,7 @@ func (g *Graph) Expand(page ID, links []ID) {
 	for _, to := range links {
 		switch last := g.last[to]; {
 		case last > start:
-			continue // this page has linked there already
+			continue // a duplicate link
 		case last > 0:
 			g.edges[last-1].next = uint32(len(g.edges)) + 1
 		default:
@@ -157,10 +154,10 @@ func (g *Graph) Expand(page ID, links []ID) {
 	g.span[page] = [2]uint32{start, uint32(len(g.edges))}
 }
 
-// Expanded tells whether the page's links are known.
+// Expanded reports whether the page's links are known.
 func (g *Graph) Expanded(page ID) bool { return g.span[page][1] > 0 }
 
-// Children are the links of a page, in their order on the page.
+// Children yields the links of a page, in their order on the page.
 func (g *Graph) Children(page ID) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for _, e := range g.edges[g.span[page][0]:g.span[page][1]] {
@@ -171,7 +168,7 @@ func (g *Graph) Children(page ID) iter.Seq[ID] {
 	}
 }
 
-// Parents are the pages that link to id, in the order in which they came.
+// Parents yields the pages that link to id, in the order of Expand.
 func (g *Graph) Parents(id ID) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for e := g.first[id]; e != 0; e = g.edges[e-1].next {
@@ -182,9 +179,8 @@ func (g *Graph) Parents(id ID) iter.Seq[ID] {
 	}
 }
 
-// Siblings are the addresses that stand beside id, on the pages that link to it, in
-// the order of these pages and of their links; one that stands beside it on several
-// pages comes several times.
+// Siblings yields the other addresses that parents of id link to, in the order of the
+// parents and of their links. A sibling with several common parents is yielded several times.
 func (g *Graph) Siblings(id ID) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for parent := range g.Parents(id) {
@@ -197,24 +193,24 @@ func (g *Graph) Siblings(id ID) iter.Seq[ID] {
 	}
 }
 
-// OutDegree is the number of addresses that a page links to.
+// OutDegree returns the number of addresses that a page links to.
 func (g *Graph) OutDegree(page ID) int { return int(g.span[page][1] - g.span[page][0]) }
 
-// InDegree is the number of pages that link to id.
+// InDegree returns the number of pages that link to id.
 func (g *Graph) InDegree(id ID) int { return int(g.in[id]) }
 
-// A Mark is a state of a growing graph; the zero Mark is the empty graph.
+// A Mark identifies a state of a growing graph. The zero Mark is the empty graph.
 type Mark struct{ urls, pages int }
 
-// Mark is the present state.
+// Mark returns the current state.
 func (g *Graph) Mark() Mark { return Mark{len(g.ends), len(g.expanded)} }
 
-// Len is the number of addresses that the graph had.
+// Len returns the number of addresses in that state.
 func (m Mark) Len() int { return m.urls }
 
-// AppendSince appends to b what the graph has gained since m: the new
-// addresses, each with its length before it, then the new pages, each with its
-// number, the number of its links, and the links.
+// AppendSince appends to b what was added to the graph since m: the new addresses, each with
+// its length before it, then the new pages, each with its number, the number of its links,
+// and the links.
 func (g *Graph) AppendSince(b []byte, m Mark) []byte {
 	b = binary.AppendUvarint(b, uint64(len(g.ends)-m.urls))
 	for id := m.urls; id < len(g.ends); id++ {
@@ -234,10 +230,10 @@ func (g *Graph) AppendSince(b []byte, m Mark) []byte {
 	return b
 }
 
-// ErrCorrupt reports bytes that AppendSince did not write, or not for this graph.
+// ErrCorrupt is returned for bytes that AppendSince did not write, or not for this graph.
 var ErrCorrupt = errors.New("the graph's record is damaged")
 
-// Replay adds what AppendSince wrote and returns the bytes behind it.
+// Replay adds what AppendSince wrote, and returns the bytes after it.
 func (g *Graph) Replay(b []byte) (rest []byte, err error) {
 	next := func() uint64 {
 		v, n := binary.Uvarint(b)
@@ -250,11 +246,11 @@ func (g *Graph) Replay(b []byte) (rest []byte, err error) {
 	}
 	count := next()
 	if count > uint64(len(b)) {
-		return nil, ErrCorrupt // an address takes a byte at least
+		return nil, ErrCorrupt // an address takes at least a byte
 	}
 	g.reserve(int(count))
 	g.text = slices.Grow(g.text, len(b)) // more than enough, for most of b is text
-	all := string(b)                     // once, and not for every address
+	all := string(b)                     // one string for all addresses
 	for ; count > 0 && err == nil; count-- {
 		size := next()
 		if size > uint64(len(b)) {
@@ -262,7 +258,7 @@ func (g *Graph) Replay(b []byte) (rest []byte, err error) {
 		}
 		known, url := len(g.ends), all[len(all)-len(b):][:size]
 		if g.Intern(url); len(g.ends) == known {
-			return nil, ErrCorrupt // every address is new to the graph it was new to
+			return nil, ErrCorrupt // AppendSince writes only new addresses
 		}
 		b = b[size:]
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestParentsAreTheWayBackOfChildren(t *testing.T) {
+func TestParentsAreInverseOfChildren(t *testing.T) {
 	var g Graph
 	a, b, c := g.Intern("http://a/"), g.Intern("http://b/"), g.Intern("http://c/")
 	g.Expand(b, []ID{c, a})
@@ -56,7 +56,7 @@ func random(n int, step func(*Graph)) *Graph {
 	return g
 }
 
-func TestReplayOfTheGainsIsTheGraph(t *testing.T) {
+func TestReplayRestoresTheGraph(t *testing.T) {
 	var log []byte
 	var mark Mark
 	g := random(500, func(g *Graph) {

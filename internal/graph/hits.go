@@ -12,31 +12,31 @@ package graph
 //
 //	a(u) = Σ_{p→u} w(p,u)·h(p)    h(p) = Σ_{p→u} w(p,u)·a(u)
 //
-// each brought to length 1 (L2) after every step, from h = 1 everywhere. It converges
-// to the principal eigenvectors of AᵀA and AAᵀ, A being the matrix of w, where these
-// are unique; otherwise to one of those that 1 leads to, whatever the order of the
-// addresses.
+// Both vectors are normalised to length 1 (L2) after every step, starting from h = 1
+// everywhere. They converge to the principal eigenvectors of AᵀA and AAᵀ, where A is the
+// matrix of w, if these are unique, and otherwise to one of them, which does not depend on
+// the order of the addresses.
 
 import "math"
 
-// HITS is how hubs and authorities are worked out.
+// HITS holds the parameters of the computation.
 type HITS struct {
-	// Iterations is how often; Kleinberg found 20 to be enough.
+	// Iterations is the number of iterations; Kleinberg found 20 to be enough.
 	Iterations int
 
-	// Weight is w of a link, asked once for each. What is not finite and above 0
-	// drops the link. Nil: every link has weight 1, as Kleinberg's.
+	// Weight returns w of a link. It is called once for each link. A link is dropped
+	// unless its weight is finite and above 0. Nil means weight 1, as in Kleinberg's paper.
 	Weight func(from, to ID) float64
 
 	// Same is as in [PageRank].
 	Same []ID
 }
 
-// Scores are authority and hub of all addresses that g had at m, by ID, for the links
-// that it had then. They are not negative, and of length 1 each, or all 0 where no
-// link counts.
+// Scores returns the authority and hub scores of all addresses that g had at m, by ID, using
+// the links that it had then. They are not negative, and the vectors have length 1, or are
+// all 0 if no link counts.
 func (o HITS) Scores(g *Graph, m Mark) (authority, hub []float64) {
-	// The links that count, page by page.
+	// The links that count, by page.
 	type row struct {
 		page ID
 		end  int
@@ -61,7 +61,7 @@ func (o HITS) Scores(g *Graph, m Mark) (authority, hub []float64) {
 	rescale(weights)
 
 	authority, hub = make([]float64, m.urls), make([]float64, m.urls)
-	h := make([]float64, len(rows)) // hubs are pages whose links are known
+	h := make([]float64, len(rows)) // only pages whose links are known are hubs
 	for i := range h {
 		h[i] = 1
 	}
@@ -92,8 +92,8 @@ func (o HITS) Scores(g *Graph, m Mark) (authority, hub []float64) {
 	return authority, hub
 }
 
-// rescale makes the largest of x 1: what is brought to length 1 later has no unit, and
-// neither squares nor sums leave the range of numbers.
+// rescale divides x by its largest element, so that neither squares nor sums overflow.
+// Vectors are normalised later, so the scale does not matter.
 func rescale(x []float64) {
 	most := 0.0
 	for _, v := range x {
@@ -104,7 +104,7 @@ func rescale(x []float64) {
 	}
 }
 
-// normalise brings x to length 1, unless it is 0.
+// normalise scales x to length 1, unless it is 0.
 func normalise(x []float64) {
 	squares := 0.0
 	for _, v := range x {

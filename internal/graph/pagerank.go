@@ -5,49 +5,47 @@ package graph
 //	Brin and Page, "The anatomy of a large-scale hypertextual Web search engine",
 //	Computer Networks and ISDN Systems 30(1–7), 1998, pp. 107–117,
 //
-// as the stationary distribution of a surfer: at an address u, with probability d
-// he follows one of its links, each as likely as the other; otherwise, and wherever
-// there is no link to follow, he goes to an address drawn from the teleport
-// distribution v:
+// as the stationary distribution of a random surfer. At an address u, the surfer follows one
+// of its links with probability d, all with the same probability; otherwise, or if there is
+// no link, the surfer goes to an address drawn from the teleport distribution v:
 //
 //	PR(u) = (1 − d)·v(u) + d·( Σ_{p→u} PR(p)/out(p) + v(u)·Σ_{q dangling} PR(q) )
 //
-// Brin and Page print the formula without the last term, for sums of N, and say that
-// the ranks sum to one; with the last term they do. A v that is not uniform is the
+// Brin and Page print the formula without the last term, for a sum of N, and say that the
+// ranks sum to one; with the last term they do. If v is not uniform, this is the
 // topic-sensitive PageRank of Haveliwala (WWW 2002).
 //
-// Addresses that were never fetched count as pages without links: most of what a
-// crawl knows is dangling.
+// Addresses that were never fetched count as pages without links, so most addresses that a
+// crawl has found are dangling.
 
 import "math"
 
-// PageRank is how ranks are worked out.
+// PageRank holds the parameters of the computation.
 type PageRank struct {
 	// Damping is d, from 0 to below 1.
 	Damping float64
 
-	// Teleport is v by ID, in any unit. What is not finite and above 0, or is beyond
-	// its end, counts as 0; if all does, as when it is nil, v is uniform.
+	// Teleport is v by ID, in any unit. Missing elements, and those that are not finite
+	// and above 0, count as 0. If all are 0, v is uniform.
 	Teleport []float64
 
-	// Same is, by ID, the address under which the links of its page are known: what
-	// leads to an address leads there. Nil, or beyond its end: the address itself.
+	// Same is, by ID, the address under which the links of its page are known: a link to
+	// an address counts as a link to that one. The default is the address itself.
 	Same []ID
 
-	// Tolerance ends the iteration: the absolute differences to the ranks before sum
-	// to this at most. The ranks are then no farther than Tolerance·d/(1−d) from the
-	// exact ones, in the same sum.
+	// Tolerance ends the iteration when the absolute differences to the previous ranks sum
+	// to at most this. The sum of the errors of the ranks is then at most Tolerance·d/(1−d).
 	Tolerance float64
 
-	// Iterations ends it at the latest.
+	// Iterations is the maximal number of iterations.
 	Iterations int
 }
 
-// Ranks are the ranks of all addresses that g had at m, by ID, for the links that it
-// had then. They are not negative and sum to 1. How often it took is told, too.
+// Ranks returns the ranks of all addresses that g had at m, by ID, using the links that it
+// had then, and the number of iterations. Ranks are not negative and sum to 1.
 //
-// Addresses discovered in another order have the same ranks but for rounding, and,
-// where Iterations does not cut it short, twice the error that Tolerance allows.
+// They do not depend on the order in which addresses were discovered, except for rounding
+// and, unless Iterations ends the computation, twice the error that Tolerance allows.
 func (o PageRank) Ranks(g *Graph, m Mark) (ranks []float64, iterations int) {
 	n := m.urls
 	if n == 0 {
@@ -55,7 +53,7 @@ func (o PageRank) Ranks(g *Graph, m Mark) (ranks []float64, iterations int) {
 	}
 	pages := g.expanded[:m.pages]
 	edges := g.edges[:g.edgesAt(m)]
-	targets := make([]ID, len(edges)) // of each link, where its page is
+	targets := make([]ID, len(edges)) // by link: the address of the page that it leads to
 	for i := range edges {
 		targets[i] = same(o.Same, edges[i].to)
 	}
@@ -64,8 +62,8 @@ func (o PageRank) Ranks(g *Graph, m Mark) (ranks []float64, iterations int) {
 	copy(ranks, v)
 	for iterations < o.Iterations {
 		iterations++
-		// The surfer who follows no link teleports: be it by choice, or because there
-		// is none. As all ranks sum to 1, that is the rest.
+		// The surfer teleports by choice, or because there is no link. All ranks sum to 1,
+		// so this is 1 minus the probability of following a link.
 		follows := 0.0
 		for _, p := range pages {
 			follows += ranks[p]
@@ -93,7 +91,7 @@ func (o PageRank) Ranks(g *Graph, m Mark) (ranks []float64, iterations int) {
 	return ranks, iterations
 }
 
-// teleport is v for n addresses, with the sum 1.
+// teleport returns v for n addresses, with sum 1.
 func (o PageRank) teleport(n int) []float64 {
 	v := make([]float64, n)
 	sum := 0.0
@@ -113,7 +111,7 @@ func (o PageRank) teleport(n int) []float64 {
 	return v
 }
 
-// same is where a page is whose address is id.
+// same returns the address under which the page at id is known.
 func same(by []ID, id ID) ID {
 	if int(id) < len(by) {
 		return by[id]
@@ -121,7 +119,7 @@ func same(by []ID, id ID) ID {
 	return id
 }
 
-// edgesAt is the number of links that g had at m.
+// edgesAt returns the number of links that g had at m.
 func (g *Graph) edgesAt(m Mark) int {
 	if m.pages == 0 {
 		return 0

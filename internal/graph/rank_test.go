@@ -49,7 +49,7 @@ func near(t *testing.T, what string, got, want map[string]float64, delta float64
 
 var standard = PageRank{Damping: 0.85, Tolerance: 1e-13, Iterations: 1000}
 
-func TestPageRankOfWebsThatCanBeSolvedByHand(t *testing.T) {
+func TestPageRankWorkedExamples(t *testing.T) {
 	const d = 0.85
 	centre := (1 + 3*d) / (4 * (1 + d))
 	rest := 3 / (3 + d)
@@ -119,7 +119,7 @@ func TestPageRankOfWebsThatCanBeSolvedByHand(t *testing.T) {
 	}
 }
 
-func TestPageRankIsOfTheWebAsItWas(t *testing.T) {
+func TestPageRankAtEarlierMark(t *testing.T) {
 	g := web("a: b c d", "b: a", "c: a", "d: a")
 	mark := g.Mark()
 	then, _ := standard.Ranks(g, mark)
@@ -136,7 +136,7 @@ func TestPageRankIsOfTheWebAsItWas(t *testing.T) {
 // has the eigenvector (1, φ), and AAᵀ = (2 1; 1 1) has (φ, 1), φ being (1+√5)/2. With
 // half the weight for what p says it is (0.25 0.25; 0.25 1.25), whose larger eigenvalue
 // is λ = (3+√5)/4, and its vector (0.25, λ − 0.25).
-func TestHubsAndAuthoritiesAreThePrincipalEigenvectors(t *testing.T) {
+func TestHITSGivesPrincipalEigenvectors(t *testing.T) {
 	phi := (1 + math.Sqrt(5)) / 2
 	lambda := (3 + math.Sqrt(5)) / 4
 	unit := func(names string, x, y float64) map[string]float64 {
@@ -238,7 +238,7 @@ func plainHITS(g *Graph, weight func(from, to ID) float64) (authority, hub map[s
 	return authority, hub
 }
 
-func TestAPlainReadingAgrees(t *testing.T) {
+func TestAgainstPlainImplementation(t *testing.T) {
 	g := random(330, func(*Graph) {}) // of about 1,000 addresses
 	t.Logf("%d addresses, %d links", g.Len(), g.Links())
 	ranks, n := standard.Ranks(g, g.Mark())
@@ -256,7 +256,7 @@ func TestAPlainReadingAgrees(t *testing.T) {
 }
 
 // What the tolerance promises: with 1e-10, no rank is farther off than 1e-9.
-func TestTheToleranceOfPageRankIsKept(t *testing.T) {
+func TestPageRankTolerance(t *testing.T) {
 	g := random(330, func(*Graph) {})
 	exact, _ := standard.Ranks(g, g.Mark())
 	for tolerance := 1e-3; tolerance >= 1e-10; tolerance /= 10 {
@@ -293,7 +293,7 @@ func shuffled(g *Graph, rng *rand.Rand) *Graph {
 	return h
 }
 
-func TestRanksDependOnLinksAlone(t *testing.T) {
+func TestRanksDoNotDependOnOrder(t *testing.T) {
 	property := func(seed uint64, size uint8, damping float64, topical bool) bool {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		g := new(Graph)
@@ -356,7 +356,7 @@ func total(x []float64) (sum, least float64) {
 	return sum, least
 }
 
-func TestDegreesAndSiblingsCountEveryPageOnce(t *testing.T) {
+func TestDegreesAndSiblings(t *testing.T) {
 	g := web("a: x y x x", "b: z x", "c: x")
 	id := func(name string) ID { i, _ := g.Find(name); return i }
 	for name, want := range map[string]int{"a": 0, "x": 3, "y": 1, "z": 1} {

@@ -48,7 +48,7 @@ func BenchmarkMillionPages(b *testing.B) {
 		}},
 		{"new", 0, func(*Judge) {}},
 		{"clairvoyant", 0, func(j *Judge) { j.Clairvoyant() }},
-		{"clairvoyant with the nearest first", farthest, func(j *Judge) { j.Clairvoyant() }},
+		{"clairvoyant with the nearest first", maxNearestBudget, func(j *Judge) { j.Clairvoyant() }},
 		{"bound", 0, func(j *Judge) { j.Bound() }},
 		{"random", 0, func(j *Judge) { j.Random() }},
 		{"seeing", 0, func(j *Judge) { j.Seeing() }},

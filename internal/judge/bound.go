@@ -2,16 +2,17 @@ package judge
 
 import "slices"
 
-// Bound is a number of relevant pages that no crawler passes at each cost from 1 to T. A
-// crawl that has a page has all its dominators: the pages that are on every way to it from the
-// seeds. So no crawl of the web is better than the best order of the dominator tree, and
-// none of these is above the concave envelope of Horn's order. Nor is any above R.
+// Bound returns an upper bound of the relevant pages that a crawl can have found, at each
+// cost from 1 to T. A crawl that has fetched a page has fetched all its dominators: the pages
+// on every path to it from the seeds. So no crawl of the web is better than the best order of
+// the dominator tree, and no such order is above the concave envelope of Horn's order. Nor
+// can a crawl find more than R.
 func (j *Judge) Bound() []float64 { return slices.Clone(j.bound()) }
 
 func (j *Judge) makeBound() []float64 {
 	blocks, _ := merge(dominators(j.near, j.seeds), j.near.Relevant)
 	bound := make([]float64, j.T)
-	pages, relevant := 0, 0 // at the start of the block
+	pages, relevant := 0, 0 // at the beginning of the block
 	for t := 1; t <= j.T; t++ {
 		for len(blocks) > 0 && pages+int(blocks[0].pages) < t {
 			pages += int(blocks[0].pages)

@@ -47,7 +47,7 @@ func optimal(w *Web, seeds []int32, t int) []int {
 	return best[1:]
 }
 
-func TestNoCrawlIsBetterThanTheBoundNorTheClairvoyantBetterThanAnyCrawl(t *testing.T) {
+func TestBoundAndClairvoyantAgainstBruteForce(t *testing.T) {
 	const webs, most = 300, 18
 	rng := rand.New(rand.NewPCG(1, 1))
 	costs, reached, bounded := 0, 0.0, 0.0
@@ -83,7 +83,7 @@ func checkBounds(t *testing.T, j *Judge, best []int) {
 	}
 }
 
-func TestNoOrderOfATreeIsBetterThanHorns(t *testing.T) {
+func TestHornAgainstBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for i := range 300 {
 		n := 1 + rng.IntN(11)
@@ -145,7 +145,7 @@ func bestArea(parent []int32, relevant []bool) int {
 	return best[all]
 }
 
-func TestDominatorsAreOnEveryWay(t *testing.T) {
+func TestDominatorsAreOnEveryPath(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for i := range 500 {
 		w, seeds := randomWeb(rng, 30)
@@ -199,7 +199,7 @@ func reaches(w *Web, seeds int, page, without int32) bool {
 	return slices.Contains(queue, page)
 }
 
-func TestTheNearestRelevantPageComesNext(t *testing.T) {
+func TestNearestRelevantPageComesNext(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for i := range 2000 {
 		w, seeds := randomWeb(rng, 60)
@@ -214,7 +214,7 @@ func TestTheNearestRelevantPageComesNext(t *testing.T) {
 func checkNearest(t *testing.T, j *Judge) {
 	t.Helper()
 	want := slowlyNearest(j.near, j.seeds, j.T)
-	for _, ahead := range []int{0, 1, 2, patience} {
+	for _, ahead := range []int{0, 1, 2, maxDistance} {
 		n := newNearest(j)
 		n.crawl(j.seeds, ahead)
 		if !slices.Equal(n.order[:min(j.T, len(n.order))], want[:min(j.T, len(want))]) {

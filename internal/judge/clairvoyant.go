@@ -2,17 +2,16 @@ package judge
 
 import "slices"
 
-// Clairvoyant is how many relevant pages a crawler can have found at each cost from 1 to T
-// that knows the web and its labels: the better, at each cost, of two orders. One is the
-// best order of the tree of shortest paths from the seeds, by Horn's algorithm; the
-// other always goes the shortest way to a relevant page (only where T <= 20,000). What
-// stands at a cost was found by a crawl of that cost, so it is never more than can be
-// found; but no single crawl need have the whole curve.
+// Clairvoyant returns how many relevant pages a crawler can have found, at each cost from 1
+// to T, that knows the web and its labels: at each cost the better of two orders. One is the
+// best order of the tree of shortest paths from the seeds, by Horn's algorithm; the other
+// always takes the shortest path to a relevant page (only where T <= 20,000). The value at
+// each cost was reached by a crawl of that cost, but no single crawl need reach all of them.
 func (j *Judge) Clairvoyant() []int { return slices.Clone(j.clairvoyant()) }
 
 func (j *Judge) makeClairvoyant() []int {
 	best := j.alongTree()
-	if j.T <= farthest {
+	if j.T <= maxNearestBudget {
 		for t, found := range j.near.curve(j.nearest(), j.T) {
 			best[t] = max(best[t], found)
 		}
@@ -20,7 +19,7 @@ func (j *Judge) makeClairvoyant() []int {
 	return best
 }
 
-// alongTree is the curve of the best order of the tree of shortest paths.
+// alongTree returns the curve of the best order of the tree of shortest paths.
 func (j *Judge) alongTree() []int {
 	blocks, next := merge(j.parent, j.near.Relevant)
 	var order []int32
@@ -32,8 +31,8 @@ func (j *Judge) alongTree() []int {
 	return j.near.curve(order, j.T)
 }
 
-// curve is how many relevant pages an order has found at each cost from 1 to t; a page
-// that comes again is nothing new.
+// curve returns how many relevant pages an order has found at each cost from 1 to t.
+// Repeated pages count once.
 func (w *Web) curve(order []int32, t int) []int {
 	curve := make([]int, t)
 	done := make([]bool, w.Len())

@@ -10,102 +10,101 @@ import (
 	"strings"
 )
 
-// CompareOptions say how runs are compared.
+// CompareOptions controls how runs are compared.
 type CompareOptions struct {
 	By        Criterion
-	Also      []Criterion // whose means stand beside
-	Reference string      // the name that all others are held against; "" for none
-	Tie       float64     // differences up to it, and it, are ties; the protocol says 0.01
-	ByTopic   bool        // what is paired for p, A₁₂, wins, ties and losses are means of topics, not units
-	Seed      uint64      // of the bootstrap's draws
+	Also      []Criterion // further measures whose means are shown
+	Reference string      // the name that all others are compared with; "" for none
+	Tie       float64     // differences up to this, inclusive, are ties; the protocol says 0.01
+	ByTopic   bool        // pair means of topics, not units, for p, A₁₂, wins, ties and losses
+	Seed      uint64      // of the bootstrap
 }
 
-// A Table compares what was run in one track. Tracks are given different things and
-// are never compared.
+// A Table compares the runs of one track. Crawlers of different tracks get different
+// information, so tracks are never compared.
 type Table struct {
 	CompareOptions
 	Track   string
-	Topics  []string // the order of Row.Topics
-	Seeds   []string // sets of seeds by name, the order of Row.Seeds
-	Costs   []int    // rising, the order of Row.HarvestAt and Row.RecallAt
-	Runs    int      // that count
-	Units   int      // pairs of a topic and a set of seeds in which anything was run
-	Chance  int      // the most chance seeds that a unit has
-	Without int      // runs that have no number for the criterion: they do not count
+	Topics  []string // in the order of Row.Topics
+	Seeds   []string // names of seed sets, in the order of Row.Seeds
+	Costs   []int    // ascending, in the order of Row.HarvestAt and Row.RecallAt
+	Runs    int      // runs with a value
+	Units   int      // pairs of a topic and a seed set in which anything was run
+	Chance  int      // the largest number of random seeds of a unit
+	Without int      // runs without a value for the criterion, which do not count
 	Rows    []Row    // the best first
 
-	// Means that crawlers reach which see the relevance of the links that wait, and
-	// of those behind them. Nil if that is not known.
+	// Means of the crawlers that see the relevance of waiting links, and of their children.
+	// Nil if unknown.
 	Seeing, SeeingChildren *float64
 
-	// Of the ranks by topic of the rows that were run everywhere: the p-value of
-	// Friedman's test that they are all the same, and how far two mean ranks must be
-	// apart to differ, after Nemenyi, at 5 %.
+	// Friedman is the p-value of Friedman's test that the ranks by topic are all the same,
+	// for the rows that were run everywhere. Distance is Nemenyi's critical distance of mean
+	// ranks at 5 %.
 	Friedman, Distance float64
 
 	topics []place
 }
 
-// A Row is what one name has reached.
+// A Row holds the results of one name.
 type Row struct {
 	Name, Strategy string
-	Units          int       // in which it was run
-	Mean           float64   // of the means of the topics
-	Interval       *Interval // where the mean lies with 95 % confidence; nil for a single run
+	Units          int       // units in which it was run
+	Mean           float64   // mean of the means of the topics
+	Interval       *Interval // 95 % confidence interval of the mean; nil for a single run
 	Rank           float64   // mean rank in the topics, 1 for the best; 0 if it was not run everywhere
-	Ranks          []float64 // in the topics; nil if it was not run everywhere
+	Ranks          []float64 // by topic; nil if it was not run everywhere
 	Also           []Mean
-	Against        *Against // nil for the reference, and where there is none
+	Against        *Against // comparison with the reference; nil for the reference itself, and without one
 	Topics         []Cell
 	Seeds          []Cell
-	HarvestAt      []Mean // harvest at each cost that a run was judged at
+	HarvestAt      []Mean // harvest at each cost for which runs have it
 	RecallAt       []Mean
 }
 
-// A Mean is a mean and of how many units it is; of none, there is no mean.
+// A Mean is a mean over a number of units. If Units is 0 there is no mean.
 type Mean struct {
 	Value float64
 	Units int
 }
 
-// A Cell is the criterion and what is shown also, in one topic or from one set of seeds.
+// A Cell holds the means of one topic or one seed set.
 type Cell struct {
 	Mean
 	Also []Mean
 }
 
-// Against is how a row stands against the reference, in the units that both have.
+// Against compares a row with the reference, in the units that both have.
 type Against struct {
 	Units      int
 	Difference float64   // of the means
-	Interval   *Interval // where it lies with 95 % confidence
-	P          float64   // of Wilcoxon's test over units, or topics
+	Interval   *Interval // 95 % confidence interval of the difference
+	P          float64   // of Wilcoxon's signed-rank test over units, or topics
 	Holm       float64   // P adjusted over all rows of the table
-	A12        float64   // how often a unit, or topic, of this is better than one of the reference
+	A12        float64   // the probability that a unit, or topic, of this row is better than one of the reference
 	Wins       int       // units, or topics, that are better by more than a tie
 	Ties       int
 	Losses     int
 
-	// Whether the difference is no more than a tie, by two one-sided tests at 5 %: its
-	// interval of 90 % lies within. That p is large says only that nothing was found.
+	// Equivalent reports whether the difference is at most a tie, by two one-sided tests at
+	// 5 %: its 90 % interval lies within. A large P alone does not show that.
 	Equivalent bool
 }
 
-// place is a unit: a topic of a web and a set of seeds.
+// A place is a unit: a topic of a web and a seed set.
 type place struct{ topic, web, seeds string }
 
 func (p place) compare(q place) int {
 	return cmp.Or(cmp.Compare(p.topic, q.topic), cmp.Compare(p.web, q.web), cmp.Compare(p.seeds, q.seeds))
 }
 
-// runs are the results of one name in one track, by place, sorted by chance seed.
+// runs are the results of one name in one track, by place, sorted by random seed.
 type runs map[place][]*Result
 
-// Compare compares results: a table for every track, by name of the track. The
-// order of the results does not matter. Results that are there twice count once; it
-// is an error if they contradict each other, if one place was judged in two
-// ways, if nothing has a number for the criterion, or if no track has the
-// reference.
+// Compare returns a table for every track, sorted by the name of the track. The order of
+// the results does not matter, and duplicates count once. It is an error if results
+// contradict each other, if a place was judged in two ways, if no result has a value for the
+// criterion, or if no track has the reference.
 func Compare(results []*Result, o CompareOptions) ([]*Table, error) {
 	tracks, err := group(results)
 	if err != nil {
@@ -164,7 +163,7 @@ func group(results []*Result) (map[string]map[string]runs, error) {
 	return tracks, nil
 }
 
-// agree tells whether two results of the same run say the same.
+// agree reports whether two results of the same run have the same values.
 func agree(a, b *Result) bool {
 	for _, c := range Criteria() {
 		v, w := c.value(a), c.value(b)
@@ -178,7 +177,7 @@ func agree(a, b *Result) bool {
 func newTable(track string, all map[string]runs, o CompareOptions) *Table {
 	t := &Table{CompareOptions: o, Track: track}
 	places := map[place]bool{}
-	counted := map[string]runs{} // what has a number
+	counted := map[string]runs{} // results with a value
 	for name, runs := range all {
 		for at, chance := range runs {
 			with := slices.DeleteFunc(slices.Clone(chance), func(r *Result) bool { return o.By.value(r) == nil })
@@ -216,7 +215,7 @@ func newTable(track string, all map[string]runs, o CompareOptions) *Table {
 	return t
 }
 
-// better compares two numbers: it is positive if a is the better one.
+// better compares two values: it is positive if a is the better one.
 func (t *Table) better(a, b float64) int {
 	if t.By.Lower {
 		a, b = b, a
@@ -224,7 +223,7 @@ func (t *Table) better(a, b float64) int {
 	return cmp.Compare(grains(a), grains(b))
 }
 
-// columns finds the topics, the sets of seeds and the costs that there are.
+// columns sets the topics, the seed sets and the costs of the table.
 func (t *Table) columns(order []place, counted map[string]runs) {
 	seeds, costs, called := map[string]bool{}, map[int]bool{}, map[string]int{}
 	for _, at := range order {
@@ -257,11 +256,11 @@ func (t *Table) columns(order []place, counted map[string]runs) {
 	t.Costs = slices.Sorted(maps.Keys(costs))
 }
 
-// row is how one name did.
+// row returns the row of one name.
 func (t *Table) row(name string, order []place, all runs) Row {
 	own := pick(order, func(at place) unit { return unit{own: values(all[at], t.By.value)} })
 	row := Row{Name: name, Units: own.size(), Mean: own.mean(), Interval: percentiles(own.bootstrap(t.Seed), cut95)}
-	for _, at := range slices.Backward(order) { // one name is one strategy; if not, the first
+	for _, at := range slices.Backward(order) { // one name has one strategy; if not, take the first
 		if chance := all[at]; chance != nil {
 			row.Strategy = chance[0].Strategy
 		}
@@ -284,7 +283,7 @@ func (t *Table) row(name string, order []place, all runs) Row {
 	return row
 }
 
-// known is a number at a cost, nil if it is not there.
+// known returns the value at a cost, nil if there is none.
 func known(at map[int]float64, cost int) *float64 {
 	if v, ok := at[cost]; ok {
 		return &v
@@ -292,7 +291,7 @@ func known(at map[int]float64, cost int) *float64 {
 	return nil
 }
 
-// also is the means of what stands beside the criterion.
+// also returns the means of the further measures.
 func (t *Table) also(order []place, all runs) []Mean {
 	var means []Mean
 	for _, c := range t.Also {
@@ -301,7 +300,7 @@ func (t *Table) also(order []place, all runs) []Mean {
 	return means
 }
 
-// against holds the runs of one name against those of the reference.
+// against compares the runs of one name with those of the reference.
 func (t *Table) against(order []place, all, reference runs) *Against {
 	pairs := pick(order, func(at place) unit {
 		u := unit{values(all[at], t.By.value), values(reference[at], t.By.value)}
@@ -341,7 +340,7 @@ func (t *Table) against(order []place, all, reference runs) *Against {
 	return a
 }
 
-// adjust corrects the p-values of a table for their number.
+// adjust corrects the p-values of the table for multiple comparisons.
 func (t *Table) adjust() {
 	var p []float64
 	for _, row := range t.Rows {
@@ -357,7 +356,7 @@ func (t *Table) adjust() {
 	}
 }
 
-// rank ranks the rows that were run everywhere in every topic.
+// rank ranks the rows that were run everywhere, in every topic.
 func (t *Table) rank() {
 	var rows []*Row
 	for i := range t.Rows {
@@ -387,8 +386,8 @@ func (t *Table) rank() {
 	t.Friedman, t.Distance = p, distance
 }
 
-// sighted is the mean, over all places, of what a crawler reaches that sees more.
-// Every run from a place says the same of it.
+// sighted returns the mean, over all places, of what a crawler reaches that sees more. All
+// runs of a place have the same value.
 func (t *Table) sighted(order []place, counted map[string]runs, which func(*Result) *Sighted) *float64 {
 	if t.By.sighted == nil {
 		return nil
@@ -409,10 +408,10 @@ func (t *Table) sighted(order []place, counted map[string]runs, which func(*Resu
 	return new(s.mean())
 }
 
-// ofTopic is the place without its seeds.
+// ofTopic returns the place without its seeds.
 func (p place) ofTopic() place { return place{topic: p.topic, web: p.web} }
 
-// pick makes a sample of places in their order; units without numbers are left out.
+// pick makes a sample of places in their order. Units without values are left out.
 func pick(order []place, number func(place) unit) sample {
 	var s sample
 	var last place
@@ -429,7 +428,7 @@ func pick(order []place, number func(place) unit) sample {
 	return s
 }
 
-// meanOf is the mean of some places of what runs have.
+// meanOf returns the mean of a value of runs over places.
 func meanOf(order []place, all runs, value func(*Result) *float64) Mean {
 	s := pick(order, func(at place) unit { return unit{own: values(all[at], value)} })
 	if len(s) == 0 {
@@ -438,7 +437,7 @@ func meanOf(order []place, all runs, value func(*Result) *float64) Mean {
 	return Mean{s.mean(), s.size()}
 }
 
-// values is a number of every run that has it.
+// values returns the value of every run that has it.
 func values(chance []*Result, value func(*Result) *float64) []float64 {
 	var all []float64
 	for _, r := range chance {

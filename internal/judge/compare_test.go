@@ -57,7 +57,7 @@ func small() []*Result {
 	}
 }
 
-func TestChanceIsAveragedInUnitsUnitsInTopicsAndTopicsInTheMean(t *testing.T) {
+func TestMeanAveragesRandomSeedsThenUnitsThenTopics(t *testing.T) {
 	table := compare(t, small(), CompareOptions{Tie: 0.01})
 	type line struct {
 		Name, Strategy string
@@ -93,7 +93,7 @@ func TestChanceIsAveragedInUnitsUnitsInTopicsAndTopicsInTheMean(t *testing.T) {
 }
 
 // A topic with many sets of seeds weighs as much as one with few.
-func TestTopicsWeighTheSame(t *testing.T) {
+func TestTopicsHaveEqualWeight(t *testing.T) {
 	results := []*Result{trial("a", "x", "1", 1, 1)}
 	for i := range 9 {
 		results = append(results, trial("a", "y", fmt.Sprint(i), 1, 0))
@@ -103,7 +103,7 @@ func TestTopicsWeighTheSame(t *testing.T) {
 	}
 }
 
-func TestTheReferenceIsMetInTheUnitsBothHave(t *testing.T) {
+func TestReferenceIsComparedInCommonUnits(t *testing.T) {
 	table := compare(t, small(), CompareOptions{Reference: "b", Tie: 0.01})
 	got := map[string]*Against{}
 	for _, r := range table.Rows {
@@ -125,7 +125,7 @@ func TestTheReferenceIsMetInTheUnitsBothHave(t *testing.T) {
 	}
 }
 
-func TestTopicsMayBePairedInsteadOfUnits(t *testing.T) {
+func TestPairedByTopic(t *testing.T) {
 	var results []*Result
 	for i := range 5 {
 		for _, seeds := range []string{"easy", "hard"} {
@@ -144,7 +144,7 @@ func TestTopicsMayBePairedInsteadOfUnits(t *testing.T) {
 	}
 }
 
-func TestEquivalenceWantsMoreThanALargeP(t *testing.T) {
+func TestEquivalenceNeedsMoreThanALargeP(t *testing.T) {
 	near, far := small()[:0:0], small()[:0:0]
 	for i := range 12 {
 		topic, sign := fmt.Sprint("topic-", i), float64(i%2*2-1)
@@ -164,7 +164,7 @@ func TestEquivalenceWantsMoreThanALargeP(t *testing.T) {
 	}
 }
 
-func TestLessIsBetterForCosts(t *testing.T) {
+func TestLowerIsBetterForCosts(t *testing.T) {
 	results := small()
 	for i, r := range results {
 		cost := []float64{100, 140, 0, 50, 60, 0, 0, 150, 300, 20}[i]
@@ -184,7 +184,7 @@ func TestLessIsBetterForCosts(t *testing.T) {
 	}
 }
 
-func TestRanksAreOfThoseWhoWereRunEverywhere(t *testing.T) {
+func TestOnlyRowsRunEverywhereAreRanked(t *testing.T) {
 	table := compare(t, append(small(), trial("d", "course", "easy", 1, 0.3), trial("d", "course", "hard", 1, 0.1), trial("d", "project", "easy", 1, 0.1), trial("d", "project", "hard", 1, 0.1)),
 		CompareOptions{})
 	got := map[string][]float64{}
@@ -206,7 +206,7 @@ func TestRanksAreOfThoseWhoWereRunEverywhere(t *testing.T) {
 	}
 }
 
-func TestTheOrderOfResultsDoesNotMatter(t *testing.T) {
+func TestOrderOfResultsDoesNotMatter(t *testing.T) {
 	print := func(results []*Result) string {
 		var b strings.Builder
 		if err := WriteNDJSON(&b, []*Table{compare(t, results, CompareOptions{Reference: "b", Tie: 0.01, Seed: 1})}); err != nil {
@@ -225,7 +225,7 @@ func TestTheOrderOfResultsDoesNotMatter(t *testing.T) {
 	}
 }
 
-func TestAnIntervalDoesNotDependOnWhoElseWasRun(t *testing.T) {
+func TestIntervalDoesNotDependOnOtherRows(t *testing.T) {
 	all := compare(t, small(), CompareOptions{Seed: 1})
 	alone := compare(t, slices.DeleteFunc(small(), func(r *Result) bool { return r.Name == "b" }), CompareOptions{Seed: 1})
 	if a, b := *all.Rows[1].Interval, *alone.Rows[1].Interval; a != b {
@@ -255,7 +255,7 @@ func TestTracksAreNeverCompared(t *testing.T) {
 	}
 }
 
-func TestRunsWithoutANumberDoNotCount(t *testing.T) {
+func TestRunsWithoutValueDoNotCount(t *testing.T) {
 	results := small()
 	results[0].NAUC, results[9].NAUC = nil, nil
 	table := compare(t, results, CompareOptions{})
@@ -264,7 +264,7 @@ func TestRunsWithoutANumberDoNotCount(t *testing.T) {
 	}
 }
 
-func TestWhatStandsBesideMayBeMissing(t *testing.T) {
+func TestFurtherMeasuresMayBeMissing(t *testing.T) {
 	results := small()
 	results[3].Recall = new(0.5)
 	rows := compare(t, results, CompareOptions{Also: []Criterion{by(t, "recall"), by(t, "spent")}}).Rows
@@ -276,7 +276,7 @@ func TestWhatStandsBesideMayBeMissing(t *testing.T) {
 	}
 }
 
-func TestTopicsOfTwoWebsAreTwo(t *testing.T) {
+func TestSameTopicOfTwoWebs(t *testing.T) {
 	results := []*Result{trial("a", "x", "s", 1, 0.1), trial("a", "x", "s", 1, 0.5), trial("a", "y", "s", 1, 0.9)}
 	results[1].Web = "v"
 	table := compare(t, results, CompareOptions{})
@@ -288,7 +288,7 @@ func TestTopicsOfTwoWebsAreTwo(t *testing.T) {
 	}
 }
 
-func TestCrawlersThatSeeAreKnownOrNot(t *testing.T) {
+func TestSightedMeans(t *testing.T) {
 	results := small()
 	for _, r := range results {
 		if r.Seeing.NAUC = new(0.5); r.Topic == "course" {
@@ -310,7 +310,7 @@ func TestCrawlersThatSeeAreKnownOrNot(t *testing.T) {
 	}
 }
 
-func TestResultsThatDoNotCompareAreRefused(t *testing.T) {
+func TestIncomparableResults(t *testing.T) {
 	with := func(change func([]*Result) []*Result) []*Result { return change(small()) }
 	for _, tt := range []struct {
 		name    string
@@ -342,7 +342,7 @@ func TestResultsThatDoNotCompareAreRefused(t *testing.T) {
 	}
 }
 
-func TestThoseWhoNeverMeetAreNotCompared(t *testing.T) {
+func TestNoCommonUnits(t *testing.T) {
 	table := compare(t, []*Result{trial("a", "x", "s", 1, 0.1), trial("b", "y", "s", 1, 0.2)}, CompareOptions{Reference: "b", Tie: 0.01})
 	if table.Rows[1].Name != "a" || table.Rows[1].Against != nil {
 		t.Errorf("%+v", table.Rows[1])

@@ -6,20 +6,21 @@ import (
 	"spoor/internal/graph"
 )
 
-// dominators is the immediate dominator of each page, None where it is but the start,
-// which links to the first pages, seeds of them. All pages must be reachable. It is the simple
-// version of Lengauer and Tarjan's algorithm ("A fast algorithm for finding dominators in
-// a flowgraph", TOPLAS 1(1), 1979), O(links · log pages) whatever the web, without recursion.
+// dominators returns the immediate dominator of each page, None for a page that only the
+// start dominates. The start links to the first pages, which are the seeds. All pages must
+// be reachable. This is the simple version of Lengauer and Tarjan's algorithm ("A fast
+// algorithm for finding dominators in a flowgraph", TOPLAS 1(1), 1979), without recursion. It
+// takes O(links · log pages) time.
 func dominators(w *Web, seeds int) []int32 {
-	// Vertices are numbered in the order of a search in depth. The start is 0.
+	// Vertices are numbered in depth-first order. The start is 0.
 	n := int32(w.Len())
 	number := make([]int32, n)   // by page
 	page := make([]int32, n+1)   // by vertex
-	parent := make([]int32, n+1) // by vertex: in the tree of the search
+	parent := make([]int32, n+1) // by vertex: in the depth-first tree
 	count := int32(0)
 	type step struct {
 		vertex int32
-		links  []int32 // that are left to follow
+		links  []int32 // not followed yet
 	}
 	var path []step
 	enter := func(p, from int32) {
@@ -53,7 +54,7 @@ func dominators(w *Web, seeds int) []int32 {
 	label := make([]int32, n+1)
 	ancestor := make([]int32, n+1)
 	bucket := make([]int32, n+1) // the first vertex in it
-	next := make([]int32, n+1)   // the vertex behind this one in its bucket
+	next := make([]int32, n+1)   // the next vertex in the same bucket
 	dom := make([]int32, n+1)
 	for v := range n + 1 {
 		semi[v], label[v], ancestor[v], bucket[v] = v, v, None, None

@@ -1,29 +1,29 @@
 package judge
 
-// A block is a piece of the best order of a forest: pages that are fetched in a row,
-// because together they are denser than the first of them alone.
+// A block is a part of the best order of a forest: consecutive pages that are denser in
+// relevant pages together than the first of them alone.
 type block struct {
 	first    int32 // its first page; the others follow by next
 	pages    int32
 	relevant int32
 }
 
-// merge orders the pages of a forest, none before its parent, so that no other such
+// merge orders the pages of a forest, parents before children, so that no other such
 // order has found more relevant pages at the end of any block: Horn's algorithm (W. A.
 // Horn, "Single-machine job sequencing with treelike precedence ordering and linear
-// delay penalties", SIAM J. Appl. Math. 23(2), 1972). The densest block is put behind
-// the block of its parent until it has none, and is next then. Of equally dense blocks
-// that goes first which came to be first, and single pages come in order of number.
+// delay penalties", SIAM J. Appl. Math. 23(2), 1972). The densest block is appended to the
+// block of its parent; if it has no parent, it is next in the order. Of equally dense
+// blocks the older one goes first, and single pages are in the order of their numbers.
 //
-// What is left when nothing relevant is left has no place in the order: it changes no
-// curve. The density of blocks never rises. parent is [None] for a root.
+// Pages after the last relevant one are left out, for they change no curve. The density of
+// blocks never rises. parent is [None] for a root.
 func merge(parent []int32, relevant []bool) (blocks []block, next []int32) {
 	root := int32(len(parent))
-	next = make([]int32, len(parent))      // by page: the page behind it in its block
+	next = make([]int32, len(parent))      // by page: the next page in its block
 	last := make([]int32, len(parent))     // by first page of a block: its last page
 	size := make([]int32, len(parent))     // by first page of a block: its pages
 	value := make([]int32, len(parent))    // by first page of a block: its relevant pages
-	within := make([]int32, len(parent)+1) // by page: the first page of its block, or a page on the way there
+	within := make([]int32, len(parent)+1) // by page: the first page of its block, or a page closer to it
 	within[root] = root
 	find := func(page int32) int32 {
 		for within[page] != page {
@@ -49,7 +49,7 @@ func merge(parent []int32, relevant []bool) (blocks []block, next []int32) {
 	for len(waiting.list) > 0 {
 		b := waiting.pop().block
 		if within[b.first] != b.first || size[b.first] != b.pages {
-			continue // it has been merged since
+			continue // it has been merged meanwhile
 		}
 		into := root
 		if up := parent[b.first]; up != None {
@@ -69,13 +69,13 @@ func merge(parent []int32, relevant []bool) (blocks []block, next []int32) {
 	return blocks, next
 }
 
-// dense is a block that waits to be merged.
+// A dense is a block that is waiting to be merged.
 type dense struct {
 	block
 	born int32
 }
 
-// before compares exactly: fractions, not quotients.
+// before compares densities exactly, as fractions.
 func (a dense) before(b dense) bool {
 	x, y := int64(a.relevant)*int64(b.pages), int64(b.relevant)*int64(a.pages)
 	if x != y {
@@ -84,10 +84,10 @@ func (a dense) before(b dense) bool {
 	return a.born < b.born
 }
 
-// A heap gives back first what goes before all else in it.
+// A heap is a priority queue.
 type heap[E any] struct {
 	list   []E
-	before func(a, b E) bool // of two different elements, one goes before the other
+	before func(a, b E) bool // a strict total order
 }
 
 func (h *heap[E]) push(e E) {
@@ -103,7 +103,7 @@ func (h *heap[E]) push(e E) {
 	h.list[i] = e
 }
 
-// pop takes the first element of a heap that has any.
+// pop removes and returns the first element. The heap must not be empty.
 func (h *heap[E]) pop() E {
 	last := len(h.list) - 1
 	top, e := h.list[0], h.list[last]

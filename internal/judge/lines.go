@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// tableLine is a row as NDJSON.
+// tableLine is a row of a table as JSON.
 type tableLine struct {
 	V         int               `json:"v"`
 	Track     string            `json:"track"`
@@ -42,7 +42,7 @@ type againstLine struct {
 	Equivalent bool    `json:"equivalent"`
 }
 
-// number is a number of six digits on the wire.
+// A number is written with six significant digits.
 type number float64
 
 func (n number) MarshalJSON() ([]byte, error) {
@@ -53,7 +53,7 @@ func (n number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(short)
 }
 
-// ends are the ends of an interval, nil where there is none.
+// ends returns the ends of an interval, nil if there is none.
 func (i *Interval) ends() (low, high *number) {
 	if i == nil {
 		return nil, nil
@@ -61,14 +61,14 @@ func (i *Interval) ends() (low, high *number) {
 	return new(number(i.Low)), new(number(i.High))
 }
 
-// put adds a mean, if there is one.
+// put stores a mean, if there is one.
 func put[K comparable](to map[K]number, key K, m Mean) {
 	if m.Units > 0 {
 		to[key] = number(m.Value)
 	}
 }
 
-// WriteNDJSON writes tables as lines, one a row, the best first.
+// WriteNDJSON writes each row of the tables as a line of JSON, the best row first.
 func WriteNDJSON(w io.Writer, tables []*Table) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -82,7 +82,7 @@ func WriteNDJSON(w io.Writer, tables []*Table) error {
 	return nil
 }
 
-// line is a row as NDJSON.
+// line returns a row as JSON.
 func (t *Table) line(row *Row) tableLine {
 	line := tableLine{
 		V: 1, Track: t.Track, Measure: t.By.Name, Name: row.Name, Strategy: row.Strategy,

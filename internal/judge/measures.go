@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// Measures are what is said of one crawl.
+// Measures are the measures of one crawl.
 type Measures struct {
-	T       int // the budget that it was measured with
-	R       int // the relevant pages that can be reached
-	Fetched int // what the crawl has cost, beyond T too
+	T       int // the budget
+	R       int // relevant pages that can be reached
+	Fetched int // cost of the whole crawl, which may be more than T
 
-	Harvest float64 // relevant pages found, of what was paid, up to T
-	Recall  float64 // relevant pages found up to T, of R; more than 1 is possible where a crawl has other ways than links
+	Harvest float64 // relevant pages found per unit of cost, up to T
+	Recall  float64 // share of R found up to T; above 1 if the crawl found pages that no link reaches
 
-	AUC            float64 // the mean of recall over the costs 1 to T: the area under its curve
-	AUCRandom      float64 // the area under the mean of random crawls
-	NAUC           float64 // 0 is random, 1 clairvoyant; 0 where these two are the same
-	AUCClairvoyant float64 // AUC, of the area under the clairvoyant crawler's curve
-	AUCBound       float64 // AUC, of the area under the bound
+	AUC            float64 // mean of recall over the costs 1 to T: the area under its curve
+	AUCRandom      float64 // AUC of the mean random crawl
+	NAUC           float64 // 0 for random, 1 for clairvoyant; 0 if these two are equal
+	AUCClairvoyant float64 // AUC as a share of the clairvoyant crawler's
+	AUCBound       float64 // AUC as a share of the bound's
 
-	// The cost at which so many percent of R were found; 0: never up to T.
+	// The cost at which 50, 80 and 90 % of R were found; 0 if they were not found up to T.
 	Cost50 int
 	Cost80 int
 	Cost90 int
@@ -30,27 +30,27 @@ type Measures struct {
 	Curve []int // relevant pages found at each cost from 1 to T
 }
 
-// HarvestAt is the harvest rate at a cost: relevant pages found, of what was paid; what a
-// crawl did not spend was not paid. Costs are 1 to T; others count as the nearest of these.
+// HarvestAt returns the harvest rate at a cost: relevant pages found per unit of cost, where
+// only what the crawl has spent counts. Costs are limited to the range 1 to T.
 func (m *Measures) HarvestAt(cost int) float64 {
 	cost = m.within(cost)
 	return ratio(float64(m.Curve[cost-1]), float64(min(cost, m.Fetched)))
 }
 
-// RecallAt is the target recall at a cost: relevant pages found, of R. Costs are 1 to T;
-// others count as the nearest of these.
+// RecallAt returns the target recall at a cost: the share of R found. Costs are limited to
+// the range 1 to T.
 func (m *Measures) RecallAt(cost int) float64 {
 	return ratio(float64(m.Curve[m.within(cost)-1]), float64(m.R))
 }
 
 func (m *Measures) within(cost int) int { return max(1, min(cost, m.T)) }
 
-// Curve is how many relevant pages a crawl found at each cost from 1 to T. The order has
-// a page for each unit of cost, or a negative number. A page that comes again costs
-// again and is nothing new. What a crawl found that no link leads to counts as well.
+// Curve returns how many relevant pages a crawl found at each cost from 1 to T. The order
+// has a page for each unit of cost, or a negative number. Repeated pages cost again and
+// count once. Pages that no link reaches count as well.
 func (j *Judge) Curve(order []int32) []int { return j.web.curve(order, j.T) }
 
-// Measure measures a crawl; see [Judge.Curve] for what an order is.
+// Measure measures a crawl, given its order as for [Judge.Curve].
 func (j *Judge) Measure(order []int32) Measures {
 	curve := j.Curve(order)
 	found := curve[j.T-1]
@@ -74,7 +74,7 @@ func (j *Judge) Measure(order []int32) Measures {
 	}
 }
 
-// area is the mean of recall, where curve is what was found of r at each cost.
+// area returns the mean of recall, given the curve of pages found out of r.
 func area[N int | float64](curve []N, r int) float64 {
 	sum := N(0)
 	for _, found := range curve {
@@ -83,7 +83,7 @@ func area[N int | float64](curve []N, r int) float64 {
 	return ratio(float64(sum), float64(r*len(curve)))
 }
 
-// costOf is the least cost at which so many percent of r are found, 0 if there is none.
+// costOf returns the lowest cost at which the given percentage of r is found, 0 if none.
 func costOf(percent int, curve []int, r int) int {
 	if r == 0 {
 		return 0
@@ -95,7 +95,7 @@ func costOf(percent int, curve []int, r int) int {
 	return i + 1
 }
 
-// hosts is how many hosts have a relevant page that an order finds up to T.
+// hosts returns the number of hosts with a relevant page that the order finds up to T.
 func (j *Judge) hosts(order []int32) int {
 	seen := make(map[int32]bool)
 	for _, page := range order[:min(j.T, len(order))] {
@@ -106,7 +106,7 @@ func (j *Judge) hosts(order []int32) int {
 	return len(seen)
 }
 
-// ratio is a/b, and 0 where b is.
+// ratio returns a/b, and 0 if b is 0.
 func ratio(a, b float64) float64 {
 	if b == 0 {
 		return 0

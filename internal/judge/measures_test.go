@@ -22,7 +22,7 @@ func smallWeb() *Web {
 	return w
 }
 
-func TestTheClairvoyantAndTheBoundOfASmallWeb(t *testing.T) {
+func TestClairvoyantAndBoundOfASmallWeb(t *testing.T) {
 	j := judgeOf(t, smallWeb(), []int32{0}, 10)
 	// Horn: 3 joins 1 (1 of 2); 6 and 7 join 5 (2 of 3), these 2 (2 of 4); 1 and 3 join 0 (1 of
 	// 3), and 2, 5, 6, 7 behind them: 0 1 3 2 5 6 7. The nearest relevant page first is the same.
@@ -107,7 +107,7 @@ func TestHarvestAndRecallAtACost(t *testing.T) {
 	}
 }
 
-func TestWhatNoLinkLeadsToCountsWhenItIsFound(t *testing.T) {
+func TestUnreachablePagesCountWhenFound(t *testing.T) {
 	w := webOf([][]int32{{}, {}, {}}, 0, 1)
 	m := judgeOf(t, w, []int32{0}, 3).Measure([]int32{0, 1})
 	if m.R != 1 || m.Recall != 2 {
@@ -115,7 +115,7 @@ func TestWhatNoLinkLeadsToCountsWhenItIsFound(t *testing.T) {
 	}
 }
 
-func TestNothingToFindIsNoNumber(t *testing.T) {
+func TestNoRelevantPages(t *testing.T) {
 	w := webOf([][]int32{{1}, {}})
 	j := judgeOf(t, w, []int32{0}, 2)
 	want := Measures{T: 2, Fetched: 2, Curve: []int{0, 0}}
@@ -127,7 +127,7 @@ func TestNothingToFindIsNoNumber(t *testing.T) {
 	}
 }
 
-func TestAWebThatChanceCannotMissGivesNobodyCredit(t *testing.T) {
+func TestNAUCWhereRandomIsClairvoyant(t *testing.T) {
 	w := webOf([][]int32{{1}, {}}, 1)
 	m := judgeOf(t, w, []int32{0}, 2).Measure([]int32{0, 1})
 	if m.NAUC != 0 || m.AUCClairvoyant != 1 {
@@ -135,7 +135,7 @@ func TestAWebThatChanceCannotMissGivesNobodyCredit(t *testing.T) {
 	}
 }
 
-func TestMeasuringOftenOrAtOnceChangesNothing(t *testing.T) {
+func TestConcurrentMeasure(t *testing.T) {
 	w, seeds := randomWeb(rand.New(rand.NewPCG(7, 7)), 60)
 	j := judgeOf(t, w, seeds, 0)
 	order := j.Seeing()
@@ -156,7 +156,7 @@ func TestMeasuringOftenOrAtOnceChangesNothing(t *testing.T) {
 	wg.Wait()
 }
 
-func TestTheOrderOfPagesInAWebDoesNotMatter(t *testing.T) {
+func TestOrderOfPagesDoesNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for i := range 20 {
 		w, seeds := randomWeb(rng, 60)

@@ -2,37 +2,37 @@ package judge
 
 import "slices"
 
-// farthest is the largest budget for which the nearest relevant pages are looked for.
-const farthest = 20_000
+// maxNearestBudget is the largest budget for which nearest relevant pages are searched.
+const maxNearestBudget = 20_000
 
-// nearest is the order of a crawler that fetches the relevant pages that wait, in the order
-// in which they were found, and where none waits goes the shortest way to one: to that
-// which a search in breadth finds first, from all that waits.
+// nearest returns the order of a crawler that fetches waiting relevant pages in the order in
+// which they were found. If no relevant page waits, it takes the shortest path to one: the
+// first that a breadth-first search from all waiting pages finds.
 func (j *Judge) nearest() []int32 {
 	n := newNearest(j)
-	n.crawl(j.seeds, patience)
+	n.crawl(j.seeds, maxDistance)
 	return n.order
 }
 
-// patience is how far ahead distances are remembered. That looks through a web as many
-// times at most. A longer way is looked for by a plain search, which looks through the web
-// every time; but it takes so many pages of the budget that there are no more than
-// farthest/patience. The root of farthest makes the two alike.
-const patience = 140
+// maxDistance is the largest distance that is remembered, and so the largest number of
+// traversals of the web for it. A longer path takes a plain search, which traverses the web
+// each time; but it uses so much of the budget that there are at most maxNearestBudget/maxDistance such
+// searches. The square root of maxNearestBudget balances the two.
+const maxDistance = 140
 
-// nearestFirst is a crawl on its way.
+// nearestFirst is the state of the crawl.
 type nearestFirst struct {
 	web   *Web
 	limit int // pages to fetch
 
 	order []int32
-	left  int       // relevant pages that can be reached and are not fetched
+	left  int       // reachable relevant pages that are not fetched yet
 	done  []bool    // by page: fetched
 	seen  []bool    // by page: fetched or waiting
-	hits  []int32   // relevant pages that wait, or waited
-	rows  [][]int32 // by distance: the others, as far from a relevant page at least, in the order found
-	least []int32   // by page: as far from a relevant page that is not fetched at least; never falls
-	way   []int32   // from a relevant page back to where it was looked for from
+	hits  []int32   // relevant pages, waiting or fetched
+	rows  [][]int32 // by distance: other waiting pages at least that far from a relevant page, in the order found
+	least []int32   // by page: a lower bound of the distance to an unfetched relevant page; never falls
+	way   []int32   // path from a relevant page back to the start of the search
 }
 
 func newNearest(j *Judge) *nearestFirst {
@@ -41,8 +41,8 @@ func newNearest(j *Judge) *nearestFirst {
 		done: make([]bool, pages), seen: make([]bool, pages), least: make([]int32, pages)}
 }
 
-func (n *nearestFirst) crawl(seeds, patience int) {
-	n.rows = make([][]int32, patience+2)
+func (n *nearestFirst) crawl(seeds, maxDistance int) {
+	n.rows = make([][]int32, maxDistance+2)
 	for s := range seeds {
 		n.seen[s] = true
 	}
@@ -67,7 +67,7 @@ func (n *nearestFirst) crawl(seeds, patience int) {
 
 func (n *nearestFirst) fetch(page int32) {
 	if n.done[page] {
-		return // a hit that was the end of a way
+		return // a relevant page, the end of a path
 	}
 	n.done[page] = true
 	n.order = append(n.order, page)
@@ -87,11 +87,11 @@ func (n *nearestFirst) fetch(page int32) {
 	}
 }
 
-// findWay finds the shortest way from what waits to a relevant page; of equally short ones
-// that from the page that waits longest, over the first link that is on one. There
-// is a way, for something is left and no hit waits.
+// findWay finds the shortest path from a waiting page to a relevant one; of equally short
+// paths the one from the page that has waited longest, over its first suitable link. There is
+// a path, for relevant pages are left and none of them waits.
 //
-// Pages go from row to row without overtaking each other, so each row is in the order
+// Pages move from row to row without overtaking each other, so each row is in the order
 // in which its pages were found.
 func (n *nearestFirst) findWay() {
 	n.way = n.way[:0]
@@ -112,9 +112,9 @@ func (n *nearestFirst) findWay() {
 	n.search(n.rows[last])
 }
 
-// within tells whether a relevant page that is not fetched is at most d links away; if
-// so, way ends with the way there. A web is looked through once for each distance,
-// because distances never fall.
+// within reports whether an unfetched relevant page is at most d links away. If so, it
+// appends the path to way. The web is traversed once for each distance, because distances
+// never fall.
 func (n *nearestFirst) within(page, d int32) bool {
 	if n.least[page] > d {
 		return false
@@ -131,7 +131,7 @@ func (n *nearestFirst) within(page, d int32) bool {
 	return true
 }
 
-// search finds the way to the first relevant page in breadth from what waits.
+// search finds the path to the first relevant page in breadth-first order.
 func (n *nearestFirst) search(waiting []int32) {
 	const unseen = None - 1
 	from := slices.Repeat([]int32{unseen}, n.web.Len())
@@ -142,7 +142,7 @@ func (n *nearestFirst) search(waiting []int32) {
 			queue = append(queue, page)
 		}
 	}
-	for i := 0; i < len(queue); i++ { // which grows
+	for i := 0; i < len(queue); i++ { // queue grows
 		for _, to := range n.web.Links(queue[i]) {
 			if n.done[to] || from[to] != unseen {
 				continue

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Overlap returns the superposition ratio of Fan, Zeng and Li's Table I, "downloaded by
-// both" divided by "downloaded by all". The paper does not say who all are; here they are
-// the two crawls, so that the ratio is that of Jaccard: it is symmetric, 1 for the same
-// pages in any order, and 0 if no page is common or there is none.
+// Overlap returns the superposition ratio of Fan, Zeng and Li's Table I: pages "downloaded
+// by both" divided by pages "downloaded by all". The paper does not define "all"; here it is
+// the union of the two crawls, so that the ratio is the Jaccard coefficient: symmetric, 1 for
+// the same pages in any order, and 0 if the crawls have no page in common.
 //
-// Orders are as in [Judge.Curve]: repetitions and negative numbers do not count. Cut them to
-// the same cost before; for the pages that the paper counts, relevant ones, see
-// [Web.OnlyRelevant]. The ratio tells how different two crawls are, not how good.
+// Orders are as in [Judge.Curve]; repeated pages and negative numbers do not count. The
+// caller cuts them at the same cost, and uses [Web.OnlyRelevant] for the paper's figures, which
+// are of relevant pages. The ratio tells how different two crawls are, not how good.
 func Overlap(a, b []int32) float64 {
 	x, y := set(a), set(b)
 	sum, both := len(x)+len(y), 0

@@ -2,7 +2,7 @@ package judge
 
 import "testing"
 
-func TestOverlapIsTheShareOfPagesThatBothHave(t *testing.T) {
+func TestOverlap(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		a, b []int32

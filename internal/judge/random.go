@@ -2,26 +2,26 @@ package judge
 
 import "slices"
 
-// How many crawls the random crawler is the mean of.
+// The number of crawls of which the random crawler is the mean.
 const (
 	manyCrawls = 400
-	fewCrawls  = 20   // where the budget is large, chance evens out by itself
-	largeAbove = 5000 // what a large budget is
+	fewCrawls  = 20   // for a large budget, where the variance is small
+	largeAbove = 5000 // the budget above which it is large
 )
 
-// A Band is how many relevant pages crawls found that chose at random, at each cost from 1 to T.
+// A Band is how many relevant pages random crawls found, at each cost from 1 to T.
 type Band struct {
 	Mean []float64
-	Low  []int // the 5 % quantile: the smallest number that at least one crawl in twenty does not pass
+	Low  []int // the 5 % quantile: the smallest number that at least one crawl in twenty does not exceed
 	High []int // the 95 % quantile
 }
 
-// Random is what chance finds: 400 crawls (20 where T > 5,000), each of which fetches any
-// of the addresses that wait with the same probability. The same web, seeds and budget
-// give the same crawls: crawl i draws from SplitMix64 (Steele, Lea and Flood, "Fast
-// splittable pseudorandom number generators", OOPSLA 2014) started with i, takes the
-// number modulo what waits, and puts the last that waits in the place of what it took;
-// links wait in their order on the page.
+// Random returns the results of 400 random crawls (20 where T > 5,000). Each fetches any of
+// the waiting addresses with the same probability. The same web, seeds and budget give the
+// same crawls: crawl i draws from SplitMix64 (Steele, Lea and Flood, "Fast splittable
+// pseudorandom number generators", OOPSLA 2014) seeded with i, takes the number modulo the
+// length of the list of waiting addresses, and moves the last address of the list to the
+// place of the one it took. Links are added in their order on the page.
 func (j *Judge) Random() Band {
 	b := j.random()
 	return Band{slices.Clone(b.Mean), slices.Clone(b.Low), slices.Clone(b.High)}
@@ -54,10 +54,10 @@ func (j *Judge) makeRandom() Band {
 	return b
 }
 
-// rank is the place of a quantile, in percent, among n sorted numbers.
+// rank returns the index of a quantile, in percent, among n sorted numbers.
 func rank(n, percent int) int { return (n*percent+99)/100 - 1 }
 
-// draw is the curve of crawl i.
+// draw returns the curve of crawl i.
 func (j *Judge) draw(i int32, seen, waiting []int32) (curve, room []int32) {
 	curve = make([]int32, j.T)
 	rng := splitMix64(i)
@@ -89,7 +89,7 @@ func (j *Judge) draw(i int32, seen, waiting []int32) (curve, room []int32) {
 	return curve, waiting
 }
 
-// splitMix64 is the generator of that name; its value is its state.
+// splitMix64 is the generator of that name. Its value is its state.
 type splitMix64 uint64
 
 func (s *splitMix64) next() uint64 {

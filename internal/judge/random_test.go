@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestTheGeneratorIsSplitMix64(t *testing.T) {
+func TestSplitMix64(t *testing.T) {
 	// The values that its authors' C code gives for this seed.
 	want := []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821}
 	rng := splitMix64(1234567)
@@ -20,7 +20,7 @@ func TestTheGeneratorIsSplitMix64(t *testing.T) {
 	}
 }
 
-func TestChanceFindsEveryPageThatWaitsAsOften(t *testing.T) {
+func TestRandomCrawlIsUniform(t *testing.T) {
 	// A seed with links to five pages, one of them relevant: after n of the five it is found with n/5.
 	w := webOf([][]int32{{1, 2, 3, 4, 5}, {}, {}, {}, {}, {}}, 4)
 	b := judgeOf(t, w, []int32{0}, 8).Random()
@@ -37,7 +37,7 @@ func TestChanceFindsEveryPageThatWaitsAsOften(t *testing.T) {
 	}
 }
 
-func TestQuantilesAreNumbersThatWereDrawn(t *testing.T) {
+func TestQuantiles(t *testing.T) {
 	for _, test := range []struct{ n, percent, want int }{
 		{400, 5, 19}, {400, 95, 379}, {20, 5, 0}, {20, 95, 18}, {1, 5, 0}, {1, 95, 0},
 	} {
@@ -71,7 +71,7 @@ func slowDraw(w *Web, seeds []int32, budget int, seed uint64) (order []int32) {
 	return order
 }
 
-func TestTheMeanIsThatOfTheCrawls(t *testing.T) {
+func TestMeanOfRandomCrawls(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for _, budget := range []int{50, largeAbove, largeAbove + 1} {
 		w, seeds := randomWeb(rng, 40)

@@ -1,17 +1,16 @@
 package judge
 
-// Seeing is the order of the seeing crawler, T pages at most: it knows whether an
-// address that waits is relevant, and fetches relevant ones first. It is what perfect
-// prediction of the next page is worth, and no crawler has it. Equals go in the order in which
-// they were found, that of links on the page.
+// Seeing returns the order of a crawler that sees whether a waiting address is relevant, and
+// fetches relevant ones first, at most T pages. It is the value of perfect prediction of the
+// next page. Ties are in the order in which addresses were found, that of links on the page.
 func (j *Judge) Seeing() []int32 {
 	return j.greedy(func(page int32, _ []bool) int32 { return j.relevance(page) })
 }
 
-// SeeingChildren is the order of a crawler that sees one link further, T pages at most:
-// to the relevance of an address that waits, 0 or 1, it adds 0.6·min(1, k/5) where the
-// page links to k relevant pages that it has not seen yet: neither fetched nor waiting.
-// Equals go in the order in which they were found, that of links on the page.
+// SeeingChildren returns the order of a crawler that sees one link further, at most T
+// pages. To the relevance of a waiting address, 0 or 1, it adds 0.6·min(1, k/5) if the page
+// links to k relevant pages that are neither fetched nor waiting. Ties are in the order in
+// which addresses were found, that of links on the page.
 func (j *Judge) SeeingChildren() []int32 {
 	const itself, child, most = 25, 3, 5 // in units of 1/25, of which 0.6/5 are 3
 	return j.greedy(func(page int32, seen []bool) int32 {
@@ -25,7 +24,7 @@ func (j *Judge) SeeingChildren() []int32 {
 	})
 }
 
-// relevance is 1 or 0.
+// relevance returns 1 for a relevant page and 0 for others.
 func (j *Judge) relevance(page int32) int32 {
 	if j.near.Relevant[page] {
 		return 1
@@ -33,8 +32,8 @@ func (j *Judge) relevance(page int32) int32 {
 	return 0
 }
 
-// greedy is the order of a crawler that fetches what is worth most of all that waits.
-// What a page is worth may fall while it waits, as more is seen, but never rise.
+// greedy returns the order of a crawler that always fetches the waiting page with the
+// highest worth. The worth of a page may fall while it waits, but never rise.
 func (j *Judge) greedy(worth func(page int32, seen []bool) int32) (order []int32) {
 	seen := make([]bool, j.near.Len()) // by page: fetched or waiting
 	waiting := heap[candidate]{before: candidate.before}
@@ -64,7 +63,7 @@ func (j *Judge) greedy(worth func(page int32, seen []bool) int32) (order []int32
 	return order
 }
 
-// candidate is a page that waits.
+// A candidate is a waiting page.
 type candidate struct{ worth, found, page int32 }
 
 func (a candidate) before(b candidate) bool {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestCrawlersThatSee(t *testing.T) {
+func TestSeeing(t *testing.T) {
 	for _, test := range []struct {
 		name              string
 		links             [][]int32
@@ -69,7 +69,7 @@ func TestCrawlersThatSee(t *testing.T) {
 	}
 }
 
-func TestEachPageIsTheBestOfThoseThatWait(t *testing.T) {
+func TestGreedyFetchesTheBestWaitingPage(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	for i := range 500 {
 		w, seeds := randomWeb(rng, 40)

@@ -15,9 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Result is one run that was judged: the [Figures] that judge -summary writes, and what
-// tells runs apart. In a line of JSON that scripts/compare writes all of it is there; judge
-// -summary leaves out the latter. Unknown members are ignored.
+// A Result is one judged run, as a line of JSON: the [Figures] that judge -summary writes,
+// and what identifies the run, which scripts/compare adds. Unknown members are ignored.
 type Result struct {
 	Name     string  `json:"name"`     // what is compared: a strategy and its options, as "niche -compat"
 	Strategy string  `json:"strategy"` // the strategy alone
@@ -31,8 +30,8 @@ type Result struct {
 	Figures
 }
 
-// A SeedSet is the name of a set of seeds. Judge -summary writes how many seeds there are
-// instead, which makes the name "5 seeds".
+// A SeedSet is the name of a set of seeds. The number of seeds that judge -summary writes
+// instead is read as a name such as "5 seeds".
 type SeedSet string
 
 // UnmarshalJSON reads a name or a number of seeds.
@@ -141,21 +140,21 @@ func parseResult(line []byte, name string) (*Result, error) {
 
 // A Criterion is a measure by which runs are compared.
 type Criterion struct {
-	Name    string // as in a result: nauc
-	Title   string // for people: nAUC
-	Meaning string // what it is, for a sentence
-	Lower   bool   // less is better
-	Signed  bool   // may be negative, and is printed with its sign
-	Digits  int    // printed behind the point
+	Name    string // as in a result, such as nauc
+	Title   string // as in tables, such as nAUC
+	Meaning string // a phrase for legends
+	Lower   bool   // whether less is better
+	Signed  bool   // whether it may be negative, and is printed with its sign
+	Digits  int    // decimals that are printed
 
-	value   func(*Result) *float64  // nil if it is not known
-	sighted func(*Sighted) *float64 // nil where such crawlers are not measured so
-	at      func(*Row) []Mean       // by cost; nil where that is not known
+	value   func(*Result) *float64  // nil if unknown
+	sighted func(*Sighted) *float64 // nil if such crawlers do not have it
+	at      func(*Row) []Mean       // by cost; nil if unknown
 }
 
-// Criteria are all measures by which runs can be compared.
+// Criteria returns all measures by which runs can be compared.
 func Criteria() []Criterion {
-	// Costs are shares of the budget, for budgets differ; all of it stands for never.
+	// Costs are shares of the budget, for budgets differ; 1 stands for never.
 	share := func(cost *float64, r *Result) *float64 {
 		switch {
 		case cost == nil:
@@ -196,7 +195,7 @@ func Criteria() []Criterion {
 	}
 }
 
-// ParseCriterion is the criterion called name.
+// ParseCriterion returns the criterion called name.
 func ParseCriterion(name string) (Criterion, error) {
 	var names []string
 	for _, c := range Criteria() {

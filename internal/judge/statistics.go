@@ -7,15 +7,14 @@ import (
 	"slices"
 )
 
-// grain is how fine numbers are compared. Measures come with six digits; what
-// averaging them adds behind the ninth is noise, which must not make two equal
-// numbers different ones.
+// grain is the resolution of comparisons. Measures have six decimals; digits after the
+// ninth are rounding errors of means, which must not make equal values differ.
 const grain = 1e-9
 
-// grains is v rounded, counted in grains.
+// grains returns v as a whole number of grains.
 func grains(v float64) float64 { return math.Round(v / grain) }
 
-// mean is the mean of values, which there must be.
+// mean returns the mean of values, of which there must be at least one.
 func mean(values []float64) float64 {
 	sum := 0.0
 	for _, v := range values {
@@ -24,21 +23,20 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// exactPairs is the number of pairs up to which Wilcoxon counts. For 100 that takes
-// some 500,000 additions; beyond, the approximation differs by less than anyone
-// prints.
+// exactPairs is the number of pairs up to which Wilcoxon computes the exact distribution.
+// For 100 pairs that takes some 500,000 additions; for more the approximation differs by
+// less than is printed.
 const exactPairs = 100
 
-// Wilcoxon is the two-sided p-value of the signed-rank test that paired differences
-// lie as much above 0 as below:
+// Wilcoxon returns the two-sided p-value of the signed-rank test that paired differences
+// are distributed symmetrically around 0:
 //
 //	W⁺ = Σ rank(|d|) over d > 0,  p = 2·min(P(W ≤ W⁺), P(W ≥ W⁺)), at most 1
 //
-// where every sign is a fair coin. Differences of the same size share the mean of
-// their ranks; those of 0 are ranked and then left out, after Pratt. Up to 100
-// differences the distribution is counted for the ranks as they are, ties
-// included; for more it is the normal one, with Pratt's and the tie correction and
-// half a step of continuity. It is 1 if nothing differs.
+// Differences of the same size share the mean of their ranks; zeros are ranked and then
+// dropped, after Pratt. Up to 100 differences the distribution is exact, ties included;
+// for more it is the normal approximation with Pratt's and the tie correction, and with
+// continuity correction. The result is 1 if all differences are 0.
 //
 // Source: F. Wilcoxon, "Individual Comparisons by Ranking Methods", Biometrics
 // Bulletin 1 (1945), 80–83; J. W. Pratt, "Remarks on Zeros and Ties in the Wilcoxon
@@ -49,7 +47,7 @@ func Wilcoxon(differences []float64) float64 {
 		d[i] = grains(v)
 	}
 	slices.SortFunc(d, func(a, b float64) int { return cmp.Compare(math.Abs(a), math.Abs(b)) })
-	var ranks []int // twice each, so that means of two are whole
+	var ranks []int // doubled, so that the mean of two ranks is an integer
 	var above, total int
 	for i, j := 0, 0; i < len(d); i = j {
 		for j = i; j < len(d) && math.Abs(d[j]) == math.Abs(d[i]); j++ {
@@ -77,13 +75,13 @@ func Wilcoxon(differences []float64) float64 {
 	for _, r := range ranks {
 		squares += float64(r) * float64(r)
 	}
-	// Ranks are kept twice, and so half a step is 1.
+	// Ranks are doubled, so the continuity correction of 1/2 is 1.
 	z := max(0, (float64(total)/2-float64(tail)-1)/math.Sqrt(squares/4))
 	return math.Erfc(z / math.Sqrt2)
 }
 
-// signedRanks is the probability that ranks which are kept or left at the toss of
-// a coin sum to at most tail; total is the sum of all.
+// signedRanks returns the probability that the sum of ranks is at most tail, if each is
+// included with probability 1/2; total is the sum of all ranks.
 func signedRanks(ranks []int, total, tail int) float64 {
 	p := make([]float64, total+1)
 	p[0] = 1
@@ -104,10 +102,10 @@ func signedRanks(ranks []int, total, tail int) float64 {
 	return below
 }
 
-// Holm adjusts p-values that were looked at together, so that the chance of any
-// false alarm among them stays what one alone has: the smallest of m is multiplied
-// by m, the next by m−1, and so on; none falls below the one before, none rises
-// above 1. They come back in their order.
+// Holm adjusts p-values for multiple comparisons, so that the probability of any false
+// positive among them is that of a single test: the smallest of m is multiplied by m, the
+// next by m−1, and so on; the results are made monotonic and at most 1. They are
+// returned in the order of p.
 //
 // Source: S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scand.
 // J. Stat. 6 (1979), 65–70.
@@ -126,13 +124,13 @@ func Holm(p []float64) []float64 {
 	return adjusted
 }
 
-// A12 is the probability that a number drawn from x is larger than one drawn from
-// y, where equal ones count half:
+// A12 returns the probability that a value of x is larger than a value of y, where ties
+// count half:
 //
 //	A₁₂ = (#(x > y) + #(x = y)/2) / (|x|·|y|)
 //
-// It is 1/2 if one of them is empty. Vargha and Delaney call 0.56 a small effect,
-// 0.64 a medium one, and 0.71 a large one.
+// It is 1/2 if x or y is empty. Vargha and Delaney call 0.56 a small effect, 0.64 a
+// medium one, and 0.71 a large one.
 //
 // Source: A. Vargha and H. D. Delaney, "A Critique and Improvement of the CL Common
 // Language Effect Size Statistics of McGraw and Wong", J. Educ. Behav. Stat. 25
@@ -161,13 +159,12 @@ func A12(x, y []float64) float64 {
 	return float64(halves) / 2 / float64(len(x)) / float64(len(y))
 }
 
-// Friedman ranks the numbers of each block, 1 for the largest, where equal ones share
-// the mean of their ranks, and returns the mean rank of each place in the blocks; the
-// p-value that they are all the same; and how far two mean ranks may be apart, with 5 %
-// of chance that any are further, if they were. Both are of 10,000 draws in which the
-// ranks of each block change places at random, so they hold for few blocks and for
-// ties, for which the tables of Friedman and Nemenyi do not. All blocks are of one
-// length.
+// Friedman ranks the values of each block, 1 for the largest, where ties share the mean of
+// their ranks. It returns the mean ranks, the p-value of the hypothesis that they are all
+// equal, and the critical distance: under that hypothesis, two mean ranks are further apart
+// with a probability of 5 %. Both come from 10,000 random permutations of the ranks in each
+// block, so they are valid for few blocks and for ties, unlike the tables of Friedman and
+// Nemenyi. All blocks must have the same length.
 //
 // Source: M. Friedman, "The Use of Ranks to Avoid the Assumption of Normality Implicit in
 // the Analysis of Variance", J. Am. Stat. Assoc. 32 (1937), 675–701; P. Nemenyi,
@@ -177,12 +174,12 @@ func Friedman(blocks [][]float64, seed uint64) (ranks []float64, p, distance flo
 	if len(blocks) == 0 || len(blocks[0]) == 0 {
 		return nil, 1, 0
 	}
-	doubled := make([][]int, len(blocks)) // ranks twice, so that means of two are whole
+	doubled := make([][]int, len(blocks)) // ranks, doubled so that the mean of two is an integer
 	for i, block := range blocks {
 		doubled[i] = doubleRanks(block)
 	}
 	sums := make([]int, len(blocks[0]))
-	// The sum of squares grows as Friedman's statistic does.
+	// The sum of squares is a monotonic function of Friedman's statistic.
 	spread := func() (squares, width int) {
 		clear(sums)
 		for _, block := range doubled {
@@ -200,7 +197,7 @@ func Friedman(blocks [][]float64, seed uint64) (ranks []float64, p, distance flo
 		ranks = append(ranks, float64(s)/2/float64(len(blocks)))
 	}
 	rng := rand.New(rand.NewPCG(seed, 1))
-	more := 1 // the ranks as they are are one of the ways they could be
+	more := 1 // the observed ranks are one of the permutations
 	widths := make([]int, draws)
 	for i := range widths {
 		for _, block := range doubled {
@@ -216,7 +213,7 @@ func Friedman(blocks [][]float64, seed uint64) (ranks []float64, p, distance flo
 	return ranks, float64(more) / (draws + 1), float64(widths[draws*95/100-1]) / 2 / float64(len(blocks))
 }
 
-// doubleRanks are the ranks of values twice, 2 for the largest.
+// doubleRanks returns the ranks of values, doubled: 2 for the largest.
 func doubleRanks(values []float64) []int {
 	order := make([]int, len(values))
 	for i := range order {
@@ -235,17 +232,17 @@ func doubleRanks(values []float64) []int {
 	return ranks
 }
 
-// An Interval is where a number lies with some confidence.
+// An Interval is a confidence interval.
 type Interval struct {
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
-// A unit is what is paired: a set of seeds of a topic. It has a number for every
-// chance seed that crawled from it, and in a difference those that are taken off.
+// A unit is what is paired: one seed set of one topic. It has a value for every random seed
+// and, in a comparison, the values of the reference, which are subtracted.
 type unit struct{ own, other []float64 }
 
-// value is the unit's number, chance averaged.
+// value returns the unit's mean over random seeds.
 func (u unit) value() float64 {
 	if u.other == nil {
 		return mean(u.own)
@@ -253,11 +250,11 @@ func (u unit) value() float64 {
 	return mean(u.own) - mean(u.other)
 }
 
-// A sample is units by topic. No topic is without any.
+// A sample holds units by topic. Every topic has at least one.
 type sample [][]unit
 
-// mean is the mean of the means of topics: each weighs the same, however many sets
-// of seeds it has.
+// mean returns the mean of the means of topics: each has the same weight, however many
+// seed sets it has.
 func (s sample) mean() float64 {
 	sum := 0.0
 	for _, units := range s {
@@ -270,7 +267,7 @@ func (s sample) mean() float64 {
 	return sum / float64(len(s))
 }
 
-// size is the number of units.
+// size returns the number of units.
 func (s sample) size() (n int) {
 	for _, units := range s {
 		n += len(units)
@@ -278,7 +275,7 @@ func (s sample) size() (n int) {
 	return n
 }
 
-// paired is what the units are made of, chance averaged, or the topics.
+// paired returns the values of the units, or of the topics, averaged over random seeds.
 func (s sample) paired(byTopic bool) (own, other []float64) {
 	for _, units := range s {
 		first := len(own)
@@ -293,8 +290,8 @@ func (s sample) paired(byTopic bool) (own, other []float64) {
 	return own, other
 }
 
-// resample is the mean of topics that are drawn with replacement, of sets of seeds
-// drawn in them, and of chance seeds drawn in those.
+// resample returns the mean of topics drawn with replacement, of seed sets drawn in these
+// topics, and of random seeds drawn in these sets.
 func (s sample) resample(rng *rand.Rand) float64 {
 	chance := func(values []float64) float64 {
 		if len(values) == 1 {
@@ -322,21 +319,19 @@ func (s sample) resample(rng *rand.Rand) float64 {
 	return sum / float64(len(s))
 }
 
-// The draws of a bootstrap, and how many of 1,000 are cut off on each side of them
-// for the intervals of 95 %, and for those of 90 %, which is what two one-sided
-// tests at 5 % look at.
+// The number of draws of a bootstrap, and how many per 1,000 are cut off at each end for
+// intervals of 95 % and of 90 %. The latter belong to two one-sided tests at 5 %.
 const (
 	draws        = 10_000
 	cut95, cut90 = 25, 50
 )
 
-// bootstrap is draws means of s resampled, sorted. It is nil for a single number,
-// which says nothing of others.
+// bootstrap returns the sorted means of resamples of s. It is nil for a single value.
 //
-// Percentiles of it are too narrow where topics are few and differ: with normal
-// numbers, intervals of 95 % held the truth in 84 of 100 cases for 5 topics that differ
-// twice as much as their 6 units do, in 95 for 30; and in 98 for 5 topics that do not
-// differ.
+// Its percentiles are too narrow if topics are few and differ: with normally distributed
+// values, 95 % intervals contained the true mean in 84 of 100 cases for 5 topics that
+// differ twice as much as their 6 units do, in 95 for 30 such topics, and in 98 for 5
+// topics that do not differ.
 //
 // Source: A. C. Davison and D. V. Hinkley, "Bootstrap Methods and their
 // Application" (1997), section 3.8.
@@ -353,7 +348,7 @@ func (s sample) bootstrap(seed uint64) []float64 {
 	return means
 }
 
-// percentiles is the interval that leaves cut of 1,000 of sorted means on each side.
+// percentiles returns the interval without cut per 1,000 of the sorted means at each end.
 func percentiles(means []float64, cut int) *Interval {
 	if means == nil {
 		return nil

@@ -20,7 +20,7 @@ func sequence(n int, f func(i int) float64) []float64 {
 // The numbers of SciPy 1.10.1, wilcoxon with mode exact where nothing ties, and with
 // mode approx, correction and zero_method pratt above 100 differences. Those with
 // ties were counted over all signs.
-func TestWilcoxonGivesTheNumbersOfOthers(t *testing.T) {
+func TestWilcoxonAgainstOtherSoftware(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		d    []float64
@@ -57,7 +57,7 @@ func TestWilcoxonGivesTheNumbersOfOthers(t *testing.T) {
 }
 
 // By definition: of all signs that ranks can have, those that are as far from even.
-func TestWilcoxonCountsWhatDefinitionCounts(t *testing.T) {
+func TestWilcoxonAgainstDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		d := make([]float64, 1+rng.IntN(12))
@@ -110,7 +110,7 @@ func enumerate(d []float64) float64 {
 	return min(1, 2*float64(min(low, high))/float64(int(1)<<len(ranks)))
 }
 
-func TestWilcoxonDoesNotMindSignsOrderOrTheLastBit(t *testing.T) {
+func TestWilcoxonIsSymmetricAndRobust(t *testing.T) {
 	d := []float64{0.3 - 0.1, 0.5 - 0.3, -0.2, 0.1, 0.7 - 0.6, -0.4, 0.9 - 0.4, 0.5}
 	exact := []float64{0.2, 0.2, -0.2, 0.1, 0.1, -0.4, 0.5, 0.5}
 	want := Wilcoxon(exact)
@@ -127,7 +127,7 @@ func TestWilcoxonDoesNotMindSignsOrderOrTheLastBit(t *testing.T) {
 }
 
 // Where nothing is the matter, one test in twenty says that something is.
-func TestWilcoxonIsWrongAsOftenAsItSays(t *testing.T) {
+func TestWilcoxonFalsePositiveRate(t *testing.T) {
 	for _, n := range []int{20, 90, 110} {
 		rng := rand.New(rand.NewPCG(7, uint64(n)))
 		alarms := 0
@@ -142,7 +142,7 @@ func TestWilcoxonIsWrongAsOftenAsItSays(t *testing.T) {
 	}
 }
 
-func TestHolmStepsDown(t *testing.T) {
+func TestHolm(t *testing.T) {
 	for _, tt := range []struct{ p, want []float64 }{
 		{[]float64{0.01, 0.04, 0.03, 0.005}, []float64{0.03, 0.06, 0.06, 0.02}},
 		{[]float64{0.5, 0.4}, []float64{0.8, 0.8}},
@@ -159,7 +159,7 @@ func TestHolmStepsDown(t *testing.T) {
 }
 
 // Mann-Whitney's U of SciPy 1.10.1, by the number of pairs, is the same measure.
-func TestA12CountsPairs(t *testing.T) {
+func TestA12(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		x, y []float64
@@ -184,7 +184,7 @@ func TestA12CountsPairs(t *testing.T) {
 // The mean ranks are SciPy 1.10.1's, and so are the p-values by the χ² distribution and
 // the distances by the studentized range, which are for many blocks. Where there are
 // ties, 100,000 draws in NumPy know better.
-func TestFriedmanGivesTheNumbersOfOthers(t *testing.T) {
+func TestFriedmanAgainstOtherSoftware(t *testing.T) {
 	made := func(n, k int, effect float64, mod int) [][]float64 {
 		var blocks [][]float64
 		for i := range n {
@@ -216,7 +216,7 @@ func TestFriedmanGivesTheNumbersOfOthers(t *testing.T) {
 
 // Two blocks that agree on three: of 6 orders of the second one is the same, and one
 // in six is as far from chance as can be.
-func TestFriedmanCountsWhereBlocksAreFew(t *testing.T) {
+func TestFriedmanWithFewBlocks(t *testing.T) {
 	ranks, p, distance := Friedman([][]float64{{3, 2, 1}, {9, 8, 7}}, 1)
 	if !slices.Equal(ranks, []float64{1, 2, 3}) || math.Abs(p-1./6) > 0.015 || distance != 2 {
 		t.Errorf("ranks %v, p %v, distance %v", ranks, p, distance)
@@ -245,7 +245,7 @@ func three() sample {
 
 // The numbers come from 200,000 draws by another program, in NumPy; between ten
 // thousand and those is a hundredth or less.
-func TestTheBootstrapDrawsTopicsThenSeedsThenChance(t *testing.T) {
+func TestBootstrapDrawsTopicsThenSeedSetsThenRandomSeeds(t *testing.T) {
 	s := three()
 	if got := s.mean(); math.Abs(got-0.3736111111) > 1e-9 {
 		t.Errorf("the mean is %v", got)
@@ -265,7 +265,7 @@ func TestTheBootstrapDrawsTopicsThenSeedsThenChance(t *testing.T) {
 }
 
 // The interval of a mean of independent numbers is known: mean ± 1.96·s/√n.
-func TestTheBootstrapOfOneTopicIsThatOfAMean(t *testing.T) {
+func TestBootstrapOfOneTopic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var units []unit
 	sum, squares := 0.0, 0.0
@@ -284,7 +284,7 @@ func TestTheBootstrapOfOneTopicIsThatOfAMean(t *testing.T) {
 	}
 }
 
-func TestTheBootstrapKnowsWhatVaries(t *testing.T) {
+func TestBootstrapReflectsVariance(t *testing.T) {
 	of := func(values ...float64) unit { return unit{own: values} }
 	for _, tt := range []struct {
 		name string
@@ -307,7 +307,7 @@ func TestTheBootstrapKnowsWhatVaries(t *testing.T) {
 	}
 }
 
-func TestTheBootstrapGivesTheSameBytes(t *testing.T) {
+func TestBootstrapIsReproducible(t *testing.T) {
 	a, b, c := three().bootstrap(1), three().bootstrap(1), three().bootstrap(2)
 	if !slices.Equal(a, b) {
 		t.Error("the same seed gave other draws")

@@ -12,19 +12,19 @@ import (
 	"unicode/utf8"
 )
 
-// A Form is which columns a table has.
+// A Form selects the columns of a table.
 type Form string
 
 // The forms of a table.
 const (
-	Overall Form = "overall" // mean, interval, and how it stands against the reference
-	Topics  Form = "topics"  // a column a topic
-	Seeds   Form = "seeds"   // a column a set of seeds
-	Costs   Form = "costs"   // a column a cost: the curve, as papers print it
-	Ranks   Form = "ranks"   // the rank in each topic, and their mean
+	Overall Form = "overall" // mean, interval, and comparison with the reference
+	Topics  Form = "topics"  // one column for each topic
+	Seeds   Form = "seeds"   // one column for each seed set
+	Costs   Form = "costs"   // one column for each cost: the curve, as papers print it
+	Ranks   Form = "ranks"   // the rank in each topic, and the mean rank
 )
 
-// ParseForm is the form called name, if it can show c.
+// ParseForm returns the form called name, if it can show c.
 func ParseForm(name string, c Criterion) (Form, error) {
 	switch f := Form(name); f {
 	case Overall, Topics, Seeds, Ranks:
@@ -38,15 +38,15 @@ func ParseForm(name string, c Criterion) (Form, error) {
 	return "", fmt.Errorf("no form %q; there are %s, %s, %s, %s, %s", name, Overall, Topics, Seeds, Ranks, Costs)
 }
 
-// A column is a title and a cell a row; numbers stand on the right.
+// A column is a title and a cell for each row. Numbers are aligned to the right.
 type column struct {
 	title  string
 	number bool
 	cells  []string
 }
 
-// WriteMarkdown writes tables of one comparison as Markdown that is also readable as
-// it stands, and below each what is particular to it.
+// WriteMarkdown writes the tables of one comparison as aligned Markdown, each followed by a
+// paragraph of details.
 func WriteMarkdown(w io.Writer, tables []*Table, form Form) error {
 	var b strings.Builder
 	for i, t := range tables {
@@ -66,7 +66,7 @@ func WriteMarkdown(w io.Writer, tables []*Table, form Form) error {
 	return err
 }
 
-// WriteLegend writes what the columns of tables mean that WriteMarkdown has written.
+// WriteLegend writes what the columns mean of the tables that WriteMarkdown has written.
 func WriteLegend(w io.Writer, tables []*Table, form Form) error {
 	var b strings.Builder
 	if len(tables) > 0 {
@@ -79,7 +79,7 @@ func WriteLegend(w io.Writer, tables []*Table, form Form) error {
 	return err
 }
 
-// byRank is t with its rows by their mean rank; those that have none come last.
+// byRank returns t with its rows sorted by mean rank; rows without one come last.
 func (t *Table) byRank() *Table {
 	sorted := *t
 	sorted.Rows = slices.Clone(t.Rows)
@@ -92,7 +92,7 @@ func (t *Table) byRank() *Table {
 	return &sorted
 }
 
-// columnsOf are the columns behind the names.
+// columnsOf returns the columns after the names.
 func (t *Table) columnsOf(form Form) []column {
 	switch form {
 	case Topics:
@@ -120,7 +120,7 @@ func (t *Table) names() column {
 	return c
 }
 
-// each is a column of numbers.
+// each returns a column of numbers.
 func (t *Table) each(title string, cell func(*Row) string) column {
 	c := column{title: title, number: true}
 	for i := range t.Rows {
@@ -131,7 +131,7 @@ func (t *Table) each(title string, cell func(*Row) string) column {
 
 const (
 	nothing     = "–"
-	significant = 0.05 // what is less likely than this by chance is printed bold
+	significant = 0.05 // smaller p-values are printed in bold
 )
 
 func (t *Table) overall() []column {
@@ -174,7 +174,7 @@ func (t *Table) overall() []column {
 	return append(columns, t.each("units", func(r *Row) string { return t.of(r.Units) }))
 }
 
-// split is columns of cells, the best of each in bold, and the mean of all.
+// split returns a column for each title, the best cells in bold, and the mean of all.
 func (t *Table) split(titles []string, cells func(*Row) []Cell) []column {
 	var columns []column
 	for i, title := range titles {
@@ -189,7 +189,7 @@ func (t *Table) split(titles []string, cells func(*Row) []Cell) []column {
 	}))
 }
 
-// curve is a column a cost, and one for the end of the budget.
+// curve returns a column for each cost, and one for the end of the budget.
 func (t *Table) curve() []column {
 	var columns []column
 	for i, cost := range t.Costs {
@@ -203,8 +203,7 @@ func (t *Table) curve() []column {
 	return columns
 }
 
-// standings are the ranks; those are bold that are not further from the best than
-// chance would have them.
+// standings returns the ranks. Mean ranks within the critical distance of the best are bold.
 func (t *Table) standings() []column {
 	best := 0.0
 	if len(t.Rows) > 0 {
@@ -231,8 +230,7 @@ func (t *Table) standings() []column {
 	return columns
 }
 
-// best is a column with what is best in it in bold: of those rows that were run
-// wherever anyone was.
+// best returns a column with the best cells in bold, of those rows that were run everywhere.
 func (t *Table) best(title string, cell func(*Row) (Mean, string)) column {
 	var top Mean
 	for i := range t.Rows {
@@ -250,7 +248,7 @@ func (t *Table) best(title string, cell func(*Row) (Mean, string)) column {
 	})
 }
 
-// join is a cell with all that is shown in it.
+// join formats a cell with the further measures.
 func (t *Table) join(c Cell) string {
 	parts := []string{c.Mean.format(t.By)}
 	for i, m := range c.Also {
@@ -259,7 +257,7 @@ func (t *Table) join(c Cell) string {
 	return strings.Join(parts, " / ")
 }
 
-// compared is the number of rows that are held against the reference.
+// compared returns the number of rows that are compared with the reference.
 func (t *Table) compared() (n int) {
 	for _, row := range t.Rows {
 		if row.Against != nil {
@@ -269,7 +267,7 @@ func (t *Table) compared() (n int) {
 	return n
 }
 
-// ranked is the number of rows that have a rank.
+// ranked returns the number of rows that have a rank.
 func (t *Table) ranked() (n int) {
 	for _, row := range t.Rows {
 		if row.Rank > 0 {
@@ -279,7 +277,7 @@ func (t *Table) ranked() (n int) {
 	return n
 }
 
-// of is a number of units, and of how many if some are missing.
+// of formats a number of units, with the total if some are missing.
 func (t *Table) of(units int) string {
 	if units < t.Units {
 		return fmt.Sprintf("%d of %d", units, t.Units)
@@ -287,8 +285,8 @@ func (t *Table) of(units int) string {
 	return strconv.Itoa(units)
 }
 
-// particulars says how much a table rests upon, what crawlers reach that see, and what
-// is missing.
+// particulars returns the details of a table: the number of runs, the values of crawlers
+// that see, and what is missing.
 func (t *Table) particulars(form Form) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s", count(len(t.Topics), "topic"), count(t.Units, "unit"))
@@ -309,7 +307,7 @@ func (t *Table) particulars(form Form) string {
 	if n := t.ranked(); form == Ranks && n > 1 {
 		sign := "= "
 		if t.Friedman < leastPrinted {
-			sign = "" // it has one
+			sign = "" // it has a sign already
 		}
 		fmt.Fprintf(&b, " Friedman's test: p %s%s; two of %d mean ranks differ if they are more than %.2f apart.", sign, probability(t.Friedman), n, t.Distance)
 	}
@@ -342,7 +340,7 @@ func (t *Table) particulars(form Form) string {
 	return b.String()
 }
 
-// short says which columns of costs are of fewer units, because budgets end before.
+// short names the columns of costs that have fewer units, because budgets end before.
 func (t *Table) short() string {
 	var units []string
 	short := false
@@ -360,7 +358,7 @@ func (t *Table) short() string {
 	return " Budgets differ, and so do the units that columns are of: " + strings.Join(units, ", ") + "."
 }
 
-// legend says what the means are.
+// legend explains the means.
 func (t *Table) legend(form Form) string {
 	titles := []string{t.By.Title}
 	for _, c := range t.Also {
@@ -391,7 +389,7 @@ func (t *Table) legend(form Form) string {
 	return b.String()
 }
 
-// legendOfReference says what the columns of comparison are.
+// legendOfReference explains the columns of the comparison.
 func (t *Table) legendOfReference() string {
 	one, many := "unit", "units"
 	if t.ByTopic {
@@ -408,7 +406,7 @@ func (t *Table) legendOfReference() string {
 	return s
 }
 
-// count is a number of things.
+// count formats a number of things.
 func count(n int, thing string) string {
 	if n != 1 {
 		thing += "s"
@@ -416,7 +414,7 @@ func count(n int, thing string) string {
 	return thousands(n) + " " + thing
 }
 
-// paragraph is s in lines of a width that can be read.
+// paragraph wraps s.
 func paragraph(s string) string {
 	const width = 100
 	var b strings.Builder
@@ -438,7 +436,7 @@ func paragraph(s string) string {
 	return b.String() + "\n"
 }
 
-// thousands is n with commas.
+// thousands formats n with commas.
 func thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -447,7 +445,7 @@ func thousands(n int) string {
 	return s
 }
 
-// format is v as a reader wants to see it. Nothing is −0.
+// format formats a value. It never returns −0.
 func (c Criterion) format(v float64) string {
 	s := strconv.FormatFloat(v, 'f', c.Digits, 64)
 	if strings.Trim(s, "-0.") == "" {
@@ -473,10 +471,10 @@ func (i *Interval) format(number func(float64) string) string {
 	return number(i.Low) + " to " + number(i.High)
 }
 
-// leastPrinted is the smallest p that is printed as a number.
+// leastPrinted is the smallest p-value that is printed as a number.
 const leastPrinted = 0.0001
 
-// probability is p as far as it matters.
+// probability formats a p-value.
 func probability(p float64) string {
 	if p < leastPrinted {
 		return "< 0.0001"
@@ -486,8 +484,7 @@ func probability(p float64) string {
 
 func bold(s string) string { return "**" + s + "**" }
 
-// escape is a name that was given by somebody, in Markdown: on one line, and
-// without meaning.
+// escape returns a name on one line, with the special characters of Markdown escaped.
 func escape(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -504,7 +501,7 @@ func escape(s string) string {
 	return b.String()
 }
 
-// markdown is columns as a table.
+// markdown formats columns as a table.
 func markdown(columns []column) string {
 	var b strings.Builder
 	widths := make([]int, len(columns))

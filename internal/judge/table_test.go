@@ -40,7 +40,7 @@ func curves(results []*Result) []*Result {
 	return results
 }
 
-func TestTablesAreReadableAsTheyStand(t *testing.T) {
+func TestMarkdownTables(t *testing.T) {
 	table := compare(t, curves(small()), CompareOptions{Reference: "b", Tie: 0.01, Seed: 1, Also: []Criterion{by(t, "recall"), by(t, "spent")}})
 	harvest := compare(t, curves(small()), CompareOptions{By: by(t, "harvest"), Tie: 0.01})
 	for _, tt := range []struct {
@@ -91,7 +91,7 @@ func TestTablesAreReadableAsTheyStand(t *testing.T) {
 }
 
 // What is said below a table must be so.
-func TestTablesSayWhatIsMissing(t *testing.T) {
+func TestTablesNameWhatIsMissing(t *testing.T) {
 	few := small()
 	few[4].NAUC = nil
 	for _, tt := range []struct {
@@ -156,7 +156,7 @@ func costly(results []*Result) []*Result {
 	return results
 }
 
-func TestCrawlersThatSeeStandBelowTheTable(t *testing.T) {
+func TestSightedMeansBelowTheTable(t *testing.T) {
 	results := small()[:9] // those who were run everywhere
 	for _, r := range results {
 		r.Seeing.NAUC = new(0.75)
@@ -174,7 +174,7 @@ func TestCrawlersThatSeeStandBelowTheTable(t *testing.T) {
 	}
 }
 
-func TestParagraphsHaveLinesThatCanBeRead(t *testing.T) {
+func TestParagraphWraps(t *testing.T) {
 	word := strings.Repeat("é", 49)
 	for _, tt := range []struct{ s, want string }{
 		{"", "\n"},
@@ -188,7 +188,7 @@ func TestParagraphsHaveLinesThatCanBeRead(t *testing.T) {
 	}
 }
 
-func TestNumbersAreForReaders(t *testing.T) {
+func TestFormat(t *testing.T) {
 	nauc, harvest, hosts := by(t, "nauc"), by(t, "harvest"), by(t, "relevant_hosts")
 	for _, tt := range []struct{ got, want string }{
 		{nauc.format(0.25), "+0.250"},
@@ -213,7 +213,7 @@ func TestNumbersAreForReaders(t *testing.T) {
 	}
 }
 
-func TestNamesDoNotBreakTheTable(t *testing.T) {
+func TestEscapedNames(t *testing.T) {
 	for _, tt := range []struct{ name, want string }{
 		{"niche -compat", "niche -compat"},
 		{"a|b\n|c|", `a\|b \|c\|`},
@@ -241,7 +241,7 @@ func TestNamesDoNotBreakTheTable(t *testing.T) {
 	}
 }
 
-func TestFormsAreForCriteriaThatHaveThem(t *testing.T) {
+func TestParseForm(t *testing.T) {
 	for _, tt := range []struct{ form, criterion, want string }{
 		{"overall", "nauc", ""}, {"topics", "nauc", ""}, {"seeds", "cost_50", ""}, {"ranks", "auc", ""}, {"costs", "harvest", ""}, {"costs", "recall", ""},
 		{"costs", "nauc", "nauc is not known at every cost; harvest and recall are"},
@@ -254,7 +254,7 @@ func TestFormsAreForCriteriaThatHaveThem(t *testing.T) {
 	}
 }
 
-func TestLinesHoldSixDigitsAndNullForWhatIsNotKnown(t *testing.T) {
+func TestNDJSONHasSixDigitsAndNulls(t *testing.T) {
 	results := curves(small()[3:])
 	results[0].NAUC = new(1. / 3)
 	var b strings.Builder

@@ -2,8 +2,8 @@ package judge
 
 import "spoor/internal/graph"
 
-// None stands in an order where a unit of cost was spent and no page was found. As the
-// number of a host it means that the host is unknown.
+// None stands in an order for a unit of cost that found no page. As the number of a host it
+// means that the host is unknown.
 const None int32 = -1
 
 // A Web is a closed web: pages 0 to n-1 and the links between them; links that leave the
@@ -39,7 +39,7 @@ func (w *Web) Len() int { return w.graph.Len() }
 // Links returns the links of a page, in their order on the page. They must not be changed.
 func (w *Web) Links(page int32) []int32 { return w.graph.Links(page) }
 
-// OnlyRelevant returns the order without everything that is not a relevant page of w.
+// OnlyRelevant returns the relevant pages of an order.
 func (w *Web) OnlyRelevant(order []int32) []int32 {
 	var only []int32
 	for _, page := range order {

@@ -70,7 +70,7 @@ func TestLinksKeepTheirOrder(t *testing.T) {
 	}
 }
 
-func TestOnlyRelevantKeepsOrderAndRepetitions(t *testing.T) {
+func TestOnlyRelevant(t *testing.T) {
 	w := webOf([][]int32{{}, {}, {}, {}}, 1, 3)
 	got := w.OnlyRelevant([]int32{3, None, 0, 1, 2, 3})
 	if diff := cmp.Diff([]int32{3, 1, 3}, got); diff != "" {
@@ -78,7 +78,7 @@ func TestOnlyRelevantKeepsOrderAndRepetitions(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatLinksLeadToCounts(t *testing.T) {
+func TestOnlyReachablePagesCount(t *testing.T) {
 	// 0 -> 1 -> 2 -> 0, and 3 -> 0 to which nothing links.
 	w := webOf([][]int32{{1}, {2, 2, 2}, {0}, {0}}, 2, 3)
 	j := judgeOf(t, w, []int32{0, 0}, 0)
@@ -87,7 +87,7 @@ func TestOnlyWhatLinksLeadToCounts(t *testing.T) {
 	}
 }
 
-func TestTheBudgetFollowsTheWeb(t *testing.T) {
+func TestDefaultBudget(t *testing.T) {
 	chain := func(pages, relevant int) *Web {
 		w := new(Web)
 		for page := range pages {
@@ -110,7 +110,7 @@ func TestTheBudgetFollowsTheWeb(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoWebIsRefused(t *testing.T) {
+func TestInvalidWebs(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		links [][]int32
