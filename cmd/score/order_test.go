@@ -16,7 +16,7 @@ import (
 	"spoor/internal/wire"
 )
 
-func TestAScoreDependsOnTheTopicAndTheRecordAlone(t *testing.T) {
+func TestScoresDoNotDependOnOrder(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "topic.json")
 	const topic = `{"format":"spoor-topic","version":1,"keywords":[{"text":"w1","weight":0.1},{"text":"w2 w3","weight":0.7},{"text":"w4","weight":1.3},{"text":"w5","weight":1e3}],
 		"statistics":{"documents":9,"average_length":50},
@@ -67,7 +67,7 @@ func TestAScoreDependsOnTheTopicAndTheRecordAlone(t *testing.T) {
 	}
 }
 
-func TestTheScoresOfALinkAreMadeAtOnce(t *testing.T) {
+func TestLinkScores(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "topic.json")
 	if err := os.WriteFile(name, []byte(`{"format":"spoor-topic","version":1,"keywords":[{"text":"w1","weight":1}]}`), 0o666); err != nil {
 		t.Fatal(err)

@@ -125,7 +125,7 @@ func plainScores(a *text.Analyzer, t *topic.Topic, rec *wire.Record, norm fitnes
 	}
 }
 
-func TestMeasuresAgreeWithAPlainReading(t *testing.T) {
+func TestAgainstPlainImplementation(t *testing.T) {
 	const pages = 1000
 	recs := captured(t, "webkb", 8<<20)
 	recs = append(recs, captured(t, "modern", 8<<20)...)

@@ -41,7 +41,7 @@ func number(i int) capture {
 	return capture{path: fmt.Sprint(i), body: fmt.Sprintf("<title>Page %d</title><p>word n%d", i, i)}
 }
 
-func TestAnArchiveThatGrowsIsReadOn(t *testing.T) {
+func TestGrowingArchive(t *testing.T) {
 	dir := t.TempDir()
 	index, web := filepath.Join(dir, "web.db"), filepath.Join(dir, "warc")
 	w, err := writer(filepath.Join(web, "w"))
@@ -85,7 +85,7 @@ func TestAnArchiveThatGrowsIsReadOn(t *testing.T) {
 	look("when another run went on", "0 1 2 3 4", 2)
 }
 
-func TestARecordThatIsTornWaitsUntilItIsWhole(t *testing.T) {
+func TestTornRecordIsIndexedWhenComplete(t *testing.T) {
 	for _, packing := range []string{".warc", ".warc.gz"} {
 		t.Run(packing, func(t *testing.T) {
 			dir := t.TempDir()
@@ -172,7 +172,7 @@ func unpacked(t testing.TB, name string) []byte {
 	return out
 }
 
-func TestAnArchiveThatIsAnotherOneIsReadAgain(t *testing.T) {
+func TestReplacedArchiveIsReadAgain(t *testing.T) {
 	dir := t.TempDir()
 	index, name := filepath.Join(dir, "web.db"), filepath.Join(dir, "web.warc.gz")
 	put := func(day int, pages ...capture) {
@@ -207,7 +207,7 @@ func TestAnArchiveThatIsAnotherOneIsReadAgain(t *testing.T) {
 	}
 }
 
-func TestOfSeveralArchivesTheNewestCaptureIsFound(t *testing.T) {
+func TestNewestCaptureOfSeveralArchives(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []capture{{path: "p", body: "old words", day: 1}, {path: "p", body: "new words", day: 3}, {path: "p", body: "middle words", day: 2}} {
 		if err := write(filepath.Join(dir, "web", fmt.Sprint(c.body[:3])), c); err != nil {
@@ -247,9 +247,9 @@ func command(t testing.TB, args ...string) *exec.Cmd {
 // manyPages is more than one batch of pages.
 const manyPages = 1100
 
-// TestAnIndexOutlivesAKill kills a process when it tells of a fault in the archive,
+// TestKilledUpdate kills a process when it tells of a fault in the archive,
 // which it has read up to there while it takes in what came before.
-func TestAnIndexOutlivesAKill(t *testing.T) {
+func TestKilledUpdate(t *testing.T) {
 	dir := t.TempDir()
 	index, web := filepath.Join(dir, "web.db"), filepath.Join(dir, "web.warc.gz")
 	many(t, dir, manyPages)
@@ -289,7 +289,7 @@ func TestAnIndexOutlivesAKill(t *testing.T) {
 	}
 }
 
-func TestProcessesThatStartAtOnceMakeOneIndex(t *testing.T) {
+func TestConcurrentUpdates(t *testing.T) {
 	dir := t.TempDir()
 	index, web := filepath.Join(dir, "web.db"), filepath.Join(dir, "web")
 	many(t, web, 300)

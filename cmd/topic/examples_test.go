@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestReasonsAreToldUpToALimit(t *testing.T) {
+func TestReasonsAreLimited(t *testing.T) {
 	var records, stderr strings.Builder
 	records.WriteString(`{"url":"http://a.test/","title":"Frogs"}` + "\n")
 	for i := range 1000 {

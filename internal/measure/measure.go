@@ -1,5 +1,5 @@
-// Package measure makes the measures of package fitness of a topic file, and
-// their pages of records.
+// Package measure makes the measures of package fitness from a topic file, and applies them
+// to records. It also learns topics from records, and explains scores.
 package measure
 
 import (
@@ -13,14 +13,14 @@ import (
 	"spoor/internal/wire"
 )
 
-// Options are choices that hold for all measures.
+// Options apply to all measures.
 type Options struct {
 	Norm    fitness.Norm
-	Literal bool // the papers' own forms
+	Literal bool // compute exactly as the papers do
 }
 
-// ParseOptions is the options of the flags -norm and -compat. The papers have
-// one norm.
+// ParseOptions returns the options for the values of the flags -norm and -compat. The papers
+// have only one norm.
 func ParseOptions(norm string, compat bool) (Options, error) {
 	switch {
 	case norm == "topic":
@@ -39,17 +39,17 @@ type Measure struct {
 	Name string
 }
 
-// A Set is some measures of one target, which reads for all of them.
+// A Set is a number of measures of one target, which reads a page once for all of them.
 type Set struct {
 	Target   *fitness.Target
 	Measures []Measure
 }
 
-// kinds are all measures, by name.
+// kinds lists all measures.
 var kinds = [...]struct {
 	name string
 	make func(*topic.Topic, *fitness.Target, Options) (fitness.Measure, error)
-	all  bool // it counts all words, also those that the topic does not name
+	all  bool // whether it counts all words, not only those of the topic
 }{
 	{"vsm", vsm, false},
 	{"weighttable", symbiosis, false},
@@ -60,7 +60,7 @@ var kinds = [...]struct {
 	{"classifier", classifier, false},
 }
 
-// Names is the names of all measures.
+// Names returns the names of all measures.
 func Names() []string {
 	var names []string
 	for _, k := range kinds {
@@ -69,8 +69,8 @@ func Names() []string {
 	return names
 }
 
-// Parse is the names in a list that is separated by commas. Unknown ones, and
-// those that stand there twice, are errors.
+// Parse returns the names in a comma-separated list. Unknown names and duplicates are
+// errors.
 func Parse(list string) ([]string, error) {
 	names := strings.Split(list, ",")
 	for i, name := range names {
@@ -84,9 +84,9 @@ func Parse(list string) ([]string, error) {
 	return names, nil
 }
 
-// New makes the measures with these names, which [Parse] let pass, for t. It is
-// an error if t lacks what one of them goes by; the error says which option of
-// the topic command makes it.
+// New makes the measures with these names, which [Parse] has checked, for t. It is an error if
+// t lacks a section that one of them needs; the error names the option of the topic command
+// that makes it.
 func New(t *topic.Topic, names []string, o Options) (*Set, error) {
 	a, err := t.Analyzer()
 	if err != nil {
@@ -101,7 +101,7 @@ func New(t *topic.Topic, names []string, o Options) (*Set, error) {
 		return nil, err
 	}
 	s := &Set{Target: target}
-	all := o.Norm == fitness.PageNorm || len(names) == 0 // the target may be for training
+	all := o.Norm == fitness.PageNorm || len(names) == 0 // without names, the target is for training
 	for _, name := range names {
 		for _, k := range kinds {
 			if k.name != name {
@@ -127,8 +127,7 @@ func vsm(_ *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, er
 	return v, nil
 }
 
-// symbiosis has the query's words in its table, at weight 1; a word that is of
-// the pages too is of the query.
+// symbiosis has the query's words in its table, with weight 1, also if a page has them.
 func symbiosis(t *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, error) {
 	seen := make(map[string]bool)
 	var table []fitness.Entry
@@ -220,13 +219,12 @@ func classifier(t *topic.Topic, target *fitness.Target, _ Options) (fitness.Meas
 	return fitness.NewClassifier(target, &m)
 }
 
-// lacking tells which option of the topic command makes a section.
+// lacking returns an error that names the option of the topic command that makes a section.
 func lacking(section, option string) error {
 	return fmt.Errorf("the topic has no %s\nhint: topic %s makes it, of example pages as parse leaves them", section, option)
 }
 
-// Failed reports whether a record is about a failure: what such a page says is
-// not of the page that was asked for.
+// Failed reports whether a record is about a failure: its text is then not that of the page.
 func Failed(rec *wire.Record) bool {
 	return rec.Error != "" || rec.StatusCode != 0 && rec.StatusCode/100 != 2
 }
@@ -236,8 +234,8 @@ func Unparsed(rec *wire.Record) bool {
 	return rec.Title == "" && rec.Text == "" && (rec.Body != "" || rec.BodyBase64 != "")
 }
 
-// Page is what measures read of a record, whose strings it shares. Its links are
-// appended to links.
+// Page returns the parts of a record that measures read. It shares the record's strings, and
+// appends the links to links.
 func Page(rec *wire.Record, links []string) fitness.Page {
 	for i := range rec.Links {
 		links = append(links, rec.Links[i].URL)

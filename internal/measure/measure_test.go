@@ -46,7 +46,7 @@ func score(t *testing.T, file, name string, o Options, p *fitness.Page) float64 
 	return s.Measures[0].Page(s.Target.Read(p))
 }
 
-func TestMeasuresAreMadeOfTheTopicsSections(t *testing.T) {
+func TestMeasuresFromTopicSections(t *testing.T) {
 	page := fitness.Page{Title: "Java", Text: "manuals of frogs", Links: []string{"http://b.example/"}}
 	for _, tt := range []struct {
 		file, name string
@@ -80,7 +80,7 @@ func TestMeasuresAreMadeOfTheTopicsSections(t *testing.T) {
 	}
 }
 
-func TestWhatATopicLacksIsNamedWithTheOptionThatMakesIt(t *testing.T) {
+func TestMissingSectionsNameTheOption(t *testing.T) {
 	for name, want := range map[string]string{
 		"weighttable":    "measure weighttable: the topic has no weight table\nhint: topic -positive",
 		"weighttable-tf": "measure weighttable-tf: the topic has no weight table\nhint: topic -positive",
@@ -99,7 +99,7 @@ func TestWhatATopicLacksIsNamedWithTheOptionThatMakesIt(t *testing.T) {
 	}
 }
 
-func TestThresholdsAreTheMeasuresOwn(t *testing.T) {
+func TestThresholds(t *testing.T) {
 	file := head + table + trained + `,"reference":{"url":"http://a.example/","links":[],"terms":[]}}`
 	idf := func(n float64) float64 { return math.Log(1 + (4-n+0.5)/(n+0.5)) }
 	for _, literal := range []bool{false, true} {
@@ -121,7 +121,7 @@ func TestThresholdsAreTheMeasuresOwn(t *testing.T) {
 
 // A measure that asks for the words of the topic only is made for a target that tells only these
 // apart; beside one that asks for all of them it is not.
-func TestAMeasureIsTheSameAloneAndBesideOthers(t *testing.T) {
+func TestMeasureDoesNotDependOnOthers(t *testing.T) {
 	file := head + table + trained + `,"reference":{"url":"http://a.example/","counts":1,"links":["http://b.example/"],"terms":["java","toad"]}}`
 	page := fitness.Page{
 		URL: "http://d.example/", Title: "Java data bases", Anchors: "toads java manual", Description: "a manual", Keywords: "the data base",
@@ -150,7 +150,7 @@ func TestAMeasureIsTheSameAloneAndBesideOthers(t *testing.T) {
 	}
 }
 
-func TestThePapersHaveOneNorm(t *testing.T) {
+func TestParseOptions(t *testing.T) {
 	for _, tt := range []struct {
 		norm    string
 		compat  bool
@@ -170,7 +170,7 @@ func TestThePapersHaveOneNorm(t *testing.T) {
 	}
 }
 
-func TestNamesAreRead(t *testing.T) {
+func TestParse(t *testing.T) {
 	all := strings.Join(Names(), ",")
 	if got, err := Parse(all); err != nil || !slices.Equal(got, Names()) {
 		t.Errorf("%s: %v, %v", all, got, err)

@@ -8,8 +8,8 @@ import (
 	"fmt"
 )
 
-// A Cache is a file of answers, a database of SQLite, so that what was asked once is
-// not asked again. Errors are not kept.
+// A Cache is an SQLite database of answers, so that no query is asked twice. Errors are not
+// stored.
 type Cache struct{ db *sql.DB }
 
 const (
@@ -21,8 +21,8 @@ create table answers(source text, query text, wanted integer not null, urls text
 `
 )
 
-// OpenCache opens the cache in the file called name, and makes one if there is none.
-// Without a name it is in memory.
+// OpenCache opens the cache in a file, which is created if there is none. If name is empty
+// the cache is in memory.
 func OpenCache(name string) (*Cache, error) {
 	db, err := openDB(name, true)
 	if err != nil {
@@ -38,7 +38,7 @@ func OpenCache(name string) (*Cache, error) {
 // Close closes the file.
 func (c *Cache) Close() error { return c.db.Close() }
 
-// Of is the source with the cache before it.
+// Of returns a source that answers from the cache, and else from s.
 func (c *Cache) Of(s Source) Source { return &cached{s, c.db} }
 
 type cached struct {

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// A Command is a shell command that answers a query: it reads it as a line of JSON,
+// A Command is a shell command that answers queries: it reads a query as a line of JSON,
 //
 //	{"v":1,"query":"hard bop","results":10}
 //
-// and writes lines that are addresses, or JSON objects with a url, the best first.
+// and writes lines with addresses, or with JSON objects that have a url, the best first.
 type Command struct {
 	Line    string
 	Timeout time.Duration // for one query
@@ -23,12 +23,12 @@ type Command struct {
 }
 
 const (
-	maxOutput = 8 << 20         // bytes of what a command writes
-	maxLast   = 300             // bytes of its last words
-	grace     = 2 * time.Second // for children that keep its output open
+	maxOutput = 8 << 20         // bytes of output of a command
+	maxLast   = 300             // bytes of its last line on stderr
+	grace     = 2 * time.Second // time for child processes that keep its output open
 )
 
-// Name is the command itself.
+// Name returns the command line with a prefix.
 func (c *Command) Name() string { return "command: " + c.Line }
 
 // Search runs the command once.
@@ -62,7 +62,7 @@ func (c *Command) Search(ctx context.Context, query string, n int) ([]string, er
 	case err != nil:
 		err = fmt.Errorf("the command: %w%s", err, words.last())
 		if status := run.ProcessState; status != nil && (status.ExitCode() == 126 || status.ExitCode() == 127) {
-			err = &SetupError{err} // the shell found nothing that it could run
+			err = &SetupError{err} // the shell found no such command
 		}
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (c *Command) Search(ctx context.Context, query string, n int) ([]string, er
 	return found.urls, nil
 }
 
-// address is what a line of a command's output says, "" if nothing.
+// address returns the address in a line of output, "" if there is none.
 func address(line []byte) string {
 	if len(line) == 0 || line[0] != '{' {
 		return string(line)
@@ -87,8 +87,8 @@ func address(line []byte) string {
 	return record.URL
 }
 
-// bounded keeps what is written, and refuses what is too much. (It must not have the
-// ReadFrom of a bytes.Buffer, which knows no bound.)
+// bounded is a buffer that refuses to grow above a limit. (It must not have the ReadFrom
+// method of bytes.Buffer, which has no limit.)
 type bounded struct {
 	data []byte
 	most int
@@ -104,7 +104,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tail keeps the end of what is written.
+// tail keeps the end of what is written to it.
 type tail struct{ data []byte }
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -113,7 +113,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// last is the last line, for an error.
+// last returns the last line, for an error message.
 func (t *tail) last() string {
 	text := strings.TrimSpace(strings.ToValidUTF8(string(t.data), ""))
 	text = text[strings.LastIndexByte(text, '\n')+1:]

@@ -19,7 +19,7 @@ func shell(t testing.TB) {
 	}
 }
 
-func TestACommandReadsAQueryAndWritesAddresses(t *testing.T) {
+func TestCommand(t *testing.T) {
 	shell(t)
 	for _, c := range []struct {
 		name, line string
@@ -45,7 +45,7 @@ func TestACommandReadsAQueryAndWritesAddresses(t *testing.T) {
 	}
 }
 
-func TestACommandThatFailsSaysWhy(t *testing.T) {
+func TestFailingCommand(t *testing.T) {
 	shell(t)
 	for _, c := range []struct {
 		line, want string
@@ -90,7 +90,7 @@ func (c *counting) Search(_ context.Context, query string, n int) ([]string, err
 	return urls[:min(n, len(urls))], nil
 }
 
-func TestWhatWasAskedOnceIsNotAskedAgain(t *testing.T) {
+func TestCache(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "answers.db")
 	one, other := &counting{name: "one"}, &counting{name: "other"}
 	for _, c := range []struct {
@@ -126,7 +126,7 @@ func TestWhatWasAskedOnceIsNotAskedAgain(t *testing.T) {
 	}
 }
 
-func TestACacheWithoutANameIsInMemory(t *testing.T) {
+func TestCacheInMemory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	source := &counting{name: "s"}
 	for want := 1; want <= 2; want++ {

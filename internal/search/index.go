@@ -13,35 +13,35 @@ import (
 	_ "modernc.org/sqlite" // the driver
 )
 
-// An Index is a full-text index of pages in one file, a database of SQLite that its
-// own command reads too:
+// An Index is a full-text index of pages in an SQLite database, which the sqlite3 command
+// reads too:
 //
 //	sqlite3 FILE "select url, title from pages where pages match 'jazz' order by rank limit 10"
 //
-// Words are told apart as Unicode has it, without regard to case and accents, and
-// stemmed by Porter's algorithm. That is made for English; in other languages it
-// does to a query what it did to the page.
+// Words are split by Unicode rules, ignoring case and accents, and stemmed by Porter's
+// algorithm. That algorithm is for English; in other languages it changes query and pages
+// in the same way.
 //
-// One process at a time should [Index.Add]; others wait for it. What a process was
-// adding when it was killed is as if it had not begun.
+// One process at a time should call [Index.Add]; others wait for it. What a process was
+// adding when it was killed is rolled back.
 type Index struct {
 	db *sql.DB
 }
 
 const (
-	// applicationID tells our files from other databases: "spor".
+	// applicationID distinguishes our files from other databases: "spor".
 	applicationID = 0x73706f72
 
-	// schemaVersion is that of the tables.
+	// schemaVersion is the version of the tables.
 	schemaVersion = 1
 
-	// busy is how long one process waits for what another one writes.
+	// busy is how long a process waits for another one to finish writing.
 	busy = 10 * time.Minute
 )
 
-// schema. Pages are what is searched; captures say which page an address has, so that
-// it has one; archives how far each was read. The marks of writing are part of words:
-// without them the tokenizer would part those of India at their vowels.
+// The schema: pages is the full-text index; captures has the page of each address, at most
+// one; archives says how far each was read. Combining marks are parts of words: otherwise
+// the tokenizer would split words of Indian scripts at their vowels.
 const schema = `
 create virtual table pages using fts5(url unindexed, title, body,
 	tokenize = "porter unicode61 remove_diacritics 2 categories 'L* M* N* Co'");
@@ -49,10 +49,9 @@ create table captures(page integer primary key, url text not null unique, archiv
 create table archives(name text primary key, size integer not null, modified integer not null, done integer not null, mark text not null) without rowid;
 `
 
-// match asks for any of some words. A word in the title is worth two in the text. The
-// scores, which are the better the lower, are rounded so that the last bits, which are
-// not the same on all processors, do not decide: the address does then. Addresses are
-// looked up only where they may be wanted.
+// match searches for any of several words. A word in the title counts twice. Lower scores
+// are better. They are rounded, so that floating-point differences between processors do
+// not decide, and ties are broken by address. Addresses are looked up only for candidates.
 const match = `
 with hits as materialized (
 	select rowid as page, round(bm25(pages, 0, 2, 1), 6) as score from pages where pages match ?1
@@ -61,8 +60,7 @@ select url from hits join captures using (page)
 where score <= coalesce((select score from hits order by score limit 1 offset ?2 - 1), 0)
 order by score, url limit ?2`
 
-// OpenIndex opens the index in the file called name. It makes one if there is no such
-// file and create is set.
+// OpenIndex opens the index in a file. If create is set, the file is created if there is none.
 func OpenIndex(name string, create bool) (*Index, error) {
 	db, err := openDB(name, create)
 	if err != nil {
@@ -75,14 +73,14 @@ func OpenIndex(name string, create bool) (*Index, error) {
 	return &Index{db}, nil
 }
 
-// Close closes the file.
+// Close closes the database.
 func (x *Index) Close() error { return x.db.Close() }
 
-// Name is empty: an index is not to be cached.
+// Name returns "": answers of an index are not cached.
 func (x *Index) Name() string { return "" }
 
-// Search returns the addresses of the pages that hold any word of the query, in the
-// order of Okapi's BM25; those that are equally good in the order of their names.
+// Search returns the addresses of the pages that contain any word of the query, in the order
+// of Okapi BM25; ties are broken by address.
 func (x *Index) Search(ctx context.Context, query string, n int) ([]string, error) {
 	words := expression(query)
 	if words == "" || n < 1 {
@@ -107,25 +105,24 @@ func (x *Index) Search(ctx context.Context, query string, n int) ([]string, erro
 	return found.urls, nil
 }
 
-// A Document is a page that is to be found.
+// A Document is a page to be indexed.
 type Document struct {
 	URL   string // canonical
 	Title string
 	Text  string
-	Time  time.Time // of the capture: of several the newest is found
+	Time  time.Time // of the capture; the newest capture of an address is the one found
 }
 
-// An Archive is how far an archive has been read.
+// An Archive says how far an archive has been read.
 type Archive struct {
 	Name     string
 	Size     int64
 	Modified time.Time
-	Done     int64  // bytes up to which every page is in the index
-	Mark     string // what those bytes look like, to see whether they are still the same
+	Done     int64  // every page up to this offset is in the index
+	Mark     string // a fingerprint of these bytes
 }
 
-// Archive returns what is known of the archive called name; of one that is not known
-// that is its name.
+// Archive returns what is known about an archive: only its name if it was not read yet.
 func (x *Index) Archive(name string) (Archive, error) {
 	a := Archive{Name: name}
 	var modified int64
@@ -140,7 +137,7 @@ func (x *Index) Archive(name string) (Archive, error) {
 	return a, nil
 }
 
-// Len is how many pages there are.
+// Len returns the number of pages.
 func (x *Index) Len() (n int, err error) {
 	if err = x.db.QueryRow("select count(*) from captures").Scan(&n); err != nil {
 		return 0, fmt.Errorf("reading the index: %w", err)
@@ -148,7 +145,7 @@ func (x *Index) Len() (n int, err error) {
 	return n, nil
 }
 
-// Forget takes away the pages of an archive that is not what it was.
+// Forget removes the pages of an archive that has changed.
 func (x *Index) Forget(name string) error {
 	return x.change(func(tx *sql.Tx) error {
 		for _, statement := range []string{
@@ -164,8 +161,7 @@ func (x *Index) Forget(name string) error {
 	})
 }
 
-// Add puts documents of an archive into the index, and how far that was read: both or,
-// should the process die, neither.
+// Add adds documents of an archive and stores how far it was read, in one transaction.
 func (x *Index) Add(a Archive, documents []Document) error {
 	return x.change(func(tx *sql.Tx) error {
 		if err := insert(tx, a.Name, documents); err != nil {
@@ -177,7 +173,7 @@ func (x *Index) Add(a Archive, documents []Document) error {
 	})
 }
 
-// insert puts documents in the place of older captures of their addresses.
+// insert replaces older captures of the documents' addresses.
 func insert(tx *sql.Tx, archive string, documents []Document) error {
 	var statements [4]*sql.Stmt
 	for i, s := range []string{
@@ -222,14 +218,14 @@ func insert(tx *sql.Tx, archive string, documents []Document) error {
 	return nil
 }
 
-// change writes to the index: all that f does or nothing.
+// change runs f in a transaction.
 func (x *Index) change(f func(*sql.Tx) error) error {
 	tx, err := x.db.Begin()
 	if err == nil {
 		if err = f(tx); err == nil {
 			err = tx.Commit()
 		}
-		tx.Rollback() // nothing, after a commit
+		tx.Rollback() // does nothing after a commit
 	}
 	if err != nil {
 		return fmt.Errorf("writing the index: %w", err)
@@ -237,9 +233,9 @@ func (x *Index) change(f func(*sql.Tx) error) error {
 	return nil
 }
 
-// openDB opens a database of SQLite. A transaction takes the right to write when it
-// begins; with the default it would ask for it later, when two could not both go on.
-// Without a name it is in memory.
+// openDB opens an SQLite database. Transactions take the write lock when they begin; by
+// default they would take it later, when two of them could block each other. If name is
+// empty the database is in memory.
 func openDB(name string, create bool) (*sql.DB, error) {
 	path, mode := "/memory", "memory"
 	if name != "" {
@@ -267,17 +263,17 @@ func openDB(name string, create bool) (*sql.DB, error) {
 	return db, nil
 }
 
-// These say that a file is somebody else's.
+// Errors for a file that is not ours.
 var (
 	errForeign = errors.New("it is a database, but not one that search made\nhint: give another name, or remove the file")
 	errNoDB    = errors.New("it is not a database\nhint: give another name, or remove the file")
 )
 
-// notADB is the code of SQLite for a file that is none of its own.
+// notADB is SQLite's error code for a file that is not a database.
 const notADB = 26
 
-// prepare makes the tables of an empty database if it may, and checks that those of
-// any other are ours.
+// prepare creates the tables of an empty database if create is set, and checks that a
+// non-empty database is ours.
 func prepare(db *sql.DB, application int, schema string, create bool) error {
 	var id, version, tables int
 	err := db.QueryRow("select application_id, user_version, (select count(*) from sqlite_schema) from pragma_application_id, pragma_user_version").Scan(&id, &version, &tables)
@@ -304,7 +300,7 @@ func prepare(db *sql.DB, application int, schema string, create bool) error {
 		return err
 	}
 	defer tx.Rollback()
-	// Another process may have been faster.
+	// Another process may have created them meanwhile.
 	if err := tx.QueryRow("select count(*) from sqlite_schema").Scan(&tables); err != nil || tables > 0 {
 		return err
 	}

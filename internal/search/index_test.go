@@ -53,7 +53,7 @@ func found(t testing.TB, x *Index, query string, n int) string {
 	return strings.ReplaceAll(strings.Join(urls, " "), "http://x.example/", "")
 }
 
-func TestPagesWithAnyOfTheWordsAreFoundTheBestFirst(t *testing.T) {
+func TestSearch(t *testing.T) {
 	x := library(t,
 		"both | Jazz | jazz and hard bop, played by the Messengers",
 		"bop | Music | hard bop is music of the fifties",
@@ -104,7 +104,7 @@ func TestPagesWithAnyOfTheWordsAreFoundTheBestFirst(t *testing.T) {
 	}
 }
 
-func TestNoMoreIsFoundThanWasAskedFor(t *testing.T) {
+func TestSearchLimit(t *testing.T) {
 	var all []string
 	for i := range 30 {
 		all = append(all, fmt.Sprintf("%02d | same | words", i))
@@ -120,7 +120,7 @@ func TestNoMoreIsFoundThanWasAskedFor(t *testing.T) {
 	}
 }
 
-func TestOfALongQueryTheFirstWordsCount(t *testing.T) {
+func TestLongQueryIsCut(t *testing.T) {
 	x := library(t, "a | first | alpha", "b | last | omega")
 	filler := []string{strings.Repeat("alpha ", 1000)}
 	for i := range maxWords {
@@ -134,7 +134,7 @@ func TestOfALongQueryTheFirstWordsCount(t *testing.T) {
 	}
 }
 
-func TestTheNewestCaptureIsFound(t *testing.T) {
+func TestNewestCaptureIsFound(t *testing.T) {
 	x := open(t, filepath.Join(t.TempDir(), "web.db"))
 	for _, c := range []struct {
 		archive, text string
@@ -155,7 +155,7 @@ func TestTheNewestCaptureIsFound(t *testing.T) {
 	}
 }
 
-func TestHowFarAnArchiveWasReadIsKept(t *testing.T) {
+func TestArchiveState(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a b?c#d%e.db") // a name, not a URL
 	x := open(t, name)
 	want := Archive{Name: "/a/b.warc", Size: 10, Modified: time.Unix(3, 5), Done: 7, Mark: "m"}
@@ -185,7 +185,7 @@ func TestHowFarAnArchiveWasReadIsKept(t *testing.T) {
 	}
 }
 
-func TestTwoProcessesShareAnIndex(t *testing.T) {
+func TestTwoConnectionsShareAnIndex(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "web.db")
 	var all sync.WaitGroup
 	for i := range 4 {
@@ -209,7 +209,7 @@ func TestTwoProcessesShareAnIndex(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNoIndexIsLeftAlone(t *testing.T) {
+func TestForeignFileIsNotChanged(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string) string {
 		path := filepath.Join(dir, name)
@@ -264,7 +264,7 @@ func TestAFileThatIsNoIndexIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestTheCommandOfSQLiteReadsAnIndex(t *testing.T) {
+func TestSQLiteCommandReadsTheIndex(t *testing.T) {
 	sqlite, err := exec.LookPath("sqlite3")
 	if err != nil {
 		t.Skipf("%v (hint: the Debian package sqlite3)", err)
@@ -315,7 +315,7 @@ func FuzzSearch(f *testing.F) {
 	})
 }
 
-func TestWhatFailsSaysSo(t *testing.T) {
+func TestIndexErrors(t *testing.T) {
 	x := library(t, "a | page | words")
 	x.Close()
 	if _, err := x.Search(t.Context(), "words", 1); err == nil {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// A Pace keeps questions apart. A nil one does not. It is for one goroutine.
+// A Pace limits the rate of queries. A nil Pace does not. It is not safe for concurrent use.
 type Pace struct {
 	pause time.Duration
 	next  time.Time
 }
 
-// NewPace allows rate questions a second; 0 is any number.
+// NewPace returns a limit of rate queries a second; 0 means no limit.
 func NewPace(rate float64) *Pace {
 	if rate <= 0 {
 		return nil
@@ -19,7 +19,7 @@ func NewPace(rate float64) *Pace {
 	return &Pace{pause: time.Duration(float64(time.Second) / rate)}
 }
 
-// Wait returns when the next question may be asked.
+// Wait returns when the next query may be sent.
 func (p *Pace) Wait(ctx context.Context) error {
 	if p == nil {
 		return ctx.Err()

@@ -1,9 +1,8 @@
 // Package search answers queries with addresses.
 //
-// There are three [Source]s: an [Index] of pages that somebody has, a [SearXNG]
-// server, and a [Command] of the user's own; a [Cache] stands before the latter
-// two. Where the pages of an index come from, and what is in them, is for its owner
-// to say: he hands over documents.
+// There are three kinds of [Source]: an [Index] of pages, a [SearXNG] server, and a
+// [Command] of the user. A [Cache] can store the answers of the latter two. Package
+// pageindex fills an index from archives.
 package search
 
 import (
@@ -12,28 +11,28 @@ import (
 	"spoor/internal/weburl"
 )
 
-// A Source finds addresses for words.
+// A Source finds addresses for queries.
 type Source interface {
 	// Search returns at most n addresses, the best first: http or https, canonical,
-	// each once. Nothing found is no error. A *[SetupError] says that it would be
-	// the same for every query.
+	// without duplicates. Finding nothing is no error. A *[SetupError] means that every query
+	// would fail.
 	Search(ctx context.Context, query string, n int) ([]string, error)
 
-	// Name tells the source from others, for a [Cache].
+	// Name identifies the source in a [Cache].
 	Name() string
 }
 
-// A SetupError is one that no other query would fare better with: the source is not
-// what it is taken for, or does not want us. It says what to do.
+// A SetupError means that every query would fail: the source is not what it is supposed to
+// be, or refuses us. It says what to do.
 type SetupError struct{ Err error }
 
 func (e *SetupError) Error() string { return e.Err.Error() }
 func (e *SetupError) Unwrap() error { return e.Err }
 
-// maxURL is the longest address in bytes that a source may give.
+// maxURL bounds an address, in bytes.
 const maxURL = 8 << 10
 
-// results collects addresses: canonical, each once, and no more than most.
+// results collects canonical addresses without duplicates, up to a limit.
 type results struct {
 	most int
 	urls []string
@@ -44,7 +43,7 @@ func newResults(most int) *results { return &results{most: most, seen: map[strin
 
 func (r *results) full() bool { return len(r.urls) >= r.most }
 
-// add takes an address, if it is one, and tells whether it was new.
+// add adds an address if it is valid, and reports whether it was new.
 func (r *results) add(address string) bool {
 	if r.full() || len(address) > maxURL {
 		return false

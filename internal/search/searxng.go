@@ -13,9 +13,8 @@ import (
 	"time"
 )
 
-// A SearXNG is a server of that name, a metasearch engine (docs.searxng.org, "Search
-// API"), which must have json among search.formats in its settings. Its results come in
-// its own order.
+// A SearXNG is a SearXNG metasearch server (docs.searxng.org, "Search API"), which must have
+// json among search.formats in its settings. Results are in the server's order.
 type SearXNG struct {
 	base      *url.URL
 	transport http.RoundTripper
@@ -23,24 +22,22 @@ type SearXNG struct {
 	pace      *Pace
 }
 
-// Bounds of what a server may send.
+// Limits of requests and responses.
 const (
 	maxAnswer = 8 << 20 // bytes of a page of results
 	maxPages  = 20      // of results for one query
-	maxTries  = 3       // of a page, where the server asks for time
+	maxTries  = 3       // of a page, if the server asks us to wait
 )
 
-// Pauses, where the server asks for time without saying how much, and the longest that
-// is granted.
+// The wait if the server does not say how long, and the longest wait that is accepted.
 const (
 	pauseBusy    = 5 * time.Second
 	longestPause = time.Minute
 )
 
-// NewSearXNG is the server at an address, such as https://searx.example/ or, with
+// NewSearXNG returns the server at an address, such as https://searx.example/ or, with
 // parameters for all queries, https://searx.example/?language=de&categories=science.
-// It is asked through transport, which bounds the time that an answer takes, and as
-// often as pace lets it.
+// Requests go through transport, which must have a timeout, at the rate of pace.
 func NewSearXNG(address string, transport http.RoundTripper, agent string, pace *Pace) (*SearXNG, error) {
 	base, err := url.Parse(address)
 	switch {
@@ -56,17 +53,17 @@ func NewSearXNG(address string, transport http.RoundTripper, agent string, pace 
 	return &SearXNG{base, transport, agent, pace}, nil
 }
 
-// Name is the address of the server.
+// Name returns the address of the server.
 func (s *SearXNG) Name() string { return s.base.String() }
 
-// Search asks for pages of results until there are n, or no more.
+// Search requests pages of results until there are n, or no more.
 func (s *SearXNG) Search(ctx context.Context, query string, n int) ([]string, error) {
 	found := newResults(n)
 	for page := 1; page <= maxPages && !found.full(); page++ {
 		a, err := s.ask(ctx, query, page)
 		if err != nil {
 			if len(found.urls) > 0 && !errors.As(err, new(*SetupError)) {
-				break // what there is is an answer
+				break // return the results so far
 			}
 			return nil, err
 		}
@@ -84,8 +81,7 @@ func (s *SearXNG) Search(ctx context.Context, query string, n int) ([]string, er
 	return found.urls, nil
 }
 
-// ask asks for one page of results, again if the server wants to be left alone for a
-// while.
+// ask requests a page of results, again if the server asks us to wait.
 func (s *SearXNG) ask(ctx context.Context, query string, page int) (answer, error) {
 	for try := 1; ; try++ {
 		a, wait, err := s.try(ctx, query, page)
@@ -101,7 +97,7 @@ func (s *SearXNG) ask(ctx context.Context, query string, page int) (answer, erro
 	}
 }
 
-// try asks for one page of results, once. If it is worth another try, wait says when.
+// try requests a page of results once. If it should be tried again, wait says when.
 func (s *SearXNG) try(ctx context.Context, query string, page int) (a answer, wait time.Duration, err error) {
 	if err := s.pace.Wait(ctx); err != nil {
 		return answer{}, 0, err
@@ -139,8 +135,8 @@ func (s *SearXNG) try(ctx context.Context, query string, page int) (a answer, wa
 	return a, 0, err
 }
 
-// refusal says what a status other than 200 means, and when to ask again, if that is
-// of use.
+// refusal returns the error for a status other than 200, and when to try again, if that
+// makes sense.
 func refusal(resp *http.Response, now time.Time) (wait time.Duration, err error) {
 	switch status := resp.StatusCode; {
 	case status == http.StatusForbidden:
@@ -159,8 +155,8 @@ func refusal(resp *http.Response, now time.Time) (wait time.Duration, err error)
 	}
 }
 
-// retryAfter is how long the value of a Retry-After header asks to wait: a number of
-// seconds, or a date (RFC 9110, section 10.2.3). It is 0 if it does not say.
+// retryAfter returns the time to wait from the value of a Retry-After header: a number of
+// seconds, or a date (RFC 9110, section 10.2.3). It is 0 if the value is neither.
 func retryAfter(value string, now time.Time) time.Duration {
 	if s, err := strconv.ParseUint(value, 10, 31); err == nil {
 		return time.Duration(s) * time.Second
@@ -173,12 +169,11 @@ func retryAfter(value string, now time.Time) time.Duration {
 
 // An answer is a page of results.
 type answer struct {
-	urls   []string // as written
+	urls   []string // as in the response
 	silent []string // engines that did not answer, with the reason
 }
 
-// readAnswer reads a page of results. A result that is not what it should be is left
-// out.
+// readAnswer parses a page of results. Malformed results are skipped.
 func readAnswer(body []byte) (a answer, err error) {
 	var all struct {
 		Results []json.RawMessage `json:"results"`
@@ -210,5 +205,5 @@ func readAnswer(body []byte) (a answer, err error) {
 	return a, nil
 }
 
-// maxSilent is how many engines that did not answer are told of.
+// maxSilent bounds the engines that are named in an error because they did not answer.
 const maxSilent = 10

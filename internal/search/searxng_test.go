@@ -47,7 +47,7 @@ func searxng(t testing.TB, path string, h http.HandlerFunc) *SearXNG {
 	return s
 }
 
-func TestASearXNGIsAskedInItsFormat(t *testing.T) {
+func TestSearXNGRequest(t *testing.T) {
 	var asked []string
 	s := searxng(t, "/searx/?language=de&q=forged#top", func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.Method+" "+r.URL.String()+" "+r.UserAgent())
@@ -71,7 +71,7 @@ func TestASearXNGIsAskedInItsFormat(t *testing.T) {
 	}
 }
 
-func TestPagesOfResultsEnd(t *testing.T) {
+func TestSearXNGStopsAfterTheLastPage(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		page    func(n string) string
@@ -103,7 +103,7 @@ func TestPagesOfResultsEnd(t *testing.T) {
 	}
 }
 
-func TestWhatASearXNGAnswersElse(t *testing.T) {
+func TestSearXNGErrors(t *testing.T) {
 	header := map[string]string{}
 	for _, c := range []struct {
 		name   string
@@ -148,7 +148,7 @@ func TestWhatASearXNGAnswersElse(t *testing.T) {
 	}
 }
 
-func TestResultsThatAreNoneAreLeftOut(t *testing.T) {
+func TestMalformedResultsAreSkipped(t *testing.T) {
 	s := searxng(t, "", func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"results":[7,null,{},{"url":null},{"url":3},{"url":["http://a.example/"]},"http://b.example/",
 			{"url":"http://[::1"},{"url":"data:text/html,x"},{"url":"http://`+strings.Repeat("x", maxURL)+`.example/"},{"url":"http://c.example/"}],
@@ -160,14 +160,14 @@ func TestResultsThatAreNoneAreLeftOut(t *testing.T) {
 	}
 }
 
-func TestAQueryWithoutResultsIsAnswered(t *testing.T) {
+func TestNoResults(t *testing.T) {
 	s := searxng(t, "", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, answerOf()) })
 	if got, err := s.Search(t.Context(), "q", 10); len(got) != 0 || err != nil {
 		t.Error(got, err)
 	}
 }
 
-func TestAnAddressOfAServerIsChecked(t *testing.T) {
+func TestServerAddressIsChecked(t *testing.T) {
 	for _, address := range []string{"", "searx.example", "ftp://x.example", "http://", "http://[::1", "/search"} {
 		if s, err := NewSearXNG(address, nil, "", nil); err == nil {
 			t.Errorf("%q is taken for %s", address, s.Name())
@@ -207,7 +207,7 @@ func turn(status int, retryAfter, body string) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {retryAfter}}, Body: io.NopCloser(strings.NewReader(body))}
 }
 
-func TestAServerThatWantsTimeGetsIt(t *testing.T) {
+func TestRetryAfter(t *testing.T) {
 	full := answerOf("https://x.example/")
 	for _, c := range []struct {
 		name    string
@@ -244,7 +244,7 @@ func TestAServerThatWantsTimeGetsIt(t *testing.T) {
 	}
 }
 
-func TestAPageThatFailsLeavesThoseBeforeIt(t *testing.T) {
+func TestFailedPageKeepsEarlierResults(t *testing.T) {
 	server := &turns{answers: []*http.Response{turn(200, "", answerOf("https://x.example/"))}}
 	s, err := NewSearXNG("http://x.example", server, "", nil)
 	if err != nil {
@@ -256,7 +256,7 @@ func TestAPageThatFailsLeavesThoseBeforeIt(t *testing.T) {
 	}
 }
 
-func TestQuestionsAreKeptApart(t *testing.T) {
+func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &turns{begun: time.Now()}
 		for range 4 {

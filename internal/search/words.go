@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	maxWords = 64  // of a query are looked for: of a page that somebody pasted the beginning
-	maxWord  = 256 // bytes of a word that is looked for
+	maxWords = 64  // of a query, from its beginning
+	maxWord  = 256 // bytes of a word
 )
 
-// expression is a query for FTS5: any of the words, each a string in quotes, so
-// that nothing in it is syntax. It is empty if there are no words.
+// expression returns a query for FTS5 that matches any of the words, each quoted, so that
+// none of them is syntax. It is empty if there are no words.
 func expression(query string) string {
 	var b strings.Builder
 	seen := map[string]bool{}
@@ -35,9 +35,8 @@ func expression(query string) string {
 	return b.String()
 }
 
-// spaced is s as FTS5's tokenizer can take it apart. Where there is writing without
-// spaces between words it would take a whole sentence for one word: there each two
-// characters that follow each other are a word, as they are in a query.
+// spaced returns s with spaces, so that FTS5's tokenizer can split scripts without spaces
+// between words: there every two consecutive characters are a word, as in queries.
 func spaced(s string) string {
 	s = plain(s)
 	if strings.IndexFunc(s, mayRunOn) < 0 {
@@ -57,8 +56,8 @@ func mayRunOn(r rune) bool {
 	return r >= 0x0E00 && (r < 0x1E00 || r >= 0x2000) && unicode.IsLetter(r)
 }
 
-// plain is s as UTF-8 without what would end it (NUL) and without what stands inside
-// words and is not seen: the tokenizer would part them there.
+// plain returns s as UTF-8 without NUL, which would end it, and without invisible characters
+// inside words, at which the tokenizer would split them.
 func plain(s string) string {
 	clean := utf8.ValidString(s) && !strings.ContainsAny(s, "\x00\u00AD\u200C\u200D\u2060")
 	if clean {

@@ -7,39 +7,38 @@ import (
 	"spoor/internal/weburl"
 )
 
-// This file grows the weight table while a crawl goes on, as Wilson et al. and
-// Pal et al. do (see learn.go): a page that is very near to the topic brings one
-// word of its own into the table, with the nearness of the page as its weight. We
-// pass over words that are common to the positive and the negative examples, which
-// made the table without them. If the word is there already the page brings nothing. How many words come in
-// is not bounded by the size that the table had first, and the number of
-// documents that have a word stays what it was over the example pages.
+// This file grows the weight table during a crawl, as Wilson et al. and Pal et al. do (see
+// learn.go): a page with a very high score adds one of its words to the table, with its
+// score as the weight. A page adds nothing if the table has the word already. In addition,
+// words that are common to the positive and the negative examples are skipped. The size of
+// the table is not limited to that of the first table, and document frequencies remain
+// those of the example pages.
 
-// A Rule is a paper's choice of the word that a page brings.
+// A Rule chooses the word that a page adds, and is named after a paper's.
 type Rule uint8
 
-// The rules.
+// The known rules.
 const (
 	Symbiosis Rule = iota // Wilson et al.: the word with the highest tf · df; the words of the query are in the table
 	Tunnel                // Pal et al.: the most frequent word; the words of the query are not in the table
 )
 
-// Threshold is the nearness from which a page brings a word.
+// Threshold returns the lowest score of a page that adds a word.
 func (r Rule) Threshold() float64 { return [...]float64{0.7, 0.9}[r] }
 
-// An Expansion grows the table of a topic. It is for one goroutine.
+// An Expansion grows the table of a topic. It is not safe for concurrent use.
 type Expansion struct {
 	topic    *Topic
 	rule     Rule
 	analyzer *text.Analyzer
-	page     *text.Statistics // of the page that is looked at
+	page     *text.Statistics // of the page being added
 	df       map[string]int
 	common   map[string]bool
 	present  map[string]bool
 }
 
-// Expand prepares the topic's table to be grown. By the rule Symbiosis this
-// takes the topic's vocabulary.
+// Expand returns an expansion of the topic's table. The rule Symbiosis needs the topic's
+// vocabulary.
 func (t *Topic) Expand(r Rule) (*Expansion, error) {
 	if r == Symbiosis && len(t.Vocabulary) == 0 {
 		return nil, errors.New("the topic has no vocabulary, by which words are chosen\nhint: topic -positive makes one from example pages")
@@ -68,10 +67,9 @@ func (t *Topic) Expand(r Rule) (*Expansion, error) {
 	return e, nil
 }
 
-// Add adds the word that p brings, unless it is there. Pages are to come in the
-// order in which they were fetched, and only those whose relevance, which is
-// above 0 and becomes the weight, reaches the threshold; a weight is at most 1.
-// What Add returns is the new entry, or nil.
+// Add adds the word that the rule chooses from p, unless the table has it, and returns the
+// new entry, or nil. Pages must be added in the order in which they were fetched, and only
+// if their relevance reaches the threshold. The relevance, at most 1, becomes the weight.
 func (e *Expansion) Add(p *Page, relevance float64) *Entry {
 	url, err := weburl.Canonical(p.URL)
 	if err != nil || !(relevance > 0) || len(e.topic.Table) >= maxTable {
@@ -79,7 +77,7 @@ func (e *Expansion) Add(p *Page, relevance float64) *Entry {
 	}
 	e.page.Reset()
 	known := e.analyzer.Len()
-	if e.analyzer.Trim(); e.analyzer.Len() < known { // the terms have new numbers
+	if e.analyzer.Trim(); e.analyzer.Len() < known { // the numbers of terms have changed
 		e.page = text.NewStatistics(e.analyzer)
 	}
 	e.page.Add(p.Title, p.Text)

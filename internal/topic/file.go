@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// This file reads and writes topic files. Lists have an entry a line, in an
-// order of their own, so that two versions can be compared line by line.
+// This file reads and writes topic files. Lists have one entry per line and a fixed order,
+// so that versions can be compared with diff.
 
 // maxFile bounds a topic file, in bytes.
 const maxFile = 64 << 20
@@ -78,12 +78,12 @@ func (t *Topic) Write(w io.Writer) error {
 	return err
 }
 
-// A printer writes JSON by lines.
+// A printer writes JSON line by line.
 type printer struct {
 	b      strings.Builder
-	indent string // a new line, and the indentation that it begins with
-	inside bool   // something stands before what comes next
-	err    error  // the first value that is no JSON
+	indent string // a newline and the current indentation
+	inside bool   // whether a comma is needed before the next element
+	err    error  // the first error of package json
 }
 
 func (p *printer) open(bracket byte) {
@@ -101,7 +101,7 @@ func (p *printer) close(bracket byte) {
 	p.inside = true
 }
 
-// line begins the line of an element.
+// line starts the line of an element.
 func (p *printer) line() {
 	if p.inside {
 		p.b.WriteByte(',')
@@ -115,7 +115,7 @@ func (p *printer) name(name string) {
 	fmt.Fprintf(&p.b, "%q: ", name)
 }
 
-// value writes v on one line, with < and & as they are.
+// value writes v on one line, without escaping < and &.
 func (p *printer) value(v any) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -131,7 +131,7 @@ func (p *printer) field(name string, v any) {
 	p.value(v)
 }
 
-// list writes a list with an element a line.
+// list writes a list with one element per line.
 func list[T any](p *printer, name string, elements []T) {
 	p.name(name)
 	p.open('[')
@@ -142,9 +142,8 @@ func list[T any](p *printer, name string, elements []T) {
 	p.close(']')
 }
 
-// Read reads a topic file and checks that everything in it holds together. A
-// keyword or an entry of the table written by hand may leave its terms out, and
-// sections may be in any order.
+// Read reads a topic file and checks that it is consistent. Keywords and table entries
+// written by hand may lack their terms, and sections may be in any order.
 func Read(r io.Reader) (*Topic, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
@@ -160,7 +159,7 @@ func Read(r io.Reader) (*Topic, error) {
 	}
 	err = json.Unmarshal(data, &head)
 	switch {
-	case err != nil && bytes.Contains(data, []byte(strconv.Quote(Format))): // it was one, before it was edited
+	case err != nil && bytes.Contains(data, []byte(strconv.Quote(Format))): // a topic file with a syntax error
 		return nil, placed(data, err)
 	case err == nil && head.Format != Format:
 		err = fmt.Errorf("its format is %q, not %q", head.Format, Format)
@@ -187,8 +186,7 @@ func Read(r io.Reader) (*Topic, error) {
 	return t, nil
 }
 
-// placed is an error of package json with the line of data that it is about, as
-// far as that is known.
+// placed adds the line number to an error of package json, if it is known.
 func placed(data []byte, err error) error {
 	at := int64(0)
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -202,7 +200,7 @@ func placed(data []byte, err error) error {
 	return fmt.Errorf("line %d: %w", 1+bytes.Count(data[:min(at-1, int64(len(data)))], []byte("\n")), err)
 }
 
-// check reports what is wrong with a topic that was read.
+// check returns an error if a topic that was read is not valid.
 func (t *Topic) check() error {
 	a, err := t.Analyzer()
 	if err != nil {
@@ -240,7 +238,7 @@ func (t *Topic) check() error {
 	return t.checkSections(a)
 }
 
-// quote writes terms as the file has them.
+// quote formats terms as in the file.
 func quote(terms []string) string {
 	q := make([]string, len(terms))
 	for i, s := range terms {
@@ -249,7 +247,7 @@ func quote(terms []string) string {
 	return "[" + strings.Join(q, ",") + "]"
 }
 
-// Load reads the topic file called name; its errors say which file is meant.
+// Load reads the topic file called name. Its errors contain the name.
 func Load(name string) (*Topic, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -21,55 +21,52 @@ import (
 //	Science and Information Security 2(1), 2009,
 //
 // and of Wilson, Armanto, Gunawan and Tanwijaya (2021, a genetic algorithm with
-// symbiotic organisms search), who add the words of the query at weight 1:
+// symbiotic organisms search), who add the words of the query with weight 1:
 //
 //	W = w / max w, w = tf · df,
 //
-// where tf is how often a word occurs in all positive pages together and df how
-// many of those have it; the words with the highest w are kept.
+// where tf is the number of occurrences of a word in all positive pages together and df
+// the number of positive pages that have it; the words with the highest w are kept.
 //
-// That favours words which all pages have, whatever they are about. Where there
-// are negative pages, a word that some of those have is common, and left out,
-// unless the positive pages have it more often than chance would let them one time
-// in twenty, by the ratio of its odds:
+// That favours words which all pages have, whatever their topic. If there are negative
+// pages, a word that occurs in some of them is common, and left out, unless it is
+// significantly more frequent in positive pages, at the 5 % level of the odds ratio:
 //
 //	ln o⁺ − ln o⁻ > 1.645 √(1/(df⁺+½) + 1/(N⁺−df⁺+½) + 1/(df⁻+½) + 1/(N⁻−df⁻+½)),
 //	where o = (df + ½) / (N − df + ½).
 //
-// To leave a word out as soon as its odds are no better, whatever chance may do,
-// keeps the words of navigation and footers that one negative page happens not to
-// have.
+// Comparing the odds without a significance test would keep the words of navigation and
+// footers that one negative page happens to lack.
 //
-// The reference page is that of Rane and Pathak (a genetic algorithm with the
-// Jaccard index), constant and otherwise left open there. We take the positive
-// page that is nearest to the query, by the cosine of the counts of its words
-// with the weights of the keywords.
+// The reference page is that of Rane and Pathak (a genetic algorithm with the Jaccard
+// index), who do not say how it is chosen. Here it is the positive page nearest to the
+// query, by the cosine of its word counts and the weights of the keywords.
 
-// TableSize is how many words the table of Pal et al. has.
+// TableSize is the size of the table of Pal et al., in words.
 const TableSize = 50
 
-// A Page is an example.
+// A Page is an example page.
 type Page struct {
 	URL, Title, Text string
 	Links            []string // addresses that it links to
 }
 
-// LearnOptions are choices of [Topic.Learn].
+// LearnOptions control [Topic.Learn].
 type LearnOptions struct {
-	Size      int    // words of the table, those of the query not counted; from 1 to 10,000
+	Size      int    // words of the table, without those of the query; from 1 to 10,000
 	Reference string // address of the reference page; empty: the positive page nearest to the query
-	// Literal makes the table of Wilson et al.: beside the query's words, the one
-	// of each page with the highest tf · df there. Nothing is left out for the
-	// negative pages, and the first positive page is the reference.
+	// Literal makes the table of Wilson et al.: in addition to the query's words, the word
+	// of each page with the highest tf · df. No words are left out because of the negative
+	// pages, and the first positive page is the reference.
 	Literal bool
 }
 
-// Learn makes all sections but the classifier from example pages, in place of
-// those that were there. At least one page must be positive, and have words.
+// Learn replaces all sections except the classifier by those made from example pages. At
+// least one positive page must have words.
 //
-// The statistics, and the keywords' df, are of all pages: over the positive ones
-// alone the words of the topic would be the commonest, and by their inverse
-// document frequency tell least. All else is of the positive pages.
+// The statistics, and the document frequencies of keywords, are of all pages: among the
+// positive pages alone the words of the topic would be the most frequent ones, and have the
+// lowest inverse document frequency. Everything else is of the positive pages.
 func (t *Topic) Learn(positive, negative []Page, o LearnOptions) error {
 	if o.Size < 1 || o.Size > maxTable/2 {
 		return fmt.Errorf("a table of %d words: from 1 to %d are possible", o.Size, maxTable/2)
@@ -99,19 +96,19 @@ func (t *Topic) Learn(positive, negative []Page, o LearnOptions) error {
 	return err
 }
 
-// A learner is what the steps of Learn share.
+// A learner holds what the steps of Learn share.
 type learner struct {
 	*Topic
 	analyzer           *text.Analyzer
 	options            LearnOptions
 	positive, negative *text.Statistics
-	page               *text.Statistics // of the page that is looked at
-	most               int              // different words of the examples
-	wanted             [][]text.Term    // by keyword: how it is matched
+	page               *text.Statistics // of the page being read
+	most               int              // limit of different words of the examples
+	wanted             [][]text.Term    // by keyword: the terms that match it
 	terms              []text.Term      // scratch
 }
 
-// count adds pages to a population.
+// count adds pages to statistics.
 func (l *learner) count(s *text.Statistics, pages []Page) error {
 	for i := range pages {
 		s.Add(pages[i].Title, pages[i].Text)
@@ -122,7 +119,7 @@ func (l *learner) count(s *text.Statistics, pages []Page) error {
 	return nil
 }
 
-// ofQuery is an entry for each word of the keywords.
+// ofQuery returns an entry for each word of the keywords.
 func (l *learner) ofQuery() []Entry {
 	query := text.NewStatistics(l.analyzer)
 	for _, k := range l.Keywords {
@@ -139,7 +136,7 @@ func (l *learner) ofQuery() []Entry {
 	return entries
 }
 
-// ofPages is the entries that the positive pages make.
+// ofPages returns the entries that the positive pages make.
 func (l *learner) ofPages(positive []Page) []Entry {
 	type weighed struct {
 		text.Term
@@ -177,13 +174,12 @@ func (l *learner) ofPages(positive []Page) []Entry {
 	return entries
 }
 
-// significance is how many standard errors apart odds must be: chance does it one
-// time in twenty.
+// significance is the number of standard errors that log odds must differ by: the
+// one-sided 5 % level.
 const significance = 1.645
 
-// tells reports whether a term is commoner in the positive pages than in the
-// negative ones. What no negative page has is, and to the letter of the papers all
-// terms are.
+// tells reports whether a term distinguishes positive pages from negative ones. A term that
+// no negative page has does; with Literal all terms do.
 func (l *learner) tells(t text.Term) bool {
 	if l.options.Literal || l.negative.DF(t) == 0 {
 		return true
@@ -194,13 +190,13 @@ func (l *learner) tells(t text.Term) bool {
 	return ratio > significance*math.Sqrt(1/with+1/without+1/other+1/others)
 }
 
-// shares is how many documents have t and how many do not, and a half each.
+// shares returns how many documents have t and how many do not, each plus 1/2.
 func shares(s *text.Statistics, t text.Term) (with, without float64) {
 	return float64(s.DF(t)) + 0.5, float64(s.Documents()-s.DF(t)) + 0.5
 }
 
-// top is the term of page with the highest weight above 0 that can be written,
-// of several the first by name.
+// top returns the term of page with the highest weight above 0 that can be written to a
+// file. Ties are broken by name.
 func top(a *text.Analyzer, page *text.Statistics, weight func(text.Term) int) (best text.Term, ok bool) {
 	most := 0
 	for _, t := range page.Terms() {
@@ -214,14 +210,14 @@ func top(a *text.Analyzer, page *text.Statistics, weight func(text.Term) int) (b
 	return best, ok
 }
 
-// rounded is v with six digits: enough for a weight, and few enough to be read.
+// rounded returns v with six significant digits, for readability.
 func rounded(v float64) float64 {
-	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64) // it was a number
+	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64) // v is a number
 	return r
 }
 
-// vocabulary is all terms of the positive pages; if they are too many, without
-// the rarest.
+// vocabulary returns all terms of the positive pages, without the rarest ones if there are
+// too many.
 func (l *learner) vocabulary() []Shared {
 	byDF := make([][]string, l.positive.Documents()+1)
 	for _, t := range l.positive.Terms() {
@@ -240,7 +236,7 @@ func (l *learner) vocabulary() []Shared {
 	return v
 }
 
-// common is the terms of the positive pages that tell nothing.
+// common returns the terms of the positive pages that do not distinguish them.
 func (l *learner) common() (names []string) {
 	for _, t := range l.positive.Terms() {
 		if !l.tells(t) {
@@ -265,7 +261,7 @@ func (l *learner) keywords(pages []Page) {
 	}
 }
 
-// occurrences is how often each keyword stands in the title and the text of p.
+// occurrences returns how often each keyword occurs in the title and the text of p.
 func (l *learner) occurrences(p *Page) []int {
 	counts := make([]int, len(l.wanted))
 	for _, s := range []string{p.Title, p.Text} {
@@ -321,8 +317,8 @@ func (l *learner) reference(positive []Page) error {
 	return nil
 }
 
-// nearest is the page with the highest cosine to the keywords, of several the
-// first by address.
+// nearest returns the page with the highest cosine to the keywords. Ties are broken by
+// address.
 func (l *learner) nearest(pages []Page) *Page {
 	var best *Page
 	highest := -1.0
@@ -337,8 +333,8 @@ func (l *learner) nearest(pages []Page) *Page {
 	return best
 }
 
-// cosine is Σ q·tf / √Σ tf² of the page that is looked at, where q is the weight
-// of the keyword that a word is of. |q|, which all pages share, is left out.
+// cosine returns Σ q·tf / √Σ tf² of the page being read, where q is the weight of the
+// keyword to which a word belongs. The factor |q| is the same for all pages, and left out.
 func (l *learner) cosine() float64 {
 	dot, square := 0.0, 0.0
 	for _, k := range l.Keywords {

@@ -46,7 +46,7 @@ func learn(t *testing.T, positive, negative []Page, o LearnOptions) *Topic {
 
 // Over the positive pages: frog tf 4, df 2; toad 5, 2; pond 3, 2; contact 3, 3;
 // newt 1, 1. So tf · df is at most 10, toad's.
-func TestTheTableIsOfWordsThatManyPagesHaveOften(t *testing.T) {
+func TestTableHasWordsWithHighestTFDF(t *testing.T) {
 	query := []Entry{
 		{Term: "frog", Word: "frogs", Weight: 1, DF: 2, Origin: FromQuery},
 		{Term: "pond", Word: "ponds", Weight: 1, DF: 2, Origin: FromQuery},
@@ -78,7 +78,7 @@ func TestTheTableIsOfWordsThatManyPagesHaveOften(t *testing.T) {
 	}
 }
 
-func TestStatisticsAreOfAllPagesAndTheVocabularyOfThePositive(t *testing.T) {
+func TestStatisticsAndVocabulary(t *testing.T) {
 	tp := learn(t, ponds.positive, ponds.negative, LearnOptions{Size: 50})
 	// 6+6+4 and 3+4+1 terms
 	if diff := cmp.Diff(&Statistics{6, 24. / 6}, tp.Statistics); diff != "" {
@@ -99,7 +99,7 @@ func TestStatisticsAreOfAllPagesAndTheVocabularyOfThePositive(t *testing.T) {
 	}
 }
 
-func TestTheReferencePageIsNearestToTheKeywords(t *testing.T) {
+func TestReferencePageIsNearestToTheKeywords(t *testing.T) {
 	// frogs 2, toad 1, pond 1. b: (2·3 + 1 + 1)/√(9+1+1+1) = 2.3, a: (2·1 + 4)/√(16+1+1) = 1.4,
 	// c: 2/√(4+1+1) = 0.8
 	want := &Reference{
@@ -127,7 +127,7 @@ func TestTheReferencePageIsNearestToTheKeywords(t *testing.T) {
 	}
 }
 
-func TestKeywordsOfSeveralWordsCountWhereTheyStandInARow(t *testing.T) {
+func TestKeywordOfSeveralWordsMatchesConsecutiveWords(t *testing.T) {
 	tp := create(t)
 	keyword(t, tp, "call for papers", 1)
 	err := tp.Learn([]Page{
@@ -142,7 +142,7 @@ func TestKeywordsOfSeveralWordsCountWhereTheyStandInARow(t *testing.T) {
 	}
 }
 
-func TestPagesThatTellNothingAreRefused(t *testing.T) {
+func TestUselessExamples(t *testing.T) {
 	frogs := []Page{{"http://a.test/", "Frogs", "", nil}}
 	for _, tt := range []struct {
 		name  string
@@ -166,7 +166,7 @@ func TestPagesThatTellNothingAreRefused(t *testing.T) {
 	}
 }
 
-func TestExamplesOfNothingButNoiseAreRefused(t *testing.T) {
+func TestExamplesWithoutWords(t *testing.T) {
 	a, err := create(t).Analyzer()
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +181,7 @@ func TestExamplesOfNothingButNoiseAreRefused(t *testing.T) {
 	}
 }
 
-func TestATableIsWrittenWithSixDigits(t *testing.T) {
+func TestTableHasSixDigits(t *testing.T) {
 	for _, tt := range []struct{ v, want float64 }{{1, 1}, {2. / 3, 0.666667}, {1e-9 / 3, 3.33333e-10}, {0, 0}} {
 		if got := rounded(tt.v); got != tt.want {
 			t.Errorf("%v: %v, want %v", tt.v, got, tt.want)
@@ -189,7 +189,7 @@ func TestATableIsWrittenWithSixDigits(t *testing.T) {
 	}
 }
 
-func TestAPageVeryNearToTheTopicBringsAWord(t *testing.T) {
+func TestExpansionAddsAWord(t *testing.T) {
 	newts := Page{"http://n.test/", "Newts", "newts newts toads, axolotl axolotl axolotl axolotl axolotl", nil}
 	for _, tt := range []struct {
 		name string
@@ -233,7 +233,7 @@ func TestAPageVeryNearToTheTopicBringsAWord(t *testing.T) {
 	}
 }
 
-func TestCommonWordsAreNotBrought(t *testing.T) {
+func TestExpansionSkipsCommonWords(t *testing.T) {
 	page := Page{"http://n.test/", "", "contact contact contact axolotl axolotl newts", nil}
 	for _, tt := range []struct {
 		name              string
@@ -259,7 +259,7 @@ func TestCommonWordsAreNotBrought(t *testing.T) {
 	}
 }
 
-func TestPagesThatBringNothing(t *testing.T) {
+func TestPagesThatAddNothing(t *testing.T) {
 	tp := learn(t, ponds.positive, nil, LearnOptions{Size: 1})
 	e, err := tp.Expand(Tunnel)
 	if err != nil {
@@ -287,7 +287,7 @@ func TestPagesThatBringNothing(t *testing.T) {
 	}
 }
 
-func TestAnExpansionDoesNotDependOnThePagesBefore(t *testing.T) {
+func TestExpansionDoesNotDependOnEarlierPages(t *testing.T) {
 	tp := learn(t, ponds.positive, nil, LearnOptions{Size: 1})
 	e, err := tp.Expand(Symbiosis)
 	if err != nil {

@@ -12,31 +12,30 @@ import (
 	"spoor/internal/weburl"
 )
 
-// This file holds the sections of a topic that are made from example pages:
-// what they are, the order in which they are written, and what must hold for
-// them.
+// This file defines the sections of a topic that are made from example pages, the order in
+// which they are written, and the checks when they are read.
 
-// Statistics tell of the example pages, positive and negative, as a sample of
-// the pages to come.
+// Statistics describe the example pages, positive and negative, as a sample of the pages to
+// come.
 type Statistics struct {
 	Documents     int     `json:"documents"`      // N, at least 1
 	AverageLength float64 `json:"average_length"` // above 0: terms of title and text that are not silent, see package text
 }
 
-// An Origin is how an entry came into the table.
+// An Origin says how an entry came into the table.
 type Origin string
 
-// The origins. A measure that takes the query's words at weight 1 reads all
-// entries, an entry of the query before another of the same term; a measure that
-// does not leaves those of the query out.
+// The origins. A measure that takes the query's words with weight 1 reads all entries, and
+// prefers an entry of the query to another one of the same term; other measures ignore the
+// entries of the query.
 const (
-	FromQuery Origin = "query"     // a word of a keyword, at weight 1
-	FromPages Origin = "page"      // among the first by tf · df over the positive examples
-	Expanded  Origin = "expansion" // brought by a page of the crawl
+	FromQuery Origin = "query"     // a word of a keyword, with weight 1
+	FromPages Origin = "page"      // one of the highest tf · df over the positive examples
+	Expanded  Origin = "expansion" // added by a page of the crawl
 )
 
-// An Entry is a word of the weight table. A term stands in the table once, and
-// once more if it is of the query too.
+// An Entry is a word of the weight table. A term occurs once in the table, and once more if
+// it is a word of the query too.
 type Entry struct {
 	Term   string  `json:"term"`          // the stem that is matched
 	Word   string  `json:"word"`          // the stem's most frequent form, lower case
@@ -46,7 +45,7 @@ type Entry struct {
 	URL    string  `json:"url,omitempty"` // of the page that brought it, if Expanded
 }
 
-// Shared are the terms that equally many of the positive examples have.
+// Shared holds the terms with the same document frequency among the positive examples.
 type Shared struct {
 	DF    int      `json:"df"` // at least 1
 	Terms []string `json:"terms"`
@@ -60,8 +59,8 @@ type Reference struct {
 	Terms  []string `json:"terms"`  // stems of title and text, each once, sorted
 }
 
-// A Classifier is a logistic model of pages and how its output is calibrated,
-// see package fitness.
+// A Classifier is a logistic model of pages and the calibration of its output, see package
+// fitness.
 type Classifier struct {
 	Bias      float64   `json:"bias"`
 	Slope     float64   `json:"slope"`
@@ -72,14 +71,14 @@ type Classifier struct {
 	Features  []Feature `json:"features"`
 }
 
-// A Feature is a term, or several in a row, and what it says for the topic, or
-// against it.
+// A Feature is a term, or several consecutive terms, with a weight, which is negative if the
+// feature speaks against the topic.
 type Feature struct {
 	Name   string  `json:"name"` // stems, joined by a space
 	Weight float64 `json:"weight"`
 }
 
-// Limits of the sections of a file, far beyond what topic writes.
+// Limits of the sections of a file, far above what topic writes.
 const (
 	maxTable    = 20_000
 	maxTerms    = 1 << 20 // of the vocabulary, and of the reference
@@ -90,8 +89,8 @@ const (
 	maxCount    = 1 << 40
 )
 
-// order brings the sections into the order in which they are written. An empty
-// table is none, an empty list of another section is one.
+// order sorts the sections as they are written. An empty table becomes nil; empty lists of
+// other sections become non-nil.
 func (t *Topic) order() {
 	if len(t.Table) == 0 {
 		t.Table = nil
@@ -123,8 +122,8 @@ func (t *Topic) order() {
 	}
 }
 
-// checkSections reports what is wrong with the sections of a topic whose
-// keywords are right. It fills in the terms of entries that were written by hand.
+// checkSections returns an error if the sections of a topic with valid keywords are not
+// valid. It sets the terms of entries that were written by hand.
 func (t *Topic) checkSections(a *text.Analyzer) error {
 	documents := 0
 	if s := t.Statistics; s != nil {
@@ -163,7 +162,7 @@ func (t *Topic) checkSections(a *text.Analyzer) error {
 	return nil
 }
 
-// checkDF checks the number of documents that have something.
+// checkDF checks a document frequency.
 func checkDF(df, documents int) error {
 	if df < 0 || df > documents {
 		return fmt.Errorf("df %d is not within the %d documents of the statistics", df, documents)
@@ -219,8 +218,8 @@ func (t *Topic) checkTable(a *text.Analyzer, documents int) error {
 	return nil
 }
 
-// stem is the one term that word is matched by, if it is a single word that
-// counts.
+// stem returns the only term that matches word, if it is a single word that is not a stop
+// word.
 func stem(a *text.Analyzer, word string) (string, bool) {
 	terms := a.Append(nil, word)
 	if len(terms) != 1 || terms[0].Silent() {
@@ -229,7 +228,7 @@ func stem(a *text.Analyzer, word string) (string, bool) {
 	return a.Name(terms[0]), true
 }
 
-// canonical checks that an address is written as records have it.
+// canonical checks that an address is canonical.
 func canonical(url string) error {
 	c, err := weburl.Canonical(url)
 	if err != nil {
@@ -258,8 +257,7 @@ func checkVocabulary(v []Shared, documents int) error {
 	return nil
 }
 
-// checkTerms checks a list of stems none of which was seen, and adds them to
-// those.
+// checkTerms checks that the terms can be stems and are not in seen, and adds them to seen.
 func checkTerms(terms []string, seen map[string]bool) error {
 	if len(seen)+len(terms) > maxTerms {
 		return fmt.Errorf("more than %d terms", maxTerms)
@@ -276,8 +274,8 @@ func checkTerms(terms []string, seen map[string]bool) error {
 	return nil
 }
 
-// isTerm reports whether s can be a stem: stems cannot be found out from
-// stems, so more than this is not known.
+// isTerm reports whether s may be a stem. A stem cannot be computed from a stem, so this is
+// all that can be checked.
 func isTerm(s string) bool {
 	return s != "" && len(s) <= maxTerm && !strings.ContainsAny(s, " \t\n\r")
 }

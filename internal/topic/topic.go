@@ -1,9 +1,8 @@
-// Package topic is the target of a crawl: what the pages sought are about, as
-// a file that people can read, compare and keep under version control.
+// Package topic defines the target of a crawl: what relevant pages are about, as a file that
+// people can read, compare and keep under version control.
 //
-// A topic file says in the user's words what is sought, and beside each
-// expression the terms that it is matched by. How near a page is to a topic is
-// not known here; see package fitness.
+// A topic file contains expressions in the user's words, each with the terms that match it.
+// Package fitness computes how near a page is to a topic.
 package topic
 
 import (
@@ -15,14 +14,14 @@ import (
 	"spoor/internal/text"
 )
 
-// Format and Version mark a topic file.
+// Format and Version identify a topic file.
 const (
 	Format  = "spoor-topic"
 	Version = 1
 )
 
-// A Topic is what the pages sought are about. The sections below its keywords
-// are made from example pages and may all be absent.
+// A Topic says what relevant pages are about. The sections below its keywords are made from
+// example pages and may all be absent.
 type Topic struct {
 	Format     string      `json:"format"`               // [Format]
 	Version    int         `json:"version"`              // [Version]
@@ -39,7 +38,7 @@ type Topic struct {
 	Classifier *Classifier `json:"classifier,omitempty"` // trained on the examples
 }
 
-// A Keyword is a word, or several words in a row, that tells of the topic.
+// A Keyword is a word, or several consecutive words, of the topic.
 type Keyword struct {
 	Text   string   `json:"text"`         // as the user wrote it
 	Weight float64  `json:"weight"`       // from 1e-100 to 1e100
@@ -47,8 +46,8 @@ type Keyword struct {
 	DF     int      `json:"df,omitempty"` // example pages that have it; 0 without Statistics
 }
 
-// New is an empty topic whose words are analysed as language and stemmer say;
-// empty names stand for the defaults of package text.
+// New returns an empty topic for the given language and stemmer; empty names stand for the
+// defaults of package text.
 func New(language, stemmer string) (*Topic, error) {
 	if language == "" {
 		language = text.DefaultLanguage
@@ -62,13 +61,12 @@ func New(language, stemmer string) (*Topic, error) {
 	return &Topic{Format: Format, Version: Version, Language: language, Stemmer: stemmer}, nil
 }
 
-// Analyzer is a new analyzer for the topic's words and the pages to compare
-// with them.
+// Analyzer returns a new analyzer for the topic's words and the pages compared with them.
 func (t *Topic) Analyzer() (*text.Analyzer, error) { return text.New(t.Language, t.Stemmer) }
 
-// AddKeyword adds an expression of one or more words. The weight must be from
-// 1e-100 to 1e100; an expression without any word that counts, and a second one
-// that is matched by the same terms, are refused.
+// AddKeyword adds an expression of one or more words. The weight must be from 1e-100 to
+// 1e100. It is an error if no word of the expression counts, or if the topic has a keyword
+// that is matched by the same terms.
 func (t *Topic) AddKeyword(expression string, weight float64) error {
 	a, err := t.Analyzer()
 	if err != nil {
@@ -77,7 +75,7 @@ func (t *Topic) AddKeyword(expression string, weight float64) error {
 	if err := checkWeight(expression, weight); err != nil {
 		return err
 	}
-	expression = strings.ToValidUTF8(expression, "\uFFFD") // as the file will have it
+	expression = strings.ToValidUTF8(expression, "\uFFFD") // which is what the file can hold
 	terms, err := spell(a, expression)
 	if err != nil {
 		return err
@@ -90,8 +88,8 @@ func (t *Topic) AddKeyword(expression string, weight float64) error {
 	return nil
 }
 
-// The weights of keywords, so far apart that nobody minds and so near that the
-// squares of many sum to a number.
+// The bounds of keyword weights, such that the squares of many weights sum to a finite
+// number above 0.
 const (
 	minWeight = 1e-100
 	maxWeight = 1e100
@@ -108,15 +106,14 @@ func checkWeight(keyword string, weight float64) error {
 	return nil
 }
 
-// AddQuery adds every word of query with weight 1, and returns the words that
-// do not count, such as stop words. A word whose term the topic has already is
-// not added again, whatever its weight there.
+// AddQuery adds every word of query with weight 1, and returns the words that do not count,
+// such as stop words. A word is not added if the topic has its term already, with any weight.
 func (t *Topic) AddQuery(query string) (ignored []string, err error) {
 	a, err := t.Analyzer()
 	if err != nil {
 		return nil, err
 	}
-	query = strings.ToValidUTF8(query, "\uFFFD") // as the file will have it
+	query = strings.ToValidUTF8(query, "\uFFFD") // which is what the file can hold
 	before := len(t.Keywords)
 	known := false
 	for word := range text.Words(query) {
@@ -137,12 +134,12 @@ func (t *Topic) AddQuery(query string) (ignored []string, err error) {
 	return ignored, nil
 }
 
-// find is the index of the keyword with these terms, -1 if there is none.
+// find returns the index of the keyword with these terms, -1 if there is none.
 func (t *Topic) find(terms []string) int {
 	return slices.IndexFunc(t.Keywords, func(k Keyword) bool { return slices.Equal(k.Terms, terms) })
 }
 
-// spell is the names of the terms that expression is matched by.
+// spell returns the names of the terms that match expression.
 func spell(a *text.Analyzer, expression string) ([]string, error) {
 	var names []string
 	counts := false
@@ -159,6 +156,5 @@ func spell(a *text.Analyzer, expression string) ([]string, error) {
 	return names, nil
 }
 
-// ValidThreshold reports whether v can be a topic's threshold: finite and not
-// below 0.
+// ValidThreshold reports whether v can be a topic's threshold: finite and not negative.
 func ValidThreshold(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }

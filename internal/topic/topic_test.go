@@ -27,7 +27,7 @@ func create(t *testing.T) *Topic {
 	return tp
 }
 
-func TestATopicFileIsMadeToBeRead(t *testing.T) {
+func TestTopicFileFormat(t *testing.T) {
 	tp := create(t)
 	keyword(t, tp, "call for paper", 5)
 	keyword(t, tp, "R&D networks", 0.5)
@@ -71,7 +71,7 @@ func TestATopicFileIsMadeToBeRead(t *testing.T) {
 	}
 }
 
-func TestAKeywordsWeightStandsBeforeTheQuerys(t *testing.T) {
+func TestKeywordWeightOverridesQuery(t *testing.T) {
 	tp := create(t)
 	keyword(t, tp, "networks", 3)
 	if _, err := tp.AddQuery("network"); err != nil {
@@ -82,7 +82,7 @@ func TestAKeywordsWeightStandsBeforeTheQuerys(t *testing.T) {
 	}
 }
 
-func TestKeywordsThatCannotTellAreRefused(t *testing.T) {
+func TestInvalidKeywords(t *testing.T) {
 	for _, tt := range []struct {
 		text   string
 		weight float64
@@ -112,7 +112,7 @@ func TestKeywordsThatCannotTellAreRefused(t *testing.T) {
 	}
 }
 
-func TestAQueryMustSaySomething(t *testing.T) {
+func TestQueryWithoutWords(t *testing.T) {
 	for _, q := range []string{"", "it is the", "... !", "a b c 123456"} {
 		if _, err := create(t).AddQuery(q); err == nil || !strings.Contains(err.Error(), "no word of it counts") {
 			t.Errorf("%q: %v", q, err)
@@ -120,7 +120,7 @@ func TestAQueryMustSaySomething(t *testing.T) {
 	}
 }
 
-func TestUnknownAnalysesAreRefused(t *testing.T) {
+func TestUnknownLanguageOrStemmer(t *testing.T) {
 	if _, err := New("tlh", ""); err == nil || !strings.Contains(err.Error(), "known are da, de, en, ") {
 		t.Errorf("language: %v", err)
 	}
@@ -132,14 +132,14 @@ func TestUnknownAnalysesAreRefused(t *testing.T) {
 	}
 }
 
-func TestAByteOrderMarkIsNoMistake(t *testing.T) {
+func TestByteOrderMarkIsIgnored(t *testing.T) {
 	const file = "\uFEFF" + `{"format":"spoor-topic","version":1,"keywords":[{"text":"frogs","weight":1}]}`
 	if tp, err := Read(strings.NewReader(file)); err != nil || len(tp.Keywords) != 1 {
 		t.Errorf("%+v, %v", tp, err)
 	}
 }
 
-func TestReadingSaysWhatIsWrong(t *testing.T) {
+func TestReadErrors(t *testing.T) {
 	const (
 		head  = `{"format":"spoor-topic","version":1,"language":"en","stemmer":"porter",`
 		rest  = `"keywords":[{"text":"frogs","weight":1}],`
@@ -207,7 +207,7 @@ func TestReadingSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestTermsMayBeLeftOutByHand(t *testing.T) {
+func TestTermsAreFilledIn(t *testing.T) {
 	tp, err := Read(strings.NewReader(`{"format":"spoor-topic","version":1,"keywords":[{"text":"hopping frogs","weight":1}]}`))
 	if err != nil {
 		t.Fatal(err)
@@ -264,7 +264,7 @@ const full = `{
 }
 `
 
-func TestAFullFileIsWrittenAsItWasRead(t *testing.T) {
+func TestRoundTrip(t *testing.T) {
 	tp, err := Read(strings.NewReader(full))
 	if err != nil {
 		t.Fatal(err)
@@ -278,7 +278,7 @@ func TestAFullFileIsWrittenAsItWasRead(t *testing.T) {
 	}
 }
 
-func TestSectionsMayBeInAnyOrderByHand(t *testing.T) {
+func TestSectionsInAnyOrder(t *testing.T) {
 	tp, err := Read(strings.NewReader(`{"classifier":{"positives":1,"negatives":1,"features":[{"name":"a1","weight":1},{"name":"b1","weight":-2}]},
 		"vocabulary":[{"df":1,"terms":["pond","newt"]},{"df":2,"terms":["frog"]}],
 		"statistics":{"documents":2,"average_length":1},
@@ -298,7 +298,7 @@ func TestSectionsMayBeInAnyOrderByHand(t *testing.T) {
 	}
 }
 
-func TestNumbersThatAreNoneAreNotWritten(t *testing.T) {
+func TestNaNIsNotWritten(t *testing.T) {
 	tp := create(t)
 	keyword(t, tp, "frogs", 1)
 	tp.Statistics = &Statistics{1, math.NaN()}
