@@ -97,7 +97,7 @@ func (f *update) setOutcome(rec *wire.Record) {
 	}
 	f.visits = visits(rec)
 	switch {
-	case rec.Barred():
+	case rec.Excluded():
 		f.class, f.visits = classExcluded, 0
 	case rec.Error == wire.ErrorBudget:
 		f.class, f.visits = classBudget, 0

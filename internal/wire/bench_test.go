@@ -15,11 +15,10 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// The benchmarks run over four kinds of input: "page" is what fetch emits, a
-// real page with its body; "parsed" is what parse makes of the same page, with
-// text and links and without body; "address" is what the frontier hands out;
-// "synthetic" is a made-up page, for where the archive of real pages is not at
-// hand.
+// The benchmarks use four kinds of input: "page" is a real page with its body, as
+// written by fetch; "parsed" is the same page as written by parse, with text and links
+// and without body; "address" is a URL as written by the frontier; "synthetic" is a
+// generated page, for when the archive of real pages is missing.
 
 const archive = "webs/modern.warc.gz"
 
@@ -62,7 +61,7 @@ func syntheticPages() []string {
 	return []string{"<!DOCTYPE html>\n<html lang=\"en\">\n" + strings.Repeat(paragraph, 1000)}
 }
 
-// pageRecord is the record of a page as fetch emits it.
+// pageRecord returns the record of a page as fetch writes it.
 func pageRecord(i int, page string) *Record {
 	return &Record{
 		V: 1, URL: fmt.Sprintf("https://www.example.org/articles/%d/index.html", i), Generation: 3, Depth: 2,
@@ -87,7 +86,7 @@ var (
 	anchor = regexp.MustCompile(`(?s)<a [^>]*href="([^"]*)"[^>]*>(.*?)</a>`)
 )
 
-// addressRecord is the record of an address as the frontier emits it.
+// addressRecord returns the record of a URL as the frontier writes it.
 func addressRecord(i int, _ string) *Record {
 	r := pageRecord(i, "")
 	return &Record{
@@ -96,7 +95,7 @@ func addressRecord(i int, _ string) *Record {
 	}
 }
 
-// parsedRecord is the record of a page about as parse emits it.
+// parsedRecord returns the record of a page similar to what parse writes.
 func parsedRecord(i int, page string) *Record {
 	plain := func(s string) string {
 		return strings.Join(strings.Fields(tags.ReplaceAllString(s, " ")), " ")
@@ -220,8 +219,8 @@ func BenchmarkEncode(b *testing.B) {
 	})
 }
 
-// BenchmarkPassOn reads records, changes one field and writes them.
-func BenchmarkPassOn(b *testing.B) {
+// BenchmarkCopy reads records, changes one field and writes them.
+func BenchmarkCopy(b *testing.B) {
 	inputs(b, func(b *testing.B, recs []*Record, ndjson []byte) {
 		src := bytes.NewReader(nil)
 		r := NewReader(src, Address)

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/bits"
 	"slices"
 	"strconv"
 	"unicode/utf16"
@@ -13,21 +12,21 @@ import (
 	"unsafe"
 )
 
-// maxDepth is how deep values may be nested, as in encoding/json.
+// maxDepth limits how deep values may be nested, as in encoding/json.
 const maxDepth = 10000
 
-// A decoder walks over one line. It never copies what it can point at: strings
-// without escapes are parts of the line, the others are unescaped into arena.
+// A decoder decodes one line. It does not copy strings without escapes: they share memory
+// with the line. Others are unescaped into arena.
 type decoder struct {
 	line  []byte
 	pos   int
-	arena []byte // has room for all of line, decoded: decoding never lengthens
+	arena []byte // decoded strings; its capacity suffices for the line, as in [decoder.reserve]
 }
 
-// errEnd reports a line that stops too early.
+// errEnd is returned for a line that ends too early.
 var errEnd = errors.New("unexpected end of the record")
 
-// unexpected reports the byte at pos.
+// unexpected returns an error about the byte at pos.
 func (d *decoder) unexpected(want string) error {
 	if d.pos >= len(d.line) {
 		return errEnd
@@ -39,7 +38,7 @@ func (d *decoder) unexpected(want string) error {
 	return fmt.Errorf("%q at byte %d where %s is expected", r, d.pos+1, want)
 }
 
-// space skips white space and returns the byte that follows, or 0.
+// space skips white space and returns the next byte, or 0 at the end.
 func (d *decoder) space() byte {
 	for d.pos < len(d.line) {
 		switch c := d.line[d.pos]; c {
@@ -52,11 +51,10 @@ func (d *decoder) space() byte {
 	return 0
 }
 
-// members walks over an object at pos and calls each for every member, with pos
-// at the value and start at the member's first byte.
+// members decodes the object at pos. It calls each for every member, with pos at the value
+// and start at the first byte of the member; each must advance pos past the value.
 //
-// Note: a callback per member looks slow and is not; the closures do not
-// escape, and one walker keeps the grammar in one place.
+// A callback per member is fast enough: the closures do not escape to the heap.
 func (d *decoder) members(each func(key string, start int) error) error {
 	if d.space() != '{' {
 		return d.unexpected("{")
@@ -96,7 +94,7 @@ func (d *decoder) members(each func(key string, start int) error) error {
 	}
 }
 
-// elements walks over an array at pos and calls each with pos at every element.
+// elements decodes the array at pos. It calls each for every element, with pos at its start.
 func (d *decoder) elements(each func() error) error {
 	if d.space() != '[' {
 		return d.unexpected("[")
@@ -123,8 +121,8 @@ func (d *decoder) elements(each func() error) error {
 	}
 }
 
-// record decodes the wanted sections of the line into r and remembers where all
-// its members stand.
+// record decodes the wanted sections of the line into r, and stores the positions of all
+// members in r.
 func (d *decoder) record(r *Record, want Section) error {
 	base := unsafe.Pointer(r)
 	err := d.members(func(key string, start int) error {
@@ -135,7 +133,7 @@ func (d *decoder) record(r *Record, want Section) error {
 		}
 		var err error
 		switch {
-		case f != nil && (f.section&want != 0 || f.eager):
+		case f != nil && (f.section&want != 0 || f.always):
 			err = d.field(f, base)
 		case f != nil && f.section == Body && d.peek() == '"':
 			err = d.skipBody()
@@ -165,24 +163,24 @@ func (d *decoder) peek() byte {
 	return 0
 }
 
-// object decodes an object at pos into the zero struct at base.
+// object decodes the object at pos into the zero struct at base.
 func (d *decoder) object(o *object, base unsafe.Pointer) error {
 	if d.peek() == 'n' {
 		return d.literal("null")
 	}
-	// Members without a name here are kept: as they stand in the line if no
-	// other stands between them, else put together in a second pass.
+	// Unknown members are kept: as a part of the line if they are adjacent, otherwise joined
+	// in a second pass.
 	begin := d.pos
 	var start, end, runs int
-	last := false
+	unknown := false // the last member was
 	err := d.members(func(key string, from int) error {
 		if f := o.find(key); f != nil {
-			last = false
+			unknown = false
 			return d.field(f, base)
 		}
 		err := d.skip(3)
-		if !last {
-			last = true
+		if !unknown {
+			unknown = true
 			runs++
 			start = from
 		}
@@ -271,8 +269,8 @@ func (d *decoder) value(f *field, base unsafe.Pointer) (err error) {
 	return err
 }
 
-// extend lengthens s by the element that its array holds there already, so that
-// the slices inside it can be used again.
+// extend appends an element to s and returns it. The element is not zeroed if the capacity of
+// s suffices, so that its slices can be reused.
 func extend[T any](s *[]T) *T {
 	n := len(*s)
 	if n < cap(*s) {
@@ -345,7 +343,7 @@ func (d *decoder) scores(s *[]Scored) error {
 	return err
 }
 
-// sortByName sorts s and keeps the last of the elements that share a name.
+// sortByName sorts s by name and keeps the last of several elements with the same name.
 func sortByName[T any](s []T, name func(*T) string) []T {
 	slices.SortStableFunc(s, func(a, b T) int { return cmp.Compare(name(&a), name(&b)) })
 	n := 0
@@ -377,8 +375,8 @@ func (d *decoder) bool() (Bool, error) {
 	return Bool{}, d.unexpected("true or false")
 }
 
-// number skips the number at pos and returns its text, and whether it is
-// written as a whole one.
+// number skips the number at pos and returns its text, and whether it has neither fraction
+// nor exponent.
 func (d *decoder) number() (text []byte, whole bool, err error) {
 	start, b := d.pos, d.line
 	i := start
@@ -447,15 +445,15 @@ func (d *decoder) float() (float64, error) {
 	return v, nil
 }
 
-// alias is b as a string that shares its memory.
+// alias returns b as a string that shares its memory.
 func alias(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// errUTF8 reports text that is no text. encoding/json would put U+FFFD there.
+// errUTF8 is returned for strings that encoding/json would repair with U+FFFD.
 var errUTF8 = errors.New("invalid UTF-8")
 
-// any decodes the string at pos, which has its first special byte at i and may hold
-// invalid UTF-8.
-func (d *decoder) any(i int) ([]byte, error) {
+// rawString decodes the string at pos, whose first special byte is at i. It does not check
+// that the string is UTF-8.
+func (d *decoder) rawString(i int) ([]byte, error) {
 	start := d.pos + 1
 	if i < len(d.line) && d.line[i] == '"' {
 		d.pos = i + 1
@@ -464,10 +462,10 @@ func (d *decoder) any(i int) ([]byte, error) {
 	return d.unescape(start, i)
 }
 
-// key decodes the name at pos, which may hold invalid UTF-8.
+// key decodes the name at pos. It does not check that the name is UTF-8.
 func (d *decoder) key() (string, error) {
-	i, _ := textEndGeneric(d.line, d.pos+1) // names are short
-	b, err := d.any(i)
+	i, _ := textEnd(d.line, d.pos+1)
+	b, err := d.rawString(i)
 	return alias(b), err
 }
 
@@ -478,38 +476,33 @@ func (d *decoder) string() (string, error) {
 	}
 	i, ascii := textEnd(d.line, d.pos+1)
 	ascii = ascii && i < len(d.line) && d.line[i] == '"'
-	b, err := d.any(i)
+	b, err := d.rawString(i)
 	if err == nil && !ascii && !valid(b) {
 		err = errUTF8
 	}
 	return alias(b), err
 }
 
-// reserve returns the arena with room for all that is still to come of the
-// line, and a stride to spare. Nothing is longer decoded than encoded, so that in
-// general one arena of the length of the line is enough for it.
-func (d *decoder) reserve() []byte {
-	if cap(d.arena)-len(d.arena) < len(d.line)-d.pos+stride {
-		n := len(d.line) + stride
-		d.arena = make([]byte, 0, n+n/4) // strings in the old one keep it
+// reserve makes sure that the arena has capacity for the rest of the line, and for a word
+// more. A decoded string is never longer than the encoded one.
+func (d *decoder) reserve() {
+	if cap(d.arena)-len(d.arena) < len(d.line)-d.pos+16 {
+		n := len(d.line) + 16
+		d.arena = make([]byte, 0, n+n/4) // strings in the old arena keep it alive
 	}
-	return d.arena
 }
 
-// unescape decodes the string that begins at start and has its first special
-// byte at i.
+// unescape decodes the string that starts at start and has its first special byte at i.
 func (d *decoder) unescape(start, i int) ([]byte, error) {
 	line := d.line
-	from := len(d.reserve())
+	d.reserve()
+	from := len(d.arena)
 	buf := d.arena[:cap(d.arena)]
 	n := from + copy(buf[from:], line[start:i])
 	for {
-		switch {
-		case canEscape && len(line)-i >= 16:
+		if hasEscape && len(line)-i >= 16 {
 			wrote, read := unescape(buf[n:], line[i:], (len(line)-i)/16)
 			i, n = i+read, n+wrote
-		case i-start >= chunkSize:
-			i, n = unescapeChunks(buf, n, line, i)
 		}
 		// Copy by words up to the next special byte.
 		for i+8 <= len(line) {
@@ -550,48 +543,11 @@ func (d *decoder) unescape(start, i int) ([]byte, error) {
 	}
 }
 
-// unescapeChunks decodes from line[i:] to buf[n:] as long as whole chunks follow
-// and nothing comes up but plain escapes; it returns where it stopped. It works
-// as appendChunks does.
-func unescapeChunks(buf []byte, n int, line []byte, i int) (int, int) {
-	var masks [chunkSize / blockSize]uint64
-	for at := i; at+chunkSize+stride <= len(line); {
-		specials(masks[:], line[at:])
-		for _, mask := range &masks {
-			if i > at { // an escape reaches into this block
-				mask &= ^uint64(0) << (i - at)
-			}
-			for mask != 0 {
-				k := bits.TrailingZeros64(mask)
-				j := at + k
-				copyStrides(&buf[n], &line[i], j-i)
-				n += j - i
-				i = j
-				if line[j] != '\\' || escapes[line[j+1]] == 0 {
-					return i, n
-				}
-				buf[n] = escapes[line[j+1]]
-				n++
-				i += 2
-				mask &= mask - 1
-				mask &^= 2 << k // what was escaped
-			}
-			at += blockSize
-		}
-		if i < at {
-			n += copy(buf[n:], line[i:at])
-			i = at
-		}
-		at = i
-	}
-	return i, n
-}
-
-// unescapeOne decodes the escape at the beginning of b and tells how long it is,
-// 0 if it is none.
+// unescapeOne decodes the escape at the start of b and returns its length, 0 if it is
+// invalid.
 func unescapeOne(b []byte) (r rune, size int) {
-	if len(b) > 1 && escapes[b[1]] != 0 {
-		return rune(escapes[b[1]]), 2
+	if len(b) > 1 && unescaped[b[1]] != 0 {
+		return rune(unescaped[b[1]]), 2
 	}
 	r, size = hex4(b)
 	if utf16.IsSurrogate(r) {
@@ -604,14 +560,12 @@ func unescapeOne(b []byte) (r rune, size int) {
 	return r, size
 }
 
-// escapes holds what the byte after a backslash stands for; 0 if it stands for
-// nothing or for more to come.
-var escapes = [256]byte{
+// unescaped holds the bytes that short escapes stand for, by the letter after the backslash.
+var unescaped = [256]byte{
 	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
 }
 
-// hex4 reads \uXXXX at the beginning of b; the size is 0 if it does not stand
-// there.
+// hex4 decodes \uXXXX at the start of b and returns its length, 0 if b does not start so.
 func hex4(b []byte) (r rune, size int) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, 0
@@ -630,8 +584,7 @@ func hex4(b []byte) (r rune, size int) {
 	return r, 6
 }
 
-// skipBody finds the end of the string at pos and nothing else: its escapes are
-// not looked at.
+// skipBody skips the string at pos without checking its escapes.
 func (d *decoder) skipBody() error {
 	i := indexQuote(d.line, d.pos+1)
 	if i < 0 {
@@ -642,7 +595,7 @@ func (d *decoder) skipBody() error {
 	return nil
 }
 
-// skip checks the syntax of the value at pos, which stands inside depth others.
+// skip skips the value at pos, which is nested in depth others, and checks its syntax.
 func (d *decoder) skip(depth int) error {
 	if depth > maxDepth {
 		return errors.New("values are nested too deeply")
@@ -671,7 +624,7 @@ func (d *decoder) skip(depth int) error {
 
 func (d *decoder) skipString() error {
 	for i := d.pos + 1; ; {
-		i = indexSpecial(d.line, i)
+		i, _ = textEnd(d.line, i)
 		d.pos = i
 		if i >= len(d.line) {
 			return errEnd

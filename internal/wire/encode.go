@@ -4,17 +4,16 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"math/bits"
 	"strconv"
 	"unicode/utf8"
 	"unsafe"
 )
 
-// appendSections appends the fields of the given sections, each with a comma
-// behind it, and of any sections that are there if that is asked for.
-func (r *Record) appendSections(dst []byte, s Section, others bool) (_ []byte, err error) {
+// appendSections appends the fields of the given sections, each followed by a comma. If
+// nonEmpty is set it also appends all other sections that have a field that is set.
+func (r *Record) appendSections(dst []byte, s Section, nonEmpty bool) (_ []byte, err error) {
 	for i, fields := range recordSections {
-		if s&(1<<i) != 0 || others && r.has(fields) {
+		if s&(1<<i) != 0 || nonEmpty && r.has(fields) {
 			if dst, err = r.appendFields(dst, fields, unsafe.Pointer(r)); err != nil {
 				break
 			}
@@ -23,24 +22,19 @@ func (r *Record) appendSections(dst []byte, s Section, others bool) (_ []byte, e
 	return dst, err
 }
 
-// extent is about how many bytes the parse section will be. That of a page of many links is far
-// longer than others, and would go through many buffers, each somewhat larger than the one before.
-func (r *Record) extent() int {
+// estimateSize estimates the size of the encoded parse section, which can be very long: a
+// buffer that grows step by step would be copied many times.
+func (r *Record) estimateSize() int {
+	const perLink, perScore = 80, 32 // names and punctuation
 	n := len(r.Title) + len(r.Description) + len(r.Keywords) + len(r.Text) + len(r.AnchorText)
 	for i := range r.Links {
 		l := &r.Links[i]
-		n += ofLink + len(l.URL) + len(l.Anchor) + len(l.Context) + len(l.Path) + ofScore*len(l.Scores)
+		n += perLink + len(l.URL) + len(l.Anchor) + len(l.Context) + len(l.Path) + perScore*len(l.Scores)
 	}
 	return n + n/16
 }
 
-// What names and punctuation take of a link, and one of its scores.
-const (
-	ofLink  = 80
-	ofScore = 32
-)
-
-// has tells whether any of the fields is there.
+// has reports whether any of the fields is set.
 func (r *Record) has(fields []field) bool {
 	for i := range fields {
 		if !fields[i].isZero(unsafe.Pointer(r)) {
@@ -50,10 +44,12 @@ func (r *Record) has(fields []field) bool {
 	return false
 }
 
+// appendFields appends the fields of the struct at base that are to be written, each followed
+// by a comma.
 func (r *Record) appendFields(dst []byte, fields []field, base unsafe.Pointer) (_ []byte, err error) {
 	for i := range fields {
 		f := &fields[i]
-		if f.isZero(base) && (f.zero == zeroOmitted || !r.writesZero(f.zero)) {
+		if f.isZero(base) && (f.zero == omitZero || !r.writesZero(f.zero)) {
 			continue
 		}
 		dst = append(dst, f.label...)
@@ -65,8 +61,8 @@ func (r *Record) appendFields(dst []byte, fields []field, base unsafe.Pointer) (
 	return dst, nil
 }
 
-// quoted is s with its quotes as it stands in the line, if it does, all of one string that
-// has no escapes; else nil.
+// quoted returns s with its quotes as a part of the line, if s shares memory with the line and
+// is a whole string of it; otherwise nil.
 func (raw *rawRecord) quoted(s string) []byte {
 	line := raw.line
 	at := uintptr(unsafe.Pointer(unsafe.StringData(s))) - uintptr(unsafe.Pointer(unsafe.SliceData(line)))
@@ -76,20 +72,22 @@ func (raw *rawRecord) quoted(s string) []byte {
 	return nil
 }
 
-func (r *Record) writesZero(z zero) bool {
+// writesZero reports whether a zero value with that rule is written.
+func (r *Record) writesZero(z zeroRule) bool {
 	switch z {
-	case zeroWritten:
+	case writeZero:
 		return true
-	case zeroOfAddress:
+	case zeroWithURL:
 		return r.URL != ""
-	case zeroOfAnswer:
+	case zeroWithStatus:
 		return r.StatusCode != 0
-	case zeroOfArchive:
+	case zeroWithArchive:
 		return r.WARCFilename != ""
 	}
 	return false
 }
 
+// appendValue appends the value of a field of the struct at base.
 func (r *Record) appendValue(dst []byte, f *field, base unsafe.Pointer) ([]byte, error) {
 	switch f.kind {
 	case kindString:
@@ -131,7 +129,7 @@ func (r *Record) appendValue(dst []byte, f *field, base unsafe.Pointer) ([]byte,
 			dst = appendStrings(dst, v.Values)
 			dst = append(dst, ',')
 		}
-		return closed(dst, '}'), nil
+		return closeWith(dst, '}'), nil
 	case kindScores:
 		dst = append(dst, '{')
 		for _, v := range *in[[]Scored](f, base) {
@@ -143,7 +141,7 @@ func (r *Record) appendValue(dst []byte, f *field, base unsafe.Pointer) ([]byte,
 			}
 			dst = append(dst, ',')
 		}
-		return closed(dst, '}'), nil
+		return closeWith(dst, '}'), nil
 	case kindRedirects:
 		return appendObjects(r, dst, redirectObject, *in[[]Redirect](f, base))
 	case kindLinks:
@@ -152,7 +150,7 @@ func (r *Record) appendValue(dst []byte, f *field, base unsafe.Pointer) ([]byte,
 	panic("wire: field without a kind")
 }
 
-// appendObjects appends an array of structs whose fields are those of o.
+// appendObjects appends s as an array of objects.
 func appendObjects[T any](r *Record, dst []byte, o *object, s []T) ([]byte, error) {
 	dst = append(dst, '[')
 	for i := range s {
@@ -166,14 +164,14 @@ func appendObjects[T any](r *Record, dst []byte, o *object, s []T) ([]byte, erro
 			dst = append(dst, extra...)
 			dst = append(dst, ',')
 		}
-		dst = append(closed(dst, '}'), ',')
+		dst = append(closeWith(dst, '}'), ',')
 	}
-	return closed(dst, ']'), nil
+	return closeWith(dst, ']'), nil
 }
 
-// closed puts the closing bracket in place of the last comma, or behind an
-// opening bracket.
-func closed(dst []byte, bracket byte) []byte {
+// closeWith replaces the last comma by the closing bracket, or appends it to an opening
+// bracket.
+func closeWith(dst []byte, bracket byte) []byte {
 	if n := len(dst) - 1; dst[n] == ',' {
 		dst[n] = bracket
 		return dst
@@ -186,11 +184,11 @@ func appendStrings(dst []byte, s []string) []byte {
 	for _, v := range s {
 		dst = append(appendString(dst, v), ',')
 	}
-	return closed(dst, ']')
+	return closeWith(dst, ']')
 }
 
-// appendFloat appends the shortest decimal that reads back as v, in the form
-// that ECMAScript, and so encoding/json, gives it.
+// appendFloat appends the shortest decimal that parses as v, in the format of ECMAScript and
+// encoding/json.
 func appendFloat(dst []byte, v float64) ([]byte, error) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return dst, fmt.Errorf("%v cannot be written", v)
@@ -201,8 +199,8 @@ func appendFloat(dst []byte, v float64) ([]byte, error) {
 	return strconv.AppendFloat(dst, v, 'f', -1, 64), nil
 }
 
-// appendString appends s in quotes. It escapes what JSON requires and nothing
-// else. Every byte of s that is not UTF-8 becomes U+FFFD, as in encoding/json.
+// appendString appends s in quotes. It escapes only what JSON requires. Each invalid byte of s
+// is replaced by U+FFFD, as in encoding/json.
 func appendString(dst []byte, s string) []byte {
 	b := unsafe.Slice(unsafe.StringData(s), len(s))
 	dst = grow(dst, len(b)+16)
@@ -227,23 +225,17 @@ func appendString(dst []byte, s string) []byte {
 	return buf[:n+i+1]
 }
 
-// grow is slices.Grow, but what is made for later is not cleared: memory that is new is
-// first touched when it is written.
+// grow returns dst with capacity for n more bytes. Unlike [slices.Grow] it doubles buffers of
+// up to maxDoubling bytes, and does not clear the new memory.
 func grow(dst []byte, n int) []byte {
+	const maxDoubling = 1 << 20
 	if cap(dst)-len(dst) >= n {
 		return dst
 	}
-	larger := make([]byte, len(dst), max(len(dst)+n, cap(dst)+max(cap(dst)/4, min(cap(dst), doubled))))
+	larger := make([]byte, len(dst), max(len(dst)+n, cap(dst)+max(cap(dst)/4, min(cap(dst), maxDoubling))))
 	copy(larger, dst)
 	return larger
 }
-
-// doubled is up to which size room is doubled. A line of many strings would otherwise be copied
-// each time that it has become a quarter longer.
-const doubled = 1 << 20
-
-// longest is how many bytes one can become: \u001f.
-const longest = 6
 
 // appendEscaped appends b and a closing quote.
 func appendEscaped(dst, b []byte) []byte {
@@ -253,56 +245,63 @@ func appendEscaped(dst, b []byte) []byte {
 	return appendText(dst, b)
 }
 
-// appendText appends b, which is UTF-8, and a closing quote.
+// appendText appends b, which must be UTF-8, and a closing quote.
 func appendText(dst, b []byte) []byte {
-	switch {
-	case canEscape:
+	if hasEscape {
 		dst, b = appendBlocks(dst, b)
-	case len(b) > chunkSize:
-		dst, b = appendChunks(dst, b)
 	}
 	return append(appendBytes(dst, b), '"')
 }
 
-// counted is how many bytes are worth counting before there is room made for them.
-const counted = 1 << 20
+// exactSizeMin is the length from which the escaped size of a string is computed, not guessed.
+const exactSizeMin = 1 << 20
 
-// room is about how many bytes b becomes: a little more than it has, as pages do. Where
-// there is much of it that is counted, or a long string of what is escaped most would be
-// copied from one large buffer to the next and need the memory of both.
-func room(b []byte) int {
-	if len(b) < counted {
+// escapedSize estimates how long b is when escaped. For a long string it is exact, since
+// guessing too little would double the memory in use.
+func escapedSize(b []byte) int {
+	if len(b) < exactSizeMin {
 		return len(b) + len(b)/8
 	}
 	n := 0
 	for _, c := range b {
-		n += int(encoded[c] >> 56)
+		n += int(escaped[c] >> 56)
 	}
 	return n
 }
 
-// appendBytes appends b, byte by byte.
+// appendBytes appends b escaped, byte by byte.
 func appendBytes(dst, b []byte) []byte {
+	const maxEscapeLen = 6 // \u001f
+	for len(b) > 0 {
+		part := b[:min(len(b), 1<<10)]
+		b = b[len(part):]
+		if need := len(part)*maxEscapeLen + 8; cap(dst)-len(dst) < need {
+			dst = grow(dst, need+escapedSize(b))
+		}
+		dst = appendPart(dst, part)
+	}
+	return dst
+}
+
+// appendPart is appendBytes for a dst with enough capacity.
+func appendPart(dst, b []byte) []byte {
 	n := len(dst)
-	dst = grow(dst, len(b)*longest+8)
 	dst = dst[:cap(dst)]
 	for _, c := range b {
-		e := encoded[c]
+		e := escaped[c]
 		binary.LittleEndian.PutUint64(dst[n:], e)
 		n += int(e >> 56)
 	}
 	return dst[:n]
 }
 
-// appendBlocks appends as much of b as fills whole blocks of 16 bytes, and returns
-// the rest. It asks nothing of the bytes but whether they have a short escape, so
-// that nothing depends on where the escapes are.
+// appendBlocks appends b escaped, in blocks of 16 bytes, and returns what is left of b.
 func appendBlocks(dst, b []byte) (_, rest []byte) {
-	const most = chunkSize / 16
+	const maxBlocks = 64 // between checks of the capacity
 	for len(b) >= 16 {
-		blocks := min(len(b)/16, most)
+		blocks := min(len(b)/16, maxBlocks)
 		if need := 32*blocks + 16; cap(dst)-len(dst) < need {
-			dst = grow(dst, need+room(b))
+			dst = grow(dst, need+escapedSize(b))
 		}
 		n := len(dst)
 		wrote, read := escape(dst[n:cap(dst)], b, blocks)
@@ -314,47 +313,14 @@ func appendBlocks(dst, b []byte) (_, rest []byte) {
 	return dst, b
 }
 
-// appendChunks appends as much of b as fills whole chunks, and returns the rest.
-//
-// Pages have an escape every twenty bytes, so a loop that asks at each byte or
-// word whether it holds one spends its time on mispredicted branches. Here the
-// escapes of a chunk are found beforehand, and what stands before each of them
-// is copied by a fixed number of bytes, mostly too many, and so is the escape.
-func appendChunks(dst, b []byte) (_, rest []byte) {
-	var masks [chunkSize / blockSize]uint64
-	n := len(dst)
-	for len(b) >= chunkSize+stride {
-		if need := chunkSize*longest + stride; cap(dst)-n < need {
-			dst = grow(dst[:n], need+room(b))
-		}
-		dst = dst[:cap(dst)]
-		specials(masks[:], b)
-		i := 0
-		for k, mask := range &masks {
-			for ; mask != 0; mask &= mask - 1 {
-				j := k*blockSize + bits.TrailingZeros64(mask)
-				copyStrides(&dst[n], &b[i], j-i)
-				n += j - i
-				e := encoded[b[j]]
-				binary.LittleEndian.PutUint64(dst[n:], e)
-				n += int(e >> 56)
-				i = j + 1
-			}
-		}
-		n += copy(dst[n:], b[i:chunkSize])
-		b = b[chunkSize:]
-	}
-	return dst[:n], b
-}
-
-// encoded holds what each byte becomes in a JSON string, up to six bytes in the
-// order of memory, and their number in the highest byte.
-var encoded = func() (t [256]uint64) {
+// escaped holds for each byte how it is written in a JSON string: up to six bytes in little-
+// endian order, and their number in the highest byte.
+var escaped = func() (t [256]uint64) {
 	for c := range t {
 		text := string([]byte{byte(c)})
 		switch {
-		case shorts[c] != 0:
-			text = string([]byte{'\\', shorts[c]})
+		case shortEscapes[c] != 0:
+			text = string([]byte{'\\', shortEscapes[c]})
 		case c < ' ':
 			text = fmt.Sprintf(`\u%04x`, c)
 		}
@@ -366,7 +332,7 @@ var encoded = func() (t [256]uint64) {
 	return t
 }()
 
-// shorts holds what follows the backslash in the short escape of a byte.
-var shorts = [256]byte{
+// shortEscapes holds the letter after the backslash in the short escape of a byte.
+var shortEscapes = [256]byte{
 	'"': '"', '\\': '\\', '\b': 'b', '\f': 'f', '\n': 'n', '\r': 'r', '\t': 't',
 }

@@ -5,41 +5,39 @@ import (
 	"fmt"
 )
 
-// The closed vocabulary of [Record.Error]: why there is no page to go on with.
-// A status is never an error; a page of status 404 was fetched.
+// The values of [Record.Error] of a URL that was handed to fetch. A status code is not an
+// error: a page with status 404 was fetched.
 const (
-	ErrorRobots          = "robots"           // robots.txt forbids it
-	ErrorDNS             = "dns"              // the host's name does not resolve
+	ErrorRobots          = "robots"           // excluded by robots.txt
+	ErrorDNS             = "dns"              // the name of the host does not resolve
 	ErrorConnect         = "connect"          // no connection
 	ErrorTLS             = "tls"              // no secure connection
-	ErrorTimeout         = "timeout"          // no answer in time
-	ErrorHTTP            = "http"             // an answer that is not HTTP
+	ErrorTimeout         = "timeout"          // no response in time
+	ErrorHTTP            = "http"             // the response is not HTTP
 	ErrorTooLarge        = "too_large"        // longer than the limit
-	ErrorNotArchived     = "not_archived"     // the archives do not hold it
-	ErrorBlockedAddress  = "blocked_address"  // a private or otherwise forbidden network address
-	ErrorBadURL          = "bad_url"          // not an address that can be fetched
-	ErrorRedirectLoop    = "redirect_loop"    // redirects that do not end
-	ErrorUnsupportedType = "unsupported_type" // a media type that nobody asked for
-	ErrorBudget          = "budget"           // handed back untried: time or number was up
+	ErrorNotArchived     = "not_archived"     // not in the archives
+	ErrorBlockedAddress  = "blocked_address"  // a private or otherwise excluded network address
+	ErrorBadURL          = "bad_url"          // not a URL that can be fetched
+	ErrorRedirectLoop    = "redirect_loop"    // a redirect loop, or too many redirects
+	ErrorUnsupportedType = "unsupported_type" // a media type that was not asked for
+	ErrorBudget          = "budget"           // not tried: the budget of time or fetches was used up
 )
 
-// The rest of the vocabulary: why an address is never asked for. Only the frontier
-// says so, of addresses that wait there; what was fetched is never told so.
+// The values of [Record.Error] of a URL that the frontier excludes: it is never fetched.
 const (
-	ErrorTrapLength     = "trap_length"     // too long to be meant
+	ErrorTrapLength     = "trap_length"     // too long
 	ErrorTrapDepth      = "trap_depth"      // too many directories
-	ErrorTrapRepetition = "trap_repetition" // the same again and again
-	ErrorTrapSession    = "trap_session"    // a known page under another session
-	ErrorTrapCalendar   = "trap_calendar"   // one more date
-	ErrorTrapParameters = "trap_parameters" // one more combination of settings
-	ErrorTrapDuplicates = "trap_duplicates" // where pages are copies of others
-	ErrorHostBudget     = "host_budget"     // the host has given all that it may
-	ErrorNicheBudget    = "niche_budget"    // the niche has
+	ErrorTrapRepetition = "trap_repetition" // a repeated sequence of directories
+	ErrorTrapSession    = "trap_session"    // a known page with another session identifier
+	ErrorTrapCalendar   = "trap_calendar"   // an endless calendar
+	ErrorTrapParameters = "trap_parameters" // too many combinations of parameters
+	ErrorTrapDuplicates = "trap_duplicates" // a part of a site that repeats known pages
+	ErrorHostBudget     = "host_budget"     // the budget of the host is used up
+	ErrorNicheBudget    = "niche_budget"    // the budget of the niche is used up
 )
 
-// Barred tells whether the record says that its address is never to be asked for:
-// it is an outcome without a fetch.
-func (r *Record) Barred() bool {
+// Excluded reports whether the record says that its URL is excluded from the crawl.
+func (r *Record) Excluded() bool {
 	switch r.Error {
 	case ErrorTrapLength, ErrorTrapDepth, ErrorTrapRepetition, ErrorTrapSession, ErrorTrapCalendar, ErrorTrapParameters, ErrorTrapDuplicates,
 		ErrorHostBudget, ErrorNicheBudget:
@@ -48,8 +46,8 @@ func (r *Record) Barred() bool {
 	return false
 }
 
-// vocabulary tells of every error whether trying again is useless.
-var vocabulary = map[string]bool{
+// finalErrors holds all errors, and whether another try would end in the same one.
+var finalErrors = map[string]bool{
 	ErrorRobots:          true,
 	ErrorDNS:             false,
 	ErrorConnect:         false,
@@ -74,34 +72,35 @@ var vocabulary = map[string]bool{
 	ErrorNicheBudget:     true,
 }
 
-// IsOutcome tells whether the record says how a fetch went; any other record
-// with a URL is an address that still waits for one. The two fields that decide
-// this are decoded by every [Reader], whatever sections it was asked for.
+// IsOutcome reports whether the record is the outcome of a fetch. Any other record
+// with a URL is still to be fetched. Every [Reader] decodes the two fields that
+// this depends on.
 func (r *Record) IsOutcome() bool { return r.StatusCode != 0 || r.Error != "" }
 
-// Final tells whether the record is an outcome that another try would not
-// change: every status but 429 and 5xx, and the errors robots, blocked_address,
-// bad_url, not_archived, redirect_loop, unsupported_type, too_large and those of
-// [Record.Barred]. An error outside the vocabulary is not final. If both are set the error decides.
+// Final reports whether the record is an outcome that another try would not
+// change: any status except 429 and 5xx, the errors robots, blocked_address,
+// bad_url, not_archived, redirect_loop, unsupported_type and too_large, and those of
+// [Record.Excluded]. If both status and error are set, the error decides. An unknown
+// error is not final.
 func (r *Record) Final() bool {
 	if r.Error != "" {
-		return vocabulary[r.Error]
+		return finalErrors[r.Error]
 	}
 	s := r.StatusCode
 	return s != 0 && s != 429 && (s < 500 || s > 599)
 }
 
-// ErrTooLong is wrapped by the errors about a line that is longer than the
-// limit of a [Reader] or [Writer].
+// ErrTooLong is wrapped by errors about a line that is longer than the limit of a
+// [Reader] or [Writer].
 var ErrTooLong = errors.New("record is longer than the limit")
 
 func tooLong(limit int) error { return fmt.Errorf("%w of %d bytes", ErrTooLong, limit) }
 
-// A SyntaxError reports a line that is no record. It costs that line only: the
-// next [Reader.Read] goes on after it.
+// A SyntaxError reports a line that is not a record. The next [Reader.Read] continues
+// with the next line.
 type SyntaxError struct {
-	Line int64 // number of the line, from 1
-	Err  error // what is wrong with it
+	Line int64 // line number, from 1
+	Err  error
 }
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
@@ -109,12 +108,12 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("line %d: %v", e.Line,
 // Unwrap returns e.Err.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// Free tells whether r is an outcome for which nobody was asked anything: it
-// costs none of a crawl's budget.
+// Free reports whether r is an outcome without a request, which is not charged to the
+// budget of the crawl.
 func (r *Record) Free() bool {
 	switch r.Error {
 	case ErrorNotArchived, ErrorRobots, ErrorBlockedAddress, ErrorBadURL, ErrorBudget:
 		return true
 	}
-	return r.Barred()
+	return r.Excluded()
 }

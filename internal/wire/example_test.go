@@ -10,7 +10,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// A stage asks for the sections it reads, fills its own, and passes the rest on.
+// A stage decodes the sections that it reads, fills its own, and copies the rest.
 func Example() {
 	in := strings.NewReader(`{"v":1,"url":"http://example.org/","title":"Weaver ants","mine":{"a":1},"body":"<p>…"}
 this is no record

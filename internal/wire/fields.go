@@ -2,8 +2,8 @@ package wire
 
 import "unsafe"
 
-// This file is the one place that knows which names a record has. Decoder,
-// encoder, [Record.Drop] and the test of doc/record.schema.json all follow it.
+// This file lists the fields of a record. Decoder, encoder, [Record.Drop] and the test of
+// doc/record.schema.json are driven by it.
 
 // A kind is the Go type of a field.
 type kind uint8
@@ -21,122 +21,120 @@ const (
 	kindLinks                 // []Link
 )
 
-// A zero tells when a field is written although it is zero.
-type zero uint8
+// A zeroRule says when a field is written although it is zero.
+type zeroRule uint8
 
 const (
-	zeroOmitted   zero = iota
-	zeroWritten        // always
-	zeroOfAddress      // if the record has a URL
-	zeroOfAnswer       // if there was a status
-	zeroOfArchive      // if there is a WARC file
+	omitZero        zeroRule = iota
+	writeZero                // always
+	zeroWithURL              // if the record has a URL
+	zeroWithStatus           // if the record has a status code
+	zeroWithArchive          // if the record has the name of a WARC file
 )
 
-// A field is a member of an object that has a name here.
+// A field is a known member of an object.
 type field struct {
 	name    string
 	section Section
 	kind    kind
 	at      uintptr // offset in the Go struct
-	zero    zero
-	eager   bool // decoded even if its section is not asked for
+	zero    zeroRule
+	always  bool // decoded even if its section is not wanted
 
-	label string // the name as it is written, quoted and with a colon
+	label string // the name as it is written, in quotes and with a colon
 }
 
 // An object is a JSON object whose members are the fields of a Go struct.
 type object struct {
 	fields []field
-	extra  uintptr          // offset of the string of members without a name, if there is one
-	index  [indexSize]uint8 // by hash, then linearly: number of the field + 1
+	extra  uintptr          // offset of the string that keeps unknown members, if there is one
+	index  [indexSize]uint8 // hash table with linear probing: number of the field + 1
 }
 
-const (
-	indexSize = 256 // several times the number of fields, a power of 2
-)
+const indexSize = 256 // several times the number of fields, a power of 2
 
 // The fields, in the order in which they are written.
 var (
 	recordObject = newObject(0, []field{
-		{"v", Address, kindInt, unsafe.Offsetof(Record{}.V), zeroWritten, false, ""},
-		{"url", Address, kindString, unsafe.Offsetof(Record{}.URL), zeroOfAddress, true, ""},
-		{"generation", Address, kindInt, unsafe.Offsetof(Record{}.Generation), zeroOfAddress, false, ""},
-		{"depth", Address, kindInt, unsafe.Offsetof(Record{}.Depth), zeroOfAddress, false, ""},
-		{"via", Address, kindString, unsafe.Offsetof(Record{}.Via), zeroOmitted, false, ""},
-		{"parents", Address, kindStrings, unsafe.Offsetof(Record{}.Parents), zeroOmitted, false, ""},
-		{"operator", Address, kindString, unsafe.Offsetof(Record{}.Operator), zeroOmitted, false, ""},
-		{"priority", Address, kindFloat, unsafe.Offsetof(Record{}.Priority), zeroOmitted, false, ""},
-		{"revision", Address, kindInt, unsafe.Offsetof(Record{}.Revision), zeroOmitted, false, ""},
-		{"niche", Address, kindString, unsafe.Offsetof(Record{}.Niche), zeroOmitted, false, ""},
-		{"query", Address, kindString, unsafe.Offsetof(Record{}.Query), zeroOmitted, true, ""},
-		{"retries", Address, kindInt, unsafe.Offsetof(Record{}.Retries), zeroOmitted, false, ""},
-		{"cost", Address, kindInt, unsafe.Offsetof(Record{}.Cost), zeroOmitted, false, ""},
-		{"reasons", Address, kindScores, unsafe.Offsetof(Record{}.Reasons), zeroOmitted, false, ""},
-		{"etag", Address, kindString, unsafe.Offsetof(Record{}.ETag), zeroOmitted, false, ""},
-		{"last_modified", Address, kindString, unsafe.Offsetof(Record{}.LastModified), zeroOmitted, false, ""},
-		{"last_digest", Address, kindString, unsafe.Offsetof(Record{}.LastDigest), zeroOmitted, false, ""},
-		{"lastmod", Address, kindString, unsafe.Offsetof(Record{}.LastMod), zeroOmitted, false, ""},
-		{"visits", Address, kindInt, unsafe.Offsetof(Record{}.Visits), zeroOmitted, false, ""},
-		{"interval", Address, kindInt, unsafe.Offsetof(Record{}.Interval), zeroOmitted, false, ""},
+		{"v", Address, kindInt, unsafe.Offsetof(Record{}.V), writeZero, false, ""},
+		{"url", Address, kindString, unsafe.Offsetof(Record{}.URL), zeroWithURL, true, ""},
+		{"generation", Address, kindInt, unsafe.Offsetof(Record{}.Generation), zeroWithURL, false, ""},
+		{"depth", Address, kindInt, unsafe.Offsetof(Record{}.Depth), zeroWithURL, false, ""},
+		{"via", Address, kindString, unsafe.Offsetof(Record{}.Via), omitZero, false, ""},
+		{"parents", Address, kindStrings, unsafe.Offsetof(Record{}.Parents), omitZero, false, ""},
+		{"operator", Address, kindString, unsafe.Offsetof(Record{}.Operator), omitZero, false, ""},
+		{"priority", Address, kindFloat, unsafe.Offsetof(Record{}.Priority), omitZero, false, ""},
+		{"revision", Address, kindInt, unsafe.Offsetof(Record{}.Revision), omitZero, false, ""},
+		{"niche", Address, kindString, unsafe.Offsetof(Record{}.Niche), omitZero, false, ""},
+		{"query", Address, kindString, unsafe.Offsetof(Record{}.Query), omitZero, true, ""},
+		{"retries", Address, kindInt, unsafe.Offsetof(Record{}.Retries), omitZero, false, ""},
+		{"cost", Address, kindInt, unsafe.Offsetof(Record{}.Cost), omitZero, false, ""},
+		{"reasons", Address, kindScores, unsafe.Offsetof(Record{}.Reasons), omitZero, false, ""},
+		{"etag", Address, kindString, unsafe.Offsetof(Record{}.ETag), omitZero, false, ""},
+		{"last_modified", Address, kindString, unsafe.Offsetof(Record{}.LastModified), omitZero, false, ""},
+		{"last_digest", Address, kindString, unsafe.Offsetof(Record{}.LastDigest), omitZero, false, ""},
+		{"lastmod", Address, kindString, unsafe.Offsetof(Record{}.LastMod), omitZero, false, ""},
+		{"visits", Address, kindInt, unsafe.Offsetof(Record{}.Visits), omitZero, false, ""},
+		{"interval", Address, kindInt, unsafe.Offsetof(Record{}.Interval), omitZero, false, ""},
 
-		{"final_url", Fetch, kindString, unsafe.Offsetof(Record{}.FinalURL), zeroOmitted, false, ""},
-		{"redirects", Fetch, kindRedirects, unsafe.Offsetof(Record{}.Redirects), zeroOmitted, false, ""},
-		{"timestamp", Fetch, kindString, unsafe.Offsetof(Record{}.Timestamp), zeroOmitted, false, ""},
-		{"status_code", Fetch, kindInt, unsafe.Offsetof(Record{}.StatusCode), zeroOmitted, true, ""},
-		{"headers", Fetch, kindValues, unsafe.Offsetof(Record{}.Headers), zeroOmitted, false, ""},
-		{"content_type", Fetch, kindString, unsafe.Offsetof(Record{}.ContentType), zeroOmitted, false, ""},
-		{"charset", Fetch, kindString, unsafe.Offsetof(Record{}.Charset), zeroOmitted, false, ""},
-		{"content_length", Fetch, kindInt64, unsafe.Offsetof(Record{}.ContentLength), zeroOfAnswer, false, ""},
-		{"truncated", Fetch, kindString, unsafe.Offsetof(Record{}.Truncated), zeroOmitted, false, ""},
-		{"fetch_ms", Fetch, kindInt64, unsafe.Offsetof(Record{}.FetchMS), zeroOfAnswer, false, ""},
-		{"ip", Fetch, kindString, unsafe.Offsetof(Record{}.IP), zeroOmitted, false, ""},
-		{"digest", Fetch, kindString, unsafe.Offsetof(Record{}.Digest), zeroOmitted, false, ""},
-		{"warc_filename", Fetch, kindString, unsafe.Offsetof(Record{}.WARCFilename), zeroOmitted, false, ""},
-		{"warc_offset", Fetch, kindInt64, unsafe.Offsetof(Record{}.WARCOffset), zeroOfArchive, false, ""},
-		{"warc_length", Fetch, kindInt64, unsafe.Offsetof(Record{}.WARCLength), zeroOmitted, false, ""},
-		{"not_before", Fetch, kindString, unsafe.Offsetof(Record{}.NotBefore), zeroOmitted, false, ""},
-		{"error", Fetch, kindString, unsafe.Offsetof(Record{}.Error), zeroOmitted, true, ""},
-		{"error_detail", Fetch, kindString, unsafe.Offsetof(Record{}.ErrorDetail), zeroOmitted, false, ""},
+		{"final_url", Fetch, kindString, unsafe.Offsetof(Record{}.FinalURL), omitZero, false, ""},
+		{"redirects", Fetch, kindRedirects, unsafe.Offsetof(Record{}.Redirects), omitZero, false, ""},
+		{"timestamp", Fetch, kindString, unsafe.Offsetof(Record{}.Timestamp), omitZero, false, ""},
+		{"status_code", Fetch, kindInt, unsafe.Offsetof(Record{}.StatusCode), omitZero, true, ""},
+		{"headers", Fetch, kindValues, unsafe.Offsetof(Record{}.Headers), omitZero, false, ""},
+		{"content_type", Fetch, kindString, unsafe.Offsetof(Record{}.ContentType), omitZero, false, ""},
+		{"charset", Fetch, kindString, unsafe.Offsetof(Record{}.Charset), omitZero, false, ""},
+		{"content_length", Fetch, kindInt64, unsafe.Offsetof(Record{}.ContentLength), zeroWithStatus, false, ""},
+		{"truncated", Fetch, kindString, unsafe.Offsetof(Record{}.Truncated), omitZero, false, ""},
+		{"fetch_ms", Fetch, kindInt64, unsafe.Offsetof(Record{}.FetchMS), zeroWithStatus, false, ""},
+		{"ip", Fetch, kindString, unsafe.Offsetof(Record{}.IP), omitZero, false, ""},
+		{"digest", Fetch, kindString, unsafe.Offsetof(Record{}.Digest), omitZero, false, ""},
+		{"warc_filename", Fetch, kindString, unsafe.Offsetof(Record{}.WARCFilename), omitZero, false, ""},
+		{"warc_offset", Fetch, kindInt64, unsafe.Offsetof(Record{}.WARCOffset), zeroWithArchive, false, ""},
+		{"warc_length", Fetch, kindInt64, unsafe.Offsetof(Record{}.WARCLength), omitZero, false, ""},
+		{"not_before", Fetch, kindString, unsafe.Offsetof(Record{}.NotBefore), omitZero, false, ""},
+		{"error", Fetch, kindString, unsafe.Offsetof(Record{}.Error), omitZero, true, ""},
+		{"error_detail", Fetch, kindString, unsafe.Offsetof(Record{}.ErrorDetail), omitZero, false, ""},
 
-		{"title", Parse, kindString, unsafe.Offsetof(Record{}.Title), zeroOmitted, false, ""},
-		{"description", Parse, kindString, unsafe.Offsetof(Record{}.Description), zeroOmitted, false, ""},
-		{"keywords", Parse, kindString, unsafe.Offsetof(Record{}.Keywords), zeroOmitted, false, ""},
-		{"lang", Parse, kindString, unsafe.Offsetof(Record{}.Lang), zeroOmitted, false, ""},
-		{"text", Parse, kindString, unsafe.Offsetof(Record{}.Text), zeroOmitted, false, ""},
-		{"anchor_text", Parse, kindString, unsafe.Offsetof(Record{}.AnchorText), zeroOmitted, false, ""},
-		{"out_degree", Parse, kindInt, unsafe.Offsetof(Record{}.OutDegree), zeroWritten, false, ""},
-		{"links", Parse, kindLinks, unsafe.Offsetof(Record{}.Links), zeroWritten, false, ""},
-		{"canonical", Parse, kindString, unsafe.Offsetof(Record{}.Canonical), zeroOmitted, false, ""},
-		{"robots_meta", Parse, kindString, unsafe.Offsetof(Record{}.RobotsMeta), zeroOmitted, false, ""},
-		{"simhash", Parse, kindString, unsafe.Offsetof(Record{}.Simhash), zeroOmitted, false, ""},
-		{"fields", Parse, kindValues, unsafe.Offsetof(Record{}.Fields), zeroOmitted, false, ""},
+		{"title", Parse, kindString, unsafe.Offsetof(Record{}.Title), omitZero, false, ""},
+		{"description", Parse, kindString, unsafe.Offsetof(Record{}.Description), omitZero, false, ""},
+		{"keywords", Parse, kindString, unsafe.Offsetof(Record{}.Keywords), omitZero, false, ""},
+		{"lang", Parse, kindString, unsafe.Offsetof(Record{}.Lang), omitZero, false, ""},
+		{"text", Parse, kindString, unsafe.Offsetof(Record{}.Text), omitZero, false, ""},
+		{"anchor_text", Parse, kindString, unsafe.Offsetof(Record{}.AnchorText), omitZero, false, ""},
+		{"out_degree", Parse, kindInt, unsafe.Offsetof(Record{}.OutDegree), writeZero, false, ""},
+		{"links", Parse, kindLinks, unsafe.Offsetof(Record{}.Links), writeZero, false, ""},
+		{"canonical", Parse, kindString, unsafe.Offsetof(Record{}.Canonical), omitZero, false, ""},
+		{"robots_meta", Parse, kindString, unsafe.Offsetof(Record{}.RobotsMeta), omitZero, false, ""},
+		{"simhash", Parse, kindString, unsafe.Offsetof(Record{}.Simhash), omitZero, false, ""},
+		{"fields", Parse, kindValues, unsafe.Offsetof(Record{}.Fields), omitZero, false, ""},
 
-		{"score", Score, kindFloat, unsafe.Offsetof(Record{}.Score), zeroOmitted, false, ""},
-		{"scores", Score, kindScores, unsafe.Offsetof(Record{}.Scores), zeroOmitted, false, ""},
-		{"relevant", Score, kindBool, unsafe.Offsetof(Record{}.Relevant), zeroOmitted, false, ""},
+		{"score", Score, kindFloat, unsafe.Offsetof(Record{}.Score), omitZero, false, ""},
+		{"scores", Score, kindScores, unsafe.Offsetof(Record{}.Scores), omitZero, false, ""},
+		{"relevant", Score, kindBool, unsafe.Offsetof(Record{}.Relevant), omitZero, false, ""},
 
-		{"body", Body, kindString, unsafe.Offsetof(Record{}.Body), zeroOmitted, false, ""},
-		{"body_base64", Body, kindString, unsafe.Offsetof(Record{}.BodyBase64), zeroOmitted, false, ""},
+		{"body", Body, kindString, unsafe.Offsetof(Record{}.Body), omitZero, false, ""},
+		{"body_base64", Body, kindString, unsafe.Offsetof(Record{}.BodyBase64), omitZero, false, ""},
 	})
 
 	redirectObject = newObject(unsafe.Offsetof(Redirect{}.extra), []field{
-		{"url", 0, kindString, unsafe.Offsetof(Redirect{}.URL), zeroWritten, false, ""},
-		{"status_code", 0, kindInt, unsafe.Offsetof(Redirect{}.StatusCode), zeroWritten, false, ""},
+		{"url", 0, kindString, unsafe.Offsetof(Redirect{}.URL), writeZero, false, ""},
+		{"status_code", 0, kindInt, unsafe.Offsetof(Redirect{}.StatusCode), writeZero, false, ""},
 	})
 
 	linkObject = newObject(unsafe.Offsetof(Link{}.extra), []field{
-		{"url", 0, kindString, unsafe.Offsetof(Link{}.URL), zeroWritten, false, ""},
-		{"anchor", 0, kindString, unsafe.Offsetof(Link{}.Anchor), zeroOmitted, false, ""},
-		{"context", 0, kindString, unsafe.Offsetof(Link{}.Context), zeroOmitted, false, ""},
-		{"rel", 0, kindString, unsafe.Offsetof(Link{}.Rel), zeroOmitted, false, ""},
-		{"hreflang", 0, kindString, unsafe.Offsetof(Link{}.Hreflang), zeroOmitted, false, ""},
-		{"tag", 0, kindString, unsafe.Offsetof(Link{}.Tag), zeroOmitted, false, ""},
-		{"path", 0, kindString, unsafe.Offsetof(Link{}.Path), zeroOmitted, false, ""},
-		{"archived", 0, kindBool, unsafe.Offsetof(Link{}.Archived), zeroOmitted, false, ""},
-		{"score", 0, kindFloat, unsafe.Offsetof(Link{}.Score), zeroOmitted, false, ""},
-		{"scores", 0, kindScores, unsafe.Offsetof(Link{}.Scores), zeroOmitted, false, ""},
-		{"lastmod", 0, kindString, unsafe.Offsetof(Link{}.LastMod), zeroOmitted, false, ""},
-		{"priority", 0, kindFloat, unsafe.Offsetof(Link{}.Priority), zeroOmitted, false, ""},
+		{"url", 0, kindString, unsafe.Offsetof(Link{}.URL), writeZero, false, ""},
+		{"anchor", 0, kindString, unsafe.Offsetof(Link{}.Anchor), omitZero, false, ""},
+		{"context", 0, kindString, unsafe.Offsetof(Link{}.Context), omitZero, false, ""},
+		{"rel", 0, kindString, unsafe.Offsetof(Link{}.Rel), omitZero, false, ""},
+		{"hreflang", 0, kindString, unsafe.Offsetof(Link{}.Hreflang), omitZero, false, ""},
+		{"tag", 0, kindString, unsafe.Offsetof(Link{}.Tag), omitZero, false, ""},
+		{"path", 0, kindString, unsafe.Offsetof(Link{}.Path), omitZero, false, ""},
+		{"archived", 0, kindBool, unsafe.Offsetof(Link{}.Archived), omitZero, false, ""},
+		{"score", 0, kindFloat, unsafe.Offsetof(Link{}.Score), omitZero, false, ""},
+		{"scores", 0, kindScores, unsafe.Offsetof(Link{}.Scores), omitZero, false, ""},
+		{"lastmod", 0, kindString, unsafe.Offsetof(Link{}.LastMod), omitZero, false, ""},
+		{"priority", 0, kindFloat, unsafe.Offsetof(Link{}.Priority), omitZero, false, ""},
 	})
 )
 
@@ -166,7 +164,7 @@ func newObject(extra uintptr, fields []field) *object {
 	return o
 }
 
-// hash spreads the names of the fields; it need not spread anything else.
+// hash returns a hash of a name that has few collisions among the names of the fields.
 func hash(name string) uint {
 	if name == "" {
 		return 0
@@ -175,7 +173,7 @@ func hash(name string) uint {
 	return uint(n) + uint(name[0])*7 + uint(name[n-1])*31 + uint(name[n/2])*61
 }
 
-// find returns the field called name, or nil.
+// find returns the field with that name, or nil.
 func (o *object) find(name string) *field {
 	for h := hash(name); ; h++ {
 		i := o.index[h%indexSize]
@@ -188,10 +186,10 @@ func (o *object) find(name string) *field {
 	}
 }
 
-// in returns the field's value in the struct at base, which must have the type T.
+// in returns a pointer to the field in the struct at base. The field must have type T.
 func in[T any](f *field, base unsafe.Pointer) *T { return (*T)(unsafe.Add(base, f.at)) }
 
-// isZero tells whether the field of the struct at base is absent.
+// isZero reports whether the field of the struct at base is absent.
 func (f *field) isZero(base unsafe.Pointer) bool {
 	switch f.kind {
 	case kindString:
@@ -218,8 +216,8 @@ func (f *field) isZero(base unsafe.Pointer) bool {
 	panic("wire: field without a kind")
 }
 
-// clear makes the field of the struct at base absent, or null where a null is
-// told apart; slices keep their capacity.
+// clear makes the field of the struct at base absent. A Float or Bool gets the presence null.
+// Slices keep their capacity.
 func (f *field) clear(base unsafe.Pointer, null Presence) {
 	switch f.kind {
 	case kindString:

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// seeds are the lines of the tables of this package.
+// seeds returns the lines of the tables of this package.
 func seeds(f *testing.F) {
 	for _, tt := range badLines {
 		f.Add([]byte(tt.line[:min(len(tt.line), 500)]))
@@ -38,9 +38,9 @@ func readLine(line []byte, want Section) (*Record, error) {
 	return rec, NewReader(bytes.NewReader(line), want).Read(rec)
 }
 
-// exact reduces a line to what our rules and those of encoding/json agree
-// about: members whose names differ from ours only by case, and nulls, do not
-// count; of members with the same name the last one does.
+// exact reduces a line to what this package and encoding/json agree about: it removes
+// nulls and members whose names differ from ours only by case, and keeps the last of
+// several members with the same name.
 func exact(line []byte) ([]byte, error) {
 	var v map[string]any
 	d := json.NewDecoder(bytes.NewReader(line))
@@ -78,8 +78,8 @@ func keep(v map[string]any, o *object) {
 	}
 }
 
-// FuzzDecode holds the decoder to encoding/json: it takes what that takes and
-// finds the same values. The exceptions are those that [Reader] names.
+// FuzzDecode compares the decoder with encoding/json, but for the differences that
+// [Reader] documents.
 func FuzzDecode(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, line []byte) {
@@ -126,8 +126,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzEncode holds the encoder to encoding/json, which must read the same
-// values, and to the decoder.
+// FuzzEncode checks that encoding/json and the decoder read what the encoder writes.
 func FuzzEncode(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, line []byte) {
@@ -170,7 +169,7 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// FuzzEncodeText holds the escaping to encoding/json.
+// FuzzEncodeText compares escaping with encoding/json.
 func FuzzEncodeText(f *testing.F) {
 	for _, s := range []string{"", "a", "\"\\\b\f\n\r\t\x00\x1f\x7f", "ä\u2028🐜\xff\xed\xa0\x80", "<&>"} {
 		f.Add(s, 1)
@@ -194,9 +193,9 @@ func FuzzEncodeText(f *testing.F) {
 	})
 }
 
-// FuzzPassOn checks that sections nobody touches pass byte for byte, whatever
-// stands in them, and that a reader of all sections agrees about where they are.
-func FuzzPassOn(f *testing.F) {
+// FuzzCopy checks that untouched sections are copied byte for byte, whatever they hold,
+// and that a reader of all sections finds the same members.
+func FuzzCopy(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, lines []byte) {
 		var whole bytes.Buffer
@@ -244,7 +243,7 @@ func FuzzPassOn(f *testing.F) {
 	})
 }
 
-// members lists the members of a record but the score, the body last.
+// members lists the members of a record except for the score, with the body last.
 func members(r *Record, written bool) (list []string) {
 	var body []string
 	for i, m := range r.raw.members {

@@ -1,7 +1,7 @@
 package wire
 
-// peer is the record as encoding/json would have it: what the codec is compared
-// with in the fuzz tests and measured against in the benchmarks.
+// peer is the record as a struct for encoding/json, with which fuzz tests and benchmarks
+// compare the codec.
 type peer struct {
 	V          int      `json:"v"`
 	URL        string   `json:"url"`
@@ -76,7 +76,7 @@ type peerLink struct {
 	Scores   map[string]float64 `json:"scores,omitempty"`
 }
 
-// asPeer is r as a peer. Empty maps and slices become nil.
+// asPeer returns r as a peer. Empty maps and slices become nil.
 func asPeer(r *Record) *peer {
 	p := &peer{
 		V: r.V, URL: r.URL, Generation: r.Generation, Depth: r.Depth, Via: r.Via,

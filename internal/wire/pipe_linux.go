@@ -6,15 +6,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// GrowPipe makes the buffer of a pipe as large as an ordinary user may have it,
-// 1 MiB, so that the two processes at its ends wait for each other less. It does
-// nothing to a file that is not a pipe, and nothing where the system refuses.
+// GrowPipe sets the buffer of a pipe to 1 MiB, the most that an unprivileged process may
+// ask for, so that the processes at its ends block less often. It does nothing if f is not
+// a pipe or the system refuses.
 func GrowPipe(f *os.File) {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
 		return
 	}
-	// Note: f.Fd would make the file blocking.
+	// f.Fd would set the file to blocking mode.
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return

@@ -4,6 +4,5 @@ package wire
 
 import "os"
 
-// GrowPipe makes the buffer of a pipe larger where the system lets programs ask
-// for that, which this one does not.
+// GrowPipe does nothing: this system does not let programs set the buffer of a pipe.
 func GrowPipe(*os.File) {}

@@ -8,37 +8,35 @@ import (
 	"unsafe"
 )
 
-// A rawRecord is what a record remembers of the line that it came from, and the
-// memory that its strings live in.
+// A rawRecord holds the line that a record was read from, and the memory of its strings.
 type rawRecord struct {
-	line    []byte   // the record as read; nil if it was made here
+	line    []byte   // the line as read; nil if the record was not read
 	members []member // of line, in order
 	touched Section  // to be encoded from the fields
-	dropped Section  // not to be written
+	dropped Section  // not written
 
-	buf   []byte // memory of line
-	arena []byte // memory of the strings that had escapes
-	body  []byte // memory of SetBody
-	plain []byte // memory of Bytes
-	text  string // what SetBody found to be UTF-8
+	buf   []byte // backs line
+	arena []byte // backs strings that had escapes
+	body  []byte // base64 made by SetBody
+	plain []byte // result of Bytes
+	text  string // the text given to SetBody, valid UTF-8
 }
 
 // A member is a top-level member of a line.
 type member struct {
-	start, end int     // line[start:end] is its name, colon and value
-	section    Section // 0 if it has no name here
+	start, end int     // line[start:end] is the name, colon and value
+	section    Section // 0 for an unknown field
 }
 
-// Touch says that the given sections are to be written from the fields of the
-// record. Of a section that the reader was not asked to decode only those
-// fields are written that were set since.
+// Touch marks sections to be written from the fields of the record. Of a section that
+// the reader did not decode, only fields that were set since are written.
 func (r *Record) Touch(s Section) {
 	r.raw.touched |= s
 	r.raw.dropped &^= s
 }
 
-// Drop removes the given sections: their fields become absent and nothing of
-// them is written, unless they are set and touched again.
+// Drop removes sections: their fields become absent, and are not written unless they
+// are set and touched again.
 func (r *Record) Drop(s Section) {
 	for i := range recordObject.fields {
 		if f := &recordObject.fields[i]; f.section&s != 0 {
@@ -49,9 +47,9 @@ func (r *Record) Drop(s Section) {
 	r.raw.dropped |= s
 }
 
-// Brief drops what only the page itself tells: body and parse section, but for the
-// simhash, by which the frontier knows pages that say the same. It leaves as it came,
-// so the record must be one that was read, with its parse section decoded.
+// Brief drops the body and parse sections, except for the simhash, by which the
+// frontier detects pages with the same content. The record must have been read with
+// its parse section.
 func (r *Record) Brief() {
 	hash := r.Simhash
 	for i, m := range r.raw.members {
@@ -63,23 +61,23 @@ func (r *Record) Brief() {
 	r.Simhash = hash
 }
 
-// How the simhash stands in a line, and how long it is with some white space.
+// The name of the simhash in a line, and the longest member that may be one.
 const (
 	simhashName = `"simhash"`
 	maxSimhash  = 40
 )
 
-// Memory is about how many bytes the record keeps to be read into again.
+// Memory returns about how many bytes of memory the record keeps for reuse.
 func (r *Record) Memory() int {
 	link := int(unsafe.Sizeof(Link{})) + 3*int(unsafe.Sizeof(Scored{}))
 	return cap(r.raw.buf) + cap(r.raw.arena) + cap(r.raw.body) + cap(r.raw.plain) + link*cap(r.Links)
 }
 
-// Size is how many bytes the line had that the record was read from; 0 if it was
-// made here.
+// Size returns the length of the line that the record was read from, 0 if it was not
+// read.
 func (r *Record) Size() int { return len(r.raw.line) }
 
-// Reset empties the record and keeps its memory for the next one.
+// Reset empties the record. Its memory is kept for reuse.
 func (r *Record) Reset() {
 	*r = Record{
 		Parents:   r.Parents[:0],
@@ -99,9 +97,8 @@ func (r *Record) Reset() {
 	}
 }
 
-// Clone returns a copy that shares no memory with r. It is written as r would
-// be written, and takes no more memory than that needs: what was dropped or
-// touched is not kept twice.
+// Clone returns a copy that shares no memory with r and is written like r. It does not
+// keep the parts of the line that will not be written.
 func (r *Record) Clone() *Record {
 	c := *r
 	c.raw = r.raw.clone()
@@ -163,7 +160,7 @@ func cloneValues(s []Values) []Values {
 	return s
 }
 
-// eachString calls f with every string of the record.
+// eachString calls f for each string of the record.
 func (r *Record) eachString(f func(*string)) {
 	values := func(s []Values) {
 		for i := range s {
@@ -205,9 +202,8 @@ func (r *Record) eachString(f func(*string)) {
 	scores(r.Reasons)
 }
 
-// SetBody makes b the page of the record and touches the section: as Body if b is
-// valid UTF-8, as BodyBase64 otherwise. Text is not copied: b must not change until the
-// record was written or is Reset.
+// SetBody sets and touches the body: Body if b is valid UTF-8, BodyBase64 otherwise.
+// UTF-8 is not copied, so b must not change until the record is written or reset.
 func (r *Record) SetBody(b []byte) {
 	r.Body, r.BodyBase64 = "", ""
 	if valid(b) {
@@ -220,9 +216,9 @@ func (r *Record) SetBody(b []byte) {
 	r.Touch(Body)
 }
 
-// Bytes returns the page, whichever field holds it; nil if there is none. The
-// bytes belong to the record and must not be changed. The error is about a
-// BodyBase64 that is not standard base64.
+// Bytes returns the body from Body or BodyBase64, nil if there is none. The bytes
+// belong to the record and must not be changed. The error is for a BodyBase64 that is
+// not standard base64.
 func (r *Record) Bytes() ([]byte, error) {
 	if r.BodyBase64 == "" {
 		return unsafe.Slice(unsafe.StringData(r.Body), len(r.Body)), nil

@@ -6,52 +6,50 @@ import (
 	"io"
 )
 
-// DefaultLimit is how many bytes a line may have unless told otherwise.
+// DefaultLimit is the default limit of the length of a line, in bytes.
 const DefaultLimit = 64 << 20
 
 const (
-	bufferSize = 256 << 10 // what a Reader begins with; longer lines make it grow
-	copySize   = 32 << 10  // shorter lines are copied, whatever follows: a record is not to keep a buffer for them
+	bufferSize = 256 << 10 // initial buffer of a Reader, which grows for longer lines
+	copySize   = 32 << 10  // shorter lines are always copied, so that no record keeps a buffer for one
 )
 
-// ReadSize is how much a [Reader] reads at once: what follows a line is often copied.
+// ReadSize is how much a [Reader] reads at once. More would mean to copy more bytes that
+// follow a line.
 const ReadSize = 32 << 10
 
 // A Reader reads records, one JSON object a line.
 //
-// It decodes only the sections that it was asked for, and url, query,
-// status_code and error always. The syntax of everything else is checked as
-// well, but for the body, of which only the end is looked for. In two ways it
-// is stricter than encoding/json: names are matched with their case, and a
-// decoded string that is not UTF-8 is refused rather than mended. Of two
-// members with the same name the last one counts. A null counts as absent;
-// [Float] and [Bool] remember it.
+// It decodes the wanted sections, and always url, query, status_code and error. It
+// checks the syntax of all other members, except for the escapes of the body. It is
+// stricter than encoding/json: names are case-sensitive, and decoded strings must be
+// UTF-8. Of several members with the same name the last one counts. Null means
+// absent; [Float] and [Bool] keep it.
 type Reader struct {
-	// Limit is how many bytes a line may have, without its end; a longer one
-	// is skipped in bounded memory. NewReader sets it to DefaultLimit.
+	// Limit is the maximum length of a line in bytes, without the newline. Longer
+	// lines are skipped in bounded memory. NewReader sets it to DefaultLimit.
 	Limit int
 
 	src     io.Reader
 	want    Section
 	buf     []byte
-	at, end int // buf[at:end] was read and is not handed out yet
+	at, end int // buf[at:end] was read from src but not consumed
 	seen    int // buf[at:seen] has no newline
 	line    int64
-	err     error // of src, told when all that came before it is used up
+	err     error // of src, returned after the lines before it
 }
 
-// NewReader returns a Reader that decodes the wanted sections of the records in
-// src.
+// NewReader returns a Reader of the records in src that decodes the wanted sections.
 func NewReader(src io.Reader, want Section) *Reader {
 	return &Reader{Limit: DefaultLimit, src: src, want: want}
 }
 
-// Read reads the next record into rec. Empty lines are skipped; the last line
-// needs no newline; a carriage return before it does no harm.
+// Read reads the next record into rec. It skips empty lines and ignores white space
+// around a line; the last line needs no newline.
 //
-// The error is io.EOF at the end, a [*SyntaxError] for a line that is no record
-// (the next Read goes on with the next line), and anything else if the stream
-// broke. After an error rec is empty.
+// The error is io.EOF at the end, a [*SyntaxError] for a line that is not a record,
+// after which the next Read continues with the next line, or an error of the source.
+// After an error rec is empty.
 func (r *Reader) Read(rec *Record) error {
 	for {
 		rec.Reset()
@@ -73,8 +71,8 @@ func (r *Reader) Read(rec *Record) error {
 	}
 }
 
-// Buffered tells whether a whole line that is not empty has been read from the
-// source already, so that the next Read will not wait.
+// Buffered reports whether a whole line that is not empty is in the buffer, so that
+// the next Read does not block.
 func (r *Reader) Buffered() bool {
 	for {
 		i := r.newline()
@@ -101,7 +99,7 @@ func (r *Reader) newline() int {
 	return r.seen
 }
 
-// next makes the next line, trimmed, the line of rec.
+// next stores the next line, without white space around it, as the line of rec.
 func (r *Reader) next(rec *Record) error {
 	for {
 		i := r.newline()
@@ -130,6 +128,7 @@ func (r *Reader) next(rec *Record) error {
 	}
 }
 
+// failed returns the error that ended the stream.
 func (r *Reader) failed() error {
 	if r.err == io.EOF {
 		return io.EOF
@@ -137,9 +136,9 @@ func (r *Reader) failed() error {
 	return fmt.Errorf("reading records after line %d: %w", r.line, r.err)
 }
 
-// give hands line to rec; the buffer goes on at rest. Either the line is copied
-// into the record's memory or, if that is shorter, what follows the line is
-// copied and the record takes the buffer in exchange for its own.
+// give stores line in rec; the next line starts at rest. It copies the shorter of the line
+// and the bytes behind it: the line to the buffer of rec, or the bytes behind it, after
+// which the two buffers are exchanged.
 func (r *Reader) give(rec *Record, line []byte, rest int) {
 	left := r.end - rest
 	if len(line) < copySize || len(line) <= left {
@@ -157,7 +156,7 @@ func (r *Reader) give(rec *Record, line []byte, rest int) {
 	r.buf, r.at, r.end, r.seen = buf, 0, left, 0
 }
 
-// fill reads more into the buffer, which grows if it is full.
+// fill reads into the buffer, and grows it if it is full.
 func (r *Reader) fill() {
 	if r.at > 0 {
 		r.end = copy(r.buf, r.buf[r.at:r.end])
@@ -180,8 +179,7 @@ func (r *Reader) fill() {
 	r.err = io.ErrNoProgress
 }
 
-// discard skips a line that is too long, of which the buffer holds the
-// beginning.
+// discard skips a line that is too long and whose start is in the buffer.
 func (r *Reader) discard() error {
 	r.line++
 	for {
@@ -199,7 +197,7 @@ func (r *Reader) discard() error {
 	return &SyntaxError{r.line, tooLong(r.Limit)}
 }
 
-// trim removes white space around a line.
+// trim returns line without the white space around it.
 func trim(line []byte) []byte {
 	for len(line) > 0 && space(line[0]) {
 		line = line[1:]

@@ -1,42 +1,40 @@
-// Package wire is the record that every stage reads and writes, one JSON
-// object a line, together with the reader and the writer that all of them use.
+// Package wire defines the record that all stages read and write, one JSON object
+// per line, and its reader and writer.
 //
-// A stage fills the section that is its own and passes everything else on,
-// byte for byte: a section that a stage did not touch leaves as it came, and so
-// does every field that this package has no name for. The reader decodes only
-// the sections that it is asked for, so a stage that does not need the body
-// never looks inside it.
+// Each stage fills its own section of the record. The writer copies all other
+// sections, and all unknown fields, byte for byte. The reader decodes only the
+// sections that the stage asks for, so a stage that does not need the body does
+// not spend time on it.
 //
-// The package knows nothing of what the fields mean to the stages; see
-// doc/record.schema.json for the same record as a schema.
+// doc/record.schema.json describes the same record as a JSON schema.
 package wire
 
-// Version is the value of "v" in every record that this program makes.
+// Version is the value of "v" in new records.
 const Version = 1
 
-// A Section is a group of fields that one stage fills. Sections are bits, so
-// that several can be named at once.
+// A Section is a group of fields that one stage fills, or a set of such groups:
+// sections are bits.
 type Section uint8
 
-// The sections, in the order in which they stand in a record.
+// The sections, in the order in which they are written.
 const (
-	Address Section = 1 << iota // who asks for the page, and why
-	Fetch                       // how the page was got
-	Parse                       // what stands in it
-	Score                       // what it is worth
+	Address Section = 1 << iota // the URL to fetch and where it comes from
+	Fetch                       // the outcome of the fetch
+	Parse                       // title, text and links of the page
+	Score                       // scores of the page
 	Body                        // the page itself, always last
 
 	All = Address | Fetch | Parse | Score | Body
 )
 
-// A Float is a number that may be absent, or present as null. The zero value is
-// absent. NaN and the infinities are never written: the writer refuses them.
+// A Float is a number that may be absent or null. The zero value is absent. The
+// writer refuses NaN and infinities.
 type Float struct {
 	Value float64
 	Kind  Presence
 }
 
-// Presence tells whether a [Float] or [Bool] is there.
+// Presence reports whether a [Float] or [Bool] is absent, null or has a value.
 type Presence uint8
 
 // The kinds of presence.
@@ -46,10 +44,10 @@ const (
 	Present
 )
 
-// Num is the Float that is present with value v.
+// Num returns a Float with the value v.
 func Num(v float64) Float { return Float{v, Present} }
 
-// Or is the value of f, or d if f is absent or null.
+// Or returns the value of f, or d if f is absent or null.
 func (f Float) Or(d float64) float64 {
 	if f.Kind == Present {
 		return f.Value
@@ -57,14 +55,13 @@ func (f Float) Or(d float64) float64 {
 	return d
 }
 
-// A Bool is a truth value that may be absent (or null, which reads as absent
-// to all stages but is passed on).
+// A Bool is a truth value that may be absent or null. The zero value is absent.
 type Bool struct {
 	Value bool
 	Kind  Presence
 }
 
-// True and False are the Bools that are present.
+// True and False are the Bools with a value.
 var (
 	True  = Bool{true, Present}
 	False = Bool{false, Present}
@@ -72,61 +69,59 @@ var (
 
 // A Record is one line.
 //
-// The strings and slices of a record that a [Reader] filled belong to the
-// record: they are valid until the record is read into again or Reset. Use
-// [Record.Clone] to keep one. A slice that a caller puts into a record is the
-// record's from then on, and written over when the record is used again. A
-// record is not safe for concurrent use; two records are independent of each
-// other, also when the same Reader filled them.
+// The strings and slices of a record that a [Reader] filled share the memory of
+// the record: they are valid until the next read into it, or Reset. Use
+// [Record.Clone] to keep the record. A slice that a caller stores in a record is
+// overwritten when the record is reused. A record is not safe for concurrent use,
+// but records do not share memory with each other.
 //
-// After changing fields of a section call [Record.Touch] with that section, or
-// the writer will pass the old bytes on. A record that no Reader filled needs
-// no Touch.
+// After changing fields of a section of a record that was read, call
+// [Record.Touch], or the writer writes the old bytes.
 type Record struct {
 	// Address section.
 
 	V          int      // version of the record, 1
-	URL        string   // the address; empty only in a query line
-	Generation int      // generation that it is for, or that fetched it; from 0
+	URL        string   // empty only in a query line
+	Generation int      // the generation that fetches the URL, or has fetched it; from 0
 	Depth      int      // links from a seed; seeds are 0
-	Via        string   // URL of the page it was found on
-	Parents    []string // URLs of the pages that brought it, if there are several
+	Via        string   // URL of the page that links to it
+	Parents    []string // URLs of the pages that it was derived from, if there are several
 	Operator   string   // seed, link, child, crossover, mutation, restart, search, sitemap, …
-	Priority   Float    // higher is sooner; null withdraws the address
-	Revision   int      // how often the priority was changed within the generation
-	Niche      string   // key of the niche it lives in
-	Query      string   // without URL: a query to answer; with URL: the query that found it
+	Priority   Float    // higher is fetched sooner; null withdraws the URL
+	Revision   int      // number of changes of the priority within the generation
+	Niche      string   // key of its niche
+	Query      string   // without URL: a search query to answer; with URL: the query that found it
 	Retries    int      // failed attempts so far
-	Cost       int      // of a query that was answered: the fetches that it counts for
-	Reasons    []Scored // the numbers that chose the address, sorted by name
+	Cost       int      // of an answered query: the number of fetches that it is counted as
+	Reasons    []Scored // why the URL was chosen, sorted by name
 
-	ETag         string // ETag of an earlier answer: fetch asks whether the page has changed
-	LastModified string // Last-Modified of an earlier answer, as the server wrote it: the same
-	LastDigest   string // Digest of the latest answer that had a page
-	LastMod      string // when the page changed, as a sitemap says: a date, or RFC 3339
-	Visits       int    // final outcomes before this one; of a page that is visited again
-	Interval     int    // seconds between its visits so far
+	ETag         string // ETag of an earlier response, for a conditional request
+	LastModified string // Last-Modified of an earlier response, for the same purpose
+	LastDigest   string // Digest of the latest response with a page
+	LastMod      string // last change of the page according to a sitemap: a date, or RFC 3339
+	Visits       int    // number of earlier visits with a final outcome
+	Interval     int    // seconds between visits
 
 	// Fetch section.
 
-	FinalURL      string     // where the redirects ended, if anywhere else
-	Redirects     []Redirect // the hops, in order
+	FinalURL      string     // target of the redirects, if it differs from URL
+	Redirects     []Redirect // in order
 	Timestamp     string     // RFC 3339, UTC, milliseconds
 	StatusCode    int        // of the final response; 0 if there was none
-	Headers       []Values   // lower-case names, as received, sorted by name
+	Headers       []Values   // values as received, by lower-case name, sorted by name
 	ContentType   string     // media type without parameters, lower case
-	Charset       string     // as declared by the header, lower case; parse overwrites it with what it used
-	ContentLength int64      // bytes after decoding; -1 is never written
+	Charset       string     // of the header, lower case; parse replaces it by the character set that it used
+	ContentLength int64      // bytes of the decoded body
 	Truncated     string     // length, time or disconnect
-	FetchMS       int64      // milliseconds from request to last byte
-	IP            string     // of the server
+	FetchMS       int64      // milliseconds from the request to the last byte
+	IP            string     // address of the server
 	Digest        string     // "sha1:" and base32, of the payload
 	WARCFilename  string
-	WARCOffset    int64  // of the record's first byte in the file
-	WARCLength    int64  // of the record in the file, compressed
-	NotBefore     string // RFC 3339: the host asks not to be asked before
-	Error         string // one of the closed vocabulary, see errors.go
-	ErrorDetail   string // words for a person
+	WARCOffset    int64  // of the record in the file
+	WARCLength    int64  // of the record in the file, as compressed
+	NotBefore     string // RFC 3339: the host asks for no request before this time
+	Error         string // one of the Error constants
+	ErrorDetail   string // explanation for people
 
 	// Parse section.
 
@@ -135,43 +130,43 @@ type Record struct {
 	Keywords    string
 	Lang        string
 	Text        string   // visible text
-	AnchorText  string   // the words of all anchors
-	OutDegree   int      // distinct http(s) targets, the page itself not counted
+	AnchorText  string   // the text of all anchors
+	OutDegree   int      // distinct http and https targets, without the page itself
 	Links       []Link   // in order of appearance
 	Canonical   string   // <link rel=canonical>
 	RobotsMeta  string   // <meta name=robots>, lower case
 	Simhash     string   // 16 hexadecimal digits
-	Fields      []Values // what the user's selectors found, sorted by name
+	Fields      []Values // text found by the user's selectors, sorted by name
 
 	// Score section.
 
 	Score    Float    // in [0, 1] unless the measure says otherwise
 	Scores   []Scored // by measure, sorted by name
-	Relevant Bool     // Score ≥ the topic's threshold
+	Relevant Bool     // whether Score reaches the threshold of the topic
 
-	// Body section: exactly one of the two is set, or neither.
+	// Body section: at most one of the two is set.
 
 	Body       string // valid UTF-8
-	BodyBase64 string // what is not text, still encoded; see SetBody and Bytes
+	BodyBase64 string // a body that is not UTF-8; see SetBody and Bytes
 
 	raw rawRecord
 }
 
-// A Redirect is one hop on the way to the final URL.
+// A Redirect is one redirect on the way to the final URL.
 type Redirect struct {
-	URL        string // the address that redirected
+	URL        string // the URL that redirected
 	StatusCode int
 
-	extra string // members that have no name here, as they came, joined by commas
+	extra string // unknown members, as read, joined by commas
 }
 
-// Values is a name with its values, as in a header.
+// Values is a name with its values, like a header field.
 type Values struct {
 	Name   string
 	Values []string
 }
 
-// Scored is the value that one measure gave.
+// Scored is a name with a number, like a measure with its score.
 type Scored struct {
 	Name  string
 	Value float64
@@ -179,18 +174,18 @@ type Scored struct {
 
 // A Link is one link of a page.
 type Link struct {
-	URL      string   // canonical target
-	Anchor   string   // its text
-	Context  string   // words around it, inside its block
+	URL      string   // target, canonical
+	Anchor   string   // text of the anchor
+	Context  string   // text around the anchor, from the same block
 	Rel      string   // as written, lower case
-	Hreflang string   // language of the target, as the page says
+	Hreflang string   // language of the target according to the page
 	Tag      string   // a, area, frame, iframe, link, …
 	Path     string   // tag path from the root to the link
-	Archived Bool     // false: the archive given by -within cannot answer it
-	Score    Float    // what the link promises
+	Archived Bool     // whether the archive given by -within has the target
+	Score    Float    // predicted score of the target
 	Scores   []Scored // by measure, sorted by name
-	LastMod  string   // when the target changed, as a sitemap says
-	Priority Float    // in [0, 1]: what a sitemap says of the target's rank on its own site
+	LastMod  string   // last change of the target according to a sitemap
+	Priority Float    // priority of the target in a sitemap, in [0, 1]
 
-	extra string // members that have no name here, as they came, joined by commas
+	extra string // unknown members, as read, joined by commas
 }

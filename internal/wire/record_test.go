@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// same compares what records say, not where they came from.
+// same compares the fields of records, not the lines they were read from.
 var same = cmp.Options{cmpopts.IgnoreFields(Record{}, "raw"), cmp.AllowUnexported(Link{}, Redirect{}), cmpopts.EquateEmpty()}
 
 // read returns all records of a stream and the errors of its bad lines.
@@ -62,7 +62,7 @@ func write(t *testing.T, recs ...*Record) string {
 	return out.String()
 }
 
-// full is a record in which every field is set.
+// full returns a record in which every field is set.
 func full() *Record {
 	return &Record{
 		V: 1, URL: "http://example.org/ä", Generation: 4, Depth: 2, Via: "http://example.org/",
@@ -91,7 +91,7 @@ func full() *Record {
 	}
 }
 
-func TestARecordSurvivesTheWire(t *testing.T) {
+func TestRoundTrip(t *testing.T) {
 	for _, rec := range []*Record{
 		full(),
 		{V: 1, URL: "http://example.org/"},
@@ -116,7 +116,7 @@ func TestARecordSurvivesTheWire(t *testing.T) {
 	}
 }
 
-func TestFieldsStandInTheirOrder(t *testing.T) {
+func TestFieldOrder(t *testing.T) {
 	for _, tt := range []struct {
 		rec  *Record
 		want string
@@ -145,7 +145,7 @@ func TestFieldsStandInTheirOrder(t *testing.T) {
 	}
 }
 
-// stream has records of all kinds, lines that are none, and empty lines.
+// stream holds records of all kinds, malformed lines and empty lines.
 const stream = `{"v":1,"url":"http://a/"}
 
 {"url":"http://b/","body":"x\"y\\"} 
@@ -157,7 +157,7 @@ const stream = `{"v":1,"url":"http://a/"}
 nonsense
 {"url":"http://e/"}`
 
-func TestAStreamMayComeInPieces(t *testing.T) {
+func TestReadInPieces(t *testing.T) {
 	want, wantBad := read(t, strings.NewReader(stream), All)
 	if len(want) != 5 || len(wantBad) != 3 {
 		t.Fatalf("%d records, errors %q", len(want), wantBad)
@@ -182,7 +182,7 @@ func TestAStreamMayComeInPieces(t *testing.T) {
 	}
 }
 
-// A lineReader returns one line at each Read, and now and then nothing.
+// A lineReader returns one line from each Read, and sometimes nothing.
 type lineReader struct {
 	lines []string
 	idle  bool
@@ -202,7 +202,7 @@ func (r *lineReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestLongLinesGrowTheBuffer(t *testing.T) {
+func TestLongLines(t *testing.T) {
 	var recs []*Record
 	for i, n := range []int{1 << 20, 3, 1 << 18, 1<<18 - 20, 5000, 3 << 20, 10, 70000, 1} {
 		recs = append(recs, &Record{V: 1, URL: fmt.Sprint(i), Body: strings.Repeat("x\"", n/2)})
@@ -280,7 +280,7 @@ var badLines = []struct{ line, want string }{
 	{`{"url":"u","x":` + strings.Repeat("[", 10001) + strings.Repeat("]", 10001) + `}`, "values are nested too deeply"},
 }
 
-func TestABadLineCostsOneRecord(t *testing.T) {
+func TestMalformedLine(t *testing.T) {
 	for _, tt := range badLines {
 		recs, bad := read(t, strings.NewReader("{\"url\":\"a\"}\n"+tt.line+"\n{\"url\":\"b\"}\n"), All)
 		if len(recs) != 2 || recs[0].URL != "a" || recs[1].URL != "b" {
@@ -292,7 +292,7 @@ func TestABadLineCostsOneRecord(t *testing.T) {
 	}
 }
 
-func TestSectionsNobodyAskedForAreNotDecoded(t *testing.T) {
+func TestUnwantedSectionsAreNotDecoded(t *testing.T) {
 	rec := readOne(t, `{"url":"u","query":"q","depth":"x","error":"dns","status_code":500,"links":7,"body":"\q"}`, Score)
 	want := &Record{URL: "u", Query: "q", Error: "dns", StatusCode: 500}
 	if diff := cmp.Diff(want, rec, same); diff != "" {
@@ -300,7 +300,7 @@ func TestSectionsNobodyAskedForAreNotDecoded(t *testing.T) {
 	}
 }
 
-func TestValuesAreRead(t *testing.T) {
+func TestDecodeValues(t *testing.T) {
 	for _, tt := range []struct {
 		members string
 		want    Record
@@ -334,7 +334,7 @@ func TestValuesAreRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotTouchedLeavesAsItCame(t *testing.T) {
+func TestUntouchedSectionsAreCopied(t *testing.T) {
 	const line = `{ "x" : [1, 2] ,"url":"u","body":"b\/\q\"", "title" : "\u0061","depth": 0,"score":1.0, "body_base64" :null,"y":"<>"}`
 	for _, tt := range []struct {
 		change func(*Record)
@@ -370,7 +370,7 @@ func TestWhatIsNotTouchedLeavesAsItCame(t *testing.T) {
 	}
 }
 
-func TestALinkKeepsWhatItHasNoNameFor(t *testing.T) {
+func TestLinkKeepsUnknownMembers(t *testing.T) {
 	rec := readOne(t, `{"url":"u","links":[{"x":"<1>","url":"a","y":{"z":2}},{"url":"b"}],"redirects":[{"url":"r","at":"noon","status_code":302}]}`, All)
 	rec.Links[1].Score = Num(1)
 	rec.Touch(Parse | Fetch)
@@ -380,7 +380,7 @@ func TestALinkKeepsWhatItHasNoNameFor(t *testing.T) {
 	}
 }
 
-func TestLargeRecordsPassByteForByte(t *testing.T) {
+func TestLargeRecordsAreCopied(t *testing.T) {
 	var in strings.Builder
 	for i := range 30 {
 		fmt.Fprintf(&in, `{"url":"u%d","title":%q,"body":"%s"}`+"\n", i, strings.Repeat("t", i*100), strings.Repeat(`<\/\"`, i*1500))
@@ -410,7 +410,7 @@ func TestLargeRecordsPassByteForByte(t *testing.T) {
 	}
 }
 
-func TestLinesAreBounded(t *testing.T) {
+func TestReaderLimit(t *testing.T) {
 	line := func(n int) string { return `{"url":"` + strings.Repeat("u", n-len(`{"url":""}`)) + `"}` }
 	const limit = 1000
 	for _, tt := range []struct {
@@ -454,7 +454,7 @@ func TestLinesAreBounded(t *testing.T) {
 	}
 }
 
-func TestTheWriterRefusesWhatNoReaderTakes(t *testing.T) {
+func TestWriterRefusesInvalidRecords(t *testing.T) {
 	for _, tt := range []struct {
 		rec  *Record
 		want string
@@ -483,7 +483,7 @@ func TestTheWriterRefusesWhatNoReaderTakes(t *testing.T) {
 	}
 }
 
-func TestTheLimitIsForTheWholeLine(t *testing.T) {
+func TestWriterLimit(t *testing.T) {
 	line := `{"url":"u","body":"` + strings.Repeat("x", 100000) + `"}`
 	touched := strings.Replace(line, `,"body"`, `,"score":1,"body"`, 1)
 	rec := readOne(t, line, Address)
@@ -500,7 +500,7 @@ func TestTheLimitIsForTheWholeLine(t *testing.T) {
 	}
 }
 
-func TestABrokenStreamEndsReading(t *testing.T) {
+func TestReadError(t *testing.T) {
 	broken := errors.New("disk on fire")
 	src := io.MultiReader(strings.NewReader("{\"url\":\"a\"}\n{\"url\":\"b\"}"), iotest.ErrReader(broken))
 	r := NewReader(src, All)
@@ -516,7 +516,7 @@ func TestABrokenStreamEndsReading(t *testing.T) {
 	}
 }
 
-func TestABrokenDestinationEndsWriting(t *testing.T) {
+func TestWriteError(t *testing.T) {
 	broken := errors.New("disk full")
 	w := NewWriter(writerFunc(func([]byte) (int, error) { return 0, broken }))
 	if err := w.Write(&Record{URL: "u"}); err != nil {
@@ -536,7 +536,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-func TestBufferedTellsOfWholeLines(t *testing.T) {
+func TestBuffered(t *testing.T) {
 	pieces := &lineReader{lines: []string{"{\"url\":\"a\"}\n\n{\"url\":\"b\"}\n \r\n{\"url\":", "\"c\"}\n", "\n", "{\"url\":\"d\"}"}}
 	r := NewReader(pieces, All)
 	if r.Buffered() {
@@ -557,7 +557,7 @@ func TestBufferedTellsOfWholeLines(t *testing.T) {
 	}
 }
 
-func TestRecordsOfOneReaderAreIndependent(t *testing.T) {
+func TestRecordsShareNoMemory(t *testing.T) {
 	var in strings.Builder
 	for i := range 200 {
 		fmt.Fprintf(&in, `{"url":"u%d","title":"\n%d","body":"%s"}`+"\n", i, i, strings.Repeat(fmt.Sprintf("%03d", i), i*97%9000))
@@ -587,7 +587,7 @@ func TestRecordsOfOneReaderAreIndependent(t *testing.T) {
 	}
 }
 
-func TestACloneOwnsItsMemory(t *testing.T) {
+func TestClone(t *testing.T) {
 	line := write(t, full())
 	r := NewReader(strings.NewReader(line+line), All)
 	var rec Record
@@ -609,7 +609,7 @@ func TestACloneOwnsItsMemory(t *testing.T) {
 	}
 }
 
-func TestResetEmptiesARecord(t *testing.T) {
+func TestReset(t *testing.T) {
 	rec := full()
 	rec.SetBody([]byte("b"))
 	rec.Drop(Score)
@@ -623,7 +623,7 @@ func TestResetEmptiesARecord(t *testing.T) {
 	}
 }
 
-func TestABodyIsTextOrBase64(t *testing.T) {
+func TestSetBody(t *testing.T) {
 	for _, body := range []string{"", "text", "ä\x00\n", "\xff\xfe", "GIF89a\x80"} {
 		rec := &Record{URL: "u"}
 		rec.SetBody([]byte(body))
@@ -642,7 +642,7 @@ func TestABodyIsTextOrBase64(t *testing.T) {
 	}
 }
 
-func TestOutcomesAreFinalOrTriedAgain(t *testing.T) {
+func TestFinal(t *testing.T) {
 	for _, tt := range []struct {
 		rec            Record
 		outcome, final bool
@@ -680,7 +680,7 @@ func TestOutcomesAreFinalOrTriedAgain(t *testing.T) {
 	}
 }
 
-func TestReadingAndWritingDoNotAllocate(t *testing.T) {
+func TestNoAllocations(t *testing.T) {
 	full := full()
 	full.Redirects[0].extra = ""
 	in := strings.Repeat(write(t, full, &Record{URL: "u"}, &Record{URL: "u", Body: strings.Repeat("\"page\"\n", 20000)}), 10)
@@ -705,7 +705,7 @@ func TestReadingAndWritingDoNotAllocate(t *testing.T) {
 	}
 }
 
-func TestBriefLeavesTheSimhash(t *testing.T) {
+func TestBriefKeepsSimhash(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"v":1,"url":"u","status_code":200,"title":"t","links":[],"simhash":"0123456789abcdef","text":"x","score":1,"new":2,"body":"b"}`: `{"v":1,"url":"u","status_code":200,"simhash":"0123456789abcdef","score":1,"new":2}`,
 		`{"v":1,"url":"u","text":"x"}`:                                  `{"v":1,"url":"u"}`,
@@ -724,8 +724,7 @@ func TestBriefLeavesTheSimhash(t *testing.T) {
 	}
 }
 
-// A line of megabytes grows string by string. What is written stays where it is most of the time.
-func TestALineOfManyStringsIsSeldomCopied(t *testing.T) {
+func TestEncodingManyStringsAllocatesLittle(t *testing.T) {
 	anchor := strings.Repeat("x", 100)
 	var line []byte
 	grown := 0
@@ -740,8 +739,8 @@ func TestALineOfManyStringsIsSeldomCopied(t *testing.T) {
 	}
 }
 
-// A string that stands in the line is written as it stands there, but not what was cut off it.
-func TestStringsOfTheLineAreWrittenWhole(t *testing.T) {
+// A whole string of the line is copied, a part of one is not.
+func TestStringsOfTheLineAreCopied(t *testing.T) {
 	const line = `{"url":"http://a.test/","title":"äöü","links":[{"url":"http://b.test/","anchor":"ab","path":"a/b"}]}`
 	rec, err := readLine([]byte(line), All)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// scanned is text that has in it all that the scanners look for.
+// scanned returns text with many of the bytes that the scanners look for.
 func scanned(rng *rand.Rand, n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -29,41 +29,10 @@ func scanned(rng *rand.Rand, n int) []byte {
 	return b
 }
 
-func TestMasksMarkEverySpecialByte(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 200 {
-		blocks := rng.IntN(5)
-		b := scanned(rng, blocks*blockSize+rng.IntN(3))
-		want := make([]uint64, blocks)
-		for i := range blocks * blockSize {
-			if b[i] < ' ' || b[i] == '"' || b[i] == '\\' {
-				want[i/blockSize] |= 1 << (i % blockSize)
-			}
-		}
-		for name, f := range map[string]func([]uint64, []byte){"specials": specials, "specialsGeneric": specialsGeneric} {
-			got := make([]uint64, blocks)
-			f(got, b)
-			if !slices.Equal(got, want) {
-				t.Fatalf("%s(%q) = %x, want %x", name, b, got, want)
-			}
-		}
-		for i := range b {
-			j := i
-			for j < len(b) && b[j] >= ' ' && b[j] != '"' && b[j] != '\\' {
-				j++
-			}
-			if got := indexSpecial(b, i); got != j {
-				t.Fatalf("indexSpecial(%q, %d) = %d, want %d", b, i, got, j)
-			}
-		}
-	}
-}
-
-// A string ends where it does, and is not said to be ASCII if it has anything else.
-func TestTextEndsAtTheFirstSpecialByte(t *testing.T) {
+func TestTextEnd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 0))
 	for range 50_000 {
-		n, from := rng.IntN(5*blockSize), rng.IntN(20)
+		n, from := rng.IntN(100), rng.IntN(20)
 		end, wide := from+rng.IntN(n+1), from+rng.IntN(n+1)
 		b := []byte(strings.Repeat("x", from+n))
 		if wide < len(b) {
@@ -72,19 +41,13 @@ func TestTextEndsAtTheFirstSpecialByte(t *testing.T) {
 		if end < len(b) {
 			b[end] = "\"\\\x00\x1f"[rng.IntN(4)]
 		}
-		for name, f := range map[string]func([]byte, int) (int, bool){"textEnd": textEnd, "textEndGeneric": textEndGeneric} {
-			got, ascii := f(b, from)
-			if got != end || ascii && wide < end {
-				t.Fatalf("%s(%q, %d) = %d, %v", name, b, from, got, ascii)
-			}
-			if !ascii && end < len(b)-blockSize && end-from < blockSize-8 && wide >= end {
-				t.Fatalf("%s(%q, %d) does not tell that it is ASCII", name, b, from)
-			}
+		if got, ascii := textEnd(b, from); got != end || ascii != (wide >= end) {
+			t.Fatalf("textEnd(%q, %d) = %d, %v, want %d, %v", b, from, got, ascii, end, wide >= end)
 		}
 	}
 }
 
-func TestTheEndOfABodyIsTheFirstQuoteThatIsNotEscaped(t *testing.T) {
+func TestIndexQuote(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 20000 {
 		b := append([]byte(`:"`), scanned(rng, rng.IntN(300))...)
@@ -107,16 +70,13 @@ func TestTheEndOfABodyIsTheFirstQuoteThatIsNotEscaped(t *testing.T) {
 		if got := indexQuote(b, 2); got != want {
 			t.Fatalf("indexQuote(%q, 2) = %d, want %d", b, got, want)
 		}
-		if got, want := quoteNear(b), quoteNearGeneric(b); got != want {
-			t.Fatalf("quoteNear(%q) = %d, want %d", b, got, want)
-		}
 	}
 }
 
-// Blocks are escaped as bytes are, one by one, wherever the escapes stand.
-func TestBlocksAreEscapedAsBytesAre(t *testing.T) {
-	if !canEscape {
-		t.Skip("this processor, or this build, escapes byte by byte")
+// TestAppendBlocks compares escaping by blocks and byte by byte.
+func TestAppendBlocks(t *testing.T) {
+	if !hasEscape {
+		t.Skip("no block escapes on this processor")
 	}
 	rng := rand.New(rand.NewPCG(3, 0))
 	check := func(b []byte) {
@@ -135,7 +95,7 @@ func TestBlocksAreEscapedAsBytesAre(t *testing.T) {
 		}
 	}
 	for range 5000 { // every density of escapes, long ones among them
-		b := make([]byte, rng.IntN(3*chunkSize))
+		b := make([]byte, rng.IntN(3*1024))
 		some, long := rng.IntN(20)+1, rng.IntN(40)
 		for i := range b {
 			switch {
@@ -151,10 +111,9 @@ func TestBlocksAreEscapedAsBytesAre(t *testing.T) {
 	}
 }
 
-// Strings are unescaped as they are rune by rune, wherever the escapes stand, and what is no
-// string is refused.
-func TestBlocksAreUnescapedAsBytesAre(t *testing.T) {
-	plainly := func(b []byte) (string, bool) {
+// TestUnescape compares the decoder with one that works rune by rune.
+func TestUnescape(t *testing.T) {
+	simple := func(b []byte) (string, bool) {
 		var out []byte
 		for i := 0; i < len(b); i++ {
 			switch c := b[i]; {
@@ -179,14 +138,14 @@ func TestBlocksAreUnescapedAsBytesAre(t *testing.T) {
 		t.Helper()
 		d := decoder{line: append([]byte{'"'}, s...)}
 		got, err := d.key()
-		if want, ok := plainly(s); got != want || (err == nil) != ok {
+		if want, ok := simple(s); got != want || (err == nil) != ok {
 			t.Fatalf("%q becomes\n%q, %v, want\n%q", s, got, err, want)
 		}
 	}
 	for c := range 256 { // every byte at every place, behind backslashes or not
-		for at := range 2*blockSize + 2 {
+		for at := range 128 + 2 {
 			for slashes := range min(at, 5) + 1 {
-				s := []byte(strings.Repeat("n", 2*blockSize+8) + `"` + strings.Repeat("n", blockSize))
+				s := []byte(strings.Repeat("n", 128+8) + `"` + strings.Repeat("n", 64))
 				for i := range slashes {
 					s[at-1-i] = '\\'
 				}
@@ -199,7 +158,7 @@ func TestBlocksAreUnescapedAsBytesAre(t *testing.T) {
 	for range 5000 { // every density of escapes, runs of backslashes among them
 		var s []byte
 		some, long, runs := rng.IntN(20)+1, rng.IntN(40), rng.IntN(3)
-		for range rng.IntN(3 * chunkSize) {
+		for range rng.IntN(3 * 1024) {
 			switch {
 			case rng.IntN(some) == 0:
 				for range runs * rng.IntN(9) {
@@ -221,19 +180,15 @@ func TestBlocksAreUnescapedAsBytesAre(t *testing.T) {
 	}
 }
 
-// Text is UTF-8 or not, wherever in a block that shows.
-func TestBlocksAreUTF8AsStringsAre(t *testing.T) {
+func TestValid(t *testing.T) {
 	check := func(b []byte) {
 		t.Helper()
 		if got, want := valid(b), utf8.Valid(b); got != want {
 			t.Fatalf("valid(%q) = %v", b, got)
 		}
-		if n := validBlocks(b); !utf8.Valid(b[:n]) {
-			t.Fatalf("validBlocks(%q) = %d", b, n)
-		}
 	}
-	// Bytes at the bounds of what is told apart, all that four of them can be, across the end
-	// of a block, between ASCII and behind a longer character.
+	// All sequences of four bytes at the limits of the ranges of UTF-8, after ASCII and after
+	// longer characters.
 	edges := []byte("\x00\x7f\x80\x8f\x90\x9f\xa0\xbf\xc0\xc1\xc2\xdf\xe0\xe1\xec\xed\xee\xef\xf0\xf1\xf3\xf4\xf5\xff")
 	for before, at := range map[string]int{"xxxx": 94, "äö": 93, "x語": 94, "😀": 95} {
 		b := []byte(strings.Repeat("x", 128))
@@ -262,9 +217,9 @@ func TestBlocksAreUTF8AsStringsAre(t *testing.T) {
 	}
 }
 
-// A string is written as encoding/json has it, wherever in it something is that is not plain.
-func TestStringsOfAllLengthsAreWritten(t *testing.T) {
-	for size := range 3 * blockSize {
+// TestAppendString has a special character at every position of strings of many lengths.
+func TestAppendString(t *testing.T) {
+	for size := range 192 {
 		for _, odd := range []string{"", `"`, "\x01", "ä", "\"\xff", "\xff\"", "ä\""} {
 			for at := range size + 1 {
 				s := strings.Repeat("x", at) + odd + strings.Repeat("x", size-at)
@@ -277,9 +232,9 @@ func TestStringsOfAllLengthsAreWritten(t *testing.T) {
 	}
 }
 
-func TestRoomForEscapesIsMadeOnce(t *testing.T) {
-	var room []byte
-	once := testing.AllocsPerRun(3, func() { room = slices.Grow(room[:0:0], counted) }) // more than 1 under the race detector
+func TestLongStringIsEscapedWithOneAllocation(t *testing.T) {
+	var buf []byte
+	once := testing.AllocsPerRun(3, func() { buf = slices.Grow(buf[:0:0], exactSizeMin) }) // more than 1 under the race detector
 	for _, s := range []string{strings.Repeat("\x00", 4<<20), strings.Repeat("<p class=\"x\">words</p>\n", 200_000)} {
 		if n := testing.AllocsPerRun(3, func() { appendString(nil, s) }); n > 2*once {
 			t.Errorf("%.4q…: %v allocations", s, n)
@@ -287,15 +242,15 @@ func TestRoomForEscapesIsMadeOnce(t *testing.T) {
 	}
 }
 
-func TestRoomForManyLinksIsMadeOnce(t *testing.T) {
+func TestManyLinksAreEncodedWithOneAllocation(t *testing.T) {
 	rec := Record{URL: "http://a/", Text: strings.Repeat("words and words ", 10_000)}
 	for range 10_000 {
 		rec.Links = append(rec.Links, Link{URL: "http://a.example/one/two/three", Anchor: "three", Context: "one two\nand more of it", Tag: "a",
 			Path: "html/body/div.menu/ul/li/a", Score: Num(0.123456789012345), Scores: []Scored{{"anchor", 0.123456789012345}, {"url", 0.123456789012345}}})
 	}
 	rec.Touch(Address | Parse)
-	var room []byte
-	once := testing.AllocsPerRun(3, func() { room = slices.Grow(room[:0:0], counted) }) // more than 1 under the race detector
+	var buf []byte
+	once := testing.AllocsPerRun(3, func() { buf = slices.Grow(buf[:0:0], exactSizeMin) }) // more than 1 under the race detector
 	if n := testing.AllocsPerRun(3, func() {
 		w := NewWriter(io.Discard)
 		if err := w.Write(&rec); err != nil {

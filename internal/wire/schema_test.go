@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// A schema is as much of JSON Schema as doc/record.schema.json uses.
+// A schema holds the parts of JSON Schema that doc/record.schema.json uses.
 type schema struct {
 	Type        any                `json:"type"` // a string or several
 	Description string             `json:"description"`
@@ -47,7 +47,7 @@ func readSchema(t *testing.T) *schema {
 // types are the JSON types of a schema, separated by spaces.
 func (s *schema) types() string { return strings.Trim(fmt.Sprint(s.Type), "[]") }
 
-// shape is what the schema of a field of kind k must look like.
+// shape returns the schema that a field of kind k must have.
 func (k kind) shape() (goType reflect.Type, jsonType, elements string) {
 	switch k {
 	case kindString:
@@ -74,7 +74,7 @@ func (k kind) shape() (goType reflect.Type, jsonType, elements string) {
 	panic(k)
 }
 
-// elements describes what a schema says about its elements.
+// elements describes the elements of a schema.
 func (s *schema) elements(t *testing.T) string {
 	switch {
 	case s.Items != nil && s.Items.Ref != "":
@@ -94,7 +94,7 @@ func (s *schema) elements(t *testing.T) string {
 	return ""
 }
 
-func TestSchemaCodecAndGoTypeAgree(t *testing.T) {
+func TestSchemaMatchesFields(t *testing.T) {
 	s := readSchema(t)
 	sections := map[Section]string{0: "", Address: "address", Fetch: "fetch", Parse: "parse", Score: "score", Body: "body"}
 	for _, tt := range []struct {
@@ -152,13 +152,13 @@ func TestSchemaCodecAndGoTypeAgree(t *testing.T) {
 			t.Errorf("%v: the codec has the order %v, Go has %v", tt.goType, order, want)
 		}
 	}
-	for name := range vocabulary {
+	for name := range finalErrors {
 		if !slices.Contains(s.Properties["error"].Enum, name) {
 			t.Errorf("error %s is not in the schema", name)
 		}
 	}
-	if n := len(s.Properties["error"].Enum); n != len(vocabulary) {
-		t.Errorf("the schema has %d errors, errors.go %d", n, len(vocabulary))
+	if n := len(s.Properties["error"].Enum); n != len(finalErrors) {
+		t.Errorf("the schema has %d errors, errors.go %d", n, len(finalErrors))
 	}
 }
 
@@ -219,7 +219,7 @@ func (s *schema) check(root *schema, at string, v any) (wrong []string) {
 	return wrong
 }
 
-func TestRecordsFollowTheSchema(t *testing.T) {
+func TestRecordsMatchSchema(t *testing.T) {
 	s := readSchema(t)
 	lines := write(t, full(), &Record{URL: "http://example.org/"}, &Record{Query: "q"},
 		&Record{URL: "http://example.org/", Title: "t", Priority: Float{Kind: Null}, StatusCode: 404})

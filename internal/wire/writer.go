@@ -6,26 +6,24 @@ import (
 )
 
 const (
-	flushSize  = 64 << 10 // a buffer of this size is written
-	directSize = 64 << 10 // bytes that came in are written from where they are
+	flushSize  = 64 << 10 // the buffer is written when it has this size
+	directSize = 64 << 10 // unchanged parts of a line of this size are written without a copy
 )
 
 // A Writer writes records, one JSON object a line.
 //
-// A record of which nothing was touched or dropped leaves as it came, byte for
-// byte. Of any other record those members leave first, byte for byte and in
-// their order, that are not of a touched or dropped section; then the touched
-// sections follow in the order of their fields, and the body is always last. Of
-// a record that was not read all sections are written that have something to
-// say.
+// A record that was read and not changed is written byte for byte as it was read.
+// Otherwise the members of sections that were neither touched nor dropped come first,
+// byte for byte and in their order, then the touched sections, with the body last. Of
+// a record that was not read, all sections with a field that is set are written.
 //
-// Fields that are absent, empty or zero are left out, except v, which is
-// [Version] if nothing else was said; url, generation and depth of an address;
-// content_length and fetch_ms of an answer; warc_offset beside warc_filename;
-// out_degree and links of a page.
+// Fields that are absent, empty or zero are omitted, except for v, which defaults to
+// [Version]; url, generation and depth if there is a URL; content_length and fetch_ms
+// if there is a status code; warc_offset if there is a WARC file name; out_degree and
+// links.
 type Writer struct {
-	// Limit is how many bytes a line may have, without its end; a longer one
-	// is refused. NewWriter sets it to DefaultLimit.
+	// Limit is the maximum length of a line in bytes, without the newline. Longer
+	// records are refused. NewWriter sets it to DefaultLimit.
 	Limit int
 
 	dst io.Writer
@@ -33,15 +31,14 @@ type Writer struct {
 	err error // of dst; nothing is written after it
 }
 
-// NewWriter returns a Writer to dst.
+// NewWriter returns a Writer that writes to dst.
 func NewWriter(dst io.Writer) *Writer { return &Writer{Limit: DefaultLimit, dst: dst} }
 
-// Write writes rec, or keeps it to be written with others; see [Writer.Flush].
+// Write writes rec to the buffer, which it flushes when it is full.
 //
-// It refuses a record that no reader would take: one without url and query, one
-// with a number that JSON has no word for, and one that is too long
-// ([ErrTooLong]). Nothing of it is written then, and other records can follow.
-// After any other error, which is that of the destination, nothing more is
+// It refuses a record without url and query, with a number that JSON cannot express,
+// or that is too long ([ErrTooLong]). Nothing of a refused record is written, and other
+// records can follow. Any other error is of the destination; after it nothing more is
 // written.
 func (w *Writer) Write(rec *Record) error {
 	if w.err != nil {
@@ -49,7 +46,7 @@ func (w *Writer) Write(rec *Record) error {
 	}
 	start := len(w.buf)
 	if rec.raw.touched&Parse != 0 {
-		w.buf = grow(w.buf, rec.extent())
+		w.buf = grow(w.buf, rec.estimateSize())
 	}
 	buf, tail, end, err := rec.encode(w.buf)
 	w.buf = buf
@@ -77,7 +74,7 @@ func (w *Writer) Write(rec *Record) error {
 	return nil
 }
 
-// Flush writes what is kept.
+// Flush writes the buffer to the destination.
 func (w *Writer) Flush() error {
 	if w.err != nil || len(w.buf) == 0 {
 		return w.err
@@ -87,8 +84,8 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// encode appends the record to dst but for two pieces that follow: a tail that
-// is part of the line that the record came from, and the end of the line.
+// encode appends the start of the record to dst. The rest of the record is tail, which is a
+// part of the line that was read and may be long, and end.
 func (r *Record) encode(dst []byte) (_, tail []byte, end string, err error) {
 	changed := r.raw.touched | r.raw.dropped
 	if r.raw.line != nil && changed == 0 {
@@ -118,7 +115,7 @@ func (r *Record) encode(dst []byte) (_, tail []byte, end string, err error) {
 		}
 	}
 	if tail == nil {
-		return closed(dst, '}'), nil, "\n", nil
+		return closeWith(dst, '}'), nil, "\n", nil
 	}
 	return dst, tail, "}\n", nil
 }
