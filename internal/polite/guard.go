@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// A BlockedError says that a connection was not made because of where it would
-// have led.
+// A BlockedError is returned for a connection that was not made because its address is
+// not public.
 type BlockedError struct {
 	Addr string
 }
@@ -15,10 +15,9 @@ func (e *BlockedError) Error() string {
 	return fmt.Sprintf("%s is not an address of the public internet", e.Addr)
 }
 
-// Guard refuses addresses that are not public, with a [BlockedError]. It is to be
-// shown every address that is about to be connected to, and not names: so neither
-// one that resolves to a private address, nor one that does so only the second time,
-// nor a redirect gets past.
+// Guard returns a [BlockedError] for addresses that are not public. It must be called with
+// every address right before connecting to it, and not with names: that also catches names
+// that resolve to a private address, DNS rebinding, and redirects.
 func Guard(at netip.AddrPort) error {
 	if !Public(at.Addr()) {
 		return &BlockedError{at.String()}
@@ -26,12 +25,12 @@ func Guard(at netip.AddrPort) error {
 	return nil
 }
 
-// Public reports whether an address belongs to the open internet, by the IANA
-// registries of special-purpose addresses, and one address that a cloud has made
-// special. Of IPv4 that is all that is not special; of IPv6 only what is allocated
-// as global unicast (2000::/3) and not special, as everything else is reserved,
-// local, or some way of writing an IPv4 address. The two of those ways that lead
-// over the open internet, NAT64 and 6to4, are judged by the address that they carry.
+// Public reports whether an address is on the public internet, according to the IANA
+// registries of special-purpose addresses and one special address of a cloud. IPv4
+// addresses are public unless they are special. IPv6 addresses are public if they are
+// allocated as global unicast (2000::/3) and not special: all others are reserved, local,
+// or embed an IPv4 address. Of the latter, those of NAT64 and 6to4, which are routed over
+// the public internet, are public if the embedded address is.
 func Public(a netip.Addr) bool {
 	a = a.WithZone("").Unmap()
 	if !a.IsValid() {
@@ -58,26 +57,26 @@ func Public(a netip.Addr) bool {
 
 var (
 	global    = netip.MustParsePrefix("2000::/3")     // global unicast
-	nat64     = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052: the last four bytes
-	sixToFour = netip.MustParsePrefix("2002::/16")    // RFC 3056: the four behind the prefix
+	nat64     = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052: IPv4 in the last four bytes
+	sixToFour = netip.MustParsePrefix("2002::/16")    // RFC 3056: IPv4 after the prefix
 )
 
-// special are the blocks that are not public; never changed. The registries call
-// a few blocks inside them reachable from everywhere, such as those of anycast
-// for DNS at 192.0.0.0/24 and 2001::/23: no site is there.
+// special are the blocks that are not public. The registries list a few blocks inside them
+// as globally reachable, such as those for DNS anycast in 192.0.0.0/24 and 2001::/23, but
+// no web sites are there.
 var special = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),        // this network, and on many systems this host
 	netip.MustParsePrefix("10.0.0.0/8"),       // private
 	netip.MustParsePrefix("100.64.0.0/10"),    // carrier-grade NAT
 	netip.MustParsePrefix("127.0.0.0/8"),      // loopback
-	netip.MustParsePrefix("168.63.129.16/32"), // Azure's platform, which answers its guests only
-	netip.MustParsePrefix("169.254.0.0/16"),   // link-local, with the clouds' metadata
+	netip.MustParsePrefix("168.63.129.16/32"), // Azure's platform, for its virtual machines only
+	netip.MustParsePrefix("169.254.0.0/16"),   // link-local, including cloud metadata
 	netip.MustParsePrefix("172.16.0.0/12"),    // private
 	netip.MustParsePrefix("192.0.0.0/24"),     // protocol assignments
 	netip.MustParsePrefix("192.0.2.0/24"),     // documentation
-	netip.MustParsePrefix("192.31.196.0/24"),  // AS112, which answers for private addresses
+	netip.MustParsePrefix("192.31.196.0/24"),  // AS112, DNS for private addresses
 	netip.MustParsePrefix("192.52.193.0/24"),  // automatic multicast tunnels
-	netip.MustParsePrefix("192.88.99.0/24"),   // relays of 6to4, given up
+	netip.MustParsePrefix("192.88.99.0/24"),   // 6to4 relays, deprecated
 	netip.MustParsePrefix("192.168.0.0/16"),   // private
 	netip.MustParsePrefix("192.175.48.0/24"),  // AS112
 	netip.MustParsePrefix("198.18.0.0/15"),    // benchmarks
@@ -86,7 +85,7 @@ var special = []netip.Prefix{
 	netip.MustParsePrefix("224.0.0.0/4"),      // multicast
 	netip.MustParsePrefix("240.0.0.0/4"),      // reserved, and broadcast
 
-	netip.MustParsePrefix("2001::/23"),         // protocol assignments, with Teredo
+	netip.MustParsePrefix("2001::/23"),         // protocol assignments, including Teredo
 	netip.MustParsePrefix("2001:db8::/32"),     // documentation
 	netip.MustParsePrefix("2620:4f:8000::/48"), // AS112
 	netip.MustParsePrefix("3fff::/20"),         // documentation

@@ -1,15 +1,13 @@
-// Package polite knows when a host may be asked again.
+// Package polite limits how often hosts are requested, and obeys robots.txt.
 //
-// A [Transport] is an http.RoundTripper that waits: one request at a time for a
-// host, a pause after each that grows with the host's own slowness, a back-off
-// after failures, and as many requests a second as one wishes at most. [Robots]
-// keeps what robots.txt says. [Guard] keeps connections away from addresses that
-// are nobody's business on the open web.
+// A [Transport] is an http.RoundTripper that delays requests: one request at a time to
+// each host, a pause after each that grows with the response time, a back-off after
+// failures, and a maximum rate. [Robots] caches robots.txt. [Guard] refuses addresses that
+// are not public.
 //
-// What both know is carried from one process to the next by their methods Save
-// and Load.
+// Transport and Robots store their state for the next process with Save and Load.
 //
-// What is asked, and in which order, is left to the caller.
+// What is requested, and in which order, is up to the caller.
 package polite
 
 import (
@@ -29,100 +27,95 @@ import (
 	"spoor/internal/weburl"
 )
 
-// The manners of a crawler that nobody has told otherwise.
+// The default politeness of a crawler.
 const (
-	DefaultDelay    = 2 * time.Second  // least pause between two requests to a host
-	DefaultMaxDelay = 60 * time.Second // most that crawl-delay or slowness can make of it
-	DefaultSlowness = 5                // the pause is this many times what the last fetch took
+	DefaultDelay    = 2 * time.Second  // minimum pause between two requests to a host
+	DefaultMaxDelay = 60 * time.Second // maximum pause for crawl-delay or slowness
+	DefaultSlowness = 5                // pause, in multiples of the last response time
 
-	FirstBackoff = 60 * time.Second // pause after a failure, doubled by each further one
+	FirstBackoff = 60 * time.Second // after a failure, doubled by each further one
 	MaxBackoff   = 24 * time.Hour
-	Jitter       = 0.10             // share by which a back-off is longer or shorter
-	Forgiveness  = 30 * time.Minute // of calm, after which failures are forgotten
+	Jitter       = 0.10             // fraction by which a back-off is longer or shorter
+	ResetAfter   = 30 * time.Minute // without failure, after which failures are forgotten
 
-	// MaxRetryAfter bounds what a host can ask for: a year.
+	// MaxRetryAfter limits Retry-After to a year.
 	MaxRetryAfter = 366 * 24 * time.Hour
 )
 
-// A HoldError says that a host is not to be asked yet: it failed, or asked to
-// be left alone. Nothing was sent.
+// A HoldError is returned when a host must not be requested yet, because it failed or asked
+// to be left alone. No request was sent.
 type HoldError struct {
 	Host  string
 	Until time.Time
 }
 
-// Error names the time in whole seconds, rounded up: asked then, the host is not held.
+// Error formats the time in whole seconds, rounded up: by then the host is not held.
 func (e *HoldError) Error() string {
 	until := e.Until.Add(time.Second - 1).UTC().Truncate(time.Second)
 	return fmt.Sprintf("%s is not to be asked before %s", e.Host, until.Format(time.RFC3339))
 }
 
-// A BlamelessError is how a Base says that it failed for a reason that is no fault of
-// the host, which is not held for it then. Unless the host may have been asked there
-// is no pause either, as there is none after a [BlockedError].
+// A BlamelessError is returned by a Base that failed for a reason that is not the fault of
+// the host, which is then not held. There is no pause either, unless the host may have
+// received the request; nor is there after a [BlockedError].
 type BlamelessError struct {
 	Err   error
-	Asked bool // the host may have been
+	Asked bool // the host may have received the request
 }
 
 func (e *BlamelessError) Error() string { return e.Err.Error() }
 func (e *BlamelessError) Unwrap() error { return e.Err }
 
-// A Transport asks a host one thing at a time and waits in between. The pause
-// begins when the body of a response is closed, which the caller must do, and
-// lasts
+// A Transport sends one request at a time to each host and pauses in between. The pause
+// begins when the caller closes the body of the response, and lasts
 //
 //	max(Delay, min(max(crawl-delay, Slowness × last fetch time), MaxDelay))
 //
-// or longer if HostRate asks for it. What the last fetch took is counted from when
-// Base is called, or from when it calls [Begin].
+// or longer if HostRate requires it. The fetch time is measured from the call of Base, or
+// from when that calls [Begin].
 //
-// After a network error, 429 or 5xx the host is held for 60 s, doubled by every
-// further failure up to a day, give or take a tenth. Any answer of 4xx or 5xx may
-// ask for more with Retry-After. A host that is held is not waited for: the
-// request fails with a [HoldError], so that one host cannot hold up the others.
-// Half an hour without failure after the end of the last hold wipes the slate
-// clean. What the host is not to blame for ([BlockedError], [BlamelessError]) is no
-// failure.
+// After a network error, 429 or 5xx the host is held: for 60 s, doubled by every further
+// failure up to a day, with a jitter of a tenth. Any 4xx or 5xx may extend that with
+// Retry-After. Requests to a host that is held fail at once with a [HoldError], so that one
+// host cannot delay the others. Failures are forgotten half an hour after the end of the
+// last hold, if there are no more. Errors that are not the host's fault ([BlockedError],
+// [BlamelessError]) are not failures.
 //
-// A host is what stands in the request's URL, which [NewRequest] makes the name
-// in lower case, with the port if it is not the default one. A dot at the end of
-// the name makes no other host of it.
+// The host is that of the request's URL. [NewRequest] makes it lower case, with the port if
+// it is not the default one. A dot at the end of the name is ignored.
 //
-// The fields are set before the first request. A Transport is safe for concurrent
-// use and starts no goroutine.
+// The fields must be set before the first request. A Transport is safe for concurrent use
+// and starts no goroutines.
 type Transport struct {
 	Base http.RoundTripper
 
-	// Delay is the least pause between two requests to a host. If Delay and
-	// HostRate are 0 there is no wait for a host of any kind, nor any hold, and
-	// requests to one host may run side by side.
+	// Delay is the minimum pause between two requests to a host. If Delay and HostRate
+	// are 0 there are no pauses and no holds, and requests to one host are concurrent.
 	Delay time.Duration
 
-	// MaxDelay is the most that crawl-delay and slowness can make of the pause;
-	// 0 means [DefaultMaxDelay]. Delay is kept even if it is longer.
+	// MaxDelay limits the pause for crawl-delay and slowness; 0 means
+	// [DefaultMaxDelay]. A longer Delay takes precedence.
 	MaxDelay time.Duration
 
-	// Slowness is how many times as long as the last fetch took the host rests;
-	// 0 means [DefaultSlowness], less than 0 that it does not matter.
+	// Slowness is the pause in multiples of the last fetch time; 0 means
+	// [DefaultSlowness], a negative value that the fetch time does not matter.
 	Slowness float64
 
-	// Rate is how many requests a second may begin, over all hosts; 0 is any
-	// number. Hosts that may be asked are asked in the order in which they came
-	// to be so, evenly spaced; a host that rests takes nobody's turn.
+	// Rate limits the requests per second, over all hosts; 0 means unlimited. Requests
+	// are sent evenly spaced, in the order in which the pauses of their hosts end.
 	Rate float64
 
-	// HostRate is how many requests a second may begin to one host; 0 is as many
-	// as the pauses allow.
+	// HostRate limits the requests per second to one host; 0 means that only the pauses
+	// do.
 	HostRate float64
 
-	// Seed makes the jitter repeatable: it is drawn from the seed, the host
-	// and the number of its failures.
+	// Seed makes the jitter reproducible: it is derived from the seed, the host and the
+	// number of its failures.
 	Seed uint64
 
-	// Clamped, if not nil, is told once of every host whose crawl-delay is more
-	// than MaxDelay: what it asks for, and what it gets. It may be called from
-	// several goroutines.
+	// Clamped, if not nil, is called once for every host whose crawl-delay exceeds
+	// MaxDelay, with the requested and the granted delay. It may be called from several
+	// goroutines.
 	Clamped func(host string, asked, granted time.Duration)
 
 	pacer pacer // of Rate
@@ -130,25 +123,24 @@ type Transport struct {
 	hosts map[string]*host
 }
 
-// host is what is known of one host. Its fields are guarded by the transport's
-// mutex, except turn, which whoever asks the host holds full.
+// A host is the state of one host. The mutex of the transport guards its fields, except
+// turn, which is full during a request.
 type host struct {
 	turn     chan struct{}
 	users    int           // requests that wait for the turn or have it
 	crawl    time.Duration // crawl-delay
-	clamped  bool          // which has been told to be too long
-	ended    time.Time     // when the last visit was over
+	clamped  bool          // Clamped has been called
+	ended    time.Time     // end of the last request
 	next     time.Time     // end of the pause
-	failures int           // in a row, without half an hour of calm
-	failed   time.Time     // when the last of them was
+	failures int           // consecutive, since they were last forgotten
+	failed   time.Time     // time of the last failure
 	until    time.Time     // end of the hold
 }
 
-// sweepAt is the number of hosts at which those of whom there is nothing to
-// remember are forgotten.
+// sweepAt is the number of hosts from which those without state are deleted.
 const sweepAt = 1 << 16
 
-// use finds the host and keeps it from being swept until done.
+// use returns the state of a host, which is not deleted before done is called.
 func (t *Transport) use(name string) *host {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -163,7 +155,7 @@ func (t *Transport) done(h *host) {
 	h.users--
 }
 
-// find is called with the mutex held.
+// find returns the state of a host. The mutex must be held.
 func (t *Transport) find(name string) *host {
 	if h, ok := t.hosts[name]; ok {
 		return h
@@ -174,7 +166,7 @@ func (t *Transport) find(name string) *host {
 	if n := len(t.hosts); n >= sweepAt && n&(sweepAt/4-1) == 0 {
 		now := time.Now()
 		for name, h := range t.hosts {
-			if h.users == 0 && h.forgotten(now) {
+			if h.users == 0 && h.expired(now) {
 				delete(t.hosts, name)
 			}
 		}
@@ -184,10 +176,10 @@ func (t *Transport) find(name string) *host {
 	return h
 }
 
-// polite tells whether hosts are waited for at all.
-func (t *Transport) polite() bool { return t.Delay > 0 || t.HostRate > 0 }
+// delays reports whether there are pauses and holds.
+func (t *Transport) delays() bool { return t.Delay > 0 || t.HostRate > 0 }
 
-// maxDelay is MaxDelay with its default, and never less than Delay.
+// maxDelay returns MaxDelay or its default, but at least Delay.
 func (t *Transport) maxDelay() time.Duration {
 	if t.MaxDelay == 0 {
 		return max(t.Delay, DefaultMaxDelay)
@@ -195,8 +187,8 @@ func (t *Transport) maxDelay() time.Duration {
 	return max(t.Delay, t.MaxDelay)
 }
 
-// slow is the pause that a fetch calls for by what it took, before it is clamped.
-func (t *Transport) slow(took time.Duration) time.Duration {
+// slowPause returns the pause for a fetch time, before it is limited.
+func (t *Transport) slowPause(took time.Duration) time.Duration {
 	times := t.Slowness
 	if times == 0 {
 		times = DefaultSlowness
@@ -204,52 +196,50 @@ func (t *Transport) slow(took time.Duration) time.Duration {
 	return time.Duration(min(times*float64(took), float64(MaxBackoff)))
 }
 
-// undotted is a host without the dot at the end of its name, which says no more
-// than that the name is whole.
-func undotted(host string) string {
+// trimDot returns host without the dot at the end of a fully qualified name.
+func trimDot(host string) string {
 	if name, port, ok := strings.Cut(host, ".:"); ok {
 		return name + ":" + port
 	}
 	return strings.TrimSuffix(host, ".")
 }
 
-// SetCrawlDelay tells what the robots.txt of the host asks for. It counts from
-// the last visit on, which may have been for robots.txt.
+// SetCrawlDelay sets the crawl-delay of a host. It applies from the end of the last request
+// on, which may have been the one for robots.txt.
 func (t *Transport) SetCrawlDelay(name string, d time.Duration) {
-	if !t.polite() {
+	if !t.delays() {
 		return
 	}
 	t.mu.Lock()
-	name = undotted(name)
+	name = trimDot(name)
 	h, limit := t.find(name), t.maxDelay()
 	h.crawl = d
 	if next := h.ended.Add(min(d, limit)); next.After(h.next) {
 		h.next = next
 	}
-	tell := d > limit && !h.clamped && t.Clamped != nil
-	h.clamped = h.clamped || tell
+	report := d > limit && !h.clamped && t.Clamped != nil
+	h.clamped = h.clamped || report
 	t.mu.Unlock()
-	if tell {
+	if report {
 		t.Clamped(name, d, limit)
 	}
 }
 
-// HeldUntil is when the host may be asked again; the zero time if it is not
-// held.
+// HeldUntil returns the end of the hold of a host, or the zero time if it is not held.
 func (t *Transport) HeldUntil(name string) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if h, ok := t.hosts[undotted(name)]; ok && time.Now().Before(h.until) {
+	if h, ok := t.hosts[trimDot(name)]; ok && time.Now().Before(h.until) {
 		return h.until
 	}
 	return time.Time{}
 }
 
-// RoundTrip waits until the host may be asked, or until the request's context
-// ends, and asks it.
+// RoundTrip waits until the host may be requested, or until the request's context ends, and
+// sends the request.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	name, ctx := undotted(req.URL.Host), req.Context()
-	if !t.polite() {
+	name, ctx := trimDot(req.URL.Host), req.Context()
+	if !t.delays() {
 		if err := t.pace(ctx); err != nil {
 			return nil, err
 		}
@@ -275,7 +265,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	v := &visit{ctx: ctx, t: t, name: name, h: h, begun: time.Now()}
 	resp, err := t.Base.RoundTrip(req.WithContext(context.WithValue(ctx, visitKey{}, v)))
 	if err != nil {
-		v.failed, v.unasked = t.blames(ctx, err), unasked(err)
+		v.failed, v.unsent = t.blames(ctx, err), unsent(err)
 		t.finish(v)
 		return nil, err
 	}
@@ -290,13 +280,12 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// Fails tells whether a status is the host's way of saying that it cannot cope,
-// after which it is held: 429 and 5xx.
+// Fails reports whether the host is held after a status: 429 and 5xx.
 func Fails(status int) bool {
 	return status == http.StatusTooManyRequests || status >= 500
 }
 
-// pace returns when Rate lets one more request begin.
+// pace waits until Rate allows one more request.
 func (t *Transport) pace(ctx context.Context) error {
 	if every := interval(t.Rate); every > 0 {
 		return t.pacer.wait(ctx, every)
@@ -304,7 +293,7 @@ func (t *Transport) pace(ctx context.Context) error {
 	return nil
 }
 
-// wait returns when the host may be asked.
+// wait waits until the pause of the host is over.
 func (t *Transport) wait(ctx context.Context, name string, h *host) error {
 	for {
 		t.mu.Lock()
@@ -315,38 +304,38 @@ func (t *Transport) wait(ctx context.Context, name string, h *host) error {
 			return &HoldError{name, until}
 		}
 		if err := sleep(ctx, next); err != nil || !next.After(now) {
-			return err // else the crawl-delay may have become known meanwhile
+			return err // else the crawl-delay may have been set in the meantime
 		}
 	}
 }
 
-// blames reports whether err is the host's fault, and neither the caller's, who
-// lost patience, nor that of what is between us and the host.
+// blames reports whether err is the fault of the host, rather than of the caller, who
+// cancelled the request, or of something in between.
 func (t *Transport) blames(ctx context.Context, err error) bool {
 	_, blameless := errors.AsType[*BlamelessError](err)
-	return ctx.Err() == nil && !blameless && !unasked(err)
+	return ctx.Err() == nil && !blameless && !unsent(err)
 }
 
-// unasked reports whether err says that the host was not asked.
-func unasked(err error) bool {
+// unsent reports whether the host did not receive the request that failed with err.
+func unsent(err error) bool {
 	_, blocked := errors.AsType[*BlockedError](err)
 	blameless, ok := errors.AsType[*BlamelessError](err)
 	return blocked || ok && !blameless.Asked
 }
 
-// finish reckons when the host may be asked again and passes the turn on.
+// finish sets when the host may be requested again, and admits the next request.
 func (t *Transport) finish(v *visit) {
 	now, h := time.Now(), v.h
 	t.mu.Lock()
-	if !v.unasked {
-		pause := max(t.Delay, min(max(h.crawl, t.slow(now.Sub(v.begun))), t.maxDelay()))
+	if !v.unsent {
+		pause := max(t.Delay, min(max(h.crawl, t.slowPause(now.Sub(v.begun))), t.maxDelay()))
 		h.ended, h.next = now, now.Add(pause)
 		if next := v.begun.Add(interval(t.HostRate)); next.After(h.next) {
 			h.next = next
 		}
 	}
 	if v.failed {
-		if h.failures > 0 && now.Sub(h.until) > Forgiveness {
+		if h.failures > 0 && now.Sub(h.until) > ResetAfter {
 			h.failures = 0
 		}
 		h.failures++
@@ -361,7 +350,7 @@ func (t *Transport) finish(v *visit) {
 	<-h.turn
 }
 
-// backoff is the hold after the nth failure in a row.
+// backoff returns the hold after the nth consecutive failure.
 func (t *Transport) backoff(name string, n int) time.Duration {
 	d := MaxBackoff
 	if shift := n - 1; shift < 11 { // 60 s × 2¹¹ is more than a day
@@ -373,26 +362,25 @@ func (t *Transport) backoff(name string, n int) time.Duration {
 	return time.Duration(float64(d) * (1 + Jitter*(2*rng.Float64()-1)))
 }
 
-// visit is one request to a host. It is the body of the response; closing it ends
-// the visit.
+// A visit is one request to a host. It is also the body of the response, and ends when that
+// is closed.
 type visit struct {
 	io.ReadCloser
-	ctx     context.Context // of the request: tells whose fault an error is
-	t       *Transport
-	name    string
-	h       *host
-	begun   time.Time // guarded by the mutex of t
-	failed  bool
-	unasked bool
-	retry   time.Time // before which the host does not want to be asked
-	ends    sync.Once
+	ctx    context.Context // of the request
+	t      *Transport
+	name   string
+	h      *host
+	begun  time.Time // guarded by the mutex of t
+	failed bool
+	unsent bool
+	retry  time.Time // end of Retry-After
+	ends   sync.Once
 }
 
 type visitKey struct{}
 
-// Begin is for a Base that lets requests wait before it sends them, and is called
-// with the request's context when the wait is over: the visit begins now, so that
-// no host looks slow for what it is not to blame for.
+// Begin is called by a Base that delays requests, with the request's context, when it sends
+// one: the delay does not count towards the fetch time of the host.
 func Begin(ctx context.Context) {
 	if v, ok := ctx.Value(visitKey{}).(*visit); ok {
 		v.t.mu.Lock()
@@ -415,15 +403,14 @@ func (v *visit) Close() error {
 	return err
 }
 
-// NewRequest is a request to GET u. What is sent is u to the byte, which net/url
-// alone would not promise: it spells some paths its own way and cannot hold
-// others at all.
+// NewRequest returns a GET request for u that sends u to the byte. With net/url alone that
+// is not certain: it changes the escapes of some paths and rejects others.
 func NewRequest(ctx context.Context, u weburl.URL) *http.Request {
 	target, err := url.Parse(u.String())
 	if err != nil || target.RequestURI() != u.RequestURI() {
 		target = &url.URL{Scheme: u.Scheme(), Host: u.Host(), Opaque: u.RequestURI()}
 		if strings.HasPrefix(target.Opaque, "//") {
-			target.Opaque = "//" + u.Host() + target.Opaque // or it would name a host
+			target.Opaque = "//" + u.Host() + target.Opaque // or it would be read as a host
 		}
 	}
 	req := &http.Request{
@@ -433,9 +420,9 @@ func NewRequest(ctx context.Context, u weburl.URL) *http.Request {
 	return req.WithContext(ctx)
 }
 
-// RetryAfter is how long a response asks to be left alone, counted from now: a
-// number of seconds, or a date (RFC 9110, section 10.2.3). It is 0 if it does
-// not ask, or not in a way that can be understood, and at most [MaxRetryAfter].
+// RetryAfter returns the Retry-After of a response as a duration from now: a number of
+// seconds or a date (RFC 9110, section 10.2.3). It is 0 if there is none or it is invalid,
+// and at most [MaxRetryAfter].
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if v == "" {

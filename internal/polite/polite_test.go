@@ -17,15 +17,15 @@ import (
 	"spoor/internal/weburl"
 )
 
-// web is a web without a network: it answers after a while and remembers when
-// it was asked.
+// A web answers requests without a network after a while, and records when they were
+// sent.
 type web struct {
 	mu     sync.Mutex
 	took   time.Duration
 	answer func(u *url.URL) (*http.Response, error) // nil: 200
 	asked  map[string][]time.Time                   // host → start, end, start, end, …
-	at     map[string]int                           // hosts that are being asked now
-	worst  int                                      // most requests to one host at once
+	at     map[string]int                           // concurrent requests by host
+	worst  int                                      // maximum of concurrent requests to one host
 }
 
 func (w *web) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -67,7 +67,7 @@ type closer struct {
 
 func (c *closer) Close() error { c.f(); return c.ReadCloser.Close() }
 
-// get asks and reads to the end.
+// get sends a request and reads the body.
 func get(ctx context.Context, rt http.RoundTripper, u string) (int, error) {
 	resp, err := rt.RoundTrip(NewRequest(ctx, mustParse(u)))
 	if err != nil {
@@ -86,7 +86,7 @@ func mustParse(s string) weburl.URL {
 	return u
 }
 
-func TestAHostIsAskedOneThingAtATimeAndRestsInBetween(t *testing.T) {
+func TestOneRequestPerHostWithPauses(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		tr          *Transport
@@ -126,14 +126,14 @@ func TestAHostIsAskedOneThingAtATimeAndRestsInBetween(t *testing.T) {
 			times := w.asked["a.test"]
 			for i := 2; i < len(times); i += 2 {
 				if got := times[i].Sub(times[i-1]); got != c.want {
-					t.Errorf("%s: rested %v, want %v", c.name, got, c.want)
+					t.Errorf("%s: pause of %v, want %v", c.name, got, c.want)
 				}
 			}
 		})
 	}
 }
 
-func TestHostsDoNotWaitForEachOther(t *testing.T) {
+func TestHostsAreIndependent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{took: 100 * time.Millisecond}
 		tr := &Transport{Base: w, Delay: DefaultDelay}
@@ -151,7 +151,7 @@ func TestHostsDoNotWaitForEachOther(t *testing.T) {
 	})
 }
 
-func TestWithoutDelayThereIsNoWaitOfAnyKind(t *testing.T) {
+func TestZeroDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{answer: func(*url.URL) (*http.Response, error) {
 			return &http.Response{StatusCode: 503, Header: http.Header{"Retry-After": {"9"}}}, nil
@@ -170,7 +170,7 @@ func TestWithoutDelayThereIsNoWaitOfAnyKind(t *testing.T) {
 	})
 }
 
-func TestWaitingEndsWithTheContext(t *testing.T) {
+func TestWaitEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{took: time.Second}
 		tr := &Transport{Base: w, Delay: time.Minute}
@@ -193,7 +193,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 			t.Errorf("waited %v", got)
 		}
 		if until := tr.HeldUntil("a.test"); !until.IsZero() {
-			t.Errorf("the host was blamed for our impatience until %v", until)
+			t.Errorf("the host is held until %v because of our cancellation", until)
 		}
 		if _, err := get(t.Context(), tr, "http://a.test/"); err != nil {
 			t.Errorf("the turn was lost: %v", err)
@@ -201,7 +201,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 	})
 }
 
-func TestAFailingHostIsHeldTwiceAsLongEachTime(t *testing.T) {
+func TestBackoffDoubles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fail := errors.New("connection refused")
 		w := &web{answer: func(*url.URL) (*http.Response, error) { return nil, fail }}
@@ -218,13 +218,13 @@ func TestAFailingHostIsHeldTwiceAsLongEachTime(t *testing.T) {
 			}
 			_, err := get(t.Context(), tr, u.String())
 			if hold, ok := errors.AsType[*HoldError](err); !ok || hold.Until != tr.HeldUntil(u.Host()) {
-				t.Errorf("failure %d: asked although held: %v", n+1, err)
+				t.Errorf("failure %d: requested although held: %v", n+1, err)
 			}
 			time.Sleep(held)
 			want = min(2*want, MaxBackoff)
 		}
 		if n := len(w.asked["a.test"]); n != 28 {
-			t.Errorf("asked %d times, want 14", n/2)
+			t.Errorf("%d requests, want 14", n/2)
 		}
 
 		again := &Transport{Base: w, Delay: DefaultDelay, Seed: 7}
@@ -238,11 +238,11 @@ func TestAFailingHostIsHeldTwiceAsLongEachTime(t *testing.T) {
 	})
 }
 
-func TestHalfAnHourOfCalmIsForgiveness(t *testing.T) {
+func TestFailuresAreForgotten(t *testing.T) {
 	for _, c := range []struct {
 		calm time.Duration
 		want time.Duration
-	}{{Forgiveness - time.Minute, 4 * FirstBackoff}, {Forgiveness + time.Minute, FirstBackoff}} {
+	}{{ResetAfter - time.Minute, 4 * FirstBackoff}, {ResetAfter + time.Minute, FirstBackoff}} {
 		synctest.Test(t, func(t *testing.T) {
 			status := 503
 			w := &web{answer: func(*url.URL) (*http.Response, error) { return &http.Response{StatusCode: status}, nil }}
@@ -258,13 +258,13 @@ func TestHalfAnHourOfCalmIsForgiveness(t *testing.T) {
 			status = 429
 			get(t.Context(), tr, u.String())
 			if held := time.Until(tr.HeldUntil(u.Host())); held < c.want*9/10 || held > c.want*11/10 {
-				t.Errorf("after %v of calm held for %v, want about %v", c.calm, held, c.want)
+				t.Errorf("after %v without failure held for %v, want about %v", c.calm, held, c.want)
 			}
 		})
 	}
 }
 
-func TestADotAtTheEndOfANameIsNoOtherHost(t *testing.T) {
+func TestTrailingDotIsIgnored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked []time.Duration
 		began := time.Now()
@@ -287,18 +287,18 @@ func TestADotAtTheEndOfANameIsNoOtherHost(t *testing.T) {
 			}
 			wg.Wait()
 			if want := []time.Duration{0, 11 * time.Second}; !slices.Equal(asked, want) {
-				t.Errorf("%s was asked after %v, want %v", pair[0], asked, want)
+				t.Errorf("%s was requested after %v, want %v", pair[0], asked, want)
 			}
 		}
 		status = 503
 		get(t.Context(), tr, "http://c.test./")
 		if tr.HeldUntil("c.test").IsZero() {
-			t.Error("a host is not held by its other name")
+			t.Error("a host is not held under its name with a dot")
 		}
 	})
 }
 
-func TestAnAnswerThatAsksForNothingIsCalm(t *testing.T) {
+func TestSuccessDoesNotExtendHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		status := 503
 		w := &web{answer: func(*url.URL) (*http.Response, error) { return &http.Response{StatusCode: status}, nil }}
@@ -308,18 +308,18 @@ func TestAnAnswerThatAsksForNothingIsCalm(t *testing.T) {
 			get(t.Context(), tr, u.String())
 			time.Sleep(time.Until(tr.HeldUntil(u.Host())))
 		}
-		for status = 404; time.Since(tr.hosts[u.Host()].failed) < Forgiveness+4*FirstBackoff; time.Sleep(time.Minute) {
-			get(t.Context(), tr, u.String()) // pages that are gone do not make the host ill
+		for status = 404; time.Since(tr.hosts[u.Host()].failed) < ResetAfter+4*FirstBackoff; time.Sleep(time.Minute) {
+			get(t.Context(), tr, u.String()) // 404 is not a failure
 		}
 		status = 503
 		get(t.Context(), tr, u.String())
 		if held := time.Until(tr.HeldUntil(u.Host())); held > FirstBackoff*11/10 {
-			t.Errorf("held for %v, as if there had been no calm", held)
+			t.Errorf("held for %v, although failures should have been forgotten", held)
 		}
 	})
 }
 
-func TestRetryAfterIsHonoured(t *testing.T) {
+func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for value, want := range map[string]time.Duration{
 		"":                               0,
@@ -352,7 +352,7 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 	})
 }
 
-func TestAConnectionThatBreaksInTheBodyIsAFailureAndARefusedAddressIsNone(t *testing.T) {
+func TestBrokenBodyIsFailureAndRefusedAddressIsNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("connection reset")
 		w := &web{answer: func(u *url.URL) (*http.Response, error) {
@@ -370,20 +370,20 @@ func TestAConnectionThatBreaksInTheBodyIsAFailureAndARefusedAddressIsNone(t *tes
 		}
 		get(t.Context(), tr, "http://private.test/")
 		if !tr.HeldUntil("private.test").IsZero() {
-			t.Error("held although nothing was asked")
+			t.Error("held although no request was sent")
 		}
 	})
 }
 
-func TestAHostThatIsNotToBlameIsNotHeldAndRestsOnlyIfItMayHaveBeenAsked(t *testing.T) {
+func TestBlamelessErrors(t *testing.T) {
 	reason := errors.New("a reason")
 	for name, c := range map[string]struct {
 		err   error
 		pause time.Duration
 	}{
 		"refused by the guard":     {fmt.Errorf("dial: %w", &BlockedError{"10.0.0.1:80"}), 0},
-		"blameless, and not asked": {fmt.Errorf("dial: %w", &BlamelessError{reason, false}), 0},
-		"blameless, perhaps asked": {fmt.Errorf("dial: %w", &BlamelessError{reason, true}), DefaultDelay},
+		"blameless, not sent": {fmt.Errorf("dial: %w", &BlamelessError{reason, false}), 0},
+		"blameless, perhaps sent": {fmt.Errorf("dial: %w", &BlamelessError{reason, true}), DefaultDelay},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			w := &web{answer: func(*url.URL) (*http.Response, error) { return nil, c.err }}
@@ -395,16 +395,16 @@ func TestAHostThatIsNotToBlameIsNotHeldAndRestsOnlyIfItMayHaveBeenAsked(t *testi
 				}
 			}
 			if took := time.Since(begun); took != 10*c.pause {
-				t.Errorf("%s: 11 times took %v", name, took)
+				t.Errorf("%s: 11 requests took %v", name, took)
 			}
 			if h := tr.hosts["a.test"]; h.failures != 0 || !h.until.IsZero() || h.next.After(time.Now()) != (c.pause > 0) {
-				t.Errorf("%s: %+v is remembered", name, h)
+				t.Errorf("%s: %+v is kept", name, h)
 			}
 		})
 	}
 }
 
-func TestAHoldIsToldInWholeSecondsAndNotTooShort(t *testing.T) {
+func TestHoldErrorRoundsUp(t *testing.T) {
 	for nanoseconds, want := range map[int]string{0: "12:00:00Z", 1: "12:00:01Z", 400_000_000: "12:00:01Z", 999_999_999: "12:00:01Z"} {
 		err := &HoldError{"a.test", time.Date(2025, 1, 2, 13, 0, 0, nanoseconds, time.FixedZone("", 3600))}
 		if got := err.Error(); got != "a.test is not to be asked before 2025-01-02T"+want {
@@ -417,7 +417,7 @@ type errReader struct{ err error }
 
 func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 
-func TestHostsOfWhichThereIsNothingToRememberAreForgotten(t *testing.T) {
+func TestHostsWithoutStateAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := &Transport{Base: &web{}, Delay: time.Second}
 		for i := range sweepAt {
@@ -430,12 +430,12 @@ func TestHostsOfWhichThereIsNothingToRememberAreForgotten(t *testing.T) {
 			t.Error(err)
 		}
 		if n := len(tr.hosts); n != 1 {
-			t.Errorf("%d hosts are remembered", n)
+			t.Errorf("%d hosts are kept", n)
 		}
 	})
 }
 
-func TestWhatIsAskedForIsTheAddressToTheByte(t *testing.T) {
+func TestNewRequestSendsTheURLToTheByte(t *testing.T) {
 	for _, target := range []string{
 		"/", "/a?b=c", "/?", "/%zz", "/100%", "/a|b^c", "/a%2Fb", "//a//b", "//a?b|c", "/%E3%83%84", "/?q='x'&y=[1]", "/a;b=1",
 	} {
@@ -448,8 +448,8 @@ func TestWhatIsAskedForIsTheAddressToTheByte(t *testing.T) {
 			t.Errorf("sent %q, want %q", sent.String(), want)
 		}
 	}
-	// net/url can neither hold this nor keep it from naming a host: the long
-	// form of a request line, which says the same.
+	// net/url would read this path as a host, so the request line has the absolute form,
+	// which is equivalent.
 	var sent strings.Builder
 	NewRequest(t.Context(), mustParse("http://a.test//100%?x")).Write(&sent)
 	if want := "GET http://a.test//100%?x HTTP/1.1\r\nHost: a.test\r\n"; !strings.HasPrefix(sent.String(), want) {

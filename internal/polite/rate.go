@@ -6,18 +6,17 @@ import (
 	"time"
 )
 
-// A pacer lets callers pass one by one, an interval apart, in the order in which
-// they came. There is no burst: time in which nobody wanted to pass is not made
-// up for. A wake-up that comes late does not move those after it, so that the
-// rate is kept on average.
+// A pacer admits callers one at a time, an interval apart, in the order of their calls.
+// There are no bursts: unused time does not accumulate. A caller that wakes up late does
+// not delay those after it, so the average rate is kept.
 type pacer struct {
 	once sync.Once
-	turn chan struct{} // full while somebody is at the head of the queue
-	next time.Time     // whoever holds the turn may pass then
+	turn chan struct{} // full while a caller is waiting for next
+	next time.Time     // when the next caller is admitted; guarded by turn
 }
 
-// wait returns when the caller may pass, or when ctx ends; then the next in the
-// queue passes in the caller's stead.
+// wait returns when the caller is admitted, or when ctx ends; then the next caller is
+// admitted instead.
 func (p *pacer) wait(ctx context.Context, interval time.Duration) error {
 	p.once.Do(func() { p.turn = make(chan struct{}, 1) })
 	select {
@@ -37,8 +36,8 @@ func (p *pacer) wait(ctx context.Context, interval time.Duration) error {
 	return nil
 }
 
-// interval is what lies between two events of a rate, given in events a second;
-// 0 if the rate is no bound.
+// interval returns the time between two events of a rate in events per second, or 0 if the
+// rate is unlimited.
 func interval(rate float64) time.Duration {
 	if !(rate > 0) {
 		return 0
@@ -46,7 +45,7 @@ func interval(rate float64) time.Duration {
 	return time.Duration(min(float64(time.Second)/rate, float64(MaxBackoff)))
 }
 
-// sleep returns at the given time, or when ctx ends.
+// sleep waits until the given time, or until ctx ends.
 func sleep(ctx context.Context, until time.Time) error {
 	d := time.Until(until)
 	if d <= 0 {

@@ -16,13 +16,13 @@ import (
 	"time"
 )
 
-// A start is when a request began.
+// A start is the time of a request.
 type start struct {
 	host string
-	at   time.Duration // since the first of all
+	at   time.Duration // since the first request
 }
 
-// starts are the beginnings of all requests, in order.
+// starts returns the times of all requests, in order.
 func (w *web) starts() []start {
 	var all []start
 	first := time.Time{}
@@ -41,12 +41,12 @@ func (w *web) starts() []start {
 	return all
 }
 
-func TestARateOverAllHostsIsKeptExactlyAndSharedFairly(t *testing.T) {
+func TestRateIsExactAndFair(t *testing.T) {
 	for _, c := range []struct {
-		rate, delay, took time.Duration // the rate as what lies between two requests
+		rate, delay, took time.Duration // the rate as an interval
 		hosts, each       int
 	}{
-		{250 * time.Millisecond, DefaultDelay, 10 * time.Millisecond, 20, 10}, // the rate is what holds up
+		{250 * time.Millisecond, DefaultDelay, 10 * time.Millisecond, 20, 10}, // the rate is the limit
 		{time.Millisecond, 0, 5 * time.Millisecond, 200, 5},
 		{time.Second, time.Millisecond, 3 * time.Millisecond, 7, 7},
 	} {
@@ -55,7 +55,7 @@ func TestARateOverAllHostsIsKeptExactlyAndSharedFairly(t *testing.T) {
 			tr := &Transport{Base: w, Delay: c.delay, Slowness: -1, Rate: 1 / c.rate.Seconds()}
 			var wg sync.WaitGroup
 			for h := range c.hosts {
-				wg.Go(func() { // as a crawl does: one after another
+				wg.Go(func() { // sequentially, as a crawl does
 					for range c.each {
 						if _, err := get(t.Context(), tr, fmt.Sprintf("http://%03d.test/", h)); err != nil {
 							t.Error(err)
@@ -71,14 +71,14 @@ func TestARateOverAllHostsIsKeptExactlyAndSharedFairly(t *testing.T) {
 				}
 				asked[s.host]++
 				if round := i/c.hosts + 1; asked[s.host] > round {
-					t.Fatalf("%v: %s was asked %d times in round %d", c.rate, s.host, asked[s.host], round)
+					t.Fatalf("%v: %s was requested %d times in round %d", c.rate, s.host, asked[s.host], round)
 				}
 			}
 		})
 	}
 }
 
-func TestARateMakesUpForNothing(t *testing.T) {
+func TestRateHasNoBursts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{}
 		tr := &Transport{Base: w, Rate: 10}
@@ -90,7 +90,7 @@ func TestARateMakesUpForNothing(t *testing.T) {
 			wg.Wait()
 		}
 		ask(3)
-		time.Sleep(time.Hour) // in which nobody asks
+		time.Sleep(time.Hour) // without requests
 		ask(3)
 		var got []time.Duration
 		for _, s := range w.starts() {
@@ -104,7 +104,7 @@ func TestARateMakesUpForNothing(t *testing.T) {
 	})
 }
 
-func TestAHostThatRestsTakesNobodysTurn(t *testing.T) {
+func TestPausedHostDoesNotUseRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{}
 		tr := &Transport{Base: w, Delay: time.Millisecond, Rate: 1}
@@ -126,7 +126,7 @@ func TestAHostThatRestsTakesNobodysTurn(t *testing.T) {
 	})
 }
 
-func TestWhoeverGivesUpLeavesTheTurnToTheNext(t *testing.T) {
+func TestCancelledRequestDoesNotUseRate(t *testing.T) {
 	for _, delay := range []time.Duration{0, time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			w := &web{}
@@ -141,7 +141,7 @@ func TestWhoeverGivesUpLeavesTheTurnToTheNext(t *testing.T) {
 						t.Errorf("request %d: %v", i, err)
 					}
 				})
-				synctest.Wait() // they queue in this order
+				synctest.Wait() // queue them in this order
 			}
 			time.Sleep(3 * time.Second)
 			cancel(bored)
@@ -151,13 +151,13 @@ func TestWhoeverGivesUpLeavesTheTurnToTheNext(t *testing.T) {
 				t.Errorf("began %v, want %v", got, want)
 			}
 			if until := tr.HeldUntil("1.test"); !until.IsZero() {
-				t.Errorf("a host was blamed for our impatience until %v", until)
+				t.Errorf("a host is held until %v because of our cancellation", until)
 			}
 		})
 	}
 }
 
-func TestARequestThatIsGivenUpBeforeItBeginsIsNotSent(t *testing.T) {
+func TestCancelledRequestIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -174,10 +174,10 @@ func TestARequestThatIsGivenUpBeforeItBeginsIsNotSent(t *testing.T) {
 	})
 }
 
-func TestARatePerHostIsKept(t *testing.T) {
+func TestHostRate(t *testing.T) {
 	for _, c := range []struct {
 		name              string
-		delay, took, want time.Duration // between the beginnings of two requests
+		delay, took, want time.Duration // between the starts of two requests
 		rate              float64
 	}{
 		{"without a delay", 0, 10 * time.Millisecond, 500 * time.Millisecond, 2},
@@ -201,7 +201,7 @@ func TestARatePerHostIsKept(t *testing.T) {
 			for host, times := range w.asked {
 				for i := 2; i < len(times); i += 2 {
 					if got := times[i].Sub(times[i-2]); got != c.want {
-						t.Errorf("%s: %s was asked after %v, want %v", c.name, host, got, c.want)
+						t.Errorf("%s: %s was requested after %v, want %v", c.name, host, got, c.want)
 					}
 				}
 			}
@@ -209,34 +209,34 @@ func TestARatePerHostIsKept(t *testing.T) {
 	}
 }
 
-func TestRatesThatAreNoBounds(t *testing.T) {
+func TestUnlimitedRates(t *testing.T) {
 	for rate, want := range map[float64]time.Duration{
 		0: 0, -1: 0, math.NaN(): 0, math.Inf(-1): 0, math.Inf(1): 0, 1e12: 0,
 		4: 250 * time.Millisecond, 1e-300: MaxBackoff, 1e9: 1,
 	} {
 		if got := interval(rate); got != want {
-			t.Errorf("%v a second is every %v, want %v", rate, got, want)
+			t.Errorf("%v per second is every %v, want %v", rate, got, want)
 		}
 	}
 }
 
-func TestEveryFailureOfTheServerHoldsTheHost(t *testing.T) {
+func TestStatusesThatHoldTheHost(t *testing.T) {
 	for _, c := range []struct {
 		status     int
-		retryAfter string // a duration in seconds, or "+" and one that makes a date
+		retryAfter string // seconds, or "+" and seconds from now for a date
 		want       time.Duration
 		failures   int
 	}{
 		{200, "", 0, 0},
-		{200, "100", 0, 0}, // of an answer that is none to a failure it means nothing
+		{200, "100", 0, 0}, // ignored in a response that is not an error
 		{301, "100", 0, 0},
 		{404, "", 0, 0},
-		{403, "100", 100 * time.Second, 0}, // nothing failed, but the host asks
+		{403, "100", 100 * time.Second, 0}, // not a failure, but the host asks for it
 		{413, "+100", 100 * time.Second, 0},
 		{429, "", FirstBackoff, 1},
 		{429, "600", 600 * time.Second, 1},
 		{429, "+600", 600 * time.Second, 1},
-		{429, "3", FirstBackoff, 1}, // the longer counts
+		{429, "3", FirstBackoff, 1}, // the longer one wins
 		{500, "", FirstBackoff, 1},
 		{501, "", FirstBackoff, 1},
 		{502, "", FirstBackoff, 1},
@@ -268,11 +268,11 @@ func TestEveryFailureOfTheServerHoldsTheHost(t *testing.T) {
 				if !until.IsZero() {
 					t.Errorf("%d %s: held for %v", c.status, c.retryAfter, held)
 				}
-			case c.want == FirstBackoff: // from the end of the visit
+			case c.want == FirstBackoff: // since the end of the request
 				if held < FirstBackoff*9/10 || held > FirstBackoff*11/10 {
 					t.Errorf("%d %s: held for %v, want about %v", c.status, c.retryAfter, held, c.want)
 				}
-			default: // from the beginning of the answer, five seconds ago
+			default: // since the start of the response, five seconds ago
 				if held != c.want-5*time.Second {
 					t.Errorf("%d %s: held for %v, want %v less 5s", c.status, c.retryAfter, held, c.want)
 				}
@@ -287,12 +287,12 @@ func TestEveryFailureOfTheServerHoldsTheHost(t *testing.T) {
 	}
 }
 
-// lazy is a body that ends after a while.
+// A lazy body ends after a while.
 type lazy struct{ d time.Duration }
 
 func (l *lazy) Read([]byte) (int, error) { time.Sleep(l.d); return 0, io.EOF }
 
-func TestAHoldThatWasAskedForOutlivesTheProcess(t *testing.T) {
+func TestRetryAfterIsSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{answer: func(*url.URL) (*http.Response, error) {
 			return &http.Response{StatusCode: 403, Header: http.Header{"Retry-After": {"3600"}}}, nil
@@ -305,12 +305,12 @@ func TestAHoldThatWasAskedForOutlivesTheProcess(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		if third := live(t, w, first.save(t)); len(third.hosts) != 0 {
-			t.Error("what has ended is remembered")
+			t.Error("an expired hold is kept")
 		}
 	})
 }
 
-func TestTheJitterIsWithinATenthAndUsesIt(t *testing.T) {
+func TestJitterRange(t *testing.T) {
 	tr := &Transport{Seed: 1}
 	for n := 1; n <= 13; n++ {
 		base := min(FirstBackoff<<(n-1), MaxBackoff)
@@ -328,7 +328,7 @@ func TestTheJitterIsWithinATenthAndUsesIt(t *testing.T) {
 	}
 }
 
-func TestACrawlDelayThatIsClampedIsToldOnceAHost(t *testing.T) {
+func TestClampedIsCalledOncePerHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		told := map[string]int{}
@@ -337,7 +337,7 @@ func TestACrawlDelayThatIsClampedIsToldOnceAHost(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			told[fmt.Sprint(host, " ", asked, " ", granted)]++
-			tr.HeldUntil(host) // it may look at what it is told about
+			tr.HeldUntil(host) // the callback may use the transport
 		}
 		var wg sync.WaitGroup
 		for range 10 {
@@ -349,13 +349,13 @@ func TestACrawlDelayThatIsClampedIsToldOnceAHost(t *testing.T) {
 		}
 		wg.Wait()
 		if len(told) != 1 || told["slow.test 5m0s 30s"] != 1 {
-			t.Errorf("told %v", told)
+			t.Errorf("calls %v", told)
 		}
-		(&Transport{Delay: DefaultDelay}).SetCrawlDelay("slow.test", time.Hour) // and nobody need listen
+		(&Transport{Delay: DefaultDelay}).SetCrawlDelay("slow.test", time.Hour) // without a callback
 	})
 }
 
-func TestACrawlDelayCountsFromTheVisitThatTold(t *testing.T) {
+func TestCrawlDelayAppliesAfterRobotsTxt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{answer: func(u *url.URL) (*http.Response, error) {
 			if u.Path == "/robots.txt" {
@@ -367,7 +367,7 @@ func TestACrawlDelayCountsFromTheVisitThatTold(t *testing.T) {
 		var wg sync.WaitGroup
 		wg.Go(func() { l.ask(t, "http://a.test/1") })
 		synctest.Wait()
-		wg.Go(func() { get(t.Context(), l.Transport, "http://a.test/2") }) // waits already, for less
+		wg.Go(func() { get(t.Context(), l.Transport, "http://a.test/2") }) // waits already, for a shorter pause
 		wg.Wait()
 		times := w.asked["a.test"]
 		for i := 2; i < len(times); i += 2 {
@@ -378,11 +378,11 @@ func TestACrawlDelayCountsFromTheVisitThatTold(t *testing.T) {
 	})
 }
 
-func TestWaitingAtOurEndDoesNotMakeAHostSlow(t *testing.T) {
+func TestBeginExcludesOurOwnWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{took: time.Second}
 		crowded := roundTripper(func(req *http.Request) (*http.Response, error) {
-			time.Sleep(10 * time.Second) // for a place
+			time.Sleep(10 * time.Second) // as for a free slot
 			Begin(req.Context())
 			return w.RoundTrip(req)
 		})
@@ -394,13 +394,13 @@ func TestWaitingAtOurEndDoesNotMakeAHostSlow(t *testing.T) {
 		}
 		times := w.asked["a.test"]
 		for i := 2; i < len(times); i += 2 {
-			// 9 s after the end, which is 10 s after the beginning, it may wait for a place.
+			// 9 s after the end, which is 10 s after the start, the wait for a slot may begin.
 			if got := times[i].Sub(times[i-1]); got != 19*time.Second {
 				t.Errorf("request %d came after %v", i/2, got)
 			}
 		}
 	})
-	Begin(t.Context()) // without a transport it does nothing
+	Begin(t.Context()) // does nothing without a transport
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)

@@ -15,86 +15,85 @@ import (
 )
 
 const (
-	// RobotsTTL is how long an answer is kept (RFC 9309, section 2.4).
+	// RobotsTTL is how long a robots.txt is cached (RFC 9309, section 2.4).
 	RobotsTTL = 24 * time.Hour
 
-	// RobotsRetry is how long a server that failed to answer, or answered and
-	// gave no robots.txt, is taken to refuse everything, unless it is known when the
-	// host to which it redirects may be asked again.
+	// RobotsRetry is how long everything is disallowed when robots.txt is unreachable
+	// because of a server error or an incomplete response, unless it redirects to a
+	// host that is held for another time.
 	RobotsRetry = time.Hour
 
-	// RobotsRedirects is how many redirects are followed to a robots.txt
-	// (section 2.3.1.2).
+	// RobotsRedirects is how many redirects of robots.txt are followed (section
+	// 2.3.1.2).
 	RobotsRedirects = 5
 
-	// MaxRobotsBytes bounds what all robots.txt that are remembered take, with
-	// the rules that were read in them: the oldest are forgotten first, as they
-	// are if there are more than [MaxKept].
+	// MaxRobotsBytes limits the memory of all cached robots.txt and their parsed rules:
+	// the oldest are dropped first, as they are if there are more than [MaxKept].
 	MaxRobotsBytes = 64 << 20
 )
 
 // A Verdict is what robots.txt says about one URL.
 type Verdict struct {
 	Allowed bool
-	Reason  string    // what refused: the line of robots.txt and where redirects led to it, or that there is no such file to be had
-	Until   time.Time // in the latter case, when it is asked for again; else zero
+	Reason  string    // why not: the rule, with its line and redirects, or why robots.txt is unreachable
+	Until   time.Time // in the latter case, when it is fetched again; else zero
 }
 
-// Robots asks for the robots.txt of hosts and remembers it, as RFC 9309, section
-// 2.3, has it: 2xx has rules; 4xx, too many redirects and redirects in a circle mean
-// that there are none; after 5xx and network errors nothing may be asked. 429 is
-// taken for one of the latter, though the standard counts it among the former: a
-// server that wants to be left alone has not said that there are no rules. Rules
-// behind a redirect, to whatever host, are those of the host that was asked.
+// Robots fetches and caches robots.txt according to RFC 9309, section 2.3: 2xx has rules;
+// 4xx, too many redirects and redirect loops mean that there are none; after 5xx and network
+// errors everything is disallowed. Unlike in the standard, so it is after 429: a server that
+// is overloaded has not said that there are no rules. Rules behind a redirect, to whatever
+// host, apply to the host that redirects.
 //
-// The zero value works once Transport and Agent are set. It is safe for
-// concurrent use; a robots.txt that several wait for is asked for once.
+// The zero value is ready for use once Transport and Agent are set. It is safe for concurrent
+// use; concurrent requests for a robots.txt share one fetch.
 type Robots struct {
-	// Transport asks for robots.txt: usually what pages are asked with, so
-	// that robots.txt is asked for as politely. Bodies it returns are decoded.
+	// Transport fetches robots.txt, usually as politely as pages. It must return decoded
+	// bodies.
 	Transport http.RoundTripper
 
-	// Agent is the name by which robots.txt may call us.
+	// Agent is the name of the crawler, which selects the rules.
 	Agent string
 
-	// CrawlDelay, if not nil, is told at every decision what the robots.txt of
-	// the host asks for, 0 if nothing.
+	// CrawlDelay, if not nil, is called at every decision with the crawl-delay of the
+	// host, 0 if there is none.
 	CrawlDelay func(host string, d time.Duration)
 
 	mu      sync.Mutex
 	entries map[string]*entry
 	order   []string // of entries, oldest first
-	bytes   int      // the weight of all entries
+	bytes   int      // size of all entries
 }
 
-// entry is the robots.txt of one origin, once ready is closed.
+// An entry is the robots.txt of one origin, once ready is closed.
 type entry struct {
 	ready    chan struct{}
-	status   int    // of the answer
-	body     []byte // with status 2xx
-	from     string // the address of the answer, if redirects led to it
+	status   int    // of the response
+	body     []byte // if the status is 2xx
+	from     string // address of the response, if it was redirected
 	expires  time.Time
 	err      error
-	answered bool // the origin did, and so is not held for err
+	answered bool // the origin responded, and so is not held because of err
 
-	parse  sync.Once // on the first decision: what is remembered may never be needed
-	rules  *robots.Rules
-	weight int // bytes, as far as they are counted; guarded by the mutex of Robots
+	parse sync.Once // on the first decision: many loaded entries are never needed
+	rules *robots.Rules
+	size  int // bytes that are counted; guarded by the mutex of Robots
 }
 
-// refused is why everything is refused, "" if it is not.
-func (e *entry) refused() string {
+// unreachable returns why everything is disallowed, "" if it is not.
+func (e *entry) unreachable() string {
 	switch {
 	case e.err != nil:
 		return "robots.txt: " + e.err.Error()
 	case !Fails(e.status):
 		return ""
 	}
-	return fmt.Sprintf("robots.txt answered %d: nothing may be asked until it answers otherwise%s", e.status, e.whence())
+	return fmt.Sprintf("robots.txt answered %d: nothing may be asked until it answers otherwise%s", e.status, e.redirected())
 }
 
-// whence tells where redirects led, for people to read.
-func (e *entry) whence() string {
+// redirected returns the address of the response as part of a message, "" if there were no
+// redirects.
+func (e *entry) redirected() string {
 	if e.from == "" {
 		return ""
 	}
@@ -105,12 +104,12 @@ func (e *entry) whence() string {
 	return " (redirected to " + from + ")"
 }
 
-// maxFrom is how many bytes of an address are shown.
+// maxFrom is how many bytes of an address a message shows.
 const maxFrom = 200
 
-// Decide tells whether u may be asked for. An error means that it could not be
-// found out, and so that u must not be asked for now: the network failed, the
-// host is held ([HoldError]) or ctx has ended.
+// Decide reports whether u may be requested. An error means that this is unknown, and that u
+// must not be requested now: the network failed, the host is held ([HoldError]) or ctx has
+// ended.
 func (r *Robots) Decide(ctx context.Context, u weburl.URL) (Verdict, error) {
 	if u.RequestURI() == "/robots.txt" {
 		return Verdict{Allowed: true}, nil
@@ -119,14 +118,14 @@ func (r *Robots) Decide(ctx context.Context, u weburl.URL) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	if reason := e.refused(); reason != "" {
+	if reason := e.unreachable(); reason != "" {
 		return Verdict{Reason: reason, Until: e.expires}, nil
 	}
 	e.parse.Do(func() {
 		e.rules = robots.Parse(e.body).For(r.Agent)
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.weigh(origin(u), e, e.rules.Size())
+		r.addSize(origin(u), e, e.rules.Size())
 	})
 	if r.CrawlDelay != nil {
 		r.CrawlDelay(u.Host(), time.Duration(e.rules.Delay*float64(time.Second)))
@@ -135,14 +134,12 @@ func (r *Robots) Decide(ctx context.Context, u weburl.URL) (Verdict, error) {
 	if d.Allowed {
 		return Verdict{Allowed: true}, nil
 	}
-	return Verdict{Reason: fmt.Sprintf("robots.txt line %d: %s%s", d.Line, d.Rule, e.whence())}, nil
+	return Verdict{Reason: fmt.Sprintf("robots.txt line %d: %s%s", d.Line, d.Rule, e.redirected())}, nil
 }
 
-// Sitemaps are the addresses that the robots.txt of u's origin names as sitemaps,
-// in their order and each once; those that are no addresses of the web are left
-// out. Who names them need not own them: they may lead to other hosts. If
-// robots.txt is not known it is asked for, as by Decide; where that must not be
-// obeyed for the server is ill there are none.
+// Sitemaps returns the sitemaps that the robots.txt of u's origin lists, in order and without
+// duplicates and invalid addresses. They may be on other hosts. robots.txt is fetched as by
+// Decide; if it is unreachable there are none.
 func (r *Robots) Sitemaps(ctx context.Context, u weburl.URL) ([]string, error) {
 	e, err := r.get(ctx, u)
 	if err != nil {
@@ -161,10 +158,10 @@ func (r *Robots) Sitemaps(ctx context.Context, u weburl.URL) ([]string, error) {
 	return all, nil
 }
 
-// origin is whose robots.txt speaks of u.
+// origin returns the scheme and host whose robots.txt applies to u.
 func origin(u weburl.URL) string { return u.Scheme() + "://" + u.Host() }
 
-// get is the robots.txt of u's origin; it is asked for if it is not known.
+// get returns the robots.txt of u's origin, and fetches it if it is not cached.
 func (r *Robots) get(ctx context.Context, u weburl.URL) (*entry, error) {
 	for {
 		e, mine := r.entry(origin(u))
@@ -182,18 +179,18 @@ func (r *Robots) get(ctx context.Context, u weburl.URL) (*entry, error) {
 			return e, nil
 		}
 		if !mine && !kept && ctx.Err() == nil && (errors.Is(e.err, context.Canceled) || errors.Is(e.err, context.DeadlineExceeded)) {
-			continue // whoever asked gave up; we have not
+			continue // the caller that fetched it gave up; this one has not
 		}
 		return nil, fmt.Errorf("robots.txt: %w", e.err)
 	}
 }
 
-// entry finds what is known of an origin. If that is nothing, or too old, the
-// caller is to fill it.
+// entry returns the entry of an origin. If it is new, mine is true and the caller must fill
+// it.
 func (r *Robots) entry(origin string) (e *entry, mine bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if e, ok := r.entries[origin]; ok && (!e.known() || time.Now().Before(e.expires)) {
+	if e, ok := r.entries[origin]; ok && (!e.complete() || time.Now().Before(e.expires)) {
 		return e, false
 	}
 	e = &entry{ready: make(chan struct{})}
@@ -201,8 +198,8 @@ func (r *Robots) entry(origin string) (e *entry, mine bool) {
 	return e, true
 }
 
-// known tells whether e is complete.
-func (e *entry) known() bool {
+// complete reports whether e has been filled.
+func (e *entry) complete() bool {
 	select {
 	case <-e.ready:
 		return true
@@ -211,61 +208,61 @@ func (e *entry) known() bool {
 	}
 }
 
-// put remembers e, and forgets the oldest if there are too many. It is called
-// with the mutex held.
+// put adds e to the cache, and drops the oldest entry if there are too many. The mutex must
+// be held.
 func (r *Robots) put(origin string, e *entry) {
 	if r.entries == nil {
 		r.entries = map[string]*entry{}
 	}
 	if old, ok := r.entries[origin]; ok {
-		r.bytes -= old.weight
+		r.bytes -= old.size
 	} else {
 		r.order = append(r.order, origin)
 	}
 	r.entries[origin] = e
 	if len(r.order) > MaxKept {
-		r.forget()
+		r.dropOldest()
 	}
 }
 
-// weigh adds n bytes to what e takes, and forgets the oldest if all take too many.
-// It is called with the mutex held.
-func (r *Robots) weigh(origin string, e *entry, n int) {
+// addSize adds n bytes to the size of e, and drops the oldest entries if the cache is too
+// large. The mutex must be held.
+func (r *Robots) addSize(origin string, e *entry, n int) {
 	if r.entries[origin] != e {
-		return // forgotten meanwhile
+		return // it has been dropped
 	}
-	e.weight += n
+	e.size += n
 	r.bytes += n
 	for r.bytes > MaxRobotsBytes {
-		r.forget()
+		r.dropOldest()
 	}
 }
 
-// forget forgets the oldest.
-func (r *Robots) forget() {
-	r.bytes -= r.entries[r.order[0]].weight
+// dropOldest drops the oldest entry.
+func (r *Robots) dropOldest() {
+	r.bytes -= r.entries[r.order[0]].size
 	delete(r.entries, r.order[0])
 	r.order = r.order[1:]
 }
 
-// fill asks for the robots.txt of u's origin.
+// fill fetches the robots.txt of u's origin into e.
 func (r *Robots) fill(ctx context.Context, u weburl.URL, e *entry) {
 	defer close(e.ready)
 	e.expires = time.Now().Add(RobotsTTL)
 	e.err = r.fetch(ctx, u, e)
 	switch {
 	case e.err != nil && (!e.answered || ctx.Err() != nil):
-		e.expires = time.Time{} // it is to be asked for again once the host is not held
+		e.expires = time.Time{} // fetch it again once the host is not held
 	case e.err != nil || Fails(e.status):
 		e.expires = retry(e.err, time.Now())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.weigh(origin(u), e, len(e.body)+len(e.from))
+	r.addSize(origin(u), e, len(e.body)+len(e.from))
 }
 
-// retry is when what failed now is to be asked for again: when the host is not held any
-// more to which redirects led, at most a day later, or else after an hour.
+// retry returns when a robots.txt that failed now is fetched again: when the host that it
+// redirects to is no longer held, at most a day later, or else after an hour.
 func retry(err error, now time.Time) time.Time {
 	held, ok := errors.AsType[*HoldError](err)
 	switch {
@@ -277,8 +274,8 @@ func retry(err error, now time.Time) time.Time {
 	return held.Until
 }
 
-// fetch gets the robots.txt of u's origin through its redirects. Too many of
-// them, or such as lead nowhere or in a circle, count as 404 (section 2.3.1.2).
+// fetch fetches the robots.txt of u's origin and follows redirects. Too many of them, invalid
+// ones and loops count as 404 (section 2.3.1.2).
 func (r *Robots) fetch(ctx context.Context, u weburl.URL, e *entry) error {
 	e.status = http.StatusNotFound
 	u, err := u.Resolve("/robots.txt")
@@ -305,7 +302,7 @@ func (r *Robots) fetch(ctx context.Context, u weburl.URL, e *entry) error {
 		switch {
 		case e.status < 200 || e.status >= 300:
 		case err != nil:
-			return e.failed(err) // half a robots.txt might lack the line that matters
+			return e.failed(err) // an incomplete robots.txt may lack the rule that matters
 		default:
 			e.body = body
 		}
@@ -314,7 +311,7 @@ func (r *Robots) fetch(ctx context.Context, u weburl.URL, e *entry) error {
 	return nil
 }
 
-// failed is an error of the network, with where redirects had led.
+// failed returns a network error with the address of the last redirect.
 func (e *entry) failed(err error) error {
 	if e.from == "" {
 		return err
@@ -322,8 +319,7 @@ func (e *entry) failed(err error) error {
 	return fmt.Errorf("redirected to %s: %w", e.from, err)
 }
 
-// Redirect is where a response sends whoever asked, as its Location has it; ""
-// if it does not.
+// Redirect returns the Location of a redirect, "" if resp is not one.
 func Redirect(resp *http.Response) string {
 	switch resp.StatusCode {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,

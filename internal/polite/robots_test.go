@@ -19,17 +19,17 @@ import (
 	"spoor/internal/robots"
 )
 
-// text is a 200 with a body.
+// text returns a response with status 200 and a body.
 func text(s string) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(s))}, nil
 }
 
-// moved is a redirect.
+// moved returns a redirect.
 func moved(to string) (*http.Response, error) {
 	return &http.Response{StatusCode: 302, Header: http.Header{"Location": {to}}}, nil
 }
 
-func TestTheAnswerOfRobotsTxtDecides(t *testing.T) {
+func TestDecide(t *testing.T) {
 	failure := errors.New("connection refused")
 	for _, c := range []struct {
 		name    string
@@ -122,7 +122,7 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestRobotsTxtIsAskedForOncePerOriginAndDay(t *testing.T) {
+func TestRobotsTxtIsFetchedOncePerOriginAndDay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		asked := map[string]int{}
@@ -157,7 +157,7 @@ func TestRobotsTxtIsAskedForOncePerOriginAndDay(t *testing.T) {
 		wg.Wait()
 		for u, n := range asked {
 			if n != 1 {
-				t.Errorf("%s asked for %d times", u, n)
+				t.Errorf("%s fetched %d times", u, n)
 			}
 		}
 		if len(asked) != 3 || crawl["a.test"] != 3*time.Second {
@@ -166,22 +166,22 @@ func TestRobotsTxtIsAskedForOncePerOriginAndDay(t *testing.T) {
 		time.Sleep(RobotsTTL)
 		status = 500
 		if ask("http://a.test/").Allowed || asked["http://a.test/robots.txt"] != 2 {
-			t.Error("not asked again after a day")
+			t.Error("not fetched again after a day")
 		}
 		status = 200
 		if ask("http://a.test/").Allowed {
-			t.Error("asked again at once although the server failed")
+			t.Error("fetched again at once although the server failed")
 		}
 		time.Sleep(RobotsRetry)
 		if !ask("http://a.test/").Allowed {
-			t.Error("not asked again although the server may have recovered")
+			t.Error("not fetched again although the server may have recovered")
 		}
 	})
 }
 
-// What goes wrong behind an answer of the origin holds another host, or none: but for
-// this the origin would be asked for robots.txt anew for each of its pages.
-func TestAnOriginThatAnsweredIsNotAskedAnewForEachPage(t *testing.T) {
+// An error after the origin has redirected does not hold the origin. Without a cache of the
+// error its robots.txt would be fetched again for each of its pages.
+func TestFailedRedirectOfRobotsTxtIsCached(t *testing.T) {
 	failure := errors.New("connection refused")
 	late := fmt.Errorf("name server: %w", context.DeadlineExceeded)
 	blocked := &BlockedError{"10.0.0.1:80"}
@@ -197,8 +197,8 @@ func TestAnOriginThatAnsweredIsNotAskedAnewForEachPage(t *testing.T) {
 		name   string
 		answer func(*url.URL) (*http.Response, error)
 		err    error
-		again  error // for the next page; nil: it is to be asked for later
-		asked  int   // how often for three pages
+		again  error // for the next page; nil: it may be requested later
+		asked  int   // requests for three pages
 	}{
 		{"a redirect to one that cannot be reached", behind(failure), failure, nil, 1},
 		{"a redirect to one that is held", behind(&HoldError{Host: "other.test"}), nil, nil, 1},
@@ -242,14 +242,14 @@ func TestAnOriginThatAnsweredIsNotAskedAnewForEachPage(t *testing.T) {
 	}
 }
 
-// A host that is held for some seconds does not silence for an hour the origin whose
-// robots.txt redirects to it.
-func TestARedirectToAHeldHostIsFollowedOnceItIsNotHeld(t *testing.T) {
+// If robots.txt redirects to a host that is held for some seconds, it is fetched again after
+// these, not after an hour.
+func TestRobotsTxtIsRetriedWhenTheHoldEnds(t *testing.T) {
 	for hold, want := range map[time.Duration]time.Duration{
 		5 * time.Second:     5 * time.Second,
 		2 * time.Hour:       2 * time.Hour,
 		30 * 24 * time.Hour: RobotsTTL,
-		-time.Second:        RobotsRetry, // over meanwhile
+		-time.Second:        RobotsRetry, // already over
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			free := time.Now().Add(hold)
@@ -281,7 +281,7 @@ func TestARedirectToAHeldHostIsFollowedOnceItIsNotHeld(t *testing.T) {
 	}
 }
 
-func TestWhoeverGivesUpDoesNotSpoilRobotsTxtForTheOthers(t *testing.T) {
+func TestCancelledFetchOfRobotsTxtIsRepeated(t *testing.T) {
 	for _, to := range []string{"", "http://b.test/robots.txt"} {
 		t.Run(to, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -306,7 +306,7 @@ func TestWhoeverGivesUpDoesNotSpoilRobotsTxtForTheOthers(t *testing.T) {
 	}
 }
 
-// patient answers after five seconds unless it is given up.
+// A patient web answers after five seconds, unless the request is cancelled.
 type patient struct {
 	to string // where a.test redirects to, at once, if it does
 }
@@ -325,7 +325,7 @@ func (p *patient) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 }
 
-func TestTheStoreOfRobotsTxtIsBounded(t *testing.T) {
+func TestRobotsCacheIsBounded(t *testing.T) {
 	r := &Robots{Transport: &web{}, Agent: "spoor"}
 	for i := range MaxKept + 10 {
 		e, mine := r.entry(fmt.Sprint(i))
@@ -339,7 +339,7 @@ func TestTheStoreOfRobotsTxtIsBounded(t *testing.T) {
 	}
 }
 
-func TestARedirectInACircleIsGoneRoundOnce(t *testing.T) {
+func TestRedirectLoopOfRobotsTxt(t *testing.T) {
 	asked := 0
 	w := &web{answer: func(u *url.URL) (*http.Response, error) {
 		asked++
@@ -354,7 +354,7 @@ func TestARedirectInACircleIsGoneRoundOnce(t *testing.T) {
 	}
 }
 
-func TestRulesBehindARedirectAreThoseOfTheHostThatWasAsked(t *testing.T) {
+func TestRedirectedRulesApplyToTheRedirectingHost(t *testing.T) {
 	w := &web{answer: func(u *url.URL) (*http.Response, error) {
 		switch u.String() {
 		case "http://a.test/robots.txt":
@@ -374,7 +374,7 @@ func TestRulesBehindARedirectAreThoseOfTheHostThatWasAsked(t *testing.T) {
 	}
 }
 
-func TestSitemapsAreGivenAsAddresses(t *testing.T) {
+func TestSitemaps(t *testing.T) {
 	failure := errors.New("connection refused")
 	asked := 0
 	w := &web{answer: func(u *url.URL) (*http.Response, error) {
@@ -412,7 +412,7 @@ func TestSitemapsAreGivenAsAddresses(t *testing.T) {
 	}
 }
 
-func TestWhatManyHostilesMakeUsRememberIsBounded(t *testing.T) {
+func TestMemoryOfHostileRobotsTxtIsBounded(t *testing.T) {
 	body := "User-agent: *\n" + strings.Repeat("allow:/\n", robots.MaxSize/8-2)
 	r := &Robots{Agent: "spoor", Transport: &web{answer: func(*url.URL) (*http.Response, error) { return text(body) }}}
 	for i := range 20 { // each is half a megabyte, and four of rules
@@ -420,19 +420,19 @@ func TestWhatManyHostilesMakeUsRememberIsBounded(t *testing.T) {
 			t.Fatal(v, err)
 		}
 		if r.bytes > MaxRobotsBytes {
-			t.Fatalf("%d bytes are remembered", r.bytes)
+			t.Fatalf("%d bytes are kept", r.bytes)
 		}
 	}
 	sum := 0
 	for _, e := range r.entries {
-		if sum += e.weight; e.weight < 3<<20 {
-			t.Errorf("%d bytes are reckoned for a hostile robots.txt", e.weight)
+		if sum += e.size; e.size < 3<<20 {
+			t.Errorf("%d bytes are counted for a hostile robots.txt", e.size)
 		}
 	}
 	if sum != r.bytes || len(r.entries) > 20 || len(r.entries) < 10 {
-		t.Errorf("%d entries of %d bytes, reckoned %d", len(r.entries), sum, r.bytes)
+		t.Errorf("%d entries of %d bytes, counted %d", len(r.entries), sum, r.bytes)
 	}
-	// Who has been forgotten is asked again and obeyed as before.
+	// What was dropped is fetched again.
 	if v, err := r.Decide(t.Context(), mustParse("http://0.test/")); !v.Allowed || err != nil {
 		t.Error(v, err)
 	}

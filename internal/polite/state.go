@@ -16,13 +16,13 @@ import (
 	"spoor/internal/robots"
 )
 
-// MaxKept bounds how many hosts, and how many robots.txt, are remembered from
-// one process to the next. What can be forgotten soonest is left out first.
+// MaxKept limits how many hosts, and how many robots.txt, are stored for the next process.
+// Those that expire first are omitted first.
 const MaxKept = 50_000
 
-// What is remembered stands in two files, because hosts are the business of one
-// crawl and robots.txt that of all: a line that says which and how long, and a
-// JSON object a line for each host or origin.
+// The state is stored in two files, because robots.txt may be shared by several crawls, but
+// hosts may not. Each has a header line, and a line with a JSON object for each host or
+// origin.
 type header struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
@@ -35,69 +35,68 @@ const (
 	formatVersion = 1
 )
 
-// maxFailures bounds how many failures in a row are believed: far fewer make the
-// longest hold.
+// maxFailures limits the consecutive failures that are loaded: far fewer lead to the longest
+// hold.
 const maxFailures = 1 << 10
 
-// maxLine is the longest line: a robots.txt of which every byte is escaped, and
-// what stands around it.
+// maxLine is the maximum length of a line: a robots.txt in which every byte is escaped, and
+// the other fields.
 const maxLine = 6*(robots.MaxSize+1) + 1<<16
 
-// A hostLine is what is remembered of one host.
+// A hostLine is the stored state of one host.
 type hostLine struct {
 	Host     string    `json:"host"`
 	Next     time.Time `json:"next"`                  // end of the pause
 	Until    time.Time `json:"held_until,omitzero"`   // end of the last hold
-	Failures int       `json:"failures,omitempty"`    // in a row
-	Failed   time.Time `json:"last_failed,omitzero"`  // the last of them
+	Failures int       `json:"failures,omitempty"`    // consecutive
+	Failed   time.Time `json:"last_failed,omitzero"`  // time of the last one
 	Crawl    float64   `json:"crawl_delay,omitempty"` // in seconds
 }
 
-// A robotsLine is what is remembered of one robots.txt.
+// A robotsLine is one stored robots.txt.
 type robotsLine struct {
 	Origin  string    `json:"robots"` // scheme://host, with the port if it is not the default one
 	Expires time.Time `json:"expires"`
 	Status  int       `json:"status"`
-	From    string    `json:"from,omitempty"` // where redirects led
+	From    string    `json:"from,omitempty"` // address after redirects
 	Body    string    `json:"body,omitempty"`
-	Base64  []byte    `json:"body_base64,omitempty"` // if it is no plain text
+	Base64  []byte    `json:"body_base64,omitempty"` // if it is not plain text
 }
 
-// Save writes what t will want to know in its next life: until when hosts rest or
-// are held, and their failures. What does not matter any more at now is left out;
-// what is there is sorted, so that the same knowledge is the same bytes.
+// Save writes the state of t for the next process: when the pauses and holds of hosts end,
+// and their failures. State that has expired at now is omitted. The lines are sorted, so
+// equal states have equal bytes.
 func (t *Transport) Save(w io.Writer, now time.Time) error {
 	return writeLines(w, hostsFormat, t.lines(now))
 }
 
-// Load tells t, before it is used, what [Transport.Save] wrote. What does not
-// matter any more at now is dropped, and no time lies farther ahead than now could
-// have led to, so that a clock that was set back does not silence a host for ever.
-// If it is damaged or of another version there is an error, and nothing is learnt.
+// Load reads what [Transport.Save] wrote into t, before t is used. State that has expired at
+// now is dropped, and times are limited to what is possible from now on, so that a clock that
+// was set back does not block a host forever. If the input is damaged or of another version
+// there is an error, and t is unchanged.
 func (t *Transport) Load(rd io.Reader, now time.Time) error {
 	lines, err := readLines(rd, hostsFormat, func(*hostLine) error { return nil })
 	if err == nil {
-		t.remember(lines, now)
+		t.restore(lines, now)
 	}
 	return err
 }
 
-// Save writes the robots.txt that r knows, with the outcome of asking for each,
-// as long as they have not expired at now; sorted, so that the same knowledge is the
-// same bytes. The rules are not in it: another agent finds its own.
+// Save writes the cached robots.txt that have not expired at now, with their status. The
+// lines are sorted, so equal caches have equal bytes. Rules are not stored, since they depend
+// on the agent.
 //
-// Where several share a file, each of them, when it ends, locks, loads what the
-// others have saved meanwhile, saves under another name, and renames.
+// Processes that share a file should lock it, load what the others have saved, and replace
+// it atomically.
 func (r *Robots) Save(w io.Writer, now time.Time) error {
 	return writeLines(w, robotsFormat, r.lines(now))
 }
 
-// Load tells r what [Robots.Save] wrote, beside what it knows: of two robots.txt
-// of the same origin that which expires later is kept. What has expired at now is
-// dropped, and nothing is kept longer than if it had come just now. If there are
-// too many ([MaxKept], [MaxRobotsBytes]) those that expire first are forgotten. If
-// what is read is damaged or of another version there is an error, and nothing is
-// learnt.
+// Load adds what [Robots.Save] wrote to r: of two robots.txt of the same origin it keeps the
+// one that expires later. Entries that have expired at now are dropped, and none is kept
+// longer than if it had been fetched now. If there are too many ([MaxKept],
+// [MaxRobotsBytes]), those that expire first are dropped. If the input is damaged or of
+// another version there is an error, and r is unchanged.
 func (r *Robots) Load(rd io.Reader, now time.Time) error {
 	sum := 0
 	lines, err := readLines(rd, robotsFormat, func(l *robotsLine) error {
@@ -110,7 +109,7 @@ func (r *Robots) Load(rd io.Reader, now time.Time) error {
 		return nil
 	})
 	if err == nil {
-		r.remember(lines, now)
+		r.restore(lines, now)
 	}
 	return err
 }
@@ -127,7 +126,7 @@ func writeLines[T any](w io.Writer, format string, lines []T) error {
 	return errors.Join(err, out.Flush())
 }
 
-// readLines is the reverse of writeLines. Each line is shown to check.
+// readLines reads what writeLines wrote. It calls check with each line.
 func readLines[T any](rd io.Reader, format string, check func(*T) error) ([]T, error) {
 	in := bufio.NewScanner(rd)
 	in.Buffer(make([]byte, 0, 64<<10), maxLine)
@@ -165,19 +164,19 @@ func readLines[T any](rd io.Reader, format string, check func(*T) error) ([]T, e
 	return lines, nil
 }
 
-// forgotten tells whether there is nothing about h that matters after now.
-func (h *host) forgotten(now time.Time) bool {
-	return !h.next.After(now) && !h.until.After(now) && (h.failures == 0 || now.Sub(h.until) > Forgiveness)
+// expired reports whether the state of h has no effect after now.
+func (h *host) expired(now time.Time) bool {
+	return !h.next.After(now) && !h.until.After(now) && (h.failures == 0 || now.Sub(h.until) > ResetAfter)
 }
 
-// lines are the hosts that are not forgotten, sorted by name.
+// lines returns the hosts whose state has not expired, sorted by name.
 func (t *Transport) lines(now time.Time) []hostLine {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var all []hostLine
 	for _, name := range slices.Sorted(maps.Keys(t.hosts)) {
 		h := t.hosts[name]
-		if h.forgotten(now) {
+		if h.expired(now) {
 			continue
 		}
 		l := hostLine{Host: name, Next: h.next.UTC(), Crawl: h.crawl.Seconds()}
@@ -198,8 +197,8 @@ func (t *Transport) lines(now time.Time) []hostLine {
 	return all
 }
 
-// remember is the reverse of lines.
-func (t *Transport) remember(lines []hostLine, now time.Time) {
+// restore restores the state from lines.
+func (t *Transport) restore(lines []hostLine, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, l := range lines {
@@ -211,7 +210,7 @@ func (t *Transport) remember(lines []hostLine, now time.Time) {
 			failed:   earlier(l.Failed, now),
 			until:    earlier(l.Until, now.Add(MaxRetryAfter)),
 		}
-		if l.Host == "" || h.forgotten(now) {
+		if l.Host == "" || h.expired(now) {
 			continue
 		}
 		if t.hosts == nil {
@@ -221,14 +220,14 @@ func (t *Transport) remember(lines []hostLine, now time.Time) {
 	}
 }
 
-// lines are the robots.txt that have not expired, sorted by origin.
+// lines returns the robots.txt that have not expired, sorted by origin.
 func (r *Robots) lines(now time.Time) []robotsLine {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var all []robotsLine
 	for _, origin := range slices.Sorted(maps.Keys(r.entries)) {
 		e := r.entries[origin]
-		if !e.known() || e.err != nil || !e.expires.After(now) {
+		if !e.complete() || e.err != nil || !e.expires.After(now) {
 			continue
 		}
 		l := robotsLine{Origin: origin, Expires: e.expires.UTC(), Status: e.status, From: e.from}
@@ -242,15 +241,15 @@ func (r *Robots) lines(now time.Time) []robotsLine {
 	return all
 }
 
-// plain tells whether b is text of which JSON makes no more than twice its length.
+// plain reports whether b is text that JSON makes at most twice as long.
 func plain(b []byte) bool {
 	return utf8.Valid(b) && !bytes.ContainsFunc(b, func(c rune) bool {
 		return c < ' ' && c != '\n' && c != '\r' && c != '\t'
 	})
 }
 
-// remember is the reverse of lines.
-func (r *Robots) remember(lines []robotsLine, now time.Time) {
+// restore adds the entries of lines to the cache.
+func (r *Robots) restore(lines []robotsLine, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := make(map[string]*entry, len(lines)+len(r.entries))
@@ -259,7 +258,7 @@ func (r *Robots) remember(lines []robotsLine, now time.Time) {
 		if l.Body != "" {
 			e.body = []byte(l.Body)
 		}
-		e.weight = len(e.body) + len(e.from)
+		e.size = len(e.body) + len(e.from)
 		limit := now.Add(RobotsTTL)
 		if Fails(e.status) {
 			limit = now.Add(RobotsRetry)
@@ -270,17 +269,17 @@ func (r *Robots) remember(lines []robotsLine, now time.Time) {
 			all[l.Origin] = e
 		}
 	}
-	var asked []string // what is being asked for just now, and stays
+	var pending []string // being fetched; these are kept
 	for origin, e := range r.entries {
 		switch other, both := all[origin]; {
-		case !e.known():
-			asked = append(asked, origin)
+		case !e.complete():
+			pending = append(pending, origin)
 			delete(all, origin)
 		case e.err == nil && e.expires.After(now) && !(both && other.expires.After(e.expires)):
 			all[origin] = e
 		}
 	}
-	// Those that expire first come first, as if all had been asked for in this life.
+	// Those that expire first come first, as if all had been fetched by this process.
 	order := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
 		return cmp.Or(all[a].expires.Compare(all[b].expires), cmp.Compare(a, b))
 	})
@@ -288,13 +287,13 @@ func (r *Robots) remember(lines []robotsLine, now time.Time) {
 	r.entries, r.order, r.bytes = nil, nil, 0
 	for _, origin := range order {
 		e := all[origin]
-		weight := e.weight
-		e.weight = 0
+		size := e.size
+		e.size = 0
 		r.put(origin, e)
-		r.weigh(origin, e, weight)
+		r.addSize(origin, e, size)
 	}
-	slices.Sort(asked)
-	for _, origin := range asked {
+	slices.Sort(pending)
+	for _, origin := range pending {
 		r.put(origin, old[origin])
 	}
 }

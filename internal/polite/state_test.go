@@ -17,16 +17,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A life is a transport and robots that share a web with others.
-type life struct {
+// A process has a transport and robots, and shares a web with other processes.
+type process struct {
 	*Transport
 	*Robots
 }
 
-// left is what a life leaves to the next.
+// state is what a process saves for the next.
 type left struct{ hosts, robots []byte }
 
-// live begins a life with what the last one left, if it left anything.
+// live starts a process with the state of the last one, if there is any.
 func live(t *testing.T, w http.RoundTripper, state left) life {
 	t.Helper()
 	tr := &Transport{Base: w, Delay: DefaultDelay}
@@ -53,7 +53,7 @@ func (l life) save(t *testing.T) left {
 	return left{hosts.Bytes(), robots.Bytes()}
 }
 
-// ask asks for a page as a crawl does, robots.txt first.
+// ask requests a page as a crawl does, robots.txt first.
 func (l life) ask(t *testing.T, u string) (Verdict, error) {
 	v, err := l.Decide(t.Context(), mustParse(u))
 	if err == nil && v.Allowed {
@@ -62,7 +62,7 @@ func (l life) ask(t *testing.T, u string) (Verdict, error) {
 	return v, err
 }
 
-func TestPolitenessOutlivesTheProcess(t *testing.T) {
+func TestPausesAreSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := map[string]int{}
 		w := &web{took: time.Second, answer: func(u *url.URL) (*http.Response, error) {
@@ -79,24 +79,24 @@ func TestPolitenessOutlivesTheProcess(t *testing.T) {
 				t.Fatalf("generation %d: %+v, %v", n, v, err)
 			}
 			if v, _ := l.ask(t, "http://a.test/no"); v.Allowed {
-				t.Error("robots.txt is forgotten")
+				t.Error("robots.txt was not loaded")
 			}
 			state = l.save(t)
 		}
 		if n := asked["http://a.test/robots.txt"]; n != 1 {
-			t.Errorf("robots.txt asked for %d times", n)
+			t.Errorf("robots.txt fetched %d times", n)
 		}
 		times := w.asked["a.test"] // start, end, start, end of robots.txt and three pages
 		for i := 2; i < len(times); i += 2 {
 			if got := times[i].Sub(times[i-1]); got != 20*time.Second {
-				t.Errorf("page %d: rested %v, want the crawl-delay", i/2, got)
+				t.Errorf("page %d: pause of %v, want the crawl-delay", i/2, got)
 			}
 		}
 
 		time.Sleep(RobotsTTL)
 		l := live(t, w, state)
 		if len(l.hosts) != 0 || len(l.entries) != 0 {
-			t.Errorf("after a day %d hosts and %d robots.txt are remembered", len(l.hosts), len(l.entries))
+			t.Errorf("after a day %d hosts and %d robots.txt are kept", len(l.hosts), len(l.entries))
 		}
 		state = l.save(t)
 		if got := string(state.hosts) + string(state.robots); got != head("spoor-hosts", 0)+head("spoor-robots", 0) {
@@ -105,7 +105,7 @@ func TestPolitenessOutlivesTheProcess(t *testing.T) {
 	})
 }
 
-func TestHoldsAndTheirDoublingOutliveTheProcess(t *testing.T) {
+func TestHoldsAreSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{answer: func(u *url.URL) (*http.Response, error) {
 			if u.Path == "/robots.txt" {
@@ -127,13 +127,13 @@ func TestHoldsAndTheirDoublingOutliveTheProcess(t *testing.T) {
 			}
 			before := len(w.asked["a.test"])
 			if _, err := l.ask(t, "http://a.test/"); !isHeld(err) || len(w.asked["a.test"]) != before {
-				t.Errorf("try %d: a host that is held was asked: %v", n, err)
+				t.Errorf("try %d: a held host was requested: %v", n, err)
 			}
 			time.Sleep(time.Until(until))
 		}
-		time.Sleep(Forgiveness + time.Second)
+		time.Sleep(ResetAfter + time.Second)
 		if l := live(t, w, state); len(l.hosts) != 0 {
-			t.Error("failures are remembered after half an hour of calm")
+			t.Error("failures are kept after half an hour without any")
 		}
 	})
 }
@@ -143,7 +143,7 @@ func isHeld(err error) bool {
 	return ok
 }
 
-func TestTheOutcomeOfRobotsTxtOutlivesTheProcess(t *testing.T) {
+func TestRobotsTxtIsSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
 		answers := map[string]func() (*http.Response, error){
@@ -162,11 +162,11 @@ func TestTheOutcomeOfRobotsTxtOutlivesTheProcess(t *testing.T) {
 		}
 		state := first.save(t)
 		if again := first.save(t); cmp.Diff(state, again, cmp.AllowUnexported(left{})) != "" {
-			t.Error("two states of the same knowledge differ")
+			t.Error("equal states differ in their bytes")
 		}
 		second := live(t, w, state)
 		if again := second.save(t); cmp.Diff(state, again, cmp.AllowUnexported(left{})) != "" {
-			t.Errorf("a state is not what was loaded:\n%s\nwant\n%s", again, state)
+			t.Errorf("the state differs from what was loaded:\n%s\nwant\n%s", again, state)
 		}
 		asked = 0
 		for host := range answers {
@@ -182,9 +182,9 @@ func TestTheOutcomeOfRobotsTxtOutlivesTheProcess(t *testing.T) {
 			}
 		}
 		if asked != 0 {
-			t.Errorf("asked for %d robots.txt that were known", asked)
+			t.Errorf("fetched %d robots.txt that were loaded", asked)
 		}
-		// The rules are read anew, so another crawler finds its own.
+		// Rules are parsed after loading, so another agent gets its own.
 		fresh := live(t, w, state)
 		fresh.Robots.Agent = "other"
 		if v, err := fresh.Decide(t.Context(), mustParse("http://other.test/x")); v.Allowed || err != nil {
@@ -192,17 +192,17 @@ func TestTheOutcomeOfRobotsTxtOutlivesTheProcess(t *testing.T) {
 		}
 		time.Sleep(RobotsRetry)
 		if v, _ := live(t, w, state).Decide(t.Context(), mustParse("http://ill.test/x")); v.Allowed || asked != 1 {
-			t.Errorf("a server that failed is not asked again after an hour: %d", asked)
+			t.Errorf("robots.txt of a server that failed is not fetched again after an hour: %d", asked)
 		}
 	})
 }
 
-// head is the first line of a state.
+// head returns the first line of a state.
 func head(format string, lines int) string {
 	return fmt.Sprintf(`{"format":%q,"version":1,"lines":%d}`+"\n", format, lines)
 }
 
-func TestADamagedStateIsAnErrorAndTeachesNothing(t *testing.T) {
+func TestDamagedStateIsAnError(t *testing.T) {
 	soon := time.Now().Add(time.Minute).UTC().Format(time.RFC3339)
 	host := `{"host":"a.test","next":"` + soon + `"}` + "\n"
 	origin := `{"robots":"http://a.test","expires":"` + soon + `","status":404}` + "\n"
@@ -215,7 +215,7 @@ func TestADamagedStateIsAnErrorAndTeachesNothing(t *testing.T) {
 		return len(tr.hosts) + len(r.entries), err
 	}
 	if n, err := load(head(hostsFormat, 1)+host, head(robotsFormat, 1)+origin); n != 2 || err != nil {
-		t.Errorf("a sound state: %d, %v", n, err)
+		t.Errorf("a valid state: %d, %v", n, err)
 	}
 	none := func(format string) string { return head(format, 0) }
 	for name, bad := range map[string][2]string{
@@ -236,15 +236,15 @@ func TestADamagedStateIsAnErrorAndTeachesNothing(t *testing.T) {
 	} {
 		for i, good := range []string{none(hostsFormat), none(robotsFormat)} {
 			pair := bad
-			pair[i] = good // so that the other is what is wrong
+			pair[i] = good // so only the other one is damaged
 			if n, err := load(pair[0], pair[1]); n != 0 || err == nil {
-				t.Errorf("%s: %d are known, %v", name, n, err)
+				t.Errorf("%s: %d entries, %v", name, n, err)
 			}
 		}
 	}
 }
 
-func TestAStateOfTheFarFutureSilencesNobodyForLong(t *testing.T) {
+func TestTimesInTheFutureAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := live(t, &web{}, left{
 			[]byte(head(hostsFormat, 1) + `{"host":"a.test","next":"2999-01-01T00:00:00Z","crawl_delay":1e300}` + "\n"),
@@ -252,17 +252,17 @@ func TestAStateOfTheFarFutureSilencesNobodyForLong(t *testing.T) {
 {"robots":"http://b.test","expires":"2999-01-01T00:00:00Z","status":404}
 `)})
 		if got := time.Until(l.hosts["a.test"].next); got != DefaultMaxDelay {
-			t.Errorf("a host rests for %v", got)
+			t.Errorf("a host pauses for %v", got)
 		}
 		for origin, want := range map[string]time.Duration{"http://a.test": RobotsRetry, "http://b.test": RobotsTTL} {
 			if got := time.Until(l.entries[origin].expires); got != want {
-				t.Errorf("%s is remembered for %v", origin, got)
+				t.Errorf("%s is kept for %v", origin, got)
 			}
 		}
 	})
 }
 
-func TestAForgedNumberOfFailuresMakesTheLongestHoldAndNoMore(t *testing.T) {
+func TestStoredFailuresAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{answer: func(*url.URL) (*http.Response, error) { return nil, errors.New("refused") }}
 		l := live(t, w, left{hosts: []byte(head(hostsFormat, 1) + fmt.Sprintf(
@@ -280,7 +280,7 @@ func TestAForgedNumberOfFailuresMakesTheLongestHoldAndNoMore(t *testing.T) {
 	})
 }
 
-func TestWhatSeveralLearntIsMerged(t *testing.T) {
+func TestLoadMerges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rules := "one"
 		w := &web{answer: func(u *url.URL) (*http.Response, error) {
@@ -322,14 +322,14 @@ func TestWhatSeveralLearntIsMerged(t *testing.T) {
 				}
 			}
 			if want := []string{"http://old.test", "http://both.test", "http://new.test"}; cmp.Diff(want, merged[i].order) != "" {
-				t.Errorf("to be forgotten in the order %v", merged[i].order)
+				t.Errorf("dropped in the order %v", merged[i].order)
 			}
 		}
 		if a, b := save(merged[0]), save(merged[1]); !bytes.Equal(a.Bytes(), b.Bytes()) {
-			t.Errorf("it matters who came first:\n%s\n%s", a, b)
+			t.Errorf("the result depends on the order:\n%s\n%s", a, b)
 		}
 
-		// Merging harms neither what is being asked for nor who uses it.
+		// Merging does not affect entries that are being fetched or used.
 		var wg sync.WaitGroup
 		wg.Go(func() { learn(first, "slow") })
 		synctest.Wait()
@@ -342,19 +342,19 @@ func TestWhatSeveralLearntIsMerged(t *testing.T) {
 		}
 		sum := 0
 		for _, e := range first.entries {
-			sum += e.weight
+			sum += e.size
 		}
 		if sum != first.bytes {
-			t.Errorf("%d bytes, reckoned %d", sum, first.bytes)
+			t.Errorf("%d bytes, counted %d", sum, first.bytes)
 		}
 		time.Sleep(RobotsTTL)
 		if err := first.Load(save(merged[0]), time.Now()); err != nil || len(first.entries) != 0 {
-			t.Errorf("after a day %d are known, %v", len(first.entries), err)
+			t.Errorf("after a day %d entries, %v", len(first.entries), err)
 		}
 	})
 }
 
-func TestAStateIsBounded(t *testing.T) {
+func TestStateIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr, r := &Transport{Delay: DefaultDelay}, &Robots{}
 		now := time.Now()
@@ -365,7 +365,7 @@ func TestAStateIsBounded(t *testing.T) {
 		if len(lines) != MaxKept || lines[0].Host != "000010.test" {
 			t.Errorf("%d hosts from %s", len(lines), lines[0].Host)
 		}
-		// Long robots.txt displace each other by their bytes.
+		// The number of bytes limits long robots.txt.
 		body := strings.Repeat("x", 500<<10)
 		r.Transport = &web{answer: func(*url.URL) (*http.Response, error) { return text(body) }}
 		for i := range MaxRobotsBytes/len(body) + 20 {
@@ -378,10 +378,10 @@ func TestAStateIsBounded(t *testing.T) {
 		}
 		sum := 0
 		for _, e := range r.entries {
-			sum += e.weight
+			sum += e.size
 		}
 		if sum != r.bytes || len(r.order) != len(r.entries) || sum < MaxRobotsBytes-len(body) {
-			t.Errorf("%d bytes in %d entries, reckoned %d in %d", sum, len(r.entries), r.bytes, len(r.order))
+			t.Errorf("%d bytes in %d entries, counted %d in %d", sum, len(r.entries), r.bytes, len(r.order))
 		}
 	})
 }
@@ -421,7 +421,7 @@ func FuzzLoad(f *testing.F) {
 			}
 			k = fresh()
 			if err := k.Load(bytes.NewReader(once.Bytes()), now); err != nil {
-				t.Fatalf("what was saved cannot be loaded: %v", err)
+				t.Fatalf("the saved state cannot be loaded: %v", err)
 			}
 			if err := k.Save(&twice, now); err != nil || !bytes.Equal(once.Bytes(), twice.Bytes()) {
 				t.Errorf("saved\n%s\nthen, %v,\n%s", &once, err, &twice)
