@@ -381,8 +381,8 @@ func TestBlamelessErrors(t *testing.T) {
 		err   error
 		pause time.Duration
 	}{
-		"refused by the guard":     {fmt.Errorf("dial: %w", &BlockedError{"10.0.0.1:80"}), 0},
-		"blameless, not sent": {fmt.Errorf("dial: %w", &BlamelessError{reason, false}), 0},
+		"refused by the guard":    {fmt.Errorf("dial: %w", &BlockedError{"10.0.0.1:80"}), 0},
+		"blameless, not sent":     {fmt.Errorf("dial: %w", &BlamelessError{reason, false}), 0},
 		"blameless, perhaps sent": {fmt.Errorf("dial: %w", &BlamelessError{reason, true}), DefaultDelay},
 	} {
 		synctest.Test(t, func(t *testing.T) {

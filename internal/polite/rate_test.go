@@ -297,14 +297,14 @@ func TestRetryAfterIsSaved(t *testing.T) {
 		w := &web{answer: func(*url.URL) (*http.Response, error) {
 			return &http.Response{StatusCode: 403, Header: http.Header{"Retry-After": {"3600"}}}, nil
 		}}
-		first := live(t, w, left{})
+		first := startProcess(t, w, saved{})
 		get(t.Context(), first.Transport, "http://a.test/")
-		second := live(t, w, first.save(t))
+		second := startProcess(t, w, first.save(t))
 		if held := time.Until(second.HeldUntil("a.test")); held != time.Hour {
 			t.Errorf("held for %v", held)
 		}
 		time.Sleep(time.Hour)
-		if third := live(t, w, first.save(t)); len(third.hosts) != 0 {
+		if third := startProcess(t, w, first.save(t)); len(third.hosts) != 0 {
 			t.Error("an expired hold is kept")
 		}
 	})
@@ -363,9 +363,9 @@ func TestCrawlDelayAppliesAfterRobotsTxt(t *testing.T) {
 			}
 			return text("")
 		}}
-		l := live(t, w, left{})
+		l := startProcess(t, w, saved{})
 		var wg sync.WaitGroup
-		wg.Go(func() { l.ask(t, "http://a.test/1") })
+		wg.Go(func() { l.request(t, "http://a.test/1") })
 		synctest.Wait()
 		wg.Go(func() { get(t.Context(), l.Transport, "http://a.test/2") }) // waits already, for a shorter pause
 		wg.Wait()

@@ -23,41 +23,41 @@ type process struct {
 	*Robots
 }
 
-// state is what a process saves for the next.
-type left struct{ hosts, robots []byte }
+// saved is the state that a process saves for the next one.
+type saved struct{ hosts, robots []byte }
 
-// live starts a process with the state of the last one, if there is any.
-func live(t *testing.T, w http.RoundTripper, state left) life {
+// startProcess starts a process with the state of the last one, if there is any.
+func startProcess(t *testing.T, w http.RoundTripper, state saved) process {
 	t.Helper()
 	tr := &Transport{Base: w, Delay: DefaultDelay}
-	l := life{tr, &Robots{Transport: tr, Agent: "spoor", CrawlDelay: tr.SetCrawlDelay}}
+	p := process{tr, &Robots{Transport: tr, Agent: "spoor", CrawlDelay: tr.SetCrawlDelay}}
 	if state.hosts != nil {
-		if err := l.Transport.Load(bytes.NewReader(state.hosts), time.Now()); err != nil {
+		if err := p.Transport.Load(bytes.NewReader(state.hosts), time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if state.robots != nil {
-		if err := l.Robots.Load(bytes.NewReader(state.robots), time.Now()); err != nil {
+		if err := p.Robots.Load(bytes.NewReader(state.robots), time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return l
+	return p
 }
 
-func (l life) save(t *testing.T) left {
+func (p process) save(t *testing.T) saved {
 	t.Helper()
 	var hosts, robots bytes.Buffer
-	if err := errors.Join(l.Transport.Save(&hosts, time.Now()), l.Robots.Save(&robots, time.Now())); err != nil {
+	if err := errors.Join(p.Transport.Save(&hosts, time.Now()), p.Robots.Save(&robots, time.Now())); err != nil {
 		t.Fatal(err)
 	}
-	return left{hosts.Bytes(), robots.Bytes()}
+	return saved{hosts.Bytes(), robots.Bytes()}
 }
 
-// ask requests a page as a crawl does, robots.txt first.
-func (l life) ask(t *testing.T, u string) (Verdict, error) {
-	v, err := l.Decide(t.Context(), mustParse(u))
+// request requests a page as a crawl does, robots.txt first.
+func (p process) request(t *testing.T, u string) (Verdict, error) {
+	v, err := p.Decide(t.Context(), mustParse(u))
 	if err == nil && v.Allowed {
-		_, err = get(t.Context(), l.Transport, u)
+		_, err = get(t.Context(), p.Transport, u)
 	}
 	return v, err
 }
@@ -72,13 +72,13 @@ func TestPausesAreSaved(t *testing.T) {
 			}
 			return &http.Response{StatusCode: 200}, nil
 		}}
-		var state left
+		var state saved
 		for n := range 3 { // three generations of a crawl, one page each
-			l := live(t, w, state)
-			if v, err := l.ask(t, fmt.Sprintf("http://a.test/%d", n)); err != nil || !v.Allowed {
+			l := startProcess(t, w, state)
+			if v, err := l.request(t, fmt.Sprintf("http://a.test/%d", n)); err != nil || !v.Allowed {
 				t.Fatalf("generation %d: %+v, %v", n, v, err)
 			}
-			if v, _ := l.ask(t, "http://a.test/no"); v.Allowed {
+			if v, _ := l.request(t, "http://a.test/no"); v.Allowed {
 				t.Error("robots.txt was not loaded")
 			}
 			state = l.save(t)
@@ -94,7 +94,7 @@ func TestPausesAreSaved(t *testing.T) {
 		}
 
 		time.Sleep(RobotsTTL)
-		l := live(t, w, state)
+		l := startProcess(t, w, state)
 		if len(l.hosts) != 0 || len(l.entries) != 0 {
 			t.Errorf("after a day %d hosts and %d robots.txt are kept", len(l.hosts), len(l.entries))
 		}
@@ -113,26 +113,26 @@ func TestHoldsAreSaved(t *testing.T) {
 			}
 			return &http.Response{StatusCode: 503}, nil
 		}}
-		var state left
+		var state saved
 		for n, want := range []time.Duration{FirstBackoff, 2 * FirstBackoff, 4 * FirstBackoff} {
-			l := live(t, w, state)
-			if _, err := l.ask(t, "http://a.test/"); err != nil {
+			l := startProcess(t, w, state)
+			if _, err := l.request(t, "http://a.test/"); err != nil {
 				t.Fatalf("try %d: %v", n, err)
 			}
 			state = l.save(t)
-			l = live(t, w, state)
+			l = startProcess(t, w, state)
 			until := l.HeldUntil("a.test")
 			if got := time.Until(until); got < want*9/10 || got > want*11/10 {
 				t.Errorf("try %d: held for %v, want about %v", n, got, want)
 			}
 			before := len(w.asked["a.test"])
-			if _, err := l.ask(t, "http://a.test/"); !isHeld(err) || len(w.asked["a.test"]) != before {
+			if _, err := l.request(t, "http://a.test/"); !isHeld(err) || len(w.asked["a.test"]) != before {
 				t.Errorf("try %d: a held host was requested: %v", n, err)
 			}
 			time.Sleep(time.Until(until))
 		}
 		time.Sleep(ResetAfter + time.Second)
-		if l := live(t, w, state); len(l.hosts) != 0 {
+		if l := startProcess(t, w, state); len(l.hosts) != 0 {
 			t.Error("failures are kept after half an hour without any")
 		}
 	})
@@ -154,18 +154,18 @@ func TestRobotsTxtIsSaved(t *testing.T) {
 			"other.test":  func() (*http.Response, error) { return text("User-agent: other\nDisallow: /\n") },
 		}
 		w := &web{answer: func(u *url.URL) (*http.Response, error) { asked++; return answers[u.Host]() }}
-		first := live(t, w, left{})
+		first := startProcess(t, w, saved{})
 		want := map[string]string{}
 		for host := range answers {
 			v, _ := first.Decide(t.Context(), mustParse("http://"+host+"/x"))
 			want[host] = fmt.Sprint(v.Allowed, v.Reason)
 		}
 		state := first.save(t)
-		if again := first.save(t); cmp.Diff(state, again, cmp.AllowUnexported(left{})) != "" {
+		if again := first.save(t); cmp.Diff(state, again, cmp.AllowUnexported(saved{})) != "" {
 			t.Error("equal states differ in their bytes")
 		}
-		second := live(t, w, state)
-		if again := second.save(t); cmp.Diff(state, again, cmp.AllowUnexported(left{})) != "" {
+		second := startProcess(t, w, state)
+		if again := second.save(t); cmp.Diff(state, again, cmp.AllowUnexported(saved{})) != "" {
 			t.Errorf("the state differs from what was loaded:\n%s\nwant\n%s", again, state)
 		}
 		asked = 0
@@ -185,13 +185,13 @@ func TestRobotsTxtIsSaved(t *testing.T) {
 			t.Errorf("fetched %d robots.txt that were loaded", asked)
 		}
 		// Rules are parsed after loading, so another agent gets its own.
-		fresh := live(t, w, state)
+		fresh := startProcess(t, w, state)
 		fresh.Robots.Agent = "other"
 		if v, err := fresh.Decide(t.Context(), mustParse("http://other.test/x")); v.Allowed || err != nil {
 			t.Errorf("another agent: %+v, %v", v, err)
 		}
 		time.Sleep(RobotsRetry)
-		if v, _ := live(t, w, state).Decide(t.Context(), mustParse("http://ill.test/x")); v.Allowed || asked != 1 {
+		if v, _ := startProcess(t, w, state).Decide(t.Context(), mustParse("http://ill.test/x")); v.Allowed || asked != 1 {
 			t.Errorf("robots.txt of a server that failed is not fetched again after an hour: %d", asked)
 		}
 	})
@@ -246,7 +246,7 @@ func TestDamagedStateIsAnError(t *testing.T) {
 
 func TestTimesInTheFutureAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := live(t, &web{}, left{
+		l := startProcess(t, &web{}, saved{
 			[]byte(head(hostsFormat, 1) + `{"host":"a.test","next":"2999-01-01T00:00:00Z","crawl_delay":1e300}` + "\n"),
 			[]byte(head(robotsFormat, 2) + `{"robots":"http://a.test","expires":"2999-01-01T00:00:00Z","status":500}
 {"robots":"http://b.test","expires":"2999-01-01T00:00:00Z","status":404}
@@ -265,10 +265,10 @@ func TestTimesInTheFutureAreLimited(t *testing.T) {
 func TestStoredFailuresAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &web{answer: func(*url.URL) (*http.Response, error) { return nil, errors.New("refused") }}
-		l := live(t, w, left{hosts: []byte(head(hostsFormat, 1) + fmt.Sprintf(
+		l := startProcess(t, w, saved{hosts: []byte(head(hostsFormat, 1) + fmt.Sprintf(
 			`{"host":"a.test","next":"2000-01-01T00:00:00Z","held_until":%q,"failures":%d}`+"\n", time.Now().UTC().Format(time.RFC3339), math.MaxInt))})
 		for range 3 {
-			if _, err := l.ask(t, "http://a.test/"); err == nil || isHeld(err) {
+			if _, err := l.request(t, "http://a.test/"); err == nil || isHeld(err) {
 				t.Fatal(err)
 			}
 			held := time.Until(l.HeldUntil("a.test"))
