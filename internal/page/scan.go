@@ -1,7 +1,6 @@
 package page
 
 import (
-	"math/bits"
 	"strings"
 	"unsafe"
 
@@ -378,9 +377,11 @@ var ends = [256]uint8{
 func (z *scanner) readTag(p int, kind tokenKind) tokenKind {
 	page, start := z.page, p
 	p = z.nameTo(p, endsTagName)
-	var key uint64 // the name in lower case
-	if n := uint(p - start); n <= 8 && len(page)-start >= 8 && page[p-1] != 0 {
-		key = lower8(load(page, start)) & (1<<(8*n) - 1)
+	var key uint64 // the name in lower case, 0 if it is too long
+	if p-start <= 8 {
+		for i := start; i < p; i++ {
+			key = key<<8 | uint64(toLower(page[i]))
+		}
 	}
 	if k := &z.known[key*spread>>(64-knownBits)]; k.key == key && key != 0 {
 		z.name, z.element, z.tag = k.name, k.element, k.tag
@@ -468,31 +469,10 @@ func (z *scanner) attribute(p int) (a attribute, next int, ok bool) {
 // nameTo is where the name ends that goes on at p: at a byte of that class, or with the page.
 func (z *scanner) nameTo(p int, class uint8) int {
 	page := z.page
-	for len(page)-p >= 8 {
-		n := nameBytes(load(page, p))
-		if p += n; n < 8 {
-			break
-		}
-	}
 	for p < len(page) && ends[page[p]]&class == 0 {
 		p++
 	}
 	return p
-}
-
-// nameBytes is how many of eight bytes certainly go on with a name: up to the first that is
-// white space, a control character, "/", or of "<=>?".
-func nameBytes(x uint64) int {
-	slash, other := x^'/'*ones, (x|3*ones)^'?'*ones
-	found := (x-(' '+1)*ones)&^x | (slash-ones)&^slash | (other-ones)&^other
-	return bits.TrailingZeros64(found&(0x80*ones)) / 8
-}
-
-// lower8 is eight bytes with ASCII letters in lower case.
-func lower8(x uint64) uint64 {
-	ascii := x & (0x7F * ones)
-	upper := (ascii + (0x80-'A')*ones) &^ (ascii + (0x7F-'Z')*ones) &^ x & (0x80 * ones)
-	return x | upper>>2
 }
 
 // setName sets the name of a tag.
@@ -584,22 +564,12 @@ func (z *scanner) text() string {
 // is written: whether it has "&", U+000D or U+0000.
 func (z *scanner) isChanged(from, to int) bool {
 	const long = 64
-	page := z.page
-	if s := page[from:to]; len(s) > long {
+	s := z.page[from:to]
+	if len(s) > long {
 		return strings.IndexByte(s, '&') >= 0 || strings.IndexByte(s, '\r') >= 0 || strings.IndexByte(s, 0) >= 0
 	}
-	for ; to-from > 0 && len(page)-from >= 8; from += 8 {
-		x := load(page, from)
-		if n := to - from; n < 8 {
-			x |= ^uint64(0) << (8 * n) // what is behind it
-		}
-		and, cr := x^'&'*ones, x^'\r'*ones
-		if ((x-ones)&^x|(and-ones)&^and|(cr-ones)&^cr)&(0x80*ones) != 0 {
-			return true
-		}
-	}
-	for ; from < to; from++ {
-		if ends[page[from]]&isChanged != 0 {
+	for i := range len(s) {
+		if ends[s[i]]&isChanged != 0 {
 			return true
 		}
 	}

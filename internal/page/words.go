@@ -1,7 +1,6 @@
 package page
 
 import (
-	"math/bits"
 	"unicode"
 	"unicode/utf8"
 )
@@ -29,9 +28,6 @@ func trimSpace(s string) string {
 	for i := 0; i < len(s); {
 		if s[i] <= ' ' {
 			i++
-			for len(s)-i >= 8 && ((load(s, i)+0x5F*ones)|load(s, i))&(0x80*ones) == 0 { // eight of them
-				i += 8
-			}
 			continue
 		}
 		n := spaceAt(s[i:])
@@ -41,16 +37,6 @@ func trimSpace(s string) string {
 		i += n
 	}
 	return ""
-}
-
-// ones is one in each of eight bytes.
-const ones = 0x0101010101010101
-
-// load is the eight bytes of s at i, the first of them lowest.
-func load(s string, i int) uint64 {
-	s = s[i : i+8]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // wordEnd is the length of the word at the beginning of s.
@@ -109,16 +95,7 @@ func lastWords(s string, n, limit int) string {
 			s = s[1:]
 		}
 	}
-	i := len(s)
-	for i >= 8 {
-		k := gaps(load(s, i-8))
-		if k >= n {
-			break
-		}
-		n -= k
-		i -= 8
-	}
-	for i--; i >= 0; i-- {
+	for i := len(s) - 1; i >= 0; i-- {
 		if s[i] == ' ' || s[i] == '\n' {
 			if n--; n == 0 {
 				return s[i+1:]
@@ -128,27 +105,10 @@ func lastWords(s string, n, limit int) string {
 	return s
 }
 
-// gaps counts spaces and newlines among eight bytes.
-func gaps(x uint64) int {
-	const low = 0x7F * ones
-	space, newline := x^0x20*ones, x^'\n'*ones
-	others := (space&low + low | space) & (newline&low + low | newline)
-	return bits.OnesCount64(^others &^ low)
-}
-
 // firstWords is the beginning of s that has at most n words and limit bytes.
 func firstWords(s string, n, limit int) string {
 	s = cut(s, limit)
-	i := 0
-	for len(s)-i >= 8 {
-		k := gaps(load(s, i))
-		if k >= n {
-			break
-		}
-		n -= k
-		i += 8
-	}
-	for ; i < len(s); i++ {
+	for i := range len(s) {
 		if s[i] == ' ' || s[i] == '\n' {
 			if n--; n == 0 {
 				return s[:i]
@@ -171,20 +131,6 @@ var isLetterOfWord = func() (t [256]bool) {
 // by one ' ' each.
 func wordsEnd(s string) int {
 	for i := 0; i < len(s); i++ {
-		for len(s)-i > 8 {
-			// Eight bytes from the space to the tilde, of which no two neighbours
-			// are spaces, nor the last one, need no closer look.
-			x := load(s, i)
-			if (x|(x+ones)|(x-0x20*ones))&(0x80*ones) != 0 {
-				break
-			}
-			y := x ^ 0x20*ones
-			spaces := ^((y&(0x7F*ones) + 0x7F*ones) | y) & (0x80 * ones)
-			if spaces&(spaces>>8) != 0 || spaces>>63 != 0 {
-				break
-			}
-			i += 8
-		}
 		switch {
 		case isLetterOfWord[s[i]]:
 		case s[i] == ' ':
