@@ -28,7 +28,7 @@ func TestScript(t *testing.T) {
 	})
 }
 
-func TestTheFirstLineIsTheAddressOfTheFrontPage(t *testing.T) {
+func TestFirstLineIsTheAddress(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{"VERSION": "go1.99.0\n", "src/hash/hash.go": "package hash\n"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o777); err != nil {

@@ -1,9 +1,9 @@
-// Package gosite is the documentation of a Go tree as a web site: a page for
-// every package, type, function and source file, linked as such sites are.
+// Package gosite serves the documentation of a Go tree as a web site: a page for
+// every package, type, function and source file, with links between them.
 //
-// Every machine that builds this program has a Go tree on it, so here is a web
-// of a few thousand pages that can be crawled without a network. A [Site] is an
-// [http.Handler]: a server on loopback and a test in process use the same one.
+// Every machine that builds this program has a Go tree, so this is a web site of
+// a few thousand pages that can be crawled without a network. A [Site] is an
+// [http.Handler], for a server on loopback and for tests in one process.
 //
 // The addresses, for the package crypto/tls:
 //
@@ -14,14 +14,14 @@
 //	/crypto/tls/type.Conn.html       a type with its methods and constructors
 //	/crypto/tls/func.Dial.html       a function
 //	/crypto/tls/tls.go.html          a source file
-//	/private/crypto/internal/rand/   an internal package, barred by robots.txt
+//	/private/crypto/internal/rand/   an internal package, disallowed by robots.txt
 //	/robots.txt, /sitemap.xml, /style.css
 //
 // No link leaves the site.
 //
-// The same tree gives the same bytes on every machine: a package is documented
-// as on linux/amd64 without cgo, and the one date on the site is the tree's.
-// Test files and the vendor directory of cmd are left out.
+// The same tree has the same pages on every machine: packages are documented as on
+// linux/amd64 without cgo, and the only date is that of the Go release. Test files and
+// cmd/vendor are omitted.
 package gosite
 
 import (
@@ -39,18 +39,17 @@ import (
 	"time"
 )
 
-// A Site serves the documentation of one Go tree. A package is parsed when its
-// first page is asked for and kept, so that the memory a site needs is bounded
-// by the tree. It is safe for concurrent use.
+// A Site serves the documentation of one Go tree. A package is parsed when its first page
+// is requested, and kept. A Site is safe for concurrent use.
 type Site struct {
 	tree    fs.FS
 	version string    // of Go, as in "go1.26.0"
-	date    time.Time // of the release: the last change of every page
+	date    time.Time // of the release, which is the Last-Modified of every page
 	nodes   map[string]*node
 }
 
-// New makes a site of tree, the root of a Go tree: it holds src and, in a
-// release, VERSION. It reads the import section of every file.
+// New returns a site for tree, the root of a Go tree: it holds src and, in a release,
+// VERSION. New reads the package and import clauses of every file.
 func New(tree fs.FS) (*Site, error) {
 	s := &Site{tree: tree, version: "devel", date: time.Unix(0, 0).UTC()}
 	text, err := fs.ReadFile(tree, "VERSION")
@@ -76,8 +75,8 @@ func New(tree fs.FS) (*Site, error) {
 	return s, nil
 }
 
-// ServeHTTP answers GET and HEAD. Answers carry a Last-Modified, the date of
-// the Go release, and an ETag of their bytes, and conditional requests work.
+// ServeHTTP implements [http.Handler] for GET and HEAD. Responses have a Last-Modified, the
+// date of the Go release, and an ETag, a hash of the page; conditional requests are supported.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
@@ -86,7 +85,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	p := r.URL.Path
 	if s.nodes[strings.Trim(p, "/")] != nil && !strings.HasSuffix(p, "/") {
-		// A directory without its slash moves, as on most servers.
+		// Add the slash to the address of a directory, as most servers do.
 		if to := s.nodes[strings.Trim(p, "/")].url(); to == p+"/" {
 			http.Redirect(w, r, to, http.StatusMovedPermanently)
 			return
@@ -116,8 +115,8 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", s.date, bytes.NewReader(body))
 }
 
-// page is the media type and the bytes of the page at p, nil if there is none.
-// The base, scheme and host, stands in what must hold absolute addresses.
+// page returns the media type and the content of the page at p, nil if there is none. base
+// is the scheme and host for absolute addresses.
 func (s *Site) page(p, base string) (kind string, body []byte, err error) {
 	const html = "text/html; charset=utf-8"
 	switch p {
@@ -135,13 +134,13 @@ func (s *Site) page(p, base string) (kind string, body []byte, err error) {
 	case "/robots.txt":
 		return "text/plain; charset=utf-8", []byte("User-agent: *\nDisallow: /private/\n\nSitemap: " + base + "/sitemap.xml\n"), nil
 	case "/sitemap.xml":
-		return "application/xml; charset=utf-8", s.writeSitemap(base), nil
+		return "application/xml; charset=utf-8", s.sitemap(base), nil
 	}
 
 	dir, file := path.Split(strings.TrimPrefix(p, "/private"))
 	n := s.nodes[strings.Trim(dir, "/")]
 	if n == nil || n.url()+file != p {
-		return "", nil, nil // also what is in /private/ under its public name, and the other way round
+		return "", nil, nil // includes internal packages outside /private/, and others inside it
 	}
 	name, isHTML := strings.CutSuffix(file, ".html")
 	switch {
@@ -158,27 +157,26 @@ func (s *Site) page(p, base string) (kind string, body []byte, err error) {
 	return html, body, err
 }
 
-// A Page is one page of the site that robots.txt lets everybody read.
+// A Page is a page of the site that robots.txt allows.
 type Page struct {
 	Path string // as in /crypto/tls/type.Conn.html
 
-	// Labels names what the page is about, sorted: the first element of the
-	// package's path, as in "crypto" for crypto/tls, and the topics of
-	// [Topics] that hold the package. The front page and the list of packages
-	// have none.
+	// Labels are what the page is about, sorted: the first element of the package
+	// path, such as "crypto" for crypto/tls, and the topics of [Topics] that include
+	// the package. The front page and the list of packages have none.
 	Labels []string
 }
 
-// Topics are the trees of packages that belong together though their paths do
-// not say so. A tree is a directory and all below it.
+// Topics returns the directories that belong to a topic, although their paths do not show
+// it. Each stands for everything below it.
 func Topics() map[string][]string {
 	return map[string][]string{
 		"crypto": {"crypto", "hash", "encoding/asn1", "encoding/pem", "vendor/golang.org/x/crypto"},
 	}
 }
 
-// Pages lists all pages of the site but those under /private/, in order of
-// path. It parses all public packages.
+// Pages returns all pages of the site except those under /private/, sorted by path. It
+// parses all public packages.
 func (s *Site) Pages() []Page {
 	pages := []Page{{Path: "/"}, {Path: "/packages.html"}}
 	topics := Topics()
@@ -209,8 +207,8 @@ func (s *Site) Pages() []Page {
 	return pages
 }
 
-// writeSitemap is the sitemap of all public pages, after https://www.sitemaps.org/protocol.html.
-func (s *Site) writeSitemap(base string) []byte {
+// sitemap returns the sitemap of all public pages; see https://www.sitemaps.org/protocol.html.
+func (s *Site) sitemap(base string) []byte {
 	var b bytes.Buffer
 	b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n")
 	for _, p := range s.Pages() {

@@ -15,7 +15,7 @@ import (
 	"testing/fstest"
 )
 
-// tree is a Go tree in small: what a site makes of it can be read at a glance.
+// tree is a small Go tree.
 var tree = fstest.MapFS{
 	"VERSION": {Data: []byte("go1.99.0\ntime 2026-02-03T04:05:06Z\n")},
 	"src/crypto/tls/tls.go": {Data: []byte(`// Package tls shakes hands. See [Conn.Close], [*Conn], [crypto.Hash], [Dial] and [RFC 8446].
@@ -79,7 +79,7 @@ func small(t *testing.T) *Site {
 	return s
 }
 
-// goTree is a site of the Go tree that runs the tests. Most of them share one.
+// goTree returns the site of the Go tree that runs the tests, which most tests share.
 func goTree(t testing.TB) *Site {
 	t.Helper()
 	s, err := sharedGoTree()
@@ -109,7 +109,7 @@ func get(s *Site, p string, headers ...string) *httptest.ResponseRecorder {
 	return w
 }
 
-func TestEveryKindOfPageSaysWhatItIs(t *testing.T) {
+func TestPages(t *testing.T) {
 	s := small(t)
 	for _, test := range []struct {
 		path string
@@ -174,7 +174,7 @@ func TestEveryKindOfPageSaysWhatItIs(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotThereIsNotFound(t *testing.T) {
+func TestNotFound(t *testing.T) {
 	s := small(t)
 	for _, p := range []string{
 		"/nothing", "/crypto/tls/type.Nothing.html", "/crypto/tls/func.Never.html", "/crypto/tls/tls_test.go.html", "/crypto/tls/tls.go",
@@ -187,18 +187,18 @@ func TestWhatIsNotThereIsNotFound(t *testing.T) {
 		}
 	}
 	if w := get(s, "/crypto/%3Cscript%3E"); strings.Contains(w.Body.String(), "<script>") {
-		t.Errorf("a stranger's address is not escaped: %s", w.Body)
+		t.Errorf("the requested address is not escaped: %s", w.Body)
 	}
 }
 
-func TestADirectoryWithoutItsSlashMoves(t *testing.T) {
+func TestDirectoryRedirectsToItsSlash(t *testing.T) {
 	w := get(small(t), "/crypto/tls")
 	if w.Code != 301 || w.Header().Get("Location") != "/crypto/tls/" {
 		t.Errorf("got %d %q", w.Code, w.Header().Get("Location"))
 	}
 }
 
-func TestOnlyReadingIsAllowed(t *testing.T) {
+func TestMethodNotAllowed(t *testing.T) {
 	w := httptest.NewRecorder()
 	small(t).ServeHTTP(w, httptest.NewRequest("POST", "/", nil))
 	if w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
@@ -206,7 +206,7 @@ func TestOnlyReadingIsAllowed(t *testing.T) {
 	}
 }
 
-func TestPagesCanBeAskedForAgainConditionally(t *testing.T) {
+func TestConditionalRequests(t *testing.T) {
 	s := small(t)
 	w := get(s, "/crypto/tls/")
 	tag, date := w.Header().Get("ETag"), w.Header().Get("Last-Modified")
@@ -224,14 +224,14 @@ func TestPagesCanBeAskedForAgainConditionally(t *testing.T) {
 	}
 }
 
-func TestRobotsAreAskedToLeaveInternalPackagesAlone(t *testing.T) {
+func TestRobotsTxt(t *testing.T) {
 	want := "User-agent: *\nDisallow: /private/\n\nSitemap: http://site.test/sitemap.xml\n"
 	if got := get(small(t), "/robots.txt").Body.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 
-func TestPagesAreListedWithTheirLabels(t *testing.T) {
+func TestLabels(t *testing.T) {
 	var got []string
 	for _, p := range small(t).Pages() {
 		got = append(got, p.Path+" "+strings.Join(p.Labels, ","))
@@ -270,7 +270,7 @@ func TestPagesAreListedWithTheirLabels(t *testing.T) {
 	}
 }
 
-func TestTheSitemapNamesThePagesOfTheSite(t *testing.T) {
+func TestSitemap(t *testing.T) {
 	s := small(t)
 	body := get(s, "/sitemap.xml").Body.String()
 	locs := regexp.MustCompile(`<loc>http://site\.test(.*?)</loc><lastmod>2026-02-03</lastmod>`).FindAllStringSubmatch(body, -1)
@@ -286,7 +286,7 @@ func TestTheSitemapNamesThePagesOfTheSite(t *testing.T) {
 	}
 }
 
-// values lists the values of an attribute in a page of ours.
+// values returns the values of an attribute in a page.
 func values(body, attribute string) (list []string) {
 	for {
 		_, rest, found := strings.Cut(body, " "+attribute+`="`)
@@ -299,8 +299,8 @@ func values(body, attribute string) (list []string) {
 	}
 }
 
-// check follows links of the pages given, at most about most of each, and
-// reports those that lead nowhere, or to a fragment that is not there.
+// check follows the links of pages, about most of each at most, and reports broken links and
+// missing fragments.
 func check(t *testing.T, s *Site, paths []string, most int) {
 	t.Helper()
 	status := map[string]int{}
@@ -321,7 +321,7 @@ func check(t *testing.T, s *Site, paths []string, most int) {
 		for i := 0; i < len(hrefs); i += 1 + len(hrefs)/most {
 			href := hrefs[i]
 			if !strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "#") {
-				t.Errorf("%s links to %s, which is elsewhere", p, href)
+				t.Errorf("%s links to %s, which is on another site", p, href)
 				continue
 			}
 			to, fragment, _ := strings.Cut(href, "#")
@@ -339,7 +339,7 @@ func check(t *testing.T, s *Site, paths []string, most int) {
 	}
 }
 
-func TestNoLinkOfASmallTreeIsDead(t *testing.T) {
+func TestLinksOfSmallTree(t *testing.T) {
 	s := small(t)
 	paths := []string{"/private/", "/private/crypto/internal/secret/"}
 	for _, p := range s.Pages() {
@@ -348,7 +348,7 @@ func TestNoLinkOfASmallTreeIsDead(t *testing.T) {
 	check(t, s, paths, 1000)
 }
 
-func TestNoLinkOfTheGoTreeIsDead(t *testing.T) {
+func TestLinksOfGoTree(t *testing.T) {
 	s := goTree(t)
 	pages := s.Pages()
 	t.Logf("%d pages", len(pages))
@@ -359,7 +359,7 @@ func TestNoLinkOfTheGoTreeIsDead(t *testing.T) {
 	check(t, s, append(sample, "/", "/crypto/tls/", "/builtin/", "/weak/", "/private/"), 60)
 }
 
-func TestEveryPageOfTheGoTreeCanBeReachedFromTheFront(t *testing.T) {
+func TestEveryPageIsReachable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads the page of every package")
 	}
@@ -381,12 +381,12 @@ func TestEveryPageOfTheGoTreeCanBeReachedFromTheFront(t *testing.T) {
 	}
 	for _, p := range s.Pages() {
 		if !seen[p.Path] {
-			t.Errorf("%s cannot be reached", p.Path)
+			t.Errorf("%s is not reachable", p.Path)
 		}
 	}
 }
 
-func TestTheSameTreeGivesTheSameBytes(t *testing.T) {
+func TestPagesAreReproducible(t *testing.T) {
 	a := goTree(t)
 	b, err := newGoTree()
 	if err != nil {
@@ -404,8 +404,8 @@ func TestTheSameTreeGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-// Many read a site at once, by twos in the same order, of which nothing has been parsed.
-func TestASiteMayBeReadByManyAtOnce(t *testing.T) {
+// Several goroutines, in pairs of the same order, read a site that has not been parsed.
+func TestConcurrentUse(t *testing.T) {
 	alone := small(t)
 	want := map[string]string{"/nowhere": get(alone, "/nowhere").Body.String()}
 	for _, p := range alone.Pages() {
@@ -421,7 +421,7 @@ func TestASiteMayBeReadByManyAtOnce(t *testing.T) {
 				for i := range paths {
 					p := paths[(i+reader/2*5)%len(paths)]
 					if got := get(s, p).Body.String(); got != want[p] {
-						t.Errorf("%s, read by many:\n%s\nread alone:\n%s", p, got, want[p])
+						t.Errorf("%s, read concurrently:\n%s\nread alone:\n%s", p, got, want[p])
 					}
 				}
 			})
@@ -446,7 +446,7 @@ func BenchmarkPages(b *testing.B) {
 	}
 }
 
-func FuzzAnyAddressHasAnAnswer(f *testing.F) {
+func FuzzServeHTTP(f *testing.F) {
 	s, err := New(tree)
 	if err != nil {
 		f.Fatal(err)

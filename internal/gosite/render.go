@@ -14,64 +14,64 @@ import (
 
 func escape(s string) string { return template.HTMLEscapeString(s) }
 
-// anchor writes a link whose text is s.
+// anchor writes a link with the text s.
 func anchor(b *bytes.Buffer, to, s string) {
 	b.WriteString(`<a href="` + escape(to) + `">` + escape(s) + `</a>`)
 }
 
-// comment is a doc comment as HTML. Its links lead to pages of this site; what
-// is elsewhere is named and not linked, so that a crawl of this site never asks
-// another.
+// comment returns a doc comment as HTML. Links to other sites are replaced by their text, so
+// that a crawl of this site never leaves it.
 func (s *Site) comment(n *node, text string) template.HTML {
 	d := n.docs()
 	parsed := d.Parser().Parse(text)
-	s.close(n, parsed.Content)
+	s.removeLinks(n, parsed.Content)
 	p := d.Printer()
 	p.HeadingLevel = 3
 	p.DocLinkURL = func(l *comment.DocLink) string { return s.docLink(n, l) }
 	return template.HTML(p.HTML(parsed))
 }
 
-// close puts words in the place of the links in blocks that leave the site.
-func (s *Site) close(n *node, blocks []comment.Block) {
+// removeLinks replaces the links to other sites in blocks by their text.
+func (s *Site) removeLinks(n *node, blocks []comment.Block) {
 	for _, b := range blocks {
 		switch b := b.(type) {
 		case *comment.Heading:
-			b.Text = s.closeText(n, b.Text)
+			b.Text = s.withoutLinks(n, b.Text)
 		case *comment.Paragraph:
-			b.Text = s.closeText(n, b.Text)
+			b.Text = s.withoutLinks(n, b.Text)
 		case *comment.List:
 			for _, item := range b.Items {
-				s.close(n, item.Content)
+				s.removeLinks(n, item.Content)
 			}
 		}
 	}
 }
 
-func (s *Site) closeText(n *node, text []comment.Text) []comment.Text {
-	var closed []comment.Text
+// withoutLinks returns text with the links to other sites replaced by their text.
+func (s *Site) withoutLinks(n *node, text []comment.Text) []comment.Text {
+	var local []comment.Text
 	for _, t := range text {
 		switch l := t.(type) {
 		case *comment.Link:
-			closed = append(closed, l.Text...)
+			local = append(local, l.Text...)
 			if !l.Auto {
-				closed = append(closed, comment.Plain(" ("+l.URL+")"))
+				local = append(local, comment.Plain(" ("+l.URL+")"))
 			}
 		case *comment.DocLink:
 			if s.docLink(n, l) == "" {
-				closed = append(closed, l.Text...)
+				local = append(local, l.Text...)
 			} else {
-				closed = append(closed, t)
+				local = append(local, t)
 			}
 		default:
-			closed = append(closed, t)
+			local = append(local, t)
 		}
 	}
-	return closed
+	return local
 }
 
-// docLink is where a link to a package or one of its symbols leads, "" if the
-// site does not have the package.
+// docLink returns the address of a package or one of its symbols, "" if the package is not
+// on the site.
 func (s *Site) docLink(n *node, l *comment.DocLink) string {
 	to := n
 	if l.ImportPath != "" {
@@ -88,13 +88,13 @@ func (s *Site) docLink(n *node, l *comment.DocLink) string {
 		return at
 	}
 	if at := symbols[l.Recv]; at != "" {
-		return at // a field, or a method that is promoted
+		return at // a field, or a promoted method
 	}
 	return to.url()
 }
 
-// decl is a declaration as HTML, formatted, with a link wherever it names
-// something exported that the site has a page for.
+// decl returns a formatted declaration as HTML, with links for the exported names that have a
+// page.
 func (s *Site) decl(n *node, decl ast.Node) (template.HTML, error) {
 	d := n.docs()
 	var src bytes.Buffer
@@ -143,7 +143,7 @@ func (s *Site) decl(n *node, decl ast.Node) (template.HTML, error) {
 				}
 			}
 		case i > 0 && toks[i-1].tok == token.RPAREN && t.lit == method:
-			// not the function of the same name
+			// the method, not a function of the same name
 		case ast.IsExported(t.lit) || n.path == "builtin":
 			if at := d.symbols[t.lit]; at != "" {
 				link(t.at, t.at+len(t.lit), at)
@@ -154,8 +154,8 @@ func (s *Site) decl(n *node, decl ast.Node) (template.HTML, error) {
 	return template.HTML(b.String()), nil
 }
 
-// source is a Go file as HTML, a span with an id for every line, with a link
-// wherever it imports a package that the site has.
+// source returns a Go file as HTML, with an id for every line and links for the imported
+// packages that are on the site.
 func (s *Site) source(text []byte) template.HTML {
 	type link struct{ from, to int }
 	var links []link

@@ -16,13 +16,13 @@ import (
 	"sync"
 )
 
-// A node is a directory under src: a package, or on the way to one.
+// A node is a directory under src: a package, or a parent of one.
 type node struct {
 	path     string // "crypto/tls"; "" is src itself
-	name     string // of the package; "" if the directory holds none for linux/amd64
+	name     string // of the package; "" if there is none for linux/amd64
 	synopsis string
-	files    []string // all Go files that are no tests, sorted
-	built    []string // those that make the package on linux/amd64
+	files    []string // all Go files except tests, sorted
+	built    []string // files of the package on linux/amd64
 	private  bool     // an element of the path is "internal"
 	imports  []string // as written, sorted
 
@@ -30,10 +30,10 @@ type node struct {
 	children   []*node // sorted by path
 	importedBy []*node // public ones, sorted by path
 
-	docs func() *docs // never nil; empty for a directory that is no package
+	docs func() *docs // never nil; empty if the directory is not a package
 }
 
-// url is the address of the page of n.
+// url returns the address of the page of n.
 func (n *node) url() string {
 	switch {
 	case n.path == "":
@@ -44,18 +44,18 @@ func (n *node) url() string {
 	return "/" + n.path + "/"
 }
 
-// first is the first element of the path.
+// first returns the first element of the path.
 func (n *node) first() string {
 	first, _, _ := strings.Cut(n.path, "/")
 	return first
 }
 
-// under tells whether n is the directory dir or below it.
+// under reports whether n is the directory dir or below it.
 func (n *node) under(dir string) bool {
 	return n.path == dir || strings.HasPrefix(n.path, dir+"/")
 }
 
-// title is what a person calls n: "package tls", "command go", "directory archive".
+// title returns n as a heading: "package tls", "command go", "directory archive".
 func (n *node) title() string {
 	switch n.name {
 	case "":
@@ -66,11 +66,11 @@ func (n *node) title() string {
 	return "package " + n.name
 }
 
-// scan finds the directories of a Go tree and reads what the import section of
-// their files says.
+// scan finds the directories of a Go tree, and reads the package and import clauses of their
+// files.
 func scan(tree fs.FS) (map[string]*node, error) {
 	nodes := map[string]*node{"": {}}
-	var order []*node // by path
+	var packages []*node // sorted by path
 	err := fs.WalkDir(tree, "src", func(p string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -85,7 +85,7 @@ func scan(tree fs.FS) (map[string]*node, error) {
 		case strings.HasSuffix(base, ".go") && !strings.HasSuffix(base, "_test.go") && base[0] != '_' && base[0] != '.':
 			n := add(nodes, strings.TrimSuffix(dir, "/"))
 			if n.files == nil {
-				order = append(order, n)
+				packages = append(packages, n)
 			}
 			n.files = append(n.files, base)
 		}
@@ -95,14 +95,14 @@ func scan(tree fs.FS) (map[string]*node, error) {
 		return nil, err
 	}
 
-	// Reading the files is most of the work of starting.
+	// Reading the files takes most of the time to start.
 	errs := make([]error, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
 	for i := range errs {
 		wg.Go(func() {
 			context := buildContext(tree)
-			for j := i; j < len(order); j += len(errs) {
-				if err := order[j].read(context); err != nil {
+			for j := i; j < len(packages); j += len(errs) {
+				if err := packages[j].read(context); err != nil {
 					errs[i] = err
 				}
 			}
@@ -132,7 +132,7 @@ func scan(tree fs.FS) (map[string]*node, error) {
 
 func byPath(a, b *node) int { return strings.Compare(a.path, b.path) }
 
-// add finds the node of a path in nodes, or makes it and those above it.
+// add returns the node of a path, and adds it and its parents if necessary.
 func add(nodes map[string]*node, p string) *node {
 	if n := nodes[p]; n != nil {
 		return n
@@ -145,7 +145,7 @@ func add(nodes map[string]*node, p string) *node {
 	return n
 }
 
-// resolve finds the package that the standard library calls by an import path.
+// resolve returns the package that an import path refers to in the standard library.
 func resolve(nodes map[string]*node, p string) *node {
 	if n := nodes["vendor/"+p]; n != nil {
 		return n
@@ -156,14 +156,14 @@ func resolve(nodes map[string]*node, p string) *node {
 	return nodes[p]
 }
 
-// read fills in the package of a directory that has Go files.
+// read reads the package of a directory that has Go files.
 func (n *node) read(context *build.Context) error {
 	p, err := context.ImportDir("src/"+n.path, 0)
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return err
 	}
 	if err != nil {
-		return nil // nothing for linux/amd64, or no single package: still a directory with files
+		return nil // no package for linux/amd64, or several; the source files are still pages
 	}
 	n.name, n.synopsis, n.built = p.Name, p.Doc, p.GoFiles
 	for _, i := range p.Imports {
@@ -174,8 +174,8 @@ func (n *node) read(context *build.Context) error {
 	return nil
 }
 
-// buildContext selects the files of a package as on linux/amd64 without cgo,
-// so that the site is the same on every machine.
+// buildContext returns the build context of linux/amd64 without cgo, so that the site is the
+// same on every machine.
 func buildContext(tree fs.FS) *build.Context {
 	c := build.Default
 	c.GOOS, c.GOARCH, c.CgoEnabled = "linux", "amd64", false
@@ -207,17 +207,17 @@ func buildContext(tree fs.FS) *build.Context {
 	return &c
 }
 
-// docs is what the files of a package say.
+// docs is the documentation of a package.
 type docs struct {
 	*doc.Package
 	fset     *token.FileSet
-	allFuncs []*doc.Func       // also those that go/doc files under a type, sorted by name
-	imports  map[string]*node  // by the name that the package's files use
+	allFuncs []*doc.Func       // including those that go/doc groups with a type, sorted by name
+	imports  map[string]*node  // by the name in the package's files
 	symbols  map[string]string // exported name, or Type.Method, to address
 }
 
-// parse reads the package of n. A file that does not parse is left out: its
-// source is still a page.
+// parse parses the package of n. Files with syntax errors are omitted, but their source is
+// still a page.
 func (s *Site) parse(n *node) *docs {
 	d := &docs{Package: new(doc.Package), fset: token.NewFileSet(), imports: map[string]*node{}, symbols: map[string]string{}}
 	var files []*ast.File
@@ -244,7 +244,7 @@ func (s *Site) parse(n *node) *docs {
 	}
 	mode := doc.Mode(0)
 	if n.path == "builtin" {
-		mode = doc.AllDecls // its names are all lower case
+		mode = doc.AllDecls // all its names are lower case
 	}
 	p, err := doc.NewFromFiles(d.fset, files, n.path, mode)
 	if err != nil {

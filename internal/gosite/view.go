@@ -21,39 +21,38 @@ var pagesText string
 
 var pages = template.Must(template.New("pages").Parse(pagesText))
 
-// A view is what a template is given: what every page has, and the data of
-// its own kind of page.
+// A view is the data of a template: what all pages have, and Data for its kind of page.
 type view struct {
 	Site        *Site
 	Title       string
 	Description string
-	Path        string // the page's own address, "" if it has none
-	Trail       []link // from the front page to the directory above
+	Path        string // address of the page, "" if it has none
+	Trail       []link // from the front page to the parent directory
 	Aside       []group
 	Data        any
 }
 
-// Version is the version of Go that is documented.
+// Version returns the version of Go that is documented.
 func (v *view) Version() string { return v.Site.version }
 
-// A link is a line of a list: a name, where it leads, and words about it.
+// A link is a line of a list: a name, its address, and a description.
 type link struct{ Name, URL, Note string }
 
-// A group is a list under a heading.
+// A group is a list with a heading.
 type group struct {
 	Name  string
 	Links []link
 }
 
-// An item is a piece of documentation: a declaration and what is said of it.
+// An item is a declaration and its documentation.
 type item struct {
 	Name   string
 	IDs    []string
 	Decl   template.HTML
 	Doc    template.HTML
 	Note   string // the first sentence of Doc
-	URL    string // of its own page, if any
-	Source string // of its source, with the line
+	URL    string // address of its own page, if any
+	Source string // address of its source line
 }
 
 func render(name string, v *view) ([]byte, error) {
@@ -64,7 +63,7 @@ func render(name string, v *view) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// trail leads from the front page to n, n included.
+// trail returns the links from the front page to n, including n.
 func trail(n *node) []link {
 	var links []link
 	for ; n != nil; n = n.parent {
@@ -89,7 +88,7 @@ func nodeLinks(nodes []*node) []link {
 	return links
 }
 
-// list names the packages of the site, in order of path.
+// list returns the packages of the site, sorted by path.
 func (s *Site) list(private bool) []*node {
 	var list []*node
 	for _, n := range s.nodes {
@@ -123,7 +122,7 @@ func (s *Site) listPage(title, at string, list []*node) ([]byte, error) {
 	})
 }
 
-// packagePage is the page of a directory, package or not.
+// packagePage returns the page of a directory, which need not be a package.
 func (s *Site) packagePage(n *node) ([]byte, error) {
 	d := n.docs()
 	consts, err := s.values(n, d.Consts)
@@ -189,7 +188,7 @@ func (s *Site) packagePage(n *node) ([]byte, error) {
 	return render("package", v)
 }
 
-// typePage is the page of a type, nil if n has none of that name.
+// typePage returns the page of a type, nil if there is none of that name.
 func (s *Site) typePage(n *node, name string) ([]byte, error) {
 	d := n.docs()
 	i := slices.IndexFunc(d.Types, func(t *doc.Type) bool { return t.Name == name })
@@ -232,7 +231,7 @@ func (s *Site) typePage(n *node, name string) ([]byte, error) {
 	})
 }
 
-// funcPage is the page of a function, nil if n has none of that name.
+// funcPage returns the page of a function, nil if there is none of that name.
 func (s *Site) funcPage(n *node, name string) ([]byte, error) {
 	d := n.docs()
 	i := slices.IndexFunc(d.allFuncs, func(f *doc.Func) bool { return f.Name == name })
@@ -254,7 +253,7 @@ func (s *Site) funcPage(n *node, name string) ([]byte, error) {
 	})
 }
 
-// symbolPage completes the page of a type or function.
+// symbolPage completes v and returns the page of a type or function.
 func (s *Site) symbolPage(n *node, kind string, v *view) ([]byte, error) {
 	d := n.docs()
 	if v.Description == "" {
@@ -272,7 +271,7 @@ func (s *Site) symbolPage(n *node, kind string, v *view) ([]byte, error) {
 	return render(kind, v)
 }
 
-// sourcePage is the page of a Go file of n.
+// sourcePage returns the page of a Go file.
 func (s *Site) sourcePage(n *node, name string) ([]byte, error) {
 	text, err := fs.ReadFile(s.tree, path.Join("src", n.path, name))
 	if err != nil {
@@ -300,7 +299,7 @@ func (s *Site) fileLinks(n *node) []link {
 	return links
 }
 
-// position is the address of the line of the source where a declaration is.
+// position returns the address of the source line of a declaration.
 func (s *Site) position(n *node, decl ast.Node) string {
 	at := n.docs().fset.Position(decl.Pos())
 	return n.url() + at.Filename + ".html#L" + strconv.Itoa(at.Line)
