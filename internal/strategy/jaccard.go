@@ -5,39 +5,36 @@ package strategy
 //	D. Rane and M. Pathak, a focused crawler based on a genetic algorithm with the
 //	Jaccard index of links and the content measure Dpr (jaccard in PAPERS.md),
 //
-// a design without parameters or results. A page is an individual; its fitness J is
-// how like a reference page it is, by links and by words, which the score stage has
-// worked out (score -fitness jaccard). What is relevant is expanded, and nothing
-// else: the top links of such a page are selected and wait in a queue, those of the
-// best page first. Crossover takes the links of the links that were selected, once
-// they are fetched. At intervals mutation asks a search engine.
+// a design without parameters or results. A page is an individual; its fitness J is its
+// similarity with a reference page, by links and by words, computed by the score stage (score
+// -fitness jaccard). Only relevant pages are expanded: their top links are selected and queued,
+// those of the best page first. Crossover takes the links of selected links once these are
+// fetched. Mutation asks a search engine at intervals.
 //
 //	paper                here         meaning
 //	J(P, R)              page.score   fitness of page R, P being the reference
 //	score of a link      from         J of the best page that selected it
-//	top links            Top          links that are selected of a page
-//	crawl frontier       from         what is selected and not fetched
+//	top links            Top          links selected of a page
+//	crawl frontier       from         selected links that are not fetched
 //	relevant-links log   log          pages that were expanded
 //	visited set          memory       pages that were fetched
-//	refined user query   refined      the words of the query that mean something
+//	refined user query   refined      the words of the query without stop words
 //	mutation             mutate       every Every fetches
 //
-// Where the paper is silent or contradicts itself we follow PAPERS.md: before a link
-// links that more than half of a host's pages have are its template and no likeness, so
-// what they add to J is taken out (row f); before a link
-// is fetched, it has the score of its parent (row h), and of the links of one page,
-// which that cannot tell apart, those come first whose words are more like the
-// reference; among equals, and to the letter, the first that were discovered. Selection comes before crossover,
-// and crossover before mutation (row i). A page is relevant when its J is no lower
-// than the median of its generation up to then (row j); a generation that is short
-// goes back into those before it, to twenty pages. The words of mutation are those
-// of the query, with the two that the most relevant pages since the last mutation
-// have among their most frequent ones; a query is asked once. Compat asks for the
-// query alone.
+// Where the paper is silent or contradicts itself we follow PAPERS.md. Links that more than
+// half of a host's pages have are its template and not a likeness, so their share of J is
+// removed (row f). Before a link is fetched it has the score of its parent (row h); among the
+// links of one page, those come first whose words are more similar to the reference, and of
+// equals (with Compat of all) those discovered first. Selection precedes crossover, and
+// crossover precedes mutation (row i). A page is relevant if its J is at least the median of
+// its generation so far (row j); a short generation is extended by earlier ones to twenty
+// pages. The words of mutation are those of the query, and the two that occur most often among
+// the most frequent words of the pages found relevant since the last mutation; a query is
+// issued once. With Compat the query alone is issued.
 //
-// The focus is hard: the links of irrelevant pages are not followed. When nothing
-// else is left we take those of the best pages (operator restart), where the paper's
-// crawl ends; so does Compat.
+// The focus is hard: links of irrelevant pages are not followed. When nothing else is left we
+// take those of the best pages (operator restart), where the paper's crawl ends; with Compat
+// it ends too.
 
 import (
 	"cmp"
@@ -57,47 +54,47 @@ type jaccard struct {
 	pool
 
 	Top       int     // links that are selected of a page
-	Every     int     // fetches from one mutation to the next (M)
+	Every     int     // fetches between two mutations (M)
 	Words     int     // words of relevant pages in a mutation's query
-	Threshold float64 // J of a relevant page; 0 is the median
-	Template  float64 // share of a host's pages above which a link is of its template
+	Threshold float64 // minimum J of a relevant page; 0: the median
+	Template  float64 // share of a host's pages above which a link belongs to its template
 	Compat    bool
 
 	template  template
 	reference *topic.Reference // P; nil if it is not known
 
-	from    column           // of what is selected: the place of the best page that did it, plus one
-	promise column           // how like the reference the words of a link are, the best of several
-	log     list             // the relevant pages
-	mutated int              // pages there were at the last mutation
-	mined   int              // how many of the log there were
-	words   map[string]tally // those of relevant pages since the last mutation
-	fresh   []counted        // what words has got since the last delta
-	issued  queryLog         // queries, which are asked once
+	from      column           // of selected links: the place of the best page that selected them, plus one
+	linkScore column           // similarity of a link's words and the reference, the best of several
+	log       list             // the relevant pages
+	mutated   int              // number of pages at the last mutation
+	mined     int              // length of log at the last mutation
+	words     map[string]tally // those of relevant pages since the last mutation
+	fresh     []counted        // additions to words since the last delta
+	issued    queryLog         // queries, each of which is issued once
 
 	query    string          // the refined query
-	ignored  map[string]bool // stems that add nothing to it
+	ignored  map[string]bool // stems that are not added to it
 	analyzer *text.Analyzer
-	reading  *text.Statistics  // of the page that is looked at; nil if nothing is mined
+	reading  *text.Statistics  // scratch of mine; nil if words are not mined
 	tops     map[int][]counted // by place: the most frequent words of this generation's pages
 }
 
-// A counted word is one of a page, as it is written there most often.
+// counted is a word of a page in its most frequent form.
 type counted struct {
 	word string
 	n    int
 }
 
-// A tally is what several pages say for a word.
+// A tally counts a word over several pages.
 type tally struct {
-	pages int // that have it among their most frequent words
-	n     int // how often it stands there
+	pages int // number of pages with it among their most frequent words
+	n     int // number of occurrences there
 }
 
 const (
-	// shortGeneration is the fewest pages whose median is taken.
+	// shortGeneration is the minimum number of pages for a median.
 	shortGeneration = 20
-	// topWords is how many of the most frequent words of a page are looked at.
+	// topWords is the number of most frequent words mined from a page.
 	topWords = 10
 )
 
@@ -107,16 +104,16 @@ func newJaccard() Strategy {
 
 func (s *jaccard) Params() []Param {
 	return []Param{
-		{Name: "top", Doc: "links that are selected of a relevant page", Value: &s.Top, Range: [2]float64{1, 1e6}},
-		{Name: "mutation-every", Doc: "mutation: fetches from one query to the next, 0 for none (M)", Value: &s.Every, Range: [2]float64{0, 1e9}},
-		{Name: "words", Doc: "mutation: words of relevant pages that join the query", Value: &s.Words, Range: [2]float64{0, topWords}},
-		{Name: "threshold", Doc: "fitness J of a relevant page; 0 is the median of the generation", Value: &s.Threshold, Range: [2]float64{0, 1e9}},
-		{Name: "template", Doc: "share of a host's pages above which a link they have is no likeness; 1 takes all links", Value: &s.Template, Range: [2]float64{0.1, 1}},
-		{Name: "compat", Doc: "the paper to the letter: all links, of a page's links those discovered first, the user's query alone, no restart", Value: &s.Compat},
+		{Name: "top", Doc: "links selected of a relevant page", Value: &s.Top, Range: [2]float64{1, 1e6}},
+		{Name: "mutation-every", Doc: "mutation: fetches between two queries, 0 for none (M)", Value: &s.Every, Range: [2]float64{0, 1e9}},
+		{Name: "words", Doc: "mutation: words of relevant pages added to the query", Value: &s.Words, Range: [2]float64{0, topWords}},
+		{Name: "threshold", Doc: "minimum fitness J of a relevant page; 0: the median of the generation", Value: &s.Threshold, Range: [2]float64{0, 1e9}},
+		{Name: "template", Doc: "share of a host's pages above which a link of theirs is ignored as template; 1 uses all links", Value: &s.Template, Range: [2]float64{0.1, 1}},
+		{Name: "compat", Doc: "literally as in the paper: all links, of a page's links those discovered first, the user's query alone, no restart", Value: &s.Compat},
 	}
 }
 
-// aim takes the reference, and the words of mutation's query.
+// aim sets the reference, and the words of mutation's query.
 func (s *jaccard) aim(t *topic.Topic) (err error) {
 	if !s.Compat && s.Template < 1 {
 		s.reference = t.Reference
@@ -151,8 +148,8 @@ func (s *jaccard) Visit(rec *wire.Record) {
 	s.strip(rec, &s.pages[place])
 	for i := range rec.Links {
 		id, known := s.web.Find(rec.Links[i].URL)
-		if promise := rec.Links[i].Score.Or(0); known && promise > s.promise.at(id) {
-			s.promise.set(id, promise)
+		if score := rec.Links[i].Score.Or(0); known && score > s.linkScore.at(id) {
+			s.linkScore.set(id, score)
 		}
 	}
 	if s.reading != nil {
@@ -160,8 +157,7 @@ func (s *jaccard) Visit(rec *wire.Record) {
 	}
 }
 
-// strip takes out of a page's J what links of templates add (row f), if it is J that
-// steers.
+// strip removes from a page's J the share of template links (row f), if J steers.
 func (s *jaccard) strip(rec *wire.Record, p *page) {
 	if s.reference == nil {
 		return
@@ -173,11 +169,11 @@ func (s *jaccard) strip(rec *wire.Record, p *page) {
 	}
 }
 
-// mine returns the most frequent words of a page that the query does not have.
+// mine returns the most frequent words of a page that are not in the query.
 func (s *jaccard) mine(rec *wire.Record) []counted {
 	s.reading.Reset()
 	known := s.analyzer.Len()
-	if s.analyzer.Trim(); s.analyzer.Len() < known { // the terms have new numbers
+	if s.analyzer.Trim(); s.analyzer.Len() < known { // the terms were renumbered
 		s.reading = text.NewStatistics(s.analyzer)
 	}
 	s.reading.Add(rec.Title, rec.Text)
@@ -212,7 +208,7 @@ func (s *jaccard) Breed(n int, _ *rand.Rand) (next []Address) {
 	}
 	if s.Every > 0 && len(s.pages)-s.mutated >= s.Every {
 		if a, ok := s.mutation(); ok {
-			for _, other := range next { // or the queue would keep it out for ever
+			for _, other := range next { // otherwise the queue could delay it forever
 				a.Priority = max(a.Priority, 1+other.Priority)
 			}
 			next = append(next, a)
@@ -222,11 +218,10 @@ func (s *jaccard) Breed(n int, _ *rand.Rand) (next []Address) {
 	return next
 }
 
-// relevant returns the places of this generation's pages whose fitness is not below the
-// threshold, or without one not below the median of the pages up to and with them
-// (row j).
+// relevant returns the places of this generation's pages whose fitness reaches the threshold
+// or, without one, the median of the pages up to and including each (row j).
 func (s *jaccard) relevant() (places []int) {
-	var window []float64 // sorted: what the median is taken of
+	var window []float64 // the sorted scores of the median
 	insert := func(score float64) {
 		at, _ := slices.BinarySearch(window, score)
 		window = slices.Insert(window, at, score)
@@ -259,8 +254,8 @@ func (s *jaccard) relevant() (places []int) {
 	return places
 }
 
-// selection puts the top links of a relevant page into the queue, of those that are
-// not visited; what is there already is worth its best page.
+// selection queues the unvisited top links of a relevant page; links in the queue keep their
+// best page.
 func (s *jaccard) selection(place int) {
 	var links []graph.ID
 	for id := range s.web.Children(s.pages[place].node) {
@@ -270,7 +265,7 @@ func (s *jaccard) selection(place int) {
 	}
 	slices.Sort(links) // by discovery
 	if !s.Compat {
-		slices.SortStableFunc(links, func(a, b graph.ID) int { return cmp.Compare(s.promise.at(b), s.promise.at(a)) })
+		slices.SortStableFunc(links, func(a, b graph.ID) int { return cmp.Compare(s.linkScore.at(b), s.linkScore.at(a)) })
 	}
 	for _, id := range links[:min(s.Top, len(links))] {
 		if best, ok := s.selector(id); !ok || s.pages[best].score < s.pages[place].score {
@@ -288,7 +283,7 @@ func (s *jaccard) selector(id graph.ID) (place int, ok bool) {
 	return int(v) - 1, true
 }
 
-// fitness returns the score of a link that is not fetched: that of its page (row h).
+// fitness returns the score of a selected link: that of its page (row h).
 func (s *jaccard) fitness(id graph.ID) float64 {
 	if place, ok := s.selector(id); ok {
 		return s.pages[place].score
@@ -296,7 +291,7 @@ func (s *jaccard) fitness(id graph.ID) float64 {
 	return notEligible
 }
 
-// worth returns the score of a link that nobody selected: that of the best page it is on.
+// worth returns the score of a link that was not selected: that of its best page.
 func (s *jaccard) worth(id graph.ID) float64 {
 	if place, ok := s.bestParent(id); ok {
 		return s.pages[place].score
@@ -304,8 +299,8 @@ func (s *jaccard) worth(id graph.ID) float64 {
 	return notEligible
 }
 
-// operator returns what brings in the links of a page: crossover if it was selected
-// itself, so that they are sub-links.
+// operator returns crossover for the links of a page that was itself selected, and link
+// otherwise.
 func (s *jaccard) operator(place int) string {
 	if _, selected := s.selector(s.pages[place].node); selected {
 		return opCrossover
@@ -317,12 +312,12 @@ func (s *jaccard) propose(id graph.ID, place int, operator string) Address {
 	s.markPending(id)
 	score := s.pages[place].score
 	a := s.address(id, place, operator, score)
-	a.Reasons = []wire.Scored{{Name: "page", Value: score}, {Name: "words", Value: s.promise.at(id)}}
+	a.Reasons = []wire.Scored{{Name: "page", Value: score}, {Name: "words", Value: s.linkScore.at(id)}}
 	return a
 }
 
-// mutation returns the query to ask now: the user's, and words of the pages that were
-// relevant since the last mutation.
+// mutation returns the query to issue: the user's, with words of the pages found relevant
+// since the last mutation.
 func (s *jaccard) mutation() (a Address, ok bool) {
 	s.count(s.fresh)
 	words := s.ranked()
@@ -353,7 +348,7 @@ func (s *jaccard) mutation() (a Address, ok bool) {
 	return a, false
 }
 
-// count adds to what is known of words.
+// count adds to the tallies.
 func (s *jaccard) count(words []counted) {
 	for _, w := range words {
 		t := s.words[w.word]
@@ -361,8 +356,8 @@ func (s *jaccard) count(words []counted) {
 	}
 }
 
-// ranked returns the words of the relevant pages, those first that most pages have among
-// their most frequent ones.
+// ranked returns the words of the relevant pages, first those that are among the most frequent
+// words of most pages.
 func (s *jaccard) ranked() []string {
 	return slices.SortedFunc(maps.Keys(s.words), func(a, b string) int {
 		x, y := s.words[a], s.words[b]
@@ -373,7 +368,7 @@ func (s *jaccard) ranked() []string {
 func (s *jaccard) AppendDelta(b []byte) []byte {
 	b = s.appendDelta(b)
 	b = s.from.appendDelta(b)
-	b = s.promise.appendDelta(b)
+	b = s.linkScore.appendDelta(b)
 	b = s.log.appendDelta(b)
 	b = binary.AppendUvarint(b, uint64(s.mutated))
 	b = binary.AppendUvarint(b, uint64(s.mined))
@@ -394,7 +389,7 @@ func (s *jaccard) Replay(b []byte) error {
 		return err
 	}
 	s.from.replay(&s.memory, r)
-	s.promise.replay(&s.memory, r)
+	s.linkScore.replay(&s.memory, r)
 	s.log.replay(&s.memory, r)
 	mutated, mined := r.uvarint(), r.uvarint()
 	if mutated > uint64(len(s.pages)) || mined > uint64(len(s.log.ids)) {

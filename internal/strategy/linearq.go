@@ -1,53 +1,50 @@
 package strategy
 
-// This file implements a crawler that learns by reinforcement:
+// This file implements a crawler that uses reinforcement learning:
 //
 //	M. Han, P.-H. Wuillemin and P. Senellart, "Focused crawling through
 //	reinforcement learning", ICWE 2018, LNCS 10845, pp. 261–278.
 //
-// To follow a link is an action a in the state s of the page that it stands on.
-// What it is worth, with all that it leads to, is a sum of weights:
+// To follow a link is an action a in the state s of the page that contains it. Its value, with
+// everything it leads to, is a linear function:
 //
 //	Q(s, a) = w · x(s, a)
 //
-// where x has a 1 for each of eight measurements, in the one of five bins that it
-// falls into. The link of the greatest Q is followed, and with probability ε any.
-// When its page has come, with reward r,
+// where x has eight measurements, each one-hot encoded in five bins. The link with the highest
+// Q is followed, and with probability ε any link. When its page was fetched, with reward r,
 //
 //	w ← w + α · (r + γ · max Q(s', a') − Q(s, a)) · x(s, a)
 //
-// over the links a' of that page s'; a relevant page ends the search, so there
-// r stands alone.
+// over the links a' of that page s'; a relevant page ends the episode, so that the target is r
+// alone.
 //
 //	paper                             here              meaning
 //	page relevance                    stateRelevance    the score of the page
-//	relevance change                  stateChange       beside the trail that led there
+//	relevance change                  stateChange       relative to the trail that led there
 //	avg. relevance of parents         stateParents      of pages that link to the page
 //	avg. relevance of relevant ones   stateGood         of those that are relevant
 //	distance from a relevant page     stateDistance     links since the last relevant page
-//	link relevance                    actionPromise     what the link promises
+//	link relevance                    actionPromise     the predicted score of the link
 //	the two averages                  actionParents, …  of pages that link to its target
 //	α, γ, ε                           Alpha, …
-//	w                                 weights           all 0.01 at first
+//	w                                 weights           initially all 0.01
 //
-// Text of the paper was not at hand in full. Constants are those of a public
-// re-implementation (yuanz4/IntelliCrawler): α 0.01, γ 0.9, ε 0.1, rewards 30 and
-// -1, bins of a fifth, changes binned at 0.1 and 0.3, a trail that is half of what it
-// was and half of the page, distances in tenths. What we do otherwise (rows of
-// PAPERS.md):
+// The full text was not at hand. The constants are those of a public re-implementation
+// (yuanz4/IntelliCrawler): α 0.01, γ 0.9, ε 0.1, rewards 30 and -1, bins of a fifth, changes
+// binned at 0.1 and 0.3, a trail that is half the previous trail and half the page, distances
+// in tenths. Differences (rows of PAPERS.md):
 //
-//	a  There, parents are all ancestors, so that a page costs more the later it
-//	   comes. Here they are the pages seen to link to it, the first 64 of them.
-//	b  There, a trail is worked out again when another way to a page is found.
-//	   Here it is that of the best parent when the page came.
-//	c  There, the next action is drawn ε-greedily. Here it is the best one
-//	   (Q-learning), so that what is learned does not depend on chance.
-//	d  There, a link found twice waits twice. Here it waits once, where its Q was
-//	   greatest.
-//	e  There, a link's relevance is foretold by a model of words. Here it is what
-//	   the score stage says that the link promises.
-//	f  Updates come in the order of the fetches, all within a generation before the
-//	   next choice.
+//	a  There, parents are all ancestors, so that later pages cost more. Here they are the pages
+//	   known to link to it, the first 64 of them.
+//	b  There, a trail is recomputed when another path to a page is found. Here it is that of
+//	   the best parent when the page was fetched.
+//	c  There, the next action is drawn ε-greedily. Here it is the best one (Q-learning), so
+//	   that learning does not depend on chance.
+//	d  There, a link found twice waits twice. Here it waits once, with its highest Q.
+//	e  There, a link's relevance is predicted by a model of words. Here it is the link's score
+//	   from the score stage.
+//	f  Updates follow the order of the fetches; all updates of a generation precede the next
+//	   choice.
 
 import (
 	"math"
@@ -61,16 +58,16 @@ import (
 type linearQ struct {
 	pool
 
-	Alpha   float64 // α, rate of learning
+	Alpha   float64 // α, learning rate
 	Gamma   float64 // γ, discount
-	Epsilon float64 // ε, how often any link is followed
+	Epsilon float64 // ε, probability of following any link
 	Good    float64 // reward of a relevant page
-	Bad     float64 // and of any other
+	Bad     float64 // reward of any other page
 	Update  string  // when links are valued
 
 	weights [measurements * binsEach]float64
 	learned bool   // since the last delta
-	codes   column // the state and action of a link, plus one
+	codes   column // code of a link, plus one
 	values  column // Q of a link when it was found
 
 	trails, changes, distances column // of pages
@@ -96,16 +93,16 @@ type code [measurements]uint8
 // When links are valued.
 const (
 	asynchronous = "asynchronous" // when they are found
-	synchronous  = "synchronous"  // whenever weights change
-	moderated    = "moderated"    // when they are found; corrections are multiplied by 1−γ
+	synchronous  = "synchronous"  // whenever the weights change
+	moderated    = "moderated"    // when they are found; updates are multiplied by 1−γ
 )
 
 const (
-	firstWeight = 0.01
-	trailShare  = 0.5 // of the page in its trail
-	lost        = 10  // links from a relevant page, and more
-	readParents = 64  // of an address, so that menus cost no more than lists
-	mostWeight  = 1e9 // either way: a rate that is too high for eight measurements is no end to the run
+	firstWeight    = 0.01
+	trailShare     = 0.5 // share of the page in its trail
+	maxDistance    = 10  // links from a relevant page, or more
+	maxParentsRead = 64  // parents of an address, which bounds the cost of menus
+	maxWeight      = 1e9 // absolute value, so that a learning rate that is too high does not diverge
 )
 
 func newLinearQ() Strategy {
@@ -119,18 +116,17 @@ func newLinearQ() Strategy {
 func (s *linearQ) Params() []Param {
 	unit, reward := [2]float64{0, 1}, [2]float64{-1e6, 1e6}
 	return []Param{
-		{Name: "alpha", Doc: "rate of learning", Value: &s.Alpha, Range: unit},
+		{Name: "alpha", Doc: "learning rate", Value: &s.Alpha, Range: unit},
 		{Name: "gamma", Doc: "discount of what comes after a link", Value: &s.Gamma, Range: unit},
 		{Name: "epsilon", Doc: "probability of following any link at random", Value: &s.Epsilon, Range: unit},
 		{Name: "good", Doc: "reward of a relevant page", Value: &s.Good, Range: reward},
 		{Name: "bad", Doc: "reward of any other", Value: &s.Bad, Range: reward},
-		{Name: "update", Doc: "value links when they are found, whenever something was learned, or when found, in smaller steps", Value: &s.Update,
+		{Name: "update", Doc: "value links when they are found, again after every update, or when found, with smaller steps", Value: &s.Update,
 			Words: []string{asynchronous, synchronous, moderated}},
 	}
 }
 
-// Visit values the links of the page, and learns from it what the link to it was
-// worth.
+// Visit values the links of the page, and updates the weights for the link that led to it.
 func (s *linearQ) Visit(rec *wire.Record) {
 	before := len(s.pages)
 	place, ok := s.visit(rec)
@@ -140,7 +136,7 @@ func (s *linearQ) Visit(rec *wire.Record) {
 	p := s.pages[place]
 	isNew := len(s.pages) > before
 	if isNew && !p.failed {
-		s.arrive(place)
+		s.measure(place)
 	}
 	x, next := s.state(place), math.Inf(-1)
 	for id, link := range s.unfetchedLinks(rec, place) {
@@ -172,7 +168,7 @@ func (s *linearQ) learn(x code, target float64) {
 	}
 	for i, b := range x {
 		w := &s.weights[i*binsEach+int(b)]
-		*w = max(-mostWeight, min(*w+float64(step), mostWeight))
+		*w = max(-maxWeight, min(*w+float64(step), maxWeight))
 	}
 	s.learned = true
 }
@@ -185,11 +181,11 @@ func (s *linearQ) q(x code) (sum float64) {
 	return sum
 }
 
-// arrive works out what is remembered of the page at place: its trail, how much
-// better it is than that of the best parent, and how far the last relevant page is.
-func (s *linearQ) arrive(place int) {
+// measure computes the trail of the page at place, its change relative to the best parent's
+// trail, and its distance from the last relevant page.
+func (s *linearQ) measure(place int) {
 	p := &s.pages[place]
-	trail, distance, change := 0.0, float64(lost), 0.0
+	trail, distance, change := 0.0, float64(maxDistance), 0.0
 	for parent := range s.web.Parents(p.node) {
 		if at, fetched := s.page(parent); fetched && at < place {
 			node := s.pages[at].node
@@ -206,18 +202,18 @@ func (s *linearQ) arrive(place int) {
 	s.distances.set(p.node, distance)
 }
 
-// state measures the page at place; the action is left open.
+// state returns the measurements of the page at place, without those of the action.
 func (s *linearQ) state(place int) (x code) {
 	p := &s.pages[place]
 	x[stateRelevance] = bin(p.score)
 	x[stateChange] = binChange(s.changes.at(p.node))
 	x[stateParents], x[stateGood] = s.parents(p.node)
-	x[stateDistance] = bin(s.distances.at(p.node) / lost)
+	x[stateDistance] = bin(s.distances.at(p.node) / maxDistance)
 	return x
 }
 
-// parents measures the pages that link to id: their mean score, and that of the
-// relevant ones.
+// parents returns the bins of the mean score of the pages that link to id, and of the relevant
+// ones.
 func (s *linearQ) parents(id graph.ID) (all, good uint8) {
 	var sum, n, sumGood, nGood float64
 	for parent := range s.web.Parents(id) {
@@ -225,7 +221,7 @@ func (s *linearQ) parents(id graph.ID) (all, good uint8) {
 		if !fetched || s.pages[at].failed {
 			continue
 		}
-		if n == readParents {
+		if n == maxParentsRead {
 			break
 		}
 		score := s.pages[at].score
@@ -237,7 +233,7 @@ func (s *linearQ) parents(id graph.ID) (all, good uint8) {
 	return bin(sum / max(1, n)), bin(sumGood / max(1, nGood))
 }
 
-// bin returns the fifth of [0, 1] that v is in.
+// bin returns the fifth of [0, 1] that contains v.
 func bin(v float64) uint8 {
 	if !(v > 0) {
 		return 0
@@ -245,8 +241,8 @@ func bin(v float64) uint8 {
 	return uint8(min(binsEach-1, v*binsEach))
 }
 
-// binChange returns the bin of a change in [-1, 1]: little, better, much better, worse,
-// much worse.
+// binChange returns the bin of a change in [-1, 1]: small, better, much better, worse, much
+// worse.
 func binChange(v float64) uint8 {
 	switch {
 	case v > 0.3:
@@ -269,7 +265,7 @@ func (x code) pack() (n uint32) {
 	return n
 }
 
-// unpack returns the opposite of pack.
+// unpack is the inverse of pack.
 func unpack(n uint32) (x code) {
 	for i := range x {
 		x[i] = uint8(n % binsEach)
@@ -278,11 +274,11 @@ func unpack(n uint32) (x code) {
 	return x
 }
 
-// Breed proposes the links of the greatest value, and some others.
+// Breed proposes the links with the highest Q, and some random ones.
 func (s *linearQ) Breed(n int, rng *rand.Rand) (next []Address) {
 	quota := s.startBreed(n)
 	greedy := s.best(quota, s.value)
-	var others []graph.ID // all that wait, once one of them is to be drawn
+	var others []graph.ID // all free addresses, once one of them is drawn
 	for range len(greedy) {
 		var id graph.ID
 		drawn := rng.Float64() < s.Epsilon
@@ -312,7 +308,7 @@ func (s *linearQ) Breed(n int, rng *rand.Rand) (next []Address) {
 	return next
 }
 
-// value returns Q of a link that waits.
+// value returns Q of an unfetched link.
 func (s *linearQ) value(id graph.ID) float64 {
 	if packed := s.codes.at(id); s.Update == synchronous && packed > 0 {
 		return s.q(unpack(uint32(packed) - 1))

@@ -121,9 +121,9 @@ func TestAStateIsMeasuredByHand(t *testing.T) {
 func TestOfManyParentsTheFirstAreRead(t *testing.T) {
 	s := newLinearQ().(*linearQ)
 	w := taught{}
-	for i := range readParents + 1000 {
+	for i := range maxParentsRead + 1000 {
 		p := taughtPage{score: 0.9, links: []wire.Link{{URL: address("all")}}}
-		if i >= readParents {
+		if i >= maxParentsRead {
 			p.score = 0.1
 		}
 		a := address(fmt.Sprint(i))
@@ -147,7 +147,7 @@ func TestARateThatIsTooHighEndsNoRun(t *testing.T) {
 		}
 		batch = s.Breed(20, rand.New(rand.NewPCG(1, uint64(g))))
 		for _, a := range batch {
-			if q := reason(t, a, "q"); !(math.Abs(q) <= measurements*mostWeight) {
+			if q := reason(t, a, "q"); !(math.Abs(q) <= measurements*maxWeight) {
 				t.Fatalf("generation %d: Q of %s is %v", g, a.URL, q)
 			}
 		}

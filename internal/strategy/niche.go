@@ -1,17 +1,15 @@
 package strategy
 
-// This file implements GAFC, the focused crawler guided by a niche genetic
-// algorithm, from
+// This file implements GAFC, the focused crawler with a niche genetic algorithm, from
 //
 //	Fan, Zeng and Li, "Crawling Strategy of Focused Crawler Based on Niche
 //	Genetic Algorithm", DASC 2009, pp. 591–594 (niche in PAPERS.md).
 //
-// An individual is an address; its fitness S is the similarity of its page with
-// the topic, which the score stage has worked out. Pages that are relevant are
-// hubs if they have many links, authorities otherwise. The children of hubs
-// breed by crossover, addresses that stand beside links to authorities come in
-// by mutation, and every niche (a host, or a host with its first directories)
-// loses its worst.
+// An individual is an address; its fitness S is the similarity of its page and the topic,
+// computed by the score stage. Relevant pages are hubs if they have many links, and
+// authorities otherwise. The children of hubs breed by crossover; links that are co-located
+// with links to authorities enter by mutation; every niche (a host, or a host with its first
+// directories) loses its worst members.
 //
 //	paper             here             meaning
 //	wait_queue        queue            the individuals of this generation
@@ -19,19 +17,19 @@ package strategy
 //	URL_NUMBER        HubLinks         a relevant page with more links is a hub
 //	hub_urls          hubs             relevant pages whose children breed
 //	authority_urls    authorities      relevant pages that attract mutation
-//	temp_hashURL, V1  children         what the hubs link to
+//	temp_hashURL, V1  children         links of the hubs
 //	pc                Crossover        share of V1 that breeds (Vc)
 //	V2                colocated        links beside a link to an authority
 //	pm                Mutation         share of V2 that is taken (Vm)
 //	Vn                offspring        Vc ∪ Vm
 //
-// The paper downloads all of V1 before it selects from it (its step 4), so one
-// of its generations takes two passes of the pipeline, or more when a pass is
-// smaller than V1: first the queue is fetched, then the children are. Pages that
-// were fetched as children need not be fetched again when they are selected.
+// The paper downloads all of V1 before it selects from it (its step 4). So one of its
+// generations takes two passes of the pipeline, or more if a pass is smaller than V1: first
+// the queue is fetched, then the children. Children that are selected need not be fetched
+// again.
 //
-// Where the paper is silent or contradicts itself we follow PAPERS.md, whose
-// rows are named in the comments below.
+// Where the paper is silent or contradicts itself we follow PAPERS.md, whose rows are named in
+// the comments below.
 
 import (
 	"cmp"
@@ -55,44 +53,44 @@ type nicheGA struct {
 	Mutation    float64 // pm
 	Knockout    float64 // share of a niche that is eliminated
 	KnockoutN   int     // or this many, if positive
-	NicheMin    int     // smaller niches are left alone
+	NicheMin    int     // smaller niches lose no members
 	NicheDirs   int     // directories in the key of a niche
 	Cocitation  string  // siblings or parents: the two readings of V2 (row g)
 	Authorities bool    // authorities breed too (row j)
 	Lazy        bool    // children are chosen before they are fetched (row e)
-	Compat      bool    // as the paper has it (rows f, k, p)
+	Compat      bool    // literally as in the paper (rows f, k, p)
 
 	pass        pass
-	turns       int    // addresses proposed so far: first in, first out
-	queue       list   // individuals to select from, and to wait for before that
+	turns       int    // addresses proposed so far; priorities are first in, first out
+	queue       list   // individuals to select from, once all are fetched
 	children    list   // V1, in the pass that fetches it
 	mutants     list   // Vm, in the pass that fetches it (compat)
 	chosen      list   // Vc, in that pass
-	authorities list   // relevant pages of this generation that are no hubs
-	unsolicited list   // pages that nobody here asked for, to join the next queue
-	eliminated  list   // eliminated addresses, in case nothing else is left
-	queued      list   // all that ever stood in a queue: visited, in the paper's words
+	authorities list   // relevant pages of this generation that are not hubs
+	unsolicited list   // pages that the strategy did not propose; they join the next queue
+	eliminated  list   // members that niches lost, kept for a restart
+	queued      list   // all addresses that were ever in a queue: "visited" in the paper
 	bred        list   // pages whose links were used
 	state       []mark // by graph.ID, derived from the lists
 
-	predicted column // the best score of a link to it (lazy)
+	predicted column // predicted score: the best of the links to it (lazy)
 
-	next []Address // what this call proposes
+	next []Address // proposals of this call of Breed
 }
 
-// A pass is what the strategy waits for.
+// A pass says which addresses must be fetched before the next step.
 type pass uint8
 
 const (
-	selecting pass = iota // the queue
-	breeding              // the children of the hubs
-	mutating              // the mutants, before they are known to survive (compat)
+	selecting pass = iota // for the queue
+	breeding              // for the children of the hubs
+	mutating              // for the mutants, before the knock-out (compat)
 )
 
 func (p *pass) appendDelta(b []byte) []byte { return append(b, byte(*p)) }
 func (p *pass) replay(_ *memory, r *reader) { *p = pass(r.byte()) }
 
-// A mark remembers in which lists an address is.
+// A mark says in which lists an address is.
 type mark uint8
 
 const (
@@ -105,8 +103,7 @@ const (
 	siblings = "siblings"
 	parents  = "parents"
 
-	// predictionDecay is what is left of a parent's score in the predicted
-	// score of a mutant (row f).
+	// predictionDecay is the predicted score of a mutant over its parent's score (row f).
 	predictionDecay = 0.5
 )
 
@@ -130,13 +127,13 @@ func (s *nicheGA) Params() []Param {
 		{Name: "pc", Doc: "crossover: share of the hubs' children that breed", Value: &s.Crossover, Range: unit},
 		{Name: "pm", Doc: "mutation: share of the links beside authorities that are taken", Value: &s.Mutation, Range: unit},
 		{Name: "knockout", Doc: "share of a niche that is eliminated", Value: &s.Knockout, Range: unit},
-		{Name: "knockout-n", Doc: "or the number eliminated, if positive", Value: &s.KnockoutN, Range: whole},
-		{Name: "niche-min", Doc: "smaller niches lose nobody", Value: &s.NicheMin, Range: whole},
+		{Name: "knockout-n", Doc: "number eliminated instead of a share, if positive", Value: &s.KnockoutN, Range: whole},
+		{Name: "niche-min", Doc: "smaller niches lose no members", Value: &s.NicheMin, Range: whole},
 		{Name: "niche-dirs", Doc: "a niche is the host and this many directories", Value: &s.NicheDirs, Range: [2]float64{0, 64}},
-		{Name: "cocitation", Doc: "mutate into the siblings of links to authorities, or into the pages that have these links", Value: &s.Cocitation, Words: []string{siblings, parents}},
+		{Name: "cocitation", Doc: "mutate into the siblings of links to authorities, or into the pages with these links", Value: &s.Cocitation, Words: []string{siblings, parents}},
 		{Name: "expand-authorities", Doc: "authorities breed like hubs", Value: &s.Authorities},
 		{Name: "lazy", Doc: "choose children by their links, before they are fetched", Value: &s.Lazy},
-		{Name: "compat", Doc: "the paper to the letter: mutants are fetched before the knock-out, no eliminated, no restart", Value: &s.Compat},
+		{Name: "compat", Doc: "literally as in the paper: mutants are fetched before the knock-out, no second chance, no restart", Value: &s.Compat},
 	}
 }
 
@@ -146,7 +143,7 @@ func (s *nicheGA) Visit(rec *wire.Record) {
 	}
 }
 
-// predictScores remembers what the links of a page promise.
+// predictScores records the scores of the links of a page.
 func (s *nicheGA) predictScores(rec *wire.Record) {
 	for i := range rec.Links {
 		id, known := s.web.Find(rec.Links[i].URL)
@@ -156,13 +153,13 @@ func (s *nicheGA) predictScores(rec *wire.Record) {
 	}
 }
 
-// Breed goes through the steps of the algorithm for as long as all the pages
-// that the next step needs are there.
+// Breed runs the steps of the algorithm as long as the pages that the next step needs are
+// fetched.
 func (s *nicheGA) Breed(n int, rng *rand.Rand) []Address {
 	s.next = nil
 	s.derive()
 	if !s.anyOutcome {
-		s.giveUp()
+		s.failAwaited()
 	}
 	s.adopt()
 	for more := true; more && s.answered(); {
@@ -183,7 +180,7 @@ func (s *nicheGA) Breed(n int, rng *rand.Rand) []Address {
 	return s.next
 }
 
-// awaited returns what must be fetched before the next step.
+// awaited returns the addresses that must be fetched before the next step.
 func (s *nicheGA) awaited() *list {
 	switch s.pass {
 	case breeding:
@@ -194,7 +191,7 @@ func (s *nicheGA) awaited() *list {
 	return &s.queue
 }
 
-// answered reports whether everything that was waited for has come or failed.
+// answered reports whether all awaited addresses were fetched or failed.
 func (s *nicheGA) answered() bool {
 	for _, id := range s.awaited().ids {
 		if _, fetched := s.page(id); !fetched {
@@ -204,8 +201,8 @@ func (s *nicheGA) answered() bool {
 	return true
 }
 
-// giveUp takes what has not come for failed: the frontier has nothing left.
-func (s *nicheGA) giveUp() {
+// failAwaited marks awaited addresses as failed: the frontier is empty.
+func (s *nicheGA) failAwaited() {
 	for _, id := range s.awaited().ids {
 		if _, fetched := s.page(id); !fetched {
 			s.fail(id)
@@ -213,9 +210,8 @@ func (s *nicheGA) giveUp() {
 	}
 }
 
-// adopt takes in the pages that nobody here asked for: seeds, and addresses that
-// others put into the frontier. They join the queue that is waited for, or the
-// next.
+// adopt adds the pages that the strategy did not propose, such as seeds, to the awaited queue
+// or the next one.
 func (s *nicheGA) adopt() {
 	into := &s.unsolicited
 	if s.pass == selecting {
@@ -231,19 +227,19 @@ func (s *nicheGA) adopt() {
 	}
 }
 
-// selection is steps 1 to 3: of the queue, which is visited now, the relevant
-// pages become hubs or authorities.
+// selection is steps 1 to 3: the relevant pages of the queue become hubs or authorities, and
+// the queue becomes visited.
 func (s *nicheGA) selection() (hubs []graph.ID) {
 	s.authorities.ids = nil
 	for _, id := range s.queue.ids {
 		place, _ := s.page(id)
 		p := s.pages[place]
-		if p.failed { // should a later attempt succeed, it is unsolicited
+		if p.failed { // if a later attempt succeeds, it is unsolicited
 			s.state[id] &^= isAwaited
 			continue
 		}
 		s.enqueue(id)
-		if id != p.node { // another name of a page, which counts once
+		if id != p.node { // an alias of a page, which counts once
 			if s.state[p.node]&isQueued != 0 {
 				continue
 			}
@@ -262,7 +258,7 @@ func (s *nicheGA) selection() (hubs []graph.ID) {
 	return hubs
 }
 
-// enqueue marks id as visited, in the paper's sense: it stood in the queue.
+// enqueue marks id as visited in the paper's sense: it was in the queue.
 func (s *nicheGA) enqueue(id graph.ID) {
 	s.state[id] &^= isAwaited
 	if s.state[id]&isQueued == 0 {
@@ -271,8 +267,8 @@ func (s *nicheGA) enqueue(id graph.ID) {
 	}
 }
 
-// breed is step 4: the links of the hubs are the children, all of which are
-// fetched. A lazy strategy lets crossover choose first.
+// breed is step 4: the links of the hubs are the children, all of which are fetched. With
+// Lazy, crossover selects first.
 func (s *nicheGA) breed(hubs []graph.ID, rng *rand.Rand) {
 	families := hubs
 	if s.Authorities {
@@ -298,7 +294,7 @@ func (s *nicheGA) breed(hubs []graph.ID, rng *rand.Rand) {
 	}
 }
 
-// individuals returns those of ids that did not fail; nobody waits for any of them.
+// individuals returns ids without those that failed, and marks all as no longer awaited.
 func (s *nicheGA) individuals(ids []graph.ID) []graph.ID {
 	return slices.DeleteFunc(ids, func(id graph.ID) bool {
 		s.state[id] &^= isAwaited
@@ -307,8 +303,8 @@ func (s *nicheGA) individuals(ids []graph.ID) []graph.ID {
 	})
 }
 
-// crossover is step 5: of the children, the ⌊pc·n⌋ with the highest scores. Those
-// that could not be fetched are no individuals.
+// crossover is step 5: it returns the ⌊pc·n⌋ children with the highest scores. Children that
+// could not be fetched do not count.
 func (s *nicheGA) crossover() (chosen []graph.ID) {
 	nodes := s.individuals(s.children.ids)
 	s.children.ids = nil
@@ -323,8 +319,8 @@ func (s *nicheGA) crossover() (chosen []graph.ID) {
 	return chosen
 }
 
-// fitness returns S, or what is expected of it: half of what the best parent has (row
-// f), and when lazy the mean of that parent's score and the link's.
+// fitness returns S or, before the page is fetched, a prediction: half of the best parent's
+// score (row f), or with Lazy the mean of that score and the link's.
 func (s *nicheGA) fitness(id graph.ID) float64 {
 	if place, fetched := s.page(id); fetched {
 		return s.pages[place].score
@@ -339,7 +335,7 @@ func (s *nicheGA) fitness(id graph.ID) float64 {
 	return s.pages[parent].score * predictionDecay
 }
 
-// reproduce is steps 6 and 7: mutants join what crossover chose.
+// reproduce is steps 6 and 7: mutants join the children that crossover chose.
 func (s *nicheGA) reproduce(chosen []graph.ID, rng *rand.Rand) {
 	v2 := s.colocated(chosen)
 	var mutants []graph.ID
@@ -358,8 +354,8 @@ func (s *nicheGA) reproduce(chosen []graph.ID, rng *rand.Rand) {
 	}
 }
 
-// colocated returns V2: unvisited links on pages that link to an authority of this
-// generation, or those pages themselves, among what was crawled (rows g, h).
+// colocated returns V2: unvisited links on pages that link to an authority of this generation,
+// or those pages themselves, among what was crawled (rows g, h).
 func (s *nicheGA) colocated(chosen []graph.ID) (v2 []graph.ID) {
 	seen := map[graph.ID]bool{}
 	for _, id := range chosen {
@@ -372,15 +368,15 @@ func (s *nicheGA) colocated(chosen []graph.ID) (v2 []graph.ID) {
 			v2 = append(v2, id)
 		}
 	}
-	asked := map[graph.ID]bool{} // parents, each of which may link to many authorities
+	done := map[graph.ID]bool{} // parents, which may link to several authorities
 	for _, authority := range s.authorities.ids {
 		place, _ := s.page(authority)
 		for _, name := range slices.Compact([]graph.ID{authority, s.pages[place].final}) {
 			for parent := range s.web.Parents(name) {
-				if asked[parent] {
+				if done[parent] {
 					continue
 				}
-				asked[parent] = true
+				done[parent] = true
 				if s.Cocitation == parents {
 					add(parent)
 					continue
@@ -394,8 +390,8 @@ func (s *nicheGA) colocated(chosen []graph.ID) (v2 []graph.ID) {
 	return v2
 }
 
-// survive is step 8: every niche of the offspring loses its worst, who wait in
-// eliminated; the others are the next queue.
+// survive is step 8: every niche of the offspring loses its worst members, which are kept for
+// a restart; the others are the next queue.
 func (s *nicheGA) survive(chosen, mutants []graph.ID) {
 	offspring := slices.Concat(chosen, mutants)
 	members := make([]niche.Member, len(offspring))
@@ -422,9 +418,9 @@ func (s *nicheGA) survive(chosen, mutants []graph.ID) {
 	s.unsolicited.ids = nil
 }
 
-// restart returns what we do when nobody survived, where the paper stops (row p): the
-// eliminated get another chance; after them the links of pages that never bred,
-// relevant or not, best page first, until there is enough for a generation.
+// restart fills the queue when nobody survived, where the paper stops (row p): with the
+// eliminated, and then with the links of pages that never bred, relevant or not, best page
+// first, until a generation is full. It reports whether the queue has members.
 func (s *nicheGA) restart(n int) bool {
 	again := func(id graph.ID) {
 		place, fetched := s.page(id)
@@ -439,16 +435,16 @@ func (s *nicheGA) restart(n int) bool {
 	if len(s.queue.ids) > 0 {
 		return true
 	}
-	var barren []page
+	var unbred []page
 	for _, p := range s.pages {
 		if s.state[p.node]&isBred == 0 && s.web.Expanded(p.node) {
-			barren = append(barren, p)
+			unbred = append(unbred, p)
 		}
 	}
-	slices.SortFunc(barren, func(a, b page) int {
+	slices.SortFunc(unbred, func(a, b page) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(s.web.URL(a.node), s.web.URL(b.node)))
 	})
-	for _, p := range barren {
+	for _, p := range unbred {
 		if len(s.queue.ids) >= max(1, n) {
 			break
 		}
@@ -465,14 +461,14 @@ func (s *nicheGA) markBred(id graph.ID) {
 	s.bred.ids = append(s.bred.ids, id)
 }
 
-// wait puts id into the queue.
+// wait adds id to the queue.
 func (s *nicheGA) wait(id graph.ID, operator string) {
 	s.state[id] |= isAwaited
 	s.queue.ids = append(s.queue.ids, id)
 	s.propose(id, operator)
 }
 
-// propose asks for id, unless it is here already: first in, first out.
+// propose proposes id unless it is fetched: first in, first out.
 func (s *nicheGA) propose(id graph.ID, operator string) {
 	if _, fetched := s.page(id); fetched {
 		return
@@ -485,7 +481,7 @@ func (s *nicheGA) propose(id graph.ID, operator string) {
 	s.next = append(s.next, a)
 }
 
-// niche returns the key of the niche that an address lives in.
+// niche returns the key of the niche of an address.
 func (s *nicheGA) niche(id graph.ID) string { return weburl.Niche(s.web.URL(id), s.NicheDirs) }
 
 func (s *nicheGA) Replay(b []byte) error {
@@ -500,11 +496,11 @@ func (s *nicheGA) Replay(b []byte) error {
 			return errCorrupt
 		}
 	}
-	s.state = nil // of the lists as they were
+	s.state = nil // derived again
 	return nil
 }
 
-// derive works the marks out from the lists.
+// derive computes the marks from the lists.
 func (s *nicheGA) derive() {
 	if s.state == nil {
 		s.state = make([]mark, s.web.Len())

@@ -1,9 +1,8 @@
 package strategy
 
-// This file is what symbiosis.go knows of words: the population of a generation, from
-// which SOS breeds queries (sos.go), and what is remembered from one generation to the
-// next: the queries that were asked, what they brought, and what the relevant pages
-// are about.
+// This file holds the state of symbiosis.go that concerns words: the population of a
+// generation, from which SOS breeds queries (sos.go), and between generations the queries
+// issued so far, their results, and the centroid of the relevant pages.
 
 import (
 	"cmp"
@@ -19,62 +18,62 @@ import (
 	"spoor/internal/wire"
 )
 
-// The memory is bounded by these, but for the queries, which are one a generation.
+// Bounds of the state, except for the queries, of which there is one per generation.
 const (
 	readText        = 256 << 10 // bytes of a page that are read
-	populationTerms = 1 << 18   // terms of a generation after which no other page is read
-	pageTerms       = 50        // terms of a relevant page that go into the centroid
-	centroidTerms   = 1000      // terms of the centroid that stay when there are twice as many
-	beliefTrials    = 100       // results of queries with a word that are remembered, or little more
-	longestQuery    = 1 << 10   // bytes of a query that is recognised
+	populationTerms = 1 << 18   // terms of a generation after which no page is read
+	pageTerms       = 50        // terms of a relevant page that enter the centroid
+	centroidTerms   = 1000      // terms of the centroid that are kept when it has twice as many
+	beliefTrials    = 100       // results of queries with a word after which counts are halved
+	maxQueryLen     = 1 << 10   // bytes of a query that is recognised
 )
 
-// queries breeds queries. It reads the pages of one generation after the other.
+// queries breeds queries. It reads the pages of one generation after another.
 type queries struct {
 	Objective  string // forYield or forLikeness
-	Iterations int    // of SOS; 0: as the objective has it
-	Ecosystem  int    // most documents
-	Words      int    // most words of a query; 0: as the objective has it
-	Results    int    // of a search
+	Iterations int    // of SOS; 0: depends on the objective
+	Ecosystem  int    // maximum number of documents
+	Words      int    // maximum words of a query; 0: depends on the objective
+	Results    int    // results of a search
 
 	analyzer *text.Analyzer
-	user     []string           // terms of the user, in their order
-	weight   map[string]float64 // by term: in the topic's table
-	form     map[string]string  // by term of the user or the table: how it is written there
+	user     []string           // terms of the user's query, in their order
+	weight   map[string]float64 // by term: weight in the topic's table
+	form     map[string]string  // by term: how the user or the table writes it
 
 	population *text.Statistics // of this generation
 	page       *text.Statistics // scratch
 	documents  []document
 
 	issued   []issuedQuery
-	number   map[string]int    // by issuedQuery.key: its place in issued
+	number   map[string]int    // by issuedQuery.key: index in issued
 	yields   map[string]belief // by term
-	centroid map[string]uint64 // by term: how frequent it is on relevant pages, see read
+	centroid map[string]uint64 // by term: frequency on relevant pages, see read
 
 	events []queryEvent      // since the last delta
-	words  map[string]uint64 // what the centroid has gained since then
+	words  map[string]uint64 // additions to the centroid since the last delta
 }
 
-// A document is a page as an organism sees it.
+// A document is a page as an organism.
 type document struct {
-	place int // of the page
+	place int // place of the page
 	score float64
-	top   text.Term   // the most frequent, the first among equals
+	top   text.Term   // the most frequent, the first of equals
 	terms []text.Term // sorted
 }
 
-// An issuedQuery is the terms of a query that was asked, sorted.
+// An issuedQuery holds the sorted terms of a query that was issued.
 type issuedQuery struct{ terms []string }
 
-// key returns the same for queries of the same words.
+// key returns a string that is equal for queries of the same words.
 func (q issuedQuery) key() string { return strings.Join(q.terms, " ") }
 
-// A belief is what is known of the yield of a word: so many results were to come of
-// queries with it, and so many of them were relevant and new.
+// A belief counts the expected results of queries with a word, and those of them that were
+// relevant and new.
 type belief struct{ trials, successes int }
 
-// tried returns b after so many trials more, which are no successes yet. What is long ago
-// counts half.
+// tried returns b after the given number of further trials, none of them successful yet. Old
+// trials count half.
 func (b belief) tried(trials int) belief {
 	if b.trials >= beliefTrials {
 		b = belief{b.trials / 2, b.successes / 2}
@@ -82,23 +81,23 @@ func (b belief) tried(trials int) belief {
 	return belief{b.trials + trials, b.successes}
 }
 
-// success returns b after one of its trials was a success.
+// success returns b after one of its trials succeeded.
 func (b belief) success() belief { return belief{b.trials, min(b.successes+1, b.trials)} }
 
-// A queryEvent is a query that was asked, or a new relevant page that one brought.
+// A queryEvent is a query that was issued, or a new relevant page that one found.
 type queryEvent struct {
-	line string // what was asked
-	from int    // or the place in issued of the query that brought the page
+	line string // the query, if it was issued
+	from int    // otherwise the index in issued of the query that found the page
 }
 
-// A bredQuery is one to ask.
+// A bredQuery is a query to issue.
 type bredQuery struct {
 	line    string
-	places  []int // of the pages that its words are from
+	places  []int // of the pages that its words come from
 	reasons []wire.Scored
 }
 
-// aim takes t for the topic. What is remembered stays.
+// aim sets the topic. The state between generations is kept.
 func (s *queries) aim(t *topic.Topic) (err error) {
 	if s.analyzer == nil {
 		s.number, s.yields = map[string]int{}, map[string]belief{}
@@ -128,17 +127,17 @@ func (s *queries) aim(t *topic.Topic) (err error) {
 	return nil
 }
 
-// terms returns the names of the terms of a line, sorted, each once.
+// terms returns the distinct terms of a line, sorted.
 func (s *queries) terms(line string) (names []string) {
 	names = stems(s.analyzer, line)
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// read takes a page into the population, and a relevant one into the centroid: each
-// of its terms in thousandths of the most frequent one.
+// read adds a page to the population, and a relevant one to the centroid: its most frequent
+// terms, in thousandths of the frequency of the first.
 func (s *queries) read(place int, p *page, rec *wire.Record) {
-	if len(s.population.Terms()) >= populationTerms { // more than people write
+	if len(s.population.Terms()) >= populationTerms {
 		return
 	}
 	title := rec.Title[:min(len(rec.Title), readText)]
@@ -164,8 +163,7 @@ func (s *queries) read(place int, p *page, rec *wire.Record) {
 	}
 }
 
-// fittest keeps as many documents as the ecosystem holds: those with the highest
-// scores, the first among equals.
+// fittest keeps the Ecosystem documents with the highest scores, the first of equals.
 func (s *queries) fittest() {
 	slices.SortFunc(s.documents, func(a, b document) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.place, b.place))
@@ -173,30 +171,30 @@ func (s *queries) fittest() {
 	s.documents = s.documents[:min(s.Ecosystem, len(s.documents))]
 }
 
-// answer learns what came of a query: an address was fetched, and was a new relevant
-// page or not. What the seeds were searched by was asked, too.
+// answer records the outcome of an address found by a query; success means a new relevant
+// page. The query of the seeds counts as issued.
 func (s *queries) answer(rec *wire.Record, success bool) {
-	if rec.Query == "" || len(rec.Query) > longestQuery {
+	if rec.Query == "" || len(rec.Query) > maxQueryLen {
 		return
 	}
 	q := issuedQuery{s.terms(rec.Query)}
 	if _, known := s.number[q.key()]; !known && rec.Operator == "seed" && len(q.terms) > 0 {
-		s.happen(queryEvent{line: rec.Query})
+		s.record(queryEvent{line: rec.Query})
 	}
 	if i, known := s.number[q.key()]; known && success {
-		s.happen(queryEvent{from: i})
+		s.record(queryEvent{from: i})
 	}
 }
 
-// happen notes an event.
-func (s *queries) happen(e queryEvent) {
+// record records an event.
+func (s *queries) record(e queryEvent) {
 	s.events = append(s.events, e)
-	s.experience(e)
+	s.apply(e)
 }
 
-// experience learns from an event. Of the results of a query nothing is heard of those
-// that were known before: they count with it, and are no success.
-func (s *queries) experience(e queryEvent) {
+// apply updates the beliefs. Results known before are never fetched, and so count as trials
+// without success.
+func (s *queries) apply(e queryEvent) {
 	if e.line == "" {
 		for _, term := range s.issued[e.from].terms {
 			s.yields[term] = s.yields[term].success()
@@ -213,11 +211,11 @@ func (s *queries) experience(e queryEvent) {
 	}
 }
 
-// learn makes what the relevant pages of this generation say part of the centroid.
+// learn adds the relevant pages of this generation to the centroid.
 func (s *queries) learn() { s.absorb(s.words) }
 
-// absorb adds words to the centroid. The lightest are forgotten when they are many,
-// and not at once, so that a new word has time to become heavy.
+// absorb adds words to the centroid. The lightest are dropped only when it has twice as many
+// as are kept, so that a new word has time to gain weight.
 func (s *queries) absorb(words map[string]uint64) {
 	for term, n := range words {
 		s.centroid[term] += n
@@ -233,9 +231,9 @@ func (s *queries) absorb(words map[string]uint64) {
 	}
 }
 
-// breed lets an ecosystem of the population evolve. The query is that of its fittest
-// organism that was not asked yet (row g), or with again, of its fittest. ok is false
-// if the population has no words, or none of its organisms is new.
+// breed evolves an ecosystem of the population and returns the query of its fittest organism
+// that was not issued yet (row g) or, if again is set, of its fittest. ok is false if the
+// population has no words, or no organism is new.
 func (s *queries) breed(rng *rand.Rand, again bool) (q bredQuery, ok bool) {
 	s.fittest()
 	h := s.habitat(rng)
@@ -256,7 +254,7 @@ func (s *queries) breed(rng *rand.Rand, again bool) (q bredQuery, ok bool) {
 		if _, asked := s.number[issuedQuery{s.terms(line)}.key()]; line == "" || asked && !again {
 			continue
 		}
-		s.happen(queryEvent{line: line})
+		s.record(queryEvent{line: line})
 		q = bredQuery{line: line, reasons: h.reasons(words, fitness[i])}
 		for d, top := range h.tops {
 			if slices.Contains(words, top) {
@@ -273,12 +271,12 @@ func (s *queries) endGeneration() {
 	s.documents = s.documents[:0]
 	s.population.Reset()
 	known := s.analyzer.Len()
-	if s.analyzer.Trim(); s.analyzer.Len() < known { // the terms have new numbers
+	if s.analyzer.Trim(); s.analyzer.Len() < known { // the terms were renumbered
 		s.population, s.page = text.NewStatistics(s.analyzer), text.NewStatistics(s.analyzer)
 	}
 }
 
-// appendDelta appends what happened; all that is remembered follows from it.
+// appendDelta appends the events, from which everything else follows.
 func (s *queries) appendDelta(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(len(s.events)))
 	for _, e := range s.events {
@@ -307,7 +305,7 @@ func (s *queries) replay(_ *memory, r *reader) {
 			}
 			e.from = int(from)
 		}
-		s.experience(e)
+		s.apply(e)
 	}
 	words := map[string]uint64{}
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {

@@ -1,27 +1,27 @@
 package strategy
 
-// This file is the symbiotic organisms search of symbiosis.go: what an organism is,
-// and what it is fit for. The operators are in internal/genetic.
+// This file defines the organisms and objectives of the symbiotic organisms search of
+// symbiosis.go. The operators are in internal/genetic.
 //
-// An organism has a gene for every word of a vocabulary, from −1 to 1; the words
-// whose gene is not negative are a query. It begins as a document of the population.
+// An organism has a gene from −1 to 1 for every word of a vocabulary; the words whose genes
+// are not negative are a query. Initially it is a document of the population.
 //
 //	paper          here         meaning
 //	vocabulary     vocabulary   the user's words, and the most frequent word of every document
 //	X_i            organisms    a document: 1 for a word that occurs in it (row h), −1 for another
-//	round(σ(x))    on           a word is on if x ≥ 0: to round a sigmoid is to look at the sign
-//	fitness        likeness     Jaccard coefficient of the words that are on with the user's
+//	round(σ(x))    active       a word is active if x ≥ 0: rounding a sigmoid tests the sign
+//	fitness        likeness     Jaccard coefficient of the active words and the user's
 //
-// Likeness, the paper's objective, has one maximum: the user's own query, which SOS
-// finds within a few iterations. So it ends early, the query is not in the ecosystem,
-// and nothing is asked twice (row g). By default the objective is what a query is for:
+// Likeness, the paper's objective, has one maximum: the user's own query, which SOS finds
+// within a few iterations. So SOS ends early, the user's query is not in the ecosystem, and no
+// query is issued twice (row g). By default the objective is the expected use of a query:
 //
 //	f(S) = .4 cos(S, C) + .4 Ŷ(S) + .2 (1 − max over issued Q of Jaccard(S, Q))
 //
 //	S      the words of the query, at most 6, with Jaccard(S, user's) ≥ .15
-//	C      centroid of the pages found relevant
+//	C      centroid of the relevant pages
 //	Ŷ(S)   yield: new relevant pages per result; the mean over the words of a draw
-//	       from what is believed of each (Thompson sampling)
+//	       from the belief about each (Thompson sampling)
 
 import (
 	"cmp"
@@ -42,7 +42,7 @@ const (
 	forLikeness = "literal"
 )
 
-// What the parts of the yield objective weigh, and how like the user's a query must be.
+// Weights of the parts of the yield objective, and the minimum likeness.
 const (
 	centroidShare = 0.4
 	yieldShare    = 0.4
@@ -50,35 +50,35 @@ const (
 	leastLikeness = 0.15
 )
 
-// A habitat is where organisms live: the vocabulary of a generation, and what is
-// known of its words. Words are known by their places in the vocabulary.
+// A habitat is the vocabulary of a generation and the data about its words. Words are
+// identified by their index in the vocabulary.
 type habitat struct {
 	objective  string
-	most       int      // words of a query
-	vocabulary []string // terms in the order that they have in a query
-	forms      []string // as people write them
-	user       []bool   // words of the user
+	maxWords   int      // of a query
+	vocabulary []string // terms in their order in a query
+	forms      []string // their written forms
+	user       []bool   // whether it is a word of the user's query
 	users      int
 	organisms  [][]float64
 	tops       []int // by document: its most frequent word, or -1
 
 	direction []float64 // of C: cos({word}, C)
-	yield     []float64 // the draws
+	yield     []float64 // by word: a draw from its belief
 	issued    []askedQuery
 }
 
-// An askedQuery is one with words of the vocabulary.
+// An askedQuery is an issued query with words of the vocabulary.
 type askedQuery struct {
 	words []int
-	size  int // with the words that are not
+	size  int // number of words, including others
 }
 
-// habitat makes the habitat of the population. There are no organisms if it has no
+// habitat returns the habitat of the population. It has no organisms if the population has no
 // words.
 func (s *queries) habitat(rng *rand.Rand) *habitat {
 	h := &habitat{
 		objective: s.Objective,
-		most:      cmp.Or(s.Words, map[string]int{forYield: 6, forLikeness: 8}[s.Objective]),
+		maxWords:  cmp.Or(s.Words, map[string]int{forYield: 6, forLikeness: 8}[s.Objective]),
 		users:     len(s.user),
 	}
 	rank := map[string]int{} // of a user's word among the user's
@@ -120,7 +120,7 @@ func (s *queries) habitat(rng *rand.Rand) *habitat {
 		h.forms = append(h.forms, form[name])
 		h.user = append(h.user, isUser)
 	}
-	h.settle(s)
+	h.addOrganisms(s)
 	for _, d := range s.documents {
 		top, ok := place[s.analyzer.Name(d.top)]
 		if !ok {
@@ -129,16 +129,16 @@ func (s *queries) habitat(rng *rand.Rand) *habitat {
 		h.tops = append(h.tops, top)
 	}
 	if s.Objective == forYield && len(h.organisms) > 0 {
-		h.direct(s)
-		h.draw(s, rng)
-		h.recall(s, place)
+		h.setDirection(s)
+		h.drawYields(s, rng)
+		h.addIssued(s, place)
 	}
 	return h
 }
 
-// settle makes the organisms: the documents, and the user's query where that is not
-// what is sought.
-func (h *habitat) settle(s *queries) {
+// addOrganisms adds the organisms: the documents and, unless likeness is the objective, the
+// user's query.
+func (h *habitat) addOrganisms(s *queries) {
 	organism := func(has func(i int) bool) {
 		x := make([]float64, len(h.vocabulary))
 		for i := range x {
@@ -163,9 +163,9 @@ func (h *habitat) settle(s *queries) {
 	}
 }
 
-// direct works out the direction of the centroid. Before any page was relevant, the
-// weight table of the topic is what they are expected to be about.
-func (h *habitat) direct(s *queries) {
+// setDirection sets the direction of the centroid. Before any page was relevant, the weight
+// table of the topic stands in for it.
+func (h *habitat) setDirection(s *queries) {
 	weight := s.weight
 	if len(s.centroid) > 0 {
 		weight = map[string]float64{}
@@ -182,16 +182,16 @@ func (h *habitat) direct(s *queries) {
 	}
 }
 
-// draw draws the yield of every word.
-func (h *habitat) draw(s *queries, rng *rand.Rand) {
+// drawYields draws the yield of every word.
+func (h *habitat) drawYields(s *queries, rng *rand.Rand) {
 	for _, term := range h.vocabulary {
 		h.yield = append(h.yield, s.yields[term].draw(rng))
 	}
 }
 
-// recall makes the list of the queries that were asked. Of those with the same words
-// of the vocabulary the shortest is the most alike to anything here.
-func (h *habitat) recall(s *queries, place map[string]int) {
+// addIssued adds the queries issued so far. Of those with the same words of the vocabulary,
+// the shortest is the most similar to any query.
+func (h *habitat) addIssued(s *queries, place map[string]int) {
 	at := map[string]int{}
 	for _, q := range s.issued {
 		a := askedQuery{size: len(q.terms)}
@@ -211,37 +211,36 @@ func (h *habitat) recall(s *queries, place map[string]int) {
 	}
 }
 
-// on returns the words that are on in x, the first ones if there are more than most.
-func (h *habitat) on(x []float64, most int) (words []int) {
+// active returns the active words of x, at most limit.
+func (h *habitat) active(x []float64, limit int) (words []int) {
 	for i, gene := range x {
-		if gene >= 0 && len(words) < most {
+		if gene >= 0 && len(words) < limit {
 			words = append(words, i)
 		}
 	}
 	return words
 }
 
-// query returns the words of the query that x stands for. It has one of the user's at
-// least (row k).
+// query returns the words of the query of x, with at least one of the user's (row k).
 func (h *habitat) query(x []float64) (words []int) {
-	words = h.on(x, h.most)
+	words = h.active(x, h.maxWords)
 	isUser := func(i int) bool { return h.user[i] }
 	if first := slices.Index(h.user, true); first >= 0 && !slices.ContainsFunc(words, isUser) {
-		words = append(words[:min(len(words), h.most-1)], first)
+		words = append(words[:min(len(words), h.maxWords-1)], first)
 		slices.Sort(words)
 	}
 	return words
 }
 
-// fitness returns the objective.
+// fitness returns the value of the objective.
 func (h *habitat) fitness(x []float64) float64 {
 	if h.objective == forLikeness {
-		return h.likeness(h.on(x, len(x)))
+		return h.likeness(h.active(x, len(x)))
 	}
-	return h.value(h.on(x, h.most))
+	return h.value(h.active(x, h.maxWords))
 }
 
-// likeness returns the Jaccard coefficient of words with those of the user.
+// likeness returns the Jaccard coefficient of words and the user's words.
 func (h *habitat) likeness(words []int) float64 {
 	common := 0
 	for _, i := range words {
@@ -252,11 +251,11 @@ func (h *habitat) likeness(words []int) float64 {
 	return quotient(common, len(words)+h.users-common)
 }
 
-// value returns the yield objective. Words that are too little like the user's are worth
-// less than nothing, the more so the less they are.
+// value returns the yield objective. It is negative for words that are too unlike the user's,
+// the more so the less they are alike.
 func (h *habitat) value(words []int) float64 {
-	// Of a long query not even so much may be possible.
-	least := min(leastLikeness, quotient(h.most, 2*h.users))
+	// Six words cannot be as similar as that to a long query.
+	least := min(leastLikeness, quotient(h.maxWords, 2*h.users))
 	if like := h.likeness(words); like == 0 || like < least {
 		return like - 1
 	}
@@ -280,8 +279,7 @@ func (h *habitat) meanYield(words []int) (sum float64) {
 	return sum / float64(len(words))
 }
 
-// novelty returns how unlike the words are to the query that was asked and is most like
-// them.
+// novelty returns 1 minus the highest similarity of the words with an issued query.
 func (h *habitat) novelty(words []int) float64 {
 	on := make([]bool, len(h.vocabulary))
 	for _, i := range words {
@@ -300,7 +298,7 @@ func (h *habitat) novelty(words []int) float64 {
 	return 1 - highest
 }
 
-// line returns the query of these words, as people write them.
+// line returns the query of these words in their written forms.
 func (h *habitat) line(words []int) string {
 	var forms []string
 	for _, i := range words {
@@ -309,7 +307,7 @@ func (h *habitat) line(words []int) string {
 	return strings.Join(forms, " ")
 }
 
-// reasons returns the numbers that chose the words.
+// reasons returns the numbers behind the choice of words.
 func (h *habitat) reasons(words []int, fitness float64) []wire.Scored {
 	if h.objective == forLikeness {
 		return []wire.Scored{{Name: "fitness", Value: fitness}}
@@ -323,7 +321,7 @@ func (h *habitat) reasons(words []int, fitness float64) []wire.Scored {
 	}
 }
 
-// quotient returns a/b, and 0 of nothing.
+// quotient returns a/b, or 0 if b is 0.
 func quotient(a, b int) float64 {
 	if b == 0 {
 		return 0
@@ -331,8 +329,8 @@ func quotient(a, b int) float64 {
 	return float64(a) / float64(b)
 }
 
-// draw draws from Beta(1 + successes, 1 + failures): the a-th smallest of n numbers
-// that are evenly distributed has the distribution Beta(a, n + 1 − a).
+// draw draws from Beta(1 + successes, 1 + failures): the a-th smallest of n uniform numbers is
+// distributed as Beta(a, n + 1 − a).
 func (b belief) draw(rng *rand.Rand) float64 {
 	numbers := make([]float64, b.trials+1)
 	for i := range numbers {

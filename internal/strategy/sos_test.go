@@ -84,7 +84,7 @@ func TestOrganismsAreDocumentsOverTheVocabulary(t *testing.T) {
 	}
 	// Likeness with the query: 2 of 5 words, 2 of 4, 1 of 5, 1 of 4, 1 of 5, and all.
 	for i, want := range []float64{2. / 5, 2. / 4, 1. / 5, 1. / 4, 1. / 5, 1} {
-		if got := h.likeness(h.on(h.organisms[i], 8)); got != want {
+		if got := h.likeness(h.active(h.organisms[i], 8)); got != want {
 			t.Errorf("organism %d has the likeness %v, want %v", i, got, want)
 		}
 	}
@@ -121,7 +121,7 @@ func TestTheWordsOfAQueryAreOrderedAndAnchored(t *testing.T) {
 		{"eta gamma zeta", 1, "beta"},
 		{"", 8, "beta"},
 	} {
-		h.most = test.most
+		h.maxWords = test.most
 		x := make([]float64, len(h.vocabulary))
 		for i, word := range h.vocabulary {
 			if x[i] = -0.01; slices.Contains(strings.Fields(test.on), word) {
@@ -167,7 +167,7 @@ func TestWordsOfAQueryAreWrittenAsPeopleWriteThem(t *testing.T) {
 //	S = {0,2,3,4} Jaccard with the user's: 1 of 5, enough
 func TestTheYieldObjectiveByHand(t *testing.T) {
 	h := &habitat{
-		objective: forYield, most: 6, users: 2,
+		objective: forYield, maxWords: 6, users: 2,
 		vocabulary: []string{"u", "v", "a", "b", "c"},
 		user:       []bool{true, true, false, false, false},
 		direction:  []float64{.6, 0, .8, 0, 0},
@@ -203,7 +203,7 @@ func TestTheYieldObjectiveByHand(t *testing.T) {
 	if got := h.fitness([]float64{1, 1, 1, 1, 1}); got >= 0 {
 		t.Errorf("2 of 63 is %v, want less than nothing", got)
 	}
-	h.most, h.user = 5, []bool{true, true, true, true, true}
+	h.maxWords, h.user = 5, []bool{true, true, true, true, true}
 	if got := h.fitness([]float64{1, 1, 1, 1, 1}); got < 0 {
 		t.Errorf("5 of 60, all that is possible, is %v", got)
 	}
@@ -302,8 +302,8 @@ func TestNoWordsNoQuery(t *testing.T) {
 // and relevant, of the second one.
 func TestBeliefsFollowWhatAQueryBrought(t *testing.T) {
 	s := readers(t, sought(t, "rose"), nil)
-	s.happen(queryEvent{line: "rose thorn"})
-	s.happen(queryEvent{line: "soil rose"})
+	s.record(queryEvent{line: "rose thorn"})
+	s.record(queryEvent{line: "soil rose"})
 	for _, r := range []struct {
 		query   string
 		success bool
@@ -322,7 +322,7 @@ func TestBeliefsFollowWhatAQueryBrought(t *testing.T) {
 		t.Errorf("beliefs are %v, want %v", s.yields, want)
 	}
 	for range 100 { // what is long ago counts less, and less again
-		s.happen(queryEvent{line: "rose"})
+		s.record(queryEvent{line: "rose"})
 	}
 	if b := s.yields["rose"]; b.trials > beliefTrials+s.Results || b.successes > 0 {
 		t.Errorf("after a hundred queries for nothing it is %v", b)
@@ -407,7 +407,7 @@ func TestOnlySoMuchOfAPageIsRead(t *testing.T) {
 	if d := s.documents[0]; s.analyzer.Name(d.top) != "thorn" || len(d.terms) > 2 {
 		t.Errorf("the top word is %s of %d terms", s.analyzer.Name(d.top), len(d.terms))
 	}
-	s.answer(&wire.Record{Operator: "seed", Query: strings.Repeat("rose", longestQuery)}, true)
+	s.answer(&wire.Record{Operator: "seed", Query: strings.Repeat("rose", maxQueryLen)}, true)
 	if len(s.issued) > 0 {
 		t.Error("a query of thousands of bytes was taken for one")
 	}

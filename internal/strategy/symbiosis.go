@@ -1,38 +1,36 @@
 package strategy
 
-// This file implements the focused crawler guided by a genetic algorithm whose
-// mutation is symbiotic organisms search (SOS), from
+// This file implements the focused crawler with a genetic algorithm whose mutation is
+// symbiotic organisms search (SOS), from
 //
 //	A. J. Wilson, H. Armanto, Gunawan and Tanwijaya, 2021 (symbiosis in
 //	PAPERS.md).
 //
-// The population are the pages of a generation; the fitness of a page is its
-// nearness to the topic, which the score stage has worked out. A roulette wheel
-// selects pages, whose links are the offspring: a link is worth what all the pages
-// together are worth that contain it, and the best links are the crawl queue.
-// Mutation brings in what no link leads to: SOS breeds a query from the words of
-// the population (queries.go, sos.go), and what a search finds for it joins the next
-// generation.
+// The population is the pages of a generation; the fitness of a page is its relevance,
+// computed by the score stage. A roulette wheel selects pages, whose links are the offspring:
+// a link is worth the summed fitness of all pages that contain it, and the best links are the
+// crawl queue. Mutation reaches what no link leads to: SOS breeds a query from the words of
+// the population (queries.go, sos.go), and its search results join the next generation.
 //
 //	paper           here           meaning
-//	f_i             fitness        fitness of page i in the roulette: its score and a bias
+//	f_i             fitness        fitness of page i in the roulette: its score plus a bias
 //	0.05            Bias           the bias
-//	P_i = f_i/Σf_j  roulette       chance of page i (eq. 5)
+//	P_i = f_i/Σf_j  roulette       probability of page i (eq. 5)
 //	Crossover(µ)    crossover      Σ fitness of the pages that contain link µ (eq. 6)
-//	filter          Factor         of these links the best K = Factor · Population stay
-//	crawl queue     queued         links that stayed and are to be fetched
+//	filter          Factor         the best K = Factor · Population of these links are kept
+//	crawl queue     queued         links that were kept and are to be fetched
 //	–               Selection      share of the population that the roulette selects
 //
-// The rest of the paper is elsewhere: the weight table and its growth in
-// internal/topic, cosine and BM25 (eq. 1 to 4) in internal/fitness.
+// The rest of the paper is elsewhere: the weight table and its growth in internal/topic,
+// cosine and BM25 (eq. 1 to 4) in internal/fitness.
 //
-// A link that stayed and was not fetched, because the generation was smaller than
-// the queue, stays in the queue for good, and its worth grows with the pages that
-// contain it. When the queue is empty the best of the other links that are known
-// are fetched (operator restart), where the paper would end for want of links.
+// A link that was kept and not fetched, because the generation was smaller than the queue,
+// stays in the queue, and its value grows with the pages that contain it. When the queue is
+// empty, the best of the other known links are fetched (operator restart), where the paper
+// would end.
 //
-// Where the paper is silent or contradicts itself we follow PAPERS.md, whose rows
-// are named in the comments.
+// Where the paper is silent or contradicts itself we follow PAPERS.md, whose rows are named in
+// the comments.
 
 import (
 	"math/rand/v2"
@@ -49,16 +47,16 @@ type symbiosis struct {
 
 	Bias       float64 // of the roulette
 	Selection  float64 // share of the population that is selected
-	Population int     // pages that a generation has
-	Factor     float64 // links that stay of a generation, in populations
-	Every      int     // generations from one query to the next; 0: there are none
-	Compat     bool    // the paper to the letter
+	Population int     // pages of a generation
+	Factor     float64 // links kept of a generation, over Population
+	Every      int     // generations between two queries; 0: none
+	Compat     bool    // literally as in the paper
 
-	queries queries // of mutation
+	queries queries // state of mutation
 
-	generation int    // how many were bred
-	queued     list   // all links that ever stood in the crawl queue
-	value      column // what a link was worth when it joined the queue (compat)
+	generation int    // number of generations so far
+	queued     list   // all links that were ever in the crawl queue
+	value      column // value of a link when it joined the queue (compat)
 
 	isQueued []bool    // by graph.ID, derived from queued
 	worths   []float64 // by graph.ID, derived from the pages
@@ -76,17 +74,17 @@ func newSymbiosis() Strategy {
 func (s *symbiosis) Params() []Param {
 	whole := [2]float64{0, 1e6}
 	return []Param{
-		{Name: "bias", Doc: "what the roulette adds to every fitness", Value: &s.Bias, Range: [2]float64{0, 1}},
+		{Name: "bias", Doc: "bias that the roulette adds to every fitness", Value: &s.Bias, Range: [2]float64{0, 1}},
 		{Name: "selection", Doc: "share of the population that the roulette selects", Value: &s.Selection, Range: [2]float64{0, 1}},
 		{Name: "population", Doc: "pages of a generation; more if evolve -n is more", Value: &s.Population, Range: [2]float64{1, 1e6}},
-		{Name: "queue-factor", Doc: "crossover: links of a generation that stay, as a multiple of the population", Value: &s.Factor, Range: [2]float64{0, 1000}},
-		{Name: "mutation-every", Doc: "mutation: generations from one query to the next, 0 for none", Value: &s.Every, Range: whole},
+		{Name: "queue-factor", Doc: "crossover: links kept of a generation, as a multiple of the population", Value: &s.Factor, Range: [2]float64{0, 1000}},
+		{Name: "mutation-every", Doc: "mutation: generations between two queries, 0 for none", Value: &s.Every, Range: whole},
 		{Name: "objective", Doc: "what queries are bred for: new relevant results, or likeness to the user's words", Value: &s.queries.Objective, Words: []string{forYield, forLikeness}},
 		{Name: "iterations", Doc: "iterations of SOS; 0 is 20 for yield and 3 for literal", Value: &s.queries.Iterations, Range: [2]float64{0, 1000}},
 		{Name: "ecosystem", Doc: "organisms of SOS: the fittest documents of the population", Value: &s.queries.Ecosystem, Range: [2]float64{2, 1000}},
-		{Name: "words", Doc: "most words of a query; 0 is 6 for yield and 8 for literal", Value: &s.queries.Words, Range: [2]float64{0, 64}},
-		{Name: "results", Doc: "results that a search gives, those that are known already among them", Value: &s.queries.Results, Range: [2]float64{1, 1000}},
-		{Name: "compat", Doc: "the paper to the letter: crossover over the selected with their bias, SOS for likeness without tabu, no restart", Value: &s.Compat},
+		{Name: "words", Doc: "maximum words of a query; 0 is 6 for yield and 8 for literal", Value: &s.queries.Words, Range: [2]float64{0, 64}},
+		{Name: "results", Doc: "results of a search, including known addresses", Value: &s.queries.Results, Range: [2]float64{1, 1000}},
+		{Name: "compat", Doc: "literally as in the paper: crossover over the selected pages with their bias, SOS for likeness without tabu, no restart", Value: &s.Compat},
 	}
 }
 
@@ -141,20 +139,19 @@ func (s *symbiosis) Breed(n int, rng *rand.Rand) (next []Address) {
 	return next
 }
 
-// queryPriority is above that of all links, which are in (0, 1]: what a search
-// finds is handed out first.
+// queryPriority is above the priority of all links, which is in (0, 1]: search results are
+// fetched first.
 const queryPriority = 2
 
-// A survivor is a page that was selected, with its fitness.
+// A survivor is a selected page with its fitness.
 type survivor struct {
 	page    *page
 	fitness float64
 }
 
-// roulette selects from the population, without replacement (row o), in proportion
-// to fitness and bias. Scores that are not within [0, 1], as those of BM25 are not,
-// are first divided by the highest (row e); the bias is for the roulette alone
-// (row d).
+// roulette selects from the population, without replacement (row o), in proportion to fitness
+// plus bias. If a score exceeds 1, as with BM25, all are divided by the highest (row e); the
+// bias applies to the roulette only (row d).
 func (s *symbiosis) roulette(rng *rand.Rand) (selected []survivor) {
 	var population []survivor
 	highest := 1.0
@@ -175,9 +172,9 @@ func (s *symbiosis) roulette(rng *rand.Rand) (selected []survivor) {
 	return selected
 }
 
-// crossover puts the best of the links of the selected pages into the queue, the
-// one that was discovered first among equals (row f). To the letter, a link is
-// worth the fitness of those pages alone, with their bias.
+// crossover adds the best links of the selected pages to the queue; of equals, those
+// discovered first (row f). With Compat a link is worth the fitness of the selected pages
+// only, including their bias.
 func (s *symbiosis) crossover(selected []survivor, n int) {
 	offspring := make([]bool, s.web.Len())
 	sums := map[graph.ID]float64{}
@@ -218,8 +215,8 @@ func (s *symbiosis) crossover(selected []survivor, n int) {
 	}
 }
 
-// worth returns the crossover value of a link (eq. 6): the sum of the fitness of all
-// pages that were fetched and contain it.
+// worth returns the crossover value of a link (eq. 6): the summed fitness of all fetched pages
+// that contain it.
 func (s *symbiosis) worth(id graph.ID) float64 {
 	if s.Compat {
 		return s.value.at(id)
@@ -227,7 +224,7 @@ func (s *symbiosis) worth(id graph.ID) float64 {
 	return s.worths[id]
 }
 
-// fittest returns the n links of the queue that are worth most, best first.
+// fittest returns the n links of the queue with the highest values, best first.
 func (s *symbiosis) fittest(n int) (chosen []graph.ID) {
 	var queue []graph.ID
 	var values []float64
@@ -243,7 +240,7 @@ func (s *symbiosis) fittest(n int) (chosen []graph.ID) {
 	return chosen
 }
 
-// propose asks for id, with the pages that contain it.
+// propose returns a proposal to fetch id, with the pages that contain it.
 func (s *symbiosis) propose(id graph.ID, operator string, priority float64) Address {
 	best, _ := s.bestParent(id)
 	a := s.address(id, best, operator, priority)
@@ -252,8 +249,8 @@ func (s *symbiosis) propose(id graph.ID, operator string, priority float64) Addr
 	return a
 }
 
-// derive works out what stands in the queue, and what every link is worth: one pass over
-// all links is quicker than to look for the pages of each.
+// derive computes the queue and the value of every link. One pass over all links is faster
+// than looking up the parents of each.
 func (s *symbiosis) derive() {
 	s.isQueued = make([]bool, s.web.Len())
 	for _, id := range s.queued.ids {

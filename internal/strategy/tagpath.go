@@ -1,42 +1,42 @@
 package strategy
 
-// This file implements a bandit of tag paths, after
+// This file implements a bandit over tag paths, after
 //
 //	A. Gauquier, I. Manolescu and P. Senellart, SB-CLASSIFIER, arXiv 2602.11874
-//	(2026); its program is efficient_crawler_for_scalable_web_data_acquisition,
+//	(2026); the program is efficient_crawler_for_scalable_web_data_acquisition,
 //
-// which looks for files on one site. Links that stand alike on their pages, in the
-// same menu or the same list of results, lead to pages that are alike. So an arm of
-// the bandit is a cluster of tag paths, from the root of a page to the link.
+// which looks for files on one site. Links at similar positions on their pages, such as the
+// same menu or result list, lead to similar pages. So an arm of the bandit is a cluster of tag
+// paths, from the root of a page to the link.
 //
 //	paper             here          meaning
-//	θ                 Theta         a path as near as this to a cluster joins it
-//	n-grams           pairs         two tags in a row, and the two ends
+//	θ                 Theta         similarity from which a path joins a cluster
+//	n-grams           pairs         two consecutive tags, with markers at both ends
 //	m, w, a           hashed        multiplicative hash to 2^m bins
-//	α                 Alpha         weight of what is uncertain about an arm
-//	ε                 fewPulls      so that nothing is divided by 0
+//	α                 Alpha         weight of exploration
+//	ε                 epsilon       avoids division by zero
 //	t                 pulls         of all arms
 //
-// An arm with links that wait is awake. Of those the one is pulled with the greatest
+// An arm with unfetched links is awake. The awake arm with the highest
 //
 //	reward/pulls + α · √(ln t / (pulls + ε))
 //
-// and any of its links is followed (AUER, awake upper estimated reward: Kleinberg,
-// Niculescu-Mizil and Sharma 2010, for bandits some of whose arms sleep).
+// is pulled, and any of its links is followed (AUER, awake upper estimated reward: Kleinberg,
+// Niculescu-Mizil and Sharma 2010, for bandits with sleeping arms).
 //
-// What the source leaves open, or is made for something else (rows of PAPERS.md):
+// What the source leaves open, or is made for another task (rows of PAPERS.md):
 //
-//	a  A page is rewarded by the files that it links to. Here what is sought are the
-//	   pages themselves: a relevant page is 1, another, or a failure, 0.
-//	b  A pair of tags is hashed by its number, in order of appearance. Here by
-//	   its FNV-1a hash, so that nothing need be numbered; as many collide.
-//	c  Where pairs collide their frequencies are averaged, with those of pairs that
-//	   the path has not. Here they add up.
-//	d  The nearest cluster is found by an approximate index. Here exactly. Links of
-//	   one page with one path go to one cluster; at most 256 paths of a page are
-//	   told apart, and at most 1024 clusters are made.
-//	e  One page is fetched before the next is chosen. Here a pull counts when it is
-//	   made, and its reward when it comes.
+//	a  A page is rewarded by the files that it links to. Here the pages themselves are sought: a
+//	   relevant page is 1; any other, or a failure, is 0.
+//	b  A pair of tags is hashed by its number, in order of appearance. Here by its FNV-1a hash,
+//	   so that pairs need no numbers; as many collide.
+//	c  Frequencies of colliding pairs are averaged, including pairs that the path lacks. Here
+//	   they are added.
+//	d  The nearest cluster is found by an approximate index. Here exactly. Links with one path
+//	   on one page go to one cluster; at most 256 paths of a page are distinguished, and at
+//	   most 1024 clusters are made.
+//	e  One page is fetched before the next is chosen. Here a pull counts at once, and its
+//	   reward when the page is fetched.
 
 import (
 	"cmp"
@@ -57,18 +57,18 @@ type tagPath struct {
 	Theta float64 // θ
 	Alpha float64 // α
 
-	arms  []cluster
-	armOf []int32     // by graph.ID, of links that were seen: the arm plus one
-	seen  []pathGroup // since the last delta
-	bins  [pathBins][]binSum
-	near  []float64 // by arm, of a search
-	ties  int       // of the memory, that were learned
-	pulls int       // t: links that were followed
+	arms           []cluster
+	armOf          []int32     // by graph.ID, of known links: the arm plus one
+	seen           []pathGroup // since the last delta
+	bins           [pathBins][]binSum
+	near           []float64 // scratch of nearest, by arm
+	learnedAliases int       // aliases of the memory learned so far
+	pulls          int       // t: links that were followed
 }
 
-// A cluster is an arm: tag paths that are alike, and what their links led to.
+// A cluster is an arm: similar tag paths and the rewards of their links.
 type cluster struct {
-	square float64 // of the length of the sum of its links' vectors
+	square float64 // squared length of the sum of its links' vectors
 	pulls  int     // links that were followed
 	reward float64
 }
@@ -79,7 +79,7 @@ type binSum struct {
 	sum float64
 }
 
-// A pathVector says how often the pairs of a path fall into each bin.
+// A pathVector counts the pairs of a path in each bin.
 type pathVector struct {
 	bins []pathBin // in order
 	size int       // pairs
@@ -87,7 +87,7 @@ type pathVector struct {
 
 type pathBin struct{ bin, count uint16 }
 
-// A pathGroup is links that a page shows at one path.
+// A pathGroup is the links of a page at one path.
 type pathGroup struct {
 	arm  int
 	path pathVector
@@ -103,22 +103,22 @@ const (
 )
 
 const (
-	fewPulls = 1e-6 // ε
+	epsilon  = 1e-6 // ε
 	maxArms  = 1024
-	maxPaths = 256 // of one page that are told apart
-	maxSteps = 512 // tags of a path
+	maxPaths = 256 // paths distinguished on one page
+	maxSteps = 512 // tags read of a path
 )
 
 func newTagPath() Strategy { return &tagPath{Theta: 0.75, Alpha: 2 * math.Sqrt2} }
 
 func (s *tagPath) Params() []Param {
 	return []Param{
-		{Name: "theta", Doc: "a path joins the nearest cluster if the cosine is as great as this", Value: &s.Theta, Range: [2]float64{0, 1}},
-		{Name: "alpha", Doc: "weight of what is uncertain about an arm", Value: &s.Alpha, Range: [2]float64{0, 1e6}},
+		{Name: "theta", Doc: "minimum cosine with which a path joins the nearest cluster", Value: &s.Theta, Range: [2]float64{0, 1}},
+		{Name: "alpha", Doc: "weight of exploration", Value: &s.Alpha, Range: [2]float64{0, 1e6}},
 	}
 }
 
-// Visit puts the links that are new into clusters.
+// Visit adds the new links to clusters.
 func (s *tagPath) Visit(rec *wire.Record) {
 	place, ok := s.visit(rec)
 	if !ok {
@@ -141,7 +141,7 @@ func (s *tagPath) Visit(rec *wire.Record) {
 			i = len(s.seen) - 1
 		}
 		s.armOf = grown(s.armOf, int(id)+1)
-		s.armOf[id] = 1 // whichever, so that it is not taken twice
+		s.armOf[id] = 1 // any arm for now, so that it is not added twice
 		s.seen[i].ids = append(s.seen[i].ids, id)
 	}
 	for i := first; i < len(s.seen); i++ {
@@ -150,7 +150,7 @@ func (s *tagPath) Visit(rec *wire.Record) {
 	}
 }
 
-// arm returns the arm that a link belongs to, -1 if it was never seen.
+// arm returns the arm of a link, or -1 if the link is unknown.
 func (s *tagPath) arm(id graph.ID) int {
 	if int(id) >= len(s.armOf) {
 		return -1
@@ -158,7 +158,7 @@ func (s *tagPath) arm(id graph.ID) int {
 	return int(s.armOf[id]) - 1
 }
 
-// vectorOf reads a tag path.
+// vectorOf returns the vector of a tag path.
 func vectorOf(path string) (v pathVector) {
 	var count [pathBins]uint16
 	before := "[SOS]"
@@ -188,11 +188,11 @@ func hashed(x uint64) uint16 {
 	return uint16(x * hashFactor % (1 << hashWord) >> (hashWord - hashBits))
 }
 
-// tf returns how much of the path falls into the bin.
+// tf returns the share of the path's pairs in the bin.
 func (v *pathVector) tf(b pathBin) float64 { return float64(b.count) / float64(v.size) }
 
-// nearest returns the arm that path belongs to: the nearest if it is near enough, the
-// oldest among equals, else one more.
+// nearest returns the most similar arm if it is similar enough, the oldest of equals, and
+// otherwise a new one.
 func (s *tagPath) nearest(path *pathVector) (arm int) {
 	s.near = append(s.near[:0], make([]float64, len(s.arms))...)
 	length := 0.0
@@ -215,7 +215,7 @@ func (s *tagPath) nearest(path *pathVector) (arm int) {
 	return len(s.arms)
 }
 
-// join adds links to their arm, whose centroid moves.
+// join adds links to their arm, which moves its centroid.
 func (s *tagPath) join(g *pathGroup) {
 	if g.arm == len(s.arms) {
 		s.arms = append(s.arms, cluster{})
@@ -229,7 +229,7 @@ func (s *tagPath) join(g *pathGroup) {
 			s.bins[b.bin] = sums
 		}
 		before := sums[i].sum
-		sums[i].sum += float64(float64(len(g.ids)) * g.path.tf(b)) // of all its vectors: the cosine does not see how many
+		sums[i].sum += float64(float64(len(g.ids)) * g.path.tf(b)) // the sum of all vectors: the cosine ignores their number
 		a.square += float64(sums[i].sum*sums[i].sum) - float64(before*before)
 	}
 	for _, id := range g.ids {
@@ -242,13 +242,13 @@ func (s *tagPath) join(g *pathGroup) {
 func (s *tagPath) Breed(n int, rng *rand.Rand) (next []Address) {
 	quota := s.startBreed(n)
 	s.learn(s.firstPage)
-	links := make([][]graph.ID, len(s.arms)) // that wait
+	links := make([][]graph.ID, len(s.arms)) // free links by arm
 	for id := range s.freeAddresses() {
 		if arm := s.arm(id); arm >= 0 {
 			links[arm] = append(links[arm], id)
 		}
 	}
-	pulls, asked := s.pulls, make([]int, len(s.arms)) // with those whose reward is to come
+	pulls, asked := s.pulls, make([]int, len(s.arms)) // including pulls without a reward yet
 	for _, id := range s.pending.ids {
 		if arm := s.arm(id); arm >= 0 {
 			asked[arm]++
@@ -283,13 +283,13 @@ func (s *tagPath) Breed(n int, rng *rand.Rand) (next []Address) {
 	return next
 }
 
-// index returns what an arm is worth that has been pulled asked times without an answer
-// yet, after t pulls of all arms.
+// index returns the AUER index of an arm with the given number of pulls without an outcome,
+// after t pulls of all arms.
 func (s *tagPath) index(a *cluster, asked, t int) float64 {
-	return a.mean() + float64(s.Alpha*math.Sqrt(math.Log(float64(max(1, t)))/(float64(a.pulls+asked)+fewPulls)))
+	return a.mean() + float64(s.Alpha*math.Sqrt(math.Log(float64(max(1, t)))/(float64(a.pulls+asked)+epsilon)))
 }
 
-// mean returns what a pull was worth, of those that were answered.
+// mean returns the mean reward of the pulls with an outcome.
 func (a *cluster) mean() float64 {
 	if a.pulls == 0 {
 		return 0
@@ -297,18 +297,18 @@ func (a *cluster) mean() float64 {
 	return a.reward / float64(a.pulls)
 }
 
-// learn rewards the arms whose links led to the pages from place on.
+// learn rewards the arms of the links to the pages from place on.
 func (s *tagPath) learn(from int) {
 	for _, p := range s.pages[from:] {
 		s.answer(p.node, p.relevant)
 	}
-	for _, t := range s.aliases[s.ties:] {
-		s.answer(t.node, false) // to a page that was there
+	for _, t := range s.aliases[s.learnedAliases:] {
+		s.answer(t.node, false) // it led to a known page
 	}
-	s.ties = len(s.aliases)
+	s.learnedAliases = len(s.aliases)
 }
 
-// answer ends a pull, unless no link led to id.
+// answer records the outcome of a pull, if a link led to id.
 func (s *tagPath) answer(id graph.ID, relevant bool) {
 	arm := s.arm(id)
 	if arm < 0 {
@@ -321,8 +321,7 @@ func (s *tagPath) answer(id graph.ID, relevant bool) {
 	}
 }
 
-// AppendDelta appends the links that are new, with their paths and arms; rewards
-// follow from the pages.
+// AppendDelta appends the new links with their paths and arms; rewards follow from the pages.
 func (s *tagPath) AppendDelta(b []byte) []byte {
 	b = s.appendDelta(b)
 	b = binary.AppendUvarint(b, uint64(len(s.seen)))

@@ -6,43 +6,41 @@ package strategy
 //	on Content and Link Structure Analysis", International Journal of Computer
 //	Science and Information Security 2 (1), 2009 (tunnel in PAPERS.md).
 //
-// Links of relevant pages wait in a queue, the one with the highest score first.
-// Links of irrelevant pages wait in a second structure, the irrelevant table, with
-// a level: relevant pages are often found behind irrelevant ones, and the table
-// tunnels through these, a few levels deep.
+// Links of relevant pages are in a priority queue. Links of irrelevant pages are in the
+// irrelevant table, each with a level: relevant pages are often found behind irrelevant ones,
+// and the table tunnels through these, a few levels deep.
 //
 //	LinkScore(j) = URLScore(j) + AnchorScore(j) + LinksFromRelevantPageDB(j)
 //	               + Σ Relevance(parent_i)                                 (eq. 4)
 //
 //	paper                       here          meaning
 //	Relevance(t, p)             page.score    score -fitness weighttable-tf (eq. 1–3)
-//	relevancy limit             limit         a page with this relevance is relevant
-//	URLScore(j)                 url           eq. 3 of the words of the address
-//	AnchorScore(j)              anchor        eq. 3 of the words of the link, the best of several
-//	LinksFromRelevantPageDB(j)  promise       how many relevant pages link to j
-//	Σ Relevance(parent_i)       promise       over all pages crawled that link to j
+//	relevancy limit             limit         a page with at least this relevance is relevant
+//	URLScore(j)                 url           eq. 3 for the words of the address
+//	AnchorScore(j)              anchor        eq. 3 for the words of the link, the best of several
+//	LinksFromRelevantPageDB(j)  parentSums    number of relevant pages that link to j
+//	Σ Relevance(parent_i)       parentSums    over all crawled pages that link to j
 //	priority queue              queued        links of relevant pages
 //	irrelevant table            level         links of irrelevant pages: their level, plus one
 //	maxLevel                    MaxLevel      links of a higher level are not followed
 //
-// The table as it is printed does not tunnel: what an irrelevant page inside it
-// links to is never looked at, its level is one for all, and what is above
-// maxLevel stays, so that the loop does not end. What we do instead, by the rows of
-// the table in PAPERS.md: an entry leaves the table when it is fetched (b); if the
-// page is relevant, its links go to the queue (d); if not, the other links of the
-// page that brought it sink by a level, those that have its level and no higher
-// score, and its own links enter one level below it (a, c). Entries compete with
+// As printed, the table does not tunnel: the links of an irrelevant page inside it are never
+// used, its level is the same for all entries, and entries above maxLevel stay, so that the
+// loop does not end. What we do instead, by the rows of the table in PAPERS.md: an entry
+// leaves the table when it is fetched (b); if the page is relevant, its links go to the queue
+// (d); if not, other links of the page that added it sink by one level, if they have its level
+// and no higher score, and its own links enter one level below it (a, c). Entries compete with
 // the queue, halved by every level (e):
 //
 //	priority(entry) = LinkScore · 0.5^(level + 1)
 //
-// Compat is Table II of the paper, which differs from its code: entries stay when
-// they are fetched; the whole table is emptied before the queue; links of relevant
-// pages inside it stay in it, one level below; irrelevant pages have no entries of
-// their own, but let all entries of their level with no higher score sink.
+// Compat is Table II of the paper, which differs from its code: entries stay when they are
+// fetched; the whole table is emptied before the queue; links of relevant pages inside it stay
+// in it, one level below; irrelevant pages add no entries, but let all entries of their level
+// with no higher score sink.
 //
-// Where nothing is left but links that sank too deep, the paper's crawl ends. Ours
-// takes the best of them (operator restart), and Compat ends.
+// When only links that sank too deep are left, the paper's crawl ends. Ours takes the best of
+// them (operator restart); with Compat it ends.
 
 import (
 	"math"
@@ -59,22 +57,22 @@ type tunnel struct {
 
 	Limit    float64 // relevancy limit, 0 is that of the seeds
 	MaxLevel int     // maxLevel
-	Count    string  // what the number of relevant pages adds (row f)
-	Parents  string  // and what the relevance of the parents does
+	Count    string  // how the number of relevant parents is added (row f)
+	Parents  string  // how the relevance of the parents is added
 	Compat   bool    // Table II (rows b, c, d, e, g)
 
-	limit  float64 // the relevancy limit, by the seeds that have come
-	seeded int     // how many these are
-	sum    float64 // of what the limit is half the mean of
+	limit  float64 // the relevancy limit, by the seeds fetched so far
+	seeded int     // number of these seeds
+	sum    float64 // the limit is half of sum / seeded
 	url    column  // URLScore
 	anchor column  // AnchorScore
-	queued column  // 1: in the queue, or was
+	queued column  // 1: is or was in the queue
 	level  column  // level in the table, plus one
-	parent column  // the page that brought the entry, plus one
+	parent column  // the page that added the entry, plus one
 
-	topic    *topic.Topic
-	seeds    []int     // places of this generation's seeds
-	promises []promise // by graph.ID, derived from the pages
+	topic *topic.Topic
+	seeds []int        // places of this generation's seeds
+	sums  []parentSums // by graph.ID, derived from the pages
 }
 
 // opTunnel is the operator of entries of the irrelevant table.
@@ -86,13 +84,13 @@ const (
 	asSum    = "sum"
 	asMean   = "mean"
 
-	// The relevancy limit is this share of the seeds' relevance, and in these
-	// bounds (row g).
+	// The relevancy limit is limitShare of the seeds' mean relevance, within bounds
+	// (row g).
 	limitShare = 0.5
 	limitLow   = 0.1
 	limitHigh  = 0.6
 
-	// never is the priority of what is not to be fetched.
+	// notEligible is the priority of an address that must not be fetched.
 	notEligible = -math.MaxFloat64
 )
 
@@ -104,15 +102,15 @@ func newTunnel() Strategy {
 
 func (s *tunnel) Params() []Param {
 	return []Param{
-		{Name: "limit", Doc: "relevance of a relevant page; 0 is half the mean of the seeds, from 0.1 to 0.6", Value: &s.Limit, Range: [2]float64{0, 1}},
+		{Name: "limit", Doc: "minimum relevance of a relevant page; 0: half the mean of the seeds, from 0.1 to 0.6", Value: &s.Limit, Range: [2]float64{0, 1}},
 		{Name: "max-level", Doc: "links in the irrelevant table are followed to this level (maxLevel)", Value: &s.MaxLevel, Range: [2]float64{0, 64}},
-		{Name: "count", Doc: "what the relevant pages that link to it add to the score of a link, by their number", Value: &s.Count, Words: []string{inNumber, inLog1p}},
-		{Name: "parents", Doc: "what the relevance of all pages that link to it adds", Value: &s.Parents, Words: []string{asSum, asMean}},
-		{Name: "compat", Doc: "the paper's Table II, and its relevancy limit: half the mean score of the seeds' addresses", Value: &s.Compat},
+		{Name: "count", Doc: "how the number of relevant pages that link to it is added to the score of a link", Value: &s.Count, Words: []string{inNumber, inLog1p}},
+		{Name: "parents", Doc: "how the relevance of all pages that link to it is added", Value: &s.Parents, Words: []string{asSum, asMean}},
+		{Name: "compat", Doc: "the paper's Table II and its relevancy limit: half the mean score of the seeds' addresses", Value: &s.Compat},
 	}
 }
 
-// aim takes the topic, by which Compat scores the addresses of seeds.
+// aim sets the topic, by which Compat scores the addresses of seeds.
 func (s *tunnel) aim(t *topic.Topic) error {
 	s.topic = t
 	return nil
@@ -133,7 +131,7 @@ func (s *tunnel) Visit(rec *wire.Record) {
 		if !known {
 			continue
 		}
-		s.url.set(id, scoreOf(link.Scores, "url")) // the table that it is of may have grown
+		s.url.set(id, scoreOf(link.Scores, "url")) // the topic's table may have grown
 		if anchor := scoreOf(link.Scores, "anchor"); anchor > s.anchor.at(id) {
 			s.anchor.set(id, anchor)
 		}
@@ -143,12 +141,12 @@ func (s *tunnel) Visit(rec *wire.Record) {
 func (s *tunnel) Breed(n int, _ *rand.Rand) (next []Address) {
 	quota := s.startBreed(n)
 	s.setLimit()
-	s.promises = make([]promise, s.web.Len())
-	s.weigh(0, s.firstPage)
+	s.sums = make([]parentSums, s.web.Len())
+	s.addPages(0, s.firstPage)
 	for place := s.firstPage; place < len(s.pages); place++ {
-		s.file(place)
+		s.place(place)
 	}
-	s.weigh(s.firstPage, len(s.pages))
+	s.addPages(s.firstPage, len(s.pages))
 	for _, id := range s.choose(quota) {
 		s.markPending(id)
 		next = append(next, s.proposal(id))
@@ -165,9 +163,9 @@ func (s *tunnel) Breed(n int, _ *rand.Rand) (next []Address) {
 	return next
 }
 
-// setLimit finds the relevancy limit as soon as there are pages: those of the
-// seeds, or if nobody calls them so, those that came first. Generations that are
-// smaller than the seeds bring more of them, until it is that of all (row g).
+// setLimit updates the relevancy limit from the seeds, or from the first pages if no page is
+// marked as a seed. Generations smaller than the set of seeds extend it until all seeds are
+// included (row g).
 func (s *tunnel) setLimit() {
 	if s.Limit > 0 {
 		s.limit = s.Limit
@@ -194,8 +192,8 @@ func (s *tunnel) setLimit() {
 	}
 }
 
-// addressScore returns the LinkScore of seeds, which have neither anchors nor parents
-// (row g): eq. 3 of the words of their address. It is 0 without a weight table.
+// addressScore returns the LinkScore of seeds, which have neither anchors nor parents: eq. 3
+// for the words of their address (row g). It is 0 without a weight table.
 func (s *tunnel) addressScore() func(place int) float64 {
 	none := func(int) float64 { return 0 }
 	if s.topic == nil {
@@ -223,14 +221,14 @@ func (s *tunnel) addressScore() func(place int) float64 {
 	}
 }
 
-// relevant reports whether a page reaches the limit, and has anything of the topic.
+// relevant reports whether a page reaches the limit and has a positive score.
 func (s *tunnel) relevant(place int) bool {
 	p := &s.pages[place]
 	return !p.failed && p.score > 0 && p.score >= s.limit
 }
 
-// file puts the links of a page that was fetched where they belong.
-func (s *tunnel) file(place int) {
+// place puts the links of a fetched page into the queue or the table.
+func (s *tunnel) place(place int) {
 	p := &s.pages[place]
 	if p.failed {
 		return
@@ -256,8 +254,8 @@ func (s *tunnel) file(place int) {
 	}
 }
 
-// entry returns the level of id in the table. It is not inside if it was fetched, or is
-// to be fetched, from the queue.
+// entry returns the level of id in the table. It is not inside the table if its level is too
+// deep or, without Compat, if it is in the queue.
 func (s *tunnel) entry(id graph.ID) (level int, inside bool) {
 	level = int(s.level.at(id)) - 1
 	inside = level >= 0 && level <= s.MaxLevel
@@ -267,8 +265,8 @@ func (s *tunnel) entry(id graph.ID) (level int, inside bool) {
 	return level, inside && s.queued.at(id) == 0
 }
 
-// push enters the links of a page into the table. Those that are there already stay
-// with the page that brought them, unless they come to a lower level.
+// push adds the links of a page to the table. Entries stay with the page that added them,
+// unless they get a lower level.
 func (s *tunnel) push(page graph.ID, level int) {
 	for id := range s.web.Children(page) {
 		if !s.isFree(id) || s.queued.at(id) == 1 && !s.Compat {
@@ -281,18 +279,18 @@ func (s *tunnel) push(page graph.ID, level int) {
 	}
 }
 
-// bringer returns the page that brought an entry.
-func (s *tunnel) bringer(id graph.ID) (place int, ok bool) {
+// addedBy returns the place of the page that added an entry.
+func (s *tunnel) addedBy(id graph.ID) (place int, ok bool) {
 	if v := s.parent.at(id); v >= 1 && v <= float64(s.web.Len()) {
 		return s.page(graph.ID(v - 1))
 	}
 	return 0, false
 }
 
-// sink lets entries down by a level after id, an entry of that level, turned out to
-// be irrelevant: those with its level and no higher score that the same page
-// brought, or to the letter of Table II those of the whole table, id too. The scores
-// are those by which id was chosen: what came with it is weighed later.
+// sink moves entries down by one level after id, an entry of that level, turned out to be
+// irrelevant: those of its level with no higher score that the same page added, or with Compat
+// those of the whole table including id. The scores are those by which id was chosen; pages of
+// this generation are added later.
 func (s *tunnel) sink(id graph.ID, level int) {
 	score := s.linkScore(id)
 	lower := func(other graph.ID) {
@@ -309,7 +307,7 @@ func (s *tunnel) sink(id graph.ID, level int) {
 		}
 		return
 	}
-	place, ok := s.bringer(id)
+	place, ok := s.addedBy(id)
 	if !ok {
 		return
 	}
@@ -320,26 +318,25 @@ func (s *tunnel) sink(id graph.ID, level int) {
 	}
 }
 
-// A promise is what the summands of eq. 4 are made of that hang on the pages
-// crawled.
-type promise struct {
-	relevant int     // pages that link to it and are
-	parents  int     // all pages that do
-	sum      float64 // of their relevance
+// parentSums holds the parts of eq. 4 that depend on the crawled pages.
+type parentSums struct {
+	relevant int     // relevant pages that link to it
+	parents  int     // all pages that link to it
+	sum      float64 // relevance of all of them
 }
 
-// weigh adds the pages from place from to end to what they link to: one pass over all
-// links is quicker than to look for the pages of each. A page that links twice counts
-// once, for the graph has its links once (row j).
-func (s *tunnel) weigh(from, end int) {
+// addPages adds the pages from place from to end to the sums of their links. One pass over all
+// links is faster than looking up the parents of each. A page that links twice counts once,
+// because the graph stores a link once (row j).
+func (s *tunnel) addPages(from, end int) {
 	for place := from; place < end; place++ {
 		p := &s.pages[place]
 		if now, _ := s.page(p.node); now != place {
-			continue // it was fetched again
+			continue // it was fetched again later
 		}
 		relevant := s.relevant(place)
 		for id := range s.web.Children(p.node) {
-			to := &s.promises[id]
+			to := &s.sums[id]
 			to.parents++
 			to.sum += p.score
 			if relevant {
@@ -349,8 +346,8 @@ func (s *tunnel) weigh(from, end int) {
 	}
 }
 
-// add returns what the pages that link to an address add to its score (row f).
-func (s *tunnel) add(p promise) (count, parents float64) {
+// add returns the two summands of eq. 4 that depend on the crawled pages (row f).
+func (s *tunnel) add(p parentSums) (count, parents float64) {
 	count, parents = float64(p.relevant), p.sum
 	if s.Count == inLog1p {
 		count = rounded(math.Log1p(count))
@@ -361,22 +358,23 @@ func (s *tunnel) add(p promise) (count, parents float64) {
 	return count, parents
 }
 
-// linkScore returns eq. 4 by the pages that were weighed, if any of them links to id.
+// linkScore returns eq. 4 for the pages added so far, or notEligible if none of them links to
+// id.
 func (s *tunnel) linkScore(id graph.ID) float64 {
-	if s.promises[id].parents == 0 {
+	if s.sums[id].parents == 0 {
 		return notEligible
 	}
-	count, parents := s.add(s.promises[id])
+	count, parents := s.add(s.sums[id])
 	return s.url.at(id) + s.anchor.at(id) + count + parents
 }
 
-// choose returns the room addresses to fetch now, best first. Compat looks into the queue
-// when the table is empty.
-func (s *tunnel) choose(quota int) []graph.ID {
+// choose returns n addresses to fetch, best first. With Compat the queue is used only when the
+// table is empty.
+func (s *tunnel) choose(n int) []graph.ID {
 	if !s.Compat {
-		return s.eligible(quota, s.priority)
+		return s.eligible(n, s.priority)
 	}
-	chosen := s.eligible(quota, func(id graph.ID) float64 {
+	chosen := s.eligible(n, func(id graph.ID) float64 {
 		if _, inside := s.entry(id); inside {
 			return s.linkScore(id)
 		}
@@ -385,11 +383,11 @@ func (s *tunnel) choose(quota int) []graph.ID {
 	if len(chosen) > 0 {
 		return chosen
 	}
-	return s.eligible(quota, s.priority)
+	return s.eligible(n, s.priority)
 }
 
-// priority returns the score of a link in the queue; in the table every level halves it
-// (row e).
+// priority returns the score of a link in the queue, halved by every level in the table (row
+// e).
 func (s *tunnel) priority(id graph.ID) float64 {
 	level, inside := s.entry(id)
 	score := s.linkScore(id)
@@ -402,9 +400,9 @@ func (s *tunnel) priority(id graph.ID) float64 {
 	return notEligible
 }
 
-// proposal returns the address of id with the numbers that chose it.
+// proposal returns a proposal to fetch id with its reasons.
 func (s *tunnel) proposal(id graph.ID) Address {
-	count, parents := s.add(s.promises[id])
+	count, parents := s.add(s.sums[id])
 	level, inside := s.entry(id)
 	reasons := []wire.Scored{{Name: "anchor", Value: s.anchor.at(id)}}
 	operator, priority := opRestart, s.linkScore(id)
@@ -421,7 +419,7 @@ func (s *tunnel) proposal(id graph.ID) Address {
 	reasons = append(reasons, wire.Scored{Name: "parents", Value: parents},
 		wire.Scored{Name: "relevant", Value: count}, wire.Scored{Name: "url", Value: s.url.at(id)})
 	via, _ := s.bestParent(id)
-	if place, ok := s.bringer(id); ok && inside {
+	if place, ok := s.addedBy(id); ok && inside {
 		via = place
 	}
 	a := s.address(id, via, operator, priority)
