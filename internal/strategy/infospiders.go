@@ -10,60 +10,63 @@ package strategy
 //	F. Menczer, G. Pant and P. Srinivasan, "Topical web crawlers: evaluating
 //	adaptive algorithms", ACM TOIT 4 (4), 2004, pp. 378–419.
 //
-// A population of spiders crawls. Each has keywords, a small neural net that
-// estimates from the keywords around a link what it leads to, links that it found,
-// and energy. It follows one of its links, pays for it, lives on what the page is
-// worth, and learns from what it had estimated. Who runs out of energy dies; who
-// has enough of it divides, and the offspring takes up a word of the page where that
-// happened: so the population goes where the food is, and changes its taste on the
-// way.
+// The papers were not at hand, but for the abstracts. The algorithm (links drawn by exp(β·L),
+// energy, cost and payoff, death below 0, division above a threshold with the energy split,
+// mutation of the offspring) is that of the authors' slides,
+// https://carl.cs.indiana.edu/fil/IS/slides.html, which name no values: the values of all
+// parameters are reconstructed.
+//
+// A population of spiders crawls. Each has keywords, a small neural net that estimates from
+// the keywords around a link what it leads to, links that it found, and energy. It follows one
+// of its links, pays for the fetch, gains the score of the page, and learns from the error of
+// its estimate. A spider without energy dies; one with enough energy divides, and the
+// offspring adopts a word of the page where that happened. So the population moves to relevant
+// regions and adapts to their vocabulary.
 //
 //	in_k      = Σ over occurrences of k of 1/dist(k, link)
 //	L         = σ(b + Σ_j v_j·σ(b_j + Σ_k w_jk·in_k))
 //	P(link i) = exp(β·L_i) / Σ exp(β·L)                 over the spider's links
 //	E        ← E + payoff − c
-//	target    = payoff + μ·max L over the links of the page, 1 at most
+//	target    = payoff + μ·max L over the links of the page, at most 1
 //	w        ← w + η·(target − L)·∂L/∂w                 back-propagation
 //
-//	symbol   here        meaning                            value
-//	β        Beta        greed                              4 [M]
-//	θ        Theta       energy at which a spider divides   2 [M]; born with θ/2 [M]
-//	c        Cost        energy that a fetch costs          0.05, our decision
-//	payoff   page.score  what the page is worth             the measure that steers
-//	μ        Discount    share of what comes later          0.5 [M]
-//	η        Rate        rate of learning                   0.5, our decision
-//	         Population  spiders at one time                256 [M]
-//	         Links       links of a spider                  64, our decision
-//	         Keywords    keywords of a spider               10, our decision
-//	         Hidden      neurons between input and output   3, our decision
+//	symbol   here        meaning                            value, reconstructed
+//	β        Beta        greed                              4
+//	θ        Theta       energy at which a spider divides   2; born with θ/2
+//	c        Cost        energy cost of a fetch             0.05
+//	payoff   page.score  score of the page                  the steering measure
+//	μ        Discount    share of later payoff              0.5
+//	η        Rate        learning rate                      0.5
+//	         Population  maximum number of spiders          256
+//	         Links       maximum links of a spider          64
+//	         Keywords    maximum keywords of a spider       10
+//	         Hidden      neurons of the hidden layer        3
 //
-// [M] is from memory, and to be checked before it is quoted; the papers were not at hand.
+//	row  what is not known, or differs           what we do, all our decision
+//	a    the first spiders                       one on every page that no spider requested:
+//	                                             seeds, and pages proposed by others
+//	b    order of turns                          the longest waiting first; a generation has as
+//	                                             many turns as it fetches pages
+//	c    a page that is cached costs nothing     a page pays once, and spiders ignore links that
+//	                                             were proposed before
+//	d    a spider without links                  dies
+//	e    all have died                           the links of the best pages are fetched,
+//	                                             operator restart, and spiders are born there
+//	f    dist                                    words from the link, the nearest being 2;
+//	                                             words of the anchor have 1
+//	g    the initial weights                     drawn around those of a net that estimates
+//	                                             0.18 for a link without a keyword, and 0.82
+//	                                             for one with a keyword in its anchor
+//	h    more links than Links                   those with the lowest estimates are dropped
+//	i    what parent and offspring get           half the energy and every other link, each;
+//	                                             the offspring has the weights of its parent
+//	j    mutation                                the most frequent word of the page that is not
+//	                                             a keyword is added; with Keywords keywords it
+//	                                             replaces the one with the lowest weights
+//	k    a failed or known page                  pays nothing, and its target is 0
 //
-//	row  what is not known, or differs          what we do, all our decision
-//	a    the first spiders                      one on every page that no spider asked
-//	                                            for: seeds, and what others bring
-//	b    whose turn it is                       who has waited longest; a generation has as
-//	                                            many turns as it fetches pages
-//	c    pages that another spider fetched      a page pays once, and spiders leave links
-//	     cost less                              alone that anybody has asked for
-//	d    a spider without links                 dies
-//	e    all have died                          the links with the best pages are fetched,
-//	                                            operator restart, and spiders are born there
-//	f    dist                                   words from the link, the nearest being 2;
-//	                                            words of the anchor have 1
-//	g    the first weights                      drawn around those of a net that estimates
-//	                                            0.18 for a link without a keyword, and 0.82
-//	                                            for one with a keyword in its anchor
-//	h    more links than Links                  those with the least estimate go
-//	i    what the two get when a spider divides half the energy and every other link, each;
-//	                                            the offspring has the weights of its parent
-//	j    mutation                               the most frequent word of the page that is no
-//	                                            keyword comes in; the keyword with the least
-//	                                            weights goes once there are Keywords
-//	k    what fails, or turns out to be known   pays nothing, and teaches 0
-//
-// Exponentials are rounded to single precision: their last bits are not the same
-// on all machines, and choices hang on them.
+// Exponentials are rounded to single precision: their last bits differ between machines, and
+// choices depend on them.
 
 import (
 	"cmp"
@@ -88,65 +91,64 @@ type infoSpiders struct {
 
 	analyzer *text.Analyzer
 	topic    []string          // stems of the topic
-	index    map[text.Term]int // of a term: its place in words
+	index    map[text.Term]int // by term: its index in words
 	terms    []text.Term       // scratch
 
-	words   []string  // stems that anybody looks for, or did
-	turns   int       // of all spiders so far
-	births  int       // spiders so far
-	spiders []*spider // alive, in the order of their births
-	arrived []arrival // in this generation
+	words   []string  // stems that are or were keywords of a spider
+	turns   int       // turns of all spiders so far
+	births  int       // number of spiders so far
+	spiders []*spider // living spiders by birth
+	arrived []arrival // of this generation
 
 	savedWords int
-	dead       []int // births of those that died since they were saved
+	dead       []int // births of saved spiders that died since the last delta
 }
 
 // A spider is an individual.
 type spider struct {
-	birth  int
-	turn   int // the last one it had
-	energy float64
-	words  []int // keywords, by their place in words
-	net    net
-	links  []trail
-	ahead  trail // the link that it is following
-	away   bool  // it is following one
+	birth     int // number, from 1
+	turn      int // its last turn
+	energy    float64
+	words     []int // keywords, as indexes into words
+	net       net
+	links     []trail
+	target    trail // the link that it is following
+	following bool  // whether it is following one
 
 	saved, changed bool
 	savedLinks     []graph.ID
 }
 
-// A trail is a link as a spider sees it.
+// A trail is a link with the signals of a spider's keywords around it.
 type trail struct {
 	id    graph.ID
 	input []signal
 }
 
-// A signal is a keyword near a link.
+// A signal is the strength of a keyword near a link.
 type signal struct {
-	keyword  int // its place among the spider's
+	keyword  int // index in the spider's words
 	strength float32
 }
 
-// An arrival is an outcome, whoever asked for it.
+// An arrival is an outcome that spiders react to.
 type arrival struct {
-	spider *spider // nil if none did
-	fresh  bool    // a page that was not known
-	score  float64
-	links  []trail
-	taste  string // the page's most frequent word that is no keyword of the spider
+	spider  *spider // the spider that requested it, or nil
+	fresh   bool    // whether the page is new
+	score   float64
+	links   []trail
+	newWord string // the page's most frequent word that is not a keyword of the spider
 }
 
 const (
-	// strongest bounds a signal, whatever a page repeats.
-	strongest = 10
+	// maxStrength is the maximum strength of a signal.
+	maxStrength = 10
 
-	// mostEnergy bounds what a spider holds, whatever a measure says that a page is worth.
-	mostEnergy = 1e9
+	// maxEnergy is the maximum absolute energy of a spider.
+	maxEnergy = 1e9
 
-	// mostInherited bounds the words of a topic that a spider is born with: the
-	// heaviest.
-	mostInherited = 64
+	// maxInherited is the maximum number of words of a topic that a spider is born with.
+	maxInherited = 64
 )
 
 func newInfoSpiders() Strategy {
@@ -159,13 +161,13 @@ func (s *infoSpiders) Params() []Param {
 	return []Param{
 		{Name: "beta", Doc: "greed: a link is followed in proportion to exp(beta·estimate)", Value: &s.Beta, Range: [2]float64{0, 100}},
 		{Name: "theta", Doc: "energy above which a spider divides; it is born with half of it", Value: &s.Theta, Range: [2]float64{1e-6, 1e6}},
-		{Name: "cost", Doc: "energy that a fetch costs; a page gives its score", Value: &s.Cost, Range: [2]float64{0, 1e6}},
-		{Name: "discount", Doc: "share of the best link's estimate in what a page was worth", Value: &s.Discount, Range: unit},
-		{Name: "rate", Doc: "rate of learning", Value: &s.Rate, Range: unit},
-		{Name: "population", Doc: "spiders at one time, at most", Value: &s.Population, Range: some},
-		{Name: "links", Doc: "links that a spider remembers", Value: &s.Links, Range: some},
-		{Name: "keywords", Doc: "keywords that a spider can gain", Value: &s.Keywords, Range: [2]float64{1, 1000}},
-		{Name: "hidden", Doc: "neurons between the keywords and the estimate", Value: &s.Hidden, Range: [2]float64{1, 1000}},
+		{Name: "cost", Doc: "energy cost of a fetch; a page pays its score", Value: &s.Cost, Range: [2]float64{0, 1e6}},
+		{Name: "discount", Doc: "share of the best link's estimate in the learning target of a page", Value: &s.Discount, Range: unit},
+		{Name: "rate", Doc: "learning rate", Value: &s.Rate, Range: unit},
+		{Name: "population", Doc: "maximum number of spiders", Value: &s.Population, Range: some},
+		{Name: "links", Doc: "maximum links of a spider", Value: &s.Links, Range: some},
+		{Name: "keywords", Doc: "maximum keywords of a spider", Value: &s.Keywords, Range: [2]float64{1, 1000}},
+		{Name: "hidden", Doc: "neurons of the hidden layer", Value: &s.Hidden, Range: [2]float64{1, 1000}},
 	}
 }
 
@@ -177,7 +179,7 @@ func (s *infoSpiders) aim(t *topic.Topic) (err error) {
 	slices.SortStableFunc(keywords, func(a, b topic.Keyword) int { return cmp.Compare(b.Weight, a.Weight) })
 	for _, k := range keywords {
 		for _, stem := range stems(s.analyzer, k.Text) {
-			if len(s.topic) < mostInherited && !slices.Contains(s.topic, stem) {
+			if len(s.topic) < maxInherited && !slices.Contains(s.topic, stem) {
 				s.topic = append(s.topic, stem)
 			}
 		}
@@ -185,13 +187,13 @@ func (s *infoSpiders) aim(t *topic.Topic) (err error) {
 	return nil
 }
 
-// begin makes the words known to the analyzer, once a state was read.
+// begin adds the words to the analyzer, after a state was restored.
 func (s *infoSpiders) begin() {
 	if s.index != nil {
 		return
 	}
 	for _, stem := range s.topic {
-		s.place(stem)
+		s.wordIndex(stem)
 	}
 	s.index = map[text.Term]int{}
 	if s.analyzer == nil {
@@ -203,8 +205,9 @@ func (s *infoSpiders) begin() {
 	s.analyzer.Keep()
 }
 
-// place returns that of a stem in words. A new one is heard from the next generation on.
-func (s *infoSpiders) place(stem string) int {
+// wordIndex returns the index of a stem in words. A new stem is recognised from the next
+// generation on.
+func (s *infoSpiders) wordIndex(stem string) int {
 	at := slices.Index(s.words, stem)
 	if at < 0 {
 		at = len(s.words)
@@ -214,8 +217,7 @@ func (s *infoSpiders) place(stem string) int {
 	return at
 }
 
-// Visit reads a page for the spider that asked for it; it is Breed that lets the
-// spiders live.
+// Visit reads a page for the spider that requested it; Breed updates the spiders.
 func (s *infoSpiders) Visit(rec *wire.Record) {
 	s.begin()
 	known := len(s.pages)
@@ -224,7 +226,7 @@ func (s *infoSpiders) Visit(rec *wire.Record) {
 		return
 	}
 	id, _ := s.web.Find(rec.URL)
-	a := arrival{spider: s.following(id), fresh: place >= known && !s.pages[place].failed}
+	a := arrival{spider: s.follower(id), fresh: place >= known && !s.pages[place].failed}
 	if a.spider == nil && !a.fresh {
 		return
 	}
@@ -237,39 +239,39 @@ func (s *infoSpiders) Visit(rec *wire.Record) {
 		if s.analyzer != nil {
 			s.analyzer.Trim()
 		}
-		a.links = s.look(rec, place, words)
-		if a.spider != nil && s.fed(a.spider, a.score) > s.Theta {
-			a.taste = s.taste(rec, words)
+		a.links = s.trailsOf(rec, place, words)
+		if a.spider != nil && s.energyAfter(a.spider, a.score) > s.Theta {
+			a.newWord = s.frequentWord(rec, words)
 		}
 	}
 	s.arrived = append(s.arrived, a)
 }
 
-// following returns the spider that follows a link to id, nil if there is none.
-func (s *infoSpiders) following(id graph.ID) *spider {
+// follower returns the spider that follows a link to id, or nil.
+func (s *infoSpiders) follower(id graph.ID) *spider {
 	for _, sp := range s.spiders {
-		if sp.away && sp.ahead.id == id {
+		if sp.following && sp.target.id == id {
 			return sp
 		}
 	}
 	return nil
 }
 
-// inherited returns the keywords that a spider has which was not born of another.
+// inherited returns the keywords of a spider without a parent.
 func (s *infoSpiders) inherited() (words []int) {
 	for _, stem := range s.topic {
-		words = append(words, s.place(stem))
+		words = append(words, s.wordIndex(stem))
 	}
 	return words
 }
 
-// fed returns the energy of sp after a page.
-func (s *infoSpiders) fed(sp *spider, payoff float64) float64 {
-	return max(-mostEnergy, min(sp.energy+(payoff-s.Cost), mostEnergy))
+// energyAfter returns the energy of sp after a page with this payoff.
+func (s *infoSpiders) energyAfter(sp *spider, payoff float64) float64 {
+	return max(-maxEnergy, min(sp.energy+(payoff-s.Cost), maxEnergy))
 }
 
-// look reads the links of a page by the keywords around them, row f.
-func (s *infoSpiders) look(rec *wire.Record, place int, words []int) (links []trail) {
+// trailsOf returns the links of a page with the signals of words around them, row f.
+func (s *infoSpiders) trailsOf(rec *wire.Record, place int, words []int) (links []trail) {
 	seen := map[graph.ID]bool{}
 	strength := make([]float64, len(words))
 	for id, link := range s.linksOn(rec, place) {
@@ -279,13 +281,13 @@ func (s *infoSpiders) look(rec *wire.Record, place int, words []int) (links []tr
 		seen[id] = true
 		clear(strength)
 		before, after, _ := strings.Cut(link.Context, "\n")
-		s.hear(strength, words, link.Anchor, func(int, int) int { return 1 })
-		s.hear(strength, words, before, func(i, n int) int { return 1 + n - i })
-		s.hear(strength, words, after, func(i, _ int) int { return 2 + i })
+		s.addSignals(strength, words, link.Anchor, func(int, int) int { return 1 })
+		s.addSignals(strength, words, before, func(i, n int) int { return 1 + n - i })
+		s.addSignals(strength, words, after, func(i, _ int) int { return 2 + i })
 		t := trail{id: id}
 		for k, x := range strength {
 			if x > 0 {
-				t.input = append(t.input, signal{k, float32(min(x, strongest))})
+				t.input = append(t.input, signal{k, float32(min(x, maxStrength))})
 			}
 		}
 		links = append(links, t)
@@ -293,9 +295,9 @@ func (s *infoSpiders) look(rec *wire.Record, place int, words []int) (links []tr
 	return links
 }
 
-// hear adds the inverse distances of the keywords in a text to strength; distance
-// is that of word i of n.
-func (s *infoSpiders) hear(strength []float64, words []int, text string, distance func(i, n int) int) {
+// addSignals adds the inverse distances of the keywords in a text to strength; distance
+// returns that of word i of n.
+func (s *infoSpiders) addSignals(strength []float64, words []int, text string, distance func(i, n int) int) {
 	if len(words) == 0 || text == "" {
 		return
 	}
@@ -309,9 +311,9 @@ func (s *infoSpiders) hear(strength []float64, words []int, text string, distanc
 	}
 }
 
-// taste returns the stem of the most frequent word of a page that is none of words, the
-// first among equals.
-func (s *infoSpiders) taste(rec *wire.Record, words []int) string {
+// frequentWord returns the stem of the most frequent word of a page that is not in words, the
+// first of equals.
+func (s *infoSpiders) frequentWord(rec *wire.Record, words []int) string {
 	if s.analyzer == nil {
 		return ""
 	}
@@ -332,61 +334,61 @@ func (s *infoSpiders) taste(rec *wire.Record, words []int) string {
 	return s.analyzer.Name(best)
 }
 
-// Breed lets the spiders live: they eat, learn, divide and die where they have
-// arrived, and follow their next links.
+// Breed updates the spiders that have arrived: they gain energy, learn, divide and die, and
+// then follow their next links.
 func (s *infoSpiders) Breed(n int, rng *rand.Rand) (next []Address) {
 	quota := s.startBreed(n)
 	for _, a := range s.arrived {
-		s.live(a, rng)
+		s.handle(a, rng)
 	}
 	s.arrived = nil
-	away := false
+	following := false
 	for _, sp := range s.spiders {
-		if _, fetched := s.page(sp.ahead.id); sp.away && fetched { // by another way: row k
-			sp.away, sp.changed = false, true
+		if _, fetched := s.page(sp.target.id); sp.following && fetched { // by other means: row k
+			sp.following, sp.changed = false, true
 		}
-		away = away || sp.away
+		following = following || sp.following
 	}
 	next = s.crawl(quota, rng)
-	if len(next) == 0 && !away {
+	if len(next) == 0 && !following {
 		next = s.restart(quota)
 	}
 	s.endGeneration()
 	return next
 }
 
-// live is what comes of an arrival.
-func (s *infoSpiders) live(a arrival, rng *rand.Rand) {
+// handle updates the spider of an arrival.
+func (s *infoSpiders) handle(a arrival, rng *rand.Rand) {
 	sp := a.spider
 	if sp == nil {
 		if len(s.spiders) < s.Population {
 			words := s.inherited()
-			sp = s.bear(&spider{energy: s.Theta / 2, words: words, net: randomNet(rng, s.Hidden, len(words))})
-			s.remember(sp, a.links)
+			sp = s.addSpider(&spider{energy: s.Theta / 2, words: words, net: randomNet(rng, s.Hidden, len(words))})
+			s.addLinks(sp, a.links)
 		}
 		return
 	}
-	if !sp.away {
+	if !sp.following {
 		return // two outcomes of one address
 	}
-	sp.away, sp.changed = false, true
-	sp.energy = s.fed(sp, a.score)
+	sp.following, sp.changed = false, true
+	sp.energy = s.energyAfter(sp, a.score)
 	best := 0.0
 	for _, l := range a.links {
 		best = max(best, sp.net.estimate(l.input))
 	}
-	sp.net.learn(sp.ahead.input, max(0, min(a.score+float64(s.Discount*best), 1)), s.Rate)
-	s.remember(sp, a.links)
+	sp.net.learn(sp.target.input, max(0, min(a.score+float64(s.Discount*best), 1)), s.Rate)
+	s.addLinks(sp, a.links)
 	switch {
 	case sp.energy < 0:
-		s.die(sp)
+		s.removeSpider(sp)
 	case sp.energy > s.Theta && len(s.spiders) < s.Population:
-		s.divide(sp, a.taste, rng)
+		s.divide(sp, a.newWord, rng)
 	}
 }
 
-// bear lets sp into the population.
-func (s *infoSpiders) bear(sp *spider) *spider {
+// addSpider adds sp to the population.
+func (s *infoSpiders) addSpider(sp *spider) *spider {
 	s.births++
 	s.turns++
 	sp.birth, sp.turn, sp.changed = s.births, s.turns, true
@@ -394,7 +396,7 @@ func (s *infoSpiders) bear(sp *spider) *spider {
 	return sp
 }
 
-func (s *infoSpiders) die(sp *spider) {
+func (s *infoSpiders) removeSpider(sp *spider) {
 	at := slices.Index(s.spiders, sp)
 	s.spiders = slices.Delete(s.spiders, at, at+1)
 	if sp.saved {
@@ -402,8 +404,8 @@ func (s *infoSpiders) die(sp *spider) {
 	}
 }
 
-// remember adds links to those of sp, as many as it can keep: row h.
-func (s *infoSpiders) remember(sp *spider, links []trail) {
+// addLinks adds links to those of sp, up to Links: row h.
+func (s *infoSpiders) addLinks(sp *spider, links []trail) {
 	known := map[graph.ID]bool{}
 	all := slices.Clip(sp.links)
 	for _, l := range all {
@@ -431,7 +433,7 @@ func (s *infoSpiders) remember(sp *spider, links []trail) {
 }
 
 // divide makes two of sp: rows i and j.
-func (s *infoSpiders) divide(sp *spider, taste string, rng *rand.Rand) {
+func (s *infoSpiders) divide(sp *spider, newWord string, rng *rand.Rand) {
 	sp.energy /= 2
 	child := &spider{energy: sp.energy, words: slices.Clone(sp.words), net: sp.net.clone()}
 	var mine []trail
@@ -443,16 +445,16 @@ func (s *infoSpiders) divide(sp *spider, taste string, rng *rand.Rand) {
 		}
 	}
 	sp.links = mine
-	s.mutate(child, taste, rng)
-	s.bear(child)
+	s.mutate(child, newWord, rng)
+	s.addSpider(child)
 }
 
-// mutate gives sp a taste for a word.
-func (s *infoSpiders) mutate(sp *spider, taste string, rng *rand.Rand) {
-	if taste == "" {
+// mutate adds a keyword to sp.
+func (s *infoSpiders) mutate(sp *spider, newWord string, rng *rand.Rand) {
+	if newWord == "" {
 		return
 	}
-	word := s.place(taste)
+	word := s.wordIndex(newWord)
 	if len(sp.words) < s.Keywords {
 		sp.words = append(sp.words, word)
 		sp.net.grow(rng)
@@ -461,14 +463,14 @@ func (s *infoSpiders) mutate(sp *spider, taste string, rng *rand.Rand) {
 	weakest := sp.net.weakest()
 	sp.words[weakest] = word
 	sp.net.renew(weakest, rng)
-	for i, l := range sp.links { // it did not listen for the new word there
+	for i, l := range sp.links { // signals of the new word are unknown there
 		sp.links[i].input = slices.DeleteFunc(l.input, func(x signal) bool { return x.keyword == weakest })
 	}
 }
 
-// crawl lets spiders follow a link each, as many as there is room for: row b.
+// crawl lets spiders follow one link each, up to the size of the generation: row b.
 func (s *infoSpiders) crawl(quota int, rng *rand.Rand) (next []Address) {
-	idle := slices.DeleteFunc(slices.Clone(s.spiders), func(sp *spider) bool { return sp.away })
+	idle := slices.DeleteFunc(slices.Clone(s.spiders), func(sp *spider) bool { return sp.following })
 	slices.SortFunc(idle, func(a, b *spider) int { return cmp.Compare(a.turn, b.turn) })
 	for _, sp := range idle {
 		if len(next) == quota {
@@ -477,7 +479,7 @@ func (s *infoSpiders) crawl(quota int, rng *rand.Rand) (next []Address) {
 		sp.changed = true
 		sp.links = slices.DeleteFunc(sp.links, func(l trail) bool { return !s.isFree(l.id) }) // row c
 		if len(sp.links) == 0 {
-			s.die(sp) // row d
+			s.removeSpider(sp) // row d
 			continue
 		}
 		next = append(next, s.step(sp, rng))
@@ -494,19 +496,19 @@ func (s *infoSpiders) step(sp *spider, rng *rand.Rand) Address {
 		sum += weights[i]
 	}
 	at := genetic.Roulette(rng, weights, 1)[0]
-	sp.ahead, sp.away = sp.links[at], true
+	sp.target, sp.following = sp.links[at], true
 	sp.links = slices.Delete(sp.links, at, at+1)
 	s.turns++
 	sp.turn = s.turns
-	a := s.propose(sp.ahead.id, opLink)
+	a := s.propose(sp.target.id, opLink)
 	a.Reasons = []wire.Scored{
-		{Name: "energy", Value: sp.energy}, {Name: "estimate", Value: sp.net.estimate(sp.ahead.input)},
+		{Name: "energy", Value: sp.energy}, {Name: "estimate", Value: sp.net.estimate(sp.target.input)},
 		{Name: "probability", Value: weights[at] / sum}, {Name: "spider", Value: float64(sp.birth)},
 	}
 	return a
 }
 
-// restart returns row e.
+// restart proposes the links of the best pages: row e.
 func (s *infoSpiders) restart(quota int) (next []Address) {
 	for _, id := range s.best(quota, s.parentScore) {
 		s.turns++
@@ -515,7 +517,7 @@ func (s *infoSpiders) restart(quota int) (next []Address) {
 	return next
 }
 
-// propose asks for id: who is first is served first.
+// propose returns a proposal to fetch id; priorities are first in, first out.
 func (s *infoSpiders) propose(id graph.ID, operator string) Address {
 	s.markPending(id)
 	place, ok := s.bestParent(id)
@@ -573,13 +575,13 @@ func (s *infoSpiders) Replay(b []byte) error {
 	return r.end()
 }
 
-// find returns the place of the spider with this birth, or where it belongs.
+// find returns the index of the spider with this birth, or where it belongs.
 func (s *infoSpiders) find(birth int) (at int, ok bool) {
 	return slices.BinarySearchFunc(s.spiders, birth, func(sp *spider, birth int) int { return cmp.Compare(sp.birth, birth) })
 }
 
-// append appends a spider: whoever had a turn has changed in all but most of its
-// links, which stay in their order.
+// append appends a spider. Of its links, only the changes are saved, because most of them stay
+// in their order.
 func (sp *spider) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(sp.birth))
 	b = binary.AppendUvarint(b, uint64(sp.turn))
@@ -598,8 +600,8 @@ func (sp *spider) append(b []byte) []byte {
 	}
 	b = appendBits(b, stay)
 	b = appendTrails(b, fresh)
-	if sp.away {
-		b = appendTrails(b, []trail{sp.ahead})
+	if sp.following {
+		b = appendTrails(b, []trail{sp.target})
 	} else {
 		b = appendTrails(b, nil)
 	}
@@ -607,7 +609,7 @@ func (sp *spider) append(b []byte) []byte {
 	return b
 }
 
-// keep remembers the links that were saved.
+// keep records the links that were saved.
 func (sp *spider) keep() {
 	sp.saved, sp.changed, sp.savedLinks = true, false, sp.savedLinks[:0]
 	for _, l := range sp.links {
@@ -628,7 +630,7 @@ func appendTrails(b []byte, trails []trail) []byte {
 	return b
 }
 
-// read takes back what append wrote, into the spider as it was before.
+// read restores what append wrote into the previous state of the spider.
 func (s *infoSpiders) read(r *reader, sp *spider) {
 	before := len(sp.words)
 	sp.turn, sp.energy, sp.words = int(r.uvarint()), r.finite(), nil
@@ -651,23 +653,23 @@ func (s *infoSpiders) read(r *reader, sp *spider) {
 		}
 	}
 	sp.links = append(links, s.trails(r, len(sp.words))...)
-	ahead := s.trails(r, len(sp.words))
-	if r.bad = r.bad || len(ahead) > 1; r.bad {
+	target := s.trails(r, len(sp.words))
+	if r.bad = r.bad || len(target) > 1; r.bad {
 		return
 	}
-	if sp.away = len(ahead) == 1; sp.away {
-		sp.ahead = ahead[0]
+	if sp.following = len(target) == 1; sp.following {
+		sp.target = target[0]
 	}
 	sp.keep()
 }
 
-// trails reads what appendTrails wrote, for a spider of so many keywords.
+// trails reads what appendTrails wrote, for a spider with so many keywords.
 func (s *infoSpiders) trails(r *reader, keywords int) (trails []trail) {
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
 		t := trail{id: s.node(r)}
 		for k := r.uvarint(); k > 0 && !r.bad; k-- {
 			word, x := int(r.uvarint()), math.Float32frombits(r.uint32())
-			if r.bad = r.bad || word < 0 || word >= keywords || !(0 <= x && x <= strongest); r.bad {
+			if r.bad = r.bad || word < 0 || word >= keywords || !(0 <= x && x <= maxStrength); r.bad {
 				return nil
 			}
 			t.input = append(t.input, signal{word, x})
@@ -683,7 +685,7 @@ type net struct {
 	output []float64   // the bias, then the weight of each neuron
 }
 
-// newNet returns a net without weights.
+// newNet returns a net with zero weights.
 func newNet(hidden, keywords int) net {
 	n := net{hidden: make([][]float64, hidden), output: make([]float64, 1+hidden)}
 	for j := range n.hidden {
@@ -692,17 +694,17 @@ func newNet(hidden, keywords int) net {
 	return n
 }
 
-// The weights that all first ones are drawn around: σ(−2 + 4·σ(−2)) = 0.18, and with a
-// word in the anchor σ(−2 + 4·σ(−2 + 4)) = 0.82; row g.
+// Centres of the initial weights: σ(−2 + 4·σ(−2)) = 0.18, and with a word in the anchor σ(−2 +
+// 4·σ(−2 + 4)) = 0.82; row g.
 const (
 	netBias   = -2
 	netWeight = 4
 )
 
-// around returns a number drawn evenly from half of x to three halves.
+// around returns a uniform random number from x/2 to 3x/2.
 func around(rng *rand.Rand, x float64) float64 { return x * (0.5 + rng.Float64()) }
 
-// randomNet returns a net whose weights are drawn.
+// randomNet returns a net with random weights.
 func randomNet(rng *rand.Rand, hidden, keywords int) net {
 	n := newNet(hidden, keywords)
 	for j := range n.hidden {
@@ -724,7 +726,7 @@ func (n net) clone() net {
 	return c
 }
 
-// weights visits all weights.
+// weights calls visit for every weight.
 func (n net) weights(visit func(*float64)) {
 	for j := range n.hidden {
 		for k := range n.hidden[j] {
@@ -736,21 +738,21 @@ func (n net) weights(visit func(*float64)) {
 	}
 }
 
-// grow makes room for one keyword more.
+// grow adds a keyword.
 func (n net) grow(rng *rand.Rand) {
 	for j := range n.hidden {
 		n.hidden[j] = append(n.hidden[j], around(rng, netWeight))
 	}
 }
 
-// renew draws the weights of a keyword.
+// renew replaces the weights of a keyword by random ones.
 func (n net) renew(keyword int, rng *rand.Rand) {
 	for j := range n.hidden {
 		n.hidden[j][1+keyword] = around(rng, netWeight)
 	}
 }
 
-// weakest returns the keyword whose weights are the least, the last among equals.
+// weakest returns the keyword with the lowest weights, the last of equals.
 func (n net) weakest() (keyword int) {
 	least := math.Inf(1)
 	for k := range len(n.hidden[0]) - 1 {
@@ -774,7 +776,7 @@ func (n net) estimate(input []signal) float64 {
 	return sigmoid(sum)
 }
 
-// neuron returns what a hidden neuron says.
+// neuron returns the output of a hidden neuron.
 func (n net) neuron(j int, input []signal) float64 {
 	sum := n.hidden[j][0]
 	for _, x := range input {
@@ -801,5 +803,5 @@ func (n net) learn(input []signal, target, rate float64) {
 
 func sigmoid(x float64) float64 { return 1 / (1 + exp(-x)) }
 
-// exp returns e to the x, rounded to single precision.
+// exp returns e to the x rounded to single precision.
 func exp(x float64) float64 { return float64(float32(math.Exp(min(x, 80)))) }

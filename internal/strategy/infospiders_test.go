@@ -73,7 +73,7 @@ func TestKeywordsAreHeardByTheirDistance(t *testing.T) {
 		wire.Link{URL: address("c"), Context: "nothing"},
 		wire.Link{URL: address("b"), Anchor: "crawler"}) // counts where it stands first
 	place, _ := s.visit(rec)
-	got := s.look(rec, place, s.inherited())
+	got := s.trailsOf(rec, place, s.inherited())
 	if diff := gocmp.Diff(fmt.Sprint([]signal{{0, float32(1 + 1./3 + 1./2)}, {1, 1. / 4}}), fmt.Sprint(got[0].input)); diff != "" {
 		t.Error(diff)
 	}
@@ -102,10 +102,10 @@ func silent(t *testing.T, params ...string) (*infoSpiders, *spider) {
 // half of that.
 func TestASpiderEatsAndLearnsByHand(t *testing.T) {
 	s, sp := silent(t)
-	if sp.energy != 1 || !sp.away {
+	if sp.energy != 1 || !sp.following {
 		t.Fatalf("%+v", sp)
 	}
-	s.Visit(pageOf(name(s.web.URL(sp.ahead.id)), 0.6, linkTo("d", 0, 0)))
+	s.Visit(pageOf(name(s.web.URL(sp.target.id)), 0.6, linkTo("d", 0, 0)))
 	next := s.Breed(1, rand.New(rand.NewPCG(1, 2)))
 	if !equals(sp.energy, 1.55) || !equals(sp.net.output[0], 0.04375) || !equals(sp.net.output[1], 0.021875) {
 		t.Errorf("energy %v, weights %v", sp.energy, sp.net.output)
@@ -119,12 +119,12 @@ func TestASpiderEatsAndLearnsByHand(t *testing.T) {
 
 func TestASpiderThatFindsNothingPaysAndDies(t *testing.T) {
 	s, sp := silent(t, "cost=0.6")
-	s.Visit(&wire.Record{URL: s.web.URL(sp.ahead.id), Error: wire.ErrorTimeout})
+	s.Visit(&wire.Record{URL: s.web.URL(sp.target.id), Error: wire.ErrorTimeout})
 	s.Breed(1, rand.New(rand.NewPCG(1, 2)))
 	if !equals(sp.energy, 0.4) || !equals(sp.net.output[0], -0.0625) || len(s.spiders) != 1 || len(sp.links) != 0 {
 		t.Errorf("after a failure: energy %v, bias %v, %d links", sp.energy, sp.net.output[0], len(sp.links))
 	}
-	s.Visit(pageOf(name(s.web.URL(sp.ahead.id)), 0, linkTo("d", 0, 0)))
+	s.Visit(pageOf(name(s.web.URL(sp.target.id)), 0, linkTo("d", 0, 0)))
 	next := s.Breed(1, rand.New(rand.NewPCG(1, 3)))
 	// Energy 0.4 − 0.6 is less than nothing: the link of the page is taken by restart.
 	if len(s.spiders) != 0 || len(next) != 1 || next[0].Operator != opRestart || name(next[0].URL) != "d" {
@@ -144,7 +144,7 @@ func TestASpiderThatThrivesDivides(t *testing.T) {
 		want int
 	}{{"cost=0.05", 1}, {"cost=0.04", 2}} {
 		s, sp := silent(t, "theta=1.9", test.cost, "keywords=3")
-		s.Visit(&wire.Record{URL: s.web.URL(sp.ahead.id), StatusCode: 200, Score: wire.Num(1),
+		s.Visit(&wire.Record{URL: s.web.URL(sp.target.id), StatusCode: 200, Score: wire.Num(1),
 			Title: "Genetic river", Text: "the river, the rivers and the genetic genetic genetic bread",
 			Links: []wire.Link{linkTo("d", 0, 0), linkTo("e", 0, 0), linkTo("f", 0, 0)}})
 		next := s.Breed(5, rand.New(rand.NewPCG(1, 2)))
@@ -199,7 +199,7 @@ func TestSpidersForgetTheLeastOfTheirLinks(t *testing.T) {
 	s.grow()
 	s.isPending = grown(s.isPending, s.web.Len())
 	sp.links = nil
-	s.remember(sp, links)
+	s.addLinks(sp, links)
 	if diff := gocmp.Diff(fmt.Sprint([]trail{links[1], links[3]}), fmt.Sprint(sp.links)); diff != "" {
 		t.Error(diff)
 	}
@@ -208,10 +208,10 @@ func TestSpidersForgetTheLeastOfTheirLinks(t *testing.T) {
 // What a spider waits for comes by another way: it goes on without pay.
 func TestASpiderWhosePageIsKnownGoesOn(t *testing.T) {
 	s, sp := silent(t)
-	to := s.web.URL(sp.ahead.id)
+	to := s.web.URL(sp.target.id)
 	s.Visit(&wire.Record{URL: address("r"), FinalURL: to, StatusCode: 200, Score: wire.Num(1)})
 	s.Breed(1, rand.New(rand.NewPCG(1, 2)))
-	if sp.energy != 1 || !sp.away || s.web.URL(sp.ahead.id) == to {
+	if sp.energy != 1 || !sp.following || s.web.URL(sp.target.id) == to {
 		t.Errorf("%+v", sp)
 	}
 	if len(s.spiders) != 2 && len(s.spiders) != 1 {
