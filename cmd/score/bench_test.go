@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"spoor/internal/measure"
 	"spoor/internal/fitness"
+	"spoor/internal/measure"
 	"spoor/internal/page"
 	"spoor/internal/topic"
 	"spoor/internal/wire"

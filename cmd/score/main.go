@@ -128,8 +128,8 @@ import (
 	"sync/atomic"
 
 	"spoor/cmd/internal/filter"
-	"spoor/internal/measure"
 	"spoor/internal/fitness"
+	"spoor/internal/measure"
 	"spoor/internal/topic"
 	"spoor/internal/wire"
 )
@@ -240,18 +240,18 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	return err
 }
 
-// options are what all workers share.
+// options are shared by all workers.
 type options struct {
-	topic    *topic.Topic // replaced while no worker is at work
+	topic    *topic.Topic // replaced only while no worker is running
 	names    []string     // of the measures
 	measures measure.Options
 	keep     bool
-	pages    atomic.Int64 // that were looked at
+	pages    atomic.Int64 // pages that were scored
 	relevant atomic.Int64
-	wordless atomic.Int64 // of the pages: those without title and text, as if they had not been parsed
+	wordless atomic.Int64 // pages without title and text, which probably were not parsed
 }
 
-// turn goes on with the topic that the end of a window has left, if it has left one.
+// turn switches to the topic file that the window has left, if there is one.
 func (o *options) turn(dir string, window int) error {
 	t, err := topic.Load(filter.WindowFile(dir, window, filter.WindowTopic))
 	switch {
@@ -263,8 +263,7 @@ func (o *options) turn(dir string, window int) error {
 	return err
 }
 
-// notes are for the closing line. The harvest is what the measure says of
-// itself; whether it is right is for judge to say.
+// notes returns attributes of the closing line. The harvest is the measure's own opinion.
 func (o *options) notes() []slog.Attr {
 	pages, relevant := o.pages.Load(), o.relevant.Load()
 	harvest := 0.0
@@ -274,14 +273,14 @@ func (o *options) notes() []slog.Attr {
 	return []slog.Attr{slog.Int64("pages", pages), slog.Int64("relevant", relevant), slog.Float64("self_harvest", harvest)}
 }
 
-// A scorer is one worker's measures.
+// A scorer scores records for one worker.
 type scorer struct {
 	*options
 	*measure.Set
-	of        *topic.Topic // that the measures are made of
+	of        *topic.Topic // the topic of the measures
 	threshold float64
-	order     []int             // of the measures, by name
-	parts     []part            // of a link's scores, by name
+	order     []int             // indexes of the measures, sorted by name
+	parts     []part            // the scores of a link, sorted by name
 	subject   fitness.Page      // scratch
 	promises  []fitness.Promise // scratch
 }
@@ -319,12 +318,12 @@ func newScorer(o *options) (*scorer, error) {
 	return s, nil
 }
 
-// score fills the score section of rec, and the scores of its links.
+// score sets the score section of rec, and the scores of its links.
 func (s *scorer) score(rec *wire.Record) error {
 	if rec.URL == "" || rec.Error != "" {
 		return nil
 	}
-	if s.of != s.topic { // it has grown
+	if s.of != s.topic { // the topic has grown
 		grown, err := newScorer(s.options)
 		if err != nil {
 			return err
@@ -359,8 +358,8 @@ func (s *scorer) judged(rec *wire.Record) {
 	}
 }
 
-// page scores a page and its links; of one that failed all is 0, and its links
-// are not looked at.
+// page scores a page and its links. The scores of a failed page are 0, and its links are not
+// scored.
 func (s *scorer) page(rec *wire.Record, failed bool) {
 	rec.Score, rec.Scores = wire.Num(0), rec.Scores[:0]
 	if failed {

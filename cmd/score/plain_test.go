@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"spoor/internal/measure"
 	"spoor/internal/fitness"
+	"spoor/internal/measure"
 	"spoor/internal/text"
 	"spoor/internal/topic"
 	"spoor/internal/wire"

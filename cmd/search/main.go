@@ -162,7 +162,7 @@ type options struct {
 	results int
 	only    bool
 	query   string
-	asked   bool // -query was given
+	asked   bool // whether -query was given
 
 	rate    float64
 	timeout time.Duration
@@ -202,7 +202,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	}
 	defer func() { closeSource() }()
 	if o.asked {
-		return o.answer(question(o.query), stdout, source, log)
+		return o.answer(queryRecord(o.query), stdout, source, log)
 	}
 	in, err := filter.Open(stdin, fs.Args())
 	if err != nil {
@@ -212,7 +212,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	return o.answer(in, stdout, source, log)
 }
 
-// check finds flags that do not go together.
+// check returns an error for flags that contradict each other.
 func (o *options) check(given map[string]bool, files []string) error {
 	sources := 0
 	for _, s := range []string{o.index, o.searxng, o.command} {
@@ -243,10 +243,10 @@ func (o *options) check(given map[string]bool, files []string) error {
 	return nil
 }
 
-// maxResults is the most that -results may be.
+// maxResults bounds -results.
 const maxResults = 1000
 
-// source is where answers come from, ready to be asked.
+// source returns the source of answers.
 func (o *options) source(log *slog.Logger) (s search.Source, closeAll func() error, err error) {
 	if o.index != "" {
 		x, err := openIndex(o.index, o.archives, log)
@@ -268,7 +268,7 @@ func (o *options) source(log *slog.Logger) (s search.Source, closeAll func() err
 	return cache.Of(s), cache.Close, nil
 }
 
-// answer answers the questions among the records of in.
+// answer answers the queries among the records of in.
 func (o *options) answer(in io.Reader, stdout io.Writer, source search.Source, log *slog.Logger) (err error) {
 	out, closeTee, err := filter.Tee(stdout, o.stream.Tee)
 	if err != nil {
@@ -290,7 +290,7 @@ func (o *options) answer(in io.Reader, stdout io.Writer, source search.Source, l
 	return err
 }
 
-// An answerer answers the questions of one stream.
+// An answerer answers the queries of one stream.
 type answerer struct {
 	*options
 	source search.Source
@@ -299,7 +299,7 @@ type answerer struct {
 	w      *wire.Writer
 
 	queries, failed, results, cost int64
-	last                           error // of the failures
+	last                           error // the last failure
 	found                          wire.Record
 }
 
@@ -315,8 +315,8 @@ func (a *answerer) all(in io.Reader) error {
 		case err != nil:
 			return err
 		}
-		switch isQuestion := rec.URL == "" && rec.Query != "" && rec.Cost == 0 && !rec.IsMark(); {
-		case isQuestion:
+		switch isQuery := rec.URL == "" && rec.Query != "" && rec.Cost == 0 && !rec.IsMark(); {
+		case isQuery:
 			err = a.ask(&rec)
 		case !a.only:
 			err = a.write(&rec)
@@ -332,7 +332,7 @@ func (a *answerer) all(in io.Reader) error {
 	}
 }
 
-// ask answers a question.
+// ask answers a query.
 func (a *answerer) ask(q *wire.Record) error {
 	urls, err := a.source.Search(context.Background(), q.Query, a.options.results)
 	a.queries++
@@ -344,7 +344,7 @@ func (a *answerer) ask(q *wire.Record) error {
 		a.last = err
 		a.log.Warn("a query failed", "query", q.Query, "err", err)
 	}
-	const resultsPerFetch = 10 // as the judge counts
+	const resultsPerFetch = 10 // which is how judge counts
 	q.Cost = max(1, (len(urls)+resultsPerFetch-1)/resultsPerFetch)
 	q.Touch(wire.Address)
 	a.cost += int64(q.Cost)
@@ -361,12 +361,12 @@ func (a *answerer) ask(q *wire.Record) error {
 	return nil
 }
 
-// result makes rec the i-th result of a query, from 0.
+// result sets rec to the i-th result of a query, from 0.
 func result(rec, q *wire.Record, url string, i int) {
 	rec.Reset()
 	rec.V, rec.URL, rec.Generation, rec.Query, rec.Niche = wire.Version, url, q.Generation, q.Query, q.Niche
 	for _, parent := range q.Parents {
-		if parent != url { // the search may find a page whose words were searched for
+		if parent != url { // the search may find a page that the query was made from
 			rec.Parents = append(rec.Parents, parent)
 		}
 	}

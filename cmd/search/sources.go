@@ -61,8 +61,8 @@ func (o *options) guard(at netip.AddrPort) error {
 	return nil
 }
 
-// question returns a stream of one record, a query for words.
-func question(words string) io.Reader {
+// queryRecord returns a stream of one record, a query for words.
+func queryRecord(words string) io.Reader {
 	var b bytes.Buffer
 	w := wire.NewWriter(&b)
 	err := w.Write(&wire.Record{V: wire.Version, Query: words})

@@ -21,7 +21,7 @@ import (
 // An expander grows the table of a topic by scored pages.
 type expander struct {
 	rule
-	file      string // of the topic
+	file      string // the topic file
 	topic     *topic.Topic
 	expansion *topic.Expansion
 	threshold float64
@@ -29,7 +29,7 @@ type expander struct {
 	pages, scored, near, added int
 }
 
-// newExpander reads what -expand says.
+// newExpander parses the value of -expand.
 func (c *command) newExpander() (*expander, error) {
 	name, score, own := strings.Cut(c.expand, "=")
 	i := slices.IndexFunc(rules[:], func(r rule) bool { return r.name == name })
@@ -52,7 +52,7 @@ func (c *command) newExpander() (*expander, error) {
 	return e, e.begin()
 }
 
-// begin forgets the pages, and not what they have added.
+// begin starts a new window: it resets the counters, and keeps the table.
 func (e *expander) begin() (err error) {
 	e.pages, e.scored, e.near, e.added = 0, 0, 0, 0
 	if e.expansion, err = e.topic.Expand(e.Rule); err != nil {
@@ -61,7 +61,7 @@ func (e *expander) begin() (err error) {
 	return nil
 }
 
-// add looks at a page.
+// add adds the word of a page, if its score is high enough.
 func (e *expander) add(rec *wire.Record) {
 	if rec.URL == "" || measure.Failed(rec) {
 		return
@@ -81,7 +81,7 @@ func (e *expander) add(rec *wire.Record) {
 	}
 }
 
-// end tells whether the pages could be looked at.
+// end returns an error if no page had the score that is needed.
 func (e *expander) end() error {
 	if e.pages > 0 && e.scored == 0 {
 		return fmt.Errorf("none of %d pages has scores.%s\nhint: score -topic %s -fitness %[2]s gives it", e.pages, e.measure, e.file)
@@ -89,7 +89,7 @@ func (e *expander) end() error {
 	return nil
 }
 
-// runExpand writes a topic grown by the scored pages that are read.
+// runExpand writes the topic, grown by the scored pages that it reads.
 func (c *command) runExpand() error {
 	e, err := c.newExpander()
 	if err != nil {
@@ -114,9 +114,9 @@ func (c *command) runExpand() error {
 	return e.topic.Write(c.stdout)
 }
 
-// expandWindows passes on what it reads, and leaves at the mark of every window the topic
-// as it has become. That stands there before the mark goes on, so whoever is behind finds
-// it. A mark ahead of all records ends nothing.
+// expandWindows passes records on. At the window mark of each window it writes the topic
+// before it passes the mark on, so that later stages find it. A mark before all records
+// ends no window.
 func (c *command) expandWindows(e *expander) error {
 	in, err := filter.Open(c.stdin, c.files)
 	if err != nil {
@@ -145,8 +145,7 @@ func (c *command) expandWindows(e *expander) error {
 	})
 }
 
-// leave ends a window: if the topic has grown in it, file has the new one, and else is
-// not there, whatever a run that was killed has left.
+// leave ends a window.
 func (e *expander) leave(file string) error {
 	if err := e.end(); err != nil {
 		return err
@@ -157,7 +156,8 @@ func (e *expander) leave(file string) error {
 	return e.begin()
 }
 
-// settle makes file what the window has come to.
+// settle writes the topic to file if it has grown in the window. If not, it removes a file
+// that a killed run has left.
 func (e *expander) settle(file string) error {
 	if e.added == 0 {
 		if err := os.Remove(file); !errors.Is(err, fs.ErrNotExist) {
@@ -171,12 +171,12 @@ func (e *expander) settle(file string) error {
 	return atomicfile.Write(file, e.topic.Write)
 }
 
-// A rule is what -expand may be.
+// A rule is a possible value of -expand.
 type rule struct {
 	topic.Rule
 	name    string
-	measure string  // whose score decides
-	bias    float64 // what the paper adds to that score before it compares
+	measure string  // the measure whose score is compared
+	bias    float64 // added to that score by the paper before it compares
 }
 
 var rules = [...]rule{

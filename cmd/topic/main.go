@@ -195,17 +195,17 @@ Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. go doc ./cmd/topic tells m
 
 func main() { filter.Main("topic", run) }
 
-// A command is the command line.
+// A command holds the flags and streams.
 type command struct {
 	query, threshold, language, stemmer string
 	keywords                            filter.Strings
 
-	topic              string // a file
+	topic              string // file name
 	positive, negative filter.Strings
 	learn              topic.LearnOptions
 
 	expand  string
-	windows string // a directory
+	windows string // directory
 	explain string
 	fitness string
 	norm    string
@@ -257,7 +257,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	return work()
 }
 
-// only reports a flag that is neither job nor one of those that go with it.
+// only returns an error for a flag that cannot be used with the flag job.
 func only(given map[string]bool, job string, with ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if name != job && !slices.Contains(with, name) {
@@ -270,7 +270,7 @@ func only(given map[string]bool, job string, with ...string) error {
 	return nil
 }
 
-// misuse reports flags that make no topic together.
+// misuse returns an error for flags that contradict each other.
 func (c *command) misuse(given map[string]bool) error {
 	stdin := 0
 	for _, file := range slices.Concat(c.positive, c.negative) {
@@ -313,7 +313,7 @@ func (c *command) misuse(given map[string]bool) error {
 	return nil
 }
 
-// runMake writes a topic of words, or of another topic, and of examples.
+// runMake writes a topic made from words or another topic, and from examples.
 func (c *command) runMake() error {
 	t, err := c.ofWords()
 	if c.topic != "" {
@@ -337,7 +337,7 @@ func (c *command) runMake() error {
 	return t.Write(c.stdout)
 }
 
-// ofWords is the topic of the query and the keywords.
+// ofWords returns the topic of the query and the keywords.
 func (c *command) ofWords() (*topic.Topic, error) {
 	if c.topic != "" {
 		return nil, nil
@@ -367,7 +367,7 @@ func (c *command) ofWords() (*topic.Topic, error) {
 	return t, nil
 }
 
-// parseKeyword reads "expression=weight", or an expression of weight 1.
+// parseKeyword parses "expression=weight", or an expression with weight 1.
 func parseKeyword(s string) (expression string, weight float64, err error) {
 	i := strings.LastIndexByte(s, '=')
 	if i < 0 {

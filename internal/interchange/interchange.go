@@ -1,10 +1,9 @@
-// Package interchange reads and writes what other crawlers know of addresses:
-// the dump of a url-frontier, the logs of a Heritrix, the results of a katana,
-// plain lists.
+// Package interchange converts between records and the formats in which other crawlers store
+// addresses: the dump of a url-frontier, the logs of Heritrix, the results of katana, plain
+// lists.
 //
-// It knows lines and nothing of stores: a line of theirs becomes a record, a
-// record becomes a line of theirs. What a format has no place for is lost;
-// [ToURLFrontier] says what that is.
+// It converts line by line. What a format cannot express is lost; [ToURLFrontier] documents
+// what that is.
 package interchange
 
 import (
@@ -20,15 +19,15 @@ import (
 	"spoor/internal/wire"
 )
 
-// A Converter makes the line of a record of a line in another format, neither
-// with its newline. A nil line without an error means that there is nothing of
-// the web in it: a comment, a name that was resolved, a heading.
+// A Converter converts a line of one format to another, both without newline. It returns nil
+// without an error for a line that has nothing to convert: a comment, a resolved name, a
+// heading.
 type Converter func(line []byte) ([]byte, error)
 
-// A Reader reads records out of lines in another format.
+// A Reader reads records from lines in another format.
 type Reader struct {
-	Limit  int   // how many bytes a line may have
-	Passed int64 // lines that said nothing of any address
+	Limit  int   // limit of a line, in bytes
+	Passed int64 // lines without an address
 
 	src     *bufio.Reader
 	convert Converter
@@ -38,17 +37,16 @@ type Reader struct {
 	records *wire.Reader
 }
 
-// NewReader returns a Reader that decodes the wanted sections of the records that
-// convert makes of the lines of src.
+// NewReader returns a Reader that converts the lines of src to records, and decodes their
+// wanted sections.
 func NewReader(src io.Reader, want wire.Section, convert Converter) *Reader {
 	r := &Reader{Limit: wire.DefaultLimit, src: bufio.NewReaderSize(src, 1<<16), convert: convert}
 	r.records = wire.NewReader(&r.feed, want)
 	return r
 }
 
-// Read reads the next record into rec. The errors are those of a [wire.Reader]: a
-// line that cannot be converted is a [*wire.SyntaxError] with its number, and the
-// next Read goes on behind it.
+// Read reads the next record into rec. Its errors are those of a [wire.Reader]: a line that
+// cannot be converted is a [*wire.SyntaxError], and the next Read continues after it.
 func (r *Reader) Read(rec *wire.Record) error {
 	for {
 		rec.Reset()
@@ -73,7 +71,7 @@ func (r *Reader) Read(rec *wire.Record) error {
 	}
 }
 
-// line returns the next line that is not empty, without the space around it.
+// line returns the next non-empty line, without the space around it.
 func (r *Reader) line() ([]byte, error) {
 	for {
 		r.buf = r.buf[:0]
@@ -102,7 +100,7 @@ func (r *Reader) line() ([]byte, error) {
 	}
 }
 
-// feed is what a reader of records is given, one line at a time.
+// feed is the input of a reader of records, one line at a time.
 type feed []byte
 
 func (f *feed) Read(p []byte) (int, error) {
@@ -114,8 +112,8 @@ func (f *feed) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A record is as much of a record as other formats have a place for. The last
-// four members have no name in ours; they pass through a store as they are.
+// A record holds the parts of a record that other formats can express. The last four
+// members are not part of our record; stores keep them unchanged.
 type record struct {
 	V            int      `json:"v"`
 	URL          string   `json:"url"`
@@ -147,23 +145,23 @@ type record struct {
 	State string `json:"state,omitempty"` // of an exported record
 }
 
-// exported reads an exported record. A store keeps members that it does not know as
-// strangers wrote them: one that is not of our type is as good as absent.
+// exported parses an exported record. A store keeps unknown members as untrusted hosts wrote
+// them, so a member of the wrong type is ignored.
 func exported(line []byte) (rec record, err error) {
 	members, err := exact(line)
 	if err != nil {
 		return rec, err
 	}
 	if line, err = json.Marshal(members); err == nil && json.Unmarshal(line, &rec) != nil {
-		for name, value := range members { // one that is wrong may have ended the reading
+		for name, value := range members { // a member of the wrong type may have ended the decoding
 			json.Unmarshal(fmt.Appendf(nil, "{%q:%s}", name, value), &rec)
 		}
 	}
 	return rec, err
 }
 
-// exact leaves out the members of an object whose names are not all of small letters, as
-// ours are: URL is not url, for which encoding/json takes it.
+// exact returns the members of an object whose names are all lower case, as ours are:
+// encoding/json ignores case, and would take URL for url.
 func exact(line []byte) (members map[string]json.RawMessage, err error) {
 	if err := json.Unmarshal(line, &members); err != nil {
 		return nil, err
@@ -174,7 +172,7 @@ func exact(line []byte) (members map[string]json.RawMessage, err error) {
 	return members, nil
 }
 
-// marshal is v as a line without its newline.
+// marshal returns v as a line without newline.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

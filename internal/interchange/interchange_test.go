@@ -12,7 +12,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// convert is what c makes of line, or the error.
+// convert returns the line that c makes of line, or the error.
 func convert(c interchange.Converter, line string) string {
 	b, err := c([]byte(line))
 	if err != nil {
@@ -21,7 +21,7 @@ func convert(c interchange.Converter, line string) string {
 	return string(b)
 }
 
-func TestAURLFrontierIsRead(t *testing.T) {
+func TestFromURLFrontier(t *testing.T) {
 	for _, test := range []struct{ name, line, want string }{
 		{"discovered: it waits",
 			`{"discovered":{"info":{"url":"http://a.org/x","key":"a.org","crawlID":"DEFAULT"}}}`,
@@ -60,7 +60,7 @@ func TestAURLFrontierIsRead(t *testing.T) {
 	}
 }
 
-func TestAURLFrontierIsWritten(t *testing.T) {
+func TestToURLFrontier(t *testing.T) {
 	for _, test := range []struct{ name, line, want string }{
 		{"waiting", `{"v":1,"url":"http://a.org:81/x?<y>","generation":3,"depth":2,"via":"http://a.org/","operator":"link","priority":-0.5,"niche":"a.org/","state":"waiting"}`,
 			`{"discovered":{"info":{"url":"http://a.org:81/x?<y>","key":"a.org","metadata":{"depth":{"values":["2"]},"generation":{"values":["3"]},"niche":{"values":["a.org/"]},"operator":{"values":["link"]},"priority":{"values":["-0.5"]},"via":{"values":["http://a.org/"]}}}}}`},
@@ -83,9 +83,9 @@ func TestAURLFrontierIsWritten(t *testing.T) {
 	}
 }
 
-// A dump that went through a store comes out as it was: the same items, dates and
-// metadata, whatever they are.
-func TestADumpComesBackAsItWas(t *testing.T) {
+// TestDumpRoundTrip checks that a dump that went through a store is unchanged: the same
+// items, dates and metadata.
+func TestDumpRoundTrip(t *testing.T) {
 	for _, line := range []string{
 		`{"discovered":{"info":{"url":"http://a.org/x","key":"a.org","crawlID":"DEFAULT"}}}`,
 		`{"discovered":{"info":{"url":"http://a.org/x","key":"queue 7","metadata":{"x":{"values":["1","2"]},"y":{"values":[]},"depth":{"values":["7"]},"priority":{"values":["1e21"]}}}}}`,
@@ -106,7 +106,7 @@ func TestADumpComesBackAsItWas(t *testing.T) {
 	}
 }
 
-func TestListsOfAnyKindAreRead(t *testing.T) {
+func TestFromList(t *testing.T) {
 	list := interchange.FromList()
 	for _, test := range []struct{ name, line, want string }{
 		{"a URL", `http://a.org/`, `{"v":1,"url":"http://a.org/","generation":0,"depth":0,"operator":"seed","priority":1000000000}`},
@@ -143,8 +143,8 @@ func TestListsOfAnyKindAreRead(t *testing.T) {
 	}
 }
 
-// A line that cannot be read costs that line.
-func TestABadLineCostsOneRecord(t *testing.T) {
+// TestBadLineIsSkipped checks that a malformed line affects no other line.
+func TestBadLineIsSkipped(t *testing.T) {
 	const limit = 200
 	long := `{"discovered":{"info":{"url":"http://a.org/` + strings.Repeat("x", 100_000) + `"}}}`
 	in := "http://a.org/1\r\n\n{]\n" + long + "\n" + `{"discovered":{"info":{"url":"http://a.org/2","metadata":{"niche":{"values":["ü"]}}}}}` + "\n{\"ID\":\"x\"}\nhttp://a.org/3"
@@ -179,8 +179,8 @@ func TestABadLineCostsOneRecord(t *testing.T) {
 	}
 }
 
-// Whatever a line is, what is made of it is a line that the store's reader takes or
-// refuses by itself.
+// FuzzConverters checks that the store's reader accepts every converted line, or rejects it
+// itself.
 func FuzzConverters(f *testing.F) {
 	for _, s := range []string{
 		`{"known":{"info":{"url":"http://a.org/x","metadata":{"depth":{"values":["3"]}}},"refetchableFromDate":"5"}}`,
@@ -211,9 +211,9 @@ func FuzzConverters(f *testing.F) {
 	})
 }
 
-// Members of strangers stand beside ours in a record that was exported and in what Scrapy
-// writes, and one that is called as ours is but for capitals is another.
-func TestAMemberInCapitalsIsAnother(t *testing.T) {
+// TestNamesAreCaseSensitive checks that unknown members are kept in exported records and in
+// Scrapy's items, also if their names differ from ours only in case.
+func TestNamesAreCaseSensitive(t *testing.T) {
 	const line = `{"v":1,"url":"http://a.org/","URL":"http://b.org/","State":"visited","ſtate":"visited","state":"waiting"}`
 	for want, c := range map[string]interchange.Converter{
 		"http://a.org/": interchange.ToList,

@@ -11,28 +11,26 @@ import (
 	"spoor/internal/wire"
 )
 
-// This file reads lists of addresses as crawlers write them, whatever they are:
-// each line says by itself of what kind it is.
+// This file reads lists of addresses as crawlers write them. The kind of each line is
+// recognised by itself.
 
 // firstListed is the priority of the first address of a plain list.
 const firstListed = 1e9
 
-// FromList returns a converter of lists of addresses. Of each line it finds out
-// whether it is
+// FromList returns a converter of lists of addresses. A line is
 //
-//   - a URL alone: a seed; seeds are wanted in their order, before anything that
-//     was found, as frontier add has it;
-//   - of a Heritrix journal (frontier.recover.gz), "F+ URL hops via": an address,
-//     or "Fs URL …": one that is done. A failure ("Ff") waits again, as it does
-//     when Heritrix recovers;
-//   - of a Heritrix crawl.log: an outcome. Of the negative statuses only the one
-//     for robots.txt is final; the others leave an address that waits;
-//   - a result of katana -jsonl, a JSON object with request.endpoint: an address,
-//     found on request.source;
-//   - another JSON object with url, as the items that Scrapy exports: an address.
+//   - a URL alone: a seed; seeds are fetched in their order, before anything that was found,
+//     as with frontier add;
+//   - of a Heritrix journal (frontier.recover.gz), "F+ URL hops via": an address, or
+//     "Fs URL …": one that is done. A failure ("Ff") waits again, as it does when Heritrix
+//     recovers;
+//   - of a Heritrix crawl.log: an outcome. Of the negative statuses only the one for
+//     robots.txt is final; the others make an address that waits;
+//   - a result of katana -jsonl, a JSON object with request.endpoint: an address, found on
+//     request.source;
+//   - another JSON object with url, such as Scrapy exports: an address.
 //
-// Comments, names that were resolved (dns:), and what else these logs say are
-// passed over.
+// Comments, resolved names (dns:), and other lines of these logs are skipped.
 func FromList() Converter {
 	listed := 0.0
 	return func(line []byte) ([]byte, error) {
@@ -50,7 +48,7 @@ func FromList() Converter {
 	}
 }
 
-// recordOf is the record of a line; nil if it says nothing of an address.
+// recordOf returns the record of a line, nil if it has no address.
 func recordOf(line []byte) (*record, error) {
 	switch line[0] {
 	case '#':
@@ -67,7 +65,7 @@ func recordOf(line []byte) (*record, error) {
 		return &record{URL: first, Operator: "seed"}, nil
 	case len(first) == 2 && first[0] == 'F':
 		return fromJournal(words)
-	case first == "T" || first == "S": // times and statistics in the journal
+	case first == "T" || first == "S": // timestamps and statistics in the journal
 		return nil, nil
 	case len(words) >= 10:
 		if t, err := time.Parse(time.RFC3339, first); err == nil {
@@ -77,7 +75,7 @@ func recordOf(line []byte) (*record, error) {
 	return nil, errors.New("neither an address nor a line of a log that is known here")
 }
 
-// fromObject reads a line of katana or Scrapy.
+// fromObject converts a line of katana or Scrapy.
 func fromObject(line []byte) (*record, error) {
 	var o struct {
 		URL     string `json:"url"`
@@ -98,7 +96,7 @@ func fromObject(line []byte) (*record, error) {
 	}
 	switch r := o.Request; {
 	case r.Endpoint != "" && r.Method != "" && r.Method != "GET":
-		return nil, nil // not an address that can be fetched
+		return nil, nil // not an http or https address
 	case r.Endpoint == "" && o.URL == "":
 		return nil, errors.New("neither request.endpoint nor url")
 	case r.Endpoint == "":
@@ -110,8 +108,8 @@ func fromObject(line []byte) (*record, error) {
 	}
 }
 
-// fromJournal reads a line of a Heritrix journal: a tag, the address, the letters
-// of the hops to it, which a seed has none of, and the page it was found on.
+// fromJournal converts a line of a Heritrix journal: a tag, the address, the letters of the
+// hops to it (none for a seed), and the page it was found on.
 func fromJournal(words []string) (*record, error) {
 	if strings.HasPrefix(words[1], "dns:") {
 		return nil, nil
@@ -129,7 +127,7 @@ func fromJournal(words []string) (*record, error) {
 	case "Fs":
 		rec.StatusCode = 200
 	case "F+", "Ff":
-	case "Fe", "Fi", "Fd", "Fr": // handed out, taken in, left out, put off: F+ has said it
+	case "Fe", "Fi", "Fd", "Fr": // emitted, included, disregarded, rescheduled: F+ has added the address
 		return nil, nil
 	default:
 		return nil, fmt.Errorf("no line of a journal begins with %q", words[0])
@@ -137,9 +135,8 @@ func fromJournal(words []string) (*record, error) {
 	return rec, nil
 }
 
-// found is the record of an address with its discovery path, a letter a hop; a
-// path that is longer than Heritrix keeps begins with the number of those it left
-// out and a plus.
+// found returns the record of an address with its discovery path, one letter per hop. A path
+// that Heritrix has shortened begins with the number of omitted hops and a plus.
 func found(url, hops, via string) *record {
 	rec := &record{URL: url, Operator: "link"}
 	if n, rest, ok := strings.Cut(hops, "+"); ok {
@@ -162,8 +159,8 @@ func found(url, hops, via string) *record {
 // heritrixRobots is the status of an address that robots.txt forbids.
 const heritrixRobots = -9998
 
-// fromCrawlLog reads a line of crawl.log: time, status, size, address, hops, via,
-// media type, thread, begin and duration, digest, and what else there is.
+// fromCrawlLog converts a line of crawl.log: time, status, size, address, hops, via, media
+// type, thread, start and duration, digest, and more.
 func fromCrawlLog(at time.Time, words []string) (*record, error) {
 	status, err := strconv.Atoi(words[1])
 	if err != nil {
@@ -194,7 +191,7 @@ func fromCrawlLog(at time.Time, words []string) (*record, error) {
 	return rec, nil
 }
 
-// ToList makes a plain line of an exported record: its address.
+// ToList converts an exported record to a plain line: its address.
 func ToList(line []byte) ([]byte, error) {
 	rec, err := exported(line)
 	return []byte(rec.URL), err

@@ -13,14 +13,13 @@ import (
 	"spoor/internal/wire"
 )
 
-// This file reads and writes what the client of a url-frontier dumps (DumpURLs,
-// ListURLs -j) and takes (PutURLs): a message URLItem of
-// https://github.com/crawler-commons/url-frontier, API/urlfrontier.proto, in the
-// JSON of protocol buffers, a line each. There an address is discovered or known;
-// one that is known has a date from which it may be fetched again, or none, and
-// then it is done.
+// This file reads and writes what the client of a url-frontier dumps (DumpURLs, ListURLs -j)
+// and reads (PutURLs): messages URLItem of https://github.com/crawler-commons/url-frontier,
+// API/urlfrontier.proto, in the JSON of protocol buffers, one per line. An address is either
+// discovered or known. A known address has a date from which it may be fetched again, or
+// none, which means that it is done.
 
-// An item is a URLItem. Fields have two names each in that JSON.
+// An item is a URLItem. In that JSON each field may have either of two names.
 type item struct {
 	Known      *entry  `json:"known,omitempty"`
 	Discovered *entry  `json:"discovered,omitempty"`
@@ -45,8 +44,8 @@ type values struct {
 	Values []string `json:"values"`
 }
 
-// seconds since 1970. Numbers of 64 bits are strings in the JSON of protocol
-// buffers; numbers are accepted.
+// seconds since 1970. Numbers of 64 bits are strings in the JSON of protocol buffers; plain
+// numbers are accepted too.
 type seconds uint64
 
 // MarshalJSON implements json.Marshaler.
@@ -72,22 +71,21 @@ func (s *seconds) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// lastSecond is the end of the year 9999, up to which there are dates in RFC 3339.
+// lastSecond is the end of the year 9999, the last date that RFC 3339 can express.
 const lastSecond = 253402300799
 
-// statusKey is the name that StormCrawler, for which the format was made, has for
-// the status of an answer.
+// statusKey is the name that StormCrawler, for which the format was made, gives to the
+// status of a response.
 const statusKey = "fetch.statusCode"
 
-// FromURLFrontier makes a record of a line of the dump of a url-frontier.
+// FromURLFrontier converts a line of the dump of a url-frontier.
 //
-// What is discovered becomes an address. So does what is known with a date: it
-// waits until then, whatever came of it before. What is known without a date is
-// done: an outcome with the status or error that its metadata tell, or with 200
-// if they tell none. Metadata that have a name in a record, as
-// [ToURLFrontier] writes them, become what they name; the others, the key if it is
-// not the host, the crawl and the date of creation pass through as members that
-// the store does not know. A line that does not begin with { is an address alone.
+// A discovered address becomes an address. So does a known one with a date: it waits until
+// then, whatever its last outcome. A known address without a date is done: it becomes an
+// outcome with the status or error in its metadata, or with status 200. Metadata that
+// [ToURLFrontier] has written become the members that they name. The other metadata, the key
+// if it is not the host, the crawl and the creation date become members that the store does
+// not know and keeps. A line that does not begin with { is a plain address.
 func FromURLFrontier(line []byte) ([]byte, error) {
 	if line[0] != '{' {
 		return marshal(record{V: wire.Version, URL: string(line)})
@@ -132,8 +130,8 @@ func FromURLFrontier(line []byte) ([]byte, error) {
 	return marshal(rec)
 }
 
-// hostname is the host of a URL without its port, as a url-frontier takes it for
-// the key of a queue; "" if s is no URL.
+// hostname returns the host of a URL without its port, which a url-frontier uses as the key
+// of a queue; "" if s is not a URL.
 func hostname(s string) string {
 	u, err := weburl.Parse(s)
 	if err != nil {
@@ -146,9 +144,9 @@ func hostname(s string) string {
 	return host
 }
 
-// take puts metadata into the member of rec that they are of. It does not if that
-// would not give the same metadata again. What waits takes a status or an error
-// only if the store would ask again after it.
+// take stores metadata in the member of rec that they name. It does not if metadata would not
+// return the same values. For an address that waits it takes a status or an error only if the
+// store would retry after it.
 func (rec *record) take(name string, values []string, waits bool) bool {
 	if name == "parents" {
 		rec.Parents = values
@@ -250,16 +248,14 @@ func (rec *record) metadata() map[string]values {
 	return m
 }
 
-// ToURLFrontier makes a line for a url-frontier of an exported record, whose last
-// member is its state. What is visited or skipped is known without a date; what
-// waits or is leased is discovered, or known with the date before which it does
-// not want to be asked.
+// ToURLFrontier converts an exported record, whose last member is its state, to a line for a
+// url-frontier. What is visited or skipped becomes known without a date; what waits or is
+// leased becomes discovered, or known with the date before which it must not be fetched.
 //
-// A url-frontier has no priorities, no retries, no pause after a failure and no
-// lineage of its own: they go into the metadata and come back from there.
-// It has no word for an address that was withdrawn, of which ToURLFrontier makes
-// nil. Redirects, headers, scores, reasons and members that have no name in a
-// record are lost.
+// A url-frontier has no priorities, retries, back-off or lineage: they are stored in the
+// metadata, from which FromURLFrontier restores them. It has no state for a withdrawn
+// address, for which ToURLFrontier returns nil. Redirects, headers, scores, reasons and
+// unknown members are lost.
 func ToURLFrontier(line []byte) ([]byte, error) {
 	rec, err := exported(line)
 	if err != nil {
