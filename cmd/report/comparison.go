@@ -12,12 +12,12 @@ import (
 	"spoor/internal/report"
 )
 
-// A comparing is how results are compared.
+// comparing holds the flags of a comparison.
 type comparing struct{ reference, measure string }
 
-// The rest is as the protocol of comparisons has it.
+// The other parameters are those of the protocol for comparisons.
 const (
-	tie  = 0.01 // nearer than this is the same
+	tie  = 0.01 // smaller differences are ties
 	draw = 1    // the seed of the bootstrap
 )
 
@@ -45,7 +45,7 @@ func (how comparing) read(name string, log *slog.Logger) (*report.Comparison, er
 	return c, nil
 }
 
-// readResults reads what scripts/compare wrote.
+// readResults reads the results that scripts/compare has written.
 func readResults(name string, log *slog.Logger) ([]*judge.Result, error) {
 	f, err := open(name)
 	if err != nil {
@@ -67,7 +67,7 @@ func readResults(name string, log *slog.Logger) ([]*judge.Result, error) {
 	return list, nil
 }
 
-// makeTrack is a table as the page has it.
+// makeTrack converts a table for the page.
 func makeTrack(t *judge.Table) report.Track {
 	track := report.Track{
 		Name: t.Track, Runs: t.Runs, Units: t.Units, Topics: t.Topics, Costs: t.Costs,
@@ -99,7 +99,7 @@ func makeTrack(t *judge.Table) report.Track {
 	return track
 }
 
-// values are means; NaN where there is none.
+// values returns the values of means, NaN for missing ones.
 func values(means []judge.Mean) []float64 {
 	var list []float64
 	for _, m := range means {
@@ -108,7 +108,7 @@ func values(means []judge.Mean) []float64 {
 	return list
 }
 
-// value is NaN if the mean is of nothing.
+// value returns the value of a mean, NaN if it is missing.
 func value(m judge.Mean) float64 {
 	if m.Units == 0 {
 		return math.NaN()

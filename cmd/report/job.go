@@ -12,15 +12,15 @@ import (
 	"spoor/internal/wire"
 )
 
-// order is what scripts/compare keeps of a crawl: the records in the order of fetching,
-// in brief, with verdicts.
+// order is the file that scripts/compare keeps of a crawl: the brief records with verdicts, in
+// the order of fetching.
 const order = "order.ndjson.zst"
 
-// maxOrder bounds such a file, which is held in memory. It has about a KiB a record.
+// maxOrder bounds this file, which is held in memory. It has about a KiB for each record.
 const maxOrder = 1 << 30
 
-// jobParts are the generations of a crawl of which scripts/compare has kept no more than
-// its order.
+// jobParts returns the generations of a crawl of which scripts/compare has kept only that
+// file.
 func jobParts(dir string) ([]report.Part, error) {
 	f, err := open(filepath.Join(dir, order))
 	if err != nil {
@@ -60,7 +60,7 @@ func jobParts(dir string) ([]report.Part, error) {
 	return list, lines.Err()
 }
 
-// logged are the lines of a crawl's log by generation.
+// logged returns the lines of a crawl's log by generation.
 func logged(name string) (map[int][]byte, error) {
 	log, err := read(name)
 	if err != nil {
@@ -75,7 +75,7 @@ func logged(name string) (map[int][]byte, error) {
 	return stats, nil
 }
 
-// generation is that of a line of JSON; it is not ok if the line has none.
+// generation returns the generation in a line of JSON; ok is false if there is none.
 func generation(line []byte) (number int, ok bool) {
 	var has struct{ Generation *int }
 	if err := json.Unmarshal(line, &has); err != nil || has.Generation == nil {

@@ -155,21 +155,21 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// given tells whether a flag stands on the command line.
+// given reports whether a flag is on the command line.
 func given(fs *flag.FlagSet, name string) (found bool) {
 	fs.Visit(func(f *flag.Flag) { found = found || f.Name == name })
 	return found
 }
 
-// names are what runs are called on the page: the last part of the path, or all of it
-// where several would be called the same.
+// names returns the names of runs on the page: the last element of the path, or the whole
+// path if several have the same last element.
 func names(dirs []string) []string {
 	count := map[string]int{}
 	list := make([]string, len(dirs))
 	for i, dir := range dirs {
 		list[i] = filepath.Base(dir)
 		if abs, err := filepath.Abs(dir); err == nil {
-			list[i] = filepath.Base(abs) // of "." too
+			list[i] = filepath.Base(abs) // also for "."
 		}
 		count[list[i]]++
 	}
@@ -181,7 +181,7 @@ func names(dirs []string) []string {
 	return list
 }
 
-// warner logs what is wrong with a run and does not end the report.
+// warner returns a function that logs errors that do not end the report.
 func warner(log *slog.Logger, what, name string) func(error) {
 	return func(err error) { log.Warn("left out", what, name, "err", err) }
 }

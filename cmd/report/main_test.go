@@ -30,8 +30,8 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// A file that is broken off is an error that names it, whatever it is.
-func TestATornFileIsNamed(t *testing.T) {
+// TestTornFileIsNamed checks that the error of a truncated file contains its name.
+func TestTornFileIsNamed(t *testing.T) {
 	for _, name := range []string{"generations/0001/scored.ndjson.zst", "verdicts.ndjson.zst", "order.ndjson.zst"} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, filepath.FromSlash(name))
@@ -71,7 +71,7 @@ func TestATornFileIsNamed(t *testing.T) {
 	}
 }
 
-func TestNothingIsLeftOfAPageThatCannotBeWritten(t *testing.T) {
+func TestFailedWriteLeavesNoFile(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"run/generations", "taken"} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o777); err != nil {

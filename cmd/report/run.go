@@ -16,8 +16,8 @@ import (
 	"spoor/internal/report"
 )
 
-// maxSmall bounds the files of a run directory that are read as a whole. A topic with a
-// classifier has some MiB.
+// maxSmall bounds files that are read into memory. A topic file with a classifier has a few
+// MiB.
 const maxSmall = 64 << 20
 
 // readRun reads a run directory.
@@ -67,7 +67,7 @@ func readRun(dir, name string, log *slog.Logger) (*report.Run, error) {
 	return run, nil
 }
 
-// parts are the generations of a run that have records.
+// parts returns the generations of a run that have records.
 func parts(dir string) ([]report.Part, error) {
 	all := filepath.Join(dir, "generations")
 	entries, err := os.ReadDir(all)
@@ -96,7 +96,7 @@ func parts(dir string) ([]report.Part, error) {
 	return list, nil
 }
 
-// read is what stands in a small file, nil if there is none.
+// read returns the content of a small file, nil if it does not exist.
 func read(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,7 +113,7 @@ func read(name string) ([]byte, error) {
 	return b, err
 }
 
-// open is a file, with what gzip or zstd packed.
+// open opens a file, and decompresses gzip and zstd.
 func open(name string) (io.ReadCloser, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -127,7 +127,7 @@ func open(name string) (io.ReadCloser, error) {
 	return &opened{d, f, name}, nil
 }
 
-// opened is a file that is read, and says its name when that fails.
+// opened is an open file whose read errors contain its name.
 type opened struct {
 	io.ReadCloser
 	file *os.File

@@ -7,31 +7,29 @@ import (
 	"strings"
 )
 
-// The widths that pictures are drawn for, in CSS pixels. A picture that was
-// merely scaled would have letters of seven pixels on a telephone, so the page
-// holds both, and page.css shows one.
+// The widths of charts, in CSS pixels. Scaling a wide chart down would make its text
+// unreadable on a phone, so the page has both versions, and page.css shows one.
 const (
 	full   = 1080 // across the page
 	half   = 520  // two side by side
-	narrow = 344  // a telephone
+	narrow = 344  // a phone
 )
 
-// twice draws a picture for wide screens and for narrow ones.
-func twice(wide float64, draw func(width float64, class string) template.HTML) template.HTML {
+// wideAndNarrow draws a chart for wide and for narrow screens.
+func wideAndNarrow(wide float64, draw func(width float64, class string) template.HTML) template.HTML {
 	return draw(wide, "wide") + draw(narrow, "narrow")
 }
 
-// A plot is lines and bands over one axis, each line with its name where it
-// ends.
+// A plot has lines and bands over one x axis. Each line has its name at its end.
 type plot struct {
 	title, description string
-	x                  []float64 // rising
+	x                  []float64 // ascending
 	unit               string    // of x
 	bands              []band
 	lines              []line // the last is drawn on top
 	top                float64
-	format             func(float64) string // of ticks of y
-	tip                func(i int) string   // what is said of x[i]
+	format             func(float64) string // of the tick labels of y
+	tip                func(i int) string   // the tooltip at x[i]
 }
 
 type line struct {
@@ -44,11 +42,11 @@ type band struct {
 	low, high []float64
 }
 
-// near is how far from the right a line may end and have its name in the column there.
+// near is the distance from the right edge within which the name of a line is moved to the
+// column on the right.
 const near = 60
 
-// maxTips bounds the places of a plot that say what they are when they are
-// pointed at.
+// maxTips bounds the places of a plot that have a tooltip.
 const maxTips = 48
 
 func (p plot) draw(width, height float64, class string) template.HTML {
@@ -114,7 +112,7 @@ func (p plot) draw(width, height float64, class string) template.HTML {
 	return d.done()
 }
 
-// hits lays strips over a plot that say what is there.
+// hits adds invisible strips with tooltips.
 func (p plot) hits(d *drawing, x, y scale, xs []float64) {
 	n := min(len(xs), maxTips)
 	from := x.from
@@ -138,8 +136,8 @@ func lastFinite(v []float64) int {
 	return -1
 }
 
-// A ribbon is a row of bars, one a generation: what was paid for, and the parts of it
-// that were relevant.
+// A ribbon is a row of bars, one for each generation: what was fetched, and the relevant
+// parts of it.
 type ribbon struct {
 	name, note, class string
 	bars              []bar
@@ -147,7 +145,7 @@ type ribbon struct {
 
 type bar struct {
 	fetched int
-	parts   []part // from below; together at most fetched
+	parts   []part // from the bottom; together at most fetched
 }
 
 type part struct {
@@ -155,7 +153,8 @@ type part struct {
 	n     int
 }
 
-// ribbons draws rows under one axis, to one scale. The labels name the bars, and the tips say what is above each label.
+// ribbons draws rows of bars on one axis and one scale, with labels under the bars and a
+// tooltip for each column.
 func ribbons(title, description string, rows []ribbon, labels []int, tips []string, width float64, class string) template.HTML {
 	beside := width >= full
 	left, head := 0.0, 22.0
@@ -170,8 +169,8 @@ func ribbons(title, description string, rows []ribbon, labels []int, tips []stri
 			most = max(most, b.fetched)
 		}
 	}
-	// A row is as tall as its tallest bar, so that rows of little take little room,
-	// but tall enough for its name.
+	// A row is as high as its highest bar, so that rows with low bars take less space, but high
+	// enough for its name.
 	const scaled, least = 64, 30
 	tall := make([]float64, len(rows))
 	height := float64(axis)
@@ -255,20 +254,20 @@ func ribbons(title, description string, rows []ribbon, labels []int, tips []stri
 	return d.done()
 }
 
-// A mirror is a histogram with one kind of things above its axis and the others below.
+// A mirror is a histogram with bars above and below its axis.
 type mirror struct {
 	title, description string
-	above, below       string // names; "" below if nothing is there
+	above, below       string // captions; below is "" if there is nothing below
 	lo, step           float64
 	bins               []mirrored
-	threshold          float64              // NaN: none
-	format             func(float64) string // of ticks of y
-	least              float64              // least step of these
+	threshold          float64              // NaN for none
+	format             func(float64) string // of the tick labels of y
+	least              float64              // smallest step of ticks
 }
 
 type mirrored struct {
-	up, down, faint float64 // faint is further down than down
-	grey            bool    // up is not of the kind that is named above
+	up, down, faint float64 // faint is drawn below down
+	grey            bool    // whether up is in the colour of the bars below
 	tip             string
 }
 
@@ -319,15 +318,15 @@ func (m mirror) draw(width, height float64, class string) template.HTML {
 	return d.done()
 }
 
-// dots draws a row for each strategy, with a column for the mean, its interval
-// beside it, and narrower columns for what the mean is made of.
+// dots has a row for each strategy, with a wide column for the mean and its interval, and
+// narrow columns for the parts of the mean.
 type dots struct {
 	title, description string
-	columns            []string // their names; the first is the wide one, for the mean
+	columns            []string // captions; the first column is the wide one
 	rows               []dotRow
-	marks              []mark // in the first column, with their names
+	marks              []mark // in the first column, with captions
 	lo, hi             float64
-	guides             []float64 // a vertical line in each column; NaN: none
+	guides             []float64 // a vertical line in each column; NaN for none
 	format             func(float64) string
 }
 
@@ -342,7 +341,7 @@ type dotRow struct {
 }
 
 type dot struct {
-	value, low, high float64 // NaN: none
+	value, low, high float64 // NaN for none
 	tip              string
 }
 
@@ -350,7 +349,7 @@ func (t dots) draw(width float64, class string) template.HTML {
 	const step, foot = 26, 26
 	head := 46.0
 	if len(t.marks) > 0 && len(t.columns) > 1 {
-		head += 16 // for their names
+		head += 16 // space for their captions
 	}
 	height := head + step*float64(len(t.rows)) + foot
 	d := newDrawing(width, height, "chart "+class, t.title, t.description)
@@ -399,8 +398,8 @@ func (t dots) draw(width float64, class string) template.HTML {
 		at := column(0).at(m.at)
 		d.line("threshold far", at, head-8, at, base)
 		switch {
-		case len(t.columns) == 1: // no room for names
-		case i == 0 && len(t.marks) > 1: // to the other side of the next
+		case len(t.columns) == 1: // no space for captions
+		case i == 0 && len(t.marks) > 1: // to the left, away from the next mark
 			d.text("tick end", at+3, head-16, m.name)
 		default:
 			d.text("tick", at-3, head-16, m.name)
@@ -428,8 +427,7 @@ func (t dots) draw(width float64, class string) template.HTML {
 	return d.done()
 }
 
-// spark draws one line before all others, small: a picture among many of its
-// kind.
+// spark draws one line in front of all others: one of a set of small multiples.
 func spark(title, description string, x []float64, all [][]float64, chosen int, top float64, format func(float64) string) template.HTML {
 	const width, height, left, head, foot = 168, 112, 2, 6, 18
 	d := newDrawing(width, height, "chart", title, description)
@@ -440,7 +438,7 @@ func spark(title, description string, x []float64, all [][]float64, chosen int, 
 	}
 	at := make([]float64, len(x))
 	for i := range at {
-		at[i] = sx.at(float64(i)) // the costs are 1, 2, 5, 10, …: even steps
+		at[i] = sx.at(float64(i)) // the costs are 1, 2, 5, 10, …: equal steps
 	}
 	d.line("axis", left, sy.from, sx.to, sy.from)
 	for i, y := range all {
@@ -465,7 +463,7 @@ func spark(title, description string, x []float64, all [][]float64, chosen int, 
 	return d.done()
 }
 
-// gauge shows where a value is between 0 and 1, and says what those are.
+// gauge draws a value on a scale from 0 to 1, with captions for the ends.
 func gauge(v float64, low, high string) template.HTML {
 	const width, height = 200, 34
 	d := newDrawing(width, height, "chart gauge", fmt.Sprintf("%s on a scale where 0 is %s and 1 %s", decimal(v), low, high), "")
@@ -485,7 +483,7 @@ func gauge(v float64, low, high string) template.HTML {
 	return d.done()
 }
 
-// share is a bar in a table: a part of the most, with a part of itself.
+// share draws a bar in a table: whole relative to most, and part of it in colour.
 func share(part, whole, most int) template.HTML {
 	if most <= 0 {
 		return ""
@@ -498,8 +496,8 @@ func share(part, whole, most int) template.HTML {
 	return d.done()
 }
 
-// extent is about how wide words are in a picture: no font is the same, so it is
-// on the wide side.
+// extent returns an estimate of the width of words in a chart, which is rather too high, for
+// fonts differ.
 func extent(words string) float64 {
 	w := 0.0
 	for _, r := range words {
@@ -520,8 +518,8 @@ func advance(r rune) float64 {
 	return 8
 }
 
-// fit cuts words in the middle, where names of niches and hosts differ least,
-// until they are no wider than so much.
+// fit shortens words to a width by cutting in the middle, where names of niches and hosts
+// differ least.
 func fit(words string, width float64) string {
 	if extent(words) <= width {
 		return words
@@ -530,7 +528,7 @@ func fit(words string, width float64) string {
 	width -= advance('…')
 	head, tail := 0, len(all)
 	for head < tail {
-		// The end tells more, and is given three letters for two of the beginning.
+		// The end is more informative: it gets three letters for two of the beginning.
 		if len(all)-tail < head*3/2 {
 			if width -= advance(all[tail-1]); width < 0 {
 				break

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestTicksAreRoundNumbers(t *testing.T) {
+func TestTicks(t *testing.T) {
 	for _, test := range []struct {
 		lo, hi float64
 		n      int
@@ -36,7 +36,7 @@ func TestTicksAreRoundNumbers(t *testing.T) {
 	}
 }
 
-func TestLabelsAreMovedApart(t *testing.T) {
+func TestSpread(t *testing.T) {
 	for _, test := range []struct{ y, want []float64 }{
 		{nil, []float64{}},
 		{[]float64{50}, []float64{50}},
@@ -51,7 +51,7 @@ func TestLabelsAreMovedApart(t *testing.T) {
 	}
 }
 
-func TestACurveHasGapsWhereNothingIsKnown(t *testing.T) {
+func TestCurveGaps(t *testing.T) {
 	nan := math.NaN()
 	x := []float64{0, 1, 2, 3, 4}
 	for _, test := range []struct {
@@ -75,7 +75,7 @@ func TestACurveHasGapsWhereNothingIsKnown(t *testing.T) {
 	}
 }
 
-func TestNamesAreCutInTheMiddle(t *testing.T) {
+func TestFit(t *testing.T) {
 	for _, test := range []struct {
 		words string
 		width float64
@@ -94,7 +94,7 @@ func TestNamesAreCutInTheMiddle(t *testing.T) {
 	}
 }
 
-func TestAPlotNamesItsLinesWhereTheyEnd(t *testing.T) {
+func TestPlotLineNames(t *testing.T) {
 	p := plot{title: "found", unit: "fetches", x: []float64{1, 50, 100}, top: 100, format: thousands, lines: []line{
 		{"clairvoyant", "clairvoyant", []float64{1, 50, 100}},
 		{"random", "random", []float64{1, 50, 99}},
@@ -118,7 +118,7 @@ func TestAPlotNamesItsLinesWhereTheyEnd(t *testing.T) {
 
 // Two generations of at most 20 fetches: the scale is 64 units for 20, so a bar of 10
 // with 5 relevant is 32 high, and blue for 16 of them.
-func TestBarsAreToOneScale(t *testing.T) {
+func TestBarsHaveOneScale(t *testing.T) {
 	got := string(ribbons("t", "", []ribbon{
 		{name: "link", class: "s1", bars: []bar{{20, []part{{"s1", 20}}}, {10, []part{{"s1", 5}}}}},
 		{name: "seed", class: "s2", bars: []bar{{0, nil}, {5, nil}}},
@@ -138,7 +138,7 @@ func TestBarsAreToOneScale(t *testing.T) {
 	}
 }
 
-func TestNumbersAreWrittenForPeople(t *testing.T) {
+func TestNumberFormats(t *testing.T) {
 	nan := math.NaN()
 	for _, test := range []struct{ got, want string }{
 		{count(0), "0"}, {count(999), "999"}, {count(1000), "1,000"}, {count(-1234567), "−1,234,567"},
@@ -160,7 +160,7 @@ func TestNumbersAreWrittenForPeople(t *testing.T) {
 	}
 }
 
-func TestACurveIsReadAtACost(t *testing.T) {
+func TestCurveAt(t *testing.T) {
 	c := Curves{Cost: []int{5, 10, 20}, Run: []float64{1, 2, 4}}
 	for cost, want := range map[int]float64{5: 1, 9: 1, 10: 2, 19: 2, 100: 4} {
 		if got := c.at(c.Run, cost); got != want {
@@ -177,7 +177,7 @@ func TestACurveIsReadAtACost(t *testing.T) {
 	}
 }
 
-func TestTheBestOfTheYieldsIsNamed(t *testing.T) {
+func TestMostRelevant(t *testing.T) {
 	for _, test := range []struct {
 		list []Yield
 		want string
@@ -190,13 +190,13 @@ func TestTheBestOfTheYieldsIsNamed(t *testing.T) {
 		{[]Yield{{"link", 100, 60}, {"seed", 1, 0}}, "All relevant pages came by link."},
 		{[]Yield{{"link", 100, 50}, {"child", 40, 10}}, "Most came by link: 50 of 60 relevant pages. It was most often right, too, with 50\u202f% of its 100."},
 	} {
-		if got := most(test.list, 60, "by"); got != test.want {
-			t.Errorf("most(%v) = %q, want %q", test.list, got, test.want)
+		if got := mostRelevant(test.list, 60, "by"); got != test.want {
+			t.Errorf("mostRelevant(%v) = %q, want %q", test.list, got, test.want)
 		}
 	}
 }
 
-func TestTheMeasureIsHeldAgainstTheLabels(t *testing.T) {
+func TestSteeringNote(t *testing.T) {
 	for _, test := range []struct {
 		judged       bool
 		self, labels int
@@ -207,13 +207,13 @@ func TestTheMeasureIsHeldAgainstTheLabels(t *testing.T) {
 		{true, 110, 100, "The measure that steered called 110 pages relevant, the labels 100: about as many, if not always the same."},
 		{true, 89, 100, "The measure that steered called 89 pages relevant, the labels 100: it was too strict."},
 	} {
-		if got := tells(&Run{Judged: test.judged, SelfRelevant: test.self, Relevant: test.labels}); got != test.want {
+		if got := steeringNote(&Run{Judged: test.judged, SelfRelevant: test.self, Relevant: test.labels}); got != test.want {
 			t.Errorf("%d against %d: %q, want %q", test.self, test.labels, got, test.want)
 		}
 	}
 }
 
-func TestAStrategyStandsBetterWorseOrOpen(t *testing.T) {
+func TestStanding(t *testing.T) {
 	nan := math.NaN()
 	for _, test := range []struct {
 		s         Strategy
@@ -240,7 +240,7 @@ func TestAStrategyStandsBetterWorseOrOpen(t *testing.T) {
 	}
 }
 
-func TestWhatWasNotRunEverywhereDoesNotComeFirst(t *testing.T) {
+func TestBestStrategyWasRunEverywhere(t *testing.T) {
 	few := Strategy{Name: "few", Units: 1, Mean: .5}
 	all := []Strategy{{Name: "a", Units: 4, Mean: .4}, {Name: "b", Units: 4, Mean: .3}}
 	for _, test := range []struct {
@@ -258,7 +258,7 @@ func TestWhatWasNotRunEverywhereDoesNotComeFirst(t *testing.T) {
 	}
 }
 
-func TestAGaugeShowsWhatIsWorseThanChance(t *testing.T) {
+func TestGaugeBelowZero(t *testing.T) {
 	got := string(gauge(-0.3, "random", "clairvoyant"))
 	if want := `<circle class="dot s1" cx="30.3" cy="9" r="5"/>`; !strings.Contains(got, want) {
 		t.Errorf("there is no %s in\n%s", want, got)

@@ -13,7 +13,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// maxCost bounds what one query may count for, so that sums of them do not overflow.
+// maxCost bounds the cost of one query, so that sums do not overflow.
 const maxCost = 1 << 40
 
 // A collector counts the records of a run.
@@ -21,9 +21,9 @@ type collector struct {
 	source   *Source
 	run      Run
 	verdicts *verdicts
-	unjudged int // records without a verdict, in a run that has some
+	unjudged int // records without a verdict, if the run has verdicts
 
-	turns     []turn
+	turns     []generationCounts
 	operators *names
 	niches    *names
 	hosts     map[string]*hostTally
@@ -31,27 +31,27 @@ type collector struct {
 	skipped   map[string]int
 	judged    map[string]int // records by verdict
 
-	finds  []int // the cost at which each relevant page was had, rising
+	finds  []int // the cost at which each relevant page was found, ascending
 	scores []scored
-	least  float64 // score of a page that the measure calls relevant; NaN: none yet
-	most   float64 // score of one that it does not; NaN: none yet
+	least  float64 // lowest score of a page that the measure calls relevant; NaN for none
+	most   float64 // highest score of another page; NaN for none
 
-	steered  bool     // a record has told its scores
-	steering []string // measures that may be the one that steers
+	steered  bool     // whether a record had scores
+	steering []string // measures that may be the steering one
 
-	queries map[string]bred
-	pages   []*candidate    // those that are shown so far, the best first
+	queries map[string]queryOrigin
+	pages   []*candidate    // pages to be shown so far, the best first
 	shown   map[string]bool // their addresses
 }
 
-// A turn is what is known of a generation.
-type turn struct {
+// generationCounts holds the counts of a generation.
+type generationCounts struct {
 	number                          int
 	fetched, failed, relevant, self int
 	seconds                         float64
 	hosts, waiting                  int
 	operators, niches               map[int]pair // by id of the name
-	good                            []bool       // of each record in order, whether it is a relevant page
+	good                            []bool       // by record: whether it is a relevant page
 }
 
 type pair struct{ fetched, relevant int }
@@ -63,10 +63,10 @@ func (p *pair) add(q pair) {
 
 type hostTally struct {
 	fetched, failed, relevant int
-	ms                        []int32 // of each fetch that says so
+	ms                        []int32 // of each fetch that has a time
 }
 
-// A scored is a page with its score.
+// A scored is a page's score and verdict.
 type scored struct {
 	score   float64
 	verdict byte // r, i or u
@@ -75,12 +75,12 @@ type scored struct {
 // A candidate is a page that may be shown.
 type candidate struct {
 	found Found
-	url   string // as the record has it
+	url   string // as in the record
 	turn  int    // index of its generation
 	node  *node
 }
 
-// names are words that come up again and again, numbered.
+// names numbers names, and counts records by name.
 type names struct {
 	ids   map[string]int
 	words []string
@@ -89,7 +89,7 @@ type names struct {
 
 func newNames() *names { return &names{ids: map[string]int{}} }
 
-// count counts a record with the name in total and in turn.
+// count counts a record with the name, in total and in one generation.
 func (n *names) count(name string, cost, good int, in map[int]pair) {
 	name = clean(name, maxName)
 	id, ok := n.ids[name]
@@ -122,7 +122,7 @@ func (c *collector) add(rec *wire.Record) {
 		c.run.Queries += cost
 		c.run.Fetched += cost
 		t.fetched += cost
-		c.ask(rec)
+		c.rememberQuery(rec)
 		return
 	}
 	self := rec.Relevant == wire.True
@@ -132,7 +132,7 @@ func (c *collector) add(rec *wire.Record) {
 	}
 	t.good = append(t.good, good)
 	if !rec.IsOutcome() {
-		return // an address, as a stage of one's own may leave it
+		return // an address, which a user's own stage may leave
 	}
 	c.run.Records++
 	if self {
@@ -144,7 +144,7 @@ func (c *collector) add(rec *wire.Record) {
 	} else if rec.Score.Kind == wire.Present && !(c.most >= rec.Score.Value) {
 		c.most = rec.Score.Value
 	}
-	one := 0 // what a relevant page counts
+	one := 0 // 1 for a relevant page
 	if good {
 		one = 1
 		c.run.Relevant++
@@ -170,7 +170,7 @@ func (c *collector) add(rec *wire.Record) {
 	c.date(rec.Timestamp)
 }
 
-// steer finds out which measure steers: the one that the score is always the value of.
+// steer narrows down the measures whose value the score always is.
 func (c *collector) steer(rec *wire.Record) {
 	if rec.Score.Kind != wire.Present || len(rec.Scores) == 0 {
 		return
@@ -186,8 +186,8 @@ func (c *collector) steer(rec *wire.Record) {
 	})
 }
 
-// paid counts a record for which somebody was asked.
-func (c *collector) paid(t *turn, rec *wire.Record, one int) {
+// paid counts a record for which a server was asked, or a cost of 1.
+func (c *collector) paid(t *generationCounts, rec *wire.Record, one int) {
 	c.run.Fetched++
 	t.fetched++
 	name := clean(weburl.Host(rec.URL), maxName)
@@ -217,7 +217,7 @@ func (c *collector) paid(t *turn, rec *wire.Record, one int) {
 	}
 }
 
-// date takes note of when a page was fetched.
+// date updates the times of the first and the last fetch.
 func (c *collector) date(stamp string) {
 	if c.run.First != "" && c.run.First <= stamp && stamp <= c.run.Last {
 		return
@@ -233,12 +233,12 @@ func (c *collector) date(stamp string) {
 	}
 }
 
-// offer shows a relevant page if it is among the best.
+// offer adds a relevant page to those that are shown, if it is among the best.
 func (c *collector) offer(rec *wire.Record, said string) {
 	c.run.PagesTotal++
 	score := rec.Score.Or(math.NaN())
 	at, _ := slices.BinarySearchFunc(c.pages, candidate{url: rec.URL, found: Found{Score: score}}, func(a *candidate, b candidate) int {
-		return cmp.Or(-cmp.Compare(a.found.Score, b.found.Score), strings.Compare(a.url, b.url)) // NaN is below all
+		return cmp.Or(-cmp.Compare(a.found.Score, b.found.Score), strings.Compare(a.url, b.url)) // NaN is below all others
 	})
 	if at == MaxPages || c.shown[rec.URL] {
 		return
@@ -269,14 +269,14 @@ func (c *collector) offer(rec *wire.Record, said string) {
 	}
 }
 
-// finish is the run, after all records were read.
+// finish returns the run after all records were read.
 func (c *collector) finish() *Run {
 	r := &c.run
 	r.HostsTotal = len(c.hosts)
 	r.Hosts, r.Slowest = c.servers()
 	r.Errors, r.Skipped = counts(c.errors), counts(c.skipped)
 	if r.Judged {
-		for _, word := range saying() {
+		for _, word := range allVerdicts() {
 			if n := c.judged[word]; n > 0 {
 				r.Verdicts = append(r.Verdicts, Count{word, n})
 			}
@@ -300,7 +300,7 @@ func (c *collector) finish() *Run {
 	return r
 }
 
-// counts is a table of counts as a list.
+// counts returns a map of counts as a sorted list.
 func counts(m map[string]int) []Count {
 	var list []Count
 	for name, n := range m {
@@ -310,7 +310,7 @@ func counts(m map[string]int) []Count {
 	return list
 }
 
-// servers are the hosts with most relevant pages, and the slowest.
+// servers returns the hosts with the most relevant pages, and the slowest ones.
 func (c *collector) servers() (most, slowest []Host) {
 	for name, h := range c.hosts {
 		slices.Sort(h.ms)
@@ -332,7 +332,7 @@ func (c *collector) servers() (most, slowest []Host) {
 	return slices.Clip(most[:min(MaxHosts, len(most))]), slices.Clip(slowest[:min(MaxHosts, len(slowest))])
 }
 
-// top are the ids of the names that have most, and of all others -1 in the end.
+// top returns the ids of the names with the highest counts, and -1 for all others.
 func (n *names) top(limit int, most func(pair) int) []int {
 	ids := slices.Collect(maps.Values(n.ids))
 	slices.SortFunc(ids, func(a, b int) int {
@@ -345,12 +345,12 @@ func (n *names) top(limit int, most func(pair) int) []int {
 	return ids
 }
 
-// all are the counts of the whole run by id.
+// all returns the counts of the whole run by id.
 func (n *names) all() map[int]pair {
 	return maps.Collect(slices.All(n.total))
 }
 
-// yields are the counts of those ids.
+// yields returns the counts of the given ids.
 func (n *names) yields(ids []int, in map[int]pair) []Yield {
 	var list []Yield
 	rest := pair{}
@@ -369,7 +369,7 @@ func (n *names) yields(ids []int, in map[int]pair) []Yield {
 	return list
 }
 
-// generations puts generations together until they are few enough.
+// generations merges consecutive generations until there are at most MaxGenerations.
 func (c *collector) generations(operators, niches []int) {
 	size := (len(c.turns) + MaxGenerations - 1) / MaxGenerations
 	for some := range slices.Chunk(c.turns, max(1, size)) {

@@ -1,47 +1,46 @@
 package report
 
-// A Comparison is what several strategies had of the same webs, each track by
-// itself: in one track all strategies are given the same.
+// A Comparison holds the results of several strategies on the same webs, by track: all
+// strategies of a track were given the same information.
 type Comparison struct {
 	Name      string  // of the file of results
-	Reference string  // the strategy that the others are held against; "" if none
-	Measure   string  // what is compared: nauc, harvest, recall, …
-	Title     string  // Measure for people: nAUC; "" if it has no other name
-	Meaning   string  // what it is, for a sentence; may be ""
-	Lower     bool    // less is better
+	Reference string  // the strategy that others are compared with; "" for none
+	Measure   string  // nauc, harvest, recall, …
+	Title     string  // Measure as shown to people, such as nAUC; "" if it is the same
+	Meaning   string  // a phrase that explains the measure; may be ""
+	Lower     bool    // whether less is better
 	Tie       float64 // differences up to this are ties
 	Tracks    []Track // by name
 }
 
-// A Track is a comparison under one set of conditions. Figures that are unknown are
-// NaN.
+// A Track is a comparison under one set of conditions. Unknown figures are NaN.
 type Track struct {
 	Name       string
-	Runs       int        // judged runs in it
-	Units      int        // topic × seed set, over which chance seeds are averaged
-	Topics     []string   // the order of Strategy.Topics
-	Costs      []int      // rising: the costs for which Harvest and Recall are given
+	Runs       int        // judged runs
+	Units      int        // pairs of topic and seed set; random seeds are averaged in each
+	Topics     []string   // in the order of Strategy.Topics
+	Costs      []int      // ascending: the costs of Harvest and Recall
 	Strategies []Strategy // the best first
 
-	// Means of the measure that crawlers have which see the relevance of the links that
-	// wait, and of those behind them.
+	// Means of crawlers that see the relevance of waiting links, and of the links of their
+	// pages.
 	Seeing, SeeingChildren float64
 }
 
-// A Strategy is what one strategy had in a track. Figures that are unknown are NaN.
+// A Strategy holds the results of one strategy in a track. Unknown figures are NaN.
 type Strategy struct {
 	Name  string
-	Units int // of the track's, those in which it ran
+	Units int // units of the track in which it ran
 
 	Mean, Low, High float64   // of the measure, with its 95 % bootstrap interval
-	Topics          []float64 // the mean of each of Track.Topics
+	Topics          []float64 // the mean in each of Track.Topics
 	Harvest, Recall []float64 // mean harvest and recall at each of Track.Costs
 
-	// Against the reference, in the units that both have; of the reference itself the
-	// floats are NaN, and the counts 0.
+	// The comparison with the reference, in the units that both have. For the reference
+	// itself the floats are NaN and the counts 0.
 	Difference         float64 // of the means
-	DiffLow, DiffHigh  float64 // where it lies with 95 % confidence
-	A12                float64 // chance that a unit of it is better than one of the reference, in [0, 1]
-	P                  float64 // of Wilcoxon's signed-rank test, two-sided, by Holm's correction
+	DiffLow, DiffHigh  float64 // 95 % confidence interval of the difference
+	A12                float64 // probability that a unit is better than one of the reference, in [0, 1]
+	P                  float64 // of Wilcoxon's signed-rank test, two-sided, adjusted by Holm
 	Wins, Ties, Losses int     // of units
 }

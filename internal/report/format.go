@@ -9,10 +9,10 @@ import (
 
 const (
 	thin = "\u202f" // between a number and its unit
-	none = "–"      // where there is no number
+	none = "–"      // for a missing number
 )
 
-// count writes a number with a comma after the thousands.
+// count formats a number with commas.
 func count(n int) string {
 	digits := strconv.Itoa(n)
 	sign := ""
@@ -30,7 +30,7 @@ func count(n int) string {
 	return b.String()
 }
 
-// thousands is count of a tick, which may be a fraction.
+// thousands formats a tick, which may be a fraction, like count.
 func thousands(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
 		return count(int(v))
@@ -38,8 +38,7 @@ func thousands(v float64) string {
 	return decimal(v)
 }
 
-// decimal writes a number with as many digits as one reads: three behind the
-// point at most, and no zeros in the end.
+// decimal formats a number with at most three decimals, without trailing zeros.
 func decimal(v float64) string {
 	if !finite(v) {
 		return none
@@ -55,7 +54,7 @@ func decimal(v float64) string {
 	return strings.Replace(s, "-", "−", 1)
 }
 
-// decimalFew writes a number with a digit behind the point if it is small and has one.
+// decimalFew formats a number with one decimal if it is small and not whole.
 func decimalFew(v float64) string {
 	if v >= 10 || v == math.Trunc(v) {
 		return thousands(math.Round(v))
@@ -63,7 +62,7 @@ func decimalFew(v float64) string {
 	return fixed(v, 1)
 }
 
-// fixed writes a number with so many digits behind the point.
+// fixed formats a number with the given number of decimals.
 func fixed(v float64, digits int) string {
 	if !finite(v) {
 		return none
@@ -75,7 +74,7 @@ func fixed(v float64, digits int) string {
 	return strings.Replace(s, "-", "−", 1)
 }
 
-// percent writes a share: whole percents from 10 on, and tenths below.
+// percent formats a share: without decimals from 10 % on, with one below.
 func percent(v float64) string {
 	if !finite(v) {
 		return none
@@ -87,7 +86,7 @@ func percent(v float64) string {
 	return fixed(100*v, digits) + thin + "%"
 }
 
-// ratio is a/b, and NaN where there is no b.
+// ratio returns a/b, and NaN if b is 0.
 func ratio(a, b int) float64 {
 	if b == 0 {
 		return math.NaN()
@@ -95,7 +94,7 @@ func ratio(a, b int) float64 {
 	return float64(a) / float64(b)
 }
 
-// duration writes seconds as one says them.
+// duration formats seconds for people.
 func duration(seconds float64) string {
 	switch {
 	case !finite(seconds) || seconds <= 0:
@@ -114,7 +113,7 @@ func duration(seconds float64) string {
 	return fixed(seconds/86400, 1) + thin + "days"
 }
 
-// plural is a number with its noun: 1 page, 2 pages.
+// plural returns a number with its noun: 1 page, 2 pages.
 func plural(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one
@@ -122,8 +121,7 @@ func plural(n int, one, more string) string {
 	return count(n) + " " + more
 }
 
-// probability writes a p-value: small ones as smaller than the least that is
-// written.
+// probability formats a p-value.
 func probability(p float64) string {
 	if finite(p) && p < 0.0005 {
 		return "<" + thin + "0.001"
@@ -131,12 +129,12 @@ func probability(p float64) string {
 	return fixed(p, 3)
 }
 
-// breakable is a name that a line may break after its slashes and points.
+// breakable returns a name that may be wrapped after slashes and dots.
 func breakable(name string) template.HTML {
 	return template.HTML(strings.NewReplacer("/", "/<wbr>", ".", ".<wbr>").Replace(template.HTMLEscapeString(name)))
 }
 
-// span is an interval, or nothing if it is unknown.
+// span formats an interval; it returns "" if the interval is unknown.
 func span(low, high float64) string {
 	if !finite(low) || !finite(high) {
 		return ""
@@ -144,7 +142,7 @@ func span(low, high float64) string {
 	return fixed(low, 2) + " to " + fixed(high, 2)
 }
 
-// signed is a difference with its sign.
+// signed formats a difference with its sign.
 func signed(v float64) string {
 	if s := fixed(v, 2); v > 0 && s != "0.00" {
 		return "+" + s

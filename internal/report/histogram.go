@@ -7,12 +7,12 @@ import (
 	"sort"
 )
 
-// maxBins is how many bins a histogram has at most.
+// maxBins bounds the bins of a histogram.
 const maxBins = 25
 
-// bins counts pages by score. The bins are of a round width (1, 2 or 5 times a power
-// of ten), chosen so that 99 of 100 pages have their place in them; the few above are
-// in the last one, and the few far below 0, where a measure has such, in the first.
+// bins counts pages by score. The bins have a round width (1, 2 or 5 times a power of ten),
+// chosen so that 99 of 100 pages are within the bins; the few above are in the last one, and
+// the few far below 0, which some measures have, in the first.
 func bins(pages []scored) []Bin {
 	if len(pages) == 0 {
 		return nil
@@ -43,8 +43,8 @@ func bins(pages []scored) []Bin {
 	return list
 }
 
-// threshold is the Threshold of a histogram of these bins, when most is the highest score
-// of a page that is not relevant and least the lowest of one that is, NaN if there is none.
+// threshold returns the Threshold of a histogram, where most is the highest score of an
+// irrelevant page and least the lowest of a relevant one, NaN if there is none.
 func threshold(list []Bin, most, least float64) float64 {
 	for _, b := range list {
 		if !(b.From <= most) && b.From <= least {
@@ -54,10 +54,10 @@ func threshold(list []Bin, most, least float64) float64 {
 	return least
 }
 
-// edges are the borders of the bins from low to high, two at least, rising.
+// edges returns the borders of the bins from low to high: at least two, ascending.
 func edges(low, high float64) []float64 {
 	all := []float64{low, max(high, math.Nextafter(low, math.Inf(1)))} // one bin
-	width, digits := 1.0, 0.0                                          // a bin is width / 10^digits
+	width, digits := 1.0, 0.0                                          // the width of a bin is width / 10^digits
 	if span := high - low; span > 0 {
 		digits = -math.Floor(math.Log10(span / (maxBins - 1)))
 		for _, w := range []float64{1, 2, 5, 10} {
@@ -71,14 +71,14 @@ func edges(low, high float64) []float64 {
 	for len(edge) <= maxBins && (len(edge) < 2 || edge[len(edge)-1] < high) {
 		next := at((from+float64(len(edge)))*width, digits)
 		if !(edge[len(edge)-1] < next && next < math.Inf(1)) {
-			return all // such scores are too large, or too near together, to be rounded
+			return all // such scores are too large, or too close together, to be rounded
 		}
 		edge = append(edge, next)
 	}
 	return edge
 }
 
-// at is x / 10^digits, rounded once, so that borders are what they look like.
+// at returns x / 10^digits, rounded once, so that borders are printed as round numbers.
 func at(x, digits float64) float64 {
 	if digits < 0 {
 		return x * math.Pow(10, -digits)

@@ -8,14 +8,14 @@ import (
 	"spoor/internal/wire"
 )
 
-// A node is a step of a lineage while that is being made.
+// A node is a step of a lineage that is being traced.
 type node struct {
 	step   Step
-	parent string // address of the page that brought it; "" at a seed or query
+	parent string // address of the page that led here; "" at a seed or query
 	next   *node  // that page
 }
 
-// newNode is the node of a record.
+// newNode returns the node of a record.
 func (c *collector) newNode(rec *wire.Record, good bool) *node {
 	s := Step{
 		URL:        strings.Clone(clean(rec.URL, maxShown)),
@@ -42,14 +42,14 @@ func (c *collector) newNode(rec *wire.Record, good bool) *node {
 	n := &node{step: s}
 	switch {
 	case rec.Via != "":
-		n.parent = own(rec.Via)
+		n.parent = cloneAddress(rec.Via)
 	case rec.Query == "" && len(rec.Parents) > 0:
-		n.parent = own(rec.Parents[0])
+		n.parent = cloneAddress(rec.Parents[0])
 	}
 	return n
 }
 
-// reasons are the numbers that chose a record.
+// reasons returns the numbers for which a strategy chose a record.
 func reasons(rec *wire.Record) (list []Reason) {
 	for _, r := range rec.Reasons[:min(MaxReasons, len(rec.Reasons))] {
 		list = append(list, Reason{strings.Clone(clean(r.Name, maxName)), r.Value})
@@ -57,24 +57,25 @@ func reasons(rec *wire.Record) (list []Reason) {
 	return list
 }
 
-// maxQueries is how many queries of a run are remembered, the first of them.
+// maxQueries bounds the queries of a run that are remembered.
 const maxQueries = 5000
 
-// A bred is what brought a query.
-type bred struct {
+// A queryOrigin says where a query came from.
+type queryOrigin struct {
 	operator string
 	reasons  []Reason
 }
 
-// ask remembers a query.
-func (c *collector) ask(rec *wire.Record) {
+// rememberQuery remembers a query.
+func (c *collector) rememberQuery(rec *wire.Record) {
 	words := clean(rec.Query, maxWords)
 	if _, twice := c.queries[words]; !twice && len(c.queries) < maxQueries {
-		c.queries[strings.Clone(words)] = bred{strings.Clone(clean(rec.Operator, maxName)), reasons(rec)}
+		c.queries[strings.Clone(words)] = queryOrigin{strings.Clone(clean(rec.Operator, maxName)), reasons(rec)}
 	}
 }
 
-// lineage is the steps from n on; of many those before the last are left out.
+// lineage returns the steps from n on. If there are too many, steps before the last are
+// left out.
 func (n *node) lineage() []Step {
 	var steps []Step
 	length, last := 0, n
@@ -92,11 +93,11 @@ func (n *node) lineage() []Step {
 	return steps
 }
 
-// backward finds out where the pages that are shown came from. A page was brought by
-// one of an earlier generation, so going back through these once finds them all: the
-// latest record of it before, where there are several.
+// backward traces the lineages of the pages that are shown. The page that led to another one
+// is of an earlier generation, so reading the generations once in reverse order finds all of
+// them. If an address has several earlier records, it takes the latest.
 func (c *collector) backward() error {
-	waiting := slices.Clone(c.pages) // for the generation before theirs
+	waiting := slices.Clone(c.pages) // pages of later generations are traced first
 	slices.SortStableFunc(waiting, func(a, b *candidate) int { return b.turn - a.turn })
 	wanted := map[string]*node{}
 	want := func(n *node) {

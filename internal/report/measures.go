@@ -6,68 +6,21 @@ import (
 	"math"
 )
 
-// points is how many a curve of our own has.
+// points is the number of points of a curve that is made from records.
 const points = 200
 
-// A summary is what a judge says of a run, as JSON.
+// A summary is what judge -summary writes.
 type summary struct {
-	T                 int
-	R                 int
-	Cost              int
-	Reachable         int
-	Label             string
-	Seeds             int
-	Graph             string
-	Harvest           float64
-	Recall            float64
-	NAUC              float64
-	AUC               float64
-	AUCRandom         float64  `json:"auc_random"`
-	AUCClairvoyant    float64  `json:"auc_clairvoyant"`
-	AUCBound          float64  `json:"auc_bound"`
-	Cost50            int      `json:"cost_50"`
-	Cost80            int      `json:"cost_80"`
-	Cost90            int      `json:"cost_90"`
-	RelevantHosts     int      `json:"relevant_hosts"`
-	SelfHarvest       *float64 `json:"self_harvest"`
-	MeanScore         *float64 `json:"mean_score"`
-	Seeing            *reference
-	SeeingChildren    *reference `json:"seeing_children"`
-	ClairvoyantRecall float64    `json:"clairvoyant_recall"`
-	Agreement         *agreement
-	Curves            struct {
-		Cost           []int
-		Run            []float64
-		Random         []float64
-		RandomLow      []float64 `json:"random_low"`
-		RandomHigh     []float64 `json:"random_high"`
-		Clairvoyant    []float64
-		Bound          []float64
-		Seeing         []float64
-		SeeingChildren []float64 `json:"seeing_children"`
-	}
+	Measures
+	Cost        int
+	SelfHarvest *float64 `json:"self_harvest"` // nil if the crawl has no opinion
+	MeanScore   *float64 `json:"mean_score"`
+	Agreement   *Agreement
+	Curves      Curves
 }
 
-type agreement struct {
-	HeldOut        bool `json:"held_out"`
-	Pages, Both    int
-	OnlyCrawl      int `json:"only_crawl"`
-	OnlyClassifier int `json:"only_classifier"`
-	Neither        int
-	Precision      float64
-	Recall         float64
-	F1             float64
-	Kappa          float64
-}
-
-type reference struct {
-	NAUC           float64
-	AUCClairvoyant float64 `json:"auc_clairvoyant"`
-	Recall         float64
-}
-
-// judge reads what a judge says in the end. A classifier in the place of labels is no
-// judge: its verdicts are not looked at.
+// judge reads the judge's summary. If a classifier took the place of labels, the verdicts are
+// ignored.
 func (c *collector) judge() {
 	c.run.Judged = c.source.Verdicts != nil
 	if len(c.source.Summary) > 0 {
@@ -80,10 +33,11 @@ func (c *collector) judge() {
 		case err != nil:
 			c.fault(fmt.Errorf("the judge's summary: %w", err))
 		case s.Agreement != nil:
-			c.run.Agreement = new(Agreement(*s.Agreement))
+			c.run.Agreement = s.Agreement
 			c.run.Judged = false
 		default:
-			c.run.Measures, c.run.Curves = s.measures(), s.lines()
+			c.run.Measures, c.run.Curves = s.measures(), s.Curves
+			c.run.Curves.By, c.run.Curves.R = ByLabels, s.R
 		}
 	}
 	if c.run.Judged {
@@ -91,7 +45,7 @@ func (c *collector) judge() {
 	}
 }
 
-// curve makes a curve of the records, where there is none of a judge.
+// curve makes a curve from the records, if the judge has left none.
 func (c *collector) curve() {
 	if c.run.Curves.By != "" {
 		return
@@ -114,13 +68,14 @@ func (c *collector) curve() {
 	c.run.Curves = line
 }
 
-// lists are the curves that may be there.
+// lists returns all curves but the costs.
 func (s *summary) lists() []*[]float64 {
 	l := &s.Curves
 	return []*[]float64{&l.Run, &l.Random, &l.RandomLow, &l.RandomHigh, &l.Clairvoyant, &l.Bound, &l.Seeing, &l.SeeingChildren}
 }
 
-// check tells what is wrong with the numbers, and thins out curves that are too long.
+// check returns an error if the numbers are inconsistent, and thins out curves that are too
+// long.
 func (s *summary) check() error {
 	if min(s.T, s.R, s.Cost) < 0 || max(s.T, s.R, s.Cost) > maxCost {
 		return fmt.Errorf("one of T %d, R %d and cost %d is not from 0 to %d", s.T, s.R, s.Cost, maxCost)
@@ -144,7 +99,7 @@ func (s *summary) check() error {
 	return nil
 }
 
-// thinned is at most MaxPoints of the values, the last among them.
+// thinned returns at most MaxPoints of the values, including the last.
 func thinned[T any](list []T) []T {
 	if len(list) <= MaxPoints {
 		return list
@@ -156,18 +111,14 @@ func thinned[T any](list []T) []T {
 	return few
 }
 
+// measures returns the measures for the page.
 func (s *summary) measures() *Measures {
-	return &Measures{
-		T: s.T, R: s.R, Reachable: s.Reachable,
-		Spent: min(s.T, s.Cost), Relevant: int(math.Round(min(1, max(0, s.Recall)) * float64(s.R))),
-		Label: clean(s.Label, maxName), Seeds: s.Seeds, Graph: clean(s.Graph, maxName),
-		Harvest: s.Harvest, Recall: s.Recall, NAUC: s.NAUC,
-		AUC: s.AUC, AUCRandom: s.AUCRandom, AUCClairvoyant: s.AUCClairvoyant, AUCBound: s.AUCBound,
-		Cost50: s.Cost50, Cost80: s.Cost80, Cost90: s.Cost90,
-		RelevantHosts: s.RelevantHosts, SelfHarvest: orNaN(s.SelfHarvest), MeanScore: orNaN(s.MeanScore),
-		Seeing: s.Seeing.measures(), SeeingChildren: s.SeeingChildren.measures(),
-		ClairvoyantRecall: s.ClairvoyantRecall,
-	}
+	m := s.Measures
+	m.Spent = min(s.T, s.Cost)
+	m.Relevant = int(math.Round(min(1, max(0, s.Recall)) * float64(s.R)))
+	m.Label, m.Graph = clean(s.Label, maxName), clean(s.Graph, maxName)
+	m.SelfHarvest, m.MeanScore = orNaN(s.SelfHarvest), orNaN(s.MeanScore)
+	return &m
 }
 
 func orNaN(v *float64) float64 {
@@ -175,20 +126,4 @@ func orNaN(v *float64) float64 {
 		return math.NaN()
 	}
 	return *v
-}
-
-func (r *reference) measures() *Reference {
-	if r == nil {
-		return nil
-	}
-	return &Reference{NAUC: r.NAUC, AUCClairvoyant: r.AUCClairvoyant, Recall: r.Recall}
-}
-
-func (s *summary) lines() Curves {
-	l := &s.Curves
-	return Curves{
-		By: ByLabels, R: s.R, Cost: l.Cost, Run: l.Run,
-		Random: l.Random, RandomLow: l.RandomLow, RandomHigh: l.RandomHigh,
-		Clairvoyant: l.Clairvoyant, Bound: l.Bound, Seeing: l.Seeing, SeeingChildren: l.SeeingChildren,
-	}
 }

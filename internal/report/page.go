@@ -21,22 +21,21 @@ var pageStyle string
 //go:embed page.js
 var pageScript string
 
-// A Page is what is to be shown: runs, in this order, a comparison, or both.
+// A Page holds what is to be shown: runs in this order, a comparison, or both.
 type Page struct {
-	Title      string // "" is the name of the only run, or of the comparison
+	Title      string // "" for the name of the only run, or of the comparison
 	Runs       []*Run
-	Comparison *Comparison // nil if there is none
+	Comparison *Comparison // may be nil
 }
 
-// maxRows bounds the bytes of all tables of relevant pages together.
+// maxRows bounds the size of all tables of relevant pages together, in bytes.
 const maxRows = 1 << 20
 
-// Write writes the page as one file of HTML that needs no other and may ask for
-// none: its Content-Security-Policy names its own style and script and allows no
-// connection. The same page gives the same bytes.
+// Write writes the page as one self-contained HTML file. Its Content-Security-Policy allows
+// only its own style and script, and no connection. The same page gives the same bytes.
 //
-// The tables of relevant pages are cut where they would make the file much larger
-// than a megabyte, and say so.
+// Tables of relevant pages are cut, with a note, if they would make the file much larger than
+// a megabyte.
 func Write(w io.Writer, p *Page) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"count":       count,
@@ -65,7 +64,7 @@ func Write(w io.Writer, p *Page) error {
 	return b.Flush()
 }
 
-// A countList is a list of them with its heading.
+// A countList is a list of counts with its heading.
 type countList struct {
 	Caption string
 	List    []Count
@@ -80,16 +79,16 @@ func newCountList(caption string, list []Count) countList {
 	return c
 }
 
-// A pageView is a page as the template wants it.
+// A pageView holds the data of the template.
 type pageView struct {
 	Title      string
-	From       string // when the first of the pages was fetched,
-	Until      string // and the last
+	From       string // time of the first fetch of all runs
+	Until      string // and of the last
 	Policy     string // Content-Security-Policy
 	Style      template.CSS
 	Script     template.JS
 	Runs       []runView
-	Overview   []overview // of several runs
+	Overview   []overview // if there are several runs
 	Comparison *comparisonView
 }
 
@@ -126,29 +125,29 @@ func view(p *Page) pageView {
 	return v
 }
 
-// hash is how a policy names a style or a script that stands in the page.
+// hash returns the source expression of a policy for an inline style or script.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// day is the date of a time of RFC 3339.
+// day returns the date of an RFC 3339 time.
 func day(timestamp string) string {
 	date, _, _ := strings.Cut(timestamp, "T")
 	return date
 }
 
-// An overview is one of several runs at a glance.
+// An overview is the summary of one of several runs.
 type overview struct {
 	*Run
 	ID     string
 	Figure template.HTML
 	Found  int
 	Rate   float64
-	Own    bool // by its own measure
+	Own    bool // whether relevance is by its own measure
 }
 
-// overviews draws what every run found, to one scale.
+// overviews draws what every run found, on one scale.
 func overviews(runs []*Run) []overview {
 	most, cost := 0.0, 1.0
 	for _, r := range runs {
@@ -168,7 +167,7 @@ func overviews(runs []*Run) []overview {
 	return list
 }
 
-// bytes is about what a row of the table of pages takes.
+// bytes returns an estimate of the size of a row in the table of pages.
 func (f *Found) bytes() int {
 	n := 500 + size(f.Href) + 2*size(f.Title) + 2*size(f.URL) + size(f.Operator) + size(f.Niche)
 	for _, s := range f.Lineage {
@@ -183,7 +182,7 @@ func (f *Found) bytes() int {
 	return n
 }
 
-// size is how many bytes a string takes once it is escaped.
+// size returns the size of a string after escaping.
 func size(s string) int {
 	n := len(s)
 	for i := range len(s) {
@@ -195,11 +194,11 @@ func size(s string) int {
 	return n
 }
 
-// maxRow is the size of a row beyond which the pages that brought its lineage are left
-// out, but for those on the way.
+// maxRow is the size of a row above which parents that are not part of the lineage are left
+// out.
 const maxRow = 6 << 10
 
-// rows is the pages that there is room for.
+// rows returns as many pages as fit.
 func rows(pages []Found, room int) []Found {
 	var list []Found
 	for _, f := range pages {
@@ -217,7 +216,7 @@ func rows(pages []Found, room int) []Found {
 	return list
 }
 
-// address is where a link may lead: nowhere but to a page.
+// address returns href if it is an http or https address, "" otherwise.
 func address(href string) string {
 	if strings.HasPrefix(href, "http://") || strings.HasPrefix(href, "https://") {
 		return href
@@ -225,8 +224,8 @@ func address(href string) string {
 	return ""
 }
 
-// at is the value of a curve at a cost: that at the last point which is not
-// beyond it, and NaN where there is none.
+// at returns the value of a curve at a cost: the value at the last point not after it, NaN if
+// there is none.
 func (c *Curves) at(curve []float64, cost int) float64 {
 	i, found := slices.BinarySearch(c.Cost, cost)
 	if !found {
@@ -238,7 +237,7 @@ func (c *Curves) at(curve []float64, cost int) float64 {
 	return curve[i]
 }
 
-// reached is the least cost at which the curve is at v or above; 0 if it never is.
+// reached returns the lowest cost at which the curve is at least v, 0 if there is none.
 func (c *Curves) reached(curve []float64, v float64) int {
 	for i := range min(len(curve), len(c.Cost)) {
 		if curve[i] >= v {

@@ -91,7 +91,7 @@ func words(n *html.Node) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-func TestAPageSaysWhatTheRunTells(t *testing.T) {
+func TestPageContent(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		want []string
@@ -135,7 +135,7 @@ func TestAPageSaysWhatTheRunTells(t *testing.T) {
 	}
 }
 
-func TestTheSamePageHasTheSameBytes(t *testing.T) {
+func TestWriteIsDeterministic(t *testing.T) {
 	for name := range samples() {
 		a, _ := write(t, samples()[name])
 		b, _ := write(t, samples()[name])
@@ -221,7 +221,7 @@ func hostile() []string {
 	}
 }
 
-func TestWordsOfStrangersStayWords(t *testing.T) {
+func TestUntrustedTextIsEscaped(t *testing.T) {
 	for _, name := range []string{"both", "a classifier", "several"} {
 		for _, words := range hostile() {
 			p := samples()[name]
@@ -275,7 +275,7 @@ func plain(t testing.TB, page []byte) {
 	}
 }
 
-func TestAPageOfHolesIsStillAPage(t *testing.T) {
+func TestPageWithUnknownValues(t *testing.T) {
 	nan := math.NaN()
 	holes := func(v reflect.Value) {}
 	holes = func(v reflect.Value) {
@@ -308,7 +308,7 @@ func TestAPageOfHolesIsStillAPage(t *testing.T) {
 	}
 }
 
-func TestOneRelevantPageIsToldInTheSingular(t *testing.T) {
+func TestSingular(t *testing.T) {
 	r := sampleRun("one", 1)
 	r.PagesTotal, r.Pages = 1, r.Pages[:1]
 	_, tree := write(t, runs(r))
@@ -317,7 +317,7 @@ func TestOneRelevantPageIsToldInTheSingular(t *testing.T) {
 	}
 }
 
-func TestAPageOfALongRunIsSmall(t *testing.T) {
+func TestPageOfALongRunIsSmall(t *testing.T) {
 	long := func(n int) string { return "https://host.example/" + strings.Repeat("long/", n/5) }
 	r := sampleRun("long", 1)
 	r.PagesTotal, r.Fetched = 7000, 10000
@@ -361,7 +361,7 @@ func TestAPageOfALongRunIsSmall(t *testing.T) {
 
 // What a screen reader needs: one heading of the first level and no level left
 // out, names for what is named elsewhere, captions, scopes, pictures with titles.
-func TestAPageCanBeReadAloud(t *testing.T) {
+func TestAccessibility(t *testing.T) {
 	for name, p := range samples() {
 		_, tree := write(t, p)
 		ids, level := map[string]bool{}, 0
@@ -410,7 +410,7 @@ func TestAPageCanBeReadAloud(t *testing.T) {
 
 // Letters, and lines that carry a meaning by their colour, can be told from the
 // paper: 4.5 to 1, level AA of WCAG 2.2.
-func TestColoursAreReadable(t *testing.T) {
+func TestColourContrast(t *testing.T) {
 	css, err := os.ReadFile("page.css")
 	if err != nil {
 		t.Fatal(err)

@@ -14,37 +14,35 @@ import (
 	"spoor/internal/wire"
 )
 
-// A Source is where a [Run] is read from: the files of a run directory, as far as
-// they are there.
+// A Source holds the files of a run directory, or as many as exist.
 type Source struct {
 	Name        string
-	Settings    []byte    // a name, a space and a value a line
+	Settings    []byte    // a name, a space and a value on each line
 	Topic       []byte    // the topic file
-	StopReason  []byte    // a word
-	Summary     []byte    // of the judge, a JSON object
-	Stages      io.Reader // what the stages said, of which the closing lines are looked at; nil if that is not known
-	Verdicts    io.Reader // the judge's records, in the order of the run's; nil if there is no judge
-	Generations []Part    // by Number, rising
+	StopReason  []byte    // one word
+	Summary     []byte    // the judge's, a JSON object
+	Stages      io.Reader // the log of the stages; nil if unknown
+	Verdicts    io.Reader // the judge's records, in the order of the run; nil without a judge
+	Generations []Part    // sorted by Number
 
-	// Fault is told what is wrong and costs no more than what it concerns.
+	// Fault is called for each error that affects only a part of the report.
 	Fault func(error)
 }
 
-// A Part is what is known of one generation.
+// A Part holds the files of one generation.
 type Part struct {
 	Number int
-	Stats  []byte                        // the crawl's summary of it, a JSON object; nil if it is not done
-	Open   func() (io.ReadCloser, error) // its scored records, in the order of fetching; called twice at most
+	Stats  []byte                        // the crawl's summary of it, a JSON object; nil if the generation is not complete
+	Open   func() (io.ReadCloser, error) // opens its scored records, in the order of fetching; called at most twice
 }
 
 // Read reads a run.
 //
-// Records are read twice, forwards to count them, and backwards, generation by
-// generation, for the lineage of those pages that are shown. What is kept of a record
-// is some ten bytes, and of a host some hundred. A line that is no record is left out
-// and told to Fault; so is a small file that is damaged. A record is known as that of
-// a verdict by its address; verdicts that are left over are of another run, which is
-// an error, as is a part that cannot be read.
+// It reads the records twice: in order, to count them, and by generation in reverse order,
+// for the lineages of the pages that are shown. It keeps some ten bytes for each record and
+// some hundred for each host. Malformed lines and damaged small files are skipped and passed
+// to Fault. Records and verdicts are matched by address. It is an error if verdicts are left
+// over, which are of another run, and if a part cannot be read.
 func Read(s *Source) (*Run, error) {
 	c := collector{
 		source:    s,
@@ -56,7 +54,7 @@ func Read(s *Source) (*Run, error) {
 		judged:    map[string]int{},
 		least:     math.NaN(),
 		most:      math.NaN(),
-		queries:   map[string]bred{},
+		queries:   map[string]queryOrigin{},
 		shown:     map[string]bool{},
 	}
 	c.run = Run{Name: clean(s.Name, maxWords), Waiting: -1}
@@ -88,10 +86,10 @@ func (c *collector) fault(err error) {
 	}
 }
 
-// strays is how many lines that are no records are told of one by one.
+// strays is how many malformed lines are passed to Fault.
 const strays = 10
 
-// malformed counts a line that is no record.
+// malformed counts a malformed line.
 func (c *collector) malformed(err error) {
 	c.skipped[malformed]++
 	if c.skipped[malformed] <= strays {
@@ -99,13 +97,13 @@ func (c *collector) malformed(err error) {
 	}
 }
 
-// malformed is the reason of skipping a line that is no record, as stages call it.
+// malformed is the name of such lines in the log of the stages.
 const malformed = "malformed"
 
-// sections are those that the report looks at; the body is not among them.
+// sections are the sections of records that the report reads.
 const sections = wire.Address | wire.Fetch | wire.Parse | wire.Score
 
-// each calls f with every record of the part and its place among them.
+// each calls f with every record of the part and its index.
 func (p *Part) each(fault func(error), f func(i int, rec *wire.Record)) error {
 	file, err := p.Open()
 	if err != nil {
@@ -133,7 +131,7 @@ func (p *Part) each(fault func(error), f func(i int, rec *wire.Record)) error {
 
 // forward counts the records of a generation.
 func (c *collector) forward(p *Part) error {
-	c.turns = append(c.turns, turn{number: p.Number, waiting: -1, operators: map[int]pair{}, niches: map[int]pair{}})
+	c.turns = append(c.turns, generationCounts{number: p.Number, waiting: -1, operators: map[int]pair{}, niches: map[int]pair{}})
 	if err := p.each(c.malformed, func(_ int, rec *wire.Record) { c.add(rec) }); err != nil {
 		return err
 	}
@@ -156,12 +154,12 @@ func (c *collector) forward(p *Part) error {
 	return nil
 }
 
-// settings reads what the crawl was told.
+// settings reads the settings of the crawl.
 func (c *collector) settings() {
 	for line := range strings.Lines(string(c.source.Settings)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if value == "" || value == "-param" || name == "seeds" || len(c.run.Settings) == MaxSettings {
-			continue // crawl separates parameters by such a line, and knows its seeds by their checksum
+			continue // crawl separates parameters by such a line, and stores a checksum of the seeds
 		}
 		if strings.HasPrefix(value, "/") {
 			value = path.Base(value)
@@ -172,16 +170,16 @@ func (c *collector) settings() {
 		case name == "strategy":
 			c.run.Strategy = s.Value
 		case name == "fitness" && value != "default":
-			c.run.Fitness.Measure, _, _ = strings.Cut(s.Value, ",") // the first steers
+			c.run.Fitness.Measure, _, _ = strings.Cut(s.Value, ",") // the first one steers
 		}
 	}
 }
 
-// stages counts what the stages have skipped: their closing lines say
+// stages counts what the stages have skipped, according to their closing lines:
 //
 //	level=INFO msg=done cmd=parse in=20 out=19 skipped_malformed=1 seconds=0.1
 //
-// frontier add passes queries over, which are for search.
+// The queries that frontier add skips do not count: they are for search.
 func (c *collector) stages() {
 	if c.source.Stages == nil {
 		return
@@ -211,7 +209,7 @@ func (c *collector) stages() {
 	}
 }
 
-// topic reads what was sought.
+// topic reads the words of the topic.
 func (c *collector) topic() {
 	if len(c.source.Topic) == 0 {
 		return

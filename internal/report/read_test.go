@@ -77,7 +77,7 @@ func source(faults *[]string) *Source {
 
 var nan = cmpopts.EquateNaNs()
 
-func TestARunWithoutAJudgeIsCountedByItsOwnMeasure(t *testing.T) {
+func TestRunWithoutJudge(t *testing.T) {
 	var faults []string
 	got, err := Read(source(&faults))
 	if err != nil {
@@ -154,7 +154,7 @@ func TestARunWithoutAJudgeIsCountedByItsOwnMeasure(t *testing.T) {
 	}
 }
 
-func TestVerdictsSayWhatIsRelevant(t *testing.T) {
+func TestVerdicts(t *testing.T) {
 	var faults []string
 	s := source(&faults)
 	s.Verdicts = strings.NewReader(opinion)
@@ -200,7 +200,7 @@ func TestVerdictsSayWhatIsRelevant(t *testing.T) {
 }
 
 // c.test/z is found by the address that its parent was redirected to.
-func TestALineageFollowsRedirectsAndEndsAtAQuery(t *testing.T) {
+func TestLineageFollowsRedirectsToAQuery(t *testing.T) {
 	var faults []string
 	s := source(&faults)
 	s.Verdicts = strings.NewReader(strings.Replace(opinion, `z","verdict":"unlabelled"`, `z","verdict":"relevant"`, 1))
@@ -230,7 +230,7 @@ func TestALineageFollowsRedirectsAndEndsAtAQuery(t *testing.T) {
 	t.Error("the page is not there")
 }
 
-func TestALongLineageKeepsItsSeed(t *testing.T) {
+func TestLongLineageKeepsItsSeed(t *testing.T) {
 	s := &Source{Name: "deep"}
 	address := func(i int) string { return fmt.Sprintf("http://a.test/%d", i) }
 	for i := range 30 {
@@ -256,7 +256,7 @@ func TestALongLineageKeepsItsSeed(t *testing.T) {
 
 // A page that was fetched twice, the second time after a page that it brought, is not
 // its own ancestor: what counts is the record before.
-func TestALineageGoesBackInTime(t *testing.T) {
+func TestLineageOfRepeatedAddresses(t *testing.T) {
 	s := &Source{Name: "twice"}
 	for i, lines := range []string{
 		`{"url":"http://a.test/","status_code":200,"operator":"seed","title":"first"}`,
@@ -290,7 +290,7 @@ func TestALineageGoesBackInTime(t *testing.T) {
 	}
 }
 
-func TestVerdictsOfAnotherRunAreAnError(t *testing.T) {
+func TestVerdictsOfAnotherRun(t *testing.T) {
 	var faults []string
 	s := source(&faults)
 	s.Verdicts = strings.NewReader(`{"url":"http://elsewhere.test/","verdict":"relevant"}` + "\n" + opinion)
@@ -299,7 +299,7 @@ func TestVerdictsOfAnotherRunAreAnError(t *testing.T) {
 	}
 }
 
-func TestARunMayGoOnAfterItWasJudged(t *testing.T) {
+func TestRunContinuedAfterJudging(t *testing.T) {
 	var faults []string
 	s := source(&faults)
 	before, _, _ := strings.Cut(opinion, `{"url":"http://a.test/y"`)
@@ -313,7 +313,7 @@ func TestARunMayGoOnAfterItWasJudged(t *testing.T) {
 	}
 }
 
-func TestTheJudgesCurvesAndMeasuresAreTaken(t *testing.T) {
+func TestSummary(t *testing.T) {
 	var faults []string
 	s := source(&faults)
 	s.Verdicts = strings.NewReader(opinion)
@@ -342,7 +342,7 @@ func TestTheJudgesCurvesAndMeasuresAreTaken(t *testing.T) {
 	}
 }
 
-func TestADamagedSummaryIsToldAndLeftOut(t *testing.T) {
+func TestDamagedSummaryIsReported(t *testing.T) {
 	for _, summary := range []string{
 		`{`,
 		`{"T":"many"}`,
@@ -363,7 +363,7 @@ func TestADamagedSummaryIsToldAndLeftOut(t *testing.T) {
 	}
 }
 
-func TestSmallFilesMayBeDamaged(t *testing.T) {
+func TestDamagedSmallFiles(t *testing.T) {
 	var faults []string
 	s := source(&faults)
 	s.Topic = []byte(`{"query":7}`)
@@ -379,7 +379,7 @@ func TestSmallFilesMayBeDamaged(t *testing.T) {
 	}
 }
 
-func TestWhatTheStagesSkippedIsCounted(t *testing.T) {
+func TestSkippedByStages(t *testing.T) {
 	s := &Source{Stages: strings.NewReader(`level=WARN msg="skipped a line that is no record" cmd=parse line=3
 level=INFO msg=done cmd=parse in=20 out=19 skipped_malformed=2 seconds=0.1
 level=INFO msg=done cmd="frontier add" in=20 out=0 changed=3 known=0 skipped_query=4 skipped_refused=1 seconds=0.001
@@ -394,7 +394,7 @@ level=INFO msg=done cmd=parse in=20 out=19 skipped_malformed=1 skipped_x=-5 seco
 	}
 }
 
-func TestAPartThatCannotBeReadIsAnError(t *testing.T) {
+func TestUnreadablePart(t *testing.T) {
 	broken := errors.New("broken")
 	for when := range 2 {
 		opened := 0
@@ -412,7 +412,7 @@ func TestAPartThatCannotBeReadIsAnError(t *testing.T) {
 	}
 }
 
-func TestManyGenerationsArePutTogether(t *testing.T) {
+func TestGenerationsAreMerged(t *testing.T) {
 	s := &Source{}
 	for i := range 2*MaxGenerations + 1 {
 		line := fmt.Sprintf(`{"url":"http://a.test/%d","status_code":200,"operator":"o%d","niche":"n%d","relevant":true}`, i, i%20, i%20)
@@ -449,7 +449,7 @@ func TestManyGenerationsArePutTogether(t *testing.T) {
 	}
 }
 
-func TestTheBestPagesAreShown(t *testing.T) {
+func TestBestPagesAreShown(t *testing.T) {
 	var lines strings.Builder
 	n := MaxPages + 50
 	for i := range n {
@@ -471,7 +471,7 @@ func TestTheBestPagesAreShown(t *testing.T) {
 	}
 }
 
-func TestTextOfStrangersIsMadeFitToBeShown(t *testing.T) {
+func TestClean(t *testing.T) {
 	for _, test := range []struct {
 		in, want string
 		n        int
@@ -503,7 +503,7 @@ func TestTextOfStrangersIsMadeFitToBeShown(t *testing.T) {
 	}
 }
 
-func TestTheThresholdPartsTheBins(t *testing.T) {
+func TestThreshold(t *testing.T) {
 	nan := math.NaN()
 	list := []Bin{{From: 0}, {From: 0.25}, {From: 0.5}, {From: 0.75, To: 1}}
 	for _, test := range []struct {
@@ -524,7 +524,7 @@ func TestTheThresholdPartsTheBins(t *testing.T) {
 	}
 }
 
-func TestBinsAreRoundAndHoldEverything(t *testing.T) {
+func TestBins(t *testing.T) {
 	for _, test := range []struct {
 		scores      []float64
 		n           int
@@ -570,7 +570,7 @@ func TestBinsAreRoundAndHoldEverything(t *testing.T) {
 	}
 }
 
-func TestTheMeasureThatSteersIsTheOneThatTheScoreIsOf(t *testing.T) {
+func TestSteeringMeasureIsDetected(t *testing.T) {
 	for _, test := range []struct{ settings, lines, want string }{
 		{"fitness bm25,vsm", `{"url":"u","error":"dns","score":0.5,"scores":{"vsm":0.5}}`, "bm25"},
 		{"fitness default", `{"url":"u","error":"dns","score":0.5,"scores":{"bm25":2,"vsm":0.5}}`, "vsm"},
@@ -593,7 +593,7 @@ func TestTheMeasureThatSteersIsTheOneThatTheScoreIsOf(t *testing.T) {
 
 // A classifier in the place of labels is no judge: its verdicts are not taken, and
 // nothing of what it says is called harvest.
-func TestAnAgreementIsNoJudgement(t *testing.T) {
+func TestAgreementIsNotAJudgement(t *testing.T) {
 	var faults []string
 	s := source(&faults)
 	s.Verdicts = strings.NewReader(opinion)

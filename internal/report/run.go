@@ -1,140 +1,138 @@
-// Package report shows what crawls have done, and how strategies compare, on a page that
-// people would rather look at than read.
+// Package report makes a page about crawls, and about comparisons of strategies, with charts.
 //
-// [Read] makes a [Run] of the files of a run directory and of what a judge says of it. A
-// [Comparison] is made by who knows how to compare. [Write] makes one file of HTML of
-// them. The package draws its charts itself. It opens no file, asks nobody and knows no
-// clock: the same records give the same page, whose date is theirs.
+// [Read] makes a [Run] from the files of a run directory and from a judge's results; the
+// caller makes a [Comparison]. [Write] writes them as one HTML file. The package opens no
+// files and uses no clock: the same records give the same page, and dates are those of the
+// records.
 //
-// Everything that it is given may be from strangers. Text is cut and cleaned when it is
-// read, lists have a bounded length, and the page may run no script but its own.
+// All input is untrusted. Text is cleaned and shortened when it is read, lists are bounded,
+// and the page can run no script but its own.
 package report
 
-// Bounds of what a [Run] holds, however long the crawl was, so that its page
-// stays one that can be opened.
+// Bounds of a [Run], however long the crawl was, so that its page stays small.
 const (
-	MaxGenerations = 120 // more are put together, several in a row
-	MaxOperators   = 8   // further ones are put together as [Rest]
-	MaxNiches      = 8   // the same
+	MaxGenerations = 120 // consecutive generations are merged if there are more
+	MaxOperators   = 8   // others are merged as [Rest]
+	MaxNiches      = 8   // others are merged as [Rest]
 	MaxHosts       = 40  // in Run.Hosts and in Run.Slowest
 	MaxPages       = 300 // in Run.Pages
-	MaxSteps       = 12  // of a lineage: of a longer one steps before the last are left out
+	MaxSteps       = 12  // of a lineage: steps before the last are left out if there are more
 	MaxReasons     = 12  // of a step
 	MaxParents     = 16  // of a step
 	MaxPoints      = 400 // of a curve
 	MaxSettings    = 64  // in Run.Settings
 )
 
-// Rest is the name of what is put together because there is too much of it. No
-// operator and no niche of a strategy is called like this.
+// Rest is the name of merged operators or niches. No operator or niche has this name.
 const Rest = "…"
 
-// A Run is what a crawl did, as its own records tell it, and what a judge says of
-// that if there was one. All text is from strangers (titles, addresses, names of
-// operators and niches): it is valid UTF-8 of bounded length, and nothing else is
-// promised of it.
+// A Run holds what a crawl did, according to its records, and the results of a judge if
+// there are any. All text is untrusted (titles, addresses, names of operators and niches),
+// but valid UTF-8 of bounded length.
 //
-// Relevant means: by the judge's labels if Judged, else by the measure that steered
-// the crawl, a judge in its own cause. SelfRelevant always means the latter.
+// A page is relevant according to the judge's labels if Judged, and otherwise according to
+// the measure that steered the crawl. SelfRelevant always counts by the latter.
 type Run struct {
 	Name       string    // of the run directory
-	Topic      string    // the words that were sought; "" if unknown
+	Topic      string    // the words of the topic; "" if unknown
 	Strategy   string    // "" if unknown
-	Settings   []Setting // of the crawl, in the order in which it wrote them down
+	Settings   []Setting // in the order of the file
 	StopReason string    // pages, generations, frontier_empty, not_due or stop_file; "" if the crawl has not ended
 
-	First, Last string // RFC 3339: when the first and the last of its pages were fetched (in an archive: captured); "" if no page says so
+	First, Last string // times in RFC 3339 of the first and the last fetch (in an archive: capture); "" if unknown
 
-	Records      int // lines that tell what came of an address
-	Fetched      int // what the crawl paid for: pages asked for, failures and repetitions too, and Queries
-	Queries      int // of Fetched, what queries cost
-	Failed       int // of Fetched, what gave no page: errors, and statuses other than 2xx
-	Relevant     int // pages, each once if Judged
+	Records      int // outcomes of addresses
+	Fetched      int // cost: fetched pages, including failures and repetitions, and Queries
+	Queries      int // part of Fetched: the cost of queries
+	Failed       int // part of Fetched: errors, and statuses other than 2xx
+	Relevant     int // relevant pages, without repetitions if Judged
 	SelfRelevant int
-	Waiting      int     // addresses that waited in the end; -1 if unknown
-	Seconds      float64 // that the generations took in all; 0 if unknown
+	Waiting      int     // addresses left in the frontier; -1 if unknown
+	Seconds      float64 // total of the generations; 0 if unknown
 
-	Judged   bool      // there are verdicts of labels
-	Measures *Measures // nil if there is no summary of a judge
+	Judged   bool      // whether there are verdicts by labels
+	Measures *Measures // nil without a judge's summary
 
-	Agreement *Agreement // with a classifier, where there are no labels; nil if nobody asked
+	Agreement *Agreement // with a classifier, in place of labels; nil if there is none
 
 	Curves      Curves
 	Generations []Generation // in order, at most MaxGenerations
-	Operators   []Yield      // over the whole run: by Fetched falling, then by name, Rest last; at most MaxOperators+1
-	Niches      []Yield      // the same, with those that have most relevant pages first; empty if the strategy has none
+	Operators   []Yield      // of the whole run: by Fetched descending, then by name, Rest last; at most MaxOperators+1
+	Niches      []Yield      // the same, by Relevant descending; empty if the strategy has none
 
 	HostsTotal int
-	Hosts      []Host // by Relevant falling, then Fetched falling, then name; at most MaxHosts
-	Slowest    []Host // of those that were asked for 3 pages or more: by MedianMS falling, then name; empty in a replay, which takes no time
+	Hosts      []Host // by Relevant descending, then Fetched descending, then name; at most MaxHosts
+	Slowest    []Host // of the hosts with 3 or more fetches: by MedianMS descending, then name; empty in a replay
 
-	Errors   []Count // what was paid for and gave no page: an error of the record's vocabulary, or "status 404"
-	Skipped  []Count // what cost nothing, for nobody was asked: by error; and lines that stages took for no record, by "stage: reason"
-	Verdicts []Count // the judge's: relevant, irrelevant, unlabelled, repeated, free, in this order; empty unless Judged
+	Errors   []Count // failures that cost something, by error, or by "status 404"
+	Skipped  []Count // records that cost nothing, by error, and malformed lines, by "stage: reason"
+	Verdicts []Count // relevant, irrelevant, unlabelled, repeated, free, in this order; empty unless Judged
 
 	Fitness Histogram
 
 	PagesTotal int     // relevant pages
-	Pages      []Found // of these, by Score falling, then by address; at most MaxPages
+	Pages      []Found // the best of these, by Score descending, then by address; at most MaxPages
 }
 
-// A Setting is a line of the run directory's settings. Of files that it names the
-// directories are left out: a page is shown to others.
+// A Setting is a line of the run directory's settings. File names are without directory,
+// for the page may be published.
 type Setting struct{ Name, Value string }
 
-// A Count is how often something was there. Lists of them are by N falling, then by
-// name.
+// A Count is a number of occurrences. Lists are sorted by N descending, then by name.
 type Count struct {
 	Name string
 	N    int
 }
 
-// A Yield is what was paid for, and what it was worth.
+// A Yield is what an operator or niche has cost and found.
 type Yield struct {
-	Name     string // of the operator or niche; "unknown" if a record does not say
+	Name     string // "unknown" if the records do not say
 	Fetched  int
 	Relevant int // at most Fetched
 }
 
-// A Generation is a turn of the crawl, or in a long crawl several in a row.
+// A Generation is one generation of the crawl, or several merged ones.
 type Generation struct {
-	First, Last  int // their numbers; the same if it is one
+	First, Last  int // the same number if it is one generation
 	Fetched      int
 	Failed       int
 	Relevant     int
 	SelfRelevant int
-	Seconds      float64 // 0 if unknown: the crawl is still at it
-	Hosts        int     // of which a page was had until then; 0 if unknown
-	Waiting      int     // addresses that waited after it; -1 if unknown
+	Seconds      float64 // 0 if unknown, as for the current generation
+	Hosts        int     // hosts with a page so far; 0 if unknown
+	Waiting      int     // addresses in the frontier after it; -1 if unknown
 
 	Operators []Yield // one for each of Run.Operators, in the same order
 	Niches    []Yield // one for each of Run.Niches
 }
 
-// A Host is a server, with its port if that is not the usual one.
+// A Host is a server, with its port if that is not the default.
 type Host struct {
 	Name     string
 	Fetched  int
 	Failed   int
 	Relevant int
-	MedianMS int // milliseconds from request to last byte, over all fetches that say so; 0 if none does
+	MedianMS int // median milliseconds from request to last byte; 0 if unknown
 }
 
-// Curves tell how many relevant pages there were after so much cost. All of them that
-// are not empty are as long as Cost.
+// Curves are numbers of relevant pages found, by cost. All curves that are not empty are as
+// long as Cost.
 //
 // Harvest at Cost[i] is Run[i]/Cost[i], recall Run[i]/R.
 type Curves struct {
-	By   string    // what says which page is relevant: ByLabels or ByMeasure
-	R    int       // relevant pages that can be reached; 0 if unknown
-	Cost []int     // rising, from 1 or more; at most MaxPoints
+	By   string    `json:"-"` // what says which pages are relevant: ByLabels or ByMeasure
+	R    int       `json:"-"` // relevant pages that can be reached; 0 if unknown
+	Cost []int     // ascending, from 1 or more; at most MaxPoints
 	Run  []float64 // this crawl
 
-	// What a judge knows of the web; empty without one.
-	Random, RandomLow, RandomHigh []float64 // mean of random crawls, and where the middle 90 % of them are
-	Clairvoyant                   []float64 // the best crawler that could be thought of, knowing everything
-	Bound                         []float64 // no crawler can be above
-	Seeing, SeeingChildren        []float64 // crawlers that know which waiting link is relevant, and what its page links to
+	// What a judge adds; empty without one.
+	Random         []float64 // mean of random crawls
+	RandomLow      []float64 `json:"random_low"`  // 5 % quantile of random crawls
+	RandomHigh     []float64 `json:"random_high"` // 95 % quantile
+	Clairvoyant    []float64 // the clairvoyant crawler
+	Bound          []float64 // upper bound for any crawler
+	Seeing         []float64 // a crawler that sees the relevance of waiting links
+	SeeingChildren []float64 `json:"seeing_children"` // and of the links of their pages
 }
 
 // The values of [Curves].By.
@@ -143,104 +141,111 @@ const (
 	ByMeasure = "measure"
 )
 
-// Measures are a judge's figures of a run. They are of its first T units of cost: of a
-// run that went on they tell nothing, and its Fetched and Relevant are of more.
+// Measures are a judge's figures of a run, for its first T units of cost. The run may have
+// gone on, so its Fetched and Relevant may be larger.
 type Measures struct {
-	T              int     // the cost up to which it is judged
-	Spent          int     // of T, what the run spent
-	Relevant       int     // pages that it found for that
+	T              int     // the budget: the cost up to which the run is judged
+	Spent          int     `json:"-"` // part of T that the run spent
+	Relevant       int     `json:"-"` // relevant pages found up to T
 	R              int     // relevant pages that can be reached
 	Reachable      int     // pages that can be reached
-	Label          string  // what is relevant
-	Seeds          int     // that the judge knows
-	Graph          string  // where it has the links from
+	Label          string  // of relevant pages
+	Seeds          int     // that are in the judge's web
+	Graph          string  // where the links come from
 	Harvest        float64 // relevant pages per unit of cost, in [0, 1]
-	Recall         float64 // relevant pages by R: above 1 where a search found what no link reaches
-	NAUC           float64 // area under recall: 0 as random, 1 as the clairvoyant crawler; can be negative
+	Recall         float64 // relevant pages as a share of R; above 1 if a search found unreachable ones
+	NAUC           float64 // area under recall: 0 for a random crawl, 1 for the clairvoyant one; may be negative
 	AUC            float64 // area under recall, in [0, 1]
-	AUCRandom      float64 // of the random crawls
-	AUCClairvoyant float64 // share of the clairvoyant crawler's area
-	AUCBound       float64 // share of the area under the bound
-	Cost50         int     // cost of 50, 80 and 90 % recall; 0 if it was not reached
-	Cost80         int
-	Cost90         int
-	RelevantHosts  int     // hosts of relevant pages
-	SelfHarvest    float64 // as the measure that steered has it; NaN if it has no opinion
-	MeanScore      float64 // of the pages, by the measure that steered; NaN if there is none
+	AUCRandom      float64 `json:"auc_random"`      // AUC of random crawls
+	AUCClairvoyant float64 `json:"auc_clairvoyant"` // AUC as a share of the clairvoyant crawler's
+	AUCBound       float64 `json:"auc_bound"`       // AUC as a share of the bound's
+	Cost50         int     `json:"cost_50"`         // cost of 50, 80 and 90 % recall; 0 if it was not reached
+	Cost80         int     `json:"cost_80"`
+	Cost90         int     `json:"cost_90"`
+	RelevantHosts  int     `json:"relevant_hosts"` // hosts of relevant pages
+	SelfHarvest    float64 `json:"-"`              // harvest by the steering measure; NaN if unknown
+	MeanScore      float64 `json:"-"`              // of the pages, by the steering measure; NaN if unknown
 
-	Seeing, SeeingChildren *Reference // nil if the judge does not say
-	ClairvoyantRecall      float64    // what the clairvoyant crawler has at T
+	Seeing            *Reference // nil if unknown
+	SeeingChildren    *Reference `json:"seeing_children"`
+	ClairvoyantRecall float64    `json:"clairvoyant_recall"` // recall of the clairvoyant crawler at T
 }
 
-// A Reference is how a crawler does that knows what no real one can.
-type Reference struct{ NAUC, AUCClairvoyant, Recall float64 }
+// A Reference holds the figures of a crawler that knows what no real one can.
+type Reference struct {
+	NAUC           float64
+	AUCClairvoyant float64 `json:"auc_clairvoyant"`
+	Recall         float64
+}
 
-// An Agreement says how far the measure that steered a crawl and a classifier that did
-// not call the same pages relevant. It says nothing of how good the crawl is.
+// An Agreement says how far the steering measure and a classifier call the same pages
+// relevant. It says nothing about how good the crawl is.
 type Agreement struct {
-	HeldOut                                  bool    // false: the crawl went by this very classifier, and nothing follows
-	Pages                                    int     // that both have an opinion of
-	Both, OnlyCrawl, OnlyClassifier, Neither int     // of Pages, who calls them relevant
-	Precision                                float64 // of what the crawl calls relevant, the share that the classifier does, in [0, 1]
-	Recall                                   float64 // of what the classifier calls relevant, the share that the crawl does
-	F1                                       float64 // of these two
-	Kappa                                    float64 // Cohen's: 0 as by chance, 1 always
+	HeldOut        bool `json:"held_out"` // false: the classifier has steered the crawl, and nothing follows
+	Pages          int  // with both verdicts
+	Both           int  // of Pages, by who calls them relevant
+	OnlyCrawl      int  `json:"only_crawl"`
+	OnlyClassifier int  `json:"only_classifier"`
+	Neither        int
+	Precision      float64 // the share of the crawl's relevant pages that the classifier calls relevant, in [0, 1]
+	Recall         float64 // the share of the classifier's relevant pages that the crawl calls relevant
+	F1             float64 // harmonic mean of the two
+	Kappa          float64 // Cohen's kappa: 0 for agreement by chance, 1 for full agreement
 }
 
-// A Histogram counts pages by the score that steered the crawl, and by what the judge
-// says of them.
+// A Histogram counts pages by the steering score, and by the judge's verdict.
 type Histogram struct {
-	Measure string // its name, as the settings or the records tell; "" if they do not
-	Bins    []Bin  // rising, of equal width but for the last, which takes all that is above; empty if no page has a score
-	// Threshold is the score from which on the measure calls pages relevant, as far as the
-	// pages tell: the lowest border of bins between those and the others, or, if there is
-	// no border between them, the lowest score of a relevant page; NaN if there is none.
+	Measure string // the steering measure; "" if unknown
+	Bins    []Bin  // ascending, of equal width except the last, which is open; empty if no page has a score
+	// Threshold is the score from which the measure calls pages relevant, as far as the pages
+	// show: the lowest bin border between relevant and other pages or, if there is none, the
+	// lowest score of a relevant page; NaN if there is none.
 	Threshold float64
 }
 
-// A Bin is the pages with From ≤ score < To; the last has all from From on, and its
-// To is the highest score of all.
+// A Bin counts the pages with From ≤ score < To. The last bin has no upper limit, and its To
+// is the highest score.
 type Bin struct {
 	From, To   float64
 	Relevant   int
 	Irrelevant int
-	Unlabelled int // no label tells, or no judge
+	Unlabelled int // no label, or no judge
 }
 
 // A Found is a relevant page.
 type Found struct {
-	URL        string  // cut if it is long, with … in the end
-	Href       string  // the whole address if it is http or https and not too long; else "": it is not to be linked
-	Title      string  // white space made single; "" if it has none
-	Score      float64 // NaN if it has none
+	URL        string  // shortened with … if it is long
+	Href       string  // the whole address for a link; "" if it is not http or https, or too long
+	Title      string  // with single spaces; "" if unknown
+	Score      float64 // NaN if unknown
 	Verdict    string  // the judge's; "" unless Judged
-	Self       bool    // relevant by the measure that steered
+	Self       bool    // relevant by the steering measure
 	Generation int
 	Depth      int // links from a seed
 	Operator   string
 	Niche      string
-	Lineage    []Step // first the page itself, last the seed or query from which it came, if the records know it; at most MaxSteps
+	Lineage    []Step // from the page itself to the seed or query that led to it, as far as known; at most MaxSteps
 }
 
-// A Step is an address on the way from a seed to a page, and what brought it in.
+// A Step is an address on the way from a seed to a page, and how it was found.
 type Step struct {
-	Omitted    int    // steps left out between the one before and this one
-	URL        string // cut if it is long
-	Known      bool   // false: the run has no record of it, and the rest is empty
+	Omitted    int    // steps left out before this one
+	URL        string // shortened if it is long
+	Known      bool   // whether the run has a record of it; if not, the rest is empty
 	Title      string
 	Generation int
 	Depth      int
 	Operator   string
-	Query      string   // the query that found it, if one did
-	Bred       string   // the operator that bred the query; "" if the run does not say
-	Via        string   // the page that it was found on; the next step is of that page
-	Parents    []string // the pages that brought it, if there are several; without Via the next step is of the first
-	Score      float64  // of the page, as fetched; NaN if it has none
-	Relevant   bool     // as the judge has it if Judged, else by the measure that steered
-	Reasons    []Reason // the numbers that chose it or, if it has none, its query; by name
+	Query      string   // the query that found it; "" for none
+	Bred       string   // the operator that made the query; "" if unknown
+	Via        string   // the page with the link; the next step is about that page
+	Parents    []string // the pages that led to it, if there are several; without Via the next step is about the first
+	Score      float64  // of the page; NaN if unknown
+	Relevant   bool     // by the judge if Judged, else by the steering measure
+	Reasons    []Reason // for which it was chosen or, if there are none, its query; sorted by name
 }
 
-// A Reason is a number of a strategy's own.
+// A Reason is a number that a strategy chose an address by.
 type Reason struct {
 	Name  string
 	Value float64

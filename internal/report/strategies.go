@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// A comparisonView is a comparison as the template wants it.
+// A comparisonView holds the data of a comparison for the template.
 type comparisonView struct {
 	*Comparison
-	Nested  bool   // there are runs on the page
-	Heading string // how many strategies there are
+	Nested  bool   // whether there are runs on the page
+	Heading string // the number of strategies
 	Tracks  []trackView
 }
 
@@ -25,7 +25,7 @@ type trackView struct {
 	Figures  []figure
 	Picture  template.HTML
 	Harvests []smallView
-	Against  bool // a reference is among the strategies
+	Against  bool // whether the reference is among the strategies
 }
 
 // A smallView is one of the small multiples.
@@ -53,10 +53,11 @@ func viewComparison(c Comparison, nested bool) *comparisonView {
 	return v
 }
 
-// Title is the heading of the comparison: of the page if there is no run on it.
+// Title returns the heading of the comparison, which is that of the page if there are no
+// runs.
 func (v *comparisonView) Title() template.HTML { return heading(v.Nested, 1, "comparison", v.Heading) }
 
-// trackName says what crawls of a track are given.
+// trackName describes what the crawlers of a track are given.
 func trackName(name string) string {
 	switch name {
 	case "":
@@ -71,10 +72,10 @@ func trackName(name string) string {
 	return "Track " + name
 }
 
-// alpha is the probability below which a difference is called one.
+// alpha is the significance level.
 const alpha = 0.05
 
-// against sums a track up.
+// against returns the summary of a track, and its figures.
 func against(c *Comparison, t Track, reference bool) (string, []figure) {
 	if len(t.Strategies) == 0 {
 		return "", nil
@@ -120,15 +121,14 @@ func against(c *Comparison, t Track, reference bool) (string, []figure) {
 	} else if t.Units == 1 && len(t.Strategies) > 1 {
 		lead += " It is one topic from one set of seeds, which tells nothing about others."
 	}
-	if names := partial(t); names != "" {
+	if names := notRunEverywhere(t); names != "" {
 		lead += " Not run everywhere, so that their means are of other sets of seeds: " + names + "."
 	}
 	return lead, append(list, figure{Label: "Crawls", Value: count(t.Runs), Note: plural(len(t.Topics), "topic", "topics") + ", " + plural(t.Units, "set of seeds", "sets of seeds")})
 }
 
-// partial names the strategies that were not run wherever others were, and so are not
-// what comes first.
-func partial(t Track) string {
+// notRunEverywhere lists the strategies that were not run everywhere, and so cannot be the best.
+func notRunEverywhere(t Track) string {
 	var names []string
 	for _, s := range t.Strategies {
 		if s.Units < t.Units {
@@ -148,7 +148,7 @@ func isAre(n int) string {
 	return count(n) + " are"
 }
 
-// interval is a mean with its interval.
+// interval formats a mean with its interval.
 func interval(s Strategy) string {
 	if !finite(s.Low) || !finite(s.High) {
 		return fixed(s.Mean, 2)
@@ -156,11 +156,10 @@ func interval(s Strategy) string {
 	return fmt.Sprintf("%s (95%s%%: %s)", fixed(s.Mean, 2), thin, span(s.Low, s.High))
 }
 
-// maxColumns bounds the topics that are drawn beside the mean.
+// maxColumns bounds the topics that are drawn next to the mean.
 const maxColumns = 6
 
-// means draws the strategies' means, with those of the topics beside them where there is
-// room.
+// means draws the means of the strategies, and those by topic if there are not too many.
 func means(c *Comparison, t Track, reference bool) template.HTML {
 	p := dots{title: "Mean " + c.Title + " of each strategy", columns: []string{"all, with 95 % intervals"}, hi: 0.1, format: decimal}
 	var words []string
@@ -200,9 +199,9 @@ func means(c *Comparison, t Track, reference bool) template.HTML {
 	return beside.draw(full, "wide") + p.draw(narrow, "narrow")
 }
 
-// standing is how a strategy stands to the reference, if there is one, as a class:
-// better, worse, or not to be told apart. The difference tells, not who won: ever so
-// small differences may be no chance, and are all ties.
+// standing returns a class that says how a strategy compares with the reference: better,
+// worse, or no significant difference. The sign of the difference decides, not the number of
+// wins: very small differences may be significant and yet all be ties.
 func standing(c *Comparison, s Strategy, reference bool) string {
 	switch {
 	case s.Name == c.Reference:
@@ -215,8 +214,7 @@ func standing(c *Comparison, s Strategy, reference bool) string {
 	return "s1"
 }
 
-// harvests draws for each strategy how its harvest changes with the cost, before
-// those of the others.
+// harvests draws the harvest over cost of each strategy, in front of those of the others.
 func harvests(t Track) []smallView {
 	if len(t.Costs) < 2 {
 		return nil

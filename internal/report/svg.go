@@ -9,16 +9,15 @@ import (
 	"strings"
 )
 
-// A drawing is an SVG picture in the making. Classes are constants of this
-// package, and what they look like stands in page.css, so that a picture follows
-// the page from light to dark. Strangers' words come in as text, titles and
-// descriptions only, which are escaped.
+// A drawing builds an SVG image. Classes are constants of this package; page.css defines
+// their look, in light and dark mode. Untrusted text occurs only as text, titles and
+// descriptions, which are escaped.
 type drawing struct {
 	b strings.Builder
 }
 
-// newDrawing begins a picture that a screen reader calls by its title and
-// explains by its description. The class says where it is shown.
+// newDrawing starts an image with a title and a description for screen readers. The class
+// says where it is shown.
 func newDrawing(width, height float64, class, title, description string) *drawing {
 	d := new(drawing)
 	d.b.WriteString(`<svg`)
@@ -36,7 +35,7 @@ func newDrawing(width, height float64, class, title, description string) *drawin
 	return d
 }
 
-// done ends the picture.
+// done ends the image.
 func (d *drawing) done() template.HTML {
 	d.b.WriteString("</svg>")
 	return template.HTML(d.b.String())
@@ -54,7 +53,7 @@ func (d *drawing) number(name string, v float64) {
 
 func (d *drawing) words(s string) { template.HTMLEscape(&d.b, []byte(s)) }
 
-// end ends an element, with what is said of it when it is pointed at.
+// end ends an element, with a tooltip.
 func (d *drawing) end(element, tip string) {
 	if tip == "" {
 		d.b.WriteString("/>")
@@ -65,7 +64,7 @@ func (d *drawing) end(element, tip string) {
 	d.b.WriteString("</title></" + element + ">")
 }
 
-// path draws what the commands of d say, which curve and area make.
+// path draws path commands, which curve and area return.
 func (d *drawing) path(class, commands string) {
 	if commands == "" {
 		return
@@ -104,7 +103,7 @@ func (d *drawing) line(class string, x1, y1, x2, y2 float64) {
 	d.b.WriteString("/>")
 }
 
-// text writes words, their middle at the height of y.
+// text writes words, vertically centred at y.
 func (d *drawing) text(class string, x, y float64, words string) {
 	d.b.WriteString(`<text`)
 	d.class(class)
@@ -115,21 +114,20 @@ func (d *drawing) text(class string, x, y float64, words string) {
 	d.b.WriteString("</text>")
 }
 
-// short is a coordinate to a tenth of a unit, which nobody sees, and 0 for what
-// is no number.
+// short formats a coordinate with at most one decimal; 0 if v is not finite.
 func short(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "0"
 	}
 	v = math.Round(v*10) / 10
 	if v == 0 {
-		return "0" // and not -0
+		return "0" // not -0
 	}
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
-// curve is the commands of a line through the points, with a gap where one of
-// them is no number.
+// curve returns path commands of a line through the points, with gaps at points that are not
+// finite.
 func curve(x, y []float64) string {
 	var b strings.Builder
 	pen := byte('M')
@@ -145,8 +143,8 @@ func curve(x, y []float64) string {
 	return b.String()
 }
 
-// area is the commands of what lies between two lines, as far as both go from
-// the left without a gap.
+// area returns path commands of the area between two lines, from the left to the first gap of
+// either.
 func area(x, low, high []float64) string {
 	n := 0
 	for n < min(len(x), len(low), len(high)) && finite(x[n]) && finite(low[n]) && finite(high[n]) {
@@ -166,7 +164,7 @@ func area(x, low, high []float64) string {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// A scale takes values in [lo, hi] to coordinates in [from, to].
+// A scale maps values in [lo, hi] to coordinates in [from, to].
 type scale struct{ lo, hi, from, to float64 }
 
 func (s scale) at(v float64) float64 {
@@ -176,7 +174,7 @@ func (s scale) at(v float64) float64 {
 	return s.from + (v-s.lo)/(s.hi-s.lo)*(s.to-s.from)
 }
 
-// of is at of every value.
+// of maps several values.
 func (s scale) of(vs []float64) []float64 {
 	at := make([]float64, len(vs))
 	for i, v := range vs {
@@ -185,8 +183,8 @@ func (s scale) of(vs []float64) []float64 {
 	return at
 }
 
-// ticks are round numbers from lo to hi, about n of them: multiples of 1, 2 or 5
-// times a power of ten, and not of less than least.
+// ticks returns about n round numbers from lo to hi: multiples of 1, 2 or 5 times a power of
+// ten, at least least apart.
 func ticks(lo, hi float64, n int, least float64) []float64 {
 	if !(hi > lo) || n < 1 {
 		return []float64{lo}
@@ -202,13 +200,13 @@ func ticks(lo, hi float64, n int, least float64) []float64 {
 	}
 	var at []float64
 	for i := math.Ceil(lo/step - 1e-9); i*step <= hi+step*1e-9 && len(at) < 100; i++ {
-		at = append(at, i*step+0) // 0 is not to be -0
+		at = append(at, i*step+0) // not -0
 	}
 	return at
 }
 
-// spread moves labels at these heights apart until there is a gap between any
-// two, each as little as a pass down and a pass up need, within [top, bottom].
+// spread moves labels at these heights apart until they are at least gap apart, as little as
+// a pass down and a pass up allow, within [top, bottom].
 func spread(y []float64, gap, top, bottom float64) []float64 {
 	order := make([]int, len(y))
 	for i := range order {

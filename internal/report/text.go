@@ -8,24 +8,24 @@ import (
 	"spoor/internal/weburl"
 )
 
-// How long text may be that stands in a report, in characters.
+// Limits of text in a report, in characters.
 const (
 	maxName  = 60  // names of operators, niches, hosts, measures
 	maxWords = 200 // titles, queries, settings
-	maxShown = 300 // addresses, as they are shown
+	maxShown = 300 // addresses as shown
 	maxHref  = 2000
 )
 
-// clean is s as it can be shown: valid UTF-8, white space made single, without
-// characters that control a terminal or the direction of writing, and cut, with … in
-// the end, to at most n characters. The result may share memory with s.
+// clean returns s for display: valid UTF-8, with single spaces, without control characters
+// of terminals and of writing direction, and cut to at most n characters, ending in … then.
+// The result may share memory with s.
 func clean(s string, n int) string {
 	if plain(s, n) {
 		return s
 	}
 	var b strings.Builder
 	length, space := 0, false
-	for _, r := range s { // what is not UTF-8 comes as U+FFFD
+	for _, r := range s { // invalid UTF-8 yields U+FFFD
 		switch {
 		case unicode.IsSpace(r) || unicode.IsControl(r):
 			space = length > 0
@@ -49,7 +49,7 @@ func clean(s string, n int) string {
 	return b.String()
 }
 
-// plain tells whether s can be shown as it is, as most can.
+// plain reports whether clean would not change s, which is so for most text.
 func plain(s string, n int) bool {
 	if len(s) > n || strings.HasPrefix(s, " ") || strings.HasSuffix(s, " ") || strings.Contains(s, "  ") {
 		return false
@@ -62,7 +62,7 @@ func plain(s string, n int) bool {
 	return true
 }
 
-// cut is the first n characters of s.
+// cut returns the first n characters of s.
 func cut(s string, n int) string {
 	for i := range s {
 		if n == 0 {
@@ -73,7 +73,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// href is an address that may be linked to, or "".
+// href returns an address if it may be linked to, "" otherwise.
 func href(s string) string {
 	if len(s) > maxHref || !utf8.ValidString(s) {
 		return ""
@@ -84,8 +84,8 @@ func href(s string) string {
 	return strings.Clone(s)
 }
 
-// own is a copy of an address that a record names; "" if it is too long for one.
-func own(s string) string {
+// cloneAddress returns a copy of an address of a record, "" if it is too long.
+func cloneAddress(s string) string {
 	if len(s) > weburl.MaxLength {
 		return ""
 	}

@@ -11,22 +11,22 @@ import (
 	"spoor/internal/wire"
 )
 
-// What a judge can say of a record.
+// The verdicts of a judge.
 const (
 	relevant   = "relevant"
 	irrelevant = "irrelevant"
 	unlabelled = "unlabelled"
 	repeated   = "repeated" // fetched before
-	free       = "free"     // it cost nothing
+	free       = "free"     // no cost
 )
 
-// saying is all that a judge can say, in the order in which it is shown.
-func saying() []string { return []string{relevant, irrelevant, unlabelled, repeated, free} }
+// allVerdicts lists all verdicts in the order in which they are shown.
+func allVerdicts() []string { return []string{relevant, irrelevant, unlabelled, repeated, free} }
 
-// verdicts are a judge's records, one after the other. A nil one has none.
+// verdicts reads a judge's records. A nil pointer has none.
 type verdicts struct {
 	lines *bufio.Scanner
-	head  *verdict // not used up; nil at the end
+	head  *verdict // the next record; nil at the end
 	err   error
 }
 
@@ -42,7 +42,7 @@ func newVerdicts(r io.Reader) *verdicts {
 	return v
 }
 
-// advance goes on to the next line that is a record.
+// advance reads the next record.
 func (v *verdicts) advance() {
 	for v.head = nil; v.err == nil && v.lines.Scan(); {
 		var next verdict
@@ -54,21 +54,21 @@ func (v *verdicts) advance() {
 	v.err = v.lines.Err()
 }
 
-// of is the verdict of the next record of the run; "" if the judge has none, as of a
-// line that the judge could not read or that was not there yet.
+// of returns the verdict of the next record of the run, "" if the judge has none: the judge
+// could not read the line, or the record was added later.
 func (v *verdicts) of(rec *wire.Record) string {
 	if v == nil || v.head == nil || v.head.URL != rec.URL || v.head.Query != rec.Query {
 		return ""
 	}
 	said := v.head.Verdict
 	v.advance()
-	if !slices.Contains(saying(), said) {
+	if !slices.Contains(allVerdicts(), said) {
 		return ""
 	}
 	return said
 }
 
-// end tells whether all verdicts were of this run.
+// end returns an error if verdicts are left over.
 func (v *verdicts) end() error {
 	switch {
 	case v == nil:

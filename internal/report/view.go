@@ -9,34 +9,34 @@ import (
 	"strings"
 )
 
-// A runView is a run as the template wants it: with its pictures drawn and its
-// sentences made.
+// A runView holds the data of a run for the template, with its charts drawn and its
+// sentences written.
 type runView struct {
 	*Run
 	ID       string
-	Nested   bool // among other runs
+	Nested   bool // whether there are other runs on the page
 	Lead     template.HTML
 	Figures  []figure
-	Curve    template.HTML // what was found
-	Rate     template.HTML // and per page
+	Curve    template.HTML // pages found
+	Rate     template.HTML // pages found per fetch
 	Numbers  []point
-	Judge    []Setting     // all that the judge measured
+	Judge    []Setting     // all measures of the judge
 	Brought  template.HTML // by operators
-	Best     string        // what the operators, the niches and the scores come to, in a sentence
+	Best     string        // conclusions about the operators, the niches and the scores
 	BestIn   string
 	Tells    string
-	Pale     string // what is pale among the scores
+	Pale     string // explains the pale bars among the scores
 	Niched   template.HTML
 	Scores   template.HTML
 	Shown    []Found
 	LeftOut  int
-	MostHost int // fetched of one host
+	MostHost int // highest number of fetches of a host
 	MostMS   int
-	Timed    bool // a host says how long it took
-	Failing  bool // a host has failed
+	Timed    bool // whether a host has a time
+	Failing  bool // whether a host has failures
 }
 
-// measured is what a judge says, besides what the curves show: nothing without one.
+// measured lists the judge's measures; nothing without a judge.
 func measured(m *Measures) (list []Setting) {
 	if m == nil {
 		return nil
@@ -82,13 +82,13 @@ func measured(m *Measures) (list []Setting) {
 	return list
 }
 
-// A figure is a number worth a large letter.
+// A figure is a number shown in large type.
 type figure struct {
 	Label, Value, Note string
 	Picture            template.HTML
 }
 
-// A point is what the curves say at a cost.
+// A point holds the values of the curves at a cost.
 type point struct {
 	Cost                                                          int
 	Run, Rate, Random, Clairvoyant, Bound, Seeing, SeeingChildren float64
@@ -125,7 +125,7 @@ func viewRun(r *Run, n int, nested bool, room int) runView {
 	return v
 }
 
-// ended says why a crawl is over.
+// ended says why a crawl has ended.
 func ended(reason string) string {
 	switch reason {
 	case "":
@@ -144,15 +144,15 @@ func ended(reason string) string {
 	return "It ended: " + reason + "."
 }
 
-// Title is the heading of the run: of the page if it is the only one.
+// Title returns the heading of the run, which is that of the page if it is the only run.
 func (v runView) Title() template.HTML { return heading(v.Nested, 1, v.ID+"-title", v.Name) }
 
-// Head is the heading of a section.
+// Head returns the heading of a section.
 func (v runView) Head(section, words string) template.HTML {
 	return heading(v.Nested, 2, v.ID+"-"+section, words)
 }
 
-// heading is one of a level, or of the next if it stands in a page with others.
+// heading returns a heading of a level, or of the next level if it is nested.
 func heading(nested bool, level int, id, words string) template.HTML {
 	if nested {
 		level++
@@ -161,12 +161,11 @@ func heading(nested bool, level int, id, words string) template.HTML {
 	return template.HTML("<" + h + ` id="` + id + `"><bdi>` + template.HTMLEscapeString(words) + "</bdi></" + h + ">")
 }
 
-// byLabels tells whether labels say what is relevant; a judge may have left verdicts of
-// pages, a summary, or both.
+// byLabels reports whether labels decide what is relevant. A judge may have left verdicts, a
+// summary, or both.
 func (r *Run) byLabels() bool { return r.Judged || r.Measures != nil }
 
-// found is how many relevant pages the crawl found, as well as anybody knows: as far as
-// it was judged, if it was.
+// found returns the number of relevant pages found; of a run with a summary, up to its T.
 func (r *Run) found() int {
 	if r.Measures != nil {
 		return int(math.Round(r.Measures.Recall * float64(r.Measures.R)))
@@ -174,8 +173,7 @@ func (r *Run) found() int {
 	return r.Relevant
 }
 
-// harvest is the share of what was paid for that was relevant, as well as anybody
-// knows.
+// harvest returns the relevant share of the cost.
 func (r *Run) harvest() float64 {
 	if r.Measures != nil {
 		return r.Measures.Harvest
@@ -183,11 +181,11 @@ func (r *Run) harvest() float64 {
 	return ratio(r.Relevant, r.Fetched)
 }
 
-// selfHarvest is the same, as the measure that steered has it.
+// selfHarvest returns the same by the steering measure.
 func (r *Run) selfHarvest() float64 { return ratio(r.SelfRelevant, r.Fetched) }
 
-// had is the cost up to which the run has anything to tell on its curves.
-func (r *Run) had() int {
+// lastCost returns the highest cost for which the run has values on its curves.
+func (r *Run) lastCost() int {
 	n := len(r.Curves.Cost)
 	if n == 0 {
 		return 0
@@ -195,17 +193,17 @@ func (r *Run) had() int {
 	return min(r.Fetched, r.Curves.Cost[n-1])
 }
 
-// versus is the harvest of another crawl at the cost of this one.
-func (r *Run) versus(curve []float64) float64 {
-	cost := r.had()
+// harvestOf returns the harvest of another crawl at the cost of this one.
+func (r *Run) harvestOf(curve []float64) float64 {
+	cost := r.lastCost()
 	return r.Curves.at(curve, cost) / float64(cost)
 }
 
-// lead is the run in a sentence or two, with what matters in bold.
+// lead returns a summary of the run in a sentence or two.
 func lead(r *Run) template.HTML {
 	bold := func(s string) string { return "<strong>" + s + "</strong>" }
 	var b strings.Builder
-	switch random, best := r.versus(r.Curves.Random), r.versus(r.Curves.Clairvoyant); {
+	switch random, best := r.harvestOf(r.Curves.Random), r.harvestOf(r.Curves.Clairvoyant); {
 	case r.Fetched == 0:
 		b.WriteString("Nothing has been fetched yet.")
 	case !r.byLabels():
@@ -231,7 +229,7 @@ func lead(r *Run) template.HTML {
 	return template.HTML(b.String())
 }
 
-// figures are the three or four numbers on top.
+// figures returns the three or four numbers at the top.
 func figures(r *Run) []figure {
 	hosts := figure{Label: "Hosts", Value: count(r.HostsTotal), Note: plural(len(r.Generations), "generation", "generations")}
 	if n := len(r.Generations); n > 0 {
@@ -249,7 +247,7 @@ func figures(r *Run) []figure {
 		return append(list, hosts)
 	}
 	harvest := figure{Label: "Harvest", Value: percent(r.harvest()), Note: "of what was fetched is relevant"}
-	if random := r.versus(r.Curves.Random); finite(random) {
+	if random := r.harvestOf(r.Curves.Random); finite(random) {
 		harvest.Note = "of what was fetched is relevant; at random " + percent(random)
 	}
 	m := r.Measures
@@ -275,7 +273,7 @@ func figures(r *Run) []figure {
 	}
 }
 
-// spent says what the fetches of a run came to beside pages.
+// spent describes the fetches that gave no page.
 func spent(r *Run) string {
 	var parts []string
 	if r.Queries > 0 {
@@ -290,11 +288,11 @@ func spent(r *Run) string {
 	return strings.Join(parts, ", ")
 }
 
-// rate is how fast a run fetched.
+// rate formats the speed of a run.
 func rate(r *Run) string { return decimalFew(float64(r.Fetched)/r.Seconds) + " fetches a second" }
 
-// curves draws what a run found, as a share of all that there is where that is
-// known, and per page.
+// curves draws the pages found, as a share of all relevant pages if their number is known,
+// and the pages found per fetch.
 func curves(r *Run) (found, rate template.HTML) {
 	c := &r.Curves
 	if len(c.Cost) < 2 {
@@ -313,15 +311,15 @@ func curves(r *Run) (found, rate template.HTML) {
 		}
 		return v / float64(c.Cost[i])
 	}
-	one.description, two.description = told(r, false), told(r, true)
+	one.description, two.description = describeCurves(r, false), describeCurves(r, true)
 	draw := func(p plot, of func(int, float64) float64) template.HTML {
 		p.add(r, of)
-		return twice(half, func(width float64, class string) template.HTML { return p.draw(width, 320, class) })
+		return wideAndNarrow(half, func(width float64, class string) template.HTML { return p.draw(width, 320, class) })
 	}
 	return draw(one, of), draw(two, per)
 }
 
-// add puts the curves of a run into a plot, each value as of has it.
+// add adds the curves of a run to a plot, with each value mapped by of.
 func (p *plot) add(r *Run, of func(i int, v float64) float64) {
 	c := &r.Curves
 	p.unit = "fetches"
@@ -365,7 +363,7 @@ func (p *plot) add(r *Run, of func(i int, v float64) float64) {
 	}
 }
 
-// until cuts a curve where the run had ended.
+// until cuts a curve at the end of the run.
 func until(y []float64, cost []int, end int) []float64 {
 	for i := range min(len(y), len(cost)) {
 		if cost[i] > end {
@@ -375,7 +373,7 @@ func until(y []float64, cost []int, end int) []float64 {
 	return y
 }
 
-// each is f of every value.
+// each maps every value by f.
 func each(y []float64, f func(i int, v float64) float64) []float64 {
 	out := make([]float64, len(y))
 	for i, v := range y {
@@ -384,10 +382,10 @@ func each(y []float64, f func(i int, v float64) float64) []float64 {
 	return out
 }
 
-// told describes the curves to whom they cannot be shown.
-func told(r *Run, perPage bool) string {
+// describeCurves describes the curves for screen readers.
+func describeCurves(r *Run, perPage bool) string {
 	c := &r.Curves
-	cost := r.had()
+	cost := r.lastCost()
 	say := func(v float64) string {
 		if perPage {
 			return percent(v / float64(cost))
@@ -406,7 +404,7 @@ func told(r *Run, perPage bool) string {
 	return fmt.Sprintf("After %s: %s.", plural(cost, "fetch", "fetches"), strings.Join(words, ", "))
 }
 
-// numbers are the curves at round costs, and at the end.
+// numbers returns the curves at round costs and at the end.
 func numbers(c *Curves) []point {
 	if len(c.Cost) == 0 {
 		return nil
@@ -419,7 +417,7 @@ func numbers(c *Curves) []point {
 				costs = append(costs, m*power)
 			}
 		}
-		if power > last/10 { // the next might be too large for an int
+		if power > last/10 { // the next power might overflow
 			break
 		}
 	}
@@ -435,7 +433,7 @@ func numbers(c *Curves) []point {
 	return list
 }
 
-// seriesClass is the colour of the nth of several; what is put together has none.
+// seriesClass returns the class of the nth of several series; Rest has a class of its own.
 func seriesClass(n int, name string) string {
 	if name == Rest {
 		return "s0"
@@ -443,7 +441,7 @@ func seriesClass(n int, name string) string {
 	return "s" + strconv.Itoa(n%8+1)
 }
 
-// generationName says which generations a bar stands for.
+// generationName names the generations of a bar.
 func generationName(g Generation) string {
 	if g.First == g.Last {
 		return "Generation " + count(g.First)
@@ -451,7 +449,7 @@ func generationName(g Generation) string {
 	return "Generations " + count(g.First) + " to " + count(g.Last)
 }
 
-// labels are the numbers under the bars of generations.
+// labels returns the numbers under the bars of generations.
 func labels(gs []Generation) []int {
 	list := make([]int, len(gs))
 	for i, g := range gs {
@@ -460,16 +458,16 @@ func labels(gs []Generation) []int {
 	return list
 }
 
-// yieldNote says what came of a row of bars.
+// yieldNote describes a yield.
 func yieldNote(fetched, relevant int) string {
 	return fmt.Sprintf("%s of %s relevant", count(relevant), count(fetched))
 }
 
-// yieldRows makes a row of bars of each of the yields.
+// yieldRows returns a row of bars for each yield.
 func yieldRows(r *Run, list []Yield, of func(Generation) []Yield, class func(i int, name string) string) []ribbon {
 	var rows []ribbon
 	for i, y := range list {
-		row := ribbon{name: called(y.Name), note: yieldNote(y.Fetched, y.Relevant), class: class(i, y.Name)}
+		row := ribbon{name: displayName(y.Name), note: yieldNote(y.Fetched, y.Relevant), class: class(i, y.Name)}
 		for _, g := range r.Generations {
 			b := bar{}
 			if ys := of(g); i < len(ys) {
@@ -483,22 +481,22 @@ func yieldRows(r *Run, list []Yield, of func(Generation) []Yield, class func(i i
 	return rows
 }
 
-// called is the name of a row.
-func called(name string) string {
+// displayName returns the name of a row.
+func displayName(name string) string {
 	if name == Rest {
 		return "all others"
 	}
 	return name
 }
 
-// yieldTips says of each generation what it gave, in all and by row.
+// yieldTips returns a tooltip for each generation.
 func yieldTips(r *Run, of func(Generation) []Yield) []string {
 	var tips []string
 	for _, g := range r.Generations {
 		words := []string{generationName(g) + ": " + yieldNote(g.Fetched, g.Relevant)}
 		for _, y := range of(g) {
 			if y.Fetched > 0 {
-				words = append(words, fit(called(y.Name), 250)+" "+count(y.Relevant)+" of "+count(y.Fetched))
+				words = append(words, fit(displayName(y.Name), 250)+" "+count(y.Relevant)+" of "+count(y.Fetched))
 			}
 		}
 		tips = append(tips, strings.Join(words, " · "))
@@ -506,11 +504,11 @@ func yieldTips(r *Run, of func(Generation) []Yield) []string {
 	return tips
 }
 
-// operators draws what each operator brought, generation by generation.
+// operators draws what each operator found, by generation.
 func operators(r *Run) (template.HTML, string) {
 	of := func(g Generation) []Yield { return g.Operators }
 	rows := yieldRows(r, r.Operators, of, seriesClass)
-	if beyondSeeds(r.Operators) > 1 { // or else it would be the first of them again
+	if countNotSeed(r.Operators) > 1 { // else it would be the same as the first row
 		all := ribbon{name: "every generation", note: yieldNote(r.Fetched, r.Relevant)}
 		for _, g := range r.Generations {
 			b := bar{fetched: g.Fetched}
@@ -524,14 +522,14 @@ func operators(r *Run) (template.HTML, string) {
 		rows = slices.Insert(rows, 0, all)
 	}
 	tips := yieldTips(r, of)
-	picture := twice(full, func(width float64, class string) template.HTML {
-		return ribbons("Relevant pages by generation and by operator", said(r.Operators), rows, labels(r.Generations), tips, width, class)
+	picture := wideAndNarrow(full, func(width float64, class string) template.HTML {
+		return ribbons("Relevant pages by generation and by operator", listYields(r.Operators), rows, labels(r.Generations), tips, width, class)
 	})
-	return picture, most(r.Operators, r.Relevant, "by")
+	return picture, mostRelevant(r.Operators, r.Relevant, "by")
 }
 
-// beyondSeeds is how many operators there are beside that of the seeds.
-func beyondSeeds(list []Yield) (n int) {
+// countNotSeed returns the number of operators other than seed.
+func countNotSeed(list []Yield) (n int) {
 	for _, y := range list {
 		if y.Name != seed {
 			n++
@@ -540,10 +538,10 @@ func beyondSeeds(list []Yield) (n int) {
 	return n
 }
 
-// seed is the operator of what the user gave.
+// seed is the operator of addresses that the user gave.
 const seed = "seed"
 
-// niches draws what each niche gave.
+// niches draws what each niche found, by generation.
 func niches(r *Run) (template.HTML, string) {
 	if len(r.Niches) < 2 {
 		return "", ""
@@ -556,14 +554,14 @@ func niches(r *Run) (template.HTML, string) {
 		return "s1"
 	})
 	tips := yieldTips(r, of)
-	picture := twice(full, func(width float64, class string) template.HTML {
-		return ribbons("Relevant pages by generation and by niche", said(r.Niches), rows, labels(r.Generations), tips, width, class)
+	picture := wideAndNarrow(full, func(width float64, class string) template.HTML {
+		return ribbons("Relevant pages by generation and by niche", listYields(r.Niches), rows, labels(r.Generations), tips, width, class)
 	})
-	return picture, most(r.Niches, r.Relevant, "from")
+	return picture, mostRelevant(r.Niches, r.Relevant, "from")
 }
 
-// said lists yields in words.
-func said(list []Yield) string {
+// listYields lists yields in words.
+func listYields(list []Yield) string {
 	var words []string
 	for _, y := range list {
 		words = append(words, y.Name+": "+yieldNote(y.Fetched, y.Relevant))
@@ -571,9 +569,9 @@ func said(list []Yield) string {
 	return strings.Join(words, "; ")
 }
 
-// most says in words which of the yields gave most relevant pages, and which had the
-// best share of them, if it is another that was tried often enough to say so.
-func most(list []Yield, relevant int, how string) string {
+// mostRelevant names the yield with the most relevant pages, and the one with the highest share of
+// them among those with enough fetches.
+func mostRelevant(list []Yield, relevant int, how string) string {
 	known := slices.DeleteFunc(slices.Clone(list), func(y Yield) bool { return y.Name == Rest || y.Relevant == 0 })
 	if len(known) == 0 || len(list) == 1 {
 		return ""
@@ -595,12 +593,11 @@ func most(list []Yield, relevant int, how string) string {
 	return words
 }
 
-// often is how many fetches a share is worth a sentence.
+// often is the number of fetches from which a share is mentioned.
 const often = 20
 
-// scores draws what the measure that steered thinks of the pages that the judge
-// calls relevant, and of the others: of either kind the share that has a score, as
-// there may be ten times as many of the one.
+// scores draws how the steering measure scores the relevant pages, and the others. Bars are
+// shares of either kind, for there may be ten times as many of one of them.
 func scores(r *Run) (template.HTML, string) {
 	h := r.Fitness
 	m := mirror{title: "Pages by score", lo: h.Bins[0].From, step: h.Bins[0].To - h.Bins[0].From, threshold: h.Threshold, above: "called relevant", format: thousands, least: 1}
@@ -634,11 +631,11 @@ func scores(r *Run) (template.HTML, string) {
 		one.tip = tip
 		m.bins = append(m.bins, one)
 	}
-	return twice(half, func(width float64, class string) template.HTML { return m.draw(width, 330, class) }), tells(r)
+	return wideAndNarrow(half, func(width float64, class string) template.HTML { return m.draw(width, 330, class) }), steeringNote(r)
 }
 
-// tells says how far the measure that steered can be believed.
-func tells(r *Run) string {
+// steeringNote says how far the steering measure agrees with the labels.
+func steeringNote(r *Run) string {
 	if !r.Judged {
 		return ""
 	}
@@ -652,10 +649,10 @@ func tells(r *Run) string {
 	return fmt.Sprintf("The measure that steered called %s relevant, the labels %s: %s.", plural(r.SelfRelevant, "page", "pages"), count(r.Relevant), verdict)
 }
 
-// glance draws what one of several runs found, small, to the scale of them all.
+// glance draws what one of several runs found as a small chart, on one scale for all runs.
 func glance(r *Run, cost, most float64) template.HTML {
 	const width, height = 220, 56
-	d := newDrawing(width, height, "chart", "Relevant pages found by "+r.Name, told(r, false))
+	d := newDrawing(width, height, "chart", "Relevant pages found by "+r.Name, describeCurves(r, false))
 	x, y := scale{0, cost, 1, width - 2}, scale{0, max(most, 1), height - 2, 4}
 	xs := make([]float64, len(r.Curves.Cost))
 	for i, v := range r.Curves.Cost {
