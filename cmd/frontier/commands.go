@@ -15,6 +15,7 @@ import (
 	"spoor/cmd/internal/filter"
 	"spoor/internal/frontier"
 	"spoor/internal/interchange"
+	"spoor/internal/run"
 	"spoor/internal/wire"
 )
 
@@ -163,23 +164,26 @@ func (c *command) close(s *frontier.Store, err error) error {
 	return cerr
 }
 
+// interruptedAdding is the message of a command that was interrupted while it read records.
+const interruptedAdding = "interrupted: what was read until now is in the store\nhint: run the same command again for the rest"
+
 func (c *command) add() (err error) {
 	in, err := filter.Open(c.stdin, c.args)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	signals, stop := interrupts()
+	ctx, stop := filter.NotifyContext(interruptedAdding)
 	defer stop()
 	// The store is not taken before there is something to add: at the other end
 	// of the pipeline it may still be needed for handing out.
-	records := bufio.NewReaderSize(&interruptible{r: in, signals: signals}, 1<<16)
+	records := bufio.NewReaderSize(&interruptible{ctx: ctx, r: in}, 1<<16)
 	r, err := c.reader(records)
 	if err != nil {
 		return err
 	}
 	if _, err := records.Peek(1); err != nil && !errors.Is(err, io.EOF) {
-		return c.explain(err)
+		return err
 	}
 	o := c.options()
 	o.Create, o.ExcludeTraps = true, c.traps
@@ -190,14 +194,14 @@ func (c *command) add() (err error) {
 
 	tally := filter.NewTally(c.logger)
 	var changed, known, queries int64
-	sum := summary{Generation: c.generation, Errors: map[string]int{}, Operators: map[string]yield{}}
+	sum := run.NewSummary(c.generation)
 	malformed := tally.Bad
 	if c.strict {
 		malformed = nil
 	}
 	err = s.AddFrom(r, func(rec *wire.Record, verdict frontier.Verdict, err error) {
 		tally.In++
-		sum.count(rec)
+		sum.Count(rec)
 		switch verdict {
 		case frontier.Changed:
 			changed++
@@ -216,7 +220,7 @@ func (c *command) add() (err error) {
 	if err == nil && c.summary != "" {
 		var stats frontier.Stats
 		if stats, err = s.Stats(c.now); err == nil {
-			err = sum.write(c.summary, stats)
+			err = writeSummary(c.summary, sum, stats)
 		}
 	}
 	err = c.close(s, err)
@@ -237,15 +241,17 @@ func (c *command) add() (err error) {
 	if err == nil {
 		err = tally.Misfit()
 	}
-	return c.explain(err)
+	return err
 }
 
-// explain says what an interrupt means.
-func (c *command) explain(err error) error {
-	if cause, ok := errors.AsType[*interrupted](err); ok {
-		return filter.Exit(cause.status, errors.New("interrupted: what was read until now is in the store\nhint: run the same command again for the rest"))
+// writeSummary writes a summary, with the counts of the store, as one line.
+func writeSummary(name string, sum *run.Summary, store frontier.Stats) error {
+	sum.SetStore(store)
+	line, err := sum.Line()
+	if err != nil {
+		return err
 	}
-	return err
+	return os.WriteFile(name, line, 0o666)
 }
 
 func (c *command) next() error {

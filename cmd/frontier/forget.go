@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -67,7 +69,7 @@ func (c *command) forget() error {
 	if err == nil {
 		err = tally.Misfit()
 	}
-	return c.explain(err)
+	return err
 }
 
 func (c *command) reprioritise() error {
@@ -100,7 +102,7 @@ func (c *command) reprioritise() error {
 	if err == nil {
 		err = tally.Misfit()
 	}
-	return c.explain(err)
+	return err
 }
 
 // eachRecord reads addresses, records or plain lines, and calls do with each.
@@ -110,9 +112,9 @@ func (c *command) eachRecord(files []string, tally *filter.Tally, do func(*wire.
 		return err
 	}
 	defer in.Close()
-	signals, stop := interrupts()
+	ctx, stop := filter.NotifyContext(interruptedAdding)
 	defer stop()
-	r, err := c.reader(&interruptible{r: in, signals: signals})
+	r, err := c.reader(&interruptible{ctx: ctx, r: in})
 	if err != nil {
 		return err
 	}
@@ -127,7 +129,7 @@ func (c *command) eachRecord(files []string, tally *filter.Tally, do func(*wire.
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("reading records: %w", err)
+			return cmp.Or(context.Cause(ctx), fmt.Errorf("reading records: %w", err))
 		}
 		tally.In++
 		if rec.URL == "" {

@@ -179,9 +179,9 @@ func subcommands() []subcommand {
 	}
 }
 
-func main() { filter.Main("frontier", run) }
+func main() { filter.Main("frontier", invoke) }
 
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	var names []string
 	for _, c := range subcommands() {
 		if len(args) > 0 && args[0] == c.name {

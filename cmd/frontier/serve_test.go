@@ -44,7 +44,7 @@ func serveLoop(t *testing.T, store string, seeds []string, flags ...string) *loo
 	l := &loop{t: t, in: in, out: out, lines: bufio.NewScanner(out), ended: make(chan int, 1)}
 	l.lines.Buffer(nil, 1<<21)
 	go func() {
-		err := run(append([]string{"serve", "-store", store}, flags...), read, write, &l.stderr)
+		err := invoke(append([]string{"serve", "-store", store}, flags...), read, write, &l.stderr)
 		write.Close()
 		read.Close()
 		l.ended <- filter.Status("frontier serve", &l.stderr, err)
@@ -59,7 +59,7 @@ func serveLoop(t *testing.T, store string, seeds []string, flags ...string) *loo
 func add(t *testing.T, store string, records io.Reader) {
 	t.Helper()
 	var stderr bytes.Buffer
-	if err := run([]string{"add", "-store", store}, records, io.Discard, &stderr); err != nil {
+	if err := invoke([]string{"add", "-store", store}, records, io.Discard, &stderr); err != nil {
 		t.Fatalf("add: %v\n%s", err, stderr.Bytes())
 	}
 }
@@ -236,7 +236,7 @@ func TestServeMakesTheLogShorter(t *testing.T) {
 			length += info.Size()
 		}
 		var export, stderr bytes.Buffer
-		if err := run([]string{"export", "-store", store}, nil, &export, &stderr); err != nil {
+		if err := invoke([]string{"export", "-store", store}, nil, &export, &stderr); err != nil {
 			t.Fatalf("%v\n%s", err, stderr.Bytes())
 		}
 		return out, export.String(), length

@@ -57,6 +57,7 @@ func Main(name string, f Func) {
 	}
 	status := Status(called(name), os.Stderr, err)
 	runtime.KeepAlive(room)
+	noteEnd(status)
 	os.Exit(status)
 }
 

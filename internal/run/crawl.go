@@ -1,0 +1,669 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"spoor/internal/atomicfile"
+	"spoor/internal/frontier"
+	"spoor/internal/topic"
+	"spoor/internal/wire"
+)
+
+// A Crawl is an open run: its settings, its stages and what it has done so far.
+type Crawl struct {
+	Dir      Dir
+	Settings *Settings
+	Stages   Stages // as in the stages file: those of the steady pipeline, in a steady crawl
+	Totals   *Totals
+	View     *View
+	Log      Log
+	Prefix   string // of the names of the commands
+
+	steps Stages // those of the steps of a generation
+	store *frontier.Store
+	now   now
+}
+
+// A Log takes messages for stages.log. *slog.Logger is one.
+type Log interface {
+	Info(msg string, attrs ...any)
+	Warn(msg string, attrs ...any)
+}
+
+// Load returns the crawl of a run directory.
+func Load(d Dir, view *View, log Log, prefix string, wishes func(strategy string) (Wishes, bool)) (*Crawl, error) {
+	s, err := d.LoadSettings()
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return nil, faultf(statusMisuse, "%s is not a run", d)
+	}
+	c := &Crawl{Dir: d, Settings: s, View: view, Log: log, Prefix: prefix}
+	commands, err := d.loadStages()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range stageNames {
+		if command, ok := commands[name]; ok {
+			c.Stages = append(c.Stages, Stage{name, command, !slices.Contains(s.Replaced, name)})
+		}
+	}
+	c.steps = c.Stages
+	if s.Steady {
+		looping := *s
+		looping.Steady = false
+		w, _ := wishes(s.Strategy)
+		c.steps = nil
+		for _, stage := range ownStages(d, &looping, w, prefix) {
+			switch steady := c.Stages.find(stage.Name); {
+			case steady != nil && !steady.Own:
+				c.steps = append(c.steps, *steady)
+			case stage.Name == "learn" && steady == nil, stage.Name == "grow" && !c.Stages.find("score").Own:
+			default:
+				c.steps = append(c.steps, stage)
+			}
+		}
+	}
+	if c.Totals, err = d.LoadTotals(); err != nil {
+		return nil, err
+	}
+	view.begin(c)
+	return c, c.now.load(d)
+}
+
+// A Step is something the stages do for a generation: what they read, and what they write.
+type Step struct {
+	Name string
+	In   string // relative to the run directory
+	Out  string // file of the generation
+}
+
+// The steps of a generation, in their order. A step whose output exists is done.
+const (
+	stepVisit  = "visit"  // fetch | parse | score
+	stepRead   = "read"   // fetch | parse: the seeds, of whose pages the topic is learned
+	stepLearn  = "learn"  // topic
+	stepScore  = "score"  // score: those pages
+	stepGrow   = "grow"   // topic -expand
+	stepEvolve = "evolve" // evolve
+	stepSearch = "search" // search
+	stepSteady = "steady" // all generations, by the same processes
+)
+
+// now is the step that the shell runs.
+type now struct {
+	step       string
+	in, out    string
+	generation int
+	topic      string // the topic file that the stages use
+	begun      time.Time
+	asked      int // records that go into the stages
+}
+
+// load reads the file of the current step. If there is none, the step is "".
+func (n *now) load(d Dir) error {
+	b, err := readSmall(d.Path(nowFile))
+	if b == nil || err != nil {
+		return err
+	}
+	lines := strings.Split(string(b), "\n")
+	if len(lines) < 6 {
+		return nil // a torn file: the step is done again
+	}
+	n.step, n.in, _ = strings.Cut(lines[0], " ")
+	n.out, n.topic = lines[1], lines[2]
+	n.generation, _ = strconv.Atoi(lines[3])
+	n.asked, _ = strconv.Atoi(lines[4])
+	n.begun, _ = time.Parse(time.RFC3339Nano, lines[5])
+	return nil
+}
+
+// save writes that file. Its first line is for the shell: the step, and the file to read.
+func (n *now) save(d Dir) error {
+	text := fmt.Sprintf("%s %s\n%s\n%s\n%d\n%d\n%s\n", n.step, n.in, n.out, n.topic, n.generation, n.asked, n.begun.Format(time.RFC3339Nano))
+	part := d.Path(nowFile + partSuffix)
+	if err := os.WriteFile(part, []byte(text), 0o666); err != nil {
+		return err
+	}
+	return os.Rename(part, d.Path(nowFile)) // it need not survive a power cut
+}
+
+// ErrEnded is returned by [Crawl.Next] if the crawl is over; stop_reason says why.
+var ErrEnded = errors.New("the crawl has ended")
+
+// Next takes the outputs of the step that the shell has run, whose pipeline ended with
+// status (-1: none was run), and prepares the next one. If the crawl was interrupted, it ends
+// as soon as nothing fetched can be lost. The error is [ErrEnded] if the crawl is over.
+func (c *Crawl) Next(ctx context.Context, status, interrupted int) error {
+	defer c.closeStore()
+	if status < 0 {
+		c.now.step = ""
+		if err := c.start(); err != nil {
+			return err
+		}
+	} else if err := c.settle(status, interrupted); err != nil {
+		return err
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return c.interrupted(context.Cause(ctx))
+		}
+		next, err := c.plan(ctx, interrupted)
+		if err != nil {
+			return err
+		}
+		if next {
+			if err := c.begin(); err != nil {
+				return err
+			}
+			return c.now.save(c.Dir)
+		}
+		if err := c.commit(); err != nil {
+			return err
+		}
+	}
+}
+
+// start cleans up what a killed crawl has left and says what will be done.
+func (c *Crawl) start() error {
+	d := c.Dir
+	parts, err := filepath.Glob(filepath.Join(escapeGlob(d.Generations()), "*", "*"+partSuffix+"*"))
+	if err != nil {
+		return err
+	}
+	for _, name := range parts {
+		os.Remove(name) // a stage that is still running writes to a file without a name
+	}
+	s, t := c.Settings, c.Totals
+	reason, err := readSmall(d.Path(StopReason))
+	if err != nil {
+		return err
+	}
+	if reason := strings.TrimSpace(string(reason)); reason != "" {
+		if reason == EndEmpty || t.Fetched >= s.Pages || s.Generations > 0 && t.Generation >= s.Generations {
+			c.View.Say("finished already: %s; %s, in %s", reason, t.text(), d)
+			c.View.Say("%s", t.byOperator())
+			c.leaveReport()
+			return ErrEnded
+		}
+		if err := os.Remove(d.Path(StopReason)); err != nil {
+			return err
+		}
+	}
+	if t.Generation > 0 {
+		c.View.Say("resuming %s at generation %d, after %d pages", d, t.Generation+1, t.Fetched)
+	}
+	return nil
+}
+
+// escapeGlob returns a pattern that matches only name.
+func escapeGlob(name string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
+}
+
+// plan sets the next step of the generation that is not committed. It returns false if all
+// steps are done.
+func (c *Crawl) plan(ctx context.Context, interrupted int) (bool, error) {
+	d, g := c.Dir, c.Totals.Generation+1
+	has := func(name string) bool { return exists(d.File(g, name)) }
+	step := func(name, in, out string) (bool, error) {
+		if in != "" {
+			in = filepath.Join(generations, generationName(g), in)
+		}
+		begun, asked := c.now.begun, c.now.asked
+		if c.now.generation != g || begun.IsZero() {
+			begun = time.Now()
+		}
+		c.now = now{step: name, in: in, out: out, generation: g, begun: begun, asked: asked}
+		var err error
+		c.now.topic, err = c.topic(g, name)
+		return true, err
+	}
+	learned := d.File(0, Topic)
+	learns := g == 1 && c.steps.find("learn") != nil
+	previous := c.now.step
+	if !has(Scored) {
+		if !has(Parsed) {
+			if err := c.mayGoOn(interrupted); err != nil {
+				return false, err
+			}
+			if c.Settings.Steady && !(learns && !exists(learned)) {
+				return step(stepSteady, "", "")
+			}
+			if err := c.handOut(ctx, g, learns); err != nil {
+				return false, err
+			}
+			if learns && !exists(learned) {
+				return step(stepRead, Addresses, Parsed)
+			}
+			return step(stepVisit, Addresses, Scored)
+		}
+		if learns && !exists(learned) {
+			return step(stepLearn, Parsed, filepath.Join("..", generationName(0), Topic))
+		}
+		return step(stepScore, Parsed, Scored)
+	}
+	os.Remove(d.File(g, Parsed))
+	if !has(Next) {
+		if c.steps.find("grow") != nil && !has(Topic) && !(previous == stepGrow && c.now.generation == g) {
+			return step(stepGrow, Scored, Topic)
+		}
+		return step(stepEvolve, Scored, Next)
+	}
+	if c.steps.find("search") != nil && !has(Found) && c.searches(g) {
+		return step(stepSearch, Next, Found)
+	}
+	return false, nil
+}
+
+// searches reports whether there is something to search in: an index, a server, a command,
+// or pages that an index can be made of.
+func (c *Crawl) searches(g int) bool {
+	s := c.Settings
+	if !c.steps.find("search").Own || IsAddress(s.Search) || exists(s.Search) || len(s.Archives) > 0 {
+		return true
+	}
+	captures, err := os.ReadDir(c.Dir.Path("warc"))
+	return err == nil && len(captures) > 0
+}
+
+// topic returns the topic file for a step of generation g: the last one that grew.
+func (c *Crawl) topic(g int, step string) (string, error) {
+	if step != stepEvolve && step != stepSearch {
+		g--
+	}
+	for ; g >= 0; g-- {
+		if name := c.Dir.File(g, Topic); exists(name) {
+			return name, nil
+		}
+		if c.steps.find("grow") == nil && c.steps.find("learn") == nil {
+			break
+		}
+	}
+	return c.Dir.Path(Topic), nil
+}
+
+// mayGoOn returns ErrEnded if a reason to end the crawl holds before the next generation.
+func (c *Crawl) mayGoOn(interrupted int) error {
+	s, t := c.Settings, c.Totals
+	switch {
+	case t.exhausted():
+		return c.end(EndEmpty)
+	case t.Fetched >= s.Pages:
+		return c.end(EndPages)
+	case s.Generations > 0 && t.Generation >= s.Generations:
+		return c.end(EndGenerations)
+	case interrupted != 0:
+		return c.interrupted(faultf(interrupted, ""))
+	case exists(c.Dir.Path(StopFile)):
+		os.Remove(c.Dir.Path(StopFile))
+		return c.end(EndStopped)
+	}
+	return nil
+}
+
+// handOut writes the batch of a generation: the answered queries of the previous one, which
+// are charged to this one, and addresses of the frontier. It waits until one is due.
+func (c *Crawl) handOut(ctx context.Context, g int, learns bool) error {
+	d, s, t := c.Dir, c.Settings, c.Totals
+	c.now = now{generation: g, begun: time.Now()}
+	heads, owed, err := c.answeredQueries(g - 1)
+	if err != nil {
+		return err
+	}
+	left := s.Pages - t.Fetched - owed
+	if left <= 0 && t.Fetched == 0 {
+		return faultf(statusMisuse, "-pages %d is what the search for seeds costs: give more", s.Pages)
+	}
+	if left <= 0 {
+		return c.end(EndPages)
+	}
+	q := s.request()
+	q.N, q.Generation = s.Size, g
+	if t.Generation > 0 && t.Last.Cost == 0 && t.Last.Errors[wire.ErrorBudget] > 0 {
+		q.Horizon = 0 // what fetch handed back must not come back at once
+	}
+	if learns {
+		if err := c.openStore(); err != nil {
+			return err
+		}
+		stats, err := c.store.Stats(time.Now())
+		if err != nil {
+			return err
+		}
+		q.N = max(q.N, stats.URLs) // the topic is learned from all seeds
+	}
+	q.N = min(q.N, left)
+	lines, err := c.lease(ctx, q)
+	if err != nil {
+		return err
+	}
+	batch := append(heads, lines...)
+	c.now.asked = bytes.Count(batch, []byte("\n"))
+	if err := os.MkdirAll(d.File(g, ""), 0o777); err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(d.File(g, Addresses), batch)
+}
+
+// lease asks the frontier for a batch, again and again until an address is due.
+func (c *Crawl) lease(ctx context.Context, q frontier.Request) ([]byte, error) {
+	waiting := false
+	for {
+		if err := c.openStore(); err != nil {
+			return nil, err
+		}
+		q.Now = time.Now()
+		lines, err := c.store.Next(q)
+		nothing, ok := errors.AsType[*frontier.NothingDue](err)
+		switch {
+		case err == nil:
+			return bytes.Clone(lines), nil
+		case !ok:
+			return nil, err
+		case nothing.Earliest.IsZero():
+			return nil, nil
+		case time.Until(nothing.Earliest) > c.Settings.Patience:
+			return nil, c.end(EndNotDue)
+		}
+		if err := c.closeStore(); err != nil { // others may use it meanwhile
+			return nil, err
+		}
+		if !waiting {
+			c.View.Waiting(nothing.Earliest)
+		}
+		waiting = true
+		for time.Now().Before(nothing.Earliest) {
+			select {
+			case <-ctx.Done():
+				return nil, c.interrupted(context.Cause(ctx))
+			case <-time.After(min(time.Second, time.Until(nothing.Earliest))):
+			}
+			if exists(c.Dir.Path(StopFile)) {
+				return nil, c.mayGoOn(0)
+			}
+			c.View.Waiting(nothing.Earliest)
+		}
+	}
+}
+
+// request returns what the settings ask of the frontier.
+func (s *Settings) request() frontier.Request {
+	q := frontier.Request{PerHost: s.PerHost, PerNiche: s.PerNiche, MaxPerHost: s.MaxPerHost, MaxPerNiche: s.MaxPerNiche, Recrawl: s.Recrawl, Horizon: s.Horizon, Lease: 10 * time.Minute}
+	switch s.Fair {
+	case "host":
+		q.Fair = frontier.ByHost
+	case "niche":
+		q.Fair = frontier.ByNiche
+	}
+	return q
+}
+
+// answeredQueries returns the queries that a generation has answered, and their cost.
+func (c *Crawl) answeredQueries(g int) (lines []byte, cost int, err error) {
+	b, err := readSmall(c.Dir.File(g, Found))
+	if err != nil {
+		return nil, 0, err
+	}
+	r := wire.NewReader(bytes.NewReader(b), wire.Address)
+	var rec wire.Record
+	for line := range bytes.Lines(b) {
+		if r.Read(&rec) != nil {
+			break
+		}
+		if rec.URL == "" && rec.Query != "" {
+			lines = append(lines, bytes.TrimRight(line, "\n")...)
+			lines = append(lines, '\n')
+			cost += rec.Cost
+		}
+	}
+	return lines, cost, nil
+}
+
+// begin removes what the next step must not find.
+func (c *Crawl) begin() error {
+	if err := os.WriteFile(c.Dir.Path(endedFile), nil, 0o666); err != nil {
+		return err
+	}
+	c.View.Step(c, c.now.step)
+	if c.now.step == stepSteady {
+		return c.makeLoop()
+	}
+	if c.now.step == stepVisit || c.now.step == stepScore {
+		// A topic of a steady crawl that was killed before it kept the pages.
+		os.Remove(c.Dir.File(c.now.generation, Topic))
+	}
+	out := c.outFile()
+	if err := os.MkdirAll(filepath.Dir(out), 0o777); err != nil {
+		return err
+	}
+	os.Remove(out + partSuffix)
+	return nil
+}
+
+// outFile returns the name of the file that the step writes.
+func (c *Crawl) outFile() string { return c.Dir.File(c.now.generation, c.now.out) }
+
+// settle takes the output of the step that was run, if all went well.
+func (c *Crawl) settle(status, interrupted int) error {
+	n := &c.now
+	if n.step == "" || n.step == stepSteady {
+		return c.settleSteady(status, interrupted)
+	}
+	ended, err := c.Dir.loadEnded()
+	if err != nil {
+		return err
+	}
+	part := c.outFile() + partSuffix
+	kept := ended.kept()
+	switch {
+	case status == 0:
+	case interrupted != 0 && !c.keepsInterrupted(ended, kept):
+		return c.interrupted(faultf(interrupted, ""))
+	case interrupted != 0:
+	case c.contactMissing(ended, kept):
+	default:
+		return c.blame(status, ended)
+	}
+	if err := c.checkCounts(kept); err != nil {
+		return err
+	}
+	if n.step == stepGrow {
+		grown, err := c.hasGrown(part)
+		if err != nil || !grown {
+			return errors.Join(err, os.Remove(part))
+		}
+	}
+	return atomicfile.Rename(part, c.outFile())
+}
+
+// keepsInterrupted reports whether what an interrupted step has written is to be kept: fetch
+// has handed back what it did not fetch, and the others have seen all of it. A replay is done
+// again instead, so that it is the same as if nothing had happened.
+func (c *Crawl) keepsInterrupted(e ended, kept int) bool {
+	fetch, ok := e["fetch"]
+	return c.now.step != stepLearn && !c.Settings.Closed() && c.steps.find("fetch").Own && kept > 0 && ok && fetch.status > 128 && e.others("fetch") == 0
+}
+
+// contactMissing reports whether fetch failed only because it may not ask a host of this
+// batch without -contact. That ends a crawl at its beginning; later it is the outcome of
+// these addresses.
+func (c *Crawl) contactMissing(e ended, kept int) bool {
+	return c.now.step == stepVisit && c.now.generation != 1 && c.steps.find("fetch").Own && kept > 0 && e["fetch"].status == statusMisuse && e.others("fetch") == 0
+}
+
+// hasGrown reports whether the topic in the file part says something else than the topic it
+// was made of, however that is laid out.
+func (c *Crawl) hasGrown(part string) (bool, error) {
+	before, err := topic.Load(c.now.topic)
+	if err != nil {
+		return false, err
+	}
+	var canonical bytes.Buffer
+	if err := before.Write(&canonical); err != nil {
+		return false, err
+	}
+	after, err := os.ReadFile(part)
+	return !bytes.Equal(after, canonical.Bytes()), err
+}
+
+// commit adds what evolve and search wrote to the frontier and writes the summary.
+func (c *Crawl) commit() error {
+	d, g := c.Dir, c.Totals.Generation+1
+	if err := c.openStore(); err != nil {
+		return err
+	}
+	sum := NewSummary(g)
+	for _, name := range []string{Next, Found} {
+		if err := c.add(d.File(g, name), sum); err != nil {
+			return fmt.Errorf("adding to the frontier: %w", err)
+		}
+	}
+	if err := c.store.Commit(); err != nil {
+		return err
+	}
+	stats, err := c.store.Stats(time.Now())
+	if err != nil {
+		return err
+	}
+	sum.SetStore(stats)
+	if !c.now.begun.IsZero() {
+		sum.Seconds = seconds(time.Since(c.now.begun).Seconds())
+	}
+	if err := c.writeSummary(sum, true); err != nil {
+		return err
+	}
+	os.Remove(d.File(g, Addresses))
+	return nil
+}
+
+// writeSummary writes the summary of a generation, which commits it, and shows it.
+func (c *Crawl) writeSummary(sum *Summary, commits bool) error {
+	line, err := sum.Line()
+	if err != nil {
+		return err
+	}
+	if commits {
+		if err := atomicfile.WriteBytes(c.Dir.File(sum.Generation, Stats), line); err != nil {
+			return err
+		}
+	}
+	c.Totals.add(sum)
+	if err := c.Totals.save(c.Dir); err != nil {
+		return err
+	}
+	if err := c.Dir.appendLog(line); err != nil {
+		return err
+	}
+	c.now = now{}
+	c.View.Generation(c)
+	c.publish()
+	return nil
+}
+
+func (d Dir) appendLog(line []byte) error {
+	f, err := os.OpenFile(d.Path(LogFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(line)
+	return errors.Join(err, f.Close())
+}
+
+// add adds the records of a file to the store, if the file exists, and counts them.
+func (c *Crawl) add(name string, sum *Summary) error {
+	f, err := openRecords(name)
+	if f == nil || err != nil {
+		return err
+	}
+	defer f.Close()
+	malformed := func(bad *wire.SyntaxError) {
+		c.Log.Warn("skipped a line that is not a record", "file", name, "line", bad.Line, "err", bad.Err)
+	}
+	return c.store.AddFrom(wire.NewReader(f, frontier.Sections), func(rec *wire.Record, verdict frontier.Verdict, err error) {
+		sum.Count(rec)
+		if verdict == frontier.Refused {
+			c.Log.Warn("refused", "url", rec.URL, "err", err)
+		}
+	}, malformed)
+}
+
+// openStore opens the frontier, if it is not open.
+func (c *Crawl) openStore() (err error) {
+	if c.store == nil {
+		c.store, err = frontier.Open(c.Dir.Path("frontier"), frontier.Options{
+			Create: true, Traps: c.Settings.Traps, Wait: 30 * time.Second, Holder: fmt.Sprintf("process %d, crawl", os.Getpid()),
+		})
+	}
+	return err
+}
+
+// closeStore closes the frontier. A snapshot that cannot be written is made another time.
+func (c *Crawl) closeStore() error {
+	if c.store == nil {
+		return nil
+	}
+	err := c.store.Close()
+	c.store = nil
+	if snapshot, ok := errors.AsType[*frontier.SnapshotError](err); ok {
+		c.Log.Warn("snapshot", "err", snapshot)
+		return nil
+	}
+	return err
+}
+
+// The reasons for which a crawl ends.
+const (
+	EndPages       = "pages"
+	EndGenerations = "generations"
+	EndEmpty       = "frontier_empty"
+	EndNotDue      = "not_due"
+	EndStopped     = "stop_file"
+	EndInterrupted = "interrupted"
+)
+
+// end ends the crawl.
+func (c *Crawl) end(reason string) error {
+	if c.Totals.Fetched <= c.Totals.Failed && reason != EndGenerations && reason != EndStopped {
+		return c.noPage()
+	}
+	if err := atomicfile.WriteBytes(c.Dir.Path(StopReason), []byte(reason+"\n")); err != nil {
+		return err
+	}
+	c.View.Final(c, "done: "+reason)
+	c.View.Say("done: %s; %s, %d generations in %s", reason, c.Totals.text(), c.Totals.Generation, c.Dir)
+	c.View.Say("%s", c.Totals.byOperator())
+	c.leaveReport()
+	return ErrEnded
+}
+
+// interrupted ends the crawl as a signal wants it, with the status of the cause.
+func (c *Crawl) interrupted(cause error) error {
+	status := statusTerminated
+	if s, ok := errors.AsType[interface {
+		error
+		ExitStatus() int
+	}](cause); ok {
+		status = s.ExitStatus()
+	}
+	if f, ok := errors.AsType[*Fault](cause); ok {
+		status = f.Status
+	}
+	if err := atomicfile.WriteBytes(c.Dir.Path(StopReason), []byte(EndInterrupted+"\n")); err != nil {
+		return err
+	}
+	c.View.Final(c, EndInterrupted)
+	c.View.Clear()
+	c.leaveReport()
+	return faultf(status, "interrupted after %d pages: the same command goes on from here", c.Totals.Fetched)
+}

@@ -1,0 +1,145 @@
+// Package run is a crawl and its run directory: what the directory holds, how a crawl is
+// configured, which step of which generation comes next, when it waits and why it ends.
+//
+//	settings           what the crawl was told, a setting a line
+//	stages             the commands of its stages, a line each, for the user to edit
+//	topic.json         the topic
+//	seeds.txt          the seeds
+//	generations/0001/  one directory a generation:
+//	    scored.ndjson.zst  its pages, as score wrote them
+//	    topic.json         the topic grown by these pages, if it grew
+//	    next.ndjson.zst    what evolve wrote: the pages in brief, then addresses and queries
+//	    found.ndjson       the queries with their cost and what search found
+//	    stats.json         the summary; the generation is committed once it exists
+//	generations/0000/  what precedes the first: the learned topic, what the seed query found
+//	frontier/          the store of the frontier
+//	evolve/            the state of the strategy
+//	fetch/  warc/      politeness state, and captures; live crawls only
+//	log.ndjson         the summaries, a line a generation
+//	stages.log         what the stages wrote to stderr
+//	stop_reason        why the crawl ended
+//	.stop              created by the user: end after the current generation
+//
+// While a crawl is running there are also: lock, held by its shell; now, the step being run;
+// ended, how the stages of the step ended; totals.json, the sum of all summaries.
+//
+// The shell runs the steps: [Crawl.Next] says which one is next, the stages run by it are
+// described by [Stages], and [Serve] replaces the steps in a steady crawl.
+package run
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Dir is the name of a run directory.
+type Dir string
+
+// The files of a generation.
+const (
+	Addresses = "addresses.ndjson" // the batch to fetch; removed at the commit
+	Parsed    = "parsed.ndjson"    // the seeds' pages that the topic is learned from; removed once scored
+	Scored    = "scored.ndjson.zst"
+	Topic     = "topic.json"
+	Next      = "next.ndjson.zst"
+	Found     = "found.ndjson"
+	Stats     = "stats.json"
+)
+
+// The files of the run directory that other packages read.
+const (
+	SettingsFile = "settings"
+	StagesFile   = "stages"
+	LogFile      = "log.ndjson"
+	StagesLog    = "stages.log"
+	StopReason   = "stop_reason"
+	StopFile     = ".stop"
+	generations  = "generations"
+	nowFile      = "now"
+	endedFile    = "ended"
+	totalsFile   = "totals.json"
+	lockFile     = "lock"
+	seedsFile    = "seeds.txt"
+	foundSeeds   = "0000/" + Found
+)
+
+// partSuffix ends the name of a file that a step is still writing.
+const partSuffix = ".part"
+
+// String returns the name as the user gave it.
+func (d Dir) String() string { return strings.TrimPrefix(string(d), "./") }
+
+// Path returns the name of a file of the run directory.
+func (d Dir) Path(elem ...string) string {
+	return filepath.Join(append([]string{string(d)}, elem...)...)
+}
+
+// Generations returns the directory of the generations.
+func (d Dir) Generations() string { return d.Path(generations) }
+
+// File returns the name of a file of a generation.
+func (d Dir) File(generation int, name string) string {
+	return File(d.Generations(), generation, name)
+}
+
+// File returns the name of a file of a generation, given the directory of all generations,
+// as the commands with the flag -windows have it.
+func File(generations string, generation int, name string) string {
+	return filepath.Join(generations, generationName(generation), name)
+}
+
+func generationName(generation int) string { return fmt.Sprintf("%04d", generation) }
+
+// exists reports whether a file exists.
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// readSmall returns the content of a file, nil if it does not exist.
+func readSmall(name string) ([]byte, error) {
+	b, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return b, err
+}
+
+// A Generation is a generation that has scored pages.
+type Generation struct {
+	Number int
+	Scored string // the file with its pages
+	Stats  string // the file with its summary, which exists if the generation is committed
+}
+
+// List returns the generations of a run directory that have scored pages, in order. The
+// error is [fs.ErrNotExist] if dir has no directory of generations.
+func (d Dir) List() ([]Generation, error) {
+	entries, err := os.ReadDir(d.Generations())
+	if err != nil {
+		return nil, err
+	}
+	var list []Generation
+	for _, e := range entries {
+		n, err := strconv.Atoi(e.Name())
+		if err != nil || n < 0 {
+			continue
+		}
+		g := Generation{n, d.Path(generations, e.Name(), Scored), d.Path(generations, e.Name(), Stats)}
+		if _, err := os.Stat(g.Scored); errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		list = append(list, g)
+	}
+	slices.SortFunc(list, func(a, b Generation) int { return cmp.Compare(a.Number, b.Number) })
+	return list, nil
+}

@@ -1,0 +1,173 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// How the stages of a step ended is noted in the file ended, a line a stage: its name, its
+// exit status, and how many records it read and wrote, where that was counted.
+
+// The variables by which a command of spoor's own knows where to note how it ended; see
+// cmd/internal/filter.
+const (
+	endedVariable = "SPOOR_ENDED" // the file
+	stageVariable = "SPOOR_STAGE" // the name of the stage
+)
+
+// NoteEnd notes how a stage ended. The note of the stage keep is the number of its records.
+func (d Dir) NoteEnd(stage string, status int, note string) error {
+	f, err := os.OpenFile(d.Path(endedFile), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(f, "%s %d %s\n", stage, status, strings.ReplaceAll(note, "\n", " "))
+	return errors.Join(err, f.Close())
+}
+
+// end is how a stage ended.
+type end struct {
+	status int
+	note   string
+}
+
+// ended is how the stages of a step ended, by name. One that was killed is missing.
+type ended map[string]end
+
+func (d Dir) loadEnded() (ended, error) {
+	b, err := readSmall(d.Path(endedFile))
+	if err != nil {
+		return nil, err
+	}
+	e := ended{}
+	for line := range strings.Lines(string(b)) {
+		name, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		status, note, _ := strings.Cut(rest, " ")
+		n, err := strconv.Atoi(status)
+		if err == nil && (e[name].status == 0 || n == statusDiskFull) { // a stage may be several commands
+			e[name] = end{n, note}
+		}
+	}
+	return e, nil
+}
+
+// others returns a status other than 0 of a stage other than the one named, 0 if there is none.
+func (e ended) others(name string) int {
+	for _, other := range slices.Sorted(maps.Keys(e)) {
+		if other != name && e[other].status != 0 {
+			return e[other].status
+		}
+	}
+	return 0
+}
+
+// kept returns how many records came out of the pipeline, -1 if they were not counted to
+// the end.
+func (e ended) kept() int {
+	keep, ok := e["keep"]
+	n, err := strconv.Atoi(keep.note)
+	if !ok || err != nil || keep.status != 0 {
+		return -1
+	}
+	return n
+}
+
+// stepStages are the stages of each step.
+var stepStages = map[string][]string{
+	stepVisit: {"fetch", "parse", "score"}, stepRead: {"fetch", "parse"}, stepLearn: {"learn"}, stepScore: {"score"},
+	stepGrow: {"grow"}, stepEvolve: {"evolve"}, stepSearch: {"search"}, stepSteady: {"frontier", "fetch", "parse", "score", "evolve"},
+}
+
+// blame returns the error of a step that failed. It names the stage that failed first: 141
+// only says that the next stage was gone.
+func (c *Crawl) blame(status int, e ended) error {
+	stages := stepStages[c.now.step]
+	var words []string
+	worst := 0
+	for _, name := range append(slices.Clone(stages), "keep") {
+		end, ok := e[name]
+		switch {
+		case !ok && name != "keep" && status > 128 && status != statusPipe:
+			end = end0(status)
+		case end.status == 0:
+			continue
+		}
+		if end.note != "" && name != "keep" {
+			words = append(words, fmt.Sprintf("%s ended with status %d: %s", name, end.status, end.note))
+		} else {
+			words = append(words, fmt.Sprintf("%s ended with status %d", name, end.status))
+		}
+		if worst == 0 || worst == statusPipe || end.status == statusDiskFull {
+			worst = end.status
+		}
+	}
+	if worst == 0 {
+		worst = max(status, statusFailed)
+		words = append(words, fmt.Sprintf("a stage ended with status %d", worst))
+	}
+	if worst != statusPipe { // who was only cut off is not to blame
+		words = slices.DeleteFunc(words, func(w string) bool { return strings.HasSuffix(w, fmt.Sprintf("status %d", statusPipe)) })
+	}
+	step := strings.Join(stages, " | ")
+	switch c.now.step {
+	case stepLearn:
+		step = "no table or reference can be made of the seeds' pages (hint: give other seeds, or a topic that has one)"
+		if worst == statusFailed { // another time there may be pages
+			os.Remove(c.Dir.File(c.now.generation, Parsed))
+			os.Remove(c.Dir.File(c.now.generation, Addresses))
+		}
+	case stepSteady:
+		step = "the loop"
+	}
+	log, err := c.Dir.lastLog()
+	if err != nil {
+		return err
+	}
+	how := "the same command goes on from here"
+	if worst == statusMisuse {
+		how = "with that put right, the command goes on from here"
+	}
+	return faultf(worst, "generation %d: %s: %s\nwhat the stages said, from %s:\n%s\nnothing that was acknowledged is lost: %s",
+		max(c.now.generation, c.Totals.Generation+1), step, strings.Join(words, ", "), c.Dir.Path(StagesLog), strings.TrimRight(string(lastWords(log)), "\n"), how)
+}
+
+func end0(status int) end { return end{status, "killed"} }
+
+// lastLog returns the end of stages.log.
+func (d Dir) lastLog() ([]byte, error) {
+	f, err := os.Open(d.Path(StagesLog))
+	if err != nil {
+		return nil, nil //nolint:nilerr // no stage has said anything
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, min(info.Size(), 16<<10))
+	_, err = f.ReadAt(b, info.Size()-int64(len(b)))
+	return b, err
+}
+
+// checkCounts refuses the output of a step that has lost records or made some up.
+func (c *Crawl) checkCounts(kept int) error {
+	n := &c.now
+	if n.step != stepVisit && n.step != stepRead {
+		return nil
+	}
+	fetch := c.steps.find("fetch").Command
+	if kept == n.asked || kept > n.asked && strings.Contains(fetch, "-sitemaps") {
+		return nil
+	}
+	stages := strings.Join(stepStages[n.step], " | ")
+	hint := "hint: a stage writes one record for each that it reads"
+	if kept == 0 {
+		return faultf(statusFailed, "generation %d: %d records went into %s, and no record came out: which stage loses them?\n%s", n.generation, n.asked, stages, hint)
+	}
+	return faultf(statusFailed, "generation %d: %d records went into %s, and %d came out\n%s", n.generation, n.asked, stages, kept, hint)
+}

@@ -1,0 +1,504 @@
+package run
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"spoor/internal/atomicfile"
+	"spoor/internal/lock"
+)
+
+// A Request is what the user asks for when a crawl is begun or resumed.
+type Request struct {
+	Dir      Dir
+	Topic    string // a file; "" only to resume
+	Seeds    string // a file
+	Settings Settings
+	Given    map[string]bool   // the keys of the settings that the user named
+	Stages   map[string]string // commands that replace stages; "" is spoor's own
+	Sized    bool              // the size was named
+}
+
+// resumes reports whether the request names nothing that only the beginning of a run
+// needs: all that is not given is then as it was.
+func (r *Request) resumes() bool { return r.Topic == "" && r.Seeds == "" && !r.Given["seed-query"] }
+
+// An Opener opens runs.
+type Opener struct {
+	Prefix string                               // of the names of the commands
+	Wishes func(strategy string) (Wishes, bool) // what a strategy wants; false if it is unknown
+	Say    func(format string, args ...any)     // tells the user
+	Stderr io.Writer                            // what a stage says when it refuses its flags
+}
+
+// Open begins a run, or checks that the request fits the run that is there, and brings the
+// seeds into the frontier. Afterwards the run's settings and stages are as they will be run.
+func (o *Opener) Open(ctx context.Context, r *Request) error {
+	d := r.Dir
+	before, err := d.LoadSettings()
+	if err != nil {
+		return err
+	}
+	if before == nil && r.resumes() {
+		return faultf(statusMisuse, "-run, -topic, and -seeds or -seed-query are needed: %s is not a run yet\nhint: crawl -h tells more", d)
+	}
+	if before != nil {
+		if before, err = o.match(r, before); err != nil {
+			return err
+		}
+	}
+	s := &r.Settings
+	wishes, known := o.Wishes(s.Strategy)
+	if !known && r.Stages["evolve"] == "" && (before == nil || !slices.Contains(before.Replaced, "evolve")) {
+		return o.unknownStrategy(ctx, s.Strategy)
+	}
+	if before == nil {
+		if s.Compat && wishes.Single && !r.Sized {
+			s.Size = 1
+		}
+		if err := d.vacant(); err != nil {
+			return err
+		}
+	}
+	file, err := d.loadStages()
+	if err != nil {
+		return err
+	}
+	own := ownStages(d, s, wishes, o.Prefix)
+	stages, changes := resolveStages(own, file, r.Stages, before)
+	if err := s.checkSteady(stages, wishes); err != nil {
+		return err
+	}
+	topic := cmp.Or(r.Topic, d.Path(Topic))
+	learns, err := learning(topic, wishes.Learn)
+	if err != nil {
+		return err
+	}
+	if !learns {
+		stages = slices.DeleteFunc(stages, func(s Stage) bool { return s.Name == "learn" && s.Own })
+	}
+	if err := o.rehearse(ctx, d, s, stages, topic); err != nil {
+		return err
+	}
+	s.record(stages)
+	return o.prepare(ctx, r, before, stages, changes)
+}
+
+// match checks the request against the settings of the run and completes it by them. It
+// returns nil if the run never got a page and is begun anew.
+func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
+	d := r.Dir
+	full := !r.resumes()
+	words := before.differences(&r.Settings, func(key string) bool {
+		switch key {
+		case "archive-content":
+			return full || r.Given["archive"]
+		case "size":
+			return r.Sized || full && !(before.Compat && before.Size == 1)
+		}
+		return full || r.Given[key]
+	})
+	if r.Topic != "" && len(words) == 0 {
+		given, err := os.ReadFile(r.Topic)
+		if err != nil {
+			return nil, err
+		}
+		was, err := readSmall(d.Path(Topic))
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(given, was) {
+			words = append(words, "the topic is another one: see "+d.Path(Topic))
+		}
+	}
+	if len(words) > 0 {
+		totals, err := d.LoadTotals()
+		if err != nil {
+			return nil, err
+		}
+		if full && totals.Fetched == totals.Failed {
+			return nil, d.clear()
+		}
+		what := "settings"
+		if len(words) == 1 && strings.HasPrefix(words[0], "the topic") {
+			what = "topic"
+		}
+		return nil, faultf(statusMisuse, "%s was begun with another %s: %s\nhint: crawl -run %s resumes it as it was; another crawl needs another -run", d, strings.TrimSuffix(what, "s"), strings.Join(words, "; "), d)
+	}
+	for _, f := range settings { // what is not given stays as it was
+		if r.Given[f.key] || full && !f.fixed {
+			continue
+		}
+		if err := f.put(&r.Settings, f.get(before)); err != nil {
+			return nil, err
+		}
+	}
+	return before, nil
+}
+
+// unknownStrategy lets evolve say which strategies there are.
+func (o *Opener) unknownStrategy(ctx context.Context, name string) error {
+	cmd := exec.CommandContext(ctx, o.Prefix+"evolve", "-strategy", name)
+	words, err := cmd.CombinedOutput()
+	if err == nil {
+		return faultf(statusMisuse, "there is no strategy %s", name)
+	}
+	o.Stderr.Write(words)
+	return faultf(statusMisuse, "evolve does not accept what it was given: see above")
+}
+
+// checkSteady refuses what only the looping crawl can do.
+func (s *Settings) checkSteady(stages Stages, w Wishes) error {
+	if !s.Steady {
+		return nil
+	}
+	for _, name := range []string{"evolve", "search"} {
+		if stage := stages.find(name); stage != nil && !stage.Own {
+			return faultf(statusMisuse, "-steady does not go with EVOLVE and SEARCH, which are given a generation to its end: leave -steady out")
+		}
+	}
+	if s.Search != "" && !s.Closed() && !IsAddress(s.Search) && w.Search {
+		return faultf(statusMisuse, "-steady does not go with -search %s in the live web, where the index grows with every generation: leave -steady out", s.Search)
+	}
+	return nil
+}
+
+// learning reports whether a topic file lacks the section that a strategy wants, so that it
+// is made of the seeds' pages.
+func learning(topic, section string) (bool, error) {
+	if section == "" {
+		return false, nil
+	}
+	b, err := os.ReadFile(topic)
+	if err != nil {
+		return false, err
+	}
+	var sections map[string]json.RawMessage
+	if json.Unmarshal(b, &sections) != nil {
+		return false, nil // the stages say what is wrong with it
+	}
+	var compact bytes.Buffer
+	if json.Compact(&compact, sections[section]) != nil {
+		return true, nil
+	}
+	return slices.Contains([]string{"", "null", "{}", "[]"}, compact.String()), nil
+}
+
+// rehearse lets every stage of spoor's own check its flags, before anything is written.
+func (o *Opener) rehearse(ctx context.Context, d Dir, s *Settings, stages Stages, topic string) error {
+	scratch, err := os.MkdirTemp("", "crawl-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	if learn := stages.find("learn"); learn != nil && learn.Own {
+		// One page stands in for those of the seeds.
+		page := `{"v":1,"url":"http://example.test/","status_code":200,"text":"spoor"}` + "\n"
+		learned := filepath.Join(scratch, "topic.json")
+		command := o.Prefix + "topic -topic " + Quote(topic) + " -positive - >" + Quote(learned)
+		if err := o.try(ctx, "topic", command, strings.NewReader(page), topic); err != nil {
+			return err
+		}
+		topic = learned
+	}
+	// In scratch there is nothing to write to, to read from, or to go on from.
+	moved := func(command string) string {
+		command = strings.ReplaceAll(command, Quote(d.Path("warc", "crawl")), Quote(filepath.Join(scratch, "crawl")))
+		for _, flag := range []string{"-state", "-windows"} {
+			for _, name := range []string{d.Path("fetch"), d.Path("evolve"), d.Generations()} {
+				command = strings.ReplaceAll(command, " "+flag+" "+Quote(name), "")
+			}
+		}
+		return strings.ReplaceAll(command, ` -generation "$SPOOR_GENERATION"`, "")
+	}
+	for _, stage := range stages {
+		if !stage.Own || stage.Name == "learn" || stage.Name == "search" {
+			continue
+		}
+		command := moved(stage.Command)
+		if stage.Name == "evolve" || stage.Name == "score" {
+			command, _, _ = strings.Cut(command, " | ")
+		}
+		name, _, _ := strings.Cut(command, " ")
+		if err := o.try(ctx, name, command, nil, topic); err != nil {
+			return err
+		}
+	}
+	if search := stages.find("search"); search != nil && search.Own || s.Search != "" && search == nil {
+		command := s.searchCommand(d, Quote(o.Prefix+"search"))
+		command = strings.ReplaceAll(command, Quote(d.Path("search.db")), Quote(filepath.Join(scratch, "search.db")))
+		command = strings.ReplaceAll(command, " -archive "+Quote(d.Path("warc")), "")
+		if IsAddress(s.Search) || exists(s.Search) || len(s.Archives) > 0 {
+			return o.try(ctx, o.Prefix+"search", command, nil, topic)
+		}
+	}
+	return nil
+}
+
+// try runs a command that must accept its flags.
+func (o *Opener) try(ctx context.Context, name, command string, stdin io.Reader, topic string) error {
+	cmd := exec.CommandContext(ctx, "bash", "-c", command)
+	cmd.Stdin = stdin
+	cmd.Env = append(os.Environ(), "SPOOR_TOPIC="+topic)
+	words, err := cmd.CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	o.Stderr.Write(words)
+	status := statusFailed
+	if e, ok := errors.AsType[*exec.ExitError](err); ok && e.ExitCode() > 0 {
+		status = e.ExitCode()
+	}
+	return faultf(status, "%s does not accept what it was given: see above", name)
+}
+
+// vacant refuses a directory that holds what no run does.
+func (d Dir) vacant() error {
+	entries, err := os.ReadDir(string(d))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return faultf(statusMisuse, "%s is not a run: %v\nhint: choose another -run, a directory that is empty or does not exist", d, err)
+	}
+	for _, e := range entries {
+		if !isRunFile(e.Name()) {
+			return faultf(statusMisuse, "%s is not a run, and holds %s: choose another -run, a directory that is empty or does not exist", d, e.Name())
+		}
+	}
+	return nil
+}
+
+// runFiles are the files and directories of a run.
+var runFiles = []string{
+	SettingsFile, StagesFile, Topic, seedsFile, generations, "frontier", "evolve", "fetch", "warc", "search.db",
+	LogFile, StagesLog, StopReason, StopFile, nowFile, endedFile, totalsFile, lockFile, "loop", "report.lock", "lost+found",
+}
+
+func isRunFile(name string) bool {
+	return slices.Contains(runFiles, name) || strings.HasSuffix(name, partSuffix)
+}
+
+// clear removes what a run that never got a page has left, so that another can begin.
+func (d Dir) clear() error {
+	for _, name := range runFiles {
+		if name == lockFile || name == StopFile || name == "lost+found" {
+			continue
+		}
+		if err := os.RemoveAll(d.Path(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare writes what a run needs to be run.
+func (o *Opener) prepare(ctx context.Context, r *Request, before *Settings, stages Stages, changes []string) error {
+	d, s := r.Dir, &r.Settings
+	dirs := []string{generations, "frontier", "evolve"}
+	if !s.Closed() {
+		dirs = append(dirs, "fetch", "warc")
+	}
+	for _, name := range dirs {
+		if err := os.MkdirAll(d.Path(name), 0o777); err != nil {
+			return faultf(statusFailed, "cannot write to %s: choose another -run, or mend its permissions", d)
+		}
+	}
+	hold, err := d.Hold()
+	if err != nil {
+		return err
+	}
+	defer hold.Close()
+	for _, text := range changes {
+		o.Say("%s", text)
+	}
+	if before == nil {
+		topic, err := os.ReadFile(r.Topic)
+		if err != nil {
+			return err
+		}
+		if err := atomicfile.WriteBytes(d.Path(Topic), topic); err != nil {
+			return err
+		}
+	}
+	if err := stages.save(d); err != nil {
+		return err
+	}
+	if err := s.save(d); err != nil {
+		return err
+	}
+	if exists(d.File(1, Stats)) {
+		return nil
+	}
+	if r.Seeds != "" {
+		seeds, err := os.ReadFile(r.Seeds)
+		if err != nil {
+			return err
+		}
+		if err := atomicfile.WriteBytes(d.Path(seedsFile), seeds); err != nil {
+			return err
+		}
+	}
+	err = o.addSeeds(ctx, r, stages)
+	if err != nil && before == nil && !exists(d.File(1, "")) {
+		os.Remove(d.Path(SettingsFile)) // nothing was begun
+		os.Remove(d.Path(StagesLog))
+	}
+	return err
+}
+
+// addSeeds brings the seeds into the frontier: those of the file, and what the search for
+// the seed query finds.
+func (o *Opener) addSeeds(ctx context.Context, r *Request, stages Stages) error {
+	d, s := r.Dir, &r.Settings
+	var files []string
+	if exists(d.Path(seedsFile)) {
+		files = append(files, d.Path(seedsFile))
+	}
+	found := d.Path(generations, foundSeeds)
+	if s.SeedQuery != "" {
+		if !exists(found) {
+			if err := o.searchSeeds(ctx, d, s, stages, found); err != nil {
+				return err
+			}
+		}
+		files = append(files, found)
+	}
+	summary := d.Path("seeds" + partSuffix)
+	os.Remove(summary)
+	args := []string{"add", "-store", d.Path("frontier"), "-summary", summary}
+	if s.Traps {
+		args = append(args, "-traps")
+	}
+	words, err := exec.CommandContext(ctx, o.Prefix+"frontier", append(args, files...)...).CombinedOutput()
+	if err := d.log(words); err != nil {
+		return err
+	}
+	var sum Summary
+	if b, err := readSmall(summary); err == nil && b != nil {
+		_ = json.Unmarshal(b, &sum) // an unreadable summary counts no addresses
+	}
+	taken := exists(summary)
+	os.Remove(summary)
+	if err == nil && sum.URLs > 0 {
+		return nil
+	}
+	o.Stderr.Write(lastWords(words))
+	if !taken || sum.URLs > 0 {
+		status := statusFailed
+		if e, ok := errors.AsType[*exec.ExitError](err); ok && e.ExitCode() > 0 {
+			status = e.ExitCode()
+		}
+		return faultf(status, "the frontier did not take the seeds")
+	}
+	os.Remove(found) // another search may find something
+	if r.Seeds == "" && s.SeedQuery != "" {
+		return faultf(statusFailed, "the search for «%s» found nothing: give other words, or -seeds", s.SeedQuery)
+	}
+	return faultf(statusFailed, "%s holds no address that could be asked: give one http or https URL a line", cmp.Or(r.Seeds, d.Path(seedsFile)))
+}
+
+// searchSeeds asks the search for the seed query.
+func (o *Opener) searchSeeds(ctx context.Context, d Dir, s *Settings, stages Stages, found string) error {
+	if err := os.MkdirAll(filepath.Dir(found), 0o777); err != nil {
+		return err
+	}
+	query, err := json.Marshal(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s.SeedQuery))
+	if err != nil {
+		return err
+	}
+	command := s.searchCommand(d, Quote(o.Prefix+"search")) + " -only -"
+	if len(s.Archives) == 0 {
+		command = strings.ReplaceAll(command, " -archive "+Quote(d.Path("warc")), "")
+	}
+	if stage := stages.find("search"); stage != nil && !stage.Own {
+		command = stage.Command
+	}
+	cmd := exec.CommandContext(ctx, "bash", "-c", command)
+	cmd.Stdin = strings.NewReader(`{"v":1,"operator":"seed","priority":1000000,"query":` + string(query) + "}\n")
+	cmd.Env = append(os.Environ(), "SPOOR_RUN="+string(d), "SPOOR_GENERATION=0")
+	var out, words bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &words
+	err = cmd.Run()
+	if err := d.log(words.Bytes()); err != nil {
+		return err
+	}
+	if err != nil {
+		o.Stderr.Write(lastWords(words.Bytes()))
+		status := statusFailed
+		if e, ok := errors.AsType[*exec.ExitError](err); ok && e.ExitCode() > 0 {
+			status = e.ExitCode()
+		}
+		return faultf(status, "searching for seeds: search ended with status %d", status)
+	}
+	return atomicfile.WriteBytes(found, out.Bytes())
+}
+
+// log appends words to stages.log.
+func (d Dir) log(words []byte) error {
+	f, err := d.openLog()
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(words)
+	return errors.Join(err, f.Close())
+}
+
+func (d Dir) openLog() (*os.File, error) {
+	return os.OpenFile(d.Path(StagesLog), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+}
+
+// lastWords returns the last lines of a log that are more than a report.
+func lastWords(log []byte) []byte {
+	lines := bytes.SplitAfter(log, []byte("\n"))
+	lines = lines[max(0, len(lines)-21):]
+	var words []byte
+	for _, line := range lines {
+		if len(bytes.TrimSpace(line)) > 0 && !bytes.HasPrefix(line, []byte("level=INFO")) {
+			words = append(append(words, "  "...), line...)
+		}
+	}
+	return words
+}
+
+// Hold takes the lock of the run directory for as long as the file is open.
+func (d Dir) Hold() (*os.File, error) {
+	f, err := os.OpenFile(d.Path(lockFile), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, faultf(statusFailed, "cannot write to %s: choose another -run, or mend its permissions", d)
+	}
+	if err := d.Lock(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Lock takes the lock of the run directory on an open file, which other processes may share:
+// it is held until all of them have closed it.
+func (d Dir) Lock(f *os.File) error {
+	err := lock.Try(f, true)
+	if errors.Is(err, lock.ErrHeld) {
+		owner, _ := readSmall(d.Path(lockFile))
+		return faultf(statusFailed, "process %s is at work on %s: wait for it, or end it", cmp.Or(strings.TrimSpace(string(owner)), "another"), d)
+	}
+	return err
+}

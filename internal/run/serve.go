@@ -1,0 +1,688 @@
+package run
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"spoor/internal/atomicfile"
+	"spoor/internal/frontier"
+	"spoor/internal/wire"
+)
+
+// A Server is the loop of a steady crawl. It reads the end of the pipeline, adds what comes
+// to the store, and writes what is to be fetched next to its beginning.
+//
+// Three goroutines: one reads records, whatever happens; one writes addresses; and the one
+// that owns the store adds what was read at once and never waits for the writer. So two full
+// pipes cannot deadlock: the pipeline holds one window at most, which is bounded by N, and
+// everything else is on disk.
+type Server struct {
+	Store         string           // the directory of the store
+	Options       frontier.Options // how to open it
+	Request       frontier.Request // what a window may hold; N addresses
+	In            io.Reader
+	Out           io.Writer     // closed at the end, if it can be
+	Limit         int           // bytes of a line
+	Strict        bool          // a line that is not a record ends the loop
+	Windows       string        // the directory of the generations; "" if summaries are not kept
+	Stop          string        // a file that ends the loop; "" if there is none
+	NoMarks       bool          // without window marks: as many addresses follow as were answered
+	Pages         int           // most fetches; 0 is no limit
+	MaxWindows    int           // 0 is no limit
+	Patience      time.Duration // how long to wait when nothing is due
+	Timeout       time.Duration // how long nothing may come back
+	EndWithParent bool          // end when the process that started this one is gone
+	CompactAt     int64         // bytes by which the log must have grown before it is compacted
+
+	Log       Log
+	Tally     Tally
+	Committed func(*Summary) error      // is called after every window
+	Waiting   func(time.Time) error     // is called when nothing is due until then
+	Ended     func(reason string) error // is called once with the reason for the end
+}
+
+// A Tally counts the records that a command reads.
+type Tally interface {
+	Count()
+	Skip(reason string)
+	Bad(*wire.SyntaxError)
+	Refuse(url string, err error)
+}
+
+// Served is what a server did.
+type Served struct {
+	Window         int // the last one, or the one that was not finished
+	Changed, Known int64
+	End            string // the reason for the end, "" if it was interrupted
+}
+
+// server is a Server at work.
+type server struct {
+	*Server
+	s *frontier.Store
+
+	window  int // that is out, or to be handed out next
+	phase   phase
+	from    int       // the window that the greeting names
+	greeted bool      // the mark that was sent ahead has come back
+	due     time.Time // when to ask the store again
+	heard   time.Time // when something last came in or went out
+	begun   time.Time // of the window
+	asked   int       // addresses in it
+	writing bool      // a window is being written
+	empty   int       // consecutive windows without an outcome
+
+	untried bool // the last outcome was handed back by fetch
+
+	out map[string]time.Time // without marks: addresses without an outcome, and when their leases end
+
+	spent int      // cost of all windows
+	sum   *Summary // of the window
+	found []byte   // the queries that were answered in the window, and what they found
+	heads []byte   // the answered queries, which stand at the head of the next window
+	owed  int      // the cost of heads
+
+	interrupted error
+	lines       chan []byte
+	written     chan error
+	length      int64 // of the log after the last compaction
+	compaction  *frontier.Compaction
+	served      Served
+}
+
+// Serve runs the loop until the crawl ends or ctx is cancelled; then the window in the
+// pipeline is finished first, and the error is the cause.
+func (o *Server) Serve(ctx context.Context) (*Served, error) {
+	v := &server{Server: o, lines: make(chan []byte, 1), written: make(chan error, 1)}
+	if err := v.resume(); err != nil {
+		return &v.served, err
+	}
+	var err error
+	if v.s, err = frontier.Open(o.Store, o.Options); err != nil {
+		return &v.served, err
+	}
+	if v.window == 0 && !v.NoMarks {
+		if err := v.follow(); err != nil {
+			return &v.served, v.closeStore(err)
+		}
+	}
+	v.length = v.s.Compacted()
+	go v.write()
+	err = v.closeStore(v.loop(ctx))
+	v.served.Window = v.window
+	if err == nil {
+		err = v.interrupted
+	}
+	return &v.served, err
+}
+
+// closeStore closes the store after the loop ended with err.
+func (v *server) closeStore(err error) error {
+	cerr := v.s.Close()
+	if snapshot, ok := errors.AsType[*frontier.SnapshotError](cerr); ok {
+		v.Log.Warn("snapshot", "err", snapshot)
+		cerr = nil
+	}
+	return cmp.Or(err, cerr)
+}
+
+// phase is what a server waits for.
+type phase int
+
+const (
+	awaiting phase = iota // the mark of the window
+	pausing               // an address to become due
+	ending                // the end of the input
+)
+
+// resume finds the first window that is not committed, by the summaries in Windows.
+func (v *server) resume() error {
+	if v.Windows == "" {
+		return nil
+	}
+	for v.window = 1; ; v.window++ {
+		name := File(v.Windows, v.window, Stats)
+		b, err := readSmall(name)
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			break
+		}
+		var sum Summary
+		if err := json.Unmarshal(b, &sum); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		v.spent += sum.Cost
+	}
+	_, err := v.readCharges(File(v.Windows, v.window-1, Found))
+	return err
+}
+
+// readCharges takes up the queries of a file, if it exists, that the next window pays for.
+// It returns the window of the last mark in it, 0 if there is none.
+func (v *server) readCharges(name string) (window int, err error) {
+	b, err := readSmall(name)
+	if err != nil {
+		return 0, err
+	}
+	r := wire.NewReader(bytes.NewReader(b), wire.Address)
+	var rec wire.Record
+	for r.Read(&rec) == nil {
+		if rec.IsMark() {
+			window = rec.Generation
+		} else if err := v.charge(&rec); err != nil {
+			return 0, err
+		}
+	}
+	v.found = nil
+	return window, nil
+}
+
+// follow finds the window after the last committed one by the store, where no summaries are
+// kept. What was leased since then and has not come back is leased again.
+func (v *server) follow() error {
+	stats, err := v.s.Stats(time.Now())
+	if err != nil {
+		return err
+	}
+	done, err := v.readCharges(v.lastWindow())
+	if err != nil {
+		return err
+	}
+	v.window = max(1, stats.HandedOut, done+1)
+	if done == 0 || done < v.window-1 {
+		v.heads, v.owed = nil, 0
+	}
+	return nil
+}
+
+// lastWindow returns the name of the file of the store that says which window was the last
+// to be committed, where no summaries are kept: the queries that the next one pays for, and
+// then its mark.
+func (v *server) lastWindow() string { return filepath.Join(v.Store, "window") }
+
+// writeLastWindow writes that file.
+func (v *server) writeLastWindow() error {
+	if v.Windows != "" {
+		return nil
+	}
+	b := bytes.NewBuffer(bytes.Clone(v.heads))
+	if err := appendMark(b, v.window); err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(v.lastWindow(), b.Bytes())
+}
+
+// charge keeps an answered query, which the next window pays for, and what it found.
+func (v *server) charge(rec *wire.Record) error {
+	query := rec.URL == "" && rec.Cost > 0
+	if !query && (rec.Operator != "search" || rec.Query == "") {
+		return nil
+	}
+	var line bytes.Buffer
+	w := wire.NewWriter(&line)
+	if err := cmp.Or(w.Write(rec), w.Flush()); err != nil {
+		return err
+	}
+	v.found = append(v.found, line.Bytes()...)
+	if query {
+		v.heads = append(v.heads, line.Bytes()...)
+		v.owed += rec.Cost
+	}
+	return nil
+}
+
+// write writes windows to Out until there are no more, and closes it.
+func (v *server) write() {
+	var err error
+	for lines := range v.lines {
+		if err == nil {
+			_, err = v.Out.Write(lines)
+			v.written <- err
+		}
+	}
+	if out, ok := v.Out.(io.Closer); ok && err == nil {
+		out.Close()
+	}
+}
+
+// A parcel is a number of records that were read together.
+type parcel struct {
+	recs [parcelLength]wire.Record
+	n    int
+	err  error // of the read after them
+}
+
+const parcelLength = 64
+
+// read reads to the end, as long as there are parcels to read into.
+func (v *server) read(free, full chan *parcel) {
+	r := wire.NewReader(v.In, frontier.Sections)
+	r.Limit = v.Limit
+	for p := range free {
+		for p.n, p.err = 0, nil; p.n < parcelLength; {
+			p.err = r.Read(&p.recs[p.n])
+			if bad, ok := errors.AsType[*wire.SyntaxError](p.err); ok && !v.Strict {
+				v.Tally.Bad(bad)
+				p.err = nil
+				continue
+			}
+			if p.err != nil {
+				break
+			}
+			p.n++
+			if !r.Buffered() {
+				break
+			}
+		}
+		full <- p
+		if p.err != nil {
+			return
+		}
+	}
+}
+
+// loop adds what comes in, and at every mark decides what goes out.
+func (v *server) loop(ctx context.Context) error {
+	defer func() {
+		if v.phase != ending {
+			close(v.lines)
+		}
+	}()
+	const parcels = 4
+	free, full := make(chan *parcel, parcels), make(chan *parcel, parcels)
+	for range parcels {
+		free <- new(parcel)
+	}
+	go v.read(free, full)
+
+	next := v.lease
+	if v.from = v.window - 1; v.NoMarks {
+		v.out, next = map[string]time.Time{}, v.topUp
+		v.phase = pausing
+	}
+	if err := next(); err != nil {
+		return err
+	}
+	v.heard = time.Now()
+	parent := os.Getppid()
+	warned := time.Duration(0)
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	interrupts := ctx.Done()
+	for {
+		select {
+		case p := <-full:
+			v.heard, warned = time.Now(), 0
+			for i := range p.n {
+				if err := v.take(&p.recs[i]); err != nil {
+					return err
+				}
+			}
+			if errors.Is(p.err, io.EOF) {
+				return v.over()
+			} else if p.err != nil {
+				return fmt.Errorf("reading records: %w", p.err)
+			}
+			free <- p
+			if v.NoMarks {
+				if err := next(); err != nil {
+					return err
+				}
+			}
+		case err := <-v.written:
+			v.writing = false
+			if err != nil && v.phase != ending {
+				v.Log.Warn("nobody reads the addresses any more: a stage has ended", "err", err)
+				v.finish("")
+			}
+		case <-interrupts:
+			interrupts = nil
+			v.interrupted = context.Cause(ctx)
+			if v.phase == pausing {
+				v.finish("")
+			}
+		case <-tick.C:
+			if v.interrupted == nil && v.EndWithParent && os.Getppid() != parent {
+				v.interrupted = errors.New("the crawl that started this command is gone")
+			}
+			if v.phase == pausing {
+				if err := next(); err != nil {
+					return err
+				}
+				if v.phase == pausing && len(v.out) == 0 {
+					continue // nothing is awaited
+				}
+			}
+			silence := time.Since(v.heard)
+			if silence > v.Timeout {
+				return fmt.Errorf("nothing has come back for %v\n%s", silence.Round(time.Second), silenceHint)
+			}
+			if silence > max(30*time.Second, 2*warned) {
+				warned = silence
+				v.Log.Warn("nothing has come back for a while", "seconds", int(silence.Seconds()), "window", v.window)
+			}
+		}
+	}
+}
+
+const silenceHint = "hint: a stage that buffers its output holds up the loop: jq --unbuffered, sed -u, grep --line-buffered, awk with fflush(); one that leaves out queries keeps the marks: let lines without a url pass, or use -marks=false; evolve needs -window"
+
+// take adds a record.
+func (v *server) take(rec *wire.Record) error {
+	if rec.IsMark() {
+		return v.mark(rec.Generation)
+	}
+	v.Tally.Count()
+	if !v.NoMarks && !v.greeted && rec.IsOutcome() {
+		return errors.New("a page came back before the mark that was sent ahead of it: a stage keeps marks, or changes the order\nhint: let lines without a url pass, in their order, as fetch, parse, score and evolve -window do; or use -marks=false")
+	}
+	if rec.IsOutcome() {
+		v.untried = rec.Error == wire.ErrorBudget
+	}
+	switch {
+	case !v.NoMarks:
+		v.sum.Count(rec)
+	case rec.IsOutcome() && !rec.Free():
+		v.spent++
+	case rec.URL == "":
+		v.spent += rec.Cost
+	}
+	delete(v.out, rec.URL)
+	if !v.NoMarks && rec.Generation > v.window {
+		if err := v.charge(rec); err != nil {
+			return err
+		}
+	}
+	verdict, err := v.s.Add(rec)
+	switch verdict {
+	case frontier.Changed:
+		v.served.Changed++
+	case frontier.Known:
+		v.served.Known++
+	case frontier.Query:
+		v.Tally.Skip("query")
+	case frontier.Failed:
+		return err
+	default:
+		if err != nil {
+			v.Tally.Refuse(rec.URL, err)
+		}
+	}
+	return nil
+}
+
+// mark commits the window that the mark ends.
+func (v *server) mark(window int) error {
+	switch {
+	case !v.greeted && window == v.from:
+		v.greeted = true
+		return nil
+	case v.phase != awaiting || window != v.window:
+		v.Log.Warn("passed over a mark of another window", "mark", window, "window", v.window)
+		return nil
+	}
+	if err := v.s.Commit(); err != nil {
+		return err
+	}
+	if v.sum.Outcomes == 0 && v.asked > 0 {
+		return fmt.Errorf("window %d: %d addresses went out, and their mark came back without a record\nhint: which stage loses them?", v.window, v.asked)
+	}
+	if err := v.commit(); err != nil {
+		return err
+	}
+	if err := v.writeLastWindow(); err != nil {
+		return err
+	}
+	v.spent += v.sum.Cost
+	if v.sum.Outcomes > 0 {
+		v.empty = 0
+	} else if v.empty++; v.empty > 1 || v.sum.Addresses == 0 {
+		v.window++
+		return v.finish(EndEmpty)
+	}
+	v.window++
+	return v.lease()
+}
+
+// commit writes the summary of the window and what its queries have found.
+func (v *server) commit() error {
+	if v.Windows == "" && v.Committed == nil {
+		return nil
+	}
+	stats, err := v.s.Stats(time.Now())
+	if err != nil {
+		return err
+	}
+	v.sum.SetStore(stats)
+	v.sum.Seconds = seconds(time.Since(v.begun).Seconds())
+	line, err := v.sum.Line()
+	if err != nil {
+		return err
+	}
+	if v.Windows != "" {
+		if err := os.MkdirAll(File(v.Windows, v.window, ""), 0o777); err != nil {
+			return err
+		}
+		if len(v.found) > 0 {
+			if err := atomicfile.WriteBytes(File(v.Windows, v.window, Found), v.found); err != nil {
+				return err
+			}
+		}
+		if err := atomicfile.WriteBytes(File(v.Windows, v.window, Stats), line); err != nil {
+			return err
+		}
+	}
+	if v.Committed == nil {
+		return nil
+	}
+	return v.Committed(v.sum)
+}
+
+// lease begins the next window: its addresses go out, and its mark. It ends the crawl if
+// there is a reason to, and leaves it pausing if nothing is due.
+func (v *server) lease() error {
+	left := v.Pages - v.spent
+	switch {
+	case v.interrupted != nil:
+		return v.finish("")
+	case v.Pages > 0 && left <= v.owed:
+		return v.finish(EndPages)
+	case v.MaxWindows > 0 && v.window > v.MaxWindows:
+		return v.finish(EndGenerations)
+	case v.stopped():
+		return v.finish(EndStopped)
+	case time.Now().Before(v.due):
+		return nil
+	}
+	n := v.Request.N
+	if v.Pages > 0 {
+		n = min(n, left-v.owed)
+	}
+	if v.begun.IsZero() || v.phase != pausing {
+		v.begun = time.Now()
+	}
+	lines, err := v.ask(n, v.window)
+	if nothing, ok := errors.AsType[*frontier.NothingDue](err); ok {
+		if !nothing.Earliest.IsZero() {
+			return v.pause(nothing.Earliest)
+		}
+	} else if err != nil {
+		return err
+	}
+	v.sum = NewSummary(v.window)
+	var batch bytes.Buffer
+	if !v.NoMarks && !v.greeted {
+		if err := appendMark(&batch, v.from); err != nil {
+			return err
+		}
+	}
+	batch.Write(v.heads)
+	batch.Write(lines)
+	v.asked = bytes.Count(lines, []byte("\n"))
+	if !v.NoMarks {
+		if err := appendMark(&batch, v.window); err != nil {
+			return err
+		}
+	}
+	v.heads, v.found, v.owed = nil, nil, 0
+	v.phase = awaiting
+	v.send(batch.Bytes()) // does not block: the last window has come back
+	return v.tidy()
+}
+
+// tidy compacts a few segments of the log, if it has doubled since the last compaction, while
+// the stages work on the window. A compaction that fails, for want of disk, ends no crawl.
+func (v *server) tidy() error {
+	size, err := v.s.LogSize()
+	if err != nil {
+		return err
+	}
+	if v.compaction == nil {
+		if size-v.length < max(v.length, v.CompactAt) {
+			return nil
+		}
+		v.compaction = new(frontier.Compaction)
+	}
+	more, err := v.s.Compact(v.compaction)
+	v.heard = time.Now() // nobody was listening
+	if err != nil {
+		v.Log.Warn("the log was not compacted", "err", err)
+	}
+	if err != nil || !more {
+		v.compaction = nil
+		v.length, err = v.s.LogSize()
+		return err
+	}
+	return nil
+}
+
+// ask asks the store for n addresses. It does not look ahead after fetch has handed addresses
+// back, which it does if they are due too late: they would go round and round.
+func (v *server) ask(n, generation int) ([]byte, error) {
+	q := v.Request
+	q.N, q.Generation, q.Now = n, generation, time.Now()
+	if v.untried {
+		q.Horizon = 0
+	}
+	return v.s.Next(q)
+}
+
+func (v *server) send(lines []byte) {
+	v.writing, v.heard = true, time.Now()
+	v.lines <- lines
+}
+
+// topUp is the loop without marks: it leases as many addresses as were answered, or whose
+// lease has ended, since it did so last.
+func (v *server) topUp() error {
+	now := time.Now()
+	for url, until := range v.out {
+		if now.After(until) {
+			delete(v.out, url)
+		}
+	}
+	n := v.Request.N - len(v.out)
+	if v.Pages > 0 {
+		n = min(n, v.Pages-v.spent-len(v.out))
+	}
+	switch {
+	case v.phase == ending:
+		return nil
+	case v.Pages > 0 && v.spent >= v.Pages:
+		return v.finish(EndPages)
+	case v.stopped():
+		return v.finish(EndStopped)
+	case n <= 0 || v.writing || now.Before(v.due):
+		return nil
+	}
+	lines, err := v.ask(n, -1)
+	if nothing, ok := errors.AsType[*frontier.NothingDue](err); ok {
+		switch {
+		case len(v.out) > 0:
+		case !nothing.Earliest.IsZero():
+			return v.pause(nothing.Earliest)
+		case now.Sub(v.heard) > v.Patience:
+			return v.finish(EndEmpty)
+		}
+		v.due = now.Add(100 * time.Millisecond) // more may come in
+		return nil
+	} else if err != nil {
+		return err
+	}
+	r := wire.NewReader(bytes.NewReader(lines), wire.Address)
+	var rec wire.Record
+	for r.Read(&rec) == nil {
+		v.out[strings.Clone(rec.URL)] = now.Add(v.Request.Lease)
+	}
+	v.send(bytes.Clone(lines)) // they belong to the store
+	return v.tidy()
+}
+
+func appendMark(b *bytes.Buffer, window int) error {
+	var rec wire.Record
+	rec.SetMark(window)
+	w := wire.NewWriter(b)
+	return cmp.Or(w.Write(&rec), w.Flush())
+}
+
+// pause waits until something is due, or ends the crawl if that takes too long.
+func (v *server) pause(until time.Time) error {
+	if time.Until(until) > v.Patience {
+		return v.finish(EndNotDue)
+	}
+	if v.phase != pausing || !until.Equal(v.due) {
+		v.Log.Info("nothing is due yet", "until", until.UTC().Format(time.RFC3339))
+		if v.Waiting != nil {
+			if err := v.Waiting(until); err != nil {
+				return err
+			}
+		}
+	}
+	v.phase, v.due = pausing, until
+	return nil
+}
+
+// stopped reports whether the stop file exists.
+func (v *server) stopped() bool {
+	if v.Stop == "" {
+		return false
+	}
+	_, err := os.Stat(v.Stop)
+	return err == nil
+}
+
+// finish leases nothing more: the stages see the end of their input one after the other, and
+// what they still write is added.
+func (v *server) finish(reason string) error {
+	if v.phase == ending {
+		return nil
+	}
+	v.phase, v.served.End, v.heard = ending, reason, time.Now()
+	close(v.lines)
+	if reason == "" || v.Ended == nil {
+		return nil
+	}
+	return v.Ended(reason)
+}
+
+// over ends the loop at the end of the input.
+func (v *server) over() error {
+	if err := v.s.Commit(); err != nil {
+		return err
+	}
+	if v.served.End == "" && v.interrupted == nil {
+		return fmt.Errorf("the pipeline ended in window %d: a stage has ended\nhint: see what it said; run the same command again to begin the window anew", v.window)
+	}
+	return nil
+}

@@ -1,0 +1,288 @@
+package run
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"spoor/internal/atomicfile"
+)
+
+// Settings is what a crawl is told. Zero numbers and empty strings stand for the default,
+// if not said otherwise.
+type Settings struct {
+	Strategy string
+	Params   []string // NAME=VALUE
+	Compat   bool
+	Seed     int
+	Size     int
+	Fitness  string
+	Norm     string
+
+	Archives     []string // absolute names
+	Content      string   // a digest of what the archives hold
+	Capture      string
+	ArchiveFirst bool
+
+	Seeds     string // a digest of the file
+	SeedQuery string
+	Search    string // an index or the address of a SearXNG
+
+	Fair                    string
+	PerHost, PerNiche       int
+	MaxPerHost, MaxPerNiche int
+	Horizon                 time.Duration
+	Traps                   bool
+	Recrawl                 bool
+
+	Pages       int // most fetches
+	Generations int // most generations; 0 is no limit
+	Patience    time.Duration
+	Steady      bool
+	Watch       bool
+	Live        []string // flags of fetch: -name or -name=value
+
+	Ran      map[string]string // the stages as they were last run
+	Replaced []string          // the stages that are not spoor's own
+}
+
+// Closed reports whether the web is what the archives hold.
+func (s *Settings) Closed() bool { return len(s.Archives) > 0 && !s.ArchiveFirst }
+
+// A setting is a key of the settings file and its values, a line each.
+type setting struct {
+	key   string
+	fixed bool // must not change during a run
+	get   func(*Settings) []string
+	put   func(*Settings, []string) error
+}
+
+// settings is the table of all settings, in the order of the file.
+var settings = []setting{
+	word("strategy", true, func(s *Settings) *string { return &s.Strategy }),
+	number("seed", true, func(s *Settings) *int { return &s.Seed }),
+	number("size", true, func(s *Settings) *int { return &s.Size }),
+	boolean("compat", true, func(s *Settings) *bool { return &s.Compat }),
+	word("fitness", true, func(s *Settings) *string { return &s.Fitness }),
+	word("norm", true, func(s *Settings) *string { return &s.Norm }),
+	list("param", true, func(s *Settings) *[]string { return &s.Params }),
+	boolean("traps", true, func(s *Settings) *bool { return &s.Traps }),
+	list("archive", false, func(s *Settings) *[]string { return &s.Archives }),
+	word("archive-content", true, func(s *Settings) *string { return &s.Content }),
+	word("capture", true, func(s *Settings) *string { return &s.Capture }),
+	boolean("archive-first", true, func(s *Settings) *bool { return &s.ArchiveFirst }),
+	word("fair", true, func(s *Settings) *string { return &s.Fair }),
+	number("per-host", true, func(s *Settings) *int { return &s.PerHost }),
+	number("per-niche", true, func(s *Settings) *int { return &s.PerNiche }),
+	number("max-per-host", true, func(s *Settings) *int { return &s.MaxPerHost }),
+	number("max-per-niche", true, func(s *Settings) *int { return &s.MaxPerNiche }),
+	duration("horizon", true, func(s *Settings) *time.Duration { return &s.Horizon }),
+	boolean("recrawl", true, func(s *Settings) *bool { return &s.Recrawl }),
+	word("seeds", true, func(s *Settings) *string { return &s.Seeds }),
+	word("seed-query", true, func(s *Settings) *string { return &s.SeedQuery }),
+	word("search", true, func(s *Settings) *string { return &s.Search }),
+	number("pages", false, func(s *Settings) *int { return &s.Pages }),
+	number("generations", false, func(s *Settings) *int { return &s.Generations }),
+	duration("patience", false, func(s *Settings) *time.Duration { return &s.Patience }),
+	boolean("steady", false, func(s *Settings) *bool { return &s.Steady }),
+	boolean("watch", false, func(s *Settings) *bool { return &s.Watch }),
+	list("live", false, func(s *Settings) *[]string { return &s.Live }),
+	list("replaced", false, func(s *Settings) *[]string { return &s.Replaced }),
+	{"stage", false,
+		func(s *Settings) (lines []string) {
+			for _, name := range stageNames {
+				if command, ok := s.Ran[name]; ok {
+					lines = append(lines, name+" "+command)
+				}
+			}
+			return lines
+		},
+		func(s *Settings, lines []string) error {
+			s.Ran = map[string]string{}
+			for _, line := range lines {
+				name, command, _ := strings.Cut(line, " ")
+				s.Ran[name] = command
+			}
+			return nil
+		}},
+}
+
+// single makes a setting of one value, written unless it is the zero value.
+func single[T comparable](key string, fixed bool, field func(*Settings) *T, format func(T) string, parse func(string) (T, error)) setting {
+	var zero T
+	return setting{key, fixed,
+		func(s *Settings) []string {
+			if *field(s) == zero {
+				return nil
+			}
+			return []string{format(*field(s))}
+		},
+		func(s *Settings, values []string) (err error) {
+			if *field(s) = zero; len(values) > 0 {
+				*field(s), err = parse(values[0])
+			}
+			return err
+		}}
+}
+
+func word(key string, fixed bool, field func(*Settings) *string) setting {
+	return single(key, fixed, field, func(v string) string { return v }, func(v string) (string, error) { return v, nil })
+}
+
+func number(key string, fixed bool, field func(*Settings) *int) setting {
+	return single(key, fixed, field, strconv.Itoa, strconv.Atoi)
+}
+
+func boolean(key string, fixed bool, field func(*Settings) *bool) setting {
+	return single(key, fixed, field, strconv.FormatBool, strconv.ParseBool)
+}
+
+func duration(key string, fixed bool, field func(*Settings) *time.Duration) setting {
+	return single(key, fixed, field, time.Duration.String, time.ParseDuration)
+}
+
+func list(key string, fixed bool, field func(*Settings) *[]string) setting {
+	return setting{key, fixed,
+		func(s *Settings) []string { return *field(s) },
+		func(s *Settings, values []string) error { *field(s) = slices.Clone(values); return nil }}
+}
+
+// LoadSettings returns the settings of a run directory, nil if it has none.
+func (d Dir) LoadSettings() (*Settings, error) {
+	b, err := readSmall(d.Path(SettingsFile))
+	if b == nil || err != nil {
+		return nil, err
+	}
+	values := map[string][]string{}
+	for line := range strings.Lines(string(b)) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if !slices.ContainsFunc(settings, func(f setting) bool { return f.key == key }) {
+			return nil, faultf(statusMisuse, "%s: unknown setting %q: the run belongs to another version of spoor", d.Path(SettingsFile), key)
+		}
+		values[key] = append(values[key], value)
+	}
+	s := new(Settings)
+	for _, f := range settings {
+		if err := f.put(s, values[f.key]); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", d.Path(SettingsFile), f.key, err)
+		}
+	}
+	return s, nil
+}
+
+// save writes the settings file.
+func (s *Settings) save(d Dir) error {
+	return atomicfile.Write(d.Path(SettingsFile), func(w io.Writer) error {
+		var b bytes.Buffer
+		for _, f := range settings {
+			for _, value := range f.get(s) {
+				fmt.Fprintf(&b, "%s %s\n", f.key, value)
+			}
+		}
+		_, err := w.Write(b.Bytes())
+		return err
+	})
+}
+
+// differences says which fixed settings of a run differ from those given, of the keys for
+// which compare is true: "strategy was shark and is niche".
+func (s *Settings) differences(given *Settings, compare func(key string) bool) (words []string) {
+	value := func(f setting, s *Settings) string {
+		values := f.get(s)
+		if len(values) == 0 {
+			return "not set"
+		}
+		if f.key == "archive-content" {
+			return strings.Join(s.Archives, ", ") + " (" + s.Content + ")"
+		}
+		return strings.Join(values, ", ")
+	}
+	for _, f := range settings {
+		if f.fixed && compare(f.key) && !slices.Equal(f.get(s), f.get(given)) {
+			key := strings.TrimSuffix(f.key, "-content")
+			words = append(words, fmt.Sprintf("%s was %s and is %s", key, value(f, s), value(f, given)))
+		}
+	}
+	return words
+}
+
+// digestFile returns a digest of a file's content.
+func digestFile(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)[:8]), nil
+}
+
+// sampleSize is how many bytes of the beginning and of the end of an archive are digested.
+const sampleSize = 64 << 10
+
+// digestArchives returns a digest of what archives hold: the sizes of their files, and a
+// sample of their bytes. It does not depend on where they are.
+func digestArchives(archives []string) (string, error) {
+	h := sha256.New()
+	for _, archive := range archives {
+		files, err := archiveFiles(archive)
+		if err != nil {
+			return "", err
+		}
+		for _, name := range files {
+			if err := sample(h, name); err != nil {
+				return "", err
+			}
+		}
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)[:8]), nil
+}
+
+// archiveFiles returns the archive, or the archives in a directory, without the indexes
+// that are written beside them.
+func archiveFiles(archive string) (files []string, err error) {
+	entries, err := os.ReadDir(archive)
+	if err != nil {
+		return []string{archive}, nil //nolint:nilerr // it is a file
+	}
+	for _, e := range entries {
+		for _, ending := range []string{".warc", ".arc", ".wacz", ".gz", ".zst"} {
+			if strings.HasSuffix(e.Name(), ending) {
+				files = append(files, filepath.Join(archive, e.Name()))
+				break
+			}
+		}
+	}
+	return files, nil
+}
+
+func sample(h io.Writer, name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(h, "%d\n", info.Size())
+	if _, err := io.CopyN(h, f, sampleSize); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	end := io.NewSectionReader(f, max(0, info.Size()-sampleSize), sampleSize)
+	_, err = io.Copy(h, end)
+	return err
+}

@@ -1,0 +1,369 @@
+package run
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"spoor/internal/wire"
+)
+
+// Stage runs the command of a stage. A command of spoor's own takes the place of this
+// process, if the system can do that; it notes itself how it ended. A foreign one is started,
+// and the records that it reads and writes are counted.
+func (c *Crawl) Stage(ctx context.Context, name string, stdin, stdout *os.File) error {
+	stages := c.steps
+	if c.now.step == stepSteady {
+		stages = c.Stages
+	}
+	stage := stages.find(name)
+	if stage == nil {
+		return faultf(statusMisuse, "%s has no stage %s", c.Dir.Path(StagesFile), name)
+	}
+	log, err := c.Dir.openLog()
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	env := c.environment(name)
+	if stage.Own {
+		return replaceProcess("exec 2>>"+Quote(c.Dir.Path(StagesLog))+"; set -o pipefail; "+stage.Command, env)
+	}
+	m := &meter{name: name, pages: name == "evolve", endless: c.now.step == stepSteady, log: log}
+	m.adds = name == "search" || name == "fetch" && strings.Contains(stage.Command, "-sitemaps")
+	var in io.Reader = stdin
+	if d, err := decompress(stdin); err != nil {
+		return err
+	} else if d != nil {
+		in = d
+	}
+	if name == "search" {
+		in = unanswered(in)
+	}
+	err = m.run(ctx, stage.Command, env, in, stdout)
+	status, note := 0, ""
+	if f, ok := errors.AsType[*Fault](err); ok {
+		status, note = f.Status, f.Text
+	} else if err != nil {
+		status, note = statusFailed, err.Error()
+	}
+	return errors.Join(err, c.Dir.NoteEnd(name, status, note))
+}
+
+// environment returns the variables that the commands of stages use:
+//
+//	SPOOR_RUN         the run directory
+//	SPOOR_TOPIC       the topic file: the one of the beginning, in a steady crawl
+//	SPOOR_GENERATION  the number of the generation; not in a steady crawl
+//	SPOOR_N           addresses a generation
+//	SPOOR_SEED        the seed of all randomness
+func (c *Crawl) environment(stage string) []string {
+	env := append(os.Environ(),
+		"SPOOR_RUN="+string(c.Dir),
+		"SPOOR_TOPIC="+c.now.topic,
+		fmt.Sprintf("SPOOR_N=%d", c.Settings.Size),
+		fmt.Sprintf("SPOOR_SEED=%d", c.Settings.Seed),
+		endedVariable+"="+c.Dir.Path(endedFile),
+		stageVariable+"="+stage,
+	)
+	if c.now.step != stepSteady {
+		env = append(env, "SPOOR_GENERATION="+strconv.Itoa(c.now.generation))
+	}
+	return env
+}
+
+// decompress returns a reader of what zstd has packed into a regular file, nil if f is not
+// such a file.
+func decompress(f *os.File) (io.Reader, error) {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, err
+	}
+	var magic [4]byte
+	if n, _ := f.ReadAt(magic[:], 0); n < len(magic) || !bytes.Equal(magic[:], []byte{0x28, 0xb5, 0x2f, 0xfd}) {
+		return nil, nil
+	}
+	return zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
+}
+
+// openRecords opens a file of records, compressed or not; nil if it does not exist.
+func openRecords(name string) (io.ReadCloser, error) {
+	f, err := os.Open(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	d, err := decompress(f)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if d == nil {
+		d = f
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{d, f}, nil
+}
+
+// unanswered returns a reader of those lines of in that are queries without a cost: a
+// foreign search sees nothing else.
+func unanswered(in io.Reader) io.Reader {
+	r, w := io.Pipe()
+	go func() {
+		lines := bufio.NewReaderSize(in, 1<<16)
+		var rec wire.Record
+		for {
+			line, err := lines.ReadBytes('\n')
+			if len(line) > 0 && wire.NewReader(bytes.NewReader(line), wire.Address).Read(&rec) == nil && rec.URL == "" && rec.Query != "" && rec.Cost == 0 {
+				if _, err := w.Write(line); err != nil {
+					return
+				}
+			}
+			if err != nil {
+				w.CloseWithError(err)
+				return
+			}
+		}
+	}()
+	return r
+}
+
+// A meter runs a foreign stage and counts the records on both sides of it.
+type meter struct {
+	name    string
+	pages   bool // only pages are counted: evolve adds addresses
+	adds    bool // it may write more than it reads
+	endless bool // windows follow one another, each ended by a mark
+	log     io.Writer
+
+	in, out atomic.Int64 // records
+	last    atomic.Int64 // when something last went in or came out, in ns
+	taken   atomic.Bool  // everything that was read has gone into the stage
+
+	mu      sync.Mutex
+	windows []int64 // how many records went in before each mark that has not come out
+}
+
+// silence is how long a stage of a steady crawl may keep back records when it has read all
+// that there is.
+const silence = 30 * time.Second
+
+func (m *meter) run(ctx context.Context, command string, env []string, in io.Reader, out io.Writer) error {
+	cmd := exec.Command("bash", "-c", "set -o pipefail\n"+command)
+	cmd.Env, cmd.Stderr = env, m.log
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	m.touch()
+	ended := make(chan error, 2)
+	go func() { // never waited for: nobody may end what it reads
+		err := m.feed(stdin, in)
+		stdin.Close()
+		if err != nil {
+			ended <- err
+		}
+	}()
+	go func() { ended <- m.drain(out, stdout) }()
+	stop := make(chan struct{})
+	defer close(stop)
+	go m.watch(stop, ended)
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+		cmd.Process.Signal(terminate)
+		err = <-ended
+	}
+	if err != nil {
+		cmd.Process.Kill()
+	}
+	werr := cmd.Wait()
+	switch f := (*Fault)(nil); {
+	case errors.As(err, &f):
+		return err
+	case ctx.Err() != nil:
+		return faultf(statusTerminated, "terminated")
+	case err != nil && isPipe(err):
+		return faultf(statusPipe, "the next stage has ended")
+	case err != nil:
+		return err
+	}
+	if status := exitStatus(werr); status != 0 {
+		return faultf(status, "")
+	}
+	return m.compare(m.in.Load(), m.out.Load())
+}
+
+func (m *meter) touch() { m.last.Store(time.Now().UnixNano()) }
+
+// compare returns an error if a stage has written less, or more, than it has read.
+func (m *meter) compare(in, out int64) error {
+	if in == out || m.adds && out > in {
+		return nil
+	}
+	return faultf(statusFailed, "%s read %d records and wrote %d", m.name, in, out)
+}
+
+// feed gives the stage what it reads. What the stage does not read is counted too.
+func (m *meter) feed(stage io.Writer, in io.Reader) error {
+	lines := bufio.NewReaderSize(in, 1<<16)
+	gone := false
+	for {
+		line, err := readLine(lines)
+		if len(line) > 0 {
+			m.count(line, &m.in, true)
+			m.taken.Store(false)
+			m.touch()
+			if !gone {
+				if _, werr := stage.Write(line); werr != nil {
+					gone = true
+				}
+			}
+			m.taken.Store(lines.Buffered() == 0)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// drain passes on what the stage writes.
+func (m *meter) drain(out io.Writer, stage io.Reader) error {
+	lines := bufio.NewReaderSize(stage, 1<<16)
+	w := bufio.NewWriterSize(out, 1<<16)
+	for {
+		line, err := readLine(lines)
+		if len(line) > 0 {
+			if cerr := m.count(line, &m.out, false); cerr != nil {
+				return cerr
+			}
+			m.touch()
+			if _, werr := w.Write(line); werr != nil {
+				return werr
+			}
+		}
+		if err != nil || lines.Buffered() == 0 {
+			if werr := w.Flush(); werr != nil {
+				return werr
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// readLine returns a line with its end. The last one may have none.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	line, err := r.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return line, err
+	}
+	whole := bytes.Clone(line)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		line, err = r.ReadSlice('\n')
+		whole = append(whole, line...)
+	}
+	return whole, err
+}
+
+// count counts a line, if it is a record that counts. At the mark of a window it compares
+// what came out with what went in.
+func (m *meter) count(line []byte, n *atomic.Int64, in bool) error {
+	if text := bytes.TrimLeft(line, " \t"); len(text) == 0 || text[0] != '{' {
+		return nil
+	}
+	if m.endless && bytes.Contains(line, []byte(`"mark"`)) {
+		var rec wire.Record
+		if wire.NewReader(bytes.NewReader(line), wire.Address).Read(&rec) == nil && rec.IsMark() {
+			return m.mark(in)
+		}
+	}
+	if m.pages {
+		var rec wire.Record
+		if wire.NewReader(bytes.NewReader(line), wire.Address|wire.Fetch).Read(&rec) != nil || rec.URL == "" || !rec.IsOutcome() {
+			return nil
+		}
+	}
+	n.Add(1)
+	return nil
+}
+
+// mark notes a mark that went in, or compares the counts at a mark that came out.
+func (m *meter) mark(in bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if in {
+		m.windows = append(m.windows, m.in.Load())
+		return nil
+	}
+	if len(m.windows) == 0 {
+		return nil
+	}
+	went := m.windows[0]
+	m.windows = m.windows[1:]
+	return m.compare(went, m.out.Load())
+}
+
+// watch ends the meter of a steady crawl if the stage keeps records or marks back.
+func (m *meter) watch(stop <-chan struct{}, ended chan<- error) {
+	if !m.endless {
+		return
+	}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+		}
+		m.mu.Lock()
+		marks := len(m.windows)
+		m.mu.Unlock()
+		in, out := m.in.Load(), m.out.Load()
+		if (in > out || marks > 0) && m.taken.Load() && time.Since(time.Unix(0, m.last.Load())) > silence {
+			ended <- faultf(statusFailed, "%s has read %d records and %d window marks that it has not written for %v: it keeps lines back (hint: jq --unbuffered, sed -u, grep --line-buffered, awk with fflush(); a stage that works longer on a page needs the crawl without -steady)",
+				m.name, in-out, marks, silence)
+			return
+		}
+	}
+}
+
+// exitStatus returns the status with which a shell would say that a command ended.
+func exitStatus(err error) int {
+	if err == nil {
+		return 0
+	}
+	if e, ok := errors.AsType[*exec.ExitError](err); ok {
+		return shellStatus(e.ProcessState)
+	}
+	return statusFailed
+}

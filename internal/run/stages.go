@@ -1,0 +1,311 @@
+package run
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"spoor/internal/atomicfile"
+)
+
+// stageNames are the stages that a run may have, in the order of the pipeline.
+var stageNames = []string{"fetch", "parse", "learn", "score", "grow", "evolve", "search"}
+
+// Wishes is what a strategy wants of the other stages.
+type Wishes struct {
+	Fitness string // the measure: score -fitness
+	Context string // the words around links: parse -context
+	Learn   string // a section of the topic that is made of the seeds' pages: table or reference
+	Expand  string // the rule by which the topic grows: topic -expand
+	Search  bool   // it breeds queries
+	Single  bool   // with -compat generations of one page
+	Compat  bool   // it has the parameter compat
+}
+
+// A Stage is the shell command of a stage.
+type Stage struct {
+	Name    string
+	Command string
+	Own     bool // it is what the settings ask for, and not replaced by the user
+}
+
+// Stages are the stages of a run.
+type Stages []Stage
+
+// find returns the stage of that name, nil if the run has none.
+func (s Stages) find(name string) *Stage {
+	for i := range s {
+		if s[i].Name == name {
+			return &s[i]
+		}
+	}
+	return nil
+}
+
+// ownStages returns the stages that the settings of a run and its strategy ask for. Their
+// commands use the variables of [Crawl.environment].
+func ownStages(d Dir, s *Settings, w Wishes, prefix string) Stages {
+	var list Stages
+	add := func(name string, words ...string) {
+		list = append(list, Stage{name, strings.Join(words, " "), true})
+	}
+	command := func(name string) string { return Quote(prefix + name) }
+	windows := "-windows " + Quote(d.Generations())
+
+	fetch := []string{command("fetch")}
+	parse := []string{command("parse")}
+	if s.ArchiveFirst {
+		fetch = append(fetch, "-archive-first")
+	}
+	for _, a := range s.Archives {
+		fetch = append(fetch, "-archive "+Quote(a))
+	}
+	if s.Capture != "" {
+		fetch = append(fetch, "-capture "+Quote(s.Capture))
+	}
+	if w.Context != "" {
+		parse = append(parse, "-context "+Quote(w.Context))
+	}
+	agent := ""
+	if !s.Closed() {
+		fetch = append(fetch, "-warc "+Quote(d.Path("warc", "crawl")), "-state "+Quote(d.Path("fetch")), fmt.Sprintf("-seed %d", s.Seed))
+	}
+	for _, f := range s.Live {
+		fetch = append(fetch, Quote(f))
+		if value, ok := strings.CutPrefix(f, "-agent="); ok {
+			agent = "-agent " + Quote(value)
+		}
+	}
+	if agent != "" {
+		parse = append(parse, agent)
+	}
+	if s.Closed() {
+		for _, a := range s.Archives {
+			parse = append(parse, "-within "+Quote(a))
+		}
+	}
+	add("fetch", fetch...)
+	add("parse", parse...)
+
+	compat := ""
+	if s.Compat {
+		compat = " -compat"
+	}
+	if w.Learn != "" {
+		literal := compat
+		if w.Expand == "tunnel" {
+			literal = ""
+		}
+		add("learn", command("topic")+" -topic "+Quote(d.Path(Topic))+literal+" -positive -")
+	}
+	score := command("score") + ` -topic "$SPOOR_TOPIC"`
+	if fitness := s.measure(w); fitness != "" {
+		score += " -fitness " + Quote(fitness)
+	}
+	if s.Norm != "" {
+		score += " -norm " + Quote(s.Norm)
+	}
+	score += compat
+	grow := command("topic") + ` -topic "$SPOOR_TOPIC"` + compat + " -expand " + Quote(w.Expand)
+	switch {
+	case w.Expand == "":
+		add("score", score)
+	case s.Steady:
+		add("score", score, windows, "|", grow, windows)
+	default:
+		add("score", score)
+		add("grow", grow)
+	}
+
+	evolve := command("evolve") + " -strategy " + Quote(s.Strategy) + ` -topic "$SPOOR_TOPIC"` + fmt.Sprintf(" -seed %d", s.Seed)
+	if agent != "" {
+		evolve += " " + agent
+	}
+	for _, p := range s.Params {
+		evolve += " -param " + Quote(p)
+	}
+	if s.Compat && w.Compat {
+		evolve += " -param compat=true"
+	}
+	state := "-state " + Quote(d.Path("evolve"))
+	search := s.searchCommand(d, command("search"))
+	switch {
+	case !s.Steady:
+		add("evolve", evolve, fmt.Sprintf("-n %d", s.Size), state, `-generation "$SPOOR_GENERATION"`)
+		if search != "" {
+			add("search", search, "-only -")
+		}
+	case search != "" && w.Search:
+		add("evolve", evolve, fmt.Sprintf("-window %d", s.Size), state, windows, "|", search)
+	default:
+		add("evolve", evolve, fmt.Sprintf("-window %d", s.Size), state, windows)
+	}
+	return list
+}
+
+// measure returns the measures of score, the steering one first.
+func (s *Settings) measure(w Wishes) string {
+	fitness := s.Fitness
+	if fitness == "" {
+		return w.Fitness
+	}
+	if w.Expand != "" && !strings.Contains(","+fitness+",", ","+w.Fitness+",") {
+		fitness += "," + w.Fitness // the topic grows by it
+	}
+	return fitness
+}
+
+// searchCommand returns the command that answers queries, "" if there is no search.
+func (s *Settings) searchCommand(d Dir, command string) string {
+	switch {
+	case s.Search == "":
+		return ""
+	case IsAddress(s.Search):
+		command += " -searxng " + Quote(s.Search) + " -cache " + Quote(d.Path("search.db"))
+		if slices.Contains(s.Live, "-allow-private") {
+			command += " -allow-private"
+		}
+		return command
+	}
+	command += " -index " + Quote(s.Search)
+	for _, a := range s.Archives {
+		command += " -archive " + Quote(a)
+	}
+	if !s.Closed() {
+		command += " -archive " + Quote(d.Path("warc"))
+	}
+	return command
+}
+
+// IsAddress reports whether s is the address of a server and not the name of a file.
+func IsAddress(s string) bool {
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}
+
+// Quote quotes a word for bash. Words without special characters stay as they are.
+func Quote(word string) string {
+	plain := word != ""
+	for _, r := range word {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', strings.ContainsRune("-_./:,=+@%", r):
+		case r < ' ' || r == 0x7f:
+			return quoteControl(word)
+		default:
+			plain = false
+		}
+	}
+	if plain {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// quoteControl quotes a word with control characters, on one line.
+func quoteControl(word string) string {
+	var b strings.Builder
+	b.WriteString("$'")
+	for i := range len(word) {
+		switch c := word[i]; {
+		case c == '\'' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ' || c == 0x7f:
+			fmt.Fprintf(&b, `\x%02x`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String() + "'"
+}
+
+// replacement returns the command of a stage that the user replaces by command. A foreign
+// score may leave out what it has no opinion of: score -keep fills that in.
+func replacement(name, command string, own Stages) string {
+	if name != "score" {
+		return "bash -c " + Quote(command)
+	}
+	score, rest, _ := strings.Cut(own.find("score").Command, " ")
+	keep, _, _ := strings.Cut(rest, " -windows ")
+	return "bash -c " + Quote(command) + " | " + score + " -keep " + keep
+}
+
+const stagesHeader = `# The stages of this crawl: a name, a tab, and a shell command on one line. A stage reads records
+# on stdin and writes them on stdout. Edit a command to replace or extend a stage, and run
+# crawl -run DIR to go on with it; delete a line to return to the default.
+`
+
+// loadStages reads the stages file; nil if there is none.
+func (d Dir) loadStages() (map[string]string, error) {
+	b, err := readSmall(d.Path(StagesFile))
+	if b == nil || err != nil {
+		return nil, err
+	}
+	commands := map[string]string{}
+	n := 0
+	for line := range strings.Lines(string(b)) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		i := strings.IndexAny(line, " \t")
+		if i < 0 || !slices.Contains(stageNames, line[:i]) {
+			return nil, faultf(statusMisuse, "%s:%d: a line is one of %s, a tab, and a shell command", d.Path(StagesFile), n, strings.Join(stageNames, ", "))
+		}
+		commands[line[:i]] = strings.TrimSpace(line[i:])
+	}
+	return commands, nil
+}
+
+// save writes the stages file.
+func (s Stages) save(d Dir) error {
+	var b bytes.Buffer
+	b.WriteString(stagesHeader)
+	for _, stage := range s {
+		fmt.Fprintf(&b, "%s\t%s\n", stage.Name, stage.Command)
+	}
+	return atomicfile.WriteBytes(d.Path(StagesFile), b.Bytes())
+}
+
+// resolveStages returns the stages of a run: those of env (a command by stage name; an
+// empty one is spoor's own), else those that the user has edited in the stages file, else
+// spoor's own. It says what changed since the run was last opened.
+func resolveStages(own Stages, file, env map[string]string, before *Settings) (list Stages, changes []string) {
+	replaced := func(name string) bool { return before != nil && slices.Contains(before.Replaced, name) }
+	for _, name := range stageNames {
+		stage := own.find(name)
+		command, given := env[name]
+		edited, inFile := file[name]
+		switch {
+		case given && command == "": // spoor's own
+		case given:
+			stage = &Stage{Name: name, Command: replacement(name, command, own)}
+		case inFile && (replaced(name) || before == nil || edited != before.Ran[name]):
+			stage = &Stage{Name: name, Command: edited}
+		}
+		if stage == nil {
+			continue
+		}
+		if name == "grow" && list.find("score") != nil && !list.find("score").Own {
+			continue // the topic grows by the scores of spoor's measures
+		}
+		list = append(list, *stage)
+		if before == nil || before.Ran[name] == "" || before.Ran[name] == stage.Command || stage.Own && !replaced(name) {
+			continue
+		}
+		changes = append(changes, fmt.Sprintf("stage %s is now: %s\n(before: %s)", name, stage.Command, before.Ran[name]))
+	}
+	return list, changes
+}
+
+// record notes in the settings what is run.
+func (s *Settings) record(list Stages) {
+	s.Ran, s.Replaced = map[string]string{}, nil
+	for _, stage := range list {
+		s.Ran[stage.Name] = stage.Command
+		if !stage.Own {
+			s.Replaced = append(s.Replaced, stage.Name)
+		}
+	}
+}

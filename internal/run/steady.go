@@ -1,0 +1,88 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"spoor/internal/frontier"
+)
+
+// A steady crawl is one pipeline whose end is its beginning, over a named pipe: the frontier,
+// fetch, parse, score and evolve go on from one generation to the next.
+
+const loopFile = "loop"
+
+// makeLoop makes the named pipe.
+func (c *Crawl) makeLoop() error {
+	name := c.Dir.Path(loopFile)
+	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return makeFIFO(name)
+}
+
+// ServeSteady is the part of the frontier in a steady crawl: it leases generation after
+// generation, commits them and shows them.
+func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, tally Tally) error {
+	s := c.Settings
+	v := &Server{
+		Store:         c.Dir.Path("frontier"),
+		Options:       frontier.Options{Traps: s.Traps, Wait: 30 * time.Second, Holder: fmt.Sprintf("process %d, crawl -steady", os.Getpid())},
+		Request:       s.request(),
+		In:            in,
+		Out:           out,
+		Windows:       c.Dir.Generations(),
+		Stop:          c.Dir.Path(StopFile),
+		Pages:         s.Pages,
+		MaxWindows:    s.Generations,
+		Patience:      s.Patience,
+		Timeout:       10 * time.Minute,
+		CompactAt:     64 << 20,
+		EndWithParent: true,
+		Log:           c.Log,
+		Tally:         tally,
+		Committed:     func(sum *Summary) error { return c.writeSummary(sum, false) },
+		Waiting:       func(until time.Time) error { c.View.Waiting(until); return nil },
+	}
+	v.Request.N = s.Size
+	served, err := v.Serve(ctx)
+	if err == nil {
+		err = os.WriteFile(c.Dir.Path("end"+partSuffix), []byte(served.End), 0o666)
+	}
+	return err
+}
+
+// settleSteady looks at how the pipeline of a steady crawl ended.
+func (c *Crawl) settleSteady(status, interrupted int) error {
+	os.Remove(c.Dir.Path(loopFile))
+	if c.now.step == "" {
+		return nil
+	}
+	name := c.Dir.Path("end" + partSuffix)
+	reason, err := readSmall(name)
+	if err != nil {
+		return err
+	}
+	os.Remove(name)
+	ended, err := c.Dir.loadEnded()
+	if err != nil {
+		return err
+	}
+	// Nobody may be asked without -contact: that ends a crawl at its beginning; later it is
+	// the outcome of these addresses.
+	contact := ended["fetch"].status == statusMisuse && c.Totals.Fetched > 0 && ended.others("fetch") == 0
+	switch {
+	case interrupted != 0:
+		return c.interrupted(faultf(interrupted, ""))
+	case status != 0 && !contact, len(reason) == 0:
+		return c.blame(status, ended)
+	}
+	if string(reason) == EndStopped {
+		os.Remove(c.Dir.Path(StopFile))
+	}
+	return c.end(string(reason))
+}

@@ -1,0 +1,198 @@
+package run
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"spoor/internal/atomicfile"
+	"spoor/internal/frontier"
+	"spoor/internal/wire"
+)
+
+// A Summary counts the records of one generation, or of one run of frontier add, and what
+// the store holds after it. The same records give the same counts.
+type Summary struct {
+	Generation int              `json:"generation"` // as the caller says, else the latest that an outcome names
+	Outcomes   int              `json:"outcomes"`   // records with status_code or error
+	Cost       int              `json:"cost"`       // outcomes that cost a fetch, and the cost of queries
+	Queries    int              `json:"queries"`    // answered queries
+	Failed     int              `json:"failed"`     // outcomes that cost a fetch and gave no page: errors, and statuses other than 2xx
+	Relevant   int              `json:"relevant"`   // outcomes that score calls relevant
+	Errors     map[string]int   `json:"errors"`     // outcomes with error, by error
+	Operators  map[string]Yield `json:"operators"`  // outcomes by the operator that chose them
+	Addresses  int              `json:"addresses"`  // records that ask for an address
+	URLs       int              `json:"urls"`       // known to the store
+	Hosts      int              `json:"hosts"`      // hosts with a fetched page
+	Waiting    int              `json:"waiting"`    // URLs that wait
+	Seconds    seconds          `json:"seconds,omitempty"`
+}
+
+// A Yield is what an operator brought.
+type Yield struct {
+	Cost     int `json:"cost"`
+	Relevant int `json:"relevant"`
+}
+
+// seconds is a duration, written with six decimals.
+type seconds float64
+
+func (s seconds) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "%.6f", float64(s)), nil }
+
+// NewSummary returns an empty summary of a generation.
+func NewSummary(generation int) *Summary {
+	return &Summary{Generation: generation, Errors: map[string]int{}, Operators: map[string]Yield{}}
+}
+
+// Count adds a record.
+func (s *Summary) Count(rec *wire.Record) {
+	switch {
+	case rec.URL == "":
+		if later := s.Generation > 0 && rec.Generation > s.Generation; rec.Cost > 0 && !later {
+			s.Queries++
+			s.Cost += rec.Cost
+		}
+		return
+	case !rec.IsOutcome():
+		s.Addresses++
+		return
+	}
+	s.Generation = max(s.Generation, rec.Generation)
+	s.Outcomes++
+	if rec.Error != "" {
+		s.Errors[strings.Clone(rec.Error)]++
+	}
+	operator := strings.Clone(rec.Operator) // the record will be read into again
+	by := s.Operators[operator]
+	if !rec.Free() {
+		s.Cost++
+		by.Cost++
+		if rec.Error != "" || rec.StatusCode/100 != 2 {
+			s.Failed++
+		}
+	}
+	if rec.Relevant == wire.True {
+		s.Relevant++
+		by.Relevant++
+	}
+	s.Operators[operator] = by
+}
+
+// SetStore sets the counts of the store.
+func (s *Summary) SetStore(store frontier.Stats) {
+	s.URLs, s.Hosts = store.URLs, store.HostsDone
+	s.Waiting = store.States[frontier.Waiting.String()]
+}
+
+// Line returns the summary as a line of JSON.
+func (s *Summary) Line() ([]byte, error) {
+	b, err := json.Marshal(s)
+	return append(b, '\n'), err
+}
+
+// Totals is the sum of the summaries of all committed generations.
+type Totals struct {
+	Generation int              `json:"generation"` // the last one
+	Fetched    int              `json:"fetched"`    // what all generations cost
+	Failed     int              `json:"failed"`
+	Relevant   int              `json:"relevant"`
+	Seconds    float64          `json:"seconds"`
+	Errors     map[string]int   `json:"errors"`
+	Operators  map[string]Yield `json:"operators"`
+	Harvests   []int            `json:"harvests"` // of the last generations that cost something, in thousandths
+	Empty      int              `json:"empty"`    // how many of the last generations had no outcome
+	Last       *Summary         `json:"last"`
+}
+
+// maxHarvests is how many harvests are kept: the width of the curve on a terminal.
+const maxHarvests = 32
+
+func newTotals() *Totals {
+	return &Totals{Errors: map[string]int{}, Operators: map[string]Yield{}, Last: NewSummary(0)}
+}
+
+// add adds the summary of the next generation.
+func (t *Totals) add(s *Summary) {
+	t.Generation = s.Generation
+	t.Fetched += s.Cost
+	t.Failed += s.Failed
+	t.Relevant += s.Relevant
+	t.Seconds += float64(s.Seconds)
+	for kind, n := range s.Errors {
+		t.Errors[kind] += n
+	}
+	for operator, y := range s.Operators {
+		sum := t.Operators[operator]
+		t.Operators[operator] = Yield{sum.Cost + y.Cost, sum.Relevant + y.Relevant}
+	}
+	if s.Cost > 0 {
+		t.Harvests = append(t.Harvests, min(1000, 1000*s.Relevant/s.Cost))
+		t.Harvests = t.Harvests[max(0, len(t.Harvests)-maxHarvests):]
+	}
+	if s.Outcomes > 0 {
+		t.Empty = 0
+	} else {
+		t.Empty++
+	}
+	t.Last = s
+}
+
+// with returns the totals as if the generation being fetched were committed.
+func (t *Totals) with(s *Summary) *Totals {
+	sum := *t
+	sum.Errors, sum.Operators = maps.Clone(t.Errors), maps.Clone(t.Operators)
+	sum.Harvests = slices.Clone(t.Harvests)
+	sum.add(s)
+	return &sum
+}
+
+// exhausted reports whether the frontier has nothing left: an empty generation asks the
+// strategy once more, and it had nothing new, or nothing again.
+func (t *Totals) exhausted() bool {
+	return t.Empty > 1 || t.Empty == 1 && t.Last.Addresses == 0
+}
+
+// LoadTotals returns the totals of the committed generations. It reads totals.json, and
+// the summaries if that file does not agree with them; then it writes log.ndjson anew too.
+func (d Dir) LoadTotals() (*Totals, error) {
+	if b, err := readSmall(d.Path(totalsFile)); err == nil && b != nil {
+		t := newTotals()
+		if json.Unmarshal(b, t) == nil && t.Last != nil && !exists(d.File(t.Generation+1, Stats)) && (t.Generation == 0 || exists(d.File(t.Generation, Stats))) {
+			return t, nil
+		}
+	}
+	t := newTotals()
+	var log []byte
+	for {
+		name := d.File(t.Generation+1, Stats)
+		b, err := readSmall(name)
+		if err != nil {
+			return nil, err
+		}
+		if b == nil {
+			break
+		}
+		s := NewSummary(t.Generation + 1)
+		if err := json.Unmarshal(b, s); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		s.Generation = t.Generation + 1
+		t.add(s)
+		log = append(log, b...)
+	}
+	if err := atomicfile.WriteBytes(d.Path(LogFile), log); err != nil {
+		return nil, err
+	}
+	return t, t.save(d)
+}
+
+// save writes totals.json.
+func (t *Totals) save(d Dir) error {
+	b, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(d.Path(totalsFile), append(b, '\n'))
+}

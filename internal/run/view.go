@@ -1,0 +1,225 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A View shows a crawl to the person who runs it: as a block that is drawn over itself on a
+// terminal, else as a line a generation.
+type View struct {
+	Out   io.Writer
+	Live  bool // Out is a terminal that can be drawn on
+	ASCII bool // draw with signs that every terminal has
+
+	name    string // of the run
+	waiting time.Time
+}
+
+// blockLines is how many lines are drawn.
+const blockLines = 6
+
+func (v *View) begin(c *Crawl) { v.name = c.Dir.String() }
+
+// Say writes a message. On a terminal it takes the place of what is drawn.
+func (v *View) Say(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if text == "" {
+		return
+	}
+	v.Clear()
+	for line := range strings.Lines(text) {
+		fmt.Fprintf(v.Out, "crawl: %s\n", strings.TrimSuffix(line, "\n"))
+	}
+}
+
+// Clear erases what is drawn below the cursor.
+func (v *View) Clear() {
+	if v.Live {
+		io.WriteString(v.Out, "\x1b[J")
+	}
+}
+
+// Step draws what is being done.
+func (v *View) Step(c *Crawl, step string) {
+	what := map[string]string{stepRead: "fetching the seeds", stepEvolve: "choosing what is next", stepSearch: "searching"}[step]
+	v.draw(c.Totals, c.Totals.Generation+1, cmp.Or(what, "fetching"), c)
+}
+
+// Progress draws how far a generation is, whose summary so far is sum.
+func (v *View) Progress(c *Crawl, what string, sum *Summary) {
+	v.draw(c.Totals.with(sum), sum.Generation, what, c)
+}
+
+// Generation shows a generation that has just been committed.
+func (v *View) Generation(c *Crawl) {
+	t := c.Totals
+	if v.Live {
+		v.draw(t, t.Generation, "all done", c)
+		return
+	}
+	fmt.Fprintf(v.Out, "crawl: generation %4d  fetched %6d  failed %4d  relevant %6d  self-harvest %s (now %s)  hosts %4d  waiting %7d  %6s pages/s\n",
+		t.Generation, t.Fetched, t.Failed, t.Relevant, ratio(t.Relevant, t.Fetched), ratio(t.Last.Relevant, t.Last.Cost), t.Last.Hosts, t.Last.Waiting, perSecond(t.Last.Cost, float64(t.Last.Seconds)))
+}
+
+// Waiting shows until when nothing is due.
+func (v *View) Waiting(until time.Time) {
+	text := "nothing is due before " + until.UTC().Format(time.RFC3339) + "; waiting"
+	switch {
+	case v.Live:
+		fmt.Fprintf(v.Out, "\x1b[?7l%s\x1b[K\x1b[?7h\r", text)
+	case !until.Equal(v.waiting):
+		v.Say("%s", text)
+	}
+	v.waiting = until
+}
+
+// Final draws the crawl for the last time: what follows stands below it.
+func (v *View) Final(c *Crawl, what string) {
+	if v.Live {
+		io.WriteString(v.Out, v.block(c.Totals, c.Totals.Generation, what, c))
+	}
+}
+
+// draw draws the block and returns to its beginning, so that whatever process draws next
+// draws over it.
+func (v *View) draw(t *Totals, generation int, what string, c *Crawl) {
+	if v.Live {
+		fmt.Fprintf(v.Out, "%s\r\x1b[%dA", v.block(t, generation, what, c), blockLines)
+	}
+}
+
+// block returns the lines that are drawn. They are cut at the edge, not wrapped.
+func (v *View) block(t *Totals, generation int, what string, c *Crawl) string {
+	full, blank, steps := "█", "░", []rune("▁▂▃▄▅▆▇█")
+	if v.ASCII {
+		full, blank, steps = "#", ".", []rune("_.-:=+*#")
+	}
+	const width = 24
+	done := min(width, width*t.Fetched/max(1, c.Settings.Pages))
+	curve := ""
+	for _, h := range t.Harvests {
+		curve += string(steps[h*(len(steps)-1)/1000])
+	}
+	var trouble []string
+	for _, kind := range slices.Sorted(maps.Keys(t.Errors)) {
+		trouble = append(trouble, fmt.Sprintf("%s %d", errorWord(kind), t.Errors[kind]))
+	}
+	errors := ""
+	if len(trouble) > 0 {
+		errors = "errors: " + strings.Join(trouble, ", ")
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\x1b[?7l\x1b[1mgeneration %d\x1b[m  %s  \x1b[2m%s  %s\x1b[m\x1b[K\n", generation, what, c.Settings.Strategy, v.name)
+	row := func(name string, value any, words string) {
+		fmt.Fprintf(&b, "  \x1b[2m%-8s\x1b[m %8v  %s\x1b[K\n", name, value, words)
+	}
+	row("fetched", t.Fetched, fmt.Sprintf("%s%s %d %% of %d", strings.Repeat(full, done), strings.Repeat(blank, width-done), 100*t.Fetched/max(1, c.Settings.Pages), c.Settings.Pages))
+	row("relevant", t.Relevant, fmt.Sprintf("self-harvest %s, now %s  %s", ratio(t.Relevant, t.Fetched), ratio(t.Last.Relevant, t.Last.Cost), curve))
+	row("pages/s", perSecond(t.Fetched, t.Seconds), "now "+perSecond(t.Last.Cost, float64(t.Last.Seconds)))
+	row("waiting", t.Last.Waiting, fmt.Sprintf("hosts %d", t.Last.Hosts))
+	row("failed", t.Failed, errors)
+	b.WriteString("\x1b[J\x1b[?7h")
+	return b.String()
+}
+
+// errorWord returns an error as people are told it: addresses that were handed back have not
+// failed.
+func errorWord(kind string) string {
+	if kind == "budget" {
+		return "handed back"
+	}
+	return kind
+}
+
+// ratio returns a/b with three decimals.
+func ratio(a, b int) string {
+	if b == 0 {
+		return "0.000"
+	}
+	thousandths := (1000*a + b/2) / b
+	return fmt.Sprintf("%d.%03d", thousandths/1000, thousandths%1000)
+}
+
+func perSecond(n int, s float64) string {
+	if s <= 0 {
+		return "0.0"
+	}
+	return fmt.Sprintf("%.1f", float64(n)/s)
+}
+
+// text says what the crawl has done.
+func (t *Totals) text() string {
+	return fmt.Sprintf("%d pages fetched, %d of them failed, %d relevant by the measure that steered (self-harvest %s)",
+		t.Fetched, t.Failed, t.Relevant, ratio(t.Relevant, t.Fetched))
+}
+
+// byOperator says what each operator brought, the one with the most pages first, and what
+// the queries cost.
+func (t *Totals) byOperator() string {
+	if len(t.Operators) == 0 {
+		return ""
+	}
+	operators := slices.SortedFunc(maps.Keys(t.Operators), func(a, b string) int {
+		return cmp.Or(t.Operators[b].Cost-t.Operators[a].Cost, cmp.Compare(a, b))
+	})
+	var words []string
+	queries := t.Fetched
+	for _, operator := range operators {
+		y := t.Operators[operator]
+		words = append(words, fmt.Sprintf("%s %d, %d relevant", cmp.Or(operator, "unknown"), y.Cost, y.Relevant))
+		queries -= y.Cost
+	}
+	if queries > 0 {
+		words = append(words, fmt.Sprintf("queries cost %d", queries))
+	}
+	return "what brought them: " + strings.Join(words, "; ")
+}
+
+// outcomes says in words what became of addresses that gave no page.
+var outcomes = map[string]string{
+	"not_archived":     "that the archives do not hold",
+	"robots":           "that robots.txt forbids",
+	"blocked_address":  "at a private address (-allow-private asks these too)",
+	"bad_url":          "that cannot be asked for",
+	"budget":           "for which there was no time (-deadline)",
+	"dns":              "whose host is unknown",
+	"connect":          "without a connection",
+	"tls":              "without a secure connection",
+	"timeout":          "without an answer in time",
+	"http":             "with an answer that is not HTTP",
+	"too_large":        "longer than -max-body",
+	"redirect_loop":    "with redirects that do not end",
+	"unsupported_type": "of a type that was not asked for (-mime)",
+}
+
+// free are the outcomes that cost nothing.
+var free = []string{"not_archived", "robots", "blocked_address", "bad_url", "budget"}
+
+// noPage ends a crawl that got no page, and says what became of the addresses.
+func (c *Crawl) noPage() error {
+	t := c.Totals
+	var words []string
+	answered := t.Failed
+	for _, kind := range slices.Sorted(maps.Keys(t.Errors)) {
+		words = append(words, fmt.Sprintf("%d %s", t.Errors[kind], cmp.Or(outcomes[kind], kind)))
+		if !slices.Contains(free, kind) {
+			answered -= t.Errors[kind]
+		}
+	}
+	if answered > 0 {
+		words = append(words, fmt.Sprintf("%d answered by a failure (404, 500 and the like)", answered))
+	}
+	if len(words) == 0 {
+		words = append(words, "the frontier has nothing to give")
+	}
+	c.View.Clear()
+	c.leaveReport()
+	return faultf(statusFailed, "no page was got: %s\nhint: check the seeds; %sfrontier export -store %s tells what became of each, and %s what the stages said; other seeds can begin in the same -run",
+		strings.Join(words, ", "), c.Prefix, c.Dir.Path("frontier"), c.Dir.Path(StagesLog))
+}
