@@ -12,6 +12,7 @@ import (
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/atomicfile"
+	"spoor/internal/run"
 	"spoor/internal/strategy"
 	"spoor/internal/topic"
 	"spoor/internal/wire"
@@ -230,7 +231,7 @@ func (l *windowLoop) decide() error {
 // grow takes up the topic that the window has made, if it has grown, and shows the
 // strategy the window, whose records it has not seen yet.
 func (l *windowLoop) grow() error {
-	t, err := topic.Load(filter.WindowFile(l.dir, l.generation, filter.WindowTopic))
+	t, err := topic.Load(run.File(l.dir, l.generation, run.Topic))
 	if err == nil {
 		err = strategy.Aim(l.s, t)
 	}
@@ -270,7 +271,7 @@ func (l *windowLoop) path(name string, whole bool) string {
 	} else {
 		name = fmt.Sprintf("%s.%d.part.zst", name, os.Getpid())
 	}
-	return filter.WindowFile(l.dir, l.generation, name)
+	return run.File(l.dir, l.generation, name)
 }
 
 // openFiles begins the files of the window.

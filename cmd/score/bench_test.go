@@ -210,7 +210,7 @@ func BenchmarkStream(b *testing.B) {
 				b.SetBytes(int64(in.Len()))
 				b.ReportAllocs()
 				for b.Loop() {
-					if err := run([]string{"-topic", name, "-j", "1", "-fitness", names}, bytes.NewReader(in.Bytes()), io.Discard, io.Discard); err != nil {
+					if err := invoke([]string{"-topic", name, "-j", "1", "-fitness", names}, bytes.NewReader(in.Bytes()), io.Discard, io.Discard); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -130,6 +130,7 @@ import (
 	"spoor/cmd/internal/filter"
 	"spoor/internal/fitness"
 	"spoor/internal/measure"
+	"spoor/internal/run"
 	"spoor/internal/topic"
 	"spoor/internal/wire"
 )
@@ -185,9 +186,9 @@ Examples:
 Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. go doc ./cmd/score tells more.
 `
 
-func main() { filter.Main("score", run) }
+func main() { filter.Main("score", invoke) }
 
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("score", manual, stderr)
 	name := fs.String("topic", "", "the topic `file`, see topic -h")
 	chosen := fs.String("fitness", "vsm", "`measures`, the first of which gives the score: "+strings.Join(measure.Names(), ", "))
@@ -253,7 +254,7 @@ type options struct {
 
 // turn switches to the topic file that the window has left, if there is one.
 func (o *options) turn(dir string, window int) error {
-	t, err := topic.Load(filter.WindowFile(dir, window, filter.WindowTopic))
+	t, err := topic.Load(run.File(dir, window, run.Topic))
 	switch {
 	case err == nil:
 		o.topic = t

@@ -44,7 +44,7 @@ func TestScoresDoNotDependOnOrder(t *testing.T) {
 		scored := func(lines []string, workers string) []string {
 			var out bytes.Buffer
 			args := append([]string{"-topic", name, "-j", workers}, flags...)
-			if err := run(args, strings.NewReader(strings.Join(lines, "")), &out, io.Discard); err != nil {
+			if err := invoke(args, strings.NewReader(strings.Join(lines, "")), &out, io.Discard); err != nil {
 				t.Fatal(err)
 			}
 			return slices.Collect(strings.Lines(out.String()))

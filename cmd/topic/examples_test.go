@@ -13,7 +13,7 @@ func TestReasonsAreLimited(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&records, `{"url":"http://a.test/%d","error":"strange\u001b[31m %d"}`+"\n", i, i)
 	}
-	if err := run([]string{"-query", "frogs", "-positive", "-"}, strings.NewReader(records.String()), io.Discard, &stderr); err != nil {
+	if err := invoke([]string{"-query", "frogs", "-positive", "-"}, strings.NewReader(records.String()), io.Discard, &stderr); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(stderr.String(), "left out"); n != maxReasons+1 {

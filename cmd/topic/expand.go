@@ -14,6 +14,7 @@ import (
 	"spoor/cmd/internal/filter"
 	"spoor/internal/atomicfile"
 	"spoor/internal/measure"
+	"spoor/internal/run"
 	"spoor/internal/topic"
 	"spoor/internal/wire"
 )
@@ -140,7 +141,7 @@ func (c *command) expandWindows(e *expander) error {
 				return nil
 			}
 			words += int64(e.added)
-			return e.leave(filter.WindowFile(c.windows, rec.Generation, filter.WindowTopic))
+			return e.leave(run.File(c.windows, rec.Generation, run.Topic))
 		}
 	})
 }

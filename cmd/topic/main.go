@@ -193,7 +193,7 @@ Example:
 Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. go doc ./cmd/topic tells more.
 `
 
-func main() { filter.Main("topic", run) }
+func main() { filter.Main("topic", invoke) }
 
 // A command holds the flags and streams.
 type command struct {
@@ -216,7 +216,7 @@ type command struct {
 	stdout, stderr io.Writer
 }
 
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	c := command{stdin: stdin, stdout: stdout, stderr: stderr}
 	fs := filter.Flags("topic", manual, stderr)
 	fs.StringVar(&c.query, "query", "", "`words` that pages about the topic have, each at weight 1")

@@ -42,8 +42,8 @@ const MaxBudget = 10_000_000
 // The default budget: as many pages as a good crawl needs to find the relevant ones, but
 // not so many that any order finds them.
 const (
-	minBudget   = 200 // pages
-	webShare     = 4   // a quarter of the reachable pages
+	minBudget      = 200 // pages
+	webShare       = 4   // a quarter of the reachable pages
 	relevantFactor = 5   // five times the reachable relevant pages
 )
 

@@ -454,7 +454,7 @@ func (o *Opener) searchSeeds(ctx context.Context, d Dir, s *Settings, stages Sta
 
 // log appends words to stages.log.
 func (d Dir) log(words []byte) error {
-	f, err := d.openLog()
+	f, err := d.OpenLog()
 	if err != nil {
 		return err
 	}
@@ -462,7 +462,8 @@ func (d Dir) log(words []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-func (d Dir) openLog() (*os.File, error) {
+// OpenLog opens stages.log to append to it.
+func (d Dir) OpenLog() (*os.File, error) {
 	return os.OpenFile(d.Path(StagesLog), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 }
 

@@ -45,7 +45,7 @@ func (c *Crawl) leaveReport() {
 
 func (c *Crawl) reportCommand() *exec.Cmd {
 	cmd := exec.Command("nice", c.Prefix+"report", "-o", c.Dir.Path("report.html"), string(c.Dir))
-	if log, err := c.Dir.openLog(); err == nil {
+	if log, err := c.Dir.OpenLog(); err == nil {
 		cmd.Stderr = log
 	}
 	return cmd

@@ -215,8 +215,8 @@ func (s *Settings) differences(given *Settings, compare func(key string) bool) (
 	return words
 }
 
-// digestFile returns a digest of a file's content.
-func digestFile(name string) (string, error) {
+// DigestFile returns a digest of a file's content.
+func DigestFile(name string) (string, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return "", err
@@ -232,9 +232,9 @@ func digestFile(name string) (string, error) {
 // sampleSize is how many bytes of the beginning and of the end of an archive are digested.
 const sampleSize = 64 << 10
 
-// digestArchives returns a digest of what archives hold: the sizes of their files, and a
+// DigestArchives returns a digest of what archives hold: the sizes of their files, and a
 // sample of their bytes. It does not depend on where they are.
-func digestArchives(archives []string) (string, error) {
+func DigestArchives(archives []string) (string, error) {
 	h := sha256.New()
 	for _, archive := range archives {
 		files, err := archiveFiles(archive)

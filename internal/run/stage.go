@@ -24,15 +24,11 @@ import (
 // process, if the system can do that; it notes itself how it ended. A foreign one is started,
 // and the records that it reads and writes are counted.
 func (c *Crawl) Stage(ctx context.Context, name string, stdin, stdout *os.File) error {
-	stages := c.steps
-	if c.now.step == stepSteady {
-		stages = c.Stages
-	}
-	stage := stages.find(name)
+	stage := c.stage(name)
 	if stage == nil {
 		return faultf(statusMisuse, "%s has no stage %s", c.Dir.Path(StagesFile), name)
 	}
-	log, err := c.Dir.openLog()
+	log, err := c.Dir.OpenLog()
 	if err != nil {
 		return err
 	}
@@ -60,6 +56,20 @@ func (c *Crawl) Stage(ctx context.Context, name string, stdin, stdout *os.File) 
 		status, note = statusFailed, err.Error()
 	}
 	return errors.Join(err, c.Dir.NoteEnd(name, status, note))
+}
+
+// stage returns a stage of the step being run, nil if there is none of that name.
+func (c *Crawl) stage(name string) *Stage {
+	if c.now.step == stepSteady {
+		return c.Stages.find(name)
+	}
+	return c.steps.find(name)
+}
+
+// IsOwn reports whether a stage of the step being run is spoor's own, and not replaced.
+func (c *Crawl) IsOwn(name string) bool {
+	stage := c.stage(name)
+	return stage != nil && stage.Own
 }
 
 // environment returns the variables that the commands of stages use:

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"spoor/internal/frontier"
+	"spoor/internal/wire"
 )
 
 // A steady crawl is one pipeline whose end is its beginning, over a named pipe: the frontier,
@@ -35,6 +36,7 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		Request:       s.request(),
 		In:            in,
 		Out:           out,
+		Limit:         wire.DefaultLimit,
 		Windows:       c.Dir.Generations(),
 		Stop:          c.Dir.Path(StopFile),
 		Pages:         s.Pages,

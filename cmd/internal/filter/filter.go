@@ -33,6 +33,9 @@ const (
 	StatusTerminated  = 143 // SIGTERM, after closing files cleanly
 )
 
+// ErrSilent ends a command with a status and no message; see [Exit].
+var ErrSilent = errors.New("")
+
 // A Func is the body of a command. Records go to stdout, words to stderr.
 type Func func(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 
@@ -90,17 +93,36 @@ func Status(name string, stderr io.Writer, err error) int {
 	case errors.Is(err, syscall.EPIPE):
 		return StatusPipe
 	}
-	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintf(stderr, "%s: %s\n", name, strings.TrimSuffix(line, "\n"))
+	if !errors.Is(err, ErrSilent) {
+		printError(name, stderr, err)
 	}
-	if s, ok := errors.AsType[*statusError](err); ok {
-		return s.status
-	}
-	if diskFull(err) {
+	status := ExitStatus(err)
+	if status == StatusDiskFull {
 		fmt.Fprintf(stderr, "%s: hint: free some space and run the same command again: what was acknowledged is kept\n", name)
+	}
+	return status
+}
+
+// ExitStatus returns the exit status for an error of a command.
+func ExitStatus(err error) int {
+	switch s, ok := errors.AsType[*statusError](err); {
+	case err == nil:
+		return 0
+	case ok:
+		return s.status
+	case errors.Is(err, syscall.EPIPE):
+		return StatusPipe
+	case diskFull(err):
 		return StatusDiskFull
 	}
 	return StatusFailed
+}
+
+// printError prints err line by line.
+func printError(name string, stderr io.Writer, err error) {
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintf(stderr, "%s: %s\n", name, strings.TrimSuffix(line, "\n"))
+	}
 }
 
 // statusError is an error that knows the status it should end the process with.

@@ -45,3 +45,9 @@ func NotifyContext(message string) (ctx context.Context, stop func()) {
 // IgnorePipe makes a write to a closed stdout an error instead of the end of the process,
 // for commands that must save their state first.
 func IgnorePipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
+// NotifyTerm returns a context that is cancelled by SIGTERM or SIGHUP, for a command that
+// passes the signal on. SIGINT is left to whoever reads the terminal.
+func NotifyTerm() (ctx context.Context, stop context.CancelFunc) {
+	return signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
+}

@@ -1,0 +1,236 @@
+// Run keeps the books of a crawl for the shell that runs it: scripts/crawl starts the stages
+// and looks at their exit statuses; run does everything else. Its subcommands are
+//
+//	run open [flags]             begin or resume a run; prints its directory
+//	run hold DIR <&FD            take the lock of the run for the owner of FD
+//	run next DIR STATUS SIGNAL   end the step that was run, plan the next one: DIR/now
+//	run stage DIR NAME           run the command of a stage, as DIR/stages has it
+//	run keep DIR                 write the records that come out of a step to its file
+//	run serve DIR                the frontier of a steady crawl, from stdin to stdout
+//
+// The flags of open are those of scripts/crawl. STATUS is the exit status of the pipeline, or
+// -1 before the first step; SIGNAL is 130 or 143 if the shell got a signal, else 0.
+//
+// A shell that wants another loop over generations can call the same subcommands: the first
+// line of DIR/now is the next step and the file that it reads.
+//
+// # Exit status
+//
+// 0 done; 1 failed, or no page was got; 2 misuse; 3 disk full; 4 the crawl is over (next);
+// 130 and 143 interrupted.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/term"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/run"
+	"spoor/internal/strategy"
+)
+
+func main() { filter.Main("crawl", invoke) }
+
+func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	commands := map[string]func(*command) error{
+		"open": (*command).open, "hold": (*command).hold, "next": (*command).next,
+		"stage": (*command).stage, "keep": (*command).keep, "serve": (*command).serve,
+	}
+	if len(args) == 0 || commands[args[0]] == nil {
+		return filter.Usagef("run open|hold|next|stage|keep|serve: these are for scripts/crawl\nhint: crawl -h tells more")
+	}
+	c := &command{args: args[1:], stdin: stdin, stdout: stdout, stderr: stderr, prefix: os.Getenv("PROGRAM_PREFIX")}
+	err := commands[args[0]](c)
+	if fault, ok := errors.AsType[*run.Fault](err); ok {
+		if fault.Text == "" {
+			return filter.Exit(fault.Status, filter.ErrSilent)
+		}
+		return filter.Exit(fault.Status, fault)
+	}
+	return err
+}
+
+// A command is an invocation of run.
+type command struct {
+	args           []string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	prefix         string   // of the names of the commands
+	log            *os.File // stages.log of the run
+}
+
+// view returns the view of the crawl.
+func (c *command) view() *run.View {
+	f, ok := c.stderr.(*os.File)
+	live := ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && !slices.Contains([]string{"", "dumb"}, os.Getenv("TERM"))
+	locale := os.Getenv("LANG")
+	for _, name := range []string{"LC_CTYPE", "LC_ALL"} {
+		if v := os.Getenv(name); v != "" {
+			locale = v
+		}
+	}
+	utf8 := strings.Contains(strings.ToLower(strings.ReplaceAll(locale, "-", "")), "utf8")
+	return &run.View{Out: c.stderr, Live: live, ASCII: !utf8}
+}
+
+// load opens the run whose directory is the first argument.
+func (c *command) load(arguments int) (*run.Crawl, error) {
+	if len(c.args) != arguments {
+		return nil, filter.Usagef("run takes %d arguments here, and got %q", arguments, c.args)
+	}
+	d := run.Dir(c.args[0])
+	log, err := d.OpenLog()
+	if err != nil {
+		return nil, err
+	}
+	c.log = log // until the process ends
+	return run.Load(d, c.view(), filter.Logger(log, "run", "text"), c.prefix, wishes)
+}
+
+// wishes returns what a strategy wants of the other stages.
+func wishes(name string) (run.Wishes, bool) {
+	for _, k := range strategy.Kinds() {
+		if k.Name == name {
+			s := k.Stages
+			compat := slices.ContainsFunc(k.New().Params(), func(p strategy.Param) bool { return p.Name == "compat" })
+			return run.Wishes{Fitness: s.Fitness, Context: s.Context, Learn: s.Learn, Expand: s.Expand, Search: s.Search, Single: s.Single, Compat: compat}, true
+		}
+	}
+	return run.Wishes{}, false
+}
+
+func (c *command) hold() error {
+	if len(c.args) != 1 {
+		return filter.Usagef("run hold DIR <&FD")
+	}
+	f, ok := c.stdin.(*os.File)
+	if !ok {
+		return filter.Usagef("run hold DIR <&FD: stdin must be a file")
+	}
+	d := run.Dir(c.args[0])
+	if err := d.Lock(f); err != nil {
+		return err
+	}
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(f, os.Getppid())
+	return err
+}
+
+func (c *command) next() error {
+	crawl, err := c.load(3)
+	if err != nil {
+		return err
+	}
+	status, err := strconv.Atoi(c.args[1])
+	if err != nil {
+		return filter.Usagef("run next: %q is not a status", c.args[1])
+	}
+	interrupted, err := strconv.Atoi(c.args[2])
+	if err != nil {
+		return filter.Usagef("run next: %q is not a status", c.args[2])
+	}
+	ctx, stop := filter.NotifyContext("interrupted")
+	defer stop()
+	err = crawl.Next(ctx, status, interrupted)
+	if errors.Is(err, run.ErrEnded) {
+		return filter.Exit(filter.StatusNothingDue, filter.ErrSilent)
+	}
+	return err
+}
+
+func (c *command) stage() error {
+	crawl, err := c.load(2)
+	if err != nil {
+		return err
+	}
+	stdin, in := c.stdin.(*os.File)
+	stdout, out := c.stdout.(*os.File)
+	if !in || !out {
+		return filter.Usagef("run stage: stdin and stdout must be files")
+	}
+	filter.IgnorePipe()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if !crawl.IsOwn(c.args[1]) {
+		var stop func()
+		ctx, stop = filter.NotifyTerm()
+		defer stop()
+	}
+	return crawl.Stage(ctx, c.args[1], stdin, stdout)
+}
+
+func (c *command) keep() error {
+	crawl, err := c.load(1)
+	if err != nil {
+		return err
+	}
+	kept, err := crawl.Keep(c.stdin)
+	return errors.Join(err, crawl.Dir.NoteEnd("keep", filter.ExitStatus(err), strconv.Itoa(kept)))
+}
+
+func (c *command) serve() error {
+	crawl, err := c.load(1)
+	if err != nil {
+		return err
+	}
+	ctx, stop := filter.NotifyContext("interrupted")
+	defer stop()
+	filter.IgnorePipe()
+	tally := filter.NewTally(filter.Logger(c.log, "frontier serve", "text"))
+	err = crawl.ServeSteady(ctx, c.stdin, c.stdout, tally)
+	if err := crawl.Dir.NoteEnd("frontier", filter.ExitStatus(err), ""); err != nil {
+		return err
+	}
+	// It is one of the stages: run next says what they said.
+	if status := filter.Status("frontier", c.log, err); status != 0 {
+		return filter.Exit(status, filter.ErrSilent)
+	}
+	return nil
+}
+
+func (c *command) open() error {
+	fs := filter.Flags("crawl", manual, c.stderr)
+	var o opening
+	o.define(fs)
+	rest, err := filter.ParseMixed(fs, c.args)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 && run.IsAddress(rest[0]) {
+		return filter.Usagef("unexpected argument %s: the addresses to begin with stand in a file\nhint: echo %[1]s >seeds.txt, and -seeds seeds.txt", rest[0])
+	}
+	if len(rest) > 0 {
+		return filter.Usagef("unexpected argument %s: a pattern is quoted, as -archive 'web/*.warc.gz' (crawl -h tells more)", rest[0])
+	}
+	request, err := o.request(fs)
+	if err != nil {
+		return err
+	}
+	ctx, stop := filter.NotifyContext("interrupted")
+	defer stop()
+	view := &run.View{Out: c.stderr}
+	opener := &run.Opener{Prefix: c.prefix, Wishes: wishes, Say: view.Say, Stderr: c.stderr}
+	if err := opener.Open(ctx, request); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(c.stdout, string(request.Dir)+"/")
+	return err
+}
+
+// given returns the names of the flags that were given.
+func given(fs *flag.FlagSet) map[string]bool {
+	names := map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { names[f.Name] = true })
+	return names
+}

@@ -1,0 +1,301 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/run"
+)
+
+const manual = `
+usage: crawl -run DIR -topic FILE -seeds FILE [flags]
+       crawl -run DIR -topic FILE -seed-query WORDS -search INDEX [flags]
+       crawl -run DIR [flags]
+
+Crawl loops over generations: frontier next | fetch | parse | score | evolve | frontier add.
+The run directory holds everything, so a crawl that was stopped or killed goes on where it
+was: with the same command, or with -run alone.
+
+An archived web, in which nothing is fetched from the network:
+  -archive FILE     fetch from this archive, directory or pattern (repeatable)
+  -capture WHICH    of several captures: newest (default), first, or near a date
+
+The live web; captures are written to DIR/warc:
+  -contact X        address or URL at which the owners of hosts can reach you
+  -deadline D       most time for one generation (default 10m)
+  -archive-first    with -archive: ask the web for what the archives do not hold
+  and, as fetch -h says: -agent -j -delay -max-delay -slowness -rate -host-rate
+  -timeout -connect-timeout -header-timeout -proxy -mime -max-body -http1
+  -insecure -allow-private -sitemaps -noarchive -digest -warc-size -warc-zstd
+  -warc-level -warc-dedup
+  With many hosts, -fair host -steady is the fastest.
+
+Where a strategy wants a weight table or a reference page and the topic has none, it is made
+of the pages of generation 1, the seeds. Where the table grows, it does so after every
+generation: DIR/generations/G/topic.json holds from generation G+1 on.
+
+Stages are shell commands that read records on stdin and write them on stdout. They stand in
+DIR/stages, a line each, with their flags: edit a line to replace or extend a stage, and go on
+with crawl -run DIR. The variables FETCH, PARSE, SCORE, EVOLVE and SEARCH do the same when a run
+is opened; an empty one returns to the default. A stage finds $SPOOR_RUN, $SPOOR_TOPIC,
+$SPOOR_GENERATION, $SPOOR_N and $SPOOR_SEED; with -steady there is no $SPOOR_GENERATION.
+  PARSE    with -archive, links that the archive does not hold should get "archived":false;
+           otherwise they are asked for in vain, which costs no page
+  SCORE    what it leaves out, score fills in
+  EVOLVE   writes every page again, without text and links, and after them addresses
+  SEARCH   reads queries only, and writes each with its cost, followed by what it found
+A stage that writes fewer or more records than it reads is named, and the generation is not
+committed. With -steady a stage must write at once what it has read: one that keeps lines back
+is named after 30 seconds.
+
+DIR/log.ndjson has a line for each generation. self-harvest is the share of relevant pages, by
+the measure that steers, in the whole crawl and (now) in the generation. A terminal shows how
+far the generation is; where stderr is none, or NO_COLOR or TERM=dumb is set, a generation is a
+line.
+
+touch DIR/.stop ends the crawl after the generation, and so does Ctrl-C, which hands back what
+is not fetched yet. Why a crawl ended stands in DIR/stop_reason: pages, generations,
+frontier_empty, not_due, stop_file or interrupted.
+
+Exit status: 0 done, 1 failed or no page was got, 2 misuse, 3 disk full, 130 and 143 interrupted.
+`
+
+// opening is the command line of crawl.
+type opening struct {
+	dir, topic, seeds string
+	s                 run.Settings
+	pages, generations, size, seed, patience,
+	perHost, perNiche, maxPerHost, maxPerNiche number
+	traps    string
+	archives []string
+	params   filter.Strings
+	horizon  time.Duration
+}
+
+// number is a flag whose value is a whole number from 0. 08 is a number to people.
+type number int
+
+func (n *number) String() string { return strconv.Itoa(int(*n)) }
+func (n *number) Set(s string) error {
+	v, err := strconv.ParseUint(s, 10, 31)
+	if err != nil {
+		if strings.Trim(s, "0123456789") == "" && s != "" {
+			v, err = 1<<31-1, nil // more than anyone needs
+		} else {
+			return fmt.Errorf("that is no number")
+		}
+	}
+	*n = number(v)
+	return err
+}
+
+// fetchFlags are the flags of fetch that crawl passes on, with and without a value.
+var (
+	fetchFlags    = strings.Fields("contact agent j delay max-delay slowness rate host-rate timeout connect-timeout header-timeout deadline proxy mime max-body digest warc-size warc-level warc-dedup")
+	fetchSwitches = strings.Fields("http1 insecure allow-private sitemaps noarchive warc-zstd")
+)
+
+func (o *opening) define(fs *flag.FlagSet) {
+	o.pages, o.seed, o.patience = 1000, 1, 600
+	fs.StringVar(&o.dir, "run", "", "the `directory` of the run: empty or not there, or a run, which is resumed")
+	fs.StringVar(&o.topic, "topic", "", "the topic, a `file` made by topic")
+	fs.StringVar(&o.seeds, "seeds", "", "a `file` of addresses to begin with, one a line")
+	fs.StringVar(&o.s.SeedQuery, "seed-query", "", "begin with what a search for `words` finds (with -search)")
+	fs.StringVar(&o.s.Search, "search", "", "answer the queries of strategies that search: `where` is an index file of search, made and kept up to date from the archives (live: from DIR/warc), or the address of a SearXNG; without it queries are not asked")
+	fs.StringVar(&o.s.Strategy, "strategy", "niche", "how to choose: a `name` of evolve -strategies")
+	fs.Var(&o.params, "param", "a parameter of the strategy, `name=value` (repeatable)")
+	fs.BoolVar(&o.s.Compat, "compat", false, "the papers to the letter, in topic, score and evolve")
+	fs.Var(&o.pages, "pages", "stop after so `many` fetched pages; the cost of queries counts")
+	fs.Var(&o.generations, "generations", "stop after so `many` generations")
+	fs.Var(&o.size, "size", "`addresses` a generation (default 200; with -archive 20)")
+	fs.Var(&o.seed, "seed", "the seed of all randomness, a `number`; see -chance")
+	fs.Var(&o.seed, "chance", "the same: the seed of all randomness")
+	fs.StringVar(&o.s.Fair, "fair", "", "share a generation among `host`s or niches (niche), in proportion to their priority")
+	fs.Var(&o.perHost, "per-host", "at most so `many` addresses of one host a generation")
+	fs.Var(&o.perNiche, "per-niche", "at most so `many` of one niche; an address without a niche is in that of its host")
+	fs.Var(&o.maxPerHost, "max-per-host", "at most so `many` of one host in the whole crawl; the rest is excluded")
+	fs.Var(&o.maxPerNiche, "max-per-niche", "at most so `many` of one niche in the whole crawl")
+	fs.DurationVar(&o.horizon, "horizon", 0, "take also what is due within so `long`, and wait for it")
+	fs.StringVar(&o.traps, "traps", "", "exclude crawler traps, as frontier skipped lists them: `on` (default live) or off (default for archives)")
+	fs.BoolVar(&o.s.Recrawl, "recrawl", false, "visit pages again when they are due, by how often they were found changed; not with archives")
+	fs.Var(&o.patience, "patience", "`seconds` to wait when no host may be asked yet")
+	fs.StringVar(&o.s.Fitness, "fitness", "", "`name` of the measure of relevance (default: the strategy's own; several, with commas: the first steers)")
+	fs.StringVar(&o.s.Norm, "norm", "", "how the measure is normalised: `page` or topic (default: of score)")
+	fs.BoolVar(&o.s.Steady, "steady", false, "the same crawl by processes that go on from one generation to the next, several times as fast; not with EVOLVE or SEARCH, and live not with -search INDEX")
+	fs.BoolVar(&o.s.Watch, "watch", false, "keep DIR/report.html, made by report, up to date")
+	fs.Func("archive", "see above", func(v string) error { return o.addArchives(v) })
+	fs.StringVar(&o.s.Capture, "capture", "", "see above")
+	fs.BoolVar(&o.s.ArchiveFirst, "archive-first", false, "see above")
+	for _, name := range fetchFlags {
+		fs.Func(name, "a flag of fetch", func(v string) error {
+			o.s.Live = append(o.s.Live, "-"+name+"="+v)
+			return nil
+		})
+	}
+	for _, name := range fetchSwitches {
+		fs.BoolFunc(name, "a flag of fetch", func(v string) error {
+			if v != "false" {
+				o.s.Live = append(o.s.Live, "-"+name)
+			}
+			return nil
+		})
+	}
+}
+
+// addArchives adds an archive, or what a pattern that the shell has left as it is matches.
+func (o *opening) addArchives(name string) error {
+	names, err := filepath.Glob(name)
+	if err != nil || len(names) == 0 {
+		names = []string{name}
+	}
+	for _, n := range names {
+		absolute, err := filepath.Abs(n)
+		if err != nil {
+			return err
+		}
+		o.archives = append(o.archives, absolute)
+	}
+	return nil
+}
+
+// stageVariables are the variables that replace stages.
+var stageVariables = map[string]string{"FETCH": "fetch", "PARSE": "parse", "SCORE": "score", "EVOLVE": "evolve", "SEARCH": "search"}
+
+// request checks the flags and returns what they ask for.
+func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
+	s := &o.s
+	s.Params, s.Archives, s.Horizon = o.params, o.archives, o.horizon
+	s.Pages, s.Generations, s.Seed, s.Size = int(o.pages), int(o.generations), int(o.seed), int(o.size)
+	s.PerHost, s.PerNiche, s.MaxPerHost, s.MaxPerNiche = int(o.perHost), int(o.perNiche), int(o.maxPerHost), int(o.maxPerNiche)
+	s.Patience = time.Duration(o.patience) * time.Second
+	names := given(fs)
+	if names["chance"] {
+		names["seed"] = true
+	}
+	for _, name := range append(fetchFlags, fetchSwitches...) {
+		names["live"] = names["live"] || names[name]
+	}
+	r := &run.Request{Dir: run.Dir(o.dir), Topic: o.topic, Seeds: o.seeds, Given: names, Stages: map[string]string{}, Sized: names["size"]}
+	for variable, stage := range stageVariables {
+		if command, ok := os.LookupEnv(variable); ok {
+			r.Stages[stage] = command
+		}
+	}
+	if err := o.check(r, names); err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(o.dir, "-") {
+		r.Dir = run.Dir("./" + o.dir)
+	}
+	if s.Size == 0 {
+		s.Size = 200
+		if s.Closed() {
+			s.Size = 20
+		}
+	}
+	switch {
+	case o.traps == "":
+		s.Traps = !s.Closed()
+	default:
+		s.Traps = o.traps == "on"
+	}
+	if !s.Closed() && !names["deadline"] {
+		s.Live = append(s.Live, "-deadline=10m")
+	}
+	var err error
+	if len(s.Archives) > 0 {
+		if s.Content, err = run.DigestArchives(s.Archives); err != nil {
+			return nil, err
+		}
+	}
+	if r.Seeds != "" {
+		if s.Seeds, err = run.DigestFile(r.Seeds); err != nil {
+			return nil, err
+		}
+	}
+	r.Settings = *s
+	return r, nil
+}
+
+// check refuses what cannot be meant.
+func (o *opening) check(r *run.Request, names map[string]bool) error {
+	s := &o.s
+	begins := o.topic != "" || o.seeds != "" || s.SeedQuery != ""
+	switch {
+	case o.dir == "" || begins && (o.topic == "" || o.seeds == "" && s.SeedQuery == ""):
+		return filter.Usagef("-run, -topic, and -seeds or -seed-query are needed; -run alone resumes (crawl -h tells more)")
+	case strings.ContainsAny(o.dir, "\n\r"):
+		return filter.Usagef("-run %q: a name without line breaks is needed", o.dir)
+	case s.SeedQuery != "" && s.Search == "" && r.Stages["search"] == "":
+		return filter.Usagef("-seed-query needs -search: INDEX, an index file of search, or the address of a SearXNG")
+	case s.ArchiveFirst && len(s.Archives) == 0 && begins:
+		return filter.Usagef("-archive-first needs -archive")
+	case s.Capture != "" && len(s.Archives) == 0 && begins:
+		return filter.Usagef("-capture needs -archive")
+	case o.traps != "" && o.traps != "on" && o.traps != "off":
+		return filter.Usagef("-traps %s: on or off", o.traps)
+	case s.Fair != "" && s.Fair != "host" && s.Fair != "niche":
+		return filter.Usagef("-fair %s: a batch is shared by host or by niche", s.Fair)
+	case names["size"] && s.Size == 0 || s.Pages == 0:
+		return filter.Usagef("-size and -pages must be positive")
+	case s.Recrawl && len(s.Archives) > 0:
+		return filter.Usagef("-recrawl is for the live web, not for -archive: an archive does not change")
+	case s.Closed() && len(s.Live) > 0:
+		name, _, _ := strings.Cut(s.Live[0], "=")
+		return filter.Usagef("%s is for the live web, not for -archive", name)
+	case s.Closed() && run.IsAddress(s.Search):
+		return filter.Usagef("-search %s is for the live web: with -archive give an index (-search FILE), which is made of the archives", s.Search)
+	}
+	if s.Search != "" && !run.IsAddress(s.Search) {
+		absolute, err := filepath.Abs(s.Search)
+		if err != nil {
+			return err
+		}
+		s.Search = absolute
+		if _, err := os.Stat(absolute); err != nil && s.SeedQuery != "" && r.Stages["search"] == "" && len(s.Archives) == 0 {
+			return filter.Usagef("there is no index %s to search for seeds: make one (search -index FILE -archive …), or give -seeds", absolute)
+		}
+	}
+	for _, f := range []struct{ name, what, hint string }{
+		{o.topic, "the topic ", ": it is a file, as topic -query 'WORDS' writes it"},
+		{o.seeds, "", seedsHint(o.seeds)},
+	} {
+		if f.name == "" {
+			continue
+		}
+		file, err := os.Open(f.name)
+		if err != nil {
+			return filter.Usagef("cannot read %s%s%s", f.what, f.name, f.hint)
+		}
+		info, err := file.Stat()
+		file.Close()
+		switch {
+		case err != nil:
+			return err
+		case info.IsDir():
+			return filter.Usagef("%s is a directory: it must be a file", f.name)
+		case !info.Mode().IsRegular():
+			return filter.Usagef("%s is read more than once: it must be a file", f.name)
+		}
+	}
+	for _, name := range s.Archives {
+		if _, err := os.Stat(name); err != nil {
+			return filter.Usagef("cannot read %s", name)
+		}
+	}
+	return nil
+}
+
+// seedsHint says what to do about seeds that are an address and not a file.
+func seedsHint(seeds string) string {
+	if run.IsAddress(seeds) {
+		return ": -seeds takes a file of addresses\nhint: echo " + seeds + " >seeds.txt, and -seeds seeds.txt"
+	}
+	return ""
+}
