@@ -59,7 +59,7 @@ func (c *command) serve() (err error) {
 
 	tally := filter.NewTally(c.logger)
 	o := c.options()
-	o.Traps = c.traps
+	o.ExcludeTraps = c.traps
 	v := &run.Server{
 		Store: c.store, Options: o, Request: q, In: c.stdin, Out: c.stdout, Limit: int(c.limit), Strict: c.strict,
 		Windows: c.windows, Stop: c.stop, NoMarks: !c.marks, Pages: c.pages, MaxWindows: c.generations,

@@ -602,7 +602,7 @@ func (c *Crawl) add(name string, sum *Summary) error {
 func (c *Crawl) openStore() (err error) {
 	if c.store == nil {
 		c.store, err = frontier.Open(c.Dir.Path("frontier"), frontier.Options{
-			Create: true, Traps: c.Settings.Traps, Wait: 30 * time.Second, Holder: fmt.Sprintf("process %d, crawl", os.Getpid()),
+			Create: true, ExcludeTraps: c.Settings.Traps, Wait: 30 * time.Second, Holder: fmt.Sprintf("process %d, crawl", os.Getpid()),
 		})
 	}
 	return err

@@ -199,7 +199,7 @@ func (v *server) follow() error {
 	if err != nil {
 		return err
 	}
-	v.window = max(1, stats.HandedOut, done+1)
+	v.window = max(1, stats.LastGeneration, done+1)
 	if done == 0 || done < v.window-1 {
 		v.heads, v.owed = nil, 0
 	}

@@ -32,7 +32,7 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 	s := c.Settings
 	v := &Server{
 		Store:         c.Dir.Path("frontier"),
-		Options:       frontier.Options{Traps: s.Traps, Wait: 30 * time.Second, Holder: fmt.Sprintf("process %d, crawl -steady", os.Getpid())},
+		Options:       frontier.Options{ExcludeTraps: s.Traps, Wait: 30 * time.Second, Holder: fmt.Sprintf("process %d, crawl -steady", os.Getpid())},
 		Request:       s.request(),
 		In:            in,
 		Out:           out,

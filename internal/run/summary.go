@@ -82,7 +82,7 @@ func (s *Summary) Count(rec *wire.Record) {
 
 // SetStore sets the counts of the store.
 func (s *Summary) SetStore(store frontier.Stats) {
-	s.URLs, s.Hosts = store.URLs, store.HostsDone
+	s.URLs, s.Hosts = store.URLs, store.HostsVisited
 	s.Waiting = store.States[frontier.Waiting.String()]
 }
 
