@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// BenchmarkLive asks loopback for pages as the command does, and for the same
-// pages with nothing but net/http.
+// BenchmarkLive fetches pages from loopback, with a crawler and with net/http alone.
 func BenchmarkLive(b *testing.B) {
 	const number, size, concurrent = 200, 100 << 10, 8
 	page := []byte("<title>page</title>" + strings.Repeat("<p>some words of a page, and <a href=/x>a link</a></p>\n", size/55))

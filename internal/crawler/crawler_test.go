@@ -21,18 +21,18 @@ import (
 	"spoor/internal/wire"
 )
 
-func TestEveryAnswerOfAServerHasItsRecord(t *testing.T) {
+func TestOutcomesOfResponses(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
 	page := "<p>näive</p>"
 	type want struct {
 		status        int
-		error, detail string // of the detail a part
+		error, detail string // detail is a substring
 		final         string // path
 		hops          int
 		media, set    string
 		truncated     string
-		body          string // a part
+		body          string // a substring
 		length        int64  // -1: any
 	}
 	html := func(body string) want {
@@ -129,7 +129,7 @@ func TestEveryAnswerOfAServerHasItsRecord(t *testing.T) {
 		}
 	}
 	if n := strings.Count(strings.Join(s.requests(), " "), "/private"); n != 0 {
-		t.Errorf("asked for what robots.txt refuses")
+		t.Errorf("requested what robots.txt disallows")
 	}
 	if want := int64(len(cases) + 3); o.In != want || o.Out != want {
 		t.Errorf("read %d and wrote %d records", o.In, o.Out)
@@ -138,7 +138,7 @@ func TestEveryAnswerOfAServerHasItsRecord(t *testing.T) {
 		t.Errorf("headers %v", v)
 	}
 
-	// What was archived answers as the web did, and was kept as it was received.
+	// The archive answers as the web did, and holds the bytes as received.
 	var again strings.Builder
 	for path, want := range cases {
 		if want.status != 0 && want.error == "" {
@@ -153,7 +153,7 @@ func TestEveryAnswerOfAServerHasItsRecord(t *testing.T) {
 		live := recs[url]
 		live.FetchMS = 0
 		if path := strings.TrimPrefix(url, s.URL); path == "/short" || strings.HasPrefix(path, "/bomb") || path == "/notype" {
-			continue // compared below, or a little different for a reason
+			continue // they differ for a reason
 		}
 		a, _ := live.Bytes()
 		b, _ := r.Bytes()
@@ -165,7 +165,7 @@ func TestEveryAnswerOfAServerHasItsRecord(t *testing.T) {
 	raw := unpack(t, filepath.Join(dir, recs[s.URL+"/chunked"].WARCFilename))
 	for _, part := range []string{
 		"4\r\none \r\n4\r\ntwo \r\n5\r\nthree\r\n0\r\n\r\n",
-		"\r\ncontent-TYPE: text/html\r\n", // spelled as it was
+		"\r\ncontent-TYPE: text/html\r\n", // as it was spelled
 		"/robots.txt HTTP/1.1\r\nHost: ",
 		"hopsFromSeed: RRRRRRRRRR\r\n",
 		"WARC-Truncated: disconnect\r\n",
@@ -176,34 +176,34 @@ func TestEveryAnswerOfAServerHasItsRecord(t *testing.T) {
 		}
 	}
 	if strings.Contains(raw, "Early Hints") || strings.Contains(raw, "too much") {
-		t.Error("the archive has what is no part of an answer")
+		t.Error("the archive holds bytes that are not part of a response")
 	}
 }
 
-func TestAnAnswerThatTakesTooLongEnds(t *testing.T) {
+func TestTimeout(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
 	dir := t.TempDir()
 	recs, _ := fetch(t, s.URL+"/stall\n"+s.URL+"/slow\n", loopback, func(o *Options) { o.Timeout = time.Second }, warcTo(filepath.Join(dir, "w")))
 	if r := recs[s.URL+"/stall"]; r.Error != "timeout" || !strings.Contains(r.ErrorDetail, "-timeout (1s)") {
-		t.Errorf("without an answer: %+v", r)
+		t.Errorf("without a response: %+v", r)
 	}
 	if again, _ := replay(t, s.URL+"/slow", dir); again[s.URL+"/slow"].Truncated != "time" {
 		t.Errorf("replayed, it is truncated by %q", again[s.URL+"/slow"].Truncated)
 	}
 	r := recs[s.URL+"/slow"]
 	if r.Error != "" || r.StatusCode != 200 || r.Truncated != "time" || r.Body != "the beginning" || r.FetchMS < 900 {
-		t.Errorf("with half an answer: %d %s, truncated %q, %q, %d ms", r.StatusCode, r.Error, r.Truncated, r.Body, r.FetchMS)
+		t.Errorf("with half a response: %d %s, truncated %q, %q, %d ms", r.StatusCode, r.Error, r.Truncated, r.Body, r.FetchMS)
 	}
 	if raw := unpack(t, filepath.Join(dir, r.WARCFilename)); !strings.Contains(raw, "WARC-Truncated: time\r\n") {
-		t.Error("the archive does not say that it has half an answer")
+		t.Error("the archive does not say that the response is truncated")
 	}
 }
 
-func TestABombIsNoPage(t *testing.T) {
+func TestDecompressionBomb(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
-	for _, coding := range []string{"br", "zstd"} { // gzip cannot pack that tightly
+	for _, coding := range []string{"br", "zstd"} { // gzip does not compress as well
 		recs, _ := fetch(t, s.URL+"/bomb/"+coding, loopback, maxBody(100<<20))
 		if r := recs[s.URL+"/bomb/"+coding]; r.Error != "too_large" || r.Body != "" || r.StatusCode != 200 {
 			t.Errorf("%s: %d %s, %d bytes", coding, r.StatusCode, r.Error, len(r.Body))
@@ -228,7 +228,7 @@ func TestPrivateAddressesAreRefused(t *testing.T) {
 	}
 }
 
-func TestRetryAfterBecomesNotBefore(t *testing.T) {
+func TestRetryAfter(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
 	date := time.Now().Add(2 * time.Hour).UTC()
@@ -245,12 +245,12 @@ func TestRetryAfterBecomesNotBefore(t *testing.T) {
 		t.Errorf("date: %q, want %v", recs[b].NotBefore, date)
 	}
 	if recs[c].NotBefore != "" {
-		t.Errorf("not asked to wait: %q", recs[c].NotBefore)
+		t.Errorf("without Retry-After: %q", recs[c].NotBefore)
 	}
 }
 
-// The frontier holds the host of final_url.
-func TestTheHostAtTheEndOfARedirectHasItsNotBefore(t *testing.T) {
+// The frontier leaves the host of final_url alone.
+func TestNotBeforeIsThatOfTheRedirectTarget(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/robots.txt":
@@ -288,7 +288,7 @@ func TestTheHostAtTheEndOfARedirectHasItsNotBefore(t *testing.T) {
 	}
 }
 
-func TestAHostThatFailsIsLeftAloneAndItsAddressesHandedBack(t *testing.T) {
+func TestAddressesOfFailedHostAreReturned(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
 	other := newFaultySite()
@@ -309,18 +309,18 @@ func TestAHostThatFailsIsLeftAloneAndItsAddressesHandedBack(t *testing.T) {
 		}
 	}
 	if got := s.requests(); !slices.Equal(got, []string{"/status/503"}) {
-		t.Errorf("asked for %v", got)
+		t.Errorf("requested %v", got)
 	}
 	if o.Errors[wire.ErrorBudget] != 1 {
 		t.Errorf("errors %v", o.Errors)
 	}
 }
 
-func TestAServerWhoseRobotsTxtFailsIsNotAskedUntilItHasRecovered(t *testing.T) {
+func TestUnreachableRobotsTxtPostponesAddresses(t *testing.T) {
 	for status, retry := range map[int]time.Duration{500: 0, 502: 0, 429: 0, 503: 3 * time.Hour} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/robots.txt" {
-				t.Errorf("asked for %s", r.URL)
+				t.Errorf("requested %s", r.URL)
 			}
 			if retry > 0 {
 				w.Header().Set("Retry-After", fmt.Sprint(retry.Seconds()))
@@ -348,14 +348,14 @@ func TestAServerWhoseRobotsTxtFailsIsNotAskedUntilItHasRecovered(t *testing.T) {
 				t.Errorf("%d: %s: not before %v, want %v", status, path, d, want)
 			}
 		}
-		// Behind a redirect it is a try that failed, to be made again when the other host may be asked.
+		// After a redirect it is a failed attempt, to be repeated when the other host may be requested.
 		if r := recs[away.URL+"/gone"]; r.Error != "connect" || r.Final() || r.FinalURL != server.URL+"/page" || r.NotBefore != recs[server.URL+"/page"].NotBefore || !strings.Contains(r.ErrorDetail, "robots.txt answered") {
-			t.Errorf("%d: behind a redirect: %s %q, not before %q", status, r.Error, r.ErrorDetail, r.NotBefore)
+			t.Errorf("%d: after a redirect: %s %q, not before %q", status, r.Error, r.ErrorDetail, r.NotBefore)
 		}
 	}
 }
 
-func TestARobotsTxtOutOfReachCostsATryNotTheAddress(t *testing.T) {
+func TestNetworkErrorOfRobotsTxt(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw(w, "")
 	}))
@@ -373,7 +373,7 @@ func TestARobotsTxtOutOfReachCostsATryNotTheAddress(t *testing.T) {
 	}
 }
 
-func TestHostsAreNotAskedAboveTheirNumber(t *testing.T) {
+func TestConcurrency(t *testing.T) {
 	most, now := 0, 0
 	var mu = make(chan struct{}, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -393,16 +393,16 @@ func TestHostsAreNotAskedAboveTheirNumber(t *testing.T) {
 	}
 	fetch(t, in.String(), loopback, workers(3))
 	if most > 3 {
-		t.Errorf("%d requests at once", most)
+		t.Errorf("%d concurrent requests", most)
 	}
 	most = 0
 	fetch(t, in.String(), allowPrivate, delay(1), workers(3))
 	if most != 1 {
-		t.Errorf("%d requests to one host at once", most)
+		t.Errorf("%d concurrent requests to one host", most)
 	}
 }
 
-func TestTheDeadlineHandsBackTheRest(t *testing.T) {
+func TestDeadline(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
 	recs, _ := fetch(t, s.URL+"/page\n"+s.URL+"/stall\n"+s.URL+"/slow\n", loopback, func(o *Options) { o.Deadline = 300 * time.Millisecond })
@@ -413,7 +413,7 @@ func TestTheDeadlineHandsBackTheRest(t *testing.T) {
 	}
 }
 
-func TestFieldsOfStrangersPassAndStaleSectionsDoNot(t *testing.T) {
+func TestUnknownFieldsAreKeptAndOldOutcomesDropped(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
 	in := `{"url":"` + s.URL + `/page","mine":[1,2],"depth":3,"title":"old","score":0.5,"error":"dns","body":"old"}` + "\n" +
@@ -425,10 +425,10 @@ func TestFieldsOfStrangersPassAndStaleSectionsDoNot(t *testing.T) {
 	}
 	got := out.String()
 	if !strings.Contains(got, `"mine":[1,2]`) || !strings.Contains(got, `"depth":3`) || !strings.Contains(got, `{"query":"words","cost":1}`) {
-		t.Errorf("lost a field: %s", got)
+		t.Errorf("a field is missing: %s", got)
 	}
 	if strings.Contains(got, "old") || strings.Contains(got, `"score"`) || strings.Contains(got, `"error"`) {
-		t.Errorf("kept what is stale: %s", got)
+		t.Errorf("an old field is kept: %s", got)
 	}
 	if !strings.Contains(o.log, "line=3") {
 		t.Errorf("log: %s", o.log)
@@ -438,7 +438,7 @@ func TestFieldsOfStrangersPassAndStaleSectionsDoNot(t *testing.T) {
 	}
 }
 
-func TestIdenticalPayloadsAreWrittenOnce(t *testing.T) {
+func TestIdenticalPayloadsAreStoredOnce(t *testing.T) {
 	body := strings.Repeat("<p>the same</p>", 200)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, body) }))
 	defer server.Close()
@@ -457,7 +457,7 @@ func TestIdenticalPayloadsAreWrittenOnce(t *testing.T) {
 	}
 }
 
-func TestTheWholeOfAnArchiveComesInItsOrder(t *testing.T) {
+func TestResponsesAreInArchiveOrder(t *testing.T) {
 	web := shared(t, "webs", "modern.warc.gz")
 	recs, faults := allOf(t, web)
 	if faults > 0 || len(recs) != 311 {
@@ -467,7 +467,7 @@ func TestTheWholeOfAnArchiveComesInItsOrder(t *testing.T) {
 	var in strings.Builder
 	for _, r := range recs {
 		if r.WARCOffset <= last || r.StatusCode != 200 || r.Error != "" {
-			t.Errorf("%s at %d behind %d", r.URL, r.WARCOffset, last)
+			t.Errorf("%s at offset %d after %d", r.URL, r.WARCOffset, last)
 		}
 		last = r.WARCOffset
 	}
@@ -483,14 +483,14 @@ func TestTheWholeOfAnArchiveComesInItsOrder(t *testing.T) {
 	}
 }
 
-func TestADamagedArchiveCostsRecordsNotTheRun(t *testing.T) {
+func TestDamagedArchive(t *testing.T) {
 	web := shared(t, "webs", "modern.warc.gz")
 	whole, err := os.ReadFile(web)
 	if err != nil {
 		t.Fatal(err)
 	}
 	recs, _ := allOf(t, web)
-	// One member spoiled in the middle, and the tail torn off.
+	// Damage one member in the middle, and truncate the file.
 	hurt := bytes.Clone(whole[:recs[60].WARCOffset+100])
 	for i := range int64(40) {
 		hurt[recs[30].WARCOffset+recs[30].WARCLength/2+i] ^= 0x55
@@ -522,7 +522,7 @@ func TestADamagedArchiveCostsRecordsNotTheRun(t *testing.T) {
 	}
 }
 
-func TestTheArchiveIsUsableBeyondOneFile(t *testing.T) {
+func TestSeveralWARCFiles(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
 	dir := t.TempDir()
@@ -543,7 +543,7 @@ func TestTheArchiveIsUsableBeyondOneFile(t *testing.T) {
 	}
 }
 
-func TestAWARCFileThatSomebodyCutIsToldOf(t *testing.T) {
+func TestTruncatedWARCFileIsReported(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
 	dir := t.TempDir()
@@ -570,11 +570,11 @@ func TestAWARCFileThatSomebodyCutIsToldOf(t *testing.T) {
 		}
 	}
 	if log := session(3); strings.Contains(log, "lost its end") {
-		t.Errorf("it is told of again:\n%s", log)
+		t.Errorf("it is reported again:\n%s", log)
 	}
 }
 
-func TestACaptureWithoutADateHasNoTimestamp(t *testing.T) {
+func TestCaptureWithoutDate(t *testing.T) {
 	const block = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nhello"
 	record := fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Date: once\r\nWARC-Target-URI: http://a.test/\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(block), block)
 	name := filepath.Join(t.TempDir(), "x.warc")

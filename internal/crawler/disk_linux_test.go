@@ -13,7 +13,7 @@ import (
 	"spoor/internal/archive"
 )
 
-func TestAFullDiskEndsTheRunCleanly(t *testing.T) {
+func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=128k"); err != nil {
 		t.Skipf("no small disk can be made here: %v", err)
@@ -60,7 +60,7 @@ func TestAFullDiskEndsTheRunCleanly(t *testing.T) {
 	kept := map[string]bool{}
 	for page, err := range archive.All(files, archive.Filter{}, archive.Limits{}) {
 		if err != nil {
-			t.Errorf("the archive has a fault: %v", err)
+			t.Errorf("a fault in the archive: %v", err)
 			continue
 		}
 		kept[page.URL] = true

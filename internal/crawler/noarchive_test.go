@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestWhoeverForbidsACopyIsHeard(t *testing.T) {
+func TestForbidsArchiving(t *testing.T) {
 	const inHeader, inPage = "X-Robots-Tag: noarchive", "meta robots: noarchive"
 	for _, c := range []struct {
 		name   string
@@ -19,19 +19,19 @@ func TestWhoeverForbidsACopyIsHeard(t *testing.T) {
 		body   string
 		want   string
 	}{
-		{"nothing is said", nil, "text/html", "<p>noarchive", ""},
+		{"no directive", nil, "text/html", "<p>noarchive", ""},
 		{"a header", []string{"noindex", "NoArchive"}, "application/pdf", "", inHeader},
 		{"a header for us", []string{"spoor: nocache"}, "", "", inHeader},
 		{"a header for others", []string{"otherbot: noarchive"}, "", "", ""},
-		{"none is no index and no following", []string{"none"}, "text/html", "<meta name=robots content=none>", ""},
+		{"none means noindex and nofollow", []string{"none"}, "text/html", "<meta name=robots content=none>", ""},
 		{"a meta element", nil, "text/html", "<title></title><META NAME='Robots' CONTENT='index, noarchive'/>", inPage},
-		{"one for us", nil, "application/xhtml+xml", "<meta content=noarchive name=Spoor>", inPage},
-		{"one for others", nil, "text/html", "<meta name=otherbot content=noarchive>", ""},
+		{"a meta element for us", nil, "application/xhtml+xml", "<meta content=noarchive name=Spoor>", inPage},
+		{"a meta element for others", nil, "text/html", "<meta name=otherbot content=noarchive>", ""},
 		{"the second of two", nil, "", "<meta name=robots content=index><meta name=robots content='no&#97;rchive'>", inPage},
 		{"in a script or a comment", nil, "text/html", "<script>'<meta name=robots content=noarchive>'</script><!--<meta name=robots content=noarchive>-->", ""},
-		{"no page", nil, "text/plain", "<meta name=robots content=noarchive>", ""},
-		{"far down", nil, "text/html", strings.Repeat(" ", maxMeta) + "<meta name=robots content=noarchive>", ""},
-		{"cut in two", nil, "text/html", strings.Repeat(" ", maxMeta-20) + "<meta name=robots content=noarchive>", ""},
+		{"not HTML", nil, "text/plain", "<meta name=robots content=noarchive>", ""},
+		{"beyond maxMeta", nil, "text/html", strings.Repeat(" ", maxMeta) + "<meta name=robots content=noarchive>", ""},
+		{"across maxMeta", nil, "text/html", strings.Repeat(" ", maxMeta-20) + "<meta name=robots content=noarchive>", ""},
 	} {
 		header := http.Header{"X-Robots-Tag": c.header}
 		if got := forbidsArchiving("spoor/0.1", header, c.media, []byte(c.body)); got != c.want {
@@ -40,7 +40,7 @@ func TestWhoeverForbidsACopyIsHeard(t *testing.T) {
 	}
 }
 
-func TestWhoeverForbidsACopyIsNotArchivedIfSoWished(t *testing.T) {
+func TestNoArchive(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/robots.txt":
@@ -89,7 +89,7 @@ func TestWhoeverForbidsACopyIsNotArchivedIfSoWished(t *testing.T) {
 			}
 		}
 		if forbidden := strings.Count(warc, "noarchive: "); c.options != nil && (forbidden != 2 || strings.Contains(warc, "/meta itself")) {
-			t.Errorf("%d reasons are told", forbidden)
+			t.Errorf("%d reasons in the archive", forbidden)
 		}
 		for _, rec := range recs {
 			if rec.Body == "" || rec.Digest == "" {

@@ -12,16 +12,15 @@ import (
 	"spoor/internal/polite"
 )
 
-// BenchmarkPoliteCrawl crawls 200 hosts and tells which share it got of the requests
-// that politeness permits: as if each host were asked again the moment its pause is
-// over, and nothing took time but the hosts themselves. First of the crawl as a whole,
-// from its first request to its last, then of the hosts, each from its first to its
-// last.
+// BenchmarkPoliteCrawl crawls 200 hosts and reports the share of the requests that politeness
+// permits: if each host were requested again the moment its pause is over, and nothing but the
+// hosts took time. %-of-permitted is for the whole crawl, from its first request to its last,
+// %-by-host for each host from its first request to its last.
 func BenchmarkPoliteCrawl(b *testing.B) {
 	const hosts, each = 200, 10
 	const pause = 200 * time.Millisecond
 	for _, c := range []struct {
-		latency time.Duration // of an answer
+		latency time.Duration // of a response
 		workers int
 	}{{0, 64}, {0, 8}, {100 * time.Millisecond, 32}, {100 * time.Millisecond, 64}} {
 		b.Run(fmt.Sprintf("latency=%v/j=%d", c.latency, c.workers), func(b *testing.B) {
@@ -65,7 +64,7 @@ func BenchmarkPoliteCrawl(b *testing.B) {
 				v.Close()
 				b.StartTimer()
 			}
-			// robots.txt, and as many pauses as pages.
+			// One pause for each page, after robots.txt.
 			permitted := each * (c.latency + max(pause, polite.DefaultSlowness*c.latency))
 			b.ReportMetric(100*float64(permitted)/(float64(took)/float64(n)), "%-of-permitted")
 			b.ReportMetric(100*float64(permitted)/(float64(busy)/float64(n*hosts)), "%-by-host")

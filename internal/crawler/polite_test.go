@@ -17,25 +17,25 @@ import (
 	"spoor/internal/polite"
 )
 
-// A village is many hosts, each with an address of its own on 127.0.0.0/8 (which
-// only Linux has for the asking), and what their one server saw of them.
+// A village is a server for many hosts, each with an address of its own in 127.0.0.0/8
+// (which only Linux assigns by default), with a log of the requests.
 type village struct {
 	*httptest.Server
 	port string
 
 	mu     sync.Mutex
-	visits map[string][]visitAt // by host, in the order in which they came
-	worst  int                  // most requests at once to one host
-	now    map[string]int       // requests by host that are being answered
+	visits map[string][]visitAt // by host, in order
+	worst  int                  // most concurrent requests to one host
+	now    map[string]int       // current requests by host
 }
 
 // A visitAt is one request as the server saw it.
 type visitAt struct {
 	path       string
-	came, left time.Time // when it was there, and when it had been answered
+	came, left time.Time // when it was received and answered
 }
 
-// newVillage serves as answer does, which is given the number of the host.
+// newVillage returns a village that serves what answer writes for the number of a host.
 func newVillage(t testing.TB, answer func(host int, w http.ResponseWriter, r *http.Request)) *village {
 	v := &village{visits: map[string][]visitAt{}, now: map[string]int{}}
 	v.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -46,7 +46,7 @@ func newVillage(t testing.TB, answer func(host int, w http.ResponseWriter, r *ht
 		v.mu.Unlock()
 		var a, b int
 		if _, err := fmt.Sscanf(r.Host, "127.1.%d.%d:", &a, &b); err != nil {
-			t.Errorf("%s was asked for: %v", r.Host, err)
+			t.Errorf("request for %s: %v", r.Host, err)
 		}
 		answer(a*100+b, w, r)
 		v.mu.Lock()
@@ -66,10 +66,10 @@ func newVillage(t testing.TB, answer func(host int, w http.ResponseWriter, r *ht
 	return v
 }
 
-// host is the name of the nth host, from 0.
+// host returns the name of host n.
 func (v *village) host(n int) string { return fmt.Sprintf("127.1.%d.%d:%s", n/100, n%100, v.port) }
 
-// addresses are pages 1 to each of all hosts, a host after the other.
+// addresses returns pages 1 to each of all hosts, one host after the other.
 func (v *village) addresses(hosts, each int) string {
 	var b strings.Builder
 	for n := range hosts {
@@ -80,8 +80,7 @@ func (v *village) addresses(hosts, each int) string {
 	return b.String()
 }
 
-// together is the largest number of hosts that were in the midst of their visits at
-// the same time.
+// together returns the maximum number of hosts that were being visited at the same time.
 func (v *village) together() int {
 	type edge struct {
 		at    time.Time
@@ -100,25 +99,25 @@ func (v *village) together() int {
 	return most
 }
 
-func TestTheLogOfTheServersSaysThatEveryHostWasAskedPolitely(t *testing.T) {
+func TestPolitenessAsSeenByServers(t *testing.T) {
 	const (
 		hosts, each = 200, 4
 		pause       = 100 * time.Millisecond
 		maxDelay    = 500 * time.Millisecond
 	)
-	// What the hosts are like, in turn.
+	// The kinds of hosts.
 	const (
 		plain      = iota
-		wants      // a crawl-delay
-		wantsMore  // than there is
-		slow       // to answer
-		asks       // to be left alone for some seconds
-		asksFor    // it until a date
-		declines   // a page, and all for some seconds
-		overloaded // without saying for how long
-		broken     // at its second page
-		bars       // a page
-		ill        // robots.txt cannot be had
+		crawlDelay // in robots.txt
+		longDelay  // more than MaxDelay
+		slow       // responses
+		retryAfter // 429 with a number of seconds
+		retryDate  // 429 with a date
+		forbidden  // 403 with a number of seconds
+		overloaded // 503 without Retry-After
+		broken     // 500
+		disallowed // one page, in robots.txt
+		ill        // robots.txt is unreachable
 		kinds
 	)
 	const retry = 500 * time.Second
@@ -128,11 +127,11 @@ func TestTheLogOfTheServersSaysThatEveryHostWasAskedPolitely(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		if r.URL.Path == "/robots.txt" {
 			switch kind {
-			case wants:
+			case crawlDelay:
 				io.WriteString(w, "User-agent: *\nCrawl-delay: 0.3\n")
-			case wantsMore:
+			case longDelay:
 				io.WriteString(w, "User-agent: *\nCrawl-delay: 300\n")
-			case bars:
+			case disallowed:
 				io.WriteString(w, "User-agent: *\nDisallow: /2\n")
 			case ill:
 				w.WriteHeader(http.StatusBadGateway)
@@ -146,13 +145,13 @@ func TestTheLogOfTheServersSaysThatEveryHostWasAskedPolitely(t *testing.T) {
 		}
 		if r.URL.Path == "/2" {
 			switch kind {
-			case asks:
+			case retryAfter:
 				w.Header().Set("Retry-After", fmt.Sprint(int(retry.Seconds())))
 				w.WriteHeader(http.StatusTooManyRequests)
-			case declines:
+			case forbidden:
 				w.Header().Set("Retry-After", fmt.Sprint(int(retry.Seconds())))
 				w.WriteHeader(http.StatusForbidden)
-			case asksFor:
+			case retryDate:
 				w.Header().Set("Retry-After", until.Format(http.TimeFormat))
 				w.WriteHeader(http.StatusTooManyRequests)
 			case overloaded:
@@ -169,15 +168,15 @@ func TestTheLogOfTheServersSaysThatEveryHostWasAskedPolitely(t *testing.T) {
 		t.Errorf("%d records of %d addresses", len(recs), hosts*each)
 	}
 
-	// How long each kind rests at least, and what it was asked for.
+	// The minimum pause of each kind, and its requests.
 	all := "/robots.txt /1 /2 /3 /4"
 	want := map[int]struct {
 		rest  time.Duration
 		paths string
 	}{
-		plain: {pause, all}, wants: {300 * time.Millisecond, all}, wantsMore: {maxDelay, all}, slow: {pause, all},
-		asks: {pause, "/robots.txt /1 /2"}, declines: {pause, "/robots.txt /1 /2"}, asksFor: {pause, "/robots.txt /1 /2"}, overloaded: {pause, "/robots.txt /1 /2"},
-		broken: {pause, "/robots.txt /1 /2"}, bars: {pause, "/robots.txt /1 /3 /4"}, ill: {pause, "/robots.txt"},
+		plain: {pause, all}, crawlDelay: {300 * time.Millisecond, all}, longDelay: {maxDelay, all}, slow: {pause, all},
+		retryAfter: {pause, "/robots.txt /1 /2"}, forbidden: {pause, "/robots.txt /1 /2"}, retryDate: {pause, "/robots.txt /1 /2"}, overloaded: {pause, "/robots.txt /1 /2"},
+		broken: {pause, "/robots.txt /1 /2"}, disallowed: {pause, "/robots.txt /1 /3 /4"}, ill: {pause, "/robots.txt"},
 	}
 	for host := range hosts {
 		name, kind := v.host(host), host%kinds
@@ -191,21 +190,21 @@ func TestTheLogOfTheServersSaysThatEveryHostWasAskedPolitely(t *testing.T) {
 			last := visits[i-1]
 			rest := max(want[kind].rest, min(polite.DefaultSlowness*last.left.Sub(last.came), maxDelay))
 			if got := now.came.Sub(last.left); got < rest {
-				t.Errorf("%s was asked for %s %v after %s, want at least %v", name, now.path, got, last.path, rest)
+				t.Errorf("%s got %s %v after %s, want at least %v", name, now.path, got, last.path, rest)
 			}
 		}
 		if got := strings.Join(paths, " "); got != want[kind].paths {
-			t.Errorf("%s was asked for %s, want %s", name, got, want[kind].paths)
+			t.Errorf("%s got requests for %s, want %s", name, got, want[kind].paths)
 		}
 
-		// What was not asked for comes back with a time, which is also in the record
-		// of the answer that was the reason.
+		// Addresses that were not requested have a not_before, the same as the response
+		// that is the reason.
 		last, reason := recs[fmt.Sprintf("http://%s/4", name)], recs[fmt.Sprintf("http://%s/2", name)]
 		var notBefore time.Time
 		switch kind {
-		case asks, declines:
+		case retryAfter, forbidden:
 			notBefore = visits[2].came.Add(retry)
-		case asksFor:
+		case retryDate:
 			notBefore = until
 		case overloaded, broken:
 			notBefore = visits[2].came.Add(polite.FirstBackoff * 9 / 10)
@@ -226,25 +225,25 @@ func TestTheLogOfTheServersSaysThatEveryHostWasAskedPolitely(t *testing.T) {
 		}
 	}
 	if v.worst != 1 {
-		t.Errorf("%d requests at once to one host", v.worst)
+		t.Errorf("%d concurrent requests to one host", v.worst)
 	}
 	if got := v.together(); got < hosts/2 {
-		t.Errorf("no more than %d hosts of %d were asked side by side", got, hosts)
+		t.Errorf("only %d hosts of %d were visited at the same time", got, hosts)
 	}
 	for host := range hosts {
 		told := fmt.Sprintf("host=%s asked=5m0s granted=500ms", v.host(host))
-		if n := strings.Count(o.log, told); n != 1 && host%kinds == wantsMore || n != 0 && host%kinds != wantsMore {
-			t.Errorf("%q was told %d times", told, n)
+		if n := strings.Count(o.log, told); n != 1 && host%kinds == longDelay || n != 0 && host%kinds != longDelay {
+			t.Errorf("%q was reported %d times", told, n)
 		}
 	}
 }
 
-func TestRatesAreKeptInTheLogOfTheServers(t *testing.T) {
+func TestRatesAsSeenByServers(t *testing.T) {
 	for _, c := range []struct {
 		name           string
 		set            func(o *Options, rate float64)
-		hosts, each    int // robots.txt is one more
-		requests, rate int // in a row, and a second
+		hosts, each    int // plus robots.txt
+		requests, rate int // successive, and per second
 	}{
 		{"Rate", func(o *Options, rate float64) { o.Rate = rate }, 4, 5, 4 * 6, 100},
 		{"HostRate", func(o *Options, rate float64) { o.HostRate = rate }, 20, 5, 6, 20},
@@ -272,7 +271,7 @@ func TestRatesAreKeptInTheLogOfTheServers(t *testing.T) {
 		}
 		for host, row := range rows {
 			slices.SortFunc(row, time.Time.Compare)
-			// The servers see the first request as late as a connection takes.
+			// The first request arrives later, after connecting.
 			least := time.Second * time.Duration(c.requests-1) / time.Duration(c.rate) / 2
 			if got := row[len(row)-1].Sub(row[0]); len(row) != c.requests || got < least {
 				t.Errorf("%s %d: %d requests to %s in %v", c.name, c.rate, len(row), host, got)

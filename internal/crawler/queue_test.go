@@ -11,9 +11,8 @@ import (
 	"spoor/internal/wire"
 )
 
-// What comes with not_before is asked for then and no earlier, and nothing else
-// waits for it.
-func TestNotBeforeOfAnAddressIsWaitedFor(t *testing.T) {
+// An address with not_before is requested at that time, and does not delay others.
+func TestNotBeforeDelaysAddress(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
 	begun := time.Now()
@@ -21,7 +20,7 @@ func TestNotBeforeOfAnAddressIsWaitedFor(t *testing.T) {
 	later := begun.Add(time.Hour).UTC().Format(time.RFC3339)
 	line := `{"v":1,"url":"%s/%s",%s"not_before":%q}` + "\n"
 	in := fmt.Sprintf(line, s.URL, "x", "", soon) + fmt.Sprintf(line, s.URL, "later", "", later) + s.URL + "/page\n" +
-		fmt.Sprintf(line, s.URL, "redirect/1", `"status_code":503,`, later) // which was an outcome
+		fmt.Sprintf(line, s.URL, "redirect/1", `"status_code":503,`, later) // of an earlier outcome
 	recs, _ := fetch(t, in, loopback, func(o *Options) { o.Deadline = 20 * time.Second })
 	if took := time.Since(begun); took < time.Second || took > 15*time.Second {
 		t.Errorf("it took %v", took)
@@ -33,13 +32,12 @@ func TestNotBeforeOfAnAddressIsWaitedFor(t *testing.T) {
 		t.Errorf("after the deadline: %+v", l)
 	}
 	if got := s.requests(); slices.Contains(got, "/later") || got[len(got)-1] != "/x" {
-		t.Errorf("asked for %v", got)
+		t.Errorf("requested %v", got)
 	}
 }
 
-// A host that is asked one thing at a time does not idle because what came first is to be
-// asked for last.
-func TestWhatIsDueDoesNotWait(t *testing.T) {
+// An address that is due is requested before one that was read earlier and is not due.
+func TestDueAddressOvertakes(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
 	in, feed := io.Pipe()
@@ -54,12 +52,12 @@ func TestWhatIsDueDoesNotWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := s.requests(); got[len(got)-1] != "/x" || !slices.Contains(got, "/page") {
-		t.Errorf("asked for %v", got)
+		t.Errorf("requested %v", got)
 	}
 }
 
-// What waits is ordered by time, however that is written.
-func TestAQueueIsOrderedByTime(t *testing.T) {
+// Queues are ordered by time, in any notation.
+func TestQueueOrder(t *testing.T) {
 	var q queue
 	for i, at := range []string{
 		"2030-01-01T01:00:01Z", "2030-01-01T02:00:00+01:00", "2030-01-01T01:00:00.5Z", "2030-01-01T01:00:00Z", "", "soon",

@@ -25,7 +25,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// secureSite speaks HTTP/2 and HTTP/1.1.
+// secureSite returns a server that supports HTTP/2 and HTTP/1.1, and an option to trust it.
 func secureSite(t *testing.T, h http.HandlerFunc) (*httptest.Server, option) {
 	s := httptest.NewUnstartedServer(h)
 	s.EnableHTTP2 = true
@@ -37,7 +37,7 @@ func secureSite(t *testing.T, h http.HandlerFunc) (*httptest.Server, option) {
 	return s, func(o *Options) { o.TLS = &tls.Config{RootCAs: roots} }
 }
 
-func TestAnArchiveOfHTTP2IsReadAsOneOfHTTP1(t *testing.T) {
+func TestArchiveOfHTTP2(t *testing.T) {
 	page := strings.Repeat("<p>some words</p>\n", 200)
 	s, trusting := secureSite(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
@@ -60,10 +60,10 @@ func TestAnArchiveOfHTTP2IsReadAsOneOfHTTP1(t *testing.T) {
 		}
 		raw := unpack(t, filepath.Join(dir, r.WARCFilename))
 		if !strings.Contains(raw, "\r\nWARC-Protocol: "+protocol+"\r\n") || !strings.Contains(raw, "\r\nWARC-Protocol: tls/1.3\r\n") {
-			t.Errorf("%s: the archive does not say so", protocol)
+			t.Errorf("%s: the archive does not record it", protocol)
 		}
 		if !strings.Contains(raw, "\r\n\r\nHTTP/1.1 200 OK\r\n") || !strings.Contains(raw, "\r\n\r\nGET /a HTTP/1.1\r\nHost: ") {
-			t.Errorf("%s: no exchange as of HTTP/1.1", protocol)
+			t.Errorf("%s: the exchange is not stored as HTTP/1.1", protocol)
 		}
 		again, faults := replay(t, in, dir)
 		if a := again[s.URL+"/a"]; a.Body != page || a.Digest != r.Digest || a.StatusCode != 200 || faults > 0 {
@@ -72,7 +72,7 @@ func TestAnArchiveOfHTTP2IsReadAsOneOfHTTP1(t *testing.T) {
 	}
 }
 
-func TestACertificateThatCannotBeVerifiedIsAnErrorOrARemark(t *testing.T) {
+func TestInvalidCertificate(t *testing.T) {
 	s, _ := secureSite(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "<p>words") })
 	in := s.URL + "/page\n"
 	recs, _ := fetch(t, in, loopback)
@@ -83,16 +83,16 @@ func TestACertificateThatCannotBeVerifiedIsAnErrorOrARemark(t *testing.T) {
 	recs, _ = fetch(t, in, loopback, func(o *Options) { o.Insecure = true }, warcTo(filepath.Join(dir, "w")))
 	r := recs[s.URL+"/page"]
 	if r.Error != "" || r.Body != "<p>words" || !strings.HasPrefix(r.ErrorDetail, "certificate not verified: ") {
-		t.Errorf("-insecure: %s %s", r.Error, r.ErrorDetail)
+		t.Errorf("Insecure: %s %s", r.Error, r.ErrorDetail)
 	}
 	if raw := unpack(t, filepath.Join(dir, r.WARCFilename)); !strings.Contains(raw, "unknown authority") {
-		t.Error("the archive does not say so")
+		t.Error("the archive does not record it")
 	}
 }
 
-func TestWhatHasNotChangedIsNotSentAgain(t *testing.T) {
+func TestConditionalRequests(t *testing.T) {
 	var mu sync.Mutex
-	conditions := map[string][]string{} // by address, in any order
+	conditions := map[string][]string{} // by path and query, in any order
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		uri := r.URL.RequestURI()
@@ -103,10 +103,10 @@ func TestWhatHasNotChangedIsNotSentAgain(t *testing.T) {
 			http.NotFound(w, r)
 		case "/away":
 			http.Redirect(w, r, "/page", http.StatusFound)
-		case "/rude": // nobody asked whether
+		case "/unasked": // 304 to an unconditional request
 			w.WriteHeader(http.StatusNotModified)
 		default:
-			w.Header().Set("Content-Type", "image/png") // which is not taken, but does not come either
+			w.Header().Set("Content-Type", "image/png") // which is not accepted, but has no body either
 			if r.URL.Path == "/page" {
 				w.Header().Set("Content-Type", "text/html")
 			}
@@ -120,13 +120,13 @@ func TestWhatHasNotChangedIsNotSentAgain(t *testing.T) {
 	var in strings.Builder
 	for path, known := range map[string]string{
 		"/page": `"etag":"\"one\""`, "/image": `"etag":"\"one\""`, "/old": `"last_modified":"Fri, 02 Jan 2026 03:04:05 GMT"`, "/page?new": `"etag":"\"other\""`,
-		"/away": `"etag":"\"one\""`, "/rude": `"depth":1`, "/forged": `"etag":"\"one\"\r\nX-Forged: yes"`,
+		"/away": `"etag":"\"one\""`, "/unasked": `"depth":1`, "/forged": `"etag":"\"one\"\r\nX-Forged: yes"`,
 	} {
 		fmt.Fprintf(&in, `{"v":1,"url":"%s%s",%s}`+"\n", server.URL, path, known)
 	}
 	recs, _ := fetch(t, in.String(), loopback, warcTo(filepath.Join(dir, "w")))
 	for path, want := range map[string]string{
-		"/page": "304 0", "/image": "304 0", "/old": "304 0", "/page?new": "200 4000", "/away": "200 4000", "/rude": "304 0", "/forged": "200 0 unsupported_type",
+		"/page": "304 0", "/image": "304 0", "/old": "304 0", "/page?new": "200 4000", "/away": "200 4000", "/unasked": "304 0", "/forged": "200 0 unsupported_type",
 	} {
 		r := recs[server.URL+path]
 		got := strings.TrimSpace(fmt.Sprintf("%d %d %s", r.StatusCode, len(r.Body), r.Error))
@@ -138,7 +138,7 @@ func TestWhatHasNotChangedIsNotSentAgain(t *testing.T) {
 		}
 	}
 	for uri, want := range map[string][]string{
-		"/page":     {`"one"|`, "|", "|"}, // the record's, the first time, and where /away led
+		"/page":     {`"one"|`, "|", "|"}, // of the record, of the first run, and after /away
 		"/page?new": {`"other"|`},
 		"/away":     {`"one"|`},
 		"/old":      {"|Fri, 02 Jan 2026 03:04:05 GMT"},
@@ -151,7 +151,7 @@ func TestWhatHasNotChangedIsNotSentAgain(t *testing.T) {
 	}
 	raw := unpack(t, filepath.Join(dir, recs[server.URL+"/page"].WARCFilename))
 	if n := strings.Count(raw, "server-not-modified"); n != 3 {
-		t.Errorf("%d revisits for answers of 304", n)
+		t.Errorf("%d revisits for 304", n)
 	}
 	again, faults := replay(t, server.URL+"/page\n", dir)
 	if r := again[server.URL+"/page"]; r.Body != first[server.URL+"/page"].Body || faults > 0 {
@@ -159,7 +159,7 @@ func TestWhatHasNotChangedIsNotSentAgain(t *testing.T) {
 	}
 }
 
-func TestARedirectLoopIsNamed(t *testing.T) {
+func TestRedirectLoop(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
 	recs, _ := fetch(t, s.URL+"/loop\n"+s.URL+"/redirect/xxxxxxxxxxxx\n"+s.URL+"/goto?to=/loop\n", loopback)
@@ -179,7 +179,7 @@ func TestARedirectLoopIsNamed(t *testing.T) {
 	}
 }
 
-func TestA5xxHoldsItsHost(t *testing.T) {
+func TestServerErrorHoldsHost(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
 	in := s.URL + "/status/500\n" + s.URL + "/page\n"
@@ -194,7 +194,7 @@ func TestA5xxHoldsItsHost(t *testing.T) {
 	}
 	recs, _ = fetch(t, in, loopback)
 	if recs[s.URL+"/status/500"].NotBefore != "" || recs[s.URL+"/page"].StatusCode != 200 {
-		t.Error("-delay 0s: held all the same")
+		t.Error("held although Delay is 0")
 	}
 }
 
@@ -216,7 +216,7 @@ func TestRates(t *testing.T) {
 				t.Errorf("%s: %s: %s %s", name, u, r.Error, r.ErrorDetail)
 			}
 		}
-		// 9 requests, robots.txt included, at 50 a second; 3 to each at 20 a second.
+		// 9 requests, robots.txt included, at 50 per second; 3 to each host at 20 per second.
 		least := 8 * time.Second / 50
 		if name == "each host" {
 			least = 2 * time.Second / 20
@@ -227,7 +227,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// webOf is a resolver that has all names on loopback, but for those it is told.
+// webOf is a resolver of some names; it resolves all others to loopback.
 type webOf map[string]string
 
 func (n webOf) LookupNetIP(_ context.Context, _, name string) ([]netip.Addr, error) {
@@ -237,7 +237,7 @@ func (n webOf) LookupNetIP(_ context.Context, _, name string) ([]netip.Addr, err
 	return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 }
 
-func TestANameThatLeadsIntoAPrivateNetworkIsRefused(t *testing.T) {
+func TestNamesOfPrivateAddressesAreRefused(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
 	port := s.URL[strings.LastIndexByte(s.URL, ':'):]
@@ -250,11 +250,11 @@ func TestANameThatLeadsIntoAPrivateNetworkIsRefused(t *testing.T) {
 		}
 	}
 	if n := len(s.requests()); n > 0 {
-		t.Errorf("asked for %d pages", n)
+		t.Errorf("requested %d pages", n)
 	}
 }
 
-func TestAProxyIsAsked(t *testing.T) {
+func TestProxy(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
 	var mu sync.Mutex
@@ -289,7 +289,7 @@ func TestAProxyIsAsked(t *testing.T) {
 	}
 	login := " Basic bWU6c2VjcmV0"
 	if want := []string{"http://www.example.com/robots.txt" + login, "http://www.example.com/page" + login}; !slices.Equal(asked, want) {
-		t.Errorf("asked for %q", asked)
+		t.Errorf("requested %q", asked)
 	}
 	if raw := unpack(t, filepath.Join(dir, r.WARCFilename)); strings.Contains(raw, "Proxy-Authorization") || strings.Contains(raw, "secret") {
 		t.Error("the archive has the password")
@@ -297,7 +297,7 @@ func TestAProxyIsAsked(t *testing.T) {
 	proxy.Close()
 }
 
-func TestAProxyThatIsNotThereEndsTheRunAndBlamesNoHost(t *testing.T) {
+func TestUnusableProxyEndsTheRun(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -338,7 +338,7 @@ func TestAProxyThatIsNotThereEndsTheRunAndBlamesNoHost(t *testing.T) {
 	}
 }
 
-func TestWhatAProxyDoesNotReachIsNoFailureOfItsHost(t *testing.T) {
+func TestHostBehindProxyIsNotBlamed(t *testing.T) {
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
 	}))
@@ -356,12 +356,12 @@ func TestWhatAProxyDoesNotReachIsNoFailureOfItsHost(t *testing.T) {
 	}
 }
 
-func TestTheArchivesAreAskedFirst(t *testing.T) {
+func TestArchivesAnswerBeforeTheWeb(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
 	old, dir := t.TempDir(), t.TempDir()
 	fetch(t, s.URL+"/page\n"+s.URL+"/redirect/x\n", loopback, warcTo(filepath.Join(old, "w")))
-	// The archive of another time holds where a redirect leads to, and not what is there.
+	// The other archive holds redirects, but not their targets.
 	half := t.TempDir()
 	w, err := archive.NewWriter(archive.WriterOptions{Prefix: filepath.Join(half, "h"), Host: "h"})
 	if err != nil {
@@ -405,14 +405,14 @@ func TestTheArchivesAreAskedFirst(t *testing.T) {
 	got := s.requests()[before:]
 	slices.Sort(got)
 	if want := []string{"/goto", "/new", "/new2"}; !slices.Equal(got, want) {
-		t.Errorf("the web was asked for %v, want %v", got, want)
+		t.Errorf("the web was requested for %v, want %v", got, want)
 	}
 	if r := recs["not a url"]; r == nil || r.Error != "bad_url" {
 		t.Errorf("%+v", r)
 	}
 }
 
-func TestWhatEarlierArchivesHoldIsReferredTo(t *testing.T) {
+func TestDedupAndCompression(t *testing.T) {
 	page := strings.Repeat("<p>some words</p>\n", 200)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.URL.Path+page) }))
 	defer server.Close()
@@ -422,7 +422,7 @@ func TestWhatEarlierArchivesHoldIsReferredTo(t *testing.T) {
 	recs, _ := fetch(t, in, loopback, warcTo(filepath.Join(dir, "v")), dedup(old))
 	r := recs[server.URL+"/a"]
 	if raw := unpack(t, filepath.Join(dir, r.WARCFilename)); !strings.Contains(raw, "WARC-Type: revisit") || !strings.Contains(raw, "WARC-Refers-To-Target-URI: "+server.URL+"/a") {
-		t.Error("it was written again")
+		t.Error("it was stored again")
 	}
 	again, _ := replay(t, in, dir, old)
 	if a := again[server.URL+"/a"]; a.Body != "/a"+page {
@@ -448,8 +448,8 @@ func TestWhatEarlierArchivesHoldIsReferredTo(t *testing.T) {
 	}
 }
 
-// A record that is too long for a line costs itself.
-func TestARecordThatIsTooLongCostsItself(t *testing.T) {
+// A record that is too long for a line becomes an error.
+func TestRecordTooLong(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some memory")
 	}
@@ -465,11 +465,11 @@ func TestARecordThatIsTooLongCostsItself(t *testing.T) {
 		t.Errorf("%d %s, %d bytes", r.StatusCode, r.Error, len(r.Body))
 	}
 	if r := recs[server.URL+"/"]; r.StatusCode != 200 || r.Error != "" {
-		t.Errorf("the next: %d %s", r.StatusCode, r.Error)
+		t.Errorf("the next record: %d %s", r.StatusCode, r.Error)
 	}
 }
 
-func TestABoundOnTimeIsNamed(t *testing.T) {
+func TestTimeoutErrorsNameTheFlag(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
 	recs, _ := fetch(t, s.URL+"/stall\n", loopback, func(o *Options) { o.HeaderTimeout = 100 * time.Millisecond })
@@ -490,7 +490,7 @@ func (stuck) LookupNetIP(ctx context.Context, _, _ string) ([]netip.Addr, error)
 	return nil, ctx.Err()
 }
 
-func TestABlankBehindTheNameOfAFieldIsNoPartOfIt(t *testing.T) {
+func TestFieldNamesWithTrailingSpace(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/a":

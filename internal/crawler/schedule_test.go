@@ -3,11 +3,9 @@ package crawler
 import (
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,10 +14,9 @@ import (
 
 	"spoor/internal/polite"
 	"spoor/internal/weburl"
-	"spoor/internal/wire"
 )
 
-// lines gives n lines, each made when it is read, and then tells so.
+// lines is a reader of n lines, each made when it is read, that calls done at the end.
 type lines struct {
 	n, i int
 	line func(i int) string
@@ -41,7 +38,7 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestWhatWaitsTakesNoMemoryForOldBodies(t *testing.T) {
+func TestWaitingRecordsHaveNoBodies(t *testing.T) {
 	const number, size = 400, 200 << 10
 	heap := func() uint64 {
 		var m runtime.MemStats
@@ -53,7 +50,7 @@ func TestWhatWaitsTakesNoMemoryForOldBodies(t *testing.T) {
 	var once sync.Once
 	var before, after uint64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		once.Do(func() { // everything waits behind robots.txt
+		once.Do(func() { // all pages wait for robots.txt
 			<-read
 			after = heap()
 		})
@@ -69,70 +66,14 @@ func TestWhatWaitsTakesNoMemoryForOldBodies(t *testing.T) {
 		t.Fatal(err)
 	}
 	if grown := int64(after) - int64(before); grown > 16<<20 {
-		t.Errorf("%d addresses that wait take %d bytes", number, grown)
+		t.Errorf("%d waiting addresses take %d bytes", number, grown)
 	}
 	if n := strings.Count(out.String(), `"mine":`); n != number || strings.Contains(out.String(), "old ") {
 		t.Errorf("%d of %d records", n, number)
 	}
 }
 
-func TestHeadersAreBounded(t *testing.T) {
-	line := func(h http.Header) (int, []wire.Values, int) {
-		all, left := headers(h)
-		var out strings.Builder
-		w := wire.NewWriter(&out)
-		if err := w.Write(&wire.Record{URL: "http://a.test/", Headers: all}); err != nil {
-			t.Fatal(err)
-		}
-		w.Flush()
-		return out.Len(), all, left
-	}
-	many := http.Header{}
-	for i := range 50_000 {
-		many[fmt.Sprintf("X-%d", i)] = []string{"y"}
-	}
-	for name, h := range map[string]http.Header{
-		"one":        {"Set-Cookie": {strings.Repeat("x", 300<<10)}, "Content-Type": {"text/html"}},
-		"one, twice": {"Set-Cookie": slices.Repeat([]string{strings.Repeat("x", 1<<10)}, 200), "Content-Type": {"text/html"}},
-		"escaped":    {"X": {strings.Repeat("\x01", maxHeaders-100)}, "Y": {strings.Repeat("\x02", maxHeaders)}, "Content-Type": {"text/html"}},
-		"no UTF-8":   {"X": {strings.Repeat("\xff\x01", 10<<10)}, "Content-Type": {"text/html"}},
-		"empty":      {"X": make([]string, 200<<10), "Content-Type": {"text/html"}},
-		"many":       many,
-	} {
-		n, all, left := line(h)
-		if n > 256<<10 || left == 0 || left+len(all) != len(h) || len(all) > maxNames {
-			t.Errorf("%s: %d headers left out of %d, a line of %d bytes", name, left, len(h), n)
-		}
-		if name != "many" && !slices.ContainsFunc(all, func(v wire.Values) bool { return v.Name == "content-type" }) {
-			t.Errorf("%s: the short ones are gone", name)
-		}
-		if !slices.IsSortedFunc(all, func(a, b wire.Values) int { return strings.Compare(a.Name, b.Name) }) {
-			t.Errorf("%s: out of order", name)
-		}
-	}
-	// Of many that are as long as others always the same are there.
-	_, want, _ := line(many)
-	for range 3 {
-		if _, all, _ := line(maps.Clone(many)); !slices.EqualFunc(all, want, func(a, b wire.Values) bool { return a.Name == b.Name }) {
-			t.Error("others are left out")
-		}
-	}
-	if want[0].Name != "x-0" || len(want) != maxNames || want[maxNames-1].Name != "x-999" {
-		t.Errorf("%d are there, %s to %s", len(want), want[0].Name, want[len(want)-1].Name)
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		w.Header().Set("Set-Cookie", strings.Repeat("x", 100<<10))
-		w.Header().Set("Location", "/"+strings.Repeat("x", 100<<10))
-	}))
-	defer server.Close()
-	recs, _ := fetch(t, server.URL+"/page", loopback)
-	if r := recs[server.URL+"/page"]; r.Error != "" || r.StatusCode != 200 || !strings.HasPrefix(r.ErrorDetail, "2 of 5 headers left out") {
-		t.Errorf("%d %s %s", r.StatusCode, r.Error, r.ErrorDetail)
-	}
-}
-
-func TestTheSeedIsThatOfTheJitter(t *testing.T) {
+func TestSeedDeterminesJitter(t *testing.T) {
 	u, err := weburl.Parse("http://a.test/")
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +98,7 @@ func TestTheSeedIsThatOfTheJitter(t *testing.T) {
 	}
 }
 
-// failing is a web that is out of reach.
+// failing is a transport that always fails.
 type failing struct{}
 
 func (failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }

@@ -18,23 +18,23 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A faultySite is a web site on loopback with every fault that servers have.
+// A faultySite is a web site on loopback with the faults of real servers.
 type faultySite struct {
 	*httptest.Server
 	mu     sync.Mutex
-	paths  []string      // that were asked for
-	asked  chan struct{} // gets one for each, as far as there is room
+	paths  []string      // that were requested
+	asked  chan struct{} // receives one for each, unless it is full
 	robots string        // robots.txt; 404 if empty
 }
 
 func newFaultySite() *faultySite {
 	s := &faultySite{asked: make(chan struct{}, 1000), robots: "User-agent: *\nDisallow: /private/\nDisallow: /to-private\n"}
-	bombs() // now, and not while somebody waits for an answer
+	bombs() // not during a request
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	return s
 }
 
-// requests are the paths that were asked for, robots.txt left out.
+// requests returns the requested paths, except robots.txt.
 func (s *faultySite) requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,7 @@ func (s *faultySite) serve(w http.ResponseWriter, r *http.Request) {
 			io.WriteString(w, part)
 			w.(http.Flusher).Flush()
 		}
-	case "redirect": // /redirect/N leads to the page after N steps
+	case "redirect": // /redirect/xx redirects twice
 		if n := len(arg); n > 1 {
 			http.Redirect(w, r, "/redirect/"+arg[1:], http.StatusFound)
 		} else {
@@ -157,7 +157,7 @@ func (s *faultySite) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// raw answers with bytes and hangs up.
+// raw sends bytes and closes the connection.
 func raw(w http.ResponseWriter, answer string) {
 	c, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
@@ -168,11 +168,11 @@ func raw(w http.ResponseWriter, answer string) {
 	if t, ok := c.(*net.TCPConn); ok && answer != "" {
 		t.CloseWrite()
 		t.SetReadDeadline(time.Now().Add(time.Second))
-		io.Copy(io.Discard, t) // or the kernel would reset before all is read
+		io.Copy(io.Discard, t) // or the kernel would reset the connection before everything is read
 	}
 }
 
-// bombs are two megabytes of nothing in each coding.
+// bombs are two megabytes of zeros in each coding.
 var bombs = sync.OnceValue(func() map[string][]byte {
 	all := map[string][]byte{}
 	for _, coding := range []string{"gzip", "br", "zstd"} {

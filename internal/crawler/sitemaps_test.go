@@ -21,15 +21,15 @@ import (
 	"spoor/internal/wire"
 )
 
-// A publisher is what sites publish, by address, and what was asked for.
+// A publisher serves sitemaps by address, and records requests.
 type publisher struct {
-	named  map[string][]string // sitemap lines by origin
-	answer map[string]func(*wire.Record)
-	asked  []string
-	left   int // records that were written
+	named    map[string][]string // sitemap lines by origin
+	answer   map[string]func(*wire.Record)
+	asked    []string
+	released int // records that were released
 }
 
-// fetch answers as the web does.
+// fetch is the fetch of sitemaps.
 func (p *publisher) fetch(_ context.Context, rec *wire.Record, keep func([]byte)) (func(), error) {
 	p.asked = append(p.asked, rec.URL)
 	if rec.StatusCode = 404; p.answer[rec.URL] != nil {
@@ -43,7 +43,7 @@ func (p *publisher) fetch(_ context.Context, rec *wire.Record, keep func([]byte)
 		keep(body)
 	}
 	rec.Drop(wire.Body)
-	return func() { p.left++ }, nil
+	return func() { p.released++ }, nil
 }
 
 func (p *publisher) robots(_ context.Context, u weburl.URL) ([]string, error) {
@@ -65,17 +65,17 @@ func says(body string) func(*wire.Record) {
 	return func(rec *wire.Record) { rec.SetBody([]byte(body)) }
 }
 
-// urls is a sitemap of addresses.
+// urls returns a sitemap of addresses.
 func urls(locs ...string) func(*wire.Record) {
 	return says("<urlset><url><loc>" + strings.Join(locs, "</loc></url><url><loc>") + "</loc></url></urlset>")
 }
 
-// index is an index of sitemaps.
+// index returns an index of sitemaps.
 func index(locs ...string) func(*wire.Record) {
 	return says("<sitemapindex><sitemap><loc>" + strings.Join(locs, "</loc></sitemap><sitemap><loc>") + "</loc></sitemap></sitemapindex>")
 }
 
-// follow asks for the sitemaps behind a page.
+// follow fetches the sitemaps of the origins of pages.
 func follow(t *testing.T, p *publisher, pages ...string) []*wire.Record {
 	t.Helper()
 	s := p.sitemaps()
@@ -89,13 +89,13 @@ func follow(t *testing.T, p *publisher, pages ...string) []*wire.Record {
 			t.Fatal(err)
 		}
 	}
-	if p.left != len(p.asked) {
-		t.Errorf("%d of %d places were left", p.left, len(p.asked))
+	if p.released != len(p.asked) {
+		t.Errorf("%d of %d slots were released", p.released, len(p.asked))
 	}
 	return recs
 }
 
-// links are the addresses that a record has.
+// links returns the addresses of the links of a record.
 func links(rec *wire.Record) (all []string) {
 	for _, l := range rec.Links {
 		all = append(all, l.URL)
@@ -103,7 +103,7 @@ func links(rec *wire.Record) (all []string) {
 	return all
 }
 
-func TestASitemapIsARecordWithLinks(t *testing.T) {
+func TestSitemapRecord(t *testing.T) {
 	p := &publisher{
 		named: map[string][]string{"http://a.example": {"http://a.example/map.xml"}},
 		answer: map[string]func(*wire.Record){"http://a.example/map.xml": says(`<urlset>
@@ -132,7 +132,7 @@ func TestASitemapIsARecordWithLinks(t *testing.T) {
 	}
 }
 
-func TestSitemapsAreAskedForOnceAnOrigin(t *testing.T) {
+func TestSitemapsAreFetchedOncePerOrigin(t *testing.T) {
 	p := &publisher{
 		named: map[string][]string{
 			"http://a.example":      nil,
@@ -146,30 +146,30 @@ func TestSitemapsAreAskedForOnceAnOrigin(t *testing.T) {
 	}
 	recs := follow(t, p, "http://a.example/1", "http://a.example/2", "http://unknown.example/", "https://a.example/", "no address", "http://a.example:8080/x")
 	want := []string{
-		"http://a.example/sitemap.xml", // nobody named it
+		"http://a.example/sitemap.xml", // not listed
 		"http://a.example/sitemap.xml", "https://b.example/map", "https://a.example/rel",
 		"http://a.example:8080/sitemap.xml",
 	}
 	if !slices.Equal(p.asked, want) {
-		t.Errorf("asked for %q, want %q", p.asked, want)
+		t.Errorf("requested %q, want %q", p.asked, want)
 	}
 	if got := recs[0].Via; got != "http://a.example/1" {
-		t.Errorf("a guess comes from the page that led to it, not from %s", got)
+		t.Errorf("the via of an unlisted sitemap is the page, not %s", got)
 	}
-	// Where robots.txt is not known nobody is asked, and one record says so.
+	// If robots.txt is not available, nothing is fetched, and one record says so.
 	if rec := recs[1]; rec.URL != "http://unknown.example/sitemap.xml" || rec.Error != wire.ErrorConnect || rec.ErrorDetail != "robots.txt gave no answer" || rec.Via != "http://unknown.example/" || rec.Generation != 7 {
-		t.Errorf("what cannot be asked for: %v", rec)
+		t.Errorf("without robots.txt: %v", rec)
 	}
-	// Whom robots.txt names may speak of the origin, and not of itself.
+	// A sitemap on another host may list addresses of the origin that lists it, and no others.
 	if got := links(recs[3]); !slices.Equal(got, []string{"https://a.example/2"}) {
 		t.Errorf("links %q", got)
 	}
 	if recs[4].StatusCode != 404 || recs[4].Links != nil {
-		t.Errorf("what is not there is an outcome too: %v", recs[4])
+		t.Errorf("404 is an outcome too: %v", recs[4])
 	}
 }
 
-func TestIndexesAreFollowedSoFar(t *testing.T) {
+func TestSitemapIndexDepth(t *testing.T) {
 	p := &publisher{
 		named: map[string][]string{"http://a.example": {"/0"}},
 		answer: map[string]func(*wire.Record){
@@ -184,10 +184,10 @@ func TestIndexesAreFollowedSoFar(t *testing.T) {
 	recs := follow(t, p, "http://a.example/")
 	want := []string{"http://a.example/0", "http://a.example/1", "http://b.example/x", "http://a.example/2", "http://a.example/3"}
 	if !slices.Equal(p.asked, want) {
-		t.Errorf("asked for %q, want %q", p.asked, want)
+		t.Errorf("requested %q, want %q", p.asked, want)
 	}
 	if recs[2].Via != "http://a.example/0" {
-		t.Errorf("found on %s", recs[2].Via)
+		t.Errorf("via %s", recs[2].Via)
 	}
 	if got := links(recs[2]); !slices.Equal(got, []string{"http://a.example/p", "http://a.example/y/q"}) {
 		t.Errorf("links %q", got)
@@ -200,7 +200,7 @@ func TestIndexesAreFollowedSoFar(t *testing.T) {
 	}
 }
 
-func TestSitemapsOfAnOriginAreBounded(t *testing.T) {
+func TestSitemapBounds(t *testing.T) {
 	p := &publisher{named: map[string][]string{"http://a.example": {"/0"}}, answer: map[string]func(*wire.Record){}}
 	var files []string
 	for i := range 60 {
@@ -227,17 +227,17 @@ func TestSitemapsOfAnOriginAreBounded(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 
-	// Nor are the addresses of files long, all together.
+	// The addresses of the files are bounded.
 	files = nil
 	for i := range 20 {
 		files = append(files, fmt.Sprintf("/s%d/%s", i, strings.Repeat("x", 1000)))
 	}
 	p = &publisher{named: map[string][]string{"http://a.example": files}, answer: map[string]func(*wire.Record){}}
 	if n := len(follow(t, p, "http://a.example/")); n != 16 {
-		t.Errorf("%d files with long addresses were asked for, want 16", n)
+		t.Errorf("%d files with long addresses were fetched, want 16", n)
 	}
 
-	// The addresses of one file together are no longer than a page's.
+	// The addresses in one file are bounded.
 	long := make([]string, 2100)
 	for i := range long {
 		long[i] = fmt.Sprintf("/%d/%s", i, strings.Repeat("x", 8<<10-100))
@@ -249,9 +249,9 @@ func TestSitemapsOfAnOriginAreBounded(t *testing.T) {
 	}
 }
 
-// What is kept from one file of an origin to the next is little: thousands of origins
+// Addresses are not kept from one file of an origin to the next: thousands of origins may
 // wait for their next file at the same time.
-func TestAnAddressIsOneLinkOfEachFileThatListsIt(t *testing.T) {
+func TestDuplicateAddressesInSitemaps(t *testing.T) {
 	p := &publisher{named: map[string][]string{"http://a.example": {"/1", "/2"}}, answer: map[string]func(*wire.Record){
 		"http://a.example/1": urls("/x", "/x", "/y"),
 		"http://a.example/2": urls("/y", "/x", "/y"),
@@ -266,7 +266,7 @@ func TestAnAddressIsOneLinkOfEachFileThatListsIt(t *testing.T) {
 	}
 }
 
-func TestFaultsOfASitemapAreToldAndCostNoMore(t *testing.T) {
+func TestDamagedSitemaps(t *testing.T) {
 	packed := func(s string) string {
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
@@ -303,7 +303,7 @@ func TestFaultsOfASitemapAreToldAndCostNoMore(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeAskedForNowHasARecordAndIsTriedAgain(t *testing.T) {
+func TestUnfetchedSitemapsAreRetried(t *testing.T) {
 	now := time.Unix(1.7e9, 0)
 	held := func(rec *wire.Record) {
 		rec.StatusCode, rec.Error, rec.NotBefore = 0, wire.ErrorBudget, notBefore(now.Add(time.Hour))
@@ -327,27 +327,27 @@ func TestWhatCannotBeAskedForNowHasARecordAndIsTriedAgain(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
-		if p.left != len(p.asked) {
-			t.Errorf("%d of %d places were left", p.left, len(p.asked))
+		if p.released != len(p.asked) {
+			t.Errorf("%d of %d slots were released", p.released, len(p.asked))
 		}
 	}
 	after(t.Context(), now, "http://a.example/1 0 budget ", "http://a.example/2 0 budget ")
-	after(t.Context(), now.Add(time.Hour-1)) // or each page of the origin would lead to two more
+	after(t.Context(), now.Add(time.Hour-1)) // not for each page of the origin
 
 	ended, end := context.WithCancelCause(t.Context())
 	end(errDeadline)
 	now = now.Add(time.Hour)
 	after(ended, now, "http://a.example/1 0 budget the time of -deadline was up", "http://a.example/2 0 budget the time of -deadline was up")
 	if len(p.asked) != 2 {
-		t.Errorf("asked for %q when the time was up", p.asked[2:])
+		t.Errorf("fetched %q after the deadline", p.asked[2:])
 	}
 	p.answer["http://a.example/2"] = urls("/x")
 	after(t.Context(), now, "http://a.example/1 0 budget ", "http://a.example/2 200  ")
-	after(t.Context(), now.Add(sitemapTTL-1)) // what is left over of an origin that answered is left for the next day
+	after(t.Context(), now.Add(sitemapTTL-1)) // the rest of an origin that responded is fetched on the next day
 	p.answer["http://a.example/1"] = urls("/y")
 	after(t.Context(), now.Add(sitemapTTL), "http://a.example/1 200  ", "http://a.example/2 200  ")
 
-	// Where robots.txt is not known it is the same, unless it is known not to become so.
+	// So it is if robots.txt is not available, unless the error is final.
 	delete(p.named, "http://a.example")
 	now = now.Add(2 * sitemapTTL)
 	after(t.Context(), now, "http://a.example/sitemap.xml 0 connect robots.txt gave no answer")
@@ -359,8 +359,8 @@ func TestWhatCannotBeAskedForNowHasARecordAndIsTriedAgain(t *testing.T) {
 	after(t.Context(), now.Add(time.Hour))
 }
 
-// An error that ends the run leaves no sitemap without its record.
-func TestSitemapsThatAreNotArchivedWereNotFetched(t *testing.T) {
+// After an error that ends the run, every sitemap has a record.
+func TestArchiveErrorEndsSitemaps(t *testing.T) {
 	p := &publisher{
 		named:  map[string][]string{"http://a.example": {"/1", "/2", "/3"}},
 		answer: map[string]func(*wire.Record){"http://a.example/2": func(rec *wire.Record) { rec.Error = "broken" }},
@@ -371,19 +371,19 @@ func TestSitemapsThatAreNotArchivedWereNotFetched(t *testing.T) {
 		leave()
 	})
 	if err == nil || err.Error() != "the disk is full" {
-		t.Errorf("the archive's error is lost: %v", err)
+		t.Errorf("the error of the archive is lost: %v", err)
 	}
 	want := []string{"http://a.example/1 404  ", "http://a.example/2 0 budget the disk is full", "http://a.example/3 0 budget the disk is full"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	if len(p.asked) != 2 {
-		t.Errorf("asked for %q", p.asked)
+		t.Errorf("requested %q", p.asked)
 	}
 }
 
-// What the frontier was given back comes again, as an address like any other.
-func TestASitemapThatWasHandedBackIsReadAsOne(t *testing.T) {
+// The frontier sends sitemaps that were returned as addresses.
+func TestReturnedSitemap(t *testing.T) {
 	p := &publisher{answer: map[string]func(*wire.Record){
 		"http://cdn.example/index": index("/1", "http://cdn.example/index"),
 		"http://cdn.example/1":     urls("http://a.example/x", "http://cdn.example/y"),
@@ -402,11 +402,11 @@ func TestASitemapThatWasHandedBackIsReadAsOne(t *testing.T) {
 			t.Fatalf("%v", recs)
 		}
 		if r := recs[1]; r.Via != rec.URL || r.Generation != 5 || r.Depth != 3 || !slices.Equal(links(r), want) {
-			t.Errorf("named by %q: %v", via, r)
+			t.Errorf("listed by %q: %v", via, r)
 		}
 	}
-	if p.left != len(p.asked) {
-		t.Errorf("%d of %d places were left", p.left, len(p.asked))
+	if p.released != len(p.asked) {
+		t.Errorf("%d of %d slots were released", p.released, len(p.asked))
 	}
 	rec := &wire.Record{URL: "no address", Operator: sitemapOperator}
 	if err := s.fetchReturned(t.Context(), rec, func(rec *wire.Record, leave func()) { leave() }); err != nil || rec.Error != wire.ErrorBadURL {
@@ -414,7 +414,7 @@ func TestASitemapThatWasHandedBackIsReadAsOne(t *testing.T) {
 	}
 }
 
-func TestAnIndexThatWasHandedBackIsFollowedIfNoOtherNamedIt(t *testing.T) {
+func TestReturnedSitemapIndex(t *testing.T) {
 	for _, c := range []struct {
 		url, via string
 		files    int
@@ -422,7 +422,7 @@ func TestAnIndexThatWasHandedBackIsFollowedIfNoOtherNamedIt(t *testing.T) {
 		{"http://cdn.example/index", "http://a.example/robots.txt", 1},
 		{"http://a.example/sitemap.xml", "http://a.example/page", 1},
 		{"http://a.example/index", "http://a.example/sitemap.xml", 0},
-		{"http://b.example/sitemap.xml", "http://a.example/sitemap.xml", 0}, // and c, and so on
+		{"http://b.example/sitemap.xml", "http://a.example/sitemap.xml", 0}, // which could go on forever
 	} {
 		p := &publisher{answer: map[string]func(*wire.Record){c.url: index("/next"), "http://a.example/next": urls(), "http://b.example/next": urls(), "http://cdn.example/next": urls()}}
 		rec := &wire.Record{URL: c.url, Via: c.via, Operator: sitemapOperator}
@@ -431,12 +431,12 @@ func TestAnIndexThatWasHandedBackIsFollowedIfNoOtherNamedIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		if files != c.files || strings.Contains(rec.ErrorDetail, "1 sitemaps") != (c.files == 0) {
-			t.Errorf("%s, named by %s: %d files, want %d; %s", c.url, c.via, files, c.files, rec.ErrorDetail)
+			t.Errorf("%s, listed by %s: %d files, want %d; %s", c.url, c.via, files, c.files, rec.ErrorDetail)
 		}
 	}
 }
 
-func TestOnlyServersThatAnswerAreAskedForSitemaps(t *testing.T) {
+func TestSitemapsOnlyAfterAResponse(t *testing.T) {
 	for _, c := range []struct {
 		page wire.Record
 		want bool
@@ -463,7 +463,7 @@ func TestOnlyServersThatAnswerAreAskedForSitemaps(t *testing.T) {
 	}
 }
 
-func TestSitemapsAreRememberedForADay(t *testing.T) {
+func TestSitemapState(t *testing.T) {
 	now := time.Unix(1.7e9, 0).UTC()
 	s := newSitemaps()
 	s.claim("http://old.example", now.Add(-sitemapTTL))
@@ -484,7 +484,7 @@ func TestSitemapsAreRememberedForADay(t *testing.T) {
 	}
 	for _, damaged := range []string{"", "{", "{}", `{"spoor-sitemaps":2}`, `{"spoor-sitemaps":1,"asked":{"a":1}}`} {
 		if err := newSitemaps().load(strings.NewReader(damaged), now); err == nil {
-			t.Errorf("%q is no state", damaged)
+			t.Errorf("%q was accepted", damaged)
 		}
 	}
 	for i := range maxSitemapOrigins {
@@ -499,12 +499,12 @@ func TestSitemapsAreRememberedForADay(t *testing.T) {
 		t.Fatalf("%d origins are kept, %v", len(s.fetched), err)
 	}
 	if !s.claim("http://new.example", now) {
-		t.Error("it is not the oldest that is forgotten")
+		t.Error("not the oldest origin is omitted")
 	}
 }
 
-// -max-body is about pages: a sitemap has 50 MiB, of which the archive has all.
-func TestASitemapIsReadToItsEnd(t *testing.T) {
+// MaxBody applies to pages; sitemaps are read and archived up to 50 MiB.
+func TestSitemapLongerThanMaxBody(t *testing.T) {
 	const n = 6_000 // of 2 KiB each
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -518,7 +518,7 @@ func TestASitemapIsReadToItsEnd(t *testing.T) {
 			}
 			b.WriteString("</urlset>")
 			w.Header().Set("Content-Type", "application/xml")
-			w.Header().Set("Content-Length", fmt.Sprint(b.Len())) // or there were chunks in the archive
+			w.Header().Set("Content-Length", fmt.Sprint(b.Len())) // or the archive would hold chunks
 			fmt.Fprint(w, &b)
 		default:
 			w.Header().Set("Content-Type", "text/html")
@@ -541,12 +541,12 @@ func TestASitemapIsReadToItsEnd(t *testing.T) {
 		}
 		names, _ := filepath.Glob(prefix + "*.warc.gz")
 		if len(names) != 1 || !strings.Contains(unpack(t, names[0]), "xx</x></url></urlset>") {
-			t.Errorf("%d: the archive does not have the end of it: %q", limit, names)
+			t.Errorf("%d: its end is not in the archive: %q", limit, names)
 		}
 	}
 }
 
-func TestALiveSiteIsAskedForItsSitemaps(t *testing.T) {
+func TestSitemapsOfLiveSite(t *testing.T) {
 	asked := make(chan string, 100)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked <- r.URL.Path
@@ -584,7 +584,7 @@ func TestALiveSiteIsAskedForItsSitemaps(t *testing.T) {
 		t.Fatalf("%v: %+v", err, o)
 	}
 	if want := []string{"/robots.txt", "/page", "/index.xml.gz", "/moved.txt", "/list", "/page/2"}; !slices.Equal(paths(), want) {
-		t.Errorf("asked for something else than %q", want)
+		t.Errorf("the requests were not %q", want)
 	}
 	var got []string
 	for _, rec := range recs {
@@ -606,20 +606,20 @@ func TestALiveSiteIsAskedForItsSitemaps(t *testing.T) {
 		t.Error(diff)
 	}
 
-	// The next run, on the same day.
+	// The next run on the same day.
 	if recs, _, err := fetchAll(t, page, changes...); err != nil || len(recs) != 2 {
 		t.Errorf("%d records of the second run, %v", len(recs), err)
 	}
 	if got, want := paths(), []string{"/page", "/page/2"}; !slices.Equal(got, want) {
-		t.Errorf("the second run asked for %q", got)
+		t.Errorf("the second run requested %q", got)
 	}
-	// One that was handed back is read as one, and not as a page.
+	// A returned sitemap is read as a sitemap, not as a page.
 	back := fmt.Sprintf(`{"url":"%s/list","via":"%[1]s/robots.txt","operator":"sitemap"}`+"\n", server.URL)
 	if recs, o, err := fetchAll(t, back, changes...); err != nil || len(recs) != 1 || !slices.Equal(links(recs[0]), []string{server.URL + "/one"}) || recs[0].Body != "" || o.Out != 1 || o.Sitemaps != 0 {
 		t.Errorf("returned: %v, %v: %+v", recs, err, o)
 	}
 	paths()
-	// Nobody is asked unasked.
+	// Without the option no sitemaps are fetched.
 	if recs, _, err := fetchAll(t, page, loopback); err != nil || len(recs) != 2 {
 		t.Errorf("%d records without sitemaps, %v", len(recs), err)
 	}

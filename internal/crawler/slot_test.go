@@ -22,14 +22,14 @@ import (
 	"spoor/internal/wire"
 )
 
-// everywhere resolves every name to loopback.
+// everywhere is a resolver that resolves every name to loopback.
 type everywhere struct{}
 
 func (everywhere) LookupNetIP(context.Context, string, string) ([]netip.Addr, error) {
 	return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 }
 
-func TestWhoWaitsForItsTurnHasNoPlace(t *testing.T) {
+func TestWaitingHostsHoldNoSlot(t *testing.T) {
 	const hosts = 100
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -60,12 +60,12 @@ func TestWhoWaitsForItsTurnHasNoPlace(t *testing.T) {
 			leave()
 		})
 	}
-	met.Wait() // though one at a time can be asked
+	met.Wait() // although there is one slot
 	cancel()
 	fetching.Wait()
 }
 
-func TestPagesThatWereWrittenTakeNoMemory(t *testing.T) {
+func TestWrittenPagesAreFreed(t *testing.T) {
 	const pages, size = 64, 1 << 20
 	page := strings.Repeat("<p>page</p>\n", size/12)
 	var asked, first, most atomic.Int64
@@ -74,7 +74,7 @@ func TestPagesThatWereWrittenTakeNoMemory(t *testing.T) {
 		runtime.GC()
 		runtime.ReadMemStats(&m)
 		switch n := asked.Add(1); {
-		case n == pages/4: // what earlier tests have left is gone by then
+		case n == pages/4: // the garbage of earlier tests has been freed
 			first.Store(int64(m.HeapAlloc))
 		case n > pages/4:
 			most.Store(max(most.Load(), int64(m.HeapAlloc)))
@@ -91,10 +91,10 @@ func TestPagesThatWereWrittenTakeNoMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if asked.Load() <= pages {
-		t.Fatalf("%d pages were asked for", asked.Load())
+		t.Fatalf("%d pages were requested", asked.Load())
 	}
 	if grew := most.Load() - first.Load(); grew > pages*size/4 {
-		t.Errorf("after %d pages of %d bytes there were %d bytes more", pages, size, grew)
+		t.Errorf("%d pages of %d bytes: the heap grew by %d bytes", pages, size, grew)
 	}
 }
 
@@ -108,7 +108,7 @@ func newSlot(t *testing.T, f *fetcher) *slot {
 	return s
 }
 
-func TestAnAnswerForWhichThereIsNoMemoryInTimeIsNoFaultOfItsHost(t *testing.T) {
+func TestNoMemoryWithinTimeout(t *testing.T) {
 	for after, want := range map[time.Duration]error{time.Second: nil, 3 * time.Second: errNoMemory} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newFetcher(&Options{Timeout: 2 * time.Second, Workers: 2}, nil, nil)
@@ -131,38 +131,37 @@ func TestAnAnswerForWhichThereIsNoMemoryInTimeIsNoFaultOfItsHost(t *testing.T) {
 	}
 }
 
-// Memory of sitemaps that are longer than pages is had by one at a time, which waits for
-// nobody who waits for it.
-func TestOneLongSitemapIsReceivedAtATime(t *testing.T) {
+// Only one sitemap at a time may be longer than a page; it does not deadlock with others.
+func TestLongSitemapsAreReceivedOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFetcher(&Options{Timeout: time.Hour, Workers: 2, MaxBody: 1 << 20}, nil, nil).forSitemaps()
 		first, second := newSlot(t, f), newSlot(t, f)
 		for _, v := range []*slot{first, second} {
 			if err := v.reserve(t.Context(), archive.DefaultBody); err != nil || v.overdraft {
-				t.Fatalf("as long as a page: on debt %v, %v", v.overdraft, err)
+				t.Fatalf("as long as a page: overdraft %v, %v", v.overdraft, err)
 			}
 		}
 		if err := first.reserve(t.Context(), sitemap.MaxSize); err != nil || !first.overdraft {
-			t.Fatalf("as long as may be: on debt %v, %v", first.overdraft, err)
+			t.Fatalf("as long as may be: overdraft %v, %v", first.overdraft, err)
 		}
 		var done sync.WaitGroup
 		done.Go(func() {
 			if err := errors.Join(second.reserve(t.Context(), sitemap.MaxSize), second.reserveDecoding(t.Context())); err != nil || second.decoding != maxDecoding {
-				t.Errorf("the second: %v, %d heavy places", err, second.decoding)
+				t.Errorf("the second: %v, %d decoding tokens", err, second.decoding)
 			}
 			second.release()
 		})
 		synctest.Wait()
 		if second.overdraft {
-			t.Error("two at a time")
+			t.Error("two overdrafts at a time")
 		}
 		if err := first.reserveDecoding(t.Context()); err != nil || first.decoding != maxDecoding {
-			t.Errorf("the first: %v, %d heavy places", err, first.decoding)
+			t.Errorf("the first: %v, %d decoding tokens", err, first.decoding)
 		}
 		first.release()
 		done.Wait()
 		if n := len(f.memory.receiving) + len(f.memory.overdraft) + len(f.memory.decoding); n != 0 {
-			t.Errorf("%d places are lost", n)
+			t.Errorf("%d tokens are lost", n)
 		}
 	})
 }

@@ -18,7 +18,7 @@ import (
 	"spoor/internal/weburl"
 )
 
-func TestTheNextRunIsAsPoliteAsIfItWereTheSame(t *testing.T) {
+func TestStateContinuesPoliteness(t *testing.T) {
 	const pause = 250 * time.Millisecond
 	var mu sync.Mutex
 	var began, ended []time.Time
@@ -58,7 +58,7 @@ func TestTheNextRunIsAsPoliteAsIfItWereTheSame(t *testing.T) {
 		}
 	}
 	if got := strings.Join(paths, " "); got != "/robots.txt /0 /1 /2" {
-		t.Errorf("asked for %s", got)
+		t.Errorf("requested %s", got)
 	}
 	for i := 1; i < len(began); i++ {
 		if gap := began[i].Sub(ended[i-1]); gap < pause {
@@ -70,7 +70,7 @@ func TestTheNextRunIsAsPoliteAsIfItWereTheSame(t *testing.T) {
 	}
 }
 
-// names are those of the files in a directory.
+// names returns the names of the files in a directory.
 func names(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -84,7 +84,7 @@ func names(t *testing.T, dir string) string {
 	return strings.Join(all, " ")
 }
 
-func TestRobotsTxtIsSharedByTheRunsOfACache(t *testing.T) {
+func TestSharedRobotsTxt(t *testing.T) {
 	asked := map[string]int{}
 	var mu sync.Mutex
 	serve := func() string {
@@ -101,7 +101,7 @@ func TestRobotsTxtIsSharedByTheRunsOfACache(t *testing.T) {
 	dir := t.TempDir()
 	cache, state := filepath.Join(dir, "new", "cache"), filepath.Join(dir, "state")
 
-	// Two runs that begin before either ends, and each asks another host.
+	// Two runs overlap, and each requests another host.
 	runs := []*fetcher{}
 	for range 2 {
 		o := options(loopback, robotsIn(cache))
@@ -128,7 +128,7 @@ func TestRobotsTxtIsSharedByTheRunsOfACache(t *testing.T) {
 		t.Errorf("the cache holds %s", left)
 	}
 
-	// A third knows what both learnt, and -state is for hosts then.
+	// A third run knows what both fetched, and its state holds hosts only.
 	recs, o := fetch(t, a+"/no\n"+b+"/no\n", allowPrivate, delay(time.Millisecond), stateIn(state), robotsIn(cache))
 	for _, server := range []string{a, b} {
 		if r := recs[server+"/no"]; r.Error != "robots" || !strings.Contains(r.ErrorDetail, "line 2: Disallow: /no") {
@@ -137,21 +137,21 @@ func TestRobotsTxtIsSharedByTheRunsOfACache(t *testing.T) {
 	}
 	for what, n := range asked {
 		if n != 1 {
-			t.Errorf("%s was asked for %d times", what, n)
+			t.Errorf("%s was fetched %d times", what, n)
 		}
 	}
 	if left := names(t, state); left != "lock polite.ndjson" {
 		t.Errorf("the state holds %s", left)
 	}
 
-	// Without either nothing is kept.
+	// Without a directory nothing is kept.
 	fetch(t, a+"/no\n", allowPrivate, delay(time.Millisecond))
 	if n := asked[strings.TrimPrefix(a, "http://")+"/robots.txt"]; n != 2 {
-		t.Errorf("robots.txt was asked for %d times", n)
+		t.Errorf("robots.txt was fetched %d times", n)
 	}
 }
 
-func TestACacheThatCannotBeMadeEndsTheRunBeforeItBegins(t *testing.T) {
+func TestRobotsDirCannotBeMade(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestACacheThatCannotBeMadeEndsTheRunBeforeItBegins(t *testing.T) {
 	}
 }
 
-func TestAStateThatCannotBeReadIsReportedAndBegunAnew(t *testing.T) {
+func TestUnreadableStateIsReplaced(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
 	for name, old := range map[string]string{
@@ -188,7 +188,7 @@ func TestAStateThatCannotBeReadIsReportedAndBegunAnew(t *testing.T) {
 	}
 }
 
-func TestTheDeadlineLeavesAState(t *testing.T) {
+func TestStateIsSavedAfterDeadline(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
 	dir := t.TempDir()
@@ -202,22 +202,22 @@ func TestTheDeadlineLeavesAState(t *testing.T) {
 	}
 }
 
-func TestAStateIsForOneRunAtATime(t *testing.T) {
+func TestStateLock(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	unlock, err := lockState(t.Context(), dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := lockState(t.Context(), dir, 0); err == nil || !strings.Contains(err.Error(), "in use by another fetch\nhint: ") {
-		t.Errorf("a second run got the state: %v", err)
+		t.Errorf("a second run locked the state: %v", err)
 	}
 	interruption := errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(50*time.Millisecond, func() { cancel(interruption) })
 	if _, err := lockState(ctx, dir, time.Minute); !errors.Is(err, interruption) {
-		t.Errorf("a run that waits is interrupted: %v", err)
+		t.Errorf("the wait was not interrupted: %v", err)
 	}
-	// With -wait it gets it once the first one has let go.
+	// The wait ends when the first run unlocks it.
 	time.AfterFunc(50*time.Millisecond, func() {
 		if err := unlock(); err != nil {
 			t.Error(err)
@@ -225,7 +225,7 @@ func TestAStateIsForOneRunAtATime(t *testing.T) {
 	})
 	second, err := lockState(t.Context(), dir, time.Minute)
 	if err != nil {
-		t.Fatalf("the state was not let go: %v", err)
+		t.Fatalf("the state was not unlocked: %v", err)
 	}
 	second()
 }

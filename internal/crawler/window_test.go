@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// marked runs fetch on windows of addresses, each with its mark behind it, which follows
-// when the one before has come back, and returns what came back of each.
+// marked crawls windows of addresses, each followed by its mark and sent when the last mark
+// has been written, and returns the outcomes of each window.
 func marked(t *testing.T, ctx context.Context, windows [][]string, changes ...option) [][]string {
 	t.Helper()
 	in, feed := io.Pipe()
@@ -53,7 +53,7 @@ func marked(t *testing.T, ctx context.Context, windows [][]string, changes ...op
 	}
 	feed.Close()
 	for lines.Scan() {
-		t.Errorf("behind the last mark: %s", lines.Bytes())
+		t.Errorf("after the last mark: %s", lines.Bytes())
 	}
 	if err := <-ended; err != nil {
 		t.Log(err)
@@ -61,9 +61,8 @@ func marked(t *testing.T, ctx context.Context, windows [][]string, changes ...op
 	return came
 }
 
-// A mark leaves behind all that came before it, however long that took, and every
-// window has the deadline for itself.
-func TestAMarkWaitsForItsWindow(t *testing.T) {
+// A mark is written after all of its window, and every window has a deadline of its own.
+func TestMarkWaitsForItsWindow(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/robots.txt":
@@ -88,9 +87,9 @@ func TestAMarkWaitsForItsWindow(t *testing.T) {
 	}
 }
 
-// What has a deadline is a window, not whoever asks for its addresses: one that still has
-// to see that its queue is empty gets those of the next window.
-func TestNoWindowEndsWithTheOneBefore(t *testing.T) {
+// The deadline belongs to the window, not to the goroutine that serves a queue, which may get
+// addresses of the next window before it sees that its queue is empty.
+func TestWindowsHaveTheirOwnDeadlines(t *testing.T) {
 	s := newFaultySite()
 	defer s.CloseClientConnections()
 	const windows = 2000
@@ -103,12 +102,12 @@ func TestNoWindowEndsWithTheOneBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := strings.Count(out.String(), `"status_code":200`); n != 3*windows || strings.Contains(out.String(), `"budget"`) {
-		t.Errorf("%d pages instead of %d, and %d were handed back", n, 3*windows, strings.Count(out.String(), `"budget"`))
+		t.Errorf("%d pages instead of %d, and %d were returned", n, 3*windows, strings.Count(out.String(), `"budget"`))
 	}
 }
 
-// Interrupted, fetch hands back what is left of the window, and its mark.
-func TestAnInterruptedWindowIsWhole(t *testing.T) {
+// An interrupted run returns the rest of the window and its mark.
+func TestInterruptedWindowIsReturned(t *testing.T) {
 	asked := make(chan bool, 10)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
