@@ -8,45 +8,40 @@
 //
 // # Record in and out
 //
-// In come the scored records of one generation, to the end of the file. Out go,
-// first, the same records in brief (their address, fetch and score sections and
-// all fields unknown here, without text and links), so that the frontier learns
-// what became of them; then the addresses of the next generation, each with the
-// page it was found on, the operator that chose it, its priority and the numbers
-// behind it (reasons); and last the queries of strategies that search (records
-// without a url), which search answers.
+// Evolve reads the scored records of one generation until the end of the file. It writes the
+// same records in brief (their address, fetch and score sections and all unknown fields,
+// without text and links), so that the frontier learns their outcomes; then the addresses of
+// the next generation, each with the page it was found on, the operator that chose it, its
+// priority and the numbers behind it (reasons); and last the queries of strategies that search
+// (records without a url), which search answers.
 //
-// The links of a page whose robots_meta says nofollow or none are not followed:
-// the strategy sees the page without them. With -nofollow=false it sees them. What is
-// addressed there to one crawler by its name is for us if -agent is its name. A
-// link's own nofollow, in its rel, changes nothing. Links that only the head of a
-// page has, to the same page in other languages (tag link, rel alternate), are not
-// followed, unless -alternates is given: in a crawl for words of one language they
-// lead to what cannot be told to be relevant, and on many sites to what is there
-// already.
+// Links of a page whose robots_meta says nofollow or none are not followed: the strategy sees
+// the page without them, unless -nofollow=false is given. Directives addressed to a named
+// crawler apply if -agent is that name. The nofollow of a single link, in its rel, is ignored.
+// Links in the head of a page to the same page in other languages (tag link, rel alternate) are
+// followed only with -alternates: in a crawl for words of one language they lead to pages that
+// cannot be judged relevant, and on many sites to pages that are known already.
 //
-// State lives in the directory given by -state. With -generation G evolve starts
-// from the state after G-1 and leaves the state after G: running a generation
-// again gives the same bytes. A generation without a record means that the
-// frontier has nothing left to give.
+// The state is kept in the directory -state. With -generation G evolve starts from the state
+// after G-1 and leaves the state after G: running a generation again gives the same bytes. A
+// generation without records means that the frontier is empty.
 //
 // # Windows
 //
-// With -window N evolve does not end with a generation. In come windows, each ended
-// by a mark of frontier serve, which says which generation it was; out goes for each
-// what a run with -generation would give, and behind it the mark. A mark ahead of the
-// first record says where to go on: the state is taken up as it was after that
-// generation, so a window that was decided before a crash, and comes once more, is
-// answered by the same bytes. What stands behind the last mark is not decided.
+// With -window N evolve does not end after a generation. It reads windows, each ended by a
+// window mark of frontier serve with the number of the generation, and for each writes what a
+// run with -generation would write, and then the mark. A mark before the first record says
+// where to resume: the state after that generation is restored, so that a window that was
+// decided before a crash, and is read again, is answered with the same bytes. Records after the
+// last mark are not decided.
 //
-// With -windows DIR the records of each window G are kept as they came, in
-// DIR/G/scored.ndjson.zst, and what went out in DIR/G/next.ndjson.zst; the latter is
-// there once the state is saved. A strategy whose topic grows is shown the window at its
-// end, by the topic that the window has made, which topic -expand -windows DIR has left
-// in DIR/G/topic.json.
+// With -windows DIR the input of each window G is kept in DIR/G/scored.ndjson.zst, and its
+// output in DIR/G/next.ndjson.zst, which exists once the state is saved. A strategy whose topic
+// grows reads the window at its end, with the topic that topic -expand -windows DIR made from
+// that window and left in DIR/G/topic.json.
 //
-// With -marks=false a window ends after N outcomes, or with the input. A run that is
-// killed has not learned from the window that it was in.
+// With -marks=false a window ends after N outcomes, or at the end of the input. A run that is
+// killed loses its last, undecided window.
 //
 // # The list of strategies
 //
@@ -106,27 +101,27 @@ Usage: evolve -strategy NAME -state DIR [-topic FILE] [flags] [FILE...] < scored
 In:   the scored records of one generation; files may be plain, .gz or .zst
 Out:  the same in brief (no text, no links), then the addresses of the next
       generation with via, parents, operator, niche, depth, priority and reasons,
-      and last the queries that some strategies breed, for search
+      and last the queries of strategies that search, to be answered by search
 
--strategies lists the strategies: what each does, its source, what it wants of the
-other stages, and its parameters with their defaults. scripts/crawl gives a strategy
-what it wants; by hand that is yours to do.
+-strategies lists the strategies: what each does, its source, what of it is
+reconstructed, what it needs of the other stages, and its parameters with their
+defaults. scripts/crawl configures the other stages; in other pipelines you do.
 
-Links of pages that say nofollow (robots_meta), to all or to the crawler that fetch
--agent names (give evolve the same), are not followed, unless -nofollow=false is
-given; rel=nofollow of a single link changes nothing. Links of tag link and rel
-alternate, to the same page in other languages, are followed with -alternates only.
+Links of pages that say nofollow (robots_meta), to all crawlers or to the one named
+by -agent (give fetch the same name), are not followed, unless -nofollow=false is
+given; rel=nofollow of a single link is ignored. Links of tag link and rel alternate,
+to the same page in other languages, are followed only with -alternates.
 
-The strategy's state lives in -state. With -generation G evolve starts from the
-state after G-1, so running a generation again gives the same bytes; without it,
+The state of the strategy is kept in -state. With -generation G evolve starts from
+the state after G-1, so running a generation again gives the same bytes; without it,
 the generation is the one after the last. An empty generation tells the strategy
-that the frontier has nothing left.
+that the frontier is empty.
 
-With -window N one generation follows the other, in a loop with frontier serve: each
-ends at its mark, behind which what it bred has gone out and the state is saved. A
-window that comes once more, after a crash, is answered by the same bytes. With
--windows DIR it keeps what came and went, and takes up the topic that topic -expand
--windows has left there, if the strategy's topic grows.
+With -window N evolve processes one generation after another, in a loop with frontier
+serve. Each ends at its window mark, which is passed on after the addresses bred and
+the saved state. A window that is read again after a crash is answered with the same
+bytes. With -windows DIR the input and output of windows are kept, and a strategy
+whose topic grows uses the topic that topic -expand -windows DIR left there.
 
 Example:
 
@@ -141,20 +136,20 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	var opt options
 	fs := filter.Flags("evolve", manual, stderr)
 	fs.StringVar(&opt.strategy, "strategy", "", "the `name` of the strategy")
-	fs.StringVar(&opt.state, "state", "", "the `directory` of the strategy's state; without one nothing is remembered")
-	fs.StringVar(&opt.topic, "topic", "", "the topic `file` of the crawl, which strategies that go by its words need")
-	fs.IntVar(&opt.generation, "generation", 0, "the `number` of the generation that is read, from 1; 0 is the one after the last")
+	fs.StringVar(&opt.state, "state", "", "the `directory` of the strategy's state; without it no state is kept")
+	fs.StringVar(&opt.topic, "topic", "", "the topic `file` of the crawl, required by strategies that use its words")
+	fs.IntVar(&opt.generation, "generation", 0, "the `number` of the generation that is read, from 1; 0: the one after the last")
 	fs.IntVar(&opt.n, "n", 20, "the `number` of addresses that a generation fetches")
-	fs.Uint64Var(&opt.seed, "seed", 1, "`seed` of all randomness")
+	fs.Uint64Var(&opt.seed, "seed", 1, "random `seed`")
 	fs.Var(&opt.params, "param", "set a parameter of the strategy, `name=value` (repeatable)")
 	fs.BoolVar(&opt.nofollow, "nofollow", true, "do not follow the links of pages that say nofollow")
-	fs.StringVar(&opt.agent, "agent", "spoor", "`name` under which pages may address us alone, as fetch -agent has it")
+	fs.StringVar(&opt.agent, "agent", "spoor", "the crawler's `name` in robots directives, as given to fetch -agent")
 	fs.BoolVar(&opt.alternates, "alternates", false, "follow the links of a page's head to the same page in other languages")
-	window := fs.Int("window", 0, "read one window of `N` addresses after the other, each ended by a mark of frontier serve, instead of one generation")
-	fs.BoolVar(&opt.marks, "marks", true, "with -window: a window ends at its mark; -marks=false: after N outcomes")
-	fs.StringVar(&opt.dir, "windows", "", "with -window: keep, for each window G, what came in and what went out, in `DIR`/G/scored.ndjson.zst and next.ndjson.zst")
-	list := fs.Bool("strategies", false, "list the strategies with their sources, wants and parameters, and end")
-	asJSON := fs.Bool("json", false, "with -strategies: as JSON, one a line")
+	window := fs.Int("window", 0, "read windows of `N` addresses, each ended by a window mark of frontier serve, instead of one generation")
+	fs.BoolVar(&opt.marks, "marks", true, "with -window: end windows at their marks; -marks=false: after N outcomes")
+	fs.StringVar(&opt.dir, "windows", "", "with -window: keep the input and output of each window G, in `DIR`/G/scored.ndjson.zst and next.ndjson.zst")
+	list := fs.Bool("strategies", false, "list the strategies with their sources, needs and parameters, and exit")
+	asJSON := fs.Bool("json", false, "with -strategies: as JSON, one per line")
 	opt.stream.CommonFlags(fs)
 	if err := filter.Parse(fs, args); err != nil {
 		return err
@@ -163,11 +158,11 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	case *list:
 		return describe(stdout, *asJSON)
 	case opt.strategy == "":
-		return filter.Usagef("which strategy? -strategy NAME\nhint: evolve -strategies lists them")
+		return filter.Usagef("-strategy is required\nhint: evolve -strategies lists the strategies")
 	case *window > 0 && (given(fs, "generation") || given(fs, "n")):
-		return filter.Usagef("-window says how many addresses a window has, and its marks say which generation it is: without -n and -generation")
+		return filter.Usagef("-window cannot be used with -n and -generation: it sets the size, and the window marks give the generation")
 	case *window < 0, *window == 0 && (opt.dir != "" || !opt.marks):
-		return filter.Usagef("-windows and -marks are for -window N, which must be positive")
+		return filter.Usagef("-windows and -marks require -window N, which must be positive")
 	case opt.generation < 0 || opt.n < 1:
 		return filter.Usagef("-generation must not be negative, and -n must be positive")
 	}
@@ -182,7 +177,7 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	return opt.run(in, stdout, stderr)
 }
 
-// given reports whether a flag stood on the command line.
+// given reports whether the flag was set on the command line.
 func given(fs *flag.FlagSet, name string) (found bool) {
 	fs.Visit(func(f *flag.Flag) { found = found || f.Name == name })
 	return found
@@ -196,7 +191,7 @@ type options struct {
 	agent                  string
 	nofollow, alternates   bool
 	windowed, marks        bool
-	dir                    string // of what windows were
+	dir                    string // of the windows kept
 	stream                 filter.Stream
 }
 
@@ -222,8 +217,8 @@ func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
 			return err
 		}
 	}
-	// What is printed must be out before the state is saved: without -generation,
-	// a run that failed is run again as the same generation.
+	// The output must be written before the state is saved: without -generation, a run that
+	// failed is repeated as the same generation.
 	if err := o.emit(in, stdout, stderr, s, generation); err != nil || journal == nil {
 		return err
 	}
@@ -233,7 +228,7 @@ func (o *options) run(in io.Reader, stdout, stderr io.Writer) (err error) {
 	return nil
 }
 
-// emit shows the generation to s, and prints it in brief and then what s breeds.
+// emit runs one generation: it writes the records in brief and then the proposals of s.
 func (o *options) emit(in io.Reader, stdout, stderr io.Writer, s strategy.Strategy, generation int) (err error) {
 	out, closeTee, err := filter.Tee(stdout, o.stream.Tee)
 	if err != nil {
@@ -264,7 +259,7 @@ func (o *options) emit(in io.Reader, stdout, stderr io.Writer, s strategy.Strate
 	return nil
 }
 
-// breed prints what s breeds at the end of a generation, and counts it by operator.
+// breed writes the proposals of s at the end of a generation, and counts them by operator.
 func (o *options) breed(w *wire.Writer, s strategy.Strategy, generation int, tally *filter.Tally) (operators map[string]int64, err error) {
 	operators = map[string]int64{}
 	var rec wire.Record
@@ -288,7 +283,7 @@ func (o *options) breed(w *wire.Writer, s strategy.Strategy, generation int, tal
 	return operators, nil
 }
 
-// queriesLast returns where a stands: addresses first, then queries.
+// queriesLast orders proposals: addresses first, then queries.
 func queriesLast(a strategy.Address) int {
 	if a.URL == "" {
 		return 1
@@ -296,17 +291,16 @@ func queriesLast(a strategy.Address) int {
 	return 0
 }
 
-// isAlternate reports whether a link leads to the same page in another language,
-// and no reader of the page sees it.
+// isAlternate reports whether a link in a page's head leads to the page in another language.
 func isAlternate(l wire.Link) bool {
 	return l.Tag == "link" && l.Hreflang != "" && slices.Contains(strings.Fields(l.Rel), "alternate")
 }
 
-// sections are those that are read of a record.
+// sections are the sections that evolve reads of a record.
 const sections = wire.Address | wire.Fetch | wire.Parse | wire.Score
 
-// visit shows the generation to s and passes it on in brief. It tells how many
-// pages s saw without links, because they are not to be followed.
+// visit passes the generation to s and writes it in brief. It returns the number of pages
+// whose links were removed.
 func (o *options) visit(in io.Reader, w *wire.Writer, s strategy.Strategy, tally *filter.Tally) (unfollowed int64, err error) {
 	r := wire.NewReader(in, sections)
 	r.Limit = int(o.stream.Limit)
@@ -330,8 +324,7 @@ func (o *options) visit(in io.Reader, w *wire.Writer, s strategy.Strategy, tally
 	}
 }
 
-// show shows s a record, and reports whether it was without its links, because they are
-// not to be followed.
+// show passes rec to s, and reports whether its links were removed because of nofollow.
 func (o *options) show(rec *wire.Record, s strategy.Strategy) (unfollowed bool) {
 	if o.nofollow && len(rec.Links) > 0 && robots.Meta(o.agent, "robots", rec.RobotsMeta).NoFollow {
 		rec.Links = rec.Links[:0]
@@ -346,8 +339,8 @@ func (o *options) show(rec *wire.Record, s strategy.Strategy) (unfollowed bool) 
 	return unfollowed
 }
 
-// unchanged reports whether rec is of a page that was visited again and is the same: the
-// strategy has seen it.
+// unchanged reports whether rec is an unchanged page that was visited again, which the
+// strategy knows already.
 func unchanged(rec *wire.Record) bool {
 	return rec.Visits > 0 && rec.Error == "" && (rec.StatusCode == http.StatusNotModified || rec.Digest != "" && rec.Digest == rec.LastDigest)
 }
@@ -360,7 +353,7 @@ func describe(stdout io.Writer, asJSON bool) error {
 		Doc     string   `json:"doc"`
 		Words   []string `json:"words,omitempty"` // the only ones possible
 	}
-	out := bufio.NewWriter(stdout) // which remembers that it could not write
+	out := bufio.NewWriter(stdout) // keeps the first error
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	for _, kind := range strategy.Kinds() {

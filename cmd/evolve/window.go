@@ -18,27 +18,27 @@ import (
 	"spoor/internal/wire"
 )
 
-// windowLoop reads one window after the other, each ended by a mark, as run reads one
-// generation to the end of the file, and gives for each what run would give.
+// A windowLoop processes windows, each ended by a window mark, and writes for each what run
+// writes for a generation.
 type windowLoop struct {
 	*options
 	s     strategy.Strategy
-	grows bool // the topic may grow by a window, before the strategy is shown it
+	grows bool // whether windows extend the topic before the strategy reads them
 	w     *wire.Writer
 	out   fork
 	tally *filter.Tally
 
 	journal    *strategy.Journal
-	generation int          // of the window that is read; 0: nothing was read yet
-	seen       int          // outcomes in it
-	scored     *wire.Writer // the records as they came
+	generation int          // of the current window; 0: none yet
+	seen       int          // outcomes in the current window
+	scored     *wire.Writer // the input of the current window, to scoredFile
 	scoredFile io.WriteCloser
 
 	windows    int64
 	unfollowed int64
 }
 
-// fork writes to stdout and to a file, if there is one.
+// fork writes to stdout and, if there is one, to a file.
 type fork struct {
 	stdout io.Writer
 	file   io.WriteCloser
@@ -53,8 +53,8 @@ func (f *fork) Write(p []byte) (int, error) {
 	return f.stdout.Write(p)
 }
 
-// runWindows reads windows until the end of in. What stands behind the last mark is
-// passed on and decided by a later run, which is shown it again.
+// runWindows processes windows until the end of in. Records after the last mark are passed on
+// but not decided; a later run reads them again.
 func (o *options) runWindows(in io.Reader, stdout, stderr io.Writer, s strategy.Strategy) (err error) {
 	out, closeTee, err := filter.Tee(stdout, o.stream.Tee)
 	if err != nil {
@@ -115,10 +115,10 @@ func (l *windowLoop) all(in io.Reader) error {
 	}
 }
 
-// record shows a record to the strategy, and passes it on in brief.
+// record passes a record to the strategy and writes it in brief.
 func (l *windowLoop) record(rec *wire.Record) error {
 	if l.generation == 0 {
-		if err := l.begin(0); err != nil { // whoever sends this sends no mark ahead
+		if err := l.begin(0); err != nil { // the sender sends no mark first
 			return err
 		}
 	}
@@ -147,15 +147,15 @@ func (l *windowLoop) record(rec *wire.Record) error {
 	return nil
 }
 
-// see shows the strategy a record.
+// see passes a record to the strategy.
 func (l *windowLoop) see(rec *wire.Record) {
 	if l.show(rec, l.s) {
 		l.unfollowed++
 	}
 }
 
-// mark decides the window that the mark ends. The first one, before any record, says
-// which window was the last: what the state has learned since did not happen.
+// mark decides the window that the mark ends. A mark before any record says which window was
+// the last; later state is discarded.
 func (l *windowLoop) mark(rec *wire.Record) error {
 	switch generation := rec.Generation; {
 	case !l.marks:
@@ -164,7 +164,7 @@ func (l *windowLoop) mark(rec *wire.Record) error {
 			return err
 		}
 	case generation != l.generation:
-		return fmt.Errorf("a mark ends window %d, but window %d is being read\nhint: frontier serve and evolve -window begin together: end both, and start them again", generation, l.generation)
+		return fmt.Errorf("window mark %d received in window %d\nhint: frontier serve and evolve -window must be started together: stop and restart both", generation, l.generation)
 	default:
 		if err := l.openFiles(); err != nil {
 			return err
@@ -180,12 +180,12 @@ func (l *windowLoop) mark(rec *wire.Record) error {
 	return nil
 }
 
-// begin takes the state up that generation is read with; 0 is the one after the last.
+// begin restores the state for reading generation; 0 is the one after the last.
 func (l *windowLoop) begin(generation int) (err error) {
 	l.generation = max(1, generation)
 	if l.state == "" {
 		if generation > 1 {
-			return fmt.Errorf("window %d is not the first, and there is no -state that knows what came before\nhint: give -state DIR, or begin with a new store", generation)
+			return fmt.Errorf("window %d is not the first, and there is no -state of the earlier ones\nhint: use -state DIR, or start with a new store", generation)
 		}
 		return nil
 	}
@@ -193,8 +193,8 @@ func (l *windowLoop) begin(generation int) (err error) {
 	return err
 }
 
-// decide ends the window: what the strategy breeds goes out, and then its state is
-// saved. Whoever is killed in between is shown the window again and gives the same.
+// decide ends the window: it writes the proposals and then saves the state. If evolve is
+// killed in between, the window is read again, with the same output.
 func (l *windowLoop) decide() error {
 	if l.dir != "" {
 		if err := l.scored.Flush(); err != nil {
@@ -217,7 +217,7 @@ func (l *windowLoop) decide() error {
 			return fmt.Errorf("saving the state: %w", err)
 		}
 	}
-	if l.dir != "" { // that it is there says that the state is
+	if l.dir != "" { // its presence means that the state is saved
 		if err := l.keep(nextName, &l.out.file); err != nil {
 			return err
 		}
@@ -228,8 +228,8 @@ func (l *windowLoop) decide() error {
 	return nil
 }
 
-// grow takes up the topic that the window has made, if it has grown, and shows the
-// strategy the window, whose records it has not seen yet.
+// grow sets the topic to the one that the window has made, if it has grown, and passes the
+// records of the window to the strategy, which has not seen them yet.
 func (l *windowLoop) grow() error {
 	t, err := topic.Load(run.File(l.dir, l.generation, run.Topic))
 	if err == nil {
@@ -258,13 +258,13 @@ func (l *windowLoop) grow() error {
 	}
 }
 
-// The files of a window, as scripts/crawl has them of a generation.
+// The files of a window, as scripts/crawl names those of a generation.
 const (
 	scoredName = "scored"
 	nextName   = "next"
 )
 
-// path returns the file of the window that is read, whole or in the making.
+// path returns the name of a file of the current window, finished or temporary.
 func (l *windowLoop) path(name string, whole bool) string {
 	if whole {
 		name += ".ndjson.zst"
@@ -274,12 +274,12 @@ func (l *windowLoop) path(name string, whole bool) string {
 	return run.File(l.dir, l.generation, name)
 }
 
-// openFiles begins the files of the window.
+// openFiles creates the files of the window.
 func (l *windowLoop) openFiles() (err error) {
 	if l.dir == "" || l.out.file != nil {
 		return nil
 	}
-	if err := l.w.Flush(); err != nil { // what belongs to the last window
+	if err := l.w.Flush(); err != nil { // output of the last window
 		return fmt.Errorf("writing records: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(l.path("", true)), 0o777); err != nil {
@@ -293,7 +293,7 @@ func (l *windowLoop) openFiles() (err error) {
 	return err
 }
 
-// keep closes a file of the window, which then has its name.
+// keep closes a file of the window and gives it its final name.
 func (l *windowLoop) keep(name string, file *io.WriteCloser) error {
 	f := *file
 	*file = nil
@@ -303,7 +303,7 @@ func (l *windowLoop) keep(name string, file *io.WriteCloser) error {
 	return atomicfile.Rename(l.path(name, false), l.path(name, true))
 }
 
-// abandon removes the files of a window that was not decided.
+// abandon removes the files of an undecided window.
 func (l *windowLoop) abandon() {
 	for name, f := range map[string]io.WriteCloser{scoredName: l.scoredFile, nextName: l.out.file} {
 		if f != nil {
