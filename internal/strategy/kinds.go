@@ -135,7 +135,7 @@ func Kinds() []Kind {
 			Name: "gcrawler", New: newGcrawler,
 			Source:        "Shokouhi, Chubak and Raeesy 2005",
 			Summary:       "best-first by the keywords that a genetic algorithm picks from a growing table",
-			Reconstructed: "everything the abstract does not say",
+			Reconstructed: "everything but the idea",
 			Stages:        Stages{Fitness: "weighttable-tf", Learn: "table", Expand: "tunnel"},
 		},
 		{
