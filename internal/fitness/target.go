@@ -100,4 +100,4 @@ func NewTarget(a *text.Analyzer, keywords []Keyword) (*Target, error) {
 // Narrow leaves the words that neither a keyword nor a measure made so far asks for untold from
 // one another, which takes less time and memory. It is for measures that ask for no others: not
 // for [WordScore], [Jaccard] and [PageNorm], which count all words of a page, nor for [Train].
-func (t *Target) Narrow() { t.analyzer.Narrow() }
+func (t *Target) Narrow() { t.analyzer.Restrict() }

@@ -102,7 +102,7 @@ func BenchmarkTerms(b *testing.B) {
 		for b.Loop() {
 			a := analyzer(b, "porter")
 			dst := a.Append(nil, "university course homework lecture syllabus assignments instructor exam")
-			a.Narrow()
+			a.Restrict()
 			for _, p := range all {
 				dst = a.Append(dst[:0], p)
 				a.Trim()

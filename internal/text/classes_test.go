@@ -43,7 +43,7 @@ func checkOneByOne(t *testing.T, whole, words *Analyzer, s string) {
 	}
 }
 
-func TestTextBecomesTheTermsOfItsWords(t *testing.T) {
+func TestScripts(t *testing.T) {
 	for i := range languages {
 		rng := rand.New(rand.NewPCG(1, 0))
 		l := &languages[i]
@@ -51,7 +51,7 @@ func TestTextBecomesTheTermsOfItsWords(t *testing.T) {
 		for range 300 {
 			checkOneByOne(t, whole, words, written(rng))
 		}
-		whole, words = narrow(t, l, l.stemmers[0], "courses of 1984"), narrow(t, l, l.stemmers[0], "courses of 1984")
+		whole, words = restricted(t, l, l.stemmers[0], "courses of 1984"), restricted(t, l, l.stemmers[0], "courses of 1984")
 		for range 300 {
 			checkOneByOne(t, whole, words, written(rng))
 		}
@@ -72,8 +72,8 @@ func FuzzAppend(f *testing.F) {
 		l := &languages[int(which)%len(languages)]
 		whole, words := newAnalyzer(l, l.stemmers[0]), newAnalyzer(l, l.stemmers[0])
 		checkOneByOne(t, whole, words, s)
-		whole.Narrow()
-		words.Narrow()
+		whole.Restrict()
+		words.Restrict()
 		checkOneByOne(t, whole, words, s)
 	})
 }
@@ -99,7 +99,7 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-func TestPunctuationIsBetweenWords(t *testing.T) {
+func TestPunctuationSeparatesWords(t *testing.T) {
 	for r := rune(0x2010); r < 0x2060; r++ {
 		if unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) || classOf(r) != between {
 			t.Errorf("%U is not between words", r)

@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// Indonesian reduces a folded word to its stem, in place, by the algorithm of
+// Indonesian stems a folded word in place, by the algorithm of
 //
 //	F. Z. Tala, A Study of Stemming Effects on Information Retrieval in Bahasa
 //	Indonesia, University of Amsterdam, 2003,
 //
-// in the form that the Snowball project gave it (release 2.2): particles and
-// possessive pronouns go first, then a prefix, a suffix and a second prefix, as
-// long as more than two vowels are left. The library that stems the other
+// as published by the Snowball project (release 2.2): it removes particles and possessive
+// pronouns, then a prefix, a suffix and a second prefix, as long as more than two vowels are
+// left. The library that stems the other languages does not have it.
 // languages has none for this one.
 func Indonesian(word []byte) []byte {
 	w := indonesian{word: word}
@@ -30,7 +30,7 @@ func Indonesian(word []byte) []byte {
 	switch {
 	case w.measure <= 2:
 	case w.firstPrefix():
-		if w.measure > 2 && w.suffix() && w.measure > 2 && !w.mended {
+		if w.measure > 2 && w.suffix() && w.measure > 2 && !w.restored {
 			w.secondPrefix()
 		}
 	default:
@@ -42,15 +42,15 @@ func Indonesian(word []byte) []byte {
 	return w.word
 }
 
-// indonesian is a word on its way to its stem.
+// indonesian is a word that is being stemmed.
 type indonesian struct {
-	word    []byte
-	measure int  // vowels, less one for every affix that was removed
-	prefix  int  // the last prefix that was removed, one of those below
-	mended  bool // the stem was given its first letter back
+	word     []byte
+	measure  int  // number of vowels, less one for every affix removed
+	prefix   int  // the last prefix removed, one of the constants below
+	restored bool // the first letter of the stem was restored
 }
 
-// What the prefix that was removed says of the suffixes that go with it.
+// The prefix that was removed decides which suffixes may be removed.
 const (
 	_         = iota
 	prefixDi  // di-, me-, ter-
@@ -63,7 +63,7 @@ func isIndonesianVowel(c byte) bool {
 	return c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u'
 }
 
-// cutEnd removes an ending, if the word has it.
+// cutEnd removes an ending, and reports whether the word has it.
 func (w *indonesian) cutEnd(ending string) bool {
 	if !bytes.HasSuffix(w.word, []byte(ending)) {
 		return false
@@ -73,21 +73,20 @@ func (w *indonesian) cutEnd(ending string) bool {
 	return true
 }
 
-// cutStart removes n bytes and remembers what they were.
+// cutStart removes n bytes, which are the given prefix.
 func (w *indonesian) cutStart(n, prefix int) {
 	w.word = w.word[n:]
 	w.measure--
 	w.prefix = prefix
 }
 
-// starts reports whether the word begins with prefix.
 func (w *indonesian) starts(prefix string) bool { return bytes.HasPrefix(w.word, []byte(prefix)) }
 
-// vowelAt reports whether there is a vowel at byte i.
+// vowelAt reports whether byte i is a vowel.
 func (w *indonesian) vowelAt(i int) bool { return i < len(w.word) && isIndonesianVowel(w.word[i]) }
 
-// firstPrefix removes di-, me-, ter-, ke- and pe- with what they add before the
-// stem, and gives the stem the s or p back that they took from it.
+// firstPrefix removes di-, me-, ter-, ke- and pe- with the consonant that they add, and
+// restores an s or p that they replaced.
 func (w *indonesian) firstPrefix() bool {
 	kind := prefixDi
 	if w.starts("pe") {
@@ -104,12 +103,12 @@ func (w *indonesian) firstPrefix() bool {
 		w.cutStart(4, kind)
 	case (w.starts("meny") || w.starts("peny")) && w.vowelAt(4):
 		w.cutStart(3, kind)
-		w.word[0], w.mended = 's', true
+		w.word[0], w.restored = 's', true
 	case w.starts("men"), w.starts("pen"):
 		w.cutStart(3, kind)
 	case (w.starts("mem") || w.starts("pem")) && w.vowelAt(3):
 		w.cutStart(2, kind)
-		w.word[0], w.mended = 'p', true
+		w.word[0], w.restored = 'p', true
 	case w.starts("mem"), w.starts("pem"):
 		w.cutStart(3, kind)
 	case w.starts("me"):
@@ -138,8 +137,7 @@ func (w *indonesian) secondPrefix() {
 	}
 }
 
-// consonantThenER reports whether a character that is no vowel, and er, stand
-// at byte i, as in be-kerja.
+// consonantThenER reports whether a consonant and "er" are at byte i, as in be-kerja.
 func (w *indonesian) consonantThenER(i int) bool {
 	_, n := utf8.DecodeRune(w.word[i:])
 	return n > 0 && !w.vowelAt(i) && bytes.HasPrefix(w.word[i+n:], []byte("er"))

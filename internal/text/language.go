@@ -27,14 +27,14 @@ const DefaultLanguage = "en"
 // A stemmer makes functions that stem a folded word in place. They may have state:
 // each analyzer makes its own.
 type stemmer struct {
-	name     string
-	make     func() func(word []byte) []byte
-	faithful bool // stems begin as words do: see headLength
+	name        string
+	make        func() func(word []byte) []byte
+	keepsPrefix bool // stems keep the prefixes of words: see prefixLength
 }
 
 // A language holds the rules that differ between languages. Its stop list is in stop/.
 type language struct {
-	code     string // ISO 639-1; "und", of BCP 47, for all others
+	code     string // ISO 639-1, or "und" (BCP 47) for other languages
 	lower    casing
 	stemmers []stemmer
 }
@@ -54,8 +54,8 @@ var (
 	dotted  = casing{0x20, withoutDots}
 )
 
-// withoutDots lower-cases Russian, and writes ё as е, which most pages do, and
-// which the stemmer and the stop list expect.
+// withoutDots lower-cases Russian and writes ё as е, like most pages, the stemmer and the stop
+// list.
 func withoutDots(r rune) rune {
 	if r = unicode.ToLower(r); r == 'ё' {
 		return 'е'
@@ -63,9 +63,8 @@ func withoutDots(r rune) rune {
 	return r
 }
 
-// cedilla lower-cases Romanian, and writes ș and ț with the cedilla of older
-// character sets, which stands on half of the pages, and which the stemmer and
-// the stop list expect.
+// cedilla lower-cases Romanian and writes ș and ț with a cedilla, like older character sets,
+// half of the pages, the stemmer and the stop list.
 func cedilla(r rune) rune {
 	switch r = unicode.ToLower(r); r {
 	case 'ș':
@@ -96,8 +95,8 @@ var languages = [...]language{
 	{"und", plain, []stemmer{{"none", stateless(unstemmed), true}}},
 }
 
-// Languages lists the codes of the languages that [New] knows: ISO 639-1, and
-// "und" for any other, which has neither stop words nor stems.
+// Languages returns the codes of the languages that [New] accepts: ISO 639-1, and "und" for
+// any other language, which has neither stop words nor a stemmer.
 func Languages() []string {
 	var codes []string
 	for _, l := range languages {
@@ -106,8 +105,8 @@ func Languages() []string {
 	return codes
 }
 
-// Stemmers lists the stemmers of a language, its default first, and nothing
-// for a language that [New] does not know.
+// Stemmers returns the names of the stemmers of a language, its default first; none for a
+// language that [New] does not accept.
 func Stemmers(code string) []string {
 	var names []string
 	for _, l := range languages {

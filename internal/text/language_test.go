@@ -22,7 +22,7 @@ func speaker(tb testing.TB, code string) *Analyzer {
 
 // The stems are those of libstemmer 2.2, which is another program from the same
 // sources.
-func TestEveryLanguageHasItsStems(t *testing.T) {
+func TestLanguagesAndStemmers(t *testing.T) {
 	stems := map[string]string{
 		"da":  "undersøgelserne undersøg bøgerne bøg husene hus venskab venskab hjælpsomhed hjælpsom løbende løb",
 		"de":  "häusern haus straße strass strasse strass wissenschaftliche wissenschaft kategorischen kategor bücher buch freiheiten freiheit",
@@ -56,7 +56,7 @@ func TestEveryLanguageHasItsStems(t *testing.T) {
 }
 
 // What is special to Tala's algorithm; the stems are those of libstemmer 2.2.
-func TestIndonesianAffixesGoInOrder(t *testing.T) {
+func TestIndonesian(t *testing.T) {
 	for word, want := range map[string]string{
 		"":               "",
 		"aku":            "aku", // three vowels are needed
@@ -100,7 +100,7 @@ func TestStopListsAreFolded(t *testing.T) {
 	}
 }
 
-func TestStopListsHoldWhatPostgreSQLHas(t *testing.T) {
+func TestStopListsContainPostgreSQLs(t *testing.T) {
 	// Words of its lists that are words to us.
 	sense := map[string]string{
 		// Added there to the Snowball project's list.
@@ -133,7 +133,7 @@ func TestStopListsHoldWhatPostgreSQLHas(t *testing.T) {
 	}
 }
 
-func TestLanguagesFoldInTheirOwnWay(t *testing.T) {
+func TestLanguageFolding(t *testing.T) {
 	for _, tt := range []struct{ code, text, want string }{
 		{"de", "Straße STRASSE STRAẞE", "strass strass strass"},
 		{"de", "Daten\u00adbank und Daten\u00adban\u00adken", "datenbank (und) datenbank"},
@@ -162,7 +162,7 @@ func TestLanguagesFoldInTheirOwnWay(t *testing.T) {
 	}
 }
 
-func TestScriptsWithoutSpacesComeInPairs(t *testing.T) {
+func TestScriptsWithoutSpacesGivePairs(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"茶", "茶"},
 		{"日本", "日本"},
@@ -192,7 +192,7 @@ func TestScriptsWithoutSpacesComeInPairs(t *testing.T) {
 	}
 }
 
-func TestAnalyzersOfALanguageShareNothing(t *testing.T) {
+func TestAnalyzersAreIndependent(t *testing.T) {
 	const s = "Die wissenschaftlichen Bibliotheken der Universitäten"
 	results := make(chan string)
 	for range 4 {
@@ -217,7 +217,7 @@ func TestAnalyzersOfALanguageShareNothing(t *testing.T) {
 	}
 }
 
-func TestMemoryStaysFlatOverAMillionWords(t *testing.T) {
+func TestMemoryIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a million words")
 	}

@@ -2,21 +2,19 @@ package text
 
 import "math/bits"
 
-// A key is a word of at most 16 bytes, padded with zeros, ASCII letters in lower
-// case where the language allows it. Words do not contain zeros, so different
-// words differ as keys.
+// A key is a word of at most 16 bytes, padded with zeros, with ASCII letters in lower case if
+// the language allows it. Words contain no zeros, so keys are unique.
 type key struct{ lo, hi uint64 }
 
-// low keeps the first n bytes of a little-endian word, 0 < n ≤ 8.
+// low is a mask for the first n bytes of a little-endian word, 0 < n ≤ 8.
 func low(n int) uint64 { return ^uint64(0) >> (64 - 8*n) }
 
-// lowerASCII lower-cases eight bytes at once, if bits has 0x20 in every byte;
-// if bits is 0, it changes nothing. Letters lose nothing by having the bit set,
-// digits and the padding (which is masked) have no use for it, and bytes above
-// 0x7F must not change.
+// lowerASCII sets the bit 0x20 in all bytes below 0x80 if bits has 0x20 in every byte; if bits
+// is 0, it changes nothing. That lower-cases letters and does not change digits; padding is
+// masked afterwards.
 func lowerASCII(w, bits uint64) uint64 { return w | bits&^(w>>2&bits) }
 
-// keyOf is the key of the word s[i:i+n], 0 < n ≤ 16.
+// keyOf returns the key of the word s[i:i+n], 0 < n ≤ 16.
 func keyOf(s string, i, n int, bits uint64) key {
 	if n <= 8 {
 		return key{lowerASCII(eight(s, i), bits) & low(n), 0}
@@ -24,8 +22,7 @@ func keyOf(s string, i, n int, bits uint64) key {
 	return key{lowerASCII(eight(s, i), bits), lowerASCII(eight(s, i+8), bits) & low(n-8)}
 }
 
-// eight is s[i:i+8] as a little-endian word, with zeros for what is beyond the
-// end of s.
+// eight returns s[i:i+8] as a little-endian number, with zeros beyond the end of s.
 func eight(s string, i int) uint64 {
 	if i+8 <= len(s) {
 		return uint64At(s[i : i+8])
@@ -48,18 +45,18 @@ func tail(s string, i int) uint64 {
 	return w
 }
 
-// uint64At reads eight bytes; the compiler makes one load of it.
+// uint64At reads eight bytes; the compiler turns it into one load.
 func uint64At(s string) uint64 {
 	_ = s[7]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// firstLetter is the bit that the first byte of an ASCII word has set if it is a letter.
-const firstLetter = 0x40
+// letterBit is set in the first byte of an ASCII word if it is a letter.
+const letterBit = 0x40
 
-// digits reports whether all bytes of the word are ASCII digits: letters and
-// the first bytes of longer characters have the bit 0x40 set.
+// digits reports whether all bytes of the word are ASCII digits: letters and the first bytes
+// of multi-byte characters have the bit 0x40 set.
 func (k key) digits() bool { return (k.lo|k.hi)&0x4040404040404040 == 0 }
 
 func (k key) hash() uint64 {
@@ -67,27 +64,25 @@ func (k key) hash() uint64 {
 	return hi ^ lo
 }
 
-// A memo remembers the terms of words. It is a cache: what it does not hold is
-// found out again. Words of up to 8 bytes, which most of a text is made of, have
-// a table of their own, which is small enough to stay near the processor; words
-// of up to 16 bytes have another, and longer ones, which are rare, a map.
+// A memo caches the terms of words: words of up to 8 bytes, the bulk of a text, in a small
+// table that fits in the processor's cache, words of up to 16 bytes in another, and longer
+// ones in a map.
 type memo struct {
 	near table[uint64]
 	far  table[key]
 	long map[string]Term
 }
 
-// reset empties the memo.
 func (m *memo) reset() {
 	m.near.reset()
 	m.far.reset()
 	m.long = make(map[string]Term)
 }
 
-// size is how many words are remembered.
+// size returns the number of cached words.
 func (m *memo) size() int { return m.near.n + m.far.n + len(m.long) }
 
-// find is the term of a word, if it is remembered.
+// find returns the term of a word, if it is cached.
 func (m *memo) find(k key) (Term, bool) {
 	if k.hi == 0 {
 		return m.near.find(k.lo, k.hash())
@@ -95,9 +90,9 @@ func (m *memo) find(k key) (Term, bool) {
 	return m.far.find(k, k.hash())
 }
 
-// add remembers a word that is not there, if there is room.
+// add caches a word that is not in the memo, unless it is full.
 func (m *memo) add(k key, t Term) {
-	if m.near.n+m.far.n >= maxKnown {
+	if m.near.n+m.far.n >= maxCached {
 		return
 	}
 	if k.hi == 0 {
@@ -107,15 +102,14 @@ func (m *memo) add(k key, t Term) {
 	}
 }
 
-// addLong remembers a long word, if there is room.
+// addLong caches a long word, unless the memo is full.
 func (m *memo) addLong(word string, t Term) {
-	if len(m.long) < maxKnown {
+	if len(m.long) < maxCached {
 		m.long[word] = t
 	}
 }
 
-// A table is an open table of words by what they are compared as, none of which
-// is 0.
+// A table is a hash table with open addressing. The zero K marks a free slot.
 type table[K uint64 | key] struct {
 	slots []slot[K]
 	n     int // slots in use
@@ -127,14 +121,13 @@ type slot[K uint64 | key] struct {
 }
 
 const (
-	tableSlots = 1 << 11 // to begin with
-	maxProbes  = 16      // slots tried, whatever words a stranger sends
+	tableSlots = 1 << 11 // initial size
+	maxProbes  = 16      // bounds the cost of words chosen to collide
 )
 
-// reset empties the table.
 func (t *table[K]) reset() { t.slots, t.n = make([]slot[K], tableSlots), 0 }
 
-// find is the term of a word with the hash h, if the table has it.
+// find returns the term of a word with the hash h, if the table has it.
 func (t *table[K]) find(word K, h uint64) (Term, bool) {
 	mask, free := uint64(len(t.slots)-1), *new(K)
 	for range maxProbes {
@@ -150,7 +143,7 @@ func (t *table[K]) find(word K, h uint64) (Term, bool) {
 	return 0, false
 }
 
-// add adds a word that is not there, if a slot is free that find would try.
+// add adds a word that is not in the table, unless the slots that find would try are taken.
 func (t *table[K]) add(word K, term Term, hash func(K) uint64) {
 	free := *new(K)
 	if 2*t.n >= len(t.slots) {

@@ -22,5 +22,5 @@ func stateless(stem func([]byte) []byte) func() func([]byte) []byte {
 	return func() func([]byte) []byte { return stem }
 }
 
-// unstemmed leaves every word as it is.
+// unstemmed returns every word unchanged.
 func unstemmed(word []byte) []byte { return word }

@@ -1,11 +1,10 @@
 package text
 
-// Statistics count the terms of a population of documents: how often each
-// occurs, in how many documents, and how it is written there. Silent terms are
-// not counted. Memory grows with the number of different words.
+// Statistics count the terms of a collection of documents: how often each occurs, in how many
+// documents, and how it is written. Silent terms are not counted. Memory grows with the number
+// of distinct words.
 //
-// The terms are those of the analyzer that the population is read with, which
-// must not be trimmed meanwhile.
+// The terms are those of one analyzer, which must not be trimmed meanwhile.
 type Statistics struct {
 	analyzer  *Analyzer
 	documents int
@@ -13,27 +12,26 @@ type Statistics struct {
 	tf, df    []int   // by Index
 	last      []int   // by Index: the last document that has the term, from 1
 	terms     []Term  // in order of appearance
-	forms     [][]int // by Index: the forms of the term, by their place in words
+	forms     [][]int // by Index: the forms of the term, as indexes of words
 	words     []form
-	known     map[string]int // the place in words of a form that counts, -1 of another
+	known     map[string]int // the index in words of each form that counts, -1 for the others
 
 	one []Term // scratch
 	buf []byte
 }
 
-// A form is how a word is written, folded, and how often it is.
+// A form is a spelling of a word, folded, and its number of occurrences.
 type form struct {
 	word string
 	n    int
 }
 
-// NewStatistics is an empty population whose documents a reads.
+// NewStatistics returns an empty collection whose documents are analyzed by a.
 func NewStatistics(a *Analyzer) *Statistics {
 	return &Statistics{analyzer: a, known: make(map[string]int)}
 }
 
-// Add counts a document, which may have several parts: no word goes from one
-// part to the next.
+// Add counts a document, which may have several parts. Words do not span parts.
 func (s *Statistics) Add(parts ...string) {
 	s.documents++
 	for _, part := range parts {
@@ -43,7 +41,7 @@ func (s *Statistics) Add(parts ...string) {
 	}
 }
 
-// add counts one word of the last document.
+// add counts one word of the current document.
 func (s *Statistics) add(word string) {
 	s.one = s.analyzer.Append(s.one[:0], word)
 	if len(s.one) != 1 || s.one[0].Silent() {
@@ -75,8 +73,8 @@ func (s *Statistics) add(word string) {
 	}
 }
 
-// learn is the place of a new form of t, or -1 if the form, read alone, is not
-// t again, so that it could not stand for it.
+// learn returns the index of a new form of t, or -1 if the form analyzed alone is not t, so
+// that it cannot represent t.
 func (s *Statistics) learn(word string, t Term) int {
 	at := -1
 	s.one = s.analyzer.Append(s.one[:0], word)
@@ -89,7 +87,7 @@ func (s *Statistics) learn(word string, t Term) int {
 	return at
 }
 
-// Reset empties the population; what it has learned of words stays.
+// Reset empties the collection; what is known about words stays.
 func (s *Statistics) Reset() {
 	for _, t := range s.terms {
 		i := t.Index()
@@ -101,22 +99,22 @@ func (s *Statistics) Reset() {
 	s.terms, s.documents, s.length = s.terms[:0], 0, 0
 }
 
-// Documents is the number of documents.
+// Documents returns the number of documents.
 func (s *Statistics) Documents() int { return s.documents }
 
-// Length is the number of terms in all documents together.
+// Length returns the number of terms in all documents together.
 func (s *Statistics) Length() int { return s.length }
 
-// Terms are the terms that occur, in order of appearance. They belong to s.
+// Terms returns the terms that occur, in order of appearance. The slice belongs to s.
 func (s *Statistics) Terms() []Term { return s.terms }
 
-// TF is how often t occurs.
+// TF returns the number of occurrences of t.
 func (s *Statistics) TF(t Term) int { return count(s.tf, t) }
 
-// DF is the number of documents that have t.
+// DF returns the number of documents that contain t.
 func (s *Statistics) DF(t Term) int { return count(s.df, t) }
 
-// count is the number that belongs to t, 0 if nothing does.
+// count returns by[t.Index()], 0 if out of range.
 func count(by []int, t Term) int {
 	if t.Silent() || t.Index() >= len(by) {
 		return 0
@@ -124,9 +122,8 @@ func count(by []int, t Term) int {
 	return by[t.Index()]
 }
 
-// Form is how t is written most often, in lower case and NFC, the first in
-// alphabetical order where several are; empty if t does not occur, or in no form
-// that an analyzer reads as t.
+// Form returns the most frequent spelling of t, in lower case and NFC, the alphabetically
+// first of several; "" if t does not occur, or has no spelling that an analyzer reads as t.
 func (s *Statistics) Form(t Term) string {
 	best := form{}
 	if s.TF(t) > 0 {

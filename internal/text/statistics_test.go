@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAPopulationIsCounted(t *testing.T) {
+func TestStatistics(t *testing.T) {
 	a, err := New("en", "")
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func TestAPopulationIsCounted(t *testing.T) {
 	}
 }
 
-func TestFormsAreThoseOfTheirLanguage(t *testing.T) {
+func TestFormsByLanguage(t *testing.T) {
 	for _, tt := range []struct{ language, text, word, form string }{
 		{"de", "Häuser Häuser Haus", "haus", "häuser"},
 		{"de", "Ha\u0308user", "haus", "häuser"},

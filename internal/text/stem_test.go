@@ -51,9 +51,9 @@ func vocabulary(name string) string {
 	return dir
 }
 
-// otherwise counts the words of Snowball's vocabularies that have another stem here, and
+// differing counts the words of Snowball's vocabularies that have another stem here, and
 // gives the reason.
-var otherwise = map[string]struct {
+var differing = map[string]struct {
 	words int
 	why   string
 }{
@@ -71,7 +71,7 @@ func stem(name, word string) string {
 	return string(languageEnglish.stemmers[i].make()([]byte(word)))
 }
 
-func TestStemmersAgreeWithSnowballsVocabulary(t *testing.T) {
+func TestSnowballVocabularies(t *testing.T) {
 	for _, l := range languages {
 		for _, st := range l.stemmers {
 			if st.name == "none" {
@@ -86,7 +86,7 @@ func TestStemmersAgreeWithSnowballsVocabulary(t *testing.T) {
 				if len(words) != len(want) || len(words) == 0 {
 					t.Fatalf("%d words, %d stems", len(words), len(want))
 				}
-				stem, known := st.make(), otherwise[st.name]
+				stem, known := st.make(), differing[st.name]
 				var wrong []string
 				for i, w := range words {
 					if got := string(stem([]byte(strings.Map(l.lower.rune, w)))); got != want[i] {
@@ -95,10 +95,10 @@ func TestStemmersAgreeWithSnowballsVocabulary(t *testing.T) {
 				}
 				t.Logf("%d of %d pairs agree", len(words)-len(wrong), len(words))
 				if known.words > 0 {
-					t.Logf("%d otherwise: %s", known.words, known.why)
+					t.Logf("%d differing: %s", known.words, known.why)
 				}
 				if len(wrong) != known.words {
-					t.Errorf("%d otherwise, want %d:\n%s", len(wrong), known.words, strings.Join(wrong[:min(len(wrong), 40)], "\n"))
+					t.Errorf("%d differing, want %d:\n%s", len(wrong), known.words, strings.Join(wrong[:min(len(wrong), 40)], "\n"))
 				}
 			})
 		}
@@ -107,7 +107,7 @@ func TestStemmersAgreeWithSnowballsVocabulary(t *testing.T) {
 
 // The examples of the paper, step by step: each word leaves the whole
 // algorithm, not only the step, so the stems are those of the vocabulary.
-func TestPorterStemsThePapersExamples(t *testing.T) {
+func TestPorterPaperExamples(t *testing.T) {
 	for word, want := range map[string]string{
 		"caresses": "caress", "ponies": "poni", "ties": "ti", "caress": "caress", "cats": "cat",
 		"feed": "feed", "agreed": "agre", "plastered": "plaster", "bled": "bled", "motoring": "motor", "sing": "sing",
@@ -130,7 +130,7 @@ func TestPorterStemsThePapersExamples(t *testing.T) {
 	}
 }
 
-func TestEnglishStemsWhatPorterDidNot(t *testing.T) {
+func TestEnglishStemmer(t *testing.T) {
 	for word, want := range map[string]string{
 		"news": "news", "skies": "sky", "dying": "die", "herring": "herring", "generous": "generous",
 		"cries": "cri", "ties": "tie", "gas": "gas", "kiwis": "kiwi", "happily": "happili",

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// stopLists are words that carry no meaning, a file a language: folded, and
-// without apostrophes, at which words are split. Every file names its source.
+// stopLists holds the stop words, a file a language: folded, and split at apostrophes. Every
+// file names its source.
 //
 //go:embed stop/*.txt
 var stopLists embed.FS
 
-// stopWords yields the stop list of a language; none, if it has no list.
+// stopWords yields the stop list of a language, which may be empty.
 func stopWords(code string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		list, _ := stopLists.ReadFile("stop/" + code + ".txt") // absent or whole: it is in the program
+		list, _ := stopLists.ReadFile("stop/" + code + ".txt") // embedded: it exists and is complete, or does not exist
 		for line := range strings.Lines(string(list)) {
 			line, _, _ = strings.Cut(line, "#")
 			for w := range strings.FieldsSeq(line) {

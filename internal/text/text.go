@@ -1,35 +1,30 @@
-// Package text turns text into terms: it splits Unicode text into words, folds
-// them (lower case, NFC), knows the words that carry no meaning, and reduces
-// the others to their stems.
+// Package text turns text into terms: it splits Unicode text into words, normalizes them
+// (lower case, NFC), marks stop words, and stems the others.
 //
-// An [Analyzer] does all of it and gives every stem a number, a [Term], by
-// which the words of pages can be counted and compared without touching a
-// string. What terms are worth is for others to say.
+// An [Analyzer] gives every stem a number, a [Term], so that the words of pages can be counted
+// and compared without string operations. It does not weight terms.
 //
-// The rules, the same for every measure so that measures can be compared:
+// The rules are the same for all measures:
 //
-//   - a word is a run of Unicode letters, digits and the marks on them; bytes that
-//     are not UTF-8 separate words as punctuation does
-//   - scripts that are written without spaces between words (Chinese, Japanese,
-//     Thai, Lao, Khmer, Burmese), and Hangul, whose particles cling to the words,
-//     are taken two characters at a time, each with the one after it
-//   - words are brought to NFC and lower-cased rune by rune, as their language
-//     has it; the Greek final sigma is a sigma
-//   - words of one character (unless it is of such a script, and stands alone),
-//     numbers of more than four digits, and runs of more than 64 bytes are not
-//     terms
-//   - stop words are not terms
-//   - what remains is stemmed
+//   - A word is a run of Unicode letters, digits and combining marks. Invalid UTF-8 separates
+//     words, like punctuation.
+//   - Text in scripts written without spaces between words (Chinese, Japanese, Thai, Lao, Khmer,
+//     Burmese), and in Hangul, is split into overlapping pairs of characters.
+//   - Words are normalized to NFC and lower-cased rune by rune, by the rules of their language;
+//     the Greek final sigma becomes a sigma.
+//   - Words of one character (except a single character of such a script), numbers of more than
+//     four digits, and runs of more than 64 bytes are not terms.
+//   - Stop words are not terms.
+//   - All other words are stemmed.
 //
-// What is not a term still takes its place between its neighbours, as a silent
-// term, so that an expression of several words can be found as it was written.
+// A word that is not a term becomes a silent term, so that phrases can be found as they were
+// written.
 //
-// Unicode's own rules (UAX #29) differ: they do not separate words at an
-// apostrophe, a full stop or a middle dot between letters, a comma or a full
-// stop between digits, or an underscore. Here all of these separate, so that an
-// elided article (l'eau, dell'acqua) and a suffix (London's, İzmir'de) leave the
-// word as it is elsewhere. As there, characters that only join, such as the soft
-// hyphen, do not separate.
+// Unicode's word boundaries (UAX #29) differ: they do not separate words at an apostrophe, a
+// full stop or a middle dot between letters, a comma or a full stop between digits, or an
+// underscore. All of these separate words here, so that the word after an elided article
+// (l'eau, dell'acqua) and before a suffix (London's, İzmir'de) has the same stem as elsewhere.
+// As in UAX #29, characters that only join, such as the soft hyphen, do not separate words.
 package text
 
 import (
@@ -41,52 +36,51 @@ import (
 	"unicode/utf8"
 )
 
-// A Term is the number that an [Analyzer] gives to a stem. Numbers depend on
-// what the analyzer saw before: compare terms of one analyzer only, and never
-// let their order reach a result.
+// A Term is the number that an [Analyzer] gives to a stem. It depends on the text that the
+// analyzer has seen before: compare only terms of the same analyzer, and do not let their
+// order affect a result.
 type Term uint32
 
-// silent marks terms that only hold a place.
+// silent is set in terms that only keep a position.
 const silent Term = 1 << 31
 
-// Gap is the silent term of everything that has no term of its own: long
-// numbers and runs too long to be words.
+// Gap is the silent term of words that get no term of their own: long numbers, and runs too
+// long to be words.
 const Gap = silent
 
-// Silent reports whether t only holds a place: a stop word, a word of one
-// character, a [Gap].
+// Silent reports whether t only keeps a position: a stop word, a word of one character, or a
+// [Gap].
 func (t Term) Silent() bool { return t&silent != 0 }
 
-// Index is t as a small number, for tables: below [Analyzer.Len], and
-// different for different terms.
+// Index returns t as an index for tables: less than [Analyzer.Len], and different for
+// different terms.
 func (t Term) Index() int { return int(t &^ silent) }
 
 // Limits of an analyzer.
 const (
-	maxWord  = 64      // bytes of a word
-	maxKnown = 1 << 17 // words or stems that Trim leaves alone
+	maxWord   = 64      // bytes of a word
+	maxCached = 1 << 17 // cached words or stems below which Trim does nothing
 )
 
-// An Analyzer turns text into terms. It remembers the words it saw, so that
-// stemming is done once for each; [Analyzer.Trim] keeps that memory bounded.
-// It is not safe for concurrent use.
+// An Analyzer turns text into terms. It caches the terms of words; [Analyzer.Trim] bounds the
+// cache. It is not safe for concurrent use.
 type Analyzer struct {
-	lower    casing
-	bits     uint64 // lower.ascii in every byte
-	stem     func(word []byte) []byte
-	faithful bool // the stemmer is
-	memo     memo
-	terms    map[string]Term // stem → term
-	mute     map[string]Term // stop words and words of one character → silent term
-	names    []string        // by Index
-	kept     int             // names that Trim keeps
-	other    Term            // of the stems that a narrow analyzer does not know, else 0
-	heads    *heads          // of a narrow analyzer: other words are of unknown stems; nil if that cannot be told
-	buf      []byte
+	lower       casing
+	bits        uint64 // lower.ascii in every byte
+	stem        func(word []byte) []byte
+	keepsPrefix bool // the stemmer is
+	memo        memo
+	terms       map[string]Term // stem → term
+	silentTerms map[string]Term // stop words and words of one character → silent term
+	names       []string        // by Index
+	kept        int             // names that Trim keeps
+	unknown     Term            // all unknown stems of a restricted analyzer; else 0
+	prefixes    *prefixes       // in a restricted analyzer, prefixes of the words to look up; nil if that cannot be decided by prefix
+	buf         []byte
 }
 
-// New makes an analyzer for a language and one of its stemmers, by name; empty
-// names stand for [DefaultLanguage] and for the language's first stemmer.
+// New returns an analyzer for a language and one of its stemmers. An empty code stands for
+// [DefaultLanguage], an empty stemmer for the first stemmer of the language.
 func New(code, stemmer string) (*Analyzer, error) {
 	if code == "" {
 		code = DefaultLanguage
@@ -109,25 +103,25 @@ func New(code, stemmer string) (*Analyzer, error) {
 
 func newAnalyzer(l *language, s stemmer) *Analyzer {
 	a := &Analyzer{
-		lower:    l.lower,
-		bits:     0x0101010101010101 * uint64(l.lower.ascii),
-		stem:     s.make(),
-		faithful: s.faithful,
-		terms:    make(map[string]Term),
-		mute:     make(map[string]Term),
-		names:    []string{""}, // Gap
-		buf:      make([]byte, 0, 4*maxWord),
+		lower:       l.lower,
+		bits:        0x0101010101010101 * uint64(l.lower.ascii),
+		stem:        s.make(),
+		keepsPrefix: s.keepsPrefix,
+		terms:       make(map[string]Term),
+		silentTerms: make(map[string]Term),
+		names:       []string{""}, // Gap
+		buf:         make([]byte, 0, 4*maxWord),
 	}
 	for w := range stopWords(l.code) {
-		a.intern(a.mute, []byte(w), silent)
+		a.intern(a.silentTerms, []byte(w), silent)
 	}
 	a.memo.reset()
 	a.Keep()
 	return a
 }
 
-// Append appends the terms of s to dst, silent ones included, in order of
-// appearance, and returns the extended slice.
+// Append appends the terms of s to dst, including silent ones, in order of appearance, and
+// returns the extended slice.
 func (a *Analyzer) Append(dst []Term, s string) []Term {
 	for at := 0; at < len(s); {
 		words, wide := classes(s, at)
@@ -135,7 +129,7 @@ func (a *Analyzer) Append(dst []Term, s string) []Term {
 			near := bits.TrailingZeros64(wide)
 			var i int
 			dst, i = a.appendPlain(dst, s, at, words, near)
-			if near == block && 0 < i { // nothing is left, or a word that may go on in the next block
+			if near == block && 0 < i { // the block is done, or its last word may continue in the next block
 				at += i
 				break
 			}
@@ -151,10 +145,11 @@ func (a *Analyzer) Append(dst []Term, s string) []Term {
 	return dst
 }
 
-// appendPlain appends the terms of the words in the first bytes of s[at:], up to end, that are
-// ASCII and end before it, and tells where one begins that does not; end if there is none.
+// appendPlain appends the terms of the words in the block s[at:at+end] that are ASCII and end
+// before the block does. It returns the offset in the block of the first word that is not, or
+// end.
 func (a *Analyzer) appendPlain(dst []Term, s string, at int, words uint64, end int) ([]Term, int) {
-	edges := words ^ words<<1 // where a word begins, and what follows it
+	edges := words ^ words<<1 // the start of each word, and the byte after it
 	if end < block {
 		edges &= 1<<(end&63) - 1
 	}
@@ -165,10 +160,10 @@ func (a *Analyzer) appendPlain(dst []Term, s string, at int, words uint64, end i
 		}
 		n := bits.TrailingZeros64(edges) - i
 		edges &= edges - 1
-		if i += at; a.heads != nil && n >= headLength {
+		if i += at; a.prefixes != nil && n >= prefixLength {
 			head := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16
-			if head&firstLetter != 0 && !a.heads.have(head|a.bits) {
-				dst = append(dst, a.other)
+			if head&letterBit != 0 && !a.prefixes.contains(head|a.bits) {
+				dst = append(dst, a.unknown)
 				continue
 			}
 		}
@@ -177,9 +172,9 @@ func (a *Analyzer) appendPlain(dst []Term, s string, at int, words uint64, end i
 	return dst, end
 }
 
-// appendWide appends the term of the first word at or after i, where a word begins that is not
-// ASCII or long, or a character stands that is not ASCII, and tells where to go on. If that
-// character is between words it appends nothing.
+// appendWide appends the term of the word at i, which may have multi-byte characters or
+// continue after the block, and returns the offset after it. At a multi-byte character that is
+// not part of a word, it only returns the offset after that character.
 func (a *Analyzer) appendWide(dst []Term, s string, i int) (_ []Term, next int) {
 	if s[i] >= utf8.RuneSelf {
 		r, n := utf8.DecodeRuneInString(s[i:])
@@ -191,7 +186,7 @@ func (a *Analyzer) appendWide(dst []Term, s string, i int) (_ []Term, next int) 
 	return append(dst, a.word(s, start, end-start)), next
 }
 
-// word is the term of the word s[i:i+n].
+// word returns the term of the word s[i:i+n].
 func (a *Analyzer) word(s string, i, n int) Term {
 	if n > 16 {
 		return a.long(s[i : i+n])
@@ -208,7 +203,7 @@ func (a *Analyzer) word(s string, i, n int) Term {
 	return t
 }
 
-// long is the term of a word that is too long for the memo's keys.
+// long returns the term of a word that is too long for a key.
 func (a *Analyzer) long(word string) Term {
 	if len(word) > maxWord {
 		return Gap
@@ -217,7 +212,7 @@ func (a *Analyzer) long(word string) Term {
 	b := folded[:copy(folded[:], word)]
 	for i, c := range b {
 		if lower[c] != 0 {
-			b[i] = c | a.lower.ascii // digits have that bit
+			b[i] = c | a.lower.ascii // digits have that bit set
 		}
 	}
 	t, ok := a.memo.long[string(b)]
@@ -228,38 +223,38 @@ func (a *Analyzer) long(word string) Term {
 	return t
 }
 
-// learn finds the term of a word that was not seen before.
+// learn returns the term of a word that is not cached.
 func (a *Analyzer) learn(word string) Term {
 	a.buf = a.lower.fold(a.buf[:0], word)
 	w := a.buf
-	if t, ok := a.mute[string(w)]; ok {
+	if t, ok := a.silentTerms[string(w)]; ok {
 		return t
 	}
 	chars, digits := 0, true
-	for i := 0; i < len(w) && (digits || chars < 2); chars++ { // the others need not be counted
+	for i := 0; i < len(w) && (digits || chars < 2); chars++ { // further characters do not matter
 		r, n := utf8.DecodeRune(w[i:])
 		digits = digits && unicode.IsDigit(r)
 		i += n
 	}
 	switch {
 	case chars < 2 && !lone(w):
-		if a.other != 0 {
+		if a.unknown != 0 {
 			return Gap
 		}
-		return a.intern(a.mute, w, silent)
+		return a.intern(a.silentTerms, w, silent)
 	case digits && chars > 4:
 		return Gap
 	}
 	return a.term(a.stem(w))
 }
 
-// term is the term of a stem.
+// term returns the term of a stem.
 func (a *Analyzer) term(stem []byte) Term {
 	if t, ok := a.terms[string(stem)]; ok {
 		return t
 	}
-	if a.other != 0 {
-		return a.other
+	if a.unknown != 0 {
+		return a.unknown
 	}
 	return a.intern(a.terms, stem, 0)
 }
@@ -272,37 +267,36 @@ func (a *Analyzer) intern(index map[string]Term, name []byte, mark Term) Term {
 	return t
 }
 
-// Name is the stem, or the silent word, that t stands for; empty for [Gap], and for what a
-// narrow analyzer does not know.
+// Name returns the stem or silent word that t stands for; "" for [Gap], and for the unknown
+// stems of a restricted analyzer.
 func (a *Analyzer) Name(t Term) string { return a.names[t.Index()] }
 
-// Stem is the term of a stem by its name: the opposite of [Analyzer.Name] for
-// terms that are not silent. A name that is no stem yet becomes one, unless the
-// analyzer is narrow.
+// Stem returns the term of a stem, the inverse of [Analyzer.Name] for terms that are not
+// silent. A new stem gets a new term, unless the analyzer is restricted.
 func (a *Analyzer) Stem(name string) Term { return a.term([]byte(name)) }
 
-// Len is the number of terms in use: every [Term.Index] is below it.
+// Len returns the number of terms in use: every [Term.Index] is less.
 func (a *Analyzer) Len() int { return len(a.names) }
 
-// Keep makes all terms known so far permanent; [Analyzer.Trim] does not take
-// them back. It is meant for the terms of a topic.
+// Keep makes all terms known so far permanent, such as those of a topic: [Analyzer.Trim] keeps
+// them.
 func (a *Analyzer) Keep() { a.kept = len(a.names) }
 
-// Trim forgets what was learned since [Analyzer.Keep], if it is much: terms
-// that were not kept are void after it and their numbers are given anew. Call
-// it between pages; then the memory in use does not grow with their number.
+// Trim bounds the memory of the analyzer: if much was learned since [Analyzer.Keep], it is
+// forgotten. The terms that are not kept become invalid and their numbers are reused. Call it
+// between pages.
 func (a *Analyzer) Trim() {
-	if len(a.names)-a.kept < maxKnown && a.memo.size() < maxKnown {
+	if len(a.names)-a.kept < maxCached && a.memo.size() < maxCached {
 		return
 	}
 	a.terms = a.keptOf(a.terms)
-	a.mute = a.keptOf(a.mute)
+	a.silentTerms = a.keptOf(a.silentTerms)
 	a.names = slices.Clone(a.names[:a.kept])
 	a.memo.reset()
 }
 
-// keptOf is index without the terms that are not kept. It is a new map because
-// a map that was large once stays large.
+// keptOf returns a copy of index with the kept terms only. It is a new map because maps do not
+// shrink.
 func (a *Analyzer) keptOf(index map[string]Term) map[string]Term {
 	kept := make(map[string]Term)
 	for name, t := range index {

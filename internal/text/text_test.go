@@ -37,7 +37,7 @@ func names(a *Analyzer, terms []Term) string {
 	return b.String()
 }
 
-func TestTextBecomesTerms(t *testing.T) {
+func TestAppend(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{"", ""},
 		{" \t\n.,;!", ""},
@@ -73,7 +73,7 @@ func TestTextBecomesTerms(t *testing.T) {
 	}
 }
 
-func TestTheStemmerIsAChoice(t *testing.T) {
+func TestStemmerChoice(t *testing.T) {
 	const words = "university universe news"
 	for stemmer, want := range map[string]string{
 		"":        "univers univers new",
@@ -93,7 +93,7 @@ func TestTheStemmerIsAChoice(t *testing.T) {
 	}
 }
 
-func TestAWordIsTheSameWhereverItStands(t *testing.T) {
+func TestWordAtAnyOffset(t *testing.T) {
 	// Words near the end of the text are read another way.
 	a := analyzer(t, "porter")
 	for n := 1; n <= 20; n++ {
@@ -105,9 +105,9 @@ func TestAWordIsTheSameWhereverItStands(t *testing.T) {
 	}
 }
 
-func TestTermsDoNotDependOnWhatWasSeenBefore(t *testing.T) {
+func TestTermsDoNotDependOnHistory(t *testing.T) {
 	fresh, used := analyzer(t, "porter"), analyzer(t, "porter")
-	for i := range 3 * maxKnown / 2 {
+	for i := range 3 * maxCached / 2 {
 		used.Append(nil, fmt.Sprintf("w%dx", i))
 	}
 	const s = "Sensibilities of the w17x and w196000x hopping"
@@ -116,7 +116,7 @@ func TestTermsDoNotDependOnWhatWasSeenBefore(t *testing.T) {
 	}
 }
 
-func TestTrimBoundsWhatIsRemembered(t *testing.T) {
+func TestTrimBoundsMemory(t *testing.T) {
 	a := analyzer(t, "porter")
 	kept := a.Append(nil, "topical words")
 	a.Keep()
@@ -128,8 +128,8 @@ func TestTrimBoundsWhatIsRemembered(t *testing.T) {
 		a.Trim()
 		top = max(top, a.Len(), a.memo.size())
 	}
-	if top > maxKnown+20_000 {
-		t.Errorf("%d words remembered, %d wanted at most", top, maxKnown+20_000)
+	if top > maxCached+20_000 {
+		t.Errorf("%d words remembered, %d wanted at most", top, maxCached+20_000)
 	}
 	if got := a.Append(nil, "topical words"); !slices.Equal(got, kept) {
 		t.Errorf("kept terms changed: %v, then %v", kept, got)
@@ -139,7 +139,7 @@ func TestTrimBoundsWhatIsRemembered(t *testing.T) {
 	}
 }
 
-func TestTheMemoIsOnlyACache(t *testing.T) {
+func TestMemo(t *testing.T) {
 	for _, hi := range []uint64{0, 1} {
 		// Keys chosen to fall into one slot of a table of any size in use.
 		var m memo
@@ -168,7 +168,7 @@ func TestTheMemoIsOnlyACache(t *testing.T) {
 	}
 }
 
-func TestWordsAreAsWritten(t *testing.T) {
+func TestWords(t *testing.T) {
 	got := slices.Collect(Words("Ciphers, hashes & TLS\xff1.3 – naïve"))
 	want := []string{"Ciphers", "hashes", "TLS", "1", "3", "naïve"}
 	if !slices.Equal(got, want) {
@@ -179,7 +179,7 @@ func TestWordsAreAsWritten(t *testing.T) {
 	}
 }
 
-func TestAppendDoesNotAllocateOnceWarm(t *testing.T) {
+func TestAppendDoesNotAllocateWhenWarm(t *testing.T) {
 	a := analyzer(t, "porter")
 	const s = "Call for papers: the Äpfel of internationalizations, 1999999 and so on, over and over"
 	dst := a.Append(nil, s)
@@ -188,7 +188,7 @@ func TestAppendDoesNotAllocateOnceWarm(t *testing.T) {
 	}
 }
 
-func TestStemsAreFoundByTheirNames(t *testing.T) {
+func TestStemByName(t *testing.T) {
 	a, err := New("en", "porter")
 	if err != nil {
 		t.Fatal(err)

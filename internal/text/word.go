@@ -8,9 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// lower maps the ASCII letters and digits to their lower case, every other
-// ASCII byte, which separates words, to 0, and what begins or continues a
-// longer character to 0 too: see wide.
+// lower maps ASCII letters to lower case and digits to themselves; all other bytes, also those
+// of multi-byte characters, to 0.
 var lower = func() (t [256]byte) {
 	for c := '0'; c <= '9'; c++ {
 		t[c] = byte(c)
@@ -21,9 +20,9 @@ var lower = func() (t [256]byte) {
 	return t
 }()
 
-// nextWord finds the first word of s that begins at or after i: s[start:end],
-// empty if there is none. The one after it begins at or after next, which is
-// before end where words overlap.
+// nextWord returns the first word of s that begins at or after i, as s[start:end], empty if
+// there is none. The search for the following word starts at next, which is less than end
+// where words overlap.
 func nextWord(s string, i int) (start, end, next int) {
 	for i < len(s) && lower[s[i]] == 0 {
 		if s[i] < utf8.RuneSelf {
@@ -58,8 +57,8 @@ func nextWord(s string, i int) (start, end, next int) {
 	return start, i, i
 }
 
-// pair is nextWord where a character of class unspaced begins at i: the word is
-// that character and the one after it, if there is one, with their marks.
+// pair is nextWord for a character of class unspaced at i: the word is this character and the
+// next one of the class, if it follows immediately, with their marks.
 func pair(s string, i int) (start, end, next int) {
 	start = i
 	for found := 0; i < len(s) && s[i] >= utf8.RuneSelf; {
@@ -69,7 +68,7 @@ func pair(s string, i int) (start, end, next int) {
 			switch found++; found {
 			case 2:
 				next = i
-			case 3: // which the second begins a word with
+			case 3: // the second character begins the next word
 				return start, i, next
 			}
 		case mark, joiner:
@@ -102,8 +101,8 @@ func classesOf(w uint64) (words, wide uint64) {
 		ones = 0x0101010101010101
 		high = 0x80 * ones
 	)
-	// Of bytes below 0x80 the highest bit is free: b + 0x80 - from sets it if
-	// b ≥ from, b + 0x7F - to sets it if b > to.
+	// In bytes below 0x80 the highest bit is free: adding 0x80-from sets it if b ≥ from,
+	// adding 0x7F-to sets it if b > to.
 	b := w &^ high
 	digit := (b + (0x80-'0')*ones) &^ (b + (0x7F-'9')*ones)
 	b |= 0x20 * ones
@@ -114,19 +113,19 @@ func classesOf(w uint64) (words, wide uint64) {
 	return words, (w & high) >> 7 * gather >> 56
 }
 
-// A class is what a character is to a word.
+// A class is the role of a character in words.
 type class uint8
 
 const (
 	between  class = iota // separates words
-	joiner                // goes on with a word, but is no part of it
+	joiner                // ignored inside a word
 	mark                  // belongs to the character before it, and begins no word
 	letter                // or digit: part of a word
-	unspaced              // of a script in which no space tells words apart
+	unspaced              // letter of a script written without spaces between words
 )
 
-// classOf is the class of a character that is not ASCII. The rune that stands
-// for invalid UTF-8 separates words.
+// classOf returns the class of a character that is not ASCII. U+FFFD, for invalid UTF-8,
+// separates words.
 func classOf(r rune) class {
 	switch {
 	case 0xC0 <= r && r < 0x250: // Latin
@@ -172,10 +171,10 @@ func classOf(r rune) class {
 	return between
 }
 
-// inUnspaced reports whether a letter is of a script that is written without
-// spaces between words, or of Hangul.
+// inUnspaced reports whether r is a letter of a script written without spaces between words,
+// or of Hangul.
 func inUnspaced(r rune) bool {
-	if r < 0x0E00 || 0x1E00 <= r && r < 0x2000 { // no need to look
+	if r < 0x0E00 || 0x1E00 <= r && r < 0x2000 { // the common scripts, for speed
 		return false
 	}
 	return unicode.In(r, unicode.Thai, unicode.Myanmar, unicode.Khmer, unicode.Lao, unicode.Han, unicode.Hiragana,
@@ -183,14 +182,13 @@ func inUnspaced(r rune) bool {
 		unicode.Tai_Viet) || r == 'ー' || r == 'ｰ'
 }
 
-// lone reports whether a word begins with a character of class unspaced.
+// lone reports whether word begins with a character of class unspaced.
 func lone(word []byte) bool {
 	r, _ := utf8.DecodeRune(word)
 	return r >= utf8.RuneSelf && classOf(r) == unspaced
 }
 
-// Words yields the words of s as they are written. Those of scripts without
-// spaces overlap.
+// Words yields the words of s as written. Those of scripts without spaces overlap.
 func Words(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for next := 0; ; {
@@ -202,7 +200,7 @@ func Words(s string) iter.Seq[string] {
 	}
 }
 
-// fold appends word to dst in NFC and in lower case, without joiners.
+// fold appends word to dst in NFC and lower case, without joiners.
 func (c casing) fold(dst []byte, word string) []byte {
 	from := len(dst)
 	if !composed(word) && !norm.NFC.IsNormalString(word) {
@@ -224,9 +222,8 @@ func (c casing) fold(dst []byte, word string) []byte {
 	return dst
 }
 
-// composed reports whether word is in NFC because all of its characters are Latin, Cyrillic
-// or Han ones that NFC leaves alone, whatever stands beside them. That is most words, and it is
-// found out faster than by looking the characters up.
+// composed reports whether all characters of word are Latin, Cyrillic or Han ones that NFC
+// does not change in any context. It is a fast check that most words pass.
 func composed[T string | []byte](word T) bool {
 	for i := 0; i < len(word); i++ {
 		if word[i] >= utf8.RuneSelf {

@@ -10,20 +10,20 @@ import (
 	"testing"
 )
 
-// narrow is a narrow analyzer that knows the terms of a text.
-func narrow(tb testing.TB, l *language, st stemmer, known string) *Analyzer {
+// restricted returns an analyzer restricted to the terms of a text.
+func restricted(tb testing.TB, l *language, st stemmer, known string) *Analyzer {
 	tb.Helper()
 	a := newAnalyzer(l, st)
 	a.Append(nil, known)
-	a.Narrow()
+	a.Restrict()
 	return a
 }
 
 // languageEnglish is the language of most tests.
 var languageEnglish = &languages[slices.Index(Languages(), "en")]
 
-func TestANarrowAnalyzerTellsApartWhatItKnows(t *testing.T) {
-	a := narrow(t, languageEnglish, languageEnglish.stemmers[0], "universities of x rays café 1984 ox")
+func TestRestrict(t *testing.T) {
+	a := restricted(t, languageEnglish, languageEnglish.stemmers[0], "universities of x rays café 1984 ox")
 	for _, tt := range []struct{ text, want string }{
 		{"the University of X: ray-tracing", "(the) univers (of) (x) rai "},
 		{"universal universes unit uni UNIVERSITY", "univers univers   univers"},
@@ -39,13 +39,13 @@ func TestANarrowAnalyzerTellsApartWhatItKnows(t *testing.T) {
 			}
 		}
 	}
-	if n := a.Len(); a.Stem("frog") != a.other || a.Len() != n || a.Name(a.Stem("univers")) != "univers" {
-		t.Errorf("a narrow analyzer learns stems")
+	if n := a.Len(); a.Stem("frog") != a.unknown || a.Len() != n || a.Name(a.Stem("univers")) != "univers" {
+		t.Errorf("a restricted analyzer learns stems")
 	}
 }
 
-func TestANarrowAnalyzerRemembersNothing(t *testing.T) {
-	a := narrow(t, languageEnglish, languageEnglish.stemmers[0], "universities")
+func TestRestrictBoundsMemory(t *testing.T) {
+	a := restricted(t, languageEnglish, languageEnglish.stemmers[0], "universities")
 	n := a.Len()
 	for i := range 10_000 {
 		a.Append(nil, fmt.Sprintf("p%d q%dé z", i, i))
@@ -58,30 +58,30 @@ func TestANarrowAnalyzerRemembersNothing(t *testing.T) {
 	}
 }
 
-// widely is the terms of a text as a narrow analyzer gives them, by a wide one: those that are
+// restrictedTerms is the terms of a text as a restricted analyzer gives them, by a full one: those that are
 // not known are other.
-func widely(wide, narrow *Analyzer, s string) []Term {
-	terms := wide.Append(nil, s)
+func restrictedTerms(full, a *Analyzer, s string) []Term {
+	terms := full.Append(nil, s)
 	for i, t := range terms {
-		known, ok := narrow.terms[wide.Name(t)]
+		known, ok := a.terms[full.Name(t)]
 		switch {
 		case t.Silent():
-			if known, ok = narrow.mute[wide.Name(t)]; !ok {
+			if known, ok = a.silentTerms[full.Name(t)]; !ok {
 				known = Gap
 			}
 		case !ok:
-			known = narrow.other
+			known = a.unknown
 		}
 		terms[i] = known
 	}
 	return terms
 }
 
-// checkNarrow checks that a narrow analyzer finds in a text what a wide one finds there.
-func checkNarrow(t *testing.T, l *language, st stemmer, known, s string) {
+// checkRestricted checks that a restricted analyzer finds in a text what a full one finds there.
+func checkRestricted(t *testing.T, l *language, st stemmer, known, s string) {
 	t.Helper()
-	a, wide := narrow(t, l, st, known), newAnalyzer(l, st)
-	want := widely(wide, a, s)
+	a, full := restricted(t, l, st, known), newAnalyzer(l, st)
+	want := restrictedTerms(full, a, s)
 	for range 2 {
 		if got := a.Append(nil, s); !slices.Equal(got, want) {
 			t.Fatalf("%s: %q by %q is %v, want %v", st.name, s, known, got, want)
@@ -89,7 +89,7 @@ func checkNarrow(t *testing.T, l *language, st stemmer, known, s string) {
 	}
 }
 
-func FuzzNarrow(f *testing.F) {
+func FuzzRestrict(f *testing.F) {
 	f.Add(uint8(2), "universities course 1984", "University courses of 1984 and 1985")
 	f.Add(uint8(2), "die", "dying lying dies 12345 x")
 	f.Add(uint8(2), "ate ize a as", "ating izing as is ied ayed eye")
@@ -99,21 +99,21 @@ func FuzzNarrow(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which uint8, known, s string) {
 		l := &languages[int(which)%len(languages)]
 		for _, st := range l.stemmers {
-			checkNarrow(t, l, st, known, s)
+			checkRestricted(t, l, st, known, s)
 		}
 	})
 }
 
-// begins reports whether a stem begins as headLength says.
+// begins reports whether a stem begins as prefixLength says.
 func begins(stem, word string) bool {
-	n := headLength
+	n := prefixLength
 	if len(stem) <= n {
 		n = min(len(stem), 1)
 	}
 	return stem[:n] == word[:n]
 }
 
-// endings are the suffixes that the rules of the faithful stemmers mention.
+// endings are the suffixes that the rules of the keepsPrefix stemmers mention.
 const endings = `
 	s es ies sses ed eed ied ing eedly edly ingly y e l ll at bl iz li logi ion sion tion ement ational
 	tional enci anci izer abli alli entli eli ousli ization ation ator alism iveness fulness ousness
@@ -121,10 +121,10 @@ const endings = `
 	ou ism ate iti ous ive ize gener lessli fulli bli ogist
 `
 
-func TestStemsOfFaithfulStemmersBeginAsTheWordsDo(t *testing.T) {
+func TestStemsKeepPrefixes(t *testing.T) {
 	for _, l := range languages {
 		for _, st := range l.stemmers {
-			if !st.faithful || st.name == "none" {
+			if !st.keepsPrefix || st.name == "none" {
 				continue
 			}
 			stem, n := st.make(), 0
