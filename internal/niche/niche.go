@@ -1,9 +1,8 @@
-// Package niche keeps a population varied: its members live in niches, and
-// compete with the members of their own niche only, so that one niche cannot
-// crowd out the others.
+// Package niche keeps a population varied: members compete only within their niche, so no
+// niche can crowd out the others.
 //
-// What a niche is, is the caller's choice; crawlers use the host, or the host
-// with the first directories of the address.
+// The caller defines the niches; crawlers use the host, or the host with the first directories
+// of the path.
 package niche
 
 import (
@@ -11,21 +10,21 @@ import (
 	"slices"
 )
 
-// A Member is one of the population.
+// A Member is a member of the population.
 type Member struct {
 	Niche string
 	Score float64
-	Tie   string // equal scores: the member with the larger tie loses
+	Tie   string // of equal scores the member with the larger tie is eliminated
 }
 
-// A Rule says how many members a niche loses.
+// A Rule defines how many members of a niche are eliminated.
 type Rule struct {
 	Fraction float64 // of the niche, rounded down, in [0, 1]
 	Count    int     // or, if positive, this many
-	MinSize  int     // smaller niches lose none
+	MinSize  int     // no member of a smaller niche is eliminated
 }
 
-// losers is how many of a niche of n go.
+// losers returns the number of members eliminated from a niche of n.
 func (r Rule) losers(n int) int {
 	switch {
 	case n < r.MinSize:
@@ -36,22 +35,21 @@ func (r Rule) losers(n int) int {
 	return min(n, int(r.Fraction*float64(n)+roundOff))
 }
 
-// roundOff is what a product of a fraction may lack to be the whole number that
-// it is on paper: 0.29 of 100 is 29.
+// roundOff compensates for products that are a little too small: 0.29 of 100 is 29.
 const roundOff = 1e-9
 
-// KnockOut eliminates the lowest scores of every niche. It returns the places of
-// those who stay and of those who go, both in the order of members.
+// KnockOut eliminates the lowest scores of every niche. It returns the indexes of the members
+// that stay and of those that are eliminated, both in the order of members.
 //
-// Source: Fan, Zeng and Li's niche genetic algorithm, "eliminate the last m or m
-// percent" of each niche.
+// Source: Fan, Zeng and Li's niche genetic algorithm, "eliminate the last m or m percent" of
+// each niche.
 func KnockOut(members []Member, rule Rule) (stay, gone []int) {
 	niches := map[string][]int{}
 	for i, m := range members {
 		niches[m.Niche] = append(niches[m.Niche], i)
 	}
 	out := make([]bool, len(members))
-	for _, places := range niches { // in any order: niches do not touch each other
+	for _, places := range niches { // in any order: niches are independent
 		slices.SortFunc(places, func(a, b int) int {
 			return cmp.Or(
 				cmp.Compare(members[a].Score, members[b].Score),

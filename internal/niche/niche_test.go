@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestKnockOutTakesTheLowestOfEachNiche(t *testing.T) {
+func TestKnockOut(t *testing.T) {
 	a := func(score float64, tie string) Member { return Member{"a", score, tie} }
 	b := func(score float64, tie string) Member { return Member{"b", score, tie} }
 	for _, test := range []struct {
@@ -30,7 +30,7 @@ func TestKnockOutTakesTheLowestOfEachNiche(t *testing.T) {
 	}
 }
 
-func TestKnockOutKeepsSizesAndInventsNobody(t *testing.T) {
+func TestKnockOutPartitions(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		members := make([]Member, rng.IntN(80))

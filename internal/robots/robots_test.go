@@ -31,10 +31,10 @@ func suite(t *testing.T, name string) *bufio.Scanner {
 	return s
 }
 
-// otherwise are the cases of the outside suite, by their names, that are decided
-// otherwise here: how many, and why. The suite itself says that they are the habits
+// deviations are the cases of the outside suite, by their names, that are decided
+// deviations here: how many, and why. The suite itself says that they are the habits
 // of one crawler and not of the standard.
-var otherwise = map[string]struct {
+var deviations = map[string]struct {
 	cases int
 	why   string
 }{
@@ -46,7 +46,7 @@ var otherwise = map[string]struct {
 		"lines are not cut at 16,664 bytes: section 2.5 bounds the file only, and half a rule is another rule"},
 }
 
-func TestEveryCaseOfTheOutsideSuiteIsDecidedAsThere(t *testing.T) {
+func TestGoogleSuite(t *testing.T) {
 	s := suite(t, "cases.ndjson")
 	standard, google, differ := 0, 0, map[string]int{}
 	for s.Scan() {
@@ -66,21 +66,21 @@ func TestEveryCaseOfTheOutsideSuiteIsDecidedAsThere(t *testing.T) {
 		if d.Allowed == c.Allowed {
 			continue
 		}
-		if differ[c.Test]++; otherwise[c.Test].cases == 0 {
+		if differ[c.Test]++; deviations[c.Test].cases == 0 {
 			t.Errorf("%s: %q asks %s: allowed is %v (line %d), want %v of\n%s",
 				c.Test, c.Agent, c.URL, d.Allowed, d.Line, c.Allowed, c.Robots)
 		}
 	}
-	for name, x := range otherwise {
+	for name, x := range deviations {
 		if differ[name] != x.cases {
-			t.Errorf("%s: %d cases are decided otherwise, want %d", name, differ[name], x.cases)
+			t.Errorf("%s: %d cases are decided differently, want %d", name, differ[name], x.cases)
 		}
-		t.Logf("%d decided otherwise: %s: %s", x.cases, name, x.why)
+		t.Logf("%d decided differently: %s: %s", x.cases, name, x.why)
 	}
 	t.Logf("%d cases of the standard, %d of one crawler's own", standard, google)
 }
 
-func TestPathsAndTokensAreCutOutAsInTheOutsideSuite(t *testing.T) {
+func TestGooglePathSuite(t *testing.T) {
 	s := suite(t, "path_cases.ndjson")
 	n := 0
 	for ; s.Scan(); n++ {
@@ -207,7 +207,7 @@ func inUTF16(order binary.AppendByteOrder, s string) string {
 	return string(b)
 }
 
-func TestTheExampleOfTheStandardIsDecidedAsItSays(t *testing.T) {
+func TestExampleOfRFC9309(t *testing.T) {
 	f := Parse([]byte("User-Agent: *\nDisallow: *.gif$\nDisallow: /example/\nAllow: /publications/\n\n" +
 		"User-Agent: foobot\nDisallow:/\nAllow:/example/page.html\nAllow:/example/allowed.gif\n\n" +
 		"User-Agent: barbot\nUser-Agent: bazbot\nDisallow: /example/page.html\n\nUser-Agent: quxbot\n\nEOF\n"))
@@ -232,7 +232,7 @@ func TestTheExampleOfTheStandardIsDecidedAsItSays(t *testing.T) {
 	}
 }
 
-func TestTheRulesOfTheWorstFileTakeAFewMegabytes(t *testing.T) {
+func TestSizeOfRules(t *testing.T) {
 	for _, line := range []string{"allow:/\n", "allow:*\xff\n", "allow:" + strings.Repeat("*\xff", 100) + "\n"} {
 		f := Parse([]byte("user-agent:*\n" + strings.Repeat(line, MaxSize/len(line))))
 		if size := f.For("spoor").Size(); size > 6<<20 || size < MaxSize {
@@ -244,7 +244,7 @@ func TestTheRulesOfTheWorstFileTakeAFewMegabytes(t *testing.T) {
 	}
 }
 
-func TestDecisionsNameTheirRule(t *testing.T) {
+func TestDecide(t *testing.T) {
 	for _, c := range decisions {
 		got := Parse([]byte(c.robots)).For("spoor/0.1").Decide(c.url)
 		if diff := cmp.Diff(c.want, got); diff != "" {
@@ -253,7 +253,7 @@ func TestDecisionsNameTheirRule(t *testing.T) {
 	}
 }
 
-func TestTheFileIsCutAtItsLimitAndAtALine(t *testing.T) {
+func TestMaxSize(t *testing.T) {
 	const rule = "Disallow: /private\n"
 	fill := strings.Repeat("#", MaxSize-len("User-agent: *\n")-1) + "\n"
 	r := Parse([]byte("User-agent: *\n" + fill + rule)).For("spoor")
@@ -272,7 +272,7 @@ func TestTheFileIsCutAtItsLimitAndAtALine(t *testing.T) {
 	}
 }
 
-func TestCrawlDelaysAndSitemapsAreKept(t *testing.T) {
+func TestCrawlDelayAndSitemaps(t *testing.T) {
 	f := Parse([]byte("Sitemap: http://h/a.xml\nUser-agent: *\nCrawl-delay: 7\n" +
 		"User-agent: spoor\nCrawl-delay: 1.5\nCrawl-delay: nonsense\nCrawl-delay: -4\nCrawl-delay: NaN\nsitemap: http://h/b.xml\n" +
 		"Disallow: /x\n\nUser-agent: slow\nCrawl-delay: 1e300\nAllow: /\n" +
@@ -311,7 +311,7 @@ func TestTokensWithDigits(t *testing.T) {
 	}
 }
 
-func TestManyStarsAreMatchedInLinearTime(t *testing.T) {
+func TestMatchIsLinear(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("User-agent: *\n")
 	for b.Len() < MaxSize-400 {
@@ -377,7 +377,7 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-func BenchmarkParseTheWorst(b *testing.B) {
+func BenchmarkParseManyRules(b *testing.B) {
 	data := []byte("user-agent:*\n" + strings.Repeat("allow:/\n", MaxSize/8-2))
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()

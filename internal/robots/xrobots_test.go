@@ -65,7 +65,7 @@ var tags = []struct {
 	{"rubbish", []string{"\x00\xff:=:=;;: \r\n\t,", ":", "=", "::noindex"}, noIndex},
 }
 
-func TestXRobotsTagAddsUpWhatIsSaidToEverybodyAndToUs(t *testing.T) {
+func TestXRobotsTag(t *testing.T) {
 	for _, c := range tags {
 		if got := XRobotsTag("spoor/0.1 (+me@example.org)", c.values); got != c.want {
 			t.Errorf("%s: %q is %+v, want %+v", c.name, c.values, got, c.want)
@@ -73,7 +73,7 @@ func TestXRobotsTagAddsUpWhatIsSaidToEverybodyAndToUs(t *testing.T) {
 	}
 }
 
-func TestAMetaElementSpeaksToThoseItIsNamedAfter(t *testing.T) {
+func TestMeta(t *testing.T) {
 	for _, c := range []struct {
 		name, content string
 		want          Directives
@@ -95,11 +95,11 @@ func TestAMetaElementSpeaksToThoseItIsNamedAfter(t *testing.T) {
 		}
 	}
 	if Meta("", "", "noindex") != nothing || Meta("", "robots", "noindex") != noIndex || Meta("!", "!", "noindex") != nothing {
-		t.Error("a crawler without a token is addressed as everybody is, and not otherwise")
+		t.Error("a crawler without a token is addressed as everybody is, and not deviations")
 	}
 }
 
-func TestDirectivesAreReadAsTheyAreWritten(t *testing.T) {
+func TestDirectivesString(t *testing.T) {
 	for _, d := range []Directives{nothing, noIndex, noFollow, noArchive, none, all} {
 		if got := Meta("spoor", "robots", d.String()); got != d {
 			t.Errorf("%q is read as %+v", d, got)

@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// Dates as they should be, then as they are: those of the W3C profile of ISO 8601
-// (https://www.w3.org/TR/NOTE-datetime), which sitemaps and Atom have, and of RFC
-// 822, which RSS has, with the liberties that are taken with both. Fractions of
-// seconds need no mention.
+// The layouts of the W3C profile of ISO 8601 (https://www.w3.org/TR/NOTE-datetime), used by
+// sitemaps and Atom, and of RFC 822, used by RSS, and common variations of both. time.Parse
+// accepts fractions of seconds in all of them.
 var (
 	days = []string{"2006-01-02", "2006-01", "2006", "20060102", "2006/01/02", "2006/1/2"}
 
@@ -19,24 +18,21 @@ var (
 		"20060102T150405Z07:00", "20060102T150405",
 	}
 
-	// The name of the day is cut off before.
+	// Without the name of the day.
 	mails = []string{"2 Jan 2006 15:04:05", "2 Jan 2006 15:04", "2 Jan 06 15:04:05", "2 Jan 06 15:04", "2 January 2006 15:04:05", "2-Jan-06 15:04:05"}
 )
 
-// zones are the offsets, in hours, of the names of RFC 822, section 5.1. What
-// else follows a date means nothing certain and counts as UTC (RFC 2822, section
-// 4.3).
+// zones holds the offsets, in hours, of the names in RFC 822, section 5.1. Other names have no
+// certain meaning and count as UTC (RFC 2822, section 4.3).
 var zones = map[string]int{"EDT": -4, "EST": -5, "CDT": -5, "CST": -6, "MDT": -6, "MST": -7, "PDT": -7, "PST": -8}
 
-// earliest is when there were pages. Dates before it, such as those that
-// programs write for "none", are not believed.
+// earliest is a lower bound of plausible dates. Earlier ones are placeholders for "none".
 var earliest = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// maxDate is longer than any date.
 const maxDate = 64
 
-// lastMod is a date in one of two forms, see [Entry]; "" if s is none. A year or
-// month stands for its first day; a time without zone is UTC.
+// lastMod returns a date in one of the two forms of [Entry], "" if s is none. A year or month
+// stands for its first day; a time without zone is UTC.
 func lastMod(s string) string {
 	if len(s) < 4 || len(s) > maxDate {
 		return ""
@@ -60,7 +56,7 @@ func lastMod(s string) string {
 	return ""
 }
 
-// mailed is lastMod for the dates of RFC 822.
+// mailed is lastMod for dates in the form of RFC 822.
 func mailed(s string) string {
 	if _, after, ok := strings.Cut(s, ","); ok {
 		s = after
@@ -84,8 +80,8 @@ func mailed(s string) string {
 	return ""
 }
 
-// format writes t in UTC, unless nobody can have meant it. Where that is what t was
-// read of it takes no memory of its own.
+// format returns t in UTC, "" if it is not plausible. If that equals read, the string that t
+// was parsed from, it returns read and does not allocate.
 func format(t time.Time, layout, read string) string {
 	t = t.UTC()
 	if t.Before(earliest) || t.Year() > 9999 {

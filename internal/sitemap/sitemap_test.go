@@ -141,7 +141,7 @@ var files = []struct {
 	{"in a comment", `<urlset><url><loc>/a</loc></url><!-- </urlset>`, []Entry{page(URLSet, "/a")}, ErrTruncated},
 }
 
-func TestFilesAreReadAsTheyWereMeant(t *testing.T) {
+func TestEntries(t *testing.T) {
 	for _, c := range files {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := all(strings.NewReader(c.in))
@@ -152,7 +152,7 @@ func TestFilesAreReadAsTheyWereMeant(t *testing.T) {
 	}
 }
 
-func TestReadingDoesNotDependOnHowBytesArrive(t *testing.T) {
+func TestChunksDoNotMatter(t *testing.T) {
 	for _, c := range files {
 		for name, wrap := range map[string]func(io.Reader) io.Reader{
 			"one by one": iotest.OneByteReader, "with the error": iotest.DataErrReader,
@@ -165,7 +165,7 @@ func TestReadingDoesNotDependOnHowBytesArrive(t *testing.T) {
 	}
 }
 
-func TestReadingCanStopAnywhere(t *testing.T) {
+func TestStop(t *testing.T) {
 	for _, c := range files {
 		for stop := range c.want {
 			n := 0
@@ -190,7 +190,7 @@ func packed(s string) []byte {
 	return b.Bytes()
 }
 
-func TestEveryFileMayBeInGzip(t *testing.T) {
+func TestGzip(t *testing.T) {
 	for _, c := range files {
 		got, err := all(bytes.NewReader(packed(c.in)))
 		if diff := cmp.Diff(c.want, got); diff != "" || !errors.Is(err, c.err) {
@@ -199,7 +199,7 @@ func TestEveryFileMayBeInGzip(t *testing.T) {
 	}
 }
 
-func TestTornGzipGivesWhatCameBefore(t *testing.T) {
+func TestTruncatedGzip(t *testing.T) {
 	// Lines that differ do not pack well, so that the file has several blocks.
 	var list strings.Builder
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -225,7 +225,7 @@ func TestTornGzipGivesWhatCameBefore(t *testing.T) {
 	}
 }
 
-func TestEncodingsAreUndone(t *testing.T) {
+func TestEncodings(t *testing.T) {
 	const text = "http://a.example/ü\n"
 	body := func(declared string) string {
 		return `<?xml version='1.0' encoding='` + declared + `'?><urlset><url><loc>http://a.example/ü</loc></url></urlset>`
@@ -295,7 +295,7 @@ var dates = []struct{ in, want string }{
 	{strings.Repeat("2", 100), ""},
 }
 
-func TestDatesTakeOneOfTwoForms(t *testing.T) {
+func TestLastMod(t *testing.T) {
 	for _, d := range dates {
 		if got := lastMod(d.in); got != d.want {
 			t.Errorf("%q: %q, want %q", d.in, got, d.want)
@@ -303,7 +303,7 @@ func TestDatesTakeOneOfTwoForms(t *testing.T) {
 	}
 }
 
-func TestTheBoundsOfTheProtocolHold(t *testing.T) {
+func TestLimits(t *testing.T) {
 	const entry = "<url><loc>/x</loc></url>"
 	got, err := all(strings.NewReader("<urlset>" + strings.Repeat(entry, MaxEntries) + "</urlset>"))
 	if len(got) != MaxEntries || err != nil {
@@ -345,7 +345,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestHostileFilesTakeNoMemory(t *testing.T) {
+func TestMemoryIsBounded(t *testing.T) {
 	bomb := packed("<urlset><url><loc>/a</loc></url>" + strings.Repeat("<a/>", 7<<18))
 	laughs := `<?xml version="1.0"?><!DOCTYPE lolz [ <!ENTITY lol "lol"><!-- ' --> <!ENTITY lol2 "` + strings.Repeat("&lol;", 10) + `">
 		<!ENTITY lol3 "` + strings.Repeat("&lol2;", 10) + `"> <!ENTITY file SYSTEM "file:///etc/passwd"> <!ELEMENT a (b>c)> ]>
@@ -458,7 +458,7 @@ type document struct {
 	} `xml:"url"`
 }
 
-func TestWhatIsWellFormedReadsAsEncodingXMLReadsIt(t *testing.T) {
+func TestAgreesWithUnmarshal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		file, locs := generated(rng, rng.IntN(20))

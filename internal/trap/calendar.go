@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// WithoutDates appends to buf what an address says besides the days, months and
-// years it names, and tells whether it names a date at all: a calendar has a page
-// for every day until the end of time, and they differ in nothing else. An
-// article under a date does not: its name stays.
+// WithoutDates appends to buf a URL without days, months and years, and reports whether it
+// contains a date. A calendar has a page for every day without end, and their URLs differ in
+// dates only. The URL of an article under a date keeps the article's name.
 //
-// A date is a year with a month, in digits or by its English name; digits that are
-// both at once (20240531, 202405); or a number under a name such as month. A number
-// that is too long for a day or a time is that of an article, and stays.
+// A date is a year with a month, in digits or by its English name; digits that are both
+// (20240531, 202405); or a number in a parameter such as month. A number too long for a day or
+// a time is an article's and stays.
 func WithoutDates(buf []byte, path, query string) ([]byte, bool) {
 	if !hasYear(path) && !hasYear(query) && strings.IndexByte(query, '=') < 0 {
 		return buf, false
@@ -26,15 +25,14 @@ func WithoutDates(buf []byte, path, query string) ([]byte, bool) {
 	return buf[:start], false
 }
 
-// What is found of a date.
+// The parts of a date that were found.
 const (
 	aYear = 1 << iota
 	aMonth
-	dated // both at once
+	dated // both
 )
 
-// withoutDates appends what s says besides numbers and months, and tells what was
-// found of dates.
+// withoutDates appends s without numbers and months, and returns the parts of a date found.
 func withoutDates(buf []byte, s string) (_ []byte, found int) {
 	for i := 0; i < len(s); {
 		n := 1
@@ -81,9 +79,8 @@ func withoutDates(buf []byte, s string) (_ []byte, found int) {
 	return buf, found
 }
 
-// DatesLead tells whether it is a date by which one address leads to another: both
-// have one, and their paths say the same besides. An archive lists its dates; a
-// calendar is walked through, from one to the next.
+// DatesLead reports whether one URL leads to another by a date: both have one, and their paths
+// are otherwise the same. An archive lists its dates; a calendar links each date to the next.
 func DatesLead(fromPath, fromQuery, path, query string) bool {
 	var room, fromRoom [256]byte
 	if _, ok := WithoutDates(room[:0], path, query); !ok {
@@ -97,7 +94,7 @@ func DatesLead(fromPath, fromQuery, path, query string) bool {
 	return bytes.Equal(words(to), words(from))
 }
 
-// words takes out of b what only separates, and the digits that stand for dates.
+// words removes separators, and digits that stand for dates.
 func words(b []byte) []byte {
 	n := 0
 	for _, c := range b {
@@ -109,8 +106,7 @@ func words(b []byte) []byte {
 	return b[:n]
 }
 
-// hasYear tells whether s has a digit behind 19, 20 or 21, without which there is no
-// year in it.
+// hasYear is a quick check: it reports whether s has a digit after 19, 20 or 21.
 func hasYear(s string) bool {
 	for i := 0; i+2 < len(s); i++ {
 		if c := s[i]; (c == '1' && s[i+1] == '9' || c == '2' && s[i+1] <= '1' && s[i+1] >= '0') && isDigit(s[i+2]) {
@@ -123,12 +119,11 @@ func hasYear(s string) bool {
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// isYear tells whether four digits are a year that a page may be about, or that
-// a calendar comes to.
+// isYear reports whether four digits are a year that a page or a calendar may be about.
 func isYear(s string) bool { return "1900" <= s && s <= "2199" }
 
-// between tells whether a number of one or two digits lies between two numbers
-// of two.
+// between reports whether a number of one or two digits lies between two numbers of two
+// digits.
 func between(s, low, high string) bool {
 	if len(s) == 1 {
 		return low[0] == '0' && low[1:] <= s
@@ -136,7 +131,7 @@ func between(s, low, high string) bool {
 	return low <= s && s <= high
 }
 
-// nameBefore is the name of the parameter whose equals sign s ends before.
+// nameBefore returns the name of the parameter whose "=" follows s.
 func nameBefore(s string) string { return s[strings.LastIndexAny(s, "?&;/")+1:] }
 
 func isDateName(name string) bool {
@@ -148,8 +143,7 @@ func isDateName(name string) bool {
 	return false
 }
 
-// isMonth tells whether a word is the English name of a month, or its first three
-// letters.
+// isMonth reports whether word is the English name of a month, or its first three letters.
 func isMonth(word string) bool {
 	if len(word) < 3 || len(word) > len("september") {
 		return false

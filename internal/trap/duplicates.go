@@ -7,15 +7,13 @@ import (
 	"strings"
 )
 
-// A Page is a page that was fetched.
 type Page struct {
 	Path, Query string
-	Hash        uint64 // simhash of what it says
+	Hash        uint64 // simhash of its text
 }
 
-// The budget of near-duplicates: a part of a host is condemned when so many of its
-// pages, and so large a share of them, are copies. Directories hold all kinds of
-// things, so that more is wanted of them.
+// The budget of near-duplicates: a part of a host is condemned if it has so many copies and so
+// large a share of them. Directories hold pages of all kinds and have a larger budget.
 const (
 	maxDistance = 3 // bits in which the hashes of near-duplicates differ at most
 	maxCompared = 64
@@ -24,8 +22,7 @@ const (
 	maxDirCopies = 16 // and seven of eight
 )
 
-// isTooMany tells whether a part of a host, of so many pages and copies, is
-// condemned.
+// isTooMany reports whether a part of a host with so many pages and copies is condemned.
 func isTooMany(level, pages, copies int) bool {
 	if level < firstDir {
 		return copies >= maxCopies && 4*copies >= 3*pages
@@ -33,24 +30,23 @@ func isTooMany(level, pages, copies int) bool {
 	return copies >= maxDirCopies && 8*copies >= 7*pages
 }
 
-// Copies tells of every page of a host whether it says what another one says that
-// has a shorter address, or one of the same length that sorts before it. Which
-// page is whose copy does not depend on their order.
+// Copies reports, for each page of a host, whether it is a near-duplicate of a page with a
+// shorter URL, or one of the same length that sorts before it. The result does not depend on
+// the order of the pages.
 //
-// Near-duplicates differ in at most three of 64 bits, so that of four blocks of 16
-// bits one is the same in both: only pages that share a block are compared, and
-// each with no more than 64, or somebody could make the pages whose comparison
-// never ends.
+// Hashes of near-duplicates differ in at most three of 64 bits, so at least one of four blocks
+// of 16 bits is the same. Only pages with a block in common are compared, and each with at
+// most 64, to bound the time.
 //
-// Source: G. S. Manku, A. Jain and A. Das Sarma, "Detecting Near-Duplicates for
-// Web Crawling", WWW 2007, sections 2 and 3.
+// Source: G. S. Manku, A. Jain and A. Das Sarma, "Detecting Near-Duplicates for Web Crawling",
+// WWW 2007, sections 2 and 3.
 func Copies(pages []Page) []bool {
 	copied := make([]bool, len(pages))
 	order := make([]int, len(pages))
 	for i := range order {
 		order[i] = i
 	}
-	// Of pages with the same hash the first is the original.
+	// The first of several pages with the same hash is the original.
 	slices.SortFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(pages[a].Hash, pages[b].Hash), compare(pages[a], pages[b]))
 	})
@@ -83,24 +79,23 @@ func Copies(pages []Page) []bool {
 	return copied
 }
 
-// compare orders pages: of two that say the same the lesser is the original.
+// compare orders pages; the lesser of two near-duplicates is the original.
 func compare(a, b Page) int {
 	return cmp.Or(
 		cmp.Compare(len(a.Path)+len(a.Query), len(b.Path)+len(b.Query)),
 		strings.Compare(a.Path, b.Path), strings.Compare(a.Query, b.Query))
 }
 
-// levels is how many parts of its host an address lies in, at most.
+// levels is the maximum number of parts of its host that a URL belongs to.
 const (
 	firstDir = 4
 	levels   = firstDir + maxDepth
 )
 
-// parts appends the keys of the parts of a host that an address lies in to keys,
-// those first that are to be blamed first; 0 stands for none. They are: what has
-// its parameters, wherever; what has them on the same path; what differs from it
-// in numbers only; what has the same last name, wherever; and its directories from the innermost to the outermost, but
-// for the root, which is the host.
+// parts appends the keys of the parts of a host that a URL belongs to, in the order in which
+// they are blamed; 0 stands for none. They are URLs with the same parameters; with the same
+// parameters and path; that differ in numbers only; with the same file name; and the
+// directories from the innermost to the outermost, without the root, which is the host.
 func parts(keys []Key, host uint32, path, query string) []Key {
 	var buf [512]byte
 	keys = append(keys, 0, 0, 0, 0)
@@ -137,9 +132,8 @@ func parts(keys []Key, host uint32, path, query string) []Key {
 	return keys
 }
 
-// Condemned returns the parts of a host in which pages are copies of others, as
-// far as these pages tell. Pages of a part that is condemned are not held
-// against the parts around it.
+// Condemned returns the parts of a host that consist of copies, judging by the given pages.
+// Pages of a condemned part do not count in the parts that contain it.
 func Condemned(host uint32, pages []Page) Condemnation {
 	c := Condemnation{host: host}
 	if len(pages) < maxCopies {
@@ -186,16 +180,16 @@ func Condemned(host uint32, pages []Page) Condemnation {
 	return c
 }
 
-// A Condemnation is the parts of a host that are not to be gone on with.
+// A Condemnation is a set of parts of a host that should not be crawled further.
 type Condemnation struct {
 	host uint32
 	keys map[Key]bool
 }
 
-// Any tells whether there are such parts.
+// Any reports whether the set is not empty.
 func (c Condemnation) Any() bool { return len(c.keys) > 0 }
 
-// Has tells whether an address lies in one of them.
+// Has reports whether a URL belongs to one of the parts.
 func (c Condemnation) Has(path, query string) bool {
 	if !c.Any() {
 		return false

@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// maxPairs bounds the parameters that are looked at, and with them the memory that a
-// site which makes parameters up can cost.
+// maxPairs bounds the parameters that are used, and with them the memory that a site can cost.
 const maxPairs = 16
 
 // Pairs yields the parameters of a query, each with its value.
 //
-// A shop that lets visitors choose colour, size and order has an address for every
-// combination: few pairs, and addresses without number. A page that shows one of
-// many things by its number has as many pairs as addresses. So what is counted
-// is addresses of a path that only combine pairs of others.
+// A shop that lets visitors choose colour, size and order has a URL for every combination: few
+// pairs and a vast number of URLs. A page that shows one of many items by number has as many
+// pairs as URLs. So the caller counts the URLs of a path that only combine pairs of other
+// URLs.
 func Pairs(query string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		n := 0
@@ -30,13 +29,12 @@ func Pairs(query string) iter.Seq[string] {
 	}
 }
 
-// ParametersLead tells whether it is by parameters that one address leads to another:
-// they have the same path. A list of what there is stands somewhere else; settings
-// are chosen one after the other.
+// ParametersLead reports whether one URL leads to another by its parameters: they have the
+// same path. Lists of items link from elsewhere; settings are chosen one after the other.
 func ParametersLead(fromPath, _, path, _ string) bool { return fromPath == path }
 
-// PagesOn tells whether one address leads to another page of the list that it is a
-// page of itself: they differ in nothing but the number of the page.
+// PagesOn reports whether two URLs are pages of the same list: they differ only in the page
+// number.
 func PagesOn(fromPath, fromQuery, path, query string) bool {
 	if fromPath != path || fromQuery == query {
 		return false
@@ -45,7 +43,7 @@ func PagesOn(fromPath, fromQuery, path, query string) bool {
 	return bytes.Equal(withoutPage(fromRoom[:0], fromQuery), withoutPage(room[:0], query))
 }
 
-// withoutPage appends the parameters that are not the number of a page.
+// withoutPage appends the parameters other than the page number.
 func withoutPage(buf []byte, query string) []byte {
 	for pair := range Pairs(query) {
 		if name, _, _ := strings.Cut(pair, "="); !IsPage(name) {
@@ -55,8 +53,8 @@ func withoutPage(buf []byte, query string) []byte {
 	return buf
 }
 
-// IsPage tells whether a parameter is the number of a page of a list, or of what
-// stands first on it.
+// IsPage reports whether a parameter is the page number of a list, or the index of its first
+// item.
 func IsPage(name string) bool {
 	for _, word := range [...]string{"page", "paged", "p", "pg", "pageno", "pagenum", "pagenumber", "start", "st", "offset", "from", "skip"} {
 		if fold(name, word) {
@@ -66,7 +64,7 @@ func IsPage(name string) bool {
 	return false
 }
 
-// names are the names of a query's parameters, in their order.
+// names appends the names of a query's parameters, in order.
 func names(buf []byte, query string) []byte {
 	for pair := range Pairs(query) {
 		name, _, _ := strings.Cut(pair, "=")

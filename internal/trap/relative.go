@@ -2,25 +2,24 @@ package trap
 
 import "strings"
 
-// The budget of links that are relative and should not be.
+// The budget of relative links that should not be relative.
 const (
-	maxLinkDirs = 4 // directories that such a link says
-	maxTwice    = 4 // addresses that say it twice, found on pages that say it once, from which on it is one
+	maxLinkDirs = 4 // directories of such a link
+	maxTwice    = 4 // URLs with the link twice, found on pages with it once, that prove it
 )
 
-// Links counts what addresses say twice, by which links show that are relative and
-// should not be: about/us/ for /about/us/, in the foot of every page. Such a link leads
-// from every directory to one more and, where the server answers there, from
-// /x/about/us/ to /x/about/us/about/us/. One such address shows nothing, for people
-// name directories so; that several directories have one with the same end does.
+// Links counts URLs that contain the same directories twice in a row, to find links that are
+// relative by mistake: about/us/ instead of /about/us/, in the footer of every page. Such a
+// link leads from every directory one level deeper and, if the server answers there, from
+// /x/about/us/ to /x/about/us/about/us/. A single such URL proves nothing, since directory
+// names do repeat; several directories with the same end do.
 type Links map[Key]int
 
-// Add counts an address that says the directories at its end twice. What the link
-// says is those and the file: about/us/team.html of /x/about/us/about/us/team.html.
-// Numbers are no names, for the first month of a year has a first day. It counts if it
-// was found where the link would be: on a page in the directory up to the first of the
-// two. Via is the path of the page of the host that it was found on, or "", and is
-// asked only where that matters.
+// Add counts a URL whose path ends in the same directories twice. The link consists of these
+// and the file: about/us/team.html in /x/about/us/about/us/team.html. Numbers do not count,
+// since the first month of a year has a first day. The URL counts if it was found on a page in
+// the directory up to the first occurrence. via returns the path of the page of the host that
+// it was found on, or ""; it is called only if needed.
 func (l Links) Add(host uint32, path string, via func() string) {
 	file := strings.LastIndexByte(path, '/')
 	for at, n := file, 0; at > 0 && n < maxLinkDirs; n++ {
@@ -40,13 +39,13 @@ func (l Links) Add(host uint32, path string, via func() string) {
 	}
 }
 
-// isName tells whether directories, a slash before each, have a name.
+// isName reports whether directories, each with a slash before it, include a name.
 func isName(dirs string) bool {
 	return len(dirs) > minSegment && strings.ContainsFunc(dirs, func(r rune) bool { return r >= 0x80 || isLetter(byte(r)) })
 }
 
-// Lead tells whether such a link leads to an address, or to a directory that it lies
-// in, from elsewhere than the root: what the root has may be what was meant.
+// Lead reports whether such a link leads to the URL, or to a directory above it, from a
+// directory other than the root: links from the root are correct.
 func (l Links) Lead(host uint32, path string) bool {
 	if len(l) == 0 {
 		return false

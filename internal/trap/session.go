@@ -2,13 +2,11 @@ package trap
 
 import "strings"
 
-// WithoutSession returns path and query as they would be without the
-// identifiers of a session, and whether there were any: the same page has as many
-// addresses as there are visits.
+// WithoutSession returns path and query without session identifiers, and reports whether there
+// were any. A page with session identifiers has as many URLs as visits.
 //
-// They are those that the SURT of an address loses too (Heritrix's and pywb's
-// canonical form: of Java, PHP, ASP.NET and ColdFusion), and a few names that
-// shops and forums use, where the value looks like one.
+// It removes the identifiers that SURT removes too (Java, PHP, ASP.NET and ColdFusion, as in
+// Heritrix and pywb), and a few names that shops and forums use, if the value looks random.
 func WithoutSession(path, query string) (p, q string, found bool) {
 	p, q = path, query
 	// /page;jsessionid=0123ABCD: a parameter of the path.
@@ -44,7 +42,7 @@ func WithoutSession(path, query string) (p, q string, found bool) {
 	return p, q, found
 }
 
-// cutAt cuts s before the first of some bytes.
+// cutAt cuts s before the first of the given bytes.
 func cutAt(s, bytes string) (before, rest string) {
 	if i := strings.IndexAny(s, bytes); i >= 0 {
 		return s[:i], s[i:]
@@ -52,8 +50,8 @@ func cutAt(s, bytes string) (before, rest string) {
 	return s, ""
 }
 
-// isSession tells whether a parameter carries the identifier of a session. A name
-// that could mean anything else wants a value that no person would choose.
+// isSession reports whether a parameter is a session identifier. For an ambiguous name, the
+// value must look random.
 func isSession(name, value string) bool {
 	least := 0
 	switch n := len(name); {
@@ -72,10 +70,10 @@ func isSession(name, value string) bool {
 	return len(value) >= least && isToken(value)
 }
 
-// fold tells whether a name is a word, which is in lower case.
+// fold reports whether name equals word, which is in lower case, ignoring case.
 func fold(name, word string) bool { return len(name) == len(word) && strings.EqualFold(name, word) }
 
-// isToken tells whether a value is of letters and digits, with some of the latter.
+// isToken reports whether a value consists of letters and digits, with at least some digits.
 func isToken(value string) bool {
 	digits := 0
 	for i := range len(value) {

@@ -1,17 +1,15 @@
-// Package trap tells addresses that lead nowhere: those of which a site makes
-// more than anyone could fetch, without there being more to read.
+// Package trap detects crawler traps: URLs that a site generates without end and that lead to
+// nothing new.
 //
-// What one address tells is in [Lexical]: its length, its depth, and what it
-// repeats. The rest takes many addresses, or pages, and comes as keys: addresses
-// with the same key are counted together, by whoever knows them all, and those
-// beyond a budget are refused. [Session] gives the page behind a session,
-// [Calendar] what is left of an address without its dates, [Pairs] the settings
-// that an address combines, [Links] the links that are relative and should not be.
-// [Copies] finds pages that say what another page says, and [Condemned] the parts of
-// a host that consist of such pages.
+// [Lexical] checks a single URL: its length, its depth and its repetitions. The other rules
+// concern many URLs or pages and work on keys: the caller counts URLs with the same key, and
+// refuses those beyond a budget. [WithoutSession] removes session identifiers, [WithoutDates]
+// dates, [Pairs] returns the parameters that a URL combines, and [Links] finds relative links
+// that should not be relative. [Copies] finds near-duplicate pages, and [Condemned] the parts
+// of a host that consist of such pages.
 //
-// Everything here is arithmetic on what it is given. It is fast enough for every
-// link of a crawl, and bounded whatever strangers write.
+// The package does no I/O. It is fast enough for every link of a crawl, and its time and
+// memory are bounded for any input.
 package trap
 
 import (
@@ -19,42 +17,40 @@ import (
 	"strings"
 )
 
-// A Rule is why an address is refused.
+// A Rule is the reason for refusing a URL.
 type Rule string
 
-// The rules. The words are those of the record's error.
+// The rules, as in the error field of records.
 const (
 	Length     Rule = "trap_length"     // longer than maxLength
 	Depth      Rule = "trap_depth"      // more than maxDepth directories
-	Repetition Rule = "trap_repetition" // the same again and again, or where a link makes it so
-	Session    Rule = "trap_session"    // a known page under another session
-	Calendar   Rule = "trap_calendar"   // one more date
-	Parameters Rule = "trap_parameters" // one more combination of settings
-	Duplicates Rule = "trap_duplicates" // where pages are copies of others
+	Repetition Rule = "trap_repetition" // a repeated segment, or a relative link that repeats itself
+	Session    Rule = "trap_session"    // a known page in another session
+	Calendar   Rule = "trap_calendar"   // too many dates
+	Parameters Rule = "trap_parameters" // too many combinations of parameters
+	Duplicates Rule = "trap_duplicates" // a part of a host that consists of copies
 )
 
-// Rules are all of them.
+// Rules lists all rules.
 var Rules = []Rule{Length, Depth, Repetition, Session, Calendar, Parameters, Duplicates}
 
-// The limits of a single address. Depth and repetitions are those with which
-// Heritrix comes (TooManyPathSegmentsDecideRule, PathologicalPathDecideRule);
-// browsers and servers have long had trouble with addresses longer than 2 KiB, so
-// hardly anyone means to make such.
+// The limits of a single URL. Depth and repetitions are the defaults of Heritrix
+// (TooManyPathSegmentsDecideRule, PathologicalPathDecideRule). Browsers and servers have long
+// had trouble with URLs longer than 2 KiB, so hardly any site intends such.
 const (
 	maxLength  = 2 << 10
 	maxDepth   = 20
-	maxCycles  = 2 // a run of segments may stand twice in a row, not three times
-	maxOccurs  = 4 // a segment, or a parameter with its value, may stand so often anywhere
-	minSegment = 3 // bytes; 0/0/0 is no circle yet, and a may stand beside others as often as it likes
+	maxCycles  = 2 // times that a run of segments may occur in a row
+	maxOccurs  = 4 // times that a segment, or a parameter with its value, may occur
+	minSegment = 3 // bytes; shorter segments such as those of 0/0/0 may repeat
 )
 
-// Lexical tells what is wrong with an address by itself; "" if nothing is.
+// Lexical returns the rule that a URL breaks by itself, "" if none.
 func Lexical(path, query string) Rule {
 	if len(path)+len(query) > maxLength {
 		return Length
 	}
-	// Of the segments, which lie between slashes, the last is a file; an empty one
-	// is counted too, or a//b would hide a depth.
+	// The last segment is a file. Empty segments count, or a//b would hide a depth.
 	if strings.Count(path, "/") > maxDepth+1 {
 		return Depth
 	}
@@ -64,8 +60,8 @@ func Lexical(path, query string) Rule {
 	return ""
 }
 
-// repeats tells whether a path goes in circles: a run of segments more than
-// maxCycles times in a row, or a segment more than maxOccurs times.
+// repeats reports whether a path has a run of segments more than maxCycles times in a row, or
+// a segment more than maxOccurs times.
 func repeats(path string) bool {
 	var segments [maxDepth + 2]string
 	n := 0
@@ -77,7 +73,7 @@ func repeats(path string) bool {
 		n++
 	}
 	for cycle := 1; cycle*(maxCycles+1) <= n; cycle++ {
-		same := 0 // so many segments in a row are what stands a cycle before them
+		same := 0 // number of segments in a row that equal the one a cycle before
 		for i := cycle; i < n; i++ {
 			if segments[i] != segments[i-cycle] {
 				same = 0
@@ -96,9 +92,9 @@ func repeats(path string) bool {
 	return overdone(path, '/', minSegment)
 }
 
-// overdone tells whether a part of s, of those between separators that have at
-// least so many bytes, stands in it more than maxOccurs times.
-func overdone(s string, separator byte, least int) bool {
+// overdone reports whether s, split at separator, has a part of at least minLen bytes more
+// than maxOccurs times.
+func overdone(s string, separator byte, minLen int) bool {
 	if strings.Count(s, string(rune(separator))) < maxOccurs {
 		return false
 	}
@@ -107,7 +103,7 @@ func overdone(s string, separator byte, least int) bool {
 	n := 0
 parts:
 	for part := range strings.SplitSeq(s, string(rune(separator))) {
-		if len(part) < least {
+		if len(part) < minLen {
 			continue
 		}
 		for i := range n {
@@ -126,14 +122,13 @@ parts:
 	return false
 }
 
-// A Key stands for what addresses have in common. Keys are of this process: its
-// seed is chosen anew each time, so that nobody can make addresses whose keys
-// collide.
+// A Key stands for a property that URLs share. The seed is chosen anew in each process, so
+// that sites cannot construct collisions.
 type Key uint64
 
 var seed = maphash.MakeSeed()
 
-// KeyOf is the key of a text, in a space of its own for every kind.
+// KeyOf returns the key of a text. Each kind of key has its own space.
 func KeyOf(kind byte, host uint32, text string) Key {
 	var h maphash.Hash
 	h.SetSeed(seed)

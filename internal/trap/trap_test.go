@@ -14,7 +14,7 @@ func split(address string) (path, query string) {
 	return path, query
 }
 
-func TestAnAddressIsATrapByItself(t *testing.T) {
+func TestLexical(t *testing.T) {
 	for _, tt := range []struct {
 		address string
 		want    Rule
@@ -61,7 +61,7 @@ func path(n int) string {
 	return b.String() + "/"
 }
 
-func TestASessionIsNoPartOfAnAddress(t *testing.T) {
+func TestWithoutSession(t *testing.T) {
 	const token = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
 	for _, tt := range []struct{ address, want string }{
 		{"/a;jsessionid=" + token, "/a"},
@@ -102,7 +102,7 @@ func TestASessionIsNoPartOfAnAddress(t *testing.T) {
 	}
 }
 
-func TestADateIsNoPartOfACalendar(t *testing.T) {
+func TestWithoutDates(t *testing.T) {
 	for _, tt := range []struct{ address, want string }{
 		{"/cal/2024/05/", "/cal/0/0/?"},
 		{"/cal/2024/05/31", "/cal/0/0/0?"},
@@ -137,7 +137,7 @@ func TestADateIsNoPartOfACalendar(t *testing.T) {
 	}
 }
 
-func TestDatesLeadToDates(t *testing.T) {
+func TestDatesLead(t *testing.T) {
 	for _, tt := range []struct {
 		from, to string
 		want     bool
@@ -169,7 +169,7 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-func TestAListHasPages(t *testing.T) {
+func TestPagesOn(t *testing.T) {
 	for _, tt := range []struct {
 		from, to string
 		want     bool
@@ -214,8 +214,8 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestNearDuplicatesAreFound compares with looking at all pairs.
-func TestNearDuplicatesAreFound(t *testing.T) {
+// TestCopiesAgreeWithAllPairs compares with looking at all pairs.
+func TestCopiesAgreeWithAllPairs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var pages []Page
 	for i := range 300 {
@@ -242,7 +242,7 @@ func TestNearDuplicatesAreFound(t *testing.T) {
 	}
 }
 
-func TestALinkThatShouldNotBeRelative(t *testing.T) {
+func TestLinks(t *testing.T) {
 	for _, tt := range []struct {
 		file string // what the link says
 		want map[string]bool
@@ -292,7 +292,7 @@ func TestALinkThatShouldNotBeRelative(t *testing.T) {
 // unlike is a hash that is far from all others.
 func unlike(n int) uint64 { return rand.New(rand.NewPCG(uint64(n), 7)).Uint64() }
 
-func TestCopiesCondemnThePartTheyLieIn(t *testing.T) {
+func TestCondemned(t *testing.T) {
 	var pages []Page
 	for i := range 50 {
 		original := Page{fmt.Sprintf("/docs/%c%c.html", 'a'+i/26, 'a'+i%26), "", unlike(i)}
@@ -330,8 +330,8 @@ func TestCopiesCondemnThePartTheyLieIn(t *testing.T) {
 	}
 }
 
-// TestTheHostIsNotCondemned: of a site of one page under many names the root remains.
-func TestTheHostIsNotCondemned(t *testing.T) {
+// TestRootIsNotCondemned: of a site of one page under many names the root remains.
+func TestRootIsNotCondemned(t *testing.T) {
 	var pages []Page
 	for i := range 100 {
 		pages = append(pages, Page{fmt.Sprintf("/%c%c", 'a'+i/26, 'a'+i%26), "", 1})

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// lookup is domain to ASCII as the standard calls it: UTS 46, non-transitional, bidi
-// and joiner rules checked, hyphens, lengths and STD 3 not.
+// lookup is the standard's domain to ASCII: UTS 46, non-transitional, with bidi and joiner
+// rules, without checks of hyphens, lengths and STD 3.
 var lookup = idna.New(
 	idna.MapForLookup(),
 	idna.BidiRule(),
@@ -20,12 +20,12 @@ var lookup = idna.New(
 	idna.Transitional(false),
 )
 
-// maxName bounds a host that has letters beyond ASCII, in bytes of UTF-8. Names that
-// DNS can hold are shorter, and the work of Punycode is quadratic: 8 KiB of distinct
-// letters would take 150 ms. The standard has no bound.
+// maxName bounds hosts that are not ASCII, in bytes of UTF-8. DNS names are shorter, and
+// decoding Punycode takes quadratic time: 150 ms for 8 KiB of distinct letters. The standard
+// has no bound.
 const maxName = 512
 
-// appendHost is the host parser of the standard followed by its serialiser.
+// appendHost is the standard's host parser and serializer.
 //
 // See https://url.spec.whatwg.org/#concept-host-parser.
 func appendHost(out []byte, s string) ([]byte, error) {
@@ -56,10 +56,9 @@ func appendHost(out []byte, s string) ([]byte, error) {
 	return out, nil
 }
 
-// ascii turns a host that has escapes or letters beyond ASCII into one of plain ASCII
-// in which all is allowed. A domain that is ASCII behind its escapes is not looked at
-// further: the standard does not ask whether labels that begin with "xn--" are valid
-// where nothing else has to be converted.
+// ascii converts a host with escapes or non-ASCII letters to ASCII, and checks its characters.
+// A host that is ASCII once decoded is not converted: like the standard, it does not validate
+// labels that begin with "xn--" then.
 func ascii(s string) (string, error) {
 	if strings.IndexByte(s, '%') >= 0 {
 		b := make([]byte, 0, len(s))
@@ -87,7 +86,7 @@ func ascii(s string) (string, error) {
 		s = name
 		break
 	}
-	// Only now, because "<" and a combining stroke make a letter.
+	// After the conversion, because "<" and a combining stroke become a letter.
 	for i := range len(s) {
 		if classes[s[i]]&(hostPlain|hostUpper) == 0 {
 			return "", ErrHost
@@ -96,8 +95,8 @@ func ascii(s string) (string, error) {
 	return s, nil
 }
 
-// endsInNumber reports whether the last label of a host, a dot at its end aside, is
-// a number, so that the host has to be an IPv4 address.
+// endsInNumber reports whether the last label of a host, ignoring a final dot, is a number, so
+// that the host must be an IPv4 address.
 func endsInNumber(s string) bool {
 	s = strings.TrimSuffix(s, ".")
 	s = s[strings.LastIndexByte(s, '.')+1:]
@@ -115,8 +114,8 @@ func endsInNumber(s string) bool {
 	return true
 }
 
-// appendIPv4 appends the address that s spells with one to four numbers, each
-// decimal, octal or hexadecimal, the last one filling all bytes that remain.
+// appendIPv4 appends the address that s spells with one to four numbers, each decimal, octal
+// or hexadecimal; the last one fills all remaining bytes.
 func appendIPv4(out []byte, s string) ([]byte, error) {
 	s = strings.TrimSuffix(s, ".")
 	var address uint64
@@ -141,8 +140,8 @@ func appendIPv4(out []byte, s string) ([]byte, error) {
 	return a.AppendTo(out), nil
 }
 
-// ipv4Number reads a number in C's notation. Numbers beyond 32 bits may come out as
-// any number beyond 32 bits.
+// ipv4Number parses a number in C's notation. Numbers of more than 32 bits are returned as
+// 1<<32 or more.
 func ipv4Number(s string) (n uint64, ok bool) {
 	base := uint64(10)
 	switch {
@@ -162,7 +161,7 @@ func ipv4Number(s string) (n uint64, ok bool) {
 	return n, true
 }
 
-// appendIPv6 appends the address in brackets s, the longest run of zeros compressed.
+// appendIPv6 appends the address in brackets, with the longest run of zeros compressed.
 func appendIPv6(out []byte, s string) ([]byte, error) {
 	if s[len(s)-1] != ']' {
 		return nil, ErrIPv6
@@ -176,7 +175,7 @@ func appendIPv6(out []byte, s string) ([]byte, error) {
 		out = a.AppendTo(out)
 		return append(out, ']'), nil
 	}
-	// Package netip writes these with dots, the standard does not.
+	// Package netip prints these with dots; the standard does not.
 	b := a.As16()
 	out = append(out, "::ffff:"...)
 	out = strconv.AppendUint(out, uint64(b[12])<<8|uint64(b[13]), 16)

@@ -2,9 +2,9 @@ package weburl
 
 import "strings"
 
-// parse reads an address, which may be relative to a base.
+// parse parses s, which may be relative to base.
 func parse(s string, base URL, encode Encoder) (URL, error) {
-	var space [256]byte // enough for nearly all addresses
+	var space [256]byte // enough for nearly all URLs
 	s = clean(s)
 	out, u, err := write(space[:0], s, base, encode)
 	if err != nil {
@@ -21,18 +21,16 @@ func parse(s string, base URL, encode Encoder) (URL, error) {
 	return u, nil
 }
 
-// write is the basic URL parser of the standard, cut down to http and https and
-// turned from a state machine over code points into one pass over byte strings. It
-// writes the result to out, which is empty, in canonical form from the start, and
-// notes in u where its parts begin. The address s is clean.
+// write is the standard's basic URL parser for http and https, as one pass over byte strings
+// instead of a state machine over code points. It appends the canonical form to out, which
+// must be empty, and stores the offsets of its parts in u. s must be clean.
 //
-// See https://url.spec.whatwg.org/#concept-basic-url-parser; states are named where
-// they are met.
+// See https://url.spec.whatwg.org/#concept-basic-url-parser. Comments name the states.
 func write(out []byte, s string, base URL, encode Encoder) (_ []byte, u URL, err error) {
 	if len(s) > MaxLength {
 		return nil, u, ErrTooLong
 	}
-	// Most absolute links lead to the host that they stand on, and spell it as it was spelled.
+	// Fast path: most absolute links are to their own host.
 	if root := int(base.path); root > 0 && strings.HasPrefix(s, base.s[:root+1]) && (len(s) == root+1 || !isSlash(s[root+1])) {
 		s = s[root:]
 	}
@@ -74,7 +72,7 @@ func write(out []byte, s string, base URL, encode Encoder) (_ []byte, u URL, err
 		out, rest = appendPath(out, int(base.path), rest)
 	}
 
-	// Query state; rest is empty or begins with a question mark or a number sign.
+	// Query state; rest is empty or begins with "?" or "#".
 	query := len(out)
 	if rest != "" && rest[0] == '?' {
 		if i := strings.IndexByte(rest, '#'); i >= 0 {
@@ -92,10 +90,9 @@ func write(out []byte, s string, base URL, encode Encoder) (_ []byte, u URL, err
 	return out, u, nil
 }
 
-// appendAuthority appends the scheme, the host at the head of s, its port and the
-// slash behind them, notes in u where they begin, and returns the rest of the path.
-// It is the special authority slashes, authority, host and port states. The user
-// information is skipped.
+// appendAuthority appends the scheme, the host at the head of s, its port and a slash, stores
+// their offsets in u, and returns the rest of the path. It implements the special authority
+// slashes, authority, host and port states, and skips user information.
 func appendAuthority(u *URL, out []byte, scheme, s string) ([]byte, string, error) {
 	for s != "" && isSlash(s[0]) {
 		s = s[1:]
@@ -125,8 +122,8 @@ func appendAuthority(u *URL, out []byte, scheme, s string) ([]byte, string, erro
 	return append(out, '/'), rest, nil
 }
 
-// clean removes what the standard does not see: control characters and spaces
-// around an address, tabs and line breaks anywhere in it.
+// clean removes what the standard ignores: control characters and spaces around a URL, tabs
+// and newlines in it.
 func clean(s string) string {
 	for s != "" && s[0] <= ' ' {
 		s = s[1:]
@@ -161,7 +158,7 @@ func cutScheme(s string) (scheme, rest string, ok bool) {
 	return "", s, false
 }
 
-// known returns "http", "https" or, for any other scheme, "".
+// known returns "http", "https", or "" for any other scheme.
 func known(scheme string) string {
 	switch {
 	case strings.EqualFold(scheme, "http"):
@@ -172,8 +169,7 @@ func known(scheme string) string {
 	return ""
 }
 
-// cutPort cuts an authority at the first colon that is not in brackets. The port
-// keeps its colon.
+// cutPort cuts an authority at the first colon outside brackets. The port keeps its colon.
 func cutPort(s string) (host, port string) {
 	inside := false
 	for i := range len(s) {
@@ -191,8 +187,7 @@ func cutPort(s string) (host, port string) {
 	return s, ""
 }
 
-// appendPort appends ":" and the port in decimal unless it is the default one or
-// missing.
+// appendPort appends ":" and the port in decimal, unless it is missing or the default.
 func appendPort(out []byte, port, scheme string) ([]byte, error) {
 	if len(port) <= 1 {
 		return out, nil
@@ -217,8 +212,8 @@ func appendPort(out []byte, port, scheme string) ([]byte, error) {
 	return append(out, digits...), nil
 }
 
-// appendPath appends the path at the head of s and returns what follows it. The path
-// in out begins at root and ends in a slash.
+// appendPath appends the path at the head of s and returns the rest of s. The path in out
+// begins at root and ends in a slash.
 func appendPath(out []byte, root int, s string) ([]byte, string) {
 	segment := len(out)
 	for {
@@ -252,8 +247,8 @@ func appendPath(out []byte, root int, s string) ([]byte, string) {
 	}
 }
 
-// closeSegment ends the segment that begins in out at i, which leaves out ending in
-// a slash. A single dot disappears; a double one takes the segment before it along.
+// closeSegment handles dot segments: out[i:] is the last segment and is removed; with "..",
+// the one before it too. out ends in a slash afterwards.
 func closeSegment(out []byte, root, i int) []byte {
 	switch dots(out[i:]) {
 	case 1:
@@ -274,9 +269,9 @@ func dots(segment []byte) int {
 	return 0
 }
 
-// appendOctet appends to a path the octet that was escaped in it: as it is if it is
-// unreserved, else escaped again. Behind a percent sign that escapes nothing a
-// hexadecimal digit must not come out plainly, or the two would begin to.
+// appendOctet appends an octet that was escaped in a path: decoded if it is unreserved, else
+// escaped. After a percent sign that begins no escape, hexadecimal digits stay escaped, or
+// they would form one.
 func appendOctet(out []byte, c byte) []byte {
 	if classes[c]&unreserved == 0 {
 		return appendEscape(out, c)
@@ -309,7 +304,7 @@ func appendEscape(out []byte, c byte) []byte {
 	return append(out, '%', digits[c>>4], digits[c&15])
 }
 
-// isASCII reports whether s has no byte beyond ASCII.
+// isASCII reports whether s is ASCII.
 func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= 0x80 {
@@ -331,21 +326,21 @@ func unhex(c byte) byte {
 	return c&^0x20 - 'A' + 10
 }
 
-// A class tells in which parts of an address a byte may stand, and how.
+// A class is a set of roles that a byte has in a URL.
 type class uint8
 
 const (
-	pathPlain    class = 1 << iota // within a segment, as it is; percent signs are looked at
-	queryPlain                     // in a query, as it is
-	hostPlain                      // in a host, as it is
-	hostUpper                      // in a host, in lower case
+	pathPlain    class = 1 << iota // allowed in a path segment; percent signs are handled separately
+	queryPlain                     // allowed in a query
+	hostPlain                      // allowed in a host
+	hostUpper                      // upper-case letter of a host
 	authorityEnd                   // ends an authority
-	unreserved                     // needs no escape anywhere: RFC 3986, section 2.3
-	hexadecimal                    // a hexadecimal digit
+	unreserved                     // never escaped in canonical form: RFC 3986, section 2.3
+	hexadecimal
 )
 
-// classes holds the percent-encode sets and the forbidden host code points of the
-// standard, the other way round: what may stay.
+// classes is the complement of the standard's percent-encode sets and forbidden host code
+// points.
 var classes = func() (t [256]class) {
 	for c := byte('!'); c <= '~'; c++ {
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z'

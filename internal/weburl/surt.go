@@ -9,31 +9,28 @@ import (
 	"sync"
 )
 
-// SURT returns the key under which an index of an archive files u, its sort-friendly
-// URI reordering transform: "com,example:8080)/a?b&c" for
-// "https://www.example.com:8080/A/?c&b". Keys are what pywb and the Python package
-// surt make of u, so that indexes can be exchanged with them. Many addresses share
-// one key: who looks something up must compare the addresses behind it.
+// SURT returns the key of u in an index of an archive, its Sort-friendly URI Reordering
+// Transform: "com,example:8080)/a?b&c" for "https://www.example.com:8080/A/?c&b". Keys are the
+// same as those of pywb and of the Python package surt, so that indexes can be exchanged.
+// Several URLs may have the same key: after a lookup, compare the URLs.
 //
-// From the address to the key:
+// The key is made as follows:
 //
-//   - the scheme goes; so does one "www.", or "www2." with any number; so do dots at
-//     the ends of the host;
-//   - the labels of the host are reversed and joined by commas, those of an IPv4
-//     address too; an IPv6 address loses its brackets; a port that is not the
-//     default one stays;
-//   - path and query are unescaped until there is nothing to unescape, and whatever is
-//     not printable ASCII, the percent sign, the number sign and the space are
-//     escaped again; dot segments that come to light are resolved;
-//   - doubled slashes become one, and the slash at the end goes;
-//   - all is put in lower case, escapes included;
-//   - session identifiers that ASP.NET puts in paths, and those of PHP, Java, ASP and
-//     ColdFusion in queries, go;
-//   - parameters are sorted, by name and then by value; an empty query goes.
+//   - Remove the scheme, one "www." (or "www2." with any number), and dots at the ends of the
+//     host.
+//   - Reverse the labels of the host and join them by commas, also those of an IPv4 address;
+//     remove the brackets of an IPv6 address; keep a port that is not the default.
+//   - Decode escapes in path and query until there are none, then escape what is not printable
+//     ASCII, "%", "#" and spaces; resolve dot segments that appear.
+//   - Replace doubled slashes by one; remove the slash at the end.
+//   - Convert everything to lower case, including escapes.
+//   - Remove session identifiers: those of ASP.NET in paths; those of PHP, Java, ASP and
+//     ColdFusion in queries.
+//   - Sort the parameters by name and then by value; remove an empty query.
 //
-// The CDXJ specification of Webrecorder keeps "www" ("com,example,www)/") and says
-// little of the rest; the Heritrix form keeps the scheme and a comma at the end
-// ("http://(com,example,)/"). We follow pywb, whose index is the one in use.
+// The CDXJ specification of Webrecorder keeps "www" ("com,example,www)/") and leaves most of
+// the rest open; the Heritrix form keeps the scheme and a final comma
+// ("http://(com,example,)/"). This package follows pywb, whose indexes are the common ones.
 //
 // Source: https://github.com/internetarchive/surt, DefaultIAURLCanonicalizer.
 func (u URL) SURT() string {
@@ -92,8 +89,8 @@ func appendPathKey(out []byte, path string) []byte {
 	return out
 }
 
-// tidy resolves dot segments and drops empty ones. Two dots take along the segment
-// before them even if it is empty, and stay where there is none.
+// tidy resolves dot segments and drops empty ones. ".." removes the segment before it even if
+// that is empty, and stays if there is none.
 func tidy(path string) string {
 	var kept []string
 	for segment := range strings.SplitSeq(path[1:], "/") {
@@ -109,8 +106,8 @@ func tidy(path string) string {
 	return "/" + strings.Join(kept, "/")
 }
 
-// appendQueryKey appends the key of a query that is not empty, with its question
-// mark, unless nothing is left of it.
+// appendQueryKey appends the key of a non-empty query with its question mark, or nothing if
+// the key is empty.
 func appendQueryKey(out []byte, query string) []byte {
 	query = string(appendKey(nil, unescape(query)))
 	if strings.Contains(query, "sid=") || strings.Contains(query, "sessionid") || strings.Contains(query, "cfid=") {
@@ -137,10 +134,10 @@ func appendQueryKey(out []byte, query string) []byte {
 	return append(append(out, '?'), query...)
 }
 
-// unescape decodes percent-escapes until none is left. It is what repeating a
-// pass over the whole string until nothing changes comes to, in linear time: the
-// digits of an escape may be the outcome of other escapes, so each byte that is
-// put on the stack is looked at together with the two below it.
+// unescape decodes percent-escapes until none is left. It gives the result of repeating a pass
+// over the string until nothing changes, in linear time: the digits of an escape may
+// themselves come from escapes, so each byte pushed on the stack is examined with the two
+// below it.
 func unescape(s string) string {
 	if strings.IndexByte(s, '%') < 0 {
 		return s
@@ -155,7 +152,7 @@ func unescape(s string) string {
 	return string(b)
 }
 
-// appendKey appends s in lower case, escaped where it is not printable ASCII.
+// appendKey appends s in lower case, and escapes what is not printable ASCII.
 func appendKey(out []byte, s string) []byte {
 	const digits = "0123456789abcdef"
 	for _, c := range []byte(s) {
@@ -171,8 +168,8 @@ func appendKey(out []byte, s string) []byte {
 	return out
 }
 
-// Session identifiers, as the package surt knows them, to be replaced by $1$2. They
-// see lower case only. Compiled when the first key needs them.
+// Session identifiers in lower-case text, as in the package surt, to be replaced by $1$2. They
+// are compiled on first use.
 var (
 	pathSessions = sync.OnceValue(func() []*regexp.Regexp {
 		return compile(

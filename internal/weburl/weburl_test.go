@@ -86,7 +86,7 @@ var canonical = []struct{ in, out string }{
 	{"http://[1:0:0:2:0:0:0:3]:8080/", "http://[1:0:0:2::3]:8080/"},
 }
 
-func TestCanonicalFormMakesOneOfTheSpellingsOfAnAddress(t *testing.T) {
+func TestCanonical(t *testing.T) {
 	for _, c := range canonical {
 		got, err := Canonical(c.in)
 		if err != nil || got != c.out {
@@ -98,7 +98,7 @@ func TestCanonicalFormMakesOneOfTheSpellingsOfAnAddress(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoAddressIsRefusedWithTheReason(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	long := "http://a.org/" + strings.Repeat("x", MaxLength)
 	for _, c := range []struct {
 		in  string
@@ -166,7 +166,7 @@ func TestWhatIsNoAddressIsRefusedWithTheReason(t *testing.T) {
 	}
 }
 
-func TestLinksResolveAsInABrowser(t *testing.T) {
+func TestResolve(t *testing.T) {
 	const base = "http://a.org:8080/b/c/d;p?q"
 	for _, c := range []struct{ ref, out string }{
 		// RFC 3986, section 5.4, fragments dropped.
@@ -215,7 +215,7 @@ func TestLinksResolveAsInABrowser(t *testing.T) {
 	}
 }
 
-func TestAddressesComeApartIntoTheirParts(t *testing.T) {
+func TestParts(t *testing.T) {
 	for _, c := range []struct{ in, scheme, host, hostname, port, path, query, uri string }{
 		{"http://a.org/", "http", "a.org", "a.org", "", "/", "", "/"},
 		{"https://a.org:8443/x/y?z?", "https", "a.org:8443", "a.org", "8443", "/x/y", "z?", "/x/y?z?"},
@@ -235,7 +235,7 @@ func TestAddressesComeApartIntoTheirParts(t *testing.T) {
 	}
 }
 
-func TestTheZeroURLIsEmptyInAllItsParts(t *testing.T) {
+func TestZeroURL(t *testing.T) {
 	var u URL
 	parts := u.String() + u.Scheme() + u.Host() + u.Hostname() + u.Port() + u.Path() + u.Query() +
 		u.RequestURI() + u.SURT() + u.Niche(0) + u.Niche(2)
@@ -247,7 +247,7 @@ func TestTheZeroURLIsEmptyInAllItsParts(t *testing.T) {
 	}
 }
 
-func TestURLsAreEqualWhenTheirAddressesAre(t *testing.T) {
+func TestEqual(t *testing.T) {
 	a, _ := Parse("http://a.org/x/y?z")
 	b, _ := Parse("http://u@A.org:80/./x/q/../y?z#f")
 	base, _ := Parse("http://a.org/x/q")
@@ -257,7 +257,7 @@ func TestURLsAreEqualWhenTheirAddressesAre(t *testing.T) {
 	}
 }
 
-func TestANicheIsAHostWithSomeDirectories(t *testing.T) {
+func TestNiche(t *testing.T) {
 	for _, c := range []struct {
 		address string
 		keys    [4]string // n = 0, 1, 2, 3
@@ -280,7 +280,7 @@ func TestANicheIsAHostWithSomeDirectories(t *testing.T) {
 	}
 }
 
-func TestPartsOfWhatIsNoAddressAreEmpty(t *testing.T) {
+func TestPartsOfInvalidURLs(t *testing.T) {
 	for _, s := range []string{"", ":", "://", "http://", "http://a.org", "x", "/x", "http://" + strings.Repeat("x", 1<<17) + "/"} {
 		if got := Host(s) + Niche(s, 1) + SURT(s); got != "" {
 			t.Errorf("%.20q: got %.20q", s, got)
@@ -288,7 +288,7 @@ func TestPartsOfWhatIsNoAddressAreEmpty(t *testing.T) {
 	}
 }
 
-func TestSURTsAreThoseOfPywb(t *testing.T) {
+func TestSURT(t *testing.T) {
 	const id = "0123456789abcdef0123456789ABCDEF"
 	for _, c := range []struct{ in, key string }{
 		{"http://example.com/", "com,example)/"},
@@ -347,7 +347,7 @@ func latin1(query string) string {
 
 func shout(query string) string { return "?#\x00 %\"é" + query + "#" }
 
-func TestQueriesAreInTheEncodingOfTheirPage(t *testing.T) {
+func TestResolveIn(t *testing.T) {
 	base, err := Parse("http://a.org/b")
 	if err != nil {
 		t.Fatal(err)
@@ -374,7 +374,7 @@ func TestQueriesAreInTheEncodingOfTheirPage(t *testing.T) {
 }
 
 // Everything here is done once for every link of every page.
-func TestLinksCostAtMostOneAllocation(t *testing.T) {
+func TestResolveAllocations(t *testing.T) {
 	base, err := Parse("http://www.example.com/a/b.html")
 	if err != nil {
 		t.Fatal(err)
@@ -532,9 +532,9 @@ func ExampleURL_Niche() {
 	// Output: a.org a.org/x/ a.org/x/y/
 }
 
-// TestALinkToItsOwnHostIsWhatItIsAnywhere reads absolute addresses on a page of the same
+// TestResolveToOwnHost reads absolute addresses on a page of the same
 // host, and on one of another.
-func TestALinkToItsOwnHostIsWhatItIsAnywhere(t *testing.T) {
+func TestResolveToOwnHost(t *testing.T) {
 	for _, root := range []string{"http://a.org/", "https://a.org:8080/", "http://[::1]/"} {
 		base, err := Parse(root + "dir/page?q")
 		if err != nil {

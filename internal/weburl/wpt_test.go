@@ -143,7 +143,7 @@ func testURLs(t *testing.T, cases []urlCase) (checked int) {
 	return checked
 }
 
-func TestAddressesAreParsedAsTheURLStandardSays(t *testing.T) {
+func TestWebPlatformTests(t *testing.T) {
 	cases := suite[urlCase](t, "urltestdata.json")
 	n := testURLs(t, cases)
 	t.Logf("%d cases, %d of them http addresses; no exceptions", len(cases), n)
@@ -152,7 +152,7 @@ func TestAddressesAreParsedAsTheURLStandardSays(t *testing.T) {
 	}
 }
 
-func TestAddressesThatAdaAddsAreParsedToo(t *testing.T) {
+func TestAdaTests(t *testing.T) {
 	testURLs(t, suite[urlCase](t, "ada_extra_urltestdata.json"))
 	testURLs(t, suite[urlCase](t, "ada_long_urltestdata.json"))
 }
@@ -205,14 +205,14 @@ func testDomains(t *testing.T, cases []domainCase) {
 	t.Logf("%d names, %d excepted because of older tables of Unicode", len(cases), older)
 }
 
-func TestDomainsBecomeASCIIAsTheURLStandardSays(t *testing.T) {
+func TestToASCII(t *testing.T) {
 	testDomains(t, suite[domainCase](t, "toascii.json"))
 }
 
 // Not run: verifydnslength_tests.json, whose names are too long for DNS. The standard
 // does not ask (VerifyDnsLength is false), the resolver will.
 
-func TestDomainsBecomeASCIIAsUnicodeSays(t *testing.T) {
+func TestIdnaTestV2(t *testing.T) {
 	testDomains(t, suite[domainCase](t, "IdnaTestV2.json"))
 	testDomains(t, suite[domainCase](t, "IdnaTestV2-removed.json"))
 }
