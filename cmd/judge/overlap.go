@@ -16,24 +16,24 @@ import (
 )
 
 const overlapManual = `
-judge overlap - how much of what crawls have fetched they have in common
+judge overlap - compute how much of what crawls have fetched they have in common
 
 Usage: judge overlap [flags] RUN RUN...
 
-In:   run directories of scripts/crawl, or files of records (or addresses), a crawl
-      each; of a directory that was judged verdicts.ndjson.zst or order.ndjson.zst is read
-Out:  for each two of them a line as {"a":"bestfirst","b":"niche","overlap":0.52};
+In:   run directories of scripts/crawl, or files of records (or addresses), one for each
+      crawl; of a judged directory verdicts.ndjson.zst or order.ndjson.zst is read
+Out:  a line for each pair of crawls, such as {"a":"bestfirst","b":"niche","overlap":0.52};
       with -format markdown a table
 
-The overlap of two crawls is the superposition ratio of Fan, Zeng and Li (2009): pages
-that both have fetched, of those that either has. It tells how different crawls are,
-not how good. Each is cut after -t units of cost. With -relevant only pages count that
-the judge has called relevant: the crawls must have been judged.
+The overlap of two crawls is the superposition ratio of Fan, Zeng and Li (2009): the pages
+that both have fetched, divided by those that either has. It tells how different crawls
+are, not how good. Each crawl is cut after -t units of cost. With -relevant only pages
+count that judge has called relevant.
 
-A crawl is called by the last element of its path, without endings, or NAME where the
-argument is NAME=RUN. Crawls of the same name are different samples of it: the first
-of one name is held against the first of another, the second against the second, and
-the mean is told. All must then have as many.
+The name of a crawl is the last element of its path without extensions, or NAME if the
+argument is NAME=RUN. Crawls of the same name are samples: the first one is compared with
+the first ones of other names, the second with the second ones, and the mean is printed.
+There must be as many crawls of each name.
 
 Example:
 
