@@ -37,14 +37,14 @@ func (o *options) newLabelJudge(log *slog.Logger) (*labelJudge, error) {
 		return nil, err
 	}
 	if labels.Unknown > 0 {
-		log.Warn("labels of addresses that are not in the web count for nothing", "labels", labels.Lines, "unknown", labels.Unknown)
+		log.Warn("ignored labels of addresses that are not in the web", "labels", labels.Lines, "unknown", labels.Unknown)
 	}
 	seeds, unknown, err := o.readSeeds(web)
 	if err != nil {
 		return nil, err
 	}
 	if unknown > 0 {
-		log.Warn("seeds that are not in the web count for nothing", "seeds", unknown+len(seeds), "unknown", unknown)
+		log.Warn("ignored seeds that are not in the web", "seeds", unknown+len(seeds), "unknown", unknown)
 	}
 	if len(seeds) == 0 {
 		return nil, fmt.Errorf("no seed of %s is in the web\nhint: is it the web that was crawled?", o.seeds)
@@ -54,7 +54,7 @@ func (o *options) newLabelJudge(log *slog.Logger) (*labelJudge, error) {
 		return nil, err
 	}
 	if j.R == 0 {
-		return nil, fmt.Errorf("no page with the label %q can be reached from the seeds: there is nothing to be found", o.label)
+		return nil, fmt.Errorf("no page with the label %q can be reached from the seeds", o.label)
 	}
 	return &labelJudge{options: o, web: web, labels: labels, judge: j, seeds: len(seeds)}, nil
 }
@@ -107,7 +107,7 @@ func (o *options) readLabels(web *closedweb.Web, log *slog.Logger) (*closedweb.L
 	strays := filter.Strays{Log: log}
 	defer strays.Close()
 	if err := labels.Read(f, func(line int, err error) {
-		strays.Report("skipped a line that is no label", "line", line, "err", err)
+		strays.Report("skipped a line that is not a label", "line", line, "err", err)
 	}); err != nil {
 		return nil, fmt.Errorf("-labels: %w", err)
 	}

@@ -244,12 +244,12 @@ func parse(args []string, stderr io.Writer) (o *options, files []string, err err
 // check returns an error for flags that are missing or contradict each other.
 func (o *options) check(fs *flag.FlagSet, files []string) error {
 	if o.t < 0 || o.t > judge.MaxBudget {
-		return filter.Usagef("-t %d: it is a number from 0 to %d", o.t, judge.MaxBudget)
+		return filter.Usagef("-t %d: want a number from 0 to %d", o.t, judge.MaxBudget)
 	}
 	if o.topic != "" {
 		for _, name := range []string{"archive", "graph", "labels", "label", "seeds", "capture", "budget"} {
 			if given(fs, name) {
-				return filter.Usagef("-%s is for labels: without them -topic FILE is enough", name)
+				return filter.Usagef("-%s cannot be used with -topic: it is for labels", name)
 			}
 		}
 		return nil
@@ -261,19 +261,19 @@ func (o *options) check(fs *flag.FlagSet, files []string) error {
 	}
 	switch {
 	case len(o.archives) == 0 && o.graph == "":
-		return filter.Usagef("which web? -archive FILE\nhint: without labels, -topic FILE holds a crawl against a classifier; judge -h tells more")
+		return filter.Usagef("no web: use -archive FILE or -graph FILE\nhint: without labels, -topic FILE compares a crawl with a classifier; see judge -h")
 	case o.labels == "" && o.graph == "":
-		return filter.Usagef("what is relevant? -labels FILE -label NAME\nhint: without labels, -topic FILE holds a crawl against a classifier")
+		return filter.Usagef("no labels: use -labels FILE -label NAME\nhint: without labels, -topic FILE compares a crawl with a classifier")
 	case o.label == "":
-		return filter.Usagef("which label? -label NAME")
+		return filter.Usagef("no label: use -label NAME")
 	case o.seeds == "" && len(files) == 1 && files[0] != "-" && !exists(files[0]):
 		return fmt.Errorf("there is no %s\nhint: a crawl is the directory that scripts/crawl was given as -run, or a file of records", files[0])
 	case o.seeds == "":
-		return filter.Usagef("where does the crawl begin? -seeds FILE")
+		return filter.Usagef("no seeds: use -seeds FILE")
 	case o.budget && len(files) > 0:
-		return filter.Usagef("-budget reads no crawl, but %s was given", files[0])
+		return filter.Usagef("-budget reads no crawl: unexpected argument %s", files[0])
 	case o.budget && (o.summary != "" || o.stream.Tee != ""):
-		return filter.Usagef("-budget prints what a crawl may spend, and nothing else")
+		return filter.Usagef("-budget cannot be used with -summary or -tee")
 	}
 	return nil
 }

@@ -55,9 +55,9 @@ func overlap(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	case err != nil:
 		return err
 	case *format != "ndjson" && *format != "markdown":
-		return filter.Usagef("-format %q: it is ndjson or markdown", *format)
+		return filter.Usagef("-format %q: want ndjson or markdown", *format)
 	case *cut < 0 || *cut > judge.MaxBudget:
-		return filter.Usagef("-t %d: it is a number from 0 to %d", *cut, judge.MaxBudget)
+		return filter.Usagef("-t %d: want a number from 0 to %d", *cut, judge.MaxBudget)
 	}
 	names, crawls, err := crawlsByName(runs)
 	if err != nil {
@@ -112,12 +112,12 @@ func crawlsByName(args []string) (names []string, crawls map[string][][]string, 
 		crawls[name] = append(crawls[name], files)
 	}
 	if len(names) < 2 {
-		return nil, nil, filter.Usagef("which crawls? judge overlap RUN RUN...\nhint: NAME=RUN calls a crawl by a name")
+		return nil, nil, filter.Usagef("at least two crawls are needed: judge overlap RUN RUN...\nhint: NAME=RUN sets the name of a crawl")
 	}
 	first := names[0]
 	for _, name := range names {
 		if len(crawls[name]) != len(crawls[first]) {
-			return nil, nil, filter.Usagef("of %s there are %d crawls, of %s %d: as many of each can be held against each other", first, len(crawls[first]), name, len(crawls[name]))
+			return nil, nil, filter.Usagef("there are %[2]d crawls of %[1]s and %[4]d of %[3]s: there must be as many of each", first, len(crawls[first]), name, len(crawls[name]))
 		}
 	}
 	return names, crawls, nil
@@ -134,7 +134,7 @@ func readOrder(orders *closedweb.OrderReader, files []string, limit filter.Size)
 	r.Limit = int(limit)
 	order, err := orders.Read(r)
 	if errors.Is(err, closedweb.ErrNoVerdict) {
-		return nil, fmt.Errorf("%s: %w, which -relevant goes by\nhint: judge … -brief -tee RUN/verdicts.ndjson.zst writes them", files[0], err)
+		return nil, fmt.Errorf("%s: %w, which -relevant needs\nhint: judge … -brief -tee RUN/verdicts.ndjson.zst writes them", files[0], err)
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", strings.Join(files, ", "), err)
 	}

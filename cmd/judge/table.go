@@ -59,7 +59,7 @@ Exit status: 0 done; 1 failed, also if results contradict each other; 2 misuse.
 `
 
 // errNoResults is returned for input without any result.
-var errNoResults = errors.New("no line is the result of a run\nhint: judge table reads results.ndjson, as scripts/compare writes it")
+var errNoResults = errors.New("no line is a result\nhint: judge table reads results.ndjson of scripts/compare, and files of judge -summary")
 
 // table compares runs that were judged.
 func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
@@ -108,11 +108,11 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	case columns == judge.Costs && o.Also != nil:
 		return filter.Usagef("-also %s: -form costs shows one measure", also)
 	case format != "markdown" && format != "ndjson":
-		return filter.Usagef("-format %q: it is markdown or ndjson", format)
+		return filter.Usagef("-format %q: want markdown or ndjson", format)
 	case pairs != "units" && pairs != "topics":
-		return filter.Usagef("-pairs %q: it is units or topics", pairs)
+		return filter.Usagef("-pairs %q: want units or topics", pairs)
 	case !(o.Tie >= 0) || math.IsInf(o.Tie, 0):
-		return filter.Usagef("-tie %v: a difference is 0 or more", o.Tie)
+		return filter.Usagef("-tie %v: want a number from 0", o.Tie)
 	}
 
 	results, err := readResults(stdin, files, filter.Logger(stderr, "judge table", log))
@@ -149,7 +149,7 @@ func readResults(stdin io.Reader, files []string, log *slog.Logger) (results []*
 		defer in.Close()
 		for r, err := range judge.Results(in, runName(file)) {
 			if line, ok := errors.AsType[*judge.LineError](err); ok {
-				strays.Report("skipped a line that is no result", "line", line.Line, "err", line.Err)
+				strays.Report("skipped a line that is not a result", "line", line.Line, "err", line.Err)
 				continue
 			}
 			if err != nil {
