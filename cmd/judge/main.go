@@ -155,7 +155,7 @@ import (
 	"spoor/internal/wire"
 )
 
-func main() { filter.Main("judge", run) }
+func main() { filter.Main("judge", judgeMain) }
 
 type options struct {
 	stream   filter.Stream
@@ -174,7 +174,7 @@ type options struct {
 	workers  int
 }
 
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+func judgeMain(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if len(args) > 0 {
 		switch args[0] {
 		case "table":
