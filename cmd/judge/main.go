@@ -142,6 +142,7 @@
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -175,13 +176,11 @@ type options struct {
 }
 
 func judgeMain(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	if len(args) > 0 {
-		switch args[0] {
-		case "table":
-			return table(args[1:], stdin, stdout, stderr)
-		case "overlap":
-			return overlap(args[1:], stdin, stdout, stderr)
-		}
+	switch {
+	case len(args) > 0 && args[0] == "table":
+		return table(args[1:], stdin, stdout, stderr)
+	case len(args) > 0 && args[0] == "overlap":
+		return overlap(args[1:], stdin, stdout, stderr)
 	}
 	o, files, err := parse(args, stderr)
 	if err != nil {
@@ -193,7 +192,7 @@ func judgeMain(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return l.printBudget(stdout)
+		return json.NewEncoder(stdout).Encode(l.judge.Budget())
 	}
 	if files, err = recordFiles(files); err != nil {
 		return err

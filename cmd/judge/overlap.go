@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -42,7 +41,6 @@ Example:
 Exit status: 0 done, 1 failed, 2 misuse.
 `
 
-// overlap prints how much crawls have in common.
 func overlap(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("judge overlap", overlapManual, stderr)
 	onlyRelevant := fs.Bool("relevant", false, "count only pages that the judge has called relevant")
@@ -75,19 +73,11 @@ func overlap(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 		}
 	}
 	pairs := judge.Overlaps(names, samples, *cut)
-	out := bufio.NewWriter(stdout) // which keeps the first error
 	if *format == "markdown" {
-		judge.WriteOverlaps(out, names, pairs)
-	} else {
-		enc := json.NewEncoder(out)
-		enc.SetEscapeHTML(false)
-		for _, p := range pairs {
-			if err := enc.Encode(p); err != nil {
-				return err
-			}
-		}
+		return judge.WriteOverlaps(stdout, names, pairs)
 	}
-	return out.Flush()
+	out := bufio.NewWriter(stdout)
+	return errors.Join(judge.WriteOverlapsNDJSON(out, pairs), out.Flush())
 }
 
 // crawlsByName returns the names of crawls in the order of the arguments, and the files
@@ -114,9 +104,8 @@ func crawlsByName(args []string) (names []string, crawls map[string][][]string, 
 	if len(names) < 2 {
 		return nil, nil, filter.Usagef("at least two crawls are needed: judge overlap RUN RUN...\nhint: NAME=RUN sets the name of a crawl")
 	}
-	first := names[0]
 	for _, name := range names {
-		if len(crawls[name]) != len(crawls[first]) {
+		if first := names[0]; len(crawls[name]) != len(crawls[first]) {
 			return nil, nil, filter.Usagef("there are %[2]d crawls of %[1]s and %[4]d of %[3]s: there must be as many of each", first, len(crawls[first]), name, len(crawls[name]))
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -58,16 +59,13 @@ Example:
 Exit status: 0 done; 1 failed, also if results contradict each other; 2 misuse.
 `
 
-// errNoResults is returned for input without any result.
-var errNoResults = errors.New("no line is a result\nhint: judge table reads results.ndjson of scripts/compare, and files of judge -summary")
-
 // table compares runs that were judged.
 func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	var o judge.CompareOptions
 	var measure, also, pairs, form, format, log string
 	var legend bool
 	fs := filter.Flags("judge table", tableManual, stderr)
-	fs.StringVar(&measure, "measure", "", "compare by this `measure`: "+strings.Join(criteria(), ", ")+" (default nauc, or harvest with -form costs)")
+	fs.StringVar(&measure, "measure", "", "compare by this `measure`: "+strings.Join(judge.CriterionNames(), ", ")+" (default nauc, or harvest with -form costs)")
 	fs.StringVar(&also, "also", "", "show also the means of these `measures`, separated by commas")
 	fs.StringVar(&o.Reference, "reference", "", "compare all others with this `name`")
 	fs.Float64Var(&o.Tie, "tie", 0.01, "differences up to `d` are ties")
@@ -81,19 +79,13 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if measure == "" {
-		measure = "nauc"
-		if form == string(judge.Costs) {
-			measure = "harvest"
-		}
+	if measure == "" && form == string(judge.Costs) {
+		measure = "harvest"
 	}
-	if o.By, err = judge.ParseCriterion(measure); err != nil {
+	if o.By, err = judge.ParseCriterion(cmp.Or(measure, "nauc")); err != nil {
 		return filter.Usagef("-measure: %w", err)
 	}
-	for name := range strings.SplitSeq(also, ",") {
-		if name = strings.TrimSpace(name); name == "" {
-			continue
-		}
+	for name := range strings.FieldsFuncSeq(also, func(r rune) bool { return r == ',' || r == ' ' }) {
 		c, err := judge.ParseCriterion(name)
 		if err != nil {
 			return filter.Usagef("-also: %w", err)
@@ -159,7 +151,7 @@ func readResults(stdin io.Reader, files []string, log *slog.Logger) (results []*
 		}
 	}
 	if len(results) == 0 {
-		return nil, errNoResults
+		return nil, errors.New("no line is a result\nhint: judge table reads results.ndjson of scripts/compare, and files of judge -summary")
 	}
 	strays.Close()
 	return results, nil
@@ -178,12 +170,4 @@ func runName(file string) string {
 	}
 	name, _, _ := strings.Cut(filepath.Base(file), ".")
 	return name
-}
-
-// criteria returns the names of all measures.
-func criteria() (names []string) {
-	for _, c := range judge.Criteria() {
-		names = append(names, c.Name)
-	}
-	return names
 }
