@@ -1,4 +1,4 @@
-// Parse reads pages: HTML in, its title, text and links out.
+// Parse extracts the title, text, links and other content of web pages.
 //
 // # Usage
 //
@@ -7,83 +7,79 @@
 //
 // # Records
 //
-// In: pages as fetch leaves them. Out: the same, one for one and in order, without
-// the body (-keep-body keeps it) and with
+// Input: pages as written by fetch. Output: one record for each input record, in order,
+// without the body (unless -keep-body is given) and with
 //
-//	title         of the page; og:title where there is none
-//	description keywords   of its meta elements
-//	robots_meta   what the page asks of crawlers, see below
-//	lang          html[lang], else the Content-Language header, else what the text
-//	              looks like; absent if that cannot be told
-//	text          what can be read: words separated by a space, blocks by a newline
-//	links         where it points, see below
+//	title         title element; og:title if it is missing
+//	description keywords   of the meta elements
+//	robots_meta   directives for crawlers, see below
+//	lang          html[lang], else the Content-Language header, else detected from the
+//	              text; absent if unknown
+//	text          visible text: words separated by a space, blocks by a newline
+//	links         see below
 //	anchor_text   the words of all anchors
-//	out_degree    how many http and https addresses it points to, without itself
+//	out_degree    number of distinct http and https targets, without the page itself
 //	canonical     of <link rel=canonical>
-//	simhash       64-bit fingerprint of the words of text, in hexadecimal: half of
-//	              all words, half of those outside links, if there are 20 of them
-//	charset       what the page was read as, in place of what the header said
-//	fields        what the selectors found, by name
+//	simhash       64-bit fingerprint of the words of text, in hexadecimal: half from
+//	              all words, half from those outside links, if there are 20 of them
+//	charset       charset that was used, replacing that of the header
+//	fields        values matched by the selectors, by name
 //
-// Text is what a browser without scripts, frames and style sheets would show:
-// noscript and noframes are in it; scripts, styles, comments and templates are
-// not. Of text/plain the text is all there is; of what is neither text nor HTML
-// nor XML nothing is. The charset is that of a byte order mark, of the header, of
-// the page's own declaration, or what the bytes look like (UTF-8, an East Asian or
-// Cyrillic charset, else windows-1252). Two declarations are not believed if the
-// bytes prove them wrong: UTF-8, and a western charset over bytes that are UTF-8.
+// The text is what a browser without scripts, frames and style sheets shows, including
+// noscript and noframes elements; scripts, styles, comments and templates are not part of it.
+// For text/plain only the text is extracted; for other types than text, HTML and XML nothing.
+// The charset is that of a byte order mark, of the header, of the page's own declaration, or
+// detected (UTF-8, an East Asian or Cyrillic charset, else windows-1252). Declarations that
+// the bytes disprove are ignored: UTF-8 for other bytes, and a western charset for bytes that
+// are UTF-8.
 //
-// Links are those of a, area, frame, iframe and meta refresh to http and https,
-// and those of link to the same page in other languages (rel=alternate with a
-// hreflang) and to the next or previous page (rel=next, rel=prev), relative to the
-// page's <base> and to where redirects ended, canonical and each once, in order of
-// appearance. Queries are in the page's charset, as browsers send them.
+// Links are the http and https targets of a, area, frame, iframe and meta refresh elements,
+// and of link elements for the same page in other languages (rel=alternate with a hreflang)
+// and for the next or previous page (rel=next, rel=prev). They are relative to the page's
+// <base> and its URL after redirects, in canonical form, each once, in order of appearance.
+// Queries are encoded in the page's charset, as by browsers.
 //
 //	url           the target
-//	anchor        its text, else the alt text of its images, else its title; of
-//	              several links to one target the longest
-//	context       up to 25 words before it and after it in its block, with a
-//	              newline where the anchor stands; with -context page, in the
-//	              blocks before and after, too
+//	anchor        the link's text, else the alt text of its images, else its title; the
+//	              longest of several links to one target
+//	context       up to 25 words before and after it in its block, with a newline in
+//	              place of the anchor; with -context page, also from the blocks around
 //	rel           in lower case: nofollow, ugc, sponsored, next, ...
-//	hreflang      language of the target, or x-default, if the page tells
-//	tag           a, area, frame, iframe, meta or link; link only where nothing
-//	              that a reader sees leads there
+//	hreflang      language of the target, or x-default, if given
+//	tag           a, area, frame, iframe, meta or link; link only if no visible
+//	              element has the same target
 //	path          elements from the root, each with its first class:
 //	              html/body/div.menu/ul/li/a
-//	archived      false if the archives of -within cannot answer it, else absent
+//	archived      false if the archives of -within do not have the target, else absent
 //
-// robots_meta is the content of all meta elements for robots, or for us by name
-// (-agent), in lower case; before it stands what the X-Robots-Tag headers add, of
-// noindex, nofollow and noarchive as far as they are addressed to everybody or to
-// us. evolve obeys the nofollow in it. A link's own nofollow, in its rel, is a
-// hint and no more.
+// robots_meta is the content of all meta elements for robots, or for the crawler named by
+// -agent, in lower case, preceded by noindex, nofollow and noarchive if X-Robots-Tag headers
+// add them for all crawlers or this one. evolve obeys nofollow in it. The rel of a link is
+// only a hint.
 //
-// A record that has an error, no body or no url passes as it came; so does the
-// record of a sitemap, whose links fetch -sitemaps has filled in. A body that is
-// not the base64 it is said to be is the error http.
+// Records with an error, without body or without url are passed through unchanged, and so are
+// records of sitemaps, whose links fetch -sitemaps has filled in. A body_base64 that is not
+// valid gives the error http.
 //
 // # Main content
 //
-// -main leaves out of the text, and of the simhash, what surrounds the content of a
-// page: navigation, advertisements, comments, notices. What is left is decided by
-// the lengths of lines and how much of them is links (Kohlschütter, Fankhauser and
-// Nejdl, WSDM 2010), by the elements of HTML for such parts, and by what authors
-// call them. A page in which no main content is found keeps its text. Title, links,
-// anchors and contexts are of the whole page.
+// -main restricts the text and the simhash to the main content of the page, without
+// navigation, advertisements, comments and notices. It is recognized by the lengths of lines
+// and their share of link text (Kohlschütter, Fankhauser and Nejdl, WSDM 2010), by HTML's
+// sectioning elements, and by common class names and ids. A page without recognizable main
+// content keeps its text. Title, links, anchors and contexts are those of the whole page.
 //
 // # Selectors
 //
-// -select NAME=CSS fills the field NAME with the texts of all elements that match,
-// in order; several selectors may share a name. In the text of an element that is
-// not shown by itself, such as a script, everything counts.
+// -select NAME=CSS sets the field NAME to the texts of all elements that match, in order.
+// Several selectors may have the same name. An element that matches is read even if it is not
+// visible, such as a script.
 //
 // # Archives
 //
-// -within FILE closes the world: every link stays, so that what is counted over
-// links does not change, but those that none of the archives can answer are
-// marked, and evolve does not follow them. A directory stands for all archives in
-// it.
+// With -within FILE, links that none of the archives can answer are marked with
+// archived:false, and evolve does not follow them. They are not removed, so that statistics
+// over links do not change. A directory stands for all archives in it.
 //
 // # Example
 //
@@ -96,16 +92,15 @@
 //
 // # Limitations
 //
-// A page has at most 10,000 links and 8 MiB of text. Pages nested deeper than 512
-// elements, and pages whose tree would be far larger than themselves, are read
-// without a tree: links, text and meta are as usual, fields are absent, paths
-// approximate. With -select the closing line counts them (flat), and with them
-// pages that it would take seconds to search, such as one of 25,000 items in a row.
-// XML is read as if it were HTML, but for CDATA and elements that end where they
-// begin. Style sheets are not read, so hidden text is text. A language is
-// told by its commonest words, of which a few dozen words of text hold enough, or
-// by its script; some forty are known. Main content is told of articles; of a page
-// of links or of many short posts it may be the wrong part.
+// A page has at most 10,000 links and 8 MiB of text. Pages with elements nested deeper than
+// 512, and pages whose tree would be far larger than the page, are parsed without a tree:
+// links, text and meta elements are as usual, fields are absent, and paths are approximate.
+// With -select, the closing line counts them as flat, together with pages that would take
+// seconds to search, such as a list of 25,000 items. XML is parsed as HTML, except for CDATA
+// and self-closing elements. Style sheets are not read, so hidden text is text. Languages are
+// detected by their most common words, which takes a few dozen words of text, or by their
+// script; some forty are known. Main content is designed for articles; for a list of links or
+// of short posts it may be wrong.
 package main
 
 import (
@@ -124,37 +119,37 @@ import (
 )
 
 const manual = `
-parse - read pages: HTML in, title, text and links out
+parse - extract the title, text and links of pages
 
 Usage: parse [-main] [-context block|page] [-select NAME=CSS]... [-within FILE]...
              [-keep-body] [FILE...] < pages
 
-In:   pages as fetch leaves them
-Out:  the same, one for one, without the body and with title, description,
+In:   pages as written by fetch
+Out:  the same records in order, without the body and with title, description,
       keywords, lang, text, anchor_text, out_degree, links, canonical,
       robots_meta, simhash, charset and fields
 
-Links are those of a, area, frame, iframe and meta refresh, and of link where it
-is alternate with hreflang, next or prev, resolved, canonical and each once, with
-anchor, context (25 words each side, a newline where the anchor stands), rel,
-hreflang, tag and path (html/body/div.menu/ul/li/a). With -within they have
-archived:false if the archives cannot answer them.
+Links are those of a, area, frame, iframe and meta refresh, and of link elements
+with rel next, prev, or alternate with a hreflang. They are canonical, each once,
+with anchor, context (25 words on each side, a newline in place of the anchor),
+rel, hreflang, tag and path (html/body/div.menu/ul/li/a). With -within, links that
+the archives do not have get archived:false.
 
 With -main, text is the main content of the page, without navigation and the like;
-links stay whole. With -context page, a link's context goes on beyond its block.
-lang is detected where the page does not declare it.
+links are those of the whole page. With -context page, contexts extend beyond
+blocks. lang is detected if the page does not declare it.
 
-robots_meta holds the X-Robots-Tag header's noindex, nofollow, noarchive too. What is
-addressed to the crawler that fetch -agent names is for us: give parse the same.
+robots_meta also has noindex, nofollow and noarchive from X-Robots-Tag headers. Set
+-agent as for fetch, to include directives addressed to this crawler.
 
-A record with an error, without body or without url passes as it came, and so
-does that of a sitemap.
+Records with an error, without body or without url, and records of sitemaps, are
+passed through unchanged.
 
 Example:
 
     fetch -archive web.warc.gz -all | parse -select heading=h1,h2 | head -n 1
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. go doc ./cmd/parse tells more.
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. See also: go doc ./cmd/parse.
 `
 
 func main() { filter.Main("parse", run) }
@@ -165,13 +160,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		p      = parser{agent: "spoor"}
 		within filter.Strings
 	)
-	fs.Func("select", "fill the field NAME with the texts of what the selector matches, `NAME=CSS`; may be repeated", func(s string) error {
+	fs.Func("select", "set the field NAME to the texts of the elements that match, `NAME=CSS`; may be repeated", func(s string) error {
 		selector, err := page.ParseSelector(s)
 		p.selectors = append(p.selectors, selector)
 		return err
 	})
-	fs.BoolVar(&p.main, "main", false, "leave out of text what is not the main content of the page")
-	fs.Func("context", "take the words around a link from its block, which is the default, or from all of the page: `block|page`", func(s string) error {
+	fs.BoolVar(&p.main, "main", false, "restrict the text to the main content of the page")
+	fs.Func("context", "where contexts end: at the link's block or at the page, `block|page` (default block)", func(s string) error {
 		switch s {
 		case "block", "page":
 			p.acrossBlocks = s == "page"
@@ -179,13 +174,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		}
 		return errors.New("neither block nor page")
 	})
-	fs.Var(&within, "within", "mark the links that this WARC `file` or directory cannot answer; may be repeated")
-	fs.Func("agent", "`name` under which pages may address us alone, as fetch -agent has it (default spoor)", func(s string) error {
+	fs.Var(&within, "within", "mark links that this archive `file` or directory does not have; may be repeated")
+	fs.Func("agent", "`name` of the crawler in directives, as for fetch (default spoor)", func(s string) error {
 		p.agent = strings.ToLower(robots.Token(s))
 		return nil
 	})
-	fs.BoolVar(&p.keepBody, "keep-body", false, "pass the body on")
-	cache := fs.String("cache", filter.Cache(), "`directory` for indexes of archives beside which nothing can be written")
+	fs.BoolVar(&p.keepBody, "keep-body", false, "keep the body")
+	cache := fs.String("cache", filter.Cache(), "`directory` for indexes of archives in read-only directories")
 	s := filter.Stream{Name: "parse", Stdout: stdout, Stderr: stderr, Want: wire.Address | wire.Fetch | wire.Body}
 	s.Flags(fs)
 	if err := filter.Parse(fs, args); err != nil {
@@ -218,19 +213,19 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	return s.Each(p.newWork)
 }
 
-// A parser is what all workers share.
+// A parser holds what all workers share.
 type parser struct {
 	selectors    []page.Selector
 	main         bool
 	acrossBlocks bool
-	has          func(url string) bool // whether the closed world has it; nil: the world is open
+	has          func(url string) bool // reports whether the archives of -within have a URL; nil without -within
 	keepBody     bool
-	agent        string // the product token of -agent, in lower case
+	agent        string // product token of -agent, in lower case
 
 	pages, links, outside, flat, broken atomic.Int64
 }
 
-// notes are for the closing line.
+// notes returns the counts for the closing line.
 func (p *parser) notes() []slog.Attr {
 	notes := []slog.Attr{slog.Int64("pages", p.pages.Load()), slog.Int64("links", p.links.Load())}
 	if p.has != nil {
@@ -245,7 +240,7 @@ func (p *parser) notes() []slog.Attr {
 	return notes
 }
 
-// newWork returns the work of one worker.
+// newWork returns the function of one worker.
 func (p *parser) newWork() func(*wire.Record) error {
 	extractor := page.NewExtractor(p.selectors...)
 	extractor.MainContent, extractor.AcrossBlocks, extractor.Agent = p.main, p.acrossBlocks, p.agent
@@ -255,7 +250,7 @@ func (p *parser) newWork() func(*wire.Record) error {
 	}
 }
 
-// parse fills the parse section of a record that has a page.
+// parse fills in the parse section of a record with a body.
 func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 	if rec.URL == "" || rec.Error != "" || rec.Body == "" && rec.BodyBase64 == "" {
 		return
@@ -274,7 +269,7 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 		Charset:     rec.Charset,
 		Language:    header(rec, "content-language"),
 		Body:        body,
-		IsUTF8:      rec.BodyBase64 == "", // it was read as JSON
+		IsUTF8:      rec.BodyBase64 == "", // the JSON decoder has checked it
 		Links:       rec.Links,
 	}
 	if doc.URL == "" {
@@ -317,9 +312,9 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 	}
 }
 
-// directives are those of the meta elements, and before them what the values of
-// X-Robots-Tag restrict besides, as far as they are said to agent. Behind them it could be taken for what is
-// addressed to a crawler that a meta element names.
+// directives returns the content of the meta elements, preceded by the directives that
+// X-Robots-Tag headers add for agent. After it, they could be read as addressed to a crawler
+// that a meta element names.
 func directives(agent, meta string, sent []string) string {
 	if len(sent) == 0 {
 		return meta
@@ -336,7 +331,7 @@ func directives(agent, meta string, sent []string) string {
 	return added + ", " + meta
 }
 
-// header is the first value of a header field, by its lower-case name.
+// header returns the first value of a header field, by its lower-case name.
 func header(rec *wire.Record, name string) string {
 	if values := headers(rec, name); len(values) > 0 {
 		return values[0]
@@ -344,7 +339,7 @@ func header(rec *wire.Record, name string) string {
 	return ""
 }
 
-// headers are all values of a header field, by its lower-case name.
+// headers returns all values of a header field, by its lower-case name.
 func headers(rec *wire.Record, name string) []string {
 	for _, h := range rec.Headers {
 		if strings.EqualFold(h.Name, name) {

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"spoor/internal/report"
-	"spoor/internal/run"
 	"spoor/internal/wire"
 )
 
@@ -28,7 +27,7 @@ func jobParts(dir string) ([]report.Part, error) {
 		return nil, err
 	}
 	defer f.Close()
-	stats, err := logged(filepath.Join(dir, run.LogFile))
+	stats, err := logged(filepath.Join(dir, "log.ndjson"))
 	if err != nil {
 		return nil, err
 	}

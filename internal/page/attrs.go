@@ -2,26 +2,26 @@ package page
 
 import "golang.org/x/net/html"
 
-// attrs is the attributes of an element: of a node of the tree, or of a tag, of
-// which nothing is read before it is asked for. The zero value has none.
+// attrs is the attributes of an element: of a node of the tree, or of a tag in the page, which
+// is read on demand. The zero value has none.
 type attrs struct {
 	node *html.Node
 
 	page    *scanner
-	at      int    // where in the page they begin; 0 if there is no tag
-	more    *[]int // the same of further tags, which add what was not there
-	foreign bool   // the prefixes of names do not count
-	class   place  // where the value of class stands, if that is known
+	at      int    // offset of the attributes in the page; 0 if there is no tag
+	more    *[]int // the same of further tags, which add missing attributes
+	foreign bool   // ignore the prefixes of names
+	class   span   // of the value of class, if it is known
 }
 
-// value is the value of an attribute, or "".
+// value returns the value of an attribute, or "".
 func (a attrs) value(key string) string {
 	v, _ := a.find(key)
 	return v
 }
 
-// classes is the value of class, or "". Of every link the classes of all elements
-// around it are asked for.
+// classes returns the value of class, or "". It is fast, because every link asks for the
+// classes of all its ancestors.
 func (a *attrs) classes() string {
 	if a.class.to != 0 {
 		return a.page.valueAt(int(a.class.from), int(a.class.to))
@@ -55,8 +55,8 @@ func (a attrs) find(key string) (value string, ok bool) {
 	return value, ok
 }
 
-// findForeign is find for elements of SVG and MathML, where xlink:href is href,
-// and the first of both counts.
+// findForeign is find for elements of SVG and MathML, where xlink:href is href. The first of
+// the two counts.
 func (a attrs) findForeign(key string) (value string, ok bool) {
 	var prefixed string
 	switch key {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// inBody is the mode in body, section 13.2.6.4.7.
+// inBody is the insertion mode "in body", section 13.2.6.4.7.
 func (t *construction) inBody() bool {
 	switch t.kind {
 	case textToken:
@@ -24,7 +24,7 @@ func (t *construction) inBody() bool {
 // bodyText handles text.
 func (t *construction) bodyText() {
 	if top := t.top(); top.id == t.childless && (top.name == atom.Pre || top.name == atom.Listing) {
-		// The newline at the beginning is for the author's convenience.
+		// The first newline is dropped.
 		t.s = strings.TrimPrefix(t.s, "\r")
 		t.s = strings.TrimPrefix(t.s, "\n")
 	}
@@ -180,7 +180,7 @@ func (t *construction) bodyStart() bool {
 	case startNoscript:
 		t.reconstruct()
 		t.push()
-		t.raw = data // for no scripts are run
+		t.raw = data // scripts are not run
 	case startSelect:
 		if t.popTo(defaultScope, atom.Select) {
 			break
@@ -229,8 +229,7 @@ func (t *construction) bodyStart() bool {
 	return true
 }
 
-// add adds the attributes of the latest tag to an element that is open, as far
-// as that has not got them.
+// add adds the attributes of the latest tag that the i-th open element lacks.
 func (t *construction) add(i int) {
 	e := &t.open[i]
 	n := t.countAttributes(&t.tag)
@@ -245,12 +244,12 @@ func (t *construction) add(i int) {
 	}
 	for _, name := range []string{"lang", "xml:lang", "class"} {
 		if _, ok := t.attrs().find(name); ok && !t.guess {
-			t.detour = late
+			t.reordering = lateAttrs
 		}
 	}
 }
 
-// endItem ends the item before the one that begins.
+// endItem ends the list item before the one that begins.
 func (t *construction) endItem() {
 	for i := len(t.open) - 1; i >= 0; i-- {
 		switch e := &t.open[i]; {
@@ -264,7 +263,7 @@ func (t *construction) endItem() {
 	}
 }
 
-// endLink ends the link before the one that begins: there are no links in links.
+// endLink ends the open link, because links do not nest.
 func (t *construction) endLink() {
 	if t.guess {
 		t.endFormatting(atom.A)
@@ -331,7 +330,7 @@ func (t *construction) bodyEnd() bool {
 	return true
 }
 
-// endForm ends a form. What is in it stays open.
+// endForm ends a form. The elements in it stay open.
 func (t *construction) endForm() {
 	i := t.inScope(defaultScope, atom.Form, 0)
 	if t.contains(atom.Template) {
@@ -353,7 +352,7 @@ func (t *construction) endForm() {
 	t.open = t.without(t.open, id)
 }
 
-// svgNames are the names of SVG elements that have capitals.
+// svgNames maps the names of SVG elements with capitals from lower case.
 var svgNames = func() map[string]string {
 	names := map[string]string{}
 	for name := range strings.FieldsSeq(`altGlyph altGlyphDef altGlyphItem animateColor animateMotion
@@ -366,8 +365,7 @@ var svgNames = func() map[string]string {
 	return names
 }()
 
-// inForeign reports whether the current token is to be handled as foreign
-// content.
+// inForeign reports whether the current token is handled as foreign content.
 func (t *construction) inForeign() bool {
 	n := len(t.open)
 	if n == 0 || t.open[n-1].space == htmlSpace {

@@ -7,23 +7,23 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// This file tells the main content of a page from what surrounds it on every
-// page of its site: navigation, advertisements, comments, notices.
+// This file separates the main content of a page from boilerplate: navigation, advertisements,
+// comments and notices.
 //
-// What decides is how long a line of text and its neighbours are, and how much
-// of them is links: the tree of figure 5 ("number of words") in C. Kohlschütter,
-// P. Fankhauser, W. Nejdl, "Boilerplate Detection using Shallow Text Features",
-// WSDM 2010. A line is their block: the text between two starts or ends of block
-// elements, or line breaks.
+// It classifies blocks by the number of words and the share of link text in the block and its
+// neighbours, with the decision tree of figure 5 ("number of words") in C. Kohlschütter, P.
+// Fankhauser, W. Nejdl, "Boilerplate Detection using Shallow Text Features", WSDM 2010. A
+// block is a line of the text: what is between two starts or ends of block elements, or line
+// breaks.
 //
-// To that we add what pages have said of their parts since: HTML's elements for
-// them, and the words that authors name them by. Neither is believed where it
-// would take nearly everything away.
+// In addition it uses HTML's sectioning elements, and the names that authors give the parts of
+// pages in classes and identifiers. These are ignored where they would remove nearly
+// everything.
 
-// A region is the text in an element that says what it is.
+// A region is the text of an element whose role is known.
 type region struct {
 	kind     regionKind
-	from, to int // in the collector's body; -1 if it goes on to the end
+	from, to int // in the collector's body; -1 if it continues to the end
 }
 
 type regionKind uint8
@@ -34,23 +34,21 @@ const (
 	headingRegion
 )
 
-// maxRegions is more regions than pages have that people read.
+// maxRegions is more than readable pages have.
 const maxRegions = 1 << 16
 
-// regions is what the elements of a page say of its text.
+// regions collects the regions of a page.
 type regions struct {
-	list []region // by where they begin, outer ones first
+	list []region // by start, outer ones first
 	open []openRegion
 }
 
-// An openRegion has not ended.
 type openRegion struct{ index, depth int }
 
-// reset forgets the last page and keeps the memory.
+// reset clears the regions and keeps the memory.
 func (r *regions) reset() { r.list, r.open = r.list[:0], r.open[:0] }
 
-// begin tells that an element begins, so many levels below the root, where text
-// has come so far.
+// begin starts an element at a depth below the root and an offset in the text.
 func (r *regions) begin(name atom.Atom, a attrs, depth, at int) {
 	if kind := regionOf(name, a); kind != 0 && len(r.list) < maxRegions {
 		r.open = append(r.open, openRegion{len(r.list), depth})
@@ -58,7 +56,7 @@ func (r *regions) begin(name atom.Atom, a attrs, depth, at int) {
 	}
 }
 
-// end tells that the element at that level ends.
+// end ends the element at that depth.
 func (r *regions) end(depth, at int) {
 	if n := len(r.open) - 1; n >= 0 && r.open[n].depth == depth {
 		r.list[r.open[n].index].to = at
@@ -66,7 +64,7 @@ func (r *regions) end(depth, at int) {
 	}
 }
 
-// regionOf tells what an element says of its text, or 0.
+// regionOf returns the role of an element, or 0.
 func regionOf(name atom.Atom, a attrs) regionKind {
 	switch name {
 	case atom.Nav, atom.Aside, atom.Footer, atom.Select, atom.Button, atom.Textarea, atom.Figcaption:
@@ -98,8 +96,7 @@ func regionOf(name atom.Atom, a attrs) regionKind {
 	return 0
 }
 
-// regionNames are the words that authors name the parts of their pages by, in
-// classes and identifiers.
+// regionNames maps the names that authors use in classes and identifiers to roles.
 var regionNames = map[string]regionKind{
 	"article": articleRegion, "articlebody": articleRegion, "content": articleRegion, "entry": articleRegion,
 	"main": articleRegion, "post": articleRegion, "story": articleRegion,
@@ -118,12 +115,11 @@ var regionNames = map[string]regionKind{
 	"author": boilerplateRegion, "caption": boilerplateRegion, "captions": boilerplateRegion,
 }
 
-// namedAs looks for the words of regionNames in the value of an attribute, such
-// as "entry-content", "articleBody" or "nav main". The article wins, for what it
-// is wrongly said of does less harm.
+// namedAs looks for regionNames in the value of an attribute, such as "entry-content",
+// "articleBody" or "nav main". An article wins: a wrong one does less harm.
 func namedAs(names string) (kind regionKind) {
-	const longest = 16
-	var word [longest]byte
+	const maxLen = 16
+	var word [maxLen]byte
 	n := 0
 	for i := 0; i <= len(names); i++ {
 		c := byte(' ')
@@ -131,7 +127,7 @@ func namedAs(names string) (kind regionKind) {
 			c = names[i]
 		}
 		if capital := 'A' <= c && c <= 'Z' && i > 0 && 'a' <= names[i-1] && names[i-1] <= 'z'; !isLetter(c) || capital {
-			if n > 0 && n <= longest {
+			if n > 0 && n <= maxLen {
 				switch regionNames[string(word[:n])] {
 				case articleRegion:
 					return articleRegion
@@ -142,7 +138,7 @@ func namedAs(names string) (kind regionKind) {
 			n = 0
 		}
 		if isLetter(c) {
-			if n < longest {
+			if n < maxLen {
 				word[n] = c | 0x20
 			}
 			n++
@@ -151,28 +147,28 @@ func namedAs(names string) (kind regionKind) {
 	return kind
 }
 
-// A line is a line of text, and what is known of it.
+// A line is a line of the text.
 type line struct {
 	from, to      int // in the text
 	words, linked int
-	boilerplate   bool // it is in such a region
+	boilerplate   bool // in a region of boilerplate
 	heading       bool
 	content       bool
 }
 
-// fewestWords is how many words main content has at least: what is less is the
-// date or the address below a page of links.
-const fewestWords = 20
+// minContentWords is the minimum number of words of main content: less is just the date or the
+// address below a page of links.
+const minContentWords = 20
 
-// mainContent is the lines of a text that are its main content, or the whole
-// text, if hardly anything is.
+// mainContent returns the lines of text that are main content, or the whole text if there are
+// hardly any.
 func (r *regions) mainContent(text string, references []reference) string {
 	lines := linesOf(text)
 	countLinked(lines, text, references)
 	r.mark(lines)
 	classify(lines)
-	distrust(lines)
-	r.narrow(lines)
+	dropBoilerplate(lines)
+	r.restrictToArticle(lines)
 	dropHeadings(lines)
 	var b strings.Builder
 	words := 0
@@ -185,13 +181,13 @@ func (r *regions) mainContent(text string, references []reference) string {
 			b.WriteString(text[l.from:l.to])
 		}
 	}
-	if words < fewestWords {
+	if words < minContentWords {
 		return text
 	}
 	return b.String()
 }
 
-// linesOf cuts a text into its lines.
+// linesOf cuts a text into lines.
 func linesOf(text string) []line {
 	if text == "" {
 		return nil
@@ -208,29 +204,29 @@ func linesOf(text string) []line {
 	return lines
 }
 
-// countWords counts the words of a text that are separated by one space. Of
-// Chinese, Japanese and Korean, two characters count as one.
+// countWords counts the words of a text, which are separated by one space. Two characters of
+// Chinese, Japanese or Korean count as one word.
 func countWords(s string) int {
 	if s == "" {
 		return 0
 	}
 	wide := 0
 	for i := range len(s) {
-		if c := s[i]; 0xE3 <= c && c <= 0xED { // begins a character from U+3000 to U+DFFF
+		if c := s[i]; 0xE3 <= c && c <= 0xED { // first byte of a character from U+3000 to U+DFFF
 			wide++
 		}
 	}
 	return 1 + strings.Count(s, " ") + wide/2
 }
 
-// lineAt is the first line that ends behind a place in the text.
+// lineAt returns the index of the first line that ends after offset at.
 func lineAt(lines []line, at int) int {
 	return sort.Search(len(lines), func(i int) bool { return lines[i].to > at })
 }
 
-// countLinked counts the words of each line that are in links.
+// countLinked counts the words in links on each line.
 func countLinked(lines []line, text string, references []reference) {
-	covered := 0 // up to here, links have been counted
+	covered := 0 // links were counted up to here
 	for i := range references {
 		ref := &references[i]
 		from := max(ref.start, covered)
@@ -245,8 +241,7 @@ func countLinked(lines []line, text string, references []reference) {
 	}
 }
 
-// span is the lines that are wholly in a region: from the first to before the
-// second.
+// span returns the range of lines that are completely in a region.
 func (g *region) span(lines []line) (int, int) {
 	first, last := lineAt(lines, g.from), len(lines)
 	if g.to >= 0 {
@@ -258,9 +253,9 @@ func (g *region) span(lines []line) (int, int) {
 	return first, max(first, last)
 }
 
-// mark tells the lines in what regions they are.
+// mark sets the roles of lines by the regions that contain them.
 func (r *regions) mark(lines []line) {
-	// How many more regions a line is in than the line before it.
+	// Differences between the number of regions of a line and the line before it.
 	more := make([]struct{ boilerplate, heading int }, len(lines)+1)
 	for i := range r.list {
 		g := &r.list[i]
@@ -282,8 +277,8 @@ func (r *regions) mark(lines []line) {
 	}
 }
 
-// classify is the decision tree of the paper, whose link densities 0.333333 and
-// 0.555556 we take for a third and five ninths.
+// classify applies the decision tree of the paper. Its link densities 0.333333 and 0.555556
+// are taken as 1/3 and 5/9.
 func classify(lines []line) {
 	for i := range lines {
 		var previous, next line
@@ -304,9 +299,9 @@ func classify(lines []line) {
 	}
 }
 
-// distrust takes the content away that is in regions of boilerplate, unless that
-// would leave next to nothing: names are given for many reasons.
-func distrust(lines []line) {
+// dropBoilerplate removes content in regions of boilerplate, unless hardly any would be left:
+// names have many reasons.
+func dropBoilerplate(lines []line) {
 	all, outside := 0, 0
 	for i := range lines {
 		if l := &lines[i]; l.content {
@@ -324,10 +319,9 @@ func distrust(lines []line) {
 	}
 }
 
-// narrow takes the content away that is outside the article, which is the
-// smallest region of this kind that holds nine tenths of the words, and adds what
-// is short in the midst of it.
-func (r *regions) narrow(lines []line) {
+// restrictToArticle removes content outside the article, the smallest region of this kind that
+// contains nine tenths of the words, and adds short lines within it.
+func (r *regions) restrictToArticle(lines []line) {
 	words := make([]int, len(lines)+1) // of content, before each line
 	for i := range lines {
 		words[i+1] = words[i]
@@ -336,17 +330,17 @@ func (r *regions) narrow(lines []line) {
 		}
 	}
 	all := words[len(lines)]
-	first, last, fewest := 0, 0, all+1
+	first, last, smallest := 0, 0, all+1
 	for i := range r.list {
 		if r.list[i].kind != articleRegion {
 			continue
 		}
 		from, to := r.list[i].span(lines)
-		if n := words[to] - words[from]; n*10 >= all*9 && n <= fewest {
-			first, last, fewest = from, to, n
+		if n := words[to] - words[from]; n*10 >= all*9 && n <= smallest {
+			first, last, smallest = from, to, n
 		}
 	}
-	if all == 0 || fewest > all {
+	if all == 0 || smallest > all {
 		return
 	}
 	for i := range lines {
@@ -364,7 +358,7 @@ func (r *regions) narrow(lines []line) {
 	}
 }
 
-// dropHeadings takes away the headings of what is not content.
+// dropHeadings removes headings without content below them.
 func dropHeadings(lines []line) {
 	below := false
 	for i := len(lines) - 1; i >= 0; i-- {

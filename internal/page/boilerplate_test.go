@@ -49,7 +49,7 @@ var mainTable = []struct {
 	{"nothing", ``, nil, nil},
 }
 
-func TestMainContentIsWhatThePageIsAbout(t *testing.T) {
+func TestMainContent(t *testing.T) {
 	x := NewExtractor()
 	x.MainContent = true
 	for _, test := range mainTable {
@@ -76,7 +76,7 @@ func TestMainContentIsWhatThePageIsAbout(t *testing.T) {
 	}
 }
 
-func TestMainContentOfWhatIsNotMarkupIsAllOfIt(t *testing.T) {
+func TestMainContentOfPlainText(t *testing.T) {
 	const text = "One.\nTwo.\nThree."
 	x := NewExtractor()
 	x.MainContent = true
@@ -85,9 +85,9 @@ func TestMainContentOfWhatIsNotMarkupIsAllOfIt(t *testing.T) {
 	}
 }
 
-// TestTheTreeOfThePaper walks every way through the decision tree. A number is
+// TestClassify walks every way through the decision tree. A number is
 // words of text, a number behind a plus words of a link.
-func TestTheTreeOfThePaper(t *testing.T) {
+func TestClassify(t *testing.T) {
 	type block struct{ words, linked int }
 	for _, test := range []struct {
 		previous, current, next block
@@ -112,7 +112,7 @@ func TestTheTreeOfThePaper(t *testing.T) {
 	}
 }
 
-func TestNamesOfRegions(t *testing.T) {
+func TestRegionNames(t *testing.T) {
 	for names, want := range map[string]regionKind{
 		"": 0, "x": 0, "entry-content": articleRegion, "articleBody": articleRegion, "nav main": articleRegion, "site-nav": boilerplateRegion,
 		"siteNav": boilerplateRegion, "NAV_2": boilerplateRegion, "navy": 0, "canavan": 0, "advertisement": 0, "kommentare": boilerplateRegion,

@@ -17,30 +17,29 @@ import (
 	"spoor/internal/weburl"
 )
 
-// prescanned is how far a page is searched for a declaration of its charset.
-// The standard asks for the first 1024 bytes and lets the parser start again
-// when a declaration comes later, which reaches as far as this for real pages.
-const prescanned = 16 << 10
+// prescanLen is the number of bytes of a page that are searched for a declaration of its
+// charset. The standard searches 1024 bytes and restarts parsing at a later declaration, which
+// real pages have within this range.
+const prescanLen = 16 << 10
 
-// The names of the two encodings that are decided by looking at the bytes.
+// Names of encodings that are recognized by their bytes.
 const (
 	utf8Name    = "utf-8"
 	westernName = "windows-1252"
 )
 
-// decode returns the body as valid UTF-8 without byte order mark, and the name
-// of the charset that it was read as. Only of markup a declaration in it counts.
+// decode returns the body as valid UTF-8 without byte order mark, and the name of its charset.
+// Only markup may declare its charset itself.
 //
-// A byte order mark decides, then the declaration of the header, then that of
-// the page; what declares nothing is UTF-8 if its bytes are, an East Asian or
-// Cyrillic charset if they look like it, and else windows-1252. Declarations are
-// not believed where the bytes prove them wrong: UTF-8 that is mostly not, and
-// UTF-16 without any ASCII, count as none; markup that begins in UTF-16 is that;
-// and one of the western single-byte charsets is not what makes bytes UTF-8 beyond
-// chance.
+// The charset is decided by the byte order mark, then the declaration in the header, then that
+// in the page. Without a declaration, the charset is UTF-8 if the body is valid UTF-8, an East
+// Asian or Cyrillic charset if the body looks like it, and otherwise windows-1252.
+// Declarations that the bytes disprove are ignored: UTF-8 for a body that mostly is not;
+// UTF-16 without any ASCII characters; any other than UTF-16 for markup that begins in UTF-16;
+// and a western single-byte charset for a body that is UTF-8.
 func (doc *Document) decode(isMarkup bool) (text, name string) {
 	body := doc.Body
-	head := view(body[:min(len(body), prescanned)])
+	head := view(body[:min(len(body), prescanLen)])
 	name, ok := bom(body)
 	if !ok && isMarkup {
 		name = wideMarkup(head)
@@ -63,7 +62,7 @@ func (doc *Document) decode(isMarkup bool) (text, name string) {
 	}
 	switch {
 	case valid && name == utf8Name:
-		return view(body), name // there is no byte order mark
+		return view(body), name // as there is no byte order mark
 	case isASCII(body):
 	case (enc == nil || isWestern(name)) && valid:
 		enc, name = lookup(utf8Name)
@@ -76,8 +75,8 @@ func (doc *Document) decode(isMarkup bool) (text, name string) {
 	return decodeAs(body, enc, name)
 }
 
-// decodeAs decodes a body. The encodings of the standard have no errors: what
-// they cannot read becomes U+FFFD. The text may share its memory with the body.
+// decodeAs decodes a body. Undecodable bytes become U+FFFD. The text may share memory with the
+// body.
 func decodeAs(body []byte, enc encoding.Encoding, name string) (string, string) {
 	if name != utf8Name && (!isWestern(name) || !isASCII(body)) {
 		if decoded, err := enc.NewDecoder().Bytes(body); err == nil {
@@ -85,15 +84,14 @@ func decodeAs(body []byte, enc encoding.Encoding, name string) (string, string) 
 		}
 	}
 	body = bytes.TrimPrefix(body, []byte("\uFEFF"))
-	if !utf8.Valid(body) { // which is found out far faster
+	if !utf8.Valid(body) { // validation is much faster than decoding
 		body = bytes.ToValidUTF8(body, []byte("\uFFFD"))
 	}
 	return view(body), name
 }
 
-// lookup finds an encoding by any of its labels. The one that the standard
-// calls "replacement", which reads every page as a single U+FFFD, is for
-// protecting browsers; a crawler would lose the page, so it counts as unknown.
+// lookup returns an encoding by its label. The standard's encoding "replacement", which
+// decodes every page to one U+FFFD to protect browsers, counts as unknown.
 func lookup(label string) (encoding.Encoding, string) {
 	enc, name := charset.Lookup(label)
 	if name == "replacement" {
@@ -102,8 +100,8 @@ func lookup(label string) (encoding.Encoding, string) {
 	return enc, name
 }
 
-// queryEncoder writes the queries of links on a page in its encoding; nil stands
-// for UTF-8, which the standard writes for UTF-16 too.
+// queryEncoder returns the encoder for queries of links on a page in the named encoding; nil
+// for UTF-8, which the standard uses for UTF-16 too.
 func queryEncoder(name string) weburl.Encoder {
 	if name == "" || strings.HasPrefix(name, "utf-") {
 		return nil
@@ -116,7 +114,7 @@ func queryEncoder(name string) weburl.Encoder {
 		var (
 			encoder = enc.NewEncoder()
 			src     = []byte(query)
-			space   [256]byte // longer than any one character
+			space   [256]byte // longer than any character
 			out     []byte
 		)
 		for {
@@ -127,7 +125,7 @@ func queryEncoder(name string) weburl.Encoder {
 			case len(src) == 0:
 				return string(out)
 			case errors.Is(err, transform.ErrShortDst):
-			default: // src begins with what the encoding lacks
+			default: // src begins with a character that the encoding lacks
 				r, size := utf8.DecodeRune(src)
 				out = fmt.Appendf(out, "%%26%%23%d%%3B", r)
 				src = src[size:]
@@ -136,7 +134,7 @@ func queryEncoder(name string) weburl.Encoder {
 	}
 }
 
-// bom names the encoding that a byte order mark announces.
+// bom returns the encoding that a byte order mark stands for.
 func bom(body []byte) (name string, ok bool) {
 	switch {
 	case bytes.HasPrefix(body, []byte{0xEF, 0xBB, 0xBF}):
@@ -149,8 +147,8 @@ func bom(body []byte) (name string, ok bool) {
 	return "", false
 }
 
-// wideMarkup names the encoding of markup that begins with "<" in two bytes and
-// has no byte order mark, or returns "".
+// wideMarkup returns the encoding of markup in UTF-16 without byte order mark that begins with
+// "<", else "".
 func wideMarkup(head string) string {
 	switch {
 	case len(head) < 4:
@@ -162,13 +160,12 @@ func wideMarkup(head string) string {
 	return ""
 }
 
-// isWestern tells the charsets that pages in UTF-8 are mislabelled with.
+// isWestern reports whether a charset is one that pages in UTF-8 are often mislabelled with.
 func isWestern(name string) bool {
 	return name == westernName || name == "iso-8859-15"
 }
 
-// isASCII reports whether every byte means the same in all charsets that
-// contain ASCII.
+// isASCII reports whether the body means the same in all charsets that contain ASCII.
 func isASCII(body []byte) bool {
 	for ; len(body) >= 8; body = body[8:] {
 		if binary.LittleEndian.Uint64(body)&0x8080808080808080 != 0 {
@@ -183,8 +180,8 @@ func isASCII(body []byte) bool {
 	return true
 }
 
-// mostlyUTF8 reports whether the bytes outside ASCII are UTF-8 more often than
-// not: a page cut in the middle of a letter is, a page in Latin-1 is not.
+// mostlyUTF8 reports whether most bytes outside ASCII are UTF-8: true for a page cut within a
+// character, false for a page in Latin-1.
 func mostlyUTF8(body []byte) bool {
 	good, bad := 0, 0
 	for i := 0; i < len(body); {
@@ -203,9 +200,8 @@ func mostlyUTF8(body []byte) bool {
 	return good > bad
 }
 
-// declaredInside finds the encoding that a page declares about itself: in an
-// XML declaration or a meta element. It follows the standard's "prescan a byte
-// stream to determine its encoding".
+// declaredInside returns the encoding declared in an XML declaration or a meta element. It
+// follows the standard's "prescan a byte stream to determine its encoding".
 func declaredInside(head string) (encoding.Encoding, string) {
 	if enc, name := declaredXML(head); enc != nil {
 		return enc, name
@@ -224,7 +220,7 @@ func declaredInside(head string) (encoding.Encoding, string) {
 	}
 }
 
-// declaredXML reads the encoding of <?xml version="1.0" encoding="…"?>.
+// declaredXML parses <?xml version="1.0" encoding="…"?>.
 func declaredXML(head string) (encoding.Encoding, string) {
 	declaration, _, closed := strings.Cut(head, ">")
 	if !closed || !strings.HasPrefix(declaration, "<?xml") {
@@ -239,8 +235,8 @@ func declaredXML(head string) (encoding.Encoding, string) {
 	return readable(lookup(label))
 }
 
-// declaredMeta reads the attributes of one meta element, and with them the
-// encoding that it declares.
+// declaredMeta parses the attributes of a meta element, and returns the encoding that it
+// declares.
 func declaredMeta(z *scanner) (enc encoding.Encoding, name string) {
 	label, ok := z.attr("charset")
 	if ok {
@@ -252,8 +248,8 @@ func declaredMeta(z *scanner) (enc encoding.Encoding, name string) {
 	return readable(enc, name)
 }
 
-// readable corrects a declaration that cannot be true, for the bytes that
-// declare it have just been read as ASCII.
+// readable corrects a declaration of UTF-16, which cannot be true, because it was just read as
+// ASCII.
 func readable(enc encoding.Encoding, name string) (encoding.Encoding, string) {
 	switch {
 	case strings.HasPrefix(name, "utf-16"):
@@ -264,8 +260,8 @@ func readable(enc encoding.Encoding, name string) (encoding.Encoding, string) {
 	return enc, name
 }
 
-// labelIn extracts the charset from the content of a meta element, such as
-// "text/html; charset=utf-8".
+// labelIn extracts the charset from the content of a meta element, such as "text/html;
+// charset=utf-8".
 func labelIn(content string) string {
 	for {
 		i := indexFold(content, "charset")
@@ -295,7 +291,7 @@ func labelIn(content string) string {
 	}
 }
 
-// indexFold is strings.Index for an ASCII needle, whatever its case.
+// indexFold is strings.Index for an ASCII needle, ignoring case.
 func indexFold(s, needle string) int {
 	for i := 0; i+len(needle) <= len(s); i++ {
 		if strings.EqualFold(s[i:i+len(needle)], needle) {

@@ -58,7 +58,7 @@ func TestCharsets(t *testing.T) {
 	}
 }
 
-func TestQueriesAreInTheEncodingOfTheirPage(t *testing.T) {
+func TestQueryEncoding(t *testing.T) {
 	for _, test := range []struct{ charset, ref, want string }{
 		{"utf-8", "é?é", "%C3%A9?%C3%A9"},
 		{"", "é?é", "%C3%A9?%C3%A9"}, // the bytes are UTF-8
@@ -98,8 +98,8 @@ func fromUTF8(t *testing.T, enc encoding.Encoding, page string) string {
 	return encoded
 }
 
-// TestQueriesAreEncodedAsTheURLStandardSays runs the cases of web-platform-tests.
-func TestQueriesAreEncodedAsTheURLStandardSays(t *testing.T) {
+// TestQueryEncodingOfURLStandard runs the cases of web-platform-tests.
+func TestQueryEncodingOfURLStandard(t *testing.T) {
 	data, err := os.ReadFile(shared(t, "suites/wpt-url/tests/wpt/percent-encoding.json"))
 	if err != nil {
 		t.Fatal(err)

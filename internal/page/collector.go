@@ -8,35 +8,34 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// A collector is told the elements and the text of a page in document order,
-// and keeps what the content is made of. What stands in elements that are not
-// read (see [layout]) it may be told as well.
+// A collector receives the elements and texts of a page in document order, and collects its
+// content. It also receives what is in elements that are not read (see [layout]).
 //
-// What it keeps of a page are parts of the page, until finish.
+// Its strings are parts of the page until finish is called.
 type collector struct {
 	body  []byte // visible text so far
-	gap   byte   // what separates the next word from body: 0, ' ' or '\n'
-	block int    // where in body the current block began
-	full  bool   // there is more text than there may be
+	gap   byte   // separator before the next word: 0, ' ' or '\n'
+	block int    // offset in body of the current block
+	full  bool   // MaxText is reached
 
-	steps  []step // from the root to where it is
-	unseen int    // how many of the steps, from the end, are not read or in what is not read
-	framed bool   // there are frames, or what is said to those who have none
+	steps     []step // open elements from the root
+	skipped   int    // number of the innermost steps that are skipped
+	hasFrames bool   // the page has frames or noframes
 
-	path  []byte // tag path of the first steps
-	known int    // how many steps are in path
+	path      []byte // tag path of the first steps
+	pathSteps int    // number of steps in path
 
-	allPaths []byte // the paths of references, one after the other
-	lastPath string // of the latest link that was made
+	allPaths []byte // paths of the references, concatenated
+	lastPath string // of the latest link
 
 	references []reference
-	open       []int // references of the links that have not ended, or -1
-	waiting    []int // references whose block has not ended
+	open       []int // references of open links, or -1
+	waiting    []int // references whose block is open
 
-	agent   string   // whose meta robots are ours too
-	regions *regions // what elements say of their text; nil if nobody asks
+	agent   string   // name in meta elements that address this crawler
+	regions *regions // roles of the text; nil if not needed
 
-	// Of the links, when the page has ended.
+	// Scratch memory for the links.
 	targets targets
 	kept    arena
 	scratch []byte
@@ -49,17 +48,17 @@ type collector struct {
 	meta      [metas]string
 }
 
-// A step is an element that has begun and not ended.
+// A step is an open element.
 type step struct {
 	name    atom.Atom
 	layout  layout
-	link    bool // it is the innermost of the open links
-	pathEnd int  // where the path as far as here ends, if it is known
+	link    bool // it is the innermost open link
+	pathEnd int  // length of the path up to here, if known
 	tag     string
 	attrs   attrs
 }
 
-// The meta elements that are read.
+// Indexes of the meta elements that are read.
 const (
 	metaDescription = iota
 	metaKeywords
@@ -70,22 +69,22 @@ const (
 	metas
 )
 
-// A reference is a place in a page that points somewhere, before it is known
-// where to. Its strings are as written.
+// A reference is a place in a page that refers to a URL, not yet resolved. Its strings are as
+// written.
 type reference struct {
 	target, tag, rel, hreflang string
 
 	path, pathLength int // in the collector's allPaths
 
-	alt        string // of the images inside, or its own
-	title      string // attribute
-	start, end int    // of its text in the collector's body
-	from, to   int    // of its block in the collector's body
+	alt        string // alt texts of its images, or its own
+	title      string // the title attribute
+	start, end int    // its text in the collector's body
+	from, to   int    // its block in the collector's body
 }
 
-// reset forgets the last page and keeps the memory.
+// reset prepares for the next page and keeps the memory.
 func (c *collector) reset() {
-	clear(c.references) // they hold on to the page
+	clear(c.references) // they refer to the page
 	clear(c.steps[:cap(c.steps)])
 	*c = collector{
 		body: c.body[:0], steps: c.steps[:0], path: c.path[:0], allPaths: c.allPaths[:0],
@@ -97,48 +96,47 @@ func (c *collector) reset() {
 	}
 }
 
-// begin tells that an element begins. foreign is whether it is one of SVG or
-// MathML.
+// begin starts an element, of SVG or MathML if foreign is set.
 func (c *collector) begin(name atom.Atom, e *element, foreign bool, tag string, a *attrs) {
 	layout := e.layout
 	if foreign && layout == metadata {
-		layout = hidden // the title, or whatever, of a drawing
+		layout = hidden // for example the title of a drawing
 	}
 	c.steps = append(c.steps, step{})
 	s := &c.steps[len(c.steps)-1]
 	s.name, s.layout, s.tag, s.attrs = name, layout, tag, *a
-	if c.unseen > 0 || layout == hidden {
-		c.unseen++
+	if c.skipped > 0 || layout == hidden {
+		c.skipped++
 		return
 	}
-	c.around(layout)
+	c.separate(layout)
 	if c.regions != nil {
 		c.regions.begin(name, *a, len(c.steps), len(c.body))
 	}
-	if e.traits&noted == 0 {
+	if e.traits&hasData == 0 {
 		return
 	}
 	switch name {
 	case atom.A:
 		if target, ok := a.find("href"); ok {
-			c.open = append(c.open, c.refer(target, tag, a))
+			c.open = append(c.open, c.addReference(target, tag, a))
 			s.link = true
 		}
 	case atom.Area:
 		if target, ok := a.find("href"); ok {
-			i := c.refer(target, tag, a)
-			c.name(i, a.value("alt"))
-			c.release(i)
+			i := c.addReference(target, tag, a)
+			c.addAlt(i, a.value("alt"))
+			c.endReference(i)
 		}
 	case atom.Frame, atom.Iframe:
 		if target, ok := a.find("src"); ok {
-			c.release(c.refer(target, tag, a))
+			c.endReference(c.addReference(target, tag, a))
 		}
 	case atom.Frameset, atom.Noframes:
-		c.framed = true
+		c.hasFrames = true
 	case atom.Img:
 		if n := len(c.open); n > 0 {
-			c.name(c.open[n-1], a.value("alt"))
+			c.addAlt(c.open[n-1], a.value("alt"))
 		}
 	case atom.Html:
 		c.lang = cmp.Or(c.lang, a.value("lang"), a.value("xml:lang"))
@@ -150,45 +148,45 @@ func (c *collector) begin(name atom.Atom, e *element, foreign bool, tag string, 
 		c.metaElement(tag, a)
 	}
 	if layout == metadata {
-		c.unseen = 1
+		c.skipped = 1
 	}
 }
 
-// end tells that the latest element ends that has not ended.
+// end ends the innermost element.
 func (c *collector) end() {
 	n := len(c.steps) - 1
 	s := &c.steps[n]
 	c.steps = c.steps[:n]
-	if c.known > n {
-		c.known = n
+	if c.pathSteps > n {
+		c.pathSteps = n
 		c.path = c.path[:0]
 		if n > 0 {
 			c.path = c.path[:c.steps[n-1].pathEnd]
 		}
 	}
-	if c.unseen > 0 {
-		c.unseen--
+	if c.skipped > 0 {
+		c.skipped--
 		return
 	}
 	if s.link {
-		c.release(c.open[len(c.open)-1])
+		c.endReference(c.open[len(c.open)-1])
 		c.open = c.open[:len(c.open)-1]
 	}
 	if c.regions != nil {
 		c.regions.end(n+1, len(c.body))
 	}
-	c.around(s.layout)
+	c.separate(s.layout)
 }
 
-// endTo tells that all elements end but the outermost n.
+// endTo ends all but the outermost n elements.
 func (c *collector) endTo(n int) {
 	for len(c.steps) > n {
 		c.end()
 	}
 }
 
-// around separates what comes from what was, where an element begins or ends.
-func (c *collector) around(how layout) {
+// separate separates the text before and after the start or end of an element.
+func (c *collector) separate(how layout) {
 	switch how {
 	case block:
 		c.gap = '\n'
@@ -211,11 +209,11 @@ func (c *collector) space() {
 	}
 }
 
-// text tells of text.
+// text adds text.
 func (c *collector) text(s string) {
-	if c.unseen > 0 {
-		if top := &c.steps[len(c.steps)-1]; c.unseen == 1 && top.name == atom.Title && top.layout == metadata {
-			c.titled(s)
+	if c.skipped > 0 {
+		if top := &c.steps[len(c.steps)-1]; c.skipped == 1 && top.name == atom.Title && top.layout == metadata {
+			c.titleText(s)
 		}
 		return
 	}
@@ -244,12 +242,11 @@ func (c *collector) text(s string) {
 	}
 }
 
-// keepPath keeps the path to where it is, or the end of a long one, for the
-// latest reference, the n-th. Every step is the name of an element and the first of its
-// classes.
-func (c *collector) keepPath(n int) {
-	for ; c.known < len(c.steps); c.known++ {
-		s := &c.steps[c.known]
+// storePath stores the tag path of the n-th reference, the latest one, or the end of a long
+// path. Every step is the name of an element and the first of its classes.
+func (c *collector) storePath(n int) {
+	for ; c.pathSteps < len(c.steps); c.pathSteps++ {
+		s := &c.steps[c.pathSteps]
 		c.step(s.tag, s.attrs.classes())
 		s.pathEnd = len(c.path)
 	}
@@ -271,13 +268,13 @@ func (c *collector) keepPath(n int) {
 
 // step appends a step to the path.
 func (c *collector) step(tag, class string) {
-	const longest = 32 // bytes of a name or class
+	const maxLen = 32 // bytes of a name or class
 	if len(c.path) > 0 {
 		c.path = append(c.path, '/')
 	}
-	c.path = append(c.path, cut(tag, longest)...)
+	c.path = append(c.path, truncate(tag, maxLen)...)
 	class = trimSpace(class)
-	class = cut(class[:wordEnd(class)], longest)
+	class = truncate(class[:wordEnd(class)], maxLen)
 	if class == "" {
 		return
 	}
@@ -288,13 +285,13 @@ func (c *collector) step(tag, class string) {
 			c.path = append(c.path, class...)
 			return
 		}
-		c.path = append(append(c.path, class[:i]...), '_') // it would look like the next step
+		c.path = append(append(c.path, class[:i]...), '_') // a slash would begin another step
 		class = class[i+1:]
 	}
 }
 
-// refer notes a reference and returns its index, or -1 if there are too many.
-func (c *collector) refer(target, tag string, a *attrs) int {
+// addReference adds a reference and returns its index, or -1 if there are too many.
+func (c *collector) addReference(target, tag string, a *attrs) int {
 	if len(c.references) == maxReferences {
 		return -1
 	}
@@ -304,12 +301,12 @@ func (c *collector) refer(target, tag string, a *attrs) int {
 		rel: a.value("rel"), hreflang: a.value("hreflang"), title: a.value("title"),
 		start: len(c.body), from: c.block,
 	})
-	c.keepPath(n)
+	c.storePath(n)
 	return n
 }
 
-// release tells that a reference ends; its block may go on.
-func (c *collector) release(i int) {
+// endReference ends a reference. Its block may continue.
+func (c *collector) endReference(i int) {
 	if i < 0 {
 		return
 	}
@@ -318,25 +315,25 @@ func (c *collector) release(i int) {
 	c.waiting = append(c.waiting, i)
 }
 
-// name adds to what a reference is called when it has no text.
-func (c *collector) name(i int, alt string) {
+// addAlt adds to the name of a reference without text.
+func (c *collector) addAlt(i int, alt string) {
 	if i < 0 || alt == "" || len(c.references[i].alt) >= MaxAnchor {
 		return
 	}
 	if r := &c.references[i]; r.alt == "" {
-		r.alt = cut(alt, MaxAnchor)
+		r.alt = truncate(alt, MaxAnchor)
 	} else {
-		r.alt += " " + cut(alt, MaxAnchor)
+		r.alt += " " + truncate(alt, MaxAnchor)
 	}
 }
 
-// titled tells of the text of a <title>.
-func (c *collector) titled(s string) {
+// titleText adds text of a <title>.
+func (c *collector) titleText(s string) {
 	c.title = cmp.Or(c.title, tidy(s, MaxMeta))
 }
 
-// linkElement reads a <link>. It is a link if it leads to the same page in
-// another language, or to the next or the previous one of a series.
+// linkElement reads a <link>. It is a link if it refers to the same page in another language,
+// or to the next or previous page of a series.
 func (c *collector) linkElement(tag string, a *attrs) {
 	target, rel := a.value("href"), a.value("rel")
 	if target == "" || rel == "" {
@@ -359,12 +356,12 @@ func (c *collector) linkElement(tag string, a *attrs) {
 		c.canonical = cmp.Or(c.canonical, target)
 	}
 	if series || alternate && !stylesheet && language(a.value("hreflang")) != "" {
-		c.release(c.refer(target, tag, a))
+		c.endReference(c.addReference(target, tag, a))
 	}
 }
 
-// joinBlocks lets the contexts of links go on beyond their blocks. What stands
-// in the head of a page has no place in its text, and so no context.
+// joinBlocks extends the contexts of links beyond their blocks. References in the head of a
+// page have no place in the text and so no context.
 func (c *collector) joinBlocks() {
 	for i := range c.references {
 		if r := &c.references[i]; r.tag != "link" && r.tag != "meta" {
@@ -382,41 +379,40 @@ func (c *collector) metaElement(tag string, a *attrs) {
 	switch strings.ToLower(strings.TrimSpace(a.value("http-equiv"))) {
 	case "refresh":
 		if target := refreshTarget(content); target != "" {
-			c.release(c.refer(target, tag, &attrs{}))
+			c.endReference(c.addReference(target, tag, &attrs{}))
 		}
 	case "content-language":
-		c.keep(metaLanguage, content)
+		c.setMeta(metaLanguage, content)
 	}
 	switch name := strings.ToLower(strings.TrimSpace(cmp.Or(a.value("name"), a.value("property")))); name {
 	case "":
 	case "description":
-		c.keep(metaDescription, content)
+		c.setMeta(metaDescription, content)
 	case "keywords":
-		c.keep(metaKeywords, content)
+		c.setMeta(metaKeywords, content)
 	case "og:title":
-		c.keep(metaOGTitle, content)
+		c.setMeta(metaOGTitle, content)
 	case "og:description":
-		c.keep(metaOGDescription, content)
+		c.setMeta(metaOGDescription, content)
 	case "robots", c.agent:
 		before := c.meta[metaRobots]
 		if robots := tidy(strings.ToLower(content), MaxMeta); before == "" {
 			c.meta[metaRobots] = robots
 		} else if robots != "" && len(before) < MaxMeta {
-			c.meta[metaRobots] = cut(before+", "+robots, MaxMeta)
+			c.meta[metaRobots] = truncate(before+", "+robots, MaxMeta)
 		}
 	}
 }
 
-// keep keeps the first content of a meta element that says something.
-func (c *collector) keep(i int, content string) {
+// setMeta stores the first non-empty content of a meta element.
+func (c *collector) setMeta(i int, content string) {
 	if c.meta[i] == "" {
 		c.meta[i] = tidy(content, MaxMeta)
 	}
 }
 
-// refreshTarget reads the content of a meta refresh, such as "5; url=next.html",
-// as the standard's "shared declarative refresh steps" do. A page that only
-// reloads itself has no target.
+// refreshTarget parses the content of a meta refresh, such as "5; url=next.html", by the
+// standard's "shared declarative refresh steps". It returns "" for a page that reloads itself.
 func refreshTarget(content string) string {
 	content = strings.TrimLeft(content, blanks)
 	after := strings.TrimLeft(content, "0123456789.")

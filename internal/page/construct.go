@@ -6,123 +6,117 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// A construction reads a page as the tree construction stage of the HTML
-// standard does (section 13.2.6), in the form that golang.org/x/net/html gives
-// it, and tells a collector the elements and texts of the tree in document
-// order. It needs no tree for that but the open elements and the list of active
-// formatting elements, as long as everything is put where the page has got to.
+// A construction implements the tree construction stage of the HTML standard (section 13.2.6),
+// as golang.org/x/net/html does, but without making a tree: it passes the elements and texts
+// to a collector in document order. It only keeps the stack of open elements and the list of
+// active formatting elements, as long as everything is inserted at the end of the document so
+// far.
 //
-// Two things of the standard put something elsewhere: what stands in a table and
-// does not belong there goes before the table, and a formatting element that
-// ends before a block in it is taken out of its place (the adoption agency).
-// Some pages say late what their html or body element is like. These pages are
-// read once more, and then there are nodes (outline.go).
+// Two rules of the standard insert elsewhere: content that is not allowed in a table goes
+// before the table (foster parenting), and a formatting element that ends before a block
+// inside it is moved (the adoption agency). Some pages also add attributes to html or body
+// later. Such pages are parsed again with an outline (outline.go).
 //
-// Pages that would have no tree, or one that is too dear, are read once more as
-// well, by guess: everything is put where the page has got to, and nothing is
-// opened anew.
+// Pages that the tree parser refuses, or whose tree would be too large, are parsed again in
+// guess mode: everything is inserted at the end, and formatting elements are not reopened.
 //
-// Pages of frames, whose tree has no place for what is said to readers without
-// frames, are read as if <frameset>, <frame> and <noframes> were elements like
-// others.
+// Pages with frames are parsed as if <frameset>, <frame> and <noframes> were ordinary
+// elements, because the tree has no place for the content of <noframes>.
 type construction struct {
-	way
+	parseOptions
 	z scanner
 	c *collector
 
 	kind  tokenKind
 	tag   open   // the latest tag
-	empty bool   // whether it ends itself: <br/>
+	empty bool   // it is self-closing: <br/>
 	s     string // the latest text
 	raw   scanState
 
 	open       []open // the stack of open elements
 	formatting []open // the list of active formatting elements
-	latest     int32  // identity of the latest element
-	childless  int32  // the element that nothing was put in yet, if it is the latest
+	latest     int32  // id of the latest element
+	childless  int32  // id of the latest element while nothing was inserted into it
 
 	mode, original mode
 	templates      []mode
 	head, form     open
-	fostering      bool // what is put in parts of tables goes before the table
+	fostering      bool // foster parenting is enabled
 	framesetOK     bool
 	quirks         bool
 
-	nodes   outline // the latest, for its memory
-	detour  detour  // why the page has to be read again, with nodes
-	refused refusal // why it has to be read again, by guess
-	extra   int     // elements beyond those that stand in the page, attributes counted as half of one
-	effort  int     // elements of the lists, and bytes of their tags, that were looked at
+	nodes      outline    // the latest, to reuse its memory
+	reordering reordering // why the page must be parsed with an outline
+	refused    refusal    // why the page must be parsed in guess mode
+	extra      int        // elements beyond those in the page, attributes counted as half an element
+	effort     int        // list elements, and bytes of their tags, that were examined
 }
 
-// A way is how a page is read.
-type way struct {
-	frames  bool     // as one of frames
-	outline *outline // with nodes, if not nil
-	guess   bool     // as one that has no tree
+// parseOptions select how a page is parsed.
+type parseOptions struct {
+	frames  bool     // with frames
+	outline *outline // with an outline, if not nil
+	guess   bool     // in guess mode
 }
 
-// A detour is why the order of a tree is not that of its page.
-type detour uint8
+// A reordering is a reason why document order differs from the order of the page.
+type reordering uint8
 
 const (
-	straight detour = iota
-	fostered        // something goes before a table
-	adopted         // a formatting element ends before a block in it
-	late            // html or body are described where they have begun
+	inOrder   reordering = iota
+	fostered             // foster parenting
+	adopted              // adoption agency
+	lateAttrs            // attributes of html or body added later
 	detours
 )
 
-// A refusal is why a page has no tree.
+// A refusal is a reason why a page has no tree.
 type refusal uint8
 
 const (
 	accepted refusal = iota
 	tooDeep          // more than 512 elements are open
-	tooDear          // it would be far larger than the page
-	broken           // the parser fails
+	tooLarge         // the tree would be far larger than the page
+	broken           // the tree parser fails
 )
 
 const (
-	// deepest is how many elements golang.org/x/net/html lets be open.
-	deepest = 512
+	// maxDepth is the number of open elements that golang.org/x/net/html permits.
+	maxDepth = 512
 
-	// deepestGuess is how many are when a page is read by guess; more take the
-	// place of the innermost.
-	deepestGuess = 64
+	// maxGuessDepth is the same in guess mode, where further elements replace the innermost.
+	maxGuessDepth = 64
 
-	// dearest is how many elements a page may have beyond those that stand in
-	// it, an attribute counting as half of one: a tree can be far larger than the
-	// page that it is made from. The standard keeps a list of the formatting
-	// elements (<b>, <font …>) that were not closed, and makes all of them anew
-	// in the next paragraph, with their attributes: four hundred open <font> and
-	// a hundred thousand <p>, half a megabyte of page, are forty million
-	// elements. It also merges the attributes of every further <body> into those
-	// of the first. The parser has no limit for either.
-	dearest = 1 << 20
+	// maxExtra bounds the elements of a page beyond its tags, an attribute counting as half an
+	// element, because a tree can be far larger than its page: the standard reopens unclosed
+	// formatting elements (<b>, <font …>) in every paragraph, with their attributes, so four
+	// hundred open <font> and a hundred thousand <p>, half a megabyte, make forty million
+	// elements. It also merges the attributes of every further <body> into the first. The
+	// parser has no limit for either.
+	maxExtra = 1 << 20
 
-	// longest is how many bytes of a page are read.
-	longest = 1 << 30
+	// maxPageSize is the number of bytes of a page that are read.
+	maxPageSize = 1 << 30
 
-	// hardest is how many elements of the lists, and bytes of their tags, are
-	// looked at, beyond a few for each byte of the page.
-	hardest = 1 << 24
+	// maxEffort bounds the list elements, and bytes of their tags, that are examined, beyond a
+	// few for each byte of the page.
+	maxEffort = 1 << 24
 
-	// mostNodes is how many nodes an outline may have.
-	mostNodes = 1 << 20
+	// maxNodes bounds the nodes of an outline.
+	maxNodes = 1 << 20
 )
 
-// An open is an element that is open, or was.
+// An open is an element that is or was open.
 type open struct {
-	id    int32 // 0 is none; a marker has none
-	depth int32 // how many steps lead to it
+	id    int32 // 0 for none and for markers
+	depth int32 // number of ancestors
 	name  atom.Atom
 	element
 	space     space
-	integrate bool   // an HTML integration point because of its attributes
-	inP       bool   // a paragraph is in button scope
-	at, to    int32  // where in the page its attributes are; 0 if there is no tag
-	weight    int32  // half the number of its attributes, and one; 0 if they were not counted
+	integrate bool   // HTML integration point because of its attributes
+	inP       bool   // a p element is in button scope
+	at, to    int32  // range of its attributes in the page; 0 if there is no tag
+	weight    int32  // 1 + half the number of attributes; 0 if not counted
 	tag       string // in lower case
 }
 
@@ -135,10 +129,10 @@ const (
 	svgSpace
 )
 
-// is reports whether it is an HTML element of that name.
+// is reports whether e is the HTML element with that name.
 func (e *open) is(name atom.Atom) bool { return e.name == name && e.space == htmlSpace }
 
-// isSpecial reports whether the standard calls it special.
+// isSpecial reports whether e is in the standard's category "special".
 func (e *open) isSpecial() bool {
 	switch e.space {
 	case mathSpace:
@@ -149,74 +143,73 @@ func (e *open) isSpecial() bool {
 	return e.traits&special != 0
 }
 
-// isHTMLIntegration reports whether what is in it is HTML.
+// isHTMLIntegration reports whether e is an HTML integration point.
 func (e *open) isHTMLIntegration() bool {
 	return e.integrate || e.space == svgSpace && e.traits&svgHTML != 0
 }
 
-// isTextIntegration reports whether text in it is HTML.
+// isTextIntegration reports whether e is a MathML text integration point.
 func (e *open) isTextIntegration() bool {
 	return e.space == mathSpace && e.traits&mathHTML != 0 && e.name != atom.AnnotationXml
 }
 
-// read tells c the page. It reports false if a parser refuses the page, or if
-// its tree would be too dear to ask for; what it then tells is a guess.
+// read passes the page to c. It returns false if the tree parser refuses the page or its tree
+// would be too large; then the page was parsed in guess mode.
 func (t *construction) read(page string, c *collector) bool {
-	page = cut(page, longest)
+	page = truncate(page, maxPageSize)
 	t.effort = 0
 	return t.readFrames(page, c, false)
 }
 
-// readFrames is read for pages that may be known to have frames.
+// readFrames is read for pages that may have frames.
 func (t *construction) readFrames(page string, c *collector, frames bool) bool {
-	t.once(page, c, way{frames: frames})
-	if t.refused == accepted && t.detour != straight {
-		t.nodes.reset(t.detour)
+	t.parse(page, c, parseOptions{frames: frames})
+	if t.refused == accepted && t.reordering != inOrder {
+		t.nodes.reset(t.reordering)
 		c.reset()
-		t.once(page, c, way{frames: frames, outline: &t.nodes})
+		t.parse(page, c, parseOptions{frames: frames, outline: &t.nodes})
 	}
 	why := t.refused
 	if why != accepted {
 		c.reset()
-		t.once(page, c, way{frames: frames, guess: true})
+		t.parse(page, c, parseOptions{frames: frames, guess: true})
 		t.refused = why
 	}
-	if c.framed && !frames {
+	if c.hasFrames && !frames {
 		c.reset()
 		t.readFrames(page, c, true)
 	}
 	return why == accepted
 }
 
-// once reads the page one time, to its end or to where this turns out to be the
-// wrong way.
-func (t *construction) once(page string, c *collector, w way) {
+// parse parses the page once, to its end or until these options turn out to be wrong.
+func (t *construction) parse(page string, c *collector, o parseOptions) {
 	t.z.reset(page)
 	*t = construction{
-		way: w, z: t.z, c: c, open: t.open[:0], formatting: t.formatting[:0], templates: t.templates[:0], nodes: t.nodes,
+		parseOptions: o, z: t.z, c: c, open: t.open[:0], formatting: t.formatting[:0], templates: t.templates[:0], nodes: t.nodes,
 		framesetOK: true, effort: t.effort,
 	}
-	for t.detour == straight && (t.guess || t.refused == accepted) {
+	for t.reordering == inOrder && (t.guess || t.refused == accepted) {
 		if t.kind = t.z.next(); t.kind == endOfPage {
 			break
 		}
 		t.token()
-		if t.isTooDear() {
-			t.refuse(tooDear)
+		if t.isTooCostly() {
+			t.refuse(tooLarge)
 		}
 	}
 	if t.outline != nil && t.refused == accepted {
-		t.outline.tell(c, &t.z)
+		t.outline.emit(c, &t.z)
 	}
 	c.endTo(0)
 }
 
-// isTooDear reports whether the page asks for more than it may.
-func (t *construction) isTooDear() bool {
-	return t.extra > dearest || t.effort > hardest+8*len(t.z.page) || t.outline != nil && len(t.outline.nodes) > mostNodes
+// isTooCostly reports whether the page exceeds its limits.
+func (t *construction) isTooCostly() bool {
+	return t.extra > maxExtra || t.effort > maxEffort+8*len(t.z.page) || t.outline != nil && len(t.outline.nodes) > maxNodes
 }
 
-// refuse notes why the page has no tree.
+// refuse records why the page has no tree.
 func (t *construction) refuse(why refusal) {
 	if t.refused == accepted {
 		t.refused = why
@@ -242,7 +235,7 @@ func (t *construction) token() {
 		}
 		t.s = t.z.text()
 	}
-	if t.mode != inBody || t.z.foreign || !t.inBody() { // for most of the time it is inBody
+	if t.mode != inBody || t.z.foreign || !t.inBody() { // the common mode first
 		t.process()
 	}
 	if t.raw != data {
@@ -265,7 +258,7 @@ func (t *construction) process() {
 	}
 }
 
-// implied handles a tag that is not there.
+// implied handles a tag that is not in the page.
 func (t *construction) implied(kind tokenKind, name atom.Atom) {
 	realKind, realTag, realEmpty := t.kind, t.tag, t.empty
 	t.kind, t.empty = kind, false
@@ -274,17 +267,17 @@ func (t *construction) implied(kind tokenKind, name atom.Atom) {
 	t.kind, t.tag, t.empty = realKind, realTag, realEmpty
 }
 
-// attrs is the attributes of the latest tag.
+// attrs returns the attributes of the latest tag.
 func (t *construction) attrs() attrs {
 	return attrs{page: &t.z, at: int(t.tag.at)}
 }
 
 // The stack of open elements, section 13.2.4.2.
 
-// top is the current node; the page must have an element.
+// top returns the current node. The stack must not be empty.
 func (t *construction) top() *open { return &t.open[len(t.open)-1] }
 
-// pop takes the current node off.
+// pop removes the current node.
 func (t *construction) pop() {
 	if len(t.open) == 0 {
 		t.refuse(broken)
@@ -293,7 +286,7 @@ func (t *construction) pop() {
 	t.open = t.open[:len(t.open)-1]
 }
 
-// indexOf is where an element is in a list, or -1.
+// indexOf returns the index of an element in a list, or -1.
 func (t *construction) indexOf(list []open, id int32) int {
 	for i := len(list) - 1; i >= 0; i-- {
 		if list[i].id == id {
@@ -313,7 +306,7 @@ func (t *construction) without(list []open, id int32) []open {
 	return list
 }
 
-// contains reports whether an element of that name is open, however far out.
+// contains reports whether an element with that name is open.
 func (t *construction) contains(name atom.Atom) bool {
 	t.effort += len(t.open)
 	for i := range t.open {
@@ -324,7 +317,7 @@ func (t *construction) contains(name atom.Atom) bool {
 	return false
 }
 
-// A scope is how far an end tag reaches.
+// A scope is a set of elements that end the search for an open element.
 type scope uint8
 
 const (
@@ -334,8 +327,8 @@ const (
 	inTableScope
 )
 
-// inScope finds the innermost open element that has the name, or one of the
-// traits, unless the scope ends before. It returns -1 if there is none.
+// inScope returns the index of the innermost open element with the name or one of the traits,
+// or -1 if there is none in scope.
 func (t *construction) inScope(s scope, name atom.Atom, any traits) int {
 	for i := len(t.open) - 1; i >= 0; i-- {
 		t.effort++
@@ -371,11 +364,11 @@ func (t *construction) inScope(s scope, name atom.Atom, any traits) int {
 // has reports whether an element is in scope.
 func (t *construction) has(s scope, name atom.Atom) bool { return t.inScope(s, name, 0) >= 0 }
 
-// popTo takes off the innermost element of a name that is in scope, and what is
-// in it.
+// popTo pops up to and including the innermost element with the name in scope, and reports
+// whether there is one.
 func (t *construction) popTo(s scope, name atom.Atom) bool { return t.popToAny(s, name, 0) }
 
-// popToAny is popTo for elements of a name or with one of some traits.
+// popToAny is popTo for elements with the name or one of the traits.
 func (t *construction) popToAny(s scope, name atom.Atom, any traits) bool {
 	i := t.inScope(s, name, any)
 	if i >= 0 {
@@ -384,8 +377,7 @@ func (t *construction) popToAny(s scope, name atom.Atom, any traits) bool {
 	return i >= 0
 }
 
-// clearTo takes off what is in the innermost element that has one of the traits
-// or the name.
+// clearTo pops up to, not including, the innermost element with the name or one of the traits.
 func (t *construction) clearTo(name atom.Atom, any traits) {
 	for i := len(t.open) - 1; i >= 0; i-- {
 		if e := &t.open[i]; e.name == name && name != 0 || e.traits&any != 0 || e.name == atom.Html || e.name == atom.Template {
@@ -395,8 +387,7 @@ func (t *construction) clearTo(name atom.Atom, any traits) {
 	}
 }
 
-// popImplied takes off elements whose end tags may be left out, but none of that
-// name.
+// popImplied pops elements whose end tags are optional, except those with that name.
 func (t *construction) popImplied(except atom.Atom) {
 	for n := len(t.open); n > 0; n-- {
 		if e := &t.open[n-1]; e.traits&implied == 0 || e.name == except && except != 0 {
@@ -407,14 +398,14 @@ func (t *construction) popImplied(except atom.Atom) {
 	t.open = t.open[:0]
 }
 
-// Putting elements and texts where they belong, section 13.2.6.1.
+// Inserting elements and texts, section 13.2.6.1.
 
-// push puts the element of the latest tag into the current node, and opens it.
+// push inserts the element of the latest tag and opens it.
 func (t *construction) push() { t.put(&t.tag) }
 
-// put puts a new element like e into the current node, and opens it.
+// put inserts a new element like e and opens it.
 func (t *construction) put(e *open) {
-	if n := len(t.open); n == deepest || t.guess && n == deepestGuess {
+	if n := len(t.open); n == maxDepth || t.guess && n == maxGuessDepth {
 		t.refuse(tooDeep)
 		t.pop()
 	}
@@ -424,10 +415,10 @@ func (t *construction) put(e *open) {
 		id = t.outline.element(e)
 		t.place(id)
 	} else if t.latest++; t.shouldFoster() {
-		t.detour = fostered
+		t.reordering = fostered
 	} else {
 		id = t.latest
-		t.goOn()
+		t.syncDepth()
 		isTold = true
 	}
 	inP := t.isInP(e)
@@ -436,14 +427,13 @@ func (t *construction) put(e *open) {
 	top.id, top.inP = id, inP
 	t.childless = id
 	if isTold {
-		t.tell(top)
+		t.emit(top)
 	}
 }
 
-// isInP reports whether a paragraph is in button scope when e is the current
-// node. It is asked all the time, so that it is written down in the elements;
-// what is taken out of the middle of the stack is no paragraph, nor the end of
-// a scope.
+// isInP reports whether a p element is in button scope when e is the current node. It is
+// needed so often that every element stores it. Elements removed from the middle of the stack
+// are neither p elements nor limits of the scope.
 func (t *construction) isInP(e *open) bool {
 	switch {
 	case e.is(atom.P):
@@ -456,29 +446,29 @@ func (t *construction) isInP(e *open) bool {
 	return t.top().inP
 }
 
-// hasP reports whether a paragraph is in button scope.
+// hasP reports whether a p element is in button scope.
 func (t *construction) hasP() bool { return len(t.open) > 0 && t.top().inP }
 
-// endP ends the paragraph that is in button scope, if there is one.
+// endP ends the p element in button scope, if there is one.
 func (t *construction) endP() {
 	if t.hasP() {
 		t.popTo(buttonScope, atom.P)
 	}
 }
 
-// tell tells the collector that an element begins.
-func (t *construction) tell(e *open) {
+// emit passes the start of an element to the collector.
+func (t *construction) emit(e *open) {
 	foreign := e.space != htmlSpace
 	a := attrs{page: &t.z, at: int(e.at), foreign: foreign}
-	if a.at == t.z.nameEnd { // it is the latest tag
+	if a.at == t.z.nameEnd { // the latest tag
 		a.class = t.z.class
 	}
 	t.c.begin(e.name, &e.element, foreign, e.tag, &a)
 	e.depth = int32(len(t.c.steps))
 }
 
-// goOn tells the collector that all has ended that is in the current node.
-func (t *construction) goOn() {
+// syncDepth ends all elements below the current node in the collector.
+func (t *construction) syncDepth() {
 	n := len(t.open)
 	if n == 0 {
 		t.c.endTo(0)
@@ -486,16 +476,15 @@ func (t *construction) goOn() {
 	}
 	top := &t.open[n-1]
 	if top.id == t.head.id && (len(t.c.steps) < 2 || t.c.steps[1].name != atom.Head) {
-		// It had ended, but there is something for it. All that was after it is
-		// white space.
+		// The element had ended, but gets more content. Only white space came after it.
 		t.c.endTo(1)
-		t.tell(top)
+		t.emit(top)
 		t.head.depth = top.depth
 	}
 	t.c.endTo(int(top.depth))
 }
 
-// text puts text into the current node.
+// text inserts text into the current node.
 func (t *construction) text(s string) {
 	if s == "" {
 		return
@@ -505,14 +494,14 @@ func (t *construction) text(s string) {
 	case t.outline != nil:
 		t.place(t.outline.text(s))
 	case t.shouldFoster():
-		t.detour = fostered
+		t.reordering = fostered
 	default:
-		t.goOn()
+		t.syncDepth()
 		t.c.text(s)
 	}
 }
 
-// place puts a node where it belongs.
+// place inserts a node at the appropriate place.
 func (t *construction) place(node int32) {
 	switch {
 	case t.shouldFoster():
@@ -524,7 +513,7 @@ func (t *construction) place(node int32) {
 	}
 }
 
-// foster puts a node before the innermost table.
+// foster inserts a node before the innermost table.
 func (t *construction) foster(node int32) {
 	for i := len(t.open) - 1; i >= 0; i-- {
 		switch e := &t.open[i]; e.name {
@@ -539,15 +528,15 @@ func (t *construction) foster(node int32) {
 	t.outline.append(t.open[0].id, node)
 }
 
-// shouldFoster reports whether what is put somewhere next goes before a table.
+// shouldFoster reports whether the next node goes before a table.
 func (t *construction) shouldFoster() bool {
 	return t.fostering && !t.guess && len(t.open) > 0 && t.top().traits&tablePart != 0
 }
 
-// isBlankText reports whether s is white space only.
+// isBlankText reports whether s is white space.
 func isBlankText(s string) bool { return leadingBlanks(s) == len(s) }
 
-// leadingBlanks is how much white space s begins with.
+// leadingBlanks returns the length of the white space at the beginning of s.
 func leadingBlanks(s string) int {
 	i := 0
 	for i < len(s) && ends[s[i]]&isBlank != 0 {
@@ -558,14 +547,14 @@ func leadingBlanks(s string) int {
 
 // The list of active formatting elements, section 13.2.4.3.
 
-// mark puts a marker on the list.
+// mark adds a marker to the list.
 func (t *construction) mark() {
 	if !t.guess {
 		t.formatting = append(t.formatting, open{})
 	}
 }
 
-// clearToMarker takes off all up to the latest marker.
+// clearToMarker removes the elements up to and including the last marker.
 func (t *construction) clearToMarker() {
 	for {
 		n := len(t.formatting) - 1
@@ -581,8 +570,7 @@ func (t *construction) clearToMarker() {
 	}
 }
 
-// pushFormatting is push for formatting elements. Of those that are alike the
-// list keeps three.
+// pushFormatting is push for formatting elements. The list keeps at most three equal ones.
 func (t *construction) pushFormatting() {
 	t.push()
 	if t.guess {
@@ -601,33 +589,32 @@ func (t *construction) pushFormatting() {
 	t.formatting = append(t.formatting, e)
 }
 
-// reconstruct opens anew the formatting elements that were closed by something
-// else than their end tags.
+// reconstruct reopens the formatting elements that were closed without an end tag.
 func (t *construction) reconstruct() {
 	i := len(t.formatting)
 	for i > 0 && t.formatting[i-1].id != 0 && t.indexOf(t.open, t.formatting[i-1].id) < 0 {
 		i--
 	}
-	for ; i < len(t.formatting) && !t.isTooDear(); i++ {
+	for ; i < len(t.formatting) && !t.isTooCostly(); i++ {
 		clone := t.clone(&t.formatting[i])
 		t.put(&clone)
 		t.formatting[i] = *t.top()
 	}
 }
 
-// clone is a new element like e, which has no place yet.
+// clone returns a new element like e, not yet inserted.
 func (t *construction) clone(e *open) open {
 	if e.weight == 0 {
 		e.weight = int32(1 + t.countAttributes(e)/2)
 	}
 	t.extra += int(e.weight)
-	t.effort += 1 + int(e.to-e.at) // which may be read again
+	t.effort += 1 + int(e.to-e.at) // its attributes may be read again
 	clone := *e
 	clone.id = 0
 	return clone
 }
 
-// countAttributes counts the attributes of an element, at least.
+// countAttributes returns a lower bound of the number of attributes of an element.
 func (t *construction) countAttributes(e *open) (n int) {
 	if e.at == 0 {
 		return 0
@@ -642,8 +629,7 @@ func (t *construction) countAttributes(e *open) (n int) {
 	}
 }
 
-// sameAttributes reports whether two tags have the same attributes, in whatever
-// order.
+// sameAttributes reports whether two tags have the same attributes in any order.
 func (t *construction) sameAttributes(a, b *open) bool {
 	z := &t.z
 	if z.page[a.at:a.to] == z.page[b.at:b.to] {
@@ -653,17 +639,17 @@ func (t *construction) sameAttributes(a, b *open) bool {
 	return t.hasAttributes(a, b) && t.hasAttributes(b, a)
 }
 
-// hasAttributes reports whether a has all attributes that b has, as far as that
-// can be found out with reasonable effort.
+// hasAttributes reports whether a has all attributes of b. It gives up, with false, at the
+// limits of the page.
 func (t *construction) hasAttributes(a, b *open) bool {
 	z := &t.z
-	for p := int(b.at); !t.isTooDear(); {
+	for p := int(b.at); !t.isTooCostly(); {
 		attr, next, ok := z.attribute(p)
 		if !ok {
 			return true
 		}
 		name := normalName(z.page[attr.name:attr.nameEnd])
-		want, _ := z.attrAt(int(b.at), name) // the first counts
+		want, _ := z.attrAt(int(b.at), name) // the first of several attributes with this name counts
 		t.effort += int(b.to - b.at + a.to - a.at)
 		if got, ok := z.attrAt(int(a.at), name); !ok || got != want {
 			return false
@@ -673,7 +659,7 @@ func (t *construction) hasAttributes(a, b *open) bool {
 	return false
 }
 
-// endFormatting ends a formatting element: the adoption agency of section
+// endFormatting ends a formatting element by the adoption agency algorithm, section
 // 13.2.6.4.7.
 func (t *construction) endFormatting(name atom.Atom) {
 	if t.guess {
@@ -713,15 +699,15 @@ func (t *construction) endFormatting(name atom.Atom) {
 			return
 		}
 		if t.outline == nil {
-			t.detour = adopted
+			t.reordering = adopted
 			return
 		}
 		t.adopt(f, i, furthest)
 	}
 }
 
-// adopt takes the f-th formatting element, which is the i-th that is open, away
-// from around the furthest block, and puts a clone of it into that.
+// adopt moves the formatting element f, the open element i, into the furthest block: it
+// removes it from the stack and inserts a clone into that block.
 func (t *construction) adopt(f, i, furthest int) {
 	o := t.outline
 	formatting, block, ancestor := t.formatting[f], t.open[furthest], t.open[i-1]
@@ -778,7 +764,7 @@ func (t *construction) adopt(f, i, furthest int) {
 	t.open = slices.Insert(t.open, t.indexOf(t.open, block.id)+1, clone)
 }
 
-// endOther ends an element as any that has no rules of its own.
+// endOther ends an element without special rules.
 func (t *construction) endOther(name atom.Atom, tag string) {
 	for i := len(t.open) - 1; i >= 0; i-- {
 		t.effort++

@@ -52,7 +52,7 @@ var oddTable = []struct{ name, html string }{
 	{"plain text", `<a href=x>1<plaintext><a href=y>2`},
 }
 
-func TestOddPagesAreReadAsTheTreeIs(t *testing.T) {
+func TestOddPagesAgreeWithTree(t *testing.T) {
 	x := NewExtractor()
 	for _, test := range oddTable {
 		t.Run(test.name, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestOddPagesAreReadAsTheTreeIs(t *testing.T) {
 	}
 }
 
-func TestTagsInAnyOrderAreReadAsTheTreeIs(t *testing.T) {
+func TestRandomTagsAgreeWithTree(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	x := NewExtractor()
 	withNodes := 0
@@ -89,17 +89,17 @@ func TestTagsInAnyOrderAreReadAsTheTreeIs(t *testing.T) {
 	t.Logf("%d pages, %d with nodes", pages, withNodes)
 }
 
-func TestPagesAreRefusedWhereTheTreeIs(t *testing.T) {
+func TestRefusedPagesAgreeWithTree(t *testing.T) {
 	x := NewExtractor()
 	for _, test := range []struct {
 		name, html string
 		want       refusal
 	}{
-		{"as deep as may be", strings.Repeat("<div>", deepest-2) + "1", accepted},
-		{"deeper", strings.Repeat("<div>", deepest-1) + "1", tooDeep},
+		{"as deep as may be", strings.Repeat("<div>", maxDepth-2) + "1", accepted},
+		{"deeper", strings.Repeat("<div>", maxDepth-1) + "1", tooDeep},
 		{"deeper by elements that are made anew", "<p>" + numbered("<b a=%d>", 300) + "</p><p>" + numbered("<i a=%d>", 300), tooDeep},
-		{"large", "<p>" + numbered("<font size=%d>", 400) + strings.Repeat("<p>x", 3000), tooDear},
-		{"large because of attributes", numbered("<body a%d>", 2000), tooDear},
+		{"large", "<p>" + numbered("<font size=%d>", 400) + strings.Repeat("<p>x", 3000), tooLarge},
+		{"large because of attributes", numbered("<body a%d>", 2000), tooLarge},
 		{"small", "<p>" + numbered("<font size=%d>", 400) + strings.Repeat("<p>x", 100), accepted},
 	} {
 		t.Run(test.name, func(t *testing.T) {

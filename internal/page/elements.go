@@ -2,29 +2,29 @@ package page
 
 import "golang.org/x/net/html/atom"
 
-// A layout is what an element does to the text in it and around it.
+// A layout is the effect of an element on the text in and around it.
 type layout uint8
 
 const (
-	inline   layout = iota // nothing
-	block                  // its text stands apart
-	newline                // ends a line, but no block
-	replaced               // stands between words, like one of them
-	metadata               // has attributes of interest, but no text
-	hidden                 // is not read at all
+	inline   layout = iota // none
+	block                  // its text is a block
+	newline                // begins a new line, not a block
+	replaced               // separates words
+	metadata               // its attributes are read, its text is not
+	hidden                 // not read at all
 )
 
-// A startRule is what the beginning of an element does in a body: the cases of
-// section 13.2.6.4.7 of the HTML standard.
+// A startRule is the handling of a start tag in a body: the cases of section 13.2.6.4.7 of the
+// HTML standard.
 type startRule uint8
 
 const (
 	startOrdinary startRule = iota
 	startHTML
-	startInHead // as it would in the head
+	startInHead // as in the head
 	startBody
 	startFrameset
-	startBlock // ends a paragraph
+	startBlock // ends a p element
 	startHeading
 	startPre
 	startForm
@@ -34,7 +34,7 @@ const (
 	startLink
 	startFormatting
 	startNobr
-	startObject // hides formatting from what is in it
+	startObject // adds a marker to the active formatting elements
 	startTable
 	startVoid // has no content
 	startInput
@@ -50,10 +50,10 @@ const (
 	startOption
 	startRuby
 	startForeign // math and svg
-	startNowhere // is ignored
+	startNowhere // ignored
 )
 
-// An endRule is what the end tag of an element does in a body.
+// An endRule is the handling of an end tag in a body.
 type endRule uint8
 
 const (
@@ -71,41 +71,41 @@ const (
 	endTemplate
 )
 
-// What else there is to know of an element.
+// Other properties of elements.
 type traits uint16
 
 const (
-	special    traits = 1 << iota // the standard calls it special
-	implied                       // its end tag may be left out
-	scopes                        // end tags do not reach out of it
-	listScopes                    // those of li neither
-	tableScope                    // those of parts of tables neither
-	tablePart                     // what is not part of a table, but stands directly in this, goes before the table
+	special    traits = 1 << iota // in the standard's category "special"
+	implied                       // its end tag is optional
+	scopes                        // ends a scope
+	listScopes                    // ends list item scope
+	tableScope                    // ends table scope
+	tablePart                     // other content directly in it is foster parented
 	heading
 	cell
 	section  // tbody, thead, tfoot
-	mathHTML // in MathML, it contains HTML
-	svgHTML  // in SVG, it contains HTML
+	mathHTML // of MathML, contains HTML
+	svgHTML  // of SVG, contains HTML
 	breakout // ends SVG and MathML
-	noted    // its attributes say something
+	hasData  // the collector reads its attributes
 )
 
-// An element is what is known of all elements of a name.
+// An element holds the properties of all elements with a name.
 type element struct {
 	traits traits
 	layout layout
 	start  startRule
 	end    endRule
-	raw    scanState // how its content is written
+	raw    scanState // the tokenizer state for its content
 }
 
-// elementTable is the elements that are not ordinary, hashed by their names.
+// elementTable is a hash table of the elements with special properties.
 type elementTable [512]struct {
 	name atom.Atom
 	element
 }
 
-// slot is where a name stands, or would.
+// slot returns the entry of a name, or a free one.
 func (t *elementTable) slot(name atom.Atom) *element {
 	for i := uint32(name) * 0x9E3779B1 >> 23; ; i = (i + 1) % uint32(len(t)) {
 		if e := &t[i]; e.name == name || e.name == 0 {
@@ -114,8 +114,8 @@ func (t *elementTable) slot(name atom.Atom) *element {
 	}
 }
 
-// of is what is known of an element. All that are not in the table, which are
-// those without a name that package atom knows as well, are alike.
+// elementOf returns the properties of the elements with a name. Those not in the table have
+// none, like names unknown to package atom.
 func elementOf(name atom.Atom) *element { return elements.slot(name) }
 
 var elements = func() (t elementTable) {
@@ -145,8 +145,8 @@ var elements = func() (t elementTable) {
 		put(func(e *element) { e.raw = how }, names...)
 	}
 
-	// The rendering section of the standard, for a browser without scripts,
-	// style sheets and frames that plays no media.
+	// From the standard's section on rendering, for a browser without scripts, style sheets,
+	// frames and media.
 	looks(block, atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Caption,
 		atom.Center, atom.Dd, atom.Details, atom.Dialog, atom.Dir, atom.Div, atom.Dl, atom.Dt,
 		atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.Frameset,
@@ -248,7 +248,7 @@ var elements = func() (t elementTable) {
 		atom.H6, atom.Head, atom.Hr, atom.I, atom.Img, atom.Li, atom.Listing, atom.Menu, atom.Meta,
 		atom.Nobr, atom.Ol, atom.P, atom.Pre, atom.Ruby, atom.S, atom.Small, atom.Span, atom.Strong,
 		atom.Strike, atom.Sub, atom.Sup, atom.Table, atom.Tt, atom.U, atom.Ul, atom.Var)
-	is(noted, atom.A, atom.Area, atom.Frame, atom.Iframe, atom.Frameset, atom.Noframes, atom.Img, atom.Html,
+	is(hasData, atom.A, atom.Area, atom.Frame, atom.Iframe, atom.Frameset, atom.Noframes, atom.Img, atom.Html,
 		atom.Base, atom.Link, atom.Meta, atom.Title)
 	return t
 }()

@@ -53,9 +53,9 @@ func FuzzExtract(f *testing.F) {
 	})
 }
 
-// FuzzLanesAgree looks for a page of which the scan gives something else than
+// FuzzAgreesWithTree looks for a page of which the scan gives something else than
 // the tree of golang.org/x/net/html.
-func FuzzLanesAgree(f *testing.F) {
+func FuzzAgreesWithTree(f *testing.F) {
 	for _, test := range textTable {
 		f.Add(test.html)
 	}
@@ -93,7 +93,7 @@ var soup = strings.Split(`<a href=x>|<a href=y class=c>|<a name=z>|</a>|<b>|<b c
 	`<img alt=l>|<image alt=m>|<area href=o alt=p>|<br>|</br>|<hr>|<wbr>|<param>|<address>|<center>|</center>|<search>|<summary>|`+
 	`one|two three|  |`+"\n|\r\n|\x00|&#13;"+`|&nbsp;|<!-- -->|<!doctype html>|<!doctype x>|</>|<?x>|&amp;|<font color=1>|<a xlink:href=q href=r>|<big>|</big>|<em>|</em>`, "|")
 
-// FuzzSoup is FuzzLanesAgree over tags instead of bytes.
+// FuzzSoup is FuzzAgreesWithTree over tags instead of bytes.
 func FuzzSoup(f *testing.F) {
 	f.Add([]byte{13, 0, 15, 200, 3, 201, 34, 202, 36, 203})
 	x := NewExtractor()

@@ -5,22 +5,20 @@ import (
 	"unicode/utf8"
 )
 
-// This file guesses the charset of a page that declares none and is not UTF-8:
-// the East Asian double-byte sets by where in them the common characters are, the
-// Cyrillic ones by which of them gives words. Pages in Western languages have
-// their letters beyond ASCII one by one, not in runs, and are left to
-// windows-1252, as is whatever else cannot be told.
+// This file guesses the charset of a page that declares none and is not UTF-8: East Asian
+// double-byte charsets by the position of the common characters in them, Cyrillic charsets by
+// which of them gives words. Western pages have single letters beyond ASCII, not runs, and are
+// left to windows-1252, like everything else.
 //
-// Source of the double-byte part, in principle: S. Li and K. Momoi, "A Composite
-// Approach to Language/Encoding Detection", 19th International Unicode Conference,
-// 2001.
+// Source of the double-byte method: S. Li and K. Momoi, "A Composite Approach to
+// Language/Encoding Detection", 19th International Unicode Conference, 2001.
 
-// guessed is how much of a page is looked at.
-const guessed = 32 << 10
+// guessLen is the number of bytes of a page that are examined.
+const guessLen = 32 << 10
 
-// guess names the likely charset of a body, or returns "".
+// guess returns the likely charset of a body, or "".
 func guess(body []byte) string {
-	body = body[:min(len(body), guessed)]
+	body = body[:min(len(body), guessLen)]
 	high, inRuns := 0, 0
 	for i, c := range body {
 		if c >= 0x80 {
@@ -44,30 +42,29 @@ func guess(body []byte) string {
 	return guessCyrillic(body)
 }
 
-// A pairKind is what two bytes are in a double-byte charset.
+// A pairKind classifies two bytes in a double-byte charset.
 type pairKind int
 
 const (
 	noPair     pairKind = iota
-	rarePair            // of the thousands that are seldom written
-	markPair            // punctuation and signs, which charsets share
-	commonPair          // of those that make up most of any text
-	kanaPair            // common, too, and Japanese
+	rarePair            // one of thousands of rare characters
+	markPair            // punctuation and symbols, common to several charsets
+	commonPair          // one of the characters that make up most of any text
+	kanaPair            // common, and Japanese
 	single              // one byte, which is rare
 )
 
-// A doubleByteSet is a charset of characters of two bytes.
+// A doubleByteSet is a charset with characters of two bytes.
 type doubleByteSet struct {
-	name    string
-	kind    func(lead, trail byte) pairKind
-	common  int // least percentage of common pairs
-	kana    int // least percentage of kana
-	ascii   int // least percentage of pairs whose second byte is ASCII
-	mistake int // greatest percentage of what is no pair
+	name       string
+	kind       func(lead, trail byte) pairKind
+	minCommon  int // minimum percentage of common pairs
+	minKana    int // minimum percentage of kana
+	minASCII   int // minimum percentage of pairs whose second byte is ASCII
+	maxInvalid int // maximum percentage of bytes that are not pairs
 }
 
-// doubleByte is in the order in which they are tried: what is more particular
-// comes first.
+// doubleByte lists the charsets in the order in which they are tried, the most specific first.
 var doubleByte = [...]doubleByteSet{
 	{"shift_jis", shiftJIS, 70, 20, 0, 2},
 	{"euc-jp", eucJP, 70, 20, 0, 2},
@@ -78,9 +75,9 @@ var doubleByte = [...]doubleByteSet{
 
 // fits reports whether a body can be in the charset.
 func (s *doubleByteSet) fits(body []byte) bool {
-	const fewest = 12 // pairs that tell anything
-	pairs, common, kana, ascii, mistakes := 0, 0, 0, 0, 0
-	following, end := 0, 0 // pairs behind a pair, and where the last one ended
+	const minPairs = 12 // minimum number of pairs for a decision
+	pairs, common, kana, ascii, invalid := 0, 0, 0, 0, 0
+	following, end := 0, 0 // pairs that follow a pair, and the end of the last pair
 	for i := 0; i+1 < len(body); i++ {
 		if body[i] < 0x80 {
 			continue
@@ -88,7 +85,7 @@ func (s *doubleByteSet) fits(body []byte) bool {
 		kind := s.kind(body[i], body[i+1])
 		switch kind {
 		case noPair:
-			mistakes++
+			invalid++
 			continue
 		case single:
 			pairs++
@@ -111,15 +108,15 @@ func (s *doubleByteSet) fits(body []byte) bool {
 			}
 		}
 	}
-	return pairs >= fewest && following*2 >= pairs && common*100 >= pairs*s.common && kana*100 >= pairs*s.kana &&
-		ascii*100 >= pairs*s.ascii && mistakes*100 <= pairs*s.mistake
+	return pairs >= minPairs && following*2 >= pairs && common*100 >= pairs*s.minCommon && kana*100 >= pairs*s.minKana &&
+		ascii*100 >= pairs*s.minASCII && invalid*100 <= pairs*s.maxInvalid
 }
 
 func between(c, low, high byte) bool { return low <= c && c <= high }
 
 func shiftJIS(lead, trail byte) pairKind {
 	switch {
-	case between(lead, 0xA1, 0xDF): // katakana of half a width
+	case between(lead, 0xA1, 0xDF): // half-width katakana
 		return single
 	case !between(lead, 0x81, 0xFC), !between(trail, 0x40, 0xFC), trail == 0x7F, lead == 0xA0:
 		return noPair
@@ -133,8 +130,8 @@ func shiftJIS(lead, trail byte) pairKind {
 	return rarePair
 }
 
-// eucPair is what the charsets have in common that put 94 × 94 characters beyond
-// ASCII.
+// eucPair classifies a pair in the charsets with 94 × 94 characters in the range of bytes
+// beyond ASCII.
 func eucPair(lead, trail byte) pairKind {
 	switch {
 	case !between(lead, 0xA1, 0xFE), !between(trail, 0xA1, 0xFE):
@@ -189,12 +186,12 @@ func gbk(lead, trail byte) pairKind {
 	return rarePair
 }
 
-// cyrillicSets are the charsets of Cyrillic pages, by how many there are of them.
+// cyrillicSets lists the charsets of Cyrillic pages, the most frequent first.
 var cyrillicSets = [...]string{"windows-1251", "koi8-r", "koi8-u", "iso-8859-5", "ibm866"}
 
-// guessCyrillic names the Cyrillic charset in which a body has most words.
+// guessCyrillic returns the Cyrillic charset in which a body has most words.
 func guessCyrillic(body []byte) string {
-	words := make([]byte, 0, len(body)) // without what is ASCII, which is mostly markup
+	words := make([]byte, 0, len(body)) // without ASCII, which is mostly markup
 	for _, c := range body {
 		switch {
 		case c >= 0x80:
@@ -223,7 +220,7 @@ func guessCyrillic(body []byte) string {
 	return found
 }
 
-// isCyrillic reports whether nearly all that a text has beyond ASCII is Cyrillic.
+// isCyrillic reports whether nearly all non-ASCII characters of a text are Cyrillic.
 func isCyrillic(text string) bool {
 	letters, others := 0, 0
 	for _, r := range text {

@@ -25,7 +25,7 @@ var guessTable = []struct{ text, charsets string }{
 	{"××××÷÷÷÷ ©©©®®®±±±", "windows-1252"},
 }
 
-func TestCharsetsThatNobodyDeclaresAreGuessed(t *testing.T) {
+func TestGuess(t *testing.T) {
 	for _, test := range guessTable {
 		for charset := range strings.FieldsSeq(test.charsets) {
 			charset, want, differs := strings.Cut(charset, ":")
@@ -58,8 +58,8 @@ func TestChardetSuite(t *testing.T) {
 	}
 }
 
-// TestPagesThatDeclareTheirCharsetLookLikeIt guesses the charset of real pages.
-func TestPagesThatDeclareTheirCharsetLookLikeIt(t *testing.T) {
+// TestGuessAgreesWithDeclarations guesses the charset of real pages.
+func TestGuessAgreesWithDeclarations(t *testing.T) {
 	slow(t)
 	for _, web := range []string{"modern", "webkb", "planetmath"} {
 		pages, high := 0, 0

@@ -77,7 +77,7 @@ var hostile = []struct {
 	{"robots without end", `<a href=/x>x</a>` + strings.Repeat("<meta name=robots content=none>", 100_000), false},
 }
 
-func TestHostilePagesAreReadInBounds(t *testing.T) {
+func TestHostilePages(t *testing.T) {
 	slow(t)
 	x := NewExtractor()
 	for _, test := range hostile {
@@ -91,7 +91,7 @@ func TestHostilePagesAreReadInBounds(t *testing.T) {
 			if most := 400<<20 + 8*size; allocated > uint64(most) {
 				t.Errorf("more than %d bytes allocated", most)
 			}
-			if most := hardest + (8+deepestGuess)*size; effort > most {
+			if most := maxEffort + (8+maxGuessDepth)*size; effort > most {
 				t.Errorf("more than %d steps", most)
 			}
 			if c.Flat != test.flat {
@@ -113,7 +113,7 @@ func TestHostilePagesAreReadInBounds(t *testing.T) {
 	}
 }
 
-func TestSelectorsAreNotAskedWhereThatIsTooDear(t *testing.T) {
+func TestCostlySelectors(t *testing.T) {
 	selector, err := ParseSelector("x=:nth-child(2n) ~ q")
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestSelectorsAreNotAskedWhereThatIsTooDear(t *testing.T) {
 		{"deep", "<br><br><q>y</q>" + strings.Repeat("<div>", 500) + strings.Repeat("x<br>", 1000), false},
 		{"deep and long", "<br><br><q>y</q>" + strings.Repeat("<div>", 500) + strings.Repeat("<p>x<br></p>", 20_000), true},
 		{"much text, and deep", "<br><br><q>y</q>" + strings.Repeat("<div>", 500) + strings.Repeat("x", 2_000_000), true},
-		{"more elements than there may be", strings.Repeat("<p>", mostNodes+1), true},
+		{"more elements than there may be", strings.Repeat("<p>", maxNodes+1), true},
 	} {
 		c := x.Extract(Document{URL: here, ContentType: "text/html", Body: []byte(test.html)})
 		if c.Flat != test.flat || c.Flat == (len(c.Fields) > 0) {
@@ -202,7 +202,7 @@ func treeSize(page string) int {
 	return size / 2
 }
 
-func TestATreeThatIsAskedForIsBounded(t *testing.T) {
+func TestTreeSizeIsBounded(t *testing.T) {
 	slow(t)
 	var (
 		scan construction
@@ -216,7 +216,7 @@ func TestATreeThatIsAskedForIsBounded(t *testing.T) {
 		if !scan.read(test.html, &c) {
 			continue
 		}
-		if size, most := treeSize(test.html), dearest+4*len(test.html); size > most {
+		if size, most := treeSize(test.html), maxExtra+4*len(test.html); size > most {
 			t.Errorf("%s: the tree has %d elements, more than %d", test.name, size, most)
 		}
 	}

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// language is the first language tag of s, if it looks like one, and "" if it
-// does not or says nothing (und): a primary subtag of two or three letters, or
-// x- or i- before another, and subtags of letters and digits (RFC 5646, section
-// 2.1), at most 35 bytes, which is as long as they get in practice.
+// language returns the first language tag of s, or "" if s does not begin with one or it is
+// "und". A tag is a primary subtag of two or three letters, or x- or i- and another subtag,
+// followed by subtags of letters and digits (RFC 5646, section 2.1), at most 35 bytes in all,
+// the longest in practice.
 func language(s string) string {
-	const longest = 35
+	const maxLen = 35
 	s, _, _ = strings.Cut(s, ",")
 	s = strings.ReplaceAll(strings.TrimSpace(s), "_", "-")
-	if s == "" || len(s) > longest {
+	if s == "" || len(s) > maxLen {
 		return ""
 	}
 	for i := range len(s) {
@@ -44,12 +44,11 @@ func language(s string) string {
 	return s
 }
 
-// functionWords are the commonest words of languages that share their script
-// with others, in lower case. A third of what is written in a language are these,
-// and little of what is written in any other. Languages that are easily taken for
-// one of them are in the table so that they are not, Latin because designers fill
-// pages with what looks like it. Single Latin letters are not: they are variables,
-// initials and days of the week in any language.
+// functionWords are the most common words, in lower case, of languages that share a script
+// with others. They make up a third of the words of a text in the language, and few of a text
+// in another. The table also has languages that are easily confused with these, and Latin,
+// because designers use it as filler text. Single Latin letters are not included: they are
+// variables, initials and days of the week in any language.
 var functionWords = [...]struct{ language, words string }{
 	{"af", "die van en in is het nie te vir met wat dit op deur om aan ook sal kan word hulle hy sy ek ons daar maar was of as by nog moet uit baie"},
 	{"ar", "في من على إلى أن عن مع هذا التي الذي هذه ما لا كان أو و بعد ذلك بين كل قد لم هو هي كما ثم غير عند حتى"},
@@ -95,11 +94,11 @@ var functionWords = [...]struct{ language, words string }{
 	{"vi", "và của là có trong cho được các với một không những này để người khi đã như về cũng từ tôi bạn"},
 }
 
-// A languageSet has the bit i if functionWords[i] is in it.
+// A languageSet is a set of languages: bit i stands for functionWords[i].
 type languageSet uint64
 
-// languagesOf tells to which languages a word belongs, by the hash of the word. It
-// is a table that nothing is added to, and so faster than a map.
+// languagesOf is a hash table of the languages to which words belong, by the hash of the word.
+// It is constant, and faster than a map.
 var languagesOf = func() (t [1 << languageBits]struct {
 	hash uint64
 	set  languageSet
@@ -110,7 +109,7 @@ var languagesOf = func() (t [1 << languageBits]struct {
 			for _, r := range w {
 				hash = (hash ^ uint64(r)) * fnvPrime
 			}
-			at := hash * spread >> (64 - languageBits)
+			at := hash * hashFactor >> (64 - languageBits)
 			for t[at].set != 0 && t[at].hash != hash {
 				at = (at + 1) % uint64(len(t))
 			}
@@ -121,21 +120,20 @@ var languagesOf = func() (t [1 << languageBits]struct {
 	return t
 }()
 
-const languageBits = 12 // of 900 words
+const languageBits = 12 // for 900 words
 
-// How much of a text is looked at: windows of so many bytes, evenly spread. The
+// The parts of a text that are examined: windows of this size, evenly spaced, because the
 // beginning alone would be the menu.
 const (
 	languageWindows = 8
 	languageWindow  = 320
 )
 
-// detectLanguage tells what language a text is written in: by its script, where
-// that is enough, else by its function words, whose shares G. Grefenstette,
-// "Comparing two language identification schemes", JADT 1995, found to be as good
-// as trigrams from sentences of some twenty words on, at a fraction of the cost.
-// It returns an ISO 639-1 code, or "" if there is too little text to tell, or none
-// of the languages is far more likely than the others.
+// detectLanguage returns the language of a text as an ISO 639-1 code, or "" if the text is too
+// short or no language is clearly the most likely. It decides by the script if that is
+// sufficient, else by the share of function words, which G. Grefenstette, "Comparing two
+// language identification schemes", JADT 1995, found to be as good as trigrams for sentences
+// of twenty words or more, at a fraction of the cost.
 func detectLanguage(text string) string {
 	var c languageCount
 	if len(text) <= languageWindows*languageWindow {
@@ -149,7 +147,7 @@ func detectLanguage(text string) string {
 	return c.decide()
 }
 
-// inner is s without the words at its ends, which may have been cut.
+// inner returns s without its first and last word, which may have been cut.
 func inner(s string) string {
 	first, last := strings.IndexAny(s, " \n"), strings.LastIndexAny(s, " \n")
 	if first == last {
@@ -158,8 +156,8 @@ func inner(s string) string {
 	return s[first:last]
 }
 
-// alphabets are scripts that one language mostly has for itself, and how many
-// Latin letters one of theirs is worth.
+// alphabets lists scripts that are mainly used by one language, with the number of Latin
+// letters that one of their letters counts for.
 var alphabets = [...]struct {
 	from, to rune
 	language string
@@ -173,19 +171,18 @@ var alphabets = [...]struct {
 	{0x1200, 0x137F, "am", 1}, {0x1780, 0x17FF, "km", 1},
 }
 
-// kana and han are where in alphabets Japanese and Chinese stand, which share the
-// latter.
+// Indexes in alphabets of Japanese and Chinese; Japanese uses both.
 const (
 	kana = 0
 	han  = 1
 )
 
-// lowerLetter returns the small letter of a letter beyond ASCII of one of the
-// scripts that functionWords are written in, or 0.
+// lowerLetter returns a letter beyond ASCII in lower case if it belongs to a script of
+// functionWords, else 0.
 func lowerLetter(r rune) rune {
 	switch {
 	case r < 0xAA:
-	case r < 0x370, 0x1E00 <= r && r < 0x1F00: // Latin, and marks
+	case r < 0x370, 0x1E00 <= r && r < 0x1F00: // Latin, and combining marks
 		if 0xAB <= r && r < 0xC0 || r == '×' || r == '÷' {
 			return 0
 		}
@@ -198,14 +195,14 @@ func lowerLetter(r rune) rune {
 	return 0
 }
 
-// A languageCount is what was read of a text.
+// A languageCount holds the counts for a text.
 type languageCount struct {
 	letters int // of words
 	words   int
 	foreign [len(alphabets)]int // letters
 	hits    [len(functionWords)]int
 	sets    [512]languageSet // of as many function words; few texts have more
-	known   int              // of sets
+	known   int              // length of sets
 }
 
 // read counts words and letters.
@@ -235,7 +232,7 @@ func (c *languageCount) read(s string) {
 	}
 }
 
-// smallLetter is ASCII letters in lower case; all else is 0.
+// smallLetter holds ASCII letters in lower case; other bytes are 0.
 var smallLetter = func() (t [256]byte) {
 	for c := range byte(utf8.RuneSelf) {
 		if isLetter(c) {
@@ -260,7 +257,7 @@ func (c *languageCount) foreignLetter(r rune) {
 // word counts a word.
 func (c *languageCount) word(hash uint64) {
 	c.words++
-	at := hash * spread >> (64 - languageBits)
+	at := hash * hashFactor >> (64 - languageBits)
 	for languagesOf[at].hash != hash {
 		if languagesOf[at].set == 0 {
 			return
@@ -277,12 +274,12 @@ func (c *languageCount) word(hash uint64) {
 	}
 }
 
-// decide tells the language.
+// decide returns the language.
 func (c *languageCount) decide() string {
 	const (
-		fewest   = 3  // function words, or letters of an alphabet
-		rarest   = 20 // at least one function word in so many words
-		distinct = 2  // times as many that speak for it alone as for the next alone
+		minEvidence = 3  // minimum number of function words, or of letters of an alphabet
+		maxSpacing  = 20 // at least one function word in this number of words
+		minLead     = 2  // times as many words of this language alone as of the second one alone
 	)
 	foreign, most := 0, 0
 	for i, n := range c.foreign {
@@ -295,7 +292,7 @@ func (c *languageCount) decide() string {
 		most = kana
 	}
 	if foreign > c.letters {
-		if c.foreign[most] < fewest || c.foreign[most]*alphabets[most].worth*2 < foreign && most != kana {
+		if c.foreign[most] < minEvidence || c.foreign[most]*alphabets[most].worth*2 < foreign && most != kana {
 			return ""
 		}
 		return alphabets[most].language
@@ -312,7 +309,7 @@ func (c *languageCount) decide() string {
 			next = i
 		}
 	}
-	if c.hits[best] < fewest || c.hits[best]*rarest < c.words {
+	if c.hits[best] < minEvidence || c.hits[best]*maxSpacing < c.words {
 		return ""
 	}
 	onlyBest, onlyNext := 0, 0
@@ -324,7 +321,7 @@ func (c *languageCount) decide() string {
 			onlyNext++
 		}
 	}
-	if onlyBest < 2 || onlyBest < onlyNext*distinct {
+	if onlyBest < 2 || onlyBest < onlyNext*minLead {
 		return ""
 	}
 	return functionWords[best].language

@@ -53,7 +53,7 @@ var languageTable = []struct{ want, text string }{
 	{"", "я 是 α"},
 }
 
-func TestLanguageIsToldByScriptAndFunctionWords(t *testing.T) {
+func TestDetectLanguage(t *testing.T) {
 	for _, test := range languageTable {
 		for _, text := range []string{test.text, strings.ToUpper(test.text), strings.Repeat(test.text+"\n", 100)} {
 			if text != test.text && (test.want == "tr" || test.want == "") {
@@ -66,7 +66,7 @@ func TestLanguageIsToldByScriptAndFunctionWords(t *testing.T) {
 	}
 }
 
-func TestLanguageIsDetectedWhereNoneIsDeclared(t *testing.T) {
+func TestUndeclaredLanguage(t *testing.T) {
 	const text = "<p>This is the book that I read at school with my friends, and it was one of the best of all."
 	for _, test := range []struct{ html, header, want string }{
 		{text, "", "en"},
@@ -96,9 +96,9 @@ func TestLanguageTags(t *testing.T) {
 	}
 }
 
-// TestDeclaredLanguagesAreDetected holds the detection against what real pages
+// TestDetectLanguageAgreesWithDeclarations holds the detection against what real pages
 // declare of themselves, which is not always true.
-func TestDeclaredLanguagesAreDetected(t *testing.T) {
+func TestDetectLanguageAgreesWithDeclarations(t *testing.T) {
 	slow(t)
 	pages, same, none := 0, 0, 0
 	x := NewExtractor()

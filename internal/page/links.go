@@ -11,7 +11,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// finish makes the content of a page of all that the collector was told.
+// finish makes the content of a page from the collected data.
 func (c *collector) finish(doc *Document, content *Content) {
 	text := string(c.body)
 	for _, i := range c.waiting {
@@ -41,7 +41,7 @@ func (c *collector) finish(doc *Document, content *Content) {
 	content.Links, content.OutDegree = c.links(text, r, doc.Links)
 }
 
-// anchors is the anchors of all references that have one in sight.
+// anchors returns the anchors of all visible references.
 func (c *collector) anchors(text string) string {
 	all := c.scratch[:0]
 	for i := range c.references {
@@ -66,29 +66,28 @@ func (c *collector) anchors(text string) string {
 	return string(all)
 }
 
-// A target is where references of the page lead to.
+// A target is a URL that references of the page refer to.
 type target struct {
 	url  string // canonical
 	hash uint64 // of url
-	link int    // its place among the links, or one of these
+	link int    // index of the link, or one of the constants below
 }
 
 const (
-	notYet  = -1 // no reference that counts has led to it
-	tooMany = -2 // there are as many links as there may be
+	unlinked = -1 // no reference that counts has led to it
+	tooMany  = -2 // MaxLinks is reached
 )
 
-// targets are those of one page, in order of appearance.
+// targets are the targets of one page, in order of appearance.
 type targets struct {
 	list []target
-	// places is a hash table of the list: a target is in the first free place from
-	// where the beginning of its hash says, as its number in the list and one. A map would
-	// have to be told of each address twice.
+	// places is a hash table with open addressing of indexes in list, plus 1. A map would hash
+	// each new URL twice.
 	places []int32
 	seed   maphash.Seed
 }
 
-// reset makes room for as many targets as there are references.
+// reset makes room for a number of references.
 func (t *targets) reset(references int) {
 	size := 1 << bits.Len(uint(2*references))
 	if size > cap(t.places) {
@@ -102,7 +101,7 @@ func (t *targets) reset(references int) {
 	t.list = t.list[:0]
 }
 
-// find returns the target with that address, or nil and what add wants to know.
+// find returns the target with a URL, or nil and the arguments for add.
 func (t *targets) find(url []byte) (found *target, hash, place uint64) {
 	hash = maphash.Bytes(t.seed, url)
 	mask := uint64(len(t.places) - 1)
@@ -114,17 +113,16 @@ func (t *targets) find(url []byte) (found *target, hash, place uint64) {
 	return nil, hash, place
 }
 
-// add adds a target that was not found.
+// add adds a target that find did not find.
 func (t *targets) add(url string, hash, place uint64) *target {
-	t.list = append(t.list, target{url, hash, notYet})
+	t.list = append(t.list, target{url, hash, unlinked})
 	t.places[place] = int32(len(t.list))
 	return &t.list[len(t.list)-1]
 }
 
-// targetOf finds the target of a reference, or returns nil if it leads to
-// nothing that can be fetched. If there are as many links as there may be, what
-// is new is only counted, and only its digest is kept: a hundred thousand
-// addresses can be a hundred times as long as their page.
+// targetOf returns the target of a reference, or nil if it cannot be fetched. With full set,
+// only digests of new URLs are stored, because a hundred thousand URLs can be a hundred times
+// as long as their page.
 func (c *collector) targetOf(reference string, r *resolver, full bool) *target {
 	var err error
 	if c.scratch, err = weburl.ResolveTo(c.scratch, r.base, reference, r.encode); err != nil {
@@ -142,8 +140,9 @@ func (c *collector) targetOf(reference string, r *resolver, full bool) *target {
 	return t
 }
 
-// links resolves the references and merges those to one target. It also counts
-// the targets, without the page itself. The links take the given memory, if it is enough.
+// links resolves the references and merges those with the same target. It also returns the
+// number of targets without the page itself. The links are stored in memory, if it is large
+// enough.
 func (c *collector) links(text string, r resolver, memory []wire.Link) (links []wire.Link, outDegree int) {
 	links = memory[:0]
 	if n := min(len(c.references), MaxLinks); n > cap(links) {
@@ -155,14 +154,14 @@ func (c *collector) links(text string, r resolver, memory []wire.Link) (links []
 	for i := range c.references {
 		ref := &c.references[i]
 		full := len(links) == MaxLinks || size > maxLinkBytes
-		if i == 0 || ref.target != c.references[i-1].target { // an image and the words beneath it often lead to the same
+		if i == 0 || ref.target != c.references[i-1].target { // an image and its caption often refer to the same URL
 			t = c.targetOf(ref.target, &r, full)
 		}
 		if t == nil || t.url == r.page && (insidePage(ref.target) || ref.tag == "link") {
 			continue
 		}
 		switch {
-		case t.link == notYet:
+		case t.link == unlinked:
 			if t.url != r.page {
 				outDegree++
 			}
@@ -192,34 +191,34 @@ func (c *collector) links(text string, r resolver, memory []wire.Link) (links []
 	if len(links) == 0 {
 		links = memory[:0]
 	}
-	// Links of earlier pages that stand behind would keep the texts of these for as long.
+	// Clear links of earlier pages, which would keep the texts of those pages alive.
 	for rest := links[len(links):cap(links)]; len(rest) > 0 && rest[0].URL != ""; rest = rest[1:] {
 		rest[0] = wire.Link{}
 	}
 	return links, outDegree
 }
 
-// forget lets go of what is only of use for the links of one page, and of memory
-// that few pages need.
+// forget releases what is only needed for the links of one page, and memory that few pages
+// need.
 func (c *collector) forget() {
-	const most = 1 << 12
-	if len(c.targets.list) > most {
+	const maxKept = 1 << 12
+	if len(c.targets.list) > maxKept {
 		c.targets = targets{}
 	}
-	if cap(c.references) > 4*most {
+	if cap(c.references) > 4*maxKept {
 		c.references, c.waiting, c.allPaths = nil, nil, nil
 	}
-	if cap(c.body) > most<<8 {
+	if cap(c.body) > maxKept<<8 {
 		c.body = nil
 	}
 	clear(c.targets.list)
 }
 
-// isBetter reports whether the reference tells more than the link that stands
-// for its target: what a reader sees more than a <link>, then the longer anchor.
+// isBetter reports whether a reference replaces the link with the same target: visible
+// references before <link>, then the longer anchor.
 func (c *collector) isBetter(r *reference, link *wire.Link, text string) bool {
-	if unseen := link.Tag == "link"; unseen != (r.tag == "link") {
-		return unseen
+	if skipped := link.Tag == "link"; skipped != (r.tag == "link") {
+		return skipped
 	}
 	if r.anchorBound() <= len(link.Anchor) {
 		return false
@@ -228,7 +227,7 @@ func (c *collector) isBetter(r *reference, link *wire.Link, text string) bool {
 	return len(c.scratch) > len(link.Anchor)
 }
 
-// link makes a link to target of the reference.
+// link fills in a link from a reference.
 func (c *collector) link(link *wire.Link, r *reference, target, text string) {
 	*link = wire.Link{URL: target, Tag: r.tag, Path: c.pathOf(r)}
 	if r.hreflang != "" {
@@ -248,7 +247,7 @@ func (c *collector) link(link *wire.Link, r *reference, target, text string) {
 	link.Context = c.kept.keep(c.scratch)
 }
 
-// pathOf is the path of a reference. Links often follow another of the same.
+// pathOf returns the path of a reference. Consecutive links often have the same.
 func (c *collector) pathOf(r *reference) string {
 	path := c.allPaths[r.path : r.path+r.pathLength]
 	if string(path) != c.lastPath {
@@ -257,12 +256,12 @@ func (c *collector) pathOf(r *reference) string {
 	return c.lastPath
 }
 
-// appendAnchor appends what the reference is called.
+// appendAnchor appends the anchor of a reference.
 func (r *reference) appendAnchor(dst []byte, text string) []byte {
 	s := trimGaps(text[r.start:r.end])
 	switch {
 	case s != "":
-		return appendLine(dst, trimGaps(cut(s, MaxAnchor)))
+		return appendLine(dst, trimGaps(truncate(s, MaxAnchor)))
 	case r.alt != "":
 		before := len(dst)
 		if dst = appendTidy(dst, r.alt, MaxAnchor); len(dst) > before {
@@ -272,13 +271,13 @@ func (r *reference) appendAnchor(dst []byte, text string) []byte {
 	return appendTidy(dst, r.title, MaxAnchor)
 }
 
-// anchorBound is at least the length of anchor, without making it.
+// anchorBound returns an upper bound of the length of the anchor.
 func (r *reference) anchorBound() int {
 	return min(max(r.end-r.start, len(r.alt), len(r.title)), MaxAnchor)
 }
 
-// appendContext appends the words around the reference inside its block: those
-// before it, a newline, those after it; nothing if there are none.
+// appendContext appends the words before the reference in its block, a newline, and the words
+// after it; nothing if there are none.
 func (r *reference) appendContext(dst []byte, text string) []byte {
 	before := trimGaps(text[r.from:r.start])
 	after := trimGaps(text[r.end:r.to])
@@ -290,7 +289,7 @@ func (r *reference) appendContext(dst []byte, text string) []byte {
 	return appendLine(dst, trimGaps(firstWords(after, ContextWords, (MaxContext-1)/2)))
 }
 
-// trimGaps is a part of a text without what separates its words from others.
+// trimGaps removes the separators at both ends of a part of a text.
 func trimGaps(s string) string {
 	for s != "" && (s[0] == ' ' || s[0] == '\n') {
 		s = s[1:]
@@ -301,7 +300,7 @@ func trimGaps(s string) string {
 	return s
 }
 
-// appendLine appends a part of a text, in one line.
+// appendLine appends a part of a text as one line.
 func appendLine(dst []byte, s string) []byte {
 	for {
 		i := strings.IndexByte(s, '\n')
@@ -313,31 +312,30 @@ func appendLine(dst []byte, s string) []byte {
 	}
 }
 
-// An arena is where the strings of pages are kept together.
+// An arena allocates strings together.
 type arena []byte
 
-// keep returns s as a string.
+// keep copies s into the arena.
 func (a *arena) keep(s []byte) string {
-	const least = 64 << 10
+	const chunk = 64 << 10
 	if len(s) > cap(*a)-len(*a) {
-		*a = make([]byte, 0, max(len(s), least))
+		*a = make([]byte, 0, max(len(s), chunk))
 	}
 	start := len(*a)
 	*a = append(*a, s...)
 	return view((*a)[start:])
 }
 
-// insidePage reports whether a reference that leads to its own page only names
-// a place in it, or nothing.
+// insidePage reports whether a reference to its own page is only a fragment, or empty.
 func insidePage(target string) bool {
 	target = strings.TrimLeft(target, blanks)
 	return target == "" || target[0] == '#'
 }
 
-// A resolver makes the references of one page canonical.
+// A resolver resolves the references of one page.
 type resolver struct {
-	base   weburl.URL // the zero URL resolves what is absolute
-	page   string     // the page itself, canonical; "" if its URL is none
+	base   weburl.URL // only absolute URLs resolve against the zero URL
+	page   string     // the page's canonical URL; "" if it is invalid
 	encode weburl.Encoder
 }
 
@@ -353,8 +351,7 @@ func newResolver(page, base string, encode weburl.Encoder) resolver {
 	return r
 }
 
-// resolve is the canonical target of a reference, or "" if it leads to nothing
-// that can be fetched.
+// resolve returns the canonical target of a reference, or "" if it cannot be fetched.
 func (r *resolver) resolve(reference string) string {
 	u, err := weburl.ResolveIn(r.base, reference, r.encode)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// A mode is an insertion mode of the standard's tree construction, section
-// 13.2.6.4. Each has a method, which reports whether the token was consumed.
+// A mode is an insertion mode of the standard, section 13.2.6.4. Each has a method that
+// reports whether it consumed the token.
 type mode uint8
 
 const (
@@ -28,7 +28,7 @@ const (
 	inTemplate
 	afterBody
 	afterAfterBody
-	atEnd // nothing more is read
+	atEnd // the rest of the page is ignored
 )
 
 // dispatch handles the current token in the current mode.
@@ -70,15 +70,15 @@ func (t *construction) dispatch() bool {
 	return true
 }
 
-// skipBlanks takes the white space off the beginning of the latest text, and
-// reports whether nothing is left.
+// skipBlanks drops the white space at the beginning of the latest text, and reports whether
+// nothing is left.
 func (t *construction) skipBlanks() bool {
 	t.s = t.s[leadingBlanks(t.s):]
 	return t.s == ""
 }
 
-// keepBlanks puts the white space at the beginning of the latest text into the
-// current node, and reports whether nothing is left.
+// keepBlanks inserts the white space at the beginning of the latest text, and reports whether
+// nothing is left.
 func (t *construction) keepBlanks() bool {
 	n := leadingBlanks(t.s)
 	t.text(t.s[:n])
@@ -158,7 +158,7 @@ func (t *construction) beforeHead() bool {
 	return false
 }
 
-// pushText opens an element that contains text only.
+// pushText opens an element that contains only text.
 func (t *construction) pushText() {
 	t.push()
 	t.original = t.mode
@@ -250,7 +250,7 @@ func (t *construction) endTemplate() {
 	t.resetMode()
 }
 
-// resetMode finds the mode again from what is open, section 13.2.4.1.
+// resetMode resets the insertion mode from the open elements, section 13.2.4.1.
 func (t *construction) resetMode() {
 	for i := len(t.open) - 1; i >= 0; i-- {
 		e := &t.open[i]
@@ -452,8 +452,7 @@ func (t *construction) inTable() bool {
 			t.push()
 			t.form = *t.top()
 			t.pop()
-			// What is left of it is done as in a body, which ignores a form in
-			// a form.
+			// The rest is handled as in a body, which ignores a form in a form.
 		}
 	case endTag:
 		switch t.tag.name {
@@ -479,14 +478,13 @@ func (t *construction) inTable() bool {
 	return consumed
 }
 
-// isHiddenInput reports whether the latest tag, of an input, is one that cannot
-// be seen.
+// isHiddenInput reports whether the latest tag, of an input element, is a hidden input.
 func (t *construction) isHiddenInput() bool {
 	kind, ok := t.attrs().find("type")
 	return ok && strings.EqualFold(kind, "hidden")
 }
 
-// endCaption ends a caption, if there is one.
+// endCaption ends a caption, and reports whether there was one.
 func (t *construction) endCaption() bool {
 	if !t.popTo(inTableScope, atom.Caption) {
 		return false
@@ -559,7 +557,7 @@ func (t *construction) inColumnGroup() bool {
 	return false
 }
 
-// endPart ends the part of a table that is current when all else is closed.
+// endPart ends the current part of a table.
 func (t *construction) endPart(name atom.Atom, any traits, next mode) {
 	t.clearTo(name, any)
 	t.pop()
@@ -723,7 +721,7 @@ func (t *construction) inTemplate() bool {
 	return t.inBody()
 }
 
-// afterBody is the modes after the body, and after that.
+// afterBody handles the modes "after body" and "after after body".
 func (t *construction) afterBody() bool {
 	switch t.kind {
 	case textToken:
@@ -750,15 +748,15 @@ func (t *construction) afterBody() bool {
 	return false
 }
 
-// dropNUL takes U+0000 out of the latest text.
+// dropNUL removes U+0000 from the latest text.
 func (t *construction) dropNUL() {
 	if t.z.hasNUL {
 		t.s = strings.ReplaceAll(t.s, "\x00", "")
 	}
 }
 
-// frameset opens frames, which are all that there is: unless the page is read as
-// one of frames, it is read no further.
+// frameset handles a <frameset>. Unless the page is being parsed with frames, parsing stops,
+// to be repeated with frames.
 func (t *construction) frameset() {
 	t.push()
 	t.mode = atEnd

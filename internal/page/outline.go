@@ -2,21 +2,20 @@ package page
 
 import "golang.org/x/net/html/atom"
 
-// An outline is a tree as far as it is needed to tell in which order its
-// elements and texts are. Nodes are known by their numbers; number 0 is the
-// page.
+// An outline is a tree with just enough information to put elements and texts in document
+// order. Nodes are identified by their index; node 0 is the document.
 type outline struct {
-	why   detour
+	why   reordering
 	nodes []node
 	texts []byte
-	more  map[int32]*[]int // where further attributes of an element begin
+	more  map[int32]*[]int // offsets of further attributes of an element
 }
 
 // A node is an element or a text.
 type node struct {
 	parent, first, last, previous, next int32
 
-	at, to int32     // where the attributes of an element begin in the page; where a text is in texts
+	at, to int32     // of an element: offset of its attributes in the page; of a text: range in texts
 	name   atom.Atom // of an element
 	element
 	foreign bool
@@ -24,11 +23,11 @@ type node struct {
 	tag     string
 }
 
-// reset forgets the last page, and keeps the memory unless it is too much.
-func (o *outline) reset(why detour) {
-	const most = 1 << 20 // bytes, each
+// reset clears the outline, and keeps the memory unless it is large.
+func (o *outline) reset(why reordering) {
+	const maxKept = 1 << 20 // bytes, each
 	o.why = why
-	if cap(o.nodes) > most/64 || cap(o.texts) > most {
+	if cap(o.nodes) > maxKept/64 || cap(o.texts) > maxKept {
 		*o = outline{why: why}
 		return
 	}
@@ -36,7 +35,7 @@ func (o *outline) reset(why detour) {
 	o.nodes, o.texts, o.more = o.nodes[:0], o.texts[:0], nil
 }
 
-// add makes a node that has no place.
+// add returns a new node, not yet inserted.
 func (o *outline) add(n node) int32 {
 	if len(o.nodes) == 0 {
 		o.nodes = append(o.nodes, node{})
@@ -45,19 +44,19 @@ func (o *outline) add(n node) int32 {
 	return int32(len(o.nodes) - 1)
 }
 
-// element makes an element.
+// element returns a new node for an element.
 func (o *outline) element(e *open) int32 {
 	return o.add(node{name: e.name, element: e.element, foreign: e.space != htmlSpace, tag: e.tag, at: e.at})
 }
 
-// text makes a text.
+// text returns a new node for a text.
 func (o *outline) text(s string) int32 {
 	at := len(o.texts)
 	o.texts = append(o.texts, s...)
 	return o.add(node{isText: true, at: int32(at), to: int32(len(o.texts))})
 }
 
-// describe adds the attributes that begin there to an element.
+// describe adds the attributes at an offset to an element.
 func (o *outline) describe(element, at int32) {
 	if o.more == nil {
 		o.more = map[int32]*[]int{}
@@ -68,7 +67,7 @@ func (o *outline) describe(element, at int32) {
 	*o.more[element] = append(*o.more[element], int(at))
 }
 
-// append puts a node at the end of a parent.
+// append inserts a node as the last child of parent.
 func (o *outline) append(parent, node int32) {
 	p, n := &o.nodes[parent], &o.nodes[node]
 	n.parent, n.previous, n.next = parent, p.last, 0
@@ -80,7 +79,7 @@ func (o *outline) append(parent, node int32) {
 	p.last = node
 }
 
-// before puts a node before another.
+// before inserts a node before next.
 func (o *outline) before(next, node int32) {
 	x, n := &o.nodes[next], &o.nodes[node]
 	n.parent, n.previous, n.next = x.parent, x.previous, next
@@ -92,7 +91,7 @@ func (o *outline) before(next, node int32) {
 	x.previous = node
 }
 
-// detach takes a node out, if it has a place.
+// detach removes a node from its parent, if it has one.
 func (o *outline) detach(node int32) {
 	n := &o.nodes[node]
 	p := &o.nodes[n.parent]
@@ -109,7 +108,7 @@ func (o *outline) detach(node int32) {
 	n.parent, n.previous, n.next = 0, 0, 0
 }
 
-// moveChildren moves all that is in a node to one in which nothing is.
+// moveChildren moves the children of a node to one without children.
 func (o *outline) moveChildren(from, to int32) {
 	f := &o.nodes[from]
 	o.nodes[to].first, o.nodes[to].last = f.first, f.last
@@ -119,8 +118,8 @@ func (o *outline) moveChildren(from, to int32) {
 	f.first, f.last = 0, 0
 }
 
-// tell tells a collector the whole tree.
-func (o *outline) tell(c *collector, page *scanner) {
+// emit passes the tree to a collector.
+func (o *outline) emit(c *collector, page *scanner) {
 	if len(o.nodes) == 0 {
 		return
 	}

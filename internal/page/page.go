@@ -1,26 +1,22 @@
-// Package page reads a web page: HTML of any age and quality in, what a crawler
-// wants to know of it out.
+// Package page extracts the content of web pages: title, text, links, language and more from
+// HTML of any age and quality.
 //
-// [Extractor.Extract] never fails. A page that is declared in the wrong
-// charset, is nested a hundred thousand deep or is not HTML at all gives what
-// can be had from it, which may be nothing. Everything that comes out is valid
-// UTF-8 and bounded by the constants of this package, whatever came in.
+// [Extractor.Extract] never fails. A page with the wrong charset, with a hundred thousand
+// nested elements, or that is not HTML at all yields what can be extracted, possibly nothing.
+// The output is always valid UTF-8 and bounded by the constants of this package.
 //
-// A page is read in one pass. The scanner (scan.go) finds the tokens of HTML; the
-// construction (construct.go, modes.go, body.go) knows from them, as the
-// standard's parsers do, which elements there are and where they begin and end;
-// the collector (collector.go) is told of them in document order, and alone
-// decides what they mean. No tree is made for that. Where the standard moves
-// things about, which of real pages happens in one of twenty, the page is read
-// once more, and the order of its nodes is noted first (outline.go). XML is
-// rewritten before (xml.go), and what would be a tree of millions is guessed at.
+// A page is parsed in one pass, without making a tree. The scanner (scan.go) finds the tokens
+// of HTML; the construction (construct.go, modes.go, body.go) implements the standard's tree
+// construction and determines where elements begin and end; the collector (collector.go)
+// receives them in document order and interprets them. One real page in twenty has elements
+// that the standard moves; such pages are parsed again with an outline of their nodes
+// (outline.go). XML is rewritten as HTML first (xml.go). Pages whose tree would be too large
+// are parsed in a simplified way, called guess mode.
 //
-// What comes out is to the byte what the tree of golang.org/x/net/html would
-// give. That tree (tree.go) is only made to ask selectors, and not of pages for
-// which it would be refused or become far larger than they are.
+// The result is the same, byte for byte, as with the tree of golang.org/x/net/html. That tree
+// (tree.go) is made only for selectors, unless it would be too large.
 //
-// The package does not fetch, follow or judge; what a URL is, it leaves to
-// package weburl.
+// The package does not fetch pages, and leaves URLs to package weburl.
 package page
 
 import (
@@ -29,95 +25,91 @@ import (
 	"spoor/internal/wire"
 )
 
-// Limits on what comes out of one page, so that a record stays well below the
-// longest line of the wire even when every byte of it must be escaped.
+// Limits on the content of one page, so that a record stays well below the limit for records
+// even if every byte must be escaped.
 const (
-	MaxText    = 8 << 20 // bytes of text; the words beyond are not read
-	MaxAnchors = 1 << 20 // bytes of all anchors' words
+	MaxText    = 8 << 20 // bytes of text; words beyond are ignored
+	MaxAnchors = 1 << 20 // bytes of all anchors together
 	MaxLinks   = 10_000  // links
 	MaxAnchor  = 1000    // bytes of one anchor
 	MaxContext = 1000    // bytes of one context
 	MaxPath    = 500     // bytes of one tag path
 	MaxMeta    = 4096    // bytes of title, description, keywords, robots
-	MaxFields  = 1 << 20 // bytes of all that the selectors of one page found
+	MaxFields  = 1 << 20 // bytes of the values of all selectors together
 
-	// maxLinkBytes bounds the links of a page together: ten thousand short
-	// references against a base of eight thousand bytes are eighty megabytes.
+	// maxLinkBytes bounds the links of a page together: ten thousand short references and a
+	// base URL of eight thousand bytes make eighty megabytes.
 	maxLinkBytes = 16 << 20
 
-	// maxReferences bounds how many places of a page are looked at for links,
-	// repetitions included.
+	// maxReferences bounds the references of a page, repetitions included.
 	maxReferences = 10 * MaxLinks
 )
 
-// ContextWords is how many words of its block a link's context takes on each
-// side of it.
+// ContextWords is the number of words on each side of a link in its context.
 const ContextWords = 25
 
-// A Document is a page as it came.
+// A Document is a page as fetched.
 type Document struct {
-	URL         string // where it was found, after redirects; links are relative to it
+	URL         string // after redirects; the base of links
 	ContentType string // media type, with or without parameters; "" if unknown
-	Charset     string // as the Content-Type header declared it; "" if it did not
-	Language    string // Content-Language header; "" if there was none
-	Body        []byte // not changed, not kept
-	IsUTF8      bool   // that Body is valid UTF-8 is known
+	Charset     string // from the Content-Type header; "" if missing
+	Language    string // Content-Language header; "" if missing
+	Body        []byte // not modified and not retained
+	IsUTF8      bool   // Body is known to be valid UTF-8
 
-	Links []wire.Link // memory that Content.Links may take; what is in it is lost
+	Links []wire.Link // memory to reuse for Content.Links; its content is overwritten
 }
 
-// Content is what stands in a page. The zero value is a page of which nothing
-// is known, because it is not text.
+// Content is the content of a page. The zero value stands for a page that is not text.
 type Content struct {
-	Title       string // of the first <title>; og:title where that is missing
-	Description string // meta description; og:description where that is missing
+	Title       string // of the first <title>, else og:title
+	Description string // meta description, else og:description
 	Keywords    string // meta keywords
-	Lang        string // language tag, as written: html[lang], or Content-Language; else what Text looks like
+	Lang        string // language tag, as written in html[lang], a meta element or Content-Language; else detected from Text
 
-	// Text is the visible text. Words are separated by one space, blocks and
-	// lines by one newline. It has no script, style, comment, template or
-	// formula source; what stands in noscript is text, for a crawler runs no
-	// scripts.
+	// Text is the visible text. Words are separated by one space, blocks and lines by one
+	// newline. It does not contain scripts, styles, comments, templates and sources of
+	// formulas. The content of noscript elements is text, because scripts are not run.
 	Text string
 
-	// AnchorText is the anchors of all <a href> and <area>, in order and with
-	// repetitions, links or not, separated by one space.
+	// AnchorText is the anchors of all <a href> and <area> elements, in order and with
+	// repetitions, separated by one space.
 	AnchorText string
 
-	// OutDegree counts the distinct http and https targets, without the page.
+	// OutDegree is the number of distinct http and https targets, without the page itself.
 	OutDegree int
 
 	Links      []wire.Link // see [Extractor.Extract]
-	Canonical  string      // target of <link rel=canonical>, canonical
-	RobotsMeta string      // all meta robots and those of our name, lower case, joined by ", "
-	Simhash    string      // 16 hexadecimal digits; see [Simhash]: half of all words, half of those outside links
-	Charset    string      // what the page was read as, a name of the Encoding Standard
+	Canonical  string      // target of <link rel=canonical>, in canonical form
+	RobotsMeta string      // all meta robots elements, and those addressed to Agent, in lower case, joined by ", "
+	Simhash    string      // 16 hexadecimal digits; see [Simhash]: half from all words, half from those outside links
+	Charset    string      // the charset used, by its name in the Encoding Standard
 
-	// Fields is what the selectors found, sorted by name. A selector that
-	// found nothing is absent.
+	// Fields holds the values that the selectors matched, sorted by name. Selectors without a
+	// match are missing.
 	Fields []wire.Values
 
-	// Flat tells that there is no tree to ask the selectors of, because it would
-	// be too deep, too large or too dear to search. In the former two cases, what
-	// stands in elements that were not closed is a guess.
+	// Flat reports that there is no tree for selectors, because it would be too deep, too
+	// large or too costly to search. In the former two cases the page was parsed in guess
+	// mode, and the extent of unclosed elements is a guess.
 	Flat bool
 }
 
-// An Extractor reads pages. It keeps its scratch memory, so it serves one
-// goroutine at a time; the contents that it returns are independent of it.
+// An Extractor extracts pages. It reuses its memory, so it must not be used concurrently; the
+// contents that it returns are independent of it.
 type Extractor struct {
-	// AcrossBlocks lets the contexts of links go on into the blocks before and
-	// after, which is how papers draw a window around a link.
+	// AcrossBlocks extends the contexts of links into neighbouring blocks, as papers do that
+	// take a window around a link.
 	AcrossBlocks bool
 
-	// MainContent leaves out of the text what is not the main content of the
-	// page: navigation, advertisements, comments, notices. A page in which no
-	// main content is found keeps its text, and so does what is not markup.
-	// Links, anchors and contexts are of the whole page.
+	// MainContent restricts the text to the main content of the page, without navigation,
+	// advertisements, comments and notices. A page without recognizable main content keeps its
+	// text, and so does a page that is not markup. Links, anchors and contexts are those of
+	// the whole page.
 	MainContent bool
 
-	// Agent is the name, in lower case, under which a page may address its meta
-	// robots to us alone; "" if it has none for us.
+	// Agent is the name of this crawler, in lower case, for meta elements addressed to it; ""
+	// for none.
 	Agent string
 
 	selectors []Selector
@@ -127,32 +119,29 @@ type Extractor struct {
 	construction construction
 }
 
-// NewExtractor returns an Extractor that also asks the given selectors. Several
-// of the same name add to one field, in their order.
+// NewExtractor returns an Extractor with the given selectors. Several of the same name add to
+// one field, in order.
 func NewExtractor(selectors ...Selector) *Extractor {
 	return &Extractor{Agent: "spoor", selectors: sorted(selectors)}
 }
 
-// Extract reads one page.
+// Extract extracts the content of a page.
 //
-// Links are the http and https targets of a[href], area[href], frame[src],
-// iframe[src], meta refresh (whose Tag is meta), and of link[href] where its rel
-// is alternate with a hreflang, next or prev, resolved against the document's
-// base and canonical, in order of first appearance and each once: of several
-// places that point to one target the longest anchor wins, with its context,
-// rel, tag and path; the first of equals. A link element wins over no other, and
-// what any of them tells of the target's language is kept. A reference to a
-// place inside the same page (#top, or nothing) is no link, and neither is a
-// link element that leads to its own page.
+// Links are the http and https targets of a[href], area[href], frame[src], iframe[src], meta
+// refresh (with the Tag meta), and of link[href] whose rel is alternate with a hreflang, next
+// or prev. They are resolved against the document's base, made canonical, and listed once each
+// in order of first appearance. Of several references to one target, the one with the longest
+// anchor provides anchor, context, rel, tag and path; the first, if several are equal. A link
+// element never replaces another reference. A hreflang is kept whichever reference has it.
+// References within the page (#top, or empty) are not links, nor are link elements that refer
+// to their own page.
 //
-// An anchor is the link's text, else the alt text of its images, else its title
-// attribute. A context is up to [ContextWords] words before the link and as
-// many after it, inside its block, which is the run of text between the nearest
-// starts or ends of block elements, unless AcrossBlocks is set. The anchor
-// itself is not repeated: a newline stands in its place, so before + anchor +
-// after can be had again; a link that has no words around it has no context. A
-// path names the elements from the root to the link, each with its first class
-// (html/body/div.menu/ul/li/a); of a very long one the end is kept.
+// An anchor is the link's text, else the alt text of its images, else its title attribute. A
+// context is up to [ContextWords] words before and after the link in its block, the text
+// between the nearest starts or ends of block elements, unless AcrossBlocks is set. A newline
+// stands for the anchor; a link without surrounding words has no context. A path lists the
+// elements from the root to the link, each with its first class (html/body/div.menu/ul/li/a);
+// of a very long path the end is kept.
 func (x *Extractor) Extract(doc Document) Content {
 	kind := kindOf(doc.ContentType, doc.Body)
 	if kind == other {
@@ -175,7 +164,7 @@ func (x *Extractor) Extract(doc Document) Content {
 	case !x.construction.read(text, c):
 		content.Flat = true
 	case len(x.selectors) == 0:
-	case x.construction.latest > mostNodes:
+	case x.construction.latest > maxNodes:
 		content.Flat = true
 	default:
 		if root := tree(text); root != nil && isSelectable(root) {
@@ -191,22 +180,21 @@ func (x *Extractor) Extract(doc Document) Content {
 	return content
 }
 
-// What a body is.
+// A kind is a kind of body.
 type kind int
 
 const (
-	other  kind = iota // nothing to read
+	other  kind = iota // not text
 	plain              // text without markup
 	markup             // HTML
-	xml                // read as if it were HTML
+	xml                // rewritten as HTML
 )
 
-// sniffed is how far kindOf looks into a body of unknown type.
-const sniffed = 1024
+// sniffLen is the number of bytes that sniff examines.
+const sniffLen = 1024
 
-// kindOf tells what to do with a body. The declared type decides, of several the
-// first; a body without one, or of a type that the MIME Sniffing Standard (section
-// 7) does not believe, is looked at.
+// kindOf returns the kind of a body: by its first declared type or, if that is missing or one
+// that the MIME Sniffing Standard (section 7) ignores, by its content.
 func kindOf(contentType string, body []byte) kind {
 	end := strings.IndexAny(contentType, ";,")
 	if end < 0 {
@@ -232,9 +220,9 @@ func kindOf(contentType string, body []byte) kind {
 	}
 }
 
-// sniff tells markup from text from neither by the beginning of a body.
+// sniff returns the kind of a body by its first bytes.
 func sniff(body []byte) kind {
-	head := string(body[:min(len(body), sniffed)])
+	head := string(body[:min(len(body), sniffLen)])
 	_, marked := bom(body)
 	switch {
 	case strings.HasPrefix(head, "%PDF-"), strings.HasPrefix(head, "%!PS"):

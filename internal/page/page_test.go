@@ -44,7 +44,7 @@ func byTree(doc *Document, x *Extractor) (content Content, ok bool) {
 		return content, false
 	}
 	c.walk(root)
-	if c.framed {
+	if c.hasFrames {
 		var t construction
 		c.reset()
 		t.readFrames(text, &c, true)
@@ -72,7 +72,7 @@ var textTable = []struct{ name, html, want string }{
 	{"only space", " \n <p> </p>", ""},
 }
 
-func TestTextIsWhatAReaderSees(t *testing.T) {
+func TestText(t *testing.T) {
 	for _, test := range textTable {
 		t.Run(test.name, func(t *testing.T) {
 			bothLanes(t, test.html, func(t *testing.T, c Content) {
@@ -226,7 +226,7 @@ var contextTable = []struct{ name, html, want string }{
 	{"beside the word", "<p>pre<a href=x>link</a>post", "pre\npost"},
 }
 
-func TestContextIsTheWordsAroundALinkInItsBlock(t *testing.T) {
+func TestContext(t *testing.T) {
 	for _, test := range contextTable {
 		t.Run(test.name, func(t *testing.T) {
 			bothLanes(t, test.html, func(t *testing.T, c Content) {
@@ -245,7 +245,7 @@ func TestContextIsTheWordsAroundALinkInItsBlock(t *testing.T) {
 	}
 }
 
-func TestContextGoesAcrossBlocksIfItIsTold(t *testing.T) {
+func TestContextAcrossBlocks(t *testing.T) {
 	x := NewExtractor()
 	x.AcrossBlocks = true
 	for _, test := range []struct{ name, html, want string }{
@@ -264,7 +264,7 @@ func TestContextGoesAcrossBlocksIfItIsTold(t *testing.T) {
 	}
 }
 
-func TestPathNamesTagsAndFirstClasses(t *testing.T) {
+func TestPath(t *testing.T) {
 	const html = `<html class=no-js><body><div class=" menu  wide"><ul><li><a class=w-1/2 href=x>x</a></ul></div>`
 	bothLanes(t, html, func(t *testing.T, c Content) {
 		if got, want := c.Links[0].Path, "html.no-js/body/div.menu/ul/li/a.w-1_2"; got != want {
@@ -286,7 +286,7 @@ func TestPathNamesTagsAndFirstClasses(t *testing.T) {
 	}
 }
 
-func TestOutDegreeCountsTargetsWithoutThePage(t *testing.T) {
+func TestOutDegree(t *testing.T) {
 	c := extract(`<a href=x>1</a><a href="x#2">2</a><a href=y>3</a><a href=page.html>4</a><a href=mailto:z@z>5</a>`)
 	if c.OutDegree != 2 || len(c.Links) != 3 {
 		t.Errorf("out-degree %d of %d links, want 2 of 3", c.OutDegree, len(c.Links))
@@ -296,7 +296,7 @@ func TestOutDegreeCountsTargetsWithoutThePage(t *testing.T) {
 	}
 }
 
-func TestLinksAreRelativeToWhereThePageWas(t *testing.T) {
+func TestLinkBase(t *testing.T) {
 	for _, test := range []struct{ url, want string }{
 		{"https://other.example/a/", "https://other.example/a/x http://y/"},
 		{"", "http://y/"},
@@ -313,7 +313,7 @@ func TestLinksAreRelativeToWhereThePageWas(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotHTML(t *testing.T) {
+func TestOtherTypes(t *testing.T) {
 	const markupText = `<p>a <a href=x>b</a>`
 	for _, test := range []struct {
 		contentType, body, text string
@@ -344,7 +344,7 @@ func TestWhatIsNotHTML(t *testing.T) {
 	}
 }
 
-func TestXMLIsReadAsIfItWereHTML(t *testing.T) {
+func TestXML(t *testing.T) {
 	for _, test := range []struct {
 		name, body string
 		want       Content
@@ -372,7 +372,7 @@ func TestXMLIsReadAsIfItWereHTML(t *testing.T) {
 	}
 }
 
-func TestSelectorsFillFields(t *testing.T) {
+func TestSelectors(t *testing.T) {
 	var selectors []Selector
 	for _, s := range []string{"z=h2, h1", "a=.x > b", "none=video", "raw=script", "a=i", "title=title"} {
 		selector, err := ParseSelector(s)
@@ -393,7 +393,7 @@ func TestSelectorsFillFields(t *testing.T) {
 	}
 }
 
-func TestBadSelectorsAreRefused(t *testing.T) {
+func TestBadSelectors(t *testing.T) {
 	for s, want := range map[string]string{
 		"h1":     "no = between",
 		"=h1":    "no name before",
@@ -408,7 +408,7 @@ func TestBadSelectorsAreRefused(t *testing.T) {
 	}
 }
 
-func TestAnExtractorForgetsThePageBefore(t *testing.T) {
+func TestExtractorHasNoMemory(t *testing.T) {
 	x := NewExtractor()
 	first := `<html lang=en><title>a</title><base href=/b/><meta name=robots content=noindex><p>a <a href=x>b</a> c`
 	want := x.Extract(Document{URL: here, Body: []byte("<p>z <a href=z>y</a>")})
@@ -419,7 +419,7 @@ func TestAnExtractorForgetsThePageBefore(t *testing.T) {
 	}
 }
 
-func TestContentsOutliveTheirPages(t *testing.T) {
+func TestContentIsIndependentOfPage(t *testing.T) {
 	const html = `<html lang=de><title>T &amp; t</title><link rel=canonical href="http://example.org/c"><link rel=alternate hreflang=fr href="http://example.org/fr">` +
 		`<p class=c>one <a href="http://example.org/x?a&amp;b" title=t>two</a><a href="http://example.org/y"><img alt=A></a> three`
 	x := NewExtractor()
@@ -433,7 +433,7 @@ func TestContentsOutliveTheirPages(t *testing.T) {
 	}
 }
 
-func TestLinksTakeTheMemoryThatIsGiven(t *testing.T) {
+func TestLinksReuseMemory(t *testing.T) {
 	x := NewExtractor()
 	read := func(html string, memory []wire.Link) []wire.Link {
 		return x.Extract(Document{URL: "http://a.example/", ContentType: "text/html", Body: []byte(html), IsUTF8: true, Links: memory}).Links

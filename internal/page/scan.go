@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// A tokenKind tells what a [scanner] met.
+// A tokenKind is the kind of a token.
 type tokenKind uint8
 
 const (
@@ -19,82 +19,79 @@ const (
 	doctype
 )
 
-// A scanState is a state of the standard's tokenizer that a tree can ask for.
+// A scanState is a state of the standard's tokenizer that tree construction may set.
 type scanState uint8
 
 const (
 	data       scanState = iota // markup and text
 	rcdata                      // text with character references, to the end tag of its element
 	rawtext                     // text, to the end tag of its element
-	scriptData                  // the same, but <!-- <script> --> has rules of its own
+	scriptData                  // the same, with special rules for <!-- <script> -->
 	plaintext                   // text, to the end of the page
 	cdata                       // text, to ]]>
 )
 
-// A scanner is the tokenizer of the HTML standard (section 13.2.5) over a page
-// that is at hand as a whole. It finds where tokens begin and end, and reads
-// only those that it is asked about: a text that nobody wants is not decoded.
+// A scanner is the tokenizer of the HTML standard (section 13.2.5) for a page that is
+// completely in memory. It finds the boundaries of tokens and decodes only what is asked for.
 //
-// As in the standard, it is the tree that knows what comes after a start tag:
-// whoever builds it tells the scanner by enter, directly behind the start tag,
-// and by foreign. Left alone, the scanner reads everything as data.
+// As in the standard, tree construction sets the state after a start tag: it must call enter
+// immediately after the tag, and set foreign. Without that, the scanner stays in the data
+// state.
 //
-// Strings that it returns are parts of the page where nothing had to be changed: clone
-// what must outlive the page. The time is linear in the size of the page.
+// Strings that it returns are parts of the page where nothing had to be changed: clone what
+// must outlive the page. The time is linear in the size of the page.
 //
-// Its tokens are those of html.Tokenizer, but for five things in which it keeps
-// to the standard. In html.Tokenizer
-//   - character references stand for something in <![CDATA[ ]]>;
-//   - U+0000 is U+FFFD there already, which the tree would make of it anyway;
-//   - "<" between <!-- and --> in a script ends what <!-- began, unless a letter
-//     or "/" follows, so that the first </script> ends the script even if it ends
-//     another one inside it;
-//   - <p a=1 a=2/> ends itself, for the second attribute is forgotten: it matters
-//     in SVG and MathML only;
+// Its tokens are those of html.Tokenizer, except where html.Tokenizer deviates from the
+// standard:
+//   - it decodes character references in <![CDATA[ ]]>;
+//   - it replaces U+0000 by U+FFFD, which tree construction does anyway;
+//   - in a script, "<" between <!-- and --> ends what <!-- began, unless a letter or "/"
+//     follows, so the first </script> ends the script even if it ends a nested one;
+//   - <p a=1 a=2/> is self-closing because the second attribute is dropped, which matters in
+//     SVG and MathML only;
 //   - two attributes may be named U+FFFD, if one of them is written U+0000.
 //
-// No page of the webs that it was held against has any of them.
+// None of these occurs in the pages of the test webs.
 type scanner struct {
-	// foreign is set by the tree when the adjusted current node is an element
-	// of SVG or MathML: then <![CDATA[ begins text, not a comment.
+	// foreign is set by tree construction if the adjusted current node is an element of SVG or
+	// MathML: then <![CDATA[ begins text, not a comment.
 	foreign bool
 
 	// Of the latest tag.
-	name        atom.Atom // 0 if it is none of those known to package atom
-	element     element   // what is known of that
+	name        atom.Atom // 0 if package atom does not know it
+	element     element   // properties of elements with this name
 	tag         string    // in lower case
 	selfClosing bool
 
 	page     string
-	from, to int // of the latest token; it goes on at to
+	from, to int // of the latest token; the next begins at to
 	state    scanState
-	last     string // name of the latest start tag, which the end tag of its text must have
+	last     string // name of the latest start tag, which the end tag of raw text must have
 
-	begin, end int  // of what is in the latest text, comment or doctype
-	references bool // whether character references stand for something there
-	nul        bool // whether U+0000 stands for U+FFFD there
+	begin, end int  // of the content of the latest text, comment or doctype
+	references bool // decode character references in it
+	nul        bool // replace U+0000 by U+FFFD in it
 
-	nameEnd  int           // where the name of the latest tag ends
+	nameEnd  int           // end of the name of the latest tag
 	attrs    [16]attribute // its first attributes
 	attrsLen int
-	attrsEnd int   // where those begin that attrs has no place for
-	class    place // of the value of its class; "" if it has none
+	attrsEnd int  // offset of the attributes beyond attrs
+	class    span // of the value of its class; empty if it has none
 
-	known [1 << knownBits]known // names met lately, on this page or another
+	known [1 << knownBits]knownTag // cache of tag names, kept across pages
 
-	hasNUL bool // whether U+0000 is in what text was asked for last
+	hasNUL bool // the latest text that was asked for contains U+0000
 }
 
-// An attribute is where the name and the value of an attribute stand in the
-// page, quotes left out.
+// An attribute holds the offsets of the name and the value of an attribute, without quotes.
 type attribute struct{ name, nameEnd, value, valueEnd int }
 
-// A place is where something stands in the page; the zero value is nowhere.
-type place struct{ from, to int32 }
+// A span is a range of the page; the zero value means unknown.
+type span struct{ from, to int32 }
 
-// A known is the name of a tag, of up to eight bytes, which are the key. In the
-// tables of known names a name is where its key times spread tells.
-type known struct {
+// A knownTag is the name of a tag, of up to eight bytes, which are the key. The cache is
+// indexed by the high bits of key times hashFactor.
+type knownTag struct {
 	key     uint64
 	tag     string
 	name    atom.Atom
@@ -102,21 +99,20 @@ type known struct {
 }
 
 const (
-	knownBits = 7
-	spread    = 0x9E3779B97F4A7C15 // 2^64 by the golden ratio
+	knownBits  = 7
+	hashFactor = 0x9E3779B97F4A7C15 // 2^64 by the golden ratio
 )
 
-// reset begins a page, which must be valid UTF-8.
+// reset prepares for a page, which must be valid UTF-8.
 func (z *scanner) reset(page string) {
 	*z = scanner{page: page, known: z.known}
 }
 
-// enter tells in which state the scanner goes on. What is to be told after a
-// start tag must be told before next is called.
+// enter sets the state. After a start tag, it must be called before next.
 func (z *scanner) enter(state scanState) { z.state = state }
 
-// next goes on to the next token. Several texts may follow each other. A tag
-// that the page ends in is no token.
+// next finds the next token. Several texts may follow each other. An unfinished tag at the end
+// of the page is not a token.
 func (z *scanner) next() tokenKind {
 	if z.state != data && z.raw() {
 		return textToken
@@ -124,7 +120,7 @@ func (z *scanner) next() tokenKind {
 	page := z.page
 	z.from = z.to
 	i := z.to
-	for { // what is between from and i is text
+	for { // page[from:i] is text
 		if i == len(page) || page[i] != '<' {
 			n := strings.IndexByte(page[i:], '<')
 			if n < 0 {
@@ -156,7 +152,7 @@ func (z *scanner) next() tokenKind {
 			if kind := z.declaration(i); kind != endOfPage {
 				return kind
 			}
-			i, z.from = z.to, z.to // it was <![CDATA[]]>, which is nothing
+			i, z.from = z.to, z.to // an empty <![CDATA[]]>
 		case '?':
 			return z.bogus(i + 1)
 		case '/':
@@ -166,7 +162,7 @@ func (z *scanner) next() tokenKind {
 			case c != '>':
 				return z.bogus(i + 2)
 			}
-			i += len("</>") // nothing, too
+			i += len("</>") // also ignored
 			z.from = i
 		default:
 			kind := z.readTag(i+1, startTag)
@@ -176,13 +172,13 @@ func (z *scanner) next() tokenKind {
 	}
 }
 
-// textTo makes a text token of what is between from and end, which goes to to.
+// textTo makes a text token of page[from:end]. The next token begins at to.
 func (z *scanner) textTo(end, to int) {
 	z.begin, z.end, z.to = z.from, end, to
 	z.references, z.nul = false, false
 }
 
-// rest makes a text token of what is left of the page, if anything is.
+// rest makes a text token of the rest of the page, if there is any.
 func (z *scanner) rest() tokenKind {
 	z.textTo(len(z.page), len(z.page))
 	z.references = true
@@ -192,8 +188,8 @@ func (z *scanner) rest() tokenKind {
 	return textToken
 }
 
-// raw reads text that ends in its own way, if there is any, and leaves its
-// state. The end tag is read as data.
+// raw reads text in one of the raw states, if there is any, and returns to the data state, in
+// which the end tag is read.
 func (z *scanner) raw() bool {
 	z.from = z.to
 	state := z.state
@@ -221,7 +217,7 @@ func (z *scanner) raw() bool {
 	return z.begin < z.end
 }
 
-// rawEnd finds the end tag of the element that is read.
+// rawEnd returns the offset of the end tag of the current element.
 func (z *scanner) rawEnd() int {
 	for p := z.to; ; p++ {
 		i := strings.IndexByte(z.page[p:], '<')
@@ -234,8 +230,8 @@ func (z *scanner) rawEnd() int {
 	}
 }
 
-// scriptEnd finds the end tag of a script. Between <!-- and --> scripts have
-// scripts.
+// scriptEnd returns the offset of the end tag of a script. Between <!-- and --> scripts may be
+// nested.
 func (z *scanner) scriptEnd() int {
 	page, p := z.page, z.to
 	escaped, double := false, false
@@ -258,12 +254,12 @@ func (z *scanner) scriptEnd() int {
 			double = z.isTag(p, "", "script")
 		case strings.HasPrefix(page[p:], "!--"):
 			escaped = true
-			p++ // the dashes may be those of -->
+			p++ // the dashes may belong to -->
 		}
 	}
 }
 
-// isTag reports whether at p there is the beginning of a tag, "<" left out.
+// isTag reports whether the beginning of a tag, without its "<", is at p.
 func (z *scanner) isTag(p int, slash, name string) bool {
 	rest := z.page[p:]
 	if !strings.HasPrefix(rest, slash) || name == "" {
@@ -273,7 +269,7 @@ func (z *scanner) isTag(p int, slash, name string) bool {
 	return len(rest) > len(name) && ends[rest[len(name)]]&endsTagName != 0 && equalFold(rest[:len(name)], name)
 }
 
-// declaration reads <! at i. It reports endOfPage for what is no token.
+// declaration reads <! at i. It returns endOfPage if that is not a token.
 func (z *scanner) declaration(i int) tokenKind {
 	const (
 		doctypeName = "doctype"
@@ -298,7 +294,7 @@ func (z *scanner) declaration(i int) tokenKind {
 	return z.bogus(p)
 }
 
-// bogus reads a comment that ends with the first ">".
+// bogus reads a bogus comment, which ends with the first ">".
 func (z *scanner) bogus(p int) tokenKind {
 	if i := strings.IndexByte(z.page[p:], '>'); i >= 0 {
 		z.textTo(p+i, p+i+1)
@@ -331,7 +327,7 @@ func (z *scanner) comment(p int) tokenKind {
 	return comment
 }
 
-// withoutDashes takes what ends a comment off a string, as far as it is there.
+// withoutDashes removes a complete or partial end of a comment from a string.
 func withoutDashes(s string) string {
 	for _, end := range []string{"--!", "--", "-"} {
 		if before, ok := strings.CutSuffix(s, end); ok {
@@ -344,17 +340,17 @@ func withoutDashes(s string) string {
 // blanks is the white space of HTML.
 const blanks = "\t\n\f\r "
 
-// What a byte ends, or is.
+// Properties of bytes.
 const (
 	endsTagName   = 1 << iota // white space, "/" and ">"
 	endsAttribute             // and "="
 	endsValue                 // without quotes: white space and ">"
 	isBlank                   // white space
-	isChanged                 // may stand for something else than itself
-	isUpper       = 0x20      // A to Z, and what makes it lower case
+	isChanged                 // may not stand for itself
+	isUpper       = 0x20      // A to Z; also the bit that makes it lower case
 )
 
-// ends tells of each byte what it ends.
+// ends holds the properties of each byte.
 var ends = [256]uint8{
 	'\t': endsTagName | endsAttribute | endsValue | isBlank,
 	'\n': endsTagName | endsAttribute | endsValue | isBlank,
@@ -372,8 +368,8 @@ var ends = [256]uint8{
 	'V': isUpper, 'W': isUpper, 'X': isUpper, 'Y': isUpper, 'Z': isUpper,
 }
 
-// readTag reads the tag whose name begins at p. If the page ends in it, it is
-// no token.
+// readTag reads the tag whose name begins at p. An unfinished tag at the end of the page is
+// not a token.
 func (z *scanner) readTag(p int, kind tokenKind) tokenKind {
 	page, start := z.page, p
 	p = z.nameTo(p, endsTagName)
@@ -383,29 +379,29 @@ func (z *scanner) readTag(p int, kind tokenKind) tokenKind {
 			key = key<<8 | uint64(toLower(page[i]))
 		}
 	}
-	if k := &z.known[key*spread>>(64-knownBits)]; k.key == key && key != 0 {
+	if k := &z.known[key*hashFactor>>(64-knownBits)]; k.key == key && key != 0 {
 		z.name, z.element, z.tag = k.name, k.element, k.tag
 	} else {
 		z.setName(page[start:p])
 		if key != 0 && z.name != 0 {
-			*k = known{key, z.tag, z.name, z.element}
+			*k = knownTag{key, z.tag, z.name, z.element}
 		}
 	}
 	z.attrsLen, z.attrsEnd, z.nameEnd = 0, p, p
 	z.selfClosing = false
-	none := place{int32(p), int32(p)} // before any value
+	none := span{int32(p), int32(p)} // no class yet
 	class := none
 	for p == len(page) || page[p] != '>' {
 		a, next, ok := z.attribute(p)
 		if a.nameEnd-a.name == len("class") && class == none && equalFold(page[a.name:a.nameEnd], "class") {
-			class = place{int32(a.value), int32(a.valueEnd)}
+			class = span{int32(a.value), int32(a.valueEnd)}
 		}
 		switch {
 		case ok && z.attrsLen < len(z.attrs):
 			z.attrs[z.attrsLen] = a
 			z.attrsLen++
 			z.attrsEnd = next
-		case ok: // attr looks for it
+		case ok: // attr searches these
 		case next == len(page):
 			z.from, z.to = next, next
 			return endOfPage
@@ -418,9 +414,9 @@ func (z *scanner) readTag(p int, kind tokenKind) tokenKind {
 	return kind
 }
 
-// attribute reads the attribute that begins at p, or after the white space
-// there, and where to go on. If there is none, next is the position of the ">"
-// that ends the tag, or the end of the page.
+// attribute reads the attribute at p, or after the white space there, and returns the offset
+// after it. If there is none, next is the offset of the ">" that ends the tag, or the end of
+// the page.
 func (z *scanner) attribute(p int) (a attribute, next int, ok bool) {
 	page := z.page
 	for p < len(page) && (ends[page[p]]&isBlank != 0 || page[p] == '/') {
@@ -430,7 +426,7 @@ func (z *scanner) attribute(p int) (a attribute, next int, ok bool) {
 		return a, p, false
 	}
 	a.name = p
-	p = z.nameTo(p+1, endsAttribute) // the first may be "="
+	p = z.nameTo(p+1, endsAttribute) // the first byte may be "="
 	a.nameEnd, a.value, a.valueEnd = p, p, p
 	next = p
 	for p < len(page) && ends[page[p]]&isBlank != 0 {
@@ -466,7 +462,8 @@ func (z *scanner) attribute(p int) (a attribute, next int, ok bool) {
 	return a, p, true
 }
 
-// nameTo is where the name ends that goes on at p: at a byte of that class, or with the page.
+// nameTo returns the end of a name that continues at p: the first byte with one of the
+// properties, or the end of the page.
 func (z *scanner) nameTo(p int, class uint8) int {
 	page := z.page
 	for p < len(page) && ends[page[p]]&class == 0 {
@@ -477,9 +474,9 @@ func (z *scanner) nameTo(p int, class uint8) int {
 
 // setName sets the name of a tag.
 func (z *scanner) setName(s string) {
-	const longest = 32 // more than any atom
-	var lower [longest]byte
-	if len(s) <= longest {
+	const maxLen = 32 // longer than any atom
+	var lower [maxLen]byte
+	if len(s) <= maxLen {
 		for i := range len(s) {
 			lower[i] = toLower(s[i])
 		}
@@ -504,8 +501,8 @@ func normalName(s string) string {
 	}, s)
 }
 
-// attr returns the value of an attribute of the latest tag, and whether it has
-// one. The name is in lower case. Of several of the same name the first counts.
+// attr returns the value of an attribute of the latest tag. The name is in lower case. The
+// first of several attributes with the name counts.
 func (z *scanner) attr(name string) (value string, ok bool) {
 	for i := range z.attrsLen {
 		a := &z.attrs[i]
@@ -514,12 +511,12 @@ func (z *scanner) attr(name string) (value string, ok bool) {
 		}
 	}
 	if z.attrsLen < len(z.attrs) {
-		return "", false // those are all
+		return "", false // attrs has all attributes
 	}
 	return z.attrFrom(z.attrsEnd, name)
 }
 
-// attrFrom is attr for the attributes from p on, of whatever tag.
+// attrFrom is attr for the attributes of any tag, from p on.
 func (z *scanner) attrFrom(p int, name string) (value string, ok bool) {
 	for {
 		a, next, ok := z.attribute(p)
@@ -533,10 +530,10 @@ func (z *scanner) attrFrom(p int, name string) (value string, ok bool) {
 	}
 }
 
-// value is the value of an attribute.
+// value returns the value of an attribute.
 func (z *scanner) value(a *attribute) string { return z.valueAt(a.value, a.valueEnd) }
 
-// valueAt is the value of an attribute that stands there.
+// valueAt returns the value of an attribute by its range.
 func (z *scanner) valueAt(from, to int) string {
 	s := z.page[from:to]
 	if !z.isChanged(from, to) {
@@ -545,7 +542,7 @@ func (z *scanner) valueAt(from, to int) string {
 	return decode(s, inAttribute, true)
 }
 
-// text returns what is in the latest text, comment or doctype.
+// text returns the content of the latest text, comment or doctype.
 func (z *scanner) text() string {
 	s := z.page[z.begin:z.end]
 	z.hasNUL = false
@@ -560,8 +557,8 @@ func (z *scanner) text() string {
 	return decode(s, how, z.nul)
 }
 
-// isChanged reports whether what stands there may stand for something else than
-// is written: whether it has "&", U+000D or U+0000.
+// isChanged reports whether a range of the page may have to be decoded: whether it has "&",
+// U+000D or U+0000.
 func (z *scanner) isChanged(from, to int) bool {
 	const long = 64
 	s := z.page[from:to]
@@ -576,8 +573,8 @@ func (z *scanner) isChanged(from, to int) bool {
 	return false
 }
 
-// equalFold reports whether s, of any case, is the name, which has the same
-// length and is in lower case.
+// equalFold reports whether s, in any case, is name, which is in lower case and has the same
+// length.
 func equalFold(s, name string) bool {
 	for i := range len(name) {
 		if toLower(s[i]) != name[i] {
@@ -587,8 +584,8 @@ func equalFold(s, name string) bool {
 	return true
 }
 
-// toLower is an ASCII letter in lower case, and anything else.
+// toLower returns an ASCII letter in lower case, and other bytes unchanged.
 func toLower(c byte) byte { return c | ends[c]&isUpper }
 
-// view is the bytes as a string, as long as they stay.
+// view returns b as a string without copying. b must not be modified while the string is used.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -99,9 +99,9 @@ func BenchmarkTokenizerNext(b *testing.B) {
 	})
 }
 
-// tiresome is pages of about n bytes that a careless scanner would read again and
+// hostileForScanner is pages of about n bytes that a careless scanner would read again and
 // again.
-func tiresome(n int) map[string]string {
+func hostileForScanner(n int) map[string]string {
 	times := func(s string) string { return strings.Repeat(s, n/len(s)) }
 	return map[string]string{
 		"less-than signs":           times("<"),
@@ -137,22 +137,22 @@ func tiresome(n int) map[string]string {
 	}
 }
 
-// TestTiresomePagesAreReadToTheirEnd would not end if any took time quadratic in
-// its length; BenchmarkScannerTiresome shows the speed at two lengths.
-func TestTiresomePagesAreReadToTheirEnd(t *testing.T) {
+// TestScannerIsLinear would not end if any took time quadratic in
+// its length; BenchmarkScannerHostile shows the speed at two lengths.
+func TestScannerIsLinear(t *testing.T) {
 	const size = 4 << 20
 	var z scanner
-	for name, page := range tiresome(size) {
+	for name, page := range hostileForScanner(size) {
 		if scanAll(&z, page); z.to != len(page) {
 			t.Errorf("%s: read %d bytes of %d", name, z.to, len(page))
 		}
 	}
 }
 
-func BenchmarkScannerTiresome(b *testing.B) {
+func BenchmarkScannerHostile(b *testing.B) {
 	var z scanner
 	for _, size := range []int{1 << 20, 10 << 20} {
-		pages := tiresome(size)
+		pages := hostileForScanner(size)
 		for _, name := range slices.Sorted(maps.Keys(pages)) {
 			b.Run(fmt.Sprintf("%s/%d", name, size), func(b *testing.B) {
 				b.SetBytes(int64(size))

@@ -2,18 +2,17 @@ package page
 
 import "strings"
 
-// A docType is what a DOCTYPE declares, as written.
+// A docType is the content of a DOCTYPE, as written.
 type docType struct {
 	name, public, system string
 	hasPublic, hasSystem bool
-	malformed            bool   // the standard's force-quirks flag, unless the page ended
-	rest                 string // behind the last identifier
+	malformed            bool   // the standard's force-quirks flag, unless at the end of the page
+	rest                 string // after the last identifier
 }
 
-// parseDoctype reads what stands between <!DOCTYPE and ">" as the standard does
-// (13.2.5.53 to 13.2.5.68).
+// parseDoctype parses what is between <!DOCTYPE and ">" (sections 13.2.5.53 to 13.2.5.68).
 func parseDoctype(s string) (d docType) {
-	cut := func() (id string, begins bool) {
+	quoted := func() (id string, begins bool) {
 		s = strings.TrimLeft(s, blanks)
 		if s == "" || s[0] != '"' && s[0] != '\'' {
 			return "", false
@@ -36,15 +35,15 @@ func parseDoctype(s string) (d docType) {
 	switch {
 	case isPublic:
 		s = s[keyword:]
-		if d.public, d.hasPublic = cut(); d.hasPublic && !d.malformed {
-			d.system, d.hasSystem = cut()
+		if d.public, d.hasPublic = quoted(); d.hasPublic && !d.malformed {
+			d.system, d.hasSystem = quoted()
 			d.malformed = d.malformed || !d.hasSystem && s != ""
 		} else {
 			d.malformed = true
 		}
 	case isSystem:
 		s = s[keyword:]
-		if d.system, d.hasSystem = cut(); !d.hasSystem {
+		if d.system, d.hasSystem = quoted(); !d.hasSystem {
 			d.malformed = true
 		}
 	default:
@@ -54,12 +53,11 @@ func parseDoctype(s string) (d docType) {
 	return d
 }
 
-// quirks reports whether the latest token, a doctype, makes the tree one of
-// quirks mode, where a table does not end a paragraph. It is what
-// golang.org/x/net/html thinks, since the trees are to be the same. The
-// standard would not ask for "html" in lower case, for a system identifier
-// beside a public one, or that nothing follows, not even a space; nor does it
-// have character references here.
+// quirks reports whether the latest token, a doctype, selects quirks mode, in which a table
+// does not end a p element. It agrees with golang.org/x/net/html rather than with the
+// standard, which does not require "html" in lower case, ignores a system identifier beside a
+// public one, permits characters after the identifiers, and does not decode character
+// references here.
 func (z *scanner) quirks() bool {
 	z.references = true
 	d := parseDoctype(z.text())
@@ -81,14 +79,13 @@ func (z *scanner) quirks() bool {
 	return false
 }
 
-// quirkySystem is the system identifier of pages in quirks mode.
+// quirkySystem is the system identifier that selects quirks mode.
 const quirkySystem = "http://www.ibm.com/data/dtd/v11/ibmxhtml1-transitional.dtd"
 
-// quirkyPublic is the public identifiers of pages in quirks mode, or the
-// beginnings of them.
+// quirkyPublic lists the prefixes of public identifiers that select quirks mode.
 var quirkyPublic = []string{
 	"html",
-	"-/w3d/dtd html 4.0 transitional/en", // of the standard it is w3c
+	"-/w3d/dtd html 4.0 transitional/en", // the standard has w3c
 	"-//w3o//dtd w3 html strict 3.0//en//",
 	"+//silmaril//dtd html pro v0r11 19970101//*",
 	"-//advasoft ltd//dtd html 3.0 aswedit + extensions//*",

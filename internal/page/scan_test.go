@@ -164,9 +164,9 @@ func unescapeAll(token []any) {
 	}
 }
 
-// TestQuirksModeIsThatOfTheTree asks the tree where it puts a table in a
+// TestQuirksModeAgreesWithTree asks the tree where it puts a table in a
 // paragraph.
-func TestQuirksModeIsThatOfTheTree(t *testing.T) {
+func TestQuirksModeAgreesWithTree(t *testing.T) {
 	pages := []string{
 		"<!DOCTYPE html>", "<!doctype html>", "<!DOCTYPE HTML>", "<!DOCTYPE Html >", "<!DOCTYPE>", "<!DOCTYPE >", "<!DOCTYPEhtml>",
 		"<!DOCTYPE html x>", "<!DOCTYPE html public>", "<!DOCTYPE html PUBLIC x>", "<!DOCTYPE html SYSTEM>", "<!DOCTYPE html SYSTEM x>",

@@ -10,14 +10,13 @@ import (
 	"golang.org/x/net/html"
 )
 
-// A Selector fills a field of a page with the texts of the elements that a CSS
-// selector matches.
+// A Selector fills a field with the texts of the elements that match a CSS selector.
 type Selector struct {
 	name string
 	css  cascadia.SelectorGroup
 }
 
-// ParseSelector reads "name=css". The name is what the field will be called.
+// ParseSelector parses "name=css", with the name of the field.
 func ParseSelector(s string) (Selector, error) {
 	name, css, ok := strings.Cut(s, "=")
 	name = strings.TrimSpace(name)
@@ -36,12 +35,12 @@ func ParseSelector(s string) (Selector, error) {
 	return Selector{name, group}, nil
 }
 
-// match lists the elements that match, in document order.
+// match returns the elements that match, in document order.
 func (s Selector) match(root *html.Node) []*html.Node {
 	return cascadia.QueryAll(root, s.css)
 }
 
-// sorted puts selectors in the order of their names.
+// sorted returns the selectors sorted by name.
 func sorted(selectors []Selector) []Selector {
 	selectors = slices.Clone(selectors)
 	slices.SortStableFunc(selectors, func(a, b Selector) int { return strings.Compare(a.name, b.name) })

@@ -30,7 +30,7 @@ const allWordsMask = 0xFFFFFFFF << 32
 // is its words outside links; that of a list of links is the words in links. So half of
 // the bits are computed from all words, and the other half from those outside links;
 // a word that is both in a link and outside counts twice in the former. If there are
-// fewer than fewestWords outside links, both halves are computed from all words.
+// fewer than minContentWords outside links, both halves are computed from all words.
 func (s *wordSet) fingerprint(text string, references []reference) uint64 {
 	s.reset(len(text))
 	var outside, inLinks bitCounts
@@ -48,7 +48,7 @@ func (s *wordSet) fingerprint(text string, references []reference) uint64 {
 	s.count(&outside, text[at:], 0)
 	all := outside
 	all.merge(&inLinks)
-	if outside.n < fewestWords {
+	if outside.n < minContentWords {
 		return all.majority()
 	}
 	return all.majority()&allWordsMask | outside.majority()&^allWordsMask

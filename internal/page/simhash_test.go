@@ -72,7 +72,7 @@ func TestFingerprintOutsideLinks(t *testing.T) {
 	var links, text strings.Builder
 	for i := range 300 {
 		fmt.Fprintf(&links, "<li><a href=%d>link%d to%d</a></li>", i, i, i)
-		if i < fewestWords {
+		if i < minContentWords {
 			fmt.Fprintf(&text, "word%d ", i)
 		}
 	}
@@ -189,7 +189,7 @@ func TestFingerprintAgreesWithPlainImplementation(t *testing.T) {
 		}
 		own = append(own, plain(seen, text[at:], 0)...)
 		want := plainSimhash(append(slices.Clone(own), linked...))
-		if len(own) >= fewestWords {
+		if len(own) >= minContentWords {
 			want = want&allWordsMask | plainSimhash(own)&^allWordsMask
 		}
 		if got := s.fingerprint(text, references); got != want {

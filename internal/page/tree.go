@@ -8,15 +8,14 @@ import (
 	"spoor/internal/wire"
 )
 
-// dearestTree bounds what it costs to ask one selector of a tree. Some look at all
-// siblings of every element (:nth-child, ~) or at all that is in it (:has,
-// :contains), and what matches is read as a whole, even inside another match. A
-// list of 23,000 elements, or 8,000 nested ones, is as much as a second permits.
-const dearestTree = 1 << 28
+// maxTreeCost bounds the cost of applying one selector to a tree. Some examine all siblings of
+// every element (:nth-child, ~) or all its descendants (:has, :contains), and the text of
+// every match is read, also within another match. At the bound, a list of 23,000 elements, or
+// 8,000 nested ones, takes a second.
+const maxTreeCost = 1 << 28
 
-// tree reads the page as golang.org/x/net/html does. It returns nil if that
-// refuses the page: for being nested deeper than 512 elements, or by an error of
-// its own.
+// tree returns the tree that golang.org/x/net/html makes of the page, or nil if it fails, as
+// for elements nested deeper than 512.
 func tree(text string) *html.Node {
 	root, err := html.ParseWithOptions(strings.NewReader(text), html.ParseOptionEnableScripting(false))
 	if err != nil {
@@ -25,8 +24,8 @@ func tree(text string) *html.Node {
 	return root
 }
 
-// walk tells the collector what is below root. It does not recurse: the parser
-// bounds how many elements are open, not how deep the tree becomes.
+// walk passes the descendants of root to the collector. It does not recurse, because the
+// parser bounds the number of open elements, not the depth of the tree.
 func (c *collector) walk(root *html.Node) {
 	for node := root.FirstChild; node != nil; {
 		switch node.Type {
@@ -50,19 +49,19 @@ func (c *collector) walk(root *html.Node) {
 	}
 }
 
-// isSelectable reports whether selectors can be asked of a tree.
+// isSelectable reports whether selectors can be applied to a tree.
 func isSelectable(root *html.Node) bool {
 	const (
-		read  = 8  // times as dear as to count
+		read  = 8  // cost of reading relative to counting
 		bytes = 16 // of text that cost as much as a node
 	)
 	cost := 0
-	places := []int{0} // among the siblings, at each depth
+	places := []int{0} // indexes among siblings, by depth
 	for node := root.FirstChild; node != nil; {
 		depth := len(places)
 		places[depth-1]++
 		cost += places[depth-1] + read*depth*(1+len(node.Data)/bytes)
-		if cost > dearestTree {
+		if cost > maxTreeCost {
 			return false
 		}
 		if node.FirstChild != nil {
@@ -81,8 +80,8 @@ func isSelectable(root *html.Node) bool {
 	return true
 }
 
-// fields asks the selectors. What stands in an element that was asked for is
-// read even if the element itself would not be.
+// fields applies the selectors. Elements that match are read even if they are otherwise
+// skipped.
 func (x *Extractor) fields(root *html.Node) []wire.Values {
 	var (
 		fields []wire.Values

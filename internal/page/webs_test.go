@@ -149,13 +149,13 @@ func judged(s string) string {
 	return host + path
 }
 
-// TestOutLinksAgreeWithAnotherParser compares our links with the graphs of the
+// TestOutLinksAgreeWithJudge compares our links with the graphs of the
 // shared data, which a parser in another language read from the same archives.
 //
 // Where they differ, we read as browsers do, as far as we know: "--!>" ends a
 // comment, ".." above the root and empty path segments are resolved by the URL
 // standard, and "<! … !>" ends at the first ">".
-func TestOutLinksAgreeWithAnotherParser(t *testing.T) {
+func TestOutLinksAgreeWithJudge(t *testing.T) {
 	slow(t)
 	for _, web := range []string{"webkb", "planetmath"} {
 		t.Run(web, func(t *testing.T) {
@@ -207,13 +207,13 @@ func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }
 
-// TestScanAndTreeAgreeOnRealPages compares all that is read of a page with what
+// TestWebsAgreeWithTree compares all that is read of a page with what
 // the tree of golang.org/x/net/html gives.
-func TestScanAndTreeAgreeOnRealPages(t *testing.T) {
+func TestWebsAgreeWithTree(t *testing.T) {
 	slow(t)
 	for _, web := range []string{"webkb", "planetmath", "modern"} {
 		t.Run(web, func(t *testing.T) {
-			var pages, links, size, outlined, outlinedSize, framed, differ int
+			var pages, links, size, outlined, outlinedSize, hasFrames, differ int
 			var reasons [detours]int
 			x := NewExtractor()
 			archived(t, shared(t, "webs/"+web+".warc.gz"), func(doc Document) {
@@ -234,7 +234,7 @@ func TestScanAndTreeAgreeOnRealPages(t *testing.T) {
 					outlinedSize += len(doc.Body)
 				}
 				if x.construction.frames {
-					framed++
+					hasFrames++
 				}
 				if want, ok := byTree(&doc, x); !ok || !reflect.DeepEqual(want, c) {
 					differ++
@@ -243,7 +243,7 @@ func TestScanAndTreeAgreeOnRealPages(t *testing.T) {
 			})
 			t.Logf("%d pages, %.1f MB, %d links; with nodes %d pages (%.1f %%, %.1f %% of the bytes): %d something before a table, %d formatting across blocks, %d attributes that come late; frames %d; differing %d",
 				pages, float64(size)/1e6, links, outlined, 100*float64(outlined)/float64(pages), 100*float64(outlinedSize)/float64(size),
-				reasons[fostered], reasons[adopted], reasons[late], framed, differ)
+				reasons[fostered], reasons[adopted], reasons[lateAttrs], hasFrames, differ)
 		})
 	}
 }

@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// Words are separated by whatever Unicode calls space, the no-break space
-// included, and by control characters.
+// Words are separated by Unicode white space, including the no-break space, and by control
+// characters.
 
-// spaceAt is the length of the space at the beginning of s, which is not empty,
-// or 0 if there is none.
+// spaceAt returns the length of the space at the beginning of s, 0 if there is none. s must
+// not be empty.
 func spaceAt(s string) int {
 	switch c := s[0]; {
-	case isLetterOfWord[c]:
+	case isWordByte[c]:
 		return 0
 	case c <= ' ', c == 0x7F:
 		return 1
@@ -23,7 +23,7 @@ func spaceAt(s string) int {
 	return 0
 }
 
-// trimSpace cuts off the space at the beginning of s.
+// trimSpace removes the space at the beginning of s.
 func trimSpace(s string) string {
 	for i := 0; i < len(s); {
 		if s[i] <= ' ' {
@@ -39,23 +39,22 @@ func trimSpace(s string) string {
 	return ""
 }
 
-// wordEnd is the length of the word at the beginning of s.
+// wordEnd returns the length of the word at the beginning of s.
 func wordEnd(s string) int {
 	for i := range len(s) {
-		if !isLetterOfWord[s[i]] && spaceAt(s[i:]) > 0 {
+		if !isWordByte[s[i]] && spaceAt(s[i:]) > 0 {
 			return i
 		}
 	}
 	return len(s)
 }
 
-// tidy separates the words of s by one space, and cuts it after at most limit
-// bytes.
+// tidy joins the words of s by one space, and truncates the result to limit bytes.
 func tidy(s string, limit int) string {
 	return string(appendTidy(nil, s, limit))
 }
 
-// appendTidy appends what tidy returns.
+// appendTidy appends the result of tidy.
 func appendTidy(dst []byte, s string, limit int) []byte {
 	start := len(dst)
 	for {
@@ -71,13 +70,13 @@ func appendTidy(dst []byte, s string, limit int) []byte {
 		if len(dst) > start {
 			dst = append(dst, ' ')
 		}
-		dst = append(dst, cut(s[:end], room)...)
+		dst = append(dst, truncate(s[:end], room)...)
 		s = s[end:]
 	}
 }
 
-// cut cuts s after at most limit bytes, between two letters.
-func cut(s string, limit int) string {
+// truncate truncates s to limit bytes, between two characters.
+func truncate(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
@@ -87,7 +86,7 @@ func cut(s string, limit int) string {
 	return s[:limit]
 }
 
-// lastWords is the end of s that has at most n words and limit bytes.
+// lastWords returns the end of s with at most n words and limit bytes.
 func lastWords(s string, n, limit int) string {
 	if len(s) > limit {
 		s = s[len(s)-limit:]
@@ -105,9 +104,9 @@ func lastWords(s string, n, limit int) string {
 	return s
 }
 
-// firstWords is the beginning of s that has at most n words and limit bytes.
+// firstWords returns the beginning of s with at most n words and limit bytes.
 func firstWords(s string, n, limit int) string {
-	s = cut(s, limit)
+	s = truncate(s, limit)
 	for i := range len(s) {
 		if s[i] == ' ' || s[i] == '\n' {
 			if n--; n == 0 {
@@ -118,21 +117,21 @@ func firstWords(s string, n, limit int) string {
 	return s
 }
 
-// isLetterOfWord tells the bytes that are no space and begin none: those beyond ASCII begin
+// isWordByte holds the bytes that are not, and do not begin, a space: multi-byte spaces begin
 // with 0xC2 and 0xE1 to 0xE3.
-var isLetterOfWord = func() (t [256]bool) {
+var isWordByte = func() (t [256]bool) {
 	for c := range t {
 		t[c] = c > ' ' && c != 0x7F && c != 0xC2 && (c < 0xE1 || c > 0xE3)
 	}
 	return t
 }()
 
-// wordsEnd is the length of the words at the beginning of s that are separated
-// by one ' ' each.
+// wordsEnd returns the length of the words at the beginning of s that are separated by one ' '
+// each.
 func wordsEnd(s string) int {
 	for i := 0; i < len(s); i++ {
 		switch {
-		case isLetterOfWord[s[i]]:
+		case isWordByte[s[i]]:
 		case s[i] == ' ':
 			if i+1 == len(s) || spaceAt(s[i+1:]) > 0 {
 				return i

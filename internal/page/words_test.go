@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestWordsAreThoseOfASimpleReading(t *testing.T) {
+func TestWordsAgreeWithPlainImplementation(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	parts := []string{" ", " ", "  ", "\n", "\t", "\x00", "\x7F", "\u00A0", "\u2003", "\u3000", "\u0085", "a", "word", "é", "ab~", "!", "日本", "\u00C3", "lengthy_", "sixteen letters!", "abcdefg\x7Fhijklmnop", "qrstuv\x1Fwxyz0123", "one two three "}
 	for range 20_000 {
@@ -32,7 +32,7 @@ func TestWordsAreThoseOfASimpleReading(t *testing.T) {
 	}
 }
 
-func TestSpacesAreThoseOfUnicodeAndControls(t *testing.T) {
+func TestSpaces(t *testing.T) {
 	for r := range unicode.MaxRune + 1 {
 		s, want := string(r), 0
 		if r <= ' ' || r == 0x7F || unicode.IsSpace(r) {
@@ -44,7 +44,7 @@ func TestSpacesAreThoseOfUnicodeAndControls(t *testing.T) {
 	}
 }
 
-func TestContextsAreThoseOfASimpleReading(t *testing.T) {
+func TestContextsAgreeWithPlainImplementation(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	parts := []string{" ", "\n", "a", "é", "日本", "seven77", "eightSix", "NINEnines", "!", "\u00CA", "*"}
 	for range 20_000 {
@@ -53,7 +53,7 @@ func TestContextsAreThoseOfASimpleReading(t *testing.T) {
 			b.WriteString(parts[r.IntN(len(parts))])
 		}
 		s, n, limit := b.String(), 1+r.IntN(ContextWords), 1+r.IntN(200)
-		first, last := cut(s, limit), s[max(0, len(s)-limit):]
+		first, last := truncate(s, limit), s[max(0, len(s)-limit):]
 		for last != "" && !utf8.RuneStart(last[0]) {
 			last = last[1:]
 		}

@@ -7,15 +7,14 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// fromXML is an XML page as HTML is written. Of what XML has and HTML has not, two
-// things would cost a page much of its content: elements that end where they
-// begin, for HTML takes what follows <title/> or <script/> for theirs, and CDATA
-// sections, which are comments in HTML.
+// fromXML rewrites an XML page as HTML. Two things of XML would otherwise lose much of the
+// content: self-closing elements, because in HTML <title/> or <script/> would contain what
+// follows, and CDATA sections, which are comments in HTML.
 func fromXML(page string) string {
 	var (
 		z    scanner
 		b    strings.Builder
-		done int // as far as here, the page is in b
+		done int // page[:done] has been copied to b
 	)
 	z.reset(page)
 	z.foreign = true
