@@ -239,7 +239,7 @@ func (c *contest) judge(files []string, args ...string) (all []*judge.Summary, e
 		if err := errors.Join(err, in.Close()); err != nil {
 			return nil, fmt.Errorf("%w: %s", err, stderr.String())
 		}
-		all = append(all, l.summary(crawl))
+		all = append(all, crawl.Summary())
 	}
 	return all, nil
 }

@@ -30,12 +30,12 @@ func (o *options) judgeByClassifier(in io.Reader, stdout io.Writer, log *slog.Lo
 	s := crawl.Summary()
 	a := s.Agreement
 	if a.Pages == 0 {
-		log.Warn("no page could be held against the classifier", "hint", "judge -topic reads pages with text and relevant, as score leaves them")
+		log.Warn("no page could be compared with the classifier", "hint", "judge -topic reads pages with text and relevant, as score leaves them")
 	}
 	if !a.HeldOut {
-		log.Warn("the crawl went by this classifier itself, so their agreement says nothing", "hint", "train another, with examples that the crawl has not seen")
+		log.Warn("this classifier has steered the crawl, so their agreement means nothing", "hint", "train another, with examples that the crawl has not seen")
 	}
-	log.Info("held against a classifier", "pages", a.Pages, "precision", a.Precision, "recall", a.Recall, "f1", a.F1, "kappa", a.Kappa)
+	log.Info("compared with a classifier", "pages", a.Pages, "precision", a.Precision, "recall", a.Recall, "f1", a.F1, "kappa", a.Kappa)
 	err = o.writeSummary(s)
 	closeTally(tally, &crawl.Account)
 	return err

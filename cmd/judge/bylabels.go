@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +19,6 @@ type labelJudge struct {
 	web    *closedweb.Web
 	labels *closedweb.Labels
 	judge  *judge.Judge
-	seeds  int
 }
 
 // newLabelJudge reads the web, its labels and the seeds.
@@ -37,14 +35,14 @@ func (o *options) newLabelJudge(log *slog.Logger) (*labelJudge, error) {
 		return nil, err
 	}
 	if labels.Unknown > 0 {
-		log.Warn("labels of addresses that are not in the web count for nothing", "labels", labels.Lines, "unknown", labels.Unknown)
+		log.Warn("ignored labels of addresses that are not in the web", "labels", labels.Lines, "unknown", labels.Unknown)
 	}
 	seeds, unknown, err := o.readSeeds(web)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("-seeds: %w", err)
 	}
 	if unknown > 0 {
-		log.Warn("seeds that are not in the web count for nothing", "seeds", unknown+len(seeds), "unknown", unknown)
+		log.Warn("ignored seeds that are not in the web", "seeds", unknown+len(seeds), "unknown", unknown)
 	}
 	if len(seeds) == 0 {
 		return nil, fmt.Errorf("no seed of %s is in the web\nhint: is it the web that was crawled?", o.seeds)
@@ -54,9 +52,9 @@ func (o *options) newLabelJudge(log *slog.Logger) (*labelJudge, error) {
 		return nil, err
 	}
 	if j.R == 0 {
-		return nil, fmt.Errorf("no page with the label %q can be reached from the seeds: there is nothing to be found", o.label)
+		return nil, fmt.Errorf("no page with the label %q can be reached from the seeds", o.label)
 	}
-	return &labelJudge{options: o, web: web, labels: labels, judge: j, seeds: len(seeds)}, nil
+	return &labelJudge{options: o, web: web, labels: labels, judge: j}, nil
 }
 
 // readWeb reads the web from the graph file or the archives.
@@ -69,9 +67,9 @@ func (o *options) readWeb(log *slog.Logger) (*closedweb.Web, error) {
 		defer f.Close()
 		web, err := closedweb.FromGraphFile(f)
 		if err != nil {
-			return nil, fmt.Errorf("-graph: %s: %w", o.graph, err)
+			err = fmt.Errorf("-graph: %s: %w", o.graph, err)
 		}
-		return web, nil
+		return web, err
 	}
 	started := time.Now()
 	faults := filter.Faults{Log: log}
@@ -107,7 +105,7 @@ func (o *options) readLabels(web *closedweb.Web, log *slog.Logger) (*closedweb.L
 	strays := filter.Strays{Log: log}
 	defer strays.Close()
 	if err := labels.Read(f, func(line int, err error) {
-		strays.Report("skipped a line that is no label", "line", line, "err", err)
+		strays.Report("skipped a line that is not a label", "line", line, "err", err)
 	}); err != nil {
 		return nil, fmt.Errorf("-labels: %w", err)
 	}
@@ -117,29 +115,16 @@ func (o *options) readLabels(web *closedweb.Web, log *slog.Logger) (*closedweb.L
 // readSeeds reads the file of seeds.
 func (o *options) readSeeds(web *closedweb.Web) (seeds []int32, unknown int, err error) {
 	f, err := filter.Open(nil, []string{o.seeds})
-	if err == nil {
-		defer f.Close()
-		r := wire.NewReader(filter.Addresses(f), 0)
-		r.Limit = int(o.stream.Limit)
-		if seeds, unknown, err = web.Seeds(r); err != nil {
-			err = fmt.Errorf("%s: %w", o.seeds, err)
-		}
-	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("-seeds: %w", err)
+		return nil, 0, err
 	}
-	return seeds, unknown, nil
-}
-
-// printBudget prints what a crawl may spend.
-func (l *labelJudge) printBudget(stdout io.Writer) error {
-	return json.NewEncoder(stdout).Encode(struct {
-		V         int `json:"v"`
-		T         int
-		R         int
-		Reachable int `json:"reachable"`
-		Seeds     int `json:"seeds"`
-	}{1, l.judge.T, l.judge.R, l.judge.Reachable, l.seeds})
+	defer f.Close()
+	r := wire.NewReader(filter.Addresses(f), 0)
+	r.Limit = int(o.stream.Limit)
+	if seeds, unknown, err = web.Seeds(r); err != nil {
+		err = fmt.Errorf("%s: %w", o.seeds, err)
+	}
+	return seeds, unknown, err
 }
 
 // run judges the records of in.
@@ -150,9 +135,8 @@ func (l *labelJudge) run(in io.Reader, stdout io.Writer, log *slog.Logger) error
 		tally.Close()
 		return err
 	}
-	s := l.summary(crawl)
-	attrs := []any{"T", s.T, "R", s.R, "harvest", *s.Harvest, "recall", *s.Recall, "nauc", *s.NAUC,
-		"auc_clairvoyant", *s.AUCClairvoyant, "auc_bound", *s.AUCBound}
+	s := crawl.Summary()
+	attrs := []any{"T", s.T, "R", s.R, "harvest", *s.Harvest, "recall", *s.Recall, "nauc", *s.NAUC, "auc_clairvoyant", *s.AUCClairvoyant, "auc_bound", *s.AUCBound}
 	if s.SelfHarvest != nil {
 		attrs = append(attrs, "self_harvest", *s.SelfHarvest)
 	}
@@ -166,10 +150,4 @@ func (l *labelJudge) run(in io.Reader, stdout io.Writer, log *slog.Logger) error
 func (l *labelJudge) crawl(in io.Reader, stdout io.Writer, tally *filter.Tally) (*closedweb.Crawl, error) {
 	crawl := closedweb.NewCrawl(l.web, l.labels, l.judge)
 	return crawl, l.copyRecords(in, stdout, tally, crawl.Add, &crawl.Account)
-}
-
-func (l *labelJudge) summary(crawl *closedweb.Crawl) *judge.Summary {
-	s := crawl.Summary()
-	s.Seeds = l.seeds
-	return s
 }

@@ -1,5 +1,6 @@
-// Judge says how good a crawl was: how many of the pages that people call relevant it
-// found at what cost, beside chance, and beside a crawler that knows everything.
+// Judge measures a crawl of a closed web: how many of the pages that people call relevant
+// it found at what cost, compared with random crawls and with a crawler that knows
+// everything.
 //
 // # Usage
 //
@@ -10,113 +11,112 @@
 //	judge overlap [-relevant] [-t N] [-format ndjson|markdown] RUN RUN...
 //	judge table [flags] [FILE...]
 //
-// Overlap says how much crawls have in common, table compares many of them; judge
-// overlap -h and judge table -h are their manuals. The rest of this is about one crawl.
+// judge overlap computes how much crawls have in common, and judge table compares many of
+// them; judge overlap -h and judge table -h are their manuals. The rest of this manual is
+// about one crawl.
 //
 // # Records
 //
-// In: what a crawl has fetched, in that order, as score leaves it. Of a run directory of
-// scripts/crawl all generations are read. A plain list of addresses is a crawl, too, that
-// fetched them one after the other.
+// Input: the records of a crawl in the order of fetching, as score writes them. Of a run
+// directory of scripts/crawl, all generations are read. A plain list of addresses is a
+// crawl that fetched one after the other.
 //
-// Out: every record, as it came (-brief: without text, links and body), with
+// Output: every record unchanged (with -brief: without text, links and body), with
 //
-//	verdict  relevant    it has the label
-//	         irrelevant  it has other labels, or an empty list of them
-//	         unlabelled  labels do not say what it is about, or it is not in the web; it
-//	                     counts as not relevant
-//	         repeated    the crawl had this page already
-//	         free        nobody was asked: not_archived, robots, blocked_address, bad_url, budget
-//	spent    units of cost, up to this record and with it
+//	verdict  relevant    the page has the label
+//	         irrelevant  the page has other labels, or an empty list of them
+//	         unlabelled  the page has no labels, or is not in the web; it counts as not
+//	                     relevant
+//	         repeated    the crawl has fetched this page before
+//	         free        no server was asked: not_archived, robots, blocked_address,
+//	                     bad_url, budget
+//	spent    cost of the crawl up to and including this record
 //
-// A query, which has no url, has no verdict. What an earlier judge said is replaced. When
-// all have been read the measures go to stderr, and with -summary into a file.
+// A query, which has no url, gets no verdict. Verdicts of an earlier judge are replaced.
+// At the end the measures are logged and, with -summary, written to a file.
 //
-// # The web, and what a crawl costs
+// # Web and cost
 //
-// The world is closed: there are the pages of the archives, and links that leave them do
-// not exist. A fetch costs 1, whatever came of it, a page that was had already included,
-// and so does an address that the web does not have. A query costs what its record says,
-// 1 for ten results; a record that is free costs nothing.
+// The web is closed: it consists of the pages of the archives, and links that leave it do
+// not exist. A fetch costs 1, whatever its outcome, also if the crawl has had the page
+// before or the web does not have the address. A query costs what its record says, 1 for
+// ten results. A free record costs nothing.
 //
 // With -archive the links are those that parse finds on each page that fetch -archive
-// answers with, redirects resolved in the same way; -capture says which of several
-// captures counts. Reading them takes as long as parsing all the pages. They are kept, so
-// this is done once: in one file beside the first of the archives, its name with .graph
-// behind it, or in -cache where that cannot be; it is made anew when one of the archives
-// has changed, or it is damaged.
+// returns, with redirects resolved. -capture selects one of several captures. Reading the
+// links takes as long as parsing all pages. They are cached in a file beside the first
+// archive, FILE.graph, or in the directory -cache if that cannot be written. The cache is
+// rebuilt if an archive has changed, or if it is damaged.
 //
-// With -graph the web, and the labels unless -labels is given, are those of a file, which
-// may be packed:
+// With -graph the web and, without -labels, the labels come from a file, which may be
+// compressed:
 //
 //	{"out": {PAGE: [PAGE, ...]}, "redirects": {NAME: NAME}, "labels": {PAGE: [LABEL, ...]}}
 //
-// A PAGE is an address without scheme and "://", in lower case, its path without escapes,
-// without index.html and the like (index, home, default, welcome) and without a slash at
-// its end, such as a.example/jazz for http://a.example/Jazz/index.html. Addresses are held
-// against these names after the same changes; archives are not read.
+// A PAGE is an address without scheme and "://", in lower case, with its path unescaped,
+// without index.html and the like (index, home, default, welcome) and without trailing
+// slash, such as a.example/jazz for http://a.example/Jazz/index.html. Addresses are changed
+// in the same way before they are looked up. Archives are not read.
 //
-// Labels are lines as
+// Labels are lines such as
 //
 //	{"url":"http://a.example/jazz","labels":["music","history"]}
 //
-// An address that redirects labels the page that it leads to. Those that are not in the
-// web are counted on stderr. Seeds are addresses, a line each, or records; of a run
-// directory they are its seeds.txt.
+// An address that redirects labels the page that it leads to. Addresses outside the web
+// are counted in the log. Seeds are addresses or records, one a line; the default for a run
+// directory is its seeds.txt.
 //
 // # Measures
 //
-// A crawl is judged by its first T units of cost (-t): the larger of 200 and the smaller
-// of a quarter of the pages that can be reached from the seeds, and five times the R
-// relevant ones among them. -budget prints T and R and ends, {"v":1,"T":...,"R":...}, for
-// those who set out to crawl. -summary writes one object:
+// A crawl is judged by its first T units of cost (-t). The default is the larger of 200
+// and the smaller of a quarter of the pages that can be reached from the seeds and five
+// times the R relevant ones among them. -budget prints T and R,
+// {"v":1,"T":...,"R":...}, for those who are about to crawl. -summary writes one object:
 //
 //	v               1
 //	T R reachable   as above
-//	fetched cost    units of cost in all, beyond T too (the same number: the one is the
-//	                name that other judges give it)
-//	queries free    records of queries, and of what cost nothing
-//	harvest         relevant pages found, of what was spent, up to T
-//	recall          relevant pages found up to T, of R
-//	auc             area under recall, that is its mean over the costs from 1 to T
-//	auc_random      the same of random crawls
-//	nauc            (auc − auc_random) / (that of a clairvoyant crawler − auc_random)
-//	auc_clairvoyant auc, as a share of the clairvoyant crawler's
-//	auc_bound       auc, as a share of what no crawler passes
-//	cost_50 cost_80 cost_90   cost of so many percent recall, 0 if never up to T
+//	fetched cost    cost of the whole crawl (two names of the same number)
+//	queries free    numbers of queries, and of free records
+//	harvest         relevant pages per unit of cost, up to T
+//	recall          relevant pages found up to T, divided by R
+//	auc             area under recall: its mean over the costs 1 to T
+//	auc_random      auc of random crawls
+//	nauc            (auc − auc_random) / (auc of a clairvoyant crawler − auc_random)
+//	auc_clairvoyant auc divided by that of the clairvoyant crawler
+//	auc_bound       auc divided by that of an upper bound
+//	cost_50 cost_80 cost_90   cost of 50, 80 and 90 % recall, 0 if it was not reached
 //	relevant_hosts  hosts of the relevant pages found
-//	self_harvest    pages of which the records themselves say "relevant", of what was
-//	                spent, up to T: the crawl's own opinion of itself, which is not its harvest
-//	mean_score      mean of the score in the records
-//	seeing          nauc, auc_clairvoyant and recall of a crawler that sees whether a link
-//	                that waits is relevant, and takes those first
-//	seeing_children the same of one that sees one step further, and adds 0.6·min(1, k/5)
+//	self_harvest    harvest by the field relevant of the records: the crawl's own opinion
+//	mean_score      mean of the field score of the records
+//	seeing          nauc, auc_clairvoyant and recall of a crawler that sees whether a
+//	                waiting link is relevant, and fetches relevant ones first
+//	seeing_children the same of one that sees one link further, and adds 0.6·min(1, k/5)
 //	                for k relevant pages that the page links to
 //	clairvoyant_recall   recall of the clairvoyant crawler at T
-//	label seeds graph    the label, how many seeds are in the web, archive or graph file
+//	label seeds graph    the label; number of seeds in the web; archive or graph file
 //	harvest_at recall_at by cost: 100, 200, 500, 1000 and so on, up to T
-//	curves          relevant pages found at up to 200 costs, of the run, the mean, 5 % and
-//	                95 % quantile of random crawls, the clairvoyant crawler, the bound and
-//	                the two that see
+//	curves          relevant pages found at up to 200 costs: of the crawl, of random crawls
+//	                (mean, 5 % and 95 % quantile), of the clairvoyant crawler, the bound
+//	                and the two that see
 //
-// Random crawls are 400 (20 where T is above 5,000) that take any waiting link with the
-// same probability. The clairvoyant crawler is the better, at each cost, of two that know
-// the web and the labels; there may be better ones, but none passes the bound. Package
-// judge tells how they go.
+// Random crawls are 400 (20 if T is above 5,000) that choose any waiting link with the same
+// probability. The clairvoyant crawler is the better, at each cost, of two that know the
+// web and the labels; there may be better ones, but none exceeds the bound. Package judge
+// documents how they work. judge table reads summaries.
 //
 // # Without labels
 //
-// With -topic the crawl is held against the classifier of a topic file (topic -positive
-// FILE -negative FILE), which gives the verdicts. The classifier must be held out: trained
-// on examples that the crawl did not know, and not its own measure. That is no judgement:
-// two measures may agree in being wrong. What is printed, and is under agreement in
-// -summary, says how far the crawl's own relevant is the classifier's:
+// With -topic the verdicts are those of the classifier of a topic file (topic -positive
+// FILE -negative FILE), and the crawl's own opinion is compared with them. The classifier
+// must be held out: trained on examples that the crawl did not have, and not the measure
+// that steered it. This does not tell how good the crawl is, for two measures may agree and
+// both be wrong. The results are logged and, with -summary, written as agreement:
 //
 //	with held_out pages      classifier; false if every score of the crawl is that of this
-//	                         very classifier; pages that both speak of, -t counted
+//	                         classifier; pages that both have a verdict on, up to -t
 //	both only_crawl only_classifier neither   pages, by who calls them relevant
-//	precision recall f1      of the crawl's opinion, should the classifier be right
-//	kappa                    Cohen's: 1 always of one opinion, 0 as often as by chance
+//	precision recall f1      of the crawl's verdicts, if the classifier is right
+//	kappa                    Cohen's kappa: 1 for full agreement, 0 for chance
 //
 // Pages without text, and failures, are unlabelled and do not count.
 //
@@ -129,18 +129,20 @@
 //
 // # Exit status
 //
-// 0 done; 1 failed, which is also that no relevant page can be reached; 2 misuse; 3 disk full.
+// 0 done; 1 failed, also if no relevant page can be reached; 2 misuse; 3 disk full.
 //
 // # Limitations
 //
-// The archive of one crawl holds what that crawl chose, and in such a web any crawler does
-// well: judge in an archive that is larger than the crawls.
+// An archive of one crawl holds what that crawl chose, and any crawler does well in such a
+// web: use an archive that is larger than the crawls.
 //
-// What came of a fetch is not looked at: a page that could not be had counts as had, if the
-// web has it. Links are in memory: a million pages and ten million links take some 750 MiB.
+// The outcome of a fetch is ignored: a page that could not be fetched counts as fetched if
+// the web has it. Links are in memory: a million pages and ten million links take some 750
+// MiB.
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -154,7 +156,7 @@ import (
 	"spoor/internal/wire"
 )
 
-func main() { filter.Main("judge", run) }
+func main() { filter.Main("judge", judgeMain) }
 
 type options struct {
 	stream   filter.Stream
@@ -173,14 +175,12 @@ type options struct {
 	workers  int
 }
 
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	if len(args) > 0 {
-		switch args[0] {
-		case "table":
-			return table(args[1:], stdin, stdout, stderr)
-		case "overlap":
-			return overlap(args[1:], stdin, stdout, stderr)
-		}
+func judgeMain(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+	switch {
+	case len(args) > 0 && args[0] == "table":
+		return table(args[1:], stdin, stdout, stderr)
+	case len(args) > 0 && args[0] == "overlap":
+		return overlap(args[1:], stdin, stdout, stderr)
 	}
 	o, files, err := parse(args, stderr)
 	if err != nil {
@@ -192,7 +192,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		if err != nil {
 			return err
 		}
-		return l.printBudget(stdout)
+		return json.NewEncoder(stdout).Encode(l.judge.Budget())
 	}
 	if files, err = recordFiles(files); err != nil {
 		return err
@@ -216,21 +216,21 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 func parse(args []string, stderr io.Writer) (o *options, files []string, err error) {
 	o = new(options)
 	fs := filter.Flags("judge", manual, stderr)
-	fs.Var(&o.archives, "archive", "the web is what this WARC, ARC or WACZ `file`, directory or pattern holds; may be repeated")
-	fs.StringVar(&o.graph, "graph", "", "the web is what this graph `file` draws")
-	fs.StringVar(&o.labels, "labels", "", "the `file` that says what pages are about (default with -graph: the labels in it)")
+	fs.Var(&o.archives, "archive", "read the web from this WARC, ARC or WACZ `file`, directory or pattern; may be repeated")
+	fs.StringVar(&o.graph, "graph", "", "read the web from this graph `file`")
+	fs.StringVar(&o.labels, "labels", "", "`file` of labels (default with -graph: the labels in it)")
 	fs.StringVar(&o.label, "label", "", "pages with the label `name` are relevant")
 	fs.StringVar(&o.seeds, "seeds", "", "the `file` of the crawl's seeds (default: seeds.txt of the run directory)")
-	fs.StringVar(&o.topic, "topic", "", "without labels: hold the crawl against the classifier of this topic `file`")
-	fs.StringVar(&o.summary, "summary", "", "write the measures into `file`, as one JSON object")
-	fs.BoolVar(&o.brief, "brief", false, "leave out text, links and body")
-	fs.BoolVar(&o.budget, "budget", false, "print what a crawl may spend, and end")
+	fs.StringVar(&o.topic, "topic", "", "without labels: compare the crawl with the classifier of this topic `file`")
+	fs.StringVar(&o.summary, "summary", "", "write the measures to `file`, as one JSON object")
+	fs.BoolVar(&o.brief, "brief", false, "omit text, links and body")
+	fs.BoolVar(&o.budget, "budget", false, "print what a crawl may spend, and exit")
 	fs.IntVar(&o.t, "t", 0, "judge the first `n` units of cost (default: see T in the manual)")
-	fs.Func("capture", "of several captures take `which`: newest (default), first, or near a date", func(s string) (err error) {
+	fs.Func("capture", "`which` of several captures to use: newest (default), first, or nearest to a date", func(s string) (err error) {
 		o.capture, err = archive.ParsePick(s)
 		return err
 	})
-	fs.StringVar(&o.cache, "cache", filter.Cache(), "`directory` for indexes and links of archives beside which nothing can be written")
+	fs.StringVar(&o.cache, "cache", filter.Cache(), "`directory` for indexes and links of archives in directories that are not writable")
 	fs.IntVar(&o.workers, "j", runtime.GOMAXPROCS(0), "read `n` pages of the archives at a time")
 	o.stream.CommonFlags(fs)
 	if files, err = filter.ParseMixed(fs, args); err == nil {
@@ -243,12 +243,12 @@ func parse(args []string, stderr io.Writer) (o *options, files []string, err err
 // check returns an error for flags that are missing or contradict each other.
 func (o *options) check(fs *flag.FlagSet, files []string) error {
 	if o.t < 0 || o.t > judge.MaxBudget {
-		return filter.Usagef("-t %d: it is a number from 0 to %d", o.t, judge.MaxBudget)
+		return filter.Usagef("-t %d: want a number from 0 to %d", o.t, judge.MaxBudget)
 	}
 	if o.topic != "" {
 		for _, name := range []string{"archive", "graph", "labels", "label", "seeds", "capture", "budget"} {
 			if given(fs, name) {
-				return filter.Usagef("-%s is for labels: without them -topic FILE is enough", name)
+				return filter.Usagef("-%s cannot be used with -topic: it is for labels", name)
 			}
 		}
 		return nil
@@ -260,19 +260,19 @@ func (o *options) check(fs *flag.FlagSet, files []string) error {
 	}
 	switch {
 	case len(o.archives) == 0 && o.graph == "":
-		return filter.Usagef("which web? -archive FILE\nhint: without labels, -topic FILE holds a crawl against a classifier; judge -h tells more")
+		return filter.Usagef("no web: use -archive FILE or -graph FILE\nhint: without labels, -topic FILE compares a crawl with a classifier; see judge -h")
 	case o.labels == "" && o.graph == "":
-		return filter.Usagef("what is relevant? -labels FILE -label NAME\nhint: without labels, -topic FILE holds a crawl against a classifier")
+		return filter.Usagef("no labels: use -labels FILE -label NAME\nhint: without labels, -topic FILE compares a crawl with a classifier")
 	case o.label == "":
-		return filter.Usagef("which label? -label NAME")
+		return filter.Usagef("no label: use -label NAME")
 	case o.seeds == "" && len(files) == 1 && files[0] != "-" && !exists(files[0]):
 		return fmt.Errorf("there is no %s\nhint: a crawl is the directory that scripts/crawl was given as -run, or a file of records", files[0])
 	case o.seeds == "":
-		return filter.Usagef("where does the crawl begin? -seeds FILE")
+		return filter.Usagef("no seeds: use -seeds FILE")
 	case o.budget && len(files) > 0:
-		return filter.Usagef("-budget reads no crawl, but %s was given", files[0])
+		return filter.Usagef("-budget reads no crawl: unexpected argument %s", files[0])
 	case o.budget && (o.summary != "" || o.stream.Tee != ""):
-		return filter.Usagef("-budget prints what a crawl may spend, and nothing else")
+		return filter.Usagef("-budget cannot be used with -summary or -tee")
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,24 +15,24 @@ import (
 )
 
 const overlapManual = `
-judge overlap - how much of what crawls have fetched they have in common
+judge overlap - compute how much of what crawls have fetched they have in common
 
 Usage: judge overlap [flags] RUN RUN...
 
-In:   run directories of scripts/crawl, or files of records (or addresses), a crawl
-      each; of a directory that was judged verdicts.ndjson.zst or order.ndjson.zst is read
-Out:  for each two of them a line as {"a":"bestfirst","b":"niche","overlap":0.52};
+In:   run directories of scripts/crawl, or files of records (or addresses), one for each
+      crawl; of a judged directory verdicts.ndjson.zst or order.ndjson.zst is read
+Out:  a line for each pair of crawls, such as {"a":"bestfirst","b":"niche","overlap":0.52};
       with -format markdown a table
 
-The overlap of two crawls is the superposition ratio of Fan, Zeng and Li (2009): pages
-that both have fetched, of those that either has. It tells how different crawls are,
-not how good. Each is cut after -t units of cost. With -relevant only pages count that
-the judge has called relevant: the crawls must have been judged.
+The overlap of two crawls is the superposition ratio of Fan, Zeng and Li (2009): the pages
+that both have fetched, divided by those that either has. It tells how different crawls
+are, not how good. Each crawl is cut after -t units of cost. With -relevant only pages
+count that judge has called relevant.
 
-A crawl is called by the last element of its path, without endings, or NAME where the
-argument is NAME=RUN. Crawls of the same name are different samples of it: the first
-of one name is held against the first of another, the second against the second, and
-the mean is told. All must then have as many.
+The name of a crawl is the last element of its path without extensions, or NAME if the
+argument is NAME=RUN. Crawls of the same name are samples: the first one is compared with
+the first ones of other names, the second with the second ones, and the mean is printed.
+There must be as many crawls of each name.
 
 Example:
 
@@ -42,7 +41,6 @@ Example:
 Exit status: 0 done, 1 failed, 2 misuse.
 `
 
-// overlap prints how much crawls have in common.
 func overlap(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("judge overlap", overlapManual, stderr)
 	onlyRelevant := fs.Bool("relevant", false, "count only pages that the judge has called relevant")
@@ -55,9 +53,9 @@ func overlap(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	case err != nil:
 		return err
 	case *format != "ndjson" && *format != "markdown":
-		return filter.Usagef("-format %q: it is ndjson or markdown", *format)
+		return filter.Usagef("-format %q: want ndjson or markdown", *format)
 	case *cut < 0 || *cut > judge.MaxBudget:
-		return filter.Usagef("-t %d: it is a number from 0 to %d", *cut, judge.MaxBudget)
+		return filter.Usagef("-t %d: want a number from 0 to %d", *cut, judge.MaxBudget)
 	}
 	names, crawls, err := crawlsByName(runs)
 	if err != nil {
@@ -75,19 +73,11 @@ func overlap(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 		}
 	}
 	pairs := judge.Overlaps(names, samples, *cut)
-	out := bufio.NewWriter(stdout) // which keeps the first error
 	if *format == "markdown" {
-		judge.WriteOverlaps(out, names, pairs)
-	} else {
-		enc := json.NewEncoder(out)
-		enc.SetEscapeHTML(false)
-		for _, p := range pairs {
-			if err := enc.Encode(p); err != nil {
-				return err
-			}
-		}
+		return judge.WriteOverlaps(stdout, names, pairs)
 	}
-	return out.Flush()
+	out := bufio.NewWriter(stdout)
+	return errors.Join(judge.WriteOverlapsNDJSON(out, pairs), out.Flush())
 }
 
 // crawlsByName returns the names of crawls in the order of the arguments, and the files
@@ -112,12 +102,11 @@ func crawlsByName(args []string) (names []string, crawls map[string][][]string, 
 		crawls[name] = append(crawls[name], files)
 	}
 	if len(names) < 2 {
-		return nil, nil, filter.Usagef("which crawls? judge overlap RUN RUN...\nhint: NAME=RUN calls a crawl by a name")
+		return nil, nil, filter.Usagef("at least two crawls are needed: judge overlap RUN RUN...\nhint: NAME=RUN sets the name of a crawl")
 	}
-	first := names[0]
 	for _, name := range names {
-		if len(crawls[name]) != len(crawls[first]) {
-			return nil, nil, filter.Usagef("of %s there are %d crawls, of %s %d: as many of each can be held against each other", first, len(crawls[first]), name, len(crawls[name]))
+		if first := names[0]; len(crawls[name]) != len(crawls[first]) {
+			return nil, nil, filter.Usagef("there are %[2]d crawls of %[1]s and %[4]d of %[3]s: there must be as many of each", first, len(crawls[first]), name, len(crawls[name]))
 		}
 	}
 	return names, crawls, nil
@@ -134,7 +123,7 @@ func readOrder(orders *closedweb.OrderReader, files []string, limit filter.Size)
 	r.Limit = int(limit)
 	order, err := orders.Read(r)
 	if errors.Is(err, closedweb.ErrNoVerdict) {
-		return nil, fmt.Errorf("%s: %w, which -relevant goes by\nhint: judge … -brief -tee RUN/verdicts.ndjson.zst writes them", files[0], err)
+		return nil, fmt.Errorf("%s: %w, which -relevant needs\nhint: judge … -brief -tee RUN/verdicts.ndjson.zst writes them", files[0], err)
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", strings.Join(files, ", "), err)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,9 +13,6 @@ import (
 	"spoor/internal/wire"
 )
 
-// flushSize is how many bytes of lines are written at once.
-const flushSize = 64 << 10
-
 // copyRecords writes every record of in with the verdict that add returns, and what the
 // crawl has spent so far. It is an error if no line is a record.
 func (o *options) copyRecords(in io.Reader, stdout io.Writer, tally *filter.Tally, add func(*wire.Record) closedweb.Verdict, account *closedweb.Account) (err error) {
@@ -25,37 +21,24 @@ func (o *options) copyRecords(in io.Reader, stdout io.Writer, tally *filter.Tall
 		return err
 	}
 	defer func() { err = errors.Join(err, closeTee()) }()
-	var unwritten []byte
-	flush := func() error {
-		if _, err := out.Write(unwritten); err != nil {
-			return fmt.Errorf("writing records: %w", err)
-		}
-		unwritten = unwritten[:0]
-		return nil
-	}
-	var line bytes.Buffer
-	w := wire.NewWriter(&line)
+	w := closedweb.NewWriter(out)
+	w.Brief = o.brief
 	r := wire.NewReader(filter.Addresses(in), o.stream.Want)
 	r.Limit = int(o.stream.Limit)
 	var rec wire.Record
 	for {
 		if err := o.stream.Read(r, tally, &rec); errors.Is(err, io.EOF) {
-			return errors.Join(flush(), tally.Misfit())
+			return errors.Join(w.Flush(), tally.Misfit())
 		} else if err != nil {
-			return errors.Join(err, flush())
+			return errors.Join(err, w.Flush())
 		}
 		v := add(&rec)
-		if o.brief {
-			rec.Drop(wire.Parse | wire.Body)
+		if err := w.Write(&rec, v, account.Spent); err != nil {
+			return err
 		}
-		line.Reset()
-		if err := errors.Join(w.Write(&rec), w.Flush()); err != nil {
-			return fmt.Errorf("writing records: %w", err)
-		}
-		unwritten = closedweb.AppendVerdict(unwritten, line.Bytes(), v, account.Spent)
 		tally.Out++
-		if len(unwritten) >= flushSize || !r.Buffered() {
-			if err := flush(); err != nil {
+		if !r.Buffered() {
+			if err := w.Flush(); err != nil {
 				return err
 			}
 		}

@@ -1,15 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 
 	"spoor/cmd/internal/filter"
+	"spoor/internal/run"
 )
 
 // isRunDir reports whether an argument is a run directory.
@@ -19,30 +18,16 @@ func isRunDir(name string) bool {
 }
 
 // scoredFiles returns the files with the records of a run directory, one a generation, in order.
-func scoredFiles(run string) ([]string, error) {
-	dir := filepath.Join(run, "generations")
-	entries, err := os.ReadDir(dir)
+func scoredFiles(dir string) (files []string, err error) {
+	generations, err := run.Dir(dir).List()
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	type generation struct {
-		number int
-		file   string
+	if len(generations) == 0 {
+		return nil, fmt.Errorf("%s holds no generation that is scored\nhint: a run directory is what scripts/crawl -run DIR makes", dir)
 	}
-	var all []generation
-	for _, e := range entries {
-		n, err := strconv.Atoi(e.Name())
-		if file := filepath.Join(dir, e.Name(), "scored.ndjson.zst"); err == nil && exists(file) {
-			all = append(all, generation{n, file})
-		}
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%s holds no generation that is scored\nhint: a run directory is what scripts/crawl -run DIR makes", run)
-	}
-	slices.SortFunc(all, func(a, b generation) int { return cmp.Compare(a.number, b.number) })
-	files := make([]string, len(all))
-	for i, g := range all {
-		files[i] = g.file
+	for _, g := range generations {
+		files = append(files, g.Scored)
 	}
 	return files, nil
 }
@@ -60,11 +45,11 @@ func recordFiles(args []string) ([]string, error) {
 }
 
 // briefFiles returns the smallest files that tell what a run has fetched.
-func briefFiles(run string) ([]string, error) {
+func briefFiles(dir string) ([]string, error) {
 	for _, name := range []string{"verdicts.ndjson.zst", "order.ndjson.zst"} {
-		if file := filepath.Join(run, name); exists(file) {
+		if file := filepath.Join(dir, name); exists(file) {
 			return []string{file}, nil
 		}
 	}
-	return scoredFiles(run)
+	return scoredFiles(dir)
 }

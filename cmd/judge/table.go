@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,33 +20,33 @@ judge table - compare runs that were judged
 
 Usage: judge table [flags] [FILE...] < results
 
-In:   results.ndjson of scripts/compare, or files of judge -summary: a line a run, with
-      name, track, web, topic, seeds (the set), seed (of chance), T, R and the measures
-      of judge -summary. Without name the run is called by its directory (judge.json)
-      or file, without topic by its label; seeds may be a number; the others may be
-      absent
-Out:  a table of Markdown a track, the best first, and what its columns mean; with
-      -format ndjson a line a strategy
+In:   a line of JSON for each run: results.ndjson of scripts/compare, or files of judge
+      -summary. The fields are name, track, web, topic, seeds (the set of seeds), seed (of
+      random numbers), T, R and the measures of judge -summary. The default of name is the
+      directory of a file judge.json, or the file without extensions; that of topic is
+      the label; seeds may be a number; other fields may be absent
+Out:  a Markdown table for each track, the best first, and an explanation of its columns;
+      with -format ndjson a line for each strategy
 
-What is compared is the name: a strategy with its options. A unit is a topic and a set of
-seeds; chance seeds are averaged in it, units in their topic, and topics in the mean. An
-interval holds 95 % of 10,000 means of topics drawn with replacement, of sets of seeds
-drawn in them, and of chance seeds drawn in those. With -reference every other name is
-held against that one, in the units that both have: the difference and its interval; p of
-Wilcoxon's signed-rank test (two-sided, exact up to 100 units, zeros by Pratt), adjusted
-by Holm over the table, bold below 0.05; A12 of Vargha and Delaney; units that are
-better, the same within -tie, and worse. ≈ marks what is equivalent within -tie, by two
-one-sided tests. Units of one topic are more alike than units of two, which p does not
-know: with many topics, use -pairs topics. Tracks are never compared with each other.
+Runs are compared by name: a strategy with its options. A unit is a topic and a set of
+seeds. Random seeds are averaged in each unit, units in each topic, and topics in the mean.
+An interval holds 95 % of 10,000 means of topics drawn with replacement, of sets of seeds
+drawn in these topics, and of random seeds drawn in these sets. With -reference every
+other name is compared with that one, in the units that both have: the difference and its
+interval; p of Wilcoxon's signed-rank test (two-sided, exact up to 100 units, zeros by
+Pratt), adjusted by Holm over the table, bold below 0.05; A12 of Vargha and Delaney;
+numbers of units that are better, equal within -tie, and worse. ≈ marks equivalence within
+-tie, by two one-sided tests. Units of one topic are not independent, which p ignores:
+with many topics, use -pairs topics. Tracks are never compared with each other.
 
 The forms of -format markdown:
 
-    overall   the mean, its interval, and the reference
-    topics    a column a topic, the best of each in bold
-    seeds     a column a set of seeds
-    ranks     the rank in each topic, the mean rank, and how far two must be apart
+    overall   the mean, its interval, and the comparison with the reference
+    topics    a column for each topic, the best in bold
+    seeds     a column for each set of seeds
+    ranks     the rank in each topic, the mean rank, and the critical distance of ranks
               (Friedman, Nemenyi)
-    costs     harvest or recall at 100, 200, 500, … units of cost, as papers print it
+    costs     harvest or recall at 100, 200, 500, … units of cost
 
 Example:
 
@@ -55,12 +56,8 @@ Example:
     judge table runs/*/judge.json
     grep '"track":"E"' results.ndjson | judge table -format ndjson | jq .mean
 
-Exit status: 0 done; 1 failed, which is also that results contradict each other;
-2 misuse.
+Exit status: 0 done; 1 failed, also if results contradict each other; 2 misuse.
 `
-
-// errNoResults is returned for input without any result.
-var errNoResults = errors.New("no line is the result of a run\nhint: judge table reads results.ndjson, as scripts/compare writes it")
 
 // table compares runs that were judged.
 func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
@@ -68,33 +65,27 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	var measure, also, pairs, form, format, log string
 	var legend bool
 	fs := filter.Flags("judge table", tableManual, stderr)
-	fs.StringVar(&measure, "measure", "", "compare by this `measure`: "+strings.Join(criteria(), ", ")+" (default nauc, or harvest with -form costs)")
-	fs.StringVar(&also, "also", "", "show the means of these `measures`, too, separated by commas")
-	fs.StringVar(&o.Reference, "reference", "", "hold every other against the one of this `name`")
-	fs.Float64Var(&o.Tie, "tie", 0.01, "units that differ by no more than `d` are the same")
-	fs.StringVar(&pairs, "pairs", "units", "what is paired for p, A12 and who is better: `units`, or means of topics")
-	fs.Uint64Var(&o.Seed, "seed", 1, "of the draws for intervals")
+	fs.StringVar(&measure, "measure", "", "compare by this `measure`: "+strings.Join(judge.CriterionNames(), ", ")+" (default nauc, or harvest with -form costs)")
+	fs.StringVar(&also, "also", "", "show also the means of these `measures`, separated by commas")
+	fs.StringVar(&o.Reference, "reference", "", "compare all others with this `name`")
+	fs.Float64Var(&o.Tie, "tie", 0.01, "differences up to `d` are ties")
+	fs.StringVar(&pairs, "pairs", "units", "what to pair for p, A12, wins and losses: `units`, or means of topics")
+	fs.Uint64Var(&o.Seed, "seed", 1, "seed of the random draws for intervals")
 	fs.StringVar(&form, "form", string(judge.Overall), "`columns`: overall, topics, seeds, ranks, costs")
 	fs.StringVar(&format, "format", "markdown", "`format`: markdown, ndjson")
-	fs.BoolVar(&legend, "legend", true, "say below the tables what their columns mean")
+	fs.BoolVar(&legend, "legend", true, "explain the columns below the tables")
 	filter.LogFlag(fs, &log)
 	files, err := filter.ParseMixed(fs, args)
 	if err != nil {
 		return err
 	}
-	if measure == "" {
-		measure = "nauc"
-		if form == string(judge.Costs) {
-			measure = "harvest"
-		}
+	if measure == "" && form == string(judge.Costs) {
+		measure = "harvest"
 	}
-	if o.By, err = judge.ParseCriterion(measure); err != nil {
+	if o.By, err = judge.ParseCriterion(cmp.Or(measure, "nauc")); err != nil {
 		return filter.Usagef("-measure: %w", err)
 	}
-	for name := range strings.SplitSeq(also, ",") {
-		if name = strings.TrimSpace(name); name == "" {
-			continue
-		}
+	for name := range strings.FieldsFuncSeq(also, func(r rune) bool { return r == ',' || r == ' ' }) {
 		c, err := judge.ParseCriterion(name)
 		if err != nil {
 			return filter.Usagef("-also: %w", err)
@@ -109,11 +100,11 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	case columns == judge.Costs && o.Also != nil:
 		return filter.Usagef("-also %s: -form costs shows one measure", also)
 	case format != "markdown" && format != "ndjson":
-		return filter.Usagef("-format %q: it is markdown or ndjson", format)
+		return filter.Usagef("-format %q: want markdown or ndjson", format)
 	case pairs != "units" && pairs != "topics":
-		return filter.Usagef("-pairs %q: it is units or topics", pairs)
+		return filter.Usagef("-pairs %q: want units or topics", pairs)
 	case !(o.Tie >= 0) || math.IsInf(o.Tie, 0):
-		return filter.Usagef("-tie %v: a difference is 0 or more", o.Tie)
+		return filter.Usagef("-tie %v: want a number from 0", o.Tie)
 	}
 
 	results, err := readResults(stdin, files, filter.Logger(stderr, "judge table", log))
@@ -150,7 +141,7 @@ func readResults(stdin io.Reader, files []string, log *slog.Logger) (results []*
 		defer in.Close()
 		for r, err := range judge.Results(in, runName(file)) {
 			if line, ok := errors.AsType[*judge.LineError](err); ok {
-				strays.Report("skipped a line that is no result", "line", line.Line, "err", line.Err)
+				strays.Report("skipped a line that is not a result", "line", line.Line, "err", line.Err)
 				continue
 			}
 			if err != nil {
@@ -160,7 +151,7 @@ func readResults(stdin io.Reader, files []string, log *slog.Logger) (results []*
 		}
 	}
 	if len(results) == 0 {
-		return nil, errNoResults
+		return nil, errors.New("no line is a result\nhint: judge table reads results.ndjson of scripts/compare, and files of judge -summary")
 	}
 	strays.Close()
 	return results, nil
@@ -179,12 +170,4 @@ func runName(file string) string {
 	}
 	name, _, _ := strings.Cut(filepath.Base(file), ".")
 	return name
-}
-
-// criteria returns the names of all measures.
-func criteria() (names []string) {
-	for _, c := range judge.Criteria() {
-		names = append(names, c.Name)
-	}
-	return names
 }

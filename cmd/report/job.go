@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"spoor/internal/report"
+	"spoor/internal/run"
 	"spoor/internal/wire"
 )
 
@@ -27,7 +28,7 @@ func jobParts(dir string) ([]report.Part, error) {
 		return nil, err
 	}
 	defer f.Close()
-	stats, err := logged(filepath.Join(dir, "log.ndjson"))
+	stats, err := logged(filepath.Join(dir, run.LogFile))
 	if err != nil {
 		return nil, err
 	}

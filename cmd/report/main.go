@@ -1,5 +1,4 @@
-// Report makes a page of crawls, or of a comparison of strategies, that can be looked at
-// in a browser.
+// Report makes an HTML page about crawls, or about a comparison of strategies.
 //
 // # Usage
 //
@@ -8,48 +7,47 @@
 //
 // # Runs
 //
-// A RUN is a run directory of scripts/crawl, whether the crawl has ended or not. Of it
-// are read, as far as they are there:
+// A RUN is a run directory of scripts/crawl, whether the crawl has ended or not. Report
+// reads these files, if they exist:
 //
 //	generations/*/scored.ndjson.zst   the records, in the order of fetching
-//	generations/*/stats.json          what the crawl says of each generation
+//	generations/*/stats.json          the crawl's summary of each generation
 //	settings topic.json stop_reason stages.log
 //	judge.json                        the summary of judge -summary
-//	verdicts.ndjson.zst               the records that judge wrote (judge -brief)
+//	verdicts.ndjson.zst               the records that judge -brief has written
 //
-// or what scripts/compare keeps of a crawl, DIR/jobs/NAME: order.ndjson.zst, which is the
-// records in brief with their verdicts, log.ndjson, and the small files of the above.
+// A RUN may also be what scripts/compare keeps of a crawl, DIR/jobs/NAME: order.ndjson.zst,
+// which has the brief records with their verdicts, log.ndjson, and the small files above.
 //
-// With judge.json the page has the curves of the run between chance and the clairvoyant
-// crawler; with verdicts.ndjson.zst pages count as relevant that the labels call so.
-// Without them the measure that steered the crawl says which pages are relevant, and the
-// page says that this is a judge in its own cause.
+// With judge.json the page shows the curves of the run between random crawls and the
+// clairvoyant crawler; with verdicts.ndjson.zst labels decide which pages are relevant.
+// Without them the measure that steered the crawl decides, and the page warns that this
+// measure judges itself.
 //
-// What else is on the page: what every operator brought in each generation, niches, hosts
-// and which of them are slow, scores against verdicts, what failed and what was skipped,
-// and the relevant pages by their score, each with its lineage: the pages, operators and
-// numbers that brought it, back to a seed or a query. Of all lists the page has the head,
-// and says what was left out. A lineage is found in the records of the run alone.
+// The page also shows what every operator found in each generation, niches, hosts and the
+// slowest of them, scores by verdict, failures, skipped records, and the relevant pages by
+// score, each with its lineage: the pages, operators and numbers that led to it, back to a
+// seed or a query. Lists are shortened, and the page says how many entries were left out.
+// Lineages use the records of the run only.
 //
-// Verdicts are matched to records by address. A run that went on after it was judged is
-// shown with what was judged, and that is reported; verdicts of another run are an error.
+// Verdicts are matched to records by address. If a run has continued after it was judged,
+// report warns and shows what was judged; verdicts of another run are an error.
 //
 // # Comparisons
 //
-// -results FILE has a line of JSON for each run that was judged, as scripts/compare
-// writes them. The page has a table and a chart for each track: means with their 95 %
-// bootstrap intervals, and how each strategy stands against the one that -reference
-// names. -measure names what is compared (nauc unless another is given; judge table -h
-// lists them). A line that is no result is reported and left out.
+// -results FILE has a line of JSON for each judged run, as scripts/compare writes them. The
+// page has a table and a chart for each track: means with their 95 % bootstrap intervals,
+// and how each strategy compares with -reference. -measure is the measure to compare, nauc
+// by default (judge table -h lists them). Lines that are not results are reported and
+// skipped.
 //
 // # The page
 //
-// One file of HTML, with everything in it: it asks no server for anything. It is written
-// under another name and renamed when it is whole, so a page that is being looked at is
-// never half of one. -o - writes it to stdout. The same files give the same bytes: it
-// has no date but that of the records.
+// The page is one self-contained HTML file, which makes no requests. The file is replaced
+// atomically, so a reader never sees half of it. -o - writes it to stdout. The same files
+// give the same bytes: all dates are those of the records.
 //
-// Of paths that the settings name only the last part is shown.
+// Of paths in the settings only the last element is shown.
 //
 // # Example
 //
@@ -76,28 +74,28 @@ import (
 )
 
 const manual = `
-report - make a page of crawls, or of a comparison of strategies
+report - make an HTML page about crawls, or about a comparison of strategies
 
 Usage: report -o FILE RUN...
        report -o FILE -results FILE [-reference NAME] [-measure NAME] [RUN...]
 
-In:   run directories of scripts/crawl, ended or not; judge.json (judge -summary) and
-      verdicts.ndjson.zst (judge -brief) in them, if they are there; or what
-      scripts/compare keeps of a crawl (DIR/jobs/NAME)
+In:   run directories of scripts/crawl, ended or not, with judge.json (judge -summary)
+      and verdicts.ndjson.zst (judge -brief) if they exist; or what scripts/compare
+      keeps of a crawl (DIR/jobs/NAME)
       -results: a line of JSON for each judged run, as scripts/compare writes them
-Out:  one file of HTML that asks no server for anything: curves of harvest and recall,
-      generations by operator, niches, hosts, scores against verdicts, errors, and the
-      relevant pages with their lineage
+Out:  one self-contained HTML file: curves of harvest and recall, generations by
+      operator, niches, hosts, scores by verdict, errors, and the relevant pages with
+      their lineage
 
-Without a judge relevant means what the measure that steered the crawl calls so, and
-the page says so. The file is renamed into place when it is whole; -o - is stdout. The
-same files give the same bytes.
+Without a judge a page is relevant if the measure that steered the crawl says so; the
+page points that out. The file is replaced atomically; -o - is stdout. The same files
+give the same bytes.
 
 Example:
 
     report -o jazz.html jazz
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. go doc ./cmd/report tells more.
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. More: go doc ./cmd/report
 `
 
 func main() { filter.Main("report", makeReport) }
@@ -108,7 +106,7 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("report", manual, stderr)
 	fs.StringVar(&out, "o", "", "the `file` to write the page to; - is stdout")
 	fs.StringVar(&results, "results", "", "compare the judged runs in this `file`")
-	fs.StringVar(&how.reference, "reference", "", "with -results: the `name` of the strategy that the others are held against")
+	fs.StringVar(&how.reference, "reference", "", "with -results: the `name` of the strategy to compare others with")
 	fs.StringVar(&how.measure, "measure", "nauc", "with -results: the `name` of the measure to compare")
 	filter.LogFlag(fs, &format)
 	dirs, err := filter.ParseMixed(fs, args)
@@ -116,9 +114,9 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	case err != nil:
 		return err
 	case out == "":
-		return filter.Usagef("where to? -o FILE\nhint: report -o page.html RUN")
+		return filter.Usagef("no output: use -o FILE\nhint: report -o page.html RUN")
 	case len(dirs) == 0 && results == "":
-		return filter.Usagef("a report of what? report -o %s RUN..., or -results FILE\nhint: a run is the directory of a crawl, as its -run", out)
+		return filter.Usagef("no run: report -o %s RUN..., or -results FILE\nhint: a run is the directory of a crawl, as its -run", out)
 	case results == "":
 		for _, name := range []string{"reference", "measure"} {
 			if given(fs, name) {

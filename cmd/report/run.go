@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,11 +8,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/report"
+	"spoor/internal/run"
 )
 
 // maxSmall bounds files that are read into memory. A topic file with a classifier has a few
@@ -40,7 +38,7 @@ func readRun(dir, name string, log *slog.Logger) (*report.Run, error) {
 		name string
 		to   *[]byte
 	}{
-		{"settings", &s.Settings}, {"topic.json", &s.Topic}, {"stop_reason", &s.StopReason}, {"judge.json", &s.Summary},
+		{run.SettingsFile, &s.Settings}, {run.Topic, &s.Topic}, {run.StopReason, &s.StopReason}, {"judge.json", &s.Summary},
 	} {
 		if *small.to, err = read(filepath.Join(dir, small.name)); err != nil {
 			return nil, err
@@ -49,7 +47,7 @@ func readRun(dir, name string, log *slog.Logger) (*report.Run, error) {
 	for _, long := range []struct {
 		name string
 		to   *io.Reader
-	}{{"stages.log", &s.Stages}, {verdicts, &s.Verdicts}} {
+	}{{run.StagesLog, &s.Stages}, {verdicts, &s.Verdicts}} {
 		f, err := open(filepath.Join(dir, long.name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -60,39 +58,27 @@ func readRun(dir, name string, log *slog.Logger) (*report.Run, error) {
 		defer f.Close()
 		*long.to = f
 	}
-	run, err := report.Read(s)
+	r, err := report.Read(s)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	return run, nil
+	return r, nil
 }
 
 // parts returns the generations of a run that have records.
 func parts(dir string) ([]report.Part, error) {
-	all := filepath.Join(dir, "generations")
-	entries, err := os.ReadDir(all)
+	generations, err := run.Dir(dir).List()
 	if err != nil {
 		return nil, err
 	}
 	var list []report.Part
-	for _, e := range entries {
-		number, err := strconv.Atoi(e.Name())
-		if err != nil || number < 0 {
-			continue
-		}
-		scored := filepath.Join(all, e.Name(), "scored.ndjson.zst")
-		if _, err := os.Stat(scored); errors.Is(err, fs.ErrNotExist) {
-			continue // not fetched yet, or the topic of the seeds
-		} else if err != nil {
-			return nil, err
-		}
-		stats, err := read(filepath.Join(all, e.Name(), "stats.json"))
+	for _, g := range generations {
+		stats, err := read(g.Stats)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, report.Part{Number: number, Stats: stats, Open: func() (io.ReadCloser, error) { return open(scored) }})
+		list = append(list, report.Part{Number: g.Number, Stats: stats, Open: func() (io.ReadCloser, error) { return open(g.Scored) }})
 	}
-	slices.SortFunc(list, func(a, b report.Part) int { return cmp.Compare(a.Number, b.Number) })
 	return list, nil
 }
 

@@ -1,4 +1,4 @@
-// Score says how near pages are to a topic, and what their links promise.
+// Score computes how near pages are to a topic, and predicts the scores of their links.
 //
 // # Usage
 //
@@ -6,100 +6,94 @@
 //
 // # Records
 //
-// In: pages as parse leaves them. Out: the same, one for one and in order, with
+// Input: pages as parse writes them. Output: the same records in the same order, with
 //
 //	score           nearness to the topic by the first measure
 //	scores          the value of each measure, by name
 //	relevant        whether score reaches the threshold
-//	links[].score   what the link promises by the first measure
-//	links[].scores  the first measure's value of its anchor, of the context
-//	                around it, and of its url; and for every further measure
-//	                NAME the promise NAME, and NAME.anchor, NAME.context and
+//	links[].score   predicted score of the link by the first measure
+//	links[].scores  the first measure's value of the link's anchor, of the context
+//	                around it, and of its url; and for every further measure NAME
+//	                the predicted score NAME, and NAME.anchor, NAME.context and
 //	                NAME.url
 //
-// The threshold is the topic's, which is for the first measure; where the topic
-// has none, the measure's own. Values are in [0, 1] unless the measure says
-// otherwise.
+// The threshold is the topic's, which is for the first measure, or else the measure's own.
+// Values are in [0, 1] unless the measure says otherwise.
 //
-// A record with an error has no page and passes as it came, and so does a query.
-// A page that came with a status other than 2xx is a page about the failure,
-// whatever it says: its score is 0, and its links are not looked at. A page
-// without words has the score 0 too.
+// A record with an error has no page and is passed on unchanged, and so is a query. The
+// text of a page with a status other than 2xx is about the failure: its score is 0, and its
+// links are not scored. A page without words has the score 0 too.
 //
-// The text of a page is analysed once for all measures. The result depends on
-// the topic file and the record alone, not on the order of records nor on -j.
+// The text of a page is analysed once for all measures. The result depends only on the
+// topic file and the record, not on the order of records or on -j.
 //
-// In a loop with frontier serve the topic may grow from one window to the next: with
-// -windows DIR what comes behind the mark of window G is scored by DIR/G/topic.json,
-// which topic -expand -windows DIR has made, if it is there. A mark has come back to the
-// head of the loop before anything comes behind it, so that file is whole by then.
+// In a loop with frontier serve the topic may change from one window to the next: with
+// -windows DIR, records after the mark of window G are scored by DIR/G/topic.json, which
+// topic -expand -windows DIR has written, if that file exists. Records of the next window
+// come only after the mark has gone around the loop, so the file is complete by then.
 //
 // # Measures
 //
-// Keywords are the topic's; the other sections of a topic are made of example
-// pages by topic -positive FILE, the classifier by topic -positive FILE
-// -negative FILE. A measure whose section is not there is an error.
+// Keywords are part of every topic; the other sections of a topic are made from example
+// pages by topic -positive FILE, the classifier by topic -positive FILE -negative FILE. It
+// is an error if the topic lacks the section of a measure.
 //
-//	vsm             keywords weighed by the tag they stand in (title 5, links 3,
-//	                meta 2, others 1), compared with their weights as an angle
-//	                between vectors; Fan, Zeng and Li 2009. Threshold 0.05: the
-//	                paper's, which any page with one of ten keywords reaches.
-//	weighttable     the words of the table and of the query (title 2, text 1,
-//	                times the documents that have the word), compared with
-//	                their weights in the same way; Wilson and others 2021.
-//	                Threshold 0.4, the middle of the limits that Pal has.
-//	weighttable-tf  the same without the query's words and without documents;
-//	                Pal, Tomar and Shrivastava 2009. Threshold 0.4.
-//	bm25            keywords in title and text, by k1 = 1.5, b = 0.75 and
-//	                IDF = ln(1 + (N − n + 0.5) / (n + 0.5)), times their weights;
-//	                N, n and the average length are the statistics of the topic.
-//	                From 0, below 2.5 times the sum of weight · IDF. Threshold:
-//	                half of that sum, which is the value of a page of average
-//	                length with every keyword once.
-//	wordscore       keywords in title and text: how dense (frequency over
-//	                words), how frequent beside the most frequent word (α = 4),
-//	                how balanced; Saket and Behrang. In [0, 5]. Threshold 0.33,
-//	                the lowest mean score that the paper reports.
-//	jaccard         how like the reference page: links in common, and words in
-//	                common and keywords in both; Rane and Pathak. Threshold
-//	                0.25: no links in common, and a third as many words as not;
-//	                how far that reaches depends on the length of the reference.
-//	classifier      the probability that a classifier trained on the examples
-//	                gives, as if pages of the topic were as frequent as among
-//	                those; where they are rarer it is too large, and only the
-//	                order counts. Threshold: the classifier's, 0.5 if nobody
-//	                has edited it.
+//	vsm             keywords weighted by tag (title 5, links 3, meta 2, others 1);
+//	                cosine with their weights; Fan, Zeng and Li 2009. Threshold 0.05:
+//	                the paper's, which any page with one of ten keywords reaches.
+//	weighttable     words of the table and of the query (title 2, text 1, times the
+//	                document frequency of the word); cosine with their weights;
+//	                Wilson and others 2021. Threshold 0.4, the middle of Pal's limits.
+//	weighttable-tf  the same without the query's words and without document
+//	                frequencies; Pal, Tomar and Shrivastava 2009. Threshold 0.4.
+//	bm25            keywords in title and text, with k1 = 1.5, b = 0.75 and
+//	                IDF = ln(1 + (N − n + 0.5) / (n + 0.5)), times their weights; N, n
+//	                and the average length are the statistics of the topic. From 0 to
+//	                less than 2.5 times the sum of weight · IDF. Threshold: half of that
+//	                sum, which is the value of a page of average length with every
+//	                keyword once.
+//	wordscore       keywords in title and text: density (frequency over words),
+//	                frequency relative to the most frequent word (α = 4), and balance;
+//	                Saket and Behrang. In [0, 5]. Threshold 0.33, the lowest mean score
+//	                that the paper reports.
+//	jaccard         similarity to the reference page: common links, common words and
+//	                keywords in both; Rane and Pathak. Threshold 0.25: no common links,
+//	                and one common word for three others; its effect depends on the
+//	                length of the reference.
+//	classifier      the probability by a classifier trained on the examples, if pages of
+//	                the topic were as frequent as among the examples; where they are
+//	                rarer it is too large, and only the order of pages is meaningful.
+//	                Threshold: the classifier's, 0.5 unless the file was edited.
 //
-// With -norm topic, as in the papers, the cosines (vsm and both tables) look at
-// the topic's own words only; with -norm page at all words of the page, so that
-// a page with much else is less near. The other measures have no norm.
+// With -norm topic, as in the papers, the cosines (vsm and both tables) use only the
+// topic's words; with -norm page they use all words of the page, so that pages with much
+// other text have lower scores. The other measures ignore -norm.
 //
-// -compat takes the papers at their word:
+// -compat implements the papers literally:
 //
 //	vsm             one weight, the largest, for all occurrences of a word
-//	weighttable     title and text count once each, 2 + 1, times tf · documents
+//	weighttable     title and text count once each, 2 + 1, times tf · df
 //	weighttable-tf  title and text count once each, 2 + 1
 //	bm25            without the weights of keywords
-//	wordscore       weights as they are given, not brought to the sum 1 (which
-//	                the threshold is multiplied by), unless all are 1
-//	jaccard         the sum of link and word likeness, without a bound.
-//	                Threshold: the root of a third
+//	wordscore       weights are not normalised to sum 1 (the threshold is multiplied
+//	                by their sum), unless all are 1
+//	jaccard         the sum of link and word similarity, which is not bounded.
+//	                Threshold: the square root of 1/3
 //
 // # Links
 //
-// A link is scored by the nearness to the topic of its anchor, of the words
-// around it, and of the words of its address:
+// The score of a link combines the scores of its anchor, of the words around it, and of the
+// words of its address:
 //
 //	1 − (1 − (0.8·anchor + 0.2·(1 if anchor > 0, else context)))·(1 − url)
 //
-// For this bm25 takes the share of the keywords that are there, by weight · IDF;
-// jaccard the keywords and the words that the reference has too, as a share of
-// all. Three measures score links in their own way: weighttable-tf by
-// (url + anchor) / 2, half of the first terms of the paper's; wordscore by its
-// value of the words before the link, its anchor and the words after it, as one
-// text, in [0, 5]; the classifier by what all the words together add to the
-// probability of a page without any. What the page is worth that the link stands
-// in is not part of any.
+// For this bm25 uses the share of the keywords that occur, by weight · IDF; jaccard uses
+// the share of words that are keywords and words of the reference. Three measures score
+// links differently: weighttable-tf by (url + anchor) / 2, half of the first terms of the
+// paper's formula; wordscore by its value of the words before the link, its anchor and the
+// words after it, as one text, in [0, 5]; the classifier by what all these words together
+// add to the probability of an empty page. The score of the page with the link is not part
+// of any of them.
 //
 // # Example
 //
@@ -136,46 +130,46 @@ import (
 )
 
 const manual = `
-score - say how near pages are to a topic, and what their links promise
+score - compute how near pages are to a topic, and predict the scores of links
 
 Usage: score -topic FILE [-fitness NAME[,NAME...]] [-norm topic|page] [FILE...] < parsed
 
-In:   pages as parse leaves them
-Out:  the same, one for one, with score (of the first measure), scores (of all,
-      by name), relevant (score reaches the topic's threshold), links[].score
-      and links[].scores (anchor, context, url; of further measures NAME,
+In:   pages as parse writes them
+Out:  the same records, with score (of the first measure), scores (of all, by
+      name), relevant (score reaches the topic's threshold), links[].score and
+      links[].scores (anchor, context, url; of further measures NAME,
       NAME.anchor, NAME.context, NAME.url)
 
-With -windows DIR it goes on, behind the mark of a window, with the topic that topic
--expand -windows has left there.
+With -windows DIR, records after the mark of a window are scored by the topic
+that topic -expand -windows has written there.
 
-A record with an error passes as it came; with -keep, so does one that another
-program has scored (relevant is filled in, if it is missing). A page with a
-status other than 2xx has the score 0. The result depends on the topic file and
-the record alone.
+A record with an error is passed on unchanged; with -keep, so is one that
+another program has scored (relevant is added if it is missing). A page with a
+status other than 2xx has the score 0. The result depends only on the topic
+file and the record.
 
-Measures, what they need of the topic, and their thresholds, unless the topic
-sets one:
+Measures, the sections of the topic that they need, and their thresholds if the
+topic has none:
 
-    vsm             keywords: by tag (title 5, links 3, meta 2, others 1); the
+    vsm             keywords: by tag (title 5, links 3, meta 2, others 1);
                     cosine with their weights (Fan, Zeng and Li 2009)      0.05
-    weighttable     table: title 2, text 1, times the documents that have the
-                    word; the cosine with the weights (Wilson and others)   0.4
+    weighttable     table: title 2, text 1, times document frequency; cosine
+                    with the weights (Wilson and others)   0.4
     weighttable-tf  table: title 2, text 1; the same (Pal and others 2009)  0.4
     bm25            statistics: k1 1.5, b 0.75; from 0, unbounded
                                         half the sum of IDF times weight
     wordscore       keywords: density, frequency, balance (Saket and
                     Behrang); in [0, 5]                                    0.33
     jaccard         reference: links and words in common (Rane and Pathak) 0.25
-    classifier      classifier: a probability, too large where the topic is
+    classifier      classifier: a probability, too large if the topic is
                     rarer than among the examples                           0.5
 
 topic -positive FILE makes table, statistics and reference, with -negative FILE
-the classifier too. -norm is for vsm and the tables. -compat takes the papers at
-their word; go doc ./cmd/score tells how.
+the classifier too. -norm is for vsm and the tables. -compat implements the
+papers literally, see go doc ./cmd/score.
 
 Links: 1 - (1 - (0.8 anchor + 0.2 (1 if anchor > 0, else context))) (1 - url);
-but weighttable-tf (url + anchor) / 2, wordscore and classifier all words as one
+weighttable-tf: (url + anchor) / 2; wordscore and classifier: all words as one text
 
 Examples:
 
@@ -183,7 +177,7 @@ Examples:
     fetch -archive web.warc.gz -all | parse | score -topic topic.json > scored.ndjson
     score -topic topic.json -fitness classifier,vsm,bm25 pages.ndjson > scored.ndjson
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. go doc ./cmd/score tells more.
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. More: go doc ./cmd/score
 `
 
 func main() { filter.Main("score", invoke) }
@@ -192,17 +186,17 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("score", manual, stderr)
 	name := fs.String("topic", "", "the topic `file`, see topic -h")
 	chosen := fs.String("fitness", "vsm", "`measures`, the first of which gives the score: "+strings.Join(measure.Names(), ", "))
-	norm := fs.String("norm", "topic", "`which` words make a page's vector, for cosines: topic or page")
-	keep := fs.Bool("keep", false, "a record that has a score keeps it, and its links theirs; only relevant is filled in")
-	compat := fs.Bool("compat", false, "take the papers at their word")
-	windows := fs.String("windows", "", "behind the mark of a window G, go on with the topic that topic -expand has left in `DIR`/G/topic.json, if there is one")
+	norm := fs.String("norm", "topic", "`words` of a page's vector, for cosines: topic or page")
+	keep := fs.Bool("keep", false, "keep the scores of records that have one, and of their links; only add relevant")
+	compat := fs.Bool("compat", false, "implement the papers literally")
+	windows := fs.String("windows", "", "after the mark of window G, use the topic that topic -expand has written to `DIR`/G/topic.json, if there is one")
 	s := filter.Stream{Name: "score", Stdout: stdout, Stderr: stderr, Want: wire.Address | wire.Fetch | wire.Parse | wire.Score}
 	s.Flags(fs)
 	if err := filter.Parse(fs, args); err != nil {
 		return err
 	}
 	if *name == "" {
-		return filter.Usagef("which topic? -topic FILE\nhint: topic -query \"words\" > topic.json makes one")
+		return filter.Usagef("no topic: use -topic FILE\nhint: topic -query \"words\" > topic.json makes one")
 	}
 	names, err := measure.Parse(*chosen)
 	if err != nil {

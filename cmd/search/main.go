@@ -1,5 +1,5 @@
-// Search answers queries with addresses: from an index of pages that you have, from a
-// SearXNG server, or from a command of your own.
+// Search answers queries with addresses: from an index of pages, from a SearXNG server, or
+// from a command of your own.
 //
 // # Usage
 //
@@ -10,62 +10,62 @@
 //
 // # Records
 //
-// In: any. A record with a query and no url is a question, unless it has a cost: then it
-// was answered before. Everything else passes as it came; with -only nothing does.
+// Input: any records. A record with a query, without url and without cost is a query to
+// answer; with a cost it was answered before. Other records are passed on unchanged, or
+// dropped with -only.
 //
-// Out, for a question: the record with
+// Output for each query: its record with
 //
 //	cost      how many fetches it counts for: one for every ten results or part of
 //	          them, and at least one
 //
-// and behind it a record for each result, the best first, with
+// followed by a record for each result, the best first, with
 //
-//	url       canonical; http and https only; each once
+//	url       canonical; http and https only; without duplicates
 //	operator  search; seed if that is the operator of the query
 //	priority  that of the query, less a thousandth for each result before it; absent
 //	          if the query has none
 //	depth     0
 //	query generation niche parents   those of the query; no page is its own parent
 //
-// -query WORDS stands for a record with that query, and no input is read.
+// With -query WORDS no input is read; the words are the only query.
 //
 // # An index
 //
 // -index FILE is a full-text index in one file. With -archive it is first brought up to
-// date: it takes in the pages (status 200, HTML) of WARC, ARC and WACZ files, and of the
-// directories and patterns of them, that it has not yet read, and makes the file if there
-// is none. Of several captures of an address the newest is found. An archive that grew is
-// read on from where it was; one that changed otherwise is read again. A file that is
-// still being written (.open) is read up to its last whole record. What is wrong with an
-// archive costs the records concerned, and is reported.
+// date: search adds the pages (status 200, HTML) of WARC, ARC and WACZ files, directories
+// and patterns that it has not read yet, and creates the file if there is none. Of several
+// captures of an address the newest is found. Reading continues at the end of an archive
+// that has grown; an archive that has changed otherwise is read again. A file that is still
+// being written (.open) is read up to its last complete record. Records that cannot be read
+// are reported and skipped.
 //
-// The world of an index is closed: nothing is found that it has not taken in, which
-// includes archives that were given to it in an earlier run. So one index serves one set
-// of archives.
+// Only pages in the index are found, including those of archives that were given in earlier
+// runs: use one index for one set of archives.
 //
-// Pages are found that hold any of the words, without regard to case and accents, in
-// their text or title, which counts twice. They are in the order of BM25, then of their
-// addresses. Words are stemmed by Porter's algorithm, which is made for
-// English. Of scripts that do without spaces every two characters are a word. Quotes and
-// operators have no meaning; of a query 64 words count.
+// A page is found if any of the words occurs in its text or its title, which counts twice.
+// Case and accents are ignored. Pages are sorted by BM25, then by address. Words are stemmed
+// by Porter's algorithm, which is for English. In scripts without spaces every two
+// characters are a word. Quotes and operators have no special meaning; only the first 64
+// words of a query count.
 //
-// The file is a database of SQLite, with the table pages(url, title, body):
+// The file is an SQLite database with the table pages(url, title, body):
 //
 //	sqlite3 FILE "select url, snippet(pages, 2, '[', ']', '…', 12) from pages
 //	    where pages match 'hard AND bop' order by rank limit 10"
 //
-// Several processes may use one index. One at a time brings it up to date, and the
-// others wait for it (FILE.lock). What a process was adding when it was killed is as if
-// it had not begun; the next goes on from there.
+// Several processes may use one index. One at a time brings it up to date, while the others
+// wait (FILE.lock). If a process is killed, what it was adding is rolled back, and the next
+// one continues from there.
 //
 // # SearXNG
 //
-// -searxng URL asks a SearXNG, which needs json among its search.formats. The address may
-// have parameters, which go with every query:
+// -searxng URL uses a SearXNG server, which must have json among its search.formats. The
+// address may have parameters, which are sent with every query:
 // https://searx.example/?language=de&categories=science. Servers at private addresses,
-// loopback too, need -allow-private. It is asked -rate times a second at most. Where it
-// answers 429 or 503 it is asked again, up to three times in all, after the time that it
-// wants, but not after more than a minute. Redirects are not followed.
+// including loopback, need -allow-private. It gets at most -rate requests a second. After
+// status 429 or 503 the request is repeated, up to three times in all, after the time that
+// the server asks for, but at most a minute. Redirects are not followed.
 //
 // # A command
 //
@@ -73,21 +73,21 @@
 //
 //	{"v":1,"query":"hard bop","results":10}
 //
-// and writes addresses, or JSON objects with a url, a line each, the best first. Lines that
-// are no http or https address are passed over. What it says on stderr is told if it fails.
+// and writes addresses, or JSON objects with a url, one a line, the best first. Lines
+// without an http or https address are skipped. Its stderr is reported if it fails.
 //
-// # Answers that were had before
+// # The cache
 //
-// With -cache FILE answers of -searxng and -command are kept in FILE, a database of
-// SQLite, and given from there when the same source gets the same query again, however
-// old they are: so a crawl can be repeated. Without, only those of the same run are. An
+// With -cache FILE the answers of -searxng and -command are stored in FILE, an SQLite
+// database, and reused when the same source gets the same query, however old they are, so
+// that a crawl can be repeated. Without it only answers of the same run are reused. An
 // answer costs the same wherever it comes from.
 //
 // # Failures
 //
-// A query that fails is reported, has the cost 1 and no results, and the run goes on. If
-// all queries fail the run does, at its end. It fails at once if no query could do any
-// better: the server gives no JSON, its address is private, the command does not exist.
+// A failed query is reported, has the cost 1 and no results, and the run continues. If all
+// queries fail, the run fails at its end. It fails immediately if every query would fail:
+// the server sends no JSON, its address is private, the command does not exist.
 //
 // # Example
 //
@@ -122,32 +122,32 @@ Usage: search -index FILE [-archive FILE]... [flags] [FILE...] < records
        search -command CMD [flags] [FILE...] < records
        search ... -query WORDS
 
-In:   any records; those with a query, no url and no cost are questions
-Out:  all of them (with -only just the questions that were answered); a question
-      with its cost, 1 for every ten results, and behind it its results: url,
-      operator search (or seed, as the query), query, generation, parents and niche
-      of the query, and its priority less a thousandth for each result before
+In:   any records; those with a query, without url and cost are answered
+Out:  all records (with -only just queries and results); a query gets its cost,
+      1 for every ten results, and is followed by its results: url, operator
+      search (or seed, as the query), query, generation, parents and niche of
+      the query, and its priority less a thousandth for each result before
 
--index is a full-text index, a database of SQLite. -archive first takes in, and makes
-the file if there is none, what it has not read of WARC, ARC and WACZ files and of
-directories of them: HTML pages of status 200. Only these are found: those that have
-any of the words, by BM25.
+-index is a full-text index, an SQLite database. -archive first adds the pages
+of WARC, ARC and WACZ files and directories that are not in it yet (HTML with
+status 200), and creates the file if there is none. Pages with any of the words
+are found, sorted by BM25.
 
     sqlite3 FILE "select url from pages where pages match 'jazz' order by rank"
 
--searxng asks a SearXNG server; json must be among its search.formats. -command
-runs CMD in sh for each query: it reads {"v":1,"query":"…","results":10} and writes
-addresses, or JSON with a url, a line each; what is no http or https address is
-passed over. -cache keeps the answers of both.
+-searxng uses a SearXNG server, which needs json among its search.formats.
+-command runs CMD in sh for each query: it reads {"v":1,"query":"…","results":10}
+and writes addresses, or JSON with a url, one a line; other lines are skipped.
+-cache stores the answers of both.
 
-A query that fails costs 1 and has no results. If all do, the run fails.
+A failed query costs 1 and has no results. If all fail, the run fails.
 
 Example:
 
     search -index web.db -archive 'crawl/*.warc.gz' -query 'hard bop'
     evolve -strategy antnet … | search -only -index web.db | frontier add -store DIR
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. go doc ./cmd/search tells more.
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. More: go doc ./cmd/search
 `
 
 func main() { filter.Main("search", run) }
@@ -176,15 +176,15 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("search", manual, stderr)
 	fs.StringVar(&o.index, "index", "", "answer from the index in this `file`")
 	fs.Var(&o.archives, "archive", "bring the index up to date with this `file` (WARC, ARC, WACZ), pattern or directory; may be repeated")
-	fs.StringVar(&o.searxng, "searxng", "", "answer by the SearXNG at this `URL`")
-	fs.StringVar(&o.command, "command", "", "answer by this shell `command`")
+	fs.StringVar(&o.searxng, "searxng", "", "answer from the SearXNG server at this `URL`")
+	fs.StringVar(&o.command, "command", "", "answer by running this shell `command`")
 	fs.IntVar(&o.results, "results", 10, "at most `n` results for a query")
-	fs.BoolVar(&o.only, "only", false, "print nothing but the queries that are answered, and their results")
-	fs.StringVar(&o.query, "query", "", "answer these `words` and read no input")
-	fs.Float64Var(&o.rate, "rate", 1, "ask at most `n` times a second; 0: any number")
-	fs.DurationVar(&o.timeout, "timeout", 30*time.Second, "`time` that an answer may take")
-	fs.StringVar(&o.cache, "cache", "", "keep answers in this `file`, and take them from there")
-	fs.BoolVar(&o.private, "allow-private", false, "ask a server at a loopback or private address too")
+	fs.BoolVar(&o.only, "only", false, "print only the queries that are answered, and their results")
+	fs.StringVar(&o.query, "query", "", "answer this query of several `words`, and read no input")
+	fs.Float64Var(&o.rate, "rate", 1, "send at most `n` queries a second; 0: no limit")
+	fs.DurationVar(&o.timeout, "timeout", 30*time.Second, "`time` to wait for an answer")
+	fs.StringVar(&o.cache, "cache", "", "store answers in this `file`, and reuse them")
+	fs.BoolVar(&o.private, "allow-private", false, "allow servers at loopback and private addresses")
 	o.stream.CommonFlags(fs)
 	if err := filter.Parse(fs, args); err != nil {
 		return err
@@ -222,23 +222,23 @@ func (o *options) check(given map[string]bool, files []string) error {
 	}
 	switch {
 	case sources == 0:
-		return filter.Usagef("where to search?\nhint: -index FILE, -searxng URL or -command CMD")
+		return filter.Usagef("no source: use -index FILE, -searxng URL or -command CMD")
 	case sources > 1:
-		return filter.Usagef("one of -index, -searxng and -command at a time")
+		return filter.Usagef("-index, -searxng and -command exclude each other")
 	case len(o.archives) > 0 && o.index == "":
-		return filter.Usagef("-archive is for -index FILE")
+		return filter.Usagef("-archive needs -index FILE")
 	case o.index != "" && (given["rate"] || given["timeout"] || given["cache"]):
-		return filter.Usagef("-rate, -timeout and -cache are for -searxng and -command: an index is asked directly")
+		return filter.Usagef("-rate, -timeout and -cache cannot be used with -index")
 	case given["allow-private"] && o.searxng == "":
-		return filter.Usagef("-allow-private is for -searxng URL")
+		return filter.Usagef("-allow-private needs -searxng URL")
 	case o.results < 1 || o.results > maxResults:
 		return filter.Usagef("-results %d: want a number from 1 to %d", o.results, maxResults)
 	case !(o.rate >= 0 && o.rate <= 1e9) || o.timeout <= 0:
 		return filter.Usagef("-rate must not be negative, and -timeout must be positive")
 	case o.asked && strings.TrimSpace(o.query) == "":
-		return filter.Usagef("-query wants words")
+		return filter.Usagef("-query: no words")
 	case o.asked && len(files) > 0:
-		return filter.Usagef("-query reads no input, but %s was given", files[0])
+		return filter.Usagef("-query reads no input: unexpected argument %s", files[0])
 	}
 	return nil
 }
@@ -285,7 +285,7 @@ func (o *options) answer(in io.Reader, stdout io.Writer, source search.Source, l
 		err = a.tally.Misfit()
 	}
 	if err == nil && a.queries > 0 && a.failed == a.queries {
-		err = fmt.Errorf("no query was answered, of %d: %w", a.queries, a.last)
+		err = fmt.Errorf("all %d queries failed: %w", a.queries, a.last)
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-// Topic writes a topic file: what the pages sought are about.
+// Topic writes a topic file, which says what relevant pages are about.
 //
 // # Usage
 //
@@ -11,21 +11,95 @@
 //
 // # Words
 //
-// Every word of the query becomes a keyword of weight 1, stop words and single
-// characters excepted, which are named on stderr. A -keyword is one or more
-// words with a weight of its own, 1 if none is given; several words are found
-// in pages where they follow one another as written, in any inflection. A
-// keyword that has nothing but stop words ("IT" is one: case does not count)
-// is an error, because no page would be told by it.
+// Every word of the query becomes a keyword with weight 1, except stop words and single
+// characters, which are listed on stderr. A -keyword is one or more words with a weight,
+// 1 by default. Several words match consecutive words of a page, in any inflection. It is
+// an error if a keyword consists of stop words only ("IT" is one, for case is ignored).
 //
-// -threshold is the score from which a page is relevant; without it the measure
-// decides (score -h says how). -language is the language of the words, en unless
-// it is given; it decides how words are lower-cased, which of them are stop words,
-// and how the others are reduced to their stems. und is for languages that are
-// not known: every word is as it is. Chinese, Japanese, Korean, Thai and their
-// like are matched two characters at a time in every language. -stemmer is a
-// choice in English only: porter, the algorithm of 1980 and the default, or
-// english, its successor, which is more careful.
+// -threshold is the score from which a page is relevant; the default is the measure's
+// (see score -h). -language is the language of the words, en by default. It determines how
+// words are lower-cased, which of them are stop words, and how the others are stemmed. und
+// is for unknown languages: words are not changed. Chinese, Japanese, Korean, Thai and
+// similar scripts are split into pairs of characters in every language. English has two
+// stemmers: -stemmer porter, the algorithm of 1980 and the default, or english, its
+// successor, which is more careful.
+//
+// # Examples
+//
+// -positive and -negative name files of pages that parse has written, which may be
+// compressed by gzip or zstd; - is stdin. Both may be repeated. Failures, pages without
+// words and duplicates are left out, and counted on stderr. -topic starts with the keywords
+// of another topic; the sections below are replaced, except that a classifier is kept if
+// there is no -negative.
+//
+// With -positive alone the topic gets
+//
+//	statistics  number of pages, their mean length, and for each keyword the number of
+//	            pages that have it (df); for bm25
+//	table       words with weights; for weighttable
+//	vocabulary  document frequencies of words in positive pages; for -expand
+//	reference   one of the pages, with its links and words; for jaccard
+//
+// and with -negative too
+//
+//	common      words that do not distinguish positive from negative pages; for -expand
+//	classifier  a logistic model; for classifier
+//
+// The table has the -table words with the highest tf·df, the number of occurrences in all
+// positive pages times the number of positive pages that have the word, divided by the
+// maximum (Pal, Tomar and Shrivastava 2009), and the words of the keywords with weight 1
+// (Wilson et al. 2021), which have the origin query; weighttable reads these and
+// weighttable-tf does not. If there are negative pages, words that occur in some of them
+// are left out unless they are significantly more frequent in positive pages; most words of
+// navigation are left out for that reason. -compat makes the table of Wilson et al.: the
+// words of the query and the word with the highest tf·df of each page, without leaving
+// words out; the reference is the first page. (The table of Pal et al. is the one without
+// -negative and without -compat.)
+//
+// Statistics are of all pages, positive and negative. Among the positive pages alone, the
+// words of the topic would be the most frequent ones, and bm25, which weights rare words
+// higher, would give them the lowest weights.
+//
+// The reference page is the positive page nearest to the keywords, by the cosine of its
+// word counts and the weights of the keywords, which prefers short pages. -reference
+// chooses another one.
+//
+// # Expansion
+//
+// -expand reads scored pages in the order in which they were fetched, and writes the topic
+// with a larger table. A page with a very high score adds one word, with the score as its
+// weight, unless the table has the word already. Words that are common to positive and
+// negative examples are skipped. The entry names the page. The rules are
+//
+//	symbiosis  scores.weighttable 0.7 or more: the word with the highest tf·df, tf in the
+//	           page and df in the examples; Wilson et al. With -compat 0.65 or more,
+//	           because the paper adds 0.05 to the score
+//	tunnel     scores.weighttable-tf 0.9 or more: the most frequent word; Pal et al.
+//
+// and RULE=SCORE sets another limit. Reading the same pages again changes nothing.
+//
+// With -windows DIR it is a filter in a loop with frontier serve: it passes records on
+// unchanged and, before it passes on the window mark of window G, writes the topic that the
+// pages of the window have expanded to DIR/G/topic.json; it writes no file if no word was
+// added. score -windows and evolve -windows read that file. A mark before all records ends
+// no window: the topic after it is that of -topic.
+//
+// # Explanation
+//
+// -explain finds a page in the input by its address, or by the address to which it
+// redirected, and prints for each measure of -fitness the score, the threshold, and the
+// parts of the score: the -n largest, with the weight in the topic and the weighted count
+// in the page. The parts sum to the score; those of the classifier sum to ln(p / (1 - p)),
+// its log-odds, where negative parts speak against the topic. Then come the links with the
+// highest scores by the first measure. A record of a failure is reported, and the search
+// continues. -norm and -compat are as in score. The output is for people; its format may
+// change.
+//
+// # Output
+//
+// JSON with one entry per line, for reading, diff and version control. It may be edited:
+// if you change the text of a keyword or a word of the table, delete the terms beside it,
+// which are what it matches by.
 //
 // # Examples
 //
@@ -154,7 +228,7 @@ import (
 )
 
 const manual = `
-topic - write a topic file: what the pages sought are about
+topic - write a topic file: what relevant pages are about
 
 Usage: topic -query "WORDS" [-keyword EXPRESSION=WEIGHT]... > topic.json
        topic -query "WORDS" -positive FILE [-negative FILE] > topic.json
@@ -162,27 +236,27 @@ Usage: topic -query "WORDS" [-keyword EXPRESSION=WEIGHT]... > topic.json
        topic -topic FILE -expand RULE[=SCORE] [FILE...] < scored > new.json
        topic -topic FILE -explain URL [-fitness NAME,...] [FILE...] < parsed
 
-In:   nothing, example pages as parse leaves them, or pages as score leaves them
-Out:  a topic file, JSON with an entry a line; with -explain, words
+In:   nothing, example pages as parse writes them, or pages as score writes them
+Out:  a topic file, JSON with one entry per line; with -explain, text
 
-Every word of the query becomes a keyword of weight 1; stop words and single
-characters are left out and named on stderr. A -keyword is one or more words
-with a weight of its own (1 if none is given); several words are found where
-they follow one another as written, in any inflection. A keyword of nothing but
-stop words, such as "IT", is an error.
+Every word of the query becomes a keyword with weight 1; stop words and single
+characters are left out and listed on stderr. A -keyword is one or more words
+with a weight (1 by default); several words match consecutive words in any
+inflection. A keyword of stop words only, such as "IT", is an error.
 
-Pages about the topic (-positive) add what other measures than vsm go by:
+Pages about the topic (-positive) add what measures other than vsm need:
 statistics (bm25), a table of words weighted by tf*df (weighttable), and a
-reference page (jaccard). Pages that are not about it (-negative) keep words
-that are everywhere out of the table, and train a classifier.
+reference page (jaccard). Pages on other topics (-negative) keep words that
+occur everywhere out of the table, and train a classifier.
 
--expand grows the table by words of the pages of a crawl that are very near. By the
-rule symbiosis, a page with a scores.weighttable of 0.7 or more adds its word of the
-highest tf*df; by tunnel, one with a scores.weighttable-tf of 0.9 or more its most
-frequent word. With -windows DIR records go through, and the topic that window G has
-made is in DIR/G/topic.json before its mark goes on; if nothing came in, no file is.
+-expand adds words of pages with very high scores to the table. With the rule
+symbiosis, a page with a scores.weighttable of 0.7 or more adds its word with
+the highest tf*df; with tunnel, one with a scores.weighttable-tf of 0.9 or more
+adds its most frequent word. With -windows DIR records are passed on, and the
+topic expanded by window G is written to DIR/G/topic.json before the mark of
+the window is passed on; if no word was added there is no file.
 
--explain prints what made the score of a page, and its best links.
+-explain prints the parts of the score of a page, and its best links.
 
 Example:
 
@@ -190,7 +264,7 @@ Example:
     score -topic topic.json < parsed.ndjson
     topic -topic topic.json -explain https://example.org/ < parsed.ndjson
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. go doc ./cmd/topic tells more.
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. More: go doc ./cmd/topic
 `
 
 func main() { filter.Main("topic", invoke) }
@@ -219,22 +293,22 @@ type command struct {
 func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	c := command{stdin: stdin, stdout: stdout, stderr: stderr}
 	fs := filter.Flags("topic", manual, stderr)
-	fs.StringVar(&c.query, "query", "", "`words` that pages about the topic have, each at weight 1")
+	fs.StringVar(&c.query, "query", "", "`words` of pages about the topic, each with weight 1")
 	fs.Var(&c.keywords, "keyword", "an `expression=weight`, several words allowed (repeatable)")
-	fs.StringVar(&c.threshold, "threshold", "", "pages with this `score` or more are relevant (default: the measure's own)")
+	fs.StringVar(&c.threshold, "threshold", "", "pages with this `score` or more are relevant (default: the measure's)")
 	fs.StringVar(&c.language, "language", text.DefaultLanguage, "`code` of the words' language: "+strings.Join(text.Languages(), ", "))
 	fs.StringVar(&c.stemmer, "stemmer", "", "`name` of the stemmer, for en one of "+strings.Join(text.Stemmers("en"), ", ")+" (default: the language's first)")
-	fs.StringVar(&c.topic, "topic", "", "begin with the topic in this `file`, not with words")
-	fs.Var(&c.positive, "positive", "a `file` of pages about the topic, as parse leaves them; - is stdin (repeatable)")
-	fs.Var(&c.negative, "negative", "a `file` of pages that are not about it (repeatable)")
+	fs.StringVar(&c.topic, "topic", "", "start with the topic in this `file`, not with words")
+	fs.Var(&c.positive, "positive", "a `file` of pages about the topic, as parse writes them; - is stdin (repeatable)")
+	fs.Var(&c.negative, "negative", "a `file` of pages on other topics (repeatable)")
 	fs.IntVar(&c.learn.Size, "table", topic.TableSize, "size of the weight table, in `words`")
 	fs.StringVar(&c.learn.Reference, "reference", "", "`url` of the reference page (default: the positive page nearest to the keywords)")
-	fs.BoolVar(&c.learn.Literal, "compat", false, "the table and the reference page, the rule of expansion, or the measures, to the letter of the papers")
-	fs.StringVar(&c.expand, "expand", "", "grow the table by scored pages: `rule`, symbiosis or tunnel, or rule=score")
-	fs.StringVar(&c.windows, "windows", "", "with -expand: read windows, pass them on, and leave the topic that window G has made in `DIR`/G/topic.json")
-	fs.StringVar(&c.explain, "explain", "", "say why the page with this `url` scores as it does")
+	fs.BoolVar(&c.learn.Literal, "compat", false, "make the table and the reference page, expand, or explain as the papers do, literally")
+	fs.StringVar(&c.expand, "expand", "", "expand the table by scored pages: `rule` (symbiosis or tunnel) or rule=score")
+	fs.StringVar(&c.windows, "windows", "", "with -expand: pass records on, and write the topic after window G to `DIR`/G/topic.json")
+	fs.StringVar(&c.explain, "explain", "", "explain the scores of the page with this `url`")
 	fs.StringVar(&c.fitness, "fitness", measure.Names()[0], "the `measures` to explain: "+strings.Join(measure.Names(), ", "))
-	fs.StringVar(&c.norm, "norm", "topic", "`which` words make a page's vector, to be explained: topic or page")
+	fs.StringVar(&c.norm, "norm", "topic", "`words` of a page's vector: topic or page")
 	fs.IntVar(&c.n, "n", 20, "explain at most `n` reasons and links")
 	if err := filter.Parse(fs, args); err != nil {
 		return err
@@ -261,11 +335,11 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 func only(given map[string]bool, job string, with ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if name != job && !slices.Contains(with, name) {
-			return filter.Usagef("-%s means nothing with -%s, which goes with -%s", name, job, strings.Join(with, ", -"))
+			return filter.Usagef("-%s cannot be used with -%s, which goes with -%s", name, job, strings.Join(with, ", -"))
 		}
 	}
 	if !given["topic"] {
-		return filter.Usagef("-%s: of which topic? -topic FILE", job)
+		return filter.Usagef("-%s needs -topic FILE", job)
 	}
 	return nil
 }
@@ -280,11 +354,11 @@ func (c *command) misuse(given map[string]bool) error {
 	}
 	for _, name := range []string{"fitness", "norm", "n"} {
 		if given[name] {
-			return filter.Usagef("-%s means nothing without -explain", name)
+			return filter.Usagef("-%s needs -explain", name)
 		}
 	}
 	if given["windows"] {
-		return filter.Usagef("-windows means nothing without -expand")
+		return filter.Usagef("-windows needs -expand")
 	}
 	for _, name := range []string{"query", "keyword", "language", "stemmer"} {
 		if given["topic"] && given[name] {
@@ -293,7 +367,7 @@ func (c *command) misuse(given map[string]bool) error {
 	}
 	for _, name := range []string{"table", "reference", "compat"} {
 		if given[name] && len(c.positive) == 0 {
-			return filter.Usagef("-%s means nothing without example pages\nhint: -positive FILE, as parse leaves them", name)
+			return filter.Usagef("-%s needs example pages\nhint: -positive FILE, as parse writes them", name)
 		}
 	}
 	switch {
@@ -302,13 +376,13 @@ func (c *command) misuse(given map[string]bool) error {
 	case len(c.files) > 0:
 		return filter.Usagef("unexpected argument %q\nhint: quote the query: topic -query \"several words\"", c.files[0])
 	case c.topic == "" && c.query == "" && len(c.keywords) == 0:
-		return filter.Usagef("what is the topic? -query \"words\" or -keyword expression=weight\nhint: topic -h tells more")
+		return filter.Usagef("no words: use -query \"words\" or -keyword expression=weight\nhint: see topic -h")
 	case len(c.negative) > 0 && len(c.positive) == 0:
 		return filter.Usagef("-negative without -positive: a classifier learns from both\nhint: give pages about the topic with -positive FILE")
 	case c.topic != "" && len(c.positive) == 0 && c.threshold == "":
-		return filter.Usagef("-topic FILE, and what with it? -positive FILE, -threshold, -expand or -explain\nhint: topic -h tells more")
+		return filter.Usagef("-topic FILE needs -positive FILE, -threshold, -expand or -explain\nhint: see topic -h")
 	case stdin > 1:
-		return filter.Usagef("stdin can be read once, so - can be one of -positive and -negative")
+		return filter.Usagef("stdin can be read only once, but - was given several times")
 	}
 	return nil
 }

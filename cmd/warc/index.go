@@ -9,26 +9,7 @@ import (
 	"spoor/internal/archive"
 )
 
-const indexManual = `
-warc index - index archives
-
-Usage: warc index [flags] [FILE...]
-
-In:   archives, directories of them, or stdin
-Out:  the CDXJ lines of all, sorted by bytes: SURT, timestamp, JSON; with -w nothing
-
-With -w each archive gets its index, FILE.cdxj, beside it, as fetch -archive makes
-it; one that is up to date stays.
-
-Example:
-
-    warc index crawl/warc > crawl.cdxj
-
-Exit status: 0 done, 1 failed, also that an archive could not be read, which is
-reported and left out; 2 misuse, 3 disk full.
-`
-
-// index indexes archives.
+// index is warc index.
 type index struct {
 	*command
 	write bool
@@ -45,11 +26,11 @@ func newIndex(c *command) func() error {
 func (x *index) run() error {
 	report := func(path string, err error) {
 		if !x.fault(path, err) {
-			x.leftOut(path, err)
+			x.skipArchive(path, err)
 		}
 	}
 	if x.write {
-		return x.beside(report)
+		return x.writeFiles(report)
 	}
 	meta, err := archive.WriteIndex(x.stdout, archive.Volumes(x.files(), x.stdin), x.temp, report)
 	if err != nil {
@@ -58,40 +39,40 @@ func (x *index) run() error {
 	return x.close(meta)
 }
 
-// beside writes indexes beside their archives.
-func (x *index) beside(report func(string, error)) error {
+// writeFiles writes the index of each archive beside it.
+func (x *index) writeFiles(report func(string, error)) error {
 	if len(x.args) == 0 {
-		return filter.Usagef("of which archives? warc index -w FILE...")
+		return filter.Usagef("no archives given\nhint: warc index -w FILE...")
 	}
 	paths, err := archive.Files(x.args)
 	if err != nil {
 		return err
 	}
-	var all archive.Meta
+	var total archive.Meta
 	for _, path := range paths {
 		if path == archive.Input {
-			return filter.Usagef("nothing can be written beside stdin")
+			return filter.Usagef("-w cannot write an index for stdin")
 		}
 		i, err := archive.OpenIndex(path, archive.IndexOptions{Report: report})
 		if err != nil {
-			x.leftOut(path, err)
+			x.skipArchive(path, err)
 			continue
 		}
 		if i.Path == "" {
-			return fmt.Errorf("writing the index of %s: %w", path, i.Lost)
+			return fmt.Errorf("writing the index of %s: %w", path, i.WriteErr)
 		}
-		all.Records += i.Meta.Records
-		all.Captures += i.Meta.Captures
-		all.Faults += i.Meta.Faults
+		total.Records += i.Meta.Records
+		total.Captures += i.Meta.Captures
+		total.Faults += i.Meta.Faults
 		if err := i.Close(); err != nil {
 			return err
 		}
 	}
-	return x.close(all)
+	return x.close(total)
 }
 
 func (x *index) close(meta archive.Meta) error {
 	x.tally.In, x.tally.Out = meta.Records, meta.Captures
 	x.tally.Close(slog.Int64("faults", meta.Faults))
-	return cmp.Or(x.unread, hollow(meta.Records, meta.Faults))
+	return cmp.Or(x.skipped, errIfEmpty(meta.Records, meta.Faults))
 }

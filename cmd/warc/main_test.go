@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -12,15 +10,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
-	"spoor/internal/lock"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden parts of testdata/script")
@@ -144,61 +139,4 @@ func put(ts *testscript.TestScript, _ bool, args []string) {
 	b := []byte(ts.ReadFile(args[0]))
 	copy(b[at:], args[2])
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b, 0o666))
-}
-
-func TestASignalEndsTheWorkWithItsStatus(t *testing.T) {
-	for sig, status := range map[os.Signal]int{os.Interrupt: filter.StatusInterrupted, syscall.SIGTERM: filter.StatusTerminated} {
-		ctx, stop := interruptible()
-		self, err := os.FindProcess(os.Getpid())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := self.Signal(sig); err != nil {
-			t.Skipf("no signals here: %v", err)
-		}
-		<-ctx.Done()
-		if got := filter.Status("warc", io.Discard, context.Cause(ctx)); got != status {
-			t.Errorf("%v: status %d, want %d", sig, got, status)
-		}
-		stop()
-	}
-}
-
-func TestAFileThatCouldNotBeWrittenIsNotThere(t *testing.T) {
-	dir := t.TempDir()
-	name := filepath.Join(dir, "x")
-	failed := errors.New("failed")
-	err := writeFile(name, func(w io.Writer) error {
-		io.WriteString(w, "half of it")
-		return failed
-	})
-	if !errors.Is(err, failed) {
-		t.Error(err)
-	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("%v is left, %v", left, err)
-	}
-}
-
-func TestAFileIsWrittenByOneAtATime(t *testing.T) {
-	dir := t.TempDir()
-	name := filepath.Join(dir, "x")
-	fileOf := func(text string) func(io.Writer) error {
-		return func(w io.Writer) error {
-			_, err := io.WriteString(w, text)
-			return err
-		}
-	}
-	if err := os.WriteFile(name+partSuffix, []byte("a longer text that a killed process left"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	err := writeFile(name, func(w io.Writer) error {
-		if err := writeFile(name, fileOf("second")); !errors.Is(err, lock.ErrHeld) {
-			t.Errorf("a second writer: %v", err)
-		}
-		return fileOf("first")(w)
-	})
-	if got, e := os.ReadFile(name); err != nil || e != nil || string(got) != "first" {
-		t.Errorf("%q, %v, %v", got, err, e)
-	}
 }

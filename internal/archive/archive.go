@@ -1,19 +1,19 @@
-// Package archive writes web archives, reads them, and answers from them.
+// Package archive reads, writes, indexes, replays, verifies, repairs and packs web
+// archives.
 //
-// A [Reader] takes WARC files as strangers wrote them: versions 0.17 to 1.1,
-// plain, gzip or zstd, torn, misnumbered or with rubbish in between; and ARC
-// files, whose records it gives the fields of WARC records. It reports each fault
-// once and goes on with the next record that it can find. Archives inside a WACZ
-// file are read where they lie.
+// A [Reader] reads WARC files of versions 0.17 to 1.1, uncompressed or compressed with
+// gzip or zstd, and ARC files, whose records get the fields of WARC records. It tolerates
+// truncated files, wrong lengths and data between records: it reports each fault once and
+// continues at the next record that it finds. Archives inside a WACZ file are read in place.
 //
-// A [Writer] writes WARC 1.1: one gzip member a record, and nothing that it has
-// acknowledged lives only in the memory of the process.
+// A [Writer] writes WARC 1.1 with one gzip member or zstd frame per record. When Write
+// returns, the record has been handed to the operating system.
 //
-// An [Index] is a sorted CDXJ file that is searched where it lies. A [Replay]
-// puts several archives and their indexes together and answers as the web
-// would have answered, redirects included.
+// An [Index] is a sorted CDXJ file that is searched on disk. A [Replay] answers requests
+// from several indexed archives, redirects included.
 //
-// The package leaves politeness, robots and the record on the pipe to others.
+// A [Verifier] finds faults in archives, [RepairFile] writes a copy without them, and a
+// [Packer] writes WACZ files.
 package archive
 
 import (
@@ -21,28 +21,29 @@ import (
 	"fmt"
 )
 
-// Errors that callers tell apart with [errors.Is].
+// Errors for [errors.Is].
 var (
-	// ErrNotArchived: no archive holds the address, or the target of its
-	// redirect.
+	// ErrNotArchived is returned if no archive holds the URL, or the target of its redirect.
 	ErrNotArchived = errors.New("not archived")
 
-	// ErrRedirectLoop: the redirects inside the archive return to where they
-	// have been, or are more than [MaxRedirects].
+	// ErrRedirectLoop is returned if redirects form a loop, or are more than [MaxRedirects].
 	ErrRedirectLoop = errors.New("redirect loop")
 
-	// ErrTooLarge: a body is larger than the limits allow once it is decoded,
-	// or unpacks so much better than text does that it must be a bomb.
+	// ErrTooLarge is returned if a decoded body exceeds the [Limits] of its size or its
+	// compression ratio.
 	ErrTooLarge = errors.New("body too large")
 
-	// ErrNotWARC: the bytes are those of some other format.
+	// ErrNotWARC is returned for a file of another format.
 	ErrNotWARC = errors.New("not a WARC file")
+
+	// ErrNoRecords is returned by commands if there were faults but no records.
+	ErrNoRecords = errors.New("no record could be read\nhint: archives are WARC or ARC files, plain or packed, and WACZ files")
 )
 
-// A FormatError is a fault in an archive, and never the end of it: the reader
-// that returned it goes on with the next record that it can find.
+// A FormatError is a fault in an archive. The reader that returned it continues at the next
+// record that it finds.
 type FormatError struct {
-	Offset int64 // in the file, of the record or member that is at fault
+	Offset int64 // of the record or member in the file
 	Err    error
 }
 
@@ -50,5 +51,5 @@ func (e *FormatError) Error() string {
 	return fmt.Sprintf("at byte %d: %v", e.Offset, e.Err)
 }
 
-// Unwrap returns the reason.
+// Unwrap returns e.Err.
 func (e *FormatError) Unwrap() error { return e.Err }

@@ -24,13 +24,3 @@ func mapFile(f *os.File, size int) (data []byte, release func() error, err error
 	}
 	return data, func() error { return syscall.Munmap(data) }, nil
 }
-
-// syncDir makes renames in a directory last.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
-}

@@ -42,6 +42,3 @@ func mapFile(f *os.File, size int) (data []byte, release func() error, err error
 	}
 	return data, func() error { return nil }, nil
 }
-
-// syncDir does nothing: the file system keeps the order of renames.
-func syncDir(string) error { return nil }

@@ -60,9 +60,9 @@ type Meta struct {
 // It holds the answers to GET: http and https responses, resources and
 // revisits. Look-ups search the file where it lies.
 type Index struct {
-	Meta Meta
-	Path string // where the file is; empty if it could be written nowhere
-	Lost error  // why it could be written nowhere
+	Meta     Meta
+	Path     string // where the file is; empty if it could be written nowhere
+	WriteErr error  // why it could not be written
 
 	data    []byte
 	first   int // where the first key begins
@@ -125,7 +125,7 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 	}
 	x, err := newIndex(b.Bytes(), meta, func() error { return nil })
 	if err == nil {
-		x.Lost = lost
+		x.WriteErr = lost
 	}
 	return x, err
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"spoor/internal/atomicfile"
 	"spoor/internal/lock"
 )
 
@@ -230,7 +231,7 @@ func (w *Writer) create(serial int) error {
 		// In this order: who closed a file of this name may be followed by who
 		// goes on with it, under the name that we have just taken.
 		err = lock.Try(f, true)
-		closed := free(w.path(name)) != nil
+		closed := checkFree(w.path(name)) != nil
 		if err != nil || closed || !isAt(f, path) {
 			f.Close() // what is left is empty, and removed by the next run
 			if err == nil || errors.Is(err, lock.ErrHeld) {
@@ -331,7 +332,7 @@ func (w *Writer) finish(f *os.File, name string, size int64) error {
 		err = e
 	}
 	if err == nil {
-		err = syncDir(filepath.Dir(open))
+		err = atomicfile.SyncDir(filepath.Dir(open))
 	}
 	if err != nil {
 		return fmt.Errorf("closing an archive: %w", err)

@@ -17,49 +17,47 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"spoor/internal/atomicfile"
 	"spoor/internal/lock"
 )
 
 // RepairOptions are the parameters of [RepairFile] and [RepairInPlace].
 type RepairOptions struct {
-	// Temp is a directory for temporary files, about as large as what the
-	// largest gzip member or zstd frame unpacks to; empty: that of the system.
+	// Temp is the directory for temporary files, which can be as large as the largest
+	// decompressed gzip member or zstd frame. Empty means that of the system.
 	Temp string
 
-	// Report, if not nil, is called for each thing that is done.
+	// Report, if not nil, is called for each repair.
 	Report func(Repair)
 }
 
-// A Repair is one thing that was done to an archive.
+// A Repair is one change to an archive.
 type Repair struct {
-	Offset int64  `json:"offset"` // in the archive as it was
-	Kind   string `json:"kind"`   // of what was wrong, as in a [Finding]
+	Offset int64  `json:"offset"` // in the original
+	Kind   string `json:"kind"`   // of the fault, as in a [Finding]
 	ID     string `json:"record_id,omitempty"`
 	Detail string `json:"detail"`
 }
 
-// Repaired counts what became of the records of an archive.
+// Repaired counts the records of a repaired archive.
 type Repaired struct {
-	Whole   int64 // kept byte for byte
-	Mended  int64 // kept, but for some of their fields or their end
-	LeftOut int64 // that could not be
+	Whole   int64 // copied byte for byte
+	Mended  int64 // with changed fields, or a changed end
+	LeftOut int64
 	Bytes   int64 // of the repaired archive
-	Repairs int64 // 0: nothing was wrong
+	Repairs int64 // 0 if there were no faults
 }
 
-// RepairFile writes a repaired copy of a WARC file, packed as the file is.
+// RepairFile writes a repaired copy of a WARC file, compressed like the original.
 //
-// Records that are whole are kept byte for byte, packing included. A record with
-// the wrong length gets the right one if that is known: its digest tells, or
-// nothing else can stand between it and the next. Records that share a gzip member
-// or zstd frame get one each. A digest that is wrong is left out of its record,
-// since what it was made of is gone; an identifier that is missing or was there
-// before is replaced. What is left out of the copy: rubbish, records that are torn
-// or lack a type or a date, and of a torn member what does not belong to a whole
-// record.
+// Complete records are copied byte for byte, with their compression. A wrong length is
+// corrected if the right one is known from a digest or from the next record. Records that
+// share a gzip member or zstd frame get one each. Wrong digests are removed; identifiers that
+// are missing or not unique are replaced. The copy does not contain data that is not part of a
+// record, truncated records, and records without type or date.
 //
-// A [Verifier] finds no fault with the copy, and repairing it again changes
-// nothing. The error is [ErrNotWARC] if there is no record at all.
+// A [Verifier] finds no faults in the copy, and repairing the copy changes nothing. The error
+// is [ErrNotWARC] if there is no record.
 func RepairFile(ctx context.Context, w io.Writer, src io.ReaderAt, size int64, o RepairOptions) (Repaired, error) {
 	return newRepairer(ctx, w, src, size, o).run()
 }
@@ -73,19 +71,18 @@ func newRepairer(ctx context.Context, w io.Writer, src io.ReaderAt, size int64, 
 		size:    size,
 		flush:   out.Flush,
 		out:     &countingWriter{w: out},
-		block:   spool{dir: o.Temp},
+		spool:   spool{dir: o.Temp},
 		seen:    map[uint64]struct{}{},
 		buf:     make([]byte, bufferSize),
 		window:  make([]byte, 0, bufferSize),
-		again:   maxRewind,
+		budget:  maxRewind,
 	}
 }
 
-// RepairInPlace repairs an archive where it lies, if anything is wrong with it; what
-// it was stays beside it, with .bak behind its name. A file that was being written
-// (.open) by somebody who is gone gets its name without that, which is a repair, too.
-// It returns the name.
-// The error is lock.ErrHeld if somebody is still writing.
+// RepairInPlace repairs the archive at path, and keeps the original beside it with the suffix
+// .bak if there was a fault. An abandoned file that is still named .open is renamed, which
+// counts as a repair. RepairInPlace returns the name of the file. The error is lock.ErrHeld if
+// the file is being written.
 func RepairInPlace(ctx context.Context, path string, o RepairOptions) (name string, n Repaired, err error) {
 	f, err := openFile(path, os.O_RDONLY)
 	if err != nil {
@@ -101,7 +98,7 @@ func RepairInPlace(ctx context.Context, path string, o RepairOptions) (name stri
 	}
 	name = strings.TrimSuffix(path, openSuffix)
 	if name != path {
-		if err := free(name); err != nil {
+		if err := checkFree(name); err != nil {
 			return path, n, err
 		}
 	}
@@ -125,10 +122,10 @@ func RepairInPlace(ctx context.Context, path string, o RepairOptions) (name stri
 		err = replace(path, part.Name(), name)
 	}
 	if err == nil {
-		err = syncDir(filepath.Dir(name))
+		err = atomicfile.SyncDir(filepath.Dir(name))
 	}
 	if err == nil && name != path {
-		os.Remove(path + indexSuffix) // of the file under its former name
+		os.Remove(path + indexSuffix) // the index of the old name
 		n.Repairs++
 		if o.Report != nil {
 			o.Report(Repair{Kind: KindName, Detail: fmt.Sprintf("its name is %s now", filepath.Base(name))})
@@ -137,15 +134,15 @@ func RepairInPlace(ctx context.Context, path string, o RepairOptions) (name stri
 	return name, n, err
 }
 
-// free is an error if something has that name.
-func free(name string) error {
+// checkFree returns an error if there is a file of that name.
+func checkFree(name string) error {
 	if _, err := os.Lstat(name); err == nil {
 		return fmt.Errorf("%s is in the way (hint: move it elsewhere)", name)
 	}
 	return nil
 }
 
-// isSame tells whether two names are of one file, neither a link to the other.
+// isSame reports whether two names are hard links to the same file.
 func isSame(a, b string) bool {
 	one, err := os.Lstat(a)
 	if err != nil {
@@ -155,12 +152,12 @@ func isSame(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// replace sets the file at path aside and puts another at name. Where a file can
-// have two names there is one at path or name at any time.
-func replace(path, other, name string) error {
+// replace renames the file at path to path.bak, and the file repaired to name. At any time
+// there is a file at path or at name, if the file system has hard links.
+func replace(path, repaired, name string) error {
 	backup := path + ".bak"
-	if !isSame(path, backup) { // as when we were killed just here
-		if err := free(backup); err != nil {
+	if !isSame(path, backup) { // as after a crash at this point
+		if err := checkFree(backup); err != nil {
 			return err
 		}
 		if os.Link(path, backup) != nil {
@@ -169,7 +166,7 @@ func replace(path, other, name string) error {
 			}
 		}
 	}
-	if err := os.Rename(other, name); err != nil || name == path {
+	if err := os.Rename(repaired, name); err != nil || name == path {
 		return err
 	}
 	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
@@ -178,6 +175,7 @@ func replace(path, other, name string) error {
 	return nil
 }
 
+// A repairer is a call of RepairFile.
 type repairer struct {
 	Repaired
 	ctx     context.Context
@@ -188,16 +186,17 @@ type repairer struct {
 	flush   func() error // of out
 	format  format
 	m       members
-	unpack  *bufio.Reader // over m
-	block   spool         // what a member unpacks to
+	content *bufio.Reader // of m
+	spool   spool         // the content of a member
 	gz      *gzip.Writer
 	zs      *zstd.Encoder
 	reader  Reader // of headers
 	check   checker
 	seen    map[uint64]struct{} // identifiers
+	checked int64               // length of the block in check
 	buf     []byte
-	window  []byte // of the data of a group
-	again   int64  // bytes that may still be read because a record claims them
+	window  []byte // of the data of a segment
+	budget  int64  // bytes that may still be read because of a claimed length
 }
 
 func (r *repairer) report(offset int64, kind, id, format string, args ...any) {
@@ -207,15 +206,15 @@ func (r *repairer) report(offset int64, kind, id, format string, args ...any) {
 	}
 }
 
-// dropped reports bytes that are not in the copy.
-func (r *repairer) dropped(begin, end int64, why string) {
+// leftOut reports bytes that are not in the copy.
+func (r *repairer) leftOut(begin, end int64, why string) {
 	if end > begin {
 		r.report(begin, KindFormat, "", "left out %d bytes: %s", end-begin, why)
 	}
 }
 
 func (r *repairer) run() (Repaired, error) {
-	defer r.block.Close()
+	defer r.spool.Close()
 	err := r.repair()
 	if err == nil && r.size > 0 && r.Whole+r.Mended+r.LeftOut == 0 {
 		err = fmt.Errorf("%w: there is no record in it", ErrNotWARC)
@@ -229,7 +228,7 @@ func (r *repairer) run() (Repaired, error) {
 
 func (r *repairer) repair() error {
 	whole := io.NewSectionReader(r.src, 0, r.size)
-	g := &group{repairer: r, data: r.src, size: r.size}
+	g := &segment{repairer: r, data: r.src, size: r.size}
 	if isZip(g.peek(0, len("PK\x03\x04"))) {
 		return fmt.Errorf("%w but a zip file (hint: unzip it, and repair what is below archive/)", ErrNotWARC)
 	}
@@ -250,7 +249,7 @@ func (r *repairer) repair() error {
 	} else if at < r.size {
 		return g.split()
 	}
-	// Perhaps members, of which the first is torn at its beginning.
+	// It may be a gzip file whose start is lost.
 	if _, err := whole.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
@@ -261,27 +260,27 @@ func (r *repairer) repair() error {
 	return r.members()
 }
 
-// members repairs a packed file.
+// members repairs a compressed file.
 func (r *repairer) members() error {
-	r.unpack = bufio.NewReaderSize(&r.m, bufferSize)
-	end := int64(0) // of what has been dealt with
-	opened := false // the next member is
+	r.content = bufio.NewReaderSize(&r.m, bufferSize)
+	end := int64(0) // of the file up to which everything is done
+	opened := false // whether the next member is open
 	for {
 		if !opened {
 			err := r.m.next()
 			if fault, ok := errors.AsType[*FormatError](err); ok {
-				r.dropped(end, r.m.pos(), fault.Err.Error())
+				r.leftOut(end, r.m.pos(), fault.Err.Error())
 				end = r.m.pos()
 				continue
 			}
 			if err == io.EOF {
-				r.dropped(end, r.m.pos(), "nothing that belongs to a record")
+				r.leftOut(end, r.m.pos(), "nothing that belongs to a record")
 				return nil
 			}
 			if err != nil {
 				return err
 			}
-			r.unpack.Reset(&r.m)
+			r.content.Reset(&r.m)
 		}
 		begin := r.m.start
 		if end == 0 && r.m.dict != nil {
@@ -289,9 +288,9 @@ func (r *repairer) members() error {
 				return err
 			}
 		} else {
-			r.dropped(end, begin, "nothing that belongs to a record")
+			r.leftOut(end, begin, "nothing that belongs to a record")
 		}
-		g := &group{repairer: r, packed: true, base: begin}
+		g := &segment{repairer: r, compressed: true, base: begin}
 		var err error
 		if opened, err = g.fill(); err != nil {
 			return err
@@ -311,48 +310,48 @@ func (r *repairer) copy(w io.Writer, src io.ReaderAt, begin, end int64) error {
 	return err
 }
 
-// A group is a run of bytes in which whole records should stand: a plain file, or
-// what a member unpacks to, with the members behind it that go on in the middle of
-// a block.
-type group struct {
+// A segment is a sequence of bytes that should consist of complete records: an uncompressed
+// file, or the content of a member, with that of following members that continue a block.
+type segment struct {
 	*repairer
-	data   io.ReaderAt
-	size   int64
-	packed bool
-	base   int64 // of the member in the file; 0 if the file is plain
-	end    int64 // of the last member in the file
-	torn   error // why the member could not be unpacked to its end
-	spread bool  // over several members
-	opened bool  // the member behind it is
+	data       io.ReaderAt
+	size       int64
+	compressed bool
+	base       int64 // offset of the member in the file; 0 if the file is not compressed
+	end        int64 // of the last member in the file
+	torn       error // why the member could not be decompressed to its end
+	spread     bool  // the segment has several members
+	opened     bool  // the next member is open
 
-	at int64 // where in data the window is
+	at int64 // position of the window in data
 
-	pieces  int
-	waiting piece // the first, until it is known whether it is alone
-	clean   bool  // nothing was left out
+	pieces   int   // number of records
+	first    piece // of a member, not written until it is known whether there are others
+	complete bool  // nothing was left out
 }
 
-// fill unpacks the member that is open, and splits it.
-func (g *group) fill() (opened bool, err error) {
-	g.block.reset()
-	g.data = &g.block
+// fill reads the open member and splits it into records. It reports whether the next member
+// is open.
+func (g *segment) fill() (opened bool, err error) {
+	g.spool.reset()
+	g.data = &g.spool
 	if err := g.more(); err != nil {
 		return false, err
 	}
 	return g.opened, g.split()
 }
 
-// more adds what the open member unpacks to.
-func (g *group) more() error {
-	_, err := io.CopyBuffer(onlyWriter{&g.block}, reading{g.ctx, g.unpack}, g.buf)
-	g.size, g.torn, g.end = g.block.size, g.m.failed, g.m.pos()
+// more appends the content of the open member.
+func (g *segment) more() error {
+	_, err := io.CopyBuffer(onlyWriter{&g.spool}, reading{g.ctx, g.content}, g.buf)
+	g.size, g.torn, g.end = g.spool.size, g.m.failed, g.m.pos()
 	g.window = g.window[:0]
 	return err
 }
 
-// continues adds the member behind, if there is one that begins no record.
-func (g *group) continues() (bool, error) {
-	if !g.packed || g.torn != nil || g.opened {
+// continues appends the next member if there is one that does not begin with a record.
+func (g *segment) continues() (bool, error) {
+	if !g.compressed || g.torn != nil || g.opened {
 		return false, nil
 	}
 	if head, _ := g.m.in.Peek(4); formatOf(head) != g.format {
@@ -365,8 +364,8 @@ func (g *group) continues() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	g.unpack.Reset(&g.m)
-	if head, _ := g.unpack.Peek(versionLen); isVersion(head) {
+	g.content.Reset(&g.m)
+	if head, _ := g.content.Peek(versionLen); isVersion(head) {
 		g.opened = true
 		return false, nil
 	}
@@ -374,23 +373,23 @@ func (g *group) continues() (bool, error) {
 	return true, g.more()
 }
 
-// finish writes what waits and finds the next member. It returns the offset in
-// the file up to which everything has been dealt with.
-func (g *group) finish() (end int64, err error) {
+// finish writes the first record if it is the only one, and finds the next member. It returns
+// the offset in the file up to which everything is done.
+func (g *segment) finish() (end int64, err error) {
 	switch {
-	case g.pieces == 1 && g.clean && g.waiting.exact && !g.spread && g.torn == nil:
+	case g.pieces == 1 && g.complete && g.first.exact && !g.spread && g.torn == nil:
 		g.Whole++
 		if err := g.copy(g.out, g.src, g.base, g.end); err != nil {
 			return 0, err
 		}
 	case g.pieces == 1:
-		if err := g.write(g.waiting); err != nil {
+		if err := g.write(g.first); err != nil {
 			return 0, err
 		}
 	}
 	switch {
 	case g.size == 0 && g.torn == nil:
-		g.dropped(g.base, g.end, "an empty member")
+		g.leftOut(g.base, g.end, "an empty member")
 	case g.pieces > 1:
 		g.report(g.base, KindMember, "", "%d records of one member got one each", g.pieces)
 	case g.spread && g.pieces == 1:
@@ -410,34 +409,35 @@ func (g *group) finish() (end int64, err error) {
 	return g.m.pos(), nil
 }
 
-// versionLen is how many bytes tell a version line.
+// versionLen is the length of a version.
 const versionLen = len("WARC/1.1")
 
-// peek is at most n bytes at an offset; fewer at the end. They are valid until
+// peek returns n bytes at an offset, or fewer at the end of the segment. They are valid until
 // the next call.
-func (g *group) peek(off int64, n int) []byte {
-	b := g.ahead(off, n)
+func (g *segment) peek(off int64, n int) []byte {
+	b := g.view(off, n)
 	return b[:min(n, len(b))]
 }
 
-// ahead is what is at hand from an offset on, n bytes at least but at the end.
-func (g *group) ahead(off int64, n int) []byte {
+// view returns the buffered bytes from an offset on, at least n of them unless the segment
+// ends before.
+func (g *segment) view(off int64, n int) []byte {
 	have := int64(len(g.window))
 	if off < g.at || off+int64(n) > g.at+have && g.at+have < g.size || off > g.at+have {
-		k, _ := g.data.ReadAt(g.window[:min(int64(cap(g.window)), max(g.size-off, 0))], off) // whoever copies will fail
+		k, _ := g.data.ReadAt(g.window[:min(int64(cap(g.window)), max(g.size-off, 0))], off) // an error comes back when the record is copied
 		g.window, g.at = g.window[:k], off
 	}
 	return g.window[off-g.at:]
 }
 
-// boundary is the first place, not before from, where a record seems to begin, or
-// the end: a version line at the beginning of a line, or anywhere if a field of a
-// record follows, as when something was appended to a torn record.
-func (g *group) boundary(from int64) (int64, error) {
+// boundary returns the first position at or after from where a record seems to begin, or the
+// end of the segment. That is a version at the start of a line, or anywhere if a field of a
+// record follows, as in a file that was appended to after a truncated record.
+func (g *segment) boundary(from int64) (int64, error) {
 	const enough = len("WARC/1.1\r\nContent-")
 	lineStart := from == 0 || string(g.peek(from-1, 1)) == "\n" // at the beginning of b
 	for at := from; at < g.size; {
-		b := g.ahead(at, enough)
+		b := g.view(at, enough)
 		if len(b) == 0 {
 			return 0, io.ErrUnexpectedEOF
 		}
@@ -446,7 +446,7 @@ func (g *group) boundary(from int64) (int64, error) {
 		case i < 0:
 			i = max(len(b)-len("WARC/")+1, 1)
 		case i > 0 && len(b)-i < enough && at+int64(len(b)) < g.size:
-			// Look again when all of it is here.
+			// Look again when all of it is in the window.
 		case isVersion(b[i:]) && (i == 0 && lineStart || i > 0 && b[i-1] == '\n' || isAppended(b[i:])):
 			return at + int64(i), nil
 		default:
@@ -458,7 +458,7 @@ func (g *group) boundary(from int64) (int64, error) {
 	return g.size, nil
 }
 
-// isAppended tells whether b is a version line with a field behind it.
+// isAppended reports whether b begins with a version line and a field of a record.
 func isAppended(b []byte) bool {
 	line := bytes.TrimLeft(b[versionLen:], "\r\n")
 	return len(line) < len(b)-versionLen && (bytes.HasPrefix(line, []byte("WARC-")) || bytes.HasPrefix(line, []byte("Content-")))
@@ -466,23 +466,23 @@ func isAppended(b []byte) bool {
 
 // A piece is a record to be written.
 type piece struct {
-	pos, begin, length int64 // of the header and the block, in the group
-	drop               []string
+	pos, begin, length int64    // position of the header, and position and length of the block
+	drop               []string // fields to remove
 	add                []Field
-	exact              bool // all of it stands there as it should be
+	exact              bool // can be copied unchanged
 }
 
-// split writes the records of the group; the first of a member waits.
-func (g *group) split() error {
-	g.clean = true
+// split writes the records of the segment, except for the first one of a member.
+func (g *segment) split() error {
+	g.complete = true
 	for pos := int64(0); ; {
 		begin := pos
 		for b := g.peek(pos, 1); len(b) > 0 && (b[0] == '\r' || b[0] == '\n'); b = g.peek(pos, 1) {
 			pos++
 		}
 		if pos > begin {
-			g.clean = false
-			g.report(g.base+g.plain(begin), KindEnd, "", "left out %d bytes of empty lines", pos-begin)
+			g.complete = false
+			g.report(g.base+g.plainOffset(begin), KindEnd, "", "left out %d bytes of empty lines", pos-begin)
 		}
 		if pos >= g.size {
 			return nil
@@ -495,27 +495,27 @@ func (g *group) split() error {
 	}
 }
 
-// plain is an offset in a plain file, and 0 in a member.
-func (g *group) plain(off int64) int64 {
-	if g.packed {
+// plainOffset returns off in an uncompressed file, and 0 in a member.
+func (g *segment) plainOffset(off int64) int64 {
+	if g.compressed {
 		return 0
 	}
 	return off
 }
 
-// skip leaves out bytes.
-func (g *group) skip(pos, next int64, why string) {
+// skip leaves out the bytes from pos to next.
+func (g *segment) skip(pos, next int64, why string) {
 	switch {
-	case !g.packed:
-		g.dropped(pos, next, why)
-	case g.torn == nil || next < g.size: // else finish tells of it
+	case !g.compressed:
+		g.leftOut(pos, next, why)
+	case g.torn == nil || next < g.size: // otherwise finish reports it
 		g.report(g.base, KindFormat, "", "left out %d unpacked bytes: %s", next-pos, why)
 	}
-	g.clean = false
+	g.complete = false
 }
 
-// record deals with the record at pos and returns where it ends.
-func (g *group) record(pos int64) (int64, error) {
+// record writes or leaves out the record at pos, and returns the position of its end.
+func (g *segment) record(pos int64) (int64, error) {
 	if !isVersion(g.peek(pos, versionLen)) {
 		next, err := g.boundary(pos)
 		g.skip(pos, next, "no record")
@@ -547,7 +547,7 @@ func (g *group) record(pos int64) (int64, error) {
 		}
 	}
 	claimed := rec.ContentLength
-	length, wrong, ok, err := g.measure(rec.Header, p.begin, claimed, next)
+	length, ok, err := g.measure(rec.Header, p.begin, claimed, next)
 	if err != nil {
 		return 0, err
 	}
@@ -562,12 +562,12 @@ func (g *group) record(pos int64) (int64, error) {
 		next += int64(len(blockEnd))
 		p.exact = true
 	}
-	return next, g.mend(p, rec, claimed, wrong)
+	return next, g.mend(p, rec, claimed)
 }
 
-// header reads the header at pos, which ends before the next record begins. A
-// record that says nothing of its length has -1.
-func (g *group) header(pos, next int64) (*Record, error) {
+// header reads the header at pos, which ends before the next record. If it has no valid
+// Content-Length, the ContentLength of the record is -1.
+func (g *segment) header(pos, next int64) (*Record, error) {
 	if err := g.reader.reset(io.NewSectionReader(g.data, pos, next-pos), pos, plain); err != nil {
 		return nil, err
 	}
@@ -579,130 +579,141 @@ func (g *group) header(pos, next int64) (*Record, error) {
 	return rec, err
 }
 
-// measure finds out how long a block is: as long as the record claims, if what
-// follows it or its digest agrees; else up to the next record, if the two stand as
-// they should. wrong are the digests that are not those of the block.
-func (g *group) measure(h Header, begin, claimed, next int64) (length int64, wrong []*claim, ok bool, err error) {
+// measure determines the length of the block at begin. It is the claimed length, if a digest
+// or the bytes behind the block agree; otherwise the block ends at the next record, if a
+// digest or two empty lines agree. ok is false if neither is known to be right.
+func (g *segment) measure(h Header, begin, claimed, next int64) (length int64, ok bool, err error) {
 	fits := claimed >= 0 && claimed <= g.size-begin
-	well := fits && g.endsWell(begin+claimed)
-	if well {
-		if wrong, err = g.sums(h, begin, claimed); err != nil || !g.check.denies(wrong) {
-			return claimed, wrong, true, err
+	endsWell := fits && g.endsWell(begin+claimed)
+	if endsWell {
+		if a, err := g.digests(h, begin, claimed); err != nil || a != denied {
+			return claimed, true, err
 		}
 	}
-	inside, proper, known := g.upTo(begin, next)
-	if well {
-		if known && inside < claimed && g.afford(claimed) {
-			if other, err := g.sums(h, begin, inside); err != nil || g.check.confirms(other) {
-				return inside, other, true, err
+	upTo, proper, known := g.upTo(begin, next)
+	if endsWell {
+		if known && upTo < claimed && g.mayRead(claimed) {
+			if a, err := g.digests(h, begin, upTo); err != nil || a == confirmed {
+				return upTo, true, err
 			}
 		}
-		return claimed, wrong, true, nil
+		return claimed, true, nil
 	}
-	mayClaim := fits && g.afford(claimed) // unless a digest is against it
-	if mayClaim {
-		if wrong, err = g.sums(h, begin, claimed); err != nil || g.check.confirms(wrong) {
-			return claimed, wrong, true, err
+	try := fits && g.mayRead(claimed)
+	if try {
+		a, err := g.digests(h, begin, claimed)
+		if err != nil || a == confirmed {
+			return claimed, true, err
 		}
-		mayClaim = !g.check.denies(wrong)
+		try = a != denied
 	}
-	var other []*claim
 	if known {
-		if other, err = g.sums(h, begin, inside); err != nil || g.check.confirms(other) {
-			return inside, other, true, err
+		a, err := g.digests(h, begin, upTo)
+		if err != nil || a == confirmed {
+			return upTo, true, err
 		}
-		known = !g.check.denies(other)
+		known = a != denied
 	}
 	switch {
-	case mayClaim && string(g.peek(begin+claimed, len(blockEnd))) == blockEnd:
-		return claimed, wrong, true, nil
+	case try && string(g.peek(begin+claimed, len(blockEnd))) == blockEnd:
+		return claimed, true, nil
 	case known && proper:
-		return inside, other, true, nil
-	case mayClaim && g.endsSomehow(begin+claimed):
-		return claimed, wrong, true, nil
+		return upTo, true, nil
+	case try && g.endsSomehow(begin+claimed):
+		return claimed, true, nil
 	}
-	return inside, other, known, nil
+	return upTo, known, nil
 }
 
-// afford tells whether so many bytes may be read because a record claims them,
-// though it may be that the next does again. Without an end to that, a file of
-// nothing but such claims would take time in the square of its size.
-func (g *group) afford(n int64) bool {
-	ok := g.again >= n
+// mayRead reports whether n bytes may be read because a record claims them; bytes may be
+// claimed by many records. Without a limit, the time for a file of nothing but such records
+// would be quadratic.
+func (g *segment) mayRead(n int64) bool {
+	ok := g.budget >= n
 	if ok {
-		g.again -= n
+		g.budget -= n
 	}
 	return ok
 }
 
-// endsWell tells whether the block that ends there is followed by two empty lines
-// and a record or the end.
-func (g *group) endsWell(end int64) bool {
+// endsWell reports whether two empty lines and then a record or the end of the segment follow
+// a block that ends at end.
+func (g *segment) endsWell(end int64) bool {
 	b := g.peek(end, len(blockEnd)+versionLen)
 	rest, ok := bytes.CutPrefix(b, []byte(blockEnd))
 	return ok && (isVersion(rest) || end+int64(len(blockEnd)) == g.size)
 }
 
-// endsSomehow tells whether nothing but some empty lines, or none, stands between
-// the end of a block and a record or the end.
-func (g *group) endsSomehow(end int64) bool {
-	const many = 64
-	b := g.peek(end, many+versionLen)
+// endsSomehow reports whether nothing but a few empty lines is between the end of a block and
+// a record or the end of the segment.
+func (g *segment) endsSomehow(end int64) bool {
+	const maxEmpty = 64
+	b := g.peek(end, maxEmpty+versionLen)
 	rest := bytes.TrimLeft(b, "\r\n")
 	return isVersion(rest) || len(rest) == 0 && end+int64(len(b)) == g.size
 }
 
-// upTo is the length of the block that begins there if it ends where the next
-// record, or the end, says. It is proper if two empty lines stand between them; else
-// it is known only of a member that is whole, which holds what its writer wanted it
-// to.
-func (g *group) upTo(begin, next int64) (length int64, proper, known bool) {
+// upTo returns the length of the block at begin if it ends before the next record. proper
+// reports whether two empty lines are between them. Without these the length is known only
+// if a complete member ends there.
+func (g *segment) upTo(begin, next int64) (length int64, proper, known bool) {
 	whole := next < g.size || g.torn == nil
 	end := next - int64(len(blockEnd))
 	if end >= begin && string(g.peek(end, len(blockEnd))) == blockEnd {
 		return end - begin, whole, whole
 	}
-	return next - begin, false, g.packed && next == g.size && whole
+	return next - begin, false, g.compressed && next == g.size && whole
 }
 
-// sums computes the digests of a block and returns those that are wrong.
-func (g *group) sums(h Header, begin, length int64) ([]*claim, error) {
+// An answer is what the digests of a record say about a length of its block.
+type answer int
+
+const (
+	unclear   answer = iota
+	confirmed        // a digest is right
+	denied           // all digests are wrong
+)
+
+// digests computes the digests of a block of the given length, and compares them with those
+// of the record. A payload digest without the chunks does not confirm a length: anything may
+// follow the last chunk.
+func (g *segment) digests(h Header, begin, length int64) (answer, error) {
 	g.check.reset(h)
+	g.checked = length
 	if !g.check.claims() {
-		return nil, nil
+		return unclear, nil
 	}
 	if err := g.copy(&g.check, g.data, begin, begin+length); err != nil {
-		return nil, err
+		return unclear, err
 	}
-	return g.check.wrong(), nil
-}
-
-// confirms tells whether a digest shows that the block ends where it should. That
-// of a body without its chunks does not: anything may follow the last chunk.
-func (c *checker) confirms(wrong []*claim) bool {
-	if c.block != nil && !slices.Contains(wrong, c.block) {
-		return true
+	wrong := g.check.wrong()
+	isRight := func(c *claim) bool { return c != nil && !slices.Contains(wrong, c) }
+	form, _ := g.check.form()
+	switch {
+	case isRight(g.check.block), isRight(g.check.payload) && form != dechunked:
+		return confirmed, nil
+	case !isRight(g.check.block) && !isRight(g.check.payload):
+		return denied, nil
 	}
-	form, ok := c.form()
-	return c.payload != nil && ok && form != dechunked
+	return unclear, nil
 }
 
-// denies tells whether there are digests and all speak against the block.
-func (c *checker) denies(wrong []*claim) bool {
-	return c.claims() && (c.block == nil || slices.Contains(wrong, c.block)) && (c.payload == nil || slices.Contains(wrong, c.payload))
-}
-
-// mend sees to the header of a record and has it written.
-func (g *group) mend(p piece, rec *Record, claimed int64, wrong []*claim) error {
-	offset, id := g.base+g.plain(p.pos), rec.ID()
-	for _, f := range checkFields(rec) {
-		if f.warning || f.field == "WARC-Record-ID" {
-			continue
+// mend writes a record without its faults, or leaves it out.
+func (g *segment) mend(p piece, rec *Record, claimed int64) error {
+	if g.checked != p.length { // measure has tried several lengths
+		if _, err := g.digests(rec.Header, p.begin, p.length); err != nil {
+			return err
 		}
-		g.LeftOut++
-		g.clean = false
-		g.report(offset, KindField, id, "left out a record: %s", f.detail)
-		return nil
+	}
+	offset, id := g.base+g.plainOffset(p.pos), rec.ID()
+	faults := checkRecord(rec, &g.check, g.seen)
+	for _, f := range faults {
+		if f.kind == KindField && !f.warning && f.field != recordID {
+			g.LeftOut++
+			g.complete = false
+			g.report(offset, KindField, id, "left out a record: %s", f.detail)
+			return nil
+		}
 	}
 	set := func(name, value string) {
 		p.drop, p.add, p.exact = append(p.drop, name), append(p.add, Field{name, value}), false
@@ -717,43 +728,37 @@ func (g *group) mend(p piece, rec *Record, claimed int64, wrong []*claim) error 
 	} else if !p.exact {
 		g.report(offset, KindEnd, id, "two empty lines end the record")
 	}
-	for _, c := range wrong {
-		if c.field == payloadDigest && rec.truncated() != "" {
-			continue // may be of what was cut off, too
+	for _, f := range faults {
+		if f.kind == KindDigest && !f.warning {
+			g.report(offset, KindDigest, id, "left out %s %.200s, which is not that of the record", f.field, rec.Header.Get(f.field))
+			p.drop, p.exact = append(p.drop, f.field), false
 		}
-		g.report(offset, KindDigest, id, "left out %s %.200s, which is not that of the record", c.field, c.text)
-		p.drop, p.exact = append(p.drop, c.field), false
 	}
-	key := idKey(id)
-	if _, twice := g.seen[key]; id == "" || twice {
-		was := id
-		id = madeID(g.seen, "%d %d %d", g.Whole+g.Mended, p.pos, p.length)
-		key = idKey(id)
-		kind := KindDuplicate
-		if was == "" {
-			kind = KindField
+	for _, f := range faults {
+		if f.field == recordID && !f.warning { // missing or not unique
+			id = madeID(g.seen, "%d %d %d", g.Whole+g.Mended, p.pos, p.length)
+			g.report(offset, f.kind, rec.ID(), "WARC-Record-ID is %s now", id)
+			set(recordID, id)
 		}
-		g.report(offset, kind, was, "WARC-Record-ID is %s now", id)
-		set("WARC-Record-ID", id)
 	}
 	if len(g.seen) < maxIDs {
-		g.seen[key] = struct{}{}
+		g.seen[idKey(id)] = struct{}{}
 	}
 	g.pieces++
 	switch {
-	case g.packed && g.pieces == 1:
-		g.waiting = p
+	case g.compressed && g.pieces == 1:
+		g.first = p
 		return nil
-	case g.packed && g.pieces == 2:
-		if err := g.write(g.waiting); err != nil {
+	case g.compressed && g.pieces == 2:
+		if err := g.write(g.first); err != nil {
 			return err
 		}
 	}
 	return g.write(p)
 }
 
-// write writes a record: in a member of its own, if the file is packed.
-func (g *group) write(p piece) error {
+// write writes a record, in a member of its own if the file is compressed.
+func (g *segment) write(p piece) error {
 	if p.exact {
 		g.Whole++
 	} else {
@@ -779,7 +784,7 @@ func (g *group) write(p piece) error {
 	return err
 }
 
-// member begins a member for so many bytes. Closing it ends it.
+// member starts a member for size bytes of content. Close ends it.
 func (r *repairer) member(size int64) (w io.WriteCloser, err error) {
 	switch r.format {
 	case gzipped:
@@ -801,14 +806,13 @@ func (r *repairer) member(size int64) (w io.WriteCloser, err error) {
 	return nopCloser{r.out}, nil
 }
 
-// nopCloser is a member of a plain file.
+// nopCloser stands for a member in an uncompressed file.
 type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// edited is the header of a record with some fields changed; all others stay as
-// they stand.
-func (g *group) edited(p piece) ([]byte, error) {
+// edited returns the header of a record with its changed fields.
+func (g *segment) edited(p piece) ([]byte, error) {
 	header := make([]byte, p.begin-p.pos)
 	if _, err := io.ReadFull(io.NewSectionReader(g.data, p.pos, p.begin-p.pos), header); err != nil || len(p.drop) == 0 {
 		return header, err
@@ -819,8 +823,8 @@ func (g *group) edited(p piece) ([]byte, error) {
 		if text, _, _ := cutLine(line); len(text) == 0 {
 			break
 		}
-		// A line without a name says nothing, and what is folded behind it belongs
-		// to the field before, as it does for a Reader.
+		// A line without a name is ignored, and a folded line after it continues the field
+		// before, as in a Reader.
 		if name, _, ok := bytes.Cut(line, []byte(":")); ok && len(name) > 0 && line[0] != ' ' && line[0] != '\t' {
 			dropping = slices.ContainsFunc(p.drop, func(s string) bool {
 				return strings.EqualFold(s, strings.TrimSpace(string(name)))

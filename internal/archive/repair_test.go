@@ -239,7 +239,7 @@ func TestLiesAreNotBelievedForever(t *testing.T) {
 	} {
 		src := &counted{Reader: strings.NewReader(file)}
 		r := newRepairer(t.Context(), io.Discard, src, int64(len(file)), RepairOptions{})
-		r.again = 64 << 20
+		r.budget = 64 << 20
 		n, err := r.run()
 		if err != nil && !errors.Is(err, ErrNotWARC) {
 			t.Fatal(err)

@@ -10,79 +10,100 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// What a [Finding] can be about.
+// Kinds of [Finding] and [Repair].
 const (
-	KindFormat    = "format"    // torn, rubbish, a wrong length: the reader's faults
-	KindEnd       = "end"       // not two empty lines behind a block
-	KindMember    = "member"    // not one record a gzip member or zstd frame
-	KindField     = "field"     // missing, or not what the standard makes of it
-	KindDigest    = "digest"    // not that of the bytes
-	KindDuplicate = "duplicate" // a record identifier that was there before
-	KindReference = "reference" // to a record that is not there
-	KindPackage   = "package"   // a WACZ that does not hold what it says
-	KindLimit     = "limit"     // what was not checked
-	KindName      = "name"      // of a file that nobody writes any more; of a [Repair] only
+	KindFormat    = "format"    // truncated record, data that is not a record, wrong length
+	KindEnd       = "end"       // not two empty lines after a block
+	KindMember    = "member"    // not one record per gzip member or zstd frame
+	KindField     = "field"     // missing or malformed
+	KindDigest    = "digest"    // does not match the data
+	KindDuplicate = "duplicate" // record identifier of an earlier record
+	KindReference = "reference" // to a record that does not exist
+	KindPackage   = "package"   // a WACZ does not match its description
+	KindLimit     = "limit"     // not checked
+	KindName      = "name"      // of a file that is no longer being written; only in a [Repair]
 )
 
-// A Finding is something that is wrong with an archive.
+// A Finding is a fault of an archive.
 type Finding struct {
 	File    string `json:"filename"`
 	Offset  int64  `json:"offset"`
 	Kind    string `json:"kind"`
-	Warning bool   `json:"warning,omitempty"` // may be meant so, and loses nothing
+	Warning bool   `json:"warning,omitempty"` // may be intended, and loses nothing
 	ID      string `json:"record_id,omitempty"`
 	URL     string `json:"url,omitempty"`
 	Detail  string `json:"detail"`
 }
 
-// Limits of a [Verifier]: about 40 MB for the identifiers.
+// Limits of a [Verifier]. They take about 40 MB of memory.
 const (
 	maxIDs        = 1 << 20
 	maxReferences = 1 << 17
 )
 
-// A Verifier checks archives against the standard (ISO 28500) and against what
-// they say of themselves: that each record is whole and as long as it says, alone
-// in its gzip member and followed by two empty lines; that the fields which every
-// record must have are there, and mean something; that digests are right; and,
-// over all archives, that no two records have the same identifier and that records
-// which are referred to exist.
+// A Verifier checks archives against ISO 28500: records are complete, have the length that
+// they claim, are alone in a gzip member or zstd frame, and are followed by two empty lines;
+// mandatory fields are present and well-formed; digests are right. Over all archives, it
+// checks that record identifiers are unique and that referenced records exist.
 //
-// Its memory does not grow with the archives, but for identifiers, of which it
-// remembers the first million.
+// Its memory does not grow with the archives, except for the first million identifiers.
 type Verifier struct {
-	// Report is called for each finding, in the order of the files. References
-	// come at the end, with [Verifier.Close].
+	// Report is called for each finding, in the order of the files. References are
+	// reported by [Verifier.Close].
 	Report func(Finding)
 
 	Verified
 
 	seen    map[uint64]struct{} // identifiers
-	missing map[uint64]Finding
+	missing map[uint64]Finding  // references, by identifier
 	check   checker
 	buf     []byte
 }
 
-// Verified counts what a [Verifier] saw.
+// Verified counts what a [Verifier] has read and found.
 type Verified struct {
-	Records  int64
-	Bytes    int64 // of the archives, as they are packed
-	Faults   int64
-	Warnings int64
-	Mendable int64 // faults in WARC files that hold a record, which [RepairFile] takes
+	Records    int64
+	Bytes      int64 // of the archives, as compressed
+	Faults     int64
+	Warnings   int64
+	Repairable int64 // faults in WARC files, outside of WACZ files
 
 	Digests   int64 // that are right
-	Chunked   int64 // payload digests that are of the body with its chunks
-	Dechunked int64 // and those that are of the body without
+	Chunked   int64 // payload digests of the body with its chunks
+	Dechunked int64 // payload digests of the body without its chunks
 	Unchecked int64 // records without any digest that could be checked
 }
 
-// File checks one archive, of which r begins with the first byte. An error is of
-// reading, and final.
+// Archive checks the archive at path, or input if path is [Input]. Of a WACZ it checks the
+// description and the archives inside. An error is about reading; faults are only reported.
+func (v *Verifier) Archive(path string, input io.Reader) error {
+	if path != Input {
+		if err := v.Package(path); err != nil {
+			return err
+		}
+	}
+	for volume, err := range Volumes([]string{path}, input) {
+		if err == nil {
+			repairable := v.Repairable
+			if err = v.File(volume.Path, volume.Data); volume.Path != path {
+				v.Repairable = repairable // a WACZ cannot be repaired
+			}
+		} else if fault, ok := errors.AsType[*FormatError](err); ok {
+			f := &verifiedFile{Verifier: v, name: volume.Path}
+			f.report(Finding{Offset: fault.Offset, Kind: KindFormat, Detail: fault.Err.Error()})
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// File checks a WARC or ARC file. An error is about reading, and final.
 func (v *Verifier) File(name string, r io.Reader) error {
 	if v.seen == nil {
 		v.seen, v.missing = map[uint64]struct{}{}, map[uint64]Finding{}
@@ -103,10 +124,10 @@ func (v *Verifier) File(name string, r io.Reader) error {
 		case ok:
 			f.report(Finding{Offset: fault.Offset, Kind: KindFormat, Detail: fault.Err.Error()})
 		case err == io.EOF:
-			f.settle()
+			f.endMember()
 			v.Bytes += reader.m.pos()
 			if reader.m.dialect == warc {
-				v.Mendable += v.Faults - faults
+				v.Repairable += v.Faults - faults
 			}
 			return nil
 		case err != nil:
@@ -115,19 +136,7 @@ func (v *Verifier) File(name string, r io.Reader) error {
 	}
 }
 
-// Fault counts and reports the fault of an archive that was met before any record
-// of it could be read. Any other error is returned.
-func (v *Verifier) Fault(name string, err error) error {
-	fault, ok := errors.AsType[*FormatError](err)
-	if !ok {
-		return err
-	}
-	f := &verifiedFile{Verifier: v, name: name}
-	f.report(Finding{Offset: fault.Offset, Kind: KindFormat, Detail: fault.Err.Error()})
-	return nil
-}
-
-// scratch is what is copied through.
+// scratch returns a buffer for copying.
 func (v *Verifier) scratch() []byte {
 	if v.buf == nil {
 		v.buf = make([]byte, bufferSize)
@@ -139,8 +148,8 @@ func (v *Verifier) scratch() []byte {
 type verifiedFile struct {
 	*Verifier
 	name   string
-	member int64 // where the one begins that holds the last record
-	shared int   // how many records it holds, if more than one
+	member int64 // offset of the member that holds the last record
+	shared int   // number of its records, if more than one
 }
 
 func (f *verifiedFile) report(x Finding) {
@@ -153,7 +162,7 @@ func (f *verifiedFile) report(x Finding) {
 	f.Report(x)
 }
 
-// record checks a record. The error is that of its end.
+// record checks a record. The error is that of Close.
 func (f *verifiedFile) record(rec *Record) error {
 	about := Finding{Offset: rec.Offset, ID: rec.ID(), URL: rec.TargetURI()}
 	find := func(kind string, warning bool, format string, args ...any) {
@@ -162,14 +171,14 @@ func (f *verifiedFile) record(rec *Record) error {
 		f.report(x)
 	}
 	if rec.Offset != f.member {
-		f.settle()
+		f.endMember()
 	}
 	f.check.reset(rec.Header)
 	if _, err := io.CopyBuffer(&f.check, onlyReader{rec}, f.scratch()); err != nil && err != io.ErrUnexpectedEOF {
 		return err
 	}
-	end := rec.end()
-	format, across := rec.r.m.format, rec.r.m.start != rec.Offset
+	end := rec.checkEnd()
+	format, spread := rec.r.m.format, rec.r.m.start != rec.Offset
 	if err := rec.Close(); err != nil {
 		return err
 	}
@@ -180,34 +189,27 @@ func (f *verifiedFile) record(rec *Record) error {
 		f.member = rec.Offset
 		if rec.Length == 0 {
 			f.shared++
-		} else if across {
+		} else if spread {
 			find(KindMember, false, "the record is spread over several %ss", rec.r.container())
 		}
 	}
 	if rec.Version == "ARC" {
-		f.Unchecked++ // an ARC file says nothing else of its records
+		f.Unchecked++ // it has neither digests nor identifiers
 		return nil
 	}
-	for _, x := range checkFields(rec) {
-		find(KindField, x.warning, "%s", x.detail)
+	faults := checkRecord(rec, &f.check, f.seen)
+	for _, x := range faults {
+		find(x.kind, x.warning, "%s", x.detail)
 	}
-	for _, err := range f.check.unknown {
-		find(KindDigest, true, "%v", err)
-	}
-	f.digests(rec, find)
-	f.identify(rec, about, find)
+	f.countDigests(faults)
+	f.references(rec, about, find)
 	return nil
 }
 
-// digests compares them.
-func (f *verifiedFile) digests(rec *Record, find func(string, bool, string, ...any)) {
-	wrong := f.check.wrong()
-	for _, c := range wrong {
-		cut := c.field == payloadDigest && rec.truncated() != ""
-		find(KindDigest, cut, "%s is %.200s, but that is not what the record holds", c.field, c.text)
-	}
+// countDigests counts the digests of a record that are right.
+func (f *verifiedFile) countDigests(faults []recordFault) {
 	for _, c := range []*claim{f.check.block, f.check.payload} {
-		if c != nil && !slices.Contains(wrong, c) {
+		if c != nil && !slices.ContainsFunc(faults, func(x recordFault) bool { return x.kind == KindDigest && x.field == c.field }) {
 			f.Digests++
 		}
 	}
@@ -222,8 +224,8 @@ func (f *verifiedFile) digests(rec *Record, find func(string, bool, string, ...a
 	}
 }
 
-// settle reports the member that ends here, if it holds several records.
-func (f *verifiedFile) settle() {
+// endMember reports the current member if it holds several records.
+func (f *verifiedFile) endMember() {
 	if f.shared > 0 {
 		f.report(Finding{Offset: f.member, Kind: KindMember,
 			Detail: fmt.Sprintf("%d records in one member, where each should have its own", f.shared)})
@@ -231,14 +233,11 @@ func (f *verifiedFile) settle() {
 	f.shared = 0
 }
 
-// identify remembers the identifier of a record and what it refers to.
-func (f *verifiedFile) identify(rec *Record, about Finding, find func(string, bool, string, ...any)) {
+// references remembers the identifier of a record, and its references to unknown records.
+func (f *verifiedFile) references(rec *Record, about Finding, find func(string, bool, string, ...any)) {
 	if id := rec.ID(); id != "" {
 		key := idKey(id)
-		switch _, twice := f.seen[key]; {
-		case twice:
-			find(KindDuplicate, false, "there was a record with this identifier before")
-		case len(f.seen) < maxIDs:
+		if _, known := f.seen[key]; !known && len(f.seen) < maxIDs {
 			f.seen[key] = struct{}{}
 			if len(f.seen) == maxIDs {
 				find(KindLimit, true, "identifiers from here on are compared with the first %d only", maxIDs)
@@ -261,15 +260,15 @@ func (f *verifiedFile) identify(rec *Record, about Finding, find func(string, bo
 	}
 }
 
-// idKey stands for an identifier. 64 bits of a hash that cannot be steered are
-// enough for a million of them.
+// idKey returns a hash that stands for an identifier. Collisions cannot be provoked, and are
+// unlikely among a million identifiers.
 func idKey(id string) uint64 {
 	sum := sha256.Sum256([]byte(id))
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// Close reports references to records that none of the files holds. They are
-// warnings: what is referred to may be in another archive.
+// Close reports references to records that are in none of the files. They are warnings: the
+// records may be in other archives.
 func (v *Verifier) Close() {
 	all := slices.SortedFunc(maps.Values(v.missing), func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Detail, b.Detail))
@@ -280,10 +279,13 @@ func (v *Verifier) Close() {
 	}
 }
 
-// end tells what is wrong with the end of a record whose block has been read.
-func (r *Record) end() error {
+// blockEnd follows each block.
+const blockEnd = "\r\n\r\n"
+
+// checkEnd returns what is wrong with the end of a record whose block has been read.
+func (r *Record) checkEnd() error {
 	if r.short != nil || r.left > 0 {
-		return nil // there is none, as Close will tell
+		return nil // Close reports that it is truncated
 	}
 	b, _ := r.r.out.Peek(len(blockEnd) + 1)
 	switch n := len(b) - len(bytes.TrimLeft(b, "\r\n")); {
@@ -295,22 +297,44 @@ func (r *Record) end() error {
 	return nil
 }
 
-// blockEnd follows every block.
-const blockEnd = "\r\n\r\n"
-
-// A fieldFault is what is wrong with the header of a record.
-type fieldFault struct {
-	field   string
+// A recordFault is a fault of a single record.
+type recordFault struct {
+	kind    string
+	field   string // that is at fault
 	warning bool
 	detail  string
 }
 
-// checkFields checks the header of a record.
-func checkFields(rec *Record) (faults []fieldFault) {
-	h := rec.Header
-	fault := func(field string, warning bool, format string, args ...any) {
-		faults = append(faults, fieldFault{field, warning, fmt.Sprintf(format, args...)})
+// checkRecord returns the faults of a record whose block has been written to check. Both
+// [Verifier] and [RepairFile] find faults of records by it. seen are the identifiers of
+// earlier records.
+func checkRecord(rec *Record, check *checker, seen map[uint64]struct{}) (faults []recordFault) {
+	fault := func(kind, field string, warning bool, format string, args ...any) {
+		faults = append(faults, recordFault{kind, field, warning, fmt.Sprintf(format, args...)})
 	}
+	checkFields(rec, func(field string, warning bool, format string, args ...any) {
+		fault(KindField, field, warning, format, args...)
+	})
+	for _, err := range check.unknown {
+		fault(KindDigest, "", true, "%v", err)
+	}
+	for _, c := range check.wrong() {
+		truncated := c.field == payloadDigest && rec.truncated() != "" // may be the digest of the whole payload
+		fault(KindDigest, c.field, truncated, "%s is %.200s, but that is not what the record holds", c.field, c.text)
+	}
+	if id := rec.ID(); id != "" {
+		if _, known := seen[idKey(id)]; known {
+			fault(KindDuplicate, recordID, false, "there was a record with this identifier before")
+		}
+	}
+	return faults
+}
+
+const recordID = "WARC-Record-ID"
+
+// checkFields checks the header of a record.
+func checkFields(rec *Record, fault func(field string, warning bool, format string, args ...any)) {
+	h := rec.Header
 	switch rec.Version {
 	case "1.0", "1.1", "0.17", "0.18":
 	default:
@@ -322,9 +346,9 @@ func checkFields(rec *Record) (faults []fieldFault) {
 	}
 	switch id := rec.ID(); {
 	case id == "":
-		fault("WARC-Record-ID", false, "no WARC-Record-ID")
+		fault(recordID, false, "no WARC-Record-ID")
 	case len(id) < 3 || id[0] != '<' || id[len(id)-1] != '>' || !strings.Contains(id, ":"):
-		fault("WARC-Record-ID", true, "WARC-Record-ID %.200q is no URI in angle brackets", id)
+		fault(recordID, true, "WARC-Record-ID %.200q is no URI in angle brackets", id)
 	}
 	if date := h.Get("WARC-Date"); date == "" {
 		fault("WARC-Date", false, "no WARC-Date")
@@ -343,7 +367,6 @@ func checkFields(rec *Record) (faults []fieldFault) {
 		fault("WARC-Profile", true, "a revisit without WARC-Profile")
 	}
 	if n := h.Values("Content-Length"); len(n) > 1 {
-		fault("Content-Length", true, "Content-Length is there %s times", strconv.Itoa(len(n)))
+		fault("Content-Length", true, "Content-Length is there %d times", len(n))
 	}
-	return faults
 }

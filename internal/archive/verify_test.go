@@ -202,7 +202,7 @@ func TestOnlyFaultsOfWARCFilesCanBeMended(t *testing.T) {
 		if err := v.File("x", strings.NewReader(c.file)); err != nil {
 			t.Fatal(err)
 		}
-		if v.Faults == 0 || v.Mendable > 0 != c.mended || c.mended && v.Mendable != v.Faults {
+		if v.Faults == 0 || v.Repairable > 0 != c.mended || c.mended && v.Repairable != v.Faults {
 			t.Errorf("%s: %+v", c.about, v.Verified)
 		}
 	}
@@ -237,7 +237,7 @@ func TestVerifyingTheSharedArchives(t *testing.T) {
 				t.Fatal(err)
 			}
 			v.Close()
-			want.Mendable = want.Faults // all are WARC files
+			want.Repairable = want.Faults // all are WARC files
 			if diff := cmp.Diff(want, v.Verified); diff != "" {
 				t.Errorf("%s\n%+v", diff, all)
 			}

@@ -340,7 +340,7 @@ func TestAFileThatWasJustClosedIsNotReplaced(t *testing.T) {
 		if got := string(must(os.ReadFile(filepath.Join(dir, taken)))); got != "whole" {
 			t.Errorf("the other file is %q now", got)
 		}
-		if exists := free(filepath.Join(dir, taken+openSuffix)) != nil; exists != (left != "") {
+		if exists := checkFree(filepath.Join(dir, taken+openSuffix)) != nil; exists != (left != "") {
 			t.Errorf("%q is there: %v", left, exists)
 		}
 	}

@@ -38,7 +38,7 @@ type ArchiveOptions struct {
 type Size struct{ Pages, Redirects, Links int }
 
 // ErrPipe is returned for an archive that is not a file: reading the links takes random access.
-var ErrPipe = errors.New("the links of an archive are looked up in files, not in what comes through a pipe\nhint: save the archive to a file")
+var ErrPipe = errors.New("an archive cannot be read from a pipe: its links are looked up\nhint: save the archive to a file")
 
 // FromArchives returns the web that WARC, ARC and WACZ archives hold: the pages that fetch
 // -archive answers with, and the links that parse finds on them, redirects resolved.

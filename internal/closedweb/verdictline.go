@@ -2,7 +2,12 @@ package closedweb
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io"
 	"strconv"
+
+	"spoor/internal/wire"
 )
 
 // AppendVerdict appends to dst a line that holds a record as a JSON object, with the
@@ -28,6 +33,52 @@ func AppendVerdict(dst, line []byte, v Verdict, spent int64) []byte {
 		dst = append(append(dst, ','), body...)
 	}
 	return append(dst, "}\n"...)
+}
+
+// A Writer writes records with their verdicts.
+type Writer struct {
+	Brief bool // leave out text, links and body
+
+	out       io.Writer
+	line      bytes.Buffer // the current record
+	w         *wire.Writer // which writes to line
+	unwritten []byte
+}
+
+// flushSize is how many bytes of lines are written at once.
+const flushSize = 64 << 10
+
+// NewWriter returns a Writer to out.
+func NewWriter(out io.Writer) *Writer {
+	w := &Writer{out: out}
+	w.w = wire.NewWriter(&w.line)
+	return w
+}
+
+// Write writes a record with its verdict and the units of cost spent so far. It may drop
+// sections of the record.
+func (w *Writer) Write(rec *wire.Record, v Verdict, spent int64) error {
+	if w.Brief {
+		rec.Drop(wire.Parse | wire.Body)
+	}
+	w.line.Reset()
+	if err := errors.Join(w.w.Write(rec), w.w.Flush()); err != nil {
+		return fmt.Errorf("writing records: %w", err)
+	}
+	w.unwritten = AppendVerdict(w.unwritten, w.line.Bytes(), v, spent)
+	if len(w.unwritten) < flushSize {
+		return nil
+	}
+	return w.Flush()
+}
+
+// Flush writes what is buffered.
+func (w *Writer) Flush() error {
+	if _, err := w.out.Write(w.unwritten); err != nil {
+		return fmt.Errorf("writing records: %w", err)
+	}
+	w.unwritten = w.unwritten[:0]
+	return nil
 }
 
 // lineVerdict returns the verdict in a line, "" if there is none.

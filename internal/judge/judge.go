@@ -134,3 +134,15 @@ func New(w *Web, seeds []int32, o Options) (*Judge, error) {
 	j.random = sync.OnceValue(j.makeRandom)
 	return j, nil
 }
+
+// A Budget is what judge -budget prints.
+type Budget struct {
+	V         int `json:"v"`
+	T         int
+	R         int
+	Reachable int `json:"reachable"`
+	Seeds     int `json:"seeds"`
+}
+
+// Budget returns the budget of crawls.
+func (j *Judge) Budget() Budget { return Budget{1, j.T, j.R, j.Reachable, j.seeds} }

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -73,6 +74,18 @@ func Overlaps(names []string, samples [][][]int32, cut int) []PairOverlap {
 		pairs[i].Overlap = round(pairs[i].Overlap)
 	}
 	return pairs
+}
+
+// WriteOverlapsNDJSON writes each overlap as a line of JSON.
+func WriteOverlapsNDJSON(w io.Writer, pairs []PairOverlap) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for _, p := range pairs {
+		if err := enc.Encode(p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // WriteOverlaps writes the overlaps as a Markdown table in the form of the paper's Table I,

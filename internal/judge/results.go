@@ -195,14 +195,20 @@ func Criteria() []Criterion {
 	}
 }
 
+// CriterionNames returns the names of all criteria.
+func CriterionNames() (names []string) {
+	for _, c := range Criteria() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
 // ParseCriterion returns the criterion called name.
 func ParseCriterion(name string) (Criterion, error) {
-	var names []string
 	for _, c := range Criteria() {
 		if c.Name == name {
 			return c, nil
 		}
-		names = append(names, c.Name)
 	}
-	return Criterion{}, fmt.Errorf("no measure %q; there are %s", name, strings.Join(names, ", "))
+	return Criterion{}, fmt.Errorf("no measure %q; there are %s", name, strings.Join(CriterionNames(), ", "))
 }

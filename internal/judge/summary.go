@@ -70,7 +70,7 @@ type Curves struct {
 }
 
 // Summary returns the figures of a crawl, but those that the order does not tell: Queries,
-// Free, SelfHarvest, MeanScore, Label, Seeds and Graph. The order may be cut after the
+// Free, SelfHarvest, MeanScore, Label and Graph. The order may be cut after the
 // budget; spent is the cost of the whole crawl.
 func (j *Judge) Summary(order []int32, spent int64) *Summary {
 	m := j.Measure(order)
@@ -78,7 +78,7 @@ func (j *Judge) Summary(order []int32, spent int64) *Summary {
 	seeing, children := j.Measure(j.Seeing()), j.Measure(j.SeeingChildren())
 	clairvoyant, random := j.Clairvoyant(), j.Random()
 	s := &Summary{Figures: Figures{
-		V: 1, T: j.T, R: j.R, Reachable: j.Reachable, Fetched: spent, Cost: spent,
+		V: 1, T: j.T, R: j.R, Reachable: j.Reachable, Seeds: j.seeds, Fetched: spent, Cost: spent,
 		Harvest: Rounded(m.Harvest), Recall: Rounded(m.Recall),
 		AUC: Rounded(m.AUC), AUCRandom: Rounded(m.AUCRandom), NAUC: Rounded(m.NAUC),
 		AUCClairvoyant: Rounded(m.AUCClairvoyant), AUCBound: Rounded(m.AUCBound),

@@ -1,0 +1,199 @@
+// Package collection makes WACZ files of archives, with a list of the pages in them.
+package collection
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"spoor/internal/archive"
+	"spoor/internal/page"
+	"spoor/internal/wire"
+)
+
+// Options are the parameters of [Write].
+type Options struct {
+	archive.PackOptions
+	Archives []string // files and directories, see [archive.Files]
+
+	// Scored, if not nil, calls f with the records of the pages to list. If it is nil, all
+	// HTML pages with status 200 are listed.
+	Scored   func(f func(*wire.Record) error) error
+	Relevant bool                 // pack only relevant pages, and what belongs to them
+	NotFound func(*wire.Record)   // called for each page that the archives do not hold
+	Index    archive.IndexOptions // with Scored
+}
+
+// A Result counts what [Write] did.
+type Result struct {
+	Archives    int64 // packed
+	Records     int64 // read
+	Pages       int64 // listed
+	Duplicates  int64 // records of pages that were listed already
+	NotRelevant int64 // records left out by Relevant
+	Bytes       int64 // of the WACZ file
+}
+
+// A writer is a call of Write.
+type writer struct {
+	Options
+	Result
+	packer    *archive.Packer
+	replay    *archive.Replay    // with Scored
+	selection *archive.Selection // with Relevant
+	listed    int64              // calls of packer.Page
+}
+
+// Write writes a WACZ file to w. The result is not complete if there is an error.
+func Write(ctx context.Context, w io.Writer, o Options) (Result, error) {
+	c := &writer{Options: o, packer: archive.NewPacker(w, o.PackOptions)}
+	defer c.packer.Abort()
+	if o.Scored != nil {
+		replay, err := archive.OpenReplay(o.Archives, archive.ReplayOptions{Index: o.Index})
+		if errors.Is(err, archive.ErrNotWARC) {
+			err = fmt.Errorf("%w: %w", err, archive.ErrNoRecords)
+		}
+		if err != nil {
+			return c.Result, err
+		}
+		defer replay.Close()
+		c.replay = replay
+		if o.Relevant {
+			c.selection = archive.NewSelection(replay)
+		}
+		if err := c.listScored(); err != nil {
+			return c.Result, err
+		}
+	}
+	err := c.packArchives(ctx)
+	c.Records = c.packer.Read()
+	if err == nil && c.Records == 0 {
+		err = archive.ErrNoRecords
+	}
+	if err == nil && o.Scored == nil {
+		err = c.listHTML(ctx)
+	}
+	err = cmp.Or(err, c.packer.Close())
+	c.Pages, c.Bytes = c.packer.Pages(), c.packer.Size()
+	c.Duplicates = c.listed - c.Pages
+	return c.Result, err
+}
+
+// packArchives packs the archives, or the records that are selected.
+func (c *writer) packArchives(ctx context.Context) error {
+	for v, err := range archive.Volumes(c.Options.Archives, nil) {
+		switch _, fault := errors.AsType[*archive.FormatError](err); {
+		case fault:
+			c.Report(v.Path, err)
+			continue
+		case err != nil:
+		case c.selection == nil:
+			err = c.packer.Archive(ctx, &v)
+		case c.selection.From(&v):
+			err = c.packer.Records(ctx, &v, func(rec *archive.Record) bool { return c.selection.Has(&v, rec) })
+		default:
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		c.Result.Archives++
+	}
+	return nil
+}
+
+// listScored lists and selects the pages of the scored records. It is an error if no page is
+// found.
+func (c *writer) listScored() error {
+	var wanted, found int64
+	err := c.Scored(func(rec *wire.Record) error {
+		if c.selection != nil && !rec.Relevant.Value {
+			c.NotRelevant++
+			return nil
+		}
+		wanted++
+		date, _ := time.Parse(time.RFC3339, rec.Timestamp) // without a date, place or digest must match
+		capture, ok := c.replay.Find(archive.Trace{URL: URL(rec), Time: date, Digest: rec.Digest, Filename: rec.WARCFilename, Offset: rec.WARCOffset})
+		if !ok {
+			c.NotFound(rec)
+			return nil
+		}
+		found++
+		if c.selection != nil {
+			var hops []string
+			for _, hop := range rec.Redirects {
+				hops = append(hops, hop.URL)
+			}
+			if err := c.selection.Add(capture, hops); err != nil {
+				return err
+			}
+		}
+		return c.listRecord(rec)
+	})
+	switch {
+	case err != nil:
+		return err
+	case wanted == 0 && c.selection != nil:
+		return errors.New("no page to pack: none of the scored records is relevant\nhint: without -relevant everything is packed")
+	case wanted > 0 && found == 0:
+		return fmt.Errorf("the archives hold none of the %d pages\nhint: name the archives that they were fetched from", wanted)
+	}
+	return nil
+}
+
+// URL returns the address of the page in a record, at the end of the redirects.
+func URL(rec *wire.Record) string { return cmp.Or(rec.FinalURL, rec.URL) }
+
+// listRecord lists the page of a record.
+func (c *writer) listRecord(rec *wire.Record) error {
+	c.listed++
+	line := archive.PackedPage{URL: strings.Clone(URL(rec)), Time: rec.Timestamp, Title: rec.Title,
+		Generation: rec.Generation, Depth: rec.Depth, Operator: rec.Operator}
+	if rec.Score.Kind == wire.Present {
+		line.Score = &rec.Score.Value
+	}
+	if rec.Relevant.Kind == wire.Present {
+		line.Relevant = &rec.Relevant.Value
+	}
+	for _, s := range rec.Scores {
+		if line.Scores == nil {
+			line.Scores = map[string]float64{}
+		}
+		line.Scores[s.Name] = s.Value
+	}
+	return c.packer.Page(line)
+}
+
+// listHTML lists all HTML pages with status 200.
+func (c *writer) listHTML(ctx context.Context) error {
+	const maxHead = 64 << 10 // bytes of a page that are read for its title
+	extractor := page.NewExtractor()
+	html := archive.Filter{MIME: []string{"text/html", "application/xhtml+xml"}, Status: []int{200}}
+	for found, err := range archive.All(c.Options.Archives, html, archive.Limits{}) {
+		if e := context.Cause(ctx); e != nil {
+			return e
+		}
+		if found == nil {
+			if _, fault := errors.AsType[*archive.FormatError](err); fault {
+				continue // was reported when its archive was packed
+			}
+			return err
+		}
+		content := extractor.Extract(page.Document{
+			URL:         found.URL,
+			ContentType: found.ContentType(),
+			Charset:     archive.Charset(found.Header.Get("Content-Type")),
+			Body:        found.Body[:min(len(found.Body), maxHead)],
+		})
+		c.listed++
+		err := c.packer.Page(archive.PackedPage{URL: found.URL, Time: found.Time.Format("2006-01-02T15:04:05.000Z"), Title: content.Title})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
