@@ -7,35 +7,34 @@ import (
 	"spoor/internal/wire"
 )
 
-// This file is the budgets of hosts and niches: how many pages each may give in the
-// whole crawl. What is more than that is withheld as long as answers are awaited that
-// may come to nothing, and barred when the budget is spent: then it is skipped, with
-// the budget for its reason. Which addresses a host spends its budget on is decided
-// when they are handed out, so that they are its best.
+// This file limits the number of pages that each host and niche may give in the whole crawl.
+// While leased URLs may still use up the budget, further ones are held back; once pages alone
+// use it up, the remaining URLs are excluded with the budget as the reason. The choice is made
+// when URLs are leased, so the budget goes to the best ones.
 
-// A budget is what may still be handed out. What a person asks for is not limited.
+// A budget holds what hosts and niches may still give. Seeds are not limited.
 type budget struct {
 	x                     *index
 	perHost, perNiche     int      // 0: any number
-	hostPages, nichePages []uint32 // how many of each were handed out, and have an answer or await it
+	hostPages, nichePages []uint32 // pages fetched, and addresses leased
 }
 
-// admits tells whether e is within the budget if a batch has so many of its host and
-// niche already.
+// admits reports whether e is within the budget of a batch that has ofHost and ofNiche
+// addresses of its host and niche already. A nil budget admits everything.
 func (b *budget) admits(e candidate, ofHost, ofNiche int) bool {
 	p := history{}
 	if b != nil {
 		p = b.x.history(e.id)
 	}
-	if b == nil || b.x.isSeed(e.id) || p.class == classFailed || p.isFinal() { // a page is counted once, however often it is tried
+	if b == nil || b.x.isSeed(e.id) || p.class == classFailed || p.isFinal() { // a page counts once, however often it is requested
 		return true
 	}
 	return (b.perHost == 0 || int(b.hostPages[e.host])+ofHost < b.perHost) &&
 		(b.perNiche == 0 || int(b.nichePages[e.niche])+ofNiche < b.perNiche)
 }
 
-// nicheOf is the niche of a URL; one that has none that is known is in that of its
-// host. The number of all niches that are not known apart is other.
+// nicheOf returns the number of a URL's niche. A URL without a known niche belongs to a niche
+// of its host. other is the number of the name that stands for all unknown niches.
 func (x *index) nicheOf(h *hot, other uint16) uint32 {
 	if h.niche != 0 && h.niche != other {
 		return uint32(h.niche)
@@ -43,8 +42,8 @@ func (x *index) nicheOf(h *hot, other uint16) uint32 {
 	return maxNames + h.host
 }
 
-// budget counts what was spent, and bars what waits of hosts and niches that have
-// nothing left. It is nil if there are no limits.
+// newBudget returns the budget of a request, and excludes the URLs of hosts and niches that
+// have used theirs up. It returns nil if there are no limits.
 func (s *Store) newBudget(q Request) (*budget, error) {
 	if q.MaxPerHost == 0 && q.MaxPerNiche == 0 {
 		return nil, nil
@@ -81,7 +80,7 @@ func (s *Store) newBudget(q Request) (*budget, error) {
 	return b, nil
 }
 
-// freeReasons tells of every reason whether nobody was asked for it.
+// freeReasons reports for each reason whether such an outcome cost no request.
 func (x *index) freeReasons() []bool {
 	free := make([]bool, len(x.reasons.list))
 	for i, reason := range x.reasons.list {
@@ -90,11 +89,11 @@ func (x *index) freeReasons() []bool {
 	return free
 }
 
-// barSpent bars what waits where the answers alone use up the budget.
+// excludeOverBudget excludes waiting URLs whose host or niche has used up its budget.
 func (s *Store) excludeOverBudget(b *budget, generation uint64, now time.Time) error {
 	x := s.x
 	other := x.niches.numbers[otherName]
-	var verdicts []exclusion
+	var exclusions []exclusion
 	for id := range uint32(x.len()) {
 		h := x.hot.at(id)
 		if h.flags&(flagProposed|flagFinished|flagWithdrawn) != flagProposed || x.isSeed(id) {
@@ -105,10 +104,10 @@ func (s *Store) excludeOverBudget(b *budget, generation uint64, now time.Time) e
 		}
 		switch {
 		case b.perHost > 0 && int(b.hostPages[h.host]) >= b.perHost:
-			verdicts = append(verdicts, exclusion{id, wire.ErrorHostBudget, fmt.Sprintf("the host has given %d pages", b.perHost)})
+			exclusions = append(exclusions, exclusion{id, wire.ErrorHostBudget, fmt.Sprintf("the host has given %d pages", b.perHost)})
 		case b.perNiche > 0 && int(b.nichePages[x.nicheOf(h, other)]) >= b.perNiche:
-			verdicts = append(verdicts, exclusion{id, wire.ErrorNicheBudget, fmt.Sprintf("the niche has given %d pages", b.perNiche)})
+			exclusions = append(exclusions, exclusion{id, wire.ErrorNicheBudget, fmt.Sprintf("the niche has given %d pages", b.perNiche)})
 		}
 	}
-	return s.exclude(verdicts)
+	return s.exclude(exclusions)
 }

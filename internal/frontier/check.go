@@ -13,26 +13,25 @@ import (
 	"spoor/internal/weburl"
 )
 
-// A Finding is what [Check] found.
+// A Finding is the result of [Check].
 type Finding struct {
 	Segments  int       `json:"segments"`
 	Frames    int       `json:"frames"`
 	Lines     int       `json:"lines"`
 	URLs      int       `json:"urls"`
-	Gaps      int       `json:"gaps"` // damaged regions that were set aside earlier
-	Truncated int64     `json:"cut"`  // bytes of an unfinished write at the end, which never counted
+	Gaps      int       `json:"gaps"` // damaged regions that earlier repairs set aside
+	Truncated int64     `json:"cut"`  // bytes of a torn tail, which was never acknowledged
 	Damaged   []*Damage `json:"damaged,omitempty"`
-	Repaired  []string  `json:"repaired,omitempty"` // files that hold what was set aside
-	Index     string    `json:"index,omitempty"`    // what is wrong with the snapshot, which was rebuilt
+	Repaired  []string  `json:"repaired,omitempty"` // files with what was set aside
+	Index     string    `json:"index,omitempty"`    // what was wrong with the snapshot, which was rebuilt
 }
 
-// Wrong tells whether anything is wrong that is not repaired.
+// Wrong reports whether there is unrepaired damage, or the snapshot was wrong.
 func (f *Finding) Wrong() bool { return len(f.Damaged) > len(f.Repaired) || f.Index != "" }
 
-// Check reads the whole log of the store in dir, compares the index with it and
-// rebuilds the index. With repair it sets damaged regions of the log aside, each
-// in a file beside its segment, so that the store can be opened again without the
-// records that were in them.
+// Check reads the whole log of the store in dir, compares the snapshot with it, and rebuilds
+// the snapshot if they differ. With repair it moves each damaged region of the log to a file
+// beside its segment, so that the store can be opened without the records in it.
 func Check(dir string, o Options, repair bool) (f *Finding, err error) {
 	o.Create, o.ReadOnly = false, false
 	s := &Store{dir: dir, unmap: func() error { return nil }}
@@ -52,7 +51,7 @@ func Check(dir string, o Options, repair bool) (f *Finding, err error) {
 			return nil, err
 		}
 		f.Damaged = append(f.Damaged, d)
-		if !repair { // the order of the segments is not known
+		if !repair { // the order of the segments is unknown
 			return f, nil
 		}
 		if err := s.repairHeader(f, d); err != nil {
@@ -70,7 +69,11 @@ func Check(dir string, o Options, repair bool) (f *Finding, err error) {
 		f.Damaged = append(f.Damaged, lost)
 		if repair {
 			name := snapshotName + ".damaged"
-			if err := o.disk.rename(filepath.Join(dir, snapshotName), filepath.Join(dir, name)); err != nil {
+			err := o.disk.rename(filepath.Join(dir, snapshotName), filepath.Join(dir, name))
+			if err == nil {
+				err = o.disk.sync(dir)
+			}
+			if err != nil {
 				return f, err
 			}
 			f.Repaired = append(f.Repaired, name)
@@ -82,8 +85,8 @@ func Check(dir string, o Options, repair bool) (f *Finding, err error) {
 	return f, s.checkIndex(f, o)
 }
 
-// lost is what the log lacks of what the snapshot stands on, which was on disk before;
-// nil if that is nothing.
+// missingLog returns the part of the log that the snapshot includes but that is missing; nil
+// if nothing is missing. A snapshot is written after the log is synced.
 func (s *Store) missingLog() *Damage {
 	err := s.loadSnapshot(new(logPosition))
 	s.freeIndex()
@@ -93,7 +96,7 @@ func (s *Store) missingLog() *Damage {
 	return lost
 }
 
-// acquireExisting takes the lock of a store that must be there.
+// acquireExisting acquires the lock of a store, which must exist.
 func acquireExisting(dir string, o Options) (*storeLock, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.log"))
 	if err == nil && len(names) == 0 {
@@ -102,8 +105,8 @@ func acquireExisting(dir string, o Options) (*storeLock, error) {
 	return acquire(dir, o)
 }
 
-// checkSegment reads the ith segment, every line of it, and notes or repairs what
-// cannot be read. Where something is lost at its end, all of it was acknowledged.
+// checkSegment reads all lines of the ith segment, and reports or repairs what cannot be
+// read. If lost is not nil, everything in the segment was acknowledged.
 func (s *Store) checkSegment(f *Finding, i int, lost *Damage, repair bool) error {
 	number := s.log.numbers[i]
 	isLast := i == len(s.log.numbers)-1
@@ -133,7 +136,7 @@ func (s *Store) checkSegment(f *Finding, i int, lost *Damage, repair bool) error
 		if whole != nil {
 			next, acknowledged = nextFrame(b, segmentHeader, at)
 			acknowledged = acknowledged || !isLast || lost != nil
-			for next-at < frameHeader && next < int64(len(b)) { // a gap needs room
+			for next-at < frameHeader && next < int64(len(b)) { // a gap needs a header
 				_, size, _ := parseFrame(b[next:])
 				next += int64(max(1, size))
 			}
@@ -156,7 +159,7 @@ func (s *Store) checkSegment(f *Finding, i int, lost *Damage, repair bool) error
 	return nil
 }
 
-// mendHeader makes the header of a segment anew, and keeps what it was.
+// repairHeader rewrites the header of a segment, and keeps the old one in a file.
 func (s *Store) repairHeader(f *Finding, d *Damage) error {
 	path := filepath.Join(s.dir, d.Segment)
 	b, err := os.ReadFile(path)
@@ -184,7 +187,7 @@ func (s *Store) repairHeader(f *Finding, d *Damage) error {
 	return errors.Join(err, out.Close())
 }
 
-// checkFrame reads every line of a frame.
+// checkFrame decodes all lines of a frame.
 func (s *Store) checkFrame(f *Finding, fr frame) error {
 	f.Frames++
 	switch fr.kind {
@@ -226,9 +229,8 @@ func (s *Store) checkFrame(f *Finding, fr frame) error {
 	return nil
 }
 
-// setAside copies a damaged region to a file of its own and writes a gap over it,
-// which has the same length, so that nothing behind it moves; at the end of a
-// segment it cuts the region off.
+// setAside copies a damaged region to a file of its own and overwrites it with a gap of the
+// same length; at the end of a segment it truncates the segment instead.
 func (s *Store) setAside(number uint32, d *Damage, region []byte, atEnd bool) (string, error) {
 	name := fmt.Sprintf("%08d-%d.damaged", number, d.Offset)
 	err := writeFile(s.log.disk, filepath.Join(s.dir, name), region)
@@ -250,8 +252,8 @@ func (s *Store) setAside(number uint32, d *Damage, region []byte, atEnd bool) (s
 	return name, errors.Join(err, out.Close())
 }
 
-// checkIndex compares the index that opening the store would give with one made
-// of the log alone, which then takes its place.
+// checkIndex compares the index that opening the store would load with one made from the log
+// alone, and saves the latter if they differ.
 func (s *Store) checkIndex(f *Finding, o Options) error {
 	old := &Store{dir: s.dir, readOnly: true, unmap: func() error { return nil }}
 	old.log = &log{dir: s.dir, limit: segmentSize, disk: o.disk, numbers: s.log.numbers, spans: s.log.spans, maxNumber: s.log.maxNumber, id: s.log.id}
@@ -267,7 +269,7 @@ func (s *Store) checkIndex(f *Finding, o Options) error {
 		}
 	}
 	switch {
-	case len(f.Repaired) > 0: // it is of the log as it was
+	case len(f.Repaired) > 0: // the snapshot is older than the repair
 	case opened != nil:
 		f.Index = opened.Error()
 	case old.opened.Snapshot != nil:
@@ -282,7 +284,7 @@ func (s *Store) checkIndex(f *Finding, o Options) error {
 	return nil
 }
 
-// differ tells how the state of two stores differs; "" if it does not.
+// firstDifference describes a difference between the states of two stores; "" if there is none.
 func firstDifference(a, b *Store) string {
 	for _, pair := range [][2]*Store{{a, b}, {b, a}} {
 		for id := range uint32(pair[0].x.len()) {
@@ -291,14 +293,14 @@ func firstDifference(a, b *Store) string {
 			}
 			u := pair[0].x.url(id)
 			if pair[0].stateSummary(u) != pair[1].stateSummary(u) {
-				return "the index is not what the log says of " + u
+				return "the index and the log disagree about " + u
 			}
 		}
 	}
 	return ""
 }
 
-// summary is all that is known of a URL, in a form that can be compared.
+// stateSummary returns everything the index holds about a URL, as text for comparison.
 func (s *Store) stateSummary(url string) string {
 	id, ok := s.lookup(url)
 	if !ok {
@@ -307,8 +309,8 @@ func (s *Store) stateSummary(url string) string {
 	x := s.x
 	h, c, p := x.hot.at(id), x.cold.at(id), x.history(id)
 	var b bytes.Buffer
-	flags := h.flags &^ (flagHistory | flagTrapChecked)                                                                                    // compacting drops what was asked for before
-	if flags&(flagFinished|flagOwnOutcome) == flagFinished || flags&flagLeasedByGeneration != 0 && uint64(p.lease) != s.nextGeneration-1 { // a lease that holds no longer
+	flags := h.flags &^ (flagHistory | flagTrapChecked)                                                                                    // compaction drops the lines that these follow from
+	if flags&(flagFinished|flagOwnOutcome) == flagFinished || flags&flagLeasedByGeneration != 0 && uint64(p.lease) != s.nextGeneration-1 { // the lease has ended
 		flags &^= flagLeased
 	}
 	if flags&flagLeased == 0 {

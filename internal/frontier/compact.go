@@ -13,36 +13,38 @@ import (
 	"spoor/internal/wire"
 )
 
-// This file makes the log shorter. A few segments at a time are written anew as one,
-// without what no longer decides anything: records that later ones have replaced,
-// and batches before the last two generations. What still counts of a record that
-// goes (see remain in rules.go) stays as a line of a few members, where it was.
+// This file compacts the log. A few segments at a time are rewritten as one, without lines
+// that no longer affect the state: records replaced by later ones, and batches before the last
+// two generations. Some fields of a dropped record may still count (see merge in rules.go);
+// they stay as a short line, the residue, at the same position.
 //
-// That is done in memory. What it drops decides nothing later either, whatever is added,
-// so the store may change hands meanwhile. Then the new segment is written beside the
-// others, under a number that was never used, and says which it stands for. It becomes
-// one of the log when it is renamed, and from then on those do not count; they are
-// removed when its name is on disk. Only then the index learns the new places, so a
-// failure before leaves everything as it was. A snapshot knows which segments it was made of, and is not used with others.
+// The new segment is first built in memory. A line that has no effect now cannot have one
+// later, whatever is added, so other processes may use the store meanwhile. Then the segment
+// is written to a file with an unused number; its header says which segments it replaces. It
+// counts once the file is renamed; the replaced segments are removed once the name is on disk.
+// The index gets the new places only then, so an earlier failure changes nothing. A snapshot
+// records the segments it was made from and is not used with others.
 
-// A Compaction is how far the log was rewritten, and what came of it.
+// A Compaction is the progress and the result of compacting a log.
 type Compaction struct {
-	Segments int   `json:"segments"` // that were read
-	Lines    int   `json:"lines"`    // that were in them
-	Dropped  int   `json:"dropped"`  // of these
-	Before   int64 `json:"before"`   // bytes of the segments that were rewritten
-	After    int64 `json:"after"`    // bytes of what they have become
+	Segments int   `json:"segments"` // segments read
+	Lines    int   `json:"lines"`    // lines in them
+	Dropped  int   `json:"dropped"`  // lines dropped
+	Before   int64 `json:"before"`   // bytes of the replaced segments
+	After    int64 `json:"after"`    // bytes of the segments that replace them
 
 	begun bool
-	done  uint32 // the last position that was looked at
-	end   uint32 // the last position that is looked at
+	done  uint32 // position of the last segment that was read
+	end   uint32 // position of the last segment to read
 }
 
-// turn is how many frames, of some 32 KiB of lines each, are read at least before others
-// have the store again: or who asks all the time would never let it come to its end.
+// framesPerTurn is the least number of frames read between two calls of yield, so that
+// compaction makes progress even if there are always waiting processes. A frame has about 32
+// KiB of lines.
 const framesPerTurn = 64
 
-// polite tells, being asked at every frame, when to give way to others that wait.
+// yieldEveryTurn returns a function that, called for each frame, reports when to yield to
+// waiting processes.
 func yieldEveryTurn() func(dir string) bool {
 	read := 0
 	return func(dir string) bool {
@@ -54,17 +56,16 @@ func yieldEveryTurn() func(dir string) bool {
 	}
 }
 
-// compactInputs is how many segments are read at most in one step.
+// maxCompactInputs is the largest number of segments read in one step.
 const maxCompactInputs = 8
 
-// Compact rewrites the next few segments, and tells whether there are more. Between
-// two calls the store may be used for anything. Each takes about as long as reading
-// what the log has of 16 MiB, or of eight times as much where hardly anything is left of
-// it; after the last one a snapshot is written.
+// Compact rewrites the next few segments and reports whether there are more. The store may be
+// used between two calls. A call takes about as long as reading 16 MiB of log, or up to eight
+// times that where most lines are dropped. After the last segment it writes a snapshot.
 //
-// It does not rewrite what is added after the first call. If the store was opened with
-// Behind, it gives way to other processes that wait for the store, closes it for that, and
-// goes on when they have had it. The error is a [*Locked] if it did not come back in time.
+// Records added after the first call are not compacted. If the store was opened with Yield,
+// Compact closes it for waiting processes and opens it again after them; the error is a
+// [*Locked] if that takes longer than the option Wait allows.
 func (s *Store) Compact(c *Compaction) (more bool, err error) {
 	if s.readOnly {
 		return false, errors.New("the store was opened for reading only")
@@ -79,13 +80,13 @@ func (s *Store) Compact(c *Compaction) (more bool, err error) {
 				return false, err
 			}
 		}
-		c.begun, c.end = true, s.log.spans[s.log.number].from-1
+		c.begun, c.end = true, s.log.spanOf(s.log.number).from-1
 	}
 	r := compactor{store: s, total: c, parentsWritten: map[uint64]bool{}, batches: map[place]batchMove{}}
 	r.out = &log{id: s.log.id, limit: maxSegment, out: &r.file, offset: segmentHeader, synced: segmentHeader}
 	r.file.lineBuffer = make([]byte, segmentHeader)
 	for _, n := range s.log.numbers {
-		at := s.log.spans[n] // nothing, if another process has rewritten it meanwhile
+		at := s.log.spanOf(n) // zero if another process has replaced it meanwhile
 		if at.from <= c.done || at.to > c.end {
 			continue
 		}
@@ -106,7 +107,7 @@ func (s *Store) Compact(c *Compaction) (more bool, err error) {
 		}
 		return false, s.saveSnapshot()
 	}
-	if r.dropped > 0 || len(r.inputs) > 1 { // else there is nothing to win
+	if r.dropped > 0 || len(r.inputs) > 1 { // otherwise nothing would change
 		if err := r.install(); err != nil {
 			return false, err
 		}
@@ -118,7 +119,7 @@ func (s *Store) Compact(c *Compaction) (more bool, err error) {
 	return true, nil
 }
 
-// LogSize is how many bytes the log has on disk.
+// LogSize returns the size of the log in bytes.
 func (s *Store) LogSize() (n int64, err error) {
 	for _, number := range s.log.numbers {
 		info, err := os.Stat(s.log.path(number))
@@ -130,43 +131,45 @@ func (s *Store) LogSize() (n int64, err error) {
 	return n, nil
 }
 
-// Compacted is how many bytes the log had when it was compacted last, as far as is
-// known, and 0 if it never was.
+// Compacted returns the size of the log after it was compacted last, or 0 if it never was or
+// that is unknown.
 func (s *Store) Compacted() int64 { return s.compactedSize }
 
-// A move is of a line to which a URL refers. Where it is now has no segment yet.
+// A relocation is the move of a line that a URL refers to. The segment of the new place is
+// still 0.
 type relocation struct{ from, to place }
 
-// moved is what has become of a batch, and where it is or would be.
+// A batchMove is the new place of a batch. If the batch was dropped, it is the place where it
+// would be.
 type batchMove struct {
 	to      place
 	dropped bool
 }
 
-// A rewriting is of a few segments to one.
+// A compactor rewrites a few segments as one.
 type compactor struct {
 	store  *Store
 	total  *Compaction
 	out    *log
-	file   memoryFile // that it writes to
-	inputs []uint32
-	span   span // of all of them
+	file   memoryFile // the new segment
+	inputs []uint32   // numbers of the segments
+	span   span       // of all inputs
 
-	relocations    [][]relocation // of each of them, ascending
+	relocations    [][]relocation // for each input, by ascending place
 	batches        map[place]batchMove
-	residue        [][]byte        // what is left of lines since the last batch
-	parentsWritten map[uint64]bool // digests of URLs whose parents were told
+	residue        [][]byte        // of the lines dropped since the last batch
+	parentsWritten map[uint64]bool // by the hash of a URL; parents are written once
 	lines, dropped int
 }
 
-// A draft is a segment that has no number yet.
+// A memoryFile is a segment without a number.
 type memoryFile struct{ lineBuffer }
 
 func (d *memoryFile) Truncate(n int64) error { d.lineBuffer = d.lineBuffer[:n]; return nil }
 func (d *memoryFile) Sync() error            { return nil }
 func (d *memoryFile) Close() error           { return nil }
 
-// read rewrites a segment.
+// readSegment rewrites a segment.
 func (r *compactor) readSegment(number uint32, at span) error {
 	b, err := r.store.log.readSegment(number, segmentHeader)
 	if err != nil {
@@ -184,16 +187,16 @@ func (r *compactor) readSegment(number uint32, at span) error {
 		return r.store.failed
 	}
 	if err != nil {
-		return fmt.Errorf("rewriting %s: %w\nhint: frontier check finds out what is wrong", segmentName(number), err)
+		return fmt.Errorf("compacting %s: %w\nhint: frontier check finds out what is wrong", segmentName(number), err)
 	}
 	return r.flush()
 }
 
-// frame rewrites a frame.
+// addFrame rewrites a frame.
 func (r *compactor) addFrame(at place, f frame) (err error) {
 	s := r.store
 	if f.kind != frameBatch {
-		s.partial = nil // one that did not come to its end
+		s.partial = nil // an incomplete batch does not count
 	}
 	if s.options.shouldYield != nil && s.partial == nil && s.options.shouldYield(s.dir) {
 		if err := s.yield(); err != nil {
@@ -215,7 +218,7 @@ func (r *compactor) addFrame(at place, f frame) (err error) {
 		if err := r.flush(); err != nil {
 			return err
 		}
-		clear(r.parentsWritten) // what was told before it counts no longer
+		clear(r.parentsWritten) // residue before this frame does not count for the forgotten URLs
 		return r.out.writeFrame(frameForgotten, data, f.lines)
 	case frameBatch:
 		return r.addBatchFrame(at, data, lines)
@@ -235,14 +238,14 @@ func (r *compactor) addFrame(at place, f frame) (err error) {
 	return nil
 }
 
-// line keeps the line of s.fact, if a URL refers to it, or what is left of it.
-func (r *compactor) addLine(at place, line []byte, isRest bool) error {
+// addLine keeps the line of s.update if a URL refers to it, and otherwise its residue.
+func (r *compactor) addLine(at place, line []byte, isResidue bool) error {
 	x, f := r.store.x, &r.store.update
 	id, ok := x.find(f.url)
 	var to place
-	if !isRest && ok {
+	if !isResidue && ok {
 		var err error
-		refer := func(id uint32) {
+		keepFor := func(id uint32) {
 			if err != nil || x.cold.at(id).proposal != at && x.history(id).outcome != at {
 				return
 			}
@@ -253,10 +256,10 @@ func (r *compactor) addLine(at place, line []byte, isRest bool) error {
 				r.out.appendLine(line)
 			}
 		}
-		refer(id)
+		keepFor(id)
 		for _, u := range f.hops {
 			if hop, ok := x.find(u); ok {
-				refer(hop)
+				keepFor(hop)
 			}
 		}
 		if err != nil {
@@ -269,13 +272,13 @@ func (r *compactor) addLine(at place, line []byte, isRest bool) error {
 		return nil
 	}
 	if ok {
-		rest, err := r.residueOf(id, f)
+		residue, err := r.residueOf(id, f)
 		if err != nil {
 			return err
 		}
-		if rest != nil {
-			r.residue = append(r.residue, rest)
-			if isRest && len(rest) == len(line) {
+		if residue != nil {
+			r.residue = append(r.residue, residue)
+			if isResidue && len(residue) == len(line) {
 				return nil
 			}
 		}
@@ -284,46 +287,46 @@ func (r *compactor) addLine(at place, line []byte, isRest bool) error {
 	return nil
 }
 
-// restOf is what a record that goes leaves behind, as a line; nil if nothing.
+// residueOf returns the line to keep of a dropped record; nil if none is needed.
 func (r *compactor) residueOf(id uint32, f *update) ([]byte, error) {
 	x := r.store.x
 	h, p := x.hot.at(id), x.history(id)
-	rest := wire.Record{V: 1, URL: f.url.String(), Generation: int(f.generation), Retries: f.rec.Retries, Visits: f.rec.Visits}
-	over := h.flags&flagFinished != 0
-	counts := f.retries > 0 && f.retries == p.retries
-	switch { // what may have ended a lease, or kept a failure told twice from doing so
-	case !over:
-		counts = counts || f.retries > 0 || f.class == classBudget
-	case h.flags&flagOwnOutcome != 0: // it may be visited once more
-		counts = counts || f.retries > 0 && p.class == classFailed && f.visits == p.visits || f.class == classBudget
+	rec := wire.Record{V: 1, URL: f.url.String(), Generation: int(f.generation), Retries: f.rec.Retries, Visits: f.rec.Visits}
+	finished := h.flags&flagFinished != 0
+	needed := f.retries > 0 && f.retries == p.retries
+	switch { // did it end a lease, or does it keep a repeated failure from ending one?
+	case !finished:
+		needed = needed || f.retries > 0 || f.class == classBudget
+	case h.flags&flagOwnOutcome != 0: // it may be leased for a revisit
+		needed = needed || f.retries > 0 && p.class == classFailed && f.visits == p.visits || f.class == classBudget
 	}
 	if f.class != classNone {
-		rest.StatusCode, rest.Error = f.rec.StatusCode, f.rec.Error
+		rec.StatusCode, rec.Error = f.rec.StatusCode, f.rec.Error
 	}
 	if host, ok := x.findHost(f.delayedURL.Host()); f.delayUntil != 0 && ok && f.delayUntil == x.hosts.at(host).notBefore {
-		rest.NotBefore, rest.FinalURL, counts = f.rec.NotBefore, f.delayedURL.String(), true
+		rec.NotBefore, rec.FinalURL, needed = f.rec.NotBefore, f.delayedURL.String(), true
 	}
-	if d := hash64(x.hashSeed, rest.URL); len(f.parents) > 0 && !r.parentsWritten[d] {
+	if d := hash64(x.hashSeed, rec.URL); len(f.parents) > 0 && !r.parentsWritten[d] {
 		r.parentsWritten[d] = true
 		for _, parent := range x.parents(id) {
-			rest.Parents, counts = append(rest.Parents, x.url(parent)), true
+			rec.Parents, needed = append(rec.Parents, x.url(parent)), true
 		}
 	}
-	if !counts {
+	if !needed {
 		return nil, nil
 	}
-	line, err := r.store.encode(&rest)
+	line, err := r.store.encode(&rec)
 	return slices.Clone(line), err
 }
 
-// findHost returns the number of a host.
+// findHost returns the number of a known host.
 func (x *index) findHost(name string) (uint32, bool) {
 	n, _, ok := x.hostTable.find(hash64(x.hashSeed, name)>>32, func(n uint32) bool { return string(x.hostName(n)) == name })
 	return n, ok
 }
 
-// batchFrame takes a frame of a batch, and writes the batch behind its last, if it still
-// counts.
+// addBatchFrame reads a frame of a batch, and writes the batch after its last frame if it
+// still counts.
 func (r *compactor) addBatchFrame(at place, data []byte, lines []int) error {
 	s := r.store
 	b, err := s.readBatch(at, data, lines)
@@ -348,10 +351,10 @@ func (r *compactor) addBatchFrame(at place, data []byte, lines []int) error {
 	return err
 }
 
-// keep leaves what still counts in a batch: all of it if it is one of the last two
-// generations, none of it if it is an earlier one, and without a generation the
-// addresses that it leases, because others may have been leased again since by what
-// is dropped.
+// dropEndedLeases removes the lines of a batch that no longer count. The batches of the last
+// two generations are kept whole, those of earlier generations are dropped. Of a batch without
+// a generation it keeps the addresses that are leased by it: others may have been leased again
+// by a generation that is dropped.
 func (r *compactor) dropEndedLeases(b *batch) error {
 	s := r.store
 	if b.generation >= 0 {
@@ -373,7 +376,7 @@ func (r *compactor) dropEndedLeases(b *batch) error {
 		}
 		if id, ok := s.lookup(s.rec.URL); ok {
 			h := s.x.hot.at(id)
-			asked := h.flags&flagFinished == 0 || h.flags&flagOwnOutcome != 0 // or asked once more
+			asked := h.flags&flagFinished == 0 || h.flags&flagOwnOutcome != 0 // or leased for a revisit
 			if asked && h.flags&flagLeasedByClock != 0 && s.x.history(id).lease == b.leaseEnd {
 				kept = append(kept, line)
 			}
@@ -383,7 +386,7 @@ func (r *compactor) dropEndedLeases(b *batch) error {
 	return nil
 }
 
-// flush writes the lines that are kept, and then what is left of the others.
+// flush writes the lines kept, and then the residue of the others.
 func (r *compactor) flush() error {
 	if err := r.out.flush(); err != nil {
 		return err
@@ -400,12 +403,11 @@ func (r *compactor) flush() error {
 	return err
 }
 
-// finish puts the new segment in the place of those that it was made of, if they are
-// still there.
+// install puts the new segment in the place of its inputs, if they still exist.
 func (r *compactor) install() error {
 	s, l := r.store, r.store.log
 	for _, n := range r.inputs {
-		if l.spans[n] == (span{}) {
+		if l.spanOf(n) == (span{}) {
 			return nil
 		}
 	}
@@ -426,7 +428,7 @@ func (r *compactor) install() error {
 	if err = l.disk.rename(part, l.path(number)); err == nil {
 		err = l.disk.sync(s.dir)
 	}
-	if err != nil { // nobody knows which of them the next to open finds
+	if err != nil { // it is unknown which of them the next process will find
 		s.failed = l.fail(err)
 		return s.failed
 	}
@@ -438,12 +440,13 @@ func (r *compactor) install() error {
 			f.Close()
 			delete(l.readers, n)
 		}
-		delete(l.spans, n)
+		l.setSpan(n, span{})
 	}
 	r.total.After += r.out.offset
 	i := slices.Index(l.numbers, r.inputs[0])
 	l.numbers = slices.Replace(l.numbers, i, i+len(r.inputs), number)
-	l.spans[number], l.maxNumber, l.superseded = r.span, number, append(l.superseded, r.inputs...)
+	l.setSpan(number, r.span)
+	l.maxNumber, l.superseded = number, append(l.superseded, r.inputs...)
 	r.updateReferences(number)
 	if b, ok := r.batches[s.lastBatch]; ok {
 		s.lastBatch = inSegment(number, b.to)
@@ -456,16 +459,16 @@ func (r *compactor) install() error {
 			h.place = inSegment(number, b.to)
 		}
 	}
-	s.unsaved = max(s.unsaved, s.x.len(), 2048) + 1 // no snapshot fits this log
+	s.unsaved = max(s.unsaved, s.x.len(), 2048) + 1 // the snapshot no longer belongs to this log
 	s.removeObsolete()
 	return nil
 }
 
-// in is a place that has no segment yet, in one.
+// inSegment returns p, which has no segment yet, with its segment.
 func inSegment(segment uint32, p place) place { return placeOf(segment, 0, 0) | p }
 
-// now is where what stood at p is once the new segment has its number: at p, if it was
-// not rewritten. It tells whether it is anywhere.
+// newPlace returns the place of the line that was at p, given the number of the new segment.
+// It returns false if the line was dropped.
 func (r *compactor) newPlace(p place, number uint32) (place, bool) {
 	i := slices.Index(r.inputs, p.segment())
 	if p == 0 || i < 0 {
@@ -478,7 +481,7 @@ func (r *compactor) newPlace(p place, number uint32) (place, bool) {
 	return inSegment(number, r.relocations[i][j].to), true
 }
 
-// complete finds out whether all that a URL refers to is still there.
+// checkReferences returns an error if a line that a URL refers to was dropped.
 func (r *compactor) checkReferences() error {
 	var lost atomic.Uint64
 	isThere := func(p place) bool {
@@ -493,16 +496,16 @@ func (r *compactor) checkReferences() error {
 		return nil
 	}
 	p := place(lost.Load())
-	return fmt.Errorf("rewriting %s: byte %d is needed still\nhint: frontier check finds out what is wrong", segmentName(p.segment()), p.offset())
+	return fmt.Errorf("compacting %s: the line at byte %d is still needed\nhint: frontier check finds out what is wrong", segmentName(p.segment()), p.offset())
 }
 
-// rebind has every URL refer to what is where it was now.
+// updateReferences updates the places that URLs refer to.
 func (r *compactor) updateReferences(number uint32) {
 	x := r.store.x
 	forAll(x.len(), func(id uint32) bool {
-		c := x.cold.at(id)
-		if to, _ := r.newPlace(c.proposal, number); to != c.proposal { // what stays is not written: it is mapped
-			c.proposal = to
+		cold := x.cold.at(id)
+		if to, _ := r.newPlace(cold.proposal, number); to != cold.proposal { // writing an unchanged value would copy the mapped page
+			cold.proposal = to
 		}
 		outcome := x.history(id).outcome
 		if to, _ := r.newPlace(outcome, number); to != outcome {
@@ -512,8 +515,8 @@ func (r *compactor) updateReferences(number uint32) {
 	})
 }
 
-// tidy removes segments for which others stand, and what was never finished. What
-// cannot be removed does no harm, and is found by the next to open.
+// removeObsolete removes superseded segments and unfinished files. A file that cannot be
+// removed does no harm; the next process tries again.
 func (s *Store) removeObsolete() {
 	for _, n := range s.log.superseded {
 		s.log.disk.remove(s.log.path(n))

@@ -6,21 +6,22 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"spoor/internal/atomicfile"
 )
 
-// A disk is all that a store does to files: nothing of it is written, renamed or
-// removed in another way. Tests put one there that fails, or whose power is cut.
-// Reading goes to the system's files.
+// A disk performs all changes to the files of a store. Tests replace it by one that fails, or
+// whose power is cut. Files are read without it.
 type disk interface {
-	// open opens a file for writing at offset at, and makes it if there is none.
+	// open opens a file for writing at offset at, and creates it if it does not exist.
 	open(name string, at int64) (file, error)
 	rename(from, to string) error
 	remove(name string) error
-	mkdir(dir string) error // with those above it, durable
-	sync(dir string) error  // makes the names in a directory durable
+	mkdir(dir string) error // creates dir and its parents, durably
+	sync(dir string) error  // syncs a directory
 }
 
-// A file is what is open for writing.
+// A file is open for writing.
 type file interface {
 	io.Writer
 	Sync() error
@@ -28,7 +29,7 @@ type file interface {
 	Close() error
 }
 
-// system is the disk of the system.
+// osDisk is the disk of the operating system.
 type osDisk struct{}
 
 func (osDisk) open(name string, at int64) (file, error) {
@@ -57,14 +58,14 @@ func (osDisk) mkdir(dir string) error {
 	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return syncDir(above)
+	return atomicfile.SyncDir(above)
 }
 
 func (osDisk) rename(from, to string) error { return os.Rename(from, to) }
 func (osDisk) remove(name string) error     { return os.Remove(name) }
-func (osDisk) sync(dir string) error        { return syncDir(dir) }
+func (osDisk) sync(dir string) error        { return atomicfile.SyncDir(dir) }
 
-// create opens an empty file for writing.
+// createFile opens an empty file for writing.
 func createFile(d disk, name string) (file, error) {
 	f, err := d.open(name, 0)
 	if err != nil {
@@ -77,7 +78,7 @@ func createFile(d disk, name string) (file, error) {
 	return f, nil
 }
 
-// writeFile writes a file that is on disk when it returns, name and all.
+// writeFile writes a file, and syncs it and its directory.
 func writeFile(d disk, name string, data []byte) error {
 	f, err := createFile(d, name)
 	if err != nil {

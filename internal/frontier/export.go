@@ -11,11 +11,11 @@ import (
 	"spoor/internal/wire"
 )
 
-// stateField is how the state stands at the end of an exported line.
+// stateField introduces the state at the end of an exported line.
 const stateField = `,"state":"`
 
-// cutState removes the state that an export put at the end of a line, so that
-// what was exported can be added again and exported again.
+// trimState removes the state at the end of an exported line, so that an export can be added
+// to a store.
 func trimState(line []byte) []byte {
 	i := max(0, bytes.LastIndexByte(line, ','))
 	name, ok := bytes.CutPrefix(line[i:], []byte(stateField))
@@ -31,21 +31,20 @@ func trimState(line []byte) []byte {
 	return line
 }
 
-// Export writes one record for every known URL to w, in the order of the log,
-// with its state as of now at the end of the line. Each line alone carries the
-// state of its URL: a store to which the lines are added, in any order, is in the
-// same state but for leases, which are not records.
+// Export writes one record for every known URL to w, in the order of the log, with its state
+// as of now at the end of the line. Adding the lines to another store, in any order, gives
+// that store the same state except for leases, which are not exported.
 func (s *Store) Export(w io.Writer, now time.Time) error {
 	return s.exportStates(w, now, func(State) bool { return true })
 }
 
-// Skipped writes the same of those URLs that are skipped, with the reason as error
-// or status: refused, given up after their retries, or barred.
+// Skipped does the same for the skipped URLs, with the reason as error or status: excluded,
+// failed for good, or given up after retries.
 func (s *Store) Skipped(w io.Writer, now time.Time) error {
 	return s.exportStates(w, now, func(st State) bool { return st == Skipped })
 }
 
-// exportThose exports the URLs in some states.
+// exportStates exports the URLs whose state is wanted.
 func (s *Store) exportStates(w io.Writer, now time.Time, want func(State) bool) error {
 	x := s.x
 	ids := make([]uint32, 0, x.len())
@@ -54,9 +53,8 @@ func (s *Store) exportStates(w io.Writer, now time.Time, want func(State) bool) 
 			ids = append(ids, id)
 		}
 	}
-	order := s.log.order()
 	slices.SortFunc(ids, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(order(x.exportPlace(a)), order(x.exportPlace(b))), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(s.log.position(x.exportPlace(a)), s.log.position(x.exportPlace(b))), cmp.Compare(a, b))
 	})
 	for _, id := range ids {
 		line, err := s.export(id, now)
@@ -70,7 +68,7 @@ func (s *Store) exportStates(w io.Writer, now time.Time, want func(State) bool) 
 	return nil
 }
 
-// main is the place of the line that the export of a URL is made of.
+// exportPlace returns the place of the line that the export of a URL is based on.
 func (x *index) exportPlace(id uint32) place {
 	h, p := x.hot.at(id), x.history(id)
 	if h.flags&flagProposed == 0 || p.isFinal() && h.flags&flagOwnOutcome != 0 {
@@ -79,9 +77,8 @@ func (x *index) exportPlace(id uint32) place {
 	return x.cold.at(id).proposal
 }
 
-// export is the line of one URL, newline included. It is the outcome if that is
-// the URL's own and final. Otherwise it is the wish, together with what is known
-// of the outcome.
+// export returns the exported line of a URL, with its newline. It is the URL's own final
+// outcome if there is one, and otherwise the proposal with the fields of the outcome.
 func (s *Store) export(id uint32, now time.Time) ([]byte, error) {
 	h, c, p := s.x.hot.at(id), s.x.cold.at(id), s.x.history(id)
 	line, err := s.log.line(s.x.exportPlace(id))
@@ -94,8 +91,8 @@ func (s *Store) export(id uint32, now time.Time) ([]byte, error) {
 	}
 	switch {
 	case p.outcome == 0, p.outcome == c.proposal:
-	case p.class == classExcluded && h.flags&flagFinished == 0: // a person asks for it all the same
-	case h.flags&(flagProposed|flagOwnOutcome) == 0: // known as the end of a redirect
+	case p.class == classExcluded && h.flags&flagFinished == 0: // a seed, which is requested although it was excluded before
+	case h.flags&(flagProposed|flagOwnOutcome) == 0: // known only as the target of a redirect
 		other, rec = rec, wire.Record{URL: s.x.url(id), Via: rec.URL, Generation: rec.Generation, Depth: rec.Depth, Operator: "redirect"}
 		setOutcome(&rec, &other)
 	case s.x.exportPlace(id) != p.outcome:
@@ -108,7 +105,7 @@ func (s *Store) export(id uint32, now time.Time) ([]byte, error) {
 		if h.flags&flagFromUnfinal != 0 {
 			rec.Drop(wire.Fetch)
 		}
-		if rec.Visits != int(p.visits) { // before the outcome, not before what asks for the URL
+		if rec.Visits != int(p.visits) { // those before the outcome, not before the proposal
 			rec.Visits = int(p.visits)
 			rec.Touch(wire.Address)
 		}
@@ -116,7 +113,7 @@ func (s *Store) export(id uint32, now time.Time) ([]byte, error) {
 	}
 	retries := int(p.retries)
 	if p.class == classFailed {
-		retries-- // the outcome counts itself
+		retries-- // the outcome itself counts as one
 	}
 	if p.class < classRefused || h.flags&flagOwnOutcome == 0 {
 		s.setDerived(id, &rec, retries)
@@ -132,8 +129,7 @@ func (s *Store) export(id uint32, now time.Time) ([]byte, error) {
 	return append(b, '"', '}', '\n'), nil
 }
 
-// answer gives rec the outcome of another record: what came of asking for its
-// URL, in few enough words for both to fit into a line.
+// setOutcome copies the outcome of other to rec, shortened so that the line is not too long.
 func setOutcome(rec, other *wire.Record) {
 	rec.Timestamp, rec.StatusCode = other.Timestamp, other.StatusCode
 	rec.Error, rec.ErrorDetail, rec.NotBefore = clip(other.Error), clip(other.ErrorDetail), other.NotBefore
@@ -143,12 +139,12 @@ func setOutcome(rec, other *wire.Record) {
 	rec.Touch(wire.Fetch)
 }
 
-// maxLineage bounds the ancestors of a URL that are told.
+// maxLineage is the largest number of URLs in a lineage.
 const maxLineage = 10_000
 
-// Lineage writes where a URL came from to w: its own exported line first, then
-// those of the page it was found on and of its parents, and so on back to the
-// seeds, nearest first, each once.
+// Lineage writes the exported lines of a URL and its ancestors to w: first the URL itself,
+// then the page it was found on and its parents, and so on back to the seeds, nearest first,
+// each once.
 func (s *Store) Lineage(w io.Writer, url string, now time.Time) error {
 	first, ok := s.lookup(url)
 	if !ok {

@@ -6,49 +6,47 @@ import (
 	"slices"
 )
 
-// This file is the policy of handing out: which of the addresses that may be
-// handed out make a batch.
+// This file chooses which of the due addresses make a batch.
 //
-// A batch is chosen one address after the other. The next is always the one that
-// is worth most among those that the limits, of one host and of one niche, still
-// admit. Worth is priority; where a batch is shared it is priority divided by one
-// more than what the address's host (or niche) has in the batch already. Dividing
-// by 1, 2, 3, … is how seats are given to parties by highest averages (D'Hondt), and
-// processors to processes by stride scheduling (Waldspurger and Weihl 1995): each
-// gets its part of the batch in proportion to its priority. Hosts that are all
-// different, or no sharing, leave the order by priority alone.
+// A batch is chosen one address at a time: always the one with the greatest weight among those
+// that the limits per host and niche still admit. The weight is the priority; in a shared
+// batch it is the priority divided by one more than the number of addresses that the batch
+// already has of the same host (or niche). Dividing by 1, 2, 3, … is the method of highest
+// averages (D'Hondt) for apportioning seats to parties, and stride scheduling of processes
+// (Waldspurger and Weihl 1995): each host's share of the batch is proportional to its
+// priority. If all hosts differ, the order is that by priority alone.
 //
-// Where limits and shares are of hosts alone, of niches alone, or of niches that each
-// lie within a host, no other batch has more worth. Where a niche spans hosts and both
-// are limited, the greedy choice has at least half of the priority of the best one
-// (two partition matroids: a 2-system), or a third of its worth where it is shared
-// (submodular).
+// The batch has the greatest possible total weight if limits and sharing concern only hosts,
+// only niches, or niches that each lie within a host. If a niche spans hosts and both are
+// limited, the greedy choice has at least half of the greatest possible total priority (two
+// partition matroids: a 2-system), or a third of the greatest possible weight if the batch is
+// shared (submodular).
 
-// A Group is what addresses have in common that share a batch.
+// A Group says which addresses are grouped when a batch is shared.
 type Group uint8
 
-// The groups.
+// The groupings.
 const (
 	NoGroup Group = iota
 	ByHost
 	ByNiche
 )
 
-// A candidate is an address that may be handed out.
+// A candidate is an address that may be leased.
 type candidate struct {
 	priority    float64
 	id          uint32
 	host, niche uint32
 }
 
-// A choice is a candidate in a batch, or what it would be there.
+// A weighted is a candidate with the weight it has in a batch.
 type weighted struct {
 	candidate
 	weight float64
-	taken  int // of its group before it, where the batch is shared
+	taken  int // number of addresses of its group before it in a shared batch
 }
 
-// worth is what the address of a group is worth of which so many were taken.
+// weightOf returns the weight of an address if taken addresses of its group are in the batch.
 func weightOf(priority float64, taken int) float64 {
 	if priority < 0 {
 		return priority * float64(taken+1)
@@ -56,36 +54,36 @@ func weightOf(priority float64, taken int) float64 {
 	return priority / float64(taken+1)
 }
 
-// A chooser chooses a batch. It is offered every candidate once, in any order, and
-// keeps about twice as many as are asked for: whenever it holds more it lets those go
-// that cannot come into the batch whatever else it is going to be offered.
+// A chooser chooses a batch. Each candidate is offered once, in any order. The chooser keeps
+// about twice as many candidates as the batch has; above that it drops those that cannot be in
+// the batch whatever else is offered.
 type chooser struct {
 	n       int
 	limits  limits
 	shareBy Group
-	crossed bool                   // both hosts and niches matter
-	before  func(a, b uint32) bool // whether one URL comes before another
+	crossed bool                   // limits or sharing concern both hosts and niches
+	before  func(a, b uint32) bool // orders URLs
 
 	candidates  []candidate
-	pruneAt     int      // let some go when so many are kept
-	floorChoice weighted // what is behind it is not kept, once there is a floor
-	minWeight   float64  // worth of the last
+	pruneAt     int      // number of candidates at which some are dropped
+	floorChoice weighted // candidates after it are dropped, if minWeight is set
+	minWeight   float64  // weight of floorChoice; -Inf: not set
 	kept        map[uint64]keptOf
 }
 
-// A prefix is what is kept of a key: how many, and the last of them.
+// A keptOf counts the candidates with the same key, and holds the last of them.
 type keptOf struct {
 	last  candidate
 	count int
 }
 
-// limits are how many of one host and of one niche a batch may have; 0: any number.
+// limits are the largest numbers of addresses of one host and one niche in a batch; 0: no limit.
 type limits struct {
 	perHost, perNiche int
-	budget            *budget // what the whole crawl may have of them
+	budget            *budget // of the whole crawl
 }
 
-// before tells whether the URL of one address comes before that of another.
+// newChooser returns a chooser for a batch of n addresses; before orders URLs.
 func newChooser(n int, l limits, share Group, before func(a, b uint32) bool) *chooser {
 	return &chooser{
 		n: n, limits: l, shareBy: share, before: before,
@@ -94,7 +92,7 @@ func newChooser(n int, l limits, share Group, before func(a, b uint32) bool) *ch
 	}
 }
 
-// compare orders candidates: the higher priority first, then by URL.
+// compare orders candidates by descending priority, then by URL.
 func (c *chooser) compare(a, b candidate) int {
 	switch {
 	case a.priority != b.priority:
@@ -107,8 +105,8 @@ func (c *chooser) compare(a, b candidate) int {
 	return 1
 }
 
-// compareChoices orders choices: the higher worth first, then the group of which less
-// was taken.
+// compareWeighted orders choices by descending weight, then by how few of the group were
+// taken, then as compare does.
 func (c *chooser) compareWeighted(a, b weighted) int {
 	if order := cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.taken, b.taken)); order != 0 {
 		return order
@@ -116,7 +114,7 @@ func (c *chooser) compareWeighted(a, b weighted) int {
 	return c.compare(a.candidate, b.candidate)
 }
 
-// of is the group that e shares a batch in.
+// groupOf returns the group of e in a shared batch.
 func (c *chooser) groupOf(e candidate) uint32 {
 	switch c.shareBy {
 	case ByHost:
@@ -127,8 +125,8 @@ func (c *chooser) groupOf(e candidate) uint32 {
 	return 0
 }
 
-// key is what e has in common with those that stand in its way alone: its host, its
-// niche, or both.
+// key identifies the candidates that compete with e under the same limits: those of its host,
+// its niche, or both.
 func (c *chooser) key(e candidate) uint64 {
 	switch {
 	case c.crossed:
@@ -141,10 +139,11 @@ func (c *chooser) key(e candidate) uint64 {
 	return 0
 }
 
-// line is a key of the group that e shares a batch in, and no other candidate's key.
+// groupKey returns a key for the group of e in a shared batch. It differs from all keys
+// returned by key.
 func (c *chooser) groupKey(e candidate) uint64 { return uint64(c.groupOf(e))<<32 | math.MaxUint32 }
 
-// most is how many of a key can come into the batch.
+// maxPerKey returns the largest number of candidates of one key in the batch.
 func (c *chooser) maxPerKey() int {
 	most := c.n
 	for _, limit := range []int{c.limits.perHost, c.limits.perNiche} {
@@ -155,14 +154,14 @@ func (c *chooser) maxPerKey() int {
 	return most
 }
 
-// offer offers e.
+// offer offers a candidate.
 func (c *chooser) offer(e candidate) {
 	if e.priority >= c.minWeight {
 		c.consider(e)
 	}
 }
 
-// consider keeps e, unless it is behind what is kept and cannot come into the batch.
+// consider keeps e unless it cannot be in the batch because of better candidates.
 func (c *chooser) consider(e candidate) {
 	if c.isBelowFloor(e) {
 		return
@@ -185,7 +184,7 @@ func (c *chooser) consider(e candidate) {
 	}
 }
 
-// prune lets go what cannot come into the batch.
+// prune drops the candidates that cannot be in the batch.
 func (c *chooser) prune() {
 	if c.crossed {
 		c.pruneCrossed()
@@ -201,7 +200,7 @@ func (c *chooser) prune() {
 	}
 }
 
-// count counts e among what is kept of a key.
+// count counts e for a key.
 func (c *chooser) count(key uint64, e candidate) {
 	p := c.kept[key]
 	if p.count == 0 || c.compare(p.last, e) < 0 {
@@ -211,8 +210,9 @@ func (c *chooser) count(key uint64, e candidate) {
 	c.kept[key] = p
 }
 
-// keep keeps a batch of what was offered until now. With one kind of group, what is
-// not in it never will be: what is still to come makes nothing before it worth less.
+// keepBatch keeps a batch chosen from the candidates so far. If only one kind of group
+// matters, candidates outside it cannot be in the final batch: later candidates never raise
+// the weight of earlier ones.
 func (c *chooser) keepBatch(batch []weighted) {
 	c.candidates = c.candidates[:0]
 	for _, b := range batch {
@@ -224,17 +224,17 @@ func (c *chooser) keepBatch(batch []weighted) {
 	}
 }
 
-// thin is for hosts and niches that are in each other's way: what stands before an
-// address today may be refused tomorrow. Two things hold all the same.
+// pruneCrossed is prune for limits or sharing by both hosts and niches, where a candidate may
+// be refused because of one that is offered later. Two bounds still hold.
 //
-// Of those of one host and niche only so many can come into a batch as the smaller
-// limit says, and they are the first.
+// At most as many candidates of one host and niche as the smaller limit allows can be in the
+// batch, and they are the best.
 //
-// And a greedy choice has at least half as many addresses as any other. If 2n can be
-// chosen together before some address, n will be chosen before it. Where a batch is
-// shared that is so of 2n of the same group, which come before it whatever their worth;
-// and of 2n of which no two are of one group, which are worth their priority, or, with
-// at most j of one group, at least a jth of what the least of them would be.
+// A greedy choice has at least half as many addresses as any other. So if 2n candidates that
+// are compatible with each other come before an address, n are chosen before it. In a shared
+// batch this holds for 2n candidates of one group, which come before it whatever their weight;
+// and for 2n candidates of different groups, whose weight is their priority, or, with at most
+// j of one group, at least a jth of it.
 func (c *chooser) pruneCrossed() {
 	slices.SortFunc(c.candidates, c.compare)
 	of, most := map[uint64]int{}, c.maxPerKey()
@@ -267,12 +267,12 @@ func (c *chooser) pruneCrossed() {
 	c.pruneAt = max(c.pruneAt, 2*len(c.candidates))
 }
 
-// behind tells whether e is behind the last.
+// isBelowFloor reports whether e comes after the floor choice.
 func (c *chooser) isBelowFloor(e candidate) bool {
 	return e.priority < c.minWeight || e.priority == c.minWeight && !math.IsInf(c.minWeight, -1) && c.floorChoice.taken == 0 && c.compare(c.floorChoice.candidate, e) < 0
 }
 
-// atMost are the limits and one more, of what shares.
+// withGroupLimit returns the limits with at most n addresses of one group.
 func (l limits) withGroupLimit(share Group, n int) limits {
 	switch {
 	case share == ByHost && (l.perHost == 0 || n < l.perHost):
@@ -283,13 +283,13 @@ func (l limits) withGroupLimit(share Group, n int) limits {
 	return l
 }
 
-// A tally counts what a batch has of hosts and niches.
+// A tally counts the addresses of each host and niche in a batch.
 type tally struct {
 	limits
 	hosts, niches map[uint32]int
 }
 
-// tally begins to count, with room for n if that is not too many.
+// tally returns an empty tally for a batch of n addresses.
 func (l limits) tally(n int) tally {
 	t, n := tally{limits: l}, min(n, 1<<12)
 	if l.perHost > 0 {
@@ -301,7 +301,7 @@ func (l limits) tally(n int) tally {
 	return t
 }
 
-// admit counts e, unless a limit refuses it.
+// admit counts e and returns true, or returns false if a limit is reached.
 func (t tally) admit(e candidate) bool {
 	if t.perHost > 0 && t.hosts[e.host] >= t.perHost || t.perNiche > 0 && t.niches[e.niche] >= t.perNiche {
 		return false
@@ -318,19 +318,18 @@ func (t tally) admit(e candidate) bool {
 	return true
 }
 
-// A queue is what waits of one group, and its first.
+// A groupQueue holds the candidates of one group: the next one, and those after it.
 type groupQueue struct {
 	weighted
 	waiting []candidate
 }
 
-// choose chooses the batch of what is kept, in the order in which its addresses are
-// chosen.
+// choose chooses the batch from the candidates kept, in order.
 func (c *chooser) choose() []weighted {
 	slices.SortFunc(c.candidates, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(c.groupOf(a), c.groupOf(b)), c.compare(a, b))
 	})
-	var queues []groupQueue // a heap
+	var queues []groupQueue // a heap by compareWeighted
 	for at := 0; at < len(c.candidates); {
 		end := at + 1
 		for end < len(c.candidates) && c.groupOf(c.candidates[end]) == c.groupOf(c.candidates[at]) {
@@ -364,7 +363,7 @@ func (c *chooser) choose() []weighted {
 	return batch
 }
 
-// sink puts the ith queue of a heap where it belongs.
+// siftDown restores the heap order below the ith queue.
 func (c *chooser) siftDown(queues []groupQueue, i int) {
 	for {
 		down := 2*i + 1

@@ -8,22 +8,20 @@ import (
 	"spoor/internal/weburl"
 )
 
-// This file makes a store know nothing of URLs any more. The log is only ever
-// appended to, so that is a frame that names them: it counts for every older line
-// about them and for none that comes later. Of all that add, import and forget
-// write, this alone follows the order of the log, as leases do.
+// This file removes URLs from a store. The log is append-only, so a frame names the forgotten
+// URLs: older lines about them do not count, later ones do. Like leases, and unlike all that
+// add and import write, this depends on the order of the log.
 
-// A Selection tells which URLs are meant: all that one of its parts names.
+// A Selection selects the URLs that match any of its parts.
 type Selection struct {
 	URLs     []string
-	Hosts    []string // with the port, if it is not that of the scheme
+	Hosts    []string // with the port if it is not the default
 	Prefixes []string // of URLs in canonical form
 }
 
-// Forget forgets what is known of the URLs of a selection, and returns how many it
-// was known of. They may come in again as new ones. What they were parents
-// of stays as it is, and so does when their hosts want to be asked again. Like
-// what is added, this counts after [Store.Commit].
+// Forget removes the selected URLs and returns how many were known. They can be added again as
+// new URLs. It neither removes them from the parents of other URLs nor changes when their
+// hosts may be asked. It is durable after [Store.Commit].
 func (s *Store) Forget(sel Selection) (forgotten int, err error) {
 	if s.failed != nil {
 		return 0, s.failed
@@ -43,7 +41,7 @@ func (s *Store) Forget(sel Selection) (forgotten int, err error) {
 	return len(ids), nil
 }
 
-// chosen are the entries of a selection that are known, each once.
+// selected returns the known URLs of a selection, each once.
 func (s *Store) selected(sel Selection) (ids []uint32, err error) {
 	x := s.x
 	seen := map[uint32]bool{}
@@ -64,7 +62,7 @@ func (s *Store) selected(sel Selection) (ids []uint32, err error) {
 	for _, name := range sel.Hosts {
 		u, err := weburl.Parse("http://" + name + "/")
 		if err != nil || u.RequestURI() != "/" {
-			return nil, fmt.Errorf("%s is no host", clip(name))
+			return nil, fmt.Errorf("%s is not a host", clip(name))
 		}
 		names = append(names, u.Host())
 	}
@@ -99,8 +97,7 @@ func (s *Store) selected(sel Selection) (ids []uint32, err error) {
 	return ids, nil
 }
 
-// writeForgotten writes the URLs of entries to the log, in as many frames as it
-// needs.
+// writeForgotten writes the URLs to the log, in as many frames as needed.
 func (s *Store) writeForgotten(ids []uint32) error {
 	if err := s.log.flush(); err != nil {
 		return err
@@ -123,7 +120,7 @@ func (s *Store) writeForgotten(ids []uint32) error {
 	return nil
 }
 
-// eachForgotten calls f with every URL of a frame.
+// parseForgotten calls f with every URL of a frame.
 func parseForgotten(data []byte, lines []int, f func(weburl.URL)) error {
 	for i := range len(lines) - 1 {
 		u, err := weburl.Parse(string(data[lines[i] : lines[i+1]-1]))
@@ -135,7 +132,7 @@ func parseForgotten(data []byte, lines []int, f func(weburl.URL)) error {
 	return nil
 }
 
-// applyForgotten applies a frame that was read from the log.
+// applyForgotten applies a frame of the log.
 func (s *Store) applyForgotten(data []byte, lines []int) error {
 	return parseForgotten(data, lines, func(u weburl.URL) {
 		if id, ok := s.x.find(u); ok {
@@ -144,8 +141,8 @@ func (s *Store) applyForgotten(data []byte, lines []int) error {
 	})
 }
 
-// forget makes an entry one of which nothing is known. It stays, because others may
-// have it for a parent.
+// forget clears what is known of a URL. The URL keeps its number, because it may be a parent
+// of others.
 func (x *index) forget(id uint32) {
 	h, c := x.hot.at(id), x.cold.at(id)
 	if h.flags&flagHistory != 0 {

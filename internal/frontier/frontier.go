@@ -1,15 +1,14 @@
-// Package frontier is the durable queue of a crawl: which addresses are known,
-// which wait, which were handed out, and what came of them.
+// Package frontier implements the durable queue of a crawl: the known URLs, which of them
+// wait, which are leased, and their outcomes.
 //
-// A [Store] is a directory. Its truth is a log of the very records that were
-// added and handed out, in checksummed frames (doc/frontier-format.md); the index
-// in memory is derived from the log, and a snapshot of it makes opening fast.
-// What [Store.Commit] acknowledged survives kill -9 at any moment, and power loss
-// as far as the disk keeps what fsync promised.
+// A [Store] is a directory with a log of all added and leased records in checksummed frames
+// (doc/frontier-format.md). The index in memory is derived from the log; a snapshot of the
+// index makes opening fast. Data that [Store.Commit] acknowledged survives kill -9 at any
+// moment, and power loss if the disk honours fsync.
 //
-// The state does not depend on the order in which records were added, nor on how
-// often: see rules.go for what decides. The exception is a lastmod that is told of a
-// page before its outcome is: it is not kept (see hint). Time is a parameter everywhere.
+// The state depends neither on the order in which records were added nor on repetition; see
+// rules.go. The one exception: the lastmod of a sitemap is not kept if it is added before the
+// outcome of its page (see applyLastMod). The current time is always a parameter.
 package frontier
 
 import (
@@ -27,18 +26,18 @@ import (
 	"spoor/internal/wire"
 )
 
-// Options tell how a store is opened.
+// Options are the options of [Open].
 type Options struct {
-	Create       bool          // make the store if there is none
-	ReadOnly     bool          // change nothing, share the lock with other readers
-	Wait         time.Duration // how long to wait for another process to let go
-	Yield        bool          // let all others that wait go first, also in the midst of Compact
-	Holder       string        // what this process tells those that wait for it
-	ExcludeTraps bool          // bar addresses that are traps; see bars.go
+	Create       bool          // create the store if it does not exist
+	ReadOnly     bool          // do not write, and share the lock with other readers
+	Wait         time.Duration // how long to wait for the lock
+	Yield        bool          // let waiting processes have the lock first, also during Compact
+	Holder       string        // description of this process for those waiting for the lock
+	ExcludeTraps bool          // exclude crawler traps; see traps.go
 
-	segmentSize int64                 // size of a segment; 0: segmentSize
-	disk        disk                  // nil: the system's
-	shouldYield func(dir string) bool // whether Compact gives way; nil: polite if Behind, else never
+	segmentSize int64                 // 0: the constant segmentSize
+	disk        disk                  // nil: osDisk
+	shouldYield func(dir string) bool // asked at each frame of Compact; nil: yieldEveryTurn if Yield, else never
 }
 
 // A Store is an open frontier. It is not safe for concurrent use.
@@ -57,42 +56,42 @@ type Store struct {
 	decoder    lineDecoder
 	line       lineBuffer
 	writer     *wire.Writer // writes to line
-	payload    []byte       // a frame of the log
-	lineStarts []int        // of its lines
-	partial    *batch       // whose end was not read yet
-	prefetched uint64       // what Expect read, so that it has to
+	payload    []byte       // of the last frame that was read
+	lineStarts []int        // in payload
+	partial    *batch       // batch whose last frame was not read yet
+	prefetched uint64       // sum of what Prefetch read, so that the reads are not optimised away
 
 	shortened      int
-	lastBatch      place // the latest batch of those that were handed out or replayed here
-	excludeTraps   bool  // bar what is a trap
-	trapsPending   bool  // there may be something to bar
+	lastBatch      place // the latest batch leased or replayed by this process
+	excludeTraps   bool  // the option
+	trapsPending   bool  // whether records were added since traps were last excluded
 	changed        changedURLs
 	excluded       int
-	nextGeneration uint64 // 1 + the latest generation that was handed out; 0: none
-	unsaved        int    // records since the snapshot
-	snapshotAt     int64  // what the process had written to the log when it wrote a snapshot
-	compactedSize  int64  // bytes of the log when it was compacted; 0: never, or not known
+	nextGeneration uint64 // 1 + the latest leased generation; 0: none
+	unsaved        int    // records added since the snapshot
+	snapshotAt     int64  // log.written at the last snapshot
+	compactedSize  int64  // bytes of the log after its last compaction; 0: unknown or never compacted
 	failed         error
 }
 
-// Opened is what opening a store found.
+// Opened describes what opening a store found.
 type Opened struct {
-	Snapshot  error // why the snapshot was not used, if it was there; the index was rebuilt
-	Replayed  int   // lines read that the snapshot did not have
-	Truncated int64 // bytes of an unfinished write, never acknowledged, cut off
+	Snapshot  error // why an existing snapshot was not used and the index was rebuilt
+	Replayed  int   // lines of the log that were not in the snapshot
+	Truncated int64 // bytes of a torn, never acknowledged tail
 }
 
-// Opened tells what opening found.
+// Opened returns what opening the store found.
 func (s *Store) Opened() Opened { return s.opened }
 
-// Sections are what [Store.Add] needs decoded of the records it is given.
+// Sections are the sections of a record that [Store.Add] requires to be decoded.
 const Sections = stateSections | wire.Score
 
-// decoded are the sections that tell the state.
+// stateSections are the sections that determine the state.
 const stateSections = wire.Address | wire.Fetch | wire.Parse
 
-// Open opens the store in dir. The error is a [*Damage] if the log cannot be read
-// to its end although it was acknowledged, and [*Locked] if another process has it.
+// Open opens the store in dir. The error is a [*Damage] if acknowledged data in the log
+// cannot be read, and a [*Locked] if another process holds the lock.
 func Open(dir string, o Options) (s *Store, err error) {
 	if o.segmentSize == 0 {
 		o.segmentSize = segmentSize
@@ -105,7 +104,7 @@ func Open(dir string, o Options) (s *Store, err error) {
 	}
 	if o.Create && !o.ReadOnly {
 		if err := o.disk.mkdir(dir); err != nil {
-			return nil, fmt.Errorf("making the store: %w", err)
+			return nil, fmt.Errorf("creating the store: %w", err)
 		}
 	}
 	s = &Store{dir: dir, options: o, readOnly: o.ReadOnly, excludeTraps: o.ExcludeTraps}
@@ -124,8 +123,7 @@ func Open(dir string, o Options) (s *Store, err error) {
 	return s, nil
 }
 
-// take takes the store from nobody, or from the process that had it, and makes the
-// index and the log ready.
+// attach acquires the lock, and loads the log and the index.
 func (s *Store) attach() (err error) {
 	o := s.options
 	s.log = &log{dir: s.dir, limit: min(o.segmentSize, segmentSize), disk: o.disk}
@@ -134,14 +132,14 @@ func (s *Store) attach() (err error) {
 	if s.lock, err = acquire(s.dir, o); err != nil {
 		return err
 	}
-	if err := s.log.findSegments(); err != nil { // another process may have had it until now
+	if err := s.log.findSegments(); err != nil { // again, now that no other process can change them
 		return err
 	}
 	return s.loadIndex(true)
 }
 
-// giveWay lets those have the store that wait for it, and takes it again. What was
-// known of the index does not hold any more: a URL may have another number.
+// yield closes the store for waiting processes and opens it again. URLs may have other
+// numbers in the index afterwards.
 func (s *Store) yield() error {
 	err := s.Close()
 	if _, only := errors.AsType[*SnapshotError](err); err == nil || only {
@@ -157,30 +155,31 @@ func (s *Store) yield() error {
 
 func (s *Store) init() { s.writer = wire.NewWriter(&s.line) }
 
-// noStore says that there is no store in dir, and where it is if dir is a crawl's.
+// errNoStore returns the error for a directory without a store. If it is the directory of a
+// crawl, the hint names the store in it.
 func errNoStore(dir string) error {
-	hint := fmt.Sprintf("frontier add -store %s makes one", dir)
+	hint := fmt.Sprintf("frontier add -store %s creates one", dir)
 	if isRunDirectory(dir) {
-		hint = "-store " + filepath.Join(dir, runStoreName) + " is one"
+		hint = "the store of this crawl is -store " + filepath.Join(dir, runStoreName)
 	}
 	return fmt.Errorf("there is no store in %s\nhint: %s", dir, hint)
 }
 
-// runStore is where the directory of a crawl has its store.
+// runStoreName is the name of the store in the directory of a crawl.
 const runStoreName = "frontier"
 
-// isRun tells whether dir is the directory of a crawl.
+// isRunDirectory reports whether dir is the directory of a crawl.
 func isRunDirectory(dir string) bool {
 	numbers, _ := (&log{dir: filepath.Join(dir, runStoreName)}).segmentNumbers()
 	return len(numbers) > 0
 }
 
-// restore makes the index from the snapshot, if there is one and it may be used,
-// and the log, and makes the log ready for more.
-func (s *Store) loadIndex(snapshot bool) error {
+// loadIndex builds the index from the log, and from the snapshot if useSnapshot is set and
+// it is valid, and prepares the log for writing.
+func (s *Store) loadIndex(useSnapshot bool) error {
 	var from logPosition
 	s.freeIndex()
-	if snapshot {
+	if useSnapshot {
 		err := s.loadSnapshot(&from)
 		if lost, ok := errors.AsType[*Damage](err); ok {
 			return lost
@@ -198,8 +197,8 @@ func (s *Store) loadIndex(snapshot bool) error {
 			return err
 		}
 	}
-	for _, h := range s.x.batches {
-		s.nextGeneration = max(s.nextGeneration, h.generation+1)
+	for _, b := range s.x.batches {
+		s.nextGeneration = max(s.nextGeneration, b.generation+1)
 	}
 	if s.readOnly {
 		return nil
@@ -208,7 +207,7 @@ func (s *Store) loadIndex(snapshot bool) error {
 	return s.log.openForAppend(end.offset, end.synced, end.dirty)
 }
 
-// newStore begins the index of a store without records.
+// newIndex creates the index of a store without records.
 func (s *Store) newIndex() error {
 	if s.log.id == 0 {
 		var b [8]byte
@@ -219,19 +218,19 @@ func (s *Store) newIndex() error {
 	return nil
 }
 
-// position is how far the log was read.
+// A logPosition is the position up to which the log was read.
 type logPosition struct {
-	segment uint32 // 0: not at all
+	segment uint32 // 0: nothing was read
 	offset  int64
-	synced  int64
-	dirty   bool
+	synced  int64 // offset up to which the segment is known to be on disk
+	dirty   bool  // whether it holds more than that
 }
 
-// replay applies what the log holds behind from.
+// replay applies the frames of the log after from, and returns the end of the log.
 func (s *Store) replay(from logPosition) (logPosition, error) {
 	at := from
 	for i, number := range s.log.numbers {
-		if s.log.spans[number].from < s.log.spans[from.segment].from {
+		if s.log.spanOf(number).from < s.log.spanOf(from.segment).from {
 			continue
 		}
 		if number != from.segment || from.segment == 0 {
@@ -262,7 +261,7 @@ func (s *Store) replay(from logPosition) (logPosition, error) {
 			return nil
 		})
 		at.offset = base + end
-		if err == errFrame { // here, and not where a line was looked up
+		if err == errFrame { // returned by scan; looking up a line wraps it
 			next, acknowledged := nextFrame(b, base, end)
 			if acknowledged || !isLast {
 				return at, &Damage{segmentName(number), at.offset, next - end}
@@ -277,10 +276,10 @@ func (s *Store) replay(from logPosition) (logPosition, error) {
 	return at, nil
 }
 
-// applyFrame applies what a frame of the log says.
+// applyFrame applies a frame of the log to the index.
 func (s *Store) applyFrame(number uint32, at int64, f frame) error {
 	if f.kind != frameBatch {
-		s.partial = nil // one that did not come to its end
+		s.partial = nil // an incomplete batch does not count
 	}
 	if f.kind != frameRecords && f.kind != frameBatch && f.kind != frameForgotten && f.kind != frameResidue {
 		return nil
@@ -322,24 +321,24 @@ func (s *Store) applyFrame(number uint32, at int64, f frame) error {
 	return nil
 }
 
-// A Verdict is what [Store.Add] made of a record.
+// A Verdict is the result of [Store.Add].
 type Verdict int
 
-// The verdicts.
+// The results of adding a record.
 const (
-	Changed Verdict = iota // the state is another one now
-	Known                  // it says nothing new
-	Query                  // a query without URL, which is not for this store
-	Refused                // it cannot be accepted; the error says why
-	Failed                 // the store cannot go on; the error says why
+	Changed Verdict = iota // the record changed the state
+	Known                  // the record changed nothing
+	Query                  // the record is a query without URL, which is not stored
+	Refused                // the record is invalid; the error says why
+	Failed                 // the store failed and cannot be used any more; the error says why
 )
 
-// Add adds an address or an outcome. rec must have been read with at least
-// [Sections]; it may be changed. What was added counts after [Store.Commit].
+// Add adds an address or an outcome. rec must have been read with at least [Sections], and may
+// be changed. The record is durable after [Store.Commit].
 //
-// An address that is longer than half a mebibyte is refused. An outcome is not,
-// or its URL would be asked for again and again: it is shortened until it fits
-// (see shorten.go), and counted by [Store.Shortened].
+// An address longer than half a mebibyte is refused. An outcome of that length is shortened
+// instead (see shorten.go) and counted by [Store.Shortened], because its URL would otherwise
+// be requested again and again.
 func (s *Store) Add(rec *wire.Record) (Verdict, error) {
 	if s.failed != nil {
 		return Failed, s.failed
@@ -353,24 +352,24 @@ func (s *Store) Add(rec *wire.Record) (Verdict, error) {
 	return s.add(rec)
 }
 
-// add adds a record that has a URL, and writes no snapshot: what is decided at a
-// commit, of which a snapshot is a part, is added by it.
+// add adds a record with a URL. Unlike Add it never writes a snapshot: a commit, which is
+// part of writing a snapshot, adds exclusions by it.
 func (s *Store) add(rec *wire.Record) (Verdict, error) {
 	if rec.IsOutcome() {
 		rec.Brief()
 	}
-	hinted := Known
+	verdict := Known
 	if rec.LastMod != "" && !rec.IsOutcome() {
 		var err error
-		if hinted, err = s.applyLastMod(rec); err != nil {
-			return hinted, err
+		if verdict, err = s.applyLastMod(rec); err != nil {
+			return verdict, err
 		}
 	}
 	f := &s.update
 	if err := f.set(rec); err != nil {
 		return Refused, err
 	}
-	if f.class != classNone || f.retries > 0 || len(f.parents) > 0 { // others are refused before they change anything
+	if f.class != classNone || f.retries > 0 || len(f.parents) > 0 { // such records change the index before their line is needed
 		_, err := s.lineOf(f)
 		if errors.Is(err, errLine) && f.class != classNone {
 			err = s.shorten(f)
@@ -390,7 +389,7 @@ func (s *Store) add(rec *wire.Record) (Verdict, error) {
 	case err != nil:
 		return s.fail(err)
 	case !changed:
-		return hinted, nil
+		return verdict, nil
 	}
 	line, err := s.lineOf(f)
 	if err != nil {
@@ -402,19 +401,18 @@ func (s *Store) add(rec *wire.Record) (Verdict, error) {
 	return Changed, nil
 }
 
-// MostExpected is how many URLs [Store.Expect] looks up at once.
+// MaxPrefetch is the largest number of URLs for one call of [Store.Prefetch].
 const MaxPrefetch = 64
 
-// Expect tells which URLs are going to be added next, at most [MostExpected] of them.
-// It changes nothing but the time that adding them takes: memory is asked for all
-// of them at once, where one after the other would wait for it.
+// Prefetch reads the parts of the index that adding the URLs will read, at most [MaxPrefetch]
+// of them, so that their cache misses overlap. It only saves time.
 func (s *Store) Prefetch(urls []string) {
 	if s.x != nil {
 		s.prefetched += s.x.prefetch(urls[:min(len(urls), MaxPrefetch)])
 	}
 }
 
-// Shortened is how many outcomes were kept without all that they said.
+// Shortened returns the number of outcomes that were shortened to fit into the log.
 func (s *Store) Shortened() int { return s.shortened }
 
 func (s *Store) fail(err error) (Verdict, error) {
@@ -422,11 +420,11 @@ func (s *Store) fail(err error) (Verdict, error) {
 	return Failed, err
 }
 
-// errLine is wrapped by the errors about a record that cannot be a line of the log.
+// errLine is wrapped by errors about a record that cannot be stored as a line of the log.
 var errLine = errors.New("cannot be kept")
 
-// lineOf is the line of a fact. It is made when it is asked for first: most links
-// of a crawl are known, and nobody asks for theirs.
+// lineOf returns the line of an update. It is encoded on first use: most links of a crawl are
+// known already, and their lines are never needed.
 func (s *Store) lineOf(f *update) (_ []byte, err error) {
 	if f.line == nil {
 		line, err := s.encode(f.rec)
@@ -441,7 +439,7 @@ func (s *Store) lineOf(f *update) (_ []byte, err error) {
 	return f.line, nil
 }
 
-// encode is the line of rec as it stands in the log.
+// encode returns rec as a line of the log, without newline. It is valid until the next call.
 func (s *Store) encode(rec *wire.Record) ([]byte, error) {
 	s.line = s.line[:0]
 	if err := s.writer.Write(rec); err != nil {
@@ -457,8 +455,8 @@ func (s *Store) encode(rec *wire.Record) ([]byte, error) {
 	return line, nil
 }
 
-// Commit returns when everything that was added before is on disk, and what it
-// makes a trap is barred.
+// Commit excludes traps if the store was opened with ExcludeTraps, and returns when everything
+// added before is on disk.
 func (s *Store) Commit() error {
 	if s.failed != nil {
 		return s.failed
@@ -473,12 +471,12 @@ func (s *Store) Commit() error {
 	return s.failed
 }
 
-// tail is how much a process writes to the log before it writes another snapshot:
-// what has to be read again if it is killed.
+// snapshotInterval is the number of bytes written to the log between two snapshots: what has
+// to be replayed if the process is killed.
 const snapshotInterval = 64 << 20
 
-// checkpoint writes a snapshot if much was written since the last one. What is in
-// the log must be in the index.
+// checkpoint writes a snapshot if snapshotInterval bytes were written since the last one.
+// Every line of the log must have been applied to the index.
 func (s *Store) checkpoint() error {
 	if s.log.written-s.snapshotAt < snapshotInterval {
 		return nil
@@ -487,13 +485,12 @@ func (s *Store) checkpoint() error {
 		return err
 	}
 	s.snapshotAt = s.log.written
-	s.saveSnapshot() // if it fails Close tries again, and tells
+	s.saveSnapshot() // if it fails, Close tries again and returns the error
 	return nil
 }
 
-// Close commits, writes the snapshot if it has become stale, and lets go of the
-// store. The snapshot is derived: if it alone could not be written nothing is
-// lost, and the error is a [*SnapshotError].
+// Close commits, writes the snapshot if it is out of date, and releases the lock. If only the
+// snapshot could not be written nothing is lost, and the error is a [*SnapshotError].
 func (s *Store) Close() error {
 	var err error
 	if !s.readOnly {
@@ -505,8 +502,8 @@ func (s *Store) Close() error {
 	return errors.Join(err, s.release())
 }
 
-// stale tells whether replaying what the snapshot lacks would take longer than
-// writing a new one is worth.
+// isSnapshotStale reports whether replaying the records since the snapshot costs more than
+// writing a new one.
 func (s *Store) isSnapshotStale() bool { return s.unsaved > max(2048, s.x.len()/32) }
 
 func (s *Store) release() error {
@@ -515,7 +512,7 @@ func (s *Store) release() error {
 	return errors.Join(err, s.unmap(), s.lock.release())
 }
 
-// drop gives back the memory of the index.
+// freeIndex frees the memory of the index.
 func (s *Store) freeIndex() {
 	if s.x != nil {
 		s.x.free()
@@ -523,7 +520,7 @@ func (s *Store) freeIndex() {
 	}
 }
 
-// lineBuffer collects what is written to it.
+// A lineBuffer is an io.Writer that appends to a slice.
 type lineBuffer []byte
 
 func (b *lineBuffer) Write(p []byte) (int, error) {
@@ -531,10 +528,10 @@ func (b *lineBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A decoder decodes single lines.
+// A lineDecoder decodes single lines.
 type lineDecoder struct {
 	line        []byte
-	newlineRead bool // the newline behind feed was read too
+	newlineRead bool // whether the newline after line was read
 	r           *wire.Reader
 }
 
@@ -549,7 +546,7 @@ func (d *lineDecoder) decode(line []byte, rec *wire.Record) error {
 	return d.r.Read(rec)
 }
 
-// Read gives the reader the line, its newline, and no more than that, ever.
+// Read implements io.Reader: it returns the line and its newline, and never more than that.
 func (d *lineDecoder) Read(p []byte) (n int, err error) {
 	switch {
 	case len(d.line) > 0:
@@ -565,7 +562,7 @@ func (d *lineDecoder) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// lookup returns the entry of a URL that is known.
+// lookup returns the number of a known URL.
 func (s *Store) lookup(url string) (id uint32, ok bool) {
 	u, err := weburl.Parse(url)
 	if err != nil {

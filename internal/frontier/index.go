@@ -330,7 +330,7 @@ func (x *index) prefetch(urls []string) (sum uint64) {
 }
 
 // intern returns the number of u, which it gets if it has none.
-func (x *index) intern(u weburl.URL) (id uint32, fresh bool) {
+func (x *index) intern(u weburl.URL) (id uint32, isNew bool) {
 	end := directoryEnd(u)
 	tag := hash64(x.hashSeed, u.String()) >> 32
 	id, at, ok := x.urlTable.find(tag, func(id uint32) bool { return x.matches(id, u, end) })

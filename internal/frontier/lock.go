@@ -14,21 +14,19 @@ import (
 	"spoor/internal/lock"
 )
 
-// This file is the lock of a store: one process writes, or several read. The
-// system drops it when a process dies, however that happens.
-//
-// Who waits for it says so by sharing the lock of another file, which is dropped
-// likewise; it is there once somebody has asked.
+// This file is the lock of a store: one process writes, or several read. The system drops it
+// when the process dies. A waiting process holds the shared lock of a second file, which is
+// created when somebody asks for waiting processes for the first time.
 
 const (
 	lockName    = "lock"
 	waitingName = "waiting"
 )
 
-// Locked says that another process had the store for longer than was waited.
+// A Locked is returned when another process held the lock for longer than Options.Wait.
 type Locked struct {
 	Dir    string
-	Holder string // as it described itself; empty if it reads only
+	Holder string // its Options.Holder; empty if it only reads
 }
 
 func (e *Locked) Error() string {
@@ -36,13 +34,13 @@ func (e *Locked) Error() string {
 	if holder == "" {
 		holder = "another process"
 	}
-	return fmt.Sprintf("%s is in use by %s\nhint: wait for it to end; a store is for one process at a time", e.Dir, holder)
+	return fmt.Sprintf("%s is in use by %s\nhint: wait for that process to end; only one process at a time can write to a store", e.Dir, holder)
 }
 
-// held is a lock that is held.
+// A storeLock is an acquired lock.
 type storeLock struct{ f *os.File }
 
-// acquire waits for the lock of dir.
+// acquire acquires the lock of dir, waiting for at most o.Wait.
 func acquire(dir string, o Options) (*storeLock, error) {
 	name := filepath.Join(dir, lockName)
 	mode := os.O_RDWR | os.O_CREATE
@@ -51,7 +49,7 @@ func acquire(dir string, o Options) (*storeLock, error) {
 	}
 	f, err := os.OpenFile(name, mode, 0o666)
 	if o.ReadOnly && errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // a copy of a store, which nobody writes to
+		return nil, nil // a copy of a store that was never written to
 	}
 	if err != nil {
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
@@ -89,8 +87,9 @@ func acquire(dir string, o Options) (*storeLock, error) {
 	return l, nil
 }
 
-// announce says that this process waits for the lock of dir, until the file is closed. It
-// is nil if nobody asked yet, or somebody asks just now.
+// announceWaiting announces that this process waits for the lock of dir, until the returned
+// file is closed. It returns nil if nobody has asked for waiting processes yet, or does so
+// now.
 func announceWaiting(dir string) *os.File {
 	f, err := os.Open(filepath.Join(dir, waitingName))
 	if err != nil {
@@ -103,8 +102,8 @@ func announceWaiting(dir string) *os.File {
 	return f
 }
 
-// awaited tells whether a process waits for the lock of dir, but for those that let
-// others go first.
+// hasWaiters reports whether a process waits for the lock of dir, other than with
+// Options.Yield.
 func hasWaiters(dir string) bool {
 	f, err := os.OpenFile(filepath.Join(dir, waitingName), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
@@ -114,8 +113,8 @@ func hasWaiters(dir string) bool {
 	return errors.Is(lock.Try(f, true), lock.ErrHeld)
 }
 
-// say writes who holds the lock into its file. It is a courtesy: if the disk is
-// full those who wait are told less.
+// writeHolder writes who holds the lock into its file. Errors are ignored: it only improves an
+// error message.
 func (l *storeLock) writeHolder(holder string) {
 	if l.f.Truncate(0) == nil && holder != "" {
 		l.f.WriteAt([]byte(holder+"\n"), 0)

@@ -16,8 +16,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// This file is the log: segment files of checksummed frames, the truth that the
-// index is derived from. doc/frontier-format.md describes the same bytes.
+// This file is the log: segment files of checksummed frames. The index is derived from it.
+// doc/frontier-format.md describes the bytes.
 
 const (
 	segmentMagic   = "spoorlog"
@@ -25,23 +25,23 @@ const (
 	segmentHeader  = 40 // bytes before the first frame
 	frameHeader    = 20 // bytes before the payload of a frame
 
-	segmentSize  = 16 << 20 // a segment of this size gets no more frames
-	blockSize    = 32 << 10 // lines are packed when they come to this many bytes
-	maxAddedLine = 1 << 19  // bytes of a record that is added
-	maxLine      = 1 << 20  // bytes of a line in the log; one that is handed out has more parents
+	segmentSize  = 16 << 20 // a segment of at least this size gets no more frames
+	blockSize    = 32 << 10 // bytes of lines from which on they are written as a frame
+	maxAddedLine = 1 << 19  // bytes of an added record
+	maxLine      = 1 << 20  // bytes of a line in the log; a batch's lines name more parents than were added
 	maxFrame     = blockSize + maxLine + 1
-	maxSegment   = 1 << 28 // what a place can address
-	maxSegments  = 1 << 20 // the number of a segment is below that
+	maxSegment   = 1 << 28 // bytes of a segment; a place has 28 bits for the offset
+	maxSegments  = 1 << 20 // segment numbers are below that; a place has 20 bits for them
 )
 
 // The kinds of frames.
 const (
-	frameRecords   = 1 + iota // lines that were added
-	frameBatch                // a header line, then the lines that were handed out
-	frameMark                 // nothing: all before it is on disk
-	frameGap                  // what is left of a damaged region after a repair
-	frameForgotten            // URLs of which nothing before it counts
-	frameResidue              // what still counts of lines that compaction dropped
+	frameRecords   = 1 + iota // added lines
+	frameBatch                // a header line, then the leased lines
+	frameMark                 // empty: everything before it is on disk
+	frameGap                  // overwrites a damaged region after a repair
+	frameForgotten            // URLs for which nothing before this frame counts
+	frameResidue              // what still counts of lines dropped by compaction
 	frameKinds     = iota
 )
 
@@ -54,9 +54,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A place is where a line stands in the log: the segment's number, the frame's
-// offset in the segment and the line's number in the frame. The zero place is
-// none.
+// A place is the address of a line in the log: segment number, offset of the frame in the
+// segment, and number of the line in the frame. The zero place is no line.
 type place uint64
 
 func placeOf(segment uint32, offset int64, line int) place {
@@ -68,19 +67,19 @@ func (p place) offset() int64   { return int64(p>>16) & (maxSegment - 1) }
 func (p place) line() int       { return int(p & 0xffff) }
 func (p place) frame() place    { return p &^ 0xffff }
 
-// A frame is one unit of the log: it is there whole or not at all.
+// A frame is the unit of writing: after a crash it is complete or does not count.
 type frame struct {
 	kind, codec uint8
 	lines       int
-	raw         int   // bytes of the payload once unpacked
-	synced      int64 // offset up to which the segment was on disk when this was written
+	raw         int   // bytes of the uncompressed payload
+	synced      int64 // offset up to which the segment was known to be on disk when the frame was written
 	payload     []byte
 }
 
-// errFrame says that there is no whole frame at an offset.
+// errFrame is returned when there is no complete frame at an offset.
 var errFrame = errors.New("no valid frame")
 
-// parseFrame reads the frame that b begins with and returns its size.
+// parseFrame parses the frame at the beginning of b and returns its size.
 func parseFrame(b []byte) (f frame, size int, err error) {
 	if len(b) < frameHeader {
 		return f, 0, errFrame
@@ -108,7 +107,7 @@ func parseFrame(b []byte) (f frame, size int, err error) {
 	return f, size, nil
 }
 
-// appendFrame appends f to b, ready to be written.
+// appendFrame appends the encoding of f to b.
 func appendFrame(b []byte, f frame) []byte {
 	start := len(b)
 	b = binary.LittleEndian.AppendUint32(b, 0)
@@ -122,8 +121,7 @@ func appendFrame(b []byte, f frame) []byte {
 	return b
 }
 
-// A Damage is a region of the log that cannot be read although it was
-// acknowledged once.
+// A Damage is an error about acknowledged data in the log that cannot be read.
 type Damage struct {
 	Segment string `json:"segment"` // name of the file
 	Offset  int64  `json:"offset"`
@@ -134,10 +132,9 @@ func (d *Damage) Error() string {
 	return fmt.Sprintf("%s is damaged: %d bytes at %d cannot be read\nhint: frontier check -repair sets them aside and keeps everything else", d.Segment, d.Length, d.Offset)
 }
 
-// behind tells what follows a region of b that begins at and cannot be read. The
-// next valid frame begins at next, or at the end of b. The region was
-// acknowledged if a frame behind it says that the segment was on disk beyond at,
-// which is base further in the segment than in b.
+// nextFrame returns the offset of the first valid frame after the unreadable offset at, or
+// len(b). The unreadable region was acknowledged if a later frame says that the segment was
+// on disk beyond it. b begins at offset base of the segment.
 func nextFrame(b []byte, base, at int64) (next int64, acknowledged bool) {
 	next = int64(len(b))
 	for p := at + 1; p+frameHeader <= int64(len(b)); {
@@ -155,72 +152,78 @@ func nextFrame(b []byte, base, at int64) (next int64, acknowledged bool) {
 	return next, false
 }
 
-// log is the log of an open store.
+// A log is the log of an open store.
 type log struct {
 	dir        string
-	id         uint64 // of the store, in every segment
-	limit      int64  // a segment of this size gets no more frames
+	id         uint64 // random number of the store, in every segment; 0 if not known yet
+	limit      int64  // a segment of at least this size gets no more frames
 	disk       disk
-	numbers    []uint32        // of the segments, in the order of what they hold
-	spans      map[uint32]span // of the same
-	maxNumber  uint32          // the highest number that there is
-	superseded []uint32        // segments for which a later one stands, by number
+	numbers    []uint32 // of the segments, in the order of their positions
+	spans      []span   // by segment number; zero for numbers that are not in use
+	maxNumber  uint32   // the highest number in the directory
+	superseded []uint32 // segments replaced by a compacted one, to be removed
 
 	// Writing.
-	out         file // the last segment; nil until something is written
+	out         file // the last segment; nil until it is written to
 	number      uint32
-	offset      int64 // where the next frame goes
-	synced      int64
-	written     int64  // by this process
-	dirty       bool   // frames were written since the last sync
-	block       []byte // lines that are in no frame yet
-	blockKind   uint8  // of their frame; 0: records
+	offset      int64  // of the next frame
+	synced      int64  // offset up to which the segment is on disk
+	written     int64  // bytes written by this process
+	dirty       bool   // whether frames were written since the last sync
+	block       []byte // lines not yet written
+	blockKind   uint8  // of their frame; 0 stands for frameRecords
 	blockLines  int
 	writeBuffer []byte
 	enc         *zstd.Encoder
-	err         error // the first failure; nothing is written after it
+	err         error // the first write error; nothing is written after it
 
 	// Reading.
 	dec        *zstd.Decoder
 	readers    map[uint32]*os.File
-	readBuffer []byte // a frame as it was read
+	readBuffer []byte // for the frame being read
 	cache      [cacheSize]lineBlock
 	evictNext  int
 }
 
 const cacheSize = 8
 
-// block is an unpacked frame of lines.
+// A lineBlock is an uncompressed frame of lines.
 type lineBlock struct {
 	frame      place
 	data       []byte
-	lineStarts []int // of the lines, and one more
+	lineStarts []int // offsets of the lines, then the length of data
 }
 
-// at is where the line at a place stands in the log, whatever the number of its segment
-// is; see order.
-func (l *log) at(p place) place { return place(l.spans[p.segment()].from)<<44 | p&(1<<44-1) }
+// position returns p with the position of its segment instead of the number. Lines are
+// ordered by that: a compacted segment has a higher number than the segments after it.
+func (l *log) position(p place) place {
+	return place(l.spanOf(p.segment()).from)<<44 | p&(1<<44-1)
+}
 
-// order returns what orders places as their lines stand in the log, whatever the
-// numbers of the segments are.
-func (l *log) order() func(place) place {
-	from := make([]uint32, l.maxNumber+1)
-	for n, at := range l.spans {
-		from[n] = at.from
+// spanOf returns the positions of a segment, or zero if it is not part of the log.
+func (l *log) spanOf(number uint32) span {
+	if int(number) < len(l.spans) {
+		return l.spans[number]
 	}
-	return func(p place) place { return place(from[p.segment()])<<44 | p&(1<<44-1) }
+	return span{}
+}
+
+func (l *log) setSpan(number uint32, at span) {
+	for int(number) >= len(l.spans) {
+		l.spans = append(l.spans, span{})
+	}
+	l.spans[number] = at
 }
 
 func segmentName(number uint32) string { return fmt.Sprintf("%08d.log", number) }
 
 func (l *log) path(number uint32) string { return filepath.Join(l.dir, segmentName(number)) }
 
-// A span is where the lines of a segment stand in the order of all: one that was
-// rewritten stands for several.
+// A span is the range of positions of a segment in the log, from 1. A segment has one
+// position; a compacted segment has those of all segments that it replaces.
 type span struct{ from, to uint32 }
 
-// segments are the numbers of the files in the directory that are named as segments,
-// ascending.
+// segmentNumbers returns the numbers of the segment files in the directory, ascending.
 func (l *log) segmentNumbers() (numbers []uint32, err error) {
 	names, err := os.ReadDir(l.dir)
 	if err != nil {
@@ -238,14 +241,14 @@ func (l *log) segmentNumbers() (numbers []uint32, err error) {
 	return numbers, nil
 }
 
-// list finds the segments in the directory, and their order. Those for which one
-// with a higher number stands were rewritten, and wait to be removed.
+// findSegments finds the segments in the directory and their order. Where spans overlap, the
+// segment with the highest number counts; the others were compacted and are to be removed.
 func (l *log) findSegments() error {
 	numbers, err := l.segmentNumbers()
 	if err != nil {
 		return err
 	}
-	l.numbers, l.superseded, l.spans, l.maxNumber = l.numbers[:0], nil, map[uint32]span{}, 0
+	l.numbers, l.superseded, l.spans, l.maxNumber = l.numbers[:0], nil, nil, 0
 	last, torn := uint32(0), uint32(0)
 	for i, n := range slices.Backward(numbers) {
 		l.maxNumber = max(l.maxNumber, n)
@@ -263,26 +266,26 @@ func (l *log) findSegments() error {
 			continue
 		}
 		l.numbers = append(l.numbers, n)
-		l.spans[n] = at
+		l.setSpan(n, at)
 		last = max(last, at.to)
 	}
 	if torn != 0 {
 		l.numbers = append(l.numbers, torn)
-		l.spans[torn] = span{last + 1, last + 1}
+		l.setSpan(torn, span{last + 1, last + 1})
 	}
 	slices.SortFunc(l.numbers, func(a, b uint32) int { return cmp.Compare(l.spans[a].from, l.spans[b].from) })
 	expected := uint32(1)
 	for _, n := range l.numbers {
 		if at := l.spans[n]; at.from != expected || at.to < at.from {
-			return fmt.Errorf("of the log %s is missing\nhint: restore it from a copy; without it the store has lost what it held", segmentName(expected))
+			return fmt.Errorf("%s is missing from the log\nhint: restore it from a copy; without it the store has lost what it held", segmentName(expected))
 		}
 		expected = l.spans[n].to + 1
 	}
 	return nil
 }
 
-// spanOf reads the span of a segment; it is zero if the creation of the segment was
-// not finished.
+// readSpan reads the span of a segment. It is zero if the creation of the segment was not
+// finished.
 func (l *log) readSpan(number uint32) (span, error) {
 	f, err := os.Open(l.path(number))
 	if err != nil {
@@ -295,7 +298,7 @@ func (l *log) readSpan(number uint32) (span, error) {
 		return span{}, err
 	}
 	if isUnfinished(head[:min(n, segmentHeader)], int64(n)) {
-		if n == segmentHeader { // one of which nothing was left may be anywhere
+		if n == segmentHeader { // an empty compacted segment need not be the last
 			if b := mendHeader(head[:n], number); b != nil {
 				_, at, err := parseSegment(b, number)
 				return at, err
@@ -314,8 +317,8 @@ func (l *log) readSpan(number uint32) (span, error) {
 	return at, nil
 }
 
-// unfinished tells whether a segment that begins with head and has so many bytes was
-// being created when the power went: before its first frame, its header is on disk.
+// isUnfinished reports whether the creation of a segment of size bytes that begins with head
+// was interrupted. The header is on disk before the first frame is written.
 func isUnfinished(head []byte, size int64) bool {
 	if len(head) < segmentHeader || size > segmentHeader {
 		return len(head) < segmentHeader
@@ -323,8 +326,8 @@ func isUnfinished(head []byte, size int64) bool {
 	return crc32.Checksum(head[:segmentHeader-4], castagnoli) != binary.LittleEndian.Uint32(head[segmentHeader-4:])
 }
 
-// load reads a segment from offset from on, or from its first frame, and checks
-// its header. It returns nil if the creation of the segment was not finished.
+// readSegment reads a segment from the offset from, and checks its header. It returns nil if
+// the creation of the segment was not finished.
 func (l *log) readSegment(number uint32, from int64) ([]byte, error) {
 	f, err := os.Open(l.path(number))
 	if err != nil {
@@ -361,27 +364,27 @@ func (l *log) readSegment(number uint32, from int64) ([]byte, error) {
 	return b, nil
 }
 
-// parseSegment reads the header of a segment.
+// parseSegment parses the header of a segment.
 func parseSegment(b []byte, number uint32) (id uint64, at span, err error) {
 	u32 := func(i int) uint32 { return binary.LittleEndian.Uint32(b[i:]) }
 	switch {
 	case string(b[:8]) == segmentMagic && u32(8) == 1:
 		return 0, at, errors.New("has version 1 of the format, which this program does not read\nhint: export with the program that wrote the store, and import here")
 	case string(b[:8]) != segmentMagic || crc32.Checksum(b[:segmentHeader-4], castagnoli) != u32(segmentHeader-4):
-		return 0, at, errors.New("is no segment of a frontier, or more than one byte of its header is damaged, so that its place in the log is not known\nhint: restore it from a copy")
+		return 0, at, errors.New("is not a segment of a frontier, or more than one byte of its header is damaged, so that its place in the log is not known\nhint: restore it from a copy")
 	case u32(8) != segmentVersion:
 		return 0, at, fmt.Errorf("has version %d of the format\nhint: this program reads version %d; use the one that wrote the store", u32(8), segmentVersion)
 	case u32(12) != number:
-		return 0, at, fmt.Errorf("says it is segment %d\nhint: do not rename the files of a store", u32(12))
+		return 0, at, fmt.Errorf("has number %d in its header\nhint: do not rename the files of a store", u32(12))
 	}
 	return binary.LittleEndian.Uint64(b[16:]), span{u32(24), u32(28)}, nil
 }
 
-// mend returns what the header of a segment was before one of its bytes changed, which
-// its checksum tells: in 40 bytes no two such changes make the same difference to it. If
-// more is wrong it returns nil, for nothing else knows the place of a segment for sure:
-// where it seems to fill a gap in the log it may stand for more, and where there is none
-// another may stand for it.
+// mendHeader returns the header of a segment as it was before one byte was damaged. The
+// checksum identifies the byte and its value: in 40 bytes no two changes of one byte change
+// it alike. If more bytes are damaged mendHeader returns nil, because the span of a segment
+// does not follow from anything else: a segment that seems to fill a gap in the log may have
+// replaced more than that, and where there is no gap another may have replaced it.
 func mendHeader(head []byte, number uint32) []byte {
 	b := slices.Clone(head)
 	for i := range b {
@@ -408,8 +411,8 @@ func appendSegment(b []byte, number uint32, id uint64, at span) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli))
 }
 
-// scan calls each with every frame that b holds, one behind the other, and
-// returns where they end. The error is errFrame if that is before the end of b.
+// scan calls each with every frame of b and returns the offset after the last. The error is
+// errFrame if that is before the end of b.
 func scan(b []byte, each func(at int64, f frame) error) (end int64, err error) {
 	for end < int64(len(b)) {
 		f, size, err := parseFrame(b[end:])
@@ -424,8 +427,7 @@ func scan(b []byte, each func(at int64, f frame) error) (end int64, err error) {
 	return end, nil
 }
 
-// unpack returns the lines of a frame; the bytes are good until the next call
-// with the same dst.
+// unpack returns the uncompressed payload of a frame, in the memory of dst if it fits.
 func (l *log) unpack(dst []byte, f frame) ([]byte, error) {
 	if f.codec == codecPlain {
 		return append(dst[:0], f.payload...), nil
@@ -444,12 +446,12 @@ func (l *log) unpack(dst []byte, f frame) ([]byte, error) {
 	return b, err
 }
 
-// reader is l once more, for another goroutine to read with while nobody writes.
+// newReader returns a log for reading lines on another goroutine while nobody writes.
 func (l *log) newReader() *log {
 	return &log{dir: l.dir, number: l.number, offset: l.offset, block: l.block, blockLines: l.blockLines}
 }
 
-// line returns the line at p. The bytes are good until the next call.
+// line returns the line at p, which is valid until the next call.
 func (l *log) line(p place) ([]byte, error) {
 	b, err := l.readBlock(p)
 	if err != nil {
@@ -461,6 +463,7 @@ func (l *log) line(p place) ([]byte, error) {
 	return nil, fmt.Errorf("%s, byte %d: line %d is missing\nhint: frontier check finds out what is wrong", segmentName(p.segment()), p.offset(), p.line())
 }
 
+// readBlock returns the frame of the line at p, from the cache if possible.
 func (l *log) readBlock(p place) (*lineBlock, error) {
 	if l.blockLines > 0 && p.frame() == placeOf(l.number, l.offset, 0) {
 		return &lineBlock{data: l.block, lineStarts: lineStarts(nil, l.block)}, nil
@@ -513,7 +516,7 @@ func (l *log) readBlock(p place) (*lineBlock, error) {
 	return b, nil
 }
 
-// noFrame is err, or errFrame if the file ended.
+// frameError returns errFrame for the end of a file, and other errors as they are.
 func frameError(err error) error {
 	if errors.Is(err, io.EOF) {
 		return errFrame
@@ -521,7 +524,7 @@ func frameError(err error) error {
 	return err
 }
 
-// starts appends the offsets of the lines of b, and its length.
+// lineStarts appends the offsets of the lines of b to s, and the length of b.
 func lineStarts(s []int, b []byte) []int {
 	s = append(s, 0)
 	for at := 0; at < len(b); {
@@ -535,17 +538,17 @@ func lineStarts(s []int, b []byte) []int {
 	return s
 }
 
-// begin makes the log ready for writing at offset, where the last segment ends;
-// what stands behind it is cut off. synced is how much of the segment is known to
-// be on disk; dirty says that more may be in it than that.
+// openForAppend prepares writing at offset, the end of the last frame, and truncates what
+// follows. synced is the offset up to which the segment is known to be on disk; dirty says
+// whether it may hold more.
 func (l *log) openForAppend(offset, synced int64, dirty bool) error {
 	if len(l.numbers) == 0 {
 		return l.createSegment(1, span{1, 1})
 	}
 	l.number = l.numbers[len(l.numbers)-1]
-	if offset < segmentHeader { // its creation was not finished
+	if offset < segmentHeader { // the creation was not finished
 		l.numbers = l.numbers[:len(l.numbers)-1]
-		return l.createSegment(l.number, l.spans[l.number])
+		return l.createSegment(l.number, l.spanOf(l.number))
 	}
 	l.offset, l.synced, l.dirty = offset, synced, dirty
 	info, err := os.Stat(l.path(l.number))
@@ -557,7 +560,7 @@ func (l *log) openForAppend(offset, synced int64, dirty bool) error {
 	return err
 }
 
-// writer opens the last segment, if it is not open.
+// openWriter opens the last segment for writing if it is not open.
 func (l *log) openWriter() error {
 	if l.out != nil || l.err != nil {
 		return l.err
@@ -566,10 +569,10 @@ func (l *log) openWriter() error {
 	return l.err
 }
 
-var errTooManySegments = fmt.Errorf("the store has begun %d segments, as many as there are numbers\nhint: frontier export it into a new one", maxSegments)
+var errTooManySegments = fmt.Errorf("the store has used up all %d segment numbers\nhint: export it with frontier export, and import that into a new store", maxSegments)
 
-// create begins the segment called number. It is on disk, name and all, before
-// anything is written to it.
+// createSegment creates a segment and makes it the one to write to. Its header and its name
+// are on disk before a frame is written.
 func (l *log) createSegment(number uint32, at span) error {
 	if number >= maxSegments {
 		return l.fail(errTooManySegments)
@@ -596,17 +599,14 @@ func (l *log) createSegment(number uint32, at span) error {
 		out.Truncate(0)
 		return l.fail(err)
 	}
-	if l.spans == nil {
-		l.spans = map[uint32]span{}
-	}
 	l.numbers = append(l.numbers, number)
-	l.spans[number] = at
+	l.setSpan(number, at)
 	l.maxNumber = max(l.maxNumber, number)
 	l.offset, l.synced = segmentHeader, segmentHeader
 	return nil
 }
 
-// next returns the place where the next line will stand.
+// nextPlace returns the place of the next line to be appended.
 func (l *log) nextPlace() (place, error) {
 	if len(l.block) >= blockSize || l.blockLines > 0xfffe {
 		if err := l.flush(); err != nil {
@@ -621,23 +621,23 @@ func (l *log) nextPlace() (place, error) {
 	return placeOf(l.number, l.offset, l.blockLines), l.err
 }
 
-// roll ends the last segment and begins another one.
+// roll syncs the last segment and creates the next one.
 func (l *log) roll() error {
-	l.dirty = true // a mark is not synced, and only in the last segment may it be torn
+	l.dirty = true // the mark of the previous process is not synced; it may be torn only in the last segment
 	if err := l.sync(); err != nil {
 		return err
 	}
-	at := l.spans[l.number].to + 1
+	at := l.spanOf(l.number).to + 1
 	return l.createSegment(l.maxNumber+1, span{at, at})
 }
 
-// append adds a line, at the place that next gave.
+// appendLine adds a line, at the place returned by nextPlace.
 func (l *log) appendLine(line []byte) {
 	l.block = append(append(l.block, line...), '\n')
 	l.blockLines++
 }
 
-// flush writes the lines that are in no frame yet.
+// flush writes the lines not yet written as a frame.
 func (l *log) flush() error {
 	if l.blockLines == 0 {
 		return l.err
@@ -647,7 +647,7 @@ func (l *log) flush() error {
 	return err
 }
 
-// write writes one frame.
+// writeFrame writes a frame.
 func (l *log) writeFrame(kind uint8, data []byte, lines int) error {
 	if err := l.openWriter(); err != nil {
 		return err
@@ -662,12 +662,12 @@ func (l *log) writeFrame(kind uint8, data []byte, lines int) error {
 		}
 		l.writeBuffer = l.enc.EncodeAll(data, slices.Grow(l.writeBuffer[:0], frameHeader)[:frameHeader])
 		if packed := l.writeBuffer[frameHeader:]; len(packed) < len(data) {
-			f.codec, f.payload = codecZstd, packed // which is in its place already
+			f.codec, f.payload = codecZstd, packed // appendFrame copies it onto itself
 		}
 	}
 	l.writeBuffer = appendFrame(l.writeBuffer[:0], f)
 	if _, err := l.out.Write(l.writeBuffer); err != nil {
-		l.out.Truncate(l.offset) // if this fails too, the next to open cuts it off
+		l.out.Truncate(l.offset) // if this fails too, the next process truncates it
 		return l.fail(err)
 	}
 	l.offset += int64(len(l.writeBuffer))
@@ -676,7 +676,7 @@ func (l *log) writeFrame(kind uint8, data []byte, lines int) error {
 	return nil
 }
 
-// sync returns when all that was added is on disk.
+// sync writes pending lines and syncs the segment.
 func (l *log) sync() error {
 	if err := l.flush(); err != nil {
 		return err
@@ -694,8 +694,8 @@ func (l *log) sync() error {
 	return nil
 }
 
-// fail remembers the first error: after a failed write or sync nobody knows what
-// is on disk, so nothing more is written or acknowledged.
+// fail records the first error. After a failed write or sync it is unknown what is on disk,
+// so nothing more is written or acknowledged.
 func (l *log) fail(err error) error {
 	if l.err == nil {
 		l.err = fmt.Errorf("writing %s: %w", segmentName(l.number), err)
@@ -703,13 +703,13 @@ func (l *log) fail(err error) error {
 	return l.err
 }
 
-// close ends writing and reading. If something was written, a mark tells the
-// next reader that all of it had been on disk.
+// close closes all files. If something was written it adds a mark, which tells readers that
+// everything before it is on disk.
 func (l *log) close() error {
 	var errs []error
 	if l.out != nil {
 		if l.err == nil {
-			l.writeFrame(frameMark, nil, 0) // not needed, so nobody minds if it fails
+			l.writeFrame(frameMark, nil, 0) // optional, so errors do not matter
 		}
 		errs = append(errs, l.out.Close())
 	}

@@ -2,8 +2,8 @@
 
 package frontier
 
-// discard would tell the system that what b holds is no longer needed.
+// discard is a no-op here; on Linux it returns the pages of b to the system.
 func discard([]byte) {}
 
-// huge would ask the system to back b with larger pages.
-func huge([]byte) {}
+// adviseHugePages is a no-op here.
+func adviseHugePages([]byte) {}

@@ -5,10 +5,9 @@ import (
 	"unsafe"
 )
 
-// discard tells the system that what b holds is no longer needed. It may begin
-// and end anywhere: only whole pages go.
+// discard returns the whole pages within b to the system; their content is lost.
 func discard(b []byte) {
-	const page = 1 << 16 // or a part of that
+	const page = 1 << 16 // a multiple of the page size
 	if skip := int(-uintptr(unsafe.Pointer(unsafe.SliceData(b))) & (page - 1)); skip < len(b) {
 		if b = b[skip:]; len(b) >= page {
 			syscall.Madvise(b[:len(b)&^(page-1)], syscall.MADV_DONTNEED) // if it fails it only costs memory
@@ -16,7 +15,7 @@ func discard(b []byte) {
 	}
 }
 
-// huge asks the system to back b with pages of 2 MiB. A link is looked up in places
-// that have nothing to do with the last one's, and with pages of 4 KiB the processor
-// takes as long to find them as to read them. Where there are none nothing changes.
+// adviseHugePages asks the system to back b with pages of 2 MiB. Lookups of links are spread
+// over the whole index, and with pages of 4 KiB address translation takes as long as the
+// reads themselves.
 func adviseHugePages(b []byte) { syscall.Madvise(b, syscall.MADV_HUGEPAGE) }

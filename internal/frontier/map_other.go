@@ -13,11 +13,14 @@ func mapFile(f *os.File) (b []byte, unmap func() error, err error) {
 	return b, func() error { return nil }, err
 }
 
-// allot returns n bytes that are zero.
-func allot(n int) []byte { return bytesOf(make([]uint64, (n+7)/8))[:n] }
+// allocate returns n bytes that are zero.
+func allocate(n int) []byte { return bytesOf(make([]uint64, (n+7)/8))[:n] }
 
-// release gives back what allot returned.
-func release([]byte) {}
+// freeMemory does nothing: the garbage collector frees the memory.
+func freeMemory([]byte) {}
 
-// discard tells that what b holds is no longer needed.
+// discard does nothing here; on Linux it returns the pages of b to the system.
 func discard([]byte) {}
+
+// adviseHugePages does nothing here.
+func adviseHugePages([]byte) {}

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// mapFile maps f into memory, where it can be changed without changing the file.
+// mapFile maps f into memory. Changes of the memory do not change the file.
 func mapFile(f *os.File) (b []byte, unmap func() error, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -24,20 +24,17 @@ func mapFile(f *os.File) (b []byte, unmap func() error, err error) {
 	return b, func() error { return syscall.Munmap(b) }, nil
 }
 
-// allot returns n bytes that are zero. That there is no memory ends the program,
-// as it does where Go itself asks for it.
+// allocate returns n bytes that are zero. It panics if there is no memory, as Go's own
+// allocator would.
 func allocate(n int) []byte {
 	b, err := syscall.Mmap(-1, 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		panic(fmt.Sprintf("frontier: no memory for %d bytes of the index: %v", n, err))
 	}
-	if n >= 4<<20 {
-		adviseHugePages(b)
-	}
 	return b
 }
 
-// release gives back what allot returned.
+// freeMemory frees memory returned by allocate.
 func freeMemory(b []byte) {
 	if len(b) > 0 {
 		syscall.Munmap(b[:len(b):cap(b)])

@@ -2,11 +2,11 @@ package frontier
 
 import "unsafe"
 
-// This file is where the index lies: in memory of the system's, not of Go's, so
-// that the garbage collector neither looks at it nor lets it double, and in
-// chunks, so that nothing moves when it grows and a snapshot is used as mapped.
+// This file manages the memory of the index. It is allocated outside of the Go heap, so that
+// the garbage collector neither scans it nor lets it grow to twice its size, and in chunks, so
+// that nothing moves when the index grows and a snapshot can be used as mapped.
 
-// An arena gives memory that is zero, and takes all of it back at once.
+// An arena allocates zeroed memory that is freed all at once.
 type arena struct {
 	blocks [][]byte
 	left   []byte // of the last block
@@ -14,10 +14,13 @@ type arena struct {
 
 const arenaBlock = 16 << 20
 
-// take returns n bytes, which must be a multiple of 64.
+// alloc returns n bytes, which must be a multiple of 64.
 func (a *arena) alloc(n int) []byte {
 	if n > len(a.left) {
 		a.left = allocate(max(n, arenaBlock))
+		if len(a.blocks) > 0 { // zeroing huge pages would double the time to open a small store
+			adviseHugePages(a.left)
+		}
 		a.blocks = append(a.blocks, a.left)
 	}
 	b := a.left[:n:n]
@@ -32,22 +35,22 @@ func (a *arena) free() {
 	*a = arena{}
 }
 
-// chunkSize is how many elements of a column lie together.
+// chunkSize is the number of elements in a chunk of a column.
 const (
 	chunkBits = 16
 	chunkSize = 1 << chunkBits
 )
 
-// A column is a sequence that grows at its end, without pointers in its elements.
+// A column is a growing sequence of elements without pointers.
 type column[T any] struct {
 	chunks [][]T // of chunkSize each
 	n      int
 }
 
-// at is the ith element.
+// at returns the ith element.
 func (c *column[T]) at(i uint32) *T { return &c.chunks[i>>chunkBits][i&(chunkSize-1)] }
 
-// extend adds n elements that lie together, at most chunkSize, and returns where.
+// extend adds n contiguous elements, at most chunkSize, and returns the index of the first.
 func (c *column[T]) extend(a *arena, n int) int {
 	if c.n&(chunkSize-1)+n > chunkSize {
 		c.n = (c.n + chunkSize - 1) &^ (chunkSize - 1)
@@ -60,19 +63,19 @@ func (c *column[T]) extend(a *arena, n int) int {
 	return at
 }
 
-// push adds an element.
+// push adds an element and returns its index.
 func (c *column[T]) push(a *arena, v T) uint32 {
 	at := uint32(c.extend(a, 1))
 	*c.at(at) = v
 	return at
 }
 
-// span is n elements from at on, which must have been added together.
+// slice returns n elements from at on, which must be in one chunk.
 func (c *column[T]) slice(at uint64, n int) []T {
 	return c.chunks[at>>chunkBits][at&(chunkSize-1):][:n]
 }
 
-// pieces is the memory of the column, in order.
+// chunkBytes returns the memory of the chunks, in order.
 func (c *column[T]) chunkBytes() [][]byte {
 	var list [][]byte
 	for i := range c.chunks {
@@ -83,8 +86,8 @@ func (c *column[T]) chunkBytes() [][]byte {
 	return list
 }
 
-// adopt makes the column of memory that it goes on using. Only the last chunk,
-// to which more may be added, is copied if it is not full.
+// adopt uses b as the memory of the column. Only the last chunk, which may grow, is copied if
+// it is not full.
 func (c *column[T]) adopt(a *arena, b []byte) {
 	s := sliceOf[T](b)
 	*c = column[T]{n: len(s)}
@@ -99,19 +102,19 @@ func (c *column[T]) adopt(a *arena, b []byte) {
 	}
 }
 
-// A table finds numbers by a digest: a hash table with linear probing. The high
-// half of a slot is that of a digest, the low half a number + 1.
+// A table is a hash table with linear probing from hashes to numbers. The high half of a slot
+// is the high half of a hash, called its tag; the low half is a number + 1.
 type table struct {
 	slots  []uint64
-	n      int
-	mapped bool // the slots belong to a snapshot
+	n      int  // slots in use
+	mapped bool // whether the slots are part of a mapped snapshot
 }
 
-// slot is where the search for a tag begins. Only its high bits decide, so that a
-// larger table can be made of the slots alone, from one end to the other.
+// slot returns where the search for a tag begins. It depends only on the high bits of the
+// tag, so that a table can grow in one pass from its slots alone.
 func slot(tag uint64, slots int) int { return int(tag * uint64(slots) >> 32) }
 
-// after is the slot behind the ith.
+// nextSlot returns the index of the slot after the ith.
 func (t *table) nextSlot(i int) int {
 	if i++; i == len(t.slots) {
 		return 0
@@ -119,8 +122,8 @@ func (t *table) nextSlot(i int) int {
 	return i
 }
 
-// find returns the number under a tag for which is holds, or the slot where one
-// would be.
+// find returns the number with the given tag for which is returns true, and its slot, or the
+// slot in which to insert one.
 func (t *table) find(tag uint64, is func(uint32) bool) (n uint32, at int, ok bool) {
 	if len(t.slots) == 0 {
 		return 0, 0, false
@@ -136,8 +139,7 @@ func (t *table) find(tag uint64, is func(uint32) bool) (n uint32, at int, ok boo
 	}
 }
 
-// put puts a number where find did not find one; at is no longer good if the
-// table grows.
+// insert inserts a number at the slot returned by find.
 func (t *table) insert(tag uint64, at int, n uint32) {
 	t.n++
 	if t.n*5 > len(t.slots)*4 {
@@ -148,11 +150,15 @@ func (t *table) insert(tag uint64, at int, n uint32) {
 	t.slots[at] = tag<<32 | uint64(n+1)
 }
 
-// grow makes the table a quarter larger. What was copied of the old one is given
-// back at once, so that never both are there as a whole.
+// grow makes the table a quarter larger. It discards the old slots as it goes, so that the
+// two tables together need little more memory than one.
 func (t *table) grow() {
 	old := t.slots
-	t.slots = sliceOf[uint64](allocate(8 * max(64, len(old)+len(old)/4)))
+	b := allocate(8 * max(64, len(old)+len(old)/4))
+	if len(b) >= 4<<20 {
+		adviseHugePages(b)
+	}
+	t.slots = sliceOf[uint64](b)
 	const part = 1 << 19 // slots
 	for i, s := range old {
 		if i%part == 0 && i > 0 {

@@ -254,12 +254,12 @@ func lowerLimit(a, b int) int {
 
 // choose picks the addresses of a request; see fair.go for which.
 func (s *Store) chooseBatch(q Request) ([]uint32, error) {
-	left, err := s.newBudget(q)
+	budget, err := s.newBudget(q)
 	if err != nil {
 		s.failed = err
 		return nil, err
 	}
-	l := limits{lowerLimit(q.PerHost, q.MaxPerHost), lowerLimit(q.PerNiche, q.MaxPerNiche), left}
+	l := limits{lowerLimit(q.PerHost, q.MaxPerHost), lowerLimit(q.PerNiche, q.MaxPerNiche), budget}
 	c := newChooser(q.N, l, q.Fair, s.x.less)
 	waits := s.offerCandidates(q, c)
 	batch := c.choose()

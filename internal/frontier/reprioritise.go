@@ -48,17 +48,17 @@ func (s *Store) Reprioritise(rec *wire.Record) (Verdict, error) {
 	if err != nil {
 		return s.fail(err)
 	}
-	var wish wire.Record
-	if err := s.decoder.decode(line, &wish); err != nil {
+	var proposal wire.Record
+	if err := s.decoder.decode(line, &proposal); err != nil {
 		return s.fail(err)
 	}
 	if h.flags&flagFromUnfinal != 0 {
-		wish.Drop(wire.Fetch | wire.Parse | wire.Score | wire.Body)
+		proposal.Drop(wire.Fetch | wire.Parse | wire.Score | wire.Body)
 	}
-	wish.Priority = rec.Priority
-	wish.Revision = int(revision(&wish)) + 1
-	wish.Touch(wire.Address)
-	return s.Add(&wish)
+	proposal.Priority = rec.Priority
+	proposal.Revision = int(revision(&proposal)) + 1
+	proposal.Touch(wire.Address)
+	return s.Add(&proposal)
 }
 
 // revision is how often the priority of rec was changed.
@@ -67,7 +67,7 @@ func revision(rec *wire.Record) uint32 { return uint32(clamp(rec.Revision, math.
 // compareRevisions compares f with the wish of id. It is needed only where one of
 // them was reprioritised, so the index has no room for what decides.
 func (s *Store) compareRevisions(f *update, id uint32) (int, error) {
-	theirs := uint32(0)
+	current := uint32(0)
 	if s.x.hot.at(id).flags&flagRevised != 0 {
 		line, err := s.log.line(s.x.cold.at(id).proposal)
 		if err != nil {
@@ -77,7 +77,7 @@ func (s *Store) compareRevisions(f *update, id uint32) (int, error) {
 		if err := s.decoder.decode(line, &rec); err != nil {
 			return 0, err
 		}
-		theirs = revision(&rec)
+		current = revision(&rec)
 	}
-	return cmp.Compare(f.revision, theirs), nil
+	return cmp.Compare(f.revision, current), nil
 }

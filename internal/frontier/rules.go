@@ -170,27 +170,27 @@ func addSeconds(at uint32, d time.Duration) uint32 {
 // whether anything changed.
 func (s *Store) apply(f *update, p place) (changed bool, err error) {
 	x := s.x
-	id, fresh := x.intern(f.url)
+	id, isNew := x.intern(f.url)
 	changed, err = s.applyProposal(id, f, p)
 	if err != nil {
 		return changed, err
 	}
-	changed = s.merge(id, f) || changed || fresh
+	changed = s.merge(id, f) || changed || isNew
 	if f.class == classNone {
 		return changed, nil
 	}
-	told, err := s.applyOutcome(id, f, p, true)
+	outcomeChanged, err := s.applyOutcome(id, f, p, true)
 	if err != nil {
 		return changed, err
 	}
-	changed = told || changed
+	changed = outcomeChanged || changed
 	for _, u := range f.hops {
 		id, _ := x.intern(u)
-		told, err := s.applyOutcome(id, f, p, false)
+		outcomeChanged, err := s.applyOutcome(id, f, p, false)
 		if err != nil {
 			return changed, err
 		}
-		changed = told || changed
+		changed = outcomeChanged || changed
 	}
 	return changed, nil
 }
@@ -287,15 +287,15 @@ func (s *Store) applyProposal(id uint32, f *update, p place) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	tie := uint32(hash64(0, unsafeString(line)) >> 32)
-	if order == 0 && tie >= c.lineHash {
+	lineHash := uint32(hash64(0, unsafeString(line)) >> 32)
+	if order == 0 && lineHash >= c.lineHash {
 		return false, nil
 	}
 	if h.flags&(flagProposed|flagWithdrawn) == flagProposed && s.isBeforeLastBatch(c.proposal) {
 		h.flags |= flagTrapChecked
 	}
 	s.recordChange(id)
-	c.proposal, c.generation, c.depth, c.lineHash = p, f.generation, f.depth, tie
+	c.proposal, c.generation, c.depth, c.lineHash = p, f.generation, f.depth, lineHash
 	c.operator = uint8(s.x.operators.number(f.operator))
 	h.priority = f.priority
 	h.niche = s.x.niches.number(f.niche)

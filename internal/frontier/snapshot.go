@@ -133,7 +133,7 @@ func (s *Store) writeSnapshot(name string) error {
 	h := snapshotFields{
 		order: byteOrder, version: snapshotVersion, id: s.log.id,
 		segment: uint64(s.log.number), offset: uint64(s.log.offset), segments: s.log.segmentsHash(s.log.number),
-		lastPosition: uint64(s.log.spans[s.log.number].to), compactedSize: uint64(s.compactedSize),
+		lastPosition: uint64(s.log.spanOf(s.log.number).to), compactedSize: uint64(s.compactedSize),
 	}
 	// The header comes last: it tells the checksum of what is behind it.
 	_, err = f.Write(make([]byte, snapshotHeader))
@@ -204,7 +204,7 @@ func (s *Store) fits(h snapshotFields) error {
 		return errors.New("is not of this log")
 	}
 	number := uint32(h.segment)
-	if n := len(s.log.numbers); n > 0 && (number > s.log.maxNumber || h.lastPosition > uint64(s.log.spans[s.log.numbers[n-1]].to)) {
+	if n := len(s.log.numbers); n > 0 && (number > s.log.maxNumber || h.lastPosition > uint64(s.log.spanOf(s.log.numbers[n-1]).to)) {
 		// Numbers only grow, and what is rewritten keeps its position: it is gone.
 		return &Damage{segmentName(number), 0, int64(h.offset)}
 	}
