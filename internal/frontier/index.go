@@ -9,92 +9,90 @@ import (
 	"spoor/internal/weburl"
 )
 
-// This file is the index: what the store knows of every URL, small enough to
-// stay in memory, and laid out so that a snapshot of it is used as it was read.
+// This file is the index: the state of every URL, small enough to stay in memory, and laid out
+// so that a mapped snapshot of it can be used directly.
 //
-// What is known of a URL lies in up to three places, by who asks for it: handing
-// out reads the hot part of all URLs, adding a link reads hot and cold of one, and
-// the past is there only for URLs to which something has happened.
+// The state of a URL is split into three parts by use. Leasing scans the hot part of all URLs;
+// adding a link reads the hot and cold parts of one; the history exists only for URLs with an
+// outcome, a lease, parents or the like.
 
-// hot is what handing out looks at.
+// A hot is the part of a URL's state that leasing scans.
 type hot struct {
-	priority float64 // of the wish
+	priority float64 // of the proposal
 	host     uint32
-	niche    uint16 // number of a name: that of the wish
+	niche    uint16 // of the proposal: its number in index.niches
 	flags    uint16
 }
 
-// cold is what else is known of every URL.
+// A cold is the rest of the state that every URL has.
 type cold struct {
-	proposal   place  // the record that asks for it; 0 if it is known only as a parent or a redirect's end
-	lineHash   uint32 // digest of the wish's line
-	generation uint32 // generation of the wish
-	dir        uint32 // what its text begins with
-	history    uint32 // number of its past; 0: none
-	suffix     uint32 // where the rest of its text is, the low 32 of 40 bits
-	depth      uint16
-	operator   uint8 // number of a name
-	suffixHigh uint8
+	proposal   place  // place of the record that proposes the URL; 0 if it is only a parent or the target of a redirect
+	lineHash   uint32 // of the proposal, to break ties
+	generation uint32 // of the proposal
+	dir        uint32 // its directory: the URL up to the last slash of the path
+	history    uint32 // index of its history; 0: none
+	suffix     uint32 // offset of the rest of the URL in index.text: the low 32 of 40 bits
+	depth      uint16 // of the proposal
+	operator   uint8  // of the proposal: its number in index.operators
+	suffixHigh uint8  // the high 8 bits of suffix
 }
 
-// past is what has happened to a URL.
+// A history is the part of the state that only some URLs have.
 type history struct {
-	outcome      place  // the record that tells best what came of it; 0 if none
-	due          uint32 // not before this second; 0: at once
-	lease        uint32 // generation or second, as flags tell
-	parents      uint32 // place of the list of parents, if not 0
-	reason       uint16 // number of a name: why it is skipped
+	outcome      place  // place of the record with the decisive outcome; 0: none
+	due          uint32 // second before which it must not be requested; 0: none
+	lease        uint32 // generation that leased it, or second at which the lease ends, depending on flags
+	parents      uint32 // index of its list of parents; 0: none
+	reason       uint16 // why it is skipped: the number in index.reasons
 	retries      uint8  // failed attempts
 	class        uint8  // of the outcome
-	simhash      uint64 // of the page; 0: none is known
-	visits       uint32 // that came before the one that the outcome tells of
-	retriesVisit uint32 // that came before the one of the failed attempts
+	simhash      uint64 // of the page; 0: unknown
+	visits       uint32 // number of visits before that of the outcome
+	retriesVisit uint32 // number of visits before that of the failed attempts
 }
 
 // The flags of a URL.
 const (
-	flagProposed           = 1 << iota // there is a wish
-	flagFinished                       // it is not asked for: it has a final outcome, or was given up
-	flagWithdrawn                      // the wish is a withdrawal
-	flagHistory                        // there is a past
-	flagFromUnfinal                    // the wish is the address section of an outcome that is not final
-	flagFromFinal                      // the wish is the address section of a final outcome
+	flagProposed           = 1 << iota // there is a proposal
+	flagFinished                       // it is not requested any more: it has a final outcome, was given up, or is excluded
+	flagWithdrawn                      // the proposal is a withdrawal: its priority is null
+	flagHistory                        // there is a history
+	flagFromUnfinal                    // the proposal is the address section of an outcome that is not final
+	flagFromFinal                      // the proposal is the address section of a final outcome
 	flagOwnOutcome                     // the outcome is of this URL, not of one that redirected to it
 	flagLeasedByGeneration             // leased to a generation
 	flagLeasedByClock                  // leased until a second
-	flagRevised                        // the wish was reprioritised
-	flagTrapChecked                    // it was asked for before the latest batch: whether it is a trap is decided
+	flagRevised                        // the proposal was reprioritised
+	flagTrapChecked                    // it was proposed before the last batch, and is not a trap
 	flagLeased             = flagLeasedByGeneration | flagLeasedByClock
 )
 
-// The classes of outcomes; of two outcomes of a URL the one of the higher class
-// tells more.
+// The classes of outcomes, in ascending order of precedence.
 const (
 	classNone     = iota
-	classBudget   // handed back untried
-	classFailed   // to be tried again
-	classExcluded // not to be asked for: a trap, or beyond a budget
-	classRefused  // final, by an error
-	classDone     // final, by a status
+	classBudget   // not requested
+	classFailed   // to be retried
+	classExcluded // not to be requested: a trap, or over a budget
+	classRefused  // final, with an error
+	classDone     // final, with a status
 	classes
 )
 
-// A dir is what the URLs of a directory begin with: scheme, host, and the path up
-// to its last slash.
+// A dir is the common beginning of URLs: scheme, host, and the path up to its last slash.
 type dir struct {
-	text  uint64 // of the path: its place, and its length in the low 16 bits
+	text  uint64 // the path: its offset in index.text, and its length in the low 16 bits
 	host  uint32
-	https uint32 // 1, or 0
+	https uint32 // 1 for https, 0 for http
 }
 
-// A host is what the index knows of a host (and port).
+// A host is a host name, with its port if that is not the default.
 type host struct {
-	text      uint64 // of its name, as in a dir
-	notBefore uint32 // second before which it does not want to be asked
+	text      uint64 // the name, as in a dir
+	notBefore uint32 // second before which it must not be asked
 	_         [5]uint32
 }
 
-// A handout remembers where in the log the batch of a generation stands.
+// A batchPlace is the place of a generation's batch in the log.
 type batchPlace struct {
 	generation uint64
 	place      place
@@ -109,15 +107,15 @@ var (
 	_ [16]byte = [unsafe.Sizeof(batchPlace{})]byte{}
 )
 
-// index is all that is known. A URL, a directory and a host are numbers.
+// An index holds the state of all URLs. URLs, directories and hosts are numbered from 0.
 type index struct {
 	memory      arena
 	hot         column[hot]
 	cold        column[cold]
-	histories   column[history] // the first is of nobody
+	histories   column[history] // the first is unused
 	dirs        column[dir]
 	hosts       column[host]
-	parentLists column[uint32] // length, then numbers of URLs; the first is of nobody
+	parentLists column[uint32] // lists of URLs, each after its length; the first is unused
 	text        column[byte]
 
 	urlTable, dirTable, hostTable table
@@ -128,8 +126,8 @@ type index struct {
 	hashSeed uint64
 }
 
-// newIndex returns an empty index. Its hash depends on the seed, so that nobody
-// can prepare URLs that collide.
+// newIndex returns an empty index. Hashes depend on the seed, so that nobody can prepare
+// colliding URLs.
 func newIndex(seed uint64) *index {
 	x := &index{hashSeed: seed, operators: newNames(maxOperators), reasons: newNames(maxNames), niches: newNames(maxNames)}
 	x.histories.push(&x.memory, history{})
@@ -137,7 +135,7 @@ func newIndex(seed uint64) *index {
 	return x
 }
 
-// free gives the memory back.
+// free frees the memory of the index.
 func (x *index) free() {
 	x.urlTable.free()
 	x.dirTable.free()
@@ -148,12 +146,13 @@ func (x *index) free() {
 
 func (x *index) len() int { return x.hot.n }
 
-// known tells whether a URL is more than one that was named as a parent.
+// isKnown reports whether a URL was added, or is the target of a redirect, rather than only
+// named as a parent.
 func (x *index) isKnown(id uint32) bool {
 	return x.hot.at(id).flags&flagProposed != 0 || x.history(id).outcome != 0
 }
 
-// past is what has happened to a URL, to be read.
+// history returns a copy of a URL's history.
 func (x *index) history(id uint32) history {
 	if x.hot.at(id).flags&flagHistory == 0 {
 		return history{}
@@ -161,8 +160,8 @@ func (x *index) history(id uint32) history {
 	return *x.histories.at(x.cold.at(id).history)
 }
 
-// pastOf is the past of a URL, to be changed; it gets one if it has none. After a
-// change of class or retries, settle must be called.
+// mutableHistory returns the history of a URL, to be changed, and creates it if there is none.
+// updateFinished must be called after class or retries change.
 func (x *index) mutableHistory(id uint32) *history {
 	h, c := x.hot.at(id), x.cold.at(id)
 	if h.flags&flagHistory == 0 {
@@ -172,7 +171,8 @@ func (x *index) mutableHistory(id uint32) *history {
 	return x.histories.at(c.history)
 }
 
-// settle notes whether a URL is over. What a person asks for is not barred.
+// updateFinished sets the flag that says whether a URL is requested any more. Seeds cannot be
+// excluded.
 func (x *index) updateFinished(id uint32) {
 	h, p := x.hot.at(id), x.history(id)
 	h.flags &^= flagFinished
@@ -181,16 +181,16 @@ func (x *index) updateFinished(id uint32) {
 	}
 }
 
-// isSeed tells whether a person asks for a URL.
+// isSeed reports whether a URL is a seed.
 func (x *index) isSeed(id uint32) bool {
 	return x.operators.list[x.cold.at(id).operator] == operatorSeed
 }
 
-// operatorSeed is the operator of what a person asks for.
+// operatorSeed is the operator of seeds.
 const operatorSeed = "seed"
 
-// restOf is what the text of a URL has behind that of its directory. Its length
-// stands before it, in one byte or, if it is 128 or more, in two.
+// suffixOf returns what follows the directory in a URL. In index.text its length comes first,
+// in one byte, or in two if it is 128 or more.
 func (x *index) suffixOf(c *cold) []byte {
 	at := uint64(c.suffixHigh)<<32 | uint64(c.suffix)
 	b := x.text.chunks[at>>chunkBits][at&(chunkSize-1):]
@@ -200,7 +200,7 @@ func (x *index) suffixOf(c *cold) []byte {
 	return b[2:][:int(b[0]&0x7f)|int(b[1])<<7]
 }
 
-// keepRest adds the rest of a text, of less than 32 KiB.
+// storeSuffix adds a suffix of less than 32 KiB to the text, and returns its offset.
 func (x *index) storeSuffix(s string) uint64 {
 	head := 1
 	if len(s) >= 0x80 {
@@ -216,7 +216,7 @@ func (x *index) storeSuffix(s string) uint64 {
 	return at
 }
 
-// bytesAt is the piece of text that ref refers to.
+// textAt returns the text that ref refers to.
 func (x *index) textAt(ref uint64) []byte {
 	if ref&0xffff == 0 {
 		return nil
@@ -224,7 +224,7 @@ func (x *index) textAt(ref uint64) []byte {
 	return x.text.slice(ref>>16, int(ref&0xffff))
 }
 
-// keep adds s to the text.
+// storeText adds s to the text and returns a reference to it.
 func (x *index) storeText(s string) (ref uint64) {
 	if s == "" {
 		return 0
@@ -234,10 +234,10 @@ func (x *index) storeText(s string) (ref uint64) {
 	return at<<16 | uint64(len(s))
 }
 
-// nameOf is the name of a host.
+// hostName returns the name of a host.
 func (x *index) hostName(host uint32) []byte { return x.textAt(x.hosts.at(host).text) }
 
-// appendURL appends a URL to b.
+// appendURL appends the text of a URL to b.
 func (x *index) appendURL(b []byte, id uint32) []byte {
 	c := x.cold.at(id)
 	d := x.dirs.at(c.dir)
@@ -253,22 +253,21 @@ func (x *index) appendURL(b []byte, id uint32) []byte {
 
 func (x *index) url(id uint32) string { return string(x.appendURL(nil, id)) }
 
-// split is where the directory of u ends.
+// directoryEnd returns the length of the directory of u.
 func directoryEnd(u weburl.URL) int {
 	s, path := u.String(), len(u.Path())
 	at := len(s) - len(u.RequestURI())
 	return at + strings.LastIndexByte(s[at:at+path], '/') + 1
 }
 
-// isDir tells whether d is the directory s, a URL up to its last slash, of a host
-// that begins at start and ends at path.
+// isDirectory reports whether d is the directory s, whose host is s[start:path].
 func (x *index) isDirectory(d *dir, s string, start, path int) bool {
 	return d.https != 0 == (start == len("https://")) &&
 		string(x.textAt(d.text)) == s[path:] &&
 		string(x.hostName(d.host)) == s[start:path]
 }
 
-// is tells whether id is u, whose directory ends at end.
+// matches reports whether id is u, whose directory ends at end.
 func (x *index) matches(id uint32, u weburl.URL, end int) bool {
 	c := x.cold.at(id)
 	s, path := u.String(), len(u.String())-len(u.RequestURI())
@@ -282,8 +281,8 @@ func (x *index) find(u weburl.URL) (id uint32, ok bool) {
 	return id, ok
 }
 
-// warm reads what find is going to read of URLs. In each of its loops no step waits
-// for another, so that the processor asks memory for many at once.
+// prefetch reads what find will read for the URLs. No step of a loop depends on the one
+// before, so the processor can overlap the cache misses.
 func (x *index) prefetch(urls []string) (sum uint64) {
 	if len(x.urlTable.slots) == 0 {
 		return 0
@@ -329,7 +328,7 @@ func (x *index) prefetch(urls []string) (sum uint64) {
 	return sum
 }
 
-// intern returns the number of u, which it gets if it has none.
+// intern returns the number of u, adding u if it is new.
 func (x *index) intern(u weburl.URL) (id uint32, isNew bool) {
 	end := directoryEnd(u)
 	tag := hash64(x.hashSeed, u.String()) >> 32
@@ -363,7 +362,7 @@ func (x *index) internDir(u weburl.URL, end int) uint32 {
 	return n
 }
 
-// internHost returns the number of the host called name.
+// internHost returns the number of a host.
 func (x *index) internHost(name string) uint32 {
 	tag := hash64(x.hashSeed, name) >> 32
 	n, at, ok := x.hostTable.find(tag, func(n uint32) bool { return string(x.hostName(n)) == name })
@@ -375,7 +374,7 @@ func (x *index) internHost(name string) uint32 {
 	return n
 }
 
-// list returns the parents of a URL.
+// parents returns the parents of a URL.
 func (x *index) parents(id uint32) []uint32 {
 	at := x.history(id).parents
 	if at == 0 {
@@ -384,8 +383,8 @@ func (x *index) parents(id uint32) []uint32 {
 	return x.parentLists.slice(uint64(at)+1, int(*x.parentLists.at(at)))
 }
 
-// setList makes ids the parents of a URL. There is room for as many as the next
-// power of two, so that a list that grows leaves less behind than it has.
+// setParents sets the parents of a URL. The capacity of a list is a power of two, so that a
+// growing list wastes less memory than it uses.
 func (x *index) setParents(id uint32, ids []uint32) {
 	p := x.mutableHistory(id)
 	if p.parents == 0 || listCapacity(int(*x.parentLists.at(p.parents))) < len(ids) {
@@ -395,10 +394,10 @@ func (x *index) setParents(id uint32, ids []uint32) {
 	copy(x.parentLists.slice(uint64(p.parents)+1, len(ids)), ids)
 }
 
-// roomOf is how many fit where a list of n is.
+// listCapacity returns the capacity of a list of n elements.
 func listCapacity(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
 
-// less orders URLs.
+// less reports whether the URL a comes before b as a string.
 func (x *index) less(a, b uint32) bool {
 	p, q := x.cold.at(a), x.cold.at(b)
 	if p.dir == q.dir {
@@ -408,7 +407,7 @@ func (x *index) less(a, b uint32) bool {
 	return string(x.appendURL(s[:0], a)) < string(x.appendURL(t[:0], b))
 }
 
-// names are numbered in the order in which they come. The first is the empty one.
+// A nameTable numbers names in the order in which they are added, from the empty name.
 type nameTable struct {
 	list    []string
 	numbers map[string]uint16
@@ -418,14 +417,14 @@ type nameTable struct {
 const (
 	maxOperators = 1 << 8
 	maxNames     = 1 << 16
-	otherName    = "other" // stands for all names that are beyond the limit, too long, or of several lines
+	otherName    = "other" // stands for all names beyond the limit, too long, or with line breaks
 )
 
 func newNames(limit int) nameTable {
 	return nameTable{list: []string{""}, numbers: map[string]uint16{"": 0}, limit: limit}
 }
 
-// number returns the number of a name.
+// number returns the number of a name, adding it if it is new.
 func (n *nameTable) number(s string) uint16 {
 	if i, ok := n.numbers[s]; ok {
 		return i
@@ -439,11 +438,11 @@ func (n *nameTable) number(s string) uint16 {
 	return i
 }
 
-// digest is a 64-bit hash of s in which every bit depends on every byte, by
-// multiplications to 128 bits. It is no secret and needs no strength beyond an
-// unknown seed: URLs with the same digest are told apart by comparing them.
+// hash64 returns a 64-bit hash of s, made by multiplications to 128 bits. It is part of the
+// file format. It need not be cryptographic: URLs with equal hashes are compared, and the
+// seed keeps others from preparing collisions.
 func hash64(seed uint64, s string) uint64 {
-	const k0, k1, k2 = 0x9e3779b97f4a7c15, 0xd1b54a32d192ed03, 0xabc98388fb8fac03 // odd, from ratios of algebraic numbers
+	const k0, k1, k2 = 0x9e3779b97f4a7c15, 0xd1b54a32d192ed03, 0xabc98388fb8fac03 // odd fractions of algebraic numbers
 	b := unsafe.Slice(unsafe.StringData(s), len(s))
 	h := seed ^ k0
 	for len(b) > 16 {
@@ -461,5 +460,5 @@ func mix(a, b uint64) uint64 {
 	return hi ^ lo
 }
 
-// unsafeString is b as a string, for as long as b is not changed.
+// unsafeString returns b as a string, which is valid until b changes.
 func unsafeString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -17,25 +17,25 @@ import (
 	"spoor/internal/wire"
 )
 
-// A State is what a URL is in.
+// A State is the state of a URL.
 type State uint8
 
 // The states.
 const (
-	Waiting   State = iota // to be handed out
-	Leased                 // handed out, and its outcome is awaited
-	Visited                // a final outcome with a status
-	Skipped                // a final error, or given up after its retries
-	Withdrawn              // its priority is null
+	Waiting   State = iota // to be leased
+	Leased                 // leased, without an outcome yet
+	Visited                // has a final outcome with a status
+	Skipped                // has a final error, was given up after its retries, or is excluded
+	Withdrawn              // has priority null
 	states
 )
 
-// String is the state as it stands in an export.
+// String returns the state as it is written in exports.
 func (s State) String() string {
 	return [...]string{"waiting", "leased", "visited", "skipped", "withdrawn"}[s]
 }
 
-// States are the names of all states.
+// States returns the names of all states.
 func States() (names []string) {
 	for state := range states {
 		names = append(names, state.String())
@@ -43,7 +43,7 @@ func States() (names []string) {
 	return names
 }
 
-// state is the state of a URL that is known.
+// state returns the state of a known URL.
 func (s *Store) state(id uint32, now time.Time) State {
 	h := s.x.hot.at(id)
 	switch {
@@ -60,31 +60,31 @@ func (s *Store) state(id uint32, now time.Time) State {
 	return Waiting
 }
 
-// leased tells whether a lease holds at a time at which generation is the latest
-// one to be handed out.
+// leased reports whether a lease is in force at a time when generation is the latest leased
+// one.
 func (s *Store) leased(h *hot, lease uint32, generation uint64, now time.Time) bool {
 	return h.flags&flagLeasedByGeneration != 0 && uint64(lease) == generation ||
 		h.flags&flagLeasedByClock != 0 && int64(lease) > now.Unix()
 }
 
-// A Request asks for addresses.
+// A Request describes a batch of addresses to lease.
 type Request struct {
-	N                       int           // at most so many
-	PerHost                 int           // at most so many of one host; 0: no limit
-	PerNiche                int           // at most so many of one niche; an address without is in that of its host
-	MaxPerHost, MaxPerNiche int           // the same for the whole crawl; see budget.go
-	Fair                    Group         // what shares the batch in proportion to its priority
-	Recrawl                 bool          // also what was visited and is due again; see recrawl.go
-	Horizon                 time.Duration // also what is due within so long, with its not_before
-	Generation              int           // that they are for; -1: none, so the lease is by the clock
-	Lease                   time.Duration // by the clock
+	N                       int           // largest number of addresses
+	PerHost                 int           // largest number of one host; 0: no limit
+	PerNiche                int           // largest number of one niche; an address without a niche belongs to one of its host
+	MaxPerHost, MaxPerNiche int           // the same limits for the whole crawl; see budget.go
+	Fair                    Group         // groups that share the batch in proportion to their priorities
+	Recrawl                 bool          // include visited pages that are due again; see recrawl.go
+	Horizon                 time.Duration // include addresses due within that time; they get not_before
+	Generation              int           // of the batch; -1: none, the lease ends by the clock
+	Lease                   time.Duration // duration of a lease without a generation
 	Now                     time.Time
 }
 
-// NothingDue says that no address can be handed out.
+// A NothingDue is returned when no address can be leased.
 type NothingDue struct {
-	Earliest time.Time // when one will be; zero if none waits
-	Leased   int       // addresses whose outcomes are awaited
+	Earliest time.Time // when one will be due; zero if none waits
+	Leased   int       // number of leased addresses
 }
 
 func (e *NothingDue) Error() string {
@@ -92,19 +92,18 @@ func (e *NothingDue) Error() string {
 	case !e.Earliest.IsZero():
 		return "nothing is due before " + e.Earliest.UTC().Format(time.RFC3339)
 	case e.Leased > 0:
-		return fmt.Sprintf("nothing waits; the outcomes of %d addresses are awaited", e.Leased)
+		return fmt.Sprintf("nothing waits; %d addresses are leased and have no outcome yet", e.Leased)
 	}
 	return "nothing waits"
 }
 
-// Next hands addresses out, the best first: by worth (see fair.go), which is
-// priority unless the batch is shared, then by URL. It returns
-// their records, a line each. When it returns they are on disk as handed out, and
-// a generation that has been handed out is given the same lines again, whatever
-// has happened since.
+// Next leases the best addresses that are due, ordered by weight (see fair.go), which is the
+// priority unless the batch is shared, then by URL. It returns their records, one line each,
+// after making the lease durable. Asked again for a leased generation, it returns the same
+// lines, whatever has happened since.
 //
-// An address that was handed out to an earlier generation and has no outcome
-// comes back with the next. The error is [*NothingDue] if there is no line.
+// An address leased to an earlier generation that has no outcome is leased again. The error is
+// a [*NothingDue] if there are no lines.
 func (s *Store) Next(q Request) ([]byte, error) {
 	if s.failed != nil {
 		return nil, s.failed
@@ -114,7 +113,7 @@ func (s *Store) Next(q Request) ([]byte, error) {
 	}
 	if q.Generation >= 0 {
 		if q.Generation >= math.MaxUint32 {
-			return nil, fmt.Errorf("generation %d is beyond what a store can number", q.Generation)
+			return nil, fmt.Errorf("generation %d is too large", q.Generation)
 		}
 		if lines, err := s.readGeneration(uint64(q.Generation)); lines != nil || err != nil {
 			return lines, err
@@ -151,22 +150,23 @@ func (s *Store) Next(q Request) ([]byte, error) {
 	return bytes.Join(b.lines, nil), nil
 }
 
-// candidates offers c every URL that may be handed out and is within the budget, but for
-// those that cannot come into the batch. If there is none, waits says what is awaited.
+// offerCandidates offers c all URLs that are due and within the budget, except some that
+// cannot be in the batch. If there is none, nothing says when one will be due.
 //
-// It looks at every URL there is, on several processors: that takes some ten milliseconds
-// a million, costs no memory between two calls, and nothing whenever a priority changes.
-func (s *Store) offerCandidates(q Request, c *chooser) (waits NothingDue) {
+// It scans all URLs, on several processors. That takes some ten milliseconds per million URLs,
+// and unlike a priority queue it needs no memory between calls and no work when a priority
+// changes.
+func (s *Store) offerCandidates(q Request, c *chooser) (nothing NothingDue) {
 	var (
-		mu       sync.Mutex // of all that is behind it
+		mu       sync.Mutex // of the variables below, c and nothing
 		earliest = int64(math.MaxInt64)
 		floor    = c.minWeight
 		next     int
 	)
-	// What is looked at before others have set the floor is all found: so in pieces that
+	// Every due URL is a candidate until the chooser has set a minimum weight, so the pieces
 	// are much smaller than a chunk.
 	const piece = 1 << 12
-	look := func() {
+	scan := func() {
 		l := scanner{s: s, q: q, generation: s.nextGeneration - 1, now: q.Now.Unix(), horizon: int64(q.Horizon / time.Second), otherNiche: s.x.niches.numbers[otherName], earliest: math.MaxInt64}
 		if q.Generation >= 0 {
 			l.generation = uint64(q.Generation)
@@ -187,41 +187,41 @@ func (s *Store) offerCandidates(q Request, c *chooser) (waits NothingDue) {
 			}
 			floor = c.minWeight
 		}
-		earliest, waits.Leased = min(earliest, l.earliest), waits.Leased+l.leased
+		earliest, nothing.Leased = min(earliest, l.earliest), nothing.Leased+l.leased
 	}
-	var others sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (s.x.hot.n+chunkSize-1)/chunkSize) - 1 { // less is not worth it
-		others.Go(look)
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), (s.x.hot.n+chunkSize-1)/chunkSize) - 1 { // at least a chunk for each
+		workers.Go(scan)
 	}
-	look()
-	others.Wait()
+	scan()
+	workers.Wait()
 	if earliest < math.MaxInt64 {
-		waits.Earliest = time.Unix(earliest, 0)
+		nothing.Earliest = time.Unix(earliest, 0)
 	}
-	return waits
+	return nothing
 }
 
-// looking is for what may be handed out.
+// A scanner finds the candidates in a range of URLs.
 type scanner struct {
 	s            *Store
 	q            Request
 	generation   uint64
 	now, horizon int64
 	otherNiche   uint16
-	minPriority  float64 // what is below it is passed over
+	minPriority  float64 // URLs of lower priority are skipped
 
-	candidates []candidate // in one piece
+	candidates []candidate // in the last range
 	leased     int
-	earliest   int64 // when something is due that is not yet
+	earliest   int64 // when the next URL will be due; MaxInt64: never
 }
 
-// look goes through n URLs from one on; they lie together.
+// scan scans n URLs, which must be in one chunk.
 func (l *scanner) scan(from, n int) {
 	x := l.s.x
 	l.candidates = l.candidates[:0]
-	piece := x.hot.slice(uint64(from), n)
-	for i := range piece {
-		h := &piece[i]
+	urls := x.hot.slice(uint64(from), n)
+	for i := range urls {
+		h := &urls[i]
 		id := uint32(from + i)
 		if h.flags&(flagProposed|flagFinished|flagWithdrawn) != flagProposed && !(l.q.Recrawl && x.isRecrawlable(id)) || h.priority < l.minPriority {
 			continue
@@ -244,7 +244,7 @@ func (l *scanner) scan(from, n int) {
 	}
 }
 
-// least is the lesser of two limits, of which 0 is none.
+// lowerLimit returns the lower of two limits, where 0 means no limit.
 func lowerLimit(a, b int) int {
 	if a == 0 || b > 0 && b < a {
 		return b
@@ -252,7 +252,7 @@ func lowerLimit(a, b int) int {
 	return a
 }
 
-// choose picks the addresses of a request; see fair.go for which.
+// chooseBatch returns the URLs of the batch for a request; see fair.go.
 func (s *Store) chooseBatch(q Request) ([]uint32, error) {
 	budget, err := s.newBudget(q)
 	if err != nil {
@@ -261,10 +261,10 @@ func (s *Store) chooseBatch(q Request) ([]uint32, error) {
 	}
 	l := limits{lowerLimit(q.PerHost, q.MaxPerHost), lowerLimit(q.PerNiche, q.MaxPerNiche), budget}
 	c := newChooser(q.N, l, q.Fair, s.x.less)
-	waits := s.offerCandidates(q, c)
+	nothing := s.offerCandidates(q, c)
 	batch := c.choose()
 	if len(batch) == 0 {
-		return nil, &waits
+		return nil, &nothing
 	}
 	ids := make([]uint32, len(batch))
 	for i, b := range batch {
@@ -273,8 +273,8 @@ func (s *Store) chooseBatch(q Request) ([]uint32, error) {
 	return ids, nil
 }
 
-// due is the second before which a URL is not to be asked for: for its own sake, or
-// for its host's.
+// notBefore returns the second before which a URL must not be requested, because of itself or
+// its host.
 func (s *Store) notBefore(id uint32) int64 {
 	h := s.x.hot.at(id)
 	due := s.x.hosts.at(h.host).notBefore
@@ -284,11 +284,11 @@ func (s *Store) notBefore(id uint32) int64 {
 	return int64(due)
 }
 
-// lineup makes the lines of entries, in their order. The log is read in its own
-// order, so that hardly a frame is unpacked twice, and in portions, on all processors:
-// to unpack frames is nearly all that it takes.
+// renderBatch returns the lines of the URLs, in their order. It reads the log in the order of
+// places, so that few frames are decompressed twice, and in chunks on all processors, because
+// decompression takes nearly all of the time.
 func (s *Store) renderBatch(ids []uint32, q Request) ([][]byte, error) {
-	const portion = 32
+	const chunk = 32
 	order := make([]int, len(ids))
 	for i := range order {
 		order[i] = i
@@ -297,25 +297,25 @@ func (s *Store) renderBatch(ids []uint32, q Request) ([][]byte, error) {
 	lines, errs := make([][]byte, len(ids)), make([]error, len(ids))
 	var next atomic.Int64
 	work := func(s *Store) {
-		for at := int(next.Add(portion)) - portion; at < len(order); at = int(next.Add(portion)) - portion {
-			for _, i := range order[at:min(at+portion, len(order))] {
+		for at := int(next.Add(chunk)) - chunk; at < len(order); at = int(next.Add(chunk)) - chunk {
+			for _, i := range order[at:min(at+chunk, len(order))] {
 				if lines[i], errs[i] = s.renderLine(ids[i], q); errs[i] != nil {
 					return
 				}
 			}
 		}
 	}
-	var others sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (len(ids)+portion-1)/portion) - 1 {
-		others.Go(func() {
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), (len(ids)+chunk-1)/chunk) - 1 {
+		workers.Go(func() {
 			reader := s.newReader()
 			defer reader.log.close()
 			work(reader)
 		})
 	}
 	work(s)
-	others.Wait()
-	for _, i := range order { // portions are begun in order, so the first error is always the same
+	workers.Wait()
+	for _, i := range order { // chunks are started in order, so the first error is always the same
 		if errs[i] != nil {
 			return nil, errs[i]
 		}
@@ -323,7 +323,7 @@ func (s *Store) renderBatch(ids []uint32, q Request) ([][]byte, error) {
 	return lines, nil
 }
 
-// source is where the record stands that an entry is handed out by.
+// sourcePlace returns the place of the record that the line of a batch is made from.
 func (s *Store) sourcePlace(id uint32) place {
 	if s.x.hot.at(id).flags&flagFinished != 0 {
 		return s.x.history(id).outcome
@@ -331,32 +331,32 @@ func (s *Store) sourcePlace(id uint32) place {
 	return s.x.cold.at(id).proposal
 }
 
-// reader is s once more, for another goroutine to read lines of the log with.
+// newReader returns a store for rendering lines on another goroutine.
 func (s *Store) newReader() *Store {
 	r := &Store{x: s.x, log: s.log.newReader()}
 	r.init()
 	return r
 }
 
-// lineFor makes the line of an entry.
+// renderLine returns the line of a URL in a batch.
 func (s *Store) renderLine(id uint32, q Request) ([]byte, error) {
-	read := s.readProposal
+	fill := s.readProposal
 	if s.x.hot.at(id).flags&flagFinished != 0 {
-		read = s.readRevisit
+		fill = s.readRevisit
 	}
-	if err := read(id, &s.rec); err != nil {
+	if err := fill(id, &s.rec); err != nil {
 		return nil, err
 	}
 	if q.Generation >= 0 && s.rec.Generation != q.Generation {
 		s.rec.Generation = q.Generation
 		s.rec.Touch(wire.Address)
 	}
-	before := ""
+	notBefore := ""
 	if due := s.notBefore(id); due > q.Now.Unix() {
-		before = time.Unix(due, 0).UTC().Format(time.RFC3339)
+		notBefore = time.Unix(due, 0).UTC().Format(time.RFC3339)
 	}
-	if s.rec.NotBefore != before { // of what is past nothing is said
-		s.rec.NotBefore = before
+	if s.rec.NotBefore != notBefore { // a time in the past is left out
+		s.rec.NotBefore = notBefore
 		s.rec.Touch(wire.Fetch)
 	}
 	line, err := s.encode(&s.rec)
@@ -366,8 +366,7 @@ func (s *Store) renderLine(id uint32, q Request) ([]byte, error) {
 	return append(slices.Clone(line), '\n'), nil
 }
 
-// wishOf makes rec the address that id stands for: the record that asked for it,
-// with all the parents that were named and the attempts that failed.
+// readProposal sets rec to the proposal of a URL, with its parents and failed attempts.
 func (s *Store) readProposal(id uint32, rec *wire.Record) error {
 	line, err := s.log.line(s.x.cold.at(id).proposal)
 	if err != nil {
@@ -382,7 +381,7 @@ func (s *Store) readProposal(id uint32, rec *wire.Record) error {
 	return s.setDerived(id, rec, int(s.x.history(id).retries))
 }
 
-// complete gives rec what the index knows and a single line of the log does not.
+// setDerived sets the fields of rec that are derived from several lines of the log.
 func (s *Store) setDerived(id uint32, rec *wire.Record, retries int) error {
 	if parents := s.x.parents(id); len(parents) > 0 {
 		names := make([]string, len(parents))
@@ -401,15 +400,15 @@ func (s *Store) setDerived(id uint32, rec *wire.Record, retries int) error {
 	return nil
 }
 
-// A batch is what was handed out at once.
+// A batch is a set of addresses leased together.
 type batch struct {
 	generation int
-	leaseEnd   uint32 // second at which the lease ends; 0 if it is of a generation
+	leaseEnd   uint32 // second; 0 if the batch has a generation
 	lines      [][]byte
 	place      place // of its first frame
 }
 
-// lease leases a URL to the batch.
+// lease records that a URL is leased to the batch.
 func (b *batch) lease(x *index, id uint32) {
 	p, h := x.mutableHistory(id), x.hot.at(id)
 	h.flags &^= flagLeased
@@ -422,15 +421,15 @@ func (b *batch) lease(x *index, id uint32) {
 	}
 }
 
-// batchHeader is the first line of a frame of a batch.
+// A batchHeader is the first line of each frame of a batch.
 type batchHeader struct {
 	Generation int    `json:"generation"` // -1: none
 	Until      uint32 `json:"until"`
 	Part       int    `json:"part"` // from 0
-	Last       bool   `json:"last"` // the batch counts only if its last part is there
+	Last       bool   `json:"last"` // a batch counts only if its last part is there
 }
 
-// writeBatch writes b to the log, in as many frames as it needs.
+// writeBatch writes b to the log, in as many frames as needed.
 func (l *log) writeBatch(b *batch) (at place, err error) {
 	if err := l.flush(); err != nil {
 		return 0, err
@@ -458,8 +457,7 @@ func (l *log) writeBatch(b *batch) (at place, err error) {
 	return at, nil
 }
 
-// readBatch adds a frame of a batch to the one that is being read, and returns
-// that when its last part is there.
+// readBatch adds a frame to the batch being read, and returns the batch after its last frame.
 func (s *Store) readBatch(at place, data []byte, lines []int) (*batch, error) {
 	if len(lines) < 2 {
 		return nil, errors.New("a batch without its header")
@@ -472,7 +470,7 @@ func (s *Store) readBatch(at place, data []byte, lines []int) (*batch, error) {
 		s.partial = &batch{generation: h.Generation, leaseEnd: h.Until, place: at}
 	}
 	if s.partial == nil || h.Generation < -1 || h.Generation >= math.MaxUint32 {
-		return nil, nil // the rest of one that does not count
+		return nil, nil // of an incomplete batch
 	}
 	for i := 1; i < len(lines)-1; i++ {
 		s.partial.lines = append(s.partial.lines, bytes.Clone(data[lines[i]:lines[i+1]]))
@@ -485,7 +483,7 @@ func (s *Store) readBatch(at place, data []byte, lines []int) (*batch, error) {
 	return b, nil
 }
 
-// applyBatch applies a frame of a batch that was read from the log.
+// applyBatch applies a frame of a batch from the log.
 func (s *Store) applyBatch(at place, data []byte, lines []int) error {
 	b, err := s.readBatch(at, data, lines)
 	if b == nil {
@@ -499,14 +497,14 @@ func (s *Store) applyBatch(at place, data []byte, lines []int) error {
 		if err != nil {
 			return err
 		}
-		id, _ := s.x.intern(u) // what asked for it may stand behind, since a compaction
+		id, _ := s.x.intern(u) // after a compaction its proposal may come later
 		b.lease(s.x, id)
 	}
 	s.recordBatch(b, b.place)
 	return nil
 }
 
-// record remembers where a batch stands, if it is a generation's.
+// recordBatch records the place of a batch.
 func (s *Store) recordBatch(b *batch, at place) {
 	s.lastBatch = at
 	s.changed.ids = s.changed.ids[:0]
@@ -516,16 +514,16 @@ func (s *Store) recordBatch(b *batch, at place) {
 	}
 }
 
-// again returns the lines of a generation that was handed out; nil if it was not.
+// readGeneration returns the lines of a leased generation; nil if it was not leased.
 func (s *Store) readGeneration(generation uint64) ([]byte, error) {
 	i := slices.IndexFunc(s.x.batches, func(h batchPlace) bool { return h.generation == generation })
 	switch {
 	case i < 0 && s.nextGeneration > generation:
-		return nil, fmt.Errorf("generation %d was never handed out, and %d already was\nhint: generations are handed out in ascending order, and the last two are kept when the store is compacted", generation, s.nextGeneration-1)
+		return nil, fmt.Errorf("generation %d was not leased, but generation %d was\nhint: lease generations in ascending order; compaction keeps the last two", generation, s.nextGeneration-1)
 	case i < 0:
 		return nil, nil
 	}
-	if err := s.Commit(); err != nil { // it may have been written by one that died before it was on disk
+	if err := s.Commit(); err != nil { // the process that wrote it may have died before the sync
 		return nil, err
 	}
 	at := s.x.batches[i].place
@@ -533,7 +531,7 @@ func (s *Store) readGeneration(generation uint64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found *batch
+	var batch *batch
 	_, err = scan(data, func(_ int64, f frame) error {
 		if f.kind != frameBatch {
 			return errFrame
@@ -541,17 +539,17 @@ func (s *Store) readGeneration(generation uint64) ([]byte, error) {
 		if s.payload, err = s.log.unpack(s.payload, f); err != nil {
 			return err
 		}
-		if found, err = s.readBatch(at, s.payload, lineStarts(nil, s.payload)); found != nil {
+		if batch, err = s.readBatch(at, s.payload, lineStarts(nil, s.payload)); batch != nil {
 			return errFound
 		}
 		return err
 	})
 	s.partial = nil
-	if found == nil {
+	if batch == nil {
 		err = cmp.Or(err, errFrame)
 		return nil, fmt.Errorf("%s, byte %d: the batch of generation %d: %w\nhint: frontier check finds out what is wrong", segmentName(at.segment()), at.offset(), generation, err)
 	}
-	return bytes.Join(found.lines, nil), nil
+	return bytes.Join(batch.lines, nil), nil
 }
 
 // errFound ends a scan early.

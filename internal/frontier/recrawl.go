@@ -7,30 +7,27 @@ import (
 	"spoor/internal/wire"
 )
 
-// This file says when a page that was visited is due again, for those who ask for
-// that (Request.Recrawl), and what it is then handed out with.
+// This file computes when a visited page is due again (Request.Recrawl), and the address
+// record for the revisit.
 //
-// The interval adapts to how often the page was found changed, as
-// AdaptiveFetchSchedule of Apache Nutch has it, with the rates that
-// conf/nutch-default.xml ships: 0.4 longer after a visit that found no change, 0.2
-// shorter after one that found one; half as long again if the page is gone
-// (AbstractFetchSchedule). Visits of a page that changes every P then come to stand
-// where three of five find a change, at about 0.6 P: 1.4² ≈ 0.8⁻³. The first
-// interval is a tenth of the page's age where the server tells it, the heuristic of
-// RFC 9111, section 4.2.2.
+// The interval adapts to how often the page was found changed, as in AdaptiveFetchSchedule of
+// Apache Nutch with the rates of its conf/nutch-default.xml: 0.4 longer after a visit without
+// a change, 0.2 shorter after a visit with one; half as long again if the page is gone
+// (AbstractFetchSchedule). For a page that changes every P, the interval converges to about
+// 0.6 P, where three of five visits find a change: 1.4² ≈ 0.8⁻³. The first interval is a tenth
+// of the page's age if the server states it, the heuristic of RFC 9111, section 4.2.2.
 //
-// All of it is a function of one outcome alone, so that the order of records does
-// not matter: what earlier visits found travels in the address section, as
-// visits, interval, last_digest, etag and last_modified, from the hand-out through
-// the pipeline into the outcome.
+// The interval is a function of one outcome alone, so the order of records does not matter.
+// What earlier visits found is in the address section: visits, interval, last_digest, etag and
+// last_modified go with the leased address through the pipeline into the outcome.
 
 const (
-	firstInterval = 7 * 24 * time.Hour  // if the server does not tell the page's age
-	minInterval   = time.Hour           // nobody is asked more often than that
+	firstInterval = 7 * 24 * time.Hour  // if the age of the page is unknown
+	minInterval   = time.Hour           // between two visits
 	maxInterval   = 90 * 24 * time.Hour // db.fetch.interval.max of Nutch
 )
 
-// interval is how long to wait after the visit that rec is the outcome of.
+// revisitInterval returns the time to wait after the visit with outcome rec.
 func revisitInterval(rec *wire.Record) time.Duration {
 	d := time.Duration(clamp(rec.Interval, int(maxInterval/time.Second))) * time.Second
 	if d == 0 {
@@ -48,7 +45,7 @@ func revisitInterval(rec *wire.Record) time.Duration {
 	return max(minInterval, min(d, maxInterval)).Truncate(time.Second)
 }
 
-// youth is the interval after the first visit.
+// firstRevisitInterval returns the time to wait after the first visit.
 func firstRevisitInterval(rec *wire.Record) time.Duration {
 	visited, err := time.Parse(time.RFC3339, rec.Timestamp)
 	if err != nil {
@@ -61,7 +58,7 @@ func firstRevisitInterval(rec *wire.Record) time.Duration {
 	return visited.Sub(changed) / 10
 }
 
-// header is the first value of a header.
+// header returns the first value of a header; "" if there is none.
 func header(rec *wire.Record, name string) string {
 	for i := range rec.Headers {
 		if h := &rec.Headers[i]; h.Name == name && len(h.Values) > 0 {
@@ -71,9 +68,9 @@ func header(rec *wire.Record, name string) string {
 	return ""
 }
 
-// dueAgain is the second at which a page is due once more after the visit that rec is
-// the final outcome of: after its interval, or as soon as may be if it has changed
-// since, or if nobody knows when it was visited.
+// nextVisit returns the second at which a page with the final outcome rec is due again: after
+// its interval, or as soon as possible if it has changed since or the time of the visit is
+// unknown.
 func nextVisit(rec *wire.Record) uint32 {
 	at := seconds(rec.Timestamp)
 	switch {
@@ -85,8 +82,7 @@ func nextVisit(rec *wire.Record) uint32 {
 	return addSeconds(at, revisitInterval(rec))
 }
 
-// changedAt reads the time at which a page changed, a date or a time; 0 if it is
-// neither.
+// parseLastMod parses a date or an RFC 3339 time; it returns 0 if s is neither.
 func parseLastMod(s string) uint32 {
 	if t, err := time.Parse(time.DateOnly, s); err == nil {
 		return secondsOf(t)
@@ -94,14 +90,13 @@ func parseLastMod(s string) uint32 {
 	return seconds(s)
 }
 
-// settled tells whether there is a final outcome: the latest, or one before a
-// failure to visit the page once more.
+// isFinal reports whether there is a final outcome, including one before a failed revisit.
 func (p *history) isFinal() bool {
 	return p.class >= classRefused || p.class == classFailed && p.visits > 0
 }
 
-// returns tells whether a URL that is not asked for any more is due again some day:
-// not if it is known only as the end of a redirect, nor if it was never fetched.
+// isRecrawlable reports whether a finished URL is to be revisited. The target of a redirect
+// that was not leased itself is not, nor is a URL that was never fetched.
 func (x *index) isRecrawlable(id uint32) bool {
 	if x.hot.at(id).flags&(flagProposed|flagFinished|flagWithdrawn|flagOwnOutcome) != flagProposed|flagFinished|flagOwnOutcome {
 		return false
@@ -110,12 +105,11 @@ func (x *index) isRecrawlable(id uint32) bool {
 	return p.isFinal() && p.due != 0
 }
 
-// visits is how many visits came before the one that rec tells of.
+// visits returns the number of visits before that of rec.
 func visits(rec *wire.Record) uint32 { return uint32(clamp(rec.Visits, math.MaxInt32-1)) }
 
-// revisit makes rec the address that is handed out to visit a URL, which is settled,
-// once more: with what is needed to ask only for what has changed, and to see
-// whether it has.
+// readRevisit sets rec to the address record for revisiting a URL with a final outcome, with
+// the fields for a conditional request and for detecting a change.
 func (s *Store) readRevisit(id uint32, rec *wire.Record) error {
 	p := s.x.history(id)
 	line, err := s.log.line(p.outcome)
@@ -133,7 +127,7 @@ func (s *Store) readRevisit(id uint32, rec *wire.Record) error {
 		rec.LastMod = ""
 		if rec.Error == "" && rec.StatusCode != 304 {
 			rec.ETag, rec.LastModified, rec.LastDigest = "", "", rec.Digest
-			if rec.FinalURL == "" && rec.StatusCode/100 == 2 { // else they are of another address
+			if rec.FinalURL == "" && rec.StatusCode/100 == 2 { // otherwise the headers belong to another URL
 				rec.ETag, rec.LastModified = header(rec, "etag"), header(rec, "last-modified")
 			}
 		}
@@ -143,10 +137,10 @@ func (s *Store) readRevisit(id uint32, rec *wire.Record) error {
 	return s.setDerived(id, rec, retries)
 }
 
-// hint takes an address that tells when its page changed. If that was after the
-// latest visit, the outcome of that is added once more with the time in lastmod, and
-// is due sooner by it. Of a page that was not visited, or not yet when it was
-// said, it says nothing: so the log's lines need no order.
+// applyLastMod applies the lastmod of an address. If the page changed after its latest visit,
+// the outcome of that visit is added again with this lastmod, which makes the page due sooner.
+// The lastmod of a page that is not visited yet is ignored, so that the order of lines in the
+// log does not matter.
 func (s *Store) applyLastMod(rec *wire.Record) (Verdict, error) {
 	id, ok := s.lookup(rec.URL)
 	if !ok {
@@ -160,14 +154,14 @@ func (s *Store) applyLastMod(rec *wire.Record) (Verdict, error) {
 	if err != nil {
 		return s.fail(err)
 	}
-	var out wire.Record
-	if err := s.decoder.decode(line, &out); err != nil {
+	var outcome wire.Record
+	if err := s.decoder.decode(line, &outcome); err != nil {
 		return s.fail(err)
 	}
-	if at := parseLastMod(rec.LastMod); at <= seconds(out.Timestamp) || at <= parseLastMod(out.LastMod) {
+	if at := parseLastMod(rec.LastMod); at <= seconds(outcome.Timestamp) || at <= parseLastMod(outcome.LastMod) {
 		return Known, nil
 	}
-	out.LastMod = rec.LastMod
-	out.Touch(wire.Address)
-	return s.Add(&out)
+	outcome.LastMod = rec.LastMod
+	outcome.Touch(wire.Address)
+	return s.Add(&outcome)
 }

@@ -9,21 +9,21 @@ import (
 	"spoor/internal/wire"
 )
 
-// This file changes what a URL is wanted for within a generation, where the rules
-// would keep the highest priority. The record that asks for the URL is added once
-// more, with the new priority and a revision that is one higher: of two records of a
-// generation that of the higher revision wins. So what add is given stays
-// independent of order and repetition, and only the command looks at what is there.
+// This file changes the priority of a URL within a generation, where the rules would keep the
+// highest one. The proposal is added again with the new priority and a revision that is one
+// higher; of two records of a generation the one with the higher revision wins. So adding
+// records stays independent of order and repetition; only this command depends on the current
+// state.
 
-// The errors of [Store.Reprioritise] about a URL.
+// Errors returned by [Store.Reprioritise].
 var (
 	ErrUnknown = errors.New("is not in the store")
-	ErrSettled = errors.New("does not wait: it is visited or skipped")
+	ErrSettled = errors.New("does not wait: it was visited or skipped")
 )
 
-// Reprioritise gives the URL of rec the priority of rec, null included, and tells
-// what it made of it, as [Store.Add] does; the error of what is refused may be
-// [ErrUnknown] or [ErrSettled]. A record of a later generation still wins over it.
+// Reprioritise sets the priority of the URL of rec to that of rec, which may be null, and
+// returns the result as [Store.Add] does. The error of a refused record may be [ErrUnknown] or
+// [ErrSettled]. A record of a later generation overrides the priority.
 func (s *Store) Reprioritise(rec *wire.Record) (Verdict, error) {
 	if s.failed != nil {
 		return Failed, s.failed
@@ -61,11 +61,11 @@ func (s *Store) Reprioritise(rec *wire.Record) (Verdict, error) {
 	return s.Add(&proposal)
 }
 
-// revision is how often the priority of rec was changed.
+// revision returns how often the priority of rec was changed.
 func revision(rec *wire.Record) uint32 { return uint32(clamp(rec.Revision, math.MaxInt32-1)) }
 
-// compareRevisions compares f with the wish of id. It is needed only where one of
-// them was reprioritised, so the index has no room for what decides.
+// compareRevisions compares the revisions of f and of the proposal of id. The index does not
+// hold revisions, since few URLs are reprioritised.
 func (s *Store) compareRevisions(f *update, id uint32) (int, error) {
 	current := uint32(0)
 	if s.x.hot.at(id).flags&flagRevised != 0 {

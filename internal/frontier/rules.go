@@ -11,43 +11,41 @@ import (
 	"spoor/internal/wire"
 )
 
-// This file says what a record means for the state. Every rule takes the larger
-// of two things under an order that does not depend on which came first, so the
-// state does not depend on the order of the records, and a record that is added
-// again changes nothing. What changes nothing need not be in the log either.
+// This file defines the effect of a record on the state. Each rule takes the maximum of two
+// values under a total order, so the state does not depend on the order of records, and adding
+// a record again changes nothing. A record that changes nothing is not written to the log.
 
 const (
-	maxParents = 16 // the smallest by URL
-	maxHops    = 20 // of a chain of redirects
-	maxRetries = 3  // more failures than that and an address is given up
+	maxParents = 16 // of a URL; the first in the order of URLs are kept
+	maxHops    = 20 // in a chain of redirects
+	maxRetries = 3  // a URL with more failures is given up
 )
 
-// A fact is what a record says, in the terms of the index.
+// An update is a record in the terms of the index.
 type update struct {
 	url        weburl.URL
-	class      uint8 // classNone: an address
+	class      uint8 // of the outcome; classNone for an address
 	generation uint32
 	depth      uint16
 	retries    uint8 // failed attempts, this one included
 	revision   uint32
-	visits     uint32 // final outcomes before this one; 0: an address, or untried
+	visits     uint32 // final outcomes before this one; 0 for an address
 	withdrawn  bool
 	priority   float64
 	operator   string
 	niche      string
 	reason     string
 	parents    []string
-	hops       []weburl.URL // what else the outcome is an outcome of
-	delayedURL weburl.URL   // whose host asks not to be asked before
-	delayUntil uint32
-	simhash    uint64 // of the page; 0: none
+	hops       []weburl.URL // other URLs with the same outcome: the redirects
+	delayedURL weburl.URL   // its host must not be asked before delayUntil
+	delayUntil uint32       // second; 0: no delay
+	simhash    uint64       // of the page; 0: unknown
 	due        uint32
 	rec        *wire.Record
-	line       []byte // as it stands in the log; see Store.lineOf
+	line       []byte // in the log; see Store.lineOf
 }
 
-// read makes f the fact that rec states. The error is about rec: it cannot be
-// accepted.
+// set sets f from rec. It returns an error if rec is invalid.
 func (f *update) set(rec *wire.Record) error {
 	u, err := weburl.Parse(rec.URL)
 	if err != nil {
@@ -64,7 +62,7 @@ func (f *update) set(rec *wire.Record) error {
 		retries:    uint8(clamp(rec.Retries, math.MaxUint8-1)),
 		revision:   revision(rec),
 		withdrawn:  rec.Priority.Kind == wire.Null,
-		priority:   rec.Priority.Or(0) + 0, // a negative zero becomes a zero
+		priority:   rec.Priority.Or(0) + 0, // turns negative zero into zero
 		operator:   rec.Operator,
 		niche:      rec.Niche,
 		parents:    rec.Parents,
@@ -76,7 +74,7 @@ func (f *update) set(rec *wire.Record) error {
 	} else {
 		f.due = seconds(rec.NotBefore)
 	}
-	if f.class != classFailed { // only a failure gives up: it is the reason
+	if f.class != classFailed { // only a failure can be the reason for giving up
 		f.retries = min(f.retries, maxRetries)
 	}
 	return nil
@@ -84,10 +82,10 @@ func (f *update) set(rec *wire.Record) error {
 
 func clamp(n, limit int) int { return max(0, min(n, limit)) }
 
-// outcome adds what an outcome says.
+// setOutcome sets the fields of an outcome.
 func (f *update) setOutcome(rec *wire.Record) {
-	before := seconds(rec.NotBefore)
-	f.delayUntil, f.delayedURL = before, f.url
+	delayUntil := seconds(rec.NotBefore)
+	f.delayUntil, f.delayedURL = delayUntil, f.url
 	if u, err := weburl.Parse(rec.FinalURL); err == nil {
 		f.delayedURL = u
 	}
@@ -104,16 +102,16 @@ func (f *update) setOutcome(rec *wire.Record) {
 	case !rec.Final():
 		f.class = classFailed
 		f.retries++
-		f.due = before
-		if at := seconds(rec.Timestamp); before == 0 && at != 0 {
+		f.due = delayUntil
+		if at := seconds(rec.Timestamp); delayUntil == 0 && at != 0 {
 			wait := backOff(int(f.retries))
-			if f.visits > 0 && f.retries > maxRetries { // it was there, and may be again
+			if f.visits > 0 && f.retries > maxRetries { // the page was there, and may be again
 				wait = max(wait, revisitInterval(rec))
 			}
 			f.due = addSeconds(at, wait)
 		}
 		if f.visits > 0 {
-			f.due = max(f.due, 1) // 0 would be never
+			f.due = max(f.due, 1) // 0 would mean never
 		}
 	case rec.Error != "":
 		f.class = classRefused
@@ -122,7 +120,7 @@ func (f *update) setOutcome(rec *wire.Record) {
 		}
 	default:
 		f.class, f.reason, f.due = classDone, "", nextVisit(rec)
-		f.simhash, _ = strconv.ParseUint(rec.Simhash, 16, 64) // 0 if it is none
+		f.simhash, _ = strconv.ParseUint(rec.Simhash, 16, 64) // 0 if invalid
 	}
 	if f.class < classRefused {
 		return
@@ -137,12 +135,12 @@ func (f *update) setOutcome(rec *wire.Record) {
 	}
 }
 
-// backOff is how long to wait after the nth failure: a minute, doubling to a day.
+// backOff returns how long to wait after the nth failure: a minute, doubling up to a day.
 func backOff(n int) time.Duration {
 	return min(time.Minute<<min(n-1, 20), 24*time.Hour)
 }
 
-// seconds reads RFC 3339 as seconds since 1970, rounded up; 0 if it is no time.
+// seconds parses an RFC 3339 time as Unix seconds, rounded up; it returns 0 if s is not one.
 func seconds(s string) uint32 {
 	if s == "" {
 		return 0
@@ -166,8 +164,8 @@ func addSeconds(at uint32, d time.Duration) uint32 {
 	return uint32(min(int64(at)+int64(d/time.Second), math.MaxUint32))
 }
 
-// apply changes the index by f, whose line stands or will stand at p, and tells
-// whether anything changed.
+// apply applies an update, whose line is or will be at p, and reports whether anything
+// changed.
 func (s *Store) apply(f *update, p place) (changed bool, err error) {
 	x := s.x
 	id, isNew := x.intern(f.url)
@@ -195,8 +193,8 @@ func (s *Store) apply(f *update, p place) (changed bool, err error) {
 	return changed, nil
 }
 
-// remain changes the index by what counts of f even if other records tell more: its
-// parents, its attempts, the end of a lease, and when the host wants to be asked.
+// merge applies the fields of f that count even if another record takes precedence: parents,
+// failed attempts, the end of a lease, and the delay of a host.
 func (s *Store) merge(id uint32, f *update) (changed bool) {
 	x := s.x
 	changed = s.addParents(id, f.parents)
@@ -204,7 +202,7 @@ func (s *Store) merge(id uint32, f *update) (changed bool) {
 		p := x.mutableHistory(id)
 		p.retries, p.retriesVisit, changed = f.retries, f.visits, true
 		if f.class == classFailed {
-			x.hot.at(id).flags &^= flagLeased // that attempt is over
+			x.hot.at(id).flags &^= flagLeased // the attempt ended
 		}
 		x.updateFinished(id)
 	}
@@ -221,22 +219,22 @@ func (s *Store) merge(id uint32, f *update) (changed bool) {
 	return changed
 }
 
-// applyRest applies what is left of a line that was dropped.
+// applyResidue applies the residue of a dropped line.
 func (s *Store) applyResidue(f *update) {
 	id, _ := s.x.intern(f.url)
 	s.merge(id, f)
 }
 
-// triedMore tells whether f knows of more failures than p, or of a later visit:
-// failures before that do not count, nor those of a visit that has come to its end.
+// hasMoreRetries reports whether f has more failures than p or belongs to a later visit.
+// Failures of earlier and of completed visits do not count.
 func (f *update) hasMoreRetries(p history) bool {
 	ended := p.class >= classRefused && p.visits == f.visits
 	return f.visits > p.retriesVisit || f.visits == p.retriesVisit && f.retries > p.retries && !ended
 }
 
-// rank orders what may be the wish for a URL: the address section of a final
-// outcome, which says what brought the URL in, before any address, and that
-// before the address section of another outcome.
+// proposalRank returns the precedence of f as the proposal of a URL. The address section of a
+// final outcome, which says why the URL was requested, takes precedence over an address, and
+// that over the address section of any other outcome.
 func (f *update) proposalRank() int {
 	switch {
 	case f.class >= classRefused:
@@ -247,7 +245,7 @@ func (f *update) proposalRank() int {
 	return 0
 }
 
-// rank is that of the wish that h has.
+// proposalRank returns the precedence of the current proposal.
 func (h *hot) proposalRank() int {
 	switch {
 	case h.flags&flagFromFinal != 0:
@@ -258,10 +256,10 @@ func (h *hot) proposalRank() int {
 	return 0
 }
 
-// wish takes f as the wish for a URL if it is the better one: by rank, then the
-// later generation, the higher revision (see reprioritise.go), the higher priority
-// (a withdrawal is below all), the smaller depth, and, so that it is always the
-// same, the smaller digest of the line.
+// applyProposal makes f the proposal of a URL if it takes precedence: by rank, then by the
+// later generation, the higher revision (see reprioritise.go), the higher priority (a
+// withdrawal is lower than any), the smaller depth, and, to break ties, the smaller hash of
+// the line.
 func (s *Store) applyProposal(id uint32, f *update, p place) (bool, error) {
 	h, c := s.x.hot.at(id), s.x.cold.at(id)
 	order := 1
@@ -302,7 +300,7 @@ func (s *Store) applyProposal(id uint32, f *update, p place) (bool, error) {
 	h.flags &^= flagWithdrawn | flagFromUnfinal | flagFromFinal | flagRevised
 	h.flags |= flagProposed
 	if h.flags&flagHistory != 0 || f.due != 0 {
-		if e := s.x.mutableHistory(id); e.class < classFailed { // else the failure tells how long to wait
+		if e := s.x.mutableHistory(id); e.class < classFailed { // otherwise the outcome determines when it is due
 			e.due = f.due
 		}
 	}
@@ -322,6 +320,7 @@ func (s *Store) applyProposal(id uint32, f *update, p place) (bool, error) {
 	return true, nil
 }
 
+// compareBools orders false before true.
 func compareBools(a, b bool) int {
 	switch {
 	case a == b:
@@ -332,23 +331,23 @@ func compareBools(a, b bool) int {
 	return -1
 }
 
-// told takes f as the outcome of a URL if it tells more than the one that is known:
-// that of a later visit, then the higher class, then one of the URL itself before one
-// that redirected to it, then more attempts, the later generation, the later time,
-// the later change that a sitemap tells, and the larger line.
-func (s *Store) applyOutcome(id uint32, f *update, p place, own bool) (bool, error) {
-	h, old := s.x.hot.at(id), s.x.history(id)
+// applyOutcome makes f the outcome of a URL if it takes precedence: the later visit, then the
+// higher class, then an outcome of the URL itself over one of a URL that redirects to it, then
+// more retries, the later generation, the later timestamp, the later lastmod, and the larger
+// line.
+func (s *Store) applyOutcome(id uint32, f *update, p place, isOwn bool) (bool, error) {
+	h, current := s.x.hot.at(id), s.x.history(id)
 	visits := f.visits
-	if !own { // they are of the URL that redirected here
+	if !isOwn { // f counts the visits of the URL that redirects here
 		visits = 0
 	}
 	order := cmp.Or(
-		cmp.Compare(visits, old.visits),
-		cmp.Compare(f.class, old.class),
-		compareBools(own, h.flags&flagOwnOutcome != 0))
-	if order == 0 && p != old.outcome {
+		cmp.Compare(visits, current.visits),
+		cmp.Compare(f.class, current.class),
+		compareBools(isOwn, h.flags&flagOwnOutcome != 0))
+	if order == 0 && p != current.outcome {
 		var err error
-		if order, err = s.compareOutcomes(f, old.outcome); err != nil {
+		if order, err = s.compareOutcomes(f, current.outcome); err != nil {
 			return false, err
 		}
 	}
@@ -356,21 +355,21 @@ func (s *Store) applyOutcome(id uint32, f *update, p place, own bool) (bool, err
 		return false, nil
 	}
 	s.recordChange(id)
-	e := s.x.mutableHistory(id)
-	e.class, e.outcome, e.visits = f.class, p, visits
+	history := s.x.mutableHistory(id)
+	history.class, history.outcome, history.visits = f.class, p, visits
 	if f.class >= classFailed {
-		e.due = f.due
+		history.due = f.due
 	}
-	if f.class >= classRefused && visits == e.retriesVisit {
-		e.retries = 0
+	if f.class >= classRefused && visits == history.retriesVisit {
+		history.retries = 0
 	}
-	e.reason = s.x.reasons.number(f.reason)
-	e.simhash = 0
-	if own {
-		e.simhash = f.simhash
+	history.reason = s.x.reasons.number(f.reason)
+	history.simhash = 0
+	if isOwn {
+		history.simhash = f.simhash
 	}
 	h.flags &^= flagOwnOutcome
-	if own {
+	if isOwn {
 		h.flags |= flagOwnOutcome
 		if f.class >= classRefused {
 			h.flags &^= flagLeased
@@ -380,9 +379,8 @@ func (s *Store) applyOutcome(id uint32, f *update, p place, own bool) (bool, err
 	return true, nil
 }
 
-// compareOutcomes compares f with the outcome whose line is at p. It is needed
-// only where a URL has two outcomes of the same kind, which is rare, so the index
-// has no room for what decides.
+// compareOutcomes compares f with the outcome at p, given that they are of the same visit and
+// class. That is rare, so the index does not hold the fields that decide.
 func (s *Store) compareOutcomes(f *update, p place) (int, error) {
 	mine, err := s.lineOf(f)
 	if err != nil {
@@ -407,14 +405,15 @@ func (s *Store) compareOutcomes(f *update, p place) (int, error) {
 		bytes.Compare(mine, theirs)), nil
 }
 
-// inherit adds parents to those of a URL and keeps the smallest.
+// addParents adds parents to those of a URL, keeps the first maxParents in the order of URLs,
+// and reports whether they changed.
 func (s *Store) addParents(id uint32, parents []string) (changed bool) {
 	if len(parents) == 0 {
 		return false
 	}
 	x := s.x
-	var all [maxParents + 1]uint32
-	n := copy(all[:], x.parents(id))
+	var merged [maxParents + 1]uint32
+	n := copy(merged[:], x.parents(id))
 	for _, p := range parents {
 		u, err := weburl.Parse(p)
 		if err != nil {
@@ -422,19 +421,19 @@ func (s *Store) addParents(id uint32, parents []string) (changed bool) {
 		}
 		parent, _ := x.intern(u)
 		i := 0
-		for i < n && x.less(all[i], parent) {
+		for i < n && x.less(merged[i], parent) {
 			i++
 		}
-		if i == maxParents || i < n && all[i] == parent {
+		if i == maxParents || i < n && merged[i] == parent {
 			continue
 		}
-		copy(all[i+1:n+1], all[i:n])
-		all[i] = parent
+		copy(merged[i+1:n+1], merged[i:n])
+		merged[i] = parent
 		n = min(n+1, maxParents)
 		changed = true
 	}
 	if changed {
-		x.setParents(id, all[:n])
+		x.setParents(id, merged[:n])
 	}
 	return changed
 }

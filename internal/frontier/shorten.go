@@ -8,16 +8,15 @@ import (
 	"spoor/internal/wire"
 )
 
-// This file makes outcomes fit into the log: what strangers send must not keep
-// the store from knowing that a URL was asked for. What is cut depends on the
-// record alone, so the same record makes the same line again.
+// This file shortens outcomes to fit into the log: whatever a server sends, the store must
+// record that its URL was requested. What is cut depends on the record alone, so the same
+// record always gives the same line.
 
-// maxWords bounds a string that is no URL in an outcome that is cut to its bones.
+// maxText is the largest number of bytes of a string, other than a URL, in a minimal outcome.
 const maxText = 1 << 10
 
-// shorten makes f the fact of an outcome that is too long for the log, without
-// what nobody decides by: first without headers, then, if need be, without all
-// but what the store, a strategy and a person may ask of it.
+// shorten shortens an outcome that is too long for the log: first it removes headers, then, if
+// necessary, all fields that neither the store nor a strategy nor a person needs.
 func (s *Store) shorten(f *update) error {
 	rec := f.rec
 	rec.Headers, rec.ErrorDetail = nil, clip(rec.ErrorDetail)
@@ -36,7 +35,7 @@ func (s *Store) shorten(f *update) error {
 	return err
 }
 
-// retell makes f the fact of rec and its line.
+// encodeUpdate sets f from rec, and encodes its line.
 func (s *Store) encodeUpdate(f *update, rec *wire.Record) error {
 	if err := f.set(rec); err != nil {
 		return err
@@ -45,9 +44,8 @@ func (s *Store) encodeUpdate(f *update, rec *wire.Record) error {
 	return err
 }
 
-// bones is an outcome of bounded length that says the same to the store as rec:
-// its URLs are canonical, its parents those that the index keeps, its redirects
-// those that count.
+// minimalOutcome returns an outcome of bounded length with the same effect on the store as
+// rec. Its URLs are canonical; it has only the parents and redirects that the index keeps.
 func minimalOutcome(rec *wire.Record) *wire.Record {
 	short := &wire.Record{
 		V: rec.V, URL: rec.URL, Generation: rec.Generation, Depth: rec.Depth,
@@ -80,7 +78,7 @@ func minimalOutcome(rec *wire.Record) *wire.Record {
 	return short
 }
 
-// address is s in canonical form; "" if it is no address.
+// canonicalURL returns the canonical form of a URL; "" if it is invalid.
 func canonicalURL(s string) string {
 	u, err := weburl.Parse(s)
 	if err != nil {
@@ -89,7 +87,7 @@ func canonicalURL(s string) string {
 	return u.String()
 }
 
-// clip is s up to maxWords; something stays of whatever is there.
+// clip returns the first maxText bytes of s as valid UTF-8.
 func clip(s string) string {
 	return strings.ToValidUTF8(s[:min(len(s), maxText)], "\ufffd")
 }

@@ -15,25 +15,24 @@ import (
 	"unsafe"
 )
 
-// This file is the snapshot: the index as it lies in memory, with a header. It is
-// derived from the log, so it is written without fsync, checked whole before it
-// is used, and may be deleted at any time.
+// This file is the snapshot: the memory of the index with a header. It is derived from the
+// log, so it is written without fsync, verified before use, and may be deleted at any time.
 
 const (
 	snapshotName    = "index"
 	snapshotMagic   = "spoorsnp"
 	snapshotVersion = 8
 	snapshotHeader  = 192
-	byteOrder       = 0x01020304 // in the byte order of the machine
+	byteOrder       = 0x01020304 // written in the byte order of the machine
 	alignment       = 64         // of every section
 )
 
-// A SnapshotError says that the snapshot could not be written. The log is whole:
-// nothing is lost, only the next opening takes longer.
+// A SnapshotError is returned when the snapshot could not be written. Nothing is lost; only
+// the next opening takes longer.
 type SnapshotError struct{ Err error }
 
 func (e *SnapshotError) Error() string {
-	return "the snapshot was not written (nothing is lost, opening takes longer): " + e.Err.Error()
+	return "writing the snapshot (nothing is lost, but opening takes longer): " + e.Err.Error()
 }
 
 // Unwrap returns e.Err.
@@ -43,7 +42,7 @@ func (e *SnapshotError) Unwrap() error { return e.Err }
 const (
 	sectionHot = iota
 	sectionCold
-	sectionURLs // their table
+	sectionURLs // hash table
 	sectionHistories
 	sectionDirs
 	sectionDirTable
@@ -58,36 +57,36 @@ const (
 	sections
 )
 
-// elementSizes are the bytes of what each section holds.
+// elementSizes holds the size in bytes of an element of each section.
 var elementSizes = [sections]uint64{16, 32, 8, 40, 16, 8, 32, 8, 16, 4, 1, 1, 1, 1}
 
-// snapshotFields is what the header says behind the magic.
+// snapshotFields is the header after the magic.
 type snapshotFields struct {
 	order, version uint32
 	id             uint64
-	segment        uint64 // up to where the log is in the snapshot
+	segment        uint64 // the snapshot includes the log up to offset in this segment
 	offset         uint64
-	counts         [sections]uint64 // of what the sections hold
-	segments       uint64           // digest of the numbers of the segments up to there
-	lastPosition   uint64           // position of the last segment
-	compactedSize  uint64           // bytes of the log when it was compacted; 0: never
-	bodyChecksum   uint64           // checksum of all sections
-	headerChecksum uint64           // checksum of all that stands before it
+	counts         [sections]uint64 // elements of each section
+	segments       uint64           // hash of the numbers of the segments up to that one
+	lastPosition   uint64           // position of that segment
+	compactedSize  uint64           // bytes of the log after its last compaction; 0: never compacted
+	bodyChecksum   uint64           // of all sections
+	headerChecksum uint64           // of the header before this field
 }
 
 var _ [snapshotHeader - 8]byte = [unsafe.Sizeof(snapshotFields{})]byte{}
 
-// bytesOf is the memory of s.
+// bytesOf returns the memory of s.
 func bytesOf[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
 }
 
-// of is the inverse of bytesOf; b must be aligned for T.
+// sliceOf is the inverse of bytesOf. b must be aligned for T.
 func sliceOf[T any](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }
 
-// sections are the pieces of each section.
+// sections returns the memory of each section, in pieces.
 func (x *index) sections() [sections][][]byte {
 	one := func(b []byte) [][]byte { return [][]byte{b} }
 	return [sections][][]byte{
@@ -101,12 +100,11 @@ func (x *index) sections() [sections][][]byte {
 
 func (n *nameTable) bytes() []byte { return []byte(strings.Join(n.list, "\n")) }
 
-// padding is how many bytes are behind n so that the next section is aligned.
+// padding returns the number of bytes to add to n to align the next section.
 func padding(n uint64) uint64 { return -n & (alignment - 1) }
 
-// saveSnapshot writes the index beside the log. That is on disk first, and be it only
-// the mark of the process before: whoever goes on behind the snapshot takes for granted
-// what stands before it.
+// saveSnapshot syncs the log and writes the snapshot. The sync includes the mark of the
+// previous process: whoever opens the snapshot relies on the log before it.
 func (s *Store) saveSnapshot() error {
 	s.log.dirty = s.log.dirty || s.log.synced < s.log.offset
 	if err := s.log.sync(); err != nil {
@@ -135,7 +133,7 @@ func (s *Store) writeSnapshot(name string) error {
 		segment: uint64(s.log.number), offset: uint64(s.log.offset), segments: s.log.segmentsHash(s.log.number),
 		lastPosition: uint64(s.log.spanOf(s.log.number).to), compactedSize: uint64(s.compactedSize),
 	}
-	// The header comes last: it tells the checksum of what is behind it.
+	// The header is written last, since it has the checksum of the sections.
 	_, err = f.Write(make([]byte, snapshotHeader))
 	var sum uint32
 	write := func(b []byte) {
@@ -167,8 +165,8 @@ func (s *Store) writeSnapshot(name string) error {
 	return errors.Join(err, f.Close())
 }
 
-// loadSnapshot makes the index from the snapshot, which holds the log up to from.
-// If that cannot be, the index stays nil and the error says why.
+// loadSnapshot loads the index from the snapshot, and sets from to the position up to which it
+// includes the log. On error the index stays nil.
 func (s *Store) loadSnapshot(from *logPosition) error {
 	f, err := os.Open(filepath.Join(s.dir, snapshotName))
 	if err != nil {
@@ -196,16 +194,16 @@ func (s *Store) loadSnapshot(from *logPosition) error {
 	return nil
 }
 
-// fits tells whether a snapshot is one of this store's log. The error is a [*Damage] if
-// it is, but the log is no longer as long as it was when the snapshot was written: then
-// it has lost what was acknowledged.
+// fits returns an error if the snapshot does not belong to the log. The error is a [*Damage]
+// if it does, but the log is shorter than when the snapshot was written: then acknowledged
+// data is lost.
 func (s *Store) fits(h snapshotFields) error {
 	if h.segment == 0 || h.segment >= maxSegments || h.offset < segmentHeader || h.offset > 1<<32 || s.log.id != 0 && s.log.id != h.id {
-		return errors.New("is not of this log")
+		return errors.New("does not belong to this log")
 	}
 	number := uint32(h.segment)
 	if n := len(s.log.numbers); n > 0 && (number > s.log.maxNumber || h.lastPosition > uint64(s.log.spanOf(s.log.numbers[n-1]).to)) {
-		// Numbers only grow, and what is rewritten keeps its position: it is gone.
+		// Numbers only grow, and compaction keeps positions: the segment is gone.
 		return &Damage{segmentName(number), 0, int64(h.offset)}
 	}
 	if !slices.Contains(s.log.numbers, number) {
@@ -215,7 +213,7 @@ func (s *Store) fits(h snapshotFields) error {
 	switch {
 	case err != nil:
 		return err
-	case info.Size() < int64(h.offset): // whatever has become of the others, this one was not rewritten
+	case info.Size() < int64(h.offset): // this segment was not compacted, whatever happened to others
 		return &Damage{segmentName(number), info.Size(), int64(h.offset) - info.Size()}
 	case h.segments != s.log.segmentsHash(number):
 		return errRewritten
@@ -223,20 +221,20 @@ func (s *Store) fits(h snapshotFields) error {
 	return nil
 }
 
-// layout is a digest of the numbers of the segments up to one. A place in the log
-// leads somewhere only while they are the same.
+// segmentsHash returns a hash of the numbers of the segments up to the given one. The places
+// in a snapshot are valid as long as it stays the same.
 func (l *log) segmentsHash(last uint32) uint64 {
 	return hash64(0, unsafeString(bytesOf(l.numbers[:slices.Index(l.numbers, last)+1])))
 }
 
 var errSnapshotDamaged = errors.New("is damaged")
 
-// errRewritten says that the log was compacted behind a snapshot: the process was
-// killed before it wrote another, and nothing is wrong.
+// errRewritten is returned when the log was compacted after the snapshot was written and the
+// process was killed before it wrote another. It is not a fault.
 var errRewritten = errors.New("was made of other segments")
 
-// parseSnapshot makes an index of b, whose memory it keeps using. Whatever b is,
-// an index that is returned can be used without fear.
+// parseSnapshot returns the index in b, which uses the memory of b. All references in the
+// index are checked, whatever b holds.
 func parseSnapshot(b []byte) (x *index, h snapshotFields, err error) {
 	if len(b) < snapshotHeader || string(b[:8]) != snapshotMagic {
 		return nil, h, errSnapshotDamaged
@@ -256,7 +254,7 @@ func parseSnapshot(b []byte) (x *index, h snapshotFields, err error) {
 	summing.Go(func() { sum = crc32.Checksum(body, castagnoli) })
 	x = newIndex(h.id)
 	ok := x.adoptSections(h.counts, body) && x.isValid()
-	summing.Wait() // in any case: the caller gives b back
+	summing.Wait() // in any case, since the caller unmaps b
 	if !ok || sum != uint32(h.bodyChecksum) {
 		x.free()
 		return nil, h, errSnapshotDamaged
@@ -264,8 +262,8 @@ func parseSnapshot(b []byte) (x *index, h snapshotFields, err error) {
 	return x, h, nil
 }
 
-// adoptAll makes the index of the sections in b, which it goes on using, and tells
-// whether b has no more and no less than these.
+// adoptSections uses the sections in b as the memory of the index, and reports whether b holds
+// exactly these sections.
 func (x *index) adoptSections(counts [sections]uint64, b []byte) bool {
 	for i, count := range counts {
 		if count > uint64(len(b))/elementSizes[i] {
@@ -278,7 +276,7 @@ func (x *index) adoptSections(counts [sections]uint64, b []byte) bool {
 	return len(b) == 0
 }
 
-// adopt makes a section of the index of b, which it goes on using.
+// adopt uses b as the memory of a section.
 func (x *index) adopt(section int, b []byte) {
 	m := &x.memory
 	switch section {
@@ -322,7 +320,7 @@ func (t *table) adopt(b []byte) {
 	}
 }
 
-// adopt makes the names of those in b; what is wrong with them, sound says.
+// adopt reads the names in b; isValid checks them.
 func (n *nameTable) adopt(b []byte) {
 	*n = newNames(n.limit)
 	n.list = strings.Split(string(b), "\n")
@@ -331,7 +329,7 @@ func (n *nameTable) adopt(b []byte) {
 	}
 }
 
-// sound tells whether all references in the index lead somewhere.
+// isValid reports whether all references within the index are valid.
 func (x *index) isValid() bool {
 	if x.cold.n != x.hot.n || x.histories.n == 0 || *x.histories.at(0) != (history{}) || x.parentLists.n == 0 ||
 		!x.urlTable.isValid(x.hot.n) || !x.dirTable.isValid(x.dirs.n) || !x.hostTable.isValid(x.hosts.n) ||
@@ -355,14 +353,14 @@ func (x *index) isValid() bool {
 		})
 }
 
-// all tells whether is holds for every number below n. It is asked on all processors.
-func forAll(n int, is func(uint32) bool) bool {
+// forAll reports whether ok returns true for every number below n. It runs on all processors.
+func forAll(n int, ok func(uint32) bool) bool {
 	var next, fails atomic.Int64
-	look := func() {
+	check := func() {
 		for fails.Load() == 0 {
 			at := next.Add(chunkSize) - chunkSize
 			for i := at; i < min(at+chunkSize, int64(n)); i++ {
-				if !is(uint32(i)) {
+				if !ok(uint32(i)) {
 					fails.Store(1)
 					return
 				}
@@ -372,16 +370,16 @@ func forAll(n int, is func(uint32) bool) bool {
 			}
 		}
 	}
-	var others sync.WaitGroup
+	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), (n+chunkSize-1)/chunkSize) - 1 {
-		others.Go(look)
+		workers.Go(check)
 	}
-	look()
-	others.Wait()
+	check()
+	workers.Wait()
 	return fails.Load() == 0
 }
 
-// sound tells whether a table has all of n numbers and an empty slot.
+// isValid reports whether a table has n numbers, all below n, and an empty slot.
 func (t *table) isValid(n int) bool {
 	for _, s := range t.slots {
 		if s != 0 && uint64(uint32(s)-1) >= uint64(n) {
@@ -393,13 +391,13 @@ func (t *table) isValid(n int) bool {
 
 func (n *nameTable) isValid() bool { return n.list[0] == "" && len(n.list) <= n.limit }
 
-// soundText tells whether a reference leads to text that lies together.
+// isValidText reports whether ref refers to text within one chunk.
 func (x *index) isValidText(ref uint64) bool {
 	at, n := ref>>16, ref&0xffff
 	return n == 0 || at+n <= uint64(x.text.n) && at&(chunkSize-1)+n <= chunkSize
 }
 
-// soundRest does so for the rest of the text of a URL.
+// isValidSuffix reports whether the suffix of a URL is within one chunk of the text.
 func (x *index) isValidSuffix(c *cold) bool {
 	at := uint64(c.suffixHigh)<<32 | uint64(c.suffix)
 	if at >= uint64(x.text.n) {

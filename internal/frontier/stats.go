@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// Stats are counts over all that a store knows.
+// Stats are counts over all known URLs.
 type Stats struct {
 	URLs           int            `json:"urls"`
-	States         map[string]int `json:"states"`  // by state, those of 0 included
-	Reasons        map[string]int `json:"reasons"` // of the skipped: the error or the status
+	States         map[string]int `json:"states"`  // by state, including those with none
+	Reasons        map[string]int `json:"reasons"` // of skipped URLs: the error or the status
 	Hosts          int            `json:"hosts"`   // of all URLs
 	HostsWaiting   int            `json:"hosts_waiting"`
 	HostsVisited   int            `json:"hosts_visited"`
-	Operators      map[string]int `json:"operators"` // of the records that ask for URLs
-	Niches         map[string]int `json:"niches"`    // the same; what has none is left out
+	Operators      map[string]int `json:"operators"` // of the proposals
+	Niches         map[string]int `json:"niches"`    // of the proposals; those without are left out
 	Generations    []Generation   `json:"generations"`
-	LastGeneration int            `json:"last_generation"` // the latest that was handed out; -1: none
+	LastGeneration int            `json:"last_generation"` // the latest leased generation; -1: none
 	Due            *time.Time     `json:"earliest_due,omitempty"`
 	Bytes          Bytes          `json:"bytes"`
 }
 
-// Generation counts the URLs of a generation: those it fetched, and those that it
-// asked for and that still wait.
+// A Generation counts the URLs of a generation: those fetched in it, and those proposed for it
+// that still wait.
 type Generation struct {
 	Generation int `json:"generation"`
 	URLs       int `json:"urls"`
@@ -41,7 +41,7 @@ type Bytes struct {
 	Segments int   `json:"segments"`
 }
 
-// Stats counts, as of now.
+// Stats returns counts as of now.
 func (s *Store) Stats(now time.Time) (Stats, error) {
 	x := s.x
 	st := Stats{
@@ -109,7 +109,7 @@ func (s *Store) Stats(now time.Time) (Stats, error) {
 	return st, err
 }
 
-// tell puts the counts that are not 0 under their names.
+// addCounts adds the counts other than 0 to m under their names.
 func (n *nameTable) addCounts(m map[string]int, counts []int) {
 	for i, name := range n.list {
 		if counts[i] > 0 {
@@ -118,7 +118,7 @@ func (n *nameTable) addCounts(m map[string]int, counts []int) {
 	}
 }
 
-// count is 1 for true.
+// boolToInt returns 1 for true and 0 for false.
 func boolToInt(b bool) int {
 	if b {
 		return 1
@@ -126,7 +126,7 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// bytes measures the files.
+// bytes returns the sizes of the files.
 func (s *Store) bytes() (b Bytes, err error) {
 	b.Segments = len(s.log.numbers)
 	if b.Log, err = s.LogSize(); err != nil {

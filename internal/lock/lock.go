@@ -1,9 +1,8 @@
-// Package lock is the lock of an open file. It is advisory but for Windows, where
-// the byte that is locked lies where no data ever is; the system drops it when the
-// file is closed or the process dies, however that happens.
+// Package lock locks open files. The system releases a lock when the file is closed or the
+// process dies. Locks are advisory; on Windows the locked byte lies beyond the end of any file.
 package lock
 
 import "errors"
 
-// ErrHeld says that somebody else has the lock.
+// ErrHeld is returned when another process holds the lock.
 var ErrHeld = errors.New("locked by another process")

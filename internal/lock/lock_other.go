@@ -4,8 +4,8 @@ package lock
 
 import "os"
 
-// Try does nothing where there is no lock that dies with its process.
+// Try does nothing on systems without locks that are released when a process dies.
 func Try(*os.File, bool) error { return nil }
 
-// Wait does nothing where there is no lock that dies with its process.
+// Wait does nothing on systems without such locks.
 func Wait(*os.File) error { return nil }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestALockIsHeldByOneOrSharedByMany(t *testing.T) {
+func TestLockIsExclusiveOrShared(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lock")
 	open := func() *os.File {
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
@@ -39,7 +39,7 @@ func TestALockIsHeldByOneOrSharedByMany(t *testing.T) {
 	}
 	done := make(chan error)
 	go func() { done <- Wait(two) }()
-	one.Close() // lets go
+	one.Close() // releases the lock
 	if err := <-done; err != nil {
 		t.Error(err)
 	}

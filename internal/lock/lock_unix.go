@@ -8,11 +8,10 @@ import (
 	"syscall"
 )
 
-// Try takes the lock of f, for itself or shared with others that only share it.
-// It returns [ErrHeld] at once if that cannot be.
+// Try acquires the lock of f, exclusive or shared, or returns [ErrHeld] without waiting.
 func Try(f *os.File, exclusive bool) error { return flock(f, exclusive, syscall.LOCK_NB) }
 
-// Wait takes the exclusive lock of f as soon as nobody else has it.
+// Wait waits for the exclusive lock of f.
 func Wait(f *os.File) error { return flock(f, true, 0) }
 
 func flock(f *os.File, exclusive bool, how int) error {

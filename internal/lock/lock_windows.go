@@ -7,8 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Try takes the lock of f, for itself or shared with others that only share it.
-// It returns [ErrHeld] at once if that cannot be.
+// Try acquires the lock of f, exclusive or shared, or returns [ErrHeld] without waiting.
 func Try(f *os.File, exclusive bool) error {
 	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if exclusive {
@@ -17,7 +16,7 @@ func Try(f *os.File, exclusive bool) error {
 	return lockFile(f, flags)
 }
 
-// Wait takes the exclusive lock of f as soon as nobody else has it.
+// Wait waits for the exclusive lock of f.
 func Wait(f *os.File) error { return lockFile(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }
 
 func lockFile(f *os.File, flags uint32) error {
