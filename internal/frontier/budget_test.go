@@ -13,7 +13,7 @@ import (
 // some are forbidden, which costs nothing, and some get no answer in their
 // generation. It returns how many different addresses with a cost were handed out, by
 // host.
-func spend(t *testing.T, dir string, q Request, reopen bool) map[string]int {
+func leaseAll(t *testing.T, dir string, q Request, reopen bool) map[string]int {
 	t.Helper()
 	s := open(t, dir, Options{ExcludeTraps: true})
 	cost := map[string]map[string]bool{}
@@ -64,7 +64,7 @@ func spend(t *testing.T, dir string, q Request, reopen bool) map[string]int {
 	}
 }
 
-func TestHostsAndNichesHaveBudgets(t *testing.T) {
+func TestBudgets(t *testing.T) {
 	var want map[string]string
 	for seed := range uint64(4) {
 		dir := t.TempDir()
@@ -72,20 +72,20 @@ func TestHostsAndNichesHaveBudgets(t *testing.T) {
 		var lines []string
 		for i := range 100 {
 			lines = append(lines,
-				asked(fmt.Sprintf("a.org/%d", i), float64(i)),
+				linkRecord(fmt.Sprintf("a.org/%d", i), float64(i)),
 				fmt.Sprintf(`{"v":1,"url":"http://b.org/%d","operator":"link","niche":"n%d","priority":%d}`, i, i%2, i))
 		}
-		lines = append(lines, asked("c.org/1", 1), asked("c.org/2", 1), `{"v":1,"url":"http://a.org/seed","operator":"seed","priority":-99}`)
+		lines = append(lines, linkRecord("c.org/1", 1), linkRecord("c.org/2", 1), `{"v":1,"url":"http://a.org/seed","operator":"seed","priority":-99}`)
 		rand.New(rand.NewPCG(seed, 0)).Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 		add(t, s, lines...)
 		closeStore(t, s)
-		got := spend(t, dir, Request{N: 7, MaxPerHost: 20, MaxPerNiche: 9}, seed%2 == 1)
+		got := leaseAll(t, dir, Request{N: 7, MaxPerHost: 20, MaxPerNiche: 9}, seed%2 == 1)
 		// Of a.org, which is one niche, the seed comes last, and beside the budget; of b.org two niches.
 		if got["a.org"] != 9+1 || got["b.org"] != 18 || got["c.org"] < 1 {
 			t.Errorf("handed out: %v", got)
 		}
 		s = open(t, dir, Options{})
-		barred := skipped(t, s)
+		barred := skippedURLs(t, s)
 		counts := map[string]int{}
 		for _, reason := range barred {
 			counts[reason]++
@@ -97,7 +97,7 @@ func TestHostsAndNichesHaveBudgets(t *testing.T) {
 			t.Errorf("%d wait still", st.States["waiting"])
 		}
 		closeStore(t, s)
-		same(t, dir)
+		checkReplay(t, dir)
 		if want == nil {
 			want = barred
 		}
@@ -110,7 +110,7 @@ func TestHostsAndNichesHaveBudgets(t *testing.T) {
 		s = open(t, dir, Options{})
 		add(t, s, lines...)
 		closeStore(t, s)
-		if got := spend(t, dir, Request{N: 50, MaxPerHost: 12, Fair: ByHost}, false); got["a.org"] < 12 || got["a.org"] > 12+1 || got["b.org"] != 12 { // the seed counts, too
+		if got := leaseAll(t, dir, Request{N: 50, MaxPerHost: 12, Fair: ByHost}, false); got["a.org"] < 12 || got["a.org"] > 12+1 || got["b.org"] != 12 { // the seed counts, too
 			t.Errorf("handed out with a budget of hosts: %v", got)
 		}
 	}

@@ -39,7 +39,7 @@ func exported(t testing.TB, s *Store) string {
 }
 
 // crawl does to all stores what a crawl may do to one, and returns what happened.
-func crawl(t testing.TB, rng *rand.Rand, steps, generation int, stores ...*Store) int {
+func randomCrawl(t testing.TB, rng *rand.Rand, steps, generation int, stores ...*Store) int {
 	for range steps {
 		lines := randomRecords(rng, 1+rng.IntN(8))
 		n, kind, recrawl := 1+rng.IntN(5), rng.IntN(12), rng.IntN(2) == 0
@@ -71,7 +71,7 @@ func crawl(t testing.TB, rng *rand.Rand, steps, generation int, stores ...*Store
 	return generation
 }
 
-func TestCompactionChangesNothing(t *testing.T) {
+func TestCompactionKeepsTheState(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		dirs := []string{t.TempDir(), t.TempDir()}
@@ -79,7 +79,7 @@ func TestCompactionChangesNothing(t *testing.T) {
 		plain, dense := open(t, dirs[0], o), open(t, dirs[1], o)
 		dropped, generation := 0, 1
 		for round := range 6 {
-			generation = crawl(t, rng, 25, generation, plain, dense)
+			generation = randomCrawl(t, rng, 25, generation, plain, dense)
 			var c Compaction
 			for {
 				more, err := dense.Compact(&c)
@@ -89,7 +89,7 @@ func TestCompactionChangesNothing(t *testing.T) {
 				if !more {
 					break
 				}
-				generation = crawl(t, rng, 2, generation, plain, dense)
+				generation = randomCrawl(t, rng, 2, generation, plain, dense)
 			}
 			dropped += c.Dropped
 			if round%2 == 1 {
@@ -126,12 +126,12 @@ func TestCompactionChangesNothing(t *testing.T) {
 
 // TestAStoreChangesHandsWhileItIsCompacted lets others use the store between any two
 // frames of a compaction: add and hand out, compact it too, make its index anew.
-func TestAStoreChangesHandsWhileItIsCompacted(t *testing.T) {
+func TestCompactionYields(t *testing.T) {
 	for seed := range uint64(8) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		dir, o := t.TempDir(), Options{segmentSize: 1500, disk: noSyncDisk{}, Wait: time.Minute}
 		plain, dense := open(t, t.TempDir(), o), open(t, dir, o)
-		generation := crawl(t, rng, 160, 1, plain, dense)
+		generation := randomCrawl(t, rng, 160, 1, plain, dense)
 		closeStore(t, dense)
 		turns, frames, ended := make(chan bool), 0, error(nil)
 		go func() {
@@ -160,7 +160,7 @@ func TestAStoreChangesHandsWhileItIsCompacted(t *testing.T) {
 		for range turns {
 			given++
 			s := open(t, dir, o)
-			generation = crawl(t, rng, 1, generation, plain, s)
+			generation = randomCrawl(t, rng, 1, generation, plain, s)
 			switch {
 			case rng.IntN(12) == 0:
 				compact(t, s)
@@ -193,7 +193,7 @@ func TestAStoreChangesHandsWhileItIsCompacted(t *testing.T) {
 	}
 }
 
-func TestACompactedLogIsShort(t *testing.T) {
+func TestCompactionDropsReplacedRecords(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{segmentSize: 20_000})
 	for generation := range 50 {
@@ -229,7 +229,7 @@ type mortalDisk struct {
 	left *int
 }
 
-func (m mortalDisk) die() error {
+func (m mortalDisk) operate() error {
 	if *m.left--; *m.left < 0 {
 		return errKilled
 	}
@@ -237,7 +237,7 @@ func (m mortalDisk) die() error {
 }
 
 func (m mortalDisk) open(name string, at int64) (file, error) {
-	if err := m.die(); err != nil {
+	if err := m.operate(); err != nil {
 		return nil, err
 	}
 	f, err := m.noSyncDisk.open(name, at)
@@ -245,15 +245,15 @@ func (m mortalDisk) open(name string, at int64) (file, error) {
 }
 
 func (m mortalDisk) rename(from, to string) error {
-	return cmpOr(m.die, func() error { return m.noSyncDisk.rename(from, to) })
+	return firstError(m.operate, func() error { return m.noSyncDisk.rename(from, to) })
 }
 
 func (m mortalDisk) remove(name string) error {
-	return cmpOr(m.die, func() error { return m.noSyncDisk.remove(name) })
+	return firstError(m.operate, func() error { return m.noSyncDisk.remove(name) })
 }
 
 func (m mortalDisk) sync(dir string) error {
-	return cmpOr(m.die, func() error { return m.noSyncDisk.sync(dir) })
+	return firstError(m.operate, func() error { return m.noSyncDisk.sync(dir) })
 }
 
 type mortalFile struct {
@@ -262,21 +262,21 @@ type mortalFile struct {
 }
 
 func (f mortalFile) Write(p []byte) (int, error) {
-	if err := f.m.die(); err != nil {
+	if err := f.m.operate(); err != nil {
 		n, _ := f.file.Write(p[:len(p)/2])
 		return n, err
 	}
 	return f.file.Write(p)
 }
 
-func (f mortalFile) Sync() error { return cmpOr(f.m.die, f.file.Sync) }
+func (f mortalFile) Sync() error { return firstError(f.m.operate, f.file.Sync) }
 
 func (f mortalFile) Truncate(n int64) error {
-	return cmpOr(f.m.die, func() error { return f.file.Truncate(n) })
+	return firstError(f.m.operate, func() error { return f.file.Truncate(n) })
 }
 
 // cmpOr is the first error of two calls.
-func cmpOr(a, b func() error) error {
+func firstError(a, b func() error) error {
 	if err := a(); err != nil {
 		return err
 	}
@@ -285,10 +285,10 @@ func cmpOr(a, b func() error) error {
 
 // TestCompactionDiesAnywhere kills a compaction at every single thing that it does to
 // the disk.
-func TestCompactionDiesAnywhere(t *testing.T) {
+func TestCompactionKilledAnywhere(t *testing.T) {
 	made := t.TempDir()
 	s := open(t, made, Options{segmentSize: 1500})
-	generation := crawl(t, rand.New(rand.NewPCG(1, 6)), 60, 1, s)
+	generation := randomCrawl(t, rand.New(rand.NewPCG(1, 6)), 60, 1, s)
 	closeStore(t, s)
 	s = open(t, made, Options{ReadOnly: true})
 	want := export(t, s, noon)
@@ -337,7 +337,7 @@ func TestCompactionDiesAnywhere(t *testing.T) {
 
 // A batch by the clock of which only some addresses are still leased is compacted to
 // those: the others may have been handed out since by a generation that is dropped.
-func TestABatchIsCompactedToWhatItLeases(t *testing.T) {
+func TestCompactionDropsEndedLeases(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{})
 	for i := range 6 {
@@ -361,7 +361,7 @@ func TestABatchIsCompactedToWhatItLeases(t *testing.T) {
 
 // A page that is visited once more is leased like any other: compaction keeps that
 // it was handed out, and that it was handed back.
-func TestCompactionKeepsTheLeaseOfARevisit(t *testing.T) {
+func TestCompactionKeepsRevisitLeases(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{})
 	q := Request{N: 2, Generation: -1, Lease: time.Hour, Recrawl: true}

@@ -20,32 +20,32 @@ import (
 )
 
 // A reference is the queue as one would write it without disk, limits or speed.
-type reference map[string]*wanted
+type model map[string]*modelURL
 
 // wanted is what it knows of a URL.
-type wanted struct {
-	asked, revision, lease, retries int
-	priority                        float64
-	done, over                      bool // over: what it was leased for
+type modelURL struct {
+	generation, revision, lease, retries int
+	priority                             float64
+	done, over                           bool // over: what it was leased for
 }
 
-func (m reference) add(url string, generation int, priority float64) {
+func (m model) add(url string, generation int, priority float64) {
 	if m[url] == nil {
-		m[url] = &wanted{asked: -1, lease: -1}
+		m[url] = &modelURL{generation: -1, lease: -1}
 	}
-	if e := m[url]; generation > e.asked || generation == e.asked && e.revision == 0 && priority > e.priority {
-		e.asked, e.revision, e.priority = generation, 0, priority
+	if e := m[url]; generation > e.generation || generation == e.generation && e.revision == 0 && priority > e.priority {
+		e.generation, e.revision, e.priority = generation, 0, priority
 	}
 }
 
-func (m reference) reprioritise(url string, priority float64) {
+func (m model) reprioritise(url string, priority float64) {
 	if e := m[url]; e != nil && !e.done && e.retries <= maxRetries && priority != e.priority {
 		e.priority = priority
 		e.revision++
 	}
 }
 
-func (m reference) next(generation, n int) (urls []string) {
+func (m model) next(generation, n int) (urls []string) {
 	for u, e := range m {
 		if !e.done && e.retries <= maxRetries && e.lease < generation {
 			urls = append(urls, u)
@@ -61,7 +61,7 @@ func (m reference) next(generation, n int) (urls []string) {
 	return urls
 }
 
-func (m reference) clone() reference {
+func (m model) clone() model {
 	c := maps.Clone(m)
 	for u, e := range m {
 		e := *e
@@ -73,7 +73,7 @@ func (m reference) clone() reference {
 func TestStoreAgreesWithTheReference(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 2))
-		dir, model := t.TempDir(), reference{}
+		dir, model := t.TempDir(), model{}
 		s := open(t, dir, Options{segmentSize: 4000})
 		out := map[string]bool{} // handed out, no outcome yet
 		for generation := 0; generation < 60; {
@@ -179,7 +179,7 @@ func storeOf(t testing.TB, log []byte) string {
 	return dir
 }
 
-func TestALogCutAnywhereHoldsWhatWasAcknowledged(t *testing.T) {
+func TestTruncatedLogKeepsAcknowledgedRecords(t *testing.T) {
 	dir := t.TempDir()
 	sessions := smallStore(t, dir)
 	log, err := os.ReadFile(filepath.Join(dir, segmentName(1)))
@@ -219,7 +219,7 @@ func contains(all, part []string) bool {
 	return true
 }
 
-func TestADamagedLogIsNeverTakenForAWholeOne(t *testing.T) {
+func TestDamageIsDetected(t *testing.T) {
 	dir := t.TempDir()
 	sessions := smallStore(t, dir)
 	log, err := os.ReadFile(filepath.Join(dir, segmentName(1)))
@@ -257,7 +257,7 @@ func TestADamagedLogIsNeverTakenForAWholeOne(t *testing.T) {
 	}
 }
 
-func TestADamageThatIsSmallerThanAGapIsRepaired(t *testing.T) {
+func TestRepairOfDamageSmallerThanAGap(t *testing.T) {
 	dir := t.TempDir()
 	smallStore(t, dir)
 	log, err := os.ReadFile(filepath.Join(dir, segmentName(1)))
@@ -275,7 +275,7 @@ func TestADamageThatIsSmallerThanAGapIsRepaired(t *testing.T) {
 	}
 }
 
-func TestAStaleOrDamagedSnapshotIsRebuilt(t *testing.T) {
+func TestDamagedSnapshotIsRebuilt(t *testing.T) {
 	dir := t.TempDir()
 	smallStore(t, dir)
 	s := open(t, dir, Options{})
@@ -310,49 +310,49 @@ func TestAStaleOrDamagedSnapshotIsRebuilt(t *testing.T) {
 }
 
 // failing is a disk that is full after so many bytes, or whose sync fails.
-type failing struct {
+type fullDisk struct {
 	osDisk
-	room, syncs int
+	space, syncsLeft int
 }
 
-func (d *failing) open(name string, at int64) (file, error) {
+func (d *fullDisk) open(name string, at int64) (file, error) {
 	f, err := d.osDisk.open(name, at)
-	return failingFile{f, d}, err
+	return fullFile{f, d}, err
 }
 
-type failingFile struct {
+type fullFile struct {
 	file
-	disk *failing
+	disk *fullDisk
 }
 
-func (f failingFile) Write(p []byte) (int, error) {
-	n, err := f.file.Write(p[:min(len(p), f.disk.room)])
-	f.disk.room -= n
+func (f fullFile) Write(p []byte) (int, error) {
+	n, err := f.file.Write(p[:min(len(p), f.disk.space)])
+	f.disk.space -= n
 	if n < len(p) && err == nil {
 		err = syscall.ENOSPC
 	}
 	return n, err
 }
 
-func (f failingFile) Sync() error {
-	if f.disk.syncs--; f.disk.syncs < 0 {
+func (f fullFile) Sync() error {
+	if f.disk.syncsLeft--; f.disk.syncsLeft < 0 {
 		return syscall.EIO
 	}
 	return nil // tests do not wait for disks
 }
 
-func TestAFullDiskLosesNothingThatWasAcknowledged(t *testing.T) {
+func TestFullDiskKeepsAcknowledgedRecords(t *testing.T) {
 	for room := 0; room < 1200; room += 7 {
 		for syncs := range 5 {
 			dir := t.TempDir()
-			o := Options{Create: true, segmentSize: 300, disk: &failing{room: room, syncs: syncs}}
+			o := Options{Create: true, segmentSize: 300, disk: &fullDisk{space: room, syncsLeft: syncs}}
 			var known []string
 			for i := range 6 {
 				s, err := Open(dir, o)
 				if err != nil {
 					break
 				}
-				err = addUntilItFails(s, i)
+				err = addSome(s, i)
 				if err == nil {
 					err = s.Commit()
 				}
@@ -384,7 +384,7 @@ func TestAFullDiskLosesNothingThatWasAcknowledged(t *testing.T) {
 	}
 }
 
-func addUntilItFails(s *Store, i int) error {
+func addSome(s *Store, i int) error {
 	for j := range 4 {
 		rec := record(fmt.Sprintf("http://a.org/%d/%d", i, j))
 		if _, err := s.Add(rec); err != nil {
@@ -395,7 +395,7 @@ func addUntilItFails(s *Store, i int) error {
 	return err
 }
 
-func TestTwoProcessesAtOnce(t *testing.T) {
+func TestLock(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{Holder: "process 7, a test"})
 	_, err := Open(dir, Options{Wait: time.Millisecond})
@@ -414,7 +414,7 @@ func TestTwoProcessesAtOnce(t *testing.T) {
 	closeStore(t, b)
 }
 
-func TestReadingChangesNothing(t *testing.T) {
+func TestReadOnlyDoesNotWrite(t *testing.T) {
 	dir := t.TempDir()
 	smallStore(t, dir)
 	log := filepath.Join(dir, segmentName(1))
@@ -436,7 +436,7 @@ func TestReadingChangesNothing(t *testing.T) {
 	}
 }
 
-func TestThereMustBeAStore(t *testing.T) {
+func TestOpenWithoutStore(t *testing.T) {
 	for _, dir := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none")} {
 		if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "no store") {
 			t.Errorf("open: %v", err)
@@ -452,7 +452,7 @@ func TestThereMustBeAStore(t *testing.T) {
 
 // A record that was acknowledged is not cut off because one that it is compared
 // with, which the snapshot stands for, cannot be read any more.
-func TestDamageBeforeTheSnapshotCutsNothingOff(t *testing.T) {
+func TestDamageBeforeSnapshotDoesNotTruncate(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{})
 	add(t, s, `{"v":1,"url":"http://a.org/","status_code":200,"timestamp":"2026-11-01T00:00:00Z"}`)
@@ -493,7 +493,7 @@ func TestDamageBeforeTheSnapshotCutsNothingOff(t *testing.T) {
 
 // The log is on disk before a snapshot stands on it, so one that is shorter than the
 // snapshot knows has lost what was acknowledged, and that is not passed over.
-func TestALogThatIsShorterThanItsSnapshotIsDamaged(t *testing.T) {
+func TestLogShorterThanSnapshotIsDamaged(t *testing.T) {
 	whole := t.TempDir()
 	sessions := smallStore(t, whole)
 	s := open(t, whole, Options{})
@@ -531,7 +531,7 @@ func TestALogThatIsShorterThanItsSnapshotIsDamaged(t *testing.T) {
 	}
 }
 
-func TestALogWithoutItsLastSegmentIsDamaged(t *testing.T) {
+func TestMissingLastSegmentIsDamage(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{segmentSize: 1})
 	for i := range 3 {
@@ -559,7 +559,7 @@ func TestALogWithoutItsLastSegmentIsDamaged(t *testing.T) {
 
 // After a compaction the last segment has not the highest number, and a snapshot may be
 // of other segments because the process was killed amid another.
-func TestALogIsDamagedAfterCompactionToo(t *testing.T) {
+func TestDamageAfterCompaction(t *testing.T) {
 	for _, name := range []string{"last segment gone", "last segment cut, killed"} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -611,7 +611,7 @@ func is[E error](err error) bool {
 }
 
 // A repair rebuilds the index that knew of what is gone, and then nothing is wrong.
-func TestARepairLeavesNothingWrongWithTheIndex(t *testing.T) {
+func TestRepairRebuildsTheIndex(t *testing.T) {
 	dir := t.TempDir()
 	smallStore(t, dir)
 	s := open(t, dir, Options{})
@@ -640,7 +640,7 @@ func TestARepairLeavesNothingWrongWithTheIndex(t *testing.T) {
 
 // A place has 20 bits for the number of a segment: rather than begin one that places
 // cannot tell from the first, a store takes nothing more.
-func TestSegmentsDoNotRunOutOfNumbersSilently(t *testing.T) {
+func TestSegmentNumbersRunOut(t *testing.T) {
 	s := open(t, t.TempDir(), Options{Create: true})
 	defer s.abandon()
 	if p := placeOf(maxSegments-1, maxSegment-1, 0xffff); p.segment() != maxSegments-1 {
@@ -656,7 +656,7 @@ func TestSegmentsDoNotRunOutOfNumbersSilently(t *testing.T) {
 
 // A header with one wrong byte is made anew, whatever the segment holds, and wherever it
 // stands: its checksum tells which byte that is.
-func TestAHeaderWithAWrongByteIsMadeAnew(t *testing.T) {
+func TestRepairOfAHeaderByte(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{segmentSize: 2000})
 	for i := range 90 {
@@ -714,7 +714,7 @@ func TestAHeaderWithAWrongByteIsMadeAnew(t *testing.T) {
 
 // One of which nothing is left is damaged like any other, and is not taken for one whose
 // creation was not finished.
-func TestTheHeaderOfAnEmptySegmentIsMadeAnew(t *testing.T) {
+func TestRepairOfTheHeaderOfAnEmptySegment(t *testing.T) {
 	dir := t.TempDir()
 	smallStore(t, dir)
 	s := open(t, dir, Options{})
@@ -749,7 +749,7 @@ func TestTheHeaderOfAnEmptySegmentIsMadeAnew(t *testing.T) {
 
 // What mend takes for granted: of all changes of one byte no two make the same difference
 // to the checksum of a header and that which stands in it.
-func TestAWrongByteOfAHeaderIsKnownByItsChecksum(t *testing.T) {
+func TestChecksumIdentifiesADamagedHeaderByte(t *testing.T) {
 	right := appendSegment(nil, 1, 1, span{1, 1})
 	sum := func(b []byte) uint32 {
 		return crc32.Checksum(b[:segmentHeader-4], castagnoli) ^ binary.LittleEndian.Uint32(b[segmentHeader-4:])
@@ -767,7 +767,7 @@ func TestAWrongByteOfAHeaderIsKnownByItsChecksum(t *testing.T) {
 }
 
 // Where more is wrong the place of a segment does not follow from anything.
-func TestAHeaderWithTwoWrongBytesIsNotGuessed(t *testing.T) {
+func TestHeaderWithTwoDamagedBytesIsNotRepaired(t *testing.T) {
 	dir := t.TempDir()
 	smallStore(t, dir)
 	name := filepath.Join(dir, segmentName(1))

@@ -20,7 +20,7 @@ import (
 // pick says in as few words as there are what a batch is: again and again the
 // candidate that is worth most among those that the limits admit, then the one whose
 // group has less, then the higher priority, then the smaller URL (here: id).
-func pick(all []candidate, n, perHost, perNiche int, share Group) (ids []uint32) {
+func chooseSimply(all []candidate, n, perHost, perNiche int, share Group) (ids []uint32) {
 	hosts, niches := map[uint32]int{}, map[uint32]int{}
 	left := slices.Clone(all)
 	for len(ids) < n {
@@ -52,7 +52,7 @@ func pick(all []candidate, n, perHost, perNiche int, share Group) (ids []uint32)
 }
 
 // chosen is what a chooser makes of the candidates, offered in this order.
-func chosen(all []candidate, n, perHost, perNiche int, share Group, full int) (ids []uint32, kept int) {
+func chooseWith(all []candidate, n, perHost, perNiche int, share Group, full int) (ids []uint32, kept int) {
 	c := newChooser(n, limits{perHost, perNiche, nil}, share, func(a, b uint32) bool { return a < b })
 	c.pruneAt = n + full
 	for _, e := range all {
@@ -67,7 +67,7 @@ func chosen(all []candidate, n, perHost, perNiche int, share Group, full int) (i
 
 // someCandidates are made up: of few and many hosts, in niches that are hosts, parts
 // of hosts, or go across them, of priorities that differ, tie, are nothing, or below.
-func someCandidates(rng *rand.Rand) []candidate {
+func randomCandidates(rng *rand.Rand) []candidate {
 	all := make([]candidate, rng.IntN(60))
 	hosts, niches, kind, values := 1+rng.IntN(8), 1+rng.IntN(8), rng.IntN(3), 1+rng.IntN(9)
 	for i := range all {
@@ -86,15 +86,15 @@ func someCandidates(rng *rand.Rand) []candidate {
 	return all
 }
 
-func TestABatchIsWhatTheRulesSay(t *testing.T) {
+func TestChooseAgreesWithASimpleImplementation(t *testing.T) {
 	for seed := range uint64(20_000) {
 		rng := rand.New(rand.NewPCG(seed, 7))
-		all := someCandidates(rng)
+		all := randomCandidates(rng)
 		n, perHost, perNiche, share := 1+rng.IntN(12), max(0, rng.IntN(6)-2), max(0, rng.IntN(6)-2), Group(rng.IntN(3))
-		want := pick(all, n, perHost, perNiche, share)
+		want := chooseSimply(all, n, perHost, perNiche, share)
 		for range 3 {
 			rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-			if got, _ := chosen(all, n, perHost, perNiche, share, 1+rng.IntN(10)); !slices.Equal(got, want) {
+			if got, _ := chooseWith(all, n, perHost, perNiche, share, 1+rng.IntN(10)); !slices.Equal(got, want) {
 				t.Fatalf("seed %d: n %d, per host %d, per niche %d, shared by %d, of %v:\n got %v\nwant %v", seed, n, perHost, perNiche, share, all, got, want)
 			}
 		}
@@ -103,21 +103,21 @@ func TestABatchIsWhatTheRulesSay(t *testing.T) {
 
 // The batch for fewer is the beginning of the one for more, and hosts that are all
 // different are handed out by priority alone, shared or not.
-func TestBatchesNestAndDifferentHostsAreOrderedByPriority(t *testing.T) {
+func TestSmallerBatchesArePrefixes(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 8))
-		all, share := someCandidates(rng), Group(rng.IntN(3))
-		most, _ := chosen(all, 50, 0, 0, share, 100)
+		all, share := randomCandidates(rng), Group(rng.IntN(3))
+		most, _ := chooseWith(all, 50, 0, 0, share, 100)
 		for n := 1; n < len(most); n++ {
-			if fewer, _ := chosen(all, n, 0, 0, share, 100); !slices.Equal(fewer, most[:n]) {
+			if fewer, _ := chooseWith(all, n, 0, 0, share, 100); !slices.Equal(fewer, most[:n]) {
 				t.Fatalf("seed %d: %d are %v, but %d %v", seed, n, fewer, len(most), most)
 			}
 		}
 		for i := range all {
 			all[i].host, all[i].niche = uint32(i), uint32(i)
 		}
-		plain, _ := chosen(all, 20, 0, 0, NoGroup, 100)
-		if shared, _ := chosen(all, 20, 0, 0, share, 100); !slices.Equal(plain, shared) {
+		plain, _ := chooseWith(all, 20, 0, 0, NoGroup, 100)
+		if shared, _ := chooseWith(all, 20, 0, 0, share, 100); !slices.Equal(plain, shared) {
 			t.Fatalf("seed %d: shared %v, by priority %v", seed, shared, plain)
 		}
 	}
@@ -130,7 +130,7 @@ func TestSharesAreProportionalToPriority(t *testing.T) {
 	for i := range uint32(4000) {
 		all = append(all, candidate{0.9, i, 0, 0}, candidate{0.3, 4000 + i, 1, 1})
 	}
-	ids, kept := chosen(all, 400, 0, 0, ByHost, 400)
+	ids, kept := chooseWith(all, 400, 0, 0, ByHost, 400)
 	dear := 0
 	for _, id := range ids {
 		if id < 4000 {
@@ -144,7 +144,7 @@ func TestSharesAreProportionalToPriority(t *testing.T) {
 
 // All maximal-by-exchange batches of a few candidates are tried: with limits of one kind
 // no batch has more priority, with both none has more than twice as much.
-func TestTheBatchIsAsGoodAsPromised(t *testing.T) {
+func TestBatchWeightIsWithinItsBound(t *testing.T) {
 	worst := 1.0
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 9))
@@ -169,7 +169,7 @@ func TestTheBatchIsAsGoodAsPromised(t *testing.T) {
 			best = max(best, sum)
 		}
 		got := 0.0
-		ids, _ := chosen(all, n, perHost, perNiche, NoGroup, 1)
+		ids, _ := chooseWith(all, n, perHost, perNiche, NoGroup, 1)
 		for _, id := range ids {
 			got += all[id].priority
 		}
@@ -185,7 +185,7 @@ func TestTheBatchIsAsGoodAsPromised(t *testing.T) {
 
 // Where hosts and niches are in each other's way memory is bounded, too: with more
 // hosts than are asked for, and with few.
-func TestWhatIsKeptIsBounded(t *testing.T) {
+func TestChooserMemoryIsBounded(t *testing.T) {
 	for _, hosts := range []int{2, 40, 100_000} {
 		for share := range ByNiche + 1 {
 			rng := rand.New(rand.NewPCG(1, 1))
@@ -193,8 +193,8 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 			for i := range all {
 				all[i] = candidate{rng.Float64(), uint32(i), uint32(rng.IntN(hosts)), uint32(rng.IntN(1000))}
 			}
-			ids, kept := chosen(all, 20, 0, 15, share, 20)
-			if want := pick(all, 20, 0, 15, share); !slices.Equal(ids, want) || kept > 600 {
+			ids, kept := chooseWith(all, 20, 0, 15, share, 20)
+			if want := chooseSimply(all, 20, 0, 15, share); !slices.Equal(ids, want) || kept > 600 {
 				t.Errorf("%d hosts, shared by %d: %d kept,\n got %v\nwant %v", hosts, share, kept, ids, want)
 			}
 		}
@@ -229,7 +229,7 @@ func BenchmarkChoose(b *testing.B) {
 			b.Run(q.name+"/equal="+strconv.FormatBool(equal), func(b *testing.B) {
 				kept := 0
 				for b.Loop() {
-					_, kept = chosen(all, 1000, q.perHost, q.perNiche, q.share, 1024)
+					_, kept = chooseWith(all, 1000, q.perHost, q.perNiche, q.share, 1024)
 				}
 				b.ReportMetric(float64(kept), "kept")
 			})
@@ -261,10 +261,10 @@ func BenchmarkNextShared(b *testing.B) {
 	}
 }
 
-func TestAllCanBeAskedFor(t *testing.T) {
+func TestHugeBatch(t *testing.T) {
 	all := []candidate{{1, 1, 1, 1}, {1, 2, 1, 2}, {2, 3, 2, 2}}
 	for share := range ByNiche + 1 {
-		if got, _ := chosen(all, math.MaxInt>>2, 1, 9, share, 9); !slices.Equal(got, []uint32{3, 1}) {
+		if got, _ := chooseWith(all, math.MaxInt>>2, 1, 9, share, 9); !slices.Equal(got, []uint32{3, 1}) {
 			t.Errorf("shared by %d: %v", share, got)
 		}
 	}
@@ -272,7 +272,7 @@ func TestAllCanBeAskedFor(t *testing.T) {
 
 // A batch is the same however many look for it, and the one that looking at all
 // addresses in order gives.
-func TestManyLookForABatch(t *testing.T) {
+func TestChooseOnManyProcessors(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	r := wire.NewReader(&links{stride: 1}, Sections)
 	var rec wire.Record
@@ -327,7 +327,7 @@ func TestManyLookForABatch(t *testing.T) {
 
 // Lines are the same, and in the same order, however many make them; some are of
 // records that are in no frame yet, and some of revisits. So is what is wrong.
-func TestManyLineABatchUp(t *testing.T) {
+func TestRenderBatchOnManyProcessors(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{})
 	for i := range 2000 {

@@ -24,7 +24,7 @@ func forget(t testing.TB, s *Store, sel Selection) int {
 	return n
 }
 
-func TestWhatIsForgottenComesInAgainAsNew(t *testing.T) {
+func TestForgottenURLsCanBeAddedAgain(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{})
 	visited := `{"v":1,"url":"http://a.org/x","generation":1,"status_code":200}`
@@ -60,7 +60,7 @@ func TestWhatIsForgottenComesInAgainAsNew(t *testing.T) {
 	}
 }
 
-func TestHostsAndPrefixesAreForgotten(t *testing.T) {
+func TestForgetHostsAndPrefixes(t *testing.T) {
 	all := []string{"http://a.org.uk/", "http://a.org/", "http://a.org/w/1", "http://a.org/w/2", "http://a.org/x", "http://a.org:81/w/", "https://a.org/w/1"}
 	for _, test := range []struct {
 		sel  Selection
@@ -100,7 +100,7 @@ func TestHostsAndPrefixesAreForgotten(t *testing.T) {
 
 // Between two times of forgetting, order and repetition do not matter; a store that
 // is opened again, from the log or a snapshot, is the one that was closed.
-func TestForgettingFollowsTheLog(t *testing.T) {
+func TestForgetDependsOnTheOrderOfTheLogOnly(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		before, after := randomRecords(rng, 40), randomRecords(rng, 20)
@@ -135,7 +135,7 @@ func TestForgettingFollowsTheLog(t *testing.T) {
 	}
 }
 
-func TestManyAreForgottenInManyFrames(t *testing.T) {
+func TestForgetManyURLs(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{segmentSize: 4000})
 	for i := range 3000 {
@@ -154,7 +154,7 @@ func TestManyAreForgottenInManyFrames(t *testing.T) {
 	}
 }
 
-func TestAPriorityIsRaisedLoweredAndTakenAway(t *testing.T) {
+func TestReprioritise(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	defer closeStore(t, s)
 	add(t, s,

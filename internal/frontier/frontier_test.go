@@ -111,7 +111,7 @@ func urls(lines string) string {
 	return strings.Join(list, " ")
 }
 
-func TestNextGivesTheBestFirst(t *testing.T) {
+func TestNextOrder(t *testing.T) {
 	records := []string{
 		`{"v":1,"url":"http://a.org/low","priority":0.1}`,
 		`{"v":1,"url":"http://a.org/none"}`,
@@ -234,7 +234,7 @@ func TestRulesOfOneURL(t *testing.T) {
 	}
 }
 
-func TestRedirectsAreVisitedFromEndToEnd(t *testing.T) {
+func TestAllURLsOfARedirectAreVisited(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	defer closeStore(t, s)
 	add(t, s,
@@ -253,7 +253,7 @@ func TestRedirectsAreVisitedFromEndToEnd(t *testing.T) {
 	}
 }
 
-func TestAGenerationIsTheSameWheneverItIsAskedFor(t *testing.T) {
+func TestGenerationIsRepeatable(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{})
 	for i := range 50 {
@@ -290,7 +290,7 @@ func TestAGenerationIsTheSameWheneverItIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestALeaseEndsByOutcomeOrGenerationOrClock(t *testing.T) {
+func TestLeasesEnd(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	defer closeStore(t, s)
 	add(t, s, `{"v":1,"url":"http://a.org/1"}`, `{"v":1,"url":"http://a.org/2"}`, `{"v":1,"url":"http://a.org/3"}`)
@@ -329,7 +329,7 @@ func (q Request) at(now time.Time) Request {
 	return q
 }
 
-func TestHostsAreLeftInPeaceUntilTheyWantToBeAsked(t *testing.T) {
+func TestHostDelay(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	defer closeStore(t, s)
 	add(t, s,
@@ -349,7 +349,7 @@ func TestHostsAreLeftInPeaceUntilTheyWantToBeAsked(t *testing.T) {
 	}
 }
 
-func TestItIsTheHostAtTheEndOfARedirectThatIsLeftInPeace(t *testing.T) {
+func TestHostDelayOfARedirectTarget(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	defer closeStore(t, s)
 	add(t, s,
@@ -364,7 +364,7 @@ func TestItIsTheHostAtTheEndOfARedirectThatIsLeftInPeace(t *testing.T) {
 	}
 }
 
-func TestAnAddressWaitsForItsTimeAndItsHostDoesNot(t *testing.T) {
+func TestNotBeforeOfAnAddress(t *testing.T) {
 	const later, address = "2026-11-21T12:00:00Z", `{"v":1,"url":"http://a.org/1","not_before":"2026-11-21T12:00:00Z"}`
 	failed := `{"v":1,"url":"http://a.org/1","error":"dns","timestamp":"2026-11-20T11:59:00Z"}`
 	for _, test := range []struct {
@@ -414,7 +414,7 @@ func TestBackOffDoubles(t *testing.T) {
 	}
 }
 
-func TestAddTellsWhatItMadeOfARecord(t *testing.T) {
+func TestAddVerdicts(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	defer closeStore(t, s)
 	got := add(t, s, `{"v":1,"url":"http://a.org/"}`, `{"v":1,"url":"http://a.org/"}`, `{"v":1,"url":"HTTP://A.org:80"}`,
@@ -437,7 +437,7 @@ func TestAddTellsWhatItMadeOfARecord(t *testing.T) {
 	}
 }
 
-func TestLineageLeadsToTheSeed(t *testing.T) {
+func TestLineage(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	defer closeStore(t, s)
 	add(t, s,

@@ -42,13 +42,13 @@ func FuzzLog(f *testing.F) {
 		dir := storeOf(t, append(appendSegment(nil, 1, 7, span{1, 1}), b...))
 		s, err := Open(dir, Options{disk: noSyncDisk{}})
 		if err == nil {
-			use(t, s)
+			exercise(t, s)
 		}
 		if _, err := Check(dir, Options{disk: noSyncDisk{}}, true); err != nil {
 			return
 		}
 		if s, err := Open(dir, Options{disk: noSyncDisk{}}); err == nil {
-			use(t, s)
+			exercise(t, s)
 		} else {
 			t.Fatalf("repaired, and still %v", err)
 		}
@@ -97,16 +97,16 @@ func FuzzSegment(f *testing.F) {
 		if _, ok := s.lookup("http://a.org/1/1"); second && !ok {
 			t.Fatal("the first segment was passed over")
 		}
-		use(t, s)
+		exercise(t, s)
 		if s, err = Open(dir, Options{disk: noSyncDisk{}}); err != nil {
 			t.Fatalf("it was opened once, and now %v", err)
 		}
-		use(t, s)
+		exercise(t, s)
 	})
 }
 
 // use does with a store what can be done; errors are fine, panics are not.
-func use(t *testing.T, s *Store) {
+func exercise(t *testing.T, s *Store) {
 	s.Export(io.Discard, noon)
 	s.Stats(noon)
 	s.Lineage(io.Discard, "http://a.org/1/1", noon)
@@ -167,7 +167,7 @@ func FuzzSnapshot(f *testing.F) {
 	})
 }
 
-func TestSnapshotChecksumIsWhereTheFuzzerCorrectsIt(t *testing.T) {
+func TestOffsetOfSnapshotChecksum(t *testing.T) {
 	var h snapshotFields
 	if at := unsafe.Offsetof(h.bodyChecksum); at != snapshotHeader-8-8-8 {
 		t.Error(at)

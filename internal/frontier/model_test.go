@@ -16,28 +16,28 @@ import (
 )
 
 // A book is the frontier with nothing but its rules: what waits, how long, and for whom.
-type book struct {
-	pages map[string]*owed
-	held  map[string]int64 // seconds before which a host is not to be asked
-	last  int              // the latest generation that was handed out
+type queueModel struct {
+	pages          map[string]*queuedURL
+	hostDelays     map[string]int64 // seconds before which a host is not to be asked
+	lastGeneration int              // the latest generation that was handed out
 }
 
 // owed is what is known of a URL.
-type owed struct {
-	asked, retries, generation int // generation: that has it, or -1
-	priority                   float64
-	null, failed, done         bool
-	due, until                 int64 // until: end of a lease by the clock
+type queuedURL struct {
+	generation, retries, leasedBy int // generation: that has it, or -1
+	priority                      float64
+	null, failed, done            bool
+	due, leasedUntil              int64 // until: end of a lease by the clock
 }
 
-func (b *book) add(u string, generation int, priority float64, null bool, due int64) {
+func (b *queueModel) add(u string, generation int, priority float64, null bool, due int64) {
 	p := b.pages[u]
 	if p == nil {
-		p = &owed{asked: -1, generation: -1}
+		p = &queuedURL{generation: -1, leasedBy: -1}
 		b.pages[u] = p
 	}
-	if generation > p.asked || generation == p.asked && (p.null && !null || p.null == null && priority > p.priority) {
-		p.asked, p.priority, p.null = generation, priority, null
+	if generation > p.generation || generation == p.generation && (p.null && !null || p.null == null && priority > p.priority) {
+		p.generation, p.priority, p.null = generation, priority, null
 		if !p.failed {
 			p.due = due
 		}
@@ -45,19 +45,19 @@ func (b *book) add(u string, generation int, priority float64, null bool, due in
 }
 
 // next hands out, and says when something could be if nothing can; 0 is never.
-func (b *book) next(q Request) (batch []string, earliest int64) {
+func (b *queueModel) next(q Request) (batch []string, earliest int64) {
 	urls := slices.Sorted(maps.Keys(b.pages))
 	var ready []candidate
 	for i, u := range urls {
-		p, now, latest := b.pages[u], q.Now.Unix(), b.last
+		p, now, latest := b.pages[u], q.Now.Unix(), b.lastGeneration
 		if q.Generation >= 0 {
 			latest = q.Generation
 		}
-		if p.done || p.null || p.retries > maxRetries || p.generation >= 0 && p.generation == latest {
+		if p.done || p.null || p.retries > maxRetries || p.leasedBy >= 0 && p.leasedBy == latest {
 			continue
 		}
-		at := max(p.due, b.held[hostOf(u)]) - int64(q.Horizon/time.Second)
-		if at = max(at, p.until); at <= now {
+		at := max(p.due, b.hostDelays[hostOf(u)]) - int64(q.Horizon/time.Second)
+		if at = max(at, p.leasedUntil); at <= now {
 			host := uint32(hostOf(u)[1]) // h0 to h4
 			niche := uint32(len(nicheOf(u)))
 			if niche == 0 {
@@ -68,16 +68,16 @@ func (b *book) next(q Request) (batch []string, earliest int64) {
 			earliest = at
 		}
 	}
-	for _, i := range pick(ready, q.N, q.PerHost, q.PerNiche, q.Fair) {
+	for _, i := range chooseSimply(ready, q.N, q.PerHost, q.PerNiche, q.Fair) {
 		p := b.pages[urls[i]]
-		p.generation, p.until = q.Generation, 0
+		p.leasedBy, p.leasedUntil = q.Generation, 0
 		if q.Generation < 0 {
-			p.until = q.Now.Add(q.Lease).Unix()
+			p.leasedUntil = q.Now.Add(q.Lease).Unix()
 		}
 		batch = append(batch, urls[i])
 	}
 	if len(batch) > 0 {
-		b.last = max(b.last, q.Generation)
+		b.lastGeneration = max(b.lastGeneration, q.Generation)
 	}
 	return batch, earliest
 }
@@ -91,24 +91,24 @@ func hostOf(u string) string {
 func nicheOf(u string) string { return []string{"", "a", "bc", ""}[u[len(u)-1]%4] }
 
 // A player does the same to a store and to a book.
-type player struct {
+type modelTest struct {
 	*testing.T
 	rng     *rand.Rand
 	dir     string
 	s       *Store
-	b       book
+	b       queueModel
 	now     time.Time
 	lines   []string       // that were added
 	batches map[int]string // by generation
 }
 
-func (p *player) add(format string, args ...any) {
+func (p *modelTest) add(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
 	p.lines = append(p.lines, line)
 	add(p, p.s, line)
 }
 
-func (p *player) request() Request {
+func (p *modelTest) request() Request {
 	return Request{
 		N: 1 + p.rng.IntN(12), PerHost: max(0, p.rng.IntN(6)-3), PerNiche: max(0, p.rng.IntN(7)-3), Fair: Group(p.rng.IntN(3)),
 		Horizon: time.Duration(max(0, p.rng.IntN(600)-300)) * time.Second, Now: p.now,
@@ -117,9 +117,9 @@ func (p *player) request() Request {
 }
 
 // ask adds an address.
-func (p *player) ask() {
+func (p *modelTest) addAddress() {
 	u := fmt.Sprintf("http://h%d.org/%d", p.rng.IntN(5), p.rng.IntN(30))
-	generation, priority := p.b.last+1, float64(p.rng.IntN(9)-1)/4
+	generation, priority := p.b.lastGeneration+1, float64(p.rng.IntN(9)-1)/4
 	switch {
 	case p.rng.IntN(12) == 0:
 		p.b.add(u, generation, 0, true, 0)
@@ -135,10 +135,10 @@ func (p *player) ask() {
 }
 
 // handOut asks for a batch, and sees that asking again changes nothing.
-func (p *player) handOut() {
+func (p *modelTest) leaseBatch() {
 	q := p.request()
 	if p.rng.IntN(3) > 0 {
-		q.Generation = p.b.last + 1
+		q.Generation = p.b.lastGeneration + 1
 	}
 	want, earliest := p.b.next(q)
 	lines, err := p.s.Next(q)
@@ -159,10 +159,10 @@ func (p *player) handOut() {
 }
 
 // answer adds the outcome of something that is out.
-func (p *player) answer() {
+func (p *modelTest) addOutcome() {
 	var out []string
 	for _, u := range slices.Sorted(maps.Keys(p.b.pages)) {
-		if e := p.b.pages[u]; !e.done && (e.generation >= 0 || e.until > 0) {
+		if e := p.b.pages[u]; !e.done && (e.leasedBy >= 0 || e.leasedUntil > 0) {
 			out = append(out, u)
 		}
 	}
@@ -171,8 +171,8 @@ func (p *player) answer() {
 	}
 	u := out[p.rng.IntN(len(out))]
 	e, at := p.b.pages[u], p.now.Add(time.Duration(p.rng.IntN(600))*time.Second)
-	head := fmt.Sprintf(`{"v":1,"url":%q,"generation":%d,"retries":%d`, u, max(e.generation, 0), e.retries)
-	hold := func() { p.b.held[hostOf(u)] = max(p.b.held[hostOf(u)], at.Unix()) }
+	head := fmt.Sprintf(`{"v":1,"url":%q,"generation":%d,"retries":%d`, u, max(e.leasedBy, 0), e.retries)
+	hold := func() { p.b.hostDelays[hostOf(u)] = max(p.b.hostDelays[hostOf(u)], at.Unix()) }
 	switch p.rng.IntN(5) {
 	case 0:
 		hold()
@@ -189,10 +189,10 @@ func (p *player) answer() {
 		e.done = true
 		p.add(`%s,"status_code":200}`, head)
 	}
-	e.generation, e.until = -1, 0
+	e.leasedBy, e.leasedUntil = -1, 0
 }
 
-func (p *player) reopen() {
+func (p *modelTest) reopen() {
 	closeStore(p, p.s)
 	if p.rng.IntN(2) == 0 {
 		os.Remove(filepath.Join(p.dir, snapshotName))
@@ -201,7 +201,7 @@ func (p *player) reopen() {
 }
 
 // again asks for a generation that was handed out, whatever else it says.
-func (p *player) again() {
+func (p *modelTest) repeatGenerations() {
 	for generation, lines := range p.batches {
 		q := p.request()
 		q.Generation = generation
@@ -211,25 +211,25 @@ func (p *player) again() {
 	}
 }
 
-func TestTheStoreKeepsTheBook(t *testing.T) {
+func TestStoreAgreesWithTheModel(t *testing.T) {
 	for seed := range uint64(60) {
-		p := &player{T: t, rng: rand.New(rand.NewPCG(seed, 5)), dir: t.TempDir(), now: noon, batches: map[int]string{}}
-		p.b = book{map[string]*owed{}, map[string]int64{}, 0}
+		p := &modelTest{T: t, rng: rand.New(rand.NewPCG(seed, 5)), dir: t.TempDir(), now: noon, batches: map[int]string{}}
+		p.b = queueModel{map[string]*queuedURL{}, map[string]int64{}, 0}
 		p.s = open(t, p.dir, Options{segmentSize: 4000})
 		for range 400 {
 			switch p.rng.IntN(12) {
 			case 0, 1, 2, 3:
-				p.ask()
+				p.addAddress()
 			case 4, 5:
-				p.handOut()
+				p.leaseBatch()
 			case 6, 7, 8:
-				p.answer()
+				p.addOutcome()
 			case 9, 10:
 				p.now = p.now.Add(time.Duration(p.rng.IntN(200)) * time.Second)
 			case 11:
 				if p.rng.IntN(4) == 0 {
 					p.reopen()
-					p.again()
+					p.repeatGenerations()
 				}
 			}
 		}
@@ -238,7 +238,7 @@ func TestTheStoreKeepsTheBook(t *testing.T) {
 		// The same records in another order, some twice, to another store: what is due is
 		// the same, and so is what is handed out of it. Leases are no records.
 		for _, e := range p.b.pages {
-			e.generation, e.until = -1, 0
+			e.leasedBy, e.leasedUntil = -1, 0
 		}
 		for i := range p.lines {
 			if p.rng.IntN(4) == 0 {
@@ -249,14 +249,14 @@ func TestTheStoreKeepsTheBook(t *testing.T) {
 		p.s = open(t, t.TempDir(), Options{segmentSize: 4000})
 		add(t, p.s, p.lines...)
 		for range 8 {
-			p.handOut()
+			p.leaseBatch()
 		}
 		closeStore(t, p.s)
 	}
 }
 
 // An address that leaves early says for when it is.
-func TestWhatIsHandedOutEarlySaysSo(t *testing.T) {
+func TestNextWithHorizonSetsNotBefore(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	add(t, s, `{"v":1,"url":"http://a.org/","error":"budget","not_before":"2026-11-20T12:05:00Z"}`,
 		`{"v":1,"url":"http://b.org/","not_before":"2026-11-20T12:04:59Z"}`, `{"v":1,"url":"http://c.org/","not_before":"2026-11-20T11:00:00Z"}`)

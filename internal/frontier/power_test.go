@@ -26,19 +26,19 @@ var (
 // A circuit is a disk whose power can be cut. Processes see what they have done to it
 // in the directory; what is on disk, and what may be or not, is kept beside.
 type powerDisk struct {
-	dir     string
-	left    int // so many things can still be done to it, and then the power goes
-	mu      sync.Mutex
-	files   map[string]*inode // as processes see them
-	durable map[string]*inode // as they are on disk
-	names   []nameChange      // done to names since they were made durable
+	dir            string
+	operationsLeft int // so many things can still be done to it, and then the power goes
+	mu             sync.Mutex
+	files          map[string]*inode // as processes see them
+	durable        map[string]*inode // as they are on disk
+	unsyncedNames  []nameChange      // done to names since they were made durable
 }
 
 // An inode is a file, whatever its name is, with what of it is on disk and what was
 // done to it since.
 type inode struct {
-	durable []byte
-	since   []change
+	durable  []byte
+	unsynced []change
 }
 
 // A change writes data at an offset, or, without data, cuts the file off there.
@@ -69,11 +69,11 @@ func (n nameChange) apply(names map[string]*inode) {
 var errPower = errors.New("the power is gone")
 
 // spend lets something be done, unless the power is gone.
-func (c *powerDisk) spend() error {
-	if c.left <= 0 {
+func (c *powerDisk) use() error {
+	if c.operationsLeft <= 0 {
 		return errPower
 	}
-	c.left--
+	c.operationsLeft--
 	return nil
 }
 
@@ -97,7 +97,7 @@ func newCircuit(t *testing.T, dir string) *powerDisk {
 
 func (c *powerDisk) name(n nameChange) {
 	n.apply(c.files)
-	c.names = append(c.names, n)
+	c.unsyncedNames = append(c.unsyncedNames, n)
 }
 
 func (c *powerDisk) mkdir(dir string) error { return nil } // it is there
@@ -107,7 +107,7 @@ func (c *powerDisk) open(name string, at int64) (file, error) {
 	defer c.mu.Unlock()
 	base := filepath.Base(name)
 	if c.files[base] == nil {
-		if err := c.spend(); err != nil {
+		if err := c.use(); err != nil {
 			return nil, err
 		}
 		c.name(nameChange{to: base, file: &inode{}})
@@ -119,7 +119,7 @@ func (c *powerDisk) open(name string, at int64) (file, error) {
 func (c *powerDisk) rename(from, to string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.spend(); err != nil {
+	if err := c.use(); err != nil {
 		return err
 	}
 	c.name(nameChange{from: filepath.Base(from), to: filepath.Base(to)})
@@ -129,7 +129,7 @@ func (c *powerDisk) rename(from, to string) error {
 func (c *powerDisk) remove(name string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.spend(); err != nil {
+	if err := c.use(); err != nil {
 		return err
 	}
 	if err := os.Remove(name); err != nil {
@@ -142,10 +142,10 @@ func (c *powerDisk) remove(name string) error {
 func (c *powerDisk) sync(string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.spend(); err != nil {
+	if err := c.use(); err != nil {
 		return err
 	}
-	c.durable, c.names = maps.Clone(c.files), nil
+	c.durable, c.unsyncedNames = maps.Clone(c.files), nil
 	return nil
 }
 
@@ -161,11 +161,11 @@ type powerFile struct {
 func (f *powerFile) Write(p []byte) (int, error) {
 	f.c.mu.Lock()
 	defer f.c.mu.Unlock()
-	gone := f.c.spend()
+	gone := f.c.use()
 	if gone != nil {
 		p = p[:len(p)/2]
 	}
-	f.inode.since = append(f.inode.since, change{f.at, slices.Clone(p)})
+	f.inode.unsynced = append(f.inode.unsynced, change{f.at, slices.Clone(p)})
 	f.at += int64(len(p))
 	n, err := f.file.Write(p)
 	return n, errors.Join(gone, err)
@@ -174,23 +174,23 @@ func (f *powerFile) Write(p []byte) (int, error) {
 func (f *powerFile) Truncate(size int64) error {
 	f.c.mu.Lock()
 	defer f.c.mu.Unlock()
-	if err := f.c.spend(); err != nil {
+	if err := f.c.use(); err != nil {
 		return err
 	}
-	f.inode.since = append(f.inode.since, change{at: size})
+	f.inode.unsynced = append(f.inode.unsynced, change{at: size})
 	return f.file.Truncate(size)
 }
 
 func (f *powerFile) Sync() error {
 	f.c.mu.Lock()
 	defer f.c.mu.Unlock()
-	if err := f.c.spend(); err != nil {
+	if err := f.c.use(); err != nil {
 		return err
 	}
-	for _, change := range f.inode.since {
+	for _, change := range f.inode.unsynced {
 		f.inode.durable = change.apply(f.inode.durable)
 	}
-	f.inode.since = nil
+	f.inode.unsynced = nil
 	return nil
 }
 
@@ -207,9 +207,9 @@ func (c change) apply(b []byte) []byte {
 }
 
 // what has happened in power cuts, for the table.
-type sightings map[string]int
+type events map[string]int
 
-func (t sightings) String() string {
+func (t events) String() string {
 	var b strings.Builder
 	for _, what := range slices.Sorted(maps.Keys(t)) {
 		fmt.Fprintf(&b, "%8d  %s\n", t[what], what)
@@ -229,13 +229,13 @@ func inMemory(t *testing.T) string {
 
 // cut is what one finds when the power is back: of what was not synced, names and
 // sectors in any order, or as zeros, or with a bit that has fallen over, or not at all.
-func (c *powerDisk) cut(t *testing.T, rng *rand.Rand, seen sightings) *powerDisk {
+func (c *powerDisk) cutPower(t *testing.T, rng *rand.Rand, seen events) *powerDisk {
 	names := maps.Clone(c.durable)
 	share := rng.Float64()
 	if rng.IntN(4) == 0 {
 		share = float64(rng.IntN(2)) // nothing, or all
 	}
-	for _, n := range c.names {
+	for _, n := range c.unsyncedNames {
 		if rng.Float64() < share {
 			n.apply(names)
 		} else {
@@ -244,18 +244,18 @@ func (c *powerDisk) cut(t *testing.T, rng *rand.Rand, seen sightings) *powerDisk
 	}
 	dir := inMemory(t)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if err := os.WriteFile(filepath.Join(dir, name), names[name].cut(rng, share, seen), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), names[name].cutPower(rng, share, seen), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return newCircuit(t, dir)
 }
 
-func (n *inode) cut(rng *rand.Rand, share float64, seen sightings) []byte {
+func (n *inode) cutPower(rng *rand.Rand, share float64, seen events) []byte {
 	b := slices.Clone(n.durable)
 	firm := int64(len(b)) // sectors that were on disk are there as they were, or as they should be
 	sector := []int64{16, 64, 512, 4096}[rng.IntN(4)]
-	for _, c := range n.since {
+	for _, c := range n.unsynced {
 		if c.data == nil {
 			if rng.Float64() < share {
 				b = c.apply(b)
@@ -293,29 +293,29 @@ func (n *inode) cut(rng *rand.Rand, share float64, seen sightings) []byte {
 }
 
 // A world is what a store holds.
-type world struct {
-	reference
-	last int // generation that was handed out; -1: none
+type modelState struct {
+	model
+	generation int // generation that was handed out; -1: none
 }
 
-func (w world) clone() world { return world{w.reference.clone(), w.last} }
+func (w modelState) clone() modelState { return modelState{w.model.clone(), w.generation} }
 
 // An act is something that was done to a store, as the reference does it.
-type act func(*world)
+type act func(*modelState)
 
 // A house is a store on a circuit, and what it must hold: all that was acknowledged,
 // and of the acts after that the first ones, however many.
-type house struct {
-	t       *testing.T
-	rng     *rand.Rand
-	seen    sightings
-	c       *powerDisk
-	held    world
-	pending []act
-	batches map[int]string // that were acknowledged
-	out     []string       // handed out, without outcome
-	at      int            // generation
-	spoilt  bool           // the power has damaged the snapshot
+type powerTest struct {
+	t                   *testing.T
+	rng                 *rand.Rand
+	seen                events
+	disk                *powerDisk
+	acknowledgedState   modelState
+	pending             []act
+	acknowledgedBatches map[int]string // that were acknowledged
+	leased              []string       // handed out, without outcome
+	generation          int            // generation
+	snapshotDamaged     bool           // the power has damaged the snapshot
 
 	compacted bool // all batches but the last two may be gone
 }
@@ -331,16 +331,16 @@ func TestPowerCuts(t *testing.T) {
 	if testing.Short() {
 		n = min(n, 100)
 	}
-	seen := sightings{}
+	seen := events{}
 	for life := uint64(0); seen["power cuts"] < n; life++ {
 		rng := rand.New(rand.NewPCG(*seed, life))
 		if !t.Run(fmt.Sprint(life), func(t *testing.T) {
-			h := &house{t: t, rng: rng, seen: seen, c: newCircuit(t, inMemory(t)), held: world{reference{}, -1}, batches: map[int]string{}}
+			h := &powerTest{t: t, rng: rng, seen: seen, disk: newCircuit(t, inMemory(t)), acknowledgedState: modelState{model{}, -1}, acknowledgedBatches: map[int]string{}}
 			for i := rng.IntN(12); i >= 0 && !t.Failed(); i-- {
 				h.session()
 			}
 			if !t.Failed() {
-				h.flip()
+				h.flipBit()
 			}
 		}) {
 			t.FailNow()
@@ -349,21 +349,21 @@ func TestPowerCuts(t *testing.T) {
 	t.Logf("-cuts %d -seed %d\n%s", n, *seed, seen)
 }
 
-func (h *house) options() Options {
-	return Options{Create: true, segmentSize: 4000, disk: h.c, shouldYield: func(string) bool { return h.rng.IntN(4) == 0 }}
+func (h *powerTest) options() Options {
+	return Options{Create: true, segmentSize: 4000, disk: h.disk, shouldYield: func(string) bool { return h.rng.IntN(4) == 0 }}
 }
 
 // session is one process on the store, and what is left when it has ended, somehow.
-func (h *house) session() {
-	h.c.left = 1 << 30
+func (h *powerTest) session() {
+	h.disk.operationsLeft = 1 << 30
 	if h.rng.IntN(4) > 0 {
-		h.c.left = h.rng.IntN(60)
+		h.disk.operationsLeft = h.rng.IntN(60)
 	}
-	s, err := Open(h.c.dir, h.options())
+	s, err := Open(h.disk.dir, h.options())
 	if err == nil {
 		h.seen["sessions"]++
 		for range h.rng.IntN(12) {
-			if err = h.act(s); err != nil {
+			if err = h.step(s); err != nil {
 				break
 			}
 		}
@@ -372,9 +372,9 @@ func (h *house) session() {
 				s.unsaved = 1 << 30 // the snapshot is stale
 			}
 			if err = s.Close(); err == nil {
-				h.acknowledged()
+				h.acknowledge()
 			} else if _, only := errors.AsType[*SnapshotError](err); only {
-				h.acknowledged()
+				h.acknowledge()
 			}
 		} else {
 			s.abandon()
@@ -384,48 +384,48 @@ func (h *house) session() {
 		h.t.Errorf("%v", err)
 		return
 	}
-	if h.c.left <= 0 || h.rng.IntN(3) == 0 {
+	if h.disk.operationsLeft <= 0 || h.rng.IntN(3) == 0 {
 		h.seen["power cuts"]++
-		h.c = h.c.cut(h.t, h.rng, h.seen)
-		h.find(true)
+		h.disk = h.disk.cutPower(h.t, h.rng, h.seen)
+		h.checkStore(true)
 	} else {
 		h.seen["processes killed or closed"]++
-		h.find(false)
+		h.checkStore(false)
 	}
 }
 
 // act does something to the store.
-func (h *house) act(s *Store) error {
+func (h *powerTest) step(s *Store) error {
 	switch h.rng.IntN(11) {
 	case 0, 1, 2:
 		for range 1 + h.rng.IntN(12) {
 			u, p := h.someURL(), float64(h.rng.IntN(5))
-			generation := h.at
+			generation := h.generation
 			line := fmt.Sprintf(`{"v":1,"url":%q,"generation":%d,"priority":%g,"query":"%x"}`, u, generation, p, h.rng.Uint64())
-			if err := h.add(s, line, func(w *world) { w.add(u, generation, p) }); err != nil {
+			if err := h.add(s, line, func(w *modelState) { w.add(u, generation, p) }); err != nil {
 				return err
 			}
 		}
 	case 3:
-		return h.handOut(s)
+		return h.leaseBatch(s)
 	case 4:
-		for len(h.out) > 0 && h.rng.IntN(4) > 0 {
-			u := h.out[0]
-			h.out = h.out[1:]
-			e := h.now().reference[u]
+		for len(h.leased) > 0 && h.rng.IntN(4) > 0 {
+			u := h.leased[0]
+			h.leased = h.leased[1:]
+			e := h.expectedState().model[u]
 			if e == nil || e.lease < 0 || e.over || e.done {
 				continue
 			}
 			line, do := fmt.Sprintf(`{"v":1,"url":%q,"generation":%d,"retries":%d,`, u, e.lease, e.retries), act(nil)
 			if retries := e.retries + 1; h.rng.IntN(3) == 0 {
 				line += `"error":"tls"}`
-				do = func(w *world) {
-					e := w.reference[u]
+				do = func(w *modelState) {
+					e := w.model[u]
 					e.retries, e.over = max(e.retries, retries), true
 				}
 			} else {
 				line += `"status_code":200}`
-				do = func(w *world) { w.reference[u].done = true }
+				do = func(w *modelState) { w.model[u].done = true }
 			}
 			if err := h.add(s, line, do); err != nil {
 				return err
@@ -435,16 +435,16 @@ func (h *house) act(s *Store) error {
 		if err := s.Commit(); err != nil {
 			return err
 		}
-		h.acknowledged()
+		h.acknowledge()
 	case 6:
 		err := s.saveSnapshotNow()
 		if _, only := errors.AsType[*SnapshotError](err); err == nil || only {
-			h.acknowledged()
+			h.acknowledge()
 		}
 		return err
 	case 7:
 		u, p := h.someURL(), float64(h.rng.IntN(5))
-		h.pending = append(h.pending, func(w *world) { w.reprioritise(u, p) })
+		h.pending = append(h.pending, func(w *modelState) { w.reprioritise(u, p) })
 		_, err := s.Reprioritise(&wire.Record{URL: u, Priority: wire.Num(p)})
 		if errors.Is(err, ErrUnknown) || errors.Is(err, ErrSettled) {
 			return nil
@@ -452,8 +452,8 @@ func (h *house) act(s *Store) error {
 		return err
 	case 8:
 		u, prefix := h.someURL(), h.someURL()
-		h.pending = append(h.pending, func(w *world) {
-			maps.DeleteFunc(w.reference, func(v string, _ *wanted) bool { return v == u || strings.HasPrefix(v, prefix) })
+		h.pending = append(h.pending, func(w *modelState) {
+			maps.DeleteFunc(w.model, func(v string, _ *modelURL) bool { return v == u || strings.HasPrefix(v, prefix) })
 		})
 		_, err := s.Forget(Selection{URLs: []string{u}, Prefixes: []string{prefix}})
 		return err
@@ -462,12 +462,12 @@ func (h *house) act(s *Store) error {
 			h.compacted = true
 			more, err := s.Compact(&c)
 			if _, only := errors.AsType[*SnapshotError](err); err == nil || only {
-				h.acknowledged()
+				h.acknowledge()
 			}
 			if err != nil || !more {
 				return err
 			}
-			if err := h.act(s); err != nil { // it may be used meanwhile
+			if err := h.step(s); err != nil { // it may be used meanwhile
 				return err
 			}
 		}
@@ -477,11 +477,11 @@ func (h *house) act(s *Store) error {
 	return nil
 }
 
-func (h *house) someURL() string {
+func (h *powerTest) someURL() string {
 	return fmt.Sprintf("http://h%d.org/%d", h.rng.IntN(5), h.rng.IntN(300))
 }
 
-func (h *house) add(s *Store, line string, do act) error {
+func (h *powerTest) add(s *Store, line string, do act) error {
 	h.pending = append(h.pending, do)
 	rec := record("http://a.org/")
 	if err := s.decoder.decode([]byte(line), rec); err != nil {
@@ -492,12 +492,12 @@ func (h *house) add(s *Store, line string, do act) error {
 }
 
 // handOut hands a generation out, or asks again for one.
-func (h *house) handOut(s *Store) error {
+func (h *powerTest) leaseBatch(s *Store) error {
 	n := 1 + h.rng.IntN(20)
-	generation := h.at
-	h.pending = append(h.pending, func(w *world) {
-		if w.last < generation && len(w.next(generation, n)) > 0 { // else it is there, though nobody was told
-			w.last = generation
+	generation := h.generation
+	h.pending = append(h.pending, func(w *modelState) {
+		if w.generation < generation && len(w.next(generation, n)) > 0 { // else it is there, though nobody was told
+			w.generation = generation
 		}
 	})
 	lines, err := s.Next(Request{N: n, Generation: generation, Now: noon})
@@ -508,26 +508,26 @@ func (h *house) handOut(s *Store) error {
 	if err != nil {
 		return err
 	}
-	h.acknowledged()
-	h.batches[generation] = string(lines)
-	h.at++
+	h.acknowledge()
+	h.acknowledgedBatches[generation] = string(lines)
+	h.generation++
 	for u := range strings.FieldsSeq(urls(string(lines))) {
-		h.out = append(h.out, "http://"+u)
+		h.leased = append(h.leased, "http://"+u)
 	}
 	return nil
 }
 
 // acknowledged says that all that was done until now is kept for ever.
-func (h *house) acknowledged() {
+func (h *powerTest) acknowledge() {
 	for _, do := range h.pending {
-		do(&h.held)
+		do(&h.acknowledgedState)
 	}
 	h.pending = nil
 }
 
 // now is what the store holds if nothing is lost.
-func (h *house) now() world {
-	w := h.held.clone()
+func (h *powerTest) expectedState() modelState {
+	w := h.acknowledgedState.clone()
 	for _, do := range h.pending {
 		do(&w)
 	}
@@ -535,15 +535,15 @@ func (h *house) now() world {
 }
 
 // states says of every URL what an export says of it.
-func (w world) states() map[string]string {
+func (w modelState) states() map[string]string {
 	states := map[string]string{}
-	for u, e := range w.reference {
+	for u, e := range w.model {
 		switch {
 		case e.done:
 			states[u] = "visited"
 		case e.retries > maxRetries:
 			states[u] = "skipped"
-		case w.last >= 0 && e.lease == w.last && !e.over:
+		case w.generation >= 0 && e.lease == w.generation && !e.over:
 			states[u] = fmt.Sprintf("leased %g", e.priority)
 		default:
 			states[u] = fmt.Sprintf("waiting %g", e.priority)
@@ -580,14 +580,14 @@ func statesOf(t *testing.T, s *Store) map[string]string {
 }
 
 // find looks at the store that a process, or the power, has left.
-func (h *house) find(cut bool) {
+func (h *powerTest) checkStore(cut bool) {
 	copied := inMemory(h.t)
-	if err := os.CopyFS(copied, os.DirFS(h.c.dir)); err != nil {
+	if err := os.CopyFS(copied, os.DirFS(h.disk.dir)); err != nil {
 		h.t.Fatal(err)
 	}
 	s, err := Open(copied, Options{segmentSize: 4000, disk: noSyncDisk{}})
 	if err != nil {
-		if len(h.held.reference) > 0 || !strings.Contains(err.Error(), "no store") {
+		if len(h.acknowledgedState.model) > 0 || !strings.Contains(err.Error(), "no store") {
 			h.t.Errorf("%v", err)
 		}
 		h.seen["found: no store yet"]++
@@ -600,7 +600,7 @@ func (h *house) find(cut bool) {
 	}
 	if opened.Snapshot != nil {
 		h.seen["found: a snapshot that is damaged"]++
-		if !cut && !h.spoilt {
+		if !cut && !h.snapshotDamaged {
 			h.t.Errorf("the snapshot %v", opened.Snapshot)
 		}
 	} else if _, err := os.Stat(filepath.Join(copied, snapshotName)); err == nil {
@@ -610,12 +610,12 @@ func (h *house) find(cut bool) {
 		h.seen["found: half a snapshot"]++
 	}
 	h.seen["found: segments"] += len(s.log.numbers)
-	got, want := statesOf(h.t, s), h.held.clone()
+	got, want := statesOf(h.t, s), h.acknowledgedState.clone()
 	kept := 0
-	for ; int(s.nextGeneration)-1 != want.last || !maps.Equal(got, want.states()); kept++ { // two generations may lease the same
+	for ; int(s.nextGeneration)-1 != want.generation || !maps.Equal(got, want.states()); kept++ { // two generations may lease the same
 		if kept == len(h.pending) {
 			h.t.Errorf("after generation %d the store holds\n%v\ninstead of, after generation %d,\n%v\nor that with the beginning of %d acts",
-				int(s.nextGeneration)-1, got, h.held.last, h.held.states(), len(h.pending))
+				int(s.nextGeneration)-1, got, h.acknowledgedState.generation, h.acknowledgedState.states(), len(h.pending))
 			return
 		}
 		h.pending[kept](&want)
@@ -625,18 +625,18 @@ func (h *house) find(cut bool) {
 	}
 	h.pending = h.pending[:kept]
 	if cut {
-		h.held, h.pending = want, nil
+		h.acknowledgedState, h.pending = want, nil
 	}
-	h.spoilt = opened.Snapshot != nil
-	h.comesBack(s, want)
+	h.snapshotDamaged = opened.Snapshot != nil
+	h.checkLeases(s, want)
 	closeStore(h.t, s)
-	h.check(h.c.dir, opened)
+	h.check(h.disk.dir, opened)
 }
 
 // comesBack asks for generations again, and for all that is not done.
-func (h *house) comesBack(s *Store, w world) {
-	for generation, was := range h.batches {
-		if h.compacted && generation < h.at-1 { // one more may be there, though nobody was told
+func (h *powerTest) checkLeases(s *Store, w modelState) {
+	for generation, was := range h.acknowledgedBatches {
+		if h.compacted && generation < h.generation-1 { // one more may be there, though nobody was told
 			continue
 		}
 		if is := next(h.t, s, Request{N: 1, Generation: generation}); is != was {
@@ -644,10 +644,10 @@ func (h *house) comesBack(s *Store, w world) {
 		}
 	}
 	var got []string
-	for u := range strings.FieldsSeq(urls(next(h.t, s, Request{N: 1e6, Generation: h.at + 1}))) {
+	for u := range strings.FieldsSeq(urls(next(h.t, s, Request{N: 1e6, Generation: h.generation + 1}))) {
 		got = append(got, "http://"+u)
 	}
-	want := w.clone().next(h.at+1, 1e6)
+	want := w.clone().next(h.generation+1, 1e6)
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
@@ -656,7 +656,7 @@ func (h *house) comesBack(s *Store, w world) {
 }
 
 // check looks at a copy: it finds nothing but a snapshot that is not used anyway.
-func (h *house) check(dir string, opened Opened) {
+func (h *powerTest) check(dir string, opened Opened) {
 	copied := inMemory(h.t)
 	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
 		h.t.Fatal(err)
@@ -671,13 +671,13 @@ func (h *house) check(dir string, opened Opened) {
 }
 
 // flip lets a bit fall over in what was acknowledged.
-func (h *house) flip() {
-	s, err := Open(h.c.dir, Options{disk: noSyncDisk{}})
+func (h *powerTest) flipBit() {
+	s, err := Open(h.disk.dir, Options{disk: noSyncDisk{}})
 	if err != nil {
 		return // there is none
 	}
 	closeStore(h.t, s) // a mark says that all is on disk
-	h.acknowledged()
+	h.acknowledge()
 	number := s.log.numbers[h.rng.IntN(len(s.log.numbers))]
 	name := s.log.path(number)
 	b, err := os.ReadFile(name)
@@ -709,26 +709,26 @@ func (h *house) flip() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	os.Remove(filepath.Join(h.c.dir, snapshotName)) // or it would speak for the log
+	os.Remove(filepath.Join(h.disk.dir, snapshotName)) // or it would speak for the log
 	b[at] ^= 1 << h.rng.IntN(8)
 	if err := os.WriteFile(name, b, 0o666); err != nil {
 		h.t.Fatal(err)
 	}
 	h.seen["bits fallen over in what was acknowledged"]++
-	_, err = Open(h.c.dir, Options{disk: noSyncDisk{}})
+	_, err = Open(h.disk.dir, Options{disk: noSyncDisk{}})
 	if d, ok := errors.AsType[*Damage](err); !ok || d.Offset != starts[i-1] {
 		h.t.Errorf("a bit fell over at %d of %s, and opening says %v", at, name, err)
 		return
 	}
-	found, err := Check(h.c.dir, Options{disk: noSyncDisk{}}, true)
+	found, err := Check(h.disk.dir, Options{disk: noSyncDisk{}}, true)
 	if err != nil || found.Wrong() || len(found.Repaired) != 1 {
 		h.t.Errorf("repair gives %+v, %v", found, err)
 		return
 	}
 	h.seen["repaired"]++
-	s = open(h.t, h.c.dir, Options{})
+	s = open(h.t, h.disk.dir, Options{})
 	got := statesOf(h.t, s)
-	for u, state := range h.held.states() {
+	for u, state := range h.acknowledgedState.states() {
 		if f.kind == frameBatch { // an earlier one is the last now
 			got[u], state = strings.Replace(got[u], "leased", "waiting", 1), strings.Replace(state, "leased", "waiting", 1)
 		}
@@ -749,23 +749,23 @@ func (s *Store) abandon() {
 	s.lock.release()
 }
 
-func TestASegmentIsOnDiskBeforeTheNextBegins(t *testing.T) {
+func TestRollSyncsTheSegment(t *testing.T) {
 	c := newCircuit(t, t.TempDir())
-	c.left = 1000
+	c.operationsLeft = 1000
 	o := Options{segmentSize: 50, disk: c}
 	for _, u := range []string{"http://a.org/1", "http://a.org/2"} {
 		s := open(t, c.dir, o)
 		add(t, s, fmt.Sprintf(`{"v":1,"url":%q}`, u))
 		closeStore(t, s) // with a mark, which is not synced
 	}
-	if c.files[segmentName(2)] == nil || len(c.files[segmentName(1)].since) > 0 {
+	if c.files[segmentName(2)] == nil || len(c.files[segmentName(1)].unsynced) > 0 {
 		t.Error("a torn mark would be taken for damage")
 	}
 }
 
-func TestASnapshotStandsOnWhatIsOnDisk(t *testing.T) {
+func TestSnapshotSyncsTheLog(t *testing.T) {
 	c := newCircuit(t, t.TempDir())
-	c.left = 1000
+	c.operationsLeft = 1000
 	o := Options{Create: true, disk: c}
 	closeStore(t, open(t, c.dir, o)) // with a mark, which is not synced
 	s := open(t, c.dir, o)

@@ -18,7 +18,7 @@ import (
 
 const stamp = "2006-01-02T15:04:05.000Z"
 
-func TestAnIntervalFollowsWhatAVisitFound(t *testing.T) {
+func TestRevisitInterval(t *testing.T) {
 	const day = 24 * time.Hour
 	at := "2026-11-20T12:00:00.000Z"
 	modified := func(d time.Duration) []wire.Values {
@@ -158,7 +158,7 @@ func TestIntervalsConverge(t *testing.T) {
 	}
 }
 
-func TestWithoutRecrawlVisitedNeverReturns(t *testing.T) {
+func TestRecrawlIsOptional(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	defer closeStore(t, s)
 	add(t, s, `{"v":1,"url":"http://a.org/","status_code":200,"timestamp":"2026-11-20T12:00:00Z"}`, `{"v":1,"url":"http://b.org/","status_code":200}`)
@@ -177,7 +177,7 @@ func TestWithoutRecrawlVisitedNeverReturns(t *testing.T) {
 	}
 }
 
-func TestWhatIsHandedOutForARevisit(t *testing.T) {
+func TestRevisitRecord(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	defer closeStore(t, s)
 	due := noon.AddDate(0, 1, 0)
@@ -202,7 +202,7 @@ func TestWhatIsHandedOutForARevisit(t *testing.T) {
 	}
 }
 
-func TestAVisitedPageStaysVisitedWhileItCannotBeReached(t *testing.T) {
+func TestFailedRevisitsKeepAPageVisited(t *testing.T) {
 	web := []*site{{url: "http://a.org/", down: noon.AddDate(0, 0, 3)}}
 	simulate(t, web, 60, func(s *Store, now time.Time) {
 		if id, ok := s.lookup("http://a.org/"); !ok || s.state(id, now) != Visited {
@@ -214,7 +214,7 @@ func TestAVisitedPageStaysVisitedWhileItCannotBeReached(t *testing.T) {
 	}
 }
 
-func TestAFailedRevisitComesOutAndInAsVisited(t *testing.T) {
+func TestExportOfAFailedRevisit(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	defer closeStore(t, s)
 	add(t, s,
@@ -242,7 +242,7 @@ func TestAFailedRevisitComesOutAndInAsVisited(t *testing.T) {
 	}
 }
 
-func TestASitemapMakesDue(t *testing.T) {
+func TestLastModMakesAPageDue(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	defer closeStore(t, s)
 	add(t, s, `{"v":1,"url":"http://a.org/","generation":1,"timestamp":"2026-11-20T12:00:00Z","status_code":200}`)
@@ -271,7 +271,7 @@ func TestASitemapMakesDue(t *testing.T) {
 }
 
 // revisits are outcomes as a crawl with -recrawl might add them.
-func revisits(rng *rand.Rand, n int) []string {
+func randomRevisits(rng *rand.Rand, n int) []string {
 	lines := randomRecords(rng, n)
 	for i, line := range lines {
 		var b bytes.Buffer
@@ -289,10 +289,10 @@ func revisits(rng *rand.Rand, n int) []string {
 	return lines
 }
 
-func TestRevisitsInAnyOrderMakeTheSameState(t *testing.T) {
+func TestOrderOfRevisitsDoesNotMatter(t *testing.T) {
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 7))
-		records := revisits(rng, 60)
+		records := randomRevisits(rng, 60)
 		var want []string
 		for round := range 4 {
 			dir := t.TempDir()
@@ -332,7 +332,7 @@ func TestRevisitsInAnyOrderMakeTheSameState(t *testing.T) {
 }
 
 // A failure that does not say when it was puts off nothing, and ends nothing.
-func TestAFailedRevisitWithoutATimeIsTriedAgain(t *testing.T) {
+func TestFailedRevisitWithoutTimestampIsRetried(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	add(t, s, `{"v":1,"url":"http://a.org/","status_code":200,"timestamp":"2026-11-01T00:00:00Z"}`)
 	for g := range 3 {

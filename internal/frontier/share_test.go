@@ -16,14 +16,14 @@ import (
 var million = flag.Bool("million", false, "measure fairness with one host of a million links and 1,000 hosts of ten, and print the table")
 
 // A web of one big host and many small ones of ten links each.
-type lopsided struct {
+type skewedWeb struct {
 	big, small int
 	priorities string
 }
 
 // store makes a store of the web. The big host comes first in the alphabet, so that it
 // wins every tie.
-func (w lopsided) store(t testing.TB, dir string) {
+func (w skewedWeb) store(t testing.TB, dir string) {
 	s := open(t, dir, Options{})
 	var rec wire.Record
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -49,14 +49,14 @@ func (w lopsided) store(t testing.TB, dir string) {
 }
 
 // got is what the hosts of a lopsided web have got, a generation.
-type got struct {
+type generationShare struct {
 	share float64 // of the big host in the generation
 	hosts int     // that have been asked
 	left  int     // links of the small hosts
 }
 
 // crawl hands out generations, of which every address is fetched.
-func (w lopsided) crawl(t testing.TB, dir string, q Request, generations int) (all []got) {
+func (w skewedWeb) crawl(t testing.TB, dir string, q Request, generations int) (all []generationShare) {
 	s := open(t, dir, Options{})
 	hosts, left := map[string]bool{}, 10*w.small
 	for q.Generation = 1; q.Generation <= generations; q.Generation++ {
@@ -73,7 +73,7 @@ func (w lopsided) crawl(t testing.TB, dir string, q Request, generations int) (a
 			outcomes = append(outcomes, fmt.Sprintf(`{"v":1,"url":"http://%s","generation":%d,"status_code":200}`, u, q.Generation))
 		}
 		add(t, s, outcomes...)
-		all = append(all, got{float64(big) / float64(len(outcomes)), len(hosts), left})
+		all = append(all, generationShare{float64(big) / float64(len(outcomes)), len(hosts), left})
 	}
 	closeStore(t, s)
 	return all
@@ -96,9 +96,9 @@ var policies = []struct {
 // prints the table of doc/frontier.md.
 func TestOneSiteCannotFillAGeneration(t *testing.T) {
 	for _, priorities := range []string{"the same", "better", "drawn alike"} {
-		w, n, generations := lopsided{2000, 20, priorities}, 20, 12
+		w, n, generations := skewedWeb{2000, 20, priorities}, 20, 12
 		if *million {
-			w, n, generations = lopsided{1_000_000, 1000, priorities}, 200, 100
+			w, n, generations = skewedWeb{1_000_000, 1000, priorities}, 200, 100
 		}
 		dir := t.TempDir()
 		w.store(t, filepath.Join(dir, "store"))

@@ -12,7 +12,7 @@ import (
 
 // TestAnOutcomeIsNeverTooLong adds outcomes that are too long for a line of the
 // log, each in its own way. What decides must stay.
-func TestAnOutcomeIsNeverTooLong(t *testing.T) {
+func TestLongOutcomesAreShortened(t *testing.T) {
 	const u = `{"v":1,"url":"http://a.org/x","generation":3,"depth":2,"via":"http://a.org/","operator":"crossover","priority":0.5,"retries":1,`
 	long := func(s string) string { return strings.Repeat(s, maxAddedLine/len(s)+1) }
 	list := func(n int, format string) string {
@@ -91,7 +91,7 @@ func TestAnOutcomeIsNeverTooLong(t *testing.T) {
 	}
 }
 
-func TestALongOutcomeEndsTheLeaseOfItsURL(t *testing.T) {
+func TestLongOutcomeEndsItsLease(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	defer closeStore(t, s)
 	add(t, s, `{"v":1,"url":"http://a.org/x","priority":1}`)
@@ -104,7 +104,7 @@ func TestALongOutcomeEndsTheLeaseOfItsURL(t *testing.T) {
 	}
 }
 
-func TestAnExportHasRoomForALongWishAndALongOutcome(t *testing.T) {
+func TestExportOfALongProposalAndALongOutcome(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	defer closeStore(t, s)
 	words := strings.Repeat("x", maxAddedLine-200)

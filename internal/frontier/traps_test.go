@@ -15,7 +15,7 @@ import (
 )
 
 // skipped is what s skipped: addresses, each with its reason.
-func skipped(t testing.TB, s *Store) map[string]string {
+func skippedURLs(t testing.TB, s *Store) map[string]string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := s.Skipped(&b, noon); err != nil {
@@ -32,56 +32,56 @@ func skipped(t testing.TB, s *Store) map[string]string {
 	return m
 }
 
-func asked(url string, priority float64) string {
+func linkRecord(url string, priority float64) string {
 	return fmt.Sprintf(`{"v":1,"url":"http://%s","operator":"link","priority":%g}`, url, priority)
 }
 
-func fetched(url string, generation int, hash uint64) string {
+func outcomeRecord(url string, generation int, hash uint64) string {
 	return fmt.Sprintf(`{"v":1,"url":"http://%s","generation":%d,"status_code":200,"simhash":"%016x"}`, url, generation, hash)
 }
 
 // linked is what a page links to.
-func linked(url, via string, priority float64) string {
+func linkOn(url, via string, priority float64) string {
 	return fmt.Sprintf(`{"v":1,"url":"http://%s","via":"http://%s","operator":"link","priority":%g}`, url, via, priority)
 }
 
 // trapped are addresses among which are traps of all kinds but duplicates.
-func trapped() (lines []string) {
+func trapRecords() (lines []string) {
 	for i := range 150 {
 		lines = append(lines,
-			linked(fmt.Sprintf("a.org/cal/%d/%d/", 1950+i, 1+i%12), "a.org/cal/2000/1/", float64(i)),
-			linked(fmt.Sprintf("a.org/archive/%d/%d/", 1950+i, 1+i%12), "a.org/archive/", 1),
-			linked(fmt.Sprintf("a.org/listed?colour=%d&size=%d&sort=%d", i%10, i/10%5, i/50), "a.org/list", 1),
-			asked(fmt.Sprintf("a.org/news/%d/%d/%c%c", 1950+i, 1+i%12, 'a'+i/26, 'a'+i%26), 1),
-			asked(fmt.Sprintf("a.org/view?id=%d&op=show", i), 1),
-			linked(fmt.Sprintf("a.org/shop?colour=%d&size=%d&sort=%d", i%10, i/10%5, i/50), "a.org/shop", float64(-i)))
+			linkOn(fmt.Sprintf("a.org/cal/%d/%d/", 1950+i, 1+i%12), "a.org/cal/2000/1/", float64(i)),
+			linkOn(fmt.Sprintf("a.org/archive/%d/%d/", 1950+i, 1+i%12), "a.org/archive/", 1),
+			linkOn(fmt.Sprintf("a.org/listed?colour=%d&size=%d&sort=%d", i%10, i/10%5, i/50), "a.org/list", 1),
+			linkRecord(fmt.Sprintf("a.org/news/%d/%d/%c%c", 1950+i, 1+i%12, 'a'+i/26, 'a'+i%26), 1),
+			linkRecord(fmt.Sprintf("a.org/view?id=%d&op=show", i), 1),
+			linkOn(fmt.Sprintf("a.org/shop?colour=%d&size=%d&sort=%d", i%10, i/10%5, i/50), "a.org/shop", float64(-i)))
 	}
 	for i := range 4 {
 		lines = append(lines,
-			asked(fmt.Sprintf("c.org/%c/about/us/", 'a'+i), 1),
-			linked(fmt.Sprintf("c.org/%c/about/us/about/us/", 'a'+i), fmt.Sprintf("c.org/%c/about/us/", 'a'+i), 1))
+			linkRecord(fmt.Sprintf("c.org/%c/about/us/", 'a'+i), 1),
+			linkOn(fmt.Sprintf("c.org/%c/about/us/about/us/", 'a'+i), fmt.Sprintf("c.org/%c/about/us/", 'a'+i), 1))
 	}
 	return append(lines,
-		asked("c.org/about/us/", 1),
-		asked("c.org/e/about/us/team/", 1),
-		asked("c.org/e/about/", 1),
-		asked("b.org/abc/abc/abc/", 1),
-		asked("b.org/"+strings.Repeat("x", 3000), 1),
-		asked("b.org"+strings.Repeat("/x/y", 12), 1),
-		asked("b.org/page", 1),
-		asked("b.org/page;jsessionid=0123456789ABCDEF", 2),
-		asked("b.org/other;jsessionid=0123456789ABCDEF", 2),
-		asked("b.org/other;jsessionid=0123456789ABCDE0", 3),
+		linkRecord("c.org/about/us/", 1),
+		linkRecord("c.org/e/about/us/team/", 1),
+		linkRecord("c.org/e/about/", 1),
+		linkRecord("b.org/abc/abc/abc/", 1),
+		linkRecord("b.org/"+strings.Repeat("x", 3000), 1),
+		linkRecord("b.org"+strings.Repeat("/x/y", 12), 1),
+		linkRecord("b.org/page", 1),
+		linkRecord("b.org/page;jsessionid=0123456789ABCDEF", 2),
+		linkRecord("b.org/other;jsessionid=0123456789ABCDEF", 2),
+		linkRecord("b.org/other;jsessionid=0123456789ABCDE0", 3),
 		`{"v":1,"url":"http://b.org/seed/seed/seed/","operator":"seed","priority":9}`)
 }
 
-func TestTrapsAreBarred(t *testing.T) {
+func TestTrapsAreExcluded(t *testing.T) {
 	s := open(t, t.TempDir(), Options{ExcludeTraps: true})
-	add(t, s, trapped()...)
+	add(t, s, trapRecords()...)
 	if err := s.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	got := skipped(t, s)
+	got := skippedURLs(t, s)
 	counts := map[string]int{}
 	for _, reason := range got {
 		counts[reason]++
@@ -120,10 +120,10 @@ func TestTrapsAreBarred(t *testing.T) {
 
 // TestABarIsLastingUntilAPersonAsks: another record that asks changes nothing, a
 // seed does.
-func TestABarIsLastingUntilAPersonAsks(t *testing.T) {
+func TestSeedOverridesExclusion(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{ExcludeTraps: true})
-	add(t, s, asked("b.org/abc/abc/abc/", 1))
+	add(t, s, linkRecord("b.org/abc/abc/abc/", 1))
 	s.Commit()
 	add(t, s, `{"v":1,"url":"http://b.org/abc/abc/abc/","generation":7,"operator":"link","priority":5}`)
 	s.Commit()
@@ -136,12 +136,12 @@ func TestABarIsLastingUntilAPersonAsks(t *testing.T) {
 		t.Errorf("handed out: %s", got)
 	}
 	closeStore(t, s)
-	same(t, dir)
+	checkReplay(t, dir)
 }
 
 // same tells whether a store replayed from its log is as it was, and needs no rule
 // for it.
-func same(t *testing.T, dir string) {
+func checkReplay(t *testing.T, dir string) {
 	t.Helper()
 	f, err := Check(dir, Options{}, false)
 	if err != nil || f.Wrong() {
@@ -162,13 +162,13 @@ func same(t *testing.T, dir string) {
 	closeStore(t, s)
 }
 
-func TestTheOrderInWhichTrapsAreAddedDoesNotMatter(t *testing.T) {
+func TestOrderOfTrapsDoesNotMatter(t *testing.T) {
 	var want []string
 	for seed := range uint64(8) {
 		dir := t.TempDir()
 		s := open(t, dir, Options{ExcludeTraps: true})
 		r := rand.New(rand.NewPCG(seed, 0))
-		lines := trapped()
+		lines := trapRecords()
 		r.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 		lines = append(lines, lines[:r.IntN(len(lines))]...)
 		if seed%2 == 1 { // killed in the middle, and what was added is added again
@@ -189,21 +189,21 @@ func TestTheOrderInWhichTrapsAreAddedDoesNotMatter(t *testing.T) {
 			t.Fatalf("seed %d: %s", seed, d)
 		}
 		closeStore(t, s)
-		same(t, dir)
+		checkReplay(t, dir)
 	}
 }
 
 // TestDatesAndCombinationsAreCountedOverGenerations: what was let pass stays so, and
 // counts.
-func TestDatesAndCombinationsAreCountedOverGenerations(t *testing.T) {
+func TestTrapCountsSpanGenerations(t *testing.T) {
 	dir := t.TempDir()
 	var handed []string
 	for g := range 5 {
 		s := open(t, dir, Options{ExcludeTraps: true})
 		for i := range 40 {
 			add(t, s,
-				linked(fmt.Sprintf("a.org/cal?month=%d", 40*g+i), "a.org/cal?month=1", float64(g)),
-				linked(fmt.Sprintf("a.org/shop?colour=%d&size=%d", (40*g+i)%20, (40*g+i)/20), "a.org/shop?colour=1", 1))
+				linkOn(fmt.Sprintf("a.org/cal?month=%d", 40*g+i), "a.org/cal?month=1", float64(g)),
+				linkOn(fmt.Sprintf("a.org/shop?colour=%d&size=%d", (40*g+i)%20, (40*g+i)/20), "a.org/shop?colour=1", 1))
 		}
 		handed = append(handed, strings.Fields(urls(next(t, s, Request{N: 30, Generation: g + 1})))...)
 		closeStore(t, s)
@@ -221,15 +221,15 @@ func TestDatesAndCombinationsAreCountedOverGenerations(t *testing.T) {
 
 // TestTheTopicsOfAForumHavePages: that every topic has pages 2 to 4 combines topics with
 // pages, and is no trap; that each can be seen in three ways is.
-func TestTheTopicsOfAForumHavePages(t *testing.T) {
+func TestPagesOfForumTopicsAreNoTrap(t *testing.T) {
 	s := open(t, t.TempDir(), Options{ExcludeTraps: true})
 	var topics, pages []string
 	for i := range 100 {
 		topic := fmt.Sprintf("a.org/viewtopic.php?f=%d&t=%d", i%5, i)
-		topics = append(topics, linked(topic, fmt.Sprintf("a.org/viewforum.php?f=%d", i%5), 1))
+		topics = append(topics, linkOn(topic, fmt.Sprintf("a.org/viewforum.php?f=%d", i%5), 1))
 		for p := range 3 {
-			pages = append(pages, linked(fmt.Sprintf("%s&start=%d", topic, 15*p+15), topic, 1),
-				linked(fmt.Sprintf("%s&view=%c", topic, 'a'+p), topic, 0))
+			pages = append(pages, linkOn(fmt.Sprintf("%s&start=%d", topic, 15*p+15), topic, 1),
+				linkOn(fmt.Sprintf("%s&view=%c", topic, 'a'+p), topic, 0))
 		}
 	}
 	add(t, s, topics...)
@@ -237,7 +237,7 @@ func TestTheTopicsOfAForumHavePages(t *testing.T) {
 	add(t, s, pages...)
 	s.Commit()
 	counts := map[bool]int{}
-	for url := range skipped(t, s) {
+	for url := range skippedURLs(t, s) {
 		counts[strings.Contains(url, "start")]++
 	}
 	if counts[true] > 0 || counts[false] < 280 {
@@ -247,7 +247,7 @@ func TestTheTopicsOfAForumHavePages(t *testing.T) {
 }
 
 // TestSettingsAreBounded: more pairs than can be counted are not counted, in any order.
-func TestSettingsAreBounded(t *testing.T) {
+func TestParameterCountsAreBounded(t *testing.T) {
 	const path = 7
 	for _, more := range []int{0, 1} {
 		for seed := range uint64(1 + more) {
@@ -281,18 +281,18 @@ func TestSettingsAreBounded(t *testing.T) {
 
 // TestWhatWasLetPassIsLetPass: the months of an archive, listed once, are not barred when
 // every month lists them all.
-func TestWhatWasLetPassIsLetPass(t *testing.T) {
+func TestAcceptedURLsStayAccepted(t *testing.T) {
 	for _, reopen := range []bool{false, true} {
 		dir := t.TempDir()
 		s := open(t, dir, Options{ExcludeTraps: true})
 		month := func(i int) string { return fmt.Sprintf("a.org/%d/%d/", 1990+i/12, 1+i%12) }
 		for i := range 200 {
-			add(t, s, linked(month(i), "a.org/", 1))
+			add(t, s, linkOn(month(i), "a.org/", 1))
 		}
 		for g := 1; g <= 3; g++ {
 			next(t, s, Request{N: 10, Generation: g})
 			for i := range 201 { // the last is new
-				add(t, s, strings.Replace(linked(month(i), month(g), float64(g)), `"v":1`, fmt.Sprintf(`"v":1,"generation":%d`, g+1), 1))
+				add(t, s, strings.Replace(linkOn(month(i), month(g), float64(g)), `"v":1`, fmt.Sprintf(`"v":1,"generation":%d`, g+1), 1))
 			}
 			if reopen { // from the log
 				s.Commit()
@@ -301,38 +301,38 @@ func TestWhatWasLetPassIsLetPass(t *testing.T) {
 			}
 		}
 		s.Commit()
-		if got := skipped(t, s); len(got) != 1 || got[month(200)] == "" {
+		if got := skippedURLs(t, s); len(got) != 1 || got[month(200)] == "" {
 			t.Errorf("barred: %v", got)
 		}
 		closeStore(t, s)
-		same(t, dir)
+		checkReplay(t, dir)
 	}
 }
 
-func TestWhereCopiesWereFoundNothingIsAskedFor(t *testing.T) {
+func TestCopiesExcludeTheirDirectory(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{ExcludeTraps: true})
-	add(t, s, asked("a.org/good/x", 1), asked("a.org/copies/late", -1), asked("a.org/copies/later", -1), asked("b.org/copies/x", -1))
+	add(t, s, linkRecord("a.org/good/x", 1), linkRecord("a.org/copies/late", -1), linkRecord("a.org/copies/later", -1), linkRecord("b.org/copies/x", -1))
 	for i := range 20 {
-		add(t, s, asked(fmt.Sprintf("a.org/good/%c", 'a'+i), 1), asked(fmt.Sprintf("a.org/copies/%c", 'a'+i), 1))
+		add(t, s, linkRecord(fmt.Sprintf("a.org/good/%c", 'a'+i), 1), linkRecord(fmt.Sprintf("a.org/copies/%c", 'a'+i), 1))
 	}
 	s.Commit()
 	next(t, s, Request{N: 41, Generation: 1})
 	for i := range 20 {
-		add(t, s, fetched(fmt.Sprintf("a.org/good/%c", 'a'+i), 1, hash64(1, fmt.Sprint(i))), fetched(fmt.Sprintf("a.org/copies/%c", 'a'+i), 1, 1<<(i/19)))
+		add(t, s, outcomeRecord(fmt.Sprintf("a.org/good/%c", 'a'+i), 1, hash64(1, fmt.Sprint(i))), outcomeRecord(fmt.Sprintf("a.org/copies/%c", 'a'+i), 1, 1<<(i/19)))
 	}
-	add(t, s, asked("a.org/copies/new", 5), asked("a.org/good/new", 5))
+	add(t, s, linkRecord("a.org/copies/new", 5), linkRecord("a.org/good/new", 5))
 	s.Commit()
 	want := map[string]string{"a.org/copies/late": "trap_duplicates", "a.org/copies/later": "trap_duplicates", "a.org/copies/new": "trap_duplicates"}
-	if d := cmp.Diff(want, skipped(t, s)); d != "" {
+	if d := cmp.Diff(want, skippedURLs(t, s)); d != "" {
 		t.Error(d)
 	}
 	closeStore(t, s)
-	same(t, dir)
+	checkReplay(t, dir)
 	s = open(t, dir, Options{ExcludeTraps: true}) // what was seen is known to the next process
-	add(t, s, asked("a.org/copies/newest", 5))
+	add(t, s, linkRecord("a.org/copies/newest", 5))
 	s.Commit()
-	if skipped(t, s)["a.org/copies/newest"] == "" {
+	if skippedURLs(t, s)["a.org/copies/newest"] == "" {
 		t.Error("forgotten")
 	}
 	closeStore(t, s)
@@ -340,26 +340,26 @@ func TestWhereCopiesWereFoundNothingIsAskedFor(t *testing.T) {
 
 // TestWhereALinkShouldNotBeRelativeNothingIsAskedFor: neither what waits since a time
 // when that did not show yet, nor what comes later, in another process.
-func TestWhereALinkShouldNotBeRelativeNothingIsAskedFor(t *testing.T) {
+func TestBrokenRelativeLinksAreExcluded(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{ExcludeTraps: true})
-	add(t, s, asked("a.org/late/about/us/", -1), asked("a.org/about/us/", 1))
+	add(t, s, linkRecord("a.org/late/about/us/", -1), linkRecord("a.org/about/us/", 1))
 	for i := range 4 {
-		add(t, s, asked(fmt.Sprintf("a.org/%c/about/us/", 'a'+i), 1))
+		add(t, s, linkRecord(fmt.Sprintf("a.org/%c/about/us/", 'a'+i), 1))
 	}
 	if got := urls(next(t, s, Request{N: 5, Generation: 1})); strings.Count(got, "about") != 5 {
 		t.Fatalf("handed out: %s", got)
 	}
 	for i := range 4 {
 		address := fmt.Sprintf("a.org/%c/about/us/", 'a'+i)
-		add(t, s, fetched(address, 1, hash64(1, address)), linked(address+"about/us/", address, 2))
+		add(t, s, outcomeRecord(address, 1, hash64(1, address)), linkOn(address+"about/us/", address, 2))
 	}
 	closeStore(t, s)
 	s = open(t, dir, Options{ExcludeTraps: true})
-	add(t, s, asked("a.org/later/about/us/", 5), asked("a.org/later/about/", 5))
+	add(t, s, linkRecord("a.org/later/about/us/", 5), linkRecord("a.org/later/about/", 5))
 	closeStore(t, s)
 	s = open(t, dir, Options{ExcludeTraps: true})
-	got := skipped(t, s)
+	got := skippedURLs(t, s)
 	for i := range 4 {
 		address := fmt.Sprintf("a.org/%c/about/us/about/us/", 'a'+i)
 		if got[address] != "trap_repetition" {
@@ -370,18 +370,18 @@ func TestWhereALinkShouldNotBeRelativeNothingIsAskedFor(t *testing.T) {
 		t.Errorf("barred: %v", got)
 	}
 	closeStore(t, s)
-	same(t, dir)
+	checkReplay(t, dir)
 }
 
 // TestWhatIsTouchedIsAllThatIsDecidedOn compares with a store that looks at all that it
 // knows: what comes, is handed out, compacted and forgotten in any order.
-func TestWhatIsTouchedIsAllThatIsDecidedOn(t *testing.T) {
+func TestChangedURLsAreComplete(t *testing.T) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		a, b := open(t, t.TempDir(), Options{ExcludeTraps: true}), open(t, t.TempDir(), Options{ExcludeTraps: true})
-		lines := trapped()
+		lines := trapRecords()
 		for range 60 {
-			lines = append(lines, fetched(fmt.Sprintf("a.org/copies/%d", len(lines)), 1, 1), asked(fmt.Sprintf("a.org/copies/%d", len(lines)+1), -3))
+			lines = append(lines, outcomeRecord(fmt.Sprintf("a.org/copies/%d", len(lines)), 1, 1), linkRecord(fmt.Sprintf("a.org/copies/%d", len(lines)+1), -3))
 		}
 		r.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 		barred := 0
@@ -411,13 +411,13 @@ func TestWhatIsTouchedIsAllThatIsDecidedOn(t *testing.T) {
 			barred = a.Excluded()
 		}
 		for _, s := range []*Store{a, b} { // outcomes alone
-			add(t, s, asked("d.org/copies/late", -9))
+			add(t, s, linkRecord("d.org/copies/late", -9))
 			for i := range 20 {
-				add(t, s, asked(fmt.Sprintf("d.org/copies/%c", 'a'+i), 999))
+				add(t, s, linkRecord(fmt.Sprintf("d.org/copies/%c", 'a'+i), 999))
 			}
 			next(t, s, Request{N: 20, Generation: 900})
 			for i := range 20 {
-				add(t, s, fetched(fmt.Sprintf("d.org/copies/%c", 'a'+i), 900, 1))
+				add(t, s, outcomeRecord(fmt.Sprintf("d.org/copies/%c", 'a'+i), 900, 1))
 			}
 			if s == b {
 				s.changed = changedURLs{}
@@ -426,7 +426,7 @@ func TestWhatIsTouchedIsAllThatIsDecidedOn(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if skipped(t, a)["d.org/copies/late"] == "" {
+		if skippedURLs(t, a)["d.org/copies/late"] == "" {
 			t.Error("what waited where copies were found waits still")
 		}
 		if d := cmp.Diff(export(t, b, noon), export(t, a, noon)); d != "" || barred < 100 {
@@ -438,7 +438,7 @@ func TestWhatIsTouchedIsAllThatIsDecidedOn(t *testing.T) {
 }
 
 // TestEveryRuleHasItsWord: what a rule says is in the vocabulary of errors.
-func TestEveryRuleHasItsWord(t *testing.T) {
+func TestTrapRulesAreErrors(t *testing.T) {
 	for _, r := range trap.Rules {
 		rec := wire.Record{Error: string(r)}
 		if !rec.Excluded() || !rec.Final() || !rec.Free() {
@@ -454,7 +454,7 @@ func BenchmarkBar(b *testing.B) {
 			const n = 100_000
 			var lines strings.Builder
 			for i := range n {
-				lines.WriteString(asked(fmt.Sprintf("www%d.example.org/section/%d/page-%d.html?id=%d", i%1000, i%100, i, i), float64(i%97)))
+				lines.WriteString(linkRecord(fmt.Sprintf("www%d.example.org/section/%d/page-%d.html?id=%d", i%1000, i%100, i, i), float64(i%97)))
 				lines.WriteByte('\n')
 			}
 			for b.Loop() {
@@ -472,7 +472,7 @@ func BenchmarkBar(b *testing.B) {
 
 // A snapshot in a long process is a commit, and a commit bars what was added before
 // it: neither begins the other again.
-func TestASnapshotIsWrittenWhereThereIsSomethingToBar(t *testing.T) {
+func TestSnapshotWithTrapsPending(t *testing.T) {
 	s := open(t, t.TempDir(), Options{ExcludeTraps: true})
 	add(t, s, `{"v":1,"url":"http://a.org/x/x/x/x/x/x/x/x/x/"}`, `{"v":1,"url":"http://a.org/a/b/a/b/a/b/a/b/a/b/"}`)
 	s.snapshotAt = s.log.written - snapshotInterval
@@ -485,7 +485,7 @@ func TestASnapshotIsWrittenWhereThereIsSomethingToBar(t *testing.T) {
 
 // What was handed out last is that also after a compaction, which gives older places
 // higher numbers.
-func TestWhatWasHandedOutLastAfterACompaction(t *testing.T) {
+func TestLastBatchAfterCompaction(t *testing.T) {
 	s := open(t, t.TempDir(), Options{ExcludeTraps: true})
 	q := Request{N: 1, Generation: -1, Lease: 1e12}
 	add(t, s, `{"v":1,"url":"http://a.org/"}`, `{"v":1,"url":"http://a.org/","generation":1}`)
@@ -503,20 +503,20 @@ func TestWhatWasHandedOutLastAfterACompaction(t *testing.T) {
 
 // What an address says twice shows a link that should not be relative only if it was
 // found where such a link would be: not on other sites, and not in one directory.
-func TestAnAddressThatSaysItTwiceIsNoLinkByItself(t *testing.T) {
+func TestRepeatedSegmentAloneIsNoTrap(t *testing.T) {
 	s := open(t, t.TempDir(), Options{ExcludeTraps: true})
-	add(t, s, linked("victim.org/shop/docs/", "victim.org/shop/", 1), linked("victim.org/shop/docs/manual.html", "victim.org/shop/docs/", 1))
+	add(t, s, linkOn("victim.org/shop/docs/", "victim.org/shop/", 1), linkOn("victim.org/shop/docs/manual.html", "victim.org/shop/docs/", 1))
 	for i := range 8 {
 		add(t, s,
-			linked(fmt.Sprintf("victim.org/no%d/docs/docs/", i), "evil.org/", -9),
-			linked(fmt.Sprintf("a.org/proj/data/data/?C=N;O=%d", i), "a.org/proj/data/data/", 1),
-			linked(fmt.Sprintf("hub.org/kube/kube/issues?page=%d", i), "hub.org/kube/kube/issues", 1))
+			linkOn(fmt.Sprintf("victim.org/no%d/docs/docs/", i), "evil.org/", -9),
+			linkOn(fmt.Sprintf("a.org/proj/data/data/?C=N;O=%d", i), "a.org/proj/data/data/", 1),
+			linkOn(fmt.Sprintf("hub.org/kube/kube/issues?page=%d", i), "hub.org/kube/kube/issues", 1))
 	}
-	add(t, s, asked("a.org/other/data/report.html", 1), asked("a.org/proj/data/", 1), asked("a.org/proj/data/data/x.html", 1), asked("hub.org/kube/kube/issues", 1))
+	add(t, s, linkRecord("a.org/other/data/report.html", 1), linkRecord("a.org/proj/data/", 1), linkRecord("a.org/proj/data/data/x.html", 1), linkRecord("hub.org/kube/kube/issues", 1))
 	if err := s.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	for url, reason := range skipped(t, s) {
+	for url, reason := range skippedURLs(t, s) {
 		t.Errorf("%s is barred: %s", url, reason)
 	}
 	closeStore(t, s)
