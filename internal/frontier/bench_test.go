@@ -14,8 +14,8 @@ import (
 	"spoor/internal/wire"
 )
 
-// link is the ith link of a made-up web of 50,000 hosts, as evolve would emit it:
-// 140 links share a page. Its URL has 78 bytes in the mean.
+// link appends the ith link of an artificial web of 50,000 hosts, as evolve would write it. 140
+// links are on the same page; the mean length of a URL is 78 bytes.
 func link(b []byte, i int) []byte {
 	rng := rand.New(rand.NewPCG(uint64(i), 3))
 	host := int(float64(50_000) * rng.Float64() * rng.Float64())
@@ -27,8 +27,7 @@ func link(b []byte, i int) []byte {
 	return append(b, '\n')
 }
 
-// links is a stream of links, of which every stride-th is one that has not been
-// given before, from first on.
+// links is a stream of links, of which every stride-th is new, from first on.
 type links struct {
 	first, known, stride, i int
 	buf, left               []byte
@@ -54,7 +53,7 @@ func (l *links) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// bigStore is a store of n URLs, made once for all benchmarks.
+// bigStore returns the directory of a store of n URLs, which all benchmarks share.
 func bigStore(b *testing.B, n int) string {
 	dir := filepath.Join(os.TempDir(), "spoor-bench-frontier-"+strconv.Itoa(n))
 	if _, err := os.Stat(filepath.Join(dir, snapshotName)); err == nil {
@@ -75,7 +74,7 @@ func bigStore(b *testing.B, n int) string {
 	return dir
 }
 
-// copyOf is a copy of a store, to be changed.
+// copyOf returns the directory of a copy of a store.
 func copyOf(b *testing.B, dir string) string {
 	to := b.TempDir()
 	if err := os.CopyFS(filepath.Join(to, "store"), os.DirFS(dir)); err != nil {
@@ -86,8 +85,8 @@ func copyOf(b *testing.B, dir string) string {
 
 var sizes = []int{100_000, 1_000_000}
 
-// BenchmarkAdd adds batches of 28,000 links, 80 % of them known, each batch
-// durable at its end: the reading of the records included.
+// BenchmarkAdd reads and adds batches of 28,000 links, 80 % of them known, and commits each
+// batch.
 func BenchmarkAdd(b *testing.B) {
 	const batch = 28_000
 	for _, n := range sizes {
@@ -171,7 +170,7 @@ func BenchmarkReplay(b *testing.B) {
 	}
 }
 
-// BenchmarkNext hands out 200 addresses, durably, in an open store.
+// BenchmarkNext leases 200 addresses, durably, in an open store.
 func BenchmarkNext(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -187,7 +186,7 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-// BenchmarkCompact rewrites a log of which half was replaced by later records.
+// BenchmarkCompact compacts a log half of which was replaced by later records.
 func BenchmarkCompact(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -231,7 +230,7 @@ func BenchmarkCompact(b *testing.B) {
 	}
 }
 
-// BenchmarkSize reports what a URL costs on disk and in memory.
+// BenchmarkSize reports the bytes of a URL on disk and in memory.
 func BenchmarkSize(b *testing.B) {
 	for _, n := range sizes {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {

@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// spend hands out until nothing is left, and answers: most are pages, some fail once,
-// some are forbidden, which costs nothing, and some get no answer in their
-// generation. It returns how many different addresses with a cost were handed out, by
-// host.
+// leaseAll leases batches until nothing is left, and adds outcomes: most are pages, some fail
+// once, some are forbidden, which costs nothing, and some get no outcome in their generation.
+// It returns the number of different addresses requested, by host.
 func leaseAll(t *testing.T, dir string, q Request, reopen bool) map[string]int {
 	t.Helper()
 	s := open(t, dir, Options{ExcludeTraps: true})
@@ -45,7 +44,7 @@ func leaseAll(t *testing.T, dir string, q Request, reopen bool) map[string]int {
 				record += fmt.Sprintf(`"niche":"n%d",`, (n[len(n)-1]-'0')%2)
 			}
 			switch kind := hash64(3, u) % 8; {
-			case kind == 0 && tried[u] == 1: // comes back
+			case kind == 0 && tried[u] == 1: // leased again
 				continue
 			case kind == 1 && tried[u] == 1:
 				cost[host][u] = true
@@ -80,7 +79,7 @@ func TestBudgets(t *testing.T) {
 		add(t, s, lines...)
 		closeStore(t, s)
 		got := leaseAll(t, dir, Request{N: 7, MaxPerHost: 20, MaxPerNiche: 9}, seed%2 == 1)
-		// Of a.org, which is one niche, the seed comes last, and beside the budget; of b.org two niches.
+		// a.org is one niche, and its seed, which comes last, is not limited; b.org has two niches.
 		if got["a.org"] != 9+1 || got["b.org"] != 18 || got["c.org"] < 1 {
 			t.Errorf("handed out: %v", got)
 		}
@@ -110,7 +109,7 @@ func TestBudgets(t *testing.T) {
 		s = open(t, dir, Options{})
 		add(t, s, lines...)
 		closeStore(t, s)
-		if got := leaseAll(t, dir, Request{N: 50, MaxPerHost: 12, Fair: ByHost}, false); got["a.org"] < 12 || got["a.org"] > 12+1 || got["b.org"] != 12 { // the seed counts, too
+		if got := leaseAll(t, dir, Request{N: 50, MaxPerHost: 12, Fair: ByHost}, false); got["a.org"] < 12 || got["a.org"] > 12+1 || got["b.org"] != 12 { // the seed counts
 			t.Errorf("handed out with a budget of hosts: %v", got)
 		}
 	}

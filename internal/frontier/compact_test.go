@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// compact compacts s until there is nothing more to do.
+// compact compacts s completely.
 func compact(t testing.TB, s *Store) (c Compaction) {
 	t.Helper()
 	for {
@@ -28,7 +28,7 @@ func compact(t testing.TB, s *Store) (c Compaction) {
 	}
 }
 
-// exported is the export of s, in its order.
+// exported returns the export of s, unsorted.
 func exported(t testing.TB, s *Store) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -38,7 +38,8 @@ func exported(t testing.TB, s *Store) string {
 	return b.String()
 }
 
-// crawl does to all stores what a crawl may do to one, and returns what happened.
+// randomCrawl performs the same random operations on all stores, and returns the next
+// generation.
 func randomCrawl(t testing.TB, rng *rand.Rand, steps, generation int, stores ...*Store) int {
 	for range steps {
 		lines := randomRecords(rng, 1+rng.IntN(8))
@@ -72,7 +73,7 @@ func randomCrawl(t testing.TB, rng *rand.Rand, steps, generation int, stores ...
 }
 
 func TestCompactionKeepsTheState(t *testing.T) {
-	for seed := range uint64(30) {
+	for seed := range rounds(30) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		dirs := []string{t.TempDir(), t.TempDir()}
 		o := Options{segmentSize: 1500}
@@ -124,10 +125,10 @@ func TestCompactionKeepsTheState(t *testing.T) {
 	}
 }
 
-// TestAStoreChangesHandsWhileItIsCompacted lets others use the store between any two
-// frames of a compaction: add and hand out, compact it too, make its index anew.
+// Other processes may use the store between any two frames of a compaction: add, lease,
+// compact, and rebuild the index.
 func TestCompactionYields(t *testing.T) {
-	for seed := range uint64(8) {
+	for seed := range rounds(8) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		dir, o := t.TempDir(), Options{segmentSize: 1500, disk: noSyncDisk{}, Wait: time.Minute}
 		plain, dense := open(t, t.TempDir(), o), open(t, dir, o)
@@ -165,7 +166,7 @@ func TestCompactionYields(t *testing.T) {
 			case rng.IntN(12) == 0:
 				compact(t, s)
 			case given%5 == 3:
-				s.unsaved = 1 << 30 // the snapshot is stale
+				s.unsaved = 1 << 30 // makes the snapshot stale
 			}
 			closeStore(t, s)
 			if given%7 == 4 {
@@ -223,7 +224,7 @@ func TestCompactionDropsReplacedRecords(t *testing.T) {
 
 var errKilled = errors.New("killed")
 
-// mortal is a disk to which only so many things can be done.
+// A mortalDisk fails after a number of operations.
 type mortalDisk struct {
 	noSyncDisk
 	left *int
@@ -275,7 +276,7 @@ func (f mortalFile) Truncate(n int64) error {
 	return firstError(f.m.operate, func() error { return f.file.Truncate(n) })
 }
 
-// cmpOr is the first error of two calls.
+// firstError calls a, and b unless a failed.
 func firstError(a, b func() error) error {
 	if err := a(); err != nil {
 		return err
@@ -283,8 +284,7 @@ func firstError(a, b func() error) error {
 	return b()
 }
 
-// TestCompactionDiesAnywhere kills a compaction at every single thing that it does to
-// the disk.
+// TestCompactionKilledAnywhere kills a compaction at each of its disk operations.
 func TestCompactionKilledAnywhere(t *testing.T) {
 	made := t.TempDir()
 	s := open(t, made, Options{segmentSize: 1500})
@@ -335,8 +335,8 @@ func TestCompactionKilledAnywhere(t *testing.T) {
 	}
 }
 
-// A batch by the clock of which only some addresses are still leased is compacted to
-// those: the others may have been handed out since by a generation that is dropped.
+// Compaction keeps only the addresses that a batch without a generation still leases: others
+// may have been leased since by a generation that is dropped.
 func TestCompactionDropsEndedLeases(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{})
@@ -359,8 +359,7 @@ func TestCompactionDropsEndedLeases(t *testing.T) {
 	}
 }
 
-// A page that is visited once more is leased like any other: compaction keeps that
-// it was handed out, and that it was handed back.
+// Compaction keeps the lease of a revisit, and that it was handed back with error budget.
 func TestCompactionKeepsRevisitLeases(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{})
@@ -380,7 +379,7 @@ func TestCompactionKeepsRevisitLeases(t *testing.T) {
 	again("")
 	add(t, s, `{"v":1,"url":"http://a.org/x","visits":1,"error":"budget"}`)
 	again("a.org/x")
-	add(t, s, // two try, and one of them comes through
+	add(t, s, // of two attempts one succeeds
 		`{"v":1,"url":"http://a.org/x","visits":1,"error":"timeout","timestamp":"2026-11-20T12:01:00Z"}`,
 		`{"v":1,"url":"http://a.org/x","visits":1,"status_code":200,"timestamp":"2026-11-20T12:02:00Z"}`)
 	again("")

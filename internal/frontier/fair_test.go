@@ -17,9 +17,9 @@ import (
 	"spoor/internal/wire"
 )
 
-// pick says in as few words as there are what a batch is: again and again the
-// candidate that is worth most among those that the limits admit, then the one whose
-// group has less, then the higher priority, then the smaller URL (here: id).
+// chooseSimply chooses a batch one candidate at a time: of those that the limits admit, the
+// one with the greatest weight, then of the group with fewer addresses, then with the higher
+// priority, then with the smaller URL (here: id).
 func chooseSimply(all []candidate, n, perHost, perNiche int, share Group) (ids []uint32) {
 	hosts, niches := map[uint32]int{}, map[uint32]int{}
 	left := slices.Clone(all)
@@ -51,7 +51,8 @@ func chooseSimply(all []candidate, n, perHost, perNiche int, share Group) (ids [
 	return ids
 }
 
-// chosen is what a chooser makes of the candidates, offered in this order.
+// chooseWith returns the batch that a chooser chooses from candidates offered in this order,
+// and the largest number of candidates it kept.
 func chooseWith(all []candidate, n, perHost, perNiche int, share Group, full int) (ids []uint32, kept int) {
 	c := newChooser(n, limits{perHost, perNiche, nil}, share, func(a, b uint32) bool { return a < b })
 	c.pruneAt = n + full
@@ -65,8 +66,8 @@ func chooseWith(all []candidate, n, perHost, perNiche int, share Group, full int
 	return ids, kept
 }
 
-// someCandidates are made up: of few and many hosts, in niches that are hosts, parts
-// of hosts, or go across them, of priorities that differ, tie, are nothing, or below.
+// randomCandidates returns candidates of few or many hosts, in niches that are hosts, parts of
+// hosts, or span hosts, with different, equal, zero and negative priorities.
 func randomCandidates(rng *rand.Rand) []candidate {
 	all := make([]candidate, rng.IntN(60))
 	hosts, niches, kind, values := 1+rng.IntN(8), 1+rng.IntN(8), rng.IntN(3), 1+rng.IntN(9)
@@ -87,7 +88,7 @@ func randomCandidates(rng *rand.Rand) []candidate {
 }
 
 func TestChooseAgreesWithASimpleImplementation(t *testing.T) {
-	for seed := range uint64(20_000) {
+	for seed := range rounds(20_000) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		all := randomCandidates(rng)
 		n, perHost, perNiche, share := 1+rng.IntN(12), max(0, rng.IntN(6)-2), max(0, rng.IntN(6)-2), Group(rng.IntN(3))
@@ -101,10 +102,9 @@ func TestChooseAgreesWithASimpleImplementation(t *testing.T) {
 	}
 }
 
-// The batch for fewer is the beginning of the one for more, and hosts that are all
-// different are handed out by priority alone, shared or not.
+// A smaller batch is a prefix of a larger one; and if all hosts differ, sharing has no effect.
 func TestSmallerBatchesArePrefixes(t *testing.T) {
-	for seed := range uint64(500) {
+	for seed := range rounds(500) {
 		rng := rand.New(rand.NewPCG(seed, 8))
 		all, share := randomCandidates(rng), Group(rng.IntN(3))
 		most, _ := chooseWith(all, 50, 0, 0, share, 100)
@@ -123,8 +123,8 @@ func TestSmallerBatchesArePrefixes(t *testing.T) {
 	}
 }
 
-// Of two hosts with more than enough, one worth three times the other gets three
-// quarters.
+// Of two hosts with enough addresses, the one with three times the priority gets three
+// quarters of the batch.
 func TestSharesAreProportionalToPriority(t *testing.T) {
 	var all []candidate
 	for i := range uint32(4000) {
@@ -142,8 +142,8 @@ func TestSharesAreProportionalToPriority(t *testing.T) {
 	}
 }
 
-// All maximal-by-exchange batches of a few candidates are tried: with limits of one kind
-// no batch has more priority, with both none has more than twice as much.
+// All batches of a few candidates are tried: with one kind of limit none has a greater total
+// priority than the one chosen, with both kinds none has more than twice its priority.
 func TestBatchWeightIsWithinItsBound(t *testing.T) {
 	worst := 1.0
 	for seed := range uint64(2000) {
@@ -183,13 +183,12 @@ func TestBatchWeightIsWithinItsBound(t *testing.T) {
 	}
 }
 
-// Where hosts and niches are in each other's way memory is bounded, too: with more
-// hosts than are asked for, and with few.
+// Memory is bounded also for limits of hosts and niches, with few and with many hosts.
 func TestChooserMemoryIsBounded(t *testing.T) {
 	for _, hosts := range []int{2, 40, 100_000} {
 		for share := range ByNiche + 1 {
 			rng := rand.New(rand.NewPCG(1, 1))
-			all := make([]candidate, 100_000)
+			all := make([]candidate, 100_000/step(10))
 			for i := range all {
 				all[i] = candidate{rng.Float64(), uint32(i), uint32(rng.IntN(hosts)), uint32(rng.IntN(1000))}
 			}
@@ -201,8 +200,7 @@ func TestChooserMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkChoose offers candidates, of whom one host has nine in ten, as a store
-// with so many due would.
+// BenchmarkChoose chooses from ten million candidates, nine in ten of them of one host.
 func BenchmarkChoose(b *testing.B) {
 	const size = 10_000_000
 	for _, equal := range []bool{false, true} {
@@ -237,7 +235,7 @@ func BenchmarkChoose(b *testing.B) {
 	}
 }
 
-// BenchmarkNextShared hands out 1,000 addresses of a store, by every policy.
+// BenchmarkNextShared chooses 1,000 addresses of a store, with each policy.
 func BenchmarkNextShared(b *testing.B) {
 	for _, q := range []struct {
 		name string
@@ -270,13 +268,16 @@ func TestHugeBatch(t *testing.T) {
 	}
 }
 
-// A batch is the same however many look for it, and the one that looking at all
-// addresses in order gives.
+// The batch does not depend on the number of processors.
 func TestChooseOnManyProcessors(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	r := wire.NewReader(&links{stride: 1}, Sections)
 	var rec wire.Record
-	for range 3*chunkSize + 10 {
+	n := 3*chunkSize + 10
+	if testing.Short() {
+		n = chunkSize + 10
+	}
+	for range n {
 		if err := r.Read(&rec); err != nil {
 			t.Fatal(err)
 		}
@@ -318,15 +319,15 @@ func TestChooseOnManyProcessors(t *testing.T) {
 	for _, processors := range []int{1, 16} {
 		runtime.GOMAXPROCS(processors)
 		_, err := s.chooseBatch(Request{N: 10, Generation: 0, Now: noon})
-		if none, ok := errors.AsType[*NothingDue](err); !ok || none.Leased != 3*chunkSize+10 || !none.Earliest.IsZero() {
+		if none, ok := errors.AsType[*NothingDue](err); !ok || none.Leased != n || !none.Earliest.IsZero() {
 			t.Errorf("%d processors say %v", processors, err)
 		}
 	}
 	closeStore(t, s)
 }
 
-// Lines are the same, and in the same order, however many make them; some are of
-// records that are in no frame yet, and some of revisits. So is what is wrong.
+// Lines, their order and errors do not depend on the number of processors. Some lines are of
+// records not yet written as a frame, and some of revisits.
 func TestRenderBatchOnManyProcessors(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{})
@@ -371,7 +372,7 @@ func TestRenderBatchOnManyProcessors(t *testing.T) {
 		}
 	})
 
-	// Two frames are damaged: the first of them is told.
+	// Of two damaged frames the first is reported.
 	closeStore(t, s)
 	name := filepath.Join(dir, segmentName(1))
 	b, err := os.ReadFile(name)

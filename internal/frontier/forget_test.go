@@ -36,7 +36,7 @@ func TestForgottenURLsCanBeAddedAgain(t *testing.T) {
 	if n := forget(t, s, Selection{URLs: []string{"http://a.org/x"}}); n != 0 {
 		t.Errorf("forgot %d that were not known", n)
 	}
-	for range 3 { // as it is; from the snapshot or the log; from the log alone
+	for range 3 { // in memory; from the snapshot or the log; from the log alone
 		want := []string{`{"v":1,"url":"http://b.org/","parents":["http://a.org/x"],"state":"waiting"}` + "\n"}
 		if diff := cmp.Diff(want, export(t, s, noon)); diff != "" {
 			t.Error(diff)
@@ -98,8 +98,8 @@ func TestForgetHostsAndPrefixes(t *testing.T) {
 	}
 }
 
-// Between two times of forgetting, order and repetition do not matter; a store that
-// is opened again, from the log or a snapshot, is the one that was closed.
+// Order and repetition between two calls of Forget do not matter, and opening a store again
+// restores it, from the log or a snapshot.
 func TestForgetDependsOnTheOrderOfTheLogOnly(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 3))

@@ -20,7 +20,23 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// hasty is a disk that is not waited for.
+// rounds returns n, the number of random rounds of a test, or a tenth of it in short mode.
+func rounds(n uint64) uint64 {
+	if testing.Short() {
+		return (n + 9) / 10
+	}
+	return n
+}
+
+// step returns 1, or short in short mode: the distance of the cases tried by a test.
+func step(short int) int {
+	if testing.Short() {
+		return short
+	}
+	return 1
+}
+
+// noSyncDisk is a disk that does not sync.
 type noSyncDisk struct{ osDisk }
 
 func (d noSyncDisk) open(name string, at int64) (file, error) {
@@ -34,7 +50,7 @@ type noSyncFile struct{ file }
 
 func (noSyncFile) Sync() error { return nil }
 
-// open opens a store that must be fine.
+// open opens a store, creating it if necessary.
 func open(t testing.TB, dir string, o Options) *Store {
 	t.Helper()
 	o.Create = !o.ReadOnly
@@ -55,7 +71,7 @@ func closeStore(t testing.TB, s *Store) {
 	}
 }
 
-// add adds the lines, which must be records that are accepted.
+// add adds lines, which must be valid records.
 func add(t testing.TB, s *Store, lines ...string) (verdicts []Verdict) {
 	t.Helper()
 	r := wire.NewReader(strings.NewReader(strings.Join(lines, "\n")), Sections)
@@ -76,7 +92,7 @@ func add(t testing.TB, s *Store, lines ...string) (verdicts []Verdict) {
 	}
 }
 
-// export is the sorted export of s.
+// export returns the lines of an export, sorted.
 func export(t testing.TB, s *Store, now time.Time) []string {
 	t.Helper()
 	var b bytes.Buffer
@@ -100,7 +116,7 @@ func next(t testing.TB, s *Store, q Request) string {
 	return string(b)
 }
 
-// urls are the URLs of lines, without the scheme.
+// urls returns the URLs in lines, without the scheme.
 func urls(lines string) string {
 	var list []string
 	for line := range strings.Lines(lines) {
@@ -142,7 +158,6 @@ func TestNextOrder(t *testing.T) {
 	}
 }
 
-// A history is what happens to one store, and what comes of it.
 func TestRulesOfOneURL(t *testing.T) {
 	const u = `"v":1,"url":"http://a.org/x"`
 	type history struct {
@@ -457,8 +472,7 @@ func TestLineage(t *testing.T) {
 	}
 }
 
-// randomRecords are records as a crawl might add them, a few of every kind for
-// few URLs, so that they meet.
+// randomRecords returns records of all kinds for a few URLs.
 func randomRecords(rng *rand.Rand, n int) []string {
 	lines := make([]string, n)
 	for i := range lines {
@@ -506,7 +520,7 @@ func randomRecords(rng *rand.Rand, n int) []string {
 }
 
 func TestOrderAndRepetitionDoNotMatter(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range rounds(60) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		records := randomRecords(rng, 60)
 		var want []string
@@ -532,7 +546,7 @@ func TestOrderAndRepetitionDoNotMatter(t *testing.T) {
 			closeStore(t, s)
 			rng.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
 		}
-		// What was exported is the same state again.
+		// Adding the export gives the same state.
 		s := open(t, t.TempDir(), Options{})
 		rng.Shuffle(len(want), func(i, j int) { want[i], want[j] = want[j], want[i] })
 		add(t, s, want...)

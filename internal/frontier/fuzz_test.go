@@ -13,8 +13,8 @@ import (
 	"spoor/internal/wire"
 )
 
-// FuzzLog opens a store whose first segment has any bytes behind its header. The
-// checksums are corrected first, so that the fuzzer gets past them.
+// FuzzLog opens a store whose segment has arbitrary bytes after its header. Checksums are
+// corrected first, so that the fuzzer gets past them.
 func FuzzLog(f *testing.F) {
 	dir := f.TempDir()
 	smallStore(f, dir)
@@ -55,8 +55,8 @@ func FuzzLog(f *testing.F) {
 	})
 }
 
-// FuzzSegment opens a store whose last segment is any bytes, behind one that is whole
-// or none. What was in the other one is there, or opening fails.
+// FuzzSegment opens a store whose last segment is arbitrary bytes, alone or after a valid
+// one. Opening fails, or the content of the valid one is there.
 func FuzzSegment(f *testing.F) {
 	dir := f.TempDir()
 	smallStore(f, dir)
@@ -80,7 +80,7 @@ func FuzzSegment(f *testing.F) {
 		}
 		if len(b) >= segmentHeader {
 			if _, at, err := parseSegment(b, 2); second && err == nil && at.from < 2 {
-				return // it says that it stands for the first
+				return // it replaces the first segment
 			}
 		}
 		dir := storeOf(t, b)
@@ -105,7 +105,7 @@ func FuzzSegment(f *testing.F) {
 	})
 }
 
-// use does with a store what can be done; errors are fine, panics are not.
+// exercise calls all operations of a store. They may return errors but not panic.
 func exercise(t *testing.T, s *Store) {
 	s.Export(io.Discard, noon)
 	s.Stats(noon)
@@ -124,8 +124,8 @@ func exercise(t *testing.T, s *Store) {
 	s.Close()
 }
 
-// FuzzSnapshot reads any bytes as a snapshot, with their checksums corrected.
-// What it accepts must be an index that can be used.
+// FuzzSnapshot parses arbitrary bytes with correct checksums as a snapshot. If it is accepted,
+// using the index must not panic.
 func FuzzSnapshot(f *testing.F) {
 	dir := f.TempDir()
 	smallStore(f, dir)

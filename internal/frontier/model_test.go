@@ -15,19 +15,19 @@ import (
 	"spoor/internal/wire"
 )
 
-// A book is the frontier with nothing but its rules: what waits, how long, and for whom.
+// A queueModel is a simple implementation of the queue with limits, delays and leases.
 type queueModel struct {
 	pages          map[string]*queuedURL
-	hostDelays     map[string]int64 // seconds before which a host is not to be asked
-	lastGeneration int              // the latest generation that was handed out
+	hostDelays     map[string]int64 // second before which a host must not be asked
+	lastGeneration int              // latest leased generation
 }
 
-// owed is what is known of a URL.
+// A queuedURL is the state of a URL.
 type queuedURL struct {
-	generation, retries, leasedBy int // generation: that has it, or -1
+	generation, retries, leasedBy int // leasedBy: a generation, or -1
 	priority                      float64
 	null, failed, done            bool
-	due, leasedUntil              int64 // until: end of a lease by the clock
+	due, leasedUntil              int64 // leasedUntil: end of a lease by the clock
 }
 
 func (b *queueModel) add(u string, generation int, priority float64, null bool, due int64) {
@@ -44,7 +44,7 @@ func (b *queueModel) add(u string, generation int, priority float64, null bool, 
 	}
 }
 
-// next hands out, and says when something could be if nothing can; 0 is never.
+// next leases a batch. If it is empty, earliest is when a URL will be due; 0: never.
 func (b *queueModel) next(q Request) (batch []string, earliest int64) {
 	urls := slices.Sorted(maps.Keys(b.pages))
 	var ready []candidate
@@ -87,10 +87,10 @@ func hostOf(u string) string {
 	return host
 }
 
-// nicheOf is the niche that every address of a URL names; some name none.
+// nicheOf returns the niche in all addresses of a URL; "" for some.
 func nicheOf(u string) string { return []string{"", "a", "bc", ""}[u[len(u)-1]%4] }
 
-// A player does the same to a store and to a book.
+// A modelTest performs the same operations on a store and on a model.
 type modelTest struct {
 	*testing.T
 	rng     *rand.Rand
@@ -98,7 +98,7 @@ type modelTest struct {
 	s       *Store
 	b       queueModel
 	now     time.Time
-	lines   []string       // that were added
+	lines   []string       // added so far
 	batches map[int]string // by generation
 }
 
@@ -116,7 +116,7 @@ func (p *modelTest) request() Request {
 	}
 }
 
-// ask adds an address.
+// addAddress adds a random address.
 func (p *modelTest) addAddress() {
 	u := fmt.Sprintf("http://h%d.org/%d", p.rng.IntN(5), p.rng.IntN(30))
 	generation, priority := p.b.lastGeneration+1, float64(p.rng.IntN(9)-1)/4
@@ -124,7 +124,7 @@ func (p *modelTest) addAddress() {
 	case p.rng.IntN(12) == 0:
 		p.b.add(u, generation, 0, true, 0)
 		p.add(`{"v":1,"url":%q,"generation":%d,"priority":null,"niche":%q}`, u, generation, nicheOf(u))
-	case len(u)%2 == 0 && generation%5 == 0: // one time for all that a tie could be of
+	case len(u)%2 == 0 && generation%5 == 0: // the same time for all addresses that could tie
 		due := noon.Add(time.Duration(generation) * time.Minute)
 		p.b.add(u, generation, priority, false, due.Unix())
 		p.add(`{"v":1,"url":%q,"generation":%d,"priority":%g,"niche":%q,"not_before":%q}`, u, generation, priority, nicheOf(u), due.Format(time.RFC3339))
@@ -134,7 +134,7 @@ func (p *modelTest) addAddress() {
 	}
 }
 
-// handOut asks for a batch, and sees that asking again changes nothing.
+// leaseBatch leases a batch.
 func (p *modelTest) leaseBatch() {
 	q := p.request()
 	if p.rng.IntN(3) > 0 {
@@ -158,7 +158,7 @@ func (p *modelTest) leaseBatch() {
 	}
 }
 
-// answer adds the outcome of something that is out.
+// addOutcome adds the outcome of a leased URL.
 func (p *modelTest) addOutcome() {
 	var out []string
 	for _, u := range slices.Sorted(maps.Keys(p.b.pages)) {
@@ -200,7 +200,7 @@ func (p *modelTest) reopen() {
 	p.s = open(p, p.dir, Options{segmentSize: 4000})
 }
 
-// again asks for a generation that was handed out, whatever else it says.
+// repeatGenerations asks for leased generations again, with other parameters.
 func (p *modelTest) repeatGenerations() {
 	for generation, lines := range p.batches {
 		q := p.request()
@@ -212,7 +212,7 @@ func (p *modelTest) repeatGenerations() {
 }
 
 func TestStoreAgreesWithTheModel(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range rounds(60) {
 		p := &modelTest{T: t, rng: rand.New(rand.NewPCG(seed, 5)), dir: t.TempDir(), now: noon, batches: map[int]string{}}
 		p.b = queueModel{map[string]*queuedURL{}, map[string]int64{}, 0}
 		p.s = open(t, p.dir, Options{segmentSize: 4000})
@@ -234,9 +234,12 @@ func TestStoreAgreesWithTheModel(t *testing.T) {
 			}
 		}
 		closeStore(t, p.s)
+		if found, err := Check(p.dir, Options{disk: noSyncDisk{}}, false); err != nil || found.Wrong() {
+			t.Fatalf("seed %d: check finds %+v, %v", seed, found, err)
+		}
 
-		// The same records in another order, some twice, to another store: what is due is
-		// the same, and so is what is handed out of it. Leases are no records.
+		// The same records in another order, some twice, give another store the same state
+		// except for the leases.
 		for _, e := range p.b.pages {
 			e.leasedBy, e.leasedUntil = -1, 0
 		}
@@ -255,7 +258,7 @@ func TestStoreAgreesWithTheModel(t *testing.T) {
 	}
 }
 
-// An address that leaves early says for when it is.
+// An address leased before it is due has its time in not_before.
 func TestNextWithHorizonSetsNotBefore(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	add(t, s, `{"v":1,"url":"http://a.org/","error":"budget","not_before":"2026-11-20T12:05:00Z"}`,

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -23,31 +24,31 @@ var (
 	seed = flag.Uint64("seed", 1, "of what it does")
 )
 
-// A circuit is a disk whose power can be cut. Processes see what they have done to it
-// in the directory; what is on disk, and what may be or not, is kept beside.
+// A powerDisk is a disk whose power can be cut. Processes see their changes in the directory;
+// the disk also records what is durable and what is not synced yet.
 type powerDisk struct {
 	dir            string
-	operationsLeft int // so many things can still be done to it, and then the power goes
+	operationsLeft int // until the power goes
 	mu             sync.Mutex
 	files          map[string]*inode // as processes see them
 	durable        map[string]*inode // as they are on disk
-	unsyncedNames  []nameChange      // done to names since they were made durable
+	unsyncedNames  []nameChange      // since the last sync of the directory
 }
 
-// An inode is a file, whatever its name is, with what of it is on disk and what was
-// done to it since.
+// An inode is a file, independent of its name, with its durable content and the unsynced
+// changes.
 type inode struct {
 	durable  []byte
 	unsynced []change
 }
 
-// A change writes data at an offset, or, without data, cuts the file off there.
+// A change writes data at an offset or, if data is nil, truncates the file there.
 type change struct {
 	at   int64
 	data []byte
 }
 
-// A naming gives a file a name, takes it away, or changes it.
+// A nameChange creates, removes or renames a file.
 type nameChange struct {
 	from, to string
 	file     *inode
@@ -68,7 +69,7 @@ func (n nameChange) apply(names map[string]*inode) {
 
 var errPower = errors.New("the power is gone")
 
-// spend lets something be done, unless the power is gone.
+// use counts an operation, or returns errPower if the power is gone.
 func (c *powerDisk) use() error {
 	if c.operationsLeft <= 0 {
 		return errPower
@@ -77,7 +78,7 @@ func (c *powerDisk) use() error {
 	return nil
 }
 
-// newCircuit is a disk with what is in dir.
+// newCircuit returns a disk with the files in dir.
 func newCircuit(t *testing.T, dir string) *powerDisk {
 	c := &powerDisk{dir: dir, files: map[string]*inode{}, durable: map[string]*inode{}}
 	entries, err := os.ReadDir(dir)
@@ -100,7 +101,7 @@ func (c *powerDisk) name(n nameChange) {
 	c.unsyncedNames = append(c.unsyncedNames, n)
 }
 
-func (c *powerDisk) mkdir(dir string) error { return nil } // it is there
+func (c *powerDisk) mkdir(dir string) error { return nil } // it exists
 
 func (c *powerDisk) open(name string, at int64) (file, error) {
 	c.mu.Lock()
@@ -149,7 +150,7 @@ func (c *powerDisk) sync(string) error {
 	return nil
 }
 
-// live is a file that is open on a circuit.
+// A powerFile is an open file on a powerDisk.
 type powerFile struct {
 	file
 	c     *powerDisk
@@ -157,7 +158,7 @@ type powerFile struct {
 	at    int64
 }
 
-// Write writes half of p if the power goes meanwhile.
+// Write writes half of p if the power goes.
 func (f *powerFile) Write(p []byte) (int, error) {
 	f.c.mu.Lock()
 	defer f.c.mu.Unlock()
@@ -206,7 +207,7 @@ func (c change) apply(b []byte) []byte {
 	return b
 }
 
-// what has happened in power cuts, for the table.
+// events counts what happened in power cuts, for the table of doc/crash.md.
 type events map[string]int
 
 func (t events) String() string {
@@ -217,7 +218,7 @@ func (t events) String() string {
 	return b.String()
 }
 
-// inMemory is a new directory, in memory where that can be.
+// inMemory returns a new directory, in memory if possible.
 func inMemory(t *testing.T) string {
 	dir, err := os.MkdirTemp("/dev/shm", "spoor-")
 	if err != nil {
@@ -227,13 +228,14 @@ func inMemory(t *testing.T) string {
 	return dir
 }
 
-// cut is what one finds when the power is back: of what was not synced, names and
-// sectors in any order, or as zeros, or with a bit that has fallen over, or not at all.
+// cutPower returns the disk as found when the power is back. Of the unsynced names and sectors
+// some are there, in any order, and some of those sectors are zero, torn, or have a flipped
+// bit.
 func (c *powerDisk) cutPower(t *testing.T, rng *rand.Rand, seen events) *powerDisk {
 	names := maps.Clone(c.durable)
 	share := rng.Float64()
 	if rng.IntN(4) == 0 {
-		share = float64(rng.IntN(2)) // nothing, or all
+		share = float64(rng.IntN(2)) // none, or all
 	}
 	for _, n := range c.unsyncedNames {
 		if rng.Float64() < share {
@@ -253,7 +255,7 @@ func (c *powerDisk) cutPower(t *testing.T, rng *rand.Rand, seen events) *powerDi
 
 func (n *inode) cutPower(rng *rand.Rand, share float64, seen events) []byte {
 	b := slices.Clone(n.durable)
-	firm := int64(len(b)) // sectors that were on disk are there as they were, or as they should be
+	firm := int64(len(b)) // durable sectors have their old or their new content
 	sector := []int64{16, 64, 512, 4096}[rng.IntN(4)]
 	for _, c := range n.unsynced {
 		if c.data == nil {
@@ -292,19 +294,70 @@ func (n *inode) cutPower(rng *rand.Rand, share float64, seen events) []byte {
 	return b
 }
 
-// A world is what a store holds.
+// A model is a simple implementation of the queue, without disk or limits.
+type model map[string]*modelURL
+
+// A modelURL is the state of a URL.
+type modelURL struct {
+	generation, revision, lease, retries int
+	priority                             float64
+	done, over                           bool // over: the attempt it was leased for has ended
+}
+
+func (m model) add(url string, generation int, priority float64) {
+	if m[url] == nil {
+		m[url] = &modelURL{generation: -1, lease: -1}
+	}
+	if e := m[url]; generation > e.generation || generation == e.generation && e.revision == 0 && priority > e.priority {
+		e.generation, e.revision, e.priority = generation, 0, priority
+	}
+}
+
+func (m model) reprioritise(url string, priority float64) {
+	if e := m[url]; e != nil && !e.done && e.retries <= maxRetries && priority != e.priority {
+		e.priority = priority
+		e.revision++
+	}
+}
+
+func (m model) next(generation, n int) (urls []string) {
+	for u, e := range m {
+		if !e.done && e.retries <= maxRetries && e.lease < generation {
+			urls = append(urls, u)
+		}
+	}
+	slices.SortFunc(urls, func(a, b string) int {
+		return cmp.Or(cmp.Compare(m[b].priority, m[a].priority), strings.Compare(a, b))
+	})
+	urls = urls[:min(n, len(urls))]
+	for _, u := range urls {
+		m[u].lease, m[u].over = generation, false
+	}
+	return urls
+}
+
+func (m model) clone() model {
+	c := maps.Clone(m)
+	for u, e := range m {
+		e := *e
+		c[u] = &e
+	}
+	return c
+}
+
+// A modelState is the expected content of a store.
 type modelState struct {
 	model
-	generation int // generation that was handed out; -1: none
+	generation int // latest leased generation; -1: none
 }
 
 func (w modelState) clone() modelState { return modelState{w.model.clone(), w.generation} }
 
-// An act is something that was done to a store, as the reference does it.
+// An act applies an operation on a store to the model.
 type act func(*modelState)
 
-// A house is a store on a circuit, and what it must hold: all that was acknowledged,
-// and of the acts after that the first ones, however many.
+// A powerTest is a store on a powerDisk with its expected content: everything acknowledged,
+// and any number of the operations after that, from the first.
 type powerTest struct {
 	t                   *testing.T
 	rng                 *rand.Rand
@@ -312,24 +365,22 @@ type powerTest struct {
 	disk                *powerDisk
 	acknowledgedState   modelState
 	pending             []act
-	acknowledgedBatches map[int]string // that were acknowledged
-	leased              []string       // handed out, without outcome
-	generation          int            // generation
-	snapshotDamaged     bool           // the power has damaged the snapshot
+	acknowledgedBatches map[int]string // by generation
+	leased              []string       // URLs without outcome
+	generation          int            // to lease next
+	snapshotDamaged     bool           // by a power cut
 
-	compacted bool // all batches but the last two may be gone
+	compacted bool // only the last two batches need be there
 }
 
-// TestPowerCuts does to a store what a crawl does, and cuts the power, or kills the
-// process, at any moment of it: when a segment begins, while frames or a snapshot are
-// written, while things are renamed. After each cut the store holds what was
-// acknowledged and the beginning of what was not, leases and batches included, and
-// check finds nothing; a bit that falls over in what was acknowledged is noticed, and
-// the repair loses no more than the frame it is in.
+// TestPowerCuts performs the operations of a crawl on a store and cuts the power or kills the
+// process at any moment. After each cut the store holds everything acknowledged and a prefix
+// of the rest, leases and batches included, and Check finds nothing. A bit flipped in
+// acknowledged data is detected, and the repair loses no more than its frame.
 func TestPowerCuts(t *testing.T) {
 	n := *cuts
 	if testing.Short() {
-		n = min(n, 100)
+		n = min(n, 25)
 	}
 	seen := events{}
 	for life := uint64(0); seen["power cuts"] < n; life++ {
@@ -353,7 +404,7 @@ func (h *powerTest) options() Options {
 	return Options{Create: true, segmentSize: 4000, disk: h.disk, shouldYield: func(string) bool { return h.rng.IntN(4) == 0 }}
 }
 
-// session is one process on the store, and what is left when it has ended, somehow.
+// session runs one process on the store, and checks what it leaves behind.
 func (h *powerTest) session() {
 	h.disk.operationsLeft = 1 << 30
 	if h.rng.IntN(4) > 0 {
@@ -369,7 +420,7 @@ func (h *powerTest) session() {
 		}
 		if err == nil && h.rng.IntN(2) == 0 {
 			if h.rng.IntN(2) == 0 {
-				s.unsaved = 1 << 30 // the snapshot is stale
+				s.unsaved = 1 << 30 // makes the snapshot stale
 			}
 			if err = s.Close(); err == nil {
 				h.acknowledge()
@@ -394,7 +445,7 @@ func (h *powerTest) session() {
 	}
 }
 
-// act does something to the store.
+// step performs a random operation on the store.
 func (h *powerTest) step(s *Store) error {
 	switch h.rng.IntN(11) {
 	case 0, 1, 2:
@@ -467,12 +518,12 @@ func (h *powerTest) step(s *Store) error {
 			if err != nil || !more {
 				return err
 			}
-			if err := h.step(s); err != nil { // it may be used meanwhile
+			if err := h.step(s); err != nil { // the store may be used between two steps
 				return err
 			}
 		}
 	case 10:
-		return s.log.flush() // a frame that nobody waits for
+		return s.log.flush() // a frame that is not acknowledged
 	}
 	return nil
 }
@@ -491,12 +542,12 @@ func (h *powerTest) add(s *Store, line string, do act) error {
 	return err
 }
 
-// handOut hands a generation out, or asks again for one.
+// leaseBatch leases a generation, or repeats one.
 func (h *powerTest) leaseBatch(s *Store) error {
 	n := 1 + h.rng.IntN(20)
 	generation := h.generation
 	h.pending = append(h.pending, func(w *modelState) {
-		if w.generation < generation && len(w.next(generation, n)) > 0 { // else it is there, though nobody was told
+		if w.generation < generation && len(w.next(generation, n)) > 0 { // otherwise it was leased without being acknowledged
 			w.generation = generation
 		}
 	})
@@ -517,7 +568,7 @@ func (h *powerTest) leaseBatch(s *Store) error {
 	return nil
 }
 
-// acknowledged says that all that was done until now is kept for ever.
+// acknowledge notes that all operations so far must survive.
 func (h *powerTest) acknowledge() {
 	for _, do := range h.pending {
 		do(&h.acknowledgedState)
@@ -525,7 +576,7 @@ func (h *powerTest) acknowledge() {
 	h.pending = nil
 }
 
-// now is what the store holds if nothing is lost.
+// expectedState returns the content of the store if nothing is lost.
 func (h *powerTest) expectedState() modelState {
 	w := h.acknowledgedState.clone()
 	for _, do := range h.pending {
@@ -534,7 +585,7 @@ func (h *powerTest) expectedState() modelState {
 	return w
 }
 
-// states says of every URL what an export says of it.
+// states returns the state of each URL, as statesOf does for a store.
 func (w modelState) states() map[string]string {
 	states := map[string]string{}
 	for u, e := range w.model {
@@ -552,7 +603,7 @@ func (w modelState) states() map[string]string {
 	return states
 }
 
-// statesOf likewise reads the export of a store.
+// statesOf returns the state and the priority of each URL in the export of a store.
 func statesOf(t *testing.T, s *Store) map[string]string {
 	t.Helper()
 	var b bytes.Buffer
@@ -579,7 +630,7 @@ func statesOf(t *testing.T, s *Store) map[string]string {
 	return states
 }
 
-// find looks at the store that a process, or the power, has left.
+// checkStore compares the store, after a kill or a power cut, with the expected state.
 func (h *powerTest) checkStore(cut bool) {
 	copied := inMemory(h.t)
 	if err := os.CopyFS(copied, os.DirFS(h.disk.dir)); err != nil {
@@ -633,10 +684,10 @@ func (h *powerTest) checkStore(cut bool) {
 	h.check(h.disk.dir, opened)
 }
 
-// comesBack asks for generations again, and for all that is not done.
+// checkLeases repeats the leased generations, and leases everything that is not done.
 func (h *powerTest) checkLeases(s *Store, w modelState) {
 	for generation, was := range h.acknowledgedBatches {
-		if h.compacted && generation < h.generation-1 { // one more may be there, though nobody was told
+		if h.compacted && generation < h.generation-1 { // one more may have been leased without being acknowledged
 			continue
 		}
 		if is := next(h.t, s, Request{N: 1, Generation: generation}); is != was {
@@ -655,7 +706,7 @@ func (h *powerTest) checkLeases(s *Store, w modelState) {
 	}
 }
 
-// check looks at a copy: it finds nothing but a snapshot that is not used anyway.
+// check runs Check on a copy. It may only find a damaged snapshot, which is not used anyway.
 func (h *powerTest) check(dir string, opened Opened) {
 	copied := inMemory(h.t)
 	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
@@ -670,13 +721,13 @@ func (h *powerTest) check(dir string, opened Opened) {
 	}
 }
 
-// flip lets a bit fall over in what was acknowledged.
+// flipBit flips a bit in acknowledged data.
 func (h *powerTest) flipBit() {
 	s, err := Open(h.disk.dir, Options{disk: noSyncDisk{}})
 	if err != nil {
 		return // there is none
 	}
-	closeStore(h.t, s) // a mark says that all is on disk
+	closeStore(h.t, s) // writes a mark, which says that everything is on disk
 	h.acknowledge()
 	number := s.log.numbers[h.rng.IntN(len(s.log.numbers))]
 	name := s.log.path(number)
@@ -709,7 +760,7 @@ func (h *powerTest) flipBit() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	os.Remove(filepath.Join(h.disk.dir, snapshotName)) // or it would speak for the log
+	os.Remove(filepath.Join(h.disk.dir, snapshotName)) // otherwise the damage would be before the snapshot and not be read
 	b[at] ^= 1 << h.rng.IntN(8)
 	if err := os.WriteFile(name, b, 0o666); err != nil {
 		h.t.Fatal(err)
@@ -729,7 +780,7 @@ func (h *powerTest) flipBit() {
 	s = open(h.t, h.disk.dir, Options{})
 	got := statesOf(h.t, s)
 	for u, state := range h.acknowledgedState.states() {
-		if f.kind == frameBatch { // an earlier one is the last now
+		if f.kind == frameBatch { // without it an earlier batch is the last
 			got[u], state = strings.Replace(got[u], "leased", "waiting", 1), strings.Replace(state, "leased", "waiting", 1)
 		}
 		if got[u] != state && !bytes.Contains(lines, fmt.Appendf(nil, "%q", u)) && !bytes.Contains(lines, []byte(u+"\n")) {
@@ -739,7 +790,7 @@ func (h *powerTest) flipBit() {
 	closeStore(h.t, s)
 }
 
-// abandon lets go of the store as a killed process does.
+// abandon releases the store as a killed process does.
 func (s *Store) abandon() {
 	if s.log.out != nil {
 		s.log.out.Close()

@@ -51,15 +51,15 @@ func TestRevisitInterval(t *testing.T) {
 	}
 }
 
-// A site is a page that changes every so often.
+// A site is a page that changes at intervals.
 type site struct {
 	url    string
 	every  time.Duration // 0: never
 	etag   bool
-	gone   time.Time // from when on it answers 404
-	down   time.Time // from when on nobody answers
+	gone   time.Time // when it starts to answer 404
+	down   time.Time // when it stops to answer
 	visits []time.Time
-	unseen int // visits that found what was known
+	unseen int // visits that found no change
 }
 
 func (p *site) version(now time.Time) int {
@@ -69,7 +69,7 @@ func (p *site) version(now time.Time) int {
 	return int(now.Sub(noon) / p.every)
 }
 
-// answer is the outcome of an address at a time.
+// answer sets rec to the outcome of a request.
 func (p *site) answer(t *testing.T, rec *wire.Record, now time.Time) {
 	p.visits = append(p.visits, now)
 	rec.Timestamp = now.UTC().Format(stamp)
@@ -94,7 +94,7 @@ func (p *site) answer(t *testing.T, rec *wire.Record, now time.Time) {
 	rec.Touch(wire.Fetch)
 }
 
-// simulate crawls the pages of a web with -recrawl, a look every hour.
+// simulate crawls the pages with Recrawl, once an hour.
 func simulate(t *testing.T, web []*site, days int, each func(s *Store, now time.Time)) {
 	s := open(t, t.TempDir(), Options{})
 	defer closeStore(t, s)
@@ -120,8 +120,8 @@ func simulate(t *testing.T, web []*site, days int, each func(s *Store, now time.
 	}
 }
 
-// Visits come to stand at about 0.6 of the time between two changes, with and
-// without validators, and go apart where nothing changes.
+// The interval converges to about 0.6 of the time between two changes, with and without
+// validators, and grows if nothing changes.
 func TestIntervalsConverge(t *testing.T) {
 	const day = 24 * time.Hour
 	web := []*site{
@@ -270,7 +270,7 @@ func TestLastModMakesAPageDue(t *testing.T) {
 	}
 }
 
-// revisits are outcomes as a crawl with -recrawl might add them.
+// randomRevisits returns records as a crawl with Recrawl may add them.
 func randomRevisits(rng *rand.Rand, n int) []string {
 	lines := randomRecords(rng, n)
 	for i, line := range lines {
@@ -290,7 +290,7 @@ func randomRevisits(rng *rand.Rand, n int) []string {
 }
 
 func TestOrderOfRevisitsDoesNotMatter(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range rounds(60) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		records := randomRevisits(rng, 60)
 		var want []string
@@ -304,7 +304,7 @@ func TestOrderOfRevisitsDoesNotMatter(t *testing.T) {
 				}
 			}
 			got := export(t, s, noon)
-			for id := range uint32(s.x.len()) { // and what an export does not say
+			for id := range uint32(s.x.len()) { // state that is not exported
 				if s.x.isKnown(id) {
 					p := s.x.history(id)
 					got = append(got, fmt.Sprintln(s.x.url(id), p.due, p.retries, p.class, p.visits, s.x.isRecrawlable(id)))
@@ -331,7 +331,7 @@ func TestOrderOfRevisitsDoesNotMatter(t *testing.T) {
 	}
 }
 
-// A failure that does not say when it was puts off nothing, and ends nothing.
+// A failure without a timestamp delays nothing and ends nothing.
 func TestFailedRevisitWithoutTimestampIsRetried(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	add(t, s, `{"v":1,"url":"http://a.org/","status_code":200,"timestamp":"2026-11-01T00:00:00Z"}`)

@@ -15,14 +15,14 @@ import (
 
 var million = flag.Bool("million", false, "measure fairness with one host of a million links and 1,000 hosts of ten, and print the table")
 
-// A web of one big host and many small ones of ten links each.
+// A skewedWeb has one big host and many small ones of ten links each.
 type skewedWeb struct {
 	big, small int
 	priorities string
 }
 
-// store makes a store of the web. The big host comes first in the alphabet, so that it
-// wins every tie.
+// store creates a store of the web. The big host comes first in the alphabet, so it wins
+// every tie.
 func (w skewedWeb) store(t testing.TB, dir string) {
 	s := open(t, dir, Options{})
 	var rec wire.Record
@@ -48,14 +48,14 @@ func (w skewedWeb) store(t testing.TB, dir string) {
 	closeStore(t, s)
 }
 
-// got is what the hosts of a lopsided web have got, a generation.
+// A generationShare describes the hosts after a generation.
 type generationShare struct {
 	share float64 // of the big host in the generation
-	hosts int     // that have been asked
-	left  int     // links of the small hosts
+	hosts int     // number asked so far
+	left  int     // links of small hosts that wait
 }
 
-// crawl hands out generations, of which every address is fetched.
+// crawl leases generations, and adds a page for each address.
 func (w skewedWeb) crawl(t testing.TB, dir string, q Request, generations int) (all []generationShare) {
 	s := open(t, dir, Options{})
 	hosts, left := map[string]bool{}, 10*w.small
@@ -79,7 +79,7 @@ func (w skewedWeb) crawl(t testing.TB, dir string, q Request, generations int) (
 	return all
 }
 
-// policies are the ways to hand out that are compared.
+// policies are the policies compared.
 var policies = []struct {
 	name string
 	Request
@@ -93,7 +93,7 @@ var policies = []struct {
 //
 //	go test ./internal/frontier -run OneSite -v -million
 //
-// prints the table of doc/frontier.md.
+// prints the table of doc/fairness.md.
 func TestOneSiteCannotFillAGeneration(t *testing.T) {
 	for _, priorities := range []string{"the same", "better", "drawn alike"} {
 		w, n, generations := skewedWeb{2000, 20, priorities}, 20, 12
@@ -129,7 +129,7 @@ func TestOneSiteCannotFillAGeneration(t *testing.T) {
 				if first.share != 0.5 {
 					t.Errorf("%s, %s: %+v; half is the limit", priorities, p.name, first)
 				}
-			default: // hosts that are as good get as much, until only the big one is left
+			default: // equal hosts get equal shares, until only the big one is left
 				if first.share > 0.1 || first.hosts < 20 || last.hosts != w.small+1 || last.left > w.small {
 					t.Errorf("%s, %s: %+v", priorities, p.name, all)
 				}

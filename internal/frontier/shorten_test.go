@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestAnOutcomeIsNeverTooLong adds outcomes that are too long for a line of the
-// log, each in its own way. What decides must stay.
+// Outcomes that are too long for a line of the log are shortened, and keep the fields that
+// determine the state.
 func TestLongOutcomesAreShortened(t *testing.T) {
 	const u = `{"v":1,"url":"http://a.org/x","generation":3,"depth":2,"via":"http://a.org/","operator":"crossover","priority":0.5,"retries":1,`
 	long := func(s string) string { return strings.Repeat(s, maxAddedLine/len(s)+1) }
@@ -22,7 +22,7 @@ func TestLongOutcomesAreShortened(t *testing.T) {
 		}
 		return strings.TrimSuffix(b.String(), ",")
 	}
-	query := strings.Repeat(`\\`, 8000) // what is one byte in a URL is two in a record
+	query := strings.Repeat(`\\`, 8000) // one byte of a URL takes two in a record
 	for _, test := range []struct {
 		name, members string
 		kept, lost    []string
@@ -79,7 +79,7 @@ func TestLongOutcomesAreShortened(t *testing.T) {
 			}
 			closeStore(t, s)
 
-			s = open(t, dir, Options{}) // the log says what memory said
+			s = open(t, dir, Options{}) // from the log
 			if diff := cmp.Diff(exported, export(t, s, noon)); diff != "" {
 				t.Errorf("after opening: %.2000s", diff)
 			}

@@ -14,7 +14,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// skipped is what s skipped: addresses, each with its reason.
+// skippedURLs returns the skipped URLs, each with its reason.
 func skippedURLs(t testing.TB, s *Store) map[string]string {
 	t.Helper()
 	var b bytes.Buffer
@@ -40,12 +40,12 @@ func outcomeRecord(url string, generation int, hash uint64) string {
 	return fmt.Sprintf(`{"v":1,"url":"http://%s","generation":%d,"status_code":200,"simhash":"%016x"}`, url, generation, hash)
 }
 
-// linked is what a page links to.
+// linkOn returns a link on the page via.
 func linkOn(url, via string, priority float64) string {
 	return fmt.Sprintf(`{"v":1,"url":"http://%s","via":"http://%s","operator":"link","priority":%g}`, url, via, priority)
 }
 
-// trapped are addresses among which are traps of all kinds but duplicates.
+// trapRecords returns links with traps of all kinds but duplicates.
 func trapRecords() (lines []string) {
 	for i := range 150 {
 		lines = append(lines,
@@ -94,7 +94,7 @@ func TestTrapsAreExcluded(t *testing.T) {
 		t.Error(d)
 	}
 	for url, reason := range map[string]string{
-		"a.org/cal/1950/1/":                       "trap_calendar", // of the least priority
+		"a.org/cal/1950/1/":                       "trap_calendar", // has the lowest priority
 		"a.org/cal/2099/6/":                       "",
 		"b.org/page":                              "",
 		"c.org/about/us/":                         "",
@@ -118,8 +118,7 @@ func TestTrapsAreExcluded(t *testing.T) {
 	closeStore(t, s)
 }
 
-// TestABarIsLastingUntilAPersonAsks: another record that asks changes nothing, a
-// seed does.
+// Proposing an excluded URL again changes nothing, unless it is a seed.
 func TestSeedOverridesExclusion(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{ExcludeTraps: true})
@@ -139,8 +138,8 @@ func TestSeedOverridesExclusion(t *testing.T) {
 	checkReplay(t, dir)
 }
 
-// same tells whether a store replayed from its log is as it was, and needs no rule
-// for it.
+// checkReplay checks that replaying the log, and adding an export, give the same state without
+// applying the trap rules.
 func checkReplay(t *testing.T, dir string) {
 	t.Helper()
 	f, err := Check(dir, Options{}, false)
@@ -151,9 +150,9 @@ func checkReplay(t *testing.T, dir string) {
 	before := export(t, s, noon)
 	closeStore(t, s)
 	for i := range before {
-		before[i] = strings.Replace(before[i], `"leased"`, `"waiting"`, 1) // leases are no records
+		before[i] = strings.Replace(before[i], `"leased"`, `"waiting"`, 1) // leases are not exported
 	}
-	s = open(t, t.TempDir(), Options{}) // not told to bar anything
+	s = open(t, t.TempDir(), Options{}) // without ExcludeTraps
 	add(t, s, before...)
 	s.Commit()
 	if d := cmp.Diff(before, export(t, s, noon)); d != "" {
@@ -171,7 +170,7 @@ func TestOrderOfTrapsDoesNotMatter(t *testing.T) {
 		lines := trapRecords()
 		r.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 		lines = append(lines, lines[:r.IntN(len(lines))]...)
-		if seed%2 == 1 { // killed in the middle, and what was added is added again
+		if seed%2 == 1 { // kill the process, and add everything again
 			add(t, s, lines[:r.IntN(len(lines))]...)
 			if err := s.log.flush(); err != nil {
 				t.Fatal(err)
@@ -193,8 +192,7 @@ func TestOrderOfTrapsDoesNotMatter(t *testing.T) {
 	}
 }
 
-// TestDatesAndCombinationsAreCountedOverGenerations: what was let pass stays so, and
-// counts.
+// Accepted URLs of earlier generations count.
 func TestTrapCountsSpanGenerations(t *testing.T) {
 	dir := t.TempDir()
 	var handed []string
@@ -211,7 +209,7 @@ func TestTrapCountsSpanGenerations(t *testing.T) {
 	s := open(t, dir, Options{ExcludeTraps: true})
 	handed = append(handed, strings.Fields(urls(next(t, s, Request{N: 1000, Generation: 9})))...)
 	slices.Sort(handed)
-	handed = slices.Compact(handed) // what has no outcome is handed out again
+	handed = slices.Compact(handed) // URLs without outcome are leased again
 	dates := len(slices.DeleteFunc(slices.Clone(handed), func(u string) bool { return !strings.Contains(u, "month") }))
 	if dates != maxDates || len(handed)-dates != 20+10+maxCombinations {
 		t.Errorf("%d dates and %d combinations were handed out", dates, len(handed)-dates)
@@ -219,8 +217,8 @@ func TestTrapCountsSpanGenerations(t *testing.T) {
 	closeStore(t, s)
 }
 
-// TestTheTopicsOfAForumHavePages: that every topic has pages 2 to 4 combines topics with
-// pages, and is no trap; that each can be seen in three ways is.
+// That every topic has pages 2 to 4 combines two parameters but is no trap; that each can be
+// seen in three ways is one.
 func TestPagesOfForumTopicsAreNoTrap(t *testing.T) {
 	s := open(t, t.TempDir(), Options{ExcludeTraps: true})
 	var topics, pages []string
@@ -246,8 +244,11 @@ func TestPagesOfForumTopicsAreNoTrap(t *testing.T) {
 	closeStore(t, s)
 }
 
-// TestSettingsAreBounded: more pairs than can be counted are not counted, in any order.
+// If there are too many parameter values none are counted, in any order of the URLs.
 func TestParameterCountsAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("counts a million parameter values")
+	}
 	const path = 7
 	for _, more := range []int{0, 1} {
 		for seed := range uint64(1 + more) {
@@ -260,7 +261,7 @@ func TestParameterCountsAreBounded(t *testing.T) {
 				}
 				queries = append(queries, q.String())
 			}
-			for i := range 5 + more { // with a path, and a and b, as many as there may be, or one more
+			for i := range 5 + more { // together with the path, a and b: the limit, or one more
 				queries = append(queries, fmt.Sprintf("c=%d", i))
 			}
 			rand.New(rand.NewPCG(seed, 1)).Shuffle(len(queries), func(i, j int) { queries[i], queries[j] = queries[j], queries[i] })
@@ -279,8 +280,7 @@ func TestParameterCountsAreBounded(t *testing.T) {
 	}
 }
 
-// TestWhatWasLetPassIsLetPass: the months of an archive, listed once, are not barred when
-// every month lists them all.
+// The months of an archive, accepted once, are not excluded when every month links to them all.
 func TestAcceptedURLsStayAccepted(t *testing.T) {
 	for _, reopen := range []bool{false, true} {
 		dir := t.TempDir()
@@ -294,7 +294,7 @@ func TestAcceptedURLsStayAccepted(t *testing.T) {
 			for i := range 201 { // the last is new
 				add(t, s, strings.Replace(linkOn(month(i), month(g), float64(g)), `"v":1`, fmt.Sprintf(`"v":1,"generation":%d`, g+1), 1))
 			}
-			if reopen { // from the log
+			if reopen { // to replay the log
 				s.Commit()
 				s.abandon()
 				s = open(t, dir, Options{ExcludeTraps: true})
@@ -329,7 +329,7 @@ func TestCopiesExcludeTheirDirectory(t *testing.T) {
 	}
 	closeStore(t, s)
 	checkReplay(t, dir)
-	s = open(t, dir, Options{ExcludeTraps: true}) // what was seen is known to the next process
+	s = open(t, dir, Options{ExcludeTraps: true}) // fingerprints are known to the next process
 	add(t, s, linkRecord("a.org/copies/newest", 5))
 	s.Commit()
 	if skippedURLs(t, s)["a.org/copies/newest"] == "" {
@@ -338,8 +338,8 @@ func TestCopiesExcludeTheirDirectory(t *testing.T) {
 	closeStore(t, s)
 }
 
-// TestWhereALinkShouldNotBeRelativeNothingIsAskedFor: neither what waits since a time
-// when that did not show yet, nor what comes later, in another process.
+// Neither URLs that wait since before the trap was known, nor later ones added by another
+// process, are requested.
 func TestBrokenRelativeLinksAreExcluded(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{ExcludeTraps: true})
@@ -373,8 +373,7 @@ func TestBrokenRelativeLinksAreExcluded(t *testing.T) {
 	checkReplay(t, dir)
 }
 
-// TestWhatIsTouchedIsAllThatIsDecidedOn compares with a store that looks at all that it
-// knows: what comes, is handed out, compacted and forgotten in any order.
+// TestChangedURLsAreComplete compares with a store that checks all URLs each time.
 func TestChangedURLsAreComplete(t *testing.T) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 5))
@@ -410,7 +409,7 @@ func TestChangedURLsAreComplete(t *testing.T) {
 			lines = lines[n:]
 			barred = a.Excluded()
 		}
-		for _, s := range []*Store{a, b} { // outcomes alone
+		for _, s := range []*Store{a, b} { // only outcomes change
 			add(t, s, linkRecord("d.org/copies/late", -9))
 			for i := range 20 {
 				add(t, s, linkRecord(fmt.Sprintf("d.org/copies/%c", 'a'+i), 999))
@@ -437,7 +436,7 @@ func TestChangedURLsAreComplete(t *testing.T) {
 	}
 }
 
-// TestEveryRuleHasItsWord: what a rule says is in the vocabulary of errors.
+// The names of the rules are in the vocabulary of errors.
 func TestTrapRulesAreErrors(t *testing.T) {
 	for _, r := range trap.Rules {
 		rec := wire.Record{Error: string(r)}
@@ -447,7 +446,7 @@ func TestTrapRulesAreErrors(t *testing.T) {
 	}
 }
 
-// BenchmarkBar is what the rules cost a link.
+// BenchmarkBar measures the cost of the rules for a link.
 func BenchmarkBar(b *testing.B) {
 	for _, traps := range []bool{false, true} {
 		b.Run(fmt.Sprintf("traps=%v", traps), func(b *testing.B) {
@@ -470,8 +469,8 @@ func BenchmarkBar(b *testing.B) {
 	}
 }
 
-// A snapshot in a long process is a commit, and a commit bars what was added before
-// it: neither begins the other again.
+// Writing a snapshot commits, and committing excludes traps, which adds records. That must not
+// start another snapshot.
 func TestSnapshotWithTrapsPending(t *testing.T) {
 	s := open(t, t.TempDir(), Options{ExcludeTraps: true})
 	add(t, s, `{"v":1,"url":"http://a.org/x/x/x/x/x/x/x/x/x/"}`, `{"v":1,"url":"http://a.org/a/b/a/b/a/b/a/b/a/b/"}`)
@@ -483,8 +482,7 @@ func TestSnapshotWithTrapsPending(t *testing.T) {
 	closeStore(t, s)
 }
 
-// What was handed out last is that also after a compaction, which gives older places
-// higher numbers.
+// Compaction gives older lines higher segment numbers; the last batch stays the last.
 func TestLastBatchAfterCompaction(t *testing.T) {
 	s := open(t, t.TempDir(), Options{ExcludeTraps: true})
 	q := Request{N: 1, Generation: -1, Lease: 1e12}
@@ -501,8 +499,8 @@ func TestLastBatchAfterCompaction(t *testing.T) {
 	closeStore(t, s)
 }
 
-// What an address says twice shows a link that should not be relative only if it was
-// found where such a link would be: not on other sites, and not in one directory.
+// A repeated path segment shows a broken relative link only if the URL was found where such a
+// link would be: not on another site, and not in one directory.
 func TestRepeatedSegmentAloneIsNoTrap(t *testing.T) {
 	s := open(t, t.TempDir(), Options{ExcludeTraps: true})
 	add(t, s, linkOn("victim.org/shop/docs/", "victim.org/shop/", 1), linkOn("victim.org/shop/docs/manual.html", "victim.org/shop/docs/", 1))
