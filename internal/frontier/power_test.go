@@ -241,7 +241,7 @@ func (c *powerDisk) cutPower(t *testing.T, rng *rand.Rand, seen events) *powerDi
 		if rng.Float64() < share {
 			n.apply(names)
 		} else {
-			seen["names that did not become durable"]++
+			seen["names lost"]++
 		}
 	}
 	dir := inMemory(t)
@@ -271,24 +271,24 @@ func (n *inode) cutPower(rng *rand.Rand, share float64, seen events) []byte {
 			part := slices.Clone(c.data[from:to])
 			from = to
 			if rng.Float64() >= share {
-				seen["sectors that were dropped"]++
+				seen["sectors dropped"]++
 				continue
 			}
 			if at >= firm {
 				switch rng.IntN(12) {
 				case 0:
 					clear(part)
-					seen["sectors of zeros"]++
+					seen["sectors zeroed"]++
 				case 1:
 					part[rng.IntN(len(part))] ^= 1 << rng.IntN(8)
-					seen["sectors with a bit fallen over"]++
+					seen["sectors with a flipped bit"]++
 				case 2:
 					part = part[:rng.IntN(len(part))+1]
 					seen["sectors torn"]++
 				}
 			}
 			b = change{at, part}.apply(b)
-			seen["sectors that were written"]++
+			seen["sectors written"]++
 		}
 	}
 	return b
@@ -647,18 +647,18 @@ func (h *powerTest) checkStore(cut bool) {
 	}
 	opened := s.Opened()
 	if opened.Truncated > 0 {
-		h.seen["found: a tail to cut off"]++
+		h.seen["found: torn tail"]++
 	}
 	if opened.Snapshot != nil {
-		h.seen["found: a snapshot that is damaged"]++
+		h.seen["found: damaged snapshot"]++
 		if !cut && !h.snapshotDamaged {
 			h.t.Errorf("the snapshot %v", opened.Snapshot)
 		}
 	} else if _, err := os.Stat(filepath.Join(copied, snapshotName)); err == nil {
-		h.seen["found: a snapshot that is used"]++
+		h.seen["found: valid snapshot"]++
 	}
 	if _, err := os.Stat(filepath.Join(copied, snapshotName+".part")); err == nil {
-		h.seen["found: half a snapshot"]++
+		h.seen["found: unfinished snapshot"]++
 	}
 	h.seen["found: segments"] += len(s.log.numbers)
 	got, want := statesOf(h.t, s), h.acknowledgedState.clone()
@@ -672,7 +672,7 @@ func (h *powerTest) checkStore(cut bool) {
 		h.pending[kept](&want)
 	}
 	if len(h.pending) > 0 {
-		h.seen[map[bool]string{true: "found: all that was not acknowledged", false: "found: a part of what was not acknowledged"}[kept == len(h.pending)]]++
+		h.seen[map[bool]string{true: "found: all unacknowledged data", false: "found: part of the unacknowledged data"}[kept == len(h.pending)]]++
 	}
 	h.pending = h.pending[:kept]
 	if cut {
@@ -765,7 +765,7 @@ func (h *powerTest) flipBit() {
 	if err := os.WriteFile(name, b, 0o666); err != nil {
 		h.t.Fatal(err)
 	}
-	h.seen["bits fallen over in what was acknowledged"]++
+	h.seen["bits flipped in acknowledged data"]++
 	_, err = Open(h.disk.dir, Options{disk: noSyncDisk{}})
 	if d, ok := errors.AsType[*Damage](err); !ok || d.Offset != starts[i-1] {
 		h.t.Errorf("a bit fell over at %d of %s, and opening says %v", at, name, err)
