@@ -16,17 +16,17 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// A stream is one request over HTTP/2, at the end of a server that minds no rules.
+// A stream is one request over HTTP/2, at a server that may break the protocol.
 type stream struct {
 	*http2.Framer
 	peer *peer
 	id   uint32
 }
 
-// A move is something that a server does to a stream, in frames.
+// A move sends frames on a stream.
 type move func(*stream)
 
-// header is a block of header fields, name and value by turns.
+// header returns a header block of names and values.
 func header(fields ...string) []byte {
 	var b bytes.Buffer
 	e := hpack.NewEncoder(&b)
@@ -36,10 +36,10 @@ func header(fields ...string) []byte {
 	return b.Bytes()
 }
 
-// answer2 is the header of a sound answer.
+// answer2 is the header of a valid response.
 var answer2 = header(":status", "200", "content-type", "text/html")
 
-// heads sends a header, at the end of which the answer is not.
+// heads sends a header that does not end the stream.
 func heads(block []byte) move {
 	return func(s *stream) {
 		s.WriteHeaders(http2.HeadersFrameParam{StreamID: s.id, BlockFragment: block, EndHeaders: true})
@@ -50,7 +50,7 @@ func data(body string, end bool) move {
 	return func(s *stream) { s.WriteData(s.id, end, []byte(body)) }
 }
 
-// again makes the move until the client has gone, without heed to its windows.
+// again repeats write until the client has gone, regardless of flow control.
 func again(write func(*stream) error) move {
 	return func(s *stream) {
 		for write(s) == nil {
@@ -60,23 +60,23 @@ func again(write func(*stream) error) move {
 
 func hang2(s *stream) { hush(s.peer) }
 
-// frames is a server that answers requests for pages with moves.
+// frames returns a server that answers requests for pages with moves.
 func frames(certs certificates, moves ...move) *server {
-	return &server{tls: speaking2(certs), frames: moves}
+	return &server{tls: http2Config(certs), frames: moves}
 }
 
-// handled is a server of HTTP/2 that minds the rules.
+// handled returns a server that conforms to HTTP/2.
 func handled(certs certificates, h http.HandlerFunc) *server {
-	return &server{tls: speaking2(certs), handler: h}
+	return &server{tls: http2Config(certs), handler: h}
 }
 
-func speaking2(certs certificates) *tls.Config {
+func http2Config(certs certificates) *tls.Config {
 	config := certs.valid.Clone()
 	config.NextProtos = []string{"h2"}
 	return config
 }
 
-// serveHandler has net/http serve HTTP/2.
+// serveHandler serves HTTP/2 with net/http.
 func (s *server) serveHandler(t testing.TB) {
 	mind := &http.Server{
 		TLSConfig: s.tls,
@@ -97,7 +97,7 @@ func (s *server) serveHandler(t testing.TB) {
 	})
 }
 
-// serve2 serves HTTP/2 once TLS has been agreed upon.
+// serve2 serves HTTP/2 after the TLS handshake.
 func (s *server) serve2(p *peer) {
 	if _, err := io.ReadFull(p, make([]byte, len(http2.ClientPreface))); err != nil {
 		return
@@ -130,7 +130,7 @@ func (s *server) serve2(p *peer) {
 	}
 }
 
-// http2Faults are the faults that only HTTP/2 has, and those that it has too.
+// http2Faults returns the faults of HTTP/2.
 func http2Faults(certs certificates) []*fault {
 	reset := func(code http2.ErrCode) move {
 		return func(s *stream) { s.WriteRSTStream(s.id, code) }
@@ -165,7 +165,7 @@ func http2Faults(certs certificates) []*fault {
 		w.Header().Set("Content-Encoding", "zstd")
 		w.Write(zstdBomb())
 	}
-	// One field of 4,000 bytes in the table, and then a byte for each time it is meant.
+	// One field of 4,000 bytes in the dynamic table, and then one byte for each reference to it.
 	var packed bytes.Buffer
 	packed.Write(answer2)
 	e := hpack.NewEncoder(&packed)
@@ -217,7 +217,7 @@ func http2Faults(certs certificates) []*fault {
 			s.WritePushPromise(http2.PushPromiseParam{StreamID: s.id, PromiseID: 2, BlockFragment: header(":method", "GET", ":path", "/"), EndHeaders: true})
 		}, hang2), want: pieces},
 		{name: "frames of garbage", server: frames(certs, func(s *stream) { flood("garbage")(s.peer) }), want: pieces},
-		{name: "HTTP/1.1 all the same", server: &server{tls: speaking2(certs), frames: []move{func(s *stream) { page("the page")(s.peer) }, hang2}}, want: pieces},
+		{name: "HTTP/1.1 all the same", server: &server{tls: http2Config(certs), frames: []move{func(s *stream) { page("the page")(s.peer) }, hang2}}, want: pieces},
 	}
 	for _, f := range list {
 		f.name, f.scheme = "HTTP/2, "+f.name, "https"

@@ -25,26 +25,25 @@ import (
 	"spoor/internal/wire"
 )
 
-// The guard against addresses that are not public can only be tried where public
-// ones can be asked. So the test runs itself in a network namespace, where all
-// addresses there are lead to the loopback device, and serves them all. Nothing
-// leaves the machine, and what a server is asked for is known.
+// Testing the guard against private addresses needs servers on public addresses. So the test
+// runs itself in a network namespace in which all addresses are routed to the loopback device,
+// and serves them all. Nothing leaves the machine, and all requests are known.
 
-// insideWeb is the environment variable that names the command to the test in the
+// insideWeb is the environment variable with the path of the command, for the test in the
 // namespace.
 const insideWeb = "FETCH_TEST_PROGRAM"
 
-// noWeb begins what the test says where there can be no namespace.
+// noWeb is the prefix of the message when no namespace can be made.
 const noWeb = "no web of its own: "
 
-// The addresses of the web that are public, by host name. No other is connected to.
+// The public addresses by host name. No other address may be connected to.
 var public = map[string]netip.Addr{
 	"site.test":  netip.MustParseAddr("93.184.216.34"),
 	"other.test": netip.MustParseAddr("8.8.4.4"),
 	"six.test":   netip.MustParseAddr("2606:2800:220:1::1"),
 }
 
-func TestFaultNoAddressThatIsNotPublicIsConnectedTo(t *testing.T) {
+func TestFaultPrivateAddresses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")
 	}
@@ -77,11 +76,11 @@ func TestFaultNoAddressThatIsNotPublicIsConnectedTo(t *testing.T) {
 	t.Logf("\n%s", out)
 }
 
-// An internet is all there is in the namespace.
+// An internet serves all addresses in the namespace.
 type internet struct {
 	mu    sync.Mutex
-	asked map[netip.Addr]int // connections by the address that was connected to
-	names map[string]int     // questions by name
+	asked map[netip.Addr]int // connections by address
+	names map[string]int     // DNS queries by name
 }
 
 func inWeb(t *testing.T, program string) {
@@ -105,7 +104,7 @@ func inWeb(t *testing.T, program string) {
 		onward   = "a redirect to an address that is not public"
 	)
 	blocked, dns := []string{"blocked_address"}, []string{"dns"}
-	either := []string{"200", "blocked_address"} // but never an answer from within
+	either := []string{"200", "blocked_address"} // but never a response from a private address
 	rows := []row{
 		{sane, "http://site.test/page", sound},
 		{sane, "http://8.8.4.4/page", sound},
@@ -129,7 +128,7 @@ func inWeb(t *testing.T, program string) {
 		{nameless, "http://mute.test/", append(dns, "timeout")},
 	}
 	hosts := []string{
-		// One address written in many ways; what a redirect leads to is one more.
+		// Notations of one address; redirects lead to each of them too.
 		"169.254.169.254", "[::ffff:169.254.169.254]", "[::ffff:a9fe:a9fe]", "2852039166", "0xa9fea9fe",
 		"127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "0x7f000001", "127.0.0.%31", "①②⑦.⓪.⓪.①", "127.0.0.1.", "user@127.0.0.1", "site.test@127.0.0.1",
 		"0.0.0.0", "0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "172.16.0.1", "172.31.255.255", "192.168.0.1", "192.0.0.1", "192.0.2.1",
@@ -142,7 +141,7 @@ func inWeb(t *testing.T, program string) {
 		rows = append(rows, row{sane, "http://[2606:2800:220:1::1]/page", sound}, row{sane, "http://six.test/page", sound})
 	}
 	for i, h := range hosts {
-		// A host that failed once is left alone: each has a port of its own.
+		// A host that failed is left alone, so each has a port of its own.
 		rows = append(rows,
 			row{direct, fmt.Sprintf("http://%s:%d/", h, 10_000+i), blocked},
 			row{direct, fmt.Sprintf("https://%s:%d/", h, 20_000+i), blocked},
@@ -184,7 +183,7 @@ func inWeb(t *testing.T, program string) {
 	if run.took > slack || run.memory > maxMemory {
 		t.Errorf("took %v and %d MiB", run.took, run.memory>>20)
 	}
-	// robots.txt of maps.test names sitemaps within.
+	// robots.txt of maps.test lists sitemaps on private addresses.
 	sited := start(t, program, nil, []string{"http://maps.test/page"}, len(within), "-contact", "someone@example.org", "-delay", "1ms", "-timeout", "3s", "-sitemaps")
 	if sited.status != 0 {
 		t.Errorf("status %d\n%s", sited.status, sited.log)
@@ -210,15 +209,15 @@ func inWeb(t *testing.T, program string) {
 	}
 }
 
-// within are sitemaps where none may be asked for.
+// within are sitemaps on private addresses.
 var within = []string{"http://169.254.169.254/sitemap.xml", "http://inside.test/sitemap.xml", "https://metadata.test/sitemap.xml"}
 
-// serve serves every address at port 80, and names.
+// serve serves HTTP on port 80 of every address, and DNS.
 func (web *internet) serve(t *testing.T, six bool) {
 	t.Helper()
 	site := &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Connection", "close") // so that names are looked up again
+			w.Header().Set("Connection", "close") // so that names are resolved again
 			w.Header().Set("Content-Type", "text/html")
 			to, redirected := strings.CutPrefix(r.RequestURI, "/to/")
 			switch {
@@ -275,7 +274,7 @@ func (web *internet) serve(t *testing.T, six bool) {
 	}()
 }
 
-// nameserver is the one that programs ask here.
+// nameserver returns the name server of the system.
 func nameserver() string {
 	b, _ := os.ReadFile("/etc/resolv.conf")
 	for line := range strings.Lines(string(b)) {
@@ -286,7 +285,7 @@ func nameserver() string {
 	return "127.0.0.1"
 }
 
-// answer answers a question, or does not.
+// answer returns the DNS response to a question, nil for none.
 func (web *internet) answer(question []byte) []byte {
 	var m dnsmessage.Message
 	if m.Unpack(question) != nil || len(m.Questions) != 1 {
@@ -353,9 +352,8 @@ func (web *internet) answer(question []byte) []byte {
 	return b
 }
 
-// raise brings up the loopback device of the namespace and makes every address
-// one of it, as "ip route add local default dev lo" does. It tells whether that
-// worked for IPv6, too.
+// raise brings up the loopback device of the namespace and routes every address to it, as "ip
+// route add local default dev lo" does. It reports whether that worked for IPv6 too.
 func raise() (six bool, err error) {
 	lo, err := net.InterfaceByName("lo")
 	if err != nil {
@@ -363,7 +361,7 @@ func raise() (six bool, err error) {
 	}
 	up := unix.IfInfomsg{Family: unix.AF_UNSPEC, Index: int32(lo.Index), Flags: unix.IFF_UP, Change: unix.IFF_UP}
 	if err := netlink(unix.RTM_NEWLINK, 0, up); err != nil {
-		return false, fmt.Errorf("raising %s: %w", lo.Name, err)
+		return false, fmt.Errorf("bringing up %s: %w", lo.Name, err)
 	}
 	route := func(family byte) error {
 		return netlink(unix.RTM_NEWROUTE, unix.NLM_F_CREATE,

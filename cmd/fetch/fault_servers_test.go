@@ -30,15 +30,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A peer is one connection, at the server's end.
+// A peer is the server side of a connection.
 type peer struct {
 	net.Conn
-	request *http.Request // that is being answered; nil before the first
+	request *http.Request // being answered; nil before the first
 	server  *server
 }
 
-// A step is something that a server does on a connection. An answer is steps,
-// one after the other, after which the connection is closed.
+// A step is an action of a server on a connection. A response is a sequence of steps, after
+// which the connection is closed.
 type step func(*peer)
 
 // say writes the parts.
@@ -47,7 +47,7 @@ func say(parts ...string) step {
 	return func(p *peer) { io.WriteString(p, text) }
 }
 
-// flood writes the piece until the client has gone, as fast as it takes it.
+// flood writes piece repeatedly, as fast as possible, until the client has gone.
 func flood(piece string) step {
 	block := bytes.Repeat([]byte(piece), max(1, (32<<10)/len(piece)))
 	return func(p *peer) {
@@ -61,7 +61,7 @@ func flood(piece string) step {
 	}
 }
 
-// trickle writes the piece again and again until the client has gone.
+// trickle writes piece at intervals until the client has gone.
 func trickle(piece string, every time.Duration) step {
 	return func(p *peer) {
 		tick := time.NewTicker(every)
@@ -74,10 +74,10 @@ func trickle(piece string, every time.Duration) step {
 	}
 }
 
-// hush says nothing more until the client has gone.
+// hush waits silently until the client has gone.
 func hush(p *peer) { io.Copy(io.Discard, p) }
 
-// reset closes the connection so that the client gets an RST.
+// reset closes the connection with an RST.
 func reset(p *peer) {
 	tcp(p.Conn).SetLinger(0)
 	p.Close()
@@ -92,7 +92,7 @@ func tcp(c net.Conn) *net.TCPConn {
 
 const html = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
-// page is an answer with nothing wrong.
+// page responds with a valid page.
 func page(body string) step { return typed("text/html", body) }
 
 func typed(media, body string) step {
@@ -100,47 +100,47 @@ func typed(media, body string) step {
 		fmt.Sprintf("\r\nContent-Length: %d\r\n\r\n", len(body)), body)
 }
 
-// keptAlive is a page after which the connection may stay open.
+// keptAlive returns a page after which the connection may stay open.
 func keptAlive(body string) string {
 	return fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", html, len(body), body)
 }
 
-// status is an answer with further lines of header and a short body.
+// status responds with a status, header lines and a short body.
 func status(code int, header ...string) step {
 	return say(fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: text/html\r\nContent-Length: 5\r\n", code, http.StatusText(code)),
 		strings.Join(append(header, ""), "\r\n"), "\r\nsorry")
 }
 
-// redirect leads to a location.
+// redirect responds with a redirect.
 func redirect(location string) step { return status(http.StatusFound, "Location: "+location) }
 
-// coded is an answer in content codings, with a length that is true.
+// coded responds with a body in content codings, with the right Content-Length.
 func coded(codings string, body []byte) step {
 	return say(html, "Content-Encoding: ", codings, fmt.Sprintf("\r\nContent-Length: %d\r\n\r\n", len(body)), string(body))
 }
 
-// A server has a fault at every address of 127.0.0.0/8.
+// A server serves a fault on every address of 127.0.0.0/8.
 type server struct {
 	net.Listener
-	answers map[string][]step // by path; "" is for all others
-	greet   []step            // done instead of waiting for requests
-	closed  bool              // nobody listens
-	full    bool              // nobody accepts, and no more connections can wait for it
+	answers map[string][]step // by path; "" for all others
+	greet   []step            // sent without waiting for requests
+	closed  bool              // does not listen
+	full    bool              // does not accept, and its queue is full
 	tls     *tls.Config
-	persist bool             // the connection is not closed after an answer
-	frames  []move           // over HTTP/2, in place of answers
-	handler http.HandlerFunc // over HTTP/2, in place of frames
+	persist bool             // the connection is not closed after a response
+	frames  []move           // over HTTP/2, instead of answers
+	handler http.HandlerFunc // over HTTP/2, instead of frames
 
 	mu      sync.Mutex
 	asked   map[string]int // requests by path
-	cookies int            // requests that had one
-	forged  int            // requests with a header that nobody meant to send
-	flooded int64          // bytes that flood got rid of
+	cookies int            // requests with a cookie
+	forged  int            // requests with an injected header
+	flooded int64          // bytes that flood has sent
 	conns   map[net.Conn]bool
 	wg      sync.WaitGroup
 }
 
-// listen starts the server and ends it, with its connections, after the test.
+// listen starts the server, which is closed with its connections after the test.
 func (s *server) listen(t testing.TB) {
 	t.Helper()
 	if s.full {
@@ -182,8 +182,8 @@ func (s *server) listen(t testing.TB) {
 	})
 }
 
-// homely is a listener at the wildcard address, which all of 127.0.0.0/8 needs, that
-// serves nobody else.
+// A homely listener accepts connections from loopback only, on the wildcard address, which is
+// needed for all of 127.0.0.0/8.
 type homely struct{ net.Listener }
 
 func (l homely) Accept() (net.Conn, error) {
@@ -196,8 +196,8 @@ func (l homely) Accept() (net.Conn, error) {
 	}
 }
 
-// fill is a listener whose queue is full, so that the kernel drops what asks for one
-// more connection.
+// fill returns a listener whose queue is full, so that the kernel drops further connection
+// attempts.
 func fill(t testing.TB) net.Listener {
 	t.Helper()
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -233,7 +233,8 @@ func (s *server) sent(n int64) {
 	s.flooded += n
 }
 
-// keep remembers a connection for the end of the test, which may have come.
+// keep registers a connection to be closed after the test. It reports whether the test is
+// still running.
 func (s *server) keep(c net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -294,7 +295,7 @@ func (s *server) serve(c net.Conn) {
 	}
 }
 
-// count writes down what a request says.
+// count records a request.
 func (s *server) count(r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -307,7 +308,7 @@ func (s *server) count(r *http.Request) {
 	}
 }
 
-// do does the steps and hangs up, in such a way that all that was said arrives.
+// do executes steps and closes the connection so that everything sent arrives.
 func (p *peer) do(steps []step) {
 	for _, do := range steps {
 		do(p)
@@ -318,8 +319,8 @@ func (p *peer) do(steps []step) {
 	}
 }
 
-// Bombs: this many bytes of nothing, in codings that make next to nothing of
-// them. They are put together from pieces, as packing so much would take long.
+// Bombs are this many zeros in codings that compress them to almost nothing. They are assembled
+// from pieces, since compressing so much would take long.
 const (
 	bombSize  = 4 << 30
 	bombPiece = 1 << 20
@@ -343,8 +344,8 @@ var (
 		var out bytes.Buffer
 		return pieces(&out, brotli.NewWriter(&out))
 	})
-	// RFC 8878: the magic number, a window of 128 KiB, and blocks of one byte
-	// that is to be repeated 128 Ki times.
+	// RFC 8878: the magic number, a window of 128 KiB, and blocks of one byte that is
+	// repeated 128 Ki times.
 	zstdBomb = sync.OnceValue(func() []byte {
 		const (
 			block = 128 << 10
@@ -361,8 +362,8 @@ func deflated() []byte {
 	return pieces(&out, w)
 }
 
-// pieces is a compressed piece, and the one that follows it as often as it takes:
-// behind one and the same piece the same always means the same.
+// pieces returns a compressed piece and the one that follows it, which can be repeated: after
+// the same piece, equal bytes have the same meaning.
 func pieces(out *bytes.Buffer, w interface {
 	io.Writer
 	Flush() error
@@ -378,8 +379,8 @@ func pieces(out *bytes.Buffer, w interface {
 		bytes.Repeat(out.Bytes()[ends[1]:ends[2]], bombSize/bombPiece-2)...)
 }
 
-// certificates are those that servers show. The file has the authority that
-// signed all but the self-signed one, as SSL_CERT_FILE wants it.
+// certificates are those of servers. The file has the authority that signed all but the
+// self-signed one, for SSL_CERT_FILE.
 type certificates struct {
 	file                                  string
 	valid, expired, wrongName, selfSigned *tls.Config

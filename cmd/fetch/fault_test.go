@@ -36,7 +36,7 @@ const (
 	hopeless  = 5 * time.Minute  // then it is killed
 )
 
-// A fault is something that servers do, and what is to become of it.
+// A fault is something that servers do, and the expected outcome.
 type fault struct {
 	name    string
 	server  *server
@@ -45,19 +45,19 @@ type fault struct {
 	hosts   int           // how many have the fault at once, 64 if 0
 	flags   []string      // PORT is the server's
 	timeout time.Duration // -timeout, 30s if 0
-	waits   int           // how many requests may last that long, one after the other
+	waits   int           // how many successive requests may take that long
 
-	files     int      // further records of each host, for -sitemaps
-	wantFiles []string // what they say; one of these
+	files     int      // sitemap records of each host, with -sitemaps
+	wantFiles []string // their possible outcomes, as summary returns them
 
-	want   []string // what the records say, as summary has it; one of these
-	status int      // of the command
-	detail string   // a part of error_detail
-	body   string   // the beginning of the body, "" is any
+	want   []string // possible outcomes, as summary returns them
+	status int      // exit status of the command
+	detail string   // substring of error_detail
+	body   string   // prefix of the body
 	check  func(*testing.T, *fault, []*wire.Record)
 }
 
-// summary is an outcome in a few words: status, error, truncated.
+// summary returns status, error and truncated of a record.
 func summary(r *wire.Record) string {
 	var words []string
 	if r.StatusCode != 0 {
@@ -72,10 +72,10 @@ func summary(r *wire.Record) string {
 	return strings.Join(words, ", ")
 }
 
-// answer is a server that answers every page alike.
+// answer returns a server that answers all requests for pages with steps.
 func answer(steps ...step) *server { return &server{answers: map[string][]step{"": steps}} }
 
-// robots is a server with a sound page and its own way with robots.txt.
+// robots returns a server with a valid page that answers robots.txt with steps.
 func robots(steps ...step) *server {
 	return &server{answers: map[string][]step{"": {page("the page")}, "/robots.txt": steps}}
 }
@@ -83,15 +83,16 @@ func robots(steps ...step) *server {
 const disallow = "User-agent: *\nDisallow: /page\n"
 
 var (
-	// The ways in which a bomb may end: the body is cut at -max-body, or the
-	// ratio gives it away.
+	// The outcomes of a bomb: the body is cut at -max-body, or the compression ratio is
+	// too high.
 	defused = []string{"200, truncated length", "200, too_large", "200, too_large, truncated length"}
 	refused = []string{"http"}
 	torn    = []string{"200, truncated disconnect"}
 	sound   = []string{"200"}
 )
 
-// faults are those of HTTP/1.1, of TLS and of proxies, and all others.
+// faults returns all faults: those of HTTP/1.1, TLS, proxies and robots.txt, of HTTP/2, and of
+// sitemaps.
 func faults(certs certificates) []*fault {
 	h2 := "\x00\x00\x12\x04\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x80\x00\x04\x00\x01\x00\x00\x00\x05\x00\xff\xff\xff"
 	list := []*fault{
@@ -111,7 +112,7 @@ func faults(certs certificates) []*fault {
 		// Bodies without end.
 		{name: "endless body", server: answer(say(html, "\r\n"), flood("words and words\n")), want: []string{"200, truncated length"}, check: cutAt(10 << 20)},
 		{name: "endless body, -max-body 64 KiB", server: answer(say(html, "\r\n"), flood("words and words\n")), flags: []string{"-max-body", "64KiB"}, want: []string{"200, truncated length"}, check: cutAt(64 << 10)},
-		// The records of 64 of them have 4 GB, which takes a slow machine longer than 30 s; robots.txt is answered at once.
+		// 64 records have 4 GB, which takes a slow machine longer than 30 s; robots.txt is answered at once.
 		{name: "endless body of NUL", server: answer(say(html, "\r\n"), flood("\x00")), timeout: time.Minute, waits: 1, want: []string{"200, truncated length"}, check: cutAt(10 << 20)},
 		{name: "endless body in one chunk", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\n"), flood("words and words\n")), want: []string{"200, truncated length"}, check: cutAt(10 << 20)},
 		{name: "endless body in chunks of a byte", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n"), flood("1\r\nx\r\n")), flags: []string{"-max-body", "2MiB"}, want: []string{"200, truncated length"}},
@@ -130,7 +131,7 @@ func faults(certs certificates) []*fault {
 			trickle(".", 100*time.Millisecond)(p)
 		}), hosts: 32, timeout: 2 * time.Second, want: []string{"200", "200, truncated time"}, check: spared},
 		{name: "answers nobody asked for", server: &server{persist: true, answers: map[string][]step{"": {func(p *peer) {
-			// In one piece: what comes after the next request is an answer to that.
+			// In one write: what is sent after the next request answers that.
 			say(keptAlive(p.request.URL.Path), keptAlive("forged"))(p)
 		}}}}, paths: []string{"/a", "/b", "/c", "/d"}, flags: []string{"-delay", "1ms"}, want: sound, check: own},
 
@@ -188,7 +189,7 @@ func faults(certs certificates) []*fault {
 		{name: "Content-Length beside chunks", server: answer(say(html, "Content-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nthe\r\n0\r\n\r\n")), want: []string{"200", "http"}},
 		{name: "chunk of no length", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n3\r\nthe\r\nmany\r\n")), want: torn, body: "the"},
 
-		// Other tongues.
+		// Other protocols and malformed responses.
 		{name: "garbage instead of HTTP", server: answer(say("\x9d\x00\xff\xfeI do not speak HTTP\r\n\r\n")), want: refused},
 		{name: "endless garbage", server: answer(flood("\x9d\x00\xff\xfe garbage")), want: refused},
 		{name: "HTTP/0.9", server: answer(say("<html><p>a page of 1992</html>\n")), want: refused},
@@ -290,14 +291,14 @@ func faults(certs certificates) []*fault {
 	return list
 }
 
-// politely has pauses that are short, but holds as long as ever.
+// politely are the flags for short pauses and normal holds.
 var politely = []string{"-delay", "1ms"}
 
-// sitemapFaults are those of the files that -sitemaps asks for.
+// sitemapFaults returns the faults of sitemaps.
 func sitemapFaults() []*fault {
 	const head = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">"
 	list := []*fault{
-		// 64 of them have 3 GB, which takes a slow machine longer than 30 s; robots.txt and the page are answered at once.
+		// 64 files have 3 GB, which takes a slow machine longer than 30 s; robots.txt and the page are answered at once.
 		{name: "endless", server: sitemap(say("HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n", head), flood("<url><loc>/page</loc></url>")), timeout: 2 * time.Minute, waits: 1, wantFiles: []string{"200, truncated length"}, check: longFiles},
 		{name: "endless tag", server: sitemap(say("HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n", head, "<url"), flood(" a='b'")), timeout: 2 * time.Minute, waits: 1, wantFiles: []string{"200, truncated length"}, check: longFiles},
 		{name: "endless nesting", server: sitemap(say("HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n", head), flood("<url>")), timeout: 2 * time.Minute, waits: 1, wantFiles: []string{"200, truncated length"}, check: longFiles},
@@ -350,7 +351,7 @@ func sitemapFaults() []*fault {
 	return list
 }
 
-// storedNoise is in deflate's blocks for what cannot be packed (RFC 1951, section 3.2.4).
+// storedNoise returns random bytes in stored blocks of deflate (RFC 1951, section 3.2.4).
 func storedNoise() string {
 	noise := make([]byte, 1<<16-1)
 	var b strings.Builder
@@ -361,7 +362,7 @@ func storedNoise() string {
 	return b.String()
 }
 
-// sitemap is a server whose page is sound, and whose other files are not.
+// sitemap returns a server with a valid page that answers all other requests with steps.
 func sitemap(steps ...step) *server {
 	return &server{answers: map[string][]step{"/page": {page("the page")}, "": steps}}
 }
@@ -376,7 +377,7 @@ func sitemapIndex(files ...string) string {
 	return b.String()
 }
 
-// entityBomb would be 3 GB of text if entities were what a standard parser makes of them.
+// entityBomb would expand to 3 GB in a parser that expands entities.
 var entityBomb = func() string {
 	var b strings.Builder
 	b.WriteString("<!DOCTYPE urlset [<!ENTITY e0 \"http://a.test/\">")
@@ -400,7 +401,7 @@ func secure(config *tls.Config, steps ...step) *server {
 	return s
 }
 
-// robotsBehind is a server whose robots.txt forbids the page, n redirects away.
+// robotsBehind returns a server whose robots.txt, n redirects away, disallows the page.
 func robotsBehind(n int) *server {
 	s := robots(redirect("/1"))
 	for i := 1; i < n; i++ {
@@ -410,8 +411,7 @@ func robotsBehind(n int) *server {
 	return s
 }
 
-// What is to hold besides.
-
+// A check tests the records of a fault further.
 type check = func(*testing.T, *fault, []*wire.Record)
 
 func both(checks ...check) check {
@@ -422,18 +422,19 @@ func both(checks ...check) check {
 	}
 }
 
-func each(tell func(*wire.Record) string) check {
+// each returns a check of every record, which reports the first message that is not empty.
+func each(message func(*wire.Record) string) check {
 	return func(t *testing.T, f *fault, recs []*wire.Record) {
 		for _, r := range recs {
-			if s := tell(r); s != "" {
+			if s := message(r); s != "" {
 				t.Errorf("%s: %s", r.URL, s)
-				return // the others are most likely alike
+				return // the others are probably the same
 			}
 		}
 	}
 }
 
-// cutAt wants bodies of n bytes, unless they are gone.
+// cutAt checks that bodies have n bytes, unless there is an error.
 func cutAt(n int64) check {
 	return each(func(r *wire.Record) string {
 		if r.ContentLength != n && r.Error == "" {
@@ -443,7 +444,7 @@ func cutAt(n int64) check {
 	})
 }
 
-// longFiles wants sitemaps that are longer than a page can be.
+// longFiles checks that sitemaps are longer than a page can be.
 func longFiles(t *testing.T, f *fault, recs []*wire.Record) {
 	each(func(r *wire.Record) string {
 		if r.Operator == "sitemap" && (r.ContentLength < 45<<20 || r.ContentLength > 50<<20) {
@@ -453,14 +454,14 @@ func longFiles(t *testing.T, f *fault, recs []*wire.Record) {
 	})(t, f, recs)
 }
 
-// crowded wants some sitemaps for which there was no memory.
+// crowded checks that there was no memory for some sitemaps.
 func crowded(t *testing.T, _ *fault, recs []*wire.Record) {
 	if !slices.ContainsFunc(recs, func(r *wire.Record) bool { return strings.Contains(r.ErrorDetail, "no memory") }) {
 		t.Error("there was memory for all")
 	}
 }
 
-// spared wants the whole page of the one host that was sound.
+// spared checks that the page of the one host without the fault is complete.
 func spared(t *testing.T, _ *fault, recs []*wire.Record) {
 	sound := func(r *wire.Record) bool { return r.StatusCode == 200 && r.Truncated == "" && r.ContentLength == 2<<20 }
 	for _, r := range recs {
@@ -470,7 +471,7 @@ func spared(t *testing.T, _ *fault, recs []*wire.Record) {
 	}
 }
 
-// own wants each page's own body, which is its path.
+// own checks that the body of each page is its path.
 func own(t *testing.T, f *fault, recs []*wire.Record) {
 	each(func(r *wire.Record) string {
 		if want := int64(len("/a")); r.ContentLength != want {
@@ -492,7 +493,7 @@ func hops(n int) check {
 func shortRecords(t *testing.T, f *fault, recs []*wire.Record) {
 	each(func(r *wire.Record) string {
 		if n := len(r.ErrorDetail) + len(r.FinalURL) + len(r.ContentType); n > 10<<10 {
-			return fmt.Sprintf("%d bytes in a record from a stranger's header", n)
+			return fmt.Sprintf("%d bytes of a header in a record", n)
 		}
 		return ""
 	})(t, f, recs)
@@ -510,7 +511,7 @@ func noControls(t *testing.T, f *fault, recs []*wire.Record) {
 	}
 }
 
-// held wants the host to be left alone for a time between two others.
+// held checks that not_before is between least and most away.
 func held(least, most time.Duration) check {
 	return each(func(r *wire.Record) string {
 		until, err := time.Parse(time.RFC3339, r.NotBefore)
@@ -538,9 +539,9 @@ func notAsked(path string) check {
 }
 
 func notDownloaded(t *testing.T, f *fault, _ []*wire.Record) {
-	// What is under way before the header has been read, and nothing else.
+	// Only what is sent before the client has read the header.
 	if most := int64(f.hosts) * 8 << 20; f.server.flooded > most {
-		t.Errorf("the server got rid of %d bytes of bodies that nobody wanted", f.server.flooded)
+		t.Errorf("the server sent %d bytes of unwanted bodies", f.server.flooded)
 	}
 }
 
@@ -550,7 +551,7 @@ func noCookies(t *testing.T, f *fault, _ []*wire.Record) {
 	}
 }
 
-// A run is one process of the command, over.
+// A run is the result of one process of the command.
 type run struct {
 	records []*wire.Record
 	bodies  []string // the beginning of each
@@ -561,9 +562,8 @@ type run struct {
 	written int64 // bytes to stdout
 }
 
-// start runs the command called program on addresses. It must take them all
-// before it is told that there are no more, so that its memory can be looked at
-// while it is still there: once there is a record of each, and further ones.
+// start runs program on addresses. It closes its input once there is a record of each address
+// and further ones, so that the memory of the process can be read while it is running.
 func start(t *testing.T, program string, env []string, addresses []string, further int, args ...string) run {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), hopeless)
@@ -584,7 +584,7 @@ func start(t *testing.T, program string, env []string, addresses []string, furth
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// What needs far more memory than it may is to fail, not to take the machine's.
+	// A process that needs far too much memory must fail before the machine runs out of it.
 	if err := unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_AS, &unix.Rlimit{Cur: 4 << 30, Max: 4 << 30}, nil); err != nil {
 		t.Error(err)
 	}
@@ -605,12 +605,12 @@ func start(t *testing.T, program string, env []string, addresses []string, furth
 			break
 		}
 		if err != nil {
-			t.Errorf("stdout breaks off behind %d bytes: %v", r.written, err)
+			t.Errorf("stdout ends after %d bytes: %v", r.written, err)
 			break
 		}
 		rec := new(wire.Record)
 		if err := wire.NewReader(bytes.NewReader(line), wire.Address|wire.Fetch|wire.Body).Read(rec); err != nil {
-			t.Errorf("stdout has what is no record: %v", err)
+			t.Errorf("stdout has a malformed record: %v", err)
 			continue
 		}
 		body, err := rec.Bytes()
@@ -629,7 +629,7 @@ func start(t *testing.T, program string, env []string, addresses []string, furth
 	err = cmd.Wait()
 	r.log = log.String()
 	if ctx.Err() != nil {
-		t.Fatalf("did not end by itself within %v: %d records for %d addresses\n%s", hopeless, len(r.records), len(addresses), r.log)
+		t.Fatalf("did not end within %v: %d records for %d addresses\n%s", hopeless, len(r.records), len(addresses), r.log)
 	}
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		t.Errorf("%v\n%s", err, r.log)
@@ -638,8 +638,8 @@ func start(t *testing.T, program string, env []string, addresses []string, furth
 	return r
 }
 
-// readLine reads a record. Of a long one it gives what stands before the links and
-// the body, which come last: a test is not there to decode gigabytes.
+// readLine reads a record. It cuts a long one before the links and the body, which come last,
+// so that the test need not decode gigabytes.
 func readLine(r *bufio.Reader) (line []byte, size int64, err error) {
 	const long = 256 << 10
 	for {
@@ -664,8 +664,8 @@ func readLine(r *bufio.Reader) (line []byte, size int64, err error) {
 	}
 }
 
-// peak is the most memory that a process has had resident so far. The figure of
-// wait4 would not do: it begins with that of the process that forked.
+// peak returns the peak resident memory of a process. The one of wait4 includes that of the
+// process that forked.
 func peak(t *testing.T, pid int) int64 {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -681,7 +681,7 @@ func peak(t *testing.T, pid int) int64 {
 	return kib << 10
 }
 
-// build compiles the command, without the race detector, whose memory is not ours.
+// build compiles the command without the race detector, which needs memory.
 func build(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "fetch")
@@ -692,8 +692,8 @@ func build(t *testing.T) string {
 	return program
 }
 
-// verify reads the WARC files in a directory to the end. They have no fault, and
-// every record that names one of their records points at a response or revisit.
+// verify checks that the WARC files in a directory have no fault, and that every record that
+// refers to one of them refers to a response or revisit. It returns their size.
 func verify(t *testing.T, dir string, recs []*wire.Record) (size int64) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.warc.gz"))
@@ -739,8 +739,8 @@ func verify(t *testing.T, dir string, recs []*wire.Record) (size int64) {
 	return size
 }
 
-// tableRow is a line of the table: what was tried, what became of it how often, and
-// what it took.
+// tableRow returns a line of the table: the fault, its outcomes with their number, seconds and
+// memory.
 func tableRow(name string, counts map[string]int, r run) string {
 	var outcomes []string
 	for s, n := range counts {
@@ -750,8 +750,8 @@ func tableRow(name string, counts map[string]int, r run) string {
 	return fmt.Sprintf("| %s | %s | %.1f | %d |\n", name, strings.Join(outcomes, "; "), r.took.Seconds(), r.memory>>20)
 }
 
-// Every fault costs its records, and neither the run, nor time beyond what the
-// flags allow, nor memory. Verbose, it prints the table of doc/results.md.
+// A fault affects its own records only, and takes neither more time than the flags allow nor
+// too much memory. With -v the test prints the table of doc/faults.md.
 func TestFault(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -817,7 +817,7 @@ func TestFault(t *testing.T) {
 					continue
 				}
 				if seen[s]++; seen[s] > 1 {
-					continue // the others are most likely alike
+					continue // the others are probably the same
 				}
 				if !slices.Contains(f.want, s) {
 					t.Errorf("%s: %s (%s), want %s", rec.URL, s, rec.ErrorDetail, strings.Join(f.want, " or "))
