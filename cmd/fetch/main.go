@@ -377,11 +377,7 @@ func limitMemory(limit int64) (restore func()) {
 
 // replay answers addresses from archives, in the order in which they are read.
 func (c *command) replay() error {
-	r, err := crawler.OpenReplay(c.Archives, archive.ReplayOptions{
-		Index:  archive.IndexOptions{Cache: c.ArchiveCache, Report: c.Fault},
-		Limits: archive.Limits{Body: c.MaxBody},
-		Pick:   c.Capture,
-	})
+	r, err := c.OpenReplay()
 	if err != nil {
 		return err
 	}
@@ -395,7 +391,7 @@ func (c *command) replay() error {
 	return c.stream.Each(func() func(*wire.Record) error {
 		return func(rec *wire.Record) error {
 			if rec.URL != "" {
-				crawler.Answer(r, rec, c.MaxBody, c.MIME)
+				c.Answer(r, rec)
 			}
 			return nil
 		}
@@ -409,7 +405,7 @@ func (c *command) writeAll(stdin io.Reader, logger *slog.Logger) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeOut()) }()
-	records, err := crawler.Responses(c.Archives, stdin, archive.Filter{MIME: c.MIME, Status: c.status}, c.MaxBody)
+	records, err := c.Responses(stdin, c.status)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,8 @@
 // A [Crawler] reads address records and writes each one back with its outcome: the
 // response and its body, or an error. It obeys robots.txt, sends one request at a time to
 // each host with a pause in between, follows redirects, fetches sitemaps, and writes what
-// it receives to WARC files. [Answer] and [Responses] fill the same records from archives.
+// it receives to WARC files. [Options.Answer] and [Options.Responses] fill the same
+// records from archives.
 //
 // The package neither logs nor catches signals: it reports through [Options] and [Stats],
 // and stops when its context ends. Errors that end up in records name the flags of the
@@ -231,13 +232,9 @@ func (c *Crawler) Close() error {
 	return err
 }
 
-// openArchives opens archives for look-ups.
+// openArchives opens archives that Close closes.
 func (c *Crawler) openArchives(paths []string) (*archive.Replay, error) {
-	r, err := OpenReplay(paths, archive.ReplayOptions{
-		Index:  archive.IndexOptions{Cache: c.ArchiveCache, Report: c.Fault},
-		Limits: archive.Limits{Body: c.MaxBody},
-		Pick:   c.Capture,
-	})
+	r, err := c.openReplay(paths)
 	if err == nil {
 		c.closers = append(c.closers, r.Close)
 	}

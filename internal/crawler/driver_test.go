@@ -145,7 +145,9 @@ func replay(t testing.TB, in string, paths ...string) (map[string]*wire.Record, 
 
 func replayUpTo(t testing.TB, maxBody int64, in string, paths ...string) (map[string]*wire.Record, int64) {
 	t.Helper()
-	r, err := OpenReplay(paths, archive.ReplayOptions{Limits: archive.Limits{Body: maxBody}})
+	o := options()
+	o.Archives, o.MaxBody, o.MIME = paths, maxBody, nil
+	r, err := o.OpenReplay()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +155,7 @@ func replayUpTo(t testing.TB, maxBody int64, in string, paths ...string) (map[st
 	var recs []*wire.Record
 	for address := range strings.Lines(in) {
 		rec := &wire.Record{URL: strings.TrimSpace(address)}
-		Answer(r, rec, maxBody, nil)
+		o.Answer(r, rec)
 		recs = append(recs, rec)
 	}
 	return byURL(recs), r.Faults()
@@ -162,8 +164,9 @@ func replayUpTo(t testing.TB, maxBody int64, in string, paths ...string) (map[st
 // allOf returns the records of all pages of an archive, and the number of faults in it.
 func allOf(t testing.TB, path string) (recs []*wire.Record, faults int) {
 	t.Helper()
-	filter := archive.Filter{MIME: []string{"text/html", "application/xhtml+xml"}, Status: []int{200}}
-	all, err := Responses([]string{path}, nil, filter, archive.DefaultBody)
+	o := options()
+	o.Archives, o.MIME = []string{path}, []string{"text/html", "application/xhtml+xml"}
+	all, err := o.Responses(nil, []int{200})
 	if err != nil {
 		t.Fatal(err)
 	}

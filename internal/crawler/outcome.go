@@ -232,21 +232,11 @@ func (f field) compare(g field) int {
 }
 
 // shortest returns the n shortest fields of h, or all of them if there are fewer, in any
-// order. It does not sort all of h: a server may send tens of thousands of fields.
+// order.
 func shortest(h http.Header, n int) []field {
-	all := make([]field, 0, min(len(h), 2*n))
-	var longest *field // of n fields that are shorter than any that were dropped
+	all := make([]field, 0, len(h))
 	for name, values := range h {
-		f := newField(name, values)
-		if longest != nil && f.compare(*longest) > 0 {
-			continue
-		}
-		if all = append(all, f); len(all) == 2*n {
-			slices.SortFunc(all, field.compare)
-			all = all[:n]
-			last := all[n-1]
-			longest = &last
-		}
+		all = append(all, newField(name, values))
 	}
 	if len(all) > n {
 		slices.SortFunc(all, field.compare)

@@ -15,9 +15,15 @@ import (
 // ArchiveHint ends errors about archives that cannot be read.
 const ArchiveHint = "hint: -archive takes WARC files and ARC files, plain or packed, WACZ files, and directories of them"
 
-// OpenReplay opens archives for look-ups; the error says what to do.
-func OpenReplay(paths []string, o archive.ReplayOptions) (*archive.Replay, error) {
-	r, err := archive.OpenReplay(paths, o)
+// OpenReplay opens Archives for look-ups by [Options.Answer].
+func (o *Options) OpenReplay() (*archive.Replay, error) { return o.openReplay(o.Archives) }
+
+func (o *Options) openReplay(paths []string) (*archive.Replay, error) {
+	r, err := archive.OpenReplay(paths, archive.ReplayOptions{
+		Index:  archive.IndexOptions{Cache: o.ArchiveCache, Report: o.Fault},
+		Limits: archive.Limits{Body: o.MaxBody},
+		Pick:   o.Capture,
+	})
 	return r, openingError(err)
 }
 
@@ -32,9 +38,8 @@ func openingError(err error) error {
 	return fmt.Errorf("opening an archive: %w", err)
 }
 
-// Answer puts the outcome of looking up the address of rec into rec. Of pages whose media
-// type is not among types, if there are any, the body is dropped.
-func Answer(r *archive.Replay, rec *wire.Record, maxBody int64, types []string) {
+// Answer puts the outcome of looking up the address of rec into rec, within MaxBody and MIME.
+func (o *Options) Answer(r *archive.Replay, rec *wire.Record) {
 	reset(rec)
 	page, err := r.Fetch(rec.URL)
 	if page == nil {
@@ -50,22 +55,22 @@ func Answer(r *archive.Replay, rec *wire.Record, maxBody int64, types []string) 
 		fail(rec, classify(context.Background(), err), err)
 		return
 	}
-	describe(rec, page, err, maxBody, rec.SetBody)
-	if rec.Error == "" && !accepts(types, page.ContentType()) {
+	describe(rec, page, err, o.MaxBody, rec.SetBody)
+	if rec.Error == "" && !accepts(o.MIME, page.ContentType()) {
 		refuseType(rec)
 	}
 }
 
-// Responses returns the records of all responses in archives that filter selects, in the
-// order of the files. The archive called [archive.Input] is read from stdin. A record is
-// valid until the next one. Errors are of type *[ArchiveError], and concern a part of an
+// Responses returns the records of all responses in Archives with a media type of MIME and
+// one of the given status codes, or any if there are none, in the order of the files. The
+// archive called [archive.Input] is read from stdin. A record is valid until the next one. Errors are of type *[ArchiveError], and concern a part of an
 // archive if they wrap an *[archive.FormatError], else all that is left of it.
-func Responses(paths []string, stdin io.Reader, filter archive.Filter, maxBody int64) (iter.Seq2[*wire.Record, error], error) {
-	files, err := archive.Files(paths)
+func (o *Options) Responses(stdin io.Reader, status []int) (iter.Seq2[*wire.Record, error], error) {
+	files, err := archive.Files(o.Archives)
 	if err != nil {
 		return nil, openingError(err)
 	}
-	limits := archive.Limits{Body: maxBody}
+	filter, limits := archive.Filter{MIME: o.MIME, Status: status}, archive.Limits{Body: o.MaxBody}
 	return func(yield func(*wire.Record, error) bool) {
 		var rec wire.Record
 		for _, path := range files {
@@ -82,7 +87,7 @@ func Responses(paths []string, stdin io.Reader, filter archive.Filter, maxBody i
 				}
 				rec.Reset()
 				rec.URL, rec.V = page.URL, wire.Version
-				describe(&rec, page, err, maxBody, rec.SetBody)
+				describe(&rec, page, err, o.MaxBody, rec.SetBody)
 				if !yield(&rec, nil) {
 					return
 				}
