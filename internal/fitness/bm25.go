@@ -15,19 +15,18 @@ import (
 //
 //	paper   here                        meaning
 //	q_i     the keywords of the target  what is asked for
-//	f       Reason.Count                how often q_i stands in title and text
-//	|D|     BM25                        terms of title and text that are not silent
+//	f       Reason.Count                occurrences of q_i in title and text
+//	|D|     BM25                        scored terms of title and text
 //	avgdl   Statistics.AverageLength    its average over the example pages
 //	k1, b   K1, B                       1.5 (the paper has 1.2 to 2.0) and 0.75
 //	IDF     BM25                        ln(1 + (N − n + ½) / (n + ½)), not given in the paper
 //	N, n    Statistics.Documents, .DF   example pages, and those of them that have q_i
 //
-// The paper's formula knows no weights of keywords; we multiply by them, and
-// Literal does not. For a query they are all 1.
+// The paper's formula has no weights of keywords; we multiply by them, unless Literal is set.
+// For a query they are all 1.
 //
-// BM25 of short texts (links) has neither frequencies nor lengths worth looking
-// at, which is k1 = 0: the keywords that are there, by weight and IDF, as a
-// share of all, in [0, 1].
+// In short texts (links) frequencies and lengths carry no information, which is k1 = 0: the
+// summed weight · IDF of the keywords that occur, as a share of all, in [0, 1].
 
 // K1 and B are the parameters of BM25.
 const (
@@ -35,7 +34,7 @@ const (
 	B  = 0.75
 )
 
-// Statistics are what is known of the corpus that the pages come from.
+// Statistics describe the corpus of the pages.
 type Statistics struct {
 	Documents     int     // N, at least 1
 	AverageLength float64 // avgdl, above 0
@@ -50,8 +49,8 @@ type BM25 struct {
 	sum     float64   // of gain
 }
 
-// NewBM25 returns the measure for a target and statistics of its keywords; literal is
-// the paper's formula, without weights.
+// NewBM25 returns the measure for a target and statistics of its keywords. If literal is set,
+// weights are ignored, as in the paper's formula.
 func NewBM25(t *Target, s Statistics, literal bool) (*BM25, error) {
 	switch {
 	case len(s.DF) != len(t.keywords):
@@ -75,12 +74,11 @@ func NewBM25(t *Target, s Statistics, literal bool) (*BM25, error) {
 	return b, nil
 }
 
-// Threshold returns half of what a page of average length has that says every keyword
-// once. The paper has a threshold of 0.7 for another scale.
+// Threshold returns half the score of a page of average length with one occurrence of each
+// keyword. The paper's threshold of 0.7 is for another scale.
 func (b *BM25) Threshold() float64 { return b.sum / 2 }
 
-// Page returns BM25, from 0: below (k1 + 1)·Σ IDF, in other words without a bound
-// that holds for all topics. A page without any of the keywords has 0.
+// Page returns BM25, in [0, (k1 + 1)·Σ IDF). A page without any keyword has 0.
 func (b *BM25) Page(r *Reading) float64 {
 	sum, length := 0.0, b.length(r)
 	for k := range b.gain {
@@ -89,13 +87,13 @@ func (b *BM25) Page(r *Reading) float64 {
 	return sum
 }
 
-// Explain returns the summand of every keyword that occurs; Weight is its IDF, times
-// the weight that the topic gives it.
+// Explain returns the summand of every keyword that occurs; Weight is its IDF times its weight
+// in the topic.
 func (b *BM25) Explain(r *Reading) []Reason {
 	var reasons []Reason
 	length := b.length(r)
 	for k, gain := range b.gain {
-		if f := r.standing(k); f > 0 {
+		if f := r.occurrences(k); f > 0 {
 			reasons = append(reasons, Reason{b.target.keywords[k].text, f, gain, b.part(r, k, length)})
 		}
 	}
@@ -109,12 +107,12 @@ func (b *BM25) length(r *Reading) float64 {
 
 // part returns the summand of keyword k.
 func (b *BM25) part(r *Reading, k int, length float64) float64 {
-	f := r.standing(k)
+	f := r.occurrences(k)
 	return float64(b.gain[k] * f * (K1 + 1) / (f + length))
 }
 
-// Link returns the promise of a link by the neighbourhood of links.go, with BM25 at
-// k1 = 0 over its largest value.
+// Link returns the promise of a link by the neighbourhood of links.go, with BM25 at k1 = 0
+// divided by its maximum.
 func (b *BM25) Link(l *LinkReading) Promise {
 	return shark(b.share(&l.anchor), b.share(&l.context), b.share(&l.url))
 }

@@ -15,45 +15,42 @@ import (
 //	s = bias + Σ weight_f · √(count_f / length)
 //	p = 1 / (1 + exp(−(slope · s + intercept)))
 //
-// A feature f is a stem, or two stems one after the other, whatever silent terms
-// stand between them. Title, meta elements and visible text count alike; the
-// words of anchors stand in the text. The length of a page is how many of its
-// terms are not silent, so that the stems of a page make a vector of length 1,
-// and two pages are as similar as their words are spread alike (the Hellinger
+// A feature f is a stem, or two consecutive stems, ignoring silent terms between them. Title,
+// meta elements and visible text count alike; the words of anchors are part of the text. The
+// length of a page is its number of scored terms, so that the stems of a page make a vector of
+// length 1, and the similarity of two pages is that of their word distributions (the Hellinger
 // affinity). Slope and intercept turn s into a probability (Calibrate).
 //
-// The probability is that of a web in which pages of the topic are as frequent
-// as among the examples. Where they are rarer, as they are on nearly every web,
-// p is too large, and says no more than the order of the pages.
+// The probability assumes a web in which pages of the topic are as frequent as among the
+// examples. Where they are rarer, as on nearly every web, p is too high, and only the order of
+// the pages is meaningful.
 //
-// A link promises what its words add to the probability that is there without
-// any: max(0, p − p₀) / (1 − p₀), where p is that of its anchor, its context or
-// its address taken for a page, or of all three as one text, which is its score,
-// and p₀ that of an empty page. So a text without known words promises nothing,
-// nor does one whose words speak against the topic.
+// The promise of a link is the gain in probability from its words: max(0, p − p₀) / (1 − p₀),
+// where p is the probability of its anchor, context or address as a page, or of all three as
+// one text, which is its score, and p₀ that of an empty page. So a text without known words,
+// or with words that speak against the topic, has the promise 0.
 
-// ClassifierThreshold is the probability from which a page is relevant, unless
-// the model says otherwise.
+// ClassifierThreshold is the default probability from which a page is relevant.
 const ClassifierThreshold = 0.5
 
-// A Model is a classifier as it is stored.
+// A Model is a trained classifier.
 type Model struct {
 	Bias             float64
 	Slope, Intercept float64   // of the calibration; the slope is not negative
 	Threshold        float64   // the probability from which a page is relevant
 	Features         []Feature // in no particular order
 
-	Training Training // how it came about; not needed to classify
+	Training Training // report of the training; not used to classify
 }
 
-// A Feature is one or two stems that follow one another, and what they say for
-// the topic (above 0) or against it.
+// A Feature is one stem or two consecutive stems, with a weight that is positive if it speaks
+// for the topic.
 type Feature struct {
 	Name   string // the stems, joined by a space
 	Weight float64
 }
 
-// A Classifier is the measure. Like its target it is for one goroutine.
+// A Classifier is the measure. Like its target it is not safe for concurrent use.
 type Classifier struct {
 	target           *Target
 	bias             float64
@@ -63,7 +60,7 @@ type Classifier struct {
 	names            []string
 	weights          []float64
 	alone            []int32          // by term index: the feature that is the term, or none
-	begins, ends     []bool           // by term index: some feature of two stems does
+	begins, ends     []bool           // by term index: whether a feature of two stems begins or ends with it
 	pairs            map[uint64]int32 // by both terms: the feature
 
 	counts []float64 // scratch, by feature
@@ -71,26 +68,25 @@ type Classifier struct {
 	length int       // scratch
 }
 
-// maxWords is how many terms of a page a classifier looks at.
+// maxWords is the maximum number of terms read of a page.
 const maxWords = 1 << 14
 
-// large is more than any number of a model: sums of products of such numbers
-// are finite.
+// large bounds the numbers of a model, so that sums of their products are finite.
 const large = 1e60
 
-// NewClassifier returns the measure for a target and a model that was trained for it,
-// whose stems are in the words of the target's analyzer.
+// NewClassifier returns the measure for a target and a model that was trained for it, whose
+// stems are those of the target's analyzer.
 func NewClassifier(t *Target, m *Model) (*Classifier, error) {
 	for _, v := range []float64{m.Bias, m.Slope, m.Intercept} {
 		if !(math.Abs(v) < large) {
-			return nil, fmt.Errorf("%v is not a number that a model has", v)
+			return nil, fmt.Errorf("%v is out of range for a model", v)
 		}
 	}
 	if !(m.Threshold >= 0 && m.Threshold <= 1) {
 		return nil, fmt.Errorf("threshold %v is not from 0 to 1", m.Threshold)
 	}
 	if m.Slope < 0 {
-		return nil, fmt.Errorf("with slope %v nearer pages would have lower scores", m.Slope)
+		return nil, fmt.Errorf("slope %v is negative: more relevant pages would have lower scores", m.Slope)
 	}
 	c := &Classifier{
 		target: t, bias: m.Bias, slope: m.Slope, intercept: m.Intercept, threshold: m.Threshold,
@@ -100,7 +96,7 @@ func NewClassifier(t *Target, m *Model) (*Classifier, error) {
 	stems := make([][]text.Term, len(m.Features))
 	for i, f := range m.Features {
 		if !(math.Abs(f.Weight) < large) {
-			return nil, fmt.Errorf("feature %q: %v is not a number that a model has", f.Name, f.Weight)
+			return nil, fmt.Errorf("feature %q: %v is out of range for a model", f.Name, f.Weight)
 		}
 		c.names = append(c.names, f.Name)
 		c.weights = append(c.weights, f.Weight)
@@ -136,13 +132,13 @@ func NewClassifier(t *Target, m *Model) (*Classifier, error) {
 	return c, nil
 }
 
-// Threshold returns the probability from which a page is relevant, as the model says.
+// Threshold returns the threshold of the model.
 func (c *Classifier) Threshold() float64 { return c.threshold }
 
 // pair returns two terms as one number.
 func pair(a, b text.Term) uint64 { return uint64(a)<<32 | uint64(b) }
 
-// Page returns p, in [0, 1], and 0 if the page has no words at all.
+// Page returns p, in [0, 1], or 0 if the page has no words.
 func (c *Classifier) Page(r *Reading) float64 {
 	c.read(r)
 	if c.length == 0 {
@@ -151,9 +147,9 @@ func (c *Classifier) Page(r *Reading) float64 {
 	return c.probability(c.score())
 }
 
-// Explain returns slope · weight · √(count / length) of every feature that occurs,
-// in units of log-odds, and what a page has without any as "(bias)": the sum of
-// the parts is log(p / (1 − p)). Parts below 0 speak against the topic.
+// Explain returns slope · weight · √(count / length) of every feature that occurs, in units of
+// log-odds, and the value of an empty page as "(bias)": the parts sum to log(p / (1 − p)).
+// Negative parts speak against the topic.
 func (c *Classifier) Explain(r *Reading) []Reason {
 	c.read(r)
 	if c.length == 0 {
@@ -167,8 +163,8 @@ func (c *Classifier) Explain(r *Reading) []Reason {
 	return sorted(reasons)
 }
 
-// Link returns the promise of a link: every word counts once in the score for each of
-// the texts that have it.
+// Link returns the promise of a link: a word counts once in the score for each of the texts
+// with it.
 func (c *Classifier) Link(l *LinkReading) Promise {
 	return Promise{
 		Anchor:  c.promise(&l.anchor),
@@ -178,7 +174,7 @@ func (c *Classifier) Link(l *LinkReading) Promise {
 	}
 }
 
-// promise returns what texts, as one, add to the probability.
+// promise returns the gain in probability from texts as one.
 func (c *Classifier) promise(texts ...*passage) float64 {
 	c.reset()
 	for _, p := range texts {
@@ -211,7 +207,7 @@ func (c *Classifier) reset() {
 // add counts the features of a text.
 func (c *Classifier) add(terms []text.Term) {
 	before := text.Gap
-	begun := false // the term before begins a feature
+	begun := false // whether the previous term begins a feature
 	for _, term := range terms {
 		if term.Silent() {
 			continue
@@ -244,7 +240,7 @@ func (c *Classifier) count(f int32) {
 	c.counts[f]++
 }
 
-// score returns s of what was counted, summed in order of appearance.
+// score returns s of the counted features, summed in order of appearance.
 func (c *Classifier) score() float64 {
 	if len(c.found) == 0 {
 		return c.bias

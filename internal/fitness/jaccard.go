@@ -20,12 +20,12 @@ import (
 //	P       Reference         the page compared with
 //	R       the page
 //	X, Y    Reference.Links   what they link to, without themselves
-//	Mp, Nr  Reference.Counts  how often keywords stand in title and text of each
-//	CW      Jaccard           terms that title and text of both have
-//	UW      Jaccard           terms that one of them has
+//	Mp, Nr  Reference.Counts  occurrences of keywords in title and text of each
+//	CW      Jaccard           terms that occur in title and text of both
+//	UW      Jaccard           terms that occur in one of them only
 //
-// Dpr has no bound, divides by zero for a page with the words of the reference,
-// and is so large that links hardly matter. So by default
+// Dpr is unbounded, divides by zero for a page with the words of the reference, and is so large
+// that links hardly matter. So by default
 //
 //	D' = √(A / (A + UW)), with A = Mp + Nr + CW, where Mp and Nr are 20 at most,
 //	J  = ½ (Jlink + D'),
@@ -33,19 +33,18 @@ import (
 // which grows with the paper's ratio and lies in [0, 1]. Literal is the paper's
 // formula with UW + 1.
 //
-// Links: the paper gives a link the score of its page, which strategies do. From
-// the words that lead to it we take D' of a text as short as that: the reference
-// need not be like it, only it like the reference, so UW has the terms of the
-// text that the reference lacks, and Mp is left out.
+// Links: the paper gives a link the score of its page, which strategies do. For the words of the
+// link we use D' for short texts, which need not cover the reference: UW counts the terms of the
+// text that the reference lacks, and Mp is omitted.
 
-// saturation bounds Mp and Nr.
+// saturation is the maximum of Mp and Nr.
 const saturation = 20
 
-// A Reference is the page that pages are compared with.
+// A Reference is the reference page.
 type Reference struct {
 	Links  []string // canonical URLs that it links to
 	Terms  []string // stems of its title and text
-	Counts int      // how often keywords stand there
+	Counts int      // occurrences of keywords there
 }
 
 // Jaccard is the measure. Its parts ([Jaccard.Explain]) sum to the score.
@@ -80,8 +79,8 @@ func NewJaccard(t *Target, ref Reference) *Jaccard {
 	return j
 }
 
-// Threshold returns J of a page without links in common whose words have a third as
-// much in common as not. The paper names none.
+// Threshold returns J of a page without common links whose words agree a third as much as they
+// differ. The paper names none.
 func (j *Jaccard) Threshold() float64 {
 	if j.Literal {
 		return math.Sqrt(1. / 3)
@@ -89,7 +88,7 @@ func (j *Jaccard) Threshold() float64 {
 	return 0.25
 }
 
-// An agreement is what a page and the reference have in common.
+// An agreement holds the counts of a comparison with the reference.
 type agreement struct {
 	sharedLinks, allLinks  int
 	mine, theirs           float64 // Mp, Nr
@@ -97,15 +96,14 @@ type agreement struct {
 	links, content, factor float64 // Jlink, D or Dpr, what they are multiplied by
 }
 
-// Page returns J, in [0, 1] unless Literal. A page without words has nothing from its
-// content, whatever the reference has.
+// Page returns J, in [0, 1] unless Literal. A page without words gets nothing for its content.
 func (j *Jaccard) Page(r *Reading) float64 {
 	a := j.compare(r)
 	return float64(a.factor*a.links) + float64(a.factor*a.content)
 }
 
-// Explain returns what the links in common add and what the three summands of A do,
-// which share in what the content adds.
+// Explain returns the parts of J: that of the common links, and that of the content, divided
+// among the three summands of A.
 func (j *Jaccard) Explain(r *Reading) []Reason {
 	var reasons []Reason
 	a := j.compare(r)
@@ -136,7 +134,7 @@ func (j *Jaccard) compare(r *Reading) agreement {
 	}
 	a.mine = j.counts
 	for k := range j.target.keywords {
-		a.theirs += r.standing(k)
+		a.theirs += r.occurrences(k)
 	}
 	words := r.bag()
 	own := 0
@@ -165,7 +163,7 @@ func (j *Jaccard) compare(r *Reading) agreement {
 	return a
 }
 
-// bounded returns D' of what agrees and what does not.
+// bounded returns D' for the counts of agreement and difference.
 func bounded(agree, differ float64) float64 {
 	if agree == 0 {
 		return 0
@@ -173,8 +171,8 @@ func bounded(agree, differ float64) float64 {
 	return math.Sqrt(agree / (agree + differ))
 }
 
-// compareLinks returns how many of the different links of p the reference has too,
-// and how many both have in all. A page's links to itself are none.
+// compareLinks returns the number of distinct links of p that the reference has too, and the
+// size of the union. Links of a page to itself do not count.
 func (j *Jaccard) compareLinks(p *Page) (shared, all int) {
 	j.seen = append(j.seen[:0], p.Links...)
 	slices.Sort(j.seen)

@@ -9,10 +9,10 @@ import (
 	"spoor/internal/text"
 )
 
-// A Zone is a part of a page whose words weigh alike.
+// A Zone is a part of a page whose words have the same weight.
 type Zone uint8
 
-// The zones. The words of anchors stand in the body too, and count in both.
+// The zones. The words of anchors are also in the body, and count in both.
 const (
 	Title Zone = iota
 	Anchor
@@ -36,45 +36,44 @@ type Page struct {
 type Link struct {
 	URL     string
 	Anchor  string
-	Context string // the words around it: those before it, a newline, those after it
+	Context string // the words before it, a newline, the words after it
 }
 
-// A Promise is what a link may lead to: each number in [0, 1] unless the
-// measure says otherwise, 0 if nothing in it tells of the topic.
+// A Promise predicts the score of a link's target: each number is in [0, 1] unless the measure
+// says otherwise, and 0 if no word of the link concerns the topic.
 type Promise struct {
-	Anchor, Context, URL float64 // nearness of each to the topic
-	Score                float64 // all in one
+	Anchor, Context, URL float64 // similarity of each with the topic
+	Score                float64 // all combined
 }
 
-// A Reason is one thing that a measure went by.
+// A Reason is one contribution to the value of a page.
 type Reason struct {
-	What   string  // a keyword, a term, a feature, as people would write it
-	Count  float64 // how often it was there, weighted as the measure does
-	Weight float64 // what the topic gives to it
-	Part   float64 // what it adds; what the parts sum to is for the measure to say
+	What   string  // a keyword, term or feature, in its written form
+	Count  float64 // its occurrences, weighted by the measure
+	Weight float64 // its weight in the topic
+	Part   float64 // its contribution; each measure documents what the parts sum to
 }
 
-// A Measure says how near a page is to the topic it was made for, and what a
-// link promises. It has scratch memory and is for one goroutine, the one that
-// its [Target] is for.
+// A Measure computes the relevance of pages to the topic it was made for, and predicts it for
+// links. It has scratch memory; like its [Target] it is not safe for concurrent use.
 type Measure interface {
-	// Page is the nearness of the page that was read.
+	// Page returns the relevance of a page.
 	Page(*Reading) float64
-	// Threshold is the nearness from which the measure calls a page relevant.
+	// Threshold returns the relevance from which a page is relevant.
 	Threshold() float64
-	// Link is the promise of the link that was read.
+	// Link returns the promise of a link.
 	Link(*LinkReading) Promise
-	// Explain is what Page went by, the largest part first, ties in the order
-	// of What. Unlike the others it allocates.
+	// Explain returns the reasons for the value of Page, the largest part first, ties by
+	// What. Unlike the others it allocates.
 	Explain(*Reading) []Reason
 }
 
 // A passage is a text as terms.
 type passage struct {
-	terms  []text.Term // silent ones included, in order of appearance
-	words  int         // those that are not silent
-	counts []float64   // by keyword: how often it stands there
-	found  bool        // some keyword does
+	terms  []text.Term // in order of appearance, including silent ones
+	words  int         // number of terms that are not silent
+	counts []float64   // by keyword: its occurrences
+	found  bool        // whether any keyword occurs
 }
 
 // A Reading is a page as terms, analysed once for all measures.
@@ -82,19 +81,18 @@ type Reading struct {
 	page   *Page
 	target *Target
 	zones  [zones]passage
-	words  bag // filled when asked for, by [Reading.bag]
+	words  bag // filled on demand by [Reading.bag]
 	filled bool
 }
 
 // A LinkReading is a link as terms, analysed once for all measures.
 type LinkReading struct {
 	anchor, context, url passage
-	at                   int // where in the terms of the context the anchor stands, held by a Gap
+	at                   int // index of the anchor in the terms of the context, where there is a Gap
 }
 
-// Read analyses p for all measures of the target. The reading is valid until
-// the next one, and as long as p is not changed. Of each text the first 4 MiB
-// count.
+// Read analyses p for all measures of the target. The reading is valid until the next call,
+// and as long as p does not change. The first 4 MiB of each text are read.
 func (t *Target) Read(p *Page) *Reading {
 	t.analyzer.Trim()
 	r := &t.reading
@@ -107,7 +105,7 @@ func (t *Target) Read(p *Page) *Reading {
 	t.read(&r.zones[Meta], p.Description)
 	if p.Keywords != "" {
 		meta := &r.zones[Meta]
-		meta.terms = append(meta.terms, text.Gap) // no expression begins in one and ends in the other
+		meta.terms = append(meta.terms, text.Gap) // so that no expression spans both
 		t.read(meta, p.Keywords)
 	}
 	t.read(&r.zones[Body], p.Text)
@@ -117,8 +115,8 @@ func (t *Target) Read(p *Page) *Reading {
 	return r
 }
 
-// ReadLink analyses l, a link of the page read last, for all measures of the
-// target. The reading is valid until the next of a link or a page.
+// ReadLink analyses l, a link of the page read last, for all measures of the target. The
+// reading is valid until the next call of Read or ReadLink.
 func (t *Target) ReadLink(l *Link) *LinkReading {
 	r := &t.link
 	r.anchor.terms, r.context.terms, r.url.terms = r.anchor.terms[:0], r.context.terms[:0], r.url.terms[:0]
@@ -137,7 +135,7 @@ func (t *Target) ReadLink(l *Link) *LinkReading {
 	return r
 }
 
-// maxText bounds what is read of one text, in bytes: some 700,000 words.
+// maxText is the maximum length of a text in bytes: about 700,000 words.
 const maxText = 4 << 20
 
 // read appends the terms of s to p.
@@ -148,7 +146,7 @@ func (t *Target) read(p *passage, s string) {
 	p.terms = t.analyzer.Append(p.terms, s)
 }
 
-// count sets what p tells of its terms.
+// count sets the fields of p that follow from its terms.
 func (t *Target) count(p *passage) {
 	if p.counts == nil {
 		p.counts = make([]float64, len(t.keywords))
@@ -161,7 +159,7 @@ func (t *Target) count(p *passage) {
 		if !term.Silent() {
 			words++
 		}
-		if !t.begins[uint8(term)] { // as of most terms, so that this is foreseen
+		if !t.begins[uint8(term)] { // most terms, so that this is well predicted
 			continue
 		}
 		index := term.Index()
@@ -186,20 +184,22 @@ func (t *Target) count(p *passage) {
 	p.words = words
 }
 
-// standing returns how often keyword k stands in title and text.
-func (r *Reading) standing(k int) float64 { return r.zones[Title].counts[k] + r.zones[Body].counts[k] }
-
-// length returns how many terms of title and text are not silent.
-func (r *Reading) length() int { return r.zones[Title].words + r.zones[Body].words }
-
-// A bag is how often each of some terms stands in each zone. Silent terms have
-// no place in it. It is made to be filled and emptied without allocating.
-type bag struct {
-	counts [][zones]uint32 // by term index
-	terms  []text.Term     // those with an entry, in order of appearance
+// occurrences returns the occurrences of keyword k in title and text.
+func (r *Reading) occurrences(k int) float64 {
+	return r.zones[Title].counts[k] + r.zones[Body].counts[k]
 }
 
-// bag returns how often each term of the page stands in each of its zones.
+// length returns the number of scored terms in title and text.
+func (r *Reading) length() int { return r.zones[Title].words + r.zones[Body].words }
+
+// A bag counts terms in each zone. It does not count silent terms. It is made to be filled and
+// emptied without allocating.
+type bag struct {
+	counts [][zones]uint32 // by term index
+	terms  []text.Term     // those with a count, in order of appearance
+}
+
+// bag returns the counts of the page's terms in each zone.
 func (r *Reading) bag() *bag {
 	if !r.filled {
 		r.words.reset()
@@ -211,8 +211,8 @@ func (r *Reading) bag() *bag {
 	return &r.words
 }
 
-// bagOf returns how often each term of a text stands there, in the zone Body. It is
-// valid until the next one.
+// bagOf returns the counts of a text's terms in the zone Body. It is valid until the next
+// call.
 func (t *Target) bagOf(p *passage) *bag {
 	t.words.reset()
 	t.words.add(Body, p.terms)
@@ -237,10 +237,10 @@ func (b *bag) add(z Zone, terms []text.Term) {
 	}
 }
 
-// of returns the counts of a term that is in the bag.
+// of returns the counts of a term in the bag.
 func (b *bag) of(t text.Term) *[zones]uint32 { return &b.counts[t.Index()] }
 
-// most returns how often the most frequent term stands in title and text.
+// most returns the occurrences of the most frequent term in title and text.
 func (b *bag) most() uint32 {
 	n := uint32(0)
 	for _, t := range b.terms {
@@ -250,8 +250,7 @@ func (b *bag) most() uint32 {
 	return n
 }
 
-// maxBag is the largest bag that is kept for the next page, in terms: what a
-// page of nothing but new words needed is not needed again.
+// maxBag is the size, in terms, above which a bag is not reused.
 const maxBag = 1 << 19
 
 // reset empties the bag.
@@ -266,8 +265,8 @@ func (b *bag) reset() {
 	b.terms = b.terms[:0]
 }
 
-// address returns the part of a URL that has words: all after its scheme, with
-// percent-encoded bytes decoded. It is valid until the next one.
+// address returns a URL without its scheme, and with percent-encoded bytes decoded. It is
+// valid until the next call.
 func (t *Target) address(url string) string {
 	if _, rest, ok := strings.Cut(url, "://"); ok {
 		url = rest
@@ -286,10 +285,10 @@ func (t *Target) address(url string) string {
 		}
 		t.spare = append(t.spare, c)
 	}
-	return unsafe.String(unsafe.SliceData(t.spare), len(t.spare)) // the analyzer keeps nothing of it
+	return unsafe.String(unsafe.SliceData(t.spare), len(t.spare)) // the analyzer does not retain it
 }
 
-// unhex returns the value of a hexadecimal digit, 16 or more if c is none.
+// unhex returns the value of a hexadecimal digit, or 16 if c is none.
 func unhex(c byte) byte {
 	switch {
 	case '0' <= c && c <= '9':
@@ -302,7 +301,7 @@ func unhex(c byte) byte {
 	return 16
 }
 
-// sorted returns reasons with the largest part first, ties in the order of What.
+// sorted sorts reasons by part, largest first, ties by What.
 func sorted(reasons []Reason) []Reason {
 	slices.SortFunc(reasons, func(a, b Reason) int {
 		return cmp.Or(cmp.Compare(b.Part, a.Part), cmp.Compare(a.What, b.What))

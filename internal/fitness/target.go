@@ -1,12 +1,11 @@
-// Package fitness says how near a page is to a topic, and what a link promises:
-// one measure a file, each with its source.
+// Package fitness measures the relevance of pages to a topic, and predicts it for links. Each
+// file is one measure, with its source.
 //
-// A [Target] reads a page once, for any number of measures of it ([Target.Read]).
-// All measures see the same terms (see package text), know nothing of records,
-// files or topics as files, and are functions of their arguments alone: the
-// same page has the same value whatever was measured before it. Values lie in
-// [0, 1] unless a measure says otherwise, larger is nearer, and none is ever
-// NaN.
+// A [Target] reads a page once for any number of measures ([Target.Read]). All measures use
+// the same terms (see package text), are independent of records, files and topic files, and
+// are functions of their arguments only: the value of a page does not depend on what was
+// measured before. Values lie in [0, 1] unless a measure says otherwise, higher is more
+// relevant, and none is NaN.
 package fitness
 
 import (
@@ -17,21 +16,20 @@ import (
 	"spoor/internal/text"
 )
 
-// A Keyword is an expression of one or more words that tells of a topic, and
-// its weight, which is above 0.
+// A Keyword is an expression of one or more words that describes a topic, with a positive
+// weight.
 type Keyword struct {
 	Text   string
 	Weight float64
 }
 
-// A Target is a topic made ready to be found in text: its keywords as terms of
-// one analyzer. It keeps scratch memory and is not safe for concurrent use, nor
-// are the measures that share it.
+// A Target is a topic prepared for matching: its keywords as terms of one analyzer. It has
+// scratch memory; it and the measures that share it are not safe for concurrent use.
 type Target struct {
 	analyzer *text.Analyzer
 	keywords []expression
 	first    []int32      // by term index: the first keyword that begins with the term, or none
-	begins   [1 << 8]bool // by the lowest byte of a term: whether first has any such
+	begins   [1 << 8]bool // by the lowest byte of a term: whether any keyword begins with such a term
 	norm     float64      // |q| = √Σ q²
 
 	reading Reading     // scratch
@@ -40,7 +38,7 @@ type Target struct {
 	spare   []byte      // scratch
 }
 
-// An expression is a keyword as it is matched.
+// An expression is a keyword as terms.
 type expression struct {
 	text   string
 	weight float64
@@ -50,11 +48,10 @@ type expression struct {
 
 const none = -1
 
-// NewTarget prepares keywords to be found by a, in whose terms they stay. A
-// keyword of several words is found where its words follow one another, in any
-// inflection but in this order, stop words included. It is an error if there is
-// no keyword, or one that has only stop words, or one whose weight is not above
-// 0 and finite.
+// NewTarget returns a target with these keywords, in terms of a. A keyword of several words
+// matches consecutive words, stop words included, in any inflection but in this order. It is
+// an error if there is no keyword, if one consists of stop words only, or if a weight is not
+// positive and finite.
 func NewTarget(a *text.Analyzer, keywords []Keyword) (*Target, error) {
 	if len(keywords) == 0 {
 		return nil, errors.New("a topic without keywords")
@@ -97,7 +94,8 @@ func NewTarget(a *text.Analyzer, keywords []Keyword) (*Target, error) {
 	return t, nil
 }
 
-// Narrow leaves the words that neither a keyword nor a measure made so far asks for untold from
-// one another, which takes less time and memory. It is for measures that ask for no others: not
-// for [WordScore], [Jaccard] and [PageNorm], which count all words of a page, nor for [Train].
+// Narrow restricts the analyzer to the words of keywords and of the measures made so far, and
+// does not distinguish other words, which saves time and memory. It must not be used with
+// measures that count all words of a page ([WordScore], [Jaccard] and [PageNorm]) or with
+// [Train].
 func (t *Target) Narrow() { t.analyzer.Restrict() }

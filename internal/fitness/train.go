@@ -10,36 +10,34 @@ import (
 	"sync"
 )
 
-// This file trains the classifier of classifier.go on pages that are about the
-// topic and pages that are not:
+// This file trains the classifier of classifier.go on pages that are about the topic and pages
+// that are not:
 //
 //  1. Features are the stems and pairs of stems that at least two of the pages
 //     have, and those of the topic's keywords.
-//  2. What is known without examples is the topic: its keywords weigh 1 in the
-//     mean, and training is penalised for what it adds to them, not for them. The
-//     fewer the examples, the more the keywords decide.
-//  3. How dear weights are (λ of train_logistic.go) is found by cross-validation:
-//     such that pages that were left out surprise least.
-//  4. The same pages, left out, calibrate the probabilities.
+//  2. The prior is the topic: its keywords have the mean weight 1, and only deviations from
+//     them are penalised. The fewer the examples, the more the keywords decide.
+//  3. The penalty (λ of train_logistic.go) is chosen by cross-validation, to minimise the loss
+//     of the held-out pages.
+//  4. The same held-out pages calibrate the probabilities.
 //
-// Nothing but the examples and the keywords has a part in it: no chance, and not
-// the order of the examples, which are sorted by what they say. The same page
-// given twice counts once.
+// Training is deterministic and does not depend on the order of the examples, which are sorted
+// by content. Duplicate pages count once.
 
-// TrainOptions are what can be chosen; the zero value is good.
+// TrainOptions are the options of training; the zero value is the default.
 type TrainOptions struct {
-	Features int // at most so many are kept; 0 stands for 4096
+	Features int // maximum number of features kept; 0 means 4096
 }
 
-// A Training tells how a model came about.
+// A Training reports how a model was trained.
 type Training struct {
-	Positives, Negatives int     // different examples that have words
-	Features             int     // before all but the heaviest were left out
+	Positives, Negatives int     // distinct examples with words
+	Features             int     // before reduction to those kept
 	Penalty              float64 // λ
 	Folds                int     // of the cross-validation; 0 if there was none
-	Right                int     // examples on whose side of the threshold they are, left out if Folds > 0
-	Loss                 float64 // mean surprise at an example, left out if Folds > 0, in nats
-	Chance               float64 // the same for one who knows how many are positive and nothing else
+	Right                int     // correctly classified examples, held out if Folds > 0
+	Loss                 float64 // mean loss of an example in nats, held out if Folds > 0
+	Chance               float64 // the same for the share of positive examples as the probability
 }
 
 // Limits of training.
@@ -47,22 +45,21 @@ const (
 	keptFeatures = 1 << 12 // unless the options say otherwise
 	maxFolds     = 10
 	minFolds     = 3
-	foldedPages  = 20_000 // at most so many examples times folds, unless the folds are minFolds
+	foldedPages  = 20_000 // maximum of examples times folds, unless the folds are minFolds
 )
 
-// noise is how heavy a feature is, beside the heaviest, that says nothing: it is
-// behind the digits of that.
+// noise is the weight of an uninformative feature, relative to the heaviest: below its
+// precision.
 const noise = 1e-6
 
 // penalties are the values of λ to choose from, the dearest first. The stems of a
 // page make a vector of length 1, so they are many examples to one and one to many.
 var penalties = [...]float64{30, 10, 3, 1, 0.3, 0.1, 0.03, 0.01}
 
-// Train finds a model for the pages of a topic from examples: pages that are
-// about it, and pages that are not. Pages without words are passed over, and of
-// each some ten thousand words are read. It is an error if one of the two kinds
-// has no page. With a single page of a kind none can be left out; weights are as
-// dear as can be then.
+// Train trains a model on pages that are about the topic, and pages that are not. Pages
+// without words are skipped, and about ten thousand words are read of each. It is an error if
+// either kind has no page. With a single page of a kind there is no cross-validation, and the
+// highest penalty is used.
 func Train(t *Target, positive, negative []Page, o TrainOptions) (*Model, error) {
 	if o.Features < 0 {
 		return nil, fmt.Errorf("%d features cannot be kept", o.Features)
@@ -111,14 +108,13 @@ func Train(t *Target, positive, negative []Page, o TrainOptions) (*Model, error)
 	return m, nil
 }
 
-// folds returns how many folds examples make: what many examples tell in ten they
-// tell in three, in a quarter of the time.
+// folds returns the number of folds: many examples need fewer, which saves time.
 func folds(positives, negatives int) int {
 	return min(positives, negatives, maxFolds, max(minFolds, foldedPages/(positives+negatives)))
 }
 
-// rounded returns v with six significant digits, which people can read and which
-// hide how exactly a processor computes.
+// rounded returns v rounded to six significant digits, so that it does not depend on the
+// precision of a processor.
 func rounded(v float64) float64 {
 	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
 	return v
@@ -135,8 +131,7 @@ func (c *corpus) newFit(rows []int) *fit {
 	return newFit(c.x, c.offset, targets, rows)
 }
 
-// kept returns the weights of f and of the keywords together, zero but for the
-// heaviest.
+// kept returns the sum of the weights of f and of the keywords, reduced to the heaviest.
 func (c *corpus) kept(f *fit, keep int) []float64 {
 	weights := make([]float64, len(f.weights))
 	for k, w := range f.weights {
@@ -158,9 +153,8 @@ func (c *corpus) kept(f *fit, keep int) []float64 {
 	return weights
 }
 
-// validate leaves out every example once, a fold at a time, and sets the penalty
-// and the calibration of m to what fits those best. A fold has its share of both
-// kinds.
+// validate holds out every example once, a fold at a time, and sets the penalty and the
+// calibration of m that fit the held-out examples best. Folds have equal shares of both kinds.
 func (c *corpus) validate(m *Model, keep int) {
 	folds := m.Training.Folds
 	fold, next := make([]int, len(c.positive)), [2]int{}
@@ -189,7 +183,7 @@ func (c *corpus) validate(m *Model, keep int) {
 		for k, f := range fits {
 			wg.Go(func() {
 				f.penalty = penalty
-				f.solve() // from the solution for the penalty before
+				f.solve() // starting from the solution for the previous penalty
 				weights := c.kept(f, keep)
 				for i := range scores {
 					if fold[i] == k {
@@ -207,7 +201,7 @@ func (c *corpus) validate(m *Model, keep int) {
 	}
 }
 
-// right returns how many examples m calls what they are, by their scores.
+// right returns the number of examples that m classifies correctly, by their scores.
 func (c *corpus) right(m *Model, scores []float64) int {
 	n := 0
 	for i, s := range scores {

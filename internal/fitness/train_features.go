@@ -14,22 +14,23 @@ import (
 	"spoor/internal/text"
 )
 
-// This file makes numbers of example pages: a row a page, a column a feature.
+// This file turns example pages into a matrix with a row for each page and a column for each
+// feature.
 
-// Limits of what is read. A sketch of how many pages have a feature decides which
-// features are counted at all, so that memory does not grow with their number.
+// Limits of what is read. A sketch of the number of pages with each feature decides which
+// features are counted, so that memory does not grow with their number.
 const (
-	maxColumns  = 1 << 16 // features in training, roughly: those that most pages have
-	maxTrained  = 1 << 23 // words of all examples, the same for each
-	maxSketch   = 22      // binary digits of the hashes
-	fewExamples = 10      // with fewer, one page with a feature is enough
+	maxColumns  = 1 << 16 // approximate maximum of features in training: those on most pages
+	maxTrained  = 1 << 23 // words of all examples, shared equally
+	maxSketch   = 22      // bits of the hashes
+	fewExamples = 10      // with fewer, a feature of one page is used
 )
 
-// A corpus is the examples as numbers.
+// A corpus is the matrix of the examples.
 type corpus struct {
 	names     []string // of the columns, in order
 	prior     []float64
-	x         *matrix // a row an example
+	x         *matrix // a row for each example
 	offset    []float64
 	positive  []bool // by row
 	positives int
@@ -39,10 +40,10 @@ type corpus struct {
 type example struct {
 	page     *Page
 	positive bool
-	digest   [sha256.Size]byte // of what it says
+	digest   [sha256.Size]byte // of its content
 }
 
-// newExamples returns the different pages, in an order that is theirs.
+// newExamples returns the distinct pages, in an order determined by their content.
 func newExamples(positive, negative []Page) []example {
 	var list []example
 	for _, kind := range []struct {
@@ -65,8 +66,8 @@ func newExamples(positive, negative []Page) []example {
 	return slices.CompactFunc(list, func(a, b example) bool { return a.digest == b.digest && a.positive == b.positive })
 }
 
-// newCorpus reads the examples, twice: what few of them have is not worth being
-// remembered by name.
+// newCorpus reads the examples twice: first to find the features that enough of them have, and
+// then to store these by name.
 func newCorpus(t *Target, positive, negative []Page) (*corpus, error) {
 	examples := newExamples(positive, negative)
 	share := min(maxWords, maxTrained/max(len(examples), 1))
@@ -128,8 +129,8 @@ func newCorpus(t *Target, positive, negative []Page) (*corpus, error) {
 	return c, nil
 }
 
-// arrange makes columns of the vocabulary, in the order of names, without what
-// the sketch took for more frequent than it is.
+// arrange makes columns of the vocabulary, ordered by name, without features whose frequency
+// the sketch overestimated.
 func (c *corpus) arrange(x *matrix, v *vocabulary, least int) {
 	var order []int32
 	for k, n := range v.pages {
@@ -169,16 +170,16 @@ func (c *corpus) arrange(x *matrix, v *vocabulary, least int) {
 	}
 }
 
-// A vocabulary is features by their names.
+// A vocabulary numbers features by name.
 type vocabulary struct {
 	index map[string]int32
 	names []string
 	prior []float64
-	pages []int // that have the feature
+	pages []int // number of pages with the feature
 }
 
-// newVocabulary has the features of the target's keywords. A keyword of several
-// words is the pairs in it, which share its weight.
+// newVocabulary returns a vocabulary of the features of the target's keywords. A keyword of
+// several words is the pairs in it, which share its weight.
 func newVocabulary(t *Target) *vocabulary {
 	v := &vocabulary{index: make(map[string]int32)}
 	sum := 0.0
@@ -208,7 +209,7 @@ func newVocabulary(t *Target) *vocabulary {
 	return v
 }
 
-// add gives a feature that is not there a number.
+// add adds a feature, unless it is there.
 func (v *vocabulary) add(name string, prior float64) int32 {
 	column := int32(len(v.names))
 	v.index[name] = column
@@ -216,8 +217,7 @@ func (v *vocabulary) add(name string, prior float64) int32 {
 	return column
 }
 
-// grams is how often each stem, and each two that follow one another, stand in a
-// page.
+// grams counts the stems and the pairs of consecutive stems of a page.
 type grams struct {
 	counts map[uint64]uint32 // by pair; before a stem alone is a [text.Gap]
 	keys   []uint64          // those with a count, in order of appearance
@@ -225,7 +225,7 @@ type grams struct {
 	spare  []byte
 }
 
-// read counts the first stems of a page as the classifier does.
+// read counts the first stems of a page, as the classifier does.
 func (g *grams) read(r *Reading, limit int) {
 	g.reset()
 	for _, z := range prose {
@@ -267,7 +267,7 @@ func (g *grams) count(key uint64) {
 	g.counts[key] = n + 1
 }
 
-// name returns what the feature is called, valid until the next name.
+// name returns the name of a feature, valid until the next call.
 func (g *grams) name(t *Target, key uint64) []byte {
 	g.spare = g.spare[:0]
 	if first := text.Term(key >> 32); first != text.Gap {
@@ -277,21 +277,20 @@ func (g *grams) name(t *Target, key uint64) []byte {
 	return g.spare
 }
 
-// A sketch counts pages by hashes of their features: never too few, and too many
-// where hashes meet.
+// A sketch counts pages by hashes of their features. Counts are never too low, and too high
+// for colliding hashes.
 type sketch struct {
 	counts []uint16
 	shift  int
 }
 
-// newSketch returns a sketch for texts of size bytes, in which there are fewer
-// features.
+// newSketch returns a sketch for texts of size bytes in all.
 func newSketch(size int) *sketch {
 	n := min(bits.Len(uint(size)), maxSketch)
 	return &sketch{make([]uint16, 1<<n), 64 - n}
 }
 
-// slot returns the count of a feature: the Fowler–Noll–Vo hash, mixed.
+// slot returns the count of a feature, by a mixed Fowler–Noll–Vo hash.
 func (s *sketch) slot(name []byte) *uint16 {
 	h := uint64(0xcbf29ce484222325)
 	for _, c := range name {
@@ -308,8 +307,8 @@ func (s *sketch) add(name []byte) {
 
 func (s *sketch) count(name []byte) int { return int(*s.slot(name)) }
 
-// least returns the smallest number of pages, from the one given, that no more than
-// maxColumns features are on.
+// least returns the smallest number of pages, not below from, that at most maxColumns features
+// reach.
 func (s *sketch) least(from int) int {
 	features := make([]int, int(slices.Max(s.counts))+1) // by count
 	for _, n := range s.counts {

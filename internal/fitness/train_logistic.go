@@ -6,25 +6,22 @@ import "math"
 //
 //	f(w, b) = ½λ·|w|² + Σ log(1 + exp(z)) − t·z,  z = o + b + w·x,
 //
-// over the examples, x being the example, t in [0, 1] how much it belongs to the
-// topic, and o what is known of z without training. The bias b is not penalised.
-// The function is smooth and, but for b, strictly convex, so the minimum can be
-// walked down to by Newton's method with steps found by conjugate gradients, as
-// in
+// over the examples, where x is the example, t in [0, 1] its degree of membership in the topic,
+// and o the prior of z. The bias b is not penalised. The function is smooth and, except in b,
+// strictly convex, so it is minimised by Newton's method with steps found by conjugate
+// gradients, as in
 //
 //	C.-J. Lin, R. C. Weng and S. S. Keerthi, "Trust region Newton method for
 //	large-scale logistic regression", Journal of Machine Learning Research 9,
 //	2008, pp. 627–650,
 //
-// with steps that are halved until they lead down enough (Armijo) where the
-// paper has a region of trust. Neither chance nor the order of a map has part in
-// it.
+// with a backtracking line search (Armijo) instead of a trust region. It is deterministic.
 
-// A matrix is sparse, a row an example: row i is the entries from start[i] to
-// start[i+1].
+// A matrix is a sparse matrix with a row for each example: row i is the entries from start[i]
+// to start[i+1].
 type matrix struct {
 	start []int
-	index []int32 // of the column, below width
+	index []int32 // column, below width
 	value []float64
 	width int
 }
@@ -63,12 +60,12 @@ func Sigmoid(z float64) float64 {
 	return e / (1 + e)
 }
 
-// surprise returns log(1 + exp(z)) − t·z, the loss of log-odds z where t is right.
-func surprise(z, t float64) float64 {
+// lossOf returns log(1 + exp(z)) − t·z, the loss of log-odds z where t is right.
+func lossOf(z, t float64) float64 {
 	return max(z, 0) + math.Log1p(math.Exp(-math.Abs(z))) - float64(t*z)
 }
 
-// A fit is the problem of finding a model, and the one found so far.
+// A fit is an optimisation problem and its best solution so far.
 type fit struct {
 	x       *matrix
 	offset  []float64 // o, by row; nil for zeros
@@ -86,15 +83,15 @@ type fit struct {
 	}
 }
 
-// Limits of the search. It ends long before, unless numbers are extreme.
+// Limits of the search, which are only reached with extreme numbers.
 const (
 	maxNewton = 100
 	maxCG     = 250
 	maxHalved = 30
 )
 
-// enough is how near to the minimum the search ends, as the Newton decrement
-// has it, in units of the loss of one example.
+// enough is the Newton decrement at which the search ends, in units of the loss of one
+// example.
 const enough = 1e-7
 
 // newFit returns a fit of all-zero weights.
@@ -123,12 +120,12 @@ func (f *fit) loss() float64 {
 	for k, i := range f.chosen {
 		z := f.score(i)
 		f.scratch.odds[k] = z
-		sum += surprise(z, f.target[i])
+		sum += lossOf(z, f.target[i])
 	}
 	return sum
 }
 
-// solve goes from the model there is to the best.
+// solve minimises f from the present weights.
 func (f *fit) solve() {
 	s := &f.scratch
 	last := len(f.weights)
@@ -153,7 +150,7 @@ func (f *fit) solve() {
 				loss, down = l, true
 			}
 		}
-		if !down { // as near as numbers are fine
+		if !down { // the limit of precision
 			copy(f.weights, s.trial)
 			f.bias = s.trial[last]
 			return
@@ -189,7 +186,7 @@ func (f *fit) newton() {
 	for tolerance, n := min(0.1, math.Sqrt(norm))*norm, 0; math.Sqrt(left) > tolerance && n < maxCG; n++ {
 		f.bend()
 		bent := dot(s.way, s.bent)
-		if !(bent > 0) { // flat: the probabilities of all examples are 0 or 1
+		if !(bent > 0) { // flat: all probabilities are 0 or 1
 			return
 		}
 		size := left / bent
@@ -237,14 +234,12 @@ func dot(a, b []float64) float64 {
 //	to regularized likelihood methods", Advances in Large Margin Classifiers,
 //	2000, pp. 61–74,
 //
-// with the paper's targets, which say that a few examples prove nothing for
-// certain: (N₊ + 1) / (N₊ + 2) for positive ones, 1 / (N₋ + 2) for others. The
-// search is the safe one of H.-T. Lin, C.-J. Lin and R. C. Weng, "A note on
+// with the paper's smoothed targets: (N₊ + 1) / (N₊ + 2) for positive examples, 1 / (N₋ + 2)
+// for others. The search is the robust one of H.-T. Lin, C.-J. Lin and R. C. Weng, "A note on
 // Platt's probabilistic outputs for support vector machines", Machine Learning
 // 68, 2007, pp. 267–276: Newton steps with halving, on a loss that cannot
-// overflow, which is what fit does. The sign of the slope is ours: larger scores
-// are more probable. Where the examples say the opposite, or nothing, the slope is 0
-// and the probability that of the classes.
+// overflow, as in fit. The sign of the slope is ours: higher scores are more probable. If the
+// examples do not support that, the slope is 0 and the probability that of the classes.
 func Calibrate(scores []float64, positive []bool) (slope, intercept, loss float64) {
 	n, positives, mean := float64(len(scores)), 0.0, 0.0
 	for i, s := range scores {
@@ -286,7 +281,7 @@ func Calibrate(scores []float64, positive []bool) (slope, intercept, loss float6
 		if positive[i] {
 			t = 1
 		}
-		loss += surprise(f.score(i), t) / n
+		loss += lossOf(f.score(i), t) / n
 	}
 	if spread == 0 {
 		return 0, f.bias, loss

@@ -449,14 +449,14 @@ func TestSurpriseDoesNotOverflow(t *testing.T) {
 	property := func(z, y float64) bool {
 		p := Sigmoid(z)
 		_, y = math.Modf(math.Abs(y))
-		s := surprise(z, y)
+		s := lossOf(z, y)
 		return p >= 0 && p <= 1 && s >= -1e-9*math.Abs(z) && !math.IsNaN(s)
 	}
 	if err := quick.Check(property, nil); err != nil {
 		t.Error(err)
 	}
 	for _, tt := range []struct{ z, y, want float64 }{{0, 0, math.Ln2}, {800, 1, 0}, {800, 0, 800}, {-800, 1, 800}, {2, 1, math.Log1p(math.Exp(-2))}} {
-		if got := surprise(tt.z, tt.y); !near(got, tt.want) {
+		if got := lossOf(tt.z, tt.y); !near(got, tt.want) {
 			t.Errorf("z %v, target %v: %v, want %v", tt.z, tt.y, got, tt.want)
 		}
 	}

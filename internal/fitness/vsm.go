@@ -12,44 +12,42 @@ import (
 //	Niche Genetic Algorithm", Eighth IEEE International Conference on
 //	Dependable, Autonomic and Secure Computing, 2009, pp. 591–594,
 //
-// the vector space measure in which a word weighs by the tag it stands in.
+// the vector space measure in which the tag around a word sets its weight.
 //
 //	paper  here             meaning
 //	q_i    Keyword.Weight   weight of the topic's keyword i
-//	x_i                     how often keyword i occurs in the page, over how often the most frequent one does
+//	x_i                     occurrences of keyword i in the page, over those of the most frequent one
 //	W(i)   Zone.Weight      weight of the tag: title 5, a 3, meta 2, others 1
 //	β_i                     x_i · W(i)
 //	S      VSM.Page         Σ q_i β_i / √(Σ q_i² · Σ β_i²)
 //	S0     VSMThreshold     0.05
 //
-// The paper's W(i) is one number a word, but a word can stand in several tags.
-// We weigh every occurrence by its own tag, β_i = Σ W / max count; Literal has
-// the largest of the tags count for all occurrences. Dividing by the largest
-// count multiplies β by a number, which leaves S as it is, so it is not done.
+// The paper's W(i) is one number per word, but a word can occur in several tags. We weight every
+// occurrence by its own tag, β_i = Σ W / max count; with Literal the highest weight of its tags
+// applies to all occurrences. The division by the largest count cancels in S and is omitted.
 //
-// S0 is all but empty for topics of few keywords: a page that has one keyword,
-// once, has S = q_i / |q|, which for the paper's own topic is 0.101 at least.
+// S0 has little effect for topics of few keywords: a page with one occurrence of one keyword
+// has S = q_i / |q|, which is at least 0.101 for the paper's own topic.
 
 // VSMThreshold is S0, the score from which a page is relevant.
 const VSMThreshold = 0.05
 
-// Weight returns W, how much a word counts that stands in the zone.
+// Weight returns W, the weight of words in the zone.
 func (z Zone) Weight() float64 { return [zones]float64{5, 3, 2, 1}[z] }
 
-// A Norm is what the page's vector has entries for, by whose length S is
-// divided.
+// A Norm says which entries the page's vector has, by whose length S is divided.
 type Norm uint8
 
 // The norms.
 const (
-	TopicNorm Norm = iota // the topic's keywords: the paper's reading
-	PageNorm              // all terms of the page, so that other words pull S down; expressions have entries beside their words
+	TopicNorm Norm = iota // the topic's keywords, as in the paper
+	PageNorm              // all terms of the page, so that other words lower S; expressions have entries beside those of their words
 )
 
 // VSM is the measure. Its parts ([VSM.Explain]) sum to S.
 type VSM struct {
 	Norm    Norm
-	Literal bool // the paper's W(i), one for each keyword; made for TopicNorm
+	Literal bool // use the paper's W(i), one for each keyword; intended for TopicNorm
 
 	target *Target
 	beta   []float64 // by keyword
@@ -70,9 +68,8 @@ func NewVSM(t *Target) *VSM {
 // Threshold returns [VSMThreshold].
 func (v *VSM) Threshold() float64 { return VSMThreshold }
 
-// Page returns S, in [0, 1]: 0 for a page without any of the keywords, an empty one
-// included, and 1 if the page has them in the proportions of their weights and,
-// with [PageNorm], nothing else.
+// Page returns S, in [0, 1]: 0 for a page without any keyword, and 1 if the page has the
+// keywords in the proportions of their weights and, with [PageNorm], nothing else.
 func (v *VSM) Page(r *Reading) float64 {
 	dot, length := v.vector(r)
 	if dot == 0 {
@@ -81,7 +78,7 @@ func (v *VSM) Page(r *Reading) float64 {
 	return min(dot/v.target.norm/length, 1)
 }
 
-// Explain returns q·β of every keyword that occurs over |q|·|β|; Count is β.
+// Explain returns q·β / (|q|·|β|) of every keyword that occurs; Count is β.
 func (v *VSM) Explain(r *Reading) []Reason {
 	var reasons []Reason
 	_, length := v.vector(r)
@@ -93,8 +90,8 @@ func (v *VSM) Explain(r *Reading) []Reason {
 	return sorted(reasons)
 }
 
-// vector sets β, and gives Σ q β and √Σ β² over all entries of the page's
-// vector. Counts are whole numbers, so that the sums over β are exact.
+// vector sets β, and returns Σ q β and √Σ β² over all entries of the page's vector. Counts are
+// integers, so the sums over β are exact.
 func (v *VSM) vector(r *Reading) (dot, length float64) {
 	for k := range v.beta {
 		if v.Literal {
@@ -129,13 +126,13 @@ func (v *VSM) product(rest float64) (dot, length float64) {
 	return dot, math.Sqrt(rest)
 }
 
-// keyword reports whether the term alone is a keyword, whose entry it has then.
+// keyword reports whether the term by itself is a keyword.
 func (v *VSM) keyword(t text.Term) bool {
 	i := t.Index()
 	return i < len(v.single) && v.single[i]
 }
 
-// weighted returns β of keyword k: the sum over its occurrences of W.
+// weighted returns β of keyword k: the sum of W over its occurrences.
 func (r *Reading) weighted(k int) float64 {
 	sum := 0.0
 	for z := range zones {
@@ -144,8 +141,8 @@ func (r *Reading) weighted(k int) float64 {
 	return sum
 }
 
-// literal returns β of keyword k with one W for all its occurrences. An occurrence
-// in an anchor stands in the body too and is counted once.
+// literal returns β of keyword k with one W for all its occurrences. An occurrence in an
+// anchor is also in the body and is counted once.
 func (r *Reading) literal(k int) float64 {
 	w := 0.0
 	for z := range zones {
@@ -156,13 +153,13 @@ func (r *Reading) literal(k int) float64 {
 	return w * (r.zones[Title].counts[k] + r.zones[Meta].counts[k] + max(r.zones[Anchor].counts[k], r.zones[Body].counts[k]))
 }
 
-// Link returns the promise of a link by the neighbourhood of links.go, with S of
-// each text, whose words weigh alike, by the same norm.
+// Link returns the promise of a link by the neighbourhood of links.go, with S of each text,
+// all words with equal weights, by the same norm.
 func (v *VSM) Link(l *LinkReading) Promise {
 	return shark(v.similarity(&l.anchor), v.similarity(&l.context), v.similarity(&l.url))
 }
 
-// similarity returns S of a text whose words weigh alike.
+// similarity returns S of a text with equal weights for all words.
 func (v *VSM) similarity(p *passage) float64 {
 	if !p.found {
 		return 0

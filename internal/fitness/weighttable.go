@@ -21,39 +21,38 @@ import (
 //	papers  here            meaning
 //	t       the table       words of the topic
 //	w_kt    Entry.Weight    weight of word k in the table, the largest being 1
-//	f_kp    2 and 1         weight of the place: the title, the rest of the page
+//	f_kp    2 and 1         weight of the place: title, rest of the page
 //	w_kp    WeightTable     weight of word k in the page:
 //	                        tunnel (Pal)        2·tf_title + tf_body
 //	                        symbiosis (Wilson)  (2·tf_title + tf_body)·df_k
 //	df_k    Entry.DF        documents of the first population that have word k
 //	        Page            Σ w_kt·w_kp / √(Σ w_kt² · Σ w_kp²)
 //
-// The papers add the weights of the places, 3 for a word that stands in both,
-// and do not say whether more occurrences weigh more. We weigh each; Literal has
-// each place count once, and by Wilson multiplies the places by tf·df, tf over
-// the whole page.
+// The papers add the weights of the places, 3 for a word in both, and do not say whether more
+// occurrences weigh more. We count each occurrence; with Literal each place counts once, and in
+// Wilson's form the places are multiplied by tf·df, with tf over the whole page.
 //
 // Σ w_kp² is over the words of the table (Pal: "the weight of words in page
-// corresponding to the keyword in the table"); PageNorm has it over all words.
+// corresponding to the keyword in the table"); with PageNorm over all words.
 //
-// The 0.05 that Wilson adds to the relevance is for the roulette of the strategy
-// and not in it.
+// The 0.05 that Wilson adds to the relevance belongs to the roulette of the strategy and is not
+// included.
 //
-// Links: Pal scores a link by its address and its anchor, each by the formula
-// above; Wilson by the pages that contain it, which a measure does not know, so
-// that the neighbourhood of links.go stands in.
+// Links: Pal scores a link by its address and its anchor, each by the formula above; Wilson by
+// the pages that contain it, which a measure has no access to, so the neighbourhood of links.go
+// is used instead.
 
-// TableThreshold is the relevance from which a page is relevant: the middle of
-// the limits of Pal's runs, 0.3 to 0.5. Wilson names none; the 0.7 of that paper
-// is for pages that teach the table new words.
+// TableThreshold is the relevance from which a page is relevant: the middle of the limits in
+// Pal's runs, 0.3 to 0.5. Wilson names none; the 0.7 of that paper is for pages that extend
+// the table.
 const TableThreshold = 0.4
 
 // An Entry is a word of the weight table.
 type Entry struct {
 	Term   string  // its stem
-	Word   string  // how people write it; "" if that is not known
-	Weight float64 // from 0; those with 0 are not in the table, but their DF is known to PageNorm
-	DF     int     // documents that have it; 0 counts as 1
+	Word   string  // its written form, or "" if unknown
+	Weight float64 // not negative; entries with 0 only supply their DF to PageNorm
+	DF     int     // number of documents with it; 0 counts as 1
 }
 
 // WeightTable is the measure. Its parts ([WeightTable.Explain]) sum to the
@@ -71,13 +70,13 @@ type WeightTable struct {
 	there       []int32     // the entries whose tf is not zero, in order of appearance
 }
 
-// NewTunnelTable returns the measure in Pal's form. The entries must have different
-// terms, weights that are finite and not below 0, and one above it.
+// NewTunnelTable returns the measure in Pal's form. Entries must have distinct terms and
+// finite weights that are not negative, at least one of them positive.
 func NewTunnelTable(t *Target, table []Entry) (*WeightTable, error) {
 	return newWeightTable(t, table, false)
 }
 
-// NewSymbiosisTable returns the measure in Wilson's form, with the same demands.
+// NewSymbiosisTable returns the measure in Wilson's form, with the same requirements.
 func NewSymbiosisTable(t *Target, table []Entry) (*WeightTable, error) {
 	return newWeightTable(t, table, true)
 }
@@ -118,16 +117,15 @@ func (w *WeightTable) put(t text.Term, entry int32) bool {
 // Threshold returns [TableThreshold].
 func (w *WeightTable) Threshold() float64 { return TableThreshold }
 
-// Page returns the relevance, in [0, 1]: 0 for a page without any word of the table,
-// an empty one included, and 1 if the page has them in the proportions of their
-// weights and, with [PageNorm], nothing else.
+// Page returns the relevance, in [0, 1]: 0 for a page without any word of the table, and 1 if
+// the page has them in the proportions of their weights and, with [PageNorm], nothing else.
 func (w *WeightTable) Page(r *Reading) float64 {
 	dot, length := w.vector(r)
 	return w.cosine(dot, length)
 }
 
-// Explain returns w_kt·w_kp of every word of the table that occurs over the lengths
-// of both vectors; Count is w_kp.
+// Explain returns w_kt·w_kp of every word of the table that occurs, divided by the lengths of
+// both vectors; Count is w_kp.
 func (w *WeightTable) Explain(r *Reading) []Reason {
 	var reasons []Reason
 	dot, length := w.vector(r)
@@ -143,9 +141,8 @@ func (w *WeightTable) Explain(r *Reading) []Reason {
 	return sorted(reasons)
 }
 
-// Link returns the promise of a link. In Pal's form its Score is half the sum of
-// those of URL and Anchor, the first two terms of the paper's score of a link,
-// halved to stay in [0, 1].
+// Link returns the promise of a link. In Pal's form its Score is the mean of URL and Anchor:
+// the first two terms of the paper's link score, halved to stay in [0, 1].
 func (w *WeightTable) Link(l *LinkReading) Promise {
 	anchor, context, url := w.similarity(&l.anchor), w.similarity(&l.context), w.similarity(&l.url)
 	if w.byDocuments {
@@ -154,7 +151,7 @@ func (w *WeightTable) Link(l *LinkReading) Promise {
 	return Promise{Anchor: anchor, Context: context, URL: url, Score: (url + anchor) / 2}
 }
 
-// similarity returns the relevance of a text that is all body.
+// similarity returns the relevance of a text as body.
 func (w *WeightTable) similarity(p *passage) float64 {
 	w.reset()
 	w.count(1, p)
@@ -169,7 +166,7 @@ func (w *WeightTable) similarity(p *passage) float64 {
 	return w.cosine(dot, length)
 }
 
-// vector counts the words of the page, and gives Σ w_kt·w_kp and √Σ w_kp².
+// vector counts the words of the page, and returns Σ w_kt·w_kp and √Σ w_kp².
 func (w *WeightTable) vector(r *Reading) (dot, length float64) {
 	w.reset()
 	w.count(0, &r.zones[Title])
@@ -188,7 +185,7 @@ func (w *WeightTable) reset() {
 	w.there = w.there[:0]
 }
 
-// count counts the terms of p, which stands in a place: 0 the title, 1 the rest.
+// count counts the terms of p in a place: 0 is the title, 1 the rest.
 func (w *WeightTable) count(place int, p *passage) {
 	for _, term := range p.terms {
 		index := term.Index()
@@ -203,8 +200,8 @@ func (w *WeightTable) count(place int, p *passage) {
 	}
 }
 
-// product returns Σ w_kt·w_kp over the table, and √(Σ w_kp² + rest). The sum over
-// w_kp is of whole numbers and exact.
+// product returns Σ w_kt·w_kp over the table, and √(Σ w_kp² + rest). The sum over w_kp is of
+// integers and exact.
 func (w *WeightTable) product(rest float64) (dot, length float64) {
 	for _, i := range w.there {
 		e := &w.entries[i]
@@ -237,8 +234,8 @@ func (w *WeightTable) rest(words *bag) float64 {
 	return sum
 }
 
-// weight returns w_kp of a word that stands so often in the title and in the rest,
-// and in df documents.
+// weight returns w_kp of a word with these occurrences in the title and in the rest, and in df
+// documents.
 func (w *WeightTable) weight(title, body uint32, df int) float64 {
 	weight := 2*float64(title) + float64(body)
 	if w.Literal {

@@ -15,24 +15,22 @@ import "math"
 //	6  linkscore1: the same of the words around a link
 //
 //	paper     here                        meaning
-//	weight_i  Keyword.Weight              weight of keyword i, brought to the sum 1
-//	freq_i    Reason.Count                how often it stands in title and text
-//	freq_max  WordScore                   the same of the page's most frequent term
+//	weight_i  Keyword.Weight              weight of keyword i, scaled to the sum 1
+//	freq_i    Reason.Count                occurrences in title and text
+//	freq_max  WordScore                   the same for the page's most frequent term
 //	N         WordScore                   terms of title and text
 //	α         Alpha                       4
 //
-// Stop words and whatever else is silent are neither in N nor in freq_max. With
-// Literal the weights count as they are given, unless all are 1, as a query
-// gives them: the paper does not say what they sum to, but its mean scores, 0.33
-// to 0.70, are those of weights that sum to 1. The window of a link is its
-// anchor between the words before it and those after it.
+// Stop words and other silent terms are neither in N nor in freq_max. With Literal the weights
+// are used as given, unless all are 1, as for a query: the paper does not state their sum, but
+// its mean scores, 0.33 to 0.70, are those of weights with the sum 1. The window of a link is
+// its anchor with the words before and after it.
 
 // Alpha is α, the share of the relative frequency in the score of a word.
 const Alpha = 4
 
-// WordScoreThreshold is the score from which a page is relevant, if the weights
-// sum to 1. The paper names none; it is the lowest of the mean scores that it
-// gives for its crawlers.
+// WordScoreThreshold is the score from which a page is relevant, for weights with the sum 1.
+// The paper names none; it is the lowest of the mean scores reported for its crawlers.
 const WordScoreThreshold = 0.33
 
 // WordScore is the measure. Its parts ([WordScore.Explain]) sum to the score.
@@ -46,8 +44,8 @@ type WordScore struct {
 	window passage   // scratch
 }
 
-// NewWordScore returns the measure for a target. Alpha must be finite and not below
-// 0; literal takes the weights as they are, unless all are 1.
+// NewWordScore returns the measure for a target. Alpha must be finite and not negative. If
+// literal is set, weights are used as given, unless all are 1.
 func NewWordScore(t *Target, alpha float64, literal bool) *WordScore {
 	w := &WordScore{target: t, alpha: alpha, weight: make([]float64, len(t.keywords)), word: make([]float64, len(t.keywords))}
 	sum, alike := 0.0, true
@@ -68,7 +66,7 @@ func NewWordScore(t *Target, alpha float64, literal bool) *WordScore {
 	return w
 }
 
-// Threshold returns [WordScoreThreshold], times what the weights sum to.
+// Threshold returns [WordScoreThreshold] times the sum of the weights.
 func (w *WordScore) Threshold() float64 { return WordScoreThreshold * w.sum }
 
 // Page returns the page score, in [0, 1 + α] if the weights sum to 1: 0 for a page
@@ -78,14 +76,14 @@ func (w *WordScore) Page(r *Reading) float64 {
 	return c * one
 }
 
-// Explain returns C·wordscore·weight of every keyword that occurs; Weight is the
-// weight as the measure takes it.
+// Explain returns C·wordscore·weight of every keyword that occurs; Weight is the scaled
+// weight.
 func (w *WordScore) Explain(r *Reading) []Reason {
 	var reasons []Reason
 	c, _ := w.page(r)
 	for k, s := range w.word {
 		if s > 0 {
-			reasons = append(reasons, Reason{w.target.keywords[k].text, r.standing(k), w.weight[k], c * s * w.weight[k]})
+			reasons = append(reasons, Reason{w.target.keywords[k].text, r.occurrences(k), w.weight[k], c * s * w.weight[k]})
 		}
 	}
 	return sorted(reasons)
@@ -98,15 +96,14 @@ func (w *WordScore) page(r *Reading) (c, one float64) {
 		return 0, 0
 	}
 	for k := range w.word {
-		w.word[k] = r.standing(k)
+		w.word[k] = r.occurrences(k)
 	}
 	return w.score(float64(r.length()), float64(r.bag().most()))
 }
 
-// Link returns the promise of a link. Its Score is linkscore1, the score of the
-// window; the others are the score of each text alone. All are in [0, 1 + α] as
-// page scores are, to which strategies add them. The paper does not look at the
-// address, and neither does Score.
+// Link returns the promise of a link. Its Score is linkscore1, the score of the window; the
+// others are the scores of the single texts. All are in [0, 1 + α], like page scores, to which
+// strategies add them. As in the paper, Score ignores the address.
 func (w *WordScore) Link(l *LinkReading) Promise {
 	p := Promise{Anchor: w.text(&l.anchor), Context: w.text(&l.context), URL: w.text(&l.url)}
 	before, after := l.context.terms[:l.at], l.context.terms[l.at:]
@@ -129,8 +126,8 @@ func (w *WordScore) text(p *passage) float64 {
 	return c * one
 }
 
-// score makes word scores of the frequencies in w.word, in a text of n terms,
-// the most frequent of which stands there most times, and gives C and pagescore1.
+// score replaces the frequencies in w.word by word scores, for a text of n terms whose most
+// frequent term occurs most times, and returns C and pagescore1.
 func (w *WordScore) score(n, most float64) (c, one float64) {
 	square := 0.0
 	for k, f := range w.word {

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// OnePoint returns one-point crossover (Holland 1975) of two vectors of one length: what
-// stands behind a place that is drawn evenly changes sides. Vectors that are too
-// short to be cut are copied.
+// OnePoint is one-point crossover (Holland 1975): it exchanges the tails of two vectors of
+// equal length, after a uniformly drawn cut. Vectors that are too short to cut are copied.
 func OnePoint[T any](rng *rand.Rand, a, b []T) (c, d []T) {
 	c, d = slices.Clone(a), slices.Clone(b)
 	if len(a) < 2 {

@@ -1,9 +1,9 @@
-// Package genetic holds the operators of genetic algorithms that know nothing
-// of the web: they work on scores, vectors and sets, and return places in what
-// they were given, or new vectors and sets.
+// Package genetic implements the operators of genetic algorithms independently of the web:
+// they take scores, vectors or sets, and return indexes into their arguments, or new vectors
+// and sets.
 //
-// Randomness is a parameter. Every operator draws the same numbers from an equal
-// generator, so a run can be repeated.
+// The random generator is a parameter. Equal generators give equal results, so that a run can
+// be repeated.
 package genetic
 
 import (
@@ -12,8 +12,8 @@ import (
 	"slices"
 )
 
-// Truncate returns truncation selection: the places of the n highest scores, highest
-// first. Equal scores keep their order. If there are fewer than n, it is all.
+// Truncate is truncation selection: it returns the indexes of the n highest scores, highest
+// first. Equal scores keep their order. With fewer than n scores it returns all.
 func Truncate(scores []float64, n int) []int {
 	places := make([]int, len(scores))
 	for i := range places {
@@ -23,8 +23,8 @@ func Truncate(scores []float64, n int) []int {
 	return places[:max(0, min(n, len(places)))]
 }
 
-// Sample returns n places out of total, each set of n equally likely, in random order.
-// If n exceeds total, it is all.
+// Sample returns n distinct indexes below total, each set of n equally likely, in random
+// order. If n exceeds total, it returns all.
 func Sample(rng *rand.Rand, total, n int) []int {
 	n = max(0, min(n, total))
 	// Floyd's algorithm (Bentley and Floyd, "A sample of brilliance", CACM 30(9),
@@ -43,8 +43,8 @@ func Sample(rng *rand.Rand, total, n int) []int {
 	return places
 }
 
-// Share returns the size of a fraction p of a set of n: rounded down, but at least
-// one when there is anything to take and p is positive.
+// Share returns the size of a fraction p of a set of n: rounded down, but at least one if n
+// and p are positive.
 func Share(n int, p float64) int {
 	if n <= 0 || !(p > 0) {
 		return 0
@@ -52,6 +52,5 @@ func Share(n int, p float64) int {
 	return max(1, min(n, int(float64(float64(n)*p)+roundOff)))
 }
 
-// roundOff is what a product of a fraction may lack to be the whole number that
-// it is on paper: 0.29 of 100 is 29.
+// roundOff compensates for rounding errors of products: 0.29 of 100 is 29.
 const roundOff = 1e-9

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// Roulette returns fitness-proportional selection with replacement (Holland 1975; De
-// Jong 1975): n places, each drawn in proportion to its weight. If no weight is
-// positive, all places are equally likely. It is nothing if there are no weights.
+// Roulette is fitness-proportional selection with replacement (Holland 1975; De Jong 1975): it
+// returns n indexes, each drawn in proportion to its weight. If no weight is positive, all are
+// equally likely. It returns nil if there are no weights.
 func Roulette(rng *rand.Rand, weights []float64, n int) []int {
 	if len(weights) == 0 || n <= 0 {
 		return nil
 	}
 	var sum float64
-	last := -1                                  // the last place that can be drawn
-	cumulative := make([]float64, len(weights)) // Σ weights up to and with each place
+	last := -1                                  // the last index that can be drawn
+	cumulative := make([]float64, len(weights)) // Σ weights up to and including each index
 	for i, w := range weights {
 		if w = weight(w); w > 0 {
 			last = i
@@ -29,7 +29,7 @@ func Roulette(rng *rand.Rand, weights []float64, n int) []int {
 			continue
 		}
 		x := float64(rng.Float64() * sum)
-		// The first place whose sum is above x: one without weight never is.
+		// The first index whose sum exceeds x, which has a positive weight.
 		place, _ := slices.BinarySearchFunc(cumulative, x, func(c, x float64) int {
 			if c <= x {
 				return -1
@@ -41,22 +41,22 @@ func Roulette(rng *rand.Rand, weights []float64, n int) []int {
 	return places
 }
 
-// Accept returns fitness-proportional selection by stochastic acceptance (A. Lipowski
-// and D. Lipowska, "Roulette-wheel selection via stochastic acceptance", Physica A
-// 391, 2012), without replacement: n distinct places, each drawn in proportion to
-// its weight among those that are left. A place without weight is drawn only when
-// nothing else is left. If there are fewer than n, it is all.
+// Accept is fitness-proportional selection by stochastic acceptance (A. Lipowski and D.
+// Lipowska, "Roulette-wheel selection via stochastic acceptance", Physica A 391, 2012),
+// without replacement: it returns n distinct indexes, each drawn in proportion to its weight
+// among the remaining ones. An index without weight is drawn only when no other remains. With
+// fewer than n weights it returns all.
 //
-// A place is drawn evenly and accepted with its weight's share of the highest
-// weight that is left. A draw takes as many trials, on average, as the highest
-// weight is times the mean: never more than there are places.
+// An index is drawn uniformly and accepted with the ratio of its weight to the highest
+// remaining weight. On average a draw takes as many trials as the ratio of the highest weight
+// to the mean, which is at most the number of indexes.
 func Accept(rng *rand.Rand, weights []float64, n int) []int {
 	n = max(0, min(n, len(weights)))
-	left := make([]int, len(weights)) // places that were not drawn
+	left := make([]int, len(weights)) // indexes that were not drawn
 	for i := range left {
 		left[i] = i
 	}
-	falling := Truncate(weights, len(weights)) // whoever is first here and not drawn has the highest weight
+	falling := Truncate(weights, len(weights)) // the first one here that was not drawn has the highest weight
 	drawn := make([]bool, len(weights))
 	places := make([]int, 0, n)
 	for len(places) < n {
@@ -76,13 +76,13 @@ func Accept(rng *rand.Rand, weights []float64, n int) []int {
 	return places
 }
 
-// heaviest is the highest weight: a hundred million of these have a sum.
-const heaviest = 1e300
+// maxWeight is the highest weight: the sum of a hundred million of these is finite.
+const maxWeight = 1e300
 
-// weight returns w as a weight: what is not a positive number weighs nothing.
+// weight returns w as a weight: 0 unless it is positive.
 func weight(w float64) float64 {
 	if w > 0 {
-		return min(w, heaviest)
+		return min(w, maxWeight)
 	}
 	return 0
 }

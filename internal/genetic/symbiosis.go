@@ -5,12 +5,12 @@ package genetic
 //	M.-Y. Cheng and D. Prayogo, "Symbiotic organisms search: a new metaheuristic
 //	optimization algorithm", Computers and Structures 139, 2014, pp. 98–112.
 //
-// Every organism i meets three others in turn, each drawn evenly:
+// Every organism i interacts with three others in turn, each drawn uniformly:
 //
 //	mutualism     x_i' = x_i + r  ⊙ (x_best − BF1·MV)    MV = (x_i + x_j) / 2
 //	              x_j' = x_j + r' ⊙ (x_best − BF2·MV)    BF1, BF2 ∈ {1, 2}
 //	commensalism  x_i' = x_i + s ⊙ (x_best − x_j)
-//	parasitism    a copy of x_i, drawn anew in some dimensions, attacks x_j
+//	parasitism    a copy of x_i, with some dimensions redrawn, attacks x_j
 //
 //	paper       here       meaning
 //	x_i         Organisms  a solution
@@ -20,26 +20,25 @@ package genetic
 //	x_best      best       the best when the turn of i began
 //	f           Fitness    higher is better
 //
-// Whatever comes out takes a place only if it is fitter than who was there. The
-// number of dimensions that a parasite draws anew is not in the paper; here it is
-// ⌈u·D⌉ for u in (0, 1], so at least one.
+// A result replaces an organism only if it is fitter. The number of dimensions that a
+// parasite redraws is not in the paper; here it is ⌈u·D⌉ for u in (0, 1], so at least one.
 
 import (
 	"math"
 	"math/rand/v2"
 )
 
-// An Ecosystem is a population of organisms: vectors of one length, whose numbers
-// lie between Low and High and are held there. The fields are set before the first
-// call; from then on the organisms change in place.
+// An Ecosystem is a population of organisms: vectors of equal length whose components are
+// limited to [Low, High]. The fields are set before the first call; later calls change the
+// organisms in place.
 type Ecosystem struct {
 	Organisms [][]float64
 	Low, High float64
-	// Fitness is of an organism, which it must not keep: higher is better, and
-	// equal organisms are equally fit.
+	// Fitness returns the fitness of an organism, which it must not retain. Higher is
+	// better, and equal organisms must be equally fit.
 	Fitness func([]float64) float64
-	// Literal makes parasitism what a description without the change of
-	// dimensions makes of it: a clone of x_j attacks x_i.
+	// Literal makes parasitism a clone of x_j that attacks x_i, without redrawn
+	// dimensions.
 	Literal bool
 
 	fitness     []float64 // by organism
@@ -47,7 +46,7 @@ type Ecosystem struct {
 	trial2      []float64
 }
 
-// Best returns the fittest organism, the first among equals; -1 if there is none.
+// Best returns the index of the fittest organism, the first of equals, or -1 if there is none.
 func (e *Ecosystem) Best() (place int, fitness float64) {
 	e.begin()
 	place, fitness = -1, math.Inf(-1)
@@ -59,8 +58,8 @@ func (e *Ecosystem) Best() (place int, fitness float64) {
 	return place, fitness
 }
 
-// Evolve is one iteration: all three phases for one organism after the other, four
-// evaluations each (three if Literal). An organism alone has nobody to live with.
+// Evolve runs one iteration: all three phases for one organism after another, with four
+// evaluations each (three if Literal). A single organism is left as it is.
 func (e *Ecosystem) Evolve(rng *rand.Rand) {
 	if len(e.Organisms) < 2 {
 		return
@@ -74,14 +73,14 @@ func (e *Ecosystem) Evolve(rng *rand.Rand) {
 	}
 }
 
-// begin evaluates all organisms, once.
+// begin evaluates all organisms once.
 func (e *Ecosystem) begin() {
 	for i := len(e.fitness); i < len(e.Organisms); i++ {
 		e.fitness = append(e.fitness, e.evaluate(e.Organisms[i]))
 	}
 }
 
-// evaluate returns the fitness of an organism: one that has none is the least fit.
+// evaluate returns the fitness of an organism; NaN counts as the lowest.
 func (e *Ecosystem) evaluate(x []float64) float64 {
 	f := e.Fitness(x)
 	if math.IsNaN(f) {
@@ -90,7 +89,7 @@ func (e *Ecosystem) evaluate(x []float64) float64 {
 	return f
 }
 
-// partner returns anybody but i.
+// partner returns any index but i.
 func (e *Ecosystem) partner(rng *rand.Rand, i int) int {
 	j := rng.IntN(len(e.Organisms) - 1)
 	if j >= i {
@@ -136,7 +135,7 @@ func (e *Ecosystem) parasitism(rng *rand.Rand, i, j int) {
 	e.replace(j, e.trial, e.evaluate(e.trial))
 }
 
-// replace lets x take the place of organism i, if x is fitter.
+// replace replaces organism i by x if x is fitter.
 func (e *Ecosystem) replace(i int, x []float64, fitness float64) {
 	if fitness > e.fitness[i] {
 		copy(e.Organisms[i], x)

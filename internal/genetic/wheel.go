@@ -2,21 +2,19 @@ package genetic
 
 import "math/rand/v2"
 
-// A Wheel is a roulette wheel whose weights change: to set one and to draw one
-// take logarithmic time, whatever the number of places. The zero Wheel has no
-// places.
+// A Wheel is a roulette wheel whose weights can change. Setting a weight and drawing an index
+// take logarithmic time. The zero Wheel is empty.
 //
-// It is a Fenwick tree (P. Fenwick, "A new data structure for cumulative frequency
-// tables", Software: Practice and Experience 24(3), 1994). A node is summed afresh
-// from those below it and not corrected by a difference, so that rounding does not
-// add up, and equal weights make an equal wheel, whatever they were before.
+// It is a Fenwick tree (P. Fenwick, "A new data structure for cumulative frequency tables",
+// Software: Practice and Experience 24(3), 1994). A node is summed again from its children
+// instead of being corrected by a difference, so that rounding errors do not accumulate, and
+// equal weights make equal wheels whatever their history.
 type Wheel struct {
 	weights []float64 // by place
-	sums    []float64 // sums[i-1] is of the places i-lowest(i) to i-1
+	sums    []float64 // sums[i-1] is the sum of places i-lowest(i) to i-1
 }
 
-// NewWheel returns the wheel with these weights, by place: what many calls of Set make,
-// sooner.
+// NewWheel returns a wheel with these weights. It is faster than calling Set for each.
 func NewWheel(weights []float64) *Wheel {
 	w := &Wheel{make([]float64, len(weights)), make([]float64, len(weights))}
 	for i, x := range weights {
@@ -26,10 +24,10 @@ func NewWheel(weights []float64) *Wheel {
 	return w
 }
 
-// Len returns how many places there are.
+// Len returns the number of weights.
 func (w *Wheel) Len() int { return len(w.weights) }
 
-// Weight returns the weight of a place, which is 0 where there is none.
+// Weight returns the weight at a place, or 0 beyond the end.
 func (w *Wheel) Weight(place int) float64 {
 	if place < len(w.weights) {
 		return w.weights[place]
@@ -37,10 +35,10 @@ func (w *Wheel) Weight(place int) float64 {
 	return 0
 }
 
-// Set makes x the weight of a place, and makes the places up to it. What is not a
-// positive number weighs nothing; 1e300 is the highest weight.
+// Set sets the weight at a place, and extends the wheel if necessary. Weights that are not
+// positive count as 0; the maximum is 1e300.
 func (w *Wheel) Set(place int, x float64) {
-	for len(w.weights) <= place { // a last node is part of no other
+	for len(w.weights) <= place { // the last node has no parent yet
 		w.weights, w.sums = append(w.weights, 0), append(w.sums, 0)
 		w.sum(len(w.weights))
 	}
@@ -53,7 +51,7 @@ func (w *Wheel) Set(place int, x float64) {
 	}
 }
 
-// sum makes the sum of node i.
+// sum computes the sum of node i.
 func (w *Wheel) sum(i int) {
 	s := w.weights[i-1]
 	for part, end := 1, lowest(i); part < end; part <<= 1 {
@@ -74,7 +72,7 @@ func (w *Wheel) Total() float64 {
 	return s
 }
 
-// Spin draws a place in proportion to its weight. ok is false if no place has any.
+// Spin draws a place in proportion to its weight. ok is false if all weights are 0.
 func (w *Wheel) Spin(rng *rand.Rand) (place int, ok bool) {
 	total := w.Total()
 	if total == 0 {
@@ -85,11 +83,11 @@ func (w *Wheel) Spin(rng *rand.Rand) (place int, ok bool) {
 		if w.Weight(place) > 0 {
 			return place, true
 		}
-		// Rounding led past the edge of the last place, or of a weightless one.
+		// Rounding errors led past the end, or to a place without weight.
 	}
 }
 
-// find returns the place at which the sum of the weights exceeds x.
+// find returns the first place at which the cumulative weight exceeds x.
 func (w *Wheel) find(x float64) int {
 	step := 1
 	for step <= len(w.sums)/2 {

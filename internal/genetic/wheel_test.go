@@ -24,7 +24,7 @@ func agree(t *testing.T, w *Wheel, a array) {
 		t.Fatalf("%d places, want %d", w.Len(), len(a))
 	}
 	fresh := NewWheel(a)
-	var sum, heaviest float64
+	var sum, maxWeight float64
 	last := 0
 	for i, x := range a {
 		if w.Weight(i) != x {
@@ -34,7 +34,7 @@ func agree(t *testing.T, w *Wheel, a array) {
 			last = i
 		}
 		sum += x
-		heaviest = max(heaviest, x)
+		maxWeight = max(maxWeight, x)
 	}
 	if math.Abs(w.Total()-sum) > 1e-12*sum {
 		t.Fatalf("all weigh %g, want %g", w.Total(), sum)
@@ -45,7 +45,7 @@ func agree(t *testing.T, w *Wheel, a array) {
 	// Where the sums are far enough apart to tell, find is exact.
 	sum = 0
 	for i, x := range a {
-		if x == 0 || x < 1e-6*heaviest {
+		if x == 0 || x < 1e-6*maxWeight {
 			sum += x
 			continue
 		}
