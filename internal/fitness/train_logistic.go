@@ -226,20 +226,20 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// Calibrate finds slope and intercept so that Sigmoid(slope·score + intercept)
-// is the probability that an example is positive, and the mean loss of those
-// probabilities in nats. It is
+// Calibrate returns the slope and intercept with which Sigmoid(slope·score + intercept) is the
+// probability that an example is positive, and the mean loss of those probabilities in nats. It
+// implements
 //
 //	J. Platt, "Probabilistic outputs for support vector machines and comparisons
 //	to regularized likelihood methods", Advances in Large Margin Classifiers,
 //	2000, pp. 61–74,
 //
-// with the paper's smoothed targets: (N₊ + 1) / (N₊ + 2) for positive examples, 1 / (N₋ + 2)
-// for others. The search is the robust one of H.-T. Lin, C.-J. Lin and R. C. Weng, "A note on
-// Platt's probabilistic outputs for support vector machines", Machine Learning
-// 68, 2007, pp. 267–276: Newton steps with halving, on a loss that cannot
-// overflow, as in fit. The sign of the slope is ours: higher scores are more probable. If the
-// examples do not support that, the slope is 0 and the probability that of the classes.
+// with the paper's smoothed targets: (N₊ + 1) / (N₊ + 2) for positive examples, 1 / (N₋ + 2) for
+// others. The search is the robust one of H.-T. Lin, C.-J. Lin and R. C. Weng, "A note on
+// Platt's probabilistic outputs for support vector machines", Machine Learning 68, 2007, pp.
+// 267–276: Newton steps with backtracking, on a loss that cannot overflow, as in fit. The sign of
+// the slope is ours: higher scores are more probable. If the examples do not support that, the
+// slope is 0 and the probability that of the classes.
 func Calibrate(scores []float64, positive []bool) (slope, intercept, loss float64) {
 	n, positives, mean := float64(len(scores)), 0.0, 0.0
 	for i, s := range scores {
