@@ -94,8 +94,8 @@ func NewTarget(a *text.Analyzer, keywords []Keyword) (*Target, error) {
 	return t, nil
 }
 
-// Narrow restricts the analyzer to the words of keywords and of the measures made so far, and
+// Restrict restricts the analyzer to the words of keywords and of the measures made so far, and
 // does not distinguish other words, which saves time and memory. It must not be used with
 // measures that count all words of a page ([WordScore], [Jaccard] and [PageNorm]) or with
 // [Train].
-func (t *Target) Narrow() { t.analyzer.Restrict() }
+func (t *Target) Restrict() { t.analyzer.Restrict() }

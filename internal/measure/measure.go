@@ -116,7 +116,7 @@ func New(t *topic.Topic, names []string, o Options) (*Set, error) {
 		}
 	}
 	if !all {
-		target.Narrow()
+		target.Restrict()
 	}
 	return s, nil
 }
