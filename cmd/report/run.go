@@ -29,7 +29,7 @@ func readRun(dir, name string, log *slog.Logger) (*report.Run, error) {
 		s.Generations, err = jobParts(dir)
 	}
 	if info, e := os.Stat(dir); errors.Is(err, fs.ErrNotExist) || e == nil && !info.IsDir() {
-		err = fmt.Errorf("%s is no run: it has neither generations nor %s\nhint: a run is the directory that scripts/crawl was given as -run", dir, order)
+		err = fmt.Errorf("%s is not a run: it has neither generations nor %s\nhint: a run is the directory that scripts/crawl was given as -run", dir, order)
 	}
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ func (o *options) guard(at netip.AddrPort) error {
 		return nil
 	}
 	if err := polite.Guard(at); err != nil {
-		return &search.SetupError{Err: fmt.Errorf("%w\nhint: -allow-private asks a server of your own network", err)}
+		return &search.SetupError{Err: fmt.Errorf("%w\nhint: -allow-private allows servers at private addresses", err)}
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ var errFound = errors.New("found")
 // runExplain prints why a page has its scores.
 func (c *command) runExplain() error {
 	if c.n < 0 {
-		return filter.Usagef("-n %d: how many reasons?", c.n)
+		return filter.Usagef("-n %d: want a number from 0", c.n)
 	}
 	names, err := measure.Parse(c.fitness)
 	if err != nil {

@@ -87,7 +87,7 @@ func FromArchives(names []string, o ArchiveOptions) (*Web, error) {
 func openError(err error) error {
 	err = fmt.Errorf("opening an archive: %w", err)
 	if errors.Is(err, archive.ErrNotWARC) || errors.Is(err, os.ErrNotExist) {
-		err = fmt.Errorf("%w\nhint: -archive takes WARC files and ARC files, plain or packed, WACZ files, and directories of them", err)
+		err = fmt.Errorf("%w\nhint: -archive takes WARC, ARC and WACZ files, also compressed, and directories of them", err)
 	}
 	return err
 }

@@ -184,7 +184,7 @@ func readHeader(data []byte) (h *cacheHeader, body []byte, err error) {
 	line, body, _ := bytes.Cut(data, []byte("\n"))
 	text, ok := bytes.CutPrefix(line, []byte(cacheMagic))
 	if !ok {
-		return nil, nil, errors.New("not a file of links")
+		return nil, nil, errors.New("not a cache of links")
 	}
 	h = new(cacheHeader)
 	if err := json.Unmarshal(text, h); err != nil {

@@ -22,7 +22,7 @@ import (
 func FromGraphFile(r io.Reader) (*Web, error) {
 	f, err := decodeGraph(r)
 	if err != nil {
-		return nil, fmt.Errorf("%w\nhint: a graph file is one JSON object with out, redirects and labels; judge -h tells more", err)
+		return nil, fmt.Errorf("%w\nhint: a graph file is one JSON object with out, redirects and labels; see judge -h", err)
 	}
 	return f.web()
 }

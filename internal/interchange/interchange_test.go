@@ -52,7 +52,7 @@ func TestFromURLFrontier(t *testing.T) {
 		{"no item", `{"ID":"x"}`, `error: neither known nor discovered`},
 		{"both", `{"known":{"info":{"url":"http://a.org/"}},"discovered":{"info":{"url":"http://a.org/"}}}`, `error: both known and discovered`},
 		{"no url", `{"known":{"refetchableFromDate":"5"}}`, `error: no url`},
-		{"no date", `{"known":{"info":{"url":"http://a.org/"},"refetchableFromDate":"soon"}}`, `error: not a URLItem: "soon" is no number of seconds`},
+		{"no date", `{"known":{"info":{"url":"http://a.org/"},"refetchableFromDate":"soon"}}`, `error: not a URLItem: "soon" is not a number of seconds`},
 	} {
 		if got := convert(interchange.FromURLFrontier, test.line); got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", test.name, got, test.want)
@@ -128,14 +128,14 @@ func TestFromList(t *testing.T) {
 		{"crawl.log: no connection", `2026-06-23T17:12:09.591Z    -2          - http://a.org/p LL http://a.org/ unknown #025 - - - -`,
 			`{"v":1,"url":"http://a.org/p","generation":0,"depth":2,"via":"http://a.org/","operator":"link"}`},
 		{"crawl.log: a name", `2026-06-23T17:12:09.591Z     1         54 dns:a.org P http://a.org/ text/dns #025 20260623171208546+9 sha1:X - -`, ``},
-		{"crawl.log: no status", `2026-06-23T17:12:09.591Z x 54 http://a.org/ L http://a.org/ text/dns #025 20260623171208546+9 sha1:X - -`, `error: "x" is no status`},
+		{"crawl.log: no status", `2026-06-23T17:12:09.591Z x 54 http://a.org/ L http://a.org/ text/dns #025 20260623171208546+9 sha1:X - -`, `error: "x" is not a status`},
 		{"katana", `{"timestamp":"2026-09-01T10:00:00Z","request":{"method":"GET","endpoint":"http://a.org/k","tag":"a","attribute":"href","source":"http://a.org/"},"response":{"status_code":200}}`,
 			`{"v":1,"url":"http://a.org/k","generation":0,"depth":0,"via":"http://a.org/","operator":"link"}`},
 		{"katana: a form", `{"request":{"method":"POST","endpoint":"http://a.org/k"}}`, ``},
 		{"Scrapy", `{"title":"x","url":"http://a.org/i"}`, `{"v":1,"url":"http://a.org/i","generation":0,"depth":0,"operator":"seed","priority":999999997}`},
 		{"another object", `{"title":"x"}`, `error: neither request.endpoint nor url`},
-		{"broken", `{"url":`, `error: no result of a crawler: unexpected end of JSON input`},
-		{"words", `see http://a.org/`, `error: neither an address nor a line of a log that is known here`},
+		{"broken", `{"url":`, `error: not a result of a crawler: unexpected end of JSON input`},
+		{"words", `see http://a.org/`, `error: neither an address nor a line of a known log`},
 	} {
 		if got := convert(list, test.line); got != test.want {
 			t.Errorf("%s:\n got %s\nwant %s", test.name, got, test.want)

@@ -72,7 +72,7 @@ func recordOf(line []byte) (*record, error) {
 			return fromCrawlLog(t, words)
 		}
 	}
-	return nil, errors.New("neither an address nor a line of a log that is known here")
+	return nil, errors.New("neither an address nor a line of a known log")
 }
 
 // fromObject converts a line of katana or Scrapy.
@@ -92,7 +92,7 @@ func fromObject(line []byte) (*record, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("no result of a crawler: %w", err)
+		return nil, fmt.Errorf("not a result of a crawler: %w", err)
 	}
 	switch r := o.Request; {
 	case r.Endpoint != "" && r.Method != "" && r.Method != "GET":
@@ -164,7 +164,7 @@ const heritrixRobots = -9998
 func fromCrawlLog(at time.Time, words []string) (*record, error) {
 	status, err := strconv.Atoi(words[1])
 	if err != nil {
-		return nil, fmt.Errorf("%.20q is no status", words[1])
+		return nil, fmt.Errorf("%.20q is not a status", words[1])
 	}
 	if strings.HasPrefix(words[3], "dns:") {
 		return nil, nil

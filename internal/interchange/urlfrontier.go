@@ -63,7 +63,7 @@ func (s *seconds) UnmarshalJSON(b []byte) error {
 	if err != nil {
 		f, ferr := strconv.ParseFloat(text, 64) // 1.7e9 is allowed too
 		if ferr != nil || f < 0 || f > 1<<53 || f != math.Trunc(f) {
-			return fmt.Errorf("%.40q is no number of seconds", text)
+			return fmt.Errorf("%.40q is not a number of seconds", text)
 		}
 		n = uint64(f)
 	}

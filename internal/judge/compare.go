@@ -125,7 +125,7 @@ func Compare(results []*Result, o CompareOptions) ([]*Table, error) {
 	}
 	switch {
 	case len(tables) == 0 && len(results) > 0:
-		return nil, fmt.Errorf("none of %d runs has a number for %s", len(results), o.By.Name)
+		return nil, fmt.Errorf("none of %d runs has a value for %s", len(results), o.By.Name)
 	case len(tables) == 0:
 		return nil, errors.New("there are no results to compare")
 	case !found:
@@ -143,7 +143,7 @@ func group(results []*Result) (map[string]map[string]runs, error) {
 		if b := budgets[at]; b == nil {
 			budgets[at] = r
 		} else if b.T != r.T || b.R != r.R {
-			return nil, fmt.Errorf("%s from %s was judged with T %d and R %d, and with T %d and R %d: these do not compare",
+			return nil, fmt.Errorf("%s from %s was judged with T %d and R %d, and with T %d and R %d: these cannot be compared",
 				r.Topic, r.Seeds, b.T, b.R, r.T, r.R)
 		}
 		if tracks[r.Track] == nil {

@@ -331,7 +331,7 @@ func TestIncomparableResults(t *testing.T) {
 			return append(r, &same)
 		}), CompareOptions{}, "and they differ"},
 		{"no reference", small(), CompareOptions{Reference: "d"}, `the reference "d" was not run; there are a, b, c -x=1`},
-		{"no number", small(), CompareOptions{By: by(t, "recall")}, "none of 10 runs has a number for recall"},
+		{"no number", small(), CompareOptions{By: by(t, "recall")}, "none of 10 runs has a value for recall"},
 	} {
 		if tt.o.By.Name == "" {
 			tt.o.By = by(t, "nauc")

@@ -87,7 +87,7 @@ func Results(r io.Reader, name string) iter.Seq2[*Result, error] {
 			}
 		}
 		if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-			yield(nil, fmt.Errorf("line %d: longer than %d bytes, so no result of a run", n+1, maxLine))
+			yield(nil, fmt.Errorf("line %d: longer than %d bytes, so not a result", n+1, maxLine))
 		} else if err != nil {
 			yield(nil, err)
 		}
@@ -109,9 +109,9 @@ func parseResult(line []byte, name string) (*Result, error) {
 	} {
 		switch {
 		case s.value == "" && (s.key == "name" || s.key == "topic"):
-			return nil, fmt.Errorf("no %s: this is no result of a run", s.key)
+			return nil, fmt.Errorf("no %s: not a result", s.key)
 		case len(s.value) > maxName || !utf8.ValidString(s.value):
-			return nil, fmt.Errorf("%s is longer than %d bytes, or no text", s.key, maxName)
+			return nil, fmt.Errorf("%s is longer than %d bytes, or not UTF-8", s.key, maxName)
 		}
 	}
 	if r.T <= 0 || r.T > MaxBudget || r.R < 0 || r.Cost < 0 {
@@ -131,7 +131,7 @@ func parseResult(line []byte, name string) (*Result, error) {
 	}{{r.HarvestAt, 1}, {r.RecallAt, maxNumber}} {
 		for _, cost := range slices.Sorted(maps.Keys(at.curve)) {
 			if v := at.curve[cost]; cost <= 0 || v < 0 || v > at.most {
-				return nil, fmt.Errorf("%g at cost %d is no share of anything", v, cost)
+				return nil, fmt.Errorf("%g at cost %d is not a share", v, cost)
 			}
 		}
 	}

@@ -31,7 +31,7 @@ func ParseForm(name string, c Criterion) (Form, error) {
 		return f, nil
 	case Costs:
 		if c.at == nil {
-			return "", fmt.Errorf("%s is not known at every cost; harvest and recall are", c.Name)
+			return "", fmt.Errorf("%s is not known at every cost, but harvest and recall are", c.Name)
 		}
 		return f, nil
 	}

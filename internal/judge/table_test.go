@@ -244,7 +244,7 @@ func TestEscapedNames(t *testing.T) {
 func TestParseForm(t *testing.T) {
 	for _, tt := range []struct{ form, criterion, want string }{
 		{"overall", "nauc", ""}, {"topics", "nauc", ""}, {"seeds", "cost_50", ""}, {"ranks", "auc", ""}, {"costs", "harvest", ""}, {"costs", "recall", ""},
-		{"costs", "nauc", "nauc is not known at every cost; harvest and recall are"},
+		{"costs", "nauc", "nauc is not known at every cost, but harvest and recall are"},
 		{"paper", "nauc", `no form "paper"; there are overall, topics, seeds, ranks, costs`},
 	} {
 		form, err := ParseForm(tt.form, by(t, tt.criterion))

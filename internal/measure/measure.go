@@ -28,7 +28,7 @@ func ParseOptions(norm string, compat bool) (Options, error) {
 	case norm != "page":
 		return Options{}, fmt.Errorf("unknown norm %q: known are topic, page", norm)
 	case compat:
-		return Options{}, errors.New("-compat is the papers' reading, which is -norm topic\nhint: leave one of them out")
+		return Options{}, errors.New("-compat cannot be used with -norm page")
 	}
 	return Options{Norm: fitness.PageNorm}, nil
 }
@@ -221,7 +221,7 @@ func classifier(t *topic.Topic, target *fitness.Target, _ Options) (fitness.Meas
 
 // lacking returns an error that names the option of the topic command that makes a section.
 func lacking(section, option string) error {
-	return fmt.Errorf("the topic has no %s\nhint: topic %s makes it, of example pages as parse leaves them", section, option)
+	return fmt.Errorf("the topic has no %s\nhint: topic %s makes it, from example pages as parse writes them", section, option)
 }
 
 // Failed reports whether a record is about a failure: its text is then not that of the page.

@@ -160,7 +160,7 @@ func TestParseOptions(t *testing.T) {
 		{"topic", false, Options{}, ""},
 		{"topic", true, Options{Literal: true}, ""},
 		{"page", false, Options{Norm: fitness.PageNorm}, ""},
-		{"page", true, Options{}, "-compat is the papers' reading"},
+		{"page", true, Options{}, "-compat cannot be used with -norm page"},
 		{"moon", false, Options{}, `unknown norm "moon": known are topic, page`},
 	} {
 		got, err := ParseOptions(tt.norm, tt.compat)

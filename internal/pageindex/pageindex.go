@@ -51,7 +51,7 @@ type Options struct {
 // files, directories and patterns. The file is created if there are archives.
 func Open(name string, archives []string, o Options) (*search.Index, error) {
 	if _, err := os.Stat(name); err != nil && len(archives) == 0 {
-		return nil, fmt.Errorf("opening the index: %w\nhint: with -archive FILE it is made", err)
+		return nil, fmt.Errorf("opening the index: %w\nhint: -archive FILE creates it", err)
 	}
 	paths, err := existingFiles(archives)
 	if err != nil {
@@ -115,7 +115,7 @@ func (u *updater) update(index string, paths []string) error {
 	if n, err := u.index.Len(); err != nil {
 		return err
 	} else if n == 0 && u.faulty {
-		return errors.New("no page could be read from the archives\nhint: -archive takes WARC files and ARC files, plain or packed, WACZ files, and directories of them")
+		return errors.New("no page could be read from the archives\nhint: -archive takes WARC, ARC and WACZ files, also compressed, and directories of them")
 	}
 	if u.Updated != nil {
 		u.Updated(len(stale), u.pages)

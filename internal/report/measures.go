@@ -86,7 +86,7 @@ func (s *summary) check() error {
 	}
 	for i, c := range cost {
 		if c < 1 || i > 0 && c <= cost[i-1] {
-			return fmt.Errorf("cost %d in the curves does not rise", c)
+			return fmt.Errorf("cost %d in the curves is not larger than the one before", c)
 		}
 	}
 	for _, list := range s.lists() {

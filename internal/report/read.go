@@ -205,7 +205,7 @@ func (c *collector) stages() {
 		}
 	}
 	if err := lines.Err(); err != nil {
-		c.fault(fmt.Errorf("what the stages said: %w", err))
+		c.fault(fmt.Errorf("log of the stages: %w", err))
 	}
 }
 

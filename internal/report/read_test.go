@@ -294,7 +294,7 @@ func TestVerdictsOfAnotherRun(t *testing.T) {
 	var faults []string
 	s := source(&faults)
 	s.Verdicts = strings.NewReader(`{"url":"http://elsewhere.test/","verdict":"relevant"}` + "\n" + opinion)
-	if _, err := Read(s); err == nil || !strings.Contains(err.Error(), "another run") {
+	if _, err := Read(s); err == nil || !strings.Contains(err.Error(), "do not belong to the records") {
 		t.Errorf("%v", err)
 	}
 }

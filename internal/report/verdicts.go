@@ -76,7 +76,7 @@ func (v *verdicts) end() error {
 	case v.err != nil:
 		return fmt.Errorf("verdicts: %w", v.err)
 	case v.head != nil:
-		return errors.New("the verdicts are of another run than the records\nhint: judge the run again, or remove its verdicts")
+		return errors.New("the verdicts do not belong to the records\nhint: judge the run again, or remove its verdicts")
 	}
 	return nil
 }

@@ -54,11 +54,11 @@ func (c *Command) Search(ctx context.Context, query string, n int) ([]string, er
 	err = run.Run()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return nil, &SetupError{fmt.Errorf("there is no shell to run the command: %w", err)}
+		return nil, &SetupError{fmt.Errorf("no shell found to run the command: %w", err)}
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("the command had no answer after %v", c.Timeout)
+		return nil, fmt.Errorf("the command did not answer within %v", c.Timeout)
 	case out.full:
-		return nil, fmt.Errorf("the command writes more than %d MiB", maxOutput>>20)
+		return nil, fmt.Errorf("the command has written more than %d MiB", maxOutput>>20)
 	case err != nil:
 		err = fmt.Errorf("the command: %w%s", err, words.last())
 		if status := run.ProcessState; status != nil && (status.ExitCode() == 126 || status.ExitCode() == 127) {

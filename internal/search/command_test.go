@@ -55,7 +55,7 @@ func TestFailingCommand(t *testing.T) {
 		{"exit 1", "exit status 1", false},
 		{"this-is-no-command", "exit status 127", true},
 		{"yes http://x.example/", "more than 8 MiB", false},
-		{"exec sleep 60", "no answer after 50ms", false},
+		{"exec sleep 60", "did not answer within 50ms", false},
 	} {
 		timeout := time.Minute
 		if strings.Contains(c.line, "sleep") {

@@ -265,7 +265,7 @@ func openDB(name string, create bool) (*sql.DB, error) {
 
 // Errors for a file that is not ours.
 var (
-	errForeign = errors.New("it is a database, but not one that search made\nhint: give another name, or remove the file")
+	errForeign = errors.New("it is a database that search did not make\nhint: give another name, or remove the file")
 	errNoDB    = errors.New("it is not a database\nhint: give another name, or remove the file")
 )
 
@@ -289,11 +289,11 @@ func prepare(db *sql.DB, application int, schema string, create bool) error {
 	case id == application && version == schemaVersion:
 		return nil
 	case id == application:
-		return fmt.Errorf("it was made by another version of search\nhint: remove the file, and it is made anew")
+		return fmt.Errorf("it was made by another version of search\nhint: remove the file, and search creates it again")
 	case id != 0 || tables > 0:
 		return errForeign
 	case !create:
-		return errors.New("it is empty\nhint: with -archive FILE it is made")
+		return errors.New("it is empty\nhint: -archive FILE creates an index")
 	}
 	tx, err := db.Begin()
 	if err != nil {

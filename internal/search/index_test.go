@@ -241,8 +241,8 @@ func TestForeignFileIsNotChanged(t *testing.T) {
 		want   string
 	}{
 		{write("text.db", strings.Repeat("a text\n", 1000)), true, "it is not a database\nhint: give another name"},
-		{database("other.db", "create table t(x)"), true, "not one that search made"},
-		{filepath.Join(dir, "cache.db"), true, "not one that search made"},
+		{database("other.db", "create table t(x)"), true, "search did not make"},
+		{filepath.Join(dir, "cache.db"), true, "search did not make"},
 		{database("later.db", fmt.Sprintf("pragma application_id = %d; pragma user_version = 99; create table t(x)", applicationID)), true, "another version"},
 		{write("empty.db", ""), false, "it is empty"},
 		{filepath.Join(dir, "absent.db"), false, "unable to open"},

@@ -89,7 +89,7 @@ func (s *SearXNG) ask(ctx context.Context, query string, page int) (answer, erro
 			return a, err
 		}
 		if wait > longestPause {
-			return a, fmt.Errorf("%w, and wants to be left alone for %v", err, wait)
+			return a, fmt.Errorf("%w, and asks to retry after %v", err, wait)
 		}
 		if err := sleep(ctx, wait); err != nil {
 			return a, err
@@ -127,9 +127,9 @@ func (s *SearXNG) try(ctx context.Context, query string, page int) (a answer, wa
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return answer{}, 0, fmt.Errorf("reading its answer: %w", err)
+		return answer{}, 0, fmt.Errorf("reading the answer of the server: %w", err)
 	case len(body) > maxAnswer:
-		return answer{}, 0, fmt.Errorf("its answer is longer than %d MiB", maxAnswer>>20)
+		return answer{}, 0, fmt.Errorf("the answer of the server is longer than %d MiB", maxAnswer>>20)
 	}
 	a, err = readAnswer(body)
 	return a, 0, err
@@ -140,16 +140,16 @@ func (s *SearXNG) try(ctx context.Context, query string, page int) (a answer, wa
 func refusal(resp *http.Response, now time.Time) (wait time.Duration, err error) {
 	switch status := resp.StatusCode; {
 	case status == http.StatusForbidden:
-		return 0, &SetupError{errors.New("the server refuses to answer in JSON (status 403)\nhint: formats: json is not enabled; its settings.yml wants search: formats: [html, json]")}
+		return 0, &SetupError{errors.New("the server refuses to answer in JSON (status 403)\nhint: formats: json is not enabled; set search: formats: [html, json] in its settings.yml")}
 	case status == http.StatusNotFound || status == http.StatusMethodNotAllowed:
 		return 0, &SetupError{fmt.Errorf("there is no search at this address (status %d)\nhint: give the address of SearXNG's start page", status)}
 	case status >= 300 && status < 400:
-		return 0, &SetupError{fmt.Errorf("the server is elsewhere (status %d, %.200q)\nhint: give that address", status, resp.Header.Get("Location"))}
+		return 0, &SetupError{fmt.Errorf("the server redirects (status %d, %.200q)\nhint: give that address", status, resp.Header.Get("Location"))}
 	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
 		if wait = retryAfter(resp.Header.Get("Retry-After"), now); wait == 0 {
 			wait = pauseBusy
 		}
-		return wait, fmt.Errorf("the server wants fewer questions (status %d)\nhint: a lower -rate", status)
+		return wait, fmt.Errorf("the server rejects the query rate (status %d)\nhint: lower -rate", status)
 	default:
 		return 0, fmt.Errorf("the server answers with status %d", status)
 	}
@@ -181,12 +181,12 @@ func readAnswer(body []byte) (a answer, err error) {
 	}
 	if err := json.Unmarshal(body, &all); err != nil {
 		if text := strings.TrimSpace(string(body[:min(len(body), 64)])); strings.HasPrefix(text, "<") {
-			return a, &SetupError{errors.New("the server answers with a page, not with JSON\nhint: is this the address of a SearXNG?")}
+			return a, &SetupError{errors.New("the answer of the server is not JSON\nhint: check that this is the address of a SearXNG server")}
 		}
-		return a, fmt.Errorf("its answer is not what SearXNG gives: %w", err)
+		return a, fmt.Errorf("unexpected SearXNG answer: %w", err)
 	}
 	if all.Results == nil {
-		return a, errors.New("its answer is not what SearXNG gives: it has no results, not even none")
+		return a, errors.New("unexpected SearXNG answer: no \"results\" field")
 	}
 	for _, raw := range all.Results {
 		var r struct {

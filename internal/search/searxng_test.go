@@ -116,18 +116,18 @@ func TestSearXNGErrors(t *testing.T) {
 		{"JSON is not enabled", 403, header, "<!doctype html>", "formats: json is not enabled", true},
 		{"no search here", 404, header, "", "there is no search at this address", true},
 		{"elsewhere", 302, map[string]string{"Location": "https://new.example/"}, "", `"https://new.example/"`, true},
-		{"a page", 200, header, "\n<!doctype html><html>", "not with JSON", true},
+		{"a page", 200, header, "\n<!doctype html><html>", "not JSON", true},
 		{"ill", 500, header, "", "status 500", false},
-		{"other JSON", 200, header, `{"error":"x"}`, "it has no results, not even none", false},
-		{"an array", 200, header, `[]`, "not what SearXNG gives", false},
-		{"no object", 200, header, `null`, "it has no results", false},
-		{"results of a wrong type", 200, header, `{"results":{"url":"http://x.example/"}}`, "not what SearXNG gives", false},
-		{"torn", 200, header, `{"results":[{"url":"http://x.`, "not what SearXNG gives", false},
+		{"other JSON", 200, header, `{"error":"x"}`, `no "results" field`, false},
+		{"an array", 200, header, `[]`, "unexpected SearXNG answer", false},
+		{"no object", 200, header, `null`, `no "results" field`, false},
+		{"results of a wrong type", 200, header, `{"results":{"url":"http://x.example/"}}`, "unexpected SearXNG answer", false},
+		{"torn", 200, header, `{"results":[{"url":"http://x.`, "unexpected SearXNG answer", false},
 		{"too long", 200, header, `{"results":["` + strings.Repeat("x", maxAnswer) + `"]}`, "longer than 8 MiB", false},
-		{"deep", 200, header, `{"results":` + strings.Repeat("[", 100_000), "not what SearXNG gives", false},
+		{"deep", 200, header, `{"results":` + strings.Repeat("[", 100_000), "unexpected SearXNG answer", false},
 		{"mute engines", 200, header, `{"results":[],"unresponsive_engines":[["brave","too many requests"],["google","CAPTCHA"],7]}`, `these search engines did not answer: "brave: too many requests", "google: CAPTCHA"`, false},
-		{"a long rest", 429, map[string]string{"Retry-After": "3600"}, "", "wants to be left alone for 1h0m0s", false},
-		{"packed", 200, map[string]string{"Content-Encoding": "br"}, "\x0b\x02\x80", "not what SearXNG gives", false},
+		{"a long rest", 429, map[string]string{"Retry-After": "3600"}, "", "asks to retry after 1h0m0s", false},
+		{"packed", 200, map[string]string{"Content-Encoding": "br"}, "\x0b\x02\x80", "unexpected SearXNG answer", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := searxng(t, "", func(w http.ResponseWriter, _ *http.Request) {
@@ -222,8 +222,8 @@ func TestRetryAfter(t *testing.T) {
 		{"five seconds if it does not", func() []*http.Response { return []*http.Response{turn(503, "soon", ""), turn(200, "", full)} }, []time.Duration{0, 5 * time.Second}, ""},
 		{"twice", func() []*http.Response {
 			return []*http.Response{turn(429, "1", ""), turn(429, "2", ""), turn(429, "4", ""), turn(200, "", full)}
-		}, []time.Duration{0, time.Second, 3 * time.Second}, "fewer questions"},
-		{"but not an hour", func() []*http.Response { return []*http.Response{turn(429, "3600", "")} }, []time.Duration{0}, "left alone for 1h0m0s"},
+		}, []time.Duration{0, time.Second, 3 * time.Second}, "query rate"},
+		{"but not an hour", func() []*http.Response { return []*http.Response{turn(429, "3600", "")} }, []time.Duration{0}, "retry after 1h0m0s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -41,7 +41,7 @@ type Expansion struct {
 // vocabulary.
 func (t *Topic) Expand(r Rule) (*Expansion, error) {
 	if r == Symbiosis && len(t.Vocabulary) == 0 {
-		return nil, errors.New("the topic has no vocabulary, by which words are chosen\nhint: topic -positive makes one from example pages")
+		return nil, errors.New("the topic has no vocabulary, which -expand needs\nhint: topic -positive makes it from example pages")
 	}
 	a, err := t.Analyzer()
 	if err != nil {

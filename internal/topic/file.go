@@ -169,7 +169,7 @@ func Read(r io.Reader) (*Topic, error) {
 	}
 	switch {
 	case head.Version > Version:
-		return nil, fmt.Errorf("version %d is newer than this program reads (%d)\nhint: install a newer spoor, or make the topic anew with this one's topic command", head.Version, Version)
+		return nil, fmt.Errorf("version %d is newer than this program reads (%d)\nhint: install a newer spoor, or make the topic again with this version of topic", head.Version, Version)
 	case head.Version < 1:
 		return nil, fmt.Errorf("version %d does not exist\nhint: this program writes and reads version %d", head.Version, Version)
 	}
@@ -190,7 +190,7 @@ func Read(r io.Reader) (*Topic, error) {
 func placed(data []byte, err error) error {
 	at := int64(0)
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
-		at, err = e.Offset, fmt.Errorf("%w\nhint: a comma stands between two entries, and none after the last", e)
+		at, err = e.Offset, fmt.Errorf("%w\nhint: entries are separated by commas, without one after the last", e)
 	} else if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		at, err = e.Offset, fmt.Errorf("%s cannot be a %s", e.Field, e.Value)
 	}
@@ -226,7 +226,7 @@ func (t *Topic) check() error {
 			k.Terms = terms
 		}
 		if !slices.Equal(terms, k.Terms) {
-			return fmt.Errorf("keyword %q: its terms are %s here, the file says %s\nhint: after a change of the text by hand, remove the terms beside it",
+			return fmt.Errorf("keyword %q: its terms are %s here, the file says %s\nhint: after editing the text, delete the terms beside it",
 				k.Text, quote(terms), quote(k.Terms))
 		}
 		key := strings.Join(terms, " ")

@@ -84,7 +84,7 @@ func (t *Topic) Learn(positive, negative []Page, o LearnOptions) error {
 		return err
 	}
 	if l.positive.Length() == 0 {
-		return fmt.Errorf("no word of the positive pages counts in language %s\nhint: -language und reads any language", t.Language)
+		return fmt.Errorf("the positive pages have no words in language %s\nhint: -language und reads any language", t.Language)
 	}
 	n := len(positive) + len(negative)
 	t.Statistics = &Statistics{n, float64(l.positive.Length()+l.negative.Length()) / float64(n)}

@@ -150,9 +150,9 @@ func TestUselessExamples(t *testing.T) {
 		o     LearnOptions
 		want  string
 	}{
-		{"none", nil, LearnOptions{Size: 50}, "no word of the positive pages counts in language en\nhint: "},
-		{"no words", []Page{{URL: "http://a.test/"}}, LearnOptions{Size: 50}, "no word of the positive pages counts"},
-		{"stop words", []Page{{"http://a.test/", "It", "is what it is", nil}}, LearnOptions{Size: 50}, "no word of the positive pages counts"},
+		{"none", nil, LearnOptions{Size: 50}, "the positive pages have no words in language en\nhint: "},
+		{"no words", []Page{{URL: "http://a.test/"}}, LearnOptions{Size: 50}, "the positive pages have no words"},
+		{"stop words", []Page{{"http://a.test/", "It", "is what it is", nil}}, LearnOptions{Size: 50}, "the positive pages have no words"},
 		{"no table", frogs, LearnOptions{}, "a table of 0 words"},
 		{"too large a table", frogs, LearnOptions{Size: 10_001}, "from 1 to 10000 are possible"},
 		{"another reference", frogs, LearnOptions{Size: 50, Reference: "http://b.test/"}, "http://b.test/ is not among the positive pages"},

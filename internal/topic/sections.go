@@ -129,7 +129,7 @@ func (t *Topic) checkSections(a *text.Analyzer) error {
 	if s := t.Statistics; s != nil {
 		documents = s.Documents
 		if documents < 1 || documents > maxCount {
-			return fmt.Errorf("statistics: %d documents are none", documents)
+			return fmt.Errorf("statistics: %d documents", documents)
 		}
 		if !(s.AverageLength > 0) || s.AverageLength > maxCount {
 			return fmt.Errorf("statistics: average length %v is not above 0", s.AverageLength)
@@ -183,13 +183,13 @@ func (t *Topic) checkTable(a *text.Analyzer, documents int) error {
 		e := &t.Table[i]
 		term, ok := stem(a, e.Word)
 		if !ok {
-			return fmt.Errorf("%q is not a word that pages are told by\nhint: the word of an entry is one word, and no stop word", e.Word)
+			return fmt.Errorf("%q is not a word that is matched\nhint: the word of an entry must be a single word, and not a stop word", e.Word)
 		}
 		if e.Term == "" {
 			e.Term = term
 		}
 		if e.Term != term {
-			return fmt.Errorf("%q: its term is %q here, the file says %q\nhint: after a change of the word by hand, remove the term beside it", e.Word, term, e.Term)
+			return fmt.Errorf("%q: its term is %q here, the file says %q\nhint: after editing the word, delete the term beside it", e.Word, term, e.Term)
 		}
 		if !(e.Weight > 0 && e.Weight <= 1) {
 			return fmt.Errorf("%q: weight %v is not above 0 and at most 1", e.Word, e.Weight)
@@ -235,7 +235,7 @@ func canonical(url string) error {
 		return fmt.Errorf("url %q: %w", url, err)
 	}
 	if c != url {
-		return fmt.Errorf("url %q is written %s in records\nhint: write it like that", url, c)
+		return fmt.Errorf("url %q is not canonical: want %s", url, c)
 	}
 	return nil
 }
@@ -247,7 +247,7 @@ func checkVocabulary(v []Shared, documents int) error {
 			return err
 		}
 		if s.DF == 0 || groups[s.DF] || len(s.Terms) == 0 {
-			return fmt.Errorf("df %d: every number from 1 has one line, and terms", s.DF)
+			return fmt.Errorf("df %d: want one entry with terms for each number from 1", s.DF)
 		}
 		groups[s.DF] = true
 		if err := checkTerms(s.Terms, terms); err != nil {
@@ -267,7 +267,7 @@ func checkTerms(terms []string, seen map[string]bool) error {
 			return fmt.Errorf("%q is not a term", s)
 		}
 		if seen[s] {
-			return fmt.Errorf("term %q stands there twice", s)
+			return fmt.Errorf("term %q is there twice", s)
 		}
 		seen[s] = true
 	}
@@ -296,7 +296,7 @@ func (r *Reference) check() error {
 			return fmt.Errorf("links: %w", err)
 		}
 		if seen[l] {
-			return fmt.Errorf("link %s stands there twice", l)
+			return fmt.Errorf("link %s is there twice", l)
 		}
 		seen[l] = true
 	}
@@ -322,14 +322,14 @@ func (c *Classifier) check() error {
 		stems := 0
 		for s := range strings.SplitSeq(f.Name, " ") {
 			if stems++; !isTerm(s) || stems > maxGram {
-				return fmt.Errorf("feature %q is not some stems, joined by a space", f.Name)
+				return fmt.Errorf("feature %q is not a list of stems separated by spaces", f.Name)
 			}
 		}
 		if f.Weight == 0 || math.IsNaN(f.Weight) || math.IsInf(f.Weight, 0) {
-			return fmt.Errorf("feature %q: weight %v says nothing", f.Name, f.Weight)
+			return fmt.Errorf("feature %q: weight %v is not a finite number other than 0", f.Name, f.Weight)
 		}
 		if seen[f.Name] {
-			return fmt.Errorf("feature %q stands there twice", f.Name)
+			return fmt.Errorf("feature %q is there twice", f.Name)
 		}
 		seen[f.Name] = true
 	}

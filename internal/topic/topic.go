@@ -101,7 +101,7 @@ func checkWeight(keyword string, weight float64) error {
 	case !(weight > 0):
 		return fmt.Errorf("keyword %q: weight %v is not above 0", keyword, weight)
 	case weight < minWeight || weight > maxWeight:
-		return fmt.Errorf("keyword %q: weight %v is not from %v to %v\nhint: weights are held against each other; 1 is the usual one", keyword, weight, minWeight, maxWeight)
+		return fmt.Errorf("keyword %q: weight %v is not from %v to %v\nhint: weights are relative; 1 is the default", keyword, weight, minWeight, maxWeight)
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (t *Topic) AddQuery(query string) (ignored []string, err error) {
 		}
 	}
 	if len(t.Keywords) == before && !known {
-		return ignored, fmt.Errorf("query %q: no word of it counts\nhint: use words that pages about the topic have and others have not", query)
+		return ignored, fmt.Errorf("query %q: it has no words that count\nhint: use words that distinguish pages about the topic from others", query)
 	}
 	t.Query = strings.Join(strings.Fields(t.Query+" "+query), " ")
 	return ignored, nil
@@ -151,7 +151,7 @@ func spell(a *text.Analyzer, expression string) ([]string, error) {
 		counts = counts || !term.Silent()
 	}
 	if !counts {
-		return nil, fmt.Errorf("keyword %q: only stop words and single characters, which no page is told by\nhint: use a longer expression or leave it out", expression)
+		return nil, fmt.Errorf("keyword %q: it has only stop words and single characters\nhint: use a longer expression or leave it out", expression)
 	}
 	return names, nil
 }

@@ -114,7 +114,7 @@ func TestInvalidKeywords(t *testing.T) {
 
 func TestQueryWithoutWords(t *testing.T) {
 	for _, q := range []string{"", "it is the", "... !", "a b c 123456"} {
-		if _, err := create(t).AddQuery(q); err == nil || !strings.Contains(err.Error(), "no word of it counts") {
+		if _, err := create(t).AddQuery(q); err == nil || !strings.Contains(err.Error(), "it has no words that count") {
 			t.Errorf("%q: %v", q, err)
 		}
 	}
@@ -180,25 +180,25 @@ func TestReadErrors(t *testing.T) {
 		{"a weight above 1", head + rest + `"table":[{"word":"toads","weight":1.5,"origin":"page"}]}`, `"toads": weight 1.5`},
 		{"an unknown origin", head + rest + `"table":[{"word":"toads","weight":1,"origin":"moon"}]}`, `origin "moon" is none of query, page, expansion`},
 		{"an expansion from nowhere", head + rest + `"table":[{"word":"toads","weight":1,"origin":"expansion"}]}`, `"toads": url ""`},
-		{"an expansion from a link", head + rest + `"table":[{"word":"toads","weight":1,"origin":"expansion","url":"HTTP://a.test"}]}`, `is written http://a.test/ in records`},
+		{"an expansion from a link", head + rest + `"table":[{"word":"toads","weight":1,"origin":"expansion","url":"HTTP://a.test"}]}`, `is not canonical: want http://a.test/`},
 		{"a page's word with an address", head + rest + `"table":[{"word":"toads","weight":1,"origin":"page","url":"http://a.test/"}]}`, `origin page has no url`},
 		{"an entry twice", head + rest + `"table":[{"word":"toads","weight":1,"origin":"page"},{"word":"toad","weight":0.5,"origin":"expansion","url":"http://a.test/"}]}`, `another entry of the term "toad"`},
 		{"a vocabulary of nobody", head + rest + stats + `"vocabulary":[{"df":0,"terms":["toad"]}]}`, "vocabulary: df 0"},
 		{"a vocabulary without terms", head + rest + stats + `"vocabulary":[{"df":1,"terms":[]}]}`, "vocabulary: df 1"},
 		{"a df twice", head + rest + stats + `"vocabulary":[{"df":1,"terms":["a1"]},{"df":1,"terms":["b1"]}]}`, "vocabulary: df 1"},
-		{"a term twice", head + rest + stats + `"vocabulary":[{"df":1,"terms":["a1"]},{"df":2,"terms":["a1"]}]}`, `term "a1" stands there twice`},
+		{"a term twice", head + rest + stats + `"vocabulary":[{"df":1,"terms":["a1"]},{"df":2,"terms":["a1"]}]}`, `term "a1" is there twice`},
 		{"no term", head + rest + stats + `"vocabulary":[{"df":1,"terms":["a b"]}]}`, `"a b" is not a term`},
-		{"a common word twice", head + rest + `"common":["toad","toad"]}`, `common: term "toad" stands there twice`},
+		{"a common word twice", head + rest + `"common":["toad","toad"]}`, `common: term "toad" is there twice`},
 		{"a reference without address", head + rest + `"reference":{"url":"x","counts":0,"links":[],"terms":[]}}`, `reference: url "x"`},
 		{"a reference with less than nothing", head + rest + `"reference":{"url":"http://a.test/","counts":-1}}`, "counts -1"},
-		{"a link twice", head + rest + `"reference":{"url":"http://a.test/","links":["http://b.test/","http://b.test/"]}}`, "link http://b.test/ stands there twice"},
+		{"a link twice", head + rest + `"reference":{"url":"http://a.test/","links":["http://b.test/","http://b.test/"]}}`, "link http://b.test/ is there twice"},
 		{"a link as pages have it", head + rest + `"reference":{"url":"http://a.test/","links":["http://b.test/#x"]}}`, "reference: links: url"},
-		{"a word twice", head + rest + `"reference":{"url":"http://a.test/","terms":["toad","toad"]}}`, `term "toad" stands there twice`},
+		{"a word twice", head + rest + `"reference":{"url":"http://a.test/","terms":["toad","toad"]}}`, `term "toad" is there twice`},
 		{"a classifier of nothing", head + rest + `"classifier":{"positives":1,"features":[]}}`, "classifier: 1 positive and 0 negative pages"},
 		{"a classifier that is never sure", head + rest + `"classifier":{"positives":1,"negatives":1,"threshold":2}}`, "threshold 2 is not from 0 to 1"},
-		{"a feature of no words", head + rest + `"classifier":{"positives":1,"negatives":1,"features":[{"name":"","weight":1}]}}`, `feature "" is not some stems`},
+		{"a feature of no words", head + rest + `"classifier":{"positives":1,"negatives":1,"features":[{"name":"","weight":1}]}}`, `feature "" is not a list of stems`},
 		{"a feature that says nothing", head + rest + `"classifier":{"positives":1,"negatives":1,"features":[{"name":"toad","weight":0}]}}`, `feature "toad": weight 0`},
-		{"a feature twice", head + rest + `"classifier":{"positives":1,"negatives":1,"features":[{"name":"toad","weight":1},{"name":"toad","weight":2}]}}`, `feature "toad" stands there twice`},
+		{"a feature twice", head + rest + `"classifier":{"positives":1,"negatives":1,"features":[{"name":"toad","weight":1},{"name":"toad","weight":2}]}}`, `feature "toad" is there twice`},
 		{"too large", strings.Repeat(" ", maxFile+1), "larger than 64 MiB"},
 	} {
 		if _, err := Read(strings.NewReader(tt.file)); err == nil || !strings.Contains(err.Error(), tt.want) {
