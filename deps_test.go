@@ -57,7 +57,6 @@ var fundamental = []string{"os", "syscall", "time"}
 // excused are imports of impure packages in other people's modules that do not matter.
 var excused = map[string][]string{
 	"github.com/blevesearch/snowballstem": {"log"}, // for a debugging method that nothing calls
-
 }
 
 // commandsOnly are imported by no package under internal: only commands parse flags
