@@ -212,12 +212,12 @@ func (t *construction) bodyStart() bool {
 		t.push()
 	case startForeign:
 		t.reconstruct()
-		t.tag.space = mathSpace
+		t.tag.ns = mathNS
 		if t.tag.name == atom.Svg {
-			t.tag.space = svgSpace
+			t.tag.ns = svgNS
 		}
 		t.push()
-		if t.empty {
+		if t.selfClosing {
 			t.pop()
 		}
 	case startNowhere:
@@ -344,7 +344,7 @@ func (t *construction) endForm() {
 		return
 	}
 	id := t.form.id
-	t.form = open{}
+	t.form = openElement{}
 	if id == 0 || i < 0 || t.open[i].id != id {
 		return
 	}
@@ -368,7 +368,7 @@ var svgNames = func() map[string]string {
 // inForeign reports whether the current token is handled as foreign content.
 func (t *construction) inForeign() bool {
 	n := len(t.open)
-	if n == 0 || t.open[n-1].space == htmlSpace {
+	if n == 0 || t.open[n-1].ns == htmlNS {
 		return false
 	}
 	e := &t.open[n-1]
@@ -379,7 +379,7 @@ func (t *construction) inForeign() bool {
 			return false
 		case e.isTextIntegration():
 			return t.tag.name == atom.Mglyph || t.tag.name == atom.Malignmark
-		case e.space == mathSpace && e.name == atom.AnnotationXml:
+		case e.ns == mathNS && e.name == atom.AnnotationXml:
 			return t.tag.name != atom.Svg
 		}
 	case textToken:
@@ -404,15 +404,15 @@ func (t *construction) inForeignContent() bool {
 	case startTag:
 		if t.breaksOut() {
 			for i := len(t.open) - 1; i >= 0; i-- {
-				if e := &t.open[i]; e.space == htmlSpace || e.isHTMLIntegration() || e.isTextIntegration() {
+				if e := &t.open[i]; e.ns == htmlNS || e.isHTMLIntegration() || e.isTextIntegration() {
 					t.open = t.open[:i+1]
 					break
 				}
 			}
 			return t.dispatch()
 		}
-		t.tag.space = t.top().space
-		if t.tag.space == svgSpace {
+		t.tag.ns = t.top().ns
+		if t.tag.ns == svgNS {
 			if name, ok := svgNames[t.tag.tag]; ok {
 				t.tag.tag = name
 				t.tag.name = atom.Lookup([]byte(name))
@@ -420,11 +420,11 @@ func (t *construction) inForeignContent() bool {
 			}
 		} else if t.tag.name == atom.AnnotationXml {
 			encoding := t.attrs().value("encoding")
-			t.tag.integrate = strings.EqualFold(encoding, "text/html") || strings.EqualFold(encoding, "application/xhtml+xml")
+			t.tag.htmlIntegration = strings.EqualFold(encoding, "text/html") || strings.EqualFold(encoding, "application/xhtml+xml")
 		}
 		t.push()
 		t.raw = data
-		if t.empty {
+		if t.selfClosing {
 			t.pop()
 		}
 	case endTag:
@@ -434,7 +434,7 @@ func (t *construction) inForeignContent() bool {
 				t.open = t.open[:i]
 				return true
 			}
-			if i > 0 && t.open[i-1].space == htmlSpace {
+			if i > 0 && t.open[i-1].ns == htmlNS {
 				break
 			}
 		}

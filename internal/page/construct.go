@@ -27,20 +27,20 @@ type construction struct {
 	z scanner
 	c *collector
 
-	kind  tokenKind
-	tag   open   // the latest tag
-	empty bool   // it is self-closing: <br/>
-	s     string // the latest text
-	raw   scanState
+	kind        tokenKind
+	tag         openElement // the latest tag
+	selfClosing bool        // <br/>
+	s           string      // the latest text
+	raw         scanState
 
-	open       []open // the stack of open elements
-	formatting []open // the list of active formatting elements
-	latest     int32  // id of the latest element
-	childless  int32  // id of the latest element while nothing was inserted into it
+	open       []openElement // the stack of open elements
+	formatting []openElement // the list of active formatting elements
+	latest     int32         // id of the latest element
+	childless  int32         // id of the latest element while nothing was inserted into it
 
 	mode, original mode
 	templates      []mode
-	head, form     open
+	head, form     openElement
 	fostering      bool // foster parenting is enabled
 	framesetOK     bool
 	quirks         bool
@@ -67,7 +67,7 @@ const (
 	fostered             // foster parenting
 	adopted              // adoption agency
 	lateAttrs            // attributes of html or body added later
-	detours
+	numReorderings
 )
 
 // A refusal is a reason why a page has no tree.
@@ -106,51 +106,51 @@ const (
 	maxNodes = 1 << 20
 )
 
-// An open is an element that is or was open.
-type open struct {
+// An openElement is an element that is or was open.
+type openElement struct {
 	id    int32 // 0 for none and for markers
 	depth int32 // number of ancestors
 	name  atom.Atom
 	element
-	space     space
-	integrate bool   // HTML integration point because of its attributes
-	inP       bool   // a p element is in button scope
-	at, to    int32  // range of its attributes in the page; 0 if there is no tag
-	weight    int32  // 1 + half the number of attributes; 0 if not counted
-	tag       string // in lower case
+	ns              namespace
+	htmlIntegration bool   // HTML integration point because of its attributes
+	inP             bool   // a p element is in button scope
+	at, to          int32  // range of its attributes in the page; 0 if there is no tag
+	weight          int32  // 1 + half the number of attributes; 0 if not counted
+	tag             string // in lower case
 }
 
-// A space is a namespace.
-type space uint8
+// A namespace is an XML namespace.
+type namespace uint8
 
 const (
-	htmlSpace space = iota
-	mathSpace
-	svgSpace
+	htmlNS namespace = iota
+	mathNS
+	svgNS
 )
 
 // is reports whether e is the HTML element with that name.
-func (e *open) is(name atom.Atom) bool { return e.name == name && e.space == htmlSpace }
+func (e *openElement) is(name atom.Atom) bool { return e.name == name && e.ns == htmlNS }
 
 // isSpecial reports whether e is in the standard's category "special".
-func (e *open) isSpecial() bool {
-	switch e.space {
-	case mathSpace:
+func (e *openElement) isSpecial() bool {
+	switch e.ns {
+	case mathNS:
 		return e.traits&mathHTML != 0
-	case svgSpace:
+	case svgNS:
 		return e.traits&svgHTML != 0
 	}
 	return e.traits&special != 0
 }
 
 // isHTMLIntegration reports whether e is an HTML integration point.
-func (e *open) isHTMLIntegration() bool {
-	return e.integrate || e.space == svgSpace && e.traits&svgHTML != 0
+func (e *openElement) isHTMLIntegration() bool {
+	return e.htmlIntegration || e.ns == svgNS && e.traits&svgHTML != 0
 }
 
 // isTextIntegration reports whether e is a MathML text integration point.
-func (e *open) isTextIntegration() bool {
-	return e.space == mathSpace && e.traits&mathHTML != 0 && e.name != atom.AnnotationXml
+func (e *openElement) isTextIntegration() bool {
+	return e.ns == mathNS && e.traits&mathHTML != 0 && e.name != atom.AnnotationXml
 }
 
 // read passes the page to c. It returns false if the tree parser refuses the page or its tree
@@ -222,12 +222,12 @@ func (t *construction) token() {
 	switch t.kind {
 	case startTag, endTag:
 		t.tag.name, t.tag.element, t.tag.tag = t.z.name, t.z.element, t.z.tag
-		t.tag.space, t.tag.integrate = htmlSpace, false
+		t.tag.ns, t.tag.htmlIntegration = htmlNS, false
 		if t.kind == startTag {
 			t.tag.at, t.tag.to = int32(t.z.nameEnd), int32(t.z.to)
-			t.empty, t.raw = t.z.selfClosing, t.tag.raw
+			t.selfClosing, t.raw = t.z.selfClosing, t.tag.raw
 		} else {
-			t.empty, t.tag.at = false, 0
+			t.selfClosing, t.tag.at = false, 0
 		}
 	case textToken:
 		if t.mode == textOnly && t.top().layout == hidden {
@@ -242,7 +242,7 @@ func (t *construction) token() {
 		t.z.enter(t.raw)
 	}
 	n := len(t.open)
-	t.z.foreign = n > 0 && t.open[n-1].space != htmlSpace
+	t.z.foreign = n > 0 && t.open[n-1].ns != htmlNS
 }
 
 // process handles the current token until it is consumed.
@@ -260,11 +260,11 @@ func (t *construction) process() {
 
 // implied handles a tag that is not in the page.
 func (t *construction) implied(kind tokenKind, name atom.Atom) {
-	realKind, realTag, realEmpty := t.kind, t.tag, t.empty
-	t.kind, t.empty = kind, false
-	t.tag = open{name: name, element: *elementOf(name), tag: name.String()}
+	realKind, realTag, realEmpty := t.kind, t.tag, t.selfClosing
+	t.kind, t.selfClosing = kind, false
+	t.tag = openElement{name: name, element: *elementOf(name), tag: name.String()}
 	t.process()
-	t.kind, t.tag, t.empty = realKind, realTag, realEmpty
+	t.kind, t.tag, t.selfClosing = realKind, realTag, realEmpty
 }
 
 // attrs returns the attributes of the latest tag.
@@ -275,7 +275,7 @@ func (t *construction) attrs() attrs {
 // The stack of open elements, section 13.2.4.2.
 
 // top returns the current node. The stack must not be empty.
-func (t *construction) top() *open { return &t.open[len(t.open)-1] }
+func (t *construction) top() *openElement { return &t.open[len(t.open)-1] }
 
 // pop removes the current node.
 func (t *construction) pop() {
@@ -287,7 +287,7 @@ func (t *construction) pop() {
 }
 
 // indexOf returns the index of an element in a list, or -1.
-func (t *construction) indexOf(list []open, id int32) int {
+func (t *construction) indexOf(list []openElement, id int32) int {
 	for i := len(list) - 1; i >= 0; i-- {
 		if list[i].id == id {
 			t.effort += len(list) - i
@@ -299,7 +299,7 @@ func (t *construction) indexOf(list []open, id int32) int {
 }
 
 // without removes an element from a list.
-func (t *construction) without(list []open, id int32) []open {
+func (t *construction) without(list []openElement, id int32) []openElement {
 	if i := t.indexOf(list, id); i >= 0 {
 		list = append(list[:i], list[i+1:]...)
 	}
@@ -334,8 +334,8 @@ func (t *construction) inScope(s scope, name atom.Atom, any traits) int {
 		t.effort++
 		e := &t.open[i]
 		ends := e.traits & scopes
-		switch e.space {
-		case htmlSpace:
+		switch e.ns {
+		case htmlNS:
 			if e.name == name && name != 0 || e.traits&any != 0 {
 				return i
 			}
@@ -349,12 +349,12 @@ func (t *construction) inScope(s scope, name atom.Atom, any traits) int {
 			case inTableScope:
 				ends = e.traits & tableScope
 			}
-		case mathSpace:
+		case mathNS:
 			ends = e.traits & mathHTML
-		case svgSpace:
+		case svgNS:
 			ends = e.traits & svgHTML
 		}
-		if ends != 0 && (e.space == htmlSpace || s != inTableScope) {
+		if ends != 0 && (e.ns == htmlNS || s != inTableScope) {
 			return -1
 		}
 	}
@@ -404,13 +404,13 @@ func (t *construction) popImplied(except atom.Atom) {
 func (t *construction) push() { t.put(&t.tag) }
 
 // put inserts a new element like e and opens it.
-func (t *construction) put(e *open) {
+func (t *construction) put(e *openElement) {
 	if n := len(t.open); n == maxDepth || t.guess && n == maxGuessDepth {
 		t.refuse(tooDeep)
 		t.pop()
 	}
 	var id int32
-	isTold := false
+	emit := false
 	if t.outline != nil {
 		id = t.outline.element(e)
 		t.place(id)
@@ -419,14 +419,14 @@ func (t *construction) put(e *open) {
 	} else {
 		id = t.latest
 		t.syncDepth()
-		isTold = true
+		emit = true
 	}
 	inP := t.isInP(e)
 	t.open = append(t.open, *e)
 	top := t.top()
 	top.id, top.inP = id, inP
 	t.childless = id
-	if isTold {
+	if emit {
 		t.emit(top)
 	}
 }
@@ -434,13 +434,13 @@ func (t *construction) put(e *open) {
 // isInP reports whether a p element is in button scope when e is the current node. It is
 // needed so often that every element stores it. Elements removed from the middle of the stack
 // are neither p elements nor limits of the scope.
-func (t *construction) isInP(e *open) bool {
+func (t *construction) isInP(e *openElement) bool {
 	switch {
 	case e.is(atom.P):
 		return true
-	case len(t.open) == 0 || e.name == atom.Button && e.space == htmlSpace:
+	case len(t.open) == 0 || e.name == atom.Button && e.ns == htmlNS:
 		return false
-	case e.space == htmlSpace && e.traits&scopes != 0, e.space != htmlSpace && e.isSpecial():
+	case e.ns == htmlNS && e.traits&scopes != 0, e.ns != htmlNS && e.isSpecial():
 		return false
 	}
 	return t.top().inP
@@ -457,8 +457,8 @@ func (t *construction) endP() {
 }
 
 // emit passes the start of an element to the collector.
-func (t *construction) emit(e *open) {
-	foreign := e.space != htmlSpace
+func (t *construction) emit(e *openElement) {
+	foreign := e.ns != htmlNS
 	a := attrs{page: &t.z, at: int(e.at), foreign: foreign}
 	if a.at == t.z.nameEnd { // the latest tag
 		a.class = t.z.class
@@ -550,7 +550,7 @@ func leadingBlanks(s string) int {
 // mark adds a marker to the list.
 func (t *construction) mark() {
 	if !t.guess {
-		t.formatting = append(t.formatting, open{})
+		t.formatting = append(t.formatting, openElement{})
 	}
 }
 
@@ -603,7 +603,7 @@ func (t *construction) reconstruct() {
 }
 
 // clone returns a new element like e, not yet inserted.
-func (t *construction) clone(e *open) open {
+func (t *construction) clone(e *openElement) openElement {
 	if e.weight == 0 {
 		e.weight = int32(1 + t.countAttributes(e)/2)
 	}
@@ -615,7 +615,7 @@ func (t *construction) clone(e *open) open {
 }
 
 // countAttributes returns a lower bound of the number of attributes of an element.
-func (t *construction) countAttributes(e *open) (n int) {
+func (t *construction) countAttributes(e *openElement) (n int) {
 	if e.at == 0 {
 		return 0
 	}
@@ -630,7 +630,7 @@ func (t *construction) countAttributes(e *open) (n int) {
 }
 
 // sameAttributes reports whether two tags have the same attributes in any order.
-func (t *construction) sameAttributes(a, b *open) bool {
+func (t *construction) sameAttributes(a, b *openElement) bool {
 	z := &t.z
 	if z.page[a.at:a.to] == z.page[b.at:b.to] {
 		return true
@@ -641,7 +641,7 @@ func (t *construction) sameAttributes(a, b *open) bool {
 
 // hasAttributes reports whether a has all attributes of b. It gives up, with false, at the
 // limits of the page.
-func (t *construction) hasAttributes(a, b *open) bool {
+func (t *construction) hasAttributes(a, b *openElement) bool {
 	z := &t.z
 	for p := int(b.at); !t.isTooCostly(); {
 		attr, next, ok := z.attribute(p)

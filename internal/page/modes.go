@@ -199,7 +199,7 @@ func (t *construction) inHead() bool {
 			return true
 		case atom.Template:
 			for i := range t.open {
-				if t.open[i].space != htmlSpace {
+				if t.open[i].ns != htmlNS {
 					t.mode = atEnd
 					return true
 				}
@@ -268,7 +268,7 @@ func (t *construction) resetMode() {
 		case atom.Table:
 			t.mode = inTable
 		case atom.Template:
-			if e.space != htmlSpace {
+			if e.ns != htmlNS {
 				continue
 			}
 			if len(t.templates) == 0 {

@@ -45,8 +45,8 @@ func (o *outline) add(n node) int32 {
 }
 
 // element returns a new node for an element.
-func (o *outline) element(e *open) int32 {
-	return o.add(node{name: e.name, element: e.element, foreign: e.space != htmlSpace, tag: e.tag, at: e.at})
+func (o *outline) element(e *openElement) int32 {
+	return o.add(node{name: e.name, element: e.element, foreign: e.ns != htmlNS, tag: e.tag, at: e.at})
 }
 
 // text returns a new node for a text.

@@ -214,7 +214,7 @@ func TestWebsAgreeWithTree(t *testing.T) {
 	for _, web := range []string{"webkb", "planetmath", "modern"} {
 		t.Run(web, func(t *testing.T) {
 			var pages, links, size, outlined, outlinedSize, hasFrames, differ int
-			var reasons [detours]int
+			var reasons [numReorderings]int
 			x := NewExtractor()
 			archived(t, shared(t, "webs/"+web+".warc.gz"), func(doc Document) {
 				c := x.Extract(doc)
