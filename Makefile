@@ -46,7 +46,7 @@ demo: build ## crawl the documentation of the Go tree, on loopback, in a minute
 # commands built without it, are one goroutine, or have none that shorter tests have not;
 # and the frontier, which it makes too slow.
 PLAIN       := . ./internal/frontier ./internal/graph ./internal/page ./internal/report ./internal/sitemap ./internal/strategy ./internal/trap
-PLAIN_TESTS := Test(Fault|ACodingThatIsCutIsUndoneBelow|AgreementWithTheIndependentJudge|ALargeIndexIsPackedInBlocks|ARealWebIsTheSameInARC|AnIndexThatWasCutOffIsBuiltAgain|BombsAreDefused|EveryPayloadIsFoundWhereTheListSaysItIs|RealArchivesAreReadWhole|RealWebsAreAnsweredWhole|ProbabilitiesAreCalibrated|HugeExamplesAreBounded|MeasuresAgreeWithAPlainReading|MemoryStaysFlatOverAMillionWords|NoLinkOfTheGoTreeIsDead|StemsOfFaithfulStemmersBeginAsTheWordsDo|StemmersAgreeWithSnowballsVocabulary|TrimBoundsWhatIsRemembered|WholeMembersAreUnpackedAsByTheStandardLibrary|WilcoxonIsWrongAsOftenAsItSays)
+PLAIN_TESTS := Test(Fault|TruncatedCodings|AgreementWithTheIndependentJudge|PackLargeIndex|SharedWebAsARC|TruncatedIndex|CompressionBombs|LedgerOfSharedWeb|SharedArchives|ReplaySharedWebs|ProbabilitiesAreCalibrated|HugeExamplesAreBounded|MeasuresAgreeWithAPlainReading|MemoryStaysFlatOverAMillionWords|NoLinkOfTheGoTreeIsDead|StemsOfFaithfulStemmersBeginAsTheWordsDo|StemmersAgreeWithSnowballsVocabulary|TrimBoundsWhatIsRemembered|WilcoxonIsWrongAsOftenAsItSays)
 
 # Left alone, the race detector makes every command of a script wait a second. Of two
 # packages at a time, each waits often enough that a third one finds a processor.

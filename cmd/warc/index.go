@@ -2,8 +2,8 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"log/slog"
+	"slices"
 
 	"spoor/cmd/internal/filter"
 	"spoor/internal/archive"
@@ -29,50 +29,32 @@ func (x *index) run() error {
 			x.skipArchive(path, err)
 		}
 	}
+	var meta archive.Meta
+	var err error
 	if x.write {
-		return x.writeFiles(report)
+		meta, err = x.writeFiles(report)
+	} else {
+		meta, err = archive.WriteIndex(x.stdout, archive.Volumes(x.files(), x.stdin), x.temp, report)
 	}
-	meta, err := archive.WriteIndex(x.stdout, archive.Volumes(x.files(), x.stdin), x.temp, report)
 	if err != nil {
 		return err
 	}
-	return x.close(meta)
-}
-
-// writeFiles writes the index of each archive beside it.
-func (x *index) writeFiles(report func(string, error)) error {
-	if len(x.args) == 0 {
-		return filter.Usagef("no archives given\nhint: warc index -w FILE...")
-	}
-	paths, err := archive.Files(x.args)
-	if err != nil {
-		return err
-	}
-	var total archive.Meta
-	for _, path := range paths {
-		if path == archive.Input {
-			return filter.Usagef("-w cannot write an index for stdin")
-		}
-		i, err := archive.OpenIndex(path, archive.IndexOptions{Report: report})
-		if err != nil {
-			x.skipArchive(path, err)
-			continue
-		}
-		if i.Path == "" {
-			return fmt.Errorf("writing the index of %s: %w", path, i.WriteErr)
-		}
-		total.Records += i.Meta.Records
-		total.Captures += i.Meta.Captures
-		total.Faults += i.Meta.Faults
-		if err := i.Close(); err != nil {
-			return err
-		}
-	}
-	return x.close(total)
-}
-
-func (x *index) close(meta archive.Meta) error {
 	x.tally.In, x.tally.Out = meta.Records, meta.Captures
 	x.tally.Close(slog.Int64("faults", meta.Faults))
 	return cmp.Or(x.skipped, errIfEmpty(meta.Records, meta.Faults))
+}
+
+// writeFiles writes the index of each archive beside it.
+func (x *index) writeFiles(report func(string, error)) (total archive.Meta, err error) {
+	if len(x.args) == 0 {
+		return total, filter.Usagef("no archives given\nhint: warc index -w FILE...")
+	}
+	paths, err := archive.Files(x.args)
+	if err != nil {
+		return total, err
+	}
+	if slices.Contains(paths, archive.Input) {
+		return total, filter.Usagef("-w cannot write an index for stdin")
+	}
+	return archive.WriteIndexFiles(paths, report)
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"cmp"
-	"fmt"
-	"strconv"
 	"strings"
 
 	"spoor/cmd/internal/filter"
@@ -26,11 +24,7 @@ func (w *words) String() string { return strings.Join(*w, ",") }
 
 // Set appends the words of v.
 func (w *words) Set(v string) error {
-	for word := range strings.SplitSeq(v, ",") {
-		if word = strings.TrimSpace(word); word != "" {
-			*w = append(*w, word)
-		}
-	}
+	*w = append(*w, strings.FieldsFunc(v, func(c rune) bool { return c == ',' || c == ' ' })...)
 	return nil
 }
 
@@ -81,7 +75,7 @@ func (l *list) volume(v *archive.Volume) error {
 			s, err = rec.Summary()
 			if s.File = v.Path; l.filter.Match(&s) {
 				l.tally.Out++
-				if l.writeErr = l.print(&s); l.writeErr != nil {
+				if l.writeErr = l.printLine(l.json, s); l.writeErr != nil {
 					return l.writeErr
 				}
 			}
@@ -91,18 +85,4 @@ func (l *list) volume(v *archive.Volume) error {
 		}
 	}
 	return nil
-}
-
-func (l *list) print(s *archive.Summary) error {
-	if l.json {
-		return writeJSON(l.stdout, s)
-	}
-	column := func(s string) string { return cmp.Or(escapeControls(s), "-") } // without tabs
-	status := "-"
-	if s.Status > 0 {
-		status = strconv.Itoa(s.Status)
-	}
-	_, err := fmt.Fprintf(l.stdout, "%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n",
-		s.Offset, s.Length, column(s.Type), column(s.Date), status, column(s.MIME), column(s.URL), column(s.File))
-	return err
 }

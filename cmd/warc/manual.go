@@ -1,74 +1,68 @@
-// Warc looks after web archives: it lists, reads, indexes, checks, repairs and
-// packs them.
+// Warc lists, reads, indexes, verifies, repairs and packs web archives.
 //
 // # Usage
 //
-//	warc ls     [flags] [FILE…]              a line a record
-//	warc cat    [flags] URL|OFFSET FILE…     what a record holds
-//	warc index  [-w] [FILE…]                 CDXJ
-//	warc verify [flags] [FILE…]              what is wrong, a line each
-//	warc repair -o OUT FILE, or -w FILE…     a copy without what is wrong
-//	warc pack   -o OUT.wacz [flags] FILE…    a WACZ file for replayweb.page
+//	warc ls     [flags] [FILE…]              list records
+//	warc cat    [flags] URL|OFFSET FILE…     print the content of a record
+//	warc index  [-w] [FILE…]                 print or write CDXJ indexes
+//	warc verify [flags] [FILE…]              list faults
+//	warc repair -o OUT FILE, or -w FILE…     write a copy without the faults
+//	warc pack   -o OUT.wacz [flags] FILE…    make a WACZ file for replayweb.page
 //
-// FILE is an archive: WARC 0.17 to 1.1 or ARC, plain or packed by gzip or zstd, or
-// a WACZ, in which the files below archive/ are meant, or one of those, as
-// x.wacz/archive/y.warc.gz; a directory stands for the archives in and below it, a
-// pattern for those that it matches, and - for stdin, which is read where no FILE is
-// named and one pass is enough (ls, index, verify).
+// FILE is an archive: WARC 0.17 to 1.1 or ARC, uncompressed or compressed with gzip or
+// zstd; a WACZ, which stands for the files below archive/ in it; or one of these, as
+// x.wacz/archive/y.warc.gz. A directory stands for the archives in and below it, a
+// pattern for the archives that it matches, and - for stdin. Ls, index and verify read
+// stdin if no FILE is given.
 //
 // # Output
 //
-// Ls prints offset, length, type, date, status, media type, address and file,
-// separated by tabs, "-" where there is nothing to say; with -json an object. The
-// length is 0 for a record that shares its gzip member with others. -type, -status
-// (404, or 4xx) and -mime (image/png, or image/*) take lists separated by commas, -url
-// the beginning of an address, or of its SURT, as "org,example)/a"; records must pass
-// all that are given. Offset and file can be given to cat.
+// Ls prints a line per record: offset, length, type, date, status, media type, URL and
+// file, separated by tabs, with "-" for missing values; with -json a JSON object. The
+// length is 0 for a record that shares its gzip member with others. -type, -status (404,
+// or 4xx) and -mime (image/png, or image/*) take comma-separated lists; -url takes the
+// prefix of a URL, or of its SURT, as in "org,example)/a". A record must match all flags.
+// Offset and file are the arguments of cat.
 //
-// Cat prints the body that an address had: without chunks and content coding, and
-// for a revisit that of its original. Of several captures it takes the newest, or
-// the one that -capture says, as fetch does. An argument of nothing but digits is
-// the offset of a record in the one FILE, as ls prints it. With -headers the header
-// of the response comes first, with -raw it is the block as it was archived, with
-// -record the whole record, unpacked. A body is not decoded beyond 128 MiB. Cat looks
-// addresses up in the indexes of the archives, which it writes beside them, or into
-// -cache, where there are none.
+// Cat prints the body of a URL without chunks and content coding; for a revisit, the body
+// of its original. Of several captures it takes the newest, or the one selected by
+// -capture, as fetch does. A number is the offset of a record in the only FILE, as printed
+// by ls. -headers also prints the header of the response, -raw the block as it was
+// archived, -record the whole record, decompressed. Bodies are decoded up to 128 MiB. Cat
+// looks URLs up in the indexes of the archives. It writes missing ones beside the
+// archives, or to -cache if that is not possible.
 //
-// Index prints the lines of these indexes, sorted over all files, for pywb and
-// others. -w writes them beside the archives instead, as FILE.cdxj.
+// Index prints the lines of these indexes, sorted over all files, for pywb and other
+// programs. -w writes them beside the archives instead, as FILE.cdxj.
 //
-// Verify prints FILE, offset, kind and words for each finding, with -json an
-// object. It checks digests of blocks and payloads (SHA-1, SHA-256, SHA-512 and
-// MD5, in base32, base64 or hexadecimal; the payload with or without its chunks),
-// lengths, ends, that each record is whole and alone in its gzip member or zstd
-// frame, the fields which every record must have, dates, and that identifiers are
-// there once; of a WACZ also that the files which it lists are there, with the
-// digests that it tells. Warnings do not make it fail, unless -strict is given: a
-// reference to a record that none of the files holds, a digest of an unknown kind,
-// and what else loses nothing. The payload of a revisit is elsewhere, so its digest
-// is not checked. Of the faults of format in a file verify and repair print the first
-// thousand, as all commands report a thousand faults of an archive; the others are
-// counted.
+// Verify prints file, offset, kind and description of each finding; with -json an object.
+// It checks block and payload digests (SHA-1, SHA-256, SHA-512 and MD5, in base32, base64
+// or hexadecimal; the payload with or without chunks), lengths, the end of each record,
+// that each record is complete and alone in its gzip member or zstd frame, mandatory
+// fields, dates, and that record identifiers are unique. Of a WACZ it also checks that the
+// listed files exist and have the listed digests. Warnings are findings that lose no data,
+// such as a reference to a record that is in none of the files, or an unknown digest
+// algorithm; they fail only with -strict. The payload digest of a revisit is not checked,
+// since its payload is elsewhere. Verify and repair print the first thousand findings of
+// the kind format of a file, and count the others.
 //
-// Repair keeps what is whole byte for byte, cuts a torn end off, corrects lengths
-// where digests or neighbours tell the truth, gives records that share a gzip member
-// one each, leaves out rubbish and digests that are wrong, and replaces identifiers
-// that are missing or twice there. It says what it did, a line each, as verify does.
-// Verify finds no fault with the result, and repairing that changes nothing. With -w
-// files are replaced, if there was something to do, and stay beside it as FILE.bak;
-// what fetch left as FILE.open gets its name, which is a line, too. A file that is being written is left
-// alone.
+// Repair copies complete records byte for byte, cuts off truncated ends, corrects lengths
+// that follow from a digest or from the next record, gives each record its own gzip
+// member, removes data that is not a record and wrong digests, and replaces identifiers
+// that are missing or not unique. It prints each repair like verify. Verify finds no
+// faults in the result, and repairing it changes nothing. -w replaces files that have
+// faults and keeps the originals as FILE.bak. An abandoned FILE.open is renamed to FILE,
+// which is printed as a repair. A file that is being written is not changed.
 //
-// Pack makes a WACZ 1.1.1: archives as they are if they have one gzip member a
-// record, else made so, an index, a list of pages, and digests of everything. Pages
-// are all of HTML with status 200, or those in the records of -scored, with title
-// and score, each once with its best. They are found by warc_filename and warc_offset,
-// or else, as archives are renamed, packed and piped, by address, timestamp and
-// digest; those that are not are counted, and that none is makes pack fail. With
-// -relevant only pages whose record says "relevant":true are packed,
-// with their requests and metadata, the redirects that led to them and the
-// originals of revisits. The same input makes the same bytes; -created sets the
-// date, which else is that of the newest capture.
+// Pack writes a WACZ 1.1.1 with archives, an index, a list of pages, and digests of
+// everything. Archives with one gzip member per record are copied, others recompressed. The
+// list contains all HTML pages with status 200, or those in the records of -scored, with
+// title and score, each once with its best score. Such a page is found by warc_filename
+// and warc_offset, or, since archives are renamed, repacked and piped, by URL, timestamp
+// and digest. Pages that are not found are counted; if none is found, pack fails. -relevant
+// packs only pages with "relevant":true, with their requests, metadata, redirects and
+// originals of revisits. The same input makes the same bytes; -created sets the creation
+// date, which is otherwise that of the newest capture.
 //
 // # Example
 //
@@ -80,37 +74,36 @@
 //
 // # Exit status
 //
-// 0 done; 1 failed, which is also that there was no record, that cat did not find it,
-// that verify found something and that ls, index or verify left out an archive that
-// could not be read; 2 misuse; 3 disk full; 130 and 143 interrupted: what repair and pack
-// were at is as it was.
+// 0 done; 1 failed: also if there was no record, if cat found nothing, if verify found a
+// fault, and if ls, index or verify skipped an archive that could not be read; 2 misuse;
+// 3 disk full; 130 and 143 interrupted: repair and pack leave the current file as it was.
 //
 // # Limitations
 //
-// Verify and repair remember a million identifiers; what comes later is compared
-// with those. Repair and pack need temporary space beside their output: for the
-// largest gzip member unpacked, or archives that cannot be packed as they are.
-// Repair takes neither ARC nor WACZ, and passes over those in a directory.
+// Verify and repair compare identifiers with the first million only. Repair and pack need
+// temporary space beside their output, for the largest decompressed gzip member, or for
+// archives that must be recompressed. Repair does not accept ARC and WACZ files, and skips
+// those in a directory.
 package main
 
-// manual is what warc -h prints.
+// manual is printed by warc -h.
 const manual = `
-warc - look after web archives
+warc - list, read, index, verify, repair and pack web archives
 
 Usage: warc COMMAND [flags] FILE...
 
     ls       list records
-    cat      print what a record holds, by address or offset
-    index    print or write CDXJ
-    verify   say what is wrong
-    repair   write a copy without what is wrong
+    cat      print the content of a record, by URL or offset
+    index    print or write CDXJ indexes
+    verify   list faults
+    repair   write a copy without the faults
     pack     make a WACZ file
 
 In:   archives: WARC or ARC, plain, gzip or zstd; WACZ; directories of them; stdin
       (-, or no FILE) for ls, index and verify
-Out:  lines; for cat what was archived; for repair and pack files
+Out:  lines; for cat archived content; for repair and pack files
 
-warc COMMAND -h tells more of each.
+warc COMMAND -h describes a command.
 
 Example:
 
@@ -119,9 +112,9 @@ Example:
     warc verify crawl/warc || warc repair -w crawl/warc
     warc pack -o crawl.wacz crawl/warc
 
-Exit status: 0 done; 1 failed, which is also that cat did not find it and that verify
-found something; 2 misuse; 3 disk full; 130 and 143 interrupted.
-go doc ./cmd/warc tells more.
+Exit status: 0 done; 1 failed, also if cat found nothing or verify found a fault;
+2 misuse; 3 disk full; 130 and 143 interrupted.
+go doc ./cmd/warc describes all details.
 `
 
 const lsManual = `
@@ -130,23 +123,23 @@ warc ls - list the records of archives
 Usage: warc ls [flags] [FILE...]
 
 In:   archives, directories of them, or stdin
-Out:  a line a record: offset, length, type, date, status, media type, address and
-      file, separated by tabs, "-" for what is not there; with -json an object
+Out:  a line per record: offset, length, type, date, status, media type, URL and
+      file, separated by tabs, "-" for missing values; with -json an object
 
-The length is 0 for a record that shares its gzip member with others. Flags that
-take a list want it separated by commas; a record must pass all of them. Cat takes
-an offset with the file as it is printed.
+The length is 0 for a record that shares its gzip member with others. Lists in
+flags are separated by commas; a record must match all flags. Offset and file
+are the arguments of cat.
 
 Example:
 
     warc ls -type response -status 200 -url com,example) crawl/warc
 
-Exit status: 0 done, 1 failed, also that an archive could not be read, which is
-reported and left out; 2 misuse, 3 disk full.
+Exit status: 0 done, 1 failed, also if an archive could not be read, which is
+reported and skipped; 2 misuse, 3 disk full.
 `
 
 const catManual = `
-warc cat - print what a record of an archive holds
+warc cat - print the content of a record
 
 Usage: warc cat [flags] URL FILE...
        warc cat [flags] OFFSET FILE
@@ -155,15 +148,15 @@ In:   archives, or directories of them
 Out:  the body, without chunks and content coding; that of the original for a
       revisit
 
-An argument of nothing but digits is an offset, as ls prints it; any other is an
-address, of which the newest capture is taken, or the one that -capture says.
+A number is an offset, as printed by ls; anything else is a URL, of which the
+newest capture is taken, or the one selected by -capture.
 
 Example:
 
     warc cat -headers https://go.dev/ crawl/warc
     warc cat -record 1043 web.warc.gz
 
-Exit status: 0 done, 1 failed, as when it is not there, 2 misuse, 3 disk full.
+Exit status: 0 done, 1 failed, also if nothing was found, 2 misuse, 3 disk full.
 `
 
 const indexManual = `
@@ -172,17 +165,18 @@ warc index - index archives
 Usage: warc index [flags] [FILE...]
 
 In:   archives, directories of them, or stdin
-Out:  the CDXJ lines of all, sorted by bytes: SURT, timestamp, JSON; with -w nothing
+Out:  the CDXJ lines of all archives, sorted by bytes: SURT, timestamp, JSON;
+      nothing with -w
 
-With -w each archive gets its index, FILE.cdxj, beside it, as fetch -archive makes
-it; one that is up to date stays.
+-w writes the index of each archive beside it, as FILE.cdxj, like fetch -archive;
+an index that is up to date is kept.
 
 Example:
 
     warc index crawl/warc > crawl.cdxj
 
-Exit status: 0 done, 1 failed, also that an archive could not be read, which is
-reported and left out; 2 misuse, 3 disk full.
+Exit status: 0 done, 1 failed, also if an archive could not be read, which is
+reported and skipped; 2 misuse, 3 disk full.
 `
 
 const verifyManual = `
@@ -191,51 +185,47 @@ warc verify - check archives
 Usage: warc verify [flags] [FILE...]
 
 In:   archives, directories of them, or stdin
-Out:  a line for each thing that is wrong: FILE:OFFSET: kind: words; with -json an
-      object
+Out:  a line per finding: FILE:OFFSET: kind: description; with -json an object
 
-Kinds: format (torn, rubbish, wrong length), end (not two empty lines behind a
-record), member (not one record a gzip member or zstd frame), field (missing, or no
-date), digest, duplicate (identifier), reference (to a record that is not there),
-package (a WACZ that does not hold what it says), limit (not checked). What may be
-meant so, and loses nothing, is a warning. Of the kind format the first thousand of a
-file are printed.
+Kinds: format (truncated, not a record, wrong length), end (not two empty lines
+after a record), member (not one record per gzip member or zstd frame), field
+(missing, or no date), digest, duplicate (identifier), reference (to a missing
+record), package (a WACZ does not match its description), limit (not checked).
+A finding that loses no data is a warning. Of the kind format, the first thousand
+of a file are printed.
 
 Example:
 
     warc verify crawl/warc || warc repair -w crawl/warc
 
-Exit status: 0 nothing is wrong but for warnings, 1 something is (with -strict a
-warning, too) or could not be read, 2 misuse, 3 disk full.
+Exit status: 0 no faults except warnings; 1 a fault (with -strict also a warning),
+or an archive that could not be read; 2 misuse; 3 disk full.
 `
 
 const repairManual = `
-warc repair - write archives without what is wrong with them
+warc repair - write archives without their faults
 
 Usage: warc repair -o OUT FILE
        warc repair -w FILE...
 
-In:   WARC files, or with -w directories of them, in which ARC and WACZ are passed over
-Out:  a line for each thing that was done: FILE:OFFSET: kind: words; with -json an
-      object
+In:   WARC files, or with -w directories, in which ARC and WACZ files are skipped
+Out:  a line per repair: FILE:OFFSET: kind: description; with -json an object
 
-Whole records are kept byte for byte. Left out are a torn end, rubbish, records
-without type or date, and digests that are wrong; lengths are corrected where the
-truth is known; records that share a gzip member get one each. Verify finds no fault
-with the result, and repairing it changes nothing. Of the kind format the first
-thousand of a file are printed.
+Complete records are copied byte for byte. Truncated ends, data that is not a
+record, records without type or date, and wrong digests are left out; lengths are
+corrected if the right one is known; each record gets its own gzip member. Verify
+finds no faults in the result, and repairing it changes nothing. Of the kind
+format, the first thousand repairs of a file are printed.
 
-With -w what FILE was stays beside it as FILE.bak, if there was something to do, and
-FILE.open that nobody writes any more gets its name (kind name). A file that is being
-written is left alone.
+-w keeps the original of a file with faults beside it as FILE.bak, and renames an
+abandoned FILE.open (kind name). A file that is being written is not changed.
 
 Example:
 
     warc repair -w crawl/warc
 
-Exit status: 0 done, whatever there was to do; 1 failed, as when there is no record
-at all; 2 misuse; 3 disk full; 130 and 143 interrupted: the file it was at is as it
-was.
+Exit status: 0 done, with or without repairs; 1 failed, also if there is no record;
+2 misuse; 3 disk full; 130 and 143 interrupted: the current file is as it was.
 `
 
 const packManual = `
@@ -244,23 +234,23 @@ warc pack - make a WACZ file of archives
 Usage: warc pack -o OUT.wacz [-scored FILE]... [-relevant] [flags] FILE...
 
 In:   archives, or directories of them; records with scores (-scored)
-Out:  a WACZ 1.1.1, which replayweb.page shows
+Out:  a WACZ 1.1.1, for replayweb.page
 
-Archives with one gzip member a record are packed as they are, others are made so.
-The pages listed are all of HTML with status 200; or those in the scored records,
-with title and score; or with -relevant those of them that are "relevant":true, and
-then only their records are packed: request, response, metadata, the redirects that
-led to them, the originals of revisits. A page is found by warc_filename and
-warc_offset, or else by address, timestamp and digest, so FILE may have another name
-or be a WACZ by now; none that is found is a failure. A page with several records is
-listed once, with the best score. The same input makes the same bytes. The closing
-line counts records (in), listed pages (out) and archives.
+Archives with one gzip member per record are copied, others recompressed. The
+list of pages contains all HTML pages with status 200; or those in the scored
+records, with title and score; or with -relevant those with "relevant":true, and
+then only their records are packed: request, response, metadata, redirects to
+them, and originals of revisits. A page is found by warc_filename and warc_offset,
+or else by URL, timestamp and digest, so FILE may have been renamed or packed into
+a WACZ; it is a failure if none is found. A page with several records is listed
+once, with the best score. The same input makes the same bytes. The closing line
+counts records (in), listed pages (out) and archives.
 
 Example:
 
     cat crawl/generations/*/scored.ndjson.zst |
         warc pack -o found.wacz -relevant -scored - crawl/warc
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130 and 143 interrupted, with
-nothing written.
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130 and 143 interrupted:
+nothing is written.
 `

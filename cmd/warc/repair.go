@@ -25,12 +25,12 @@ type repair struct {
 	json  bool
 
 	total    archive.Repaired
-	faults   formatFaults
+	limit    archive.FindingLimit
 	writeErr error
 }
 
 func newRepair(c *command) func() error {
-	r := &repair{command: c, faults: formatFaults{}}
+	r := &repair{command: c}
 	c.flags.StringVar(&r.out, "o", "", "write the repaired copy to `file`")
 	c.flags.BoolVar(&r.write, "w", false, "replace the files, and keep the originals as FILE.bak")
 	c.flags.BoolVar(&r.json, "json", false, "print a JSON object per repair")
@@ -124,16 +124,9 @@ func (r *repair) copy(ctx context.Context) error {
 
 // options returns options that print the repairs of a file.
 func (r *repair) options(path, temp string) archive.RepairOptions {
-	return archive.RepairOptions{Temp: temp, Report: func(x archive.Repair) {
-		switch {
-		case r.writeErr != nil || !r.faults.print(path, x.Kind, &x.Detail):
-		case r.json:
-			r.writeErr = writeJSON(r.stdout, struct {
-				File string `json:"filename"`
-				archive.Repair
-			}{path, x})
-		default:
-			_, r.writeErr = fmt.Fprintf(r.stdout, "%s:%d: %s: %s\n", path, x.Offset, x.Kind, escapeControls(x.Detail))
+	return archive.RepairOptions{File: path, Temp: temp, Report: func(x archive.Repair) {
+		if r.writeErr == nil && r.limit.Allow(path, x.Kind, &x.Detail) {
+			r.writeErr = r.printLine(r.json, x)
 		}
 	}}
 }

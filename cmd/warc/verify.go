@@ -12,11 +12,11 @@ type verify struct {
 	*command
 	json, strict bool
 
-	faults formatFaults
+	limit archive.FindingLimit
 }
 
 func newVerify(c *command) func() error {
-	v := &verify{command: c, faults: formatFaults{}}
+	v := &verify{command: c}
 	c.flags.BoolVar(&v.json, "json", false, "print a JSON object per finding")
 	c.flags.BoolVar(&v.strict, "strict", false, "exit with status 1 for warnings, too")
 	return v.run
@@ -25,8 +25,8 @@ func newVerify(c *command) func() error {
 func (c *verify) run() error {
 	var writeErr error
 	v := archive.Verifier{Report: func(f archive.Finding) {
-		if writeErr == nil {
-			writeErr = c.print(&f)
+		if writeErr == nil && c.limit.Allow(f.File, f.Kind, &f.Detail) {
+			writeErr = c.printLine(c.json, f)
 		}
 	}}
 	paths, err := archive.Files(c.files())
@@ -61,22 +61,4 @@ func (c *verify) run() error {
 		return fmt.Errorf("warnings: %d, and -strict", v.Warnings)
 	}
 	return nil
-}
-
-func (c *verify) print(f *archive.Finding) error {
-	if !c.faults.print(f.File, f.Kind, &f.Detail) {
-		return nil
-	}
-	if c.json {
-		return writeJSON(c.stdout, f)
-	}
-	kind, url := f.Kind, f.URL
-	if f.Warning {
-		kind += " (warning)"
-	}
-	if url != "" {
-		url = " [" + url + "]"
-	}
-	_, err := fmt.Fprintf(c.stdout, "%s:%d: %s: %s%s\n", f.File, f.Offset, kind, escapeControls(f.Detail), escapeControls(url))
-	return err
 }

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// A dialect is how the records of a file begin.
+// A dialect is WARC or ARC.
 type dialect int
 
 const (
-	undecided dialect = iota // until there is a record
-	warc                     // with a version line
-	arc                      // with a URL-record line
+	undecided dialect = iota // until the first record
+	warc                     // records begin with a version line
+	arc                      // records begin with a URL-record line
 )
 
-// isRecord tells whether b begins a record of the dialect; if it is undecided,
-// one of any. Of an ARC record the whole first line must be there.
+// isRecord reports whether b begins a record of the dialect, or of any dialect if it is
+// undecided. For an ARC record b must hold the whole first line.
 func (d dialect) isRecord(b []byte) bool {
 	if d != arc && isVersion(b) {
 		return true
@@ -36,7 +36,7 @@ func (d dialect) isRecord(b []byte) bool {
 	return ok
 }
 
-// isVersion tells whether b begins a version line: WARC/1.0, WARC/0.18.
+// isVersion reports whether b begins with a version, as WARC/1.0 or WARC/0.18.
 func isVersion(b []byte) bool {
 	return len(b) >= 8 && string(b[:5]) == "WARC/" && isDigit(b[5]) && b[6] == '.' && isDigit(b[7])
 }
@@ -45,8 +45,8 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// begins tells whether a record begins here, and settles of which dialect. The
-// error is that of looking.
+// begins reports whether a record begins at the current position, and sets the dialect. The
+// error is that of reading.
 func (r *Reader) begins() (bool, error) {
 	head, err := r.out.Peek(8)
 	switch {
@@ -71,13 +71,12 @@ func (r *Reader) begins() (bool, error) {
 	}
 }
 
-// An arcLine is the URL-record line of an ARC record. Archives of version 1 have
+// An arcLine is the URL-record line of an ARC record. In archives of version 1 it consists of
 //
 //	URL IP-address Archive-date Content-type Archive-length
 //
-// and those of version 2 five more fields in front of the length. URLs hold
-// spaces, and so do content types; what tells the line is an IP address with a
-// date behind it.
+// and in those of version 2 of five more fields before the length. URLs and content types may
+// contain spaces, so the line is recognized by an IP address followed by a date.
 type arcLine struct{ url, ip, date, media, length string }
 
 func parseARC(line []byte) (a arcLine, ok bool) {
@@ -91,22 +90,21 @@ func parseARC(line []byte) (a arcLine, ok bool) {
 		}
 	}
 	if c := bytes.TrimRight(line, "\r "); len(c) == 0 || !isDigit(c[len(c)-1]) && bytes.Count(c, []byte(" ")) < 4 {
-		return a, false // most lines that are none, without a copy
+		return a, false // a quick check that excludes most other lines
 	}
 	text := strings.TrimRight(string(line), "\r ")
 	if a, ok = splitARC(text, 8); !ok {
-		a, ok = splitARC(text, 4) // a date so short may also be a part of a URL
+		a, ok = splitARC(text, 4) // such a short date may also be a part of the URL
 	}
 	return a, ok
 }
 
-// splitARC splits a URL-record line at an IP address with a date of at least so many
-// digits behind it.
-func splitARC(text string, digits int) (a arcLine, ok bool) {
+// splitARC splits a URL-record line at an IP address and a date of at least minDigits digits.
+func splitARC(text string, minDigits int) (a arcLine, ok bool) {
 	words := strings.Split(text, " ")
 	begin := len(words[0]) + 1 // of the word at i-1
 	for i := 2; i < len(words)-1; i++ {
-		if isARCDate(words[i], digits) && isARCAddress(words[i-1]) {
+		if isARCDate(words[i], minDigits) && isARCAddress(words[i-1]) {
 			rest := words[i+1:]
 			media := len(rest) - 1
 			if len(rest) >= 7 {
@@ -119,10 +117,9 @@ func splitARC(text string, digits int) (a arcLine, ok bool) {
 	return a, false
 }
 
-// isARCDate takes other numbers of digits than the 14 that belong there, as some have
-// them.
-func isARCDate(s string, least int) bool {
-	return len(s) >= least && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
+// isARCDate accepts other numbers of digits than the 14 of the specification, which occur.
+func isARCDate(s string, minDigits int) bool {
+	return len(s) >= minDigits && len(s) <= 20 && strings.Trim(s, "0123456789") == ""
 }
 
 func isARCAddress(s string) bool {
@@ -133,8 +130,8 @@ func isARCAddress(s string) bool {
 	return err == nil
 }
 
-// arcHeader reads a URL-record line and makes of it the header that a WARC
-// record would have. The block of a page is an HTTP response in both.
+// arcHeader reads a URL-record line and converts it to the header of a WARC record. The block
+// of a page is an HTTP response in both formats.
 func (r *Reader) arcHeader() error {
 	line, err := r.line()
 	if err != nil {
@@ -142,7 +139,7 @@ func (r *Reader) arcHeader() error {
 	}
 	a, ok := parseARC(line)
 	if !ok {
-		return errors.New("no URL-record line") // never, after begins
+		return errors.New("no URL-record line") // impossible after begins
 	}
 	kind, media := "resource", a.media
 	switch scheme, _, _ := strings.Cut(a.url, ":"); strings.ToLower(scheme) {
@@ -154,7 +151,7 @@ func (r *Reader) arcHeader() error {
 		kind = "warcinfo"
 	}
 	r.fields = append(r.fields[:0], Field{"WARC-Type", kind}, Field{"WARC-Target-URI", a.url})
-	// A short date is the beginning of the time that it stands for.
+	// A short date is the start of its period.
 	n := min(len(a.date), len(timestampLayout)) &^ 1
 	if t, err := time.Parse(timestampLayout[:n], a.date[:n]); err == nil {
 		r.fields = append(r.fields, Field{"WARC-Date", t.Format(time.RFC3339)})

@@ -71,7 +71,7 @@ func answers(t testing.TB, path string) []string {
 	return all
 }
 
-func TestAnARCFileAnswersLikeTheWARCFileOfItsPages(t *testing.T) {
+func TestReplayARC(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, content string) string {
 		path := filepath.Join(dir, name)
@@ -103,8 +103,8 @@ func TestAnARCFileAnswersLikeTheWARCFileOfItsPages(t *testing.T) {
 	}
 }
 
-// TestARealWebIsTheSameInARC writes a web of the shared data as an ARC file.
-func TestARealWebIsTheSameInARC(t *testing.T) {
+// TestSharedWebAsARC writes a web of the shared data as an ARC file.
+func TestSharedWebAsARC(t *testing.T) {
 	f, err := os.Open(shared(t, "webs/webkb.warc.gz"))
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +150,7 @@ func TestARealWebIsTheSameInARC(t *testing.T) {
 	}
 }
 
-func TestTheFirstLineOfAnARCRecordIsRecognised(t *testing.T) {
+func TestParseARC(t *testing.T) {
 	for line, want := range map[string]arcLine{
 		"http://a/ 192.0.2.1 20200101000000 text/html 12":                             {"http://a/", "192.0.2.1", "20200101000000", "text/html", "12"},
 		"http://a/ 192.0.2.1 20200101000000 text/html 12\r":                           {"http://a/", "192.0.2.1", "20200101000000", "text/html", "12"},
@@ -173,7 +173,7 @@ func TestTheFirstLineOfAnARCRecordIsRecognised(t *testing.T) {
 	}
 }
 
-func TestFaultsOfARCFilesAreReportedOnceAndPassedOver(t *testing.T) {
+func TestARCFaults(t *testing.T) {
 	page := func(name string, length int) string {
 		block := "HTTP/1.0 200 OK\r\n\r\n" + name
 		return fmt.Sprintf("http://a/%s 192.0.2.1 20200101000000 text/html %d\n%s\n", name, len(block)+length, block)
@@ -241,7 +241,7 @@ func TestFaultsOfARCFilesAreReportedOnceAndPassedOver(t *testing.T) {
 	}
 }
 
-func TestARCRecordsHaveTheFieldsOfWARCRecords(t *testing.T) {
+func TestARCHeader(t *testing.T) {
 	in := arcHead() +
 		"http://a/ 192.0.2.1 20200102030405 text/html 3\nabc\n" +
 		"dns:a 0.0.0.0 20200102030405 text/dns 3\nabc\n" +
@@ -278,8 +278,8 @@ func TestARCRecordsHaveTheFieldsOfWARCRecords(t *testing.T) {
 	}
 }
 
-// TestEveryBrokenByteOfAnARCFileCostsFewRecords breaks each byte in turn.
-func TestEveryBrokenByteOfAnARCFileCostsFewRecords(t *testing.T) {
+// TestARCBrokenBytes breaks each byte in turn.
+func TestARCBrokenBytes(t *testing.T) {
 	parts := []string{arcHead()}
 	for _, name := range []string{"a", "b", "c", "d"} {
 		parts = append(parts, arcRecord("http://a/"+name, "20200101000000", "text/html", "HTTP/1.0 200 OK\r\n\r\n"+name))

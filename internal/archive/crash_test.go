@@ -54,9 +54,9 @@ func crash(dir string) {
 	}
 }
 
-// TestWhatWasWrittenOutlivesTheProcess kills writers with no warning, again and
+// TestKilledWriter kills writers with no warning, again and
 // again with the same prefix.
-func TestWhatWasWrittenOutlivesTheProcess(t *testing.T) {
+func TestKilledWriter(t *testing.T) {
 	for _, zstd := range []bool{false, true} {
 		t.Run(fmt.Sprintf("zstd=%t", zstd), func(t *testing.T) { testKill(t, zstd) })
 	}

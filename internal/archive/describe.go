@@ -16,14 +16,13 @@ const (
 	descriptionName = "datapackage.json"
 	descriptionSum  = "datapackage-digest.json"
 
-	// maxDescription bounds the description of a WACZ in bytes.
+	// maxDescription limits the description of a WACZ in bytes.
 	maxDescription = 16 << 20
 )
 
-// Package checks what the WACZ at path says of itself: that the files which its
-// description lists are there, as long and with the digests that it tells, and all
-// archives among them. What is no zip file is passed over, and so is a file inside
-// one.
+// Package checks the WACZ at path against its description: the listed files must exist with the
+// size and digest in the description, and all archives must be listed. Files of other formats,
+// and files inside a WACZ, are not checked.
 func (v *Verifier) Package(path string) error {
 	if _, inner := outer(path); inner != "" {
 		return nil
@@ -44,7 +43,7 @@ func (v *Verifier) Package(path string) error {
 	a := &allowance{f, maxDirectory}
 	z, err := ziparchive.NewReader(a, info.Size())
 	if z == nil || err != nil {
-		return nil // its archives cannot be found either, which is told there
+		return nil // reported when its archives are read
 	}
 	a.left = math.MaxInt64
 	c := &packageCheck{file: &verifiedFile{Verifier: v, name: path}, left: info.Size(), entries: map[string]*ziparchive.File{}}
@@ -57,10 +56,11 @@ func (v *Verifier) Package(path string) error {
 	return nil
 }
 
+// A packageCheck is a call of Package.
 type packageCheck struct {
 	file    *verifiedFile
 	entries map[string]*ziparchive.File
-	left    int64 // packed bytes that may still be read: nothing needs to be read twice
+	left    int64 // limit of compressed bytes to read: each file is read once
 }
 
 func (c *packageCheck) fault(format string, args ...any) {
@@ -92,7 +92,7 @@ func (c *packageCheck) run() {
 		}
 	}
 	if c.entries[descriptionSum] == nil {
-		return // not every WACZ has one
+		return // it is optional
 	}
 	text, ok = c.text(descriptionSum)
 	if !ok {
@@ -106,7 +106,7 @@ func (c *packageCheck) run() {
 	c.digest(descriptionName, sum.Hash, -1)
 }
 
-// text is a short file of the package.
+// text returns the content of a short file of the package.
 func (c *packageCheck) text(name string) ([]byte, bool) {
 	r, err := c.open(name)
 	if err != nil {
@@ -149,7 +149,7 @@ func (c *packageCheck) resource(r resource) {
 	}
 }
 
-// digest compares a file with its digest, and its length if that is known.
+// digest compares a file with its digest, and with its length unless that is negative.
 func (c *packageCheck) digest(name, hash string, length int64) {
 	claim, err := parseClaim("hash", hash)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestAPackageThatDoesNotHoldWhatItSaysIsFound(t *testing.T) {
+func TestVerifyPackage(t *testing.T) {
 	good := packedFiles(t, pack(t, PackOptions{}, archiveOf(t, t.TempDir(), "x.warc.gz", capture("http://a/", old, 200, "", "a"))))
 	described := func(format string, args ...any) map[string]string {
 		return map[string]string{descriptionName: `{"resources":[` + fmt.Sprintf(format, args...) + `]}`, descriptionSum: ""}
@@ -79,7 +79,7 @@ func TestAPackageThatDoesNotHoldWhatItSaysIsFound(t *testing.T) {
 }
 
 // Many names for the same bytes would have them read as often.
-func TestFilesThatLieInOneAnotherAreNotReadAgainAndAgain(t *testing.T) {
+func TestVerifyOverlappingFiles(t *testing.T) {
 	content := strings.Repeat("x", 5000)
 	var list []string
 	files := []inner{stored("a", content), stored("b", content)}
@@ -102,7 +102,7 @@ func TestFilesThatLieInOneAnotherAreNotReadAgainAndAgain(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPackageIsNotCheckedAsOne(t *testing.T) {
+func TestVerifyPackageOtherFormats(t *testing.T) {
 	for name, content := range map[string]string{"x.warc.gz": zip(good("a")), "empty": "", "torn.wacz": "PK\x03\x04"} {
 		v := Verifier{Report: func(f Finding) { t.Errorf("%s: %+v", name, f) }}
 		if err := v.Package(fileOf(t, t.TempDir(), name, []byte(content))); err != nil {

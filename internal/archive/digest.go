@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// A claim is what a digest field says.
+// A claim is the value of a digest field.
 type claim struct {
 	field string
 	text  string
@@ -23,10 +23,10 @@ type claim struct {
 	sum   []byte
 }
 
-// parseClaim reads a labelled digest: the algorithm in any of the spellings that
-// are in use (sha1, SHA-1), and the sum in hexadecimal digits, base32 or base64 of
-// either alphabet, padded or not; its length tells which. A sum without label is a
-// SHA-1. What is no sum at all is a claim that is never right.
+// parseClaim parses a labelled digest. The label may be spelled in any way in use (sha1,
+// SHA-1). The digest may be hexadecimal, base32, or base64 with either alphabet, padded or not,
+// which its length tells apart. A digest without label is a SHA-1. A malformed digest is a
+// claim that is always wrong.
 func parseClaim(field, text string) (*claim, error) {
 	c := &claim{field: field, text: text}
 	label, sum, ok := strings.Cut(text, ":")
@@ -58,45 +58,45 @@ func parseClaim(field, text string) (*claim, error) {
 	return c, nil
 }
 
-// is tells whether h has the sum that is claimed.
+// is reports whether the sum of h is the claimed one.
 func (c *claim) is(h hash.Hash) bool { return bytes.Equal(h.Sum(nil), c.sum) }
 
-// The digest fields.
+// Digest fields.
 const (
 	blockDigest   = "WARC-Block-Digest"
 	payloadDigest = "WARC-Payload-Digest"
 )
 
-// A payloadForm says which bytes a payload digest is of, where there is a choice.
+// A payloadForm says which form of a chunked body a payload digest was computed from.
 type payloadForm int
 
 const (
-	unchunked payloadForm = iota // there are no chunks, and no choice
+	unchunked payloadForm = iota // the body has no chunks
 	chunked                      // as received
 	dechunked
 )
 
-// A checker computes the digests of a block that is written to it, and compares
-// them with those that the record claims.
+// A checker computes the digests of the block that is written to it, and compares them with
+// those in the header of the record.
 type checker struct {
 	unknown []error // digests that cannot be checked
 	block   *claim
 	payload *claim
 
 	blockSum hash.Hash
-	sum      hash.Hash // of the payload as it stands in the block
-	http     bool      // an HTTP message: its header is not payload
-	head     []byte    // of the message, while it is read
-	empty    bool      // the current line of it is, until now
+	sum      hash.Hash // of the payload as it is in the block
+	http     bool      // the header of an HTTP message is being read, which is not payload
+	head     []byte    // that header
+	empty    bool      // the current line of it is empty so far
 	chunks   *dechunker
 }
 
-// reset prepares for the block of a record with that header.
+// reset prepares the checker for the block of a record with that header.
 func (c *checker) reset(h Header) {
 	*c = checker{unknown: c.unknown[:0], head: c.head[:0]}
 	c.block, c.blockSum = c.claim(h, blockDigest)
 	if h.Get("WARC-Type") == "revisit" {
-		return // its payload is elsewhere
+		return // its payload is in another record
 	}
 	c.payload, c.sum = c.claim(h, payloadDigest)
 	c.http = strings.HasPrefix(strings.ToLower(h.Get("Content-Type")), "application/http")
@@ -115,7 +115,7 @@ func (c *checker) claim(h Header, field string) (*claim, hash.Hash) {
 	return claim, claim.make()
 }
 
-// claims tells whether there is a digest to compare with.
+// claims reports whether the record has a digest that can be checked.
 func (c *checker) claims() bool { return c.block != nil || c.payload != nil }
 
 func (c *checker) Write(p []byte) (int, error) {
@@ -136,7 +136,7 @@ func (c *checker) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// header takes the header of the message and returns what stands behind it.
+// header reads the header of the message from p, and returns what follows it.
 func (c *checker) header(p []byte) []byte {
 	for i, b := range p {
 		switch b {
@@ -156,19 +156,19 @@ func (c *checker) header(p []byte) []byte {
 		}
 	}
 	if c.head = append(c.head, p...); len(c.head) > maxHeader {
-		c.http = false // no header that anybody would read
+		c.http = false // too long for a header
 		c.sum.Write(c.head)
 	}
 	return nil
 }
 
-// form tells which form of the payload has the digest that is claimed; ok is
-// false if none has.
+// form returns the form of the payload that has the claimed digest; ok is false if there is
+// none.
 func (c *checker) form() (form payloadForm, ok bool) {
 	switch {
 	case c.payload == nil:
 		return unchunked, true
-	case c.http: // a message without the end of its header has no payload, or is all payload
+	case c.http: // without the end of the header, all is header or all is payload
 		empty := c.payload.make()
 		ok = c.payload.is(empty)
 		empty.Write(c.head)
@@ -181,7 +181,7 @@ func (c *checker) form() (form payloadForm, ok bool) {
 	return dechunked, c.payload.is(c.chunks.sum)
 }
 
-// wrong are the claims that the block does not bear out.
+// wrong returns the claims that are not right.
 func (c *checker) wrong() []*claim {
 	var all []*claim
 	if c.block != nil && !c.block.is(c.blockSum) {
@@ -193,11 +193,12 @@ func (c *checker) wrong() []*claim {
 	return all
 }
 
-// A dechunker undoes the chunks of what is written to it, as dechunk does.
+// A dechunker removes the chunks of what is written to it, like dechunk, and adds the rest to
+// sum.
 type dechunker struct {
 	sum   hash.Hash
-	line  []byte // a chunk's first, while it is read
-	left  uint64 // bytes of the chunk
+	line  []byte // first line of a chunk, until it is complete
+	left  uint64 // bytes left of the chunk
 	state chunkState
 }
 
@@ -206,13 +207,13 @@ type chunkState int
 const (
 	chunkSizeLine chunkState = iota
 	chunkData
-	chunkCR // the end of a chunk's line follows, or is missing
+	chunkCR // the end of the line after a chunk follows, or is missing
 	chunkLF
-	chunkNone // no more chunks: everything counts
-	chunkEnd  // behind the last
+	chunkNone // malformed: everything that follows counts
+	chunkEnd  // after the last chunk
 )
 
-// maxChunkLine bounds the line of a chunk, with its extensions, in bytes.
+// maxChunkLine limits the first line of a chunk, with its extensions, in bytes.
 const maxChunkLine = 4 << 10
 
 func (d *dechunker) Write(p []byte) {
@@ -240,7 +241,7 @@ func (d *dechunker) Write(p []byte) {
 	}
 }
 
-// size takes a chunk's first line.
+// size reads the first line of a chunk.
 func (d *dechunker) size(p []byte) (rest []byte) {
 	i := bytes.IndexByte(p, '\n')
 	whole := i >= 0

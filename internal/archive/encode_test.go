@@ -99,7 +99,7 @@ func testMembers(t *testing.T, e *encoder) {
 	}
 }
 
-func TestLevelsThatDoNotExistAreRefused(t *testing.T) {
+func TestInvalidLevels(t *testing.T) {
 	for _, o := range []WriterOptions{{Level: 10}, {Level: -2}, {Zstd: true, Level: Stored}, {Zstd: true, Level: 23}} {
 		o.Prefix = filepath.Join(t.TempDir(), "crawl")
 		if w, err := NewWriter(o); err == nil {
@@ -109,7 +109,7 @@ func TestLevelsThatDoNotExistAreRefused(t *testing.T) {
 	}
 }
 
-func TestProtocolsAndWhatLinksRecords(t *testing.T) {
+func TestConcurrentToAndProtocols(t *testing.T) {
 	dir := t.TempDir()
 	w := newWriter(t, testOptions(dir))
 	x := exchange("https://example.com/", 10)
@@ -147,7 +147,7 @@ func TestProtocolsAndWhatLinksRecords(t *testing.T) {
 	}
 }
 
-func TestDigestsCanBeSHA256(t *testing.T) {
+func TestSHA256(t *testing.T) {
 	dir := t.TempDir()
 	o := testOptions(dir)
 	o.Digest = "sha256"
@@ -172,10 +172,10 @@ func TestDigestsCanBeSHA256(t *testing.T) {
 	}
 }
 
-// TestFramesAreAsTheIIPCWantsThem: one frame a record, each with the size of its
+// TestZstdFrames: one frame a record, each with the size of its
 // content, a checksum and a window of at most 8 MiB (Zstandard Compression for
 // WARC Files 1.0).
-func TestFramesAreAsTheIIPCWantsThem(t *testing.T) {
+func TestZstdFrames(t *testing.T) {
 	dir := t.TempDir()
 	o := testOptions(dir)
 	o.Zstd = true

@@ -8,7 +8,7 @@ import (
 const (
 	conformsTo = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 
-	// Profiles of revisits: WARC 1.1, sections 6.7.2 and 6.7.3.
+	// Profiles of revisits (WARC 1.1, sections 6.7.2 and 6.7.3).
 	identicalPayload  = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 	serverNotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 
@@ -17,48 +17,46 @@ const (
 	fieldsMedia  = "application/warc-fields"
 )
 
-// An Exchange is one request with its answer.
+// An Exchange is a request and its response.
 type Exchange struct {
-	URL  string    // that was asked for
+	URL  string    // that was requested
 	Time time.Time // of the request
 	IP   string    // of the server; may be empty
 
-	Request []byte // as sent; empty: none is written
-	Head    []byte // of the response, with the empty line at its end
+	Request []byte // as sent; if it is empty, no request record is written
+	Head    []byte // of the response, with the empty line that ends it
 	Body    []byte // as received
 
-	// Truncated is length, time or disconnect if the body is not all that the
-	// server had to say.
+	// Truncated is length, time or disconnect if the body is incomplete, and otherwise empty.
 	Truncated string
 
-	// Protocols are what the exchange went over, the highest layer first, as the
-	// WARC-Protocol field has them: http/1.1 or h2, then tls/1.3. May be empty.
+	// Protocols are the protocols of the exchange, the highest layer first, as in the
+	// WARC-Protocol field: http/1.1 or h2, then tls/1.3. May be empty.
 	Protocols []string
 
-	// NotModified says that this is the answer 304 to a conditional request: it
-	// becomes a revisit of the capture that the server confirms.
+	// NotModified is set for the response 304 to a conditional request. It becomes a revisit of
+	// the capture that it confirms.
 	NotModified bool
 
-	// NoArchive, if not empty, is why the answer must not be kept, as in
-	// "robots meta tag". Of the exchange nothing is written but a metadata
-	// record that says so.
+	// NoArchive, if not empty, is the reason why the response must not be archived, as "robots
+	// meta tag". Only a metadata record with the reason is written.
 	NoArchive string
 
 	Metadata Metadata
 }
 
-// Metadata is what else is known of a capture: how the crawl came by it. Zero
-// values are not written, but for the generation.
+// Metadata describes how the crawl found a capture. Zero values are not written, except for the
+// generation.
 type Metadata struct {
-	Via        string // URL of the page it was found on
+	Via        string // URL of the page that links to it
 	Depth      int    // links from a seed
-	Redirects  int    // redirects from the address that was to be fetched
+	Redirects  int    // redirects from the URL that was to be fetched
 	FetchTime  time.Duration
 	Operator   string
 	Generation int
 	Priority   *float64 // nil: none
 	Parents    []string // URLs
-	Unverified string   // why the server's certificate is not to be trusted
+	Unverified string   // why the certificate of the server is not trusted
 }
 
 // An Original is the capture that a revisit refers to.
@@ -68,27 +66,26 @@ type Original struct {
 	ID   string // of its record, in angle brackets; may be empty
 }
 
-// A Location is where a capture was written. If it was not ([Exchange.NoArchive])
-// there is only the digest.
+// A Location is where a capture was written. With [Exchange.NoArchive] only the digest is set.
 type Location struct {
-	Filename string // without directory, as it will be when the file is closed
+	Filename string // without directory and .open
 	Offset   int64  // of the response or revisit
 	Length   int64
-	Digest   string // of the payload: "sha1:…"; of a 304 there is none
-	Revisit  bool   // the payload is not here but where the record refers to
+	Digest   string // of the payload: "sha1:…"; a response 304 has none
+	Revisit  bool   // the payload is in the record that this one refers to
 }
 
-// A reference is an original in the words of the record that refers to it; the
-// zero value refers to nothing.
+// A reference identifies an original in the header of a revisit. The zero value refers to
+// nothing.
 type reference struct{ url, date, id string }
 
 func (o *Original) reference() reference {
-	// With as many digits as are known: the date should be that of the record.
+	// Keep all digits: the date should equal that of the record.
 	return reference{o.URL, o.Date.UTC().Format("2006-01-02T15:04:05.999999999Z"), o.ID}
 }
 
-// exchange packs the records of an exchange: as a revisit if it has an original,
-// and as metadata alone if it must not be archived.
+// exchange encodes the records of an exchange: a revisit if there is an original, or only
+// metadata if the response must not be archived.
 func (e *encoder) exchange(x *Exchange, info string, original reference) (at Location) {
 	e.reset()
 	response, request, metadata := &e.ids[0], &e.ids[1], &e.ids[2]
@@ -109,7 +106,7 @@ func (e *encoder) exchange(x *Exchange, info string, original reference) (at Loc
 	e.identifier("WARC-Concurrent-To", metadata)
 	switch {
 	case x.NotModified:
-		// The server's word is all there is: no payload, and so no digest.
+		// A response 304 has no payload, and so no digest.
 		e.field("WARC-Profile", serverNotModified)
 		e.refers(original)
 		e.field("WARC-Truncated", x.Truncated)
@@ -139,7 +136,7 @@ func (e *encoder) exchange(x *Exchange, info string, original reference) (at Loc
 	return at
 }
 
-// begin starts the header of a record with what all records of an exchange have.
+// begin starts the header of a record with the fields that all records of an exchange have.
 func (e *encoder) begin(kind string, id *uuid, x *Exchange, info string) {
 	e.start(kind, id, x.Time)
 	e.field("WARC-Warcinfo-ID", info)
@@ -156,7 +153,7 @@ func (e *encoder) refers(to reference) {
 	e.field("WARC-Refers-To-Date", to.date)
 }
 
-// fields are the lines of a metadata record.
+// fields returns the block of a metadata record.
 func (e *encoder) fields(x *Exchange) []byte {
 	m, b := &x.Metadata, e.block[:0]
 	add := func(name, value string) {
@@ -185,15 +182,15 @@ func (e *encoder) fields(x *Exchange) []byte {
 	return b
 }
 
-// appendHops appends the path from the seed in the letters of Heritrix, L for a
-// link and R for a redirect; of a long one only the number and the end.
+// appendHops appends the path from the seed in the notation of Heritrix, L for a link and R for
+// a redirect. A long path is abbreviated to its length and its end.
 func appendHops(b []byte, links, redirects int) []byte {
-	const most = 50
+	const maxHops = 50
 	links, redirects = max(links, 0), max(redirects, 0)
-	if n := links + redirects; n > most {
-		b = append(strconv.AppendInt(b, int64(n-most), 10), '+')
-		redirects = min(redirects, most)
-		links = most - redirects
+	if n := links + redirects; n > maxHops {
+		b = append(strconv.AppendInt(b, int64(n-maxHops), 10), '+')
+		redirects = min(redirects, maxHops)
+		links = maxHops - redirects
 	}
 	for range links {
 		b = append(b, 'L')
@@ -204,7 +201,7 @@ func appendHops(b []byte, links, redirects int) []byte {
 	return b
 }
 
-// appendField appends a line of a header; strangers cannot end it early.
+// appendField appends a field. The value cannot end the line early.
 func appendField(b []byte, name, value string) []byte {
 	b = append(b, name...)
 	b = append(b, ": "...)

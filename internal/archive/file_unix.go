@@ -7,13 +7,12 @@ import (
 	"syscall"
 )
 
-// openFile opens a file that may be renamed and locked while it is open.
+// openFile opens a file. On all systems it can be renamed and locked while it is open.
 func openFile(name string, flag int) (*os.File, error) {
 	return os.OpenFile(name, flag, 0o666)
 }
 
-// mapFile makes the first size bytes of a file readable in memory, for as long
-// as release is not called.
+// mapFile maps the first size bytes of a file into memory until release is called.
 func mapFile(f *os.File, size int) (data []byte, release func() error, err error) {
 	if size == 0 {
 		return nil, func() error { return nil }, nil

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// openFile opens a file that may be renamed and locked while it is open. The
-// files of package os may not: they are opened without FILE_SHARE_DELETE.
+// openFile opens a file. Unlike with os.OpenFile it can be renamed and locked while it is open,
+// since it has FILE_SHARE_DELETE.
 func openFile(name string, flag int) (*os.File, error) {
 	path, err := windows.UTF16PtrFromString(name)
 	if err != nil {
@@ -33,8 +33,7 @@ func openFile(name string, flag int) (*os.File, error) {
 	return os.NewFile(uintptr(h), name), nil
 }
 
-// mapFile makes the first size bytes of a file readable in memory, for as long
-// as release is not called.
+// mapFile reads the first size bytes of a file into memory.
 func mapFile(f *os.File, size int) (data []byte, release func() error, err error) {
 	data = make([]byte, size)
 	if _, err := io.ReadFull(io.NewSectionReader(f, 0, int64(size)), data); err != nil {

@@ -11,16 +11,14 @@ import (
 	"strings"
 )
 
-// nameHint says how archives are known in a directory.
+// nameHint tells users which files of a directory are archives.
 const nameHint = "their names end in .warc, .warc.gz, .warc.zst, .arc, .arc.gz or .wacz"
 
-// Files replaces each directory among names by the archives in it and below,
-// and each pattern of [filepath.Match], as the shell may have left it, by those
-// that it matches. Archives are there known by their names: .warc, .warc.gz,
-// .warc.zst, .arc, .arc.gz or .wacz, with .open behind it if they are still
-// being written. The files come in the order of their names; a file that is
-// named twice comes once. The name of a file inside a WACZ, as a [Volume] has it,
-// stays, and so does "-", for the input of a command.
+// Files expands names to files. A directory is replaced by the archives in and below it, and a
+// pattern of [filepath.Match], which the shell may have left, by the archives that it matches.
+// There, archives are recognized by their names: .warc, .warc.gz, .warc.zst, .arc, .arc.gz or
+// .wacz, followed by .open if they are still being written. The name of a file inside a WACZ,
+// as in [Volume], and "-" are not changed. A file that is named twice is returned once.
 func Files(names []string) ([]string, error) {
 	var files []string
 	for _, name := range names {
@@ -59,10 +57,9 @@ func Files(names []string) ([]string, error) {
 	}), nil
 }
 
-// insideWACZ splits the name of a file inside a WACZ, x.wacz/archive/y.warc.gz, as
-// volumes have it.
+// insideWACZ splits the name of a file inside a WACZ, x.wacz/archive/y.warc.gz.
 func insideWACZ(name string) (wacz, inner string, ok bool) {
-	slashed := filepath.ToSlash(name) // as long
+	slashed := filepath.ToSlash(name) // of the same length
 	for at := 0; ; {
 		i := strings.Index(slashed[at:], "/"+waczArchives)
 		if i < 0 {
@@ -75,8 +72,8 @@ func insideWACZ(name string) (wacz, inner string, ok bool) {
 	}
 }
 
-// outer is the file in which an archive lies, and its name in there if it is inside
-// a WACZ.
+// outer returns the file that contains an archive, and the name of the archive in it if the
+// file is a WACZ.
 func outer(name string) (file, inner string) {
 	if _, err := os.Stat(name); err != nil {
 		file, inner, _ = insideWACZ(name)
@@ -85,7 +82,7 @@ func outer(name string) (file, inner string) {
 	return name, ""
 }
 
-// only leaves of the sources of a file the one of that name; empty means all.
+// only returns the source with that name; if inner is empty, all sources.
 func only(all []source, name, inner string) ([]source, error) {
 	if inner == "" {
 		return all, nil
@@ -97,12 +94,12 @@ func only(all []source, name, inner string) ([]source, error) {
 	return all, nil
 }
 
-// Input is the name that stands for the input of a command.
+// Input is the name that stands for the standard input of a command.
 const Input = "-"
 
-// below are the archives in a directory and those below.
+// below returns the archives in and below a directory.
 func below(dir string) (files []string, err error) {
-	// The separator has a link to a directory followed.
+	// With the separator a symbolic link to a directory is followed.
 	err = filepath.WalkDir(dir+string(filepath.Separator), func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && IsName(name) {
 			files = append(files, name)
@@ -115,8 +112,7 @@ func below(dir string) (files []string, err error) {
 	return files, err
 }
 
-// matches are the archives that a pattern matches; the files beside them, such
-// as their indexes, are not.
+// matches returns the archives that a pattern matches, without other files, such as indexes.
 func matches(pattern string) (files []string, err error) {
 	all, err := filepath.Glob(pattern)
 	if err != nil {
@@ -143,13 +139,12 @@ func matches(pattern string) (files []string, err error) {
 	return files, nil
 }
 
-// IsName tells whether a name is that of an archive, as [Files] knows them in a
-// directory.
+// IsName reports whether a name is that of an archive, as in [Files].
 func IsName(name string) bool {
 	return isPlainName(name) || strings.HasSuffix(name, ".wacz")
 }
 
-// isPlainName tells whether a name is that of an archive that holds no others.
+// isPlainName reports whether a name is that of a WARC or ARC file.
 func isPlainName(name string) bool {
 	name = strings.TrimSuffix(name, openSuffix)
 	return slices.ContainsFunc([]string{".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz"}, func(end string) bool {
@@ -157,19 +152,18 @@ func isPlainName(name string) bool {
 	})
 }
 
-// A source is where the records of an archive lie: a whole file, or a file
-// inside a WACZ.
+// A source is a WARC or ARC file, which may be inside a WACZ.
 type source struct {
-	name   string // of the file without directory; in a WACZ the path below archive/
+	name   string // of the file, without directory; in a WACZ the path below archive/
 	inside bool   // a WACZ
 	data   *io.SectionReader
 
-	// What the first bytes say, for whoever begins to read in the middle.
+	// Set by look, for reading from the middle.
 	format format
 	dict   []byte
 }
 
-// label is what a source is called in the answers of an archive of that name.
+// label returns the name of the source in the answers of an archive of that name.
 func (s *source) label(archive string) string {
 	if s.inside {
 		return archive + "/" + waczArchives + s.name
@@ -177,8 +171,8 @@ func (s *source) label(archive string) string {
 	return archive
 }
 
-// sources are those of an archive, in the order of their names. What is wrong
-// with a WACZ are faults, each of which leaves out a file or all of it.
+// sources returns the sources of an archive, sorted by name. Faults of a WACZ exclude a file,
+// or all of it.
 func sources(name string, r io.ReaderAt, size int64) ([]source, []*FormatError) {
 	var head [4]byte
 	if n, _ := r.ReadAt(head[:], 0); !isZip(head[:n]) {
@@ -187,8 +181,8 @@ func sources(name string, r io.ReaderAt, size int64) ([]source, []*FormatError) 
 	return zipped(r, size)
 }
 
-// look reads what the first bytes say. What is wrong with them is a matter of
-// whoever reads the records.
+// look reads the compression and dictionary from the start of the source. Faults are left to
+// the reader of the records.
 func (s *source) look() error {
 	var head [4]byte
 	n, err := s.data.ReadAt(head[:], 0)

@@ -26,7 +26,7 @@ func tree(t testing.TB) string {
 	return dir
 }
 
-func TestDirectoriesAndPatternsStandForTheirArchives(t *testing.T) {
+func TestFiles(t *testing.T) {
 	dir := tree(t)
 	all := []string{"a.warc.gz", "b.warc", "d.warc.gz.open", "f.arc", "f.arc.gz", "h[1].warc", "sub/c.warc.zst", "sub/g.wacz"}
 	for _, c := range []struct {
@@ -76,7 +76,7 @@ func TestDirectoriesAndPatternsStandForTheirArchives(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFileIsReadButNotLookedUp(t *testing.T) {
+func TestIndexNeedsRegularFile(t *testing.T) {
 	if _, err := OpenReplay([]string{os.DevNull}, ReplayOptions{}); err == nil || !strings.Contains(err.Error(), "no regular file") {
 		t.Error(err)
 	}
@@ -85,7 +85,7 @@ func TestWhatIsNoFileIsReadButNotLookedUp(t *testing.T) {
 	}
 }
 
-func TestALinkToADirectoryStandsForIt(t *testing.T) {
+func TestFilesFollowsLinkToDirectory(t *testing.T) {
 	dir := tree(t)
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(dir, link); err != nil {

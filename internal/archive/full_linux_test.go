@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestAFullDiskLeavesGoodFiles writes until a small file system is full.
-func TestAFullDiskLeavesGoodFiles(t *testing.T) {
+// TestFullDisk writes until a small file system is full.
+func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
 		t.Skipf("cannot mount a small file system: %v (hint: needs root)", err)

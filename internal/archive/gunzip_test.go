@@ -47,7 +47,7 @@ func story(src io.Reader, streaming bool) string {
 // pages returns what scratch.records yields for a file, as text.
 func pages(src io.Reader, streaming bool) string {
 	var b strings.Builder
-	s := scratch{decoder: Decoder{Limits: Limits{Body: 1 << 20}}, again: true}
+	s := scratch{decoder: Decoder{Limits: Limits{Body: 1 << 20}}, reuse: true}
 	s.reader.m.streaming = streaming
 	s.records(src, "path", "name", &Filter{}, func(p *Page, err error) bool {
 		fmt.Fprintln(&b, err)

@@ -21,20 +21,20 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Limits bound what one response may take.
+// Limits limit the size of a response.
 type Limits struct {
-	// Body is the largest body in bytes, as received and again as decoded; 0 means [DefaultBody].
+	// Body is the largest body in bytes, as received and as decoded; 0 means [DefaultBody].
 	Body int64
 
-	// Ratio is how many bytes one received byte may become once more than
-	// 1 MiB is decoded; 0 means [DefaultRatio].
+	// Ratio is the largest compression ratio of a body that decodes to more than 1 MiB; 0 means
+	// [DefaultRatio].
 	Ratio int64
 }
 
-// Defaults of [Limits].
+// Default values of [Limits].
 const (
 	DefaultBody  = 10 << 20
-	DefaultRatio = 1000 // deflate reaches 1032 on nothing but zeros; text stays below 100
+	DefaultRatio = 1000 // deflate reaches 1032 for zeros; text stays below 100
 )
 
 func (l Limits) body() int64 {
@@ -51,22 +51,22 @@ func (l Limits) ratio() int64 {
 	return DefaultRatio
 }
 
-// A Response is an HTTP response as it stands in a block.
+// A Response is a parsed HTTP response.
 type Response struct {
 	Proto      string // "HTTP/1.1"; "HTTP/0.9" if the block has no header
 	StatusCode int
 	Reason     string
 	Header     http.Header // canonical names, values as received
-	Raw        []byte      // everything behind the header, as received
-	Body       []byte      // decoded: no chunks, no content coding
+	Raw        []byte      // everything after the header, as received
+	Body       []byte      // without chunks and content coding
 
-	// Truncated is "length" if Body was cut at the limit, "disconnect" if the
-	// chunks or the coding end before they should, else empty.
+	// Truncated is "length" if Body was cut at the limit, "disconnect" if its chunks or coding
+	// are incomplete, and otherwise empty.
 	Truncated string
 }
 
-// ContentType is the media type without parameters, in lower case; if the
-// header names none, the one that the first bytes of the body look like.
+// ContentType returns the media type without parameters, in lower case. If the header has none,
+// it is detected from the body.
 func (r *Response) ContentType() string {
 	if t := MediaType(r.Header.Get("Content-Type")); t != "" {
 		return t
@@ -77,19 +77,18 @@ func (r *Response) ContentType() string {
 	return MediaType(http.DetectContentType(r.Body))
 }
 
-// The longest names that mean something: RFC 6838, section 4.2, allows a media
-// type 127 characters on each side of the slash, RFC 2978 a charset 40.
+// Longest valid names: RFC 6838, section 4.2, allows a media type 127 characters on each side
+// of the slash, RFC 2978 a charset 40.
 const (
 	maxMediaType = 255
 	maxCharset   = 40
 )
 
-// MediaType is the media type that a Content-Type names, without parameters and
-// in lower case, or "" if it names none. It is content with parameters that
-// [mime.ParseMediaType] is not.
+// MediaType returns the media type in a Content-Type, without parameters and in lower case, or
+// "" if there is none. It accepts parameters that [mime.ParseMediaType] does not.
 func MediaType(contentType string) string {
 	t, _, _ := strings.Cut(contentType, ";")
-	t, _, _ = strings.Cut(t, ",") // a header given twice
+	t, _, _ = strings.Cut(t, ",") // a repeated header
 	t = strings.ToLower(strings.TrimSpace(t))
 	if kind, sub, ok := strings.Cut(t, "/"); !ok || kind == "" || sub == "" || len(t) > maxMediaType || strings.ContainsAny(t, " \t\"<>") {
 		return ""
@@ -97,7 +96,7 @@ func MediaType(contentType string) string {
 	return t
 }
 
-// Charset is the charset parameter of a Content-Type, in lower case, or "".
+// Charset returns the charset parameter of a Content-Type, in lower case, or "".
 func Charset(contentType string) string {
 	if c := charset(contentType); len(c) <= maxCharset {
 		return c
@@ -118,9 +117,8 @@ func charset(contentType string) string {
 	return strings.Trim(strings.TrimSpace(v), `"'`)
 }
 
-// A Decoder decodes the bodies of responses. It keeps the machinery of the
-// codings from one to the next; the zero value is ready for use, by one
-// goroutine at a time.
+// A Decoder decodes the bodies of responses. The zero value is ready for use. A Decoder is not
+// safe for concurrent use; it is reused to save allocations.
 type Decoder struct {
 	Limits Limits
 
@@ -132,14 +130,14 @@ type Decoder struct {
 	zs  *zstd.Decoder
 }
 
-// Response reads a response from a block of application/http, and decodes it.
-// The response owns its memory.
+// Response parses and decodes a response from a block of application/http. The response does
+// not share memory with the Decoder.
 //
-// It takes what servers and archives have been seen to write: header lines that
-// end in a bare newline, no header at all (the whole block is the body, status
-// 200), bodies that are not chunked or not coded although the header says so.
+// It accepts what servers and archives contain: header lines that end with a bare newline, a
+// block without header (which is a body with status 200), and bodies without the chunks or
+// coding that the header claims.
 //
-// The error is [ErrTooLarge], with the response cut at the limit, or one of block.
+// The error is [ErrTooLarge], with a response cut at the limit, or the error of reading block.
 func (d *Decoder) Response(block io.Reader) (*Response, error) {
 	raw, cut, err := readAll(nil, block, 0, d.Limits.body()+maxHeader)
 	if err != nil {
@@ -153,8 +151,8 @@ func (d *Decoder) Response(block io.Reader) (*Response, error) {
 	return r, err
 }
 
-// parse parses and decodes a block, which the response then owns. A body that is not
-// part of the block takes the memory of dst.
+// parse parses and decodes a block. The response shares its memory. A body that had to be
+// decoded is stored in dst if its capacity suffices.
 func (d *Decoder) parse(dst, block []byte) (*Response, error) {
 	r := parseHead(block)
 	body, truncated, err := d.Decode(dst, r.Raw, r.Header)
@@ -162,12 +160,11 @@ func (d *Decoder) parse(dst, block []byte) (*Response, error) {
 	return r, err
 }
 
-// readAll reads at most limit bytes, into the memory of dst, and tells whether there were more. The hint
-// is how many there are said to be. A torn block counts as read: its record
-// reports it.
+// readAll reads at most limit bytes into dst, and reports whether there were more. hint is the
+// expected number of bytes. A truncated block is not an error here.
 func readAll(dst []byte, r io.Reader, hint, limit int64) (b []byte, cut bool, err error) {
 	const trust = 1 << 20
-	b = room(dst, int(max(512, min(hint, limit, trust)+1)))
+	b = emptied(dst, int(max(512, min(hint, limit, trust)+1)))
 	for {
 		n, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
@@ -198,7 +195,7 @@ func parseHead(block []byte) *Response {
 	}
 	r.Proto, r.StatusCode, r.Reason = string(proto), n, string(reason)
 	key := ""
-	var folded []byte // the value of key, once another line has gone on with it
+	var folded []byte // the value of key, if it continues on further lines
 	unfold := func() {
 		if v := r.Header[key]; folded != nil {
 			v[len(v)-1], folded = string(folded), nil
@@ -207,7 +204,7 @@ func parseHead(block []byte) *Response {
 	for {
 		line, after, ok := cutLine(rest)
 		if !ok && len(line) > 0 && bytes.IndexByte(line, ':') < 0 || len(block)-len(rest) > maxHeader {
-			break // no empty line came: what is left cannot be header
+			break // there is no empty line: the rest cannot be header
 		}
 		rest = after
 		if len(line) == 0 {
@@ -237,7 +234,7 @@ func parseHead(block []byte) *Response {
 	return r
 }
 
-// cutLine cuts off the first line; ok tells whether a newline ended it.
+// cutLine returns the first line without its end, and reports whether it ended with a newline.
 func cutLine(b []byte) (line, rest []byte, ok bool) {
 	line, rest, ok = bytes.Cut(b, []byte("\n"))
 	if ok && len(line) > 0 && line[len(line)-1] == '\r' {
@@ -246,13 +243,11 @@ func cutLine(b []byte) (line, rest []byte, ok bool) {
 	return line, rest, ok
 }
 
-// Decode undoes the chunks and the content coding of a body that was received
-// under that header. Truncated is as in [Response]. The error is [ErrTooLarge],
-// and the body then cut at the limit. A body that is not what the header says
-// is returned as it is.
+// Decode removes chunks and content coding from a body that was received with that header.
+// Truncated is as in [Response]. The error is [ErrTooLarge], with a body cut at the limit. A
+// body without the chunks or coding that the header claims is returned as it is.
 //
-// What had to be decoded is in memory of its own, for which that of dst is used
-// if it is enough.
+// A decoded body is stored in dst if its capacity suffices.
 func (d *Decoder) Decode(dst, raw []byte, header http.Header) (body []byte, truncated string, err error) {
 	body = raw
 	codings := codings(header)
@@ -264,15 +259,14 @@ func (d *Decoder) Decode(dst, raw []byte, header http.Header) (body []byte, trun
 		}
 	}
 	limit := d.Limits.body()
-	// The ratio is that of all codings together: one inside another could reach a
-	// million.
-	most := min(limit, max(d.Limits.ratio()*int64(len(body)), 1<<20))
+	// The ratio is that of all codings together: nested codings could reach a million.
+	maxDecoded := min(limit, max(d.Limits.ratio()*int64(len(body)), 1<<20))
 	for i, coding := range slices.Backward(codings) {
 		var to []byte
 		if i == 0 {
 			to = dst
 		}
-		decoded, state, cut := d.uncode(to, coding, body, most)
+		decoded, state, cut := d.uncode(to, coding, body, maxDecoded)
 		if state == notCoded {
 			break
 		}
@@ -299,15 +293,15 @@ func isChunked(header http.Header) bool {
 	return false
 }
 
-// codings are the codings of a body in the order in which they were applied, at
-// most a few: nobody codes more often but to do harm.
+// codings returns the content codings in the order in which they were applied. Only the first
+// few are returned: more have no legitimate use.
 func codings(header http.Header) []string {
-	const few = 4
+	const maxCodings = 4
 	var all []string
 	for _, v := range header["Content-Encoding"] {
 		for c := range strings.SplitSeq(v, ",") {
 			c = strings.ToLower(strings.TrimSpace(c))
-			if c != "" && c != "identity" && len(all) < few {
+			if c != "" && c != "identity" && len(all) < maxCodings {
 				all = append(all, c)
 			}
 		}
@@ -315,9 +309,9 @@ func codings(header http.Header) []string {
 	return all
 }
 
-// dechunk undoes the chunks (RFC 9112, section 7.1). Where the first is no chunk
-// the body was stored without them. Where a later one is none, what follows is
-// kept as it is. Where the last is missing, the body is torn.
+// dechunk removes chunks (RFC 9112, section 7.1). If the first chunk is malformed, the body was
+// archived without chunks. If a later one is malformed, it is kept with all that follows. If
+// the last chunk is missing, the body is truncated.
 func dechunk(dst, raw []byte) (body []byte, truncated string) {
 	rest := raw
 	for first := true; ; first = false {
@@ -335,7 +329,7 @@ func dechunk(dst, raw []byte) (body []byte, truncated string) {
 			return body, ""
 		}
 		if body == nil {
-			body = room(dst, len(raw))
+			body = emptied(dst, len(raw))
 		}
 		if n > uint64(len(after)) {
 			return append(body, after...), "disconnect"
@@ -346,37 +340,36 @@ func dechunk(dst, raw []byte) (body []byte, truncated string) {
 	}
 }
 
-// room is dst, emptied, or new memory if n bytes are more than it has: what was in it is
-// of no use any more, and not copied.
-func room(dst []byte, n int) []byte {
+// emptied returns dst without content, or new memory if its capacity is less than n.
+func emptied(dst []byte, n int) []byte {
 	if n > cap(dst) {
 		return make([]byte, 0, n)
 	}
 	return dst[:0]
 }
 
-// How a coding turned out.
+// A codingState is the outcome of removing a coding.
 type codingState int
 
 const (
 	whole    codingState = iota
-	torn                 // it ends early or breaks; what came before is good
-	notCoded             // the bytes are not of this coding, or we do not know it
+	torn                 // incomplete or corrupt; the start was decoded
+	notCoded             // not of this coding, or the coding is unknown
 )
 
-// uncode undoes one coding.
+// uncode removes one coding.
 func (d *Decoder) uncode(dst []byte, coding string, body []byte, limit int64) ([]byte, codingState, error) {
 	if len(body) == 0 {
 		return body, notCoded, nil
 	}
 	d.src.Reset(body)
-	defer d.src.Reset(nil) // it may be long, and the decoder kept for long
+	defer d.src.Reset(nil) // do not keep a long body in memory
 	r, err := d.open(coding, body)
 	if r == nil || err != nil {
 		return body, notCoded, nil
 	}
 	size := promised(coding, body)
-	out := room(dst, int(min(limit, size))+outputMargin)
+	out := emptied(dst, int(min(limit, size))+outputMargin)
 	if r == &d.gz && size <= limit {
 		if n, used, s := d.in.member(out[:cap(out)], body); s == decoded && used == len(body) {
 			return out[:n], whole, nil
@@ -402,8 +395,8 @@ func (d *Decoder) uncode(dst []byte, coding string, body []byte, limit int64) ([
 	}
 }
 
-// Promised is about how many bytes [Decoder.Decode] will make of a body: as many as a
-// gzip member says at its end, or a guess.
+// Promised estimates the size of a decoded body: the size at the end of a gzip member, or a
+// guess.
 func Promised(raw []byte, header http.Header) int64 {
 	codings := codings(header)
 	if len(codings) == 0 {
@@ -425,13 +418,13 @@ func promised(coding string, body []byte) int64 {
 	return usual * int64(len(body))
 }
 
-// open starts the machinery for a coding; nil if there is none for it.
+// open returns a reader for a coding, nil if the coding is unknown.
 func (d *Decoder) open(coding string, body []byte) (r io.Reader, err error) {
 	switch coding {
 	case "gzip", "x-gzip":
 		return &d.gz, d.gz.reset(&d.src)
 	case "deflate":
-		// RFC 9110 means zlib; some servers have always sent it without that wrapping.
+		// RFC 9110 requires the zlib format; some servers send deflate without it.
 		if len(body) >= 2 && body[0]&0x0f == 8 && (uint(body[0])<<8|uint(body[1]))%31 == 0 {
 			return zlib.NewReader(&d.src)
 		}
@@ -448,7 +441,7 @@ func (d *Decoder) open(coding string, body []byte) (r io.Reader, err error) {
 		return d.br, d.br.Reset(&d.src)
 	case "zstd":
 		if d.zs == nil {
-			// RFC 9659 allows a window of 8 MiB at most.
+			// RFC 9659 allows windows of up to 8 MiB.
 			d.zs, err = zstd.NewReader(&d.src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(8<<20))
 			return d.zs, err
 		}
@@ -459,7 +452,7 @@ func (d *Decoder) open(coding string, body []byte) (r io.Reader, err error) {
 
 var errNoRequest = errors.New("not an HTTP request")
 
-// method is the method of the request at the beginning of a block.
+// method returns the method of the request at the start of a block.
 func method(block io.Reader) (string, error) {
 	b, err := bufio.NewReaderSize(io.LimitReader(block, 64), 64).ReadString(' ')
 	if err != nil || len(b) < 2 {
@@ -468,7 +461,7 @@ func method(block io.Reader) (string, error) {
 	return b[:len(b)-1], nil
 }
 
-// oneLine is s without anything that could end its line.
+// oneLine returns s without characters that would end its line.
 func oneLine(s string) string {
 	if !strings.ContainsAny(s, "\r\n\x00") {
 		return s

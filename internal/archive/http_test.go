@@ -44,7 +44,7 @@ func coded(t testing.TB, coding, s string) string {
 	return b.String()
 }
 
-func TestResponsesAreReadAsServersWriteThem(t *testing.T) {
+func TestDecodeResponses(t *testing.T) {
 	const page = "<html>hello, hello, hello, hello</html>"
 	gz := coded(t, "gzip", page)
 	head := func(lines ...string) string {
@@ -112,7 +112,7 @@ func TestResponsesAreReadAsServersWriteThem(t *testing.T) {
 	}
 }
 
-func TestHeadersAreForgiven(t *testing.T) {
+func TestLenientHeaders(t *testing.T) {
 	d := new(Decoder)
 	r, err := d.Response(strings.NewReader("HTTP/1.1 200 Fine\r\ncontent-type : text/html\r\nset-cookie: a\r\nSet-Cookie: b\r\nX-Long: one\r\n two\r\nnonsense\r\n: no name\r\nLast: 1\r\n\r\nx"))
 	if err != nil {
@@ -127,9 +127,9 @@ func TestHeadersAreForgiven(t *testing.T) {
 	}
 }
 
-// TestALongFoldedHeaderIsCopiedFewTimes counts bytes: copied again for each line
+// TestLongFoldedHeader counts bytes: copied again for each line
 // that goes on with it, the value would take a hundred gigabytes.
-func TestALongFoldedHeaderIsCopiedFewTimes(t *testing.T) {
+func TestLongFoldedHeader(t *testing.T) {
 	block := []byte("HTTP/1.1 200 OK\r\nX: a\r\n" + strings.Repeat(" a\n", maxHeader/4) + "\r\nbody")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -143,7 +143,7 @@ func TestALongFoldedHeaderIsCopiedFewTimes(t *testing.T) {
 	}
 }
 
-func TestBombsAreDefused(t *testing.T) {
+func TestCompressionBombs(t *testing.T) {
 	zeros := strings.Repeat("\x00", 40<<20)
 	for _, coding := range []string{"gzip", "br", "zstd"} {
 		in := "HTTP/1.1 200 OK\r\nContent-Encoding: " + coding + "\r\n\r\n" + coded(t, coding, zeros)
@@ -160,7 +160,7 @@ func TestBombsAreDefused(t *testing.T) {
 	}
 }
 
-func TestABombInABombHasOneRatio(t *testing.T) {
+func TestNestedCompressionBomb(t *testing.T) {
 	once := coded(t, "gzip", strings.Repeat("\x00", 10<<20)) // some 10 KiB, and again some 100 bytes
 	twice := coded(t, "gzip", once)
 	d := Decoder{Limits: Limits{Body: 1 << 30}}
@@ -170,7 +170,7 @@ func TestABombInABombHasOneRatio(t *testing.T) {
 	}
 }
 
-func TestACodingThatIsCutIsUndoneBelow(t *testing.T) {
+func TestTruncatedCodings(t *testing.T) {
 	var text strings.Builder
 	for i := range 1 << 18 {
 		fmt.Fprintf(&text, "word%x ", i*i)
@@ -183,7 +183,7 @@ func TestACodingThatIsCutIsUndoneBelow(t *testing.T) {
 	}
 }
 
-func TestLargeBodiesAreCut(t *testing.T) {
+func TestBodyLimit(t *testing.T) {
 	d := Decoder{Limits: Limits{Body: 100}}
 	for _, c := range []struct {
 		size int
@@ -196,7 +196,7 @@ func TestLargeBodiesAreCut(t *testing.T) {
 	}
 }
 
-func TestMediaTypesAndCharsets(t *testing.T) {
+func TestMediaTypeAndCharset(t *testing.T) {
 	for _, c := range []struct{ in, media, charset string }{
 		{"", "", ""},
 		{"text/html", "text/html", ""},
@@ -243,7 +243,7 @@ func FuzzResponse(f *testing.F) {
 	})
 }
 
-func TestBodiesAreDecodedIntoTheMemoryThatIsGiven(t *testing.T) {
+func TestDecodeIntoBuffer(t *testing.T) {
 	page := strings.Repeat("some words of a page, ", 1000)
 	chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(page), page)
 	var d Decoder
@@ -269,7 +269,7 @@ func TestBodiesAreDecodedIntoTheMemoryThatIsGiven(t *testing.T) {
 	}
 }
 
-func TestHowMuchWillComeOfABodyIsKnownOrGuessed(t *testing.T) {
+func TestPromised(t *testing.T) {
 	page := strings.Repeat("some words of a page, ", 100_000)
 	gz := coded(t, "gzip", page)
 	for _, c := range []struct {

@@ -24,64 +24,61 @@ import (
 	"spoor/internal/weburl"
 )
 
-// indexVersion is in the first line of every index; an index of another version
-// is built anew.
+// indexVersion is in the first line of each index. An index of another version is rebuilt.
 const indexVersion = 3
 
-// indexSuffix ends the name of the index beside an archive.
+// indexSuffix is the suffix of the index beside an archive.
 const indexSuffix = ".cdxj"
 
-// timestampLayout is that of the times in an index, in UTC.
+// timestampLayout is the layout of timestamps in an index, in UTC.
 const timestampLayout = "20060102150405"
 
-// A Meta is the first line of an index, behind "!meta ": what it is an index
-// of. It sorts before all keys.
+// A Meta is the first line of an index, after "!meta ". It describes the archive and sorts
+// before all keys.
 type Meta struct {
 	Version  int   `json:"spoor-cdxj"`
 	Size     int64 `json:"size"`     // of the archive, in bytes
 	Modified int64 `json:"mtime"`    // of the archive, in nanoseconds since 1970
-	Bytes    int64 `json:"bytes"`    // of the index: one that was cut off is none
+	Bytes    int64 `json:"bytes"`    // of the index, to detect a truncated one
 	Records  int64 `json:"records"`  // in the archive, of any type
 	Captures int64 `json:"captures"` // lines of the index
-	Faults   int64 `json:"faults"`   // that the reader met
+	Faults   int64 `json:"faults"`   // found by the reader
 }
 
 // An Index is a sorted CDXJ file:
 //
 //	com,example)/a 20260102030405 {"url":"http://example.com/a","mime":"text/html","status":"200","digest":"…","length":"1043","offset":"333","filename":"x.warc.gz"}
 //
-// It is what pywb writes, with three liberties: url is canonical (what the
-// archive spells otherwise stands there in its own spelling); a redirect has
-// the canonical address that it leads to in "redirect"; and a record that
-// shares its gzip member with others has in "skip" how many unpacked bytes
-// stand before it, and no length. Of a WACZ there is one index for all archives
-// in it: filename is the one inside, and offset counts from where that begins.
+// It has the format of pywb with three differences: url is canonical; "redirect" is the
+// canonical target of a redirect; and a record that shares its gzip member has no length, and
+// "skip" is the number of decompressed bytes before it. A WACZ has one index for all its
+// archives: filename is that of the archive inside, and offset is relative to its start.
 //
-// It holds the answers to GET: http and https responses, resources and
-// revisits. Look-ups search the file where it lies.
+// It contains the responses to GET: http and https responses, resources and revisits. Lookups
+// search the file on disk.
 type Index struct {
 	Meta     Meta
-	Path     string // where the file is; empty if it could be written nowhere
+	Path     string // of the file; empty if it could not be written
 	WriteErr error  // why it could not be written
 
 	data    []byte
-	first   int // where the first key begins
+	first   int // offset of the first key
 	release func() error
 }
 
-// IndexOptions say where an index lives and who hears of faults.
+// IndexOptions are the options of [OpenIndex].
 type IndexOptions struct {
-	// Cache is a directory for the indexes of archives beside which nothing can
-	// be written; it is made if need be. Empty: such indexes are kept in memory.
+	// Cache is a directory for the indexes of archives in directories that are not writable. It
+	// is created if necessary. If it is empty, such indexes are kept in memory.
 	Cache string
 
-	// Report, if not nil, is called for each fault of an archive that is indexed.
+	// Report, if not nil, is called for each fault of an archive while it is indexed.
 	Report func(archive string, err error)
 }
 
-// OpenIndex opens the index of an archive, and builds it first if there is none
-// or the archive has changed since, by size or modification time. Of several
-// processes that do so at once, one builds and the others wait.
+// OpenIndex opens the index of an archive. It builds the index if there is none, or if the size
+// or modification time of the archive has changed. If several processes open the same index,
+// one builds it and the others wait.
 func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 	info, err := os.Stat(archive)
 	if err != nil {
@@ -104,7 +101,7 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 			return x, nil
 		}
 	}
-	var lost error // by the first place
+	var writeErr error // of the first place
 	for i, path := range places {
 		if i > 0 {
 			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -113,7 +110,7 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 		}
 		x, err := buildIndex(archive, path, info, o.Report)
 		if _, ok := errors.AsType[*placeError](err); ok {
-			lost = cmp.Or(lost, err)
+			writeErr = cmp.Or(writeErr, err)
 			continue
 		}
 		return x, err
@@ -125,17 +122,39 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 	}
 	x, err := newIndex(b.Bytes(), meta, func() error { return nil })
 	if err == nil {
-		x.WriteErr = lost
+		x.WriteErr = writeErr
 	}
 	return x, err
 }
 
-// A placeError says that an index cannot be written where it was to be.
+// WriteIndexFiles writes the index of each archive beside it. Faults, and errors of archives
+// that cannot be read, are reported.
+func WriteIndexFiles(paths []string, report func(path string, err error)) (total Meta, err error) {
+	for _, path := range paths {
+		x, err := OpenIndex(path, IndexOptions{Report: report})
+		if err != nil {
+			report(path, err)
+			continue
+		}
+		if x.Path == "" {
+			return total, fmt.Errorf("writing the index of %s: %w", path, x.WriteErr)
+		}
+		total.Records += x.Meta.Records
+		total.Captures += x.Meta.Captures
+		total.Faults += x.Meta.Faults
+		if err := x.Close(); err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// A placeError is returned if an index cannot be written at a place.
 type placeError struct{ error }
 
 func (e *placeError) Unwrap() error { return e.error }
 
-// openIndex opens the index at path if it is that of the archive.
+// openIndex opens the index at path if it matches the archive.
 func openIndex(path string, archive os.FileInfo) (*Index, error) {
 	f, err := openFile(path, os.O_RDONLY)
 	if err != nil {
@@ -169,7 +188,7 @@ func (m Meta) of(archive os.FileInfo) bool {
 	return m.Version == indexVersion && m.Size == archive.Size() && m.Modified == archive.ModTime().UnixNano()
 }
 
-// newIndex is the index that data holds, with its first line or without.
+// newIndex returns an index with that data. If meta is empty, it is parsed from the first line.
 func newIndex(data []byte, meta Meta, release func() error) (*Index, error) {
 	x := &Index{Meta: meta, data: data, release: release}
 	if meta.Version == 0 {
@@ -186,7 +205,7 @@ func newIndex(data []byte, meta Meta, release func() error) (*Index, error) {
 	return x, nil
 }
 
-// buildIndex builds the index at path. The temporary file is the lock, too.
+// buildIndex builds the index at path. The temporary file serves as lock.
 func buildIndex(archive, path string, info os.FileInfo, report func(string, error)) (*Index, error) {
 	part := path + ".part"
 	for {
@@ -199,7 +218,7 @@ func buildIndex(archive, path string, info os.FileInfo, report func(string, erro
 			return nil, &placeError{err}
 		}
 		if !isAt(f, part) {
-			// Somebody else finished it while we waited.
+			// Another process finished it while this one waited.
 			f.Close()
 			if x, err := openIndex(path, info); err == nil {
 				return x, nil
@@ -217,7 +236,7 @@ func buildIndex(archive, path string, info os.FileInfo, report func(string, erro
 	}
 }
 
-// fillIndex writes the index into f, which is locked, and names it path.
+// fillIndex writes the index to f, which is locked, and renames it to path.
 func fillIndex(f *os.File, archive, path string, info os.FileInfo, report func(string, error)) (*Index, error) {
 	if x, err := openIndex(path, info); err == nil {
 		os.Remove(f.Name())
@@ -226,11 +245,10 @@ func fillIndex(f *os.File, archive, path string, info os.FileInfo, report func(s
 	if err := f.Truncate(0); err != nil {
 		return nil, &placeError{err}
 	}
-	// The first line holds numbers that are known at the end, so room is left
-	// for it.
-	const room = 256
+	// The first line contains numbers that are known only at the end.
+	const metaSize = 256
 	w := bufio.NewWriterSize(f, 1<<20)
-	if _, err := w.Write(metaLine(Meta{}, room)); err != nil {
+	if _, err := w.Write(metaLine(Meta{}, metaSize)); err != nil {
 		return nil, &placeError{err}
 	}
 	meta, err := writeIndex(w, archive, filepath.Dir(path), info, report)
@@ -243,10 +261,10 @@ func fillIndex(f *os.File, archive, path string, info os.FileInfo, report func(s
 	if meta.Bytes, err = f.Seek(0, io.SeekCurrent); err != nil {
 		return nil, &placeError{err}
 	}
-	if _, err := f.WriteAt(metaLine(meta, room), 0); err != nil {
+	if _, err := f.WriteAt(metaLine(meta, metaSize), 0); err != nil {
 		return nil, &placeError{err}
 	}
-	if err := f.Sync(); err != nil { // its first line is not to outlive the others
+	if err := f.Sync(); err != nil { // the first line must not become durable before the others
 		return nil, &placeError{err}
 	}
 	if err := os.Rename(f.Name(), path); err != nil {
@@ -255,13 +273,13 @@ func fillIndex(f *os.File, archive, path string, info os.FileInfo, report func(s
 	return openIndex(path, info)
 }
 
-// metaLine is the first line, filled with spaces to n bytes.
+// metaLine returns the first line, padded with spaces to n bytes.
 func metaLine(m Meta, n int) []byte {
 	text, _ := json.Marshal(m) // numbers only: cannot fail
 	return fmt.Appendf(nil, "%-*s\n", n-1, "!meta "+string(text))
 }
 
-// isAt tells whether the open file is the one that path names.
+// isAt reports whether path is the name of the open file.
 func isAt(f *os.File, path string) bool {
 	a, err := f.Stat()
 	if err != nil {
@@ -271,8 +289,8 @@ func isAt(f *os.File, path string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// writeIndex writes the sorted lines of an archive, in memory of some times
-// chunkSize, with what does not fit in temporary files in dir.
+// writeIndex writes the sorted lines of an archive. It uses a small multiple of chunkSize of
+// memory; more lines are sorted in temporary files in dir.
 func writeIndex(w io.Writer, archive, dir string, info os.FileInfo, report func(string, error)) (Meta, error) {
 	meta := Meta{Version: indexVersion, Size: info.Size(), Modified: info.ModTime().UnixNano()}
 	f, err := os.Open(archive)
@@ -309,7 +327,7 @@ func writeIndex(w io.Writer, archive, dir string, info os.FileInfo, report func(
 	return meta, nil
 }
 
-// index makes lines of all records of a reader.
+// index adds the lines of all records of a reader.
 func (b *indexer) index(r *Reader, fault func(error)) error {
 	for {
 		rec, err := r.Next()
@@ -328,8 +346,8 @@ func (b *indexer) index(r *Reader, fault func(error)) error {
 	}
 }
 
-// An indexer makes lines of records. A response waits for the record behind it,
-// since that may be a request that shows it to be no answer to GET.
+// An indexer makes index lines of records. It keeps back each response until the next record is
+// read, which may be a request with a method other than GET.
 type indexer struct {
 	name    string // of the archive
 	add     func([]byte) error
@@ -340,30 +358,30 @@ type indexer struct {
 	line    []byte
 }
 
-// A request is what tells whose answer a response is.
+// A request identifies the response to it.
 type request struct {
 	id         string
 	concurrent []string
 	method     string
 }
 
-// An entry is a line in the making.
+// An entry is a capture with the identifiers of its record.
 type entry struct {
 	id         string
 	concurrent []string
 	Capture
 }
 
-// asks tells whether r is the request of e.
+// asks reports whether r is the request of e.
 func (r *request) asks(e *entry) bool {
 	return r.id != "" && slices.Contains(e.concurrent, r.id) || e.id != "" && slices.Contains(r.concurrent, e.id)
 }
 
-// take makes a line of a record, if it is a capture.
+// take adds the line of a record if it is a capture.
 func (b *indexer) take(rec *Record) error {
 	switch rec.Type() {
 	case "request":
-		method, _ := method(rec) // unknown if it is no HTTP: then it speaks against nothing
+		method, _ := method(rec) // "" if the block is not HTTP, which does not exclude the response
 		b.request = request{rec.ID(), rec.Header.Values("WARC-Concurrent-To"), method}
 		if b.waiting != nil && b.request.asks(b.waiting) && method != "" && method != http.MethodGet {
 			b.waiting = nil
@@ -393,7 +411,7 @@ func (b *indexer) take(rec *Record) error {
 	return rec.Close()
 }
 
-// settle writes the line that waits.
+// settle adds the line that was kept back.
 func (b *indexer) settle() error {
 	e := b.waiting
 	if e == nil {
@@ -408,8 +426,7 @@ func (b *indexer) settle() error {
 	return nil
 }
 
-// entry reads what the line of a capture needs; nil if it is no capture of a
-// page of the web.
+// entry returns the capture in a record, nil if it is not a capture of a web page.
 func (b *indexer) entry(rec *Record) (*entry, error) {
 	url, err := weburl.Canonical(rec.TargetURI())
 	if err != nil {
@@ -458,8 +475,8 @@ func (b *indexer) entry(rec *Record) (*entry, error) {
 	return e, nil
 }
 
-// unusable is the fault of a capture of the web whose address is none; what is not of
-// the web (dns:, ftp:, metadata: and the like) has no such fault.
+// unusable returns the fault of a capture with a malformed URL. Records of other schemes (dns:,
+// ftp:, metadata: and so on) have no such fault.
 func unusable(rec *Record, why error) error {
 	switch scheme, _, _ := strings.Cut(rec.TargetURI(), "://"); strings.ToLower(scheme) {
 	case "http", "https":
@@ -468,16 +485,16 @@ func unusable(rec *Record, why error) error {
 	return nil
 }
 
-// revisitMIME is what indexes call the media type of a revisit.
+// revisitMIME is the media type of revisits in an index.
 const revisitMIME = "warc/revisit"
 
-// digest is the labelled digest of what was written to a SHA-1.
+// digest returns the labelled digest in h, a SHA-1.
 func digest(h hash.Hash) string {
 	var sum [sha1.Size]byte
 	return label(h.Sum(sum[:0]))
 }
 
-// redirect is the canonical address that a response sends to, or "".
+// redirect returns the canonical target of a redirect, or "".
 func redirect(url string, r *Response) string {
 	switch r.StatusCode {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -499,34 +516,33 @@ func redirect(url string, r *Response) string {
 	return to.String()
 }
 
-// A Capture is one line of an index: one answer that an archive holds.
+// A Capture is a line of an index: a response in an archive.
 type Capture struct {
 	URL       string // canonical
 	Timestamp string // 14 digits, UTC
-	MIME      string // media type, "warc/revisit" for a revisit; empty if the server named none
-	Status    int    // 0 for a revisit that does not repeat it
+	MIME      string // media type, "warc/revisit" for a revisit; empty if the response has none
+	Status    int    // 0 for a revisit without HTTP header
 	Digest    string // of the payload, with its label: "sha1:…"; empty if unknown
-	Redirect  string // canonical address that it sends to
-	Filename  string // of the archive, without directory; in a WACZ that of the file inside
+	Redirect  string // canonical target, if the response is a redirect
+	Filename  string // of the archive, without directory; in a WACZ that of the archive inside
 	Offset    int64
-	Length    int64 // in the file, 0 if the record shares its member with others
-	Skip      int64 // unpacked bytes in front of the record in its member
+	Length    int64 // in the file; 0 if the record shares its member with others
+	Skip      int64 // number of decompressed bytes before the record in its member
 
-	archive int // place in the Replay
-	source  int // place in the archive
+	archive int // index in Replay.archives
+	source  int // index in archived.sources
 }
 
-// Revisit tells whether the capture only says that the payload was known.
+// Revisit reports whether the capture is a revisit, whose payload is in another record.
 func (c *Capture) Revisit() bool { return c.MIME == revisitMIME }
 
-// Time is when the capture was made, to the second; the zero time if its record
-// does not say.
+// Time returns the time of the capture in seconds; zero if its record has no date.
 func (c *Capture) Time() time.Time {
 	t, _ := time.Parse(timestampLayout, c.Timestamp)
 	return t
 }
 
-// appendLine appends the line of an index, with its newline.
+// appendLine appends the capture as a line of an index.
 func (c *Capture) appendLine(b []byte) []byte {
 	b = append(b, weburl.SURT(c.URL)...)
 	b = append(b, ' ')
@@ -559,8 +575,8 @@ func appendMember(b []byte, before, name, value string) []byte {
 	return appendString(b, value)
 }
 
-// appendString appends a JSON string. What addresses are made of needs no escape;
-// what is no UTF-8 would be the end of the index for others.
+// appendString appends a JSON string. Invalid UTF-8 is replaced, since it would make the index
+// unreadable for others.
 func appendString(b []byte, s string) []byte {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	b = append(b, '"')
@@ -577,7 +593,7 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// parseLine reads a line of an index.
+// parseLine parses a line of an index.
 func parseLine(line []byte) (Capture, error) {
 	_, rest, ok := bytes.Cut(line, []byte(" "))
 	timestamp, text, found := bytes.Cut(rest, []byte(" "))
@@ -614,19 +630,18 @@ func parseLine(line []byte) (Capture, error) {
 	return c, nil
 }
 
-// Close lets go of the file.
+// Close closes the index.
 func (x *Index) Close() error {
 	x.data = nil
 	return x.release()
 }
 
-// search is the offset of the first line that is not less than key.
+// search returns the offset of the first line that is not less than key.
 func (x *Index) search(key []byte) int {
-	const near = 1 << 10 // a few lines are looked at one by one
+	const linear = 1 << 10 // linear search below this size
 	lo, hi := x.first, len(x.data)
-	// All lines that begin before lo are less than key, none that begins behind
-	// hi is.
-	for hi-lo > near {
+	// All lines that start before lo are less than key; no line that starts after hi is.
+	for hi-lo > linear {
 		mid := int(uint(lo+hi) >> 1)
 		begin := mid + 1 + bytes.IndexByte(x.data[mid:hi], '\n')
 		if begin > mid && begin < hi && x.less(begin, key) {
@@ -641,8 +656,8 @@ func (x *Index) search(key []byte) int {
 	return lo
 }
 
-// less tells whether the line that begins there is less than key. A line that is
-// shorter than key needs no care: its newline is less than anything in a key.
+// less reports whether the line at begin is less than key. If the line is shorter than the key,
+// its newline compares less than any byte of a key.
 func (x *Index) less(begin int, key []byte) bool {
 	return bytes.Compare(x.data[begin:min(begin+len(key), len(x.data))], key) < 0
 }
@@ -654,12 +669,11 @@ func lineEnd(data []byte, begin int) int {
 	return len(data)
 }
 
-// lines calls yield with the lines of a canonical address, oldest first, until
-// it returns false.
+// lines calls yield for each line of a canonical URL, oldest first, until it returns false.
 func (x *Index) lines(url string, yield func(line []byte) bool) {
 	var space [256]byte
 	key := append(append(space[:0], weburl.SURT(url)...), ' ')
-	// Many addresses share a key; ours is told by what follows the timestamp.
+	// Several URLs can have the same key; they differ in what follows the timestamp.
 	var more [256]byte
 	want := append(appendMember(append(more[:0], ' '), "{", "url", url), ',')
 	for at := x.search(key); at < len(x.data); {
@@ -676,7 +690,7 @@ func (x *Index) lines(url string, yield func(line []byte) bool) {
 	}
 }
 
-// Has tells whether the archive can answer for a canonical address.
+// Has reports whether the archive has a capture of a canonical URL.
 func (x *Index) Has(url string) bool {
 	found := false
 	x.lines(url, func([]byte) bool {
@@ -686,7 +700,7 @@ func (x *Index) Has(url string) bool {
 	return found
 }
 
-// Lookup appends the captures of a canonical address to dst, oldest first.
+// Lookup appends the captures of a canonical URL to dst, oldest first.
 func (x *Index) Lookup(dst []Capture, url string) []Capture {
 	x.lines(url, func(line []byte) bool {
 		if c, err := parseLine(line); err == nil {
@@ -697,7 +711,7 @@ func (x *Index) Lookup(dst []Capture, url string) []Capture {
 	return dst
 }
 
-// Digest is the digest of a payload with its label: "sha1:" and base32.
+// Digest returns the labelled digest of a payload: "sha1:" and base32.
 func Digest(payload []byte) string {
 	sum := sha1.Sum(payload)
 	return label(sum[:])

@@ -15,19 +15,19 @@ const (
 	ledgerMagic  = "spoor captures 1"
 
 	entrySize  = 32
-	bucketSize = 8 * entrySize // of the header, too
+	bucketSize = 8 * entrySize // as long as the header
 
-	// A ledger begins with 2^minLedger buckets, which is 64 KiB, and stops
-	// growing at 2^maxLedger: 8 MiB for 262,144 entries.
+	// A ledger starts with 2^minLedger buckets, in 64 KiB, and grows up to 2^maxLedger buckets:
+	// 8 MiB for 262,144 entries.
 	minLedger = 8
 	maxLedger = 15
 )
 
-// A key is what a capture is looked up by: the beginning of the digest of its
-// payload, or of its address. What is found is compared with all of it.
+// A key is the start of the digest of a payload or a URL. A record that is found by it is
+// compared with the whole.
 type key [16]byte
 
-// A position is where a record was written.
+// A position is the position of a record.
 type position struct {
 	file   uint32 // checksum of the name of the file
 	offset int64
@@ -35,26 +35,24 @@ type position struct {
 
 func nameSum(name string) uint32 { return crc32.ChecksumIEEE([]byte(name)) }
 
-// A ledger remembers where payloads were written, and which capture of an
-// address is the newest, from one process to the next. It is a hash table in a
-// file that is never read as a whole: buckets of eight entries, each a list with
-// the newest first, from which the oldest falls off at the end.
+// A ledger stores where payloads were written, and the newest capture of each URL, for all
+// processes with the same prefix. It is a hash table in a file, with buckets of eight entries,
+// the newest first; in a full bucket the oldest is dropped.
 //
-// It may forget and it may be out of date, but does no harm if it is: each entry
-// has a checksum, and whoever finds a place looks at the record there. So nothing
-// is synced, and several processes may write to one ledger at once.
+// Entries may be lost or out of date: each has a checksum, and the record that an entry refers
+// to is checked. So the file is never synced, and several processes may write to it.
 //
 //	header  "spoor captures 1", logarithm of the number of buckets
-//	entry   key, file, offset, CRC-32 of what is before it
+//	entry   key, file, offset, CRC-32 of these
 type ledger struct {
 	f    *os.File
 	mu   sync.Mutex
-	bits int // 2^bits buckets
+	bits int // there are 2^bits buckets
 
 	old, new [bucketSize]byte
 }
 
-// openLedger opens the ledger at path, or makes one.
+// openLedger opens or creates the ledger at path.
 func openLedger(path string) (*ledger, error) {
 	f, err := openFile(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
@@ -65,7 +63,7 @@ func openLedger(path string) (*ledger, error) {
 	n, err := f.ReadAt(head[:], 0)
 	switch {
 	case err != nil && err != io.EOF:
-	case n < len(head): // new, or torn when it was
+	case n < len(head): // new, or truncated when it was created
 		err = l.writeHead()
 	case string(head[:len(ledgerMagic)]) != ledgerMagic:
 		err = fmt.Errorf("%s is no list of captures (hint: remove it or take another prefix)", path)
@@ -89,14 +87,14 @@ func (l *ledger) writeHead() error {
 
 func (l *ledger) close() error { return l.f.Close() }
 
-// at is the offset of the bucket of a key.
+// at returns the offset of the bucket of a key.
 func (l *ledger) at(k key) int64 {
 	return bucketSize * (1 + int64(binary.LittleEndian.Uint16(k[:]))&(1<<l.bits-1))
 }
 
-// bucket reads the good entries of a bucket.
+// bucket reads the valid entries of a bucket.
 func (l *ledger) bucket(at int64) []byte {
-	n, _ := l.f.ReadAt(l.old[:], at) // what cannot be read was never written
+	n, _ := l.f.ReadAt(l.old[:], at) // what cannot be read was not written
 	all := l.old[:0]
 	for e := range slices.Chunk(l.old[:n-n%entrySize], entrySize) {
 		if crc32.ChecksumIEEE(e[:28]) == binary.LittleEndian.Uint32(e[28:]) {
@@ -106,7 +104,7 @@ func (l *ledger) bucket(at int64) []byte {
 	return all
 }
 
-// get is the place that was put last for the key.
+// get returns the position that was stored last for the key.
 func (l *ledger) get(k key) (position, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -118,8 +116,8 @@ func (l *ledger) get(k key) (position, bool) {
 	return position{}, false
 }
 
-// put remembers the place for the key. If it cannot, as on a full disk, the next
-// who asks does not find it.
+// put stores the position for the key. An error, as on a full disk, only means that it is not
+// found later.
 func (l *ledger) put(k key, p position) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -141,9 +139,8 @@ func (l *ledger) put(k key, p position) {
 	l.f.WriteAt(l.new[:], l.at(k))
 }
 
-// grow doubles the number of buckets: a bucket keeps some of its entries, and
-// the others move as far behind it as the file was long. If it is torn, those
-// that had to move are lost.
+// grow doubles the number of buckets. The entries of a bucket either stay or move to the second
+// half of the file. If writing fails, entries that had to move are lost.
 func (l *ledger) grow() {
 	half := int64(1) << l.bits
 	data := make([]byte, 2*half*bucketSize)

@@ -32,7 +32,7 @@ func nthKey(i int) key {
 
 func nthPosition(i int) position { return position{uint32(i), int64(i) << 20} }
 
-func TestALedgerRemembersWhatWasPutLast(t *testing.T) {
+func TestLedgerPutAndGet(t *testing.T) {
 	l := testLedger(t)
 	if at, ok := l.get(nthKey(1)); ok {
 		t.Errorf("an empty ledger knows %v", at)
@@ -47,9 +47,9 @@ func TestALedgerRemembersWhatWasPutLast(t *testing.T) {
 	}
 }
 
-// TestALedgerKnowsTheNewest fills every sixteenth bucket of a ledger, more than
+// TestLedgerNewest fills every sixteenth bucket of a ledger, more than
 // once: of 131,072 keys a sixteenth are 8,192.
-func TestALedgerKnowsTheNewest(t *testing.T) {
+func TestLedgerNewest(t *testing.T) {
 	l := testLedger(t)
 	sixteenth := func(i int) (k key) {
 		k = nthKey(i)
@@ -80,7 +80,7 @@ func TestALedgerKnowsTheNewest(t *testing.T) {
 	}
 }
 
-func TestALedgerThatGrowsLosesNothing(t *testing.T) {
+func TestLedgerGrow(t *testing.T) {
 	l := testLedger(t)
 	number := 0
 	for ; l.bits < minLedger+3; number++ {
@@ -94,9 +94,9 @@ func TestALedgerThatGrowsLosesNothing(t *testing.T) {
 	t.Logf("%d buckets for %d entries", 1<<l.bits, number)
 }
 
-// TestADamagedLedgerIsNeverWrong tears a ledger at every byte and turns every
+// TestDamagedLedger tears a ledger at every byte and turns every
 // byte of it over.
-func TestADamagedLedgerIsNeverWrong(t *testing.T) {
+func TestDamagedLedger(t *testing.T) {
 	l := testLedger(t)
 	// Keys that begin with the same bytes share a bucket.
 	same := func(i int) (k key) {
@@ -155,7 +155,7 @@ func TestADamagedLedgerIsNeverWrong(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNoLedgerIsLeftAlone(t *testing.T) {
+func TestLedgerOtherFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "crawl"+ledgerSuffix)
 	mine := bytes.Repeat([]byte("my own captures\n"), 100)

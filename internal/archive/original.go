@@ -14,24 +14,23 @@ import (
 )
 
 const (
-	// maxRevisits is how many revisits of revisits are followed to a payload. They
-	// ought not to exist, but do.
+	// maxRevisits limits chains of revisits of revisits. They are not allowed, but exist.
 	maxRevisits = 5
 
-	// maxIdentified bounds how many records of all archives are found by their
-	// identifier, in some 80 MiB.
+	// maxIdentified limits how many records can be found by their identifiers, in about 80 MiB
+	// of memory.
 	maxIdentified = 2 << 20
 )
 
-// A referral is what a revisit says of the capture that holds its payload.
+// A referral is the reference of a revisit to its original.
 type referral struct {
 	Capture       // the revisit
 	url, date, id string
 }
 
-// Original is the newest capture of a canonical address that holds a payload of
-// that digest, or any with a good status if the digest is empty, itself: no revisit.
-// It is what a later revisit can refer to.
+// Original returns the newest capture of a canonical URL with a payload of that digest, or if
+// the digest is empty, with a status of 2xx. It is never a revisit, so that revisits can refer
+// to it.
 func (r *Replay) Original(url, digest string) (Capture, bool) {
 	for _, c := range r.lookup(url, Pick{}) {
 		if !c.Revisit() && (digest == "" && c.Status/100 == 2 || sameDigest(c.Digest, digest)) {
@@ -41,10 +40,10 @@ func (r *Replay) Original(url, digest string) (Capture, bool) {
 	return Capture{}, false
 }
 
-// original finds the capture that a revisit refers to: the one of the address and
-// date that it names, unless that holds another payload; else one of that
-// address, or of its own, that holds the same; else the record that it names,
-// which no index knows.
+// original finds the original of a revisit: the capture with the URL and date in the reference,
+// unless its payload differs; otherwise one of that URL, or of the revisit's own, with the same
+// payload; otherwise the record with the identifier in the reference, which indexes do not
+// contain.
 func (r *Replay) original(ref *referral) (Capture, bool) {
 	urls := []string{ref.URL}
 	if u, err := weburl.Canonical(ref.url); err == nil && u != ref.URL {
@@ -54,7 +53,7 @@ func (r *Replay) original(ref *referral) (Capture, bool) {
 	if t, ok := parseDate(ref.date); ok {
 		timestamp = t.Format(timestampLayout)
 	}
-	var again *Capture // a revisit where the original should be
+	var again *Capture // a revisit in place of the original
 	for i, url := range urls {
 		var same *Capture
 		for _, c := range r.lookup(url, Pick{}) {
@@ -67,7 +66,7 @@ func (r *Replay) original(ref *referral) (Capture, bool) {
 			case named && (sameDigest(c.Digest, ref.Digest) || !sameKind(c.Digest, ref.Digest)):
 				return c, true
 			case sameDigest(c.Digest, ref.Digest) && (same == nil || same.Timestamp > ref.Timestamp):
-				same = &c // the newest that is not newer than the revisit, if there is one
+				same = &c // the newest that is not newer than the revisit, if possible
 			}
 		}
 		if same != nil {
@@ -84,26 +83,25 @@ func (r *Replay) original(ref *referral) (Capture, bool) {
 	return c, ok && !c.is(&ref.Capture) && (sameDigest(c.Digest, ref.Digest) || !sameKind(c.Digest, ref.Digest))
 }
 
-// is tells whether two captures of a Replay are one.
+// is reports whether two captures of a Replay are the same.
 func (c *Capture) is(d *Capture) bool {
 	return c.archive == d.archive && c.source == d.source && c.Offset == d.Offset && c.Skip == d.Skip
 }
 
-// sameDigest tells whether two digests are known and the same, however they are
-// spelled.
+// sameDigest reports whether two digests are known and equal, regardless of their notation.
 func sameDigest(a, b string) bool {
 	return a != "" && b != "" && (a == b || plainDigest(a) == plainDigest(b))
 }
 
-// sameKind tells whether two digests are known and of the same function.
+// sameKind reports whether two digests are known and of the same algorithm.
 func sameKind(a, b string) bool {
 	kindA, _, _ := strings.Cut(plainDigest(a), ":")
 	kindB, _, _ := strings.Cut(plainDigest(b), ":")
 	return a != "" && b != "" && kindA == kindB
 }
 
-// plainDigest spells a digest in one way: its label in lower case and without a
-// hyphen, what it labels in hexadecimal, be it in that or in base32.
+// plainDigest converts a digest to a canonical notation: label in lower case without hyphen,
+// digest in hexadecimal.
 func plainDigest(s string) string {
 	kind, text, ok := strings.Cut(s, ":")
 	if !ok {
@@ -121,12 +119,11 @@ func plainDigest(s string) string {
 	return kind + ":" + text
 }
 
-// records are the places of captures by the identifiers of their records. Few
-// archives need them, so they are in no index but gathered when they do: by
-// reading all archives once.
+// records finds records by their identifiers. It is needed for few archives, and built by
+// reading them all once.
 type records struct {
 	seed   maphash.Seed
-	places []spot // by hash
+	places []spot // sorted by hash
 }
 
 type spot struct {
@@ -135,8 +132,8 @@ type spot struct {
 	offset, skip    int64
 }
 
-// identify gathers the records of all archives. What cannot be read is left out,
-// as it is of the indexes.
+// identify collects the records of all archives. Records that cannot be read are left out, as
+// in indexes.
 func (r *Replay) identify() *records {
 	all := &records{seed: maphash.MakeSeed()}
 	var in Reader
@@ -148,7 +145,7 @@ func (r *Replay) identify() *records {
 			}
 		}
 	}
-	// What shares a hash stays in the order of the archives.
+	// Records with the same hash stay in the order of the archives.
 	slices.SortStableFunc(all.places, func(a, b spot) int { return cmp.Compare(a.hash, b.hash) })
 	return all
 }
@@ -171,8 +168,7 @@ func (all *records) gather(in *Reader, archive, source int32) {
 	}
 }
 
-// find is the capture in the first record of that identifier, and whether there
-// is one.
+// find returns the capture in the first record with that identifier.
 func (all *records) find(r *Replay, id string) (Capture, bool) {
 	h := maphash.String(all.seed, id)
 	i, _ := slices.BinarySearchFunc(all.places, h, func(p spot, h uint64) int { return cmp.Compare(p.hash, h) })

@@ -26,7 +26,7 @@ const (
 	payloadIs  = "WARC-Payload-Digest"
 )
 
-func TestARevisitHasTheBodyOfWhatItRefersTo(t *testing.T) {
+func TestRevisitHasBodyOfOriginal(t *testing.T) {
 	one, two := Digest([]byte("one")), Digest([]byte("two"))
 	id := "<urn:x:http://a/1-" + old + ">" // of the first record below
 	originals := []string{
@@ -107,7 +107,7 @@ func hexadecimal(t *testing.T, digest string) string {
 	return "SHA-1:" + s[len("sha1:"):]
 }
 
-func TestARevisitOfARevisitIsFollowedToItsPayload(t *testing.T) {
+func TestRevisitOfRevisit(t *testing.T) {
 	records := []string{capture("http://a/0", newer, 200, "", "payload")}
 	for i := range 8 {
 		records = append(records, revisit(fmt.Sprint("http://a/", i+1), refersURI, fmt.Sprint("http://a/", i), refersDate, newer))
@@ -125,7 +125,7 @@ func TestARevisitOfARevisitIsFollowedToItsPayload(t *testing.T) {
 	}
 }
 
-func TestTheOriginalOfAPayloadIsItsNewestCapture(t *testing.T) {
+func TestOriginal(t *testing.T) {
 	dir := t.TempDir()
 	one := Digest([]byte("one"))
 	archiveOf(t, dir, "a.warc.gz", capture("http://a/", old, 200, "", "one"), capture("http://a/", newer, 200, "", "two"))

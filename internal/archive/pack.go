@@ -28,11 +28,10 @@ import (
 const (
 	waczVersion = "1.1.1"
 
-	// An index of at most so many captures is packed as it is, which every
-	// reader searches rightly; a larger one as blocks of so many lines, which
-	// are loaded when they are needed. Readers make the key of a block in ways
-	// that differ in small things (whether "/a/" ends in a slash), so that they
-	// may look for an address in the wrong block.
+	// An index of at most maxPlainIndex captures is packed as plain text, which all readers
+	// search correctly. A larger one is split into compressed blocks of indexBlock lines, which
+	// readers load when needed. Readers compute the key of a block in slightly different ways
+	// (whether "/a/" ends in a slash), so they may search in the wrong block.
 	maxPlainIndex = 20_000
 	indexBlock    = 3_000
 )
@@ -42,23 +41,23 @@ type PackOptions struct {
 	Title    string
 	Software string
 
-	// Created is when the package says that it was made; zero means the time of
-	// its newest capture, so that the same archives make the same package.
+	// Created is the creation time in the description. Zero means the time of the newest
+	// capture, so that the same archives make the same package.
 	Created time.Time
 
-	// Temp is a directory for temporary files, about as large as the archives
-	// that cannot be packed as they are; empty: that of the system.
+	// Temp is the directory for temporary files, which are as large as the archives that must
+	// be recompressed. Empty means that of the system.
 	Temp string
 
 	// Report, if not nil, is called for each fault of an archive.
 	Report func(archive string, err error)
 }
 
-// A PackedPage is a line of the list of pages: what a reader begins with.
+// A PackedPage is a line of the list of pages.
 type PackedPage struct {
-	ID         string             `json:"id"` // made of URL and Time if empty
+	ID         string             `json:"id"` // computed from URL and Time if empty
 	URL        string             `json:"url"`
-	Time       string             `json:"ts"` // RFC 3339, of the capture
+	Time       string             `json:"ts"` // RFC 3339, time of the capture
 	Title      string             `json:"title,omitempty"`
 	Score      *float64           `json:"score,omitempty"`
 	Scores     map[string]float64 `json:"scores,omitempty"`
@@ -68,11 +67,11 @@ type PackedPage struct {
 	Operator   string             `json:"operator,omitempty"`
 }
 
-// A Packer writes a WACZ file (Web Archive Collection Zipped, version 1.1.1):
-// archives, an index of all of them, a list of pages, and a description with a
-// digest of each. Memory does not grow with the archives.
+// A Packer writes a WACZ file (Web Archive Collection Zipped, version 1.1.1): archives, their
+// index, a list of pages, and a description with digests. Memory does not grow with the
+// archives.
 //
-// The same calls make the same bytes.
+// The same calls write the same bytes.
 type Packer struct {
 	options  PackOptions
 	zip      *ziparchive.Writer
@@ -82,8 +81,8 @@ type Packer struct {
 	captures int64
 	newest   string // timestamp
 	pages    spool
-	listed   map[pageKey]listed
-	read     int64 // records
+	listed   map[pageKey]listedPage
+	read     int64 // number of records
 	files    []resource
 	scratch  []byte
 }
@@ -106,21 +105,21 @@ func NewPacker(w io.Writer, o PackOptions) *Packer {
 		names:   map[string]bool{},
 		lines:   sorter{dir: o.Temp, chunk: chunkSize},
 		pages:   spool{dir: o.Temp},
-		listed:  map[pageKey]listed{},
+		listed:  map[pageKey]listedPage{},
 		scratch: make([]byte, 1<<20),
 	}
 }
 
-// Size is how many bytes have been written.
+// Size returns the number of bytes written.
 func (p *Packer) Size() int64 { return p.out.n }
 
-// Read is how many records of the archives have been read.
+// Read returns the number of records read from archives.
 func (p *Packer) Read() int64 { return p.read }
 
-// Pages is how many pages are listed.
+// Pages returns the number of listed pages.
 func (p *Packer) Pages() int64 { return int64(len(p.listed)) }
 
-// A countingWriter counts what passes.
+// A countingWriter counts the bytes written through it.
 type countingWriter struct {
 	w io.Writer
 	n int64
@@ -132,9 +131,9 @@ func (c *countingWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Archive packs a volume: as it is if that is one gzip member a record, as readers
-// need it, else its records, each in a member of its own. A pipe is read to a
-// temporary file first.
+// Archive packs a volume. If each record has its own gzip member, as readers require, the
+// volume is copied; otherwise its records are recompressed. A pipe is first saved to a
+// temporary file.
 func (p *Packer) Archive(ctx context.Context, v *Volume) error {
 	data, ok := v.Data.(*io.SectionReader)
 	if !ok {
@@ -149,7 +148,7 @@ func (p *Packer) Archive(ctx context.Context, v *Volume) error {
 		}
 		data = io.NewSectionReader(file, 0, n)
 	}
-	// The lines count only when it is known that all records are alone.
+	// The lines are used only if the volume can be copied.
 	lines, err := p.temp()
 	if err != nil {
 		return err
@@ -178,7 +177,7 @@ func (p *Packer) Archive(ctx context.Context, v *Volume) error {
 	return p.store(ctx, "archive/"+name, data)
 }
 
-// A tempFile is removed when it is closed.
+// A tempFile is removed by Close.
 type tempFile struct{ *os.File }
 
 func (f tempFile) Close() error { return cmp.Or(f.File.Close(), os.Remove(f.Name())) }
@@ -188,8 +187,8 @@ func (p *Packer) temp() (tempFile, error) {
 	return tempFile{f}, err
 }
 
-// Records packs the records of a volume that keep tells to, nil means all, each
-// in a gzip member of its own. Records that are torn are left out.
+// Records packs the records of a volume that keep selects (all if it is nil), each in its own
+// gzip member. Truncated records are left out.
 func (p *Packer) Records(ctx context.Context, v *Volume, keep func(*Record) bool) error {
 	packed, err := p.temp()
 	if err != nil {
@@ -215,7 +214,7 @@ func (p *Packer) Records(ctx context.Context, v *Volume, keep func(*Record) bool
 	return p.store(ctx, "archive/"+name, data)
 }
 
-// repack writes records, each in a gzip member of its own.
+// repack writes each record in its own gzip member.
 func (p *Packer) repack(ctx context.Context, w io.Writer, v *Volume, keep func(*Record) bool) error {
 	block := spool{dir: p.options.Temp}
 	defer block.Close()
@@ -248,7 +247,7 @@ func (p *Packer) repack(ctx context.Context, w io.Writer, v *Volume, keep func(*
 	return out.Flush()
 }
 
-// reading is a reader that fails once its context has ended.
+// reading is a reader that fails when its context is done.
 type reading struct {
 	ctx context.Context
 	io.Reader
@@ -261,11 +260,11 @@ func (r reading) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// onlyReader hides what else a reader can do, so that io.CopyBuffer uses the buffer.
+// onlyReader hides other methods of a reader, so that io.CopyBuffer uses the buffer.
 type onlyReader struct{ io.Reader }
 
-// writeRecord writes a record with the header of rec and another block. What was
-// an ARC record gets what it lacks.
+// writeRecord writes a record with the header of rec and another block. The missing fields of
+// an ARC record are added.
 func writeRecord(w io.Writer, rec *Record, block io.Reader, length int64) error {
 	b := []byte(warcVersion)
 	if rec.Version == "ARC" {
@@ -290,8 +289,8 @@ func writeRecord(w io.Writer, rec *Record, block io.Reader, length int64) error 
 	return err
 }
 
-// madeID is an identifier made of what there is, the same each time; if it is
-// among those that are known, another.
+// madeID returns an identifier that is derived from the arguments, and differs from those in
+// known.
 func madeID(known map[uint64]struct{}, format string, args ...any) string {
 	for n := 0; ; n++ {
 		sum := sha256.Sum256(fmt.Appendf(fmt.Appendf(nil, format, args...), " %d", n))
@@ -305,8 +304,8 @@ func madeID(known map[uint64]struct{}, format string, args ...any) string {
 	}
 }
 
-// name is a name in the package for an archive, which no other has and every
-// reader takes.
+// name returns the name of an archive in the package. It is unique, and has only characters
+// that all readers accept.
 func (p *Packer) name(base string) string {
 	base = strings.TrimSuffix(base[strings.LastIndexByte(base, '/')+1:], openSuffix)
 	base = strings.Map(func(c rune) rune {
@@ -325,10 +324,10 @@ func (p *Packer) name(base string) string {
 	return name
 }
 
-// errShared says that a file is not one gzip member a record.
+// errShared is returned for a volume in which not every record has its own gzip member.
 var errShared = errors.New("records share their members")
 
-// indexed counts what was found in an archive.
+// indexed counts what was found in a volume.
 type indexed struct {
 	Meta
 	newest string // timestamp
@@ -339,9 +338,9 @@ func (p *Packer) count(found indexed) {
 	p.newest = max(p.newest, found.newest)
 }
 
-// index makes the lines of an archive. If it is to be packed as it is, a record
-// that is not alone in a gzip member is errShared, and so is an ARC record.
-func (p *Packer) index(ctx context.Context, v *Volume, name string, asIs bool, add func([]byte) error) (found indexed, err error) {
+// index adds the index lines of a volume. With copied set it returns errShared for an ARC
+// record, and for a record that shares its gzip member.
+func (p *Packer) index(ctx context.Context, v *Volume, name string, copied bool, add func([]byte) error) (found indexed, err error) {
 	b := indexer{name: name, add: add, meta: &found.Meta}
 	for rec, err := range v.Records() {
 		if err == nil {
@@ -349,13 +348,13 @@ func (p *Packer) index(ctx context.Context, v *Volume, name string, asIs bool, a
 			err = context.Cause(ctx)
 		}
 		if err == nil {
-			if asIs && (rec.r.m.format != gzipped || rec.Version == "ARC") {
+			if copied && (rec.r.m.format != gzipped || rec.Version == "ARC") {
 				return found, errShared
 			}
 			if date := rec.Date(); !date.IsZero() {
 				found.newest = max(found.newest, date.Format(timestampLayout))
 			}
-			if err = b.take(rec); err == nil && asIs && (rec.Length == 0 || rec.r.m.start != rec.Offset) {
+			if err = b.take(rec); err == nil && copied && (rec.Length == 0 || rec.r.m.start != rec.Offset) {
 				return found, errShared
 			}
 		}
@@ -394,14 +393,14 @@ func (p *Packer) take(f tempFile) error {
 	}
 }
 
-// Page adds a page to the list. Of several with the same ID the one with the best
-// score stays, the first of those. It takes about 60 bytes of memory.
+// Page adds a page to the list. Of several pages with the same ID, the first with the best
+// score is listed. Each page takes about 60 bytes of memory.
 func (p *Packer) Page(page PackedPage) error {
 	if page.ID == "" {
 		sum := sha256.Sum256([]byte(page.URL + " " + page.Time))
 		page.ID = hex.EncodeToString(sum[:10])
 	}
-	line := listed{p.pages.size, math.Inf(-1)}
+	line := listedPage{p.pages.size, math.Inf(-1)}
 	if page.Score != nil {
 		line.score = *page.Score
 	}
@@ -414,16 +413,16 @@ func (p *Packer) Page(page PackedPage) error {
 	return writeJSON(&p.pages, page)
 }
 
-// A pageKey stands for the ID of a page.
+// A pageKey is a hash of the ID of a page.
 type pageKey [16]byte
 
-// A listed page is a line of the list that is to come.
-type listed struct {
-	at    int64 // in the spool, which also holds lines that a better one replaced
+// A listedPage is the line of a page in the list.
+type listedPage struct {
+	at    int64 // offset in the spool, which also holds replaced lines
 	score float64
 }
 
-// writeListed writes the lines that stay, in their order.
+// writeListed writes the lines that were not replaced, in their order.
 func (p *Packer) writeListed(w io.Writer) error {
 	places := make([]int64, 0, len(p.listed))
 	for _, line := range p.listed {
@@ -467,14 +466,14 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// create begins a file of the package. All have the oldest time that a zip file
-// can say.
+// create starts a file of the package. All files have the oldest time that a zip file can
+// express.
 func (p *Packer) create(path string, method uint16) (*entryWriter, error) {
 	w, err := p.zip.CreateHeader(&ziparchive.FileHeader{Name: path, Method: method, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
 	return &entryWriter{path: path, w: w, sum: sha256.New()}, err
 }
 
-// An entryWriter is a file of the package that is being written.
+// An entryWriter writes a file of the package.
 type entryWriter struct {
 	path string
 	w    io.Writer
@@ -489,14 +488,14 @@ func (e *entryWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// done lists the file among the resources.
+// done adds the file to the description.
 func (p *Packer) done(e *entryWriter) {
 	p.files = append(p.files, resource{e.path[strings.LastIndexByte(e.path, '/')+1:], e.path, labelSHA256(e.sum), e.n})
 }
 
 func labelSHA256(h hash.Hash) string { return "sha256:" + hex.EncodeToString(h.Sum(nil)) }
 
-// store packs a file without compressing it.
+// store adds a file without compression.
 func (p *Packer) store(ctx context.Context, path string, src io.Reader) error {
 	if name, ok := strings.CutPrefix(path, "archive/"); ok {
 		p.names[name] = true
@@ -509,11 +508,11 @@ func (p *Packer) store(ctx context.Context, path string, src io.Reader) error {
 	return err
 }
 
-// onlyWriter hides what else a writer can do, so that io.CopyBuffer uses the buffer.
+// onlyWriter hides other methods of a writer, so that io.CopyBuffer uses the buffer.
 type onlyWriter struct{ io.Writer }
 
-// Close writes the index, the list of pages and the description, and removes
-// the temporary files. The package is not whole before it has returned nil.
+// Close writes the index, the list of pages and the description, and removes temporary files.
+// The package is complete only if Close returns nil.
 func (p *Packer) Close() error {
 	defer p.Abort()
 	for _, step := range []func() error{p.writeIndex, p.writePages, p.describe, p.zip.Close} {
@@ -524,13 +523,13 @@ func (p *Packer) Close() error {
 	return nil
 }
 
-// Abort removes the temporary files of a package that is not to be finished.
+// Abort removes the temporary files of a package that will not be completed.
 func (p *Packer) Abort() {
 	p.lines.close()
 	p.pages.Close()
 }
 
-// writeIndex writes the lines of all archives.
+// writeIndex writes the index of all archives.
 func (p *Packer) writeIndex() error {
 	if p.captures <= maxPlainIndex {
 		e, err := p.create("indexes/index.cdxj", ziparchive.Deflate)
@@ -560,8 +559,8 @@ func (p *Packer) writeIndex() error {
 	return err
 }
 
-// blocks writes an index as gzip members of indexBlock lines, and another of
-// their first lines.
+// blocks writes an index as gzip members of indexBlock lines, and a secondary index of their
+// first lines.
 type blocks struct {
 	w      io.Writer
 	dir    spool
@@ -579,7 +578,7 @@ func (b *blocks) head() error {
 	return err
 }
 
-// Write takes one line.
+// Write adds a line.
 func (b *blocks) Write(line []byte) (int, error) {
 	if b.lines == 0 {
 		key, rest, _ := bytes.Cut(line, []byte(" "))
@@ -645,7 +644,7 @@ func (p *Packer) writePages() error {
 func (p *Packer) describe() error {
 	created := p.options.Created
 	if created.IsZero() {
-		created, _ = time.Parse(timestampLayout, p.newest) // no capture: the zero time
+		created, _ = time.Parse(timestampLayout, p.newest) // zero if there is no capture
 	}
 	text, err := json.MarshalIndent(struct {
 		Profile   string     `json:"profile"`

@@ -109,7 +109,7 @@ func captured(t testing.TB, files map[string]string, lines string) (urls []strin
 	return urls
 }
 
-func TestAPackageHoldsArchivesIndexPagesAndDigests(t *testing.T) {
+func TestPack(t *testing.T) {
 	dir := t.TempDir()
 	one := archiveOf(t, dir, "one.warc.gz", capture("http://a/2", newer, 200, "", "two"), capture("http://a/1", old, 200, "", "one"))
 	plain := fileOf(t, dir, "two.warc", []byte(capture("http://b/", old, 200, "", "b")))
@@ -172,7 +172,7 @@ func TestAPackageHoldsArchivesIndexPagesAndDigests(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBePackedAsItIsIsMadeSo(t *testing.T) {
+func TestPackRecompresses(t *testing.T) {
 	a, b := capture("http://a/", old, 200, "", "a"), capture("http://b/", old, 200, "", "b")
 	for name, content := range map[string]string{
 		"plain.warc":          a + b,
@@ -211,7 +211,7 @@ func TestWhatCannotBePackedAsItIsIsMadeSo(t *testing.T) {
 	}
 }
 
-func TestAPipeIsPacked(t *testing.T) {
+func TestPackPipe(t *testing.T) {
 	var b bytes.Buffer
 	p := NewPacker(&b, PackOptions{Temp: t.TempDir()})
 	v := Volume{Path: Input, Name: Input, Data: strings.NewReader(zip(capture("http://a/", old, 200, "", "a")))}
@@ -226,7 +226,7 @@ func TestAPipeIsPacked(t *testing.T) {
 	}
 }
 
-func TestTwoArchivesOfOneNameAreBothPacked(t *testing.T) {
+func TestPackSameNames(t *testing.T) {
 	dir := t.TempDir()
 	var names []string
 	for _, sub := range []string{"a", "b", "c"} {
@@ -246,7 +246,7 @@ func TestTwoArchivesOfOneNameAreBothPacked(t *testing.T) {
 	}
 }
 
-func TestEveryNameInAPackageIsProper(t *testing.T) {
+func TestPackNames(t *testing.T) {
 	for _, name := range []string{`a\b.warc.gz`, "new\nline.warc.gz", "\xff.warc.gz", "..warc.gz"} {
 		var b bytes.Buffer
 		p := NewPacker(&b, PackOptions{Temp: t.TempDir()})
@@ -260,7 +260,7 @@ func TestEveryNameInAPackageIsProper(t *testing.T) {
 	}
 }
 
-func TestALargeIndexIsPackedInBlocks(t *testing.T) {
+func TestPackLargeIndex(t *testing.T) {
 	const n = maxPlainIndex + 1
 	var b bytes.Buffer
 	gz := gzip.NewWriter(&b)
@@ -309,7 +309,7 @@ func TestALargeIndexIsPackedInBlocks(t *testing.T) {
 	}
 }
 
-func TestPackingEndsWhenItIsToldTo(t *testing.T) {
+func TestPackCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped := errors.New("stopped")
 	cancel(stopped)
@@ -328,7 +328,7 @@ func TestPackingEndsWhenItIsToldTo(t *testing.T) {
 	}
 }
 
-func TestASelectionHoldsWhatBelongsToItsPages(t *testing.T) {
+func TestSelection(t *testing.T) {
 	request := func(to string) string {
 		const get = "GET / HTTP/1.1\r\n\r\n"
 		s := strings.Replace(raw("request-"+to, get, len(get)), "resource", "request", 1)
@@ -418,7 +418,7 @@ func TestASelectionHoldsWhatBelongsToItsPages(t *testing.T) {
 	}
 }
 
-func TestAPageIsFoundWhereverItsArchiveIsNow(t *testing.T) {
+func TestFind(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
 	name := archiveOf(t, dir, "renamed.warc.gz",
 		capture("http://a/", old, 200, "", "the page"),
@@ -460,7 +460,7 @@ func TestAPageIsFoundWhereverItsArchiveIsNow(t *testing.T) {
 	}
 }
 
-func TestAPageIsListedOnceWithItsBestScore(t *testing.T) {
+func TestPackPageBestScore(t *testing.T) {
 	var b bytes.Buffer
 	p := NewPacker(&b, PackOptions{Temp: t.TempDir()})
 	for i, score := range []float64{0.5, 0.75, 0.75, 0.25} {

@@ -23,7 +23,7 @@ const (
 	openSuffix = ".open"
 )
 
-// hostPart is what of a host name can stand in a file name.
+// hostPart returns host with all characters replaced that do not belong into a file name.
 func hostPart(host string) string {
 	host = strings.Map(func(c rune) rune {
 		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '_' {
@@ -34,15 +34,15 @@ func hostPart(host string) string {
 	return cmp.Or(strings.Trim(host, "."), "localhost")
 }
 
-// A part is one file of a writer.
+// A part is a file of a writer.
 type part struct {
 	name   string // without directory and openSuffix
 	serial int
 	open   bool
 }
 
-// parts are the files with the prefix, the newest last; of two that differ in
-// openSuffix alone, the open one last.
+// parts returns the files with the prefix, the newest last. If a file exists with and without
+// openSuffix, the open one comes last.
 func (w *Writer) parts() ([]part, error) {
 	dir, base := filepath.Split(w.options.Prefix)
 	entries, err := os.ReadDir(cmp.Or(dir, "."))
@@ -62,7 +62,7 @@ func (w *Writer) parts() ([]part, error) {
 		}
 		all = append(all, part{name, int(serial), open})
 	}
-	slices.SortStableFunc(all, func(a, b part) int { // as the directory was
+	slices.SortStableFunc(all, func(a, b part) int { // stable, to keep the order of the directory
 		return cmp.Or(cmp.Compare(a.serial, b.serial), strings.Compare(a.name, b.name))
 	})
 	return all, nil
@@ -72,8 +72,8 @@ func (w *Writer) path(name string) string {
 	return filepath.Join(filepath.Dir(w.options.Prefix), name)
 }
 
-// resume goes on with the newest file if it is of our kind and nobody else does,
-// and closes those that nobody goes on with.
+// resume opens the newest file for appending if it has the right format and no other writer
+// uses it, and closes abandoned files. Otherwise it creates a file.
 func (w *Writer) resume() error {
 	parts, err := w.parts()
 	if err != nil {
@@ -82,7 +82,7 @@ func (w *Writer) resume() error {
 	serial := 0
 	for i, p := range parts {
 		w.files.Store(nameSum(p.name), p.name)
-		second := i > 0 && parts[i-1].name == p.name // see create
+		second := i > 0 && parts[i-1].name == p.name // there is a closed file of this name; see create
 		ours := i == len(parts)-1 && strings.HasSuffix(p.name, w.suffix) && !second
 		serial = p.serial + 1
 		if !p.open && (!ours || !w.roomIn(p)) {
@@ -90,7 +90,7 @@ func (w *Writer) resume() error {
 		}
 		f, size, err := w.claim(p)
 		if errors.Is(err, lock.ErrHeld) || errors.Is(err, os.ErrNotExist) {
-			continue // somebody is writing or closing it
+			continue // another process writes or closes it
 		}
 		if errors.Is(err, errCut) {
 			if w.options.Cut != nil {
@@ -102,7 +102,7 @@ func (w *Writer) resume() error {
 			return err
 		}
 		if second && size > 0 {
-			f.Close() // whatever it is, it must not take the place of the other
+			f.Close() // it must not replace the closed file
 			continue
 		}
 		if ours && size < w.options.MaxSize {
@@ -116,18 +116,18 @@ func (w *Writer) resume() error {
 	return w.create(serial)
 }
 
-// roomIn tells whether a closed file may grow.
+// roomIn reports whether a closed file is smaller than the limit.
 func (w *Writer) roomIn(p part) bool {
 	info, err := os.Stat(w.path(p.name))
 	return err == nil && info.Size() < w.options.MaxSize
 }
 
-// errCut says that the end of a closed file is not whole.
+// errCut is returned for a closed file whose end is truncated.
 var errCut = errors.New("the end of a closed file is not whole")
 
-// claim opens and locks a file that exists, gives it its open name and cuts off
-// its torn tail. One that was closed has none, unless somebody else has cut it, who
-// may want to mend it: the error is errCut, and the file as it was.
+// claim opens and locks an existing file, renames it to its open name and cuts off a truncated
+// end. A closed file has a truncated end only if somebody else has cut it, who may want to
+// repair it: claim leaves it alone and returns errCut.
 func (w *Writer) claim(p part) (f *os.File, size int64, err error) {
 	name := w.path(p.name)
 	if p.open {
@@ -146,7 +146,7 @@ func (w *Writer) claim(p part) (f *os.File, size int64, err error) {
 		return nil, 0, err
 	}
 	if !isAt(f, name) {
-		return nil, 0, lock.ErrHeld // somebody closed it between our two calls
+		return nil, 0, lock.ErrHeld // another process has just closed it
 	}
 	size, err = w.wholeMembers(f, p.name)
 	if err != nil {
@@ -165,17 +165,17 @@ func (w *Writer) claim(p part) (f *os.File, size int64, err error) {
 	return f, size, os.Rename(name, name+openSuffix)
 }
 
-// markEvery is how far apart, in bytes, the places are from which a file that
-// was left open is read. Of one that was closed it is the last exchange.
+// markEvery is the distance in bytes between positions that are stored, to check the end of an
+// abandoned file without reading all of it. For a closed file the last exchange is stored.
 const markEvery = 16 << 20
 
-// markKey is what the last such place in a file is looked up by.
+// markKey returns the key of the last such position in a file.
 func markKey(name string) key {
 	sum := sha1.Sum([]byte("file " + name))
 	return key(sum[:])
 }
 
-// wholeMembers is the length of a file up to the end of its last whole record.
+// wholeMembers returns the offset of the end of the last complete record in a file.
 func (w *Writer) wholeMembers(f *os.File, name string) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -190,8 +190,8 @@ func (w *Writer) wholeMembers(f *os.File, name string) (int64, error) {
 	return wholeMembers(io.NewSectionReader(f, 0, info.Size()))
 }
 
-// wholeMembers is the length of what is read up to the end of its last whole
-// record. Damage before that is left as it is.
+// wholeMembers returns the offset of the end of the last complete record. Faults before that do
+// not matter.
 func wholeMembers(file io.ReadSeeker) (int64, error) {
 	r, err := NewReader(file)
 	if err != nil {
@@ -203,8 +203,8 @@ func wholeMembers(file io.ReadSeeker) (int64, error) {
 		if err == nil {
 			err = rec.Close()
 		}
-		// A member that goes on to the end is torn there; what looks like a record
-		// behind its beginning may be part of an archive that somebody fetched.
+		// The member is truncated at the end of the file. What looks like a record in it may be
+		// part of an archive that was fetched.
 		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 			return size, nil
 		}
@@ -216,7 +216,7 @@ func wholeMembers(file io.ReadSeeker) (int64, error) {
 	}
 }
 
-// create makes a new file with that serial number or the next one that is free.
+// create creates a file with that serial number or the next free one.
 func (w *Writer) create(serial int) error {
 	for ; ; serial++ {
 		name := fmt.Sprintf("%s-%s-%05d-%s%s", filepath.Base(w.options.Prefix), w.options.Now().UTC().Format("20060102150405"), serial, w.options.Host, w.suffix)
@@ -228,14 +228,14 @@ func (w *Writer) create(serial int) error {
 		if err != nil {
 			return err
 		}
-		// In this order: who closed a file of this name may be followed by who
-		// goes on with it, under the name that we have just taken.
+		// First the lock, then the check: another writer may have closed a file of this name,
+		// and a third may have reopened it under the name just taken.
 		err = lock.Try(f, true)
 		closed := checkFree(w.path(name)) != nil
 		if err != nil || closed || !isAt(f, path) {
-			f.Close() // what is left is empty, and removed by the next run
+			f.Close() // it stays empty, and the next writer removes it
 			if err == nil || errors.Is(err, lock.ErrHeld) {
-				continue // another writer took it for one that was left, or was faster
+				continue // another writer has taken it for abandoned
 			}
 			return err
 		}
@@ -244,8 +244,8 @@ func (w *Writer) create(serial int) error {
 	}
 }
 
-// begin writes the record that heads a file, or says from where in it other
-// things are true. A file that is left without a record is removed.
+// begin writes a warcinfo record at the start of a file, or at the point from which other
+// settings apply. A file that stays without records is removed.
 func (w *Writer) begin() error {
 	w.sum, w.mark, w.last = nameSum(w.name), w.size, 0
 	w.files.Store(w.sum, w.name)
@@ -257,12 +257,12 @@ func (w *Writer) begin() error {
 	if err != nil {
 		f := w.file
 		w.file, w.broken = nil, err
-		w.finish(f, w.name, w.size) // the error that matters is the first
+		w.finish(f, w.name, w.size) // return the first error
 	}
 	return err
 }
 
-// infoBlock is the block of the warcinfo record.
+// infoBlock returns the block of the warcinfo record.
 func (w *Writer) infoBlock() (b []byte) {
 	for _, f := range w.options.Info {
 		b = appendField(b, f.Name, f.Value)
@@ -272,7 +272,7 @@ func (w *Writer) infoBlock() (b []byte) {
 	return appendField(b, "hostname", w.options.Host)
 }
 
-// continues tells whether the file is headed by a record that says the same.
+// continues reports whether the file starts with the same warcinfo block.
 func (w *Writer) continues(info []byte) bool {
 	r, err := NewReader(io.NewSectionReader(w.file, 0, w.size))
 	if err != nil {
@@ -290,7 +290,7 @@ func (w *Writer) continues(info []byte) bool {
 func (w *Writer) writeInfo(info []byte) error {
 	e := w.encoders.Get().(*encoder)
 	defer w.encoders.Put(e)
-	if err := w.draw(e); err != nil {
+	if err := w.newIDs(e); err != nil {
 		return err
 	}
 	e.reset()
@@ -301,7 +301,7 @@ func (w *Writer) writeInfo(info []byte) error {
 	return w.append(e.out)
 }
 
-// rotate closes the file that is full and begins the next.
+// rotate closes the full file and creates a new one.
 func (w *Writer) rotate() error {
 	f := w.file
 	w.file = nil
@@ -315,8 +315,7 @@ func (w *Writer) rotate() error {
 	return err
 }
 
-// finish closes a file and takes the suffix from its name. A file in which
-// nothing is left is removed.
+// finish closes a file and renames it. An empty file is removed.
 func (w *Writer) finish(f *os.File, name string, size int64) error {
 	open := w.path(name) + openSuffix
 	err := f.Sync()
@@ -326,7 +325,7 @@ func (w *Writer) finish(f *os.File, name string, size int64) error {
 		err = os.Rename(open, w.path(name))
 	}
 	if err == nil {
-		os.Remove(open + indexSuffix) // who has read the file meanwhile left it
+		os.Remove(open + indexSuffix) // left by a reader of the open file
 	}
 	if e := f.Close(); err == nil {
 		err = e

@@ -8,20 +8,18 @@ import (
 	"time"
 )
 
-// A Pick says which of several captures of an address answers: the newest, which
-// is the zero value, the first, or the nearest to a date. A date of fewer than 14
-// digits is a time of some length, 2024 all of that year: what was captured
-// within it is as near as can be, and of captures that are equally near the
+// A Pick selects one of several captures of a URL: the newest, which is the zero value, the
+// first, or the nearest to a date. A date of fewer than 14 digits is a period, as 2024 is a
+// year: captures within it have the distance zero. Of captures with the same distance the
 // newest is picked.
 type Pick struct {
 	text     string
 	first    bool
-	from, to time.Time // not zero: nearest to that
+	from, to time.Time // a period, if from is not zero
 }
 
-// ParsePick reads "newest", "first", or a date: 4, 6, 8, 10, 12 or 14 digits in
-// UTC, as in the address of a web archive (20240131120000), or RFC 3339
-// (2024-01-31T12:00:00Z, 2024-01-31).
+// ParsePick parses "newest", "first", or a date: 4, 6, 8, 10, 12 or 14 digits in UTC, as in
+// URLs of web archives (20240131120000), or RFC 3339 (2024-01-31T12:00:00Z, 2024-01-31).
 func ParsePick(s string) (Pick, error) {
 	switch s {
 	case "", "newest":
@@ -49,14 +47,12 @@ func ParsePick(s string) (Pick, error) {
 	return Pick{}, fmt.Errorf("%q is neither newest nor first nor a date (hint: 2024, 20240131 or 2024-01-31T12:00:00Z)", s)
 }
 
-// String is the text that [ParsePick] read.
+// String returns the text that [ParsePick] parsed.
 func (p Pick) String() string { return cmp.Or(p.text, "newest") }
 
-// sort puts the capture that is picked first, and the others behind it in the
-// order in which they would be.
+// sort sorts captures by preference.
 func (p Pick) sort(captures []Capture) {
-	// Archives are sorted by name, and so is what is inside them: places compare
-	// like names.
+	// Archives and the files inside them are sorted by name, so their indexes are compared.
 	newest := func(a, b Capture) int {
 		return -cmp.Or(
 			cmp.Compare(a.Timestamp, b.Timestamp),
@@ -78,7 +74,7 @@ func (p Pick) sort(captures []Capture) {
 	}
 }
 
-// distance is how far a capture is from what is wanted, in seconds.
+// distance returns the distance in seconds of a capture from the period.
 func (p Pick) distance(c Capture) int64 {
 	t := c.Time().Unix()
 	return max(0, p.from.Unix()-t, t-p.to.Unix())

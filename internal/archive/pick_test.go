@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestOfSeveralCapturesTheOneThatIsAskedForAnswers(t *testing.T) {
+func TestPick(t *testing.T) {
 	dir := t.TempDir()
 	archiveOf(t, dir, "a.warc.gz",
 		capture("http://a/", "2020-01-01T00:00:00Z", 200, "", "2020 a"),
@@ -43,7 +43,7 @@ func TestOfSeveralCapturesTheOneThatIsAskedForAnswers(t *testing.T) {
 	}
 }
 
-func TestAPickIsWrittenAsItIsRead(t *testing.T) {
+func TestPickString(t *testing.T) {
 	for _, s := range []string{"newest", "first", "2020", "0001", "202002", "20200229", "2020-02-29", "2020-02-29T01:02:03.5+02:00"} {
 		if p, err := ParsePick(s); err != nil || p.String() != s {
 			t.Errorf("%s: %v, %v", s, p, err)

@@ -23,6 +23,8 @@ import (
 
 // RepairOptions are the parameters of [RepairFile] and [RepairInPlace].
 type RepairOptions struct {
+	File string // name of the archive in repairs
+
 	// Temp is the directory for temporary files, which can be as large as the largest
 	// decompressed gzip member or zstd frame. Empty means that of the system.
 	Temp string
@@ -33,10 +35,16 @@ type RepairOptions struct {
 
 // A Repair is one change to an archive.
 type Repair struct {
+	File   string `json:"filename"`
 	Offset int64  `json:"offset"` // in the original
 	Kind   string `json:"kind"`   // of the fault, as in a [Finding]
 	ID     string `json:"record_id,omitempty"`
 	Detail string `json:"detail"`
+}
+
+// String returns the repair as a line, with control characters percent-encoded.
+func (r Repair) String() string {
+	return fmt.Sprintf("%s:%d: %s: %s", r.File, r.Offset, r.Kind, EscapeControls(r.Detail))
 }
 
 // Repaired counts the records of a repaired archive.
@@ -128,7 +136,7 @@ func RepairInPlace(ctx context.Context, path string, o RepairOptions) (name stri
 		os.Remove(path + indexSuffix) // the index of the old name
 		n.Repairs++
 		if o.Report != nil {
-			o.Report(Repair{Kind: KindName, Detail: fmt.Sprintf("its name is %s now", filepath.Base(name))})
+			o.Report(Repair{File: o.File, Kind: KindName, Detail: fmt.Sprintf("its name is %s now", filepath.Base(name))})
 		}
 	}
 	return name, n, err
@@ -202,7 +210,7 @@ type repairer struct {
 func (r *repairer) report(offset int64, kind, id, format string, args ...any) {
 	r.Repairs++
 	if r.options.Report != nil {
-		r.options.Report(Repair{offset, kind, id, fmt.Sprintf(format, args...)})
+		r.options.Report(Repair{r.options.File, offset, kind, id, fmt.Sprintf(format, args...)})
 	}
 }
 

@@ -66,7 +66,7 @@ func checkRepair(t testing.TB, file string) string {
 	return once
 }
 
-func TestWhatIsWrongWithAnArchiveIsRepaired(t *testing.T) {
+func TestRepair(t *testing.T) {
 	a, b, c := good("a"), good("b"), good("c")
 	za, zb := zip(a), zip(b)
 	sum := "WARC-Block-Digest: " + Digest([]byte("block of a"))
@@ -183,7 +183,7 @@ func unpackAll(t testing.TB, file string) string {
 	}
 }
 
-func TestIdentifiersThatAreMissingOrTwiceThereAreReplaced(t *testing.T) {
+func TestRepairIdentifiers(t *testing.T) {
 	got := checkRepair(t, good("a")+good("a")+without("b", "WARC-Record-ID"))
 	var ids []string
 	for rec, err := range (&Volume{Data: strings.NewReader(got)}).Records() {
@@ -197,7 +197,7 @@ func TestIdentifiersThatAreMissingOrTwiceThereAreReplaced(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoWARCFileIsNotRepaired(t *testing.T) {
+func TestRepairOtherFormats(t *testing.T) {
 	for name, file := range map[string]string{
 		"text":     "once upon a time",
 		"ARC":      strings.Join(asARC(t, capture("http://a/", old, 200, "", "x")), ""),
@@ -225,7 +225,7 @@ func (c *counted) ReadAt(p []byte, off int64) (int, error) {
 
 // A file of nothing but lies is read in time that grows with it, and not with its
 // square: some windows for each record, and once the allowance for lies.
-func TestLiesAreNotBelievedForever(t *testing.T) {
+func TestRepairFalseLengthsInBoundedTime(t *testing.T) {
 	far := func(more string) string {
 		s := strings.Replace(with("a", more), "Content-Length: 10", "Content-Length: 400000", 1)
 		return strings.Repeat(s, 1<<20/len(s)) + "\r\n\r\n"
@@ -252,7 +252,7 @@ func TestLiesAreNotBelievedForever(t *testing.T) {
 	}
 }
 
-func TestADictionaryStaysInFrontOfItsFrames(t *testing.T) {
+func TestRepairKeepsDictionary(t *testing.T) {
 	var samples [][]byte
 	for i := range 40 {
 		samples = append(samples, []byte(good(fmt.Sprint("sample", i))))
@@ -278,8 +278,8 @@ func TestADictionaryStaysInFrontOfItsFrames(t *testing.T) {
 	}
 }
 
-// TestDamageOfAnyKindIsRepaired mutates real archives.
-func TestDamageOfAnyKindIsRepaired(t *testing.T) {
+// TestRepairRandomDamage mutates real archives.
+func TestRepairRandomDamage(t *testing.T) {
 	var files []string
 	for _, name := range []string{"example.warc", "example.warc.gz", "example-bad-non-chunked.warc.gz", "example-trunc.warc", "example-wrong-chunks.warc.gz", "example-digest.warc"} {
 		b, err := os.ReadFile(shared(t, "suites/warcio/test/data/"+name))
@@ -314,7 +314,7 @@ func TestDamageOfAnyKindIsRepaired(t *testing.T) {
 	}
 }
 
-func TestARepairThatWasKilledIsDoneAgain(t *testing.T) {
+func TestRepairAfterCrash(t *testing.T) {
 	path := fileOf(t, t.TempDir(), "x.warc.gz", []byte(zip(good("a"))+zip(good("b"))[:40]))
 	if err := os.Link(path, path+".bak"); err != nil {
 		t.Skipf("no second names here: %v", err)
@@ -327,7 +327,7 @@ func TestARepairThatWasKilledIsDoneAgain(t *testing.T) {
 	}
 }
 
-func TestAFileIsRepairedWhereItLies(t *testing.T) {
+func TestRepairInPlace(t *testing.T) {
 	a, b := good("a"), good("b")
 	torn := zip(a) + zip(b)[:40]
 	list := func(dir string) (names []string) {
@@ -386,7 +386,7 @@ func TestAFileIsRepairedWhereItLies(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsBeingWrittenIsNotRepaired(t *testing.T) {
+func TestRepairInPlaceLocked(t *testing.T) {
 	dir := t.TempDir()
 	w := newWriter(t, testOptions(dir))
 	defer w.Close()

@@ -18,42 +18,39 @@ import (
 	"spoor/internal/weburl"
 )
 
-// MaxRedirects is how many redirects are followed for one address.
+// MaxRedirects is the largest number of redirects that are followed.
 const MaxRedirects = 10
 
-// A Hop is one redirect on the way to a page.
+// A Hop is a redirect on the way to a page.
 type Hop struct {
-	URL        string // the address that redirected
+	URL        string // that redirected
 	StatusCode int
 }
 
-// A Page is an answer out of an archive.
+// A Page is a response from an archive.
 type Page struct {
 	*Response
-	URL      string // canonical address of the capture: where the redirects ended
-	Hops     []Hop  // redirects before it, in order
+	URL      string // canonical URL of the capture, at the end of the redirects
+	Hops     []Hop  // redirects, in order
 	Time     time.Time
 	IP       string
-	Digest   string // of the payload, "sha1:…"; of Raw if the archive has none
+	Digest   string // of the payload, "sha1:…"; computed from Raw if the record has none
 	Filename string // of the archive, without directory; x.wacz/archive/y.warc.gz inside a WACZ
-	Offset   int64  // of the record in that file; of the revisit if it is one
-	Length   int64  // in the file, 0 if the record shares its member with others
-	Revisit  bool   // the body is that of an earlier capture
+	Offset   int64  // of the record in that file; for a revisit, of the revisit
+	Length   int64  // in the file; 0 if the record shares its member with others
+	Revisit  bool   // the body comes from an earlier capture
 }
 
-// A Replay answers from several archives as the web would have done. It is safe
-// for concurrent use.
+// A Replay answers requests from several archives. It is safe for concurrent use.
 //
-// An address is answered by captures of the same canonical address only. A
-// looser match, such as that of the index's key, would answer "/a" for "/A" or
-// with another session's page, so that one page came up under many names, and
-// the world that is replayed would not be the one that was archived. Spellings
-// that the server treated alike are in an archive as redirects.
+// Only captures with exactly the same canonical URL answer a request. A fuzzy match, for
+// instance by the key of the index, would answer "/a" for "/A", or with the page of another
+// session: one page would get several URLs, which the archived site did not have. Variants that
+// the server treated alike are redirects in the archive.
 //
-// Of several captures the newest counts, unless a [Pick] says otherwise; of
-// those of one second the one in the file whose name is greatest, and there the
-// last. So the order in which the archives are given does not matter. A redirect
-// of an address to itself counts only if there is nothing else.
+// Of several captures the newest is used, unless a [Pick] says otherwise; of those of the same
+// second, the last one in the file with the greatest name. The order in which the archives are
+// given has no influence. A redirect of a URL to itself is used only if there is nothing else.
 type Replay struct {
 	limits   Limits
 	pick     Pick
@@ -62,35 +59,35 @@ type Replay struct {
 	records  func() *records
 }
 
-// archived is one archive of a Replay.
+// archived is an archive of a Replay.
 type archived struct {
 	path    string
-	inner   string // in a WACZ the one file that is meant; empty: all
+	inner   string // the only file in a WACZ to use; empty: all
 	file    *os.File
 	sources []source
 	*Index
 }
 
-// scratch is what reading one capture takes.
+// A scratch holds the buffers for reading one capture.
 type scratch struct {
 	reader  Reader
 	decoder Decoder
 	section io.SectionReader
 
-	again       bool   // the memory of a page is used again for the next
-	block, body []byte // that memory
+	reuse       bool   // reuse the buffers of a page for the next one
+	block, body []byte // the buffers
 }
 
 // ReplayOptions are the parameters of a Replay.
 type ReplayOptions struct {
 	Index  IndexOptions
 	Limits Limits
-	Pick   Pick // of several captures; the zero value is the newest
+	Pick   Pick // of several captures; the zero value picks the newest
 }
 
-// OpenReplay opens archives, and indexes those that are not indexed yet. A
-// directory stands for all archives in it, see [Files]. A file that is named and
-// holds bytes but no record, or a directory of nothing else, is [ErrNotWARC].
+// OpenReplay opens archives, and indexes them if necessary. A directory stands for all archives
+// in it, see [Files]. The error is [ErrNotWARC] for a named file that is not empty and has no
+// records, and for a directory of nothing but such files.
 func OpenReplay(names []string, o ReplayOptions) (*Replay, error) {
 	paths, err := Files(names)
 	if err != nil {
@@ -98,7 +95,7 @@ func OpenReplay(names []string, o ReplayOptions) (*Replay, error) {
 	}
 	r := &Replay{limits: o.Limits, pick: o.Pick}
 	r.records = sync.OnceValue(r.identify)
-	hollow := 0 // files without any record
+	withoutRecords := 0 // number of files without records
 	for _, path := range paths {
 		a, err := openArchive(path, o.Index)
 		if err != nil {
@@ -109,9 +106,8 @@ func OpenReplay(names []string, o ReplayOptions) (*Replay, error) {
 		if a.Meta.Records > 0 || a.Meta.Faults == 0 {
 			continue
 		}
-		// In a directory that may be a file torn at its beginning; but not all
-		// of them, nor one that somebody means.
-		if hollow++; hollow == len(paths) || slices.Contains(names, path) {
+		// In a directory, a single such file may be truncated.
+		if withoutRecords++; withoutRecords == len(paths) || slices.Contains(names, path) {
 			r.Close()
 			return nil, fmt.Errorf("%s: %w: there is no record in it", path, ErrNotWARC)
 		}
@@ -149,7 +145,7 @@ func (a *archived) open() (err error) {
 	if err != nil {
 		return err
 	}
-	a.sources, _ = sources(filepath.Base(a.path), a.file, info.Size()) // the index has the faults
+	a.sources, _ = sources(filepath.Base(a.path), a.file, info.Size()) // faults are counted in the index
 	for i := range a.sources {
 		if err := a.sources[i].look(); err != nil {
 			return fmt.Errorf("%s: %w", a.path, err)
@@ -158,8 +154,8 @@ func (a *archived) open() (err error) {
 	return nil
 }
 
-// source is the place of the source with that name, -1 if there is none. A file
-// that is renamed with its index is still the same.
+// source returns the index of the source with that name, or -1. The name of an archive does not
+// matter, so that it can be renamed with its index.
 func (a *archived) source(name string) int {
 	if len(a.sources) == 1 && !a.sources[0].inside {
 		return 0
@@ -181,8 +177,8 @@ func (a *archived) Close() error {
 	return err
 }
 
-// Faults is how many faults the archives have, those included that were met when
-// they were indexed by an earlier process.
+// Faults returns the number of faults in the archives, including those found when they were
+// indexed earlier.
 func (r *Replay) Faults() int64 {
 	var n int64
 	for _, a := range r.archives {
@@ -200,8 +196,8 @@ func (r *Replay) Close() error {
 	return errors.Join(errs...)
 }
 
-// Has tells whether the archives can answer for a canonical address, be it with
-// a redirect whose target they lack.
+// Has reports whether the archives have a capture of a canonical URL. If it is a redirect, its
+// target may be missing.
 func (r *Replay) Has(url string) bool {
 	for _, a := range r.archives {
 		if a.Has(url) && (a.inner == "" || len(r.Lookup(url)) > 0) {
@@ -211,7 +207,7 @@ func (r *Replay) Has(url string) bool {
 	return false
 }
 
-// Lookup returns the captures of a canonical address, the one that counts first.
+// Lookup returns the captures of a canonical URL, with the one to use first.
 func (r *Replay) Lookup(url string) []Capture {
 	return slices.DeleteFunc(r.lookup(url, r.pick), func(c Capture) bool {
 		a := r.archives[c.archive]
@@ -219,9 +215,8 @@ func (r *Replay) Lookup(url string) []Capture {
 	})
 }
 
-// lookup returns the captures of a canonical address in the order of a pick. Of a
-// file inside a WACZ it has those of its neighbours, too, which may be the originals
-// of its revisits.
+// lookup returns the captures of a canonical URL in the order of pick. If only one file of a
+// WACZ is used, those of its other files are included: they may be the originals of revisits.
 func (r *Replay) lookup(url string, pick Pick) []Capture {
 	var all []Capture
 	for i, a := range r.archives {
@@ -236,11 +231,10 @@ func (r *Replay) lookup(url string, pick Pick) []Capture {
 	return all
 }
 
-// Fetch answers for an address, following redirects. The error is
-// [ErrNotArchived], [ErrRedirectLoop] or [ErrTooLarge], one of weburl for what
-// is no address, or that of a broken archive. A page comes with the first
-// three, too: its URL and Hops say how far it went, and with ErrTooLarge there
-// is a body cut at the limit; otherwise its Response is nil.
+// Fetch returns the page for a URL and follows redirects. The error is [ErrNotArchived],
+// [ErrRedirectLoop] or [ErrTooLarge], an error of weburl for a malformed URL, or that of a
+// broken archive. With the first three errors there is a page: URL and Hops are set, and with
+// ErrTooLarge also the Response, with a body cut at the limit.
 func (r *Replay) Fetch(address string) (*Page, error) {
 	url, err := weburl.Canonical(address)
 	if err != nil {
@@ -273,8 +267,7 @@ func (r *Replay) Fetch(address string) (*Page, error) {
 	}
 }
 
-// confirm reads the header of the record of a capture, for an index that is of
-// another archive would lead astray.
+// confirm checks that the record of a capture exists: the index may belong to another archive.
 func (r *Replay) confirm(c Capture) error {
 	s := r.take()
 	defer r.scratch.Put(s)
@@ -285,7 +278,7 @@ func (r *Replay) confirm(c Capture) error {
 	return nil
 }
 
-// take takes a scratch out of the pool, where it belongs again.
+// take takes a scratch from the pool.
 func (r *Replay) take() *scratch {
 	s, _ := r.scratch.Get().(*scratch)
 	if s == nil {
@@ -295,9 +288,9 @@ func (r *Replay) take() *scratch {
 	return s
 }
 
-// choose is the capture that answers: the first that does not redirect to its
-// own address. Servers do that until they see a cookie, and archives hold
-// redirects between spellings that are one to us ("/%7Ea" to "/~a").
+// choose returns the capture to use: the first that does not redirect to its own URL. Servers
+// send such redirects until they get a cookie, and variants with the same canonical URL
+// ("/%7Ea" and "/~a") redirect to each other.
 func choose(captures []Capture) Capture {
 	for _, c := range captures {
 		if c.Redirect != c.URL {
@@ -307,8 +300,8 @@ func choose(captures []Capture) Capture {
 	return captures[0]
 }
 
-// Read reads a capture and decodes it. A revisit gets the body of the capture
-// that it refers to; if that is not there the error is [ErrNotArchived].
+// Read reads and decodes a capture. A revisit gets the body of its original; if that is
+// missing, the error is [ErrNotArchived].
 func (r *Replay) Read(c Capture) (*Page, error) {
 	s := r.take()
 	defer r.scratch.Put(s)
@@ -343,11 +336,11 @@ func (r *Replay) read(s *scratch, c Capture, depth int) (*Page, error) {
 	}
 	page.Response = first.Response
 	if len(block) > 0 {
-		// What the server said this time counts, but how the body is coded is
-		// a matter of the body.
+		// The header of the revisit replaces that of the original, except for the fields that
+		// describe the body.
 		now := parseHead(block)
 		page.Proto = now.Proto
-		if now.StatusCode != http.StatusNotModified { // else it is as it was
+		if now.StatusCode != http.StatusNotModified { // 304 keeps the status of the original
 			page.StatusCode, page.Reason = now.StatusCode, now.Reason
 		}
 		for _, name := range []string{"Content-Type", "Content-Encoding", "Transfer-Encoding", "Content-Length"} {
@@ -362,9 +355,8 @@ func (r *Replay) read(s *scratch, c Capture, depth int) (*Page, error) {
 	return page, err
 }
 
-// record reads the header of the record of a capture. An index may be of other
-// archives than it seems, which had the same size and time: what it says is compared
-// with what is there.
+// record reads the header of the record of a capture, and compares it with the capture: the
+// index may belong to another archive of the same size and modification time.
 func (a *archived) record(s *scratch, c Capture) (*Record, error) {
 	rec, err := a.at(s, c)
 	if err != nil {
@@ -380,7 +372,7 @@ func (a *archived) record(s *scratch, c Capture) (*Record, error) {
 	return rec, nil
 }
 
-// at reads the header of the record at a place.
+// at reads the header of the record at the position of a capture.
 func (a *archived) at(s *scratch, c Capture) (*Record, error) {
 	in := &a.sources[c.source]
 	length := c.Length
@@ -398,7 +390,7 @@ func (a *archived) at(s *scratch, c Capture) (*Record, error) {
 	return s.reader.skip(c.Skip)
 }
 
-// skip returns the record that stands behind n unpacked bytes of the first member.
+// skip returns the first record after n decompressed bytes of the first member.
 func (r *Reader) skip(n int64) (*Record, error) {
 	if n > 0 {
 		if err := r.enter(); err != nil {
@@ -415,7 +407,7 @@ func (r *Reader) skip(n int64) (*Record, error) {
 	return rec, nil
 }
 
-// newPage is a page without its response.
+// newPage returns a page without response.
 func newPage(rec *Record, url, filename string) *Page {
 	return &Page{
 		URL:      url,
@@ -427,8 +419,8 @@ func newPage(rec *Record, url, filename string) *Page {
 	}
 }
 
-// response reads the response in a record, be it of type resource, which has
-// only a body.
+// response returns the response in a record. For a resource, which is only a body, it makes a
+// header.
 func (s *scratch) response(rec *Record) (*Response, error) {
 	limit := s.decoder.Limits.body() + maxHeader
 	block, cut, err := readAll(s.block, rec, rec.ContentLength, limit)
@@ -442,8 +434,8 @@ func (s *scratch) response(rec *Record) (*Response, error) {
 		if t := rec.Header.Get("Content-Type"); t != "" {
 			resp.Header.Set("Content-Type", t)
 		}
-		if most := s.decoder.Limits.body(); int64(len(block)) > most {
-			resp.Body, cut = block[:most], true
+		if limit := s.decoder.Limits.body(); int64(len(block)) > limit {
+			resp.Body, cut = block[:limit], true
 		}
 	} else {
 		resp, err = s.decoder.parse(s.body, block)
@@ -452,13 +444,13 @@ func (s *scratch) response(rec *Record) (*Response, error) {
 		}
 	}
 	switch why := rec.truncated(); {
-	case resp.Truncated == "length": // here and now
+	case resp.Truncated == "length": // by the limit of this Replay
 	case why == "length", why == "time", why == "disconnect":
-		resp.Truncated = why // whoever was there knows why chunks are missing
+		resp.Truncated = why // chunks are missing for the reason in the record
 	case resp.Truncated == "":
 		resp.Truncated = why
 		if rec.short != nil && why == "" {
-			resp.Truncated = "disconnect" // a torn record is all that we have of it
+			resp.Truncated = "disconnect" // the record itself is truncated
 		}
 	}
 	if cut && err == nil {
@@ -468,15 +460,15 @@ func (s *scratch) response(rec *Record) (*Response, error) {
 	return resp, err
 }
 
-// keep keeps memory for the next page, unless it is too much.
+// keep keeps a buffer for the next page, unless it is too large.
 func (s *scratch) keep(memory *[]byte, used []byte) {
-	const most = 1 << 20
-	if s.again && cap(used) <= most {
+	const maxKept = 1 << 20
+	if s.reuse && cap(used) <= maxKept {
 		*memory = used[:0]
 	}
 }
 
-// A Filter chooses captures of a whole archive.
+// A Filter selects responses.
 type Filter struct {
 	MIME   []string // see [ParseMediaTypes]; empty: any
 	Status []int    // empty: any
@@ -487,8 +479,8 @@ func (f *Filter) takes(r *Response) bool {
 		(len(f.MIME) == 0 || TakesMediaType(f.MIME, r.ContentType()))
 }
 
-// ParseMediaTypes reads media types that are separated by commas; "image/*" stands
-// for all that begin so. They come in lower case; of no word there are none.
+// ParseMediaTypes parses a comma-separated list of media types; "image/*" stands for all
+// images. The result is in lower case.
 func ParseMediaTypes(list string) (types []string, err error) {
 	for t := range strings.SplitSeq(strings.ToLower(list), ",") {
 		if t = strings.TrimSpace(t); t == "" {
@@ -502,8 +494,8 @@ func ParseMediaTypes(list string) (types []string, err error) {
 	return types, nil
 }
 
-// TakesMediaType tells whether a media type, in lower case, is among those that
-// [ParseMediaTypes] read.
+// TakesMediaType reports whether a media type, in lower case, matches one of those returned by
+// [ParseMediaTypes].
 func TakesMediaType(types []string, media string) bool {
 	return slices.ContainsFunc(types, func(t string) bool {
 		kind, all := strings.CutSuffix(t, "*")
@@ -511,15 +503,13 @@ func TakesMediaType(types []string, media string) bool {
 	})
 }
 
-// All reads the archives from the first byte to the last and yields each
-// response and resource of an http or https address that the filter takes, in
-// the order of the files as given; redirects are not followed and revisits not
-// repeated. An archive needs no index for it. The bytes of a page are valid until
-// the next one is asked for; its strings may be kept.
+// All reads the archives sequentially and yields each response and resource with an http or
+// https URL that the filter selects. It does not follow redirects, does not yield revisits, and
+// needs no index. The bytes of a page are valid until the next one; its strings may be kept.
 //
-// A page may come with [ErrTooLarge]. A *[FormatError], wrapped with the name of
-// its file, comes without a page and ends nothing; after any other error the
-// rest of its file is left out.
+// A page may come with [ErrTooLarge]. A *[FormatError], wrapped with the name of its file,
+// comes without a page, and reading continues. After any other error the rest of the file is
+// skipped.
 func All(paths []string, filter Filter, limits Limits) iter.Seq2[*Page, error] {
 	return func(yield func(*Page, error) bool) {
 		paths, err := Files(paths)
@@ -527,7 +517,7 @@ func All(paths []string, filter Filter, limits Limits) iter.Seq2[*Page, error] {
 			yield(nil, err)
 			return
 		}
-		s := scratch{decoder: Decoder{Limits: limits}, again: true}
+		s := scratch{decoder: Decoder{Limits: limits}, reuse: true}
 		for _, path := range paths {
 			if !s.file(path, &filter, yield) {
 				return
@@ -536,17 +526,17 @@ func All(paths []string, filter Filter, limits Limits) iter.Seq2[*Page, error] {
 	}
 }
 
-// Stream is [All] of an archive that is read once, from its first byte to its
-// last, as a pipe is. The name is for faults and pages. A WACZ cannot be read
-// so, unless r is a regular file: what is in it is told at its end.
+// Stream is like [All] for one archive that is read from r, which may be a pipe. The name is
+// used in faults and pages. A WACZ can be read only if r is a regular file: its directory is at
+// the end.
 func Stream(r io.Reader, name string, filter Filter, limits Limits) iter.Seq2[*Page, error] {
 	return func(yield func(*Page, error) bool) {
-		s := scratch{decoder: Decoder{Limits: limits}, again: true}
+		s := scratch{decoder: Decoder{Limits: limits}, reuse: true}
 		s.archive(r, name, name, &filter, yield)
 	}
 }
 
-// file yields the pages of one file and tells whether to go on with the next.
+// file yields the pages of one file, and reports whether to continue with the next.
 func (s *scratch) file(path string, filter *Filter, yield func(*Page, error) bool) bool {
 	if _, inner := outer(path); inner != "" {
 		for v, err := range Volumes([]string{path}, nil) {
@@ -567,7 +557,7 @@ func (s *scratch) file(path string, filter *Filter, yield func(*Page, error) boo
 	return s.archive(f, path, filepath.Base(path), filter, yield)
 }
 
-// archive yields the pages of one archive, whose faults have its path in front.
+// archive yields the pages of one archive. Its path is the prefix of faults.
 func (s *scratch) archive(r io.Reader, path, name string, filter *Filter, yield func(*Page, error) bool) bool {
 	f, ok := r.(*os.File)
 	if !ok {
@@ -594,7 +584,7 @@ func (s *scratch) archive(r io.Reader, path, name string, filter *Filter, yield 
 	return true
 }
 
-// records yields the pages of a run of records.
+// records yields the pages of a WARC or ARC file.
 func (s *scratch) records(r io.Reader, path, name string, filter *Filter, yield func(*Page, error) bool) bool {
 	s.reader.m.dict, s.reader.m.zs = nil, nil
 	if err := s.reader.Reset(r); err != nil {
@@ -633,7 +623,7 @@ func (s *scratch) records(r io.Reader, path, name string, filter *Filter, yield 
 	}
 }
 
-// page is the page that a record holds, nil if it holds none that the filter takes.
+// page returns the page in a record, nil if there is none that the filter selects.
 func (s *scratch) page(rec *Record, filename string, filter *Filter) (*Page, error) {
 	kind := rec.Type()
 	if kind != "response" && kind != "resource" {

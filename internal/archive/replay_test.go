@@ -63,7 +63,7 @@ func archiveOf(t testing.TB, dir, name string, records ...string) string {
 	return path
 }
 
-func TestTheArchiveAnswersAsTheWebDid(t *testing.T) {
+func TestReplayFetch(t *testing.T) {
 	revisit := "WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Record-ID: <urn:x:r>\r\nWARC-Date: " + newer + "\r\nWARC-Target-URI: http://a/revisited\r\n" +
 		"WARC-Refers-To-Target-URI: http://a/\r\nWARC-Refers-To-Date: " + old + "\r\nWARC-Payload-Digest: %s\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
 	r := replay(t, archiveOf(t, t.TempDir(), "x.warc.gz",
@@ -147,7 +147,7 @@ func TestTheArchiveAnswersAsTheWebDid(t *testing.T) {
 	}
 }
 
-func TestOfSeveralArchivesTheNewestCaptureCounts(t *testing.T) {
+func TestReplayNewestCapture(t *testing.T) {
 	dir := t.TempDir()
 	a := archiveOf(t, dir, "a.warc.gz", capture("http://a/", newer, 200, "", "newer"), capture("http://a/tie", old, 200, "", "a"), capture("http://a/a", old, 200, "", "a"))
 	b := archiveOf(t, dir, "b.warc.gz", capture("http://a/", old, 200, "", "older"), capture("http://a/tie", old, 200, "", "b"), capture("http://a/tie", old, 200, "", "b, later"))
@@ -165,7 +165,7 @@ func TestOfSeveralArchivesTheNewestCaptureCounts(t *testing.T) {
 	}
 }
 
-func TestPagesOfABatchTakeTheMemoryOfThoseBefore(t *testing.T) {
+func TestAllReusesMemory(t *testing.T) {
 	long := strings.Repeat("a long one, ", 1000)
 	coding := func(header, body string) string { return "Content-Type: text/html\r\n" + header + "\r\n\r\n" + body }
 	plain := "Content-Type: text/html\r\n\r\n"
@@ -212,7 +212,7 @@ func TestPagesOfABatchTakeTheMemoryOfThoseBefore(t *testing.T) {
 	}
 }
 
-func TestBatchesComeInFileOrder(t *testing.T) {
+func TestAllOrder(t *testing.T) {
 	dir := t.TempDir()
 	b := archiveOf(t, dir, "b.warc.gz",
 		capture("http://a/1", old, 200, "", "1"),
@@ -271,7 +271,7 @@ func TestBatchesComeInFileOrder(t *testing.T) {
 	}
 }
 
-func TestMediaTypesMayBeAllOfAKind(t *testing.T) {
+func TestMediaTypePatterns(t *testing.T) {
 	for _, c := range []struct {
 		list, taken, refused string
 		bad                  bool
@@ -304,7 +304,7 @@ func TestMediaTypesMayBeAllOfAKind(t *testing.T) {
 	}
 }
 
-func TestOneReplayServesMany(t *testing.T) {
+func TestReplayConcurrent(t *testing.T) {
 	var records []string
 	for i := range 50 {
 		records = append(records, capture(fmt.Sprint("http://a/", i), old, 200, "", fmt.Sprint("page ", i)))
@@ -324,7 +324,7 @@ func TestOneReplayServesMany(t *testing.T) {
 	wg.Wait()
 }
 
-func TestAnIndexFollowsItsArchive(t *testing.T) {
+func TestIndexOfChangedArchive(t *testing.T) {
 	dir := t.TempDir()
 	path := archiveOf(t, dir, "x.warc.gz", capture("http://a/1", old, 200, "", "1"), "rubbish")
 	faults := 0
@@ -368,7 +368,7 @@ func TestAnIndexFollowsItsArchive(t *testing.T) {
 	}
 }
 
-func TestAnIndexOfAnotherArchiveAnswersNothing(t *testing.T) {
+func TestIndexOfOtherArchive(t *testing.T) {
 	dir := t.TempDir()
 	one := capture("http://a/1", old, 200, "", "1")
 	for what, other := range map[string]string{
@@ -395,7 +395,7 @@ func TestAnIndexOfAnotherArchiveAnswersNothing(t *testing.T) {
 	}
 }
 
-func TestAnIndexThatWasCutOffIsBuiltAgain(t *testing.T) {
+func TestTruncatedIndex(t *testing.T) {
 	path := archiveOf(t, t.TempDir(), "x.warc.gz", capture("http://a/1", old, 200, "", "1"), capture("http://a/2", old, 200, "", "2"))
 	replay(t, path)
 	index := must(os.ReadFile(path + ".cdxj"))
@@ -409,7 +409,7 @@ func TestAnIndexThatWasCutOffIsBuiltAgain(t *testing.T) {
 	}
 }
 
-func TestAnIndexIsUTF8WhateverTheArchiveIs(t *testing.T) {
+func TestIndexIsUTF8(t *testing.T) {
 	record := strings.Replace(capture("http://a/", old, 200, "", "a"), "text/html", "text/\xff\xfel", 1)
 	record = strings.Replace(record, "Content-Type", "WARC-Payload-Digest: sha1:\xff\r\nContent-Type", 1)
 	path := archiveOf(t, t.TempDir(), "x.warc.gz", record)
@@ -421,7 +421,7 @@ func TestAnIndexIsUTF8WhateverTheArchiveIs(t *testing.T) {
 	}
 }
 
-func TestAnIndexIsWhereItCanBe(t *testing.T) {
+func TestIndexPlaces(t *testing.T) {
 	dir := t.TempDir()
 	path := archiveOf(t, dir, "x.warc.gz", capture("http://a/1", old, 200, "", "1"))
 	// A directory in its place is an obstacle to root, too.
@@ -452,7 +452,7 @@ func TestAnIndexIsWhereItCanBe(t *testing.T) {
 	}
 }
 
-func TestManyOpenAnIndexAtOnce(t *testing.T) {
+func TestOpenIndexConcurrent(t *testing.T) {
 	dir := t.TempDir()
 	path := archiveOf(t, dir, "x.warc.gz", capture("http://a/1", old, 200, "", "1"), "rubbish")
 	var mu sync.Mutex
@@ -516,7 +516,7 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-func TestAnArchiveWithoutARecordIsNone(t *testing.T) {
+func TestReplayWithoutRecords(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "list.txt")
 	if err := os.WriteFile(text, []byte("http://a/\nhttp://b/\n"), 0o666); err != nil {
@@ -551,7 +551,7 @@ func TestAnArchiveWithoutARecordIsNone(t *testing.T) {
 	}
 }
 
-func TestACaptureWhoseAddressIsNoneIsAFault(t *testing.T) {
+func TestMalformedURLIsFault(t *testing.T) {
 	long := "http://a/" + strings.Repeat("x", weburl.MaxLength)
 	records := []string{capture("http://a/1", old, 200, "", "1"), capture(long, old, 200, "", "2"), capture("HTTPS://", old, 200, "", "3"), capture("dns:a", old, 200, "", "4"), capture("http://a/5", old, 200, "", "5")}
 	path := archiveOf(t, t.TempDir(), "x.warc.gz", records...)
@@ -573,7 +573,7 @@ func TestACaptureWhoseAddressIsNoneIsAFault(t *testing.T) {
 	}
 }
 
-func TestASegmentIsTruncated(t *testing.T) {
+func TestSegmentIsTruncated(t *testing.T) {
 	whole := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\nthe first part, the second part"
 	at := strings.Index(whole, "the second")
 	segment := func(kind, id, block, more string) string {
@@ -600,7 +600,7 @@ func TestASegmentIsTruncated(t *testing.T) {
 	}
 }
 
-func TestTheHeaderKnowsWhyAnAnswerIsTruncated(t *testing.T) {
+func TestTruncatedReason(t *testing.T) {
 	block := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
 	for header, want := range map[string]string{"": "disconnect", "time": "time", "length": "length", "disconnect": "disconnect", "unspecified": "disconnect"} {
 		line := ""

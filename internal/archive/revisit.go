@@ -7,19 +7,19 @@ import (
 	"os"
 )
 
-// MinRevisit is the size of a payload, in bytes, below which it is written
-// again rather than referred to: the reference would hardly be smaller.
+// MinRevisit is the size in bytes from which a known payload becomes a revisit. A revisit of a
+// smaller one would hardly be smaller.
 const MinRevisit = 1 << 10
 
-// once tells whether the body of an exchange need not be written twice.
+// once reports whether the body of an exchange may become a revisit.
 func once(x *Exchange) bool {
 	return len(x.Body) >= MinRevisit && x.Truncated == "" && !x.NotModified && x.NoArchive == ""
 }
 
-// keyPayload is what a payload with the digest that e has is looked up by.
+// keyPayload returns the key of the payload whose digest e holds.
 func (e *encoder) keyPayload() key { return key(e.payload) }
 
-// keyURL is what the newest capture of an address is looked up by.
+// keyURL returns the key of the newest capture of a URL.
 func (e *encoder) keyURL(url string) key {
 	e.sum = append(append(e.sum[:0], "url "...), url...)
 	e.hash.Reset()
@@ -28,8 +28,8 @@ func (e *encoder) keyURL(url string) key {
 	return key(e.sum)
 }
 
-// original is the capture that the exchange only repeats: the zero value if it
-// repeats none. Files of this prefix are asked first; own is the one in work.
+// original returns the original of the exchange, or the zero value. Files with this prefix come
+// before earlier archives; own is the name of the current file.
 func (w *Writer) original(e *encoder, x *Exchange, own string) reference {
 	digest := ""
 	switch {
@@ -47,8 +47,8 @@ func (w *Writer) original(e *encoder, x *Exchange, own string) reference {
 	return to
 }
 
-// written is the capture in a file of this prefix: of a payload with that
-// digest, or of the address if it is empty.
+// written returns a capture in a file with this prefix: one with a payload of that digest, or
+// if digest is empty the newest of the URL.
 func (w *Writer) written(e *encoder, x *Exchange, digest, own string) reference {
 	k := e.keyPayload()
 	if digest == "" {
@@ -72,7 +72,7 @@ func (w *Writer) written(e *encoder, x *Exchange, digest, own string) reference 
 	case to.url != x.URL:
 		return reference{}
 	case rec.Type() == "revisit":
-		// A revisit refers to what holds the payload, never to another revisit.
+		// A revisit must not refer to a revisit.
 		to = reference{rec.Header.Get("WARC-Refers-To-Target-URI"), rec.Header.Get("WARC-Refers-To-Date"), rec.Header.Get("WARC-Refers-To")}
 	case rec.Type() != "response":
 		return reference{}
@@ -80,12 +80,12 @@ func (w *Writer) written(e *encoder, x *Exchange, digest, own string) reference 
 	return to
 }
 
-// record reads the header of the record at a place. It is valid until done is
-// called. Of files that are still open only our own is looked at: what others
-// wrote may be lost, if the machine fails, when what refers to it is not.
+// record reads the header of the record at a position. It is valid until done is called. Open
+// files of other writers are not read: after a crash of the machine, their records may be lost
+// while a reference to them is not.
 func (w *Writer) record(at position, own string) (rec *Record, done func(), err error) {
 	name, ok := w.files.Load(at.file)
-	if !ok || at.offset <= 0 { // the first record of a file is no capture
+	if !ok || at.offset <= 0 { // the first record of a file is not a capture
 		return nil, nil, os.ErrNotExist
 	}
 	path := w.path(name.(string))
@@ -112,14 +112,14 @@ func (w *Writer) record(at position, own string) (rec *Record, done func(), err 
 	return rec, done, nil
 }
 
-// remember notes where an exchange was written, for those that repeat it and for
-// those that go on with the file.
+// remember stores where an exchange was written, for later revisits and for checking the end of
+// the file.
 func (w *Writer) remember(e *encoder, x *Exchange, here position, revisit bool) {
 	if once(x) && !revisit {
 		w.ledger.put(e.keyPayload(), here)
 	}
-	// The answer 304 confirms the newest capture of the address with a good
-	// status. If that was not to be kept, what it refers to is not here.
+	// A response 304 refers to the newest capture of the URL with a status of 2xx. The entry of
+	// one that must not be archived replaces that of an earlier one, so that nothing is found.
 	if !x.NotModified && (isOK(x.Head) || x.NoArchive != "") {
 		w.ledger.put(e.keyURL(x.URL), here)
 	}
@@ -129,7 +129,7 @@ func (w *Writer) remember(e *encoder, x *Exchange, here position, revisit bool) 
 	}
 }
 
-// isOK tells whether the status of a response is 2xx.
+// isOK reports whether the status of a response is 2xx.
 func isOK(head []byte) bool {
 	_, status, _ := bytes.Cut(head[:min(len(head), len("HTTP/1.1 200"))], []byte(" "))
 	return bytes.HasPrefix(status, []byte("2"))

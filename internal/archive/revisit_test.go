@@ -70,7 +70,7 @@ func notModified(url string) *Exchange {
 	return x
 }
 
-func TestPayloadsOfEarlierProcessesAreReferredTo(t *testing.T) {
+func TestRevisitOfEarlierProcess(t *testing.T) {
 	for _, zstd := range []bool{false, true} {
 		dir := t.TempDir()
 		o := testOptions(dir)
@@ -113,9 +113,9 @@ func TestPayloadsOfEarlierProcessesAreReferredTo(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotThereIsNotReferredTo: the list of captures says where a payload
+// TestNoRevisitOfMissingRecord: the list of captures says where a payload
 // is, but the file is gone, another, shorter, or says something else there.
-func TestWhatIsNotThereIsNotReferredTo(t *testing.T) {
+func TestNoRevisitOfMissingRecord(t *testing.T) {
 	x := exchange("http://example.com/a", 3000)
 	for what, spoil := range map[string]func(path string) error{
 		"gone": os.Remove,
@@ -179,9 +179,9 @@ func TestWhatIsNotThereIsNotReferredTo(t *testing.T) {
 	}
 }
 
-// TestNobodyRefersToWhatAnotherHasNotFinished: what is in a file that somebody
+// TestNoRevisitOfOpenFile: what is in a file that somebody
 // else writes to may be lost with the machine.
-func TestNobodyRefersToWhatAnotherHasNotFinished(t *testing.T) {
+func TestNoRevisitOfOpenFile(t *testing.T) {
 	dir := t.TempDir()
 	a, b := newWriter(t, testOptions(dir)), newWriter(t, testOptions(dir))
 	x := exchange("http://example.com/", 3000)
@@ -190,7 +190,7 @@ func TestNobodyRefersToWhatAnotherHasNotFinished(t *testing.T) {
 	}
 }
 
-func TestEarlierArchivesAreReferredTo(t *testing.T) {
+func TestRevisitOfEarlierArchive(t *testing.T) {
 	dir := t.TempDir()
 	o := testOptions(dir)
 	then := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -228,7 +228,7 @@ func TestEarlierArchivesAreReferredTo(t *testing.T) {
 	}
 }
 
-func TestWhatTheServerSaysIsNotModifiedRefersToTheNewestCapture(t *testing.T) {
+func TestNotModified(t *testing.T) {
 	const url = "http://example.com/"
 	at := func(x *Exchange, hours int) *Exchange {
 		x.Time = noon.Add(time.Duration(hours) * time.Hour)
@@ -283,7 +283,7 @@ func TestWhatTheServerSaysIsNotModifiedRefersToTheNewestCapture(t *testing.T) {
 	}
 }
 
-func TestWhatMustNotBeKeptIsNot(t *testing.T) {
+func TestNoArchive(t *testing.T) {
 	dir := t.TempDir()
 	w := newWriter(t, testOptions(dir))
 	x := exchange("http://example.com/secret", 3000)
@@ -309,7 +309,7 @@ func TestWhatMustNotBeKeptIsNot(t *testing.T) {
 	}
 }
 
-func TestEveryPayloadIsFoundWhereTheListSaysItIs(t *testing.T) {
+func TestLedgerOfSharedWeb(t *testing.T) {
 	dir := t.TempDir()
 	o := testOptions(dir)
 	o.MaxSize = 30_000
@@ -325,7 +325,7 @@ func TestEveryPayloadIsFoundWhereTheListSaysItIs(t *testing.T) {
 	}
 }
 
-func TestAPageThatWasNotModifiedIsReplayedAsItWas(t *testing.T) {
+func TestReplayNotModified(t *testing.T) {
 	const url = "http://example.com/"
 	dir := t.TempDir()
 	w := newWriter(t, testOptions(dir))

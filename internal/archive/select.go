@@ -6,14 +6,13 @@ import (
 	"spoor/internal/weburl"
 )
 
-// A Selection is what of archives belongs to some of their pages: the captures,
-// the redirects that led to them, the originals of revisits, and the requests and
-// metadata of all of these. It takes about 300 bytes for each.
+// A Selection is a set of captures with all records that belong to them: redirects that lead to
+// them, originals of revisits, requests and metadata. It takes about 300 bytes per capture.
 type Selection struct {
 	replay *Replay
 	places map[recordPlace]bool
 	ids    map[string]bool // of the records in places
-	named  map[string]bool // what these say they were made together with
+	named  map[string]bool // identifiers in WARC-Concurrent-To of these records
 }
 
 type recordPlace struct {
@@ -21,12 +20,12 @@ type recordPlace struct {
 	offset, skip int64
 }
 
-// NewSelection returns an empty selection from archives.
+// NewSelection returns an empty selection of captures in r.
 func NewSelection(r *Replay) *Selection {
 	return &Selection{r, map[recordPlace]bool{}, map[string]bool{}, map[string]bool{}}
 }
 
-// A Trace is what is known of a page that came out of archives, as [Page] tells it.
+// A Trace identifies a page that was read from archives; see [Page].
 type Trace struct {
 	URL      string
 	Time     time.Time // zero: unknown
@@ -35,10 +34,9 @@ type Trace struct {
 	Offset   int64     // of the record in it
 }
 
-// Find finds the capture that a page came from: the one at its place, if its file
-// still has that name; else, as the file may have another by now, be packed anew or
-// have come through a pipe, a capture of its address and second that has no other
-// digest.
+// Find returns the capture of a page: the one at its position, if its file still has that name;
+// otherwise, since archives are renamed, repacked and piped, a capture with the same URL and
+// second, and no other digest.
 func (r *Replay) Find(t Trace) (Capture, bool) {
 	url, err := weburl.Canonical(t.URL)
 	if err != nil {
@@ -49,7 +47,7 @@ func (r *Replay) Find(t Trace) (Capture, bool) {
 	for _, c := range r.Lookup(url) {
 		rank := t.agrees(&c)
 		here := c.Offset == t.Offset && r.Volume(c).Name == t.Filename
-		switch { // two files may have one name, and a file may have been replaced
+		switch { // files can share a name, or be replaced
 		case rank < 0:
 			continue
 		case here:
@@ -65,8 +63,8 @@ func (r *Replay) Find(t Trace) (Capture, bool) {
 	return *found, true
 }
 
-// agrees is 1 if a page has the time of a capture, or without one its digest, and
-// nothing that speaks against it, -1 if something does, and else 0.
+// agrees returns 1 if the capture has the time of the page, or for a page without time its
+// digest; -1 if one of them differs; and otherwise 0.
 func (t *Trace) agrees(c *Capture) int {
 	same := sameDigest(c.Digest, t.Digest)
 	switch {
@@ -80,8 +78,8 @@ func (t *Trace) agrees(c *Capture) int {
 	return 0
 }
 
-// Add adds a capture of the archives, and for each of the addresses that redirected
-// to it the redirect nearest to its time.
+// Add adds a capture, and for each of the URLs that redirected to it the redirect that is
+// nearest in time.
 func (s *Selection) Add(c Capture, hops []string) error {
 	if err := s.take(c, 0); err != nil {
 		return err
@@ -94,7 +92,7 @@ func (s *Selection) Add(c Capture, hops []string) error {
 	return nil
 }
 
-// redirect takes the redirect of an address that is nearest to a time.
+// redirect adds the redirect of a URL that is nearest to a time.
 func (s *Selection) redirect(url string, t time.Time) error {
 	url, err := weburl.Canonical(url)
 	if err != nil {
@@ -108,7 +106,7 @@ func (s *Selection) redirect(url string, t time.Time) error {
 	return nil
 }
 
-// take takes a capture, and what it refers to.
+// take adds a capture, and its original if it is a revisit.
 func (s *Selection) take(c Capture, depth int) error {
 	place := recordPlace{s.replay.Volume(c).Path, c.Offset, c.Skip}
 	if s.places[place] || depth > maxRevisits {
@@ -135,10 +133,10 @@ func (s *Selection) take(c Capture, depth int) error {
 	return nil
 }
 
-// Len is how many captures are selected.
+// Len returns the number of captures in the selection.
 func (s *Selection) Len() int { return len(s.places) }
 
-// From tells whether something is selected from a volume.
+// From reports whether the selection contains a record of a volume.
 func (s *Selection) From(v *Volume) bool {
 	for p := range s.places {
 		if p.path == v.Path {
@@ -148,8 +146,8 @@ func (s *Selection) From(v *Volume) bool {
 	return false
 }
 
-// Has tells whether a record of a volume belongs to the selection. The records
-// that describe a volume belong to any.
+// Has reports whether the selection contains a record of a volume. It contains all warcinfo
+// records.
 func (s *Selection) Has(v *Volume, rec *Record) bool {
 	switch rec.Type() {
 	case "warcinfo":

@@ -85,7 +85,7 @@ func tally(t testing.TB, src io.Reader) (types map[string]int, faults []error) {
 	}
 }
 
-func TestAwkwardFilesAreReadAsFarAsTheyCan(t *testing.T) {
+func TestSharedFaultyArchives(t *testing.T) {
 	files := map[string]string{
 		"bad.arc": "response 1, at byte 0: length \"-1\" of an ARC record is no length, " +
 			"at byte 134: length \"-1\" of an ARC record is no length, at byte 262: length \"abc\" of an ARC record is no length",
@@ -116,7 +116,7 @@ func TestAwkwardFilesAreReadAsFarAsTheyCan(t *testing.T) {
 	}
 }
 
-func TestRealArchivesAreReadWhole(t *testing.T) {
+func TestSharedArchives(t *testing.T) {
 	for name, want := range map[string]string{
 		"suites/archives/aut-example.warc.gz": "metadata 261, request 261, response 299, warcinfo 1",
 		"webs/webkb.warc.gz":                  "response 9576, warcinfo 1",
@@ -131,7 +131,7 @@ func TestRealArchivesAreReadWhole(t *testing.T) {
 	}
 }
 
-func TestAwkwardFilesAnswer(t *testing.T) {
+func TestReplaySharedFaultyArchives(t *testing.T) {
 	for _, c := range []struct {
 		name, url string
 		status    int
@@ -170,16 +170,16 @@ func TestAwkwardFilesAnswer(t *testing.T) {
 	}
 }
 
-func TestAnswersToPOSTAreNoPages(t *testing.T) {
+func TestPOSTIsNotIndexed(t *testing.T) {
 	r := replay(t, linked(t, "suites/warcio/test/data/post-test.warc.gz"))
 	if c := r.Lookup("http://httpbin.org/post"); len(c) > 0 {
 		t.Errorf("the answer to a POST would be given to GET: %+v", c)
 	}
 }
 
-// TestRealWebsAreAnsweredWhole fetches every address of the webs: pages as
+// TestReplaySharedWebs fetches every address of the webs: pages as
 // often as their README counts them, and every redirect ends at one.
-func TestRealWebsAreAnsweredWhole(t *testing.T) {
+func TestReplaySharedWebs(t *testing.T) {
 	for _, c := range []struct {
 		name                    string
 		pages, redirects, fault int

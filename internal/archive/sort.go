@@ -10,23 +10,23 @@ import (
 	"slices"
 )
 
-// A sorter sorts lines in chunks; what does not fit into one goes through
-// temporary files in dir, of which only a few are open at a time.
+// A sorter sorts lines. It sorts chunks of them in memory, writes each to a temporary file in
+// dir, and merges the files.
 type sorter struct {
 	dir   string
 	chunk int // bytes
-	fan   int // files that are merged at once; 0 means mergeFan
+	fan   int // number of files merged at once; 0 means mergeFan
 	arena []byte
 	lines []span
-	files []spilled // later ones of lower or equal levels
+	files []spillFile // with descending levels
 }
 
 const (
-	// chunkSize is how many bytes of lines are sorted in memory at a time.
+	// chunkSize is the number of bytes that are sorted in memory.
 	chunkSize = 32 << 20
 
-	// mergeFan is how many files are merged at once: two levels of them take
-	// 128 GiB of lines.
+	// mergeFan is the default number of files that are merged at once. Two levels of merging
+	// suffice for 128 GiB of lines.
 	mergeFan = 64
 
 	runBuffer = 128 << 10
@@ -34,9 +34,8 @@ const (
 
 type span struct{ begin, end int }
 
-// What is spilled are sorted lines in a temporary file. The level is how often
-// they were merged.
-type spilled struct {
+// A spillFile is a temporary file of sorted lines that were merged level times.
+type spillFile struct {
 	*os.File
 	level int
 }
@@ -48,7 +47,7 @@ func (s *sorter) add(line []byte) error {
 		}
 	}
 	if need := len(s.arena) + len(line); need > cap(s.arena) && need > s.chunk/8 {
-		s.arena = slices.Grow(s.arena, max(s.chunk-len(s.arena), len(line))) // at once, not by copies of copies
+		s.arena = slices.Grow(s.arena, max(s.chunk-len(s.arena), len(line))) // grow once instead of several times
 	}
 	begin := len(s.arena)
 	s.arena = append(s.arena, line...)
@@ -56,30 +55,30 @@ func (s *sorter) add(line []byte) error {
 	return nil
 }
 
-// spill writes the chunk into a temporary file.
+// spill writes the chunk to a temporary file, and merges files if there are enough of them.
 func (s *sorter) spill() error {
 	if err := s.save(0, s.dump); err != nil {
 		return err
 	}
 	fan := cmp.Or(s.fan, mergeFan)
 	for n := len(s.files); n >= fan && s.files[n-fan].level == s.files[n-1].level; n = len(s.files) {
-		few := slices.Clone(s.files[n-fan:])
-		if err := s.save(few[0].level+1, func(w io.Writer) error { return merge(w, few) }); err != nil {
+		last := slices.Clone(s.files[n-fan:])
+		if err := s.save(last[0].level+1, func(w io.Writer) error { return merge(w, last) }); err != nil {
 			return err
 		}
 		s.files = append(s.files[:n-fan], s.files[n])
-		discard(few)
+		discard(last)
 	}
 	return nil
 }
 
-// save keeps what fill writes in a file of that level.
+// save writes the output of fill to a temporary file.
 func (s *sorter) save(level int, fill func(io.Writer) error) error {
 	f, err := os.CreateTemp(s.dir, ".cdxj-*")
 	if err != nil {
 		return err
 	}
-	s.files = append(s.files, spilled{f, level})
+	s.files = append(s.files, spillFile{f, level})
 	w := bufio.NewWriterSize(f, 1<<20)
 	if err := fill(w); err != nil {
 		return err
@@ -91,7 +90,7 @@ func (s *sorter) save(level int, fill func(io.Writer) error) error {
 	return err
 }
 
-// dump writes the chunk in order, and empties it.
+// dump writes the chunk in order and empties it.
 func (s *sorter) dump(w io.Writer) error {
 	slices.SortFunc(s.lines, func(a, b span) int {
 		return bytes.Compare(s.arena[a.begin:a.end], s.arena[b.begin:b.end])
@@ -120,7 +119,7 @@ func (s *sorter) write(w io.Writer) error {
 // close removes the temporary files.
 func (s *sorter) close() { discard(s.files) }
 
-func discard(files []spilled) {
+func discard(files []spillFile) {
 	for _, f := range files {
 		f.Close()
 		os.Remove(f.Name())
@@ -128,7 +127,7 @@ func discard(files []spilled) {
 }
 
 // merge writes the lines of all files in order.
-func merge(w io.Writer, files []spilled) error {
+func merge(w io.Writer, files []spillFile) error {
 	var h runs
 	for _, f := range files {
 		r := &run{r: bufio.NewReaderSize(f, runBuffer)}
@@ -155,7 +154,7 @@ func merge(w io.Writer, files []spilled) error {
 	return nil
 }
 
-// A run is lines that are sorted, and stands at one of them.
+// A run reads sorted lines. line is the current one.
 type run struct {
 	r    *bufio.Reader
 	line []byte
@@ -172,7 +171,7 @@ func (r *run) next() error {
 	}
 }
 
-// runs are a heap by their lines.
+// runs is a heap of runs, ordered by their current lines.
 type runs []*run
 
 func (h runs) Len() int           { return len(h) }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestLinesThatDoNotFitInMemoryAreMerged(t *testing.T) {
+func TestSorterMerges(t *testing.T) {
 	const number = 300
 	var want []string
 	for i := range number {

@@ -6,16 +6,15 @@ import (
 	"os"
 )
 
-// spoolMemory is how many bytes a spool holds before it turns to a file.
+// spoolMemory is the number of bytes from which a spool uses a file.
 const spoolMemory = 4 << 20
 
-// A spool keeps bytes until it is known what is to become of them: in memory
-// while they are few, else in a temporary file.
+// A spool is a temporary buffer, in memory while it is small and otherwise in a file.
 type spool struct {
-	dir     string // of the file; empty: that of the system
+	dir     string // for the file; empty: that of the system
 	mem     []byte
-	file    *os.File // nil until it was needed once
-	spilled bool     // everything is in the file
+	file    *os.File // nil until it is needed
+	spilled bool     // the content is in the file
 	size    int64
 }
 
@@ -54,7 +53,7 @@ func (s *spool) ReadAt(p []byte, off int64) (int, error) {
 	return bytes.NewReader(s.mem).ReadAt(p, off)
 }
 
-// section is n bytes from off on.
+// section returns n bytes from off on.
 func (s *spool) section(off, n int64) *io.SectionReader { return io.NewSectionReader(s, off, n) }
 
 // reset empties the spool.

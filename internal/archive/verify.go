@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Kinds of [Finding] and [Repair].
@@ -36,6 +37,56 @@ type Finding struct {
 	ID      string `json:"record_id,omitempty"`
 	URL     string `json:"url,omitempty"`
 	Detail  string `json:"detail"`
+}
+
+// String returns the finding as a line, with control characters percent-encoded.
+func (f Finding) String() string {
+	kind, url := f.Kind, f.URL
+	if f.Warning {
+		kind += " (warning)"
+	}
+	if url != "" {
+		url = " [" + url + "]"
+	}
+	return fmt.Sprintf("%s:%d: %s: %s%s", f.File, f.Offset, kind, EscapeControls(f.Detail), EscapeControls(url))
+}
+
+// EscapeControls percent-encodes the control characters in s, which terminals would interpret.
+func EscapeControls(s string) string {
+	if !strings.ContainsFunc(s, unicode.IsControl) {
+		return s
+	}
+	var b strings.Builder
+	for _, c := range s {
+		if unicode.IsControl(c) {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+
+// A FindingLimit limits how many findings and repairs of the kind [KindFormat] are printed. A
+// file can be made to have one every few bytes; those of other kinds are limited by the number
+// of records. The zero value is ready for use.
+type FindingLimit struct{ n map[string]int }
+
+const maxFormatFindings = 1000
+
+// Allow reports whether a finding is to be printed. The last one gets a detail that says so.
+func (l *FindingLimit) Allow(file, kind string, detail *string) bool {
+	if kind != KindFormat {
+		return true
+	}
+	if l.n == nil {
+		l.n = map[string]int{}
+	}
+	l.n[file]++
+	if l.n[file] == maxFormatFindings+1 {
+		*detail = "this and more such faults of the file are counted, but not printed"
+	}
+	return l.n[file] <= maxFormatFindings+1
 }
 
 // Limits of a [Verifier]. They take about 40 MB of memory.

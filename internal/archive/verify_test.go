@@ -53,7 +53,7 @@ func without(id, field string) string {
 	return before + after
 }
 
-func TestWhatIsWrongWithAnArchiveIsFound(t *testing.T) {
+func TestVerify(t *testing.T) {
 	a, b := good("a"), good("b")
 	flipped := func(s string) string {
 		d := []byte(s)
@@ -133,7 +133,7 @@ func TestWhatIsWrongWithAnArchiveIsFound(t *testing.T) {
 	}
 }
 
-func TestDigestsAreReadInAllTheirSpellings(t *testing.T) {
+func TestParseClaim(t *testing.T) {
 	block := []byte("block of a")
 	one, two, five, three := sha1.Sum(block), sha256.Sum256(block), md5.Sum(block), sha512.Sum512(block)
 	for label, sum := range map[string][]byte{"sha1": one[:], "SHA-1": one[:], "sha256": two[:], "sha-256": two[:], "md5": five[:], "sha512": three[:], "": one[:]} {
@@ -155,7 +155,7 @@ func TestDigestsAreReadInAllTheirSpellings(t *testing.T) {
 	}
 }
 
-func TestThePayloadIsTakenWithItsChunksOrWithout(t *testing.T) {
+func TestVerifyChunkedPayload(t *testing.T) {
 	const chunkedBody = "5;x=y\r\nhello\r\n6\r\n world\r\n0\r\nTrailer: x\r\n\r\n"
 	exchange := func(head, body, digest string) string {
 		block := head + body
@@ -189,7 +189,7 @@ func TestThePayloadIsTakenWithItsChunksOrWithout(t *testing.T) {
 	}
 }
 
-func TestOnlyFaultsOfWARCFilesCanBeMended(t *testing.T) {
+func TestVerifyRepairable(t *testing.T) {
 	for _, c := range []struct {
 		about, file string
 		mended      bool
@@ -208,7 +208,7 @@ func TestOnlyFaultsOfWARCFilesCanBeMended(t *testing.T) {
 	}
 }
 
-func TestVerifyingTheSharedArchives(t *testing.T) {
+func TestVerifySharedArchives(t *testing.T) {
 	for name, want := range map[string]Verified{
 		"suites/warcio/test/data/example.warc":                        {Records: 6, Bytes: 5120, Digests: 3, Unchecked: 4},
 		"suites/warcio/test/data/example.warc.gz":                     {Records: 6, Bytes: 3816, Digests: 7, Unchecked: 2},

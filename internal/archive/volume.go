@@ -9,23 +9,24 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strconv"
 )
 
-// A Volume is a run of records: a file, or a file inside a WACZ.
+// A Volume is a WARC or ARC file, which may be inside a WACZ.
 type Volume struct {
-	Path string    // of the archive as it was named, and of a file in a WACZ the path in there
-	Name string    // the same without directories, which is what pages say they come from
+	Path string    // as the archive was named, followed by the path inside a WACZ
+	Name string    // the same without directories
 	Data io.Reader // an [io.SectionReader] unless it is a pipe
 
 	source source
 }
 
-// Volumes yields the volumes of archives, named as for [Files], one after the
-// other; the name [Input] is that of input. Data is good until the next.
+// Volumes yields the volumes of archives. The names are those of [Files]; [Input] is the name
+// of input. Data is valid until the next volume.
 //
-// A fault of a WACZ comes as *[FormatError], with the path of the WACZ, and any other
-// error of an archive with its path; neither ends anything. One without a path, of the
-// names, is the end.
+// A fault of a WACZ comes as a *[FormatError] with the path of the WACZ, and any other error of
+// an archive with its path. After both, the next volume follows. An error without a path is
+// about the names, and final.
 func Volumes(names []string, input io.Reader) iter.Seq2[Volume, error] {
 	return func(yield func(Volume, error) bool) {
 		paths, err := Files(names)
@@ -41,7 +42,7 @@ func Volumes(names []string, input io.Reader) iter.Seq2[Volume, error] {
 	}
 }
 
-// volumes yields those of one archive, or why it cannot be read, and tells whether to go on.
+// volumes yields the volumes of one archive, or its error, and reports whether to continue.
 func volumes(path string, input io.Reader, yield func(Volume, error) bool) bool {
 	file, inner := path, ""
 	r := input
@@ -83,9 +84,9 @@ func volumes(path string, input io.Reader, yield func(Volume, error) bool) bool 
 	return true
 }
 
-// Records yields the records of a volume. Faults of it come as *[FormatError] and
-// end nothing; any other error is the end. Whoever wants to know of the fault of
-// one record calls its Close.
+// Records yields the records of a volume. A fault comes as a *[FormatError], and the next
+// record follows; any other error is final. The fault of a record itself is returned by its
+// Close.
 func (v *Volume) Records() iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		r, err := NewReader(v.Data)
@@ -110,8 +111,8 @@ func (v *Volume) Records() iter.Seq2[*Record, error] {
 	}
 }
 
-// At reads the record that begins at an offset, or behind skip unpacked bytes in
-// the member that does. The error is [ErrNotArchived] if there is none.
+// At returns the record at an offset, or after skip decompressed bytes of the member at the
+// offset. The error is [ErrNotArchived] if there is none.
 func (v *Volume) At(offset, skip int64) (*Record, error) {
 	r, err := v.from(offset)
 	if err != nil {
@@ -127,7 +128,7 @@ func (v *Volume) At(offset, skip int64) (*Record, error) {
 	return rec, nil
 }
 
-// from is a Reader that begins at an offset.
+// from returns a Reader that starts at an offset.
 func (v *Volume) from(offset int64) (*Reader, error) {
 	data, ok := v.Data.(*io.SectionReader)
 	if !ok {
@@ -142,8 +143,8 @@ func (v *Volume) from(offset int64) (*Reader, error) {
 	return r, r.reset(io.NewSectionReader(data, offset, left), offset, v.source.format)
 }
 
-// Copy writes a record that At has read as it stands in the archive, header and
-// all, but unpacked.
+// Copy writes a record that was returned by At as it is in the archive, with its header,
+// decompressed.
 func (v *Volume) Copy(w io.Writer, rec *Record) error {
 	r, err := v.from(rec.Offset)
 	if err != nil {
@@ -167,17 +168,17 @@ func (v *Volume) Copy(w io.Writer, rec *Record) error {
 	return err
 }
 
-// Volume is the volume that a capture is in. It is good until the Replay is closed.
+// Volume returns the volume of a capture. It is valid until the Replay is closed.
 func (r *Replay) Volume(c Capture) *Volume {
 	a := r.archives[c.archive]
 	s := a.sources[c.source]
 	return &Volume{Path: s.label(a.path), Name: s.label(filepath.Base(a.path)), Data: s.data, source: s}
 }
 
-// WriteIndex writes the lines of the index of all volumes, sorted together, with
-// what does not fit in memory in temporary files in temp; empty: in that of the
-// system. Faults are reported and counted. A volume that cannot be read, or not to its
-// end, is reported, too, and its index is that of what could be read.
+// WriteIndex writes the sorted index lines of all volumes. If they do not fit in memory, they
+// are sorted in temporary files in temp; empty means the directory of the system. Faults are
+// reported and counted. If a volume cannot be read to its end, that is reported, too, and the
+// lines before that are kept.
 func WriteIndex(w io.Writer, volumes iter.Seq2[Volume, error], temp string, report func(path string, err error)) (Meta, error) {
 	var meta Meta
 	s := sorter{dir: temp, chunk: chunkSize}
@@ -202,7 +203,7 @@ func WriteIndex(w io.Writer, volumes iter.Seq2[Volume, error], temp string, repo
 	return meta, s.write(w)
 }
 
-// index gives the lines of the index of a volume to s.
+// index adds the lines of a volume to s.
 func (v *Volume) index(r *Reader, s *sorter, meta *Meta, report func(path string, err error)) error {
 	r.m.dict, r.m.zs = nil, nil
 	err := r.Reset(v.Data)
@@ -219,22 +220,34 @@ func (v *Volume) index(r *Reader, s *sorter, meta *Meta, report func(path string
 	return nil
 }
 
-// A Summary is what a listing says of a record.
+// A Summary describes a record for a listing.
 type Summary struct {
 	File   string `json:"filename"`
 	Offset int64  `json:"offset"`
-	Skip   int64  `json:"skip,omitempty"` // unpacked bytes in front of it in its member
-	Length int64  `json:"length"`         // 0 if it shares its member
+	Skip   int64  `json:"skip,omitempty"` // number of decompressed bytes before it in its member
+	Length int64  `json:"length"`         // 0 if it shares its member with others
 	Type   string `json:"type"`
 	ID     string `json:"record_id,omitempty"`
-	Date   string `json:"date,omitempty"`   // as in the record
+	Date   string `json:"date,omitempty"`   // as in the header
 	Status int    `json:"status,omitempty"` // of an HTTP response
-	MIME   string `json:"mime,omitempty"`   // media type: of the payload in a response, else of the block
+	MIME   string `json:"mime,omitempty"`   // media type of the payload of a response, otherwise of the block
 	URL    string `json:"url,omitempty"`
 }
 
-// Summary sums a record up, and closes it. The error is its fault, which does not
-// make the summary worthless.
+// String returns the summary as a line: offset, length, type, date, status, media type, URL and
+// file, separated by tabs, with "-" for missing values.
+func (s Summary) String() string {
+	column := func(s string) string { return cmp.Or(EscapeControls(s), "-") }
+	status := "-"
+	if s.Status > 0 {
+		status = strconv.Itoa(s.Status)
+	}
+	return fmt.Sprintf("%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s",
+		s.Offset, s.Length, column(s.Type), column(s.Date), status, column(s.MIME), column(s.URL), column(s.File))
+}
+
+// Summary returns the summary of a record and closes it. The error is that of Close; the
+// summary is valid nevertheless.
 func (r *Record) Summary() (Summary, error) {
 	s := Summary{Offset: r.Offset, Skip: r.Skip, Type: r.Type(), ID: r.ID(), Date: r.Header.Get("WARC-Date"), URL: r.TargetURI(), MIME: MediaType(r.Header.Get("Content-Type"))}
 	if s.MIME == "application/http" && (s.Type == "response" || s.Type == "revisit") {

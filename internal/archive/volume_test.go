@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestVolumesAreFilesAndFilesInAWACZ(t *testing.T) {
+func TestVolumes(t *testing.T) {
 	dir := t.TempDir()
 	plain := archiveOf(t, dir, "b.warc.gz", good("a"))
 	fileOf(t, dir, "a.wacz", sample(t))
@@ -57,7 +57,7 @@ func TestVolumesAreFilesAndFilesInAWACZ(t *testing.T) {
 	}
 }
 
-func TestFaultsOfAVolumeDoNotEndIt(t *testing.T) {
+func TestVolumeFaults(t *testing.T) {
 	v := Volume{Path: "x", Data: strings.NewReader(zip(good("a")) + zip(good("b"))[:40] + zip(good("c")))}
 	var got strings.Builder
 	for rec, err := range v.Records() {
@@ -87,7 +87,7 @@ type readerOf func([]byte) (int, error)
 
 func (f readerOf) Read(p []byte) (int, error) { return f(p) }
 
-func TestARecordIsReadWhereItLies(t *testing.T) {
+func TestVolumeAt(t *testing.T) {
 	a, b, c := good("a"), good("b"), good("c")
 	arc := asARC(t, capture("http://a/", old, 200, "", "x"))
 	for _, x := range []struct {
@@ -133,7 +133,7 @@ func TestARecordIsReadWhereItLies(t *testing.T) {
 	}
 }
 
-func TestARecordIsSummedUp(t *testing.T) {
+func TestSummary(t *testing.T) {
 	again := revisit("http://a/2", refersURI, "http://a/")
 	gone := capture("http://a/", old, 404, "", "gone")
 	file := strings.Replace(good("a"), "resource", "warcinfo", 1) + gone + again + good("b")[:len(good("b"))-10]
@@ -163,7 +163,7 @@ func TestARecordIsSummedUp(t *testing.T) {
 	}
 }
 
-func TestTheIndexOfManyVolumesIsThatOfEach(t *testing.T) {
+func TestWriteIndex(t *testing.T) {
 	dir := t.TempDir()
 	names := []string{
 		archiveOf(t, dir, "x.warc.gz", capture("http://b/", old, 200, "", "b"), capture("http://a/", newer, 200, "", "a")),
@@ -197,7 +197,7 @@ func TestTheIndexOfManyVolumesIsThatOfEach(t *testing.T) {
 	}
 }
 
-func TestASpoolTurnsToAFileWhenItIsLarge(t *testing.T) {
+func TestSpool(t *testing.T) {
 	dir := t.TempDir()
 	s := spool{dir: dir}
 	for _, size := range []int{10, spoolMemory + 1, 3} {

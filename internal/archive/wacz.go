@@ -17,21 +17,20 @@ const (
 	// waczArchives is the directory of a WACZ that holds its WARC files.
 	waczArchives = "archive/"
 
-	// maxDirectory bounds the directory of a WACZ in bytes, which is read into
-	// memory: some 50,000 files, where a WACZ has a dozen.
+	// maxDirectory limits the size of the directory of a WACZ, which is read into memory, in
+	// bytes. That is enough for about 50,000 files; a WACZ has about a dozen.
 	maxDirectory = 4 << 20
 
 	flagEncrypted = 1 << 0
 )
 
-// isZip tells whether head begins a zip file, be it an empty one.
+// isZip reports whether head begins a zip file, which may be empty.
 func isZip(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06"))
 }
 
-// zipped are the archives in a WACZ. They are stored there, not packed again,
-// so each is read where it lies. Its indexes are passed over, since nobody
-// knows whether they are true.
+// zipped returns the archives in a WACZ. They are stored there without compression, so they are
+// read in place. The indexes in the WACZ are not used, since they may be wrong.
 func zipped(r io.ReaderAt, size int64) (inner []source, faults []*FormatError) {
 	fault := func(offset int64, format string, args ...any) {
 		faults = append(faults, &FormatError{offset, fmt.Errorf(format, args...)})
@@ -57,7 +56,7 @@ func zipped(r io.ReaderAt, size int64) (inner []source, faults []*FormatError) {
 		if !ok || !isPlainName(name) {
 			continue
 		}
-		a.left = 1 << 10 // for one local header, and its names are not read
+		a.left = 1 << 10 // for one local header
 		begin, err := f.DataOffset()
 		end := begin + int64(f.CompressedSize64)
 		switch {
@@ -78,7 +77,7 @@ func zipped(r io.ReaderAt, size int64) (inner []source, faults []*FormatError) {
 		}
 		seen[name] = true
 	}
-	// Files that lie in one another would make much of few bytes.
+	// Overlapping files would multiply the data.
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.begin, b.begin) })
 	taken := int64(0)
 	for _, p := range places {
@@ -102,7 +101,7 @@ func zipped(r io.ReaderAt, size int64) (inner []source, faults []*FormatError) {
 
 var errDirectory = fmt.Errorf("zip file with a directory of more than %d bytes", maxDirectory)
 
-// An allowance is a file of which not more than some bytes are read.
+// An allowance limits how many bytes may be read.
 type allowance struct {
 	io.ReaderAt
 	left int64

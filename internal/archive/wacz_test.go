@@ -66,7 +66,7 @@ func fileOf(t testing.TB, dir, name string, content []byte) string {
 	return path
 }
 
-func TestAWACZIsReadInPlace(t *testing.T) {
+func TestWACZ(t *testing.T) {
 	dir := t.TempDir()
 	path := fileOf(t, dir, "x.wacz", sample(t))
 	want := []string{ // in the order of the names inside
@@ -124,7 +124,7 @@ func TestAWACZIsReadInPlace(t *testing.T) {
 	}
 }
 
-func TestAFileInsideAWACZIsAnArchive(t *testing.T) {
+func TestFileInsideWACZ(t *testing.T) {
 	one := zip(capture("http://a/", newer, 200, "", "the page"), capture("http://b/", old, 200, "", "the original"))
 	two := zip(capture("http://a/", old, 200, "", "the page before"),
 		revisit("http://c/", refersURI, "http://b/", refersDate, old, payloadIs, Digest([]byte("the original"))))
@@ -160,7 +160,7 @@ func TestAFileInsideAWACZIsAnArchive(t *testing.T) {
 	}
 }
 
-func TestFaultsOfAWACZLeaveOutWhatTheyConcern(t *testing.T) {
+func TestWACZFaults(t *testing.T) {
 	a := stored("archive/a.warc.gz", zip(capture("http://a/1", old, 200, "", "one")))
 	packed := a
 	packed.name, packed.method = "archive/packed.warc.gz", ziparchive.Deflate
@@ -241,7 +241,7 @@ func TestFaultsOfAWACZLeaveOutWhatTheyConcern(t *testing.T) {
 	}
 }
 
-func TestAWACZIsNotReadFromAPipe(t *testing.T) {
+func TestWACZFromPipe(t *testing.T) {
 	var faults []string
 	for page, err := range Stream(io.MultiReader(bytes.NewReader(sample(t))), "input", Filter{}, Limits{}) {
 		if page != nil {

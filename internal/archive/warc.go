@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// maxHeader bounds the named fields of a record, or of an HTTP message, in bytes.
+// maxHeader limits the header of a record, or of an HTTP message, in bytes.
 const maxHeader = 1 << 20
 
-// A Field is one named field of a record, or one line of an HTTP header.
+// A Field is a named field of a record, or a line of an HTTP header.
 type Field struct{ Name, Value string }
 
-// A Header is the named fields of a record in their order.
+// A Header holds the named fields of a record in their order.
 type Header []Field
 
-// Get is the value of the first field of that name, in whatever case, or "".
+// Get returns the value of the first field with that name, or "". Names are case-insensitive.
 func (h Header) Get(name string) string {
 	for i := range h {
 		if len(h[i].Name) == len(name) && strings.EqualFold(h[i].Name, name) {
@@ -30,7 +30,7 @@ func (h Header) Get(name string) string {
 	return ""
 }
 
-// Values are the values of all fields of that name, in whatever case.
+// Values returns the values of all fields with that name. Names are case-insensitive.
 func (h Header) Values(name string) []string {
 	var values []string
 	for i := range h {
@@ -41,51 +41,50 @@ func (h Header) Values(name string) []string {
 	return values
 }
 
-// A Record is one record of a WARC or ARC file. It belongs to the [Reader] that
-// read it, until that reads the next one; the strings of the header may be kept.
+// A Record is a record of a WARC or ARC file. It is valid until its [Reader] reads the next
+// one; the strings of the header may be kept.
 //
-// A record of an ARC file has the fields that a WARC file would have for it:
-// WARC-Type (response for a page, warcinfo for the description of the file),
-// WARC-Target-URI, WARC-Date, WARC-IP-Address, Content-Type and Content-Length.
+// A record of an ARC file has the fields that it would have in a WARC file: WARC-Type (response
+// for a page, warcinfo for the description of the file), WARC-Target-URI, WARC-Date,
+// WARC-IP-Address, Content-Type and Content-Length.
 type Record struct {
 	Version string // as in the version line: "1.1"; "ARC" in an ARC file
 	Header  Header
 
-	// ContentLength is the length of the block as the record claims it.
+	// ContentLength is the length of the block according to the header.
 	ContentLength int64
 
-	// Offset is where in the file the record begins, or the gzip member or zstd
-	// frame that holds it.
+	// Offset is the position in the file of the record, or of the gzip member or zstd frame
+	// that contains it.
 	Offset int64
 
-	// Skip is the number of unpacked bytes that stand before the record in its
-	// member: 0 in any file that has one record a member.
+	// Skip is the number of decompressed bytes before the record in its member. It is 0 if each
+	// record has its own member.
 	Skip int64
 
-	// Length is the number of bytes that the record takes in the file, with the
-	// empty lines behind it. It is known after [Record.Close], and only if no
-	// other record shares the member; otherwise it is 0.
+	// Length is the number of bytes that the record takes in the file, with the empty lines
+	// after it. It is set by [Record.Close], and 0 if other records share the member.
 	Length int64
 
 	r      *Reader
 	left   int64 // bytes of the block not yet read
-	begin  int64 // of the block, in the unpacked bytes of the member
+	begin  int64 // position of the block in the decompressed member
 	short  error // why the block ended early
 	closed bool
 }
 
-// Type is the kind of record: response, request, warcinfo, …
+// Type returns the kind of record: response, request, warcinfo, …
 func (r *Record) Type() string { return r.Header.Get("WARC-Type") }
 
-// ID is the identifier of the record, in angle brackets as it stands there.
+// ID returns the identifier of the record, in angle brackets as in the header.
 func (r *Record) ID() string { return r.Header.Get("WARC-Record-ID") }
 
-// TargetURI is the address that the record is about, without the angle brackets
-// that wget, after an early draft, writes around it.
+// TargetURI returns the address of the record, without the angle brackets that wget writes
+// around it (after an early draft of the standard).
 func (r *Record) TargetURI() string { return unbracket(r.Header.Get("WARC-Target-URI")) }
 
-// truncated is why the block is only a part of what there was: as the record says,
-// or that it is a segment, of which the rest is in records of type continuation.
+// truncated returns why the block is incomplete: the reason in the header, or "length" for a
+// segment that is continued by records of type continuation.
 func (r *Record) truncated() string {
 	why := r.Header.Get("WARC-Truncated")
 	if why == "" && r.Header.Get("WARC-Segment-Number") != "" {
@@ -101,15 +100,14 @@ func unbracket(s string) string {
 	return s
 }
 
-// Date is when the record was made; the zero time if it does not say.
+// Date returns the date of the record, or the zero time if there is none.
 func (r *Record) Date() time.Time {
 	t, _ := parseDate(r.Header.Get("WARC-Date"))
 	return t
 }
 
-// parseDate reads a date as the standard has them, of any precision (W3C's profile of
-// ISO 8601), or one of the 14 digits of the drafts. A short one is the beginning of
-// the time that it stands for.
+// parseDate parses a date of any precision that the standard allows (W3C's profile of ISO
+// 8601), or the 14 digits of the drafts. A date of low precision is the start of its period.
 func parseDate(s string) (t time.Time, ok bool) {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04Z07:00", time.DateOnly, "2006-01", "2006", timestampLayout} {
 		if t, err := time.Parse(layout, s); err == nil {
@@ -119,8 +117,8 @@ func parseDate(s string) (t time.Time, ok bool) {
 	return time.Time{}, false
 }
 
-// Read reads the block. It returns [io.ErrUnexpectedEOF] where the file, or the
-// member, ends before the block does.
+// Read reads the block. It returns [io.ErrUnexpectedEOF] if the file or member ends before the
+// block.
 func (r *Record) Read(p []byte) (int, error) {
 	if r.left <= 0 || r.closed {
 		return 0, io.EOF
@@ -143,9 +141,8 @@ func (r *Record) Read(p []byte) (int, error) {
 	}
 }
 
-// Close passes over what is left of the record, settles its Length and returns
-// its fault, a *FormatError, if it has one: it is torn, or its Content-Length
-// is wrong. The error of the file itself is returned as it is.
+// Close skips the rest of the record and sets its Length. It returns a *FormatError if the
+// record is truncated or its Content-Length is wrong, or the error of reading the file.
 func (r *Record) Close() error {
 	if r.closed {
 		return nil
@@ -154,20 +151,18 @@ func (r *Record) Close() error {
 	return r.r.finish(r)
 }
 
-// A Reader reads the records of a WARC or ARC file. The zero value is ready for
-// [Reader.Reset].
+// A Reader reads the records of a WARC or ARC file. The zero value is ready for [Reader.Reset].
 //
-// The time it takes is bounded by the bytes that the file unpacks to, and its
-// memory by its buffers, the window of the compression and the largest header
-// allowed.
+// Time is linear in the decompressed size of the file. Memory is limited by the buffers, the
+// window of the compression and the longest header allowed.
 type Reader struct {
 	m       members
-	out     *bufio.Reader // over m, or m.in where nothing is packed
+	out     *bufio.Reader // of m, or m.in if the file is not compressed
 	unpack  *bufio.Reader
-	count   counter // of what went into out
-	started bool    // a member is open and more may stand in it
-	alone   bool    // the record is the only one of its member so far
-	lost    bool    // no record where one should begin: look for the next
+	count   counter // position in the member, including what is buffered in out
+	started bool    // a member is open and may contain more records
+	alone   bool    // the record is the first of its member
+	lost    bool    // there was no record where one should begin: search for one
 
 	rec      Record
 	arena    []byte
@@ -175,15 +170,14 @@ type Reader struct {
 	finished error
 }
 
-// NewReader returns a Reader of r. If r is an [io.Seeker], records inside one
-// that claims to be longer than it is are found, too.
+// NewReader returns a Reader of r. If r is an [io.Seeker], it also finds records inside a
+// record whose length is too large.
 func NewReader(r io.Reader) (*Reader, error) {
 	w := new(Reader)
 	return w, w.Reset(r)
 }
 
-// Reset makes the Reader read from r, and recognise by its first bytes how it
-// is packed.
+// Reset makes the Reader read src. The compression is detected from the first bytes.
 func (r *Reader) Reset(src io.Reader) error {
 	return r.reset(src, 0, unknown)
 }
@@ -209,8 +203,7 @@ func (r *Reader) reset(src io.Reader, base int64, f format) error {
 	return nil
 }
 
-// at is the position in the unpacked bytes: of the member, or of the file if it
-// is plain.
+// at returns the position in the decompressed member, or in a file that is not compressed.
 func (r *Reader) at() int64 {
 	if r.m.format == plain {
 		return r.m.pos()
@@ -218,9 +211,8 @@ func (r *Reader) at() int64 {
 	return r.count.n - int64(r.out.Buffered())
 }
 
-// Next returns the next record. Faults of the file come as *[FormatError],
-// after which Next can be called again; [io.EOF] is the end, and any other
-// error is of the file itself and final.
+// Next returns the next record. A *[FormatError] is a fault of the file, after which Next can
+// be called again. Any other error is final; at the end of the file it is [io.EOF].
 func (r *Reader) Next() (*Record, error) {
 	if !r.rec.closed {
 		if err := r.rec.Close(); err != nil {
@@ -252,7 +244,7 @@ func (r *Reader) next() (*Record, error) {
 		}
 		rec, err := r.read()
 		if err == io.EOF && r.m.format != plain && r.m.failed == nil {
-			r.started = false // the end of the member
+			r.started = false // end of the member
 			continue
 		}
 		return rec, err
@@ -277,7 +269,7 @@ func (r *Reader) scan() {
 	}
 }
 
-// read reads the header of a record. The end of the member is io.EOF.
+// read reads the header of a record. It returns io.EOF at the end of the member.
 func (r *Reader) read() (*Record, error) {
 	skip := r.at()
 	if err := r.blank(); err != nil {
@@ -298,7 +290,7 @@ func (r *Reader) read() (*Record, error) {
 			return nil, err
 		}
 		r.lost = true
-		return nil, &FormatError{offset, r.stranger()}
+		return nil, &FormatError{offset, r.errNoRecord()}
 	}
 	r.rec = Record{Offset: offset, Skip: skip, r: r, closed: true}
 	header := r.header
@@ -316,20 +308,21 @@ func (r *Reader) read() (*Record, error) {
 	return &r.rec, nil
 }
 
-// stranger is what to say of bytes that begin no record.
-func (r *Reader) stranger() error {
+// errNoRecord returns the error for data that does not begin a record.
+func (r *Reader) errNoRecord() error {
 	if head, _ := r.out.Peek(4); r.m.dialect == undecided && isZip(head) {
 		return errors.New("a zip file (hint: a WACZ is read from a file, not from a pipe or from inside another)")
 	}
 	return errors.New("no record where one should begin")
 }
 
-// broken is the fault of a member that cannot be unpacked to its end.
+// broken returns the fault of a member that cannot be decompressed to its end, and moves to the
+// next member.
 func (r *Reader) broken() error {
 	fault := &FormatError{r.m.start, r.m.failed}
 	r.m.failed, r.m.open, r.started = nil, false, false
 	if r.m.format == zstded && r.m.frame.drain() == nil {
-		return fault // its frame is whole, so its end is known
+		return fault // the frame is complete, so its end is known
 	}
 	if err := r.m.resync(); err != nil {
 		r.finished = err
@@ -337,7 +330,7 @@ func (r *Reader) broken() error {
 	return fault
 }
 
-// blank passes over empty lines.
+// blank skips empty lines.
 func (r *Reader) blank() error {
 	for {
 		b, err := r.out.ReadByte()
@@ -359,11 +352,11 @@ func (r *Reader) header() error {
 	}
 	r.arena = append(r.arena, version...)
 	versionEnd := len(r.arena)
-	// Names and values become substrings of one string, so remember where they
-	// lie until all of them are here.
+	// Names and values become substrings of one string; spans holds their positions until it is
+	// complete.
 	type span struct{ name, colon, end int }
-	var few [24]span
-	spans := few[:0]
+	var array [24]span
+	spans := array[:0]
 	for {
 		line, err := r.line()
 		if err != nil {
@@ -384,7 +377,7 @@ func (r *Reader) header() error {
 		}
 		colon := bytes.IndexByte(line, ':')
 		if colon <= 0 {
-			continue // says nothing; the rest of the header may still be good
+			continue // ignore a line without a name
 		}
 		at := len(r.arena)
 		r.arena = append(r.arena, line...)
@@ -409,7 +402,7 @@ func (r *Reader) header() error {
 	return nil
 }
 
-// line reads a line without its end. It is valid until the next read.
+// line reads a line and returns it without its end. It is valid until the next read.
 func (r *Reader) line() ([]byte, error) {
 	line, err := r.out.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
@@ -428,15 +421,15 @@ func (r *Reader) line() ([]byte, error) {
 	return line, nil
 }
 
-// continues goes on to the next member in the middle of a block, which some
-// programs have cut at the size of their buffers. It tells whether the member is
-// part of the block; if it begins a record, the block is short.
+// continues opens the next member in the middle of a block; some programs split blocks at the
+// size of their buffers. It reports whether the member continues the block. If it begins with a
+// record, the block is too short.
 func (r *Reader) continues() bool {
 	if r.m.format == plain || r.m.failed != nil {
 		return false
 	}
 	if head, _ := r.m.in.Peek(4); formatOf(head) != r.m.format {
-		return false // the end, or rubbish that is reported when its turn comes
+		return false // the end of the file, or data that is reported later
 	}
 	if r.enter() != nil {
 		r.started = false
@@ -457,7 +450,7 @@ func (r *Reader) enter() error {
 	return nil
 }
 
-// finish passes over the rest of the record and finds out where it ends.
+// finish skips the rest of the record and determines where it ends.
 func (r *Reader) finish(rec *Record) error {
 	for rec.left > 0 && rec.short == nil {
 		n, err := r.out.Discard(int(min(rec.left, 1<<30)))
@@ -496,7 +489,7 @@ func (r *Reader) finish(rec *Record) error {
 	return nil
 }
 
-// torn deals with a block that is shorter than the record says.
+// torn handles a block that is shorter than its Content-Length.
 func (r *Reader) torn(rec *Record) error {
 	have := rec.ContentLength - rec.left
 	switch {
@@ -511,7 +504,7 @@ func (r *Reader) torn(rec *Record) error {
 		r.m.rewind(rec.begin)
 		r.lost = true
 	} else if head, _ := r.out.Peek(1); len(head) == 0 {
-		r.started = false // else we stand before the record of the next member
+		r.started = false // otherwise the record of the next member is open
 	}
 	return fault
 }
@@ -520,9 +513,8 @@ func (r *Reader) container() string {
 	return [...]string{"file", "file", "gzip member", "zstd frame"}[r.m.format]
 }
 
-// overrun deals with bytes behind the block that begin no record. The block may
-// be longer than the record says; or it is shorter, and the next record was
-// taken for its end.
+// overrun handles data after the block that does not begin a record. Either the block is longer
+// than its Content-Length, or it is shorter and the next record was read as a part of it.
 func (r *Reader) overrun(rec *Record) error {
 	fault := &FormatError{rec.Offset, fmt.Errorf("Content-Length is %d but no record begins behind the block", rec.ContentLength)}
 	if r.m.format == plain {

@@ -84,7 +84,7 @@ func journal(t testing.TB, src io.Reader) string {
 	}
 }
 
-func TestFaultsAreReportedOnceAndPassedOver(t *testing.T) {
+func TestReaderFaults(t *testing.T) {
 	a, b, c := good("a"), good("b"), good("c")
 	za, zb, zc := zip(a), zip(b), zip(c)
 	flip := func(s string, at int) string {
@@ -146,9 +146,9 @@ func TestFaultsAreReportedOnceAndPassedOver(t *testing.T) {
 	}
 }
 
-// TestAPipeIsReadLikeAFile: what cannot go back loses no more than what a wrong
+// TestReadPipe: what cannot go back loses no more than what a wrong
 // length swallows.
-func TestAPipeIsReadLikeAFile(t *testing.T) {
+func TestReadPipe(t *testing.T) {
 	a, b, c, d := good("a"), raw("b", "block of b", 60), good("c"), good("d")
 	for _, c := range []struct{ in, want string }{
 		{zip(a, b, c), "a b+ ! c"},
@@ -161,9 +161,9 @@ func TestAPipeIsReadLikeAFile(t *testing.T) {
 	}
 }
 
-// TestEveryBrokenByteCostsFewRecords breaks each byte of a file in turn: the
+// TestBrokenBytes breaks each byte of a file in turn: the
 // records that it does not touch are there.
-func TestEveryBrokenByteCostsFewRecords(t *testing.T) {
+func TestBrokenBytes(t *testing.T) {
 	for name, in := range map[string]string{
 		"plain":   good("a") + good("b") + good("c") + good("d"),
 		"members": zip(good("a"), good("b"), good("c"), good("d")),
@@ -189,7 +189,7 @@ func TestEveryBrokenByteCostsFewRecords(t *testing.T) {
 	}
 }
 
-func TestRecordsAreWhereTheyAreSaidToBe(t *testing.T) {
+func TestRecordPositions(t *testing.T) {
 	a, b, c := good("a"), good("b"), good("c")
 	type place struct{ Offset, Skip, Length int64 }
 	n := int64(len(a))
@@ -243,7 +243,7 @@ func TestRecordsAreWhereTheyAreSaidToBe(t *testing.T) {
 	}
 }
 
-func TestFieldsKeepOrderAndForgiveCase(t *testing.T) {
+func TestHeader(t *testing.T) {
 	in := "WARC/1.0\r\nwarc-type: metadata\r\nWARC-CONCURRENT-TO: <1>\r\nX: y:z\r\nWARC-Concurrent-To : <2>\r\ncontent-length: 0\r\nWARC-Target-URI: <http://a/>\r\n\r\n\r\n\r\n"
 	r, _ := NewReader(strings.NewReader(in))
 	rec, err := r.Next()
@@ -261,7 +261,7 @@ func TestFieldsKeepOrderAndForgiveCase(t *testing.T) {
 	}
 }
 
-func TestEveryVersionIsRead(t *testing.T) {
+func TestVersions(t *testing.T) {
 	for _, version := range []string{"0.17", "0.18", "1.0", "1.1", "2.0"} {
 		a, b := strings.Replace(good("a"), "1.1", version, 1), strings.Replace(good("b"), "1.1", version, 1)
 		for name, in := range map[string]string{"plain": a + b, "members": zip(a, b), "frames": zst(a, b)} {
@@ -278,7 +278,7 @@ func TestEveryVersionIsRead(t *testing.T) {
 	}
 }
 
-func TestEndlessHeadersAreRefused(t *testing.T) {
+func TestHeaderLimit(t *testing.T) {
 	for name, in := range map[string]string{
 		"one line":   good("a") + "WARC/1.1\r\nX: " + strings.Repeat("x", 3<<20) + "\r\n\r\n" + good("b"),
 		"many lines": good("a") + "WARC/1.1\r\n" + strings.Repeat("X: y\r\n", 1<<20) + "\r\n" + good("b"),
@@ -289,9 +289,9 @@ func TestEndlessHeadersAreRefused(t *testing.T) {
 	}
 }
 
-// TestAFileOfFalseClaimsTakesBoundedTime: each of many records claims to be as
+// TestFalseLengthsTakeBoundedTime: each of many records claims to be as
 // long as the file.
-func TestAFileOfFalseClaimsTakesBoundedTime(t *testing.T) {
+func TestFalseLengthsTakeBoundedTime(t *testing.T) {
 	var b strings.Builder
 	for range 20_000 {
 		b.WriteString("WARC/1.1\r\nContent-Length: 99999999\r\n\r\nx\r\n\r\n")
@@ -315,7 +315,7 @@ func TestAFileOfFalseClaimsTakesBoundedTime(t *testing.T) {
 	}
 }
 
-func TestADictionaryInFrontIsUsed(t *testing.T) {
+func TestZstdDictionary(t *testing.T) {
 	// As in .warc.zst: a skippable frame holds it, packed or not.
 	var samples [][]byte
 	for i := range 64 {
@@ -388,7 +388,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-func TestDatesOfAnyPrecisionAreRead(t *testing.T) {
+func TestParseDate(t *testing.T) {
 	for text, want := range map[string]string{
 		"2016-03-04T05:06:07.123456789Z": "2016-03-04T05:06:07.123456789Z",
 		"2016-03-04T05:06:07+01:00":      "2016-03-04T04:06:07Z",

@@ -14,77 +14,72 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// DefaultMaxSize is the size at which a file is closed and the next begun.
+// DefaultMaxSize is the default size at which a file is closed and a new one is created.
 const DefaultMaxSize = 1_000_000_000
 
-// A WriterOptions are the parameters of a [Writer].
+// WriterOptions are the parameters of a [Writer].
 type WriterOptions struct {
-	// Prefix is where files go and how their names begin: "dir/crawl" makes
+	// Prefix is the directory of the files and the start of their names: "dir/crawl" makes
 	// dir/crawl-20261120071100-00000-host.warc.gz.
 	Prefix string
 
-	// Host is the name of this machine, which ends the names of files.
+	// Host is the name of this machine, which is a part of the names of files.
 	Host string
 
-	// MaxSize is the size in bytes at which the next file is begun; 0 means
-	// [DefaultMaxSize].
+	// MaxSize is the size in bytes at which a new file is created; 0 means [DefaultMaxSize].
 	MaxSize int64
 
-	// Digest is how payloads and blocks are digested: sha1, which is what ""
-	// means, or sha256.
+	// Digest is the algorithm of payload and block digests: sha1, which is the default, or
+	// sha256.
 	Digest string
 
-	// Zstd makes files of zstd frames, named .warc.zst, instead of gzip members:
-	// of large pages as small in half the time, but fewer programs read them. There
-	// is no dictionary, so that zstd itself unpacks the file.
+	// Zstd writes zstd frames to files named .warc.zst, instead of gzip members. Large pages
+	// take half the time for the same size, but fewer programs read such files. No dictionary
+	// is used, so zstd itself can decompress them.
 	Zstd bool
 
-	// Level is of gzip, from 1, the fastest, to 9, the smallest, or [Stored]; with
-	// Zstd of zstd, from 1 to 22. 0 means [DefaultLevel] or [DefaultZstdLevel].
+	// Level is the level of gzip, from 1 (fastest) to 9 (smallest), or [Stored]; with Zstd that
+	// of zstd, from 1 to 22. 0 means [DefaultLevel] or [DefaultZstdLevel].
 	Level int
 
-	// Known asks earlier archives for a capture of that URL whose payload has
-	// that digest, or for the newest one if digest is empty. It names a response
-	// or a resource, never a revisit, and is called by several goroutines at
-	// once. Nil: there are no earlier archives.
+	// Known, if not nil, looks up a capture in earlier archives: of that URL with a payload of
+	// that digest, or the newest one of the URL if digest is empty. It returns a response or a
+	// resource, never a revisit. It must be safe for concurrent use.
 	Known func(url, digest string) (Original, bool)
 
-	// Info is written at the head of each file: software, operator, robots,
-	// http-header-user-agent, … The writer itself adds format, conformsTo and
-	// hostname.
+	// Info is written to the warcinfo record of each file: software, operator, robots,
+	// http-header-user-agent, … The writer adds format, conformsTo and hostname.
 	Info []Field
 
-	// Cut, if not nil, is told the path of a file that was closed in good order and
-	// whose end is not whole any more, where the writer would have gone on with it.
-	// It is left alone.
+	// Cut, if not nil, is called with the path of a closed file whose end is truncated. Such a
+	// file is not appended to.
 	Cut func(path string)
 
-	// Now is the clock; nil means [time.Now].
+	// Now returns the current time; nil means [time.Now].
 	Now func() time.Time
 
-	// Random is where record identifiers come from; nil means crypto/rand.
+	// Random is the source of record identifiers; nil means crypto/rand.
 	Random io.Reader
 }
 
-// A Writer writes WARC 1.1 files, one gzip member or zstd frame a record. The
-// file in work has a name that ends in ".open" and is locked; it is renamed when
-// it is full and when the writer is closed. Later writers with the same prefix go
-// on with the newest file, if its end is whole. It is safe for concurrent use, and packs the records
-// of concurrent calls at the same time.
+// A Writer writes WARC 1.1 files with one gzip member or zstd frame per record. While a file is
+// written, it is locked and its name ends in ".open"; it is renamed when it is full and when
+// the writer is closed. A new writer with the same prefix appends to the newest file, if its
+// end is complete. A Writer is safe for concurrent use, and compresses the records of
+// concurrent calls in parallel.
 //
-// The digest of a payload is that of the body as received, chunks and coding
-// included. A payload of at least [MinRevisit] bytes that was written before
-// with this prefix, for whatever address and by whatever process, becomes a
-// revisit. Where things were written is noted in PREFIX.captures, which can be
-// lost without harm.
+// The payload digest is that of the body as received, with chunks and content coding. A payload
+// of at least [MinRevisit] bytes that was already written with this prefix, for any URL and by
+// any process, becomes a revisit. Positions are stored in PREFIX.captures; if that file is
+// lost, payloads are only written again.
 type Writer struct {
 	options  WriterOptions
 	suffix   string
 	ledger   *ledger
-	encoders sync.Pool     // of *encoder, a megabyte each
-	packing  chan struct{} // of those in use: one a processor, and one that waits for the disk
+	encoders sync.Pool     // of *encoder
+	packing  chan struct{} // limits the encoders in use to one per processor and one that waits for the disk
 	readers  sync.Pool     // of *Reader
-	files    sync.Map      // from the checksums of the names of the files to the names
+	files    sync.Map      // names of files by their checksums
 
 	mu     sync.Mutex
 	file   *os.File
@@ -92,16 +87,16 @@ type Writer struct {
 	sum    uint32 // of the name
 	serial int
 	size   int64
-	last   int64  // where the last exchange begins; 0: none was written
-	writes int64  // exchanges
+	last   int64  // offset of the last exchange; 0 if none was written
+	writes int64  // number of exchanges written
 	mark   int64  // see markEvery
 	info   string // identifier of the warcinfo record
-	broken error  // nothing can be written any more
+	broken error  // set when nothing can be written any more
 }
 
-// NewWriter opens the newest file with the prefix, or makes one. Files that a
-// killed process left open lose their torn tail, if they have one, and nothing
-// else. A file whose end is torn although it was closed is not gone on with.
+// NewWriter opens the newest file with the prefix, or creates one. A truncated record at the
+// end of a file that a killed process left open is cut off. A closed file with a truncated end
+// is not appended to.
 func NewWriter(o WriterOptions) (*Writer, error) {
 	if o.MaxSize <= 0 {
 		o.MaxSize = DefaultMaxSize
@@ -155,8 +150,8 @@ func NewWriter(o WriterOptions) (*Writer, error) {
 	return w, nil
 }
 
-// draw draws the identifiers of the records that e packs next.
-func (w *Writer) draw(e *encoder) error {
+// newIDs sets the identifiers of the next records of e.
+func (w *Writer) newIDs(e *encoder) error {
 	for i := range e.ids {
 		id := &e.ids[i]
 		if _, err := io.ReadFull(w.options.Random, id[:]); err != nil {
@@ -168,13 +163,11 @@ func (w *Writer) draw(e *encoder) error {
 	return nil
 }
 
-// Write writes an exchange: a response, or a revisit if the payload was written
-// before, with the request and the metadata that belong to it. When it returns
-// without error all of it has been handed to the operating system, so that it
-// outlives this process; [Writer.Sync] makes it outlive the machine.
+// Write writes an exchange: a response, or a revisit if the payload is known, with its request
+// and metadata. When it returns nil, everything has been handed to the operating system and
+// survives a crash of the process; [Writer.Sync] makes it survive a crash of the machine.
 //
-// If it fails, as on a full disk (syscall.ENOSPC), nothing of the exchange is in
-// the file and what was there before is whole.
+// If Write fails, as on a full disk (syscall.ENOSPC), the file does not change.
 func (w *Writer) Write(x *Exchange) (Location, error) {
 	w.packing <- struct{}{}
 	defer func() { <-w.packing }()
@@ -196,7 +189,7 @@ func (w *Writer) Write(x *Exchange) (Location, error) {
 	if err := w.usable(); err != nil {
 		return Location{}, err
 	}
-	// While we packed, somebody may have written the payload, or begun a file.
+	// Another goroutine may have written the payload, or created a new file.
 	was := to
 	if to == (reference{}) && once(x) && w.writes != e.since {
 		to = w.written(e, x, e.digest, w.name)
@@ -217,8 +210,8 @@ func (w *Writer) Write(x *Exchange) (Location, error) {
 	return at, nil
 }
 
-// ready makes a file ready to be written to, and e to pack for it. It returns
-// the name of the file and the identifier of its warcinfo record.
+// ready prepares the file and e for a record. It returns the name of the file and the
+// identifier of its warcinfo record.
 func (w *Writer) ready(e *encoder) (name, info string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -231,7 +224,7 @@ func (w *Writer) ready(e *encoder) (name, info string, err error) {
 		}
 	}
 	e.since = w.writes
-	return w.name, w.info, w.draw(e)
+	return w.name, w.info, w.newIDs(e)
 }
 
 func (w *Writer) usable() error {
@@ -244,7 +237,7 @@ func (w *Writer) usable() error {
 	return nil
 }
 
-// append writes whole members at the end of the file, or nothing.
+// append appends complete members to the file, or nothing.
 func (w *Writer) append(members []byte) error {
 	_, err := w.file.WriteAt(members, w.size)
 	if err != nil {
@@ -258,7 +251,7 @@ func (w *Writer) append(members []byte) error {
 	return nil
 }
 
-// Sync makes all that was written outlive a failure of the machine.
+// Sync makes everything that was written survive a crash of the machine.
 func (w *Writer) Sync() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -268,7 +261,7 @@ func (w *Writer) Sync() error {
 	return w.file.Sync()
 }
 
-// Close closes the file in good order. Writes after it fail.
+// Close closes the file. Later writes fail.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -277,7 +270,7 @@ func (w *Writer) Close() error {
 	}
 	f := w.file
 	w.file = nil
-	if w.last > 0 { // so that who goes on with the file need not read more of it
+	if w.last > 0 { // the next writer needs to read the file only from here on
 		w.ledger.put(markKey(w.name), position{w.sum, w.last})
 	}
 	err := w.finish(f, w.name, w.size)

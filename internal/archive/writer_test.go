@@ -87,7 +87,7 @@ func names(t testing.TB, dir string) []string {
 	return all
 }
 
-func TestWhatIsWrittenIsReadBack(t *testing.T) {
+func TestWriter(t *testing.T) {
 	dir := t.TempDir()
 	w := newWriter(t, testOptions(dir))
 	x := exchange("http://example.com/", 3000)
@@ -211,7 +211,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	}
 }
 
-func TestSameInputMakesTheSameBytes(t *testing.T) {
+func TestWriterIsDeterministic(t *testing.T) {
 	var first []byte
 	for range 2 {
 		dir := t.TempDir()
@@ -234,7 +234,7 @@ func TestSameInputMakesTheSameBytes(t *testing.T) {
 	}
 }
 
-func TestStrangersCannotEndAHeaderLine(t *testing.T) {
+func TestFieldInjection(t *testing.T) {
 	dir := t.TempDir()
 	w := newWriter(t, testOptions(dir))
 	x := exchange("http://example.com/", 10)
@@ -247,7 +247,7 @@ func TestStrangersCannotEndAHeaderLine(t *testing.T) {
 	}
 }
 
-func TestFullFilesAreFollowedByTheNext(t *testing.T) {
+func TestWriterRotates(t *testing.T) {
 	dir := t.TempDir()
 	o := testOptions(dir)
 	o.MaxSize = 2000
@@ -273,7 +273,7 @@ func TestFullFilesAreFollowedByTheNext(t *testing.T) {
 	}
 }
 
-func TestALaterWriterGoesOnWithTheNewestFile(t *testing.T) {
+func TestWriterAppends(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 3 {
 		w := newWriter(t, testOptions(dir))
@@ -290,7 +290,7 @@ func TestALaterWriterGoesOnWithTheNewestFile(t *testing.T) {
 	}
 }
 
-func TestASecondWriterTakesTheNextSerial(t *testing.T) {
+func TestConcurrentWriters(t *testing.T) {
 	dir := t.TempDir()
 	a, b := newWriter(t, testOptions(dir)), newWriter(t, testOptions(dir))
 	var wg sync.WaitGroup
@@ -313,9 +313,9 @@ func TestASecondWriterTakesTheNextSerial(t *testing.T) {
 	}
 }
 
-// TestAFileThatWasJustClosedIsNotReplaced has a writer choose the name of a file
+// TestClosedFileIsNotReplaced has a writer choose the name of a file
 // that another one closed since it looked.
-func TestAFileThatWasJustClosedIsNotReplaced(t *testing.T) {
+func TestClosedFileIsNotReplaced(t *testing.T) {
 	dir := t.TempDir()
 	late := newWriter(t, testOptions(dir))
 	taken := strings.Replace(late.name, "-00000-", "-00001-", 1)
@@ -346,9 +346,9 @@ func TestAFileThatWasJustClosedIsNotReplaced(t *testing.T) {
 	}
 }
 
-// TestATornFileLosesOnlyItsTornMember cuts a file at every byte, as a killed
+// TestTruncatedFile cuts a file at every byte, as a killed
 // process would leave it, and goes on with it.
-func TestATornFileLosesOnlyItsTornMember(t *testing.T) {
+func TestTruncatedFile(t *testing.T) {
 	for _, zstd := range []bool{false, true} {
 		t.Run(fmt.Sprintf("zstd=%t", zstd), func(t *testing.T) { testTornFile(t, zstd) })
 	}
@@ -431,9 +431,9 @@ func testTornFile(t *testing.T, zstd bool) {
 	}
 }
 
-// TestATornArchiveInAnArchiveIsCutWhole: what was fetched is an archive itself,
+// TestTruncatedArchiveInArchive: what was fetched is an archive itself,
 // and the writer was killed in the middle of it.
-func TestATornArchiveInAnArchiveIsCutWhole(t *testing.T) {
+func TestTruncatedArchiveInArchive(t *testing.T) {
 	for _, zstd := range []bool{false, true} {
 		inner := testOptions(t.TempDir())
 		inner.Zstd = zstd
@@ -478,9 +478,9 @@ func TestATornArchiveInAnArchiveIsCutWhole(t *testing.T) {
 	}
 }
 
-// TestALargeFileIsRepairedFromItsEnd: of a file that was left open the beginning
+// TestLargeOpenFileIsReadFromItsEnd: of a file that was left open the beginning
 // is not read again.
-func TestALargeFileIsRepairedFromItsEnd(t *testing.T) {
+func TestLargeOpenFileIsReadFromItsEnd(t *testing.T) {
 	dir := t.TempDir()
 	w := newWriter(t, testOptions(dir))
 	x := exchange("http://example.com/", 0)
@@ -512,9 +512,9 @@ func TestALargeFileIsRepairedFromItsEnd(t *testing.T) {
 	}
 }
 
-// TestAClosedFileThatSomebodyCutIsLeftAlone: nobody knows why, and what is in its torn
+// TestTruncatedClosedFile: nobody knows why, and what is in its torn
 // member may be wanted.
-func TestAClosedFileThatSomebodyCutIsLeftAlone(t *testing.T) {
+func TestTruncatedClosedFile(t *testing.T) {
 	for _, zstd := range []bool{false, true} {
 		dir := t.TempDir()
 		var cut []string
@@ -556,9 +556,9 @@ func TestAClosedFileThatSomebodyCutIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestOfAClosedFileOnlyTheEndIsReadAgain: a crawl of many generations goes on with it
+// TestClosedFileIsReadFromItsEnd: a crawl of many generations goes on with it
 // in each.
-func TestOfAClosedFileOnlyTheEndIsReadAgain(t *testing.T) {
+func TestClosedFileIsReadFromItsEnd(t *testing.T) {
 	dir := t.TempDir()
 	w := newWriter(t, testOptions(dir))
 	write(t, w, exchange("http://example.com/a", 100))
@@ -570,8 +570,8 @@ func TestOfAClosedFileOnlyTheEndIsReadAgain(t *testing.T) {
 	}
 }
 
-// TestTheIndexOfAnOpenFileGoesWithItsName: nobody else would ever remove it.
-func TestTheIndexOfAnOpenFileGoesWithItsName(t *testing.T) {
+// TestIndexOfOpenFile: nobody else would ever remove it.
+func TestIndexOfOpenFile(t *testing.T) {
 	dir := t.TempDir()
 	index := func(path string) {
 		x, err := OpenIndex(path, IndexOptions{})
@@ -601,9 +601,9 @@ func TestTheIndexOfAnOpenFileGoesWithItsName(t *testing.T) {
 	}
 }
 
-// TestEachKindOfFileIsGoneOnWithByItsKind: what a writer of the other kind left
+// TestWriterAppendsToSameFormat: what a writer of the other kind left
 // is closed, and the next serial begun.
-func TestEachKindOfFileIsGoneOnWithByItsKind(t *testing.T) {
+func TestWriterAppendsToSameFormat(t *testing.T) {
 	dir := t.TempDir()
 	gz, zst := testOptions(dir), testOptions(dir)
 	zst.Zstd = true
@@ -626,7 +626,7 @@ func TestEachKindOfFileIsGoneOnWithByItsKind(t *testing.T) {
 	}
 }
 
-func TestWhoGoesOnWithAFileSaysWhatIsNew(t *testing.T) {
+func TestWriterAppendsWarcinfo(t *testing.T) {
 	dir := t.TempDir()
 	for i, agent := range []string{"spoor/1", "spoor/1", "spoor/2"} {
 		o := testOptions(dir)
@@ -654,7 +654,7 @@ func TestWhoGoesOnWithAFileSaysWhatIsNew(t *testing.T) {
 	}
 }
 
-func TestFilesLeftOpenAreClosed(t *testing.T) {
+func TestAbandonedFilesAreClosed(t *testing.T) {
 	dir := t.TempDir()
 	o := testOptions(dir)
 	o.MaxSize = 1
@@ -674,7 +674,7 @@ func TestFilesLeftOpenAreClosed(t *testing.T) {
 	}
 }
 
-func TestOthersFilesAreLeftAlone(t *testing.T) {
+func TestOtherFilesAreIgnored(t *testing.T) {
 	dir := t.TempDir()
 	others := []string{
 		"crawl-2-20261120120000-00007-h.warc.gz", "crawl-20261120120000-7-h.warc.gz", "crawl-20261120120000-00007-h.warc",
@@ -693,7 +693,7 @@ func TestOthersFilesAreLeftAlone(t *testing.T) {
 	}
 }
 
-func TestPrefixesThatNameNoFileAreRefused(t *testing.T) {
+func TestInvalidPrefix(t *testing.T) {
 	for _, prefix := range []string{"", ".", "/", t.TempDir() + "/"} {
 		if w, err := NewWriter(WriterOptions{Prefix: prefix}); err == nil {
 			w.Close()
@@ -702,7 +702,7 @@ func TestPrefixesThatNameNoFileAreRefused(t *testing.T) {
 	}
 }
 
-func TestHopsAreThoseOfHeritrix(t *testing.T) {
+func TestAppendHops(t *testing.T) {
 	for _, c := range []struct {
 		links, redirects int
 		want             string
@@ -716,8 +716,8 @@ func TestHopsAreThoseOfHeritrix(t *testing.T) {
 	}
 }
 
-// TestOthersReadWhatWeWrite asks warcio, which shares no code with us.
-func TestOthersReadWhatWeWrite(t *testing.T) {
+// TestWarcio asks warcio, which shares no code with us.
+func TestWarcio(t *testing.T) {
 	warcio := filepath.Join(os.Getenv("SPOOR_WARCIO"), "node_modules", ".bin", "warcio")
 	if _, err := os.Stat(warcio); os.Getenv("SPOOR_WARCIO") == "" || err != nil {
 		if warcio, err = exec.LookPath("warcio"); err != nil {
@@ -821,7 +821,7 @@ func output(t *testing.T, name string, args ...string) [][]byte {
 	return slices.DeleteFunc(bytes.Split(out, []byte("\n")), func(l []byte) bool { return len(bytes.TrimSpace(l)) == 0 })
 }
 
-func TestAPayloadWrittenManyTimesAtOnceIsKeptOnce(t *testing.T) {
+func TestConcurrentRevisits(t *testing.T) {
 	dir := t.TempDir()
 	w := newWriter(t, testOptions(dir))
 	x := exchange("http://example.com/same", 2<<20)
