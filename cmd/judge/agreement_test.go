@@ -21,8 +21,8 @@ import (
 	"spoor/internal/judge"
 )
 
-// shared is a file of the data that is kept outside the project; the test is
-// skipped where it is absent.
+// shared returns the path of a file of the data that is kept outside the project. The test
+// is skipped if it is absent.
 func shared(t testing.TB, name string) string {
 	t.Helper()
 	root := os.Getenv("SPOOR_SHARED")
@@ -39,8 +39,8 @@ func shared(t testing.TB, name string) string {
 	return path
 }
 
-// symlinked is a name for a shared file in a directory of the test, so that what is kept
-// of it is written there.
+// symlinked returns a link to a shared file in a directory of the test, so that its cache
+// is written there.
 func symlinked(t testing.TB, name string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), filepath.Base(name))
@@ -57,11 +57,11 @@ var topics = []struct{ web, label string }{
 
 var seedSets = []string{"easy-1", "easy-2", "easy-3", "hard-1", "hard-2", "hard-3"}
 
-// crawls are the orders that both judge.
+// crawls are the kinds of crawls that both judges measure.
 var crawls = []string{"breadth-first", "random walk", "best-first"}
 
-// independent runs the independent judge over a topic. It reads lines of the names of a
-// file of seeds and of runs, separated by tabs, and writes what it says of each run.
+// independent runs the independent judge on a topic. It reads lines with the names of a file
+// of seeds and of runs, separated by tabs, and writes its results for each run.
 const independent = `
 import sys, json
 sys.path.insert(0, sys.argv[1])
@@ -83,7 +83,7 @@ for line in sys.stdin:
         print(json.dumps(says), flush=True)
 `
 
-// A saying is what the independent judge says of a run.
+// A saying holds the independent judge's results for a run.
 type saying struct {
 	T, R           int
 	Reachable      int     `json:"reachable"`
@@ -98,9 +98,8 @@ type saying struct {
 	Curve          []int   `json:"curve"`
 }
 
-// TestAgreementWithTheIndependentJudge judges crawls that stumble in all ways in which
-// one may: over pages again and in another spelling, over addresses that nobody has or
-// that cost nothing, and over queries.
+// TestAgreementWithTheIndependentJudge judges crawls with all irregularities: repeated pages,
+// also in another spelling, unknown addresses, free records, and queries.
 func TestAgreementWithTheIndependentJudge(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {
@@ -156,8 +155,8 @@ func TestAgreementWithTheIndependentJudge(t *testing.T) {
 	}
 }
 
-// A comparison is how the judges differ about a kind of crawl: the largest differences
-// over all sets of seeds.
+// A comparison holds the largest differences of the judges for a kind of crawl, over all sets
+// of seeds.
 type comparison struct {
 	crawl                             string
 	theirs, ours                      float64 // sums of nAUC
@@ -165,13 +164,13 @@ type comparison struct {
 	ownNAUC, ownClairvoyant, ownCurve float64
 }
 
-// A contest is a topic that both judge crawls of.
+// A contest is a topic for which both judges measure crawls.
 type contest struct {
 	graph, labels, archive, label, dir string
 	seeds                              []string
 }
 
-// hold compares what they say.
+// hold compares the results of the judges.
 func (c *contest) hold(python, judgeDir string) ([]comparison, error) {
 	w, err := c.web()
 	if err != nil {
@@ -218,7 +217,7 @@ func (c *contest) hold(python, judgeDir string) ([]comparison, error) {
 	return table, nil
 }
 
-// judge is what ours says of crawls from the same seeds.
+// judge returns our results for crawls from the same seeds.
 func (c *contest) judge(files []string, args ...string) (all []*judge.Summary, err error) {
 	var stderr bytes.Buffer
 	o, _, err := parse(append(args, "-label", c.label, "-cache", ""), &stderr)
@@ -244,7 +243,7 @@ func (c *contest) judge(files []string, args ...string) (all []*judge.Summary, e
 	return all, nil
 }
 
-// add takes in what is said of one more crawl.
+// add adds the results for one more crawl.
 func (c *comparison) add(theirs *saying, given, own *judge.Summary) {
 	grow := func(worst *float64, a, b float64) { *worst = max(*worst, math.Abs(a-b)) }
 	c.theirs += theirs.NAUC
@@ -276,7 +275,7 @@ func (c *comparison) add(theirs *saying, given, own *judge.Summary) {
 	}
 }
 
-// A graphed is a web as the independent judge has it.
+// A graphed is a web in the format of the independent judge.
 type graphed struct {
 	Out    map[string][]string `json:"out"`
 	Labels map[string][]string `json:"labels"`
@@ -322,8 +321,7 @@ func (c *contest) crawl(w *graphed, seeds string, seed uint64) (files []string, 
 	return files, nil
 }
 
-// first is a crawl that follows the links of good pages before others, and else goes in
-// breadth.
+// first returns a breadth-first crawl that follows the links of good pages before others.
 func (w *graphed) first(start []string, pages int, good func(page string) bool) (order []string) {
 	waiting := map[bool][]string{false: start}
 	seen := map[string]bool{}
@@ -345,8 +343,7 @@ func (w *graphed) first(start []string, pages int, good func(page string) bool) 
 	return order
 }
 
-// walk is a crawl that goes from each page to any that it links to, and sometimes, or
-// where there is none, back to a seed.
+// walk returns a random walk, which sometimes, and on pages without links, jumps to a seed.
 func (w *graphed) walk(start []string, pages int, rng *rand.Rand) (order []string) {
 	page := start[0]
 	for range pages {
@@ -360,7 +357,7 @@ func (w *graphed) walk(start []string, pages int, rng *rand.Rand) (order []strin
 	return order
 }
 
-// stumble is the records of a crawl that is not always lucky.
+// stumble returns the records of a crawl with failures, queries and repetitions added.
 func (w *graphed) stumble(order []string) []byte {
 	var b bytes.Buffer
 	for i, page := range order {

@@ -40,19 +40,19 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// weave makes an archive of a web of which a file has a line for each capture, a second
-// after the one before:
+// weave writes an archive of a web given as a file with a line for each capture, one second
+// apart:
 //
 //	http://a.example/ -> jazz http://b.example/    a page with these links
 //	http://a.example/old => /                      a redirect
 //	http://a.example/no 404                        a page with that status
-//	http://a.example/as == http://a.example/       the same bytes as that one, by reference
+//	http://a.example/as == http://a.example/       a revisit of that page
 func weave(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.MkdirAll(filepath.Dir(ts.MkAbs(args[0])), 0o777))
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), woven(ts.ReadFile(args[1])), 0o666))
 }
 
-// woven is the archive of a web.
+// woven returns the archive of a web.
 func woven(web string) []byte {
 	var b strings.Builder
 	second := 0
@@ -85,7 +85,7 @@ func woven(web string) []byte {
 	return []byte(b.String())
 }
 
-// status runs a command that is to end with a status.
+// status runs a command and checks its exit status.
 func status(ts *testscript.TestScript, _ bool, args []string) {
 	err := ts.Exec(args[1], args[2:]...)
 	got := 0

@@ -13,8 +13,8 @@ import (
 	"spoor/internal/wire"
 )
 
-// TestRepeatedPages would fail if pages were remembered by memory that the next record is
-// read into.
+// TestRepeatedPages would fail if pages were remembered by memory that is reused for the next
+// record.
 func TestRepeatedPages(t *testing.T) {
 	var in strings.Builder
 	for range 2 {

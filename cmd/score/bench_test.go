@@ -20,8 +20,8 @@ import (
 	"spoor/internal/wire"
 )
 
-// parsed is pages as parse leaves them, of a web in the shared data, or made up
-// where that is absent.
+// parsed returns the records of parse for a shared web, or made-up ones if the shared data
+// is absent.
 func parsed(b *testing.B, web string) []*wire.Record {
 	if _, err := os.Stat(archived(web)); err != nil {
 		b.Logf("made-up pages: %v", err)
@@ -30,7 +30,7 @@ func parsed(b *testing.B, web string) []*wire.Record {
 	return captured(b, web, 24<<20)
 }
 
-// archived is the name of the archive of a web in the shared data.
+// archived returns the name of the archive of a shared web.
 func archived(web string) string {
 	root := os.Getenv("SPOOR_SHARED")
 	if root == "" {
@@ -39,8 +39,8 @@ func archived(web string) string {
 	return filepath.Join(root, "webs", web+".warc.gz")
 }
 
-// captured is the pages in the first bytes of an archive, as parse leaves them.
-// The test is skipped where it is absent.
+// captured returns the records of parse for the first bytes of an archive. The test is
+// skipped if the archive is absent.
 func captured(tb testing.TB, web string, size int64) []*wire.Record {
 	f, err := os.Open(archived(web))
 	if err != nil {
@@ -76,7 +76,7 @@ func captured(tb testing.TB, web string, size int64) []*wire.Record {
 	return all
 }
 
-// madeUp is pages of 1,600 words and 140 links.
+// madeUp returns pages of 1,600 words and 140 links.
 func madeUp() []*wire.Record {
 	word := func(n int) string { return "w" + strconv.Itoa(n*n%4999) }
 	var all []*wire.Record
@@ -98,7 +98,7 @@ func madeUp() []*wire.Record {
 	return all
 }
 
-// benchmarkTopic is a topic with all sections, of the first pages.
+// benchmarkTopic returns a topic with all sections, made from the first pages.
 func benchmarkTopic(b *testing.B, recs []*wire.Record) *topic.Topic {
 	t, err := topic.New("", "")
 	if err != nil {
@@ -133,7 +133,7 @@ func benchmarkTopic(b *testing.B, recs []*wire.Record) *topic.Topic {
 	return t
 }
 
-// BenchmarkScore is the measures alone, one core, warm: links included.
+// BenchmarkScore measures scoring alone, on one core, including links.
 func BenchmarkScore(b *testing.B) {
 	for _, web := range []string{"modern", "webkb"} {
 		recs := parsed(b, web)
@@ -176,8 +176,8 @@ func BenchmarkScore(b *testing.B) {
 	}
 }
 
-// BenchmarkStream is the command without its process: records in, records out,
-// by one worker that has seen no word before.
+// BenchmarkStream measures the command without its process: records in, records out, by one
+// worker without cached words.
 func BenchmarkStream(b *testing.B) {
 	for _, web := range []string{"modern", "webkb"} {
 		recs := parsed(b, web)

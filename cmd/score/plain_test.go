@@ -12,10 +12,10 @@ import (
 	"spoor/internal/wire"
 )
 
-// This file reads the formulas of the cosines and of BM25 plainly: maps from
-// words to numbers, nothing shared with package fitness, nothing fast.
+// This file implements the formulas of the cosines and of BM25 plainly, with maps from words
+// to numbers, and without code of package fitness.
 
-// plainWords is the words of texts by name; what is silent is left out.
+// plainWords returns the scored words of texts.
 func plainWords(a *text.Analyzer, texts ...string) (words []string) {
 	for _, s := range texts {
 		for _, term := range a.Append(nil, s) {
@@ -27,7 +27,7 @@ func plainWords(a *text.Analyzer, texts ...string) (words []string) {
 	return words
 }
 
-// plainCount is how often each word stands there.
+// plainCount returns how often each word occurs.
 func plainCount(words []string) map[string]float64 {
 	count := make(map[string]float64)
 	for _, w := range words {
@@ -36,7 +36,7 @@ func plainCount(words []string) map[string]float64 {
 	return count
 }
 
-// plainCosine is the cosine of two vectors.
+// plainCosine returns the cosine of two vectors.
 func plainCosine(a, b map[string]float64) float64 {
 	dot, aa, bb := 0.0, 0.0, 0.0
 	for k, v := range a {
@@ -52,7 +52,7 @@ func plainCosine(a, b map[string]float64) float64 {
 	return dot / (math.Sqrt(aa) * math.Sqrt(bb))
 }
 
-// restricted is v where it has entries that of has.
+// restricted returns the entries of v that of has too.
 func restricted(v, of map[string]float64) map[string]float64 {
 	r := make(map[string]float64)
 	for k := range of {
@@ -63,7 +63,7 @@ func restricted(v, of map[string]float64) map[string]float64 {
 	return r
 }
 
-// plainScores is the values of the measures of one page. The keywords of t are
+// plainScores returns the values of the measures for one page. The keywords of t must be
 // single words.
 func plainScores(a *text.Analyzer, t *topic.Topic, rec *wire.Record, norm fitness.Norm) map[string]float64 {
 	title, body := plainCount(plainWords(a, rec.Title)), plainCount(plainWords(a, rec.Text))

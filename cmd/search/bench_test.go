@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// webkb is a real web of 8,189 pages, under a name in a directory of the benchmark; it
-// is skipped where the data that is kept outside the project is absent.
+// webkb returns a link to the archive of a real web of 8,189 pages. The benchmark is skipped
+// if the shared data is absent.
 func webkb(b *testing.B) string {
 	b.Helper()
 	root := os.Getenv("SPOOR_SHARED")
@@ -32,7 +32,7 @@ func webkb(b *testing.B) string {
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// BenchmarkIndex makes an index of a real web.
+// BenchmarkIndex indexes a real web.
 func BenchmarkIndex(b *testing.B) {
 	web := webkb(b)
 	b.ReportAllocs()
@@ -57,8 +57,8 @@ func BenchmarkIndex(b *testing.B) {
 	b.ReportMetric(float64(size)/float64(pages), "B/page")
 }
 
-// BenchmarkQuery asks an index of a real web: words as a strategy breeds them, and words
-// that all pages have.
+// BenchmarkQuery queries the index of a real web, with words as strategies use them, and with
+// words that all pages have.
 func BenchmarkQuery(b *testing.B) {
 	x, err := openIndex(filepath.Join(b.TempDir(), "web.db"), []string{webkb(b)}, quiet)
 	if err != nil {
@@ -82,8 +82,7 @@ func BenchmarkQuery(b *testing.B) {
 	}
 }
 
-// BenchmarkStart is what a process costs that finds its index up to date: without a
-// query, and with one.
+// BenchmarkStart measures a process that finds its index up to date, without and with a query.
 func BenchmarkStart(b *testing.B) {
 	web, index := webkb(b), filepath.Join(b.TempDir(), "web.db")
 	if err := run([]string{"-index", index, "-archive", web, "-query", "x"}, nil, io.Discard, io.Discard); err != nil {

@@ -18,8 +18,8 @@ import (
 	"spoor/internal/archive"
 )
 
-// searched runs the command on an index and returns the paths that are found, and how
-// many pages it took in.
+// searched runs the command on an index, and returns the paths found and the number of pages
+// added to the index.
 func searched(t testing.TB, args ...string) (paths string, pages int) {
 	t.Helper()
 	var out, words bytes.Buffer
@@ -36,7 +36,7 @@ func searched(t testing.TB, args ...string) (paths string, pages int) {
 	return strings.Join(list, " "), pages
 }
 
-// number is a page that says which it is.
+// number returns a page that contains its number.
 func number(i int) capture {
 	return capture{path: fmt.Sprint(i), body: fmt.Sprintf("<title>Page %d</title><p>word n%d", i, i)}
 }
@@ -119,7 +119,7 @@ func TestTornRecordIsIndexedWhenComplete(t *testing.T) {
 				if err := os.WriteFile(grows, data[:n], 0o666); err != nil {
 					t.Fatal(err)
 				}
-				// Each state of the file is another one, whatever the clock says.
+				// Each version of the file needs another time, also if the clock is coarse.
 				if err := os.Chtimes(grows, time.Time{}, time.Unix(int64(n), 0)); err != nil {
 					t.Fatal(err)
 				}
@@ -152,7 +152,7 @@ func TestTornRecordIsIndexedWhenComplete(t *testing.T) {
 	}
 }
 
-// only is the one file that matches.
+// only returns the only file that matches.
 func only(t testing.TB, pattern string) string {
 	t.Helper()
 	all, err := filepath.Glob(pattern)
@@ -162,7 +162,7 @@ func only(t testing.TB, pattern string) string {
 	return all[0]
 }
 
-// unpacked is a WARC file without its gzip.
+// unpacked returns a WARC file without its gzip.
 func unpacked(t testing.TB, name string) []byte {
 	t.Helper()
 	out, err := exec.Command("gzip", "-dc", name).Output()
@@ -221,7 +221,7 @@ func TestNewestCaptureOfSeveralArchives(t *testing.T) {
 	}
 }
 
-// many makes an archive of n pages of some length.
+// many writes an archive of n long pages.
 func many(t testing.TB, dir string, n int) {
 	t.Helper()
 	pages := make([]capture, n)
@@ -234,7 +234,7 @@ func many(t testing.TB, dir string, n int) {
 	}
 }
 
-// command is this program as another process.
+// command returns this program as another process.
 func command(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := exec.LookPath("search") // where testscript.Main has put it
@@ -247,8 +247,8 @@ func command(t testing.TB, args ...string) *exec.Cmd {
 // manyPages is more than one batch of pages.
 const manyPages = 1100
 
-// TestKilledUpdate kills a process when it tells of a fault in the archive,
-// which it has read up to there while it takes in what came before.
+// TestKilledUpdate kills a process when it reports an error in the archive, while it adds the
+// pages before the error to the index.
 func TestKilledUpdate(t *testing.T) {
 	dir := t.TempDir()
 	index, web := filepath.Join(dir, "web.db"), filepath.Join(dir, "web.warc.gz")

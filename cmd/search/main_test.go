@@ -40,7 +40,7 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// library is what the scripts search.
+// library holds the pages that the scripts search.
 var library = []capture{
 	{path: "jazz", body: "<title>Jazz</title><p>Jazz began in New Orleans. <a href=bop>hard bop</a>"},
 	{path: "bop", body: "<title>Hard bop</title><p>Jazz of the fifties: Blakey, Silver, Morgan."},
@@ -71,7 +71,7 @@ func (c capture) exchange() *archive.Exchange {
 	}
 }
 
-// writer writes archives whose names begin with prefix.
+// writer returns a writer of archives whose names begin with prefix.
 func writer(prefix string) (*archive.Writer, error) {
 	if err := os.MkdirAll(filepath.Dir(prefix), 0o777); err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func writer(prefix string) (*archive.Writer, error) {
 	})
 }
 
-// write makes an archive.
+// write writes an archive.
 func write(prefix string, pages ...capture) error {
 	w, err := writer(prefix)
 	if err != nil {
@@ -95,10 +95,9 @@ func write(prefix string, pages ...capture) error {
 	return w.Close()
 }
 
-// metasearch is a SearXNG as far as its API goes. What a query is decides what becomes
-// of it: "down" is status 500, "slow" nothing at all, "none" has no results, "mute" neither because an engine
-// is silent, "n results" has that many, and all others have the number of times that
-// anything was asked.
+// metasearch is a server with the API of SearXNG. The query determines the answer: "down" is
+// status 500, "slow" is no answer, "none" has no results, "mute" has none because an engine
+// failed, "n results" has that many, and all others have as many as there were requests.
 type metasearch struct {
 	mu    sync.Mutex
 	asked int

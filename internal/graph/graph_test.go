@@ -40,7 +40,7 @@ func TestParentsAreInverseOfChildren(t *testing.T) {
 	}
 }
 
-// random grows a graph by n pages, telling step after each.
+// random grows a graph by n pages, and calls step after each.
 func random(n int, step func(*Graph)) *Graph {
 	rng := rand.New(rand.NewPCG(1, 1))
 	g := new(Graph)

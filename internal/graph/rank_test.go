@@ -12,8 +12,8 @@ import (
 	"testing/quick"
 )
 
-// web is the graph of lines "page: link link …", addresses being numbered as they
-// come.
+// web returns the graph of lines "page: link link …". Addresses are numbered in the order of
+// their occurrence.
 func web(lines ...string) *Graph {
 	g := new(Graph)
 	for _, line := range lines {
@@ -28,7 +28,7 @@ func web(lines ...string) *Graph {
 	return g
 }
 
-// byName is a number of each address, by the address.
+// byName returns the values by address.
 func byName(g *Graph, x []float64) map[string]float64 {
 	m := map[string]float64{}
 	for id, v := range x {
@@ -37,7 +37,7 @@ func byName(g *Graph, x []float64) map[string]float64 {
 	return m
 }
 
-// near fails t unless got is want for every name, to within delta.
+// near fails t unless got equals want for every name, to within delta.
 func near(t *testing.T, what string, got, want map[string]float64, delta float64) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(want)) {
@@ -177,8 +177,8 @@ func TestHITSGivesPrincipalEigenvectors(t *testing.T) {
 	}
 }
 
-// A plain reading: maps, every sum as it stands in the formula, no end but the number
-// of iterations.
+// plainPageRank is a plain implementation: maps, every sum as in the formula, and a fixed
+// number of iterations.
 func plainPageRank(g *Graph, d float64) map[string]float64 {
 	n := float64(g.Len())
 	ranks := map[string]float64{}
@@ -255,7 +255,7 @@ func TestAgainstPlainImplementation(t *testing.T) {
 	}
 }
 
-// What the tolerance promises: with 1e-10, no rank is farther off than 1e-9.
+// The guarantee of the tolerance: with 1e-10, no rank has an error above 1e-9.
 func TestPageRankTolerance(t *testing.T) {
 	g := random(330, func(*Graph) {})
 	exact, _ := standard.Ranks(g, g.Mark())
@@ -274,7 +274,7 @@ func TestPageRankTolerance(t *testing.T) {
 	}
 }
 
-// shuffled is g with its addresses and pages in another order.
+// shuffled returns g with its addresses and pages in another order.
 func shuffled(g *Graph, rng *rand.Rand) *Graph {
 	h := new(Graph)
 	for _, id := range rng.Perm(g.Len()) {
@@ -347,7 +347,7 @@ func TestRanksDoNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// total is the sum of x, and the least of it.
+// total returns the sum of x, and its minimum.
 func total(x []float64) (sum, least float64) {
 	for _, v := range x {
 		sum += v
@@ -385,8 +385,8 @@ func TestDegreesAndSiblings(t *testing.T) {
 	}
 }
 
-// million is a web of a million links: pages of 30 links, and two addresses for
-// three links, as at the beginning of a crawl.
+// million returns a graph of a million links: pages with 30 links, and two addresses for
+// every three links, as at the beginning of a crawl.
 func million() *Graph {
 	rng := rand.New(rand.NewPCG(1, 1))
 	g := new(Graph)

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// manyPages is how many pages the web of the benchmark has. It has ten times as many
-// links. How many a page has, and how many lead to it, follows power laws, as on the web;
-// half of the links stay near, as on a site, and relevant pages stand together.
+// manyPages is the number of pages in the web of the benchmark. It has ten times as many
+// links. Numbers of links on a page and to a page follow power laws, as on the web; half of
+// the links are to near pages, as on a site, and relevant pages are clustered.
 const manyPages = 1_000_000
 
 var millionPages = sync.OnceValue(func() *Web {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// optimal is how many relevant pages any crawl can have found at each cost, by looking at
-// all of them: a crawl is a set of pages, each of which is a seed or linked to from another.
+// optimal returns the maximal number of relevant pages that any crawl can have found at each
+// cost, by trying all crawls: a crawl is a set of pages, each a seed or linked to from another.
 func optimal(w *Web, seeds []int32, t int) []int {
 	from := uint32(0)
 	for _, s := range seeds {
@@ -69,7 +69,7 @@ func TestBoundAndClairvoyantAgainstBruteForce(t *testing.T) {
 	t.Logf("%d webs, %d costs, no violation; clairvoyant/optimal %.3f, optimal/bound %.3f", webs, costs, reached/float64(compared), bounded/float64(compared))
 }
 
-// checkBounds holds the clairvoyant crawler and the bound against the best of all crawls.
+// checkBounds compares the clairvoyant crawler and the bound with the best of all crawls.
 func checkBounds(t *testing.T, j *Judge, best []int) {
 	t.Helper()
 	feasible, bound := j.Clairvoyant(), j.Bound()
@@ -122,8 +122,8 @@ func TestHornAgainstBruteForce(t *testing.T) {
 	}
 }
 
-// bestArea is the largest sum of the relevant pages found at each cost that any order
-// has in which parents come first.
+// bestArea returns the largest sum of the relevant pages found at each cost, over all orders
+// in which parents come first.
 func bestArea(parent []int32, relevant []bool) int {
 	all := 1<<len(parent) - 1
 	best := make([]int, all+1) // by set of pages fetched; -1: no order fetches these first
@@ -156,7 +156,7 @@ func TestDominatorsAreOnEveryPath(t *testing.T) {
 	}
 }
 
-// checkDominators holds dominators against what becomes out of reach without each page.
+// checkDominators compares dominators with the pages that are unreachable without each page.
 func checkDominators(t *testing.T, j *Judge) {
 	t.Helper()
 	idom := dominators(j.near, j.seeds)
@@ -177,7 +177,7 @@ func checkDominators(t *testing.T, j *Judge) {
 	}
 }
 
-// reaches tells whether a page can be reached from the first pages without one of the pages.
+// reaches reports whether a page can be reached from the first pages without passing another.
 func reaches(w *Web, seeds int, page, without int32) bool {
 	seen := make([]bool, w.Len())
 	seen[without] = true
@@ -210,7 +210,7 @@ func TestNearestRelevantPageComesNext(t *testing.T) {
 	}
 }
 
-// checkNearest holds the nearest relevant page first against its definition.
+// checkNearest compares the order of nearest with its definition.
 func checkNearest(t *testing.T, j *Judge) {
 	t.Helper()
 	want := slowlyNearest(j.near, j.seeds, j.T)
@@ -223,7 +223,7 @@ func checkNearest(t *testing.T, j *Judge) {
 	}
 }
 
-// slowlyNearest is the order of nearest, from its definition: it starts anew for every page.
+// slowlyNearest returns the order of nearest by its definition: a new search for every page.
 func slowlyNearest(w *Web, seeds, budget int) (order []int32) {
 	fetched := func(page int32) bool { return slices.Contains(order, page) }
 	for s := range seeds {
@@ -269,9 +269,8 @@ func slowlyNearest(w *Web, seeds, budget int) (order []int32) {
 	return order
 }
 
-// FuzzWebs holds everything that is fast against its definition, on small webs. The
-// first byte is how many pages there are, the second how many seeds; then come
-// links, from and to.
+// FuzzWebs compares all fast algorithms with their definitions, on small webs. The first byte
+// is the number of pages, the second the number of seeds; then come links, from and to.
 func FuzzWebs(f *testing.F) {
 	f.Add([]byte{8, 1, 0, 1, 0, 2, 1, 3, 1, 4, 2, 5, 5, 6, 5, 7}, uint16(1<<3|1<<6|1<<7))
 	f.Add([]byte{3, 3, 2, 1, 1, 0, 0, 0}, uint16(1))

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// A trial is one judged run, in as few words as tests can say it.
+// trial returns a judged run.
 func trial(name, topic, seeds string, seed int64, nauc float64) *Result {
 	return &Result{
 		Name: name, Strategy: strings.Fields(name)[0], Track: "K", Web: "w", Topic: topic, Seeds: SeedSet(seeds), Seed: seed,
@@ -19,7 +19,7 @@ func trial(name, topic, seeds string, seed int64, nauc float64) *Result {
 	}
 }
 
-// by is the criterion called name.
+// by returns the criterion called name.
 func by(t testing.TB, name string) Criterion {
 	t.Helper()
 	c, err := ParseCriterion(name)
@@ -29,7 +29,7 @@ func by(t testing.TB, name string) Criterion {
 	return c
 }
 
-// compare makes the only table of results.
+// compare returns the only table of results.
 func compare(t testing.TB, results []*Result, o CompareOptions) *Table {
 	t.Helper()
 	if o.By.Name == "" {
@@ -45,8 +45,8 @@ func compare(t testing.TB, results []*Result, o CompareOptions) *Table {
 	return tables[0]
 }
 
-// a wins where b is in course and everywhere in project; c has one unit. Chance seeds
-// of a: 0.2 and 0.4 are 0.3.
+// a is better than b in course and everywhere in project; c has one unit. The values 0.2 and
+// 0.4 of a's random seeds have the mean 0.3.
 func small() []*Result {
 	return []*Result{
 		trial("a", "course", "easy", 1, 0.2), trial("a", "course", "easy", 2, 0.4), trial("a", "course", "hard", 1, 0.1),
@@ -92,7 +92,7 @@ func TestMeanAveragesRandomSeedsThenUnitsThenTopics(t *testing.T) {
 	}
 }
 
-// A topic with many sets of seeds weighs as much as one with few.
+// A topic with many seed sets has the same weight as one with few.
 func TestTopicsHaveEqualWeight(t *testing.T) {
 	results := []*Result{trial("a", "x", "1", 1, 1)}
 	for i := range 9 {
@@ -175,7 +175,7 @@ func TestLowerIsBetterForCosts(t *testing.T) {
 	for _, r := range table.Rows {
 		got = append(got, fmt.Sprintf("%s %.4f", r.Name, r.Mean))
 	}
-	// Never reached, and reached beyond the budget, is all of it: b has 1, 1, 0.75, 1.
+	// A cost that was never reached, or reached after the budget, is 1: b has 1, 1, 0.75, 1.
 	if want := []string{"c -x=1 0.1000", "a 0.5375", "b 0.9375"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -191,7 +191,7 @@ func TestOnlyRowsRunEverywhereAreRanked(t *testing.T) {
 	for _, r := range table.Rows {
 		got[r.Name] = append([]float64{r.Rank}, r.Ranks...)
 	}
-	// In course a and d have 0.2 both, b 0.15.
+	// In course a and d both have 0.2, b has 0.15.
 	want := map[string][]float64{"a": {1.25, 1.5, 1}, "b": {2.5, 3, 2}, "d": {2.25, 1.5, 3}, "c -x=1": {0}}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)

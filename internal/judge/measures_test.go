@@ -24,8 +24,8 @@ func smallWeb() *Web {
 
 func TestClairvoyantAndBoundOfASmallWeb(t *testing.T) {
 	j := judgeOf(t, smallWeb(), []int32{0}, 10)
-	// Horn: 3 joins 1 (1 of 2); 6 and 7 join 5 (2 of 3), these 2 (2 of 4); 1 and 3 join 0 (1 of
-	// 3), and 2, 5, 6, 7 behind them: 0 1 3 2 5 6 7. The nearest relevant page first is the same.
+	// Horn: 3 joins 1 (1 of 2); 6 and 7 join 5 (2 of 3), these join 2 (2 of 4); 1 and 3 join 0 (1
+	// of 3), and then 2, 5, 6, 7: 0 1 3 2 5 6 7. The order of nearest is the same.
 	if diff := cmp.Diff([]int{0, 0, 1, 1, 1, 2, 3, 3, 3, 3}, j.Clairvoyant()); diff != "" {
 		t.Errorf("clairvoyant: %s", diff)
 	}

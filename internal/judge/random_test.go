@@ -10,7 +10,7 @@ import (
 )
 
 func TestSplitMix64(t *testing.T) {
-	// The values that its authors' C code gives for this seed.
+	// The values that the authors' C code gives for this seed.
 	want := []uint64{6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821}
 	rng := splitMix64(1234567)
 	for i, w := range want {
@@ -47,7 +47,7 @@ func TestQuantiles(t *testing.T) {
 	}
 }
 
-// slowDraw is what a crawl at random finds, from its definition.
+// slowDraw returns the curve of a random crawl by its definition.
 func slowDraw(w *Web, seeds []int32, budget int, seed uint64) (order []int32) {
 	rng := splitMix64(seed)
 	var waiting, seen []int32

@@ -51,7 +51,7 @@ func TestSeeing(t *testing.T) {
 		},
 		{
 			name: "a page that waits already is no reason to fetch what links to it",
-			// 1 and 2 link to the relevant pages 4 and 5; 3 links to 6, found by nobody else.
+			// 1 and 2 link to the relevant pages 4 and 5; only 3 links to 6.
 			links:     [][]int32{{1, 2, 3}, {4, 5}, {4, 5}, {6}, {}, {}, {}},
 			relevant:  []int32{4, 5, 6},
 			seeds:     []int32{0},
@@ -89,8 +89,8 @@ func TestGreedyFetchesTheBestWaitingPage(t *testing.T) {
 	}
 }
 
-// slowGreedy is the order of a crawler that sees, from its definition: everything that
-// waits is weighed anew before each page.
+// slowGreedy returns the order of a seeing crawler by its definition: it computes the worth
+// of all waiting pages again before each page.
 func slowGreedy(w *Web, seeds []int32, child int) (order []int32) {
 	var seen []int32
 	see := func(pages []int32) {

@@ -126,8 +126,8 @@ func TestBadLineOfResultsIsSkipped(t *testing.T) {
 	}
 }
 
-// A search finds pages that no link leads to from the seeds, and so more than the R that
-// links lead to.
+// A search finds pages that no link reaches from the seeds, and so the crawl may find more
+// than R.
 func TestRecallMayExceedOne(t *testing.T) {
 	found := strings.NewReplacer(`"recall":0.501742`, `"recall":1.25`, `"100":0.07`, `"100":1.25`).Replace(line)
 	for r, err := range Results(strings.NewReader(found), "") {

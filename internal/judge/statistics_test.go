@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// sequence is n numbers made by f of 0, 1, 2, …
+// sequence returns f of 0, 1, 2, … n-1.
 func sequence(n int, f func(i int) float64) []float64 {
 	s := make([]float64, n)
 	for i := range s {
@@ -17,9 +17,9 @@ func sequence(n int, f func(i int) float64) []float64 {
 	return s
 }
 
-// The numbers of SciPy 1.10.1, wilcoxon with mode exact where nothing ties, and with
-// mode approx, correction and zero_method pratt above 100 differences. Those with
-// ties were counted over all signs.
+// The values of SciPy 1.10.1: wilcoxon with mode exact if there are no ties, and with mode
+// approx, correction and zero_method pratt above 100 differences. Values with ties were
+// computed by enumerating all signs.
 func TestWilcoxonAgainstOtherSoftware(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -56,7 +56,7 @@ func TestWilcoxonAgainstOtherSoftware(t *testing.T) {
 	}
 }
 
-// By definition: of all signs that ranks can have, those that are as far from even.
+// By definition: the share of all sign assignments that are as extreme.
 func TestWilcoxonAgainstDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -126,7 +126,7 @@ func TestWilcoxonIsSymmetricAndRobust(t *testing.T) {
 	}
 }
 
-// Where nothing is the matter, one test in twenty says that something is.
+// If there is no difference, one test in twenty reports one.
 func TestWilcoxonFalsePositiveRate(t *testing.T) {
 	for _, n := range []int{20, 90, 110} {
 		rng := rand.New(rand.NewPCG(7, uint64(n)))
@@ -181,9 +181,9 @@ func TestA12(t *testing.T) {
 	}
 }
 
-// The mean ranks are SciPy 1.10.1's, and so are the p-values by the χ² distribution and
-// the distances by the studentized range, which are for many blocks. Where there are
-// ties, 100,000 draws in NumPy know better.
+// The mean ranks are those of SciPy 1.10.1, as are the p-values by the χ² distribution and
+// the distances by the studentized range, which are valid for many blocks. For ties the
+// values are from 100,000 draws in NumPy.
 func TestFriedmanAgainstOtherSoftware(t *testing.T) {
 	made := func(n, k int, effect float64, mod int) [][]float64 {
 		var blocks [][]float64
@@ -214,8 +214,8 @@ func TestFriedmanAgainstOtherSoftware(t *testing.T) {
 	}
 }
 
-// Two blocks that agree on three: of 6 orders of the second one is the same, and one
-// in six is as far from chance as can be.
+// Two blocks with the same order of three: one of the 6 orders of the second block is the
+// same, so the probability of a result as extreme is one in six.
 func TestFriedmanWithFewBlocks(t *testing.T) {
 	ranks, p, distance := Friedman([][]float64{{3, 2, 1}, {9, 8, 7}}, 1)
 	if !slices.Equal(ranks, []float64{1, 2, 3}) || math.Abs(p-1./6) > 0.015 || distance != 2 {
@@ -228,7 +228,7 @@ func TestFriedmanWithFewBlocks(t *testing.T) {
 	}
 }
 
-// three is a sample of three topics.
+// three returns a sample of three topics.
 func three() sample {
 	s := sample{}
 	for _, topic := range [][][]float64{
@@ -243,8 +243,8 @@ func three() sample {
 	return s
 }
 
-// The numbers come from 200,000 draws by another program, in NumPy; between ten
-// thousand and those is a hundredth or less.
+// The values are from 200,000 draws by another program, in NumPy; ten thousand draws differ
+// from them by at most 0.01.
 func TestBootstrapDrawsTopicsThenSeedSetsThenRandomSeeds(t *testing.T) {
 	s := three()
 	if got := s.mean(); math.Abs(got-0.3736111111) > 1e-9 {

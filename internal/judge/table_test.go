@@ -9,7 +9,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// print is a table as Markdown.
+// print returns a table as Markdown.
 func print(t *testing.T, table *Table, form Form) string {
 	t.Helper()
 	var b strings.Builder
@@ -19,16 +19,16 @@ func print(t *testing.T, table *Table, form Form) string {
 	return b.String()
 }
 
-// flat is a text in one line.
+// flat returns a text on one line.
 func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// rows are the lines of the table, without what is below.
+// rows returns the lines of the table, without the text below it.
 func rows(markdown string) string {
 	before, _, _ := strings.Cut(markdown, "\n\n")
 	return before + "\n"
 }
 
-// curves gives small results a curve each: course ends before 200.
+// curves adds curves to small results: the budget of course ends early.
 func curves(results []*Result) []*Result {
 	for _, r := range results {
 		r.Harvest, r.Recall, r.Cost = new(*r.NAUC/2), new(min(1, *r.NAUC*1.5)), 150
@@ -90,7 +90,7 @@ func TestMarkdownTables(t *testing.T) {
 	}
 }
 
-// What is said below a table must be so.
+// The text below a table must be true.
 func TestTablesNameWhatIsMissing(t *testing.T) {
 	few := small()
 	few[4].NAUC = nil
@@ -139,7 +139,7 @@ func TestTablesNameWhatIsMissing(t *testing.T) {
 	}
 }
 
-// distinct is four names that are in the same order in twelve topics.
+// distinct returns results of four names with the same order in twelve topics.
 func distinct() (results []*Result) {
 	for topic := range 12 {
 		for i, name := range []string{"a", "b", "c", "d"} {

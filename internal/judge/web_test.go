@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// webOf is a web of pages with these links, of which some are relevant.
+// webOf returns a web of pages with these links and relevant pages.
 func webOf(links [][]int32, relevant ...int32) *Web {
 	w := new(Web)
 	for _, l := range links {
@@ -20,7 +20,7 @@ func webOf(links [][]int32, relevant ...int32) *Web {
 	return w
 }
 
-// judgeOf is a judge of crawls of w.
+// judgeOf returns a judge of crawls of w.
 func judgeOf(t testing.TB, w *Web, seeds []int32, budget int) *Judge {
 	t.Helper()
 	j, err := New(w, seeds, Options{T: budget})
@@ -30,7 +30,7 @@ func judgeOf(t testing.TB, w *Web, seeds []int32, budget int) *Judge {
 	return j
 }
 
-// randomWeb is a web of 1 to most pages, sparse or dense, with some relevant pages, and
+// randomWeb returns a web of 1 to most pages, sparse or dense, with some relevant pages, and
 // seeds. In every second web all pages can be reached.
 func randomWeb(rng *rand.Rand, most int) (w *Web, seeds []int32) {
 	pages := 1 + rng.IntN(most)
@@ -79,7 +79,7 @@ func TestOnlyRelevant(t *testing.T) {
 }
 
 func TestOnlyReachablePagesCount(t *testing.T) {
-	// 0 -> 1 -> 2 -> 0, and 3 -> 0 to which nothing links.
+	// 0 -> 1 -> 2 -> 0, and 3 -> 0; nothing links to 3.
 	w := webOf([][]int32{{1}, {2, 2, 2}, {0}, {0}}, 2, 3)
 	j := judgeOf(t, w, []int32{0, 0}, 0)
 	if j.R != 1 || j.Reachable != 3 || j.T != 200 {

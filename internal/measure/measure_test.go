@@ -10,7 +10,7 @@ import (
 	"spoor/internal/topic"
 )
 
-// A topic file up to its keywords, without and with statistics.
+// The beginning of a topic file, without and with statistics.
 const (
 	bare = `{"format":"spoor-topic","version":1,"language":"en","stemmer":"porter","keywords":[{"text":"java","weight":1},{"text":"data base","weight":3}]`
 	head = `{"format":"spoor-topic","version":1,"language":"en","stemmer":"porter","keywords":[{"text":"java","weight":1,"df":2},{"text":"data base","weight":3,"df":1}]`
@@ -26,7 +26,7 @@ const table = statistics + `,"table":[
 const trained = `,"classifier":{"bias":-1,"slope":2,"intercept":0.5,"threshold":0.6,"positives":3,"negatives":2,"features":[
 	{"name":"java manual","weight":2},{"name":"java","weight":1},{"name":"toad","weight":-1}]}`
 
-// read is the topic of a file.
+// read parses a topic file.
 func read(t *testing.T, file string) *topic.Topic {
 	t.Helper()
 	top, err := topic.Read(strings.NewReader(file))
@@ -36,7 +36,7 @@ func read(t *testing.T, file string) *topic.Topic {
 	return top
 }
 
-// score is the value of one measure.
+// score returns the value of one measure.
 func score(t *testing.T, file, name string, o Options, p *fitness.Page) float64 {
 	t.Helper()
 	s, err := New(read(t, file), []string{name}, o)
@@ -56,7 +56,7 @@ func TestMeasuresFromTopicSections(t *testing.T) {
 		{bare + "}", "vsm", Options{}, 1 / math.Sqrt(10)},
 		{bare + "}", "vsm", Options{Norm: fitness.PageNorm}, 5 / math.Sqrt(10*(25+1+1))},
 		{bare + "}", "vsm", Options{Literal: true}, 1 / math.Sqrt(10)},
-		// the query's java is before that of the pages: (1, 0.75) and (2·2, 1·3)
+		// java of the query takes precedence over java of the pages: (1, 0.75) and (2·2, 1·3)
 		{head + table + "}", "weighttable", Options{}, 1},
 		{head + table + `,"vocabulary":[{"df":4,"terms":["frog"]}]}`, "weighttable", Options{Norm: fitness.PageNorm}, 6.25 / math.Sqrt(1.5625*(16+9+16))},
 		{head + table + "}", "weighttable", Options{Norm: fitness.PageNorm}, 6.25 / math.Sqrt(1.5625*(16+9+1))},
@@ -119,8 +119,8 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-// A measure that asks for the words of the topic only is made for a target that tells only these
-// apart; beside one that asks for all of them it is not.
+// If a measure needs only the words of the topic, its target distinguishes only these. In a
+// set with a measure that needs all words, the target distinguishes all words.
 func TestMeasureDoesNotDependOnOthers(t *testing.T) {
 	file := head + table + trained + `,"reference":{"url":"http://a.example/","counts":1,"links":["http://b.example/"],"terms":["java","toad"]}}`
 	page := fitness.Page{

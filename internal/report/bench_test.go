@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// bigRun is a run of n pages of about 8 KB, a fifth of them relevant, in generations of
-// 200: each page was found on one of the generation before.
+// bigRun returns a run of n pages of about 8 KB, a fifth of them relevant, in generations of
+// 200. Each page was found on a page of the previous generation.
 func bigRun(n int) (s *Source, size int64) {
 	s = &Source{Name: "big"}
 	words := strings.Repeat("a page of some words about this and that ", 60)

@@ -116,8 +116,8 @@ func TestPlotLineNames(t *testing.T) {
 	}
 }
 
-// Two generations of at most 20 fetches: the scale is 64 units for 20, so a bar of 10
-// with 5 relevant is 32 high, and blue for 16 of them.
+// Two generations of at most 20 fetches: the scale is 64 units for 20 fetches, so a bar of
+// 10 with 5 relevant ones is 32 high, of which 16 are blue.
 func TestBarsHaveOneScale(t *testing.T) {
 	got := string(ribbons("t", "", []ribbon{
 		{name: "link", class: "s1", bars: []bar{{20, []part{{"s1", 20}}}, {10, []part{{"s1", 5}}}}},

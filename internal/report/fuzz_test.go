@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Whatever stands in the files of a run, it is read to an end, and what comes of it is
-// what the page counts on.
+// FuzzRead reads runs with arbitrary files, and checks the invariants on which the page
+// depends.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(generations[0]), []byte(generations[1]), []byte(opinion), []byte(`{"T":1,"curves":{"cost":[1],"run":[1],"bound":[1]}}`), []byte("strategy x\n"))
 	f.Add([]byte(generations[1]), []byte(generations[2]), []byte(nil), []byte(nil), []byte("level=INFO msg=done cmd=\"x\" skipped_y=1\n"))

@@ -18,7 +18,7 @@ import (
 	"spoor/internal/report"
 )
 
-// write is the page as bytes, and as a tree.
+// write returns the page as bytes and as a tree.
 func write(t testing.TB, p *report.Page) ([]byte, *html.Node) {
 	t.Helper()
 	var b bytes.Buffer
@@ -34,7 +34,7 @@ func write(t testing.TB, p *report.Page) ([]byte, *html.Node) {
 
 func runs(list ...*report.Run) *report.Page { return &report.Page{Runs: list} }
 
-// samples are pages of every kind.
+// samples returns pages of every kind.
 func samples() map[string]*report.Page {
 	agreed := unjudged(sampleRun("agreed", 4))
 	agreed.Agreement = &report.Agreement{HeldOut: true, Pages: 100, Both: 40, OnlyCrawl: 10, OnlyClassifier: 15, Neither: 35, Kappa: .49}
@@ -62,7 +62,7 @@ func samples() map[string]*report.Page {
 	}
 }
 
-// elements are those below a node that have the name; all if it is "".
+// elements returns the elements below a node with a name; all if it is "".
 func elements(n *html.Node, name string) (list []*html.Node) {
 	for d := range n.Descendants() {
 		if d.Type == html.ElementNode && (name == "" || d.Data == name) {
@@ -145,8 +145,8 @@ func TestWriteIsDeterministic(t *testing.T) {
 	}
 }
 
-// harmless reports what a page must not hold: scripts of strangers, addresses of
-// anything but pages to go to, and markup that the policy would refuse.
+// harmless reports what a page must not contain: foreign scripts, links to anything but
+// pages, and markup that the policy would block.
 func harmless(t testing.TB, tree *html.Node) {
 	t.Helper()
 	var policy string
@@ -187,7 +187,7 @@ func harmless(t testing.TB, tree *html.Node) {
 	}
 }
 
-// fill puts the words into every string of a value, however deep.
+// fill sets every string of a value to the words.
 func fill(v reflect.Value, words string) {
 	switch v.Kind() {
 	case reflect.String:
@@ -267,7 +267,7 @@ func FuzzAPage(f *testing.F) {
 	})
 }
 
-// plain reports numbers that are none.
+// plain reports numbers that are not finite.
 func plain(t testing.TB, page []byte) {
 	t.Helper()
 	if m := regexp.MustCompile(`(?:x|y|x1|x2|y1|y2|cx|cy|width|height|d)="[^"]*(?:NaN|Inf|e\+)[^"]*"`).Find(page); m != nil {
@@ -359,8 +359,8 @@ func TestPageOfALongRunIsSmall(t *testing.T) {
 	}
 }
 
-// What a screen reader needs: one heading of the first level and no level left
-// out, names for what is named elsewhere, captions, scopes, pictures with titles.
+// What screen readers need: one heading of the first level and no level skipped, targets
+// for all references, captions, scopes, and images with titles.
 func TestAccessibility(t *testing.T) {
 	for name, p := range samples() {
 		_, tree := write(t, p)
@@ -408,8 +408,8 @@ func TestAccessibility(t *testing.T) {
 	}
 }
 
-// Letters, and lines that carry a meaning by their colour, can be told from the
-// paper: 4.5 to 1, level AA of WCAG 2.2.
+// Text, and lines whose colour has a meaning, have a contrast to the background of at least
+// 4.5 to 1, level AA of WCAG 2.2.
 func TestColourContrast(t *testing.T) {
 	css, err := os.ReadFile("page.css")
 	if err != nil {
@@ -436,7 +436,7 @@ func TestColourContrast(t *testing.T) {
 	}
 }
 
-// contrast is that of WCAG 2.2, of two colours in hexadecimal digits.
+// contrast returns the contrast ratio of WCAG 2.2 for two hexadecimal colours.
 func contrast(t *testing.T, a, b string) float64 {
 	t.Helper()
 	luminance := func(s string) (l float64) {

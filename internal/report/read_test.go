@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// A run of three generations, worked out by hand. Costs are in brackets: what nobody
-// was asked for costs nothing, a query what it says, everything else 1.
+// A run of three generations, worked out by hand. Costs are in brackets: a free record costs
+// nothing, a query what it says, everything else 1.
 //
 //	generation 1  a.test/   [1] seed, 0.5, relevant     100 ms
 //	              b.test/   [2] seed, status 404
@@ -56,7 +56,7 @@ nonsense
 `
 )
 
-// source is the run above, without what a judge says.
+// source returns the run above, without a judge.
 func source(faults *[]string) *Source {
 	s := &Source{
 		Name:       "hand",
@@ -183,7 +183,7 @@ func TestVerdicts(t *testing.T) {
 			bins = append(bins, b)
 		}
 	}
-	// b.test has no score, and what is repeated is not counted twice.
+	// b.test has no score, and the repeated page counts once.
 	if d := cmp.Diff([]Bin{{0.2, 0.25, 1, 0, 0}, {0.4, 0.45, 0, 0, 1}, {0.5, 0.55, 1, 0, 0}, {0.8, 0.85, 0, 1, 0}, {0.85, 0.9, 1, 0, 0}}, bins); d != "" {
 		t.Error(d)
 	}
@@ -199,7 +199,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// c.test/z is found by the address that its parent was redirected to.
+// c.test/z is found by the address to which its parent redirected.
 func TestLineageFollowsRedirectsToAQuery(t *testing.T) {
 	var faults []string
 	s := source(&faults)
@@ -254,8 +254,8 @@ func TestLongLineageKeepsItsSeed(t *testing.T) {
 	}
 }
 
-// A page that was fetched twice, the second time after a page that it brought, is not
-// its own ancestor: what counts is the record before.
+// A page that was fetched twice, the second time after a page that it led to, is not its own
+// ancestor: only earlier records count.
 func TestLineageOfRepeatedAddresses(t *testing.T) {
 	s := &Source{Name: "twice"}
 	for i, lines := range []string{
@@ -425,7 +425,7 @@ func TestGenerationsAreMerged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 241 generations are 80 of three and one of one; each operator has 12 pages, and
+	// 241 generations are merged to 80 of three and one of one; each operator has 12 pages, and
 	// o0 has 13.
 	if n := len(got.Generations); n != 81 {
 		t.Errorf("%d generations", n)
@@ -556,7 +556,7 @@ func TestBins(t *testing.T) {
 			t.Errorf("%g: %d bins with %d pages, from %+v to %+v, want %d from %+v to %+v", test.scores, len(got), sum, first, last, test.n, test.first, test.last)
 		}
 	}
-	// Of a thousand pages ten may be beyond: they are in the last bin.
+	// Of a thousand pages ten may be outside: they are in the last bin.
 	var pages []scored
 	for i := range 1000 {
 		pages = append(pages, scored{score: float64(i%10) / 100})
@@ -591,8 +591,8 @@ func TestSteeringMeasureIsDetected(t *testing.T) {
 	}
 }
 
-// A classifier in the place of labels is no judge: its verdicts are not taken, and
-// nothing of what it says is called harvest.
+// A classifier in place of labels is not a judge: its verdicts are ignored, and none of its
+// figures is called harvest.
 func TestAgreementIsNotAJudgement(t *testing.T) {
 	var faults []string
 	s := source(&faults)

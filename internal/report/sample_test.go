@@ -8,8 +8,8 @@ import (
 	"spoor/internal/report"
 )
 
-// sampleRun makes up a judged run as large as the types allow, the same each
-// time for the same seed.
+// sampleRun makes up a judged run with the maximal size of all lists, the same for the same
+// seed.
 func sampleRun(name string, seed uint64) *report.Run {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	const fetched, all, bound = 1145, 640, 20
@@ -132,7 +132,7 @@ func sampleRun(name string, seed uint64) *report.Run {
 	return r
 }
 
-// unjudged is a run without a judge and without niches, on one host.
+// unjudged returns a run without a judge and without niches, on one host.
 func unjudged(r *report.Run) *report.Run {
 	r.Judged, r.Measures, r.Verdicts, r.Niches = false, nil, nil, nil
 	c := &r.Curves

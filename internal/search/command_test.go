@@ -72,7 +72,7 @@ func TestFailingCommand(t *testing.T) {
 	}
 }
 
-// counting is a source that counts the questions.
+// counting is a source that counts its queries.
 type counting struct {
 	name  string
 	asked int

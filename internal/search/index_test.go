@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// library is an index of documents, each "url | title | text".
+// library returns an index of documents, each "url | title | text".
 func library(t testing.TB, documents ...string) *Index {
 	t.Helper()
 	x := open(t, filepath.Join(t.TempDir(), "web.db"))
@@ -43,7 +43,7 @@ func parse(documents ...string) (list []Document) {
 	return list
 }
 
-// found are the last parts of the addresses that are found.
+// found returns the last path elements of the results.
 func found(t testing.TB, x *Index, query string, n int) string {
 	t.Helper()
 	urls, err := x.Search(t.Context(), query, n)
@@ -288,7 +288,7 @@ func TestSQLiteCommandReadsTheIndex(t *testing.T) {
 	}
 }
 
-// FuzzSearch asks an index for whatever comes: no query is syntax.
+// FuzzSearch searches an index for arbitrary queries: none is a syntax error.
 func FuzzSearch(f *testing.F) {
 	for _, q := range []string{"jazz", `"`, `a" OR b`, "NEAR(a b)", "a\x00b", "\xff", "爵士樂", "co\u00ADop", "किताब", "🎷 sax", "a AND (b OR", "x*", "ﷺ", "İ"} {
 		f.Add(q)
@@ -305,7 +305,7 @@ func FuzzSearch(f *testing.F) {
 		if _, err := x.Search(t.Context(), query, 3); err != nil {
 			t.Fatalf("%q: %v", expression(query), err)
 		}
-		// What is put in is words to the query, too.
+		// Text that has words when it is indexed has words as a query, too.
 		if got, want := expression(spaced(query)), expression(query); got != "" && want == "" {
 			t.Fatalf("%q has no words and %q has", query, spaced(query))
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// answerOf is a page of results as SearXNG writes it.
+// answerOf returns a page of results as SearXNG writes it.
 func answerOf(urls ...string) string {
 	results := []map[string]any{}
 	for i, u := range urls {
@@ -35,7 +35,7 @@ func answerOf(urls ...string) string {
 	return string(b)
 }
 
-// searxng is a server on loopback, and the source that asks it.
+// searxng starts a server on loopback, and returns its source.
 func searxng(t testing.TB, path string, h http.HandlerFunc) *SearXNG {
 	t.Helper()
 	server := httptest.NewServer(h)
@@ -186,7 +186,7 @@ func TestServerAddressIsChecked(t *testing.T) {
 	}
 }
 
-// turns are the answers of a server, one after the other, and when they were given.
+// turns is a transport with fixed responses, which records when it was used.
 type turns struct {
 	answers []*http.Response
 	begun   time.Time

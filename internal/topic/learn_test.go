@@ -11,7 +11,7 @@ import (
 	"spoor/internal/text"
 )
 
-// ponds are three pages about frogs and toads, and three that are not.
+// ponds holds three pages about frogs and toads, and three about other things.
 var ponds = struct{ positive, negative []Page }{
 	[]Page{
 		{"http://b.test/", "Frogs", "A frog and a toad. Frogs of the pond, contact.", []string{"http://b.test/#top", "http://c.test/", "http://a.test/", "http://c.test/", "mailto:x@y.test"}},
@@ -25,7 +25,7 @@ var ponds = struct{ positive, negative []Page }{
 	},
 }
 
-// learn is a topic of the keywords "frogs" and "toad pond", with what the pages tell.
+// learn returns a topic of the keywords "frogs" and "toad pond", learned from the pages.
 func learn(t *testing.T, positive, negative []Page, o LearnOptions) *Topic {
 	t.Helper()
 	tp := create(t)
@@ -44,8 +44,8 @@ func learn(t *testing.T, positive, negative []Page, o LearnOptions) *Topic {
 	return tp
 }
 
-// Over the positive pages: frog tf 4, df 2; toad 5, 2; pond 3, 2; contact 3, 3;
-// newt 1, 1. So tf · df is at most 10, toad's.
+// In the positive pages: frog tf 4, df 2; toad 5, 2; pond 3, 2; contact 3, 3; newt 1, 1. So
+// the highest tf · df is 10, toad's.
 func TestTableHasWordsWithHighestTFDF(t *testing.T) {
 	query := []Entry{
 		{Term: "frog", Word: "frogs", Weight: 1, DF: 2, Origin: FromQuery},
@@ -90,7 +90,7 @@ func TestStatisticsAndVocabulary(t *testing.T) {
 	if tp.Keywords[0].DF != 2 || tp.Keywords[1].DF != 0 {
 		t.Errorf("keywords %+v", tp.Keywords)
 	}
-	// again, with other pages: nothing stays
+	// Learning again from other pages replaces everything.
 	if err := tp.Learn(ponds.negative, nil, LearnOptions{Size: 50}); err != nil {
 		t.Fatal(err)
 	}

@@ -333,7 +333,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what was written cannot be read: %v", err)
 		}
-		// A language or stemmer left out stays left out; both mean the default.
+		// An omitted language or stemmer stays omitted; it means the default.
 		if diff := cmp.Diff(read, again); diff != "" {
 			t.Fatalf("(-read +again):\n%s", diff)
 		}
