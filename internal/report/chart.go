@@ -202,35 +202,7 @@ func ribbons(title, description string, rows []ribbon, labels []int, tips []stri
 			d.text("tick end", left-6, base-tall[i]+5, count(most))
 		}
 		d.line("axis", left, base, left+pitch*float64(n), base)
-		y := scale{0, float64(most), 0, scaled}
-		var classes []string
-		paths := map[string]*strings.Builder{}
-		add := func(class string, k int, from float64, n int) float64 {
-			if n <= 0 {
-				return from
-			}
-			b, ok := paths[class]
-			if !ok {
-				b = new(strings.Builder)
-				paths[class], classes = b, append(classes, class)
-			}
-			to := from - y.at(float64(n))
-			x := left + float64(k)*pitch
-			b.WriteString("M" + short(x) + " " + short(from) + "V" + short(to) + "H" + short(x+pitch-gap) + "V" + short(from) + "Z")
-			return to
-		}
-		for k, b := range r.bars {
-			add("rest "+r.class, k, base, b.fetched)
-		}
-		for k, b := range r.bars {
-			at := base
-			for _, p := range b.parts {
-				at = add("part "+p.class, k, at, p.n)
-			}
-		}
-		for _, class := range classes {
-			d.path(class, paths[class].String())
-		}
+		d.bars(r, left, base, pitch, gap, scale{0, float64(most), 0, scaled})
 	}
 	for k, tip := range tips {
 		d.rect("hit", left+float64(k)*pitch-gap/2, 0, pitch, base, tip)
@@ -252,6 +224,38 @@ func ribbons(title, description string, rows []ribbon, labels []int, tips []stri
 		d.text("tick", 0, base+13, "generation")
 	}
 	return d.done()
+}
+
+// bars draws the bars of a ribbon, one path for each class.
+func (d *drawing) bars(r ribbon, left, base, pitch, gap float64, y scale) {
+	var classes []string
+	paths := map[string]*strings.Builder{}
+	add := func(class string, k int, from float64, n int) (to float64) {
+		if n <= 0 {
+			return from
+		}
+		b, ok := paths[class]
+		if !ok {
+			b = new(strings.Builder)
+			paths[class], classes = b, append(classes, class)
+		}
+		to = from - y.at(float64(n))
+		x := left + float64(k)*pitch
+		b.WriteString("M" + short(x) + " " + short(from) + "V" + short(to) + "H" + short(x+pitch-gap) + "V" + short(from) + "Z")
+		return to
+	}
+	for k, b := range r.bars {
+		add("rest "+r.class, k, base, b.fetched)
+	}
+	for k, b := range r.bars {
+		at := base
+		for _, p := range b.parts {
+			at = add("part "+p.class, k, at, p.n)
+		}
+	}
+	for _, class := range classes {
+		d.path(class, paths[class].String())
+	}
 }
 
 // A mirror is a histogram with bars above and below its axis.
