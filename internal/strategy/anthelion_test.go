@@ -18,7 +18,7 @@ func armsOf(scores ...float64) (arms []*arm) {
 
 // The best host is chosen wherever it stands: it is not the last one that is worth
 // anything (row a).
-func TestTheBestHostIsChosenWhereverItStands(t *testing.T) {
+func TestBestHostIsChosenAtAnyIndex(t *testing.T) {
 	for _, test := range []struct {
 		scores []float64
 		want   int
@@ -35,7 +35,7 @@ func TestTheBestHostIsChosenWhereverItStands(t *testing.T) {
 	}
 }
 
-func TestLambdaDecaysByFractions(t *testing.T) {
+func TestLambdaDecay(t *testing.T) {
 	for _, test := range []struct {
 		decay, pulls int
 		want         float64
@@ -49,7 +49,7 @@ func TestLambdaDecaysByFractions(t *testing.T) {
 	}
 }
 
-func TestValuesOfAHost(t *testing.T) {
+func TestHostValues(t *testing.T) {
 	h := hostRecord{good: 3, bad: 1, right: 2}
 	for _, test := range []struct {
 		value string
@@ -74,7 +74,7 @@ func TestValuesOfAHost(t *testing.T) {
 
 // How often a host should be chosen is the integral over its draw of how probable
 // it is that all others are worth less.
-func TestThompsonChoosesHostsAsOftenAsTheyMayBeTheBest(t *testing.T) {
+func TestThompsonSamplingMatchesProbabilities(t *testing.T) {
 	record := []hostRecord{{good: 0, bad: 0}, {good: 4, bad: 1}, {good: 1, bad: 3}, {good: 0, bad: 5}, {good: 2, bad: 0}}
 	for _, test := range []struct {
 		value string
@@ -138,7 +138,7 @@ func chance(record []hostRecord, best []float64, i int) (p float64) {
 
 // One step by hand: both weights are 0, so p = ½ and g = ½; Σ g² = ¼, and each
 // weight moves by rate · ½ / (1 + ½) = 1/6. Then p = 1 / (1 + exp(−1/3)) = 0.582570.
-func TestTheClassifierLearnsByHand(t *testing.T) {
+func TestClassifierUpdatesByHand(t *testing.T) {
 	var l logistic
 	l.fit(1, 0.5)
 	f := []feature{7}
@@ -156,7 +156,7 @@ func TestTheClassifierLearnsByHand(t *testing.T) {
 
 // Two hosts: one has ten links that the classifier likes, the other two. A half is
 // what one may have, until the other has no more.
-func TestAHostFillsNoMoreThanItsShare(t *testing.T) {
+func TestHostShareLimitsGeneration(t *testing.T) {
 	s := newAnthelion().(*anthelion)
 	s.Value, s.Lambda = byBest, 0
 	rich, poor := features(inAnchor, "good"), features(inAnchor, "bad")

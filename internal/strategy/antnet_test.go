@@ -65,7 +65,7 @@ func (s *antNet) id(t *testing.T, page string) graph.ID {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12*max(1, math.Abs(b)) }
 
-func TestAntNetPromisesByHand(t *testing.T) {
+func TestAntNetLinkScoresByHand(t *testing.T) {
 	for _, test := range []struct {
 		page, link float64
 		depth      int
@@ -89,7 +89,7 @@ func TestAntNetPromisesByHand(t *testing.T) {
 
 // F9 with γ = ¼: 2, 4 and 1 are 4 + ¼(2 + 1) = 4.75, in any order. The paper's
 // form gives, of 1, 2, 4: 1; 2 + ¼ = 2.25; 4 + ¼·2.25 = 4.5625.
-func TestAntNetMeetingsByHand(t *testing.T) {
+func TestAntNetCombinesParentsByHand(t *testing.T) {
 	for _, test := range []struct {
 		scores       []float64
 		want, compat float64
@@ -205,7 +205,7 @@ func TestAntNetCorrectsByHand(t *testing.T) {
 
 // d stands on 300 pages, all of which have the same thousand links besides: those of
 // the first 261 or so are within maxReach.
-func TestAntNetCorrectsAsFarAsItReaches(t *testing.T) {
+func TestAntNetCorrectionsAreBounded(t *testing.T) {
 	s := newAntNetOf(t, "calibration=none")
 	links := []promised{{"d", 0}}
 	for l := range 1000 {
@@ -230,7 +230,7 @@ func TestAntNetCorrectsAsFarAsItReaches(t *testing.T) {
 
 // Only what the wheel drew has a prediction, and what was drawn or fetched has a score
 // that stays.
-func TestAntNetComparesWhatItDrew(t *testing.T) {
+func TestAntNetComparesDrawnPages(t *testing.T) {
 	s := newAntNetOf(t, "calibration=none")
 	s.Visit(found("p", .5, 0, promised{"d", .5}, promised{"x", .5}))
 	s.Visit(found("s", .5, 0, promised{"d", .5})) // a seed; nobody drew it
@@ -305,7 +305,7 @@ func TestAntNetDrawsInProportion(t *testing.T) {
 // A link is proposed from the page where it was seen first, as deep as the shortest
 // way there, with all pages that brought it. The depth of a page is the shortest
 // known, too, whatever the record says.
-func TestAntNetKnowsTheShortestWay(t *testing.T) {
+func TestAntNetUsesShortestDepth(t *testing.T) {
 	s := newAntNetOf(t)
 	s.Visit(found("a", 1, 7, promised{"x", 0}))
 	s.Visit(found("b", 1, 2, promised{"x", 0}, promised{"c", 0}))
@@ -328,7 +328,7 @@ func TestAntNetKnowsTheShortestWay(t *testing.T) {
 	}
 }
 
-func TestAntNetReadsALinkThatStandsTwiceOnce(t *testing.T) {
+func TestAntNetCountsRepeatedLinkOnce(t *testing.T) {
 	s := newAntNetOf(t)
 	s.Visit(found("a", .5, 0, promised{"x", .25}, promised{"a", 1}, promised{"x", .5}, promised{"x", -3}))
 	if got := s.scores.at(s.id(t, "x")); got != 5 { // (0.5 + 4·0.5)·2
@@ -397,7 +397,7 @@ func TestAntNetSearchesForTwoKeywordsEveryFiveGenerations(t *testing.T) {
 
 // What was not fetched when a generation ended is drawn no second time, and comes
 // first.
-func TestAntNetDrawsNoMoreThanThereIsRoomFor(t *testing.T) {
+func TestAntNetFillsOneGeneration(t *testing.T) {
 	s := newAntNetOf(t)
 	links := make([]promised, 20)
 	for i := range links {
@@ -420,58 +420,6 @@ func TestAntNetDrawsNoMoreThanThereIsRoomFor(t *testing.T) {
 		for _, other := range all[:i] {
 			if other.URL == all[i].URL {
 				t.Errorf("%s was drawn twice", other.URL)
-			}
-		}
-	}
-}
-
-// A strategy that lives on and one whose state goes through a journal propose the
-// same, whatever the parameters.
-func TestAntNetRemembersAll(t *testing.T) {
-	w := promising{random(300, 4)}
-	for _, params := range [][]string{
-		nil, {"compat=true"}, {"calibration=isotonic", "levels=3"}, {"pressure=2", "mutation-every=1"},
-	} {
-		live := newAntNetOf(t, params...)
-		var deltas [][]byte
-		waiting := seeds("0", "1")
-		for g := range 30 {
-			back := newAntNetOf(t, params...)
-			for _, delta := range deltas {
-				if err := back.Replay(delta); err != nil {
-					t.Fatal(err)
-				}
-			}
-			for _, a := range waiting {
-				rec := w.fetch(a, g)
-				live.Visit(rec)
-				back.Visit(rec)
-			}
-			next := live.Breed(9, rand.New(rand.NewPCG(2, uint64(g))))
-			if diff := gocmp.Diff(next, back.Breed(9, rand.New(rand.NewPCG(2, uint64(g))))); diff != "" {
-				t.Fatalf("%v, generation %d (-live +remembered):\n%s", params, g, diff)
-			}
-			delta := live.AppendDelta(nil)
-			if string(delta) != string(back.AppendDelta(nil)) {
-				t.Fatalf("%v, generation %d: the states differ", params, g)
-			}
-			deltas = append(deltas, delta)
-			waiting = slices.DeleteFunc(next, func(a Address) bool { return a.URL == "" })
-		}
-		if live.differences.n < 100 {
-			t.Errorf("%v: only %d pages were compared", params, live.differences.n)
-		}
-	}
-}
-
-func TestAntNetFetchesAllThatCanBeReached(t *testing.T) {
-	for seed := range uint64(4) {
-		w := random(150, seed)
-		want := fetched(t, crawl(t, w, "breadthfirst", nil, 9, 40, "0"))
-		for _, params := range [][]string{nil, {"compat=true"}, {"levels=3", "pressure=3"}} {
-			got := fetched(t, crawl(t, promising{w}, "antnet", params, 9, 80, "0"))
-			if diff := gocmp.Diff(ends(w, want), ends(w, got)); diff != "" {
-				t.Fatalf("web %d, %v: other pages than breadthfirst (-breadthfirst +antnet):\n%s", seed, params, diff)
 			}
 		}
 	}
@@ -522,7 +470,7 @@ func TestIsotonicByHand(t *testing.T) {
 
 // The nearest function that never falls is, at i, the greatest of the least means:
 // max over a ≤ i of min over b ≥ i of the mean from a to b.
-func TestIsotonicIsTheNearestThatNeverFalls(t *testing.T) {
+func TestIsotonicMinimisesSquaredError(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		pairs := make([]prediction, 1+rng.IntN(30))
@@ -552,7 +500,7 @@ func TestIsotonicIsTheNearestThatNeverFalls(t *testing.T) {
 
 // A page that failed when it was drawn, and came when it was tried again, has a prediction
 // like any other. What a search found was not.
-func TestAntNetComparesWhatItDrewAgain(t *testing.T) {
+func TestAntNetComparesRetriedPages(t *testing.T) {
 	for _, test := range []struct {
 		operator string
 		want     int
@@ -577,7 +525,7 @@ func TestAntNetComparesWhatItDrewAgain(t *testing.T) {
 }
 
 // A score twice another's weighs 2¹⁶ as much, however near to nothing both are.
-func TestAntNetDrawsUnderPressureWhateverTheScores(t *testing.T) {
+func TestAntNetPressureWithAnyScores(t *testing.T) {
 	for _, unit := range []float64{1e-300, 1e-20, 1, 1e90} {
 		s := newAntNetOf(t, "pressure=16")
 		s.Visit(found("p", 0, 0, promised{"x", unit}, promised{"y", 2 * unit}))
@@ -592,7 +540,7 @@ func TestAntNetDrawsUnderPressureWhateverTheScores(t *testing.T) {
 
 // However many pages a level has, so many of the links to it are followed up: here those
 // of a, 262 times a thousand, and not that of b.
-func TestAntNetClimbsAsFarAsItReaches(t *testing.T) {
+func TestAntNetParentsAreBounded(t *testing.T) {
 	s := newAntNetOf(t)
 	for i := range 1000 {
 		s.Visit(found(fmt.Sprintf("p%d", i), 1, 0, promised{"a", 0}))

@@ -22,7 +22,7 @@ func lessons(n int) (good, bad [][]feature) {
 	return good, bad
 }
 
-func TestTheModelKnowsGoodLinksFromBad(t *testing.T) {
+func TestModelSeparatesGoodAndBadLinks(t *testing.T) {
 	s := newApprentice().(*apprentice)
 	good, bad := lessons(20)
 	m := s.train(good, bad, rand.New(rand.NewPCG(1, 1)))
@@ -46,7 +46,7 @@ func TestTheModelKnowsGoodLinksFromBad(t *testing.T) {
 
 // As many good links as bad ones: the mean of the probabilities that Platt's fit
 // gives them is a half, and they grow with the score.
-func TestProbabilitiesAreCalibratedAsPlattHasIt(t *testing.T) {
+func TestProbabilitiesUsePlattTargets(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	var good, bad [][]feature
 	for range 300 {
@@ -80,7 +80,7 @@ func TestProbabilitiesAreCalibratedAsPlattHasIt(t *testing.T) {
 	}
 }
 
-func TestTheVocabularyIsTheMostFrequentWordsOfEachPlace(t *testing.T) {
+func TestVocabularyHasMostFrequentWordsOfEachPlace(t *testing.T) {
 	good, bad := lessons(3)
 	links := slices.Concat(good, bad)
 	for i := range links {
@@ -102,7 +102,7 @@ func TestTheVocabularyIsTheMostFrequentWordsOfEachPlace(t *testing.T) {
 }
 
 // Of links among which there is nothing to tell, nothing is learned.
-func TestAModelWithoutASlopeIsNotUsed(t *testing.T) {
+func TestModelWithoutSlopeIsDiscarded(t *testing.T) {
 	s := newApprentice().(*apprentice)
 	same := [][]feature{features(inAnchor, "page"), features(inAnchor, "page"), features(inAnchor, "page")}
 	if m := s.train(same, same, rand.New(rand.NewPCG(1, 1))); m.ready() {
@@ -110,7 +110,7 @@ func TestAModelWithoutASlopeIsNotUsed(t *testing.T) {
 	}
 }
 
-func TestAModelComesBackAsItWas(t *testing.T) {
+func TestModelRoundTrip(t *testing.T) {
 	s := newApprentice().(*apprentice)
 	good, bad := lessons(9)
 	m := s.train(good, bad, rand.New(rand.NewPCG(1, 1)))
@@ -130,7 +130,7 @@ func TestAModelComesBackAsItWas(t *testing.T) {
 }
 
 // Whatever its place in the order, a link stays in the sample with one chance.
-func TestASampleIsFair(t *testing.T) {
+func TestSampleIsUniform(t *testing.T) {
 	const size, n, runs = 10, 40, 4000
 	rng := rand.New(rand.NewPCG(4, 4))
 	count := make([]float64, n)

@@ -22,7 +22,7 @@ func TestDepthFirstFollowsTheLastPage(t *testing.T) {
 }
 
 // An address that three pages link to was discovered by the first of them.
-func TestDepthFirstDiscoversAnAddressOnce(t *testing.T) {
+func TestDepthFirstDiscoversAddressOnce(t *testing.T) {
 	w := tiny{"a": "0 b x y", "b": "0 y c x", "c": "0 x d", "d": "0", "x": "0", "y": "0"}
 	check(t, crawl(t, w, "depthfirst", nil, 1, 7, "a"), []string{
 		"a seed", "b link", "c link", "d link", "x link", "y link", "",

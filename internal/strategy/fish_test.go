@@ -27,7 +27,7 @@ func TestFishSearchByHand(t *testing.T) {
 	})
 }
 
-func TestFishOfARelevantPageLiveFromAnew(t *testing.T) {
+func TestFishRelevantPageResetsDepth(t *testing.T) {
 	w := judged{tiny{
 		"a": "0 b", // b has depth 0
 		"b": "1 c", // relevant, but at depth 0: c at the end, with depth 1
@@ -42,7 +42,7 @@ func TestFishOfARelevantPageLiveFromAnew(t *testing.T) {
 
 // A slow page is one of depth 0: its links go to the end, and swim on only if it was
 // relevant.
-func TestFishKeepAwayFromSlowPages(t *testing.T) {
+func TestFishLinksOfSlowPagesGoToTheEnd(t *testing.T) {
 	for _, test := range []struct {
 		ms            int64
 		relevant      wire.Bool
@@ -62,7 +62,7 @@ func TestFishKeepAwayFromSlowPages(t *testing.T) {
 }
 
 // Width 5 and share 1.5 are seven links and a half.
-func TestFishSharesAreRoundedDown(t *testing.T) {
+func TestFishShareIsRoundedDown(t *testing.T) {
 	for _, test := range []struct {
 		relevant wire.Bool
 		want     int

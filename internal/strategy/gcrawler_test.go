@@ -23,7 +23,7 @@ func tabled(t *testing.T, params ...string) *gcrawler {
 	return s
 }
 
-func TestSimilarityByASubsetOfTheTable(t *testing.T) {
+func TestSubsetSimilarity(t *testing.T) {
 	s := tabled(t)
 	page := s.read("genetics", "A crawler: genetic?") // genetic 2 + 1, crawler 1
 	if diff := gocmp.Diff("[{0 3} {1 1}]", fmt.Sprint(page)); diff != "" {
@@ -74,7 +74,7 @@ func TestGcrawlerLinksByHand(t *testing.T) {
 
 // Pages have genetic alone, of two words: the subset of genetic is the fittest,
 // with similarity 1 in place of 1/√1.25, and steers after few generations.
-func TestTheFittestSubsetSteers(t *testing.T) {
+func TestFittestSubsetSteers(t *testing.T) {
 	s := tabled(t, "population=8")
 	fittest := 0.0
 	for g := range 12 {
@@ -103,7 +103,7 @@ func TestFitnessIsTheMeanOfTheLastPages(t *testing.T) {
 }
 
 // A word that enters the table between two generations is in all subsets.
-func TestTheTableMayGrow(t *testing.T) {
+func TestGrowingTable(t *testing.T) {
 	s := tabled(t)
 	s.Visit(&wire.Record{URL: address("a"), StatusCode: 200, Text: "genetic"})
 	s.Breed(1, rand.New(rand.NewPCG(1, 1)))
@@ -125,7 +125,7 @@ func TestTheTableMayGrow(t *testing.T) {
 	}
 }
 
-func TestATopicWithoutATableIsItsKeywords(t *testing.T) {
+func TestTopicWithoutTableUsesKeywords(t *testing.T) {
 	subject, err := topic.New("en", "")
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestATopicWithoutATableIsItsKeywords(t *testing.T) {
 	}
 }
 
-func TestBitsComeBack(t *testing.T) {
+func TestBitsRoundTrip(t *testing.T) {
 	for n := range 20 {
 		bits := make([]bool, n)
 		for i := range bits {

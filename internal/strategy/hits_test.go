@@ -14,7 +14,7 @@ var camps = tiny{
 	"r": "1 r.test/1 r.test/2 r.test/3 r.test/4",
 }
 
-func TestHITSIsGuardedAgainstDriftAndNepotism(t *testing.T) {
+func TestHITSGuard(t *testing.T) {
 	for _, test := range []struct {
 		params []string
 		seeds  []string
@@ -33,7 +33,7 @@ func TestHITSIsGuardedAgainstDriftAndNepotism(t *testing.T) {
 
 // Where all links are within a host, those of the better page come first, although it
 // was fetched last.
-func TestHITSInAWebOfOneHostCountsItsLinks(t *testing.T) {
+func TestHITSOneHost(t *testing.T) {
 	w := tiny{"h/a": "0.2 h/x", "h/b": "0.7 h/y"}
 	check(t, crawl(t, w, "hits", nil, 2, 3, "h/a", "h/b"), []string{
 		"h/a seed, h/b seed", "h/y link, h/x link", "",
@@ -41,7 +41,7 @@ func TestHITSInAWebOfOneHostCountsItsLinks(t *testing.T) {
 }
 
 // A link from where a redirect ends to the same host recommends nothing either.
-func TestHITSKnowsTheHostBehindARedirect(t *testing.T) {
+func TestHITSHostBehindRedirect(t *testing.T) {
 	w := tiny{"old": "> www/", "www/": "1 www/1 www/2", "q": "0.5 x"}
 	check(t, crawl(t, w, "hits", nil, 2, 2, "old", "q"), []string{
 		"old seed, q seed", "x link, www/1 link",
@@ -50,7 +50,7 @@ func TestHITSKnowsTheHostBehindARedirect(t *testing.T) {
 
 // Hubs are worked out after 25 fetches, and with every=1 after each. b, which was
 // fetched since, links to nothing worth anything before that.
-func TestHITSIsWorkedOutNowAndThen(t *testing.T) {
+func TestHITSIsRecomputedAtIntervals(t *testing.T) {
 	w := tiny{"a": "0.5 b c d", "b": "1 e f g h", "c": "0"}
 	check(t, crawl(t, w, "hits", nil, 1, 3, "a"), []string{"a seed", "b link", "c link"})
 	check(t, crawl(t, w, "hits", []string{"every=1"}, 1, 3, "a"), []string{"a seed", "b link", "e link"})

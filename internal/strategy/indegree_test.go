@@ -16,14 +16,14 @@ import (
 //	d fetched   e 2, c 1, f 1          its link to itself is none
 //	e fetched   f 2, c 1               two links of one page are one
 //	f fetched   c 1
-func TestInDegreeFollowsWhatMostPagesLinkTo(t *testing.T) {
+func TestInDegreeOrder(t *testing.T) {
 	w := tiny{"a": "0 b c d", "b": "0 d e", "c": "0", "d": "0 e f d", "e": "0 f f", "f": "0"}
 	check(t, crawl(t, w, "indegree", nil, 1, 7, "a"), []string{
 		"a seed", "b link", "d link", "e link", "f link", "c link", "",
 	})
 }
 
-func TestAnAddressNamesThePagesThatBroughtIt(t *testing.T) {
+func TestAddressNamesItsParents(t *testing.T) {
 	w := tiny{"a": "0.1 x y", "b": "0.9 x"}
 	s := newInDegree()
 	for _, a := range seeds("a", "b") {

@@ -25,7 +25,7 @@ func TestEstimateByHand(t *testing.T) {
 
 // The step is rate times the slope of half the squared error, by every weight, as
 // differences tell it.
-func TestLearningFollowsTheSlope(t *testing.T) {
+func TestLearningFollowsGradient(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	n := randomNet(rng, 3, 2)
 	input, target, rate := []signal{{0, 0.75}, {1, 1.5}}, 0.2, 0.01
@@ -65,7 +65,7 @@ func TestLearningFollowsTheSlope(t *testing.T) {
 
 // genetic stands in the anchor (1), two words before it (1/3) and next to it on the
 // other side (1/2); crawler three words before it (1/4).
-func TestKeywordsAreHeardByTheirDistance(t *testing.T) {
+func TestSignalsDependOnDistance(t *testing.T) {
 	s := made[*infoSpiders](t, "infospiders")
 	s.begin()
 	rec := pageOf("a", 1,
@@ -100,7 +100,7 @@ func silent(t *testing.T, params ...string) (*infoSpiders, *spider) {
 // target min(1, 0.6 + 0.5·0.5) = 0.85; of nothing but zeros only the bias of the
 // output learns at first: 0.5·(0.85 − 0.5)·0.25 = 0.04375, and each neuron's weight
 // half of that.
-func TestASpiderEatsAndLearnsByHand(t *testing.T) {
+func TestSpiderGainsEnergyAndLearnsByHand(t *testing.T) {
 	s, sp := silent(t)
 	if sp.energy != 1 || !sp.following {
 		t.Fatalf("%+v", sp)
@@ -117,7 +117,7 @@ func TestASpiderEatsAndLearnsByHand(t *testing.T) {
 	}
 }
 
-func TestASpiderThatFindsNothingPaysAndDies(t *testing.T) {
+func TestSpiderWithoutPayoffDies(t *testing.T) {
 	s, sp := silent(t, "cost=0.6")
 	s.Visit(&wire.Record{URL: s.web.URL(sp.target.id), Error: wire.ErrorTimeout})
 	s.Breed(1, rand.New(rand.NewPCG(1, 2)))
@@ -138,7 +138,7 @@ func TestASpiderThatFindsNothingPaysAndDies(t *testing.T) {
 
 // Energy 1 + 1 − 0.05 is more than θ = 1.9 (born with 0.95: 0.95 + 1 − 0.05 = 1.9 is
 // not; a cost of 0.04 makes it 1.91), so there are two spiders, with 0.955 each.
-func TestASpiderThatThrivesDivides(t *testing.T) {
+func TestSpiderDivides(t *testing.T) {
 	for _, test := range []struct {
 		cost string
 		want int
@@ -173,7 +173,7 @@ func TestASpiderThatThrivesDivides(t *testing.T) {
 	}
 }
 
-func TestTheWeakestKeywordMakesRoom(t *testing.T) {
+func TestWeakestKeywordIsReplaced(t *testing.T) {
 	s, sp := silent(t, "keywords=2")
 	for j := range sp.net.hidden {
 		sp.net.hidden[j][1] = -1 // genetic says much, crawler nothing
@@ -189,7 +189,7 @@ func TestTheWeakestKeywordMakesRoom(t *testing.T) {
 	s.mutate(sp, "", nil) // a page without words changes nobody
 }
 
-func TestSpidersForgetTheLeastOfTheirLinks(t *testing.T) {
+func TestSpiderDropsLinksWithLowestEstimates(t *testing.T) {
 	s, sp := silent(t, "links=2")
 	sp.net.output[1], sp.net.hidden[0][1] = 1, 1
 	var links []trail
@@ -206,7 +206,7 @@ func TestSpidersForgetTheLeastOfTheirLinks(t *testing.T) {
 }
 
 // What a spider waits for comes by another way: it goes on without pay.
-func TestASpiderWhosePageIsKnownGoesOn(t *testing.T) {
+func TestSpiderContinuesAfterKnownPage(t *testing.T) {
 	s, sp := silent(t)
 	to := s.web.URL(sp.target.id)
 	s.Visit(&wire.Record{URL: address("r"), FinalURL: to, StatusCode: 200, Score: wire.Num(1)})
@@ -220,7 +220,7 @@ func TestASpiderWhosePageIsKnownGoesOn(t *testing.T) {
 }
 
 // A measure may say anything of a page; what a spider makes of it can be read back.
-func TestSpidersAreReadBackWhateverPagesAreWorth(t *testing.T) {
+func TestSpidersRoundTripWithHugeScores(t *testing.T) {
 	for _, worth := range []float64{1e15, -1e15} {
 		s, back := made[*infoSpiders](t, "infospiders", "population=2"), made[*infoSpiders](t, "infospiders", "population=2")
 		at, link := address("a"), 0

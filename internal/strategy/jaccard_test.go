@@ -23,7 +23,7 @@ import (
 //
 // To the letter a selects b and c, c f and g, neither of which reaches the median of
 // what was fetched before it, and that is the end.
-func TestJaccardSelectsCrossesAndBeginsAgain(t *testing.T) {
+func TestJaccardOperators(t *testing.T) {
 	w := anchored{
 		"a": "0.5 b=0.1 c=0.3 d=0.2 e", "b": "0", "c": "0.6 f g=0.5 h=0.4", "d": "0.2 k",
 		"e": "0", "f": "0.4 j", "g": "0.1 k", "h": "0.7 a i", "i": "0 k", "j": "0", "k": "0",
@@ -38,7 +38,7 @@ func TestJaccardSelectsCrossesAndBeginsAgain(t *testing.T) {
 }
 
 // A link is worth the best of the pages that selected it, and says why.
-func TestJaccardLinksAreWorthTheirBestPage(t *testing.T) {
+func TestJaccardLinkHasScoreOfBestPage(t *testing.T) {
 	w := anchored{"a": "0.5 x=0.2 y=0.1", "b": "0.9 x=0.1"}
 	s, err := New("jaccard", target(t), nil)
 	if err != nil {
@@ -52,7 +52,7 @@ func TestJaccardLinksAreWorthTheirBestPage(t *testing.T) {
 
 // The median is that of the generation as far as it was fetched; where that is less
 // than twenty pages, those before it make up for it.
-func TestJaccardComparesWithTheMedianOfItsGeneration(t *testing.T) {
+func TestJaccardUsesMedianOfGeneration(t *testing.T) {
 	for _, test := range []struct {
 		name          string
 		earlier, come []float64
@@ -149,7 +149,7 @@ func TestJaccardMutatesTheQueryWithWordsOfRelevantPages(t *testing.T) {
 }
 
 // What a search found is fetched before what waits, or it never would be.
-func TestJaccardLetsWhatASearchFindsGoFirst(t *testing.T) {
+func TestJaccardSearchResultsGoFirst(t *testing.T) {
 	w := anchored{"a": "0.5 b=0.1"}
 	s, err := New("jaccard", target(t), []string{"mutation-every=1"})
 	if err != nil {
@@ -174,7 +174,7 @@ func TestJaccardLetsWhatASearchFindsGoFirst(t *testing.T) {
 //	p5    m t         2/2      5 pages, m on 5, t on 2               t of {t}: 1/1     0.75
 //	q1    m t (on g)  2/2      g has 1 page; m is stripped from the  t of {m, t}: 1/2  0.5
 //	                           reference alone
-func TestJaccardTakesTheLinksOfTemplatesOut(t *testing.T) {
+func TestJaccardIgnoresTemplateLinks(t *testing.T) {
 	world := target(t)
 	world.Reference.URL = "http://h.test/r"
 	world.Reference.Links = []string{"http://h.test/m", "http://h.test/t"}
@@ -238,7 +238,7 @@ func TestJaccardTakesTheLinksOfTemplatesOut(t *testing.T) {
 }
 
 // Another measure may steer, and what it says is not J.
-func TestJaccardLeavesOtherMeasuresAlone(t *testing.T) {
+func TestJaccardKeepsScoresOfOtherMeasures(t *testing.T) {
 	world := target(t)
 	world.Reference.URL, world.Reference.Links = "http://h.test/p0", []string{"http://h.test/m"}
 	s, err := New("jaccard", world, nil)

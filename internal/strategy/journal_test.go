@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -46,7 +45,7 @@ func journal(t *testing.T, dir string) []byte {
 	return b
 }
 
-func TestAGenerationRunAgainGivesTheSameBytes(t *testing.T) {
+func TestRepeatedGenerationGivesSameBytes(t *testing.T) {
 	w, dir := random(300, 5), t.TempDir()
 	first := live(t, dir, 1, seeds("0", "1", "2"), w)
 	second := live(t, dir, 2, first, w)
@@ -65,7 +64,7 @@ func TestAGenerationRunAgainGivesTheSameBytes(t *testing.T) {
 
 // Whatever part of the last frame reached the disk, the generation before it is
 // there, and the last can be run again.
-func TestATornFrameIsAGenerationThatNeverWas(t *testing.T) {
+func TestTornFrameIsDiscarded(t *testing.T) {
 	w, dir := random(60, 6), t.TempDir()
 	first := live(t, dir, 1, seeds("0", "1", "2"), w)
 	after1 := len(journal(t, dir))
@@ -86,7 +85,7 @@ func TestATornFrameIsAGenerationThatNeverWas(t *testing.T) {
 	}
 }
 
-func TestAJournalThatDoesNotFitSaysWhatToDo(t *testing.T) {
+func TestJournalErrorsHaveHints(t *testing.T) {
 	w := random(60, 7)
 	for _, test := range []struct {
 		name       string
@@ -125,7 +124,7 @@ func TestAJournalThatDoesNotFitSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestWhatComesAfterDamageCanBeRunAgain(t *testing.T) {
+func TestGenerationsAfterDamageCanBeRepeated(t *testing.T) {
 	w, dir := random(60, 7), t.TempDir()
 	first := live(t, dir, 1, seeds("0", "1"), w)
 	after1 := len(journal(t, dir))
@@ -141,52 +140,6 @@ func TestWhatComesAfterDamageCanBeRunAgain(t *testing.T) {
 	live(t, dir, 3, second, w)
 	if !bytes.Equal(journal(t, dir), whole) {
 		t.Error("the journal did not come back")
-	}
-}
-
-// What is read back from a journal goes on as if it had never been away.
-func TestEveryStrategyGoesOnAsIfItHadNeverBeenAway(t *testing.T) {
-	w := signposts()
-	for _, kind := range Kinds() {
-		live, err := New(kind.Name, target(t), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var deltas [][]byte
-		batch := []Address{{URL: "http://h0.test/l0"}, {URL: "http://gone.test/"}}
-		for g := 1; g <= 25; g++ {
-			back, err := New(kind.Name, target(t), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, d := range deltas {
-				if err := back.Replay(d); err != nil {
-					t.Fatalf("%s: generation %d: %v", kind.Name, i+1, err)
-				}
-			}
-			var next, again []Address
-			for _, s := range []Strategy{live, back} {
-				for _, a := range batch {
-					s.Visit(w.fetch(a, g))
-				}
-				next, again = again, s.Breed(12, rand.New(rand.NewPCG(3, uint64(g))))
-			}
-			if fmt.Sprint(next) != fmt.Sprint(again) {
-				t.Fatalf("%s: generation %d breeds\n%v\nand, read back,\n%v", kind.Name, g, next, again)
-			}
-			delta := live.AppendDelta(nil)
-			if string(back.AppendDelta(nil)) != string(delta) {
-				t.Fatalf("%s: generation %d saves something else when it was read back", kind.Name, g)
-			}
-			deltas = append(deltas, delta)
-			batch = slices.DeleteFunc(next, func(a Address) bool { return a.URL == "" })
-			batch = batch[:min(len(batch), 30)]
-			if g == 7 && len(batch) > 0 { // one that the frontier hands back, and an end of the frontier
-				batch = batch[:len(batch)-1]
-			} else if g == 12 {
-				batch = nil
-			}
-		}
 	}
 }
 

@@ -25,7 +25,7 @@ func TestBinsAreFifths(t *testing.T) {
 	}
 }
 
-func TestACodeIsWhatItWas(t *testing.T) {
+func TestCodeRoundTrip(t *testing.T) {
 	for _, x := range []code{{}, {4, 4, 4, 4, 4, 4, 4, 4}, {0, 1, 2, 3, 4, 3, 2, 1}} {
 		if got := unpack(x.pack()); got != x {
 			t.Errorf("%v became %v", x, got)
@@ -86,7 +86,7 @@ func TestTemporalDifferencesByHand(t *testing.T) {
 // 0.325, c 0.25 + 0.225 = 0.475. Changes: b −0.25 (worse), c 0.05 beside the better
 // trail, a's (little). Distances: 0, 1 and 1. The parents of c have 0.55 in the
 // mean, the relevant one 0.9.
-func TestAStateIsMeasuredByHand(t *testing.T) {
+func TestStateByHand(t *testing.T) {
 	w := taught{
 		address("a"): {score: 0.9, relevant: true, links: []wire.Link{{URL: address("b")}, {URL: address("c")}}},
 		address("b"): {score: 0.2, links: []wire.Link{{URL: address("c")}}},
@@ -118,7 +118,7 @@ func TestAStateIsMeasuredByHand(t *testing.T) {
 
 // An address that all pages link to is measured by the first of them: the first
 // sixty-four have 0.9, and the thousand that follow 0.1.
-func TestOfManyParentsTheFirstAreRead(t *testing.T) {
+func TestParentsReadAreBounded(t *testing.T) {
 	s := newLinearQ().(*linearQ)
 	w := taught{}
 	for i := range maxParentsRead + 1000 {
@@ -138,7 +138,7 @@ func TestOfManyParentsTheFirstAreRead(t *testing.T) {
 
 // A step of 1 for each of eight measurements is four times what still converges: Q
 // swings further and further. The numbers stay numbers.
-func TestARateThatIsTooHighEndsNoRun(t *testing.T) {
+func TestHighLearningRateStaysFinite(t *testing.T) {
 	s := made[*linearQ](t, "linearq", "alpha=1", "good=1e6")
 	w, batch := signposts(), []Address{{URL: "http://h0.test/l0"}}
 	for g := range 60 {

@@ -17,7 +17,7 @@ func features(in place, words ...string) (f []feature) {
 	return unique(f, 0)
 }
 
-func TestWordsOfALinkAreStemsInTheirPlaces(t *testing.T) {
+func TestLinkFeaturesAreStemsByPlace(t *testing.T) {
 	var w linkWords
 	for _, test := range []struct {
 		in   place
@@ -45,7 +45,7 @@ func TestWordsOfALinkAreStemsInTheirPlaces(t *testing.T) {
 	}
 }
 
-func TestAHugeAnchorIsReadToABound(t *testing.T) {
+func TestHugeAnchorIsBounded(t *testing.T) {
 	var w linkWords
 	if got := w.stems(nil, inAnchor, strings.Repeat("é", readAnchor), readAnchor); len(got) != 0 {
 		t.Errorf("a word longer than words are: %x", got)
@@ -62,7 +62,7 @@ func TestAHugeAnchorIsReadToABound(t *testing.T) {
 	}
 }
 
-func TestTokensOfAddressesAreThoseOfAnthelion(t *testing.T) {
+func TestAddressTokens(t *testing.T) {
 	for _, test := range []struct {
 		path string
 		want []string
@@ -78,7 +78,7 @@ func TestTokensOfAddressesAreThoseOfAnthelion(t *testing.T) {
 	}
 }
 
-func TestTheRoomOfFollowedLinksIsUsedAgain(t *testing.T) {
+func TestDroppedFeaturesAreReclaimed(t *testing.T) {
 	var l linkStore
 	for id := range graph.ID(100) {
 		l.add(id, []feature{feature(id), feature(id + 1000)})
@@ -104,7 +104,7 @@ func TestTheRoomOfFollowedLinksIsUsedAgain(t *testing.T) {
 	}
 }
 
-func TestAStoreComesBackFromItsDeltas(t *testing.T) {
+func TestLinkStoreRoundTrip(t *testing.T) {
 	var live, back linkStore
 	var m memory
 	for id := range 10 {
@@ -124,7 +124,7 @@ func TestAStoreComesBackFromItsDeltas(t *testing.T) {
 }
 
 // What could not be fetched may be tried again, and then says what its link was worth.
-func TestTheWordsOfALinkThatFailedAreKept(t *testing.T) {
+func TestFeaturesOfFailedLinksAreKept(t *testing.T) {
 	s := newApprentice().(*apprentice)
 	outcomes := []*wire.Record{
 		{URL: address("a"), StatusCode: 200, Links: []wire.Link{{URL: address("b"), Anchor: "crawlers"}}},

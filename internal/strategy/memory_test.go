@@ -12,7 +12,7 @@ import (
 
 // The best page that links to an address is the first of those with the highest score,
 // of all that have come, whether they were seen or read back.
-func TestTheBestParentIsTheFirstOfTheBest(t *testing.T) {
+func TestBestParentIsFirstOfEquals(t *testing.T) {
 	for seed := range uint64(4) {
 		w, live, back := random(80, seed), newBreadthFirst().(*breadthFirst), newBreadthFirst().(*breadthFirst)
 		batch := seeds("0", "1", "2")

@@ -55,7 +55,7 @@ func TestNicheByHand(t *testing.T) {
 	})
 }
 
-func TestAGenerationOfTheAlgorithmMayTakeSeveralOfThePipeline(t *testing.T) {
+func TestNichePassMayTakeSeveralGenerations(t *testing.T) {
 	check(t, crawl(t, handmade, "niche", handParams, 3, 8, "h"), []string{
 		"h seed",
 		"p child, q child, r child",
@@ -67,7 +67,7 @@ func TestAGenerationOfTheAlgorithmMayTakeSeveralOfThePipeline(t *testing.T) {
 	})
 }
 
-func TestCompatStopsWhereThePaperStops(t *testing.T) {
+func TestNicheCompatEnds(t *testing.T) {
 	check(t, crawl(t, handmade, "niche", append([]string{"compat=true"}, handParams...), 10, 6, "h"), []string{
 		"h seed",
 		"p child, q child, r child, s child",
@@ -79,12 +79,12 @@ func TestCompatStopsWhereThePaperStops(t *testing.T) {
 
 // A lazy crawl chooses two of h's four children before fetching them: all have
 // the same parent and no score of their own, so the address decides.
-func TestLazyFetchesOnlyWhatCrossoverChose(t *testing.T) {
+func TestNicheLazyFetchesChosenChildrenOnly(t *testing.T) {
 	got := crawl(t, handmade, "niche", append([]string{"lazy=true"}, handParams...), 10, 2, "h")
 	check(t, got, []string{"h seed", "p crossover, q crossover"})
 }
 
-func TestChildrenThatFailAreNoIndividuals(t *testing.T) {
+func TestNicheFailedChildrenAreIgnored(t *testing.T) {
 	// Crossover takes ⌊0.5·2⌋ = 1 of the two that came, not of three.
 	w := tiny{"h": "1 p q r", "p": "!", "q": "0.5 x", "r": "0.6 y", "x": "0", "y": "0"}
 	check(t, crawl(t, w, "niche", []string{"hub-links=2", "pc=0.5", "pm=1"}, 5, 4, "h"), []string{
@@ -98,7 +98,7 @@ func TestChildrenThatFailAreNoIndividuals(t *testing.T) {
 	})
 }
 
-func TestASeedThatIsIrrelevantRestarts(t *testing.T) {
+func TestNicheIrrelevantSeedRestarts(t *testing.T) {
 	w := tiny{"a": "0.01 b c", "b": "0 d", "c": "0.04 e", "d": "0", "e": "0"}
 	check(t, crawl(t, w, "niche", nil, 2, 4, "a"), []string{
 		"a seed", "b restart, c restart", "e restart, d restart", "",
@@ -109,7 +109,7 @@ func TestASeedThatIsIrrelevantRestarts(t *testing.T) {
 // Twenty children on one host, two on another. Of all 22 that crossover lets
 // through, the large niche loses its worst two and the small one nobody; who is
 // eliminated waits in eliminated, and comes back when nothing else is left.
-func TestTheKnockOutIsPerNicheAndLimboComesBack(t *testing.T) {
+func TestNicheKnockOutPerNicheAndRestart(t *testing.T) {
 	w := tiny{}
 	var links []string
 	for i := range 20 {
@@ -150,7 +150,7 @@ func TestTheKnockOutIsPerNicheAndLimboComesBack(t *testing.T) {
 // What a pass waits for is given up only when the frontier has nothing left: not
 // when a generation brought nothing but redirects to known pages, or was handed
 // back unasked.
-func TestAPassWaitsForWhatIsStillToCome(t *testing.T) {
+func TestNichePassAwaitsAllPages(t *testing.T) {
 	w := tiny{"h": "1 p q r", "p": "0.5", "q": "0.5", "r": "0.5", "again": "> h"}
 	for _, test := range []struct {
 		name string
@@ -174,7 +174,7 @@ func TestAPassWaitsForWhatIsStillToCome(t *testing.T) {
 }
 
 // A seed that times out and is fetched later is selected like any other page.
-func TestASecondAttemptIsAnIndividual(t *testing.T) {
+func TestNicheRetriedPageIsIndividual(t *testing.T) {
 	w := tiny{"h": "1 p q r"}
 	s := newNiche().(*nicheGA)
 	s.HubLinks = 2
@@ -187,7 +187,7 @@ func TestASecondAttemptIsAnIndividual(t *testing.T) {
 	}
 }
 
-func TestMutantsArePredictedAndThenFetched(t *testing.T) {
+func TestNicheMutantsArePredictedThenFetched(t *testing.T) {
 	// h is a hub with children p (authority) and others; m links to p and to
 	// strangers. After m is crawled, its strangers stand beside a link to p.
 	w := tiny{
@@ -217,7 +217,7 @@ func TestMutantsArePredictedAndThenFetched(t *testing.T) {
 // page p links to the authority a, so n/f and n/m are the mutants, which compat fetches
 // before the knock-out: n/f fails, so n has two members, and loses half of them, n/m. To
 // count n/f would save n/m.
-func TestMutantsThatFailAreNoIndividuals(t *testing.T) {
+func TestNicheFailedMutantsAreIgnored(t *testing.T) {
 	w := tiny{
 		"h": "0.9 n/c n/d x", "a": "0.9", "p": "0 a n/f n/m",
 		"n/c": "0.5", "n/d": "0.4", "x": "0", "n/f": "!", "n/m": "0.3",

@@ -19,7 +19,7 @@ var fork = tiny{
 	"c": "0 h", "d": "0", "e": "0", "f": "0 g", "g": "0 i", "h": "0 j", "i": "0", "j": "0",
 }
 
-func TestPageRankFollowsWhatPagesPassOn(t *testing.T) {
+func TestPageRankOrder(t *testing.T) {
 	for _, test := range []struct {
 		params []string
 		want   map[string]float64
@@ -48,7 +48,7 @@ func TestPageRankFollowsWhatPagesPassOn(t *testing.T) {
 // In the third, g and h have none of these, unless they are worked out every page.
 // With surfers from a and b alone, c, d and e get 0.8s/3 each, h all of the 0.85·0.8s/3
 // of c, and f 0.2s; j gets nothing of h, which had no rank when they were worked out.
-func TestPageRankIsWorkedOutNowAndThen(t *testing.T) {
+func TestPageRankIsRecomputedAtIntervals(t *testing.T) {
 	check(t, crawl(t, fork, "pagerank", nil, 2, 7, "a", "b"), []string{
 		"a seed, b seed", "f link, c link", "g link, h link", "d link, e link", "i link, j link", "", "",
 	})
@@ -62,7 +62,7 @@ func TestPageRankIsWorkedOutNowAndThen(t *testing.T) {
 
 // a links to b, and so does r, by a redirect: the links of b are known under r. What
 // a passes on to b makes e worth more than f, which was discovered first.
-func TestPageRankKnowsThePageBehindARedirect(t *testing.T) {
+func TestPageRankPageBehindRedirect(t *testing.T) {
 	w := tiny{"a": "0 b c d", "g": "0 f", "r": "> b", "b": "0 e", "c": "0", "d": "0", "e": "0", "f": "0"}
 	s := newPageRank()
 	for _, a := range seeds("a", "g", "r") {

@@ -101,7 +101,11 @@ func (w *rough) generation(n, number int) (outcomes []*wire.Record) {
 
 // Whatever happens, what a strategy bred is finite and was not fetched, and what was read
 // back goes on as if it had never been away.
-func TestEveryStrategyBearsARoughWorld(t *testing.T) {
+func TestEveryStrategyWithFailuresAndRedirects(t *testing.T) {
+	worlds := uint64(2)
+	if testing.Short() {
+		worlds = 1
+	}
 	for _, test := range [][]string{
 		{"niche"}, {"niche", "compat=true"}, {"niche", "lazy=true", "niche-min=2", "knockout=0.5"},
 		{"symbiosis"}, {"symbiosis", "compat=true"}, {"symbiosis", "objective=literal", "population=3"},
@@ -117,7 +121,7 @@ func TestEveryStrategyBearsARoughWorld(t *testing.T) {
 		{"apprentice", "every=5", "reservoir=8"}, {"anthelion"}, {"anthelion", "value=holistic", "lambda=0.5", "share=0.1"},
 		{"tagpath"}, {"linearq"}, {"linearq", "update=synchronous", "epsilon=0.5"},
 	} {
-		for seed := range uint64(2) {
+		for seed := range worlds {
 			w := newRough(120, seed)
 			live, err := New(test[0], target(t), test[1:])
 			if err != nil {
@@ -179,7 +183,7 @@ func TestEveryStrategyBearsARoughWorld(t *testing.T) {
 }
 
 // Scores are as large as a record can claim; what is bred of them can be written.
-func TestWhatIsBredIsFinite(t *testing.T) {
+func TestProposalsAreFinite(t *testing.T) {
 	values := []float64{math.MaxFloat64, -math.MaxFloat64, 5e-324, 0, 1, -1}
 	for _, kind := range Kinds() {
 		for _, params := range [][]string{nil, {"compat=true"}} {

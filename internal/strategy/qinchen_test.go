@@ -64,7 +64,7 @@ func TestQinChenDrawsByCrossover(t *testing.T) {
 	}
 }
 
-func TestMedianIsTheMiddle(t *testing.T) {
+func TestMedian(t *testing.T) {
 	for _, test := range []struct {
 		scores []float64
 		want   float64
@@ -79,7 +79,7 @@ func TestMedianIsTheMiddle(t *testing.T) {
 
 // In the second generation the survivors a and b compete with the newcomers: with
 // 0.8, 0.4, 0.9 and 0.3 the median is 0.6, and a has no link left.
-func TestPagesSurviveAsLongAsTheyAreFitAndFertile(t *testing.T) {
+func TestQinChenSurvivors(t *testing.T) {
 	s := made[*qinChen](t, "qinchen")
 	w := tiny{"a": "0.8 x y", "b": "0.4 y z", "c": "0.2 w", "x": "0.9 v", "y": "0.3 u"}
 	for _, a := range seeds("a", "b", "c") {
@@ -95,7 +95,7 @@ func TestPagesSurviveAsLongAsTheyAreFitAndFertile(t *testing.T) {
 	}
 }
 
-func TestQinChenSearchesForKeywordsNowAndThen(t *testing.T) {
+func TestQinChenMutation(t *testing.T) {
 	s := made[*qinChen](t, "qinchen", "mutation=3")
 	var all []string
 	for g := range 60 {

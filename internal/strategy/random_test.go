@@ -7,7 +7,7 @@ import (
 
 // Of ten links, three are drawn, a thousand times: each should come 300 times, and 100
 // times first. χ² with 9 degrees of freedom is above 27.9 one time in a thousand.
-func TestRandomDrawsEveryLinkAsOften(t *testing.T) {
+func TestRandomIsUniform(t *testing.T) {
 	w := tiny{"a": "1 b c d e f g h i j k"}
 	const draws = 1000
 	first, any := map[string]float64{}, map[string]float64{}
@@ -43,7 +43,7 @@ func TestRandomDrawsEveryLinkAsOften(t *testing.T) {
 	}
 }
 
-func TestRandomDoesNotAskTwiceForWhatDidNotCome(t *testing.T) {
+func TestRandomProposesPendingAddressOnce(t *testing.T) {
 	w := tiny{"a": "1 b c d e"}
 	s := newRandomOrder()
 	s.Visit(w.fetch(Address{URL: address("a")}, 1))

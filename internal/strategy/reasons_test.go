@@ -12,7 +12,7 @@ import (
 
 // The last section of PAPERS.md has a row for every strategy with the operators and
 // the reasons of what it proposes.
-func TestOperatorsAndReasonsAreExplained(t *testing.T) {
+func TestOperatorsAndReasonsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "PAPERS.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -55,7 +55,7 @@ func TestSharkSearchByHand(t *testing.T) {
 	}
 }
 
-func TestSharksGiveUpBehindIrrelevantPages(t *testing.T) {
+func TestSharkDepthBound(t *testing.T) {
 	chain := tiny{"a": "0.9 b", "b": "0 c", "c": "0 d", "d": "0 e", "e": "0 f", "f": "1"}
 	check(t, crawl(t, chain, "shark", nil, 1, 6, "a"),
 		[]string{"a seed", "b link", "c link", "d link", "e link", ""}) // b, c, d and e are four

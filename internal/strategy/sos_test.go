@@ -98,7 +98,7 @@ func TestOrganismsAreDocumentsOverTheVocabulary(t *testing.T) {
 // The words of a query stand in the order of their weights in the table, those of the
 // user first among equals and in the user's order; there are at most so many, and one
 // of the user's is among them.
-func TestTheWordsOfAQueryAreOrderedAndAnchored(t *testing.T) {
+func TestQueryWordsAreOrderedAndIncludeTheUsers(t *testing.T) {
 	aim := sought(t, "beta alpha",
 		topic.Entry{Term: "delta", Weight: 1, DF: 1}, topic.Entry{Term: "gamma", Weight: 0.5, DF: 1}, topic.Entry{Term: "zeta", Weight: 0.7, DF: 1})
 	s := readers(t, aim, nil,
@@ -136,7 +136,7 @@ func TestTheWordsOfAQueryAreOrderedAndAnchored(t *testing.T) {
 
 // The user's words are as the user writes them, those of the table as the examples do,
 // and others as the population does most often.
-func TestWordsOfAQueryAreWrittenAsPeopleWriteThem(t *testing.T) {
+func TestQueryUsesWrittenForms(t *testing.T) {
 	aim, err := topic.New("en", "")
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +165,7 @@ func TestWordsOfAQueryAreWrittenAsPeopleWriteThem(t *testing.T) {
 //	S = {0, 1}    .4 · 3/5√2 + .4 · (.5+.1)/2 + .2 · 0             issued
 //	S = {2, 3}    has none of the user's words
 //	S = {0,2,3,4} Jaccard with the user's: 1 of 5, enough
-func TestTheYieldObjectiveByHand(t *testing.T) {
+func TestYieldObjectiveByHand(t *testing.T) {
 	h := &habitat{
 		objective: forYield, maxWords: 6, users: 2,
 		vocabulary: []string{"u", "v", "a", "b", "c"},
@@ -209,7 +209,7 @@ func TestTheYieldObjectiveByHand(t *testing.T) {
 	}
 }
 
-func TestTheFirstCentroidIsTheTable(t *testing.T) {
+func TestFirstCentroidIsTable(t *testing.T) {
 	aim := sought(t, "uu", topic.Entry{Term: "aa", Weight: 0.75, DF: 1})
 	s := readers(t, aim, nil, "0.1::aa aa xx")
 	h := s.habitat(rand.New(rand.NewPCG(1, 1)))
@@ -225,7 +225,7 @@ func TestTheFirstCentroidIsTheTable(t *testing.T) {
 }
 
 // What was asked is not asked again, in whatever order; to the letter it is.
-func TestQueriesThatWereAskedAreTabu(t *testing.T) {
+func TestIssuedQueriesAreTabu(t *testing.T) {
 	aim := sought(t, "rose garden")
 	pages := []string{"0.9::rose garden thorn thorn", "0.8::garden soil soil", "0.7::rose pot pot"}
 	for _, objective := range []string{forYield, forLikeness} {
@@ -262,7 +262,7 @@ func TestQueriesThatWereAskedAreTabu(t *testing.T) {
 }
 
 // A query tells which pages of the population its words are from.
-func TestAQueryTellsWhereItsWordsAreFrom(t *testing.T) {
+func TestQueryNamesSourcesOfItsWords(t *testing.T) {
 	s := symbiotic(t, sought(t, "rose"), "objective=literal", "words=2")
 	w := library{
 		"a": "0.5:thorn thorn rose:", // thorn
@@ -289,7 +289,7 @@ func TestAQueryTellsWhereItsWordsAreFrom(t *testing.T) {
 	}
 }
 
-func TestNoWordsNoQuery(t *testing.T) {
+func TestNoQueryWithoutWords(t *testing.T) {
 	for _, pages := range [][]string{nil, {"0.9::"}, {"0.9:a:b c"}} {
 		s := readers(t, sought(t, "rose"), nil, pages...)
 		if q, ok := s.breed(rand.New(rand.NewPCG(1, 1)), false); ok {
@@ -300,7 +300,7 @@ func TestNoWordsNoQuery(t *testing.T) {
 
 // The two queries that a word stands in have ten results each. Of the first two are new
 // and relevant, of the second one.
-func TestBeliefsFollowWhatAQueryBrought(t *testing.T) {
+func TestBeliefsFollowQueryResults(t *testing.T) {
 	s := readers(t, sought(t, "rose"), nil)
 	s.record(queryEvent{line: "rose thorn"})
 	s.record(queryEvent{line: "soil rose"})
@@ -330,7 +330,7 @@ func TestBeliefsFollowWhatAQueryBrought(t *testing.T) {
 }
 
 // Beta(1+s, 1+f) has the mean (1+s)/(2+s+f) and the variance μ(1−μ)/(3+s+f).
-func TestADrawOfABeliefHasTheBetaDistribution(t *testing.T) {
+func TestBeliefDrawsAreBetaDistributed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for _, b := range []belief{{}, {10, 0}, {10, 3}, {10, 10}, {100, 40}} {
 		const n = 4000
@@ -351,7 +351,7 @@ func TestADrawOfABeliefHasTheBetaDistribution(t *testing.T) {
 }
 
 // Pages of ever new words do not make the memory of words grow.
-func TestTheMemoryOfWordsIsBounded(t *testing.T) {
+func TestCentroidIsBounded(t *testing.T) {
 	s := symbiotic(t, sought(t, "rose"), "ecosystem=5")
 	longest := 0
 	for g := range 60 {
@@ -382,7 +382,7 @@ func TestTheMemoryOfWordsIsBounded(t *testing.T) {
 }
 
 // Pages of nothing but new words are read until there are as many as no language has.
-func TestAPopulationHasOnlySoManyWords(t *testing.T) {
+func TestPopulationTermsAreBounded(t *testing.T) {
 	s := readers(t, sought(t, "rose"), nil, "0.9:thorn:")
 	var text strings.Builder
 	for w := range populationTerms {
@@ -402,7 +402,7 @@ func TestAPopulationHasOnlySoManyWords(t *testing.T) {
 }
 
 // A page without end is read as far as is good.
-func TestOnlySoMuchOfAPageIsRead(t *testing.T) {
+func TestPageTextIsBounded(t *testing.T) {
 	s := readers(t, sought(t, "rose"), nil, "0.9:"+strings.Repeat("thorn ", readText/6)+": soil soil")
 	if d := s.documents[0]; s.analyzer.Name(d.top) != "thorn" || len(d.terms) > 2 {
 		t.Errorf("the top word is %s of %d terms", s.analyzer.Name(d.top), len(d.terms))
@@ -415,7 +415,7 @@ func TestOnlySoMuchOfAPageIsRead(t *testing.T) {
 
 // Generation after generation new words come, and those of long ago are forgotten; what
 // is said of a word does not hang on that.
-func TestThePopulationsOfACrawlLeaveFewWordsBehind(t *testing.T) {
+func TestPopulationsReleaseTerms(t *testing.T) {
 	const words = 20_000
 	s, top := readers(t, sought(t, "rose"), nil, "0.9:thorn:"), 0
 	for generation := range 20 {

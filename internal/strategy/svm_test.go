@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAMachineOfOneOrTwoExamplesIsWhatAlgebraSays(t *testing.T) {
+func TestSVMOfOneOrTwoExamples(t *testing.T) {
 	// One example with one feature: w = b = v minimises v² + C(1 − 2v)², so
 	// v = 2C / (1 + 4C).
 	for _, c := range []float64{0.1, 1, 10} {
@@ -25,7 +25,7 @@ func TestAMachineOfOneOrTwoExamplesIsWhatAlgebraSays(t *testing.T) {
 
 // The same minimum is found by walking down the gradient of the primal problem, in
 // small steps.
-func TestDualDescentFindsWhatPlainDescentFinds(t *testing.T) {
+func TestDualDescentMatchesPlainDescent(t *testing.T) {
 	const width = 6
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 0))

@@ -125,7 +125,7 @@ func TestCrossoverByHand(t *testing.T) {
 // x. A link is worth what the measure gave, 12 for y and 10 for x; to the letter it is
 // worth what the roulette goes by, shares of the highest with a bias: y 1.05 + 0.55, x
 // 1.05 + 0.30.
-func TestCrossoverOfScoresWithoutBoundByHand(t *testing.T) {
+func TestCrossoverOfUnboundedScoresByHand(t *testing.T) {
 	w := tiny{"a": "8 x y", "b": "4 y", "c": "2 x"}
 	for _, test := range []struct {
 		params []string
@@ -139,7 +139,7 @@ func TestCrossoverOfScoresWithoutBoundByHand(t *testing.T) {
 	}
 }
 
-func TestALinkIsWorthMoreWithEveryPageThatContainsIt(t *testing.T) {
+func TestLinkValueGrowsWithParents(t *testing.T) {
 	// y was worth 0.4 when it stayed; then d brings 0.3 more to it than to x.
 	w := tiny{"a": "0.4 x y z", "z": "0.3 y"}
 	s := symbiotic(t, target(t), "selection=1", "queue-factor=1")
@@ -148,7 +148,7 @@ func TestALinkIsWorthMoreWithEveryPageThatContainsIt(t *testing.T) {
 	check(t, generation(s, w, 1, "x"), []string{"y crossover 0.70"})
 }
 
-func TestAnAddressTellsThePagesThatContainIt(t *testing.T) {
+func TestSymbiosisAddressNamesItsParents(t *testing.T) {
 	w := tiny{"a": "0.4 y", "b": "0.6 x y"}
 	s := symbiotic(t, target(t), "selection=1")
 	s.Visit(w.fetch(seeds("a")[0], 1))
@@ -202,7 +202,7 @@ func TestTheRouletteAddsItsBias(t *testing.T) {
 	}
 }
 
-func TestPagesThatFailedAreNoPopulation(t *testing.T) {
+func TestFailedPagesAreNotInPopulation(t *testing.T) {
 	w := tiny{"a": "!", "b": "! ", "c": "0.1 x"}
 	s := symbiotic(t, target(t))
 	check(t, generation(s, w, 5, "a", "b", "c"), []string{"x crossover 0.10"})
@@ -237,7 +237,7 @@ func TestALargeGenerationIsFilled(t *testing.T) {
 }
 
 // However small the queue, what links lead to is fetched in the end, each page once.
-func TestSymbiosisNeverStarvesWhileLinksAreKnown(t *testing.T) {
+func TestSymbiosisProposesWhileLinksAreKnown(t *testing.T) {
 	for seed := range uint64(2) {
 		w := random(100, seed)
 		want := fetched(t, crawl(t, w, "breadthfirst", nil, 9, 40, "0"))
@@ -313,7 +313,7 @@ var islands = library{
 	"z": "0:cars:z",
 }
 
-func TestMutationReachesWhatLinksDoNot(t *testing.T) {
+func TestMutationReachesUnlinkedPages(t *testing.T) {
 	aim := sought(t, "roses", topic.Entry{Term: "gardens", Weight: 0.5, DF: 1})
 	for _, test := range []struct {
 		param, reaches string
@@ -330,7 +330,7 @@ func TestMutationReachesWhatLinksDoNot(t *testing.T) {
 }
 
 // What went through a journal is what was known in one process.
-func TestSymbiosisRemembersEverythingThatItGoesBy(t *testing.T) {
+func TestSymbiosisContinuesFromJournal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	w := library{}
 	for i := range 120 {

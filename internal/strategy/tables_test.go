@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"spoor/internal/wire"
 )
 
@@ -79,27 +77,8 @@ func told(addresses []Address) (lines []string) {
 	return lines
 }
 
-// The strategies that are repaired fetch everything that can be reached, once.
-func TestTablesLoseNothingAndAskNothingTwice(t *testing.T) {
-	for seed := range uint64(2) {
-		w := random(150, seed)
-		want := fetched(t, crawl(t, w, "breadthfirst", nil, 9, 40, "0"))
-		for _, test := range [][]string{
-			{"tunnel"}, {"tunnel", "limit=0.3", "max-level=0"}, {"tunnel", "count=log1p", "parents=mean"},
-			{"jaccard"}, {"jaccard", "top=1", "threshold=0.3", "mutation-every=20"},
-			{"bestn"}, {"bestn", "n=25", "buffer=10"}, {"bestn", "n=4", "buffer=1000"},
-			{"bestfirst", "anchor=true"},
-		} {
-			got := fetched(t, crawl(t, w, test[0], test[1:], 9, 120, "0"))
-			if diff := gocmp.Diff(ends(w, want), ends(w, got)); diff != "" {
-				t.Fatalf("web %d: %s fetched other pages than breadthfirst (-breadthfirst +it):\n%s", seed, test, diff)
-			}
-		}
-	}
-}
-
 // Generations of one page, as the papers have them, ask for nothing twice either.
-func TestTablesToTheLetterAskNothingTwice(t *testing.T) {
+func TestCompatTablesFetchNothingTwice(t *testing.T) {
 	for seed := range uint64(2) {
 		w := random(80, seed)
 		all := ends(w, fetched(t, crawl(t, w, "breadthfirst", nil, 9, 40, "0")))
@@ -112,7 +91,7 @@ func TestTablesToTheLetterAskNothingTwice(t *testing.T) {
 	}
 }
 
-func TestBestFirstWithAnchorsWeighsPageAndWords(t *testing.T) {
+func TestBestFirstAnchorValues(t *testing.T) {
 	w := anchored{
 		"a": "0.4 b=0.2 c=0.8 d", // b .3, c .6, d .2
 		"c": "0.1 b=0.9 e=0.9",   // b rises to .5, e .5
@@ -138,14 +117,14 @@ func TestBestFirstWithAnchorsWeighsPageAndWords(t *testing.T) {
 }
 
 // An address without any worth is proposed all the same, once.
-func TestBestFirstWithAnchorsProposesWhatIsWorthNothing(t *testing.T) {
+func TestBestFirstProposesLinksOfValueZero(t *testing.T) {
 	w := anchored{"a": "0 b c", "b": "0 c"}
 	check(t, crawl(t, w, "bestfirst", []string{"anchor=true"}, 1, 4, "a"), []string{"a seed", "b link", "c link", ""})
 }
 
 // a brings b (.5) to e (.5); the batch of two is b and c, by age. b brings f (.9),
 // which is better than all, but waits until c was fetched, too.
-func TestBestNFetchesABatchBeforeItLooksAgain(t *testing.T) {
+func TestBestNFetchesWholeBatch(t *testing.T) {
 	w := tiny{"a": "0.5 b c d e", "b": "0.9 f", "c": "0 g", "d": "0", "e": "0", "f": "0", "g": "0"}
 	check(t, crawl(t, w, "bestn", []string{"n=2"}, 1, 8, "a"), []string{
 		"a seed", "b link", "c link", "f link", "d link", "e link", "g link", "",

@@ -15,7 +15,7 @@ import (
 // a·x mod 2¹⁵ without its lower three bits, by hand: 766245317 mod 32768 is 31173,
 // and 31173 / 8 is 3896; twice that is 62346, of which 29578 is left, and 29578 / 8
 // is 3697.
-func TestTheHashIsTheMultiplicativeOne(t *testing.T) {
+func TestHashIsMultiplicative(t *testing.T) {
 	for x, want := range map[uint64]uint16{0: 0, 1: 3896, 2: 3697, 1 << 15: 0, 1<<15 + 1: 3896} {
 		if got := hashed(x); got != want {
 			t.Errorf("hash of %d is %d, want %d", x, got, want)
@@ -23,7 +23,7 @@ func TestTheHashIsTheMultiplicativeOne(t *testing.T) {
 	}
 }
 
-func TestAPathIsItsPairsOfTags(t *testing.T) {
+func TestPathVector(t *testing.T) {
 	for _, test := range []struct {
 		path  string
 		pairs []string
@@ -56,7 +56,7 @@ func TestAPathIsItsPairsOfTags(t *testing.T) {
 // html/body/div/a has 5 pairs, html/body/div/ul/li/a has 7, and 4 are in both:
 // the cosine is 4 / √(5·7) = 0.676. With the centroid of a path seen twice it is the
 // same.
-func TestPathsJoinTheNearestCluster(t *testing.T) {
+func TestPathsJoinNearestCluster(t *testing.T) {
 	for _, test := range []struct {
 		theta float64
 		want  []int
@@ -79,7 +79,7 @@ func TestPathsJoinTheNearestCluster(t *testing.T) {
 
 // A centroid moves: the mean of both paths above is nearer to either than they are
 // to each other.
-func TestACentroidIsTheMeanOfItsPaths(t *testing.T) {
+func TestCentroidIsMeanOfPaths(t *testing.T) {
 	s := &tagPath{Theta: 0.67}
 	for _, path := range []string{"html/body/div/a", "html/body/div/ul/li/a"} {
 		v := vectorOf(path)
@@ -100,7 +100,7 @@ func TestACentroidIsTheMeanOfItsPaths(t *testing.T) {
 
 // AUER by hand: an arm with 4 pulls, 3 of them rewarded, and one more on its way, at
 // t = 10: 3/4 + 2√2 · √(ln 10 / 5) = 0.75 + 2.828427 · 0.678614 = 2.669410.
-func TestTheIndexOfAnArmByHand(t *testing.T) {
+func TestArmIndexByHand(t *testing.T) {
 	s := newTagPath().(*tagPath)
 	for _, test := range []struct {
 		arm      cluster
@@ -133,7 +133,7 @@ func TestClustersAreBounded(t *testing.T) {
 
 // Of a page whose links all stand elsewhere, so many places are told apart, and the
 // other links go where the last of those went.
-func TestAPageHasSoManyPathsAndNoMore(t *testing.T) {
+func TestPathsOfAPageAreBounded(t *testing.T) {
 	s := newTagPath().(*tagPath)
 	page := taughtPage{score: 0.5}
 	for i := range maxPaths + 44 {
@@ -152,7 +152,7 @@ func TestAPageHasSoManyPathsAndNoMore(t *testing.T) {
 }
 
 // The first hop of an outcome is the address that was asked for. One fetch is one pull.
-func TestARedirectToAKnownPageIsOnePull(t *testing.T) {
+func TestRedirectToKnownPageIsOnePull(t *testing.T) {
 	s := newTagPath().(*tagPath)
 	link := func(to string) wire.Link { return wire.Link{URL: address(to), Path: "html/body/a"} }
 	s.Visit(taught{address("a"): {links: []wire.Link{link("r")}}}.fetch(Address{URL: address("a")}, 1))

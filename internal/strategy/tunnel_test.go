@@ -41,7 +41,7 @@ func (s *tunnel) table() string {
 // score · 0.5^(level+1): c 2.5, e 2, b 1.5; f, g, h go to the queue, with 1.3. b
 // takes a and d to level 1, and its own link i enters there: a has 0.5, d 0.25, i 0.
 // a takes d to level 2: 0.125.
-func TestTunnelGoesThroughTableII(t *testing.T) {
+func TestTunnelTableII(t *testing.T) {
 	w := anchored{
 		"p": "0 a=2 b=3 c=5 d=1 e=4",
 		"a": "0", "b": "0 i", "c": "0.3 f g", "d": "0", "e": "0.3 h",
@@ -121,14 +121,14 @@ func TestTunnelScoresALinkByEquation4(t *testing.T) {
 
 // The score of a link that waits grows with the pages that come to link to it: y has
 // 0.5 first, x 0.2 + 0.6; then r adds its 1 + 0.5 to y.
-func TestTunnelScoresAnewWhenParentsArrive(t *testing.T) {
+func TestTunnelUpdatesScoresWithNewParents(t *testing.T) {
 	w := anchored{"q": "0.6 x=0.2 y r=0.9", "r": "0.5 y", "x": "0", "y": "0"}
 	check(t, crawl(t, w, "tunnel", []string{"limit=0.4"}, 1, 4, "q"), []string{"q seed", "r link", "y link", "x link"})
 }
 
 // The table of [target] has six words of weight 1, so that one of them in an address
 // makes the score 1/√6.
-func TestTunnelHasItsLimitFromTheSeeds(t *testing.T) {
+func TestTunnelLimitFromSeeds(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		web    anchored
@@ -202,7 +202,7 @@ func TestTunnelEndsAtMaxLevel(t *testing.T) {
 }
 
 // To the letter the table is emptied before the queue: x waits, although it has more.
-func TestTunnelEmptiesTheTableFirstToTheLetter(t *testing.T) {
+func TestTunnelCompatEmptiesTableFirst(t *testing.T) {
 	w := anchored{"a": "0.9 x=0.9", "b": "0 c=0.1 d", "c": "0", "d": "0", "x": "0"}
 	check(t, crawl(t, w, "tunnel", []string{"limit=0.5"}, 3, 2, "a", "b"), []string{
 		"a seed, b seed", "x link, c tunnel, d tunnel",
