@@ -28,6 +28,9 @@ import (
 // find there: it reads page after page in one goroutine. make test runs it without.
 func slow(t *testing.T) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("long test")
+	}
 	if racing {
 		t.Skip("the race detector is on (make test runs this test without it)")
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math/rand/v2"
 	"runtime"
 	"strings"
@@ -20,9 +21,11 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// all is everything that a file gives.
-func all(r io.Reader) (entries []Entry, err error) {
-	for e, fault := range Entries(r) {
+// all returns the entries of a file, and the error that ended it.
+func all(r io.Reader) ([]Entry, error) { return collect(Entries(r)) }
+
+func collect(seq iter.Seq2[Entry, error]) (entries []Entry, err error) {
+	for e, fault := range seq {
 		if fault != nil {
 			err = fault
 			continue
@@ -313,13 +316,13 @@ func TestLimits(t *testing.T) {
 	if len(got) != MaxEntries || !errors.Is(err, ErrTooMany) {
 		t.Errorf("one more: %d, %v", len(got), err)
 	}
-	comments := strings.Repeat("<!--"+strings.Repeat(" ", 1<<19)+"-->", MaxSize>>19)
-	full := "<urlset>" + entry + comments[len("<urlset></urlset>")+len(entry)-(MaxSize-len(comments)):] + "</urlset>"
-	if got, err = all(strings.NewReader(full)); len(got) != 1 || err != nil {
-		t.Errorf("as long as allowed: %d, %v", len(got), err)
-	}
-	if got, err = all(strings.NewReader(full[:len(full)-len("</urlset>")] + " </urlset>")); len(got) != 1 || !errors.Is(err, ErrTooLong) {
-		t.Errorf("one byte longer: %d, %v", len(got), err)
+	const size = 1 << 20
+	full := "<urlset>" + entry + strings.Repeat(" ", size-len("<urlset></urlset>")-len(entry)) + "</urlset>"
+	for in, want := range map[string]error{full: nil, strings.Replace(full, "  ", "   ", 1): ErrTooLong} {
+		got, err := collect(entries(strings.NewReader(in), size))
+		if len(got) != 1 || !errors.Is(err, want) {
+			t.Errorf("%d bytes: %d entries, %v", len(in), len(got), err)
+		}
 	}
 	for n, want := range map[int]int{MaxLoc: 1, MaxLoc + 1: 0, 3 * MaxLoc: 0} {
 		long := "http://a.example/" + strings.Repeat("x", n-len("http://a.example/"))
