@@ -220,7 +220,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	s.Stdin = in
 	s.Notes = o.notes
 	if *windows != "" {
-		s.Behind = func(window int) error { return o.turn(*windows, window) }
+		s.Behind = func(window int) error { return o.loadWindowTopic(*windows, window) }
 	}
 	err = s.Each(func() func(*wire.Record) error {
 		w, err := newScorer(&o)
@@ -229,7 +229,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		}
 		return w.score
 	})
-	if n := o.wordless.Load(); n > 0 && n == o.pages.Load() {
+	if n := o.withoutText.Load(); n > 0 && n == o.pages.Load() {
 		filter.Logger(stderr, "score", s.Log).Warn("no page has a title or text", "pages", n, "hint", "parse comes before score")
 	}
 	return err
@@ -237,17 +237,17 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 
 // options are shared by all workers.
 type options struct {
-	topic    *topic.Topic // replaced only while no worker is running
-	names    []string     // of the measures
-	measures measure.Options
-	keep     bool
-	pages    atomic.Int64 // pages that were scored
-	relevant atomic.Int64
-	wordless atomic.Int64 // pages without title and text, which probably were not parsed
+	topic       *topic.Topic // replaced only while no worker is running
+	names       []string     // of the measures
+	measures    measure.Options
+	keep        bool
+	pages       atomic.Int64 // pages that were scored
+	relevant    atomic.Int64
+	withoutText atomic.Int64 // pages without title and text, which probably were not parsed
 }
 
-// turn switches to the topic file that the window has left, if there is one.
-func (o *options) turn(dir string, window int) error {
+// loadWindowTopic switches to the topic file that the window has left, if there is one.
+func (o *options) loadWindowTopic(dir string, window int) error {
 	t, err := topic.Load(run.File(dir, window, run.Topic))
 	switch {
 	case err == nil:
@@ -326,7 +326,7 @@ func (s *scorer) score(rec *wire.Record) error {
 		*s = *grown
 	}
 	if s.keep && rec.Score.Kind == wire.Present {
-		s.judged(rec)
+		s.completeScored(rec)
 		return nil
 	}
 	failed := measure.Failed(rec)
@@ -341,8 +341,8 @@ func (s *scorer) score(rec *wire.Record) error {
 	return nil
 }
 
-// judged completes a record that another program has scored.
-func (s *scorer) judged(rec *wire.Record) {
+// completeScored completes a record that another program has scored.
+func (s *scorer) completeScored(rec *wire.Record) {
 	s.pages.Add(1)
 	if rec.Relevant.Kind != wire.Present {
 		rec.Relevant = wire.Bool{Value: rec.Score.Value >= s.threshold, Kind: wire.Present}
@@ -364,7 +364,7 @@ func (s *scorer) page(rec *wire.Record, failed bool) {
 		return
 	}
 	if rec.Title == "" && rec.Text == "" {
-		s.wordless.Add(1)
+		s.withoutText.Add(1)
 	}
 	s.subject = measure.Page(rec, s.subject.Links[:0])
 	reading := s.Target.Read(&s.subject)

@@ -50,11 +50,11 @@ func (c *command) newExpander() (*expander, error) {
 	if e.topic, err = topic.Load(c.topic); err != nil {
 		return nil, err
 	}
-	return e, e.begin()
+	return e, e.beginWindow()
 }
 
-// begin starts a new window: it resets the counters, and keeps the table.
-func (e *expander) begin() (err error) {
+// beginWindow starts a new window: it resets the counters, and keeps the table.
+func (e *expander) beginWindow() (err error) {
 	e.pages, e.scored, e.near, e.added = 0, 0, 0, 0
 	if e.expansion, err = e.topic.Expand(e.Rule); err != nil {
 		return fmt.Errorf("topic file %s: %w", e.file, err)
@@ -82,8 +82,8 @@ func (e *expander) add(rec *wire.Record) {
 	}
 }
 
-// end returns an error if no page had the score that is needed.
-func (e *expander) end() error {
+// checkScores returns an error if no page had the score that is needed.
+func (e *expander) checkScores() error {
 	if e.pages > 0 && e.scored == 0 {
 		return fmt.Errorf("none of %d pages has scores.%s\nhint: score -topic %s -fitness %[2]s gives it", e.pages, e.measure, e.file)
 	}
@@ -106,7 +106,7 @@ func (c *command) runExpand() error {
 	}, func(err *wire.SyntaxError) { bad.add(err) })
 	bad.report(c.stderr, "")
 	if err == nil {
-		err = e.end()
+		err = e.checkScores()
 	}
 	if err != nil {
 		return err
@@ -141,25 +141,25 @@ func (c *command) expandWindows(e *expander) error {
 				return nil
 			}
 			words += int64(e.added)
-			return e.leave(run.File(c.windows, rec.Generation, run.Topic))
+			return e.endWindow(run.File(c.windows, rec.Generation, run.Topic))
 		}
 	})
 }
 
-// leave ends a window.
-func (e *expander) leave(file string) error {
-	if err := e.end(); err != nil {
+// endWindow ends a window.
+func (e *expander) endWindow(file string) error {
+	if err := e.checkScores(); err != nil {
 		return err
 	}
-	if err := e.settle(file); err != nil {
+	if err := e.writeTopic(file); err != nil {
 		return err
 	}
-	return e.begin()
+	return e.beginWindow()
 }
 
-// settle writes the topic to file if it has grown in the window. If not, it removes a file
+// writeTopic writes the topic to file if it has grown in the window. If not, it removes a file
 // that a killed run has left.
-func (e *expander) settle(file string) error {
+func (e *expander) writeTopic(file string) error {
 	if e.added == 0 {
 		if err := os.Remove(file); !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -362,7 +362,7 @@ func (c *command) misuse(given map[string]bool) error {
 	}
 	for _, name := range []string{"query", "keyword", "language", "stemmer"} {
 		if given["topic"] && given[name] {
-			return filter.Usagef("-%s and -topic: the topic in the file has its own\nhint: leave -topic out to make a new one", name)
+			return filter.Usagef("-%s and -topic: the topic in the file has its own\nhint: endWindow -topic out to make a new one", name)
 		}
 	}
 	for _, name := range []string{"table", "reference", "compat"} {
@@ -389,7 +389,7 @@ func (c *command) misuse(given map[string]bool) error {
 
 // runMake writes a topic made from words or another topic, and from examples.
 func (c *command) runMake() error {
-	t, err := c.ofWords()
+	t, err := c.topicFromWords()
 	if c.topic != "" {
 		t, err = topic.Load(c.topic)
 	}
@@ -411,8 +411,8 @@ func (c *command) runMake() error {
 	return t.Write(c.stdout)
 }
 
-// ofWords returns the topic of the query and the keywords.
-func (c *command) ofWords() (*topic.Topic, error) {
+// topicFromWords returns the topic of the query and the keywords.
+func (c *command) topicFromWords() (*topic.Topic, error) {
 	if c.topic != "" {
 		return nil, nil
 	}

@@ -78,7 +78,7 @@ func (t *Topic) Learn(positive, negative []Page, o LearnOptions) error {
 	l := learner{
 		Topic: t, analyzer: a, options: o,
 		positive: text.NewStatistics(a), negative: text.NewStatistics(a), page: text.NewStatistics(a),
-		most: maxTerms,
+		maxWords: maxTerms,
 	}
 	if err := errors.Join(l.count(l.positive, positive), l.count(l.negative, negative)); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (t *Topic) Learn(positive, negative []Page, o LearnOptions) error {
 	}
 	n := len(positive) + len(negative)
 	t.Statistics = &Statistics{n, float64(l.positive.Length()+l.negative.Length()) / float64(n)}
-	t.Table = append(l.ofQuery(), l.ofPages(positive)...)
+	t.Table = append(l.queryEntries(), l.pageEntries(positive)...)
 	t.Vocabulary, t.Common = l.vocabulary(), l.common()
 	l.keywords(slices.Concat(positive, negative))
 	err = l.reference(positive)
@@ -103,7 +103,7 @@ type learner struct {
 	options            LearnOptions
 	positive, negative *text.Statistics
 	page               *text.Statistics // of the page being read
-	most               int              // limit of different words of the examples
+	maxWords           int              // limit of different words of the examples
 	wanted             [][]text.Term    // by keyword: the terms that match it
 	terms              []text.Term      // scratch
 }
@@ -112,15 +112,15 @@ type learner struct {
 func (l *learner) count(s *text.Statistics, pages []Page) error {
 	for i := range pages {
 		s.Add(pages[i].Title, pages[i].Text)
-		if l.analyzer.Len() > l.most {
-			return fmt.Errorf("the example pages have more than %d different words\nhint: leave out pages that are not text, such as %s", l.most, pages[i].URL)
+		if l.analyzer.Len() > l.maxWords {
+			return fmt.Errorf("the example pages have more than %d different words\nhint: leave out pages that are not text, such as %s", l.maxWords, pages[i].URL)
 		}
 	}
 	return nil
 }
 
-// ofQuery returns an entry for each word of the keywords.
-func (l *learner) ofQuery() []Entry {
+// queryEntries returns an entry for each word of the keywords.
+func (l *learner) queryEntries() []Entry {
 	query := text.NewStatistics(l.analyzer)
 	for _, k := range l.Keywords {
 		query.Add(k.Text)
@@ -136,8 +136,8 @@ func (l *learner) ofQuery() []Entry {
 	return entries
 }
 
-// ofPages returns the entries that the positive pages make.
-func (l *learner) ofPages(positive []Page) []Entry {
+// pageEntries returns the entries that the positive pages make.
+func (l *learner) pageEntries(positive []Page) []Entry {
 	type weighed struct {
 		text.Term
 		name string
@@ -145,7 +145,7 @@ func (l *learner) ofPages(positive []Page) []Entry {
 	}
 	var all []weighed
 	for _, term := range l.positive.Terms() {
-		if l.positive.Form(term) != "" && l.tells(term) {
+		if l.positive.Form(term) != "" && l.distinguishes(term) {
 			all = append(all, weighed{term, l.analyzer.Name(term), float64(l.positive.TF(term)) * float64(l.positive.DF(term))})
 		}
 	}
@@ -178,9 +178,9 @@ func (l *learner) ofPages(positive []Page) []Entry {
 // one-sided 5 % level.
 const significance = 1.645
 
-// tells reports whether a term distinguishes positive pages from negative ones. A term that
+// distinguishes reports whether a term distinguishes positive pages from negative ones. A term that
 // no negative page has does; with Literal all terms do.
-func (l *learner) tells(t text.Term) bool {
+func (l *learner) distinguishes(t text.Term) bool {
 	if l.options.Literal || l.negative.DF(t) == 0 {
 		return true
 	}
@@ -239,7 +239,7 @@ func (l *learner) vocabulary() []Shared {
 // common returns the terms of the positive pages that do not distinguish them.
 func (l *learner) common() (names []string) {
 	for _, t := range l.positive.Terms() {
-		if !l.tells(t) {
+		if !l.distinguishes(t) {
 			names = append(names, l.analyzer.Name(t))
 		}
 	}

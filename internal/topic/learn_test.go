@@ -171,7 +171,7 @@ func TestExamplesWithoutWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := learner{analyzer: a, most: a.Len() + 3}
+	l := learner{analyzer: a, maxWords: a.Len() + 3}
 	if err := l.count(text.NewStatistics(a), []Page{{"http://a.test/", "frogs toads", "frog toad", nil}, {"http://b.test/", "newt", "", nil}}); err != nil {
 		t.Error(err)
 	}
