@@ -145,10 +145,10 @@ type record struct {
 	State string `json:"state,omitempty"` // of an exported record
 }
 
-// exported parses an exported record. A store keeps unknown members as untrusted hosts wrote
+// parseExported parses an exported record. A store keeps unknown members as untrusted hosts wrote
 // them, so a member of the wrong type is ignored.
-func exported(line []byte) (rec record, err error) {
-	members, err := exact(line)
+func parseExported(line []byte) (rec record, err error) {
+	members, err := lowerCaseMembers(line)
 	if err != nil {
 		return rec, err
 	}
@@ -160,9 +160,9 @@ func exported(line []byte) (rec record, err error) {
 	return rec, err
 }
 
-// exact returns the members of an object whose names are all lower case, as ours are:
+// lowerCaseMembers returns the members of an object whose names are all lower case, as ours are:
 // encoding/json ignores case, and would take URL for url.
-func exact(line []byte) (members map[string]json.RawMessage, err error) {
+func lowerCaseMembers(line []byte) (members map[string]json.RawMessage, err error) {
 	if err := json.Unmarshal(line, &members); err != nil {
 		return nil, err
 	}

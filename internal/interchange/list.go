@@ -85,7 +85,7 @@ func fromObject(line []byte) (*record, error) {
 			Source   string `json:"source"`
 		} `json:"request"`
 	}
-	members, err := exact(line)
+	members, err := lowerCaseMembers(line)
 	if err == nil {
 		if line, err = json.Marshal(members); err == nil {
 			err = json.Unmarshal(line, &o)
@@ -193,6 +193,6 @@ func fromCrawlLog(at time.Time, words []string) (*record, error) {
 
 // ToList converts an exported record to a plain line: its address.
 func ToList(line []byte) ([]byte, error) {
-	rec, err := exported(line)
+	rec, err := parseExported(line)
 	return []byte(rec.URL), err
 }

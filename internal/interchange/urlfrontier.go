@@ -113,7 +113,7 @@ func FromURLFrontier(line []byte) ([]byte, error) {
 	date := max(e.Refetchable, e.Refetchable2)
 	waits := it.Known == nil || date > 0
 	for name, v := range e.Info.Metadata {
-		if !rec.take(name, v.Values, waits) {
+		if !rec.setMetadata(name, v.Values, waits) {
 			if rec.Metadata == nil {
 				rec.Metadata = map[string][]string{}
 			}
@@ -144,10 +144,10 @@ func hostname(s string) string {
 	return host
 }
 
-// take stores metadata in the member of rec that they name. It does not if metadata would not
+// setMetadata stores metadata in the member of rec that they name. It does not if metadata would not
 // return the same values. For an address that waits it takes a status or an error only if the
 // store would retry after it.
-func (rec *record) take(name string, values []string, waits bool) bool {
+func (rec *record) setMetadata(name string, values []string, waits bool) bool {
 	if name == "parents" {
 		rec.Parents = values
 		return len(values) > 0
@@ -210,7 +210,7 @@ func (rec *record) take(name string, values []string, waits bool) bool {
 
 func formatFloat(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
-// metadata is the inverse of take.
+// metadata is the inverse of setMetadata.
 func (rec *record) metadata() map[string]values {
 	m := map[string]values{}
 	for name, v := range rec.Metadata {
@@ -257,7 +257,7 @@ func (rec *record) metadata() map[string]values {
 // address, for which ToURLFrontier returns nil. Redirects, headers, scores, reasons and
 // unknown members are lost.
 func ToURLFrontier(line []byte) ([]byte, error) {
-	rec, err := exported(line)
+	rec, err := parseExported(line)
 	if err != nil {
 		return nil, err
 	}

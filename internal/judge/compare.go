@@ -203,11 +203,11 @@ func newTable(track string, all map[string]runs, o CompareOptions) *Table {
 	for _, name := range slices.Sorted(maps.Keys(counted)) {
 		row := t.row(name, order, counted[name])
 		if reference := counted[o.Reference]; reference != nil && name != o.Reference {
-			row.Against = t.against(order, counted[name], reference)
+			row.Against = t.compareWith(order, counted[name], reference)
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.adjust()
+	t.adjustP()
 	t.rank()
 	slices.SortStableFunc(t.Rows, func(a, b Row) int {
 		return t.better(b.Mean, a.Mean)
@@ -258,7 +258,7 @@ func (t *Table) columns(order []place, counted map[string]runs) {
 
 // row returns the row of one name.
 func (t *Table) row(name string, order []place, all runs) Row {
-	own := pick(order, func(at place) unit { return unit{own: values(all[at], t.By.value)} })
+	own := newSample(order, func(at place) unit { return unit{own: values(all[at], t.By.value)} })
 	row := Row{Name: name, Units: own.size(), Mean: own.mean(), Interval: percentiles(own.bootstrap(t.Seed), cut95)}
 	for _, at := range slices.Backward(order) { // one name has one strategy; if not, take the first
 		if chance := all[at]; chance != nil {
@@ -300,9 +300,9 @@ func (t *Table) also(order []place, all runs) []Mean {
 	return means
 }
 
-// against compares the runs of one name with those of the reference.
-func (t *Table) against(order []place, all, reference runs) *Against {
-	pairs := pick(order, func(at place) unit {
+// compareWith compares the runs of one name with those of the reference.
+func (t *Table) compareWith(order []place, all, reference runs) *Against {
+	pairs := newSample(order, func(at place) unit {
 		u := unit{values(all[at], t.By.value), values(reference[at], t.By.value)}
 		if u.other == nil {
 			u.own = nil
@@ -340,8 +340,8 @@ func (t *Table) against(order []place, all, reference runs) *Against {
 	return a
 }
 
-// adjust corrects the p-values of the table for multiple comparisons.
-func (t *Table) adjust() {
+// adjustP corrects the p-values of the table for multiple comparisons.
+func (t *Table) adjustP() {
 	var p []float64
 	for _, row := range t.Rows {
 		if row.Against != nil {
@@ -392,7 +392,7 @@ func (t *Table) sighted(order []place, counted map[string]runs, which func(*Resu
 	if t.By.sighted == nil {
 		return nil
 	}
-	s := pick(order, func(at place) unit {
+	s := newSample(order, func(at place) unit {
 		for _, name := range slices.Sorted(maps.Keys(counted)) {
 			for _, r := range counted[name][at] {
 				if v := t.By.sighted(which(r)); v != nil {
@@ -411,8 +411,8 @@ func (t *Table) sighted(order []place, counted map[string]runs, which func(*Resu
 // ofTopic returns the place without its seeds.
 func (p place) ofTopic() place { return place{topic: p.topic, web: p.web} }
 
-// pick makes a sample of places in their order. Units without values are left out.
-func pick(order []place, number func(place) unit) sample {
+// newSample makes a sample of places in their order. Units without values are left out.
+func newSample(order []place, number func(place) unit) sample {
 	var s sample
 	var last place
 	for _, at := range order {
@@ -430,7 +430,7 @@ func pick(order []place, number func(place) unit) sample {
 
 // meanOf returns the mean of a value of runs over places.
 func meanOf(order []place, all runs, value func(*Result) *float64) Mean {
-	s := pick(order, func(at place) unit { return unit{own: values(all[at], value)} })
+	s := newSample(order, func(at place) unit { return unit{own: values(all[at], value)} })
 	if len(s) == 0 {
 		return Mean{}
 	}

@@ -60,7 +60,7 @@ func WriteMarkdown(w io.Writer, tables []*Table, form Form) error {
 			b.WriteString("**Track " + escape(t.Track) + "**\n\n")
 		}
 		b.WriteString(markdown(append([]column{t.names()}, t.columnsOf(form)...)))
-		b.WriteString("\n" + paragraph(t.particulars(form)))
+		b.WriteString("\n" + paragraph(t.details(form)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -96,15 +96,15 @@ func (t *Table) byRank() *Table {
 func (t *Table) columnsOf(form Form) []column {
 	switch form {
 	case Topics:
-		return t.split(t.Topics, func(r *Row) []Cell { return r.Topics })
+		return t.cellColumns(t.Topics, func(r *Row) []Cell { return r.Topics })
 	case Seeds:
-		return t.split(t.Seeds, func(r *Row) []Cell { return r.Seeds })
+		return t.cellColumns(t.Seeds, func(r *Row) []Cell { return r.Seeds })
 	case Costs:
 		return t.curve()
 	case Ranks:
-		return t.standings()
+		return t.rankColumns()
 	default:
-		return t.overall()
+		return t.overallColumns()
 	}
 }
 
@@ -134,7 +134,7 @@ const (
 	significant = 0.05 // smaller p-values are printed in bold
 )
 
-func (t *Table) overall() []column {
+func (t *Table) overallColumns() []column {
 	columns := []column{
 		t.each(t.By.Title, func(r *Row) string { return t.By.format(r.Mean) }),
 		t.each("95 % interval", func(r *Row) string { return r.Interval.format(t.By.format) }),
@@ -171,21 +171,21 @@ func (t *Table) overall() []column {
 			against("better / same / worse", func(a *Against) string { return fmt.Sprintf("%d / %d / %d", a.Wins, a.Ties, a.Losses) }),
 		)
 	}
-	return append(columns, t.each("units", func(r *Row) string { return t.of(r.Units) }))
+	return append(columns, t.each("units", func(r *Row) string { return t.formatUnits(r.Units) }))
 }
 
-// split returns a column for each title, the best cells in bold, and the mean of all.
-func (t *Table) split(titles []string, cells func(*Row) []Cell) []column {
+// cellColumns returns a column for each title, the best cells in bold, and the mean of all.
+func (t *Table) cellColumns(titles []string, cells func(*Row) []Cell) []column {
 	var columns []column
 	for i, title := range titles {
 		columns = append(columns, t.best(escape(title), func(r *Row) (Mean, string) {
 			cell := cells(r)[i]
-			return cell.Mean, t.join(cell)
+			return cell.Mean, t.formatCell(cell)
 		}))
 	}
 	return append(columns, t.best("all", func(r *Row) (Mean, string) {
 		all := Cell{Mean{r.Mean, r.Units}, r.Also}
-		return all.Mean, t.join(all)
+		return all.Mean, t.formatCell(all)
 	}))
 }
 
@@ -203,8 +203,8 @@ func (t *Table) curve() []column {
 	return columns
 }
 
-// standings returns the ranks. Mean ranks within the critical distance of the best are bold.
-func (t *Table) standings() []column {
+// rankColumns returns the ranks. Mean ranks within the critical distance of the best are bold.
+func (t *Table) rankColumns() []column {
 	best := 0.0
 	if len(t.Rows) > 0 {
 		best = t.Rows[0].Rank
@@ -248,8 +248,8 @@ func (t *Table) best(title string, cell func(*Row) (Mean, string)) column {
 	})
 }
 
-// join formats a cell with the further measures.
-func (t *Table) join(c Cell) string {
+// formatCell formats a cell with the further measures.
+func (t *Table) formatCell(c Cell) string {
 	parts := []string{c.Mean.format(t.By)}
 	for i, m := range c.Also {
 		parts = append(parts, m.format(t.Also[i]))
@@ -277,17 +277,17 @@ func (t *Table) ranked() (n int) {
 	return n
 }
 
-// of formats a number of units, with the total if some are missing.
-func (t *Table) of(units int) string {
+// formatUnits formats a number of units, with the total if some are missing.
+func (t *Table) formatUnits(units int) string {
 	if units < t.Units {
 		return fmt.Sprintf("%d of %d", units, t.Units)
 	}
 	return strconv.Itoa(units)
 }
 
-// particulars returns the details of a table: the number of runs, the values of crawlers
+// details returns the details of a table: the number of runs, the values of crawlers
 // that see, and what is missing.
-func (t *Table) particulars(form Form) string {
+func (t *Table) details(form Form) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s", count(len(t.Topics), "topic"), count(t.Units, "unit"))
 	if t.Chance > 1 {
@@ -306,7 +306,7 @@ func (t *Table) particulars(form Form) string {
 	b.WriteString(".")
 	if n := t.ranked(); form == Ranks && n > 1 {
 		sign := "= "
-		if t.Friedman < leastPrinted {
+		if t.Friedman < minPrintedP {
 			sign = "" // it has a sign already
 		}
 		fmt.Fprintf(&b, " Friedman's test: p %s%s; two of %d mean ranks differ if they are more than %.2f apart.", sign, probability(t.Friedman), n, t.Distance)
@@ -319,7 +319,7 @@ func (t *Table) particulars(form Form) string {
 		b.WriteString(".")
 	}
 	if form == Costs {
-		b.WriteString(t.short())
+		b.WriteString(t.budgetNote())
 	}
 	if t.Without > 0 {
 		fmt.Fprintf(&b, " Left out: %s without %s.", count(t.Without, "run"), t.By.Name)
@@ -327,7 +327,7 @@ func (t *Table) particulars(form Form) string {
 	var names []string
 	for _, r := range t.Rows {
 		if r.Units < t.Units {
-			names = append(names, fmt.Sprintf("%s (%s)", escape(r.Name), t.of(r.Units)))
+			names = append(names, fmt.Sprintf("%s (%s)", escape(r.Name), t.formatUnits(r.Units)))
 		}
 	}
 	if names != nil {
@@ -340,8 +340,8 @@ func (t *Table) particulars(form Form) string {
 	return b.String()
 }
 
-// short names the columns of costs that have fewer units, because budgets end before.
-func (t *Table) short() string {
+// budgetNote names the columns of costs that have fewer units, because budgets end before.
+func (t *Table) budgetNote() string {
 	var units []string
 	short := false
 	for i, cost := range t.Costs {
@@ -471,12 +471,12 @@ func (i *Interval) format(number func(float64) string) string {
 	return number(i.Low) + " to " + number(i.High)
 }
 
-// leastPrinted is the smallest p-value that is printed as a number.
-const leastPrinted = 0.0001
+// minPrintedP is the smallest p-value that is printed as a number.
+const minPrintedP = 0.0001
 
 // probability formats a p-value.
 func probability(p float64) string {
-	if p < leastPrinted {
+	if p < minPrintedP {
 		return "< 0.0001"
 	}
 	return strconv.FormatFloat(p, 'f', 4, 64)

@@ -46,7 +46,7 @@ func (c *Command) Search(ctx context.Context, query string, n int) ([]string, er
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	out, words := bounded{most: maxOutput}, tail{}
+	out, words := bounded{limit: maxOutput}, tail{}
 	run := exec.CommandContext(ctx, "sh", "-c", c.Line)
 	run.Stdin = bytes.NewReader(append(question, '\n'))
 	run.Stdout, run.Stderr = &out, &words
@@ -90,13 +90,13 @@ func address(line []byte) string {
 // bounded is a buffer that refuses to grow above a limit. (It must not have the ReadFrom
 // method of bytes.Buffer, which has no limit.)
 type bounded struct {
-	data []byte
-	most int
-	full bool
+	data  []byte
+	limit int
+	full  bool
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if len(b.data)+len(p) > b.most {
+	if len(b.data)+len(p) > b.limit {
 		b.full = true
 		return 0, errors.New("too much")
 	}

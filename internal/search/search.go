@@ -34,14 +34,14 @@ const maxURL = 8 << 10
 
 // results collects canonical addresses without duplicates, up to a limit.
 type results struct {
-	most int
-	urls []string
-	seen map[string]bool
+	limit int
+	urls  []string
+	seen  map[string]bool
 }
 
-func newResults(most int) *results { return &results{most: most, seen: map[string]bool{}} }
+func newResults(limit int) *results { return &results{limit: limit, seen: map[string]bool{}} }
 
-func (r *results) full() bool { return len(r.urls) >= r.most }
+func (r *results) full() bool { return len(r.urls) >= r.limit }
 
 // add adds an address if it is valid, and reports whether it was new.
 func (r *results) add(address string) bool {

@@ -60,7 +60,7 @@ func (s *SearXNG) Name() string { return s.base.String() }
 func (s *SearXNG) Search(ctx context.Context, query string, n int) ([]string, error) {
 	found := newResults(n)
 	for page := 1; page <= maxPages && !found.full(); page++ {
-		a, err := s.ask(ctx, query, page)
+		a, err := s.request(ctx, query, page)
 		if err != nil {
 			if len(found.urls) > 0 && !errors.As(err, new(*SetupError)) {
 				break // return the results so far
@@ -81,8 +81,8 @@ func (s *SearXNG) Search(ctx context.Context, query string, n int) ([]string, er
 	return found.urls, nil
 }
 
-// ask requests a page of results, again if the server asks us to wait.
-func (s *SearXNG) ask(ctx context.Context, query string, page int) (answer, error) {
+// request requests a page of results, again if the server asks us to wait.
+func (s *SearXNG) request(ctx context.Context, query string, page int) (answer, error) {
 	for try := 1; ; try++ {
 		a, wait, err := s.try(ctx, query, page)
 		if wait == 0 || try == maxTries {
@@ -121,7 +121,7 @@ func (s *SearXNG) try(ctx context.Context, query string, page int) (a answer, wa
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		wait, err = refusal(resp, time.Now())
+		wait, err = statusError(resp, time.Now())
 		return answer{}, wait, err
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
@@ -135,9 +135,9 @@ func (s *SearXNG) try(ctx context.Context, query string, page int) (a answer, wa
 	return a, 0, err
 }
 
-// refusal returns the error for a status other than 200, and when to try again, if that
+// statusError returns the error for a status other than 200, and when to try again, if that
 // makes sense.
-func refusal(resp *http.Response, now time.Time) (wait time.Duration, err error) {
+func statusError(resp *http.Response, now time.Time) (wait time.Duration, err error) {
 	switch status := resp.StatusCode; {
 	case status == http.StatusForbidden:
 		return 0, &SetupError{errors.New("the server refuses to answer in JSON (status 403)\nhint: formats: json is not enabled; set search: formats: [html, json] in its settings.yml")}
