@@ -16,7 +16,7 @@ func bm25(tb testing.TB, s Statistics, literal bool, keywords ...Keyword) reader
 	return reader[*BM25]{t, b}
 }
 
-func TestBM25IsTheFormula(t *testing.T) {
+func TestBM25Formula(t *testing.T) {
 	s := Statistics{Documents: 10, AverageLength: 4, DF: []int{2, 10, 0}}
 	keywords := []Keyword{{"network", 1}, {"data base", 2}, {"frog", 1}}
 	idf := func(n float64) float64 { return math.Log(1 + (10-n+0.5)/(n+0.5)) }
@@ -51,7 +51,7 @@ func TestBM25IsTheFormula(t *testing.T) {
 	}
 }
 
-func TestBM25OfLinksIsAShareOfAllKeywords(t *testing.T) {
+func TestBM25Links(t *testing.T) {
 	b := bm25(t, Statistics{Documents: 10, AverageLength: 4, DF: []int{2, 7}}, false, Keyword{"network", 1}, Keyword{"data base", 1})
 	g, h := math.Log(1+8.5/2.5), math.Log(1+3.5/7.5)
 	got := b.promise(&Link{URL: "http://a.example/data-base/networks", Anchor: "networks, networks", Context: "data bases and\nfrogs"})
@@ -64,7 +64,7 @@ func TestBM25OfLinksIsAShareOfAllKeywords(t *testing.T) {
 	}
 }
 
-func TestBM25RefusesStatisticsThatCannotBe(t *testing.T) {
+func TestBM25RejectsInvalidStatistics(t *testing.T) {
 	for _, tt := range []struct {
 		s    Statistics
 		want string

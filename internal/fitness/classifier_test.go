@@ -31,7 +31,7 @@ func classifier(tb testing.TB, m *Model) reader[*Classifier] {
 	return reader[*Classifier]{t, c}
 }
 
-func TestPagesHaveTheProbabilityOfTheirWords(t *testing.T) {
+func TestClassifierProbability(t *testing.T) {
 	c := classifier(t, byHand)
 	root := math.Sqrt
 	for _, tt := range []struct {
@@ -64,7 +64,7 @@ func TestPagesHaveTheProbabilityOfTheirWords(t *testing.T) {
 	}
 }
 
-func TestCalibrationTurnsScoresIntoProbabilities(t *testing.T) {
+func TestClassifierCalibration(t *testing.T) {
 	m := *byHand
 	m.Slope, m.Intercept, m.Threshold = 3, 0.25, 0.75
 	c := classifier(t, &m)
@@ -80,7 +80,7 @@ func TestCalibrationTurnsScoresIntoProbabilities(t *testing.T) {
 	}
 }
 
-func TestLinksPromiseWhatTheirWordsAdd(t *testing.T) {
+func TestClassifierLinkPromise(t *testing.T) {
 	c := classifier(t, byHand)
 	lift := func(s float64) float64 { return (Sigmoid(s-1) - Sigmoid(-1)) / (1 - Sigmoid(-1)) }
 	for _, tt := range []struct {
@@ -107,7 +107,7 @@ func TestLinksPromiseWhatTheirWordsAdd(t *testing.T) {
 	}
 }
 
-func TestTheReasonsOfAClassifierSumToTheLogOdds(t *testing.T) {
+func TestClassifierReasonsSumToLogOdds(t *testing.T) {
 	m := *byHand
 	m.Slope, m.Intercept = 1.5, 0.25
 	c := classifier(t, &m)
@@ -130,7 +130,7 @@ func TestTheReasonsOfAClassifierSumToTheLogOdds(t *testing.T) {
 	}
 }
 
-func TestAClassifierKnowsNothingOfThePagesBefore(t *testing.T) {
+func TestClassifierIsIndependentOfEarlierPages(t *testing.T) {
 	used := classifier(t, byHand)
 	property := func(s sample) bool {
 		alone := classifier(t, byHand)
@@ -148,7 +148,7 @@ func TestAClassifierKnowsNothingOfThePagesBefore(t *testing.T) {
 	}
 }
 
-func TestTrainingAndMeasuringSeeTheSame(t *testing.T) {
+func TestTrainingAndMeasuringReadTheSameFeatures(t *testing.T) {
 	tg := target(t, topicOfTests...)
 	property := func(s sample) bool {
 		var g grams
@@ -174,7 +174,7 @@ func TestTrainingAndMeasuringSeeTheSame(t *testing.T) {
 	}
 }
 
-func TestOfLongPagesTheBeginningCounts(t *testing.T) {
+func TestLongPagesAreTruncated(t *testing.T) {
 	c := classifier(t, byHand)
 	filler := strings.Repeat("unknown ", maxWords-1)
 	last := c.page(&Page{Text: filler + "network"})
@@ -186,7 +186,7 @@ func TestOfLongPagesTheBeginningCounts(t *testing.T) {
 	}
 }
 
-func TestModelsThatCannotBeAreRefused(t *testing.T) {
+func TestInvalidModelsAreRejected(t *testing.T) {
 	for name, change := range map[string]func(*Model){
 		"bias":          func(m *Model) { m.Bias = math.NaN() },
 		"slope":         func(m *Model) { m.Slope = math.Inf(1) },
@@ -216,7 +216,7 @@ func TestModelsThatCannotBeAreRefused(t *testing.T) {
 	}
 }
 
-func TestAClassifierDoesNotAllocateOnceWarm(t *testing.T) {
+func TestClassifierDoesNotAllocate(t *testing.T) {
 	c := classifier(t, byHand)
 	p := Page{Title: "Network data", Keywords: "data bases", Text: strings.Repeat("Data bases and networks in 2009, and other frogs. ", 50)}
 	l := Link{URL: "http://example.org/network", Anchor: "data bases", Context: "of frogs"}

@@ -11,7 +11,7 @@ func jaccard(tb testing.TB, ref Reference, keywords ...Keyword) reader[*Jaccard]
 	return reader[*Jaccard]{t, NewJaccard(t, ref)}
 }
 
-func TestJaccardIsTheFormula(t *testing.T) {
+func TestJaccardFormula(t *testing.T) {
 	ref := Reference{Links: []string{"http://a.example/", "http://b.example/"}, Terms: []string{"frog", "network"}, Counts: 3}
 	bounded := func(agree, differ float64) float64 { return math.Sqrt(agree/(agree+differ)) / 2 }
 	for _, tt := range []struct {
@@ -39,7 +39,7 @@ func TestJaccardIsTheFormula(t *testing.T) {
 	}
 }
 
-func TestKeywordsSaturateUnlessAsPrinted(t *testing.T) {
+func TestJaccardSaturation(t *testing.T) {
 	j := jaccard(t, Reference{Terms: []string{"network", "toad"}, Counts: 1000}, Keyword{"network", 1})
 	page := Page{}
 	for range 500 {
@@ -54,7 +54,7 @@ func TestKeywordsSaturateUnlessAsPrinted(t *testing.T) {
 	}
 }
 
-func TestTheThresholdIsAThirdInCommon(t *testing.T) {
+func TestJaccardThreshold(t *testing.T) {
 	// A = 1, UW = 3
 	j := jaccard(t, Reference{Terms: []string{"frog", "toad"}}, Keyword{"zyzzyva", 1})
 	page := Page{Text: "frogs, newts, lizards"}
@@ -66,7 +66,7 @@ func TestTheThresholdIsAThirdInCommon(t *testing.T) {
 	}
 }
 
-func TestLinksAreHeldAgainstTheReference(t *testing.T) {
+func TestJaccardLinks(t *testing.T) {
 	j := jaccard(t, Reference{Terms: []string{"frog", "network"}, Counts: 3}, Keyword{"network", 1})
 	got := j.promise(&Link{URL: "http://zoo.example/frogs", Anchor: "the network", Context: "frogs frogs and\ntoads"})
 	want := Promise{Anchor: 1, Context: math.Sqrt(0.5), URL: math.Sqrt(1. / 3), Score: 1}

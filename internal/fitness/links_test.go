@@ -35,7 +35,7 @@ func TestLinksPromise(t *testing.T) {
 	}
 }
 
-func TestPageNormHoldsForLinks(t *testing.T) {
+func TestPageNormAppliesToLinks(t *testing.T) {
 	v := vsm(t, Keyword{"network", 3}, Keyword{"database", 4})
 	v.measure.Norm = PageNorm
 	got := v.promise(&Link{"https://network.org/", "network frogs", "frogs frogs network"})
@@ -45,7 +45,7 @@ func TestPageNormHoldsForLinks(t *testing.T) {
 	}
 }
 
-func TestPromisesLieBetweenZeroAndOne(t *testing.T) {
+func TestPromiseRange(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	words := []string{"network", "database", "frogs", "%6eetwork", "%", "/", "12", "\xff"}
 	say := func() string {

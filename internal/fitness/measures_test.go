@@ -134,7 +134,7 @@ func check(t *testing.T, property func(t *testing.T, v variant) func(sample) boo
 	}
 }
 
-func TestValuesStayInTheirRange(t *testing.T) {
+func TestValueRange(t *testing.T) {
 	check(t, func(t *testing.T, v variant) func(sample) bool {
 		m := v.fresh(t, 1)
 		return func(s sample) bool {
@@ -149,7 +149,7 @@ func TestValuesStayInTheirRange(t *testing.T) {
 	})
 }
 
-func TestNothingIsWorthNothing(t *testing.T) {
+func TestEmptyPageScoresZero(t *testing.T) {
 	for _, v := range variants(t) {
 		m := v.fresh(t, 1)
 		for _, nothing := range []string{"", " ", "the of and", "x", "1234567", "\xff", "…"} {
@@ -169,7 +169,7 @@ func TestNothingIsWorthNothing(t *testing.T) {
 	}
 }
 
-func TestAValueDoesNotDependOnThePagesBefore(t *testing.T) {
+func TestValueIsIndependentOfEarlierPages(t *testing.T) {
 	check(t, func(t *testing.T, v variant) func(sample) bool {
 		used := v.fresh(t, 1)
 		return func(s sample) bool {
@@ -180,7 +180,7 @@ func TestAValueDoesNotDependOnThePagesBefore(t *testing.T) {
 	})
 }
 
-func TestTheOrderOfThingsDoesNotMatter(t *testing.T) {
+func TestValueIsIndependentOfOrder(t *testing.T) {
 	check(t, func(t *testing.T, v variant) func(sample) bool {
 		m := v.fresh(t, 1)
 		return func(s sample) bool {
@@ -225,7 +225,7 @@ func TestReasonsSumToTheScore(t *testing.T) {
 	})
 }
 
-func TestOtherWordsOnlyPullDown(t *testing.T) {
+func TestOtherWordsLowerTheScore(t *testing.T) {
 	all := variants(t)
 	byName := make(map[string]variant)
 	for _, v := range all {
@@ -251,7 +251,7 @@ func TestOtherWordsOnlyPullDown(t *testing.T) {
 	}
 }
 
-func TestMeasuresDoNotAllocateOnceWarm(t *testing.T) {
+func TestMeasuresDoNotAllocate(t *testing.T) {
 	p := Page{
 		Title: "Call for papers", Anchors: "computers", Description: "networks", Keywords: "data bases",
 		Text:  strings.Repeat("Data bases and networks in 2009, and other frogs and computers. ", 50),
@@ -285,7 +285,7 @@ func TestOneReadingServesAllMeasures(t *testing.T) {
 	}
 }
 
-func TestAPageOfNewWordsIsForgotten(t *testing.T) {
+func TestLargeBagIsNotReused(t *testing.T) {
 	v := variant{make: func(t *Target, _ float64) Measure { return NewJaccard(t, Reference{Terms: []string{"frog"}}) }}
 	m := v.fresh(t, 1)
 	say := func(prefix string) string {

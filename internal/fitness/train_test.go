@@ -55,7 +55,7 @@ func trained(tb testing.TB, positive, negative []Page, o TrainOptions) (reader[*
 	return reader[*Classifier]{t, c}, m
 }
 
-func TestWhatCanBeToldApartIs(t *testing.T) {
+func TestTrainingSeparatesSeparableExamples(t *testing.T) {
 	g := newGenerator(1)
 	positive, negative := g.pages(40, "harbour ship sail", "mountain valley snow")
 	c, m := trained(t, positive[:20], negative[:30], TrainOptions{})
@@ -77,7 +77,7 @@ func TestWhatCanBeToldApartIs(t *testing.T) {
 	}
 }
 
-func TestPairsTellWhatStemsDoNot(t *testing.T) {
+func TestTrainingUsesPairs(t *testing.T) {
 	g := newGenerator(2)
 	var positive, negative []Page
 	for range 60 {
@@ -96,7 +96,7 @@ func TestPairsTellWhatStemsDoNot(t *testing.T) {
 	}
 }
 
-func TestWhatSaysNothingTeachesNothing(t *testing.T) {
+func TestTrainingIgnoresUninformativeFeatures(t *testing.T) {
 	g := newGenerator(3)
 	for name, pages := range map[string]func() ([]Page, []Page){
 		"the same pages in both": func() ([]Page, []Page) { p, _ := g.pages(20, "harbour", "x"); return p, p },
@@ -119,7 +119,7 @@ func TestWhatSaysNothingTeachesNothing(t *testing.T) {
 	}
 }
 
-func TestProbabilitiesAreCalibrated(t *testing.T) {
+func TestTrainedProbabilitiesAreCalibrated(t *testing.T) {
 	// Which of two kinds of words a page has more of tells how probable it is to be
 	// positive; the probability itself is what is drawn from.
 	g := newGenerator(4)
@@ -171,7 +171,7 @@ func TestProbabilitiesAreCalibrated(t *testing.T) {
 	}
 }
 
-func TestKeywordsAreWhatIsKnownBefore(t *testing.T) {
+func TestKeywordsAreThePrior(t *testing.T) {
 	a := Page{Text: "networks and routers"}
 	b := Page{Text: "frogs and toads"}
 	c, m := trained(t, []Page{a}, []Page{b}, TrainOptions{})
@@ -209,7 +209,7 @@ func TestKeywordsAreWhatIsKnownBefore(t *testing.T) {
 	}
 }
 
-func TestTrainingIsTheSameInAnyOrder(t *testing.T) {
+func TestTrainingIsIndependentOfOrder(t *testing.T) {
 	g := newGenerator(5)
 	positive, negative := g.pages(12, "harbour ship", "harbour snow")
 	_, want := trained(t, positive, negative, TrainOptions{})
@@ -223,7 +223,7 @@ func TestTrainingIsTheSameInAnyOrder(t *testing.T) {
 	}
 }
 
-func TestBothKindsOfExamplesAreNeeded(t *testing.T) {
+func TestTrainingRequiresBothKinds(t *testing.T) {
 	some, empty := []Page{{Text: "ships"}}, []Page{{}, {Title: "the of"}}
 	for _, tt := range []struct {
 		positive, negative []Page
@@ -245,7 +245,7 @@ func TestBothKindsOfExamplesAreNeeded(t *testing.T) {
 	}
 }
 
-func TestOnlyTheHeaviestFeaturesAreKept(t *testing.T) {
+func TestHeaviestFeaturesAreKept(t *testing.T) {
 	g := newGenerator(6)
 	positive, negative := g.pages(30, "harbour ship sail", "mountain valley snow")
 	c, m := trained(t, positive[:20], negative[:20], TrainOptions{Features: 8})
@@ -279,7 +279,7 @@ func TestHugeExamplesAreBounded(t *testing.T) {
 	}
 }
 
-func TestASketchNeverCountsTooFew(t *testing.T) {
+func TestSketchNeverUndercounts(t *testing.T) {
 	s := newSketch(1 << 30)
 	for i := range 1000 {
 		for range i%3 + 1 {
@@ -315,7 +315,7 @@ func TestASketchNeverCountsTooFew(t *testing.T) {
 	}
 }
 
-func TestModelsAreSound(t *testing.T) {
+func TestTrainedModelsAreValid(t *testing.T) {
 	property := func(samples []sample, kinds []bool) bool {
 		var pages [2][]Page
 		for i, s := range samples {
@@ -355,7 +355,7 @@ func TestModelsAreSound(t *testing.T) {
 	}
 }
 
-func TestManyExamplesMakeFewFolds(t *testing.T) {
+func TestFolds(t *testing.T) {
 	for _, tt := range []struct{ positives, negatives, want int }{
 		{1, 1, 1}, {1, 9, 1}, {7, 4, 4}, {20, 40, 10}, {1000, 1000, 10}, {2500, 2500, 4}, {900, 12_000, 3}, {2, 100_000, 2},
 	} {
@@ -365,7 +365,7 @@ func TestManyExamplesMakeFewFolds(t *testing.T) {
 	}
 }
 
-func TestFitsAreMinima(t *testing.T) {
+func TestFitIsMinimum(t *testing.T) {
 	// No other weights near those found are better, whatever the penalty.
 	g := newGenerator(8)
 	x, targets := &matrix{start: []int{0}, width: 12}, []float64{}
@@ -402,7 +402,7 @@ func TestFitsAreMinima(t *testing.T) {
 	}
 }
 
-func TestCalibrationFindsTheSlope(t *testing.T) {
+func TestCalibrateFindsSlope(t *testing.T) {
 	g := newGenerator(9)
 	for _, want := range []struct{ slope, intercept float64 }{{1, 0}, {0.2, -2}, {40, 3}, {1e4, 0}} {
 		var scores []float64
@@ -418,7 +418,7 @@ func TestCalibrationFindsTheSlope(t *testing.T) {
 	}
 }
 
-func TestCalibrationOfFewIsModest(t *testing.T) {
+func TestCalibrateFewExamples(t *testing.T) {
 	for _, tt := range []struct {
 		name            string
 		scores          []float64
@@ -445,7 +445,7 @@ func TestCalibrationOfFewIsModest(t *testing.T) {
 	}
 }
 
-func TestSurpriseDoesNotOverflow(t *testing.T) {
+func TestLossDoesNotOverflow(t *testing.T) {
 	property := func(z, y float64) bool {
 		p := Sigmoid(z)
 		_, y = math.Modf(math.Abs(y))

@@ -81,7 +81,7 @@ func TestOneKeywordOfThePapersTopicIsRelevant(t *testing.T) {
 	}
 }
 
-func TestTagsWeigh(t *testing.T) {
+func TestTagWeights(t *testing.T) {
 	// q = (network: 3, database: 4), |q| = 5.
 	keywords := []Keyword{{"network", 3}, {"database", 4}}
 	page := Page{
@@ -128,7 +128,7 @@ func TestPageNormCountsAllWords(t *testing.T) {
 	}
 }
 
-func TestSimilarityHasTheProperties(t *testing.T) {
+func TestSimilarityProperties(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	words := []string{"network", "networks", "database", "data", "base", "frog", "call", "for", "paper", "computer", "2009", "12345", "x", "ünïcode", "\xff"}
 	say := func(n int) string {
@@ -182,7 +182,7 @@ func TestSimilarityHasTheProperties(t *testing.T) {
 	}
 }
 
-func TestAPageInTheTopicsProportionsIsItsBest(t *testing.T) {
+func TestPageInTopicProportionsScoresOne(t *testing.T) {
 	v := vsm(t, Keyword{"network", 3}, Keyword{"database", 1})
 	for _, norm := range []Norm{TopicNorm, PageNorm} {
 		v.measure.Norm = norm
@@ -196,7 +196,7 @@ func TestAPageInTheTopicsProportionsIsItsBest(t *testing.T) {
 	}
 }
 
-func TestMoreOfAKeywordCannotComeFromNothing(t *testing.T) {
+func TestPageWithoutKeywordsScoresZero(t *testing.T) {
 	v := vsm(t, papers...)
 	if got := v.page(&Page{Text: strings.Repeat("frogs and toads ", 1000)}); got != 0 {
 		t.Errorf("S = %v without any keyword", got)
@@ -206,7 +206,7 @@ func TestMoreOfAKeywordCannotComeFromNothing(t *testing.T) {
 	}
 }
 
-func TestTargetsRefuseWhatCannotBeFound(t *testing.T) {
+func TestTargetRejectsUnmatchableKeywords(t *testing.T) {
 	a, err := text.New("", "")
 	if err != nil {
 		t.Fatal(err)
@@ -230,14 +230,14 @@ func TestTargetsRefuseWhatCannotBeFound(t *testing.T) {
 	}
 }
 
-func TestKeywordsWithOneBeginningAreAllFound(t *testing.T) {
+func TestKeywordsWithCommonPrefix(t *testing.T) {
 	v := vsm(t, Keyword{"data", 1}, Keyword{"data base", 1}, Keyword{"data base system", 1}, Keyword{"base", 1})
 	if got := v.page(&Page{Text: "data base systems"}); !near(got, 1) {
 		t.Errorf("S = %v, want 1: every keyword stands there once", got)
 	}
 }
 
-func TestScoringDoesNotAllocateOnceWarm(t *testing.T) {
+func TestScoringDoesNotAllocate(t *testing.T) {
 	v := vsm(t, papers...)
 	p := Page{Title: "Call for papers", Anchors: "computers", Description: "networks", Keywords: "databases", Text: strings.Repeat("Artificial intelligence in 2009, and other words. ", 50)}
 	l := Link{"https://example.org/networks/2009?x=1", "call for papers", "the call for papers is here"}

@@ -89,7 +89,7 @@ func newWeightTable(t *Target, table []Entry, byDocuments bool) (*WeightTable, e
 			return nil, fmt.Errorf("table: %q has the weight %v and is in %d documents", e.Term, e.Weight, e.DF)
 		}
 		if !w.put(t.analyzer.Stem(e.Term), int32(i)) {
-			return nil, fmt.Errorf("table: the term %q stands there twice", e.Term)
+			return nil, fmt.Errorf("table: duplicate term %q", e.Term)
 		}
 		square += float64(e.Weight * e.Weight)
 	}

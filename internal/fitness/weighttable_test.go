@@ -65,7 +65,7 @@ func TestOneWordOfThePapersTableIsRelevant(t *testing.T) {
 	}
 }
 
-func TestThreeWordsOfAQueryOfFourTeachTheTable(t *testing.T) {
+func TestThreeOfFourQueryWordsExceedExpansionThreshold(t *testing.T) {
 	// The table of Wilson et al. is four words of the query at 1 and one or two
 	// of the first pages. The squares of the latter are said to sum to 1.26: with
 	// them one word has 0.436, and three have 0.755.
@@ -86,7 +86,7 @@ func TestThreeWordsOfAQueryOfFourTeachTheTable(t *testing.T) {
 	}
 }
 
-func TestPlacesWeigh(t *testing.T) {
+func TestPlaceWeights(t *testing.T) {
 	// Both papers give a word of the weight 1 that stands in title and text the
 	// weight 2 + 1.
 	entries := []Entry{{Word: "java", Weight: 1, DF: 1}, {Word: "manual", Weight: 0.5, DF: 3}, {Word: "unheard", Weight: 0.1}}
@@ -126,7 +126,7 @@ func TestPlacesWeigh(t *testing.T) {
 	}
 }
 
-func TestPageNormOfATableCountsAllWords(t *testing.T) {
+func TestTablePageNormCountsAllWords(t *testing.T) {
 	page := Page{Title: "frogs", Text: "java frogs toads"}
 	for _, tt := range []struct {
 		symbiosis bool
@@ -174,14 +174,14 @@ func TestTablesScoreLinks(t *testing.T) {
 	}
 }
 
-func TestTablesRefuseWhatCannotBeCompared(t *testing.T) {
+func TestTableRejectsInvalidEntries(t *testing.T) {
 	for _, tt := range []struct {
 		table []Entry
 		want  string
 	}{
 		{nil, "all zero"},
 		{[]Entry{{Term: "java"}}, "all zero"},
-		{[]Entry{{Term: "java", Weight: 1}, {Term: "java", Weight: 2}}, "twice"},
+		{[]Entry{{Term: "java", Weight: 1}, {Term: "java", Weight: 2}}, "duplicate"},
 		{[]Entry{{Term: "java", Weight: -1}}, "weight -1"},
 		{[]Entry{{Term: "java", Weight: math.NaN()}}, "weight NaN"},
 		{[]Entry{{Term: "java", Weight: math.Inf(1)}}, "weight +Inf"},

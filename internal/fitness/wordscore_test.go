@@ -11,7 +11,7 @@ func wordscore(tb testing.TB, literal bool, keywords ...Keyword) reader[*WordSco
 	return reader[*WordScore]{t, NewWordScore(t, Alpha, literal)}
 }
 
-func TestWordScoreIsTheFormula(t *testing.T) {
+func TestWordScoreFormula(t *testing.T) {
 	three := []Keyword{{"search", 1}, {"engine", 1}, {"computer", 1}} // the paper's first test
 	heavy := []Keyword{{"search", 3}, {"engine", 1}}
 	for _, tt := range []struct {
@@ -43,7 +43,7 @@ func TestWordScoreIsTheFormula(t *testing.T) {
 	}
 }
 
-func TestTheWindowOfALinkIsReadInOrder(t *testing.T) {
+func TestWordScoreWindow(t *testing.T) {
 	w := wordscore(t, false, Keyword{"search engine", 1}, Keyword{"computer", 1})
 	one := func(n float64) float64 { return (1/n + 4) / 2 / math.Sqrt2 } // one of the two, once in n terms, none more frequent
 	for _, tt := range []struct {

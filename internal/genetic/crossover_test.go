@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestCrossoverOfVectorsKeepsEveryGeneInItsPlace(t *testing.T) {
+func TestOnePointKeepsGenePositions(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		a, b := make([]int, rng.IntN(9)), []int(nil)
@@ -49,7 +49,7 @@ func TestCutsAreUniform(t *testing.T) {
 	fair(t, "cuts", cuts, scaled(draws, 0, 1, 1, 1, 1, 1))
 }
 
-func TestBitsFlipAsOftenAsTheyShould(t *testing.T) {
+func TestFlipRate(t *testing.T) {
 	const draws, p = 40000, .1
 	rng := rand.New(rand.NewPCG(23, 0))
 	flipped := 0

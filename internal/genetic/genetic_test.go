@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTruncateTakesTheBestInOrder(t *testing.T) {
+func TestTruncate(t *testing.T) {
 	for _, test := range []struct {
 		scores []float64
 		n      int
@@ -25,7 +25,7 @@ func TestTruncateTakesTheBestInOrder(t *testing.T) {
 	}
 }
 
-func TestSampleInventsNothingAndRepeatsNothing(t *testing.T) {
+func TestSampleIsDistinct(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		total := rng.IntN(30)
@@ -47,7 +47,7 @@ func TestSampleInventsNothingAndRepeatsNothing(t *testing.T) {
 // Every place is drawn equally often, and stands first equally often. With 10
 // cells the χ² of a fair draw exceeds 27.9 once in a thousand runs; the seed is
 // fixed.
-func TestSampleIsFair(t *testing.T) {
+func TestSampleIsUniform(t *testing.T) {
 	const total, n, draws = 10, 3, 30000
 	rng := rand.New(rand.NewPCG(7, 0))
 	var drawn, first [total]float64
@@ -72,7 +72,7 @@ func TestSampleIsFair(t *testing.T) {
 	}
 }
 
-func TestShareIsRoundedDownButNotToNothing(t *testing.T) {
+func TestShareIsRoundedDownToAtLeastOne(t *testing.T) {
 	for _, test := range []struct {
 		n    int
 		p    float64

@@ -57,7 +57,7 @@ func scaled(total float64, shares ...float64) []float64 {
 	return out
 }
 
-func TestTheRouletteWheelIsProportional(t *testing.T) {
+func TestRouletteIsProportional(t *testing.T) {
 	const draws = 40000
 	for _, test := range []struct {
 		name     string
@@ -105,7 +105,7 @@ func TestTheRouletteWheelIsProportional(t *testing.T) {
 
 // Without replacement, the second of weights 1, 2, 3 depends on the first:
 // P(i, j) = w_i/6 · w_j/(6 − w_i).
-func TestAcceptanceIsProportionalAmongThoseLeft(t *testing.T) {
+func TestAcceptIsProportional(t *testing.T) {
 	const draws = 60000
 	rng := rand.New(rand.NewPCG(12, 0))
 	weights := []float64{1, 2, 3}
@@ -126,7 +126,7 @@ func TestAcceptanceIsProportionalAmongThoseLeft(t *testing.T) {
 	fair(t, "two of three", counts, expected)
 }
 
-func TestWhatHasNoWeightIsAcceptedLast(t *testing.T) {
+func TestAcceptDrawsZeroWeightsLast(t *testing.T) {
 	for seed := range uint64(100) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		got := Accept(rng, []float64{0, 1, 0, 1e-9, -2, 7}, 6)
@@ -138,7 +138,7 @@ func TestWhatHasNoWeightIsAcceptedLast(t *testing.T) {
 	}
 }
 
-func TestSelectionKeepsSizesAndInventsNoPlace(t *testing.T) {
+func TestSelectionSizesAndIndexes(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		weights := make([]float64, rng.IntN(12))

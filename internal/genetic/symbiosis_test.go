@@ -44,7 +44,7 @@ func ecosystem(rng *rand.Rand, organisms, dimensions int, low, high float64, f f
 	return e
 }
 
-func TestAnEcosystemNeverGetsWorseAndStaysInItsBounds(t *testing.T) {
+func TestEcosystemNeverGetsWorseAndStaysInBounds(t *testing.T) {
 	for seed := range uint64(120) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		organisms, dimensions := 2+rng.IntN(10), 1+rng.IntN(12)
@@ -91,7 +91,7 @@ func TestAnEcosystemNeverGetsWorseAndStaysInItsBounds(t *testing.T) {
 	}
 }
 
-func TestAnEcosystemFindsTheMaximum(t *testing.T) {
+func TestEcosystemFindsMaximum(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		e := ecosystem(rng, 10, 5, -10, 10, sphere)
@@ -158,7 +158,7 @@ func TestTheThreePhasesByHand(t *testing.T) {
 	}
 }
 
-func TestAnOrganismAloneStaysAsItIs(t *testing.T) {
+func TestSingleOrganismIsUnchanged(t *testing.T) {
 	e := &Ecosystem{Organisms: [][]float64{{.5}}, Low: -1, High: 1, Fitness: sphere}
 	e.Evolve(rand.New(rand.NewPCG(1, 0)))
 	if place, f := e.Best(); place != 0 || f != -.25 || e.Organisms[0][0] != .5 {
@@ -171,7 +171,7 @@ func TestAnOrganismAloneStaysAsItIs(t *testing.T) {
 	}
 }
 
-func TestAnOrganismWithoutFitnessIsTheLeastFit(t *testing.T) {
+func TestNaNFitnessIsLowest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 0))
 	e := ecosystem(rng, 6, 3, -1, 1, func(x []float64) float64 { return math.Sqrt(x[0] - .2) })
 	e.Organisms[0][0] = -1

@@ -63,7 +63,7 @@ func agree(t *testing.T, w *Wheel, a array) {
 	}
 }
 
-func TestAWheelIsAnArrayThatIsFast(t *testing.T) {
+func TestWheelMatchesArray(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		var w Wheel
@@ -89,7 +89,7 @@ func TestAWheelIsAnArrayThatIsFast(t *testing.T) {
 	}
 }
 
-func TestAPlaceThatIsNotThereWeighsNothing(t *testing.T) {
+func TestWeightBeyondTheEndIsZero(t *testing.T) {
 	var w Wheel
 	w.Set(2, 1)
 	if w.Weight(0) != 0 || w.Weight(99) != 0 || w.Len() != 3 {

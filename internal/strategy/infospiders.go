@@ -663,7 +663,7 @@ func (s *infoSpiders) read(r *reader, sp *spider) {
 	sp.keep()
 }
 
-// trails reads what appendTrails wrote, for a spider with so many keywords.
+// trails reads what appendTrails wrote, for a spider with the given number of keywords.
 func (s *infoSpiders) trails(r *reader, keywords int) (trails []trail) {
 	for n := r.uvarint(); n > 0 && !r.bad; n-- {
 		t := trail{id: s.node(r)}

@@ -55,7 +55,7 @@ func Kinds() []Kind {
 		{
 			Name: "jaccard", New: newJaccard,
 			Source:  "Rane and Pathak, genetic algorithm with the Jaccard index of links and Dpr",
-			Summary: "links of pages that are like a reference, and what a search finds for their words",
+			Summary: "links of pages similar to a reference page, and search results for their words",
 			Stages:  Stages{Fitness: "jaccard", Learn: "reference", Search: true, Single: true},
 		},
 		{
@@ -78,8 +78,8 @@ func Kinds() []Kind {
 		},
 		{
 			Name: "random", New: newRandomOrder,
-			Source:  "the plain baseline, the zero of the normalised area",
-			Summary: "any link, each as likely as the other",
+			Source:  "the plain baseline, the zero of nAUC",
+			Summary: "links in random order, all equally likely",
 		},
 
 		// By links alone.
@@ -118,7 +118,7 @@ func Kinds() []Kind {
 		{
 			Name: "shark", New: newShark,
 			Source:        "Hersovici et al. 1998",
-			Summary:       "links inherit from their ancestors and are read with their neighbourhood",
+			Summary:       "links inherit from their ancestors and are judged by their neighbourhood",
 			Reconstructed: "the values of delta, beta, gamma and depth",
 			Stages:        Stages{Fitness: "vsm"},
 		},
@@ -134,14 +134,14 @@ func Kinds() []Kind {
 		{
 			Name: "gcrawler", New: newGcrawler,
 			Source:        "Shokouhi, Chubak and Raeesy 2005",
-			Summary:       "best-first by the keywords that a genetic algorithm picks from a growing table",
+			Summary:       "best-first search by keywords that a genetic algorithm selects from a growing table",
 			Reconstructed: "everything but the idea",
 			Stages:        Stages{Fitness: "weighttable-tf", Learn: "table", Expand: "tunnel"},
 		},
 		{
 			Name: "infospiders", New: newInfoSpiders,
 			Source:        "Menczer and Belew 2000; Menczer, Pant and Srinivasan 2004",
-			Summary:       "spiders that learn which links pay, multiply and die",
+			Summary:       "a population of spiders that learn which links pay, divide and die",
 			Reconstructed: "the values of all parameters",
 		},
 
@@ -159,12 +159,12 @@ func Kinds() []Kind {
 		{
 			Name: "tagpath", New: newTagPath,
 			Source:  "Gauquier, Manolescu and Senellart 2026 (SB-CLASSIFIER)",
-			Summary: "a bandit over tag paths, the places at which links stand on their pages",
+			Summary: "a bandit over tag paths, the positions of links on their pages",
 		},
 		{
 			Name: "linearq", New: newLinearQ,
 			Source:  "Han, Wuillemin and Senellart 2018",
-			Summary: "Q-learning: what a link is worth in the long run, as a linear function of what is known of it",
+			Summary: "Q-learning of the long-term value of links, with a linear function",
 		},
 	}
 	slices.SortFunc(kinds, func(a, b Kind) int { return strings.Compare(a.Name, b.Name) })

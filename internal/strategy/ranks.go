@@ -17,9 +17,9 @@ type snapshot struct {
 	pages, aliases int
 }
 
-// due reports whether the ranks must be recomputed because at least so many pages were fetched
-// since; if so, it takes a snapshot to compute them from. Replay restores the snapshot, from
-// which the ranks are computed again.
+// due reports whether the ranks must be recomputed, because that many pages were fetched since
+// the last time; if so, it takes a snapshot to compute them from. Replay restores the
+// snapshot, from which the ranks are computed again.
 func (s *linkRank) due(fetches int) bool {
 	if s.at != (snapshot{}) && len(s.pages)-s.at.pages < fetches {
 		return false
