@@ -27,8 +27,8 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// setup puts into the directory of a script what cannot be written in it: an
-// archive, whose lines end in CR LF, and a page that is too deep for a tree.
+// setup adds files that a script cannot contain: an archive, whose lines end in CR LF, and a
+// page too deep for a tree.
 func setup(env *testscript.Env) error {
 	archive := warc("http://a.example/", "http://a.example/b?q=1", "http://c.example/")
 	deep := `{"url":"http://a.example/deep","status_code":200,"content_type":"text/html","body":"` +
@@ -41,7 +41,7 @@ func setup(env *testscript.Env) error {
 	return nil
 }
 
-// warc is an archive of empty pages.
+// warc returns an archive of empty pages.
 func warc(urls ...string) string {
 	var b strings.Builder
 	for i, url := range urls {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// benchmark runs read on pages, one after the other: on the 311 saved pages of
-// the 2010s, if they are there, and on one that is made up.
+// benchmark runs read on pages, one after the other: on 311 saved pages of the 2010s, if the
+// shared data is there, and on a synthetic one.
 func benchmark(b *testing.B, read func(doc *Document)) {
 	over := func(b *testing.B, docs []Document) {
 		size := 0
@@ -51,7 +51,7 @@ func BenchmarkExtractWithSelectors(b *testing.B) {
 	benchmark(b, func(doc *Document) { x.Extract(*doc) })
 }
 
-// BenchmarkParse is the tree alone, to compare with.
+// BenchmarkParse makes the tree of golang.org/x/net/html only.
 func BenchmarkParse(b *testing.B) {
 	benchmark(b, func(doc *Document) {
 		if _, err := html.Parse(bytes.NewReader(doc.Body)); err != nil {
@@ -60,7 +60,7 @@ func BenchmarkParse(b *testing.B) {
 	})
 }
 
-// BenchmarkScan is the page without what is made of it in the end.
+// BenchmarkScan collects pages without finishing their content.
 func BenchmarkScan(b *testing.B) {
 	var (
 		c collector
@@ -73,7 +73,7 @@ func BenchmarkScan(b *testing.B) {
 	})
 }
 
-// BenchmarkTree is what a page would cost by way of the tree.
+// BenchmarkTree extracts pages by the tree.
 func BenchmarkTree(b *testing.B) {
 	x := NewExtractor()
 	benchmark(b, func(doc *Document) { byTree(doc, x) })
@@ -88,8 +88,7 @@ func BenchmarkSimhash(b *testing.B) {
 	}
 }
 
-// synthetic is a page of about 150 kB with 140 links, as pages of the 2010s are
-// on average.
+// synthetic returns a page of about 150 kB with 140 links, the average of the 2010s.
 func synthetic() Document {
 	var b strings.Builder
 	b.WriteString(`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Made up</title><meta name="description" content="A page"></head><body>`)

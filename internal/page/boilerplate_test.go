@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// prose is n paragraphs of words that do not say anything.
+// prose returns n paragraphs of filler.
 func prose(n int) string {
 	return strings.Repeat("<p>Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod tempor incididunt ut labore et dolore magna aliqua.", n)
 }
@@ -17,8 +17,8 @@ func prose(n int) string {
 // menu is a list of links.
 const menu = `<ul><li><a href=/>Home</a><li><a href=/news>Latest news</a><li><a href=/about>About us</a><li><a href=/contact>Contact</a></ul>`
 
-// mainTable is pages of many makes, with what must be in their main content and
-// what must not.
+// mainTable holds pages of many designs, with words that must and must not be in their main
+// content.
 var mainTable = []struct {
 	name, html string
 	in, out    []string
@@ -85,8 +85,8 @@ func TestMainContentOfPlainText(t *testing.T) {
 	}
 }
 
-// TestClassify walks every way through the decision tree. A number is
-// words of text, a number behind a plus words of a link.
+// TestClassify covers every path of the decision tree. A number is a number of words of text;
+// after a plus, of words of links.
 func TestClassify(t *testing.T) {
 	type block struct{ words, linked int }
 	for _, test := range []struct {
@@ -124,7 +124,7 @@ func TestRegionNames(t *testing.T) {
 	}
 }
 
-// FuzzMainContent: what is left is lines of the text, in their order.
+// FuzzMainContent checks that main content consists of lines of the text, in order.
 func FuzzMainContent(f *testing.F) {
 	for _, test := range mainTable {
 		f.Add(test.html)

@@ -88,7 +88,7 @@ func TestQueryEncoding(t *testing.T) {
 	}
 }
 
-// fromUTF8 writes a page in an encoding, with references for what that lacks.
+// fromUTF8 encodes a page, with character references for what the encoding lacks.
 func fromUTF8(t *testing.T, enc encoding.Encoding, page string) string {
 	t.Helper()
 	encoded, err := encoding.HTMLEscapeUnsupported(enc.NewEncoder()).String(page)
@@ -137,9 +137,8 @@ func TestQueryEncodingOfURLStandard(t *testing.T) {
 	t.Logf("%d cases", seen)
 }
 
-// TestEncodingSuite runs the cases of html5lib. Left out is scripted/tests1.dat,
-// whose one page writes its declaration by a script, which a crawler does not run;
-// chardet is in [TestChardetSuite].
+// TestEncodingSuite runs the cases of html5lib, except scripted/tests1.dat, whose page writes
+// its declaration by a script, and chardet, which is in [TestChardetSuite].
 func TestEncodingSuite(t *testing.T) {
 	const wontPass = 0
 	cases, failed := 0, 0

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// oddTable is pages whose tree is not what the tags say.
+// oddTable holds pages whose tree differs from what the tags suggest.
 var oddTable = []struct{ name, html string }{
 	{"text and a paragraph in a table", `a<table>b<tr><td>c</td>d<p><a href=x>e</a></table>f`},
 	{"a link in a row", `<table><tr><a href=x>1<td>2</a><a href=y>3</table>4`},

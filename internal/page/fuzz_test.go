@@ -10,9 +10,8 @@ import (
 	"spoor/internal/wire"
 )
 
-// FuzzExtract holds the extractor to its promises, on both lanes, whatever
-// comes in, and to giving the same for the same page after another, which
-// outlives it.
+// FuzzExtract checks the guarantees of Extract, with and without selectors, and that its
+// results do not depend on the page before.
 func FuzzExtract(f *testing.F) {
 	for _, test := range textTable {
 		f.Add([]byte(test.html), "text/html", "utf-8", here)
@@ -53,8 +52,7 @@ func FuzzExtract(f *testing.F) {
 	})
 }
 
-// FuzzAgreesWithTree looks for a page of which the scan gives something else than
-// the tree of golang.org/x/net/html.
+// FuzzAgreesWithTree compares the content with that by the tree of golang.org/x/net/html.
 func FuzzAgreesWithTree(f *testing.F) {
 	for _, test := range textTable {
 		f.Add(test.html)
@@ -80,7 +78,7 @@ func FuzzAgreesWithTree(f *testing.F) {
 	})
 }
 
-// soup is parts of pages that are hard to put together.
+// soup holds tags that are hard to combine.
 var soup = strings.Split(`<a href=x>|<a href=y class=c>|<a name=z>|</a>|<b>|<b class=d>|</b>|<i>|</i>|<font size=1>|</font>|<nobr>|</nobr>|`+
 	`<p>|</p>|<p class=e>|<div>|</div>|<div class=f>|<h1>|</h2>|<ul>|<li>|</li>|</ul>|<dl>|<dt>|<dd>|</dl>|<pre>|</pre>|<form>|</form>|`+
 	`<table>|</table>|<tbody>|</tbody>|<tr>|</tr>|<td>|</td>|<th>|<caption>|</caption>|<colgroup>|<col>|</colgroup>|<thead>|<tfoot>|`+
@@ -109,8 +107,8 @@ func FuzzSoup(f *testing.F) {
 	})
 }
 
-// agree fails the test if the scan is sure of something else than what the tree
-// gives, and reports whether it is sure.
+// agree fails the test if the content differs from that by the tree, unless the page was
+// parsed in guess mode, and reports whether it was compared.
 func agree(t *testing.T, x *Extractor, doc *Document) bool {
 	t.Helper()
 	got := x.Extract(*doc)

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/text/encoding"
 )
 
-// guessTable is texts, and charsets that they are recognised in.
+// guessTable holds texts, and the charsets in which they are recognized.
 var guessTable = []struct{ text, charsets string }{
 	{"これは学校で友達と読んだ本です。とても面白かったので、もう一度読みたいと思います。コンピュータの本も読みました。", "shift_jis euc-jp"},
 	{"이것은 학교에서 친구들과 읽은 책입니다. 아주 재미있어서 다시 한 번 읽고 싶습니다. 다른 책도 많이 있습니다.", "euc-kr"},
@@ -17,7 +17,7 @@ var guessTable = []struct{ text, charsets string }{
 	{"Это книга, которую я читал в школе с друзьями, и она была одной из лучших, но я не помню, как её зовут.", "windows-1251 koi8-r iso-8859-5 ibm866"},
 	{"Це книга, яку я читав у школі з друзями, і вона була однією з найкращих, але я не знаю, як її звати та де вона.", "windows-1251 iso-8859-5 koi8-u"},
 
-	// What is left to windows-1252.
+	// Left to windows-1252:
 	{"Été à la forêt, où l'élève a déjà été réveillé; ça et là, noël et maïs.", "windows-1252 iso-8859-15:windows-1252"},
 	{"ÄÄKKÖSET ÖLJYÄÄN HÄÄYÖAIE, ÄÄRIÄÄN MYÖTÄ KÄÄPIÖ — Ääliö, älä lyö, ööliä läikkyy!", "windows-1252"},
 	{"“It’s the best,” he said. “Isn’t it?” — ‘Yes,’ said I; “that’s what they’re all about…”", "windows-1252"},

@@ -12,7 +12,7 @@ import (
 	"spoor/internal/weburl"
 )
 
-// numbered is n copies of a tag with different attributes.
+// numbered returns n copies of a tag with different attributes.
 func numbered(format string, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -21,8 +21,8 @@ func numbered(format string, n int) string {
 	return b.String()
 }
 
-// hostile pages: each has the link http://example.org/x somewhere, and would
-// cost a careless reader much time or memory.
+// hostile holds pages that would cost a naive parser much time or memory. Each has the link
+// http://example.org/x.
 var hostile = []struct {
 	name, html string
 	flat       bool
@@ -137,7 +137,7 @@ func TestCostlySelectors(t *testing.T) {
 	}
 }
 
-// check fails the test if content breaks the promises of the package.
+// check checks the guarantees of the package.
 func check(t *testing.T, c Content) {
 	t.Helper()
 	if len(c.Text) > MaxText || len(c.AnchorText) > MaxAnchors || len(c.Links) > MaxLinks {
@@ -188,8 +188,8 @@ func check(t *testing.T, c Content) {
 	}
 }
 
-// treeSize is how many elements and half attributes a tree has, or 0 if the
-// parser refuses the page.
+// treeSize returns the number of elements and half attributes of the tree, or 0 if there is
+// none.
 func treeSize(page string) int {
 	root, err := html.ParseWithOptions(strings.NewReader(page), html.ParseOptionEnableScripting(false))
 	if err != nil {

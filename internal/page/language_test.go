@@ -96,8 +96,8 @@ func TestLanguageTags(t *testing.T) {
 	}
 }
 
-// TestDetectLanguageAgreesWithDeclarations holds the detection against what real pages
-// declare of themselves, which is not always true.
+// TestDetectLanguageAgreesWithDeclarations compares with the declarations of real pages, which
+// are not always true.
 func TestDetectLanguageAgreesWithDeclarations(t *testing.T) {
 	slow(t)
 	pages, same, none := 0, 0, 0

@@ -13,14 +13,14 @@ import (
 
 const here = "http://example.org/dir/page.html"
 
-// extract reads a page of the table tests.
+// extract extracts the content of a page of the table tests.
 func extract(html string, selectors ...Selector) Content {
 	return NewExtractor(selectors...).Extract(Document{URL: here, ContentType: "text/html", Body: []byte(html)})
 }
 
-// bothLanes runs f over the content that the page gives, and that the tree of
-// golang.org/x/net/html gives.
-func bothLanes(t *testing.T, html string, f func(t *testing.T, c Content)) {
+// withScanAndTree runs f with the content by the scanner, and with that by the tree of
+// golang.org/x/net/html.
+func withScanAndTree(t *testing.T, html string, f func(t *testing.T, c Content)) {
 	t.Helper()
 	t.Run("scan", func(t *testing.T) { f(t, extract(html)) })
 	t.Run("tree", func(t *testing.T) {
@@ -33,8 +33,8 @@ func bothLanes(t *testing.T, html string, f func(t *testing.T, c Content)) {
 	})
 }
 
-// byTree is what Extract is to give of markup: what stands in the tree of
-// golang.org/x/net/html, unless that refuses the page.
+// byTree returns the content of markup by the tree of golang.org/x/net/html. It returns false
+// if there is no tree.
 func byTree(doc *Document, x *Extractor) (content Content, ok bool) {
 	c := collector{agent: x.Agent}
 	c.reset()
@@ -75,7 +75,7 @@ var textTable = []struct{ name, html, want string }{
 func TestText(t *testing.T) {
 	for _, test := range textTable {
 		t.Run(test.name, func(t *testing.T) {
-			bothLanes(t, test.html, func(t *testing.T, c Content) {
+			withScanAndTree(t, test.html, func(t *testing.T, c Content) {
 				if c.Text != test.want {
 					t.Errorf("text %q, want %q", c.Text, test.want)
 				}
@@ -109,7 +109,7 @@ var metaTable = []struct {
 func TestMetaElements(t *testing.T) {
 	for _, test := range metaTable {
 		t.Run(test.name, func(t *testing.T) {
-			bothLanes(t, test.html, func(t *testing.T, c Content) {
+			withScanAndTree(t, test.html, func(t *testing.T, c Content) {
 				c.Charset, c.Text, c.Simhash = "", "", ""
 				if d := cmp.Diff(test.want, c); d != "" {
 					t.Error(d)
@@ -119,7 +119,7 @@ func TestMetaElements(t *testing.T) {
 	}
 }
 
-// long is n words.
+// long returns a text of n words.
 func long(word string, n int) string { return strings.TrimSpace(strings.Repeat(word+" ", n)) }
 
 var linkTable = []struct {
@@ -198,7 +198,7 @@ var linkTable = []struct {
 func TestLinks(t *testing.T) {
 	for _, test := range linkTable {
 		t.Run(test.name, func(t *testing.T) {
-			bothLanes(t, test.html, func(t *testing.T, c Content) {
+			withScanAndTree(t, test.html, func(t *testing.T, c Content) {
 				for i := range test.want {
 					if test.want[i].Tag == "" {
 						test.want[i].Tag = "a"
@@ -229,7 +229,7 @@ var contextTable = []struct{ name, html, want string }{
 func TestContext(t *testing.T) {
 	for _, test := range contextTable {
 		t.Run(test.name, func(t *testing.T) {
-			bothLanes(t, test.html, func(t *testing.T, c Content) {
+			withScanAndTree(t, test.html, func(t *testing.T, c Content) {
 				for _, l := range c.Links {
 					if l.URL != "http://example.org/dir/x" {
 						continue
@@ -266,13 +266,13 @@ func TestContextAcrossBlocks(t *testing.T) {
 
 func TestPath(t *testing.T) {
 	const html = `<html class=no-js><body><div class=" menu  wide"><ul><li><a class=w-1/2 href=x>x</a></ul></div>`
-	bothLanes(t, html, func(t *testing.T, c Content) {
+	withScanAndTree(t, html, func(t *testing.T, c Content) {
 		if got, want := c.Links[0].Path, "html.no-js/body/div.menu/ul/li/a.w-1_2"; got != want {
 			t.Errorf("path %q, want %q", got, want)
 		}
 	})
 	const odd = `<html><body><div CLASS=a class=b><p class class=b><i data-x=1 classs=c id=2 cLass="&amp;d e"><svg class="f"><a xlink:href=y></a></svg><a href=x>x</a>`
-	bothLanes(t, odd, func(t *testing.T, c Content) {
+	withScanAndTree(t, odd, func(t *testing.T, c Content) {
 		if got, want := c.Links[0].Path, "html/body/div.a/p/i.&d/svg.f/a"; got != want {
 			t.Errorf("path %q, want %q", got, want)
 		}

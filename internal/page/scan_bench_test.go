@@ -11,8 +11,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// scanAll reads a page as the lane does: all text, of links and meta elements
-// the attributes.
+// scanAll reads all text, and the attributes of links and meta elements.
 func scanAll(z *scanner, page string) (n int) {
 	z.reset(page)
 	for {
@@ -48,7 +47,7 @@ func BenchmarkScanner(b *testing.B) {
 	benchmark(b, func(doc *Document) { scanAll(&z, view(doc.Body)) })
 }
 
-// BenchmarkScannerNext is tokens alone, nothing in them read.
+// BenchmarkScannerNext reads tokens without their content.
 func BenchmarkScannerNext(b *testing.B) {
 	var z scanner
 	benchmark(b, func(doc *Document) {
@@ -63,8 +62,7 @@ func BenchmarkScannerNext(b *testing.B) {
 	})
 }
 
-// BenchmarkTokenizer reads the same as BenchmarkScanner by html.Tokenizer, in
-// its cheapest way.
+// BenchmarkTokenizer reads the same as BenchmarkScanner with html.Tokenizer.
 func BenchmarkTokenizer(b *testing.B) {
 	benchmark(b, func(doc *Document) {
 		n := 0
@@ -90,7 +88,7 @@ func BenchmarkTokenizer(b *testing.B) {
 	})
 }
 
-// BenchmarkTokenizerNext is the tokens of html.Tokenizer alone.
+// BenchmarkTokenizerNext reads tokens of html.Tokenizer without their content.
 func BenchmarkTokenizerNext(b *testing.B) {
 	benchmark(b, func(doc *Document) {
 		z := html.NewTokenizer(strings.NewReader(view(doc.Body)))
@@ -99,8 +97,7 @@ func BenchmarkTokenizerNext(b *testing.B) {
 	})
 }
 
-// hostileForScanner is pages of about n bytes that a careless scanner would read again and
-// again.
+// hostileForScanner returns pages of about n bytes that take a naive scanner quadratic time.
 func hostileForScanner(n int) map[string]string {
 	times := func(s string) string { return strings.Repeat(s, n/len(s)) }
 	return map[string]string{
@@ -137,8 +134,8 @@ func hostileForScanner(n int) map[string]string {
 	}
 }
 
-// TestScannerIsLinear would not end if any took time quadratic in
-// its length; BenchmarkScannerHostile shows the speed at two lengths.
+// The test would not finish in time if a page took quadratic time. BenchmarkScannerHostile
+// measures the speed for two sizes.
 func TestScannerIsLinear(t *testing.T) {
 	const size = 4 << 20
 	var z scanner

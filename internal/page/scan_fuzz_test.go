@@ -14,8 +14,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// enterBy is the state that follows a start tag, if that is left to its name, as
-// html.Tokenizer does.
+// enterBy returns the state after a start tag by its name alone, as in html.Tokenizer.
 func enterBy(name atom.Atom) scanState {
 	switch name {
 	case atom.Iframe, atom.Noembed, atom.Noframes, atom.Noscript, atom.Style, atom.Xmp:
@@ -30,8 +29,7 @@ func enterBy(name atom.Atom) scanState {
 	return data
 }
 
-// marked is the start tags, the end tags and the text of a page, which no
-// comments divide.
+// marked returns the tags and texts of a page; texts separated by comments are joined.
 func marked(z *scanner, page string, foreign bool) (tokens []scanned) {
 	z.reset(page)
 	z.foreign = foreign
@@ -47,7 +45,7 @@ func marked(z *scanner, page string, foreign bool) (tokens []scanned) {
 	return tokens
 }
 
-// tokenized is the same by html.Tokenizer.
+// tokenized is marked by html.Tokenizer.
 func tokenized(page string, foreign bool) (tokens []scanned) {
 	z := html.NewTokenizer(strings.NewReader(page))
 	z.AllowCDATA(foreign)
@@ -80,8 +78,7 @@ func tokenized(page string, foreign bool) (tokens []scanned) {
 	}
 }
 
-// deviates reports whether html.Tokenizer may read a page otherwise than the
-// standard: see [scanner].
+// deviates reports whether html.Tokenizer may deviate from the standard: see [scanner].
 func deviates(page string) bool {
 	return strings.Contains(page, "<![CDATA[") && strings.ContainsAny(page, "&\x00") ||
 		strings.Contains(page, "\x00") && strings.Contains(page, "\uFFFD") ||
@@ -93,9 +90,9 @@ var (
 	slashed  = regexp.MustCompile(`=\s*([^"'\s>][^\s>]*)?/>`)
 )
 
-// pieces is what the seeds of the fuzz targets, and the pages of
-// TestScannerAgreesWithTokenizerOnScraps, are made of: a beginning, and what may
-// follow, again and again.
+// pieces is what the seeds of the fuzz targets and the pages of
+// TestScannerAgreesWithTokenizerOnScraps consist of: a beginning, and pieces that may follow
+// repeatedly.
 var pieces = []struct {
 	start string
 	rest  []string
@@ -113,7 +110,7 @@ var pieces = []struct {
 	{"<a href=\"&", strings.Fields("# x X 0 9 1 f F g ; & a m p n o t i l amp not in lt gt copy = 8 D800 10FFFF 110000 128 reg sup1 frac12 Aacute quot ' < there4 b. Gt e c \">")},
 }
 
-// scraps is pages of pieces in every disorder.
+// scraps yields pages of random pieces.
 func scraps(n int, yield func(page string)) {
 	r := rand.New(rand.NewPCG(13, 2))
 	blank := []string{" ", "\n", "\r", "\r\n", "\t", "\f", "\x00"}
@@ -148,8 +145,7 @@ func TestScannerAgreesWithTokenizerOnScraps(t *testing.T) {
 	t.Logf("%d pages", compared)
 }
 
-// TestDeviationsOfTokenizer is where scanner and html.Tokenizer differ: if the
-// latter is mended, this fails, and the comment on scanner can be shorter.
+// If html.Tokenizer is fixed, this test fails, and the comment on scanner can be shortened.
 func TestDeviationsOfTokenizer(t *testing.T) {
 	var z scanner
 	for _, page := range []string{
@@ -175,7 +171,7 @@ func FuzzScannerAgreesWithTokenizer(f *testing.F) {
 	})
 }
 
-// FuzzScanner has the scanner enter any state behind any token.
+// FuzzScanner sets random states after tokens.
 func FuzzScanner(f *testing.F) {
 	scraps(10*len(pieces), func(page string) { f.Add(page, uint64(len(page))) })
 	var z scanner

@@ -13,12 +13,10 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// A scanned is a token as the tests of html5lib write it, all that is in it
-// read.
+// A scanned is a token in the format of html5lib's tests.
 type scanned []any
 
-// scan reads what is left of the page of z, and calls entered behind every start
-// tag.
+// scan reads the rest of the page of z, and calls entered after every start tag.
 func scan(z *scanner, entered func()) []scanned {
 	tokens := []scanned{}
 	for {
@@ -69,10 +67,9 @@ func scan(z *scanner, entered func()) []scanned {
 	}
 }
 
-// TestHTML5libTokens compares all tokens of the tests of html5lib. Parse errors
-// are not compared: the scanner reports none. Pages are valid UTF-8, so what is
-// no character in UTF-16 is U+FFFD before. The tests of xmlViolation.test are
-// left out: they are for trees that are to become XML.
+// TestHTML5libTokens compares the tokens of html5lib's tests. Parse errors are not compared,
+// because the scanner reports none. Pages must be valid UTF-8, so lone surrogates are replaced
+// by U+FFFD first. xmlViolation.test is left out: it is for trees that become XML.
 func TestHTML5libTokens(t *testing.T) {
 	states := map[string]scanState{
 		"Data state": data, "RCDATA state": rcdata, "RAWTEXT state": rawtext,
@@ -131,7 +128,7 @@ func TestHTML5libTokens(t *testing.T) {
 	t.Logf("%d of %d tests in %d files; %d of XML left out", passed, all, len(files), left)
 }
 
-// unescaped is s with \uHHHH as characters.
+// unescaped decodes \uHHHH in s.
 func unescaped(s string) string {
 	var b strings.Builder
 	for {
@@ -149,7 +146,7 @@ func unescaped(s string) string {
 	}
 }
 
-// unescapeAll unescapes what is in a token.
+// unescapeAll decodes \uHHHH in a token.
 func unescapeAll(token []any) {
 	for i, v := range token {
 		switch v := v.(type) {
@@ -164,8 +161,7 @@ func unescapeAll(token []any) {
 	}
 }
 
-// TestQuirksModeAgreesWithTree asks the tree where it puts a table in a
-// paragraph.
+// TestQuirksModeAgreesWithTree compares where a table in a p element goes.
 func TestQuirksModeAgreesWithTree(t *testing.T) {
 	pages := []string{
 		"<!DOCTYPE html>", "<!doctype html>", "<!DOCTYPE HTML>", "<!DOCTYPE Html >", "<!DOCTYPE>", "<!DOCTYPE >", "<!DOCTYPEhtml>",

@@ -21,11 +21,11 @@ import (
 	"spoor/internal/wire"
 )
 
-// The tests of this file read real webs, which are not part of the project:
-// they stand in ../shared beside it, or where $SPOOR_SHARED says.
+// The tests of this file read archives of real webs, which are not part of the project. They
+// are in ../shared, or in $SPOOR_SHARED.
 
-// slow skips a test that takes minutes under the race detector, which has nothing to
-// find there: it reads page after page in one goroutine. make test runs it without.
+// slow skips a long test with -short, and with the race detector, which takes minutes and
+// finds nothing in a single goroutine.
 func slow(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -36,8 +36,7 @@ func slow(t *testing.T) {
 	}
 }
 
-// shared is the path of a file of the shared data; the test is skipped where it
-// is not.
+// shared returns the path of a file of the shared data. It skips the test if there is none.
 func shared(tb testing.TB, name string) string {
 	tb.Helper()
 	dir := os.Getenv("SPOOR_SHARED")
@@ -51,7 +50,7 @@ func shared(tb testing.TB, name string) string {
 	return path
 }
 
-// unzip opens a gzip file, of one member or many.
+// unzip opens a gzip file of one or several members.
 func unzip(tb testing.TB, path string) *bufio.Reader {
 	tb.Helper()
 	f, err := os.Open(path)
@@ -66,8 +65,7 @@ func unzip(tb testing.TB, path string) *bufio.Reader {
 	return bufio.NewReaderSize(z, 1<<20)
 }
 
-// archived calls f for each 200 response of a WARC file. It knows as much of the
-// format as these files need.
+// archived calls f for each response with status 200 in a WARC file.
 func archived(tb testing.TB, path string, f func(Document)) {
 	tb.Helper()
 	r := unzip(tb, path)
@@ -125,8 +123,8 @@ var (
 	slashes   = regexp.MustCompile(`/+`)
 )
 
-// judged is the identity of a URL as the judge of the shared data has it: no
-// scheme, index pages folded, letter case of the path ignored.
+// judged returns the identity of a URL in the graphs of the shared data: no scheme, no index
+// page, and case ignored in the path.
 func judged(s string) string {
 	u, err := url.Parse(s)
 	if err != nil {
@@ -152,12 +150,12 @@ func judged(s string) string {
 	return host + path
 }
 
-// TestOutLinksAgreeWithJudge compares our links with the graphs of the
-// shared data, which a parser in another language read from the same archives.
+// TestOutLinksAgreeWithJudge compares links with the graphs of the shared data, which a parser
+// in another language made from the same archives.
 //
-// Where they differ, we read as browsers do, as far as we know: "--!>" ends a
-// comment, ".." above the root and empty path segments are resolved by the URL
-// standard, and "<! … !>" ends at the first ">".
+// Where they differ, this package follows browsers: "--!>" ends a comment, ".." above the root
+// and empty path segments are resolved by the URL standard, and "<! … !>" ends at the first
+// ">".
 func TestOutLinksAgreeWithJudge(t *testing.T) {
 	slow(t)
 	for _, web := range []string{"webkb", "planetmath"} {
@@ -205,13 +203,13 @@ func TestOutLinksAgreeWithJudge(t *testing.T) {
 	}
 }
 
-// without is the elements of a that are not in b.
+// without returns the elements of a that are not in b.
 func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }
 
-// TestWebsAgreeWithTree compares all that is read of a page with what
-// the tree of golang.org/x/net/html gives.
+// TestWebsAgreeWithTree compares all content of real pages with that by the tree of
+// golang.org/x/net/html.
 func TestWebsAgreeWithTree(t *testing.T) {
 	slow(t)
 	for _, web := range []string{"webkb", "planetmath", "modern"} {

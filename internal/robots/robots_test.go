@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// suite opens a file of the outside suite of the most used robots.txt matcher.
+// suite opens a file of the test suite of Google's robots.txt matcher.
 func suite(t *testing.T, name string) *bufio.Scanner {
 	t.Helper()
 	root := os.Getenv("SPOOR_SHARED")
@@ -31,9 +31,8 @@ func suite(t *testing.T, name string) *bufio.Scanner {
 	return s
 }
 
-// deviations are the cases of the outside suite, by their names, that are decided
-// deviations here: how many, and why. The suite itself says that they are the habits
-// of one crawler and not of the standard.
+// deviations lists the cases of the suite, by name, that this package decides differently: how
+// many, and why. The suite marks them as specific to Google, beyond the standard.
 var deviations = map[string]struct {
 	cases int
 	why   string
@@ -109,7 +108,7 @@ func TestGooglePathSuite(t *testing.T) {
 	t.Logf("%d cases", n)
 }
 
-// decisions are cases beside the outside suite.
+// decisions are cases beyond the suite.
 var decisions = []struct {
 	name   string
 	robots string
@@ -198,7 +197,7 @@ var decisions = []struct {
 		Decision{true, 2, "Allow: /a"}},
 }
 
-// inUTF16 is s in UTF-16.
+// inUTF16 encodes s in UTF-16.
 func inUTF16(order binary.AppendByteOrder, s string) string {
 	var b []byte
 	for _, u := range utf16.Encode([]rune(s)) {
@@ -317,7 +316,7 @@ func TestMatchIsLinear(t *testing.T) {
 	for b.Len() < MaxSize-400 {
 		b.WriteString("Disallow: /" + strings.Repeat("*a", 190) + "b\n")
 	}
-	// A matcher that tries every way would not end within the life of the test.
+	// A backtracking matcher would not finish in time.
 	if d := Parse([]byte(b.String())).For("spoor").Decide("/" + strings.Repeat("a", 4000)); !d.Allowed {
 		t.Errorf("line %d refused", d.Line)
 	}
@@ -343,7 +342,7 @@ func FuzzRobots(f *testing.F) {
 		if !strings.HasPrefix(p, "/") || strings.Contains(p, "#") {
 			t.Errorf("Path(%q) = %q", url, p)
 		}
-		// Whatever a literal path is, a rule that spells it matches it.
+		// A rule that spells a literal path matches it.
 		rule := newRule(false, 1, strings.NewReplacer("*", "%2A", "$", "%24").Replace(p))
 		if !match(rule.spelled, escape(p, false)) && !match(rule.normal, normalize(escape(p, false))) {
 			t.Errorf("a rule that spells %q does not match it", p)

@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// The directives that tests speak of.
 var (
 	nothing   = Directives{}
 	noIndex   = Directives{NoIndex: true}
@@ -123,7 +122,7 @@ func FuzzXRobotsTag(f *testing.F) {
 			if said && !strings.Contains(lower, word) && !strings.Contains(lower, "none") && !strings.Contains(lower, "nocache") {
 				t.Errorf("%q is %v without a word", value, d)
 			}
-			// What another header says restricts as well, whatever this one is.
+			// Restrictions of another header add up.
 			if got := XRobotsTag(agent, []string{value, word}); got != d.Or(meaning(word)) {
 				t.Errorf("%q and %s are %+v", value, word, got)
 			}

@@ -35,10 +35,10 @@ func collect(seq iter.Seq2[Entry, error]) (entries []Entry, err error) {
 	return entries, err
 }
 
-// page is an entry that says no more than where.
+// page returns an entry with an address only.
 func page(kind Kind, loc string) Entry { return Entry{Kind: kind, Loc: loc, Priority: 0.5} }
 
-// changed is a page of which it is known when it changed.
+// changed returns an entry with an address and a time of change.
 func changed(kind Kind, loc, lastmod string) Entry {
 	return Entry{Kind: kind, Loc: loc, Priority: 0.5, LastMod: lastmod}
 }
@@ -184,7 +184,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// packed is s in gzip.
+// packed compresses s with gzip.
 func packed(s string) []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -203,7 +203,7 @@ func TestGzip(t *testing.T) {
 }
 
 func TestTruncatedGzip(t *testing.T) {
-	// Lines that differ do not pack well, so that the file has several blocks.
+	// Random lines do not compress well, so the file has several blocks.
 	var list strings.Builder
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 20_000 {
@@ -221,7 +221,7 @@ func TestTruncatedGzip(t *testing.T) {
 	if _, err := all(bytes.NewReader(z[:5])); !errors.Is(err, ErrTruncated) {
 		t.Errorf("of five bytes: %v", err)
 	}
-	// Members one after the other are one file.
+	// Several members are one file.
 	got, err = all(bytes.NewReader(append(packed("http://a.example/1\nhttp://a"), packed(".example/2\n")...)))
 	if want := []Entry{page(Text, "http://a.example/1"), page(Text, "http://a.example/2")}; err != nil || !cmp.Equal(got, want) {
 		t.Errorf("of two members: %v, %v", got, err)
@@ -334,7 +334,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// endless gives the same for ever.
+// An endless reader repeats s without end.
 type endless struct {
 	s string
 	n int
@@ -399,7 +399,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// heap is how much memory is in use.
+// heap returns the size of the heap.
 func heap() int64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -407,7 +407,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// watched looks, now and then, while something is read.
+// A watched reader calls look from time to time.
 type watched struct {
 	r    io.Reader
 	n    int
@@ -423,7 +423,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// generated is a well-formed sitemap of n entries, and their addresses.
+// generated returns a well-formed sitemap of n entries, and their addresses.
 func generated(rng *rand.Rand, n int) (file []byte, locs []string) {
 	var b bytes.Buffer
 	b.WriteString(xml.Header + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:i="http://i.example/">`)
@@ -451,7 +451,7 @@ func generated(rng *rand.Rand, n int) (file []byte, locs []string) {
 	return b.Bytes(), locs
 }
 
-// A document is a sitemap as encoding/xml sees it.
+// A document is a sitemap for xml.Unmarshal.
 type document struct {
 	URLs []struct {
 		Loc        string  `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 loc"`

@@ -12,9 +12,8 @@ import (
 	"testing"
 )
 
-// pages is text as pages have it: what is left of the modern web when scripts,
-// styles and tags are cut out with a saw, or made-up words where the shared
-// data is absent.
+// pages returns texts of real pages, roughly stripped of scripts, styles and tags, or
+// synthetic ones without the shared data.
 func pages(b *testing.B) []string {
 	root := os.Getenv("SPOOR_SHARED")
 	if root == "" {
@@ -23,7 +22,7 @@ func pages(b *testing.B) []string {
 	f, err := os.Open(filepath.Join(root, "webs", "modern.warc.gz"))
 	if err != nil {
 		b.Logf("made-up text: %v", err)
-		return madeUp()
+		return synthetic()
 	}
 	defer f.Close()
 	z, err := gzip.NewReader(f)
@@ -43,8 +42,8 @@ func pages(b *testing.B) []string {
 	return all
 }
 
-// madeUp is pages of words whose frequencies fall off as those of words do.
-func madeUp() []string {
+// synthetic returns pages of words with realistic frequencies.
+func synthetic() []string {
 	rng := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(rng, 1.1, 3, 80_000)
 	var all []string
@@ -120,7 +119,7 @@ func BenchmarkTerms(b *testing.B) {
 	})
 }
 
-// BenchmarkScripts is the warm analysis of what is not ASCII.
+// BenchmarkScripts analyzes text that is not ASCII with a warm cache.
 func BenchmarkScripts(b *testing.B) {
 	for _, bb := range []struct{ script, code, text string }{
 		{"Latin", "de", "Die Größe der Städte überrascht die Gäste, für die schöne Straßen nötig wären. "},
@@ -132,7 +131,7 @@ func BenchmarkScripts(b *testing.B) {
 		{"Thai", "und", "หอสมุดแห่งชาติเก็บรักษาหนังสือ "},
 	} {
 		b.Run(bb.script, func(b *testing.B) {
-			a, s := speaker(b, bb.code), strings.Repeat(bb.text, 200)
+			a, s := analyzerOf(b, bb.code), strings.Repeat(bb.text, 200)
 			dst := a.Append(nil, s)
 			b.SetBytes(int64(len(s)))
 			b.ReportAllocs()

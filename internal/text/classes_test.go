@@ -8,9 +8,8 @@ import (
 	"unicode"
 )
 
-// written is text of words and characters of all classes, of any length, invalid bytes among
-// them.
-func written(rng *rand.Rand) string {
+// randomText returns words and characters of all classes and lengths, including invalid bytes.
+func randomText(rng *rand.Rand) string {
 	pieces := []string{"a", "The", "OF", "x1", "1984", "19845", "course", "universities", "internationalization",
 		strings.Repeat("q", 7), strings.Repeat("v", 8), strings.Repeat("w", 16), strings.Repeat("z", 63), strings.Repeat("y", 64), strings.Repeat("j", 65), strings.Repeat("7", 70),
 		"é", "Größe", "Москва", "日", "本", "ก", "\u0301", "\u00AD", "\u200D", "“", "’", "…", "٤", "\xff", "\xe6\x97", "\x80", "@[`{/:"}
@@ -25,19 +24,19 @@ func written(rng *rand.Rand) string {
 	return b.String()
 }
 
-// oneByOne is Append, word by word.
-func oneByOne(a *Analyzer, s string) (terms []Term) {
+// wordByWord is Append for each word separately.
+func wordByWord(a *Analyzer, s string) (terms []Term) {
 	for start, end, next := nextWord(s, 0); start < end; start, end, next = nextWord(s, next) {
 		terms = append(terms, a.word(s, start, end-start))
 	}
 	return terms
 }
 
-// checkOneByOne checks that two analyzers that saw the same, of which the second is always
-// asked word by word, still find the same.
-func checkOneByOne(t *testing.T, whole, words *Analyzer, s string) {
+// checkWordByWord checks that an analyzer of whole texts agrees with one that analyzes words
+// separately.
+func checkWordByWord(t *testing.T, whole, words *Analyzer, s string) {
 	t.Helper()
-	got, want := whole.Append(nil, s), oneByOne(words, s)
+	got, want := whole.Append(nil, s), wordByWord(words, s)
 	if !slices.Equal(got, want) || !slices.Equal(whole.names, words.names) {
 		t.Fatalf("%q becomes %v, want %v", s, got, want)
 	}
@@ -49,17 +48,17 @@ func TestScripts(t *testing.T) {
 		l := &languages[i]
 		whole, words := newAnalyzer(l, l.stemmers[0]), newAnalyzer(l, l.stemmers[0])
 		for range 300 {
-			checkOneByOne(t, whole, words, written(rng))
+			checkWordByWord(t, whole, words, randomText(rng))
 		}
 		whole, words = restricted(t, l, l.stemmers[0], "courses of 1984"), restricted(t, l, l.stemmers[0], "courses of 1984")
 		for range 300 {
-			checkOneByOne(t, whole, words, written(rng))
+			checkWordByWord(t, whole, words, randomText(rng))
 		}
 		for c := range 256 { // every byte at every place of a block
 			for at := range block + 2 {
 				s := []byte(strings.Repeat("x of ", 40)[:2*block+3])
 				s[at] = byte(c)
-				checkOneByOne(t, whole, words, string(s))
+				checkWordByWord(t, whole, words, string(s))
 			}
 		}
 	}
@@ -71,10 +70,10 @@ func FuzzAppend(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which uint8, s string) {
 		l := &languages[int(which)%len(languages)]
 		whole, words := newAnalyzer(l, l.stemmers[0]), newAnalyzer(l, l.stemmers[0])
-		checkOneByOne(t, whole, words, s)
+		checkWordByWord(t, whole, words, s)
 		whole.Restrict()
 		words.Restrict()
-		checkOneByOne(t, whole, words, s)
+		checkWordByWord(t, whole, words, s)
 	})
 }
 

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// speaker is an analyzer of a language, with its default stemmer.
-func speaker(tb testing.TB, code string) *Analyzer {
+// analyzerOf returns an analyzer of a language with its default stemmer.
+func analyzerOf(tb testing.TB, code string) *Analyzer {
 	tb.Helper()
 	a, err := New(code, "")
 	if err != nil {
@@ -20,8 +20,7 @@ func speaker(tb testing.TB, code string) *Analyzer {
 	return a
 }
 
-// The stems are those of libstemmer 2.2, which is another program from the same
-// sources.
+// The stems are those of libstemmer 2.2, another program made from the same sources.
 func TestLanguagesAndStemmers(t *testing.T) {
 	stems := map[string]string{
 		"da":  "undersøgelserne undersøg bøgerne bøg husene hus venskab venskab hjælpsomhed hjælpsom løbende løb",
@@ -46,7 +45,7 @@ func TestLanguagesAndStemmers(t *testing.T) {
 		t.Errorf("languages: got %v, want %v", got, want)
 	}
 	for code, pairs := range stems {
-		a := speaker(t, code)
+		a := analyzerOf(t, code)
 		for pair := range slices.Chunk(strings.Fields(pairs), 2) {
 			if got := names(a, a.Append(nil, pair[0])); got != pair[1] {
 				t.Errorf("%s: %s: got %q, want %q", code, pair[0], got, pair[1])
@@ -55,7 +54,7 @@ func TestLanguagesAndStemmers(t *testing.T) {
 	}
 }
 
-// What is special to Tala's algorithm; the stems are those of libstemmer 2.2.
+// The special cases of Tala's algorithm; the stems are those of libstemmer 2.2.
 func TestIndonesian(t *testing.T) {
 	for word, want := range map[string]string{
 		"":               "",
@@ -80,7 +79,7 @@ func TestIndonesian(t *testing.T) {
 
 func TestStopListsAreFolded(t *testing.T) {
 	for _, code := range Languages() {
-		a, n := speaker(t, code), 0
+		a, n := analyzerOf(t, code), 0
 		seen := map[string]bool{}
 		for w := range stopWords(code) {
 			if n++; seen[w] {
@@ -101,9 +100,9 @@ func TestStopListsAreFolded(t *testing.T) {
 }
 
 func TestStopListsContainPostgreSQLs(t *testing.T) {
-	// Words of its lists that are words to us.
+	// Words of PostgreSQL's lists that carry meaning.
 	sense := map[string]string{
-		// Added there to the Snowball project's list.
+		// Added by PostgreSQL to the Snowball project's list.
 		"en": "can just now will",
 		// Forms of sentir, to feel, among those of estar, and misspellings of vosotros.
 		"es": "vosostros vosostras sintiendo sentido sentida sentidos sentidas siente sentid",
@@ -113,7 +112,7 @@ func TestStopListsContainPostgreSQLs(t *testing.T) {
 		"it": "italian", "nl": "dutch", "no": "norwegian", "pt": "portuguese", "ru": "russian", "sv": "swedish", "tr": "turkish",
 	} {
 		t.Run(code, func(t *testing.T) {
-			a := speaker(t, code)
+			a := analyzerOf(t, code)
 			var missing []string
 			for _, w := range lines(t, shared(t, "suites", "stopwords", name+".stop")) {
 				for _, term := range a.Append(nil, w) {
@@ -153,7 +152,7 @@ func TestLanguageFolding(t *testing.T) {
 		{"und", "می\u200cخواهم", "میخواهم"},
 		{"no", "ikke bøkene", "(ikke) bøk"},
 	} {
-		a := speaker(t, tt.code)
+		a := analyzerOf(t, tt.code)
 		for _, when := range []string{"cold", "warm"} {
 			if got := names(a, a.Append(nil, tt.text)); got != tt.want {
 				t.Errorf("%s: %q, %s: got %q, want %q", tt.code, tt.text, when, got, tt.want)
@@ -182,7 +181,7 @@ func TestScriptsWithoutSpacesGivePairs(t *testing.T) {
 		{"𠮷野家", "𠮷野 野家"},
 	} {
 		for _, code := range []string{"en", "und", "tr"} {
-			a := speaker(t, code)
+			a := analyzerOf(t, code)
 			for _, when := range []string{"cold", "warm"} {
 				if got := names(a, a.Append(nil, tt.text)); got != tt.want {
 					t.Errorf("%s: %q, %s: got %q, want %q", code, tt.text, when, got, tt.want)
@@ -221,7 +220,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a million words")
 	}
-	a := speaker(t, "de")
+	a := analyzerOf(t, "de")
 	inUse := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -275,7 +274,7 @@ func FuzzTerms(f *testing.F) {
 	})
 }
 
-// checkTerms checks what holds for the terms of any text in any language.
+// checkTerms checks properties of the terms of any text in any language.
 func checkTerms(t *testing.T, l *language, st stemmer, s string) {
 	a := newAnalyzer(l, st)
 	terms, n := a.Append(nil, s), 0

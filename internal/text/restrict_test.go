@@ -58,8 +58,8 @@ func TestRestrictBoundsMemory(t *testing.T) {
 	}
 }
 
-// restrictedTerms is the terms of a text as a restricted analyzer gives them, by a full one: those that are
-// not known are other.
+// restrictedTerms returns the terms that the restricted analyzer a must give a text, computed
+// from those of an analyzer that is not restricted.
 func restrictedTerms(full, a *Analyzer, s string) []Term {
 	terms := full.Append(nil, s)
 	for i, t := range terms {
@@ -77,7 +77,7 @@ func restrictedTerms(full, a *Analyzer, s string) []Term {
 	return terms
 }
 
-// checkRestricted checks that a restricted analyzer finds in a text what a full one finds there.
+// checkRestricted compares a restricted analyzer with one that is not.
 func checkRestricted(t *testing.T, l *language, st stemmer, known, s string) {
 	t.Helper()
 	a, full := restricted(t, l, st, known), newAnalyzer(l, st)
@@ -104,7 +104,7 @@ func FuzzRestrict(f *testing.F) {
 	})
 }
 
-// begins reports whether a stem begins as prefixLength says.
+// begins reports whether a stem shares the prefix that prefixLength promises.
 func begins(stem, word string) bool {
 	n := prefixLength
 	if len(stem) <= n {
@@ -113,7 +113,7 @@ func begins(stem, word string) bool {
 	return stem[:n] == word[:n]
 }
 
-// endings are the suffixes that the rules of the keepsPrefix stemmers mention.
+// endings are the suffixes in the rules of the stemmers that keep prefixes.
 const endings = `
 	s es ies sses ed eed ied ing eedly edly ingly y e l ll at bl iz li logi ion sion tion ement ational
 	tional enci anci izer abli alli entli eli ousli ization ation ator alism iveness fulness ousness
@@ -137,7 +137,7 @@ func TestStemsKeepPrefixes(t *testing.T) {
 					t.Errorf("%s: the stem of %q is %q", st.name, word, got)
 				}
 			}
-			// All beginnings of two letters with all endings that the rules speak of, in pairs.
+			// All beginnings of two letters with all pairs of endings.
 			endings := append(strings.Fields(endings), "")
 			const letters = "abeilstyz0"
 			for i := range len(letters) {

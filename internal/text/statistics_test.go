@@ -71,8 +71,7 @@ func TestFormsByLanguage(t *testing.T) {
 	}
 }
 
-// checkStatistics checks s, of one document, against the document read in one
-// piece.
+// checkStatistics compares the statistics of one document with the document analyzed at once.
 func checkStatistics(t *testing.T, a *Analyzer, s *Statistics, document string) {
 	t.Helper()
 	want := map[Term]int{}

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// shared is the directory of data that is not ours to ship.
+// shared returns a path in the shared data, which is not part of the project.
 func shared(tb testing.TB, elem ...string) string {
 	tb.Helper()
 	root := os.Getenv("SPOOR_SHARED")
@@ -25,7 +25,7 @@ func shared(tb testing.TB, elem ...string) string {
 	return name
 }
 
-// lines reads a file of words.
+// lines returns the lines of a file.
 func lines(tb testing.TB, name string) []string {
 	tb.Helper()
 	f, err := os.Open(name)
@@ -40,8 +40,8 @@ func lines(tb testing.TB, name string) []string {
 	return all
 }
 
-// vocabulary is the directory of the words and stems that the Snowball project publishes
-// with a stemmer: two are in the shared data, the others in Debian's package snowball-data.
+// vocabulary returns the directory with the words and stems that the Snowball project
+// publishes for a stemmer: in the shared data, or of Debian's package snowball-data.
 func vocabulary(name string) string {
 	root := cmp.Or(os.Getenv("SPOOR_SHARED"), filepath.Join("..", "..", "..", "shared"))
 	dir := filepath.Join(root, "suites", "snowball", name)
@@ -105,8 +105,7 @@ func TestSnowballVocabularies(t *testing.T) {
 	}
 }
 
-// The examples of the paper, step by step: each word leaves the whole
-// algorithm, not only the step, so the stems are those of the vocabulary.
+// The paper gives examples for each step; these are the stems of the whole algorithm.
 func TestPorterPaperExamples(t *testing.T) {
 	for word, want := range map[string]string{
 		"caresses": "caress", "ponies": "poni", "ties": "ti", "caress": "caress", "cats": "cat",

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// analyzer is one of English text.
+// analyzer returns an analyzer of English text.
 func analyzer(tb testing.TB, stemmer string) *Analyzer {
 	tb.Helper()
 	a, err := New("en", stemmer)
@@ -21,7 +21,7 @@ func analyzer(tb testing.TB, stemmer string) *Analyzer {
 	return a
 }
 
-// names spells terms out: silent ones in brackets.
+// names returns the names of terms, silent ones in parentheses.
 func names(a *Analyzer, terms []Term) string {
 	var b strings.Builder
 	for i, t := range terms {
@@ -94,7 +94,7 @@ func TestStemmerChoice(t *testing.T) {
 }
 
 func TestWordAtAnyOffset(t *testing.T) {
-	// Words near the end of the text are read another way.
+	// Words near the end of the text take another path.
 	a := analyzer(t, "porter")
 	for n := 1; n <= 20; n++ {
 		word := strings.Repeat("k", n)
@@ -141,7 +141,7 @@ func TestTrimBoundsMemory(t *testing.T) {
 
 func TestMemo(t *testing.T) {
 	for _, hi := range []uint64{0, 1} {
-		// Keys chosen to fall into one slot of a table of any size in use.
+		// Keys that collide in a table of any size in use.
 		var m memo
 		m.reset()
 		var same []key
@@ -203,8 +203,7 @@ func TestStemByName(t *testing.T) {
 	}
 }
 
-// What is said to be composed stays so beside anything else that is: each character is its
-// own composition, and goes into none with what stands before it.
+// Each character that passes is its own composition, and composes with no character before it.
 func TestComposedWordsAreInNFC(t *testing.T) {
 	n := 0
 	for r := range rune(unicode.MaxRune + 1) {

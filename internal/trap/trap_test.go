@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// split cuts an address at its question mark.
+// split cuts a URL at its question mark.
 func split(address string) (path, query string) {
 	path, query, _ = strings.Cut(address, "?")
 	return path, query
@@ -52,7 +52,7 @@ func TestLexical(t *testing.T) {
 	}
 }
 
-// path is a path of n directories that differ.
+// path returns a path of n different directories.
 func path(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -214,7 +214,6 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestCopiesAgreeWithAllPairs compares with looking at all pairs.
 func TestCopiesAgreeWithAllPairs(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var pages []Page
@@ -289,7 +288,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// unlike is a hash that is far from all others.
+// unlike returns a hash that is far from all others.
 func unlike(n int) uint64 { return rand.New(rand.NewPCG(uint64(n), 7)).Uint64() }
 
 func TestCondemned(t *testing.T) {
@@ -330,7 +329,7 @@ func TestCondemned(t *testing.T) {
 	}
 }
 
-// TestRootIsNotCondemned: of a site of one page under many names the root remains.
+// In a site of one page under many names, only the root remains.
 func TestRootIsNotCondemned(t *testing.T) {
 	var pages []Page
 	for i := range 100 {
@@ -341,7 +340,7 @@ func TestRootIsNotCondemned(t *testing.T) {
 	}
 }
 
-// TestHostilePages: hashes that share a block are not compared without end.
+// Pages that share a block of their hashes take bounded time.
 func TestHostilePages(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	pages := make([]Page, 50_000)

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// Links as they stand on pages: most are relative or absolute and clean, a few need
-// work.
+// Typical links of pages: most are relative or absolute and clean, a few need work.
 var links = []string{
 	"/about.html",
 	"index.html",
@@ -54,8 +53,8 @@ func BenchmarkResolve(b *testing.B) {
 	})
 }
 
-// The same without what makes identity: net/url leaves case, ports, dots, escapes
-// and international hosts as they are.
+// For comparison: net/url does not normalize case, ports, dots, escapes and international
+// hosts.
 func BenchmarkResolveNetURL(b *testing.B) {
 	base, err := url.Parse(benchBase)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Addresses as strangers write them, and what they come to.
+// URLs as written on pages, and their canonical form.
 var canonical = []struct{ in, out string }{
 	{"http://a.org", "http://a.org/"},
 	{"HTTP://A.Org:80/", "http://a.org/"},
@@ -24,13 +24,13 @@ var canonical = []struct{ in, out string }{
 	{`http:\\a.org\x\..\y`, "http://a.org/y"},
 	{" \t http://a.org/x\r\ny \x00", "http://a.org/xy"},
 
-	// Dropped: what no server sees, and what none should.
+	// Dropped parts.
 	{"http://a.org/x#y", "http://a.org/x"},
 	{"http://a.org/#a#b?c", "http://a.org/"},
 	{"http://user:secret@a.org/", "http://a.org/"},
 	{"http://a@b@c:1/", "http://c:1/"},
 
-	// Kept: what may mean another page.
+	// Kept, since they may select another page.
 	{"http://a.org/X/Index.HTML", "http://a.org/X/Index.HTML"},
 	{"http://a.org/x/", "http://a.org/x/"},
 	{"http://a.org//x//", "http://a.org//x//"},
@@ -61,7 +61,7 @@ var canonical = []struct{ in, out string }{
 	{"http://a.org/?'\"<> é^`{}|", "http://a.org/?%27%22%3C%3E%20%C3%A9^`{}|"},
 	{"http://a.org/%", "http://a.org/%"},
 	{"http://a.org/%zz%4", "http://a.org/%zz%4"},
-	// A percent sign that escapes nothing must not begin to.
+	// A percent sign that begins no escape must not begin one afterwards.
 	{"http://a.org/%%341", "http://a.org/%%341"},
 	{"http://a.org/%4%31", "http://a.org/%4%31"},
 	{"http://a.org/%%2e%2e/x", "http://a.org/%../x"},
@@ -145,7 +145,7 @@ func TestParseErrors(t *testing.T) {
 		{"http://a:-1/", ErrPort},
 		{"http://a:99999999999999999999/", ErrPort},
 		{long, ErrTooLong},
-		// Short as written, too long once escaped.
+		// Too long only once it is escaped.
 		{"http://a.org/" + strings.Repeat("é", MaxLength/4), ErrTooLong},
 		{"http://a.org/?" + strings.Repeat("é", MaxLength/4), ErrTooLong},
 	} {
@@ -187,7 +187,7 @@ func TestResolve(t *testing.T) {
 		{"../../../g", "http://a.org:8080/g"},
 		{"g?y/../x", "http://a.org:8080/b/c/g?y/../x"},
 		{"g;x=1/../y", "http://a.org:8080/b/c/y"},
-		// And what browsers do beyond it.
+		// What browsers accept beyond it.
 		{"http:g", "http://a.org:8080/b/c/g"},
 		{"HTTP:/g", "http://a.org:8080/g"},
 		{"https:g", "https://g/"},
@@ -332,7 +332,7 @@ func TestSURT(t *testing.T) {
 	}
 }
 
-// latin1 is an Encoder, and shout one that no standard has.
+// latin1 is an Encoder; shout is one that no standard has.
 func latin1(query string) string {
 	var b strings.Builder
 	for _, r := range query {
@@ -373,7 +373,7 @@ func TestResolveIn(t *testing.T) {
 	}
 }
 
-// Everything here is done once for every link of every page.
+// All of this is done for every link of every page.
 func TestResolveAllocations(t *testing.T) {
 	base, err := Parse("http://www.example.com/a/b.html")
 	if err != nil {
@@ -438,8 +438,8 @@ func FuzzCanonical(f *testing.F) {
 			t.Errorf("%q has key %q", u, key)
 		}
 
-		// Package net/url refuses some of what browsers take. What it takes, it must
-		// take for the same.
+		// net/url refuses some URLs that browsers accept. Those that it accepts it must read
+		// in the same way.
 		if v, err := url.Parse(u.String()); err == nil {
 			if v.Scheme != u.Scheme() || v.Host != u.Host() || v.RawQuery != u.Query() || v.Port() != u.Port() || v.User != nil {
 				t.Errorf("%q is %q to net/url", u, v)
@@ -473,8 +473,8 @@ func FuzzResolve(f *testing.F) {
 		if again, err := Parse(u.String()); again != u || err != nil {
 			t.Errorf("%q on %q: %#v, again %#v, %v", ref, base, u, again, err)
 		}
-		// What resolves without a base does so with any base of another scheme; what
-		// resolves resolves again to itself, on any base.
+		// A URL that resolves without a base resolves with any base of another scheme; a
+		// canonical URL resolves to itself on any base.
 		if again, err := b.Resolve(u.String()); again != u || err != nil {
 			t.Errorf("%q on %q: %#v, again %#v, %v", u, base, u, again, err)
 		}
@@ -494,8 +494,7 @@ func FuzzSURT(f *testing.F) {
 		f.Add(c.in)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		// No panic on what is not canonical, and unescaping in one pass is unescaping
-		// again and again.
+		// No panic for other strings; unescape is the same as repeated unescaping.
 		_ = SURT(s)
 		want := s
 		for {
@@ -511,7 +510,7 @@ func FuzzSURT(f *testing.F) {
 	})
 }
 
-// percentDecode decodes the escapes of s, once.
+// percentDecode decodes the escapes of s once.
 func percentDecode(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -532,8 +531,8 @@ func ExampleURL_Niche() {
 	// Output: a.org a.org/x/ a.org/x/y/
 }
 
-// TestResolveToOwnHost reads absolute addresses on a page of the same
-// host, and on one of another.
+// TestResolveToOwnHost compares absolute URLs resolved on a page of the same host and on one
+// of another.
 func TestResolveToOwnHost(t *testing.T) {
 	for _, root := range []string{"http://a.org/", "https://a.org:8080/", "http://[::1]/"} {
 		base, err := Parse(root + "dir/page?q")

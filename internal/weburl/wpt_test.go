@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// suite reads a file of the web-platform-tests for URLs and returns its cases, the
-// comments between them left out.
+// suite returns the cases in a file of the web-platform-tests for URLs, without comments.
 func suite[T any](t testing.TB, name string) []T {
 	t.Helper()
 	shared := os.Getenv("SPOOR_SHARED")
@@ -61,8 +60,8 @@ func isHTTP(s string) bool {
 	return strings.HasPrefix(s, "http:") || strings.HasPrefix(s, "https:")
 }
 
-// A base of another scheme takes no part: with it, an input is either absolute or
-// leads to an address that is not http.
+// A base of another scheme is ignored: with it, an input is either absolute or does not
+// resolve to an http URL.
 func (c urlCase) parse() (URL, error) {
 	var base URL
 	if isHTTP(c.Base) {
@@ -74,10 +73,9 @@ func (c urlCase) parse() (URL, error) {
 	return base.Resolve(c.Input)
 }
 
-// plain is the one thing that the canonical form adds to what the standard
-// serialises into a path, written once more in another way: escapes of what is not
-// reserved are decoded, the others get capitals. The suite has no path in which a
-// bare percent sign stands before such an escape.
+// plain is an independent implementation of the one change of the canonical form to the
+// standard's path: escapes of unreserved characters are decoded, the others become upper case.
+// The suite has no path with a bare percent sign before such an escape.
 func plain(path string) string {
 	var b strings.Builder
 	for i := 0; i < len(path); i++ {
@@ -127,7 +125,7 @@ func testURLs(t *testing.T, cases []urlCase) (checked int) {
 				t.Errorf("%q on %q:\n got %q\nwant %q", c.Input, c.Base, got, want)
 			}
 
-			// The whole is the standard's, but for what the canonical form drops.
+			// The standard's URL, without the parts that the canonical form drops.
 			href, _, _ := strings.Cut(c.Href, "#")
 			if c.Username != "" || c.Password != "" {
 				scheme, rest, _ := strings.Cut(href, "//")
@@ -157,10 +155,10 @@ func TestAdaTests(t *testing.T) {
 	testURLs(t, suite[urlCase](t, "ada_long_urltestdata.json"))
 }
 
-// changed reports whether a later version of Unicode deals with r otherwise than 15.0:
-// it was disallowed in domain names (or, the capital ß, became "ss") and is now
-// valid, mapped or ignored. golang.org/x/net/idna has the newer tables from Go 1.27 on; until then
-// names with such characters may come out as the older tables have it.
+// changed reports whether a version of Unicode after 15.0 treats r differently: it was
+// disallowed in domain names (or, for the capital ß, mapped to "ss") and is now valid, mapped
+// or ignored. golang.org/x/net/idna has the newer tables from Go 1.27 on; until then names
+// with such characters may have the older result.
 func changed(r rune) bool {
 	switch {
 	case 0x10A0 <= r && r <= 0x10C5, // Georgian capitals
@@ -209,8 +207,8 @@ func TestToASCII(t *testing.T) {
 	testDomains(t, suite[domainCase](t, "toascii.json"))
 }
 
-// Not run: verifydnslength_tests.json, whose names are too long for DNS. The standard
-// does not ask (VerifyDnsLength is false), the resolver will.
+// Not run: verifydnslength_tests.json, whose names are too long for DNS. The standard does not
+// check this (VerifyDnsLength is false).
 
 func TestIdnaTestV2(t *testing.T) {
 	testDomains(t, suite[domainCase](t, "IdnaTestV2.json"))
