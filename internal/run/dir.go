@@ -76,9 +76,13 @@ const partSuffix = ".part"
 // String returns the name as the user gave it.
 func (d Dir) String() string { return strings.TrimPrefix(string(d), "./") }
 
-// Path returns the name of a file of the run directory.
+// Path returns the name of a file of the run directory. No name begins with a dash.
 func (d Dir) Path(elem ...string) string {
-	return filepath.Join(append([]string{string(d)}, elem...)...)
+	name := filepath.Join(append([]string{string(d)}, elem...)...)
+	if strings.HasPrefix(name, "-") {
+		name = "./" + name
+	}
+	return name
 }
 
 // Generations returns the directory of the generations.

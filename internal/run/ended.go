@@ -80,7 +80,7 @@ func (e ended) kept() int {
 // stepStages are the stages of each step.
 var stepStages = map[string][]string{
 	stepVisit: {"fetch", "parse", "score"}, stepRead: {"fetch", "parse"}, stepLearn: {"learn"}, stepScore: {"score"},
-	stepGrow: {"grow"}, stepEvolve: {"evolve"}, stepSearch: {"search"}, stepSteady: {"frontier", "fetch", "parse", "score", "evolve"},
+	stepGrow: {"grow"}, stepEvolve: {"evolve"}, stepSearch: {"search"}, stepSteady: {"fetch", "parse", "score", "evolve", "frontier"},
 }
 
 // blame returns the error of a step that failed. It names the stage that failed first: 141
@@ -93,12 +93,12 @@ func (c *Crawl) blame(status int, e ended) error {
 		end, ok := e[name]
 		switch {
 		case !ok && name != "keep" && status > 128 && status != statusPipe:
-			end = end0(status)
+			end.status, end.note = status, fmt.Sprintf("was killed, or could not be started (status %d)", status)
 		case end.status == 0:
 			continue
 		}
 		if end.note != "" && name != "keep" {
-			words = append(words, fmt.Sprintf("%s ended with status %d: %s", name, end.status, end.note))
+			words = append(words, name+" "+end.note)
 		} else {
 			words = append(words, fmt.Sprintf("%s ended with status %d", name, end.status))
 		}
@@ -116,7 +116,7 @@ func (c *Crawl) blame(status int, e ended) error {
 	step := strings.Join(stages, " | ")
 	switch c.now.step {
 	case stepLearn:
-		step = "no table or reference can be made of the seeds' pages (hint: give other seeds, or a topic that has one)"
+		step = "the topic cannot be learned from the seeds' pages (hint: give other seeds, or a topic that has a table or reference)"
 		if worst == statusFailed { // another time there may be pages
 			os.Remove(c.Dir.File(c.now.generation, Parsed))
 			os.Remove(c.Dir.File(c.now.generation, Addresses))
@@ -135,8 +135,6 @@ func (c *Crawl) blame(status int, e ended) error {
 	return faultf(worst, "generation %d: %s: %s\nwhat the stages said, from %s:\n%s\nnothing that was acknowledged is lost: %s",
 		max(c.now.generation, c.Totals.Generation+1), step, strings.Join(words, ", "), c.Dir.Path(StagesLog), strings.TrimRight(string(lastWords(log)), "\n"), how)
 }
-
-func end0(status int) end { return end{status, "killed"} }
 
 // lastLog returns the end of stages.log.
 func (d Dir) lastLog() ([]byte, error) {

@@ -70,12 +70,24 @@ func (o *Opener) Open(ctx context.Context, r *Request) error {
 			return err
 		}
 	}
+	if s.Watch {
+		if _, err := exec.LookPath(o.Prefix + "report"); err != nil {
+			return faultf(statusFailed, "-watch needs the command %sreport, which is not on the PATH", o.Prefix)
+		}
+	}
 	file, err := d.loadStages()
 	if err != nil {
 		return err
 	}
 	own := ownStages(d, s, wishes, o.Prefix)
 	stages, changes := resolveStages(own, file, r.Stages, before)
+	if evolve := stages.find("evolve"); evolve.Own {
+		if !wishes.Search {
+			stages = slices.DeleteFunc(stages, func(s Stage) bool { return s.Name == "search" && s.Own })
+		} else if s.Search == "" && stages.find("search") == nil {
+			changes = append(changes, "the queries of "+s.Strategy+" are not asked: there is no -search")
+		}
+	}
 	if err := s.checkSteady(stages, wishes); err != nil {
 		return err
 	}
@@ -93,6 +105,8 @@ func (o *Opener) Open(ctx context.Context, r *Request) error {
 	s.record(stages)
 	return o.prepare(ctx, r, before, stages, changes)
 }
+
+const otherTopic = "the topic is not that of topic.json"
 
 // match checks the request against the settings of the run and completes it by them. It
 // returns nil if the run never got a page and is begun anew.
@@ -118,7 +132,7 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 			return nil, err
 		}
 		if !bytes.Equal(given, was) {
-			words = append(words, "the topic is another one: see "+d.Path(Topic))
+			words = append(words, otherTopic)
 		}
 	}
 	if len(words) > 0 {
@@ -129,11 +143,11 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 		if full && totals.Fetched == totals.Failed {
 			return nil, d.clear()
 		}
-		what := "settings"
-		if len(words) == 1 && strings.HasPrefix(words[0], "the topic") {
-			what = "topic"
+		what := "other settings"
+		if len(words) == 1 && words[0] == otherTopic {
+			what = "another topic"
 		}
-		return nil, faultf(statusMisuse, "%s was begun with another %s: %s\nhint: crawl -run %s resumes it as it was; another crawl needs another -run", d, strings.TrimSuffix(what, "s"), strings.Join(words, "; "), d)
+		return nil, faultf(statusMisuse, "%s was begun with %s: %s\nhint: crawl -run %s resumes it as it was; another crawl needs another -run", d, what, strings.Join(words, "; "), d)
 	}
 	for _, f := range settings { // what is not given stays as it was
 		if r.Given[f.key] || full && !f.fixed {

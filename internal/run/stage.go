@@ -37,7 +37,7 @@ func (c *Crawl) Stage(ctx context.Context, name string, stdin, stdout *os.File) 
 	if stage.Own {
 		return replaceProcess("exec 2>>"+Quote(c.Dir.Path(StagesLog))+"; set -o pipefail; "+stage.Command, env)
 	}
-	m := &meter{name: name, pages: name == "evolve", endless: c.now.step == stepSteady, log: log}
+	m := &meter{pages: name == "evolve", endless: c.now.step == stepSteady, log: log}
 	m.adds = name == "search" || name == "fetch" && strings.Contains(stage.Command, "-sitemaps")
 	var in io.Reader = stdin
 	if d, err := decompress(stdin); err != nil {
@@ -49,13 +49,17 @@ func (c *Crawl) Stage(ctx context.Context, name string, stdin, stdout *os.File) 
 		in = unanswered(in)
 	}
 	err = m.run(ctx, stage.Command, env, in, stdout)
-	status, note := 0, ""
-	if f, ok := errors.AsType[*Fault](err); ok {
-		status, note = f.Status, f.Text
-	} else if err != nil {
-		status, note = statusFailed, err.Error()
+	fault, ok := errors.AsType[*Fault](err)
+	switch {
+	case err == nil:
+		fault = &Fault{}
+	case !ok:
+		fault = &Fault{statusFailed, "failed: " + err.Error()}
 	}
-	return errors.Join(err, c.Dir.NoteEnd(name, status, note))
+	if err := c.Dir.NoteEnd(name, fault.Status, fault.Text); err != nil || fault.Status == 0 {
+		return err
+	}
+	return &Fault{Status: fault.Status} // run next says the rest
 }
 
 // stage returns a stage of the step being run, nil if there is none of that name.
@@ -154,7 +158,6 @@ func unanswered(in io.Reader) io.Reader {
 
 // A meter runs a foreign stage and counts the records on both sides of it.
 type meter struct {
-	name    string
 	pages   bool // only pages are counted: evolve adds addresses
 	adds    bool // it may write more than it reads
 	endless bool // windows follow one another, each ended by a mark
@@ -213,9 +216,9 @@ func (m *meter) run(ctx context.Context, command string, env []string, in io.Rea
 	case errors.As(err, &f):
 		return err
 	case ctx.Err() != nil:
-		return faultf(statusTerminated, "terminated")
+		return faultf(statusTerminated, "")
 	case err != nil && isPipe(err):
-		return faultf(statusPipe, "the next stage has ended")
+		return faultf(statusPipe, "")
 	case err != nil:
 		return err
 	}
@@ -232,7 +235,7 @@ func (m *meter) compare(in, out int64) error {
 	if in == out || m.adds && out > in {
 		return nil
 	}
-	return faultf(statusFailed, "%s read %d records and wrote %d", m.name, in, out)
+	return faultf(statusFailed, "read %d records and wrote %d", in, out)
 }
 
 // feed gives the stage what it reads. What the stage does not read is counted too.
@@ -360,8 +363,8 @@ func (m *meter) watch(stop <-chan struct{}, ended chan<- error) {
 		m.mu.Unlock()
 		in, out := m.in.Load(), m.out.Load()
 		if (in > out || marks > 0) && m.taken.Load() && time.Since(time.Unix(0, m.last.Load())) > silence {
-			ended <- faultf(statusFailed, "%s has read %d records and %d window marks that it has not written for %v: it keeps lines back (hint: jq --unbuffered, sed -u, grep --line-buffered, awk with fflush(); a stage that works longer on a page needs the crawl without -steady)",
-				m.name, in-out, marks, silence)
+			ended <- faultf(statusFailed, "has read %d records and %d window marks that it has not written for %v: it keeps lines back (hint: jq --unbuffered, sed -u, grep --line-buffered, awk with fflush(); a stage that works longer on a page needs the crawl without -steady)",
+				in-out, marks, silence)
 			return
 		}
 	}

@@ -45,10 +45,15 @@ func (v *View) Clear() {
 	}
 }
 
-// Step draws what is being done.
+// Step draws what is being done, before any record comes. What follows the visit is drawn by
+// [Crawl.Keep], which has seen the pages.
 func (v *View) Step(c *Crawl, step string) {
-	what := map[string]string{stepRead: "fetching the seeds", stepEvolve: "choosing what is next", stepSearch: "searching"}[step]
-	v.draw(c.Totals, c.Totals.Generation+1, cmp.Or(what, "fetching"), c)
+	switch step {
+	case stepRead:
+		v.draw(c.Totals, c.Totals.Generation+1, "fetching the seeds", c)
+	case stepVisit, stepSteady:
+		v.draw(c.Totals, c.Totals.Generation+1, "fetching", c)
+	}
 }
 
 // Progress draws how far a generation is, whose summary so far is sum.
