@@ -278,10 +278,10 @@ func (f *fetcher) countRefused(rec *wire.Record, err error) {
 	}
 }
 
-// postpone records that u must not be requested before until. If no request was sent, the
-// address is returned unfetched (budget). If a redirect led to another host, it is a failed
-// attempt (connect): not_before is then that of the other host, so an address that was
-// returned would be fetched again at once, forever.
+// postpone records that u must not be requested before until. If u is on the host of the
+// address, that is returned unfetched (budget). If a redirect led to another host, it is a
+// failed attempt (connect): the not_before is that of the other host, so an address that was
+// returned unfetched would be requested again at once, forever.
 func (f *fetcher) postpone(rec *wire.Record, u weburl.URL, until time.Time, why error) {
 	code := wire.ErrorConnect
 	if first, err := weburl.Parse(rec.URL); err == nil && first.Host() == u.Host() {
