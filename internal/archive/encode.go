@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash"
 	"hash/crc32"
+	"slices"
 	"strconv"
 	"time"
 
@@ -197,6 +198,9 @@ func (e *encoder) member(head, body []byte) {
 	e.out = append(e.out, gzipMagic[0], gzipMagic[1], gzipMagic[2], 0, 0, 0, 0, 0, 0, 0)
 	e.out[len(e.out)-1] = unknownOS
 	stored := isCompressed(body)
+	if stored { // once, in full: growing in steps would leave several copies of a long body
+		e.out = slices.Grow(e.out, len(body)+len(body)/1024+len(head)+len(e.head)+1024)
+	}
 	var sum uint32
 	size := 0
 	e.deflate.Reset(&e.out)
