@@ -11,145 +11,154 @@
 //
 // # Live
 //
-// Without -archive, fetch requests pages from the web. It obeys robots.txt (RFC 9309), sends
-// one request at a time to each host, and pauses in between: for -delay, for the host's
-// crawl-delay, or for -slowness times as long as the last request took, whichever is longest;
-// the latter two are limited by -max-delay. After a failure, including 5xx, it leaves the
-// host alone for a while. Hosts take turns; -j limits concurrent requests, -rate and
-// -host-rate limit requests per second.
+// Without -archive, fetch requests pages from the web. It obeys robots.txt (RFC 9309),
+// sends one request at a time to each host, and pauses in between: for -delay, for the
+// host's crawl-delay, or for -slowness times as long as the last request took, whichever
+// is longest; the latter two are limited by -max-delay. After a failure, including 5xx,
+// it leaves the host alone for a while. Hosts take turns; -j limits concurrent requests,
+// -rate and -host-rate limit requests per second.
 //
 // Records are written in the order in which they are done. Fetch does not wait for a host
-// that has failed or asked to be left alone: it returns the other addresses of that host with
-// the error "budget" and not_before. It does wait for an address that is read with not_before
-// (frontier next -horizon), unless that is after -deadline or more than a day away. If
-// robots.txt answers 429 or 5xx, is incomplete, or redirects to a host that does not answer,
-// everything on the host is forbidden until robots.txt is fetched again: an hour later, or
-// when the host it redirects to may be requested. Such addresses are returned too. If an
-// address redirects to a host that must be left alone, that is a failed attempt (connect) with
-// the not_before of that host, which is the host of final_url. The error "robots" means that a
-// rule forbids the address.
+// that has failed or asked to be left alone: it returns the other addresses of that host
+// with the error "budget" and not_before. It does wait for an address that is read with
+// not_before (frontier next -horizon), unless that is after -deadline or more than a day
+// away. If robots.txt answers 429 or 5xx, is incomplete, or redirects to a host that does
+// not answer, everything on the host is forbidden until robots.txt is fetched again: an
+// hour later, or when the host it redirects to may be requested. Such addresses are
+// returned too. If an address redirects to a host that must be left alone, that is a
+// failed attempt (connect) with the not_before of that host, which is the host of
+// final_url. The error "robots" means that a rule forbids the address.
 //
-// With -state DIR, what is known about hosts is kept from run to run in DIR/polite.ndjson: when
-// each may be requested again, its failures and back-off. robots.txt is kept for up to a day
-// in robots.ndjson, in the directory of -cache if that flag is given, which several runs may
-// share, and otherwise in that of -state. Both files are read at the start and written at the
-// end, including an end by -deadline or a signal; what other runs have added to a shared cache is
-// kept. Expired entries are dropped, as is what exceeds 50,000 hosts, 50,000 robots.txt or
-// 64 MiB. A damaged file, or one of another version, is reported and replaced. A robots.txt that
-// was cached is not archived again.
+// With -state DIR, what is known about hosts is kept from run to run in
+// DIR/polite.ndjson: when each may be requested again, its failures and back-off.
+// robots.txt is kept for up to a day in robots.ndjson, in the directory of -cache if that
+// flag is given, which several runs may share, and otherwise in that of -state. Both
+// files are read at the start and written at the end, including an end by -deadline or a
+// signal; what other runs have added to a shared cache is kept. Expired entries are
+// dropped, as is what exceeds 50,000 hosts, 50,000 robots.txt or 64 MiB. A damaged file,
+// or one of another version, is reported and replaced. A robots.txt that was cached is
+// not archived again.
 //
-// Two flags decide which hosts are requested. Addresses that are not on the public internet,
-// including loopback, are refused when connecting, whatever name or redirect led there, unless
-// -allow-private is given. Hosts other than loopback are requested only with -contact, so that
-// their owners can reach you, and only with a -delay. Each refused address has the error
-// blocked_address, and the closing line counts those refused for want of a contact or delay
-// (policy_refused). Refused addresses cause no pause. If all addresses are refused, that is misuse.
+// Two flags decide which hosts are requested. Addresses that are not on the public
+// internet, including loopback, are refused when connecting, whatever name or redirect
+// led there, unless -allow-private is given. Hosts other than loopback are requested only
+// with -contact, so that their owners can reach you, and only with a -delay. Each refused
+// address has the error blocked_address, and the closing line counts those refused for
+// want of a contact or delay (policy_refused). Refused addresses cause no pause. If all
+// addresses are refused, that is misuse.
 //
-// Fetch follows up to ten redirects and checks each like an address of its own; error_detail
-// of redirect_loop names the loop. Bodies in gzip, deflate, br and zstd are decoded, and cut
-// at -max-body (truncated: length). A body that takes too long or is interrupted is kept as far
-// as it came (truncated: time, disconnect). Media types other than those of -mime (text/* means
-// all text types) are not downloaded (error unsupported_type). Responses of more than 256 KiB share
-// about 64 MiB of memory while they are received, and wait for it when it is used up; a
-// response that gets none within -timeout is returned (budget). With the defaults of -j and
-// -max-body a run needs less than 300 MiB, whatever servers send; GOMEMLIMIT is respected.
+// Fetch follows up to ten redirects and checks each like an address of its own;
+// error_detail of redirect_loop names the loop. Bodies in gzip, deflate, br and zstd are
+// decoded, and cut at -max-body (truncated: length). A body that takes too long or is
+// interrupted is kept as far as it came (truncated: time, disconnect). Media types other
+// than those of -mime (text/* means all text types) are not downloaded (error
+// unsupported_type). Responses of more than 256 KiB share about 64 MiB of memory while
+// they are received, and wait for it when it is used up; a response that gets none within
+// -timeout is returned (budget). With the defaults of -j and -max-body a run needs less
+// than 300 MiB, whatever servers send; GOMEMLIMIT is respected.
 //
-// An address with etag or last_modified, from the headers of an earlier response, is requested
-// conditionally: if the page has not changed, status_code is 304 and there is no body. The
-// target of a redirect is requested unconditionally.
+// An address with etag or last_modified, from the headers of an earlier response, is
+// requested conditionally: if the page has not changed, status_code is 304 and there is
+// no body. The target of a redirect is requested unconditionally.
 //
 // # Transport
 //
 // Fetch uses HTTP/2 where the server offers it (unless -http1 is given), and HTTP/1.1. It
-// neither keeps nor sends cookies. DNS answers are cached for five minutes, and all addresses of
-// a name are tried. Connecting may take -connect-timeout, the TLS handshake as long again, the
-// response header -header-timeout, and everything together -timeout. Certificates are verified;
-// with -insecure an invalid one is reported in error_detail, without an error, and in the
-// metadata of the WARC file.
+// neither keeps nor sends cookies. DNS answers are cached for five minutes, and all
+// addresses of a name are tried. Connecting may take -connect-timeout, the TLS handshake
+// as long again, the response header -header-timeout, and everything together -timeout.
+// Certificates are verified; with -insecure an invalid one is reported in error_detail,
+// without an error, and in the metadata of the WARC file.
 //
-// With -proxy all requests go through a proxy: http or https (which forward http requests, and
-// tunnel https by CONNECT), socks5 or socks5h. user:password@ before its host is sent to the
-// proxy and stored nowhere. The environment (HTTP_PROXY) is ignored. The proxy itself may be on
-// a private address. With socks5, names are resolved locally and addresses are refused as without
-// a proxy. The other three resolve names themselves; then only localhost and addresses in the URL
-// can be refused, and the proxy must prevent that other names lead into a private network. The ip
-// of a record is that of the server, and is missing if only the proxy knows it. If the proxy
-// cannot reach a server, that is the error connect, and the host is not blamed. If the proxy cannot
-// be reached or rejects the password, the run ends, and what is not done is returned (budget).
+// With -proxy all requests go through a proxy: http or https (which forward http
+// requests, and tunnel https by CONNECT), socks5 or socks5h. user:password@ before its
+// host is sent to the proxy and stored nowhere. The environment (HTTP_PROXY) is ignored.
+// The proxy itself may be on a private address. With socks5, names are resolved locally
+// and addresses are refused as without a proxy. The other three resolve names themselves;
+// then only localhost and addresses in the URL can be refused, and the proxy must prevent
+// that other names lead into a private network. The ip of a record is that of the server,
+// and is missing if only the proxy knows it. If the proxy cannot reach a server, that is
+// the error connect, and the host is not blamed. If the proxy cannot be reached or
+// rejects the password, the run ends, and what is not done is returned (budget).
 //
 // # WARC
 //
-// With -warc PREFIX every exchange, including those for robots.txt and redirects, is written
-// to a WARC 1.1 file as received, before its record is written. A run continues the newest
-// file of earlier runs, unless that has been truncated since it was closed: then it is left as
-// it is, a warning is logged, and a new file is started. Responses whose body was not downloaded
-// are omitted. A response over HTTP/2 is written as HTTP/1.1, with header fields sorted and in lower
-// case; WARC-Protocol records the protocol. A payload of 1 KiB or more that was written
-// before, with this PREFIX or in the archives of -warc-dedup, is stored as a reference
-// (revisit), and so is a 304. -warc-zstd compresses with zstd instead of gzip: large pages in half the
-// time, at the same size. -warc-level is the gzip level, 1 (fast) to 9 (small), or 0 for no
-// compression, or the zstd level, of which there are four: up to 2, up to 5, up to 9, and above.
-// -digest sha256 replaces SHA-1.
+// With -warc PREFIX every exchange, including those for robots.txt and redirects, is
+// written to a WARC 1.1 file as received, before its record is written. A run continues
+// the newest file of earlier runs, unless that has been truncated since it was closed:
+// then it is left as it is, a warning is logged, and a new file is started. Responses
+// whose body was not downloaded are omitted. A response over HTTP/2 is written as
+// HTTP/1.1, with header fields sorted and in lower case; WARC-Protocol records the
+// protocol. A payload of 1 KiB or more that was written before, with this PREFIX or in
+// the archives of -warc-dedup, is stored as a reference (revisit), and so is a 304.
+// -warc-zstd compresses with zstd instead of gzip: large pages in half the time, at the
+// same size. -warc-level is the gzip level, 1 (fast) to 9 (small), or 0 for no
+// compression, or the zstd level, of which there are four: up to 2, up to 5, up to 9, and
+// above. -digest sha256 replaces SHA-1.
 //
-// With -noarchive, responses whose X-Robots-Tag header or meta robots element (in the first
-// 64 KiB) says noarchive are omitted, except for a metadata record with the reason. Without it
-// they are stored: a research archive is not a public copy, and pages that were judged should remain
-// available for judging them again.
+// With -noarchive, responses whose X-Robots-Tag header or meta robots element (in the
+// first 64 KiB) says noarchive are omitted, except for a metadata record with the reason.
+// Without it they are stored: a research archive is not a public copy, and pages that
+// were judged should remain available for judging them again.
 //
 // # Sitemaps
 //
-// With -sitemaps, fetch asks each origin that has responded for its sitemaps, once per run, or
-// once per day with -state: those that robots.txt lists, or else /sitemap.xml. They are fetched as
-// politely as pages, and the pages of a host wait for its sitemaps. XML sitemaps, indexes (up to three
-// deep), plain text, RSS and Atom are understood, with or without gzip. Each file becomes an additional
-// record, whether it exists or not: url is that of the file, operator is sitemap, via is
-// robots.txt, the index or the page, and depth is that of the page. The record has no body but
-// links, as parse would make them, with tag sitemap, lastmod and priority; parse passes it on,
-// and score and evolve treat it as a page with these links. Only links within the registrable
-// domain of the origin are taken: a sitemap may be anywhere, but speaks only for the origin that
-// listed it. An origin may have 50 files, with names of 16 KiB in total, and 50,000 addresses;
-// error_detail says what was omitted, without an error. -max-body does not apply: a sitemap is
-// read, and archived, up to the 50 MiB that the protocol allows, as received and as decoded (up to
-// -max-body if it comes from -archive-first). Sitemaps longer than a page may be are received one at
-// a time.
+// With -sitemaps, fetch asks each origin that has responded for its sitemaps, once per
+// run, or once per day with -state: those that robots.txt lists, or else /sitemap.xml.
+// They are fetched as politely as pages, and the pages of a host wait for its sitemaps.
+// XML sitemaps, indexes (up to three deep), plain text, RSS and Atom are understood, with
+// or without gzip. Each file becomes an additional record, whether it exists or not: url
+// is that of the file, operator is sitemap, via is robots.txt, the index or the page, and
+// depth is that of the page. The record has no body but links, as parse would make them,
+// with tag sitemap, lastmod and priority; parse passes it on, and score and evolve treat
+// it as a page with these links. Only links within the registrable domain of the origin
+// are taken: a sitemap may be anywhere, but speaks only for the origin that listed it. An
+// origin may have 50 files, with names of 16 KiB in total, and 50,000 addresses;
+// error_detail says what was omitted, without an error. -max-body does not apply: a
+// sitemap is read, and archived, up to the 50 MiB that the protocol allows, as received
+// and as decoded (up to -max-body if it comes from -archive-first). Sitemaps longer than
+// a page may be are received one at a time.
 //
-// A sitemap that could not be fetched, because its host was held, there was no memory or the
-// time was up, has a record with the error "budget"; so has /sitemap.xml of an origin whose
-// robots.txt was not available. If that is true of all of them, the host is asked once more after
-// a later page, when it is not held. An address that is read with the operator sitemap is
-// read as a sitemap, of the domain of its via: that is how a frontier sends back those
-// that were returned. If it is an index that another index lists, its files are omitted.
+// A sitemap that could not be fetched, because its host was held, there was no memory or
+// the time was up, has a record with the error "budget"; so has /sitemap.xml of an origin
+// whose robots.txt was not available. If that is true of all of them, the host is asked
+// once more after a later page, when it is not held. An address that is read with the
+// operator sitemap is read as a sitemap, of the domain of its via: that is how a frontier
+// sends back those that were returned. If it is an index that another index lists, its
+// files are omitted.
 //
 // # Replay
 //
-// With -archive, fetch answers from WARC files (plain, gzip, zstd), ARC files and WACZ files;
-// a directory stands for all archives in it, and so does a pattern ('crawl/*.warc.gz')
-// that the shell has not expanded. Redirects are followed within the archives. An address that
-// they do not hold has the error "not_archived". Records are written in the order in which they
-// were read. Of several captures of an address the newest is used, or with -capture the first,
-// or the nearest to a date: 4 to 14 digits (UTC), where all captures of that year, month, day, …
-// are equally near, or RFC 3339. Of captures that are equally near the newest is used.
-// The capture is selected anew for each redirect.
+// With -archive, fetch answers from WARC files (plain, gzip, zstd), ARC files and WACZ
+// files; a directory stands for all archives in it, and so does a pattern
+// ('crawl/*.warc.gz') that the shell has not expanded. Redirects are followed within the
+// archives. An address that they do not hold has the error "not_archived". Records are
+// written in the order in which they were read. Of several captures of an address the
+// newest is used, or with -capture the first, or the nearest to a date: 4 to 14 digits
+// (UTC), where all captures of that year, month, day, … are equally near, or RFC 3339. Of
+// captures that are equally near the newest is used. The capture is selected anew for
+// each redirect.
 //
-// With -archive-first, what the archives do not hold is requested from the web, and stored if
-// -warc is given; so are the targets of archived redirects, and archived targets of live
-// redirects are used. Records are written in the order in which they are done. robots.txt
-// comes from the web.
+// With -archive-first, what the archives do not hold is requested from the web, and
+// stored if -warc is given; so are the targets of archived redirects, and archived
+// targets of live redirects are used. Records are written in the order in which they are
+// done. robots.txt comes from the web.
 //
-// With -all, fetch reads no addresses and writes a record for every response in the archives,
-// in the order of the files, except revisits. One of them may be stdin (-archive -),
-// except a WACZ. A fault in an archive affects only the records in that place: each
-// is reported, and the closing line counts them.
+// With -all, fetch reads no addresses and writes a record for every response in the
+// archives, in the order of the files, except revisits. One of them may be stdin
+// (-archive -), except a WACZ. A fault in an archive affects only the records in that
+// place: each is reported, and the closing line counts them.
 //
 // # Record
 //
-// In: url, and the rest of the address section. Out: the fetch section and the body; the parse
-// and score sections of earlier stages are dropped, since they describe another body. The digest
-// is that of the WARC file: of the payload as received, with chunks and content coding. A line
-// with a query but no url is passed on.
+// In: url, and the rest of the address section. Out: the fetch section and the body; the
+// parse and score sections of earlier stages are dropped, since they describe another
+// body. The digest is that of the WARC file: of the payload as received, with chunks and
+// content coding. A line with a query but no url is passed on.
 //
-// Of headers of more than 32 KiB in total, or more than 1,000 names, the longest are omitted
-// from the record: error_detail says how many, without an error. The WARC file has them.
+// Of headers of more than 32 KiB in total, or more than 1,000 names, the longest are
+// omitted from the record: error_detail says how many, without an error. The WARC file
+// has them.
 //
 // # Example
 //
@@ -158,17 +167,17 @@
 //
 // # Exit status
 //
-// 0 done, whatever the outcome of single pages; 1 failed, as when an archive does not exist or
-// the proxy cannot be reached; 2 misuse, including that all addresses were refused for want of
-// -contact or -allow-private; 3 disk full; 130 and 143 interrupted: what was not done has been
-// returned with the error "budget" and the WARC file is closed. A second signal kills the
-// process.
+// 0 done, whatever the outcome of single pages; 1 failed, as when an archive does not
+// exist or the proxy cannot be reached; 2 misuse, including that all addresses were
+// refused for want of -contact or -allow-private; 3 disk full; 130 and 143 interrupted:
+// what was not done has been returned with the error "budget" and the WARC file is
+// closed. A second signal kills the process.
 //
 // # Limitations
 //
-// Not supported: cookies, HTTP/3, and archives that are compressed inside a WACZ, which cannot
-// be read in place. A -state is for one run at a time, others wait for it (-wait). A run that
-// is killed leaves the state of the run before.
+// Not supported: cookies, HTTP/3, and archives that are compressed inside a WACZ, which
+// cannot be read in place. A -state is for one run at a time, others wait for it (-wait).
+// A run that is killed leaves the state of the run before.
 package main
 
 import (

@@ -61,10 +61,11 @@ func (o *Options) Answer(r *archive.Replay, rec *wire.Record) {
 	}
 }
 
-// Responses returns the records of all responses in Archives with a media type of MIME and
-// one of the given status codes, or any if there are none, in the order of the files. The
-// archive called [archive.Input] is read from stdin. A record is valid until the next one. Errors are of type *[ArchiveError], and concern a part of an
-// archive if they wrap an *[archive.FormatError], else all that is left of it.
+// Responses returns the records of all responses in Archives with a media type of MIME
+// and one of the given status codes, or any if there are none, in the order of the files.
+// The archive called [archive.Input] is read from stdin. A record is valid until the next
+// one. Errors are of type *[ArchiveError], and concern a part of an archive if they wrap
+// an *[archive.FormatError], else all that is left of it.
 func (o *Options) Responses(stdin io.Reader, status []int) (iter.Seq2[*wire.Record, error], error) {
 	files, err := archive.Files(o.Archives)
 	if err != nil {
