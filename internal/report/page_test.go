@@ -238,7 +238,7 @@ func TestUntrustedTextIsEscaped(t *testing.T) {
 	}
 }
 
-func FuzzAPage(f *testing.F) {
+func FuzzWrite(f *testing.F) {
 	for _, words := range hostile() {
 		f.Add(words, 0.5, 3)
 	}
