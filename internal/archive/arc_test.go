@@ -13,18 +13,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// arcRecord is an ARC record of version 1.
+// arcRecord returns an ARC record of version 1.
 func arcRecord(url, date, media, block string) string {
 	return fmt.Sprintf("%s 192.0.2.1 %s %s %d\n%s\n", url, date, media, len(block), block)
 }
 
-// arcHead is the record that describes the file.
+// arcHead returns the record that describes an ARC file.
 func arcHead() string {
 	return arcRecord("filedesc://x.arc", "20200101000000", "text/plain", "1 0 Test\nURL IP-address Archive-date Content-type Archive-length\n")
 }
 
-// asARC makes of WARC records what an ARC file would hold of them: the blocks of
-// responses.
+// asARC converts WARC responses to the records of an ARC file.
 func asARC(t testing.TB, records ...string) []string {
 	t.Helper()
 	all := []string{arcHead()}
@@ -50,7 +49,7 @@ func asARC(t testing.TB, records ...string) []string {
 	}
 }
 
-// answers is what a file answers for each of its pages, in order and when asked.
+// answers returns all pages of a file, read in order and by URL.
 func answers(t testing.TB, path string) []string {
 	t.Helper()
 	r := replay(t, path)
@@ -278,7 +277,7 @@ func TestARCHeader(t *testing.T) {
 	}
 }
 
-// TestARCBrokenBytes breaks each byte in turn.
+// TestARCBrokenBytes breaks each byte of a file in turn.
 func TestARCBrokenBytes(t *testing.T) {
 	parts := []string{arcHead()}
 	for _, name := range []string{"a", "b", "c", "d"} {

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// crashDir tells this test binary that it is the process to be killed, and
-// crashZstd what it is to write.
+// With crashDir set, this test binary is a writer that will be killed; crashZstd selects its
+// format.
 const (
 	crashDir  = "SPOOR_TEST_CRASH_DIR"
 	crashZstd = "SPOOR_TEST_CRASH_ZSTD"
@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// crash writes exchanges and says so, until it is killed. Every third has a
-// payload that other processes write, too.
+// crash writes exchanges and prints their URLs until it is killed. Every third payload is also
+// written by other processes.
 func crash(dir string) {
 	o := testOptions(dir)
 	o.Random = nil
@@ -54,8 +54,7 @@ func crash(dir string) {
 	}
 }
 
-// TestKilledWriter kills writers with no warning, again and
-// again with the same prefix.
+// TestKilledWriter kills writers with the same prefix again and again.
 func TestKilledWriter(t *testing.T) {
 	for _, zstd := range []bool{false, true} {
 		t.Run(fmt.Sprintf("zstd=%t", zstd), func(t *testing.T) { testKill(t, zstd) })
@@ -133,7 +132,7 @@ func testKill(t *testing.T, zstd bool) {
 	t.Logf("%d exchanges, %d of them revisits", len(acknowledged), revisits)
 }
 
-// FuzzPack: what is packed is read back, whatever it is.
+// FuzzPack checks that arbitrary bodies are read back as written.
 func FuzzPack(f *testing.F) {
 	f.Add("http://a/", "HTTP/1.1 200 OK\r\n\r\n", []byte("body"), "http://b/", false)
 	f.Add("http://a/\r\n\r\nWARC/1.1", "", []byte("WARC/1.1\r\nContent-Length: 5\r\n\r\n"), "\x00\n", true)

@@ -78,7 +78,7 @@ func TestVerifyPackage(t *testing.T) {
 	}
 }
 
-// Many names for the same bytes would have them read as often.
+// Many names for the same bytes must not make them be read as often.
 func TestVerifyOverlappingFiles(t *testing.T) {
 	content := strings.Repeat("x", 5000)
 	var list []string
@@ -87,7 +87,7 @@ func TestVerifyOverlappingFiles(t *testing.T) {
 		list = append(list, fmt.Sprintf(`{"path":%q,"hash":"sha1:x","bytes":5000}`, f.name))
 	}
 	file := wacz(t, append(files, inner{descriptionName, `{"resources":[` + strings.Join(list, ",") + `]}`, ziparchive.Deflate})...)
-	// Both are said to be as large as the whole file.
+	// Both claim to be as large as the whole file.
 	dir := bytes.LastIndex(file, []byte("PK\x01\x02"))
 	for at := bytes.Index(file, []byte("PK\x01\x02")); at < dir; at += 46 + 1 {
 		copy(file[at+20:], "\x00\x28\x00\x00\x00\x28\x00\x00")

@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// random is that many bytes without any order.
+// random returns n random bytes.
 func random(n int) []byte {
 	b := make([]byte, n)
 	rand.NewChaCha8([32]byte{7}).Read(b)
@@ -156,7 +156,7 @@ func TestSHA256(t *testing.T) {
 	x.Head, x.Body = []byte("hello "), []byte("world")
 	at := write(t, w, x)
 	w.Close()
-	// As sha256sum says.
+	// Computed with sha256sum.
 	const world, helloWorld = "sha256:486ea46224d1bb4fb680f34f7c9ad96a8f24ec88be73ea8e5a6c65260e9cb8a7", "sha256:b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9"
 	all := recordsIn(t, dir)
 	if got := all[1].header.Get("WARC-Payload-Digest"); got != world || at.Digest != world {
@@ -172,9 +172,8 @@ func TestSHA256(t *testing.T) {
 	}
 }
 
-// TestZstdFrames: one frame a record, each with the size of its
-// content, a checksum and a window of at most 8 MiB (Zstandard Compression for
-// WARC Files 1.0).
+// TestZstdFrames checks that each record has its own frame, with content size, checksum and a
+// window of at most 8 MiB (Zstandard Compression for WARC Files 1.0).
 func TestZstdFrames(t *testing.T) {
 	dir := t.TempDir()
 	o := testOptions(dir)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tree is a directory with archives, and other files among them.
+// tree returns a directory with archives and other files.
 func tree(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()

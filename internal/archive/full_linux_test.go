@@ -48,7 +48,7 @@ func TestFullDisk(t *testing.T) {
 	if got := census(t, filepath.Join(dir, strings.TrimSuffix(name, openSuffix))); got != want {
 		t.Errorf("read %s, want %s", got, want)
 	}
-	// A new writer has room for nothing, and leaves nothing.
+	// A new writer on the full file system must leave nothing behind.
 	o := testOptions(dir)
 	o.MaxSize = 1
 	if w, err := NewWriter(o); err == nil {

@@ -18,6 +18,7 @@ type gunzip struct {
 	fast   *inflater
 	buf    []byte // output of fast
 	unread []byte // of buf
+	size   int    // of unread at first
 }
 
 // reset starts to read the member at the start of in: at once, if it is complete in in's
@@ -50,7 +51,7 @@ func (g *gunzip) decompress(in *bufio.Reader) bool {
 		switch {
 		case s == decoded:
 			in.Discard(size)
-			g.unread = g.buf[:n]
+			g.unread, g.size = g.buf[:n], n
 			return true
 		case s == needInput && reads < maxReads && in.Buffered() < in.Size():
 			if _, err := in.Peek(in.Buffered() + 1); err != nil {
@@ -68,6 +69,12 @@ func (g *gunzip) decompress(in *bufio.Reader) bool {
 func (g *gunzip) Read(p []byte) (int, error) {
 	if !g.whole {
 		return g.lib.Read(p)
+	}
+	// The first read is for the header of a record. It is kept short, so that the caller does
+	// not buffer much of the block before it reads that directly.
+	const firstRead = 2 << 10
+	if len(g.unread) == g.size {
+		p = p[:min(len(p), firstRead)]
 	}
 	n := copy(p, g.unread)
 	g.unread = g.unread[n:]

@@ -18,7 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// coded is s in a content coding.
+// coded returns s in a content coding.
 func coded(t testing.TB, coding, s string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -127,8 +127,8 @@ func TestLenientHeaders(t *testing.T) {
 	}
 }
 
-// TestLongFoldedHeader counts bytes: copied again for each line
-// that goes on with it, the value would take a hundred gigabytes.
+// TestLongFoldedHeader limits the memory allocated: copying the value again for each line would
+// take a hundred gigabytes.
 func TestLongFoldedHeader(t *testing.T) {
 	block := []byte("HTTP/1.1 200 OK\r\nX: a\r\n" + strings.Repeat(" a\n", maxHeader/4) + "\r\nbody")
 	var before, after runtime.MemStats

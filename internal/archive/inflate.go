@@ -222,15 +222,19 @@ func (f *inflater) block() status {
 		next := binary.LittleEndian.Uint64(in[bit>>3:]) >> (bit & 7)
 		// Two literals of the first table leave at least 35 bits, enough for any third code.
 		e := f.lit[next&(1<<litBits-1)]
-		for range 2 {
-			if e&isLiteral == 0 {
-				break
-			}
+		if e&isLiteral != 0 {
 			out[w] = byte(e >> 16)
 			w++
 			next >>= e & 63
 			bit += int(e & 63)
 			e = f.lit[next&(1<<litBits-1)]
+			if e&isLiteral != 0 {
+				out[w] = byte(e >> 16)
+				w++
+				next >>= e & 63
+				bit += int(e & 63)
+				e = f.lit[next&(1<<litBits-1)]
+			}
 		}
 		if e&isSubtable != 0 {
 			e = f.lit[uint64(e>>16)+next>>litBits&(1<<(e&31)-1)]

@@ -72,8 +72,9 @@ func fixedCodes(last uint) *blockWriter {
 	return p
 }
 
-// longCodes begins a block with codes of all lengths: of the literals 0 to 10, 1 to 11 bits; of the
-// lengths 3, 11, 12 and 195 to 257, up to 15; of the distances to 128 and from 16385 on, too.
+// longCodes begins a block with codes of 1 to 15 bits: the literals 0 to 10 have 1 to 11 bits,
+// the lengths 3, 11, 12 and 195 to 257 up to 15; there are distances up to 128 and from 16385
+// on.
 func longCodes() *blockWriter {
 	p := &blockWriter{lit: make([]uint8, 286), dist: make([]uint8, 30)}
 	for i, symbol := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 257, 265, 256, 283} {

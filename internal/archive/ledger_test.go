@@ -47,8 +47,7 @@ func TestLedgerPutAndGet(t *testing.T) {
 	}
 }
 
-// TestLedgerNewest fills every sixteenth bucket of a ledger, more than
-// once: of 131,072 keys a sixteenth are 8,192.
+// TestLedgerNewest overfills every sixteenth bucket of a ledger.
 func TestLedgerNewest(t *testing.T) {
 	l := testLedger(t)
 	sixteenth := func(i int) (k key) {
@@ -94,11 +93,10 @@ func TestLedgerGrow(t *testing.T) {
 	t.Logf("%d buckets for %d entries", 1<<l.bits, number)
 }
 
-// TestDamagedLedger tears a ledger at every byte and turns every
-// byte of it over.
+// TestDamagedLedger truncates a ledger at every byte, and flips every byte of it.
 func TestDamagedLedger(t *testing.T) {
 	l := testLedger(t)
-	// Keys that begin with the same bytes share a bucket.
+	// Keys with the same first bytes share a bucket.
 	same := func(i int) (k key) {
 		k = nthKey(i)
 		binary.LittleEndian.PutUint16(k[:], 1)
@@ -174,7 +172,7 @@ func TestLedgerOtherFile(t *testing.T) {
 	}
 }
 
-// FuzzLedger: whatever is in the file, no key is found that was not put there.
+// FuzzLedger checks that no key is found that was not stored, whatever the file contains.
 func FuzzLedger(f *testing.F) {
 	f.Add([]byte(ledgerMagic), uint16(3))
 	f.Add(append(make([]byte, bucketSize), nthKey(3)[0], 1, 2), uint16(3))

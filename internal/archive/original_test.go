@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// revisit is a revisit record with those fields.
+// revisit returns a revisit record with those fields.
 func revisit(url string, fields ...string) string {
 	var s strings.Builder
 	s.WriteString("WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Record-ID: <urn:x:revisit-" + url + ">\r\nWARC-Date: " + newer + "\r\nWARC-Target-URI: " + url + "\r\n")
@@ -97,7 +97,7 @@ func TestRevisitHasBodyOfOriginal(t *testing.T) {
 	}
 }
 
-// hexadecimal is a digest as other programs spell it.
+// hexadecimal returns a digest in hexadecimal, as some programs write it.
 func hexadecimal(t *testing.T, digest string) string {
 	t.Helper()
 	s := plainDigest(digest)
@@ -130,7 +130,7 @@ func TestOriginal(t *testing.T) {
 	one := Digest([]byte("one"))
 	archiveOf(t, dir, "a.warc.gz", capture("http://a/", old, 200, "", "one"), capture("http://a/", newer, 200, "", "two"))
 	archiveOf(t, dir, "b.warc.gz", capture("http://a/", "2020-06-01T00:00:00Z", 404, "", "one"), revisit("http://a/", payloadIs, one))
-	// Nobody confirms a failure by 304.
+	// A response 304 does not refer to a failure.
 	archiveOf(t, dir, "c.warc.gz", capture("http://a/", "2021-06-01T00:00:00Z", 500, "", "three"))
 	first, err := ParsePick("first")
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// packed are the files of a package by name.
+// packedFiles returns the files of a package by name.
 func packedFiles(t testing.TB, file []byte) map[string]string {
 	t.Helper()
 	z, err := ziparchive.NewReader(bytes.NewReader(file), int64(len(file)))
@@ -46,7 +46,7 @@ func packedFiles(t testing.TB, file []byte) map[string]string {
 	return files
 }
 
-// pack packs files as Pack does, with a page each.
+// pack packs files, and lists a page for each.
 func pack(t testing.TB, o PackOptions, names ...string) []byte {
 	t.Helper()
 	o.Temp = t.TempDir()
@@ -77,8 +77,7 @@ func pack(t testing.TB, o PackOptions, names ...string) []byte {
 	return b.Bytes()
 }
 
-// captured are the captures in a package: the lines of its index, each found at
-// the place that it tells.
+// captured returns the captures in the index of a package, after checking their positions.
 func captured(t testing.TB, files map[string]string, lines string) (urls []string) {
 	t.Helper()
 	for line := range strings.Lines(lines) {

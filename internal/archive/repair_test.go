@@ -21,7 +21,7 @@ import (
 	"spoor/internal/lock"
 )
 
-// repaired is the repaired copy of a file, and what was done to it.
+// repaired returns the repaired copy of a file, and the repairs.
 func repaired(t testing.TB, file string) (copy string, done []string, n Repaired, err error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -34,8 +34,8 @@ func repaired(t testing.TB, file string) (copy string, done []string, n Repaired
 	return out.String(), done, n, err
 }
 
-// checkRepair repairs a file, which must be without fault then, and the same when
-// it is repaired again.
+// checkRepair repairs a file, and checks that the result has no faults and is not changed by
+// another repair.
 func checkRepair(t testing.TB, file string) string {
 	t.Helper()
 	once, done, n, err := repaired(t, file)
@@ -76,7 +76,7 @@ func TestRepair(t *testing.T) {
 	sized := func(s string, n int) string {
 		return strings.Replace(s, "Content-Length: 10", fmt.Sprintf("Content-Length: %d", n), 1)
 	}
-	// mended is a record whose length was put right, which then stands last.
+	// mended returns a record with a corrected length, which is then the last field.
 	mended := func(s string) string {
 		s = strings.Replace(s, "Content-Length: 10\r\n", "", 1)
 		return strings.Replace(s, "\r\n\r\n", "\r\nContent-Length: 10\r\n\r\n", 1)
@@ -165,7 +165,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// unpackAll shows what a file unpacks to, with a bar between members.
+// unpackAll returns the decompressed members of a file, separated by bars.
 func unpackAll(t testing.TB, file string) string {
 	var m members
 	if err := m.reset(strings.NewReader(file), 0, unknown); err != nil || m.format == plain {
@@ -211,7 +211,7 @@ func TestRepairOtherFormats(t *testing.T) {
 	}
 }
 
-// counted counts what is read of a file.
+// A counted counts the bytes read from a file.
 type counted struct {
 	*strings.Reader
 	n int64
@@ -223,8 +223,8 @@ func (c *counted) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// A file of nothing but lies is read in time that grows with it, and not with its
-// square: some windows for each record, and once the allowance for lies.
+// TestRepairFalseLengthsInBoundedTime checks that the time for a file of nothing but false
+// lengths is linear.
 func TestRepairFalseLengthsInBoundedTime(t *testing.T) {
 	far := func(more string) string {
 		s := strings.Replace(with("a", more), "Content-Length: 10", "Content-Length: 400000", 1)
@@ -399,7 +399,7 @@ func TestRepairInPlaceLocked(t *testing.T) {
 	}
 }
 
-// must is v, of a call that cannot fail unless the test is wrong.
+// must returns v, and panics if there is an error.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

@@ -462,7 +462,7 @@ func (s *scratch) response(rec *Record) (*Response, error) {
 
 // keep keeps a buffer for the next page, unless it is too large.
 func (s *scratch) keep(memory *[]byte, used []byte) {
-	const maxKept = 1 << 20
+	const maxKept = 8 << 20
 	if s.reuse && cap(used) <= maxKept {
 		*memory = used[:0]
 	}

@@ -36,8 +36,7 @@ func replay(t testing.TB, paths ...string) *Replay {
 	return r
 }
 
-// capture is a response record. The response is the status, the location if
-// there is one, and a body.
+// capture returns a response record with that status, location and body.
 func capture(url, date string, status int, location, body string) string {
 	block := fmt.Sprintf("HTTP/1.1 %d X\r\nContent-Type: text/html\r\n", status)
 	if location != "" {
@@ -53,7 +52,7 @@ const (
 	newer = "2021-01-01T00:00:00Z"
 )
 
-// archiveOf is a file of those records, one a member.
+// archiveOf writes a file of records, each in its own member.
 func archiveOf(t testing.TB, dir, name string, records ...string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -424,7 +423,7 @@ func TestIndexIsUTF8(t *testing.T) {
 func TestIndexPlaces(t *testing.T) {
 	dir := t.TempDir()
 	path := archiveOf(t, dir, "x.warc.gz", capture("http://a/1", old, 200, "", "1"))
-	// A directory in its place is an obstacle to root, too.
+	// A directory in its place stops even root.
 	if err := os.MkdirAll(path+".cdxj.part", 0o777); err != nil {
 		t.Fatal(err)
 	}

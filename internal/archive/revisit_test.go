@@ -13,14 +13,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A written record: its header without what is random, and its block.
+// A written is a record that was written: its header without random values, and its block.
 type written struct {
 	kind, url string
 	header    Header
 	block     string
 }
 
-// records are all the records of the files in a directory, in their order.
+// recordsIn returns the records of all files in a directory, in order.
 func recordsIn(t testing.TB, dir string) (all []written) {
 	t.Helper()
 	for _, name := range names(t, dir) {
@@ -51,18 +51,18 @@ func recordsIn(t testing.TB, dir string) (all []written) {
 	return all
 }
 
-// captures are the responses and revisits among them.
+// capturesIn returns the responses and revisits among them.
 func capturesIn(t testing.TB, dir string) []written {
 	t.Helper()
 	return slices.DeleteFunc(recordsIn(t, dir), func(r written) bool { return r.kind != "response" && r.kind != "revisit" })
 }
 
-// referral is what a record says of another.
+// referral returns what a record refers to.
 func (r *written) referral() string {
 	return strings.Join([]string{r.kind, r.header.Get("WARC-Refers-To-Target-URI"), r.header.Get("WARC-Refers-To-Date"), r.header.Get("WARC-Refers-To")}, " ")
 }
 
-// notModified is the answer 304 for an address.
+// notModified returns an exchange with a response 304.
 func notModified(url string) *Exchange {
 	x := exchange(url, 0)
 	x.Head = []byte("HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n")
@@ -113,8 +113,8 @@ func TestRevisitOfEarlierProcess(t *testing.T) {
 	}
 }
 
-// TestNoRevisitOfMissingRecord: the list of captures says where a payload
-// is, but the file is gone, another, shorter, or says something else there.
+// TestNoRevisitOfMissingRecord removes, replaces and truncates the file that the list of
+// captures refers to.
 func TestNoRevisitOfMissingRecord(t *testing.T) {
 	x := exchange("http://example.com/a", 3000)
 	for what, spoil := range map[string]func(path string) error{
@@ -179,8 +179,8 @@ func TestNoRevisitOfMissingRecord(t *testing.T) {
 	}
 }
 
-// TestNoRevisitOfOpenFile: what is in a file that somebody
-// else writes to may be lost with the machine.
+// TestNoRevisitOfOpenFile checks that the open file of another writer is not referred to: it
+// may be lost in a crash of the machine.
 func TestNoRevisitOfOpenFile(t *testing.T) {
 	dir := t.TempDir()
 	a, b := newWriter(t, testOptions(dir)), newWriter(t, testOptions(dir))
@@ -221,8 +221,7 @@ func TestRevisitOfEarlierArchive(t *testing.T) {
 		"http://example.com/other " + Digest(exchange("http://example.com/other", 3000).Body),
 		"http://example.com/never ",
 	}
-	// The newest capture of the address is a revisit in our own file, which
-	// refers to the original.
+	// The newest capture of the URL is a revisit in our own file, which refers to the original.
 	if diff := cmp.Diff(wantAsked, asked); diff != "" {
 		t.Error(diff)
 	}
@@ -301,7 +300,7 @@ func TestNoArchive(t *testing.T) {
 	if !strings.HasPrefix(all[1].block, want) || strings.Contains(all[1].block, "secret\n") {
 		t.Errorf("%q", all[1].block)
 	}
-	// Allowed later, it is written in full.
+	// Once it is allowed, it is written in full.
 	w = newWriter(t, testOptions(dir))
 	x.NoArchive = ""
 	if write(t, w, x).Revisit {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// shared is a file of the data that is kept outside the project; the test is
-// skipped where it is absent.
+// shared returns the path of a file of the data kept outside the repository. The test is
+// skipped if it is missing.
 func shared(t testing.TB, name string) string {
 	t.Helper()
 	root := os.Getenv("SPOOR_SHARED")
@@ -26,8 +26,8 @@ func shared(t testing.TB, name string) string {
 	return path
 }
 
-// linked is a name for a shared file in a directory of the test, so that its
-// index is written there.
+// linked returns a link to a shared file in a directory of the test, beside which its index is
+// written.
 func linked(t testing.TB, name string) string {
 	t.Helper()
 	from, err := filepath.Abs(shared(t, name))
@@ -41,7 +41,7 @@ func linked(t testing.TB, name string) string {
 	return to
 }
 
-// census reads all records of a file and describes what it met.
+// census reads all records of a file and describes them.
 func census(t *testing.T, path string) string {
 	t.Helper()
 	f, err := os.Open(path)
@@ -61,7 +61,7 @@ func census(t *testing.T, path string) string {
 	return strings.Join(words, ", ")
 }
 
-// tally counts the records of r by type and collects what is wrong with it.
+// tally counts the records of src by type, and collects the faults.
 func tally(t testing.TB, src io.Reader) (types map[string]int, faults []error) {
 	t.Helper()
 	r, err := NewReader(src)
@@ -177,8 +177,8 @@ func TestPOSTIsNotIndexed(t *testing.T) {
 	}
 }
 
-// TestReplaySharedWebs fetches every address of the webs: pages as
-// often as their README counts them, and every redirect ends at one.
+// TestReplaySharedWebs fetches every URL of the webs. The number of pages must be that of their
+// README, and every redirect must end at a page.
 func TestReplaySharedWebs(t *testing.T) {
 	for _, c := range []struct {
 		name                    string
@@ -211,8 +211,8 @@ func TestReplaySharedWebs(t *testing.T) {
 					}
 				case 301:
 					redirects++
-					// Three differ from their target in nothing but an escape
-					// that is not needed: for us they are one address.
+					// Three differ from their target only by an unnecessary escape: they have
+					// the same canonical URL.
 					if got.StatusCode != 200 {
 						t.Fatalf("%s leads to %d %s", page.URL, got.StatusCode, got.URL)
 					}

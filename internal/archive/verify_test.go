@@ -21,8 +21,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// findings are what a Verifier says of files, in order: offset, kind and words,
-// with a question mark for a warning.
+// findings returns the findings of a Verifier: offset, kind and detail, with a question mark
+// for warnings.
 func findings(t testing.TB, files ...string) (all []string) {
 	t.Helper()
 	v := Verifier{Report: func(f Finding) {
@@ -41,12 +41,12 @@ func findings(t testing.TB, files ...string) (all []string) {
 	return all
 }
 
-// with is a record in order with more fields.
+// with returns a record with additional fields.
 func with(id string, fields ...string) string {
 	return strings.Replace(good(id), "\r\nWARC-Date", "\r\n"+strings.Join(fields, "\r\n")+"\r\nWARC-Date", 1)
 }
 
-// without is a record in order that lacks a field.
+// without returns a record without a field.
 func without(id, field string) string {
 	before, after, _ := strings.Cut(good(id), field)
 	_, after, _ = strings.Cut(after, "\r\n")
@@ -245,14 +245,13 @@ func TestVerifySharedArchives(t *testing.T) {
 	}
 }
 
-// FuzzDechunker compares the chunks undone while they pass with those undone in
-// memory.
+// FuzzDechunker compares dechunker with dechunk.
 func FuzzDechunker(f *testing.F) {
 	for _, s := range []string{"5\r\nhello\r\n0\r\n\r\n", "5\nhello0\n", "hello", "5;a=b\r\nhello\r\nzz\r\n", "5\r\nhel", ""} {
 		f.Add([]byte(s), uint64(3))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, seed uint64) {
-		// An unfinished line is no chunk, and nothing that would be waited for.
+		// dechunk ignores an incomplete line, dechunker does not.
 		raw = append(raw, '\n')
 		d := dechunker{sum: sha1.New()}
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -268,7 +267,7 @@ func FuzzDechunker(f *testing.F) {
 	})
 }
 
-// longLine tells whether a line is longer than a chunk's may be.
+// longLine reports whether a line is longer than maxChunkLine.
 func longLine(b []byte) bool {
 	for line := range bytes.Lines(b) {
 		if len(line) > maxChunkLine {

@@ -15,13 +15,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// An inner is a file of a WACZ.
+// An inner is a file in a WACZ.
 type inner struct {
 	name, content string
 	method        uint16
 }
 
-// wacz is a zip file of those files.
+// wacz returns a zip file of those files.
 func wacz(t testing.TB, files ...inner) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -43,7 +43,7 @@ func wacz(t testing.TB, files ...inner) []byte {
 
 func stored(name, content string) inner { return inner{name, content, ziparchive.Store} }
 
-// sample is a WACZ of two archives, one of them ARC, with what else is in one.
+// sample returns a WACZ of two archives, one of them ARC, and other files.
 func sample(t testing.TB) []byte {
 	revisit := "WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Record-ID: <urn:x:r>\r\nWARC-Date: " + newer + "\r\nWARC-Target-URI: http://a/again\r\n" +
 		"WARC-Refers-To-Target-URI: http://a/1\r\nWARC-Refers-To-Date: " + old + "\r\nWARC-Payload-Digest: " + Digest([]byte("one")) + "\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
@@ -171,7 +171,7 @@ func TestWACZFaults(t *testing.T) {
 	encrypted[at+8] |= flagEncrypted
 	long := bytes.Clone(whole)
 	long[at+20], long[at+24], long[at+22], long[at+26] = 0xff, 0xff, 0xff, 0xff
-	// Two entries of the directory for one file: the second has the offset of the first.
+	// Two directory entries refer to the same file.
 	overlap := wacz(t, a, stored("archive/b.warc.gz", "12345678"))
 	entry := []byte("PK\x01\x02")
 	one, two := bytes.Index(overlap, entry), bytes.LastIndex(overlap, entry)
@@ -224,7 +224,7 @@ func TestWACZFaults(t *testing.T) {
 			if pages != c.pages || !strings.Contains(fault, c.fault) || (c.fault == "") != (fault == "") {
 				t.Errorf("%d pages, fault %q", pages, fault)
 			}
-			// Beside a sound archive, it ends nothing.
+			// Together with a valid archive it is not fatal.
 			archiveOf(t, dir, "sound.warc.gz", capture("http://b/", old, 200, "", "sound"))
 			for range 2 {
 				r := replay(t, dir)

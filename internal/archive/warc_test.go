@@ -17,15 +17,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// raw is a record with that block, and that Content-Length.
+// raw returns a record with that block and Content-Length.
 func raw(id string, block string, length int) string {
 	return fmt.Sprintf("WARC/1.1\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:x:%s>\r\nWARC-Date: 2026-11-20T12:00:00Z\r\nWARC-Target-URI: http://example.com/%s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", id, id, length, block)
 }
 
-// good is a record in order.
+// good returns a record without faults.
 func good(id string) string { return raw(id, "block of "+id, len("block of "+id)) }
 
-// zip packs each part into a member of its own.
+// zip compresses each part to its own gzip member.
 func zip(parts ...string) string {
 	var b bytes.Buffer
 	for _, p := range parts {
@@ -36,7 +36,7 @@ func zip(parts ...string) string {
 	return b.String()
 }
 
-// zst packs each part into a frame of its own.
+// zst compresses each part to its own zstd frame.
 func zst(parts ...string) string {
 	w, _ := zstd.NewWriter(nil)
 	var b []byte
@@ -46,8 +46,8 @@ func zst(parts ...string) string {
 	return string(b)
 }
 
-// journal reads everything and writes down what it meets: "a" for a record with
-// its whole block, "a+" if there is more in it, "a-" if less, "!" for a fault.
+// journal reads all records and returns what it finds: "a" for record a with its whole block,
+// "a+" if the block is longer, "a-" if it is shorter, "!" for a fault.
 func journal(t testing.TB, src io.Reader) string {
 	t.Helper()
 	r, err := NewReader(src)
@@ -146,8 +146,7 @@ func TestReaderFaults(t *testing.T) {
 	}
 }
 
-// TestReadPipe: what cannot go back loses no more than what a wrong
-// length swallows.
+// TestReadPipe checks that a Reader that cannot seek loses only what a wrong length covers.
 func TestReadPipe(t *testing.T) {
 	a, b, c, d := good("a"), raw("b", "block of b", 60), good("c"), good("d")
 	for _, c := range []struct{ in, want string }{
@@ -161,8 +160,7 @@ func TestReadPipe(t *testing.T) {
 	}
 }
 
-// TestBrokenBytes breaks each byte of a file in turn: the
-// records that it does not touch are there.
+// TestBrokenBytes breaks each byte of a file in turn. All other records must be read.
 func TestBrokenBytes(t *testing.T) {
 	for name, in := range map[string]string{
 		"plain":   good("a") + good("b") + good("c") + good("d"),
@@ -227,7 +225,7 @@ func TestRecordPositions(t *testing.T) {
 				t.Error(diff)
 			}
 
-			// And what reads them there finds them.
+			// Look-ups must find them, too.
 			path := filepath.Join(t.TempDir(), "x.warc")
 			if err := os.WriteFile(path, []byte(v.in), 0o666); err != nil {
 				t.Fatal(err)
@@ -289,8 +287,7 @@ func TestHeaderLimit(t *testing.T) {
 	}
 }
 
-// TestFalseLengthsTakeBoundedTime: each of many records claims to be as
-// long as the file.
+// TestFalseLengthsTakeBoundedTime reads many records that each claim to be as long as the file.
 func TestFalseLengthsTakeBoundedTime(t *testing.T) {
 	var b strings.Builder
 	for range 20_000 {
@@ -316,7 +313,7 @@ func TestFalseLengthsTakeBoundedTime(t *testing.T) {
 }
 
 func TestZstdDictionary(t *testing.T) {
-	// As in .warc.zst: a skippable frame holds it, packed or not.
+	// As in a .warc.zst file: in a skippable frame, compressed or not.
 	var samples [][]byte
 	for i := range 64 {
 		samples = append(samples, []byte(good(fmt.Sprint("sample ", i))))

@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// corpora are exchanges of real size: pages of the shared webs, as they are
-// there and as most servers send them, coded as gzip.
+// corpora returns exchanges of pages of the shared webs, without content coding and with gzip.
 func corpora(b *testing.B, run func(b *testing.B, all []*Exchange, size int64)) {
 	for _, name := range []string{"modern", "planetmath", "webkb"} {
 		path := shared(b, "webs/"+name+".warc.gz")
@@ -44,9 +43,8 @@ func corpora(b *testing.B, run func(b *testing.B, all []*Exchange, size int64)) 
 	}
 }
 
-// BenchmarkWrite writes exchanges to files, from one goroutine and from as many
-// as there are processors, beside the standard library that packs the bodies
-// alone.
+// BenchmarkWrite writes exchanges from one goroutine and from several, and compares with gzip
+// of the standard library for the bodies alone.
 func BenchmarkWrite(b *testing.B) {
 	corpora(b, func(b *testing.B, all []*Exchange, size int64) {
 		one := func(zstd bool) (*Writer, func(b *testing.B)) {
@@ -95,7 +93,7 @@ func BenchmarkWrite(b *testing.B) {
 				e.end(httpResponse, x.Head, x.Body)
 			}
 		})
-		// The packing alone, of the same bytes: of all that is in the member, and nothing digested.
+		// compression only, of the same bytes
 		heads := make([][]byte, len(all))
 		for i, x := range all {
 			e := testEncoder(b, false)
@@ -143,7 +141,7 @@ func BenchmarkWrite(b *testing.B) {
 	})
 }
 
-// packPlainly makes a member of the parts by the standard library, in place of what out holds.
+// packPlainly compresses the parts to a gzip member with the standard library.
 func packPlainly(z *stdgzip.Writer, out *bytes.Buffer, parts ...[]byte) {
 	out.Reset()
 	z.Reset(out)
@@ -153,15 +151,15 @@ func packPlainly(z *stdgzip.Writer, out *bytes.Buffer, parts ...[]byte) {
 	z.Close()
 }
 
-// fresh is the nth exchange, as it was never written before: a body that is cut
-// short is not looked for.
+// fresh returns the nth exchange as a payload that is never known: truncated bodies are not
+// looked up.
 func fresh(all []*Exchange, n int) *Exchange {
 	x := *all[n%len(all)]
 	x.Truncated = "length"
 	return &x
 }
 
-// BenchmarkRevisit writes exchanges whose payloads are there already.
+// BenchmarkRevisit writes exchanges with known payloads.
 func BenchmarkRevisit(b *testing.B) {
 	w := newWriter(b, testOptions(b.TempDir()))
 	x := exchange("http://example.com/"+strings.Repeat("x", 60), 50_000)
@@ -190,7 +188,7 @@ func BenchmarkOpenWriter(b *testing.B) {
 	}
 }
 
-// BenchmarkDigest is what the two digests of a record cost.
+// BenchmarkDigest computes the two digests of a record.
 func BenchmarkDigest(b *testing.B) {
 	body := make([]byte, 100_000)
 	for _, name := range []string{"sha1", "sha256"} {

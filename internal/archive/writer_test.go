@@ -23,7 +23,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// chacha is a source of bytes that is the same in every run.
+// chacha returns a deterministic source of random bytes.
 func chacha() io.Reader { return rand.NewChaCha8([32]byte{1}) }
 
 func testOptions(dir string) WriterOptions {
@@ -46,7 +46,7 @@ func newWriter(t testing.TB, o WriterOptions) *Writer {
 	return w
 }
 
-// exchange is the fetch of a page whose body has that many bytes.
+// exchange returns an exchange with a body of that size.
 func exchange(url string, size int) *Exchange {
 	body := bytes.Repeat([]byte(url+"\n"), size/(len(url)+1)+1)[:size]
 	priority := 0.25
@@ -71,7 +71,7 @@ func write(t testing.TB, w *Writer, x *Exchange) Location {
 	return at
 }
 
-// names are those of the files in a directory, but for the list of captures.
+// names returns the names of the files in a directory, without the list of captures.
 func names(t testing.TB, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -190,7 +190,7 @@ func TestWriter(t *testing.T) {
 		t.Errorf("records end at %d of %d", end, len(data))
 	}
 
-	// The whole is good gzip to others, too.
+	// The whole file must be valid gzip.
 	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
@@ -313,8 +313,8 @@ func TestConcurrentWriters(t *testing.T) {
 	}
 }
 
-// TestClosedFileIsNotReplaced has a writer choose the name of a file
-// that another one closed since it looked.
+// TestClosedFileIsNotReplaced lets a writer choose the name of a file that another one has just
+// closed.
 func TestClosedFileIsNotReplaced(t *testing.T) {
 	dir := t.TempDir()
 	late := newWriter(t, testOptions(dir))
@@ -346,8 +346,7 @@ func TestClosedFileIsNotReplaced(t *testing.T) {
 	}
 }
 
-// TestTruncatedFile cuts a file at every byte, as a killed
-// process would leave it, and goes on with it.
+// TestTruncatedFile truncates a file at every byte, as a killed process may, and appends to it.
 func TestTruncatedFile(t *testing.T) {
 	for _, zstd := range []bool{false, true} {
 		t.Run(fmt.Sprintf("zstd=%t", zstd), func(t *testing.T) { testTornFile(t, zstd) })
@@ -431,8 +430,7 @@ func testTornFile(t *testing.T, zstd bool) {
 	}
 }
 
-// TestTruncatedArchiveInArchive: what was fetched is an archive itself,
-// and the writer was killed in the middle of it.
+// TestTruncatedArchiveInArchive kills the writer of a fetched archive.
 func TestTruncatedArchiveInArchive(t *testing.T) {
 	for _, zstd := range []bool{false, true} {
 		inner := testOptions(t.TempDir())
@@ -478,8 +476,7 @@ func TestTruncatedArchiveInArchive(t *testing.T) {
 	}
 }
 
-// TestLargeOpenFileIsReadFromItsEnd: of a file that was left open the beginning
-// is not read again.
+// TestLargeOpenFileIsReadFromItsEnd checks that the start of an abandoned file is not read.
 func TestLargeOpenFileIsReadFromItsEnd(t *testing.T) {
 	dir := t.TempDir()
 	w := newWriter(t, testOptions(dir))
@@ -512,8 +509,7 @@ func TestLargeOpenFileIsReadFromItsEnd(t *testing.T) {
 	}
 }
 
-// TestTruncatedClosedFile: nobody knows why, and what is in its torn
-// member may be wanted.
+// TestTruncatedClosedFile checks that a closed file with a truncated end is not changed.
 func TestTruncatedClosedFile(t *testing.T) {
 	for _, zstd := range []bool{false, true} {
 		dir := t.TempDir()
@@ -556,8 +552,7 @@ func TestTruncatedClosedFile(t *testing.T) {
 	}
 }
 
-// TestClosedFileIsReadFromItsEnd: a crawl of many generations goes on with it
-// in each.
+// TestClosedFileIsReadFromItsEnd checks that appending does not read the whole file.
 func TestClosedFileIsReadFromItsEnd(t *testing.T) {
 	dir := t.TempDir()
 	w := newWriter(t, testOptions(dir))
@@ -570,7 +565,7 @@ func TestClosedFileIsReadFromItsEnd(t *testing.T) {
 	}
 }
 
-// TestIndexOfOpenFile: nobody else would ever remove it.
+// TestIndexOfOpenFile checks that the index is removed when the file is renamed.
 func TestIndexOfOpenFile(t *testing.T) {
 	dir := t.TempDir()
 	index := func(path string) {
@@ -601,8 +596,8 @@ func TestIndexOfOpenFile(t *testing.T) {
 	}
 }
 
-// TestWriterAppendsToSameFormat: what a writer of the other kind left
-// is closed, and the next serial begun.
+// TestWriterAppendsToSameFormat checks that a file of the other format is closed, and a new one
+// created.
 func TestWriterAppendsToSameFormat(t *testing.T) {
 	dir := t.TempDir()
 	gz, zst := testOptions(dir), testOptions(dir)
@@ -716,7 +711,7 @@ func TestAppendHops(t *testing.T) {
 	}
 }
 
-// TestWarcio asks warcio, which shares no code with us.
+// TestWarcio reads our files with warcio.
 func TestWarcio(t *testing.T) {
 	warcio := filepath.Join(os.Getenv("SPOOR_WARCIO"), "node_modules", ".bin", "warcio")
 	if _, err := os.Stat(warcio); os.Getenv("SPOOR_WARCIO") == "" || err != nil {
@@ -776,7 +771,7 @@ func TestWarcio(t *testing.T) {
 		t.Errorf("warcio index: %s", diff)
 	}
 
-	// Its index agrees with ours, but for what it says of revisits' payloads.
+	// The indexes must agree, except for the payloads of revisits.
 	x, err := OpenIndex(path, IndexOptions{})
 	if err != nil {
 		t.Fatal(err)

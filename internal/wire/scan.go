@@ -53,6 +53,12 @@ func textEnd(b []byte, i int) (end int, ascii bool) {
 // [utf8.Valid].
 func valid(b []byte) bool {
 	for len(b) >= 8 {
+		for len(b) >= 32 && (load(b)|load(b[8:])|load(b[16:])|load(b[24:]))&highs == 0 {
+			b = b[32:]
+		}
+		if len(b) < 8 {
+			break
+		}
 		m := load(b) & highs
 		if m == 0 {
 			b = b[8:]
