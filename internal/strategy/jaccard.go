@@ -18,8 +18,8 @@ package strategy
 //	crawl frontier       from         selected links that are not fetched
 //	relevant-links log   log          pages that were expanded
 //	visited set          memory       pages that were fetched
-//	refined user query   refined      the words of the query without stop words
-//	mutation             mutate       every Every fetches
+//	refined user query   query        the words of the query without stop words
+//	mutation             mutation     every Every fetches
 //
 // Where the paper is silent or contradicts itself we follow PAPERS.md. Links that more than
 // half of a host's pages have are its template and not a likeness, so their share of J is
