@@ -123,7 +123,9 @@ const (
 const prior = 1
 
 func newAnthelion() Strategy {
-	return &anthelion{Value: byThompsonBest, Lambda: 0.1, Share: 0.5, Batch: 5, Buckets: 10_000, Rate: 0.5}
+	s := &anthelion{Value: byThompsonBest, Lambda: 0.1, Share: 0.5, Batch: 5, Buckets: 10_000, Rate: 0.5}
+	s.parts = []part{&s.links}
+	return s
 }
 
 func (s *anthelion) Params() []Param {
@@ -487,17 +489,10 @@ func (l *logistic) learn(features []feature, relevant bool) {
 	update(len(l.weights) - 1)
 }
 
-func (s *anthelion) AppendDelta(b []byte) []byte { return s.links.appendDelta(s.appendDelta(b)) }
-
 // Replay restores the outcomes of links and learns from them again.
 func (s *anthelion) Replay(b []byte) error {
 	from := len(s.pages)
-	r, err := s.replay(b)
-	if err != nil {
-		return err
-	}
-	s.links.replay(&s.memory, r)
-	if err := r.end(); err != nil {
+	if err := s.pool.Replay(b); err != nil {
 		return err
 	}
 	s.learn(from)

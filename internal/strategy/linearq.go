@@ -65,8 +65,7 @@ type linearQ struct {
 	Bad     float64 // reward of any other page
 	Update  string  // when links are valued
 
-	weights [measurements * binsEach]float64
-	learned bool   // since the last delta
+	weights linearWeights
 	codes   column // code of a link, plus one
 	values  column // Q of a link when it was found
 
@@ -107,9 +106,10 @@ const (
 
 func newLinearQ() Strategy {
 	s := &linearQ{Alpha: 0.01, Gamma: 0.9, Epsilon: 0.1, Good: 30, Bad: -1, Update: asynchronous}
-	for i := range s.weights {
-		s.weights[i] = firstWeight
+	for i := range s.weights.w {
+		s.weights.w[i] = firstWeight
 	}
+	s.parts = []part{&s.codes, &s.values, &s.trails, &s.changes, &s.distances, &s.weights}
 	return s
 }
 
@@ -167,16 +167,16 @@ func (s *linearQ) learn(x code, target float64) {
 		step *= 1 - s.Gamma
 	}
 	for i, b := range x {
-		w := &s.weights[i*binsEach+int(b)]
+		w := &s.weights.w[i*binsEach+int(b)]
 		*w = max(-maxWeight, min(*w+float64(step), maxWeight))
 	}
-	s.learned = true
+	s.weights.changed = true
 }
 
 // q returns Q of x.
 func (s *linearQ) q(x code) (sum float64) {
 	for i, b := range x {
-		sum += s.weights[i*binsEach+int(b)]
+		sum += s.weights.w[i*binsEach+int(b)]
 	}
 	return sum
 }
@@ -316,38 +316,28 @@ func (s *linearQ) value(id graph.ID) float64 {
 	return s.values.at(id)
 }
 
-func (s *linearQ) AppendDelta(b []byte) []byte {
-	b = s.appendDelta(b)
-	for _, c := range s.columns() {
-		b = c.appendDelta(b)
-	}
-	if !s.learned {
+// linearWeights are saved when they have changed.
+type linearWeights struct {
+	w       [measurements * binsEach]float64
+	changed bool // since the last delta
+}
+
+func (l *linearWeights) appendDelta(b []byte) []byte {
+	if !l.changed {
 		return append(b, 0)
 	}
-	s.learned = false
+	l.changed = false
 	b = append(b, 1)
-	for _, w := range s.weights {
+	for _, w := range l.w {
 		b = appendFloat(b, w)
 	}
 	return b
 }
 
-func (s *linearQ) columns() []*column {
-	return []*column{&s.codes, &s.values, &s.trails, &s.changes, &s.distances}
-}
-
-func (s *linearQ) Replay(b []byte) error {
-	r, err := s.replay(b)
-	if err != nil {
-		return err
-	}
-	for _, c := range s.columns() {
-		c.replay(&s.memory, r)
-	}
+func (l *linearWeights) replay(_ *memory, r *reader) {
 	if r.byte() == 1 {
-		for i := range s.weights {
-			s.weights[i] = r.finite()
+		for i := range l.w {
+			l.w[i] = r.finite()
 		}
 	}
-	return r.end()
 }

@@ -74,7 +74,7 @@ func TestTemporalDifferencesByHand(t *testing.T) {
 				if k == int(b) {
 					want = test.want
 				}
-				if got := s.weights[i*binsEach+k]; math.Abs(got-want) > 1e-12 {
+				if got := s.weights.w[i*binsEach+k]; math.Abs(got-want) > 1e-12 {
 					t.Errorf("%s: weight %d of measurement %d is %v, want %v", test.name, k, i, got, want)
 				}
 			}
