@@ -42,30 +42,12 @@ build: ## the commands, into bin/ (the default)
 demo: build ## crawl the documentation of the Go tree, on loopback, in a minute
 	scripts/demo
 
-# What the race detector would find nothing in, and take minutes for it: tests that start
-# commands built without it, are one goroutine, or have none that shorter tests have not;
-# and the frontier, which it makes too slow.
-PLAIN       := . ./internal/frontier ./internal/graph ./internal/page ./internal/report ./internal/sitemap ./internal/strategy ./internal/trap
-PLAIN_TESTS := Test(Fault|TruncatedCodings|AgreementWithTheIndependentJudge|PackLargeIndex|SharedWebAsARC|TruncatedIndex|CompressionBombs|LedgerOfSharedWeb|SharedArchives|ReplaySharedWebs|ProbabilitiesAreCalibrated|HugeExamplesAreBounded|MeasuresAgreeWithAPlainReading|MemoryStaysFlatOverAMillionWords|NoLinkOfTheGoTreeIsDead|StemsOfFaithfulStemmersBeginAsTheWordsDo|StemmersAgreeWithSnowballsVocabulary|TrimBoundsWhatIsRemembered|WilcoxonIsWrongAsOftenAsItSays)
-
-# Left alone, the race detector makes every command of a script wait a second. Of two
-# packages at a time, each waits often enough that a third one finds a processor.
-.PHONY: test plain plain-tests short
-ifneq ($(RACE),)
-test: build ## all tests
-	GORACE=atexit_sleep_ms=0 $(GO) test -race -timeout=30m -shuffle=on -skip='^$(PLAIN_TESTS)$$' $$($(GO) list ./... | grep -vxF "$$($(GO) list $(PLAIN))")
-	$(MAKE) --no-print-directory -j2 plain plain-tests
-plain:
-	$(GO) test -timeout=30m -shuffle=on $(PLAIN)
-plain-tests:
-	$(GO) test -p=1 -timeout=30m -shuffle=on -run='^$(PLAIN_TESTS)$$' $$(grep -rlE '^func $(PLAIN_TESTS)\(' --include='*_test.go' cmd internal | xargs -n1 dirname | sort -u | sed 's|^|./|')
-else
-test: build
-	@echo 'no C compiler: testing without the race detector'
-	$(GO) test -timeout=30m -shuffle=on ./...
-endif
-short: build ## the tests that take a moment
-	$(GO) test -short ./...
+# Left alone, the race detector makes every command of a script wait a second.
+.PHONY: test test-long
+test: build ## the short tests, with the race detector
+	GORACE=atexit_sleep_ms=0 $(GO) test $(RACE) -short -timeout=15m -shuffle=on ./...
+test-long: build ## all tests, without the race detector
+	$(GO) test -timeout=60m -shuffle=on ./...
 
 .PHONY: golden
 golden: ## rewrite what the tests expect, and show the difference
@@ -76,6 +58,8 @@ golden: ## rewrite what the tests expect, and show the difference
 
 .PHONY: check fmt vet tidy fix lint shell cross
 check: fmt vet tidy fix lint shell cross test ## fmt vet tidy fix lint shell cross test
+.PHONY: check-long
+check-long: test-long test-browser ## test-long test-browser
 fmt: ## gofmt -s finds nothing to change
 	@files=$$(git ls-files --cached --others --exclude-standard '*.go' | xargs gofmt -s -l); \
 	if [ -n "$$files" ]; then echo "gofmt -s -w would change:"; echo "$$files"; exit 1; fi

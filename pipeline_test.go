@@ -33,9 +33,6 @@ func TestPipeline(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("there is no bash")
 	}
-	if testing.Short() {
-		t.Skip("the pipeline is not run in a short test")
-	}
 	if warcio() == "" && ci {
 		t.Error("CI=true, and SPOOR_WARCIO is no directory with npm's warcio in it")
 	}
