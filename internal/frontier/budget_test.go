@@ -81,15 +81,15 @@ func TestBudgets(t *testing.T) {
 		got := leaseAll(t, dir, Request{N: 7, MaxPerHost: 20, MaxPerNiche: 9}, seed%2 == 1)
 		// a.org is one niche, and its seed, which comes last, is not limited; b.org has two niches.
 		if got["a.org"] != 9+1 || got["b.org"] != 18 || got["c.org"] < 1 {
-			t.Errorf("handed out: %v", got)
+			t.Errorf("leased: %v", got)
 		}
 		s = open(t, dir, Options{})
-		barred := skippedURLs(t, s)
+		skipped := skippedURLs(t, s)
 		counts := map[string]int{}
-		for _, reason := range barred {
+		for _, reason := range skipped {
 			counts[reason]++
 		}
-		if counts["niche_budget"] < 160 || barred["a.org/0"] != "niche_budget" || barred["a.org/99"] != "" {
+		if counts["niche_budget"] < 160 || skipped["a.org/0"] != "niche_budget" || skipped["a.org/99"] != "" {
 			t.Errorf("%v", counts)
 		}
 		if st, _ := s.Stats(noon.AddDate(1, 0, 0)); st.States["waiting"] != 0 {
@@ -98,11 +98,11 @@ func TestBudgets(t *testing.T) {
 		closeStore(t, s)
 		checkReplay(t, dir)
 		if want == nil {
-			want = barred
+			want = skipped
 		}
 		for u, reason := range want {
-			if barred[u] != reason {
-				t.Errorf("seed %d: %s: %s, want %s", seed, u, barred[u], reason)
+			if skipped[u] != reason {
+				t.Errorf("seed %d: %s: %s, want %s", seed, u, skipped[u], reason)
 			}
 		}
 		dir = t.TempDir()
@@ -110,7 +110,7 @@ func TestBudgets(t *testing.T) {
 		add(t, s, lines...)
 		closeStore(t, s)
 		if got := leaseAll(t, dir, Request{N: 50, MaxPerHost: 12, Fair: ByHost}, false); got["a.org"] < 12 || got["a.org"] > 12+1 || got["b.org"] != 12 { // the seed counts
-			t.Errorf("handed out with a budget of hosts: %v", got)
+			t.Errorf("leased with a budget of hosts: %v", got)
 		}
 	}
 }

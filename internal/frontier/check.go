@@ -197,36 +197,22 @@ func (s *Store) checkFrame(f *Finding, fr frame) error {
 	case frameMark:
 		return nil
 	}
-	b, err := s.log.unpack(s.payload, fr)
-	if err != nil {
+	if err := s.unpackLines(fr); err != nil {
 		return err
 	}
-	s.payload = b
-	lines := lineStarts(nil, b)
-	if len(lines)-1 != fr.lines {
-		return fmt.Errorf("%d lines instead of %d", len(lines)-1, fr.lines)
-	}
-	if fr.kind == frameForgotten {
-		f.Lines += fr.lines
-		return parseForgotten(b, lines, func(weburl.URL) {})
-	}
 	first := 0
-	if fr.kind == frameBatch {
+	switch fr.kind {
+	case frameForgotten:
+		f.Lines += fr.lines
+		return s.eachForgotten(func(weburl.URL) {})
+	case frameBatch:
 		first = 1
-		if _, err := s.readBatch(0, b, lines); err != nil {
+		if _, err := s.readBatch(0); err != nil {
 			return err
 		}
 	}
 	f.Lines += fr.lines - first
-	for i := first; i < fr.lines; i++ {
-		if err := s.decoder.decode(b[lines[i]:lines[i+1]-1], &s.rec); err != nil {
-			return err
-		}
-		if err := s.update.set(&s.rec); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.eachUpdate(first, func(int, []byte) error { return nil })
 }
 
 // setAside copies a damaged region to a file of its own and overwrites it with a gap of the

@@ -93,7 +93,7 @@ func (s *Store) Compact(c *Compaction) (more bool, err error) {
 		if len(r.inputs) > 0 && at.from != r.span.to+1 {
 			break
 		}
-		if err := r.readSegment(n, at); err != nil {
+		if err := r.addSegment(n, at); err != nil {
 			return false, err
 		}
 		if len(r.inputs) == maxCompactInputs || r.out.offset >= s.log.limit/2 {
@@ -169,8 +169,8 @@ func (d *memoryFile) Truncate(n int64) error { d.lineBuffer = d.lineBuffer[:n]; 
 func (d *memoryFile) Sync() error            { return nil }
 func (d *memoryFile) Close() error           { return nil }
 
-// readSegment rewrites a segment.
-func (r *compactor) readSegment(number uint32, at span) error {
+// addSegment rewrites a segment.
+func (r *compactor) addSegment(number uint32, at span) error {
 	b, err := r.store.log.readSegment(number, segmentHeader)
 	if err != nil {
 		return err
@@ -187,13 +187,13 @@ func (r *compactor) readSegment(number uint32, at span) error {
 		return r.store.failed
 	}
 	if err != nil {
-		return fmt.Errorf("compacting %s: %w\nhint: frontier check finds out what is wrong", segmentName(number), err)
+		return fmt.Errorf("compacting %s: %w"+checkHint, segmentName(number), err)
 	}
 	return r.flush()
 }
 
 // addFrame rewrites a frame.
-func (r *compactor) addFrame(at place, f frame) (err error) {
+func (r *compactor) addFrame(at place, f frame) error {
 	s := r.store
 	if f.kind != frameBatch {
 		s.partial = nil // an incomplete batch does not count
@@ -206,10 +206,9 @@ func (r *compactor) addFrame(at place, f frame) (err error) {
 	if f.kind == frameMark || f.kind == frameGap {
 		return nil
 	}
-	if s.payload, err = s.log.unpack(s.payload, f); err != nil {
+	if err := s.unpackLines(f); err != nil {
 		return err
 	}
-	data, lines := s.payload, lineStarts(nil, s.payload)
 	if r.lines += f.lines; f.kind == frameBatch {
 		r.lines-- // its header
 	}
@@ -219,23 +218,13 @@ func (r *compactor) addFrame(at place, f frame) (err error) {
 			return err
 		}
 		clear(r.parentsWritten) // residue before this frame does not count for the forgotten URLs
-		return r.out.writeFrame(frameForgotten, data, f.lines)
+		return r.out.writeFrame(frameForgotten, s.payload, f.lines)
 	case frameBatch:
-		return r.addBatchFrame(at, data, lines)
+		return r.addBatchFrame(at)
 	}
-	for i := range f.lines {
-		line := data[lines[i] : lines[i+1]-1]
-		if err := s.decoder.decode(line, &s.rec); err != nil {
-			return err
-		}
-		if err := s.update.set(&s.rec); err != nil {
-			return err
-		}
-		if err := r.addLine(at+place(i), line, f.kind == frameResidue); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.eachUpdate(0, func(i int, line []byte) error {
+		return r.addLine(at+place(i), line, f.kind == frameResidue)
+	})
 }
 
 // addLine keeps the line of s.update if a URL refers to it, and otherwise its residue.
@@ -327,9 +316,9 @@ func (x *index) findHost(name string) (uint32, bool) {
 
 // addBatchFrame reads a frame of a batch, and writes the batch after its last frame if it
 // still counts.
-func (r *compactor) addBatchFrame(at place, data []byte, lines []int) error {
+func (r *compactor) addBatchFrame(at place) error {
 	s := r.store
-	b, err := s.readBatch(at, data, lines)
+	b, err := s.readBatch(at)
 	if b == nil || err != nil {
 		return err
 	}
@@ -496,7 +485,7 @@ func (r *compactor) checkReferences() error {
 		return nil
 	}
 	p := place(lost.Load())
-	return fmt.Errorf("compacting %s: the line at byte %d is still needed\nhint: frontier check finds out what is wrong", segmentName(p.segment()), p.offset())
+	return fmt.Errorf("compacting %s: the line at byte %d is still needed"+checkHint, segmentName(p.segment()), p.offset())
 }
 
 // updateReferences updates the places that URLs refer to.

@@ -45,7 +45,7 @@ func randomCrawl(t testing.TB, rng *rand.Rand, steps, generation int, stores ...
 		lines := randomRecords(rng, 1+rng.IntN(8))
 		n, kind, recrawl := 1+rng.IntN(5), rng.IntN(12), rng.IntN(2) == 0
 		forget := fmt.Sprintf("http://h%d.org/%d", rng.IntN(3), rng.IntN(8))
-		var handed string
+		var first string
 		for i, s := range stores {
 			var got string
 			switch {
@@ -60,12 +60,12 @@ func randomCrawl(t testing.TB, rng *rand.Rand, steps, generation int, stores ...
 					t.Fatal(err)
 				}
 			}
-			if i > 0 && got != handed {
-				t.Fatalf("one hands out\n%sand the other\n%s", handed, got)
+			if i > 0 && got != first {
+				t.Fatalf("one leases\n%sand the other\n%s", first, got)
 			}
-			handed = got
+			first = got
 		}
-		if (kind == 7 || kind == 8) && handed != "" {
+		if (kind == 7 || kind == 8) && first != "" {
 			generation++
 		}
 	}
@@ -371,7 +371,7 @@ func TestCompactionKeepsRevisitLeases(t *testing.T) {
 		os.Remove(filepath.Join(dir, snapshotName))
 		s = open(t, dir, Options{})
 		if got := urls(next(t, s, q)); got != want {
-			t.Errorf("%q is handed out, not %q", got, want)
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 	add(t, s, `{"v":1,"url":"http://a.org/x","status_code":200,"timestamp":"2026-11-01T00:00:00.000Z"}`, `{"v":1,"url":"http://a.org/y"}`)

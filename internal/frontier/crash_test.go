@@ -515,7 +515,7 @@ func TestRepairRebuildsTheIndex(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if s := open(t, dir, Options{}); s.Opened().Replayed > 0 {
-		t.Errorf("the index was not written anew: %d lines were replayed", s.Opened().Replayed)
+		t.Errorf("the index was not rebuilt: %d lines were replayed", s.Opened().Replayed)
 	} else {
 		closeStore(t, s)
 	}

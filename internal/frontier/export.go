@@ -81,12 +81,8 @@ func (x *index) exportPlace(id uint32) place {
 // outcome if there is one, and otherwise the proposal with the fields of the outcome.
 func (s *Store) export(id uint32, now time.Time) ([]byte, error) {
 	h, c, p := s.x.hot.at(id), s.x.cold.at(id), s.x.history(id)
-	line, err := s.log.line(s.x.exportPlace(id))
-	if err != nil {
-		return nil, err
-	}
 	var rec, other wire.Record
-	if err := s.decoder.decode(line, &rec); err != nil {
+	if err := s.readRecord(s.x.exportPlace(id), &rec); err != nil {
 		return nil, err
 	}
 	switch {
@@ -96,10 +92,7 @@ func (s *Store) export(id uint32, now time.Time) ([]byte, error) {
 		other, rec = rec, wire.Record{URL: s.x.url(id), Via: rec.URL, Generation: rec.Generation, Depth: rec.Depth, Operator: "redirect"}
 		setOutcome(&rec, &other)
 	case s.x.exportPlace(id) != p.outcome:
-		if line, err = s.log.line(p.outcome); err != nil {
-			return nil, err
-		}
-		if err := s.decoder.decode(line, &other); err != nil {
+		if err := s.readRecord(p.outcome, &other); err != nil {
 			return nil, err
 		}
 		if h.flags&flagFromUnfinal != 0 {

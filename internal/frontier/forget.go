@@ -120,10 +120,10 @@ func (s *Store) writeForgotten(ids []uint32) error {
 	return nil
 }
 
-// parseForgotten calls f with every URL of a frame.
-func parseForgotten(data []byte, lines []int, f func(weburl.URL)) error {
-	for i := range len(lines) - 1 {
-		u, err := weburl.Parse(string(data[lines[i] : lines[i+1]-1]))
+// eachForgotten calls f with every URL of the frame in s.payload.
+func (s *Store) eachForgotten(f func(weburl.URL)) error {
+	for i := range len(s.lineStarts) - 1 {
+		u, err := weburl.Parse(string(s.payload[s.lineStarts[i] : s.lineStarts[i+1]-1]))
 		if err != nil {
 			return fmt.Errorf("line %d: %w", i, err)
 		}
@@ -132,9 +132,9 @@ func parseForgotten(data []byte, lines []int, f func(weburl.URL)) error {
 	return nil
 }
 
-// applyForgotten applies a frame of the log.
-func (s *Store) applyForgotten(data []byte, lines []int) error {
-	return parseForgotten(data, lines, func(u weburl.URL) {
+// applyForgotten applies the frame in s.payload.
+func (s *Store) applyForgotten() error {
+	return s.eachForgotten(func(u weburl.URL) {
 		if id, ok := s.x.find(u); ok {
 			s.x.forget(id)
 		}

@@ -284,37 +284,53 @@ func (s *Store) applyFrame(number uint32, at int64, f frame) error {
 	if f.kind != frameRecords && f.kind != frameBatch && f.kind != frameForgotten && f.kind != frameResidue {
 		return nil
 	}
-	var err error
-	if s.payload, err = s.log.unpack(s.payload, f); err != nil {
+	if err := s.unpackLines(f); err != nil {
 		return err
-	}
-	lines := lineStarts(s.lineStarts[:0], s.payload)
-	s.lineStarts = lines
-	if len(lines)-1 != f.lines {
-		return fmt.Errorf("%d lines instead of %d", len(lines)-1, f.lines)
 	}
 	s.opened.Replayed += f.lines
 	s.unsaved += f.lines
 	switch f.kind {
 	case frameBatch:
-		return s.applyBatch(placeOf(number, at, 0), s.payload, lines)
+		return s.applyBatch(placeOf(number, at, 0))
 	case frameForgotten:
-		return s.applyForgotten(s.payload, lines)
+		return s.applyForgotten()
 	}
-	for i := range f.lines {
-		line := s.payload[lines[i] : lines[i+1]-1]
-		if err := s.decoder.decode(line, &s.rec); err != nil {
-			return fmt.Errorf("line %d: %w", i, err)
+	return s.eachUpdate(0, func(i int, _ []byte) error {
+		if f.kind == frameResidue {
+			s.applyResidue(&s.update)
+			return nil
 		}
-		if err := s.update.set(&s.rec); err != nil {
+		_, err := s.apply(&s.update, placeOf(number, at, i))
+		return err
+	})
+}
+
+// unpackLines uncompresses a frame to s.payload and finds its lines.
+func (s *Store) unpackLines(f frame) (err error) {
+	if s.payload, err = s.log.unpack(s.payload, f); err != nil {
+		return err
+	}
+	s.lineStarts = lineStarts(s.lineStarts[:0], s.payload)
+	if n := len(s.lineStarts) - 1; n != f.lines {
+		return fmt.Errorf("%d lines instead of %d", n, f.lines)
+	}
+	return nil
+}
+
+// eachUpdate decodes the lines in s.payload from the first on to s.update, and calls f for
+// each.
+func (s *Store) eachUpdate(first int, f func(i int, line []byte) error) error {
+	for i := first; i < len(s.lineStarts)-1; i++ {
+		line := s.payload[s.lineStarts[i] : s.lineStarts[i+1]-1]
+		err := s.decoder.decode(line, &s.rec)
+		if err == nil {
+			err = s.update.set(&s.rec)
+		}
+		if err != nil {
 			return fmt.Errorf("line %d: %w", i, err)
 		}
 		s.update.line = line
-		if f.kind == frameResidue {
-			s.applyResidue(&s.update)
-			continue
-		}
-		if _, err := s.apply(&s.update, placeOf(number, at, i)); err != nil {
+		if err := f(i, line); err != nil {
 			return err
 		}
 	}
@@ -560,6 +576,15 @@ func (d *lineDecoder) Read(p []byte) (n int, err error) {
 		n++
 	}
 	return n, nil
+}
+
+// readRecord reads the record at p.
+func (s *Store) readRecord(p place, rec *wire.Record) error {
+	line, err := s.log.line(p)
+	if err != nil {
+		return err
+	}
+	return s.decoder.decode(line, rec)
 }
 
 // lookup returns the number of a known URL.

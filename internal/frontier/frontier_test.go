@@ -202,13 +202,13 @@ func TestRulesOfOneURL(t *testing.T) {
 		{"the fourth failure is the last",
 			[]string{`{` + u + `}`, `{` + u + `,"retries":3,"error":"timeout"}`},
 			`"v":1,"url":"http://a.org/x","generation":0,"depth":0,"retries":3,"error":"timeout","state":"skipped"`},
-		{"a failure is counted once however often it is told",
+		{"a repeated failure counts once",
 			[]string{`{` + u + `,"error":"dns"}`, `{` + u + `,"error":"dns"}`, `{` + u + `,"error":"dns"}`},
 			`"error":"dns","state":"waiting"`},
 		{"an address is not given up, whatever it says of failures: there would be no reason",
 			[]string{`{` + u + `,"retries":9}`},
 			`"generation":0,"depth":0,"retries":3,"state":"waiting"`},
-		{"nor is one that is handed back",
+		{"nor is an address handed back with error budget",
 			[]string{`{` + u + `,"retries":9,"error":"budget"}`},
 			`"error":"budget","generation":0,"depth":0,"retries":3,"state":"waiting"`},
 		{"budget counts for nothing",
@@ -298,7 +298,7 @@ func TestGenerationIsRepeatable(t *testing.T) {
 			t.Errorf("opened again, generation 2 is %s", got)
 		}
 		if _, err := s.Next(Request{N: 3, Generation: 0, Now: noon}); err == nil {
-			t.Error("a generation before the last was handed out anew")
+			t.Error("a generation before the last was leased")
 		}
 		closeStore(t, s)
 		os.Remove(filepath.Join(dir, snapshotName))
@@ -390,7 +390,7 @@ func TestNotBeforeOfAnAddress(t *testing.T) {
 		{"alone", []string{address}, "a.org/2"},
 		{"a later generation has another time", []string{address, `{"v":1,"url":"http://a.org/1","generation":1}`}, "a.org/1 a.org/2"},
 		{"a failure has its own", []string{address, failed}, "a.org/1 a.org/2"},
-		{"what was handed back untried has none", []string{address, `{"v":1,"url":"http://a.org/1","error":"budget"}`}, "a.org/2"},
+		{"a budget outcome keeps it", []string{address, `{"v":1,"url":"http://a.org/1","error":"budget"}`}, "a.org/2"},
 	} {
 		for range 2 {
 			s := open(t, t.TempDir(), Options{})

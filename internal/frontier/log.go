@@ -76,6 +76,9 @@ type frame struct {
 	payload     []byte
 }
 
+// checkHint is the hint of errors about a log that cannot be read.
+const checkHint = "\nhint: frontier check finds out what is wrong"
+
 // errFrame is returned when there is no complete frame at an offset.
 var errFrame = errors.New("no valid frame")
 
@@ -455,12 +458,12 @@ func (l *log) newReader() *log {
 func (l *log) line(p place) ([]byte, error) {
 	b, err := l.readBlock(p)
 	if err != nil {
-		return nil, fmt.Errorf("%s, byte %d: %w\nhint: frontier check finds out what is wrong", segmentName(p.segment()), p.offset(), err)
+		return nil, fmt.Errorf("%s, byte %d: %w"+checkHint, segmentName(p.segment()), p.offset(), err)
 	}
 	if n := p.line(); n < len(b.lineStarts)-1 {
 		return b.data[b.lineStarts[n] : b.lineStarts[n+1]-1], nil
 	}
-	return nil, fmt.Errorf("%s, byte %d: line %d is missing\nhint: frontier check finds out what is wrong", segmentName(p.segment()), p.offset(), p.line())
+	return nil, fmt.Errorf("%s, byte %d: line %d is missing"+checkHint, segmentName(p.segment()), p.offset(), p.line())
 }
 
 // readBlock returns the frame of the line at p, from the cache if possible.

@@ -189,16 +189,21 @@ func (s *Store) offerCandidates(q Request, c *chooser) (nothing NothingDue) {
 		}
 		earliest, nothing.Leased = min(earliest, l.earliest), nothing.Leased+l.leased
 	}
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (s.x.hot.n+chunkSize-1)/chunkSize) - 1 { // at least a chunk for each
-		workers.Go(scan)
-	}
-	scan()
-	workers.Wait()
+	parallel((s.x.hot.n+chunkSize-1)/chunkSize, scan) // at least a chunk for each
 	if earliest < math.MaxInt64 {
 		nothing.Earliest = time.Unix(earliest, 0)
 	}
 	return nothing
+}
+
+// parallel calls f on at most n goroutines, one for each processor, and waits for them.
+func parallel(n int, f func()) {
+	var others sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), n) - 1 {
+		others.Go(f)
+	}
+	f()
+	others.Wait()
 }
 
 // A scanner finds the candidates in a range of URLs.
@@ -368,11 +373,7 @@ func (s *Store) renderLine(id uint32, q Request) ([]byte, error) {
 
 // readProposal sets rec to the proposal of a URL, with its parents and failed attempts.
 func (s *Store) readProposal(id uint32, rec *wire.Record) error {
-	line, err := s.log.line(s.x.cold.at(id).proposal)
-	if err != nil {
-		return err
-	}
-	if err := s.decoder.decode(line, rec); err != nil {
+	if err := s.readRecord(s.x.cold.at(id).proposal, rec); err != nil {
 		return err
 	}
 	if s.x.hot.at(id).flags&flagFromUnfinal != 0 {
@@ -457,8 +458,9 @@ func (l *log) writeBatch(b *batch) (at place, err error) {
 	return at, nil
 }
 
-// readBatch adds a frame to the batch being read, and returns the batch after its last frame.
-func (s *Store) readBatch(at place, data []byte, lines []int) (*batch, error) {
+// readBatch adds the frame in s.payload to the batch being read, and returns the batch after its last frame.
+func (s *Store) readBatch(at place) (*batch, error) {
+	data, lines := s.payload, s.lineStarts
 	if len(lines) < 2 {
 		return nil, errors.New("a batch without its header")
 	}
@@ -483,9 +485,9 @@ func (s *Store) readBatch(at place, data []byte, lines []int) (*batch, error) {
 	return b, nil
 }
 
-// applyBatch applies a frame of a batch from the log.
-func (s *Store) applyBatch(at place, data []byte, lines []int) error {
-	b, err := s.readBatch(at, data, lines)
+// applyBatch applies the frame in s.payload.
+func (s *Store) applyBatch(at place) error {
+	b, err := s.readBatch(at)
 	if b == nil {
 		return err
 	}
@@ -536,10 +538,10 @@ func (s *Store) readGeneration(generation uint64) ([]byte, error) {
 		if f.kind != frameBatch {
 			return errFrame
 		}
-		if s.payload, err = s.log.unpack(s.payload, f); err != nil {
+		if err := s.unpackLines(f); err != nil {
 			return err
 		}
-		if batch, err = s.readBatch(at, s.payload, lineStarts(nil, s.payload)); batch != nil {
+		if batch, err = s.readBatch(at); batch != nil {
 			return errFound
 		}
 		return err
@@ -547,7 +549,7 @@ func (s *Store) readGeneration(generation uint64) ([]byte, error) {
 	s.partial = nil
 	if batch == nil {
 		err = cmp.Or(err, errFrame)
-		return nil, fmt.Errorf("%s, byte %d: the batch of generation %d: %w\nhint: frontier check finds out what is wrong", segmentName(at.segment()), at.offset(), generation, err)
+		return nil, fmt.Errorf("%s, byte %d: the batch of generation %d: %w"+checkHint, segmentName(at.segment()), at.offset(), generation, err)
 	}
 	return bytes.Join(batch.lines, nil), nil
 }

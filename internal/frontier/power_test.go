@@ -702,7 +702,7 @@ func (h *powerTest) checkLeases(s *Store, w modelState) {
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
-		h.t.Errorf("%d URLs are handed out instead of %d", len(got), len(want))
+		h.t.Errorf("leased %d URLs, want %d", len(got), len(want))
 	}
 }
 

@@ -112,11 +112,7 @@ func visits(rec *wire.Record) uint32 { return uint32(clamp(rec.Visits, math.MaxI
 // the fields for a conditional request and for detecting a change.
 func (s *Store) readRevisit(id uint32, rec *wire.Record) error {
 	p := s.x.history(id)
-	line, err := s.log.line(p.outcome)
-	if err != nil {
-		return err
-	}
-	if err := s.decoder.decode(line, rec); err != nil {
+	if err := s.readRecord(p.outcome, rec); err != nil {
 		return err
 	}
 	retries := int(p.retries)
@@ -150,12 +146,8 @@ func (s *Store) applyLastMod(rec *wire.Record) (Verdict, error) {
 	if p.class != classDone || s.x.hot.at(id).flags&flagOwnOutcome == 0 {
 		return Known, nil
 	}
-	line, err := s.log.line(p.outcome)
-	if err != nil {
-		return s.fail(err)
-	}
 	var outcome wire.Record
-	if err := s.decoder.decode(line, &outcome); err != nil {
+	if err := s.readRecord(p.outcome, &outcome); err != nil {
 		return s.fail(err)
 	}
 	if at := parseLastMod(rec.LastMod); at <= seconds(outcome.Timestamp) || at <= parseLastMod(outcome.LastMod) {

@@ -237,7 +237,7 @@ func TestExportOfAFailedRevisit(t *testing.T) {
 		}
 		got := next(t, s, Request{N: 9, Generation: 4, Now: soon, Recrawl: true})
 		if !strings.Contains(got, `"retries":1,"last_digest":"sha1:A","visits":1,"interval":604800`) {
-			t.Errorf("handed out: %s", got)
+			t.Errorf("leased: %s", got)
 		}
 	}
 }

@@ -44,12 +44,8 @@ func (s *Store) Reprioritise(rec *wire.Record) (Verdict, error) {
 	if null == (h.flags&flagWithdrawn != 0) && (null || rec.Priority.Or(0) == h.priority) {
 		return Known, nil
 	}
-	line, err := s.log.line(s.x.cold.at(id).proposal)
-	if err != nil {
-		return s.fail(err)
-	}
 	var proposal wire.Record
-	if err := s.decoder.decode(line, &proposal); err != nil {
+	if err := s.readRecord(s.x.cold.at(id).proposal, &proposal); err != nil {
 		return s.fail(err)
 	}
 	if h.flags&flagFromUnfinal != 0 {
@@ -69,12 +65,8 @@ func revision(rec *wire.Record) uint32 { return uint32(clamp(rec.Revision, math.
 func (s *Store) compareRevisions(f *update, id uint32) (int, error) {
 	current := uint32(0)
 	if s.x.hot.at(id).flags&flagRevised != 0 {
-		line, err := s.log.line(s.x.cold.at(id).proposal)
-		if err != nil {
-			return 0, err
-		}
 		var rec wire.Record
-		if err := s.decoder.decode(line, &rec); err != nil {
+		if err := s.readRecord(s.x.cold.at(id).proposal, &rec); err != nil {
 			return 0, err
 		}
 		current = revision(&rec)

@@ -96,11 +96,11 @@ func TestLongOutcomeEndsItsLease(t *testing.T) {
 	defer closeStore(t, s)
 	add(t, s, `{"v":1,"url":"http://a.org/x","priority":1}`)
 	if got := urls(next(t, s, Request{N: 1, Generation: 1})); got != "a.org/x" {
-		t.Fatalf("handed out %q", got)
+		t.Fatalf("leased %q", got)
 	}
 	add(t, s, `{"v":1,"url":"http://a.org/x","generation":1,"status_code":200,"mine":"`+strings.Repeat("x", maxAddedLine)+`"}`)
 	if got := next(t, s, Request{N: 1, Generation: 2}); got != "" {
-		t.Errorf("handed out again: %s", got)
+		t.Errorf("leased again: %s", got)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -370,12 +369,7 @@ func forAll(n int, ok func(uint32) bool) bool {
 			}
 		}
 	}
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (n+chunkSize-1)/chunkSize) - 1 {
-		workers.Go(check)
-	}
-	check()
-	workers.Wait()
+	parallel((n+chunkSize-1)/chunkSize, check)
 	return fails.Load() == 0
 }
 

@@ -478,16 +478,12 @@ func (f *trapFinder) isFoundByWalking(id uint32, leads func(fromPath, fromQuery,
 // foundOn returns the page that a URL was found on, or the zero URL if that is on another
 // host.
 func (f *trapFinder) foundOn(id uint32) (none weburl.URL) {
-	wish := f.x.cold.at(id).proposal
-	if wish == 0 {
+	proposal := f.x.cold.at(id).proposal
+	if proposal == 0 {
 		return none
 	}
 	var rec wire.Record
-	line, err := f.s.log.line(wish)
-	if err == nil {
-		err = f.s.decoder.decode(line, &rec)
-	}
-	if err != nil {
+	if err := f.s.readRecord(proposal, &rec); err != nil {
 		f.err = cmp.Or(f.err, err)
 		return none
 	}

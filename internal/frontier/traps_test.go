@@ -110,10 +110,10 @@ func TestTrapsAreExcluded(t *testing.T) {
 	}
 	st, err := s.Stats(noon)
 	if err != nil || st.Reasons["trap_calendar"] != 150-maxDates || st.States["skipped"] != len(got) || s.Excluded() != len(got) {
-		t.Errorf("%+v, barred %d, %v", st, s.Excluded(), err)
+		t.Errorf("%+v, excluded %d, %v", st, s.Excluded(), err)
 	}
 	if strings.Contains(next(t, s, Request{N: 1000, Generation: 1}), "cal/1950/1/") {
-		t.Error("what is barred was handed out")
+		t.Error("an excluded URL was leased")
 	}
 	closeStore(t, s)
 }
@@ -127,12 +127,12 @@ func TestSeedOverridesExclusion(t *testing.T) {
 	add(t, s, `{"v":1,"url":"http://b.org/abc/abc/abc/","generation":7,"operator":"link","priority":5}`)
 	s.Commit()
 	if got := urls(next(t, s, Request{N: 9, Generation: 8})); got != "" {
-		t.Errorf("handed out: %s", got)
+		t.Errorf("leased: %s", got)
 	}
 	add(t, s, `{"v":1,"url":"http://b.org/abc/abc/abc/","generation":8,"operator":"seed","priority":5}`)
 	s.Commit()
 	if got := urls(next(t, s, Request{N: 9, Generation: 9})); got != "b.org/abc/abc/abc/" {
-		t.Errorf("handed out: %s", got)
+		t.Errorf("leased: %s", got)
 	}
 	closeStore(t, s)
 	checkReplay(t, dir)
@@ -195,7 +195,7 @@ func TestOrderOfTrapsDoesNotMatter(t *testing.T) {
 // Accepted URLs of earlier generations count.
 func TestTrapCountsSpanGenerations(t *testing.T) {
 	dir := t.TempDir()
-	var handed []string
+	var leased []string
 	for g := range 5 {
 		s := open(t, dir, Options{ExcludeTraps: true})
 		for i := range 40 {
@@ -203,16 +203,16 @@ func TestTrapCountsSpanGenerations(t *testing.T) {
 				linkOn(fmt.Sprintf("a.org/cal?month=%d", 40*g+i), "a.org/cal?month=1", float64(g)),
 				linkOn(fmt.Sprintf("a.org/shop?colour=%d&size=%d", (40*g+i)%20, (40*g+i)/20), "a.org/shop?colour=1", 1))
 		}
-		handed = append(handed, strings.Fields(urls(next(t, s, Request{N: 30, Generation: g + 1})))...)
+		leased = append(leased, strings.Fields(urls(next(t, s, Request{N: 30, Generation: g + 1})))...)
 		closeStore(t, s)
 	}
 	s := open(t, dir, Options{ExcludeTraps: true})
-	handed = append(handed, strings.Fields(urls(next(t, s, Request{N: 1000, Generation: 9})))...)
-	slices.Sort(handed)
-	handed = slices.Compact(handed) // URLs without outcome are leased again
-	dates := len(slices.DeleteFunc(slices.Clone(handed), func(u string) bool { return !strings.Contains(u, "month") }))
-	if dates != maxDates || len(handed)-dates != 20+10+maxCombinations {
-		t.Errorf("%d dates and %d combinations were handed out", dates, len(handed)-dates)
+	leased = append(leased, strings.Fields(urls(next(t, s, Request{N: 1000, Generation: 9})))...)
+	slices.Sort(leased)
+	leased = slices.Compact(leased) // URLs without outcome are leased again
+	dates := len(slices.DeleteFunc(slices.Clone(leased), func(u string) bool { return !strings.Contains(u, "month") }))
+	if dates != maxDates || len(leased)-dates != 20+10+maxCombinations {
+		t.Errorf("%d dates and %d combinations were leased", dates, len(leased)-dates)
 	}
 	closeStore(t, s)
 }
@@ -239,7 +239,7 @@ func TestPagesOfForumTopicsAreNoTrap(t *testing.T) {
 		counts[strings.Contains(url, "start")]++
 	}
 	if counts[true] > 0 || counts[false] < 280 {
-		t.Errorf("barred are %d pages of topics and %d views", counts[true], counts[false])
+		t.Errorf("excluded: %d pages of topics and %d views", counts[true], counts[false])
 	}
 	closeStore(t, s)
 }
@@ -302,7 +302,7 @@ func TestAcceptedURLsStayAccepted(t *testing.T) {
 		}
 		s.Commit()
 		if got := skippedURLs(t, s); len(got) != 1 || got[month(200)] == "" {
-			t.Errorf("barred: %v", got)
+			t.Errorf("excluded: %v", got)
 		}
 		closeStore(t, s)
 		checkReplay(t, dir)
@@ -348,7 +348,7 @@ func TestBrokenRelativeLinksAreExcluded(t *testing.T) {
 		add(t, s, linkRecord(fmt.Sprintf("a.org/%c/about/us/", 'a'+i), 1))
 	}
 	if got := urls(next(t, s, Request{N: 5, Generation: 1})); strings.Count(got, "about") != 5 {
-		t.Fatalf("handed out: %s", got)
+		t.Fatalf("leased: %s", got)
 	}
 	for i := range 4 {
 		address := fmt.Sprintf("a.org/%c/about/us/", 'a'+i)
@@ -367,7 +367,7 @@ func TestBrokenRelativeLinksAreExcluded(t *testing.T) {
 		}
 	}
 	if len(got) != 6 || got["a.org/late/about/us/"] != "trap_repetition" || got["a.org/later/about/us/"] != "trap_repetition" {
-		t.Errorf("barred: %v", got)
+		t.Errorf("excluded: %v", got)
 	}
 	closeStore(t, s)
 	checkReplay(t, dir)
@@ -383,7 +383,7 @@ func TestChangedURLsAreComplete(t *testing.T) {
 			lines = append(lines, outcomeRecord(fmt.Sprintf("a.org/copies/%d", len(lines)), 1, 1), linkRecord(fmt.Sprintf("a.org/copies/%d", len(lines)+1), -3))
 		}
 		r.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
-		barred := 0
+		excluded := 0
 		for g := 1; len(lines) > 0; g++ {
 			n := min(1+r.IntN(60), len(lines))
 			op := r.IntN(8)
@@ -407,7 +407,7 @@ func TestChangedURLsAreComplete(t *testing.T) {
 				}
 			}
 			lines = lines[n:]
-			barred = a.Excluded()
+			excluded = a.Excluded()
 		}
 		for _, s := range []*Store{a, b} { // only outcomes change
 			add(t, s, linkRecord("d.org/copies/late", -9))
@@ -428,8 +428,8 @@ func TestChangedURLsAreComplete(t *testing.T) {
 		if skippedURLs(t, a)["d.org/copies/late"] == "" {
 			t.Error("what waited where copies were found waits still")
 		}
-		if d := cmp.Diff(export(t, b, noon), export(t, a, noon)); d != "" || barred < 100 {
-			t.Fatalf("seed %d, %d barred: %s", seed, barred, d)
+		if d := cmp.Diff(export(t, b, noon), export(t, a, noon)); d != "" || excluded < 100 {
+			t.Fatalf("seed %d, %d excluded: %s", seed, excluded, d)
 		}
 		closeStore(t, a)
 		closeStore(t, b)
@@ -441,7 +441,7 @@ func TestTrapRulesAreErrors(t *testing.T) {
 	for _, r := range trap.Rules {
 		rec := wire.Record{Error: string(r)}
 		if !rec.Excluded() || !rec.Final() || !rec.Free() {
-			t.Errorf("%s is no error of what is barred", r)
+			t.Errorf("%s is not an error of excluded URLs", r)
 		}
 	}
 }
@@ -477,7 +477,7 @@ func TestSnapshotWithTrapsPending(t *testing.T) {
 	s.snapshotAt = s.log.written - snapshotInterval
 	add(t, s, `{"v":1,"url":"http://a.org/next"}`)
 	if n := s.Excluded(); n != 2 || s.snapshotAt < 0 {
-		t.Errorf("%d were barred; %d bytes were saved", n, s.snapshotAt)
+		t.Errorf("%d excluded; snapshot at %d", n, s.snapshotAt)
 	}
 	closeStore(t, s)
 }
@@ -515,7 +515,7 @@ func TestRepeatedSegmentAloneIsNoTrap(t *testing.T) {
 		t.Fatal(err)
 	}
 	for url, reason := range skippedURLs(t, s) {
-		t.Errorf("%s is barred: %s", url, reason)
+		t.Errorf("%s is excluded: %s", url, reason)
 	}
 	closeStore(t, s)
 }
