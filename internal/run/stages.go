@@ -118,28 +118,29 @@ func ownStages(d Dir, s *Settings, w Wishes, prefix string) Stages {
 		add("grow", grow)
 	}
 
-	evolve := command("evolve") + " -strategy " + Quote(s.Strategy) + ` -topic "$SPOOR_TOPIC"` + fmt.Sprintf(" -seed %d", s.Seed)
+	var evolve strings.Builder
+	evolve.WriteString(command("evolve") + " -strategy " + Quote(s.Strategy) + ` -topic "$SPOOR_TOPIC"` + fmt.Sprintf(" -seed %d", s.Seed))
 	if agent != "" {
-		evolve += " " + agent
+		evolve.WriteString(" " + agent)
 	}
 	for _, p := range s.Params {
-		evolve += " -param " + Quote(p)
+		evolve.WriteString(" -param " + Quote(p))
 	}
 	if s.Compat && w.Compat {
-		evolve += " -param compat=true"
+		evolve.WriteString(" -param compat=true")
 	}
 	state := "-state " + Quote(d.Path("evolve"))
 	search := s.searchCommand(d, command("search"))
 	switch {
 	case !s.Steady:
-		add("evolve", evolve, fmt.Sprintf("-n %d", s.Size), state, `-generation "$SPOOR_GENERATION"`)
+		add("evolve", evolve.String(), fmt.Sprintf("-n %d", s.Size), state, `-generation "$SPOOR_GENERATION"`)
 		if search != "" {
 			add("search", search, "-only -")
 		}
 	case search != "" && w.Search:
-		add("evolve", evolve, fmt.Sprintf("-window %d", s.Size), state, windows, "|", search)
+		add("evolve", evolve.String(), fmt.Sprintf("-window %d", s.Size), state, windows, "|", search)
 	default:
-		add("evolve", evolve, fmt.Sprintf("-window %d", s.Size), state, windows)
+		add("evolve", evolve.String(), fmt.Sprintf("-window %d", s.Size), state, windows)
 	}
 	return list
 }

@@ -107,9 +107,9 @@ func (v *View) block(t *Totals, generation int, what string, c *Crawl) string {
 	}
 	const width = 24
 	done := min(width, width*t.Fetched/max(1, c.Settings.Pages))
-	curve := ""
+	var curve strings.Builder
 	for _, h := range t.Harvests {
-		curve += string(steps[h*(len(steps)-1)/1000])
+		curve.WriteString(string(steps[h*(len(steps)-1)/1000]))
 	}
 	var trouble []string
 	for _, kind := range slices.Sorted(maps.Keys(t.Errors)) {
@@ -125,7 +125,7 @@ func (v *View) block(t *Totals, generation int, what string, c *Crawl) string {
 		fmt.Fprintf(&b, "  \x1b[2m%-8s\x1b[m %8v  %s\x1b[K\n", name, value, words)
 	}
 	row("fetched", t.Fetched, fmt.Sprintf("%s%s %d %% of %d", strings.Repeat(full, done), strings.Repeat(blank, width-done), 100*t.Fetched/max(1, c.Settings.Pages), c.Settings.Pages))
-	row("relevant", t.Relevant, fmt.Sprintf("self-harvest %s, now %s  %s", ratio(t.Relevant, t.Fetched), ratio(t.Last.Relevant, t.Last.Cost), curve))
+	row("relevant", t.Relevant, fmt.Sprintf("self-harvest %s, now %s  %s", ratio(t.Relevant, t.Fetched), ratio(t.Last.Relevant, t.Last.Cost), curve.String()))
 	row("pages/s", perSecond(t.Fetched, t.Seconds), "now "+perSecond(t.Last.Cost, float64(t.Last.Seconds)))
 	row("waiting", t.Last.Waiting, fmt.Sprintf("hosts %d", t.Last.Hosts))
 	row("failed", t.Failed, errors)
