@@ -18,8 +18,7 @@ package strategy
 //
 // With generations of n pages it is Best-N-First of the same authors: the n best links are
 // fetched before the order changes (bestn.go implements that for any generation size). Ties
-// are broken by address; in the sources the older link goes first (doc/decisions.md,
-// 2026-11-20).
+// are broken by address; in the sources the older link goes first (decision 4).
 
 import (
 	"math/rand/v2"
