@@ -37,7 +37,7 @@ func (c *Crawl) Stage(ctx context.Context, name string, stdin, stdout *os.File) 
 	if stage.Own {
 		return replaceProcess("exec 2>>"+Quote(c.Dir.Path(StagesLog))+"; set -o pipefail; "+stage.Command, env)
 	}
-	m := &meter{pages: name == "evolve", endless: c.now.step == stepSteady, log: log}
+	m := &meter{pages: name == "evolve", endless: c.now.step == stepSteady, silence: silence, log: log}
 	m.adds = name == "search" || name == "fetch" && strings.Contains(stage.Command, "-sitemaps")
 	var in io.Reader = stdin
 	if d, err := decompress(stdin); err != nil {
@@ -158,9 +158,10 @@ func unanswered(in io.Reader) io.Reader {
 
 // A meter runs a foreign stage and counts the records on both sides of it.
 type meter struct {
-	pages   bool // only pages are counted: evolve adds addresses
-	adds    bool // it may write more than it reads
-	endless bool // windows follow one another, each ended by a mark
+	pages   bool          // only pages are counted: evolve adds addresses
+	adds    bool          // it may write more than it reads
+	endless bool          // windows follow one another, each ended by a mark
+	silence time.Duration // how long the stage may keep records back, if endless
 	log     io.Writer
 
 	in, out atomic.Int64 // records
@@ -190,28 +191,43 @@ func (m *meter) run(ctx context.Context, command string, env []string, in io.Rea
 		return err
 	}
 	m.touch()
-	ended := make(chan error, 2)
-	go func() { // never waited for: nobody may end what it reads
-		err := m.feed(stdin, in)
-		stdin.Close()
-		if err != nil {
-			ended <- err
+	faults := make(chan error, 3)
+	fed, exited := make(chan struct{}), make(chan struct{})
+	go func() {
+		if err := m.feed(stdin, in); err != nil {
+			faults <- err
 		}
+		close(fed)
+		stdin.Close()
 	}()
-	go func() { ended <- m.drain(out, stdout) }()
-	stop := make(chan struct{})
-	defer close(stop)
-	go m.watch(stop, ended)
-	select {
-	case err = <-ended:
-	case <-ctx.Done():
-		cmd.Process.Signal(terminate)
-		err = <-ended
+	var werr error
+	go func() {
+		if err := m.drain(out, stdout); err != nil {
+			faults <- err
+		}
+		werr = cmd.Wait() // it may still be at work without its stdout
+		close(exited)
+	}()
+	go m.watch(exited, faults)
+	done := ctx.Done()
+	for running := true; running; {
+		select {
+		case err = <-faults:
+			cmd.Process.Kill()
+			stdout.Close() // children may have it too
+			<-exited
+			running = false
+		case <-exited:
+			select {
+			case err = <-faults:
+			default:
+			}
+			running = false
+		case <-done:
+			done = nil
+			cmd.Process.Signal(terminate)
+		}
 	}
-	if err != nil {
-		cmd.Process.Kill()
-	}
-	werr := cmd.Wait()
 	switch f := (*Fault)(nil); {
 	case errors.As(err, &f):
 		return err
@@ -225,7 +241,31 @@ func (m *meter) run(ctx context.Context, command string, env []string, in io.Rea
 	if status := exitStatus(werr); status != 0 {
 		return faultf(status, "")
 	}
+	if err := m.unread(ctx, fed, faults); err != nil {
+		return err
+	}
 	return m.compare(m.in.Load(), m.out.Load())
+}
+
+// unread counts what a stage that has ended did not read. In a steady crawl nothing more
+// comes before the end of the crawl.
+func (m *meter) unread(ctx context.Context, fed <-chan struct{}, faults <-chan error) error {
+	if m.endless {
+		select {
+		case <-fed:
+			return nil
+		default:
+			return faultf(statusFailed, "ended before its input did")
+		}
+	}
+	select {
+	case <-fed:
+		return nil
+	case err := <-faults:
+		return err
+	case <-ctx.Done():
+		return faultf(statusTerminated, "")
+	}
 }
 
 func (m *meter) touch() { m.last.Store(time.Now().UnixNano()) }
@@ -346,11 +386,11 @@ func (m *meter) mark(in bool) error {
 }
 
 // watch ends the meter of a steady crawl if the stage keeps records or marks back.
-func (m *meter) watch(stop <-chan struct{}, ended chan<- error) {
+func (m *meter) watch(stop <-chan struct{}, faults chan<- error) {
 	if !m.endless {
 		return
 	}
-	tick := time.NewTicker(time.Second)
+	tick := time.NewTicker(m.silence / 30)
 	defer tick.Stop()
 	for {
 		select {
@@ -362,9 +402,9 @@ func (m *meter) watch(stop <-chan struct{}, ended chan<- error) {
 		marks := len(m.windows)
 		m.mu.Unlock()
 		in, out := m.in.Load(), m.out.Load()
-		if (in > out || marks > 0) && m.taken.Load() && time.Since(time.Unix(0, m.last.Load())) > silence {
-			ended <- faultf(statusFailed, "has read %d records and %d window marks that it has not written for %v: it keeps lines back (hint: jq --unbuffered, sed -u, grep --line-buffered, awk with fflush(); a stage that works longer on a page needs the crawl without -steady)",
-				in-out, marks, silence)
+		if (in > out || marks > 0) && m.taken.Load() && time.Since(time.Unix(0, m.last.Load())) > m.silence {
+			faults <- faultf(statusFailed, "has read %d records and %d window marks that it has not written for %v: it keeps lines back (hint: jq --unbuffered, sed -u, grep --line-buffered, awk with fflush(); a stage that works longer on a page needs the crawl without -steady)",
+				in-out, marks, m.silence)
 			return
 		}
 	}

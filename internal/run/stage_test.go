@@ -1,0 +1,209 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// records returns n pages, a line each.
+func records(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `{"v":1,"url":"http://a.test/%d","status_code":200}`+"\n", i)
+	}
+	return b.String()
+}
+
+// mark returns the mark of a window.
+func mark(t *testing.T, window int) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := appendMark(&b, window); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// measure runs a command as a foreign stage.
+func measure(t *testing.T, m *meter, command, in string) (out string, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var b, log bytes.Buffer
+	m.log = &log
+	err = m.run(ctx, command, os.Environ(), strings.NewReader(in), &b)
+	if ctx.Err() != nil {
+		t.Fatalf("%s does not end", command)
+	}
+	return b.String(), err
+}
+
+func TestMeter(t *testing.T) {
+	const unread = 5000 // records that fill more than a pipe and all buffers
+	long := `{"v":1,"url":"http://a.test/","status_code":200,"text":"` + strings.Repeat("x", 1<<20) + `"}` + "\n"
+	for _, test := range []struct {
+		name, command, in string
+		m                 *meter
+		status            int
+		text              string // of the fault
+	}{
+		{name: "passes everything", command: "cat", in: records(100)},
+		{name: "passes nothing on to nothing", command: "cat", in: ""},
+		{name: "long lines", command: "cat", in: long + long},
+		{name: "loses one", command: "sed 2d", in: records(5), status: 1, text: "read 5 records and wrote 4"},
+		{name: "loses all", command: "cat >/dev/null", in: records(5), status: 1, text: "read 5 records and wrote 0"},
+		{name: "adds one", command: "sed 2p", in: records(5), status: 1, text: "read 5 records and wrote 6"},
+		{name: "may add", command: "sed 2p", in: records(5), m: &meter{adds: true}},
+		{name: "may add, and loses one", command: "sed 2d", in: records(5), m: &meter{adds: true}, status: 1, text: "read 5 records and wrote 4"},
+		{name: "ends early", command: "head -n 3", in: records(5), status: 1, text: "read 5 records and wrote 3"},
+		{name: "ends early, with much unread", command: "head -n 3", in: records(unread), status: 1, text: fmt.Sprintf("read %d records and wrote 3", unread)},
+		{name: "reads nothing", command: ":", in: records(unread), status: 1, text: fmt.Sprintf("read %d records and wrote 0", unread)},
+		{name: "no final newline", command: `printf %s "$(cat)"`, in: records(5)},
+		{name: "reads no final newline", command: "cat", in: strings.TrimSuffix(records(5), "\n")},
+		{name: "lines that are no records", command: "grep -v '^#'", in: "# hello\n\n" + records(2) + "# bye\n"},
+		{name: "dies", command: "head -n 2; exit 7", in: records(unread), status: 7},
+		{name: "dies in a pipeline", command: "sh -c 'cat; exit 7' | cat", in: records(5), status: 7},
+		{name: "is not there", command: "no-such-command-here", in: records(5), status: 127},
+		{name: "is killed", command: "head -n 2; kill -9 $$", in: records(unread), status: 137},
+		{name: "evolve: addresses are not counted", command: `cat; echo '{"v":1,"url":"http://a.test/new"}'; echo '{"v":1,"query":"words"}'`, in: records(5), m: &meter{pages: true}},
+		{name: "evolve: a page is missing", command: `sed 2d; echo '{"v":1,"url":"http://a.test/new"}'`, in: records(5), m: &meter{pages: true}, status: 1, text: "read 5 records and wrote 4"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			m := test.m
+			if m == nil {
+				m = new(meter)
+			}
+			out, err := measure(t, m, test.command, test.in)
+			if test.status == 0 {
+				if err != nil {
+					t.Errorf("%v", err)
+				}
+				if test.command == "cat" && out != test.in {
+					t.Errorf("%d bytes went in, and others came out: %d", len(test.in), len(out))
+				}
+				return
+			}
+			if f, ok := errors.AsType[*Fault](err); !ok || f.Status != test.status || f.Text != test.text {
+				t.Errorf("%#v, want status %d, %q", err, test.status, test.text)
+			}
+		})
+	}
+}
+
+// In a steady crawl, a stage that ends is not waited for: what it reads does not end.
+func TestEndlessMeterEndsWithItsStage(t *testing.T) {
+	for _, test := range []struct {
+		command string
+		want    Fault
+	}{
+		{"head -n 1; exit 7", Fault{7, ""}},
+		{"head -n 1", Fault{statusFailed, "ended before its input did"}},
+	} {
+		in, w := io.Pipe()
+		defer w.Close()
+		go io.WriteString(w, records(1))
+		ended := make(chan error, 1)
+		m := &meter{endless: true, silence: time.Minute, log: io.Discard}
+		go func() { ended <- m.run(t.Context(), test.command, os.Environ(), in, io.Discard) }()
+		select {
+		case err := <-ended:
+			if f, ok := errors.AsType[*Fault](err); !ok || *f != test.want {
+				t.Errorf("%s: %v", test.command, err)
+			}
+		case <-time.After(30 * time.Second):
+			t.Errorf("%s has ended, and the meter has not", test.command)
+		}
+	}
+}
+
+func TestMeterTerminates(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	in, w := io.Pipe()
+	defer w.Close()
+	out, began := io.Pipe()
+	ended := make(chan error, 1)
+	m := &meter{log: io.Discard}
+	go func() { ended <- m.run(ctx, "echo began; exec sleep 60", os.Environ(), in, began) }()
+	if _, err := io.ReadFull(out, make([]byte, len("began\n"))); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	select {
+	case err := <-ended:
+		if f, ok := errors.AsType[*Fault](err); !ok || f.Status != statusTerminated {
+			t.Errorf("%v", err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("the stage was told to end, and the meter has not")
+	}
+}
+
+func TestEndlessMeterComparesWindows(t *testing.T) {
+	in := mark(t, 0) + records(3) + mark(t, 1) + records(2) + mark(t, 2)
+	for _, test := range []struct{ name, command, text string }{
+		{"passes everything", "cat", ""},
+		{"loses a page of the first window", "sed 2d", "read 3 records and wrote 2"},
+		{"loses a page of the second window", "sed 6d", "read 5 records and wrote 4"},
+		{"makes up one window's loss in the next", "sed -e 2d -e 6p", "read 3 records and wrote 2"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := measure(t, &meter{endless: true, silence: time.Minute}, test.command, in)
+			if test.text == "" && err != nil {
+				t.Error(err)
+			} else if f, ok := errors.AsType[*Fault](err); test.text != "" && (!ok || f.Text != test.text) {
+				t.Errorf("%v, want %s", err, test.text)
+			}
+		})
+	}
+}
+
+// In a steady crawl nothing follows until the window has come back, so a stage that keeps
+// lines back would stop the crawl for ever.
+func TestEndlessMeterNamesSilence(t *testing.T) {
+	for _, test := range []struct{ name, command, in, text string }{
+		{"keeps a record back", "tail -n 1", records(1), "has read 1 records and 0 window marks that it has not written for 150ms"},
+		{"keeps a record back, without stdout", "exec cat >/dev/null", records(1), "has read 1 records and 0 window marks that it has not written for 150ms"},
+		{"keeps a mark back", "exec grep --line-buffered url", records(1) + mark(t, 1), "has read 0 records and 1 window marks that it has not written for 150ms"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			in, w := io.Pipe()
+			defer w.Close()
+			go io.WriteString(w, test.in)
+			ended := make(chan error, 1)
+			m := &meter{endless: true, silence: 150 * time.Millisecond, log: io.Discard}
+			go func() { ended <- m.run(t.Context(), test.command, os.Environ(), in, io.Discard) }()
+			select {
+			case err := <-ended:
+				if f, ok := errors.AsType[*Fault](err); !ok || f.Status != statusFailed || !strings.HasPrefix(f.Text, test.text) {
+					t.Errorf("%v\nwant %s", err, test.text)
+				}
+			case <-time.After(20 * time.Second):
+				t.Error("the stage keeps lines back, and nobody says so")
+			}
+		})
+	}
+	t.Run("waits for what comes later", func(t *testing.T) {
+		in, w := io.Pipe()
+		ended := make(chan error, 1)
+		m := &meter{endless: true, silence: 150 * time.Millisecond, log: io.Discard}
+		go func() { ended <- m.run(t.Context(), "exec cat", os.Environ(), in, io.Discard) }()
+		io.WriteString(w, records(1)+mark(t, 1))
+		select {
+		case err := <-ended:
+			t.Errorf("a stage that waits for its input is blamed: %v", err)
+		case <-time.After(600 * time.Millisecond):
+		}
+		w.Close()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
