@@ -141,6 +141,11 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 			return nil, err
 		}
 		if full && totals.Fetched == totals.Failed {
+			hold, err := d.Hold()
+			if err != nil {
+				return nil, err
+			}
+			defer hold.Close()
 			return nil, d.clear()
 		}
 		what := "other settings"
