@@ -168,6 +168,11 @@ func (d Dir) LoadSettings() (*Settings, error) {
 		if !slices.ContainsFunc(settings, func(f setting) bool { return f.key == key }) {
 			return nil, faultf(statusMisuse, "%s: unknown setting %q: the run belongs to another version of spoor", d.Path(SettingsFile), key)
 		}
+		if strings.HasPrefix(value, `"`) {
+			if value, err = strconv.Unquote(value); err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", d.Path(SettingsFile), key, err)
+			}
+		}
 		values[key] = append(values[key], value)
 	}
 	s := new(Settings)
@@ -179,12 +184,15 @@ func (d Dir) LoadSettings() (*Settings, error) {
 	return s, nil
 }
 
-// save writes the settings file.
+// save writes the settings file. Values of several lines are quoted.
 func (s *Settings) save(d Dir) error {
 	return atomicfile.Write(d.Path(SettingsFile), func(w io.Writer) error {
 		var b bytes.Buffer
 		for _, f := range settings {
 			for _, value := range f.get(s) {
+				if strings.Contains(value, "\n") || strings.HasPrefix(value, `"`) {
+					value = strconv.Quote(value)
+				}
 				fmt.Fprintf(&b, "%s %s\n", f.key, value)
 			}
 		}

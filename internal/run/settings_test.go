@@ -1,0 +1,147 @@
+package run
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// full returns settings of which none is zero.
+func full(t *testing.T) *Settings {
+	t.Helper()
+	s := &Settings{
+		Strategy: "niche", Params: []string{"lazy=true", "", " a = b ", "two\nlines"}, Compat: true, Seed: 7, Size: 30, Fitness: "vsm,bm25", Norm: "topic",
+		Archives: []string{"/a b/one.warc.gz", `/"quoted"\n.warc`, "/two\nlines.warc"}, Content: "sha256:1", Capture: "near 2020", ArchiveFirst: true,
+		Seeds: "sha256:2", SeedQuery: "“ciphers”\nand 'hashes' ", Search: "/index.db",
+		Fair: "niche", PerHost: 1, PerNiche: 2, MaxPerHost: 3, MaxPerNiche: 4, Horizon: 90 * time.Millisecond, Traps: true, Recrawl: true,
+		Pages: 500, Generations: 6, Patience: 5 * time.Minute, Steady: true, Watch: true, Live: []string{"-agent=My Bot/1", "-http1"},
+		Ran: map[string]string{"fetch": "fetch", "score": `bash -c 'jq .' | score -keep`}, Replaced: []string{"score"},
+	}
+	v := reflect.ValueOf(*s)
+	for i := range v.NumField() {
+		if v.Field(i).IsZero() {
+			t.Fatalf("the test leaves %s zero", v.Type().Field(i).Name)
+		}
+	}
+	return s
+}
+
+func TestSettingsRoundTrip(t *testing.T) {
+	d := Dir(t.TempDir())
+	if s, err := d.LoadSettings(); s != nil || err != nil {
+		t.Errorf("without a file: %v, %v", s, err)
+	}
+	for _, s := range []*Settings{full(t), {Ran: map[string]string{}}} {
+		if err := s.save(d); err != nil {
+			t.Fatal(err)
+		}
+		got, err := d.LoadSettings()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Params, got.Archives, got.Live, got.Replaced = orNil(got.Params), orNil(got.Archives), orNil(got.Live), orNil(got.Replaced)
+		if !reflect.DeepEqual(got, s) {
+			t.Errorf("got  %+v\nwant %+v", got, s)
+		}
+	}
+}
+
+func orNil(list []string) []string {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+func TestSettingsRefused(t *testing.T) {
+	d := Dir(t.TempDir())
+	for text, want := range map[string]string{
+		"strategy niche\ncolour red\n": `unknown setting "colour"`,
+		"\n":                           `unknown setting ""`,
+		"pages many\n":                 "settings: pages: ",
+		"seed-query \"torn\n":          "settings: seed-query: ",
+	} {
+		if err := os.WriteFile(d.Path(SettingsFile), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := d.LoadSettings(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %+v, %v", text, s, err)
+		}
+	}
+}
+
+func TestDifferences(t *testing.T) {
+	all := func(string) bool { return true }
+	if words := full(t).differences(full(t), all); len(words) > 0 {
+		t.Errorf("equal settings differ: %q", words)
+	}
+	one, two := full(t), full(t)
+	two.Strategy, two.Fair, two.Params, two.Content, two.Archives = "bestfirst", "", []string{"a=1", "b=2"}, "sha256:9", []string{"/new.warc"}
+	one.Params = nil
+	two.Pages, two.Steady, two.Live = 9, false, nil // these may change
+	got := strings.Join(one.differences(two, all), "\n")
+	want := strings.Join([]string{
+		"strategy was niche and is bestfirst",
+		"param was not set and is a=1, b=2",
+		"archive was " + strings.Join(one.Archives, ", ") + " (sha256:1) and is /new.warc (sha256:9)",
+		"fair was niche and is not set",
+	}, "\n")
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if words := one.differences(two, func(key string) bool { return key == "fair" || key == "pages" }); len(words) != 1 {
+		t.Errorf("only fair is compared: %q", words)
+	}
+}
+
+func TestDigestArchives(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	digest := func(names ...string) string {
+		t.Helper()
+		d, err := DigestArchives(names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	large := strings.Repeat("abcdefgh", 3*sampleSize/8)
+	same := digest(write("a.warc.gz", large))
+	if digest(write("elsewhere/b.warc.gz", large)) != same || digest(filepath.Join(dir, "elsewhere")) != same {
+		t.Error("a moved archive has another digest")
+	}
+	write("elsewhere/b.warc.gz.idx", "an index beside it")
+	if digest(filepath.Join(dir, "elsewhere")) != same {
+		t.Error("an index beside the archive changes the digest")
+	}
+	for what, content := range map[string]string{
+		"first byte": "x" + large[1:], "last byte": large[1:] + "x", "length": large + "h", "end": large[:len(large)-1], "nothing": "",
+	} {
+		if digest(write("other.warc.gz", content)) == same {
+			t.Errorf("another %s: the same digest", what)
+		}
+	}
+	one, two := write("1.warc", "one"), write("2.warc", "two")
+	if digest(one, two) == digest(two, one) {
+		t.Error("the order of the archives decides which capture comes first, and not the digest")
+	}
+	if digest(write("12.warc", "onetwo")) == digest(one, two) {
+		t.Error("two archives have the digest of one")
+	}
+	if _, err := DigestArchives([]string{filepath.Join(dir, "missing")}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a missing archive: %v", err)
+	}
+}
