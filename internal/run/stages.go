@@ -282,6 +282,7 @@ func resolveStages(own Stages, file, env map[string]string, before *Settings) (l
 		case given && command == "": // spoor's own
 		case given:
 			stage = &Stage{Name: name, Command: replacement(name, command, own)}
+		case stage != nil && edited == stage.Command: // edited back
 		case inFile && (replaced(name) || before == nil || edited != before.Ran[name]):
 			stage = &Stage{Name: name, Command: edited}
 		}
