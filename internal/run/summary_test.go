@@ -1,0 +1,169 @@
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// commit writes the summary of a generation, and does no more than that.
+func commit(t *testing.T, d Dir, s *Summary) string {
+	t.Helper()
+	line, err := s.Line()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := d.File(s.Generation, Stats)
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, line, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return string(line)
+}
+
+// summaries are those of three generations.
+func summaries() []*Summary {
+	one, two, three := NewSummary(1), NewSummary(2), NewSummary(3)
+	one.Outcomes, one.Cost, one.Relevant, one.Addresses, one.Seconds = 1, 1, 1, 40, 0.5
+	one.Operators["seed"] = Yield{1, 1}
+	two.Outcomes, two.Cost, two.Failed, two.Relevant, two.Addresses, two.Seconds = 9, 8, 2, 3, 7, 0.25
+	two.Errors["robots"], two.Errors["timeout"] = 1, 1
+	two.Operators["seed"], two.Operators["link"] = Yield{2, 1}, Yield{6, 2}
+	three.Outcomes, three.Errors["robots"] = 2, 2
+	three.Operators["link"] = Yield{}
+	return []*Summary{one, two, three}
+}
+
+func TestTotalsAdd(t *testing.T) {
+	t3 := newTotals()
+	for _, s := range summaries() {
+		t3.add(s)
+	}
+	want := &Totals{
+		Generation: 3, Fetched: 9, Failed: 2, Relevant: 4, Seconds: 0.75,
+		Errors:    map[string]int{"robots": 3, "timeout": 1},
+		Operators: map[string]Yield{"seed": {3, 2}, "link": {6, 2}},
+		Harvests:  []int{1000, 375}, // the third cost nothing
+		Last:      summaries()[2],
+	}
+	if !reflect.DeepEqual(t3, want) {
+		t.Errorf("got  %+v\nwant %+v", t3, want)
+	}
+	long := newTotals()
+	for g := range maxHarvests + 5 {
+		long.add(&Summary{Generation: g + 1, Outcomes: 1, Cost: 1000, Relevant: g})
+	}
+	if n := len(long.Harvests); n != maxHarvests || long.Harvests[0] != 5 || long.Harvests[n-1] != maxHarvests+4 {
+		t.Errorf("the last harvests are %v", long.Harvests)
+	}
+}
+
+func TestTotalsWithChangesNothing(t *testing.T) {
+	t1, one := newTotals(), newTotals()
+	t1.add(summaries()[0])
+	one.add(summaries()[0])
+	if with := t1.with(summaries()[1]); with.Fetched != 9 || with.Errors["timeout"] != 1 {
+		t.Errorf("%+v", with)
+	}
+	if !reflect.DeepEqual(t1, one) {
+		t.Errorf("the totals have changed: %+v", t1)
+	}
+}
+
+func TestTotalsExhausted(t *testing.T) {
+	page := func() *Summary { return &Summary{Outcomes: 1} }
+	for _, test := range []struct {
+		name string
+		list []*Summary
+		want bool
+	}{
+		{"nothing done yet", nil, false},
+		{"pages, and no address", []*Summary{page()}, false},
+		{"empty, but new addresses", []*Summary{page(), {Addresses: 1}}, false},
+		{"empty, and nothing new", []*Summary{page(), {}}, true},
+		{"empty twice", []*Summary{page(), {Addresses: 1}, {Addresses: 1}}, true},
+		{"empty, then pages, then empty", []*Summary{{Addresses: 1}, page(), {Addresses: 1}}, false},
+	} {
+		totals := newTotals()
+		for _, s := range test.list {
+			totals.add(s)
+		}
+		if got := totals.exhausted(); got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
+	}
+}
+
+func TestLoadTotals(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		before func(t *testing.T, d Dir) // what is wrong with the files
+		want   int                       // generations
+	}{
+		{"missing", func(t *testing.T, d Dir) { os.Remove(d.Path(totalsFile)) }, 3},
+		{"empty", func(t *testing.T, d Dir) { os.Truncate(d.Path(totalsFile), 0) }, 3},
+		{"torn", func(t *testing.T, d Dir) { os.Truncate(d.Path(totalsFile), 40) }, 3},
+		{"one behind", func(t *testing.T, d Dir) { totalsOf(summaries()[:2]).save(d) }, 3},
+		{"of another run", func(t *testing.T, d Dir) { totalsOf(nil).save(d) }, 3},
+		{"ahead", func(t *testing.T, d Dir) { os.Remove(d.File(3, Stats)) }, 2},
+		{"far ahead", func(t *testing.T, d Dir) { os.RemoveAll(d.Generations()) }, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := Dir(t.TempDir())
+			var lines []string
+			for _, s := range summaries() {
+				lines = append(lines, commit(t, d, s))
+			}
+			if err := totalsOf(summaries()).save(d); err != nil {
+				t.Fatal(err)
+			}
+			test.before(t, d)
+			for _, from := range []string{"the summaries", "totals.json"} {
+				got, err := d.LoadTotals()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := totalsOf(summaries()[:test.want]); !reflect.DeepEqual(got, want) {
+					t.Errorf("from %s: got  %+v\nwant %+v", from, got, want)
+				}
+			}
+			log, err := os.ReadFile(d.Path(LogFile))
+			if want := strings.Join(lines[:test.want], ""); err != nil || string(log) != want {
+				t.Errorf("%s: %v\n%s\nwant\n%s", LogFile, err, log, want)
+			}
+		})
+	}
+}
+
+func totalsOf(list []*Summary) *Totals {
+	t := newTotals()
+	for _, s := range list {
+		t.add(s)
+	}
+	return t
+}
+
+// While totals.json agrees with the summaries, these are not read again.
+func TestLoadTotalsReadsOneFile(t *testing.T) {
+	d := Dir(t.TempDir())
+	for _, s := range summaries() {
+		commit(t, d, s)
+	}
+	if err := totalsOf(summaries()).save(d); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(d.File(1, Stats), 0); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.LoadTotals(); err != nil || got.Fetched != 9 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	os.Remove(d.Path(totalsFile))
+	if got, err := d.LoadTotals(); err == nil || !strings.Contains(err.Error(), d.File(1, Stats)) {
+		t.Errorf("a summary that cannot be read: %+v, %v", got, err)
+	}
+}
