@@ -140,7 +140,7 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 		if err != nil {
 			return nil, err
 		}
-		if full && totals.Fetched == totals.Failed {
+		if full && !d.mayHavePages(totals) {
 			hold, err := d.Hold()
 			if err != nil {
 				return nil, err
@@ -309,6 +309,17 @@ var runFiles = []string{
 
 func isRunFile(name string) bool {
 	return slices.Contains(runFiles, name) || strings.HasSuffix(name, partSuffix)
+}
+
+// mayHavePages reports whether a run has got a page, or may have got one in the generation
+// that is not committed.
+func (d Dir) mayHavePages(t *Totals) bool {
+	g := t.Generation + 1
+	if t.Fetched > t.Failed || exists(d.File(g, Scored)) || exists(d.File(g, Parsed)) {
+		return true
+	}
+	captures, err := os.ReadDir(d.Path("warc"))
+	return err == nil && len(captures) > 0 && (g == 1 || exists(d.File(g, Addresses)))
 }
 
 // clear removes what a run that never got a page has left, so that another can begin.
