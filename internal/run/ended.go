@@ -132,8 +132,12 @@ func (c *Crawl) blame(status int, e ended) error {
 	if worst == statusMisuse {
 		how = "with that put right, the command goes on from here"
 	}
-	return faultf(worst, "generation %d: %s: %s\nwhat the stages said, from %s:\n%s\nnothing that was acknowledged is lost: %s",
-		max(c.now.generation, c.Totals.Generation+1), step, strings.Join(words, ", "), c.Dir.Path(StagesLog), strings.TrimRight(string(lastWords(log)), "\n"), how)
+	said := strings.TrimRight(string(lastWords(log)), "\n")
+	if said != "" {
+		said = fmt.Sprintf("\nwhat the stages said, from %s:\n%s", c.Dir.Path(StagesLog), said)
+	}
+	return faultf(worst, "generation %d: %s: %s%s\nnothing that was acknowledged is lost: %s",
+		max(c.now.generation, c.Totals.Generation+1), step, strings.Join(words, ", "), said, how)
 }
 
 // lastLog returns the end of stages.log.
