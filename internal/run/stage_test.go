@@ -207,3 +207,13 @@ func TestEndlessMeterNamesSilence(t *testing.T) {
 		}
 	})
 }
+
+// A foreign search reads the queries that have no answer yet, and nothing else.
+func TestUnanswered(t *testing.T) {
+	const one, two = `{"v":1,"query":"ciphers","operator":"antnet"}`, `{"v":1,"query":"hashes"}`
+	in := records(2) + one + "\n" + `{"v":1,"query":"answered","cost":1}` + "\n" + `{"v":1,"url":"http://a.test/new","query":"found"}` + "\nno record\n" + two
+	got, err := io.ReadAll(unanswered(strings.NewReader(in)))
+	if want := one + "\n" + two; err != nil || string(got) != want {
+		t.Errorf("got  %s\nwant %s, %v", got, want, err)
+	}
+}
