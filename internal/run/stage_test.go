@@ -190,6 +190,12 @@ func TestEndlessMeterNamesSilence(t *testing.T) {
 			}
 		})
 	}
+	t.Run("is slow, with more to read", func(t *testing.T) {
+		in := strings.Repeat(records(100), 50) // more than a pipe and the buffers hold
+		if _, err := measure(t, &meter{endless: true, silence: 150 * time.Millisecond}, "sleep 0.6; cat", in); err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("waits for what comes later", func(t *testing.T) {
 		in, w := io.Pipe()
 		ended := make(chan error, 1)
