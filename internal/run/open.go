@@ -80,7 +80,9 @@ func (o *Opener) Open(ctx context.Context, r *Request) error {
 		return err
 	}
 	own := ownStages(d, s, wishes, o.Prefix)
-	stages, changes := resolveStages(own, file, r.Stages, before)
+	otherMode := *s
+	otherMode.Steady = !s.Steady
+	stages, changes := resolveStages(own, ownStages(d, &otherMode, wishes, o.Prefix), file, r.Stages, before)
 	if evolve := stages.find("evolve"); evolve.Own {
 		if !wishes.Search {
 			stages = slices.DeleteFunc(stages, func(s Stage) bool { return s.Name == "search" && s.Own })

@@ -43,6 +43,14 @@ func (s Stages) find(name string) *Stage {
 	return nil
 }
 
+// command returns the command of a stage, "" if the run has none of that name.
+func (s Stages) command(name string) string {
+	if stage := s.find(name); stage != nil {
+		return stage.Command
+	}
+	return ""
+}
+
 // ownStages returns the stages that the settings of a run and its strategy ask for. Their
 // commands use the variables of [Crawl.environment].
 func ownStages(d Dir, s *Settings, w Wishes, prefix string) Stages {
@@ -271,8 +279,8 @@ func (s Stages) save(d Dir) error {
 
 // resolveStages returns the stages of a run: those of env (a command by stage name; an
 // empty one is spoor's own), else those that the user has edited in the stages file, else
-// spoor's own. It says what changed since the run was last opened.
-func resolveStages(own Stages, file, env map[string]string, before *Settings) (list Stages, changes []string) {
+// spoor's own. A line that is spoor's own in the other mode, steady or looping, was not edited. It says what changed since the run was last opened.
+func resolveStages(own, otherMode Stages, file, env map[string]string, before *Settings) (list Stages, changes []string) {
 	replaced := func(name string) bool { return before != nil && slices.Contains(before.Replaced, name) }
 	for _, name := range stageNames {
 		stage := own.find(name)
@@ -282,8 +290,9 @@ func resolveStages(own Stages, file, env map[string]string, before *Settings) (l
 		case given && command == "": // spoor's own
 		case given:
 			stage = &Stage{Name: name, Command: replacement(name, command, own)}
-		case stage != nil && edited == stage.Command: // edited back
-		case inFile && (replaced(name) || before == nil || edited != before.Ran[name]):
+		case before == nil: // the file is of a crawl that was killed while it was begun
+		case stage != nil && (edited == stage.Command || edited == otherMode.command(name)): // edited back
+		case inFile && (replaced(name) || edited != before.Ran[name]):
 			stage = &Stage{Name: name, Command: edited}
 		}
 		if stage == nil {

@@ -114,7 +114,8 @@ func TestResolveStages(t *testing.T) {
 	}{
 		{name: "a new run"},
 		{name: "a new run, a stage replaced", env: map[string]string{"parse": "sed p"}, want: map[string]string{"parse": "bash -c 'sed p'"}},
-		{name: "a new run, a stages file written before", file: map[string]string{"parse": "my parse"}, want: map[string]string{"parse": "my parse"}},
+		{name: "the stages file of a crawl that was killed while it was begun", file: map[string]string{"parse": "my parse"}},
+		{name: "killed while the mode was changed", file: edited(lastRun(), map[string]string{"evolve": "steady evolve"}), before: lastRun()},
 		{name: "a foreign score is completed, and its topic does not grow", env: map[string]string{"score": "jq ."}, want: map[string]string{"score": scored}, notGrown: true},
 		{name: "nothing edited: the new own commands", file: edited(lastRun(), nil), before: lastRun()},
 		{name: "no stages file: the new own commands", before: lastRun()},
@@ -143,7 +144,7 @@ func TestResolveStages(t *testing.T) {
 		{name: "a stage that the strategy does not have", env: map[string]string{"search": "sed p"}, want: map[string]string{"search": "bash -c 'sed p'"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			list, changes := resolveStages(own, test.file, test.env, test.before)
+			list, changes := resolveStages(own, Stages{{"evolve", "steady evolve", true}}, test.file, test.env, test.before)
 			want := Stages{}
 			for _, name := range stageNames {
 				stage := own.find(name)
