@@ -44,8 +44,10 @@ demo: build ## crawl the documentation of the Go tree, on loopback, in a minute
 
 # Left alone, the race detector makes every command of a script wait a second.
 .PHONY: test test-long
-test: build ## the short tests, with the race detector
-	GORACE=atexit_sleep_ms=0 $(GO) test $(RACE) -short -timeout=15m -shuffle=on ./...
+test: build ## the short tests, with the race detector where there are goroutines
+	concurrent=$$($(GO) list $$(grep -rlE '^\s*go |[^.]go func|\.Go\(|"sync' --include='*.go' cmd internal | xargs -n1 dirname | sort -u | grep -v ^internal/bench | sed 's|^|./|')); \
+	GORACE=atexit_sleep_ms=0 $(GO) test $(RACE) -short -timeout=15m -shuffle=on $$concurrent; \
+	$(GO) test -short -timeout=15m -shuffle=on $$($(GO) list ./... | grep -vxF "$$concurrent")
 test-long: build ## all tests, without the race detector
 	$(GO) test -timeout=60m -shuffle=on ./...
 

@@ -101,6 +101,9 @@ type saying struct {
 // TestAgreementWithTheIndependentJudge judges crawls with all irregularities: repeated pages,
 // also in another spelling, unknown addresses, free records, and queries.
 func TestAgreementWithTheIndependentJudge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("there is no python3 here, which the independent judge is written in")

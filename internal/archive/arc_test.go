@@ -104,6 +104,9 @@ func TestReplayARC(t *testing.T) {
 
 // TestSharedWebAsARC writes a web of the shared data as an ARC file.
 func TestSharedWebAsARC(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	f, err := os.Open(shared(t, "webs/webkb.warc.gz"))
 	if err != nil {
 		t.Fatal(err)

@@ -170,6 +170,9 @@ func TestDecompressAtOnce(t *testing.T) {
 }
 
 func TestDecompressAtOnceLikeLibrary(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	a, b, c := good("a"), good("b"), good("c")
 	long := blockOf(strings.Repeat("text of a page, ", 5000))
 	files := []string{zip(a, b, c), zip(a+b, c), zip(a, b) + "rubbish" + zip(c), zip(a) + zst(b), zip(long, long), zip(a[:len(a)-10], a[len(a)-10:]+b),

@@ -99,6 +99,9 @@ func deflated(t testing.TB) map[string][]byte {
 }
 
 func TestInflate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for name, data := range deflated(t) {
 		t.Run(name, func(t *testing.T) {
 			checkInflate(t, data)

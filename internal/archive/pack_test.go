@@ -260,6 +260,9 @@ func TestPackNames(t *testing.T) {
 }
 
 func TestPackLargeIndex(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	const n = maxPlainIndex + 1
 	var b bytes.Buffer
 	gz := gzip.NewWriter(&b)

@@ -117,6 +117,9 @@ func TestSharedFaultyArchives(t *testing.T) {
 }
 
 func TestSharedArchives(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for name, want := range map[string]string{
 		"suites/archives/aut-example.warc.gz": "metadata 261, request 261, response 299, warcinfo 1",
 		"webs/webkb.warc.gz":                  "response 9576, warcinfo 1",
@@ -180,6 +183,9 @@ func TestPOSTIsNotIndexed(t *testing.T) {
 // TestReplaySharedWebs fetches every URL of the webs. The number of pages must be that of their
 // README, and every redirect must end at a page.
 func TestReplaySharedWebs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, c := range []struct {
 		name                    string
 		pages, redirects, fault int

@@ -505,6 +505,9 @@ func TestSitemapState(t *testing.T) {
 
 // MaxBody applies to pages; sitemaps are read and archived up to 50 MiB.
 func TestSitemapLongerThanMaxBody(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	const n = 6_000 // of 2 KiB each
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {

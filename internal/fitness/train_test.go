@@ -120,6 +120,9 @@ func TestTrainingIgnoresUninformativeFeatures(t *testing.T) {
 }
 
 func TestTrainedProbabilitiesAreCalibrated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	// Which of two kinds of words a page has more of tells how probable it is to be
 	// positive; the probability itself is what is drawn from.
 	g := newGenerator(4)
@@ -260,6 +263,9 @@ func TestHeaviestFeaturesAreKept(t *testing.T) {
 }
 
 func TestHugeExamplesAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	var b strings.Builder
 	for i := range 300_000 {
 		fmt.Fprintf(&b, "w%d ", i)

@@ -349,6 +349,9 @@ func TestLinksOfSmallTree(t *testing.T) {
 }
 
 func TestLinksOfGoTree(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	s := goTree(t)
 	pages := s.Pages()
 	t.Logf("%d pages", len(pages))

@@ -128,6 +128,9 @@ func TestWilcoxonIsSymmetricAndRobust(t *testing.T) {
 
 // If there is no difference, one test in twenty reports one.
 func TestWilcoxonFalsePositiveRate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long")
+	}
 	for _, n := range []int{20, 90, 110} {
 		rng := rand.New(rand.NewPCG(7, uint64(n)))
 		alarms := 0
