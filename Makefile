@@ -59,9 +59,9 @@ golden: ## rewrite what the tests expect, and show the difference
 ##@ The gate: before every commit, and in .ci/run
 
 .PHONY: check fmt vet tidy fix lint shell cross
-check: fmt vet tidy fix lint shell cross test ## fmt vet tidy fix lint shell cross test
+check: fmt vet tidy fix lint shell test ## fmt vet tidy fix lint shell test
 .PHONY: check-long
-check-long: test-long test-browser ## test-long test-browser
+check-long: cross test-long test-browser ## cross test-long test-browser
 fmt: ## gofmt -s finds nothing to change
 	@files=$$(git ls-files --cached --others --exclude-standard '*.go' | xargs gofmt -s -l); \
 	if [ -n "$$files" ]; then echo "gofmt -s -w would change:"; echo "$$files"; exit 1; fi
