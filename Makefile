@@ -49,7 +49,8 @@ test: build ## the short tests, with the race detector where there are goroutine
 	GORACE=atexit_sleep_ms=0 $(GO) test $(RACE) -short -timeout=15m -shuffle=on $$concurrent; \
 	$(GO) test -short -timeout=15m -shuffle=on $$($(GO) list ./... | grep -vxF "$$concurrent")
 test-long: build ## all tests, without the race detector
-	$(GO) test -timeout=60m -shuffle=on ./...
+	$(GO) test -timeout=60m -shuffle=on $$($(GO) list ./... | grep -v '/cmd/fetch$$')
+	$(GO) test -timeout=60m -shuffle=on ./cmd/fetch # measures seconds and memory: alone
 
 .PHONY: golden
 golden: ## rewrite what the tests expect, and show the difference
