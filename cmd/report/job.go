@@ -20,8 +20,8 @@ const order = "order.ndjson.zst"
 // maxOrder bounds this file, which is held in memory. It has about a KiB for each record.
 const maxOrder = 1 << 30
 
-// jobParts returns the generations of a crawl of which scripts/compare has kept only that
-// file.
+// jobParts returns the generations of a crawl that scripts/compare ran: it keeps only the file
+// order.
 func jobParts(dir string) ([]report.Part, error) {
 	f, err := open(filepath.Join(dir, order))
 	if err != nil {

@@ -93,19 +93,19 @@ func (c *command) load(arguments int) (*run.Crawl, error) {
 		return nil, err
 	}
 	c.log = log // until the process ends
-	return run.Load(d, c.view(), filter.Logger(log, "run", "text"), c.prefix, wishes)
+	return run.Load(d, c.view(), filter.Logger(log, "run", "text"), c.prefix, requirements)
 }
 
-// wishes returns what a strategy wants of the other stages.
-func wishes(name string) (run.Wishes, bool) {
+// requirements returns what a strategy requires of the other stages.
+func requirements(name string) (run.Requirements, bool) {
 	for _, k := range strategy.Kinds() {
 		if k.Name == name {
 			s := k.Stages
 			compat := slices.ContainsFunc(k.New().Params(), func(p strategy.Param) bool { return p.Name == "compat" })
-			return run.Wishes{Fitness: s.Fitness, Context: s.Context, Learn: s.Learn, Expand: s.Expand, Search: s.Search, Single: s.Single, Compat: compat}, true
+			return run.Requirements{Fitness: s.Fitness, Context: s.Context, Learn: s.Learn, Expand: s.Expand, Search: s.Search, Single: s.Single, Compat: compat}, true
 		}
 	}
-	return run.Wishes{}, false
+	return run.Requirements{}, false
 }
 
 func (c *command) hold() error {
@@ -220,7 +220,7 @@ func (c *command) open() error {
 	ctx, stop := filter.NotifyContext("interrupted")
 	defer stop()
 	view := &run.View{Out: c.stderr}
-	opener := &run.Opener{Prefix: c.prefix, Wishes: wishes, Say: view.Say, Stderr: c.stderr}
+	opener := &run.Opener{Prefix: c.prefix, Requirements: requirements, Say: view.Say, Stderr: c.stderr}
 	if err := opener.Open(ctx, request); err != nil {
 		return err
 	}

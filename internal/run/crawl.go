@@ -40,7 +40,7 @@ type Log interface {
 }
 
 // Load returns the crawl of a run directory.
-func Load(d Dir, view *View, log Log, prefix string, wishes func(strategy string) (Wishes, bool)) (*Crawl, error) {
+func Load(d Dir, view *View, log Log, prefix string, requirements func(strategy string) (Requirements, bool)) (*Crawl, error) {
 	s, err := d.LoadSettings()
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func Load(d Dir, view *View, log Log, prefix string, wishes func(strategy string
 	if s.Steady {
 		looping := *s
 		looping.Steady = false
-		w, _ := wishes(s.Strategy)
+		w, _ := requirements(s.Strategy)
 		c.steps = nil
 		for _, stage := range ownStages(d, &looping, w, prefix) {
 			switch steady := c.Stages.find(stage.Name); {
@@ -79,13 +79,6 @@ func Load(d Dir, view *View, log Log, prefix string, wishes func(strategy string
 	}
 	view.begin(c)
 	return c, c.now.load(d)
-}
-
-// A Step is something the stages do for a generation: what they read, and what they write.
-type Step struct {
-	Name string
-	In   string // relative to the run directory
-	Out  string // file of the generation
 }
 
 // The steps of a generation, in their order. A step whose output exists is done.

@@ -35,10 +35,10 @@ func (r *Request) resumes() bool { return r.Topic == "" && r.Seeds == "" && !r.G
 
 // An Opener opens runs.
 type Opener struct {
-	Prefix string                               // of the names of the commands
-	Wishes func(strategy string) (Wishes, bool) // what a strategy wants; false if it is unknown
-	Say    func(format string, args ...any)     // tells the user
-	Stderr io.Writer                            // what a stage says when it refuses its flags
+	Prefix       string                                     // of the names of the commands
+	Requirements func(strategy string) (Requirements, bool) // what a strategy wants; false if it is unknown
+	Say          func(format string, args ...any)           // tells the user
+	Stderr       io.Writer                                  // what a stage says when it refuses its flags
 }
 
 // Open begins a run, or checks that the request fits the run that is there, and brings the
@@ -58,12 +58,12 @@ func (o *Opener) Open(ctx context.Context, r *Request) error {
 		}
 	}
 	s := &r.Settings
-	wishes, known := o.Wishes(s.Strategy)
+	requirements, known := o.Requirements(s.Strategy)
 	if !known && r.Stages["evolve"] == "" && (before == nil || !slices.Contains(before.Replaced, "evolve")) {
 		return o.unknownStrategy(ctx, s.Strategy)
 	}
 	if before == nil {
-		if s.Compat && wishes.Single && !r.Sized {
+		if s.Compat && requirements.Single && !r.Sized {
 			s.Size = 1
 		}
 		if err := d.vacant(); err != nil {
@@ -79,22 +79,22 @@ func (o *Opener) Open(ctx context.Context, r *Request) error {
 	if err != nil {
 		return err
 	}
-	own := ownStages(d, s, wishes, o.Prefix)
+	own := ownStages(d, s, requirements, o.Prefix)
 	otherMode := *s
 	otherMode.Steady = !s.Steady
-	stages, changes := resolveStages(own, ownStages(d, &otherMode, wishes, o.Prefix), file, r.Stages, before)
+	stages, changes := resolveStages(own, ownStages(d, &otherMode, requirements, o.Prefix), file, r.Stages, before)
 	if evolve := stages.find("evolve"); evolve.Own {
-		if !wishes.Search {
+		if !requirements.Search {
 			stages = slices.DeleteFunc(stages, func(s Stage) bool { return s.Name == "search" && s.Own })
 		} else if s.Search == "" && stages.find("search") == nil {
 			changes = append(changes, "the queries of "+s.Strategy+" are not asked: there is no -search")
 		}
 	}
-	if err := s.checkSteady(stages, wishes); err != nil {
+	if err := s.checkSteady(stages, requirements); err != nil {
 		return err
 	}
 	topic := cmp.Or(r.Topic, d.Path(Topic))
-	learns, err := learning(topic, wishes.Learn)
+	learns, err := learning(topic, requirements.Learn)
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (o *Opener) unknownStrategy(ctx context.Context, name string) error {
 }
 
 // checkSteady refuses what only the looping crawl can do.
-func (s *Settings) checkSteady(stages Stages, w Wishes) error {
+func (s *Settings) checkSteady(stages Stages, w Requirements) error {
 	if !s.Steady {
 		return nil
 	}
@@ -194,7 +194,7 @@ func (s *Settings) checkSteady(stages Stages, w Wishes) error {
 	return nil
 }
 
-// learning reports whether a topic file lacks the section that a strategy wants, so that it
+// learning reports whether a topic file lacks the section that a strategy requires, so that it
 // is made of the seeds' pages.
 func learning(topic, section string) (bool, error) {
 	if section == "" {

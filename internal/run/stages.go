@@ -12,8 +12,8 @@ import (
 // stageNames are the stages that a run may have, in the order of the pipeline.
 var stageNames = []string{"fetch", "parse", "learn", "score", "grow", "evolve", "search"}
 
-// Wishes is what a strategy wants of the other stages.
-type Wishes struct {
+// Requirements is what a strategy requires of the other stages.
+type Requirements struct {
 	Fitness string // the measure: score -fitness
 	Context string // the words around links: parse -context
 	Learn   string // a section of the topic that is made of the seeds' pages: table or reference
@@ -53,7 +53,7 @@ func (s Stages) command(name string) string {
 
 // ownStages returns the stages that the settings of a run and its strategy ask for. Their
 // commands use the variables of [Crawl.environment].
-func ownStages(d Dir, s *Settings, w Wishes, prefix string) Stages {
+func ownStages(d Dir, s *Settings, w Requirements, prefix string) Stages {
 	var list Stages
 	add := func(name string, words ...string) {
 		list = append(list, Stage{name, strings.Join(words, " "), true})
@@ -154,7 +154,7 @@ func ownStages(d Dir, s *Settings, w Wishes, prefix string) Stages {
 }
 
 // measure returns the measures of score, the steering one first.
-func (s *Settings) measure(w Wishes) string {
+func (s *Settings) measure(w Requirements) string {
 	fitness := s.Fitness
 	if fitness == "" {
 		return w.Fitness
