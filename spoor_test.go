@@ -110,7 +110,7 @@ var goDocs = sync.OnceValues(func() (*gosite.Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gosite.New(os.DirFS(strings.TrimSpace(string(out))))
+	return gosite.New(strings.TrimSpace(string(out)))
 })
 
 // goSite serves the documentation of the Go tree for the length of a test and

@@ -114,7 +114,7 @@ func run(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	site, err := gosite.New(os.DirFS(dir))
+	site, err := gosite.New(dir)
 	if err != nil {
 		return err
 	}

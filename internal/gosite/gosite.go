@@ -27,50 +27,54 @@ package gosite
 import (
 	"bytes"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"html/template"
 	"io/fs"
 	"net/http"
-	"path"
+	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
+
+//go:embed style.css
+var style []byte
+
+//go:embed pages.tmpl
+var pagesText string
+
+var pages = template.Must(template.New("pages").Parse(pagesText))
 
 // A Site serves the documentation of one Go tree. A package is parsed when its first page
 // is requested, and kept. A Site is safe for concurrent use.
 type Site struct {
-	tree    fs.FS
+	src     string    // directory of the sources
 	version string    // of Go, as in "go1.26.0"
 	date    time.Time // of the release, which is the Last-Modified of every page
 	nodes   map[string]*node
 }
 
-// New returns a site for tree, the root of a Go tree: it holds src and, in a release,
+// New returns a site for the Go tree in a directory, which holds src and, in a release,
 // VERSION. New reads the package and import clauses of every file.
-func New(tree fs.FS) (*Site, error) {
-	s := &Site{tree: tree, version: "devel", date: time.Unix(0, 0).UTC()}
+func New(root string) (*Site, error) {
+	tree := os.DirFS(root)
 	text, err := fs.ReadFile(tree, "VERSION")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading the version of the tree: %w", err)
 	}
-	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
-		if i == 0 && line != "" {
-			s.version = strings.TrimSpace(line)
-		}
-		if v, ok := strings.CutPrefix(line, "time "); ok {
-			if t, err := time.Parse(time.RFC3339, strings.TrimSpace(v)); err == nil {
-				s.date = t.UTC()
-			}
-		}
+	s := &Site{src: root + "/src", date: time.Unix(0, 0).UTC()}
+	version, rest, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+	if s.version = strings.TrimSpace(version); s.version == "" {
+		s.version = "devel"
 	}
-	if s.nodes, err = scan(tree); err != nil {
+	if t, err := time.Parse("time "+time.RFC3339, strings.TrimSpace(rest)); err == nil {
+		s.date = t.UTC()
+	}
+	if err := s.scan(tree); err != nil {
 		return nil, fmt.Errorf("reading the packages of the tree: %w", err)
-	}
-	for _, n := range s.nodes {
-		n.docs = sync.OnceValue(func() *docs { return s.parse(n) })
 	}
 	return s, nil
 }
@@ -84,77 +88,44 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := r.URL.Path
-	if s.nodes[strings.Trim(p, "/")] != nil && !strings.HasSuffix(p, "/") {
+	if n := s.nodes[strings.Trim(p, "/")]; n != nil && n.URL() == p+"/" {
 		// Add the slash to the address of a directory, as most servers do.
-		if to := s.nodes[strings.Trim(p, "/")].url(); to == p+"/" {
-			http.Redirect(w, r, to, http.StatusMovedPermanently)
-			return
-		}
+		http.Redirect(w, r, n.URL(), http.StatusMovedPermanently)
+		return
 	}
-	kind, body, err := s.page(p, "http://"+r.Host)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	var body []byte
+	var err error
+	switch p {
+	case "/style.css":
+		w.Header().Set("Content-Type", "text/css; charset=utf-8")
+		body = style
+	case "/robots.txt":
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		body = []byte("User-agent: *\nDisallow: /private/\n\nSitemap: http://" + r.Host + "/sitemap.xml\n")
+	case "/sitemap.xml":
+		w.Header().Set("Content-Type", "application/xml; charset=utf-8")
+		body = s.sitemap("http://" + r.Host)
+	default:
+		body, err = s.page(p)
+	}
+	status := http.StatusOK
+	if body == nil && err == nil {
+		status = http.StatusNotFound
+		body, err = s.render("missing", &view{Title: "Page not found", Data: p})
+	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	if body == nil {
-		body, err := render("missing", &view{Site: s, Title: "Page not found", Data: p})
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.WriteHeader(http.StatusNotFound)
-		if r.Method == http.MethodGet {
-			w.Write(body)
-		}
+	if status != http.StatusOK {
+		w.WriteHeader(status)
+		w.Write(body) // without effect in an answer to HEAD
 		return
 	}
 	sum := sha256.Sum256(body)
-	w.Header().Set("Content-Type", kind)
 	w.Header().Set("ETag", `"`+hex.EncodeToString(sum[:8])+`"`)
 	http.ServeContent(w, r, "", s.date, bytes.NewReader(body))
-}
-
-// page returns the media type and the content of the page at p, nil if there is none. base
-// is the scheme and host for absolute addresses.
-func (s *Site) page(p, base string) (kind string, body []byte, err error) {
-	const html = "text/html; charset=utf-8"
-	switch p {
-	case "/":
-		body, err = s.frontPage()
-		return html, body, err
-	case "/packages.html":
-		body, err = s.listPage("Packages", p, s.list(false))
-		return html, body, err
-	case "/private/":
-		body, err = s.listPage("Internal packages", p, s.list(true))
-		return html, body, err
-	case "/style.css":
-		return "text/css; charset=utf-8", style, nil
-	case "/robots.txt":
-		return "text/plain; charset=utf-8", []byte("User-agent: *\nDisallow: /private/\n\nSitemap: " + base + "/sitemap.xml\n"), nil
-	case "/sitemap.xml":
-		return "application/xml; charset=utf-8", s.sitemap(base), nil
-	}
-
-	dir, file := path.Split(strings.TrimPrefix(p, "/private"))
-	n := s.nodes[strings.Trim(dir, "/")]
-	if n == nil || n.url()+file != p {
-		return "", nil, nil // includes internal packages outside /private/, and others inside it
-	}
-	name, isHTML := strings.CutSuffix(file, ".html")
-	switch {
-	case file == "":
-		body, err = s.packagePage(n)
-	case !isHTML:
-	case slices.Contains(n.files, name):
-		body, err = s.sourcePage(n, name)
-	case strings.HasPrefix(name, "type."):
-		body, err = s.typePage(n, strings.TrimPrefix(name, "type."))
-	case strings.HasPrefix(name, "func."):
-		body, err = s.funcPage(n, strings.TrimPrefix(name, "func."))
-	}
-	return html, body, err
 }
 
 // A Page is a page of the site that robots.txt allows.
@@ -184,23 +155,21 @@ func (s *Site) Pages() []Page {
 		if n.private || n.path == "" {
 			continue
 		}
-		labels := []string{n.first()}
+		first, _, _ := strings.Cut(n.path, "/")
+		labels := []string{first}
 		for topic, trees := range topics {
-			if slices.ContainsFunc(trees, n.under) && !slices.Contains(labels, topic) {
+			if slices.ContainsFunc(trees, n.under) && topic != first {
 				labels = append(labels, topic)
 			}
 		}
 		slices.Sort(labels)
-		pages = append(pages, Page{n.url(), labels})
-		for _, f := range n.files {
-			pages = append(pages, Page{n.url() + f + ".html", labels})
-		}
+		pages = append(pages, Page{n.URL(), labels})
 		d := n.docs()
-		for _, t := range d.Types {
-			pages = append(pages, Page{n.url() + "type." + t.Name + ".html", labels})
+		for _, l := range n.Files() {
+			pages = append(pages, Page{l.URL, labels})
 		}
-		for _, f := range d.allFuncs {
-			pages = append(pages, Page{n.url() + "func." + f.Name + ".html", labels})
+		for _, i := range slices.Concat(d.Types, d.funcs) {
+			pages = append(pages, Page{i.URL, labels})
 		}
 	}
 	slices.SortFunc(pages, func(a, b Page) int { return strings.Compare(a.Path, b.Path) })
@@ -212,7 +181,7 @@ func (s *Site) sitemap(base string) []byte {
 	var b bytes.Buffer
 	b.WriteString("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">\n")
 	for _, p := range s.Pages() {
-		fmt.Fprintf(&b, "<url><loc>%s%s</loc><lastmod>%s</lastmod></url>\n", escape(base), escape(p.Path), s.date.Format(time.DateOnly))
+		fmt.Fprintf(&b, "<url><loc>%s%s</loc><lastmod>%s</lastmod></url>\n", template.HTMLEscapeString(base), template.HTMLEscapeString(p.Path), s.date.Format(time.DateOnly))
 	}
 	b.WriteString("</urlset>\n")
 	return b.Bytes()
