@@ -4,15 +4,16 @@
 //	run open [flags]             begin or resume a run; prints its directory
 //	run hold DIR <&FD            take the lock of the run for the owner of FD
 //	run next DIR STATUS SIGNAL   end the step that was run, plan the next one: DIR/now
-//	run stage DIR NAME           run the command of a stage, as DIR/stages has it
+//	run stage DIR NAME           run a stage that the user has replaced, and count its records
 //	run keep DIR                 write the records that come out of a step to its file
 //	run serve DIR                the frontier of a steady crawl, from stdin to stdout
 //
 // The flags of open are those of scripts/crawl. STATUS is the exit status of the pipeline, or
 // -1 before the first step; SIGNAL is 130 or 143 if the shell got a signal, else 0.
 //
-// A shell that wants another loop over generations can call the same subcommands: the first
-// line of DIR/now is the next step and the file that it reads.
+// A shell that wants another loop over generations can call the same subcommands. DIR/now is
+// for it to source: the variables step and in (the file that the step reads), the array stages
+// (the command of each stage), and the variables that those commands use.
 //
 // # Exit status
 //
@@ -21,7 +22,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -160,13 +160,8 @@ func (c *command) stage() error {
 		return filter.Usagef("run stage: stdin and stdout must be files")
 	}
 	filter.IgnorePipe()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	if !crawl.IsOwn(c.args[1]) {
-		var stop func()
-		ctx, stop = filter.NotifyTerm()
-		defer stop()
-	}
+	ctx, stop := filter.NotifyTerm()
+	defer stop()
 	return crawl.Stage(ctx, c.args[1], stdin, stdout)
 }
 

@@ -105,7 +105,7 @@ type now struct {
 
 // load reads the file of the current step. If there is none, the step is "".
 func (n *now) load(d Dir) error {
-	b, err := readSmall(d.Path(nowFile))
+	b, err := readSmall(d.Path(stepFile))
 	if b == nil || err != nil {
 		return err
 	}
@@ -121,14 +121,49 @@ func (n *now) load(d Dir) error {
 	return nil
 }
 
-// save writes that file. Its first line is for the shell: the step, and the file to read.
+// save writes that file.
 func (n *now) save(d Dir) error {
-	text := fmt.Sprintf("%s %s\n%s\n%s\n%d\n%d\n%s\n", n.step, n.in, n.out, n.topic, n.generation, n.asked, n.begun.Format(time.RFC3339Nano))
-	part := d.Path(nowFile + partSuffix)
-	if err := os.WriteFile(part, []byte(text), 0o666); err != nil {
+	return d.replace(stepFile, fmt.Sprintf("%s %s\n%s\n%s\n%d\n%d\n%s\n", n.step, n.in, n.out, n.topic, n.generation, n.asked, n.begun.Format(time.RFC3339Nano)))
+}
+
+// saveStep writes that file, and beside it what the shell reads: the step, its input, the
+// commands of the stages, and the variables that they use:
+//
+//	SPOOR_RUN         the run directory
+//	SPOOR_TOPIC       the topic file: the one of the beginning, in a steady crawl
+//	SPOOR_GENERATION  the number of the generation; not in a steady crawl
+//	SPOOR_N           addresses a generation
+//	SPOOR_SEED        the seed of all randomness
+//	SPOOR_ENDED       where a command of spoor's own notes how it ended
+func (c *Crawl) saveStep() error {
+	n, d := &c.now, c.Dir
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "step=%s in=%s\n", n.step, Quote(d.Path(n.in)))
+	fmt.Fprintf(&b, "export SPOOR_RUN=%s SPOOR_TOPIC=%s SPOOR_N=%d SPOOR_SEED=%d", Quote(string(d)), Quote(n.topic), c.Settings.Size, c.Settings.Seed)
+	stages := c.steps
+	if n.step == stepSteady {
+		stages = c.Stages
+	} else {
+		fmt.Fprintf(&b, " SPOOR_GENERATION=%d", n.generation)
+	}
+	fmt.Fprintf(&b, " %s=%s\n", endedVariable, Quote(d.Path(endedFile)))
+	for _, stage := range stages {
+		command := stage.Command
+		if !stage.Own {
+			command = Quote(c.Prefix+"run") + " stage " + Quote(string(d)) + " " + stage.Name
+		}
+		fmt.Fprintf(&b, "stages[%s]=%s\n", stage.Name, Quote(command))
+	}
+	return errors.Join(n.save(d), d.replace(nowFile, b.String()))
+}
+
+// replace replaces a file that need not survive a power cut.
+func (d Dir) replace(name, content string) error {
+	part := d.Path(name + partSuffix)
+	if err := os.WriteFile(part, []byte(content), 0o666); err != nil {
 		return err
 	}
-	return os.Rename(part, d.Path(nowFile)) // it need not survive a power cut
+	return os.Rename(part, d.Path(name))
 }
 
 // ErrEnded is returned by [Crawl.Next] if the crawl is over; stop_reason says why.
@@ -159,7 +194,7 @@ func (c *Crawl) Next(ctx context.Context, status, interrupted int) error {
 			if err := c.begin(); err != nil {
 				return err
 			}
-			return c.now.save(c.Dir)
+			return c.saveStep()
 		}
 		if err := c.commit(); err != nil {
 			return err

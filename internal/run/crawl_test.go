@@ -36,12 +36,12 @@ func TestNowFileTorn(t *testing.T) {
 	if err := want.save(d); err != nil {
 		t.Fatal(err)
 	}
-	whole, err := os.ReadFile(d.Path(nowFile))
+	whole, err := os.ReadFile(d.Path(stepFile))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for length := range len(whole) - 1 {
-		if err := os.WriteFile(d.Path(nowFile), whole[:length], 0o666); err != nil {
+		if err := os.WriteFile(d.Path(stepFile), whole[:length], 0o666); err != nil {
 			t.Fatal(err)
 		}
 		var n now

@@ -20,8 +20,9 @@
 //	stop_reason        why the crawl ended
 //	.stop              created by the user: end after the current generation
 //
-// While a crawl is running there are also: lock, held by its shell; now, the step being run;
-// ended, how the stages of the step ended; totals.json, the sum of all summaries.
+// While a crawl is running there are also: lock, held by its shell; now and step, the step
+// being run, for the shell and for run; ended, how the stages of the step ended; totals.json,
+// the sum of all summaries.
 //
 // The shell runs the steps: [Crawl.Next] says which one is next, the stages run by it are
 // described by [Stages], and [Serve] replaces the steps in a steady crawl.
@@ -62,7 +63,8 @@ const (
 	StopReason   = "stop_reason"
 	StopFile     = ".stop"
 	generations  = "generations"
-	nowFile      = "now"
+	nowFile      = "now"  // the step being run, for the shell
+	stepFile     = "step" // the same, for run
 	endedFile    = "ended"
 	totalsFile   = "totals.json"
 	lockFile     = "lock"

@@ -13,12 +13,9 @@ import (
 // How the stages of a step ended is noted in the file ended, a line a stage: its name, its
 // exit status, and how many records it read and wrote, where that was counted.
 
-// The variables by which a command of spoor's own knows where to note how it ended; see
-// cmd/internal/filter.
-const (
-	endedVariable = "SPOOR_ENDED" // the file
-	stageVariable = "SPOOR_STAGE" // the name of the stage
-)
+// endedVariable is the variable that names that file for commands of spoor's own; SPOOR_STAGE
+// is the name of their stage. See cmd/internal/filter.
+const endedVariable = "SPOOR_ENDED"
 
 // NoteEnd notes how a stage ended. The note of the stage keep is the number of its records.
 func (d Dir) NoteEnd(stage string, status int, note string) error {

@@ -306,7 +306,7 @@ func (d Dir) vacant() error {
 // runFiles are the files and directories of a run.
 var runFiles = []string{
 	SettingsFile, StagesFile, Topic, seedsFile, generations, "frontier", "evolve", "fetch", "warc", "search.db",
-	LogFile, StagesLog, StopReason, StopFile, nowFile, endedFile, totalsFile, lockFile, loopFile, "jobs", "report.html", "report.lock", "lost+found",
+	LogFile, StagesLog, StopReason, StopFile, nowFile, stepFile, endedFile, totalsFile, lockFile, loopFile, "jobs", "report.html", "report.lock", "lost+found",
 }
 
 func isRunFile(name string) bool {

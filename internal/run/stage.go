@@ -5,11 +5,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,24 +18,19 @@ import (
 	"spoor/internal/wire"
 )
 
-// Stage runs the command of a stage. A command of spoor's own takes the place of this
-// process, if the system can do that; it notes itself how it ended. A foreign one is started,
-// and the records that it reads and writes are counted.
+// Stage runs the command of a stage that is not spoor's own, and counts the records that it
+// reads and writes.
 func (c *Crawl) Stage(ctx context.Context, name string, stdin, stdout *os.File) error {
-	stage := c.stage(name)
+	steady := c.now.step == stepSteady
+	stages := c.steps
+	if steady {
+		stages = c.Stages
+	}
+	stage := stages.find(name)
 	if stage == nil {
 		return faultf(statusMisuse, "%s has no stage %s", c.Dir.Path(StagesFile), name)
 	}
-	log, err := c.Dir.OpenLog()
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	env := c.environment(name)
-	if stage.Own {
-		return replaceProcess("exec 2>>"+Quote(c.Dir.Path(StagesLog))+"; set -o pipefail; "+stage.Command, env)
-	}
-	m := &meter{pages: name == "evolve", endless: c.now.step == stepSteady, silence: silence, log: log}
+	m := &meter{pages: name == "evolve", endless: steady, silence: silence}
 	m.adds = name == "search" || name == "fetch" && strings.Contains(stage.Command, "-sitemaps")
 	var in io.Reader = stdin
 	if d, err := decompress(stdin); err != nil {
@@ -48,7 +41,7 @@ func (c *Crawl) Stage(ctx context.Context, name string, stdin, stdout *os.File) 
 	if name == "search" {
 		in = unanswered(in)
 	}
-	err = m.run(ctx, stage.Command, env, in, stdout)
+	err := m.run(ctx, stage.Command, in, stdout)
 	fault, ok := errors.AsType[*Fault](err)
 	switch {
 	case err == nil:
@@ -60,42 +53,6 @@ func (c *Crawl) Stage(ctx context.Context, name string, stdin, stdout *os.File) 
 		return err
 	}
 	return &Fault{Status: fault.Status} // run next says the rest
-}
-
-// stage returns a stage of the step being run, nil if there is none of that name.
-func (c *Crawl) stage(name string) *Stage {
-	if c.now.step == stepSteady {
-		return c.Stages.find(name)
-	}
-	return c.steps.find(name)
-}
-
-// IsOwn reports whether a stage of the step being run is spoor's own, and not replaced.
-func (c *Crawl) IsOwn(name string) bool {
-	stage := c.stage(name)
-	return stage != nil && stage.Own
-}
-
-// environment returns the variables that the commands of stages use:
-//
-//	SPOOR_RUN         the run directory
-//	SPOOR_TOPIC       the topic file: the one of the beginning, in a steady crawl
-//	SPOOR_GENERATION  the number of the generation; not in a steady crawl
-//	SPOOR_N           addresses a generation
-//	SPOOR_SEED        the seed of all randomness
-func (c *Crawl) environment(stage string) []string {
-	env := append(os.Environ(),
-		"SPOOR_RUN="+string(c.Dir),
-		"SPOOR_TOPIC="+c.now.topic,
-		fmt.Sprintf("SPOOR_N=%d", c.Settings.Size),
-		fmt.Sprintf("SPOOR_SEED=%d", c.Settings.Seed),
-		endedVariable+"="+c.Dir.Path(endedFile),
-		stageVariable+"="+stage,
-	)
-	if c.now.step != stepSteady {
-		env = append(env, "SPOOR_GENERATION="+strconv.Itoa(c.now.generation))
-	}
-	return env
 }
 
 // decompress returns a reader of what zstd has packed into a regular file, nil if f is not
@@ -162,7 +119,6 @@ type meter struct {
 	adds    bool          // it may write more than it reads
 	endless bool          // windows follow one another, each ended by a mark
 	silence time.Duration // how long the stage may keep records back, if endless
-	log     io.Writer
 
 	in, out atomic.Int64 // records
 	last    atomic.Int64 // when something last went in or came out, in ns
@@ -176,9 +132,9 @@ type meter struct {
 // that there is.
 const silence = 30 * time.Second
 
-func (m *meter) run(ctx context.Context, command string, env []string, in io.Reader, out io.Writer) error {
+func (m *meter) run(ctx context.Context, command string, in io.Reader, out io.Writer) error {
 	cmd := exec.Command("bash", "-c", "set -o pipefail\n"+command)
-	cmd.Env, cmd.Stderr = env, m.log
+	cmd.Stderr = os.Stderr
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return err

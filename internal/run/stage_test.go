@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -36,9 +35,8 @@ func measure(t *testing.T, m *meter, command, in string) (out string, err error)
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	var b, log bytes.Buffer
-	m.log = &log
-	err = m.run(ctx, command, os.Environ(), strings.NewReader(in), &b)
+	var b bytes.Buffer
+	err = m.run(ctx, command, strings.NewReader(in), &b)
 	if ctx.Err() != nil {
 		t.Fatalf("%s does not end", command)
 	}
@@ -111,8 +109,8 @@ func TestEndlessMeterEndsWithItsStage(t *testing.T) {
 		defer w.Close()
 		go io.WriteString(w, records(1))
 		ended := make(chan error, 1)
-		m := &meter{endless: true, silence: time.Minute, log: io.Discard}
-		go func() { ended <- m.run(t.Context(), test.command, os.Environ(), in, io.Discard) }()
+		m := &meter{endless: true, silence: time.Minute}
+		go func() { ended <- m.run(t.Context(), test.command, in, io.Discard) }()
 		select {
 		case err := <-ended:
 			if f, ok := errors.AsType[*Fault](err); !ok || *f != test.want {
@@ -130,8 +128,8 @@ func TestMeterTerminates(t *testing.T) {
 	defer w.Close()
 	out, began := io.Pipe()
 	ended := make(chan error, 1)
-	m := &meter{log: io.Discard}
-	go func() { ended <- m.run(ctx, "echo began; exec sleep 60", os.Environ(), in, began) }()
+	m := &meter{}
+	go func() { ended <- m.run(ctx, "echo began; exec sleep 60", in, began) }()
 	if _, err := io.ReadFull(out, make([]byte, len("began\n"))); err != nil {
 		t.Fatal(err)
 	}
@@ -178,8 +176,8 @@ func TestEndlessMeterNamesSilence(t *testing.T) {
 			defer w.Close()
 			go io.WriteString(w, test.in)
 			ended := make(chan error, 1)
-			m := &meter{endless: true, silence: 150 * time.Millisecond, log: io.Discard}
-			go func() { ended <- m.run(t.Context(), test.command, os.Environ(), in, io.Discard) }()
+			m := &meter{endless: true, silence: 150 * time.Millisecond}
+			go func() { ended <- m.run(t.Context(), test.command, in, io.Discard) }()
 			select {
 			case err := <-ended:
 				if f, ok := errors.AsType[*Fault](err); !ok || f.Status != statusFailed || !strings.HasPrefix(f.Text, test.text) {
@@ -199,8 +197,8 @@ func TestEndlessMeterNamesSilence(t *testing.T) {
 	t.Run("waits for what comes later", func(t *testing.T) {
 		in, w := io.Pipe()
 		ended := make(chan error, 1)
-		m := &meter{endless: true, silence: 150 * time.Millisecond, log: io.Discard}
-		go func() { ended <- m.run(t.Context(), "exec cat", os.Environ(), in, io.Discard) }()
+		m := &meter{endless: true, silence: 150 * time.Millisecond}
+		go func() { ended <- m.run(t.Context(), "exec cat", in, io.Discard) }()
 		io.WriteString(w, records(1)+mark(t, 1))
 		select {
 		case err := <-ended:

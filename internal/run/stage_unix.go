@@ -5,7 +5,6 @@ package run
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"syscall"
 )
 
@@ -14,15 +13,6 @@ var terminate = syscall.SIGTERM
 
 // isPipe reports whether err says that nobody reads what was written.
 func isPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
-
-// replaceProcess runs a shell command in the place of this process.
-func replaceProcess(command string, env []string) error {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		return err
-	}
-	return syscall.Exec(bash, []string{"bash", "-c", command}, env)
-}
 
 // shellStatus returns the exit status, or 128 and the number of the signal.
 func shellStatus(p *os.ProcessState) int {
