@@ -124,7 +124,7 @@ const prior = 1
 
 func newAnthelion() Strategy {
 	s := &anthelion{Value: byThompsonBest, Lambda: 0.1, Share: 0.5, Batch: 5, Buckets: 10_000, Rate: 0.5}
-	s.parts = []part{&s.links}
+	s.parts = []part{&s.links, s}
 	return s
 }
 
@@ -225,8 +225,7 @@ func digitsAlike(r rune) rune {
 // Breed pulls arms until the generation is full.
 func (s *anthelion) Breed(n int, rng *rand.Rand) (next []Address) {
 	quota := s.startBreed(n)
-	s.learn(s.firstPage)
-	s.links.drop(&s.memory, s.firstPage)
+	s.learn()
 	for i, c := range s.pull(quota, rng) {
 		reasons := []wire.Scored{{Name: "classifier", Value: c.score}}
 		if c.value >= 0 {
@@ -239,12 +238,14 @@ func (s *anthelion) Breed(n int, rng *rand.Rand) (next []Address) {
 	return next
 }
 
-// learn updates the host records and the classifier with the pages from place on.
-func (s *anthelion) learn(from int) {
+// learn updates the host records and the classifier with the pages of this generation, whose
+// links are not needed any more.
+func (s *anthelion) learn() {
+	defer s.links.drop(&s.memory)
 	s.hosts.fit(&s.web)
 	s.record = grown(s.record, len(s.hosts.number))
 	s.learner.fit(s.Buckets, s.Rate)
-	for at := from; at < len(s.pages); at++ {
+	for at := s.firstPage; at < len(s.pages); at++ {
 		p := &s.pages[at]
 		if !s.links.has(p.node) {
 			continue // no link led to it
@@ -489,14 +490,10 @@ func (l *logistic) learn(features []feature, relevant bool) {
 	update(len(l.weights) - 1)
 }
 
-// Replay restores the outcomes of links and learns from them again.
-func (s *anthelion) Replay(b []byte) error {
-	from := len(s.pages)
-	if err := s.pool.Replay(b); err != nil {
-		return err
+// code learns again from the outcomes of links.
+func (s *anthelion) code(c *codec) {
+	if c.reading {
+		s.learn()
+		s.links.compact()
 	}
-	s.learn(from)
-	s.links.drop(&s.memory, from)
-	s.links.compact()
-	return nil
 }

@@ -166,7 +166,7 @@ func TestHostShareLimitsGeneration(t *testing.T) {
 	}
 	s.startBreed(0)
 	s.grow()
-	s.learn(0)
+	s.learn()
 	for range 20 {
 		s.learner.learn(rich, true)
 		s.learner.learn(poor, false)

@@ -46,7 +46,6 @@ package strategy
 
 import (
 	"cmp"
-	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -456,11 +455,6 @@ func (s *antNet) query(rng *rand.Rand) string {
 	return ""
 }
 
-func (s *antNet) Replay(b []byte) error {
-	s.isPending = nil
-	return s.pool.Replay(b)
-}
-
 // moments holds the mean and variance of a growing set of numbers (B. Welford, Technometrics
 // 4(3), 1962).
 type moments struct {
@@ -479,16 +473,11 @@ func (m *moments) add(x float64) {
 // deviation returns the standard deviation, or 0 if the set is empty.
 func (m *moments) deviation() float64 { return math.Sqrt(m.squares / float64(max(1, m.n))) }
 
-func (m *moments) appendDelta(b []byte) []byte {
-	b = binary.AppendUvarint(b, uint64(m.n))
-	return appendFloat(appendFloat(b, m.mean), m.squares)
-}
-
-func (m *moments) replay(_ *memory, r *reader) {
-	*m = moments{int(r.uvarint()), r.float(), r.float()}
-	if m.n < 0 || !(m.mean >= 0) || !(m.squares >= 0) {
-		r.bad = true
-	}
+func (m *moments) code(c *codec) {
+	integer(c, &m.n)
+	c.float(&m.mean)
+	c.float(&m.squares)
+	c.check(m.n >= 0 && m.mean >= 0 && m.squares >= 0)
 }
 
 // A prediction is the score of a link, and of the page that was fetched for it.
@@ -505,20 +494,17 @@ func (p *pairs) add(f prediction) {
 	p.last = p.last[max(0, len(p.last)-maxPredictions):]
 }
 
-func (p *pairs) appendDelta(b []byte) []byte {
-	fresh := p.last[len(p.last)-min(p.fresh, len(p.last)):]
-	b = binary.AppendUvarint(b, uint64(len(fresh)))
-	for _, f := range fresh {
-		b = appendFloat(appendFloat(b, f.link), f.page)
+func (p *pairs) code(c *codec) {
+	fresh := each(c, p.last[len(p.last)-min(p.fresh, len(p.last)):], func(f *prediction) {
+		c.float(&f.link)
+		c.float(&f.page)
+	})
+	if c.reading {
+		for _, f := range fresh {
+			p.add(f)
+		}
 	}
 	p.fresh = 0
-	return b
-}
-
-func (p *pairs) replay(_ *memory, r *reader) {
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		p.add(prediction{r.float(), r.float()})
-	}
 }
 
 // A ratio is κ, the ratio of page scores to link scores, averaged over about the last hundred
@@ -530,8 +516,10 @@ func (k *ratio) add(f prediction) {
 	k.link = float64(kappaDecay*k.link) + f.link
 }
 
-func (k *ratio) appendDelta(b []byte) []byte { return appendFloat(appendFloat(b, k.page), k.link) }
-func (k *ratio) replay(_ *memory, r *reader) { *k = ratio{r.float(), r.float()} }
+func (k *ratio) code(c *codec) {
+	c.float(&k.page)
+	c.float(&k.link)
+}
 
 func (k *ratio) value() float64 {
 	if k.link == 0 {

@@ -39,7 +39,6 @@ package strategy
 
 import (
 	"cmp"
-	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -100,7 +99,9 @@ const (
 )
 
 func newApprentice() Strategy {
-	return &apprentice{Every: 50, Around: 100, Path: 150, Texts: 150, Reservoir: 5000, Cost: 1}
+	s := &apprentice{Every: 50, Around: 100, Path: 150, Texts: 150, Reservoir: 5000, Cost: 1}
+	s.parts = []part{&s.links, s}
+	return s
 }
 
 func (s *apprentice) Params() []Param {
@@ -161,7 +162,7 @@ func (s *apprentice) learn(rng *rand.Rand) {
 			s.retained = append(s.retained, e)
 		}
 	}
-	s.links.drop(&s.memory, s.firstPage)
+	s.links.drop(&s.memory)
 	good, bad := s.kinds[1].links, s.kinds[0].links
 	if len(s.pages)-s.trained < max(s.Every, len(s.pages)/10) || min(len(good), len(bad)) < leastLinks {
 		return
@@ -318,66 +319,34 @@ func (m *linkModel) probability(features []feature) float64 {
 // computes exponentials.
 func millionths(p float64) float64 { return math.Round(p*1e6) / 1e6 }
 
-func (m *linkModel) append(b []byte) []byte {
-	b = binary.AppendUvarint(b, uint64(len(m.weights)))
-	for _, w := range m.weights {
-		b = binary.LittleEndian.AppendUint32(b, uint32(w.feature))
-		b = appendFloat(b, w.weight)
+func (m *linkModel) code(c *codec) {
+	m.weights = each(c, m.weights, func(w *weighted) {
+		c.uint32((*uint32)(&w.feature))
+		c.float(&w.weight)
+	})
+	for _, v := range [...]*float64{&m.bias, &m.slope, &m.intercept} {
+		c.float(v)
 	}
-	for _, v := range [...]float64{m.bias, m.slope, m.intercept} {
-		b = appendFloat(b, v)
-	}
-	return b
-}
-
-func (m *linkModel) read(r *reader) {
-	*m = linkModel{}
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		f := feature(r.uint32())
-		m.weights = append(m.weights, weighted{f, r.float()})
-	}
-	m.bias, m.slope, m.intercept = r.float(), r.float(), r.float()
 	m.prepare()
 }
 
-// AppendDelta appends the new links, the pages that became examples, and the model if it
-// changed.
-func (s *apprentice) AppendDelta(b []byte) []byte {
-	b = s.appendDelta(b)
-	b = s.links.appendDelta(b)
-	b = binary.AppendUvarint(b, uint64(len(s.retained)))
-	for _, e := range s.retained {
-		b = binary.AppendUvarint(b, uint64(e.page))
-		b = binary.AppendUvarint(b, uint64(e.slot))
-	}
+// code is that of the pages that became examples, and of the model if it changed.
+func (s *apprentice) code(c *codec) {
+	each(c, s.retained, func(e *example) {
+		c.index(&e.page, len(s.pages))
+		c.index(&e.slot, s.Reservoir+1)
+		if c.check(true) {
+			c.check(s.take(*e))
+		}
+	})
 	s.retained = s.retained[:0]
-	if !s.renewed {
-		return append(b, 0)
+	if c.check(true) {
+		s.links.drop(&s.memory)
+		s.links.compact()
+	}
+	if c.bool(&s.renewed); s.renewed {
+		c.index(&s.trained, len(s.pages)+1)
+		s.model.code(c)
 	}
 	s.renewed = false
-	b = append(b, 1)
-	b = binary.AppendUvarint(b, uint64(s.trained))
-	return s.model.append(b)
-}
-
-func (s *apprentice) Replay(b []byte) error {
-	from := len(s.pages)
-	r, err := s.replay(b)
-	if err != nil {
-		return err
-	}
-	s.links.replay(&s.memory, r)
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		page, slot := r.uvarint(), r.uvarint()
-		if page >= uint64(len(s.pages)) || slot > uint64(s.Reservoir) || !s.take(example{int(page), int(slot)}) {
-			r.bad = true
-		}
-	}
-	s.links.drop(&s.memory, from)
-	s.links.compact()
-	if r.byte() == 1 {
-		s.trained = int(min(r.uvarint(), uint64(len(s.pages))))
-		s.model.read(r)
-	}
-	return r.end()
 }

@@ -115,10 +115,7 @@ func TestModelRoundTrip(t *testing.T) {
 	good, bad := lessons(9)
 	m := s.train(good, bad, rand.New(rand.NewPCG(1, 1)))
 	var back linkModel
-	r := reader{b: m.append(nil)}
-	if back.read(&r); r.bad || len(r.b) > 0 {
-		t.Fatalf("bad %v, %d bytes left", r.bad, len(r.b))
-	}
+	transfer(t, nil, m.code, back.code)
 	for _, x := range slices.Concat(good, bad) {
 		if got, want := back.probability(x), m.probability(x); got != want {
 			t.Errorf("P is %v, want %v", got, want)

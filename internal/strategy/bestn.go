@@ -27,7 +27,6 @@ import (
 	"slices"
 
 	"spoor/internal/graph"
-	"spoor/internal/wire"
 )
 
 type bestN struct {
@@ -44,7 +43,8 @@ type bestN struct {
 
 func newBestN() Strategy {
 	s := &bestN{N: 256, Buffer: 256}
-	s.parts = []part{&s.waitlist, &s.batch, (*counter)(&s.given), (*flag)(&s.again)}
+	s.parts = []part{&s.waitlist, &s.batch, (*counter)(&s.given), (*flag)(&s.again),
+		invariant(func() bool { return 0 <= s.given && s.given <= len(s.batch.ids) })}
 	return s
 }
 
@@ -54,8 +54,6 @@ func (s *bestN) Params() []Param {
 		{Name: "buffer", Doc: "links that may wait; the lowest are evicted (MAX_BUFFER)", Value: &s.Buffer, Range: [2]float64{1, 1e9}},
 	}
 }
-
-func (s *bestN) Visit(rec *wire.Record) { s.visit(rec) }
 
 func (s *bestN) Breed(n int, _ *rand.Rand) (next []Address) {
 	quota := s.startBreed(n)
@@ -129,14 +127,4 @@ func (s *bestN) sort(ids []graph.ID) {
 	slices.SortFunc(ids, func(a, b graph.ID) int {
 		return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b))
 	})
-}
-
-func (s *bestN) Replay(b []byte) error {
-	if err := s.pool.Replay(b); err != nil {
-		return err
-	}
-	if s.given < 0 || s.given > len(s.batch.ids) {
-		return errCorrupt
-	}
-	return nil
 }

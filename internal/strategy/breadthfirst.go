@@ -7,16 +7,11 @@ import (
 	"math/rand/v2"
 
 	"spoor/internal/graph"
-	"spoor/internal/wire"
 )
 
 type breadthFirst struct{ memory }
 
 func newBreadthFirst() Strategy { return new(breadthFirst) }
-
-func (s *breadthFirst) Params() []Param { return nil }
-
-func (s *breadthFirst) Visit(rec *wire.Record) { s.visit(rec) }
 
 // Breed proposes every address discovered in this generation. IDs are numbered by discovery,
 // so the negated ID is the priority.

@@ -1,7 +1,6 @@
 package strategy
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"spoor/internal/graph"
@@ -31,25 +30,14 @@ func (c *column) set(id graph.ID, x float64) {
 	c.changed = append(c.changed, id)
 }
 
-func (c *column) appendDelta(b []byte) []byte {
+func (c *column) code(d *codec) {
 	slices.Sort(c.changed)
-	c.changed = slices.Compact(c.changed)
-	b = binary.AppendUvarint(b, uint64(len(c.changed)))
-	for _, id := range c.changed {
-		b = binary.AppendUvarint(b, uint64(id))
-		b = appendFloat(b, c.values[id])
-	}
+	each(d, slices.Compact(c.changed), func(id *graph.ID) {
+		d.id(id)
+		c.values = grown(c.values, int(*id)+1)
+		d.float(&c.values[*id])
+	})
 	c.changed = c.changed[:0]
-	return b
-}
-
-func (c *column) replay(m *memory, r *reader) {
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		if id, x := m.node(r), r.float(); !r.bad {
-			c.values = grown(c.values, int(id)+1)
-			c.values[id] = x
-		}
-	}
 }
 
 // grown returns s extended with zeros to length n, if it is shorter.

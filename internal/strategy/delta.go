@@ -8,59 +8,170 @@ import (
 	"spoor/internal/graph"
 )
 
-// A reader decodes a delta. After an error all its methods return zero values.
-type reader struct {
-	b   []byte
-	bad bool
+// A codec writes a delta, or reads one. Its methods append their argument to the delta, or
+// set it to what the delta has there, so that one function describes both directions. After
+// an error, everything read is zero.
+type codec struct {
+	b       []byte // what was written, or what is left to read
+	reading bool
+	bad     bool
+	web     *graph.Graph // the addresses that IDs are of
 }
 
-// end returns an error unless everything was read without errors.
-func (r *reader) end() error {
-	if r.bad || len(r.b) > 0 {
-		return errCorrupt
+// A part is state of a strategy that is saved as its changes: code writes the changes since
+// the last delta, or applies those that it reads.
+type part interface{ code(c *codec) }
+
+// check marks a delta that is being read as damaged unless ok is set. It reports whether a
+// delta is being read and is sound so far.
+func (c *codec) check(ok bool) (restoring bool) {
+	if c.reading && !ok {
+		c.b, c.bad = nil, true
 	}
-	return nil
+	return c.reading && !c.bad
 }
 
-func (r *reader) uvarint() uint64 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 {
-		r.b, r.bad = nil, true
-		return 0
+// next returns the next n bytes to read, or zeros if there are fewer.
+func (c *codec) next(n int) []byte {
+	if !c.check(n <= len(c.b)) {
+		return make([]byte, n)
 	}
-	r.b = r.b[n:]
-	return v
+	b := c.b[:n]
+	c.b = c.b[n:]
+	return b
 }
 
-func (r *reader) byte() byte {
-	if len(r.b) == 0 {
-		r.bad = true
-		return 0
+func (c *codec) byte(p *byte) {
+	if c.reading {
+		*p = c.next(1)[0]
+	} else {
+		c.b = append(c.b, *p)
 	}
-	c := r.b[0]
-	r.b = r.b[1:]
-	return c
 }
 
-func (r *reader) float() float64 {
-	if len(r.b) < 8 {
-		r.b, r.bad = nil, true
-		return 0
+func (c *codec) bool(p *bool) {
+	var b byte
+	if *p {
+		b = 1
 	}
-	v := math.Float64frombits(binary.LittleEndian.Uint64(r.b))
-	r.b = r.b[8:]
-	return v
+	c.byte(&b)
+	c.check(b <= 1)
+	*p = b == 1
 }
 
-// uint32 reads four bytes.
-func (r *reader) uint32() uint32 {
-	if len(r.b) < 4 {
-		r.b, r.bad = nil, true
-		return 0
+func (c *codec) uint32(p *uint32) {
+	if c.reading {
+		*p = binary.LittleEndian.Uint32(c.next(4))
+	} else {
+		c.b = binary.LittleEndian.AppendUint32(c.b, *p)
 	}
-	v := binary.LittleEndian.Uint32(r.b)
-	r.b = r.b[4:]
-	return v
+}
+
+func (c *codec) float(p *float64) {
+	if c.reading {
+		*p = math.Float64frombits(binary.LittleEndian.Uint64(c.next(8)))
+	} else {
+		c.b = binary.LittleEndian.AppendUint64(c.b, math.Float64bits(*p))
+	}
+}
+
+// finite is float without NaN, infinities and huge values.
+func (c *codec) finite(p *float64) {
+	c.float(p)
+	if c.check(math.Abs(*p) < 1e12); c.bad {
+		*p = 0
+	}
+}
+
+// integer writes or reads a number as a varint.
+func integer[T ~int | ~int32 | ~uint16 | ~uint32 | ~uint64](c *codec, p *T) {
+	if !c.reading {
+		c.b = binary.AppendUvarint(c.b, uint64(*p))
+		return
+	}
+	v, n := binary.Uvarint(c.b)
+	if *p = T(v); c.check(n > 0 && uint64(*p) == v) {
+		c.b = c.b[n:]
+	} else {
+		*p = 0
+	}
+}
+
+// index is integer for numbers below n.
+func (c *codec) index(p *int, n int) {
+	integer(c, p)
+	if c.check(0 <= *p && *p < n); c.bad {
+		*p = 0
+	}
+}
+
+// id is integer for addresses of the graph.
+func (c *codec) id(p *graph.ID) {
+	integer(c, p)
+	if c.check(int(*p) < c.web.Len()); c.bad {
+		*p = 0
+	}
+}
+
+// text writes or reads a string, preceded by its length.
+func (c *codec) text(p *string) {
+	n := len(*p)
+	integer(c, &n)
+	if !c.reading {
+		c.b = append(c.b, *p...)
+	} else if *p = ""; c.check(0 <= n && n <= len(c.b)) {
+		*p = string(c.next(n))
+	}
+}
+
+// bits writes or reads n bits, eight to a byte, the lowest bit first.
+func (c *codec) bits(p *[]bool, n int) {
+	if c.reading {
+		*p = make([]bool, min(n, 8*len(c.b)))
+		c.check(len(*p) == n)
+	}
+	for group := range slices.Chunk(*p, 8) {
+		var b byte
+		for i, bit := range group {
+			if bit {
+				b |= 1 << i
+			}
+		}
+		c.byte(&b)
+		for i := range group {
+			group[i] = b>>i&1 == 1
+		}
+	}
+}
+
+// each writes items, preceded by their number, or reads items into items[:0]. item is called
+// for each, and must take at least a byte.
+func each[T any](c *codec, items []T, item func(*T)) []T {
+	n := len(items)
+	integer(c, &n)
+	if !c.reading {
+		for i := range items {
+			item(&items[i])
+		}
+		return items
+	}
+	c.check(0 <= n && n <= len(c.b))
+	items = items[:0]
+	for ; n > 0 && !c.bad; n-- {
+		items = append(items, *new(T))
+		item(&items[len(items)-1])
+	}
+	return items
+}
+
+// graph writes or reads what was added to g since saved, and moves saved.
+func (c *codec) graph(g *graph.Graph, saved *graph.Mark) {
+	if !c.reading {
+		c.b = g.AppendSince(c.b, *saved)
+	} else if rest, err := g.Replay(c.b); c.check(err == nil) {
+		c.b = rest
+	}
+	*saved = g.Mark()
 }
 
 // rounded returns x rounded to 24 bits. The last bits of exponentials and logarithms differ
@@ -70,100 +181,29 @@ func rounded(x float64) float64 {
 	return math.Ldexp(float64(float32(fraction)), exponent)
 }
 
-// finite reads a number and rejects NaN, infinities and huge values.
-func (r *reader) finite() float64 {
-	x := r.float()
-	if !(math.Abs(x) < 1e12) {
-		r.bad = true
-		return 0
+// An invariant is a condition that every restored state meets.
+type invariant func() bool
+
+func (holds invariant) code(c *codec) {
+	if c.check(true) {
+		c.check(holds())
 	}
-	return x
-}
-
-func appendFloat(b []byte, x float64) []byte {
-	return binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
-}
-
-// appendText appends a string preceded by its length.
-func appendText(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
-
-// text reads what appendText wrote.
-func (r *reader) text() string {
-	n := r.uvarint()
-	if n > uint64(len(r.b)) {
-		r.b, r.bad = nil, true
-	}
-	if r.bad {
-		return ""
-	}
-	s := string(r.b[:n])
-	r.b = r.b[n:]
-	return s
-}
-
-// appendStrings appends strings preceded by their number.
-func appendStrings(b []byte, list []string) []byte {
-	b = binary.AppendUvarint(b, uint64(len(list)))
-	for _, s := range list {
-		b = appendText(b, s)
-	}
-	return b
-}
-
-// strings reads what appendStrings wrote.
-func (r *reader) strings() (list []string) {
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		list = append(list, r.text())
-	}
-	return list
-}
-
-// A part is state of a strategy that is saved as its changes.
-type part interface {
-	appendDelta(b []byte) []byte
-	replay(m *memory, r *reader)
-}
-
-func appendParts(b []byte, parts []part) []byte {
-	for _, p := range parts {
-		b = p.appendDelta(b)
-	}
-	return b
-}
-
-// parts restores the parts of m, which must be all that is left to read.
-func (r *reader) parts(m *memory) error {
-	for _, p := range m.parts {
-		p.replay(m, r)
-	}
-	return r.end()
 }
 
 // A counter is an integer saved in full.
 type counter int
 
-func (c *counter) appendDelta(b []byte) []byte { return binary.AppendUvarint(b, uint64(*c)) }
-func (c *counter) replay(_ *memory, r *reader) { *c = counter(r.uvarint()) }
+func (n *counter) code(c *codec) { integer(c, n) }
 
 // A number is a float saved in full.
 type number float64
 
-func (n *number) appendDelta(b []byte) []byte { return appendFloat(b, float64(*n)) }
-func (n *number) replay(_ *memory, r *reader) { *n = number(r.float()) }
+func (x *number) code(c *codec) { c.float((*float64)(x)) }
 
 // A flag is a boolean saved in full.
 type flag bool
 
-func (f *flag) appendDelta(b []byte) []byte {
-	if *f {
-		return append(b, 1)
-	}
-	return append(b, 0)
-}
-
-func (f *flag) replay(_ *memory, r *reader) { *f = r.byte() == 1 }
+func (f *flag) code(c *codec) { c.bool((*bool)(f)) }
 
 // A queryLog holds the queries emitted so far, so that none is emitted twice.
 type queryLog struct {
@@ -174,14 +214,8 @@ type queryLog struct {
 func (l *queryLog) has(query string) bool { return slices.Contains(l.queries, query) }
 func (l *queryLog) add(query string)      { l.queries = append(l.queries, query) }
 
-func (l *queryLog) appendDelta(b []byte) []byte {
-	b = appendStrings(b, l.queries[l.saved:])
-	l.saved = len(l.queries)
-	return b
-}
-
-func (l *queryLog) replay(_ *memory, r *reader) {
-	l.queries = append(l.queries, r.strings()...)
+func (l *queryLog) code(c *codec) {
+	l.queries = append(l.queries[:l.saved], each(c, l.queries[l.saved:], c.text)...)
 	l.saved = len(l.queries)
 }
 
@@ -192,29 +226,12 @@ type list struct {
 	saved []graph.ID
 }
 
-func (l *list) appendDelta(b []byte) []byte {
+func (l *list) code(c *codec) {
 	keep := 0
 	for keep < min(len(l.ids), len(l.saved)) && l.ids[keep] == l.saved[keep] {
 		keep++
 	}
-	b = binary.AppendUvarint(b, uint64(keep))
-	b = binary.AppendUvarint(b, uint64(len(l.ids)-keep))
-	for _, id := range l.ids[keep:] {
-		b = binary.AppendUvarint(b, uint64(id))
-	}
+	c.index(&keep, len(l.saved)+1)
+	l.ids = append(l.ids[:keep], each(c, l.ids[keep:], c.id)...)
 	l.saved = append(l.saved[:keep], l.ids[keep:]...)
-	return b
-}
-
-func (l *list) replay(m *memory, r *reader) {
-	keep := r.uvarint()
-	if keep > uint64(len(l.ids)) {
-		r.bad = true
-		return
-	}
-	l.ids, l.saved = l.ids[:keep], l.saved[:keep]
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		id := m.node(r)
-		l.ids, l.saved = append(l.ids, id), append(l.saved, id)
-	}
 }

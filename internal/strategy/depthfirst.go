@@ -11,16 +11,11 @@ import (
 	"math/rand/v2"
 
 	"spoor/internal/graph"
-	"spoor/internal/wire"
 )
 
 type depthFirst struct{ memory }
 
 func newDepthFirst() Strategy { return new(depthFirst) }
-
-func (s *depthFirst) Params() []Param { return nil }
-
-func (s *depthFirst) Visit(rec *wire.Record) { s.visit(rec) }
 
 // Breed proposes every address discovered in this generation. IDs are numbered by discovery,
 // so those of later pages are higher; among those of one page, the first address gets the

@@ -39,7 +39,6 @@ package strategy
 //	g    a topic without a table        its keywords, by their weights
 
 import (
-	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -86,7 +85,9 @@ type wordCount struct {
 }
 
 func newGcrawler() Strategy {
-	return &gcrawler{Population: 20, Window: 20, Crossover: 0.8, Mutation: 0.02, Link: 0.5}
+	s := &gcrawler{Population: 20, Window: 20, Crossover: 0.8, Mutation: 0.02, Link: 0.5}
+	s.parts = []part{s, &s.worth}
+	return s
 }
 
 func (s *gcrawler) Params() []Param {
@@ -313,80 +314,19 @@ func (s *gcrawler) fitness(genomes [][]bool) []float64 {
 	return scores
 }
 
-func (s *gcrawler) AppendDelta(b []byte) []byte {
-	b = s.appendDelta(b)
-	b = appendStrings(b, s.words[s.saved.words:])
-	fresh := s.window[len(s.window)-s.saved.window:]
-	b = binary.AppendUvarint(b, uint64(len(fresh)))
-	for _, p := range fresh {
-		b = binary.AppendUvarint(b, uint64(len(p)))
-		for _, o := range p {
-			b = binary.AppendUvarint(b, uint64(o.word))
-			b = binary.AppendUvarint(b, uint64(o.count))
-		}
-	}
-	b = binary.AppendUvarint(b, uint64(len(s.genomes)))
-	for _, genome := range s.genomes {
-		b = appendBits(b, genome)
-	}
-	s.saved.words, s.saved.window = len(s.words), 0
-	return s.worth.appendDelta(b)
-}
-
-func (s *gcrawler) Replay(b []byte) error {
-	r, err := s.replay(b)
-	if err != nil {
-		return err
-	}
-	s.words = append(s.words, r.strings()...)
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		var p wordCounts
-		for k := r.uvarint(); k > 0 && !r.bad; k-- {
-			o := wordCount{int(r.uvarint()), float64(r.uvarint())}
-			r.bad = r.bad || o.word < 0 || o.word >= len(s.words)
-			p = append(p, o)
-		}
-		s.window = append(s.window, p)
-	}
+func (s *gcrawler) code(c *codec) {
+	s.words = append(s.words[:s.saved.words], each(c, s.words[s.saved.words:], c.text)...)
+	known := len(s.window) - s.saved.window
+	s.window = append(s.window[:known], each(c, s.window[known:], func(p *wordCounts) {
+		*p = each(c, *p, func(o *wordCount) {
+			count := uint64(o.count)
+			c.index(&o.word, len(s.words))
+			integer(c, &count)
+			o.count = float64(count)
+		})
+	})...)
 	s.window = s.window[max(0, len(s.window)-s.Window):]
-	s.genomes = nil
-	n := r.uvarint()
-	if n > 0 && n != uint64(s.Population) {
-		return errCorrupt
-	}
-	for ; n > 0 && !r.bad; n-- {
-		s.genomes = append(s.genomes, r.bits(len(s.words)))
-	}
-	s.worth.replay(&s.memory, r)
-	if err := r.end(); err != nil {
-		return err
-	}
-	s.saved.words = len(s.words)
-	return nil
-}
-
-// appendBits appends bits, eight to a byte, the lowest bit first.
-func appendBits(b []byte, bits []bool) []byte {
-	for at := 0; at < len(bits); at += 8 {
-		var c byte
-		for i, bit := range bits[at:min(at+8, len(bits))] {
-			if bit {
-				c |= 1 << i
-			}
-		}
-		b = append(b, c)
-	}
-	return b
-}
-
-// bits reads n bits.
-func (r *reader) bits(n int) []bool {
-	bits := make([]bool, 0, n)
-	for len(bits) < n && !r.bad {
-		c := r.byte()
-		for i := 0; i < 8 && len(bits) < n; i++ {
-			bits = append(bits, c>>i&1 == 1)
-		}
-	}
-	return bits
+	s.genomes = each(c, s.genomes, func(genome *[]bool) { c.bits(genome, len(s.words)) })
+	c.check(len(s.genomes) == 0 || len(s.genomes) == s.Population)
+	s.saved.words, s.saved.window = len(s.words), 0
 }

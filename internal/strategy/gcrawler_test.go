@@ -150,12 +150,15 @@ func TestBitsRoundTrip(t *testing.T) {
 		for i := range bits {
 			bits[i] = i%3 == 0
 		}
-		r := reader{b: append(appendBits(nil, bits), 7)}
-		if got := r.bits(n); !slices.Equal(got, bits) || r.bad || len(r.b) != 1 {
+		var got []bool
+		transfer(t, nil, func(c *codec) { c.bits(&bits, n) }, func(c *codec) { c.bits(&got, n) })
+		if !slices.Equal(got, bits) {
 			t.Errorf("%v came back as %v", bits, got)
 		}
 	}
-	if r := (reader{b: []byte{1}}); r.bits(9) == nil || !r.bad {
+	var bits []bool
+	c := codec{b: []byte{1}, reading: true}
+	if c.bits(&bits, 9); !c.bad {
 		t.Error("nine bits of one byte were not bad")
 	}
 }

@@ -51,7 +51,9 @@ type hits struct {
 }
 
 func newHITS() Strategy {
-	return &hits{linkRank: linkRank{Every: 25}, Iterations: 30, Guard: true}
+	s := &hits{linkRank: linkRank{Every: 25}, Iterations: 30, Guard: true}
+	s.parts = []part{&s.linkRank}
+	return s
 }
 
 func (s *hits) Params() []Param {
@@ -61,8 +63,6 @@ func (s *hits) Params() []Param {
 		{Name: "guard", Doc: "weight links by the relevance of their page, and ignore those within a host", Value: &s.Guard},
 	}
 }
-
-func (s *hits) Visit(rec *wire.Record) { s.visit(rec) }
 
 // Breed proposes the links with the highest authority.
 func (s *hits) Breed(n int, _ *rand.Rand) (next []Address) {
@@ -121,9 +121,4 @@ func (s *hits) authority(id graph.ID) (sum float64) {
 		}
 	}
 	return sum
-}
-
-func (s *hits) Replay(b []byte) error {
-	s.hubs = nil
-	return s.linkRank.Replay(b)
 }

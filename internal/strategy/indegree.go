@@ -19,10 +19,6 @@ type inDegree struct{ pool }
 
 func newInDegree() Strategy { return new(inDegree) }
 
-func (s *inDegree) Params() []Param { return nil }
-
-func (s *inDegree) Visit(rec *wire.Record) { s.visit(rec) }
-
 // Breed proposes the links with the most parents.
 func (s *inDegree) Breed(n int, _ *rand.Rand) (next []Address) {
 	quota := s.startBreed(n)

@@ -70,7 +70,6 @@ package strategy
 
 import (
 	"cmp"
-	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -152,8 +151,10 @@ const (
 )
 
 func newInfoSpiders() Strategy {
-	return &infoSpiders{Beta: 4, Theta: 2, Cost: 0.05, Discount: 0.5, Rate: 0.5,
+	s := &infoSpiders{Beta: 4, Theta: 2, Cost: 0.05, Discount: 0.5, Rate: 0.5,
 		Population: 256, Links: 64, Keywords: 10, Hidden: 3}
+	s.parts = []part{s}
+	return s
 }
 
 func (s *infoSpiders) Params() []Param {
@@ -527,52 +528,34 @@ func (s *infoSpiders) propose(id graph.ID, operator string) Address {
 	return s.address(id, place, operator, -float64(s.turns))
 }
 
-func (s *infoSpiders) AppendDelta(b []byte) []byte {
-	b = s.appendDelta(b)
-	b = binary.AppendUvarint(b, uint64(s.turns))
-	b = binary.AppendUvarint(b, uint64(s.births))
-	b = appendStrings(b, s.words[s.savedWords:])
+func (s *infoSpiders) code(c *codec) {
+	integer(c, &s.turns)
+	integer(c, &s.births)
+	s.words = append(s.words[:s.savedWords], each(c, s.words[s.savedWords:], c.text)...)
 	s.savedWords = len(s.words)
-	b = binary.AppendUvarint(b, uint64(len(s.dead)))
-	for _, birth := range s.dead {
-		b = binary.AppendUvarint(b, uint64(birth))
-	}
+	each(c, s.dead, func(birth *int) {
+		integer(c, birth)
+		if at, ok := s.find(*birth); c.check(ok) {
+			s.spiders = slices.Delete(s.spiders, at, at+1)
+		}
+	})
 	s.dead = nil
 	changed := slices.DeleteFunc(slices.Clone(s.spiders), func(sp *spider) bool { return !sp.changed })
-	b = binary.AppendUvarint(b, uint64(len(changed)))
-	for _, sp := range changed {
-		b = sp.append(b)
-	}
-	return b
-}
-
-func (s *infoSpiders) Replay(b []byte) error {
-	r, err := s.replay(b)
-	if err != nil {
-		return err
-	}
-	s.turns, s.births = int(r.uvarint()), int(r.uvarint())
-	s.words = append(s.words, r.strings()...)
-	s.savedWords = len(s.words)
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		at, ok := s.find(int(r.uvarint()))
-		if !ok {
-			return errCorrupt
+	each(c, changed, func(p **spider) {
+		birth := 0
+		if !c.reading {
+			birth = (*p).birth
 		}
-		s.spiders = slices.Delete(s.spiders, at, at+1)
-	}
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		birth := int(r.uvarint())
+		integer(c, &birth)
 		at, known := s.find(birth)
-		if !known {
-			if at < len(s.spiders) || at >= s.Population {
-				return errCorrupt // births are in order
-			}
+		// Births are in order.
+		if c.check(known || at == len(s.spiders) && at < s.Population) && !known {
 			s.spiders = append(s.spiders, &spider{birth: birth})
 		}
-		s.read(r, s.spiders[at])
-	}
-	return r.end()
+		if !c.bad {
+			s.codeSpider(c, s.spiders[at])
+		}
+	})
 }
 
 // find returns the index of the spider with this birth, or where it belongs.
@@ -580,103 +563,64 @@ func (s *infoSpiders) find(birth int) (at int, ok bool) {
 	return slices.BinarySearchFunc(s.spiders, birth, func(sp *spider, birth int) int { return cmp.Compare(sp.birth, birth) })
 }
 
-// append appends a spider. Of its links, only the changes are saved, because most of them stay
-// in their order.
-func (sp *spider) append(b []byte) []byte {
-	b = binary.AppendUvarint(b, uint64(sp.birth))
-	b = binary.AppendUvarint(b, uint64(sp.turn))
-	b = appendFloat(b, sp.energy)
-	b = binary.AppendUvarint(b, uint64(len(sp.words)))
-	for _, w := range sp.words {
-		b = binary.AppendUvarint(b, uint64(w))
+// codeSpider is the code of sp. Of its links, only the changes are saved, because most of
+// them stay in their order.
+func (s *infoSpiders) codeSpider(c *codec, sp *spider) {
+	before := len(sp.words)
+	integer(c, &sp.turn)
+	c.finite(&sp.energy)
+	sp.words = each(c, sp.words, func(w *int) { c.index(w, len(s.words)) })
+	if c.check(len(sp.words) <= len(c.b)/s.Hidden) {
+		c.check(len(sp.links) == 0 || len(sp.words) == before) // a spider keeps what it was born with
+		sp.net = newNet(s.Hidden, len(sp.words))
 	}
-	sp.net.weights(func(w *float64) { b = appendFloat(b, *w) })
-	stay := make([]bool, len(sp.savedLinks))
-	fresh := sp.links
+	if c.bad {
+		return
+	}
+	sp.net.weights(c.finite)
+	stay, kept := make([]bool, len(sp.savedLinks)), 0
 	for i, id := range sp.savedLinks {
-		if stay[i] = len(fresh) > 0 && fresh[0].id == id; stay[i] {
-			fresh = fresh[1:]
+		if stay[i] = kept < len(sp.links) && sp.links[kept].id == id; stay[i] {
+			kept++
 		}
 	}
-	b = appendBits(b, stay)
-	b = appendTrails(b, fresh)
-	if sp.following {
-		b = appendTrails(b, []trail{sp.target})
-	} else {
-		b = appendTrails(b, nil)
+	c.bits(&stay, len(stay))
+	if c.reading {
+		kept = 0
+		for i, stays := range stay {
+			if stays {
+				sp.links[kept] = sp.links[i]
+				kept++
+			}
+		}
 	}
-	sp.keep()
-	return b
-}
-
-// keep records the links that were saved.
-func (sp *spider) keep() {
+	one := func(t *trail) { t.code(c, len(sp.words)) }
+	sp.links = append(sp.links[:kept], each(c, sp.links[kept:], one)...)
+	var target []trail
+	if sp.following {
+		target = []trail{sp.target}
+	}
+	target = each(c, target, one)
+	c.check(len(target) <= 1)
+	if sp.following = len(target) > 0; sp.following {
+		sp.target = target[0]
+	}
 	sp.saved, sp.changed, sp.savedLinks = true, false, sp.savedLinks[:0]
 	for _, l := range sp.links {
 		sp.savedLinks = append(sp.savedLinks, l.id)
 	}
 }
 
-func appendTrails(b []byte, trails []trail) []byte {
-	b = binary.AppendUvarint(b, uint64(len(trails)))
-	for _, t := range trails {
-		b = binary.AppendUvarint(b, uint64(t.id))
-		b = binary.AppendUvarint(b, uint64(len(t.input)))
-		for _, x := range t.input {
-			b = binary.AppendUvarint(b, uint64(x.keyword))
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x.strength))
-		}
-	}
-	return b
-}
-
-// read restores what append wrote into the previous state of the spider.
-func (s *infoSpiders) read(r *reader, sp *spider) {
-	before := len(sp.words)
-	sp.turn, sp.energy, sp.words = int(r.uvarint()), r.finite(), nil
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		w := int(r.uvarint())
-		r.bad = r.bad || w < 0 || w >= len(s.words)
-		sp.words = append(sp.words, w)
-	}
-	r.bad = r.bad || len(r.b)/s.Hidden < len(sp.words)
-	r.bad = r.bad || len(sp.links) > 0 && len(sp.words) != before // a spider keeps what it was born with
-	if r.bad {
-		return
-	}
-	sp.net = newNet(s.Hidden, len(sp.words))
-	sp.net.weights(func(w *float64) { *w = r.finite() })
-	var links []trail
-	for i, stays := range r.bits(len(sp.links)) {
-		if stays {
-			links = append(links, sp.links[i])
-		}
-	}
-	sp.links = append(links, s.trails(r, len(sp.words))...)
-	target := s.trails(r, len(sp.words))
-	if r.bad = r.bad || len(target) > 1; r.bad {
-		return
-	}
-	if sp.following = len(target) == 1; sp.following {
-		sp.target = target[0]
-	}
-	sp.keep()
-}
-
-// trails reads what appendTrails wrote, for a spider with the given number of keywords.
-func (s *infoSpiders) trails(r *reader, keywords int) (trails []trail) {
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		t := trail{id: s.node(r)}
-		for k := r.uvarint(); k > 0 && !r.bad; k-- {
-			word, x := int(r.uvarint()), math.Float32frombits(r.uint32())
-			if r.bad = r.bad || word < 0 || word >= keywords || !(0 <= x && x <= maxStrength); r.bad {
-				return nil
-			}
-			t.input = append(t.input, signal{word, x})
-		}
-		trails = append(trails, t)
-	}
-	return trails
+// code is that of a link of a spider with the given number of keywords.
+func (t *trail) code(c *codec, keywords int) {
+	c.id(&t.id)
+	t.input = each(c, t.input, func(x *signal) {
+		strength := math.Float32bits(x.strength)
+		c.index(&x.keyword, keywords)
+		c.uint32(&strength)
+		x.strength = math.Float32frombits(strength)
+		c.check(0 <= x.strength && x.strength <= maxStrength)
+	})
 }
 
 // A net is a feed-forward net with one hidden layer and one output.

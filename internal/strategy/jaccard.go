@@ -38,7 +38,6 @@ package strategy
 
 import (
 	"cmp"
-	"encoding/binary"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -99,7 +98,9 @@ const (
 )
 
 func newJaccard() Strategy {
-	return &jaccard{Top: 5, Every: 50, Words: 2, Template: 0.5, words: map[string]tally{}, tops: map[int][]counted{}}
+	s := &jaccard{Top: 5, Every: 50, Words: 2, Template: 0.5, words: map[string]tally{}, tops: map[int][]counted{}}
+	s.parts = []part{&s.from, &s.linkScore, &s.log, s, &s.issued, &s.template}
+	return s
 }
 
 func (s *jaccard) Params() []Param {
@@ -365,47 +366,17 @@ func (s *jaccard) ranked() []string {
 	})
 }
 
-func (s *jaccard) AppendDelta(b []byte) []byte {
-	b = s.appendDelta(b)
-	b = s.from.appendDelta(b)
-	b = s.linkScore.appendDelta(b)
-	b = s.log.appendDelta(b)
-	b = binary.AppendUvarint(b, uint64(s.mutated))
-	b = binary.AppendUvarint(b, uint64(s.mined))
-	b = binary.AppendUvarint(b, uint64(len(s.fresh)))
-	for _, w := range s.fresh {
-		b = appendText(b, w.word)
-		b = binary.AppendUvarint(b, uint64(w.n))
-	}
-	s.count(s.fresh)
-	s.fresh = nil
-	b = s.issued.appendDelta(b)
-	return s.template.appendDelta(b)
-}
-
-func (s *jaccard) Replay(b []byte) error {
-	r, err := s.replay(b)
-	if err != nil {
-		return err
-	}
-	s.from.replay(&s.memory, r)
-	s.linkScore.replay(&s.memory, r)
-	s.log.replay(&s.memory, r)
-	mutated, mined := r.uvarint(), r.uvarint()
-	if mutated > uint64(len(s.pages)) || mined > uint64(len(s.log.ids)) {
-		return errCorrupt
-	}
-	if int(mutated) != s.mutated {
+// code is that of the words for the next mutation.
+func (s *jaccard) code(c *codec) {
+	before := s.mutated
+	c.index(&s.mutated, len(s.pages)+1)
+	c.index(&s.mined, len(s.log.ids)+1)
+	if s.mutated != before {
 		clear(s.words)
 	}
-	s.mutated, s.mined = int(mutated), int(mined)
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		s.count([]counted{{r.text(), int(r.uvarint())}})
-	}
-	s.issued.replay(&s.memory, r)
-	if r.bad {
-		return errCorrupt
-	}
-	r.b, err = s.template.replay(r.b)
-	return cmp.Or(err, r.end())
+	s.count(each(c, s.fresh, func(w *counted) {
+		c.text(&w.word)
+		integer(c, &w.n)
+	}))
+	s.fresh = nil
 }

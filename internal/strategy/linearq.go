@@ -322,22 +322,11 @@ type linearWeights struct {
 	changed bool // since the last delta
 }
 
-func (l *linearWeights) appendDelta(b []byte) []byte {
-	if !l.changed {
-		return append(b, 0)
-	}
-	l.changed = false
-	b = append(b, 1)
-	for _, w := range l.w {
-		b = appendFloat(b, w)
-	}
-	return b
-}
-
-func (l *linearWeights) replay(_ *memory, r *reader) {
-	if r.byte() == 1 {
+func (l *linearWeights) code(c *codec) {
+	if c.bool(&l.changed); l.changed {
 		for i := range l.w {
-			l.w[i] = r.finite()
+			c.finite(&l.w[i])
 		}
 	}
+	l.changed = false
 }

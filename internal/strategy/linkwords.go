@@ -4,7 +4,6 @@ package strategy
 // encodes the words of a link as features, and stores the features of unfetched links.
 
 import (
-	"encoding/binary"
 	"net/url"
 	"slices"
 	"strings"
@@ -156,10 +155,10 @@ func (l *linkStore) add(id graph.ID, features []feature) {
 	l.fresh = append(l.fresh, id)
 }
 
-// drop removes, after the next delta, the links to pages from place on and to aliases found
-// since. Links to failed pages stay, because they may be tried again.
-func (l *linkStore) drop(m *memory, from int) {
-	for _, p := range m.pages[from:] {
+// drop removes, after the next delta, the links to this generation's pages and to aliases
+// found since. Links to failed pages stay, because they may be tried again.
+func (l *linkStore) drop(m *memory) {
+	for _, p := range m.pages[m.firstPage:] {
 		if !p.failed {
 			l.gone = append(l.gone, p.node, p.final)
 		}
@@ -170,34 +169,20 @@ func (l *linkStore) drop(m *memory, from int) {
 	l.aliases = len(m.aliases)
 }
 
-// appendDelta appends the new links and then drops links.
-func (l *linkStore) appendDelta(b []byte) []byte {
-	b = binary.AppendUvarint(b, uint64(len(l.fresh)))
-	for _, id := range l.fresh {
-		features := l.of(id)
-		b = binary.AppendUvarint(b, uint64(id))
-		b = binary.AppendUvarint(b, uint64(len(features)))
-		for _, f := range features {
-			b = binary.LittleEndian.AppendUint32(b, uint32(f))
+// code is that of the new links; links are dropped once they are written.
+func (l *linkStore) code(c *codec) {
+	var features []feature
+	each(c, l.fresh, func(id *graph.ID) {
+		if c.id(id); !c.reading {
+			features = l.of(*id)
 		}
-	}
-	l.compact()
-	return b
-}
-
-func (l *linkStore) replay(m *memory, r *reader) {
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		id, count := m.node(r), r.uvarint()
-		if r.bad || count > uint64(maxFeatures) || uint64(len(r.b)) < 4*count || l.has(id) {
-			r.bad = true
-			return
+		features = each(c, features, func(f *feature) { c.uint32((*uint32)(f)) })
+		if c.check(len(features) <= maxFeatures && !l.has(*id)) {
+			l.add(*id, features)
 		}
-		l.features = slices.Grow(l.features, int(count))
-		features := l.features[len(l.features):][:count]
-		for i := range features {
-			features[i] = feature(r.uint32())
-		}
-		l.add(id, features)
+	})
+	if !c.reading {
+		l.compact()
 	}
 }
 

@@ -104,6 +104,17 @@ func TestDroppedFeaturesAreReclaimed(t *testing.T) {
 	}
 }
 
+// transfer writes a delta and reads it elsewhere.
+func transfer(t *testing.T, web *graph.Graph, from, to func(*codec)) {
+	t.Helper()
+	c := codec{web: web}
+	from(&c)
+	c.reading = true
+	if to(&c); c.bad || len(c.b) > 0 {
+		t.Fatalf("bad %v, %d bytes left", c.bad, len(c.b))
+	}
+}
+
 func TestLinkStoreRoundTrip(t *testing.T) {
 	var live, back linkStore
 	var m memory
@@ -112,10 +123,7 @@ func TestLinkStoreRoundTrip(t *testing.T) {
 	}
 	for id := range graph.ID(10) {
 		live.add(id, features(inAnchor, strings.Split("abcdefghij"[:id], "")...))
-		r := reader{b: live.appendDelta(nil)}
-		if back.replay(&m, &r); r.bad || len(r.b) > 0 {
-			t.Fatalf("link %d: bad %v, %d bytes left", id, r.bad, len(r.b))
-		}
+		transfer(t, &m.web, live.code, back.code)
 		back.compact()
 		if !slices.Equal(back.of(id), live.of(id)) {
 			t.Errorf("link %d: %v, want %v", id, back.of(id), live.of(id))

@@ -1,9 +1,9 @@
 package strategy
 
 import (
-	"encoding/binary"
 	"errors"
 	"iter"
+	"slices"
 
 	"spoor/internal/graph"
 	"spoor/internal/wire"
@@ -54,6 +54,11 @@ type alias struct {
 	place int32
 	since int32 // number of pages known at that time
 }
+
+// Visit and Params are those of strategies that store no more of a record, and of those
+// without parameters.
+func (m *memory) Visit(rec *wire.Record) { m.visit(rec) }
+func (m *memory) Params() []Param        { return nil }
 
 // visit records the outcome rec and returns the place of its page. ok is false if rec is not
 // an outcome or was returned unfetched.
@@ -142,6 +147,11 @@ func (m *memory) page(node graph.ID) (place int, ok bool) {
 	return place, place >= 0
 }
 
+// allFetched reports whether all of ids have a page.
+func (m *memory) allFetched(ids []graph.ID) bool {
+	return !slices.ContainsFunc(ids, func(id graph.ID) bool { return m.pageOf[id] == 0 })
+}
+
 // bestParent returns the place of the page with the highest score that links to node, the
 // first of equals. ok is false if there is none. It may only be called by Breed, when the
 // whole generation is known.
@@ -192,113 +202,96 @@ const (
 	flagRelevant
 )
 
-// appendDelta appends what was learned since the last delta.
-func (m *memory) appendDelta(b []byte) []byte {
-	b = m.web.AppendSince(b, m.saved.web)
-	b = binary.AppendUvarint(b, uint64(len(m.pages)-m.saved.pages))
-	for _, p := range m.pages[m.saved.pages:] {
-		var flags byte
-		if p.failed {
-			flags |= flagFailed
-		}
-		if p.final != p.node {
-			flags |= flagMoved
-		}
-		if p.relevant {
-			flags |= flagRelevant
-		}
-		b = append(b, flags)
-		b = binary.AppendUvarint(b, uint64(p.node))
-		if p.final != p.node {
-			b = binary.AppendUvarint(b, uint64(p.final))
-		}
-		b = appendFloat(b, p.score)
-		b = binary.AppendUvarint(b, uint64(p.degree))
-		b = binary.AppendUvarint(b, uint64(p.depth))
+func (p *page) flags() (flags byte) {
+	if p.failed {
+		flags |= flagFailed
 	}
-	b = binary.AppendUvarint(b, uint64(len(m.aliases)-m.saved.aliases))
-	for _, t := range m.aliases[m.saved.aliases:] {
-		b = binary.AppendUvarint(b, uint64(t.node))
-		b = binary.AppendUvarint(b, uint64(t.place))
-		b = binary.AppendUvarint(b, uint64(t.since))
+	if p.final != p.node {
+		flags |= flagMoved
 	}
-	m.save()
-	return b
+	if p.relevant {
+		flags |= flagRelevant
+	}
+	return flags
 }
 
-func (m *memory) save() {
-	m.saved.web, m.saved.pages, m.saved.aliases = m.web.Mark(), len(m.pages), len(m.aliases)
+func (p *page) code(c *codec) {
+	flags := p.flags()
+	c.byte(&flags)
+	c.id(&p.node)
+	if flags&flagMoved != 0 {
+		c.id(&p.final)
+	} else {
+		p.final = p.node
+	}
+	c.float(&p.score)
+	integer(c, &p.degree)
+	integer(c, &p.depth)
+	p.failed, p.relevant = flags&flagFailed != 0, flags&flagRelevant != 0
+}
+
+// code writes what was learned since the last delta, or adds it in its original order; then
+// it does the same with parts, and with the parts of the strategy.
+func (m *memory) code(c *codec, parts []part) {
+	c.graph(&m.web, &m.saved.web)
+	m.grow()
+	pages := each(c, m.pages[m.saved.pages:], func(p *page) { p.code(c) })
+	aliases := each(c, m.aliases[m.saved.aliases:], func(a *alias) {
+		c.id(&a.node)
+		integer(c, &a.place)
+		integer(c, &a.since)
+	})
+	if c.check(true) {
+		for _, a := range aliases {
+			n := int(a.since) - len(m.pages)
+			if !c.check(0 <= n && n <= len(pages) && 0 <= a.place && a.place < a.since) {
+				return
+			}
+			m.addPages(pages[:n])
+			pages = pages[n:]
+			m.addAlias(a.node, int(a.place))
+		}
+		m.addPages(pages)
+	}
+	m.saved.pages, m.saved.aliases = len(m.pages), len(m.aliases)
+	for _, p := range slices.Concat(parts, m.parts) {
+		if c.bad {
+			return
+		}
+		p.code(c)
+	}
+}
+
+func (m *memory) addPages(pages []page) {
+	for _, p := range pages {
+		m.add(p)
+	}
 }
 
 var errCorrupt = errors.New("the state is damaged")
 
 // AppendDelta appends the delta of the memory, and then those of the strategy's parts.
-// Strategies with other state append to appendDelta themselves.
-func (m *memory) AppendDelta(b []byte) []byte { return appendParts(m.appendDelta(b), m.parts) }
+func (m *memory) AppendDelta(b []byte) []byte { return m.appendDelta(b) }
 
 // Replay restores what AppendDelta wrote.
-func (m *memory) Replay(b []byte) error {
-	r, err := m.replay(b)
-	if err != nil {
-		return err
-	}
-	return r.parts(m)
+func (m *memory) Replay(b []byte) error { return m.replay(b) }
+
+// appendDelta is AppendDelta with further parts before those of the strategy.
+func (m *memory) appendDelta(b []byte, parts ...part) []byte {
+	c := codec{b: b, web: &m.web}
+	m.code(&c, parts)
+	return c.b
 }
 
-// replay restores what appendDelta wrote and returns a reader of the rest. Pages and aliases
-// are added in their original order.
-func (m *memory) replay(b []byte) (r *reader, err error) {
-	if b, err = m.web.Replay(b); err != nil {
-		return nil, err
+// replay restores what appendDelta wrote.
+func (m *memory) replay(b []byte, parts ...part) error {
+	c := codec{b: b, reading: true, web: &m.web}
+	m.code(&c, parts)
+	if c.bad || len(c.b) > 0 {
+		return errCorrupt
 	}
-	m.grow()
-	r = &reader{b: b}
-	var pages []page
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		flags := r.byte()
-		p := page{node: m.node(r), failed: flags&flagFailed != 0, relevant: flags&flagRelevant != 0}
-		p.final = p.node
-		if flags&flagMoved != 0 {
-			p.final = m.node(r)
-		}
-		p.score = r.float()
-		p.degree, p.depth = int(r.uvarint()), int(r.uvarint())
-		pages = append(pages, p)
-	}
-	if r.bad {
-		return nil, errCorrupt
-	}
-	all := uint64(len(m.pages) + len(pages))
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		node, place, since := m.node(r), r.uvarint(), r.uvarint()
-		if r.bad || since > all || place >= since || since < uint64(len(m.pages)) {
-			return nil, errCorrupt
-		}
-		for uint64(len(m.pages)) < since {
-			m.add(pages[0])
-			pages = pages[1:]
-		}
-		m.addAlias(node, int(place))
-	}
-	if r.bad {
-		return nil, errCorrupt
-	}
-	for _, p := range pages {
-		m.add(p)
-	}
-	m.save()
 	m.endGeneration()
-	return r, nil
-}
-
-// node reads the ID of an address in the graph.
-func (m *memory) node(r *reader) graph.ID {
-	id := r.uvarint()
-	if id >= uint64(m.web.Len()) {
-		r.bad = true
-		return 0
-	}
-	return graph.ID(id)
+	return nil
 }
 
 // visitNew records the outcome rec. ok is true if it is a new page that was fetched; place is

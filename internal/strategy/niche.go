@@ -87,8 +87,7 @@ const (
 	mutating              // for the mutants, before the knock-out (compat)
 )
 
-func (p *pass) appendDelta(b []byte) []byte { return append(b, byte(*p)) }
-func (p *pass) replay(_ *memory, r *reader) { *p = pass(r.byte()) }
+func (p *pass) code(c *codec) { c.byte((*byte)(p)) }
 
 // A mark says in which lists an address is.
 type mark uint8
@@ -115,7 +114,8 @@ func newNiche() Strategy {
 		Cocitation: siblings,
 	}
 	s.parts = []part{&s.pass, (*counter)(&s.turns), &s.queue, &s.children, &s.mutants, &s.chosen,
-		&s.authorities, &s.unsolicited, &s.eliminated, &s.queued, &s.bred, &s.predicted}
+		&s.authorities, &s.unsolicited, &s.eliminated, &s.queued, &s.bred, &s.predicted,
+		invariant(func() bool { return s.pass <= mutating && s.allFetched(s.authorities.ids) })}
 	return s
 }
 
@@ -193,12 +193,7 @@ func (s *nicheGA) awaited() *list {
 
 // answered reports whether all awaited addresses were fetched or failed.
 func (s *nicheGA) answered() bool {
-	for _, id := range s.awaited().ids {
-		if _, fetched := s.page(id); !fetched {
-			return false
-		}
-	}
-	return true
+	return s.allFetched(s.awaited().ids)
 }
 
 // failAwaited marks awaited addresses as failed: the frontier is empty.
@@ -483,22 +478,6 @@ func (s *nicheGA) propose(id graph.ID, operator string) {
 
 // niche returns the key of the niche of an address.
 func (s *nicheGA) niche(id graph.ID) string { return weburl.Niche(s.web.URL(id), s.NicheDirs) }
-
-func (s *nicheGA) Replay(b []byte) error {
-	if err := s.memory.Replay(b); err != nil {
-		return err
-	}
-	if s.pass > mutating {
-		return errCorrupt
-	}
-	for _, id := range s.authorities.ids {
-		if _, fetched := s.page(id); !fetched {
-			return errCorrupt
-		}
-	}
-	s.state = nil // derived again
-	return nil
-}
 
 // derive computes the marks from the lists.
 func (s *nicheGA) derive() {

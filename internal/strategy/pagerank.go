@@ -52,7 +52,11 @@ const (
 	rankShare = 100
 )
 
-func newPageRank() Strategy { return &pageRank{linkRank: linkRank{Every: 25}, Damping: 0.85} }
+func newPageRank() Strategy {
+	s := &pageRank{linkRank: linkRank{Every: 25}, Damping: 0.85}
+	s.parts = []part{&s.linkRank}
+	return s
+}
 
 func (s *pageRank) Params() []Param {
 	return []Param{
@@ -61,8 +65,6 @@ func (s *pageRank) Params() []Param {
 		{Name: "topic", Doc: "teleport to fetched pages in proportion to their scores (topic-sensitive)", Value: &s.Topic},
 	}
 }
-
-func (s *pageRank) Visit(rec *wire.Record) { s.visit(rec) }
 
 // Breed proposes the links with the highest share of rank.
 func (s *pageRank) Breed(n int, _ *rand.Rand) (next []Address) {
@@ -98,9 +100,4 @@ func (s *pageRank) share(id graph.ID) (sum float64) {
 		}
 	}
 	return sum
-}
-
-func (s *pageRank) Replay(b []byte) error {
-	s.ranks = nil
-	return s.linkRank.Replay(b)
 }

@@ -2,7 +2,6 @@ package strategy
 
 import (
 	"cmp"
-	"encoding/binary"
 	"iter"
 	"slices"
 
@@ -105,34 +104,15 @@ func (p *pool) best(n int, score func(graph.ID) float64) []graph.ID {
 	return ids
 }
 
-func (p *pool) appendDelta(b []byte) []byte {
-	b = p.memory.appendDelta(b)
-	b = p.pending.appendDelta(b)
-	return binary.AppendUvarint(b, uint64(p.last))
+// code is that of the pool's own state.
+func (p *pool) code(c *codec) {
+	p.pending.code(c)
+	c.index(&p.last, len(p.pending.ids)+1)
 }
 
 // AppendDelta and Replay are the methods of memory, extended by the pool's own state.
-func (p *pool) AppendDelta(b []byte) []byte { return appendParts(p.appendDelta(b), p.parts) }
-
-func (p *pool) Replay(b []byte) error {
-	r, err := p.replay(b)
-	if err != nil {
-		return err
-	}
-	return r.parts(&p.memory)
-}
-
-func (p *pool) replay(b []byte) (r *reader, err error) {
-	if r, err = p.memory.replay(b); err != nil {
-		return nil, err
-	}
-	p.pending.replay(&p.memory, r)
-	p.last = int(r.uvarint())
-	if r.bad || p.last > len(p.pending.ids) || p.last < 0 {
-		return nil, errCorrupt
-	}
-	return r, nil
-}
+func (p *pool) AppendDelta(b []byte) []byte { return p.appendDelta(b, p) }
+func (p *pool) Replay(b []byte) error       { return p.replay(b, p) }
 
 // rankPriority returns the priority of the i-th of n chosen addresses: 1 for the first, and
 // always above 0.

@@ -64,7 +64,8 @@ type qinChen struct {
 
 func newQinChen() Strategy {
 	s := &qinChen{Population: 50, Mutation: 5, Words: 4}
-	s.parts = []part{(*counter)(&s.generation), (*counter)(&s.turns), &s.population, &s.issued}
+	s.parts = []part{(*counter)(&s.generation), (*counter)(&s.turns), &s.population, &s.issued,
+		invariant(func() bool { return s.allFetched(s.population.ids) })}
 	return s
 }
 
@@ -83,8 +84,6 @@ func (s *qinChen) aim(t *topic.Topic) error {
 	}
 	return nil
 }
-
-func (s *qinChen) Visit(rec *wire.Record) { s.visit(rec) }
 
 func (s *qinChen) Breed(n int, rng *rand.Rand) (next []Address) {
 	quota := s.startBreed(n)
@@ -235,16 +234,4 @@ func (s *qinChen) mutate(rng *rand.Rand) string {
 	}
 	s.issued.add(query)
 	return query
-}
-
-func (s *qinChen) Replay(b []byte) error {
-	if err := s.pool.Replay(b); err != nil {
-		return err
-	}
-	for _, id := range s.population.ids {
-		if _, fetched := s.page(id); !fetched {
-			return errCorrupt
-		}
-	}
-	return nil
 }

@@ -6,7 +6,6 @@ package strategy
 
 import (
 	"cmp"
-	"encoding/binary"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -211,13 +210,11 @@ func (s *queries) apply(e queryEvent) {
 	}
 }
 
-// learn adds the relevant pages of this generation to the centroid.
-func (s *queries) learn() { s.absorb(s.words) }
-
-// absorb adds words to the centroid. The lightest are dropped only when it has twice as many
-// as are kept, so that a new word has time to gain weight.
-func (s *queries) absorb(words map[string]uint64) {
-	for term, n := range words {
+// learn adds the words of this generation's relevant pages to the centroid. The lightest are
+// dropped only when it has twice as many as are kept, so that a new word has time to gain
+// weight.
+func (s *queries) learn() {
+	for term, n := range s.words {
 		s.centroid[term] += n
 	}
 	if len(s.centroid) <= 2*centroidTerms {
@@ -276,43 +273,25 @@ func (s *queries) endGeneration() {
 	}
 }
 
-// appendDelta appends the events, from which everything else follows.
-func (s *queries) appendDelta(b []byte) []byte {
-	b = binary.AppendUvarint(b, uint64(len(s.events)))
-	for _, e := range s.events {
-		if b = appendText(b, e.line); e.line == "" {
-			b = binary.AppendUvarint(b, uint64(e.from))
+// code is that of the events and words, from which everything else follows.
+func (s *queries) code(c *codec) {
+	each(c, s.events, func(e *queryEvent) {
+		if c.text(&e.line); e.line == "" {
+			c.index(&e.from, len(s.issued))
 		}
-	}
-	b = binary.AppendUvarint(b, uint64(len(s.words)))
-	for _, term := range slices.Sorted(maps.Keys(s.words)) {
-		b = appendText(b, term)
-		b = binary.AppendUvarint(b, s.words[term])
+		if c.check(true) {
+			s.apply(*e)
+		}
+	})
+	each(c, slices.Sorted(maps.Keys(s.words)), func(term *string) {
+		c.text(term)
+		n := s.words[*term]
+		integer(c, &n)
+		s.words[*term] = n
+	})
+	if c.check(true) {
+		s.learn()
 	}
 	s.events = s.events[:0]
 	clear(s.words)
-	return b
-}
-
-func (s *queries) replay(_ *memory, r *reader) {
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		e := queryEvent{line: r.text()}
-		if e.line == "" {
-			from := r.uvarint()
-			if from >= uint64(len(s.issued)) {
-				r.bad = true
-				return
-			}
-			e.from = int(from)
-		}
-		s.apply(e)
-	}
-	words := map[string]uint64{}
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		term := r.text()
-		words[term] += r.uvarint()
-	}
-	if !r.bad {
-		s.absorb(words)
-	}
 }

@@ -19,10 +19,6 @@ type randomOrder struct{ pool }
 
 func newRandomOrder() Strategy { return new(randomOrder) }
 
-func (s *randomOrder) Params() []Param { return nil }
-
-func (s *randomOrder) Visit(rec *wire.Record) { s.visit(rec) }
-
 // Breed draws a generation.
 func (s *randomOrder) Breed(n int, rng *rand.Rand) (next []Address) {
 	quota := s.startBreed(n)

@@ -18,8 +18,8 @@ type snapshot struct {
 }
 
 // due reports whether the ranks must be recomputed, because that many pages were fetched since
-// the last time; if so, it takes a snapshot to compute them from. Replay restores the
-// snapshot, from which the ranks are computed again.
+// the last time; if so, it takes a snapshot to compute them from. The snapshot is restored,
+// and the ranks are computed again.
 func (s *linkRank) due(fetches int) bool {
 	if s.at != (snapshot{}) && len(s.pages)-s.at.pages < fetches {
 		return false
@@ -60,26 +60,9 @@ func (s *linkRank) relevance() []float64 {
 	return by
 }
 
-func (s *linkRank) AppendDelta(b []byte) []byte {
-	b = s.appendDelta(b)
-	if s.computed {
-		s.computed = false
-		return append(b, 1)
-	}
-	return append(b, 0)
-}
-
-func (s *linkRank) Replay(b []byte) error {
-	r, err := s.replay(b)
-	if err != nil {
-		return err
-	}
-	computed := r.byte()
-	if r.bad || computed > 1 || len(r.b) > 0 {
-		return errCorrupt
-	}
-	if computed == 1 {
+func (s *linkRank) code(c *codec) {
+	if c.bool(&s.computed); s.computed && c.reading {
 		s.takeSnapshot()
 	}
-	return nil
+	s.computed = false
 }

@@ -40,7 +40,6 @@ package strategy
 
 import (
 	"cmp"
-	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -109,7 +108,11 @@ const (
 	maxSteps = 512 // tags read of a path
 )
 
-func newTagPath() Strategy { return &tagPath{Theta: 0.75, Alpha: 2 * math.Sqrt2} }
+func newTagPath() Strategy {
+	s := &tagPath{Theta: 0.75, Alpha: 2 * math.Sqrt2}
+	s.parts = []part{s}
+	return s
+}
 
 func (s *tagPath) Params() []Param {
 	return []Param{
@@ -241,7 +244,7 @@ func (s *tagPath) join(g *pathGroup) {
 // Breed pulls arms until the generation is full.
 func (s *tagPath) Breed(n int, rng *rand.Rand) (next []Address) {
 	quota := s.startBreed(n)
-	s.learn(s.firstPage)
+	s.learn()
 	links := make([][]graph.ID, len(s.arms)) // free links by arm
 	for id := range s.freeAddresses() {
 		if arm := s.arm(id); arm >= 0 {
@@ -297,9 +300,9 @@ func (a *cluster) mean() float64 {
 	return a.reward / float64(a.pulls)
 }
 
-// learn rewards the arms of the links to the pages from place on.
-func (s *tagPath) learn(from int) {
-	for _, p := range s.pages[from:] {
+// learn rewards the arms of the links to this generation's pages.
+func (s *tagPath) learn() {
+	for _, p := range s.pages[s.firstPage:] {
 		s.answer(p.node, p.relevant)
 	}
 	for _, t := range s.aliases[s.learnedAliases:] {
@@ -321,54 +324,25 @@ func (s *tagPath) answer(id graph.ID, relevant bool) {
 	}
 }
 
-// AppendDelta appends the new links with their paths and arms; rewards follow from the pages.
-func (s *tagPath) AppendDelta(b []byte) []byte {
-	b = s.appendDelta(b)
-	b = binary.AppendUvarint(b, uint64(len(s.seen)))
-	for _, g := range s.seen {
-		b = binary.AppendUvarint(b, uint64(g.arm))
-		b = binary.AppendUvarint(b, uint64(len(g.path.bins)))
-		for _, bin := range g.path.bins {
-			b = binary.AppendUvarint(b, uint64(bin.bin))
-			b = binary.AppendUvarint(b, uint64(bin.count))
-		}
-		b = binary.AppendUvarint(b, uint64(len(g.ids)))
-		for _, id := range g.ids {
-			b = binary.AppendUvarint(b, uint64(id))
-		}
-	}
-	s.seen = s.seen[:0]
-	return b
-}
-
-func (s *tagPath) Replay(b []byte) error {
-	from := len(s.pages)
-	r, err := s.replay(b)
-	if err != nil {
-		return err
-	}
-	for n := r.uvarint(); n > 0 && !r.bad; n-- {
-		arm := r.uvarint()
-		g := pathGroup{arm: int(arm)}
-		for bins := r.uvarint(); bins > 0 && !r.bad; bins-- {
-			bin, count := r.uvarint(), r.uvarint()
-			if bin >= pathBins || count == 0 || count > maxSteps+1 {
-				r.bad = true
+// code is that of the new links with their paths and arms; rewards follow from the pages.
+func (s *tagPath) code(c *codec) {
+	each(c, s.seen, func(g *pathGroup) {
+		c.index(&g.arm, min(len(s.arms)+1, maxArms))
+		g.path.bins = each(c, g.path.bins, func(b *pathBin) {
+			integer(c, &b.bin)
+			integer(c, &b.count)
+			c.check(b.bin < pathBins && 0 < b.count && b.count <= maxSteps+1)
+			if c.reading {
+				g.path.size += int(b.count)
 			}
-			g.path.bins = append(g.path.bins, pathBin{uint16(bin), uint16(count)})
-			g.path.size += int(count)
+		})
+		g.ids = each(c, g.ids, c.id)
+		if c.check(len(g.path.bins) > 0 && len(g.ids) > 0) {
+			s.join(g)
 		}
-		for ids := r.uvarint(); ids > 0 && !r.bad; ids-- {
-			g.ids = append(g.ids, s.node(r))
-		}
-		if r.bad || arm > uint64(len(s.arms)) || arm >= maxArms || len(g.path.bins) == 0 || len(g.ids) == 0 {
-			return errCorrupt
-		}
-		s.join(&g)
+	})
+	s.seen = s.seen[:0]
+	if c.check(true) {
+		s.learn()
 	}
-	if err := r.end(); err != nil {
-		return err
-	}
-	s.learn(from)
-	return nil
 }

@@ -122,16 +122,7 @@ func (t *template) likeness(page graph.ID, reference string, links []string, sha
 	return index(shared, mine+len(links)-shared), index(sharedLeft, mineLeft+theirsLeft-sharedLeft)
 }
 
-func (t *template) appendDelta(b []byte) []byte {
-	b = t.web.AppendSince(b, t.marked)
-	t.marked = t.web.Mark()
-	return b
-}
-
-func (t *template) replay(b []byte) (rest []byte, err error) {
-	if rest, err = t.web.Replay(b); err != nil {
-		return nil, errCorrupt
-	}
-	t.marked, t.stale = t.web.Mark(), true
-	return rest, nil
+func (t *template) code(c *codec) {
+	c.graph(&t.web, &t.marked)
+	t.stale = t.stale || c.reading
 }
