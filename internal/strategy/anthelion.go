@@ -19,24 +19,8 @@ package strategy
 //	batch                  Batch      pages between two updates of the classifier
 //	domain.queue.fraction  Share      share of a generation that one host may fill
 //
-// What the program leaves open or gets wrong (rows of PAPERS.md):
-//
-//	a  Its search for the best host does not keep the best value found, so it returns some
-//	   host. We take the best one.
-//	b  Decay uses integer division, so λ is 0 after one period. We use
-//	   λ / (pulls/period + 1) with a fraction.
-//	c  The classifier is naive Bayes, whose probabilities are near 0 or 1 and so order links
-//	   badly (Pant and Srinivasan 2005), and a host's value is multiplied by them. We use a
-//	   logistic model trained by stochastic gradient descent with a learning rate for each
-//	   weight (McMahan et al., KDD 2013, section 3.1, without regularisation).
-//	d  Its score is P(good) − P(bad), which may be negative and then reverses the order of
-//	   values. We use P(good).
-//	e  A host that fills its share of the queue is worth 0, by an inverted fraction. Here a
-//	   host fills at most its share of a generation, unless no other host has links.
-//	f  Bad siblings of a link are a feature that is never set. Here both kinds are set, by
-//	   what is known when the link is found. Words of anchors are features, too.
-//	g  A page that cannot be fetched teaches nothing about its host. Here it is a bad page of
-//	   the host; the classifier does not learn from it.
+// Where the program leaves something open or gets it wrong we follow PAPERS.md, whose rows are
+// named in the comments.
 
 import (
 	"container/heap"
@@ -167,7 +151,7 @@ func (s *anthelion) Visit(rec *wire.Record) {
 }
 
 // family returns the features shared by the links of a page: whether the page is relevant, and
-// whether it links to relevant or irrelevant pages.
+// whether it links to relevant or irrelevant pages (row f).
 func (s *anthelion) family(place int) []feature {
 	p := &s.pages[place]
 	parent := "bad parent"
@@ -231,8 +215,7 @@ func (s *anthelion) Breed(n int, rng *rand.Rand) (next []Address) {
 		if c.value >= 0 {
 			reasons = append(reasons, wire.Scored{Name: "host", Value: millionths(c.value)})
 		}
-		s.markPending(c.id)
-		next = append(next, s.addressOf(c.id, rankPriority(i, quota), reasons...))
+		next = append(next, s.proposeAt(c.id, rankPriority(i, quota), reasons...))
 	}
 	s.endGeneration()
 	return next
@@ -253,7 +236,7 @@ func (s *anthelion) learn() {
 		s.pulls++
 		host := &s.record[s.hosts.of[p.node]]
 		if p.failed {
-			host.bad++
+			host.bad++ // row g
 			continue
 		}
 		features := s.links.of(p.node)
@@ -289,7 +272,7 @@ type pulled struct {
 	value float64
 }
 
-// pull chooses n links.
+// pull chooses n links. A host fills at most its share, unless no other has links (row e).
 func (s *anthelion) pull(n int, rng *rand.Rand) (chosen []pulled) {
 	if n == 0 {
 		return nil
@@ -337,7 +320,7 @@ func (s *anthelion) arms() (arms []*arm) {
 	return arms
 }
 
-// choose picks a host: any, or the first one with the highest value. The value of a host
+// choose picks a host: any, or the first one with the highest value (row a). The value of a host
 // picked at random is -1.
 func (s *anthelion) choose(arms []*arm, pulls int, rng *rand.Rand) (at int, value float64) {
 	if rng.Float64() < s.lambda(pulls) {
@@ -356,7 +339,7 @@ func (s *anthelion) choose(arms []*arm, pulls int, rng *rand.Rand) (at int, valu
 	return at, value
 }
 
-// lambda returns λ after the given number of pulls.
+// lambda returns λ after the given number of pulls (row b).
 func (s *anthelion) lambda(pulls int) float64 {
 	if s.Decay == 0 {
 		return s.Lambda
@@ -442,7 +425,8 @@ func (l *bestLinks) Pop() any {
 	return x
 }
 
-// logistic is a logistic model that learns one example at a time:
+// logistic is a logistic model that learns one example at a time, with a learning rate for each
+// weight (McMahan et al., KDD 2013, section 3.1, without regularisation; row c):
 //
 //	p = 1 / (1 + exp(−Σ w)),  w += rate · g / (1 + √Σ g²),  g = y − p,
 //
@@ -465,7 +449,7 @@ func (l *logistic) fit(buckets int, rate float64) {
 // bucket returns the index of the weight of f.
 func (l *logistic) bucket(f feature) int { return int(uint32(f) % uint32(len(l.weights)-1)) }
 
-// probability returns the probability that a link leads to a relevant page.
+// probability returns the probability that a link leads to a relevant page (row d).
 func (l *logistic) probability(features []feature) float64 {
 	sum := l.weights[len(l.weights)-1]
 	for _, f := range features {

@@ -49,7 +49,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"spoor/internal/genetic"
 	"spoor/internal/graph"
@@ -140,10 +139,7 @@ func (s *antNet) Params() []Param {
 }
 
 func (s *antNet) aim(t *topic.Topic) error {
-	s.words = nil
-	for _, k := range t.Keywords {
-		s.words = append(s.words, k.Text)
-	}
+	s.words = keywords(t)
 	return nil
 }
 
@@ -215,7 +211,7 @@ func (s *antNet) addParent(id graph.ID, linkScore3 float64) {
 	if !s.Compat {
 		top := s.tops.at(id)
 		score = old + max(linkScore3-top, 0) + float64(s.Gamma*min(linkScore3, top))
-		s.tops.set(id, max(linkScore3, top))
+		s.tops.raise(id, linkScore3)
 	}
 	s.scores.set(id, score)
 	s.spread.add(score)
@@ -437,18 +433,8 @@ func (s *antNet) query(rng *rand.Rand) string {
 		return ""
 	}
 	for range queryDraws {
-		places := genetic.Sample(rng, len(s.words), s.Keywords)
-		slices.Sort(places)
-		var words []string
-		for _, place := range places {
-			words = append(words, s.words[place])
-		}
-		query := strings.Join(words, " ")
-		if s.Compat {
-			return query
-		}
-		if !s.issued.has(query) {
-			s.issued.add(query)
+		query := drawQuery(rng, s.words, s.Keywords)
+		if s.Compat || s.issued.add(query) {
 			return query
 		}
 	}

@@ -24,18 +24,8 @@ package strategy
 //	C                       Cost              of the support vector machine
 //	LinkClassifierBaseline  parentScore       before the first training
 //
-// What the program leaves open or gets wrong (rows of PAPERS.md):
-//
-//	a  It ranks links classified as bad by the confidence in that class: a certainly bad link
-//	   comes before one that may be good. We rank all links by the probability of a good page.
-//	b  It takes a bad example only while there are fewer bad than good ones, so the order of
-//	   the pages decides which. We draw as many as there are good ones from all.
-//	c  A word of an address is counted unstemmed and looked up as a stem. We stem both times.
-//	d  It was trained every 500 pages, in crawls of tens of thousands. Budgets here are 400 to
-//	   1,100 pages, so it is trained every 50, or when a tenth of all pages are new if that is
-//	   more: ten to twenty models, as there, and a bounded cost per page. Not tuned.
-//	e  A link on several pages has the words of the first page that contains it.
-//	f  A model without a slope, which scores all links alike, is discarded.
+// Where the program leaves something open or gets it wrong we follow PAPERS.md, whose rows are
+// named in the comments.
 
 import (
 	"cmp"
@@ -135,7 +125,7 @@ func (s *apprentice) Visit(rec *wire.Record) {
 	}
 }
 
-// Breed proposes the links with the highest probability of a relevant page or, before the
+// Breed proposes the links with the highest probability of a relevant page (row a) or, before the
 // first training, those on the pages with the highest scores.
 func (s *apprentice) Breed(n int, rng *rand.Rand) (next []Address) {
 	quota := s.startBreed(n)
@@ -146,14 +136,14 @@ func (s *apprentice) Breed(n int, rng *rand.Rand) (next []Address) {
 	}
 	for _, id := range s.best(quota, score) {
 		p := score(id)
-		s.markPending(id)
-		next = append(next, s.addressOf(id, p, wire.Scored{Name: name, Value: p}))
+		next = append(next, s.proposeAt(id, p, wire.Scored{Name: name, Value: p}))
 	}
 	s.endGeneration()
 	return next
 }
 
-// learn adds the links to this generation's pages to the examples, and trains if it is due.
+// learn adds the links to this generation's pages to the examples, and trains if it is due
+// (row d). A model that scores all links alike is discarded (row f).
 func (s *apprentice) learn(rng *rand.Rand) {
 	for at := s.firstPage; at < len(s.pages); at++ {
 		if e := (example{page: at}); s.isExample(at) {

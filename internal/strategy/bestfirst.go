@@ -59,12 +59,7 @@ func (s *bestFirst) Visit(rec *wire.Record) {
 	if !ok || !s.Anchor || place < s.firstPage || s.pages[place].failed {
 		return // a known page has no new links
 	}
-	for i := range rec.Links {
-		link := &rec.Links[i]
-		id, known := s.web.Find(link.URL)
-		if !known {
-			continue
-		}
+	for id, link := range s.knownLinks(rec) {
 		anchor := scoreOf(link.Scores, "anchor")
 		worth := (s.pages[place].score + anchor) / 2
 		if _, raised := s.raised[id]; worth > s.worth.at(id) || !raised && int(id) >= s.firstID {

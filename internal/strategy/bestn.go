@@ -22,7 +22,6 @@ package strategy
 
 import (
 	"cmp"
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -102,7 +101,7 @@ func (s *bestN) buffer() {
 func (s *bestN) refill() {
 	s.again = len(s.waitlist.ids) == 0
 	if s.again {
-		s.waitlist.ids = s.best(min(s.Buffer, s.web.Len()), s.score)
+		s.waitlist.ids = s.best(s.Buffer, s.linkedScore)
 	}
 	s.sort(s.waitlist.ids)
 	n := min(s.N, len(s.waitlist.ids))
@@ -110,19 +109,11 @@ func (s *bestN) refill() {
 	s.waitlist.ids = slices.Delete(s.waitlist.ids, 0, n)
 }
 
-// score returns the score of the best page that links to id.
-func (s *bestN) score(id graph.ID) float64 {
-	if best, ok := s.bestParent(id); ok {
-		return s.pages[best].score
-	}
-	return math.Inf(-1)
-}
-
 // sort sorts ids by score, best first; equals by discovery.
 func (s *bestN) sort(ids []graph.ID) {
 	scores := make(map[graph.ID]float64, len(ids))
 	for _, id := range ids {
-		scores[id] = s.score(id)
+		scores[id] = s.linkedScore(id)
 	}
 	slices.SortFunc(ids, func(a, b graph.ID) int {
 		return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b))

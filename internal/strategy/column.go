@@ -30,6 +30,9 @@ func (c *column) set(id graph.ID, x float64) {
 	c.changed = append(c.changed, id)
 }
 
+// raise sets the number of id to x if that is more.
+func (c *column) raise(id graph.ID, x float64) { c.set(id, max(x, c.at(id))) }
+
 func (c *column) code(d *codec) {
 	slices.Sort(c.changed)
 	each(d, slices.Compact(c.changed), func(id *graph.ID) {

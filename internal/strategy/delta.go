@@ -205,20 +205,6 @@ type flag bool
 
 func (f *flag) code(c *codec) { c.bool((*bool)(f)) }
 
-// A queryLog holds the queries emitted so far, so that none is emitted twice.
-type queryLog struct {
-	queries []string
-	saved   int // how many of them are in a delta
-}
-
-func (l *queryLog) has(query string) bool { return slices.Contains(l.queries, query) }
-func (l *queryLog) add(query string)      { l.queries = append(l.queries, query) }
-
-func (l *queryLog) code(c *codec) {
-	l.queries = append(l.queries[:l.saved], each(c, l.queries[l.saved:], c.text)...)
-	l.saved = len(l.queries)
-}
-
 // A list is a list of addresses that is saved as the length of the unchanged prefix and what
 // follows it.
 type list struct {

@@ -6,8 +6,8 @@ package strategy
 //	Web: making client-based searching feasible", Computer Networks and ISDN
 //	Systems 27 (2), 1994, pp. 183–192,
 //
-// as the first author describes it on a page of his course [A]. Links are fish in a list. On
-// a relevant page the fish find food: many of its links go to the beginning of the list and
+// as the first author describes it on a page of his course. Links are fish in a list. On a
+// relevant page the fish find food: many of its links go to the beginning of the list and
 // live for several more pages. Links of other pages go to the middle and die after a number of
 // pages without food. Links at the end of the list are fetched when nothing else is left.
 //
@@ -21,20 +21,7 @@ package strategy
 // The list is the frontier, and a position in it is a priority: to insert a link at the front
 // is to give it a higher priority than all before.
 //
-// [A] is the author's page, not the paper.
-//
-//	row  what the source leaves open                 what we do
-//	a    the values of width and depth               5 and 3, our decision
-//	b    1.5·width is not an integer                 rounded down
-//	c    which links are first                       those to other hosts, which its search
-//	                                                 prefers, then in their order on the page;
-//	                                                 fetched links do not count
-//	d    two groups at B, or at M                    the later goes first, at E last; a group
-//	                                                 keeps its order
-//	e    a link that is in the list                  takes the better position and the greater
-//	                                                 depth (Hersovici and others, 1998)
-//	f    "very slow" servers, by their mean rate     each page that took longer than Slow, our
-//	                                                 decision
+// The rows that comments name are those of PAPERS.md, which lists what this page leaves open.
 //
 // Relevance is boolean: the steering measure with its threshold.
 
@@ -145,7 +132,7 @@ func (s *fish) ordered(rec *wire.Record, place int) []graph.ID {
 // insert moves id to position place unless it has a better one, and raises its depth to depth,
 // row e.
 func (s *fish) insert(id graph.ID, page, place, depth int) {
-	s.depths.set(id, max(s.depths.at(id), float64(depth+1)))
+	s.depths.raise(id, float64(depth+1))
 	if float64(place) <= s.places.at(id) {
 		return
 	}

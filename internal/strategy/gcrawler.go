@@ -26,17 +26,8 @@ package strategy
 //	pc, pm  Crossover, Mutation  0.8 for one-point crossover, 0.02 for each bit
 //	λ       Link                 share of the words of a link, 0.5
 //
-//	row  what is not known              what we do, all our decision
-//	a    the similarity by a subset     a page's vector has all words of the table: with
-//	                                    those of the subset alone, a subset of one word
-//	                                    would have similarity 1 to every page with it
-//	b    population, G, pc, pm          20, 20, 0.8, 0.02
-//	c    the first population           all words, and uniformly drawn subsets
-//	d    what survives                  the fittest (elitism), as it steers
-//	e    a word that enters the table   is in all subsets; it is not counted in the pages
-//	                                    that came before it
-//	f    when links are valued again    when another page has them; the best value stays
-//	g    a topic without a table        its keywords, by their weights
+// The rows that comments name are those of PAPERS.md, which lists what is not known and what
+// we do.
 
 import (
 	"math"

@@ -42,28 +42,8 @@ package strategy
 //	         Keywords    maximum keywords of a spider       10
 //	         Hidden      neurons of the hidden layer        3
 //
-//	row  what is not known, or differs           what we do, all our decision
-//	a    the first spiders                       one on every page that no spider requested:
-//	                                             seeds, and pages proposed by others
-//	b    order of turns                          the longest waiting first; a generation has as
-//	                                             many turns as it fetches pages
-//	c    a page that is cached costs nothing     a page pays once, and spiders ignore links that
-//	                                             were proposed before
-//	d    a spider without links                  dies
-//	e    all have died                           the links of the best pages are fetched,
-//	                                             operator restart, and spiders are born there
-//	f    dist                                    words from the link, the nearest being 2;
-//	                                             words of the anchor have 1
-//	g    the initial weights                     drawn around those of a net that estimates
-//	                                             0.18 for a link without a keyword, and 0.82
-//	                                             for one with a keyword in its anchor
-//	h    more links than Links                   those with the lowest estimates are dropped
-//	i    what parent and offspring get           half the energy and every other link, each;
-//	                                             the offspring has the weights of its parent
-//	j    mutation                                the most frequent word of the page that is not
-//	                                             a keyword is added; with Keywords keywords it
-//	                                             replaces the one with the lowest weights
-//	k    a failed or known page                  pays nothing, and its target is 0
+// The rows that comments name are those of PAPERS.md, which lists what is not known and what
+// we do.
 //
 // Exponentials are rounded to single precision: their last bits differ between machines, and
 // choices depend on them.

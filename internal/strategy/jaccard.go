@@ -119,11 +119,7 @@ func (s *jaccard) aim(t *topic.Topic) (err error) {
 	if !s.Compat && s.Template < 1 {
 		s.reference = t.Reference
 	}
-	var words []string
-	for _, k := range t.Keywords {
-		words = append(words, k.Text)
-	}
-	s.query = strings.Join(words, " ")
+	s.query = strings.Join(keywords(t), " ")
 	if s.Compat || s.Words == 0 || s.Every == 0 {
 		return nil
 	}
@@ -147,11 +143,8 @@ func (s *jaccard) Visit(rec *wire.Record) {
 		return
 	}
 	s.strip(rec, &s.pages[place])
-	for i := range rec.Links {
-		id, known := s.web.Find(rec.Links[i].URL)
-		if score := rec.Links[i].Score.Or(0); known && score > s.linkScore.at(id) {
-			s.linkScore.set(id, score)
-		}
+	for id, link := range s.knownLinks(rec) {
+		s.linkScore.raise(id, link.Score.Or(0))
 	}
 	if s.reading != nil {
 		s.tops[place] = s.mine(rec)
@@ -202,7 +195,7 @@ func (s *jaccard) Breed(n int, _ *rand.Rand) (next []Address) {
 		next = append(next, s.propose(id, place, s.operator(place)))
 	}
 	if len(next) == 0 && len(s.pending.ids) == 0 && !s.Compat {
-		for _, id := range s.eligible(quota, s.worth) {
+		for _, id := range s.eligible(quota, s.linkedScore) {
 			place, _ := s.bestParent(id)
 			next = append(next, s.propose(id, place, opRestart))
 		}
@@ -222,18 +215,13 @@ func (s *jaccard) Breed(n int, _ *rand.Rand) (next []Address) {
 // relevant returns the places of this generation's pages whose fitness reaches the threshold
 // or, without one, the median of the pages up to and including each (row j).
 func (s *jaccard) relevant() (places []int) {
-	var window []float64 // the sorted scores of the median
-	insert := func(score float64) {
-		at, _ := slices.BinarySearch(window, score)
-		window = slices.Insert(window, at, score)
-	}
 	var earlier []float64 // pages of earlier generations in the window, the latest first
 	for place := s.firstPage - 1; place >= 0 && len(earlier) < shortGeneration-1; place-- {
 		if p := &s.pages[place]; !p.failed {
 			earlier = append(earlier, p.score)
-			insert(p.score)
 		}
 	}
+	window := slices.Sorted(slices.Values(earlier)) // the scores of the median
 	for place := s.firstPage; place < len(s.pages); place++ {
 		p := &s.pages[place]
 		if p.failed {
@@ -243,12 +231,9 @@ func (s *jaccard) relevant() (places []int) {
 			at, _ := slices.BinarySearch(window, earlier[last])
 			window, earlier = slices.Delete(window, at, at+1), earlier[:last]
 		}
-		insert(p.score)
-		limit := s.Threshold
-		if limit == 0 {
-			limit = (window[(len(window)-1)/2] + window[len(window)/2]) / 2
-		}
-		if p.score >= limit {
+		at, _ := slices.BinarySearch(window, p.score)
+		window = slices.Insert(window, at, p.score)
+		if p.score >= cmp.Or(s.Threshold, median(window)) {
 			places = append(places, place)
 		}
 	}
@@ -292,14 +277,6 @@ func (s *jaccard) fitness(id graph.ID) float64 {
 	return notEligible
 }
 
-// worth returns the score of a link that was not selected: that of its best page.
-func (s *jaccard) worth(id graph.ID) float64 {
-	if place, ok := s.bestParent(id); ok {
-		return s.pages[place].score
-	}
-	return notEligible
-}
-
 // operator returns crossover for the links of a page that was itself selected, and link
 // otherwise.
 func (s *jaccard) operator(place int) string {
@@ -334,10 +311,9 @@ func (s *jaccard) mutation() (a Address, ok bool) {
 	n := min(s.Words, len(words))
 	for first := 0; first+n <= len(words); first++ { // the best that was not asked yet
 		query := strings.Join(append([]string{s.query}, words[first:first+n]...), " ")
-		if query = strings.TrimSpace(query); query == "" || s.issued.has(query) {
+		if query = strings.TrimSpace(query); query == "" || !s.issued.add(query) {
 			continue
 		}
-		s.issued.add(query)
 		a.Query = query
 		if n > 0 {
 			for _, id := range mined[max(0, len(mined)-maxParents):] {

@@ -32,19 +32,7 @@ package strategy
 // The full text was not at hand. The constants are those of a public re-implementation
 // (yuanz4/IntelliCrawler): α 0.01, γ 0.9, ε 0.1, rewards 30 and -1, bins of a fifth, changes
 // binned at 0.1 and 0.3, a trail that is half the previous trail and half the page, distances
-// in tenths. Differences (rows of PAPERS.md):
-//
-//	a  There, parents are all ancestors, so that later pages cost more. Here they are the pages
-//	   known to link to it, the first 64 of them.
-//	b  There, a trail is recomputed when another path to a page is found. Here it is that of
-//	   the best parent when the page was fetched.
-//	c  There, the next action is drawn ε-greedily. Here it is the best one (Q-learning), so
-//	   that learning does not depend on chance.
-//	d  There, a link found twice waits twice. Here it waits once, with its highest Q.
-//	e  There, a link's relevance is predicted by a model of words. Here it is the link's score
-//	   from the score stage.
-//	f  Updates follow the order of the fetches; all updates of a generation precede the next
-//	   choice.
+// in tenths. The rows that comments name are the differences, in PAPERS.md.
 
 import (
 	"math"
@@ -100,7 +88,7 @@ const (
 	firstWeight    = 0.01
 	trailShare     = 0.5 // share of the page in its trail
 	maxDistance    = 10  // links from a relevant page, or more
-	maxParentsRead = 64  // parents of an address, which bounds the cost of menus
+	maxParentsRead = 64  // parents of an address (row a), which bounds the cost of menus
 	maxWeight      = 1e9 // absolute value, so that a learning rate that is too high does not diverge
 )
 
@@ -140,13 +128,13 @@ func (s *linearQ) Visit(rec *wire.Record) {
 	}
 	x, next := s.state(place), math.Inf(-1)
 	for id, link := range s.unfetchedLinks(rec, place) {
-		x[actionPromise] = bin(link.Score.Or(0))
+		x[actionPromise] = bin(link.Score.Or(0)) // row e
 		x[actionParents], x[actionGood] = s.parents(id)
 		q := s.q(x)
-		next = max(next, q)
+		next = max(next, q) // row c
 		if s.codes.at(id) == 0 || q > s.values.at(id) {
 			s.codes.set(id, float64(x.pack()+1))
-			s.values.set(id, q)
+			s.values.set(id, q) // row d
 		}
 	}
 	if packed := s.codes.at(p.node); packed > 0 && isNew {
@@ -182,7 +170,7 @@ func (s *linearQ) q(x code) (sum float64) {
 }
 
 // measure computes the trail of the page at place, its change relative to the best parent's
-// trail, and its distance from the last relevant page.
+// trail, and its distance from the last relevant page (row b).
 func (s *linearQ) measure(place int) {
 	p := &s.pages[place]
 	trail, distance, change := 0.0, float64(maxDistance), 0.0
@@ -297,12 +285,11 @@ func (s *linearQ) Breed(n int, rng *rand.Rand) (next []Address) {
 				greedy = greedy[1:]
 			}
 		}
-		s.markPending(id)
 		reasons := []wire.Scored{{Name: "q", Value: s.value(id)}}
 		if drawn {
 			reasons = append(reasons, wire.Scored{Name: "random", Value: 1})
 		}
-		next = append(next, s.addressOf(id, rankPriority(len(next), quota), reasons...))
+		next = append(next, s.proposeAt(id, rankPriority(len(next), quota), reasons...))
 	}
 	s.endGeneration()
 	return next

@@ -302,18 +302,26 @@ func (m *memory) visitNew(rec *wire.Record) (place int, ok bool) {
 	return place, ok && place >= known && !m.pages[place].failed
 }
 
-// linksOn yields the links of rec, the page at place, that lead to other pages and can be
-// fetched, in their order on the page. An address may occur twice.
+// knownLinks yields the links of rec whose addresses are known, in their order on the page. An
+// address may occur twice.
+func (m *memory) knownLinks(rec *wire.Record) iter.Seq2[graph.ID, *wire.Link] {
+	return func(yield func(graph.ID, *wire.Link) bool) {
+		for i := range rec.Links {
+			link := &rec.Links[i]
+			if id, known := m.web.Find(link.URL); known && !yield(id, link) {
+				return
+			}
+		}
+	}
+}
+
+// linksOn yields the known links of rec, the page at place, that lead to other pages and can
+// be fetched.
 func (m *memory) linksOn(rec *wire.Record, place int) iter.Seq2[graph.ID, *wire.Link] {
 	return func(yield func(graph.ID, *wire.Link) bool) {
 		p := m.pages[place]
-		for i := range rec.Links {
-			link := &rec.Links[i]
-			id, known := m.web.Find(link.URL)
-			if !known || link.Archived == wire.False || id == p.node || id == p.final {
-				continue
-			}
-			if !yield(id, link) {
+		for id, link := range m.knownLinks(rec) {
+			if link.Archived != wire.False && id != p.node && id != p.final && !yield(id, link) {
 				return
 			}
 		}

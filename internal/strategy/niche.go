@@ -139,16 +139,8 @@ func (s *nicheGA) Params() []Param {
 
 func (s *nicheGA) Visit(rec *wire.Record) {
 	if place, ok := s.visit(rec); ok && s.Lazy && !s.pages[place].failed {
-		s.predictScores(rec)
-	}
-}
-
-// predictScores records the scores of the links of a page.
-func (s *nicheGA) predictScores(rec *wire.Record) {
-	for i := range rec.Links {
-		id, known := s.web.Find(rec.Links[i].URL)
-		if score := rec.Links[i].Score.Or(0); known && score > s.predicted.at(id) {
-			s.predicted.set(id, score)
+		for id, link := range s.knownLinks(rec) {
+			s.predicted.raise(id, link.Score.Or(0))
 		}
 	}
 }

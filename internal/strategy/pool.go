@@ -3,6 +3,7 @@ package strategy
 import (
 	"cmp"
 	"iter"
+	"math"
 	"slices"
 
 	"spoor/internal/graph"
@@ -118,6 +119,18 @@ func (p *pool) Replay(b []byte) error       { return p.replay(b, p) }
 // always above 0.
 func rankPriority(i, n int) float64 { return float64(n-i) / float64(n) }
 
+// notEligible is the priority of an address that must not be fetched.
+const notEligible = -math.MaxFloat64
+
+// linkedScore returns the score of the best page that links to id, or notEligible if there is
+// none.
+func (p *pool) linkedScore(id graph.ID) float64 {
+	if place, ok := p.bestParent(id); ok {
+		return p.pages[place].score
+	}
+	return notEligible
+}
+
 // eligible returns the n free addresses with the highest priorities, without those whose
 // priority is notEligible.
 func (p *pool) eligible(n int, priority func(graph.ID) float64) []graph.ID {
@@ -128,11 +141,15 @@ func (p *pool) eligible(n int, priority func(graph.ID) float64) []graph.ID {
 	return ids
 }
 
-// propose returns a proposal to fetch the free address id, after everything proposed before
-// it.
-func (p *pool) propose(id graph.ID, reasons ...wire.Scored) Address {
+// proposeAt returns a proposal to fetch the free address id with the given priority.
+func (p *pool) proposeAt(id graph.ID, priority float64, reasons ...wire.Scored) Address {
 	p.markPending(id)
-	a := p.addressOf(id, -float64(len(p.pages)+p.last), reasons...)
+	return p.addressOf(id, priority, reasons...)
+}
+
+// propose is proposeAt for the priority that comes after everything proposed before it.
+func (p *pool) propose(id graph.ID, reasons ...wire.Scored) Address {
+	a := p.proposeAt(id, -float64(len(p.pages)+p.last+1), reasons...)
 	if p.web.InDegree(id) > 1 {
 		a.Parents = p.parentURLs(id)
 	}

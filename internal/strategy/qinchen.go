@@ -24,22 +24,13 @@ package strategy
 //	lexicon                keywords      the keywords of the topic
 //	mutation               mutate        a search for some keywords at random
 //
-//	row  what is not known             what we do, all our decision
-//	a    size of the population        50
-//	b    the threshold                 the median of survivors and new pages together
-//	c    the fitness (Jaccard in       the steering measure
-//	     Yohanes and others)
-//	d    how long a page is a parent   as long as it is fit and has a free link
-//	e    how many links are drawn      a generation, each once
-//	f    when mutation occurs, with    every five generations, one search for one to four
-//	     how many words                keywords, never the same twice
-//	g    too few links of survivors    links of all pages by the same sum, operator restart
+// The rows that comments name are those of PAPERS.md, which lists what is not known and what
+// we do.
 
 import (
 	"cmp"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"spoor/internal/genetic"
 	"spoor/internal/graph"
@@ -78,10 +69,7 @@ func (s *qinChen) Params() []Param {
 }
 
 func (s *qinChen) aim(t *topic.Topic) error {
-	s.keywords = nil
-	for _, k := range t.Keywords {
-		s.keywords = append(s.keywords, k.Text)
-	}
+	s.keywords = keywords(t)
 	return nil
 }
 
@@ -123,6 +111,7 @@ func (s *qinChen) selection() {
 	for i, id := range candidates {
 		scores[i] = s.fitness(id)
 	}
+	slices.Sort(scores)
 	threshold := median(scores)
 	survivors := slices.DeleteFunc(candidates, func(id graph.ID) bool {
 		return s.fitness(id) < threshold || !s.fertile(id)
@@ -141,12 +130,11 @@ func (s *qinChen) fertile(id graph.ID) bool {
 	return false
 }
 
-// median returns the median of the scores, or 0 if there are none.
+// median returns the median of sorted scores, or 0 if there are none.
 func median(scores []float64) float64 {
 	if len(scores) == 0 {
 		return 0
 	}
-	scores = slices.Sorted(slices.Values(scores))
 	return (scores[(len(scores)-1)/2] + scores[len(scores)/2]) / 2
 }
 
@@ -222,16 +210,9 @@ func (s *qinChen) mutate(rng *rand.Rand) string {
 	if s.Mutation == 0 || s.generation%s.Mutation != 0 || len(s.keywords) == 0 {
 		return ""
 	}
-	places := genetic.Sample(rng, len(s.keywords), 1+rng.IntN(min(s.Words, len(s.keywords))))
-	slices.Sort(places)
-	var words []string
-	for _, i := range places {
-		words = append(words, s.keywords[i])
-	}
-	query := strings.Join(words, " ")
-	if s.issued.has(query) {
+	query := drawQuery(rng, s.keywords, 1+rng.IntN(min(s.Words, len(s.keywords))))
+	if !s.issued.add(query) {
 		return ""
 	}
-	s.issued.add(query)
 	return query
 }

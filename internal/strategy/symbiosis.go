@@ -33,7 +33,9 @@ package strategy
 // the comments.
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 
 	"spoor/internal/genetic"
 	"spoor/internal/graph"
@@ -117,7 +119,7 @@ func (s *symbiosis) Breed(n int, rng *rand.Rand) (next []Address) {
 	s.queries.learn()
 	selected := s.roulette(rng)
 	s.crossover(selected, n)
-	operator, chosen := opCrossover, s.fittest(quota)
+	operator, chosen := opCrossover, s.eligible(quota, s.queueValue)
 	if len(chosen) == 0 && !s.Compat {
 		operator, chosen = opRestart, s.best(quota, s.worth)
 	}
@@ -176,27 +178,19 @@ func (s *symbiosis) roulette(rng *rand.Rand) (selected []survivor) {
 // discovered first (row f). With Compat a link is worth the fitness of the selected pages
 // only, including their bias.
 func (s *symbiosis) crossover(selected []survivor, n int) {
-	offspring := make([]bool, s.web.Len())
 	sums := map[graph.ID]float64{}
 	for _, parent := range selected {
 		for id := range s.web.Children(parent.page.node) {
 			if s.isFree(id) {
-				offspring[id] = true
 				sums[id] += parent.fitness
 			}
 		}
 	}
-	var links []graph.ID
-	var values []float64
-	for id, is := range offspring {
-		if !is {
-			continue
-		}
-		links = append(links, graph.ID(id))
-		if s.Compat {
-			values = append(values, sums[graph.ID(id)])
-		} else {
-			values = append(values, s.worth(graph.ID(id)))
+	links := slices.Sorted(maps.Keys(sums))
+	values := make([]float64, len(links))
+	for i, id := range links {
+		if values[i] = sums[id]; !s.Compat {
+			values[i] = s.worth(id)
 		}
 	}
 	population := s.Population
@@ -224,20 +218,12 @@ func (s *symbiosis) worth(id graph.ID) float64 {
 	return s.worths[id]
 }
 
-// fittest returns the n links of the queue with the highest values, best first.
-func (s *symbiosis) fittest(n int) (chosen []graph.ID) {
-	var queue []graph.ID
-	var values []float64
-	for id := range s.freeAddresses() {
-		if s.isQueued[id] {
-			queue = append(queue, id)
-			values = append(values, s.worth(id))
-		}
+// queueValue returns the value of a link in the queue.
+func (s *symbiosis) queueValue(id graph.ID) float64 {
+	if s.isQueued[id] {
+		return s.worth(id)
 	}
-	for _, i := range genetic.Truncate(values, n) {
-		chosen = append(chosen, queue[i])
-	}
-	return chosen
+	return notEligible
 }
 
 // propose returns a proposal to fetch id, with the pages that contain it.

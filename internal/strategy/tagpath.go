@@ -24,19 +24,8 @@ package strategy
 // is pulled, and any of its links is followed (AUER, awake upper estimated reward: Kleinberg,
 // Niculescu-Mizil and Sharma 2010, for bandits with sleeping arms).
 //
-// What the source leaves open, or is made for another task (rows of PAPERS.md):
-//
-//	a  A page is rewarded by the files that it links to. Here the pages themselves are sought: a
-//	   relevant page is 1; any other, or a failure, is 0.
-//	b  A pair of tags is hashed by its number, in order of appearance. Here by its FNV-1a hash,
-//	   so that pairs need no numbers; as many collide.
-//	c  Frequencies of colliding pairs are averaged, including pairs that the path lacks. Here
-//	   they are added.
-//	d  The nearest cluster is found by an approximate index. Here exactly. Links with one path
-//	   on one page go to one cluster; at most 256 paths of a page are distinguished, and at
-//	   most 1024 clusters are made.
-//	e  One page is fetched before the next is chosen. Here a pull counts at once, and its
-//	   reward when the page is fetched.
+// Where the source leaves something open, or is made for another task, we follow PAPERS.md,
+// whose rows are named in the comments.
 
 import (
 	"cmp"
@@ -161,7 +150,7 @@ func (s *tagPath) arm(id graph.ID) int {
 	return int(s.armOf[id]) - 1
 }
 
-// vectorOf returns the vector of a tag path.
+// vectorOf returns the vector of a tag path. Counts of colliding pairs are added (row c).
 func vectorOf(path string) (v pathVector) {
 	var count [pathBins]uint16
 	before := "[SOS]"
@@ -186,7 +175,7 @@ func vectorOf(path string) (v pathVector) {
 	return v
 }
 
-// hashed returns the bin of x: the upper m of the lower w bits of a·x.
+// hashed returns the bin of x (row b): the upper m of the lower w bits of a·x.
 func hashed(x uint64) uint16 {
 	return uint16(x * hashFactor % (1 << hashWord) >> (hashWord - hashBits))
 }
@@ -194,7 +183,7 @@ func hashed(x uint64) uint16 {
 // tf returns the share of the path's pairs in the bin.
 func (v *pathVector) tf(b pathBin) float64 { return float64(b.count) / float64(v.size) }
 
-// nearest returns the most similar arm if it is similar enough, the oldest of equals, and
+// nearest returns the most similar arm (row d) if it is similar enough, the oldest of equals, and
 // otherwise a new one.
 func (s *tagPath) nearest(path *pathVector) (arm int) {
 	s.near = append(s.near[:0], make([]float64, len(s.arms))...)
@@ -251,7 +240,7 @@ func (s *tagPath) Breed(n int, rng *rand.Rand) (next []Address) {
 			links[arm] = append(links[arm], id)
 		}
 	}
-	pulls, asked := s.pulls, make([]int, len(s.arms)) // including pulls without a reward yet
+	pulls, asked := s.pulls, make([]int, len(s.arms)) // including pulls without a reward yet (row e)
 	for _, id := range s.pending.ids {
 		if arm := s.arm(id); arm >= 0 {
 			asked[arm]++
@@ -277,8 +266,7 @@ func (s *tagPath) Breed(n int, rng *rand.Rand) (next []Address) {
 		l[k], links[arm] = l[len(l)-1], l[:len(l)-1]
 		asked[arm]++
 		pulls++
-		s.markPending(id)
-		a := s.addressOf(id, rankPriority(len(next), quota), wire.Scored{Name: "auer", Value: millionths(best)})
+		a := s.proposeAt(id, rankPriority(len(next), quota), wire.Scored{Name: "auer", Value: millionths(best)})
 		a.Niche = "path " + strconv.Itoa(arm)
 		next = append(next, a)
 	}
@@ -311,7 +299,7 @@ func (s *tagPath) learn() {
 	s.learnedAliases = len(s.aliases)
 }
 
-// answer records the outcome of a pull, if a link led to id.
+// answer records the outcome of a pull (row a), if a link led to id.
 func (s *tagPath) answer(id graph.ID, relevant bool) {
 	arm := s.arm(id)
 	if arm < 0 {

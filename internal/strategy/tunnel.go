@@ -89,9 +89,6 @@ const (
 	limitShare = 0.5
 	limitLow   = 0.1
 	limitHigh  = 0.6
-
-	// notEligible is the priority of an address that must not be fetched.
-	notEligible = -math.MaxFloat64
 )
 
 func newTunnel() Strategy {
@@ -125,16 +122,9 @@ func (s *tunnel) Visit(rec *wire.Record) {
 	if place >= before && rec.Operator == "seed" {
 		s.seeds = append(s.seeds, place)
 	}
-	for i := range rec.Links {
-		link := &rec.Links[i]
-		id, known := s.web.Find(link.URL)
-		if !known {
-			continue
-		}
+	for id, link := range s.knownLinks(rec) {
 		s.url.set(id, scoreOf(link.Scores, "url")) // the topic's table may have grown
-		if anchor := scoreOf(link.Scores, "anchor"); anchor > s.anchor.at(id) {
-			s.anchor.set(id, anchor)
-		}
+		s.anchor.raise(id, scoreOf(link.Scores, "anchor"))
 	}
 }
 
