@@ -128,11 +128,9 @@ results: build ## doc/results.md anew, in hours; FROM=DIR: of comparisons that a
 install: build ## into PREFIX/bin; PROGRAM_PREFIX=spoor- names them spoor-fetch, …
 	mkdir -p '$(DESTDIR)$(PREFIX)/bin'
 	for f in bin/*; do install -m 755 "$$f" '$(DESTDIR)$(PREFIX)/bin/$(PROGRAM_PREFIX)'"$${f##*/}"; done
-	for s in crawl compare; do \
-		sed 's/$${PROGRAM_PREFIX-}/$${PROGRAM_PREFIX-$(PROGRAM_PREFIX)}/' scripts/$$s >bin/.$$s; \
-		install -m 755 bin/.$$s '$(DESTDIR)$(PREFIX)/bin/$(PROGRAM_PREFIX)'$$s; \
-		rm bin/.$$s; \
-	done
+	sed 's/$${PROGRAM_PREFIX-}/$${PROGRAM_PREFIX-$(PROGRAM_PREFIX)}/' scripts/crawl >bin/.crawl
+	install -m 755 bin/.crawl '$(DESTDIR)$(PREFIX)/bin/$(PROGRAM_PREFIX)crawl'
+	rm bin/.crawl
 
 .PHONY: clean
 clean: ## remove bin/

@@ -2,17 +2,20 @@ package spoor_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"spoor/internal/archive"
+	"spoor/internal/run"
 )
 
 // A comparison is a directory with a web of three hosts, on which some pages are about
@@ -35,7 +38,11 @@ reference bestfirst -size 4
 
 func newComparison(t *testing.T) comparison {
 	t.Helper()
-	c := comparison{&crawl{dir: t.TempDir(), env: append(os.Environ(), environment(t)...)}}
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains([]string{"FETCH", "PARSE", "SCORE", "EVOLVE", "SEARCH"}, name)
+	})
+	c := comparison{&crawl{dir: t.TempDir(), env: append(env, environment(t)...)}}
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	w, err := archive.NewWriter(archive.WriterOptions{Prefix: filepath.Join(c.dir, "web"), Host: "h", Now: func() time.Time { return at }})
 	if err != nil {
@@ -90,14 +97,15 @@ func newComparison(t *testing.T) comparison {
 	return c
 }
 
-// compare is scripts/compare.
+// compare is the command compare, with scripts/crawl on the PATH.
 func (c comparison) compare(args ...string) *exec.Cmd {
-	script, err := filepath.Abs("scripts/compare")
+	scripts, err := filepath.Abs("scripts")
 	if err != nil {
 		panic(err)
 	}
-	cmd := exec.Command("bash", append([]string{script}, args...)...)
-	cmd.Dir, cmd.Env = c.dir, c.env
+	bin := filepath.Join(workshop, "bin")
+	cmd := exec.Command(filepath.Join(bin, "compare"), args...)
+	cmd.Dir, cmd.Env = c.dir, append(slices.Clone(c.env), "PATH="+strings.Join([]string{bin, scripts, os.Getenv("PATH")}, string(os.PathListSeparator)))
 	return cmd
 }
 
@@ -119,8 +127,8 @@ func (c comparison) read(t *testing.T, name string) string {
 	return string(b)
 }
 
-// A crawl that is given what memo remembers fetches what it would have fetched, in the
-// same order and with the same scores.
+// A compared crawl fetches what scripts/crawl fetches with the same flags, in the same order
+// and with the same scores.
 func TestAComparedCrawlFetchesWhatItWouldHaveFetchedAlone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("nothing is compared in a short test")
@@ -136,7 +144,7 @@ func TestAComparedCrawlFetchesWhatItWouldHaveFetchedAlone(t *testing.T) {
 	if n := strings.Count(c.read(t, "whole/results.ndjson"), `{"v":1,"name":"`); n != 12 {
 		t.Errorf("%d results, want 12", n)
 	}
-	for _, gone := range []string{"memo", "work", "pid"} {
+	for _, gone := range []string{"work"} {
 		if _, err := os.Stat(filepath.Join(c.dir, "whole", gone)); err == nil {
 			t.Errorf("%s is left", gone)
 		}
@@ -189,7 +197,6 @@ func TestAComparisonKilledGivesTheSameResults(t *testing.T) {
 		cmd := c.compare("-into", "killed", "-j", fmt.Sprint(1+kills%3), "test.plan")
 		var said bytes.Buffer
 		cmd.Stderr = &said
-		ownGroup(cmd)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +216,11 @@ func TestAComparisonKilledGivesTheSameResults(t *testing.T) {
 			err, want := error(nil), 137
 			switch kills % 3 {
 			case 0: // with all its crawls
-				err = killGroup(cmd)
+				crawls := children(cmd.Process.Pid)
+				err = cmd.Process.Kill()
+				for _, pid := range crawls {
+					_ = killGroup(&exec.Cmd{Process: &os.Process{Pid: pid}})
+				}
 			case 1: // alone
 				err = cmd.Process.Kill()
 			case 2:
@@ -244,7 +255,7 @@ func TestAPlanMayGrow(t *testing.T) {
 	c := newComparison(t)
 	c.shell(t, "mkdir warcs && mv web.warc.gz warcs") // a directory will do
 	head, _, _ := strings.Cut(strings.Replace(plan, "web.warc.gz", "warcs", 1), "track")
-	run := func(want int) string {
+	start := func(want int) string {
 		t.Helper()
 		out, err := c.compare("-into", "a directory", "-j", "3", "test.plan").CombinedOutput()
 		if got := exitStatus(err); got != want {
@@ -259,10 +270,10 @@ func TestAPlanMayGrow(t *testing.T) {
 		return jobs
 	}
 	c.write(t, head+"track K random\npages 10\n")
-	run(0)
+	start(0)
 	before := c.read(t, "a directory/times.ndjson")
 	c.write(t, head+"track K breadthfirst random\npages 10\nchance 2 1\n")
-	said := run(0)
+	said := start(0)
 	if strings.Count(said, ": nAUC ") != 6 || strings.Contains(said, "K.random.jazz.easy.1:") {
 		t.Errorf("of 8 crawls, 2 of which were done, compare says\n%s", said)
 	}
@@ -277,23 +288,108 @@ func TestAPlanMayGrow(t *testing.T) {
 		}
 	}
 	c.write(t, head+"track K random\npages 11\n")
-	if said := run(2); !strings.Contains(said, "a directory was begun with another number of pages: give") {
+	if said := start(2); !strings.Contains(said, "a directory was begun with another number of pages: give") {
 		t.Error(said)
 	}
 	c.write(t, head+"track K random\npages 10\n")
-	pid := filepath.Join(c.dir, "a directory", "pid")
-	if err := os.WriteFile(pid, fmt.Append(nil, os.Getpid()), 0o666); err != nil {
+	held, err := run.Dir(filepath.Join(c.dir, "a directory")).Hold()
+	if err != nil {
 		t.Fatal(err)
 	}
-	if said := run(1); !strings.Contains(said, "is at work on a directory: wait for it") {
+	if said := start(1); !strings.Contains(said, "is at work on a directory: wait for it") {
 		t.Error(said)
 	}
-	if err := os.WriteFile(pid, []byte("999999999"), 0o666); err != nil { // of a comparison that was killed
-		t.Fatal(err)
-	}
-	run(0)
+	held.Close()
+	start(0)
 	c.shell(t, "echo saxophone >query.txt")
-	if said := run(2); !strings.Contains(said, "was begun with another query of the topic jazz") {
+	if said := start(2); !strings.Contains(said, "was begun with another query of the topic jazz") {
 		t.Error(said)
+	}
+}
+
+// children returns the children of a process, none where the system does not say.
+func children(pid int) (pids []int) {
+	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		return nil
+	}
+	for _, name := range lists {
+		b, _ := os.ReadFile(name)
+		for word := range strings.FieldsSeq(string(b)) {
+			if n, err := strconv.Atoi(word); err == nil {
+				pids = append(pids, n)
+			}
+		}
+	}
+	return pids
+}
+
+// A strategy or a score by command gives the results of spoor's own if it does the same, and
+// the results name the command. One that fails costs its own crawls.
+func TestProgramsOfTheUserAreCompared(t *testing.T) {
+	if testing.Short() {
+		t.Skip("nothing is compared in a short test")
+	}
+	c := newComparison(t)
+	head, _, _ := strings.Cut(plan, "track")
+	const (
+		evolve = `evolve -strategy breadthfirst -topic "$SPOOR_TOPIC" -state "$SPOOR_RUN/mine" -generation "$SPOOR_GENERATION" -n "$SPOOR_N" -seed "$SPOOR_SEED" | sed -e 's/ #/&/'`
+		score  = `score -topic "$SPOOR_TOPIC" -fitness wordscore`
+	)
+	c.write(t, head+`
+evolve mine `+evolve+`
+evolve lost echo no strategy >&2; exit 5
+score  ws   `+score+`
+track K mine breadthfirst -size 4
+track K bestfirst -size 4 -fitness wordscore
+track K bestfirst -size 4 -score ws -fitness wordscore
+track K lost -size 4
+pages 30
+reference mine -size 4
+`)
+	out, err := c.compare("-into", "whole", "-j", "2", "test.plan").CombinedOutput()
+	if status := exitStatus(err); status != 1 {
+		t.Fatalf("status %d, want 1\n%s", status, out)
+	}
+	for _, want := range []string{"K.lost-size-4.jazz.easy.1 failed with status", "no strategy", "2 of 10 crawls failed", "| *mine -size 4*"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+	type result struct {
+		Name, Strategy, Seeds, Stop string
+		Evolve                      string `json:"evolve_command"`
+		Score                       string `json:"score_command"`
+		NAUC, AUC, Harvest, Recall  float64
+	}
+	results := map[string]result{}
+	for line := range strings.Lines(c.read(t, "whole/results.ndjson")) {
+		var r result
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		results[r.Name+" "+r.Seeds] = r
+	}
+	if len(results) != 8 {
+		t.Errorf("%d results, want 8", len(results))
+	}
+	for _, set := range []string{"easy", "hard"} {
+		want := results["breadthfirst -size 4 "+set]
+		want.Name, want.Strategy, want.Evolve = "mine -size 4", "mine", evolve
+		if got := results[want.Name+" "+set]; got != want {
+			t.Errorf("by command, the strategy gave %+v, want %+v", got, want)
+		}
+		want = results["bestfirst -size 4 -fitness wordscore "+set]
+		want.Name, want.Score = "bestfirst -size 4 -score ws -fitness wordscore", score
+		if got := results[want.Name+" "+set]; got != want {
+			t.Errorf("by command, the score gave %+v, want %+v", got, want)
+		}
+	}
+	if settings := c.read(t, "whole/jobs/K.mine-size-4.jazz.easy.1/settings"); !strings.Contains(settings, "replaced evolve\n") {
+		t.Errorf("the settings are\n%s", settings)
+	}
+	c.write(t, strings.Replace(c.read(t, "test.plan"), "exit 5", "exit 6", 1))
+	if out, err := c.compare("-into", "whole", "test.plan").CombinedOutput(); exitStatus(err) != 2 || !strings.Contains(string(out), "was begun with another command of the strategy lost") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -34,7 +34,7 @@ const imports = `
 
 	# The application row composes the rows below. Its packages may import each other;
 	# the compiler refuses import cycles.
-	application = run crawler closedweb collection exchange measure pageindex
+	application = run crawler closedweb collection comparison exchange measure pageindex
 	application: floor second strategy application
 
 	# What all commands share knows the record and nothing above the floor.

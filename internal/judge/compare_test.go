@@ -14,8 +14,8 @@ import (
 // trial returns a judged run.
 func trial(name, topic, seeds string, seed int64, nauc float64) *Result {
 	return &Result{
-		Name: name, Strategy: strings.Fields(name)[0], Track: "K", Web: "w", Topic: topic, Seeds: SeedSet(seeds), Seed: seed,
-		Figures: Figures{V: 1, T: 200, R: 10, NAUC: &nauc},
+		V: 1, Name: name, Strategy: strings.Fields(name)[0], Track: "K", Web: "w", Topic: topic, Seeds: SeedSet(seeds), Seed: seed,
+		Figures: Figures{T: 200, R: 10, NAUC: &nauc},
 	}
 }
 

@@ -18,16 +18,21 @@ import (
 // A Result is one judged run, as a line of JSON: the [Figures] that judge -summary writes,
 // and what identifies the run, which scripts/compare adds. Unknown members are ignored.
 type Result struct {
+	V        int     `json:"v"`        // 1
 	Name     string  `json:"name"`     // what is compared: a strategy and its options, as "niche -compat"
 	Strategy string  `json:"strategy"` // the strategy alone
 	Track    string  `json:"track"`    // what crawlers are given: K keywords, E examples too, Q a search too
 	Web      string  `json:"web"`      // the archive
 	Topic    string  `json:"topic"`    // what is sought in it; the label if absent
+	Label    string  `json:"label"`    // the label of relevant pages
 	Seeds    SeedSet `json:"seeds"`
 	Seed     int64   `json:"seed"` // of the random numbers
 	Stop     string  `json:"stop"` // why the crawl ended
 
-	Figures
+	EvolveCommand string `json:"evolve_command,omitempty"` // the strategy, if it is a program of the user
+	ScoreCommand  string `json:"score_command,omitempty"`  // the program of the user in the place of score
+
+	Figures // V, Label and Seeds are those above
 }
 
 // A SeedSet is the name of a set of seeds. The number of seeds that judge -summary writes

@@ -25,9 +25,9 @@ func TestResults(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := &Result{
-			Name: "niche -compat", Strategy: "niche", Track: "K", Web: "webkb", Topic: "webkb-course", Seeds: "easy-1", Seed: 1, Stop: "pages",
+			V: 1, Name: "niche -compat", Strategy: "niche", Track: "K", Web: "webkb", Topic: "webkb-course", Label: "course", Seeds: "easy-1", Seed: 1, Stop: "pages",
 			Figures: Figures{
-				V: 1, T: 1145, R: 287, Reachable: 4581, Fetched: 1145, Cost: 1145, Free: 7, Label: "course", Graph: "archive",
+				T: 1145, R: 287, Reachable: 4581, Fetched: 1145, Cost: 1145, Free: 7, Graph: "archive",
 				Harvest: new(0.125764), Recall: new(0.501742), AUC: new(0.3), AUCRandom: new(0.2), AUCClairvoyant: new(0.4), AUCBound: new(0.38),
 				Cost50: new(1140.), Cost80: new(0.), Cost90: new(0.), RelevantHosts: new(41.), SelfHarvest: new(0.5), MeanScore: new(0.21),
 				Seeing:    Sighted{NAUC: new(0.7), AUCClairvoyant: new(0.8), Recall: new(0.9)},
@@ -65,8 +65,8 @@ func TestSummaryIsAResult(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := &Result{Name: "mine", Topic: "jazz", Seeds: "1 seed", Figures: s.Figures}
-		want.Figures.Seeds = 0 // which has become the name of the set
+		want := &Result{V: 1, Name: "mine", Topic: "jazz", Label: "jazz", Seeds: "1 seed", Figures: s.Figures}
+		want.Figures.V, want.Figures.Label, want.Figures.Seeds = 0, "", 0 // those of the result hide them
 		if diff := gocmp.Diff(want, r); diff != "" {
 			t.Errorf("-want +got\n%s", diff)
 		}

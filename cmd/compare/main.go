@@ -1,0 +1,191 @@
+// Compare lets strategies crawl archived webs, judges each crawl by labels, and prints which
+// strategy does better. A plan says what is compared; compare -h describes its lines, and the
+// files that are written.
+//
+//	compare [-into DIR] [-data DIR] [-j N] [-list] PLAN
+//
+// Every crawl is a run of scripts/crawl, which is looked for beside this program, in scripts
+// and on the PATH. A comparison that was killed is resumed by the same command: crawls that
+// are done are not run again, and the others are resumed.
+//
+// A strategy by command runs as EVOLVE does in scripts/crawl, a score by command as SCORE
+// does. Both run in the current directory. The results name the command.
+//
+// # Exit status
+//
+// 0 done; 1 some crawls failed; 2 misuse; 130 and 143 interrupted.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"spoor/cmd/internal/filter"
+	"spoor/internal/comparison"
+)
+
+const manual = `
+compare - crawl by several strategies, judge the crawls, and print a table
+
+Usage: compare [-into DIR] [-data DIR] [-j N] [-list] PLAN
+
+A plan has one statement a line; # begins a comment.
+
+  web NAME ARCHIVE LABELS [GRAPH]
+        an archive (a file, or a directory of them), the labels of its pages, and its
+        links for judge -graph
+  topic NAME WEB LABEL QUERY [POSITIVE NEGATIVE]
+        the pages of the web with this label are relevant; files with the words of the
+        query, and with addresses of example pages that are relevant and that are not
+  seeds FILE SET...
+        sets of seeds; {topic} and {set} in FILE are replaced by names
+  evolve NAME COMMAND
+        a strategy of your own: a command of bash, the rest of the line, which takes the
+        place of evolve as $EVOLVE does in crawl. Tracks can name it
+  score NAME COMMAND
+        a command that takes the place of score as $SCORE does in crawl, for -score NAME
+  track K|E|Q [STRATEGY...] [-FLAG...]
+        crawl with these strategies (default: all of evolve -strategies), -score NAME, and
+        flags of crawl: -compat -param -fitness -norm -size -generations -fair -per-host
+        -per-niche. The crawls are given
+        K  the words of the query
+        E  the example pages, too; a classifier of them is the measure, unless -fitness
+        Q  the words, and a search that answers queries with pages of the web
+  chance N...     random seeds (default 1)
+  pages N         the budget of every crawl (default: as judge -budget says)
+  reference NAME  compare all others with this one: a strategy, and its flags if any
+
+Every strategy crawls every topic from every set of seeds with every random seed. Commands
+run in the current directory, and find the variables that crawl -h lists. FETCH, PARSE,
+SCORE, EVOLVE and SEARCH must not be set: the plan names what is compared.
+
+DIR/jobs/NAME holds judge.json, order.ndjson.zst (the pages in the order of fetching, with
+verdicts), log.ndjson, stop_reason and settings of each crawl. DIR/results.ndjson has a line
+for each, in the order of the plan, and DIR/times.ndjson what it took: seconds elapsed and of
+processors, and the memory of its largest process. The printed table of judge table is also
+in DIR/table.md. What is done is not done again: the same command resumes a comparison that
+was killed, and runs what has been added to the plan.
+
+Example: scripts/compare -data ../shared/webs -into runs/k doc/plans/k.plan
+
+Exit status: 0 done, 1 some crawls failed, 2 misuse, 130 and 143 interrupted.
+`
+
+func main() { filter.Main("compare", compare) }
+
+func compare(args []string, _ io.Reader, stdout, stderr io.Writer) error {
+	fs := filter.Flags("compare", manual, stderr)
+	into := fs.String("into", "", "the `directory` of the results (default runs/ and the name of the plan)")
+	data := fs.String("data", "", "the `directory` of the files that the plan names (default: beside the plan)")
+	parallel := fs.Int("j", runtime.NumCPU(), "crawl `n` times at a time")
+	list := fs.Bool("list", false, "print the names of the crawls, and end")
+	files, err := filter.ParseMixed(fs, args)
+	switch {
+	case err != nil:
+		return err
+	case len(files) == 0:
+		return filter.Usagef("which plan? (compare -h says what is in one)")
+	case len(files) > 1:
+		return filter.Usagef("one plan at a time, not %s and %s", files[0], files[1])
+	case *parallel < 1:
+		return filter.Usagef("-j %d: want a number from 1", *parallel)
+	}
+	for _, name := range []string{"FETCH", "PARSE", "SCORE", "EVOLVE", "SEARCH"} {
+		if os.Getenv(name) != "" {
+			return filter.Usagef("%s is set, and would be ignored: unset it\nhint: a plan names commands in the place of evolve and score (compare -h)", name)
+		}
+		os.Unsetenv(name)
+	}
+	prefix, crawl, err := findPrograms()
+	if err != nil {
+		return err
+	}
+	strategies, err := listStrategies(prefix)
+	if err != nil {
+		return err
+	}
+	if *data == "" {
+		*data = filepath.Dir(files[0])
+	}
+	if *data, err = filepath.Abs(*data); err != nil {
+		return err
+	}
+	if info, err := os.Stat(*data); err != nil || !info.IsDir() {
+		return filter.Usagef("there is no directory %s", *data)
+	}
+	plan, err := comparison.ReadPlan(files[0], *data, strategies)
+	if err != nil {
+		return misuse(err)
+	}
+	if *list {
+		_, err := fmt.Fprintln(stdout, strings.Join(plan.Jobs(), "\n"))
+		return err
+	}
+	if *into == "" {
+		*into = filepath.Join("runs", plan.Title())
+	}
+	ctx, stop := filter.NotifyContext("interrupted: the same command goes on from here")
+	defer stop()
+	say := func(format string, args ...any) { fmt.Fprintf(stderr, "compare: "+format+"\n", args...) }
+	c := &comparison.Comparison{Plan: plan, Dir: *into, Parallel: *parallel, Crawl: crawl, Prefix: prefix, Say: say}
+	return misuse(c.Run(ctx, stdout))
+}
+
+// misuse gives errors of the plan the status of misuse.
+func misuse(err error) error {
+	if _, ok := errors.AsType[comparison.Misuse](err); ok {
+		return filter.Usagef("%w", err)
+	}
+	return err
+}
+
+// findPrograms returns the prefix of the names of the commands and the program crawl. It
+// puts the commands beside this one on the PATH.
+func findPrograms() (prefix, crawl string, err error) {
+	prefix, ok := os.LookupEnv("PROGRAM_PREFIX")
+	if !ok {
+		prefix, _ = strings.CutSuffix(strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe"), "compare")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", "", err
+	}
+	here := filepath.Dir(self)
+	err = errors.Join(os.Setenv("PROGRAM_PREFIX", prefix), os.Setenv("PATH", here+string(os.PathListSeparator)+os.Getenv("PATH")))
+	if err != nil {
+		return "", "", err
+	}
+	for _, name := range []string{filepath.Join(here, prefix+"crawl"), filepath.Join(here, "..", "scripts", "crawl"), prefix + "crawl"} {
+		if crawl, err = exec.LookPath(name); err == nil {
+			return prefix, crawl, nil
+		}
+	}
+	return "", "", fmt.Errorf("%scrawl is not on the PATH: run make first, or set PROGRAM_PREFIX", prefix)
+}
+
+// listStrategies returns the names of evolve's strategies.
+func listStrategies(prefix string) (names []string, err error) {
+	out, err := exec.Command(prefix+"evolve", "-strategies", "-json").Output()
+	if err != nil {
+		return nil, fmt.Errorf("asking evolve for its strategies: %w", err)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(out))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var s struct{ Name string }
+		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+			return nil, fmt.Errorf("evolve -strategies: %w", err)
+		}
+		names = append(names, s.Name)
+	}
+	return names, lines.Err()
+}

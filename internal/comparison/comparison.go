@@ -1,0 +1,294 @@
+// Package comparison runs the crawls that a plan asks for, judges each by labels, and
+// collects the results in a directory:
+//
+//	plan, inputs     the plan, and digests of everything else that the results depend on
+//	webs/            links to the archives, beside which indexes are written
+//	topics/          topic files
+//	budgets/         what judge -budget says, by topic and set of seeds
+//	work/JOB/        crawls that have not succeeded: run directory, log
+//	jobs/JOB/        crawls that are done; a directory appears when it is complete
+//	results.ndjson   a [judge.Result] for each crawl, in the order of the plan
+//	times.ndjson     what each crawl took
+//	table.md         what judge table makes of the results
+//	lock             held while a comparison runs
+//
+// Crawls are processes of scripts/crawl, so a comparison has no strategy in its program.
+package comparison
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"spoor/internal/atomicfile"
+	"spoor/internal/judge"
+	"spoor/internal/run"
+)
+
+// A Comparison is a plan and a directory for its results.
+type Comparison struct {
+	Plan     *Plan
+	Dir      string
+	Parallel int    // crawls at a time
+	Crawl    string // the program scripts/crawl
+	Prefix   string // of the names of the commands
+	Say      func(format string, args ...any)
+
+	dir string // Dir, absolute
+}
+
+// The files of a job that a comparison writes itself.
+const (
+	judgeFile = "judge.json"
+	orderFile = "order.ndjson.zst"
+	timesFile = "times.json"
+)
+
+// keptFiles are the files of the run directory that are kept.
+var keptFiles = []string{run.LogFile, run.StopReason, run.SettingsFile}
+
+// Run runs the crawls that are not done yet and writes the table of all to stdout. If ctx
+// is cancelled, the crawls are ended, and the next call resumes them.
+func (c *Comparison) Run(ctx context.Context, stdout io.Writer) error {
+	var err error
+	if c.dir, err = filepath.Abs(c.Dir); err != nil {
+		return err
+	}
+	for _, name := range []string{"webs", "topics", "budgets", "work", "jobs"} {
+		if err := os.MkdirAll(c.path(name), 0o777); err != nil {
+			return fmt.Errorf("cannot write to %s: choose another -into, or mend its permissions", c.Dir)
+		}
+	}
+	lock, err := run.Dir(c.Dir).Hold()
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := errors.Join(lock.Truncate(0), firstError(fmt.Fprintln(lock, os.Getpid()))); err != nil {
+		return err
+	}
+	if err := c.checkInputs(); err != nil {
+		return err
+	}
+	todo := map[*job]bool{}
+	for _, j := range c.Plan.jobs {
+		if exists(c.path("jobs", j.name)) {
+			continue
+		}
+		if err := c.prepare(ctx, j); err != nil {
+			return cmp.Or(context.Cause(ctx), fmt.Errorf("%s cannot begin: %w", j.name, err))
+		}
+		todo[j] = true
+	}
+	c.crawlAll(ctx, todo)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return c.sumUp(ctx, stdout)
+}
+
+func firstError(_ int, err error) error { return err }
+
+// path returns the name of a file of the comparison.
+func (c *Comparison) path(elem ...string) string {
+	return filepath.Join(append([]string{c.dir}, elem...)...)
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+// checkInputs returns an error if the directory was begun with other inputs of the same
+// names, and records the inputs of the plan.
+func (c *Comparison) checkInputs() error {
+	inputs := map[string]string{}
+	if b, err := os.ReadFile(c.path("inputs")); err == nil {
+		if json.Unmarshal(b, &inputs) != nil {
+			return misusef("%s was begun by another version of compare: give another -into", c.Dir)
+		}
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	now, err := c.Plan.inputs()
+	if err != nil {
+		return err
+	}
+	for _, in := range now {
+		if before, ok := inputs[in.name]; ok && before != in.value {
+			return misusef("%s was begun with another %s: give another -into", c.Dir, in.name)
+		}
+		inputs[in.name] = in.value
+	}
+	b, err := json.MarshalIndent(inputs, "", "  ")
+	if err != nil {
+		return err
+	}
+	plan, err := os.ReadFile(c.Plan.file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(atomicfile.WriteBytes(c.path("inputs"), append(b, '\n')), atomicfile.WriteBytes(c.path("plan"), plan))
+}
+
+// An input is something that results depend on, and a digest of it.
+type input struct{ name, value string }
+
+// inputs returns what the results depend on besides the crawlers and the chance.
+func (p *Plan) inputs() (list []input, err error) {
+	add := func(value, format string, args ...any) {
+		list = append(list, input{fmt.Sprintf(format, args...), value})
+	}
+	file := func(name, format string, args ...any) {
+		digest := ""
+		if name != "" && err == nil {
+			digest, err = run.DigestFile(name)
+		}
+		add(digest, format, args...)
+	}
+	add(fmt.Sprint(p.pages), "number of pages")
+	for _, w := range p.webs {
+		archive, wrong := run.DigestArchives([]string{w.archive})
+		err = cmp.Or(err, wrong)
+		add(archive, "archive of the web %s", w.name)
+		file(w.labels, "file of labels of the web %s", w.name)
+		file(w.graph, "graph of the web %s", w.name)
+	}
+	for _, t := range p.topics {
+		add(t.label+" in "+t.web.name, "label of the topic %s", t.name)
+		file(t.query, "query of the topic %s", t.name)
+		if t.positive != "" {
+			file(t.positive, "file of positive examples of the topic %s", t.name)
+			file(t.negative, "file of negative examples of the topic %s", t.name)
+		}
+	}
+	for _, j := range p.jobs {
+		file(j.seeds, "set %s of seeds for the topic %s", j.set, j.topic.name)
+	}
+	for _, e := range p.evolve {
+		add(e.line, "command of the strategy %s", e.name)
+	}
+	for _, s := range p.score {
+		add(s.line, "command of the score %s", s.name)
+	}
+	return list, err
+}
+
+// crawlAll runs jobs, several at a time, and says what came of them.
+func (c *Comparison) crawlAll(ctx context.Context, todo map[*job]bool) {
+	var group sync.WaitGroup
+	slots := make(chan struct{}, c.Parallel)
+	for i, j := range c.Plan.jobs {
+		if !todo[j] {
+			continue
+		}
+		slots <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
+		group.Go(func() {
+			defer func() { <-slots }()
+			said, err := c.work(ctx, j)
+			switch {
+			case err == nil:
+				c.Say("%d/%d  %s: %s", i+1, len(c.Plan.jobs), j.name, said)
+			case ctx.Err() == nil:
+				c.Say("%s %v", j.name, err)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// sumUp writes the results of the jobs that are done, the table of them, and what they took.
+func (c *Comparison) sumUp(ctx context.Context, stdout io.Writer) error {
+	var results, times bytes.Buffer
+	lines := json.NewEncoder(&results)
+	lines.SetEscapeHTML(false)
+	all, done := len(c.Plan.jobs), 0
+	spent, most := 0.0, int64(0)
+	for _, j := range c.Plan.jobs {
+		dir := c.path("jobs", j.name)
+		if !exists(dir) {
+			continue
+		}
+		done++
+		r, err := c.result(j)
+		t, line, wrong := readTimes(filepath.Join(dir, timesFile))
+		if err = errors.Join(err, wrong); err == nil {
+			err = lines.Encode(r)
+		}
+		if err != nil {
+			return fmt.Errorf("%w\nhint: remove %s and run the same command again", err, dir)
+		}
+		times.Write(line)
+		spent += t.User + t.System
+		most = max(most, t.Memory)
+	}
+	if done == 0 {
+		return errors.New("all crawls failed: see above")
+	}
+	file := c.path("results.ndjson")
+	if err := errors.Join(atomicfile.WriteBytes(file, results.Bytes()), atomicfile.WriteBytes(c.path("times.ndjson"), times.Bytes())); err != nil {
+		return err
+	}
+	args := []string{"table"}
+	if c.Plan.reference != "" {
+		args = append(args, "-reference", c.Plan.reference)
+	}
+	table, words, err := c.output(ctx, nil, "judge", append(args, file)...)
+	if err != nil {
+		return fmt.Errorf("no table could be made of the results: %w", err)
+	}
+	if err := atomicfile.WriteBytes(c.path("table.md"), table); err != nil {
+		return err
+	}
+	if _, err := stdout.Write(table); err != nil {
+		return err
+	}
+	if len(words) > 0 {
+		return fmt.Errorf("the table is not of all results:\n%s", words)
+	}
+	if done < all {
+		return fmt.Errorf("%d of %d crawls failed: see above and %s/work; the same command tries them again", all-done, all, c.Dir)
+	}
+	if err := os.RemoveAll(c.path("work")); err != nil {
+		return err
+	}
+	memory := ""
+	if most > 0 {
+		memory = fmt.Sprintf(", and no process of a crawl took more than %d MiB", most/1024+1)
+	}
+	c.Say("%d crawls, in %s; %.1f s of processor each%s", all, c.Dir, spent/float64(all), memory)
+	return nil
+}
+
+// result returns the result of a job that is done.
+func (c *Comparison) result(j *job) (*judge.Result, error) {
+	dir := c.path("jobs", j.name)
+	b, err := os.ReadFile(filepath.Join(dir, judgeFile))
+	if err != nil {
+		return nil, err
+	}
+	stop, err := os.ReadFile(filepath.Join(dir, run.StopReason))
+	if err != nil {
+		return nil, err
+	}
+	r := new(judge.Result)
+	if err := json.Unmarshal(b, r); err != nil {
+		return nil, fmt.Errorf("%s is not as judge writes it: %w", filepath.Join(dir, judgeFile), err)
+	}
+	r.Name, r.Strategy, r.Track = j.crawler.name, j.crawler.strategy, j.crawler.track
+	r.EvolveCommand, r.ScoreCommand = j.crawler.evolve, j.crawler.score
+	r.Web, r.Topic, r.Label, r.Seeds, r.Seed = j.topic.web.name, j.topic.name, j.topic.label, judge.SeedSet(j.set), int64(j.chance)
+	r.Stop = strings.TrimSpace(string(stop))
+	return r, nil
+}
