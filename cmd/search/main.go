@@ -202,7 +202,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	}
 	defer func() { closeSource() }()
 	if o.asked {
-		return o.answer(queryRecord(o.query), stdout, source, log)
+		in, err := queryRecord(o.query)
+		if err != nil {
+			return err
+		}
+		return o.answer(in, stdout, source, log)
 	}
 	in, err := filter.Open(stdin, fs.Args())
 	if err != nil {

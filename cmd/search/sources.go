@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -62,20 +63,9 @@ func (o *options) guard(at netip.AddrPort) error {
 }
 
 // queryRecord returns a stream of one record, a query for words.
-func queryRecord(words string) io.Reader {
+func queryRecord(words string) (io.Reader, error) {
 	var b bytes.Buffer
 	w := wire.NewWriter(&b)
 	err := w.Write(&wire.Record{V: wire.Version, Query: words})
-	if err == nil {
-		err = w.Flush()
-	}
-	if err != nil {
-		return failing{err}
-	}
-	return &b
+	return &b, cmp.Or(err, w.Flush())
 }
-
-// failing is a reader that always fails.
-type failing struct{ error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.error }

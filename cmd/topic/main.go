@@ -101,86 +101,6 @@
 // if you change the text of a keyword or a word of the table, delete the terms beside it,
 // which are what it matches by.
 //
-// # Examples
-//
-// -positive and -negative name files of pages as parse leaves them, plain or
-// packed by gzip or zstd; - is stdin. Both may be repeated. Failures, pages
-// without words and pages that were given before are left out, and counted on
-// stderr. -topic begins with the keywords of another topic; the sections below
-// are made anew, except that a classifier stays if there is no -negative.
-//
-// With -positive alone the topic gains
-//
-//	statistics  how many pages there are, how long they are, and in each keyword
-//	            how many have it (df); for bm25
-//	table       words with weights; for weighttable
-//	vocabulary  how many positive pages have a word; for -expand
-//	reference   one of the pages, with its links and words; for jaccard
-//
-// and with -negative too
-//
-//	common      the words that do not tell positive pages from negative ones; for
-//	            -expand
-//	classifier  a logistic model; for classifier
-//
-// The table has the -table words with the highest tf·df, how often a word occurs
-// in all positive pages by how many of them have it, divided by the highest of
-// all (Pal, Tomar and Shrivastava 2009), and those of the keywords at weight 1
-// (Wilson et al. 2021), which weighttable reads and weighttable-tf does not: their
-// origin is query. If there are negative pages, words that some of those have are
-// left out unless positive pages have them significantly more often; that is
-// most of what sites say on every page. -compat makes the table of Wilson et al.:
-// beside the query's, the word of each page with the highest tf·df, nothing left
-// out; its reference page is the first. (The table of Pal et al. is the one made
-// without -negative and without -compat.)
-//
-// Statistics are of all pages, positive and negative. Over the positive ones alone
-// the words of the topic would be the commonest, and by their rarity, which bm25
-// goes by, worth least.
-//
-// The reference page is the positive one nearest to the keywords, by the cosine
-// of its words' counts with their weights, which likes short pages. -reference
-// chooses another.
-//
-// # Expansion
-//
-// -expand reads scored pages in the order in which they were fetched, and writes
-// the topic with a larger table. A page that is very near to the topic brings one
-// word, with the nearness as its weight; if the table has the word, it brings
-// none. Words that are common to positive and negative examples are passed over.
-// The entry tells which page brought it. The rules are
-//
-//	symbiosis  scores.weighttable 0.7 or more: the word of the highest tf·df, tf in
-//	           the page and df in the examples; Wilson et al. With -compat 0.65
-//	           or more, because the paper adds 0.05 to the score
-//	tunnel     scores.weighttable-tf 0.9 or more: the most frequent word; Pal et al.
-//
-// and RULE=SCORE sets another limit. The same pages again change nothing.
-//
-// With -windows DIR it is a filter in a loop with frontier serve: records go through as
-// they came, and at the mark of window G, before the mark goes on, the topic that has
-// grown by the pages of the window is written to DIR/G/topic.json; where no word came in
-// there is no such file. score -windows and evolve -windows find it there. A mark ahead
-// of all records ends nothing: the topic after it is that of -topic.
-//
-// # Explanation
-//
-// -explain finds a page among those that are read, by its address or by the one
-// that redirects led to, and prints for each measure of -fitness the score, the
-// threshold, and what made the score: the -n largest parts, with the weight that
-// the topic gives and the count in the page, weighted as the measure does. The
-// parts sum to the score, but those of the classifier to ln(p / (1 - p)), its
-// log-odds, where what is below 0 speaks against the topic. Then come the links
-// with the best scores by the first measure. If fetching failed, that is told, and
-// the page is looked for in what follows. -norm and -compat are as in score. What
-// is printed is for people, not a format.
-//
-// # Output
-//
-// JSON, an entry a line, made to be read, compared and kept under version
-// control. It may be edited: whoever changes a keyword's text or a word of the
-// table removes the terms beside it, which are what it is matched by.
-//
 // # Example
 //
 //	$ topic -query "cryptography: ciphers, hashes" -keyword "elliptic curve=2"
@@ -362,7 +282,7 @@ func (c *command) misuse(given map[string]bool) error {
 	}
 	for _, name := range []string{"query", "keyword", "language", "stemmer"} {
 		if given["topic"] && given[name] {
-			return filter.Usagef("-%s and -topic: the topic in the file has its own\nhint: endWindow -topic out to make a new one", name)
+			return filter.Usagef("-%s and -topic: the topic in the file has its own\nhint: leave -topic out to make a new one", name)
 		}
 	}
 	for _, name := range []string{"table", "reference", "compat"} {

@@ -3,6 +3,7 @@ package fitness
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"unsafe"
 
@@ -278,27 +279,14 @@ func (t *Target) address(url string) string {
 	for i := 0; i < len(url); i++ {
 		c := url[i]
 		if c == '%' && i+2 < len(url) {
-			if hi, lo := unhex(url[i+1]), unhex(url[i+2]); hi < 16 && lo < 16 {
-				c = hi<<4 | lo
+			if n, err := strconv.ParseUint(url[i+1:i+3], 16, 8); err == nil {
+				c = byte(n)
 				i += 2
 			}
 		}
 		t.spare = append(t.spare, c)
 	}
 	return unsafe.String(unsafe.SliceData(t.spare), len(t.spare)) // the analyzer does not retain it
-}
-
-// unhex returns the value of a hexadecimal digit, or 16 if c is none.
-func unhex(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10
-	case 'A' <= c && c <= 'F':
-		return c - 'A' + 10
-	}
-	return 16
 }
 
 // sorted sorts reasons by part, largest first, ties by What.

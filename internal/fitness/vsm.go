@@ -2,8 +2,6 @@ package fitness
 
 import (
 	"math"
-
-	"spoor/internal/text"
 )
 
 // This file implements the relevance of
@@ -102,19 +100,24 @@ func (v *VSM) vector(r *Reading) (dot, length float64) {
 	}
 	rest := 0.0
 	if v.Norm == PageNorm {
-		words := r.bag()
-		for _, term := range words.terms {
-			if v.keyword(term) {
-				continue
-			}
-			w := 0.0
-			for z, n := range words.of(term) {
-				w += float64(n) * Zone(z).Weight()
-			}
-			rest += float64(w * w)
-		}
+		rest = v.rest(r.bag())
 	}
 	return v.product(rest)
+}
+
+// rest returns Σ β² over the words that are not keywords.
+func (v *VSM) rest(words *bag) (sum float64) {
+	for _, term := range words.terms {
+		if i := term.Index(); i < len(v.single) && v.single[i] {
+			continue
+		}
+		w := 0.0
+		for z, n := range words.of(term) {
+			w += float64(n) * Zone(z).Weight()
+		}
+		sum += float64(w * w)
+	}
+	return sum
 }
 
 // product returns Σ q β and √(Σ β² + rest).
@@ -124,12 +127,6 @@ func (v *VSM) product(rest float64) (dot, length float64) {
 		rest += float64(b * b)
 	}
 	return dot, math.Sqrt(rest)
-}
-
-// keyword reports whether the term by itself is a keyword.
-func (v *VSM) keyword(t text.Term) bool {
-	i := t.Index()
-	return i < len(v.single) && v.single[i]
 }
 
 // weighted returns β of keyword k: the sum of W over its occurrences.
@@ -167,13 +164,7 @@ func (v *VSM) similarity(p *passage) float64 {
 	copy(v.beta, p.counts)
 	rest := 0.0
 	if v.Norm == PageNorm {
-		words := v.target.bagOf(p)
-		for _, term := range words.terms {
-			if !v.keyword(term) {
-				w := float64(words.of(term)[Body])
-				rest += float64(w * w)
-			}
-		}
+		rest = v.rest(v.target.bagOf(p))
 	}
 	dot, length := v.product(rest)
 	return min(dot/v.target.norm/length, 1)

@@ -179,20 +179,6 @@ func (g *Graph) Parents(id ID) iter.Seq[ID] {
 	}
 }
 
-// Siblings yields the other addresses that parents of id link to, in the order of the
-// parents and of their links. A sibling with several common parents is yielded several times.
-func (g *Graph) Siblings(id ID) iter.Seq[ID] {
-	return func(yield func(ID) bool) {
-		for parent := range g.Parents(id) {
-			for sibling := range g.Children(parent) {
-				if sibling != id && !yield(sibling) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // OutDegree returns the number of addresses that a page links to.
 func (g *Graph) OutDegree(page ID) int { return int(g.span[page][1] - g.span[page][0]) }
 
