@@ -10,6 +10,7 @@ FUZZTIME       ?= 60s
 KILLS          ?= 2000
 CUTS           ?= 3000
 CRAWL_KILLS    ?= 100
+SIGNALS        ?= 300
 SEED           ?= 1
 COUNT          ?= 10
 OLD            ?= old.txt
@@ -94,10 +95,11 @@ test-browser: ## Chromium shows our reports, and our archives with npm's replayw
 
 .PHONY: crash
 TERSE := grep -Ev '^=== |^ +--- PASS'
-crash: build ## frontier killed KILLS (2000) times, its power cut CUTS (3000) times, crawls of all strategies killed CRAWL_KILLS (100) times each
+crash: build ## frontier killed KILLS (2000) times, its power cut CUTS (3000) times, crawls of all strategies killed CRAWL_KILLS (100) times each, crawls sent SIGNALS (300)
 	$(GO) test -v -count=1 -timeout=2h -run='^TestPowerCuts$$' ./internal/frontier -cuts=$(CUTS) -seed=$(SEED) | $(TERSE)
 	$(GO) test -v -count=1 -timeout=2h -run='^TestKilledAtAnyMoment$$' ./cmd/frontier -kills=$(KILLS) -seed=$(SEED) | $(TERSE)
 	$(GO) test -v -count=1 -timeout=6h -parallel=2 -run='^TestACrawlKilledAtRandomFetchesTheSame$$' . -kills=$(CRAWL_KILLS) -seed=$(SEED) -strategies=all | $(TERSE)
+	$(GO) test -v -count=1 -timeout=2h -run='^TestACrawlInterruptedAtRandomFetchesTheSame$$' . -signals=$(SIGNALS) -seed=$(SEED) | $(TERSE)
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (60s); F=Name P=./dir/ picks

@@ -1,14 +1,14 @@
 // Run keeps the books of a crawl for the shell that runs it: scripts/crawl starts the stages
 // and looks at their exit statuses; run does everything else. Its subcommands are
 //
-//	run open [flags]             begin or resume a run; prints its directory
-//	run hold DIR <&FD            take the lock of the run for the owner of FD
+//	run open SCRIPT [flags]      begin or resume a run, and go on as SCRIPT -opened DIR
 //	run next DIR STATUS SIGNAL   end the step that was run, plan the next one: DIR/now
 //	run stage DIR NAME           run a stage that the user has replaced, and count its records
 //	run keep DIR                 write the records that come out of a step to its file
 //	run serve DIR                the frontier of a steady crawl, from stdin to stdout
 //
-// The flags of open are those of scripts/crawl. STATUS is the exit status of the pipeline, or
+// The flags of open are those of scripts/crawl, which it becomes: file 9 of the script holds the
+// lock of the run. STATUS is the exit status of the pipeline, or
 // -1 before the first step; SIGNAL is 130 or 143 if the shell got a signal, else 0.
 //
 // A shell that wants another loop over generations can call the same subcommands. DIR/now is
@@ -24,7 +24,6 @@ package main
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -42,11 +41,11 @@ func main() { filter.Main("crawl", invoke) }
 
 func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	commands := map[string]func(*command) error{
-		"open": (*command).open, "hold": (*command).hold, "next": (*command).next,
+		"open": (*command).open, "next": (*command).next,
 		"stage": (*command).stage, "keep": (*command).keep, "serve": (*command).serve,
 	}
 	if len(args) == 0 || commands[args[0]] == nil {
-		return filter.Usagef("run open|hold|next|stage|keep|serve: these are for scripts/crawl\nhint: crawl -h tells more")
+		return filter.Usagef("run open|next|stage|keep|serve: these are for scripts/crawl\nhint: crawl -h tells more")
 	}
 	c := &command{args: args[1:], stdin: stdin, stdout: stdout, stderr: stderr, prefix: os.Getenv("PROGRAM_PREFIX")}
 	err := commands[args[0]](c)
@@ -106,25 +105,6 @@ func requirements(name string) (run.Requirements, bool) {
 		}
 	}
 	return run.Requirements{}, false
-}
-
-func (c *command) hold() error {
-	if len(c.args) != 1 {
-		return filter.Usagef("run hold DIR <&FD")
-	}
-	f, ok := c.stdin.(*os.File)
-	if !ok {
-		return filter.Usagef("run hold DIR <&FD: stdin must be a file")
-	}
-	d := run.Dir(c.args[0])
-	if err := d.Lock(f); err != nil {
-		return err
-	}
-	if err := f.Truncate(0); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(f, os.Getppid())
-	return err
 }
 
 func (c *command) next() error {
@@ -198,7 +178,11 @@ func (c *command) open() error {
 	fs := filter.Flags("crawl", manual, c.stderr)
 	var o opening
 	o.define(fs)
-	rest, err := filter.ParseMixed(fs, c.args)
+	if len(c.args) == 0 {
+		return filter.Usagef("run open SCRIPT [flags]: scripts/crawl calls it")
+	}
+	script, args := c.args[0], c.args[1:]
+	rest, err := filter.ParseMixed(fs, args)
 	if err != nil {
 		return err
 	}
@@ -216,11 +200,11 @@ func (c *command) open() error {
 	defer stop()
 	view := &run.View{Out: c.stderr}
 	opener := &run.Opener{Prefix: c.prefix, Requirements: requirements, Say: view.Say, Stderr: c.stderr}
-	if err := opener.Open(ctx, request); err != nil {
+	lock, err := opener.Open(ctx, request)
+	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(c.stdout, string(request.Dir)+"/")
-	return err
+	return run.Become(lock, "bash", script, "-opened", string(request.Dir))
 }
 
 // given returns the names of the flags that were given.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -43,41 +44,42 @@ type Opener struct {
 
 // Open begins a run, or checks that the request fits the run that is there, and brings the
 // seeds into the frontier. Afterwards the run's settings and stages are as they will be run.
-func (o *Opener) Open(ctx context.Context, r *Request) error {
+// The run is locked as long as the file that it returns is open in any process.
+func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error) {
 	d := r.Dir
 	before, err := d.LoadSettings()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if before == nil && r.resumes() {
-		return faultf(statusMisuse, "-run, -topic, and -seeds or -seed-query are needed: %s is not a run yet\nhint: crawl -h tells more", d)
+		return nil, faultf(statusMisuse, "-run, -topic, and -seeds or -seed-query are needed: %s is not a run yet\nhint: crawl -h tells more", d)
 	}
 	if before != nil {
 		if before, err = o.match(r, before); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	s := &r.Settings
 	requirements, known := o.Requirements(s.Strategy)
 	if !known && r.Stages["evolve"] == "" && (before == nil || !slices.Contains(before.Replaced, "evolve")) {
-		return o.unknownStrategy(ctx, s.Strategy)
+		return nil, o.unknownStrategy(ctx, s.Strategy)
 	}
 	if before == nil {
 		if s.Compat && requirements.Single && !r.Sized {
 			s.Size = 1
 		}
 		if err := d.vacant(); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if s.Watch {
 		if _, err := exec.LookPath(o.Prefix + "report"); err != nil {
-			return faultf(statusFailed, "-watch needs the command %sreport, which is not on the PATH", o.Prefix)
+			return nil, faultf(statusFailed, "-watch needs the command %sreport, which is not on the PATH", o.Prefix)
 		}
 	}
 	file, err := d.loadStages()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	own := ownStages(d, s, requirements, o.Prefix)
 	otherMode := *s
@@ -91,18 +93,18 @@ func (o *Opener) Open(ctx context.Context, r *Request) error {
 		}
 	}
 	if err := s.checkSteady(stages, requirements); err != nil {
-		return err
+		return nil, err
 	}
 	topic := cmp.Or(r.Topic, d.Path(Topic))
 	learns, err := learning(topic, requirements.Learn)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !learns {
 		stages = slices.DeleteFunc(stages, func(s Stage) bool { return s.Name == "learn" && s.Own })
 	}
 	if err := o.rehearse(ctx, d, s, stages, topic); err != nil {
-		return err
+		return nil, err
 	}
 	s.record(stages)
 	return o.prepare(ctx, r, before, stages, changes)
@@ -143,7 +145,7 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 			return nil, err
 		}
 		if full && !d.mayHavePages(totals) {
-			hold, err := d.Hold()
+			hold, err := d.hold()
 			if err != nil {
 				return nil, err
 			}
@@ -275,15 +277,25 @@ func (o *Opener) try(ctx context.Context, name, command string, stdin io.Reader,
 	if err == nil {
 		return nil
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	status, err := childStatus(ctx, err)
+	if err != nil {
+		return err
 	}
 	o.Stderr.Write(words)
-	status := statusFailed
-	if e, ok := errors.AsType[*exec.ExitError](err); ok && e.ExitCode() > 0 {
-		status = e.ExitCode()
-	}
 	return faultf(status, "%s does not accept what it was given: see above", name)
+}
+
+// childStatus returns the status of a command that failed with err, or an error if it was
+// interrupted.
+func childStatus(ctx context.Context, err error) (int, error) {
+	status := exitStatus(err)
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	if status == statusInterrupted || status == statusTerminated { // our own signal is on its way
+		return 0, faultf(status, "interrupted")
+	}
+	return status, nil
 }
 
 // vacant refuses a directory that holds what no run does.
@@ -337,8 +349,8 @@ func (d Dir) clear() error {
 	return nil
 }
 
-// prepare writes what a run needs to be run.
-func (o *Opener) prepare(ctx context.Context, r *Request, before *Settings, stages Stages, changes []string) error {
+// prepare locks the run and writes what it needs to be run.
+func (o *Opener) prepare(ctx context.Context, r *Request, before *Settings, stages Stages, changes []string) (*os.File, error) {
 	d, s := r.Dir, &r.Settings
 	dirs := []string{generations, "frontier", "evolve"}
 	if !s.Closed() {
@@ -346,14 +358,22 @@ func (o *Opener) prepare(ctx context.Context, r *Request, before *Settings, stag
 	}
 	for _, name := range dirs {
 		if err := os.MkdirAll(d.Path(name), 0o777); err != nil {
-			return faultf(statusFailed, "cannot write to %s: choose another -run, or mend its permissions", d)
+			return nil, faultf(statusFailed, "cannot write to %s: choose another -run, or mend its permissions", d)
 		}
 	}
-	hold, err := d.Hold()
+	hold, err := d.hold()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer hold.Close()
+	if err := o.write(ctx, r, before, stages, changes); err != nil {
+		return nil, errors.Join(err, hold.Close())
+	}
+	return hold, nil
+}
+
+// write writes the files of the run, which is locked.
+func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages Stages, changes []string) error {
+	d, s := r.Dir, &r.Settings
 	for _, text := range changes {
 		o.Say("%s", text)
 	}
@@ -384,7 +404,7 @@ func (o *Opener) prepare(ctx context.Context, r *Request, before *Settings, stag
 			return err
 		}
 	}
-	err = o.addSeeds(ctx, r, stages)
+	err := o.addSeeds(ctx, r, stages)
 	if err != nil && before == nil && !exists(d.File(1, "")) {
 		os.Remove(d.Path(SettingsFile)) // nothing was begun
 		os.Remove(d.Path(StagesLog))
@@ -428,14 +448,15 @@ func (o *Opener) addSeeds(ctx context.Context, r *Request, stages Stages) error 
 	if err == nil && sum.URLs > 0 {
 		return nil
 	}
-	o.Stderr.Write(lastWords(words))
 	if !taken || sum.URLs > 0 {
-		status := statusFailed
-		if e, ok := errors.AsType[*exec.ExitError](err); ok && e.ExitCode() > 0 {
-			status = e.ExitCode()
+		status, err := childStatus(ctx, err)
+		if err != nil {
+			return err
 		}
-		return faultf(status, "the frontier did not take the seeds")
+		o.Stderr.Write(lastWords(words))
+		return faultf(cmp.Or(status, statusFailed), "the frontier did not take the seeds")
 	}
+	o.Stderr.Write(lastWords(words))
 	os.Remove(found) // another search may find something
 	if r.Seeds == "" && s.SeedQuery != "" {
 		return faultf(statusFailed, "the search for «%s» found nothing: give other words, or -seeds", s.SeedQuery)
@@ -474,11 +495,11 @@ func (o *Opener) searchSeeds(ctx context.Context, d Dir, s *Settings, stages Sta
 		return err
 	}
 	if err != nil {
-		o.Stderr.Write(lastWords(words.Bytes()))
-		status := statusFailed
-		if e, ok := errors.AsType[*exec.ExitError](err); ok && e.ExitCode() > 0 {
-			status = e.ExitCode()
+		status, err := childStatus(ctx, err)
+		if err != nil {
+			return err
 		}
+		o.Stderr.Write(lastWords(words.Bytes()))
 		return faultf(status, "searching for seeds: search ended with status %d", status)
 	}
 	return atomicfile.WriteBytes(found, out.Bytes())
@@ -512,26 +533,27 @@ func lastWords(log []byte) []byte {
 	return words
 }
 
-// Hold takes the lock of the run directory for as long as the file is open.
-func (d Dir) Hold() (*os.File, error) {
+// hold locks the run directory for as long as the file is open, in this process or in one
+// that has inherited it. The file says which process that is.
+func (d Dir) hold() (*os.File, error) {
 	f, err := os.OpenFile(d.Path(lockFile), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, faultf(statusFailed, "cannot write to %s: choose another -run, or mend its permissions", d)
 	}
-	if err := d.Lock(f); err != nil {
+	err = lock.Try(f, true)
+	if errors.Is(err, lock.ErrHeld) {
+		owner, _ := readSmall(d.Path(lockFile))
+		err = faultf(statusFailed, "process %s is at work on %s: wait for it, or end it", cmp.Or(strings.TrimSpace(string(owner)), "another"), d)
+	}
+	if err == nil {
+		err = f.Truncate(0)
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(f, os.Getpid())
+	}
+	if err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
-}
-
-// Lock takes the lock of the run directory on an open file, which other processes may share:
-// it is held until all of them have closed it.
-func (d Dir) Lock(f *os.File) error {
-	err := lock.Try(f, true)
-	if errors.Is(err, lock.ErrHeld) {
-		owner, _ := readSmall(d.Path(lockFile))
-		return faultf(statusFailed, "process %s is at work on %s: wait for it, or end it", cmp.Or(strings.TrimSpace(string(owner)), "another"), d)
-	}
-	return err
 }

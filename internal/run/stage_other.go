@@ -13,6 +13,9 @@ var terminate = os.Kill
 // isPipe reports whether err says that nobody reads what was written.
 func isPipe(error) bool { return false }
 
+// Become replaces this process by a command.
+func Become(*os.File, ...string) error { return errors.ErrUnsupported }
+
 // shellStatus returns the exit status.
 func shellStatus(p *os.ProcessState) int { return p.ExitCode() }
 

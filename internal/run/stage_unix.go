@@ -5,7 +5,10 @@ package run
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // terminate asks a process to end.
@@ -13,6 +16,21 @@ var terminate = syscall.SIGTERM
 
 // isPipe reports whether err says that nobody reads what was written.
 func isPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
+
+// Become replaces this process by a command, whose file 9 is f.
+func Become(f *os.File, command ...string) error {
+	name, err := exec.LookPath(command[0])
+	if err != nil {
+		return err
+	}
+	if err := unix.Dup2(int(f.Fd()), 9); err != nil {
+		return os.NewSyscallError("dup2", err)
+	}
+	if _, err := unix.FcntlInt(9, unix.F_SETFD, 0); err != nil { // where f was file 9 already
+		return os.NewSyscallError("fcntl", err)
+	}
+	return syscall.Exec(name, command, os.Environ())
+}
 
 // shellStatus returns the exit status, or 128 and the number of the signal.
 func shellStatus(p *os.ProcessState) int {
