@@ -145,7 +145,7 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 			return nil, err
 		}
 		if full && !d.mayHavePages(totals) {
-			hold, err := d.hold()
+			hold, err := d.Hold()
 			if err != nil {
 				return nil, err
 			}
@@ -361,7 +361,7 @@ func (o *Opener) prepare(ctx context.Context, r *Request, before *Settings, stag
 			return nil, faultf(statusFailed, "cannot write to %s: choose another -run, or mend its permissions", d)
 		}
 	}
-	hold, err := d.hold()
+	hold, err := d.Hold()
 	if err != nil {
 		return nil, err
 	}
@@ -533,9 +533,9 @@ func lastWords(log []byte) []byte {
 	return words
 }
 
-// hold locks the run directory for as long as the file is open, in this process or in one
+// Hold locks the run directory for as long as the file is open, in this process or in one
 // that has inherited it. The file says which process that is.
-func (d Dir) hold() (*os.File, error) {
+func (d Dir) Hold() (*os.File, error) {
 	f, err := os.OpenFile(d.Path(lockFile), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, faultf(statusFailed, "cannot write to %s: choose another -run, or mend its permissions", d)
