@@ -17,7 +17,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -178,14 +177,12 @@ func listStrategies(prefix string) (names []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("asking evolve for its strategies: %w", err)
 	}
-	lines := bufio.NewScanner(bytes.NewReader(out))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
 		var s struct{ Name string }
-		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+		if err := d.Decode(&s); err != nil {
 			return nil, fmt.Errorf("evolve -strategies: %w", err)
 		}
 		names = append(names, s.Name)
 	}
-	return names, lines.Err()
+	return names, nil
 }

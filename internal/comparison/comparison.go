@@ -23,8 +23,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -72,7 +74,10 @@ func (c *Comparison) Run(ctx context.Context, stdout io.Writer) error {
 		return err
 	}
 	defer lock.Close()
-	if err := errors.Join(lock.Truncate(0), firstError(fmt.Fprintln(lock, os.Getpid()))); err != nil {
+	if err := lock.Truncate(0); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(lock, os.Getpid()); err != nil {
 		return err
 	}
 	if err := c.checkInputs(); err != nil {
@@ -94,8 +99,6 @@ func (c *Comparison) Run(ctx context.Context, stdout io.Writer) error {
 	}
 	return c.sumUp(ctx, stdout)
 }
-
-func firstError(_ int, err error) error { return err }
 
 // path returns the name of a file of the comparison.
 func (c *Comparison) path(elem ...string) string {
@@ -122,11 +125,11 @@ func (c *Comparison) checkInputs() error {
 	if err != nil {
 		return err
 	}
-	for _, in := range now {
-		if before, ok := inputs[in.name]; ok && before != in.value {
-			return misusef("%s was begun with another %s: give another -into", c.Dir, in.name)
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if before, ok := inputs[name]; ok && before != now[name] {
+			return misusef("%s was begun with another %s: give another -into", c.Dir, name)
 		}
-		inputs[in.name] = in.value
+		inputs[name] = now[name]
 	}
 	b, err := json.MarshalIndent(inputs, "", "  ")
 	if err != nil {
@@ -139,47 +142,47 @@ func (c *Comparison) checkInputs() error {
 	return errors.Join(atomicfile.WriteBytes(c.path("inputs"), append(b, '\n')), atomicfile.WriteBytes(c.path("plan"), plan))
 }
 
-// An input is something that results depend on, and a digest of it.
-type input struct{ name, value string }
-
-// inputs returns what the results depend on besides the crawlers and the chance.
-func (p *Plan) inputs() (list []input, err error) {
-	add := func(value, format string, args ...any) {
-		list = append(list, input{fmt.Sprintf(format, args...), value})
-	}
-	file := func(name, format string, args ...any) {
-		digest := ""
-		if name != "" && err == nil {
-			digest, err = run.DigestFile(name)
-		}
-		add(digest, format, args...)
-	}
-	add(fmt.Sprint(p.pages), "number of pages")
+// inputs returns what the results depend on besides the crawlers and the chance, with digests
+// of files.
+func (p *Plan) inputs() (map[string]string, error) {
+	in := map[string]string{"number of pages": fmt.Sprint(p.pages)}
+	files := map[string]string{}
 	for _, w := range p.webs {
-		archive, wrong := run.DigestArchives([]string{w.archive})
-		err = cmp.Or(err, wrong)
-		add(archive, "archive of the web %s", w.name)
-		file(w.labels, "file of labels of the web %s", w.name)
-		file(w.graph, "graph of the web %s", w.name)
-	}
-	for _, t := range p.topics {
-		add(t.label+" in "+t.web.name, "label of the topic %s", t.name)
-		file(t.query, "query of the topic %s", t.name)
-		if t.positive != "" {
-			file(t.positive, "file of positive examples of the topic %s", t.name)
-			file(t.negative, "file of negative examples of the topic %s", t.name)
+		digest, err := run.DigestArchives([]string{w.archive})
+		if err != nil {
+			return nil, err
 		}
+		in["archive of the web "+w.name] = digest
+		files["file of labels of the web "+w.name] = w.labels
+		files["graph of the web "+w.name] = w.graph
 	}
 	for _, j := range p.jobs {
-		file(j.seeds, "set %s of seeds for the topic %s", j.set, j.topic.name)
+		t := j.topic
+		in["label of the topic "+t.name] = t.label + " in " + t.web.name
+		files["query of the topic "+t.name] = t.query
+		files["set "+j.set+" of seeds for the topic "+t.name] = j.seeds
+		if t.positive != "" {
+			files["file of positive examples of the topic "+t.name] = t.positive
+			files["file of negative examples of the topic "+t.name] = t.negative
+		}
 	}
-	for _, e := range p.evolve {
-		add(e.line, "command of the strategy %s", e.name)
+	for name, line := range p.evolve {
+		in["command of the strategy "+name] = line
 	}
-	for _, s := range p.score {
-		add(s.line, "command of the score %s", s.name)
+	for name, line := range p.score {
+		in["command of the score "+name] = line
 	}
-	return list, err
+	for what, name := range files {
+		if in[what] = ""; name == "" {
+			continue
+		}
+		digest, err := run.DigestFile(name)
+		if err != nil {
+			return nil, err
+		}
+		in[what] = digest
+	}
+	return in, nil
 }
 
 // crawlAll runs jobs, several at a time, and says what came of them.

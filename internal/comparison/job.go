@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -186,45 +185,42 @@ func readTimes(name string) (t times, line []byte, err error) {
 	return t, line, err
 }
 
-// add counts a process that has ended.
-func (t *times) add(p *os.ProcessState) {
-	t.User += p.UserTime().Seconds()
-	t.System += p.SystemTime().Seconds()
-}
-
 // work does a job and returns what came of it. Its results appear in jobs all at once.
 func (c *Comparison) work(ctx context.Context, j *job) (said string, err error) {
 	work := c.path("work", j.name)
-	// Processes of a comparison that was killed may still write to results of another name.
-	results := filepath.Join(work, fmt.Sprintf("results.%d", os.Getpid()))
-	if err := errors.Join(os.RemoveAll(results), os.MkdirAll(results, 0o777)); err != nil {
+	results, crawled := filepath.Join(work, "results"), run.Dir(filepath.Join(work, "run"))
+	if err := os.MkdirAll(work, 0o777); err != nil {
 		return "", err
 	}
+	// The programs write to the log and hold its lock, also when they survive a comparison that
+	// was killed.
 	log, err := os.OpenFile(filepath.Join(work, "log"), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o666)
 	if err != nil {
 		return "", err
 	}
 	defer log.Close()
+	if err := c.await(ctx, j, log); err != nil {
+		return "", err
+	}
+	if err := errors.Join(os.RemoveAll(results), os.Mkdir(results, 0o777)); err != nil {
+		return "", err
+	}
 	begun, t := time.Now(), times{Job: j.name}
-	if err := c.crawl(ctx, j, run.Dir(filepath.Join(work, "run")), log, &t); err != nil {
-		return "", failure(err, log)
+	crawl, err := c.crawl(ctx, j, crawled)
+	if err != nil {
+		return "", err
 	}
 	judging := c.command(ctx, c.Prefix+"judge", append(c.judging(j), "-brief", "-tee", filepath.Join(results, orderFile),
-		"-summary", filepath.Join(results, judgeFile), filepath.Join(work, "run"))...)
-	judging.Stderr = log
-	if err := start(ctx, judging); err != nil {
-		return "", failure(err, log)
-	}
-	t.add(judging.ProcessState)
-	for _, name := range keptFiles {
-		b, err := os.ReadFile(filepath.Join(work, "run", name))
-		if err == nil {
-			err = atomicfile.WriteBytes(filepath.Join(results, name), b)
+		"-summary", filepath.Join(results, judgeFile), string(crawled))...)
+	for _, cmd := range []*exec.Cmd{crawl, judging} {
+		cmd.Stderr = log
+		if err := start(ctx, cmd); err != nil {
+			return "", failure(err, log)
 		}
-		if err != nil {
-			return "", err
-		}
+		t.User += cmd.ProcessState.UserTime().Seconds()
+		t.System += cmd.ProcessState.SystemTime().Seconds()
 	}
+	t.Memory = maxRSS(crawl.ProcessState)
 	t.Seconds = time.Since(begun).Seconds()
 	for _, v := range []*float64{&t.Seconds, &t.User, &t.System} {
 		*v = math.Round(*v*1000) / 1000
@@ -233,24 +229,44 @@ func (c *Comparison) work(ctx context.Context, j *job) (said string, err error) 
 	if err != nil {
 		return "", err
 	}
-	if err := atomicfile.WriteBytes(filepath.Join(results, timesFile), append(line, '\n')); err != nil {
-		return "", err
+	err = atomicfile.WriteBytes(filepath.Join(results, timesFile), append(line, '\n'))
+	for _, name := range keptFiles {
+		b, wrong := os.ReadFile(crawled.Path(name))
+		err = errors.Join(err, wrong, atomicfile.WriteBytes(filepath.Join(results, name), b))
 	}
-	if err := atomicfile.Rename(results, c.path("jobs", j.name)); err != nil {
-		return "", err
+	if err == nil {
+		err = atomicfile.Rename(results, c.path("jobs", j.name))
 	}
-	if err := os.RemoveAll(work); err != nil {
+	if err := errors.Join(err, os.RemoveAll(work)); err != nil {
 		return "", err
 	}
 	r, err := c.result(j)
 	if err != nil {
 		return "", err
 	}
-	nauc := "null"
+	nauc := "unknown"
 	if r.NAUC != nil {
 		nauc = fmt.Sprint(*r.NAUC)
 	}
 	return fmt.Sprintf("nAUC %s, %s, in %.3f s", nauc, r.Stop, t.Seconds), nil
+}
+
+// await takes the lock of a job's log. It waits for a crawl that a killed comparison has left.
+func (c *Comparison) await(ctx context.Context, j *job, log *os.File) error {
+	for waited := false; ; waited = true {
+		err := lock.Try(log, true)
+		if !errors.Is(err, lock.ErrHeld) {
+			return err
+		}
+		if !waited {
+			c.Say("waiting for the crawl of %s, which another comparison has started", j.name)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // failure describes a process that failed, with the end of its log.
@@ -259,77 +275,33 @@ func failure(err error, log *os.File) error {
 	if e, ok := errors.AsType[*exec.ExitError](err); ok && e.ExitCode() >= 0 {
 		status = fmt.Sprintf("status %d", e.ExitCode())
 	}
-	var b []byte
-	if b, err = os.ReadFile(log.Name()); err != nil {
-		return err
-	}
+	b, _ := os.ReadFile(log.Name()) // without it, the status must do
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 	return fmt.Errorf("failed with %s:\n  %s", status, strings.Join(lines[max(0, len(lines)-5):], "\n  "))
 }
 
-// crawl runs or resumes the crawl of a job in dir. If a crawl is at work there, which a
-// comparison left when it was killed, it waits for that one and resumes it.
-func (c *Comparison) crawl(ctx context.Context, j *job, dir run.Dir, log *os.File, t *times) error {
+// crawl returns the program that begins or resumes the crawl of a job in dir.
+func (c *Comparison) crawl(ctx context.Context, j *job, dir run.Dir) (*exec.Cmd, error) {
 	b, err := os.ReadFile(c.budgetFile(j))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var budget struct{ T int }
 	if err := json.Unmarshal(b, &budget); err != nil {
-		return fmt.Errorf("%s: %w", c.budgetFile(j), err)
+		return nil, fmt.Errorf("%s: %w", c.budgetFile(j), err)
 	}
-	world := c.world(j.topic.web)
-	args := []string{"-run", string(dir), "-topic", c.topicFile(j), "-seeds", j.seeds, "-strategy", j.crawler.strategy}
-	args = append(append(args, j.crawler.flags...), "-pages", fmt.Sprint(budget.T), "-seed", fmt.Sprint(j.chance), "-archive", world)
+	args := append([]string{"-run", string(dir), "-topic", c.topicFile(j), "-seeds", j.seeds, "-strategy", j.crawler.strategy}, j.crawler.flags...)
+	args = append(args, "-pages", fmt.Sprint(budget.T), "-seed", fmt.Sprint(j.chance), "-archive", c.world(j.topic.web))
 	if j.crawler.track == "Q" {
 		args = append(args, "-search", c.index(j.topic.web))
 	}
-	env := os.Environ()
+	cmd := c.command(ctx, c.Crawl, args...)
+	cmd.Env = os.Environ()
 	if j.crawler.evolve != "" {
-		env = append(env, "EVOLVE="+j.crawler.evolve)
+		cmd.Env = append(cmd.Env, "EVOLVE="+j.crawler.evolve)
 	}
 	if j.crawler.score != "" {
-		env = append(env, "SCORE="+j.crawler.score)
+		cmd.Env = append(cmd.Env, "SCORE="+j.crawler.score)
 	}
-	for {
-		cmd := c.command(ctx, c.Crawl, args...)
-		cmd.Env, cmd.Stdout, cmd.Stderr = env, log, log
-		err := start(ctx, cmd)
-		if cmd.ProcessState != nil {
-			t.add(cmd.ProcessState)
-			t.Memory = max(t.Memory, maxRSS(cmd.ProcessState))
-		}
-		if err == nil || ctx.Err() != nil {
-			return err
-		}
-		if waited, waitErr := c.await(ctx, j, dir); waitErr != nil || !waited {
-			return errors.Join(waitErr, err)
-		}
-	}
-}
-
-// await waits until no process holds the lock of a run directory. It reports whether one did.
-func (c *Comparison) await(ctx context.Context, j *job, dir run.Dir) (waited bool, err error) {
-	f, err := os.Open(dir.Path("lock"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	} else if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	for {
-		err := lock.Try(f, false)
-		if !errors.Is(err, lock.ErrHeld) {
-			return waited, err
-		}
-		if !waited {
-			c.Say("waiting for the crawl of %s, which another comparison has started", j.name)
-		}
-		waited = true
-		select {
-		case <-ctx.Done():
-			return true, context.Cause(ctx)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
+	return cmd, nil
 }

@@ -24,16 +24,17 @@ type Plan struct {
 	file       string
 	data       string   // the directory of the files that the plan names
 	strategies []string // those of evolve
-	webs       []*web
+	webs       map[string]*web
 	topics     []*topic
-	sets       []set
-	evolve     []command // strategies by command
-	score      []command
+	seeds      [][2]string       // sets of seeds: a name, and a file with {topic} and {set} in its name
+	evolve     map[string]string // strategies by command
+	score      map[string]string // commands in the place of score
 	crawlers   []crawler
 	chance     []int
 	pages      int    // 0 for what judge -budget says
 	reference  string // "" for none
 	jobs       []*job
+	names      map[string]bool // what has been named, as "web webkb"
 }
 
 // A web is an archived web.
@@ -46,12 +47,6 @@ type topic struct {
 	label                     string
 	query, positive, negative string // files
 }
-
-// A set is a set of seeds. Its file contains {topic} and {set}.
-type set struct{ name, file string }
-
-// A command is a program of the user in the place of a stage.
-type command struct{ name, line string }
 
 // A crawler is a strategy with its flags, on a track.
 type crawler struct {
@@ -73,21 +68,27 @@ type job struct {
 	chance  int
 }
 
-// forms are the lines of a plan.
-var forms = map[string]string{
-	"web":       "web NAME ARCHIVE LABELS [GRAPH]",
-	"topic":     "topic NAME WEB LABEL QUERY [POSITIVE NEGATIVE]",
-	"seeds":     "seeds FILE SET...",
-	"evolve":    "evolve NAME COMMAND",
-	"score":     "score NAME COMMAND",
-	"track":     "track K|E|Q [STRATEGY...] [-FLAG...]",
-	"chance":    "chance N...",
-	"pages":     "pages N",
-	"reference": "reference NAME",
+// A statement is a kind of line of a plan.
+type statement struct {
+	form      string
+	min, most int // words; 0 for any number
+	read      func(p *Plan, words []string) error
 }
 
-// trackFlags are the flags of crawl with a value that a track may have.
-var trackFlags = []string{"-param", "-fitness", "-norm", "-size", "-generations", "-fair", "-per-host", "-per-niche"}
+var statements = map[string]statement{
+	"web":       {"web NAME ARCHIVE LABELS [GRAPH]", 3, 4, (*Plan).readWeb},
+	"topic":     {"topic NAME WEB LABEL QUERY [POSITIVE NEGATIVE]", 4, 6, (*Plan).readTopic},
+	"seeds":     {"seeds FILE SET...", 2, 0, (*Plan).readSeeds},
+	"evolve":    {"evolve NAME COMMAND", 2, 2, (*Plan).readEvolve},
+	"score":     {"score NAME COMMAND", 2, 2, (*Plan).readScore},
+	"track":     {"track K|E|Q [STRATEGY...] [-FLAG...]", 1, 0, (*Plan).readTrack},
+	"chance":    {"chance N...", 1, 0, (*Plan).readChance},
+	"pages":     {"pages N", 1, 1, (*Plan).readPages},
+	"reference": {"reference NAME", 1, 0, func(p *Plan, words []string) error { p.reference = strings.Join(words, " "); return nil }},
+}
+
+// errForm stands for the form of the statement that is read.
+var errForm = errors.New("not of this form")
 
 // ReadPlan reads a plan. The files that it names are in the directory data; strategies are
 // those that evolve has.
@@ -96,7 +97,7 @@ func ReadPlan(file, data string, strategies []string) (*Plan, error) {
 	if err != nil {
 		return nil, misusef("cannot read the plan %s", file)
 	}
-	p := &Plan{file: file, data: data, strategies: strategies}
+	p := &Plan{file: file, data: data, strategies: strategies, webs: map[string]*web{}, evolve: map[string]string{}, score: map[string]string{}, names: map[string]bool{}}
 	number := 0
 	for line := range strings.Lines(string(b)) {
 		number++
@@ -127,75 +128,39 @@ func (p *Plan) readLine(line string) error {
 		return nil
 	}
 	key, words := words[0], words[1:]
-	form, n := forms[key], len(words)
-	bad := n == 0
-	switch key {
-	case "web":
-		bad = n != 3 && n != 4
-	case "topic":
-		bad = n != 4 && n != 6
-	case "seeds", "evolve", "score":
-		bad = n < 2
-	case "pages":
-		bad = n != 1
-	}
-	isCommand := key == "evolve" || key == "score"
+	s, known := statements[key]
 	switch {
-	case form == "":
+	case !known:
 		return fmt.Errorf("%s: lines begin with web, topic, seeds, evolve, score, track, chance, pages or reference", key)
-	case bad:
-		return errors.New(form)
-	case !isCommand && strings.ContainsAny(strings.Join(words, ""), `"\`):
-		return errors.New("words have no quotes and no backslashes")
-	}
-	switch key {
-	case "web":
-		return p.readWeb(words)
-	case "topic":
-		return p.readTopic(words)
-	case "seeds":
-		for _, name := range words[1:] {
-			if err := nameable("set of seeds", name, slices.ContainsFunc(p.sets, func(s set) bool { return s.name == name })); err != nil {
-				return err
-			}
-			p.sets = append(p.sets, set{name, words[0]})
-		}
-	case "evolve", "score":
+	case (key == "evolve" || key == "score") && len(words) > 1:
 		_, line, _ = strings.Cut(line, key)
 		_, line, _ = strings.Cut(line, words[0])
-		return p.readCommand(key, words[0], strings.TrimSpace(line))
-	case "track":
-		return p.readTrack(words[0], words[1:])
-	case "chance":
-		for _, word := range words {
-			n, err := strconv.ParseUint(word, 10, 31)
-			if err != nil {
-				return fmt.Errorf("%s is no seed of chance: use a number", word)
-			}
-			p.chance = append(p.chance, int(n))
-		}
-	case "pages":
-		n, err := strconv.ParseUint(words[0], 10, 31)
-		if err != nil || n == 0 {
-			return errors.New(form)
-		}
-		p.pages = int(n)
-	case "reference":
-		p.reference = strings.Join(words, " ")
+		words = []string{words[0], strings.TrimSpace(line)}
+	case strings.ContainsAny(strings.Join(words, ""), `"\`):
+		return errors.New("words have no quotes and no backslashes")
 	}
-	return nil
+	err := errForm
+	if n := len(words); n >= s.min && (s.most == 0 || n <= s.most) {
+		err = s.read(p, words)
+	}
+	if errors.Is(err, errForm) {
+		return errors.New(s.form)
+	}
+	return err
 }
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
-// nameable returns an error if a name cannot become part of file names, or is taken.
-func nameable(what, name string, taken bool) error {
+// addName returns an error if a name cannot become part of file names, or is taken.
+func (p *Plan) addName(what, name string) error {
+	key := what + " " + name
 	switch {
 	case !validName.MatchString(name):
 		return fmt.Errorf("%s cannot be a name: use letters, digits, - and _", name)
-	case taken:
-		return fmt.Errorf("the %s %s is there twice", what, name)
+	case p.names[key]:
+		return fmt.Errorf("the %s is there twice", key)
 	}
+	p.names[key] = true
 	return nil
 }
 
@@ -217,68 +182,78 @@ func (p *Plan) locate(names ...*string) error {
 	return nil
 }
 
-func (p *Plan) web(name string) *web {
-	for _, w := range p.webs {
-		if w.name == name {
-			return w
-		}
-	}
-	return nil
-}
-
 func (p *Plan) readWeb(words []string) error {
 	w := &web{name: words[0], archive: words[1], labels: words[2]}
 	if len(words) == 4 {
 		w.graph = words[3]
 	}
-	if err := nameable("web", w.name, p.web(w.name) != nil); err != nil {
-		return err
-	}
-	p.webs = append(p.webs, w)
-	return p.locate(&w.archive, &w.labels, &w.graph)
+	p.webs[w.name] = w
+	return cmp.Or(p.addName("web", w.name), p.locate(&w.archive, &w.labels, &w.graph))
 }
 
 func (p *Plan) readTopic(words []string) error {
-	t := &topic{name: words[0], web: p.web(words[1]), label: words[2], query: words[3]}
-	if len(words) == 6 {
+	t := &topic{name: words[0], web: p.webs[words[1]], label: words[2], query: words[3]}
+	switch {
+	case len(words) == 5:
+		return errForm
+	case len(words) == 6:
 		t.positive, t.negative = words[4], words[5]
-	}
-	if err := nameable("topic", t.name, slices.ContainsFunc(p.topics, func(u *topic) bool { return u.name == t.name })); err != nil {
-		return err
 	}
 	if t.web == nil {
 		return fmt.Errorf("there is no web %s yet", words[1])
 	}
 	p.topics = append(p.topics, t)
-	return p.locate(&t.query, &t.positive, &t.negative)
+	return cmp.Or(p.addName("topic", t.name), p.locate(&t.query, &t.positive, &t.negative))
 }
 
-// find returns the command of a name, "" if there is none.
-func find(commands []command, name string) string {
-	for _, c := range commands {
-		if c.name == name {
-			return c.line
+func (p *Plan) readSeeds(words []string) error {
+	for _, name := range words[1:] {
+		if err := p.addName("set of seeds", name); err != nil {
+			return err
 		}
+		p.seeds = append(p.seeds, [2]string{name, words[0]})
 	}
-	return ""
-}
-
-// readCommand reads a line of shell that takes the place of a stage.
-func (p *Plan) readCommand(stage, name, line string) error {
-	commands, what := &p.evolve, "strategy"
-	if stage == "score" {
-		commands, what = &p.score, "score"
-	} else if slices.Contains(p.strategies, name) {
-		return fmt.Errorf("%s is a strategy of evolve: use another name", name)
-	}
-	if err := nameable(what, name, find(*commands, name) != ""); err != nil {
-		return err
-	}
-	*commands = append(*commands, command{name, line})
 	return nil
 }
 
-func (p *Plan) readTrack(track string, words []string) error {
+func (p *Plan) readEvolve(words []string) error {
+	if slices.Contains(p.strategies, words[0]) {
+		return fmt.Errorf("%s is a strategy of evolve: use another name", words[0])
+	}
+	p.evolve[words[0]] = words[1]
+	return p.addName("strategy", words[0])
+}
+
+func (p *Plan) readScore(words []string) error {
+	p.score[words[0]] = words[1]
+	return p.addName("score", words[0])
+}
+
+func (p *Plan) readChance(words []string) error {
+	for _, word := range words {
+		n, err := strconv.ParseUint(word, 10, 31)
+		if err != nil {
+			return fmt.Errorf("%s is no seed of chance: use a number", word)
+		}
+		p.chance = append(p.chance, int(n))
+	}
+	return nil
+}
+
+func (p *Plan) readPages(words []string) error {
+	n, err := strconv.ParseUint(words[0], 10, 31)
+	if err != nil || n == 0 {
+		return errForm
+	}
+	p.pages = int(n)
+	return nil
+}
+
+// trackFlags are the flags of crawl with a value that a track may have.
+var trackFlags = []string{"-param", "-fitness", "-norm", "-size", "-generations", "-fair", "-per-host", "-per-niche"}
+
+func (p *Plan) readTrack(words []string) error {
+	track, words := words[0], words[1:]
 	if !slices.Contains([]string{"K", "E", "Q"}, track) {
 		return fmt.Errorf("there is no track %s: K is words, E examples, Q a search", track)
 	}
@@ -309,7 +284,7 @@ func (p *Plan) readTrack(track string, words []string) error {
 		name = append(name, flag, value)
 		if flag != "-score" {
 			flags = append(flags, flag, value)
-		} else if scored = find(p.score, value); scored == "" {
+		} else if scored = p.score[value]; scored == "" {
 			return fmt.Errorf("there is no score %s yet: score %[1]s COMMAND", value)
 		}
 	}
@@ -317,17 +292,14 @@ func (p *Plan) readTrack(track string, words []string) error {
 		flags = append(flags, "-fitness", "classifier")
 	}
 	for _, strategy := range chosen {
-		command := find(p.evolve, strategy)
+		command := p.evolve[strategy]
 		switch {
 		case command == "" && !slices.Contains(p.strategies, strategy):
 			return fmt.Errorf("there is no strategy %s (evolve -strategies lists them)", strategy)
 		case command != "" && slices.Contains(flags, "-param"):
 			return fmt.Errorf("-param is for strategies of evolve, and %s is a command", strategy)
 		}
-		p.crawlers = append(p.crawlers, crawler{
-			track: track, name: strings.Join(append([]string{strategy}, name...), " "),
-			strategy: strategy, flags: flags, evolve: command, score: scored,
-		})
+		p.crawlers = append(p.crawlers, crawler{track, strings.Join(append([]string{strategy}, name...), " "), strategy, flags, command, scored})
 	}
 	return nil
 }
@@ -336,7 +308,7 @@ var notInFileName = regexp.MustCompile(`[^A-Za-z0-9._=-]`)
 
 // listJobs completes the plan.
 func (p *Plan) listJobs() error {
-	if len(p.topics) == 0 || len(p.sets) == 0 || len(p.crawlers) == 0 {
+	if len(p.topics) == 0 || len(p.seeds) == 0 || len(p.crawlers) == 0 {
 		return errors.New("a plan needs a web, a topic, seeds and a track (compare -h tells more)")
 	}
 	if p.chance == nil {
@@ -350,16 +322,16 @@ func (p *Plan) listJobs() error {
 		c := &p.crawlers[i]
 		for _, t := range p.topics {
 			if c.track == "E" && t.negative == "" {
-				return fmt.Errorf("track E needs example pages of %s: %s", t.name, forms["topic"])
+				return fmt.Errorf("track E needs example pages of %s: %s", t.name, statements["topic"].form)
 			}
-			for _, s := range p.sets {
-				seeds := strings.NewReplacer("{topic}", t.name, "{set}", s.name).Replace(s.file)
+			for _, s := range p.seeds {
+				set, seeds := s[0], strings.NewReplacer("{topic}", t.name, "{set}", s[0]).Replace(s[1])
 				if err := p.locate(&seeds); err != nil {
 					return err
 				}
 				for _, n := range p.chance {
 					words := notInFileName.ReplaceAllString(strings.ReplaceAll(c.name, " -", "-"), "-")
-					j := &job{fmt.Sprintf("%s.%s.%s.%s.%d", c.track, words, t.name, s.name, n), c, t, s.name, seeds, n}
+					j := &job{fmt.Sprintf("%s.%s.%s.%s.%d", c.track, words, t.name, set, n), c, t, set, seeds, n}
 					if seen[j.name] {
 						return fmt.Errorf("%s is there twice", j.name)
 					}

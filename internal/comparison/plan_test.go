@@ -1,0 +1,72 @@
+package comparison
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// readPlan reads a plan of a web with a topic, and these lines.
+func readPlan(t *testing.T, lines string) (*Plan, error) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"web.warc": "", "labels": "", "query": "jazz", "easy": "",
+		"test.plan": "web hosts web.warc labels\ntopic jazz hosts jazz query\nseeds {set} easy\n" + lines,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return ReadPlan(filepath.Join(dir, "test.plan"), dir, []string{"bestfirst", "niche"})
+}
+
+func TestCommandIsTheRestOfTheLine(t *testing.T) {
+	p, err := readPlan(t, "evolve  evolve-2\t evolve 'a  b' \"$SPOOR_RUN\" \\# # said \n"+
+		"score s awk '{ print }'\ntrack K evolve-2 -score=s -size 4 # mine\n track Q bestfirst -compat -param=a=b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := p.Jobs(), []string{"K.evolve-2-score-s-size-4.jazz.easy.1", "Q.bestfirst-compat-param-a=b.jazz.easy.1"}; !slices.Equal(got, want) {
+		t.Errorf("the crawls are %q, want %q", got, want)
+	}
+	mine, other := p.crawlers[0], p.crawlers[1]
+	if mine.evolve != `evolve 'a  b' "$SPOOR_RUN" \# # said` || mine.score != "awk '{ print }'" {
+		t.Errorf("the commands are %q and %q", mine.evolve, mine.score)
+	}
+	if got, want := strings.Join(mine.flags, " "), "-size 4"; got != want {
+		t.Errorf("crawl gets the flags %s, want %s", got, want)
+	}
+	if got, want := other.name, "bestfirst -compat -param a=b"; got != want {
+		t.Errorf("the name is %s, want %s", got, want)
+	}
+}
+
+func TestTrackWithoutStrategiesHasAllOfEvolve(t *testing.T) {
+	p, err := readPlan(t, "evolve mine cat\ntrack K\nchance 2 01\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"K.bestfirst.jazz.easy.2", "K.bestfirst.jazz.easy.1", "K.niche.jazz.easy.2", "K.niche.jazz.easy.1"}
+	if got := p.Jobs(); !slices.Equal(got, want) {
+		t.Errorf("the crawls are %q, want %q", got, want)
+	}
+}
+
+func TestWrongLineIsNamed(t *testing.T) {
+	for line, want := range map[string]string{
+		"topic tea hosts tea query positive": "test.plan:4: topic NAME WEB",
+		"pages 0":                            "test.plan:4: pages N",
+		"evolve mine # cat":                  "test.plan:4: evolve NAME COMMAND",
+		"track E niche":                      "test.plan: track E needs example pages of jazz",
+		"track K niche niche":                "test.plan: K.niche.jazz.easy.1 is there twice",
+		"score a/b cat":                      "test.plan:4: a/b cannot be a name",
+	} {
+		_, err := readPlan(t, line)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("of the line %q it says %v, want %s", line, err, want)
+		}
+	}
+}
