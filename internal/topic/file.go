@@ -21,125 +21,58 @@ const maxFile = 64 << 20
 // Write writes the topic as indented JSON. Its sections are put in order.
 func (t *Topic) Write(w io.Writer) error {
 	t.order()
-	p := printer{indent: "\n"}
-	p.open('{')
-	p.field("format", t.Format)
-	p.field("version", t.Version)
-	if t.Query != "" {
-		p.field("query", t.Query)
+	var line, b bytes.Buffer
+	e := json.NewEncoder(&line)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(t); err != nil {
+		return fmt.Errorf("writing the topic: %w", err)
 	}
-	p.field("language", t.Language)
-	p.field("stemmer", t.Stemmer)
-	if t.Threshold != nil {
-		p.field("threshold", *t.Threshold)
+	if err := layOut(&b, bytes.TrimSpace(line.Bytes()), "\n"); err != nil {
+		return err
 	}
-	list(&p, "keywords", t.Keywords)
-	if t.Statistics != nil {
-		p.field("statistics", t.Statistics)
-	}
-	if len(t.Table) > 0 {
-		list(&p, "table", t.Table)
-	}
-	if len(t.Vocabulary) > 0 {
-		list(&p, "vocabulary", t.Vocabulary)
-	}
-	if len(t.Common) > 0 {
-		p.field("common", t.Common)
-	}
-	if r := t.Reference; r != nil {
-		p.name("reference")
-		p.open('{')
-		p.field("url", r.URL)
-		p.field("counts", r.Counts)
-		list(&p, "links", r.Links)
-		p.field("terms", r.Terms)
-		p.close('}')
-	}
-	if c := t.Classifier; c != nil {
-		p.name("classifier")
-		p.open('{')
-		p.field("bias", c.Bias)
-		p.field("slope", c.Slope)
-		p.field("intercept", c.Intercept)
-		p.field("threshold", c.Threshold)
-		p.field("positives", c.Positives)
-		p.field("negatives", c.Negatives)
-		list(&p, "features", c.Features)
-		p.close('}')
-	}
-	p.close('}')
-	if p.err != nil {
-		return p.err
-	}
-	if p.b.Len() >= maxFile {
+	if b.Len() >= maxFile {
 		return fmt.Errorf("the topic file would be larger than %d MiB\nhint: give fewer or smaller example pages", maxFile>>20)
 	}
-	_, err := io.WriteString(w, p.b.String()+"\n")
+	b.WriteByte('\n')
+	_, err := b.WriteTo(w)
 	return err
 }
 
-// A printer writes JSON line by line.
-type printer struct {
-	b      strings.Builder
-	indent string // a newline and the current indentation
-	inside bool   // whether a comma is needed before the next element
-	err    error  // the first error of package json
-}
+// openFields are the fields whose elements have lines of their own. All others are on one line.
+var openFields = []string{"keywords", "table", "vocabulary", "reference", "links", "classifier", "features"}
 
-func (p *printer) open(bracket byte) {
-	p.b.WriteByte(bracket)
-	p.indent += "  "
-	p.inside = false
-}
-
-func (p *printer) close(bracket byte) {
-	p.indent = p.indent[:len(p.indent)-2]
-	if p.inside {
-		p.b.WriteString(p.indent)
+// layOut writes a JSON object or array that is not empty, one element per line. indent is a
+// newline and the current indentation.
+func layOut(b *bytes.Buffer, value json.RawMessage, indent string) error {
+	d := json.NewDecoder(bytes.NewReader(value))
+	if _, err := d.Token(); err != nil { // the bracket
+		return err
 	}
-	p.b.WriteByte(bracket)
-	p.inside = true
-}
-
-// line starts the line of an element.
-func (p *printer) line() {
-	if p.inside {
-		p.b.WriteByte(',')
+	b.WriteByte(value[0])
+	for before := ""; d.More(); before = "," {
+		b.WriteString(before + indent + "  ")
+		open := false
+		if value[0] == '{' {
+			name, err := d.Token()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(b, "%q: ", name)
+			open = slices.Contains(openFields, name.(string))
+		}
+		var element json.RawMessage
+		if err := d.Decode(&element); err != nil {
+			return err
+		}
+		if !open || string(element) == "[]" {
+			b.Write(element)
+		} else if err := layOut(b, element, indent+"  "); err != nil {
+			return err
+		}
 	}
-	p.inside = true
-	p.b.WriteString(p.indent)
-}
-
-func (p *printer) name(name string) {
-	p.line()
-	fmt.Fprintf(&p.b, "%q: ", name)
-}
-
-// value writes v on one line, without escaping < and &.
-func (p *printer) value(v any) {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil && p.err == nil {
-		p.err = fmt.Errorf("%+v: %w", v, err)
-	}
-	p.b.WriteString(strings.TrimSuffix(b.String(), "\n"))
-}
-
-func (p *printer) field(name string, v any) {
-	p.name(name)
-	p.value(v)
-}
-
-// list writes a list with one element per line.
-func list[T any](p *printer, name string, elements []T) {
-	p.name(name)
-	p.open('[')
-	for i := range elements {
-		p.line()
-		p.value(&elements[i])
-	}
-	p.close(']')
+	b.WriteString(indent)
+	b.WriteByte(value[len(value)-1])
+	return nil
 }
 
 // Read reads a topic file and checks that it is consistent. Keywords and table entries
