@@ -58,7 +58,6 @@ type anthelion struct {
 	batch   []labelled // examples not learned from yet
 }
 
-// A hostRecord counts the pages of a host.
 type hostRecord struct {
 	good, bad int // pages
 	right     int // pages that the classifier predicted correctly
@@ -198,7 +197,6 @@ func addressTokens(dst []feature, s string) []feature {
 	return unique(dst, from)
 }
 
-// digitsAlike maps all digits to one.
 func digitsAlike(r rune) rune {
 	if unicode.IsDigit(r) {
 		return '0'
@@ -248,7 +246,7 @@ func (s *anthelion) learn() {
 		} else {
 			host.bad++
 		}
-		s.batch = append(s.batch, labelled{append([]feature(nil), features...), p.relevant})
+		s.batch = append(s.batch, labelled{features, p.relevant})
 		if len(s.batch) < s.Batch {
 			continue
 		}
@@ -398,7 +396,6 @@ func gamma(rng *rand.Rand, a float64) float64 {
 	}
 }
 
-// A scoredLink is a link with its score by the classifier.
 type scoredLink struct {
 	id    graph.ID
 	score float64
@@ -478,6 +475,6 @@ func (l *logistic) learn(features []feature, relevant bool) {
 func (s *anthelion) code(c *codec) {
 	if c.reading {
 		s.learn()
-		s.links.compact()
+		s.links.dropGone()
 	}
 }

@@ -56,7 +56,6 @@ import (
 	"spoor/internal/wire"
 )
 
-// antNet is the crawler.
 type antNet struct {
 	pool
 

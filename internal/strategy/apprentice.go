@@ -76,7 +76,6 @@ type linkModel struct {
 	index            map[feature]float64
 }
 
-// weighted is a feature with its weight.
 type weighted struct {
 	feature feature
 	weight  float64
@@ -206,9 +205,9 @@ func (s *apprentice) take(e example) (ok bool) {
 	switch {
 	case e.slot == 0:
 	case e.slot == len(k.links)+1:
-		k.links = append(k.links, slices.Clone(features))
+		k.links = append(k.links, features)
 	case e.slot <= len(k.links):
-		k.links[e.slot-1] = slices.Clone(features)
+		k.links[e.slot-1] = features
 	default:
 		return false
 	}
@@ -332,7 +331,7 @@ func (s *apprentice) code(c *codec) {
 	s.retained = s.retained[:0]
 	if c.check(true) {
 		s.links.drop(&s.memory)
-		s.links.compact()
+		s.links.dropGone()
 	}
 	if c.bool(&s.renewed); s.renewed {
 		c.index(&s.trained, len(s.pages)+1)

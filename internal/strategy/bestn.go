@@ -111,11 +111,7 @@ func (s *bestN) refill() {
 
 // sort sorts ids by score, best first; equals by discovery.
 func (s *bestN) sort(ids []graph.ID) {
-	scores := make(map[graph.ID]float64, len(ids))
-	for _, id := range ids {
-		scores[id] = s.linkedScore(id)
-	}
 	slices.SortFunc(ids, func(a, b graph.ID) int {
-		return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(s.linkedScore(b), s.linkedScore(a)), cmp.Compare(a, b))
 	})
 }

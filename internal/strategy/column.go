@@ -12,7 +12,6 @@ type column struct {
 	changed []graph.ID
 }
 
-// at returns the number of id.
 func (c *column) at(id graph.ID) float64 {
 	if int(id) < len(c.values) {
 		return c.values[id]
@@ -20,7 +19,6 @@ func (c *column) at(id graph.ID) float64 {
 	return 0
 }
 
-// set sets the number of id.
 func (c *column) set(id graph.ID, x float64) {
 	if x == c.at(id) {
 		return

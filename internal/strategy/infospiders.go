@@ -113,7 +113,6 @@ type signal struct {
 // An arrival is an outcome that spiders react to.
 type arrival struct {
 	spider  *spider // the spider that requested it, or nil
-	fresh   bool    // whether the page is new
 	score   float64
 	links   []trail
 	newWord string // the page's most frequent word that is not a keyword of the spider
@@ -207,11 +206,11 @@ func (s *infoSpiders) Visit(rec *wire.Record) {
 		return
 	}
 	id, _ := s.web.Find(rec.URL)
-	a := arrival{spider: s.follower(id), fresh: place >= known && !s.pages[place].failed}
-	if a.spider == nil && !a.fresh {
+	a, fresh := arrival{spider: s.follower(id)}, place >= known && !s.pages[place].failed
+	if a.spider == nil && !fresh {
 		return
 	}
-	if a.fresh {
+	if fresh {
 		a.score = s.pages[place].score
 		words := s.inherited()
 		if a.spider != nil {
@@ -652,13 +651,10 @@ func (n net) clone() net {
 
 // weights calls visit for every weight.
 func (n net) weights(visit func(*float64)) {
-	for j := range n.hidden {
-		for k := range n.hidden[j] {
-			visit(&n.hidden[j][k])
+	for _, neuron := range slices.Concat(n.hidden, [][]float64{n.output}) {
+		for k := range neuron {
+			visit(&neuron[k])
 		}
-	}
-	for j := range n.output {
-		visit(&n.output[j])
 	}
 }
 

@@ -119,39 +119,31 @@ func pathAndQuery(address string) string {
 // A linkStore holds the features of unfetched links. The first page with a link determines
 // them.
 type linkStore struct {
-	features []feature // of all links, one after the other
-	spans    []span    // by graph.ID
-	unused   int       // features of dropped links
+	features [][]feature // by graph.ID; nil was never added
 
 	fresh   []graph.ID // added since the last delta
 	gone    []graph.ID // to be dropped after the next delta, which still needs them
 	aliases int        // aliases of the memory seen so far
 }
 
-// A span is the location of the features of a link. from is one more than the index; 0 was
-// never added.
-type span struct{ from, n uint32 }
-
 // maxFeatures is the maximum number of features of a link in a delta.
 const maxFeatures = int(places) * maxWords
 
 // has reports whether the link was ever added.
-func (l *linkStore) has(id graph.ID) bool { return int(id) < len(l.spans) && l.spans[id].from > 0 }
+func (l *linkStore) has(id graph.ID) bool { return l.of(id) != nil }
 
-// of returns the features of a link, or nil if there are none.
+// of returns the features of a link, or none if it was dropped or never added.
 func (l *linkStore) of(id graph.ID) []feature {
-	if !l.has(id) {
-		return nil
+	if int(id) < len(l.features) {
+		return l.features[id]
 	}
-	s := l.spans[id]
-	return l.features[s.from-1 : s.from-1+s.n]
+	return nil
 }
 
 // add stores the features of a new link.
 func (l *linkStore) add(id graph.ID, features []feature) {
-	l.spans = grown(l.spans, int(id)+1)
-	l.spans[id] = span{uint32(len(l.features)) + 1, uint32(len(features))}
-	l.features = append(l.features, features...)
+	l.features = grown(l.features, int(id)+1)
+	l.features[id] = append(make([]feature, 0, len(features)), features...)
 	l.fresh = append(l.fresh, id)
 }
 
@@ -182,28 +174,16 @@ func (l *linkStore) code(c *codec) {
 		}
 	})
 	if !c.reading {
-		l.compact()
+		l.dropGone()
 	}
 }
 
-// compact drops the links in gone, and reclaims their memory once it is half of all.
-func (l *linkStore) compact() {
+// dropGone drops the links in gone.
+func (l *linkStore) dropGone() {
 	for _, id := range l.gone {
 		if l.has(id) {
-			l.unused += int(l.spans[id].n)
-			l.spans[id].n = 0
+			l.features[id] = []feature{}
 		}
 	}
 	l.fresh, l.gone = l.fresh[:0], l.gone[:0]
-	if 2*l.unused <= len(l.features) {
-		return
-	}
-	kept := make([]feature, 0, len(l.features)-l.unused)
-	for i, s := range l.spans {
-		if s.from > 0 {
-			l.spans[i].from = uint32(len(kept)) + 1
-			kept = append(kept, l.features[s.from-1:s.from-1+s.n]...)
-		}
-	}
-	l.features, l.unused = kept, 0
 }

@@ -43,7 +43,6 @@ import (
 	"spoor/internal/wire"
 )
 
-// nicheGA is the niche genetic algorithm.
 type nicheGA struct {
 	memory
 

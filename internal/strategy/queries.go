@@ -86,13 +86,6 @@ type queryEvent struct {
 	from int    // otherwise the index in issued of the query that found the page
 }
 
-// A bredQuery is a query to issue.
-type bredQuery struct {
-	line    string
-	places  []int // of the pages that its words come from
-	reasons []wire.Scored
-}
-
 // aim sets the topic. The state between generations is kept.
 func (s *queries) aim(t *topic.Topic) (err error) {
 	if s.analyzer == nil {
@@ -183,7 +176,6 @@ func (s *queries) answer(rec *wire.Record, success bool) {
 	}
 }
 
-// record records an event.
 func (s *queries) record(e queryEvent) {
 	s.events = append(s.events, e)
 	s.apply(e)
@@ -227,13 +219,14 @@ func (s *queries) learn() {
 }
 
 // breed evolves an ecosystem of the population and returns the query of its fittest organism
-// that was not issued yet (row g) or, if again is set, of its fittest. ok is false if the
-// population has no words, or no organism is new.
-func (s *queries) breed(rng *rand.Rand, again bool) (q bredQuery, ok bool) {
+// that was not issued yet (row g) or, if again is set, of its fittest, and the places of the
+// pages that its words come from. ok is false if the population has no words, or no organism
+// is new.
+func (s *queries) breed(rng *rand.Rand, again bool) (a Address, sources []int, ok bool) {
 	s.fittest()
 	h := s.habitat(rng)
 	if len(h.organisms) == 0 {
-		return bredQuery{}, false
+		return a, nil, false
 	}
 	e := genetic.Ecosystem{Organisms: h.organisms, Low: -1, High: 1, Fitness: h.fitness, Literal: again}
 	for range cmp.Or(s.Iterations, map[string]int{forYield: 20, forLikeness: 3}[s.Objective]) {
@@ -250,15 +243,14 @@ func (s *queries) breed(rng *rand.Rand, again bool) (q bredQuery, ok bool) {
 			continue
 		}
 		s.record(queryEvent{line: line})
-		q = bredQuery{line: line, reasons: h.reasons(words, fitness[i])}
 		for d, top := range h.tops {
 			if slices.Contains(words, top) {
-				q.places = append(q.places, s.documents[d].place)
+				sources = append(sources, s.documents[d].place)
 			}
 		}
-		return q, true
+		return Address{Query: line, Operator: opMutation, Priority: queryPriority, Reasons: h.reasons(words, fitness[i])}, sources, true
 	}
-	return bredQuery{}, false
+	return a, nil, false
 }
 
 // endGeneration forgets the population, and from time to time the words that it had.

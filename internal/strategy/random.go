@@ -19,7 +19,6 @@ type randomOrder struct{ pool }
 
 func newRandomOrder() Strategy { return new(randomOrder) }
 
-// Breed draws a generation.
 func (s *randomOrder) Breed(n int, rng *rand.Rand) (next []Address) {
 	quota := s.startBreed(n)
 	waiting := slices.Collect(s.freeAddresses())

@@ -233,13 +233,13 @@ func TestIssuedQueriesAreTabu(t *testing.T) {
 		s.answer(&wire.Record{URL: address("seed"), Operator: "seed", Query: "Garden, rose"}, false)
 		asked := map[string]bool{"garden rose": true}
 		for i := range 40 {
-			q, ok := s.breed(rand.New(rand.NewPCG(uint64(i), 1)), false)
+			q, _, ok := s.breed(rand.New(rand.NewPCG(uint64(i), 1)), false)
 			if !ok {
 				continue
 			}
-			key := strings.Join(s.terms(q.line), " ")
+			key := strings.Join(s.terms(q.Query), " ")
 			if asked[key] {
-				t.Errorf("%s: «%s» was asked twice", objective, q.line)
+				t.Errorf("%s: «%s» was asked twice", objective, q.Query)
 			}
 			asked[key] = true
 		}
@@ -250,11 +250,11 @@ func TestIssuedQueriesAreTabu(t *testing.T) {
 	s := readers(t, aim, []string{"compat=true"}, pages...)
 	lines := map[string]int{}
 	for i := range 40 {
-		q, ok := s.breed(rand.New(rand.NewPCG(uint64(i), 1)), true)
+		q, _, ok := s.breed(rand.New(rand.NewPCG(uint64(i), 1)), true)
 		if !ok {
 			t.Fatal("to the letter there is always a query")
 		}
-		lines[q.line]++
+		lines[q.Query]++
 	}
 	if len(lines) > 3 {
 		t.Errorf("to the letter, few queries again and again; these were %v", lines)
@@ -292,8 +292,8 @@ func TestQueryNamesSourcesOfItsWords(t *testing.T) {
 func TestNoQueryWithoutWords(t *testing.T) {
 	for _, pages := range [][]string{nil, {"0.9::"}, {"0.9:a:b c"}} {
 		s := readers(t, sought(t, "rose"), nil, pages...)
-		if q, ok := s.breed(rand.New(rand.NewPCG(1, 1)), false); ok {
-			t.Errorf("%q: the query «%s»", pages, q.line)
+		if q, _, ok := s.breed(rand.New(rand.NewPCG(1, 1)), false); ok {
+			t.Errorf("%q: the query «%s»", pages, q.Query)
 		}
 	}
 }

@@ -43,7 +43,6 @@ import (
 	"spoor/internal/wire"
 )
 
-// symbiosis is the genetic algorithm with symbiotic organisms search.
 type symbiosis struct {
 	pool
 
@@ -128,9 +127,8 @@ func (s *symbiosis) Breed(n int, rng *rand.Rand) (next []Address) {
 		next = append(next, s.propose(id, operator, 1-float64(i)/float64(len(chosen))))
 	}
 	if s.Every > 0 && s.generation%s.Every == 0 {
-		if q, ok := s.queries.breed(rng, s.Compat); ok {
-			a := Address{Query: q.line, Operator: opMutation, Priority: queryPriority, Reasons: q.reasons}
-			for _, place := range q.places[:min(len(q.places), maxParents)] {
+		if a, sources, ok := s.queries.breed(rng, s.Compat); ok {
+			for _, place := range sources[:min(len(sources), maxParents)] {
 				a.Parents = append(a.Parents, s.web.URL(s.pages[place].node))
 			}
 			next = append(next, a)
@@ -145,7 +143,6 @@ func (s *symbiosis) Breed(n int, rng *rand.Rand) (next []Address) {
 // fetched first.
 const queryPriority = 2
 
-// A survivor is a selected page with its fitness.
 type survivor struct {
 	page    *page
 	fitness float64
