@@ -428,9 +428,6 @@ func (s *antNet) nextPriority() float64 {
 // left to ask. A query is not repeated, because it would find nothing new at the same cost,
 // unless Compat is set (row o).
 func (s *antNet) query(rng *rand.Rand) string {
-	if len(s.words) == 0 {
-		return ""
-	}
 	for range queryDraws {
 		query := drawQuery(rng, s.words, s.Keywords)
 		if s.Compat || s.issued.add(query) {

@@ -156,9 +156,7 @@ func (s *gcrawler) begin() {
 		s.weights[places[e.Term]] = e.Weight
 		s.index[s.analyzer.Stem(e.Term)] = places[e.Term]
 	}
-	if s.analyzer != nil {
-		s.analyzer.Keep()
-	}
+	s.analyzer.Keep()
 }
 
 // read counts the words of the table in a text; title words count twice.
@@ -232,9 +230,7 @@ func (s *gcrawler) Visit(rec *wire.Record) {
 	if !ok {
 		return
 	}
-	if s.analyzer != nil {
-		s.analyzer.Trim()
-	}
+	s.analyzer.Trim()
 	page := s.read(rec.Title, rec.Text)
 	s.window = append(s.window, page)
 	s.saved.window++

@@ -176,9 +176,6 @@ func (s *infoSpiders) begin() {
 		s.wordIndex(stem)
 	}
 	s.index = map[text.Term]int{}
-	if s.analyzer == nil {
-		return
-	}
 	for i, w := range s.words {
 		s.index[s.analyzer.Stem(w)] = i
 	}
@@ -216,9 +213,7 @@ func (s *infoSpiders) Visit(rec *wire.Record) {
 		if a.spider != nil {
 			words = a.spider.words
 		}
-		if s.analyzer != nil {
-			s.analyzer.Trim()
-		}
+		s.analyzer.Trim()
 		a.links = s.trailsOf(rec, place, words)
 		if a.spider != nil && s.energyAfter(a.spider, a.score) > s.Theta {
 			a.newWord = s.frequentWord(rec, words)
@@ -278,9 +273,6 @@ func (s *infoSpiders) trailsOf(rec *wire.Record, place int, words []int) (links 
 // addSignals adds the inverse distances of the keywords in a text to strength; distance
 // returns that of word i of n.
 func (s *infoSpiders) addSignals(strength []float64, words []int, text string, distance func(i, n int) int) {
-	if len(words) == 0 || text == "" {
-		return
-	}
 	s.terms = s.analyzer.Append(s.terms[:0], text)
 	for i, t := range s.terms {
 		if word, ok := s.index[t]; ok {
@@ -294,9 +286,6 @@ func (s *infoSpiders) addSignals(strength []float64, words []int, text string, d
 // frequentWord returns the stem of the most frequent word of a page that is not in words, the
 // first of equals.
 func (s *infoSpiders) frequentWord(rec *wire.Record, words []int) string {
-	if s.analyzer == nil {
-		return ""
-	}
 	s.terms = s.analyzer.Append(s.analyzer.Append(s.terms[:0], rec.Title), rec.Text)
 	counts := make([]int, s.analyzer.Len())
 	for _, t := range s.terms {

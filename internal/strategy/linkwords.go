@@ -72,9 +72,6 @@ func (w *linkWords) aim(t *topic.Topic) (err error) {
 
 // stems appends the distinct stems of s as features.
 func (w *linkWords) stems(dst []feature, in place, s string, limit int) []feature {
-	if w.analyzer == nil {
-		w.analyzer, _ = text.New("", "") // English: cannot fail
-	}
 	w.analyzer.Trim()
 	w.terms = w.analyzer.Append(w.terms[:0], clip(s, limit))
 	from := len(dst)

@@ -19,6 +19,7 @@ func features(in place, words ...string) (f []feature) {
 
 func TestLinkFeaturesAreStemsByPlace(t *testing.T) {
 	var w linkWords
+	w.aim(target(t))
 	for _, test := range []struct {
 		in   place
 		s    string
@@ -47,6 +48,7 @@ func TestLinkFeaturesAreStemsByPlace(t *testing.T) {
 
 func TestHugeAnchorIsBounded(t *testing.T) {
 	var w linkWords
+	w.aim(target(t))
 	if got := w.stems(nil, inAnchor, strings.Repeat("é", readAnchor), readAnchor); len(got) != 0 {
 		t.Errorf("a word longer than words are: %x", got)
 	}
@@ -125,15 +127,23 @@ func TestLinkStoreRoundTrip(t *testing.T) {
 	}
 }
 
+func aimedApprentice(t *testing.T) *apprentice {
+	s, err := New("apprentice", target(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.(*apprentice)
+}
+
 // What could not be fetched may be tried again, and then says what its link was worth.
 func TestFeaturesOfFailedLinksAreKept(t *testing.T) {
-	s := newApprentice().(*apprentice)
+	s := aimedApprentice(t)
 	outcomes := []*wire.Record{
 		{URL: address("a"), StatusCode: 200, Links: []wire.Link{{URL: address("b"), Anchor: "crawlers"}}},
 		{URL: address("b"), Error: wire.ErrorTimeout},
 		{URL: address("b"), StatusCode: 200, Relevant: wire.True},
 	}
-	back := newApprentice().(*apprentice)
+	back := aimedApprentice(t)
 	for g, rec := range outcomes {
 		s.Visit(rec)
 		s.Breed(1, rand.New(rand.NewPCG(1, uint64(g))))

@@ -207,7 +207,7 @@ func (s *qinChen) propose(id graph.ID, operator string, sum float64, bred func(g
 
 // mutate returns a search for keywords drawn at random, or "" if none is due: row f.
 func (s *qinChen) mutate(rng *rand.Rand) string {
-	if s.Mutation == 0 || s.generation%s.Mutation != 0 || len(s.keywords) == 0 {
+	if s.Mutation == 0 || s.generation%s.Mutation != 0 {
 		return ""
 	}
 	query := drawQuery(rng, s.keywords, 1+rng.IntN(min(s.Words, len(s.keywords))))

@@ -186,9 +186,6 @@ func (s *tunnel) setLimit() {
 // for the words of their address (row g). It is 0 without a weight table.
 func (s *tunnel) addressScore() func(place int) float64 {
 	none := func(int) float64 { return 0 }
-	if s.topic == nil {
-		return none
-	}
 	a, err := s.topic.Analyzer()
 	if err != nil {
 		return none
