@@ -112,12 +112,11 @@ func newAnthelion() Strategy {
 }
 
 func (s *anthelion) Params() []Param {
-	unit := [2]float64{0, 1}
 	return []Param{
 		{Name: "value", Doc: "value of a host: the score of its best link, its rate of good pages, a draw of that rate, or a product of these", Value: &s.Value,
 			Words: []string{byBest, byRate, byRateBest, byGoodBest, byThompson, byThompsonBest, byHolistic}},
 		{Name: "lambda", Doc: "probability of choosing any host at random", Value: &s.Lambda, Range: unit},
-		{Name: "lambda-decay", Doc: "pages after which lambda is halved; 0 for no decay", Value: &s.Decay, Range: [2]float64{0, 1e9}},
+		{Name: "lambda-decay", Doc: "pages after which lambda is halved; 0 for no decay", Value: &s.Decay, Range: whole},
 		{Name: "share", Doc: "share of a generation that one host may fill", Value: &s.Share, Range: unit},
 		{Name: "batch", Doc: "pages between two updates of the classifier", Value: &s.Batch, Range: [2]float64{1, 1e6}},
 		{Name: "buckets", Doc: "weights of the classifier, which words share", Value: &s.Buckets, Range: [2]float64{1, 1e7}},

@@ -122,7 +122,6 @@ func newAntNet() Strategy {
 }
 
 func (s *antNet) Params() []Param {
-	unit := [2]float64{0, 1}
 	return []Param{
 		{Name: "beta", Doc: "weight of the words around a link beside the score of its page", Value: &s.Beta, Range: [2]float64{0, 1e6}},
 		{Name: "gamma", Doc: "weight of the lower scores of a link, beside its highest", Value: &s.Gamma, Range: unit},
@@ -131,7 +130,7 @@ func (s *antNet) Params() []Param {
 		{Name: "levels", Doc: "levels of parents that a correction reaches; 1: the pages that link to the page", Value: &s.Levels, Range: [2]float64{1, 8}},
 		{Name: "pressure", Doc: "exponent of link scores on the roulette wheel", Value: &s.Pressure, Range: [2]float64{0, 16}},
 		{Name: "calibration", Doc: "how link scores predict page scores", Value: &s.Calibration, Words: []string{calibrateRatio, calibrateIsotonic, calibrateNone}},
-		{Name: "mutation-every", Doc: "generations between two searches for keywords; 0 for none", Value: &s.MutationEvery, Range: [2]float64{0, 1e9}},
+		{Name: "mutation-every", Doc: "generations between two searches for keywords; 0 for none", Value: &s.MutationEvery, Range: whole},
 		{Name: "keywords", Doc: "keywords in a search", Value: &s.Keywords, Range: [2]float64{1, 16}},
 		{Name: "compat", Doc: "literally as in the paper: no calibration, link scores in order of arrival, repeated searches", Value: &s.Compat},
 	}

@@ -95,9 +95,8 @@ func (s *bestFirst) propose(id graph.ID) (a Address, ok bool) {
 		if !raised {
 			return a, false
 		}
-		a = s.address(id, link.place, opLink, s.worth.at(id))
-		a.Reasons = []wire.Scored{{Name: "anchor", Value: link.anchor}, {Name: "page", Value: s.pages[link.place].score}}
-		return a, true
+		return s.address(id, link.place, opLink, s.worth.at(id),
+			wire.Scored{Name: "anchor", Value: link.anchor}, wire.Scored{Name: "page", Value: s.pages[link.place].score}), true
 	}
 	best, _ := s.bestParent(id)
 	if best < s.firstPage {

@@ -42,8 +42,7 @@ type bestN struct {
 
 func newBestN() Strategy {
 	s := &bestN{N: 256, Buffer: 256}
-	s.parts = []part{&s.waitlist, &s.batch, (*counter)(&s.given), (*flag)(&s.again),
-		invariant(func() bool { return 0 <= s.given && s.given <= len(s.batch.ids) })}
+	s.parts = []part{&s.waitlist, &s.batch, s}
 	return s
 }
 
@@ -114,4 +113,9 @@ func (s *bestN) sort(ids []graph.ID) {
 	slices.SortFunc(ids, func(a, b graph.ID) int {
 		return cmp.Or(cmp.Compare(s.linkedScore(b), s.linkedScore(a)), cmp.Compare(a, b))
 	})
+}
+
+func (s *bestN) code(c *codec) {
+	c.index(&s.given, len(s.batch.ids)+1)
+	c.bool(&s.again)
 }

@@ -181,29 +181,10 @@ func rounded(x float64) float64 {
 	return math.Ldexp(float64(float32(fraction)), exponent)
 }
 
-// An invariant is a condition that every restored state meets.
-type invariant func() bool
-
-func (holds invariant) code(c *codec) {
-	if c.check(true) {
-		c.check(holds())
-	}
-}
-
 // A counter is an integer saved in full.
 type counter int
 
 func (n *counter) code(c *codec) { integer(c, n) }
-
-// A number is a float saved in full.
-type number float64
-
-func (x *number) code(c *codec) { c.float((*float64)(x)) }
-
-// A flag is a boolean saved in full.
-type flag bool
-
-func (f *flag) code(c *codec) { c.bool((*bool)(f)) }
 
 // A list is a list of addresses that is saved as the length of the unchanged prefix and what
 // follows it.

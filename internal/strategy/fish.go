@@ -63,7 +63,6 @@ func newFish() Strategy {
 }
 
 func (s *fish) Params() []Param {
-	whole := [2]float64{0, 1e9}
 	return []Param{
 		{Name: "width", Doc: "links of an irrelevant page that go to the middle of the list", Value: &s.Width, Range: whole},
 		{Name: "depth", Doc: "irrelevant pages in a row after which all links go to the end", Value: &s.Depth, Range: whole},
@@ -137,9 +136,7 @@ func (s *fish) insert(id graph.ID, page, place, depth int) {
 		return
 	}
 	s.places.set(id, float64(place))
-	a := s.address(id, page, opLink, float64(place))
-	a.Reasons = []wire.Scored{{Name: "depth", Value: s.depths.at(id) - 1}}
-	s.offers.put(id, a)
+	s.offers.put(id, s.address(id, page, opLink, float64(place), wire.Scored{Name: "depth", Value: s.depths.at(id) - 1}))
 }
 
 func (s *fish) Breed(int, *rand.Rand) []Address {

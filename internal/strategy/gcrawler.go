@@ -82,7 +82,7 @@ func newGcrawler() Strategy {
 }
 
 func (s *gcrawler) Params() []Param {
-	unit, some := [2]float64{0, 1}, [2]float64{1, 10_000}
+	some := [2]float64{1, 10_000}
 	return []Param{
 		{Name: "population", Doc: "subsets of the table", Value: &s.Population, Range: some},
 		{Name: "window", Doc: "number of latest pages that a subset is measured by", Value: &s.Window, Range: some},
@@ -242,9 +242,8 @@ func (s *gcrawler) Visit(rec *wire.Record) {
 		worth := float64((1-s.Link)*near) + float64(s.Link*own)
 		if worth > s.worth.at(id) || int(id) >= s.firstID && !s.offers.has(id) {
 			s.worth.set(id, worth)
-			a := s.address(id, place, opLink, worth)
-			a.Reasons = []wire.Scored{{Name: "link", Value: own}, {Name: "page", Value: near}}
-			s.offers.put(id, a)
+			s.offers.put(id, s.address(id, place, opLink, worth,
+				wire.Scored{Name: "link", Value: own}, wire.Scored{Name: "page", Value: near}))
 		}
 	}
 }

@@ -137,7 +137,7 @@ func newInfoSpiders() Strategy {
 }
 
 func (s *infoSpiders) Params() []Param {
-	unit, some := [2]float64{0, 1}, [2]float64{1, 10_000}
+	some := [2]float64{1, 10_000}
 	return []Param{
 		{Name: "beta", Doc: "greed: a link is followed in proportion to exp(beta·estimate)", Value: &s.Beta, Range: [2]float64{0, 100}},
 		{Name: "theta", Doc: "energy above which a spider divides; it is born with half of it", Value: &s.Theta, Range: [2]float64{1e-6, 1e6}},

@@ -106,9 +106,9 @@ func newJaccard() Strategy {
 func (s *jaccard) Params() []Param {
 	return []Param{
 		{Name: "top", Doc: "links selected of a relevant page", Value: &s.Top, Range: [2]float64{1, 1e6}},
-		{Name: "mutation-every", Doc: "mutation: fetches between two queries, 0 for none (M)", Value: &s.Every, Range: [2]float64{0, 1e9}},
+		{Name: "mutation-every", Doc: "mutation: fetches between two queries, 0 for none (M)", Value: &s.Every, Range: whole},
 		{Name: "words", Doc: "mutation: words of relevant pages added to the query", Value: &s.Words, Range: [2]float64{0, topWords}},
-		{Name: "threshold", Doc: "minimum fitness J of a relevant page; 0: the median of the generation", Value: &s.Threshold, Range: [2]float64{0, 1e9}},
+		{Name: "threshold", Doc: "minimum fitness J of a relevant page; 0: the median of the generation", Value: &s.Threshold, Range: whole},
 		{Name: "template", Doc: "share of a host's pages above which a link of theirs is ignored as template; 1 uses all links", Value: &s.Template, Range: [2]float64{0.1, 1}},
 		{Name: "compat", Doc: "literally as in the paper: all links, of a page's links those discovered first, the user's query alone, no restart", Value: &s.Compat},
 	}
@@ -289,9 +289,8 @@ func (s *jaccard) operator(place int) string {
 func (s *jaccard) propose(id graph.ID, place int, operator string) Address {
 	s.markPending(id)
 	score := s.pages[place].score
-	a := s.address(id, place, operator, score)
-	a.Reasons = []wire.Scored{{Name: "page", Value: score}, {Name: "words", Value: s.linkScore.at(id)}}
-	return a
+	return s.address(id, place, operator, score,
+		wire.Scored{Name: "page", Value: score}, wire.Scored{Name: "words", Value: s.linkScore.at(id)})
 }
 
 // mutation returns the query to issue: the user's, with words of the pages found relevant

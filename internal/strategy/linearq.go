@@ -102,7 +102,7 @@ func newLinearQ() Strategy {
 }
 
 func (s *linearQ) Params() []Param {
-	unit, reward := [2]float64{0, 1}, [2]float64{-1e6, 1e6}
+	reward := [2]float64{-1e6, 1e6}
 	return []Param{
 		{Name: "alpha", Doc: "learning rate", Value: &s.Alpha, Range: unit},
 		{Name: "gamma", Doc: "discount of what comes after a link", Value: &s.Gamma, Range: unit},

@@ -179,7 +179,7 @@ func (m *memory) rankParents() {
 }
 
 // address returns a proposal to fetch node, found on the page at place.
-func (m *memory) address(node graph.ID, place int, operator string, priority float64) Address {
+func (m *memory) address(node graph.ID, place int, operator string, priority float64, reasons ...wire.Scored) Address {
 	via := &m.pages[place]
 	return Address{
 		URL:      m.web.URL(node),
@@ -187,6 +187,7 @@ func (m *memory) address(node graph.ID, place int, operator string, priority flo
 		Operator: operator,
 		Depth:    via.depth + 1,
 		Priority: priority,
+		Reasons:  reasons,
 	}
 }
 
@@ -345,12 +346,10 @@ func (m *memory) unfetchedLinks(rec *wire.Record, place int) iter.Seq2[graph.ID,
 
 // addressOf returns a proposal to fetch id, found on its best parent, with the given reasons.
 func (m *memory) addressOf(id graph.ID, priority float64, reasons ...wire.Scored) Address {
-	a := Address{URL: m.web.URL(id), Operator: opLink, Depth: 1, Priority: priority}
 	if place, ok := m.bestParent(id); ok {
-		a = m.address(id, place, opLink, priority)
+		return m.address(id, place, opLink, priority, reasons...)
 	}
-	a.Reasons = reasons
-	return a
+	return Address{URL: m.web.URL(id), Operator: opLink, Depth: 1, Priority: priority, Reasons: reasons}
 }
 
 // parentURLs returns the addresses of the first pages that link to id.

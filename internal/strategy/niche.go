@@ -113,13 +113,11 @@ func newNiche() Strategy {
 		Cocitation: siblings,
 	}
 	s.parts = []part{&s.pass, (*counter)(&s.turns), &s.queue, &s.children, &s.mutants, &s.chosen,
-		&s.authorities, &s.unsolicited, &s.eliminated, &s.queued, &s.bred, &s.predicted,
-		invariant(func() bool { return s.pass <= mutating && s.allFetched(s.authorities.ids) })}
+		&s.authorities, &s.unsolicited, &s.eliminated, &s.queued, &s.bred, &s.predicted, s}
 	return s
 }
 
 func (s *nicheGA) Params() []Param {
-	unit, whole := [2]float64{0, 1}, [2]float64{0, 1e9}
 	return []Param{
 		{Name: "s0", Doc: "a page is relevant when its score is greater", Value: &s.Threshold, Range: unit},
 		{Name: "hub-links", Doc: "a relevant page with more links is a hub (URL_NUMBER)", Value: &s.HubLinks, Range: whole},
@@ -469,6 +467,8 @@ func (s *nicheGA) propose(id graph.ID, operator string) {
 
 // niche returns the key of the niche of an address.
 func (s *nicheGA) niche(id graph.ID) string { return weburl.Niche(s.web.URL(id), s.NicheDirs) }
+
+func (s *nicheGA) code(c *codec) { c.check(s.pass <= mutating && s.allFetched(s.authorities.ids)) }
 
 // derive computes the marks from the lists.
 func (s *nicheGA) derive() {

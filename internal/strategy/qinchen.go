@@ -55,15 +55,14 @@ type qinChen struct {
 
 func newQinChen() Strategy {
 	s := &qinChen{Population: 50, Mutation: 5, Words: 4}
-	s.parts = []part{(*counter)(&s.generation), (*counter)(&s.turns), &s.population, &s.issued,
-		invariant(func() bool { return s.allFetched(s.population.ids) })}
+	s.parts = []part{(*counter)(&s.generation), (*counter)(&s.turns), &s.population, &s.issued, s}
 	return s
 }
 
 func (s *qinChen) Params() []Param {
 	return []Param{
 		{Name: "population", Doc: "maximum number of survivors", Value: &s.Population, Range: [2]float64{1, 1e6}},
-		{Name: "mutation", Doc: "generations between two searches, 0 for none", Value: &s.Mutation, Range: [2]float64{0, 1e9}},
+		{Name: "mutation", Doc: "generations between two searches, 0 for none", Value: &s.Mutation, Range: whole},
 		{Name: "words", Doc: "maximum number of keywords in a search", Value: &s.Words, Range: [2]float64{1, 64}},
 	}
 }
@@ -216,3 +215,5 @@ func (s *qinChen) mutate(rng *rand.Rand) string {
 	}
 	return query
 }
+
+func (s *qinChen) code(c *codec) { c.check(s.allFetched(s.population.ids)) }

@@ -61,13 +61,12 @@ func newShark() Strategy {
 }
 
 func (s *shark) Params() []Param {
-	unit := [2]float64{0, 1}
 	return []Param{
 		{Name: "delta", Doc: "decay: share of its page's score, or of its page's inheritance, that a link inherits", Value: &s.Delta, Range: unit},
 		{Name: "beta", Doc: "share of the anchor in the neighbourhood, beside the context", Value: &s.Beta, Range: unit},
 		{Name: "gamma", Doc: "share of the inheritance in the potential, beside the neighbourhood", Value: &s.Gamma, Range: unit},
 		{Name: "epsilon", Doc: "a page is relevant when its score is greater", Value: &s.Epsilon, Range: unit},
-		{Name: "depth", Doc: "links behind more irrelevant pages in a row are dropped", Value: &s.Depth, Range: [2]float64{0, 1e9}},
+		{Name: "depth", Doc: "links behind more irrelevant pages in a row are dropped", Value: &s.Depth, Range: whole},
 	}
 }
 
@@ -97,12 +96,11 @@ func (s *shark) Visit(rec *wire.Record) {
 			continue
 		}
 		s.potential.set(id, potential)
-		a := s.address(id, place, opLink, potential)
-		a.Reasons = []wire.Scored{
-			{Name: "anchor", Value: scoreOf(link.Scores, "anchor")}, {Name: "context", Value: scoreOf(link.Scores, "context")},
-			{Name: "inherited", Value: inherited}, {Name: "neighbourhood", Value: near},
-		}
-		s.offers.put(id, a)
+		s.offers.put(id, s.address(id, place, opLink, potential,
+			wire.Scored{Name: "anchor", Value: scoreOf(link.Scores, "anchor")},
+			wire.Scored{Name: "context", Value: scoreOf(link.Scores, "context")},
+			wire.Scored{Name: "inherited", Value: inherited},
+			wire.Scored{Name: "neighbourhood", Value: near}))
 	}
 }
 

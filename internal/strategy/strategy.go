@@ -146,6 +146,12 @@ func (p Param) String() string {
 	return ""
 }
 
+// Ranges of many parameters.
+var (
+	unit  = [2]float64{0, 1}
+	whole = [2]float64{0, 1e9}
+)
+
 func setParam(s Strategy, name, value string) error {
 	var names []string
 	for _, p := range s.Params() {

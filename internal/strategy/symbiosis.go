@@ -75,8 +75,8 @@ func newSymbiosis() Strategy {
 func (s *symbiosis) Params() []Param {
 	whole := [2]float64{0, 1e6}
 	return []Param{
-		{Name: "bias", Doc: "bias that the roulette adds to every fitness", Value: &s.Bias, Range: [2]float64{0, 1}},
-		{Name: "selection", Doc: "share of the population that the roulette selects", Value: &s.Selection, Range: [2]float64{0, 1}},
+		{Name: "bias", Doc: "bias that the roulette adds to every fitness", Value: &s.Bias, Range: unit},
+		{Name: "selection", Doc: "share of the population that the roulette selects", Value: &s.Selection, Range: unit},
 		{Name: "population", Doc: "pages of a generation; more if evolve -n is more", Value: &s.Population, Range: [2]float64{1, 1e6}},
 		{Name: "queue-factor", Doc: "crossover: links kept of a generation, as a multiple of the population", Value: &s.Factor, Range: [2]float64{0, 1000}},
 		{Name: "mutation-every", Doc: "mutation: generations between two queries, 0 for none", Value: &s.Every, Range: whole},
@@ -226,9 +226,9 @@ func (s *symbiosis) queueValue(id graph.ID) float64 {
 // propose returns a proposal to fetch id, with the pages that contain it.
 func (s *symbiosis) propose(id graph.ID, operator string, priority float64) Address {
 	best, _ := s.bestParent(id)
-	a := s.address(id, best, operator, priority)
+	a := s.address(id, best, operator, priority,
+		wire.Scored{Name: "crossover", Value: s.worth(id)}, wire.Scored{Name: "pages", Value: float64(s.web.InDegree(id))})
 	a.Parents = s.parentURLs(id)
-	a.Reasons = []wire.Scored{{Name: "crossover", Value: s.worth(id)}, {Name: "pages", Value: float64(s.web.InDegree(id))}}
 	return a
 }
 

@@ -105,7 +105,7 @@ func newTagPath() Strategy {
 
 func (s *tagPath) Params() []Param {
 	return []Param{
-		{Name: "theta", Doc: "minimum cosine with which a path joins the nearest cluster", Value: &s.Theta, Range: [2]float64{0, 1}},
+		{Name: "theta", Doc: "minimum cosine with which a path joins the nearest cluster", Value: &s.Theta, Range: unit},
 		{Name: "alpha", Doc: "weight of exploration", Value: &s.Alpha, Range: [2]float64{0, 1e6}},
 	}
 }

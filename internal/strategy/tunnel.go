@@ -93,13 +93,13 @@ const (
 
 func newTunnel() Strategy {
 	s := &tunnel{MaxLevel: 2, Count: inNumber, Parents: asSum}
-	s.parts = []part{&s.url, &s.anchor, &s.queued, &s.level, &s.parent, (*counter)(&s.seeded), (*number)(&s.sum)}
+	s.parts = []part{&s.url, &s.anchor, &s.queued, &s.level, &s.parent, s}
 	return s
 }
 
 func (s *tunnel) Params() []Param {
 	return []Param{
-		{Name: "limit", Doc: "minimum relevance of a relevant page; 0: half the mean of the seeds, from 0.1 to 0.6", Value: &s.Limit, Range: [2]float64{0, 1}},
+		{Name: "limit", Doc: "minimum relevance of a relevant page; 0: half the mean of the seeds, from 0.1 to 0.6", Value: &s.Limit, Range: unit},
 		{Name: "max-level", Doc: "links in the irrelevant table are followed to this level (maxLevel)", Value: &s.MaxLevel, Range: [2]float64{0, 64}},
 		{Name: "count", Doc: "how the number of relevant pages that link to it is added to the score of a link", Value: &s.Count, Words: []string{inNumber, inLog1p}},
 		{Name: "parents", Doc: "how the relevance of all pages that link to it is added", Value: &s.Parents, Words: []string{asSum, asMean}},
@@ -409,7 +409,10 @@ func (s *tunnel) proposal(id graph.ID) Address {
 	if place, ok := s.addedBy(id); ok && inside {
 		via = place
 	}
-	a := s.address(id, via, operator, priority)
-	a.Reasons = reasons
-	return a
+	return s.address(id, via, operator, priority, reasons...)
+}
+
+func (s *tunnel) code(c *codec) {
+	integer(c, &s.seeded)
+	c.float(&s.sum)
 }
