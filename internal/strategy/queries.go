@@ -147,6 +147,9 @@ func (s *queries) read(place int, p *page, rec *wire.Record) {
 	}
 	slices.Sort(terms)
 	s.documents = append(s.documents, document{place, p.score, top, terms})
+	if len(s.documents) >= 2*s.Ecosystem {
+		s.fittest()
+	}
 }
 
 // fittest keeps the Ecosystem documents with the highest scores, the first of equals.
