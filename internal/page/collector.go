@@ -36,7 +36,7 @@ type collector struct {
 	regions *regions // roles of the text; nil if not needed
 
 	// Scratch memory for the links.
-	targets targets
+	targets map[string]int // index of the link to a URL, or tooMany
 	kept    arena
 	scratch []byte
 	words   wordSet // for the simhash

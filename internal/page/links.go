@@ -3,8 +3,6 @@ package page
 import (
 	"cmp"
 	"crypto/sha256"
-	"hash/maphash"
-	"math/bits"
 	"strings"
 
 	"spoor/internal/weburl"
@@ -66,78 +64,38 @@ func (c *collector) anchors(text string) string {
 	return string(all)
 }
 
-// A target is a URL that references of the page refer to.
-type target struct {
-	url  string // canonical
-	hash uint64 // of url
-	link int    // index of the link, or one of the constants below
-}
-
+// Values for targets to which there is no link.
 const (
 	unlinked = -1 // no reference that counts has led to it
 	tooMany  = -2 // MaxLinks is reached
 )
 
-// targets are the targets of one page, in order of appearance.
-type targets struct {
-	list []target
-	// places is a hash table with open addressing of indexes in list, plus 1. A map would hash
-	// each new URL twice.
-	places []int32
-	seed   maphash.Seed
-}
-
-// reset makes room for a number of references.
-func (t *targets) reset(references int) {
-	size := 1 << bits.Len(uint(2*references))
-	if size > cap(t.places) {
-		t.places = make([]int32, size)
-		t.seed = maphash.MakeSeed()
-	} else {
-		t.places = t.places[:size]
-		clear(t.places)
-	}
-	clear(t.list)
-	t.list = t.list[:0]
-}
-
-// find returns the target with a URL, or nil and the arguments for add.
-func (t *targets) find(url []byte) (found *target, hash, place uint64) {
-	hash = maphash.Bytes(t.seed, url)
-	mask := uint64(len(t.places) - 1)
-	for place = hash & mask; t.places[place] != 0; place = (place + 1) & mask {
-		if found = &t.list[t.places[place]-1]; found.hash == hash && found.url == string(url) {
-			return found, hash, place
-		}
-	}
-	return nil, hash, place
-}
-
-// add adds a target that find did not find.
-func (t *targets) add(url string, hash, place uint64) *target {
-	t.list = append(t.list, target{url, hash, unlinked})
-	t.places[place] = int32(len(t.list))
-	return &t.list[len(t.list)-1]
-}
-
-// targetOf returns the target of a reference, or nil if it cannot be fetched. With full set,
-// only digests of new URLs are stored, because a hundred thousand URLs can be a hundred times
-// as long as their page.
-func (c *collector) targetOf(reference string, r *resolver, full bool) *target {
+// targetOf returns the canonical target of a reference, and the index of the link to it or one
+// of the constants above. ok is false if the target cannot be fetched. With full set, only
+// digests of new URLs are stored, because a hundred thousand URLs can be a hundred times as
+// long as their page.
+func (c *collector) targetOf(reference string, r *resolver, links []wire.Link, full bool) (url string, link int, ok bool) {
 	var err error
 	if c.scratch, err = weburl.ResolveTo(c.scratch, r.base, reference, r.encode); err != nil {
-		return nil
+		return "", 0, false
 	}
-	t, hash, place := c.targets.find(c.scratch)
-	if t == nil && full && string(c.scratch) != r.page {
+	link, seen := c.targets[string(c.scratch)]
+	isPage := string(c.scratch) == r.page
+	if !seen && full && !isPage {
 		digest := sha256.Sum256(c.scratch)
 		c.scratch = append(c.scratch[:0], digest[:16]...)
-		t, hash, place = c.targets.find(c.scratch)
+		link, seen = c.targets[string(c.scratch)]
 	}
-	if t == nil {
-		t = c.targets.add(c.kept.keep(c.scratch), hash, place)
+	switch {
+	case !seen:
+		link = unlinked
+	case link >= 0:
+		return links[link].URL, link, true
 	}
-	return t
+	if isPage {
+		return r.page, link, true
+	}
+	return c.kept.keep(c.scratch), link, true
 }
 
 // links resolves the references and merges those with the same target. It also returns the
@@ -148,37 +106,45 @@ func (c *collector) links(text string, r resolver, memory []wire.Link) (links []
 	if n := min(len(c.references), MaxLinks); n > cap(links) {
 		links = make([]wire.Link, 0, n)
 	}
-	c.targets.reset(len(c.references))
+	if c.targets == nil {
+		c.targets = map[string]int{}
+	}
 	size := 0
-	var t *target
+	var (
+		url string
+		at  int
+		ok  bool
+	)
 	for i := range c.references {
 		ref := &c.references[i]
 		full := len(links) == MaxLinks || size > maxLinkBytes
 		if i == 0 || ref.target != c.references[i-1].target { // an image and its caption often refer to the same URL
-			t = c.targetOf(ref.target, &r, full)
+			url, at, ok = c.targetOf(ref.target, &r, links, full)
 		}
-		if t == nil || t.url == r.page && (insidePage(ref.target) || ref.tag == "link") {
+		if !ok || url == r.page && (insidePage(ref.target) || ref.tag == "link") {
 			continue
 		}
 		switch {
-		case t.link == unlinked:
-			if t.url != r.page {
+		case at == unlinked:
+			if url != r.page {
 				outDegree++
 			}
+			if at = len(links); full {
+				at = tooMany
+			}
+			c.targets[url] = at
 			if full {
-				t.link = tooMany
 				continue
 			}
-			t.link = len(links)
 			links = links[:len(links)+1]
-			link := &links[t.link]
-			c.link(link, ref, t.url, text)
-			size += len(t.url) + len(link.Anchor) + len(link.Context) + len(link.Rel) + len(link.Path)
-		case t.link >= 0:
-			link := &links[t.link]
+			link := &links[at]
+			c.link(link, ref, url, text)
+			size += len(url) + len(link.Anchor) + len(link.Context) + len(link.Rel) + len(link.Path)
+		case at >= 0:
+			link := &links[at]
 			hreflang := link.Hreflang
 			if c.isBetter(ref, link, text) {
-				c.link(link, ref, t.url, text)
+				c.link(link, ref, url, text)
 			}
 			if hreflang != "" {
 				link.Hreflang = hreflang
@@ -202,8 +168,8 @@ func (c *collector) links(text string, r resolver, memory []wire.Link) (links []
 // need.
 func (c *collector) forget() {
 	const maxKept = 1 << 12
-	if len(c.targets.list) > maxKept {
-		c.targets = targets{}
+	if clear(c.targets); len(c.references) > maxKept {
+		c.targets = nil
 	}
 	if cap(c.references) > 4*maxKept {
 		c.references, c.waiting, c.allPaths = nil, nil, nil
@@ -211,7 +177,6 @@ func (c *collector) forget() {
 	if cap(c.body) > maxKept<<8 {
 		c.body = nil
 	}
-	clear(c.targets.list)
 }
 
 // isBetter reports whether a reference replaces the link with the same target: visible
@@ -290,15 +255,7 @@ func (r *reference) appendContext(dst []byte, text string) []byte {
 }
 
 // trimGaps removes the separators at both ends of a part of a text.
-func trimGaps(s string) string {
-	for s != "" && (s[0] == ' ' || s[0] == '\n') {
-		s = s[1:]
-	}
-	for s != "" && (s[len(s)-1] == ' ' || s[len(s)-1] == '\n') {
-		s = s[:len(s)-1]
-	}
-	return s
-}
+func trimGaps(s string) string { return strings.Trim(s, " \n") }
 
 // appendLine appends a part of a text as one line.
 func appendLine(dst []byte, s string) []byte {
