@@ -162,7 +162,7 @@ func (t *construction) bodyStart() bool {
 		t.pop()
 		t.framesetOK = false
 	case startImage:
-		t.tag.name, t.tag.tag, t.tag.element = atom.Img, atom.Img.String(), *elementOf(atom.Img)
+		t.tag.name, t.tag.tag, t.tag.element = atom.Img, atom.Img.String(), elementOf(atom.Img)
 		return false
 	case startTextarea:
 		t.framesetOK = false
@@ -416,7 +416,7 @@ func (t *construction) inForeignContent() bool {
 			if name, ok := svgNames[t.tag.tag]; ok {
 				t.tag.tag = name
 				t.tag.name = atom.Lookup([]byte(name))
-				t.tag.element = *elementOf(t.tag.name)
+				t.tag.element = elementOf(t.tag.name)
 			}
 		} else if t.tag.name == atom.AnnotationXml {
 			encoding := t.attrs().value("encoding")

@@ -45,6 +45,9 @@ type construction struct {
 	framesetOK     bool
 	quirks         bool
 
+	doctype string // the latest that isQuirky was asked for
+	quirky  bool   // its answer
+
 	nodes      outline    // the latest, to reuse its memory
 	reordering reordering // why the page must be parsed with an outline
 	refused    refusal    // why the page must be parsed in guess mode
@@ -187,7 +190,7 @@ func (t *construction) parse(page string, c *collector, o parseOptions) {
 	t.z.reset(page)
 	*t = construction{
 		parseOptions: o, z: t.z, c: c, open: t.open[:0], formatting: t.formatting[:0], templates: t.templates[:0], nodes: t.nodes,
-		framesetOK: true, effort: t.effort,
+		doctype: t.doctype, quirky: t.quirky, framesetOK: true, effort: t.effort,
 	}
 	for t.reordering == inOrder && (t.guess || t.refused == accepted) {
 		if t.kind = t.z.next(); t.kind == endOfPage {
@@ -262,7 +265,7 @@ func (t *construction) process() {
 func (t *construction) implied(kind tokenKind, name atom.Atom) {
 	realKind, realTag, realEmpty := t.kind, t.tag, t.selfClosing
 	t.kind, t.selfClosing = kind, false
-	t.tag = openElement{name: name, element: *elementOf(name), tag: name.String()}
+	t.tag = openElement{name: name, element: elementOf(name), tag: name.String()}
 	t.process()
 	t.kind, t.tag, t.selfClosing = realKind, realTag, realEmpty
 }

@@ -1,6 +1,10 @@
 package page
 
-import "golang.org/x/net/html/atom"
+import (
+	"strings"
+
+	"golang.org/x/net/html/atom"
+)
 
 // A layout is the effect of an element on the text in and around it.
 type layout uint8
@@ -99,156 +103,125 @@ type element struct {
 	raw    scanState // the tokenizer state for its content
 }
 
-// elementTable is a hash table of the elements with special properties.
-type elementTable [512]struct {
-	name atom.Atom
-	element
-}
-
-// slot returns the entry of a name, or a free one.
-func (t *elementTable) slot(name atom.Atom) *element {
-	for i := uint32(name) * 0x9E3779B1 >> 23; ; i = (i + 1) % uint32(len(t)) {
-		if e := &t[i]; e.name == name || e.name == 0 {
-			return &e.element
-		}
-	}
-}
-
 // elementOf returns the properties of the elements with a name. Those not in the table have
 // none, like names unknown to package atom.
-func elementOf(name atom.Atom) *element { return elements.slot(name) }
+func elementOf(name atom.Atom) element { return elements[name] }
 
-var elements = func() (t elementTable) {
-	put := func(change func(e *element), names ...atom.Atom) {
-		for _, name := range names {
-			i := uint32(name) * 0x9E3779B1 >> 23
-			for t[i].name != name && t[i].name != 0 {
-				i = (i + 1) % uint32(len(t))
+var elements = func() map[atom.Atom]element {
+	t := map[atom.Atom]element{}
+	put := func(change func(e *element), names string) {
+		for name := range strings.FieldsSeq(names) {
+			a := atom.Lookup([]byte(name))
+			if a == 0 {
+				panic("unknown element " + name)
 			}
-			t[i].name = name
-			change(&t[i].element)
+			e := t[a]
+			change(&e)
+			t[a] = e
 		}
 	}
-	is := func(what traits, names ...atom.Atom) {
-		put(func(e *element) { e.traits |= what }, names...)
+	is := func(what traits, names string) {
+		put(func(e *element) { e.traits |= what }, names)
 	}
-	looks := func(how layout, names ...atom.Atom) {
-		put(func(e *element) { e.layout = how }, names...)
+	looks := func(how layout, names string) {
+		put(func(e *element) { e.layout = how }, names)
 	}
-	starts := func(how startRule, names ...atom.Atom) {
-		put(func(e *element) { e.start = how }, names...)
+	starts := func(how startRule, names string) {
+		put(func(e *element) { e.start = how }, names)
 	}
-	ends := func(how endRule, names ...atom.Atom) {
-		put(func(e *element) { e.end = how }, names...)
+	ends := func(how endRule, names string) {
+		put(func(e *element) { e.end = how }, names)
 	}
-	contains := func(how scanState, names ...atom.Atom) {
-		put(func(e *element) { e.raw = how }, names...)
+	contains := func(how scanState, names string) {
+		put(func(e *element) { e.raw = how }, names)
 	}
 
 	// From the standard's section on rendering, for a browser without scripts, style sheets,
 	// frames and media.
-	looks(block, atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Caption,
-		atom.Center, atom.Dd, atom.Details, atom.Dialog, atom.Dir, atom.Div, atom.Dl, atom.Dt,
-		atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.Frameset,
-		atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Header, atom.Hgroup, atom.Hr,
-		atom.Html, atom.Legend, atom.Li, atom.Listing, atom.Main, atom.Menu, atom.Nav, atom.Noframes,
-		atom.Ol, atom.Optgroup, atom.Option, atom.P, atom.Plaintext, atom.Pre, atom.Section, atom.Select,
-		atom.Summary, atom.Table, atom.Tbody, atom.Td, atom.Textarea, atom.Tfoot, atom.Th,
-		atom.Thead, atom.Tr, atom.Ul, atom.Xmp)
-	looks(newline, atom.Br)
-	looks(replaced, atom.Audio, atom.Button, atom.Canvas, atom.Embed, atom.Img, atom.Input, atom.Meter,
-		atom.Object, atom.Progress, atom.Svg, atom.Video)
-	looks(metadata, atom.Title, atom.Frame, atom.Iframe, atom.Base, atom.Link, atom.Meta, atom.Area)
-	looks(hidden, atom.Script, atom.Style, atom.Template, atom.Noembed, atom.Param, atom.Source,
-		atom.Track, atom.Datalist, atom.Rp, atom.Annotation, atom.AnnotationXml)
+	looks(block, `
+		address article aside blockquote body caption center dd details dialog dir div dl dt fieldset
+		figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend li
+		listing main menu nav noframes ol optgroup option p plaintext pre section select summary table
+		tbody td textarea tfoot th thead tr ul xmp`)
+	looks(newline, "br")
+	looks(replaced, "audio button canvas embed img input meter object progress svg video")
+	looks(metadata, "title frame iframe base link meta area")
+	looks(hidden, `
+		script style template noembed param source track datalist rp annotation annotation-xml`)
 
-	starts(startHTML, atom.Html)
-	starts(startInHead, atom.Base, atom.Basefont, atom.Bgsound, atom.Link, atom.Meta, atom.Noframes,
-		atom.Script, atom.Style, atom.Template, atom.Title)
-	starts(startBody, atom.Body)
-	starts(startFrameset, atom.Frameset)
-	starts(startBlock, atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Center, atom.Details,
-		atom.Dialog, atom.Dir, atom.Div, atom.Dl, atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer,
-		atom.Header, atom.Hgroup, atom.Main, atom.Menu, atom.Nav, atom.Ol, atom.P, atom.Search,
-		atom.Section, atom.Summary, atom.Ul)
-	starts(startHeading, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6)
-	starts(startPre, atom.Pre, atom.Listing)
-	starts(startForm, atom.Form)
-	starts(startItem, atom.Li, atom.Dd, atom.Dt)
-	starts(startPlaintext, atom.Plaintext)
-	starts(startButton, atom.Button)
-	starts(startLink, atom.A)
-	starts(startFormatting, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.S, atom.Small,
-		atom.Strike, atom.Strong, atom.Tt, atom.U)
-	starts(startNobr, atom.Nobr)
-	starts(startObject, atom.Applet, atom.Marquee, atom.Object)
-	starts(startTable, atom.Table)
-	starts(startVoid, atom.Area, atom.Br, atom.Embed, atom.Img, atom.Keygen, atom.Wbr)
-	starts(startInput, atom.Input)
-	starts(startParam, atom.Param, atom.Source, atom.Track)
-	starts(startHr, atom.Hr)
-	starts(startImage, atom.Image)
-	starts(startTextarea, atom.Textarea)
-	starts(startXmp, atom.Xmp)
-	starts(startIframe, atom.Iframe)
-	starts(startNoembed, atom.Noembed)
-	starts(startNoscript, atom.Noscript)
-	starts(startSelect, atom.Select)
-	starts(startOption, atom.Option, atom.Optgroup)
-	starts(startRuby, atom.Rb, atom.Rtc, atom.Rp, atom.Rt)
-	starts(startForeign, atom.Math, atom.Svg)
-	starts(startNowhere, atom.Caption, atom.Col, atom.Colgroup, atom.Frame, atom.Head, atom.Tbody,
-		atom.Td, atom.Tfoot, atom.Th, atom.Thead, atom.Tr)
+	starts(startHTML, "html")
+	starts(startInHead, "base basefont bgsound link meta noframes script style template title")
+	starts(startBody, "body")
+	starts(startFrameset, "frameset")
+	starts(startBlock, `
+		address article aside blockquote center details dialog dir div dl fieldset figcaption figure
+		footer header hgroup main menu nav ol p search section summary ul`)
+	starts(startHeading, "h1 h2 h3 h4 h5 h6")
+	starts(startPre, "pre listing")
+	starts(startForm, "form")
+	starts(startItem, "li dd dt")
+	starts(startPlaintext, "plaintext")
+	starts(startButton, "button")
+	starts(startLink, "a")
+	starts(startFormatting, "b big code em font i s small strike strong tt u")
+	starts(startNobr, "nobr")
+	starts(startObject, "applet marquee object")
+	starts(startTable, "table")
+	starts(startVoid, "area br embed img keygen wbr")
+	starts(startInput, "input")
+	starts(startParam, "param source track")
+	starts(startHr, "hr")
+	starts(startImage, "image")
+	starts(startTextarea, "textarea")
+	starts(startXmp, "xmp")
+	starts(startIframe, "iframe")
+	starts(startNoembed, "noembed")
+	starts(startNoscript, "noscript")
+	starts(startSelect, "select")
+	starts(startOption, "option optgroup")
+	starts(startRuby, "rb rtc rp rt")
+	starts(startForeign, "math svg")
+	starts(startNowhere, "caption col colgroup frame head tbody td tfoot th thead tr")
 
-	ends(endBody, atom.Body)
-	ends(endHTML, atom.Html)
-	ends(endBlock, atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Button, atom.Center,
-		atom.Details, atom.Dialog, atom.Dir, atom.Div, atom.Dl, atom.Fieldset, atom.Figcaption,
-		atom.Figure, atom.Footer, atom.Header, atom.Hgroup, atom.Listing, atom.Main, atom.Menu, atom.Nav,
-		atom.Ol, atom.Pre, atom.Search, atom.Section, atom.Select, atom.Summary, atom.Ul)
-	ends(endForm, atom.Form)
-	ends(endP, atom.P)
-	ends(endItem, atom.Li, atom.Dd, atom.Dt)
-	ends(endHeading, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6)
-	ends(endFormatting, atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr,
-		atom.S, atom.Small, atom.Strike, atom.Strong, atom.Tt, atom.U)
-	ends(endObject, atom.Applet, atom.Marquee, atom.Object)
-	ends(endBr, atom.Br)
-	ends(endTemplate, atom.Template)
+	ends(endBody, "body")
+	ends(endHTML, "html")
+	ends(endBlock, `
+		address article aside blockquote button center details dialog dir div dl fieldset figcaption
+		figure footer header hgroup listing main menu nav ol pre search section select summary ul`)
+	ends(endForm, "form")
+	ends(endP, "p")
+	ends(endItem, "li dd dt")
+	ends(endHeading, "h1 h2 h3 h4 h5 h6")
+	ends(endFormatting, "a b big code em font i nobr s small strike strong tt u")
+	ends(endObject, "applet marquee object")
+	ends(endBr, "br")
+	ends(endTemplate, "template")
 
-	contains(rcdata, atom.Textarea, atom.Title)
-	contains(rawtext, atom.Iframe, atom.Noembed, atom.Noframes, atom.Noscript, atom.Style, atom.Xmp)
-	contains(scriptData, atom.Script)
-	contains(plaintext, atom.Plaintext)
+	contains(rcdata, "textarea title")
+	contains(rawtext, "iframe noembed noframes noscript style xmp")
+	contains(scriptData, "script")
+	contains(plaintext, "plaintext")
 
-	is(special, atom.Address, atom.Applet, atom.Area, atom.Article, atom.Aside, atom.Base, atom.Basefont,
-		atom.Bgsound, atom.Blockquote, atom.Body, atom.Br, atom.Button, atom.Caption, atom.Center, atom.Col,
-		atom.Colgroup, atom.Dd, atom.Details, atom.Dir, atom.Div, atom.Dl, atom.Dt, atom.Embed,
-		atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.Frame, atom.Frameset,
-		atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Head, atom.Header, atom.Hgroup, atom.Hr,
-		atom.Html, atom.Iframe, atom.Img, atom.Input, atom.Keygen, atom.Li, atom.Link, atom.Listing,
-		atom.Main, atom.Marquee, atom.Menu, atom.Meta, atom.Nav, atom.Noembed, atom.Noframes, atom.Noscript,
-		atom.Object, atom.Ol, atom.P, atom.Param, atom.Plaintext, atom.Pre, atom.Script, atom.Section,
-		atom.Select, atom.Source, atom.Style, atom.Summary, atom.Table, atom.Tbody, atom.Td, atom.Template,
-		atom.Textarea, atom.Tfoot, atom.Th, atom.Thead, atom.Title, atom.Tr, atom.Track, atom.Ul, atom.Wbr,
-		atom.Xmp)
-	is(implied, atom.Dd, atom.Dt, atom.Li, atom.Optgroup, atom.Option, atom.P, atom.Rb, atom.Rp, atom.Rt, atom.Rtc)
-	is(scopes, atom.Applet, atom.Caption, atom.Html, atom.Table, atom.Td, atom.Th, atom.Marquee, atom.Object,
-		atom.Template, atom.Select)
-	is(listScopes, atom.Ol, atom.Ul)
-	is(tableScope, atom.Html, atom.Table, atom.Template)
-	is(tablePart, atom.Table, atom.Tbody, atom.Tfoot, atom.Thead, atom.Tr)
-	is(heading, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6)
-	is(cell, atom.Td, atom.Th)
-	is(section, atom.Tbody, atom.Tfoot, atom.Thead)
-	is(mathHTML, atom.AnnotationXml, atom.Mi, atom.Mn, atom.Mo, atom.Ms, atom.Mtext)
-	is(svgHTML, atom.Desc, atom.ForeignObject, atom.Title)
-	is(breakout, atom.B, atom.Big, atom.Blockquote, atom.Body, atom.Br, atom.Center, atom.Code, atom.Dd,
-		atom.Div, atom.Dl, atom.Dt, atom.Em, atom.Embed, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5,
-		atom.H6, atom.Head, atom.Hr, atom.I, atom.Img, atom.Li, atom.Listing, atom.Menu, atom.Meta,
-		atom.Nobr, atom.Ol, atom.P, atom.Pre, atom.Ruby, atom.S, atom.Small, atom.Span, atom.Strong,
-		atom.Strike, atom.Sub, atom.Sup, atom.Table, atom.Tt, atom.U, atom.Ul, atom.Var)
-	is(hasData, atom.A, atom.Area, atom.Frame, atom.Iframe, atom.Frameset, atom.Noframes, atom.Img, atom.Html,
-		atom.Base, atom.Link, atom.Meta, atom.Title)
+	is(special, `
+		address applet area article aside base basefont bgsound blockquote body br button caption
+		center col colgroup dd details dir div dl dt embed fieldset figcaption figure footer form
+		frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html iframe img input keygen li link
+		listing main marquee menu meta nav noembed noframes noscript object ol p param plaintext pre
+		script section select source style summary table tbody td template textarea tfoot th thead
+		title tr track ul wbr xmp`)
+	is(implied, "dd dt li optgroup option p rb rp rt rtc")
+	is(scopes, "applet caption html table td th marquee object template select")
+	is(listScopes, "ol ul")
+	is(tableScope, "html table template")
+	is(tablePart, "table tbody tfoot thead tr")
+	is(heading, "h1 h2 h3 h4 h5 h6")
+	is(cell, "td th")
+	is(section, "tbody tfoot thead")
+	is(mathHTML, "annotation-xml mi mn mo ms mtext")
+	is(svgHTML, "desc foreignObject title")
+	is(breakout, `
+		b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li
+		listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var`)
+	is(hasData, "a area frame iframe frameset noframes img html base link meta title")
 	return t
 }()

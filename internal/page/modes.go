@@ -95,13 +95,35 @@ func (t *construction) initial() bool {
 	case comment:
 		return true
 	case doctype:
-		t.quirks = t.z.quirks()
+		t.quirks = t.isQuirky(t.z.page[t.z.from:t.z.to])
 		t.mode = beforeHTML
 		return true
 	}
 	t.quirks = true
 	t.mode = beforeHTML
 	return false
+}
+
+// isQuirky reports whether a doctype selects quirks mode, in which a table does not end a p
+// element. It asks golang.org/x/net/html, and remembers the answer, because the pages of a site
+// often have the same doctype.
+func (t *construction) isQuirky(doctype string) bool {
+	const maxKept = 1 << 10
+	if doctype == t.doctype {
+		return t.quirky
+	}
+	root := tree(doctype + "<p><table>")
+	if root == nil {
+		return true
+	}
+	quirky := false
+	for n := range root.Descendants() {
+		quirky = quirky || n.DataAtom == atom.Table && n.Parent.DataAtom == atom.P
+	}
+	if len(doctype) <= maxKept {
+		t.doctype, t.quirky = strings.Clone(doctype), quirky
+	}
+	return quirky
 }
 
 func (t *construction) beforeHTML() bool {

@@ -481,7 +481,7 @@ func (z *scanner) setName(s string) {
 			lower[i] = toLower(s[i])
 		}
 		if z.name = atom.Lookup(lower[:len(s)]); z.name != 0 {
-			z.element, z.tag = *elementOf(z.name), z.name.String()
+			z.element, z.tag = elementOf(z.name), z.name.String()
 			return
 		}
 	}

@@ -32,7 +32,8 @@ func (c *collector) walk(root *html.Node) {
 		case html.TextNode:
 			c.text(node.Data)
 		case html.ElementNode:
-			c.begin(node.DataAtom, elementOf(node.DataAtom), node.Namespace != "", node.Data, &attrs{node: node})
+			e := elementOf(node.DataAtom)
+			c.begin(node.DataAtom, &e, node.Namespace != "", node.Data, &attrs{node: node})
 			if node.FirstChild != nil {
 				node = node.FirstChild
 				continue
