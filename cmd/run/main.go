@@ -151,7 +151,7 @@ func (c *command) keep() error {
 		return err
 	}
 	kept, err := crawl.Keep(c.stdin)
-	return errors.Join(err, crawl.Dir.NoteEnd("keep", filter.ExitStatus(err), strconv.Itoa(kept)))
+	return errors.Join(err, crawl.Dir.NoteEnd("keep", filter.ExitStatus(err), kept.String()))
 }
 
 func (c *command) serve() error {

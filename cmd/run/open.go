@@ -205,9 +205,6 @@ func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 	default:
 		s.Traps = o.traps == "on"
 	}
-	if !s.Closed() && !names["deadline"] {
-		s.Live = append(s.Live, "-deadline=10m")
-	}
 	var err error
 	if len(s.Archives) > 0 {
 		if s.Content, err = run.DigestArchives(s.Archives); err != nil {
@@ -228,8 +225,12 @@ func (o *opening) check(r *run.Request, names map[string]bool) error {
 	s := &o.s
 	begins := o.topic != "" || o.seeds != "" || s.SeedQuery != ""
 	switch {
-	case o.dir == "" || begins && (o.topic == "" || o.seeds == "" && s.SeedQuery == ""):
+	case o.dir == "":
 		return filter.Usagef("-run, -topic, and -seeds or -seed-query are needed; -run alone resumes (crawl -h tells more)")
+	case begins && o.topic == "":
+		return filter.Usagef("-topic is missing; to resume %s, leave out -seeds and -seed-query", o.dir)
+	case begins && o.seeds == "" && s.SeedQuery == "":
+		return filter.Usagef("-seeds or -seed-query is missing; to resume %s, leave out -topic", o.dir)
 	case strings.ContainsAny(o.dir, "\n\r"):
 		return filter.Usagef("-run %q: a name without line breaks is needed", o.dir)
 	case s.SeedQuery != "" && s.Search == "" && r.Stages["search"] == "":
@@ -246,9 +247,6 @@ func (o *opening) check(r *run.Request, names map[string]bool) error {
 		return filter.Usagef("-size and -pages must be positive")
 	case s.Recrawl && len(s.Archives) > 0:
 		return filter.Usagef("-recrawl is for the live web, not for -archive: an archive does not change")
-	case s.Closed() && len(s.Live) > 0:
-		name, _, _ := strings.Cut(s.Live[0], "=")
-		return filter.Usagef("%s is for the live web, not for -archive", name)
 	case s.Closed() && run.IsAddress(s.Search):
 		return filter.Usagef("-search %s is for the live web: with -archive give an index (-search FILE), which is made of the archives", s.Search)
 	}

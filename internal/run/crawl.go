@@ -101,6 +101,7 @@ type now struct {
 	topic      string // the topic file that the stages use
 	begun      time.Time
 	asked      int // records that go into the stages
+	pages      int // pages that came out of them; 0 if that is not known
 }
 
 // load reads the file of the current step. If there is none, the step is "".
@@ -110,20 +111,21 @@ func (n *now) load(d Dir) error {
 		return err
 	}
 	lines := strings.Split(string(b), "\n")
-	if len(lines) < 6 {
+	if len(lines) < 7 {
 		return nil // a torn file: the step is done again
 	}
 	n.step, n.in, _ = strings.Cut(lines[0], " ")
 	n.out, n.topic = lines[1], lines[2]
 	n.generation, _ = strconv.Atoi(lines[3])
 	n.asked, _ = strconv.Atoi(lines[4])
-	n.begun, _ = time.Parse(time.RFC3339Nano, lines[5])
+	n.pages, _ = strconv.Atoi(lines[5])
+	n.begun, _ = time.Parse(time.RFC3339Nano, lines[6])
 	return nil
 }
 
 // save writes that file.
 func (n *now) save(d Dir) error {
-	return d.replace(stepFile, fmt.Sprintf("%s %s\n%s\n%s\n%d\n%d\n%s\n", n.step, n.in, n.out, n.topic, n.generation, n.asked, n.begun.Format(time.RFC3339Nano)))
+	return d.replace(stepFile, fmt.Sprintf("%s %s\n%s\n%s\n%d\n%d\n%d\n%s\n", n.step, n.in, n.out, n.topic, n.generation, n.asked, n.pages, n.begun.Format(time.RFC3339Nano)))
 }
 
 // saveStep writes that file, and beside it what the shell reads: the step, its input, the
@@ -221,6 +223,9 @@ func (c *Crawl) start() error {
 		if reason == EndEmpty || t.Fetched >= s.Pages || s.Generations > 0 && t.Generation >= s.Generations {
 			c.View.Say("finished already: %s; %s, in %s", reason, t.text(), d)
 			c.View.Say("%s", t.byOperator())
+			if reason != EndEmpty {
+				c.View.Say("hint: more -pages or -generations let it go on")
+			}
 			c.leaveReport()
 			return ErrEnded
 		}
@@ -248,11 +253,14 @@ func (c *Crawl) plan(ctx context.Context, interrupted int) (bool, error) {
 		if in != "" {
 			in = filepath.Join(generations, generationName(g), in)
 		}
-		begun, asked := c.now.begun, c.now.asked
-		if c.now.generation != g || begun.IsZero() {
+		begun, asked, pages := c.now.begun, c.now.asked, c.now.pages
+		if c.now.generation != g {
+			begun, pages = time.Time{}, 0
+		}
+		if begun.IsZero() {
 			begun = time.Now()
 		}
-		c.now = now{step: name, in: in, out: out, generation: g, begun: begun, asked: asked}
+		c.now = now{step: name, in: in, out: out, generation: g, begun: begun, asked: asked, pages: pages}
 		var err error
 		c.now.topic, err = c.topic(g, name)
 		return true, err
@@ -376,12 +384,22 @@ func (c *Crawl) handOut(ctx context.Context, g int, learns bool) error {
 	if err != nil {
 		return err
 	}
-	batch := append(heads, lines...)
+	batch := append(heads, firstLines(lines, q.N)...)
 	c.now.asked = bytes.Count(batch, []byte("\n"))
 	if err := os.MkdirAll(d.File(g, ""), 0o777); err != nil {
 		return err
 	}
 	return atomicfile.WriteBytes(d.File(g, Addresses), batch)
+}
+
+// firstLines returns the first n lines: a generation that was interrupted gets the same batch
+// again, which may be more than what is left to spend.
+func firstLines(lines []byte, n int) []byte {
+	end := 0
+	for ; n > 0 && end < len(lines); n-- {
+		end += bytes.IndexByte(lines[end:], '\n') + 1
+	}
+	return lines[:end]
 }
 
 // lease asks the frontier for a batch, again and again until an address is due.
@@ -506,6 +524,9 @@ func (c *Crawl) settle(status, interrupted int) error {
 	if err := c.checkCounts(kept); err != nil {
 		return err
 	}
+	if n.step == stepVisit || n.step == stepScore {
+		n.pages = kept.Pages
+	}
 	if n.step == stepGrow {
 		grown, err := c.hasGrown(part)
 		if err != nil || !grown {
@@ -518,16 +539,16 @@ func (c *Crawl) settle(status, interrupted int) error {
 // keepsInterrupted reports whether what an interrupted step has written is to be kept: fetch
 // has handed back what it did not fetch, and the others have seen all of it. A replay is done
 // again instead, so that it is the same as if nothing had happened.
-func (c *Crawl) keepsInterrupted(e ended, kept int) bool {
+func (c *Crawl) keepsInterrupted(e ended, kept Kept) bool {
 	fetch, ok := e["fetch"]
-	return c.now.step != stepLearn && !c.Settings.Closed() && c.steps.find("fetch").Own && kept > 0 && ok && fetch.status > 128 && e.others("fetch") == 0
+	return c.now.step != stepLearn && !c.Settings.Closed() && c.steps.find("fetch").Own && kept.Records > 0 && ok && fetch.status > 128 && e.others("fetch") == 0
 }
 
 // contactMissing reports whether fetch failed only because it may not ask a host of this
 // batch without -contact. That ends a crawl at its beginning; later it is the outcome of
 // these addresses.
-func (c *Crawl) contactMissing(e ended, kept int) bool {
-	return c.now.step == stepVisit && c.now.generation != 1 && c.steps.find("fetch").Own && kept > 0 && e["fetch"].status == statusMisuse && e.others("fetch") == 0
+func (c *Crawl) contactMissing(e ended, kept Kept) bool {
+	return c.now.step == stepVisit && c.now.generation != 1 && c.steps.find("fetch").Own && kept.Records > 0 && e["fetch"].status == statusMisuse && e.others("fetch") == 0
 }
 
 // hasGrown reports whether the topic in the file part says something else than the topic it

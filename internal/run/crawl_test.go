@@ -12,7 +12,7 @@ func TestNowFile(t *testing.T) {
 	if err := n.load(d); err != nil || n != (now{}) {
 		t.Errorf("without a file: %+v, %v", n, err)
 	}
-	want := now{step: stepVisit, in: "generations/0007/" + Addresses, out: Scored, generation: 7, topic: d.Path(Topic), asked: 30, begun: time.Now().UTC().Round(0)}
+	want := now{step: stepVisit, in: "generations/0007/" + Addresses, out: Scored, generation: 7, topic: d.Path(Topic), asked: 30, pages: 29, begun: time.Now().UTC().Round(0)}
 	if err := want.save(d); err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestNowFile(t *testing.T) {
 // The file is not synced, so a power cut may leave any beginning of it.
 func TestNowFileTorn(t *testing.T) {
 	d := Dir(t.TempDir())
-	want := now{step: stepEvolve, in: "generations/0007/" + Scored, out: Next, generation: 7, topic: "topic.json", asked: 30, begun: time.Unix(1e9, 5).UTC()}
+	want := now{step: stepEvolve, in: "generations/0007/" + Scored, out: Next, generation: 7, topic: "topic.json", asked: 30, pages: 29, begun: time.Unix(1e9, 5).UTC()}
 	if err := want.save(d); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestEndedFile(t *testing.T) {
 		status int
 		note   string
 	}{
-		{"parse", 0, ""}, {"score", 7, "two\nlines"}, {"score", 0, ""}, {"grow", statusPipe, ""}, {"grow", statusDiskFull, "full"}, {"keep", 0, "12"},
+		{"parse", 0, ""}, {"score", 7, "two\nlines"}, {"score", 0, ""}, {"grow", statusPipe, ""}, {"grow", statusDiskFull, "full"}, {"keep", 0, "12 9"},
 	} {
 		if err := d.NoteEnd(e.stage, e.status, e.note); err != nil {
 			t.Fatal(err)
@@ -81,13 +81,13 @@ func TestEndedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e["score"] != (end{7, "two lines"}) || e["grow"] != (end{statusDiskFull, "full"}) || len(e) != 4 || e.kept() != 12 {
+	if e["score"] != (end{7, "two lines"}) || e["grow"] != (end{statusDiskFull, "full"}) || len(e) != 4 || e.kept() != (Kept{12, 9}) {
 		t.Errorf("%+v", e)
 	}
 	if got := e.others("score"); got != statusDiskFull {
 		t.Errorf("others than score ended with %d", got)
 	}
-	if got := (ended{"keep": {1, "12"}}).kept(); got != -1 {
-		t.Errorf("keep failed, and kept %d", got)
+	if got := (ended{"keep": {1, "12 9"}}).kept(); got.Records != -1 {
+		t.Errorf("keep failed, and kept %+v", got)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // is the name of their stage. See cmd/internal/filter.
 const endedVariable = "SPOOR_ENDED"
 
-// NoteEnd notes how a stage ended. The note of the stage keep is the number of its records.
+// NoteEnd notes how a stage ended. The note of the stage keep is what it kept; see [Kept].
 func (d Dir) NoteEnd(stage string, status int, note string) error {
 	f, err := os.OpenFile(d.Path(endedFile), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
@@ -63,15 +63,13 @@ func (e ended) others(name string) int {
 	return 0
 }
 
-// kept returns how many records came out of the pipeline, -1 if they were not counted to
-// the end.
-func (e ended) kept() int {
+// kept returns what came out of the pipeline; -1 records if they were not counted to the end.
+func (e ended) kept() (k Kept) {
 	keep, ok := e["keep"]
-	n, err := strconv.Atoi(keep.note)
-	if !ok || err != nil || keep.status != 0 {
-		return -1
+	if _, err := fmt.Sscan(keep.note, &k.Records, &k.Pages); !ok || err != nil || keep.status != 0 {
+		return Kept{-1, -1}
 	}
-	return n
+	return k
 }
 
 // stepStages are the stages of each step.
@@ -85,7 +83,7 @@ var stepStages = map[string][]string{
 func (c *Crawl) blame(status int, e ended) error {
 	stages := stepStages[c.now.step]
 	var words []string
-	worst := 0
+	worst, how := 0, "the same command goes on from here"
 	for _, name := range append(slices.Clone(stages), "keep") {
 		end, ok := e[name]
 		switch {
@@ -99,13 +97,16 @@ func (c *Crawl) blame(status int, e ended) error {
 		} else {
 			words = append(words, fmt.Sprintf("%s ended with status %d", name, end.status))
 		}
+		if stage := c.stage(name); stage != nil && !stage.Own && end.status != statusPipe {
+			how = "with the stage mended, the command goes on from here"
+		}
 		if worst == 0 || worst == statusPipe || end.status == statusDiskFull {
 			worst = end.status
 		}
 	}
 	if worst == 0 {
 		worst = max(status, statusFailed)
-		words = append(words, fmt.Sprintf("a stage ended with status %d", worst))
+		words = append(words, fmt.Sprintf("a stage that is none of these ended with status %d", worst))
 	}
 	if worst != statusPipe { // who was only cut off is not to blame
 		words = slices.DeleteFunc(words, func(w string) bool { return strings.HasSuffix(w, fmt.Sprintf("status %d", statusPipe)) })
@@ -121,52 +122,59 @@ func (c *Crawl) blame(status int, e ended) error {
 	case stepSteady:
 		step = "the loop"
 	}
-	log, err := c.Dir.lastLog()
+	said, err := c.Dir.lastWords()
 	if err != nil {
 		return err
 	}
-	how := "the same command goes on from here"
 	if worst == statusMisuse {
 		how = "with that put right, the command goes on from here"
-	}
-	said := strings.TrimRight(string(lastWords(log)), "\n")
-	if said != "" {
-		said = fmt.Sprintf("\nwhat the stages said, from %s:\n%s", c.Dir.Path(StagesLog), said)
 	}
 	return faultf(worst, "generation %d: %s: %s%s\nnothing that was acknowledged is lost: %s",
 		max(c.now.generation, c.Totals.Generation+1), step, strings.Join(words, ", "), said, how)
 }
 
-// lastLog returns the end of stages.log.
-func (d Dir) lastLog() ([]byte, error) {
+// lastWords returns what the stages said last, and where that stands, on lines of their own.
+func (d Dir) lastWords() (string, error) {
 	f, err := os.Open(d.Path(StagesLog))
 	if err != nil {
-		return nil, nil //nolint:nilerr // no stage has said anything
+		return "", nil //nolint:nilerr // no stage has said anything
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	b := make([]byte, min(info.Size(), 16<<10))
-	_, err = f.ReadAt(b, info.Size()-int64(len(b)))
-	return b, err
+	if _, err := f.ReadAt(b, info.Size()-int64(len(b))); err != nil {
+		return "", err
+	}
+	said := strings.TrimRight(string(lastWords(b)), "\n")
+	if said == "" {
+		return "", nil
+	}
+	return fmt.Sprintf("\nwhat the stages said, from %s:\n%s", d.Path(StagesLog), said), nil
 }
 
 // checkCounts refuses the output of a step that has lost records or made some up.
-func (c *Crawl) checkCounts(kept int) error {
+func (c *Crawl) checkCounts(kept Kept) error {
 	n := &c.now
-	if n.step != stepVisit && n.step != stepRead {
-		return nil
-	}
-	fetch := c.steps.find("fetch").Command
-	if kept == n.asked || kept > n.asked && strings.Contains(fetch, "-sitemaps") {
-		return nil
-	}
 	stages := strings.Join(stepStages[n.step], " | ")
-	hint := "hint: a stage writes one record for each that it reads"
-	if kept == 0 {
-		return faultf(statusFailed, "generation %d: %d records went into %s, and no record came out: which stage loses them?\n%s", n.generation, n.asked, stages, hint)
+	lost := ""
+	switch {
+	case n.step == stepEvolve && n.pages > 0 && kept.Pages != n.pages:
+		lost = fmt.Sprintf("%d pages went into %s, and %d came out", n.pages, stages, kept.Pages)
+	case n.step != stepVisit && n.step != stepRead || kept.Records == n.asked:
+		return nil
+	case kept.Records > n.asked && strings.Contains(c.steps.find("fetch").Command, "-sitemaps"):
+		return nil
+	case kept.Records == 0:
+		lost = fmt.Sprintf("%d records went into %s, and no record came out: which stage loses them?", n.asked, stages)
+	default:
+		lost = fmt.Sprintf("%d records went into %s, and %d came out", n.asked, stages, kept.Records)
 	}
-	return faultf(statusFailed, "generation %d: %d records went into %s, and %d came out\n%s", n.generation, n.asked, stages, kept, hint)
+	said, err := c.Dir.lastWords()
+	if err != nil {
+		return err
+	}
+	return faultf(statusFailed, "generation %d: %s%s\nhint: a stage writes one record for each that it reads, also one that you have added to the loop", n.generation, lost, said)
 }

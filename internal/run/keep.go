@@ -15,17 +15,17 @@ import (
 )
 
 // Keep writes the records that come out of a step to its file, compressed if its name says
-// so, and draws how far the step is. It returns how many there were. The file gets its name
-// when the next step is planned.
-func (c *Crawl) Keep(in io.Reader) (kept int, err error) {
+// so, and draws how far the step is. The file gets its name when the next step is planned,
+// which finds how many records there were in the file ended.
+func (c *Crawl) Keep(in io.Reader) (kept Kept, err error) {
 	f, err := os.OpenFile(c.outFile()+partSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return 0, err
+		return kept, err
 	}
 	var out io.WriteCloser = f
 	if strings.HasSuffix(c.now.out, ".zst") {
 		if out, err = zstd.NewWriter(f, zstd.WithEncoderConcurrency(1)); err != nil {
-			return 0, err
+			return kept, err
 		}
 	}
 	switch c.now.step {
@@ -40,39 +40,55 @@ func (c *Crawl) Keep(in io.Reader) (kept int, err error) {
 	return kept, errors.Join(err, f.Sync(), f.Close())
 }
 
+// Kept says what came out of the stages of a step.
+type Kept struct {
+	Records int
+	Pages   int // records that are the outcome of an address
+}
+
+// String returns the note by which the next step knows it.
+func (k Kept) String() string { return fmt.Sprintf("%d %d", k.Records, k.Pages) }
+
 // drawEvery is how often the view is drawn while records come.
 const drawEvery = 200 * time.Millisecond
 
 // count reads records to the end and draws what they say.
-func (c *Crawl) count(in io.Reader) (records int, err error) {
+func (c *Crawl) count(in io.Reader) (kept Kept, err error) {
 	r := wire.NewReader(in, frontier.Sections)
+	judged := c.now.step != stepVisit || c.steps.find("score").Own
 	sum := NewSummary(c.now.generation)
 	var rec wire.Record
 	var drawn time.Time
 	for {
 		err := r.Read(&rec)
-		if _, ok := errors.AsType[*wire.SyntaxError](err); ok {
-			continue // frontier add says so
+		if bad, ok := errors.AsType[*wire.SyntaxError](err); ok {
+			c.Log.Warn("skipped a line that is not a record", "step", c.now.step, "line", bad.Line, "err", bad.Err)
+			continue
 		}
 		if errors.Is(err, io.EOF) {
-			if records > 0 && c.now.step == stepVisit {
+			if kept.Records > 0 && c.now.step == stepVisit {
 				c.View.Progress(c, "choosing what is next", sum)
 			}
-			return records, nil
+			if !judged && sum.Cost > sum.Failed {
+				c.View.Say("no page of generation %d says whether it is relevant\nhint: end the stage score with | score -topic \"$SPOOR_TOPIC\" -keep, which fills in what is missing", sum.Generation)
+			}
+			return kept, nil
 		}
 		if err != nil {
-			return records, err
+			return kept, err
 		}
-		records++
+		kept.Records++
+		judged = judged || rec.Relevant.Kind == wire.Present
 		if rec.Generation > sum.Generation {
 			rec.Generation = sum.Generation
 		}
 		sum.Count(&rec)
+		kept.Pages = sum.Outcomes
 		if c.now.step == stepVisit && time.Since(drawn) > drawEvery {
 			drawn = time.Now()
 			sum.Seconds = seconds(time.Since(c.now.begun).Seconds())
 			sum.Hosts, sum.Waiting = c.Totals.Last.Hosts, c.Totals.Last.Waiting
-			c.View.Progress(c, fmt.Sprintf("fetching: %d of %d done", records, c.now.asked), sum)
+			c.View.Progress(c, fmt.Sprintf("fetching: %d of %d done", kept.Records, c.now.asked), sum)
 		}
 	}
 }

@@ -60,6 +60,13 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 		}
 	}
 	s := &r.Settings
+	if s.Closed() && len(s.Live) > 0 {
+		name, _, _ := strings.Cut(s.Live[0], "=")
+		return nil, faultf(statusMisuse, "%s is for the live web, not for -archive", name)
+	}
+	if !s.Closed() && !slices.ContainsFunc(s.Live, func(f string) bool { return strings.HasPrefix(f, "-deadline=") }) {
+		s.Live = append(s.Live, "-deadline=10m")
+	}
 	requirements, known := o.Requirements(s.Strategy)
 	if !known && r.Stages["evolve"] == "" && (before == nil || !slices.Contains(before.Replaced, "evolve")) {
 		return nil, o.unknownStrategy(ctx, s.Strategy)
@@ -85,6 +92,9 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 	otherMode := *s
 	otherMode.Steady = !s.Steady
 	stages, changes := resolveStages(own, ownStages(d, &otherMode, requirements, o.Prefix), file, r.Stages, before)
+	if before != nil && !slices.Equal(before.Live, s.Live) {
+		changes = append(changes, fmt.Sprintf("flags of fetch are now: %s\n(before: %s)", strings.Join(s.Live, " "), strings.Join(before.Live, " ")))
+	}
 	if evolve := stages.find("evolve"); evolve.Own {
 		if !requirements.Search {
 			stages = slices.DeleteFunc(stages, func(s Stage) bool { return s.Name == "search" && s.Own })
@@ -159,6 +169,10 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 		return nil, faultf(statusMisuse, "%s was begun with %s: %s\nhint: crawl -run %s resumes it as it was; another crawl needs another -run", d, what, strings.Join(words, "; "), d)
 	}
 	for _, f := range settings { // what is not given stays as it was
+		if f.key == "live" && !full {
+			r.Settings.Live = mergeFlags(before.Live, r.Settings.Live)
+			continue
+		}
 		if r.Given[f.key] || full && !f.fixed {
 			continue
 		}
@@ -167,6 +181,15 @@ func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 		}
 	}
 	return before, nil
+}
+
+// mergeFlags returns flags, replaced and followed by those given.
+func mergeFlags(flags, given []string) []string {
+	name := func(f string) string { name, _, _ := strings.Cut(f, "="); return name }
+	replaced := func(f string) bool {
+		return slices.ContainsFunc(given, func(g string) bool { return name(g) == name(f) })
+	}
+	return append(slices.DeleteFunc(slices.Clone(flags), replaced), given...)
 }
 
 // unknownStrategy lets evolve say which strategies there are.

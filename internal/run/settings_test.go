@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,5 +144,21 @@ func TestDigestArchives(t *testing.T) {
 	}
 	if _, err := DigestArchives([]string{filepath.Join(dir, "missing")}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing archive: %v", err)
+	}
+}
+
+func TestMergeFlags(t *testing.T) {
+	flags := []string{"-contact=a@b.c", "-delay=200ms", "-allow-private"}
+	got := mergeFlags(flags, []string{"-delay=1s", "-http1"})
+	if want := []string{"-contact=a@b.c", "-allow-private", "-delay=1s", "-http1"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestFirstLines(t *testing.T) {
+	for n, want := range []string{"", "a\n", "a\nbc\n", "a\nbc\n"} {
+		if got := firstLines([]byte("a\nbc\n"), n); string(got) != want {
+			t.Errorf("%d lines: %q, want %q", n, got, want)
+		}
 	}
 }

@@ -21,16 +21,11 @@ import (
 // Stage runs the command of a stage that is not spoor's own, and counts the records that it
 // reads and writes.
 func (c *Crawl) Stage(ctx context.Context, name string, stdin, stdout *os.File) error {
-	steady := c.now.step == stepSteady
-	stages := c.steps
-	if steady {
-		stages = c.Stages
-	}
-	stage := stages.find(name)
+	stage := c.stage(name)
 	if stage == nil {
 		return faultf(statusMisuse, "%s has no stage %s", c.Dir.Path(StagesFile), name)
 	}
-	m := &meter{pages: name == "evolve", endless: steady, silence: silence}
+	m := &meter{pages: name == "evolve", endless: c.now.step == stepSteady, silence: silence}
 	m.adds = name == "search" || name == "fetch" && strings.Contains(stage.Command, "-sitemaps")
 	var in io.Reader = stdin
 	if d, err := decompress(stdin); err != nil {
@@ -53,6 +48,14 @@ func (c *Crawl) Stage(ctx context.Context, name string, stdin, stdout *os.File) 
 		return err
 	}
 	return &Fault{Status: fault.Status} // run next says the rest
+}
+
+// stage returns a stage of the step being run, nil if there is none of that name.
+func (c *Crawl) stage(name string) *Stage {
+	if c.now.step == stepSteady {
+		return c.Stages.find(name)
+	}
+	return c.steps.find(name)
 }
 
 // decompress returns a reader of what zstd has packed into a regular file, nil if f is not

@@ -232,11 +232,11 @@ func quoteControl(word string) string {
 // score may leave out what it has no opinion of: score -keep fills that in.
 func replacement(name, command string, own Stages) string {
 	if name != "score" {
-		return "bash -c " + Quote(command)
+		return "bash -o pipefail -c " + Quote(command)
 	}
 	score, rest, _ := strings.Cut(own.find("score").Command, " ")
 	keep, _, _ := strings.Cut(rest, " -windows ")
-	return "bash -c " + Quote(command) + " | " + score + " -keep " + keep
+	return "bash -o pipefail -c " + Quote(command) + " | " + score + " -keep " + keep
 }
 
 const stagesHeader = `# The stages of this crawl: a name, a tab, and a shell command on one line. A stage reads records

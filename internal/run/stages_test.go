@@ -82,18 +82,19 @@ func TestResolveStages(t *testing.T) {
 		{"fetch", "fetch -archive /new", true}, {"parse", "parse", true}, {"score", `score -topic "$SPOOR_TOPIC" -windows g | topic`, true},
 		{"grow", "topic -expand", true}, {"evolve", "evolve", true},
 	}
-	const scored = `bash -c 'jq .' | score -keep -topic "$SPOOR_TOPIC"`
+	const scored = `bash -o pipefail -c 'jq .' | score -keep -topic "$SPOOR_TOPIC"`
 	lastRun := func(replaced ...string) *Settings {
 		s := &Settings{Ran: map[string]string{}, Replaced: replaced}
 		for _, stage := range own {
 			s.Ran[stage.Name] = stage.Command
 		}
-		s.Ran["fetch"] = "fetch -archive /old"
 		for _, name := range replaced {
 			s.Ran[name] = "my " + name
 		}
 		return s
 	}
+	moved := lastRun()
+	moved.Ran["fetch"] = "fetch -archive /old"
 	edited := func(s *Settings, edits map[string]string) map[string]string {
 		file := maps.Clone(s.Ran)
 		for name, command := range edits {
@@ -113,12 +114,12 @@ func TestResolveStages(t *testing.T) {
 		notGrown bool              // the stage grow is missing
 	}{
 		{name: "a new run"},
-		{name: "a new run, a stage replaced", env: map[string]string{"parse": "sed p"}, want: map[string]string{"parse": "bash -c 'sed p'"}},
+		{name: "a new run, a stage replaced", env: map[string]string{"parse": "sed p"}, want: map[string]string{"parse": "bash -o pipefail -c 'sed p'"}},
 		{name: "the stages file of a crawl that was killed while it was begun", file: map[string]string{"parse": "my parse"}},
 		{name: "killed while the mode was changed", file: edited(lastRun(), map[string]string{"evolve": "steady evolve"}), before: lastRun()},
 		{name: "a foreign score is completed, and its topic does not grow", env: map[string]string{"score": "jq ."}, want: map[string]string{"score": scored}, notGrown: true},
-		{name: "nothing edited: the new own commands", file: edited(lastRun(), nil), before: lastRun()},
-		{name: "no stages file: the new own commands", before: lastRun()},
+		{name: "nothing edited: the new own commands", file: edited(moved, nil), before: moved},
+		{name: "no stages file: the new own commands", before: moved},
 		{
 			name: "an edited line", file: edited(lastRun(), map[string]string{"parse": "parse | sed -u p"}), before: lastRun(),
 			want: map[string]string{"parse": "parse | sed -u p"}, changes: []string{"parse"},
@@ -135,13 +136,13 @@ func TestResolveStages(t *testing.T) {
 		{name: "a deleted line", file: edited(lastRun("parse"), map[string]string{"parse": ""}), before: lastRun("parse"), changes: []string{"parse"}},
 		{
 			name: "the variable wins over the file", file: edited(lastRun("parse"), nil), env: map[string]string{"parse": "sed p"}, before: lastRun("parse"),
-			want: map[string]string{"parse": "bash -c 'sed p'"}, changes: []string{"parse"},
+			want: map[string]string{"parse": "bash -o pipefail -c 'sed p'"}, changes: []string{"parse"},
 		},
 		{
 			name: "an empty variable returns to the default", file: edited(lastRun("parse", "evolve"), nil), env: map[string]string{"parse": ""}, before: lastRun("parse", "evolve"),
 			want: map[string]string{"evolve": "my evolve"}, changes: []string{"parse"},
 		},
-		{name: "a stage that the strategy does not have", env: map[string]string{"search": "sed p"}, want: map[string]string{"search": "bash -c 'sed p'"}},
+		{name: "a stage that the strategy does not have", env: map[string]string{"search": "sed p"}, want: map[string]string{"search": "bash -o pipefail -c 'sed p'"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			list, changes := resolveStages(own, Stages{{"evolve", "steady evolve", true}}, test.file, test.env, test.before)
@@ -176,7 +177,7 @@ func TestStagesFile(t *testing.T) {
 	if commands, err := d.loadStages(); commands != nil || err != nil {
 		t.Errorf("without a file: %v, %v", commands, err)
 	}
-	list := Stages{{"fetch", "fetch -archive 'a b'", true}, {"score", `bash -c 'jq .' | score -keep -topic "$SPOOR_TOPIC"`, false}}
+	list := Stages{{"fetch", "fetch -archive 'a b'", true}, {"score", `bash -o pipefail -c 'jq .' | score -keep -topic "$SPOOR_TOPIC"`, false}}
 	if err := list.save(d); err != nil {
 		t.Fatal(err)
 	}
