@@ -3,7 +3,7 @@ package closedweb
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
+	"encoding/gob"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -20,30 +20,31 @@ import (
 
 // The links of archives are kept in a file beside the first archive, NAME.graph, or in
 // the cache directory. Its first line is "!graph " and a [cacheHeader] as JSON; the file is
-// stale if its archives have changed. Then come, as uvarints and varints of
-// encoding/binary,
-//
-//	pages      length and bytes of each address, sorted
-//	aliases    length and bytes of each address, sorted, and the page
-//	links      for each page their number, and each as its distance from the one before
+// stale if its archives have changed. Then comes a [cacheBody], encoded by package gob.
 //
 // The file is replaced atomically.
 const cacheMagic = "!graph "
 
 // cacheVersion is increased when the links of the same archives would be others: with the
 // format of this file, and with what parse takes for a link.
-const cacheVersion = 1
+const cacheVersion = 2
 
 // A cacheHeader is the first line.
 type cacheHeader struct {
 	Version  int           `json:"spoor-graph"`
 	Capture  string        `json:"capture"` // which of several captures counts
 	Archives []archiveFile `json:"archives"`
-	Pages    int           `json:"pages"`
-	Aliases  int           `json:"aliases"`
-	Links    int           `json:"links"`
 	Bytes    int64         `json:"bytes"`  // after the first line
 	CRC32C   uint32        `json:"crc32c"` // of these bytes
+}
+
+// A cacheBody is the rest of the file.
+type cacheBody struct {
+	Pages   []string // addresses, sorted
+	Aliases []string // addresses, sorted
+	Targets []int32  // by alias: the page
+	Degrees []int32  // by page: the number of its links
+	Links   []int32  // of all pages
 }
 
 // An archiveFile identifies a version of an archive by its size and modification time.
@@ -139,8 +140,10 @@ func lockFile(name string) (unlock func(), err error) {
 }
 
 func saveCache(path string, header cacheHeader, a *archiveWeb) error {
-	body := a.encode()
-	header.Pages, header.Aliases, header.Links = a.pages.len(), a.aliases.len(), a.graph.NumLinks()
+	body, err := a.encode()
+	if err != nil {
+		return err
+	}
 	header.Bytes, header.CRC32C = int64(len(body)), crc32.Checksum(body, castagnoli())
 	line, err := json.Marshal(header)
 	if err != nil {
@@ -170,7 +173,7 @@ func loadCache(path string, want *cacheHeader) (*archiveWeb, error) {
 	if !header.isFor(want) {
 		return nil, fmt.Errorf("%s is out of date", path)
 	}
-	a, err := decodeArchiveWeb(header, body)
+	a, err := decodeArchiveWeb(body)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -196,134 +199,59 @@ func readHeader(data []byte) (h *cacheHeader, body []byte, err error) {
 	return h, body, nil
 }
 
-func (a *archiveWeb) encode() []byte {
-	var b []byte
-	appendAddress := func(s string) { b = append(binary.AppendUvarint(b, uint64(len(s))), s...) }
+func (a *archiveWeb) encode() ([]byte, error) {
+	body := cacheBody{Targets: a.targets}
 	for i := range a.pages.len() {
-		appendAddress(a.pages.at(i))
+		links := a.graph.Links(int32(i))
+		body.Pages = append(body.Pages, a.pages.at(i))
+		body.Degrees = append(body.Degrees, int32(len(links)))
+		body.Links = append(body.Links, links...)
 	}
 	for i := range a.aliases.len() {
-		appendAddress(a.aliases.at(i))
-		b = binary.AppendUvarint(b, uint64(a.targets[i]))
+		body.Aliases = append(body.Aliases, a.aliases.at(i))
 	}
-	for i := range a.graph.Len() {
-		row := a.graph.Links(int32(i))
-		b = binary.AppendUvarint(b, uint64(len(row)))
-		previous := int32(0)
-		for _, to := range row {
-			b = binary.AppendVarint(b, int64(to)-int64(previous))
-			previous = to
-		}
-	}
-	return b
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(body)
+	return b.Bytes(), err
 }
 
-// decodeArchiveWeb is the inverse of encode. The length of body bounds the memory it takes.
-func decodeArchiveWeb(h *cacheHeader, body []byte) (*archiveWeb, error) {
-	n := len(body) // every page, alias and link takes a byte or more
-	if h.Pages < 0 || h.Pages > n || h.Aliases < 0 || h.Aliases > n || h.Links < 0 || h.Links > n {
+// decodeArchiveWeb is the inverse of encode.
+func decodeArchiveWeb(data []byte) (*archiveWeb, error) {
+	var body cacheBody
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&body); err != nil {
+		return nil, err
+	}
+	isPage := func(n int32) bool { return n >= 0 && int(n) < len(body.Pages) }
+	if !isAddressList(body.Pages) || !isAddressList(body.Aliases) || len(body.Degrees) != len(body.Pages) ||
+		len(body.Targets) != len(body.Aliases) || !all(body.Targets, isPage) || !all(body.Links, isPage) {
 		return nil, errDamaged
 	}
-	d := decoder{unread: body}
-	a := &archiveWeb{targets: make([]int32, h.Aliases)}
-	a.graph.Grow(h.Pages, h.Links)
-	a.pages = d.addresses(h.Pages, func(int) {})
-	a.aliases = d.addresses(h.Aliases, func(i int) { a.targets[i] = d.page(0, int64(d.uvarint()), h.Pages) })
-	var row []int32
-	for range h.Pages {
-		row = row[:0]
-		to := int32(0)
-		for range d.atMost(h.Links - a.graph.NumLinks()) {
-			to = d.page(to, d.varint(), h.Pages)
-			row = append(row, to)
+	a := &archiveWeb{pages: newAddressList(body.Pages), aliases: newAddressList(body.Aliases), targets: body.Targets}
+	a.graph.Grow(len(body.Pages), len(body.Links))
+	links := body.Links
+	for _, n := range body.Degrees {
+		if n < 0 || int(n) > len(links) {
+			return nil, errDamaged
 		}
-		a.graph.Add(row)
+		a.graph.Add(links[:n])
+		links = links[n:]
 	}
-	if d.failed || len(d.unread) > 0 || a.graph.NumLinks() != h.Links {
+	if len(links) > 0 {
 		return nil, errDamaged
 	}
 	return a, nil
 }
 
-// A decoder reads numbers and addresses. After the first error it reads zeros.
-type decoder struct {
-	unread []byte
-	failed bool
-}
-
-func (d *decoder) fail() {
-	d.unread, d.failed = nil, true
-}
-
-func (d *decoder) uvarint() uint64 {
-	v, n := binary.Uvarint(d.unread)
-	if n <= 0 {
-		d.fail()
-		return 0
-	}
-	d.unread = d.unread[n:]
-	return v
-}
-
-func (d *decoder) varint() int64 {
-	v, n := binary.Varint(d.unread)
-	if n <= 0 {
-		d.fail()
-		return 0
-	}
-	d.unread = d.unread[n:]
-	return v
-}
-
-// atMost reads a number that must not be above limit.
-func (d *decoder) atMost(limit int) int {
-	n := d.uvarint()
-	if n > uint64(limit) {
-		d.fail()
-		return 0
-	}
-	return int(n)
-}
-
-// next returns the next n bytes.
-func (d *decoder) next(n uint64) []byte {
-	if n > uint64(len(d.unread)) {
-		d.fail()
-		return nil
-	}
-	b := d.unread[:n]
-	d.unread = d.unread[n:]
-	return b
-}
-
-// page returns the number of a page at the given distance from another.
-func (d *decoder) page(from int32, distance int64, pages int) int32 {
-	to := int64(from) + distance
-	if to < 0 || to >= int64(pages) {
-		d.fail()
-		return 0
-	}
-	return int32(to)
-}
-
-// addresses reads n sorted addresses, and calls then after each.
-func (d *decoder) addresses(n int, then func(i int)) addressList {
-	var text []byte
-	l := addressList{ends: make([]int, n)}
-	start := 0 // of the previous address
-	for i := range n {
-		address := d.next(d.uvarint())
-		if i > 0 && bytes.Compare(text[start:], address) >= 0 {
-			d.fail()
+// isAddressList reports whether addresses are sorted, and each is there once.
+func isAddressList(addresses []string) bool {
+	for i := range addresses {
+		if i > 0 && addresses[i-1] >= addresses[i] {
+			return false
 		}
-		if d.failed {
-			break
-		}
-		start = len(text)
-		text = append(text, address...)
-		l.ends[i] = len(text)
-		then(i)
 	}
-	l.text = string(text)
-	return l
+	return true
+}
+
+func all(list []int32, valid func(int32) bool) bool {
+	return !slices.ContainsFunc(list, func(n int32) bool { return !valid(n) })
 }
