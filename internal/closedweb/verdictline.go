@@ -16,10 +16,10 @@ import (
 func AppendVerdict(dst, line []byte, v Verdict, spent int64) []byte {
 	dst = append(dst, '{')
 	var bodies [][]byte
-	for name, member := range eachMember(line) {
-		switch string(name) {
-		case `"verdict"`, `"spent"`:
-		case `"body"`, `"body_base64"`:
+	for name, member := range wire.Members(line) {
+		switch name {
+		case "verdict", "spent":
+		case "body", "body_base64":
 			bodies = append(bodies, member)
 		default:
 			dst = append(append(dst, member...), ',')
@@ -83,94 +83,11 @@ func (w *Writer) Flush() error {
 
 // lineVerdict returns the verdict in a line, "" if there is none.
 func lineVerdict(line []byte) (verdict string) {
-	for name, member := range eachMember(line) {
-		if string(name) == `"verdict"` {
-			value := bytes.TrimLeft(member[len(name):], " \t:")
-			verdict = string(bytes.Trim(value, `"`))
+	for name, member := range wire.Members(line) {
+		if name == "verdict" {
+			_, value, _ := bytes.Cut(member, []byte(":"))
+			verdict = string(bytes.Trim(value, "\" \t"))
 		}
 	}
 	return verdict
-}
-
-// eachMember yields the members of a JSON object: the quoted name, and name and value
-// together. It stops where the object is malformed.
-func eachMember(line []byte) func(yield func(name, member []byte) bool) {
-	return func(yield func(name, member []byte) bool) {
-		i := bytes.IndexByte(line, '{') + 1
-		for i > 0 {
-			if i = skipSpace(line, i); i == len(line) || line[i] != '"' {
-				return
-			}
-			start := i
-			nameEnd := skipValue(line, i)
-			i = skipSpace(line, nameEnd)
-			if i == len(line) || line[i] != ':' {
-				return
-			}
-			i = skipValue(line, skipSpace(line, i+1))
-			if !yield(line[start:nameEnd], line[start:i]) {
-				return
-			}
-			if i = skipSpace(line, i); i == len(line) || line[i] != ',' {
-				return
-			}
-			i++
-		}
-	}
-}
-
-// skipSpace returns the index after the white space that begins at i.
-func skipSpace(line []byte, i int) int {
-	for i < len(line) && (line[i] == ' ' || line[i] == '\t' || line[i] == '\r' || line[i] == '\n') {
-		i++
-	}
-	return i
-}
-
-// skipValue returns the index after the JSON value that begins at i.
-func skipValue(line []byte, i int) int {
-	for depth := 0; i < len(line); {
-		switch line[i] {
-		case '"':
-			i = skipString(line, i)
-		case '{', '[':
-			depth++
-			i++
-		case '}', ']':
-			if depth == 0 {
-				return i
-			}
-			depth--
-			i++
-		case ',':
-			if depth == 0 {
-				return i
-			}
-			i++
-		default:
-			for i++; i < len(line) && !bytes.ContainsRune([]byte(`"{}[],: `+"\t\r\n"), rune(line[i])); i++ {
-			}
-			if depth > 0 {
-				continue
-			}
-			return i
-		}
-		if depth == 0 {
-			return i
-		}
-	}
-	return i
-}
-
-// skipString returns the index after the JSON string that begins at i.
-func skipString(line []byte, i int) int {
-	for i++; i < len(line); i++ {
-		switch line[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(line)
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"io"
+	"iter"
 	"slices"
 	"unsafe"
 )
@@ -26,6 +28,28 @@ type rawRecord struct {
 type member struct {
 	start, end int     // line[start:end] is the name, colon and value
 	section    Section // 0 for an unknown field
+}
+
+// Members returns the members of the JSON object that a line holds: their names, and
+// name, colon and value together, as written. It stops where the object is malformed, but
+// does not check strings.
+func Members(line []byte) iter.Seq2[string, []byte] {
+	return func(yield func(name string, member []byte) bool) {
+		d := decoder{line: line}
+		d.members(func(name string, start int) error {
+			skip := d.skipBody
+			if d.peek() != '"' {
+				skip = func() error { return d.skip(1) }
+			}
+			if err := skip(); err != nil {
+				return err
+			}
+			if !yield(name, bytes.TrimLeft(line[start:d.pos], " \t\r\n")) {
+				return io.EOF
+			}
+			return nil
+		})
+	}
 }
 
 // Touch marks sections to be written from the fields of the record. Of a section that
