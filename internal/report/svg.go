@@ -53,8 +53,13 @@ func (d *drawing) number(name string, v float64) {
 
 func (d *drawing) words(s string) { template.HTMLEscape(&d.b, []byte(s)) }
 
-// end ends an element, with a tooltip.
-func (d *drawing) end(element, tip string) {
+// shape draws an element with numbers as attributes, and a tooltip if tip is not empty.
+func (d *drawing) shape(element, class, tip string, names []string, values ...float64) {
+	d.b.WriteString("<" + element)
+	d.class(class)
+	for i, name := range names {
+		d.number(name, values[i])
+	}
 	if tip == "" {
 		d.b.WriteString("/>")
 		return
@@ -75,32 +80,15 @@ func (d *drawing) path(class, commands string) {
 }
 
 func (d *drawing) rect(class string, x, y, width, height float64, tip string) {
-	d.b.WriteString(`<rect`)
-	d.class(class)
-	d.number("x", x)
-	d.number("y", y)
-	d.number("width", max(0, width))
-	d.number("height", max(0, height))
-	d.end("rect", tip)
+	d.shape("rect", class, tip, []string{"x", "y", "width", "height"}, x, y, max(0, width), max(0, height))
 }
 
 func (d *drawing) circle(class string, x, y, r float64, tip string) {
-	d.b.WriteString(`<circle`)
-	d.class(class)
-	d.number("cx", x)
-	d.number("cy", y)
-	d.number("r", r)
-	d.end("circle", tip)
+	d.shape("circle", class, tip, []string{"cx", "cy", "r"}, x, y, r)
 }
 
 func (d *drawing) line(class string, x1, y1, x2, y2 float64) {
-	d.b.WriteString(`<line`)
-	d.class(class)
-	d.number("x1", x1)
-	d.number("y1", y1)
-	d.number("x2", x2)
-	d.number("y2", y2)
-	d.b.WriteString("/>")
+	d.shape("line", class, "", []string{"x1", "y1", "x2", "y2"}, x1, y1, x2, y2)
 }
 
 // text writes words, vertically centred at y.
