@@ -1,12 +1,14 @@
 package spoor_test
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -34,7 +36,7 @@ const imports = `
 
 	# The application row composes the rows below. Its packages may import each other;
 	# the compiler refuses import cycles.
-	application = run crawler closedweb collection comparison exchange measure pageindex
+	application = run crawler closedweb collection comparison measure pageindex
 	application: floor second strategy application
 
 	# What all commands share knows the record and nothing above the floor.
@@ -219,5 +221,40 @@ func TestSeparatePackagesStaySeparate(t *testing.T) {
 				t.Errorf("%s contains %s and %s: %s", short(p.ImportPath), s.a, s.b, s.because)
 			}
 		}
+	}
+}
+
+// Where a processor can multiply and add at once, the compiler lets it, and the sum differs in
+// its last bit from that of other machines. A conversion prevents it: float64(a*b) + c.
+func TestNumbersAreTheSameOnAllProcessors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles for another processor: not with -short")
+	}
+	t.Parallel()
+	args := []string{"build", "-trimpath", "-gcflags=-S"}
+	for _, name := range slices.Concat(pure, []string{"graph", "topic", "measure", "strategy"}) {
+		args = append(args, "./internal/"+name)
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
+	out, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	fused := regexp.MustCompile(`\((\S+:\d+)\)\tFN?M(ADD|SUB)[DS]\t`)
+	instructions := 0
+	seen := map[string]bool{}
+	for s := bufio.NewScanner(out); s.Scan(); {
+		instructions++
+		if m := fused.FindSubmatch(s.Bytes()); m != nil && !seen[string(m[1])] {
+			seen[string(m[1])] = true
+			t.Errorf("%s: a product is added without a conversion: write float64(a*b) + c", m[1])
+		}
+	}
+	if err := cmd.Wait(); err != nil || instructions < 100_000 {
+		t.Errorf("%d lines of assembly: %v", instructions, err)
 	}
 }

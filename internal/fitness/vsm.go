@@ -113,7 +113,7 @@ func (v *VSM) rest(words *bag) (sum float64) {
 		}
 		w := 0.0
 		for z, n := range words.of(term) {
-			w += float64(n) * Zone(z).Weight()
+			w += float64(float64(n) * Zone(z).Weight())
 		}
 		sum += float64(w * w)
 	}
@@ -133,7 +133,7 @@ func (v *VSM) product(rest float64) (dot, length float64) {
 func (r *Reading) weighted(k int) float64 {
 	sum := 0.0
 	for z := range zones {
-		sum += r.zones[z].counts[k] * z.Weight()
+		sum += float64(r.zones[z].counts[k] * z.Weight())
 	}
 	return sum
 }

@@ -115,7 +115,7 @@ func (e *Ecosystem) commensalism(rng *rand.Rand, i, j int) {
 	xi, xj := e.Organisms[i], e.Organisms[j]
 	e.trial = e.trial[:0]
 	for d, best := range e.best {
-		r := float64(2*rng.Float64()) - 1
+		r := 2*float64(rng.Float64()) - 1
 		e.trial = append(e.trial, e.clamp(xi[d]+float64(r*(best-xj[d]))))
 	}
 	e.replace(i, e.trial, e.evaluate(e.trial))
@@ -128,7 +128,7 @@ func (e *Ecosystem) parasitism(rng *rand.Rand, i, j int) {
 	}
 	e.trial = append(e.trial[:0], e.Organisms[i]...)
 	dimensions := len(e.trial)
-	some := int(math.Ceil((1 - rng.Float64()) * float64(dimensions)))
+	some := int(math.Ceil((1 - float64(rng.Float64())) * float64(dimensions)))
 	for _, d := range Sample(rng, dimensions, some) {
 		e.trial[d] = e.clamp(e.Low + float64(rng.Float64()*(e.High-e.Low)))
 	}

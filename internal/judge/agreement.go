@@ -47,7 +47,7 @@ func (a *Agreement) Figures(heldOut bool) AgreementFigures {
 	f.Recall = round(ratio(float64(a.both), classifier))
 	f.F1 = round(ratio(2*float64(a.both), crawl+classifier))
 	observed := float64(a.both+a.neither) / max(1, n)
-	chance := (crawl*classifier + (n-crawl)*(n-classifier)) / max(1, n*n)
+	chance := (float64(crawl*classifier) + float64((n-crawl)*(n-classifier))) / max(1, n*n)
 	f.Kappa = round(ratio(observed-chance, 1-chance))
 	return f
 }

@@ -73,10 +73,10 @@ func Wilcoxon(differences []float64) float64 {
 	}
 	squares := 0.0
 	for _, r := range ranks {
-		squares += float64(r) * float64(r)
+		squares += float64(float64(r) * float64(r))
 	}
 	// Ranks are doubled, so the continuity correction of 1/2 is 1.
-	z := max(0, (float64(total)/2-float64(tail)-1)/math.Sqrt(squares/4))
+	z := max(0, (float64(float64(total)/2)-float64(tail)-1)/math.Sqrt(squares/4))
 	return math.Erfc(z / math.Sqrt2)
 }
 
@@ -89,9 +89,9 @@ func signedRanks(ranks []int, total, tail int) float64 {
 	for _, r := range ranks {
 		sum += r
 		for s := sum; s >= 0; s-- {
-			p[s] /= 2
+			p[s] = float64(p[s] / 2)
 			if s >= r {
-				p[s] += p[s-r] / 2
+				p[s] += float64(p[s-r] / 2)
 			}
 		}
 	}

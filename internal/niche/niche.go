@@ -32,7 +32,7 @@ func (r Rule) losers(n int) int {
 	case r.Count > 0:
 		return min(r.Count, n)
 	}
-	return min(n, int(r.Fraction*float64(n)+roundOff))
+	return min(n, int(float64(r.Fraction*float64(n))+roundOff))
 }
 
 // roundOff compensates for products that are a little too small: 0.29 of 100 is 29.

@@ -614,7 +614,7 @@ const (
 )
 
 // around returns a uniform random number from x/2 to 3x/2.
-func around(rng *rand.Rand, x float64) float64 { return x * (0.5 + rng.Float64()) }
+func around(rng *rand.Rand, x float64) float64 { return x * (0.5 + float64(rng.Float64())) }
 
 // randomNet returns a net with random weights.
 func randomNet(rng *rand.Rand, hidden, keywords int) net {

@@ -159,7 +159,7 @@ func (s *jaccard) strip(rec *wire.Record, p *page) {
 	node := s.template.learn(rec)
 	if slices.Contains(rec.Scores, wire.Scored{Name: "jaccard", Value: rec.Score.Or(-1)}) {
 		all, stripped := s.template.likeness(node, s.reference.URL, s.reference.Links, s.Template)
-		p.score = max(0, p.score+(stripped-all)/2) // J is half of Jlink, and half of D'
+		p.score = max(0, p.score+float64((stripped-all)/2)) // J is half of Jlink, and half of D'
 	}
 }
 
