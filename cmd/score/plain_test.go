@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -152,7 +153,7 @@ func TestAgainstPlainImplementation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"vsm", "weighttable", "weighttable-tf", "bm25"}
+	names := slices.Sorted(maps.Keys(plainScores(a, top, recs[0], fitness.TopicNorm)))
 	for _, norm := range []fitness.Norm{fitness.TopicNorm, fitness.PageNorm} {
 		s, err := newScorer(&options{topic: top, names: names, measures: measure.Options{Norm: norm}})
 		if err != nil {

@@ -42,20 +42,20 @@ func variants(tb testing.TB) []variant {
 	for _, norm := range []Norm{TopicNorm, PageNorm} {
 		for _, literal := range []bool{false, true} {
 			name := fmt.Sprintf("norm %d, literal %t", norm, literal)
+			words, likeness := inf, inf // bounds of wordscore and jaccard
+			if !literal {
+				words, likeness = 1+Alpha, 1
+			}
 			if norm == TopicNorm {
 				all = append(all, variant{"bm25, " + name, inf, 1, false, func(t *Target, _ float64) Measure {
 					return must(NewBM25(t, Statistics{Documents: 9, AverageLength: 20, DF: []int{0, 4, 9, 2}}, literal))
-				}}, variant{"wordscore, " + name, inf, inf, !literal, func(t *Target, _ float64) Measure {
+				}}, variant{"wordscore, " + name, words, words, !literal, func(t *Target, _ float64) Measure {
 					return NewWordScore(t, Alpha, literal)
-				}}, variant{"jaccard, " + name, inf, 1, true, func(t *Target, _ float64) Measure {
+				}}, variant{"jaccard, " + name, likeness, 1, true, func(t *Target, _ float64) Measure {
 					j := NewJaccard(t, Reference{Links: []string{"http://a.example/", "http://b.example/"}, Terms: []string{"data", "base", "frog", "2009"}, Counts: 2})
 					j.Literal = literal
 					return j
 				}})
-				if !literal {
-					n := len(all)
-					all[n-1].page, all[n-2].page, all[n-2].link = 1, 1+Alpha, 1+Alpha
-				}
 			}
 			if norm == TopicNorm || !literal {
 				all = append(all, variant{"vsm, " + name, 1, 1, true, func(t *Target, _ float64) Measure {

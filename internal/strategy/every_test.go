@@ -126,3 +126,42 @@ func TestRestoredStrategiesContinueUnchanged(t *testing.T) {
 		}
 	}
 }
+
+// Of several proposals of an address the frontier keeps the latest, so a strategy never proposes
+// a waiting address again with a lower priority.
+func TestPrioritiesOfWaitingAddressesAreNotLowered(t *testing.T) {
+	for _, test := range []struct {
+		web  pages
+		seed string
+	}{
+		{signposts(), "h0.test/l0"}, {random(300, 3), "0"}, {worded{random(200, 21)}, "0"}, {promising{random(300, 4)}, "0"},
+	} {
+		for _, kind := range Kinds() {
+			s, err := New(kind.Name, target(t), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			waiting, requested := map[string]float64{}, map[string]bool{}
+			batch := seeds(test.seed)
+			for g := 1; g <= 25; g++ {
+				for _, a := range batch {
+					s.Visit(test.web.fetch(a, g))
+					requested[a.URL] = true
+				}
+				batch = nil
+				for _, a := range s.Breed(12, rand.New(rand.NewPCG(3, uint64(g)))) {
+					if a.URL == "" || requested[a.URL] {
+						continue
+					}
+					if before, ok := waiting[a.URL]; ok && a.Priority < before {
+						t.Errorf("%s: generation %d lowers %s from %v to %v", kind.Name, g, a.URL, before, a.Priority)
+					}
+					waiting[a.URL] = a.Priority
+					if len(batch) < 6 {
+						batch = append(batch, a)
+					}
+				}
+			}
+		}
+	}
+}

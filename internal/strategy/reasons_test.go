@@ -4,7 +4,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -60,6 +62,19 @@ func TestOperatorsAndReasonsAreDocumented(t *testing.T) {
 					batch = append(batch, a)
 				}
 			}
+		}
+	}
+}
+
+// README.md gives the number of strategies.
+func TestNumberOfStrategiesIsDocumented(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`(\d+) strategies`).FindAllStringSubmatch(string(text), -1) {
+		if m[1] != strconv.Itoa(len(Kinds())) {
+			t.Errorf("README.md says «%s», there are %d", m[0], len(Kinds()))
 		}
 	}
 }
