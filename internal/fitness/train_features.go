@@ -111,13 +111,10 @@ func newCorpus(t *Target, positive, negative []Page) (*corpus, error) {
 		g.read(t.Read(e.page), share)
 		for _, key := range g.keys {
 			name := g.name(t, key)
-			column, ok := v.index[string(name)]
-			if !ok {
-				if s.count(name) < least {
-					continue
-				}
-				column = v.add(string(name), 0)
+			if _, known := v.index[string(name)]; !known && s.count(name) < least {
+				continue
 			}
+			column := v.column(name)
 			v.pages[column]++
 			x.index = append(x.index, column)
 			x.value = append(x.value, math.Sqrt(float64(g.counts[key])/float64(g.length)))
@@ -199,21 +196,21 @@ func newVocabulary(t *Target) *vocabulary {
 			total += float64(g.counts[key])
 		}
 		for _, key := range keys {
-			column, ok := v.index[string(g.name(t, key))]
-			if !ok {
-				column = v.add(string(g.name(t, key)), 0)
-			}
+			column := v.column(g.name(t, key))
 			v.prior[column] += k.weight / sum * float64(g.counts[key]) / total
 		}
 	}
 	return v
 }
 
-// add adds a feature, unless it is there.
-func (v *vocabulary) add(name string, prior float64) int32 {
-	column := int32(len(v.names))
-	v.index[name] = column
-	v.names, v.prior, v.pages = append(v.names, name), append(v.prior, prior), append(v.pages, 0)
+// column returns the number of a feature, which is added if it is new.
+func (v *vocabulary) column(name []byte) int32 {
+	column, known := v.index[string(name)]
+	if !known {
+		column = int32(len(v.names))
+		v.index[string(name)] = column
+		v.names, v.prior, v.pages = append(v.names, string(name)), append(v.prior, 0), append(v.pages, 0)
+	}
 	return column
 }
 

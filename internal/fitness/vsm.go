@@ -69,7 +69,10 @@ func (v *VSM) Threshold() float64 { return VSMThreshold }
 // Page returns S, in [0, 1]: 0 for a page without any keyword, and 1 if the page has the
 // keywords in the proportions of their weights and, with [PageNorm], nothing else.
 func (v *VSM) Page(r *Reading) float64 {
-	dot, length := v.vector(r)
+	return v.cosine(v.vector(r))
+}
+
+func (v *VSM) cosine(dot, length float64) float64 {
 	if dot == 0 {
 		return 0
 	}
@@ -166,6 +169,5 @@ func (v *VSM) similarity(p *passage) float64 {
 	if v.Norm == PageNorm {
 		rest = v.rest(v.target.bagOf(p))
 	}
-	dot, length := v.product(rest)
-	return min(dot/v.target.norm/length, 1)
+	return v.cosine(v.product(rest))
 }

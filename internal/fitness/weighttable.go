@@ -120,8 +120,7 @@ func (w *WeightTable) Threshold() float64 { return TableThreshold }
 // Page returns the relevance, in [0, 1]: 0 for a page without any word of the table, and 1 if
 // the page has them in the proportions of their weights and, with [PageNorm], nothing else.
 func (w *WeightTable) Page(r *Reading) float64 {
-	dot, length := w.vector(r)
-	return w.cosine(dot, length)
+	return w.cosine(w.vector(r))
 }
 
 // Explain returns w_kt·w_kp of every word of the table that occurs, divided by the lengths of
@@ -155,15 +154,11 @@ func (w *WeightTable) Link(l *LinkReading) Promise {
 func (w *WeightTable) similarity(p *passage) float64 {
 	w.reset()
 	w.count(1, p)
-	if len(w.there) == 0 {
-		return 0
-	}
 	rest := 0.0
-	if w.Norm == PageNorm {
+	if w.Norm == PageNorm && len(w.there) > 0 {
 		rest = w.rest(w.target.bagOf(p))
 	}
-	dot, length := w.product(rest)
-	return w.cosine(dot, length)
+	return w.cosine(w.product(rest))
 }
 
 // vector counts the words of the page, and returns Σ w_kt·w_kp and √Σ w_kp².
