@@ -18,7 +18,7 @@ const (
 	maxReasons  = 20        // different reasons for leaving records out that are reported
 )
 
-// learnFromExamples adds to t what the example pages tell.
+// learnFromExamples adds the sections that are made from example pages to t.
 func (c *command) learnFromExamples(t *topic.Topic) error {
 	positive, err := readExamples("positive", c.positive, c.stdin, c.stderr)
 	if err != nil {

@@ -49,7 +49,7 @@ func (b *badLines) add(err error) {
 	}
 }
 
-// report reports all of them in one line; prefix tells where they are from.
+// report reports all of them in one line; prefix names their origin.
 func (b *badLines) report(stderr io.Writer, prefix string) {
 	if b.n > 0 {
 		fmt.Fprintf(stderr, "topic: %sskipped %d lines that are no record: %v\n", prefix, b.n, b.first)

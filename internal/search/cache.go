@@ -13,7 +13,7 @@ import (
 type Cache struct{ db *sql.DB }
 
 const (
-	// cacheID tells our files from other databases: "spoq".
+	// cacheID distinguishes our files from other databases: "spoq".
 	cacheID = 0x73706f71
 
 	cacheSchema = `

@@ -470,7 +470,7 @@ func (l *logistic) learn(features []feature, relevant bool) {
 	update(len(l.weights) - 1)
 }
 
-// code learns again from the outcomes of links.
+// code learns again from the restored outcomes of links.
 func (s *anthelion) code(c *codec) {
 	if c.reading {
 		s.learn()

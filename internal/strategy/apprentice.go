@@ -319,7 +319,7 @@ func (m *linkModel) code(c *codec) {
 	m.prepare()
 }
 
-// code is that of the pages that became examples, and of the model if it changed.
+// code encodes or decodes the pages that became examples, and the model if it changed.
 func (s *apprentice) code(c *codec) {
 	each(c, s.retained, func(e *example) {
 		c.index(&e.page, len(s.pages))

@@ -6,7 +6,7 @@ import (
 	"spoor/internal/graph"
 )
 
-// A column holds a number for every address, 0 until it is set. It is saved as its changes.
+// A column holds a number for every address, 0 until it is set. Its changes are saved.
 type column struct {
 	values  []float64 // by graph.ID
 	changed []graph.ID

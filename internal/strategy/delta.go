@@ -8,9 +8,9 @@ import (
 	"spoor/internal/graph"
 )
 
-// A codec writes a delta, or reads one. Its methods append their argument to the delta, or
+// A codec encodes a delta, or decodes one. Its methods append their argument to the delta, or
 // set it to what the delta has there, so that one function describes both directions. After
-// an error, everything read is zero.
+// an error, everything decoded is zero.
 type codec struct {
 	b       []byte // what was written, or what is left to read
 	reading bool
@@ -18,8 +18,8 @@ type codec struct {
 	web     *graph.Graph // the addresses that IDs are of
 }
 
-// A part is state of a strategy that is saved as its changes: code writes the changes since
-// the last delta, or applies those that it reads.
+// A part is state of a strategy that is saved as its changes: code encodes the changes since
+// the last delta, or decodes and applies them.
 type part interface{ code(c *codec) }
 
 // check marks a delta that is being read as damaged unless ok is set. It reports whether a

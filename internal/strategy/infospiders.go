@@ -531,7 +531,7 @@ func (s *infoSpiders) find(birth int) (at int, ok bool) {
 	return slices.BinarySearchFunc(s.spiders, birth, func(sp *spider, birth int) int { return cmp.Compare(sp.birth, birth) })
 }
 
-// codeSpider is the code of sp. Of its links, only the changes are saved, because most of
+// codeSpider encodes or decodes sp. Of its links, only changes are saved, because most of
 // them stay in their order.
 func (s *infoSpiders) codeSpider(c *codec, sp *spider) {
 	before := len(sp.words)
@@ -579,7 +579,7 @@ func (s *infoSpiders) codeSpider(c *codec, sp *spider) {
 	}
 }
 
-// code is that of a link of a spider with the given number of keywords.
+// code encodes or decodes a link of a spider with the given number of keywords.
 func (t *trail) code(c *codec, keywords int) {
 	c.id(&t.id)
 	t.input = each(c, t.input, func(x *signal) {

@@ -341,7 +341,7 @@ func (s *jaccard) ranked() []string {
 	})
 }
 
-// code is that of the words for the next mutation.
+// code encodes or decodes the words for the next mutation.
 func (s *jaccard) code(c *codec) {
 	before := s.mutated
 	c.index(&s.mutated, len(s.pages)+1)

@@ -158,7 +158,7 @@ func (l *linkStore) drop(m *memory) {
 	l.aliases = len(m.aliases)
 }
 
-// code is that of the new links; links are dropped once they are written.
+// code encodes or decodes the new links; links are dropped once they are written.
 func (l *linkStore) code(c *codec) {
 	var features []feature
 	each(c, l.fresh, func(id *graph.ID) {

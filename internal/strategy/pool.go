@@ -105,7 +105,7 @@ func (p *pool) best(n int, score func(graph.ID) float64) []graph.ID {
 	return ids
 }
 
-// code is that of the pool's own state.
+// code encodes or decodes the pool's own state.
 func (p *pool) code(c *codec) {
 	p.pending.code(c)
 	c.index(&p.last, len(p.pending.ids)+1)

@@ -263,7 +263,7 @@ func (s *queries) endGeneration() {
 	}
 }
 
-// code is that of the events and words, from which everything else follows.
+// code encodes or decodes the events and words, from which everything else follows.
 func (s *queries) code(c *codec) {
 	each(c, s.events, func(e *queryEvent) {
 		if c.text(&e.line); e.line == "" {

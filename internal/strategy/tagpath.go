@@ -312,7 +312,7 @@ func (s *tagPath) answer(id graph.ID, relevant bool) {
 	}
 }
 
-// code is that of the new links with their paths and arms; rewards follow from the pages.
+// code encodes or decodes the new links with their paths and arms; rewards follow from the pages.
 func (s *tagPath) code(c *codec) {
 	each(c, s.seen, func(g *pathGroup) {
 		c.index(&g.arm, min(len(s.arms)+1, maxArms))
