@@ -207,7 +207,13 @@ func settle(t *testing.T) (place string, env []string) {
 			t.Skipf("no symbolic links here: %v", err)
 		}
 	}
-	return place, append(os.Environ(), environment(t)...)
+	env = append(os.Environ(), environment(t)...)
+	for _, e := range env {
+		if path, ok := strings.CutPrefix(e, "PATH="); ok { // the last one counts
+			env = append(env, "PATH="+path+string(os.PathListSeparator)+filepath.Join(place, "scripts"))
+		}
+	}
+	return place, env
 }
 
 // executed tells whether the session is run, not only parsed.

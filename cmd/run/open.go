@@ -42,17 +42,17 @@ generation: DIR/generations/G/topic.json holds from generation G+1 on.
 
 Stages are shell commands that read records on stdin and write them on stdout. They stand in
 DIR/stages, a line each, with their flags: edit a line to replace or extend a stage, and go on
-with crawl -run DIR. The variables FETCH, PARSE, SCORE, EVOLVE and SEARCH do the same when a run
-is opened; an empty one returns to the default. A stage finds $SPOOR_RUN, $SPOOR_TOPIC,
+with crawl -run DIR. The variables FETCH, PARSE, SCORE, EVOLVE and SEARCH write such a line when
+a run is begun or resumed; an empty one returns to the default. A stage finds $SPOOR_RUN, $SPOOR_TOPIC,
 $SPOOR_GENERATION, $SPOOR_N and $SPOOR_SEED; with -steady there is no $SPOOR_GENERATION.
   PARSE    with -archive, links that the archive does not hold should get "archived":false;
            otherwise they are asked for in vain, which costs no page
-  SCORE    what it leaves out, score fills in
+  SCORE    score -keep, which is added to the line, fills in what it leaves out
   EVOLVE   writes every page again, without text and links, and after them addresses
   SEARCH   reads queries only, and writes each with its cost, followed by what it found
 A stage that writes fewer or more records than it reads is named, and the generation is not
-committed. With -steady a stage must write at once what it has read: one that keeps lines back
-is named after 30 seconds.
+committed. With -steady a stage must write at once what it has read, and pass on lines without a
+url: one that keeps lines back is named after 30 seconds.
 
 DIR/log.ndjson has a line for each generation. self-harvest is the share of relevant pages, by
 the measure that steers, in the whole crawl and (now) in the generation. A terminal shows how
@@ -133,13 +133,13 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.StringVar(&o.s.Capture, "capture", "", "see above")
 	fs.BoolVar(&o.s.ArchiveFirst, "archive-first", false, "see above")
 	for _, name := range fetchFlags {
-		fs.Func(name, "a flag of fetch", func(v string) error {
+		fs.Func(name, "see fetch -h", func(v string) error {
 			o.s.Live = append(o.s.Live, "-"+name+"="+v)
 			return nil
 		})
 	}
 	for _, name := range fetchSwitches {
-		fs.BoolFunc(name, "a flag of fetch", func(v string) error {
+		fs.BoolFunc(name, "see fetch -h", func(v string) error {
 			if v != "false" {
 				o.s.Live = append(o.s.Live, "-"+name)
 			}
