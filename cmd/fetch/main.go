@@ -272,7 +272,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c.stream.Name, c.stream.Want, c.stream.Alone = "fetch", wire.Address, true
+	c.stream.Name, c.stream.Want, c.stream.NoBatching = "fetch", wire.Address, true
 	c.stream.Stdout, c.stream.Stderr = stdout, stderr
 	logger := filter.Logger(stderr, "fetch", c.stream.Log)
 	faults := filter.Faults{Log: logger}

@@ -220,7 +220,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	s.Stdin = in
 	s.Notes = o.notes
 	if *windows != "" {
-		s.Behind = func(window int) error { return o.loadWindowTopic(*windows, window) }
+		s.OnWindowEnd = func(window int) error { return o.loadWindowTopic(*windows, window) }
 	}
 	err = s.Each(func() func(*wire.Record) error {
 		w, err := newScorer(&o)

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// Cache is the directory for indexes of archives beside which nothing can be
-// written, or "" if the system knows of none: such indexes are kept in memory.
+// Cache returns the directory for indexes of archives in directories that are not writable, or
+// "" if the system has none: such indexes are kept in memory.
 func Cache() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {

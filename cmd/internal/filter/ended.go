@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// noteEnd notes the exit status where the crawl that started this command as a stage wants
-// it: a shell sees only one status of a pipeline.
+// noteEnd appends the exit status to the file named by the crawl that started this command as
+// a stage: a shell sees only one status of a pipeline.
 func noteEnd(status int) {
 	name := os.Getenv("SPOOR_ENDED")
 	if name == "" {
@@ -14,7 +14,7 @@ func noteEnd(status int) {
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
-		return // the crawl is gone
+		return // the crawl has ended
 	}
 	defer f.Close()
 	fmt.Fprintf(f, "%s %d \n", os.Getenv("SPOOR_STAGE"), status)

@@ -17,17 +17,17 @@ import (
 	"spoor/internal/wire"
 )
 
-// readAhead is how much of a file is read at once. It is what a [wire.Reader] asks for, so
-// that records come from the file without a copy on the way.
+// readAhead is the size of reads from files. It equals that of a [wire.Reader], which then
+// reads from the file without copying.
 const readAhead = wire.ReadSize
 
-// Open is the files one after the other; "-", or no file at all, is stdin. What
-// is compressed by gzip or zstd is recognised by its first bytes, not its name.
+// Open returns a reader of the concatenated files; "-", or no file at all, is stdin. Files
+// compressed by gzip or zstd are recognized by their first bytes and decompressed.
 func Open(stdin io.Reader, files []string) (io.ReadCloser, error) {
 	if len(files) == 0 {
 		files = []string{"-"}
 	}
-	for _, name := range files { // say so now rather than after hours
+	for _, name := range files { // fail now rather than after hours
 		if name == "-" {
 			continue
 		}
@@ -46,7 +46,7 @@ func Open(stdin io.Reader, files []string) (io.ReadCloser, error) {
 	return &chain{stdin: stdin, files: files}, nil
 }
 
-// chain reads files one after the other, each opened when its turn comes.
+// A chain reads files one after the other. It opens each when the one before has ended.
 type chain struct {
 	mu    sync.Mutex // held by a Read
 	stdin io.Reader
@@ -98,14 +98,14 @@ func (c *chain) open(name string) error {
 	return nil
 }
 
-// Close leaves the file open that a Read is still at, as one of an input that
-// nobody ends may be when the command gives up: it is closed with the process.
+// Close closes the current file, unless a Read of it is blocked, as when a command fails while
+// it waits for input: that file is closed with the process.
 func (c *chain) Close() error {
 	if !c.mu.TryLock() {
 		return nil
 	}
 	defer c.mu.Unlock()
-	c.files = nil // a Read that comes late finds the end
+	c.files = nil // a later Read returns io.EOF
 	return c.closeFile()
 }
 
@@ -119,7 +119,7 @@ func (c *chain) closeFile() error {
 	return err
 }
 
-// Decompress is r, or what gzip or zstd packed into it, told by its first bytes.
+// Decompress returns a reader of r that decompresses gzip and zstd, recognized by the first bytes.
 func Decompress(r io.Reader) (io.ReadCloser, error) {
 	b := bufio.NewReaderSize(r, readAhead)
 	head, err := b.Peek(4)
@@ -139,8 +139,8 @@ func Decompress(r io.Reader) (io.ReadCloser, error) {
 	return io.NopCloser(b), nil
 }
 
-// Create makes a file, compressed if its name ends in .gz or .zst. Nothing is
-// safe before Close has returned nil.
+// Create creates a file, and compresses it if its name ends in .gz or .zst. The content is on
+// disk when Close has returned nil.
 func Create(name string) (io.WriteCloser, error) {
 	f, err := os.Create(name)
 	if err != nil {
@@ -148,30 +148,30 @@ func Create(name string) (io.WriteCloser, error) {
 	}
 	switch {
 	case strings.HasSuffix(strings.TrimSuffix(name, ".part"), ".gz"):
-		return &packed{gzip.NewWriter(f), f}, nil
+		return &compressedFile{gzip.NewWriter(f), f}, nil
 	case strings.HasSuffix(strings.TrimSuffix(name, ".part"), ".zst"):
 		z, err := zstd.NewWriter(f, zstd.WithEncoderConcurrency(1))
 		if err != nil {
 			f.Close()
 			return nil, err
 		}
-		return &packed{z, f}, nil
+		return &compressedFile{z, f}, nil
 	}
-	return &packed{WriteCloser: nopCloser{f}, file: f}, nil
+	return &compressedFile{WriteCloser: nopCloser{f}, file: f}, nil
 }
 
-// nopCloser is a writer whose file is closed by packed.
+// nopCloser is a writer whose file is closed by compressedFile.
 type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// packed is what packs, with the file beneath it.
-type packed struct {
+// A compressedFile is a compressor and its file.
+type compressedFile struct {
 	io.WriteCloser
 	file *os.File
 }
 
-func (p *packed) Close() error {
+func (p *compressedFile) Close() error {
 	err := p.WriteCloser.Close()
 	if info, serr := p.file.Stat(); serr == nil && info.Mode().IsRegular() { // a pipe cannot be synced
 		err = errors.Join(err, p.file.Sync())
@@ -179,8 +179,8 @@ func (p *packed) Close() error {
 	return errors.Join(err, p.file.Close())
 }
 
-// Tee is stdout with a copy into the file called name, if there is a name. What
-// the copy holds is safe once close has returned nil.
+// Tee returns a writer to stdout and, if name is not empty, to that file. The copy is on disk
+// when close has returned nil.
 func Tee(stdout io.Writer, name string) (out io.Writer, close func() error, err error) {
 	if name == "" {
 		return stdout, func() error { return nil }, nil
@@ -197,10 +197,9 @@ func Tee(stdout io.Writer, name string) (out io.Writer, close func() error, err 
 	}, nil
 }
 
-// Addresses is r with every line that is no record but a plain URL made an
-// address record, so that a list of URLs is accepted wherever records are. Lines
-// that start with # become empty. One line comes out for every line that goes in,
-// so line numbers stay true; lines that are records pass as they are.
+// Addresses returns a reader that converts lines with a plain URL to address records, so that
+// lists of URLs are accepted wherever records are. Lines that begin with # become empty.
+// Records are not changed, and line numbers stay the same.
 func Addresses(r io.Reader) io.Reader {
 	return &addresses{r: bufio.NewReaderSize(r, 1<<16), more: func() string { return "" }}
 }
@@ -208,8 +207,8 @@ func Addresses(r io.Reader) io.Reader {
 // firstSeed is the priority of the first address of a plain list of seeds.
 const firstSeed int = 1e9
 
-// Seeds is [Addresses] with operator seed and falling priorities: a list of seeds
-// is wanted in its order, and before anything that was found.
+// Seeds is [Addresses] with operator seed and decreasing priorities: seeds are fetched in the
+// order of their list, and before all addresses that are discovered.
 func Seeds(r io.Reader) io.Reader {
 	seeds := 0
 	return &addresses{r: bufio.NewReaderSize(r, 1<<16), more: func() string {
@@ -220,9 +219,9 @@ func Seeds(r io.Reader) io.Reader {
 
 type addresses struct {
 	r      *bufio.Reader
-	out    []byte // not given out yet
+	out    []byte // not returned yet
 	err    error
-	inside bool          // of a record, which passes as it is
+	inside bool          // within a long line, which is not changed
 	more   func() string // further fields of a record made of a plain URL
 }
 
@@ -238,15 +237,15 @@ func (a *addresses) Read(p []byte) (int, error) {
 			a.err = nil
 		}
 		a.out = a.convert(line, whole || errors.Is(a.err, io.EOF))
-		a.inside = !whole // the rest of a long line passes too
+		a.inside = !whole
 	}
 	n := copy(p, a.out)
 	a.out = a.out[n:]
 	return n, nil
 }
 
-// convert makes a record of a line that is a plain URL. A line too long for the
-// buffer is no URL: it passes, for the reader of records to complain about.
+// convert converts a line with a plain URL to a record. A line longer than the buffer is not
+// changed; the reader of records will report it.
 func (a *addresses) convert(line []byte, whole bool) []byte {
 	text := bytes.TrimSpace(line)
 	switch {
@@ -260,7 +259,7 @@ func (a *addresses) convert(line []byte, whole bool) []byte {
 	enc := json.NewEncoder(&out) // ends with a newline
 	enc.SetEscapeHTML(false)
 	if enc.Encode(string(text)) != nil {
-		return line // for the reader of records to complain about
+		return line // the reader of records will report it
 	}
 	out.Truncate(out.Len() - 1)
 	out.WriteString(a.more() + "}\n")

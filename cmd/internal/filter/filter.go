@@ -1,8 +1,8 @@
 // Package filter runs a command that reads one stream and writes another.
 //
-// Every command of this project is a [Func], which knows nothing of the process
-// around it, started by [Main], which does: exit status, usage, input files,
-// and the loop over records that fetch, parse and score share ([Stream]).
+// Every command is a [Func], which gets its arguments and streams and does not depend on the
+// process. [Main] runs it. The package also has what commands share: exit statuses, usage,
+// input files, and the loop over records of fetch, parse and score ([Stream]).
 package filter
 
 import (
@@ -21,8 +21,8 @@ import (
 	"spoor/internal/wire"
 )
 
-// The exit statuses that all commands share. A command killed by a signal that
-// it does not catch ends as the shell says, with 128 and the signal's number.
+// The exit statuses of all commands. A command killed by a signal that it does not catch has
+// the status that shells report: 128 and the number of the signal.
 const (
 	StatusFailed      = 1
 	StatusMisuse      = 2
@@ -36,22 +36,21 @@ const (
 // ErrSilent ends a command with a status and no message; see [Exit].
 var ErrSilent = errors.New("")
 
-// A Func is the body of a command. Records go to stdout, words to stderr.
+// A Func is the body of a command. Records go to stdout, messages to stderr.
 type Func func(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 
 // ErrUsage reports a mistake on the command line that was already explained.
 var ErrUsage = errors.New("usage")
 
-// Headroom is memory of every command that is never touched, and so takes none of the
-// machine's. The collector counts it as in use: a heap in which 4 MB are grows by 20
-// before it collects again, where it would by 4, which in parse was once for every few
+// Headroom is the size of a block that every command allocates and never touches, so that it
+// takes no physical memory. The garbage collector counts it as live: a heap with 4 MB in use
+// grows by 20 MB before the next collection instead of 4 MB, which in parse was every few
 // dozen pages.
 const Headroom = 16 << 20
 
-// Main runs f as the command called name and ends the process. Help that was
-// asked for goes to stdout.
+// Main runs f as the named command and exits. Help that was requested goes to stdout.
 func Main(name string, f Func) {
-	room := make([]byte, Headroom)
+	headroom := make([]byte, Headroom)
 	wire.GrowPipe(os.Stdin)
 	wire.GrowPipe(os.Stdout)
 	err := f(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
@@ -59,13 +58,12 @@ func Main(name string, f Func) {
 		_, err = os.Stdout.WriteString(string(asked))
 	}
 	status := Status(called(name), os.Stderr, err)
-	runtime.KeepAlive(room)
+	runtime.KeepAlive(headroom)
 	noteEnd(status)
 	os.Exit(status)
 }
 
-// called is name as the program was called, which may have been installed with a
-// prefix.
+// called returns name as it was invoked: programs may be installed with a prefix.
 func called(name string) string {
 	command, rest, _ := strings.Cut(name, " ")
 	base := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
@@ -75,15 +73,13 @@ func called(name string) string {
 	return strings.TrimSpace(base + " " + rest)
 }
 
-// help is the text that was asked for, by -h or -version, instead of work. It is
-// flag.ErrHelp.
+// help is the error that holds the text requested by -h or -version. It is flag.ErrHelp.
 type help string
 
 func (h help) Error() string        { return string(h) }
 func (h help) Is(target error) bool { return target == flag.ErrHelp }
 
-// Status prints err, if there is something to say, as "name: err" and returns
-// the exit status for it.
+// Status prints err as "name: err", unless it has no message, and returns its exit status.
 func Status(name string, stderr io.Writer, err error) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
@@ -125,7 +121,7 @@ func printError(name string, stderr io.Writer, err error) {
 	}
 }
 
-// statusError is an error that knows the status it should end the process with.
+// A statusError is an error with an exit status.
 type statusError struct {
 	status int
 	err    error
@@ -134,17 +130,16 @@ type statusError struct {
 func (e *statusError) Error() string { return e.err.Error() }
 func (e *statusError) Unwrap() error { return e.err }
 
-// Exit is err, ending the process with status.
+// Exit returns err with an exit status.
 func Exit(status int, err error) error { return &statusError{status, err} }
 
-// Usagef is a mistake on the command line that f's caller has found; it ends the
-// process with [StatusMisuse].
+// Usagef returns an error about the command line, with [StatusMisuse].
 func Usagef(format string, args ...any) error {
 	return Exit(StatusMisuse, fmt.Errorf(format, args...))
 }
 
-// Flags is a flag set for the command called name, with -version, whose -h is
-// manual followed by the flags.
+// Flags returns a flag set for the named command, with -version. Its -h prints the manual and
+// the flags.
 func Flags(name, manual string, stderr io.Writer) *flag.FlagSet {
 	fs := flag.NewFlagSet(called(name), flag.ContinueOnError)
 	fs.SetOutput(stderr)
@@ -158,12 +153,12 @@ func Flags(name, manual string, stderr io.Writer) *flag.FlagSet {
 
 const versionFlag = "version"
 
-// Parse parses args. A mistake is explained on the set's output and returned as
-// [ErrUsage]. What -h and -version ask for is the text of the error, which is
-// flag.ErrHelp; [Main] prints it.
+// Parse parses args. An invalid flag is explained on the output of the set, and the error is
+// [ErrUsage]. For -h and -version the error is flag.ErrHelp and holds the text, which [Main]
+// prints.
 func Parse(fs *flag.FlagSet, args []string) error {
 	usage, stderr := fs.Usage, fs.Output()
-	fs.Usage = func() {} // a mistake gets two lines of ours, not a page
+	fs.Usage = func() {} // print two lines about an invalid flag, not the manual
 	fs.SetOutput(io.Discard)
 	err := fs.Parse(args)
 	fs.Usage = usage
@@ -189,7 +184,7 @@ func Parse(fs *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// isTime tells whether err is of a flag that wants a time and was given what is none.
+// isTime reports whether err is about a flag for a duration.
 func isTime(fs *flag.FlagSet, err error) bool {
 	words, bad := strings.CutSuffix(err.Error(), ": parse error")
 	f := fs.Lookup(words[strings.LastIndex(words, " -")+len(" -"):])
@@ -204,8 +199,8 @@ func isTime(fs *flag.FlagSet, err error) bool {
 	return ok
 }
 
-// ParseMixed parses args like [Parse], but flags may also follow what is none, up
-// to a --. It returns the arguments that are no flags.
+// ParseMixed parses args like [Parse], but flags may also follow other arguments, up to a
+// "--". It returns the arguments that are not flags.
 func ParseMixed(fs *flag.FlagSet, args []string) (rest []string, err error) {
 	for {
 		if err := Parse(fs, args); err != nil {
@@ -220,7 +215,7 @@ func ParseMixed(fs *flag.FlagSet, args []string) (rest []string, err error) {
 	}
 }
 
-// version is the line that -version asks for.
+// version returns the line that -version prints.
 func version(name string) string {
 	v := "(unknown)"
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -229,7 +224,7 @@ func version(name string) string {
 	return fmt.Sprintf("%s spoor %s (%s)\n", name, v, runtime.Version())
 }
 
-// Strings is a flag that may be given several times.
+// Strings is a flag that may be repeated.
 type Strings []string
 
 func (s *Strings) String() string     { return strings.Join(*s, ",") }

@@ -280,7 +280,7 @@ func TestWhatWasWorkedOnBeforeAStageFailedIsWritten(t *testing.T) {
 
 // What stands behind a mark is worked on when all before it is done, and when that was
 // told; a mark behind which nothing comes is not told of.
-func TestWhatIsBehindAMarkWaitsForWhatIsBeforeIt(t *testing.T) {
+func TestRecordsAfterMarkWaitForWindow(t *testing.T) {
 	var in, want strings.Builder
 	for window := range 20 {
 		for range 1 + 17*window%90 {
@@ -295,7 +295,7 @@ func TestWhatIsBehindAMarkWaitsForWhatIsBeforeIt(t *testing.T) {
 		var out bytes.Buffer
 		epoch, told := 0, []int(nil) // of all workers: the race detector sees whether that is safe
 		s := Stream{Name: "x", Stdin: strings.NewReader(in.String()), Stdout: &out, Stderr: io.Discard, Want: wire.Address, Workers: workers,
-			Behind: func(window int) error {
+			OnWindowEnd: func(window int) error {
 				epoch = window
 				told = append(told, window)
 				return nil
@@ -325,7 +325,7 @@ func TestWhatIsBehindAMarkWaitsForWhatIsBeforeIt(t *testing.T) {
 		}
 	}
 	s := Stream{Name: "x", Stdin: strings.NewReader(in.String()), Stdout: io.Discard, Stderr: io.Discard, Want: wire.Address, Workers: 4,
-		Behind: func(window int) error { return fmt.Errorf("window %d", window) }}
+		OnWindowEnd: func(window int) error { return fmt.Errorf("window %d", window) }}
 	if err := s.Each(func() func(*wire.Record) error { return func(*wire.Record) error { return nil } }); err == nil || err.Error() != "window 1" {
 		t.Errorf("%v, want the error of what was told", err)
 	}
@@ -383,7 +383,7 @@ func TestReadingIsNotFarAheadOfWorking(t *testing.T) {
 			}
 			close(goOn)
 		}()
-		s := Stream{Name: "x", Stdin: in, Stdout: io.Discard, Stderr: io.Discard, Workers: 2, Alone: true, Want: wire.Address}
+		s := Stream{Name: "x", Stdin: in, Stdout: io.Discard, Stderr: io.Discard, Workers: 2, NoBatching: true, Want: wire.Address}
 		if err := s.Each(func() func(*wire.Record) error {
 			return func(*wire.Record) error { <-goOn; return nil }
 		}); err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Size is a flag for a number of bytes, as 512, 64KiB, 10MiB or 1GiB (KB, MB and
+// A Size is a flag for a number of bytes, such as 512, 64KiB, 10MiB or 1GiB (KB, MB and
 // GB are powers of ten).
 type Size int64
 

@@ -16,39 +16,39 @@ import (
 	"spoor/internal/wire"
 )
 
-// Stream is the loop of a filter that gives one record for every record it
-// gets, in the same order.
+// A Stream is the loop of a filter that writes one record for each record it reads, in the
+// same order.
 //
-// A line that is no record is counted and skipped, and the first of them are reported by
-// number; with Strict it ends the command. A stream without any record but with such lines is
-// an error in the end. Reading stops at the first error of the stream.
+// A malformed line is counted and skipped, and the first ones are reported by number; with
+// Strict it ends the command. It is an error if all lines are malformed. Reading stops at the
+// first error of the stream.
 type Stream struct {
 	Name           string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Want           wire.Section // the sections that the work reads or changes
+	Want           wire.Section // the sections that the worker function reads or changes
 	Workers        int
-	Alone          bool // every record goes to the next free worker: the work is long, or makes much of little
+	NoBatching     bool // each record goes to the next free worker: a record takes long, or grows much
 	Strict         bool
-	Limit          Size   // bytes of a line
+	Limit          Size   // longest line, in bytes
 	Tee            string // a file that gets a copy of the output
 	Log            string // text or json
 
-	Notes func() []slog.Attr // more for the closing line, if any
+	Notes func() []slog.Attr // further attributes of the closing line; may be nil
 
-	// Behind, if there is one, is told the window of a mark once something has come
-	// behind it: all that stands before it is worked on then, and nothing else.
-	Behind func(window int) error
+	// OnWindowEnd, if not nil, is called with the window of a mark when the first record after
+	// the mark has been read: then all records before it are finished, and no later one has begun.
+	OnWindowEnd func(window int) error
 }
 
-// Flags gives fs the flags that all filters share.
+// Flags defines the flags that all filters share.
 func (s *Stream) Flags(fs *flag.FlagSet) {
 	s.Limit = wire.DefaultLimit
 	fs.IntVar(&s.Workers, "j", runtime.GOMAXPROCS(0), "work on `n` records at a time; the output does not depend on it")
 	s.CommonFlags(fs)
 }
 
-// CommonFlags gives fs the flags of every command that reads records.
+// CommonFlags defines the flags of every command that reads records.
 func (s *Stream) CommonFlags(fs *flag.FlagSet) {
 	s.Limit = wire.DefaultLimit
 	fs.BoolVar(&s.Strict, "strict", false, "a line that is no record ends the command with status 1")
@@ -57,7 +57,7 @@ func (s *Stream) CommonFlags(fs *flag.FlagSet) {
 	LogFlag(fs, &s.Log)
 }
 
-// LogFlag gives fs the flag for the format of the log.
+// LogFlag defines the flag for the format of the log.
 func LogFlag(fs *flag.FlagSet, format *string) {
 	*format = "text"
 	fs.Func("log", "log `format`, text or json (default text)", func(s string) error {
@@ -69,8 +69,8 @@ func LogFlag(fs *flag.FlagSet, format *string) {
 	})
 }
 
-// Logger is the log of a command, on stderr. Lines of text carry no time, so
-// that two runs can be compared.
+// Logger returns the log of a command, which goes to stderr. Lines in text format have no
+// time, so that two runs can be compared.
 func Logger(stderr io.Writer, name, format string) *slog.Logger {
 	if format == "json" {
 		return slog.New(slog.NewJSONHandler(stderr, nil)).With("cmd", name)
@@ -85,17 +85,17 @@ func Logger(stderr io.Writer, name, format string) *slog.Logger {
 	})).With("cmd", name)
 }
 
-// A Tally counts what a run of a command did, for its closing line.
+// A Tally counts records for the closing line of a command.
 type Tally struct {
 	In, Out int64
 	Skipped map[string]int64 // by reason
 	Started time.Time
 	log     *slog.Logger
 	strays  Strays
-	mu      sync.Mutex // of In, Skipped and strays, where one goroutine reads and another writes
+	mu      sync.Mutex // guards In, Skipped and strays: one goroutine reads and another writes
 }
 
-// NewTally starts counting.
+// NewTally returns a Tally that starts now.
 func NewTally(log *slog.Logger) *Tally {
 	return &Tally{Skipped: map[string]int64{}, Started: time.Now(), log: log, strays: Strays{Log: log}}
 }
@@ -107,19 +107,19 @@ func (t *Tally) Count() {
 	t.In++
 }
 
-// Skip counts a record that is left out for a reason that needs no words.
+// Skip counts a skipped record without logging it.
 func (t *Tally) Skip(reason string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.Skipped[reason]++
 }
 
-// Bad reports a line that is no record.
+// Bad counts and logs a malformed line.
 func (t *Tally) Bad(bad *wire.SyntaxError) {
 	t.report("malformed", "skipped a line that is no record", "line", bad.Line, "err", bad.Err)
 }
 
-// Refuse reports a record, counted in In, that cannot be taken.
+// Refuse counts and logs a record that was counted in In but cannot be used.
 func (t *Tally) Refuse(url string, err error) {
 	const longest = 200 // bytes of a URL in the log
 	if len(url) > longest {
@@ -135,13 +135,13 @@ func (t *Tally) report(reason, msg string, attrs ...any) {
 	t.strays.Report(msg, attrs...)
 }
 
-// judged counts the lines that were good and those that were not.
+// judged returns the numbers of good and of bad lines.
 func (t *Tally) judged() (good, bad int64) {
 	refused := t.Skipped["refused"]
 	return t.In - refused, t.Skipped["malformed"] + refused
 }
 
-// Misfit is the error of a stream that has lines and no good record among them.
+// Misfit returns an error if there were lines, but no good one.
 func (t *Tally) Misfit() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -159,7 +159,7 @@ func (t *Tally) Misfit() error {
 func (t *Tally) Close(more ...slog.Attr) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if good, _ := t.judged(); good > 0 { // else Misfit counts them
+	if good, _ := t.judged(); good > 0 { // otherwise the error of Misfit has their number
 		t.strays.Close()
 	}
 	attrs := []slog.Attr{slog.Int64("in", t.In), slog.Int64("out", t.Out)}
@@ -171,25 +171,25 @@ func (t *Tally) Close(more ...slog.Attr) {
 	t.log.LogAttrs(context.Background(), slog.LevelInfo, "done", attrs...)
 }
 
-// A batch is some records on their way through a worker. Handing one to a worker
-// costs more than the work on a small page, so small ones travel together.
+// A batch is a number of records for one worker. Passing a record to a worker costs more
+// than processing a small page, so small records are passed together.
 type batch struct {
 	recs [batchLength]wire.Record
-	n    int // of recs
-	good int // of these, worked on
+	n    int // number of records
+	good int // number of records that were processed
 	done chan error
 }
 
 const (
 	batchLength = 32
-	batchSize   = 128 << 10 // bytes from which a batch is full
-	// keepRecord is the most memory that a record keeps for the next one, but for
-	// the first of a batch: a long record is mostly alone.
+	batchSize   = 128 << 10 // a batch of this many bytes is full
+	// keepRecord is the maximum memory that a record keeps for reuse, except for the first
+	// of a batch: a long record is usually the only one.
 	keepRecord = 128 << 10
 )
 
-// fill reads records until the batch is full, the next one would have to be waited
-// for, or there are no more, which is what err tells.
+// fill reads records until the batch is full, reading would block, or there are no more
+// records; then the error is io.EOF.
 func (b *batch) fill(s *Stream, r *wire.Reader, tally *Tally) (err error) {
 	size := 0
 	for b.n = 0; b.n < batchLength; {
@@ -198,22 +198,22 @@ func (b *batch) fill(s *Stream, r *wire.Reader, tally *Tally) (err error) {
 		}
 		size += b.recs[b.n].Size()
 		b.n++
-		if s.Alone || size >= batchSize || !r.Buffered() || s.turn(&b.recs[b.n-1]) != nil {
+		if s.NoBatching || size >= batchSize || !r.Buffered() || s.windowEnded(&b.recs[b.n-1]) != nil {
 			break
 		}
 	}
 	return nil
 }
 
-// turn is the window that rec ends, if it is a mark and somebody wants to know.
-func (s *Stream) turn(rec *wire.Record) *int {
-	if s.Behind == nil || !rec.IsMark() {
+// windowEnded returns the window that rec ends, if it is a mark and OnWindowEnd is set.
+func (s *Stream) windowEnded(rec *wire.Record) *int {
+	if s.OnWindowEnd == nil || !rec.IsMark() {
 		return nil
 	}
 	return new(rec.Generation)
 }
 
-// each works on the records of the batch, up to the first error.
+// each calls work for the records of the batch, up to the first error.
 func (b *batch) each(work func(*wire.Record) error) error {
 	for b.good = 0; b.good < b.n; b.good++ {
 		if err := work(&b.recs[b.good]); err != nil {
@@ -223,7 +223,7 @@ func (b *batch) each(work func(*wire.Record) error) error {
 	return nil
 }
 
-// empty makes room for other records.
+// empty prepares the batch for other records.
 func (b *batch) empty() {
 	for i := 1; i < b.n; i++ {
 		if b.recs[i].Memory() > keepRecord {
@@ -232,10 +232,9 @@ func (b *batch) empty() {
 	}
 }
 
-// Each runs work on every record of the stream. newWork is called once for each
-// worker, so that what it returns can keep scratch memory of its own. An error
-// from work ends the command: what is wrong with one page belongs into its
-// record.
+// Each calls a worker function for every record of the stream. newWork is called once for each
+// worker and returns its function, which may have its own scratch memory. An error of the
+// function ends the command; errors of single pages belong in their records.
 func (s *Stream) Each(newWork func() func(*wire.Record) error) (err error) {
 	log := Logger(s.Stderr, s.Name, s.Log)
 	tally := NewTally(log)
@@ -269,8 +268,8 @@ func (s *Stream) Each(newWork func() func(*wire.Record) error) (err error) {
 	return err
 }
 
-// Read reads the next record, past lines that are none, and counts it. The error is
-// io.EOF where there are no more.
+// Read reads the next record, skips malformed lines, and counts both. It returns io.EOF at the
+// end.
 func (s *Stream) Read(r *wire.Reader, tally *Tally, rec *wire.Record) error {
 	for {
 		err := r.Read(rec)
@@ -289,8 +288,8 @@ func (s *Stream) Read(r *wire.Reader, tally *Tally, rec *wire.Record) error {
 	}
 }
 
-// write writes a record; one that has grown too long for a line goes out as the
-// failure that it is.
+// write writes a record. A record that has become longer than a line may be is written as a
+// failure.
 func (s *Stream) write(w *wire.Writer, tally *Tally, rec *wire.Record) error {
 	err := w.Write(rec)
 	if errors.Is(err, wire.ErrTooLong) {
@@ -308,7 +307,7 @@ func (s *Stream) write(w *wire.Writer, tally *Tally, rec *wire.Record) error {
 
 func (s *Stream) serial(r *wire.Reader, w *wire.Writer, tally *Tally, work func(*wire.Record) error) error {
 	var rec wire.Record
-	var ended *int // the window that the last record has ended
+	var ended *int // the window that the latest record has ended
 	for {
 		if err := s.Read(r, tally, &rec); errors.Is(err, io.EOF) {
 			return nil
@@ -316,11 +315,11 @@ func (s *Stream) serial(r *wire.Reader, w *wire.Writer, tally *Tally, work func(
 			return err
 		}
 		if ended != nil {
-			if err := s.Behind(*ended); err != nil {
+			if err := s.OnWindowEnd(*ended); err != nil {
 				return err
 			}
 		}
-		ended = s.turn(&rec)
+		ended = s.windowEnded(&rec)
 		if err := work(&rec); err != nil {
 			return err
 		}
@@ -335,25 +334,25 @@ func (s *Stream) serial(r *wire.Reader, w *wire.Writer, tally *Tally, work func(
 	}
 }
 
-// parallel hands batches of records to workers and writes them in the order they
-// came. No more than a few batches a worker are alive at once, so memory stays
-// flat. When it returns no work is under way, so its owner may close what work uses.
+// parallel passes batches of records to workers and writes them in their order. There are only
+// a few batches for each worker, so memory is bounded. When it returns, all workers have
+// stopped, so the caller may close what they use.
 func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork func() func(*wire.Record) error) error {
-	depth := 2*s.Workers - 1         // of two workers on two processors a fourth batch is but memory to touch
+	depth := 2*s.Workers - 1         // with two workers a fourth batch would only take memory
 	free := make(chan *batch, depth) // batches to read into
 	todo := make(chan *batch, depth)
-	order := make(chan *batch, depth) // the same batches, as they came
+	order := make(chan *batch, depth) // the same batches, in the order of the input
 	for range depth {
 		free <- &batch{done: make(chan error, 1)}
 	}
 	stop := make(chan struct{})
-	var ready sync.WaitGroup // workers: what makes one may look at what Behind changes
+	var ready sync.WaitGroup // for newWork, which may read what OnWindowEnd changes
 	ready.Add(s.Workers)
-	var readErr error // to be looked at once order is closed
+	var readErr error // valid when order is closed
 	go func() {
 		defer close(todo)
 		defer close(order)
-		var ended *int // the window that the last batch has ended
+		var ended *int // the window that the latest batch has ended
 		for readErr == nil {
 			var b *batch
 			select {
@@ -369,13 +368,13 @@ func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork 
 					return
 				}
 				ready.Wait()
-				if err := s.Behind(*ended); err != nil {
+				if err := s.OnWindowEnd(*ended); err != nil {
 					readErr = err
 					return
 				}
 			}
-			ended = s.turn(&b.recs[b.n-1])
-			order <- b // never blocks: there are no more batches than places
+			ended = s.windowEnded(&b.recs[b.n-1])
+			order <- b // never blocks: its capacity is the number of batches
 			todo <- b
 		}
 	}()
@@ -421,7 +420,7 @@ func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork 
 	close(stop)
 	workers.Wait()
 	switch {
-	case err != nil: // the reader may be blocked in a read that nobody ends, so it is not waited for
+	case err != nil: // do not wait for the reader, which may be blocked in a read
 		return err
 	case errors.Is(readErr, io.EOF):
 		return nil
@@ -429,7 +428,7 @@ func (s *Stream) parallel(r *wire.Reader, w *wire.Writer, tally *Tally, newWork 
 	return readErr
 }
 
-// await waits until n batches are free, unless it is told to stop.
+// await waits until n batches are free, and returns false if stop is closed first.
 func await(free chan *batch, n int, stop <-chan struct{}) bool {
 	batches := make([]*batch, n)
 	for i := range batches {
