@@ -74,12 +74,6 @@ func (c *Comparison) Run(ctx context.Context, stdout io.Writer) error {
 		return err
 	}
 	defer lock.Close()
-	if err := lock.Truncate(0); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintln(lock, os.Getpid()); err != nil {
-		return err
-	}
 	if err := c.checkInputs(); err != nil {
 		return err
 	}
