@@ -36,7 +36,8 @@ const (
 	lenBits  = 7 // the codes of code lengths are not longer
 
 	maxMatch     = 258
-	outputMargin = 2 + maxMatch // bytes that one round of the main loop writes at most
+	copySize     = 48
+	outputMargin = 2 + maxMatch + copySize // bytes that one round of the main loop writes at most
 )
 
 // A tableEntry is what a decoding table holds for a code:
@@ -52,7 +53,8 @@ const (
 	isEnd      tableEntry = 1 << 14 // end of the block
 	isInvalid  tableEntry = 1 << 15
 
-	oneBit tableEntry = 1 | 1<<8 // adds one to both lengths
+	isSpecial            = isSubtable | isEnd | isInvalid
+	oneBit    tableEntry = 1 | 1<<8 // adds one to both lengths
 )
 
 // An inflater holds the state of one call of member, and its tables.
@@ -210,74 +212,111 @@ func (f *inflater) readTables() status {
 	return decoded
 }
 
-// block decompresses a block of codes. Each load of eight bytes gives 57 bits or more; the
-// trailer of the member makes sure that there are always eight bytes.
+// block decompresses a block of codes. The next n bits of the input are in buf; those above
+// them are zero, or what the next load puts there.
 func (f *inflater) block() status {
-	in, out, w, bit := f.in, f.out, f.n, f.bit
-	last, limit := len(in)-trailerSize, len(out)-outputMargin
+	in, out, w := f.in, f.out, f.n
+	last, limit := len(in)-8, len(out)-outputMargin
+	buf, n, pos, ok := reload(in, f.bit)
+	e := f.lit[buf&(1<<litBits-1)]
 	for w <= limit {
-		if bit>>3 > last {
+		if pos <= last {
+			buf |= binary.LittleEndian.Uint64(in[pos:]) << (n & 63)
+			pos += int(63-n) >> 3
+			n |= 56
+		} else if buf, n, pos, ok = reload(in, 8*pos-int(n)); !ok {
 			return needInput
 		}
-		next := binary.LittleEndian.Uint64(in[bit>>3:]) >> (bit & 7)
-		// Two literals of the first table leave at least 35 bits, enough for any third code.
-		e := f.lit[next&(1<<litBits-1)]
+		// Two literals of the first table leave 34 of 56 bits, enough for any third code.
 		if e&isLiteral != 0 {
 			out[w] = byte(e >> 16)
 			w++
-			next >>= e & 63
-			bit += int(e & 63)
-			e = f.lit[next&(1<<litBits-1)]
+			buf >>= uint(e) & 63
+			n -= uint(e) & 63
+			e = f.lit[buf&(1<<litBits-1)]
 			if e&isLiteral != 0 {
 				out[w] = byte(e >> 16)
 				w++
-				next >>= e & 63
-				bit += int(e & 63)
-				e = f.lit[next&(1<<litBits-1)]
+				buf >>= uint(e) & 63
+				n -= uint(e) & 63
+				e = f.lit[buf&(1<<litBits-1)]
+				if e&isLiteral != 0 {
+					out[w] = byte(e >> 16)
+					w++
+					buf >>= uint(e) & 63
+					n -= uint(e) & 63
+					e = f.lit[buf&(1<<litBits-1)]
+					continue
+				}
 			}
 		}
+		if e&isSpecial != 0 {
+			if e&isSubtable != 0 {
+				e = f.lit[uint64(e>>16)+buf>>litBits&(1<<(e&31)-1)]
+			}
+			switch {
+			case e&isLiteral != 0:
+				out[w] = byte(e >> 16)
+				w++
+				buf >>= uint(e) & 63
+				n -= uint(e) & 63
+				e = f.lit[buf&(1<<litBits-1)]
+				continue
+			case e&isEnd != 0:
+				f.bit, f.n = 8*pos-int(n)+int(e&63), w
+				return decoded
+			case e&isInvalid != 0:
+				return unsupported
+			}
+		}
+		length := int(e>>16) + int(buf&(1<<(e&63)-1)>>(e>>8&15))
+		buf >>= uint(e) & 63
+		n -= uint(e) & 63
+		if n < 39 {
+			if pos <= last {
+				buf |= binary.LittleEndian.Uint64(in[pos:]) << (n & 63)
+				pos += int(63-n) >> 3
+				n |= 56
+			} else if buf, n, pos, ok = reload(in, 8*pos-int(n)); !ok {
+				return needInput
+			}
+		}
+		e = f.dist[buf&(1<<distBits-1)]
 		if e&isSubtable != 0 {
-			e = f.lit[uint64(e>>16)+next>>litBits&(1<<(e&31)-1)]
+			e = f.dist[uint64(e>>16)+buf>>distBits&(1<<(e&31)-1)]
 		}
-		length := int(e>>16) + int(next&(1<<(e&63)-1)>>(e>>8&15))
-		bit += int(e & 63)
-		switch {
-		case e&isLiteral != 0:
-			out[w] = byte(e >> 16)
-			w++
-			continue
-		case e&isEnd != 0:
-			f.bit, f.n = bit, w
-			return decoded
-		case e&isInvalid != 0:
-			return unsupported
-		case bit>>3 > last:
-			return needInput
-		}
-		next = binary.LittleEndian.Uint64(in[bit>>3:]) >> (bit & 7)
-		e = f.dist[next&(1<<distBits-1)]
-		if e&isSubtable != 0 {
-			e = f.dist[uint64(e>>16)+next>>distBits&(1<<(e&31)-1)]
-		}
-		distance := int(e>>16) + int(next&(1<<(e&63)-1)>>(e>>8&15))
-		bit += int(e & 63)
+		distance := int(e>>16) + int(buf&(1<<(e&63)-1)>>(e>>8&15))
 		if e&isInvalid != 0 || distance > w {
 			return unsupported
 		}
+		buf >>= uint(e) & 63
+		n -= uint(e) & 63
+		e = f.lit[buf&(1<<litBits-1)]
 		from, end := w-distance, w+length
-		if distance >= 16 && length <= 32 { // bytes copied beyond the length are overwritten
-			*(*[16]byte)(out[w:]) = [16]byte(out[from:])
-			if length > 16 {
-				*(*[16]byte)(out[w+16:]) = [16]byte(out[from+16:])
-			}
-			w = end
+		// Bytes copied beyond the length are overwritten.
+		for ; distance < 16 && w < end; distance *= 2 { // the copy overlaps itself
+			*(*[16]byte)(out[w : w+16]) = [16]byte(out[from : from+16])
+			w += distance
 		}
-		for w < end { // once, unless the copy overlaps itself
-			w += copy(out[w:end], out[from:w])
+		for ; w < end; w, from = w+copySize, from+copySize {
+			to, of := out[w:w+copySize], out[from:from+copySize]
+			*(*[16]byte)(to) = [16]byte(of)
+			*(*[16]byte)(to[16:]) = [16]byte(of[16:])
+			*(*[16]byte)(to[32:]) = [16]byte(of[32:])
 		}
+		w = end
 	}
-	f.bit = bit
+	f.bit = 8*pos - int(n)
 	return needOutput
+}
+
+// reload loads the bits from a position on. It reports false if that is in the last 8 bytes.
+func reload(in []byte, bit int) (buf uint64, n uint, pos int, ok bool) {
+	pos = bit >> 3
+	if pos > len(in)-8 {
+		return 0, 0, pos, false
+	}
+	return binary.LittleEndian.Uint64(in[pos:]) >> (bit & 7), uint(56 - bit&7), pos + 7, true
 }
 
 // buildTable fills t, which is indexed by size bits, with a canonical code (section 3.2.2):

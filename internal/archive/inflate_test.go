@@ -53,7 +53,7 @@ func checkInflate(t *testing.T, data []byte) {
 			t.Fatalf("%d bytes of %d: status %d, want %d", i, len(member), s, needInput)
 		}
 	}
-	for i := 0; i < len(want); i += 1 + len(want)/20 {
+	for i := 0; i < len(want)-2; i += 1 + len(want)/20 { // the last round may write two literals more
 		if _, _, s := f.member(dst[:i+outputMargin-1:i+outputMargin-1], member); s != needOutput {
 			t.Fatalf("output of %d bytes for %d: status %d, want %d", i, len(want), s, needOutput)
 		}
