@@ -113,12 +113,12 @@ fuzz: ## every fuzz target for FUZZTIME (60s); F=Name P=./dir/ picks
 .PHONY: bench bench-peers bench-frontier bench-fetch benchstat
 bench: ## the benchmarks COUNT (10) times, to stdout; B=pattern P=./dir/ picks
 	@$(GO) test -run='^$$' -bench='$(B)' -count=$(COUNT) $(P)
-bench-peers: ## beside goquery, bleve, lxml, …: doc/performance.md, in a quarter of an hour
+bench-peers: ## the commands beside goquery, bleve, lxml, …: doc/performance.md
 	scripts/bench
-bench-frontier: ## the frontier beside Pebble, bbolt and SQLite, in a quarter of an hour
+bench-frontier: ## the frontier beside Pebble, bbolt and SQLite: doc/performance-frontier.md
 	scripts/bench frontier
-bench-fetch: ## our fetch beside wget, wget2 and net/http, as a table
-	scripts/bench-fetch
+bench-fetch: ## fetch beside wget, wget2 and net/http: doc/results/fetching.md
+	scripts/bench fetch
 benchstat: ## compare OLD (old.txt) and NEW (new.txt)
 	@$(TOOL) benchstat $(OLD) $(NEW)
 

@@ -41,6 +41,11 @@ const query = "university course homework lecture syllabus assignments instructo
 // time, of user and system, for a thousand pages. Peers that are missing are skipped.
 func BenchmarkProcess(b *testing.B) {
 	dir := work(b)
+	python := interpreter("-c", `import lxml.etree, platform; print("lxml", lxml.etree.__version__, "with Python", platform.python_version())`, "python3", "/usr/bin/python3")
+	if modules, err := exec.Command("npm", "root", "-g").Output(); err == nil && os.Getenv("NODE_PATH") == "" {
+		b.Setenv("NODE_PATH", strings.TrimSpace(string(modules)))
+	}
+	node := interpreter("-p", `"cheerio " + require("cheerio/package.json").version + " with node " + process.versions.node`, "node")
 	in := func(name string) string { return filepath.Join(dir, name) }
 	bin := func(name string) string { return filepath.Join(dir, "bin", name) }
 	type side struct {
@@ -63,17 +68,15 @@ func BenchmarkProcess(b *testing.B) {
 		file := in(web + ".ndjson")
 		measure("parse/"+web, file, lines(b, file),
 			side{"spoor", []string{bin("parse")}},
-			side{"spoor-j1", []string{bin("parse"), "-j", "1"}},
 			side{"goquery", []string{bin("goquery")}},
-			side{"lxml", []string{os.Getenv("SPOOR_LXML"), "with_lxml.py"}},
-			side{"cheerio", []string{os.Getenv("SPOOR_CHEERIO"), "with_cheerio.cjs"}},
+			side{"lxml", []string{python, "with_lxml.py"}},
+			side{"cheerio", []string{node, "with_cheerio.cjs"}},
 		)
 	}
 	for _, web := range []string{"modern", "modern4", "webkb"} {
 		file := in(web + ".parsed.ndjson")
 		measure("score/"+web, file, lines(b, file),
 			side{"spoor", []string{bin("score"), "-topic", in("topic.json")}},
-			side{"spoor-j1", []string{bin("score"), "-topic", in("topic.json"), "-j", "1"}},
 			side{"bleve", append([]string{bin("bleve")}, strings.Fields(query)...)},
 		)
 	}
@@ -85,7 +88,19 @@ func BenchmarkProcess(b *testing.B) {
 	}
 }
 
-// process runs a command again and again.
+// interpreter returns the first command that runs the script, and prints for the report
+// the version that the script prints. It returns an empty string if none does.
+func interpreter(flag, script string, commands ...string) string {
+	for _, command := range commands {
+		if version, err := exec.Command(command, flag, script).Output(); err == nil {
+			fmt.Printf("# Compared with %s.\n", bytes.TrimSpace(version))
+			return command
+		}
+	}
+	return ""
+}
+
+// process runs a command b.N times.
 func process(b *testing.B, command []string, stdin string, pages int) {
 	var cpu time.Duration
 	for b.Loop() {

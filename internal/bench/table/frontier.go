@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// stores is the package whose benchmarks the frontier's report is of.
+// stores is the package of the benchmarks of the frontier.
 const stores = "internal/bench/stores."
 
-// life is the name of the benchmark of a store.
+// life returns the name of the benchmark of a store.
 func life(size string, links int, store string) string {
 	return fmt.Sprintf("%sBenchmarkStore/%s/fsync=%d/%s", stores, size, links, store)
 }
 
-// What the benchmark is run with, in the order of the report. A size is what it is
-// called and how many URLs it has.
+// The parameters of the benchmark, in the order of the report.
 var (
 	lifeSizes = []struct {
 		name string
@@ -25,75 +24,80 @@ var (
 	lifeStores = []string{"spoor", "pebble", "bbolt", "sqlite"}
 )
 
-// A grid is a section whose rows are stores of a size, and whose columns are units.
+// A grid is a section with a row for each store and size, and a column for each unit.
 type grid struct {
 	title, words string
 	columns      []column
 }
 
-// A column holds what was measured in a unit, or a ratio of spoor and the other store
-// in the same round.
+// A column shows a unit, or the ratio of spoor and the other store in it.
 type column struct {
 	head, unit string
 	shows      shows
 }
 
-// What a column shows.
 type shows int
 
 const (
-	plain shows = iota
-	more        // how many times as much spoor has
-	less        // how many times as much the other has
+	plain shows = iota // the figure
+	more               // spoor's figure divided by the other's
+	less               // the other's figure divided by spoor's
 )
 
-// A goal is what a figure of spoor's should come to: at least so much, or at most.
+// A goal is a bound for a figure of spoor.
 type goal struct {
 	what     string
 	of, unit string
-	over     string // what the figure is divided by, in the same round; empty: nothing
+	over     string // the benchmark to divide by, if not empty
 	bound    float64
-	most     bool
+	most     bool // an upper bound
 }
 
-// lives are the sections that have what was measured of the stores.
+const frontierWords = `The benchmark simulates the frontier of a crawl. Links come in generations of 28,000, of which four in
+five are known; new ones wait by priority. Batches of 1,000 are committed, with an fsync after every
+batch or after every generation. One goroutine reads the records, for all stores alike. The web is
+synthetic: 50,000 hosts of very unequal size, URLs of 78 bytes. The databases store a fingerprint, the
+priority and the URL; spoor stores whole records. Pebble and SQLite have a cache of 256 MiB and compact
+after 64 MiB of log. A database is cut off after a minute of adding; spoor is not.`
+
+// lives are the sections about stores.
 var lives = []grid{
 	{
 		title: "Adding",
-		words: "Links a second, read as records and added until they are on disk: the last tenth of the way to so many\nURLs, and all of the way from nothing. Processor time, of user and system, has what a database does\nbeside it in it. A database that is not there after a minute of adding is cut: its row, here and below, is\nof the URLs that it had then, \"all the way\" is that minute, and the last tenth that of the way to\nwhere it was cut. spoor is compared with all of its own URLs; the database would have become slower with those that\nit lacks, so such a ratio has > before it.",
+		words: "Links per second, read as records and added durably: over the last tenth, and over all. CPU time\nincludes background work of a database. The row of a database that was cut off, here and below, is of\nthe URLs that it had by then; ratios with spoor's full run are lower bounds then (>).",
 		columns: []column{
-			{"links/s", "links/s", plain}, {"all the way", "links/s-all", plain},
-			{"CPU µs a link", "cpu-us/link", plain}, {"spoor is faster by", "links/s", more}, {"by processor time", "cpu-us/link", less},
+			{"links/s", "links/s", plain}, {"links/s, all", "links/s-all", plain},
+			{"CPU µs/link", "cpu-us/link", plain}, {"spoor faster by", "links/s", more}, {"by CPU time", "cpu-us/link", less},
 		},
 	},
 	{
 		title: "Space",
-		words: "Bytes a URL. On disk: the files after a clean close. In memory: what a process has resident more than\nbefore it opened the store; one that opened it and handed out, what of that is not pages of files, and\nthe one that filled it. The most is all that the latter ever had, in MiB, the next links and the program in it.",
+		words: "Bytes per URL: files after a clean close; resident memory above that of the process before opening,\nafter opening and leasing (and the part of it that is not file pages), and after filling. The maximum\nis the peak of the process that filled the store, in MiB.",
 		columns: []column{
-			{"disk", "disk-B/url", plain}, {"opened", "open-B/url", plain}, {"of that anonymous", "open-anonymous-B/url", plain},
-			{"filled", "grown-B/url", plain}, {"the most, MiB", "most-MiB", plain},
+			{"disk", "disk-B/url", plain}, {"opened", "open-B/url", plain}, {"anonymous", "open-anonymous-B/url", plain},
+			{"filled", "grown-B/url", plain}, {"maximum, MiB", "most-MiB", plain},
 		},
 	},
 	{
-		title: "Handing out and opening",
-		words: "Milliseconds. A thousand addresses are handed out, at most ten of a host, and are on disk as leased: the\nfirst time after the store was opened, and the median of ten times. It is opened after a clean close,\nafter the process was killed that had opened it and added one generation, and after the one was killed\nthat had filled it. The files are in the system's cache.",
+		title: "Leasing and opening",
+		words: "Milliseconds. A thousand addresses are leased durably, at most ten of a host: the first time after\nopening, and the median of ten times. The store is opened after a clean close; after the process was\nkilled that had opened it and added one generation; and after the one was killed that had filled it.\nThe files are in the page cache.",
 		columns: []column{
-			{"1,000 for the first time", "next-first-ms", plain}, {"1,000", "next-ms", plain},
-			{"open, closed", "open-ms", plain}, {"open, killed", "open-killed-ms", plain}, {"open, killed as it grew", "open-grown-ms", plain},
+			{"first 1,000", "next-first-ms", plain}, {"1,000", "next-ms", plain},
+			{"open, closed", "open-ms", plain}, {"open, killed", "open-killed-ms", plain}, {"open, killed filling", "open-grown-ms", plain},
 			{"close", "close-ms", plain},
 		},
 	},
 	{
 		title: "Compaction",
-		words: "Every second URL is forgotten, all at once, whether it waits or is leased. Then the files are rid of them:\nspoor rewrites its log and writes a snapshot, Pebble compacts the whole range of keys, bbolt copies itself to a new file,\nSQLite does VACUUM and empties its log. URLs are those that were known before. The files are measured after a clean\nclose before and after it; the most that the process had resident has what it had opened in it. spoor's snapshot keeps the\nplaces of what was forgotten, so that it is the log that becomes shorter.",
+		words: "Every second URL is forgotten, then the store is compacted: spoor rewrites its log and writes a\nsnapshot, Pebble compacts the whole key range, bbolt copies itself to a new file, SQLite runs VACUUM and\nempties its log. URLs/s counts those known before; sizes are of the files after a clean close; the\nmaximum is resident memory. spoor's snapshot keeps the places of forgotten URLs.",
 		columns: []column{
 			{"URLs/s", "compact-urls/s", plain}, {"s", "compact-s", plain},
-			{"before, MiB", "long-MiB", plain}, {"after, MiB", "short-MiB", plain}, {"the most, MiB", "compact-most-MiB", plain},
+			{"before, MiB", "long-MiB", plain}, {"after, MiB", "short-MiB", plain}, {"maximum, MiB", "compact-most-MiB", plain},
 		},
 	},
 }
 
-// goals are those of the design.
+// goals are the targets of the design.
 var goals = []goal{
 	{"links/s, 100,000 URLs, fsync a generation", life("1e5", 28_000, "spoor"), "links/s", "", 500_000, false},
 	{"links/s, 1,000,000 URLs, fsync a generation", life("1e6", 28_000, "spoor"), "links/s", "", 500_000, false},
@@ -107,32 +111,30 @@ var goals = []goal{
 	{"ms to open after a clean close, 10,000,000 URLs", life("1e7", 28_000, "spoor"), "open-ms", "", 1000, true},
 }
 
-// frontier is the report of the stores.
 func (r *results) frontier() string {
-	var b strings.Builder
-	r.begin(&b)
+	b := r.begin("Performance of the frontier", "scripts/bench frontier", frontierWords)
 	for _, g := range lives {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", g.title, g.words, r.lives(g.columns))
+		fmt.Fprintf(b, "\n## %s\n\n%s\n\n%s", g.title, g.words, r.lives(g.columns))
 	}
-	fmt.Fprintf(&b, "\n## Targets\n\nAll of them spoor's.\n\n| | n | figure | target |\n|---|--:|--:|---|\n")
+	fmt.Fprintf(b, "\n## Targets of spoor\n\n| | figure | target |\n|---|--:|---|\n")
 	for _, g := range goals {
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(r.goal(g), " | "))
+		fmt.Fprintf(b, "| %s |\n", strings.Join(r.goal(g), " | "))
 	}
 	if sync := r.of(stores+"BenchmarkFsync", "ms"); len(sync) > 0 {
-		fmt.Fprintf(&b, "\nTo append 20 KB to a file and to wait until they are on this disk takes %s ms: whoever does that after\nevery 1,000 links cannot have more than %s links/s.\n",
+		fmt.Fprintf(b, "\nAppending 20 KB and an fsync take %s ms on this disk, which limits an fsync after every 1,000 links to\n%s links/s.\n",
 			sync, thousands(1e6/sync.at(0.5)))
 	}
 	return b.String()
 }
 
-// lives is a table of all stores of which there is something to say.
+// lives returns a table of the stores that have a figure in one of the columns.
 func (r *results) lives(columns []column) string {
 	var b strings.Builder
-	b.WriteString("| URLs | fsync after | | n |")
+	b.WriteString("| URLs | fsync after | |")
 	for _, c := range columns {
 		b.WriteString(" " + c.head + " |")
 	}
-	b.WriteString("\n|--:|--:|---|--:|" + strings.Repeat("--:|", len(columns)) + "\n")
+	b.WriteString("\n|--:|--:|---|" + strings.Repeat("--:|", len(columns)) + "\n")
 	for _, size := range lifeSizes {
 		for _, links := range lifeLinks {
 			for _, store := range lifeStores {
@@ -141,7 +143,7 @@ func (r *results) lives(columns []column) string {
 				if len(urls) == 0 {
 					continue
 				}
-				cells := []string{thousands(size.urls), thousands(float64(links)), store, strconv.Itoa(len(urls))}
+				cells := []string{thousands(size.urls), thousands(float64(links)), store}
 				atLeast := ""
 				if got := urls.at(0.5); got < size.urls {
 					cells[0] += ", cut at " + thousands(got)
@@ -165,7 +167,7 @@ func (r *results) lives(columns []column) string {
 	return b.String()
 }
 
-// life is a cell, empty where there is nothing to say.
+// life returns a cell, empty without a figure.
 func (r *results) life(c column, size string, links int, store string) string {
 	name := life(size, links, store)
 	switch {
@@ -181,7 +183,7 @@ func (r *results) life(c column, size string, links int, store string) string {
 	return r.each(func(f map[string]figures) float64 { return f[over][c.unit] / f[under][c.unit] }).String()
 }
 
-// goal are the cells of a goal.
+// goal returns the cells of a goal.
 func (r *results) goal(g goal) []string {
 	got := r.each(func(f map[string]figures) float64 {
 		if g.over == "" {
@@ -195,17 +197,17 @@ func (r *results) goal(g goal) []string {
 	}
 	verdict := fmt.Sprintf("%s %s", sign, thousands(want))
 	if len(got) == 0 {
-		return []string{g.what, "0", "not measured", verdict}
+		return []string{g.what, "not measured", verdict}
 	}
 	if v := got.at(0.5); v == want || v > want != g.most {
 		verdict += ": reached"
 	} else {
 		verdict += ": **missed**"
 	}
-	return []string{g.what, strconv.Itoa(len(got)), got.String(), verdict}
+	return []string{g.what, got.String(), verdict}
 }
 
-// thousands is v, rounded, with commas; below ten as it is.
+// thousands formats v with commas: rounded from ten on.
 func thousands(v float64) string {
 	if v < 10 {
 		return strconv.FormatFloat(v, 'g', -1, 64)

@@ -1,14 +1,16 @@
-// Table makes a report of what benchmarks printed.
+// Table makes a report in Markdown from the output of go test -bench.
 //
-// Usage: table [frontier] < benchmarks > report.md
+// Usage: table commands|frontier|fetch < benchmarks > report.md
 //
-// The report is that of the commands, or that of the frontier and other stores.
+//	table units UNIT... < benchmarks > table.md
 //
-// It reads what go test -bench prints, of one round after the other. A line
-// "round" begins a round: what is held against each other is taken from one round
-// each time, so that what else the machine did is shared. Other lines that begin
-// with "# " are words for the head of the report. Figures are medians, with
-// quartiles in brackets.
+// The first form writes a report of scripts/bench, the second one a row for each benchmark
+// with these units.
+//
+// A line "round" begins a round, in which every benchmark runs once. Ratios are computed
+// within a round, so that other load on the machine affects both sides. Lines that begin
+// with "# " are copied to the head of the report. Figures are medians, with quartiles in
+// brackets if there are several rounds.
 package main
 
 import (
@@ -28,33 +30,40 @@ import (
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("table: ")
-	report := (*results).report
-	switch {
-	case len(os.Args) == 2 && os.Args[1] == "frontier":
-		report = (*results).frontier
-	case len(os.Args) > 1:
-		log.Print("usage: table [frontier] < benchmarks > report.md")
+	var write func(*results) string
+	switch args := os.Args[1:]; {
+	case slices.Equal(args, []string{"commands"}):
+		write = (*results).commands
+	case slices.Equal(args, []string{"frontier"}):
+		write = (*results).frontier
+	case slices.Equal(args, []string{"fetch"}):
+		write = (*results).fetch
+	case len(args) > 1 && args[0] == "units":
+		write = func(r *results) string { return r.units(args[1:]) }
+	default:
+		log.Print("usage: table commands|frontier|fetch, or table units UNIT...")
 		os.Exit(2)
 	}
 	r, err := read(os.Stdin)
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := os.Stdout.WriteString(report(r)); err != nil {
+	if _, err := os.Stdout.WriteString(write(r)); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// figures are those of a benchmark, by unit.
+// figures are the figures of a benchmark, by unit.
 type figures map[string]float64
 
-// results are what was read.
+// results are the benchmarks of all rounds.
 type results struct {
 	head   []string
-	rounds []map[string]figures // by benchmark, its package before its name
+	names  []string             // of benchmarks, package first, in the order of the input
+	rounds []map[string]figures // by name
 }
 
-// processors is what go test adds to the name of a benchmark that has several.
+// processors is the suffix that go test adds to the name of a benchmark on several processors.
 var processors = regexp.MustCompile(`-\d+$`)
 
 func read(in io.Reader) (*results, error) {
@@ -69,7 +78,7 @@ func read(in io.Reader) (*results, error) {
 		switch {
 		case line == "round":
 			r.rounds = append(r.rounds, map[string]figures{})
-		case strings.HasPrefix(line, "# "):
+		case strings.HasPrefix(line, "# ") && !slices.Contains(r.head, line[2:]):
 			r.head = append(r.head, line[2:])
 		case strings.HasPrefix(line, "pkg: "):
 			pkg = strings.TrimPrefix(words[1], "spoor/")
@@ -82,12 +91,16 @@ func read(in io.Reader) (*results, error) {
 				}
 				f[words[i+1]] = v
 			}
-			r.rounds[len(r.rounds)-1][pkg+"."+processors.ReplaceAllString(words[0], "")] = f
+			name := pkg + "." + processors.ReplaceAllString(words[0], "")
+			if !slices.Contains(r.names, name) {
+				r.names = append(r.names, name)
+			}
+			r.rounds[len(r.rounds)-1][name] = f
 		}
 	}
 }
 
-// each is what f makes of every round that has what it needs.
+// each returns f of every round for which it is a number other than 0.
 func (r *results) each(f func(round map[string]figures) float64) (all spread) {
 	for _, round := range r.rounds {
 		if v := f(round); v != 0 && !math.IsNaN(v) && !math.IsInf(v, 0) {
@@ -98,16 +111,15 @@ func (r *results) each(f func(round map[string]figures) float64) (all spread) {
 	return all
 }
 
-// of are the figures of a benchmark.
+// of returns the figures of a benchmark in all rounds.
 func (r *results) of(name, unit string) spread {
 	return r.each(func(round map[string]figures) float64 { return round[name][unit] })
 }
 
-// A spread is figures, the least first.
+// A spread is a sorted list of figures.
 type spread []float64
 
-// at is the figure that a share of the others is not larger than, between two
-// figures the mean, weighted by how near they are.
+// at returns a quantile, interpolated linearly.
 func (s spread) at(share float64) float64 {
 	i, part := math.Modf(share * float64(len(s)-1))
 	low, high := s[int(i)], s[min(int(i)+1, len(s)-1)]
@@ -118,10 +130,14 @@ func (s spread) String() string {
 	if len(s) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s (%s–%s)", number(s.at(0.5)), number(s.at(0.25)), number(s.at(0.75)))
+	low, median, high := number(s.at(0.25)), number(s.at(0.5)), number(s.at(0.75))
+	if low == high {
+		return median
+	}
+	return fmt.Sprintf("%s (%s–%s)", median, low, high)
 }
 
-// number is v with three digits, or what it has before the point.
+// number formats v with three digits, or all digits before the point.
 func number(v float64) string {
 	digits := max(0, 2-int(math.Floor(math.Log10(math.Abs(v)))))
 	return strconv.FormatFloat(v, 'f', digits, 64)
@@ -129,27 +145,45 @@ func number(v float64) string {
 
 const cpu = "cpu-s/1000"
 
-func (r *results) report() string {
-	var b strings.Builder
-	r.begin(&b)
+func (r *results) commands() string {
+	b := r.begin("Performance", "scripts/bench", commandsWords)
 	for _, s := range report {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n%s", s.title, s.words, r.table(s.rows))
+		fmt.Fprintf(b, "\n## %s\n\n%s\n\n%s", s.title, s.words, r.table(s.rows))
 	}
-	r.memory(&b)
+	r.memory(b)
 	return b.String()
 }
 
-// begin writes the head.
-func (r *results) begin(b *strings.Builder) {
-	for _, line := range r.head {
-		fmt.Fprintln(b, line)
-	}
+// begin returns a report with its head.
+func (r *results) begin(title, command, words string) *strings.Builder {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "# %s\n\nWritten by `%s`; do not edit.\n%s\n", title, command, strings.Join(r.head, "\n"))
+	fmt.Fprintf(b, "Rounds: %d. Figures are medians of the rounds, with quartiles in brackets; a ratio is the median of the\n"+
+		"rounds' ratios.\n\n%s\n", len(r.rounds), words)
+	return b
 }
 
-// table is rows with those of the columns that have something in them.
+// units returns a table with a row for each benchmark that has at least one of the units.
+func (r *results) units(units []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| benchmark | %s |\n|---|%s\n", strings.Join(units, " | "), strings.Repeat("--:|", len(units)))
+	for _, name := range r.names {
+		_, short, _ := strings.Cut(name, ".Benchmark")
+		cells := []string{short}
+		for _, unit := range units {
+			cells = append(cells, r.of(name, unit).String())
+		}
+		if strings.Join(cells[1:], "") != "" {
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
+		}
+	}
+	return b.String()
+}
+
+// table returns the rows without columns that are empty.
 func (r *results) table(rows []row) string {
 	columns := [][]string{
-		{"", "|---"}, {"n", "|--:"}, {"spoor", "|--:"}, {"CPU s / 1,000", "|--:"}, {"beside it", "|---"}, {"", "|--:"},
+		{"", "|---"}, {"spoor", "|--:"}, {"CPU s / 1,000", "|--:"}, {"beside it", "|---"}, {"", "|--:"},
 		{"ratio", "|--:"}, {"by processor time", "|--:"}, {"target", "|---"},
 	}
 	for _, w := range rows {
@@ -172,7 +206,7 @@ func (r *results) table(rows []row) string {
 	return b.String()
 }
 
-// cells are those of a row, empty where there is nothing to say.
+// cells returns the cells of a row; those without a figure are empty.
 func (r *results) cells(w row) []string {
 	ours, theirs := r.of(w.ours, w.unit), r.of(w.peer, w.unit)
 	ratio := r.each(func(f map[string]figures) float64 { return f[w.ours][w.unit] / f[w.peer][w.unit] })
@@ -189,21 +223,21 @@ func (r *results) cells(w row) []string {
 		}
 	}
 	if len(ours) == 0 {
-		return []string{w.job, "0", "not measured", "", w.as, "", "", "", ""}
+		return []string{w.job, "not measured", "", w.as, "", "", "", ""}
 	}
 	peer := w.as
 	if w.peer != "" && len(theirs) == 0 {
 		peer += ": not measured"
 	}
 	return []string{
-		w.job, strconv.Itoa(len(ours)), ours.String() + " " + w.unit, r.of(w.ours, cpu).String(),
+		w.job, ours.String() + " " + w.unit, r.of(w.ours, cpu).String(),
 		peer, theirs.String(), ratio.String(), costs.String(), verdict,
 	}
 }
 
-// memory tells what BenchmarkMemory found.
+// memory appends the figures of BenchmarkMemory.
 func (r *results) memory(b *strings.Builder) {
-	found := map[string]figures{} // by process, then by when
+	found := map[string]figures{} // by process, then by number of pages
 	for _, round := range r.rounds {
 		for unit, v := range round[memory] {
 			if process, when, ok := strings.Cut(unit, "-MiB@"); ok {
@@ -217,8 +251,8 @@ func (r *results) memory(b *strings.Builder) {
 	if len(found) == 0 {
 		return
 	}
-	fmt.Fprintln(b, "\n## Memory\n\nMiB resident after so many pages through `parse | score`: those of the three webs again and\nagain; the most is of a look every second. One run.")
-	fmt.Fprintln(b, "\n| | 10,000 | 20,000 | 50,000 | 100,000 | 200,000 | most |\n|---|--:|--:|--:|--:|--:|--:|")
+	fmt.Fprintln(b, "\n## Memory\n\nMiB resident after so many pages through `parse | score`: the pages of the three webs, repeated.\nThe maximum is of samples taken every second. One run.")
+	fmt.Fprintln(b, "\n| | 10,000 | 20,000 | 50,000 | 100,000 | 200,000 | maximum |\n|---|--:|--:|--:|--:|--:|--:|")
 	for _, process := range slices.Sorted(maps.Keys(found)) {
 		f := found[process]
 		fmt.Fprintf(b, "| `%s` | %.0f | %.0f | %.0f | %.0f | %.0f | %.0f |\n", process,
