@@ -118,12 +118,12 @@ bench-peers: ## the commands beside goquery, bleve, lxml, …: doc/performance.m
 bench-frontier: ## the frontier beside Pebble, bbolt and SQLite: doc/performance-frontier.md
 	scripts/bench frontier
 bench-fetch: ## fetch beside wget, wget2 and net/http: doc/results/fetching.md
-	scripts/bench fetch
+	scripts/bench fetching
 benchstat: ## compare OLD (old.txt) and NEW (new.txt)
 	@$(TOOL) benchstat $(OLD) $(NEW)
 
 .PHONY: results
-results: build ## doc/results.md anew, in hours; FROM=DIR: of comparisons that are there; PARTS='k e' picks
+results: build ## the tables in doc/results, in hours; FROM=DIR: of comparisons that are there; PARTS='k e' picks
 	scripts/results $(if $(FROM),-from '$(FROM)') $(PARTS)
 
 .PHONY: install

@@ -1,11 +1,9 @@
 // Table makes a report in Markdown from the output of go test -bench.
 //
-// Usage: table commands|frontier|fetch < benchmarks > report.md
+// Usage: table REPORT < benchmarks > report.md
 //
-//	table units UNIT... < benchmarks > table.md
-//
-// The first form writes a report of scripts/bench, the second one a row for each benchmark
-// with these units.
+// A REPORT is what scripts/bench calls it: commands, frontier, fetching, costs, politeness
+// or archives.
 //
 // A line "round" begins a round, in which every benchmark runs once. Ratios are computed
 // within a round, so that other load on the machine affects both sides. Lines that begin
@@ -30,18 +28,17 @@ import (
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("table: ")
-	var write func(*results) string
-	switch args := os.Args[1:]; {
-	case slices.Equal(args, []string{"commands"}):
-		write = (*results).commands
-	case slices.Equal(args, []string{"frontier"}):
-		write = (*results).frontier
-	case slices.Equal(args, []string{"fetch"}):
-		write = (*results).fetch
-	case len(args) > 1 && args[0] == "units":
-		write = func(r *results) string { return r.units(args[1:]) }
-	default:
-		log.Print("usage: table commands|frontier|fetch, or table units UNIT...")
+	reports := map[string]func(*results) string{
+		"commands":   (*results).commands,
+		"frontier":   (*results).frontier,
+		"fetching":   (*results).fetching,
+		"costs":      costs.write,
+		"politeness": politeness.write,
+		"archives":   archives.write,
+	}
+	write := reports[strings.Join(os.Args[1:], " ")]
+	if write == nil {
+		log.Printf("usage: table %s", strings.Join(slices.Sorted(maps.Keys(reports)), "|"))
 		os.Exit(2)
 	}
 	r, err := read(os.Stdin)
@@ -161,23 +158,6 @@ func (r *results) begin(title, command, words string) *strings.Builder {
 	fmt.Fprintf(b, "Rounds: %d. Figures are medians of the rounds, with quartiles in brackets; a ratio is the median of the\n"+
 		"rounds' ratios.\n\n%s\n", len(r.rounds), words)
 	return b
-}
-
-// units returns a table with a row for each benchmark that has at least one of the units.
-func (r *results) units(units []string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "| benchmark | %s |\n|---|%s\n", strings.Join(units, " | "), strings.Repeat("--:|", len(units)))
-	for _, name := range r.names {
-		_, short, _ := strings.Cut(name, ".Benchmark")
-		cells := []string{short}
-		for _, unit := range units {
-			cells = append(cells, r.of(name, unit).String())
-		}
-		if strings.Join(cells[1:], "") != "" {
-			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
-		}
-	}
-	return b.String()
 }
 
 // table returns the rows without columns that are empty.

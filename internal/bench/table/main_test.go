@@ -110,7 +110,7 @@ BenchmarkFsync-2 1000 400000 ns/op 0.4 ms
 	}
 }
 
-func TestUnitsAndFetchReport(t *testing.T) {
+func TestUnitsAndFetchingReport(t *testing.T) {
 	r, err := read(strings.NewReader(`round
 pkg: spoor
 BenchmarkLiveFetch/modern/gzip/fetch-2 1 34.4 KiB/page 0.5 cpu-s/1000 300 pages/s
@@ -129,7 +129,7 @@ BenchmarkLiveFetch/modern/gzip/wget2-2 1 34.4 KiB/page 1.0 cpu-s/1000 100 pages/
 		t.Errorf("units:\n%s\nwant\n%s", got, want)
 	}
 	want = "| modern gzip | 34.4 | fetch | 250 (225–275) | 2.50 (2.25–2.75) |  |  |  | 0.500 | 0.500 |\n"
-	if got := r.fetch(); !strings.Contains(got, want) {
+	if got := r.fetching(); !strings.Contains(got, want) {
 		t.Errorf("the report lacks\n%s:\n%s", want, got)
 	}
 }

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-const fetchWords = `Whole processes get the same pages from loopback, 32 at a time: 1,000 of modern, 3,000 of PlanetMath and
+const fetchingWords = `Whole processes get the same pages from loopback, 32 at a time: 1,000 of modern, 3,000 of PlanetMath and
 6,000 of WebKB, each made unique, uncompressed, in gzip and in br. Output goes to a pipe whose reader
 discards it, and files are in memory ([decision 42](../decisions/0042-speed-targets-of-fetch.md)). wget requests one page at a time;
 wget2 writes plain files and no WARC. The loops over net/http decode gzip and discard pages (` + "`nethttp`" + `),
 write them (` + "`pipe`" + `), write them with their SHA-1, or also compress them at level 1. Neither they nor wget decode br.`
 
-// fetch returns the report of BenchmarkLiveFetch.
-func (r *results) fetch() string {
-	b := r.begin("Fetching", "scripts/bench fetch", fetchWords)
+// fetching returns the report of BenchmarkLiveFetch.
+func (r *results) fetching() string {
+	b := r.begin("Fetching", "scripts/bench fetching", fetchingWords)
 	b.WriteString("\n| served | KiB/page | client | pages/s | of wget2 | of compressed | of hashed | of discarded | CPU s / 1,000 | of wget2 |\n" +
 		"|---|--:|---|--:|--:|--:|--:|--:|--:|--:|\n")
 	for _, name := range r.names {
