@@ -21,9 +21,9 @@ import (
 	"spoor/internal/wire"
 )
 
-// This file holds the measures of package fitness against human labels, for
-// doc/results.md: a topic is made of a query and example pages, and every page
-// of the archive is scored. The labels are seen here and nowhere else.
+// This file compares the measures of package fitness with human labels, for
+// doc/results/measures.md: a topic is made of a query and example pages, and every page
+// of the archive is scored.
 
 // judged are the measures that are compared.
 var judged = []string{"vsm", "weighttable", "bm25", "classifier"}
@@ -118,8 +118,20 @@ func TestJudgementsOfScores(t *testing.T) {
 	}
 }
 
-// measuresTable is the table, which make results puts into doc/results.md.
-const measuresTable = "testdata/measures.md"
+// measuresPage is the page that the test checks, or writes with -update.
+const measuresPage = "doc/results/measures.md"
+
+const measuresHead = `# Measures against labels
+
+Written by ` + "`go test -count 1 -run TestMeasuresAgainstLabels -update .`" + `, which fails without -update if the page
+differs from what the code measures; do not edit.
+
+Each of five topics is made by ` + "`topic -query … -positive … -negative …`" + ` from a query and 20 + 40 example pages.
+Every other page of the archive is scored and compared with its human labels, which neither ` + "`topic`" + ` nor
+` + "`score`" + ` reads. Precision and recall are those of ` + "`relevant`" + `, at the measure's own threshold. For links, the
+highest score of all links to a page is compared with that page's label.
+
+`
 
 func TestMeasuresAgainstLabels(t *testing.T) {
 	if testing.Short() {
@@ -130,7 +142,7 @@ func TestMeasuresAgainstLabels(t *testing.T) {
 	}
 	t.Parallel()
 	var b strings.Builder
-	b.WriteString("| topic | measure | precision | recall | average precision | ROC area | Brier | average precision with the examples | ROC area of links |\n")
+	b.WriteString(measuresHead + "| topic | measure | precision | recall | average precision | ROC area | Brier | average precision with the examples | ROC area of links |\n")
 	b.WriteString("|---|---|--:|--:|--:|--:|--:|--:|--:|\n")
 	type sum struct{ precision, recall, average, auc, with, links float64 }
 	sums := make([]sum, len(judged))
@@ -170,17 +182,17 @@ func TestMeasuresAgainstLabels(t *testing.T) {
 	}
 
 	if *update {
-		if err := os.WriteFile(measuresTable, []byte(b.String()), 0o666); err != nil {
+		if err := os.WriteFile(measuresPage, []byte(b.String()), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	want, err := os.ReadFile(measuresTable)
+	want, err := os.ReadFile(measuresPage)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := gocmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("%s differs (-update rewrites it): -file +now\n%s", measuresTable, diff)
+		t.Errorf("%s differs (-update rewrites it): -file +now\n%s", measuresPage, diff)
 	}
 }
 
