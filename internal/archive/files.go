@@ -19,6 +19,9 @@ const nameHint = "their names end in .warc, .warc.gz, .warc.zst, .arc, .arc.gz o
 // There, archives are recognized by their names: .warc, .warc.gz, .warc.zst, .arc, .arc.gz or
 // .wacz, followed by .open if they are still being written. The name of a file inside a WACZ,
 // as in [Volume], and "-" are not changed. A file that is named twice is returned once.
+//
+// Beside an archive, the files that this package writes next to archives are passed over: the
+// shell expands dir/* to these, too.
 func Files(names []string) ([]string, error) {
 	var files []string
 	for _, name := range names {
@@ -44,6 +47,11 @@ func Files(names []string) ([]string, error) {
 			return nil, err
 		}
 		files = append(files, more...)
+	}
+	if slices.ContainsFunc(files, IsName) {
+		files = slices.DeleteFunc(files, func(name string) bool {
+			return strings.HasSuffix(name, ledgerSuffix) || strings.HasSuffix(name, indexSuffix)
+		})
 	}
 	seen := make(map[string]bool, len(files))
 	return slices.DeleteFunc(files, func(name string) bool {

@@ -20,7 +20,7 @@ func tree(t testing.TB) string {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"b.warc", "a.warc.gz", "sub/c.warc.zst", "sub/g.wacz", "d.warc.gz.open", "e.txt", "a.warc.gz.cdxj", "f.arc", "f.arc.gz", "h[1].warc", "none/x.gz"} {
+	for _, name := range []string{"b.warc", "a.warc.gz", "sub/c.warc.zst", "sub/g.wacz", "d.warc.gz.open", "e.txt", "a.warc.gz.cdxj", "a.captures", "f.arc", "f.arc.gz", "h[1].warc", "none/x.gz"} {
 		fileOf(t, dir, filepath.FromSlash(name), nil)
 	}
 	return dir
@@ -39,7 +39,10 @@ func TestFiles(t *testing.T) {
 		{[]string{"[a-f]*"}, all[:5]},
 		{[]string{"s*"}, all[6:]},
 		{[]string{"*/*.wacz", "?.arc"}, []string{"sub/g.wacz", "f.arc"}},
-		{[]string{"h[1].warc"}, []string{"h[1].warc"}}, // a file of that very name
+		{[]string{"h[1].warc"}, []string{"h[1].warc"}},                                 // a file of that very name
+		{[]string{"a.captures", "a.warc.gz", "a.warc.gz.cdxj"}, []string{"a.warc.gz"}}, // dir/a*, expanded by the shell
+		{[]string{"a.captures"}, []string{"a.captures"}},
+		{[]string{"e.txt", "b.warc"}, []string{"e.txt", "b.warc"}},
 		{[]string{"-", "b.warc", "-"}, []string{"-", "b.warc"}},
 		{[]string{"*.zip"}, nil},
 		{[]string{"[.warc"}, nil},
