@@ -86,6 +86,7 @@ type encoder struct {
 	digester
 	hash    hash.Hash
 	deflate *flate.Writer // nil for zstd
+	fast    *flate.Writer // for records that are mostly headers
 	store   *flate.Writer // does not compress
 	zstd    *zstd.Encoder // shared with other encoders
 
@@ -112,6 +113,7 @@ func newEncoder(d digester, frames *zstd.Encoder, level int) *encoder {
 			level = flate.NoCompression
 		}
 		e.deflate, _ = flate.NewWriter(&e.out, level) // fails only for levels that do not exist
+		e.fast, _ = flate.NewWriter(&e.out, min(level, flate.BestSpeed))
 		e.store, _ = flate.NewWriter(&e.out, flate.NoCompression)
 	}
 	return e
@@ -192,9 +194,13 @@ func (e *encoder) end(media string, head, body []byte) {
 var recordEnd = []byte("\r\n\r\n")
 
 // member appends the record as a gzip member (RFC 1952). A compressed body is stored; the
-// headers before it are compressed nevertheless.
+// headers before it are compressed nevertheless, at the fastest level: a higher one costs more
+// than the rest of the record, for a few bytes.
 func (e *encoder) member(head, body []byte) {
-	const unknownOS = 255
+	const (
+		unknownOS = 255
+		small     = 1 << 10 // bytes of a body
+	)
 	e.out = append(e.out, gzipMagic[0], gzipMagic[1], gzipMagic[2], 0, 0, 0, 0, 0, 0, 0)
 	e.out[len(e.out)-1] = unknownOS
 	stored := isCompressed(body)
@@ -203,14 +209,18 @@ func (e *encoder) member(head, body []byte) {
 	}
 	var sum uint32
 	size := 0
-	e.deflate.Reset(&e.out)
+	deflate := e.deflate
+	if stored || len(body) <= small {
+		deflate = e.fast
+	}
+	deflate.Reset(&e.out)
 	for i, part := range [...][]byte{e.head, head, body, recordEnd} {
 		sum = crc32.Update(sum, crc32.IEEETable, part)
 		size += len(part)
-		z := e.deflate
+		z := deflate
 		if stored && i >= 2 {
 			if z = e.store; i == 2 {
-				e.deflate.Flush() // ends at a byte boundary; writing to memory cannot fail
+				deflate.Flush() // ends at a byte boundary; writing to memory cannot fail
 				z.Reset(&e.out)
 			}
 		}
@@ -219,7 +229,7 @@ func (e *encoder) member(head, body []byte) {
 	if stored {
 		e.store.Close()
 	} else {
-		e.deflate.Close()
+		deflate.Close()
 	}
 	e.out = binary.LittleEndian.AppendUint32(e.out, sum)
 	e.out = binary.LittleEndian.AppendUint32(e.out, uint32(size))
