@@ -34,13 +34,11 @@ func (f *Finding) Wrong() bool { return len(f.Damaged) > len(f.Repaired) || f.In
 // beside its segment, so that the store can be opened without the records in it.
 func Check(dir string, o Options, repair bool) (f *Finding, err error) {
 	o.Create, o.ReadOnly = false, false
-	s := &Store{dir: dir, unmap: func() error { return nil }}
-	if o.disk == nil {
-		o.disk = osDisk{}
+	if err := requireStore(dir, false); err != nil {
+		return nil, err
 	}
-	s.log = &log{dir: dir, limit: segmentSize, disk: o.disk}
-	s.init()
-	if s.lock, err = acquireExisting(dir, o); err != nil {
+	s := newStore(dir, o)
+	if s.lock, err = acquire(dir, o); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.release()) }()
@@ -69,9 +67,9 @@ func Check(dir string, o Options, repair bool) (f *Finding, err error) {
 		f.Damaged = append(f.Damaged, lost)
 		if repair {
 			name := snapshotName + ".damaged"
-			err := o.disk.rename(filepath.Join(dir, snapshotName), filepath.Join(dir, name))
+			err := s.log.disk.rename(filepath.Join(dir, snapshotName), filepath.Join(dir, name))
 			if err == nil {
-				err = o.disk.sync(dir)
+				err = s.log.disk.sync(dir)
 			}
 			if err != nil {
 				return f, err
@@ -90,19 +88,8 @@ func Check(dir string, o Options, repair bool) (f *Finding, err error) {
 func (s *Store) missingLog() *Damage {
 	err := s.loadSnapshot(new(logPosition))
 	s.freeIndex()
-	s.unmap()
-	s.unmap = func() error { return nil }
 	lost, _ := errors.AsType[*Damage](err)
 	return lost
-}
-
-// acquireExisting acquires the lock of a store, which must exist.
-func acquireExisting(dir string, o Options) (*storeLock, error) {
-	names, err := filepath.Glob(filepath.Join(dir, "*.log"))
-	if err == nil && len(names) == 0 {
-		return nil, errNoStore(dir)
-	}
-	return acquire(dir, o)
 }
 
 // checkSegment reads all lines of the ith segment, and reports or repairs what cannot be
@@ -241,11 +228,13 @@ func (s *Store) setAside(number uint32, d *Damage, region []byte, atEnd bool) (s
 // checkIndex compares the index that opening the store would load with one made from the log
 // alone, and saves the latter if they differ.
 func (s *Store) checkIndex(f *Finding, o Options) error {
-	old := &Store{dir: s.dir, readOnly: true, unmap: func() error { return nil }}
-	old.log = &log{dir: s.dir, limit: segmentSize, disk: o.disk, numbers: s.log.numbers, spans: s.log.spans, maxNumber: s.log.maxNumber, id: s.log.id}
-	old.init()
-	opened := old.loadIndex(true)
+	o.ReadOnly = true
+	old := newStore(s.dir, o)
 	defer func() { old.release() }()
+	opened := old.log.findSegments()
+	if opened == nil {
+		opened = old.loadIndex(true)
+	}
 	if err := s.loadIndex(false); err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ const maxCompactInputs = 8
 // Compact closes it for waiting processes and opens it again after them; the error is a
 // [*Locked] if that takes longer than the option Wait allows.
 func (s *Store) Compact(c *Compaction) (more bool, err error) {
-	if s.readOnly {
+	if s.options.ReadOnly {
 		return false, errors.New("the store was opened for reading only")
 	}
 	if err := s.Commit(); err != nil {

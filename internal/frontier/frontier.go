@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -42,14 +43,12 @@ type Options struct {
 
 // A Store is an open frontier. It is not safe for concurrent use.
 type Store struct {
-	dir      string
-	options  Options
-	readOnly bool
-	lock     *storeLock
-	log      *log
-	x        *index
-	unmap    func() error
-	opened   Opened
+	dir     string
+	options Options
+	lock    *os.File // nil: not needed
+	log     *log
+	x       *index
+	opened  Opened
 
 	update     update
 	rec        wire.Record
@@ -63,7 +62,6 @@ type Store struct {
 
 	shortened      int
 	lastBatch      place // the latest batch leased or replayed by this process
-	excludeTraps   bool  // the option
 	trapsPending   bool  // whether records were added since traps were last excluded
 	changed        changedURLs
 	excluded       int
@@ -93,27 +91,16 @@ const stateSections = wire.Address | wire.Fetch | wire.Parse
 // Open opens the store in dir. The error is a [*Damage] if acknowledged data in the log
 // cannot be read, and a [*Locked] if another process holds the lock.
 func Open(dir string, o Options) (s *Store, err error) {
-	if o.segmentSize == 0 {
-		o.segmentSize = segmentSize
-	}
-	if o.disk == nil {
-		o.disk = osDisk{}
-	}
 	if o.shouldYield == nil && o.Yield {
 		o.shouldYield = yieldEveryTurn()
 	}
+	s = newStore(dir, o)
 	if o.Create && !o.ReadOnly {
-		if err := o.disk.mkdir(dir); err != nil {
+		if err := s.log.disk.mkdir(dir); err != nil {
 			return nil, fmt.Errorf("creating the store: %w", err)
 		}
 	}
-	s = &Store{dir: dir, options: o, readOnly: o.ReadOnly, excludeTraps: o.ExcludeTraps}
-	s.init()
-	numbers, err := (&log{dir: dir}).segmentNumbers()
-	switch none := errors.Is(err, fs.ErrNotExist) || err == nil && len(numbers) == 0; {
-	case none && (!o.Create || isRunDirectory(dir)):
-		return nil, errNoStore(dir)
-	case err != nil:
+	if err := requireStore(dir, o.Create); err != nil {
 		return nil, err
 	}
 	if err := s.attach(); err != nil {
@@ -123,13 +110,18 @@ func Open(dir string, o Options) (s *Store, err error) {
 	return s, nil
 }
 
+// newStore returns a store without its lock, log and index.
+func newStore(dir string, o Options) *Store {
+	s := &Store{dir: dir, options: o, log: newLog(dir, o)}
+	s.writer = wire.NewWriter(&s.line)
+	return s
+}
+
 // attach acquires the lock, and loads the log and the index.
 func (s *Store) attach() (err error) {
-	o := s.options
-	s.log = &log{dir: s.dir, limit: min(o.segmentSize, segmentSize), disk: o.disk}
-	s.unmap = func() error { return nil }
+	s.log = newLog(s.dir, s.options)
 	s.lastBatch, s.unsaved, s.snapshotAt, s.changed, s.trapsPending = 0, 0, 0, changedURLs{}, true
-	if s.lock, err = acquire(s.dir, o); err != nil {
+	if s.lock, err = acquire(s.dir, s.options); err != nil {
 		return err
 	}
 	if err := s.log.findSegments(); err != nil { // again, now that no other process can change them
@@ -145,7 +137,7 @@ func (s *Store) yield() error {
 	if _, only := errors.AsType[*SnapshotError](err); err == nil || only {
 		err = s.attach()
 	} else {
-		s.lock, s.unmap = nil, func() error { return nil }
+		s.lock = nil
 	}
 	if err != nil {
 		s.failed = err
@@ -153,25 +145,21 @@ func (s *Store) yield() error {
 	return err
 }
 
-func (s *Store) init() { s.writer = wire.NewWriter(&s.line) }
-
-// errNoStore returns the error for a directory without a store. If it is the directory of a
-// crawl, the hint names the store in it.
-func errNoStore(dir string) error {
-	hint := fmt.Sprintf("frontier add -store %s creates one", dir)
-	if isRunDirectory(dir) {
-		hint = "the store of this crawl is -store " + filepath.Join(dir, runStoreName)
+// requireStore returns an error if there is no store in dir, unless one may be created there.
+// In the directory of a crawl, whose store is in a directory of its own, none may.
+func requireStore(dir string, create bool) error {
+	numbers, err := segmentNumbers(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) || len(numbers) > 0 {
+		return err
 	}
-	return fmt.Errorf("there is no store in %s\nhint: %s", dir, hint)
-}
-
-// runStoreName is the name of the store in the directory of a crawl.
-const runStoreName = "frontier"
-
-// isRunDirectory reports whether dir is the directory of a crawl.
-func isRunDirectory(dir string) bool {
-	numbers, _ := (&log{dir: filepath.Join(dir, runStoreName)}).segmentNumbers()
-	return len(numbers) > 0
+	inRun := filepath.Join(dir, "frontier")
+	if numbers, _ := segmentNumbers(inRun); len(numbers) > 0 {
+		return fmt.Errorf("there is no store in %s\nhint: the store of this crawl is -store %s", dir, inRun)
+	}
+	if create {
+		return err
+	}
+	return fmt.Errorf("there is no store in %s\nhint: frontier add -store %s creates one", dir, dir)
 }
 
 // loadIndex builds the index from the log, and from the snapshot if useSnapshot is set and
@@ -200,7 +188,7 @@ func (s *Store) loadIndex(useSnapshot bool) error {
 	for _, b := range s.x.batches {
 		s.nextGeneration = max(s.nextGeneration, b.generation+1)
 	}
-	if s.readOnly {
+	if s.options.ReadOnly {
 		return nil
 	}
 	s.removeObsolete()
@@ -509,7 +497,7 @@ func (s *Store) checkpoint() error {
 // snapshot could not be written nothing is lost, and the error is a [*SnapshotError].
 func (s *Store) Close() error {
 	var err error
-	if !s.readOnly {
+	if !s.options.ReadOnly {
 		err = s.Commit()
 		if err == nil && s.isSnapshotStale() {
 			err = s.saveSnapshot()
@@ -525,7 +513,10 @@ func (s *Store) isSnapshotStale() bool { return s.unsaved > max(2048, s.x.len()/
 func (s *Store) release() error {
 	err := s.log.close()
 	s.freeIndex()
-	return errors.Join(err, s.unmap(), s.lock.release())
+	if s.lock != nil {
+		err = errors.Join(err, s.lock.Close())
+	}
+	return err
 }
 
 // freeIndex frees the memory of the index.

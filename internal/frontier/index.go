@@ -98,6 +98,8 @@ type batchPlace struct {
 	place      place
 }
 
+type batchList []batchPlace
+
 var (
 	_ [16]byte = [unsafe.Sizeof(hot{})]byte{}
 	_ [32]byte = [unsafe.Sizeof(cold{})]byte{}
@@ -122,8 +124,9 @@ type index struct {
 
 	operators, reasons, niches nameTable
 
-	batches  []batchPlace
+	batches  batchList
 	hashSeed uint64
+	mapped   []byte // the snapshot that parts of the index are in; nil if there is none
 }
 
 // newIndex returns an empty index. Hashes depend on the seed, so that nobody can prepare
@@ -135,12 +138,13 @@ func newIndex(seed uint64) *index {
 	return x
 }
 
-// free frees the memory of the index.
+// free frees the memory of the index, and unmaps its snapshot.
 func (x *index) free() {
 	x.urlTable.free()
 	x.dirTable.free()
 	x.hostTable.free()
 	x.memory.free()
+	freeMemory(x.mapped)
 	*x = index{}
 }
 

@@ -37,11 +37,9 @@ func (e *Locked) Error() string {
 	return fmt.Sprintf("%s is in use by %s\nhint: wait for that process to end; only one process at a time can write to a store", e.Dir, holder)
 }
 
-// A storeLock is an acquired lock.
-type storeLock struct{ f *os.File }
-
-// acquire acquires the lock of dir, waiting for at most o.Wait.
-func acquire(dir string, o Options) (*storeLock, error) {
+// acquire acquires the lock of dir, which is held until the returned file is closed. It waits
+// for at most o.Wait. The file is nil if no lock is needed.
+func acquire(dir string, o Options) (*os.File, error) {
 	name := filepath.Join(dir, lockName)
 	mode := os.O_RDWR | os.O_CREATE
 	if o.ReadOnly {
@@ -80,11 +78,10 @@ func acquire(dir string, o Options) (*storeLock, error) {
 		f.Close()
 		return nil, err
 	}
-	l := &storeLock{f}
-	if !o.ReadOnly {
-		l.writeHolder(o.Holder)
+	if !o.ReadOnly && f.Truncate(0) == nil && o.Holder != "" {
+		f.WriteAt([]byte(o.Holder+"\n"), 0) // errors are ignored: it only improves an error message
 	}
-	return l, nil
+	return f, nil
 }
 
 // announceWaiting announces that this process waits for the lock of dir, until the returned
@@ -111,19 +108,4 @@ func hasWaiters(dir string) bool {
 	}
 	defer f.Close()
 	return errors.Is(lock.Try(f, true), lock.ErrHeld)
-}
-
-// writeHolder writes who holds the lock into its file. Errors are ignored: it only improves an
-// error message.
-func (l *storeLock) writeHolder(holder string) {
-	if l.f.Truncate(0) == nil && holder != "" {
-		l.f.WriteAt([]byte(holder+"\n"), 0)
-	}
-}
-
-func (l *storeLock) release() error {
-	if l == nil {
-		return nil
-	}
-	return l.f.Close()
 }

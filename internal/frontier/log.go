@@ -226,9 +226,18 @@ func (l *log) path(number uint32) string { return filepath.Join(l.dir, segmentNa
 // position; a compacted segment has those of all segments that it replaces.
 type span struct{ from, to uint32 }
 
-// segmentNumbers returns the numbers of the segment files in the directory, ascending.
-func (l *log) segmentNumbers() (numbers []uint32, err error) {
-	names, err := os.ReadDir(l.dir)
+// newLog returns a log that was not read yet.
+func newLog(dir string, o Options) *log {
+	l := &log{dir: dir, limit: cmp.Or(min(o.segmentSize, segmentSize), segmentSize), disk: o.disk}
+	if l.disk == nil {
+		l.disk = osDisk{}
+	}
+	return l
+}
+
+// segmentNumbers returns the numbers of the segment files in a directory, ascending.
+func segmentNumbers(dir string) (numbers []uint32, err error) {
+	names, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +256,7 @@ func (l *log) segmentNumbers() (numbers []uint32, err error) {
 // findSegments finds the segments in the directory and their order. Where spans overlap, the
 // segment with the highest number counts; the others were compacted and are to be removed.
 func (l *log) findSegments() error {
-	numbers, err := l.segmentNumbers()
+	numbers, err := segmentNumbers(l.dir)
 	if err != nil {
 		return err
 	}
@@ -530,13 +539,10 @@ func frameError(err error) error {
 // lineStarts appends the offsets of the lines of b to s, and the length of b.
 func lineStarts(s []int, b []byte) []int {
 	s = append(s, 0)
-	for at := 0; at < len(b); {
-		i := bytes.IndexByte(b[at:], '\n')
-		if i < 0 {
-			break
+	for line := range bytes.Lines(b) {
+		if line[len(line)-1] == '\n' {
+			s = append(s, s[len(s)-1]+len(line))
 		}
-		at += i + 1
-		s = append(s, at)
 	}
 	return s
 }

@@ -8,10 +8,7 @@ import (
 )
 
 // mapFile reads f into memory.
-func mapFile(f *os.File) (b []byte, unmap func() error, err error) {
-	b, err = io.ReadAll(f)
-	return b, func() error { return nil }, err
-}
+func mapFile(f *os.File) ([]byte, error) { return io.ReadAll(f) }
 
 // allocate returns n bytes that are zero.
 func allocate(n int) []byte { return bytesOf(make([]uint64, (n+7)/8))[:n] }

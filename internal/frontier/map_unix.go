@@ -9,19 +9,15 @@ import (
 )
 
 // mapFile maps f into memory. Changes of the memory do not change the file.
-func mapFile(f *os.File) (b []byte, unmap func() error, err error) {
+func mapFile(f *os.File) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if info.Size() == 0 || int64(int(info.Size())) != info.Size() {
-		return nil, nil, errSnapshotDamaged
+		return nil, errSnapshotDamaged
 	}
-	b, err = syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE)
-	if err != nil {
-		return nil, nil, err
-	}
-	return b, func() error { return syscall.Munmap(b) }, nil
+	return syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE)
 }
 
 // allocate returns n bytes that are zero. It panics if there is no memory, as Go's own
@@ -34,7 +30,7 @@ func allocate(n int) []byte {
 	return b
 }
 
-// freeMemory frees memory returned by allocate.
+// freeMemory frees memory returned by allocate or mapFile.
 func freeMemory(b []byte) {
 	if len(b) > 0 {
 		syscall.Munmap(b[:len(b):cap(b)])

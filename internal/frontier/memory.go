@@ -56,7 +56,7 @@ func (c *column[T]) extend(a *arena, n int) int {
 		c.n = (c.n + chunkSize - 1) &^ (chunkSize - 1)
 	}
 	if c.n+n > len(c.chunks)*chunkSize {
-		c.chunks = append(c.chunks, sliceOf[T](a.alloc(chunkSize*int(unsafe.Sizeof(*new(T))))))
+		c.chunks = append(c.chunks, sliceOf[T](a.alloc(chunkSize*c.elementSize())))
 	}
 	at := c.n
 	c.n += n
@@ -75,8 +75,10 @@ func (c *column[T]) slice(at uint64, n int) []T {
 	return c.chunks[at>>chunkBits][at&(chunkSize-1):][:n]
 }
 
-// chunkBytes returns the memory of the chunks, in order.
-func (c *column[T]) chunkBytes() [][]byte {
+func (c *column[T]) elementSize() int { return int(unsafe.Sizeof(*new(T))) }
+
+// memory returns the memory of the chunks, in order.
+func (c *column[T]) memory() [][]byte {
 	var list [][]byte
 	for i := range c.chunks {
 		if n := min(chunkSize, c.n-i*chunkSize); n > 0 {
@@ -96,7 +98,7 @@ func (c *column[T]) adopt(a *arena, b []byte) {
 		s = s[chunkSize:]
 	}
 	if len(s) > 0 {
-		last := sliceOf[T](a.alloc(chunkSize * int(unsafe.Sizeof(*new(T)))))
+		last := sliceOf[T](a.alloc(chunkSize * c.elementSize()))
 		copy(last, s)
 		c.chunks = append(c.chunks, last)
 	}

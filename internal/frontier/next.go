@@ -338,8 +338,8 @@ func (s *Store) sourcePlace(id uint32) place {
 
 // newReader returns a store for rendering lines on another goroutine.
 func (s *Store) newReader() *Store {
-	r := &Store{x: s.x, log: s.log.newReader()}
-	r.init()
+	r := newStore(s.dir, s.options)
+	r.x, r.log = s.x, s.log.newReader()
 	return r
 }
 

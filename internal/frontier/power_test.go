@@ -796,8 +796,7 @@ func (s *Store) abandon() {
 		s.log.out.Close()
 	}
 	s.freeIndex()
-	s.unmap()
-	s.lock.release()
+	s.lock.Close()
 }
 
 func TestRollSyncsTheSegment(t *testing.T) {

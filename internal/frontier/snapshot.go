@@ -37,27 +37,24 @@ func (e *SnapshotError) Error() string {
 // Unwrap returns e.Err.
 func (e *SnapshotError) Unwrap() error { return e.Err }
 
-// The sections of a snapshot, in order.
-const (
-	sectionHot = iota
-	sectionCold
-	sectionURLs // hash table
-	sectionHistories
-	sectionDirs
-	sectionDirTable
-	sectionHosts
-	sectionHostTable
-	sectionBatches
-	sectionLists
-	sectionText
-	sectionOperators
-	sectionReasons
-	sectionNiches
-	sections
-)
+// A section is a part of the index that a snapshot holds.
+type section interface {
+	elementSize() int
+	memory() [][]byte         // in pieces
+	adopt(a *arena, b []byte) // uses b as the memory
+}
 
-// elementSizes holds the size in bytes of an element of each section.
-var elementSizes = [sections]uint64{16, 32, 8, 40, 16, 8, 32, 8, 16, 4, 1, 1, 1, 1}
+const sections = 14
+
+// sections returns the sections in the order of the file.
+func (x *index) sections() [sections]section {
+	return [sections]section{
+		&x.hot, &x.cold, &x.urlTable, &x.histories,
+		&x.dirs, &x.dirTable, &x.hosts, &x.hostTable,
+		&x.batches, &x.parentLists, &x.text,
+		&x.operators, &x.reasons, &x.niches,
+	}
+}
 
 // snapshotFields is the header after the magic.
 type snapshotFields struct {
@@ -84,20 +81,6 @@ func bytesOf[T any](s []T) []byte {
 func sliceOf[T any](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }
-
-// sections returns the memory of each section, in pieces.
-func (x *index) sections() [sections][][]byte {
-	one := func(b []byte) [][]byte { return [][]byte{b} }
-	return [sections][][]byte{
-		x.hot.chunkBytes(), x.cold.chunkBytes(), one(bytesOf(x.urlTable.slots)), x.histories.chunkBytes(),
-		x.dirs.chunkBytes(), one(bytesOf(x.dirTable.slots)),
-		x.hosts.chunkBytes(), one(bytesOf(x.hostTable.slots)),
-		one(bytesOf(x.batches)), x.parentLists.chunkBytes(), x.text.chunkBytes(),
-		one(x.operators.bytes()), one(x.reasons.bytes()), one(x.niches.bytes()),
-	}
-}
-
-func (n *nameTable) bytes() []byte { return []byte(strings.Join(n.list, "\n")) }
 
 // padding returns the number of bytes to add to n to align the next section.
 func padding(n uint64) uint64 { return -n & (alignment - 1) }
@@ -141,14 +124,14 @@ func (s *Store) writeSnapshot(name string) error {
 			_, err = f.Write(b)
 		}
 	}
-	for i, pieces := range s.x.sections() {
+	for i, section := range s.x.sections() {
 		size := uint64(0)
-		for _, b := range pieces {
+		for _, b := range section.memory() {
 			size += uint64(len(b))
 			write(b)
 		}
 		write(make([]byte, padding(size)))
-		h.counts[i] = size / elementSizes[i]
+		h.counts[i] = size / uint64(section.elementSize())
 	}
 	err = errors.Join(err, f.Close())
 	if err != nil {
@@ -172,7 +155,7 @@ func (s *Store) loadSnapshot(from *logPosition) error {
 		return err
 	}
 	defer f.Close()
-	b, unmap, err := mapFile(f)
+	b, err := mapFile(f)
 	if err != nil {
 		return err
 	}
@@ -184,10 +167,10 @@ func (s *Store) loadSnapshot(from *logPosition) error {
 		if x != nil {
 			x.free()
 		}
-		unmap()
+		freeMemory(b)
 		return fmt.Errorf("%s: %w", snapshotName, err)
 	}
-	s.x, s.unmap = x, unmap
+	s.x, x.mapped = x, b
 	s.log.id, s.compactedSize = h.id, int64(h.compactedSize)
 	*from = logPosition{segment: uint32(h.segment), offset: int64(h.offset), synced: int64(h.offset)}
 	return nil
@@ -264,53 +247,27 @@ func parseSnapshot(b []byte) (x *index, h snapshotFields, err error) {
 // adoptSections uses the sections in b as the memory of the index, and reports whether b holds
 // exactly these sections.
 func (x *index) adoptSections(counts [sections]uint64, b []byte) bool {
-	for i, count := range counts {
-		if count > uint64(len(b))/elementSizes[i] {
+	for i, section := range x.sections() {
+		size := uint64(section.elementSize())
+		if counts[i] > uint64(len(b))/size {
 			return false
 		}
-		n := count * elementSizes[i]
-		x.adopt(i, b[:n:n])
+		n := counts[i] * size
+		section.adopt(&x.memory, b[:n:n])
 		b = b[min(n+padding(n), uint64(len(b))):]
 	}
 	return len(b) == 0
 }
 
-// adopt uses b as the memory of a section.
-func (x *index) adopt(section int, b []byte) {
-	m := &x.memory
-	switch section {
-	case sectionHot:
-		x.hot.adopt(m, b)
-	case sectionCold:
-		x.cold.adopt(m, b)
-	case sectionURLs:
-		x.urlTable.adopt(b)
-	case sectionHistories:
-		x.histories.adopt(m, b)
-	case sectionDirs:
-		x.dirs.adopt(m, b)
-	case sectionDirTable:
-		x.dirTable.adopt(b)
-	case sectionHosts:
-		x.hosts.adopt(m, b)
-	case sectionHostTable:
-		x.hostTable.adopt(b)
-	case sectionBatches:
-		x.batches = slices.Clone(sliceOf[batchPlace](b))
-	case sectionLists:
-		x.parentLists.adopt(m, b)
-	case sectionText:
-		x.text.adopt(m, b)
-	case sectionOperators:
-		x.operators.adopt(b)
-	case sectionReasons:
-		x.reasons.adopt(b)
-	case sectionNiches:
-		x.niches.adopt(b)
-	}
-}
+func (l *batchList) elementSize() int { return int(unsafe.Sizeof(batchPlace{})) }
+func (l *batchList) memory() [][]byte { return [][]byte{bytesOf(*l)} }
 
-func (t *table) adopt(b []byte) {
+func (l *batchList) adopt(_ *arena, b []byte) { *l = slices.Clone(sliceOf[batchPlace](b)) }
+
+func (t *table) elementSize() int { return 8 }
+func (t *table) memory() [][]byte { return [][]byte{bytesOf(t.slots)} }
+
+func (t *table) adopt(_ *arena, b []byte) {
 	t.slots, t.mapped, t.n = sliceOf[uint64](b), true, 0
 	for _, s := range t.slots {
 		if s != 0 {
@@ -319,8 +276,11 @@ func (t *table) adopt(b []byte) {
 	}
 }
 
+func (n *nameTable) elementSize() int { return 1 }
+func (n *nameTable) memory() [][]byte { return [][]byte{[]byte(strings.Join(n.list, "\n"))} }
+
 // adopt reads the names in b; isValid checks them.
-func (n *nameTable) adopt(b []byte) {
+func (n *nameTable) adopt(_ *arena, b []byte) {
 	*n = newNames(n.limit)
 	n.list = strings.Split(string(b), "\n")
 	for i, name := range n.list[:min(len(n.list), n.limit)] {

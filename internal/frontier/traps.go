@@ -33,7 +33,7 @@ const (
 
 // excludeTrapURLs excludes the traps among the URLs added since the last batch.
 func (s *Store) excludeTrapURLs() error {
-	if !s.excludeTraps || !s.trapsPending || s.readOnly {
+	if !s.options.ExcludeTraps || !s.trapsPending || s.options.ReadOnly {
 		return nil
 	}
 	f := trapFinder{s: s, x: s.x, hosts: make([]*hostURLs, s.x.hosts.n)}
@@ -183,7 +183,7 @@ type changedURLs struct {
 // recordChange notes that a URL has a new proposal or outcome.
 func (s *Store) recordChange(id uint32) {
 	t := &s.changed
-	if !s.excludeTraps || !t.complete {
+	if !s.options.ExcludeTraps || !t.complete {
 		return
 	}
 	t.ids = append(t.ids, id)
