@@ -6,7 +6,7 @@ type bars struct {
 	maxPerHost, maxPerNiche int
 }
 
-// barFlags registers the flags of commands that take records in.
+// barFlags defines the flags of commands that add records.
 func (c *command) barFlags() {
-	c.flags.BoolVar(&c.traps, "traps", false, "bar addresses that are traps: calendars without end, sessions, combined parameters, copies, links that should not be relative, and what is too long, too deep or goes in circles; frontier skipped lists them")
+	c.flags.BoolVar(&c.traps, "traps", false, "exclude crawler traps: endless calendars, sessions, combinations of parameters, copies, wrong relative links, and URLs that are too long, too deep or repetitive; frontier skipped lists them")
 }

@@ -23,7 +23,7 @@ import (
 type command struct {
 	name           string
 	flags          *flag.FlagSet
-	args           []string // that are no flags
+	args           []string // without the flags
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	logger         *slog.Logger
@@ -60,7 +60,7 @@ func newCommand(sub subcommand, stdin io.Reader, stdout, stderr io.Writer) *comm
 	c.flags = filter.Flags("frontier "+c.name, sub.manual, stderr)
 	fs := c.flags
 	fs.StringVar(&c.store, "store", "", "the `directory` of the store")
-	fs.DurationVar(&c.wait, "wait", 30*time.Second, "how `long` to wait for another process to let go of the store before giving up")
+	fs.DurationVar(&c.wait, "wait", 30*time.Second, "maximum `time` to wait for another process to release the store")
 	filter.LogFlag(fs, &c.log)
 	switch c.name {
 	case "reprioritise", "forget":
@@ -74,24 +74,24 @@ func newCommand(sub subcommand, stdin io.Reader, stdout, stderr io.Writer) *comm
 		fs.Var(&c.limit, "limit", "longest line accepted, in `bytes` (KiB, MiB)")
 		fs.StringVar(&c.summary, "summary", "", "write to `file`, as one JSON object, counts of the records that were added and of what the store then holds")
 		c.barFlags()
-		fs.IntVar(&c.generation, "generation", 0, "with -summary: the `number` of the generation whose outcomes these are; 0 is what they say")
+		fs.IntVar(&c.generation, "generation", 0, "with -summary: the `number` of the generation of the outcomes; 0: as given in the records")
 		if c.name == "import" {
 			c.interchangeFlags()
 		}
 	case "next":
-		c.handOutFlags()
-		fs.IntVar(&c.generation, "generation", -1, "the `number`, from 0 and ascending, of the generation they are for and leave as; without it they leave as they came")
-		fs.DurationVar(&c.lease, "lease", 10*time.Minute, "without -generation: how `long` to wait for the outcome of an address before handing it out again")
+		c.leaseFlags()
+		fs.IntVar(&c.generation, "generation", -1, "lease the addresses for the generation with this `number`, from 0 and ascending, which is written to their records; without it their generation is not changed")
+		fs.DurationVar(&c.lease, "lease", 10*time.Minute, "without -generation: `time` after which an address without an outcome is leased again")
 	case "export":
 		c.interchangeFlags()
 	case "serve":
 		c.serveFlags()
 	case "check":
-		fs.BoolVar(&c.repair, "repair", false, "set what is damaged aside, in files of its own")
+		fs.BoolVar(&c.repair, "repair", false, "remove damaged places from the log, and keep their bytes in separate files")
 	}
 	switch c.name {
 	case "next", "stats", "skipped", "export", "lineage":
-		fs.Func("now", "take `time` (RFC 3339) for what the clock says: it decides what is due and which leases have ended", func(v string) (err error) {
+		fs.Func("now", "use this `time` (RFC 3339) in place of the current time, to decide what is due and which leases have ended", func(v string) (err error) {
 			c.now, err = time.Parse(time.RFC3339, v)
 			return err
 		})
@@ -99,20 +99,20 @@ func newCommand(sub subcommand, stdin io.Reader, stdout, stderr io.Writer) *comm
 	return c
 }
 
-// handOutFlags gives the flags that say what is handed out.
-func (c *command) handOutFlags() {
+// leaseFlags defines the flags that select addresses to lease.
+func (c *command) leaseFlags() {
 	fs := c.flags
-	fs.IntVar(&c.n, "n", 0, "hand out at most so `many` addresses; needed")
-	fs.IntVar(&c.perHost, "per-host", 0, "hand out at most so `many` of one host (and port), so that hosts share a batch; 0 is no limit")
-	fs.IntVar(&c.perNiche, "per-niche", 0, "hand out at most so `many` of one niche; an address that has none is in that of its host")
-	fs.IntVar(&c.maxPerHost, "max-per-host", 0, "hand out no more than so `many` of one host in the whole crawl, and bar the rest (host_budget in frontier skipped); 0 is no limit")
-	fs.IntVar(&c.maxPerNiche, "max-per-niche", 0, "the same for a niche: at most so `many` (niche_budget)")
-	fs.StringVar(&c.fair, "fair", "", "share the batch among `host`s, or niches (niche): each gets addresses in proportion to their priority, so that no one fills it; without it priority alone decides")
-	fs.BoolVar(&c.recrawl, "recrawl", false, "hand out visited pages too when they are due again, by how often they were found changed")
-	fs.DurationVar(&c.horizon, "horizon", 0, "hand out also what is due within so `long`, with its not_before, which fetch waits for")
+	fs.IntVar(&c.n, "n", 0, "lease at most `n` addresses; required")
+	fs.IntVar(&c.perHost, "per-host", 0, "lease at most `n` addresses of one host (and port) at a time; 0 is no limit")
+	fs.IntVar(&c.perNiche, "per-niche", 0, "lease at most `n` addresses of one niche at a time; an address without a niche is in the niche of its host; 0 is no limit")
+	fs.IntVar(&c.maxPerHost, "max-per-host", 0, "lease at most `n` addresses of one host in the whole crawl, and exclude further ones (host_budget in frontier skipped); 0 is no limit")
+	fs.IntVar(&c.maxPerNiche, "max-per-niche", 0, "lease at most `n` addresses of one niche in the whole crawl, and exclude further ones (niche_budget); 0 is no limit")
+	fs.StringVar(&c.fair, "fair", "", "share the batch among hosts (`host`) or niches (niche), in proportion to the priorities of their addresses; without it only the priority decides")
+	fs.BoolVar(&c.recrawl, "recrawl", false, "also lease visited pages that are due again, which depends on how often they change")
+	fs.DurationVar(&c.horizon, "horizon", 0, "also lease addresses that become due within this `time`; fetch waits for their not_before")
 }
 
-// run parses the flags and does what the command does.
+// run parses the flags and calls do.
 func (c *command) run(args []string, do func(*command) error) error {
 	var err error
 	if c.args, err = filter.ParseMixed(c.flags, args); err != nil {

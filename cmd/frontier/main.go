@@ -1,135 +1,132 @@
-// Frontier is the durable queue of a crawl: what is known, what waits, what was
-// handed out, and what came of it.
+// Frontier keeps the durable queue of a crawl: the known URLs, which of them wait or are
+// leased, and their outcomes.
 //
 // # Usage
 //
-//	frontier add     -store DIR [-strict] [file…]      records, or plain URLs, into the store
-//	frontier next    -store DIR -n N [-generation G]   the best addresses out of it
-//	frontier serve   -store DIR -n N                   both, for as long as a crawl lasts
-//	frontier stats   -store DIR                        counts, as one JSON object
-//	frontier skipped -store DIR                        what is not asked for, and why
-//	frontier export  -store DIR [-format F] [-state S] every URL, as a record with its state
-//	frontier import  -store DIR [-format F] [file…]    what export or another crawler wrote
-//	frontier reprioritise -store DIR [file…]           records with new priorities
-//	frontier forget  -store DIR URL…                   what is known of them; -host, -prefix
-//	frontier lineage -store DIR URL                    where a URL came from
-//	frontier compact -store DIR                        a shorter log of the same state
-//	frontier check   -store DIR [-repair]              reads everything, rebuilds the index
+//	frontier add     -store DIR [-strict] [file…]      add records or plain URLs to the store
+//	frontier next    -store DIR -n N [-generation G]   lease the best addresses
+//	frontier serve   -store DIR -n N                   add and next, as long as the crawl lasts
+//	frontier stats   -store DIR                        print counts, as one JSON object
+//	frontier skipped -store DIR                        print the URLs that are not fetched, and why
+//	frontier export  -store DIR [-format F] [-state S] print every URL, as a record with its state
+//	frontier import  -store DIR [-format F] [file…]    add the output of export or another crawler
+//	frontier reprioritise -store DIR [file…]           change the priorities of waiting URLs
+//	frontier forget  -store DIR URL…                   remove URLs; also -host, -prefix
+//	frontier lineage -store DIR URL                    print where a URL came from
+//	frontier compact -store DIR                        remove replaced records from the log
+//	frontier check   -store DIR [-repair]              verify the log, and rebuild the index
 //
 // # Record in and out
 //
 // Add reads addresses and outcomes (records with status_code or error) and prints
 // nothing. When it exits with 0 all of them survive kill -9 and power loss. The
 // state depends neither on their order nor on how often they are added:
-//
-//   - of the addresses of one URL the latest generation counts, and within it the
-//     highest priority (absent is 0), then the smaller depth; priority null
-//     withdraws the URL until a later generation asks for it again; what brought
-//     in a URL that has a final outcome stays as that outcome tells it;
-//   - the 16 smallest parents are kept, of all records;
+//   - of several proposals of one URL, the one of the latest generation counts, and within
+//     that generation the one with the highest priority (absent is 0), then with the smaller
+//     depth; priority null withdraws the URL until a later generation proposes it again;
+//     once a URL has a final outcome, its lineage is that of the outcome;
+//   - of the parents in all records, the 16 smallest are kept;
 //   - a final outcome makes url, final_url and every redirect between them
-//     visited, or skipped if it is an error; neither waits again but for -recrawl;
-//   - a failure that may pass (dns, connect, tls, timeout, http, 429, 5xx) sends
-//     the URL back with one retry more, not before the time in not_before, or a
-//     minute after the timestamp, doubling; after the fourth it is skipped;
-//   - budget hands the URL back as it was;
-//   - not_before of an outcome holds for the whole host, which is that of final_url
-//     if there is one, that of an address for this address.
+//     visited, or skipped if it is an error; they wait again only with -recrawl;
+//   - after a temporary failure (dns, connect, tls, timeout, http, 429, 5xx) the URL waits
+//     for a retry until not_before, or for a minute after the timestamp, doubled by every
+//     further failure; after the fourth it is skipped;
+//   - the error budget returns the URL unchanged;
+//   - not_before of an outcome applies to the whole host (of final_url, if there is
+//     one); not_before of an address applies to this address.
 //
-// A plain list of URLs is one of seeds: they are handed out in their order, before
-// anything that was found. With -summary FILE add counts what it was given and
-// what the store then holds, as one JSON object. Queries without url belong to
-// search: they are counted and left out. Sections that tell of the page are not
-// kept; fields unknown here are. An address longer than 512 KiB is refused. An
-// outcome is not, or its address would be asked for again and again: it loses its
-// headers, and if it is still too long all that neither the store nor a strategy
-// decides by.
+// Plain URLs are seeds: they are leased in their order, before all other addresses. With
+// -summary FILE add writes counts of its input and of the content of the store, as one
+// JSON object. Queries without url are for search: they are counted and ignored. The parse
+// and score sections are not stored; unknown fields are. An address longer than 512 KiB is
+// refused. An outcome of that length is shortened instead, because its address would
+// otherwise be fetched again and again: its headers are dropped and, if it is still too
+// long, all fields that neither the store nor a strategy uses.
 //
-// With -traps add bars addresses of which a site makes more than anyone could fetch,
-// without there being more to read. What a person asks for (operator seed) and what
-// was handed out is never barred. Each is skipped, with one of these words as error:
+// With -traps add excludes crawler traps: URLs that a site generates without end and that
+// lead to nothing new. Seeds and leased URLs are never excluded. An excluded URL is skipped,
+// with one of these errors:
 //
 //   - trap_length: path and query are longer than 2 KiB;
 //   - trap_depth: it lies in more than 20 directories;
-//   - trap_repetition: directories repeat three times in a row, or one, or a
-//     parameter with its value, stands in it more than four times; or it lies, not
-//     at the root, where a link leads that is relative and should not be: on
-//     pages in four directories of the host a link was found that says the end of
-//     the directory again (/x/about/us/about/us/);
-//   - trap_session: it names a session, and the same page is known without it or
-//     with another;
-//   - trap_calendar: 64 addresses are known that differ from it in dates only, and it
-//     was found on such a page;
-//   - trap_parameters: on its path it only combines parameters that others have, there
-//     are 16 addresses more than parameters with their values, and it was found there;
-//     the pages of a list are let pass where one of its parameters has 32 values or
-//     more, as the topics of a forum have; a host of more than a million paths and
-//     parameters to decide on is let pass;
-//   - trap_duplicates: of the pages fetched where it lies (with its parameters, with other
-//     numbers in its path, or with its last name, wherever) eight, and three of four, are
-//     near-duplicates of pages with shorter addresses: their simhashes differ in
-//     three of 64 bits or fewer; or 16, and seven of eight, of those in its directory or
-//     one above, but for the root.
+//   - trap_repetition: a run of directories occurs three times in a row, or one directory,
+//     or one parameter with its value, more than four times; or it is the target, outside
+//     the root directory, of a relative link that should be absolute: in four directories
+//     of the host, pages link to a path that repeats the end of the directory
+//     (/x/about/us/about/us/);
+//   - trap_session: it has a session identifier, and the same page is known without one or
+//     with another one;
+//   - trap_calendar: 64 known URLs differ from it only in dates, and it was found on one of
+//     them;
+//   - trap_parameters: all its parameters with their values occur in other URLs with the
+//     same path, these URLs are at least 16 more than the different parameters with their
+//     values, and it was found on one of them. Pages of a list are not excluded if one of
+//     their parameters has 32 or more values, like the topics of a forum; nor is anything,
+//     by this rule, on a host with more than a million paths and parameters;
+//   - trap_duplicates: in its part of the host (URLs with the same parameters, with other
+//     numbers in the path, or with the same last path segment anywhere), at least eight
+//     fetched pages, and at least three of four, are near-duplicates of pages with shorter
+//     URLs: their simhashes differ in at most three of 64 bits. Or the same is true of at
+//     least 16 pages, and of seven of eight, in its directory or a directory above, except
+//     for the root.
 //
-// All that was added since a generation was handed out is decided on together, the
-// best addresses first, so that neither order nor repetition matters between two
-// commits. Where the
-// outcomes come without simhash no duplicates are seen.
+// All URLs that were added since the last generation was leased are checked together, the
+// best addresses first, so that neither order nor repetition matters between two commits.
+// Duplicates are detected only if outcomes have a simhash.
 //
-// With -max-per-host and -max-per-niche next (and serve) hands out no more than so many of
-// a host or niche in the whole crawl, its best when their turn comes. A page counts once, however often it
-// is tried, and not at all if nobody was asked (robots, not_archived, …). What is left
-// waits while answers are awaited; when the budget is spent it is skipped, with
-// host_budget or niche_budget for its error. Seeds count, and are not limited.
+// With -max-per-host and -max-per-niche, next and serve lease at most that many addresses of
+// a host or niche in the whole crawl, the best first. A page counts once, however often it
+// is tried, and not at all if no request was sent (robots, not_archived, …). Further
+// addresses wait as long as outcomes are missing; when the budget is spent they are skipped,
+// with the error host_budget or niche_budget. Seeds count, but are not limited.
 //
-// Next prints the records of the best addresses, highest priority first, then by
-// URL, with all parents and the retries so far. With -generation G they leave as
-// generation G, asking for G again gives the same bytes, and what generation G
-// has no outcome of comes back with a later generation. Without it they leave
-// as they came, and come back when -lease is over. Only what is due is given, or
-// will be within -horizon, and no more than -per-host of one host and -per-niche of one
-// niche (of an address without one it is its host's). With -fair host
-// an address counts its priority divided by one more than its host has in the batch
-// already: hosts share a batch in proportion to their priority, and what is all of
-// different hosts comes by priority as ever. -fair niche does the same for niches.
+// Next leases the best addresses and prints their records, highest priority first, then by
+// URL, with all parents and the retries so far. With -generation G their generation is set
+// to G, requesting G again prints the same bytes, and addresses without an outcome are leased
+// again by a later generation. Without -generation their generation does not change, and
+// they are leased again after -lease. Only addresses that are due, or will be within
+// -horizon, are leased, and at most -per-host of one host and -per-niche of one niche; an
+// address without a niche is in the niche of its host. With -fair host, addresses are ranked
+// by priority / (1 + n), where n is the number of addresses of the same host in the batch so
+// far: hosts share the batch in proportion to their priorities, and addresses of different
+// hosts keep the order of their priorities. -fair niche does the same for niches.
 //
-// With -recrawl what was visited is handed out again when it is due, by its priority
-// among the others: with etag and last_modified, so that fetch asks only for what has
-// changed, and with last_digest, interval and visits, by which its outcome tells when
-// the page is due next. The interval becomes 0.4 longer after a visit that found the
-// page as it was (304, or the same digest), 0.2 shorter after one that found
-// another, half as long again where a status of 400 or more says that it is gone; it
-// begins with a tenth of the page's age (Last-Modified), or a week, and stays
-// between an hour and 90 days. An address with lastmod, as a sitemap has it, makes a
-// page due that was visited before that time. The outcome of a later visit counts
-// before that of an earlier one, but a page stays visited while it cannot be
-// reached: after four failures it is tried again once an interval.
+// With -recrawl visited pages are leased again when they are due, ranked by priority among
+// the others. Their records have etag and last_modified, for a conditional request, and
+// last_digest, interval and visits, from which the next due time follows with the outcome.
+// The interval is multiplied by 1.4 after a visit that found the page unchanged (304, or the
+// same digest), by 0.8 if it has changed, and by 1.5 after a status of 400 or more; it starts
+// at a tenth of the page's age (Last-Modified), or a week, and stays between an hour and 90
+// days. An address with lastmod, as from a sitemap, makes a page due that was visited before
+// that time. The outcome of a later visit replaces that of an earlier one, but a page that
+// cannot be reached stays visited: after four failures it is tried once per interval.
 //
-// Serve is the end of a pipeline and its beginning: what comes in on stdin is added as
-// add does, and what next -generation would give goes out, one window after the other,
-// each with a mark behind it (a query with operator mark, generation its number). The
-// next window is chosen when the mark has come back behind all that the stages made of
-// the window, so on an archive the crawl is that of next and add, whatever is faster. A
-// mark is sent ahead of all. What comes in is read and written to the log whether or
-// not what goes out is read. It is acknowledged, and durable, when the next window goes
-// out; started again, serve sends the window again that had not come back. An empty
-// window tells the strategy that nothing is left; when nothing new comes of it, or
-// twice nothing, the crawl ends. With -marks=false as many addresses follow as
-// were answered.
+// Serve is the beginning and the end of a pipeline: it adds the records from stdin as add
+// does, and writes the batches of next -generation, one window after the other, each
+// followed by its window mark (a query with operator mark, whose generation is the number of
+// the window). Serve chooses the next window when the mark has come back after all output of
+// the stages for the window, so on an archive the crawl is the same as with next and add.
+// There is also a mark before the first window. Serve reads its input and writes it to the
+// log even while its output is blocked. The input is durable when the next window is
+// written. After a restart, serve writes the incomplete window again. An empty window tells
+// the strategy that the frontier is empty; the crawl ends if the strategy then proposes
+// nothing, or after two consecutive windows without an outcome. With -marks=false serve writes a new
+// address for each outcome.
 //
-// Export prints one record a URL, its state last: waiting, leased, visited,
-// skipped or withdrawn; skipped prints those of the skipped alone, with error or
-// status_code for the reason. Adding an export to another store makes the same state,
-// leases apart. With -format url-frontier export and import speak the JSON that the
-// client of a url-frontier dumps and takes, and with -format list plain URLs; import
-// then also reads what Heritrix, katana and Scrapy write. Lineage prints the same records of a URL and its ancestors.
+// Export prints one record per URL, with its state as the last member: waiting, leased,
+// visited, skipped or withdrawn. Skipped prints only the skipped URLs, with the reason as
+// error or status_code. Adding an export to another store restores the same state, except
+// for leases. With -format url-frontier, export and import use the JSON that the client of a
+// url-frontier dumps and reads; with -format list they use plain URLs, and import also reads
+// the output of Heritrix, katana and Scrapy. Lineage prints the records of a URL and its
+// ancestors in the same format.
 //
-// Reprioritise takes records with new priorities, or plain URLs, which come before
-// all others: the record that asks for such a URL is added once more with the new
-// priority, null included, and a revision that is one higher. Within a
-// generation the highest revision counts; a later generation still wins. Forget makes
-// the store know nothing of URLs: they may come in again as new ones. It alone follows the
-// order in which commands ran: it counts for what was added before it.
+// Reprioritise reads records with new priorities, or plain URLs, which then precede all
+// others. It adds the proposal of each URL again, with the new priority (which may be null)
+// and the next higher revision. Within a generation the highest revision counts; a later
+// generation replaces it. Forget removes URLs from the store; if they are added again, they
+// are new. It is the only command whose effect depends on order: it removes only what was
+// added before it.
 //
 // # Example
 //
@@ -145,8 +142,8 @@
 //
 // # Limitations
 //
-// One process writes at a time; others wait for -wait, also for serve; compact gives way
-// to them. The index is in memory.
+// Only one process at a time can write to a store; others wait for it, up to -wait, also if
+// it is serve. Compact releases the lock while others wait. The index is in memory.
 package main
 
 import (

@@ -2,30 +2,30 @@ package main
 
 // manual is what frontier -h prints.
 const manual = `
-frontier - keep the queue of a crawl: what waits, what is out, what came of it
+frontier - keep the durable queue of a crawl
 
 Usage: frontier COMMAND -store DIR [flags] [FILE...]
 
     add           put records, or plain URLs, into the store
-    next          hand out the best addresses
-    serve         hand out and take in, for as long as the crawl lasts
+    next          lease the best addresses and print them
+    serve         do add and next continuously, as long as the crawl lasts
     stats         count what the store holds
-    skipped       print what is not asked for, and why
+    skipped       print the URLs that are not fetched, and why
     export        print every URL as a record, with its state
-    import        put in what export printed, or another crawler's dump or list
-    reprioritise  give URLs that wait new priorities
-    forget        make the store know nothing of URLs, hosts or prefixes
+    import        add the output of export, or another crawler's dump or list
+    reprioritise  change the priorities of waiting URLs
+    forget        remove URLs, hosts or prefixes from the store
     lineage       print where a URL came from
-    compact       make the log shorter
-    check         read everything, rebuild the index
+    compact       remove replaced records from the log
+    check         verify the log, and rebuild the index
 
 In:   add, serve and import: addresses and outcomes (records with status_code or
       error), or plain lines with a URL each; reprioritise and forget: addresses
 Out:  next and serve: addresses; skipped, export and lineage: records with their state;
       stats, compact and check: one JSON object
 
-What add was given survives kill -9 and power loss once it exits with 0; neither
-order nor repetition matters. frontier COMMAND -h is the manual of a command.
+Once add exits with 0, its records survive kill -9 and power loss. Neither the order
+nor the repetition of records matters. frontier COMMAND -h is the manual of a command.
 
 Example:
 
@@ -33,24 +33,25 @@ Example:
     frontier next -store crawl -n 20 -generation 1 | fetch -archive web.warc.gz
 
 Exit status: 0 done, 1 failed (check: something is wrong), 2 misuse, 3 disk full,
-4 nothing is due (next), 130 and 143 interrupted, after what add had read was made
-durable. go doc ./cmd/frontier tells more.
+4 nothing is due (next), 130 and 143 interrupted, after the records that add had read
+were made durable. go doc ./cmd/frontier has the full manual.
 `
 
 const addManual = `
-frontier add - put addresses and outcomes into a store, which is made if need be
+frontier add - add addresses and outcomes to a store
 
 Usage: frontier add -store DIR [flags] [FILE...] < records
 
-In:   records, or plain lines with a URL each, which are seeds: they are handed
-      out in their order, before anything that was found; # begins a comment
+In:   records, or plain lines with a URL each, which are seeds: they are leased in
+      this order, before all other addresses; # begins a comment
 Out:  nothing; counts on stderr
 
-All of it survives kill -9 and power loss once add exits with 0. The latest
-generation that asks for a URL decides its priority, null withdraws it, and a
-final outcome makes it visited or skipped (see next -recrawl). Queries without url are left
-out; outcomes too long for the store (512 KiB) lose what nothing depends on,
-headers first. With -traps it bars what is a trap: see frontier skipped.
+Add creates the store if there is none. Once it exits with 0, all records survive
+kill -9 and power loss. The priority of a URL is that of the latest generation that
+proposed it; priority null withdraws the URL. A final outcome makes it visited or
+skipped (see next -recrawl). Queries without url are ignored. Outcomes of more than
+512 KiB are shortened: fields that nothing depends on are dropped, headers first.
+With -traps add excludes crawler traps; see frontier skipped.
 
 Example:
 
@@ -62,7 +63,7 @@ after what was read has been made durable.
 `
 
 const importManual = `
-frontier import - put into a store what export, or another crawler, wrote
+frontier import - add the output of export or of another crawler to a store
 
 Usage: frontier import -store DIR [-format F] [flags] [FILE...] < lines
 
@@ -72,13 +73,14 @@ In:   -format ndjson: records, or plain lines with a URL each; the same as add
       crawl.log, results of katana -jsonl, JSON objects with url (Scrapy), mixed
 Out:  nothing; counts on stderr
 
-Of a url-frontier what is known without a date is visited (with status 200, or
-what fetch.statusCode or error among its metadata say), what has a date waits
-until then, and what is discovered waits. Metadata named as members of a record
-become those; the others, key, crawl and creation date are kept for export. In
-a journal "Fs" is visited; "Ff" waits, as when Heritrix recovers. In crawl.log
-a status is an outcome, -9998 is robots, and other negative ones leave the URL
-waiting. What is about no address (dns:, comments) is counted as passed.
+From a url-frontier, known URLs without a date become visited (with the
+fetch.statusCode or error in their metadata, or else status 200); those with a date
+wait until then, and discovered URLs wait. Metadata with the name of a record's member
+become that member; the other metadata, key, crawl and creation date are kept for
+export. In a journal, "Fs" becomes visited and "Ff" waits, as when Heritrix recovers.
+In crawl.log a status is an outcome, -9998 is robots, and other negative numbers leave
+the URL waiting. Lines that are not about an address (dns:, comments) are counted as
+passed.
 
 Example:
 
@@ -91,7 +93,7 @@ after what was read has been made durable.
 `
 
 const nextManual = `
-frontier next - hand out the best addresses that are due
+frontier next - lease the best addresses that are due
 
 Usage: frontier next -store DIR -n N [-generation G] [flags]
 
@@ -99,61 +101,62 @@ In:   nothing
 Out:  addresses, highest priority first, then by URL, with all parents and the
       retries so far
 
-What is handed out is leased: with -generation until a later generation is asked
-for, without it for the time of -lease. An address whose outcome has not been
-added by then is handed out again. Asking for a generation once more gives the
-same bytes, so a crawl that was killed can begin it anew.
+The addresses are leased: with -generation until a later generation is requested,
+without it for the time of -lease. An address whose outcome has not been added by
+then is leased again. Requesting the same generation again prints the same bytes, so
+a crawl that was killed can repeat it.
 
-With -fair host no site can fill a batch: an address counts its priority divided by
-one more than its host has in the batch already, and the one that counts most is
-next. So hosts get addresses in proportion to their priority, where they have them,
-and are handed out in that order. -fair niche does the same for niches, and an
-address without a niche is in that of its host. -per-host and -per-niche are limits
-besides.
+With -fair host no site can fill a batch. The next address is always the one with the
+highest quotient priority / (1 + n), where n is the number of addresses of its host
+in the batch so far. So hosts that have enough addresses get a share in proportion to
+their priorities, and addresses are printed in that order. -fair niche does the same
+for niches; an address without a niche is in the niche of its host. -per-host and
+-per-niche apply in addition.
 
-With -horizon D addresses are handed out whose time (their own, or their host's) is
-at most D off, and carry it as not_before, for which fetch waits.
+With -horizon D next also leases addresses that become due, or whose host becomes due,
+within D. Their not_before says when; fetch waits until then.
 
-With -recrawl visited pages are handed out again when they are due, with what lets
-fetch ask only for what has changed. How often that is adapts to each page: sooner
-after a visit that found it changed, later after one that did not, from an hour to
-90 days; a lastmod later than the last visit makes it due. A page that cannot be
-reached stays visited.
+With -recrawl visited pages are leased again when they are due, with the validators
+for a conditional request. The interval adapts to each page, between an hour and 90
+days: it gets shorter after a visit that found the page changed, and longer otherwise.
+A lastmod later than the last visit makes a page due. A page that cannot be reached
+stays visited.
 
 Example:
 
     frontier next -store crawl -n 20 -generation 1 -fair host | fetch | parse
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 4 nothing is due (stderr
-says when something will be, -horizon considered).
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 4 nothing is due, with
+-horizon nothing within D (stderr says when the next address is due).
 `
 
 const serveManual = `
-frontier serve - hand out and take in, for as long as the crawl lasts
+frontier serve - do add and next continuously, as long as the crawl lasts
 
 Usage: frontier serve -store DIR -n N [flags] < LOOP | fetch | … > LOOP
 
-In:   what the end of the pipeline gives: outcomes, addresses, queries
-Out:  addresses, a window of N after the other
+In:   the output of the last stage: outcomes, addresses, queries
+Out:  addresses, in windows of N
 
-Instead of processes for every generation the same ones go on, in a loop that a
-FIFO closes. Behind each window serve sends a mark, a query that nobody answers.
-fetch, parse, score and evolve -window pass it on behind all that they make of the
-window, and when it comes back the next one is chosen: so the crawl is that of
-frontier next -generation and frontier add, generation by generation. A mark is sent
-ahead of all; a stage that does not let lines without a url pass is found by that.
+Serve lets the stages run as long as the crawl, instead of starting them for every
+generation: a FIFO connects the end of the pipeline to its beginning. After each
+window serve writes a window mark, a query that is not answered. fetch, parse, score
+and evolve -window pass it on after their output for the window, and serve chooses
+the next window when the mark has come back. So the crawl is the same as with
+frontier next -generation and frontier add. Serve also writes a mark before the first
+window, to detect stages that drop lines without a url.
 
-What comes in is written to the log at once, whether or not what goes out is read:
-full pipes do not wait for each other. It counts, and survives kill -9 and power
-loss, when the next window goes out. Started again, all stages go on behind the last
-window that is done; one that was out when they were killed goes out once more.
+Serve writes its input to the log at once, even while its output is blocked, so full
+pipes cannot deadlock. The input is committed, and survives kill -9 and power loss,
+before the next window is written. After a restart, all stages continue after the last
+complete window; a window that was not complete is written again.
 
-With -marks=false no marks are sent, and stages may keep, lose or reorder lines: so
-many addresses follow as were answered, and what has no outcome within -lease is
-handed out again. What is fetched when depends on time then.
+With -marks=false there are no marks, and stages may delay, lose or reorder lines.
+Serve then writes a new address for each outcome, and leases an address again if it
+has no outcome within -lease. The order of fetches then depends on timing.
 
-When the log has become twice as long as it was, and grown by -compact, serve makes it
-shorter, as frontier compact does: a few segments each time that addresses have gone out.
+When the log has doubled since the last compaction, and grown by -compact bytes, serve
+compacts it like frontier compact: a few segments after each window.
 
 Example:
 
@@ -161,11 +164,11 @@ Example:
     frontier serve -store run/frontier -n 20 -pages 1000 <loop | fetch -archive web.warc.gz |
       parse | score -topic topic.json | evolve -strategy niche -state run/evolve -window 20 >loop
 
-It ends, and with it the stages, after -pages or -generations, when a -stop file is
-there, or when there is nothing left; SIGINT and SIGTERM end it after the window, or
-at once when the same one comes a second time.
+Serve and the stages end after -pages or -generations, when the -stop file exists, or
+when no addresses are left. SIGINT and SIGTERM end them after the window; a second
+signal of the same kind ends them at once.
 
-Exit status: 0 done, 1 failed (also: a stage has ended, or holds up the loop),
+Exit status: 0 done, 1 failed (also: a stage has ended, or blocks the loop),
 2 misuse, 3 disk full, 130 and 143 interrupted.
 `
 
@@ -175,9 +178,9 @@ frontier stats - count what a store holds
 Usage: frontier stats -store DIR [flags]
 
 In:   nothing
-Out:  one JSON object: URLs by state, by operator, niche and generation of what asks
-      for them, and by reason where they are skipped; how many hosts there are;
-      sizes of the files; and when the next address is due
+Out:  one JSON object: numbers of URLs by state, by operator, niche and generation of
+      the proposal, and of skipped URLs by reason; number of hosts; sizes of the
+      files; and when the next address is due
 
 Example:
 
@@ -187,34 +190,35 @@ Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
 `
 
 const skippedManual = `
-frontier skipped - print what is not asked for, and why
+frontier skipped - print the URLs that are not fetched, and why
 
 Usage: frontier skipped -store DIR [flags]
 
 In:   nothing
-Out:  one record a URL that is skipped: what asks for it, with the reason as error,
-      or as status_code where it failed too often
+Out:  one record per skipped URL: its proposal, with the reason as error, or as
+      status_code if it failed too often
 
-Refused by fetch (robots, blocked_address, bad_url, not_archived, redirect_loop,
-unsupported_type, too_large), given up after its retries (dns, connect, tls,
-timeout, http, or a status), or barred, if add was told -traps:
+A URL is skipped if fetch refused it (robots, blocked_address, bad_url, not_archived,
+redirect_loop, unsupported_type, too_large), if all its retries failed (dns, connect,
+tls, timeout, http, or a status), or if add -traps excluded it as a crawler trap:
 
     trap_length      longer than 2 KiB
     trap_depth       in more than 20 directories
-    trap_repetition  the same directories, or parameters, again and again; or where
-                     a link leads that is relative and should not be
-    trap_session     a page that is known without this session
-    trap_calendar    differs from 64 others in dates only, and was found on such a page
-    trap_parameters  combines what others on its path have, beyond 16 such, and was
-                     found there
-    trap_duplicates  where most pages fetched are near-duplicates of others
+    trap_repetition  repeats directories or parameters; or is the target of a relative
+                     link that should be absolute
+    trap_session     the same page is known without this session identifier
+    trap_calendar    differs from 64 other URLs only in dates, and was found on one of
+                     them
+        trap_parameters  only combines parameters of other URLs with the same path, beyond
+                     16 such combinations, and was found on one of them
+    trap_duplicates  in a part of the host where most pages are near-duplicates
 
-or beyond -max-per-host or -max-per-niche of next and serve: host_budget,
-niche_budget.
+It is also skipped if it exceeds -max-per-host (host_budget) or -max-per-niche
+(niche_budget) of next and serve.
 
-What is barred stays so, also when a budget is raised. A URL that is then given to
-add as a seed is asked for; the second example makes what a budget barred wait
-again, with its priority and lineage.
+An excluded URL stays excluded, even if a budget is raised, unless it is added again as
+a seed. The second example makes the URLs that exceeded a budget wait again, with their
+priority and lineage.
 
 Example:
 
@@ -232,16 +236,16 @@ frontier export - print every URL of a store
 Usage: frontier export -store DIR [-format F] [-state S,...] [flags]
 
 In:   nothing
-Out:  -format ndjson: one record a URL, its state last: waiting, leased, visited,
-      skipped or withdrawn. Added to another store they make the same state,
-      leases apart
-      -format url-frontier: a line a URL as PutURLs of a url-frontier takes it
-      -format list: the URL alone
+Out:  -format ndjson: one record per URL, with its state as the last member: waiting,
+      leased, visited, skipped or withdrawn. Adding them to another store restores
+      the same state, except for leases
+      -format url-frontier: one line per URL, as read by PutURLs of a url-frontier
+      -format list: only the URLs
 
-For a url-frontier, which knows neither priorities nor lineage nor retries, these
-go into the metadata and come back by import. What is leased is as what waits;
-what was withdrawn is left out and counted; the pause after a failure, redirects,
-headers, scores and reasons are lost.
+A url-frontier has no priorities, lineage or retries: they are stored in the metadata,
+from which import restores them. Leased URLs are exported like waiting ones; withdrawn
+ones are omitted and counted. Back-off after a failure, redirects, headers, scores and
+reasons are lost.
 
 Example:
 
@@ -252,18 +256,18 @@ Exit status: 0 done, 1 failed, 2 misuse, 3 disk full.
 `
 
 const reprioritiseManual = `
-frontier reprioritise - give URLs that wait new priorities
+frontier reprioritise - change the priorities of waiting URLs
 
 Usage: frontier reprioritise -store DIR [flags] [FILE...] < records
 
-In:   records with url and priority (null withdraws, absent is 0), or plain URLs,
-      which come before all others in their order
+In:   records with url and priority (null withdraws the URL, absent is 0), or plain
+      URLs, which are leased before all others, in this order
 Out:  nothing; counts on stderr
 
-A priority may rise and fall within its generation, where add keeps the highest;
-a record of a later generation still wins. Lineage and all else stay. URLs that
-are unknown, visited or skipped are counted and left as they are. The same
-records once more change nothing.
+A priority may be raised or lowered within its generation, while add keeps the highest
+one. A record of a later generation still replaces it. Lineage and all other fields
+stay. URLs that are unknown, visited or skipped are counted and left as they are.
+Adding the same records again changes nothing.
 
 Example:
 
@@ -276,16 +280,16 @@ after what was read has been made durable.
 `
 
 const forgetManual = `
-frontier forget - make a store know nothing of URLs
+frontier forget - remove URLs from a store
 
 Usage: frontier forget -store DIR [-host H]... [-prefix URL]... [flags] [URL...]
 
 In:   nothing; with - for a URL: records, or plain lines with a URL each
 Out:  nothing; counts on stderr
 
-They may come in again later, as new ones: what is forgotten is what was added
-before. A page that redirects to a forgotten URL stays known, and so does when a
-host wants to be asked again. -prefix http://a.org/w matches http://a.org/wiki.
+Only records that were added before are removed: a URL that is added again later is
+new. A page that redirects to a removed URL stays known, and so does the time before
+which a host must not be requested. -prefix http://a.org/w matches http://a.org/wiki.
 
 Example:
 
@@ -305,8 +309,8 @@ In:   nothing
 Out:  the record of the URL, then those of the page it was found on, of its
       parents, and so on back to the seeds, nearest first, each once
 
-operator, query and reasons say why each was asked for. Where pages link to each
-other much, that is most of the crawl; the path by which a page was found is via.
+operator, query and reasons say why each was chosen. If pages link to each other
+much, the output is most of the crawl; follow only via to see how a page was found.
 
 Example:
 
@@ -317,20 +321,21 @@ Exit status: 0 done, 1 failed (also: the URL is not in the store), 2 misuse,
 `
 
 const compactManual = `
-frontier compact - make the log of a store shorter
+frontier compact - remove replaced records from the log of a store
 
 Usage: frontier compact -store DIR [flags]
 
 In:   nothing
-Out:  one JSON object: segments and lines that were read, how many of the lines
-      were dropped, bytes before and after
+Out:  one JSON object: numbers of segments and lines read, of lines dropped, and of
+      bytes before and after
 
-Records that later ones have replaced are dropped, and so is what was handed out
-before the last two generations: these alone can be asked for again. The state
-stays what it was. It may be killed at any time; then part of it is done.
+Compact drops records that later ones have replaced, and all leased batches except
+those of the last two generations, which next can still repeat. The state does not
+change. Compact may be killed at any time; then only a part of the log is compacted.
 
-Whoever waits for the store gets it meanwhile: compact lets it go, and goes on when it
-is free again. If it is not within -wait, compact fails, and part of it is done.
+If other processes wait for the store, compact releases its lock, and continues when the
+lock is free again. If that takes longer than -wait, compact fails with a part of the
+log compacted.
 
 Example:
 
@@ -345,17 +350,18 @@ frontier check - read all of a store and rebuild its index
 Usage: frontier check -store DIR [-repair] [flags]
 
 In:   nothing
-Out:  one JSON object: what was read, what is damaged, what was repaired
+Out:  one JSON object: numbers of what was read, damaged places, and repaired files
 
-The index is made anew from the log, so only damage to the log itself is lasting.
-A store with such damage does not open; with -repair it does again, without the
-records in the damaged places, whose bytes are kept in files beside the log. Of the
-header of a segment -repair mends one wrong byte, and nothing is lost.
+Check rebuilds the index from the log, so only damage to the log itself loses data. A
+store with a damaged log cannot be opened. -repair removes the damaged places, keeps
+their bytes in files beside the log, and so makes the store usable again, without the
+records in these places. One wrong byte in the header of a segment is corrected
+without loss.
 
 Example:
 
     frontier check -store crawl -repair
 
 Exit status: 0 nothing is wrong, or all damage was repaired; 1 something is wrong,
-or only the index was and is whole again; 2 misuse, 3 disk full.
+even if it was only the index, which is rebuilt; 2 misuse, 3 disk full.
 `

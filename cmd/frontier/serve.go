@@ -20,22 +20,22 @@ type serving struct {
 	compactAt         filter.Size
 }
 
-// serveFlags gives the flags.
+// serveFlags defines the flags.
 func (c *command) serveFlags() {
 	fs := c.flags
-	c.handOutFlags()
+	c.leaseFlags()
 	c.barFlags()
-	fs.BoolVar(&c.marks, "marks", true, "a window ends when its mark comes back; -marks=false: none are sent, and so many addresses as were answered follow")
-	fs.DurationVar(&c.lease, "lease", 10*time.Minute, "with -marks=false: how `long` to wait for the outcome of an address before handing it out again")
-	fs.IntVar(&c.pages, "pages", 0, "end after so `many` pages, what queries cost counted; with -windows those of earlier runs too; 0 is no limit")
-	fs.IntVar(&c.generations, "generations", 0, "end after so `many` windows; 0 is no limit")
-	fs.DurationVar(&c.patience, "patience", 10*time.Minute, "how `long` to wait when nothing is due, before ending")
-	fs.DurationVar(&c.timeout, "timeout", 10*time.Minute, "how `long` nothing may come back before giving up: a stage holds up the loop")
+	fs.BoolVar(&c.marks, "marks", true, "a window ends when its mark comes back; -marks=false: write no marks, and a new address for each outcome")
+	fs.DurationVar(&c.lease, "lease", 10*time.Minute, "with -marks=false: `time` after which an address without an outcome is leased again")
+	fs.IntVar(&c.pages, "pages", 0, "end after `n` pages, including the cost of queries and, with -windows, the pages of earlier runs; 0 is no limit")
+	fs.IntVar(&c.generations, "generations", 0, "end after `n` windows; 0 is no limit")
+	fs.DurationVar(&c.patience, "patience", 10*time.Minute, "maximum `time` to wait for an address to become due")
+	fs.DurationVar(&c.timeout, "timeout", 10*time.Minute, "fail if no record comes back for this `time`, because a stage blocks the loop")
 	c.compactAt = 64 << 20
-	fs.Var(&c.compactAt, "compact", "make the log shorter once it has doubled, and grown by so many `bytes` (KiB, MiB)")
-	fs.StringVar(&c.stop, "stop", "", "end after the window if this `file` is there")
-	fs.StringVar(&c.windows, "windows", "", "write what each window G was to `DIR`/G/stats.json, as add -summary, and begin with the first that has none")
-	fs.StringVar(&c.summary, "summary", "", "append to `file` what add -summary tells, a line a window, and the reason for the end")
+	fs.Var(&c.compactAt, "compact", "compact the log when it has doubled, and grown by this many `bytes` (KiB, MiB)")
+	fs.StringVar(&c.stop, "stop", "", "end after the window if this `file` exists")
+	fs.StringVar(&c.windows, "windows", "", "write a summary of each window G to `DIR`/G/stats.json, as add -summary does, and start with the first window that has none")
+	fs.StringVar(&c.summary, "summary", "", "append to `file` the summary of add -summary for each window, one per line, and the reason for the end")
 	fs.BoolVar(&c.strict, "strict", false, "a line that is no record ends the command with status 1")
 	fs.Var(&c.limit, "limit", "longest line accepted, in `bytes` (KiB, MiB)")
 }

@@ -1,24 +1,24 @@
-// Run keeps the books of a crawl for the shell that runs it: scripts/crawl starts the stages
-// and looks at their exit statuses; run does everything else. Its subcommands are
+// Run manages the run directory of a crawl: scripts/crawl starts the stages and checks their
+// exit statuses; run does everything else. Its subcommands are
 //
-//	run open SCRIPT [flags]      begin or resume a run, and go on as SCRIPT -opened DIR
-//	run next DIR STATUS SIGNAL   end the step that was run, plan the next one: DIR/now
+//	run open SCRIPT [flags]      start or resume a run, then exec SCRIPT -opened DIR
+//	run next DIR STATUS SIGNAL   finish the last step and plan the next one in DIR/now
 //	run stage DIR NAME           run a stage that the user has replaced, and count its records
-//	run keep DIR                 write the records that come out of a step to its file
+//	run keep DIR                 write the output of a step to its file
 //	run serve DIR                the frontier of a steady crawl, from stdin to stdout
 //
-// The flags of open are those of scripts/crawl, which it becomes: file 9 of the script holds the
-// lock of the run. STATUS is the exit status of the pipeline, or
-// -1 before the first step; SIGNAL is 130 or 143 if the shell got a signal, else 0.
+// The flags of open are those of scripts/crawl. Open replaces its own process by the script
+// (exec), whose file descriptor 9 holds the lock of the run. STATUS is the exit status of the
+// pipeline, or -1 before the first step; SIGNAL is 130 or 143 if the shell got a signal, else 0.
 //
-// A shell that wants another loop over generations can call the same subcommands. DIR/now is
-// for it to source: the variables step and in (the file that the step reads), the array stages
-// (the command of each stage), and the variables that those commands use.
+// A script with another loop over generations can call the same subcommands. It sources
+// DIR/now, which sets the variables step and in (the file that the step reads), the array
+// stages (the command of each stage), and the variables that those commands use.
 //
 // # Exit status
 //
-// 0 done; 1 failed, or no page was got; 2 misuse; 3 disk full; 4 the crawl is over (next);
-// 130 and 143 interrupted.
+// 0 done; 1 failed, or no page could be fetched; 2 misuse; 3 disk full; 4 the crawl is over
+// (next); 130 and 143 interrupted.
 package main
 
 import (
@@ -67,7 +67,7 @@ type command struct {
 	log            *os.File // stages.log of the run
 }
 
-// view returns the view of the crawl.
+// view returns the progress display on stderr.
 func (c *command) view() *run.View {
 	f, ok := c.stderr.(*os.File)
 	live := ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && !slices.Contains([]string{"", "dumb"}, os.Getenv("TERM"))
@@ -167,7 +167,7 @@ func (c *command) serve() error {
 	if err := crawl.Dir.NoteEnd("frontier", filter.ExitStatus(err), ""); err != nil {
 		return err
 	}
-	// It is one of the stages: run next says what they said.
+	// run next reports the errors of all stages, so this one is only logged.
 	if status := filter.Status("frontier", c.log, err); status != 0 {
 		return filter.Exit(status, filter.ErrSilent)
 	}
@@ -187,7 +187,7 @@ func (c *command) open() error {
 		return err
 	}
 	if len(rest) > 0 && run.IsAddress(rest[0]) {
-		return filter.Usagef("unexpected argument %s: the addresses to begin with stand in a file\nhint: echo %[1]s >seeds.txt, and -seeds seeds.txt", rest[0])
+		return filter.Usagef("unexpected argument %s: -seeds takes a file of addresses\nhint: echo %[1]s >seeds.txt, and -seeds seeds.txt", rest[0])
 	}
 	if len(rest) > 0 {
 		return filter.Usagef("unexpected argument %s: a pattern is quoted, as -archive 'web/*.warc.gz' (crawl -h tells more)", rest[0])

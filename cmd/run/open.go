@@ -18,9 +18,9 @@ usage: crawl -run DIR -topic FILE -seeds FILE [flags]
        crawl -run DIR -topic FILE -seed-query WORDS -search INDEX [flags]
        crawl -run DIR [flags]
 
-Crawl loops over generations: frontier next | fetch | parse | score | evolve | frontier add.
-The run directory holds everything, so a crawl that was stopped or killed goes on where it
-was: with the same command, or with -run alone.
+Crawl loops over generations: frontier next | fetch | parse | score | evolve | frontier add. The
+run directory holds everything, so a crawl that was stopped or killed can be resumed: with the
+same command, or with -run alone.
 
 An archived web, in which nothing is fetched from the network:
   -archive FILE     fetch from this archive, directory or pattern (repeatable)
@@ -28,7 +28,7 @@ An archived web, in which nothing is fetched from the network:
 
 The live web; captures are written to DIR/warc:
   -contact X        address or URL at which the owners of hosts can reach you
-  -deadline D       most time for one generation (default 10m)
+  -deadline D       maximum time for one generation (default 10m)
   -archive-first    with -archive: ask the web for what the archives do not hold
   and, as fetch -h says: -agent -j -delay -max-delay -slowness -rate -host-rate
   -timeout -connect-timeout -header-timeout -proxy -mime -max-body -http1
@@ -36,35 +36,35 @@ The live web; captures are written to DIR/warc:
   -warc-level -warc-dedup
   With many hosts, -fair host -steady is the fastest.
 
-Where a strategy wants a weight table or a reference page and the topic has none, it is made
-of the pages of generation 1, the seeds. Where the table grows, it does so after every
-generation: DIR/generations/G/topic.json holds from generation G+1 on.
+If a strategy needs a weight table or a reference page and the topic has none, it is made from
+the pages of generation 1, the seeds. A strategy may expand the table after every generation:
+DIR/generations/G/topic.json is then the topic from generation G+1 on.
 
-Stages are shell commands that read records on stdin and write them on stdout. They stand in
-DIR/stages, a line each, with their flags: edit a line to replace or extend a stage, and go on
-with crawl -run DIR. The variables FETCH, PARSE, SCORE, EVOLVE and SEARCH write such a line when
-a run is begun or resumed; an empty one returns to the default. A stage finds $SPOOR_RUN, $SPOOR_TOPIC,
-$SPOOR_GENERATION, $SPOOR_N and $SPOOR_SEED; with -steady there is no $SPOOR_GENERATION.
+Stages are shell commands that read records from stdin and write records to stdout. DIR/stages
+has one command with its flags per line: edit a line to replace or extend a stage, and resume
+with crawl -run DIR. The environment variables FETCH, PARSE, SCORE, EVOLVE and SEARCH set a line
+when a run is started or resumed; an empty one restores the default. The commands can use the
+variables $SPOOR_RUN, $SPOOR_TOPIC, $SPOOR_GENERATION (not with -steady), $SPOOR_N and $SPOOR_SEED.
   PARSE    with -archive, links that the archive does not hold should get "archived":false;
-           otherwise they are asked for in vain, which costs no page
-  SCORE    score -keep, which is added to the line, fills in what it leaves out
-  EVOLVE   writes every page again, without text and links, and after them addresses
-  SEARCH   reads queries only, and writes each with its cost, followed by what it found
-A stage that writes fewer or more records than it reads is named, and the generation is not
-committed. With -steady a stage must write at once what it has read, and pass on lines without a
-url: one that keeps lines back is named after 30 seconds.
+           otherwise fetch fails to find them, which costs nothing
+  SCORE    may omit results: score -keep, which is added to the line, computes them EVOLVE writes
+  every page, without text and links, and then the next addresses SEARCH   reads only queries,
+  and writes each with its cost, followed by its results
+If a stage writes fewer or more records than it reads, crawl reports which one, and does not
+commit the generation. With -steady a stage must not buffer its output, and must pass on lines
+without a url: crawl reports a stage that holds lines back for 30 seconds.
 
 DIR/log.ndjson has a line for each generation. self-harvest is the share of relevant pages, by
-the measure that steers, in the whole crawl and (now) in the generation. A terminal shows how
-far the generation is; where stderr is none, or NO_COLOR or TERM=dumb is set, a generation is a
-line.
+the steering measure, in the whole crawl and (now) in the generation. On a terminal, crawl shows
+the progress of the current generation. If stderr is not a terminal, or NO_COLOR or TERM=dumb is
+set, it prints one line per generation.
 
-touch DIR/.stop ends the crawl after the generation, and so does Ctrl-C, which hands back what
-is not fetched yet. Why a crawl ended stands in DIR/stop_reason: pages, generations,
-frontier_empty, not_due, stop_file or interrupted.
+touch DIR/.stop ends the crawl after the current generation. So does Ctrl-C, which also returns
+the addresses that are not fetched yet to the frontier. DIR/stop_reason says why a crawl ended:
+pages, generations, frontier_empty, not_due, stop_file or interrupted.
 
-Exit status: 0 done, 1 failed or no page was got, 2 misuse, 3 disk full, 130 and 143 interrupted.
-`
+Exit status: 0 done, 1 failed, or no page could be fetched, 2 misuse, 3 disk full, 130 and 143
+interrupted. `
 
 // opening is the command line of crawl.
 type opening struct {
@@ -78,7 +78,7 @@ type opening struct {
 	horizon  time.Duration
 }
 
-// number is a flag whose value is a whole number from 0. 08 is a number to people.
+// number is a flag whose value is a whole number from 0, in decimal even with leading zeros.
 type number int
 
 func (n *number) String() string { return strconv.Itoa(int(*n)) }
@@ -103,31 +103,31 @@ var (
 
 func (o *opening) define(fs *flag.FlagSet) {
 	o.pages, o.seed, o.patience = 1000, 1, 600
-	fs.StringVar(&o.dir, "run", "", "the `directory` of the run: empty or not there, or a run, which is resumed")
+	fs.StringVar(&o.dir, "run", "", "the `directory` of the run: a new or empty one, or an existing run to resume")
 	fs.StringVar(&o.topic, "topic", "", "the topic, a `file` made by topic")
 	fs.StringVar(&o.seeds, "seeds", "", "a `file` of addresses to begin with, one a line")
 	fs.StringVar(&o.s.SeedQuery, "seed-query", "", "begin with what a search for `words` finds (with -search)")
-	fs.StringVar(&o.s.Search, "search", "", "answer the queries of strategies that search: `where` is an index file of search, made and kept up to date from the archives (live: from DIR/warc), or the address of a SearXNG; without it queries are not asked")
+	fs.StringVar(&o.s.Search, "search", "", "`where` to look up the queries of strategies that search: an index file, which is made from the archives (live: from DIR/warc) and kept up to date, or the address of a SearXNG server; without it queries are not answered")
 	fs.StringVar(&o.s.Strategy, "strategy", "niche", "how to choose: a `name` of evolve -strategies")
 	fs.Var(&o.params, "param", "a parameter of the strategy, `name=value` (repeatable)")
-	fs.BoolVar(&o.s.Compat, "compat", false, "the papers to the letter, in topic, score and evolve")
-	fs.Var(&o.pages, "pages", "stop after so `many` fetched pages; the cost of queries counts")
-	fs.Var(&o.generations, "generations", "stop after so `many` generations")
+	fs.BoolVar(&o.s.Compat, "compat", false, "implement the papers literally, in topic, score and evolve")
+	fs.Var(&o.pages, "pages", "stop after `n` fetched pages, including the cost of queries")
+	fs.Var(&o.generations, "generations", "stop after `n` generations")
 	fs.Var(&o.size, "size", "`addresses` a generation (default 200; with -archive 20)")
-	fs.Var(&o.seed, "seed", "the seed of all randomness, a `number`; see -chance")
-	fs.Var(&o.seed, "chance", "the same: the seed of all randomness")
+	fs.Var(&o.seed, "seed", "a `number` that seeds all random choices; -chance is the same flag")
+	fs.Var(&o.seed, "chance", "the same as -seed")
 	fs.StringVar(&o.s.Fair, "fair", "", "share a generation among `host`s or niches (niche), in proportion to their priority")
-	fs.Var(&o.perHost, "per-host", "at most so `many` addresses of one host a generation")
-	fs.Var(&o.perNiche, "per-niche", "at most so `many` of one niche; an address without a niche is in that of its host")
-	fs.Var(&o.maxPerHost, "max-per-host", "at most so `many` of one host in the whole crawl; the rest is excluded")
-	fs.Var(&o.maxPerNiche, "max-per-niche", "at most so `many` of one niche in the whole crawl")
-	fs.DurationVar(&o.horizon, "horizon", 0, "take also what is due within so `long`, and wait for it")
+	fs.Var(&o.perHost, "per-host", "at most `n` addresses of one host per generation")
+	fs.Var(&o.perNiche, "per-niche", "at most `n` addresses of one niche per generation; an address without a niche is in the niche of its host")
+	fs.Var(&o.maxPerHost, "max-per-host", "at most `n` pages of one host in the whole crawl; further ones are excluded")
+	fs.Var(&o.maxPerNiche, "max-per-niche", "at most `n` pages of one niche in the whole crawl")
+	fs.DurationVar(&o.horizon, "horizon", 0, "also take addresses that become due within this `time`, and wait for them")
 	fs.StringVar(&o.traps, "traps", "", "exclude crawler traps, as frontier skipped lists them: `on` (default live) or off (default for archives)")
-	fs.BoolVar(&o.s.Recrawl, "recrawl", false, "visit pages again when they are due, by how often they were found changed; not with archives")
-	fs.Var(&o.patience, "patience", "`seconds` to wait when no host may be asked yet")
+	fs.BoolVar(&o.s.Recrawl, "recrawl", false, "visit pages again when they are due, which depends on how often they change; not with archives")
+	fs.Var(&o.patience, "patience", "`seconds` to wait while no host may be requested")
 	fs.StringVar(&o.s.Fitness, "fitness", "", "`name` of the measure of relevance (default: the strategy's own; several, with commas: the first steers)")
 	fs.StringVar(&o.s.Norm, "norm", "", "how the measure is normalised: `page` or topic (default: of score)")
-	fs.BoolVar(&o.s.Steady, "steady", false, "the same crawl by processes that go on from one generation to the next, several times as fast; not with EVOLVE or SEARCH, and live not with -search INDEX")
+	fs.BoolVar(&o.s.Steady, "steady", false, "keep the stages running from one generation to the next: the same crawl, several times as fast; not with EVOLVE or SEARCH, nor with -search INDEX in a live crawl")
 	fs.BoolVar(&o.s.Watch, "watch", false, "keep DIR/report.html, made by report, up to date")
 	fs.Func("archive", "see above", func(v string) error { return o.addArchives(v) })
 	fs.StringVar(&o.s.Capture, "capture", "", "see above")
@@ -148,7 +148,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 	}
 }
 
-// addArchives adds an archive, or what a pattern that the shell has left as it is matches.
+// addArchives adds an archive, or the files that match a pattern that the shell has not expanded.
 func (o *opening) addArchives(name string) error {
 	names, err := filepath.Glob(name)
 	if err != nil || len(names) == 0 {
@@ -167,7 +167,7 @@ func (o *opening) addArchives(name string) error {
 // stageVariables are the variables that replace stages.
 var stageVariables = map[string]string{"FETCH": "fetch", "PARSE": "parse", "SCORE": "score", "EVOLVE": "evolve", "SEARCH": "search"}
 
-// request checks the flags and returns what they ask for.
+// request checks the flags and returns the run that they describe.
 func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 	s := &o.s
 	s.Params, s.Archives, s.Horizon = o.params, o.archives, o.horizon
@@ -220,7 +220,7 @@ func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 	return r, nil
 }
 
-// check refuses what cannot be meant.
+// check returns an error if the flags contradict each other or have invalid values.
 func (o *opening) check(r *run.Request, names map[string]bool) error {
 	s := &o.s
 	begins := o.topic != "" || o.seeds != "" || s.SeedQuery != ""
