@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"net/http"
 	"os"
@@ -116,11 +115,13 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 		return x, err
 	}
 	var b bytes.Buffer
+	b.Write(metaLine(Meta{}))
 	meta, err := writeIndex(&b, archive, "", info, o.Report)
 	if err != nil {
 		return nil, err
 	}
-	x, err := newIndex(b.Bytes(), meta, func() error { return nil })
+	copy(b.Bytes(), metaLine(meta))
+	x, err := newIndex(b.Bytes(), func() error { return nil })
 	if err == nil {
 		x.WriteErr = writeErr
 	}
@@ -172,7 +173,7 @@ func openIndex(path string, archive os.FileInfo) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := newIndex(data, Meta{}, release)
+	x, err := newIndex(data, release)
 	if err == nil && (!x.Meta.of(archive) || x.Meta.Bytes != info.Size()) {
 		err = fmt.Errorf("%s is out of date", path)
 	}
@@ -188,19 +189,16 @@ func (m Meta) of(archive os.FileInfo) bool {
 	return m.Version == indexVersion && m.Size == archive.Size() && m.Modified == archive.ModTime().UnixNano()
 }
 
-// newIndex returns an index with that data. If meta is empty, it is parsed from the first line.
-func newIndex(data []byte, meta Meta, release func() error) (*Index, error) {
-	x := &Index{Meta: meta, data: data, release: release}
-	if meta.Version == 0 {
-		line, _, ok := bytes.Cut(data, []byte("\n"))
-		text, found := bytes.CutPrefix(line, []byte("!meta "))
-		if !ok || !found {
-			return nil, errors.New("index without its first line")
-		}
-		if err := json.Unmarshal(text, &x.Meta); err != nil {
-			return nil, fmt.Errorf("first line of the index: %w", err)
-		}
-		x.first = len(line) + 1
+// newIndex returns an index with that data.
+func newIndex(data []byte, release func() error) (*Index, error) {
+	line, _, ok := bytes.Cut(data, []byte("\n"))
+	text, found := bytes.CutPrefix(line, []byte("!meta "))
+	if !ok || !found {
+		return nil, errors.New("index without its first line")
+	}
+	x := &Index{data: data, first: len(line) + 1, release: release}
+	if err := json.Unmarshal(text, &x.Meta); err != nil {
+		return nil, fmt.Errorf("first line of the index: %w", err)
 	}
 	return x, nil
 }
@@ -246,9 +244,8 @@ func fillIndex(f *os.File, archive, path string, info os.FileInfo, report func(s
 		return nil, &placeError{err}
 	}
 	// The first line contains numbers that are known only at the end.
-	const metaSize = 256
 	w := bufio.NewWriterSize(f, 1<<20)
-	if _, err := w.Write(metaLine(Meta{}, metaSize)); err != nil {
+	if _, err := w.Write(metaLine(Meta{})); err != nil {
 		return nil, &placeError{err}
 	}
 	meta, err := writeIndex(w, archive, filepath.Dir(path), info, report)
@@ -261,7 +258,7 @@ func fillIndex(f *os.File, archive, path string, info os.FileInfo, report func(s
 	if meta.Bytes, err = f.Seek(0, io.SeekCurrent); err != nil {
 		return nil, &placeError{err}
 	}
-	if _, err := f.WriteAt(metaLine(meta, metaSize), 0); err != nil {
+	if _, err := f.WriteAt(metaLine(meta), 0); err != nil {
 		return nil, &placeError{err}
 	}
 	if err := f.Sync(); err != nil { // the first line must not become durable before the others
@@ -273,10 +270,10 @@ func fillIndex(f *os.File, archive, path string, info os.FileInfo, report func(s
 	return openIndex(path, info)
 }
 
-// metaLine returns the first line, padded with spaces to n bytes.
-func metaLine(m Meta, n int) []byte {
+// metaLine returns the first line, padded with spaces so that it always has the same length.
+func metaLine(m Meta) []byte {
 	text, _ := json.Marshal(m) // numbers only: cannot fail
-	return fmt.Appendf(nil, "%-*s\n", n-1, "!meta "+string(text))
+	return fmt.Appendf(nil, "%-255s\n", "!meta "+string(text))
 }
 
 // isAt reports whether path is the name of the open file.
@@ -293,11 +290,6 @@ func isAt(f *os.File, path string) bool {
 // memory; more lines are sorted in temporary files in dir.
 func writeIndex(w io.Writer, archive, dir string, info os.FileInfo, report func(string, error)) (Meta, error) {
 	meta := Meta{Version: indexVersion, Size: info.Size(), Modified: info.ModTime().UnixNano()}
-	f, err := os.Open(archive)
-	if err != nil {
-		return meta, err
-	}
-	defer f.Close()
 	s := sorter{dir: dir, chunk: chunkSize}
 	defer s.close()
 	fault := func(name string, err error) {
@@ -306,19 +298,17 @@ func writeIndex(w io.Writer, archive, dir string, info os.FileInfo, report func(
 			report(name, err)
 		}
 	}
-	all, faults := sources(filepath.Base(archive), f, info.Size())
-	for _, err := range faults {
-		fault(archive, err)
-	}
 	var r Reader
-	for i := range all {
-		name := all[i].label(archive)
-		if err := r.Reset(all[i].data); err != nil {
-			return meta, fmt.Errorf("%s: %w", name, err)
+	for v, err := range Volumes([]string{archive}, nil) {
+		if _, ok := errors.AsType[*FormatError](err); ok {
+			fault(v.Path, err)
+			continue
 		}
-		b := indexer{name: all[i].name, add: s.add, meta: &meta}
-		if err := b.index(&r, func(err error) { fault(name, err) }); err != nil {
-			return meta, fmt.Errorf("indexing %s: %w", name, err)
+		if err != nil {
+			return meta, err
+		}
+		if err := v.index(&r, &s, &meta, fault); err != nil {
+			return meta, fmt.Errorf("indexing %w", err)
 		}
 	}
 	if err := s.write(w); err != nil {
@@ -381,7 +371,7 @@ func (r *request) asks(e *entry) bool {
 func (b *indexer) take(rec *Record) error {
 	switch rec.Type() {
 	case "request":
-		method, _ := method(rec) // "" if the block is not HTTP, which does not exclude the response
+		method := method(rec) // "" does not exclude the response
 		b.request = request{rec.ID(), rec.Header.Values("WARC-Concurrent-To"), method}
 		if b.waiting != nil && b.request.asks(b.waiting) && method != "" && method != http.MethodGet {
 			b.waiting = nil
@@ -470,7 +460,7 @@ func (b *indexer) entry(rec *Record) (*entry, error) {
 		if _, err := io.CopyBuffer(h, rec, b.buf); err != nil && err != io.ErrUnexpectedEOF {
 			return nil, err
 		}
-		e.Digest = digest(h)
+		e.Digest = label(h.Sum(nil))
 	}
 	return e, nil
 }
@@ -487,12 +477,6 @@ func unusable(rec *Record, why error) error {
 
 // revisitMIME is the media type of revisits in an index.
 const revisitMIME = "warc/revisit"
-
-// digest returns the labelled digest in h, a SHA-1.
-func digest(h hash.Hash) string {
-	var sum [sha1.Size]byte
-	return label(h.Sum(sum[:0]))
-}
 
 // redirect returns the canonical target of a redirect, or "".
 func redirect(url string, r *Response) string {

@@ -491,10 +491,10 @@ func FuzzIndex(f *testing.F) {
 	f.Add([]byte("!meta {\"spoor-cdxj\":3}\n"+line), "http://a/")
 	f.Fuzz(func(t *testing.T, data []byte, url string) {
 		release := func() error { return nil }
-		if x, err := newIndex(data, Meta{}, release); err == nil {
+		if x, err := newIndex(data, release); err == nil {
 			x.Has(url)
 		}
-		x, err := newIndex(data, Meta{Version: 1}, release)
+		x, err := newIndex(append(metaLine(Meta{}), data...), release)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -508,7 +508,7 @@ func FuzzIndex(f *testing.F) {
 		if strings.ToValidUTF8(c.Filename, "") != c.Filename {
 			c.Filename = "x"
 		}
-		x, _ = newIndex(c.appendLine(nil), Meta{Version: 1}, release)
+		x, _ = newIndex(c.appendLine(metaLine(Meta{})), release)
 		if got := x.Lookup(nil, u); len(got) != 1 || got[0] != c {
 			t.Fatalf("%+v became %+v", c, got)
 		}

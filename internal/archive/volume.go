@@ -186,7 +186,10 @@ func WriteIndex(w io.Writer, volumes iter.Seq2[Volume, error], temp string, repo
 	var r Reader
 	for v, err := range volumes {
 		if err == nil {
-			err = v.index(&r, &s, &meta, report)
+			err = v.index(&r, &s, &meta, func(path string, err error) {
+				meta.Faults++
+				report(path, err)
+			})
 		}
 		_, place := errors.AsType[*placeError](err)
 		switch {
@@ -204,15 +207,12 @@ func WriteIndex(w io.Writer, volumes iter.Seq2[Volume, error], temp string, repo
 }
 
 // index adds the lines of a volume to s.
-func (v *Volume) index(r *Reader, s *sorter, meta *Meta, report func(path string, err error)) error {
+func (v *Volume) index(r *Reader, s *sorter, meta *Meta, fault func(path string, err error)) error {
 	r.m.dict, r.m.zs = nil, nil
 	err := r.Reset(v.Data)
 	if err == nil {
 		b := indexer{name: cmp.Or(v.source.name, v.Name), add: s.add, meta: meta}
-		err = b.index(r, func(fault error) {
-			meta.Faults++
-			report(v.Path, fault)
-		})
+		err = b.index(r, func(err error) { fault(v.Path, err) })
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", v.Path, err)
