@@ -13,8 +13,8 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"maps"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,24 +137,17 @@ func (c *countingWriter) Write(b []byte) (int, error) {
 func (p *Packer) Archive(ctx context.Context, v *Volume) error {
 	data, ok := v.Data.(*io.SectionReader)
 	if !ok {
-		file, err := p.temp()
-		if err != nil {
-			return err
-		}
+		file := spool{dir: p.options.Temp}
 		defer file.Close()
-		n, err := io.CopyBuffer(onlyWriter{file}, reading{ctx, v.Data}, p.scratch)
-		if err != nil {
+		if _, err := io.CopyBuffer(onlyWriter{&file}, reading{ctx, v.Data}, p.scratch); err != nil {
 			return fmt.Errorf("%s: %w", v.Path, err)
 		}
-		data = io.NewSectionReader(file, 0, n)
+		data = file.section(0, file.size)
 	}
 	// The lines are used only if the volume can be copied.
-	lines, err := p.temp()
-	if err != nil {
-		return err
-	}
+	lines := spool{dir: p.options.Temp}
 	defer lines.Close()
-	w := bufio.NewWriter(lines)
+	w := bufio.NewWriter(&lines)
 	name := p.name(v.Name)
 	found, err := p.index(ctx, &Volume{Path: v.Path, Data: data}, name, true, func(line []byte) error {
 		_, err := w.Write(line)
@@ -169,7 +162,7 @@ func (p *Packer) Archive(ctx context.Context, v *Volume) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(w.Flush(), p.take(lines)); err != nil {
+	if err := cmp.Or(w.Flush(), p.take(&lines)); err != nil {
 		return err
 	}
 	p.count(found)
@@ -177,32 +170,15 @@ func (p *Packer) Archive(ctx context.Context, v *Volume) error {
 	return p.store(ctx, "archive/"+name, data)
 }
 
-// A tempFile is removed by Close.
-type tempFile struct{ *os.File }
-
-func (f tempFile) Close() error { return cmp.Or(f.File.Close(), os.Remove(f.Name())) }
-
-func (p *Packer) temp() (tempFile, error) {
-	f, err := os.CreateTemp(p.options.Temp, ".warc-*")
-	return tempFile{f}, err
-}
-
 // Records packs the records of a volume that keep selects (all if it is nil), each in its own
 // gzip member. Truncated records are left out.
 func (p *Packer) Records(ctx context.Context, v *Volume, keep func(*Record) bool) error {
-	packed, err := p.temp()
-	if err != nil {
-		return err
-	}
+	packed := spool{dir: p.options.Temp}
 	defer packed.Close()
-	if err := p.repack(ctx, packed, v, keep); err != nil {
+	if err := p.repack(ctx, &packed, v, keep); err != nil {
 		return err
 	}
-	n, err := packed.Seek(0, io.SeekEnd)
-	if err != nil {
-		return err
-	}
-	name, data := p.name(v.Name), io.NewSectionReader(packed, 0, n)
+	name, data := p.name(v.Name), packed.section(0, packed.size)
 	found, err := p.index(ctx, &Volume{Path: v.Path, Data: data}, name, false, p.lines.add)
 	if err != nil {
 		return err
@@ -373,12 +349,9 @@ func (p *Packer) report(name string, err error) {
 	}
 }
 
-// take adds the lines in f to the index.
-func (p *Packer) take(f tempFile) error {
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	r := run{r: bufio.NewReader(f.File)}
+// take adds lines to the index.
+func (p *Packer) take(lines *spool) error {
+	r := run{r: bufio.NewReader(lines.section(0, lines.size))}
 	for {
 		err := r.next()
 		if err == io.EOF {
@@ -394,13 +367,13 @@ func (p *Packer) take(f tempFile) error {
 }
 
 // Page adds a page to the list. Of several pages with the same ID, the first with the best
-// score is listed. Each page takes about 60 bytes of memory.
+// score is listed. Each page takes about 70 bytes of memory.
 func (p *Packer) Page(page PackedPage) error {
 	if page.ID == "" {
 		sum := sha256.Sum256([]byte(page.URL + " " + page.Time))
 		page.ID = hex.EncodeToString(sum[:10])
 	}
-	line := listedPage{p.pages.size, math.Inf(-1)}
+	line := listedPage{at: p.pages.size, score: math.Inf(-1)}
 	if page.Score != nil {
 		line.score = *page.Score
 	}
@@ -409,8 +382,10 @@ func (p *Packer) Page(page PackedPage) error {
 	if before, twice := p.listed[key]; twice && before.score >= line.score {
 		return nil
 	}
+	err := writeJSON(&p.pages, page)
+	line.length = p.pages.size - line.at
 	p.listed[key] = line
-	return writeJSON(&p.pages, page)
+	return err
 }
 
 // A pageKey is a hash of the ID of a page.
@@ -418,37 +393,16 @@ type pageKey [16]byte
 
 // A listedPage is the line of a page in the list.
 type listedPage struct {
-	at    int64 // offset in the spool, which also holds replaced lines
-	score float64
+	at, length int64 // in the spool, which also holds replaced lines
+	score      float64
 }
 
 // writeListed writes the lines that were not replaced, in their order.
 func (p *Packer) writeListed(w io.Writer) error {
-	places := make([]int64, 0, len(p.listed))
-	for _, line := range p.listed {
-		places = append(places, line.at)
-	}
-	slices.Sort(places)
-	in := bufio.NewReader(p.pages.section(0, p.pages.size))
-	at := int64(0)
-	for _, place := range places {
-		for stays := false; !stays; {
-			stays = at == place
-			for {
-				b, err := in.ReadSlice('\n')
-				if err != nil && err != bufio.ErrBufferFull {
-					return noEOF(err)
-				}
-				at += int64(len(b))
-				if stays {
-					if _, err := w.Write(b); err != nil {
-						return err
-					}
-				}
-				if err == nil {
-					break
-				}
-			}
+	lines := slices.SortedFunc(maps.Values(p.listed), func(a, b listedPage) int { return cmp.Compare(a.at, b.at) })
+	for _, line := range lines {
+		if _, err := io.CopyN(w, p.pages.section(line.at, line.length), line.length); err != nil {
+			return noEOF(err)
 		}
 	}
 	return nil
@@ -456,14 +410,9 @@ func (p *Packer) writeListed(w io.Writer) error {
 
 // writeJSON writes v as one line.
 func writeJSON(w io.Writer, v any) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
+	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	_, err := w.Write(b.Bytes())
-	return err
+	return enc.Encode(v)
 }
 
 // create starts a file of the package. All files have the oldest time that a zip file can
