@@ -205,6 +205,6 @@ func appendHops(b []byte, links, redirects int) []byte {
 func appendField(b []byte, name, value string) []byte {
 	b = append(b, name...)
 	b = append(b, ": "...)
-	b = append(b, oneLine(value)...)
+	b = append(b, lineBreaks.Replace(value)...)
 	return append(b, '\r', '\n')
 }

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"compress/zlib"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -25,30 +24,20 @@ import (
 type Limits struct {
 	// Body is the largest body in bytes, as received and as decoded; 0 means [DefaultBody].
 	Body int64
-
-	// Ratio is the largest compression ratio of a body that decodes to more than 1 MiB; 0 means
-	// [DefaultRatio].
-	Ratio int64
 }
 
-// Default values of [Limits].
-const (
-	DefaultBody  = 10 << 20
-	DefaultRatio = 1000 // deflate reaches 1032 for zeros; text stays below 100
-)
+// DefaultBody is the default value of Body in [Limits].
+const DefaultBody = 10 << 20
+
+// maxRatio is the largest compression ratio of a body that decodes to more than 1 MiB. Deflate
+// reaches 1032 for zeros; text stays below 100.
+const maxRatio = 1000
 
 func (l Limits) body() int64 {
 	if l.Body > 0 {
 		return l.Body
 	}
 	return DefaultBody
-}
-
-func (l Limits) ratio() int64 {
-	if l.Ratio > 0 {
-		return l.Ratio
-	}
-	return DefaultRatio
 }
 
 // A Response is a parsed HTTP response.
@@ -260,7 +249,7 @@ func (d *Decoder) Decode(dst, raw []byte, header http.Header) (body []byte, trun
 	}
 	limit := d.Limits.body()
 	// The ratio is that of all codings together: nested codings could reach a million.
-	maxDecoded := min(limit, max(d.Limits.ratio()*int64(len(body)), 1<<20))
+	maxDecoded := min(limit, max(maxRatio*int64(len(body)), 1<<20))
 	for i, coding := range slices.Backward(codings) {
 		var to []byte
 		if i == 0 {
@@ -450,26 +439,14 @@ func (d *Decoder) open(coding string, body []byte) (r io.Reader, err error) {
 	return nil, nil
 }
 
-var errNoRequest = errors.New("not an HTTP request")
-
-// method returns the method of the request at the start of a block.
-func method(block io.Reader) (string, error) {
+// method returns the method of the request at the start of a block, or "" if it is not HTTP.
+func method(block io.Reader) string {
 	b, err := bufio.NewReaderSize(io.LimitReader(block, 64), 64).ReadString(' ')
-	if err != nil || len(b) < 2 {
-		return "", errNoRequest
+	if err != nil {
+		return ""
 	}
-	return b[:len(b)-1], nil
+	return b[:len(b)-1]
 }
 
-// oneLine returns s without characters that would end its line.
-func oneLine(s string) string {
-	if !strings.ContainsAny(s, "\r\n\x00") {
-		return s
-	}
-	return strings.Map(func(c rune) rune {
-		if c == '\r' || c == '\n' || c == 0 {
-			return ' '
-		}
-		return c
-	}, s)
-}
+// lineBreaks replaces the characters that would end the line of a field.
+var lineBreaks = strings.NewReplacer("\r", " ", "\n", " ", "\x00", " ")
