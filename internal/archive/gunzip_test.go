@@ -49,7 +49,7 @@ func pages(src io.Reader, streaming bool) string {
 	var b strings.Builder
 	s := scratch{decoder: Decoder{Limits: Limits{Body: 1 << 20}}, reuse: true}
 	s.reader.m.streaming = streaming
-	s.records(src, "path", "name", &Filter{}, func(p *Page, err error) bool {
+	s.pages(&Volume{Path: "path", Name: "name", Data: src}, &Filter{}, func(p *Page, err error) bool {
 		fmt.Fprintln(&b, err)
 		if p != nil {
 			fmt.Fprintf(&b, "%x, %s, %d, %d\n", sha1.Sum(p.Body), p.Digest, p.Offset, p.Length)

@@ -319,11 +319,7 @@ func writeIndex(w io.Writer, archive, dir string, info os.FileInfo, report func(
 
 // index adds the lines of all records of a reader.
 func (b *indexer) index(r *Reader, fault func(error)) error {
-	for {
-		rec, err := r.Next()
-		if err == io.EOF {
-			return b.settle()
-		}
+	for rec, err := range r.all() {
 		if err == nil {
 			b.meta.Records++
 			err = b.take(rec)
@@ -334,6 +330,7 @@ func (b *indexer) index(r *Reader, fault func(error)) error {
 			return err
 		}
 	}
+	return b.settle()
 }
 
 // An indexer makes index lines of records. It keeps back each response until the next record is

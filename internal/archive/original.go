@@ -3,7 +3,6 @@ package archive
 import (
 	"cmp"
 	"encoding/hex"
-	"errors"
 	"hash/maphash"
 	"io"
 	"slices"
@@ -141,13 +140,12 @@ func (r *Replay) identify() *records {
 }
 
 func (all *records) gather(in *Reader, archive, source int32) {
-	for len(all.places) < maxIdentified {
-		rec, err := in.Next()
-		if _, ok := errors.AsType[*FormatError](err); ok {
-			continue
+	for rec, err := range in.all() {
+		if len(all.places) == maxIdentified {
+			return
 		}
 		if err != nil {
-			return
+			continue
 		}
 		switch rec.Type() {
 		case "response", "resource", "revisit":

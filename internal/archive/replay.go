@@ -519,7 +519,7 @@ func All(paths []string, filter Filter, limits Limits) iter.Seq2[*Page, error] {
 		}
 		s := scratch{decoder: Decoder{Limits: limits}, reuse: true}
 		for _, path := range paths {
-			if !s.file(path, &filter, yield) {
+			if !volumes(path, nil, s.volume(path, &filter, yield)) {
 				return
 			}
 		}
@@ -532,72 +532,34 @@ func All(paths []string, filter Filter, limits Limits) iter.Seq2[*Page, error] {
 func Stream(r io.Reader, name string, filter Filter, limits Limits) iter.Seq2[*Page, error] {
 	return func(yield func(*Page, error) bool) {
 		s := scratch{decoder: Decoder{Limits: limits}, reuse: true}
-		s.archive(r, name, name, &filter, yield)
+		volumesOf(r, name, name, "", s.volume(name, &filter, yield))
 	}
 }
 
-// file yields the pages of one file, and reports whether to continue with the next.
-func (s *scratch) file(path string, filter *Filter, yield func(*Page, error) bool) bool {
-	if _, inner := outer(path); inner != "" {
-		for v, err := range Volumes([]string{path}, nil) {
-			if err != nil {
-				err = fmt.Errorf("%s: %w", path, err)
-			}
-			if err != nil && !yield(nil, err) || err == nil && !s.records(v.Data, v.Path, v.Name, filter, yield) {
-				return false
-			}
+// volume returns a function that yields the pages of a volume of the archive at path, and
+// reports whether to continue with the next volume.
+func (s *scratch) volume(path string, filter *Filter, yield func(*Page, error) bool) func(Volume, error) bool {
+	return func(v Volume, err error) bool {
+		if _, fault := errors.AsType[*FormatError](err); fault {
+			err = fmt.Errorf("%s: %w", path, err)
 		}
-		return true
+		if err != nil {
+			return yield(nil, err)
+		}
+		return s.pages(&v, filter, yield)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return yield(nil, err)
-	}
-	defer f.Close()
-	return s.archive(f, path, filepath.Base(path), filter, yield)
 }
 
-// archive yields the pages of one archive. Its path is the prefix of faults.
-func (s *scratch) archive(r io.Reader, path, name string, filter *Filter, yield func(*Page, error) bool) bool {
-	f, ok := r.(*os.File)
-	if !ok {
-		return s.records(r, path, name, filter, yield)
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return yield(nil, err)
-	}
-	if !info.Mode().IsRegular() {
-		return s.records(r, path, name, filter, yield)
-	}
-	all, faults := sources(name, f, info.Size())
-	for _, fault := range faults {
-		if !yield(nil, fmt.Errorf("%s: %w", path, fault)) {
-			return false
-		}
-	}
-	for i := range all {
-		if !s.records(all[i].data, all[i].label(path), all[i].label(name), filter, yield) {
-			return false
-		}
-	}
-	return true
-}
-
-// records yields the pages of a WARC or ARC file.
-func (s *scratch) records(r io.Reader, path, name string, filter *Filter, yield func(*Page, error) bool) bool {
+// pages yields the pages of a volume.
+func (s *scratch) pages(v *Volume, filter *Filter, yield func(*Page, error) bool) bool {
 	s.reader.m.dict, s.reader.m.zs = nil, nil
-	if err := s.reader.Reset(r); err != nil {
-		return yield(nil, fmt.Errorf("%s: %w", path, err))
+	if err := s.reader.Reset(v.Data); err != nil {
+		return yield(nil, fmt.Errorf("%s: %w", v.Path, err))
 	}
-	for {
-		rec, err := s.reader.Next()
-		if err == io.EOF {
-			return true
-		}
+	for rec, err := range s.reader.all() {
 		if err == nil {
 			var page *Page
-			page, err = s.page(rec, name, filter)
+			page, err = s.page(rec, v.Name, filter)
 			fault := rec.Close()
 			if page != nil {
 				page.Length = rec.Length
@@ -606,21 +568,20 @@ func (s *scratch) records(r io.Reader, path, name string, filter *Filter, yield 
 				}
 				err = nil
 			}
-			if err == nil {
-				err = fault
-			}
+			err = cmp.Or(err, fault)
 		}
 		if err == nil {
 			continue
 		}
 		_, ok := errors.AsType[*FormatError](err)
-		if !yield(nil, fmt.Errorf("%s: %w", path, err)) {
+		if !yield(nil, fmt.Errorf("%s: %w", v.Path, err)) {
 			return false
 		}
 		if !ok {
 			return true
 		}
 	}
+	return true
 }
 
 // page returns the page in a record, nil if there is none that the filter selects.

@@ -44,17 +44,21 @@ func Volumes(names []string, input io.Reader) iter.Seq2[Volume, error] {
 
 // volumes yields the volumes of one archive, or its error, and reports whether to continue.
 func volumes(path string, input io.Reader, yield func(Volume, error) bool) bool {
-	file, inner := path, ""
-	r := input
-	if path != Input {
-		file, inner = outer(path)
-		f, err := os.Open(file)
-		if err != nil {
-			return yield(Volume{Path: path}, err)
-		}
-		defer f.Close()
-		r = f
+	if path == Input && input != nil {
+		return volumesOf(input, path, path, "", yield)
 	}
+	file, inner := outer(path)
+	f, err := os.Open(file)
+	if err != nil {
+		return yield(Volume{Path: path}, err)
+	}
+	defer f.Close()
+	return volumesOf(f, path, file, inner, yield)
+}
+
+// volumesOf yields the volumes of the archive that is read from r: of a WACZ only the file
+// inner, unless that is empty.
+func volumesOf(r io.Reader, path, file, inner string, yield func(Volume, error) bool) bool {
 	name := filepath.Base(file)
 	f, ok := r.(*os.File)
 	if !ok {
@@ -94,17 +98,11 @@ func (v *Volume) Records() iter.Seq2[*Record, error] {
 			yield(nil, fmt.Errorf("%s: %w", v.Path, err))
 			return
 		}
-		for {
-			rec, err := r.Next()
-			if err == io.EOF {
-				return
-			}
-			_, fault := errors.AsType[*FormatError](err)
-			final := err != nil && !fault
-			if final {
+		for rec, err := range r.all() {
+			if _, fault := errors.AsType[*FormatError](err); err != nil && !fault {
 				err = fmt.Errorf("%s: %w", v.Path, err)
 			}
-			if !yield(rec, err) || final {
+			if !yield(rec, err) {
 				return
 			}
 		}

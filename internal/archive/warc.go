@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strconv"
 	"strings"
 	"time"
@@ -248,6 +249,23 @@ func (r *Reader) next() (*Record, error) {
 			continue
 		}
 		return rec, err
+	}
+}
+
+// all yields the records. A fault comes as a *[FormatError], and the next record follows; any
+// other error is final.
+func (r *Reader) all() iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		for {
+			rec, err := r.Next()
+			if err == io.EOF {
+				return
+			}
+			_, fault := errors.AsType[*FormatError](err)
+			if !yield(rec, err) || err != nil && !fault {
+				return
+			}
+		}
 	}
 }
 
