@@ -30,19 +30,16 @@ type Reader struct {
 	Passed int64 // lines without an address
 
 	src     *bufio.Reader
+	want    wire.Section
 	convert Converter
 	number  int64
 	buf     []byte
-	feed    feed
-	records *wire.Reader
 }
 
 // NewReader returns a Reader that converts the lines of src to records, and decodes their
 // wanted sections.
 func NewReader(src io.Reader, want wire.Section, convert Converter) *Reader {
-	r := &Reader{Limit: wire.DefaultLimit, src: bufio.NewReaderSize(src, 1<<16), convert: convert}
-	r.records = wire.NewReader(&r.feed, want)
-	return r
+	return &Reader{Limit: wire.DefaultLimit, src: bufio.NewReaderSize(src, 1<<16), want: want, convert: convert}
 }
 
 // Read reads the next record into rec. Its errors are those of a [wire.Reader]: a line that
@@ -54,20 +51,17 @@ func (r *Reader) Read(rec *wire.Record) error {
 		if err != nil {
 			return err
 		}
-		if line, err = r.convert(line); err != nil {
-			return &wire.SyntaxError{Line: r.number, Err: err}
-		}
-		if line == nil {
+		if line, err = r.convert(line); err == nil && line == nil {
 			r.Passed++
 			continue
 		}
-		r.feed = append(append(r.feed[:0], line...), '\n')
-		r.records.Limit = len(line)
-		err = r.records.Read(rec)
-		if bad, ok := errors.AsType[*wire.SyntaxError](err); ok {
-			bad.Line = r.number
+		if err == nil {
+			err = rec.Unmarshal(line, r.want)
 		}
-		return err
+		if err != nil {
+			return &wire.SyntaxError{Line: r.number, Err: err}
+		}
+		return nil
 	}
 }
 
@@ -98,18 +92,6 @@ func (r *Reader) line() ([]byte, error) {
 			return nil, err
 		}
 	}
-}
-
-// feed is the input of a reader of records, one line at a time.
-type feed []byte
-
-func (f *feed) Read(p []byte) (int, error) {
-	if len(*f) == 0 {
-		return 0, io.ErrUnexpectedEOF
-	}
-	n := copy(p, *f)
-	*f = (*f)[n:]
-	return n, nil
 }
 
 // A record holds the parts of a record that other formats can express. The last four

@@ -60,15 +60,31 @@ func (r *Reader) Read(rec *Record) error {
 		if len(rec.raw.line) == 0 {
 			continue
 		}
-		d := decoder{line: rec.raw.line, arena: rec.raw.arena}
-		err = d.record(rec, r.want)
-		rec.raw.arena = d.arena
-		if err != nil {
-			rec.Reset()
+		if err := rec.decode(r.want); err != nil {
 			return &SyntaxError{r.line, err}
 		}
 		return nil
 	}
+}
+
+// Unmarshal decodes the wanted sections of a line into r, as a [Reader] does. It copies the
+// line. After an error r is empty.
+func (r *Record) Unmarshal(line []byte, want Section) error {
+	r.Reset()
+	r.raw.buf = append(r.raw.buf[:0], trim(line)...)
+	r.raw.line = r.raw.buf
+	return r.decode(want)
+}
+
+// decode decodes the line of r. After an error r is empty.
+func (r *Record) decode(want Section) error {
+	d := decoder{line: r.raw.line, arena: r.raw.arena}
+	err := d.record(r, want)
+	r.raw.arena = d.arena
+	if err != nil {
+		r.Reset()
+	}
+	return err
 }
 
 // Buffered reports whether a whole line that is not empty is in the buffer, so that

@@ -84,6 +84,15 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
+// Append appends r to dst as a line with its newline, as a [Writer] writes it.
+func (r *Record) Append(dst []byte) ([]byte, error) {
+	b, tail, end, err := r.encode(dst)
+	if err != nil {
+		return dst, err
+	}
+	return append(append(b, tail...), end...), nil
+}
+
 // encode appends the start of the record to dst. The rest of the record is tail, which is a
 // part of the line that was read and may be long, and end.
 func (r *Record) encode(dst []byte) (_, tail []byte, end string, err error) {
