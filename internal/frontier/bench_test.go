@@ -196,7 +196,7 @@ func BenchmarkCompact(b *testing.B) {
 			var rec wire.Record
 			for i := range n {
 				line = bytes.Replace(link(line[:0], i), []byte(`,"generation":`), []byte(`,"generation":9`), 1)
-				if err := s.decoder.decode(line[:len(line)-1], &rec); err != nil {
+				if err := decode(line[:len(line)-1], &rec); err != nil {
 					b.Fatal(err)
 				}
 				if verdict, err := s.Add(&rec); verdict != Changed {

@@ -135,11 +135,14 @@ func (s *Store) checkSegment(f *Finding, i int, lost *Damage, repair bool) error
 		d := &Damage{segmentName(number), segmentHeader + at, next - at}
 		f.Damaged = append(f.Damaged, d)
 		if repair {
-			name, err := s.setAside(number, d, b[at:next], next == int64(len(b)))
-			if err != nil {
+			region := b[at:next]
+			var gap []byte
+			if next < int64(len(b)) {
+				gap = appendFrame(nil, frame{kind: frameGap, payload: make([]byte, max(0, len(region)-frameHeader))})
+			}
+			if err := s.repair(f, number, d.Offset, region, gap); err != nil {
 				return err
 			}
-			f.Repaired = append(f.Repaired, name)
 		}
 		at = next
 	}
@@ -148,8 +151,7 @@ func (s *Store) checkSegment(f *Finding, i int, lost *Damage, repair bool) error
 
 // repairHeader rewrites the header of a segment, and keeps the old one in a file.
 func (s *Store) repairHeader(f *Finding, d *Damage) error {
-	path := filepath.Join(s.dir, d.Segment)
-	b, err := os.ReadFile(path)
+	b, err := os.ReadFile(filepath.Join(s.dir, d.Segment))
 	if err != nil {
 		return err
 	}
@@ -157,16 +159,25 @@ func (s *Store) repairHeader(f *Finding, d *Damage) error {
 	if _, err := fmt.Sscanf(d.Segment, "%d", &number); err != nil {
 		return err
 	}
-	head := mendHeader(b[:segmentHeader], number)
-	name := fmt.Sprintf("%08d-%d.damaged", number, d.Offset)
-	if err := writeFile(s.log.disk, filepath.Join(s.dir, name), b[:segmentHeader]); err != nil {
+	return s.repair(f, number, 0, b[:segmentHeader], mendHeader(b[:segmentHeader], number))
+}
+
+// repair copies a damaged region of a segment to a file of its own, and overwrites it; without
+// a replacement it truncates the segment instead.
+func (s *Store) repair(f *Finding, number uint32, at int64, region, replacement []byte) error {
+	name := fmt.Sprintf("%08d-%d.damaged", number, at)
+	if err := writeFile(s.log.disk, filepath.Join(s.dir, name), region); err != nil {
 		return err
 	}
-	out, err := s.log.disk.open(path, 0)
+	out, err := s.log.disk.open(s.log.path(number), at)
 	if err != nil {
 		return err
 	}
-	_, err = out.Write(head)
+	if replacement == nil {
+		err = out.Truncate(at)
+	} else {
+		_, err = out.Write(replacement)
+	}
 	if err == nil {
 		err = out.Sync()
 	}
@@ -200,29 +211,6 @@ func (s *Store) checkFrame(f *Finding, fr frame) error {
 	}
 	f.Lines += fr.lines - first
 	return s.eachUpdate(first, func(int, []byte) error { return nil })
-}
-
-// setAside copies a damaged region to a file of its own and overwrites it with a gap of the
-// same length; at the end of a segment it truncates the segment instead.
-func (s *Store) setAside(number uint32, d *Damage, region []byte, atEnd bool) (string, error) {
-	name := fmt.Sprintf("%08d-%d.damaged", number, d.Offset)
-	err := writeFile(s.log.disk, filepath.Join(s.dir, name), region)
-	if err != nil {
-		return "", err
-	}
-	out, err := s.log.disk.open(s.log.path(number), d.Offset)
-	if err != nil {
-		return "", err
-	}
-	if atEnd {
-		err = out.Truncate(d.Offset)
-	} else {
-		_, err = out.Write(appendFrame(nil, frame{kind: frameGap, payload: make([]byte, max(0, len(region)-frameHeader))}))
-	}
-	if err == nil {
-		err = out.Sync()
-	}
-	return name, errors.Join(err, out.Close())
 }
 
 // checkIndex compares the index that opening the store would load with one made from the log

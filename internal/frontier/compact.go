@@ -84,7 +84,7 @@ func (s *Store) Compact(c *Compaction) (more bool, err error) {
 	}
 	r := compactor{store: s, total: c, parentsWritten: map[uint64]bool{}, batches: map[place]batchMove{}}
 	r.out = &log{id: s.log.id, limit: maxSegment, out: &r.file, offset: segmentHeader, synced: segmentHeader}
-	r.file.lineBuffer = make([]byte, segmentHeader)
+	r.file.data = make([]byte, segmentHeader)
 	for _, n := range s.log.numbers {
 		at := s.log.spanOf(n) // zero if another process has replaced it meanwhile
 		if at.from <= c.done || at.to > c.end {
@@ -163,9 +163,13 @@ type compactor struct {
 }
 
 // A memoryFile is a segment without a number.
-type memoryFile struct{ lineBuffer }
+type memoryFile struct{ data []byte }
 
-func (d *memoryFile) Truncate(n int64) error { d.lineBuffer = d.lineBuffer[:n]; return nil }
+func (d *memoryFile) Write(p []byte) (int, error) {
+	d.data = append(d.data, p...)
+	return len(p), nil
+}
+func (d *memoryFile) Truncate(n int64) error { d.data = d.data[:n]; return nil }
 func (d *memoryFile) Sync() error            { return nil }
 func (d *memoryFile) Close() error           { return nil }
 
@@ -360,7 +364,7 @@ func (r *compactor) dropEndedLeases(b *batch) error {
 	}
 	var kept [][]byte
 	for _, line := range b.lines {
-		if err := s.decoder.decode(line[:len(line)-1], &s.rec); err != nil {
+		if err := decode(line[:len(line)-1], &s.rec); err != nil {
 			return err
 		}
 		if id, ok := s.lookup(s.rec.URL); ok {
@@ -409,8 +413,8 @@ func (r *compactor) install() error {
 		return err
 	}
 	part := l.path(number) + ".part"
-	appendSegment(r.file.lineBuffer[:0], number, l.id, r.span)
-	if err := writeFile(l.disk, part, r.file.lineBuffer); err != nil {
+	appendSegment(r.file.data[:0], number, l.id, r.span)
+	if err := writeFile(l.disk, part, r.file.data); err != nil {
 		l.disk.remove(part)
 		return err
 	}

@@ -150,7 +150,7 @@ func (s *Store) Lineage(w io.Writer, url string, now time.Time) error {
 			return err
 		}
 		var rec wire.Record
-		if err := s.decoder.decode(bytes.TrimSuffix(line, []byte("\n")), &rec); err != nil {
+		if err := decode(bytes.TrimSuffix(line, []byte("\n")), &rec); err != nil {
 			return err
 		}
 		if _, err := w.Write(line); err != nil {

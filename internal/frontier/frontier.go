@@ -17,7 +17,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -52,9 +51,7 @@ type Store struct {
 
 	update     update
 	rec        wire.Record
-	decoder    lineDecoder
-	line       lineBuffer
-	writer     *wire.Writer // writes to line
+	line       []byte // the last line that was encoded
 	payload    []byte       // of the last frame that was read
 	lineStarts []int        // in payload
 	partial    *batch       // batch whose last frame was not read yet
@@ -112,9 +109,7 @@ func Open(dir string, o Options) (s *Store, err error) {
 
 // newStore returns a store without its lock, log and index.
 func newStore(dir string, o Options) *Store {
-	s := &Store{dir: dir, options: o, log: newLog(dir, o)}
-	s.writer = wire.NewWriter(&s.line)
-	return s
+	return &Store{dir: dir, options: o, log: newLog(dir, o)}
 }
 
 // attach acquires the lock, and loads the log and the index.
@@ -310,7 +305,7 @@ func (s *Store) unpackLines(f frame) (err error) {
 func (s *Store) eachUpdate(first int, f func(i int, line []byte) error) error {
 	for i := first; i < len(s.lineStarts)-1; i++ {
 		line := s.payload[s.lineStarts[i] : s.lineStarts[i+1]-1]
-		err := s.decoder.decode(line, &s.rec)
+		err := decode(line, &s.rec)
 		if err == nil {
 			err = s.update.set(&s.rec)
 		}
@@ -445,12 +440,9 @@ func (s *Store) lineOf(f *update) (_ []byte, err error) {
 
 // encode returns rec as a line of the log, without newline. It is valid until the next call.
 func (s *Store) encode(rec *wire.Record) ([]byte, error) {
-	s.line = s.line[:0]
-	if err := s.writer.Write(rec); err != nil {
+	var err error
+	if s.line, err = rec.Append(s.line[:0]); err != nil {
 		return nil, fmt.Errorf("%w: %w", errLine, err)
-	}
-	if err := s.writer.Flush(); err != nil {
-		return nil, err
 	}
 	line := trimState(bytes.TrimSuffix(s.line, []byte("\n")))
 	if len(line) > maxLine {
@@ -527,56 +519,17 @@ func (s *Store) freeIndex() {
 	}
 }
 
-// A lineBuffer is an io.Writer that appends to a slice.
-type lineBuffer []byte
-
-func (b *lineBuffer) Write(p []byte) (int, error) {
-	*b = append(*b, p...)
-	return len(p), nil
-}
-
-// A lineDecoder decodes single lines.
-type lineDecoder struct {
-	line        []byte
-	newlineRead bool // whether the newline after line was read
-	r           *wire.Reader
-}
-
-func (d *lineDecoder) decode(line []byte, rec *wire.Record) error {
-	if d.r == nil {
-		d.r = wire.NewReader(d, stateSections)
-	}
-	if len(line) == 0 {
-		return errors.New("empty line")
-	}
-	d.line, d.newlineRead = line, false
-	return d.r.Read(rec)
-}
-
-// Read implements io.Reader: it returns the line and its newline, and never more than that.
-func (d *lineDecoder) Read(p []byte) (n int, err error) {
-	switch {
-	case len(d.line) > 0:
-		n = copy(p, d.line)
-		d.line = d.line[n:]
-	case d.newlineRead:
-		return 0, io.ErrUnexpectedEOF
-	}
-	if len(d.line) == 0 && n < len(p) {
-		p[n], d.newlineRead = '\n', true
-		n++
-	}
-	return n, nil
-}
-
 // readRecord reads the record at p.
 func (s *Store) readRecord(p place, rec *wire.Record) error {
 	line, err := s.log.line(p)
 	if err != nil {
 		return err
 	}
-	return s.decoder.decode(line, rec)
+	return decode(line, rec)
 }
+
+// decode decodes a line of the log.
+func decode(line []byte, rec *wire.Record) error { return rec.Unmarshal(line, stateSections) }
 
 // lookup returns the number of a known URL.
 func (s *Store) lookup(url string) (id uint32, ok bool) {

@@ -18,9 +18,7 @@ const arenaBlock = 16 << 20
 func (a *arena) alloc(n int) []byte {
 	if n > len(a.left) {
 		a.left = allocate(max(n, arenaBlock))
-		if len(a.blocks) > 0 { // zeroing huge pages would double the time to open a small store
-			adviseHugePages(a.left)
-		}
+		adviseHugePages(a.left)
 		a.blocks = append(a.blocks, a.left)
 	}
 	b := a.left[:n:n]

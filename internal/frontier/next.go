@@ -492,7 +492,7 @@ func (s *Store) applyBatch(at place) error {
 		return err
 	}
 	for _, line := range b.lines {
-		if err := s.decoder.decode(line[:len(line)-1], &s.rec); err != nil {
+		if err := decode(line[:len(line)-1], &s.rec); err != nil {
 			return err
 		}
 		u, err := weburl.Parse(s.rec.URL)

@@ -535,7 +535,7 @@ func (h *powerTest) someURL() string {
 func (h *powerTest) add(s *Store, line string, do act) error {
 	h.pending = append(h.pending, do)
 	rec := record("http://a.org/")
-	if err := s.decoder.decode([]byte(line), rec); err != nil {
+	if err := decode([]byte(line), rec); err != nil {
 		h.t.Fatal(err)
 	}
 	_, err := s.Add(rec)

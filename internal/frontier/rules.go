@@ -391,10 +391,10 @@ func (s *Store) compareOutcomes(f *update, p place) (int, error) {
 		return 0, err
 	}
 	var a, b wire.Record
-	if err := s.decoder.decode(mine, &a); err != nil {
+	if err := decode(mine, &a); err != nil {
 		return 0, err
 	}
-	if err := s.decoder.decode(theirs, &b); err != nil {
+	if err := decode(theirs, &b); err != nil {
 		return 0, err
 	}
 	return cmp.Or(

@@ -24,7 +24,7 @@ func skippedURLs(t testing.TB, s *Store) map[string]string {
 	m := map[string]string{}
 	for line := range strings.Lines(b.String()) {
 		var rec wire.Record
-		if err := s.decoder.decode([]byte(strings.TrimSuffix(line, "\n")), &rec); err != nil {
+		if err := decode([]byte(strings.TrimSuffix(line, "\n")), &rec); err != nil {
 			t.Fatal(err)
 		}
 		m[strings.Clone(strings.TrimPrefix(rec.URL, "http://"))] = strings.Clone(rec.Error)
