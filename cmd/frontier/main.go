@@ -156,23 +156,25 @@ import (
 // A subcommand is one of the commands of frontier.
 type subcommand struct {
 	name, manual string
-	do           func(*command) error
+	flags        func(*command)
+	run          func(*command) error
+	takesArgs    bool
 }
 
 func subcommands() []subcommand {
 	return []subcommand{
-		{"add", addManual, (*command).add},
-		{"next", nextManual, (*command).next},
-		{"serve", serveManual, (*command).serve},
-		{"stats", statsManual, (*command).stats},
-		{"skipped", skippedManual, (*command).skipped},
-		{"export", exportManual, (*command).export},
-		{"import", importManual, (*command).add},
-		{"reprioritise", reprioritiseManual, (*command).reprioritise},
-		{"forget", forgetManual, (*command).forget},
-		{"lineage", lineageManual, (*command).lineage},
-		{"compact", compactManual, (*command).compact},
-		{"check", checkManual, (*command).check},
+		{"add", addManual, (*command).addFlags, (*command).add, true},
+		{"next", nextManual, (*command).nextFlags, (*command).next, false},
+		{"serve", serveManual, (*command).serveFlags, (*command).serve, false},
+		{"stats", statsManual, (*command).nowFlag, (*command).stats, false},
+		{"skipped", skippedManual, (*command).nowFlag, (*command).skipped, false},
+		{"export", exportManual, (*command).exportFlags, (*command).export, false},
+		{"import", importManual, (*command).importFlags, (*command).add, true},
+		{"reprioritise", reprioritiseManual, (*command).inputFlags, (*command).reprioritise, true},
+		{"forget", forgetManual, (*command).forgetFlags, (*command).forget, true},
+		{"lineage", lineageManual, (*command).nowFlag, (*command).lineage, true},
+		{"compact", compactManual, func(*command) {}, (*command).compact, false},
+		{"check", checkManual, (*command).checkFlags, (*command).check, false},
 	}
 }
 
@@ -180,18 +182,18 @@ func main() { filter.Main("frontier", invoke) }
 
 func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	var names []string
-	for _, c := range subcommands() {
-		if len(args) > 0 && args[0] == c.name {
-			return newCommand(c, stdin, stdout, stderr).run(args[1:], c.do)
+	for _, sub := range subcommands() {
+		if len(args) > 0 && args[0] == sub.name {
+			return newCommand(sub, stdin, stdout, stderr).run(args[1:])
 		}
-		names = append(names, c.name)
+		names = append(names, sub.name)
 	}
 	if err := filter.Parse(filter.Flags("frontier", manual, stderr), args); err != nil {
 		return err
 	}
 	known := strings.Join(names, ", ")
 	if len(args) == 0 {
-		return filter.Usagef("what to do? %s\nhint: frontier -h tells more", known)
+		return filter.Usagef("a command is missing: %s\nhint: frontier -h describes them", known)
 	}
-	return filter.Usagef("no command %q; there are %s\nhint: frontier -h tells more", args[0], known)
+	return filter.Usagef("no command %q; there are %s\nhint: frontier -h describes them", args[0], known)
 }

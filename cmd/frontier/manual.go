@@ -209,7 +209,7 @@ tls, timeout, http, or a status), or if add -traps excluded it as a crawler trap
     trap_session     the same page is known without this session identifier
     trap_calendar    differs from 64 other URLs only in dates, and was found on one of
                      them
-        trap_parameters  only combines parameters of other URLs with the same path, beyond
+    trap_parameters  only combines parameters of other URLs with the same path, beyond
                      16 such combinations, and was found on one of them
     trap_duplicates  in a part of the host where most pages are near-duplicates
 

@@ -23,33 +23,22 @@ func trimState(line []byte) []byte {
 		return line
 	}
 	name, _ = bytes.CutSuffix(name, []byte(`"}`))
-	for state := range states {
-		if string(name) == state.String() {
-			return append(line[:i], '}')
-		}
+	if _, err := ParseState(string(name)); err != nil {
+		return line
 	}
-	return line
+	return append(line[:i], '}')
 }
 
 // Export writes one record for every known URL to w, in the order of the log, with its state
-// as of now at the end of the line. Adding the lines to another store, in any order, gives
-// that store the same state except for leases, which are not exported.
-func (s *Store) Export(w io.Writer, now time.Time) error {
-	return s.exportStates(w, now, func(State) bool { return true })
-}
-
-// Skipped does the same for the skipped URLs, with the reason as error or status: excluded,
-// failed for good, or given up after retries.
-func (s *Store) Skipped(w io.Writer, now time.Time) error {
-	return s.exportStates(w, now, func(st State) bool { return st == Skipped })
-}
-
-// exportStates exports the URLs whose state is wanted.
-func (s *Store) exportStates(w io.Writer, now time.Time, want func(State) bool) error {
+// as of now at the end of the line; if states are given, only for URLs in one of them. Each
+// line is one call of Write. A skipped URL has the reason as error or status. Adding the lines
+// to another store, in any order, gives that store the same state except for leases, which are
+// not exported.
+func (s *Store) Export(w io.Writer, now time.Time, states ...State) error {
 	x := s.x
 	ids := make([]uint32, 0, x.len())
 	for id := range uint32(x.len()) {
-		if x.isKnown(id) && want(s.state(id, now)) {
+		if x.isKnown(id) && (len(states) == 0 || slices.Contains(states, s.state(id, now))) {
 			ids = append(ids, id)
 		}
 	}

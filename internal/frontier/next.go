@@ -9,6 +9,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,6 +42,16 @@ func States() (names []string) {
 		names = append(names, state.String())
 	}
 	return names
+}
+
+// ParseState returns the state with the given name.
+func ParseState(name string) (State, error) {
+	for state := range states {
+		if state.String() == name {
+			return state, nil
+		}
+	}
+	return 0, fmt.Errorf("no state %q; there are %s", name, strings.Join(States(), ", "))
 }
 
 // state returns the state of a known URL.

@@ -18,7 +18,7 @@ import (
 func skippedURLs(t testing.TB, s *Store) map[string]string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := s.Skipped(&b, noon); err != nil {
+	if err := s.Export(&b, noon, Skipped); err != nil {
 		t.Fatal(err)
 	}
 	m := map[string]string{}

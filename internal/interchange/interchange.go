@@ -24,6 +24,31 @@ import (
 // heading.
 type Converter func(line []byte) ([]byte, error)
 
+// A Writer converts lines and writes them to W. Each call of Write must pass one line, with
+// its newline.
+type Writer struct {
+	W       io.Writer
+	Convert Converter // nil: lines are written as they are
+	Omitted int       // lines that Convert omitted
+}
+
+// Write implements io.Writer.
+func (w *Writer) Write(line []byte) (int, error) {
+	if w.Convert == nil {
+		return w.W.Write(line)
+	}
+	converted, err := w.Convert(bytes.TrimSuffix(line, []byte("\n")))
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("converting a record: %w", err)
+	case converted == nil:
+		w.Omitted++
+		return len(line), nil
+	}
+	_, err = w.W.Write(append(converted, '\n'))
+	return len(line), err
+}
+
 // A Reader reads records from lines in another format.
 type Reader struct {
 	Limit  int   // limit of a line, in bytes

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -40,6 +41,18 @@ func NotifyContext(message string) (ctx context.Context, stop func()) {
 		close(received)
 		cancel(nil)
 	}
+}
+
+// Interruptible returns a reader of r that fails with the cause of ctx when that ends, even
+// while a read of r blocks.
+func Interruptible(ctx context.Context, r io.Reader) io.Reader {
+	out, in := io.Pipe()
+	context.AfterFunc(ctx, func() { in.CloseWithError(context.Cause(ctx)) })
+	go func() {
+		_, err := io.CopyBuffer(struct{ io.Writer }{in}, struct{ io.Reader }{r}, make([]byte, 256<<10))
+		in.CloseWithError(err) // nil means io.EOF
+	}()
+	return out
 }
 
 // IgnorePipe makes a write to a closed stdout an error instead of the end of the process,
