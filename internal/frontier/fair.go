@@ -58,11 +58,11 @@ func weightOf(priority float64, taken int) float64 {
 // about twice as many candidates as the batch has; above that it drops those that cannot be in
 // the batch whatever else is offered.
 type chooser struct {
-	n       int
-	limits  limits
-	shareBy Group
-	crossed bool                   // limits or sharing concern both hosts and niches
-	before  func(a, b uint32) bool // orders URLs
+	n           int
+	limits      limits
+	shareBy     Group
+	crossed     bool // limits or sharing concern both hosts and niches
+	compareURLs func(a, b uint32) int
 
 	candidates  []candidate
 	pruneAt     int      // number of candidates at which some are dropped
@@ -83,10 +83,10 @@ type limits struct {
 	budget            *budget // of the whole crawl
 }
 
-// newChooser returns a chooser for a batch of n addresses; before orders URLs.
-func newChooser(n int, l limits, share Group, before func(a, b uint32) bool) *chooser {
+// newChooser returns a chooser for a batch of n addresses.
+func newChooser(n int, l limits, share Group, compareURLs func(a, b uint32) int) *chooser {
 	return &chooser{
-		n: n, limits: l, shareBy: share, before: before,
+		n: n, limits: l, shareBy: share, compareURLs: compareURLs,
 		crossed: (l.perHost > 0 || share == ByHost) && (l.perNiche > 0 || share == ByNiche),
 		pruneAt: n + max(n, 1024), minWeight: math.Inf(-1), kept: map[uint64]keptOf{},
 	}
@@ -94,15 +94,10 @@ func newChooser(n int, l limits, share Group, before func(a, b uint32) bool) *ch
 
 // compare orders candidates by descending priority, then by URL.
 func (c *chooser) compare(a, b candidate) int {
-	switch {
-	case a.priority != b.priority:
+	if a.priority != b.priority {
 		return cmp.Compare(b.priority, a.priority)
-	case a.id == b.id:
-		return 0
-	case c.before(a.id, b.id):
-		return -1
 	}
-	return 1
+	return c.compareURLs(a.id, b.id)
 }
 
 // compareWeighted orders choices by descending weight, then by how few of the group were

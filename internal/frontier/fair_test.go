@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"bytes"
 	"errors"
 	"fmt"
@@ -54,7 +55,7 @@ func chooseSimply(all []candidate, n, perHost, perNiche int, share Group) (ids [
 // chooseWith returns the batch that a chooser chooses from candidates offered in this order,
 // and the largest number of candidates it kept.
 func chooseWith(all []candidate, n, perHost, perNiche int, share Group, full int) (ids []uint32, kept int) {
-	c := newChooser(n, limits{perHost, perNiche, nil}, share, func(a, b uint32) bool { return a < b })
+	c := newChooser(n, limits{perHost, perNiche, nil}, share, cmp.Compare[uint32])
 	c.pruneAt = n + full
 	for _, e := range all {
 		c.offer(e)

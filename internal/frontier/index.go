@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"strings"
@@ -401,14 +402,14 @@ func (x *index) setParents(id uint32, ids []uint32) {
 // listCapacity returns the capacity of a list of n elements.
 func listCapacity(n int) int { return 1 << bits.Len(uint(max(n, 1)-1)) }
 
-// less reports whether the URL a comes before b as a string.
-func (x *index) less(a, b uint32) bool {
+// compareURLs compares the URLs a and b as strings.
+func (x *index) compareURLs(a, b uint32) int {
 	p, q := x.cold.at(a), x.cold.at(b)
 	if p.dir == q.dir {
-		return string(x.suffixOf(p)) < string(x.suffixOf(q))
+		return bytes.Compare(x.suffixOf(p), x.suffixOf(q))
 	}
 	var s, t [256]byte
-	return string(x.appendURL(s[:0], a)) < string(x.appendURL(t[:0], b))
+	return bytes.Compare(x.appendURL(s[:0], a), x.appendURL(t[:0], b))
 }
 
 // A nameTable numbers names in the order in which they are added, from the empty name.

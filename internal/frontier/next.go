@@ -276,7 +276,7 @@ func (s *Store) chooseBatch(q Request) ([]uint32, error) {
 		return nil, err
 	}
 	l := limits{lowerLimit(q.PerHost, q.MaxPerHost), lowerLimit(q.PerNiche, q.MaxPerNiche), budget}
-	c := newChooser(q.N, l, q.Fair, s.x.less)
+	c := newChooser(q.N, l, q.Fair, s.x.compareURLs)
 	nothing := s.offerCandidates(q, c)
 	batch := c.choose()
 	if len(batch) == 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -274,7 +275,7 @@ func (s *Store) applyProposal(id uint32, f *update, p place) (bool, error) {
 			}
 		}
 		order = cmp.Or(order,
-			-compareBools(f.withdrawn, h.flags&flagWithdrawn != 0),
+			cmp.Compare(boolToInt(h.flags&flagWithdrawn != 0), boolToInt(f.withdrawn)),
 			cmp.Compare(f.priority, h.priority),
 			-cmp.Compare(f.depth, c.depth))
 	}
@@ -320,17 +321,6 @@ func (s *Store) applyProposal(id uint32, f *update, p place) (bool, error) {
 	return true, nil
 }
 
-// compareBools orders false before true.
-func compareBools(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
-}
-
 // applyOutcome makes f the outcome of a URL if it takes precedence: the later visit, then the
 // higher class, then an outcome of the URL itself over one of a URL that redirects to it, then
 // more retries, the later generation, the later timestamp, the later lastmod, and the larger
@@ -344,7 +334,7 @@ func (s *Store) applyOutcome(id uint32, f *update, p place, isOwn bool) (bool, e
 	order := cmp.Or(
 		cmp.Compare(visits, current.visits),
 		cmp.Compare(f.class, current.class),
-		compareBools(isOwn, h.flags&flagOwnOutcome != 0))
+		cmp.Compare(boolToInt(isOwn), boolToInt(h.flags&flagOwnOutcome != 0)))
 	if order == 0 && p != current.outcome {
 		var err error
 		if order, err = s.compareOutcomes(f, current.outcome); err != nil {
@@ -412,28 +402,24 @@ func (s *Store) addParents(id uint32, parents []string) (changed bool) {
 		return false
 	}
 	x := s.x
-	var merged [maxParents + 1]uint32
-	n := copy(merged[:], x.parents(id))
+	var memory [maxParents + 1]uint32
+	merged := append(memory[:0], x.parents(id)...)
 	for _, p := range parents {
 		u, err := weburl.Parse(p)
 		if err != nil {
 			continue
 		}
 		parent, _ := x.intern(u)
-		i := 0
-		for i < n && x.less(merged[i], parent) {
-			i++
-		}
-		if i == maxParents || i < n && merged[i] == parent {
+		i, ok := slices.BinarySearchFunc(merged, parent, x.compareURLs)
+		if ok || i == maxParents {
 			continue
 		}
-		copy(merged[i+1:n+1], merged[i:n])
-		merged[i] = parent
-		n = min(n+1, maxParents)
+		merged = slices.Insert(merged, i, parent)
+		merged = merged[:min(len(merged), maxParents)]
 		changed = true
 	}
 	if changed {
-		x.setParents(id, merged[:n])
+		x.setParents(id, merged)
 	}
 	return changed
 }

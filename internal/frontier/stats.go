@@ -56,7 +56,7 @@ func (s *Store) Stats(now time.Time) (Stats, error) {
 	}
 	operators, niches, reasons := make([]int, len(x.operators.list)), make([]int, len(x.niches.list)), make([]int, len(x.reasons.list))
 	generations := map[uint32]*Generation{}
-	hosts := make([]struct{ known, due, done bool }, x.hosts.n)
+	hosts := make([]struct{ known, waiting, visited bool }, x.hosts.n)
 	var due uint32
 	for id := range uint32(x.len()) {
 		if !x.isKnown(id) {
@@ -67,7 +67,7 @@ func (s *Store) Stats(now time.Time) (Stats, error) {
 		state := s.state(id, now)
 		st.States[state.String()]++
 		hosts[h.host].known = true
-		hosts[h.host].done = hosts[h.host].done || state == Visited
+		hosts[h.host].visited = hosts[h.host].visited || state == Visited
 		if state == Skipped {
 			reasons[p.reason]++
 		}
@@ -84,7 +84,7 @@ func (s *Store) Stats(now time.Time) (Stats, error) {
 		g.URLs++
 		if state == Waiting {
 			g.Waiting++
-			hosts[h.host].due = true
+			hosts[h.host].waiting = true
 			if at := max(p.due, x.hosts.at(h.host).notBefore, 1); due == 0 || at < due {
 				due = at
 			}
@@ -96,14 +96,17 @@ func (s *Store) Stats(now time.Time) (Stats, error) {
 	}
 	for _, h := range hosts {
 		st.Hosts += boolToInt(h.known)
-		st.HostsWaiting += boolToInt(h.due)
-		st.HostsVisited += boolToInt(h.done)
+		st.HostsWaiting += boolToInt(h.waiting)
+		st.HostsVisited += boolToInt(h.visited)
 	}
 	niches[0] = 0
 	x.operators.addCounts(st.Operators, operators)
 	x.niches.addCounts(st.Niches, niches)
 	x.reasons.addCounts(st.Reasons, reasons)
-	st.Generations = byGeneration(generations)
+	st.Generations = make([]Generation, 0, len(generations))
+	for _, n := range slices.Sorted(maps.Keys(generations)) {
+		st.Generations = append(st.Generations, *generations[n])
+	}
 	var err error
 	st.Bytes, err = s.bytes()
 	return st, err
@@ -140,12 +143,4 @@ func (s *Store) bytes() (b Bytes, err error) {
 		b.Snapshot = info.Size()
 	}
 	return b, err
-}
-
-func byGeneration(m map[uint32]*Generation) []Generation {
-	list := make([]Generation, 0, len(m))
-	for _, n := range slices.Sorted(maps.Keys(m)) {
-		list = append(list, *m[n])
-	}
-	return list
 }

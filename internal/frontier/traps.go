@@ -425,13 +425,10 @@ func (f *trapFinder) decide(host *hostURLs) {
 	}
 	slices.SortFunc(related, func(u, v newURL) int {
 		p, q := f.x.hot.at(u.id).priority, f.x.hot.at(v.id).priority
-		switch {
-		case p != q:
+		if p != q {
 			return cmp.Compare(q, p)
-		case f.x.less(u.id, v.id):
-			return -1
 		}
-		return 1
+		return f.x.compareURLs(u.id, v.id)
 	})
 	for _, u := range related {
 		if rule, why := f.ruleFor(host, u); rule != "" {
