@@ -125,8 +125,15 @@ func (c *checker) claim(h Header, field string) (*claim, hash.Hash) {
 	return claim, claim.make()
 }
 
-// claims reports whether the record has a digest that can be checked.
-func (c *checker) claims() bool { return c.block != nil || c.payload != nil }
+// claims returns the number of digests of the record that can be checked.
+func (c *checker) claims() (n int) {
+	for _, claim := range []*claim{c.block, c.payload} {
+		if claim != nil {
+			n++
+		}
+	}
+	return n
+}
 
 func (c *checker) Write(p []byte) (int, error) {
 	if c.block != nil {

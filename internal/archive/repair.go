@@ -52,7 +52,6 @@ type Repaired struct {
 	Whole   int64 // copied byte for byte
 	Mended  int64 // with changed fields, or a changed end
 	LeftOut int64
-	Bytes   int64 // of the repaired archive
 	Repairs int64 // 0 if there were no faults
 }
 
@@ -71,14 +70,12 @@ func RepairFile(ctx context.Context, w io.Writer, src io.ReaderAt, size int64, o
 }
 
 func newRepairer(ctx context.Context, w io.Writer, src io.ReaderAt, size int64, o RepairOptions) *repairer {
-	out := bufio.NewWriterSize(w, 1<<20)
 	return &repairer{
 		ctx:     ctx,
 		options: o,
 		src:     src,
 		size:    size,
-		flush:   out.Flush,
-		out:     &countingWriter{w: out},
+		out:     bufio.NewWriterSize(w, 1<<20),
 		spool:   spool{dir: o.Temp},
 		seen:    map[uint64]struct{}{},
 		buf:     make([]byte, bufferSize),
@@ -190,15 +187,13 @@ type repairer struct {
 	options RepairOptions
 	src     io.ReaderAt
 	size    int64
-	out     *countingWriter
-	flush   func() error // of out
+	out     *bufio.Writer
 	format  format
-	m       members
-	content *bufio.Reader // of m
-	spool   spool         // the content of a member
+	file    Reader // of members, not of records
+	spool   spool  // the content of a member
 	gz      *gzip.Writer
 	zs      *zstd.Encoder
-	reader  Reader // of headers
+	headers Reader
 	check   checker
 	seen    map[uint64]struct{} // identifiers
 	checked int64               // length of the block in check
@@ -228,9 +223,8 @@ func (r *repairer) run() (Repaired, error) {
 		err = fmt.Errorf("%w: there is no record in it", ErrNotWARC)
 	}
 	if err == nil {
-		err = r.flush()
+		err = r.out.Flush()
 	}
-	r.Bytes = r.out.n
 	return r.Repaired, err
 }
 
@@ -240,13 +234,10 @@ func (r *repairer) repair() error {
 	if isZip(g.peek(0, len("PK\x03\x04"))) {
 		return fmt.Errorf("%w but a zip file (hint: unzip it, and repair what is below archive/)", ErrNotWARC)
 	}
-	err := r.m.reset(whole, 0, unknown)
-	if err != nil && err != io.EOF {
+	if err := r.file.reset(whole, 0, unknown); err != nil {
 		return err
 	}
-	switch r.format = r.m.format; {
-	case r.format == unknown:
-		return nil // empty
+	switch r.format = r.file.m.format; {
 	case r.format != plain:
 		return r.members()
 	case isVersion(g.peek(0, versionLen)):
@@ -262,7 +253,7 @@ func (r *repairer) repair() error {
 		return err
 	}
 	r.format = gzipped
-	if err := r.m.reset(whole, 0, gzipped); err != nil {
+	if err := r.file.reset(whole, 0, gzipped); err != nil {
 		return err
 	}
 	return r.members()
@@ -270,40 +261,42 @@ func (r *repairer) repair() error {
 
 // members repairs a compressed file.
 func (r *repairer) members() error {
-	r.content = bufio.NewReaderSize(&r.m, bufferSize)
+	m := &r.file.m
 	end := int64(0) // of the file up to which everything is done
-	opened := false // whether the next member is open
 	for {
-		if !opened {
-			err := r.m.next()
+		if !r.file.started {
+			err := r.file.enter()
 			if fault, ok := errors.AsType[*FormatError](err); ok {
-				r.leftOut(end, r.m.pos(), fault.Err.Error())
-				end = r.m.pos()
+				r.leftOut(end, m.pos(), fault.Err.Error())
+				end = m.pos()
 				continue
 			}
 			if err == io.EOF {
-				r.leftOut(end, r.m.pos(), "nothing that belongs to a record")
+				r.leftOut(end, m.pos(), "nothing that belongs to a record")
 				return nil
 			}
 			if err != nil {
 				return err
 			}
-			r.content.Reset(&r.m)
 		}
-		begin := r.m.start
-		if end == 0 && r.m.dict != nil {
+		begin := m.start
+		if end == 0 && m.dict != nil {
 			if err := r.copy(r.out, r.src, 0, begin); err != nil {
 				return err
 			}
 		} else {
 			r.leftOut(end, begin, "nothing that belongs to a record")
 		}
-		g := &segment{repairer: r, compressed: true, base: begin}
-		var err error
-		if opened, err = g.fill(); err != nil {
-			return err
+		r.spool.reset()
+		g := &segment{repairer: r, data: &r.spool, compressed: true, base: begin}
+		err := g.more()
+		if err == nil {
+			err = g.split()
 		}
-		if end, err = g.finish(); err != nil {
+		if err == nil {
+			end, err = g.finish()
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -329,7 +322,6 @@ type segment struct {
 	end        int64 // of the last member in the file
 	torn       error // why the member could not be decompressed to its end
 	spread     bool  // the segment has several members
-	opened     bool  // the next member is open
 
 	at int64 // position of the window in data
 
@@ -338,43 +330,24 @@ type segment struct {
 	complete bool  // nothing was left out
 }
 
-// fill reads the open member and splits it into records. It reports whether the next member
-// is open.
-func (g *segment) fill() (opened bool, err error) {
-	g.spool.reset()
-	g.data = &g.spool
-	if err := g.more(); err != nil {
-		return false, err
-	}
-	return g.opened, g.split()
-}
-
 // more appends the content of the open member.
 func (g *segment) more() error {
-	_, err := io.CopyBuffer(onlyWriter{&g.spool}, reading{g.ctx, g.content}, g.buf)
-	g.size, g.torn, g.end = g.spool.size, g.m.failed, g.m.pos()
+	_, err := io.CopyBuffer(onlyWriter{&g.spool}, reading{g.ctx, g.file.out}, g.buf)
+	g.file.started = false
+	g.size, g.torn, g.end = g.spool.size, g.file.m.failed, g.file.m.pos()
 	g.window = g.window[:0]
 	return err
 }
 
 // continues appends the next member if there is one that does not begin with a record.
 func (g *segment) continues() (bool, error) {
-	if !g.compressed || g.torn != nil || g.opened {
+	if !g.compressed || g.file.started {
 		return false, nil
 	}
-	if head, _ := g.m.in.Peek(4); formatOf(head) != g.format {
-		return false, nil
-	}
-	err := g.m.next()
-	if _, ok := errors.AsType[*FormatError](err); ok || err == io.EOF {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	g.content.Reset(&g.m)
-	if head, _ := g.content.Peek(versionLen); isVersion(head) {
-		g.opened = true
+	g.file.m.dialect = warc // a block may contain lines that look like ARC records
+	more := g.file.continues()
+	g.file.m.dialect = undecided
+	if !more {
 		return false, nil
 	}
 	g.spread = true
@@ -406,15 +379,10 @@ func (g *segment) finish() (end int64, err error) {
 	if g.torn == nil {
 		return g.end, nil
 	}
-	why := g.torn
-	g.m.failed, g.m.open = nil, false
-	if g.format != zstded || g.m.frame.drain() != nil {
-		if err := g.m.resync(); err != nil {
-			return 0, err
-		}
-	}
-	g.report(g.base, KindFormat, "", "left out a torn member of %d bytes, but for what is whole in it: %v", g.m.pos()-g.base, why)
-	return g.m.pos(), nil
+	g.file.broken()
+	end = g.file.m.pos()
+	g.report(g.base, KindFormat, "", "left out a torn member of %d bytes, but for what is whole in it: %v", end-g.base, g.torn)
+	return end, g.file.finished
 }
 
 // versionLen is the length of a version.
@@ -540,7 +508,7 @@ func (g *segment) record(pos int64) (int64, error) {
 	} else if err != nil {
 		return 0, err
 	}
-	p := piece{pos: pos, begin: g.reader.at()}
+	p := piece{pos: pos, begin: g.headers.at()}
 	size := g.size
 	for rec.ContentLength > g.size-p.begin {
 		if added, err := g.continues(); err != nil {
@@ -576,12 +544,12 @@ func (g *segment) record(pos int64) (int64, error) {
 // header reads the header at pos, which ends before the next record. If it has no valid
 // Content-Length, the ContentLength of the record is -1.
 func (g *segment) header(pos, next int64) (*Record, error) {
-	if err := g.reader.reset(io.NewSectionReader(g.data, pos, next-pos), pos, plain); err != nil {
+	if err := g.headers.reset(io.NewSectionReader(g.data, pos, next-pos), pos, plain); err != nil {
 		return nil, err
 	}
-	rec, err := g.reader.Next()
-	if _, ok := errors.AsType[*FormatError](err); ok && g.reader.rec.Header != nil {
-		rec, err = &g.reader.rec, nil
+	rec, err := g.headers.Next()
+	if _, ok := errors.AsType[*FormatError](err); ok && g.headers.rec.Header != nil {
+		rec, err = &g.headers.rec, nil
 		rec.ContentLength = -1
 	}
 	return rec, err
@@ -688,22 +656,21 @@ const (
 func (g *segment) digests(h Header, begin, length int64) (answer, error) {
 	g.check.reset(h)
 	g.checked = length
-	if !g.check.claims() {
+	if g.check.claims() == 0 {
 		return unclear, nil
 	}
 	if err := g.copy(&g.check, g.data, begin, begin+length); err != nil {
 		return unclear, err
 	}
-	wrong := g.check.wrong()
-	isRight := func(c *claim) bool { return c != nil && !slices.Contains(wrong, c) }
-	form, _ := g.check.form()
+	right := g.check.claims() - len(g.check.wrong())
+	form, ok := g.check.form()
 	switch {
-	case isRight(g.check.block), isRight(g.check.payload) && form != dechunked:
-		return confirmed, nil
-	case !isRight(g.check.block) && !isRight(g.check.payload):
+	case right == 0:
 		return denied, nil
+	case right == 1 && g.check.payload != nil && ok && form == dechunked:
+		return unclear, nil
 	}
-	return unclear, nil
+	return confirmed, nil
 }
 
 // mend writes a record without its faults, or leaves it out.

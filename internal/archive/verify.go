@@ -252,19 +252,16 @@ func (f *verifiedFile) record(rec *Record) error {
 	for _, x := range faults {
 		find(x.kind, x.warning, "%s", x.detail)
 	}
-	f.countDigests(faults)
+	f.countDigests()
 	f.references(rec, about, find)
 	return nil
 }
 
 // countDigests counts the digests of a record that are right.
-func (f *verifiedFile) countDigests(faults []recordFault) {
-	for _, c := range []*claim{f.check.block, f.check.payload} {
-		if c != nil && !slices.ContainsFunc(faults, func(x recordFault) bool { return x.kind == KindDigest && x.field == c.field }) {
-			f.Digests++
-		}
-	}
-	if !f.check.claims() {
+func (f *verifiedFile) countDigests() {
+	claims := f.check.claims()
+	f.Digests += int64(claims - len(f.check.wrong()))
+	if claims == 0 {
 		f.Unchecked++
 	}
 	switch form, ok := f.check.form(); {
