@@ -2,29 +2,31 @@ package archive
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/gzip"
 )
 
+// maxAtOnce limits the size of members that are decompressed at once, in bytes.
+const maxAtOnce = 4 << 20
+
 // A gunzip decompresses one gzip member and reads nothing behind it, so the offset of the
 // next member is known. It reads like a gzip.Reader of klauspost/compress, which it uses for
 // members that it cannot decompress at once.
 type gunzip struct {
-	lib    gzip.Reader
-	whole  bool // the member was decompressed at once
-	fast   *inflater
-	buf    []byte // output of fast
-	unread []byte // of buf
-	size   int    // of unread at first
+	lib  gzip.Reader
+	fast *inflater
+	buf  []byte // output of fast
+	data []byte // the member if it was decompressed at once, part of buf
+	read int    // bytes of data
 }
 
 // reset starts to read the member at the start of in: at once, if it is complete in in's
 // buffer, unless streaming is set.
 func (g *gunzip) reset(in *bufio.Reader, streaming bool) error {
-	if g.whole = !streaming && g.decompress(in); g.whole {
+	g.data = nil
+	if !streaming && g.decompress(in) {
 		return nil
 	}
 	// A Reader that is reused would read a corrupt block with the codes of an earlier one,
@@ -40,8 +42,8 @@ func (g *gunzip) reset(in *bufio.Reader, streaming bool) error {
 // decompress decompresses the member at the start of in, and reports whether it could. If
 // not, nothing of in was consumed.
 func (g *gunzip) decompress(in *bufio.Reader) bool {
-	const maxReads = 4      // after that the member is read as a stream
-	limit := 16 * in.Size() // of the output
+	const maxReads = 4                    // after that the member is read as a stream
+	limit := min(16*in.Size(), maxAtOnce) // of the output
 	if g.fast == nil {
 		g.fast = new(inflater)
 	}
@@ -51,7 +53,7 @@ func (g *gunzip) decompress(in *bufio.Reader) bool {
 		switch {
 		case s == decoded:
 			in.Discard(size)
-			g.unread, g.size = g.buf[:n], n
+			g.data, g.read = g.buf[:n], 0
 			return true
 		case s == needInput && reads < maxReads && in.Buffered() < in.Size():
 			if _, err := in.Peek(in.Buffered() + 1); err != nil {
@@ -67,47 +69,13 @@ func (g *gunzip) decompress(in *bufio.Reader) bool {
 }
 
 func (g *gunzip) Read(p []byte) (int, error) {
-	if !g.whole {
+	if g.data == nil {
 		return g.lib.Read(p)
 	}
-	// The first read is for the header of a record. It is kept short, so that the caller does
-	// not buffer much of the block before it reads that directly.
-	const firstRead = 2 << 10
-	if len(g.unread) == g.size {
-		p = p[:min(len(p), firstRead)]
-	}
-	n := copy(p, g.unread)
-	g.unread = g.unread[n:]
-	if len(g.unread) == 0 {
+	n := copy(p, g.data[g.read:])
+	g.read += n
+	if g.read == len(g.data) {
 		return n, io.EOF
 	}
 	return n, nil
-}
-
-// A gunzips reads the gzip members at the start of a body. Anything behind them is ignored:
-// some servers append rubbish.
-type gunzips struct {
-	z   gzip.Reader
-	src *bytes.Reader
-}
-
-func (g *gunzips) reset(src *bytes.Reader) error {
-	g.src = src
-	err := g.z.Reset(src)
-	g.z.Multistream(false)
-	return err
-}
-
-func (g *gunzips) Read(p []byte) (int, error) {
-	for {
-		n, err := g.z.Read(p)
-		switch {
-		case err != io.EOF:
-			return n, err
-		case n > 0:
-			return n, nil
-		case g.reset(g.src) != nil:
-			return 0, io.EOF
-		}
-	}
 }

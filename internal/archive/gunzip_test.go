@@ -136,15 +136,13 @@ func TestDecompressAtOnce(t *testing.T) {
 		{"text", zip(blockOf(text)), true},
 		{"more than a buffer, unpacked", zip(blockOf(strings.Repeat(text, 100))), true},
 		{"almost too large, packed", zip(blockOf(noise(sequentialSize - 1000))), true},
-		{"almost too large, unpacked", zip(blockOf(strings.Repeat("x", 16*sequentialSize-1000))), true},
+		{"almost too large, unpacked", zip(blockOf(strings.Repeat("x", maxAtOnce-1000))), true},
 		{"too large, packed", zip(blockOf(noise(sequentialSize))), false},
-		{"too large, unpacked", zip(blockOf(strings.Repeat("x", 16*sequentialSize))), false},
+		{"too large, unpacked", zip(blockOf(strings.Repeat("x", maxAtOnce))), false},
 		{"several records", zip(good("a") + good("b")), true},
-		{"a name", headed(good("a"), gzip.Header{Name: "a.warc"}), true},
-		{"the longest name", headed(good("a"), gzip.Header{Name: strings.Repeat("x", 511)}), true},
-		{"a name that is too long", headed(good("a"), gzip.Header{Name: strings.Repeat("x", 512)}), false},
+		{"a name", headed(good("a"), gzip.Header{Name: "a.warc"}), false},
 		{"lengths, as wget has them", headed(good("a"), gzip.Header{Extra: []byte("sl\x08\x00\x00\x01\x00\x00\x00\x02\x00\x00")}), true},
-		{"extra and a name", headed(good("a"), gzip.Header{Extra: []byte(noise(0xffff)), Name: "x"}), true},
+		{"much extra", headed(good("a"), gzip.Header{Extra: []byte(noise(0xffff))}), true},
 		{"a comment", headed(good("a"), gzip.Header{Comment: "x"}), false},
 		{"a checksum of the header", string(checked), false},
 		{"torn", zip(good("a"))[:100], false},
@@ -157,10 +155,10 @@ func TestDecompressAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := m.next()
-			if m.gz.whole != c.whole {
-				t.Errorf("decompressed at once: %t (%v)", m.gz.whole, err)
+			if (m.gz.data != nil) != c.whole {
+				t.Errorf("decompressed at once: %t (%v)", m.gz.data != nil, err)
 			}
-			if want := int64(len(c.member)); m.gz.whole && m.pos() != want {
+			if want := int64(len(c.member)); m.gz.data != nil && m.pos() != want {
 				t.Errorf("at byte %d, want %d", m.pos(), want)
 			}
 			sameStories(t, []byte(zip(good("a"))+c.member+zip(good("z"))))
@@ -289,8 +287,8 @@ func TestLookupDecompressesOnlyItsOwnRecord(t *testing.T) {
 			all = append(all, r.Lookup("http://example.com/"+id)...)
 		}
 		var s scratch
-		if _, err := r.archives[0].at(&s, all[0]); err != nil || s.reader.m.gz.whole != c.whole {
-			t.Errorf("%s: decompressed at once: %t, %v", c.name, s.reader.m.gz.whole, err)
+		if _, err := r.archives[0].at(&s, all[0]); err != nil || (s.reader.m.gz.data != nil) != c.whole {
+			t.Errorf("%s: decompressed at once: %t, %v", c.name, s.reader.m.gz.data != nil, err)
 		}
 	}
 }

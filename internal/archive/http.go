@@ -17,6 +17,7 @@ import (
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -437,6 +438,34 @@ func (d *Decoder) open(coding string, body []byte) (r io.Reader, err error) {
 		return d.zs, d.zs.Reset(&d.src)
 	}
 	return nil, nil
+}
+
+// A gunzips reads the gzip members at the start of a body. Anything behind them is ignored:
+// some servers append rubbish.
+type gunzips struct {
+	z   gzip.Reader
+	src *bytes.Reader
+}
+
+func (g *gunzips) reset(src *bytes.Reader) error {
+	g.src = src
+	err := g.z.Reset(src)
+	g.z.Multistream(false)
+	return err
+}
+
+func (g *gunzips) Read(p []byte) (int, error) {
+	for {
+		n, err := g.z.Read(p)
+		switch {
+		case err != io.EOF:
+			return n, err
+		case n > 0:
+			return n, nil
+		case g.reset(g.src) != nil:
+			return 0, io.EOF
+		}
+	}
 }
 
 // method returns the method of the request at the start of a block, or "" if it is not HTTP.

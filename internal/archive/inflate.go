@@ -24,10 +24,8 @@ const (
 )
 
 const (
-	gzipHeaderSize = 10
-	trailerSize    = 8 // checksum and length
-
-	maxCodeLen = 15
+	trailerSize = 8 // of a member: checksum and length
+	maxCodeLen  = 15
 
 	// Codes of up to this many bits are found by one lookup; the rest of a longer
 	// code is looked up in a second table.
@@ -36,6 +34,7 @@ const (
 	lenBits  = 7 // the codes of code lengths are not longer
 
 	maxMatch     = 258
+	maxDistBits  = maxCodeLen + 13 // with extra bits
 	copySize     = 48
 	outputMargin = 2 + maxMatch + copySize // bytes that one round of the main loop writes at most
 )
@@ -75,8 +74,15 @@ type inflater struct {
 func (f *inflater) member(dst, src []byte) (n, size int, s status) {
 	f.in, f.out, f.n = src, dst, 0
 	defer func() { f.in, f.out = nil, nil }()
-	if s := f.header(); s != decoded {
-		return 0, 0, s
+	const headerSize, hasExtra = 10, 1 << 2 // wget writes a field of extra data
+	f.bit = 8 * headerSize
+	switch {
+	case len(src) < headerSize+trailerSize:
+		return 0, 0, needInput
+	case !bytes.HasPrefix(src, gzipMagic) || src[3]&^hasExtra != 0:
+		return 0, 0, unsupported
+	case src[3] == hasExtra:
+		f.bit += 8 * (2 + int(binary.LittleEndian.Uint16(src[headerSize:])))
 	}
 	for last := false; !last; {
 		var s status
@@ -108,38 +114,6 @@ func (f *inflater) member(dst, src []byte) (n, size int, s status) {
 		return 0, 0, unsupported
 	}
 	return f.n, end + trailerSize, decoded
-}
-
-// header reads the header of the member (RFC 1952, section 2.3).
-func (f *inflater) header() status {
-	const hasExtra, hasName = 1 << 2, 1 << 3
-	size := gzipHeaderSize
-	if len(f.in) < size+trailerSize {
-		return needInput
-	}
-	flags := f.in[3]
-	if !bytes.HasPrefix(f.in, gzipMagic) || flags&^(hasExtra|hasName) != 0 {
-		return unsupported
-	}
-	if flags&hasExtra != 0 {
-		size += 2 + int(binary.LittleEndian.Uint16(f.in[size:]))
-	}
-	if flags&hasName != 0 && size < len(f.in) {
-		const maxName = 512 // the limit of klauspost/compress
-		i := bytes.IndexByte(f.in[size:min(size+maxName, len(f.in))], 0)
-		if i < 0 && size+maxName < len(f.in) {
-			return unsupported
-		}
-		if i < 0 {
-			return needInput
-		}
-		size += i + 1
-	}
-	if size > len(f.in)-trailerSize {
-		return needInput
-	}
-	f.bit = 8 * size
-	return decoded
 }
 
 // take returns the next n bits. The last trailerSize bytes of the input may be returned in
@@ -212,111 +186,95 @@ func (f *inflater) readTables() status {
 	return decoded
 }
 
-// block decompresses a block of codes. The next n bits of the input are in buf; those above
-// them are zero, or what the next load puts there.
+// block decompresses a block of codes. The lowest n bits of buf are the next ones of the input,
+// and byte pos comes after them; the other bits are zero, or what the next load puts there.
+// Codes of a complete member end before the trailer, so nothing is loaded from there on.
 func (f *inflater) block() status {
 	in, out, w := f.in, f.out, f.n
-	last, limit := len(in)-8, len(out)-outputMargin
-	buf, n, pos, ok := reload(in, f.bit)
+	last, limit := len(in)-trailerSize, len(out)-outputMargin
+	pos, n := f.bit>>3+7, 56-f.bit&7
+	if pos-7 > last {
+		return needInput
+	}
+	buf := binary.LittleEndian.Uint64(in[pos-7:]) >> (f.bit & 7)
+	s := needOutput
 	e := f.lit[buf&(1<<litBits-1)]
 	for w <= limit {
 		if pos <= last {
 			buf |= binary.LittleEndian.Uint64(in[pos:]) << (n & 63)
-			pos += int(63-n) >> 3
+			pos += (63 - n) >> 3
 			n |= 56
-		} else if buf, n, pos, ok = reload(in, 8*pos-int(n)); !ok {
-			return needInput
+		} else if 8*pos-n > 8*last {
+			s = needInput
+			break
 		}
-		// Two literals of the first table leave 34 of 56 bits, enough for any third code.
-		if e&isLiteral != 0 {
+		literals := 0
+		for ; e&isLiteral != 0 && literals < 3; literals++ {
 			out[w] = byte(e >> 16)
 			w++
-			buf >>= uint(e) & 63
-			n -= uint(e) & 63
+			buf >>= e & 63
+			n -= int(e & 63)
 			e = f.lit[buf&(1<<litBits-1)]
-			if e&isLiteral != 0 {
-				out[w] = byte(e >> 16)
-				w++
-				buf >>= uint(e) & 63
-				n -= uint(e) & 63
-				e = f.lit[buf&(1<<litBits-1)]
-				if e&isLiteral != 0 {
-					out[w] = byte(e >> 16)
-					w++
-					buf >>= uint(e) & 63
-					n -= uint(e) & 63
-					e = f.lit[buf&(1<<litBits-1)]
-					continue
-				}
-			}
+		}
+		if literals == 3 {
+			continue
 		}
 		if e&isSpecial != 0 {
-			if e&isSubtable != 0 {
+			if e&isSubtable != 0 { // two literals and the longest length take 42 of 56 bits
 				e = f.lit[uint64(e>>16)+buf>>litBits&(1<<(e&31)-1)]
 			}
-			switch {
-			case e&isLiteral != 0:
+			if e&isInvalid != 0 {
+				s = unsupported
+				break
+			}
+			if e&(isLiteral|isEnd) != 0 {
+				buf >>= e & 63
+				n -= int(e & 63)
+				if e&isEnd != 0 {
+					s = decoded
+					break
+				}
 				out[w] = byte(e >> 16)
 				w++
-				buf >>= uint(e) & 63
-				n -= uint(e) & 63
 				e = f.lit[buf&(1<<litBits-1)]
 				continue
-			case e&isEnd != 0:
-				f.bit, f.n = 8*pos-int(n)+int(e&63), w
-				return decoded
-			case e&isInvalid != 0:
-				return unsupported
 			}
 		}
 		length := int(e>>16) + int(buf&(1<<(e&63)-1)>>(e>>8&15))
-		buf >>= uint(e) & 63
-		n -= uint(e) & 63
-		if n < 39 {
-			if pos <= last {
-				buf |= binary.LittleEndian.Uint64(in[pos:]) << (n & 63)
-				pos += int(63-n) >> 3
-				n |= 56
-			} else if buf, n, pos, ok = reload(in, 8*pos-int(n)); !ok {
-				return needInput
-			}
+		buf >>= e & 63
+		n -= int(e & 63)
+		if n < maxDistBits+litBits && pos <= last {
+			buf |= binary.LittleEndian.Uint64(in[pos:]) << (n & 63)
+			pos += (63 - n) >> 3
+			n |= 56
 		}
 		e = f.dist[buf&(1<<distBits-1)]
 		if e&isSubtable != 0 {
 			e = f.dist[uint64(e>>16)+buf>>distBits&(1<<(e&31)-1)]
 		}
 		distance := int(e>>16) + int(buf&(1<<(e&63)-1)>>(e>>8&15))
+		buf >>= e & 63
+		n -= int(e & 63)
 		if e&isInvalid != 0 || distance > w {
-			return unsupported
+			s = unsupported
+			break
 		}
-		buf >>= uint(e) & 63
-		n -= uint(e) & 63
-		e = f.lit[buf&(1<<litBits-1)]
+		e = f.lit[buf&(1<<litBits-1)] // looked up before the copy, which takes longer
 		from, end := w-distance, w+length
-		// Bytes copied beyond the length are overwritten.
 		for ; distance < 16 && w < end; distance *= 2 { // the copy overlaps itself
 			*(*[16]byte)(out[w : w+16]) = [16]byte(out[from : from+16])
 			w += distance
 		}
 		for ; w < end; w, from = w+copySize, from+copySize {
-			to, of := out[w:w+copySize], out[from:from+copySize]
-			*(*[16]byte)(to) = [16]byte(of)
-			*(*[16]byte)(to[16:]) = [16]byte(of[16:])
-			*(*[16]byte)(to[32:]) = [16]byte(of[32:])
+			src, dst := out[from:from+copySize], out[w:w+copySize]
+			*(*[16]byte)(dst) = [16]byte(src)
+			*(*[16]byte)(dst[16:]) = [16]byte(src[16:])
+			*(*[16]byte)(dst[32:]) = [16]byte(src[32:])
 		}
 		w = end
 	}
-	f.bit = 8*pos - int(n)
-	return needOutput
-}
-
-// reload loads the bits from a position on. It reports false if that is in the last 8 bytes.
-func reload(in []byte, bit int) (buf uint64, n uint, pos int, ok bool) {
-	pos = bit >> 3
-	if pos > len(in)-8 {
-		return 0, 0, pos, false
-	}
-	return binary.LittleEndian.Uint64(in[pos:]) >> (bit & 7), uint(56 - bit&7), pos + 7, true
+	f.bit, f.n = 8*pos-n, w
+	return s
 }
 
 // buildTable fills t, which is indexed by size bits, with a canonical code (section 3.2.2):

@@ -23,7 +23,7 @@ const (
 
 const (
 	bufferSize     = 64 << 10
-	sequentialSize = 256 << 10 // buffer of a file that is read from start to end
+	sequentialSize = 1 << 20 // of a file that is read from start to end; holds most members whole
 
 	// maxDictionary limits the dictionary in the first frame of a .warc.zst file.
 	maxDictionary = 16 << 20

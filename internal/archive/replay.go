@@ -423,11 +423,20 @@ func newPage(rec *Record, url, filename string) *Page {
 // header.
 func (s *scratch) response(rec *Record) (*Response, error) {
 	limit := s.decoder.Limits.body() + maxHeader
-	block, cut, err := readAll(s.block, rec, rec.ContentLength, limit)
-	if err != nil {
-		return nil, err
+	var block []byte
+	var cut bool
+	var err error
+	if s.reuse {
+		block = rec.inMemory()
 	}
-	s.keep(&s.block, block)
+	if block == nil {
+		if block, cut, err = readAll(s.block, rec, rec.ContentLength, limit); err != nil {
+			return nil, err
+		}
+		s.keep(&s.block, block)
+	} else if int64(len(block)) > limit {
+		block, cut = block[:limit], true
+	}
 	var resp *Response
 	if rec.Type() == "resource" {
 		resp = &Response{Proto: "HTTP/1.1", StatusCode: http.StatusOK, Reason: "OK", Header: http.Header{}, Raw: block, Body: block}

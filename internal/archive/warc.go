@@ -142,6 +142,21 @@ func (r *Record) Read(p []byte) (int, error) {
 	}
 }
 
+// inMemory returns the block and marks it as read if all of it is in memory and unread,
+// otherwise nil. It is valid until the next member is opened.
+func (r *Record) inMemory() []byte {
+	gz := &r.r.m.gz
+	if r.closed || r.left < r.ContentLength || r.r.m.format != gzipped || r.left > int64(len(gz.data))-r.begin {
+		return nil
+	}
+	end := r.begin + r.left
+	n, _ := r.r.out.Discard(int(min(r.left, int64(r.r.out.Buffered()))))
+	gz.read += int(r.left) - n
+	r.r.count.n += r.left - int64(n)
+	r.left = 0
+	return gz.data[r.begin:end:end]
+}
+
 // Close skips the rest of the record and sets its Length. It returns a *FormatError if the
 // record is truncated or its Content-Length is wrong, or the error of reading the file.
 func (r *Record) Close() error {
