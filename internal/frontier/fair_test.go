@@ -1,8 +1,8 @@
 package frontier
 
 import (
-	"cmp"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"

@@ -52,10 +52,10 @@ type Store struct {
 	update     update
 	rec        wire.Record
 	line       []byte // the last line that was encoded
-	payload    []byte       // of the last frame that was read
-	lineStarts []int        // in payload
-	partial    *batch       // batch whose last frame was not read yet
-	prefetched uint64       // sum of what Prefetch read, so that the reads are not optimised away
+	payload    []byte // of the last frame that was read
+	lineStarts []int  // in payload
+	partial    *batch // batch whose last frame was not read yet
+	prefetched uint64 // sum of what Prefetch read, so that the reads are not optimised away
 
 	shortened      int
 	lastBatch      place // the latest batch leased or replayed by this process

@@ -177,7 +177,7 @@ func (s *Store) offerCandidates(q Request, c *chooser) (nothing NothingDue) {
 	// Every due URL is a candidate until the chooser has set a minimum weight, so the pieces
 	// are much smaller than a chunk.
 	const piece = 1 << 12
-	scan := func() {
+	scan := func(int) {
 		l := scanner{s: s, q: q, generation: s.nextGeneration - 1, now: q.Now.Unix(), horizon: int64(q.Horizon / time.Second), otherNiche: s.x.niches.numbers[otherName], earliest: math.MaxInt64}
 		if q.Generation >= 0 {
 			l.generation = uint64(q.Generation)
@@ -207,13 +207,14 @@ func (s *Store) offerCandidates(q Request, c *chooser) (nothing NothingDue) {
 	return nothing
 }
 
-// parallel calls f on at most n goroutines, one for each processor, and waits for them.
-func parallel(n int, f func()) {
+// parallel calls f on at most n goroutines, one for each processor, and waits for them. Worker
+// 0 is the calling goroutine.
+func parallel(n int, f func(worker int)) {
 	var others sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) - 1 {
-		others.Go(f)
+	for worker := 1; worker < min(runtime.GOMAXPROCS(0), n); worker++ {
+		others.Go(func() { f(worker) })
 	}
-	f()
+	f(0)
 	others.Wait()
 }
 
@@ -312,25 +313,20 @@ func (s *Store) renderBatch(ids []uint32, q Request) ([][]byte, error) {
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.sourcePlace(ids[a]), s.sourcePlace(ids[b])) })
 	lines, errs := make([][]byte, len(ids)), make([]error, len(ids))
 	var next atomic.Int64
-	work := func(s *Store) {
+	parallel((len(ids)+chunk-1)/chunk, func(worker int) {
+		reader := s
+		if worker > 0 {
+			reader = &Store{x: s.x, log: s.log.newReader()}
+			defer reader.log.close()
+		}
 		for at := int(next.Add(chunk)) - chunk; at < len(order); at = int(next.Add(chunk)) - chunk {
 			for _, i := range order[at:min(at+chunk, len(order))] {
-				if lines[i], errs[i] = s.renderLine(ids[i], q); errs[i] != nil {
+				if lines[i], errs[i] = reader.renderLine(ids[i], q); errs[i] != nil {
 					return
 				}
 			}
 		}
-	}
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), (len(ids)+chunk-1)/chunk) - 1 {
-		workers.Go(func() {
-			reader := s.newReader()
-			defer reader.log.close()
-			work(reader)
-		})
-	}
-	work(s)
-	workers.Wait()
+	})
 	for _, i := range order { // chunks are started in order, so the first error is always the same
 		if errs[i] != nil {
 			return nil, errs[i]
@@ -345,13 +341,6 @@ func (s *Store) sourcePlace(id uint32) place {
 		return s.x.history(id).outcome
 	}
 	return s.x.cold.at(id).proposal
-}
-
-// newReader returns a store for rendering lines on another goroutine.
-func (s *Store) newReader() *Store {
-	r := newStore(s.dir, s.options)
-	r.x, r.log = s.x, s.log.newReader()
-	return r
 }
 
 // renderLine returns the line of a URL in a batch.

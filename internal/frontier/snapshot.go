@@ -315,7 +315,7 @@ func (x *index) isValid() bool {
 // forAll reports whether ok returns true for every number below n. It runs on all processors.
 func forAll(n int, ok func(uint32) bool) bool {
 	var next, fails atomic.Int64
-	check := func() {
+	check := func(int) {
 		for fails.Load() == 0 {
 			at := next.Add(chunkSize) - chunkSize
 			for i := at; i < min(at+chunkSize, int64(n)); i++ {

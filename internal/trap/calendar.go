@@ -145,37 +145,13 @@ func isDateName(name string) bool {
 
 // isMonth reports whether word is the English name of a month, or its first three letters.
 func isMonth(word string) bool {
+	const short = "janfebmaraprmayjunjulaugsepoctnovdec"
 	if len(word) < 3 || len(word) > len("september") {
 		return false
 	}
-	name := ""
-	switch [3]byte{word[0] | 0x20, word[1] | 0x20, word[2] | 0x20} {
-	case [3]byte{'j', 'a', 'n'}:
-		name = "january"
-	case [3]byte{'f', 'e', 'b'}:
-		name = "february"
-	case [3]byte{'m', 'a', 'r'}:
-		name = "march"
-	case [3]byte{'a', 'p', 'r'}:
-		name = "april"
-	case [3]byte{'m', 'a', 'y'}:
-		name = "may"
-	case [3]byte{'j', 'u', 'n'}:
-		name = "june"
-	case [3]byte{'j', 'u', 'l'}:
-		name = "july"
-	case [3]byte{'a', 'u', 'g'}:
-		name = "august"
-	case [3]byte{'s', 'e', 'p'}:
-		name = "september"
-	case [3]byte{'o', 'c', 't'}:
-		name = "october"
-	case [3]byte{'n', 'o', 'v'}:
-		name = "november"
-	case [3]byte{'d', 'e', 'c'}:
-		name = "december"
-	default:
-		return false
-	}
-	return len(word) == 3 || fold(word, name)
+	start := [3]byte{word[0] | 0x20, word[1] | 0x20, word[2] | 0x20}
+	at := strings.Index(short, string(start[:]))
+	return at%3 == 0 && (len(word) == 3 || fold(word, months[at/3]))
 }
+
+var months = [...]string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}

@@ -27,16 +27,16 @@ func WithoutSession(path, query string) (p, q string, found bool) {
 	if q == "" || strings.IndexByte(q, '=') < 0 {
 		return p, q, found
 	}
+	inQuery := false
+	kept := make([]string, 0, 8)
 	for part := range strings.SplitSeq(query, "&") {
-		if name, value, _ := strings.Cut(part, "="); !isSession(name, value) {
-			continue
+		if name, value, _ := strings.Cut(part, "="); isSession(name, value) {
+			inQuery = true
+		} else {
+			kept = append(kept, part)
 		}
-		kept := make([]string, 0, 8)
-		for part := range strings.SplitSeq(query, "&") {
-			if name, value, _ := strings.Cut(part, "="); !isSession(name, value) {
-				kept = append(kept, part)
-			}
-		}
+	}
+	if inQuery {
 		return p, strings.Join(kept, "&"), true
 	}
 	return p, q, found
