@@ -11,10 +11,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -619,28 +621,19 @@ func (x *Index) Close() error {
 
 // search returns the offset of the first line that is not less than key.
 func (x *Index) search(key []byte) int {
-	const linear = 1 << 10 // linear search below this size
-	lo, hi := x.first, len(x.data)
-	// All lines that start before lo are less than key; no line that starts after hi is.
-	for hi-lo > linear {
-		mid := int(uint(lo+hi) >> 1)
-		begin := mid + 1 + bytes.IndexByte(x.data[mid:hi], '\n')
-		if begin > mid && begin < hi && x.less(begin, key) {
-			lo = min(lineEnd(x.data, begin)+1, len(x.data))
-		} else {
-			hi = mid
+	lines := x.data[x.first:]
+	next := func(i int) int { // start of the first line that does not begin before i
+		if i == 0 {
+			return 0
 		}
+		return min(lineEnd(lines, i-1)+1, len(lines))
 	}
-	for lo < len(x.data) && x.less(lo, key) {
-		lo = min(lineEnd(x.data, lo)+1, len(x.data))
-	}
-	return lo
-}
-
-// less reports whether the line at begin is less than key. If the line is shorter than the key,
-// its newline compares less than any byte of a key.
-func (x *Index) less(begin int, key []byte) bool {
-	return bytes.Compare(x.data[begin:min(begin+len(key), len(x.data))], key) < 0
+	i := sort.Search(len(lines), func(i int) bool {
+		line := lines[next(i):]
+		// If a line is shorter than the key, its newline compares less than any byte of a key.
+		return len(line) == 0 || bytes.Compare(line[:min(len(key), len(line))], key) >= 0
+	})
+	return x.first + next(i)
 }
 
 func lineEnd(data []byte, begin int) int {
@@ -650,45 +643,44 @@ func lineEnd(data []byte, begin int) int {
 	return len(data)
 }
 
-// lines calls yield for each line of a canonical URL, oldest first, until it returns false.
-func (x *Index) lines(url string, yield func(line []byte) bool) {
-	var space [256]byte
-	key := append(append(space[:0], weburl.SURT(url)...), ' ')
-	// Several URLs can have the same key; they differ in what follows the timestamp.
-	var more [256]byte
-	want := append(appendMember(append(more[:0], ' '), "{", "url", url), ',')
-	for at := x.search(key); at < len(x.data); {
-		end := lineEnd(x.data, at)
-		line := x.data[at:end]
-		if !bytes.HasPrefix(line, key) {
-			return
+// lines yields the lines of a canonical URL, oldest first.
+func (x *Index) lines(url string) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		var space [256]byte
+		key := append(append(space[:0], weburl.SURT(url)...), ' ')
+		// Several URLs can have the same key; they differ in what follows the timestamp.
+		var more [256]byte
+		want := append(appendMember(append(more[:0], ' '), "{", "url", url), ',')
+		for at := x.search(key); at < len(x.data); {
+			end := lineEnd(x.data, at)
+			line := x.data[at:end]
+			if !bytes.HasPrefix(line, key) {
+				return
+			}
+			rest := line[len(key):]
+			if i := bytes.IndexByte(rest, ' '); i >= 0 && bytes.HasPrefix(rest[i:], want) && !yield(line) {
+				return
+			}
+			at = end + 1
 		}
-		rest := line[len(key):]
-		if i := bytes.IndexByte(rest, ' '); i >= 0 && bytes.HasPrefix(rest[i:], want) && !yield(line) {
-			return
-		}
-		at = end + 1
 	}
 }
 
 // Has reports whether the archive has a capture of a canonical URL.
 func (x *Index) Has(url string) bool {
-	found := false
-	x.lines(url, func([]byte) bool {
-		found = true
-		return false
-	})
-	return found
+	for range x.lines(url) {
+		return true
+	}
+	return false
 }
 
 // Lookup appends the captures of a canonical URL to dst, oldest first.
 func (x *Index) Lookup(dst []Capture, url string) []Capture {
-	x.lines(url, func(line []byte) bool {
+	for line := range x.lines(url) {
 		if c, err := parseLine(line); err == nil {
 			dst = append(dst, c)
 		}
-		return true
-	})
+	}
 	return dst
 }
 
