@@ -3,7 +3,6 @@ package archive
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"container/heap"
 	"io"
 	"os"
@@ -15,7 +14,6 @@ import (
 type sorter struct {
 	dir   string
 	chunk int // bytes
-	fan   int // number of files merged at once; 0 means mergeFan
 	arena []byte
 	lines []span
 	files []spillFile // with descending levels
@@ -25,8 +23,8 @@ const (
 	// chunkSize is the number of bytes that are sorted in memory.
 	chunkSize = 32 << 20
 
-	// mergeFan is the default number of files that are merged at once. Two levels of merging
-	// suffice for 128 GiB of lines.
+	// mergeFan is the number of files that are merged at once. Two levels of merging suffice
+	// for 128 GiB of lines.
 	mergeFan = 64
 
 	runBuffer = 128 << 10
@@ -60,13 +58,12 @@ func (s *sorter) spill() error {
 	if err := s.save(0, s.dump); err != nil {
 		return err
 	}
-	fan := cmp.Or(s.fan, mergeFan)
-	for n := len(s.files); n >= fan && s.files[n-fan].level == s.files[n-1].level; n = len(s.files) {
-		last := slices.Clone(s.files[n-fan:])
+	for n := len(s.files); n >= mergeFan && s.files[n-mergeFan].level == s.files[n-1].level; n = len(s.files) {
+		last := slices.Clone(s.files[n-mergeFan:])
 		if err := s.save(last[0].level+1, func(w io.Writer) error { return merge(w, last) }); err != nil {
 			return err
 		}
-		s.files = append(s.files[:n-fan], s.files[n])
+		s.files = append(s.files[:n-mergeFan], s.files[n])
 		discard(last)
 	}
 	return nil

@@ -15,11 +15,11 @@ func TestSorterMerges(t *testing.T) {
 	}
 	unsorted := slices.Clone(want)
 	slices.Sort(want)
-	for _, c := range []struct{ chunk, fan, files int }{
-		{1 << 20, 64, 0}, {100, 64, 25}, {100, 3, 6}, {1, 2, 9}, {1, 64, 64 + 300/64},
+	for _, c := range []struct{ chunk, files int }{
+		{1 << 20, 0}, {100, 25}, {1, mergeFan + number/mergeFan},
 	} {
 		dir := t.TempDir()
-		s := &sorter{dir: dir, chunk: c.chunk, fan: c.fan}
+		s := &sorter{dir: dir, chunk: c.chunk}
 		most := 0
 		for _, line := range unsorted {
 			if err := s.add([]byte(line)); err != nil {
