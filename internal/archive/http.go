@@ -154,17 +154,26 @@ func (d *Decoder) parse(dst, block []byte) (*Response, error) {
 // expected number of bytes. A truncated block is not an error here.
 func readAll(dst []byte, r io.Reader, hint, limit int64) (b []byte, cut bool, err error) {
 	const trust = 1 << 20
-	b = emptied(dst, int(max(512, min(hint, limit, trust)+1)))
+	b, cut, err = fill(emptied(dst, int(max(512, min(hint, limit, trust)+1))), r, limit)
+	if err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return b, cut, err
+}
+
+// fill reads at most limit bytes into the capacity of b, which it extends if necessary, and
+// reports whether there were more.
+func fill(b []byte, r io.Reader, limit int64) (_ []byte, cut bool, err error) {
 	for {
 		n, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
 		if int64(len(b)) > limit {
 			return b[:limit], true, nil
 		}
-		switch {
-		case err == io.EOF, err == io.ErrUnexpectedEOF:
+		if err == io.EOF {
 			return b, false, nil
-		case err != nil:
+		}
+		if err != nil {
 			return b, false, err
 		}
 		if len(b) == cap(b) {
@@ -365,24 +374,16 @@ func (d *Decoder) uncode(dst []byte, coding string, body []byte, limit int64) ([
 			return out[:n], whole, nil
 		}
 	}
-	for {
-		n, err := r.Read(out[len(out):cap(out)])
-		out = out[:len(out)+n]
-		if int64(len(out)) > limit {
-			return out[:limit], whole, fmt.Errorf("%w: %d bytes of %s become more than %d", ErrTooLarge, len(body), coding, limit)
-		}
-		switch {
-		case err == io.EOF:
-			return out, whole, nil
-		case err != nil && len(out) == 0:
-			return body, notCoded, nil
-		case err != nil:
-			return out, torn, nil
-		}
-		if len(out) == cap(out) {
-			out = slices.Grow(out, len(out))
-		}
+	out, cut, err := fill(out, r, limit)
+	switch {
+	case cut:
+		return out, whole, fmt.Errorf("%w: %d bytes of %s become more than %d", ErrTooLarge, len(body), coding, limit)
+	case err == nil:
+		return out, whole, nil
+	case len(out) == 0:
+		return body, notCoded, nil
 	}
+	return out, torn, nil
 }
 
 // Promised estimates the size of a decoded body: the size at the end of a gzip member, or a

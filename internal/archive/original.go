@@ -26,6 +26,11 @@ type referral struct {
 	url, date, id string
 }
 
+func newReferral(c Capture, rec *Record) referral {
+	h := rec.Header
+	return referral{c, unbracket(h.Get("WARC-Refers-To-Target-URI")), h.Get("WARC-Refers-To-Date"), h.Get("WARC-Refers-To")}
+}
+
 // Original returns the newest capture of a canonical URL with a payload of that digest, or if
 // the digest is empty, with a status of 2xx. It is never a revisit, so that revisits can refer
 // to it.

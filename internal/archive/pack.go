@@ -419,22 +419,15 @@ func writeJSON(w io.Writer, v any) error {
 // express.
 func (p *Packer) create(path string, method uint16) (*entryWriter, error) {
 	w, err := p.zip.CreateHeader(&ziparchive.FileHeader{Name: path, Method: method, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)})
-	return &entryWriter{path: path, w: w, sum: sha256.New()}, err
+	sum := sha256.New()
+	return &entryWriter{path, sum, countingWriter{w: io.MultiWriter(w, sum)}}, err
 }
 
 // An entryWriter writes a file of the package.
 type entryWriter struct {
 	path string
-	w    io.Writer
 	sum  hash.Hash
-	n    int64
-}
-
-func (e *entryWriter) Write(b []byte) (int, error) {
-	n, err := e.w.Write(b)
-	e.sum.Write(b[:n])
-	e.n += int64(n)
-	return n, err
+	countingWriter
 }
 
 // done adds the file to the description.

@@ -321,7 +321,7 @@ func (r *Replay) read(s *scratch, c Capture, depth int) (*Page, error) {
 		return page, err
 	}
 	page.Revisit = true
-	ref := referral{c, unbracket(rec.Header.Get("WARC-Refers-To-Target-URI")), rec.Header.Get("WARC-Refers-To-Date"), rec.Header.Get("WARC-Refers-To")}
+	ref := newReferral(c, rec)
 	block, _, err := readAll(nil, rec, rec.ContentLength, maxHeader)
 	if err != nil {
 		return nil, err

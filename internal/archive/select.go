@@ -126,7 +126,7 @@ func (s *Selection) take(c Capture, depth int) error {
 	if !c.Revisit() {
 		return nil
 	}
-	ref := referral{c, unbracket(rec.Header.Get("WARC-Refers-To-Target-URI")), rec.Header.Get("WARC-Refers-To-Date"), rec.Header.Get("WARC-Refers-To")}
+	ref := newReferral(c, rec)
 	if original, ok := s.replay.original(&ref); ok {
 		return s.take(original, depth+1)
 	}
