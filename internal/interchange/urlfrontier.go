@@ -144,6 +144,21 @@ func hostname(s string) string {
 	return host
 }
 
+// texts returns the members of rec that are stored as metadata as they are.
+func (rec *record) texts() map[string]*string {
+	return map[string]*string{
+		"via": &rec.Via, "operator": &rec.Operator, "niche": &rec.Niche, "query": &rec.Query, "etag": &rec.ETag,
+		"last_modified": &rec.LastModified, "timestamp": &rec.Timestamp, "digest": &rec.Digest, "error": &rec.Error,
+	}
+}
+
+// numbers returns the members of rec that are stored as metadata if they are positive.
+func (rec *record) numbers() map[string]*int {
+	return map[string]*int{
+		"generation": &rec.Generation, "depth": &rec.Depth, "retries": &rec.Retries, statusKey: &rec.StatusCode,
+	}
+}
+
 // setMetadata stores metadata in the member of rec that they name. It does not if metadata would not
 // return the same values. For an address that waits it takes a status or an error only if the
 // store would retry after it.
@@ -156,56 +171,29 @@ func (rec *record) setMetadata(name string, values []string, waits bool) bool {
 		return false
 	}
 	v := values[0]
-	text := func(s *string) bool {
-		*s = v
-		return true
-	}
-	number := func(n *int) bool {
-		i, err := strconv.Atoi(v)
-		if err != nil || i <= 0 || strconv.Itoa(i) != v {
+	isTemporary := func(r wire.Record) bool { return r.IsOutcome() && !r.Final() }
+	if text := rec.texts()[name]; text != nil {
+		if name == "error" && waits && !isTemporary(wire.Record{Error: v}) {
 			return false
 		}
-		*n = i
+		*text = v
 		return true
 	}
-	again := func(r wire.Record) bool { return !waits || r.IsOutcome() && !r.Final() }
-	switch name {
-	case "via":
-		return text(&rec.Via)
-	case "operator":
-		return text(&rec.Operator)
-	case "niche":
-		return text(&rec.Niche)
-	case "query":
-		return text(&rec.Query)
-	case "etag":
-		return text(&rec.ETag)
-	case "last_modified":
-		return text(&rec.LastModified)
-	case "timestamp":
-		return text(&rec.Timestamp)
-	case "digest":
-		return text(&rec.Digest)
-	case "generation":
-		return number(&rec.Generation)
-	case "depth":
-		return number(&rec.Depth)
-	case "retries":
-		return number(&rec.Retries)
-	case "error":
-		return again(wire.Record{Error: v}) && text(&rec.Error)
-	case statusKey:
+	if number := rec.numbers()[name]; number != nil {
 		n, err := strconv.Atoi(v)
-		return err == nil && n >= 100 && n <= 999 && again(wire.Record{StatusCode: n}) && number(&rec.StatusCode)
-	case "priority":
-		f, err := strconv.ParseFloat(v, 64)
-		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || formatFloat(f) != v {
+		if err != nil || n <= 0 || strconv.Itoa(n) != v ||
+			name == statusKey && (n < 100 || n > 999 || waits && !isTemporary(wire.Record{StatusCode: n})) {
 			return false
 		}
-		rec.Priority = &f
+		*number = n
 		return true
 	}
-	return false
+	f, err := strconv.ParseFloat(v, 64)
+	if name != "priority" || err != nil || math.IsNaN(f) || math.IsInf(f, 0) || formatFloat(f) != v {
+		return false
+	}
+	rec.Priority = &f
+	return true
 }
 
 func formatFloat(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
@@ -216,31 +204,18 @@ func (rec *record) metadata() map[string]values {
 	for name, v := range rec.Metadata {
 		m[name] = values{append([]string{}, v...)} // never null
 	}
-	text := func(name, v string) {
-		if v != "" {
-			m[name] = values{[]string{v}}
+	for name, v := range rec.texts() {
+		if *v != "" {
+			m[name] = values{[]string{*v}}
 		}
 	}
-	number := func(name string, n int) {
-		if n > 0 {
-			text(name, strconv.Itoa(n))
+	for name, n := range rec.numbers() {
+		if *n > 0 {
+			m[name] = values{[]string{strconv.Itoa(*n)}}
 		}
 	}
-	text("via", rec.Via)
-	text("operator", rec.Operator)
-	text("niche", rec.Niche)
-	text("query", rec.Query)
-	text("etag", rec.ETag)
-	text("last_modified", rec.LastModified)
-	text("timestamp", rec.Timestamp)
-	text("digest", rec.Digest)
-	text("error", rec.Error)
-	number("generation", rec.Generation)
-	number("depth", rec.Depth)
-	number("retries", rec.Retries)
-	number(statusKey, rec.StatusCode)
 	if rec.Priority != nil {
-		text("priority", formatFloat(*rec.Priority))
+		m["priority"] = values{[]string{formatFloat(*rec.Priority)}}
 	}
 	if len(rec.Parents) > 0 {
 		m["parents"] = values{rec.Parents}

@@ -43,11 +43,9 @@ type conn struct {
 
 // A host is the connections of one scheme, host and port.
 type host struct {
-	h2       *conn         // shared; nil: none
-	idle     []*conn       // HTTP/1.1, least recently used first
-	http1    bool          // the last connection that was made speaks HTTP/1.1
-	learning chan struct{} // closed when the first connection has been made or has failed; nil: it has
-	users    int           // connections in use or being made
+	h2    *conn   // shared; nil: none
+	idle  []*conn // HTTP/1.1, least recently used first
+	users int     // connections in use or being made
 }
 
 func (t *Transport) maxHeader() int             { return cmp.Or(t.MaxHeader, DefaultMaxHeader) }
@@ -75,37 +73,15 @@ func (t *Transport) get(ctx context.Context, req *http.Request, fresh bool) (c *
 			}
 			return c, true, nil
 		}
-		// The first connection shows whether the host speaks HTTP/2, and so whether the
-		// other requests can share it.
-		learn := req.URL.Scheme == "https" && !t.HTTP1 && !h.http1
-		if learn && h.learning != nil {
-			learned := h.learning
-			h.users--
-			t.mu.Unlock()
-			select {
-			case <-learned:
-				continue
-			case <-ctx.Done():
-				return nil, false, context.Cause(ctx)
-			}
-		}
-		if learn {
-			h.learning = make(chan struct{})
-		}
 		t.mu.Unlock()
 
 		c, err := t.dial(ctx, req.URL)
 		t.mu.Lock()
-		if learn {
-			close(h.learning)
-			h.learning = nil
-		}
 		if err != nil {
 			h.users--
 			t.deleteUnused(key, h)
 		} else {
 			c.key, c.users = key, 1
-			h.http1 = c.h2 == nil
 			if c.h2 != nil {
 				if h.h2 != nil {
 					t.retire(h.h2)
@@ -169,7 +145,7 @@ func (t *Transport) removeUser(c *conn) {
 
 // deleteUnused deletes a host that has no connections. The mutex must be held.
 func (t *Transport) deleteUnused(key string, h *host) {
-	if h.users == 0 && h.h2 == nil && len(h.idle) == 0 && h.learning == nil && t.hosts[key] == h {
+	if h.users == 0 && h.h2 == nil && len(h.idle) == 0 && t.hosts[key] == h {
 		delete(t.hosts, key)
 	}
 }

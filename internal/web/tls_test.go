@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -14,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -110,6 +108,9 @@ func TestHTTP2IsRecordedAsHTTP1(t *testing.T) {
 
 func TestHTTP2ConnectionIsShared(t *testing.T) {
 	s, w, made := serveTLS(t, servePage, true)
+	if _, _, err := get(t, w, s.URL+"/", new(Tape)); err != nil {
+		t.Fatal(err)
+	}
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
@@ -227,30 +228,5 @@ func TestServerWithoutTLS(t *testing.T) {
 	}
 	if len(w.hosts) != 0 {
 		t.Errorf("%d hosts remain", len(w.hosts))
-	}
-}
-
-// Requests that wait for the first connection to a host make one themselves if it fails.
-func TestFirstConnectionFails(t *testing.T) {
-	s, w, _ := serveTLS(t, servePage, true)
-	var tried atomic.Int64
-	w.connect = func(ctx context.Context, at netip.AddrPort) (net.Conn, error) {
-		if tried.Add(1) == 1 {
-			return nil, errors.New("refused")
-		}
-		return new(net.Dialer).DialContext(ctx, "tcp", at.String())
-	}
-	var failed atomic.Int64
-	var wg sync.WaitGroup
-	for range 5 {
-		wg.Go(func() {
-			if _, _, err := get(t, w, s.URL+"/", new(Tape)); err != nil {
-				failed.Add(1)
-			}
-		})
-	}
-	wg.Wait()
-	if failed.Load() != 1 || tried.Load() != 2 {
-		t.Errorf("%d failures of %d tries", failed.Load(), tried.Load())
 	}
 }
