@@ -21,15 +21,14 @@ import (
 // A command is one invocation of a subcommand, with its flags.
 type command struct {
 	subcommand
-	flags          *flag.FlagSet
-	args           []string // without flags
-	stdin          io.Reader
-	stdout, stderr io.Writer
-	logger         *slog.Logger
+	flags  *flag.FlagSet
+	args   []string // without flags
+	stdin  io.Reader
+	stdout io.Writer
+	logger *slog.Logger
 
 	store   string
 	wait    time.Duration
-	log     string
 	strict  bool
 	limit   filter.Size
 	summary string
@@ -45,14 +44,29 @@ type command struct {
 	compactAt filter.Size
 }
 
-func newCommand(sub subcommand, stdin io.Reader, stdout, stderr io.Writer) *command {
-	c := &command{subcommand: sub, stdin: stdin, stdout: stdout, stderr: stderr, limit: wire.DefaultLimit, format: formatRecords}
+// run parses the flags and runs the subcommand.
+func (sub subcommand) run(args []string, stdin io.Reader, stdout, stderr io.Writer) (err error) {
+	c := &command{subcommand: sub, stdin: stdin, stdout: stdout, limit: wire.DefaultLimit, format: formatRecords}
 	c.flags = filter.Flags("frontier "+sub.name, sub.manual, stderr)
 	c.flags.StringVar(&c.store, "store", "", "the `directory` of the store")
 	c.flags.DurationVar(&c.wait, "wait", 30*time.Second, "maximum `time` to wait for another process to release the store")
-	filter.LogFlag(c.flags, &c.log)
+	var log string
+	filter.LogFlag(c.flags, &log)
 	sub.flags(c)
-	return c
+	if c.args, err = filter.ParseMixed(c.flags, args); err != nil {
+		return err
+	}
+	if c.store == "" {
+		return filter.Usagef("-store DIR is missing")
+	}
+	if len(c.args) > 0 && !sub.takesArgs {
+		return filter.Usagef("%s takes no arguments, but got %q", sub.name, c.args[0])
+	}
+	c.logger = filter.Logger(stderr, "frontier "+sub.name, log)
+	if c.request.Now.IsZero() {
+		c.request.Now = time.Now()
+	}
+	return sub.do(c)
 }
 
 // inputFlags defines the flags of commands that read records.
@@ -166,25 +180,6 @@ func (c *command) checkRequest() error {
 	return nil
 }
 
-// run parses the flags and runs the subcommand.
-func (c *command) run(args []string) error {
-	var err error
-	if c.args, err = filter.ParseMixed(c.flags, args); err != nil {
-		return err
-	}
-	if c.store == "" {
-		return filter.Usagef("-store DIR is missing")
-	}
-	if len(c.args) > 0 && !c.takesArgs {
-		return filter.Usagef("%s takes no arguments, but got %q", c.name, c.args[0])
-	}
-	c.logger = filter.Logger(c.stderr, "frontier "+c.name, c.log)
-	if c.request.Now.IsZero() {
-		c.request.Now = time.Now()
-	}
-	return c.subcommand.run(c)
-}
-
 func (c *command) options() frontier.Options {
 	return frontier.Options{Wait: c.wait, Holder: fmt.Sprintf("process %d, frontier %s", os.Getpid(), c.name)}
 }
@@ -233,8 +228,7 @@ func (c *command) read(f func(*frontier.Store, *bufio.Writer) error) error {
 		return err
 	}
 	w := bufio.NewWriterSize(c.stdout, 1<<16)
-	err = f(s, w)
-	if err == nil {
+	if err = f(s, w); err == nil {
 		err = w.Flush()
 	}
 	return c.close(s, err)

@@ -157,7 +157,7 @@ import (
 type subcommand struct {
 	name, manual string
 	flags        func(*command)
-	run          func(*command) error
+	do           func(*command) error
 	takesArgs    bool
 }
 
@@ -184,7 +184,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	var names []string
 	for _, sub := range subcommands() {
 		if len(args) > 0 && args[0] == sub.name {
-			return newCommand(sub, stdin, stdout, stderr).run(args[1:])
+			return sub.run(args[1:], stdin, stdout, stderr)
 		}
 		names = append(names, sub.name)
 	}

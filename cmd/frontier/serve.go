@@ -1,13 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"log/slog"
 	"os"
 	"time"
 
 	"spoor/cmd/internal/filter"
-	"spoor/internal/run"
 )
 
 func (c *command) serveFlags() {
@@ -53,22 +51,7 @@ func (c *command) serve() (err error) {
 			return err
 		}
 		defer f.Close()
-		v.Committed = func(sum *run.Summary) error {
-			line, err := sum.Line()
-			if err != nil {
-				return err
-			}
-			_, err = f.Write(line)
-			return err
-		}
-		v.Waiting = func(until time.Time) error {
-			_, err := fmt.Fprintf(f, "{\"waiting_until\":%q}\n", until.UTC().Format(time.RFC3339))
-			return err
-		}
-		v.Ended = func(reason string) error {
-			_, err := fmt.Fprintf(f, "{\"end\":%q}\n", reason)
-			return err
-		}
+		v.SummarizeTo(f)
 	}
 	served, err := v.Serve(ctx)
 	tally.Close(slog.Int("window", served.Window), slog.Int64("changed", served.Changed), slog.Int64("known", served.Known), slog.String("end", served.End))

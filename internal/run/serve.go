@@ -50,6 +50,27 @@ type Server struct {
 	Ended     func(reason string) error // is called once with the reason for the end
 }
 
+// SummarizeTo makes the server append to w, one JSON object per line, the summary of each window,
+// until when it waits, and the reason for the end.
+func (v *Server) SummarizeTo(w io.Writer) {
+	v.Committed = func(sum *Summary) error {
+		line, err := sum.Line()
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(line)
+		return err
+	}
+	v.Waiting = func(until time.Time) error {
+		_, err := fmt.Fprintf(w, "{\"waiting_until\":%q}\n", until.UTC().Format(time.RFC3339))
+		return err
+	}
+	v.Ended = func(reason string) error {
+		_, err := fmt.Fprintf(w, "{\"end\":%q}\n", reason)
+		return err
+	}
+}
+
 // A Tally counts the records that a command reads.
 type Tally interface {
 	Count()
