@@ -134,31 +134,28 @@ func (r *Replay) identify() *records {
 	for i, a := range r.archives {
 		for j := range a.sources {
 			s := &a.sources[j]
-			if in.Reset(io.NewSectionReader(s.data, 0, s.data.Size())) == nil {
-				all.gather(&in, int32(i), int32(j))
+			if in.Reset(io.NewSectionReader(s.data, 0, s.data.Size())) != nil {
+				continue
+			}
+			for rec, err := range in.all() {
+				if len(all.places) == maxIdentified {
+					break
+				}
+				if err != nil {
+					continue
+				}
+				switch rec.Type() {
+				case "response", "resource", "revisit":
+					if id := rec.ID(); id != "" {
+						all.places = append(all.places, spot{maphash.String(all.seed, id), int32(i), int32(j), rec.Offset, rec.Skip})
+					}
+				}
 			}
 		}
 	}
 	// Records with the same hash stay in the order of the archives.
 	slices.SortStableFunc(all.places, func(a, b spot) int { return cmp.Compare(a.hash, b.hash) })
 	return all
-}
-
-func (all *records) gather(in *Reader, archive, source int32) {
-	for rec, err := range in.all() {
-		if len(all.places) == maxIdentified {
-			return
-		}
-		if err != nil {
-			continue
-		}
-		switch rec.Type() {
-		case "response", "resource", "revisit":
-			if id := rec.ID(); id != "" {
-				all.places = append(all.places, spot{maphash.String(all.seed, id), archive, source, rec.Offset, rec.Skip})
-			}
-		}
-	}
 }
 
 // find returns the capture in the first record with that identifier.

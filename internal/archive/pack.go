@@ -489,7 +489,8 @@ func (p *Packer) writeIndex() error {
 	}
 	b := blocks{w: e, dir: spool{dir: p.options.Temp}}
 	defer b.dir.Close()
-	if err := cmp.Or(b.head(), p.lines.write(&b), b.flush()); err != nil {
+	fmt.Fprintf(&b.dir, "!meta 0 {\"format\": \"cdxj-gzip-1.0\", \"filename\": %q}\n", indexName) // short enough for memory: cannot fail
+	if err := cmp.Or(p.lines.write(&b), b.flush()); err != nil {
 		return err
 	}
 	p.done(e)
@@ -514,11 +515,6 @@ type blocks struct {
 }
 
 const indexName = "index.cdx.gz"
-
-func (b *blocks) head() error {
-	_, err := fmt.Fprintf(&b.dir, "!meta 0 {\"format\": \"cdxj-gzip-1.0\", \"filename\": %q}\n", indexName)
-	return err
-}
 
 // Write adds a line.
 func (b *blocks) Write(line []byte) (int, error) {
