@@ -82,7 +82,7 @@ func (r *repair) inPlace(ctx context.Context) (failed error) {
 			r.tally.Skipped["no_warc"]++ // an ARC or WACZ in a directory
 			continue
 		}
-		_, n, err := archive.RepairInPlace(ctx, path, r.options(path, filepath.Dir(path)))
+		n, err := archive.RepairInPlace(ctx, path, r.options(path, filepath.Dir(path)))
 		switch err = r.result(path, n, err); {
 		case errors.Is(err, archive.ErrNotWARC):
 			failed = err

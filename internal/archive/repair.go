@@ -86,30 +86,29 @@ func newRepairer(ctx context.Context, w io.Writer, src io.ReaderAt, size int64, 
 
 // RepairInPlace repairs the archive at path, and keeps the original beside it with the suffix
 // .bak if there was a fault. An abandoned file that is still named .open is renamed, which
-// counts as a repair. RepairInPlace returns the name of the file. The error is lock.ErrHeld if
-// the file is being written.
-func RepairInPlace(ctx context.Context, path string, o RepairOptions) (name string, n Repaired, err error) {
+// counts as a repair. The error is lock.ErrHeld if the file is being written.
+func RepairInPlace(ctx context.Context, path string, o RepairOptions) (n Repaired, err error) {
 	f, err := openFile(path, os.O_RDONLY)
 	if err != nil {
-		return path, n, err
+		return n, err
 	}
 	defer f.Close()
 	if err := lock.Try(f, true); err != nil {
-		return path, n, fmt.Errorf("%s: %w", path, err)
+		return n, fmt.Errorf("%s: %w", path, err)
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return path, n, err
+		return n, err
 	}
-	name = strings.TrimSuffix(path, openSuffix)
+	name := strings.TrimSuffix(path, openSuffix)
 	if name != path {
 		if err := checkFree(name); err != nil {
-			return path, n, err
+			return n, err
 		}
 	}
 	part, err := os.OpenFile(name+".part", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm()|0o200)
 	if err != nil {
-		return path, n, err
+		return n, err
 	}
 	defer os.Remove(part.Name())
 	n, err = RepairFile(ctx, part, f, info.Size(), o)
@@ -117,7 +116,7 @@ func RepairInPlace(ctx context.Context, path string, o RepairOptions) (name stri
 		err = part.Sync()
 	}
 	if err = cmp.Or(err, part.Close()); err != nil {
-		return path, n, err
+		return n, err
 	}
 	if n.Repairs == 0 {
 		if name != path {
@@ -136,7 +135,7 @@ func RepairInPlace(ctx context.Context, path string, o RepairOptions) (name stri
 			o.Report(Repair{File: o.File, Kind: KindName, Detail: fmt.Sprintf("its name is %s now", filepath.Base(name))})
 		}
 	}
-	return name, n, err
+	return n, err
 }
 
 // checkFree returns an error if there is a file of that name.

@@ -588,7 +588,7 @@ func TestIndexOfOpenFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	index(path + openSuffix)
-	if _, _, err := RepairInPlace(t.Context(), path+openSuffix, RepairOptions{Temp: dir}); err != nil {
+	if _, err := RepairInPlace(t.Context(), path+openSuffix, RepairOptions{Temp: dir}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{w.name}, names(t, dir)); diff != "" {
