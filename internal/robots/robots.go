@@ -89,8 +89,8 @@ func Parse(data []byte) *File {
 		if !ok {
 			continue
 		}
-		switch field(key) {
-		case userAgent:
+		switch key = strings.ToLower(key); key { // common misspellings are accepted
+		case "user-agent", "useragent", "user agent":
 			if !inAgents {
 				f.groups = append(f.groups, group{})
 				inAgents = true
@@ -99,7 +99,7 @@ func Parse(data []byte) *File {
 			if agent := agentOf(value); agent != "" {
 				g.agents = append(g.agents, agent)
 			}
-		case allow, disallow:
+		case "allow", "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw":
 			if len(f.groups) == 0 {
 				continue // rules before the first group apply to nobody
 			}
@@ -108,15 +108,15 @@ func Parse(data []byte) *File {
 				continue
 			}
 			g := &f.groups[len(f.groups)-1]
-			g.rules = append(g.rules, newRule(field(key) == allow, n, value))
-		case crawlDelay:
+			g.rules = append(g.rules, newRule(key == "allow", n, value))
+		case "crawl-delay", "crawldelay", "crawl delay":
 			// Lines outside the standard do not end a run of user-agent lines
 			// (section 2.2.4).
 			if d, _ := strconv.ParseFloat(value, 64); d > 0 && len(f.groups) > 0 { // 0 if it is no number
 				g := &f.groups[len(f.groups)-1]
 				g.delay = max(g.delay, min(d, maxDelay))
 			}
-		case sitemap:
+		case "sitemap", "site-map":
 			if value != "" {
 				f.Sitemaps = append(f.Sitemaps, value)
 			}
@@ -314,35 +314,6 @@ func split(line []byte) (key, value string, ok bool) {
 }
 
 const whitespace = " \t\v\f\x00"
-
-// A fieldKind is the kind of a line.
-type fieldKind int
-
-const (
-	other fieldKind = iota
-	userAgent
-	allow
-	disallow
-	crawlDelay
-	sitemap
-)
-
-// field returns the kind of a line. Common misspellings are accepted.
-func field(key string) fieldKind {
-	switch strings.ToLower(key) {
-	case "user-agent", "useragent", "user agent":
-		return userAgent
-	case "allow":
-		return allow
-	case "disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw":
-		return disallow
-	case "crawl-delay", "crawldelay", "crawl delay":
-		return crawlDelay
-	case "sitemap", "site-map":
-		return sitemap
-	}
-	return other
-}
 
 // agentOf returns the product token in a user-agent line, in lower case, or "*".
 func agentOf(value string) string {

@@ -76,9 +76,6 @@ type Entry struct {
 	// protocol's default, unless Ranked, which reports whether a valid one was given.
 	Priority float64
 	Ranked   bool
-
-	// ChangeFreq is one of the protocol's seven words, such as "daily", or "".
-	ChangeFreq string
 }
 
 // Entries yields the entries of the sitemap in r, in order. Unless the file was read to

@@ -61,7 +61,7 @@ var files = []struct {
   </url>
   <url><loc>http://a.example/</loc></url>
 </urlset>`, []Entry{
-		{Kind: URLSet, Loc: "http://a.example/x?y=1&z=2", LastMod: "2024-02-03T03:05:06Z", ChangeFreq: "weekly", Priority: 0.8, Ranked: true},
+		{Kind: URLSet, Loc: "http://a.example/x?y=1&z=2", LastMod: "2024-02-03T03:05:06Z", Priority: 0.8, Ranked: true},
 		page(URLSet, "http://a.example/"),
 	}, nil},
 	{"an index", `<sitemapindex><sitemap><loc>http://a.example/1.xml.gz</loc><lastmod>2024-02-03</lastmod></sitemap></sitemapindex>`,
@@ -97,7 +97,7 @@ var files = []struct {
 	{"an end tag that is misspelled", `<urlset><url><loc>/a</lok><priority>1</priority></url></urlset>`,
 		[]Entry{{Kind: URLSet, Loc: "/a", Priority: 1, Ranked: true}}, nil},
 	{"the first of several counts", `<urlset><url><loc/><loc>/a</loc><loc>/b</loc><priority>x</priority><priority>0,3</priority><priority>0.4</priority><changefreq>never</changefreq><changefreq>daily</changefreq></url></urlset>`,
-		[]Entry{{Kind: URLSet, Loc: "/a", Priority: 0.3, Ranked: true, ChangeFreq: "never"}}, nil},
+		[]Entry{{Kind: URLSet, Loc: "/a", Priority: 0.3, Ranked: true}}, nil},
 	{"a priority outside its range is none", `<urlset><url><loc>/a</loc><priority>1.1</priority></url><url><loc>/b</loc><priority>NaN</priority></url><url><loc>/c</loc><priority>-0</priority></url></urlset>`,
 		[]Entry{page(URLSet, "/a"), page(URLSet, "/b"), {Kind: URLSet, Loc: "/c", Ranked: true}}, nil},
 	{"an entry without an address is skipped", `<urlset><url><lastmod>2024-01-01</lastmod></url><url><loc> </loc></url><url/><url><loc>/a</loc></url></urlset>`,
@@ -454,10 +454,9 @@ func generated(rng *rand.Rand, n int) (file []byte, locs []string) {
 // A document is a sitemap for xml.Unmarshal.
 type document struct {
 	URLs []struct {
-		Loc        string  `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 loc"`
-		LastMod    string  `xml:"lastmod"`
-		ChangeFreq string  `xml:"changefreq"`
-		Priority   float64 `xml:"priority"`
+		Loc      string  `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 loc"`
+		LastMod  string  `xml:"lastmod"`
+		Priority float64 `xml:"priority"`
 	} `xml:"url"`
 }
 
@@ -475,7 +474,7 @@ func TestAgreesWithUnmarshal(t *testing.T) {
 		}
 		for i, e := range got {
 			u := want.URLs[i]
-			if e != (Entry{URLSet, u.Loc, u.LastMod, u.Priority, true, u.ChangeFreq}) || e.Loc != locs[i] {
+			if e != (Entry{URLSet, u.Loc, u.LastMod, u.Priority, true}) || e.Loc != locs[i] {
 				t.Fatalf("%+v, want %+v", e, u)
 			}
 		}
@@ -510,9 +509,6 @@ func FuzzEntries(f *testing.F) {
 			_, day := time.Parse(time.DateOnly, e.LastMod)
 			if _, moment := time.Parse(time.RFC3339, e.LastMod); day != nil && moment != nil && e.LastMod != "" {
 				t.Errorf("date %q", e.LastMod)
-			}
-			if e.ChangeFreq != frequency(e.ChangeFreq) {
-				t.Errorf("frequency %q", e.ChangeFreq)
 			}
 		}
 		slow, slowErr := all(iotest.OneByteReader(bytes.NewReader(data)))

@@ -126,7 +126,6 @@ const (
 	lastmod
 	published // the date if there is no lastmod
 	priority
-	changefreq
 )
 
 // see takes the next token.
@@ -251,8 +250,6 @@ func (x *markup) fieldOf(tag xml.StartElement, local string) field {
 			return lastmod
 		case "priority":
 			return priority
-		case "changefreq":
-			return changefreq
 		}
 	case RSS:
 		switch local {
@@ -316,10 +313,6 @@ func (x *markup) take(f field) {
 		if err == nil && 0 <= p && p <= 1 {
 			x.e.Priority, x.e.Ranked = math.Abs(p), true // no -0
 		}
-	case changefreq:
-		if x.e.ChangeFreq == "" {
-			x.e.ChangeFreq = frequency(s)
-		}
 	}
 }
 
@@ -336,16 +329,6 @@ func (x *markup) closeEntry() error {
 	err := x.emit(x.e)
 	x.stopped = err != nil
 	return err
-}
-
-// frequency returns s as one of the protocol's words, "" if it is none of them.
-func frequency(s string) string {
-	for _, word := range [...]string{"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"} {
-		if strings.EqualFold(s, word) {
-			return word
-		}
-	}
-	return ""
 }
 
 // attribute returns the value of an attribute by its lower-case local name, "" if there is
