@@ -382,7 +382,7 @@ func TestServeSaysWhatHoldsUpTheLoop(t *testing.T) {
 	if s := <-l.ended; s != 1 {
 		t.Errorf("status %d", s)
 	}
-	said(l, "a stage keeps marks")
+	said(l, "a stage drops marks")
 
 	l, _ = begin("-timeout", "300ms") // one that keeps everything
 	if s := <-l.ended; s != 1 {

@@ -18,28 +18,28 @@ import (
 	"spoor/internal/wire"
 )
 
-// A Server is the loop of a steady crawl. It reads the end of the pipeline, adds what comes
-// to the store, and writes what is to be fetched next to its beginning.
+// A Server is the loop of a steady crawl. It adds the output of the last stage to the store,
+// and writes the addresses to fetch next to the first stage.
 //
-// Three goroutines: one reads records, whatever happens; one writes addresses; and the one
-// that owns the store adds what was read at once and never waits for the writer. So two full
-// pipes cannot deadlock: the pipeline holds one window at most, which is bounded by N, and
+// One goroutine reads records, another writes addresses, and a third, which owns the store,
+// adds records as soon as they are read and never waits for the writer. So two full pipes
+// cannot deadlock: the pipeline holds at most one window, which is bounded by N, and
 // everything else is on disk.
 type Server struct {
 	Store         string           // the directory of the store
 	Options       frontier.Options // how to open it
-	Request       frontier.Request // what a window may hold; N addresses
+	Request       frontier.Request // how to lease the N addresses of a window
 	In            io.Reader
-	Out           io.Writer     // closed at the end, if it can be
+	Out           io.Writer     // closed at the end if it is an io.Closer
 	Limit         int           // bytes of a line
 	Strict        bool          // a line that is not a record ends the loop
 	Windows       string        // the directory of the generations; "" if summaries are not kept
 	Stop          string        // a file that ends the loop; "" if there is none
-	NoMarks       bool          // without window marks: as many addresses follow as were answered
-	Pages         int           // most fetches; 0 is no limit
+	NoMarks       bool          // no window marks: write a new address for each outcome
+	Pages         int           // maximum number of fetches; 0 is no limit
 	MaxWindows    int           // 0 is no limit
 	Patience      time.Duration // how long to wait when nothing is due
-	Timeout       time.Duration // how long nothing may come back
+	Timeout       time.Duration // fail if no record comes back for this long
 	EndWithParent bool          // end when the process that started this one is gone
 	CompactAt     int64         // bytes by which the log must have grown before it is compacted
 
@@ -91,26 +91,26 @@ type server struct {
 	*Server
 	s *frontier.Store
 
-	window  int // that is out, or to be handed out next
-	phase   phase
-	from    int       // the window that the greeting names
-	greeted bool      // the mark that was sent ahead has come back
-	due     time.Time // when to ask the store again
-	heard   time.Time // when something last came in or went out
-	begun   time.Time // of the window
-	asked   int       // addresses in it
-	writing bool      // a window is being written
-	empty   int       // consecutive windows without an outcome
+	window        int // number of the current window, or of the next one
+	phase         phase
+	from          int       // window of the mark that is sent before the first window
+	firstMarkSeen bool      // whether that mark has come back
+	due           time.Time // when to ask the store again
+	lastActivity  time.Time // time of the last input or output
+	begun         time.Time // of the window
+	asked         int       // addresses in it
+	writing       bool      // a window is being written
+	empty         int       // consecutive windows without an outcome
 
-	untried bool // the last outcome was handed back by fetch
+	untried bool // fetch returned the last address without trying it
 
 	out map[string]time.Time // without marks: addresses without an outcome, and when their leases end
 
-	spent int      // cost of all windows
-	sum   *Summary // of the window
-	found []byte   // the queries that were answered in the window, and what they found
-	heads []byte   // the answered queries, which stand at the head of the next window
-	owed  int      // the cost of heads
+	spent       int      // cost of all windows
+	sum         *Summary // of the window
+	found       []byte   // the answered queries of the window and their results
+	paidQueries []byte   // the answered queries, whose cost the next window pays; they precede its addresses
+	queryCost   int      // the cost of paidQueries
 
 	interrupted error
 	lines       chan []byte
@@ -132,7 +132,7 @@ func (o *Server) Serve(ctx context.Context) (*Served, error) {
 		return &v.served, err
 	}
 	if v.window == 0 && !v.NoMarks {
-		if err := v.follow(); err != nil {
+		if err := v.resumeFromStore(); err != nil {
 			return &v.served, v.closeStore(err)
 		}
 	}
@@ -189,7 +189,7 @@ func (v *server) resume() error {
 	return err
 }
 
-// readCharges takes up the queries of a file, if it exists, that the next window pays for.
+// readCharges reads the queries whose cost the next window pays from a file, if it exists.
 // It returns the window of the last mark in it, 0 if there is none.
 func (v *server) readCharges(name string) (window int, err error) {
 	b, err := readSmall(name)
@@ -209,9 +209,9 @@ func (v *server) readCharges(name string) (window int, err error) {
 	return window, nil
 }
 
-// follow finds the window after the last committed one by the store, where no summaries are
-// kept. What was leased since then and has not come back is leased again.
-func (v *server) follow() error {
+// resumeFromStore finds the window after the last committed one in the store, if no summaries
+// are kept. Addresses that were leased since then and have no outcome are leased again.
+func (v *server) resumeFromStore() error {
 	stats, err := v.s.Stats(time.Now())
 	if err != nil {
 		return err
@@ -222,14 +222,14 @@ func (v *server) follow() error {
 	}
 	v.window = max(1, stats.LastGeneration, done+1)
 	if done == 0 || done < v.window-1 {
-		v.heads, v.owed = nil, 0
+		v.paidQueries, v.queryCost = nil, 0
 	}
 	return nil
 }
 
-// lastWindow returns the name of the file of the store that says which window was the last
-// to be committed, where no summaries are kept: the queries that the next one pays for, and
-// then its mark.
+// lastWindow returns the name of the file that identifies the last committed window if no
+// summaries are kept. It holds the queries whose cost the next window pays, and then the mark
+// of the last window.
 func (v *server) lastWindow() string { return filepath.Join(v.Store, "window") }
 
 // writeLastWindow writes that file.
@@ -237,14 +237,14 @@ func (v *server) writeLastWindow() error {
 	if v.Windows != "" {
 		return nil
 	}
-	b := bytes.NewBuffer(bytes.Clone(v.heads))
+	b := bytes.NewBuffer(bytes.Clone(v.paidQueries))
 	if err := appendMark(b, v.window); err != nil {
 		return err
 	}
 	return atomicfile.WriteBytes(v.lastWindow(), b.Bytes())
 }
 
-// charge keeps an answered query, which the next window pays for, and what it found.
+// charge stores an answered query, whose cost the next window pays, and its results.
 func (v *server) charge(rec *wire.Record) error {
 	query := rec.URL == "" && rec.Cost > 0
 	if !query && (rec.Operator != "search" || rec.Query == "") {
@@ -257,8 +257,8 @@ func (v *server) charge(rec *wire.Record) error {
 	}
 	v.found = append(v.found, line.Bytes()...)
 	if query {
-		v.heads = append(v.heads, line.Bytes()...)
-		v.owed += rec.Cost
+		v.paidQueries = append(v.paidQueries, line.Bytes()...)
+		v.queryCost += rec.Cost
 	}
 	return nil
 }
@@ -277,21 +277,21 @@ func (v *server) write() {
 	}
 }
 
-// A parcel is a number of records that were read together.
-type parcel struct {
-	recs [parcelLength]wire.Record
+// A recordBatch holds records that were read together.
+type recordBatch struct {
+	recs [batchLength]wire.Record
 	n    int
 	err  error // of the read after them
 }
 
-const parcelLength = 64
+const batchLength = 64
 
-// read reads to the end, as long as there are parcels to read into.
-func (v *server) read(free, full chan *parcel) {
+// read reads records into free batches until the end of the input.
+func (v *server) read(free, full chan *recordBatch) {
 	r := wire.NewReader(v.In, frontier.Sections)
 	r.Limit = v.Limit
 	for p := range free {
-		for p.n, p.err = 0, nil; p.n < parcelLength; {
+		for p.n, p.err = 0, nil; p.n < batchLength; {
 			p.err = r.Read(&p.recs[p.n])
 			if bad, ok := errors.AsType[*wire.SyntaxError](p.err); ok && !v.Strict {
 				v.Tally.Bad(bad)
@@ -313,17 +313,17 @@ func (v *server) read(free, full chan *parcel) {
 	}
 }
 
-// loop adds what comes in, and at every mark decides what goes out.
+// loop adds the records of the input to the store, and writes the next window at every mark.
 func (v *server) loop(ctx context.Context) error {
 	defer func() {
 		if v.phase != ending {
 			close(v.lines)
 		}
 	}()
-	const parcels = 4
-	free, full := make(chan *parcel, parcels), make(chan *parcel, parcels)
-	for range parcels {
-		free <- new(parcel)
+	const batches = 4
+	free, full := make(chan *recordBatch, batches), make(chan *recordBatch, batches)
+	for range batches {
+		free <- new(recordBatch)
 	}
 	go v.read(free, full)
 
@@ -335,7 +335,7 @@ func (v *server) loop(ctx context.Context) error {
 	if err := next(); err != nil {
 		return err
 	}
-	v.heard = time.Now()
+	v.lastActivity = time.Now()
 	parent := os.Getppid()
 	warned := time.Duration(0)
 	tick := time.NewTicker(200 * time.Millisecond)
@@ -344,14 +344,14 @@ func (v *server) loop(ctx context.Context) error {
 	for {
 		select {
 		case p := <-full:
-			v.heard, warned = time.Now(), 0
+			v.lastActivity, warned = time.Now(), 0
 			for i := range p.n {
 				if err := v.take(&p.recs[i]); err != nil {
 					return err
 				}
 			}
 			if errors.Is(p.err, io.EOF) {
-				return v.over()
+				return v.endOfInput()
 			} else if p.err != nil {
 				return fmt.Errorf("reading records: %w", p.err)
 			}
@@ -364,7 +364,7 @@ func (v *server) loop(ctx context.Context) error {
 		case err := <-v.written:
 			v.writing = false
 			if err != nil && v.phase != ending {
-				v.Log.Warn("nobody reads the addresses any more: a stage has ended", "err", err)
+				v.Log.Warn("the addresses are no longer read: a stage has ended", "err", err)
 				v.finish("")
 			}
 		case <-interrupts:
@@ -382,10 +382,10 @@ func (v *server) loop(ctx context.Context) error {
 					return err
 				}
 				if v.phase == pausing && len(v.out) == 0 {
-					continue // nothing is awaited
+					continue // no outcome is missing
 				}
 			}
-			silence := time.Since(v.heard)
+			silence := time.Since(v.lastActivity)
 			if silence > v.Timeout {
 				return fmt.Errorf("nothing has come back for %v\n%s", silence.Round(time.Second), silenceHint)
 			}
@@ -397,7 +397,7 @@ func (v *server) loop(ctx context.Context) error {
 	}
 }
 
-const silenceHint = "hint: a stage that buffers its output holds up the loop: jq --unbuffered, sed -u, grep --line-buffered, awk with fflush(); one that leaves out queries keeps the marks: let lines without a url pass, or use -marks=false; evolve needs -window"
+const silenceHint = "hint: a stage must not buffer its output (use jq --unbuffered, sed -u, grep --line-buffered, awk with fflush()), and must pass on lines without a url, which include the marks (or use -marks=false); evolve needs -window"
 
 // take adds a record.
 func (v *server) take(rec *wire.Record) error {
@@ -405,8 +405,8 @@ func (v *server) take(rec *wire.Record) error {
 		return v.mark(rec.Generation)
 	}
 	v.Tally.Count()
-	if !v.NoMarks && !v.greeted && rec.IsOutcome() {
-		return errors.New("a page came back before the mark that was sent ahead of it: a stage keeps marks, or changes the order\nhint: let lines without a url pass, in their order, as fetch, parse, score and evolve -window do; or use -marks=false")
+	if !v.NoMarks && !v.firstMarkSeen && rec.IsOutcome() {
+		return errors.New("a page came back before the mark that precedes it: a stage drops marks, or changes the order of lines\nhint: pass on lines without a url in their order, as fetch, parse, score and evolve -window do; or use -marks=false")
 	}
 	if rec.IsOutcome() {
 		v.untried = rec.Error == wire.ErrorBudget
@@ -446,18 +446,18 @@ func (v *server) take(rec *wire.Record) error {
 // mark commits the window that the mark ends.
 func (v *server) mark(window int) error {
 	switch {
-	case !v.greeted && window == v.from:
-		v.greeted = true
+	case !v.firstMarkSeen && window == v.from:
+		v.firstMarkSeen = true
 		return nil
 	case v.phase != awaiting || window != v.window:
-		v.Log.Warn("passed over a mark of another window", "mark", window, "window", v.window)
+		v.Log.Warn("ignored the mark of another window", "mark", window, "window", v.window)
 		return nil
 	}
 	if err := v.s.Commit(); err != nil {
 		return err
 	}
 	if v.sum.Outcomes == 0 && v.asked > 0 {
-		return fmt.Errorf("window %d: %d addresses went out, and their mark came back without a record\nhint: which stage loses them?", v.window, v.asked)
+		return fmt.Errorf("window %d: %d addresses were written, and their mark came back without a record of them\nhint: find the stage that drops records", v.window, v.asked)
 	}
 	if err := v.commit(); err != nil {
 		return err
@@ -510,14 +510,14 @@ func (v *server) commit() error {
 	return v.Committed(v.sum)
 }
 
-// lease begins the next window: its addresses go out, and its mark. It ends the crawl if
-// there is a reason to, and leaves it pausing if nothing is due.
+// lease writes the addresses of the next window and its mark. It ends the crawl if there is a
+// reason to, and does nothing but set the phase to pausing if no address is due.
 func (v *server) lease() error {
 	left := v.Pages - v.spent
 	switch {
 	case v.interrupted != nil:
 		return v.finish("")
-	case v.Pages > 0 && left <= v.owed:
+	case v.Pages > 0 && left <= v.queryCost:
 		return v.finish(EndPages)
 	case v.MaxWindows > 0 && v.window > v.MaxWindows:
 		return v.finish(EndGenerations)
@@ -528,7 +528,7 @@ func (v *server) lease() error {
 	}
 	n := v.Request.N
 	if v.Pages > 0 {
-		n = min(n, left-v.owed)
+		n = min(n, left-v.queryCost)
 	}
 	if v.begun.IsZero() || v.phase != pausing {
 		v.begun = time.Now()
@@ -543,12 +543,12 @@ func (v *server) lease() error {
 	}
 	v.sum = NewSummary(v.window)
 	var batch bytes.Buffer
-	if !v.NoMarks && !v.greeted {
+	if !v.NoMarks && !v.firstMarkSeen {
 		if err := appendMark(&batch, v.from); err != nil {
 			return err
 		}
 	}
-	batch.Write(v.heads)
+	batch.Write(v.paidQueries)
 	batch.Write(lines)
 	v.asked = bytes.Count(lines, []byte("\n"))
 	if !v.NoMarks {
@@ -556,15 +556,16 @@ func (v *server) lease() error {
 			return err
 		}
 	}
-	v.heads, v.found, v.owed = nil, nil, 0
+	v.paidQueries, v.found, v.queryCost = nil, nil, 0
 	v.phase = awaiting
 	v.send(batch.Bytes()) // does not block: the last window has come back
-	return v.tidy()
+	return v.compactLog()
 }
 
-// tidy compacts a few segments of the log, if it has doubled since the last compaction, while
-// the stages work on the window. A compaction that fails, for want of disk, ends no crawl.
-func (v *server) tidy() error {
+// compactLog compacts a few segments of the log, if it has doubled since the last compaction,
+// while the stages work on the window. If that fails, such as on a full disk, the crawl
+// continues.
+func (v *server) compactLog() error {
 	size, err := v.s.LogSize()
 	if err != nil {
 		return err
@@ -576,7 +577,7 @@ func (v *server) tidy() error {
 		v.compaction = new(frontier.Compaction)
 	}
 	more, err := v.s.Compact(v.compaction)
-	v.heard = time.Now() // nobody was listening
+	v.lastActivity = time.Now() // no input was read meanwhile
 	if err != nil {
 		v.Log.Warn("the log was not compacted", "err", err)
 	}
@@ -588,8 +589,8 @@ func (v *server) tidy() error {
 	return nil
 }
 
-// ask asks the store for n addresses. It does not look ahead after fetch has handed addresses
-// back, which it does if they are due too late: they would go round and round.
+// ask leases n addresses. It ignores Horizon if fetch has returned the last address because
+// it was due too late: the same addresses would be leased and returned in an endless loop.
 func (v *server) ask(n, generation int) ([]byte, error) {
 	q := v.Request
 	q.N, q.Generation, q.Now = n, generation, time.Now()
@@ -600,12 +601,12 @@ func (v *server) ask(n, generation int) ([]byte, error) {
 }
 
 func (v *server) send(lines []byte) {
-	v.writing, v.heard = true, time.Now()
+	v.writing, v.lastActivity = true, time.Now()
 	v.lines <- lines
 }
 
-// topUp is the loop without marks: it leases as many addresses as were answered, or whose
-// lease has ended, since it did so last.
+// topUp is lease without marks: it leases a new address for each outcome and each expired
+// lease since the last call.
 func (v *server) topUp() error {
 	now := time.Now()
 	for url, until := range v.out {
@@ -633,7 +634,7 @@ func (v *server) topUp() error {
 		case len(v.out) > 0:
 		case !nothing.Earliest.IsZero():
 			return v.pause(nothing.Earliest)
-		case now.Sub(v.heard) > v.Patience:
+		case now.Sub(v.lastActivity) > v.Patience:
 			return v.finish(EndEmpty)
 		}
 		v.due = now.Add(100 * time.Millisecond) // more may come in
@@ -647,7 +648,7 @@ func (v *server) topUp() error {
 		v.out[strings.Clone(rec.URL)] = now.Add(v.Request.Lease)
 	}
 	v.send(bytes.Clone(lines)) // they belong to the store
-	return v.tidy()
+	return v.compactLog()
 }
 
 func appendMark(b *bytes.Buffer, window int) error {
@@ -683,13 +684,13 @@ func (v *server) stopped() bool {
 	return err == nil
 }
 
-// finish leases nothing more: the stages see the end of their input one after the other, and
-// what they still write is added.
+// finish closes the output: the stages end one after the other, and the rest of their output
+// is still added.
 func (v *server) finish(reason string) error {
 	if v.phase == ending {
 		return nil
 	}
-	v.phase, v.served.End, v.heard = ending, reason, time.Now()
+	v.phase, v.served.End, v.lastActivity = ending, reason, time.Now()
 	close(v.lines)
 	if reason == "" || v.Ended == nil {
 		return nil
@@ -697,13 +698,13 @@ func (v *server) finish(reason string) error {
 	return v.Ended(reason)
 }
 
-// over ends the loop at the end of the input.
-func (v *server) over() error {
+// endOfInput ends the loop at the end of the input.
+func (v *server) endOfInput() error {
 	if err := v.s.Commit(); err != nil {
 		return err
 	}
 	if v.served.End == "" && v.interrupted == nil {
-		return fmt.Errorf("the pipeline ended in window %d: a stage has ended\nhint: see what it said; run the same command again to begin the window anew", v.window)
+		return fmt.Errorf("the pipeline ended in window %d: a stage has ended\nhint: see its error message; run the same command again to repeat the window", v.window)
 	}
 	return nil
 }

@@ -225,6 +225,6 @@ func (c *Crawl) noPage() error {
 	}
 	c.View.Clear()
 	c.leaveReport()
-	return faultf(statusFailed, "no page was got: %s\nhint: check the seeds; %sfrontier export -store %s tells what became of each, and %s what the stages said; other seeds can begin in the same -run",
+	return faultf(statusFailed, "no page could be fetched: %s\nhint: check the seeds; %sfrontier export -store %s tells what became of each, and %s what the stages said; other seeds can begin in the same -run",
 		strings.Join(words, ", "), c.Prefix, c.Dir.Path("frontier"), c.Dir.Path(StagesLog))
 }
