@@ -8,8 +8,8 @@
 // and on the PATH. A comparison that was killed is resumed by the same command: crawls that
 // are done are not run again, and the others are resumed.
 //
-// A strategy by command runs as EVOLVE does in scripts/crawl, a score by command as SCORE
-// does. Both run in the current directory. The results name the command.
+// A command of the plan takes the place of evolve or score, as EVOLVE and SCORE do in
+// scripts/crawl. Both run in the current directory. The results name the command.
 //
 // # Exit status
 //
@@ -43,8 +43,8 @@ A plan has one statement a line; # begins a comment.
         an archive (a file, or a directory of them), the labels of its pages, and its
         links for judge -graph
   topic NAME WEB LABEL QUERY [POSITIVE NEGATIVE]
-        the pages of the web with this label are relevant; files with the words of the
-        query, and with addresses of example pages that are relevant and that are not
+                the pages of the web with this label are relevant; QUERY is a file of words,
+        POSITIVE and NEGATIVE are files of addresses: relevant and other example pages
   seeds FILE SET...
         sets of seeds; {topic} and {set} in FILE are replaced by names
   evolve NAME COMMAND
@@ -64,15 +64,15 @@ A plan has one statement a line; # begins a comment.
   reference NAME  compare all others with this one: a strategy, and its flags if any
 
 Every strategy crawls every topic from every set of seeds with every random seed. Commands
-run in the current directory, and find the variables that crawl -h lists. FETCH, PARSE,
+run in the current directory, and can use the variables that crawl -h lists. FETCH, PARSE,
 SCORE, EVOLVE and SEARCH must not be set: the plan names what is compared.
 
 DIR/jobs/NAME holds judge.json, order.ndjson.zst (the pages in the order of fetching, with
 verdicts), log.ndjson, stop_reason and settings of each crawl. DIR/results.ndjson has a line
-for each, in the order of the plan, and DIR/times.ndjson what it took: seconds elapsed and of
-processors, and the memory of its largest process. The printed table of judge table is also
-in DIR/table.md. What is done is not done again: the same command resumes a comparison that
-was killed, and runs what has been added to the plan.
+for each, in the order of the plan, and DIR/times.ndjson its elapsed and CPU seconds and the
+peak memory of its largest process. The printed table (judge table) is also in DIR/table.md.
+Finished crawls are not repeated: the same command resumes a comparison that was killed, and
+runs crawls that were added to the plan.
 
 Example: scripts/compare -data ../shared/webs -into runs/k doc/plans/k.plan
 
@@ -85,7 +85,7 @@ func compare(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("compare", manual, stderr)
 	into := fs.String("into", "", "the `directory` of the results (default runs/ and the name of the plan)")
 	data := fs.String("data", "", "the `directory` of the files that the plan names (default: beside the plan)")
-	parallel := fs.Int("j", runtime.NumCPU(), "crawl `n` times at a time")
+	parallel := fs.Int("j", runtime.NumCPU(), "run `n` crawls at a time")
 	list := fs.Bool("list", false, "print the names of the crawls, and end")
 	files, err := filter.ParseMixed(fs, args)
 	switch {
@@ -139,7 +139,7 @@ func compare(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	return misuse(c.Run(ctx, stdout))
 }
 
-// misuse gives errors of the plan the status of misuse.
+// misuse turns errors in the plan into usage errors.
 func misuse(err error) error {
 	if _, ok := errors.AsType[comparison.Misuse](err); ok {
 		return filter.Usagef("%w", err)

@@ -87,7 +87,8 @@ var statements = map[string]statement{
 	"reference": {"reference NAME", 1, 0, func(p *Plan, words []string) error { p.reference = strings.Join(words, " "); return nil }},
 }
 
-// errForm stands for the form of the statement that is read.
+// errForm is returned for a statement that does not have its form; readLine replaces it by
+// an error with that form.
 var errForm = errors.New("not of this form")
 
 // ReadPlan reads a plan. The files that it names are in the directory data; strategies are
@@ -137,7 +138,7 @@ func (p *Plan) readLine(line string) error {
 		_, line, _ = strings.Cut(line, words[0])
 		words = []string{words[0], strings.TrimSpace(line)}
 	case strings.ContainsAny(strings.Join(words, ""), `"\`):
-		return errors.New("words have no quotes and no backslashes")
+		return errors.New("words must not contain quotes or backslashes")
 	}
 	err := errForm
 	if n := len(words); n >= s.min && (s.most == 0 || n <= s.most) {
@@ -158,7 +159,7 @@ func (p *Plan) addName(what, name string) error {
 	case !validName.MatchString(name):
 		return fmt.Errorf("%s cannot be a name: use letters, digits, - and _", name)
 	case p.names[key]:
-		return fmt.Errorf("the %s is there twice", key)
+		return fmt.Errorf("the %s is defined twice", key)
 	}
 	p.names[key] = true
 	return nil
@@ -200,7 +201,7 @@ func (p *Plan) readTopic(words []string) error {
 		t.positive, t.negative = words[4], words[5]
 	}
 	if t.web == nil {
-		return fmt.Errorf("there is no web %s yet", words[1])
+		return fmt.Errorf("web %s is not defined above this line", words[1])
 	}
 	p.topics = append(p.topics, t)
 	return cmp.Or(p.addName("topic", t.name), p.locate(&t.query, &t.positive, &t.negative))
@@ -233,7 +234,7 @@ func (p *Plan) readChance(words []string) error {
 	for _, word := range words {
 		n, err := strconv.ParseUint(word, 10, 31)
 		if err != nil {
-			return fmt.Errorf("%s is no seed of chance: use a number", word)
+			return fmt.Errorf("%s is not a random seed: use a number", word)
 		}
 		p.chance = append(p.chance, int(n))
 	}
@@ -275,9 +276,9 @@ func (p *Plan) readTrack(words []string) error {
 			name, flags = append(name, flag), append(flags, flag)
 			continue
 		case flag != "-score" && !slices.Contains(trackFlags, flag):
-			return fmt.Errorf("%s is no flag for a track: -compat -score %s are", flag, strings.Join(trackFlags, " "))
+			return fmt.Errorf("%s is not a flag of a track: use -compat -score %s", flag, strings.Join(trackFlags, " "))
 		case !joined && len(words) == 0:
-			return fmt.Errorf("%s wants a value", flag)
+			return fmt.Errorf("%s needs a value", flag)
 		case !joined:
 			value, words = words[0], words[1:]
 		}
@@ -285,7 +286,7 @@ func (p *Plan) readTrack(words []string) error {
 		if flag != "-score" {
 			flags = append(flags, flag, value)
 		} else if scored = p.score[value]; scored == "" {
-			return fmt.Errorf("there is no score %s yet: score %[1]s COMMAND", value)
+			return fmt.Errorf("score %s is not defined above this line: add score %[1]s COMMAND", value)
 		}
 	}
 	if track == "E" && !slices.Contains(flags, "-fitness") {
@@ -315,7 +316,7 @@ func (p *Plan) listJobs() error {
 		p.chance = []int{1}
 	}
 	if p.reference != "" && !slices.ContainsFunc(p.crawlers, func(c crawler) bool { return c.name == p.reference }) {
-		return fmt.Errorf("the reference %s is on no track: name a strategy, and its flags as judge table shows them (%s)", p.reference, p.crawlers[0].name)
+		return fmt.Errorf("the reference %s is not on any track: name a strategy, and its flags as judge table shows them (%s)", p.reference, p.crawlers[0].name)
 	}
 	seen := map[string]bool{}
 	for i := range p.crawlers {
@@ -333,7 +334,7 @@ func (p *Plan) listJobs() error {
 					words := notInFileName.ReplaceAllString(strings.ReplaceAll(c.name, " -", "-"), "-")
 					j := &job{fmt.Sprintf("%s.%s.%s.%s.%d", c.track, words, t.name, set, n), c, t, set, seeds, n}
 					if seen[j.name] {
-						return fmt.Errorf("%s is there twice", j.name)
+						return fmt.Errorf("%s is planned twice", j.name)
 					}
 					seen[j.name] = true
 					p.jobs = append(p.jobs, j)

@@ -61,7 +61,7 @@ func TestWrongLineIsNamed(t *testing.T) {
 		"pages 0":                            "test.plan:4: pages N",
 		"evolve mine # cat":                  "test.plan:4: evolve NAME COMMAND",
 		"track E niche":                      "test.plan: track E needs example pages of jazz",
-		"track K niche niche":                "test.plan: K.niche.jazz.easy.1 is there twice",
+		"track K niche niche":                "test.plan: K.niche.jazz.easy.1 is planned twice",
 		"score a/b cat":                      "test.plan:4: a/b cannot be a name",
 	} {
 		_, err := readPlan(t, line)
