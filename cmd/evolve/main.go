@@ -31,9 +31,9 @@
 // With -window N evolve does not end after a generation. It reads windows, each ended by a
 // window mark of frontier serve with the number of the generation, and for each writes what a
 // run with -generation would write, and then the mark. A mark before the first record says
-// where to resume: the state after that generation is restored, so that a window that was
-// decided before a crash, and is read again, is answered with the same bytes. Records after the
-// last mark are not decided.
+// where to resume: the state after that generation is restored, so that a window that is read
+// again after a crash gives the same bytes. No addresses are bred from records after the last
+// mark.
 //
 // With -windows DIR the input of each window G is kept in DIR/G/scored.ndjson.zst, and its
 // output in DIR/G/next.ndjson.zst, which exists once the state is saved. A strategy whose topic
@@ -103,9 +103,10 @@ Out:  the same in brief (no text, no links), then the addresses of the next
       generation with via, parents, operator, niche, depth, priority and reasons,
       and last the queries of strategies that search, to be answered by search
 
--strategies lists the strategies: what each does, its source, what of it is
-reconstructed, what it needs of the other stages, and its parameters with their
-defaults. scripts/crawl configures the other stages; in other pipelines you do.
+-strategies lists the strategies: what each does, its source, what could not be
+checked against the source (reconstructed), what it needs of the other stages, and
+its parameters with their defaults. scripts/crawl configures the other stages
+accordingly; in your own pipelines that is up to you.
 
 Links of pages that say nofollow (robots_meta), to all crawlers or to the one named
 by -agent (give fetch the same name), are not followed, unless -nofollow=false is
@@ -118,8 +119,8 @@ the generation is the one after the last. An empty generation tells the strategy
 that the frontier is empty.
 
 With -window N evolve processes one generation after another, in a loop with frontier
-serve. Each ends at its window mark, which is passed on after the addresses bred and
-the saved state. A window that is read again after a crash is answered with the same
+serve. Each ends at its window mark, which evolve passes on after it has written the
+new addresses and saved the state. A window that is read again after a crash is answered with the same
 bytes. With -windows DIR the input and output of windows are kept, and a strategy
 whose topic grows uses the topic that topic -expand -windows DIR left there.
 
@@ -239,7 +240,7 @@ func (o *options) emit(in io.Reader, stdout, stderr io.Writer, s strategy.Strate
 	w := wire.NewWriter(out)
 	unfollowed, err := o.visit(in, w, s, tally)
 	if err == nil {
-		err = tally.Misfit()
+		err = tally.ErrIfNoneValid()
 	}
 	if err != nil {
 		return err

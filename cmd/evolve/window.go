@@ -84,7 +84,7 @@ func (o *options) runWindows(in io.Reader, stdout, stderr io.Writer, s strategy.
 		notes = append(notes, slog.Int("undecided", l.seen))
 	}
 	l.tally.Close(notes...)
-	return l.tally.Misfit()
+	return l.tally.ErrIfNoneValid()
 }
 
 func (l *windowLoop) all(in io.Reader) error {

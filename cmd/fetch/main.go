@@ -43,9 +43,9 @@
 // internet, including loopback, are refused when connecting, whatever name or redirect
 // led there, unless -allow-private is given. Hosts other than loopback are requested only
 // with -contact, so that their owners can reach you, and only with a -delay. Each refused
-// address has the error blocked_address, and the closing line counts those refused for
-// want of a contact or delay (policy_refused). Refused addresses cause no pause. If all
-// addresses are refused, that is misuse.
+// address has the error blocked_address, and the closing line counts those refused
+// because -contact or -delay is missing (policy_refused). Refused addresses cause no
+// pause. If all addresses are refused, that is misuse.
 //
 // Fetch follows up to ten redirects and checks each like an address of its own;
 // error_detail of redirect_loop names the loop. Bodies in gzip, deflate, br and zstd are
@@ -93,8 +93,8 @@
 // the archives of -warc-dedup, is stored as a reference (revisit), and so is a 304.
 // -warc-zstd compresses with zstd instead of gzip: large pages in half the time, at the
 // same size. -warc-level is the gzip level, 1 (fast) to 9 (small), or 0 for no
-// compression, or the zstd level, of which there are four: up to 2, up to 5, up to 9, and
-// above. -digest sha256 replaces SHA-1.
+// compression. With -warc-zstd it is the zstd level; only four are different: 1 to 2, 3
+// to 5, 6 to 9, and 10 to 22. -digest sha256 replaces SHA-1.
 //
 // With -noarchive, responses whose X-Robots-Tag header or meta robots element (in the
 // first 64 KiB) says noarchive are omitted, except for a metadata record with the reason.
@@ -116,16 +116,16 @@
 // origin may have 50 files, with names of 16 KiB in total, and 50,000 addresses;
 // error_detail says what was omitted, without an error. -max-body does not apply: a
 // sitemap is read, and archived, up to the 50 MiB that the protocol allows, as received
-// and as decoded (up to -max-body if it comes from -archive-first). Sitemaps longer than
-// a page may be are received one at a time.
+// and as decoded (up to -max-body if it comes from -archive-first). Sitemaps that exceed
+// the size limit of pages are received one at a time.
 //
 // A sitemap that could not be fetched, because its host was held, there was no memory or
 // the time was up, has a record with the error "budget"; so has /sitemap.xml of an origin
-// whose robots.txt was not available. If that is true of all of them, the host is asked
-// once more after a later page, when it is not held. An address that is read with the
-// operator sitemap is read as a sitemap, of the domain of its via: that is how a frontier
-// sends back those that were returned. If it is an index that another index lists, its
-// files are omitted.
+// whose robots.txt was not available. If this happens to all sitemaps of a host, fetch
+// requests them once more after a later page, when the host is not held. An input address
+// with the operator sitemap is fetched as a sitemap for the domain of its via: so a
+// frontier can retry sitemaps that were returned. If it is an index that another index
+// lists, its files are omitted.
 //
 // # Replay
 //
@@ -135,9 +135,9 @@
 // archives. An address that they do not hold has the error "not_archived". Records are
 // written in the order in which they were read. Of several captures of an address the
 // newest is used, or with -capture the first, or the nearest to a date: 4 to 14 digits
-// (UTC), where all captures of that year, month, day, … are equally near, or RFC 3339. Of
-// captures that are equally near the newest is used. The capture is selected anew for
-// each redirect.
+// (UTC), where all captures of that year, month, day, … are equally near, or RFC 3339. If
+// several are equally near, the newest is used. The capture is selected anew for each
+// redirect.
 //
 // With -archive-first, what the archives do not hold is requested from the web, and
 // stored if -warc is given; so are the targets of archived redirects, and archived
@@ -169,9 +169,9 @@
 //
 // 0 done, whatever the outcome of single pages; 1 failed, as when an archive does not
 // exist or the proxy cannot be reached; 2 misuse, including that all addresses were
-// refused for want of -contact or -allow-private; 3 disk full; 130 and 143 interrupted:
-// what was not done has been returned with the error "budget" and the WARC file is
-// closed. A second signal kills the process.
+// refused because -contact or -allow-private is missing; 3 disk full; 130 and 143
+// interrupted: what was not done has been returned with the error "budget" and the WARC
+// file is closed. A second signal kills the process.
 //
 // # Limitations
 //
@@ -215,23 +215,23 @@ Out: each of them with its fetch section (final_url, status_code, headers,
      not UTF-8. One record out for every record in.
 
 Live, fetch obeys robots.txt, sends one request at a time to each host with a pause
-in between, leaves hosts alone that failed, follows up to ten redirects, refuses
+in between, backs off from hosts that failed, follows up to ten redirects, refuses
 private addresses, and writes records in the order in which they are done. Private
 addresses, including loopback, need -allow-private; all but loopback need -contact
-and a -delay. Refused addresses have the error blocked_address; if all addresses
-are refused, that is misuse.
-With -warc it stores what it receives, with -state DIR it remembers for the next run
-when hosts may be requested again and what robots.txt says. An address with etag or
-last_modified may be answered by 304, without a body. HTTP/2 is used where a server
-offers it.
+and a -delay. Refused addresses have the error blocked_address; if all addresses are
+refused, that is misuse. With -warc it stores what it receives, with -state DIR it
+remembers for the next run when hosts may be requested again and what robots.txt
+says. An address with etag or last_modified may be answered by 304, without a body.
+HTTP/2 is used where a server offers it.
 
 With -sitemaps it fetches the sitemaps of each host too, once per run (once per day
 with -state). Each file is an additional record: operator sitemap, no body, and the
 addresses of that site as links with lastmod and priority. With -noarchive, pages
 that say noarchive are not stored by -warc.
 
-From archives (-archive) it answers in the order of the addresses, and with
-"not_archived" what they do not hold, or requests that from the web (-archive-first).
+From archives (-archive) it answers in the order of the addresses. An address that
+they do not hold has the error not_archived, or is requested from the web
+(-archive-first).
 With -all it writes everything they hold.
 
 Errors: robots dns connect tls timeout http too_large not_archived
@@ -252,7 +252,7 @@ const (
 	allTypes  = "text/html,application/xhtml+xml"
 )
 
-// A command is what the flags say.
+// A command holds the values of the flags.
 type command struct {
 	crawler.Options
 	stream       filter.Stream
@@ -278,7 +278,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	faults := filter.Faults{Log: logger}
 	c.Warn = logger.Warn
 	c.Fault = func(archive string, err error) {
-		if faults.Tell(archive) {
+		if faults.ShouldLog(archive) {
 			logger.Warn("part of an archive cannot be read", "archive", archive, "err", err)
 		}
 	}
@@ -333,10 +333,10 @@ func (c *command) live(logger *slog.Logger) (err error) {
 	case stats.NoneAllowed():
 		return c.noneAllowed(&stats)
 	}
-	return tally.Misfit()
+	return tally.ErrIfNoneValid()
 }
 
-// closingNotes returns what the closing line says besides the number of records.
+// closingNotes returns the attributes of the closing line, except the numbers of records.
 func (c *command) closingNotes(stats *crawler.Stats) []slog.Attr {
 	var notes []slog.Attr
 	for _, code := range []string{
@@ -454,7 +454,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs := filter.Flags("fetch", manual, stderr)
 	c.stream.CommonFlags(fs)
 	fs.IntVar(&c.Workers, "j", 0, "send `n` requests at a time (default 64 live, one for each processor from an archive)")
-	fs.Var((*filter.Strings)(&c.Archives), "archive", "answer from this `file` (WARC, ARC, WACZ), pattern or directory instead of the web, with -all - is stdin; may be repeated")
+	fs.Var((*filter.Strings)(&c.Archives), "archive", "answer from this `file` (WARC, ARC, WACZ), pattern or directory instead of the web; with -all, - is stdin; may be repeated")
 	fs.Func("capture", "with -archive: `which` of several captures to use: newest (default), first, or the nearest to a date (2024, 20240131, 2024-01-31T12:00:00Z)", func(s string) (err error) {
 		c.Capture, err = archive.ParsePick(s)
 		return err
@@ -463,15 +463,15 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.BoolVar(&c.all, "all", false, "with -archive: read no addresses, write every response in the archives")
 	mime := fs.String("mime", "", "media `types` to accept, separated by commas, image/* for all image types; '' is any (default live "+liveTypes+"; with -all "+allTypes+"; else any)")
 	status := fs.String("status", "200", "with -all: status `codes` to accept, separated by commas; '' is any")
-	fs.StringVar(&c.ArchiveCache, "cache", filter.Cache(), "`directory` for indexes of archives in directories that are not writable; if given, for robots.txt too, which runs may share")
+	fs.StringVar(&c.ArchiveCache, "cache", filter.Cache(), "`directory` for indexes of archives in directories that are not writable; if this flag is given, also for robots.txt, which several runs may share")
 	fs.StringVar(&c.WARC.Prefix, "warc", "", "store what is received in PREFIX-*.warc.gz; `prefix` may begin with a directory")
 	fs.Var((*filter.Size)(&c.WARC.MaxSize), "warc-size", "`bytes` at which a WARC file is closed and the next one started")
 	fs.BoolVar(&c.WARC.Zstd, "warc-zstd", false, "write PREFIX-*.warc.zst instead")
 	fs.IntVar(&c.WARC.Level, "warc-level", 0, "compression `level` of -warc: 1 (fast) to 9 (small), or 0 for none (default 6); with -warc-zstd 1 to 22 (default 1)")
-	fs.Var((*filter.Strings)(&c.Dedup), "warc-dedup", "store payloads that this `file` or directory of archives holds as references; may be repeated")
+	fs.Var((*filter.Strings)(&c.Dedup), "warc-dedup", "store a payload as a reference if this `file` or directory of archives holds it; may be repeated")
 	fs.StringVar(&c.WARC.Digest, "digest", "sha1", "`name` of the digest in WARC files: sha1 or sha256")
-	fs.StringVar(&c.State, "state", "", "`directory` of what is known about hosts, and of robots.txt unless -cache is given; without it nothing is remembered")
-	fs.DurationVar(&c.StateWait, "wait", 30*time.Second, "how `long` to wait for another fetch that uses -state before giving up")
+	fs.StringVar(&c.State, "state", "", "`directory` for the state of hosts, and for robots.txt unless -cache is given, which the next run reads; without it nothing is kept")
+	fs.DurationVar(&c.StateWait, "wait", 30*time.Second, "maximum `time` to wait for another fetch that uses -state")
 	fs.StringVar(&c.Contact, "contact", "", "`address` (mail or URL) by which site owners can reach you; needed for all but loopback, which needs -allow-private")
 	fs.StringVar(&c.Agent, "agent", "spoor", "`name` of the crawler, in User-Agent and for robots.txt")
 	fs.DurationVar(&c.Delay, "delay", polite.DefaultDelay, "minimum pause between two requests to a host; 0s: no pause, loopback only; with -host-rate crawl-delay and back-off still apply")
@@ -483,7 +483,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.DurationVar(&c.HeaderTimeout, "header-timeout", 30*time.Second, "maximum `time` from a request to the end of the response header")
 	fs.DurationVar(&c.Timeout, "timeout", 60*time.Second, "maximum `time` for one request and its response")
 	proxy := fs.String("proxy", "", "send requests through this proxy: `URL` with http, https, socks5 (names are resolved here) or socks5h (there)")
-	fs.BoolVar(&c.Insecure, "insecure", false, "accept invalid certificates; error_detail says why they are")
+	fs.BoolVar(&c.Insecure, "insecure", false, "accept invalid certificates; error_detail says why they are invalid")
 	fs.BoolVar(&c.HTTP1, "http1", false, "use HTTP/1.1 only")
 	fs.DurationVar(&c.Deadline, "deadline", 0, "after this `time`, return what is not done with the error \"budget\"; live only")
 	fs.Var((*filter.Size)(&c.MaxBody), "max-body", "cut bodies at this many `bytes`, as received and as decoded")

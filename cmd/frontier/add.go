@@ -92,7 +92,7 @@ func (c *command) add() (err error) {
 func (c *command) conclude(tally *filter.Tally, err error, notes ...slog.Attr) error {
 	tally.Close(notes...)
 	if err == nil {
-		err = tally.Misfit()
+		err = tally.ErrIfNoneValid()
 	}
 	return err
 }

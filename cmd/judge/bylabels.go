@@ -76,7 +76,7 @@ func (o *options) readWeb(log *slog.Logger) (*closedweb.Web, error) {
 	web, err := closedweb.FromArchives(o.archives, closedweb.ArchiveOptions{
 		Pick: o.capture, Cache: o.cache, Workers: o.workers,
 		BadRecord: func(archive string, err error) {
-			if faults.Tell(archive) {
+			if faults.ShouldLog(archive) {
 				log.Warn("left out what cannot be read of an archive", "archive", archive, "err", err)
 			}
 		},
@@ -102,10 +102,10 @@ func (o *options) readLabels(web *closedweb.Web, log *slog.Logger) (*closedweb.L
 	}
 	defer f.Close()
 	labels := closedweb.NewLabels(web, o.label)
-	strays := filter.Strays{Log: log}
-	defer strays.Close()
+	warnings := filter.LineWarnings{Log: log}
+	defer warnings.Close()
 	if err := labels.Read(f, func(line int, err error) {
-		strays.Report("skipped a line that is not a label", "line", line, "err", err)
+		warnings.Report("skipped a line that is not a label", "line", line, "err", err)
 	}); err != nil {
 		return nil, fmt.Errorf("-labels: %w", err)
 	}

@@ -1,6 +1,6 @@
-// Judge measures a crawl of a closed web: how many of the pages that people call relevant
-// it found at what cost, compared with random crawls and with a crawler that knows
-// everything.
+// Judge measures a crawl of a closed web by labels: how many relevant pages it found, and
+// at what cost, compared with random crawls and with a crawler that knows all links and
+// labels.
 //
 // # Usage
 //
@@ -38,7 +38,7 @@
 // # Web and cost
 //
 // The web is closed: it consists of the pages of the archives, and links that leave it do
-// not exist. A fetch costs 1, whatever its outcome, also if the crawl has had the page
+// not exist. A fetch costs 1, whatever its outcome, also if the crawl has fetched the page
 // before or the web does not have the address. A query costs what its record says, 1 for
 // ten results. A free record costs nothing.
 //
@@ -68,10 +68,10 @@
 //
 // # Measures
 //
-// A crawl is judged by its first T units of cost (-t). The default is the larger of 200
-// and the smaller of a quarter of the pages that can be reached from the seeds and five
-// times the R relevant ones among them. -budget prints T and R,
-// {"v":1,"T":...,"R":...}, for those who are about to crawl. -summary writes one object:
+// A crawl is judged by its first T units of cost (-t). The default is the larger of 200 and
+// the smaller of a quarter of the pages that can be reached from the seeds and five times
+// the R relevant ones among them. -budget prints T and R, {"v":1,"T":...,"R":...}, for use
+// before a crawl. -summary writes one object:
 //
 //	v               1
 //	T R reachable   as above
@@ -90,14 +90,14 @@
 //	mean_score      mean of the field score of the records
 //	seeing          nauc, auc_clairvoyant and recall of a crawler that sees whether a
 //	                waiting link is relevant, and fetches relevant ones first
-//	seeing_children the same of one that sees one link further, and adds 0.6·min(1, k/5)
+//	seeing_children the same for a crawler that sees one link further, and adds 0.6·min(1, k/5)
 //	                for k relevant pages that the page links to
 //	clairvoyant_recall   recall of the clairvoyant crawler at T
 //	label seeds graph    the label; number of seeds in the web; archive or graph file
 //	harvest_at recall_at by cost: 100, 200, 500, 1000 and so on, up to T
 //	curves          relevant pages found at up to 200 costs: of the crawl, of random crawls
 //	                (mean, 5 % and 95 % quantile), of the clairvoyant crawler, the bound
-//	                and the two that see
+//	                and the two seeing crawlers
 //
 // Random crawls are 400 (20 if T is above 5,000) that choose any waiting link with the same
 // probability. The clairvoyant crawler is the better, at each cost, of two that know the
@@ -112,8 +112,9 @@
 // that steered it. This does not tell how good the crawl is, for two measures may agree and
 // both be wrong. The results are logged and, with -summary, written as agreement:
 //
-//	with held_out pages      classifier; false if every score of the crawl is that of this
-//	                         classifier; pages that both have a verdict on, up to -t
+//	with                     the classifier
+//	held_out                 false if every score of the crawl is that of this classifier
+//	pages                    pages, up to -t, on which both have a verdict
 //	both only_crawl only_classifier neither   pages, by who calls them relevant
 //	precision recall f1      of the crawl's verdicts, if the classifier is right
 //	kappa                    Cohen's kappa: 1 for full agreement, 0 for chance

@@ -18,9 +18,9 @@ Out:  the same, each with verdict (relevant, irrelevant, unlabelled, repeated, f
       harvest, recall, auc, nauc, auc_clairvoyant, auc_bound, cost_50, relevant_hosts,
       self_harvest, curves and more; go doc ./cmd/judge explains them
 
-The web is closed: it is what the archives hold. A fetch costs 1, also of a page that the
-crawl has had before; a query 1 for ten results; not_archived, robots, blocked_address,
-bad_url and budget nothing. The first T units of cost count: a quarter of the pages that
+The web is closed: it is what the archives hold. A fetch costs 1, also if the crawl
+has fetched the page before. A query costs 1 for ten results. not_archived, robots,
+blocked_address, bad_url and budget cost nothing. The first T units of cost count: a quarter of the pages that
 can be reached from the seeds or five times the R relevant ones, whichever is smaller, but
 at least 200. nauc is 0 for random crawls and 1 for a crawler that knows all links and
 labels beforehand.

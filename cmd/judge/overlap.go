@@ -14,8 +14,7 @@ import (
 	"spoor/internal/wire"
 )
 
-const overlapManual = `
-judge overlap - compute how much of what crawls have fetched they have in common
+const overlapManual = ` judge overlap - compute the share of pages that two crawls have in common
 
 Usage: judge overlap [flags] RUN RUN...
 
@@ -26,8 +25,8 @@ Out:  a line for each pair of crawls, such as {"a":"bestfirst","b":"niche","over
 
 The overlap of two crawls is the superposition ratio of Fan, Zeng and Li (2009): the pages
 that both have fetched, divided by those that either has. It tells how different crawls
-are, not how good. Each crawl is cut after -t units of cost. With -relevant only pages
-count that judge has called relevant.
+are, not how good. Each crawl is cut after -t units of cost. With -relevant only
+pages that judge called relevant count.
 
 The name of a crawl is the last element of its path without extensions, or NAME if the
 argument is NAME=RUN. Crawls of the same name are samples: the first one is compared with

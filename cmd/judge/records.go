@@ -28,7 +28,7 @@ func (o *options) copyRecords(in io.Reader, stdout io.Writer, tally *filter.Tall
 	var rec wire.Record
 	for {
 		if err := o.stream.Read(r, tally, &rec); errors.Is(err, io.EOF) {
-			return errors.Join(w.Flush(), tally.Misfit())
+			return errors.Join(w.Flush(), tally.ErrIfNoneValid())
 		} else if err != nil {
 			return errors.Join(err, w.Flush())
 		}

@@ -30,8 +30,8 @@ Out:  a Markdown table for each track, the best first, and an explanation of its
 
 Runs are compared by name: a strategy with its options. A unit is a topic and a set of
 seeds. Random seeds are averaged in each unit, units in each topic, and topics in the mean.
-An interval holds 95 % of 10,000 means of topics drawn with replacement, of sets of seeds
-drawn in these topics, and of random seeds drawn in these sets. With -reference every
+Intervals are 95 % bootstrap intervals of the mean: each of 10,000 samples draws topics
+with replacement, sets of seeds within these topics, and random seeds within these sets. With -reference every
 other name is compared with that one, in the units that both have: the difference and its
 interval; p of Wilcoxon's signed-rank test (two-sided, exact up to 100 units, zeros by
 Pratt), adjusted by Holm over the table, bold below 0.05; A12 of Vargha and Delaney;
@@ -129,7 +129,7 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 
 // readResults reads the results in files, or those on stdin.
 func readResults(stdin io.Reader, files []string, log *slog.Logger) (results []*judge.Result, err error) {
-	strays := filter.Strays{Log: log}
+	warnings := filter.LineWarnings{Log: log}
 	if len(files) == 0 {
 		files = []string{"-"}
 	}
@@ -141,7 +141,7 @@ func readResults(stdin io.Reader, files []string, log *slog.Logger) (results []*
 		defer in.Close()
 		for r, err := range judge.Results(in, runName(file)) {
 			if line, ok := errors.AsType[*judge.LineError](err); ok {
-				strays.Report("skipped a line that is not a result", "line", line.Line, "err", line.Err)
+				warnings.Report("skipped a line that is not a result", "line", line.Line, "err", line.Err)
 				continue
 			}
 			if err != nil {
@@ -153,7 +153,7 @@ func readResults(stdin io.Reader, files []string, log *slog.Logger) (results []*
 	if len(results) == 0 {
 		return nil, errors.New("no line is a result\nhint: judge table reads results.ndjson of scripts/compare, and files of judge -summary")
 	}
-	strays.Close()
+	warnings.Close()
 	return results, nil
 }
 

@@ -166,7 +166,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return err
 	})
 	fs.BoolVar(&p.main, "main", false, "restrict the text to the main content of the page")
-	fs.Func("context", "where contexts end: at the link's block or at the page, `block|page` (default block)", func(s string) error {
+	fs.Func("context", "whether contexts end with the link's block or with the page: `block|page` (default block)", func(s string) error {
 		switch s {
 		case "block", "page":
 			p.acrossBlocks = s == "page"
@@ -192,7 +192,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		replay, err := archive.OpenReplay(within, archive.ReplayOptions{Index: archive.IndexOptions{
 			Cache: *cache,
 			Report: func(file string, err error) {
-				if faults.Tell(file) {
+				if faults.ShouldLog(file) {
 					log.Warn("fault in an archive", "file", file, "err", err)
 				}
 			},
@@ -312,9 +312,9 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 	}
 }
 
-// directives returns the content of the meta elements, preceded by the directives that
-// X-Robots-Tag headers add for agent. After it, they could be read as addressed to a crawler
-// that a meta element names.
+// directives returns the directives that X-Robots-Tag headers add for agent, followed by the
+// content of the meta elements. In the opposite order, they could be read as addressed to a
+// crawler that a meta element names.
 func directives(agent, meta string, sent []string) string {
 	if len(sent) == 0 {
 		return meta

@@ -47,7 +47,7 @@
 // atomically, so a reader never sees half of it. -o - writes it to stdout. The same files
 // give the same bytes: all dates are those of the records.
 //
-// Of paths in the settings only the last element is shown.
+// Only the last element of a path in the settings is shown.
 //
 // # Example
 //

@@ -12,10 +12,10 @@
 //	scores          the value of each measure, by name
 //	relevant        whether score reaches the threshold
 //	links[].score   predicted score of the link by the first measure
-//	links[].scores  the first measure's value of the link's anchor, of the context
-//	                around it, and of its url; and for every further measure NAME
-//	                the predicted score NAME, and NAME.anchor, NAME.context and
-//	                NAME.url
+//	links[].scores  anchor, context and url: the first measure's values of the link's
+//	                anchor, of the context around it, and of its url; for every
+//	                further measure NAME: NAME (the predicted score), NAME.anchor,
+//	                NAME.context and NAME.url
 //
 // The threshold is the topic's, which is for the first measure, or else the measure's own.
 // Values are in [0, 1] unless the measure says otherwise.
@@ -57,12 +57,13 @@
 //	                Saket and Behrang. In [0, 5]. Threshold 0.33, the lowest mean score
 //	                that the paper reports.
 //	jaccard         similarity to the reference page: common links, common words and
-//	                keywords in both; Rane and Pathak. Threshold 0.25: no common links,
-//	                and one common word for three others; its effect depends on the
-//	                length of the reference.
-//	classifier      the probability by a classifier trained on the examples, if pages of
-//	                the topic were as frequent as among the examples; where they are
-//	                rarer it is too large, and only the order of pages is meaningful.
+//	                keywords in both; Rane and Pathak. Threshold 0.25: the value of a
+//	                page without common links and with one common word for three
+//	                others; its effect depends on the length of the reference.
+//	classifier      the probability that the page is relevant, by a classifier trained on
+//	                the examples. It assumes that relevant pages are as frequent as
+//	                among the examples; if they are rarer, the value is too large, and
+//	                only the order of pages is meaningful.
 //	                Threshold: the classifier's, 0.5 unless the file was edited.
 //
 // With -norm topic, as in the papers, the cosines (vsm and both tables) use only the
@@ -106,8 +107,8 @@
 //
 // # Limitations
 //
-// Of each text the first 4 MiB count. Words are analysed in the topic's
-// language, whatever the page says of its own.
+// Only the first 4 MiB of each text are used. Words are analysed in the topic's language,
+// whatever the page says of its own.
 package main
 
 import (
@@ -186,7 +187,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("score", manual, stderr)
 	name := fs.String("topic", "", "the topic `file`, see topic -h")
 	chosen := fs.String("fitness", "vsm", "`measures`, the first of which gives the score: "+strings.Join(measure.Names(), ", "))
-	norm := fs.String("norm", "topic", "`words` of a page's vector, for cosines: topic or page")
+	norm := fs.String("norm", "topic", "`words` that cosines use: those of the topic, or all of the page (topic or page)")
 	keep := fs.Bool("keep", false, "keep the scores of records that have one, and of their links; only add relevant")
 	compat := fs.Bool("compat", false, "implement the papers literally")
 	windows := fs.String("windows", "", "after the mark of window G, use the topic that topic -expand has written to `DIR`/G/topic.json, if there is one")

@@ -34,11 +34,11 @@
 //
 // -index FILE is a full-text index in one file. With -archive it is first brought up to
 // date: search adds the pages (status 200, HTML) of WARC, ARC and WACZ files, directories
-// and patterns that it has not read yet, and creates the file if there is none. Of several
-// captures of an address the newest is found. Reading continues at the end of an archive
-// that has grown; an archive that has changed otherwise is read again. A file that is still
-// being written (.open) is read up to its last complete record. Records that cannot be read
-// are reported and skipped.
+// and patterns that it has not read yet, and creates the file if there is none. If an
+// address has several captures, the newest one is found. Reading continues at the end of an
+// archive that has grown; an archive that has changed otherwise is read again. A file that
+// is still being written (.open) is read up to its last complete record. Records that cannot
+// be read are reported and skipped.
 //
 // Only pages in the index are found, including those of archives that were given in earlier
 // runs: use one index for one set of archives.
@@ -123,10 +123,11 @@ Usage: search -index FILE [-archive FILE]... [flags] [FILE...] < records
        search ... -query WORDS
 
 In:   any records; those with a query, without url and cost are answered
-Out:  all records (with -only just queries and results); a query gets its cost,
-      1 for every ten results, and is followed by its results: url, operator
-      search (or seed, as the query), query, generation, parents and niche of
-      the query, and its priority less a thousandth for each result before
+Out:  all records (with -only just queries and results). A query gets its cost,
+      1 for every ten results, and is followed by its results. A result has a
+      url, the operator search (seed if the query has it), the query, generation,
+      parents and niche of the query, and its priority minus 0.001 for each
+      result before this one
 
 -index is a full-text index, an SQLite database. -archive first adds the pages
 of WARC, ARC and WACZ files and directories that are not in it yet (HTML with
@@ -180,7 +181,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&o.command, "command", "", "answer by running this shell `command`")
 	fs.IntVar(&o.results, "results", 10, "at most `n` results for a query")
 	fs.BoolVar(&o.only, "only", false, "print only the queries that are answered, and their results")
-	fs.StringVar(&o.query, "query", "", "answer this query of several `words`, and read no input")
+	fs.StringVar(&o.query, "query", "", "answer the query `words`, and read no input")
 	fs.Float64Var(&o.rate, "rate", 1, "send at most `n` queries a second; 0: no limit")
 	fs.DurationVar(&o.timeout, "timeout", 30*time.Second, "`time` to wait for an answer")
 	fs.StringVar(&o.cache, "cache", "", "store answers in this `file`, and reuse them")
@@ -286,7 +287,7 @@ func (o *options) answer(in io.Reader, stdout io.Writer, source search.Source, l
 	}
 	a.tally.Close(slog.Int64("queries", a.queries), slog.Int64("failed", a.failed), slog.Int64("results", a.results), slog.Int64("cost", a.cost))
 	if err == nil {
-		err = a.tally.Misfit()
+		err = a.tally.ErrIfNoneValid()
 	}
 	if err == nil && a.queries > 0 && a.failed == a.queries {
 		err = fmt.Errorf("all %d queries failed: %w", a.queries, a.last)

@@ -32,7 +32,7 @@ func openIndex(name string, archives []string, log *slog.Logger) (*search.Index,
 			log.Info("waiting for another process, which brings the index up to date", "lock", lockFile)
 		},
 		BadRecord: func(archive string, err error) {
-			if faults.Tell(archive) {
+			if faults.ShouldLog(archive) {
 				log.Warn("left out what cannot be read of an archive", "err", err)
 			}
 		},

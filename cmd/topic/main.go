@@ -12,9 +12,10 @@
 // # Words
 //
 // Every word of the query becomes a keyword with weight 1, except stop words and single
-// characters, which are listed on stderr. A -keyword is one or more words with a weight,
-// 1 by default. Several words match consecutive words of a page, in any inflection. It is
-// an error if a keyword consists of stop words only ("IT" is one, for case is ignored).
+// characters, which are listed on stderr. A -keyword is one or more words with a weight, 1
+// by default. Several words match consecutive words of a page, in any inflection. It is an
+// error if a keyword consists of stop words only ("IT" is a stop word, because case is
+// ignored).
 //
 // -threshold is the score from which a page is relevant; the default is the measure's
 // (see score -h). -language is the language of the words, en by default. It determines how
@@ -47,13 +48,13 @@
 //
 // The table has the -table words with the highest tf·df, the number of occurrences in all
 // positive pages times the number of positive pages that have the word, divided by the
-// maximum (Pal, Tomar and Shrivastava 2009), and the words of the keywords with weight 1
-// (Wilson et al. 2021), which have the origin query; weighttable reads these and
-// weighttable-tf does not. If there are negative pages, words that occur in some of them
-// are left out unless they are significantly more frequent in positive pages; most words of
-// navigation are left out for that reason. -compat makes the table of Wilson et al.: the
-// words of the query and the word with the highest tf·df of each page, without leaving
-// words out; the reference is the first page. (The table of Pal et al. is the one without
+// maximum (Pal, Tomar and Shrivastava 2009), and the words of the keywords, with weight 1
+// and the origin query (Wilson et al. 2021); weighttable uses the latter, weighttable-tf
+// does not. If there are negative pages, words that occur in some of them are left out
+// unless they are significantly more frequent in positive pages; most words of navigation
+// are left out for that reason. -compat makes the table of Wilson et al.: the words of the
+// query and the word with the highest tf·df of each page, without leaving words out; the
+// reference is the first page. (The table of Pal et al. is the one without
 // -negative and without -compat.)
 //
 // Statistics are of all pages, positive and negative. Among the positive pages alone, the
@@ -79,10 +80,10 @@
 // and RULE=SCORE sets another limit. Reading the same pages again changes nothing.
 //
 // With -windows DIR it is a filter in a loop with frontier serve: it passes records on
-// unchanged and, before it passes on the window mark of window G, writes the topic that the
-// pages of the window have expanded to DIR/G/topic.json; it writes no file if no word was
-// added. score -windows and evolve -windows read that file. A mark before all records ends
-// no window: the topic after it is that of -topic.
+// unchanged and, before it passes on the window mark of window G, writes the topic,
+// expanded by the pages of the window, to DIR/G/topic.json, unless no word was added.
+// score -windows and evolve -windows read that file. A mark before all records ends no
+// window: the topic after it is that of -topic.
 //
 // # Explanation
 //
@@ -98,8 +99,8 @@
 // # Output
 //
 // JSON with one entry per line, for reading, diff and version control. It may be edited:
-// if you change the text of a keyword or a word of the table, delete the terms beside it,
-// which are what it matches by.
+// if you change the text of a keyword or a word of the table, delete the terms in the same
+// entry, because pages are matched by the terms.
 //
 // # Example
 //
@@ -128,8 +129,7 @@
 //
 // # Limitations
 //
-// Of each text the first 4 MiB count, and the examples of a kind have 256 MiB in
-// all.
+// Only the first 4 MiB of each text are used. Positive and negative examples may have 256 MiB each.
 package main
 
 import (
@@ -166,8 +166,8 @@ inflection. A keyword of stop words only, such as "IT", is an error.
 
 Pages about the topic (-positive) add what measures other than vsm need:
 statistics (bm25), a table of words weighted by tf*df (weighttable), and a
-reference page (jaccard). Pages on other topics (-negative) keep words that
-occur everywhere out of the table, and train a classifier.
+reference page (jaccard). With pages on other topics (-negative), words that
+occur everywhere are left out of the table, and a classifier is trained.
 
 -expand adds words of pages with very high scores to the table. With the rule
 symbiosis, a page with a scores.weighttable of 0.7 or more adds its word with
@@ -223,12 +223,12 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.Var(&c.negative, "negative", "a `file` of pages on other topics (repeatable)")
 	fs.IntVar(&c.learn.Size, "table", topic.TableSize, "size of the weight table, in `words`")
 	fs.StringVar(&c.learn.Reference, "reference", "", "`url` of the reference page (default: the positive page nearest to the keywords)")
-	fs.BoolVar(&c.learn.Literal, "compat", false, "make the table and the reference page, expand, or explain as the papers do, literally")
+	fs.BoolVar(&c.learn.Literal, "compat", false, "follow the papers literally in making the table and the reference page, expanding, and explaining")
 	fs.StringVar(&c.expand, "expand", "", "expand the table by scored pages: `rule` (symbiosis or tunnel) or rule=score")
 	fs.StringVar(&c.windows, "windows", "", "with -expand: pass records on, and write the topic after window G to `DIR`/G/topic.json")
 	fs.StringVar(&c.explain, "explain", "", "explain the scores of the page with this `url`")
 	fs.StringVar(&c.fitness, "fitness", measure.Names()[0], "the `measures` to explain: "+strings.Join(measure.Names(), ", "))
-	fs.StringVar(&c.norm, "norm", "topic", "`words` of a page's vector: topic or page")
+	fs.StringVar(&c.norm, "norm", "topic", "`words` that cosines use: those of the topic, or all of the page (topic or page)")
 	fs.IntVar(&c.n, "n", 20, "explain at most `n` reasons and links")
 	if err := filter.Parse(fs, args); err != nil {
 		return err
@@ -255,7 +255,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 func only(given map[string]bool, job string, with ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if name != job && !slices.Contains(with, name) {
-			return filter.Usagef("-%s cannot be used with -%s, which goes with -%s", name, job, strings.Join(with, ", -"))
+			return filter.Usagef("-%s cannot be used with -%s, which allows only -%s", name, job, strings.Join(with, ", -"))
 		}
 	}
 	if !given["topic"] {

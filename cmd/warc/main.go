@@ -118,7 +118,7 @@ func (c *command) fault(path string, err error) bool {
 	fault, ok := errors.AsType[*archive.FormatError](err)
 	if ok {
 		c.tally.Skipped["fault"]++
-		if c.faults.Tell(path) {
+		if c.faults.ShouldLog(path) {
 			c.log.Warn("left out what cannot be read of an archive", "archive", path, "err", fault)
 		}
 	}

@@ -10,10 +10,10 @@
 //	warc pack   -o OUT.wacz [flags] FILE…    make a WACZ file for replayweb.page
 //
 // FILE is an archive: WARC 0.17 to 1.1 or ARC, uncompressed or compressed with gzip or
-// zstd; a WACZ, which stands for the files below archive/ in it; or one of these, as
-// x.wacz/archive/y.warc.gz. A directory stands for the archives in and below it, a
-// pattern for the archives that it matches, and - for stdin. Ls, index and verify read
-// stdin if no FILE is given.
+// zstd; a WACZ, which stands for the files in its directory archive/; or one of these
+// files, such as x.wacz/archive/y.warc.gz. A directory stands for the archives in and
+// below it, a pattern for the archives that it matches, and - for stdin. Ls, index and
+// verify read stdin if no FILE is given.
 //
 // # Output
 //
@@ -39,9 +39,9 @@
 // It checks block and payload digests (SHA-1, SHA-256, SHA-512 and MD5, in base32, base64
 // or hexadecimal; the payload with or without chunks), lengths, the end of each record,
 // that each record is complete and alone in its gzip member or zstd frame, mandatory
-// fields, dates, and that record identifiers are unique. Of a WACZ it also checks that the
-// listed files exist and have the listed digests. Warnings are findings that lose no data,
-// such as a reference to a record that is in none of the files, or an unknown digest
+// fields, dates, and that record identifiers are unique. In a WACZ it also checks that the
+// listed files exist and have the listed digests. Warnings are findings without loss of
+// data, such as a reference to a record that is in none of the files, or an unknown digest
 // algorithm; they fail only with -strict. The payload digest of a revisit is not checked,
 // since its payload is elsewhere. Verify and repair print the first thousand findings of
 // the kind format of a file, and count the others.
@@ -145,11 +145,11 @@ Usage: warc cat [flags] URL FILE...
        warc cat [flags] OFFSET FILE
 
 In:   archives, or directories of them
-Out:  the body, without chunks and content coding; that of the original for a
-      revisit
+Out:  the body, without chunks and content coding; for a revisit, the body of
+      its original
 
-A number is an offset, as printed by ls; anything else is a URL, of which the
-newest capture is taken, or the one selected by -capture.
+A number is an offset, as printed by ls; anything else is a URL: cat prints its
+newest capture, or the one selected by -capture.
 
 Example:
 
@@ -191,8 +191,8 @@ Kinds: format (truncated, not a record, wrong length), end (not two empty lines
 after a record), member (not one record per gzip member or zstd frame), field
 (missing, or no date), digest, duplicate (identifier), reference (to a missing
 record), package (a WACZ does not match its description), limit (not checked).
-A finding that loses no data is a warning. Of the kind format, the first thousand
-of a file are printed.
+A finding without loss of data is a warning. At most 1,000 findings of the kind
+format are printed for each file.
 
 Example:
 
@@ -214,8 +214,8 @@ Out:  a line per repair: FILE:OFFSET: kind: description; with -json an object
 Complete records are copied byte for byte. Truncated ends, data that is not a
 record, records without type or date, and wrong digests are left out; lengths are
 corrected if the right one is known; each record gets its own gzip member. Verify
-finds no faults in the result, and repairing it changes nothing. Of the kind
-format, the first thousand repairs of a file are printed.
+finds no faults in the result, and repairing it changes nothing. At most 1,000
+repairs of the kind format are printed for each file.
 
 -w keeps the original of a file with faults beside it as FILE.bak, and renames an
 abandoned FILE.open (kind name). A file that is being written is not changed.

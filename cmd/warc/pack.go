@@ -124,7 +124,7 @@ func (p *pack) readScored(f func(*wire.Record) error) error {
 		err := stream.Read(r, p.tally, &rec)
 		switch {
 		case errors.Is(err, io.EOF):
-			return p.tally.Misfit()
+			return p.tally.ErrIfNoneValid()
 		case err != nil:
 		case rec.StatusCode == 0 || rec.Error != "":
 			p.tally.Skipped["no_page"]++

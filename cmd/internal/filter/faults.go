@@ -12,9 +12,9 @@ type Faults struct {
 	count map[string]int // by archive
 }
 
-// Tell reports whether a fault of an archive should be logged. It logs a message for the first
+// ShouldLog reports whether a fault of an archive should be logged. It logs a message for the first
 // one that should not.
-func (f *Faults) Tell(archive string) bool {
+func (f *Faults) ShouldLog(archive string) bool {
 	if f.count == nil {
 		f.count = map[string]int{}
 	}
@@ -28,26 +28,26 @@ func (f *Faults) Tell(archive string) bool {
 	return n <= maxFaults
 }
 
-// maxStrays bounds the malformed lines that are logged: HTML or an archive, given by mistake,
+// maxLineWarnings bounds the malformed lines that are logged: HTML or an archive, given by mistake,
 // has thousands.
-const maxStrays = 10
+const maxLineWarnings = 10
 
-// Strays limits the log messages about malformed lines.
-type Strays struct {
+// LineWarnings limits the log messages about malformed lines.
+type LineWarnings struct {
 	Log *slog.Logger
 	n   int64
 }
 
 // Report logs a message about a line, unless there were many before it.
-func (s *Strays) Report(msg string, attrs ...any) {
-	if s.n++; s.n <= maxStrays {
+func (s *LineWarnings) Report(msg string, attrs ...any) {
+	if s.n++; s.n <= maxLineWarnings {
 		s.Log.Warn(msg, attrs...)
 	}
 }
 
 // Close logs the number of lines that were not reported.
-func (s *Strays) Close() {
-	if n := s.n - maxStrays; n > 0 {
+func (s *LineWarnings) Close() {
+	if n := s.n - maxLineWarnings; n > 0 {
 		s.Log.Warn("skipped more such lines", "lines", n)
 	}
 }

@@ -11,11 +11,11 @@ func TestFaultsBeyondAThousandAreNotReportedOneByOne(t *testing.T) {
 	f := Faults{Log: Logger(&log, "test", "text")}
 	told := 0
 	for range 5 * maxFaults {
-		if f.Tell("a.warc") {
+		if f.ShouldLog("a.warc") {
 			told++
 		}
 	}
-	if !f.Tell("b.warc") {
+	if !f.ShouldLog("b.warc") {
 		t.Error("another archive is not told of")
 	}
 	if told != maxFaults || strings.Count(log.String(), "\n") != 1 || !strings.Contains(log.String(), "archive=a.warc") {

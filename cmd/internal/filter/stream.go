@@ -28,7 +28,7 @@ type Stream struct {
 	Stdout, Stderr io.Writer
 	Want           wire.Section // the sections that the worker function reads or changes
 	Workers        int
-	NoBatching     bool // each record goes to the next free worker: a record takes long, or grows much
+	NoBatching     bool // pass each record to the next free worker: for records that take long or grow much
 	Strict         bool
 	Limit          Size   // longest line, in bytes
 	Tee            string // a file that gets a copy of the output
@@ -51,7 +51,7 @@ func (s *Stream) Flags(fs *flag.FlagSet) {
 // CommonFlags defines the flags of every command that reads records.
 func (s *Stream) CommonFlags(fs *flag.FlagSet) {
 	s.Limit = wire.DefaultLimit
-	fs.BoolVar(&s.Strict, "strict", false, "a line that is no record ends the command with status 1")
+	fs.BoolVar(&s.Strict, "strict", false, "fail with status 1 at a line that is not a record")
 	fs.Var(&s.Limit, "limit", "longest line accepted, in `bytes` (KiB, MiB)")
 	fs.StringVar(&s.Tee, "tee", "", "write a copy of the output to `file` (.gz and .zst compress)")
 	LogFlag(fs, &s.Log)
@@ -87,17 +87,17 @@ func Logger(stderr io.Writer, name, format string) *slog.Logger {
 
 // A Tally counts records for the closing line of a command.
 type Tally struct {
-	In, Out int64
-	Skipped map[string]int64 // by reason
-	Started time.Time
-	log     *slog.Logger
-	strays  Strays
-	mu      sync.Mutex // guards In, Skipped and strays: one goroutine reads and another writes
+	In, Out  int64
+	Skipped  map[string]int64 // by reason
+	Started  time.Time
+	log      *slog.Logger
+	warnings LineWarnings
+	mu       sync.Mutex // guards In, Skipped and warnings: one goroutine reads and another writes
 }
 
 // NewTally returns a Tally that starts now.
 func NewTally(log *slog.Logger) *Tally {
-	return &Tally{Skipped: map[string]int64{}, Started: time.Now(), log: log, strays: Strays{Log: log}}
+	return &Tally{Skipped: map[string]int64{}, Started: time.Now(), log: log, warnings: LineWarnings{Log: log}}
 }
 
 // Count counts a record that was read.
@@ -132,24 +132,24 @@ func (t *Tally) report(reason, msg string, attrs ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.Skipped[reason]++
-	t.strays.Report(msg, attrs...)
+	t.warnings.Report(msg, attrs...)
 }
 
-// judged returns the numbers of good and of bad lines.
-func (t *Tally) judged() (good, bad int64) {
+// lines returns the numbers of valid and of invalid lines.
+func (t *Tally) lines() (good, bad int64) {
 	refused := t.Skipped["refused"]
 	return t.In - refused, t.Skipped["malformed"] + refused
 }
 
-// Misfit returns an error if there were lines, but no good one.
-func (t *Tally) Misfit() error {
+// ErrIfNoneValid returns an error if there were lines, but none of them was valid.
+func (t *Tally) ErrIfNoneValid() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	switch good, bad := t.judged(); {
+	switch good, bad := t.lines(); {
 	case good > 0 || bad == 0:
 		return nil
 	case t.Skipped["refused"] > 0:
-		return fmt.Errorf("none of %d lines has an address that could be taken\nhint: an address is an http or https URL, alone on a line or in a record", bad)
+		return fmt.Errorf("none of %d lines has a valid address\nhint: an address is an http or https URL, alone on a line or in a record", bad)
 	default:
 		return fmt.Errorf("none of %d lines is a record\nhint: a record is a JSON object on a line, as fetch prints it; an archive is read by fetch -archive FILE -all", bad)
 	}
@@ -159,8 +159,8 @@ func (t *Tally) Misfit() error {
 func (t *Tally) Close(more ...slog.Attr) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if good, _ := t.judged(); good > 0 { // otherwise the error of Misfit has their number
-		t.strays.Close()
+	if good, _ := t.lines(); good > 0 { // otherwise the error of ErrIfNoneValid has their number
+		t.warnings.Close()
 	}
 	attrs := []slog.Attr{slog.Int64("in", t.In), slog.Int64("out", t.Out)}
 	for _, reason := range slices.Sorted(maps.Keys(t.Skipped)) {
@@ -263,7 +263,7 @@ func (s *Stream) Each(newWork func() func(*wire.Record) error) (err error) {
 	}
 	tally.Close(notes...)
 	if err == nil {
-		err = tally.Misfit()
+		err = tally.ErrIfNoneValid()
 	}
 	return err
 }
@@ -288,8 +288,7 @@ func (s *Stream) Read(r *wire.Reader, tally *Tally, rec *wire.Record) error {
 	}
 }
 
-// write writes a record. A record that has become longer than a line may be is written as a
-// failure.
+// write writes a record or, if its line would exceed the limit, a failure in its place.
 func (s *Stream) write(w *wire.Writer, tally *Tally, rec *wire.Record) error {
 	err := w.Write(rec)
 	if errors.Is(err, wire.ErrTooLong) {
