@@ -12,13 +12,13 @@ import (
 	"runtime"
 )
 
-// Write replaces the file name with what write writes. It writes to a temporary file in the
+// Write replaces the file name by the output of write. It writes to a temporary file in the
 // same directory, syncs it, renames it and syncs the directory; if anything fails, the
 // temporary file is removed and the old file is left alone. The content is durable once
 // Write returns nil.
 //
-// If name exists and is not a regular file, such as a pipe or a terminal, write writes to it
-// directly.
+// If name exists and is not a regular file, such as a pipe or a terminal, the output goes
+// directly to it.
 func Write(name string, write func(io.Writer) error) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(name, os.O_WRONLY, 0)

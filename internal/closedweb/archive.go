@@ -22,7 +22,7 @@ import (
 // ArchiveOptions say how the web of archives is read.
 type ArchiveOptions struct {
 	Pick    archive.Pick // which of several captures of an address counts
-	Cache   string       // directory for what cannot be kept beside the archives; "" for none
+	Cache   string       // directory for files that cannot be written beside the archives; "" for none
 	Workers int          // how many pages are parsed at a time; at least one
 
 	// BadRecord is called for each part of an archive that cannot be read and is left
@@ -34,7 +34,7 @@ type ArchiveOptions struct {
 	LinksRead func(Size)
 }
 
-// A Size tells how large the web of archives is.
+// A Size is the size of an archived web.
 type Size struct{ Pages, Redirects, Links int }
 
 // ErrPipe is returned for an archive that is not a file: reading the links takes random access.

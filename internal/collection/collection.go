@@ -116,7 +116,7 @@ func (c *writer) listScored() error {
 			return nil
 		}
 		wanted++
-		date, _ := time.Parse(time.RFC3339, rec.Timestamp) // without a date, place or digest must match
+		date, _ := time.Parse(time.RFC3339, rec.Timestamp) // if there is no date, the place or the digest must match
 		capture, ok := c.replay.Find(archive.Trace{URL: URL(rec), Time: date, Digest: rec.Digest, Filename: rec.WARCFilename, Offset: rec.WARCOffset})
 		if !ok {
 			c.NotFound(rec)

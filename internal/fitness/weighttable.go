@@ -15,8 +15,7 @@ import (
 //	on Content and Link Structure Analysis", International Journal of Computer
 //	Science and Information Security 2 (1), 2009 (eq. 1–3), and of
 //	A. J. Wilson, H. Armanto, Gunawan and Tanwijaya, 2021 (genetic algorithm
-//	and symbiotic organisms search), which takes it over and multiplies by the
-//	number of documents:
+//	and symbiotic organisms search), which adopts it and multiplies by the number of documents:
 //
 //	papers  here            meaning
 //	t       the table       words of the topic
@@ -42,8 +41,8 @@ import (
 // the pages that contain it, which a measure has no access to, so the neighbourhood of links.go
 // is used instead.
 
-// TableThreshold is the relevance from which a page is relevant: the middle of the limits in
-// Pal's runs, 0.3 to 0.5. Wilson names none; the 0.7 of that paper is for pages that extend
+// TableThreshold is the minimum score of a relevant page: the middle of the limits in Pal's
+// runs, 0.3 to 0.5. Wilson gives no threshold; the 0.7 of that paper is for pages that extend
 // the table.
 const TableThreshold = 0.4
 
@@ -67,7 +66,7 @@ type WeightTable struct {
 	length      float64     // √Σ w_kt²
 	entry       []int32     // by term index: its entry, or none
 	tf          [][2]uint32 // by entry: in the title, in the rest
-	there       []int32     // the entries whose tf is not zero, in order of appearance
+	present     []int32     // the entries whose tf is not zero, in order of appearance
 }
 
 // NewTunnelTable returns the measure in Pal's form. Entries must have distinct terms and
@@ -101,7 +100,7 @@ func newWeightTable(t *Target, table []Entry, byDocuments bool) (*WeightTable, e
 	return w, nil
 }
 
-// put notes which entry a term has, unless it has one.
+// put sets the entry of a term, and reports false if the term has one already.
 func (w *WeightTable) put(t text.Term, entry int32) bool {
 	for t.Index() >= len(w.entry) {
 		w.entry = append(w.entry, none)
@@ -131,7 +130,7 @@ func (w *WeightTable) Explain(r *Reading) []Reason {
 	if dot == 0 {
 		return nil
 	}
-	for _, i := range w.there {
+	for _, i := range w.present {
 		if e := &w.entries[i]; e.Weight > 0 {
 			weight := w.weight(w.tf[i][0], w.tf[i][1], e.DF)
 			reasons = append(reasons, Reason{cmp.Or(e.Word, e.Term), weight, e.Weight, e.Weight * weight / w.length / length})
@@ -155,8 +154,8 @@ func (w *WeightTable) similarity(p *passage) float64 {
 	w.reset()
 	w.count(1, p)
 	rest := 0.0
-	if w.Norm == PageNorm && len(w.there) > 0 {
-		rest = w.rest(w.target.bagOf(p))
+	if w.Norm == PageNorm && len(w.present) > 0 {
+		rest = w.otherSquares(w.target.bagOf(p))
 	}
 	return w.cosine(w.product(rest))
 }
@@ -167,17 +166,17 @@ func (w *WeightTable) vector(r *Reading) (dot, length float64) {
 	w.count(0, &r.zones[Title])
 	w.count(1, &r.zones[Body])
 	rest := 0.0
-	if w.Norm == PageNorm && len(w.there) > 0 {
-		rest = w.rest(r.bag())
+	if w.Norm == PageNorm && len(w.present) > 0 {
+		rest = w.otherSquares(r.bag())
 	}
 	return w.product(rest)
 }
 
 func (w *WeightTable) reset() {
-	for _, i := range w.there {
+	for _, i := range w.present {
 		w.tf[i] = [2]uint32{}
 	}
-	w.there = w.there[:0]
+	w.present = w.present[:0]
 }
 
 // count counts the terms of p in a place: 0 is the title, 1 the rest.
@@ -189,7 +188,7 @@ func (w *WeightTable) count(place int, p *passage) {
 		}
 		i := w.entry[index]
 		if w.tf[i] == [2]uint32{} {
-			w.there = append(w.there, i)
+			w.present = append(w.present, i)
 		}
 		w.tf[i][place]++
 	}
@@ -198,7 +197,7 @@ func (w *WeightTable) count(place int, p *passage) {
 // product returns Σ w_kt·w_kp over the table, and √(Σ w_kp² + rest). The sum over w_kp is of
 // integers and exact.
 func (w *WeightTable) product(rest float64) (dot, length float64) {
-	for _, i := range w.there {
+	for _, i := range w.present {
 		e := &w.entries[i]
 		if e.Weight == 0 {
 			continue
@@ -210,8 +209,8 @@ func (w *WeightTable) product(rest float64) (dot, length float64) {
 	return dot, math.Sqrt(rest)
 }
 
-// rest returns Σ w_kp² over the words that are not in the table.
-func (w *WeightTable) rest(words *bag) float64 {
+// otherSquares returns Σ w_kp² over the words that are not in the table.
+func (w *WeightTable) otherSquares(words *bag) float64 {
 	sum := 0.0
 	for _, term := range words.terms {
 		df := 1

@@ -128,8 +128,8 @@ func (e *Ecosystem) parasitism(rng *rand.Rand, i, j int) {
 	}
 	e.trial = append(e.trial[:0], e.Organisms[i]...)
 	dimensions := len(e.trial)
-	some := int(math.Ceil((1 - float64(rng.Float64())) * float64(dimensions)))
-	for _, d := range Sample(rng, dimensions, some) {
+	redrawn := int(math.Ceil((1 - float64(rng.Float64())) * float64(dimensions)))
+	for _, d := range Sample(rng, dimensions, redrawn) {
 		e.trial[d] = e.clamp(e.Low + float64(rng.Float64()*(e.High-e.Low)))
 	}
 	e.replace(j, e.trial, e.evaluate(e.trial))

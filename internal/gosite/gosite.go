@@ -84,7 +84,7 @@ func New(root string) (*Site, error) {
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "this site is only read", http.StatusMethodNotAllowed)
+		http.Error(w, "this site is read-only", http.StatusMethodNotAllowed)
 		return
 	}
 	p := r.URL.Path

@@ -216,7 +216,8 @@ func (g *Graph) AppendSince(b []byte, m Mark) []byte {
 	return b
 }
 
-// ErrCorrupt is returned for bytes that AppendSince did not write, or not for this graph.
+// ErrCorrupt is returned for bytes that AppendSince did not write, or that it wrote for
+// another graph.
 var ErrCorrupt = errors.New("the graph's record is damaged")
 
 // Replay adds what AppendSince wrote, and returns the bytes after it.

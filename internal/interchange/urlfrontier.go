@@ -13,8 +13,8 @@ import (
 	"spoor/internal/wire"
 )
 
-// This file reads and writes what the client of a url-frontier dumps (DumpURLs, ListURLs -j)
-// and reads (PutURLs): messages URLItem of https://github.com/crawler-commons/url-frontier,
+// This file reads the dumps of a url-frontier's client (DumpURLs, ListURLs -j), and writes
+// its input (PutURLs): messages URLItem of https://github.com/crawler-commons/url-frontier,
 // API/urlfrontier.proto, in the JSON of protocol buffers, one per line. An address is either
 // discovered or known. A known address has a date from which it may be fetched again, or
 // none, which means that it is done.
@@ -159,9 +159,9 @@ func (rec *record) numbers() map[string]*int {
 	}
 }
 
-// setMetadata stores metadata in the member of rec that they name. It does not if metadata would not
-// return the same values. For an address that waits it takes a status or an error only if the
-// store would retry after it.
+// setMetadata stores metadata in the member of rec with that name, and reports whether it
+// did. It does not if metadata would not return the same values. For a waiting address it
+// stores a status or an error only if the store would retry after it.
 func (rec *record) setMetadata(name string, values []string, waits bool) bool {
 	if name == "parents" {
 		rec.Parents = values

@@ -328,10 +328,10 @@ const (
 
 // bootstrap returns the sorted means of resamples of s. It is nil for a single value.
 //
-// Its percentiles are too narrow if topics are few and differ: with normally distributed
-// values, 95 % intervals contained the true mean in 84 of 100 cases for 5 topics that
-// differ twice as much as their 6 units do, in 95 for 30 such topics, and in 98 for 5
-// topics that do not differ.
+// The intervals are too narrow for a few topics that differ. With normally distributed
+// values and 6 units per topic, 95 % intervals contained the true mean in 84 % of cases for
+// 5 topics whose means differ twice as much as their units, in 95 % for 30 such topics, and
+// in 98 % for 5 topics that do not differ.
 //
 // Source: A. C. Davison and D. V. Hinkley, "Bootstrap Methods and their
 // Application" (1997), section 3.8.
@@ -348,7 +348,8 @@ func (s sample) bootstrap(seed uint64) []float64 {
 	return means
 }
 
-// percentiles returns the interval without cut per 1,000 of the sorted means at each end.
+// percentiles returns the interval that remains if, of 1,000 sorted means, cut are removed
+// at each end.
 func percentiles(means []float64, cut int) *Interval {
 	if means == nil {
 		return nil

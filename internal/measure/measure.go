@@ -127,7 +127,7 @@ func vsm(_ *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, er
 	return v, nil
 }
 
-// symbiosis has the query's words in its table, with weight 1, also if a page has them.
+// symbiosis uses the query's words with weight 1, even if pages gave them another weight.
 func symbiosis(t *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, error) {
 	seen := make(map[string]bool)
 	var table []fitness.Entry

@@ -14,7 +14,7 @@ import (
 type Member struct {
 	Niche string
 	Score float64
-	Tie   string // of equal scores the member with the larger tie is eliminated
+	Tie   string // if scores are equal, the member with the larger tie is eliminated first
 }
 
 // A Rule defines how many members of a niche are eliminated.

@@ -34,7 +34,7 @@ const (
 // maxText bounds the text of a page that is indexed, in bytes.
 const maxText = 1 << 20
 
-// Options are called while an index is brought up to date. Each may be nil.
+// Options are functions that are called while an index is brought up to date. Each may be nil.
 type Options struct {
 	// Waiting is called if another process is bringing the index up to date.
 	Waiting func(lockFile string)
@@ -123,7 +123,7 @@ func (u *updater) update(index string, paths []string) error {
 	return nil
 }
 
-// lock makes other processes wait that bring the index up to date.
+// lock acquires the lock that other processes need to bring the index up to date.
 func (u *updater) lock(name string) (unlock func() error, err error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
@@ -200,8 +200,8 @@ func (u *updater) archive(path string) error {
 		if resume && b.end > 0 {
 			a.Done = base + b.end
 		}
-		// Until the end the index has a size and time that no file has, so that the archive
-		// counts as changed.
+		// Until the archive is read to its end, the index stores an impossible size and time, so
+		// that the archive counts as changed.
 		a.Size, a.Modified = -1, time.Unix(0, 0)
 		if failed = b.failed; b.last && failed == nil {
 			a.Size, a.Modified = size, modified

@@ -56,8 +56,8 @@ func (e *HoldError) Error() string {
 }
 
 // A BlamelessError is returned by a Base that failed for a reason that is not the fault of
-// the host, which is then not held. There is no pause either, unless the host may have
-// received the request; nor is there after a [BlockedError].
+// the host: the host is not held. There is no pause either, unless the host may have
+// received the request. The same applies to a [BlockedError].
 type BlamelessError struct {
 	Err   error
 	Asked bool // the host may have received the request
@@ -71,8 +71,8 @@ func (e *BlamelessError) Unwrap() error { return e.Err }
 //
 //	max(Delay, min(max(crawl-delay, Slowness × last fetch time), MaxDelay))
 //
-// or longer if HostRate requires it. The fetch time is measured from the call of Base, or
-// from when that calls [Begin].
+// or longer if HostRate requires it. The fetch time starts when Base is called or, if Base
+// calls [Begin], then.
 //
 // After a network error, 429 or 5xx the host is held: for 60 s, doubled by every further
 // failure up to a day, with a jitter of a tenth. Any 4xx or 5xx may extend that with

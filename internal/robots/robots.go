@@ -45,8 +45,8 @@ type group struct {
 // A rule is one allow or disallow line.
 type rule struct {
 	value   string // as written in the file
-	spelled string // value by escape
-	normal  string // spelled by normalize; of several rules that match, the longest decides
+	spelled string // escape(value)
+	normal  string // normalize(spelled); if several rules match, the longest decides
 	line    int32
 	allow   bool
 }
@@ -179,9 +179,9 @@ func (r *Rules) Size() int {
 }
 
 // Token returns the product token at the head of s: its longest prefix of letters,
-// digits, "_" and "-", which may be empty. RFC 9309, section 2.2.1, has no digits, but
-// crawlers do (MJ12bot, 360Spider): cut at the first digit, their names would be those
-// of other crawlers.
+// digits, "_" and "-", which may be empty. RFC 9309, section 2.2.1, does not allow
+// digits, but some crawlers have them (MJ12bot, 360Spider); if they were cut at the
+// first digit, their names would be those of other crawlers.
 func Token(s string) string {
 	i := 0
 	for i < len(s) && isTokenByte(s[i]) {

@@ -259,7 +259,7 @@ func openDB(name string, create bool) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1) // a second one could wait for the first
+	db.SetMaxOpenConns(1) // a second connection could wait for a lock of the first
 	return db, nil
 }
 

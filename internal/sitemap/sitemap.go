@@ -8,8 +8,8 @@
 //
 // Parsing is lenient. Namespaces and the name of the root element do not matter, only
 // the names of entries and their fields. Unclosed tags and bare ampersands are accepted;
-// any other syntax error costs an entry at most. Entities that a DTD declares are
-// never expanded.
+// any other syntax error loses at most one entry. Entities that a DTD declares are never
+// expanded.
 package sitemap
 
 import (
@@ -72,8 +72,8 @@ type Entry struct {
 	// "2006-01-02T15:04:05Z"; "" if it is missing or not understood.
 	LastMod string
 
-	// Priority is the priority of the page within its site, in [0, 1]; 0.5, the
-	// protocol's default, unless Ranked, which reports whether a valid one was given.
+	// Priority is the priority of the page within its site, in [0, 1]. If the entry has
+	// no valid priority, Ranked is false and Priority is 0.5, the protocol's default.
 	Priority float64
 	Ranked   bool
 }
@@ -149,7 +149,7 @@ func decode(in *bufio.Reader) *bufio.Reader {
 	name := ""
 	switch {
 	case bytes.HasPrefix(head, []byte("\ufeff")):
-		_, _ = in.Discard(3) // which were peeked at
+		_, _ = in.Discard(3) // cannot fail: Peek has read them
 		return in
 	case len(head) < 2:
 	case head[0] == 0xfe && head[1] == 0xff || head[0] == 0 && head[1] != 0:

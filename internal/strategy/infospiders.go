@@ -10,7 +10,7 @@ package strategy
 //	F. Menczer, G. Pant and P. Srinivasan, "Topical web crawlers: evaluating
 //	adaptive algorithms", ACM TOIT 4 (4), 2004, pp. 378–419.
 //
-// The papers were not at hand, but for the abstracts. The algorithm (links drawn by exp(β·L),
+// Only the abstracts of the papers were available. The algorithm (links drawn by exp(β·L),
 // energy, cost and payoff, death below 0, division above a threshold with the energy split,
 // mutation of the offspring) is that of the authors' slides,
 // https://carl.cs.indiana.edu/fil/IS/slides.html, which name no values: the values of all
@@ -42,8 +42,8 @@ package strategy
 //	         Keywords    maximum keywords of a spider       10
 //	         Hidden      neurons of the hidden layer        3
 //
-// The rows that comments name are those of PAPERS.md, which lists what is not known and what
-// we do.
+// Comments refer to the rows of the table in PAPERS.md, which lists what the papers leave
+// open and what this implementation does.
 //
 // Exponentials are rounded to single precision: their last bits differ between machines, and
 // choices depend on them.
@@ -313,7 +313,7 @@ func (s *infoSpiders) Breed(n int, rng *rand.Rand) (next []Address) {
 	s.arrived = nil
 	following := false
 	for _, sp := range s.spiders {
-		if _, fetched := s.page(sp.target.id); sp.following && fetched { // by other means: row k
+		if _, fetched := s.page(sp.target.id); sp.following && fetched { // by something other than this spider: row k
 			sp.following, sp.changed = false, true
 		}
 		following = following || sp.following
@@ -401,7 +401,7 @@ func (s *infoSpiders) addLinks(sp *spider, links []trail) {
 	sp.links = all
 }
 
-// divide makes two of sp: rows i and j.
+// divide splits sp into a parent and a child: rows i and j.
 func (s *infoSpiders) divide(sp *spider, newWord string, rng *rand.Rand) {
 	sp.energy /= 2
 	child := &spider{energy: sp.energy, words: slices.Clone(sp.words), net: sp.net.clone()}
@@ -661,7 +661,8 @@ func (n net) renew(keyword int, rng *rand.Rand) {
 	}
 }
 
-// weakest returns the keyword with the lowest weights, the last of equals.
+// weakest returns the keyword with the smallest sum of absolute weights; the last one if
+// several are equal.
 func (n net) weakest() (keyword int) {
 	least := math.Inf(1)
 	for k := range len(n.hidden[0]) - 1 {

@@ -68,7 +68,7 @@ type Analyzer struct {
 	lower       casing
 	bits        uint64 // lower.ascii in every byte
 	stem        func(word []byte) []byte
-	keepsPrefix bool // the stemmer is
+	keepsPrefix bool // stems keep the prefixes of words: see prefixLength
 	memo        memo
 	terms       map[string]Term // stem → term
 	silentTerms map[string]Term // stop words and words of one character → silent term
@@ -146,8 +146,8 @@ func (a *Analyzer) Append(dst []Term, s string) []Term {
 }
 
 // appendPlain appends the terms of the words in the block s[at:at+end] that are ASCII and end
-// before the block does. It returns the offset in the block of the first word that is not, or
-// end.
+// before the block does. It returns the offset in the block of the first word that is not ASCII
+// or does not end in the block, or else end.
 func (a *Analyzer) appendPlain(dst []Term, s string, at int, words uint64, end int) ([]Term, int) {
 	edges := words ^ words<<1 // the start of each word, and the byte after it
 	if end < block {

@@ -178,16 +178,16 @@ func (l *learner) pageEntries(positive []Page) []Entry {
 // one-sided 5 % level.
 const significance = 1.645
 
-// distinguishes reports whether a term distinguishes positive pages from negative ones. A term that
-// no negative page has does; with Literal all terms do.
+// distinguishes reports whether a term distinguishes positive pages from negative ones.
+// That is true of a term that is in no negative page and, with Literal, of all terms.
 func (l *learner) distinguishes(t text.Term) bool {
 	if l.options.Literal || l.negative.DF(t) == 0 {
 		return true
 	}
 	with, without := shares(l.positive, t)
-	other, others := shares(l.negative, t)
-	ratio := math.Log(with/without) - math.Log(other/others)
-	return ratio > significance*math.Sqrt(1/with+1/without+1/other+1/others)
+	negWith, negWithout := shares(l.negative, t)
+	ratio := math.Log(with/without) - math.Log(negWith/negWithout)
+	return ratio > significance*math.Sqrt(1/with+1/without+1/negWith+1/negWithout)
 }
 
 // shares returns how many documents have t and how many do not, each plus 1/2.

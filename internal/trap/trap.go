@@ -35,8 +35,8 @@ const (
 var Rules = []Rule{Length, Depth, Repetition, Session, Calendar, Parameters, Duplicates}
 
 // The limits of a single URL. Depth and repetitions are the defaults of Heritrix
-// (TooManyPathSegmentsDecideRule, PathologicalPathDecideRule). Browsers and servers have long
-// had trouble with URLs longer than 2 KiB, so hardly any site intends such.
+// (TooManyPathSegmentsDecideRule, PathologicalPathDecideRule). URLs longer than 2 KiB are
+// rarely intended: many browsers and servers used not to support them.
 const (
 	maxLength  = 2 << 10
 	maxDepth   = 20
@@ -50,11 +50,11 @@ func Lexical(path, query string) Rule {
 	if len(path)+len(query) > maxLength {
 		return Length
 	}
-	// The last segment is a file. Empty segments count, or a//b would hide a depth.
+	// The last segment is a file. Empty segments count as directories.
 	if strings.Count(path, "/") > maxDepth+1 {
 		return Depth
 	}
-	if repeats(path) || overdone(query, '&', 1) {
+	if repeats(path) || hasRepeatedPart(query, '&', 1) {
 		return Repetition
 	}
 	return ""
@@ -89,12 +89,12 @@ func repeats(path string) bool {
 			}
 		}
 	}
-	return overdone(path, '/', minSegment)
+	return hasRepeatedPart(path, '/', minSegment)
 }
 
-// overdone reports whether s, split at separator, has a part of at least minLen bytes more
-// than maxOccurs times.
-func overdone(s string, separator byte, minLen int) bool {
+// hasRepeatedPart reports whether s, split at separator, has a part of at least minLen bytes
+// more than maxOccurs times.
+func hasRepeatedPart(s string, separator byte, minLen int) bool {
 	if strings.Count(s, string(rune(separator))) < maxOccurs {
 		return false
 	}

@@ -88,15 +88,15 @@ func (u URL) Resolve(ref string) (URL, error) {
 }
 
 // An Encoder encodes the query of a link in the encoding of its page, as browsers do. It is
-// called with the query without question mark and fragment, if that is not all ASCII. The
-// result is escaped like any query, except for percent signs: for a character that the
-// encoding lacks, it returns "%26%23" + its number in decimal + "%3B".
+// called with the query without question mark and fragment, if that is not all ASCII. For a
+// character that the encoding lacks, it returns "%26%23" + the number of the character in
+// decimal + "%3B". The result is escaped like any query, except for percent signs.
 //
 // Source: https://url.spec.whatwg.org/#string-percent-encode-after-encoding
 type Encoder func(query string) string
 
-// ResolveIn is [Resolve] for a page whose encoding is neither UTF-8 nor UTF-16, for which the
-// standard uses UTF-8. A nil Encoder stands for UTF-8.
+// ResolveIn is [Resolve] for a page in another encoding than UTF-8. A nil Encoder stands for
+// UTF-8, which the standard also uses for pages in UTF-16.
 func ResolveIn(base URL, ref string, encode Encoder) (URL, error) {
 	return parse(ref, base, encode)
 }

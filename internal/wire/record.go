@@ -92,7 +92,7 @@ type Record struct {
 	Niche      string   // key of its niche
 	Query      string   // without URL: a search query to answer; with URL: the query that found it
 	Retries    int      // failed attempts so far
-	Cost       int      // of an answered query: the number of fetches that it is counted as
+	Cost       int      // of an answered query: its cost, in fetches
 	Reasons    []Scored // why the URL was chosen, sorted by name
 
 	ETag         string // ETag of an earlier response, for a conditional request
