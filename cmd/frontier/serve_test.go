@@ -397,7 +397,7 @@ func TestServeSaysWhatHoldsUpTheLoop(t *testing.T) {
 	if s := <-l.ended; s != 1 {
 		t.Errorf("status %d", s)
 	}
-	said(l, "2 addresses went out, and their mark came back without a record")
+	said(l, "2 addresses were written, and their mark came back without a record")
 
 	l, w = begin() // nothing is left
 	l.send(mark(0), outcome(w[0]), "no record", outcome(w[1]), mark(1))
