@@ -141,7 +141,7 @@ func RepairInPlace(ctx context.Context, path string, o RepairOptions) (n Repaire
 // checkFree returns an error if there is a file of that name.
 func checkFree(name string) error {
 	if _, err := os.Lstat(name); err == nil {
-		return fmt.Errorf("%s is in the way (hint: move it elsewhere)", name)
+		return fmt.Errorf("%s exists (hint: move it elsewhere)", name)
 	}
 	return nil
 }
@@ -261,7 +261,7 @@ func (r *repairer) repair() error {
 // members repairs a compressed file.
 func (r *repairer) members() error {
 	m := &r.file.m
-	end := int64(0) // of the file up to which everything is done
+	end := int64(0) // offset in the file before which everything is done
 	for {
 		if !r.file.started {
 			err := r.file.enter()
@@ -311,7 +311,7 @@ func (r *repairer) copy(w io.Writer, src io.ReaderAt, begin, end int64) error {
 }
 
 // A segment is a sequence of bytes that should consist of complete records: an uncompressed
-// file, or the content of a member, with that of following members that continue a block.
+// file, or the content of a member and of following members that continue its last block.
 type segment struct {
 	*repairer
 	data       io.ReaderAt
@@ -338,8 +338,9 @@ func (g *segment) more() error {
 	return err
 }
 
-// continues appends the next member if there is one that does not begin with a record.
-func (g *segment) continues() (bool, error) {
+// appendNextMember appends the next member unless it begins with a record. It reports whether
+// it did.
+func (g *segment) appendNextMember() (bool, error) {
 	if !g.compressed || g.file.started {
 		return false, nil
 	}
@@ -354,7 +355,7 @@ func (g *segment) continues() (bool, error) {
 }
 
 // finish writes the first record if it is the only one, and finds the next member. It returns
-// the offset in the file up to which everything is done.
+// the offset in the file before which everything is done.
 func (g *segment) finish() (end int64, err error) {
 	switch {
 	case g.pieces == 1 && g.complete && g.first.exact && !g.spread && g.torn == nil:
@@ -421,7 +422,7 @@ func (g *segment) boundary(from int64) (int64, error) {
 		case i < 0:
 			i = max(len(b)-len("WARC/")+1, 1)
 		case i > 0 && len(b)-i < enough && at+int64(len(b)) < g.size:
-			// Look again when all of it is in the window.
+			// Look again when the whole line is in the window.
 		case isVersion(b[i:]) && (i == 0 && lineStart || i > 0 && b[i-1] == '\n' || isAppended(b[i:])):
 			return at + int64(i), nil
 		default:
@@ -510,7 +511,7 @@ func (g *segment) record(pos int64) (int64, error) {
 	p := piece{pos: pos, begin: g.headers.at()}
 	size := g.size
 	for rec.ContentLength > g.size-p.begin {
-		if added, err := g.continues(); err != nil {
+		if added, err := g.appendNextMember(); err != nil {
 			return 0, err
 		} else if !added {
 			break
@@ -565,7 +566,7 @@ func (g *segment) measure(h Header, begin, claimed, next int64) (length int64, o
 			return claimed, true, err
 		}
 	}
-	upTo, proper, known := g.upTo(begin, next)
+	upTo, proper, known := g.lengthToNext(begin, next)
 	if endsWell {
 		if known && upTo < claimed && g.mayRead(claimed) {
 			if a, err := g.digests(h, begin, upTo); err != nil || a == confirmed {
@@ -594,15 +595,15 @@ func (g *segment) measure(h Header, begin, claimed, next int64) (length int64, o
 		return claimed, true, nil
 	case known && proper:
 		return upTo, true, nil
-	case try && g.endsSomehow(begin+claimed):
+	case try && g.endsInBlankLines(begin+claimed):
 		return claimed, true, nil
 	}
 	return upTo, known, nil
 }
 
-// mayRead reports whether n bytes may be read because a record claims them; bytes may be
-// claimed by many records. Without a limit, the time for a file of nothing but such records
-// would be quadratic.
+// mayRead reports whether n bytes may be read because a record claims that length. Many
+// records can claim the same bytes: without a limit the time would be quadratic in the size
+// of the file.
 func (g *segment) mayRead(n int64) bool {
 	ok := g.budget >= n
 	if ok {
@@ -619,19 +620,19 @@ func (g *segment) endsWell(end int64) bool {
 	return ok && (isVersion(rest) || end+int64(len(blockEnd)) == g.size)
 }
 
-// endsSomehow reports whether nothing but a few empty lines is between the end of a block and
-// a record or the end of the segment.
-func (g *segment) endsSomehow(end int64) bool {
+// endsInBlankLines reports whether nothing but a few empty lines is between the end of a
+// block and a record or the end of the segment.
+func (g *segment) endsInBlankLines(end int64) bool {
 	const maxEmpty = 64
 	b := g.peek(end, maxEmpty+versionLen)
 	rest := bytes.TrimLeft(b, "\r\n")
 	return isVersion(rest) || len(rest) == 0 && end+int64(len(b)) == g.size
 }
 
-// upTo returns the length of the block at begin if it ends before the next record. proper
-// reports whether two empty lines are between them. Without these the length is known only
-// if a complete member ends there.
-func (g *segment) upTo(begin, next int64) (length int64, proper, known bool) {
+// lengthToNext returns the length of the block at begin, if it extends to the next record.
+// proper reports whether two empty lines are between them. Without these the length is known
+// only if a complete member ends there.
+func (g *segment) lengthToNext(begin, next int64) (length int64, proper, known bool) {
 	whole := next < g.size || g.torn == nil
 	end := next - int64(len(blockEnd))
 	if end >= begin && string(g.peek(end, len(blockEnd))) == blockEnd {
@@ -640,19 +641,19 @@ func (g *segment) upTo(begin, next int64) (length int64, proper, known bool) {
 	return next - begin, false, g.compressed && next == g.size && whole
 }
 
-// An answer is what the digests of a record say about a length of its block.
-type answer int
+// An agreement says whether the digests of a record agree with a length of its block.
+type agreement int
 
 const (
-	unclear   answer = iota
-	confirmed        // a digest is right
-	denied           // all digests are wrong
+	unclear   agreement = iota
+	confirmed           // a digest is right
+	denied              // all digests are wrong
 )
 
 // digests computes the digests of a block of the given length, and compares them with those
 // of the record. A payload digest without the chunks does not confirm a length: anything may
 // follow the last chunk.
-func (g *segment) digests(h Header, begin, length int64) (answer, error) {
+func (g *segment) digests(h Header, begin, length int64) (agreement, error) {
 	g.check.reset(h)
 	g.checked = length
 	if g.check.claims() == 0 {
