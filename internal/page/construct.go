@@ -6,16 +6,16 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// A construction implements the tree construction stage of the HTML standard (section 13.2.6),
-// as golang.org/x/net/html does, but without making a tree: it passes the elements and texts
-// to a collector in document order. It only keeps the stack of open elements and the list of
-// active formatting elements, as long as everything is inserted at the end of the document so
-// far.
+// A construction implements the tree construction stage of the HTML standard (section
+// 13.2.6), as golang.org/x/net/html does, but without making a tree: it passes the elements
+// and texts to a collector in document order. It only keeps the stack of open elements and
+// the list of active formatting elements. That suffices as long as every element and text is
+// inserted at the current end of the document.
 //
-// Two rules of the standard insert elsewhere: content that is not allowed in a table goes
-// before the table (foster parenting), and a formatting element that ends before a block
-// inside it is moved (the adoption agency). Some pages also add attributes to html or body
-// later. Such pages are parsed again with an outline (outline.go).
+// By two rules of the standard, content is inserted elsewhere: content that is not allowed in
+// a table goes before the table (foster parenting), and a formatting element that ends before
+// a block inside it is moved (the adoption agency). Some pages also add attributes to html or
+// body later. Such pages are parsed again with an outline (outline.go).
 //
 // Pages that the tree parser refuses, or whose tree would be too large, are parsed again in
 // guess mode: everything is inserted at the end, and formatting elements are not reopened.
@@ -45,8 +45,8 @@ type construction struct {
 	framesetOK     bool
 	quirks         bool
 
-	doctype string // the latest that isQuirky was asked for
-	quirky  bool   // its answer
+	doctype string // the last argument of isQuirky
+	quirky  bool   // the result for it
 
 	nodes      outline    // the latest, to reuse its memory
 	reordering reordering // why the page must be parsed with an outline
@@ -164,7 +164,7 @@ func (t *construction) read(page string, c *collector) bool {
 	return t.readFrames(page, c, false)
 }
 
-// readFrames is read for pages that may have frames.
+// readFrames implements read; frames says whether the page has frames.
 func (t *construction) readFrames(page string, c *collector, frames bool) bool {
 	t.parse(page, c, parseOptions{frames: frames})
 	if t.refused == accepted && t.reordering != inOrder {
@@ -573,7 +573,8 @@ func (t *construction) clearToMarker() {
 	}
 }
 
-// pushFormatting is push for formatting elements. The list keeps at most three equal ones.
+// pushFormatting inserts and opens a formatting element. The list holds at most three equal
+// ones.
 func (t *construction) pushFormatting() {
 	t.push()
 	if t.guess {
