@@ -84,7 +84,7 @@ type Count struct {
 	N    int
 }
 
-// A Yield is what an operator or niche has cost and found.
+// A Yield holds the cost of an operator or niche and the relevant pages it found.
 type Yield struct {
 	Name     string // "unknown" if the records do not say
 	Fetched  int
@@ -178,10 +178,10 @@ type Reference struct {
 	Recall         float64
 }
 
-// An Agreement says how far the steering measure and a classifier call the same pages
-// relevant. It says nothing about how good the crawl is.
+// An Agreement compares the verdicts of the steering measure with those of a classifier. It
+// says nothing about how good the crawl is.
 type Agreement struct {
-	HeldOut        bool `json:"held_out"` // false: the classifier has steered the crawl, and nothing follows
+	HeldOut        bool `json:"held_out"` // false: the classifier steered the crawl, so the agreement means nothing
 	Pages          int  // with both verdicts
 	Both           int  // of Pages, by who calls them relevant
 	OnlyCrawl      int  `json:"only_crawl"`
@@ -197,9 +197,9 @@ type Agreement struct {
 type Histogram struct {
 	Measure string // the steering measure; "" if unknown
 	Bins    []Bin  // ascending, of equal width except the last, which is open; empty if no page has a score
-	// Threshold is the score from which the measure calls pages relevant, as far as the pages
-	// show: the lowest bin border between relevant and other pages or, if there is none, the
-	// lowest score of a relevant page; NaN if there is none.
+	// Threshold is an estimate of the score from which the measure calls pages relevant: the
+	// lowest bin border between relevant and other pages or, if there is none, the lowest score
+	// of a relevant page; NaN if there is none.
 	Threshold float64
 }
 
@@ -242,7 +242,7 @@ type Step struct {
 	Parents    []string // the pages that led to it, if there are several; without Via the next step is about the first
 	Score      float64  // of the page; NaN if unknown
 	Relevant   bool     // by the judge if Judged, else by the steering measure
-	Reasons    []Reason // for which it was chosen or, if there are none, its query; sorted by name
+	Reasons    []Reason // why it was chosen or, if unknown, why its query was; sorted by name
 }
 
 // A Reason is a number that a strategy chose an address by.
