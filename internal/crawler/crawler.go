@@ -105,7 +105,8 @@ func (o *Options) UserAgent() string {
 }
 
 // MemoryLimit returns about how many bytes of heap a run needs when every response is as
-// large as it may be. A collector that lets the heap grow further only collects garbage.
+// large as it may be. What the heap holds beyond that is garbage that the collector should
+// free.
 func (o *Options) MemoryLimit() int64 {
 	// A body exists as received, as decoded, and as JSON, where a byte may take six.
 	larger := max(0, min(o.MaxBody, math.MaxInt64>>8)-archive.DefaultBody)
@@ -285,8 +286,8 @@ func original(earlier *archive.Replay, url, digest string) (archive.Original, bo
 // and saves the state. Records are written in the order in which they are done.
 //
 // When ctx ends, Run writes back what it has read and not done with the error "budget",
-// without waiting for more input, and returns the cause. So it does when the proxy cannot
-// be used, or when the WARC file or out cannot be written.
+// without waiting for more input, and returns the cause. It does the same when the proxy
+// cannot be used, or when the WARC file or out cannot be written.
 func (c *Crawler) Run(ctx context.Context, in *wire.Reader, out io.Writer) (Stats, error) {
 	stats, err := c.schedule(ctx, in, wire.NewWriter(out))
 	if _, ok := errors.AsType[*web.ProxyError](err); ok {
