@@ -351,8 +351,8 @@ func (s *Store) Add(rec *wire.Record) (Verdict, error) {
 	return s.add(rec)
 }
 
-// add adds a record with a URL. Unlike Add it never writes a snapshot: a commit, which is
-// part of writing a snapshot, adds exclusions by it.
+// add adds a record with a URL. Unlike Add it never writes a snapshot, because it is called
+// by Commit, which adds exclusions, and which writing a snapshot calls.
 func (s *Store) add(rec *wire.Record) (Verdict, error) {
 	if rec.IsOutcome() {
 		rec.Brief()
@@ -486,7 +486,7 @@ func (s *Store) checkpoint() error {
 }
 
 // Close commits, writes the snapshot if it is out of date, and releases the lock. If only the
-// snapshot could not be written nothing is lost, and the error is a [*SnapshotError].
+// snapshot could not be written, the error is a [*SnapshotError]; nothing is lost.
 func (s *Store) Close() error {
 	var err error
 	if !s.options.ReadOnly {
