@@ -65,8 +65,7 @@ type Transport struct {
 	// means the system's.
 	TLS *tls.Config
 
-	// Insecure accepts servers whose certificate cannot be verified; the tape says
-	// so.
+	// Insecure accepts servers whose certificate cannot be verified; then Tape.Unverified says why.
 	Insecure bool
 
 	// HTTP1 disables HTTP/2.
@@ -97,7 +96,7 @@ type Transport struct {
 
 	mu    sync.Mutex
 	hosts map[string]*host // by scheme and host, while they have connections
-	idle  list.List        // of *conn, idle for longest first
+	idle  list.List        // of *conn; the one that has been idle longest is first
 }
 
 // A Phase is the part of an exchange that a timeout limits.
@@ -195,7 +194,7 @@ func (t *Transport) CloseIdleConnections() {
 // An exchange is one request and its response.
 type exchange struct {
 	t      *Transport
-	ctx    context.Context // ends with that of the request, and at every timeout
+	ctx    context.Context // ends with the request's context, and at a timeout
 	cancel context.CancelCauseFunc
 	tape   *Tape
 	stop   func() bool // stops the timer of Timeout
