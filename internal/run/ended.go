@@ -168,7 +168,7 @@ func (c *Crawl) checkCounts(kept Kept) error {
 	case kept.Records > n.asked && strings.Contains(c.steps.find("fetch").Command, "-sitemaps"):
 		return nil
 	case kept.Records == 0:
-		lost = fmt.Sprintf("%d records went into %s, and no record came out: which stage loses them?", n.asked, stages)
+		lost = fmt.Sprintf("%d records went into %s, and none came out: find the stage that drops them", n.asked, stages)
 	default:
 		lost = fmt.Sprintf("%d records went into %s, and %d came out", n.asked, stages, kept.Records)
 	}

@@ -221,10 +221,10 @@ func (c *Crawl) noPage() error {
 		words = append(words, fmt.Sprintf("%d answered by a failure (404, 500 and the like)", answered))
 	}
 	if len(words) == 0 {
-		words = append(words, "the frontier has nothing to give")
+		words = append(words, "the frontier has no addresses")
 	}
 	c.View.Clear()
 	c.leaveReport()
-	return faultf(statusFailed, "no page could be fetched: %s\nhint: check the seeds; %sfrontier export -store %s tells what became of each, and %s what the stages said; other seeds can begin in the same -run",
+	return faultf(statusFailed, "no page could be fetched: %s\nhint: check the seeds; %sfrontier export -store %s prints the outcome of each, and %s has the messages of the stages; other seeds can be used with the same -run",
 		strings.Join(words, ", "), c.Prefix, c.Dir.Path("frontier"), c.Dir.Path(StagesLog))
 }
