@@ -365,7 +365,7 @@ func TestRepairInPlace(t *testing.T) {
 	dir := t.TempDir()
 	path := fileOf(t, dir, "x.warc.gz", []byte(torn))
 	fileOf(t, dir, "x.warc.gz.bak", nil)
-	if _, err := RepairInPlace(t.Context(), path, RepairOptions{}); err == nil || !strings.Contains(err.Error(), "in the way") {
+	if _, err := RepairInPlace(t.Context(), path, RepairOptions{}); err == nil || !strings.Contains(err.Error(), "exists") {
 		t.Errorf("over an older backup: %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
