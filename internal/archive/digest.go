@@ -29,8 +29,11 @@ type claim struct {
 // claim that is always wrong.
 func parseClaim(field, text string) (*claim, error) {
 	c := &claim{field: field, text: text}
-	kind, sum := splitDigest(text)
-	switch kind {
+	label, sum, ok := strings.Cut(text, ":")
+	if !ok {
+		label, sum = "sha1", text
+	}
+	switch strings.ToLower(strings.ReplaceAll(label, "-", "")) {
 	case "md5":
 		c.make = md5.New
 	case "sha1":
@@ -44,28 +47,15 @@ func parseClaim(field, text string) (*claim, error) {
 	}
 	sum = strings.TrimRight(strings.TrimSpace(sum), "=")
 	b32, size := base32.StdEncoding.WithPadding(base32.NoPadding), c.make().Size()
-	var err error
 	switch len(sum) {
 	case hex.EncodedLen(size):
-		c.sum, err = hex.DecodeString(sum)
+		c.sum, _ = hex.DecodeString(sum)
 	case b32.EncodedLen(size):
-		c.sum, err = b32.DecodeString(strings.ToUpper(sum))
+		c.sum, _ = b32.DecodeString(strings.ToUpper(sum))
 	case base64.RawStdEncoding.EncodedLen(size):
-		c.sum, err = base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(sum))
-	}
-	if err != nil {
-		c.sum = nil
+		c.sum, _ = base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(sum))
 	}
 	return c, nil
-}
-
-// splitDigest returns the algorithm of a labelled digest, as sha1, and what follows the label.
-func splitDigest(text string) (kind, sum string) {
-	label, sum, ok := strings.Cut(text, ":")
-	if !ok {
-		return "sha1", text
-	}
-	return strings.ToLower(strings.ReplaceAll(label, "-", "")), sum
 }
 
 // is reports whether the sum of h is the claimed one.

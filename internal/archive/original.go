@@ -2,6 +2,7 @@ package archive
 
 import (
 	"cmp"
+	"encoding/base32"
 	"encoding/hex"
 	"hash/maphash"
 	"io"
@@ -106,9 +107,18 @@ func sameKind(a, b string) bool {
 // plainDigest converts a digest to a canonical notation: label in lower case without hyphen,
 // digest in hexadecimal.
 func plainDigest(s string) string {
-	kind, text := splitDigest(s)
-	if c, err := parseClaim("", s); err == nil && len(c.sum) > 0 {
-		text = hex.EncodeToString(c.sum)
+	kind, text, ok := strings.Cut(s, ":")
+	if !ok {
+		kind, text = "sha1", s
+	}
+	kind = strings.ReplaceAll(strings.ToLower(kind), "-", "")
+	size := map[string]int{"md5": 16, "sha1": 20, "sha256": 32, "sha512": 64}[kind]
+	if b, err := hex.DecodeString(text); err == nil && len(b) == size {
+		return kind + ":" + strings.ToLower(text)
+	}
+	b, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.TrimRight(strings.ToUpper(text), "="))
+	if err == nil && len(b) == size {
+		return kind + ":" + hex.EncodeToString(b)
 	}
 	return kind + ":" + text
 }
