@@ -140,10 +140,13 @@ func (o *opening) define(fs *flag.FlagSet) {
 	}
 	for _, name := range fetchSwitches {
 		fs.BoolFunc(name, "see fetch -h", func(v string) error {
-			if v != "false" {
+			on, err := strconv.ParseBool(v)
+			if on {
 				o.s.Live = append(o.s.Live, "-"+name)
+			} else {
+				o.s.Live = append(o.s.Live, "-"+name+"=false")
 			}
-			return nil
+			return err
 		})
 	}
 }

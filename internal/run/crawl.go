@@ -53,7 +53,7 @@ func Load(d Dir, view *View, log Log, prefix string, requirements func(strategy 
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range stageNames {
+	for _, name := range append(slices.Clone(stageNames), otherNames(commands)...) {
 		if command, ok := commands[name]; ok {
 			c.Stages = append(c.Stages, Stage{name, command, !slices.Contains(s.Replaced, name)})
 		}
@@ -64,12 +64,17 @@ func Load(d Dir, view *View, log Log, prefix string, requirements func(strategy 
 		looping.Steady = false
 		w, _ := requirements(s.Strategy)
 		c.steps = nil
-		for _, stage := range ownStages(d, &looping, w, prefix) {
+		for _, stage := range ownStages(&looping, w, prefix) {
 			switch steady := c.Stages.find(stage.Name); {
 			case steady != nil && !steady.Own:
 				c.steps = append(c.steps, *steady)
 			case stage.Name == "learn" && steady == nil, stage.Name == "grow" && !c.Stages.find("score").Own:
 			default:
+				c.steps = append(c.steps, stage)
+			}
+		}
+		for _, stage := range c.Stages {
+			if !slices.Contains(stageNames, stage.Name) {
 				c.steps = append(c.steps, stage)
 			}
 		}

@@ -84,10 +84,16 @@ func (c *Crawl) blame(status int, e ended) error {
 	stages := stepStages[c.now.step]
 	var words []string
 	worst, how := 0, "the same command goes on from here"
-	for _, name := range append(slices.Clone(stages), "keep") {
+	names := append(slices.Clone(stages), "keep")
+	for _, name := range slices.Sorted(maps.Keys(e)) {
+		if !slices.Contains(stageNames, name) && !slices.Contains(names, name) { // a stage of the user's loop
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
 		end, ok := e[name]
 		switch {
-		case !ok && name != "keep" && status > 128 && status != statusPipe:
+		case !ok && slices.Contains(stages, name) && status > 128 && status != statusPipe:
 			end.status, end.note = status, fmt.Sprintf("was killed, or could not be started (status %d)", status)
 		case end.status == 0:
 			continue

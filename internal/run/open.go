@@ -60,6 +60,7 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 		}
 	}
 	s := &r.Settings
+	s.Live = slices.DeleteFunc(s.Live, func(f string) bool { return strings.HasSuffix(f, "=false") }) // switched off
 	if s.Closed() && len(s.Live) > 0 {
 		name, _, _ := strings.Cut(s.Live[0], "=")
 		return nil, faultf(statusMisuse, "%s is for the live web, not for -archive", name)
@@ -88,11 +89,11 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 	if err != nil {
 		return nil, err
 	}
-	own := ownStages(d, s, requirements, o.Prefix)
+	own := ownStages(s, requirements, o.Prefix)
 	otherMode := *s
 	otherMode.Steady = !s.Steady
-	stages, changes := resolveStages(own, ownStages(d, &otherMode, requirements, o.Prefix), file, r.Stages, before)
-	if before != nil && !slices.Equal(before.Live, s.Live) {
+	stages, changes := resolveStages(own, ownStages(&otherMode, requirements, o.Prefix), file, r.Stages, before)
+	if before != nil && !slices.Equal(slices.Sorted(slices.Values(before.Live)), slices.Sorted(slices.Values(s.Live))) {
 		changes = append(changes, fmt.Sprintf("flags of fetch are now: %s\n(before: %s)", strings.Join(s.Live, " "), strings.Join(before.Live, " ")))
 	}
 	if evolve := stages.find("evolve"); evolve.Own {
@@ -259,10 +260,10 @@ func (o *Opener) rehearse(ctx context.Context, d Dir, s *Settings, stages Stages
 	}
 	// In scratch there is nothing to write to, to read from, or to go on from.
 	moved := func(command string) string {
-		command = strings.ReplaceAll(command, Quote(d.Path("warc", "crawl")), Quote(filepath.Join(scratch, "crawl")))
+		command = strings.ReplaceAll(command, inRun("warc/crawl"), Quote(filepath.Join(scratch, "crawl")))
 		for _, flag := range []string{"-state", "-windows"} {
-			for _, name := range []string{d.Path("fetch"), d.Path("evolve"), d.Generations()} {
-				command = strings.ReplaceAll(command, " "+flag+" "+Quote(name), "")
+			for _, name := range []string{"fetch", "evolve", generations} {
+				command = strings.ReplaceAll(command, " "+flag+" "+inRun(name), "")
 			}
 		}
 		return strings.ReplaceAll(command, ` -generation "$SPOOR_GENERATION"`, "")
@@ -281,9 +282,9 @@ func (o *Opener) rehearse(ctx context.Context, d Dir, s *Settings, stages Stages
 		}
 	}
 	if search := stages.find("search"); search != nil && search.Own || s.Search != "" && search == nil {
-		command := s.searchCommand(d, Quote(o.Prefix+"search"))
-		command = strings.ReplaceAll(command, Quote(d.Path("search.db")), Quote(filepath.Join(scratch, "search.db")))
-		command = strings.ReplaceAll(command, " -archive "+Quote(d.Path("warc")), "")
+		command := s.searchCommand(Quote(o.Prefix + "search"))
+		command = strings.ReplaceAll(command, inRun("search.db"), Quote(filepath.Join(scratch, "search.db")))
+		command = strings.ReplaceAll(command, " -archive "+inRun("warc"), "")
 		if IsAddress(s.Search) || exists(s.Search) || len(s.Archives) > 0 {
 			return o.try(ctx, o.Prefix+"search", command, nil, topic)
 		}
@@ -501,9 +502,9 @@ func (o *Opener) searchSeeds(ctx context.Context, d Dir, s *Settings, stages Sta
 	if err != nil {
 		return err
 	}
-	command := s.searchCommand(d, Quote(o.Prefix+"search")) + " -only -"
+	command := s.searchCommand(Quote(o.Prefix+"search")) + " -only -"
 	if len(s.Archives) == 0 {
-		command = strings.ReplaceAll(command, " -archive "+Quote(d.Path("warc")), "")
+		command = strings.ReplaceAll(command, " -archive "+inRun("warc"), "")
 	}
 	if stage := stages.find("search"); stage != nil && !stage.Own {
 		command = stage.Command

@@ -35,6 +35,7 @@ type Server struct {
 	Strict        bool          // a line that is not a record ends the loop
 	Windows       string        // the directory of the generations; "" if summaries are not kept
 	Stop          string        // a file that ends the loop; "" if there is none
+	Exact         bool          // as many outcomes must come back as addresses went out
 	NoMarks       bool          // no window marks: write a new address for each outcome
 	Pages         int           // maximum number of fetches; 0 is no limit
 	MaxWindows    int           // 0 is no limit
@@ -397,7 +398,7 @@ func (v *server) loop(ctx context.Context) error {
 	}
 }
 
-const silenceHint = "hint: a stage must not buffer its output (use jq --unbuffered, sed -u, grep --line-buffered, awk with fflush()), and must pass on lines without a url, which include the marks (or use -marks=false); evolve needs -window"
+const silenceHint = "hint: a stage must not buffer its output (use jq --unbuffered, sed -u, grep --line-buffered, gawk with fflush(), mawk -W interactive), and must pass on lines without a url, which include the marks (or use -marks=false); evolve needs -window"
 
 // take adds a record.
 func (v *server) take(rec *wire.Record) error {
@@ -452,6 +453,9 @@ func (v *server) mark(window int) error {
 	case v.phase != awaiting || window != v.window:
 		v.Log.Warn("ignored the mark of another window", "mark", window, "window", v.window)
 		return nil
+	}
+	if v.Exact && v.sum.Outcomes != v.asked {
+		return fmt.Errorf("window %d: %d addresses went out, and %d pages came back\nhint: a stage writes one record for each that it reads, also one that you have added to the loop", v.window, v.asked, v.sum.Outcomes)
 	}
 	if err := v.s.Commit(); err != nil {
 		return err

@@ -99,7 +99,7 @@ var settings = []setting{
 	list("replaced", false, func(s *Settings) *[]string { return &s.Replaced }),
 	{"stage", false,
 		func(s *Settings) (lines []string) {
-			for _, name := range stageNames {
+			for _, name := range append(slices.Clone(stageNames), otherNames(s.Ran)...) {
 				if command, ok := s.Ran[name]; ok {
 					lines = append(lines, name+" "+command)
 				}

@@ -167,9 +167,9 @@ func TestEndlessMeterComparesWindows(t *testing.T) {
 // lines back would stop the crawl for ever.
 func TestEndlessMeterNamesSilence(t *testing.T) {
 	for _, test := range []struct{ name, command, in, text string }{
-		{"keeps a record back", "tail -n 1", records(1), "has read 1 records and 0 window marks that it has not written for 150ms"},
-		{"keeps a record back, without stdout", "exec cat >/dev/null", records(1), "has read 1 records and 0 window marks that it has not written for 150ms"},
-		{"keeps a mark back", "exec grep --line-buffered url", records(1) + mark(t, 1), "has read 0 records and 1 window marks that it has not written for 150ms"},
+		{"keeps a record back", "tail -n 1", records(1), "has not written 1 records and 0 window marks for 150ms"},
+		{"keeps a record back, without stdout", "exec cat >/dev/null", records(1), "has not written 1 records and 0 window marks for 150ms"},
+		{"keeps a mark back", "exec grep --line-buffered url", records(1) + mark(t, 1), "has not written 0 records and 1 window marks for 150ms"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			in, w := io.Pipe()

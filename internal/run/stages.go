@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +12,20 @@ import (
 
 // stageNames are the stages that a run may have, in the order of the pipeline.
 var stageNames = []string{"fetch", "parse", "learn", "score", "grow", "evolve", "search"}
+
+// ownLoop matches the names of stages that only a loop of the user has.
+var ownLoop = regexp.MustCompile(`^my_[a-z0-9_]+$`)
+
+// otherNames returns the names of commands that are none of stageNames, in order.
+func otherNames(commands map[string]string) []string {
+	return slices.Sorted(func(yield func(string) bool) {
+		for name := range commands {
+			if !slices.Contains(stageNames, name) && !yield(name) {
+				return
+			}
+		}
+	})
+}
 
 // Requirements is what a strategy requires of the other stages.
 type Requirements struct {
@@ -51,15 +66,19 @@ func (s Stages) command(name string) string {
 	return ""
 }
 
+// inRun returns the name of a file of the run directory as commands of stages have it, so that
+// the directory may move.
+func inRun(name string) string { return `"$SPOOR_RUN"/` + name }
+
 // ownStages returns the stages that the settings of a run and its strategy ask for. Their
 // commands use the variables of [Crawl.environment].
-func ownStages(d Dir, s *Settings, w Requirements, prefix string) Stages {
+func ownStages(s *Settings, w Requirements, prefix string) Stages {
 	var list Stages
 	add := func(name string, words ...string) {
 		list = append(list, Stage{name, strings.Join(words, " "), true})
 	}
 	command := func(name string) string { return Quote(prefix + name) }
-	windows := "-windows " + Quote(d.Generations())
+	windows := "-windows " + inRun(generations)
 
 	fetch := []string{command("fetch")}
 	parse := []string{command("parse")}
@@ -77,7 +96,7 @@ func ownStages(d Dir, s *Settings, w Requirements, prefix string) Stages {
 	}
 	agent := ""
 	if !s.Closed() {
-		fetch = append(fetch, "-warc "+Quote(d.Path("warc", "crawl")), "-state "+Quote(d.Path("fetch")), fmt.Sprintf("-seed %d", s.Seed))
+		fetch = append(fetch, "-warc "+inRun("warc/crawl"), "-state "+inRun("fetch"), fmt.Sprintf("-seed %d", s.Seed))
 	}
 	for _, f := range s.Live {
 		fetch = append(fetch, Quote(f))
@@ -105,7 +124,7 @@ func ownStages(d Dir, s *Settings, w Requirements, prefix string) Stages {
 		if w.Expand == "tunnel" {
 			literal = ""
 		}
-		add("learn", command("topic")+" -topic "+Quote(d.Path(Topic))+literal+" -positive -")
+		add("learn", command("topic")+" -topic "+inRun(Topic)+literal+" -positive -")
 	}
 	score := command("score") + ` -topic "$SPOOR_TOPIC"`
 	if fitness := s.measure(w); fitness != "" {
@@ -137,8 +156,8 @@ func ownStages(d Dir, s *Settings, w Requirements, prefix string) Stages {
 	if s.Compat && w.Compat {
 		evolve.WriteString(" -param compat=true")
 	}
-	state := "-state " + Quote(d.Path("evolve"))
-	search := s.searchCommand(d, command("search"))
+	state := "-state " + inRun("evolve")
+	search := s.searchCommand(command("search"))
 	switch {
 	case !s.Steady:
 		add("evolve", evolve.String(), fmt.Sprintf("-n %d", s.Size), state, `-generation "$SPOOR_GENERATION"`)
@@ -166,12 +185,12 @@ func (s *Settings) measure(w Requirements) string {
 }
 
 // searchCommand returns the command that answers queries, "" if there is no search.
-func (s *Settings) searchCommand(d Dir, command string) string {
+func (s *Settings) searchCommand(command string) string {
 	switch {
 	case s.Search == "":
 		return ""
 	case IsAddress(s.Search):
-		command += " -searxng " + Quote(s.Search) + " -cache " + Quote(d.Path("search.db"))
+		command += " -searxng " + Quote(s.Search) + " -cache " + inRun("search.db")
 		if slices.Contains(s.Live, "-allow-private") {
 			command += " -allow-private"
 		}
@@ -182,7 +201,7 @@ func (s *Settings) searchCommand(d Dir, command string) string {
 		command += " -archive " + Quote(a)
 	}
 	if !s.Closed() {
-		command += " -archive " + Quote(d.Path("warc"))
+		command += " -archive " + inRun("warc")
 	}
 	return command
 }
@@ -240,8 +259,9 @@ func replacement(name, command string, own Stages) string {
 }
 
 const stagesHeader = `# The stages of this crawl: a name, a tab, and a shell command on one line. A stage reads records
-# on stdin and writes them on stdout. Edit a command to replace or extend a stage, and run
-# crawl -run DIR to go on with it; delete a line to return to the default.
+# on stdin and writes them on stdout, in the directory where crawl is called. Edit a command to
+# replace or extend a stage, and run crawl -run DIR to go on with it; delete a line to return to the
+# default. A loop of your own may have more stages: their names begin with my_.
 `
 
 // loadStages reads the stages file; nil if there is none.
@@ -259,8 +279,8 @@ func (d Dir) loadStages() (map[string]string, error) {
 			continue
 		}
 		i := strings.IndexAny(line, " \t")
-		if i < 0 || !slices.Contains(stageNames, line[:i]) {
-			return nil, faultf(statusMisuse, "%s:%d: a line is one of %s, a tab, and a shell command", d.Path(StagesFile), n, strings.Join(stageNames, ", "))
+		if i < 0 || !slices.Contains(stageNames, line[:i]) && !ownLoop.MatchString(line[:i]) {
+			return nil, faultf(statusMisuse, "%s:%d: a line is one of %s, or my_NAME for a loop of your own, a tab, and a shell command", d.Path(StagesFile), n, strings.Join(stageNames, ", "))
 		}
 		commands[line[:i]] = strings.TrimSpace(line[i:])
 	}
@@ -306,6 +326,12 @@ func resolveStages(own, otherMode Stages, file, env map[string]string, before *S
 			continue
 		}
 		changes = append(changes, fmt.Sprintf("stage %s is now: %s\n(before: %s)", name, stage.Command, before.Ran[name]))
+	}
+	for _, name := range otherNames(file) {
+		list = append(list, Stage{Name: name, Command: file[name]})
+		if before != nil && before.Ran[name] != file[name] {
+			changes = append(changes, fmt.Sprintf("stage %s is now: %s", name, file[name]))
+		}
 	}
 	return list, changes
 }

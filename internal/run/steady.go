@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"spoor/internal/frontier"
@@ -45,6 +46,7 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		Timeout:       10 * time.Minute,
 		CompactAt:     64 << 20,
 		EndWithParent: true,
+		Exact:         !strings.Contains(c.Stages.find("fetch").Command, "-sitemaps"),
 		Log:           c.Log,
 		Tally:         tally,
 		Committed:     func(sum *Summary) error { return c.writeSummary(sum, false) },
