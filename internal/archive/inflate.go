@@ -208,16 +208,22 @@ func (f *inflater) block() status {
 			s = needInput
 			break
 		}
-		literals := 0
-		for ; e&isLiteral != 0 && literals < 3; literals++ {
+		if e&isLiteral != 0 {
 			out[w] = byte(e >> 16)
 			w++
 			buf >>= e & 63
 			n -= int(e & 63)
 			e = f.lit[buf&(1<<litBits-1)]
-		}
-		if literals == 3 {
-			continue
+			if e&isLiteral != 0 {
+				out[w] = byte(e >> 16)
+				w++
+				buf >>= e & 63
+				n -= int(e & 63)
+				e = f.lit[buf&(1<<litBits-1)]
+				if e&isLiteral != 0 {
+					continue
+				}
+			}
 		}
 		if e&isSpecial != 0 {
 			if e&isSubtable != 0 { // two literals and the longest length take 42 of 56 bits
