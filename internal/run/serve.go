@@ -53,8 +53,8 @@ type Server struct {
 
 // SummarizeTo makes the server append to w, one JSON object per line, the summary of each window,
 // until when it waits, and the reason for the end.
-func (v *Server) SummarizeTo(w io.Writer) {
-	v.Committed = func(sum *Summary) error {
+func (o *Server) SummarizeTo(w io.Writer) {
+	o.Committed = func(sum *Summary) error {
 		line, err := sum.Line()
 		if err != nil {
 			return err
@@ -62,11 +62,11 @@ func (v *Server) SummarizeTo(w io.Writer) {
 		_, err = w.Write(line)
 		return err
 	}
-	v.Waiting = func(until time.Time) error {
+	o.Waiting = func(until time.Time) error {
 		_, err := fmt.Fprintf(w, "{\"waiting_until\":%q}\n", until.UTC().Format(time.RFC3339))
 		return err
 	}
-	v.Ended = func(reason string) error {
+	o.Ended = func(reason string) error {
 		_, err := fmt.Fprintf(w, "{\"end\":%q}\n", reason)
 		return err
 	}
