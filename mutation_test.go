@@ -124,7 +124,7 @@ func TestACrawlOutlivesItsSearch(t *testing.T) {
 	c.run(t, "whole")
 	c.shell(t, "touch down")
 	out, err := c.command("broken").CombinedOutput()
-	if exitStatus(err) != 9 || !regexp.MustCompile(`(?s)generation 3: search: search ended with status 9.*engine is down.*the same command goes on`).Match(out) {
+	if exitStatus(err) != 9 || !regexp.MustCompile(`(?s)generation 3: search: search ended with status 9.*engine is down.*with the stage mended, the command goes on`).Match(out) {
 		t.Fatalf("the search is down: status %d\n%s", exitStatus(err), out)
 	}
 	c.shell(t, "rm down")
