@@ -125,7 +125,8 @@ const (
 	// maxEnergy is the maximum absolute energy of a spider.
 	maxEnergy = 1e9
 
-	// maxInherited is the maximum number of words of a topic that a spider is born with.
+	// maxInherited is the maximum number of words of the topic that a spider without a parent
+	// starts with.
 	maxInherited = 64
 )
 
@@ -155,6 +156,7 @@ func (s *infoSpiders) aim(t *topic.Topic) (err error) {
 	if s.analyzer, err = t.Analyzer(); err != nil {
 		return err
 	}
+	s.index = nil // its terms are those of the previous analyzer
 	keywords := slices.Clone(t.Keywords)
 	slices.SortStableFunc(keywords, func(a, b topic.Keyword) int { return cmp.Compare(b.Weight, a.Weight) })
 	for _, k := range keywords {
@@ -182,8 +184,8 @@ func (s *infoSpiders) begin() {
 	s.analyzer.Keep()
 }
 
-// wordIndex returns the index of a stem in words. A new stem is recognised from the next
-// generation on.
+// wordIndex returns the index of a stem in words, to which a new stem is added. Texts are
+// matched with a new stem from the next generation on.
 func (s *infoSpiders) wordIndex(stem string) int {
 	at := slices.Index(s.words, stem)
 	if at < 0 {
