@@ -36,9 +36,9 @@ package strategy
 //	mutation             MutationEvery, Keywords  searches for keywords drawn uniformly
 //	K                    evolve -n                links drawn for a generation
 //
-// A link is unvisited until it is drawn. Then its score is frozen, and is the L_d of its page:
-// a score "at the time of selection". Pages that were not drawn, such as seeds and search
-// results, have no prediction and correct nothing.
+// A link is unvisited until it is drawn. Then its score is frozen: it is L_d, the score "at the
+// time of selection". Pages that were not drawn, such as seeds and search results, have no
+// prediction and correct nothing.
 //
 // pagedepth is the shortest path known when the links of a page are read (row f); a shorter
 // one found later affects only pages that are read after that. A score changes only through
@@ -81,7 +81,7 @@ type antNet struct {
 	recent      pairs // the last maxPredictions, if the calibration is isotonic
 	issued      queryLog
 	generations int
-	turns       int // proposals so far; priorities are first in, first out
+	turns       int // proposals so far; earlier ones have higher priorities
 
 	steps []int // by graph.ID; scratch of correct, otherwise 0
 }
@@ -102,8 +102,9 @@ const (
 	minShare = 1e-6
 	// maxPredictions is the number of pages used by the isotonic calibration.
 	maxPredictions = 500
-	// maxReach is the maximum number of links that a correction visits, and of those that it
-	// follows up at each level, which bounds its time where all pages link to each other.
+	// maxReach is the maximum number of links that one correction visits, and the maximum
+	// number that it follows to parents on each level. It bounds the time of a correction
+	// where all pages link to each other.
 	maxReach = 1 << 18
 	// queryDraws is the number of attempts to draw a new query.
 	queryDraws = 32
@@ -233,11 +234,11 @@ func (s *antNet) compare(p page) {
 	}
 }
 
-// correct changes the links beside those to p, and with more than one level those on the pages
-// above, each level by δ times the one below (row h). Then the scores of these pages change
-// too, for later comparisons.
+// correct changes the scores of the links on the pages that link to p and, with more than one
+// level, of those on the pages above, each level by δ times the one below (row h). With more
+// than one level the scores of the pages themselves change too, for later comparisons.
 //
-// A link on several of these pages changes several times, as printed (row p).
+// A link on several of these pages changes once for each of them, as printed (row p).
 func (s *antNet) correct(p page, difference float64) {
 	limit := float64(s.DeltaMax * s.spread.deviation())
 	if limit == 0 || s.Delta == 0 {
@@ -333,8 +334,8 @@ func (s *antNet) calibrated() (expected func(link float64) float64, ok bool) {
 	return func(link float64) float64 { return float64(kappa * link) }, s.kappa.link > 0
 }
 
-// units returns the page score of a unit of link score. It is 0 if no page has had a score:
-// then every difference exceeds any step.
+// units returns the page score that a link score of 1 stands for. It is 0 if no page has had a
+// score yet; then every step is limited to Δmax.
 func (s *antNet) units() float64 {
 	if s.calibration() == calibrateNone {
 		return 1
@@ -417,7 +418,7 @@ func (s *antNet) link(id graph.ID) Address {
 	return a
 }
 
-// nextPriority returns the priority of the next proposal: first in, first out.
+// nextPriority returns the priority of the next proposal, which is lower than all before.
 func (s *antNet) nextPriority() float64 {
 	s.turns++
 	return -float64(s.turns)

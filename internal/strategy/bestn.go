@@ -9,12 +9,13 @@ package strategy
 //	papers      here      meaning
 //	N           N         links of a batch
 //	MAX_BUFFER  Buffer    capacity of the waitlist; the lowest links are evicted
-//	frontier    waitlist  links that wait
+//	frontier    waitlist  links from which the next batch is chosen
 //	            batch     links that are being fetched, best first
 //	sim(T, p)   score     a link is worth the score of its best page
 //
 // A batch larger than a generation is fetched over several generations. The next batch is
-// made when all of the last one was answered; until then only the waitlist grows.
+// chosen when all links of the last one were fetched or have failed; until then only the
+// waitlist grows.
 //
 // An evicted link returns when another page links to it. The papers' crawls end before their
 // frontier is empty; where ours would end, evicted links refill the waitlist (operator

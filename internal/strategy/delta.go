@@ -15,7 +15,7 @@ type codec struct {
 	b       []byte // what was written, or what is left to read
 	reading bool
 	bad     bool
-	web     *graph.Graph // the addresses that IDs are of
+	web     *graph.Graph // which the IDs in a delta refer to
 }
 
 // A part is state of a strategy that is saved as its changes: code encodes the changes since

@@ -21,7 +21,8 @@ package strategy
 // The list is the frontier, and a position in it is a priority: to insert a link at the front
 // is to give it a higher priority than all before.
 //
-// The rows that comments name are those of PAPERS.md, which lists what this page leaves open.
+// The rows that comments name are those of PAPERS.md, which lists what that description leaves
+// open.
 //
 // Relevance is boolean: the steering measure with its threshold.
 
@@ -49,7 +50,8 @@ type fish struct {
 	offers offers
 }
 
-// The lanes of the list, further apart than the number of links in any crawl.
+// The lanes of the list. The end grows down from where the middle grows up; the beginning is
+// above both by more links than any crawl finds.
 const (
 	laneEnd    = 10_000_000_000 // and below: first in, first out
 	laneMiddle = 10_000_000_000 // and above: last in, first out
@@ -128,8 +130,8 @@ func (s *fish) ordered(rec *wire.Record, place int) []graph.ID {
 	return append(outside, inside...)
 }
 
-// insert moves id to position place unless it has a better one, and raises its depth to depth,
-// row e.
+// insert moves id to the given place in the list unless its own is nearer to the beginning, and
+// raises its depth: row e.
 func (s *fish) insert(id graph.ID, page, place, depth int) {
 	s.depths.raise(id, float64(depth+1))
 	if float64(place) <= s.places.at(id) {

@@ -21,20 +21,23 @@ package strategy
 //	refined user query   query        the words of the query without stop words
 //	mutation             mutation     every Every fetches
 //
-// Where the paper is silent or contradicts itself we follow PAPERS.md. Links that more than
-// half of a host's pages have are its template and not a likeness, so their share of J is
-// removed (row f). Before a link is fetched it has the score of its parent (row h); among the
-// links of one page, those come first whose words are more similar to the reference, and of
-// equals (with Compat of all) those discovered first. Selection precedes crossover, and
-// crossover precedes mutation (row i). A page is relevant if its J is at least the median of
-// its generation so far (row j); a short generation is extended by earlier ones to twenty
-// pages. The words of mutation are those of the query, and the two that occur most often among
-// the most frequent words of the pages found relevant since the last mutation; a query is
-// issued once. With Compat the query alone is issued.
+// Where the paper is silent or contradicts itself we follow PAPERS.md:
 //
-// The focus is hard: links of irrelevant pages are not followed. When nothing else is left we
-// take those of the best pages (operator restart), where the paper's crawl ends; with Compat
-// it ends too.
+//   - Links that occur on more than half of a host's pages belong to its template and say
+//     nothing about similarity, so they are removed from J (row f).
+//   - Before a link is fetched it has the score of its parent (row h). The links of one page
+//     are ordered by the similarity of their words and the reference; of equals, and with
+//     Compat, those discovered first precede.
+//   - Selection precedes crossover, and crossover precedes mutation (row i).
+//   - A page is relevant if its J is at least the median of its generation so far (row j). A
+//     generation of fewer than twenty pages is extended by pages of earlier ones.
+//   - A mutation searches for the words of the query, and for the two words that most of the
+//     pages found relevant since the last mutation have among their most frequent ones. No
+//     query is issued twice. With Compat the query alone is issued, every time.
+//
+// The focus is hard: links of irrelevant pages are not followed. When no other links are left,
+// those of the best irrelevant pages are fetched (operator restart), where the paper's crawl
+// ends; with Compat ours ends too.
 
 import (
 	"cmp"
@@ -332,8 +335,8 @@ func (s *jaccard) count(words []counted) {
 	}
 }
 
-// ranked returns the words of the relevant pages, first those that are among the most frequent
-// words of most pages.
+// ranked returns the words of the relevant pages, sorted by the number of pages that have them
+// among their most frequent words.
 func (s *jaccard) ranked() []string {
 	return slices.SortedFunc(maps.Keys(s.words), func(a, b string) int {
 		x, y := s.words[a], s.words[b]

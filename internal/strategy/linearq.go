@@ -31,8 +31,8 @@ package strategy
 //
 // The full text was not at hand. The constants are those of a public re-implementation
 // (yuanz4/IntelliCrawler): α 0.01, γ 0.9, ε 0.1, rewards 30 and -1, bins of a fifth, changes
-// binned at 0.1 and 0.3, a trail that is half the previous trail and half the page, distances
-// in tenths. The rows that comments name are the differences, in PAPERS.md.
+// binned at 0.1 and 0.3, a trail that is the mean of the previous trail and the page, distances
+// in tenths. The rows that comments name are those of PAPERS.md, which lists where we differ.
 
 import (
 	"math"

@@ -15,7 +15,7 @@ import (
 )
 
 // A feature is a word in a place: two bits encode the place, thirty the FNV-1a hash of the
-// word. Of a hundred thousand words about five collide; in return no word is stored, and a
+// word. Of a hundred thousand words about five collide. In return words need not be stored: a
 // link takes four bytes per word.
 type feature uint32
 
@@ -49,8 +49,8 @@ func fnv64(s string) uint64 {
 	return h
 }
 
-// Bounds of the text read of a link, in bytes: pages may link a whole paragraph, or be one
-// block.
+// Bounds of the text that is read of a link, in bytes. A page may make a link of a whole
+// paragraph, and the context of a link may be the whole page.
 const (
 	readAnchor  = 512
 	readContext = 2048

@@ -60,13 +60,13 @@ type nicheGA struct {
 	Compat      bool    // literally as in the paper (rows f, k, p)
 
 	pass        pass
-	turns       int    // addresses proposed so far; priorities are first in, first out
+	turns       int    // addresses proposed so far; earlier ones have higher priorities
 	queue       list   // individuals to select from, once all are fetched
 	children    list   // V1, in the pass that fetches it
 	mutants     list   // Vm, in the pass that fetches it (compat)
 	chosen      list   // Vc, in that pass
 	authorities list   // relevant pages of this generation that are not hubs
-	unsolicited list   // pages that the strategy did not propose; they join the next queue
+	unsolicited list   // pages that the strategy did not propose, to be added to the next queue
 	eliminated  list   // members that niches lost, kept for a restart
 	queued      list   // all addresses that were ever in a queue: "visited" in the paper
 	bred        list   // pages whose links were used
@@ -101,7 +101,8 @@ const (
 	siblings = "siblings"
 	parents  = "parents"
 
-	// predictionDecay is the predicted score of a mutant over its parent's score (row f).
+	// predictionDecay times the score of its best parent is the predicted score of a mutant
+	// (row f).
 	predictionDecay = 0.5
 )
 
@@ -402,9 +403,9 @@ func (s *nicheGA) survive(chosen, mutants []graph.ID) {
 	s.unsolicited.ids = nil
 }
 
-// restart fills the queue when nobody survived, where the paper stops (row p): with the
-// eliminated, and then with the links of pages that never bred, relevant or not, best page
-// first, until a generation is full. It reports whether the queue has members.
+// restart fills the queue when no individual survived, where the paper stops (row p): with the
+// eliminated ones or, if there are none, with the links of pages that never bred, relevant or
+// not, best page first, until a generation is full. It reports whether the queue has members.
 func (s *nicheGA) restart(n int) bool {
 	again := func(id graph.ID) {
 		place, fetched := s.page(id)
@@ -452,7 +453,7 @@ func (s *nicheGA) wait(id graph.ID, operator string) {
 	s.propose(id, operator)
 }
 
-// propose proposes id unless it is fetched: first in, first out.
+// propose proposes id, unless it was fetched, with a lower priority than all before.
 func (s *nicheGA) propose(id graph.ID, operator string) {
 	if _, fetched := s.page(id); fetched {
 		return

@@ -48,7 +48,7 @@ const (
 	rankTolerance = 1e-10
 	// rankIterations suffice for rankTolerance at a damping of 0.9.
 	rankIterations = 230
-	// rankShare: at least 1/rankShare of the fetched pages must be new.
+	// The ranks are recomputed when at least 1/rankShare of the fetched pages are new.
 	rankShare = 100
 )
 

@@ -20,10 +20,10 @@ import (
 // Bounds of the state, except for the queries, of which there is one per generation.
 const (
 	readText        = 256 << 10 // bytes of a page that are read
-	populationTerms = 1 << 18   // terms of a generation after which no page is read
+	populationTerms = 1 << 18   // terms of a generation, after which its other pages are not read
 	pageTerms       = 50        // terms of a relevant page that enter the centroid
 	centroidTerms   = 1000      // terms of the centroid that are kept when it has twice as many
-	beliefTrials    = 100       // results of queries with a word after which counts are halved
+	beliefTrials    = 100       // results of queries with a word, after which its counts are halved
 	maxQueryLen     = 1 << 10   // bytes of a query that is recognised
 )
 
@@ -32,7 +32,7 @@ type queries struct {
 	Objective  string // forYield or forLikeness
 	Iterations int    // of SOS; 0: depends on the objective
 	Ecosystem  int    // maximum number of documents
-	Words      int    // maximum words of a query; 0: depends on the objective
+	Words      int    // maximum number of words of a query; 0: depends on the objective
 	Results    int    // results of a search
 
 	analyzer *text.Analyzer
@@ -218,10 +218,10 @@ func (s *queries) learn() {
 	}
 }
 
-// breed evolves an ecosystem of the population and returns the query of its fittest organism
-// that was not issued yet (row g) or, if again is set, of its fittest, and the places of the
-// pages that its words come from. ok is false if the population has no words, or no organism
-// is new.
+// breed evolves an ecosystem of the population. It returns the query of the fittest organism
+// whose query was not issued yet (row g) or, if again is set, of the fittest organism, and the
+// places of the pages that its words come from. ok is false if the population has no words, or
+// if all queries were issued before.
 func (s *queries) breed(rng *rand.Rand, again bool) (a Address, sources []int, ok bool) {
 	s.fittest()
 	h := s.habitat(rng)

@@ -235,10 +235,10 @@ func (h *habitat) likeness(words []int) float64 {
 	return quotient(common, len(words)+h.users-common)
 }
 
-// value returns the yield objective. It is negative for words that are too unlike the user's,
-// the more so the less they are alike.
+// value returns the yield objective. It is negative for words that are too dissimilar to the
+// user's: the lower, the less similar they are.
 func (h *habitat) value(words []int) float64 {
-	// Six words cannot be as similar as that to a long query.
+	// Six words cannot reach leastLikeness if the user's query is long.
 	least := min(leastLikeness, quotient(h.maxWords, 2*h.users))
 	if like := h.likeness(words); like == 0 || like < least {
 		return like - 1

@@ -19,8 +19,8 @@ import (
 //
 // Features are boolean: xᵢ is the list of those that are set.
 
-// Bounds of the search. With thousands of contradictory examples the second one ends it after
-// half a second, a few percent above the minimum.
+// Bounds of the search. With thousands of contradictory examples svmWork ends it after half a
+// second, at a loss a few percent above the minimum.
 const (
 	svmRounds = 1000       // passes over the examples
 	svmWork   = 50_000_000 // features visited

@@ -24,10 +24,10 @@ package strategy
 // The rest of the paper is elsewhere: the weight table and its growth in internal/topic,
 // cosine and BM25 (eq. 1 to 4) in internal/fitness.
 //
-// A link that was kept and not fetched, because the generation was smaller than the queue,
-// stays in the queue, and its value grows with the pages that contain it. When the queue is
-// empty, the best of the other known links are fetched (operator restart), where the paper
-// would end.
+// A link that was kept but not fetched, because the generation was smaller than the queue,
+// stays in the queue, and its value grows with the number of pages that contain it. When the
+// queue is empty, the best of the other known links are fetched (operator restart), where the
+// paper's crawl would end.
 //
 // Where the paper is silent or contradicts itself we follow PAPERS.md, whose rows are named in
 // the comments.
@@ -49,7 +49,7 @@ type symbiosis struct {
 	Bias       float64 // of the roulette
 	Selection  float64 // share of the population that is selected
 	Population int     // pages of a generation
-	Factor     float64 // links kept of a generation, over Population
+	Factor     float64 // links kept of a generation, as a multiple of Population
 	Every      int     // generations between two queries; 0: none
 	Compat     bool    // literally as in the paper
 

@@ -55,13 +55,13 @@ import (
 type tunnel struct {
 	pool
 
-	Limit    float64 // relevancy limit, 0 is that of the seeds
+	Limit    float64 // relevancy limit; 0: derived from the seeds
 	MaxLevel int     // maxLevel
 	Count    string  // how the number of relevant parents is added (row f)
 	Parents  string  // how the relevance of the parents is added
 	Compat   bool    // Table II (rows b, c, d, e, g)
 
-	limit  float64 // the relevancy limit, by the seeds fetched so far
+	limit  float64 // the relevancy limit; unless Limit is set, of the seeds fetched so far
 	seeded int     // number of these seeds
 	sum    float64 // the limit is half of sum / seeded
 	url    column  // URLScore
