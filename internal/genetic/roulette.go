@@ -56,7 +56,7 @@ func Accept(rng *rand.Rand, weights []float64, n int) []int {
 	for i := range left {
 		left[i] = i
 	}
-	falling := Truncate(weights, len(weights)) // the first one here that was not drawn has the highest weight
+	falling := Truncate(weights, len(weights)) // by weight, the highest first; drawn ones are removed from the front
 	drawn := make([]bool, len(weights))
 	places := make([]int, 0, n)
 	for len(places) < n {

@@ -78,23 +78,20 @@ func TestRouletteIsProportional(t *testing.T) {
 		}
 		fair(t, "Roulette: "+test.name, counts, scaled(draws, test.expected...))
 
-		// The first of an acceptance and a spin of a wheel obey the same law.
+		// A single index of Accept, and of a wheel, has the same distribution.
 		clear(counts)
 		for range draws {
 			counts[Accept(rng, test.weights, 1)[0]]++
 		}
 		fair(t, "Accept: "+test.name, counts, scaled(draws, test.expected...))
 
-		var wheel Wheel
-		for i, w := range test.weights {
-			wheel.Set(i, w)
-		}
+		wheel := NewWheel(test.weights)
 		clear(counts)
 		for range draws {
 			if place, ok := wheel.Spin(rng); ok {
 				counts[place]++
 			} else if wheel.Total() != 0 {
-				t.Fatalf("%s: a wheel of weight %g gave nothing", test.name, wheel.Total())
+				t.Fatalf("%s: a wheel with the total %g returned no place", test.name, wheel.Total())
 			}
 		}
 		if wheel.Total() != 0 {

@@ -2,8 +2,8 @@ package genetic
 
 import "math/rand/v2"
 
-// A Wheel is a roulette wheel whose weights can change. Setting a weight and drawing an index
-// take logarithmic time. The zero Wheel is empty.
+// A Wheel is a roulette wheel whose weights can change. Setting a weight and drawing a place
+// take logarithmic time.
 //
 // It is a Fenwick tree (P. Fenwick, "A new data structure for cumulative frequency tables",
 // Software: Practice and Experience 24(3), 1994). A node is summed again from its children
@@ -14,7 +14,8 @@ type Wheel struct {
 	sums    []float64 // sums[i-1] is the sum of places i-lowest(i) to i-1
 }
 
-// NewWheel returns a wheel with these weights. It is faster than calling Set for each.
+// NewWheel returns a wheel with these weights. Weights that are not positive count as 0; the
+// maximum is 1e300.
 func NewWheel(weights []float64) *Wheel {
 	w := &Wheel{make([]float64, len(weights)), make([]float64, len(weights))}
 	for i, x := range weights {
@@ -24,9 +25,6 @@ func NewWheel(weights []float64) *Wheel {
 	return w
 }
 
-// Len returns the number of weights.
-func (w *Wheel) Len() int { return len(w.weights) }
-
 // Weight returns the weight at a place, or 0 beyond the end.
 func (w *Wheel) Weight(place int) float64 {
 	if place < len(w.weights) {
@@ -35,13 +33,8 @@ func (w *Wheel) Weight(place int) float64 {
 	return 0
 }
 
-// Set sets the weight at a place, and extends the wheel if necessary. Weights that are not
-// positive count as 0; the maximum is 1e300.
+// Set sets the weight at a place, with the same limits as NewWheel.
 func (w *Wheel) Set(place int, x float64) {
-	for len(w.weights) <= place { // the last node has no parent yet
-		w.weights, w.sums = append(w.weights, 0), append(w.sums, 0)
-		w.sum(len(w.weights))
-	}
 	if x = weight(x); x == w.weights[place] {
 		return
 	}

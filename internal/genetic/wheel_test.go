@@ -6,29 +6,16 @@ import (
 	"testing"
 )
 
-// An array is a wheel without a tree.
-type array []float64
-
-func (a *array) set(place int, w float64) {
-	for len(*a) <= place {
-		*a = append(*a, 0)
-	}
-	(*a)[place] = weight(w)
-}
-
-// agree compares a wheel with an array, and with a wheel that was made of the
-// array at once.
-func agree(t *testing.T, w *Wheel, a array) {
+// checkWheel compares a wheel with the weights that it should have, and with a new wheel of
+// these weights.
+func checkWheel(t *testing.T, w *Wheel, a []float64) {
 	t.Helper()
-	if w.Len() != len(a) {
-		t.Fatalf("%d places, want %d", w.Len(), len(a))
-	}
 	fresh := NewWheel(a)
 	var sum, maxWeight float64
 	last := 0
 	for i, x := range a {
 		if w.Weight(i) != x {
-			t.Fatalf("place %d weighs %g, want %g", i, w.Weight(i), x)
+			t.Fatalf("the weight of place %d is %g, want %g", i, w.Weight(i), x)
 		}
 		if x > 0 {
 			last = i
@@ -37,12 +24,12 @@ func agree(t *testing.T, w *Wheel, a array) {
 		maxWeight = max(maxWeight, x)
 	}
 	if math.Abs(w.Total()-sum) > 1e-12*sum {
-		t.Fatalf("all weigh %g, want %g", w.Total(), sum)
+		t.Fatalf("the total is %g, want %g", w.Total(), sum)
 	}
 	if w.Total() != fresh.Total() {
-		t.Fatalf("all weigh %v, made at once %v", w.Total(), fresh.Total())
+		t.Fatalf("the total is %v, that of a new wheel %v", w.Total(), fresh.Total())
 	}
-	// Where the sums are far enough apart to tell, find is exact.
+	// find is exact except for weights that are lost in the rounding of the sums.
 	sum = 0
 	for i, x := range a {
 		if x == 0 || x < 1e-6*maxWeight {
@@ -59,41 +46,40 @@ func agree(t *testing.T, w *Wheel, a array) {
 	rng := rand.New(rand.NewPCG(3, 0))
 	place, ok := w.Spin(rng)
 	if ok != (w.Total() > 0) || ok && (place > last || a[place] == 0) {
-		t.Fatalf("a spin gave %d, %v of %v", place, ok, a)
+		t.Fatalf("Spin returned %d, %v for %v", place, ok, a)
 	}
 }
 
 func TestWheelMatchesArray(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 0))
-		var w Wheel
-		var a array
-		agree(t, &w, a)
-		for range rng.IntN(120) {
-			place, x := rng.IntN(40), rng.Float64()
+		a := make([]float64, rng.IntN(40))
+		w := NewWheel(a)
+		checkWheel(t, w, a)
+		for range 3 * len(a) {
+			place, x := rng.IntN(len(a)), rng.Float64()
 			if rng.IntN(4) == 0 {
 				x = 0
 			}
 			w.Set(place, x)
-			a.set(place, x)
+			a[place] = x
 		}
-		agree(t, &w, a)
-		for i := range a { // without replacement, down to nothing
+		checkWheel(t, w, a)
+		for i := range a { // as in drawing without replacement
 			w.Set(i, 0)
 			a[i] = 0
 		}
 		if w.Total() != 0 {
-			t.Fatalf("seed %d: an empty wheel weighs %g", seed, w.Total())
+			t.Fatalf("seed %d: the total of an empty wheel is %g", seed, w.Total())
 		}
-		agree(t, &w, a)
+		checkWheel(t, w, a)
 	}
 }
 
 func TestWeightBeyondTheEndIsZero(t *testing.T) {
-	var w Wheel
-	w.Set(2, 1)
-	if w.Weight(0) != 0 || w.Weight(99) != 0 || w.Len() != 3 {
-		t.Errorf("weights %g and %g, %d places", w.Weight(0), w.Weight(99), w.Len())
+	w := NewWheel([]float64{0, 0, 1})
+	if w.Weight(2) != 1 || w.Weight(3) != 0 || w.Weight(99) != 0 {
+		t.Errorf("weights %g, %g and %g, want 1, 0 and 0", w.Weight(2), w.Weight(3), w.Weight(99))
 	}
 }
 
@@ -102,8 +88,8 @@ func FuzzWheel(f *testing.F) {
 	f.Add([]byte{7, 128, 7, 0})
 	f.Add([]byte{31, 251, 30, 252, 29, 253, 28, 254})
 	f.Fuzz(func(t *testing.T, ops []byte) {
-		var w Wheel
-		var a array
+		a := make([]float64, 256)
+		w := NewWheel(a)
 		for len(ops) >= 2 {
 			x := math.Ldexp(float64(ops[1]), int(ops[1])/8)
 			switch ops[1] {
@@ -117,19 +103,20 @@ func FuzzWheel(f *testing.F) {
 				x = math.SmallestNonzeroFloat64
 			}
 			w.Set(int(ops[0]), x)
-			a.set(int(ops[0]), x)
+			a[ops[0]] = weight(x)
 			ops = ops[2:]
 		}
-		agree(t, &w, a)
+		checkWheel(t, w, a)
 	})
 }
 
 func BenchmarkWheel100000(b *testing.B) {
-	var w Wheel
+	weights := make([]float64, 100_000)
 	rng := rand.New(rand.NewPCG(1, 0))
-	for i := range 100000 {
-		w.Set(i, rng.Float64())
+	for i := range weights {
+		weights[i] = rng.Float64()
 	}
+	w := NewWheel(weights)
 	b.Run("Set", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -145,7 +132,7 @@ func BenchmarkWheel100000(b *testing.B) {
 	b.Run("Build", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			NewWheel(w.weights)
+			NewWheel(weights)
 		}
 	})
 }
