@@ -16,17 +16,18 @@ import (
 //	paper   here                        meaning
 //	q_i     the keywords of the target  what is asked for
 //	f       Reason.Count                occurrences of q_i in title and text
-//	|D|     BM25                        scored terms of title and text
-//	avgdl   Statistics.AverageLength    its average over the example pages
+//	|D|     BM25                        number of scored terms in title and text
+//	avgdl   Statistics.AverageLength    mean |D| of the example pages
 //	k1, b   K1, B                       1.5 (the paper has 1.2 to 2.0) and 0.75
 //	IDF     BM25                        ln(1 + (N − n + ½) / (n + ½)), not given in the paper
-//	N, n    Statistics.Documents, .DF   example pages, and those of them that have q_i
+//	N, n    Statistics.Documents, .DF   number of example pages, and of those that have q_i
 //
 // The paper's formula has no weights of keywords; we multiply by them, unless Literal is set.
 // For a query they are all 1.
 //
-// In short texts (links) frequencies and lengths carry no information, which is k1 = 0: the
-// summed weight · IDF of the keywords that occur, as a share of all, in [0, 1].
+// In the short texts of links, frequencies and lengths carry no information. There k1 = 0: the
+// value is the sum of weight · IDF over the keywords that occur, divided by the sum over all
+// keywords, and so in [0, 1].
 
 // K1 and B are the parameters of BM25.
 const (
@@ -54,11 +55,11 @@ type BM25 struct {
 func NewBM25(t *Target, s Statistics, literal bool) (*BM25, error) {
 	switch {
 	case len(s.DF) != len(t.keywords):
-		return nil, fmt.Errorf("statistics of %d keywords, of %d in all", len(s.DF), len(t.keywords))
+		return nil, fmt.Errorf("there are statistics of %d keywords, want %d", len(s.DF), len(t.keywords))
 	case s.Documents < 1:
-		return nil, errors.New("statistics without documents")
+		return nil, errors.New("the statistics have no documents")
 	case !(s.AverageLength > 0) || math.IsInf(s.AverageLength, 0):
-		return nil, fmt.Errorf("statistics of documents whose average length is %v", s.AverageLength)
+		return nil, fmt.Errorf("the average length of the documents is %v, want a number above 0", s.AverageLength)
 	}
 	b := &BM25{target: t, average: s.AverageLength, gain: make([]float64, len(s.DF))}
 	for k, n := range s.DF {

@@ -69,11 +69,11 @@ func TestBM25RejectsInvalidStatistics(t *testing.T) {
 		s    Statistics
 		want string
 	}{
-		{Statistics{Documents: 1, AverageLength: 1}, "0 keywords, of 1"},
-		{Statistics{AverageLength: 1, DF: []int{0}}, "without documents"},
-		{Statistics{Documents: 1, DF: []int{0}}, "average length is 0"},
-		{Statistics{Documents: 1, AverageLength: math.NaN(), DF: []int{0}}, "average length is NaN"},
-		{Statistics{Documents: 1, AverageLength: math.Inf(1), DF: []int{0}}, "average length is +Inf"},
+		{Statistics{Documents: 1, AverageLength: 1}, "0 keywords, want 1"},
+		{Statistics{AverageLength: 1, DF: []int{0}}, "no documents"},
+		{Statistics{Documents: 1, DF: []int{0}}, "length of the documents is 0"},
+		{Statistics{Documents: 1, AverageLength: math.NaN(), DF: []int{0}}, "length of the documents is NaN"},
+		{Statistics{Documents: 1, AverageLength: math.Inf(1), DF: []int{0}}, "length of the documents is +Inf"},
 		{Statistics{Documents: 1, AverageLength: 1, DF: []int{2}}, "in 2 documents of 1"},
 		{Statistics{Documents: 1, AverageLength: 1, DF: []int{-1}}, "in -1 documents"},
 	} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzMeasures gives strangers' texts to all measures in all forms.
+// FuzzMeasures applies all measures in all forms to arbitrary texts.
 func FuzzMeasures(f *testing.F) {
 	for _, s := range [][6]string{
 		{},

@@ -24,8 +24,8 @@ import (
 //	CW      Jaccard           terms that occur in title and text of both
 //	UW      Jaccard           terms that occur in one of them only
 //
-// Dpr is unbounded, divides by zero for a page with the words of the reference, and is so large
-// that links hardly matter. So by default
+// Dpr is unbounded, divides by zero for a page with the same words as the reference, and is so
+// large that links hardly matter. So by default
 //
 //	D' = √(A / (A + UW)), with A = Mp + Nr + CW, where Mp and Nr are 20 at most,
 //	J  = ½ (Jlink + D'),
@@ -79,8 +79,8 @@ func NewJaccard(t *Target, ref Reference) *Jaccard {
 	return j
 }
 
-// Threshold returns J of a page without common links whose words agree a third as much as they
-// differ. The paper names none.
+// Threshold returns J of a page without common links whose A is a third of its UW. The paper
+// names no threshold.
 func (j *Jaccard) Threshold() float64 {
 	if j.Literal {
 		return math.Sqrt(1. / 3)
@@ -93,7 +93,7 @@ type agreement struct {
 	sharedLinks, allLinks  int
 	mine, theirs           float64 // Mp, Nr
 	common, uncommon       float64 // CW, UW
-	links, content, factor float64 // Jlink, D or Dpr, what they are multiplied by
+	links, content, factor float64 // Jlink; D' or Dpr; the factor of both
 }
 
 // Page returns J, in [0, 1] unless Literal. A page without words gets nothing for its content.

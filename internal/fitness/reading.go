@@ -193,8 +193,8 @@ func (r *Reading) occurrences(k int) float64 {
 // length returns the number of scored terms in title and text.
 func (r *Reading) length() int { return r.zones[Title].words + r.zones[Body].words }
 
-// A bag counts terms in each zone. It does not count silent terms. It is made to be filled and
-// emptied without allocating.
+// A bag counts terms in each zone, except silent ones. It is filled and emptied without
+// allocating.
 type bag struct {
 	counts [][zones]uint32 // by term index
 	terms  []text.Term     // those with a count, in order of appearance

@@ -32,10 +32,10 @@ type TrainOptions struct {
 // A Training reports how a model was trained.
 type Training struct {
 	Positives, Negatives int     // distinct examples with words
-	Features             int     // before reduction to those kept
+	Features             int     // number of features before the reduction to those kept
 	Penalty              float64 // λ
 	Folds                int     // of the cross-validation; 0 if there was none
-	Right                int     // correctly classified examples, held out if Folds > 0
+	Right                int     // number of correctly classified examples, held out if Folds > 0
 	Loss                 float64 // mean loss of an example in nats, held out if Folds > 0
 	Chance               float64 // the same for the share of positive examples as the probability
 }
@@ -48,12 +48,13 @@ const (
 	foldedPages  = 20_000 // maximum of examples times folds, unless the folds are minFolds
 )
 
-// noise is the weight of an uninformative feature, relative to the heaviest: below its
-// precision.
+// noise is the share of the largest absolute weight below which a weight is a rounding error
+// of the optimisation, and its feature is dropped.
 const noise = 1e-6
 
-// penalties are the values of λ to choose from, the dearest first. The stems of a
-// page make a vector of length 1, so they are many examples to one and one to many.
+// penalties are the values of λ to choose from, the largest first. Because the vector of a page
+// has length 1, they range from one that outweighs dozens of examples to one that a single
+// example outweighs.
 var penalties = [...]float64{30, 10, 3, 1, 0.3, 0.1, 0.03, 0.01}
 
 // Train trains a model on pages that are about the topic, and pages that are not. Pages
@@ -131,7 +132,8 @@ func (c *corpus) newFit(rows []int) *fit {
 	return newFit(c.x, c.offset, targets, rows)
 }
 
-// kept returns the sum of the weights of f and of the keywords, reduced to the heaviest.
+// kept returns the sums of the weights of f and the prior, of which all but the given number of
+// largest ones are set to 0.
 func (c *corpus) kept(f *fit, keep int) []float64 {
 	weights := make([]float64, len(f.weights))
 	for k, w := range f.weights {
@@ -153,8 +155,8 @@ func (c *corpus) kept(f *fit, keep int) []float64 {
 	return weights
 }
 
-// validate holds out every example once, a fold at a time, and sets the penalty and the
-// calibration of m that fit the held-out examples best. Folds have equal shares of both kinds.
+// validate is cross-validation: it sets the penalty and the calibration of m to those that fit
+// the held-out examples best. All folds have the same shares of positive and negative examples.
 func (c *corpus) validate(m *Model, keep int) {
 	folds := m.Training.Folds
 	fold, next := make([]int, len(c.positive)), [2]int{}

@@ -20,7 +20,7 @@ import (
 // Limits of what is read. A sketch of the number of pages with each feature decides which
 // features are counted, so that memory does not grow with their number.
 const (
-	maxColumns  = 1 << 16 // approximate maximum of features in training: those on most pages
+	maxColumns  = 1 << 16 // approximate maximum number of features; those on the most pages are used
 	maxTrained  = 1 << 23 // words of all examples, shared equally
 	maxSketch   = 22      // bits of the hashes
 	fewExamples = 10      // with fewer, a feature of one page is used
@@ -216,7 +216,7 @@ func (v *vocabulary) column(name []byte) int32 {
 
 // grams counts the stems and the pairs of consecutive stems of a page.
 type grams struct {
-	counts map[uint64]uint32 // by pair; before a stem alone is a [text.Gap]
+	counts map[uint64]uint32 // by pair; a single stem is a pair whose first term is [text.Gap]
 	keys   []uint64          // those with a count, in order of appearance
 	length int               // stems
 	spare  []byte
@@ -232,7 +232,7 @@ func (g *grams) read(r *Reading, limit int) {
 
 func (g *grams) reset() {
 	if len(g.counts) > 1<<16 || g.counts == nil {
-		g.counts = make(map[uint64]uint32) // one that was large stays large
+		g.counts = make(map[uint64]uint32) // clear does not shrink a map
 	}
 	clear(g.counts)
 	g.keys, g.length = g.keys[:0], 0

@@ -77,29 +77,30 @@ type fit struct {
 	bias    float64
 
 	scratch struct {
-		odds, curvature                 []float64 // by place in chosen
-		gradient, step, rest, way, bent []float64 // by column, the bias last
-		trial                           []float64
+		odds, curvature              []float64 // by place in chosen
+		gradient, step               []float64 // by column, the bias last, like all below
+		residual, direction, product []float64 // of the conjugate gradients; product is H·direction
+		previous                     []float64 // weights before the line search
 	}
 }
 
-// Limits of the search, which are only reached with extreme numbers.
+// Limits of the optimisation, which are only reached with extreme numbers.
 const (
-	maxNewton = 100
-	maxCG     = 250
-	maxHalved = 30
+	maxNewton   = 100 // Newton steps
+	maxCG       = 250 // steps of the conjugate gradients in each
+	maxHalvings = 30  // of a Newton step, in the line search
 )
 
-// enough is the Newton decrement at which the search ends, in units of the loss of one
-// example.
-const enough = 1e-7
+// minDecrement is the Newton decrement at which the optimisation ends, in units of the loss of
+// one example.
+const minDecrement = 1e-7
 
 // newFit returns a fit of all-zero weights.
 func newFit(x *matrix, offset, target []float64, chosen []int) *fit {
 	f := &fit{x: x, offset: offset, target: target, chosen: chosen, weights: make([]float64, x.width)}
 	s := &f.scratch
 	s.odds, s.curvature = make([]float64, len(chosen)), make([]float64, len(chosen))
-	for _, v := range []*[]float64{&s.gradient, &s.step, &s.rest, &s.way, &s.bent, &s.trial} {
+	for _, v := range []*[]float64{&s.gradient, &s.step, &s.residual, &s.direction, &s.product, &s.previous} {
 		*v = make([]float64, x.width+1)
 	}
 	return f
@@ -131,35 +132,35 @@ func (f *fit) solve() {
 	last := len(f.weights)
 	loss := f.loss()
 	for range maxNewton {
-		f.slope()
-		f.newton()
+		f.differentiate()
+		f.solveStep()
 		descent := -dot(s.gradient, s.step)
-		if !(descent > enough) {
+		if !(descent > minDecrement) {
 			return
 		}
-		copy(s.trial, f.weights)
-		s.trial[last] = f.bias
+		copy(s.previous, f.weights)
+		s.previous[last] = f.bias
 		down := false
-		for half := 0; half < maxHalved && !down; half++ {
+		for half := 0; half < maxHalvings && !down; half++ {
 			size := math.Ldexp(1, -half)
 			for k := range f.weights {
-				f.weights[k] = s.trial[k] + float64(size*s.step[k])
+				f.weights[k] = s.previous[k] + float64(size*s.step[k])
 			}
-			f.bias = s.trial[last] + float64(size*s.step[last])
+			f.bias = s.previous[last] + float64(size*s.step[last])
 			if l := f.loss(); l <= loss-float64(1e-4*size*descent) {
 				loss, down = l, true
 			}
 		}
 		if !down { // the limit of precision
-			copy(f.weights, s.trial)
-			f.bias = s.trial[last]
+			copy(f.weights, s.previous)
+			f.bias = s.previous[last]
 			return
 		}
 	}
 }
 
-// slope sets the gradient, and the curvature of the loss of every chosen row.
-func (f *fit) slope() {
+// differentiate sets the gradient, and the curvature of the loss of every chosen row.
+func (f *fit) differentiate() {
 	s := &f.scratch
 	last := len(f.weights)
 	for k, w := range f.weights {
@@ -174,46 +175,47 @@ func (f *fit) slope() {
 	}
 }
 
-// newton sets the step to an approximate solution of H·step = −gradient.
-func (f *fit) newton() {
+// solveStep sets the step to an approximate solution of H·step = −gradient, by conjugate
+// gradients.
+func (f *fit) solveStep() {
 	s := &f.scratch
 	clear(s.step)
 	for k, g := range s.gradient {
-		s.rest[k], s.way[k] = -g, -g
+		s.residual[k], s.direction[k] = -g, -g
 	}
-	left := dot(s.rest, s.rest)
+	left := dot(s.residual, s.residual)
 	norm := math.Sqrt(left)
 	for tolerance, n := min(0.1, math.Sqrt(norm))*norm, 0; math.Sqrt(left) > tolerance && n < maxCG; n++ {
-		f.bend()
-		bent := dot(s.way, s.bent)
-		if !(bent > 0) { // flat: all probabilities are 0 or 1
+		f.multiply()
+		curvature := dot(s.direction, s.product)
+		if !(curvature > 0) { // flat: all probabilities are 0 or 1
 			return
 		}
-		size := left / bent
+		size := left / curvature
 		for k := range s.step {
-			s.step[k] += float64(size * s.way[k])
-			s.rest[k] -= float64(size * s.bent[k])
+			s.step[k] += float64(size * s.direction[k])
+			s.residual[k] -= float64(size * s.product[k])
 		}
 		before := left
-		left = dot(s.rest, s.rest)
-		for k, r := range s.rest {
-			s.way[k] = r + float64(left/before*s.way[k])
+		left = dot(s.residual, s.residual)
+		for k, r := range s.residual {
+			s.direction[k] = r + float64(left/before*s.direction[k])
 		}
 	}
 }
 
-// bend sets bent to H·way.
-func (f *fit) bend() {
+// multiply sets product to H·direction.
+func (f *fit) multiply() {
 	s := &f.scratch
 	last := len(f.weights)
 	for k := range f.weights {
-		s.bent[k] = f.penalty * s.way[k]
+		s.product[k] = f.penalty * s.direction[k]
 	}
-	s.bent[last] = 0
+	s.product[last] = 0
 	for k, i := range f.chosen {
-		a := float64(s.curvature[k] * (f.x.dot(i, s.way) + s.way[last]))
-		f.x.add(s.bent, i, a)
-		s.bent[last] += a
+		a := float64(s.curvature[k] * (f.x.dot(i, s.direction) + s.direction[last]))
+		f.x.add(s.product, i, a)
+		s.product[last] += a
 	}
 }
 

@@ -401,7 +401,7 @@ func TestFitIsMinimum(t *testing.T) {
 				f.weights[k] -= d
 			}
 		}
-		f.slope()
+		f.differentiate()
 		if g := math.Sqrt(dot(f.scratch.gradient, f.scratch.gradient)); g > 0.05 {
 			t.Errorf("penalty %v: gradient %v", penalty, g)
 		}
@@ -468,7 +468,7 @@ func TestLossDoesNotOverflow(t *testing.T) {
 	}
 }
 
-// FuzzTrain trains on strangers' texts, and measures them.
+// FuzzTrain trains on arbitrary texts, and measures them.
 func FuzzTrain(f *testing.F) {
 	for _, s := range [][5]string{
 		{"Ships", "the harbour of ships", "snow", "snow in the valley", "network"},

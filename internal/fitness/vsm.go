@@ -39,7 +39,7 @@ type Norm uint8
 // The norms.
 const (
 	TopicNorm Norm = iota // the topic's keywords, as in the paper
-	PageNorm              // all terms of the page, so that other words lower S; expressions have entries beside those of their words
+	PageNorm              // all terms of the page, so that other words lower S; an expression has an entry in addition to those of its words
 )
 
 // VSM is the measure. Its parts ([VSM.Explain]) sum to S.
@@ -101,15 +101,15 @@ func (v *VSM) vector(r *Reading) (dot, length float64) {
 			v.beta[k] = r.weighted(k)
 		}
 	}
-	rest := 0.0
+	others := 0.0
 	if v.Norm == PageNorm {
-		rest = v.rest(r.bag())
+		others = v.otherSquares(r.bag())
 	}
-	return v.product(rest)
+	return v.product(others)
 }
 
-// rest returns Σ β² over the words that are not keywords.
-func (v *VSM) rest(words *bag) (sum float64) {
+// otherSquares returns Σ β² over the words that are not keywords.
+func (v *VSM) otherSquares(words *bag) (sum float64) {
 	for _, term := range words.terms {
 		if i := term.Index(); i < len(v.single) && v.single[i] {
 			continue
@@ -123,13 +123,14 @@ func (v *VSM) rest(words *bag) (sum float64) {
 	return sum
 }
 
-// product returns Σ q β and √(Σ β² + rest).
-func (v *VSM) product(rest float64) (dot, length float64) {
+// product returns Σ q β and √(Σ β² + others).
+func (v *VSM) product(others float64) (dot, length float64) {
+	square := others
 	for k, b := range v.beta {
 		dot += float64(v.target.keywords[k].weight * b)
-		rest += float64(b * b)
+		square += float64(b * b)
 	}
-	return dot, math.Sqrt(rest)
+	return dot, math.Sqrt(square)
 }
 
 // weighted returns β of keyword k: the sum of W over its occurrences.
@@ -154,7 +155,7 @@ func (r *Reading) literal(k int) float64 {
 }
 
 // Link returns the promise of a link by the neighbourhood of links.go, with S of each text,
-// all words with equal weights, by the same norm.
+// with equal weights for all words and the same norm.
 func (v *VSM) Link(l *LinkReading) Promise {
 	return shark(v.similarity(&l.anchor), v.similarity(&l.context), v.similarity(&l.url))
 }
@@ -165,9 +166,9 @@ func (v *VSM) similarity(p *passage) float64 {
 		return 0
 	}
 	copy(v.beta, p.counts)
-	rest := 0.0
+	others := 0.0
 	if v.Norm == PageNorm {
-		rest = v.rest(v.target.bagOf(p))
+		others = v.otherSquares(v.target.bagOf(p))
 	}
-	return v.cosine(v.product(rest))
+	return v.cosine(v.product(others))
 }

@@ -20,7 +20,7 @@ import (
 //	papers  here            meaning
 //	t       the table       words of the topic
 //	w_kt    Entry.Weight    weight of word k in the table, the largest being 1
-//	f_kp    2 and 1         weight of the place: title, rest of the page
+//	f_kp    2 and 1         weight of the place: title, text
 //	w_kp    WeightTable     weight of word k in the page:
 //	                        tunnel (Pal)        2·tf_title + tf_body
 //	                        symbiosis (Wilson)  (2·tf_title + tf_body)·df_k
@@ -65,7 +65,7 @@ type WeightTable struct {
 	entries     []Entry
 	length      float64     // √Σ w_kt²
 	entry       []int32     // by term index: its entry, or none
-	tf          [][2]uint32 // by entry: in the title, in the rest
+	tf          [][2]uint32 // by entry: occurrences in the title, and in the text
 	present     []int32     // the entries whose tf is not zero, in order of appearance
 }
 
@@ -153,11 +153,11 @@ func (w *WeightTable) Link(l *LinkReading) Promise {
 func (w *WeightTable) similarity(p *passage) float64 {
 	w.reset()
 	w.count(1, p)
-	rest := 0.0
+	others := 0.0
 	if w.Norm == PageNorm && len(w.present) > 0 {
-		rest = w.otherSquares(w.target.bagOf(p))
+		others = w.otherSquares(w.target.bagOf(p))
 	}
-	return w.cosine(w.product(rest))
+	return w.cosine(w.product(others))
 }
 
 // vector counts the words of the page, and returns Σ w_kt·w_kp and √Σ w_kp².
@@ -165,11 +165,11 @@ func (w *WeightTable) vector(r *Reading) (dot, length float64) {
 	w.reset()
 	w.count(0, &r.zones[Title])
 	w.count(1, &r.zones[Body])
-	rest := 0.0
+	others := 0.0
 	if w.Norm == PageNorm && len(w.present) > 0 {
-		rest = w.otherSquares(r.bag())
+		others = w.otherSquares(r.bag())
 	}
-	return w.product(rest)
+	return w.product(others)
 }
 
 func (w *WeightTable) reset() {
@@ -179,7 +179,7 @@ func (w *WeightTable) reset() {
 	w.present = w.present[:0]
 }
 
-// count counts the terms of p in a place: 0 is the title, 1 the rest.
+// count counts the terms of p in a place: 0 is the title, 1 the text.
 func (w *WeightTable) count(place int, p *passage) {
 	for _, term := range p.terms {
 		index := term.Index()
@@ -194,9 +194,10 @@ func (w *WeightTable) count(place int, p *passage) {
 	}
 }
 
-// product returns Σ w_kt·w_kp over the table, and √(Σ w_kp² + rest). The sum over w_kp is of
-// integers and exact.
-func (w *WeightTable) product(rest float64) (dot, length float64) {
+// product returns Σ w_kt·w_kp over the table, and √(Σ w_kp² + others). The w_kp are integers, so
+// that the second sum is exact.
+func (w *WeightTable) product(others float64) (dot, length float64) {
+	square := others
 	for _, i := range w.present {
 		e := &w.entries[i]
 		if e.Weight == 0 {
@@ -204,9 +205,9 @@ func (w *WeightTable) product(rest float64) (dot, length float64) {
 		}
 		weight := w.weight(w.tf[i][0], w.tf[i][1], e.DF)
 		dot += float64(e.Weight * weight)
-		rest += float64(weight * weight)
+		square += float64(weight * weight)
 	}
-	return dot, math.Sqrt(rest)
+	return dot, math.Sqrt(square)
 }
 
 // otherSquares returns Σ w_kp² over the words that are not in the table.
@@ -228,7 +229,7 @@ func (w *WeightTable) otherSquares(words *bag) float64 {
 	return sum
 }
 
-// weight returns w_kp of a word with these occurrences in the title and in the rest, and in df
+// weight returns w_kp of a word that occurs so often in the title and in the text, and in df
 // documents.
 func (w *WeightTable) weight(title, body uint32, df int) float64 {
 	weight := 2*float64(title) + float64(body)
