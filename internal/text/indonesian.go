@@ -13,7 +13,6 @@ import (
 // as published by the Snowball project (release 2.2): it removes particles and possessive
 // pronouns, then a prefix, a suffix and a second prefix, as long as more than two vowels are
 // left. The library that stems the other languages does not have it.
-// languages has none for this one.
 func Indonesian(word []byte) []byte {
 	w := indonesian{word: word}
 	for _, c := range word {

@@ -2,7 +2,8 @@ package text
 
 // Restrict maps all stems that are not known yet to one term, for callers that only count
 // known terms, such as the keywords of a topic. It saves most stemming and caching. Words of
-// one character that are not known yet become a [Gap]. All known terms are kept for good.
+// one character that are not known yet become a [Gap]. All known terms are kept, as by
+// [Analyzer.Keep].
 func (a *Analyzer) Restrict() {
 	if a.unknown != 0 {
 		return
@@ -23,8 +24,8 @@ func (a *Analyzer) Restrict() {
 }
 
 // prefixLength is the number of leading bytes that a word shares with its stem, if the stemmer
-// keeps prefixes and the word consists of the alphabet; a stem that is not longer shares at
-// least the first byte. With 4 that would not hold.
+// keeps prefixes and the word consists of the alphabet. A stem of at most that length shares at
+// least the first byte with the word. Some stems differ from their word in the fourth byte.
 const prefixLength = 3
 
 // alphabet is the set of bytes of the words that prefixes can decide about.

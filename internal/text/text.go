@@ -75,7 +75,7 @@ type Analyzer struct {
 	names       []string        // by Index
 	kept        int             // names that Trim keeps
 	unknown     Term            // all unknown stems of a restricted analyzer; else 0
-	prefixes    *prefixes       // in a restricted analyzer, prefixes of the words to look up; nil if that cannot be decided by prefix
+	prefixes    *prefixes       // of the words that a restricted analyzer may know; nil if prefixes cannot tell
 	buf         []byte
 }
 
