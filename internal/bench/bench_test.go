@@ -22,9 +22,9 @@ import (
 	"spoor/internal/text"
 )
 
-// work is where scripts/bench has put what is measured: the commands and the peers in
-// bin, the archive WEB.warc.gz, WEB.ndjson as fetch -all leaves it, WEB.parsed.ndjson
-// as parse does, and a topic.json.
+// work returns the directory that scripts/bench has prepared: it has the commands and the
+// programs to compare with in bin, topic.json, and for each web the archive WEB.warc.gz, the
+// output of fetch -all in WEB.ndjson, and the output of parse in WEB.parsed.ndjson.
 func work(b *testing.B) string {
 	dir := os.Getenv("SPOOR_BENCH")
 	if dir == "" {
@@ -33,12 +33,12 @@ func work(b *testing.B) string {
 	return dir
 }
 
-// query is what topic.json was made of.
+// query is the query of topic.json.
 const query = "university course homework lecture syllabus assignments instructor exam"
 
-// BenchmarkProcess runs whole processes, NDJSON in by a file and out by a pipe whose
-// reader throws away what it gets: pages/s by the wall, and cpu-s/1000, the processor
-// time, of user and system, for a thousand pages. Peers that are missing are skipped.
+// BenchmarkProcess runs whole processes that read NDJSON from a file and write it to a pipe,
+// whose reader discards it. It reports pages/s of wall time, and cpu-s/1000, the user and
+// system time for a thousand pages. Programs that are not installed are skipped.
 func BenchmarkProcess(b *testing.B) {
 	dir := work(b)
 	python := interpreter("-c", `import lxml.etree, platform; print("lxml", lxml.etree.__version__, "with Python", platform.python_version())`, "python3", "/usr/bin/python3")
@@ -125,7 +125,7 @@ func process(b *testing.B, command []string, stdin string, pages int) {
 			b.Fatalf("%v\n%s", err, words.String())
 		}
 		if n != pages {
-			b.Fatalf("%d lines came of %d pages\n%s", n, pages, words.String())
+			b.Fatalf("%d lines of output for %d pages\n%s", n, pages, words.String())
 		}
 		b.StopTimer()
 		file.Close()
@@ -137,7 +137,7 @@ func process(b *testing.B, command []string, stdin string, pages int) {
 	b.ReportMetric(1000*cpu.Seconds()/n, "cpu-s/1000")
 }
 
-// lines is how many lines a file has.
+// lines returns the number of lines of a file.
 func lines(b *testing.B, name string) int {
 	f, err := os.Open(name)
 	if err != nil {
@@ -147,7 +147,7 @@ func lines(b *testing.B, name string) int {
 	return count(f)
 }
 
-// count reads to the end, and counts the lines.
+// count reads r to the end and returns the number of lines.
 func count(r io.Reader) (n int) {
 	for buf := make([]byte, 1<<20); ; {
 		m, err := r.Read(buf)
@@ -158,7 +158,7 @@ func count(r io.Reader) (n int) {
 	}
 }
 
-// BenchmarkAnalysis makes terms of the text of pages, one core.
+// BenchmarkAnalysis turns the text of pages into terms, on one core.
 func BenchmarkAnalysis(b *testing.B) {
 	dir := work(b)
 	for _, web := range []string{"modern", "webkb"} {
@@ -211,9 +211,9 @@ func BenchmarkAnalysis(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory sends 200,000 pages through parse | score: those of three webs, again
-// and again. It tells how much memory, in MiB, each of the two has resident after so
-// many pages, and what was the most, looking every second.
+// BenchmarkMemory sends 200,000 pages through parse | score: those of three webs,
+// repeatedly. It reports the resident memory of both commands, in MiB, after given numbers
+// of pages, and the maximum of samples taken every second.
 func BenchmarkMemory(b *testing.B) {
 	const pages = 200_000
 	marks := []int{10_000, 20_000, 50_000, 100_000, pages}
@@ -249,11 +249,11 @@ func BenchmarkMemory(b *testing.B) {
 		}
 		into.Close()
 		between.Close()
-		came := make(chan int)
-		go func() { came <- count(out) }()
+		written := make(chan int)
+		go func() { written <- count(out) }()
 
 		most := map[string]float64{}
-		look := func(when string) {
+		sample := func(when string) {
 			for name, pid := range map[string]int{"parse": parse.Process.Pid, "score": score.Process.Pid} {
 				now := resident(b, pid)
 				most[name] = max(most[name], now)
@@ -274,9 +274,9 @@ func BenchmarkMemory(b *testing.B) {
 					}
 					n++
 					if slices.Contains(marks, n) {
-						look(strconv.Itoa(n))
+						sample(strconv.Itoa(n))
 					} else if time.Since(last) >= time.Second {
-						look("")
+						sample("")
 						last = time.Now()
 					}
 				}
@@ -286,8 +286,8 @@ func BenchmarkMemory(b *testing.B) {
 			b.ReportMetric(mb, name+"-MiB@most")
 		}
 		in.Close()
-		if got := <-came; got != pages {
-			b.Fatalf("%d pages came of %d", got, pages)
+		if got := <-written; got != pages {
+			b.Fatalf("%d lines of output for %d pages", got, pages)
 		}
 		for _, cmd := range []*exec.Cmd{parse, score} {
 			if err := cmd.Wait(); err != nil {
@@ -298,7 +298,7 @@ func BenchmarkMemory(b *testing.B) {
 	b.ReportMetric(pages*float64(b.N)/b.Elapsed().Seconds(), "pages/s")
 }
 
-// resident is the resident memory of a process in MiB.
+// resident returns the resident memory of a process in MiB.
 func resident(b *testing.B, pid int) float64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

@@ -1,5 +1,5 @@
-// Programs that other people's libraries make easy, to measure ours beside. They are
-// a module of their own so that the project does not depend on those libraries.
+// Benchmarks that compare the commands with programs based on other libraries. They are a
+// separate module so that the project does not depend on these libraries.
 module spoor/internal/bench
 
 go 1.26.0

@@ -116,7 +116,8 @@ var regionNames = map[string]regionKind{
 }
 
 // namedAs looks for regionNames in the value of an attribute, such as "entry-content",
-// "articleBody" or "nav main". An article wins: a wrong one does less harm.
+// "articleBody" or "nav main". If it has names of both kinds, the article's counts: a mistake
+// then does less harm.
 func namedAs(names string) (kind regionKind) {
 	const maxLen = 16
 	var word [maxLen]byte
@@ -299,8 +300,8 @@ func classify(lines []line) {
 	}
 }
 
-// dropBoilerplate removes content in regions of boilerplate, unless hardly any would be left:
-// names have many reasons.
+// dropBoilerplate removes content in regions of boilerplate, unless hardly any would be left,
+// because a class or identifier may mean something else.
 func dropBoilerplate(lines []line) {
 	all, outside := 0, 0
 	for i := range lines {
@@ -311,10 +312,10 @@ func dropBoilerplate(lines []line) {
 			}
 		}
 	}
-	believed := outside*6 > all
+	trusted := outside*6 > all // regions are
 	for i := range lines {
 		l := &lines[i]
-		l.boilerplate = l.boilerplate && believed
+		l.boilerplate = l.boilerplate && trusted
 		l.content = l.content && !l.boilerplate
 	}
 }

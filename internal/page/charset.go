@@ -34,9 +34,9 @@ const (
 // The charset is decided by the byte order mark, then the declaration in the header, then that
 // in the page. Without a declaration, the charset is UTF-8 if the body is valid UTF-8, an East
 // Asian or Cyrillic charset if the body looks like it, and otherwise windows-1252.
-// Declarations that the bytes disprove are ignored: UTF-8 for a body that mostly is not;
-// UTF-16 without any ASCII characters; any other than UTF-16 for markup that begins in UTF-16;
-// and a western single-byte charset for a body that is UTF-8.
+// Declarations that contradict the bytes are ignored: UTF-8, if most non-ASCII bytes are not
+// UTF-8; UTF-16, if the body has no zero bytes; any charset but UTF-16, if the markup begins in
+// UTF-16; and a western single-byte charset, if the body is valid UTF-8.
 func (doc *Document) decode(isMarkup bool) (text, name string) {
 	body := doc.Body
 	head := view(body[:min(len(body), prescanLen)])
@@ -49,16 +49,16 @@ func (doc *Document) decode(isMarkup bool) (text, name string) {
 		return decodeAs(body, enc, name)
 	}
 	valid := doc.IsUTF8 || utf8.Valid(body)
-	believed := func(enc encoding.Encoding, name string) (encoding.Encoding, string) {
+	checked := func(enc encoding.Encoding, name string) (encoding.Encoding, string) {
 		if name == utf8Name && !valid && !mostlyUTF8(body) ||
 			strings.HasPrefix(name, "utf-16") && strings.IndexByte(head, 0) < 0 {
 			return nil, ""
 		}
 		return enc, name
 	}
-	enc, name := believed(lookup(doc.Charset))
+	enc, name := checked(lookup(doc.Charset))
 	if enc == nil && isMarkup {
-		enc, name = believed(declaredInside(head))
+		enc, name = checked(declaredInside(head))
 	}
 	switch {
 	case valid && name == utf8Name:
@@ -165,7 +165,7 @@ func isWestern(name string) bool {
 	return name == westernName || name == "iso-8859-15"
 }
 
-// isASCII reports whether the body means the same in all charsets that contain ASCII.
+// isASCII reports whether the body is ASCII, and so the same text in nearly all charsets.
 func isASCII(body []byte) bool {
 	for ; len(body) >= 8; body = body[8:] {
 		if binary.LittleEndian.Uint64(body)&0x8080808080808080 != 0 {
@@ -180,8 +180,8 @@ func isASCII(body []byte) bool {
 	return true
 }
 
-// mostlyUTF8 reports whether most bytes outside ASCII are UTF-8: true for a page cut within a
-// character, false for a page in Latin-1.
+// mostlyUTF8 reports whether most non-ASCII characters are valid UTF-8: true for a page that was
+// truncated within a character, false for a page in Latin-1.
 func mostlyUTF8(body []byte) bool {
 	good, bad := 0, 0
 	for i := 0; i < len(body); {

@@ -9,7 +9,7 @@ import (
 )
 
 // A collector receives the elements and texts of a page in document order, and collects its
-// content. It also receives what is in elements that are not read (see [layout]).
+// content. It skips elements that are not read (see [layout]), which it receives as well.
 //
 // Its strings are parts of the page until finish is called.
 type collector struct {

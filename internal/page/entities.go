@@ -70,9 +70,9 @@ func decodeReference(ref, rest string) string {
 	if strings.HasPrefix(ref, "&#") {
 		return decoded
 	}
-	// UnescapeString also decodes the beginning of a name. Then the end of the name is
-	// left; no reference stands for a letter, a digit or a semicolon at its end, but
-	// &semi; and &fjlig;.
+	// UnescapeString also decodes a known name that is only the beginning of ref, and leaves the
+	// rest of ref after it. The result then ends in a letter, a digit or a semicolon, in which
+	// the references of complete names do not end, except &semi; and &fjlig;.
 	last := decoded[len(decoded)-1]
 	switch {
 	case ref == "&semi;" || ref == "&fjlig;":

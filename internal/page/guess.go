@@ -5,10 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// This file guesses the charset of a page that declares none and is not UTF-8: East Asian
-// double-byte charsets by the position of the common characters in them, Cyrillic charsets by
-// which of them gives words. Western pages have single letters beyond ASCII, not runs, and are
-// left to windows-1252, like everything else.
+// This file guesses the charset of a page that declares none and is not UTF-8. In each East
+// Asian double-byte charset the most common characters are in a range of their own; a charset
+// fits if most characters of the page are in that range. Of the Cyrillic charsets, the one in
+// which the page has the most function words is the best guess. In western pages, characters
+// beyond ASCII are single letters between ASCII ones; they and all other pages are decoded as
+// windows-1252.
 //
 // Source of the double-byte method: S. Li and K. Momoi, "A Composite Approach to
 // Language/Encoding Detection", 19th International Unicode Conference, 2001.
@@ -189,7 +191,8 @@ func gbk(lead, trail byte) pairKind {
 // cyrillicSets lists the charsets of Cyrillic pages, the most frequent first.
 var cyrillicSets = [...]string{"windows-1251", "koi8-r", "koi8-u", "iso-8859-5", "ibm866"}
 
-// guessCyrillic returns the Cyrillic charset in which a body has most words.
+// guessCyrillic returns the Cyrillic charset in which a body has the most function words, or ""
+// if it is Cyrillic in none.
 func guessCyrillic(body []byte) string {
 	words := make([]byte, 0, len(body)) // without ASCII, which is mostly markup
 	for _, c := range body {

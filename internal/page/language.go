@@ -122,8 +122,8 @@ var languagesOf = func() (t [1 << languageBits]struct {
 
 const languageBits = 12 // for 900 words
 
-// The parts of a text that are examined: windows of this size, evenly spaced, because the
-// beginning alone would be the menu.
+// The parts of a text that are examined: windows of this size in bytes, evenly spaced, because
+// the beginning of a page is often a menu.
 const (
 	languageWindows = 8
 	languageWindow  = 320

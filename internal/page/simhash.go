@@ -10,8 +10,8 @@ import (
 // Simhash returns the 64-bit fingerprint of the words of a text: texts that share most
 // of their words differ in few bits. Each bit is the majority of that bit over the
 // hashes of all distinct words in lower case; a tie is 0. A word is a run of letters
-// and digits; a text without words has the fingerprint 0. Of more than some 60,000
-// distinct words not all count.
+// and digits; a text without words has the fingerprint 0. In texts with more than about
+// 60,000 distinct words, some of them are not counted.
 //
 // Source: M. Charikar, "Similarity Estimation Techniques from Rounding Algorithms",
 // STOC 2002, section 3. G. Manku, A. Jain and A. Das Sarma, "Detecting Near-Duplicates
@@ -26,10 +26,10 @@ func Simhash(text string) uint64 {
 // allWordsMask selects the bits of a fingerprint that are computed from all words.
 const allWordsMask = 0xFFFFFFFF << 32
 
-// fingerprint returns the simhash of a page. The content of a page beside a large menu
-// is its words outside links; that of a list of links is the words in links. So half of
-// the bits are computed from all words, and the other half from those outside links;
-// a word that is both in a link and outside counts twice in the former. If there are
+// fingerprint returns the simhash of a page. A page with a large menu is characterised by
+// the words outside its links, but a list of links by the words in them. So half of the
+// bits are computed from all words, and the other half from the words outside links. In
+// the first half, a word that occurs both in a link and outside counts twice. If there are
 // fewer than minContentWords outside links, both halves are computed from all words.
 func (s *wordSet) fingerprint(text string, references []reference) uint64 {
 	s.reset(len(text))
@@ -62,8 +62,8 @@ func (s *wordSet) simhash(text string, references []reference) string {
 	return fmt.Sprintf("%016x", s.fingerprint(text, references))
 }
 
-// count adds to c the hashes of the words of text that s does not contain. Words with
-// another mark are other words.
+// count adds the words of text to s, and the hashes of those that are new to c. A word
+// with a different mark is a different word.
 func (s *wordSet) count(c *bitCounts, text string, mark uint64) {
 	for i := 0; i < len(text); {
 		hash, start := uint64(fnvOffset), i

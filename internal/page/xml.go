@@ -7,9 +7,9 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// fromXML rewrites an XML page as HTML. Two things of XML would otherwise lose much of the
-// content: self-closing elements, because in HTML <title/> or <script/> would contain what
-// follows, and CDATA sections, which are comments in HTML.
+// fromXML rewrites an XML page as HTML, where two constructs of XML would otherwise lose much of
+// the content: self-closing elements, because the HTML elements <title/> and <script/> contain
+// what follows them, and CDATA sections, because they are comments in HTML.
 func fromXML(page string) string {
 	var (
 		z    scanner

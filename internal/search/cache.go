@@ -38,7 +38,7 @@ func OpenCache(name string) (*Cache, error) {
 // Close closes the file.
 func (c *Cache) Close() error { return c.db.Close() }
 
-// Of returns a source that answers from the cache, and else from s.
+// Of returns a source that answers from the cache if possible, and otherwise asks s.
 func (c *Cache) Of(s Source) Source { return &cached{s, c.db} }
 
 type cached struct {

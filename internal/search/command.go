@@ -87,8 +87,8 @@ func address(line []byte) string {
 	return record.URL
 }
 
-// bounded is a buffer that refuses to grow above a limit. (It must not have the ReadFrom
-// method of bytes.Buffer, which has no limit.)
+// bounded is a buffer with a maximum size. It does not embed bytes.Buffer, whose ReadFrom has
+// no limit.
 type bounded struct {
 	data  []byte
 	limit int

@@ -22,8 +22,8 @@ import (
 // algorithm. That algorithm is for English; in other languages it changes query and pages
 // in the same way.
 //
-// One process at a time should call [Index.Add]; others wait for it. What a process was
-// adding when it was killed is rolled back.
+// Processes that call [Index.Add] wait for each other. If a process is killed while it adds
+// pages, they are rolled back.
 type Index struct {
 	db *sql.DB
 }
@@ -35,13 +35,13 @@ const (
 	// schemaVersion is the version of the tables.
 	schemaVersion = 1
 
-	// busy is how long a process waits for another one to finish writing.
-	busy = 10 * time.Minute
+	// busyTimeout is the maximum wait for another process that is writing.
+	busyTimeout = 10 * time.Minute
 )
 
-// The schema: pages is the full-text index; captures has the page of each address, at most
-// one; archives says how far each was read. Combining marks are parts of words: otherwise
-// the tokenizer would split words of Indian scripts at their vowels.
+// The tables: pages is the full-text index; captures maps each address to its page; archives
+// stores how far each archive was read. Combining marks (M*) are parts of words: otherwise the
+// tokenizer would split words of Indian scripts at their vowels.
 const schema = `
 create virtual table pages using fts5(url unindexed, title, body,
 	tokenize = "porter unicode61 remove_diacritics 2 categories 'L* M* N* Co'");
@@ -253,7 +253,7 @@ func openDB(name string, create bool) (*sql.DB, error) {
 	}
 	settings := url.Values{
 		"mode": {mode}, "_txlock": {"immediate"},
-		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busy.Milliseconds())},
+		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())},
 	}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: settings.Encode()}).String())
 	if err != nil {

@@ -22,8 +22,8 @@ type Source interface {
 	Name() string
 }
 
-// A SetupError means that every query would fail: the source is not what it is supposed to
-// be, or refuses us. It says what to do.
+// A SetupError means that every query would fail: the source does not work as it should, or
+// refuses requests. Its message says what to do.
 type SetupError struct{ Err error }
 
 func (e *SetupError) Error() string { return e.Err.Error() }

@@ -35,8 +35,8 @@ func expression(query string) string {
 	return b.String()
 }
 
-// spaced returns s with spaces, so that FTS5's tokenizer can split scripts without spaces
-// between words: there every two consecutive characters are a word, as in queries.
+// spaced returns s with spaces between its words, if it has scripts written without them, so
+// that FTS5's tokenizer finds the same words as [expression]: pairs of characters.
 func spaced(s string) string {
 	s = plain(s)
 	if strings.IndexFunc(s, mayRunOn) < 0 {
@@ -56,11 +56,10 @@ func mayRunOn(r rune) bool {
 	return r >= 0x0E00 && (r < 0x1E00 || r >= 0x2000) && unicode.IsLetter(r)
 }
 
-// plain returns s as UTF-8 without NUL, which would end it, and without invisible characters
-// inside words, at which the tokenizer would split them.
+// plain returns s as valid UTF-8 without NUL, which would end the text in SQLite, and without
+// invisible characters inside words, at which the tokenizer would split them.
 func plain(s string) string {
-	clean := utf8.ValidString(s) && !strings.ContainsAny(s, "\x00\u00AD\u200C\u200D\u2060")
-	if clean {
+	if utf8.ValidString(s) && !strings.ContainsAny(s, "\x00\u00AD\u200C\u200D\u2060") {
 		return s
 	}
 	return strings.Map(func(r rune) rune {

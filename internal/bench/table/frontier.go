@@ -53,12 +53,13 @@ type goal struct {
 	most     bool // an upper bound
 }
 
-const frontierWords = `The benchmark simulates the frontier of a crawl. Links come in generations of 28,000, of which four in
-five are known; new ones wait by priority. Batches of 1,000 are committed, with an fsync after every
-batch or after every generation. One goroutine reads the records, for all stores alike. The web is
-synthetic: 50,000 hosts of very unequal size, URLs of 78 bytes. The databases store a fingerprint, the
-priority and the URL; spoor stores whole records. Pebble and SQLite have a cache of 256 MiB and compact
-after 64 MiB of log. A database is cut off after a minute of adding; spoor is not.`
+const frontierWords = `The benchmark adds the links of a simulated crawl to the frontier. Links arrive in generations of
+28,000. Four fifths of them are known; the others are queued by priority. Batches of 1,000 are
+committed, with an fsync after every batch or after every generation. For all stores, one goroutine
+reads the records. The web is synthetic: 50,000 hosts of very different sizes, URLs of 78 bytes. The
+databases store a fingerprint, the priority and the URL; spoor stores whole records. Pebble and SQLite
+have a cache of 256 MiB and compact after 64 MiB of log. A database is stopped after a minute of
+adding; spoor is not.`
 
 // lives are the sections about stores.
 var lives = []grid{
