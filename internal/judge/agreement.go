@@ -1,7 +1,7 @@
 package judge
 
-// An Agreement counts how often a crawl's own verdict and a classifier's agree. It says
-// nothing about how good the crawl is.
+// An Agreement counts how often a crawl's own verdict and a classifier's agree. It does not
+// measure how good the crawl is.
 type Agreement struct {
 	both, onlyCrawl, onlyClassifier, neither int64 // pages, by who calls them relevant
 }

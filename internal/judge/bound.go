@@ -2,11 +2,11 @@ package judge
 
 import "slices"
 
-// Bound returns an upper bound of the relevant pages that a crawl can have found, at each
+// Bound returns an upper bound of the number of relevant pages that a crawl can find, at each
 // cost from 1 to T. A crawl that has fetched a page has fetched all its dominators: the pages
-// on every path to it from the seeds. So no crawl of the web is better than the best order of
-// the dominator tree, and no such order is above the concave envelope of Horn's order. Nor
-// can a crawl find more than R.
+// on every path to it from the seeds. So no crawl is better than the best order of the
+// dominator tree, and no such order is above the concave envelope of Horn's order. The bound
+// is never above R.
 func (j *Judge) Bound() []float64 { return slices.Clone(j.bound()) }
 
 func (j *Judge) makeBound() []float64 {

@@ -2,11 +2,11 @@ package judge
 
 import "slices"
 
-// Clairvoyant returns how many relevant pages a crawler can have found, at each cost from 1
-// to T, that knows the web and its labels: at each cost the better of two orders. One is the
-// best order of the tree of shortest paths from the seeds, by Horn's algorithm; the other
-// always takes the shortest path to a relevant page (only where T <= 20,000). The value at
-// each cost was reached by a crawl of that cost, but no single crawl need reach all of them.
+// Clairvoyant returns the number of relevant pages that a crawler can find if it knows the web
+// and its labels, at each cost from 1 to T: the higher number of two orders. One is the best
+// order of the tree of shortest paths from the seeds, by Horn's algorithm; the other always
+// takes the shortest path to a relevant page (only if T <= 20,000). The value at each cost is
+// reached by a crawl of that cost, but not necessarily all values by the same crawl.
 func (j *Judge) Clairvoyant() []int { return slices.Clone(j.clairvoyant()) }
 
 func (j *Judge) makeClairvoyant() []int {
@@ -31,7 +31,7 @@ func (j *Judge) alongTree() []int {
 	return j.near.curve(order, j.T)
 }
 
-// curve returns how many relevant pages an order has found at each cost from 1 to t.
+// curve returns the number of relevant pages that an order finds at each cost from 1 to t.
 // Repeated pages count once.
 func (w *Web) curve(order []int32, t int) []int {
 	curve := make([]int, t)

@@ -30,12 +30,12 @@ type Table struct {
 	Costs   []int    // ascending, in the order of Row.HarvestAt and Row.RecallAt
 	Runs    int      // runs with a value
 	Units   int      // pairs of a topic and a seed set in which anything was run
-	Chance  int      // the largest number of random seeds of a unit
+	Random  int      // the largest number of random seeds of a unit
 	Without int      // runs without a value for the criterion, which do not count
 	Rows    []Row    // the best first
 
-	// Means of the crawlers that see the relevance of waiting links, and of their children.
-	// Nil if unknown.
+	// Means of the crawlers that see the relevance of waiting links, and also that of the links
+	// on their pages. Nil if unknown.
 	Seeing, SeeingChildren *float64
 
 	// Friedman is the p-value of Friedman's test that the ranks by topic are all the same,
@@ -98,7 +98,8 @@ func (p place) compare(q place) int {
 	return cmp.Or(cmp.Compare(p.topic, q.topic), cmp.Compare(p.web, q.web), cmp.Compare(p.seeds, q.seeds))
 }
 
-// runs are the results of one name in one track, by place, sorted by random seed.
+// runs are the results of one name in one track, by place; those of a place differ in their
+// random seeds, by which they are sorted.
 type runs map[place][]*Result
 
 // Compare returns a table for every track, sorted by the name of the track. The order of
@@ -179,9 +180,9 @@ func newTable(track string, all map[string]runs, o CompareOptions) *Table {
 	places := map[place]bool{}
 	counted := map[string]runs{} // results with a value
 	for name, runs := range all {
-		for at, chance := range runs {
-			with := slices.DeleteFunc(slices.Clone(chance), func(r *Result) bool { return o.By.value(r) == nil })
-			t.Without += len(chance) - len(with)
+		for at, repeats := range runs {
+			with := slices.DeleteFunc(slices.Clone(repeats), func(r *Result) bool { return o.By.value(r) == nil })
+			t.Without += len(repeats) - len(with)
 			if len(with) == 0 {
 				continue
 			}
@@ -190,7 +191,7 @@ func newTable(track string, all map[string]runs, o CompareOptions) *Table {
 			}
 			counted[name][at] = with
 			places[at] = true
-			t.Chance = max(t.Chance, len(with))
+			t.Random = max(t.Random, len(with))
 			t.Runs += len(with)
 		}
 	}
@@ -242,8 +243,8 @@ func (t *Table) columns(order []place, counted map[string]runs) {
 	}
 	t.Seeds = slices.Sorted(maps.Keys(seeds))
 	for _, runs := range counted {
-		for _, chance := range runs {
-			for _, r := range chance {
+		for _, repeats := range runs {
+			for _, r := range repeats {
 				for cost := range r.HarvestAt {
 					costs[cost] = true
 				}
@@ -261,8 +262,8 @@ func (t *Table) row(name string, order []place, all runs) Row {
 	own := newSample(order, func(at place) unit { return unit{own: values(all[at], t.By.value)} })
 	row := Row{Name: name, Units: own.size(), Mean: own.mean(), Interval: percentiles(own.bootstrap(t.Seed), cut95)}
 	for _, at := range slices.Backward(order) { // one name has one strategy; if not, take the first
-		if chance := all[at]; chance != nil {
-			row.Strategy = chance[0].Strategy
+		if repeats := all[at]; repeats != nil {
+			row.Strategy = repeats[0].Strategy
 		}
 	}
 	row.Also = t.also(order, all)
@@ -386,8 +387,8 @@ func (t *Table) rank() {
 	t.Friedman, t.Distance = p, distance
 }
 
-// sighted returns the mean, over all places, of what a crawler reaches that sees more. All
-// runs of a place have the same value.
+// sighted returns the mean, over all places, of a crawler that sees more than a real one can.
+// All runs of a place have the same value.
 func (t *Table) sighted(order []place, counted map[string]runs, which func(*Result) *Sighted) *float64 {
 	if t.By.sighted == nil {
 		return nil
@@ -438,9 +439,9 @@ func meanOf(order []place, all runs, value func(*Result) *float64) Mean {
 }
 
 // values returns the value of every run that has it.
-func values(chance []*Result, value func(*Result) *float64) []float64 {
+func values(repeats []*Result, value func(*Result) *float64) []float64 {
 	var all []float64
-	for _, r := range chance {
+	for _, r := range repeats {
 		if v := value(r); v != nil {
 			all = append(all, *v)
 		}

@@ -87,8 +87,8 @@ func TestMeanAveragesRandomSeedsThenUnitsThenTopics(t *testing.T) {
 	if !slices.Equal(table.Topics, []string{"course", "project"}) || !slices.Equal(table.Seeds, []string{"easy", "hard"}) {
 		t.Errorf("topics %v, seeds %v", table.Topics, table.Seeds)
 	}
-	if table.Units != 4 || table.Chance != 2 || table.Runs != 10 || table.Without != 0 {
-		t.Errorf("%d units, %d chance seeds, %d runs, %d without", table.Units, table.Chance, table.Runs, table.Without)
+	if table.Units != 4 || table.Random != 2 || table.Runs != 10 || table.Without != 0 {
+		t.Errorf("%d units, %d random seeds, %d runs, %d without", table.Units, table.Random, table.Runs, table.Without)
 	}
 }
 

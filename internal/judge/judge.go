@@ -19,8 +19,8 @@
 //	nAUC = (AUC - AUC of Random) / (AUC of Clairvoyant - AUC of Random)
 //
 // It is 0 for random crawls and 1 for the clairvoyant crawler. [Judge.Seeing] and
-// [Judge.SeeingChildren] divide the gap between the two: they predict without error, but
-// plan no further than one link.
+// [Judge.SeeingChildren] are between the two: they predict without error, but plan only one
+// link ahead.
 //
 // All of it takes a few seconds and less than 400 MiB for a million pages with ten million
 // links (BenchmarkMillionPages), and little more in the worst case: every step takes

@@ -30,8 +30,8 @@ type Measures struct {
 	Curve []int // relevant pages found at each cost from 1 to T
 }
 
-// HarvestAt returns the harvest rate at a cost: relevant pages found per unit of cost, where
-// only what the crawl has spent counts. Costs are limited to the range 1 to T.
+// HarvestAt returns the harvest rate at a cost: relevant pages found per unit of cost. If the
+// crawl ended before, it is the rate at its end. Costs are limited to the range 1 to T.
 func (m *Measures) HarvestAt(cost int) float64 {
 	cost = m.within(cost)
 	return ratio(float64(m.Curve[cost-1]), float64(min(cost, m.Fetched)))
@@ -45,9 +45,9 @@ func (m *Measures) RecallAt(cost int) float64 {
 
 func (m *Measures) within(cost int) int { return max(1, min(cost, m.T)) }
 
-// Curve returns how many relevant pages a crawl found at each cost from 1 to T. The order
-// has a page for each unit of cost, or a negative number. Repeated pages cost again and
-// count once. Pages that no link reaches count as well.
+// Curve returns the number of relevant pages that a crawl found at each cost from 1 to T. The
+// order has a page for each unit of cost, or a negative number. Repeated pages cost again, but
+// count once. Pages that no link reaches count too.
 func (j *Judge) Curve(order []int32) []int { return j.web.curve(order, j.T) }
 
 // Measure measures a crawl, given its order as for [Judge.Curve].

@@ -14,10 +14,11 @@ func (j *Judge) nearest() []int32 {
 	return n.order
 }
 
-// maxDistance is the largest distance that is remembered, and so the largest number of
-// traversals of the web for it. A longer path takes a plain search, which traverses the web
-// each time; but it uses so much of the budget that there are at most maxNearestBudget/maxDistance such
-// searches. The square root of maxNearestBudget balances the two.
+// maxDistance is the largest distance that is stored, and so the maximum number of traversals
+// of the web for stored distances. For a longer path there is a plain search, which traverses
+// the web each time; but fetching the path uses so much of the budget that there are at most
+// maxNearestBudget/maxDistance such searches. The square root of maxNearestBudget balances the
+// two numbers.
 const maxDistance = 140
 
 // nearestFirst is the state of the crawl.
@@ -89,7 +90,7 @@ func (n *nearestFirst) fetch(page int32) {
 
 // findWay finds the shortest path from a waiting page to a relevant one; of equally short
 // paths the one from the page that has waited longest, over its first suitable link. There is
-// a path, for relevant pages are left and none of them waits.
+// a path, because relevant pages are left and none of them is waiting.
 //
 // Pages move from row to row without overtaking each other, so each row is in the order
 // in which its pages were found.

@@ -9,7 +9,7 @@ const (
 	largeAbove = 5000 // the budget above which it is large
 )
 
-// A Band is how many relevant pages random crawls found, at each cost from 1 to T.
+// A Band holds the numbers of relevant pages that random crawls found, at each cost from 1 to T.
 type Band struct {
 	Mean []float64
 	Low  []int // the 5 % quantile: the smallest number that at least one crawl in twenty does not exceed

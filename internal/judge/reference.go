@@ -1,18 +1,18 @@
 package judge
 
 // Seeing returns the order of a crawler that sees whether a waiting address is relevant, and
-// fetches relevant ones first, at most T pages. It is the value of perfect prediction of the
-// next page. Ties are in the order in which addresses were found, that of links on the page.
+// fetches relevant ones first, at most T pages. It shows what perfect prediction of the next
+// page is worth. Equal addresses are fetched in the order in which they were found; those of
+// one page, in the order of its links.
 func (j *Judge) Seeing() []int32 {
 	return j.greedy(func(page int32, _ []bool) int32 { return j.relevance(page) })
 }
 
 // SeeingChildren returns the order of a crawler that sees one link further, at most T
 // pages. To the relevance of a waiting address, 0 or 1, it adds 0.6·min(1, k/5) if the page
-// links to k relevant pages that are neither fetched nor waiting. Ties are in the order in
-// which addresses were found, that of links on the page.
+// links to k relevant pages that are neither fetched nor waiting. Ties are broken as by Seeing.
 func (j *Judge) SeeingChildren() []int32 {
-	const itself, child, most = 25, 3, 5 // in units of 1/25, of which 0.6/5 are 3
+	const itself, child, most = 25, 3, 5 // in units of 1/25: 0.6/5 = 3/25
 	return j.greedy(func(page int32, seen []bool) int32 {
 		children := int32(0)
 		for _, to := range j.near.Links(page) {

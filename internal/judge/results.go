@@ -159,7 +159,7 @@ type Criterion struct {
 
 // Criteria returns all measures by which runs can be compared.
 func Criteria() []Criterion {
-	// Costs are shares of the budget, for budgets differ; 1 stands for never.
+	// Costs are shares of the budget, because budgets differ; 1 means never.
 	share := func(cost *float64, r *Result) *float64 {
 		switch {
 		case cost == nil:
@@ -173,25 +173,25 @@ func Criteria() []Criterion {
 	return []Criterion{
 		{Name: "nauc", Title: "nAUC", Signed: true, Digits: 3, Meaning: "the area under recall over cost, where 0 is a random crawl and 1 a clairvoyant one",
 			value: func(r *Result) *float64 { return r.NAUC }, sighted: func(s *Sighted) *float64 { return s.NAUC }},
-		{Name: "auc_clairvoyant", Title: "AUC / clairvoyant", Digits: 3, Meaning: "the area under recall over cost, as a share of what a clairvoyant crawl has",
+		{Name: "auc_clairvoyant", Title: "AUC / clairvoyant", Digits: 3, Meaning: "the area under recall over cost, as a share of that of a clairvoyant crawl",
 			value: func(r *Result) *float64 { return r.AUCClairvoyant }, sighted: func(s *Sighted) *float64 { return s.AUCClairvoyant }},
-		{Name: "auc_bound", Title: "AUC / bound", Digits: 3, Meaning: "the area under recall over cost, as a share of a bound that no crawl passes",
+		{Name: "auc_bound", Title: "AUC / bound", Digits: 3, Meaning: "the area under recall over cost, as a share of an upper bound for all crawls",
 			value: func(r *Result) *float64 { return r.AUCBound }},
 		{Name: "auc", Title: "AUC", Digits: 3, Meaning: "the area under recall over cost",
 			value: func(r *Result) *float64 { return r.AUC }},
 		{Name: "harvest", Title: "harvest", Digits: 3, Meaning: "relevant pages per unit of cost, which is the precision of the crawl",
 			value: func(r *Result) *float64 { return r.Harvest }, at: func(r *Row) []Mean { return r.HarvestAt }},
-		{Name: "recall", Title: "recall", Digits: 3, Meaning: "the share of the relevant pages within reach that was found",
+		{Name: "recall", Title: "recall", Digits: 3, Meaning: "the share of the reachable relevant pages that was found",
 			value: func(r *Result) *float64 { return r.Recall }, sighted: func(s *Sighted) *float64 { return s.Recall }, at: func(r *Row) []Mean { return r.RecallAt }},
-		{Name: "cost_50", Title: "cost to 50 %", Lower: true, Digits: 3, Meaning: "the share of the budget until half the relevant pages were found, all of it if they never were",
+		{Name: "cost_50", Title: "cost to 50 %", Lower: true, Digits: 3, Meaning: "the share of the budget that was spent when half of the relevant pages were found, 1 if they never were",
 			value: func(r *Result) *float64 { return share(r.Cost50, r) }},
-		{Name: "cost_80", Title: "cost to 80 %", Lower: true, Digits: 3, Meaning: "the share of the budget until 80 % of the relevant pages were found, all of it if they never were",
+		{Name: "cost_80", Title: "cost to 80 %", Lower: true, Digits: 3, Meaning: "the share of the budget that was spent when 80 % of the relevant pages were found, 1 if they never were",
 			value: func(r *Result) *float64 { return share(r.Cost80, r) }},
-		{Name: "cost_90", Title: "cost to 90 %", Lower: true, Digits: 3, Meaning: "the share of the budget until 90 % of the relevant pages were found, all of it if they never were",
+		{Name: "cost_90", Title: "cost to 90 %", Lower: true, Digits: 3, Meaning: "the share of the budget that was spent when 90 % of the relevant pages were found, 1 if they never were",
 			value: func(r *Result) *float64 { return share(r.Cost90, r) }},
-		{Name: "relevant_hosts", Title: "relevant hosts", Digits: 1, Meaning: "the hosts on which relevant pages were found",
+		{Name: "relevant_hosts", Title: "relevant hosts", Digits: 1, Meaning: "the number of hosts on which relevant pages were found",
 			value: func(r *Result) *float64 { return r.RelevantHosts }},
-		{Name: "self_harvest", Title: "self-harvest", Digits: 3, Meaning: "harvest as the measure says that steered the crawl, which judges itself",
+		{Name: "self_harvest", Title: "self-harvest", Digits: 3, Meaning: "harvest by the measure that steered the crawl, which so judges itself",
 			value: func(r *Result) *float64 { return r.SelfHarvest }},
 		{Name: "mean_score", Title: "mean score", Digits: 3, Meaning: "the mean score of the pages by the measure that steered the crawl",
 			value: func(r *Result) *float64 { return r.MeanScore }},

@@ -24,8 +24,8 @@ func mean(values []float64) float64 {
 }
 
 // exactPairs is the number of pairs up to which Wilcoxon computes the exact distribution.
-// For 100 pairs that takes some 500,000 additions; for more the approximation differs by
-// less than is printed.
+// That takes about 500,000 additions for 100 pairs. For more pairs the error of the
+// approximation is smaller than the last digit that is printed.
 const exactPairs = 100
 
 // Wilcoxon returns the two-sided p-value of the signed-rank test that paired differences
@@ -290,10 +290,10 @@ func (s sample) paired(byTopic bool) (own, other []float64) {
 	return own, other
 }
 
-// resample returns the mean of topics drawn with replacement, of seed sets drawn in these
-// topics, and of random seeds drawn in these sets.
+// resample returns the mean of a bootstrap sample: topics, seed sets of these topics, and random
+// seeds of these sets are drawn with replacement.
 func (s sample) resample(rng *rand.Rand) float64 {
-	chance := func(values []float64) float64 {
+	drawn := func(values []float64) float64 {
 		if len(values) == 1 {
 			return values[0]
 		}
@@ -309,9 +309,9 @@ func (s sample) resample(rng *rand.Rand) float64 {
 		topic := 0.0
 		for range units {
 			u := units[rng.IntN(len(units))]
-			topic += chance(u.own)
+			topic += drawn(u.own)
 			if u.other != nil {
-				topic -= chance(u.other)
+				topic -= drawn(u.other)
 			}
 		}
 		sum += topic / float64(len(units))

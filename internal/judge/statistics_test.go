@@ -322,7 +322,7 @@ func TestBootstrapIsReproducible(t *testing.T) {
 
 func BenchmarkBootstrap(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	var s sample // five topics, six sets of seeds, three chance seeds
+	var s sample // five topics, six sets of seeds, three random seeds
 	for range 5 {
 		var units []unit
 		for range 6 {

@@ -29,8 +29,8 @@ type Figures struct {
 	SelfHarvest *float64 `json:"self_harvest,omitempty"` // harvest by the crawl's own measure
 	MeanScore   *float64 `json:"mean_score,omitempty"`   // of that measure, over the pages
 
-	// What greedy crawlers reach that see the relevance of every waiting link, and of the
-	// links of its page.
+	// The figures of greedy crawlers that see the relevance of every waiting link, and of the
+	// links on its page.
 	Seeing            Sighted  `json:"seeing"`
 	SeeingChildren    Sighted  `json:"seeing_children"`
 	ClairvoyantRecall *float64 `json:"clairvoyant_recall"` // recall of the clairvoyant crawl at T
@@ -69,8 +69,8 @@ type Curves struct {
 	SeeingChildren []int     `json:"seeing_children"`
 }
 
-// Summary returns the figures of a crawl, but those that the order does not tell: Queries,
-// Free, SelfHarvest, MeanScore, Label and Graph. The order may be cut after the
+// Summary returns the figures of a crawl, except those that cannot be computed from the order:
+// Queries, Free, SelfHarvest, MeanScore, Label and Graph. The order may be cut after the
 // budget; spent is the cost of the whole crawl.
 func (j *Judge) Summary(order []int32, spent int64) *Summary {
 	m := j.Measure(order)
@@ -85,7 +85,7 @@ func (j *Judge) Summary(order []int32, spent int64) *Summary {
 		Cost50: new(float64(m.Cost50)), Cost80: new(float64(m.Cost80)), Cost90: new(float64(m.Cost90)),
 		RelevantHosts: new(float64(m.RelevantHosts)),
 		Seeing:        newSighted(&seeing), SeeingChildren: newSighted(&children),
-		ClairvoyantRecall: Rounded(float64(clairvoyant[j.T-1]) / float64(j.R)),
+		ClairvoyantRecall: Rounded(ratio(float64(clairvoyant[j.T-1]), float64(j.R))),
 		HarvestAt:         map[int]float64{}, RecallAt: map[int]float64{},
 	}}
 	for cost := range milestones(j.T) {

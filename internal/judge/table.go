@@ -66,7 +66,7 @@ func WriteMarkdown(w io.Writer, tables []*Table, form Form) error {
 	return err
 }
 
-// WriteLegend writes what the columns mean of the tables that WriteMarkdown has written.
+// WriteLegend explains the columns of the tables that WriteMarkdown writes.
 func WriteLegend(w io.Writer, tables []*Table, form Form) error {
 	var b strings.Builder
 	if len(tables) > 0 {
@@ -230,7 +230,7 @@ func (t *Table) rankColumns() []column {
 	return columns
 }
 
-// best returns a column with the best cells in bold, of those rows that were run everywhere.
+// best returns a column with the best cells in bold; only rows with the most units can be best.
 func (t *Table) best(title string, cell func(*Row) (Mean, string)) column {
 	var top Mean
 	for i := range t.Rows {
@@ -285,13 +285,13 @@ func (t *Table) formatUnits(units int) string {
 	return strconv.Itoa(units)
 }
 
-// details returns the details of a table: the number of runs, the values of crawlers
-// that see, and what is missing.
+// details returns the details of a table: the number of runs, the values of crawlers that see
+// more than a real one can, and what is missing.
 func (t *Table) details(form Form) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %s", count(len(t.Topics), "topic"), count(t.Units, "unit"))
-	if t.Chance > 1 {
-		fmt.Fprintf(&b, ", up to %d chance seeds each", t.Chance)
+	if t.Random > 1 {
+		fmt.Fprintf(&b, ", up to %d random seeds each", t.Random)
 	}
 	if n := t.compared(); form == Overall && n > 0 {
 		fmt.Fprintf(&b, "; %s with %s", count(n, "comparison"), escape(t.Reference))
@@ -300,7 +300,7 @@ func (t *Table) details(form Form) string {
 			one, pairs = "topic", len(t.Topics)
 		}
 		if least := math.Ldexp(1, 1-pairs); least > significant {
-			fmt.Fprintf(&b, ", whose p cannot be below %s for so few %ss", probability(least), one)
+			fmt.Fprintf(&b, ", whose p is at least %s with so few %ss", probability(least), one)
 		}
 	}
 	b.WriteString(".")
@@ -309,12 +309,12 @@ func (t *Table) details(form Form) string {
 		if t.Friedman < minPrintedP {
 			sign = "" // it has a sign already
 		}
-		fmt.Fprintf(&b, " Friedman's test: p %s%s; two of %d mean ranks differ if they are more than %.2f apart.", sign, probability(t.Friedman), n, t.Distance)
+		fmt.Fprintf(&b, " Friedman's test: p %s%s. Two of the %d mean ranks differ significantly if they are more than %.2f apart.", sign, probability(t.Friedman), n, t.Distance)
 	}
 	if t.Seeing != nil && form != Costs && form != Ranks {
-		fmt.Fprintf(&b, " A greedy crawler that sees the relevance of the links that wait: %s", t.By.format(*t.Seeing))
+		fmt.Fprintf(&b, " A greedy crawler that sees the relevance of waiting links reaches %s", t.By.format(*t.Seeing))
 		if t.SeeingChildren != nil {
-			fmt.Fprintf(&b, "; of the links behind them, too: %s", t.By.format(*t.SeeingChildren))
+			fmt.Fprintf(&b, "; one that also sees the relevance of the links on their pages, %s", t.By.format(*t.SeeingChildren))
 		}
 		b.WriteString(".")
 	}
@@ -331,16 +331,17 @@ func (t *Table) details(form Form) string {
 		}
 	}
 	if names != nil {
-		consequence := "that their means are of other units"
+		consequence := "their means are of fewer units"
 		if form == Ranks {
-			consequence = "without a rank"
+			consequence = "they have no rank"
 		}
-		fmt.Fprintf(&b, " Not run everywhere, so %s: %s.", consequence, strings.Join(names, ", "))
+		fmt.Fprintf(&b, " Not run in all units, so %s: %s.", consequence, strings.Join(names, ", "))
 	}
 	return b.String()
 }
 
-// budgetNote names the columns of costs that have fewer units, because budgets end before.
+// budgetNote returns the number of units of each cost, or "" if all costs have all units: a
+// budget may be smaller than a cost.
 func (t *Table) budgetNote() string {
 	var units []string
 	short := false
@@ -355,7 +356,7 @@ func (t *Table) budgetNote() string {
 	if !short {
 		return ""
 	}
-	return " Budgets differ, and so do the units that columns are of: " + strings.Join(units, ", ") + "."
+	return " Budgets differ, so the columns have different numbers of units: " + strings.Join(units, ", ") + "."
 }
 
 // legend explains the means.
@@ -372,19 +373,19 @@ func (t *Table) legend(form Form) string {
 		fmt.Fprintf(&b, "Cells: %s from each set of seeds, and the mean of the topics. ", strings.Join(titles, " / "))
 	case Ranks:
 		fmt.Fprintf(&b, "Cells: the rank by %s in each topic, 1 for the best, and the mean of the ranks. "+
-			"Friedman's test is whether they are all the same; the distance is that which they exceed in 5 %% of %s draws if they are, after Nemenyi. "+
-			"If they are not, those no further from the best are bold. ", t.By.Title, thousands(draws))
+			"The hypothesis of Friedman's test is that all mean ranks are equal. Under it, two of them are further apart than the critical distance in 5 %% of %s random permutations, after Nemenyi. "+
+			"If it is rejected, the mean ranks within that distance of the best are bold. ", t.By.Title, thousands(draws))
 	case Costs:
-		fmt.Fprintf(&b, "Cells: %s at so many units of cost, which are pages or queries, and at T, the budget. ", t.By.Title)
+		fmt.Fprintf(&b, "Cells: %s at each cost, in fetched pages and queries, and at T, the budget. ", t.By.Title)
 	}
 	fmt.Fprintf(&b, "Measure: %s, %s.", t.By.Title, t.By.Meaning)
 	if t.By.Lower {
 		b.WriteString(" Less is better.")
 	}
-	b.WriteString(" A unit is a topic and a set of seeds, chance seeds averaged in it; a mean is that of the means of topics.")
+	b.WriteString(" A unit is a topic with a set of seeds; its runs with different random seeds are averaged. A mean is the mean of the topics' means.")
 	if form == Overall {
-		fmt.Fprintf(&b, " The interval holds 95 %% of %s means of topics drawn with replacement, sets of seeds drawn in them, and chance seeds drawn in those; "+
-			"of few topics it is too narrow, of one it says nothing about others.", thousands(draws))
+		fmt.Fprintf(&b, " The interval contains the means of 95 %% of %s bootstrap samples, in which topics, their sets of seeds, and the random seeds of these are drawn with replacement. "+
+			"With few topics it is too narrow; with one it says nothing about others.", thousands(draws))
 	}
 	return b.String()
 }
@@ -396,12 +397,12 @@ func (t *Table) legendOfReference() string {
 		one, many = "topic", "topics"
 	}
 	name, tie := escape(t.Reference), strconv.FormatFloat(t.Tie, 'g', -1, 64)
-	s := fmt.Sprintf("Against %s, in the units that both have: the difference of the means, and its interval (≈: it is no more than %s, by two one-sided tests at 5 %%); "+
-		"p of Wilcoxon's signed-rank test over %s, two-sided, adjusted by Holm over the table, bold below %g; "+
-		"A12, how often a %s is better than one of %s; how many %s are better, the same within %s, worse.",
+	s := fmt.Sprintf("Comparison with %s, in the units that both have: the difference of the means, and its interval (≈: the difference is at most %s, by two one-sided tests at 5 %%); "+
+		"the p-value of Wilcoxon's signed-rank test over %s, two-sided, adjusted for all rows by Holm's method, bold below %g; "+
+		"A12, the probability that a %s is better than one of %s; the numbers of %s that are better, the same within %s, and worse.",
 		name, tie, many, significant, one, name, many, tie)
 	if !t.ByTopic {
-		s += " p speaks of these topics, the interval of topics like them: where they disagree, believe the interval."
+		s += " The p-value is about these topics only, the interval about all topics like them. Where they disagree, the interval is more reliable."
 	}
 	return s
 }

@@ -101,29 +101,29 @@ func TestTablesNameWhatIsMissing(t *testing.T) {
 		not  []string
 	}{
 		{"whole", print(t, compare(t, small()[:9], CompareOptions{}), Overall),
-			[]string{"2 topics, 4 units, up to 2 chance seeds each. Measure: nAUC, the area", "10,000 means"},
-			[]string{"comparison", "Against", "Not run", "Left out", "greedy"}},
+			[]string{"2 topics, 4 units, up to 2 random seeds each. Measure: nAUC, the area", "10,000 bootstrap samples"},
+			[]string{"comparison", "Comparison", "Not run", "Left out", "greedy"}},
 		{"missing", print(t, compare(t, few, CompareOptions{}), Topics),
-			[]string{"Left out: 1 run without nauc.", "Not run everywhere, so that their means are of other units: c -x=1 (1 of 4), a (3 of 4)."}, nil},
+			[]string{"Left out: 1 run without nauc.", "Not run in all units, so their means are of fewer units: c -x=1 (1 of 4), a (3 of 4)."}, nil},
 		{"one", print(t, compare(t, small()[2:3], CompareOptions{}), Overall), []string{"1 topic, 1 unit."}, nil},
 		{"against", print(t, compare(t, small(), CompareOptions{Reference: "b", Tie: 0.01}), Overall),
 			[]string{
-				"; 2 comparisons with b, whose p cannot be below 0.1250 for so few units.", "Against b, in",
-				"how many units are better, the same within 0.01, worse.", "believe the interval",
+				"; 2 comparisons with b, whose p is at least 0.1250 with so few units.", "Comparison with b, in",
+				"the numbers of units that are better, the same within 0.01, and worse.", "the interval is more reliable",
 			}, []string{"≈ +"}},
 		{"against by topic", print(t, compare(t, small(), CompareOptions{Reference: "b", Tie: 0.5, ByTopic: true}), Overall),
-			[]string{"below 0.5000 for so few topics", "test over topics", "how often a topic", "≈ +0.101", "(≈: it is no more than 0.5,"}, []string{"believe"}},
+			[]string{"at least 0.5000 with so few topics", "test over topics", "the probability that a topic", "≈ +0.101", "(≈: the difference is at most 0.5,"}, []string{"reliable"}},
 		{"topics with a reference", print(t, compare(t, small(), CompareOptions{Reference: "b"}), Topics),
-			[]string{"Cells: nAUC in each topic, and", "*b*"}, []string{"comparison", "Against"}},
+			[]string{"Cells: nAUC in each topic, and", "*b*"}, []string{"comparison", "Comparison"}},
 		{"seeds", print(t, compare(t, small(), CompareOptions{}), Seeds), []string{"Cells: nAUC from each set of seeds"}, []string{"10,000"}},
 		{"costs", print(t, compare(t, curves(small()), CompareOptions{By: by(t, "recall")}), Costs),
-			[]string{"Budgets differ, and so do the units that columns are of: 4 at 100, 2 at 1,000."}, []string{"greedy"}},
+			[]string{"Budgets differ, so the columns have different numbers of units: 4 at 100, 2 at 1,000."}, []string{"greedy"}},
 		{"ranks", print(t, compare(t, small(), CompareOptions{}), Ranks),
-			[]string{"Friedman's test: p = ", "two of 2 mean ranks differ if they are more than 1.00 apart", "Not run everywhere, so without a rank: c -x=1 (1 of 4).", "the rank by nAUC in each topic"}, []string{"greedy"}},
+			[]string{"Friedman's test: p = ", "Two of the 2 mean ranks differ significantly if they are more than 1.00 apart", "Not run in all units, so they have no rank: c -x=1 (1 of 4).", "the rank by nAUC in each topic"}, []string{"greedy"}},
 		{"one rank", print(t, compare(t, small()[:5], CompareOptions{}), Ranks), nil, []string{"Friedman's test: p", "apart."}},
-		{"ranks that differ", print(t, compare(t, distinct(), CompareOptions{}), Ranks), []string{"p < 0.0001; two of 4", "| **1.00** |", "| 4.00 |"}, nil},
+		{"ranks that differ", print(t, compare(t, distinct(), CompareOptions{}), Ranks), []string{"p < 0.0001. Two of the 4", "| **1.00** |", "| 4.00 |"}, nil},
 		{"costs everywhere", print(t, compare(t, curves(small())[3:5], CompareOptions{By: by(t, "recall")}), Costs),
-			[]string{"Cells: recall at so many units of cost"}, []string{"Budgets differ"}},
+			[]string{"Cells: recall at each cost"}, []string{"Budgets differ"}},
 		{"less", print(t, compare(t, costly(small()), CompareOptions{By: by(t, "cost_90")}), Overall), []string{"Less is better."}, nil},
 	} {
 		for _, want := range tt.want {
@@ -162,14 +162,14 @@ func TestSightedMeansBelowTheTable(t *testing.T) {
 		r.Seeing.NAUC = new(0.75)
 	}
 	text := print(t, compare(t, results, CompareOptions{}), Overall)
-	if !strings.Contains(flat(text), "the relevance of the links that wait: +0.750. Measure") {
+	if !strings.Contains(flat(text), "the relevance of waiting links reaches +0.750. Measure") {
 		t.Error(text)
 	}
 	for _, r := range results {
 		r.SeeingChildren.NAUC = new(0.8)
 	}
 	text = print(t, compare(t, results, CompareOptions{}), Overall)
-	if !strings.Contains(flat(text), "wait: +0.750; of the links behind them, too: +0.800. Measure") {
+	if !strings.Contains(flat(text), "reaches +0.750; one that also sees the relevance of the links on their pages, +0.800. Measure") {
 		t.Error(text)
 	}
 }
