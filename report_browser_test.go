@@ -340,8 +340,8 @@ func makeReports(t *testing.T, dir string) []reported {
 		judge -archive demo/warc -labels labels.ndjson -label crypto -t 240 -summary judged/judge.json -brief -tee judged/verdicts.ndjson.zst judged >/dev/null
 		report -o judged.html judged`, web.URL)
 	pages := []reported{
-		{name: "demo", pictures: 4, sorted: "Score", lineage: true, words: "No labels say whether it was right."},
-		{name: "judged", pictures: 5, sorted: "Score", lineage: true, words: "where a random crawl of the same web has"},
+		{name: "demo", pictures: 4, sorted: "Score", lineage: true, words: "There are no labels to check it."},
+		{name: "judged", pictures: 5, sorted: "Score", lineage: true, words: "a random crawl of the same web has"},
 	}
 	if data := shared(); data == "" {
 		t.Log("without the shared data there is no page of a crawl of WebKB: SPOOR_SHARED")

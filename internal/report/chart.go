@@ -500,7 +500,7 @@ func share(part, whole, most int) template.HTML {
 	return d.done()
 }
 
-// extent returns an estimate of the width of words in a chart, which is rather too high, for
+// extent returns an estimate of the width of words in a chart. It is usually too high, because
 // fonts differ.
 func extent(words string) float64 {
 	w := 0.0

@@ -186,9 +186,9 @@ func TestMostRelevant(t *testing.T) {
 		{[]Yield{{"link", 10, 5}}, ""},
 		{[]Yield{{"link", 100, 0}, {"seed", 5, 0}}, ""},
 		{[]Yield{{"link", 100, 20}, {"seed", 5, 5}}, "Most came by link: 20 of 60 relevant pages."},
-		{[]Yield{{"link", 100, 20}, {"child", 40, 10}, {"restart", 4, 4}, {Rest, 100, 100}}, "Most came by link: 20 of 60 relevant pages. Most often right was child, with 25\u202f% of its 40."},
+		{[]Yield{{"link", 100, 20}, {"child", 40, 10}, {"restart", 4, 4}, {Rest, 100, 100}}, "Most came by link: 20 of 60 relevant pages. The most precise was child: 25\u202f% of its 40 fetches were relevant."},
 		{[]Yield{{"link", 100, 60}, {"seed", 1, 0}}, "All relevant pages came by link."},
-		{[]Yield{{"link", 100, 50}, {"child", 40, 10}}, "Most came by link: 50 of 60 relevant pages. It was most often right, too, with 50\u202f% of its 100."},
+		{[]Yield{{"link", 100, 50}, {"child", 40, 10}}, "Most came by link: 50 of 60 relevant pages. It was also the most precise: 50\u202f% of its 100 fetches were relevant."},
 	} {
 		if got := mostRelevant(test.list, 60, "by"); got != test.want {
 			t.Errorf("mostRelevant(%v) = %q, want %q", test.list, got, test.want)
@@ -203,8 +203,8 @@ func TestSteeringNote(t *testing.T) {
 		want         string
 	}{
 		{false, 10, 10, ""},
-		{true, 111, 100, "The measure that steered called 111 pages relevant, the labels 100: it was too easily pleased."},
-		{true, 110, 100, "The measure that steered called 110 pages relevant, the labels 100: about as many, if not always the same."},
+		{true, 111, 100, "The measure that steered called 111 pages relevant, the labels 100: it was too lenient."},
+		{true, 110, 100, "The measure that steered called 110 pages relevant, the labels 100: about as many, but not necessarily the same pages."},
 		{true, 89, 100, "The measure that steered called 89 pages relevant, the labels 100: it was too strict."},
 	} {
 		if got := steeringNote(&Run{Judged: test.judged, SelfRelevant: test.self, Relevant: test.labels}); got != test.want {
@@ -248,8 +248,8 @@ func TestBestStrategyWasRunEverywhere(t *testing.T) {
 		want       string
 	}{
 		{all, "a comes first, with a mean nAUC of 0.40."},
-		{append([]Strategy{few}, all...), "a comes first, with a mean nAUC of 0.40. Not run everywhere, so that their means are of other sets of seeds: few (1 of 4)."},
-		{[]Strategy{few}, "few comes first, with a mean nAUC of 0.50. Not run everywhere, so that their means are of other sets of seeds: few (1 of 4)."},
+		{append([]Strategy{few}, all...), "a comes first, with a mean nAUC of 0.40. Not run from all sets of seeds, so their means are of fewer: few (1 of 4)."},
+		{[]Strategy{few}, "few comes first, with a mean nAUC of 0.50. Not run from all sets of seeds, so their means are of fewer: few (1 of 4)."},
 	} {
 		got, figures := against(&Comparison{Title: "nAUC"}, Track{Units: 4, Strategies: test.strategies}, false)
 		if name, _, _ := strings.Cut(test.want, " "); got != test.want || figures[0].Value != name {

@@ -170,7 +170,8 @@ func (c *collector) add(rec *wire.Record) {
 	c.date(rec.Timestamp)
 }
 
-// steer narrows down the measures whose value the score always is.
+// steer removes the measures whose value differs from the score, until the steering measure is
+// left.
 func (c *collector) steer(rec *wire.Record) {
 	if rec.Score.Kind != wire.Present || len(rec.Scores) == 0 {
 		return
@@ -186,7 +187,7 @@ func (c *collector) steer(rec *wire.Record) {
 	})
 }
 
-// paid counts a record for which a server was asked, or a cost of 1.
+// paid counts a record that has a cost, which is 1.
 func (c *collector) paid(t *generationCounts, rec *wire.Record, one int) {
 	c.run.Fetched++
 	t.fetched++

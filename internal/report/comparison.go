@@ -22,8 +22,8 @@ type Track struct {
 	Costs      []int      // ascending: the costs of Harvest and Recall
 	Strategies []Strategy // the best first
 
-	// Means of crawlers that see the relevance of waiting links, and of the links of their
-	// pages.
+	// Means of crawlers that see the relevance of waiting links, and also that of the links
+	// on their pages.
 	Seeing, SeeingChildren float64
 }
 

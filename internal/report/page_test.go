@@ -98,23 +98,23 @@ func TestPageContent(t *testing.T) {
 		not  []string
 	}{
 		{"judged", []string{
-			"398 relevant pages for 1,145 fetches : 35 %, where a random crawl of the same web has 11 % and one that knows everything 54 %. It ended when its fetches were spent.",
-			"Recall 62 % of the 640 relevant pages within reach", "nAUC 0.58", "Half of them after 811 fetches; a clairvoyant crawl needs 325",
-			"Most came by crossover: 208 of 398 relevant pages.", "called 497 pages relevant, the labels 398: it was too easily pleased",
-			"The 40 with most relevant pages, of 57", "The 300 with the highest scores; 98 more are left out here.", "lazy=true", "robots 31", "status 404 22",
+			"398 relevant pages for 1,145 fetches : 35 %; a random crawl of the same web has 11 %, and a clairvoyant one 54 %. It ended when its fetches were spent.",
+			"Recall 62 % of the 640 reachable relevant pages", "nAUC 0.58", "50 % recall after 811 fetches; a clairvoyant crawl needs 325",
+			"Most came by crossover: 208 of 398 relevant pages.", "called 497 pages relevant, the labels 398: it was too lenient",
+			"The 40 hosts with the most relevant pages, of 57", "The 300 with the highest scores; 98 more are left out.", "lazy=true", "robots 31", "status 404 22",
 		}, []string{"NaN", "judge in its own cause"}},
 		{"a longer run", []string{"398 relevant pages for the first 1,145 of 2,000 fetches"}, nil},
-		{"a summary only", []string{"of the 640 relevant pages", "relevant pages for 1,145 fetches"}, []string{"The judge’s verdicts"}},
-		{"unjudged", []string{"fetches brought a page that is relevant by the measure that steered them. No labels say whether it was right.", "Self-harvest 43 %", "called relevant"}, []string{"clairvoyant"}},
-		{"a classifier", []string{"Agreement with a classifier that was held out from the crawl: κ 0.49", "the crawl says relevant 40 10 not 15 35"}, []string{"No labels say"}},
+		{"a summary only", []string{"of the 640 reachable relevant pages", "relevant pages for 1,145 fetches"}, []string{"The judge’s verdicts"}},
+		{"unjudged", []string{"fetches returned a page that is relevant by the measure that steered the crawl. There are no labels to check it.", "Self-harvest 43 %", "called relevant"}, []string{"clairvoyant"}},
+		{"a classifier", []string{"Agreement with a classifier that was held out from the crawl: κ 0.49", "crawl: relevant 40 10 not relevant 15 35"}, []string{"There are no labels"}},
 		{"several", []string{"2 crawls Side by side", "by its own measure"}, nil},
 		{"not begun", []string{"Nothing has been fetched yet."}, []string{"It has not ended"}},
 		{"a comparison", []string{
 			"22 strategies compared", "By nAUC: the area under recall over cost, where 0 is a random crawl and 1 a clairvoyant one.",
-			"Track E: keywords and example pages linearq comes first, with a mean nAUC of 0.63. Of 21 others, 6 are better than bestfirst and 14 are worse; what is left may be chance.",
+			"Track E: keywords and example pages linearq comes first, with a mean nAUC of 0.63. Of 21 others, 6 are better than bestfirst and 14 are worse; the rest do not differ significantly.",
 			"Track K: keywords alone", "linearq 0.630 0.55 to 0.69 +0.23",
 		}, []string{"NaN"}},
-		{"one unit", []string{"linearq comes first, with a mean nAUC of 0.63. It is one topic from one set of seeds, which tells nothing about others."}, []string{"better than"}},
+		{"one unit", []string{"linearq comes first, with a mean nAUC of 0.63. This is one topic with one set of seeds, so it says nothing about others."}, []string{"better than"}},
 		{"nothing", []string{"Nothing to report"}, nil},
 	} {
 		_, tree := write(t, samples()[test.name])
@@ -312,7 +312,7 @@ func TestSingular(t *testing.T) {
 	r := sampleRun("one", 1)
 	r.PagesTotal, r.Pages = 1, r.Pages[:1]
 	_, tree := write(t, runs(r))
-	if text, want := words(tree), "Relevant pages There is one. It says how the crawl came to it."; !strings.Contains(text, want) {
+	if text, want := words(tree), "Relevant pages There is one. Its lineage shows how the crawl found it."; !strings.Contains(text, want) {
 		t.Errorf("the page does not say %q", want)
 	}
 }

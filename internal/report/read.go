@@ -39,10 +39,10 @@ type Part struct {
 // Read reads a run.
 //
 // It reads the records twice: in order, to count them, and by generation in reverse order,
-// for the lineages of the pages that are shown. It keeps some ten bytes for each record and
-// some hundred for each host. Malformed lines and damaged small files are skipped and passed
-// to Fault. Records and verdicts are matched by address. It is an error if verdicts are left
-// over, which are of another run, and if a part cannot be read.
+// for the lineages of the pages that are shown. It keeps about ten bytes for each record and
+// a hundred for each host. Malformed lines and damaged small files are skipped and passed to
+// Fault. Records and verdicts are matched by address. It is an error if verdicts are left over,
+// because they belong to another run, or if a part cannot be read.
 func Read(s *Source) (*Run, error) {
 	c := collector{
 		source:    s,
@@ -86,13 +86,13 @@ func (c *collector) fault(err error) {
 	}
 }
 
-// strays is how many malformed lines are passed to Fault.
-const strays = 10
+// maxFaults is the maximum number of malformed lines that are passed to Fault.
+const maxFaults = 10
 
 // malformed counts a malformed line.
 func (c *collector) malformed(err error) {
 	c.skipped[malformed]++
-	if c.skipped[malformed] <= strays {
+	if c.skipped[malformed] <= maxFaults {
 		c.fault(err)
 	}
 }

@@ -132,7 +132,7 @@ type Curves struct {
 	Clairvoyant    []float64 // the clairvoyant crawler
 	Bound          []float64 // upper bound for any crawler
 	Seeing         []float64 // a crawler that sees the relevance of waiting links
-	SeeingChildren []float64 `json:"seeing_children"` // and of the links of their pages
+	SeeingChildren []float64 `json:"seeing_children"` // and also of the links on their pages
 }
 
 // The values of [Curves].By.
@@ -141,8 +141,8 @@ const (
 	ByMeasure = "measure"
 )
 
-// Measures are a judge's figures of a run, for its first T units of cost. The run may have
-// gone on, so its Fetched and Relevant may be larger.
+// Measures are a judge's figures of a run, for its first T units of cost. If the run is longer,
+// its Fetched and Relevant are larger.
 type Measures struct {
 	T              int     // the budget: the cost up to which the run is judged
 	Spent          int     `json:"-"` // part of T that the run spent

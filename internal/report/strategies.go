@@ -105,29 +105,30 @@ func against(c *Comparison, t Track, reference bool) (string, []figure) {
 			figure{Label: "Better than " + ref.Name, Value: count(better), Note: fmt.Sprintf("of %s; %s worse", count(others), count(worse))})
 		open := others - better - worse
 		if open > 0 {
-			list[len(list)-1].Note += fmt.Sprintf(", %s may be either", count(open))
+			list[len(list)-1].Note += fmt.Sprintf(", %s not significantly different", count(open))
 		}
 		switch {
 		case others == 0:
 		case open == others:
-			lead += fmt.Sprintf(" Nothing can be told apart from %s: all differences from it may be chance.", c.Reference)
+			lead += fmt.Sprintf(" No strategy differs significantly from %s.", c.Reference)
 		default:
 			lead += fmt.Sprintf(" Of %s, %s better than %s and %s worse", plural(others, "other", "others"), isAre(better), c.Reference, isAre(worse))
 			if open > 0 {
-				lead += "; what is left may be chance"
+				lead += "; the rest do not differ significantly"
 			}
 			lead += "."
 		}
 	} else if t.Units == 1 && len(t.Strategies) > 1 {
-		lead += " It is one topic from one set of seeds, which tells nothing about others."
+		lead += " This is one topic with one set of seeds, so it says nothing about others."
 	}
 	if names := notRunEverywhere(t); names != "" {
-		lead += " Not run everywhere, so that their means are of other sets of seeds: " + names + "."
+		lead += " Not run from all sets of seeds, so their means are of fewer: " + names + "."
 	}
 	return lead, append(list, figure{Label: "Crawls", Value: count(t.Runs), Note: plural(len(t.Topics), "topic", "topics") + ", " + plural(t.Units, "set of seeds", "sets of seeds")})
 }
 
-// notRunEverywhere lists the strategies that were not run everywhere, and so cannot be the best.
+// notRunEverywhere lists the strategies without results for some sets of seeds. They are never
+// named as the best.
 func notRunEverywhere(t Track) string {
 	var names []string
 	for _, s := range t.Strategies {
@@ -201,7 +202,7 @@ func means(c *Comparison, t Track, reference bool) template.HTML {
 
 // standing returns a class that says how a strategy compares with the reference: better,
 // worse, or no significant difference. The sign of the difference decides, not the number of
-// wins: very small differences may be significant and yet all be ties.
+// wins, because differences that are so small that they are ties may still be significant.
 func standing(c *Comparison, s Strategy, reference bool) string {
 	switch {
 	case s.Name == c.Reference:

@@ -54,10 +54,10 @@ func measured(m *Measures) (list []Setting) {
 			add(name, "not reached")
 		}
 	}
-	add("sought", m.Label)
+	add("label", m.Label)
 	add("budget T", count(m.T))
-	add("within reach", count(m.Reachable))
-	add("relevant of them", count(m.R))
+	add("reachable pages", count(m.Reachable))
+	add("reachable relevant pages", count(m.R))
 	share("harvest", m.Harvest)
 	share("self-harvest, by the measure that steered", m.SelfHarvest)
 	if !math.IsNaN(m.MeanScore) {
@@ -76,9 +76,9 @@ func measured(m *Measures) (list []Setting) {
 	if m.SeeingChildren != nil {
 		add("nAUC, seeing children", signed(m.SeeingChildren.NAUC))
 	}
-	share("area of the clairvoyant crawler's", m.AUCClairvoyant)
-	share("area of the bound's", m.AUCBound)
-	add("links from", m.Graph)
+	share("AUC / clairvoyant", m.AUCClairvoyant)
+	share("AUC / bound", m.AUCBound)
+	add("source of the links", m.Graph)
 	return list
 }
 
@@ -109,7 +109,7 @@ func viewRun(r *Run, n int, nested bool, room int) runView {
 	if len(r.Fitness.Bins) > 0 {
 		v.Scores, v.Tells = scores(r)
 		if r.Judged && r.Relevant > 0 && slices.ContainsFunc(r.Fitness.Bins, func(b Bin) bool { return b.Unlabelled > 0 }) {
-			v.Pale = "Shares of either kind. Pale are pages without a label, which count as not relevant."
+			v.Pale = "Bars are shares of the relevant and of the other pages. The pale parts are pages without a label, which count as not relevant."
 		}
 	}
 	v.Shown = rows(r.Pages, room)
@@ -133,13 +133,13 @@ func ended(reason string) string {
 	case "pages":
 		return "It ended when its fetches were spent."
 	case "generations":
-		return "It ended after the generations that it was given."
+		return "It ended after the requested number of generations."
 	case "frontier_empty":
 		return "It ended because nothing was left to fetch."
 	case "not_due":
-		return "It ended because no host might be asked any more for now."
+		return "It ended because no waiting address was due."
 	case "stop_file":
-		return "It was told to stop."
+		return "It was stopped by its stop file."
 	}
 	return "It ended: " + reason + "."
 }
@@ -207,9 +207,9 @@ func lead(r *Run) template.HTML {
 	case r.Fetched == 0:
 		b.WriteString("Nothing has been fetched yet.")
 	case !r.byLabels():
-		fmt.Fprintf(&b, "%s of %s brought a page that is relevant by the measure that steered them.", bold(count(r.SelfRelevant)), bold(plural(r.Fetched, "fetch", "fetches")))
+		fmt.Fprintf(&b, "%s of %s returned a page that is relevant by the measure that steered the crawl.", bold(count(r.SelfRelevant)), bold(plural(r.Fetched, "fetch", "fetches")))
 		if r.Agreement == nil {
-			b.WriteString(" No labels say whether it was right.")
+			b.WriteString(" There are no labels to check it.")
 		}
 	default:
 		fmt.Fprintf(&b, "%s for ", bold(plural(r.found(), "relevant page", "relevant pages")))
@@ -219,7 +219,7 @@ func lead(r *Run) template.HTML {
 			b.WriteString(bold(plural(r.Fetched, "fetch", "fetches")))
 		}
 		if finite(random) && finite(best) {
-			fmt.Fprintf(&b, ": %s, where a random crawl of the same web has %s and one that knows everything %s", percent(r.harvest()), percent(random), percent(best))
+			fmt.Fprintf(&b, ": %s; a random crawl of the same web has %s, and a clairvoyant one %s", percent(r.harvest()), percent(random), percent(best))
 		}
 		b.WriteByte('.')
 	}
@@ -254,36 +254,36 @@ func figures(r *Run) []figure {
 	if m == nil {
 		return []figure{harvest,
 			{Label: "Relevant pages", Value: count(r.Relevant), Note: "by labels"},
-			{Label: "Self-harvest", Value: percent(r.selfHarvest()), Note: "as the measure that steered has it"},
+			{Label: "Self-harvest", Value: percent(r.selfHarvest()), Note: "by the measure that steered the crawl"},
 			hosts,
 		}
 	}
-	first := figure{Label: "Half of them after", Value: count(m.Cost50), Note: "fetches"}
+	half := figure{Label: "50 % recall after", Value: count(m.Cost50), Note: "fetches"}
 	if m.Cost50 == 0 {
-		first = figure{Label: "Half of them", Value: "not found", Note: fmt.Sprintf("in %s fetches", count(min(m.T, r.Fetched)))}
+		half = figure{Label: "50 % recall", Value: "not reached", Note: fmt.Sprintf("in %s fetches", count(min(m.T, r.Fetched)))}
 	}
 	if best := r.Curves.reached(r.Curves.Clairvoyant, float64(m.R)/2); best > 0 && m.R > 0 {
-		first.Note += "; a clairvoyant crawl needs " + count(best)
+		half.Note += "; a clairvoyant crawl needs " + count(best)
 	}
 	return []figure{
 		harvest,
-		{Label: "Recall", Value: percent(m.Recall), Note: fmt.Sprintf("of the %s relevant pages within reach", count(m.R))},
+		{Label: "Recall", Value: percent(m.Recall), Note: fmt.Sprintf("of the %s reachable relevant pages", count(m.R))},
 		{Label: "nAUC", Value: fixed(m.NAUC, 2), Picture: gauge(m.NAUC, "random", "clairvoyant")},
-		first,
+		half,
 	}
 }
 
-// spent describes the fetches that gave no page.
+// spent describes the fetches that returned no page.
 func spent(r *Run) string {
 	var parts []string
 	if r.Queries > 0 {
-		parts = append(parts, count(r.Queries)+" of it for queries")
+		parts = append(parts, count(r.Queries)+" for queries")
 	}
 	if r.Failed > 0 {
-		parts = append(parts, count(r.Failed)+" in vain")
+		parts = append(parts, count(r.Failed)+" failed")
 	}
 	if len(parts) == 0 {
-		return "none in vain"
+		return "none failed"
 	}
 	return strings.Join(parts, ", ")
 }
@@ -584,11 +584,11 @@ func mostRelevant(list []Yield, relevant int, how string) string {
 	tried := slices.DeleteFunc(known, func(y Yield) bool { return y.Fetched < often || y.Name == seed })
 	if len(tried) > 1 {
 		best := slices.MaxFunc(tried, func(a, b Yield) int { return a.Relevant*b.Fetched - b.Relevant*a.Fetched })
-		who := "Most often right was " + best.Name
+		who := "The most precise was " + best.Name
 		if best.Name == top.Name {
-			who = "It was most often right, too"
+			who = "It was also the most precise"
 		}
-		words += fmt.Sprintf(" %s, with %s of its %s.", who, percent(ratio(best.Relevant, best.Fetched)), count(best.Fetched))
+		words += fmt.Sprintf(" %s: %s of its %s fetches were relevant.", who, percent(ratio(best.Relevant, best.Fetched)), count(best.Fetched))
 	}
 	return words
 }
@@ -597,7 +597,7 @@ func mostRelevant(list []Yield, relevant int, how string) string {
 const often = 20
 
 // scores draws how the steering measure scores the relevant pages, and the others. Bars are
-// shares of either kind, for there may be ten times as many of one of them.
+// shares of each kind, because one kind may have ten times as many pages.
 func scores(r *Run) (template.HTML, string) {
 	h := r.Fitness
 	m := mirror{title: "Pages by score", lo: h.Bins[0].From, step: h.Bins[0].To - h.Bins[0].From, threshold: h.Threshold, above: "called relevant", format: thousands, least: 1}
@@ -609,7 +609,7 @@ func scores(r *Run) (template.HTML, string) {
 	judged := r.Judged && good > 0
 	if judged {
 		m.above, m.below = fmt.Sprintf("%s relevant by labels", count(good)), fmt.Sprintf("%s others", count(other))
-		m.description = "Above the axis pages that are relevant by labels, below it the others, as shares of either."
+		m.description = "Above the axis the pages that are relevant by labels, below it the others, each as shares of their number."
 		m.format, m.least = percent, .01
 	}
 	for i, b := range h.Bins {
@@ -639,10 +639,10 @@ func steeringNote(r *Run) string {
 	if !r.Judged {
 		return ""
 	}
-	verdict := "about as many, if not always the same"
+	verdict := "about as many, but not necessarily the same pages"
 	switch self, labels := float64(r.SelfRelevant), float64(r.Relevant); {
 	case self > 1.1*labels:
-		verdict = "it was too easily pleased"
+		verdict = "it was too lenient"
 	case self < .9*labels:
 		verdict = "it was too strict"
 	}
