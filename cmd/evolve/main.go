@@ -19,8 +19,8 @@
 // the page without them, unless -nofollow=false is given. Directives addressed to a named
 // crawler apply if -agent is that name. The nofollow of a single link, in its rel, is ignored.
 // Links in the head of a page to the same page in other languages (tag link, rel alternate) are
-// followed only with -alternates: in a crawl for words of one language they lead to pages that
-// cannot be judged relevant, and on many sites to pages that are known already.
+// followed only with -alternates: in a crawl for words of one language the score of their
+// targets is always low, and on many sites the targets are known already.
 //
 // The state is kept in the directory -state. With -generation G evolve starts from the state
 // after G-1 and leaves the state after G: running a generation again gives the same bytes. A
@@ -41,7 +41,7 @@
 // that window and left in DIR/G/topic.json.
 //
 // With -marks=false a window ends after N outcomes, or at the end of the input. A run that is
-// killed loses its last, undecided window.
+// killed loses its last, unfinished window.
 //
 // # The list of strategies
 //
@@ -120,15 +120,16 @@ that the frontier is empty.
 
 With -window N evolve processes one generation after another, in a loop with frontier
 serve. Each ends at its window mark, which evolve passes on after it has written the
-new addresses and saved the state. A window that is read again after a crash is answered with the same
-bytes. With -windows DIR the input and output of windows are kept, and a strategy
-whose topic grows uses the topic that topic -expand -windows DIR left there.
+new addresses and saved the state. If a window is read again after a crash, the
+output is the same. With -windows DIR the input and output of windows are kept, and
+a strategy whose topic grows uses the topic that topic -expand -windows DIR wrote
+there.
 
 Example:
 
     evolve -strategy niche -state run/evolve -param pc=0.5 < scored.ndjson
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. go doc ./cmd/evolve tells more.
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full. More: go doc ./cmd/evolve
 `
 
 func main() { filter.Main("evolve", evolve) }

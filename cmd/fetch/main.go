@@ -15,18 +15,18 @@
 // sends one request at a time to each host, and pauses in between: for -delay, for the
 // host's crawl-delay, or for -slowness times as long as the last request took, whichever
 // is longest; the latter two are limited by -max-delay. After a failure, including 5xx,
-// it leaves the host alone for a while. Hosts take turns; -j limits concurrent requests,
+// it sends the host no requests for a while. Hosts take turns; -j limits concurrent requests,
 // -rate and -host-rate limit requests per second.
 //
 // Records are written in the order in which they are done. Fetch does not wait for a host
-// that has failed or asked to be left alone: it returns the other addresses of that host
+// that has failed or requested a pause (Retry-After): it returns the other addresses of that host
 // with the error "budget" and not_before. It does wait for an address that is read with
 // not_before (frontier next -horizon), unless that is after -deadline or more than a day
 // away. If robots.txt answers 429 or 5xx, is incomplete, or redirects to a host that does
 // not answer, everything on the host is forbidden until robots.txt is fetched again: an
 // hour later, or when the host it redirects to may be requested. Such addresses are
-// returned too. If an address redirects to a host that must be left alone, that is a
-// failed attempt (connect) with the not_before of that host, which is the host of
+// returned too. If an address redirects to a host that must not be requested yet, that is
+// a failed attempt (connect) with the not_before of that host, which is the host of
 // final_url. The error "robots" means that a rule forbids the address.
 //
 // With -state DIR, what is known about hosts is kept from run to run in
@@ -50,7 +50,7 @@
 // Fetch follows up to ten redirects and checks each like an address of its own;
 // error_detail of redirect_loop names the loop. Bodies in gzip, deflate, br and zstd are
 // decoded, and cut at -max-body (truncated: length). A body that takes too long or is
-// interrupted is kept as far as it came (truncated: time, disconnect). Media types other
+// interrupted is kept as far as it came (truncated: time, disconnect). Bodies of media types other
 // than those of -mime (text/* means all text types) are not downloaded (error
 // unsupported_type). Responses of more than 256 KiB share about 64 MiB of memory while
 // they are received, and wait for it when it is used up; a response that gets none within

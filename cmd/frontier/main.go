@@ -37,8 +37,9 @@
 //
 // Plain URLs are seeds: they are leased in their order, before all other addresses. With
 // -summary FILE add writes counts of its input and of the content of the store, as one
-// JSON object. Queries without url are for search: they are counted and ignored. The parse
-// and score sections are not stored; unknown fields are. An address longer than 512 KiB is
+// JSON object. Queries without url are for search: they are counted and ignored. The body
+// and the parse section of an outcome are not stored, except for its simhash; unknown fields
+// are. An address longer than 512 KiB is
 // refused. An outcome of that length is shortened instead, because its address would
 // otherwise be fetched again and again: its headers are dropped and, if it is still too
 // long, all fields that neither the store nor a strategy uses.

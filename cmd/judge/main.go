@@ -109,7 +109,7 @@
 // With -topic the verdicts are those of the classifier of a topic file (topic -positive
 // FILE -negative FILE), and the crawl's own opinion is compared with them. The classifier
 // must be held out: trained on examples that the crawl did not have, and not the measure
-// that steered it. This does not tell how good the crawl is, for two measures may agree and
+// that steered it. This does not measure how good the crawl is: two measures may agree and
 // both be wrong. The results are logged and, with -summary, written as agreement:
 //
 //	with                     the classifier

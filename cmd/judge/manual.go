@@ -20,9 +20,9 @@ Out:  the same, each with verdict (relevant, irrelevant, unlabelled, repeated, f
 
 The web is closed: it is what the archives hold. A fetch costs 1, also if the crawl
 has fetched the page before. A query costs 1 for ten results. not_archived, robots,
-blocked_address, bad_url and budget cost nothing. The first T units of cost count: a quarter of the pages that
-can be reached from the seeds or five times the R relevant ones, whichever is smaller, but
-at least 200. nauc is 0 for random crawls and 1 for a crawler that knows all links and
+blocked_address, bad_url and budget cost nothing. The crawl is judged by its first T units
+of cost: a quarter of the pages that can be reached from the seeds or five times the R
+relevant ones, whichever is smaller, but at least 200. nauc is 0 for random crawls and 1 for a crawler that knows all links and
 labels beforehand.
 
 Labels are lines such as {"url":"http://a.example/jazz","labels":["music","history"]}; an
@@ -31,7 +31,7 @@ once, and cached in a file beside the first of them (.graph) or in -cache.
 
 Without labels, -topic compares the crawl's own verdicts with those of a classifier that
 the crawl has not used: precision, recall, F1 and kappa of their agreement, which do not
-tell how good the crawl is.
+measure how good the crawl is.
 
 overlap computes how much crawls have in common, table compares many: judge table -h.
 

@@ -24,9 +24,9 @@ Out:  a line for each pair of crawls, such as {"a":"bestfirst","b":"niche","over
       with -format markdown a table
 
 The overlap of two crawls is the superposition ratio of Fan, Zeng and Li (2009): the pages
-that both have fetched, divided by those that either has. It tells how different crawls
-are, not how good. Each crawl is cut after -t units of cost. With -relevant only
-pages that judge called relevant count.
+that both have fetched, divided by those that either has. It measures how different
+crawls are, not how good. Each crawl is cut after -t units of cost. With -relevant only
+pages that judge called relevant are counted.
 
 The name of a crawl is the last element of its path without extensions, or NAME if the
 argument is NAME=RUN. Crawls of the same name are samples: the first one is compared with
@@ -43,7 +43,7 @@ Exit status: 0 done, 1 failed, 2 misuse.
 func overlap(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	fs := filter.Flags("judge overlap", overlapManual, stderr)
 	onlyRelevant := fs.Bool("relevant", false, "count only pages that the judge has called relevant")
-	cut := fs.Int("t", 0, "cut crawls after `n` units of cost (default: the shortest's)")
+	cut := fs.Int("t", 0, "cut crawls after `n` units of cost (default: the cost of the shortest crawl)")
 	format := fs.String("format", "ndjson", "`format`: ndjson, markdown")
 	limit := filter.Size(wire.DefaultLimit)
 	fs.Var(&limit, "limit", "longest line accepted, in `bytes` (KiB, MiB)")

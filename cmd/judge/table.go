@@ -66,7 +66,7 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	var legend bool
 	fs := filter.Flags("judge table", tableManual, stderr)
 	fs.StringVar(&measure, "measure", "", "compare by this `measure`: "+strings.Join(judge.CriterionNames(), ", ")+" (default nauc, or harvest with -form costs)")
-	fs.StringVar(&also, "also", "", "show also the means of these `measures`, separated by commas")
+	fs.StringVar(&also, "also", "", "also show the means of these `measures`, separated by commas")
 	fs.StringVar(&o.Reference, "reference", "", "compare all others with this `name`")
 	fs.Float64Var(&o.Tie, "tie", 0.01, "differences up to `d` are ties")
 	fs.StringVar(&pairs, "pairs", "units", "what to pair for p, A12, wins and losses: `units`, or means of topics")

@@ -45,19 +45,19 @@ has one command with its flags per line: edit a line to replace or extend a stag
 with crawl -run DIR. The environment variables FETCH, PARSE, SCORE, EVOLVE and SEARCH set a line
 when a run is started or resumed; an empty one restores the default. The commands can use the
 variables $SPOOR_RUN, $SPOOR_TOPIC, $SPOOR_GENERATION (not with -steady), $SPOOR_N and $SPOOR_SEED.
-  PARSE    with -archive, links that the archive does not hold should get "archived":false;
-           otherwise fetch fails to find them, which costs nothing
-  SCORE    may omit results: score -keep, which is added to the line, computes them EVOLVE writes
-  every page, without text and links, and then the next addresses SEARCH   reads only queries,
-  and writes each with its cost, followed by its results
+  PARSE    with -archive, should set "archived":false for links that the archive does not hold;
+           otherwise the crawl tries them, at no cost
+  SCORE    may omit results: score -keep, which is added to the line, computes them
+  EVOLVE   writes every page, without text and links, and then the next addresses
+  SEARCH   reads only queries, and writes each with its cost, followed by its results
 If a stage writes fewer or more records than it reads, crawl reports which one, and does not
 commit the generation. With -steady a stage must not buffer its output, and must pass on lines
 without a url: crawl reports a stage that holds lines back for 30 seconds.
 
 DIR/log.ndjson has a line for each generation. self-harvest is the share of relevant pages, by
-the steering measure, in the whole crawl and (now) in the generation. On a terminal, crawl shows
-the progress of the current generation. If stderr is not a terminal, or NO_COLOR or TERM=dumb is
-set, it prints one line per generation.
+the steering measure, in the whole crawl and (now) in the generation. If stderr is a terminal, crawl
+shows the progress of the current generation. Otherwise,
+or if NO_COLOR or TERM=dumb is set, it prints one line per generation.
 
 touch DIR/.stop ends the crawl after the current generation. So does Ctrl-C, which also returns
 the addresses that are not fetched yet to the frontier. DIR/stop_reason says why a crawl ended:
@@ -107,7 +107,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.StringVar(&o.topic, "topic", "", "the topic, a `file` made by topic")
 	fs.StringVar(&o.seeds, "seeds", "", "a `file` of addresses to begin with, one a line")
 	fs.StringVar(&o.s.SeedQuery, "seed-query", "", "begin with what a search for `words` finds (with -search)")
-	fs.StringVar(&o.s.Search, "search", "", "`where` to look up the queries of strategies that search: an index file, which is made from the archives (live: from DIR/warc) and kept up to date, or the address of a SearXNG server; without it queries are not answered")
+	fs.StringVar(&o.s.Search, "search", "", "answer the queries of strategies that search from this `index`, a file, which crawl makes from the archives (live: from DIR/warc) and keeps up to date, or by the SearXNG server at this address; without it queries are not answered")
 	fs.StringVar(&o.s.Strategy, "strategy", "niche", "how to choose: a `name` of evolve -strategies")
 	fs.Var(&o.params, "param", "a parameter of the strategy, `name=value` (repeatable)")
 	fs.BoolVar(&o.s.Compat, "compat", false, "implement the papers literally, in topic, score and evolve")
@@ -122,7 +122,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.Var(&o.maxPerHost, "max-per-host", "at most `n` pages of one host in the whole crawl; further ones are excluded")
 	fs.Var(&o.maxPerNiche, "max-per-niche", "at most `n` pages of one niche in the whole crawl")
 	fs.DurationVar(&o.horizon, "horizon", 0, "also take addresses that become due within this `time`, and wait for them")
-	fs.StringVar(&o.traps, "traps", "", "exclude crawler traps, as frontier skipped lists them: `on` (default live) or off (default for archives)")
+	fs.StringVar(&o.traps, "traps", "", "exclude crawler traps (frontier skipped -h lists the kinds): `on` (default live) or off (default for archives)")
 	fs.BoolVar(&o.s.Recrawl, "recrawl", false, "visit pages again when they are due, which depends on how often they change; not with archives")
 	fs.Var(&o.patience, "patience", "`seconds` to wait while no host may be requested")
 	fs.StringVar(&o.s.Fitness, "fitness", "", "`name` of the measure of relevance (default: the strategy's own; several, with commas: the first steers)")
