@@ -65,7 +65,7 @@ adding; spoor is not.`
 var lives = []grid{
 	{
 		title: "Adding",
-		words: "Links per second, read as records and added durably: over the last tenth, and over all. CPU time\nincludes background work of a database. The row of a database that was cut off, here and below, is of\nthe URLs that it had by then; ratios with spoor's full run are lower bounds then (>).",
+		words: "Links per second, read as records and added durably: over the last tenth, and over all. CPU time\nincludes background work of a database. If a database was cut off, its rows here and below are for the\nURLs added until then, and ratios with spoor's full run are lower bounds (>).",
 		columns: []column{
 			{"links/s", "links/s", plain}, {"links/s, all", "links/s-all", plain},
 			{"CPU µs/link", "cpu-us/link", plain}, {"spoor faster by", "links/s", more}, {"by CPU time", "cpu-us/link", less},
@@ -73,7 +73,7 @@ var lives = []grid{
 	},
 	{
 		title: "Space",
-		words: "Bytes per URL: files after a clean close; resident memory above that of the process before opening,\nafter opening and leasing (and the part of it that is not file pages), and after filling. The maximum\nis the peak of the process that filled the store, in MiB.",
+		words: "Bytes per URL: files after a clean close; growth of resident memory by opening and leasing (and the\npart of it that is not file pages), and by filling. The maximum is the peak of the process that filled\nthe store, in MiB.",
 		columns: []column{
 			{"disk", "disk-B/url", plain}, {"opened", "open-B/url", plain}, {"anonymous", "open-anonymous-B/url", plain},
 			{"filled", "grown-B/url", plain}, {"maximum, MiB", "most-MiB", plain},
@@ -81,7 +81,7 @@ var lives = []grid{
 	},
 	{
 		title: "Leasing and opening",
-		words: "Milliseconds. A thousand addresses are leased durably, at most ten of a host: the first time after\nopening, and the median of ten times. The store is opened after a clean close; after the process was\nkilled that had opened it and added one generation; and after the one was killed that had filled it.\nThe files are in the page cache.",
+		words: "Milliseconds. A thousand addresses are leased durably, at most ten of a host: the first time after\nopening, and the median of ten times. The store is opened after a clean close; after a kill of the\nprocess that had opened it and added one generation; and after a kill of the process that filled it.\nThe files are in the page cache.",
 		columns: []column{
 			{"first 1,000", "next-first-ms", plain}, {"1,000", "next-ms", plain},
 			{"open, closed", "open-ms", plain}, {"open, killed", "open-killed-ms", plain}, {"open, killed filling", "open-grown-ms", plain},

@@ -163,7 +163,7 @@ func (r *results) begin(title, command, words string) *strings.Builder {
 // table returns the rows without columns that are empty.
 func (r *results) table(rows []row) string {
 	columns := [][]string{
-		{"", "|---"}, {"spoor", "|--:"}, {"CPU s / 1,000", "|--:"}, {"beside it", "|---"}, {"", "|--:"},
+		{"", "|---"}, {"spoor", "|--:"}, {"CPU s / 1,000", "|--:"}, {"compared with", "|---"}, {"", "|--:"},
 		{"ratio", "|--:"}, {"by processor time", "|--:"}, {"target", "|---"},
 	}
 	for _, w := range rows {

@@ -14,9 +14,9 @@ type unitReport struct {
 var costs = &unitReport{
 	title: "CPU and memory of strategies", command: "scripts/bench costs",
 	words: `The first table is of generations of 200 pages with 100,000 known links, on a synthetic web of pages with 30
-links and 200 words (BenchmarkBreed). ns/page is all that evolve does for a page except reading and
-writing records, breed-ms is Breed alone, delta-B what a generation adds to the state, start-ms reading
-the state, once a generation.
+links and 200 words (BenchmarkBreed). ns/page is the time of evolve per page without reading and writing
+records; breed-ms is the time of Breed; delta-B is the state that a generation adds; start-ms is the time to
+read the state, once per generation.
 
 The second table is of 2,000 generations of 20 pages in one process, about 1.1 million known links at the end
 (BenchmarkLongCrawl): time and state of a generation after 500, 1,000, 1,500 and 2,000, memory of the strategy
@@ -38,8 +38,9 @@ permitted requests that are made.`,
 
 var archives = &unitReport{
 	title: "Reading and writing archives", command: "scripts/bench archives",
-	words: `Pages of the shared webs. Writing is one exchange: response, request, metadata, two digests, the file;
-*member* is the response alone as one gzip member, *stdlib* the standard library at level 6.`,
+	words: `Pages of the shared webs. *Write* stores one exchange (response, request and metadata, with two digests) in a
+file; *member* only compresses the response as one gzip member; *stdlib* does that with the standard library at
+level 6.`,
 	tables: [][]string{{"MB/s", "pages/s", "ns/op", "allocs/op"}},
 }
 
