@@ -27,14 +27,14 @@ import (
 	"spoor/internal/wire"
 )
 
-// A liveWeb is where pages of BenchmarkLiveFetch are from, and how many a run gets:
-// enough that the start of a process is a small part of it.
+// A liveWeb is a source of pages for BenchmarkLiveFetch, with the number of pages of a run: so
+// many that the start of a process takes a small part of the time.
 type liveWeb struct {
 	name  string
 	pages int
 }
 
-// liveWebs are the shared webs, or what is at hand without them.
+// liveWebs returns the shared webs or, without them, the documentation of the Go tree.
 func liveWebs() []liveWeb {
 	if shared() == "" {
 		return []liveWeb{{"godoc", 1000}}
@@ -42,24 +42,25 @@ func liveWebs() []liveWeb {
 	return []liveWeb{{"modern", 1000}, {"planetmath", 3000}, {"webkb", 6000}}
 }
 
-// BenchmarkLiveFetch gets the same pages from the same server on loopback by our
-// fetch, by the programs of others, and by a bare loop over net/http, each a
-// process of its own, 32 at a time but for wget. The pages are those of the shared
-// webs, or of the documentation of the Go tree, each made unlike all others, so that
-// no archive leaves one out, and are served as they are, in gzip, or in br, which net/http
-// and wget do not unpack. Files are written to memory where there is /dev/shm: on a disk,
-// rounds of those who write the most differ by a factor of six, for what was written
-// before them.
+// BenchmarkLiveFetch fetches the same pages from a server on loopback with fetch, with other
+// programs, and with simple loops over net/http. Each is a process with 32 connections, except
+// wget, which has one. The pages are those of the shared webs, or the documentation of the Go
+// tree; each is made unique, so that no archive deduplicates it. They are served without a
+// content coding, in gzip, and in br, which net/http and wget do not decode. Files are written
+// to /dev/shm if it exists, because on a disk the rounds of programs that write much differ by a
+// factor of six, depending on what was written before.
 //
-// wget writes WARC, which wget2 cannot: it writes a file for each page, or all of them
-// to the pipe to which fetch and most of the loops write as well, and whose reader
-// throws away what it gets. The loops write each page with its length; with the length
-// and its SHA-1; and besides, into a file, each as a gzip member of level 1 behind the
-// SHA-1 of what is in it, which is the least that a WARC of ours has. The last throws
-// pages away itself.
+// wget writes a WARC. wget2 cannot; it writes a file for each page, or all pages to a pipe. fetch
+// and all loops but one write to such a pipe too; its reader discards the pages. The loops
 //
-// KiB/page is what is served on average, pages/s by the wall, cpu-s/1000 the
-// processor time, of user and system, that a thousand pages cost the client.
+//   - discard the pages,
+//   - write each page with its length,
+//   - write each page with its length and its SHA-1,
+//   - also write each page to a file, as a gzip member of level 1 with its SHA-1, which is the
+//     minimum work for a WARC.
+//
+// KiB/page is the mean size of the responses, pages/s is by wall time, and cpu-s/1000 is the user
+// and system time of the client for a thousand pages.
 func BenchmarkLiveFetch(b *testing.B) {
 	bin, err := build()
 	if err != nil {
@@ -94,7 +95,7 @@ func BenchmarkLiveFetch(b *testing.B) {
 							b.Skipf("%s is missing", c.command[0])
 						}
 						if coding == "br" && (c.command[0] == "wget" || c.command[0] == "httploop") {
-							b.Skipf("%s does not unpack it", c.command[0])
+							b.Skipf("%s does not decode br", c.command[0])
 						}
 						server.run(b, c.command)
 					})
@@ -104,7 +105,7 @@ func BenchmarkLiveFetch(b *testing.B) {
 	}
 }
 
-// run lets a client get the pages, again and again.
+// run runs a client that fetches all pages, b.N times.
 func (s *rawServer) run(b *testing.B, command []string) {
 	if s.coding == "gzip" && command[0] == "wget" {
 		command = append([]string{"wget", "--compression=auto"}, command[1:]...)
@@ -112,14 +113,14 @@ func (s *rawServer) run(b *testing.B, command []string) {
 	var cpu time.Duration
 	for b.Loop() {
 		b.StopTimer()
-		dir := quickDir(b)
+		dir := memoryDir(b)
 		if err := os.WriteFile(filepath.Join(dir, "addresses"), []byte(s.addresses), 0o666); err != nil {
 			b.Fatal(err)
 		}
 		cmd := exec.Command(command[0], command[1:]...)
 		cmd.Dir = dir
-		var words bytes.Buffer
-		cmd.Stderr = &words
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
 		out, in, err := os.Pipe()
 		if err != nil {
 			b.Fatal(err)
@@ -132,13 +133,13 @@ func (s *rawServer) run(b *testing.B, command []string) {
 			b.Fatal(err)
 		}
 		in.Close()
-		throwAway(out)
+		discard(out)
 		out.Close()
 		if err := cmd.Wait(); err != nil {
-			b.Fatalf("%v\n%s", err, words.String())
+			b.Fatalf("%v\n%s", err, stderr.String())
 		}
 		if n := s.served.Load(); n != int64(len(s.answers)) {
-			b.Fatalf("%s got %d pages of %d\n%s", command[0], n, len(s.answers), words.String())
+			b.Fatalf("%s fetched %d of %d pages\n%s", command[0], n, len(s.answers), stderr.String())
 		}
 		cpu += cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 		b.StopTimer()
@@ -152,8 +153,8 @@ func (s *rawServer) run(b *testing.B, command []string) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// quickDir is a directory in memory, or where other files of tests are.
-func quickDir(b *testing.B) string {
+// memoryDir returns a temporary directory in memory or, without /dev/shm, on disk.
+func memoryDir(b *testing.B) string {
 	b.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "bench-fetch-")
 	if err != nil {
@@ -163,8 +164,8 @@ func quickDir(b *testing.B) string {
 	return dir
 }
 
-// throwAway reads to the end.
-func throwAway(r io.Reader) {
+// discard reads r to the end, with a large buffer.
+func discard(r io.Reader) {
 	for buf := make([]byte, 1<<20); ; {
 		if _, err := r.Read(buf); err != nil {
 			return
@@ -172,7 +173,7 @@ func throwAway(r io.Reader) {
 	}
 }
 
-// realPages are the pages of a web, as many as a run gets.
+// realPages returns the pages of a run.
 func realPages(b *testing.B, bin string, web liveWeb) (pages []string) {
 	b.Helper()
 	var some []string
@@ -187,7 +188,7 @@ func realPages(b *testing.B, bin string, web liveWeb) (pages []string) {
 	return pages
 }
 
-// archivedPages are the pages in an archive.
+// archivedPages returns the pages in an archive.
 func archivedPages(b *testing.B, bin, file string) (pages []string) {
 	b.Helper()
 	cmd := exec.Command(filepath.Join(bin, "fetch"), "-archive", file, "-cache", b.TempDir(), "-all")
@@ -206,7 +207,7 @@ func archivedPages(b *testing.B, bin, file string) (pages []string) {
 	}
 }
 
-// goPages are pages of the documentation of the Go tree.
+// goPages returns the pages of the documentation of the Go tree.
 func goPages(b *testing.B) (pages []string) {
 	b.Helper()
 	site, err := goDocs()
@@ -221,17 +222,17 @@ func goPages(b *testing.B) (pages []string) {
 	return pages
 }
 
-// A rawServer writes answers that were made beforehand, so that it costs the
-// measured little: GET over HTTP/1.1, and 404 for what it has not.
+// A rawServer writes prepared responses, so that it takes little time from the client: to GET
+// requests over HTTP/1.1, with status 404 for unknown paths.
 type rawServer struct {
 	coding    string
 	answers   map[string][]byte // by path
-	addresses string            // a line each
+	addresses string            // one per line
 	bytes     int               // of all pages
 	served    atomic.Int64
 }
 
-// serveRaw serves the pages in a coding for the length of a benchmark.
+// serveRaw serves the pages in a content coding during a benchmark.
 func serveRaw(b *testing.B, pages []string, coding string) *rawServer {
 	b.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -284,7 +285,7 @@ func (s *rawServer) answer(conn net.Conn) {
 			answer = []byte("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
 		}
 		if found {
-			s.served.Add(1) // before the client has it, and may be done
+			s.served.Add(1) // before the client has read it, and may exit
 		}
 		if _, err := conn.Write(answer); err != nil {
 			return
@@ -292,9 +293,8 @@ func (s *rawServer) answer(conn net.Conn) {
 	}
 }
 
-// httpLoop is the program of that name: it gets the addresses in a file, 32 at a
-// time, with nothing but net/http, and writes nothing, the pages, or the pages with
-// their digest, each with its length before it, and packs them into a file.
+// httpLoop is the command httploop: it fetches the addresses in a file with net/http and 32
+// connections. See BenchmarkLiveFetch for what it writes.
 func httpLoop() {
 	writes := os.Args[1]
 	text, err := os.ReadFile(os.Args[2])

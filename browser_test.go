@@ -26,13 +26,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A browser with ReplayWeb.page, the replayer of the Webrecorder project, must
-// show what fetch archived and warc packed as the web showed it. The web is gone
-// by then. make test-browser gets both, and sets
+// TestReplayInBrowser tests that ReplayWeb.page, the replayer of the Webrecorder project, shows
+// the pages of an archive as they were on the web, which is offline by then. make test-browser
+// installs a browser and the replayer, and sets
 //
-//	SPOOR_CHROMIUM        the browser, a program
+//	SPOOR_CHROMIUM        the program of the browser
 //	SPOOR_REPLAYWEBPAGE   the directory of ui.js and sw.js
-func TestAnArchiveIsReplayedInABrowser(t *testing.T) {
+func TestReplayInBrowser(t *testing.T) {
 	program, replayer := os.Getenv("SPOOR_CHROMIUM"), os.Getenv("SPOOR_REPLAYWEBPAGE")
 	if program == "" || replayer == "" {
 		t.Skip("SPOOR_CHROMIUM and SPOOR_REPLAYWEBPAGE are not set (make test-browser sets them)")
@@ -41,12 +41,12 @@ func TestAnArchiveIsReplayedInABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.Remove(shots) // unless there is a screenshot in it
+	defer os.Remove(shots) // fails if it has a screenshot
 
 	dir := t.TempDir()
 	replay := httptest.NewServer(replayServer(replayer, dir))
 	defer replay.Close()
-	pages := archiveAWeb(t, dir)
+	pages := archiveTestWeb(t, dir)
 	b := startBrowser(t, program)
 	b.call("Network.enable", map[string]any{}, nil)
 	b.open(replay.URL + "/show?source=/crawl.wacz&view=pages")
@@ -59,28 +59,28 @@ func TestAnArchiveIsReplayedInABrowser(t *testing.T) {
 	}
 }
 
-// expect waits until the browser is at a place and shows a text there, or else
-// tells what the browser says and writes a screenshot to the directory. It ends
-// the test if there is nothing to see at all.
+// expect waits until the page at an address shows a text. Otherwise it fails the test, logs the
+// messages of the browser, and writes a screenshot to a directory. If the page is empty, the
+// test ends.
 func (b *browser) expect(shots, name, look, at, want string) {
 	b.t.Helper()
 	var got struct{ At, Text string }
 	b.await(fmt.Sprintf("() => { %s; const found = %s; return {...found, done: found.text.includes(%q)} }", roots, look, want), time.Minute, &got)
 	if got.At != at || !strings.Contains(got.Text, want) {
-		b.t.Logf("%s: the browser says:\n%s", name, strings.Join(slices.Concat(b.asked, b.said), "\n"))
+		b.t.Logf("%s: messages of the browser:\n%s", name, strings.Join(slices.Concat(b.network, b.console), "\n"))
 	}
-	b.asked, b.said = nil, nil
+	b.network, b.console = nil, nil
 	switch {
 	case got.Text == "":
-		b.t.Fatalf("%s: nothing to see\nscreenshot: %s", name, b.screenshot(shots, name))
+		b.t.Fatalf("%s: the page is empty\nscreenshot: %s", name, b.screenshot(shots, name))
 	case got.At != at || !strings.Contains(got.Text, want):
-		b.t.Errorf("%s:\nat\t%s\nseen\t%q\nwant\t%q at %s\nscreenshot: %s", name, got.At, got.Text, want, at, b.screenshot(shots, name))
+		b.t.Errorf("%s:\nat\t%s\ngot\t%q\nwant\t%q at %s\nscreenshot: %s", name, got.At, got.Text, want, at, b.screenshot(shots, name))
 	default:
 		b.t.Logf("%s: %q", name, want)
 	}
 }
 
-// Where to look, in JavaScript. The replayer is made of frames in shadow roots in
+// JavaScript expressions for parts of the replayer, which consists of frames in shadow roots in
 // frames.
 const (
 	roots = `function* roots(root) {
@@ -96,17 +96,15 @@ const (
 	shown = `seen.filter(r => r.body && r.location?.href.includes("mp_/")).map(
 		r => ({at: r.location.href.replace(/.*?mp_\//, ""), text: r.body.innerText}))[0] ?? {at: "", text: ""}`
 
-	// The list of pages, an element each.
+	// The text of the list of pages.
 	listed = `({at: "", text: seen.filter(r => r.host?.localName == "wr-page-entry").map(r => r.textContent).join("\n")})`
 )
 
-// replayServer serves the page that shows an archive, the replayer, and the
-// archives in dir.
+// replayServer serves a page with the replayer, the replayer itself, and the archives in dir.
 func replayServer(replayer, dir string) http.Handler {
 	mux := http.NewServeMux()
-	// The replayer loads its frame four times, a tenth of a second apart, for its
-	// service worker to become active, and then shows nothing, for good. So it
-	// is not begun with before the worker is.
+	// The replayer waits less than half a second for its service worker to become active, and
+	// stays empty if it does not. So the page waits for the worker before it adds the replayer.
 	page := template.Must(template.New("").Parse(`<!doctype html>
 <title>replay</title>
 <style>html, body { height: 100%; margin: 0 }</style>
@@ -127,19 +125,19 @@ document.body.append(document.querySelector("template").content);
 	return mux
 }
 
-// A replayed page is an address, a text that is to be seen there, and the
-// address that the browser is then at, if it is another.
+// A replayed page is an address, a text that its page must show, and the final address if it is
+// a different one.
 type replayed struct{ name, url, want, at string }
 
-// archiveAWeb serves a web, archives it to crawl.warc.gz and crawl.wacz in dir,
-// and takes the web away. It returns what the archives must show.
-func archiveAWeb(t *testing.T, dir string) []replayed {
+// archiveTestWeb serves a web, archives it to crawl.warc.gz and crawl.wacz in dir, and stops the
+// server. It returns what the archives must show.
+func archiveTestWeb(t *testing.T, dir string) []replayed {
 	t.Helper()
 	bin, err := build()
 	if err != nil {
 		t.Fatalf("building the commands: %v", err)
 	}
-	plain := httptest.NewServer(theWeb(t))
+	plain := httptest.NewServer(testWeb(t))
 	defer plain.Close()
 	secure := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
@@ -162,18 +160,17 @@ func archiveAWeb(t *testing.T, dir string) []replayed {
 		{"a page that a redirect led to", plain.URL + "/crypto/tls", "Package tls partially implements", plain.URL + "/crypto/tls/"},
 		{"a page with style, script and picture", plain.URL + "/rich", "The style is teal, the picture is 3 by 2.", ""},
 		{"a page in windows-1252", plain.URL + "/windows-1252", "Gar\u00e7on \u201cr\u00e9sum\u00e9\u201d", ""},
-		{"a page under its status 404", plain.URL + "/nowhere", "Page not found", ""},
-		{"a page that came twice", plain.URL + "/twin", "The same twice", ""},
-		{"the same under another address", plain.URL + "/other-twin", "The same twice", ""},
+		{"a page with status 404", plain.URL + "/nowhere", "Page not found", ""},
+		{"a page with a duplicate", plain.URL + "/twin", "The same twice", ""},
+		{"its duplicate", plain.URL + "/other-twin", "The same twice", ""},
 		{"a page in chunks", plain.URL + "/chunked", "Came in 3 chunks", ""},
 		{"a page over HTTP/2", secure.URL + "/", "Came over HTTP/2.0", ""},
-		{"a page that robots.txt bars", plain.URL + "/private/internal/abi/", missing, ""},
-		{"a page that nobody asked for", plain.URL + "/crypto/sha256/", missing, ""},
+		{"a page that robots.txt disallows", plain.URL + "/private/internal/abi/", missing, ""},
+		{"a page that was not fetched", plain.URL + "/crypto/sha256/", missing, ""},
 	}
-	// A server codes what it is told is welcome, so nothing may be that cannot be
-	// replayed.
+	// A server may use any coding that fetch accepts, so the replayer must support all of them.
 	for _, coding := range []string{"gzip", "deflate", "br", "zstd"} {
-		pages = append(pages, replayed{"a page that can be had as " + coding, plain.URL + "/coded/" + coding, "Came as " + coding, ""})
+		pages = append(pages, replayed{"a page available in " + coding, plain.URL + "/coded/" + coding, "Came as " + coding, ""})
 	}
 
 	var seeds strings.Builder
@@ -190,10 +187,10 @@ func archiveAWeb(t *testing.T, dir string) []replayed {
 		cmd := exec.Command(filepath.Join(bin, program), args...)
 		cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
 		cmd.Env = append(os.Environ(), "SSL_CERT_FILE="+trusted)
-		var words bytes.Buffer
-		cmd.Stderr = &words
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
 		if err := cmd.Run(); err != nil {
-			t.Fatalf("%s: %v\n%s", program, err, words.String())
+			t.Fatalf("%s: %v\n%s", program, err, stderr.String())
 		}
 	}
 	run(seeds.String(), "fetch", "-allow-private", "-delay", "0s", "-j", "1", "-mime", "", "-warc", "crawl")
@@ -204,13 +201,13 @@ func archiveAWeb(t *testing.T, dir string) []replayed {
 	if err := os.Rename(files[0], filepath.Join(dir, "crawl.warc.gz")); err != nil {
 		t.Fatal(err)
 	}
-	hard(t, filepath.Join(dir, "crawl.warc.gz"))
+	checkFeatures(t, filepath.Join(dir, "crawl.warc.gz"))
 	run("", "warc", "pack", "-o", "crawl.wacz", "crawl.warc.gz")
 	return pages
 }
 
-// hard tells whether the archive is as hard to replay as it should be.
-func hard(t *testing.T, file string) {
+// checkFeatures checks that the archive has the features that are difficult to replay.
+func checkFeatures(t *testing.T, file string) {
 	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {
@@ -227,14 +224,14 @@ func hard(t *testing.T, file string) {
 	}
 	for _, field := range []string{"WARC-Type: revisit", "WARC-Protocol: h2", "Content-Encoding: br", "Transfer-Encoding: chunked"} {
 		if !bytes.Contains(text, []byte("\r\n"+field+"\r\n")) {
-			t.Errorf("nothing in the archive has the field %s", field)
+			t.Errorf("no record of the archive has the field %s", field)
 		}
 	}
 }
 
-// theWeb is the documentation of the Go tree, and pages beside it that are hard
-// to keep.
-func theWeb(t *testing.T) http.Handler {
+// testWeb returns the documentation of the Go tree, with additional pages that are difficult to
+// archive or replay.
+func testWeb(t *testing.T) http.Handler {
 	t.Helper()
 	site, err := goDocs()
 	if err != nil {
@@ -242,20 +239,20 @@ func theWeb(t *testing.T) http.Handler {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", site)
-	give := func(path, kind, body string) {
+	page := func(path, kind, body string) {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", kind)
 			io.WriteString(w, body)
 		})
 	}
 	const html = "text/html; charset=utf-8"
-	twin := "<!doctype html><title>twin</title><h1>The same twice</h1>" + strings.Repeat("<p>and long enough not to be kept twice", 50)
-	give("/twin", html, twin)
-	give("/other-twin", html, twin)
-	give("/windows-1252", "text/html; charset=windows-1252", "<!doctype html><title>old</title><h1>Gar\xe7on \x93r\xe9sum\xe9\x94</h1>")
-	give("/rich", html, `<!doctype html><title>rich</title><link rel=stylesheet href=/rich.css><img src="/rich.png"><h1></h1><script src="/rich.js"></script>`)
-	give("/rich.css", "text/css", "h1 { color: rgb(0, 128, 128) }")
-	give("/rich.js", "text/javascript", `onload = () => {
+	twin := "<!doctype html><title>twin</title><h1>The same twice</h1>" + strings.Repeat("<p>and long enough to be deduplicated", 50)
+	page("/twin", html, twin)
+	page("/other-twin", html, twin)
+	page("/windows-1252", "text/html; charset=windows-1252", "<!doctype html><title>old</title><h1>Gar\xe7on \x93r\xe9sum\xe9\x94</h1>")
+	page("/rich", html, `<!doctype html><title>rich</title><link rel=stylesheet href=/rich.css><img src="/rich.png"><h1></h1><script src="/rich.js"></script>`)
+	page("/rich.css", "text/css", "h1 { color: rgb(0, 128, 128) }")
+	page("/rich.js", "text/javascript", `onload = () => {
 		const heading = document.querySelector("h1"), picture = document.querySelector("img");
 		const teal = getComputedStyle(heading).color == "rgb(0, 128, 128)";
 		heading.innerText = "The style is " + (teal ? "teal" : "lost") + ", the picture is " + picture.naturalWidth + " by " + picture.naturalHeight + ".";
@@ -264,7 +261,7 @@ func theWeb(t *testing.T) http.Handler {
 	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 3, 2))); err != nil {
 		t.Fatal(err)
 	}
-	give("/rich.png", "image/png", picture.String())
+	page("/rich.png", "image/png", picture.String())
 	mux.HandleFunc("GET /chunked", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", html)
 		for _, part := range []string{"<!doctype html><title>chunked</title>", "<h1>Came in ", "3 chunks</h1>"} {
@@ -274,18 +271,18 @@ func theWeb(t *testing.T) http.Handler {
 	})
 	mux.HandleFunc("GET /coded/{coding}", func(w http.ResponseWriter, r *http.Request) {
 		coding := r.PathValue("coding")
-		page := "<!doctype html><title>coded</title><p>" + strings.Repeat("word ", 500) + "<h1>Came as " + coding + "</h1>"
+		text := "<!doctype html><title>coded</title><p>" + strings.Repeat("word ", 500) + "<h1>Came as " + coding + "</h1>"
 		w.Header().Set("Content-Type", html)
 		if strings.Contains(r.Header.Get("Accept-Encoding"), coding) {
 			w.Header().Set("Content-Encoding", coding)
-			page = encode(coding, page)
+			text = encode(coding, text)
 		}
-		io.WriteString(w, page)
+		io.WriteString(w, text)
 	})
 	return mux
 }
 
-// encode is the text in a content coding.
+// encode returns a text in a content coding.
 func encode(coding, text string) string {
 	var b bytes.Buffer
 	var w io.WriteCloser
@@ -297,7 +294,7 @@ func encode(coding, text string) string {
 	case "br":
 		w = brotli.NewWriter(&b)
 	case "zstd":
-		w, _ = zstd.NewWriter(&b) // which fails on bad options only
+		w, _ = zstd.NewWriter(&b) // it only fails for invalid options
 	}
 	io.WriteString(w, text)
 	w.Close()

@@ -14,25 +14,24 @@ import (
 	"time"
 )
 
-// A browser is one page of a headless Chromium that can reach nothing but
-// loopback. It is spoken to by the Chrome DevTools Protocol, over the pipe that
-// --remote-debugging-pipe opens: file 3 in, file 4 out, JSON with a zero byte
-// after each message.
+// A browser is a page of a headless Chromium that can only reach loopback addresses. It is
+// controlled by the Chrome DevTools Protocol over the pipes of --remote-debugging-pipe: file 3
+// for requests, file 4 for responses, each a JSON message followed by a zero byte.
 type browser struct {
 	t       *testing.T
 	in, out *os.File
 	answers *bufio.Reader // of out
 	session string        // of the page
 	last    int           // number of the last call
-	said    []string      // errors and warnings of the pages
-	asked   []string      // what the pages asked for and what came, once Network is enabled
-	dead    bool          // it does not answer any more
+	console []string      // errors and warnings of the pages
+	network []string      // responses and failures, if Network is enabled
+	dead    bool          // it no longer responds
 }
 
-// lost is how long an answer may take before the browser is given up.
-const lost = 2 * time.Minute
+// callTimeout is the maximum time of a call.
+const callTimeout = 2 * time.Minute
 
-// startBrowser starts the program for the length of the test.
+// startBrowser starts the program, and ends it with the test.
 func startBrowser(t *testing.T, program string) *browser {
 	t.Helper()
 	theirIn, in, err := os.Pipe()
@@ -43,15 +42,14 @@ func startBrowser(t *testing.T, program string) *browser {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Without a sandbox, because that cannot be had in most containers, and all
-	// that is shown is our own.
+	// Most containers do not allow the sandbox, and the pages are our own.
 	cmd := exec.Command(program, "--headless", "--remote-debugging-pipe", "--user-data-dir="+t.TempDir(),
 		"--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
 		"--disable-background-networking", "--disable-component-update", "--disable-sync",
 		"--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1", "--window-size=1200,900")
 	cmd.ExtraFiles = []*os.File{theirIn, theirOut}
-	var words bytes.Buffer // of which there are many about what a headless machine lacks
-	cmd.Stderr = &words
+	var stderr bytes.Buffer // only printed if it fails: it is long on a machine without a display
+	cmd.Stderr = &stderr
 	ownGroup(cmd)
 	b := &browser{t: t, in: in, out: out, answers: bufio.NewReader(out)}
 	if err := cmd.Start(); err != nil {
@@ -60,14 +58,14 @@ func startBrowser(t *testing.T, program string) *browser {
 	theirIn.Close()
 	theirOut.Close()
 	t.Cleanup(func() {
-		in.Close() // which ends it
+		in.Close() // the browser exits
 		kill := time.AfterFunc(10*time.Second, func() { killGroup(cmd) })
 		cmd.Wait()
 		kill.Stop()
 		killGroup(cmd)
 		out.Close()
 		if b.dead {
-			t.Logf("%s said:\n%s", program, words.String())
+			t.Logf("stderr of %s:\n%s", program, stderr.String())
 		}
 	})
 
@@ -82,8 +80,7 @@ func startBrowser(t *testing.T, program string) *browser {
 	return b
 }
 
-// call calls a method of the protocol and decodes its result into result,
-// unless that is nil.
+// call calls a method of the protocol, and decodes its result unless result is nil.
 func (b *browser) call(method string, params map[string]any, result any) {
 	b.t.Helper()
 	b.last++
@@ -99,7 +96,7 @@ func (b *browser) call(method string, params map[string]any, result any) {
 		b.dead = true
 		b.t.Fatalf("%s: writing to the browser: %v", method, err)
 	}
-	if err := b.out.SetReadDeadline(time.Now().Add(lost)); err != nil {
+	if err := b.out.SetReadDeadline(time.Now().Add(callTimeout)); err != nil {
 		b.t.Fatal(err)
 	}
 	for {
@@ -119,7 +116,7 @@ func (b *browser) call(method string, params map[string]any, result any) {
 		}
 		switch {
 		case answer.ID != b.last:
-			b.hear(answer.Method, line)
+			b.record(answer.Method, line)
 			continue
 		case answer.Error != nil:
 			b.t.Fatalf("%s: %s", method, answer.Error.Message)
@@ -132,9 +129,9 @@ func (b *browser) call(method string, params map[string]any, result any) {
 	}
 }
 
-// hear keeps what a page complains of: exceptions, what it writes to the console,
-// and what the browser refuses it. And what it asks the network for.
-func (b *browser) hear(event string, line []byte) {
+// record stores an event: exceptions, messages to the console, what the browser blocks, and
+// responses of the network.
+func (b *browser) record(event string, line []byte) {
 	switch event {
 	case "Network.responseReceived":
 		var got struct {
@@ -154,15 +151,15 @@ func (b *browser) hear(event string, line []byte) {
 		if got.Params.Response.FromServiceWorker {
 			from = "the service worker"
 		}
-		b.asked = append(b.asked, fmt.Sprintf("%d from %s: %s %s", got.Params.Response.Status, from, got.Params.Type, got.Params.Response.URL))
+		b.network = append(b.network, fmt.Sprintf("%d from %s: %s %s", got.Params.Response.Status, from, got.Params.Type, got.Params.Response.URL))
 	case "Network.loadingFailed":
-		b.asked = append(b.asked, string(bytes.TrimRight(line, "\x00")))
+		b.network = append(b.network, string(bytes.TrimRight(line, "\x00")))
 	case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded":
-		b.said = append(b.said, string(bytes.TrimRight(line, "\x00")))
+		b.console = append(b.console, string(bytes.TrimRight(line, "\x00")))
 	}
 }
 
-// open goes to a page.
+// open navigates to a page.
 func (b *browser) open(url string) {
 	b.t.Helper()
 	var result struct{ ErrorText string }
@@ -172,18 +169,17 @@ func (b *browser) open(url string) {
 	}
 }
 
-// await asks a function of JavaScript, in the page, again and again until it
-// gives something true, for a time at most, and returns the last answer, which
-// is decoded into result.
-func (b *browser) await(function string, patience time.Duration, result any) {
+// await calls a JavaScript function in the page until the done field of its result is true or
+// the timeout is over, and decodes the last result.
+func (b *browser) await(function string, timeout time.Duration, result any) {
 	b.t.Helper()
-	expression := fmt.Sprintf(`(async (ask, end) => {
+	expression := fmt.Sprintf(`(async (f, end) => {
 		for (;;) {
-			const answer = ask();
-			if (answer.done || performance.now() > end) return answer;
-			await new Promise(again => setTimeout(again, 20));
+			const result = f();
+			if (result.done || performance.now() > end) return result;
+			await new Promise(resolve => setTimeout(resolve, 20));
 		}
-	})(%s, performance.now() + %d)`, function, patience.Milliseconds())
+	})(%s, performance.now() + %d)`, function, timeout.Milliseconds())
 	var answer struct {
 		Result           struct{ Value json.RawMessage }
 		ExceptionDetails json.RawMessage
@@ -197,7 +193,7 @@ func (b *browser) await(function string, patience time.Duration, result any) {
 	}
 }
 
-// screenshot writes what is seen to a file in dir and returns its name.
+// screenshot writes a screenshot to a file in dir, and returns the name of the file.
 func (b *browser) screenshot(dir, name string) string {
 	b.t.Helper()
 	var shot struct{ Data string }

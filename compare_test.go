@@ -103,7 +103,7 @@ func (c comparison) compare(args ...string) *exec.Cmd {
 	if err != nil {
 		panic(err)
 	}
-	bin := filepath.Join(workshop, "bin")
+	bin := filepath.Join(buildDir, "bin")
 	cmd := exec.Command(filepath.Join(bin, "compare"), args...)
 	cmd.Dir, cmd.Env = c.dir, append(slices.Clone(c.env), "PATH="+strings.Join([]string{bin, scripts, os.Getenv("PATH")}, string(os.PathListSeparator)))
 	return cmd

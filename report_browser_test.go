@@ -18,13 +18,12 @@ import (
 	"spoor/internal/report"
 )
 
-// A report must be a page that people would rather look at than read: in a real
-// browser, on a wide screen and a narrow one, light and dark. make test-browser
-// sets
+// TestReportInBrowser tests reports in a real browser, on wide and narrow screens, with light and
+// dark colours. make test-browser sets
 //
-//	SPOOR_CHROMIUM  the browser, a program
-//	SPOOR_SHOTS     a directory: what was seen is kept there, as pictures
-func TestAReportIsSeenInABrowser(t *testing.T) {
+//	SPOOR_CHROMIUM  the program of the browser
+//	SPOOR_SHOTS     a directory for screenshots
+func TestReportInBrowser(t *testing.T) {
 	program := os.Getenv("SPOOR_CHROMIUM")
 	if program == "" {
 		t.Skip("SPOOR_CHROMIUM is not set (make test-browser sets it)")
@@ -48,42 +47,42 @@ func TestAReportIsSeenInABrowser(t *testing.T) {
 					b.open("file://" + filepath.Join(dir, page.name+".html"))
 					b.look(page, scheme, width)
 					if shots != "" {
-						b.whole(shots, name, width)
+						b.screenshotPage(shots, name, width)
 					}
 					b.use(page, scheme)
-					for _, said := range b.said {
-						t.Errorf("the browser says: %s", said)
+					for _, message := range b.console {
+						t.Errorf("message in the browser's console: %s", message)
 					}
-					b.said = nil
+					b.console = nil
 				})
 			}
 		}
 	}
 }
 
-// A reported page, and how much of it there must be.
+// A reported page is a report, with its expected content.
 type reported struct {
 	name     string
-	pictures int    // at least so many
+	pictures int    // minimum number
 	sorted   string // the header of a column of numbers to sort by
-	lineage  bool   // pages have one
-	words    string // that it says
+	lineage  bool   // whether it shows lineages
+	words    string // part of its text
 }
 
-// screen makes the window so wide, and the system light or dark.
+// screen sets the width of the window, and the colour scheme of the system.
 func (b *browser) screen(width int, scheme string) {
 	b.t.Helper()
 	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 700}, nil)
 	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
-// ask evaluates a function of JavaScript in the page once it says that it is done.
+// ask is await with a timeout of five seconds.
 func (b *browser) ask(function string, result any) {
 	b.t.Helper()
 	b.await(function, 5*time.Second, result)
 }
 
-// look checks what can be seen without touching anything.
+// look checks the page before any interaction.
 func (b *browser) look(page reported, scheme string, width int) {
 	b.t.Helper()
 	var seen struct {
@@ -114,7 +113,7 @@ func (b *browser) look(page reported, scheme string, width int) {
 				if (edge.right > innerWidth + 1 || edge.left < -1) out.beyond.push(text.textContent);
 			}
 		}
-		// Contrast as WCAG 2.2 has it, of every letter that can be seen.
+		// The contrast ratio of WCAG 2.2, of all visible text.
 		const channel = v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
 		const parse = c => {
 			const n = c.match(/[\d.]+/g).map(Number);
@@ -151,13 +150,13 @@ func (b *browser) look(page reported, scheme string, width int) {
 	case seen.Requests > 0:
 		b.t.Errorf("the page made %d requests", seen.Requests)
 	case !strings.Contains(seen.Text, page.words):
-		b.t.Errorf("the page does not say %q", page.words)
+		b.t.Errorf("the page does not contain %q", page.words)
 	}
 	if len(seen.Beyond) > 0 {
-		b.t.Errorf("beyond the edge: %q", seen.Beyond)
+		b.t.Errorf("text beyond the edge of the window: %q", seen.Beyond)
 	}
 	if len(seen.Pale) > 0 {
-		b.t.Errorf("%s: letters of too little contrast: %q", scheme, slices.Compact(seen.Pale))
+		b.t.Errorf("%s: text with too little contrast: %q", scheme, slices.Compact(seen.Pale))
 	}
 	var tree struct {
 		Nodes []struct {
@@ -171,19 +170,20 @@ func (b *browser) look(page reported, scheme string, width int) {
 		if role := n.Role.Value; !n.Ignored && (role == "image" || role == "img") {
 			images++
 			if n.Name.Value == "" || n.Name.Value == nil {
-				b.t.Error("a screen reader meets a picture without a name")
+				b.t.Error("a picture has no name for screen readers")
 			}
 		}
 	}
 	if images != seen.Pictures {
-		b.t.Errorf("a screen reader meets %d pictures of %d", images, seen.Pictures)
+		b.t.Errorf("screen readers find %d of %d pictures", images, seen.Pictures)
 	}
 	if dark := !strings.HasPrefix(seen.Ground, "rgb(2"); dark != (scheme == "dark") {
-		b.t.Errorf("%s: the page is %s", scheme, seen.Ground)
+		b.t.Errorf("%s: the background is %s", scheme, seen.Ground)
 	}
 }
 
-// use checks what the page does: with the keyboard, but for what is pointed at.
+// use checks the interactive parts of the page: tooltips with the mouse, all others with the
+// keyboard.
 func (b *browser) use(page reported, scheme string) {
 	b.t.Helper()
 	var got struct {
@@ -248,7 +248,7 @@ func (b *browser) use(page reported, scheme string) {
 		}
 	}
 
-	// A mark says what it is as soon as it is pointed at.
+	// Pointing at a mark shows its tooltip.
 	var mark struct {
 		Done bool
 		X, Y float64
@@ -257,7 +257,7 @@ func (b *browser) use(page reported, scheme string) {
 	b.ask(`() => {
 		const e = [...document.querySelectorAll("svg.chart [data-tip]")].find(e => e.checkVisibility());
 		if (!e) return {done: false};
-		if (!window.settled) { // scrolling hides what was said of another mark
+		if (!window.settled) { // scrolling hides the tooltip of another mark
 			e.scrollIntoView({block: "center", behavior: "instant"});
 			requestAnimationFrame(() => requestAnimationFrame(() => { window.settled = true }));
 			return {done: false};
@@ -271,10 +271,10 @@ func (b *browser) use(page reported, scheme string) {
 		return {done: tip.classList.contains("on") && tip.textContent == %q && box.left >= 0 && box.right <= innerWidth && box.top >= 0, value: tip.textContent};
 	}`, mark.Tip), &got)
 	if !mark.Done || !got.Done {
-		b.t.Errorf("pointed at, a mark says %q; want %q", got.Value, mark.Tip)
+		b.t.Errorf("the tooltip is %q, want %q", got.Value, mark.Tip)
 	}
 
-	// The switch turns the page over, and back.
+	// The button switches between light and dark, and back.
 	for _, want := range []string{map[string]string{"light": "dark", "dark": "light"}[scheme], scheme} {
 		focus(`document.getElementById("theme")`)
 		press()
@@ -283,14 +283,14 @@ func (b *browser) use(page reported, scheme string) {
 			return {done: now.colorScheme == %q, value: now.colorScheme};
 		}`, want), &got)
 		if !got.Done {
-			b.t.Errorf("the switch makes it %q; want %s", got.Value, want)
+			b.t.Errorf("the button switches to %q, want %s", got.Value, want)
 		}
 	}
 	b.ask(`() => { try { localStorage.clear() } catch {} return {done: true} }`, &got)
 }
 
-// whole keeps a picture of the whole page.
-func (b *browser) whole(dir, name string, width int) {
+// screenshotPage writes a screenshot of the whole page to a file in dir.
+func (b *browser) screenshotPage(dir, name string, width int) {
 	b.t.Helper()
 	var page struct {
 		Done   bool
@@ -308,7 +308,7 @@ func (b *browser) whole(dir, name string, width int) {
 	}
 }
 
-// makeReports crawls, judges and compares, and leaves a page of each in dir.
+// makeReports crawls, judges and compares, and writes the reports to dir.
 func makeReports(t *testing.T, dir string) []reported {
 	t.Helper()
 	env := append(os.Environ(), environment(t)...)
@@ -316,11 +316,11 @@ func makeReports(t *testing.T, dir string) []reported {
 		t.Helper()
 		cmd := exec.Command("bash", append([]string{"-euo", "pipefail", "-c", command, "bash"}, args...)...)
 		cmd.Dir, cmd.Env = dir, env
-		var words bytes.Buffer
-		cmd.Stderr = &words
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
 		out, err := cmd.Output()
 		if err != nil {
-			t.Fatalf("%s: %v\n%s", command, err, words.String())
+			t.Fatalf("%s: %v\n%s", command, err, stderr.String())
 		}
 		return out
 	}
@@ -344,7 +344,7 @@ func makeReports(t *testing.T, dir string) []reported {
 		{name: "judged", pictures: 5, sorted: "Score", lineage: true, words: "a random crawl of the same web has"},
 	}
 	if data := shared(); data == "" {
-		t.Log("without the shared data there is no page of a crawl of WebKB: SPOOR_SHARED")
+		t.Log("no report of a crawl of WebKB, because SPOOR_SHARED is not set")
 	} else {
 		run(`mkdir web && ln -s "$1/webs/webkb.warc.gz" web/
 			topic -query "$(cat "$1/webs/webkb-course/query.txt")" >webkb.json
@@ -371,7 +371,7 @@ func makeReports(t *testing.T, dir string) []reported {
 	return append(pages, reported{name: "comparison", pictures: 8, sorted: "Mean", words: "strategies compared"})
 }
 
-// hostileRun is a run whose every word is chosen to break a page.
+// hostileRun returns a run whose texts would break a page that does not escape or shorten them.
 func hostileRun() *report.Run {
 	word := "<script>alert(1)</script>" + strings.Repeat("x", 35)
 	long := "https://host.example/" + strings.Repeat("y", 270)
@@ -394,7 +394,7 @@ func hostileRun() *report.Run {
 	return r
 }
 
-// someResults are results as scripts/compare writes them, made up.
+// someResults returns invented results in the form of scripts/compare.
 func someResults(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -19,32 +19,32 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden parts of testdata/script")
 
-// ci is set where a missing tool is a failure and not a reason to skip.
+// ci is set if a missing tool fails a test instead of skipping it.
 var ci = os.Getenv("CI") == "true"
 
-// workshop is where the tests of this package build the commands; TestMain
-// makes it and takes it away.
-var workshop string
+// buildDir is a temporary directory in which the tests of this package build the commands.
+var buildDir string
 
 func TestMain(m *testing.M) {
-	testscript.Main(inWorkshop{m}, map[string]func(){"killafter": killafter, "status": status, "httploop": httpLoop})
+	testscript.Main(withBuildDir{m}, map[string]func(){"killafter": killafter, "status": status, "httploop": httpLoop})
 }
 
-type inWorkshop struct{ *testing.M }
+// withBuildDir runs the tests with a build directory.
+type withBuildDir struct{ *testing.M }
 
-func (m inWorkshop) Run() int {
+func (m withBuildDir) Run() int {
 	dir, err := os.MkdirTemp("", "spoor-")
 	if err != nil {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	workshop = dir
+	buildDir = dir
 	return m.M.Run()
 }
 
-// build builds the commands, once, and returns the directory they are in.
+// build builds the commands once, and returns their directory.
 var build = sync.OnceValues(func() (string, error) {
-	bin := filepath.Join(workshop, "bin")
+	bin := filepath.Join(buildDir, "bin")
 	if err := os.Mkdir(bin, 0o777); err != nil {
 		return "", err
 	}
@@ -55,10 +55,10 @@ var build = sync.OnceValues(func() (string, error) {
 	return bin, nil
 })
 
-// environment is what a script or a block of the documentation runs in: the
-// commands at the head of PATH, the project's root in SPOOR, the documentation
-// of the Go tree served at GOSITE, and the shared data, where there is any, in
-// SPOOR_SHARED.
+// environment returns the variables for scripts and for the examples of the documentation:
+// PATH, with the commands first; SPOOR, the root of the project; GOSITE, the address of a
+// server of the Go documentation; SPOOR_SHARED and SPOOR_WARCIO, the results of shared and
+// warcio.
 func environment(t *testing.T) []string {
 	t.Helper()
 	bin, err := build()
@@ -78,7 +78,7 @@ func environment(t *testing.T) []string {
 	}
 }
 
-// shared is the directory of the shared data, "" where there is none.
+// shared returns the directory of the shared data, or "" if there is none.
 func shared() string {
 	dir := os.Getenv("SPOOR_SHARED")
 	if dir == "" {
@@ -94,8 +94,8 @@ func shared() string {
 	return dir
 }
 
-// warcio is the outside reader of WARC files, a program, "" where there is
-// none. .ci/run installs it and says where in SPOOR_WARCIO.
+// warcio returns the program warcio, an independent reader of WARC files, or "" if it is not
+// installed. .ci/run installs it and sets SPOOR_WARCIO to its directory.
 func warcio() string {
 	program := filepath.Join(os.Getenv("SPOOR_WARCIO"), "node_modules", ".bin", "warcio")
 	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) || os.Getenv("SPOOR_WARCIO") == "" {
@@ -104,7 +104,7 @@ func warcio() string {
 	return program
 }
 
-// goDocs is the documentation of the Go tree, made once.
+// goDocs returns the documentation of the Go tree.
 var goDocs = sync.OnceValues(func() (*gosite.Site, error) {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -113,8 +113,8 @@ var goDocs = sync.OnceValues(func() (*gosite.Site, error) {
 	return gosite.New(strings.TrimSpace(string(out)))
 })
 
-// goSite serves the documentation of the Go tree for the length of a test and
-// returns its address without the last slash.
+// goSite serves the documentation of the Go tree during a test, and returns its address
+// without the final slash.
 func goSite(t *testing.T) string {
 	t.Helper()
 	site, err := goDocs()
@@ -126,7 +126,7 @@ func goSite(t *testing.T) string {
 	return server.URL
 }
 
-// need skips a test that lacks something, or fails it under CI=true.
+// need skips a test because something is missing, or fails it if CI=true.
 func need(t *testing.T, what string) {
 	t.Helper()
 	if ci {
