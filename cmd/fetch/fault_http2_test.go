@@ -178,10 +178,10 @@ func http2Faults(certs certificates) []*fault {
 	list := []*fault{
 		{name: "a page", server: handled(certs, whole), want: sound, body: "the page"},
 		{name: "endless body", server: handled(certs, forever(strings.Repeat("words and words\n", 1000), 0)), timeout: 2 * time.Minute, want: []string{"200, truncated length"}, check: cutAt(10 << 20)},
-		{name: "endless body, a byte a time", server: handled(certs, forever(".", 100*time.Millisecond)), timeout: time.Second, want: []string{"200, truncated time"}, body: "the beginning"},
+		{name: "endless body, a byte at a time", server: handled(certs, forever(".", 100*time.Millisecond)), timeout: time.Second, want: []string{"200, truncated time"}, body: "the beginning"},
 		{name: "zstd bomb", server: handled(certs, bomb), want: defused, check: cutAt(10 << 20)},
 		{name: "no answer", server: frames(certs, hang2), timeout: time.Second, want: []string{"timeout"}},
-		{name: "connection closed without a word", server: frames(certs), want: refused},
+		{name: "connection closed without a response", server: frames(certs), want: refused},
 		{name: "stream refused, always", server: frames(certs, reset(http2.ErrCodeRefusedStream)), want: refused},
 		{name: "stream reset", server: frames(certs, reset(http2.ErrCodeInternal)), want: refused},
 		{name: "stream reset in the body", server: frames(certs, heads(answer2), data("the beginning", false), reset(http2.ErrCodeInternal), hang2), want: []string{"200, truncated disconnect"}, body: "the beginning"},
@@ -213,11 +213,11 @@ func http2Faults(certs certificates) []*fault {
 		{name: "endless padding", server: frames(certs, heads(answer2), again(func(s *stream) error { return s.WriteDataPadded(s.id, false, nil, make([]byte, 255)) })), hosts: 32, timeout: time.Second, want: []string{"200, truncated time", "200, truncated disconnect"}},
 		{name: "more than the window", server: frames(certs, heads(answer2), again(func(s *stream) error { return s.WriteData(s.id, false, frame) })), want: []string{"200, truncated disconnect", "200, truncated length", "http"}},
 		{name: "window too large", server: frames(certs, func(s *stream) { s.WriteWindowUpdate(0, 1<<31-1) }, hang2), want: pieces},
-		{name: "unasked PUSH_PROMISE", server: frames(certs, func(s *stream) {
+		{name: "unsolicited PUSH_PROMISE", server: frames(certs, func(s *stream) {
 			s.WritePushPromise(http2.PushPromiseParam{StreamID: s.id, PromiseID: 2, BlockFragment: header(":method", "GET", ":path", "/"), EndHeaders: true})
 		}, hang2), want: pieces},
 		{name: "frames of garbage", server: frames(certs, func(s *stream) { flood("garbage")(s.peer) }), want: pieces},
-		{name: "HTTP/1.1 all the same", server: &server{tls: http2Config(certs), frames: []move{func(s *stream) { page("the page")(s.peer) }, hang2}}, want: pieces},
+		{name: "HTTP/1.1 after choosing HTTP/2", server: &server{tls: http2Config(certs), frames: []move{func(s *stream) { page("the page")(s.peer) }, hang2}}, want: pieces},
 	}
 	for _, f := range list {
 		f.name, f.scheme = "HTTP/2, "+f.name, "https"

@@ -101,7 +101,7 @@ func faults(certs certificates) []*fault {
 		{name: "connection reset at once", server: &server{greet: []step{reset}}, want: []string{"http", "connect"}},
 		{name: "connection reset in the header", server: answer(say(html, "X-Half: "), reset), want: refused},
 		{name: "connection reset in the body", server: answer(say(html, "Content-Length: 100\r\n\r\nthe beginning"), reset), want: torn, body: "the beginning"},
-		{name: "connection closed without a word", server: answer(), want: refused},
+		{name: "connection closed without a response", server: answer(), want: refused},
 		{name: "connection closed in the header", server: answer(say(html, "X-Half: ")), want: refused},
 		{name: "connection closed in a chunk", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n3\r\nthe\r\n20\r\n beginning")), want: torn, body: "the beginning"},
 		{name: "connection closed between chunks", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n3\r\nthe\r\n")), want: torn, body: "the"},
@@ -118,10 +118,10 @@ func faults(certs certificates) []*fault {
 		{name: "endless body in chunks of a byte", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n"), flood("1\r\nx\r\n")), flags: []string{"-max-body", "2MiB"}, want: []string{"200, truncated length"}},
 		{name: "endless chunk extension", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n3\r\nthe\r\n1;"), flood("x")), want: torn, body: "the"},
 		{name: "endless trailer", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n3\r\nthe\r\n0\r\n"), flood("X: y\r\n")), want: []string{"200, truncated disconnect", "200"}, body: "the"},
-		{name: "endless body, a byte a time", server: answer(say(html, "\r\nthe beginning"), trickle(".", 100*time.Millisecond)), timeout: time.Second, want: []string{"200, truncated time"}, body: "the beginning"},
-		{name: "endless body of a type not wanted", server: answer(say("HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\n\r\n"), flood("frame")), want: []string{"200, unsupported_type"}, detail: "video/mp4", check: notDownloaded},
+		{name: "endless body, a byte at a time", server: answer(say(html, "\r\nthe beginning"), trickle(".", 100*time.Millisecond)), timeout: time.Second, want: []string{"200, truncated time"}, body: "the beginning"},
+		{name: "endless body of an unaccepted type", server: answer(say("HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\n\r\n"), flood("frame")), want: []string{"200, unsupported_type"}, detail: "video/mp4", check: notDownloaded},
 
-		{name: "2 MiB, then a byte a time, but for one host", server: answer(func(p *peer) {
+		{name: "2 MiB, then a byte at a time, except from one host", server: answer(func(p *peer) {
 			long := strings.Repeat("words and words\n", 2<<16)
 			if strings.HasPrefix(p.request.Host, "127.0.0.1:") {
 				page(long)(p)
@@ -130,7 +130,7 @@ func faults(certs certificates) []*fault {
 			say(html, "\r\n", long)(p)
 			trickle(".", 100*time.Millisecond)(p)
 		}), hosts: 32, timeout: 2 * time.Second, want: []string{"200", "200, truncated time"}, check: spared},
-		{name: "answers nobody asked for", server: &server{persist: true, answers: map[string][]step{"": {func(p *peer) {
+		{name: "unsolicited responses", server: &server{persist: true, answers: map[string][]step{"": {func(p *peer) {
 			// In one write: what is sent after the next request answers that.
 			say(keptAlive(p.request.URL.Path), keptAlive("forged"))(p)
 		}}}}, paths: []string{"/a", "/b", "/c", "/d"}, flags: []string{"-delay", "1ms"}, want: sound, check: own},
@@ -139,12 +139,12 @@ func faults(certs certificates) []*fault {
 		{name: "endless header lines", server: answer(say(html), flood("X-Name: value\r\n")), want: refused},
 		{name: "endless header line", server: answer(say(html, "X-Name: "), flood("value ")), want: refused},
 		{name: "endless status line", server: answer(say("HTTP/1.1 200 "), flood("OK ")), want: refused},
-		{name: "endless header, a line a time", server: answer(say(html), trickle("X-Name: value\r\n", 100*time.Millisecond)), timeout: time.Second, want: []string{"timeout"}},
+		{name: "endless header, a line at a time", server: answer(say(html), trickle("X-Name: value\r\n", 100*time.Millisecond)), timeout: time.Second, want: []string{"timeout"}},
 		{name: "100,000 headers", server: answer(say(html, manyHeaders(100_000), "\r\nbody")), want: refused},
 		{name: "3,000 headers", server: answer(say(html, manyHeaders(3_000), "Content-Length: 4\r\n\r\nbody")), want: sound, detail: "headers left out", body: "body"},
 		{name: "header of 200 KiB in a line", server: answer(say(html, "X-Long: ", strings.Repeat("x", 200<<10), "\r\nContent-Length: 4\r\n\r\nbody")), want: sound, detail: "1 of 3 headers left out", body: "body"},
 		{name: "endless 1xx", server: answer(flood("HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n")), want: refused},
-		{name: "endless 100, one a time", server: answer(trickle("HTTP/1.1 100 Continue\r\n\r\n", 100*time.Millisecond)), timeout: time.Second, want: []string{"http", "timeout"}},
+		{name: "endless 100, one at a time", server: answer(trickle("HTTP/1.1 100 Continue\r\n\r\n", 100*time.Millisecond)), timeout: time.Second, want: []string{"http", "timeout"}},
 		{name: "one byte a second, header", server: answer(trickle("H", time.Second)), timeout: 1500 * time.Millisecond, want: []string{"timeout"}},
 		{name: "one byte a second, body", server: answer(say(html, "Content-Length: 1000\r\n\r\n"), trickle("b", time.Second)), timeout: 1500 * time.Millisecond, want: []string{"200, truncated time"}},
 
@@ -157,7 +157,7 @@ func faults(certs certificates) []*fault {
 		{name: "redirect to itself by a fragment", server: answer(redirect("#top")), want: []string{"redirect_loop"}, check: hops(1)},
 		{name: "redirect without Location", server: answer(status(http.StatusFound)), want: []string{"302"}, body: "sorry"},
 		{name: "redirect to no web address", server: answer(redirect("file:///etc/passwd")), want: []string{"bad_url"}, detail: "file:///etc/passwd"},
-		{name: "redirect to half an address", server: answer(redirect("http://[::1")), want: []string{"bad_url"}, detail: "http://[::1"},
+		{name: "redirect to an incomplete address", server: answer(redirect("http://[::1")), want: []string{"bad_url"}, detail: "http://[::1"},
 		{name: "redirect to 169.254.169.254", server: answer(redirect("http://169.254.169.254/latest/meta-data/")), want: []string{"blocked_address"}},
 		{name: "redirect of 65,000 bytes", server: answer(redirect("/" + strings.Repeat("x", 65_000))), want: []string{"bad_url"}, check: shortRecords},
 		{name: "redirect with control characters", server: &server{answers: map[string][]step{"/page": {redirect("/\x01\x1b[2J\x7f\tb\x0b")}, "": {page("behind")}}}, want: []string{"200", "http", "bad_url"}, check: noControls},
@@ -171,11 +171,11 @@ func faults(certs certificates) []*fault {
 		{name: "zstd bomb", server: answer(coded("zstd", zstdBomb())), want: defused, check: cutAt(10 << 20)},
 		{name: "gzip bomb in gzip", server: answer(coded("gzip, gzip", nestedBomb())), want: defused, check: cutAt(10 << 20)},
 		{name: "gzip bomb in gzip, -max-body 20 MiB", server: answer(coded("gzip, gzip", nestedBomb())), flags: []string{"-max-body", "20MiB"}, want: []string{"200, too_large, truncated length"}},
-		{name: "br bomb that is short, -max-body 20 MiB", server: answer(coded("br", brotliBomb()[:12<<10])), flags: []string{"-max-body", "20MiB"}, want: []string{"200, too_large, truncated length"}},
+		{name: "short br bomb, -max-body 20 MiB", server: answer(coded("br", brotliBomb()[:12<<10])), flags: []string{"-max-body", "20MiB"}, want: []string{"200, too_large, truncated length"}},
 		{name: "endless body of NUL, -max-body 12 MiB", server: answer(say(html, "\r\n"), flood("\x00")), hosts: 1, flags: []string{"-max-body", "12MiB"}, want: []string{"200, too_large, truncated length"}, detail: "record"},
 		{name: "gzip a thousand times", server: answer(coded(strings.Repeat("gzip, ", 999)+"gzip", nestedBomb())), want: append([]string{"200", "200, truncated disconnect"}, defused...)},
-		{name: "gzip that is none", server: answer(coded("gzip", []byte("plain words"))), want: sound, body: "plain words"},
-		{name: "gzip that breaks off", server: answer(coded("gzip", gzipBomb()[:1000])), want: torn},
+		{name: "declared as gzip, but not gzip", server: answer(coded("gzip", []byte("plain words"))), want: sound, body: "plain words"},
+		{name: "truncated gzip", server: answer(coded("gzip", gzipBomb()[:1000])), want: torn},
 
 		// Lengths.
 		{name: "Content-Length too long", server: answer(say(html, "Content-Length: 100\r\n\r\nthe beginning")), want: torn, body: "the beginning"},
@@ -187,7 +187,7 @@ func faults(certs certificates) []*fault {
 		{name: "Content-Length twice, different", server: answer(say(html, "Content-Length: 3\r\nContent-Length: 4\r\n\r\nthe beginning")), want: refused},
 		{name: "Content-Length twice, the same", server: answer(say(html, "Content-Length: 3\r\nContent-Length: 3\r\n\r\nthe")), want: sound, body: "the"},
 		{name: "Content-Length beside chunks", server: answer(say(html, "Content-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nthe\r\n0\r\n\r\n")), want: []string{"200", "http"}},
-		{name: "chunk of no length", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n3\r\nthe\r\nmany\r\n")), want: torn, body: "the"},
+		{name: "chunk without a length", server: answer(say(html, "Transfer-Encoding: chunked\r\n\r\n3\r\nthe\r\nmany\r\n")), want: torn, body: "the"},
 
 		// Other protocols and malformed responses.
 		{name: "garbage instead of HTTP", server: answer(say("\x9d\x00\xff\xfeI do not speak HTTP\r\n\r\n")), want: refused},
@@ -225,17 +225,17 @@ func faults(certs certificates) []*fault {
 		{name: "TLS reset", server: &server{greet: []step{reset}}, scheme: "https", want: []string{"tls", "connect"}},
 		{name: "TLS with plain HTTP", server: answer(page("plain")), scheme: "https", want: []string{"tls"}},
 		{name: "TLS with garbage", server: &server{greet: []step{flood("garbage")}}, scheme: "https", want: []string{"tls"}},
-		{name: "TLS where plain HTTP is asked", server: secure(certs.valid, page("the page")), want: refused},
+		{name: "TLS on a port for plain HTTP", server: secure(certs.valid, page("the page")), want: refused},
 		{name: "TLS, a valid certificate", server: secure(certs.valid, page("the page")), scheme: "https", want: sound, body: "the page"},
 		{name: "TLS, self-signed", server: secure(certs.selfSigned, page("the page")), scheme: "https", want: []string{"tls"}, detail: "unknown authority"},
 		{name: "TLS, expired", server: secure(certs.expired, page("the page")), scheme: "https", want: []string{"tls"}, detail: "expired"},
-		{name: "TLS, another's name", server: secure(certs.wrongName, page("the page")), scheme: "https", want: []string{"tls"}, detail: "127.0."},
+		{name: "TLS, certificate for another name", server: secure(certs.wrongName, page("the page")), scheme: "https", want: []string{"tls"}, detail: "127.0."},
 		{name: "TLS, self-signed, -insecure", server: secure(certs.selfSigned, page("the page")), scheme: "https", flags: []string{"-insecure"}, want: sound, body: "the page", detail: "unknown authority"},
 		{name: "TLS, expired, -insecure", server: secure(certs.expired, page("the page")), scheme: "https", flags: []string{"-insecure"}, want: sound, body: "the page", detail: "expired"},
-		{name: "TLS, another's name, -insecure", server: secure(certs.wrongName, page("the page")), scheme: "https", flags: []string{"-insecure"}, want: sound, body: "the page", detail: "127.0."},
+		{name: "TLS, certificate for another name, -insecure", server: secure(certs.wrongName, page("the page")), scheme: "https", flags: []string{"-insecure"}, want: sound, body: "the page", detail: "127.0."},
 
 		// Proxies.
-		{name: "proxy, sound", server: answer(page("the page")), flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: sound, body: "the page"},
+		{name: "proxy, working", server: answer(page("the page")), flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: sound, body: "the page"},
 		{name: "proxy, refused", server: &server{closed: true}, flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: []string{"budget"}, status: 1, detail: "the proxy: "},
 		{name: "proxy, garbage", server: &server{greet: []step{say("garbage\r\n\r\n")}}, flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: refused},
 		{name: "proxy, 407", server: robots(status(http.StatusProxyAuthRequired)), flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: []string{"budget"}, status: 1, detail: "407"},
@@ -243,7 +243,7 @@ func faults(certs certificates) []*fault {
 		{name: "proxy, CONNECT, no answer", server: &server{greet: []step{hush}}, scheme: "https", flags: []string{"-proxy", "http://127.0.0.1:PORT", "-connect-timeout", "1s"}, want: []string{"timeout", "connect"}, detail: "1s"},
 		{name: "proxy, CONNECT, endless header", server: &server{greet: []step{say("HTTP/1.1 200 OK\r\n"), flood("X-Name: value\r\n")}}, scheme: "https", flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: []string{"connect"}},
 		{name: "proxy, CONNECT, endless 1xx", server: &server{greet: []step{flood("HTTP/1.1 100 Continue\r\n\r\n")}}, scheme: "https", flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: []string{"connect"}},
-		{name: "proxy, CONNECT, talks on", server: &server{greet: []step{say("HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"), hush}}, scheme: "https", flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: []string{"connect", "tls"}},
+		{name: "proxy, CONNECT, a second response", server: &server{greet: []step{say("HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"), hush}}, scheme: "https", flags: []string{"-proxy", "http://127.0.0.1:PORT"}, want: []string{"connect", "tls"}},
 		{name: "SOCKS5, garbage", server: &server{greet: []step{flood("garbage")}}, flags: []string{"-proxy", "socks5://127.0.0.1:PORT"}, want: []string{"connect"}},
 		{name: "SOCKS5, no answer", server: &server{greet: []step{hush}}, flags: []string{"-proxy", "socks5h://127.0.0.1:PORT", "-connect-timeout", "1s"}, want: []string{"timeout", "connect"}, detail: "1s"},
 		{name: "SOCKS5, refuses", server: &server{greet: []step{say("\x05\x00\x05\x02\x00\x01\x00\x00\x00\x00\x00\x00"), hush}}, flags: []string{"-proxy", "socks5h://127.0.0.1:PORT"}, want: []string{"connect"}},
@@ -270,9 +270,9 @@ func faults(certs certificates) []*fault {
 		{name: "robots.txt of binary", server: robots(typed("application/octet-stream", strings.Repeat("\x00\xff\r\x1b\n", 10_000))), want: sound, body: "the page"},
 		{name: "robots.txt of garbage", server: robots(say("I do not speak HTTP\r\n\r\n")), want: refused, detail: "robots.txt", check: notAsked("/page")},
 		{name: "robots.txt never answers", server: robots(hush), timeout: time.Second, want: []string{"timeout"}, detail: "robots.txt", check: notAsked("/page")},
-		{name: "robots.txt, a byte a time", server: robots(say(html, "\r\n"), trickle("#", 100*time.Millisecond)), timeout: time.Second, want: []string{"timeout"}, detail: "robots.txt", check: notAsked("/page")},
+		{name: "robots.txt, a byte at a time", server: robots(say(html, "\r\n"), trickle("#", 100*time.Millisecond)), timeout: time.Second, want: []string{"timeout"}, detail: "robots.txt", check: notAsked("/page")},
 		{name: "robots.txt reset", server: robots(reset), want: refused, detail: "robots.txt", check: notAsked("/page")},
-		{name: "robots.txt half, then reset", server: robots(say("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nUser-agent: *\n"), reset), want: refused, detail: "robots.txt", check: notAsked("/page")},
+		{name: "half of robots.txt, then reset", server: robots(say("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nUser-agent: *\n"), reset), want: refused, detail: "robots.txt", check: notAsked("/page")},
 	}
 	list = append(list, http2Faults(certs)...)
 	list = append(list, sitemapFaults()...)
@@ -302,9 +302,9 @@ func sitemapFaults() []*fault {
 		{name: "endless", server: sitemap(say("HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n", head), flood("<url><loc>/page</loc></url>")), timeout: 2 * time.Minute, waits: 1, wantFiles: []string{"200, truncated length"}, check: longFiles},
 		{name: "endless tag", server: sitemap(say("HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n", head, "<url"), flood(" a='b'")), timeout: 2 * time.Minute, waits: 1, wantFiles: []string{"200, truncated length"}, check: longFiles},
 		{name: "endless nesting", server: sitemap(say("HTTP/1.1 200 OK\r\nContent-Type: application/xml\r\n\r\n", head), flood("<url>")), timeout: 2 * time.Minute, waits: 1, wantFiles: []string{"200, truncated length"}, check: longFiles},
-		{name: "a byte a time", server: sitemap(say(html, "\r\n"), trickle("<", 100*time.Millisecond)), timeout: time.Second, wantFiles: []string{"200, truncated time"}},
+		{name: "a byte at a time", server: sitemap(say(html, "\r\n"), trickle("<", 100*time.Millisecond)), timeout: time.Second, wantFiles: []string{"200, truncated time"}},
 		{name: "endless noise in gzip", server: sitemap(say("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n7fffffffffffff\r\n\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"), flood(storedNoise())), timeout: 2 * time.Minute, waits: 1, hosts: 8, wantFiles: []string{"200, truncated length"}, check: longFiles},
-		{name: "as long as may be", server: sitemap(func(p *peer) {
+		{name: "of the maximum size", server: sitemap(func(p *peer) {
 			long := strings.Repeat("x", 940)
 			say("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n")(p)
 			for i := range 50_000 {
@@ -313,7 +313,7 @@ func sitemapFaults() []*fault {
 			}
 			say("0\r\n\r\n")(p)
 		}), timeout: time.Minute, waits: 1, hosts: 4, wantFiles: sound, check: longFiles},
-		{name: "2 MiB, then a byte a time", server: sitemap(say(html, "\r\n", strings.Repeat("<url></url>\n", 2<<20/12)), trickle(".", 100*time.Millisecond)), timeout: 2 * time.Second, wantFiles: []string{"200, truncated time", "budget"}, check: crowded},
+		{name: "2 MiB, then a byte at a time", server: sitemap(say(html, "\r\n", strings.Repeat("<url></url>\n", 2<<20/12)), trickle(".", 100*time.Millisecond)), timeout: 2 * time.Second, wantFiles: []string{"200, truncated time", "budget"}, check: crowded},
 		{name: "gzip bomb", server: sitemap(typed("application/gzip", string(gzipBomb()))), wantFiles: sound},
 		{name: "gzip bomb in gzip", server: sitemap(coded("gzip", gzipBomb())), wantFiles: defused},
 		{name: "bomb of entities", server: sitemap(typed("application/xml", entityBomb)), wantFiles: sound},
