@@ -113,7 +113,7 @@ func (s *jaccard) Params() []Param {
 		{Name: "words", Doc: "mutation: words of relevant pages added to the query", Value: &s.Words, Range: [2]float64{0, topWords}},
 		{Name: "threshold", Doc: "minimum fitness J of a relevant page; 0: the median of the generation", Value: &s.Threshold, Range: whole},
 		{Name: "template", Doc: "share of a host's pages above which a link of theirs is ignored as template; 1 uses all links", Value: &s.Template, Range: [2]float64{0.1, 1}},
-		{Name: "compat", Doc: "literally as in the paper: all links, of a page's links those discovered first, the user's query alone, no restart", Value: &s.Compat},
+		{Name: "compat", Doc: "literally as in the paper: all links count, those discovered first are selected, the user's query alone, no restart", Value: &s.Compat},
 	}
 }
 

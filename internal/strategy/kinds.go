@@ -78,7 +78,7 @@ func Kinds() []Kind {
 		},
 		{
 			Name: "random", New: newRandomOrder,
-			Source:  "the plain baseline, the zero of nAUC",
+			Source:  "the plain baseline, by which nAUC is 0",
 			Summary: "links in random order, all equally likely",
 		},
 
@@ -118,7 +118,7 @@ func Kinds() []Kind {
 		{
 			Name: "shark", New: newShark,
 			Source:        "Hersovici et al. 1998",
-			Summary:       "links inherit from their ancestors and are judged by their neighbourhood",
+			Summary:       "best-first by scores that links inherit from their ancestors, and by the words around them",
 			Reconstructed: "the values of delta, beta, gamma and depth",
 			Stages:        Stages{Fitness: "vsm"},
 		},
@@ -128,14 +128,14 @@ func Kinds() []Kind {
 			Name: "qinchen", New: newQinChen,
 			Source:        "Qin and Chen 2005",
 			Summary:       "a genetic algorithm over pages, with searches for the lexicon's words",
-			Reconstructed: "everything the abstract does not say",
+			Reconstructed: "everything that is not in the abstract",
 			Stages:        Stages{Search: true},
 		},
 		{
 			Name: "gcrawler", New: newGcrawler,
 			Source:        "Shokouhi, Chubak and Raeesy 2005",
 			Summary:       "best-first search by keywords that a genetic algorithm selects from a growing table",
-			Reconstructed: "everything but the idea",
+			Reconstructed: "everything except the idea",
 			Stages:        Stages{Fitness: "weighttable-tf", Learn: "table", Expand: "tunnel"},
 		},
 		{

@@ -105,7 +105,7 @@ func (s *linearQ) Params() []Param {
 	reward := [2]float64{-1e6, 1e6}
 	return []Param{
 		{Name: "alpha", Doc: "learning rate", Value: &s.Alpha, Range: unit},
-		{Name: "gamma", Doc: "discount of what comes after a link", Value: &s.Gamma, Range: unit},
+		{Name: "gamma", Doc: "discount of the rewards after a link", Value: &s.Gamma, Range: unit},
 		{Name: "epsilon", Doc: "probability of following any link at random", Value: &s.Epsilon, Range: unit},
 		{Name: "good", Doc: "reward of a relevant page", Value: &s.Good, Range: reward},
 		{Name: "bad", Doc: "reward of any other", Value: &s.Bad, Range: reward},

@@ -62,7 +62,7 @@ func newShark() Strategy {
 
 func (s *shark) Params() []Param {
 	return []Param{
-		{Name: "delta", Doc: "decay: share of its page's score, or of its page's inheritance, that a link inherits", Value: &s.Delta, Range: unit},
+		{Name: "delta", Doc: "decay: share that a link inherits of the score of its page or, if that is 0, of the page's inheritance", Value: &s.Delta, Range: unit},
 		{Name: "beta", Doc: "share of the anchor in the neighbourhood, beside the context", Value: &s.Beta, Range: unit},
 		{Name: "gamma", Doc: "share of the inheritance in the potential, beside the neighbourhood", Value: &s.Gamma, Range: unit},
 		{Name: "epsilon", Doc: "a page is relevant when its score is greater", Value: &s.Epsilon, Range: unit},
