@@ -37,7 +37,7 @@
 // # Limitations
 //
 // Packages are documented as on linux/amd64 without cgo. Examples and tests are not
-// included. Anybody who can connect to the address can read the tree: serve on
+// included. Any host that can connect to the address can read the tree: serve on
 // loopback.
 package main
 
