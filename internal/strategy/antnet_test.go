@@ -15,7 +15,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// promising is a web whose links promise something, each address its own.
+// promising is a web whose links have scores, which depend on their addresses.
 type promising struct{ tiny }
 
 func (w promising) fetch(a Address, generation int) *wire.Record {
@@ -302,9 +302,9 @@ func TestAntNetDrawsInProportion(t *testing.T) {
 	}
 }
 
-// A link is proposed from the page where it was seen first, as deep as the shortest
-// way there, with all pages that brought it. The depth of a page is the shortest
-// known, too, whatever the record says.
+// A link is proposed with the first page that has it, the depth of the shortest known path, and all
+// pages that have it. The depth of a page is that of the shortest known path too, even if its
+// record differs.
 func TestAntNetUsesShortestDepth(t *testing.T) {
 	s := newAntNetOf(t)
 	s.Visit(found("a", 1, 7, promised{"x", 0}))
@@ -425,7 +425,7 @@ func TestAntNetFillsOneGeneration(t *testing.T) {
 	}
 }
 
-// Whatever a record claims, numbers stay numbers.
+// With any values in a record, the state stays finite.
 func TestAntNetStaysFinite(t *testing.T) {
 	for _, params := range [][]string{{"pressure=16", "beta=1e6", "levels=3"}, {"compat=true"}, {"calibration=isotonic"}} {
 		s := newAntNetOf(t, params...)

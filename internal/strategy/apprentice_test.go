@@ -9,8 +9,8 @@ import (
 	"spoor/internal/fitness"
 )
 
-// Links to relevant pages say "crawl", the others "ball"; "page" stands in both, and
-// "once" in one of them.
+// Links to relevant pages have the word "crawl", others "ball"; all have "page", and one has
+// "once".
 func lessons(n int) (good, bad [][]feature) {
 	for i := range n {
 		g, b := features(inAnchor, "crawl", "page"), features(inAnchor, "ball", "page")
@@ -101,7 +101,7 @@ func TestVocabularyHasMostFrequentWordsOfEachPlace(t *testing.T) {
 	}
 }
 
-// Of links among which there is nothing to tell, nothing is learned.
+// Links that do not differ cannot be learned from.
 func TestModelWithoutSlopeIsDiscarded(t *testing.T) {
 	s := newApprentice().(*apprentice)
 	same := [][]feature{features(inAnchor, "page"), features(inAnchor, "page"), features(inAnchor, "page")}
@@ -126,7 +126,7 @@ func TestModelRoundTrip(t *testing.T) {
 	}
 }
 
-// Whatever its place in the order, a link stays in the sample with one chance.
+// All links stay in the sample with the same probability, regardless of their order.
 func TestSampleIsUniform(t *testing.T) {
 	const size, n, runs = 10, 40, 4000
 	rng := rand.New(rand.NewPCG(4, 4))

@@ -15,12 +15,12 @@ import (
 	"spoor/internal/wire"
 )
 
-// A synthetic web has no end of trouble in it, only size: every page has 30 links,
-// 20 of them to its own host, with anchors, contexts, tag paths and scores, and 200
-// words, more or fewer of which are those of the topic.
+// A synthetic web is large and has no failures: every page has 30 links, 20 of them to its own
+// host, with anchors, contexts, tag paths and scores, and 200 words, a share of which are those
+// of the topic.
 type synthetic struct {
 	pages, hosts int
-	words        []string // of no topic
+	words        []string // not about the topic
 }
 
 const (
@@ -38,7 +38,7 @@ func newSynthetic(pages, hosts int) *synthetic {
 	return w
 }
 
-// rng is the source of everything about page i that purpose names.
+// rng returns the random generator of page i for a purpose.
 func (w *synthetic) rng(i int, purpose uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(uint64(i), purpose))
 }
@@ -47,19 +47,19 @@ func (w *synthetic) url(i int) string {
 	return fmt.Sprintf("http://host%d.test/section%d/page%d.html", i%w.hosts, i/w.hosts%7, i)
 }
 
-// near is how near page i is to the topic: as a rule as near as its host is.
-func (w *synthetic) near(i int) float64 {
+// relevance returns the relevance of page i, which depends on that of its host.
+func (w *synthetic) relevance(i int) float64 {
 	host := w.rng(i%w.hosts, 1).Float64()
 	return host * host * w.rng(i, 2).Float64()
 }
 
-// text is n words, the more of the topic the nearer.
-func (w *synthetic) text(n int, near float64, rng *rand.Rand) string {
+// text returns n words, of which a share of relevance/2 is about the topic.
+func (w *synthetic) text(n int, relevance float64, rng *rand.Rand) string {
 	topical := strings.Fields(syntheticQuery)
 	var b strings.Builder
 	for range n {
 		word := w.words[int(float64(len(w.words))*rng.Float64()*rng.Float64())]
-		if rng.Float64() < near/2 {
+		if rng.Float64() < relevance/2 {
 			word = topical[rng.IntN(len(topical))]
 		}
 		b.WriteString(word)
@@ -68,7 +68,7 @@ func (w *synthetic) text(n int, near float64, rng *rand.Rand) string {
 	return b.String()
 }
 
-// link is a page that page i links to.
+// link returns a page that page i links to.
 func (w *synthetic) link(i int, rng *rand.Rand) int {
 	to := rng.IntN(w.pages)
 	if rng.IntN(3) > 0 { // on its own host
@@ -77,40 +77,40 @@ func (w *synthetic) link(i int, rng *rand.Rand) int {
 	return to
 }
 
-// page is what score would hand to evolve for a.
+// page returns the record that score would write for a.
 func (w *synthetic) page(a Address, generation int) *wire.Record {
 	var i, section, host int
 	fmt.Sscanf(a.URL, "http://host%d.test/section%d/page%d.html", &host, &section, &i)
 	rec := new(wire.Record)
 	a.Fill(rec, generation)
-	rng, near := w.rng(i, 3), w.near(i)
+	rng, relevance := w.rng(i, 3), w.relevance(i)
 	rec.StatusCode, rec.ContentType, rec.Lang = 200, "text/html", "en"
-	rec.Title = w.text(5, near, rng)
-	rec.Text = w.text(syntheticWords, near, rng)
-	rec.Score, rec.Relevant = wire.Num(near), wire.False
-	if near > 0.3 {
+	rec.Title = w.text(5, relevance, rng)
+	rec.Text = w.text(syntheticWords, relevance, rng)
+	rec.Score, rec.Relevant = wire.Num(relevance), wire.False
+	if relevance > 0.3 {
 		rec.Relevant = wire.True
 	}
-	rec.Scores = []wire.Scored{{Name: "vsm", Value: near}}
+	rec.Scores = []wire.Scored{{Name: "vsm", Value: relevance}}
 	rec.OutDegree = syntheticLinks
 	for n := range syntheticLinks {
 		to := w.link(i, rng)
-		hint := w.near(to)
+		hint := w.relevance(to)
 		link := wire.Link{
 			URL: w.url(to), Tag: "a",
 			Anchor:  w.text(3, hint, rng),
-			Context: w.text(15, (hint+near)/2, rng),
+			Context: w.text(15, (hint+relevance)/2, rng),
 			Path:    fmt.Sprintf("html body div.%s ul li a", []string{"menu", "main", "footer"}[n*3/syntheticLinks]),
 			Score:   wire.Num(hint),
 		}
-		link.Scores = []wire.Scored{{Name: "anchor", Value: hint}, {Name: "context", Value: (hint + near) / 2}, {Name: "url", Value: 0}}
+		link.Scores = []wire.Scored{{Name: "anchor", Value: hint}, {Name: "context", Value: (hint + relevance) / 2}, {Name: "url", Value: 0}}
 		rec.AnchorText += link.Anchor
 		rec.Links = append(rec.Links, link)
 	}
 	return rec
 }
 
-// topic is what the best of the first pages are about.
+// topic returns a topic learned from the first pages.
 func (w *synthetic) topic(tb testing.TB) *topic.Topic {
 	tb.Helper()
 	t, err := topic.New("en", "")
@@ -139,72 +139,74 @@ func (w *synthetic) topic(tb testing.TB) *topic.Topic {
 	return t
 }
 
-// A crowd is a frontier without manners: what was proposed and not handed out.
-type crowd struct {
+// A testFrontier is a frontier without politeness. Several proposals of an address replace each
+// other.
+type testFrontier struct {
 	waiting map[string]Address
 	visited map[string]bool
-	queue   crowdQueue // of all that was proposed, be it that it waits no more
-	fresh   int        // pages that were handed out although nobody proposed them
+	queue   proposalQueue // includes replaced proposals
+	fresh   int           // pages leased without a proposal
 }
 
-func newCrowd() *crowd { return &crowd{waiting: map[string]Address{}, visited: map[string]bool{}} }
+func newTestFrontier() *testFrontier {
+	return &testFrontier{waiting: map[string]Address{}, visited: map[string]bool{}}
+}
 
-// A crowdQueue is a heap of proposals: the highest priority, then the first address.
-type crowdQueue []turnOf
+// A proposalQueue is a heap of proposals: the highest priority first, ties by address.
+type proposalQueue []proposal
 
-type turnOf struct {
+type proposal struct {
 	priority float64
 	url      string
 }
 
-func (q crowdQueue) Len() int { return len(q) }
-func (q crowdQueue) Less(i, j int) bool {
+func (q proposalQueue) Len() int { return len(q) }
+func (q proposalQueue) Less(i, j int) bool {
 	return cmp.Or(cmp.Compare(q[j].priority, q[i].priority), cmp.Compare(q[i].url, q[j].url)) < 0
 }
-func (q crowdQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *crowdQueue) Push(x any)   { *q = append(*q, x.(turnOf)) }
-func (q *crowdQueue) Pop() any {
+func (q proposalQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *proposalQueue) Push(x any)   { *q = append(*q, x.(proposal)) }
+func (q *proposalQueue) Pop() any {
 	last := (*q)[len(*q)-1]
 	*q = (*q)[:len(*q)-1]
 	return last
 }
 
-// next are the n addresses with the highest priorities, then pages of w that nobody
-// proposed, should there be fewer.
-func (c *crowd) next(w *synthetic, n int) (batch []Address) {
-	for len(batch) < n && len(c.queue) > 0 {
-		turn := heap.Pop(&c.queue).(turnOf)
-		if a, waits := c.waiting[turn.url]; waits && a.Priority == turn.priority {
+// next leases the n addresses with the highest priorities and, if there are fewer, pages of w
+// that were not proposed.
+func (f *testFrontier) next(w *synthetic, n int) (batch []Address) {
+	for len(batch) < n && len(f.queue) > 0 {
+		top := heap.Pop(&f.queue).(proposal)
+		if a, waiting := f.waiting[top.url]; waiting && a.Priority == top.priority {
 			batch = append(batch, a)
-			delete(c.waiting, a.URL)
+			delete(f.waiting, a.URL)
 		}
 	}
-	for ; len(batch) < n; c.fresh++ {
-		a := Address{URL: w.url(c.fresh), Operator: "seed"}
-		if _, waits := c.waiting[a.URL]; !waits && !c.visited[a.URL] && !slices.ContainsFunc(batch, func(b Address) bool { return a.URL == b.URL }) {
+	for ; len(batch) < n; f.fresh++ {
+		a := Address{URL: w.url(f.fresh), Operator: "seed"}
+		if _, waiting := f.waiting[a.URL]; !waiting && !f.visited[a.URL] && !slices.ContainsFunc(batch, func(b Address) bool { return a.URL == b.URL }) {
 			batch = append(batch, a)
 		}
 	}
 	for _, a := range batch {
-		c.visited[a.URL] = true
+		f.visited[a.URL] = true
 	}
 	return batch
 }
 
-func (c *crowd) add(addresses []Address) {
+func (f *testFrontier) add(addresses []Address) {
 	for _, a := range addresses {
-		if a.URL != "" && !c.visited[a.URL] {
-			c.waiting[a.URL] = a
-			heap.Push(&c.queue, turnOf{a.Priority, a.URL})
+		if a.URL != "" && !f.visited[a.URL] {
+			f.waiting[a.URL] = a
+			heap.Push(&f.queue, proposal{a.Priority, a.URL})
 		}
 	}
 }
 
-// Generations of 200 pages from 100,000 known links on, of every strategy after a
-// crawl of its own: what evolve spends on strategy, without reading and writing
-// records. ns/page is all that a page costs (Visit, and its share of Breed and
-// AppendDelta), breed-ms is Breed alone and delta-B the state of a generation;
-// start-ms is Replay, once a run of evolve.
+// BenchmarkBreed measures generations of 200 pages of every strategy, after a crawl that has
+// found 100,000 links, without reading and writing records: ns/page is the time of Visit, Breed
+// and AppendDelta for each page, breed-ms the time of Breed, delta-B the size of a delta, and
+// start-ms the time of Replay, at the start of evolve.
 func BenchmarkBreed(b *testing.B) {
 	const n, known, measured = 200, 100_000, 3
 	w := newSynthetic(120_000, 400)
@@ -222,7 +224,7 @@ func BenchmarkBreed(b *testing.B) {
 			const before = known / syntheticLinks / n // generations
 			var deltas [][]byte
 			var batches [][]*wire.Record
-			c := newCrowd()
+			c := newTestFrontier()
 			s := create()
 			for g := range before + measured {
 				var batch []*wire.Record
@@ -272,10 +274,10 @@ func BenchmarkBreed(b *testing.B) {
 	}
 }
 
-// Two thousand generations of 20 pages, one life: milliseconds a generation (Visit,
-// Breed and AppendDelta) and bytes of its state, each the mean of the hundred up to
-// the generation that is named; what the strategy holds in memory in the end; and how
-// long Replay takes for all of it. Once is enough: -benchtime 1x.
+// BenchmarkLongCrawl measures 2,000 generations of 20 pages. It reports the milliseconds of a
+// generation (Visit, Breed and AppendDelta) and the bytes of its delta, each the mean of the
+// hundred generations up to the one after @; the memory of the strategy at the end; and the time
+// of Replay for all deltas. Use -benchtime 1x.
 func BenchmarkLongCrawl(b *testing.B) {
 	const n, generations, mean = 20, 2000, 100
 	w := newSynthetic(2_000_000, 2000)
@@ -287,7 +289,7 @@ func BenchmarkLongCrawl(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				c := newCrowd()
+				c := newTestFrontier()
 				var deltas [][]byte
 				var spent time.Duration
 				size := 0
@@ -334,12 +336,12 @@ func BenchmarkLongCrawl(b *testing.B) {
 	}
 }
 
-// heapOf is how many bytes come free when forget lets go of something.
-func heapOf(forget func()) float64 {
+// heapOf returns the number of bytes that are freed after release.
+func heapOf(release func()) float64 {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	forget()
+	release()
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	return float64(before.HeapAlloc) - float64(after.HeapAlloc)

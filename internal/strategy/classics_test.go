@@ -22,8 +22,8 @@ func (w judged) fetch(a Address, generation int) *wire.Record {
 	return rec
 }
 
-// worded is a web of words: the pages of a tiny, with texts, anchors and contexts
-// that are now and then about what target is about.
+// worded is a tiny web with random texts, anchors and contexts, some of which are about the topic
+// of target.
 type worded struct{ tiny }
 
 func (w worded) fetch(a Address, generation int) *wire.Record {
@@ -56,7 +56,7 @@ var classics = []string{
 	"infospiders", "infospiders population=3 links=4 cost=0.3", "infospiders theta=0.3 keywords=3 hidden=1",
 }
 
-// equals tells whether two numbers are one on paper.
+// equals reports whether two numbers are equal up to the precision of the examples.
 func equals(a, b float64) bool { return math.Abs(a-b) < 1e-6 }
 
 // reason is the number of a that is called name.

@@ -82,7 +82,7 @@ func TestSignalsDependOnDistance(t *testing.T) {
 	}
 }
 
-// silent is a spider on address a, whose net says 0.5 to everything.
+// silent returns a spider that follows a link of a, and whose net estimates 0.5 for all links.
 func silent(t *testing.T, params ...string) (*infoSpiders, *spider) {
 	t.Helper()
 	s := made[*infoSpiders](t, "infospiders", params...)
@@ -205,7 +205,7 @@ func TestSpiderDropsLinksWithLowestEstimates(t *testing.T) {
 	}
 }
 
-// What a spider waits for comes by another way: it goes on without pay.
+// If the target of a spider is fetched for another reason, the spider continues without a payoff.
 func TestSpiderContinuesAfterKnownPage(t *testing.T) {
 	s, sp := silent(t)
 	to := s.web.URL(sp.target.id)
@@ -219,7 +219,7 @@ func TestSpiderContinuesAfterKnownPage(t *testing.T) {
 	}
 }
 
-// A measure may say anything of a page; what a spider makes of it can be read back.
+// With any score of a page, the state of its spider can be restored.
 func TestSpidersRoundTripWithHugeScores(t *testing.T) {
 	for _, worth := range []float64{1e15, -1e15} {
 		s, back := made[*infoSpiders](t, "infospiders", "population=2"), made[*infoSpiders](t, "infospiders", "population=2")

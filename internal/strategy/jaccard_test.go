@@ -21,7 +21,7 @@ import (
 //	5  f 0.4 ≥ 0.4, that of 0, 0.1, 0.2, 0.4, 0.5, 0.6, 0.7, selects j: no crossover, as
 //	   nobody selected f; b, e and k have 0
 //
-// To the letter a selects b and c, c f and g, neither of which reaches the median of
+// With compat a selects b and c, c f and g, neither of which reaches the median of
 // what was fetched before it, and that is the end.
 func TestJaccardOperators(t *testing.T) {
 	w := anchored{
@@ -44,7 +44,7 @@ func TestJaccardLinkHasScoreOfBestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, told(w.generation(s, 10, 1, seeds("a", "b"))), []string{
+	check(t, described(w.generation(s, 10, 1, seeds("a", "b"))), []string{
 		"x link 0.9 via b page=0.9 words=0.2",
 		"y link 0.5 via a page=0.5 words=0.1",
 	})
@@ -133,7 +133,7 @@ func TestJaccardMutatesTheQueryWithWordsOfRelevantPages(t *testing.T) {
 				}
 				s.Visit(rec)
 			}
-			got := strings.Join(told(s.Breed(2, nil)), "\n")
+			got := strings.Join(described(s.Breed(2, nil)), "\n")
 			if err := j.Append(g+1, s); err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +155,7 @@ func TestJaccardSearchResultsGoFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, told(w.generation(s, 10, 1, seeds("a"))), []string{
+	check(t, described(w.generation(s, 10, 1, seeds("a"))), []string{
 		"b link 0.5 via a page=0.5 words=0.1",
 		"?genetic crawler mutation 1.5",
 	})

@@ -143,7 +143,7 @@ func TestGenerationsAfterDamageCanBeRepeated(t *testing.T) {
 	}
 }
 
-// Strange bytes are an error, never a crash.
+// Arbitrary bytes may be an error, but never a panic.
 func FuzzReplay(f *testing.F) {
 	w, topic := random(60, 8), target(f)
 	for i, kind := range Kinds() {

@@ -11,8 +11,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// A taught web says of every page its score, whether it is relevant, and its links
-// with all that parse and score say of them.
+// A taught web maps addresses to pages, with the fields of links that parse and score set.
 type taught map[string]taughtPage
 
 type taughtPage struct {
@@ -37,9 +36,9 @@ func (w taught) fetch(a Address, generation int) *wire.Record {
 	return rec
 }
 
-// signposts is a web in which what stands at a link says where it leads: 60 lists of
-// 20 pages each, of which 4 are about crawlers; those lead to other lists. The
-// addresses of pages say nothing.
+// signposts returns a web in which the anchor, context and tag path of a link show whether its
+// page is relevant: 60 lists of 20 pages each, of which 4 are about crawlers and link to other
+// lists. The addresses show nothing.
 func signposts() taught {
 	rng := rand.New(rand.NewPCG(7, 7))
 	w := taught{}
@@ -80,8 +79,8 @@ func relevantOf(w taught, lines []string) (n int) {
 	return n
 }
 
-// After 300 fetches, ten at a time, breadth-first search has found as many as there
-// are in any 300 pages. Who learns finds more, by the factor given.
+// After 300 fetches, ten per generation, breadth-first search has found an average share of
+// relevant pages. Strategies that learn find more, by a factor.
 func TestLearnersFindMoreRelevantPages(t *testing.T) {
 	w := signposts()
 	plain := relevantOf(w, crawl(t, w, "breadthfirst", nil, 10, 30, "h0.test/l0"))
@@ -109,8 +108,8 @@ func TestLearnersFindMoreRelevantPages(t *testing.T) {
 	}
 }
 
-// A generation of 200 pages among 100,000 links that wait, each with 40 words, on
-// 2000 hosts; memory is what the strategy holds of it.
+// BenchmarkLearned measures a generation of 200 pages with 100,000 waiting links on 2,000 hosts,
+// each with 40 words. MB-held is the memory of the strategy.
 func BenchmarkLearned(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	words := func(n int) string {

@@ -135,7 +135,7 @@ func aimedApprentice(t *testing.T) *apprentice {
 	return s.(*apprentice)
 }
 
-// What could not be fetched may be tried again, and then says what its link was worth.
+// A failed address may be tried again, and is an example when it is fetched.
 func TestFeaturesOfFailedLinksAreKept(t *testing.T) {
 	s := aimedApprentice(t)
 	outcomes := []*wire.Record{
@@ -157,6 +157,6 @@ func TestFeaturesOfFailedLinksAreKept(t *testing.T) {
 		}
 	}
 	if id, _ := s.web.Find(address("b")); len(s.links.of(id)) > 0 {
-		t.Error("the words are kept although the page has come")
+		t.Error("the features are kept although the page was fetched")
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"spoor/internal/wire"
 )
 
-// The best page that links to an address is the first of those with the highest score,
-// of all that have come, whether they were seen or read back.
+// The best parent of an address is the first page with the highest score, of all pages that were
+// visited or restored.
 func TestBestParentIsFirstOfEquals(t *testing.T) {
 	for seed := range uint64(4) {
 		w, live, back := random(80, seed), newBreadthFirst().(*breadthFirst), newBreadthFirst().(*breadthFirst)
@@ -42,8 +42,9 @@ func TestBestParentIsFirstOfEquals(t *testing.T) {
 	}
 }
 
-// A crawl of 10,000 pages, one at a time, all of which have the same menu of 50 links
-// to a host that does not answer: what a page costs the first thousand, and the last.
+// BenchmarkMenu measures a crawl of 10,000 pages, one per generation, all of which have the same
+// menu of 50 links to a host that never responds: the time of a page among the first thousand,
+// and among the last.
 func BenchmarkMenu(b *testing.B) {
 	const pages, mean = 10_000, 1000
 	topic := target(b)

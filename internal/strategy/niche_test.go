@@ -107,8 +107,8 @@ func TestNicheIrrelevantSeedRestarts(t *testing.T) {
 }
 
 // Twenty children on one host, two on another. Of all 22 that crossover lets
-// through, the large niche loses its worst two and the small one nobody; who is
-// eliminated waits in eliminated, and comes back when nothing else is left.
+// through, the large niche loses its worst two and the small one none. The eliminated ones are
+// kept, and return when nothing else is left.
 func TestNicheKnockOutPerNicheAndRestart(t *testing.T) {
 	w := tiny{}
 	var links []string
@@ -147,9 +147,8 @@ func TestNicheKnockOutPerNicheAndRestart(t *testing.T) {
 	}
 }
 
-// What a pass waits for is given up only when the frontier has nothing left: not
-// when a generation brought nothing but redirects to known pages, or was handed
-// back unasked.
+// The addresses of a pass are marked as failed only when the frontier is empty: not when a
+// generation has only redirects to known pages, or addresses returned unfetched.
 func TestNichePassAwaitsAllPages(t *testing.T) {
 	w := tiny{"h": "1 p q r", "p": "0.5", "q": "0.5", "r": "0.5", "again": "> h"}
 	for _, test := range []struct {
@@ -158,7 +157,7 @@ func TestNichePassAwaitsAllPages(t *testing.T) {
 		wait bool
 	}{
 		{"a redirect to a known page", w.fetch(Address{URL: address("again")}, 2), true},
-		{"handed back", &wire.Record{URL: address("p"), Error: wire.ErrorBudget}, true},
+		{"returned unfetched", &wire.Record{URL: address("p"), Error: wire.ErrorBudget}, true},
 		{"no record", &wire.Record{URL: address("p")}, false},
 	} {
 		s := newNiche().(*nicheGA)
@@ -188,8 +187,8 @@ func TestNicheRetriedPageIsIndividual(t *testing.T) {
 }
 
 func TestNicheMutantsArePredictedThenFetched(t *testing.T) {
-	// h is a hub with children p (authority) and others; m links to p and to
-	// strangers. After m is crawled, its strangers stand beside a link to p.
+	// h is a hub with children p (an authority), m and q; m links to p, and to
+	// i and j. After m is fetched, i and j are beside a link to p.
 	w := tiny{
 		"h": "0.6 p m q",
 		"p": "0.9",
@@ -208,7 +207,7 @@ func TestNicheMutantsArePredictedThenFetched(t *testing.T) {
 	})
 	got = crawl(t, w, "niche", []string{"hub-links=3", "pc=0.7", "pm=1"}, 10, 4, "h")
 	check(t, got, []string{"h seed", "p restart, m restart, q restart", "j mutation, i mutation", ""}) // in the order of the draw
-	// compat fetches mutants before it knows whether they survive.
+	// With compat, mutants are fetched before the knock-out.
 	got = crawl(t, w, "niche", []string{"hub-links=2", "pc=0.7", "pm=1", "compat=true"}, 10, 4, "h")
 	check(t, got, []string{"h seed", "p child, m child, q child", "i child, j child", ""})
 }

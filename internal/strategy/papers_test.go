@@ -13,15 +13,14 @@ import (
 	"spoor/internal/wire"
 )
 
-// A rough world is all that can happen to a crawl: pages that fail and come back,
-// redirects to pages known already, addresses that are handed back untried, others that
-// never come, generations of every size, seeds given twice, and searches that find what
-// is known.
+// A rough web is a crawl with all irregularities: pages that fail at first, redirects to known
+// pages, addresses that are returned unfetched, addresses without an outcome, generations of any
+// size, duplicate seeds, and searches that find known pages.
 type rough struct {
 	web   tiny
 	rng   *rand.Rand
-	next  map[string]Address // what waits in the frontier
-	known map[string]bool    // all that ever was in it
+	next  map[string]Address // waiting in the frontier
+	known map[string]bool    // were in the frontier at any time
 	tries map[string]int
 }
 
@@ -41,7 +40,7 @@ func (w *rough) add(a Address) {
 	}
 }
 
-// offer takes what a strategy bred. A search finds three pages for a query.
+// offer adds the proposals of a strategy. A query finds three pages.
 func (w *rough) offer(bred []Address) {
 	for _, a := range bred {
 		if a.Query == "" {
@@ -54,7 +53,7 @@ func (w *rough) offer(bred []Address) {
 	}
 }
 
-// generation is the outcomes of up to n of the addresses that wait.
+// generation returns the outcomes of up to n waiting addresses.
 func (w *rough) generation(n, number int) (outcomes []*wire.Record) {
 	waiting := slices.SortedFunc(maps.Values(w.next), func(a, b Address) int {
 		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.URL, b.URL))
@@ -63,7 +62,7 @@ func (w *rough) generation(n, number int) (outcomes []*wire.Record) {
 		page := name(a.URL)
 		w.tries[page]++
 		switch chance := w.rng.IntN(20); {
-		case chance == 0: // handed back
+		case chance == 0: // returned unfetched
 			rec := new(wire.Record)
 			a.Fill(rec, number)
 			rec.Error = wire.ErrorBudget
@@ -75,7 +74,7 @@ func (w *rough) generation(n, number int) (outcomes []*wire.Record) {
 			rec.Error = wire.ErrorTimeout
 			outcomes = append(outcomes, rec)
 			continue
-		case chance == 2: // never heard of again
+		case chance == 2: // no outcome
 			delete(w.next, a.URL)
 			continue
 		}
@@ -89,7 +88,7 @@ func (w *rough) generation(n, number int) (outcomes []*wire.Record) {
 		}
 		if rec.FinalURL != "" {
 			rec.Redirects = append(rec.Redirects, wire.Redirect{URL: rec.URL, StatusCode: 301})
-			if w.rng.IntN(3) == 0 { // by way of a third
+			if w.rng.IntN(3) == 0 { // two redirects
 				rec.Redirects = append(rec.Redirects, wire.Redirect{URL: address(fmt.Sprint(w.rng.IntN(len(w.web)))), StatusCode: 302})
 			}
 		}
@@ -99,12 +98,12 @@ func (w *rough) generation(n, number int) (outcomes []*wire.Record) {
 	return outcomes
 }
 
-// Whatever happens, what a strategy bred is finite and was not fetched, and what was read
-// back goes on as if it had never been away.
+// Proposals are finite and were not fetched before, and a restored strategy continues like the
+// original.
 func TestEveryStrategyWithFailuresAndRedirects(t *testing.T) {
-	worlds := uint64(2)
+	webs := uint64(2)
 	if testing.Short() {
-		worlds = 1
+		webs = 1
 	}
 	for _, test := range [][]string{
 		{"niche"}, {"niche", "compat=true"}, {"niche", "lazy=true", "niche-min=2", "knockout=0.5"},
@@ -121,7 +120,7 @@ func TestEveryStrategyWithFailuresAndRedirects(t *testing.T) {
 		{"apprentice", "every=5", "reservoir=8"}, {"anthelion"}, {"anthelion", "value=holistic", "lambda=0.5", "share=0.1"},
 		{"tagpath"}, {"linearq"}, {"linearq", "update=synchronous", "epsilon=0.5"},
 	} {
-		for seed := range worlds {
+		for seed := range webs {
 			w := newRough(120, seed)
 			live, err := New(test[0], target(t), test[1:])
 			if err != nil {
@@ -153,7 +152,7 @@ func TestEveryStrategyWithFailuresAndRedirects(t *testing.T) {
 					bred, again = again, s.Breed(n, rand.New(rand.NewPCG(seed, uint64(g))))
 				}
 				if fmt.Sprint(bred) != fmt.Sprint(again) {
-					t.Fatalf("%s, world %d: generation %d breeds\n%v\nand, read back,\n%v", test, seed, g, bred, again)
+					t.Fatalf("%s, web %d: generation %d proposes\n%v\nand, restored,\n%v", test, seed, g, bred, again)
 				}
 				for _, rec := range outcomes {
 					if rec.Error != wire.ErrorBudget {
@@ -166,14 +165,14 @@ func TestEveryStrategyWithFailuresAndRedirects(t *testing.T) {
 				once := map[string]bool{}
 				for _, a := range bred {
 					if a.URL != "" && (fetched[a.URL] || once[a.URL]) {
-						t.Errorf("%s, world %d: generation %d breeds %s again", test, seed, g, a.URL)
+						t.Errorf("%s, web %d: generation %d proposes %s again", test, seed, g, a.URL)
 					}
 					once[a.URL] = true
 					finite(t, fmt.Sprint(test, seed, g), a)
 				}
 				delta := live.AppendDelta(nil)
 				if string(back.AppendDelta(nil)) != string(delta) {
-					t.Fatalf("%s, world %d: generation %d saves something else when it was read back", test, seed, g)
+					t.Fatalf("%s, web %d: the delta of generation %d differs after it was restored", test, seed, g)
 				}
 				deltas = append(deltas, delta)
 				w.offer(bred)
@@ -182,7 +181,7 @@ func TestEveryStrategyWithFailuresAndRedirects(t *testing.T) {
 	}
 }
 
-// Scores are as large as a record can claim; what is bred of them can be written.
+// Scores may be as large as a record can have; the numbers of proposals stay finite.
 func TestProposalsAreFinite(t *testing.T) {
 	values := []float64{math.MaxFloat64, -math.MaxFloat64, 5e-324, 0, 1, -1}
 	for _, kind := range Kinds() {
@@ -212,7 +211,7 @@ func TestProposalsAreFinite(t *testing.T) {
 	}
 }
 
-// finite complains of numbers that cannot be written.
+// finite reports numbers that JSON cannot represent.
 func finite(t *testing.T, where string, a Address) {
 	t.Helper()
 	for _, r := range append(a.Reasons, wire.Scored{Name: "priority", Value: a.Priority}) {

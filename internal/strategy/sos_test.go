@@ -15,8 +15,8 @@ import (
 	"spoor/internal/wire"
 )
 
-// readers is the memory of a crawl for a topic, which has read pages in this generation,
-// each "score: title: text".
+// readers returns the queries of a topic after reading the pages of a generation, each given as
+// "score: title: text".
 func readers(tb testing.TB, t *topic.Topic, params []string, pages ...string) *queries {
 	tb.Helper()
 	s := symbiotic(tb, t, params...)
@@ -37,7 +37,7 @@ func printed(i int, line string) *wire.Record {
 	return rec
 }
 
-// genes are an organism in the order of a vocabulary.
+// genes returns the genes of an organism in the order of a vocabulary.
 func genes(h *habitat, organism []float64, vocabulary []string) (g []int) {
 	for _, word := range vocabulary {
 		g = append(g, int(organism[slices.Index(h.vocabulary, word)]))
@@ -95,9 +95,8 @@ func TestOrganismsAreDocumentsOverTheVocabulary(t *testing.T) {
 	}
 }
 
-// The words of a query stand in the order of their weights in the table, those of the
-// user first among equals and in the user's order; there are at most so many, and one
-// of the user's is among them.
+// The words of a query are sorted by their weights in the table; of equals, the user's come first,
+// in the user's order. Their number is limited, and at least one is the user's.
 func TestQueryWordsAreOrderedAndIncludeTheUsers(t *testing.T) {
 	aim := sought(t, "beta alpha",
 		topic.Entry{Term: "delta", Weight: 1, DF: 1}, topic.Entry{Term: "gamma", Weight: 0.5, DF: 1}, topic.Entry{Term: "zeta", Weight: 0.7, DF: 1})
@@ -134,8 +133,8 @@ func TestQueryWordsAreOrderedAndIncludeTheUsers(t *testing.T) {
 	}
 }
 
-// The user's words are as the user writes them, those of the table as the examples do,
-// and others as the population does most often.
+// The user's words are written as in the user's query, those of the table as in the examples, and
+// others in their most frequent form in the population.
 func TestQueryUsesWrittenForms(t *testing.T) {
 	aim, err := topic.New("en", "")
 	if err != nil {
@@ -224,7 +223,7 @@ func TestFirstCentroidIsTable(t *testing.T) {
 	}
 }
 
-// What was asked is not asked again, in whatever order; to the letter it is.
+// What was asked is not asked again, in whatever order; with compat it is.
 func TestIssuedQueriesAreTabu(t *testing.T) {
 	aim := sought(t, "rose garden")
 	pages := []string{"0.9::rose garden thorn thorn", "0.8::garden soil soil", "0.7::rose pot pot"}
@@ -261,7 +260,7 @@ func TestIssuedQueriesAreTabu(t *testing.T) {
 	}
 }
 
-// A query tells which pages of the population its words are from.
+// The sources of a query are the pages of the population that have its words.
 func TestQueryNamesSourcesOfItsWords(t *testing.T) {
 	s := symbiotic(t, sought(t, "rose"), "objective=literal", "words=2")
 	w := library{
@@ -350,7 +349,7 @@ func TestBeliefDrawsAreBetaDistributed(t *testing.T) {
 	}
 }
 
-// Pages of ever new words do not make the memory of words grow.
+// The memory for words is bounded, even if every page has new words.
 func TestCentroidIsBounded(t *testing.T) {
 	s := symbiotic(t, sought(t, "rose"), "ecosystem=5")
 	longest := 0
@@ -381,7 +380,7 @@ func TestCentroidIsBounded(t *testing.T) {
 	}
 }
 
-// Pages of nothing but new words are read until there are as many as no language has.
+// Pages with only new words are read up to a number of words that no language has.
 func TestPopulationTermsAreBounded(t *testing.T) {
 	s := readers(t, sought(t, "rose"), nil, "0.9:thorn:")
 	var text strings.Builder
@@ -401,7 +400,7 @@ func TestPopulationTermsAreBounded(t *testing.T) {
 	}
 }
 
-// A page without end is read as far as is good.
+// A very long page is read up to a limit.
 func TestPageTextIsBounded(t *testing.T) {
 	s := readers(t, sought(t, "rose"), nil, "0.9:"+strings.Repeat("thorn ", readText/6)+": soil soil")
 	if d := s.documents[0]; s.analyzer.Name(d.top) != "thorn" || len(d.terms) > 2 {
@@ -413,8 +412,7 @@ func TestPageTextIsBounded(t *testing.T) {
 	}
 }
 
-// Generation after generation new words come, and those of long ago are forgotten; what
-// is said of a word does not hang on that.
+// Every generation has new words, and old ones are forgotten. That does not change the queries.
 func TestPopulationsReleaseTerms(t *testing.T) {
 	const words = 20_000
 	s, top := readers(t, sought(t, "rose"), nil, "0.9:thorn:"), 0

@@ -30,7 +30,7 @@ func name(url string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(url, "http://"), ".test/")
 }
 
-// fetch is what score would hand to evolve.
+// fetch returns the record that score would write.
 func (w tiny) fetch(a Address, generation int) *wire.Record {
 	rec := new(wire.Record)
 	a.Fill(rec, generation)
@@ -57,12 +57,13 @@ func (w tiny) fetch(a Address, generation int) *wire.Record {
 	return rec
 }
 
-// A pages is a web of which crawl can fetch pages.
+// A pages is a web that crawl can fetch.
 type pages interface {
 	fetch(a Address, generation int) *wire.Record
 }
 
-// target is a topic for strategies that go by words, with all that examples give.
+// target returns a topic for strategies that use words, with all sections that are learned from
+// examples.
 func target(tb testing.TB) *topic.Topic {
 	tb.Helper()
 	t, err := topic.New("en", "")
@@ -180,8 +181,8 @@ func TestRedirectTargetIsNotProposed(t *testing.T) {
 		[]string{"a seed", "r link", "c link", "d link", ""})
 }
 
-// A hop on the way to a failure may lead to a page in the same generation. What
-// is remembered in a journal is what was known live.
+// A redirect on the way to a failure may lead to a page of the same generation. The restored
+// state is the same as the original one.
 func TestRedirectTargetSurvivesReplay(t *testing.T) {
 	failure := func(url, hop string) *wire.Record {
 		return &wire.Record{URL: address(url), FinalURL: address("z"), Error: wire.ErrorTimeout,
@@ -205,8 +206,8 @@ func TestRedirectTargetSurvivesReplay(t *testing.T) {
 	}
 }
 
-// A page that comes twice in a generation, by a redirect and by itself, is one page in
-// either order, and its links are links of one page.
+// A page that is fetched twice in a generation, directly and by a redirect, is one page in either
+// order, and its links count once.
 func TestAliasesAreOnePage(t *testing.T) {
 	w := tiny{"a": "> b", "b": "0.5 x y"}
 	for _, order := range [][]string{{"a", "b"}, {"b", "a"}} {
@@ -232,7 +233,7 @@ func TestSameSeedSameGenerations(t *testing.T) {
 	}
 }
 
-// random is a web of n pages with every kind of trouble in it.
+// random returns a random web of n pages with failures, redirects and duplicate links.
 func random(n int, seed uint64) tiny {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	w := tiny{}
@@ -257,7 +258,7 @@ func random(n int, seed uint64) tiny {
 	return w
 }
 
-// fetched are the names in a crawl, each of which must stand there once.
+// fetched returns the names in the lines of a crawl. It fails if one occurs twice.
 func fetched(t *testing.T, lines []string) (names []string) {
 	t.Helper()
 	for _, line := range lines {
@@ -274,7 +275,7 @@ func fetched(t *testing.T, lines []string) (names []string) {
 	return names
 }
 
-// ends are the pages that stand behind names.
+// ends returns the pages to which names lead, after redirects.
 func ends(w tiny, names []string) (pages []string) {
 	for _, n := range names {
 		if to, ok := strings.CutPrefix(w[n], "> "); ok {

@@ -30,7 +30,7 @@ func (l library) fetch(a Address, generation int) *wire.Record {
 	return rec
 }
 
-// search answers q with the pages that have most of its words, and one at least.
+// search returns the pages with the most words of q, at least one.
 func (l library) search(q Address, results int) (found []Address) {
 	score := map[string]int{}
 	for page, line := range l {
@@ -50,7 +50,7 @@ func (l library) search(q Address, results int) (found []Address) {
 	return found
 }
 
-// sought is a topic of a query and a table, in a language without stems.
+// sought returns a topic with a query and a table, in a language without stems.
 func sought(tb testing.TB, query string, table ...topic.Entry) *topic.Topic {
 	tb.Helper()
 	t, err := topic.New("und", "")
@@ -64,7 +64,7 @@ func sought(tb testing.TB, query string, table ...topic.Entry) *topic.Topic {
 	return t
 }
 
-// symbiotic is a symbiosis for a topic.
+// symbiotic returns a symbiosis for a topic.
 func symbiotic(tb testing.TB, t *topic.Topic, params ...string) *symbiosis {
 	tb.Helper()
 	s, err := New("symbiosis", t, params)
@@ -74,8 +74,8 @@ func symbiotic(tb testing.TB, t *topic.Topic, params ...string) *symbiosis {
 	return s.(*symbiosis)
 }
 
-// generation shows pages to s, and prints what it breeds for a generation of n: every
-// address with its operator and what it is worth.
+// generation visits pages and returns the proposals for a generation of n: each address with its
+// operator and value.
 func generation(s *symbiosis, w pages, n int, names ...string) (lines []string) {
 	for _, a := range seeds(names...) {
 		s.Visit(w.fetch(a, 1))
@@ -99,7 +99,7 @@ func generation(s *symbiosis, w pages, n int, names ...string) (lines []string) 
 // which stayed, is next. Then the queue is empty, and of the links that did not stay
 // w is fetched.
 //
-// To the letter the bias is in the worth, 0.05 for each page: y is 0.9, x 0.55 and z
+// With compat the bias is in the worth, 0.05 for each page: y is 0.9, x 0.55 and z
 // 0.5; and nothing follows z.
 func TestCrossoverByHand(t *testing.T) {
 	w := tiny{"a": "0.5 x y", "b": "0.3 y z", "c": "0.1 z w", "x": "0", "y": "0", "z": "0.2"}
@@ -122,7 +122,7 @@ func TestCrossoverByHand(t *testing.T) {
 }
 
 // Scores of BM25, a 8 with x and y, b 4 with y, and a page that a search found, c 2 with
-// x. A link is worth what the measure gave, 12 for y and 10 for x; to the letter it is
+// x. A link is worth what the measure gave, 12 for y and 10 for x; with compat it is
 // worth what the roulette goes by, shares of the highest with a bias: y 1.05 + 0.55, x
 // 1.05 + 0.30.
 func TestCrossoverOfUnboundedScoresByHand(t *testing.T) {
@@ -208,8 +208,8 @@ func TestFailedPagesAreNotInPopulation(t *testing.T) {
 	check(t, generation(s, w, 5, "a", "b", "c"), []string{"x crossover 0.10"})
 }
 
-// A generation that is larger than the population has a queue of its own size; to the
-// letter the population is what it is.
+// A generation that is larger than the population has a queue of its own size; with
+// compat the population has its own size.
 func TestALargeGenerationIsFilled(t *testing.T) {
 	var line strings.Builder
 	line.WriteString("0.5")
@@ -236,7 +236,7 @@ func TestALargeGenerationIsFilled(t *testing.T) {
 	}
 }
 
-// However small the queue, what links lead to is fetched in the end, each page once.
+// With any size of the queue, all reachable pages are fetched in the end, each once.
 func TestSymbiosisProposesWhileLinksAreKnown(t *testing.T) {
 	for seed := range uint64(2) {
 		w := random(100, seed)
@@ -302,8 +302,8 @@ func searching(t *testing.T, w library, aim *topic.Topic, params []string, n, ge
 	return lines, reached
 }
 
-// Two islands: pages about roses that know nothing of each other. Links lead from a to
-// b and c, and from x to y. The words of the population bring a query that finds x.
+// Two components of pages about roses, without links between them: a links to b and c, and x to y.
+// A query with words of the population finds x.
 var islands = library{
 	"a": "0.8:roses gardens gardens:b c",
 	"b": "0.6:roses gardens soil soil:a",
@@ -329,7 +329,7 @@ func TestMutationReachesUnlinkedPages(t *testing.T) {
 	}
 }
 
-// What went through a journal is what was known in one process.
+// A crawl whose state goes through a journal is the same as in one process.
 func TestSymbiosisContinuesFromJournal(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	w := library{}

@@ -8,8 +8,8 @@ import (
 	"spoor/internal/wire"
 )
 
-// An anchored is a tiny web whose links may have what their words are worth behind
-// them: "link=anchor" or "link=anchor,url". The anchor's is the link's score, too.
+// An anchored is a tiny web whose links may have scores: "link=anchor" or "link=anchor,url". The
+// score of the anchor is also that of the link.
 type anchored map[string]string
 
 func (w anchored) fetch(a Address, generation int) *wire.Record {
@@ -41,9 +41,9 @@ func (w anchored) fetch(a Address, generation int) *wire.Record {
 	return rec
 }
 
-// What is given to Breed is what s asks for, in one process: each with its reasons.
-func (w anchored) generation(s Strategy, n, generation int, asked []Address) []Address {
-	for _, a := range asked {
+// generation fetches a batch and returns the proposals of s for n addresses.
+func (w anchored) generation(s Strategy, n, generation int, batch []Address) []Address {
+	for _, a := range batch {
 		if a.URL != "" {
 			s.Visit(w.fetch(a, generation))
 		}
@@ -51,8 +51,8 @@ func (w anchored) generation(s Strategy, n, generation int, asked []Address) []A
 	return s.Breed(n, nil)
 }
 
-// told is what addresses say, one a line.
-func told(addresses []Address) (lines []string) {
+// described returns addresses with their priorities and reasons, one per line.
+func described(addresses []Address) (lines []string) {
 	for _, a := range addresses {
 		what := name(a.URL)
 		if a.URL == "" {
@@ -77,7 +77,7 @@ func told(addresses []Address) (lines []string) {
 	return lines
 }
 
-// Generations of one page, as the papers have them, ask for nothing twice either.
+// With generations of one page, as in the papers, no page is fetched twice either.
 func TestCompatTablesFetchNothingTwice(t *testing.T) {
 	for seed := range uint64(2) {
 		w := random(80, seed)
@@ -105,18 +105,18 @@ func TestBestFirstAnchorValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(t, told(w.generation(s, 1, 1, seeds("a"))), []string{
+	check(t, described(w.generation(s, 1, 1, seeds("a"))), []string{
 		"b link 0.3 via a anchor=0.2 page=0.4",
 		"c link 0.6 via a anchor=0.8 page=0.4",
 		"d link 0.2 via a anchor=0 page=0.4",
 	})
-	check(t, told(w.generation(s, 1, 2, seeds("c"))), []string{
+	check(t, described(w.generation(s, 1, 2, seeds("c"))), []string{
 		"b link 0.5 via c anchor=0.9 page=0.1",
 		"e link 0.5 via c anchor=0.9 page=0.1",
 	})
 }
 
-// An address without any worth is proposed all the same, once.
+// An address with the value 0 is proposed too, once.
 func TestBestFirstProposesLinksOfValueZero(t *testing.T) {
 	w := anchored{"a": "0 b c", "b": "0 c"}
 	check(t, crawl(t, w, "bestfirst", []string{"anchor=true"}, 1, 4, "a"), []string{"a seed", "b link", "c link", ""})

@@ -30,7 +30,7 @@ func (s *tunnel) table() string {
 // 5, 1 and 4 (which are those of the anchors, its own relevance being 0); c and e are
 // relevant and bring f, g and h, each with the score 1 + 0.3; b is not.
 //
-// To the letter c, e and b stay, marked; f, g and h enter at level 1, one below c
+// With compat c, e and b stay, marked; f, g and h enter at level 1, one below c
 // and e; b lets the entries of its level with scores up to 3 sink, itself and a and
 // d. Then a (2) is the best; irrelevant, it takes those of level 1 with it that have
 // no more: a and d, and f, g, h. f is the first of these at level 2, takes down all
@@ -115,7 +115,7 @@ func TestTunnelScoresALinkByEquation4(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		check(t, told(w.generation(s, 5, 1, seeds("q", "r", "z"))), []string{test.want})
+		check(t, described(w.generation(s, 5, 1, seeds("q", "r", "z"))), []string{test.want})
 	}
 }
 
@@ -183,8 +183,8 @@ func TestTunnelLimitFromSeeds(t *testing.T) {
 }
 
 // Nothing relevant is behind b, c and d; e is relevant. Levels 0 to 2 are followed: b,
-// c and d. From d on there is only a restart, and nothing to the letter, which does
-// not even come to c.
+// c and d. From d on there is only a restart, and with compat nothing, which does
+// not even reach c.
 func TestTunnelEndsAtMaxLevel(t *testing.T) {
 	w := anchored{"a": "0 b", "b": "0 c", "c": "0 d", "d": "0 e", "e": "0.9 f", "f": "0"}
 	check(t, crawl(t, w, "tunnel", nil, 3, 7, "a"), []string{
@@ -201,7 +201,7 @@ func TestTunnelEndsAtMaxLevel(t *testing.T) {
 	})
 }
 
-// To the letter the table is emptied before the queue: x waits, although it has more.
+// With compat the table is emptied before the queue: x waits, although it has more.
 func TestTunnelCompatEmptiesTableFirst(t *testing.T) {
 	w := anchored{"a": "0.9 x=0.9", "b": "0 c=0.1 d", "c": "0", "d": "0", "x": "0"}
 	check(t, crawl(t, w, "tunnel", []string{"limit=0.5"}, 3, 2, "a", "b"), []string{
@@ -220,9 +220,9 @@ func TestTunnelMovesALinkToTheQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := w.generation(s, 1, 1, seeds("a"))
-	check(t, told(next), []string{"b tunnel 0.25 via a anchor=0.5 level=0 parents=0 relevant=0 url=0"})
+	check(t, described(next), []string{"b tunnel 0.25 via a anchor=0.5 level=0 parents=0 relevant=0 url=0"})
 	next = w.generation(s, 1, 2, next)
-	check(t, told(next), []string{"c link 2 via b anchor=0.1 parents=0.9 relevant=1 url=0"})
+	check(t, described(next), []string{"c link 2 via b anchor=0.1 parents=0.9 relevant=1 url=0"})
 	next = w.generation(s, 1, 3, next) // from the queue: its links enter at level 0
-	check(t, told(next), []string{"d tunnel 0 via c anchor=0 level=0 parents=0 relevant=0 url=0"})
+	check(t, described(next), []string{"d tunnel 0 via c anchor=0 level=0 parents=0 relevant=0 url=0"})
 }
