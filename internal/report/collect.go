@@ -39,19 +39,17 @@ type collector struct {
 	steered  bool     // whether a record had scores
 	steering []string // measures that may be the steering one
 
-	queries map[string]queryOrigin
-	pages   []*candidate    // pages to be shown so far, the best first
-	shown   map[string]bool // their addresses
+	queries map[string][]Reason // why each was issued
+	pages   []*candidate        // pages to be shown so far, the best first
+	shown   map[string]bool     // their addresses
 }
 
 // generationCounts holds the counts of a generation.
 type generationCounts struct {
-	number                          int
-	fetched, failed, relevant, self int
-	seconds                         float64
-	hosts, waiting                  int
-	operators, niches               map[int]pair // by id of the name
-	good                            []bool       // by record: whether it is a relevant page
+	number            int
+	fetched, relevant int
+	operators, niches map[int]pair // by id of the name
+	good              []bool       // by record: whether it is a relevant page
 }
 
 type pair struct{ fetched, relevant int }
@@ -137,7 +135,6 @@ func (c *collector) add(rec *wire.Record) {
 	c.run.Records++
 	if self {
 		c.run.SelfRelevant++
-		t.self++
 		if rec.Score.Kind == wire.Present && !(c.least <= rec.Score.Value) {
 			c.least = rec.Score.Value
 		}
@@ -157,7 +154,7 @@ func (c *collector) add(rec *wire.Record) {
 	}
 	if good {
 		c.finds = append(c.finds, c.run.Fetched)
-		c.offer(rec, said)
+		c.offer(rec)
 	}
 	c.steer(rec)
 	if rec.Score.Kind == wire.Present && said != repeated && said != free && rec.Error == "" {
@@ -204,7 +201,6 @@ func (c *collector) paid(t *generationCounts, rec *wire.Record, one int) {
 	}
 	if rec.Error != "" || rec.StatusCode/100 != 2 {
 		c.run.Failed++
-		t.failed++
 		host.failed++
 		kind := rec.Error
 		if kind == "" {
@@ -235,7 +231,7 @@ func (c *collector) date(stamp string) {
 }
 
 // offer adds a relevant page to those that are shown, if it is among the best.
-func (c *collector) offer(rec *wire.Record, said string) {
+func (c *collector) offer(rec *wire.Record) {
 	c.run.PagesTotal++
 	score := rec.Score.Or(math.NaN())
 	at, _ := slices.BinarySearchFunc(c.pages, candidate{url: rec.URL, found: Found{Score: score}}, func(a *candidate, b candidate) int {
@@ -251,8 +247,6 @@ func (c *collector) offer(rec *wire.Record, said string) {
 			Href:       href(rec.URL),
 			Title:      n.step.Title,
 			Score:      score,
-			Verdict:    said,
-			Self:       rec.Relevant == wire.True,
 			Generation: rec.Generation,
 			Depth:      rec.Depth,
 			Operator:   n.step.Operator,
@@ -374,15 +368,11 @@ func (n *names) yields(ids []int, in map[int]pair) []Yield {
 func (c *collector) generations(operators, niches []int) {
 	size := (len(c.turns) + MaxGenerations - 1) / MaxGenerations
 	for some := range slices.Chunk(c.turns, max(1, size)) {
-		last := some[len(some)-1]
-		g := Generation{First: some[0].number, Last: last.number, Hosts: last.hosts, Waiting: last.waiting}
+		g := Generation{First: some[0].number, Last: some[len(some)-1].number}
 		brought, lived := map[int]pair{}, map[int]pair{}
 		for _, t := range some {
 			g.Fetched += t.fetched
-			g.Failed += t.failed
 			g.Relevant += t.relevant
-			g.SelfRelevant += t.self
-			g.Seconds += t.seconds
 			sum(brought, t.operators)
 			sum(lived, t.niches)
 		}

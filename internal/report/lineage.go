@@ -22,10 +22,8 @@ func (c *collector) newNode(rec *wire.Record, good bool) *node {
 		Known:      true,
 		Title:      strings.Clone(clean(rec.Title, maxWords)),
 		Generation: rec.Generation,
-		Depth:      rec.Depth,
 		Operator:   strings.Clone(clean(rec.Operator, maxName)),
 		Query:      strings.Clone(clean(rec.Query, maxWords)),
-		Via:        strings.Clone(clean(rec.Via, maxShown)),
 		Score:      rec.Score.Or(math.NaN()),
 		Relevant:   good,
 	}
@@ -33,11 +31,8 @@ func (c *collector) newNode(rec *wire.Record, good bool) *node {
 		s.Parents = append(s.Parents, strings.Clone(clean(p, maxShown)))
 	}
 	s.Reasons = reasons(rec)
-	if q, ok := c.queries[s.Query]; ok && s.Query != "" && s.Via == "" {
-		s.Bred = q.operator
-		if s.Reasons == nil {
-			s.Reasons = q.reasons
-		}
+	if s.Reasons == nil && s.Query != "" && rec.Via == "" {
+		s.Reasons = c.queries[s.Query]
 	}
 	n := &node{step: s}
 	switch {
@@ -60,17 +55,11 @@ func reasons(rec *wire.Record) (list []Reason) {
 // maxQueries bounds the queries of a run that are remembered.
 const maxQueries = 5000
 
-// A queryOrigin says where a query came from.
-type queryOrigin struct {
-	operator string
-	reasons  []Reason
-}
-
-// rememberQuery remembers a query.
+// rememberQuery stores the reasons of a query.
 func (c *collector) rememberQuery(rec *wire.Record) {
 	words := clean(rec.Query, maxWords)
 	if _, twice := c.queries[words]; !twice && len(c.queries) < maxQueries {
-		c.queries[strings.Clone(words)] = queryOrigin{strings.Clone(clean(rec.Operator, maxName)), reasons(rec)}
+		c.queries[strings.Clone(words)] = reasons(rec)
 	}
 }
 

@@ -114,8 +114,6 @@ func thinned[T any](list []T) []T {
 // measures returns the measures for the page.
 func (s *summary) measures() *Measures {
 	m := s.Measures
-	m.Spent = min(s.T, s.Cost)
-	m.Relevant = int(math.Round(min(1, max(0, s.Recall)) * float64(s.R)))
 	m.Label, m.Graph = clean(s.Label, maxName), clean(s.Graph, maxName)
 	m.SelfHarvest, m.MeanScore = orNaN(s.SelfHarvest), orNaN(s.MeanScore)
 	return &m

@@ -54,10 +54,10 @@ func Read(s *Source) (*Run, error) {
 		judged:    map[string]int{},
 		least:     math.NaN(),
 		most:      math.NaN(),
-		queries:   map[string]queryOrigin{},
+		queries:   map[string][]Reason{},
 		shown:     map[string]bool{},
 	}
-	c.run = Run{Name: clean(s.Name, maxWords), Waiting: -1}
+	c.run = Run{Name: clean(s.Name, maxWords)}
 	c.settings()
 	c.topic()
 	c.stages()
@@ -131,26 +131,19 @@ func (p *Part) each(fault func(error), f func(i int, rec *wire.Record)) error {
 
 // forward counts the records of a generation.
 func (c *collector) forward(p *Part) error {
-	c.turns = append(c.turns, generationCounts{number: p.Number, waiting: -1, operators: map[int]pair{}, niches: map[int]pair{}})
+	c.turns = append(c.turns, generationCounts{number: p.Number, operators: map[int]pair{}, niches: map[int]pair{}})
 	if err := p.each(c.malformed, func(_ int, rec *wire.Record) { c.add(rec) }); err != nil {
 		return err
 	}
 	if len(p.Stats) == 0 {
 		return nil
 	}
-	var stats struct {
-		Seconds float64
-		Hosts   int
-		Waiting int
-	}
+	var stats struct{ Seconds float64 }
 	if err := json.Unmarshal(p.Stats, &stats); err != nil {
 		c.fault(fmt.Errorf("generation %d: stats: %w", p.Number, err))
 		return nil
 	}
-	t := &c.turns[len(c.turns)-1]
-	t.seconds, t.hosts, t.waiting = max(0, stats.Seconds), max(0, stats.Hosts), max(0, stats.Waiting)
-	c.run.Seconds += t.seconds
-	c.run.Waiting = t.waiting
+	c.run.Seconds += max(0, stats.Seconds)
 	return nil
 }
 

@@ -68,7 +68,7 @@ func source(faults *[]string) *Source {
 	for i, lines := range generations {
 		p := Part{Number: i + 1, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil }}
 		if i < 2 {
-			p.Stats = fmt.Appendf(nil, `{"seconds":%d.5,"hosts":%d,"waiting":%d}`, i+1, i+2, 10*(i+1))
+			p.Stats = fmt.Appendf(nil, `{"seconds":%d.5,"hosts":%d}`, i+1, i+2)
 		}
 		s.Generations = append(s.Generations, p)
 	}
@@ -85,15 +85,15 @@ func TestRunWithoutJudge(t *testing.T) {
 	}
 	home := Step{URL: "http://a.test/", Known: true, Title: "Home of jazz", Generation: 1, Operator: "seed", Score: 0.5, Relevant: true}
 	x := Step{
-		URL: "http://a.test/x", Known: true, Title: "X", Generation: 2, Depth: 1, Operator: "link", Via: "http://a.test/",
+		URL: "http://a.test/x", Known: true, Title: "X", Generation: 2, Operator: "link",
 		Score: 0.9, Relevant: true, Reasons: []Reason{{"anchor", 0.7}, {"page", 0.5}},
 	}
-	y := Step{URL: "http://a.test/y", Known: true, Title: "Y", Generation: 3, Depth: 2, Operator: "link", Via: "http://a.test/x", Score: 0.8, Relevant: true}
+	y := Step{URL: "http://a.test/y", Known: true, Title: "Y", Generation: 3, Operator: "link", Score: 0.8, Relevant: true}
 	want := &Run{
 		Name: "hand", Topic: "jazz music", Strategy: "niche", StopReason: "pages",
 		Settings: []Setting{{"strategy", "niche"}, {"fitness", "vsm,bm25"}, {"param", "pc=0.5"}, {"archive", "web.warc.gz"}},
 		First:    "2026-01-01T00:00:01.000Z", Last: "2026-01-01T00:00:04.000Z",
-		Records: 8, Fetched: 9, Queries: 2, Failed: 1, Relevant: 4, SelfRelevant: 4, Waiting: 20, Seconds: 4,
+		Records: 8, Fetched: 9, Queries: 2, Failed: 1, Relevant: 4, SelfRelevant: 4, Seconds: 4,
 		Curves: Curves{
 			By:   ByMeasure,
 			Cost: []int{1, 2, 3, 4, 5, 6, 7, 8, 9},
@@ -101,17 +101,17 @@ func TestRunWithoutJudge(t *testing.T) {
 		},
 		Generations: []Generation{
 			{
-				First: 1, Last: 1, Fetched: 2, Failed: 1, Relevant: 1, SelfRelevant: 1, Seconds: 1.5, Hosts: 2, Waiting: 10,
+				First: 1, Last: 1, Fetched: 2, Relevant: 1,
 				Operators: []Yield{{"link", 0, 0}, {"seed", 2, 1}, {"crossover", 0, 0}, {"search", 0, 0}},
 				Niches:    []Yield{{"a.test", 0, 0}, {"c.test", 0, 0}},
 			},
 			{
-				First: 2, Last: 2, Fetched: 4, Relevant: 1, SelfRelevant: 1, Seconds: 2.5, Hosts: 3, Waiting: 20,
+				First: 2, Last: 2, Fetched: 4, Relevant: 1,
 				Operators: []Yield{{"link", 1, 1}, {"seed", 0, 0}, {"crossover", 0, 0}, {"search", 1, 0}},
 				Niches:    []Yield{{"a.test", 1, 1}, {"c.test", 0, 0}},
 			},
 			{
-				First: 3, Last: 3, Fetched: 3, Relevant: 2, SelfRelevant: 2, Waiting: -1,
+				First: 3, Last: 3, Fetched: 3, Relevant: 2,
 				Operators: []Yield{{"link", 2, 2}, {"seed", 0, 0}, {"crossover", 1, 0}, {"search", 0, 0}},
 				Niches:    []Yield{{"a.test", 1, 1}, {"c.test", 1, 0}},
 			},
@@ -141,9 +141,9 @@ func TestRunWithoutJudge(t *testing.T) {
 		},
 		PagesTotal: 4,
 		Pages: []Found{
-			{URL: "http://a.test/x", Href: "http://a.test/x", Title: "X", Score: 0.9, Self: true, Generation: 2, Depth: 1, Operator: "link", Niche: "a.test", Lineage: []Step{x, home}},
-			{URL: "http://a.test/y", Href: "http://a.test/y", Title: "Y", Score: 0.8, Self: true, Generation: 3, Depth: 2, Operator: "link", Niche: "a.test", Lineage: []Step{y, x, home}},
-			{URL: "http://a.test/", Href: "http://a.test/", Title: "Home of jazz", Score: 0.5, Self: true, Generation: 1, Operator: "seed", Lineage: []Step{home}},
+			{URL: "http://a.test/x", Href: "http://a.test/x", Title: "X", Score: 0.9, Generation: 2, Depth: 1, Operator: "link", Niche: "a.test", Lineage: []Step{x, home}},
+			{URL: "http://a.test/y", Href: "http://a.test/y", Title: "Y", Score: 0.8, Generation: 3, Depth: 2, Operator: "link", Niche: "a.test", Lineage: []Step{y, x, home}},
+			{URL: "http://a.test/", Href: "http://a.test/", Title: "Home of jazz", Score: 0.5, Generation: 1, Operator: "seed", Lineage: []Step{home}},
 		},
 	}
 	if d := cmp.Diff(want, got, nan); d != "" {
@@ -188,9 +188,9 @@ func TestVerdicts(t *testing.T) {
 		t.Error(d)
 	}
 	c := Found{
-		URL: "http://c.test/", Href: "http://c.test/", Title: "C", Score: 0.2, Verdict: "relevant", Generation: 2, Operator: "search",
+		URL: "http://c.test/", Href: "http://c.test/", Title: "C", Score: 0.2, Generation: 2, Operator: "search",
 		Lineage: []Step{{
-			URL: "http://c.test/", Known: true, Title: "C", Generation: 2, Operator: "search", Query: "jazz", Bred: "mutation", Reasons: []Reason{{"fitness", 0.6}},
+			URL: "http://c.test/", Known: true, Title: "C", Generation: 2, Operator: "search", Query: "jazz", Reasons: []Reason{{"fitness", 0.6}},
 			Parents: []string{"http://a.test/"}, Score: 0.2, Relevant: true,
 		}},
 	}
@@ -214,11 +214,11 @@ func TestLineageFollowsRedirectsToAQuery(t *testing.T) {
 		}
 		want := []Step{
 			{
-				URL: "http://c.test/z", Known: true, Generation: 3, Depth: 1, Operator: "crossover",
+				URL: "http://c.test/z", Known: true, Generation: 3, Operator: "crossover",
 				Parents: []string{"http://c.test/home", "http://a.test/x"}, Score: 0.4, Relevant: true,
 			},
 			{
-				URL: "http://c.test/home", Known: true, Title: "C", Generation: 2, Operator: "search", Query: "jazz", Bred: "mutation", Reasons: []Reason{{"fitness", 0.6}},
+				URL: "http://c.test/home", Known: true, Title: "C", Generation: 2, Operator: "search", Query: "jazz", Reasons: []Reason{{"fitness", 0.6}},
 				Parents: []string{"http://a.test/"}, Score: 0.2, Relevant: true,
 			},
 		}
@@ -326,9 +326,9 @@ func TestSummary(t *testing.T) {
 		t.Fatal(err)
 	}
 	measures := &Measures{
-		T: 9, R: 4, Spent: 9, Relevant: 3, Reachable: 20, Label: "jazz", Seeds: 2, Graph: "archive", Harvest: 0.333333, Recall: 0.75, NAUC: 0.5, AUC: 0.5, AUCRandom: 0.25,
+		T: 9, R: 4, Reachable: 20, Label: "jazz", Graph: "archive", Harvest: 0.333333, Recall: 0.75, NAUC: 0.5,
 		AUCClairvoyant: 0.8, AUCBound: 0.7, Cost50: 5, RelevantHosts: 2, SelfHarvest: 0.444444, MeanScore: 0.6,
-		Seeing: &Reference{0.9, 0.95, 1}, ClairvoyantRecall: 1,
+		Seeing: &Reference{0.9}, ClairvoyantRecall: 1,
 	}
 	if d := cmp.Diff(measures, got.Measures); d != "" {
 		t.Error(d)
@@ -371,7 +371,7 @@ func TestDamagedSmallFiles(t *testing.T) {
 	s.Generations = s.Generations[:2]
 	s.Settings = []byte(strings.Repeat("x "+strings.Repeat("y", 1000)+"\n", 1000))
 	got, err := Read(s)
-	if err != nil || got.Topic != "" || got.Generations[0].Waiting != -1 || got.Generations[1].Waiting != 20 || len(faults) != 2 {
+	if err != nil || got.Topic != "" || got.Seconds != 2.5 || len(faults) != 2 {
 		t.Errorf("%v, %+v, %q", err, got, faults)
 	}
 	if n := len(got.Settings); n != MaxSettings {
@@ -417,7 +417,7 @@ func TestGenerationsAreMerged(t *testing.T) {
 	for i := range 2*MaxGenerations + 1 {
 		line := fmt.Sprintf(`{"url":"http://a.test/%d","status_code":200,"operator":"o%d","niche":"n%d","relevant":true}`, i, i%20, i%20)
 		s.Generations = append(s.Generations, Part{
-			Number: i + 1, Stats: []byte(`{"seconds":1,"waiting":7}`),
+			Number: i + 1, Stats: []byte(`{"seconds":1}`),
 			Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(line)), nil },
 		})
 	}
@@ -431,7 +431,7 @@ func TestGenerationsAreMerged(t *testing.T) {
 		t.Errorf("%d generations", n)
 	}
 	first, last := got.Generations[0], got.Generations[80]
-	if first.First != 1 || first.Last != 3 || first.Fetched != 3 || first.Seconds != 3 || last.First != 241 || last.Last != 241 || last.Fetched != 1 {
+	if first.First != 1 || first.Last != 3 || first.Fetched != 3 || got.Seconds != 241 || last.First != 241 || last.Last != 241 || last.Fetched != 1 {
 		t.Errorf("%+v\n%+v", first, last)
 	}
 	want := []Yield{{"o0", 13, 13}, {"o1", 12, 12}, {"o10", 12, 12}, {"o11", 12, 12}, {"o12", 12, 12}, {"o13", 12, 12}, {"o14", 12, 12}, {"o15", 12, 12}, {Rest, 144, 144}}
@@ -605,7 +605,7 @@ func TestAgreementIsNotAJudgement(t *testing.T) {
 	}
 	want := &Agreement{
 		HeldOut: true, Pages: 6, Both: 2, OnlyCrawl: 1, OnlyClassifier: 1, Neither: 2,
-		Precision: 0.666667, Recall: 0.666667, F1: 0.666667, Kappa: 0.333333,
+		Kappa: 0.333333,
 	}
 	if d := cmp.Diff(want, got.Agreement); d != "" {
 		t.Error(d)

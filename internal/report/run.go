@@ -47,7 +47,6 @@ type Run struct {
 	Failed       int // part of Fetched: errors, and statuses other than 2xx
 	Relevant     int // relevant pages, without repetitions if Judged
 	SelfRelevant int
-	Waiting      int     // addresses left in the frontier; -1 if unknown
 	Seconds      float64 // total of the generations; 0 if unknown
 
 	Judged   bool      // whether there are verdicts by labels
@@ -93,14 +92,9 @@ type Yield struct {
 
 // A Generation is one generation of the crawl, or several merged ones.
 type Generation struct {
-	First, Last  int // the same number if it is one generation
-	Fetched      int
-	Failed       int
-	Relevant     int
-	SelfRelevant int
-	Seconds      float64 // 0 if unknown, as for the current generation
-	Hosts        int     // hosts with a page so far; 0 if unknown
-	Waiting      int     // addresses in the frontier after it; -1 if unknown
+	First, Last int // the same number if it is one generation
+	Fetched     int
+	Relevant    int
 
 	Operators []Yield // one for each of Run.Operators, in the same order
 	Niches    []Yield // one for each of Run.Niches
@@ -141,23 +135,17 @@ const (
 	ByMeasure = "measure"
 )
 
-// Measures are a judge's figures of a run, for its first T units of cost. If the run is longer,
-// its Fetched and Relevant are larger.
+// Measures are a judge's figures of a run, for its first T units of cost.
 type Measures struct {
 	T              int     // the budget: the cost up to which the run is judged
-	Spent          int     `json:"-"` // part of T that the run spent
-	Relevant       int     `json:"-"` // relevant pages found up to T
 	R              int     // relevant pages that can be reached
 	Reachable      int     // pages that can be reached
 	Label          string  // of relevant pages
-	Seeds          int     // that are in the judge's web
 	Graph          string  // where the links come from
 	Harvest        float64 // relevant pages per unit of cost, in [0, 1]
 	Recall         float64 // relevant pages as a share of R; above 1 if a search found unreachable ones
 	NAUC           float64 // area under recall: 0 for a random crawl, 1 for the clairvoyant one; may be negative
-	AUC            float64 // area under recall, in [0, 1]
-	AUCRandom      float64 `json:"auc_random"`      // AUC of random crawls
-	AUCClairvoyant float64 `json:"auc_clairvoyant"` // AUC as a share of the clairvoyant crawler's
+	AUCClairvoyant float64 `json:"auc_clairvoyant"` // area under recall (AUC) as a share of the clairvoyant crawler's
 	AUCBound       float64 `json:"auc_bound"`       // AUC as a share of the bound's
 	Cost50         int     `json:"cost_50"`         // cost of 50, 80 and 90 % recall; 0 if it was not reached
 	Cost80         int     `json:"cost_80"`
@@ -171,11 +159,9 @@ type Measures struct {
 	ClairvoyantRecall float64    `json:"clairvoyant_recall"` // recall of the clairvoyant crawler at T
 }
 
-// A Reference holds the figures of a crawler that knows what no real one can.
+// A Reference holds the nAUC of a crawler that sees more than a real one can.
 type Reference struct {
-	NAUC           float64
-	AUCClairvoyant float64 `json:"auc_clairvoyant"`
-	Recall         float64
+	NAUC float64
 }
 
 // An Agreement compares the verdicts of the steering measure with those of a classifier. It
@@ -187,9 +173,6 @@ type Agreement struct {
 	OnlyCrawl      int  `json:"only_crawl"`
 	OnlyClassifier int  `json:"only_classifier"`
 	Neither        int
-	Precision      float64 // the share of the crawl's relevant pages that the classifier calls relevant, in [0, 1]
-	Recall         float64 // the share of the classifier's relevant pages that the crawl calls relevant
-	F1             float64 // harmonic mean of the two
 	Kappa          float64 // Cohen's kappa: 0 for agreement by chance, 1 for full agreement
 }
 
@@ -218,8 +201,6 @@ type Found struct {
 	Href       string  // the whole address for a link; "" if it is not http or https, or too long
 	Title      string  // with single spaces; "" if unknown
 	Score      float64 // NaN if unknown
-	Verdict    string  // the judge's; "" unless Judged
-	Self       bool    // relevant by the steering measure
 	Generation int
 	Depth      int // links from a seed
 	Operator   string
@@ -234,12 +215,9 @@ type Step struct {
 	Known      bool   // whether the run has a record of it; if not, the rest is empty
 	Title      string
 	Generation int
-	Depth      int
 	Operator   string
 	Query      string   // the query that found it; "" for none
-	Bred       string   // the operator that made the query; "" if unknown
-	Via        string   // the page with the link; the next step is about that page
-	Parents    []string // the pages that led to it, if there are several; without Via the next step is about the first
+	Parents    []string // the pages that led to it, if there are several
 	Score      float64  // of the page; NaN if unknown
 	Relevant   bool     // by the judge if Judged, else by the steering measure
 	Reasons    []Reason // why it was chosen or, if unknown, why its query was; sorted by name

@@ -17,7 +17,7 @@ func sampleRun(name string, seed uint64) *report.Run {
 		Name: name, Topic: "cryptography: ciphers, hashes, certificates, TLS", Strategy: "niche",
 		Settings:   []report.Setting{{Name: "strategy", Value: "niche"}, {Name: "seed", Value: "1"}, {Name: "size", Value: "20"}, {Name: "compat", Value: "no"}, {Name: "fitness", Value: "vsm"}, {Name: "param", Value: "lazy=true"}},
 		StopReason: "pages", First: "2026-11-19T08:00:00.000Z", Last: "2026-11-20T08:00:00.000Z",
-		Records: 1190, Fetched: fetched, Failed: 41, Waiting: 5210, Seconds: 93.4, Judged: true,
+		Records: 1190, Fetched: fetched, Failed: 41, Seconds: 93.4, Judged: true,
 		HostsTotal: 57,
 	}
 	operators := []string{"crossover", "child", "mutation", "restart", "seed"}
@@ -33,7 +33,7 @@ func sampleRun(name string, seed uint64) *report.Run {
 	cost, hits := 0, 0
 	for g := 1; cost < fetched; g++ {
 		n := min(bound, fetched-cost)
-		gen := report.Generation{First: g, Last: g, Fetched: n, Seconds: 1.5 + rng.Float64(), Hosts: min(57, 3*g), Waiting: 90 * g}
+		gen := report.Generation{First: g, Last: g, Fetched: n}
 		fade := 1 / (1 + float64(g)/70)
 		ops, ns := make([]report.Yield, len(operators)), make([]report.Yield, len(niches))
 		for range n {
@@ -72,7 +72,6 @@ func sampleRun(name string, seed uint64) *report.Run {
 			r.Niches[i].Fetched += ns[i].Fetched
 			r.Niches[i].Relevant += ns[i].Relevant
 		}
-		gen.SelfRelevant = gen.Relevant * 5 / 4
 		gen.Operators, gen.Niches = ops, ns
 		r.Generations = append(r.Generations, gen)
 	}
@@ -90,10 +89,10 @@ func sampleRun(name string, seed uint64) *report.Run {
 		c.Seeing = append(c.Seeing, min(f, best*.83))
 		c.SeeingChildren = append(c.SeeingChildren, min(f, best*.88))
 	}
-	r.Measures = &report.Measures{T: fetched, R: all, Reachable: 5200, Label: "course", Seeds: 5, Graph: "archive",
-		Harvest: float64(hits) / fetched, Recall: float64(hits) / all, NAUC: .58, AUC: .4, AUCRandom: .1, AUCClairvoyant: .66, AUCBound: .6,
+	r.Measures = &report.Measures{T: fetched, R: all, Reachable: 5200, Label: "course", Graph: "archive",
+		Harvest: float64(hits) / fetched, Recall: float64(hits) / all, NAUC: .58, AUCClairvoyant: .66, AUCBound: .6,
 		Cost50: 811, RelevantHosts: 22, SelfHarvest: .5, MeanScore: .2,
-		Seeing: &report.Reference{NAUC: .8, AUCClairvoyant: .84, Recall: .8}, SeeingChildren: &report.Reference{NAUC: .85, AUCClairvoyant: .88, Recall: .84}, ClairvoyantRecall: .97}
+		Seeing: &report.Reference{NAUC: .8}, SeeingChildren: &report.Reference{NAUC: .85}, ClairvoyantRecall: .97}
 	for i := range 40 {
 		f := max(1, 220/(i+1)+rng.IntN(9))
 		r.Hosts = append(r.Hosts, report.Host{Name: fmt.Sprintf("www%d.department.example.edu", i), Fetched: f, Failed: rng.IntN(4) * (i % 2), Relevant: f * (7 - i%7) / 14, MedianMS: 40 + rng.IntN(800)})
@@ -113,10 +112,10 @@ func sampleRun(name string, seed uint64) *report.Run {
 	r.PagesTotal = hits
 	for i := range min(hits, report.MaxPages) {
 		p := report.Found{URL: fmt.Sprintf("https://www%d.department.example.edu/~someone/teaching/2026/course-%d/index.html", i%40, i), Title: fmt.Sprintf("Course %d: elliptic curves, certificates and the hashes of spring", i),
-			Score: .5 / (1 + float64(i)/90), Verdict: "relevant", Self: i%5 > 0, Generation: 2 + i%50, Depth: 1 + i%5, Operator: operators[i%4], Niche: niches[i%8]}
+			Score: .5 / (1 + float64(i)/90), Generation: 2 + i%50, Depth: 1 + i%5, Operator: operators[i%4], Niche: niches[i%8]}
 		p.Href = p.URL
 		for k := range 1 + i%5 {
-			s := report.Step{URL: fmt.Sprintf("https://www%d.department.example.edu/~someone/step-%d.html", i%40, k), Known: true, Title: fmt.Sprintf("Step %d on the way", k), Generation: 50 - k, Depth: 5 - k,
+			s := report.Step{URL: fmt.Sprintf("https://www%d.department.example.edu/~someone/step-%d.html", i%40, k), Known: true, Title: fmt.Sprintf("Step %d on the way", k), Generation: 50 - k,
 				Operator: operators[(i+k)%4], Score: .3, Relevant: k%2 == 0, Reasons: []report.Reason{{Name: "crossover", Value: 1.2345}, {Name: "pages", Value: 4}}}
 			if k == 0 {
 				s.URL, s.Title = p.URL, p.Title
