@@ -237,7 +237,10 @@ func (c *Comparison) work(ctx context.Context, j *job) (said string, err error) 
 	if err == nil {
 		err = atomicfile.Rename(results, c.path("jobs", j.name))
 	}
-	if err := errors.Join(err, os.RemoveAll(work)); err != nil {
+	if err == nil {
+		err = os.RemoveAll(work)
+	}
+	if err != nil {
 		return "", err
 	}
 	r, err := c.result(j)
