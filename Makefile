@@ -1,4 +1,4 @@
-# What can be done here. Needs Go, git, make and bash, and nothing else.
+# The tasks of this project. They need only Go, git, make and bash.
 
 SHELL       := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -28,7 +28,7 @@ CC_FOUND := $(shell command -v $$($(GO) env CC) 2>/dev/null)
 RACE     := $(if $(CC_FOUND),-race,)
 
 .PHONY: help
-help: ## this page
+help: ## print this list
 	@echo 'usage: make [target] [VARIABLE=value]'; echo
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 16
 
@@ -43,7 +43,7 @@ build: ## the commands, into bin/ (the default)
 demo: build ## crawl the documentation of the Go tree, on loopback, in a minute
 	scripts/demo
 
-# Left alone, the race detector makes every command of a script wait a second.
+# By default the race detector delays the exit of every command by a second.
 .PHONY: test test-long
 test: build ## the short tests, with the race detector where there are goroutines
 	concurrent=$$($(GO) list $$(grep -rlE '^\s*go |[^.]go func|\.Go\(|"sync' --include='*.go' cmd internal | xargs -n1 dirname | sort -u | grep -v ^internal/bench | sed 's|^|./|')); \
@@ -51,35 +51,35 @@ test: build ## the short tests, with the race detector where there are goroutine
 	$(GO) test -short -timeout=15m -shuffle=on $$($(GO) list ./... | grep -vxF "$$concurrent")
 test-long: build ## all tests, without the race detector
 	$(GO) test -timeout=60m -shuffle=on $$($(GO) list ./... | grep -v '/cmd/fetch$$')
-	$(GO) test -timeout=60m -shuffle=on ./cmd/fetch # measures seconds and memory: alone
+	$(GO) test -timeout=60m -shuffle=on ./cmd/fetch # alone, because it measures time and memory
 
 .PHONY: golden
 golden: ## rewrite what the tests expect, and show the difference
 	$(GO) test $$(grep -rl 'flag.Bool("update"' --include='*_test.go' . | xargs -n1 dirname | sort -u) -update
 	git diff --stat
 
-##@ The gate: before every commit, and in .ci/run
+##@ Checks: before every commit, and in .ci/run
 
 .PHONY: check fmt vet tidy fix lint shell cross
 check: fmt vet tidy fix lint shell test ## fmt vet tidy fix lint shell test
 .PHONY: check-long
 check-long: cross test-long test-browser ## cross test-long test-browser
-fmt: ## gofmt -s finds nothing to change
+fmt: ## check that gofmt -s changes nothing
 	@files=$$(git ls-files --cached --others --exclude-standard '*.go' | xargs gofmt -s -l); \
 	if [ -n "$$files" ]; then echo "gofmt -s -w would change:"; echo "$$files"; exit 1; fi
 vet: ## go vet
 	$(GO) vet ./...
-tidy: ## go.mod names what is used
+tidy: ## check that go mod tidy changes nothing
 	$(GO) mod tidy -diff
-fix: ## the modernizers of go fix find nothing to change
+fix: ## check that go fix (the modernizers) changes nothing
 	$(GO) fix -diff ./...
-lint: ## staticcheck, package comments included
+lint: ## staticcheck with all checks
 	$(TOOL) staticcheck -checks all ./...
-shell: ## shfmt, and shellcheck where there is one
+shell: ## shfmt, and shellcheck if it is installed
 	$(TOOL) shfmt -d $(SHELLS)
-	@if command -v shellcheck >/dev/null; then shellcheck $(SHELLS); else echo 'no shellcheck here: left out'; fi
-# vet has seen the machine's own system.
-cross: ## it compiles for linux, darwin and windows, amd64 and arm64
+	@if command -v shellcheck >/dev/null; then shellcheck $(SHELLS); else echo 'shellcheck is not installed: skipped'; fi
+# The host's own system is part of vet.
+cross: ## go vet for linux, darwin and windows on amd64 and arm64
 	@host=$$($(GO) env GOHOSTOS)/$$($(GO) env GOHOSTARCH); \
 	for os in linux darwin windows; do for arch in amd64 arm64; do \
 		[ "$$os/$$arch" != "$$host" ] || continue; \
@@ -87,10 +87,10 @@ cross: ## it compiles for linux, darwin and windows, amd64 and arm64
 		GOOS=$$os GOARCH=$$arch CGO_ENABLED=0 $(GO) vet ./...; \
 	done; done
 
-##@ Now and then
+##@ Occasionally
 
 .PHONY: test-browser
-test-browser: ## Chromium shows our reports, and our archives with npm's replaywebpage
+test-browser: ## test reports in Chromium, and archives in it with npm's replaywebpage
 	scripts/test-browser
 
 .PHONY: crash
@@ -102,7 +102,7 @@ crash: build ## frontier killed KILLS (2000) times, its power cut CUTS (3000) ti
 	$(GO) test -v -count=1 -timeout=2h -run='^TestACrawlInterruptedAtRandomFetchesTheSame$$' . -signals=$(SIGNALS) -seed=$(SEED) | $(TERSE)
 
 .PHONY: fuzz
-fuzz: ## every fuzz target for FUZZTIME (60s); F=Name P=./dir/ picks
+fuzz: ## every fuzz target for FUZZTIME (60s); F=Name P=./dir/ selects
 	@grep -rnoE '^func $(F)[A-Za-z0-9_]*\(f \*testing\.F' --include='*_test.go' . | \
 	sed -E 's|^(.*)/[^/]*:[0-9]+:func ([A-Za-z0-9_]+).*|\1 \2|' | sort -u | while read -r dir name; do \
 		case "$(P)" in ./...|"$$dir"|"$$dir/") ;; *) continue ;; esac; \
@@ -111,7 +111,7 @@ fuzz: ## every fuzz target for FUZZTIME (60s); F=Name P=./dir/ picks
 	done
 
 .PHONY: bench bench-peers bench-frontier bench-fetch benchstat
-bench: ## the benchmarks COUNT (10) times, to stdout; B=pattern P=./dir/ picks
+bench: ## the benchmarks COUNT (10) times, to stdout; B=pattern P=./dir/ selects
 	@$(GO) test -run='^$$' -bench='$(B)' -count=$(COUNT) $(P)
 bench-peers: ## the commands beside goquery, bleve, lxml, …: doc/performance.md
 	scripts/bench
@@ -123,7 +123,7 @@ benchstat: ## compare OLD (old.txt) and NEW (new.txt)
 	@$(TOOL) benchstat $(OLD) $(NEW)
 
 .PHONY: results
-results: build ## the tables in doc/results, in hours; FROM=DIR: of comparisons that are there; PARTS='k e' picks
+results: build ## write the tables in doc/results, which takes hours; FROM=DIR: from comparisons that are done; PARTS='k e' selects
 	scripts/results $(if $(FROM),-from '$(FROM)') $(PARTS)
 
 .PHONY: install
