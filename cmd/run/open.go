@@ -51,7 +51,7 @@ variables $SPOOR_RUN, $SPOOR_TOPIC, $SPOOR_GENERATION (not with -steady), $SPOOR
   EVOLVE   writes every page, without text and links, and then the next addresses
   SEARCH   reads only queries, and writes each with its cost, followed by its results
 If a stage writes fewer or more records than it reads, crawl reports which one, and does not
-commit the generation. With -steady a stage must not buffer its output, and must pass on lines
+commit the generation. It only counts them: a stage must not change url. With -steady a stage must not buffer its output, and must pass on lines
 without a url: crawl reports a stage that holds lines back for 30 seconds.
 
 DIR/log.ndjson has a line for each generation. self-harvest is the share of relevant pages, by
@@ -153,9 +153,11 @@ func (o *opening) define(fs *flag.FlagSet) {
 
 // addArchives adds an archive, or the files that match a pattern that the shell has not expanded.
 func (o *opening) addArchives(name string) error {
-	names, err := filepath.Glob(name)
-	if err != nil || len(names) == 0 {
-		names = []string{name}
+	names := []string{name}
+	if _, err := os.Stat(name); err != nil {
+		if matches, _ := filepath.Glob(name); len(matches) > 0 { // a malformed pattern matches nothing
+			names = matches
+		}
 	}
 	for _, n := range names {
 		absolute, err := filepath.Abs(n)

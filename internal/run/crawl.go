@@ -49,12 +49,9 @@ func Load(d Dir, view *View, log Log, prefix string, requirements func(strategy 
 		return nil, faultf(statusMisuse, "%s is not a run", d)
 	}
 	c := &Crawl{Dir: d, Settings: s, View: view, Log: log, Prefix: prefix}
-	commands, err := d.loadStages()
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range append(slices.Clone(stageNames), otherNames(commands)...) {
-		if command, ok := commands[name]; ok {
+	// Not those of the stages file, which may be edited before the crawl is resumed.
+	for _, name := range append(slices.Clone(stageNames), otherNames(s.Ran)...) {
+		if command, ok := s.Ran[name]; ok {
 			c.Stages = append(c.Stages, Stage{name, command, !slices.Contains(s.Replaced, name)})
 		}
 	}
@@ -612,11 +609,11 @@ func (c *Crawl) writeSummary(sum *Summary, commits bool) error {
 			return err
 		}
 	}
-	c.Totals.add(sum)
-	if err := c.Totals.save(c.Dir); err != nil {
+	if err := c.Dir.appendLog(line); err != nil {
 		return err
 	}
-	if err := c.Dir.appendLog(line); err != nil {
+	c.Totals.add(sum)
+	if err := c.Totals.save(c.Dir); err != nil { // until then LoadTotals writes the log anew
 		return err
 	}
 	c.now = now{}

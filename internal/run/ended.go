@@ -111,8 +111,9 @@ func (c *Crawl) blame(status int, e ended) error {
 		}
 	}
 	if worst == 0 {
-		worst = max(status, statusFailed)
-		words = append(words, fmt.Sprintf("a stage that is none of these ended with status %d", worst))
+		status = max(status, statusFailed)
+		worst = stageStatus(status)
+		words = append(words, fmt.Sprintf("a stage that is none of these ended with status %d", status))
 	}
 	if worst != statusPipe { // who was only cut off is not to blame
 		words = slices.DeleteFunc(words, func(w string) bool { return strings.HasSuffix(w, fmt.Sprintf("status %d", statusPipe)) })
@@ -171,7 +172,7 @@ func (c *Crawl) checkCounts(kept Kept) error {
 		lost = fmt.Sprintf("%d pages went into %s, and %d came out", n.pages, stages, kept.Pages)
 	case n.step != stepVisit && n.step != stepRead || kept.Records == n.asked:
 		return nil
-	case kept.Records > n.asked && strings.Contains(c.steps.find("fetch").Command, "-sitemaps"):
+	case kept.Records > n.asked && c.steps.addsSitemaps():
 		return nil
 	case kept.Records == 0:
 		lost = fmt.Sprintf("%d records went into %s, and none came out: find the stage that drops them", n.asked, stages)

@@ -22,6 +22,7 @@ func TestBlame(t *testing.T) {
 		{"the disk is full", stepVisit, 3, ended{"fetch": {1, ""}, "keep": {statusDiskFull, "12"}}, 3, "fetch ended with status 1, keep ended with status 3\n"},
 		{"one was killed", stepVisit, 137, ended{"fetch": {}, "score": {}}, 137, "score: parse was killed, or could not be started (status 137)\n"},
 		{"nobody noted a failure", stepVisit, 5, ended{"fetch": {}, "parse": {}, "score": {}}, 5, "score: a stage that is none of these ended with status 5\n"},
+		{"nobody noted a failure, with the status of a crawl that is over", stepVisit, 4, ended{}, 1, "score: a stage that is none of these ended with status 4\n"},
 		{"misuse", stepEvolve, 2, ended{"evolve": {2, ""}}, 2, "with that put right, the command goes on from here"},
 	} {
 		c := &Crawl{Dir: Dir(t.TempDir()), Totals: newTotals()}

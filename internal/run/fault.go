@@ -15,10 +15,20 @@ const (
 	statusFailed      = 1
 	statusMisuse      = 2
 	statusDiskFull    = 3
+	statusEnded       = 4 // of run next, if the crawl is over
 	statusInterrupted = 130
 	statusPipe        = 141
 	statusTerminated  = 143
 )
+
+// stageStatus returns the status of a crawl that ends because a command of the user's ended
+// with status: 2, 3 and 4 have a meaning only if spoor's own commands end with them.
+func stageStatus(status int) int {
+	if status >= statusMisuse && status <= statusEnded {
+		return statusFailed
+	}
+	return status
+}
 
 func faultf(status int, format string, args ...any) error {
 	return &Fault{status, fmt.Sprintf(format, args...)}

@@ -273,8 +273,8 @@ func (o *Opener) rehearse(ctx context.Context, d Dir, s *Settings, stages Stages
 			continue
 		}
 		command := moved(stage.Command)
-		if stage.Name == "evolve" || stage.Name == "score" {
-			command, _, _ = strings.Cut(command, " | ")
+		for _, next := range []string{"topic", "search"} { // which follow score and evolve in a steady crawl
+			command, _, _ = strings.Cut(command, " | "+Quote(o.Prefix+next)+" ")
 		}
 		name, _, _ := strings.Cut(command, " ")
 		if err := o.try(ctx, name, command, nil, topic); err != nil {
@@ -506,8 +506,9 @@ func (o *Opener) searchSeeds(ctx context.Context, d Dir, s *Settings, stages Sta
 	if len(s.Archives) == 0 {
 		command = strings.ReplaceAll(command, " -archive "+inRun("warc"), "")
 	}
-	if stage := stages.find("search"); stage != nil && !stage.Own {
-		command = stage.Command
+	replaced := slices.Contains(s.Replaced, "search")
+	if replaced {
+		command = stages.command("search")
 	}
 	cmd := exec.CommandContext(ctx, "bash", "-c", command)
 	cmd.Stdin = strings.NewReader(`{"v":1,"operator":"seed","priority":1000000,"query":` + string(query) + "}\n")
@@ -524,7 +525,11 @@ func (o *Opener) searchSeeds(ctx context.Context, d Dir, s *Settings, stages Sta
 			return err
 		}
 		o.Stderr.Write(lastWords(words.Bytes()))
-		return faultf(status, "searching for seeds: search ended with status %d", status)
+		text := fmt.Sprintf("searching for seeds: search ended with status %d", status)
+		if replaced {
+			status = stageStatus(status)
+		}
+		return &Fault{status, text}
 	}
 	return atomicfile.WriteBytes(found, out.Bytes())
 }

@@ -22,7 +22,9 @@ func (c *Crawl) publish() {
 	if lock.Try(f, true) == nil {
 		cmd := c.reportCommand()
 		cmd.ExtraFiles = []*os.File{f}
-		_ = cmd.Start() // the last report says whether reports can be made
+		if cmd.Start() == nil { // the last report says whether reports can be made
+			go cmd.Wait()
+		}
 	}
 }
 

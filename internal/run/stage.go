@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,7 +25,7 @@ func (c *Crawl) Stage(ctx context.Context, name string, stdin, stdout *os.File) 
 		return faultf(statusMisuse, "%s has no stage %s", c.Dir.Path(StagesFile), name)
 	}
 	m := &meter{pages: name == "evolve", endless: c.now.step == stepSteady, silence: silence}
-	m.adds = name == "search" || name == "fetch" && strings.Contains(stage.Command, "-sitemaps")
+	m.adds = name == "search" || name == "fetch" && c.Stages.addsSitemaps()
 	var in io.Reader = stdin
 	if d, err := decompress(stdin); err != nil {
 		return err
@@ -198,7 +197,7 @@ func (m *meter) run(ctx context.Context, command string, in io.Reader, out io.Wr
 		return err
 	}
 	if status := exitStatus(werr); status != 0 {
-		return faultf(status, "")
+		return faultf(stageStatus(status), "ended with status %d", status)
 	}
 	if err := m.unread(ctx, fed, faults); err != nil {
 		return err

@@ -66,10 +66,12 @@ func TestMeter(t *testing.T) {
 		{name: "no final newline", command: `printf %s "$(cat)"`, in: records(5)},
 		{name: "reads no final newline", command: "cat", in: strings.TrimSuffix(records(5), "\n")},
 		{name: "lines that are no records", command: "grep -v '^#'", in: "# hello\n\n" + records(2) + "# bye\n"},
-		{name: "dies", command: "head -n 2; exit 7", in: records(unread), status: 7},
-		{name: "dies in a pipeline", command: "sh -c 'cat; exit 7' | cat", in: records(5), status: 7},
-		{name: "is not there", command: "no-such-command-here", in: records(5), status: 127},
-		{name: "is killed", command: "head -n 2; kill -9 $$", in: records(unread), status: 137},
+		{name: "dies", command: "head -n 2; exit 7", in: records(unread), status: 7, text: "ended with status 7"},
+		{name: "dies in a pipeline", command: "sh -c 'cat; exit 7' | cat", in: records(5), status: 7, text: "ended with status 7"},
+		{name: "has the status of a full disk", command: "cat; exit 3", in: records(5), status: 1, text: "ended with status 3"},
+		{name: "has the status of a crawl that is over", command: "cat; exit 4", in: records(5), status: 1, text: "ended with status 4"},
+		{name: "is not there", command: "no-such-command-here", in: records(5), status: 127, text: "ended with status 127"},
+		{name: "is killed", command: "head -n 2; kill -9 $$", in: records(unread), status: 137, text: "ended with status 137"},
 		{name: "evolve: addresses are not counted", command: `cat; echo '{"v":1,"url":"http://a.test/new"}'; echo '{"v":1,"query":"words"}'`, in: records(5), m: &meter{pages: true}},
 		{name: "evolve: a page is missing", command: `sed 2d; echo '{"v":1,"url":"http://a.test/new"}'`, in: records(5), m: &meter{pages: true}, status: 1, text: "read 5 records and wrote 4"},
 	} {
@@ -102,7 +104,7 @@ func TestEndlessMeterEndsWithItsStage(t *testing.T) {
 		command string
 		want    Fault
 	}{
-		{"head -n 1; exit 7", Fault{7, ""}},
+		{"head -n 1; exit 7", Fault{7, "ended with status 7"}},
 		{"head -n 1", Fault{statusFailed, "ended before its input did"}},
 	} {
 		in, w := io.Pipe()

@@ -66,6 +66,9 @@ func (s Stages) command(name string) string {
 	return ""
 }
 
+// addsSitemaps reports whether the fetch stage writes records of sitemaps too.
+func (s Stages) addsSitemaps() bool { return strings.Contains(s.command("fetch"), " -sitemaps") }
+
 // inRun returns the name of a file of the run directory as commands of stages have it, so that
 // the directory may move.
 func inRun(name string) string { return `"$SPOOR_RUN"/` + name }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"spoor/internal/frontier"
@@ -18,13 +17,17 @@ import (
 
 const loopFile = "loop"
 
-// makeLoop makes the named pipe.
+// endFile holds the reason for which the server of a steady crawl has ended it.
+const endFile = "end" + partSuffix
+
+// makeLoop makes the named pipe, and removes what a killed crawl has left.
 func (c *Crawl) makeLoop() error {
-	name := c.Dir.Path(loopFile)
-	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+	for _, name := range []string{loopFile, endFile} {
+		if err := os.Remove(c.Dir.Path(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
 	}
-	return makeFIFO(name)
+	return makeFIFO(c.Dir.Path(loopFile))
 }
 
 // ServeSteady is the part of the frontier in a steady crawl: it leases generation after
@@ -46,7 +49,7 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		Timeout:       10 * time.Minute,
 		CompactAt:     64 << 20,
 		EndWithParent: true,
-		Exact:         !strings.Contains(c.Stages.find("fetch").Command, "-sitemaps"),
+		Exact:         !c.Stages.addsSitemaps(),
 		Log:           c.Log,
 		Tally:         tally,
 		Committed:     func(sum *Summary) error { return c.writeSummary(sum, false) },
@@ -55,7 +58,7 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 	v.Request.N = s.Size
 	served, err := v.Serve(ctx)
 	if err == nil {
-		err = os.WriteFile(c.Dir.Path("end"+partSuffix), []byte(served.End), 0o666)
+		err = os.WriteFile(c.Dir.Path(endFile), []byte(served.End), 0o666)
 	}
 	return err
 }
@@ -66,7 +69,7 @@ func (c *Crawl) settleSteady(status, interrupted int) error {
 	if c.now.step == "" {
 		return nil
 	}
-	name := c.Dir.Path("end" + partSuffix)
+	name := c.Dir.Path(endFile)
 	reason, err := readSmall(name)
 	if err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 // noteEnd appends the exit status to the file named by the crawl that started this command as
 // a stage: a shell sees only one status of a pipeline.
 func noteEnd(status int) {
-	name := os.Getenv("SPOOR_ENDED")
-	if name == "" {
+	name, stage := os.Getenv("SPOOR_ENDED"), os.Getenv("SPOOR_STAGE")
+	if name == "" || stage == "" { // such as run keep, which writes its own line
 		return
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
@@ -17,5 +17,5 @@ func noteEnd(status int) {
 		return // the crawl has ended
 	}
 	defer f.Close()
-	fmt.Fprintf(f, "%s %d \n", os.Getenv("SPOOR_STAGE"), status)
+	fmt.Fprintf(f, "%s %d \n", stage, status)
 }
