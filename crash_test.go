@@ -214,12 +214,12 @@ func TestACrawlKilledAtEveryStepFetchesTheSame(t *testing.T) {
 	}
 	// What a step makes, while it is at work and when it is done.
 	steps := []struct{ begun, done string }{
-		{"*/all.*.part", "*/addresses.ndjson"},
+		{"*/addresses.*.part", "*/addresses.ndjson"},
 		{"*/parsed.*.part", "*/parsed.ndjson"},
-		{"*/learned.*.part", "0000/topic.json"},
-		{"*/scored.*.part.zst", "*/scored.ndjson.zst"},
+		{"0000/topic.*.part", "0000/topic.json"},
+		{"*/scored.*.part", "*/scored.ndjson.zst"},
 		{"*/topic.*.part", "*/topic.json"},
-		{"*/next.*.part.zst", "*/next.ndjson.zst"},
+		{"*/next.*.part", "*/next.ndjson.zst"},
 		{"*/found.*.part", "*/found.ndjson"},
 		{"*/stats.*.part", "*/stats.json"},
 	}
