@@ -24,9 +24,9 @@ import (
 // part is how many pages a part of the islands has.
 const part = 6
 
-// islands is a web of two parts that no link joins. The first, which the seed is in, says
-// what jazz is; the second, which is twice as much about the topic, is for a search alone
-// to find.
+// islands returns a web of two parts without links between them. The seed is in the first part,
+// which says what jazz is. The second part, which has the words of the topic twice as often, can
+// be found only by a search.
 func islands() map[string]string {
 	pages := map[string]string{}
 	for i := range part {
@@ -40,7 +40,7 @@ func islands() map[string]string {
 	return pages
 }
 
-// A searcher crawls the islands by a strategy that searches, which asks soon.
+// A searcher is a strategy that searches, with parameters that make it search early.
 var searchers = []struct {
 	strategy string
 	params   []string
@@ -52,9 +52,9 @@ var searchers = []struct {
 	{"qinchen", []string{"-param", "mutation=2"}, false},
 }
 
-// In a closed world the second part is reached with an index, and not without. What a
-// page there came from can be traced to the query and, where its words are those of
-// pages, to the seed; and the crawl says at its end that a search brought it.
+// In a closed web the second part is reached only with an index. The lineage of its pages leads
+// to the query and, if the words of the query are those of pages, to the seed. At its end the
+// crawl prints how many pages the searches have found.
 func TestMutationReachesWhatNoLinkLeadsTo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("nothing is crawled in a short test")
@@ -124,7 +124,7 @@ func TestACrawlOutlivesItsSearch(t *testing.T) {
 	c.run(t, "whole")
 	c.shell(t, "touch down")
 	out, err := c.command("broken").CombinedOutput()
-	if exitStatus(err) != 9 || !regexp.MustCompile(`(?s)generation 3: search: search ended with status 9.*engine is down.*with the stage mended, the command goes on`).Match(out) {
+	if exitStatus(err) != 9 || !regexp.MustCompile(`(?s)generation 3: search: search ended with status 9.*engine is down.*fix the stage, and the same command resumes the crawl`).Match(out) {
 		t.Fatalf("the search is down: status %d\n%s", exitStatus(err), out)
 	}
 	c.shell(t, "rm down")
@@ -225,8 +225,8 @@ func (c *crawl) fetched(t *testing.T, run string) (o outcome) {
 	return o
 }
 
-// check compares what the crawl says of its searches with what it fetched, and looks
-// where what they brought came from.
+// check compares what the crawl prints about its searches with what it fetched, and follows the
+// lineages of the pages that the searches found.
 func (c *crawl) check(t *testing.T, run, said string, got outcome, mined bool) {
 	t.Helper()
 	if got.queries == 0 || len(got.searched) == 0 {
@@ -276,7 +276,7 @@ type record struct {
 	Score      float64
 }
 
-// records are what a run fetched, and the queries that it was charged for.
+// records returns the pages that a run fetched, and the queries whose cost it paid.
 func (c *crawl) records(t *testing.T, run string) []record {
 	t.Helper()
 	return decode(t, c.shell(t, fmt.Sprintf("score -keep -topic topic.json %s/generations/*/scored.ndjson.zst", run)))
@@ -308,8 +308,8 @@ func serveIslands() http.Handler {
 	})
 }
 
-// searchIslands is a SearXNG that knows the islands: pages with the most words of a query
-// come first, then those whose name is less.
+// searchIslands is a SearXNG server that searches the islands: pages with the most words of a
+// query come first, in the order of their names.
 func searchIslands(site string) http.Handler {
 	pages := islands()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

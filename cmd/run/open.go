@@ -29,12 +29,12 @@ An archived web, in which nothing is fetched from the network:
 The live web; captures are written to DIR/warc:
   -contact X        address or URL at which the owners of hosts can reach you
   -deadline D       maximum time for one generation (default 10m)
-  -archive-first    with -archive: ask the web for what the archives do not hold
+  -archive-first    with -archive: request from the web what the archives do not hold
   and, as fetch -h says: -agent -j -delay -max-delay -slowness -rate -host-rate
   -timeout -connect-timeout -header-timeout -proxy -mime -max-body -http1
   -insecure -allow-private -sitemaps -noarchive -digest -warc-size -warc-zstd
   -warc-level -warc-dedup
-  With many hosts, -fair host -steady is the fastest.
+  With many hosts, crawls with -fair host -steady are the fastest.
 
 If a strategy needs a weight table or a reference page and the topic has none, it is made from
 the pages of generation 1, the seeds. A strategy may expand the table after every generation:
@@ -88,7 +88,7 @@ func (n *number) Set(s string) error {
 		if strings.Trim(s, "0123456789") == "" && s != "" {
 			v, err = 1<<31-1, nil // more than anyone needs
 		} else {
-			return fmt.Errorf("that is no number")
+			return fmt.Errorf("not a whole number from 0")
 		}
 	}
 	*n = number(v)
@@ -106,9 +106,9 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.StringVar(&o.dir, "run", "", "the `directory` of the run: a new or empty one, or an existing run to resume")
 	fs.StringVar(&o.topic, "topic", "", "the topic, a `file` made by topic")
 	fs.StringVar(&o.seeds, "seeds", "", "a `file` of addresses to begin with, one a line")
-	fs.StringVar(&o.s.SeedQuery, "seed-query", "", "begin with what a search for `words` finds (with -search)")
+	fs.StringVar(&o.s.SeedQuery, "seed-query", "", "start with the results of a search for `words` (with -search)")
 	fs.StringVar(&o.s.Search, "search", "", "answer the queries of strategies that search from this `index`, a file, which crawl makes from the archives (live: from DIR/warc) and keeps up to date, or by the SearXNG server at this address; without it queries are not answered")
-	fs.StringVar(&o.s.Strategy, "strategy", "niche", "how to choose: a `name` of evolve -strategies")
+	fs.StringVar(&o.s.Strategy, "strategy", "niche", "the `name` of the strategy, as listed by evolve -strategies")
 	fs.Var(&o.params, "param", "a parameter of the strategy, `name=value` (repeatable)")
 	fs.BoolVar(&o.s.Compat, "compat", false, "implement the papers literally, in topic, score and evolve")
 	fs.Var(&o.pages, "pages", "stop after `n` fetched pages, including the cost of queries")
@@ -127,7 +127,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.Var(&o.patience, "patience", "`seconds` to wait while no host may be requested")
 	fs.StringVar(&o.s.Fitness, "fitness", "", "`name` of the measure of relevance (default: the strategy's own; several, with commas: the first steers)")
 	fs.StringVar(&o.s.Norm, "norm", "", "how the measure is normalised: `page` or topic (default: of score)")
-	fs.BoolVar(&o.s.Steady, "steady", false, "keep the stages running from one generation to the next: the same crawl, several times as fast; not with EVOLVE or SEARCH, nor with -search INDEX in a live crawl")
+	fs.BoolVar(&o.s.Steady, "steady", false, "keep the stages running from one generation to the next: the crawl is the same, but several times as fast; not with EVOLVE or SEARCH, nor with -search INDEX in a live crawl")
 	fs.BoolVar(&o.s.Watch, "watch", false, "keep DIR/report.html, made by report, up to date")
 	fs.Func("archive", "see above", func(v string) error { return o.addArchives(v) })
 	fs.StringVar(&o.s.Capture, "capture", "", "see above")

@@ -22,13 +22,13 @@ import (
 type Crawl struct {
 	Dir      Dir
 	Settings *Settings
-	Stages   Stages // as in the stages file: those of the steady pipeline, in a steady crawl
+	Stages   Stages // of the pipeline in a steady crawl, else of the steps
 	Totals   *Totals
 	View     *View
 	Log      Log
 	Prefix   string // of the names of the commands
 
-	steps Stages // those of the steps of a generation
+	steps Stages // of the steps of a generation, which a steady crawl may have too
 	store *frontier.Store
 	now   now
 }
@@ -86,9 +86,9 @@ func Load(d Dir, view *View, log Log, prefix string, requirements func(strategy 
 // The steps of a generation, in their order. A step whose output exists is done.
 const (
 	stepVisit  = "visit"  // fetch | parse | score
-	stepRead   = "read"   // fetch | parse: the seeds, of whose pages the topic is learned
+	stepRead   = "read"   // fetch | parse: the seeds, from whose pages the topic is learned
 	stepLearn  = "learn"  // topic
-	stepScore  = "score"  // score: those pages
+	stepScore  = "score"  // score: the pages of stepRead
 	stepGrow   = "grow"   // topic -expand
 	stepEvolve = "evolve" // evolve
 	stepSearch = "search" // search
@@ -130,15 +130,15 @@ func (n *now) save(d Dir) error {
 	return d.replace(stepFile, fmt.Sprintf("%s %s\n%s\n%s\n%d\n%d\n%d\n%s\n", n.step, n.in, n.out, n.topic, n.generation, n.asked, n.pages, n.begun.Format(time.RFC3339Nano)))
 }
 
-// saveStep writes that file, and beside it what the shell reads: the step, its input, the
-// commands of the stages, and the variables that they use:
+// saveStep writes the file of the current step, and the file that the shell sources: the step,
+// its input, the commands of the stages, and the environment variables that they use:
 //
 //	SPOOR_RUN         the run directory
-//	SPOOR_TOPIC       the topic file: the one of the beginning, in a steady crawl
+//	SPOOR_TOPIC       the topic file; in a steady crawl the one with which it started
 //	SPOOR_GENERATION  the number of the generation; not in a steady crawl
-//	SPOOR_N           addresses a generation
-//	SPOOR_SEED        the seed of all randomness
-//	SPOOR_ENDED       where a command of spoor's own notes how it ended
+//	SPOOR_N           the number of addresses in a generation
+//	SPOOR_SEED        the random seed
+//	SPOOR_ENDED       the file to which spoor's commands append their exit status
 func (c *Crawl) saveStep() error {
 	n, d := &c.now, c.Dir
 	var b bytes.Buffer
@@ -173,9 +173,9 @@ func (d Dir) replace(name, content string) error {
 // ErrEnded is returned by [Crawl.Next] if the crawl is over; stop_reason says why.
 var ErrEnded = errors.New("the crawl has ended")
 
-// Next takes the outputs of the step that the shell has run, whose pipeline ended with
-// status (-1: none was run), and prepares the next one. If the crawl was interrupted, it ends
-// as soon as nothing fetched can be lost. The error is [ErrEnded] if the crawl is over.
+// Next accepts the output of the step that the shell has run, whose pipeline ended with status
+// (-1 if none was run), and prepares the next step. An interrupted crawl ends as soon as no
+// fetched page can be lost. The error is [ErrEnded] if the crawl is over.
 func (c *Crawl) Next(ctx context.Context, status, interrupted int) error {
 	defer c.closeStore()
 	if status < 0 {
@@ -183,7 +183,7 @@ func (c *Crawl) Next(ctx context.Context, status, interrupted int) error {
 		if err := c.start(); err != nil {
 			return err
 		}
-	} else if err := c.settle(status, interrupted); err != nil {
+	} else if err := c.finishStep(status, interrupted); err != nil {
 		return err
 	}
 	for {
@@ -206,7 +206,7 @@ func (c *Crawl) Next(ctx context.Context, status, interrupted int) error {
 	}
 }
 
-// start cleans up what a killed crawl has left and says what will be done.
+// start removes what a killed crawl has left, and prints where the crawl continues.
 func (c *Crawl) start() error {
 	d := c.Dir
 	parts, err := filepath.Glob(filepath.Join(escapeGlob(d.Generations()), "*", "*"+partSuffix+"*"))
@@ -272,13 +272,13 @@ func (c *Crawl) plan(ctx context.Context, interrupted int) (bool, error) {
 	previous := c.now.step
 	if !has(Scored) {
 		if !has(Parsed) {
-			if err := c.mayGoOn(interrupted); err != nil {
+			if err := c.checkEnd(interrupted); err != nil {
 				return false, err
 			}
 			if c.Settings.Steady && !(learns && !exists(learned)) {
 				return step(stepSteady, "", "")
 			}
-			if err := c.handOut(ctx, g, learns); err != nil {
+			if err := c.leaseBatch(ctx, g, learns); err != nil {
 				return false, err
 			}
 			if learns && !exists(learned) {
@@ -331,8 +331,9 @@ func (c *Crawl) topic(g int, step string) (string, error) {
 	return c.Dir.Path(Topic), nil
 }
 
-// mayGoOn returns ErrEnded if a reason to end the crawl holds before the next generation.
-func (c *Crawl) mayGoOn(interrupted int) error {
+// checkEnd ends the crawl, and returns ErrEnded, if there is a reason to before the next
+// generation.
+func (c *Crawl) checkEnd(interrupted int) error {
 	s, t := c.Settings, c.Totals
 	switch {
 	case t.exhausted():
@@ -350,18 +351,19 @@ func (c *Crawl) mayGoOn(interrupted int) error {
 	return nil
 }
 
-// handOut writes the batch of a generation: the answered queries of the previous one, which
-// are charged to this one, and addresses of the frontier. It waits until one is due.
-func (c *Crawl) handOut(ctx context.Context, g int, learns bool) error {
+// leaseBatch writes the batch of a generation: the answered queries of the previous generation,
+// whose cost counts for this one, and addresses leased from the frontier. It waits until an
+// address is due.
+func (c *Crawl) leaseBatch(ctx context.Context, g int, learns bool) error {
 	d, s, t := c.Dir, c.Settings, c.Totals
 	c.now = now{generation: g, begun: time.Now()}
-	heads, owed, err := c.answeredQueries(g - 1)
+	queries, queryCost, err := c.answeredQueries(g - 1)
 	if err != nil {
 		return err
 	}
-	left := s.Pages - t.Fetched - owed
+	left := s.Pages - t.Fetched - queryCost
 	if left <= 0 && t.Fetched == 0 {
-		return faultf(statusMisuse, "-pages %d is what the search for seeds costs: give more", s.Pages)
+		return faultf(statusMisuse, "-pages %d is no more than the search for seeds costs: use a larger number", s.Pages)
 	}
 	if left <= 0 {
 		return c.end(EndPages)
@@ -369,7 +371,7 @@ func (c *Crawl) handOut(ctx context.Context, g int, learns bool) error {
 	q := s.request()
 	q.N, q.Generation = s.Size, g
 	if t.Generation > 0 && t.Last.Cost == 0 && t.Last.Errors[wire.ErrorBudget] > 0 {
-		q.Horizon = 0 // what fetch handed back must not come back at once
+		q.Horizon = 0 // or the addresses that fetch returned untried would be leased again at once
 	}
 	if learns {
 		if err := c.openStore(); err != nil {
@@ -386,7 +388,7 @@ func (c *Crawl) handOut(ctx context.Context, g int, learns bool) error {
 	if err != nil {
 		return err
 	}
-	batch := append(heads, firstLines(lines, q.N)...)
+	batch := append(queries, firstLines(lines, q.N)...)
 	c.now.asked = bytes.Count(batch, []byte("\n"))
 	if err := os.MkdirAll(d.File(g, ""), 0o777); err != nil {
 		return err
@@ -394,8 +396,8 @@ func (c *Crawl) handOut(ctx context.Context, g int, learns bool) error {
 	return atomicfile.WriteBytes(d.File(g, Addresses), batch)
 }
 
-// firstLines returns the first n lines: a generation that was interrupted gets the same batch
-// again, which may be more than what is left to spend.
+// firstLines returns the first n lines. A generation that was interrupted gets the same batch
+// again, which may exceed the rest of the budget.
 func firstLines(lines []byte, n int) []byte {
 	end := 0
 	for ; n > 0 && end < len(lines); n-- {
@@ -438,7 +440,7 @@ func (c *Crawl) lease(ctx context.Context, q frontier.Request) ([]byte, error) {
 			case <-time.After(min(time.Second, time.Until(nothing.Earliest))):
 			}
 			if exists(c.Dir.Path(StopFile)) {
-				return nil, c.mayGoOn(0)
+				return nil, c.checkEnd(0)
 			}
 			c.View.Waiting(nothing.Earliest)
 		}
@@ -488,7 +490,7 @@ func (c *Crawl) begin() error {
 		return c.makeLoop()
 	}
 	if c.now.step == stepVisit || c.now.step == stepScore {
-		// A topic of a steady crawl that was killed before it kept the pages.
+		// A steady crawl that was killed before it kept the pages may have left a topic.
 		os.Remove(c.Dir.File(c.now.generation, Topic))
 	}
 	out := c.outFile()
@@ -502,11 +504,11 @@ func (c *Crawl) begin() error {
 // outFile returns the name of the file that the step writes.
 func (c *Crawl) outFile() string { return c.Dir.File(c.now.generation, c.now.out) }
 
-// settle takes the output of the step that was run, if all went well.
-func (c *Crawl) settle(status, interrupted int) error {
+// finishStep accepts the output of the step that was run, if all its stages succeeded.
+func (c *Crawl) finishStep(status, interrupted int) error {
 	n := &c.now
 	if n.step == "" || n.step == stepSteady {
-		return c.settleSteady(status, interrupted)
+		return c.finishSteady(status, interrupted)
 	}
 	ended, err := c.Dir.loadEnded()
 	if err != nil {
@@ -538,23 +540,23 @@ func (c *Crawl) settle(status, interrupted int) error {
 	return atomicfile.Rename(part, c.outFile())
 }
 
-// keepsInterrupted reports whether what an interrupted step has written is to be kept: fetch
-// has handed back what it did not fetch, and the others have seen all of it. A replay is done
-// again instead, so that it is the same as if nothing had happened.
+// keepsInterrupted reports whether to keep the output of an interrupted step: fetch has returned
+// the addresses that it did not fetch, and the other stages have processed all of its output. In
+// a crawl of archives the step is repeated instead, so that the interruption changes nothing.
 func (c *Crawl) keepsInterrupted(e ended, kept Kept) bool {
 	fetch, ok := e["fetch"]
 	return c.now.step != stepLearn && !c.Settings.Closed() && c.steps.find("fetch").Own && kept.Records > 0 && ok && fetch.status > 128 && e.others("fetch") == 0
 }
 
-// contactMissing reports whether fetch failed only because it may not ask a host of this
-// batch without -contact. That ends a crawl at its beginning; later it is the outcome of
-// these addresses.
+// contactMissing reports whether fetch failed only because no host of this batch may be
+// requested without -contact. That ends a crawl in generation 1; later it is merely the outcome
+// of these addresses.
 func (c *Crawl) contactMissing(e ended, kept Kept) bool {
 	return c.now.step == stepVisit && c.now.generation != 1 && c.steps.find("fetch").Own && kept.Records > 0 && e["fetch"].status == statusMisuse && e.others("fetch") == 0
 }
 
-// hasGrown reports whether the topic in the file part says something else than the topic it
-// was made of, however that is laid out.
+// hasGrown reports whether the topic in the file part differs from the topic that it was made
+// from, apart from the formatting.
 func (c *Crawl) hasGrown(part string) (bool, error) {
 	before, err := topic.Load(c.now.topic)
 	if err != nil {
@@ -598,7 +600,8 @@ func (c *Crawl) commit() error {
 	return nil
 }
 
-// writeSummary writes the summary of a generation, which commits it, and shows it.
+// writeSummary stores the summary of a generation and shows it. If commits is true, it writes
+// stats.json, which commits the generation; else the caller has written that file.
 func (c *Crawl) writeSummary(sum *Summary, commits bool) error {
 	line, err := sum.Line()
 	if err != nil {
@@ -659,7 +662,8 @@ func (c *Crawl) openStore() (err error) {
 	return err
 }
 
-// closeStore closes the frontier. A snapshot that cannot be written is made another time.
+// closeStore closes the frontier. If only the snapshot could not be written, that is logged: a
+// later process writes it.
 func (c *Crawl) closeStore() error {
 	if c.store == nil {
 		return nil
@@ -698,7 +702,7 @@ func (c *Crawl) end(reason string) error {
 	return ErrEnded
 }
 
-// interrupted ends the crawl as a signal wants it, with the status of the cause.
+// interrupted ends the crawl after a signal. The error has the exit status of the cause.
 func (c *Crawl) interrupted(cause error) error {
 	status := statusTerminated
 	if s, ok := errors.AsType[interface {
@@ -716,5 +720,5 @@ func (c *Crawl) interrupted(cause error) error {
 	c.View.Final(c, EndInterrupted)
 	c.View.Clear()
 	c.leaveReport()
-	return faultf(status, "interrupted after %d pages: the same command goes on from here", c.Totals.Fetched)
+	return faultf(status, "interrupted after %d pages: the same command resumes the crawl", c.Totals.Fetched)
 }

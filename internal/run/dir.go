@@ -1,7 +1,7 @@
-// Package run is a crawl and its run directory: what the directory holds, how a crawl is
-// configured, which step of which generation comes next, when it waits and why it ends.
+// Package run manages a crawl and its run directory: the files of the directory, the settings,
+// which step of which generation comes next, when the crawl waits and why it ends.
 //
-//	settings           what the crawl was told, a setting a line
+//	settings           the settings, one a line
 //	stages             the commands of its stages, a line each, for the user to edit
 //	topic.json         the topic
 //	seeds.txt          the seeds
@@ -11,7 +11,7 @@
 //	    next.ndjson.zst    what evolve wrote: the pages in brief, then addresses and queries
 //	    found.ndjson       the queries with their cost and what search found
 //	    stats.json         the summary; the generation is committed once it exists
-//	generations/0000/  what precedes the first: the learned topic, what the seed query found
+//	generations/0000/  before the first generation: the learned topic, results of the seed query
 //	frontier/          the store of the frontier
 //	evolve/            the state of the strategy
 //	fetch/  warc/      politeness state, and captures; live crawls only
@@ -20,12 +20,12 @@
 //	stop_reason        why the crawl ended
 //	.stop              created by the user: end after the current generation
 //
-// While a crawl is running there are also: lock, held by its shell; now and step, the step
-// being run, for the shell and for run; ended, how the stages of the step ended; totals.json,
-// the sum of all summaries.
+// There are also: lock, whose lock the shell holds while the crawl runs; now and step, the step
+// being run, for the shell and for the command run; ended, the exit statuses of its stages;
+// totals.json, the sum of all summaries.
 //
-// The shell runs the steps: [Crawl.Next] says which one is next, the stages run by it are
-// described by [Stages], and [Serve] replaces the steps in a steady crawl.
+// The shell runs the steps: [Crawl.Next] chooses the next one, [Stages] are the commands that it
+// runs, and [Server] replaces the steps in a steady crawl.
 package run
 
 import (
@@ -78,7 +78,8 @@ const partSuffix = ".part"
 // String returns the name as the user gave it.
 func (d Dir) String() string { return strings.TrimPrefix(string(d), "./") }
 
-// Path returns the name of a file of the run directory. No name begins with a dash.
+// Path returns the name of a file of the run directory. No name begins with a dash, so none is
+// taken for a flag.
 func (d Dir) Path(elem ...string) string {
 	name := filepath.Join(append([]string{string(d)}, elem...)...)
 	if strings.HasPrefix(name, "-") {

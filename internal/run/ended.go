@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// How the stages of a step ended is noted in the file ended, a line a stage: its name, its
-// exit status, and how many records it read and wrote, where that was counted.
+// The file ended has a line for each stage of the current step that has ended: its name, its
+// exit status, and a note.
 
-// endedVariable is the variable that names that file for commands of spoor's own; SPOOR_STAGE
-// is the name of their stage. See cmd/internal/filter.
+// endedVariable is the environment variable with the name of that file: spoor's commands append
+// their exit status themselves. SPOOR_STAGE is their stage. See cmd/internal/filter.
 const endedVariable = "SPOOR_ENDED"
 
-// NoteEnd notes how a stage ended. The note of the stage keep is what it kept; see [Kept].
+// NoteEnd appends a line to that file. The note of the stage keep is [Kept.String].
 func (d Dir) NoteEnd(stage string, status int, note string) error {
 	f, err := os.OpenFile(d.Path(endedFile), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
@@ -53,7 +53,7 @@ func (d Dir) loadEnded() (ended, error) {
 	return e, nil
 }
 
-// others returns a status other than 0 of a stage other than the one named, 0 if there is none.
+// others returns the nonzero status of a stage that is not name, 0 if there is none.
 func (e ended) others(name string) int {
 	for _, other := range slices.Sorted(maps.Keys(e)) {
 		if other != name && e[other].status != 0 {
@@ -63,7 +63,7 @@ func (e ended) others(name string) int {
 	return 0
 }
 
-// kept returns what came out of the pipeline; -1 records if they were not counted to the end.
+// kept returns the counts of the stage keep, or -1 if it has not counted to the end.
 func (e ended) kept() (k Kept) {
 	keep, ok := e["keep"]
 	if _, err := fmt.Sscan(keep.note, &k.Records, &k.Pages); !ok || err != nil || keep.status != 0 {
@@ -78,12 +78,12 @@ var stepStages = map[string][]string{
 	stepGrow: {"grow"}, stepEvolve: {"evolve"}, stepSearch: {"search"}, stepSteady: {"fetch", "parse", "score", "evolve", "frontier"},
 }
 
-// blame returns the error of a step that failed. It names the stage that failed first: 141
-// only says that the next stage was gone.
+// blame returns the error of a step that failed. It names the stages that failed, except those
+// that failed only because the next stage had ended (141).
 func (c *Crawl) blame(status int, e ended) error {
 	stages := stepStages[c.now.step]
 	var words []string
-	worst, how := 0, "the same command goes on from here"
+	worst, how := 0, "the same command resumes the crawl"
 	names := append(slices.Clone(stages), "keep")
 	for _, name := range slices.Sorted(maps.Keys(e)) {
 		if !slices.Contains(stageNames, name) && !slices.Contains(names, name) { // a stage of the user's loop
@@ -104,7 +104,7 @@ func (c *Crawl) blame(status int, e ended) error {
 			words = append(words, fmt.Sprintf("%s ended with status %d", name, end.status))
 		}
 		if stage := c.stage(name); stage != nil && !stage.Own && end.status != statusPipe {
-			how = "with the stage mended, the command goes on from here"
+			how = "fix the stage, and the same command resumes the crawl"
 		}
 		if worst == 0 || worst == statusPipe || end.status == statusDiskFull {
 			worst = end.status
@@ -113,38 +113,38 @@ func (c *Crawl) blame(status int, e ended) error {
 	if worst == 0 {
 		status = max(status, statusFailed)
 		worst = stageStatus(status)
-		words = append(words, fmt.Sprintf("a stage that is none of these ended with status %d", status))
+		words = append(words, fmt.Sprintf("another process of the pipeline ended with status %d", status))
 	}
-	if worst != statusPipe { // who was only cut off is not to blame
+	if worst != statusPipe { // these stages are not the cause
 		words = slices.DeleteFunc(words, func(w string) bool { return strings.HasSuffix(w, fmt.Sprintf("status %d", statusPipe)) })
 	}
 	step := strings.Join(stages, " | ")
 	switch c.now.step {
 	case stepLearn:
 		step = "the topic cannot be learned from the seeds' pages (hint: give other seeds, or a topic that has a table or reference)"
-		if worst == statusFailed { // another time there may be pages
+		if worst == statusFailed { // fetch the seeds again the next time
 			os.Remove(c.Dir.File(c.now.generation, Parsed))
 			os.Remove(c.Dir.File(c.now.generation, Addresses))
 		}
 	case stepSteady:
 		step = "the loop"
 	}
-	said, err := c.Dir.lastWords()
+	messages, err := c.Dir.lastMessages()
 	if err != nil {
 		return err
 	}
 	if worst == statusMisuse {
-		how = "with that put right, the command goes on from here"
+		how = "correct that, and the same command resumes the crawl"
 	}
 	return faultf(worst, "generation %d: %s: %s%s\nnothing that was acknowledged is lost: %s",
-		max(c.now.generation, c.Totals.Generation+1), step, strings.Join(words, ", "), said, how)
+		max(c.now.generation, c.Totals.Generation+1), step, strings.Join(words, ", "), messages, how)
 }
 
-// lastWords returns what the stages said last, and where that stands, on lines of their own.
-func (d Dir) lastWords() (string, error) {
+// lastMessages returns the last messages of the stages and the name of their file, as lines.
+func (d Dir) lastMessages() (string, error) {
 	f, err := os.Open(d.Path(StagesLog))
 	if err != nil {
-		return "", nil //nolint:nilerr // no stage has said anything
+		return "", nil //nolint:nilerr // there are no messages
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -155,14 +155,17 @@ func (d Dir) lastWords() (string, error) {
 	if _, err := f.ReadAt(b, info.Size()-int64(len(b))); err != nil {
 		return "", err
 	}
-	said := strings.TrimRight(string(lastWords(b)), "\n")
-	if said == "" {
+	messages := strings.TrimRight(string(lastMessages(b)), "\n")
+	if messages == "" {
 		return "", nil
 	}
-	return fmt.Sprintf("\nwhat the stages said, from %s:\n%s", d.Path(StagesLog), said), nil
+	return fmt.Sprintf("\nlast messages of the stages, from %s:\n%s", d.Path(StagesLog), messages), nil
 }
 
-// checkCounts refuses the output of a step that has lost records or made some up.
+// countHint is the hint for a stage that has lost or added records.
+const countHint = "every stage must write one record for each that it reads, including stages that you have added to the loop"
+
+// checkCounts returns an error if a step has lost or added records.
 func (c *Crawl) checkCounts(kept Kept) error {
 	n := &c.now
 	stages := strings.Join(stepStages[n.step], " | ")
@@ -179,9 +182,9 @@ func (c *Crawl) checkCounts(kept Kept) error {
 	default:
 		lost = fmt.Sprintf("%d records went into %s, and %d came out", n.asked, stages, kept.Records)
 	}
-	said, err := c.Dir.lastWords()
+	messages, err := c.Dir.lastMessages()
 	if err != nil {
 		return err
 	}
-	return faultf(statusFailed, "generation %d: %s%s\nhint: a stage writes one record for each that it reads, also one that you have added to the loop", n.generation, lost, said)
+	return faultf(statusFailed, "generation %d: %s%s\nhint: %s", n.generation, lost, messages, countHint)
 }

@@ -2,15 +2,15 @@ package run
 
 import "fmt"
 
-// A Fault is an error that ends the crawl with a status of its own.
+// A Fault is an error with the exit status of the crawl.
 type Fault struct {
 	Status int
-	Text   string // lines; what to do comes last
+	Text   string // one or more lines, the last of which says what to do
 }
 
 func (f *Fault) Error() string { return f.Text }
 
-// The statuses of faults; see the commands.
+// The statuses of faults, as in cmd/internal/filter.
 const (
 	statusFailed      = 1
 	statusMisuse      = 2

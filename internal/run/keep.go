@@ -14,9 +14,9 @@ import (
 	"spoor/internal/wire"
 )
 
-// Keep writes the records that come out of a step to its file, compressed if its name says
-// so, and draws how far the step is. The file gets its name when the next step is planned,
-// which finds how many records there were in the file ended.
+// Keep writes the output of a step to a temporary file, compressed if the name of the final file
+// ends in .zst, and shows the progress. [Crawl.Next] renames the file if the counts that Keep
+// returns are right.
 func (c *Crawl) Keep(in io.Reader) (kept Kept, err error) {
 	f, err := os.OpenFile(c.outFile()+partSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -40,19 +40,19 @@ func (c *Crawl) Keep(in io.Reader) (kept Kept, err error) {
 	return kept, errors.Join(err, f.Sync(), f.Close())
 }
 
-// Kept says what came out of the stages of a step.
+// Kept counts the output of a step.
 type Kept struct {
 	Records int
 	Pages   int // records that are the outcome of an address
 }
 
-// String returns the note by which the next step knows it.
+// String returns the note for [Dir.NoteEnd].
 func (k Kept) String() string { return fmt.Sprintf("%d %d", k.Records, k.Pages) }
 
-// drawEvery is how often the view is drawn while records come.
+// drawEvery is how often the view is redrawn while records arrive.
 const drawEvery = 200 * time.Millisecond
 
-// count reads records to the end and draws what they say.
+// count counts records to the end of in, and shows the progress.
 func (c *Crawl) count(in io.Reader) (kept Kept, err error) {
 	r := wire.NewReader(in, frontier.Sections)
 	judged := c.now.step != stepVisit || c.steps.find("score").Own
@@ -70,7 +70,7 @@ func (c *Crawl) count(in io.Reader) (kept Kept, err error) {
 				c.View.Progress(c, "choosing what is next", sum)
 			}
 			if !judged && sum.Cost > sum.Failed {
-				c.View.Say("no page of generation %d says whether it is relevant\nhint: end the stage score with | score -topic \"$SPOOR_TOPIC\" -keep, which fills in what is missing", sum.Generation)
+				c.View.Say("no page of generation %d has the field relevant\nhint: append to the stage score: | score -topic \"$SPOOR_TOPIC\" -keep", sum.Generation)
 			}
 			return kept, nil
 		}

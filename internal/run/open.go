@@ -19,32 +19,32 @@ import (
 	"spoor/internal/lock"
 )
 
-// A Request is what the user asks for when a crawl is begun or resumed.
+// A Request is the command line of a crawl that is started or resumed.
 type Request struct {
 	Dir      Dir
 	Topic    string // a file; "" only to resume
 	Seeds    string // a file
 	Settings Settings
-	Given    map[string]bool   // the keys of the settings that the user named
+	Given    map[string]bool   // the keys of the settings that the user gave
 	Stages   map[string]string // commands that replace stages; "" is spoor's own
-	Sized    bool              // the size was named
+	Sized    bool              // the size was given
 }
 
-// resumes reports whether the request names nothing that only the beginning of a run
-// needs: all that is not given is then as it was.
+// resumes reports whether the request has nothing that only a new run requires: then all settings
+// that are not given stay as they were.
 func (r *Request) resumes() bool { return r.Topic == "" && r.Seeds == "" && !r.Given["seed-query"] }
 
 // An Opener opens runs.
 type Opener struct {
 	Prefix       string                                     // of the names of the commands
-	Requirements func(strategy string) (Requirements, bool) // what a strategy wants; false if it is unknown
-	Say          func(format string, args ...any)           // tells the user
-	Stderr       io.Writer                                  // what a stage says when it refuses its flags
+	Requirements func(strategy string) (Requirements, bool) // what a strategy requires; false if it is unknown
+	Say          func(format string, args ...any)           // prints a message
+	Stderr       io.Writer                                  // for the messages of stages that reject their flags
 }
 
-// Open begins a run, or checks that the request fits the run that is there, and brings the
-// seeds into the frontier. Afterwards the run's settings and stages are as they will be run.
-// The run is locked as long as the file that it returns is open in any process.
+// Open starts a run, or checks that the request fits the existing run, and adds the seeds to the
+// frontier. It writes the settings and stages with which the crawl will run. The run is locked as
+// long as the returned file is open in any process.
 func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error) {
 	d := r.Dir
 	before, err := d.LoadSettings()
@@ -107,7 +107,7 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 		return nil, err
 	}
 	topic := cmp.Or(r.Topic, d.Path(Topic))
-	learns, err := learning(topic, requirements.Learn)
+	learns, err := lacksSection(topic, requirements.Learn)
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +123,9 @@ func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error
 
 const otherTopic = "the topic is not that of topic.json"
 
-// match checks the request against the settings of the run and completes it by them. It
-// returns nil if the run never got a page and is begun anew.
+// match returns an error if the request contradicts the settings of the run, and otherwise takes
+// from them what the request lacks. It returns nil settings if the run has no page and is started
+// anew.
 func (o *Opener) match(r *Request, before *Settings) (*Settings, error) {
 	d := r.Dir
 	full := !r.resumes()
@@ -193,7 +194,8 @@ func mergeFlags(flags, given []string) []string {
 	return append(slices.DeleteFunc(slices.Clone(flags), replaced), given...)
 }
 
-// unknownStrategy lets evolve say which strategies there are.
+// unknownStrategy returns the error for an unknown strategy, after evolve has listed the known
+// ones.
 func (o *Opener) unknownStrategy(ctx context.Context, name string) error {
 	cmd := exec.CommandContext(ctx, o.Prefix+"evolve", "-strategy", name)
 	words, err := cmd.CombinedOutput()
@@ -201,28 +203,28 @@ func (o *Opener) unknownStrategy(ctx context.Context, name string) error {
 		return faultf(statusMisuse, "there is no strategy %s", name)
 	}
 	o.Stderr.Write(words)
-	return faultf(statusMisuse, "evolve does not accept what it was given: see above")
+	return faultf(statusMisuse, "evolve rejected its flags: see above")
 }
 
-// checkSteady refuses what only the looping crawl can do.
+// checkSteady returns an error for settings and stages that only a looping crawl supports.
 func (s *Settings) checkSteady(stages Stages, w Requirements) error {
 	if !s.Steady {
 		return nil
 	}
 	for _, name := range []string{"evolve", "search"} {
 		if stage := stages.find(name); stage != nil && !stage.Own {
-			return faultf(statusMisuse, "-steady does not go with EVOLVE and SEARCH, which are given a generation to its end: leave -steady out")
+			return faultf(statusMisuse, "-steady cannot be used with EVOLVE and SEARCH, which read one generation to the end of the file: omit -steady")
 		}
 	}
 	if s.Search != "" && !s.Closed() && !IsAddress(s.Search) && w.Search {
-		return faultf(statusMisuse, "-steady does not go with -search %s in the live web, where the index grows with every generation: leave -steady out", s.Search)
+		return faultf(statusMisuse, "-steady cannot be used with -search %s in the live web, where the index grows with every generation: omit -steady", s.Search)
 	}
 	return nil
 }
 
-// learning reports whether a topic file lacks the section that a strategy requires, so that it
-// is made of the seeds' pages.
-func learning(topic, section string) (bool, error) {
+// lacksSection reports whether a topic file lacks a section that the strategy requires, and that
+// is therefore learned from the seeds' pages.
+func lacksSection(topic, section string) (bool, error) {
 	if section == "" {
 		return false, nil
 	}
@@ -258,7 +260,7 @@ func (o *Opener) rehearse(ctx context.Context, d Dir, s *Settings, stages Stages
 		}
 		topic = learned
 	}
-	// In scratch there is nothing to write to, to read from, or to go on from.
+	// Without the files of the run, so that nothing is written, read or resumed there.
 	moved := func(command string) string {
 		command = strings.ReplaceAll(command, inRun("warc/crawl"), Quote(filepath.Join(scratch, "crawl")))
 		for _, flag := range []string{"-state", "-windows"} {
@@ -273,9 +275,7 @@ func (o *Opener) rehearse(ctx context.Context, d Dir, s *Settings, stages Stages
 			continue
 		}
 		command := moved(stage.Command)
-		for _, next := range []string{"topic", "search"} { // which follow score and evolve in a steady crawl
-			command, _, _ = strings.Cut(command, " | "+Quote(o.Prefix+next)+" ")
-		}
+		command = strings.TrimSuffix(command, " | "+moved(s.searchCommand(Quote(o.Prefix+"search")))) // tried below
 		name, _, _ := strings.Cut(command, " ")
 		if err := o.try(ctx, name, command, nil, topic); err != nil {
 			return err
@@ -294,7 +294,7 @@ func (o *Opener) rehearse(ctx context.Context, d Dir, s *Settings, stages Stages
 
 // try runs a command that must accept its flags.
 func (o *Opener) try(ctx context.Context, name, command string, stdin io.Reader, topic string) error {
-	cmd := exec.CommandContext(ctx, "bash", "-c", command)
+	cmd := exec.CommandContext(ctx, "bash", "-c", "set -o pipefail\n"+command)
 	cmd.Stdin = stdin
 	cmd.Env = append(os.Environ(), "SPOOR_TOPIC="+topic)
 	words, err := cmd.CombinedOutput()
@@ -306,7 +306,7 @@ func (o *Opener) try(ctx context.Context, name, command string, stdin io.Reader,
 		return err
 	}
 	o.Stderr.Write(words)
-	return faultf(status, "%s does not accept what it was given: see above", name)
+	return faultf(status, "%s rejected its flags: see above", name)
 }
 
 // childStatus returns the status of a command that failed with err, or an error if it was
@@ -316,13 +316,13 @@ func childStatus(ctx context.Context, err error) (int, error) {
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
-	if status == statusInterrupted || status == statusTerminated { // our own signal is on its way
+	if status == statusInterrupted || status == statusTerminated { // this process is about to get the signal, too
 		return 0, faultf(status, "interrupted")
 	}
 	return status, nil
 }
 
-// vacant refuses a directory that holds what no run does.
+// vacant returns an error if the directory has files that are not those of a run.
 func (d Dir) vacant() error {
 	entries, err := os.ReadDir(string(d))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -349,8 +349,8 @@ func isRunFile(name string) bool {
 	return slices.Contains(runFiles, name) || strings.HasSuffix(name, partSuffix)
 }
 
-// mayHavePages reports whether a run has got a page, or may have got one in the generation
-// that is not committed.
+// mayHavePages reports whether a run has fetched a page, or may have in the generation that is not
+// committed.
 func (d Dir) mayHavePages(t *Totals) bool {
 	g := t.Generation + 1
 	if t.Fetched > t.Failed || exists(d.File(g, Scored)) || exists(d.File(g, Parsed)) {
@@ -360,7 +360,7 @@ func (d Dir) mayHavePages(t *Totals) bool {
 	return err == nil && len(captures) > 0 && (g == 1 || exists(d.File(g, Addresses)))
 }
 
-// clear removes what a run that never got a page has left, so that another can begin.
+// clear removes the files of a run that has no page, so that another can be started.
 func (d Dir) clear() error {
 	for _, name := range runFiles {
 		if name == lockFile || name == StopFile || name == "lost+found" {
@@ -373,7 +373,7 @@ func (d Dir) clear() error {
 	return nil
 }
 
-// prepare locks the run and writes what it needs to be run.
+// prepare locks the run and writes its files.
 func (o *Opener) prepare(ctx context.Context, r *Request, before *Settings, stages Stages, changes []string) (*os.File, error) {
 	d, s := r.Dir, &r.Settings
 	dirs := []string{generations, "frontier", "evolve"}
@@ -436,8 +436,7 @@ func (o *Opener) write(ctx context.Context, r *Request, before *Settings, stages
 	return err
 }
 
-// addSeeds brings the seeds into the frontier: those of the file, and what the search for
-// the seed query finds.
+// addSeeds adds the seeds to the frontier: those of the file, and the results of the seed query.
 func (o *Opener) addSeeds(ctx context.Context, r *Request, stages Stages) error {
 	d, s := r.Dir, &r.Settings
 	var files []string
@@ -477,18 +476,18 @@ func (o *Opener) addSeeds(ctx context.Context, r *Request, stages Stages) error 
 		if err != nil {
 			return err
 		}
-		o.Stderr.Write(lastWords(words))
+		o.Stderr.Write(lastMessages(words))
 		return faultf(cmp.Or(status, statusFailed), "the frontier did not take the seeds")
 	}
-	o.Stderr.Write(lastWords(words))
+	o.Stderr.Write(lastMessages(words))
 	os.Remove(found) // another search may find something
 	if r.Seeds == "" && s.SeedQuery != "" {
 		return faultf(statusFailed, "the search for «%s» found nothing: give other words, or -seeds", s.SeedQuery)
 	}
-	return faultf(statusFailed, "%s holds no address that could be asked: give one http or https URL a line", cmp.Or(r.Seeds, d.Path(seedsFile)))
+	return faultf(statusFailed, "%s has no address that can be fetched: give one http or https URL a line", cmp.Or(r.Seeds, d.Path(seedsFile)))
 }
 
-// searchSeeds asks the search for the seed query.
+// searchSeeds runs the search with the seed query, and writes its output to found.
 func (o *Opener) searchSeeds(ctx context.Context, d Dir, s *Settings, stages Stages, found string) error {
 	if err := os.MkdirAll(filepath.Dir(found), 0o777); err != nil {
 		return err
@@ -524,7 +523,7 @@ func (o *Opener) searchSeeds(ctx context.Context, d Dir, s *Settings, stages Sta
 		if err != nil {
 			return err
 		}
-		o.Stderr.Write(lastWords(words.Bytes()))
+		o.Stderr.Write(lastMessages(words.Bytes()))
 		text := fmt.Sprintf("searching for seeds: search ended with status %d", status)
 		if replaced {
 			status = stageStatus(status)
@@ -534,7 +533,7 @@ func (o *Opener) searchSeeds(ctx context.Context, d Dir, s *Settings, stages Sta
 	return atomicfile.WriteBytes(found, out.Bytes())
 }
 
-// log appends words to stages.log.
+// log appends messages to stages.log.
 func (d Dir) log(words []byte) error {
 	f, err := d.OpenLog()
 	if err != nil {
@@ -549,8 +548,8 @@ func (d Dir) OpenLog() (*os.File, error) {
 	return os.OpenFile(d.Path(StagesLog), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 }
 
-// lastWords returns the last lines of a log that are more than a report.
-func lastWords(log []byte) []byte {
+// lastMessages returns the last lines of a log, without those of level INFO.
+func lastMessages(log []byte) []byte {
 	lines := bytes.SplitAfter(log, []byte("\n"))
 	lines = lines[max(0, len(lines)-21):]
 	var words []byte
@@ -562,8 +561,8 @@ func lastWords(log []byte) []byte {
 	return words
 }
 
-// Hold locks the run directory for as long as the file is open, in this process or in one
-// that has inherited it. The file says which process that is.
+// Hold locks the run directory as long as the returned file is open, in this process or in one
+// that has inherited it. The file contains the number of this process.
 func (d Dir) Hold() (*os.File, error) {
 	f, err := os.OpenFile(d.Path(lockFile), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {

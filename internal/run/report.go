@@ -8,8 +8,8 @@ import (
 	"spoor/internal/lock"
 )
 
-// publish starts making a report of the crawl, if the user watches it and no report is being
-// made. The process that makes it holds a lock by a file that it inherits.
+// publish starts a process that writes the report of the crawl, if -watch is set and no such
+// process is running: it inherits an open file, and so holds its lock.
 func (c *Crawl) publish() {
 	if !c.Settings.Watch {
 		return
@@ -22,13 +22,13 @@ func (c *Crawl) publish() {
 	if lock.Try(f, true) == nil {
 		cmd := c.reportCommand()
 		cmd.ExtraFiles = []*os.File{f}
-		if cmd.Start() == nil { // the last report says whether reports can be made
+		if cmd.Start() == nil { // leaveReport reports errors
 			go cmd.Wait()
 		}
 	}
 }
 
-// leaveReport makes the last report, of everything that was done.
+// leaveReport writes the last report, of the whole crawl.
 func (c *Crawl) leaveReport() {
 	if !c.Settings.Watch || c.Totals.Generation == 0 {
 		return
@@ -39,10 +39,10 @@ func (c *Crawl) leaveReport() {
 		defer f.Close()
 	}
 	if err = errors.Join(err, c.reportCommand().Run()); err != nil {
-		c.View.Say("no report could be made of it: see %s", c.Dir.Path(StagesLog))
+		c.View.Say("the report could not be written: see %s", c.Dir.Path(StagesLog))
 		return
 	}
-	c.View.Say("a report of it: %s", Dir(c.Dir.Path("report.html")))
+	c.View.Say("report: %s", Dir(c.Dir.Path("report.html")))
 }
 
 func (c *Crawl) reportCommand() *exec.Cmd {

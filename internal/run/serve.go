@@ -36,7 +36,7 @@ type Server struct {
 	Windows       string        // the directory of the generations; "" if summaries are not kept
 	Stop          string        // a file that ends the loop; "" if there is none
 	Exact         bool          // as many outcomes must come back as addresses went out
-	NoMarks       bool          // no window marks: write a new address for each outcome
+	NoMarks       bool          // write no window marks, but a new address for each outcome
 	Pages         int           // maximum number of fetches; 0 is no limit
 	MaxWindows    int           // 0 is no limit
 	Patience      time.Duration // how long to wait when nothing is due
@@ -455,7 +455,7 @@ func (v *server) mark(window int) error {
 		return nil
 	}
 	if v.Exact && v.sum.Outcomes != v.asked {
-		return fmt.Errorf("window %d: %d addresses went out, and %d pages came back\nhint: a stage writes one record for each that it reads, also one that you have added to the loop", v.window, v.asked, v.sum.Outcomes)
+		return fmt.Errorf("window %d: %d addresses went out, and %d pages came back\nhint: %s", v.window, v.asked, v.sum.Outcomes, countHint)
 	}
 	if err := v.s.Commit(); err != nil {
 		return err
@@ -651,7 +651,7 @@ func (v *server) topUp() error {
 	for r.Read(&rec) == nil {
 		v.out[strings.Clone(rec.URL)] = now.Add(v.Request.Lease)
 	}
-	v.send(bytes.Clone(lines)) // they belong to the store
+	v.send(bytes.Clone(lines)) // the store reuses them
 	return v.compactLog()
 }
 

@@ -17,8 +17,8 @@ import (
 	"spoor/internal/atomicfile"
 )
 
-// Settings is what a crawl is told. Zero numbers and empty strings stand for the default,
-// if not said otherwise.
+// Settings are the settings of a crawl. Zero numbers and empty strings mean the default, unless
+// stated otherwise.
 type Settings struct {
 	Strategy string
 	Params   []string // NAME=VALUE
@@ -29,7 +29,7 @@ type Settings struct {
 	Norm     string
 
 	Archives     []string // absolute names
-	Content      string   // a digest of what the archives hold
+	Content      string   // a digest of the content of the archives
 	Capture      string
 	ArchiveFirst bool
 
@@ -44,8 +44,8 @@ type Settings struct {
 	Traps                   bool
 	Recrawl                 bool
 
-	Pages       int // most fetches
-	Generations int // most generations; 0 is no limit
+	Pages       int // maximum number of fetches
+	Generations int // maximum number of generations; 0 is no limit
 	Patience    time.Duration
 	Steady      bool
 	Watch       bool
@@ -55,7 +55,7 @@ type Settings struct {
 	Replaced []string          // the stages that are not spoor's own
 }
 
-// Closed reports whether the web is what the archives hold.
+// Closed reports whether pages are fetched only from the archives.
 func (s *Settings) Closed() bool { return len(s.Archives) > 0 && !s.ArchiveFirst }
 
 // A setting is a key of the settings file and its values, a line each.
@@ -201,8 +201,8 @@ func (s *Settings) save(d Dir) error {
 	})
 }
 
-// differences says which fixed settings of a run differ from those given, of the keys for
-// which compare is true: "strategy was shark and is niche".
+// differences describes the fixed settings of a run that differ from those given, among the keys
+// for which compare returns true, as "strategy was shark and is niche".
 func (s *Settings) differences(given *Settings, compare func(key string) bool) (words []string) {
 	value := func(f setting, s *Settings) string {
 		values := f.get(s)
@@ -240,8 +240,8 @@ func DigestFile(name string) (string, error) {
 // sampleSize is how many bytes of the beginning and of the end of an archive are digested.
 const sampleSize = 64 << 10
 
-// DigestArchives returns a digest of what archives hold: the sizes of their files, and a
-// sample of their bytes. It does not depend on where they are.
+// DigestArchives returns a digest of the content of archives: the sizes of their files, and a
+// sample of their bytes. It does not depend on their names.
 func DigestArchives(archives []string) (string, error) {
 	h := sha256.New()
 	for _, archive := range archives {

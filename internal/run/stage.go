@@ -17,7 +17,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// Stage runs the command of a stage that is not spoor's own, and counts the records that it
+// Stage runs the command of a stage that the user has replaced, and counts the records that it
 // reads and writes.
 func (c *Crawl) Stage(ctx context.Context, name string, stdin, stdout *os.File) error {
 	stage := c.stage(name)
@@ -46,7 +46,7 @@ func (c *Crawl) Stage(ctx context.Context, name string, stdin, stdout *os.File) 
 	if err := c.Dir.NoteEnd(name, fault.Status, fault.Text); err != nil || fault.Status == 0 {
 		return err
 	}
-	return &Fault{Status: fault.Status} // run next says the rest
+	return &Fault{Status: fault.Status} // run next prints the message
 }
 
 // stage returns a stage of the step being run, nil if there is none of that name.
@@ -57,8 +57,8 @@ func (c *Crawl) stage(name string) *Stage {
 	return c.steps.find(name)
 }
 
-// decompress returns a reader of what zstd has packed into a regular file, nil if f is not
-// such a file.
+// decompress returns a reader that decompresses f, if that is a regular file compressed by zstd,
+// else nil.
 func decompress(f *os.File) (io.Reader, error) {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
@@ -92,8 +92,8 @@ func openRecords(name string) (io.ReadCloser, error) {
 	}{d, f}, nil
 }
 
-// unanswered returns a reader of those lines of in that are queries without a cost: a
-// foreign search sees nothing else.
+// unanswered returns a reader of only the lines of in that are queries without a cost, which is
+// the input of a search stage that the user has replaced.
 func unanswered(in io.Reader) io.Reader {
 	r, w := io.Pipe()
 	go func() {
@@ -115,23 +115,23 @@ func unanswered(in io.Reader) io.Reader {
 	return r
 }
 
-// A meter runs a foreign stage and counts the records on both sides of it.
+// A meter runs a stage that the user has replaced, and counts the records of its input and output.
 type meter struct {
 	pages   bool          // only pages are counted: evolve adds addresses
 	adds    bool          // it may write more than it reads
 	endless bool          // windows follow one another, each ended by a mark
-	silence time.Duration // how long the stage may keep records back, if endless
+	silence time.Duration // how long the stage may hold records back, if endless
 
 	in, out atomic.Int64 // records
 	last    atomic.Int64 // when something last went in or came out, in ns
-	taken   atomic.Bool  // everything that was read has gone into the stage
+	taken   atomic.Bool  // all input that has arrived was written to the stage
 
 	mu      sync.Mutex
 	windows []int64 // how many records went in before each mark that has not come out
 }
 
-// silence is how long a stage of a steady crawl may keep back records when it has read all
-// that there is.
+// silence is how long a stage of a steady crawl may hold records back after it has read all input
+// that has arrived.
 const silence = 30 * time.Second
 
 func (m *meter) run(ctx context.Context, command string, in io.Reader, out io.Writer) error {
@@ -205,8 +205,8 @@ func (m *meter) run(ctx context.Context, command string, in io.Reader, out io.Wr
 	return m.compare(m.in.Load(), m.out.Load())
 }
 
-// unread counts what a stage that has ended did not read. In a steady crawl nothing more
-// comes before the end of the crawl.
+// unread waits until the input that a stage left unread has been counted. In a steady crawl that
+// is an error, because the input ends only with the crawl.
 func (m *meter) unread(ctx context.Context, fed <-chan struct{}, faults <-chan error) error {
 	if m.endless {
 		select {
@@ -236,7 +236,7 @@ func (m *meter) compare(in, out int64) error {
 	return faultf(statusFailed, "read %d records and wrote %d", in, out)
 }
 
-// feed gives the stage what it reads. What the stage does not read is counted too.
+// feed writes the input to the stage. Records that the stage does not read are counted too.
 func (m *meter) feed(stage io.Writer, in io.Reader) error {
 	lines := bufio.NewReaderSize(in, 1<<16)
 	gone := false
@@ -262,7 +262,7 @@ func (m *meter) feed(stage io.Writer, in io.Reader) error {
 	}
 }
 
-// drain passes on what the stage writes.
+// drain copies the output of the stage.
 func (m *meter) drain(out io.Writer, stage io.Reader) error {
 	lines := bufio.NewReaderSize(stage, 1<<16)
 	w := bufio.NewWriterSize(out, 1<<16)
@@ -343,7 +343,7 @@ func (m *meter) mark(in bool) error {
 	return m.compare(went, m.out.Load())
 }
 
-// watch ends the meter of a steady crawl if the stage keeps records or marks back.
+// watch reports a fault if the stage of a steady crawl holds records or marks back.
 func (m *meter) watch(stop <-chan struct{}, faults chan<- error) {
 	if !m.endless {
 		return
@@ -368,7 +368,7 @@ func (m *meter) watch(stop <-chan struct{}, faults chan<- error) {
 	}
 }
 
-// exitStatus returns the status with which a shell would say that a command ended.
+// exitStatus returns the status that a shell would report for the error of a command.
 func exitStatus(err error) int {
 	if err == nil {
 		return 0

@@ -10,7 +10,7 @@ import (
 // terminate asks a process to end.
 var terminate = os.Kill
 
-// isPipe reports whether err says that nobody reads what was written.
+// isPipe returns false: no error is known to be that of a write to a closed pipe.
 func isPipe(error) bool { return false }
 
 // Become replaces this process by a command.

@@ -14,10 +14,10 @@ import (
 // terminate asks a process to end.
 var terminate = syscall.SIGTERM
 
-// isPipe reports whether err says that nobody reads what was written.
+// isPipe reports whether err is that of a write to a closed pipe.
 func isPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
 
-// Become replaces this process by a command, whose file 9 is f.
+// Become replaces this process by a command, in which file descriptor 9 is f.
 func Become(f *os.File, command ...string) error {
 	name, err := exec.LookPath(command[0])
 	if err != nil {
@@ -26,7 +26,7 @@ func Become(f *os.File, command ...string) error {
 	if err := unix.Dup2(int(f.Fd()), 9); err != nil {
 		return os.NewSyscallError("dup2", err)
 	}
-	if _, err := unix.FcntlInt(9, unix.F_SETFD, 0); err != nil { // where f was file 9 already
+	if _, err := unix.FcntlInt(9, unix.F_SETFD, 0); err != nil { // f may have been 9 before
 		return os.NewSyscallError("fcntl", err)
 	}
 	return syscall.Exec(name, command, os.Environ())

@@ -31,11 +31,11 @@ func otherNames(commands map[string]string) []string {
 type Requirements struct {
 	Fitness string // the measure: score -fitness
 	Context string // the words around links: parse -context
-	Learn   string // a section of the topic that is made of the seeds' pages: table or reference
+	Learn   string // a section of the topic that is learned from the seeds' pages: table or reference
 	Expand  string // the rule by which the topic grows: topic -expand
-	Search  bool   // it breeds queries
-	Single  bool   // with -compat generations of one page
-	Compat  bool   // it has the parameter compat
+	Search  bool   // the strategy emits queries
+	Single  bool   // with -compat, generations of one page
+	Compat  bool   // the strategy has the parameter compat
 }
 
 // A Stage is the shell command of a stage.
@@ -73,8 +73,8 @@ func (s Stages) addsSitemaps() bool { return strings.Contains(s.command("fetch")
 // the directory may move.
 func inRun(name string) string { return `"$SPOOR_RUN"/` + name }
 
-// ownStages returns the stages that the settings of a run and its strategy ask for. Their
-// commands use the variables of [Crawl.environment].
+// ownStages returns the stages that the settings of a run and its strategy require. Their
+// commands use the variables of [Crawl.saveStep].
 func ownStages(s *Settings, w Requirements, prefix string) Stages {
 	var list Stages
 	add := func(name string, words ...string) {
@@ -250,8 +250,8 @@ func quoteControl(word string) string {
 	return b.String() + "'"
 }
 
-// replacement returns the command of a stage that the user replaces by command. A foreign
-// score may leave out what it has no opinion of: score -keep fills that in.
+// replacement returns the command of a stage that the user replaces by command. A command in
+// place of score may omit results; score -keep adds them.
 func replacement(name, command string, own Stages) string {
 	if name != "score" {
 		return "bash -o pipefail -c " + Quote(command)
@@ -262,9 +262,9 @@ func replacement(name, command string, own Stages) string {
 }
 
 const stagesHeader = `# The stages of this crawl: a name, a tab, and a shell command on one line. A stage reads records
-# on stdin and writes them on stdout, in the directory where crawl is called. Edit a command to
-# replace or extend a stage, and run crawl -run DIR to go on with it; delete a line to return to the
-# default. A loop of your own may have more stages: their names begin with my_.
+# from stdin and writes records to stdout, in the directory where crawl is called. To replace or
+# extend a stage, edit its command and resume with crawl -run DIR; to restore the default, delete its
+# line. A loop of your own may have more stages: their names begin with my_.
 `
 
 // loadStages reads the stages file; nil if there is none.
@@ -300,9 +300,10 @@ func (s Stages) save(d Dir) error {
 	return atomicfile.WriteBytes(d.Path(StagesFile), b.Bytes())
 }
 
-// resolveStages returns the stages of a run: those of env (a command by stage name; an
-// empty one is spoor's own), else those that the user has edited in the stages file, else
-// spoor's own. A line that is spoor's own in the other mode, steady or looping, was not edited. It says what changed since the run was last opened.
+// resolveStages returns the stages of a run: the commands in env (by stage name; an empty one
+// means spoor's own), else the lines that the user has edited in the stages file, else spoor's own.
+// A line that is spoor's own in the other mode, steady or looping, was not edited. The changes
+// are those since the run was last opened.
 func resolveStages(own, otherMode Stages, file, env map[string]string, before *Settings) (list Stages, changes []string) {
 	replaced := func(name string) bool { return before != nil && slices.Contains(before.Replaced, name) }
 	for _, name := range stageNames {
@@ -314,7 +315,7 @@ func resolveStages(own, otherMode Stages, file, env map[string]string, before *S
 		case given:
 			stage = &Stage{Name: name, Command: replacement(name, command, own)}
 		case before == nil: // the file is of a crawl that was killed while it was begun
-		case stage != nil && (edited == stage.Command || edited == otherMode.command(name)): // edited back
+		case stage != nil && (edited == stage.Command || edited == otherMode.command(name)): // not edited
 		case inFile && (replaced(name) || edited != before.Ran[name]):
 			stage = &Stage{Name: name, Command: edited}
 		}
@@ -339,7 +340,7 @@ func resolveStages(own, otherMode Stages, file, env map[string]string, before *S
 	return list, changes
 }
 
-// record notes in the settings what is run.
+// record stores the stages in the settings.
 func (s *Settings) record(list Stages) {
 	s.Ran, s.Replaced = map[string]string{}, nil
 	for _, stage := range list {

@@ -12,8 +12,8 @@ import (
 	"spoor/internal/wire"
 )
 
-// A steady crawl is one pipeline whose end is its beginning, over a named pipe: the frontier,
-// fetch, parse, score and evolve go on from one generation to the next.
+// A steady crawl is one pipeline whose output is its input, through a named pipe: the processes
+// frontier, fetch, parse, score and evolve run for all generations.
 
 const loopFile = "loop"
 
@@ -30,8 +30,8 @@ func (c *Crawl) makeLoop() error {
 	return makeFIFO(c.Dir.Path(loopFile))
 }
 
-// ServeSteady is the part of the frontier in a steady crawl: it leases generation after
-// generation, commits them and shows them.
+// ServeSteady runs the frontier of a steady crawl: it leases, commits and shows one generation
+// after the other.
 func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, tally Tally) error {
 	s := c.Settings
 	v := &Server{
@@ -63,8 +63,8 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 	return err
 }
 
-// settleSteady looks at how the pipeline of a steady crawl ended.
-func (c *Crawl) settleSteady(status, interrupted int) error {
+// finishSteady ends a steady crawl whose pipeline has ended.
+func (c *Crawl) finishSteady(status, interrupted int) error {
 	os.Remove(c.Dir.Path(loopFile))
 	if c.now.step == "" {
 		return nil
@@ -79,8 +79,8 @@ func (c *Crawl) settleSteady(status, interrupted int) error {
 	if err != nil {
 		return err
 	}
-	// Nobody may be asked without -contact: that ends a crawl at its beginning; later it is
-	// the outcome of these addresses.
+	// No host may be requested without -contact. That ends a crawl that has no page; later it is
+	// merely the outcome of these addresses.
 	contact := ended["fetch"].status == statusMisuse && c.Totals.Fetched > 0 && ended.others("fetch") == 0
 	switch {
 	case interrupted != 0:

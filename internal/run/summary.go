@@ -30,7 +30,7 @@ type Summary struct {
 	Seconds    seconds          `json:"seconds,omitempty"`
 }
 
-// A Yield is what an operator brought.
+// A Yield counts the outcomes of the addresses that an operator chose.
 type Yield struct {
 	Cost     int `json:"cost"`
 	Relevant int `json:"relevant"`
@@ -148,14 +148,15 @@ func (t *Totals) with(s *Summary) *Totals {
 	return &sum
 }
 
-// exhausted reports whether the frontier has nothing left: an empty generation asks the
-// strategy once more, and it had nothing new, or nothing again.
+// exhausted reports whether the crawl has no addresses left: after a generation without outcomes
+// the strategy proposed none, or the next generation had no outcomes either.
 func (t *Totals) exhausted() bool {
 	return t.Empty > 1 || t.Empty == 1 && t.Last.Addresses == 0
 }
 
-// LoadTotals returns the totals of the committed generations. It reads totals.json, and
-// the summaries if that file does not agree with them; then it writes log.ndjson anew too.
+// LoadTotals returns the totals of the committed generations. It reads totals.json or, if that
+// file does not agree with the summaries, the summaries; then it rewrites totals.json and
+// log.ndjson.
 func (d Dir) LoadTotals() (*Totals, error) {
 	if b, err := readSmall(d.Path(totalsFile)); err == nil && b != nil {
 		t := newTotals()

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// A View shows a crawl to the person who runs it: as a block that is drawn over itself on a
-// terminal, else as a line a generation.
+// A View shows a crawl to the person who runs it: on a terminal as a block that is redrawn in
+// place, otherwise as a line for each generation.
 type View struct {
 	Out   io.Writer
 	Live  bool // Out is a terminal that can be drawn on
-	ASCII bool // draw with signs that every terminal has
+	ASCII bool // draw with ASCII characters only
 
 	name    string // of the run
 	waiting time.Time
@@ -26,7 +26,7 @@ const blockLines = 6
 
 func (v *View) begin(c *Crawl) { v.name = c.Dir.String() }
 
-// Say writes a message. On a terminal it takes the place of what is drawn.
+// Say writes a message. On a terminal it replaces the block.
 func (v *View) Say(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if text == "" {
@@ -38,15 +38,15 @@ func (v *View) Say(format string, args ...any) {
 	}
 }
 
-// Clear erases what is drawn below the cursor.
+// Clear erases the block, which is below the cursor.
 func (v *View) Clear() {
 	if v.Live {
 		io.WriteString(v.Out, "\x1b[J")
 	}
 }
 
-// Step draws what is being done, before any record comes. What follows the visit is drawn by
-// [Crawl.Keep], which has seen the pages.
+// Step draws the block at the beginning of a step, before any record arrives. [Crawl.Keep] draws
+// it during a visit and for the step after it, with the counts of the pages.
 func (v *View) Step(c *Crawl, step string) {
 	switch step {
 	case stepRead:
@@ -56,7 +56,7 @@ func (v *View) Step(c *Crawl, step string) {
 	}
 }
 
-// Progress draws how far a generation is, whose summary so far is sum.
+// Progress draws the block during a generation; sum is its summary so far.
 func (v *View) Progress(c *Crawl, what string, sum *Summary) {
 	v.draw(c.Totals.with(sum), sum.Generation, what, c)
 }
@@ -84,22 +84,22 @@ func (v *View) Waiting(until time.Time) {
 	v.waiting = until
 }
 
-// Final draws the crawl for the last time: what follows stands below it.
+// Final draws the block for the last time: later output appears below it.
 func (v *View) Final(c *Crawl, what string) {
 	if v.Live {
 		io.WriteString(v.Out, v.block(c.Totals, c.Totals.Generation, what, c))
 	}
 }
 
-// draw draws the block and returns to its beginning, so that whatever process draws next
-// draws over it.
+// draw draws the block and moves the cursor back to its beginning, so that the next process that
+// draws overwrites it.
 func (v *View) draw(t *Totals, generation int, what string, c *Crawl) {
 	if v.Live {
 		fmt.Fprintf(v.Out, "%s\r\x1b[%dA", v.block(t, generation, what, c), blockLines)
 	}
 }
 
-// block returns the lines that are drawn. They are cut at the edge, not wrapped.
+// block returns the lines of the block. The terminal cuts long ones instead of wrapping them.
 func (v *View) block(t *Totals, generation int, what string, c *Crawl) string {
 	full, blank, steps := "█", "░", []rune("▁▂▃▄▅▆▇█")
 	if v.ASCII {
@@ -133,11 +133,11 @@ func (v *View) block(t *Totals, generation int, what string, c *Crawl) string {
 	return b.String()
 }
 
-// errorWord returns an error as people are told it: addresses that were handed back have not
-// failed.
+// errorWord returns the name of an error on the terminal. The error budget is no failure: fetch
+// returned the address untried.
 func errorWord(kind string) string {
 	if kind == "budget" {
-		return "handed back"
+		return "returned"
 	}
 	return kind
 }
@@ -158,14 +158,14 @@ func perSecond(n int, s float64) string {
 	return fmt.Sprintf("%.1f", float64(n)/s)
 }
 
-// text says what the crawl has done.
+// text returns a line about the whole crawl.
 func (t *Totals) text() string {
 	return fmt.Sprintf("%d pages fetched, %d of them failed, %d relevant by the measure that steered (self-harvest %s)",
 		t.Fetched, t.Failed, t.Relevant, ratio(t.Relevant, t.Fetched))
 }
 
-// byOperator says what each operator brought, the one with the most pages first, and what
-// the queries cost.
+// byOperator returns a line with the numbers of pages of each operator, the largest first, and the
+// cost of the queries.
 func (t *Totals) byOperator() string {
 	if len(t.Operators) == 0 {
 		return ""
@@ -183,15 +183,15 @@ func (t *Totals) byOperator() string {
 	if queries > 0 {
 		words = append(words, fmt.Sprintf("queries cost %d", queries))
 	}
-	return "what brought them: " + strings.Join(words, "; ")
+	return "by operator: " + strings.Join(words, "; ")
 }
 
-// outcomes says in words what became of addresses that gave no page.
+// outcomes describes the errors of addresses, for noPage.
 var outcomes = map[string]string{
 	"not_archived":     "that the archives do not hold",
 	"robots":           "that robots.txt forbids",
-	"blocked_address":  "at a private address (-allow-private asks these too)",
-	"bad_url":          "that cannot be asked for",
+	"blocked_address":  "at a private address (-allow-private permits these)",
+	"bad_url":          "that cannot be requested",
 	"budget":           "for which there was no time (-deadline)",
 	"dns":              "whose host is unknown",
 	"connect":          "without a connection",
@@ -206,7 +206,7 @@ var outcomes = map[string]string{
 // free are the outcomes that cost nothing.
 var free = []string{"not_archived", "robots", "blocked_address", "bad_url", "budget"}
 
-// noPage ends a crawl that got no page, and says what became of the addresses.
+// noPage ends a crawl that has no page. The error counts the addresses by their errors.
 func (c *Crawl) noPage() error {
 	t := c.Totals
 	var words []string
