@@ -4,15 +4,16 @@
 //	plan, inputs     the plan, and digests of everything else that the results depend on
 //	webs/            links to the archives, beside which indexes are written
 //	topics/          topic files
-//	budgets/         what judge -budget says, by topic and set of seeds
+//	budgets/         the output of judge -budget, by topic and set of seeds
 //	work/JOB/        crawls that have not succeeded: run directory, log
 //	jobs/JOB/        crawls that are done; a directory appears when it is complete
 //	results.ndjson   a [judge.Result] for each crawl, in the order of the plan
-//	times.ndjson     what each crawl took
-//	table.md         what judge table makes of the results
+//	times.ndjson     the time and the memory of each crawl
+//	table.md         the output of judge table
 //	lock             held while a comparison runs
 //
-// Crawls are processes of scripts/crawl, so a comparison has no strategy in its program.
+// Crawls are processes of scripts/crawl, so this package does not import strategies, which must
+// not see labels.
 package comparison
 
 import (
@@ -136,8 +137,8 @@ func (c *Comparison) checkInputs() error {
 	return errors.Join(atomicfile.WriteBytes(c.path("inputs"), append(b, '\n')), atomicfile.WriteBytes(c.path("plan"), plan))
 }
 
-// inputs returns what the results depend on besides the crawlers and the chance, with digests
-// of files.
+// inputs returns what the results depend on, apart from the crawlers and the random seeds: the
+// digests of files, by name.
 func (p *Plan) inputs() (map[string]string, error) {
 	in := map[string]string{"number of pages": fmt.Sprint(p.pages)}
 	files := map[string]string{}
@@ -179,7 +180,7 @@ func (p *Plan) inputs() (map[string]string, error) {
 	return in, nil
 }
 
-// crawlAll runs jobs, several at a time, and says what came of them.
+// crawlAll runs jobs, several at a time, and prints the outcome of each.
 func (c *Comparison) crawlAll(ctx context.Context, todo map[*job]bool) {
 	var group sync.WaitGroup
 	slots := make(chan struct{}, c.Parallel)
@@ -193,10 +194,10 @@ func (c *Comparison) crawlAll(ctx context.Context, todo map[*job]bool) {
 		}
 		group.Go(func() {
 			defer func() { <-slots }()
-			said, err := c.work(ctx, j)
+			line, err := c.work(ctx, j)
 			switch {
 			case err == nil:
-				c.Say("%d/%d  %s: %s", i+1, len(c.Plan.jobs), j.name, said)
+				c.Say("%d/%d  %s: %s", i+1, len(c.Plan.jobs), j.name, line)
 			case ctx.Err() == nil:
 				c.Say("%s %v", j.name, err)
 			}
@@ -205,7 +206,7 @@ func (c *Comparison) crawlAll(ctx context.Context, todo map[*job]bool) {
 	group.Wait()
 }
 
-// sumUp writes the results of the jobs that are done, the table of them, and what they took.
+// sumUp writes the results of the jobs that are done, their table, and their times.
 func (c *Comparison) sumUp(ctx context.Context, stdout io.Writer) error {
 	var results, times bytes.Buffer
 	lines := json.NewEncoder(&results)
@@ -264,7 +265,7 @@ func (c *Comparison) sumUp(ctx context.Context, stdout io.Writer) error {
 	if most > 0 {
 		memory = fmt.Sprintf(", and no process of a crawl took more than %d MiB", most/1024+1)
 	}
-	c.Say("%d crawls, in %s; %.1f s of processor each%s", all, c.Dir, spent/float64(all), memory)
+	c.Say("%d crawls, in %s; %.1f s of CPU time each%s", all, c.Dir, spent/float64(all), memory)
 	return nil
 }
 

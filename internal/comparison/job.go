@@ -18,7 +18,7 @@ import (
 	"spoor/internal/run"
 )
 
-// patience is how long processes may take to end after they have been told to.
+// patience is how long processes may take to end after SIGTERM.
 const patience = 10 * time.Second
 
 // command returns a program that ends, with all its children, when ctx is cancelled.
@@ -51,8 +51,8 @@ func start(ctx context.Context, cmd *exec.Cmd) error {
 }
 
 // The files that jobs share.
-func (c *Comparison) world(w *web) string { return c.path("webs", w.name) }
-func (c *Comparison) index(w *web) string { return c.path("webs", w.name+".db") }
+func (c *Comparison) archives(w *web) string { return c.path("webs", w.name) }
+func (c *Comparison) index(w *web) string    { return c.path("webs", w.name+".db") }
 func (c *Comparison) budgetFile(j *job) string {
 	return c.path("budgets", j.topic.name+"."+j.set+".json")
 }
@@ -71,7 +71,7 @@ func (c *Comparison) judging(j *job) []string {
 	if t.web.graph != "" {
 		args = append(args, "-graph", t.web.graph)
 	} else {
-		args = append(args, "-archive", c.world(t.web))
+		args = append(args, "-archive", c.archives(t.web))
 	}
 	if c.Plan.pages > 0 {
 		args = append(args, "-t", fmt.Sprint(c.Plan.pages))
@@ -86,14 +86,14 @@ func (c *Comparison) prepare(ctx context.Context, j *job) error {
 		name string
 		make func(name string) error
 	}{
-		{c.world(w), func(name string) error { return c.linkArchives(ctx, w.archive, name) }},
+		{c.archives(w), func(name string) error { return c.linkArchives(ctx, w.archive, name) }},
 		{c.topicFile(j), func(name string) error { return c.makeTopic(ctx, j, name) }},
 		{c.budgetFile(j), func(name string) error { return c.save(ctx, name, nil, "judge", append(c.judging(j), "-budget")...) }},
 		{c.index(w), func(name string) error {
 			if j.crawler.track != "Q" {
 				return nil
 			}
-			_, _, err := c.output(ctx, nil, "search", "-index", name+".part", "-archive", c.world(w), "-query", "nothing")
+			_, _, err := c.output(ctx, nil, "search", "-index", name+".part", "-archive", c.archives(w), "-query", "nothing")
 			if err != nil {
 				return err
 			}
@@ -152,7 +152,7 @@ func (c *Comparison) makeTopic(ctx context.Context, j *job, name string) error {
 	args := []string{"-query", strings.TrimRight(string(query), "\n")}
 	if j.crawler.track == "E" {
 		for flag, file := range map[string]string{"-positive": j.topic.positive, "-negative": j.topic.negative} {
-			pages, _, err := c.output(ctx, nil, "fetch", "-archive", c.world(j.topic.web), file)
+			pages, _, err := c.output(ctx, nil, "fetch", "-archive", c.archives(j.topic.web), file)
 			if err != nil {
 				return err
 			}
@@ -166,7 +166,7 @@ func (c *Comparison) makeTopic(ctx context.Context, j *job, name string) error {
 	return c.save(ctx, name, nil, "topic", args...)
 }
 
-// times is what a job took.
+// times are the time and the memory that a job took.
 type times struct {
 	Job     string  `json:"job"`
 	Seconds float64 `json:"seconds"`
@@ -185,14 +185,14 @@ func readTimes(name string) (t times, line []byte, err error) {
 	return t, line, err
 }
 
-// work does a job and returns what came of it. Its results appear in jobs all at once.
-func (c *Comparison) work(ctx context.Context, j *job) (said string, err error) {
+// work does a job and returns a line about its result. Its results appear in jobs all at once.
+func (c *Comparison) work(ctx context.Context, j *job) (line string, err error) {
 	work := c.path("work", j.name)
 	results, crawled := filepath.Join(work, "results"), run.Dir(filepath.Join(work, "run"))
 	if err := os.MkdirAll(work, 0o777); err != nil {
 		return "", err
 	}
-	// The programs write to the log and hold its lock, also when they survive a comparison that
+	// The programs inherit the log and so hold its lock, even if they survive a comparison that
 	// was killed.
 	log, err := os.OpenFile(filepath.Join(work, "log"), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o666)
 	if err != nil {
@@ -225,11 +225,11 @@ func (c *Comparison) work(ctx context.Context, j *job) (said string, err error) 
 	for _, v := range []*float64{&t.Seconds, &t.User, &t.System} {
 		*v = math.Round(*v*1000) / 1000
 	}
-	line, err := json.Marshal(t)
+	spent, err := json.Marshal(t)
 	if err != nil {
 		return "", err
 	}
-	err = atomicfile.WriteBytes(filepath.Join(results, timesFile), append(line, '\n'))
+	err = atomicfile.WriteBytes(filepath.Join(results, timesFile), append(spent, '\n'))
 	for _, name := range keptFiles {
 		b, wrong := os.ReadFile(crawled.Path(name))
 		err = errors.Join(err, wrong, atomicfile.WriteBytes(filepath.Join(results, name), b))
@@ -254,7 +254,8 @@ func (c *Comparison) work(ctx context.Context, j *job) (said string, err error) 
 	return fmt.Sprintf("nAUC %s, %s, in %.3f s", nauc, r.Stop, t.Seconds), nil
 }
 
-// await takes the lock of a job's log. It waits for a crawl that a killed comparison has left.
+// await acquires the lock of a job's log. If a killed comparison has left a crawl, it waits until
+// that has ended.
 func (c *Comparison) await(ctx context.Context, j *job, log *os.File) error {
 	for waited := false; ; waited = true {
 		err := lock.Try(log, true)
@@ -294,7 +295,7 @@ func (c *Comparison) crawl(ctx context.Context, j *job, dir run.Dir) (*exec.Cmd,
 		return nil, fmt.Errorf("%s: %w", c.budgetFile(j), err)
 	}
 	args := append([]string{"-run", string(dir), "-topic", c.topicFile(j), "-seeds", j.seeds, "-strategy", j.crawler.strategy}, j.crawler.flags...)
-	args = append(args, "-pages", fmt.Sprint(budget.T), "-seed", fmt.Sprint(j.chance), "-archive", c.world(j.topic.web))
+	args = append(args, "-pages", fmt.Sprint(budget.T), "-seed", fmt.Sprint(j.chance), "-archive", c.archives(j.topic.web))
 	if j.crawler.track == "Q" {
 		args = append(args, "-search", c.index(j.topic.web))
 	}

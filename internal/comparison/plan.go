@@ -30,11 +30,11 @@ type Plan struct {
 	evolve     map[string]string // strategies by command
 	score      map[string]string // commands in the place of score
 	crawlers   []crawler
-	chance     []int
+	chance     []int  // random seeds
 	pages      int    // 0 for what judge -budget says
 	reference  string // "" for none
 	jobs       []*job
-	names      map[string]bool // what has been named, as "web webkb"
+	names      map[string]bool // the names that are taken, with their kinds, as "web webkb"
 }
 
 // A web is an archived web.
