@@ -55,9 +55,10 @@ A plan has one statement a line; # begins a comment.
   track K|E|Q [STRATEGY...] [-FLAG...]
         crawl with these strategies (default: all of evolve -strategies), -score NAME, and
         flags of crawl: -compat -param -fitness -norm -size -generations -fair -per-host
-        -per-niche. The crawls are given
+        -per-niche. The crawls of a track have
         K  the words of the query
-        E  the example pages, too; a classifier of them is the measure, unless -fitness
+        E  also the example pages, and the classifier trained on them as the measure,
+           unless -fitness is given
         Q  the words, and a search that answers queries with pages of the web
   chance N...     random seeds (default 1)
   pages N         the budget of every crawl (default: as judge -budget says)
@@ -132,7 +133,7 @@ func compare(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	if *into == "" {
 		*into = filepath.Join("runs", plan.Title())
 	}
-	ctx, stop := filter.NotifyContext("interrupted: the same command goes on from here")
+	ctx, stop := filter.NotifyContext("interrupted: the same command resumes the comparison")
 	defer stop()
 	say := func(format string, args ...any) { fmt.Fprintf(stderr, "compare: "+format+"\n", args...) }
 	c := &comparison.Comparison{Plan: plan, Dir: *into, Parallel: *parallel, Crawl: crawl, Prefix: prefix, Say: say}

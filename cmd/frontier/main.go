@@ -19,8 +19,8 @@
 // # Record in and out
 //
 // Add reads addresses and outcomes (records with status_code or error) and prints
-// nothing. When it exits with 0 all of them survive kill -9 and power loss. The
-// state depends neither on their order nor on how often they are added:
+// nothing. Once it has exited with 0, all of them survive kill -9 and power loss. The state
+// depends neither on their order nor on how often they are added:
 //   - of several proposals of one URL, the one of the latest generation counts, and within
 //     that generation the one with the highest priority (absent is 0), then with the smaller
 //     depth; priority null withdraws the URL until a later generation proposes it again;

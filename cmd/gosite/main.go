@@ -17,7 +17,7 @@
 //
 //	{"url":"http://127.0.0.1:8080/crypto/tls/type.Conn.html","labels":["crypto"]}
 //
-// The label of a page is the first element of its package path. Those of hash,
+// The label of a page is the first element of its package path. The pages of hash,
 // encoding/asn1, encoding/pem and golang.org/x/crypto also have the label crypto. The
 // front page and the list of packages have no label. There is a line for every page
 // except those under /private/, the internal packages, which robots.txt disallows. -base

@@ -18,12 +18,12 @@ Out:  the same, each with verdict (relevant, irrelevant, unlabelled, repeated, f
       harvest, recall, auc, nauc, auc_clairvoyant, auc_bound, cost_50, relevant_hosts,
       self_harvest, curves and more; go doc ./cmd/judge explains them
 
-The web is closed: it is what the archives hold. A fetch costs 1, also if the crawl
-has fetched the page before. A query costs 1 for ten results. not_archived, robots,
+The web is closed: it consists of the pages of the archives. A fetch costs 1, even if the
+crawl has fetched the page before. A query costs 1 for ten results. not_archived, robots,
 blocked_address, bad_url and budget cost nothing. The crawl is judged by its first T units
-of cost: a quarter of the pages that can be reached from the seeds or five times the R
-relevant ones, whichever is smaller, but at least 200. nauc is 0 for random crawls and 1 for a crawler that knows all links and
-labels beforehand.
+of cost. T is a quarter of the pages that can be reached from the seeds, or five times the
+R relevant ones among them, whichever is smaller, but at least 200. nauc is 0 for random
+crawls and 1 for a crawler that knows all links and labels beforehand.
 
 Labels are lines such as {"url":"http://a.example/jazz","labels":["music","history"]}; an
 address that redirects labels the page it leads to. The links of the archives are read

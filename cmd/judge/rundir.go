@@ -44,7 +44,7 @@ func recordFiles(args []string) ([]string, error) {
 	return args, nil
 }
 
-// briefFiles returns the smallest files that tell what a run has fetched.
+// briefFiles returns the smallest files with what a run has fetched, in order.
 func briefFiles(dir string) ([]string, error) {
 	for _, name := range []string{"verdicts.ndjson.zst", "order.ndjson.zst"} {
 		if file := filepath.Join(dir, name); exists(file) {

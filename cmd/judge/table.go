@@ -31,9 +31,9 @@ Out:  a Markdown table for each track, the best first, and an explanation of its
 Runs are compared by name: a strategy with its options. A unit is a topic and a set of
 seeds. Random seeds are averaged in each unit, units in each topic, and topics in the mean.
 Intervals are 95 % bootstrap intervals of the mean: each of 10,000 samples draws topics
-with replacement, sets of seeds within these topics, and random seeds within these sets. With -reference every
-other name is compared with that one, in the units that both have: the difference and its
-interval; p of Wilcoxon's signed-rank test (two-sided, exact up to 100 units, zeros by
+with replacement, sets of seeds within these topics, and random seeds within these sets.
+With -reference every other name is compared with that one, in the units that both have: the
+difference and its interval; p of Wilcoxon's signed-rank test (two-sided, exact up to 100 units, zeros by
 Pratt), adjusted by Holm over the table, bold below 0.05; A12 of Vargha and Delaney;
 numbers of units that are better, equal within -tie, and worse. ≈ marks equivalence within
 -tie, by two one-sided tests. Units of one topic are not independent, which p ignores:
@@ -157,7 +157,7 @@ func readResults(stdin io.Reader, files []string, log *slog.Logger) (results []*
 	return results, nil
 }
 
-// runName returns the name of the run in a file that does not tell it: the directory of a
+// runName returns the name of the run in a file that does not contain it: the directory of a
 // judge.json, or the name of the file up to its first dot.
 func runName(file string) string {
 	switch {

@@ -15,10 +15,10 @@ import (
 // comparing holds the flags of a comparison.
 type comparing struct{ reference, measure string }
 
-// The other parameters are those of the protocol for comparisons.
+// The other parameters have the defaults of judge table.
 const (
 	tie  = 0.01 // smaller differences are ties
-	draw = 1    // the seed of the bootstrap
+	draw = 1    // the random seed of the bootstrap
 )
 
 // read compares the results in a file.

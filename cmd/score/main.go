@@ -149,21 +149,22 @@ another program has scored (relevant is added if it is missing). A page with a
 status other than 2xx has the score 0. The result depends only on the topic
 file and the record.
 
-Measures, the sections of the topic that they need, and their thresholds if the
-topic has none:
+Measures, each with the section of the topic that it needs, and after a colon its
+threshold if the topic has none:
 
     vsm             keywords: by tag (title 5, links 3, meta 2, others 1);
-                    cosine with their weights (Fan, Zeng and Li 2009)      0.05
+                    cosine with their weights (Fan, Zeng and Li 2009): 0.05
     weighttable     table: title 2, text 1, times document frequency; cosine
-                    with the weights (Wilson and others)   0.4
-    weighttable-tf  table: title 2, text 1; the same (Pal and others 2009)  0.4
-    bm25            statistics: k1 1.5, b 0.75; from 0, unbounded
-                                        half the sum of IDF times weight
-    wordscore       keywords: density, frequency, balance (Saket and
-                    Behrang); in [0, 5]                                    0.33
-    jaccard         reference: links and words in common (Rane and Pathak) 0.25
-    classifier      classifier: a probability, too large if the topic is
-                    rarer than among the examples                           0.5
+                    with the weights (Wilson and others 2021): 0.4
+    weighttable-tf  table: the same without document frequency (Pal and others
+                    2009): 0.4
+    bm25            statistics: k1 1.5, b 0.75; from 0, unbounded: half the sum
+                    of IDF times weight
+    wordscore       keywords: density, frequency, balance (Saket and Behrang);
+                    in [0, 5]: 0.33
+    jaccard         reference: links and words in common (Rane and Pathak): 0.25
+    classifier      classifier: a probability, too large if the topic is rarer
+                    than among the examples: 0.5
 
 topic -positive FILE makes table, statistics and reference, with -negative FILE
 the classifier too. -norm is for vsm and the tables. -compat implements the

@@ -46,7 +46,7 @@ func (c *command) learnFromExamples(t *topic.Topic) error {
 			words++
 		}
 	}
-	fmt.Fprintf(c.stderr, "topic: %d positive and %d negative pages: a table of %d words besides the query's, reference page %s\n",
+	fmt.Fprintf(c.stderr, "topic: %d positive and %d negative pages: a table of %d words in addition to the query's, reference page %s\n",
 		len(positive.Pages), len(negative.Pages), words, t.Reference.URL)
 	if model == nil {
 		return nil

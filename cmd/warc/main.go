@@ -17,7 +17,7 @@ import (
 )
 
 // interrupted is the error of repair and pack when a signal ends them.
-const interrupted = "interrupted: the file in work is as it was"
+const interrupted = "interrupted: the current file is unchanged"
 
 // A subcommand is a command of warc. new defines its flags and returns its body.
 type subcommand struct {

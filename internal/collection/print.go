@@ -22,13 +22,13 @@ type Printer struct {
 	Pick    archive.Pick
 	Index   archive.IndexOptions
 
-	// Fault is called for each error of the directory of a WACZ, and reports whether it is only
-	// a fault.
+	// Fault is called for each error of the directory of a WACZ, and reports whether it is a fault
+	// of the archive, which does not end the command.
 	Fault func(path string, err error) bool
 }
 
 // ErrSeveralFiles is returned for an offset in more than one file.
-var ErrSeveralFiles = errors.New("an offset is one in a file")
+var ErrSeveralFiles = errors.New("an offset is the position in one file")
 
 // URL prints the capture of a canonical URL that is picked.
 func (c *Printer) URL(url string, files []string) error {

@@ -12,7 +12,7 @@ import (
 	"spoor/internal/wire"
 )
 
-// An Explainer prints for people why a page has its scores.
+// An Explainer prints, for people to read, why a page has its scores.
 type Explainer struct {
 	Set       *Set
 	Threshold *float64 // of the topic, for the first measure; nil for the measure's own
@@ -20,8 +20,8 @@ type Explainer struct {
 	Out       io.Writer
 }
 
-// Explain prints what there is to say about a record, and reports whether the record
-// holds a page that has been parsed.
+// Explain explains the scores of a record, and reports whether the record holds a page that has
+// been parsed.
 func (e *Explainer) Explain(rec *wire.Record) bool {
 	fmt.Fprintln(e.Out, clean(rec.URL))
 	if rec.FinalURL != "" && rec.FinalURL != rec.URL {

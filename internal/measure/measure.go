@@ -33,13 +33,13 @@ func ParseOptions(norm string, compat bool) (Options, error) {
 	return Options{Norm: fitness.PageNorm}, nil
 }
 
-// A Measure is a measure with its name.
+// A Measure is a [fitness.Measure] with its name.
 type Measure struct {
 	fitness.Measure
 	Name string
 }
 
-// A Set is a number of measures of one target, which reads a page once for all of them.
+// A Set is a list of measures with the same target, which reads a page once for all of them.
 type Set struct {
 	Target   *fitness.Target
 	Measures []Measure

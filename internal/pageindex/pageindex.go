@@ -24,8 +24,8 @@ import (
 	"spoor/internal/search"
 )
 
-// Pages are added to the index in batches of so many, or when their bodies have so many
-// bytes in all.
+// Pages are added to the index in batches of this many pages, or fewer if their bodies have
+// together this many bytes.
 const (
 	batchPages = 1000
 	batchBytes = 32 << 20
