@@ -18,8 +18,8 @@ import (
 	"spoor/internal/run"
 )
 
-// A comparison is a directory with a web of three hosts, on which some pages are about
-// jazz, and what a plan needs besides.
+// A comparison is a directory with an archived web of three hosts, of whose pages some are about
+// jazz, and the other files that a plan requires.
 type comparison struct{ *crawl }
 
 const plan = `
@@ -246,8 +246,8 @@ func TestAComparisonKilledGivesTheSameResults(t *testing.T) {
 	}
 }
 
-// A plan that grows asks for what is new, in the order of the plan; one that says
-// something else of the same name wants another directory.
+// If a plan grows, only its new crawls are run, and the results have the order of the plan. A plan
+// that changes the meaning of a name needs another directory.
 func TestAPlanMayGrow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("nothing is compared in a short test")
@@ -307,7 +307,7 @@ func TestAPlanMayGrow(t *testing.T) {
 	}
 }
 
-// children returns the children of a process, none where the system does not say.
+// children returns the children of a process, or none on systems without /proc.
 func children(pid int) (pids []int) {
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	if err != nil {
@@ -324,8 +324,8 @@ func children(pid int) (pids []int) {
 	return pids
 }
 
-// A strategy or a score by command gives the results of spoor's own if it does the same, and
-// the results name the command. One that fails costs its own crawls.
+// A strategy or a score by command gives the same results as spoor's own if it does the same, and
+// the results name the command. If one fails, only its own crawls fail.
 func TestProgramsOfTheUserAreCompared(t *testing.T) {
 	if testing.Short() {
 		t.Skip("nothing is compared in a short test")

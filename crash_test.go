@@ -22,13 +22,13 @@ import (
 var (
 	kills      = flag.Int("kills", 10, "how often a crawl is killed at random")
 	strategies = flag.String("strategies", "niche,bestfirst,tunnel,symbiosis", "the strategies whose crawls are killed, or all")
-	seed       = flag.Uint64("seed", 1, "of the moments at which crawls are killed")
+	seed       = flag.Uint64("seed", 1, "random seed of the moments at which crawls are killed")
 )
 
 // A crawl that is killed at any moment, with all its stages, and started again
 // fetches what it would have fetched: the same pages in the same order, with the
-// same scores. The world is the shared one where there is one, else what gosite
-// serves.
+// same scores. The web is an archive of the shared data if there is one, else the
+// site of gosite.
 func TestACrawlKilledAtRandomFetchesTheSame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crawls are not killed in a short test")
@@ -90,9 +90,9 @@ func TestACrawlKilledAtRandomFetchesTheSame(t *testing.T) {
 	t.Logf("-kills %d -seed %d\n%s", *kills, *seed, b.String())
 }
 
-// killAtRandom crawls as often as it takes to be killed often enough, which depends on
-// what else the machine does: sometimes before the crawl is at work, mostly within the
-// two generations after that. It returns a row of the table.
+// killAtRandom kills crawls *kills times and resumes them: sometimes before the first
+// generation, mostly within the two generations after the start. How many crawls that takes
+// depends on the load of the machine. It returns a row of the table.
 func (c *crawl) killAtRandom(t *testing.T, mode string, want []byte) (row string) {
 	t.Helper()
 	begun := time.Now()
@@ -169,7 +169,7 @@ func (c *crawl) killAtRandom(t *testing.T, mode string, want []byte) (row string
 	return strings.TrimSuffix(row, ", ")
 }
 
-// made are the files that a crawl has made of its last generation.
+// made returns the files of the last generation of a crawl.
 func (c *crawl) made(run string) []string {
 	dirs, _ := filepath.Glob(filepath.Join(c.dir, run, "generations", "*"))
 	if len(dirs) == 0 {
@@ -179,13 +179,13 @@ func (c *crawl) made(run string) []string {
 	return files
 }
 
-// finished tells whether a crawl has come to its end.
+// finished reports whether a crawl has ended.
 func (c *crawl) finished(run string) bool {
 	_, err := os.Stat(filepath.Join(c.dir, run, "stop_reason"))
 	return err == nil
 }
 
-// step is what a crawl that was killed was about to do, by what it had done.
+// step returns the step that was running when a crawl was killed, by the files that it has left.
 func (c *crawl) step(run string) string {
 	dirs, _ := filepath.Glob(filepath.Join(c.dir, run, "generations", "*"))
 	if len(dirs) == 0 {
@@ -202,7 +202,7 @@ func (c *crawl) step(run string) string {
 			return step.next
 		}
 	}
-	return "handing out"
+	return "leasing"
 }
 
 // Killed as soon as a step has begun, and as soon as it has ended, whichever it is, a
@@ -212,7 +212,7 @@ func TestACrawlKilledAtEveryStepFetchesTheSame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("crawls are not killed in a short test")
 	}
-	// What a step makes, while it is at work and when it is done.
+	// The file that a step writes, while it is running and when it has ended.
 	steps := []struct{ begun, done string }{
 		{"*/addresses.*.part", "*/addresses.ndjson"},
 		{"*/parsed.*.part", "*/parsed.ndjson"},
@@ -237,7 +237,7 @@ func TestACrawlKilledAtEveryStepFetchesTheSame(t *testing.T) {
 			kills := 0
 			for generation := range 2 {
 				for i, step := range steps {
-					// What takes no time is over before it is seen: a later step will do.
+					// A step may end before it is noticed: then a later file will do.
 					moments := []string{step.done}
 					for _, later := range steps[i+1:] {
 						moments = append(moments, later.done)
@@ -262,9 +262,8 @@ func TestACrawlKilledAtEveryStepFetchesTheSame(t *testing.T) {
 	}
 }
 
-// killWhen runs a crawl until a file of its generations is there that was not there
-// before and matches one of the patterns, and kills it then. It reports whether it did,
-// and not the crawl came to its end.
+// killWhen runs a crawl until one of its generations has a new file that matches one of the
+// patterns, and then kills it. It returns false if the crawl ended before that.
 func (c *crawl) killWhen(t *testing.T, run string, patterns []string) bool {
 	t.Helper()
 	matches := func() (found []string) {
@@ -307,7 +306,7 @@ func (c *crawl) killWhen(t *testing.T, run string, patterns []string) bool {
 	}
 }
 
-// A crawl is a command line but for the run directory.
+// A crawl is a command line without the run directory.
 type crawl struct {
 	dir  string
 	env  []string
@@ -336,7 +335,7 @@ func newCrawl(t *testing.T, strategy string) *crawl {
 			t.Fatal(err)
 		}
 	} else {
-		t.Log("the shared data is not here: the world is the Go tree's documentation")
+		t.Log("no shared data: the web is the documentation of the Go tree")
 		c.shell(t, `echo "$GOSITE/" >seeds.txt; fetch -allow-private -delay 0s -warc w <<<"$GOSITE/" | parse |
 			grep -o '"url":"http://127[^"]*"' | cut -d'"' -f4 | fetch -allow-private -delay 0s -warc w >pages && cat w-*.warc.gz >web.warc.gz`)
 	}
@@ -349,8 +348,8 @@ func newCrawl(t *testing.T, strategy string) *crawl {
 	return c
 }
 
-// smallTable makes a topic of so few words that pages come near enough for its table to
-// grow, as the papers have it grow, within a short crawl.
+// smallTable makes a topic with so few words that some pages score high enough for its table to
+// grow within a short crawl.
 func (c *crawl) smallTable(t *testing.T) {
 	t.Helper()
 	seeds := c.args[slices.Index(c.args, "-seeds")+1]
@@ -382,8 +381,8 @@ func (c *crawl) run(t *testing.T, run string) {
 	}
 }
 
-// order is what a run fetched: address and score, a line each, and the queries that it
-// was charged for.
+// order returns the pages that a run fetched, with their scores, and the queries whose cost it
+// paid, a line each.
 func (c *crawl) order(t *testing.T, run string) []byte {
 	t.Helper()
 	var out []byte

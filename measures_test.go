@@ -25,11 +25,11 @@ import (
 // doc/results/measures.md: a topic is made of a query and example pages, and every page
 // of the archive is scored.
 
-// judged are the measures that are compared.
+// judged lists the measures that are compared.
 var judged = []string{"vsm", "weighttable", "bm25", "classifier"}
 
-// worlds are the archived webs and the labels that are topics there.
-var worlds = []struct {
+// webs lists the archived webs and the labels that are used as topics.
+var webs = []struct {
 	name   string
 	labels []string
 }{
@@ -46,7 +46,7 @@ type judgement struct {
 	bounded           bool    // they are
 }
 
-// A guess is a score beside the truth.
+// A guess is the score of a page with the correct answer.
 type guess struct {
 	url      string
 	score    float64
@@ -54,8 +54,8 @@ type guess struct {
 	positive bool // what people say
 }
 
-// judgeScores compares. Pages with the same score are in the order of their
-// addresses for the average precision, and half before each other for the area.
+// judgeScores compares scores with labels. Pages with the same score are ordered by address for
+// the average precision, and count one half for the area under the ROC curve.
 func judgeScores(guesses []guess) judgement {
 	guesses = slices.Clone(guesses)
 	slices.SortFunc(guesses, func(a, b guess) int {
@@ -147,7 +147,7 @@ func TestMeasuresAgainstLabels(t *testing.T) {
 	type sum struct{ precision, recall, average, auc, with, links float64 }
 	sums := make([]sum, len(judged))
 	topics := 0.0
-	for _, w := range worlds {
+	for _, w := range webs {
 		j := newJury(t, w.name, w.labels)
 		for _, label := range w.labels {
 			topics++
@@ -206,7 +206,7 @@ func positives(guesses []guess) (n int) {
 	return n
 }
 
-// A jury has a web's pages, parsed, and what people say of them.
+// A jury holds the parsed pages of a web and their human labels.
 type jury struct {
 	*testing.T
 	dir, web, parsed string
@@ -275,7 +275,7 @@ func newJury(t *testing.T, web string, labels []string) *jury {
 // kinds are the kinds of examples.
 var kinds = []string{"positive", "negative"}
 
-// data is the file of the web whose name ends so.
+// data returns the name of a file of the web, which has this ending.
 func (j *jury) data(end string) string { return filepath.Join(shared(), "webs", j.web+end) }
 
 func (j *jury) canonical(url string) string {
@@ -327,7 +327,7 @@ func (j *jury) read(name string, want wire.Section, do func(*wire.Record)) {
 	}
 }
 
-// topic makes the topic of a label, by what a user has: a query and examples.
+// topic makes the topic of a label from a query and examples, as a user would.
 func (j *jury) topic(label string) (file string) {
 	query, err := os.ReadFile(j.data("-" + label + "/query.txt"))
 	if err != nil {
@@ -353,9 +353,8 @@ func (j *jury) topic(label string) (file string) {
 	return file
 }
 
-// A verdict is what a measure says of all pages, of those that are no examples,
-// and of the pages that links lead to: of all links to a page the highest score
-// counts.
+// A verdict holds the guesses of a measure for all pages, for those that are not examples, and for
+// the targets of links, each with the highest score of the links to it.
 type verdict struct{ all, pages, links []guess }
 
 // verdicts are those of the measures on the topic of a label.
@@ -417,7 +416,7 @@ func (j *jury) verdicts(label string) []verdict {
 	return list
 }
 
-// call has score say which of the pages are relevant by a measure.
+// call sets which pages are relevant by a measure, by running score -keep.
 func (j *jury) call(topic, measure string, guesses []guess) {
 	name, called := filepath.Join(j.dir, "brief.ndjson"), filepath.Join(j.dir, "called.ndjson")
 	var b bytes.Buffer

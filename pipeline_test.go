@@ -16,16 +16,16 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestPipeline runs testdata/script. Beyond what testscript has, a script finds
-// the environment of [environment], with scripts/ on the PATH, and
+// TestPipeline runs testdata/script. In addition to what testscript provides, a script has the
+// environment of [environment], scripts/ on the PATH, and
 //
 //	serve DIR                      serve the files of DIR on loopback, at $SITE
 //	replace FILE OLD NEW           replace every OLD in FILE by NEW
 //	exec status N command…         the command must end with status N
 //	exec killafter WHEN command…   kill -9 the command and all its children WHEN:
-//	                               a duration, or a file pattern that has come true
-//	[shared]                       the shared data is there, at $SPOOR_SHARED
-//	[warcio]                       the outside reader of WARC is there: exec $SPOOR_WARCIO index FILE
+//	                               after a duration, or once a file matches a pattern
+//	[shared]                       the shared data is at $SPOOR_SHARED
+//	[warcio]                       an independent reader of WARC exists: exec $SPOOR_WARCIO index FILE
 //	[mount]                        unshare -rm bash can mount -t tmpfs
 //
 // Where CI=true, a script may rely on [warcio] and [mount].
@@ -101,7 +101,7 @@ func replace(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], args[2])), 0o666))
 }
 
-// exitStatus is what a shell calls the end of a command.
+// exitStatus returns the status that a shell would report for the error of a command.
 func exitStatus(err error) int {
 	if err == nil {
 		return 0

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-var signals = flag.Int("signals", 12, "how many signals crawls get at random")
+var signals = flag.Int("signals", 12, "the number of signals that crawls get at random moments")
 
 // A crawl that gets signals at random moments ends with the status of the signal and, resumed,
 // fetches what it would have fetched.

@@ -13,9 +13,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Without processes for every generation a crawl is the same, byte for byte: what was
-// fetched, what was made of it, what came next, what became of the topic, and what each
-// generation cost; whatever the strategy.
+// A steady crawl writes the same bytes as a looping one, with every strategy: the pages, the
+// next addresses, the answers of queries, the topic, and the summaries.
 func TestASteadyCrawlIsTheSameCrawl(t *testing.T) {
 	if testing.Short() {
 		t.Skip("no crawls in a short test")
@@ -64,8 +63,7 @@ func TestASteadyCrawlIsTheSameCrawl(t *testing.T) {
 
 var seconds = regexp.MustCompile(`,"seconds":[0-9.]+`)
 
-// all is what the files of that name hold, of all generations; how long they took is
-// left out.
+// all returns the content of the files of that name of all generations, without their seconds.
 func (c *crawl) all(t *testing.T, run, file string) (all []byte) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(c.dir, run, "generations", "*", file))

@@ -30,10 +30,10 @@ import (
 var trapPages = flag.Int("trap-pages", 1000, "pages that the crawl of the site with traps may spend")
 
 // A trapSite is a good site, the documentation of the Go tree and a wiki of 300
-// articles, in the company that sites keep: every page has a foot with a calendar,
-// a shop, a link that is relative and should not be, and itself under a new session;
-// every article has its history, and the history its revisions and what differs
-// between any two.
+// articles, with common crawler traps: the foot of every page has links to a calendar,
+// to a shop, to a page by a relative link that should be absolute, and to the page
+// itself with a new session identifier; every article has a history of revisions, and
+// the differences between any two of them.
 type trapSite struct {
 	good     http.Handler
 	sessions atomic.Int64
@@ -41,7 +41,7 @@ type trapSite struct {
 
 const wikiArticles = 300
 
-// trapOf is the trap that an address leads into, "" for a good one.
+// trapOf returns the name of the trap that an address is in, "" if it is in none.
 func trapOf(u *url.URL) string {
 	q := u.Query()
 	switch {
@@ -91,7 +91,7 @@ func (s *trapSite) foot(u *url.URL) string {
 	n := s.sessions.Add(1)
 	name := "PHPSESSID"
 	if n%2 == 0 {
-		name = "visit" // known to nobody
+		name = "visit" // not a known name of session identifiers
 	}
 	q := u.Query()
 	q.Del("PHPSESSID")
@@ -231,8 +231,8 @@ var lexicon = func() (list []string) {
 	return list
 }()
 
-// crawlTraps crawls the site with traps and returns what was spent on each of them,
-// on good pages (""), and how many addresses were refused, by reason.
+// crawlTraps crawls the site with traps. It returns the number of pages fetched in each trap and
+// outside of them (""), and the number of excluded addresses, by reason.
 func crawlTraps(t *testing.T, traps string, args ...string) (spent, refused map[string]int) {
 	t.Helper()
 	good, err := goDocs()
@@ -295,8 +295,8 @@ func share(spent map[string]int) (inside, all int, percent float64) {
 	return inside, all, 100 * float64(inside) / float64(all)
 }
 
-// TestTrapsCostLittle crawls a site with all kinds of traps and tells how much of
-// the budget went into them.
+// TestTrapsCostLittle crawls a site with all kinds of traps, and limits the share of the budget
+// that is spent in them.
 func TestTrapsCostLittle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a crawl of a site with traps takes half a minute")
@@ -308,8 +308,8 @@ func TestTrapsCostLittle(t *testing.T) {
 	spent, refused := crawlTraps(t, "on", "-strategy", "breadthfirst", "-pages", strconv.Itoa(*trapPages), "-size", "100")
 	inside, all, percent := share(spent)
 	t.Logf("%d of %d pages (%.1f %%) inside traps: %v; refused: %v", inside, all, percent, spent, refused)
-	// So many to find the traps out, and one of a hundred for the links to them that every
-	// new part of the site has: of 5,000 pages 3 %.
+	// 100 pages to detect the traps, and one in a hundred for the links to them in every new part
+	// of the site: 3 % of 5,000 pages.
 	if limit := 100 + *trapPages/100; inside > limit {
 		t.Errorf("%d pages went into traps, want at most %d", inside, limit)
 	}
@@ -318,8 +318,8 @@ func TestTrapsCostLittle(t *testing.T) {
 	}
 }
 
-// TestGoodPagesAreNoCopies reads manuals whose menu is several times as long as the
-// text of a page, and lists whose pages have the same words around the links.
+// TestGoodPagesAreNoCopies checks that no addresses are excluded as near-duplicates in manuals whose
+// menu is several times as long as the text, and in lists whose pages differ only in their links.
 func TestGoodPagesAreNoCopies(t *testing.T) {
 	t.Parallel()
 	x := page.NewExtractor()
