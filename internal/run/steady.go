@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"spoor/internal/frontier"
@@ -46,7 +47,7 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		Pages:         s.Pages,
 		MaxWindows:    s.Generations,
 		Patience:      s.Patience,
-		Timeout:       10 * time.Minute,
+		Timeout:       s.timeout(),
 		CompactAt:     64 << 20,
 		EndWithParent: true,
 		Exact:         !c.Stages.addsSitemaps(),
@@ -61,6 +62,20 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 		err = os.WriteFile(c.Dir.Path(endFile), []byte(served.End), 0o666)
 	}
 	return err
+}
+
+// timeout returns how long a steady crawl may get no record back: at least as long as fetch may
+// wait for an address that is due later.
+func (s *Settings) timeout() time.Duration {
+	wait := time.Duration(0)
+	for _, flag := range s.Live {
+		if value, ok := strings.CutPrefix(flag, "-deadline="); ok {
+			if wait, _ = time.ParseDuration(value); wait == 0 { // no deadline
+				wait = 24 * time.Hour // as long as fetch waits for a host
+			}
+		}
+	}
+	return max(10*time.Minute, wait+time.Minute)
 }
 
 // finishSteady ends a steady crawl whose pipeline has ended.
