@@ -156,10 +156,9 @@ threshold if the topic has none:
                     cosine with their weights (Fan, Zeng and Li 2009): 0.05
     weighttable     table: title 2, text 1, times document frequency; cosine
                     with the weights (Wilson and others 2021): 0.4
-    weighttable-tf  table: the same without document frequency (Pal and others
-                    2009): 0.4
-    bm25            statistics: k1 1.5, b 0.75; from 0, unbounded: half the sum
-                    of IDF times weight
+    weighttable-tf  table: title 2, text 1; cosine (Pal and others 2009): 0.4
+    bm25            statistics: k1 1.5, b 0.75; from 0, unbounded:
+                    half the sum of IDF times weight
     wordscore       keywords: density, frequency, balance (Saket and Behrang);
                     in [0, 5]: 0.33
     jaccard         reference: links and words in common (Rane and Pathak): 0.25
