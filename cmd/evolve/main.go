@@ -74,7 +74,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -161,7 +160,7 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return describe(stdout, *asJSON)
 	case opt.strategy == "":
 		return filter.Usagef("-strategy is required\nhint: evolve -strategies lists the strategies")
-	case *window > 0 && (given(fs, "generation") || given(fs, "n")):
+	case *window > 0 && (filter.Given(fs)["generation"] || filter.Given(fs)["n"]):
 		return filter.Usagef("-window cannot be used with -n and -generation: it sets the size, and the window marks give the generation")
 	case *window < 0, *window == 0 && (opt.dir != "" || !opt.marks):
 		return filter.Usagef("-windows and -marks require -window N, which must be positive")
@@ -177,12 +176,6 @@ func evolve(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		opt.n, opt.windowed = *window, true
 	}
 	return opt.run(in, stdout, stderr)
-}
-
-// given reports whether the flag was set on the command line.
-func given(fs *flag.FlagSet, name string) (found bool) {
-	fs.Visit(func(f *flag.Flag) { found = found || f.Name == name })
-	return found
 }
 
 type options struct {

@@ -182,7 +182,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -495,8 +494,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 		return nil, err
 	}
 	c.files = fs.Args()
-	given := map[string]bool{}
-	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	given := filter.Given(fs)
 	if err := c.check(given); err != nil {
 		return nil, err
 	}

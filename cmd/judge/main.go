@@ -248,7 +248,7 @@ func (o *options) check(fs *flag.FlagSet, files []string) error {
 	}
 	if o.topic != "" {
 		for _, name := range []string{"archive", "graph", "labels", "label", "seeds", "capture", "budget"} {
-			if given(fs, name) {
+			if filter.Given(fs)[name] {
 				return filter.Usagef("-%s cannot be used with -topic: it is for labels", name)
 			}
 		}
@@ -276,12 +276,6 @@ func (o *options) check(fs *flag.FlagSet, files []string) error {
 		return filter.Usagef("-budget cannot be used with -summary or -tee")
 	}
 	return nil
-}
-
-// given reports whether a flag is on the command line.
-func given(fs *flag.FlagSet, name string) (found bool) {
-	fs.Visit(func(f *flag.Flag) { found = found || f.Name == name })
-	return found
 }
 
 // exists reports whether there is a file or directory of that name.

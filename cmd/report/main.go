@@ -62,7 +62,6 @@
 package main
 
 import (
-	"flag"
 	"io"
 	"log/slog"
 	"path/filepath"
@@ -119,7 +118,7 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 		return filter.Usagef("no run: report -o %s RUN..., or -results FILE\nhint: a run is the directory of a crawl, as its -run", out)
 	case results == "":
 		for _, name := range []string{"reference", "measure"} {
-			if given(fs, name) {
+			if filter.Given(fs)[name] {
 				return filter.Usagef("-%s needs -results FILE", name)
 			}
 		}
@@ -151,12 +150,6 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	}
 	log.Info("done", "runs", len(page.Runs), "records", records, "seconds", float64(time.Since(started).Milliseconds())/1000)
 	return nil
-}
-
-// given reports whether a flag is on the command line.
-func given(fs *flag.FlagSet, name string) (found bool) {
-	fs.Visit(func(f *flag.Flag) { found = found || f.Name == name })
-	return found
 }
 
 // names returns the names of runs on the page: the last element of the path, or the whole

@@ -23,7 +23,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"io"
 	"os"
 	"slices"
@@ -205,11 +204,4 @@ func (c *command) open() error {
 		return err
 	}
 	return run.Become(lock, "bash", script, "-opened", string(request.Dir))
-}
-
-// given returns the names of the flags that were given.
-func given(fs *flag.FlagSet) map[string]bool {
-	names := map[string]bool{}
-	fs.Visit(func(f *flag.Flag) { names[f.Name] = true })
-	return names
 }

@@ -179,7 +179,7 @@ func (o *opening) request(fs *flag.FlagSet) (*run.Request, error) {
 	s.Pages, s.Generations, s.Seed, s.Size = int(o.pages), int(o.generations), int(o.seed), int(o.size)
 	s.PerHost, s.PerNiche, s.MaxPerHost, s.MaxPerNiche = int(o.perHost), int(o.perNiche), int(o.maxPerHost), int(o.maxPerNiche)
 	s.Patience = time.Duration(o.patience) * time.Second
-	names := given(fs)
+	names := filter.Given(fs)
 	if names["chance"] {
 		names["seed"] = true
 	}

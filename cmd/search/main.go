@@ -102,7 +102,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -190,8 +189,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	if err := filter.Parse(fs, args); err != nil {
 		return err
 	}
-	given := map[string]bool{}
-	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	given := filter.Given(fs)
 	o.asked = given["query"]
 	if err := o.check(given, fs.Args()); err != nil {
 		return err

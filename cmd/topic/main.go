@@ -133,7 +133,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -234,8 +233,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 		return err
 	}
 	c.files = fs.Args()
-	given := make(map[string]bool)
-	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	given := filter.Given(fs)
 	work, err := c.runMake, error(nil)
 	switch {
 	case given["explain"]:

@@ -215,6 +215,13 @@ func ParseMixed(fs *flag.FlagSet, args []string) (rest []string, err error) {
 	}
 }
 
+// Given returns the names of the flags that are on the command line.
+func Given(fs *flag.FlagSet) map[string]bool {
+	names := map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { names[f.Name] = true })
+	return names
+}
+
 // version returns the line that -version prints.
 func version(name string) string {
 	v := "(unknown)"
