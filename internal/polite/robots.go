@@ -18,9 +18,9 @@ const (
 	// RobotsTTL is how long a robots.txt is cached (RFC 9309, section 2.4).
 	RobotsTTL = 24 * time.Hour
 
-	// RobotsRetry is how long everything is disallowed when robots.txt is unreachable
-	// because of a server error or an incomplete response, unless it redirects to a
-	// host that is held for another time.
+	// RobotsRetry is how long everything is disallowed after a server error or an
+	// incomplete response for robots.txt. If robots.txt redirects to a host that is
+	// held, everything is disallowed until the end of that hold instead.
 	RobotsRetry = time.Hour
 
 	// RobotsRedirects is how many redirects of robots.txt are followed (section
@@ -41,8 +41,8 @@ type Verdict struct {
 
 // Robots fetches and caches robots.txt according to RFC 9309, section 2.3: 2xx has rules;
 // 4xx, too many redirects and redirect loops mean that there are none; after 5xx and network
-// errors everything is disallowed. Unlike in the standard, so it is after 429: a server that
-// is overloaded has not said that there are no rules. Rules behind a redirect, to whatever
+// errors everything is disallowed. Unlike in the standard, 429 disallows everything too: an
+// overloaded server has not said that there are no rules. Rules behind a redirect, to whatever
 // host, apply to the host that redirects.
 //
 // The zero value is ready for use once Transport and Agent are set. It is safe for concurrent
@@ -74,6 +74,7 @@ type entry struct {
 	expires  time.Time
 	err      error
 	answered bool // the origin responded, and so is not held because of err
+	gaveUp   bool // the context of the caller that fetched it ended
 
 	parse sync.Once // on the first decision: many loaded entries are never needed
 	rules *robots.Rules
@@ -178,8 +179,8 @@ func (r *Robots) get(ctx context.Context, u weburl.URL) (*entry, error) {
 		if e.err == nil || kept && !blocked {
 			return e, nil
 		}
-		if !mine && !kept && ctx.Err() == nil && (errors.Is(e.err, context.Canceled) || errors.Is(e.err, context.DeadlineExceeded)) {
-			continue // the caller that fetched it gave up; this one has not
+		if !mine && e.gaveUp && ctx.Err() == nil {
+			continue // this caller has not given up
 		}
 		return nil, fmt.Errorf("robots.txt: %w", e.err)
 	}
@@ -250,8 +251,9 @@ func (r *Robots) fill(ctx context.Context, u weburl.URL, e *entry) {
 	defer close(e.ready)
 	e.expires = time.Now().Add(RobotsTTL)
 	e.err = r.fetch(ctx, u, e)
+	e.gaveUp = e.err != nil && ctx.Err() != nil
 	switch {
-	case e.err != nil && (!e.answered || ctx.Err() != nil):
+	case e.err != nil && !e.answered || e.gaveUp:
 		e.expires = time.Time{} // fetch it again once the host is not held
 	case e.err != nil || Fails(e.status):
 		e.expires = retry(e.err, time.Now())
@@ -261,8 +263,8 @@ func (r *Robots) fill(ctx context.Context, u weburl.URL, e *entry) {
 	r.addSize(origin(u), e, len(e.body)+len(e.from))
 }
 
-// retry returns when a robots.txt that failed now is fetched again: when the host that it
-// redirects to is no longer held, at most a day later, or else after an hour.
+// retry returns when a robots.txt that failed now is fetched again: if it redirects to a host
+// that is held, at the end of that hold, but within a day; otherwise after an hour.
 func retry(err error, now time.Time) time.Time {
 	held, ok := errors.AsType[*HoldError](err)
 	switch {

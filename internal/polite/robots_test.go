@@ -286,11 +286,12 @@ func TestCancelledFetchOfRobotsTxtIsRepeated(t *testing.T) {
 		t.Run(to, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := &Robots{Transport: &patient{to}, Agent: "spoor"}
-				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				windowEnded := errors.New("the window ended")
+				ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, windowEnded)
 				defer cancel()
 				var wg sync.WaitGroup
 				wg.Go(func() {
-					if _, err := r.Decide(ctx, mustParse("http://a.test/")); !errors.Is(err, context.DeadlineExceeded) {
+					if _, err := r.Decide(ctx, mustParse("http://a.test/")); !errors.Is(err, windowEnded) {
 						t.Errorf("got %v", err)
 					}
 				})
@@ -321,7 +322,7 @@ func (p *patient) RoundTrip(req *http.Request) (*http.Response, error) {
 	case <-time.After(5 * time.Second):
 		return text("")
 	case <-req.Context().Done():
-		return nil, req.Context().Err()
+		return nil, context.Cause(req.Context())
 	}
 }
 

@@ -241,7 +241,7 @@ func (r *Robots) lines(now time.Time) []robotsLine {
 	return all
 }
 
-// plain reports whether b is text that JSON makes at most twice as long.
+// plain reports whether b is text whose JSON encoding is at most twice as long.
 func plain(b []byte) bool {
 	return utf8.Valid(b) && !bytes.ContainsFunc(b, func(c rune) bool {
 		return c < ' ' && c != '\n' && c != '\r' && c != '\t'
@@ -295,6 +295,7 @@ func (r *Robots) restore(lines []robotsLine, now time.Time) {
 	slices.Sort(pending)
 	for _, origin := range pending {
 		r.put(origin, old[origin])
+		r.bytes += old[origin].size
 	}
 }
 
