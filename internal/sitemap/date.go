@@ -31,8 +31,8 @@ var earliest = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const maxDate = 64
 
-// lastMod returns a date in one of the two forms of [Entry], "" if s is none. A year or month
-// stands for its first day; a time without zone is UTC.
+// lastMod parses a date and returns it in one of the two forms of LastMod in [Entry], or "" if s
+// is not a date. A year or month stands for its first day; a time without zone is UTC.
 func lastMod(s string) string {
 	if len(s) < 4 || len(s) > maxDate {
 		return ""
@@ -80,8 +80,8 @@ func mailed(s string) string {
 	return ""
 }
 
-// format returns t in UTC, "" if it is not plausible. If that equals read, the string that t
-// was parsed from, it returns read and does not allocate.
+// format formats t in UTC, and returns "" if t is not plausible. If the result equals read, the
+// string that t was parsed from, it returns read and does not allocate.
 func format(t time.Time, layout, read string) string {
 	t = t.UTC()
 	if t.Before(earliest) || t.Year() > 9999 {

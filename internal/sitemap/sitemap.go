@@ -39,7 +39,7 @@ const (
 
 // Errors that end a file. They may be wrapped: use errors.Is.
 var (
-	ErrNoSitemap = errors.New("no sitemap") // there was no entry
+	ErrNoSitemap = errors.New("no sitemap") // no entry, and not the root element of a sitemap or feed
 	ErrTruncated = errors.New("the sitemap breaks off")
 	ErrTooLong   = errors.New("the sitemap is longer than 50 MiB")
 	ErrTooMany   = errors.New("the sitemap has more than 50,000 entries")
@@ -80,7 +80,8 @@ type Entry struct {
 
 // Entries yields the entries of the sitemap in r, in order. Unless the file was read to
 // its end, the last value is an error of this package; [ErrTruncated] wraps errors of r.
-// A sitemap without entries is no error. Entries without a usable address are skipped.
+// Entries without a usable address are skipped. A sitemap, index or feed in XML may be
+// empty; any other file without entries is an error, [ErrNoSitemap].
 //
 // The time is linear in the number of bytes read.
 func Entries(r io.Reader) iter.Seq2[Entry, error] { return entries(r, MaxSize) }

@@ -131,6 +131,10 @@ var files = []struct {
 		page(Text, "http://a.example/"), page(Text, "HTTPS://a.example/x y"), page(Text, "http://a.example/&amp;"),
 	}, nil},
 
+	{"an empty sitemap", urlset + `</urlset>`, nil, nil},
+	{"an empty index", `<sitemapindex></sitemapindex>`, nil, nil},
+	{"an empty feed", `<feed xmlns="http://www.w3.org/2005/Atom"/>`, nil, nil},
+	{"an entry without an address", urlset + `<url><lastmod>2024-01-01</lastmod></url></urlset>`, nil, nil},
 	{"nothing", "", nil, ErrNoSitemap},
 	{"white space", " \n\t", nil, ErrNoSitemap},
 	{"words", "Not found", nil, ErrNoSitemap},

@@ -45,8 +45,8 @@ func (r *tokenReader) ReadByte() (c byte, err error) {
 	return c, r.err
 }
 
-// readXML reads a sitemap, an index or a feed. Text that encoding/xml does not accept is
-// skipped, and the entry that it stands in loses the field.
+// readXML reads a sitemap, an index or a feed. It skips what encoding/xml cannot parse, and the
+// field of an entry in which that occurs.
 func readXML(in *bufio.Reader, emit func(Entry) error) error {
 	r := &tokenReader{Reader: bufio.NewReaderSize(transform.NewReader(in, unicode.UTF8.NewDecoder()), buffered)}
 	x := &markup{emit: emit}
