@@ -172,7 +172,7 @@ func (d *decoder) object(o *object, base unsafe.Pointer) error {
 	// in a second pass.
 	begin := d.pos
 	var start, end, runs int
-	unknown := false // the last member was
+	unknown := false // whether the last member was unknown
 	err := d.members(func(key string, from int) error {
 		if f := o.find(key); f != nil {
 			unknown = false

@@ -9,7 +9,7 @@ var hasEscape = cpu.X86.HasSSSE3 && cpu.X86.HasPOPCNT
 
 // escape writes the first blocks of 16 bytes of b to dst as they are written in a JSON
 // string, and returns how many bytes it wrote and read. It stops before a block with a
-// control character that has no short escape. dst must have room for twice what is read and
+// control character that has no short escape. dst must have space for twice what is read and
 // 16 bytes more.
 func escape(dst, b []byte, blocks int) (wrote, read int) {
 	_, _ = dst[32*blocks+15], b[16*blocks-1]
@@ -40,7 +40,7 @@ func escapeSSSE3(dst, src *byte, blocks int, insertions *[256][16]byte, shortEsc
 
 // unescape decodes the first blocks of 16 bytes of b, which is the inside of a JSON string,
 // to dst, and returns how many bytes it wrote and read. It stops before a block that holds
-// anything but text and short escapes, and before a backslash at the end. dst must have room
+// anything but text and short escapes, and before a backslash at the end. dst must have space
 // for what is read.
 func unescape(dst, b []byte, blocks int) (wrote, read int) {
 	_, _ = dst[16*blocks-1], b[16*blocks-1]

@@ -1,5 +1,11 @@
 package wire
 
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
 // peer is the record as a struct for encoding/json, with which fuzz tests and benchmarks
 // compare the codec.
 type peer struct {
@@ -11,12 +17,20 @@ type peer struct {
 	Parents    []string `json:"parents,omitempty"`
 	Operator   string   `json:"operator,omitempty"`
 	Priority   *float64 `json:"priority,omitempty"`
+	Revision   int      `json:"revision,omitempty"`
 	Niche      string   `json:"niche,omitempty"`
 	Query      string   `json:"query,omitempty"`
 	Retries    int      `json:"retries,omitempty"`
 	Cost       int      `json:"cost,omitempty"`
 
 	Reasons map[string]float64 `json:"reasons,omitempty"`
+
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"last_modified,omitempty"`
+	LastDigest   string `json:"last_digest,omitempty"`
+	LastMod      string `json:"lastmod,omitempty"`
+	Visits       int    `json:"visits,omitempty"`
+	Interval     int    `json:"interval,omitempty"`
 
 	FinalURL      string              `json:"final_url,omitempty"`
 	Redirects     []peerRedirect      `json:"redirects,omitempty"`
@@ -74,6 +88,31 @@ type peerLink struct {
 	Archived *bool              `json:"archived,omitempty"`
 	Score    *float64           `json:"score,omitempty"`
 	Scores   map[string]float64 `json:"scores,omitempty"`
+	LastMod  string             `json:"lastmod,omitempty"`
+	Priority *float64           `json:"priority,omitempty"`
+}
+
+// TestPeerHasAllFields checks that the comparison with encoding/json omits no field.
+func TestPeerHasAllFields(t *testing.T) {
+	for _, c := range []struct {
+		object *object
+		peer   reflect.Type
+	}{
+		{recordObject, reflect.TypeFor[peer]()},
+		{redirectObject, reflect.TypeFor[peerRedirect]()},
+		{linkObject, reflect.TypeFor[peerLink]()},
+	} {
+		tags := map[string]bool{}
+		for i := range c.peer.NumField() {
+			name, _, _ := strings.Cut(c.peer.Field(i).Tag.Get("json"), ",")
+			tags[name] = true
+		}
+		for _, f := range c.object.fields {
+			if !tags[f.name] {
+				t.Errorf("%v has no %s", c.peer, f.name)
+			}
+		}
+	}
 }
 
 // asPeer returns r as a peer. Empty maps and slices become nil.
@@ -81,7 +120,8 @@ func asPeer(r *Record) *peer {
 	p := &peer{
 		V: r.V, URL: r.URL, Generation: r.Generation, Depth: r.Depth, Via: r.Via,
 		Operator: r.Operator, Priority: number(r.Priority), Niche: r.Niche, Query: r.Query, Retries: r.Retries,
-		Cost: r.Cost, Reasons: scoreMap(r.Reasons),
+		Revision: r.Revision, Cost: r.Cost, Reasons: scoreMap(r.Reasons), ETag: r.ETag, LastModified: r.LastModified,
+		LastDigest: r.LastDigest, LastMod: r.LastMod, Visits: r.Visits, Interval: r.Interval,
 
 		FinalURL: r.FinalURL, Timestamp: r.Timestamp, StatusCode: r.StatusCode, Headers: valueMap(r.Headers),
 		ContentType: r.ContentType, Charset: r.Charset, ContentLength: r.ContentLength, Truncated: r.Truncated,
@@ -101,7 +141,8 @@ func asPeer(r *Record) *peer {
 	}
 	for _, l := range r.Links {
 		p.Links = append(p.Links, peerLink{
-			l.URL, l.Anchor, l.Context, l.Rel, l.Hreflang, l.Tag, l.Path, truth(l.Archived), number(l.Score), scoreMap(l.Scores),
+			l.URL, l.Anchor, l.Context, l.Rel, l.Hreflang, l.Tag, l.Path, truth(l.Archived), number(l.Score), scoreMap(l.Scores), l.LastMod,
+			number(l.Priority),
 		})
 	}
 	return p

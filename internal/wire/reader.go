@@ -14,8 +14,8 @@ const (
 	copySize   = 32 << 10  // shorter lines are always copied, so that no record keeps a buffer for one
 )
 
-// ReadSize is how much a [Reader] reads at once. More would mean to copy more bytes that
-// follow a line.
+// ReadSize is how much a [Reader] reads at once. Larger reads would leave more bytes after a
+// line, which must be copied.
 const ReadSize = 32 << 10
 
 // A Reader reads records, one JSON object a line.
@@ -152,9 +152,9 @@ func (r *Reader) failed() error {
 	return fmt.Errorf("reading records after line %d: %w", r.line, r.err)
 }
 
-// give stores line in rec; the next line starts at rest. It copies the shorter of the line
-// and the bytes behind it: the line to the buffer of rec, or the bytes behind it, after
-// which the two buffers are exchanged.
+// give stores line in rec; the next line starts at rest. It copies either the line to the
+// buffer of rec or, if they are fewer, the bytes after the line to that buffer, and then
+// exchanges the two buffers.
 func (r *Reader) give(rec *Record, line []byte, rest int) {
 	left := r.end - rest
 	if len(line) < copySize || len(line) <= left {

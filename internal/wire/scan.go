@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// This file scans eight bytes at a time, as one word. A mask over a word has the high bit of
-// a byte set if the byte is meant.
+// This file scans eight bytes at a time, as one word. A mask selects bytes of a word: it has the
+// high bit of each selected byte set.
 
 const (
 	ones  = 0x0101010101010101
