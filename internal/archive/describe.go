@@ -3,6 +3,7 @@ package archive
 import (
 	ziparchive "archive/zip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -24,7 +25,7 @@ const (
 // size and digest in the description, and all archives must be listed. Files of other formats,
 // and files inside a WACZ, are not checked.
 func (v *Verifier) Package(path string) error {
-	if _, inner := outer(path); inner != "" {
+	if _, inner := containerOf(path); inner != "" {
 		return nil
 	}
 	f, err := os.Open(path)
@@ -42,7 +43,7 @@ func (v *Verifier) Package(path string) error {
 	}
 	a := &allowance{f, maxDirectory}
 	z, err := ziparchive.NewReader(a, info.Size())
-	if z == nil || err != nil {
+	if err != nil && !errors.Is(err, ziparchive.ErrInsecurePath) {
 		return nil // reported when its archives are read
 	}
 	a.left = math.MaxInt64
@@ -56,7 +57,7 @@ func (v *Verifier) Package(path string) error {
 	return nil
 }
 
-// A packageCheck is a call of Package.
+// A packageCheck holds the state of one call of Package.
 type packageCheck struct {
 	file    *verifiedFile
 	entries map[string]*ziparchive.File
@@ -133,7 +134,7 @@ func (c *packageCheck) open(name string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("%.200q is not there", name)
 	}
 	if e.CompressedSize64 > uint64(c.left) {
-		return nil, fmt.Errorf("%.200q lies in other files", name)
+		return nil, fmt.Errorf("%.200q overlaps other files", name)
 	}
 	r, err := e.Open()
 	if err != nil {

@@ -97,7 +97,7 @@ func TestVerifyOverlappingFiles(t *testing.T) {
 	if err := v.Package(fileOf(t, t.TempDir(), "x.wacz", file)); err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != 2 || !strings.Contains(got[1], "lies in other files") {
+	if len(got) != 2 || !strings.Contains(got[1], "overlaps other files") {
 		t.Errorf("%q", got)
 	}
 }

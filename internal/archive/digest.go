@@ -175,7 +175,7 @@ func (c *checker) form() (form payloadForm, ok bool) {
 	switch {
 	case c.payload == nil:
 		return unchunked, true
-	case c.http: // without the end of the header, all is header or all is payload
+	case c.http: // the header does not end, so all of the block is header, or all of it payload
 		empty := c.payload.make()
 		ok = c.payload.is(empty)
 		empty.Write(c.head)

@@ -35,7 +35,7 @@ const (
 )
 
 // A digester computes digests and formats them as other tools do, and as the annotated WARC 1.1
-// recommends: SHA-1 in base32, which needs no padding, and SHA-256, which would, in lower-case
+// recommends: SHA-1 in base32, and SHA-256, which would need padding in base32, in lower-case
 // hexadecimal.
 type digester struct {
 	label string

@@ -20,8 +20,8 @@ const nameHint = "their names end in .warc, .warc.gz, .warc.zst, .arc, .arc.gz o
 // .wacz, followed by .open if they are still being written. The name of a file inside a WACZ,
 // as in [Volume], and "-" are not changed. A file that is named twice is returned once.
 //
-// Beside an archive, the files that this package writes next to archives are passed over: the
-// shell expands dir/* to these, too.
+// If the result contains an archive by name, it omits the indexes and lists of captures that this
+// package writes beside archives, since the shell expands dir/* to these too.
 func Files(names []string) ([]string, error) {
 	var files []string
 	for _, name := range names {
@@ -80,9 +80,9 @@ func insideWACZ(name string) (wacz, inner string, ok bool) {
 	}
 }
 
-// outer returns the file that contains an archive, and the name of the archive in it if the
+// containerOf returns the file that contains an archive, and the name of the archive in it if the
 // file is a WACZ.
-func outer(name string) (file, inner string) {
+func containerOf(name string) (file, inner string) {
 	if _, err := os.Stat(name); err != nil {
 		file, inner, _ = insideWACZ(name)
 		return file, inner
@@ -90,8 +90,9 @@ func outer(name string) (file, inner string) {
 	return name, ""
 }
 
-// only returns the source with that name; if inner is empty, all sources.
-func only(all []source, name, inner string) ([]source, error) {
+// selectSource returns the source called inner, or all sources if inner is empty. The name of the
+// archive is for errors.
+func selectSource(all []source, name, inner string) ([]source, error) {
 	if inner == "" {
 		return all, nil
 	}
@@ -166,7 +167,7 @@ type source struct {
 	inside bool   // a WACZ
 	data   *io.SectionReader
 
-	// Set by look, for reading from the middle.
+	// Set by detect, for reading from the middle.
 	format format
 	dict   []byte
 }
@@ -179,8 +180,8 @@ func (s *source) label(archive string) string {
 	return archive
 }
 
-// sources returns the sources of an archive, sorted by name. Faults of a WACZ exclude a file,
-// or all of it.
+// sources returns the sources of an archive, sorted by name. A fault of a WACZ excludes a file in
+// it, or all of them.
 func sources(name string, r io.ReaderAt, size int64) ([]source, []*FormatError) {
 	var head [4]byte
 	if n, _ := r.ReadAt(head[:], 0); !isZip(head[:n]) {
@@ -189,9 +190,9 @@ func sources(name string, r io.ReaderAt, size int64) ([]source, []*FormatError) 
 	return zipped(r, size)
 }
 
-// look reads the compression and dictionary from the start of the source. Faults are left to
+// detect sets the compression and dictionary from the start of the source. Faults are left to
 // the reader of the records.
-func (s *source) look() error {
+func (s *source) detect() error {
 	var head [4]byte
 	n, err := s.data.ReadAt(head[:], 0)
 	if err != nil && err != io.EOF {

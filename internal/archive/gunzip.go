@@ -11,7 +11,7 @@ import (
 // maxAtOnce limits the size of members that are decompressed at once, in bytes.
 const maxAtOnce = 4 << 20
 
-// A gunzip decompresses one gzip member and reads nothing behind it, so the offset of the
+// A gunzip decompresses one gzip member and reads nothing after it, so the offset of the
 // next member is known. It reads like a gzip.Reader of klauspost/compress, which it uses for
 // members that it cannot decompress at once.
 type gunzip struct {

@@ -335,8 +335,8 @@ func (b *indexer) index(r *Reader, fault func(error)) error {
 	return b.settle()
 }
 
-// An indexer makes index lines of records. It keeps back each response until the next record is
-// read, which may be a request with a method other than GET.
+// An indexer makes index lines of records. It delays the line of each response until it has read
+// the next record, which may be its request, with a method other than GET.
 type indexer struct {
 	name    string // of the archive
 	add     func([]byte) error
@@ -361,8 +361,8 @@ type entry struct {
 	Capture
 }
 
-// asks reports whether r is the request of e.
-func (r *request) asks(e *entry) bool {
+// isFor reports whether r is the request of e.
+func (r *request) isFor(e *entry) bool {
 	return r.id != "" && slices.Contains(e.concurrent, r.id) || e.id != "" && slices.Contains(r.concurrent, e.id)
 }
 
@@ -372,7 +372,7 @@ func (b *indexer) take(rec *Record) error {
 	case "request":
 		method := method(rec) // "" does not exclude the response
 		b.request = request{rec.ID(), rec.Header.Values("WARC-Concurrent-To"), method}
-		if b.waiting != nil && b.request.asks(b.waiting) && method != "" && method != http.MethodGet {
+		if b.waiting != nil && b.request.isFor(b.waiting) && method != "" && method != http.MethodGet {
 			b.waiting = nil
 		}
 	case "response", "resource", "revisit":
@@ -392,7 +392,7 @@ func (b *indexer) take(rec *Record) error {
 		if err := b.settle(); err != nil {
 			return err
 		}
-		if !b.request.asks(e) || b.request.method == "" || b.request.method == http.MethodGet {
+		if !b.request.isFor(e) || b.request.method == "" || b.request.method == http.MethodGet {
 			b.waiting = e
 		}
 		return err
@@ -400,7 +400,7 @@ func (b *indexer) take(rec *Record) error {
 	return rec.Close()
 }
 
-// settle adds the line that was kept back.
+// settle adds the delayed line.
 func (b *indexer) settle() error {
 	e := b.waiting
 	if e == nil {

@@ -68,9 +68,9 @@ type inflater struct {
 	lens [1 << lenBits]tableEntry
 }
 
-// member decompresses the gzip member at the start of src into dst, of which the last
-// outputMargin bytes may be overwritten but hold no result. It returns how many bytes it
-// wrote, and how many bytes of src belong to the member.
+// member decompresses the gzip member at the start of src into dst. The last outputMargin bytes
+// of dst are scratch space and hold no result. It returns how many bytes it wrote, and how many
+// bytes of src belong to the member.
 func (f *inflater) member(dst, src []byte) (n, size int, s status) {
 	f.in, f.out, f.n = src, dst, 0
 	defer func() { f.in, f.out = nil, nil }()
@@ -116,8 +116,8 @@ func (f *inflater) member(dst, src []byte) (n, size int, s status) {
 	return f.n, end + trailerSize, decoded
 }
 
-// take returns the next n bits. The last trailerSize bytes of the input may be returned in
-// place of missing bytes; member finds out by the position.
+// take returns the next n bits. After the end of the input the bits are arbitrary; member detects
+// that by the position.
 func (f *inflater) take(n int) int {
 	v := binary.LittleEndian.Uint64(f.in[min(f.bit>>3, len(f.in)-8):]) >> (f.bit & 7)
 	f.bit += n
@@ -186,9 +186,10 @@ func (f *inflater) readTables() status {
 	return decoded
 }
 
-// block decompresses a block of codes. The lowest n bits of buf are the next ones of the input,
-// and byte pos comes after them; the other bits are zero, or what the next load puts there.
-// Codes of a complete member end before the trailer, so nothing is loaded from there on.
+// block decompresses a block of codes. The lowest n bits of buf are the next bits of the input,
+// and byte pos of the input follows them. The higher bits of buf are zero, or already hold the
+// bits that the next load sets again. Nothing is loaded from the trailer on, since the codes of
+// a complete member end before it.
 func (f *inflater) block() status {
 	in, out, w := f.in, f.out, f.n
 	last, limit := len(in)-trailerSize, len(out)-outputMargin
@@ -366,8 +367,9 @@ var (
 	lenEntries  = numberEntries(19, 0, 19, 0)
 )
 
-// numberEntries returns n entries for ascending numbers from first on: the first 2*step
-// stand for one number each, and from then on each step of them for twice as many.
+// numberEntries returns n entries for ascending numbers from first on. Each of the first 2*step
+// entries stands for one number; after that, each group of step entries has one extra bit more
+// than the group before, so its entries stand for twice as many numbers.
 func numberEntries(n, first, step int, flags tableEntry) []tableEntry {
 	all := make([]tableEntry, n)
 	for i := range all {

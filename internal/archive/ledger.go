@@ -23,8 +23,8 @@ const (
 	maxLedger = 15
 )
 
-// A key is the start of the digest of a payload or a URL. A record that is found by it is
-// compared with the whole.
+// A key is the start of the digest of a payload or a URL. A record that is found by its key is
+// compared with the full payload digest or URL.
 type key [16]byte
 
 // A position is the position of a record.

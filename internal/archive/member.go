@@ -170,8 +170,8 @@ func (m *members) next() error {
 	}
 }
 
-// resync moves to the next member after the first byte of a broken one, whose claimed
-// extent may cover others.
+// resync moves to the next member that begins after the first byte of a broken one. The claimed
+// extent of the broken member may cover others, so they are searched for inside it too.
 func (m *members) resync() error {
 	if m.pos() == m.start {
 		m.in.Discard(1)
@@ -365,7 +365,7 @@ func (m *members) readDict(size int64) error {
 	return nil
 }
 
-// A frame reads the bytes of one zstd frame and nothing behind it, so the offset of the
+// A frame reads the bytes of one zstd frame and nothing after it, so the offset of the
 // next frame is known. It finds the end by the block headers (RFC 8878, section 3.1.1).
 type frame struct {
 	in       *bufio.Reader

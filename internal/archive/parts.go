@@ -126,8 +126,8 @@ func (w *Writer) roomIn(p part) bool {
 var errCut = errors.New("the end of a closed file is not whole")
 
 // claim opens and locks an existing file, renames it to its open name and cuts off a truncated
-// end. A closed file has a truncated end only if somebody else has cut it, who may want to
-// repair it: claim leaves it alone and returns errCut.
+// end. It does not change a closed file with a truncated end, and returns errCut: the file was
+// damaged after it was closed, and its user may want to repair it.
 func (w *Writer) claim(p part) (f *os.File, size int64, err error) {
 	name := w.path(p.name)
 	if p.open {

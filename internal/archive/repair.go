@@ -179,7 +179,7 @@ func replace(path, repaired, name string) error {
 	return nil
 }
 
-// A repairer is a call of RepairFile.
+// A repairer holds the state of one call of RepairFile.
 type repairer struct {
 	Repaired
 	ctx     context.Context
@@ -381,7 +381,7 @@ func (g *segment) finish() (end int64, err error) {
 	}
 	g.file.broken()
 	end = g.file.m.pos()
-	g.report(g.base, KindFormat, "", "left out a torn member of %d bytes, but for what is whole in it: %v", end-g.base, g.torn)
+	g.report(g.base, KindFormat, "", "left out a torn member of %d bytes, except for its complete records: %v", end-g.base, g.torn)
 	return end, g.file.finished
 }
 

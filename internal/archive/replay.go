@@ -119,7 +119,7 @@ func OpenReplay(names []string, o ReplayOptions) (*Replay, error) {
 }
 
 func openArchive(name string, o IndexOptions) (*archived, error) {
-	path, inner := outer(name)
+	path, inner := containerOf(name)
 	index, err := OpenIndex(path, o)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func openArchive(name string, o IndexOptions) (*archived, error) {
 	a := &archived{path: path, inner: inner, Index: index}
 	err = a.open()
 	if err == nil {
-		_, err = only(slices.Clone(a.sources), name, inner)
+		_, err = selectSource(slices.Clone(a.sources), name, inner)
 	}
 	if err != nil {
 		a.Close()
@@ -147,7 +147,7 @@ func (a *archived) open() (err error) {
 	}
 	a.sources, _ = sources(filepath.Base(a.path), a.file, info.Size()) // faults are counted in the index
 	for i := range a.sources {
-		if err := a.sources[i].look(); err != nil {
+		if err := a.sources[i].detect(); err != nil {
 			return fmt.Errorf("%s: %w", a.path, err)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 // smaller one would hardly be smaller.
 const MinRevisit = 1 << 10
 
-// once reports whether the body of an exchange may become a revisit.
-func once(x *Exchange) bool {
+// isRevisitable reports whether an exchange may become a revisit of an identical payload.
+func isRevisitable(x *Exchange) bool {
 	return len(x.Body) >= MinRevisit && x.Truncated == "" && !x.NotModified && x.NoArchive == ""
 }
 
@@ -28,14 +28,14 @@ func (e *encoder) keyURL(url string) key {
 	return key(e.sum)
 }
 
-// original returns the original of the exchange, or the zero value. Files with this prefix come
-// before earlier archives; own is the name of the current file.
+// original returns the original of the exchange, or the zero value. It searches the files with
+// this prefix before earlier archives. own is the name of the current file.
 func (w *Writer) original(e *encoder, x *Exchange, own string) reference {
 	digest := ""
 	switch {
-	case !once(x) && (!x.NotModified || x.NoArchive != ""):
+	case !isRevisitable(x) && (!x.NotModified || x.NoArchive != ""):
 		return reference{}
-	case once(x):
+	case isRevisitable(x):
 		digest = e.digest
 	}
 	to := w.written(e, x, digest, own)
@@ -115,11 +115,12 @@ func (w *Writer) record(at position, own string) (rec *Record, done func(), err 
 // remember stores where an exchange was written, for later revisits and for checking the end of
 // the file.
 func (w *Writer) remember(e *encoder, x *Exchange, here position, revisit bool) {
-	if once(x) && !revisit {
+	if isRevisitable(x) && !revisit {
 		w.ledger.put(e.keyPayload(), here)
 	}
-	// A response 304 refers to the newest capture of the URL with a status of 2xx. The entry of
-	// one that must not be archived replaces that of an earlier one, so that nothing is found.
+	// A response 304 refers to the newest capture of the URL with a status of 2xx. If the newest
+	// one must not be archived, its entry replaces that of an earlier one, and refers to no
+	// capture.
 	if !x.NotModified && (isOK(x.Head) || x.NoArchive != "") {
 		w.ledger.put(e.keyURL(x.URL), here)
 	}

@@ -47,7 +47,7 @@ func volumes(path string, input io.Reader, yield func(Volume, error) bool) bool 
 	if path == Input && input != nil {
 		return volumesOf(input, path, path, "", yield)
 	}
-	file, inner := outer(path)
+	file, inner := containerOf(path)
 	f, err := os.Open(file)
 	if err != nil {
 		return yield(Volume{Path: path}, err)
@@ -77,7 +77,7 @@ func volumesOf(r io.Reader, path, file, inner string, yield func(Volume, error) 
 			return false
 		}
 	}
-	if all, err = only(all, path, inner); err != nil {
+	if all, err = selectSource(all, path, inner); err != nil {
 		return yield(Volume{Path: path}, err)
 	}
 	for _, s := range all {
@@ -132,7 +132,7 @@ func (v *Volume) from(offset int64) (*Reader, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s is a pipe, in which nothing can be looked up (hint: save it to a file)", v.Path)
 	}
-	if err := v.source.look(); err != nil {
+	if err := v.source.detect(); err != nil {
 		return nil, err
 	}
 	r := new(Reader)

@@ -88,9 +88,9 @@ func zipped(r io.ReaderAt, size int64) (inner []source, faults []*FormatError) {
 		inner = append(inner, source{name: p.name, inside: true, data: io.NewSectionReader(r, p.begin, p.end-p.begin)})
 		taken = p.end
 	}
-	switch several := slices.ContainsFunc(z.File, func(f *ziparchive.File) bool { return strings.HasSuffix(f.Name, ".wacz") }); {
+	switch hasWACZ := slices.ContainsFunc(z.File, func(f *ziparchive.File) bool { return strings.HasSuffix(f.Name, ".wacz") }); {
 	case len(inner) > 0 || len(faults) > 0:
-	case several:
+	case hasWACZ:
 		fault(0, "zip file without archives in it (hint: it holds WACZ files: unzip it and give the directory)")
 	default:
 		fault(0, "zip file without archives in it (hint: those of a WACZ are below %s)", waczArchives)

@@ -191,7 +191,7 @@ func (w *Writer) Write(x *Exchange) (Location, error) {
 	}
 	// Another goroutine may have written the payload, or created a new file.
 	was := to
-	if to == (reference{}) && once(x) && w.writes != e.since {
+	if to == (reference{}) && isRevisitable(x) && w.writes != e.since {
 		to = w.written(e, x, e.digest, w.name)
 	}
 	if to != was || info != w.info {
