@@ -285,9 +285,10 @@ func original(earlier *archive.Replay, url, digest string) (archive.Original, bo
 // Run reads records from in until it ends, writes each of them to out with its outcome,
 // and saves the state. Records are written in the order in which they are done.
 //
-// When ctx ends, Run writes back what it has read and not done with the error "budget",
-// without waiting for more input, and returns the cause. It does the same when the proxy
-// cannot be used, or when the WARC file or out cannot be written.
+// When ctx ends, Run writes back the records that it has read and not fetched, with the error
+// "budget", and returns the cause. It does not wait for more input, except for the mark of a
+// window that has begun. It does the same when the WARC file or out cannot be written. When
+// the proxy cannot be used, it returns the rest of the input unfetched too.
 func (c *Crawler) Run(ctx context.Context, in *wire.Reader, out io.Writer) (Stats, error) {
 	stats, err := c.schedule(ctx, in, wire.NewWriter(out))
 	if _, ok := errors.AsType[*web.ProxyError](err); ok {

@@ -122,9 +122,12 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record, keep func(body []
 		}
 		if page != nil && len(page.Hops) > 0 {
 			hops = append(hops, page.Hops...)
-			if u, err = weburl.Parse(page.URL); err == nil {
-				continue
+			if u, err = weburl.Parse(page.URL); err != nil { // the index is damaged
+				setRedirects(rec, page.URL, hops)
+				fail(rec, wire.ErrorBadURL, err)
+				return noRelease, nil
 			}
+			continue
 		}
 		if err := f.policy(); err != nil && !isLoopback(u.Hostname()) {
 			setRedirects(rec, u.String(), hops)
@@ -279,9 +282,9 @@ func (f *fetcher) countRefused(rec *wire.Record, err error) {
 }
 
 // postpone records that u must not be requested before until. If u is on the host of the
-// address, that is returned unfetched (budget). If a redirect led to another host, it is a
-// failed attempt (connect): the not_before is that of the other host, so an address that was
-// returned unfetched would be requested again at once, forever.
+// address of rec, the address is returned unfetched (budget). If a redirect led to another
+// host, the attempt counts as failed (connect): not_before delays only that other host, so an
+// unfetched address would be leased again at once, forever.
 func (f *fetcher) postpone(rec *wire.Record, u weburl.URL, until time.Time, why error) {
 	code := wire.ErrorConnect
 	if first, err := weburl.Parse(rec.URL); err == nil && first.Host() == u.Host() {

@@ -42,10 +42,10 @@ type emitFunc func(rec *wire.Record, release func())
 // a record: an outcome like that of a page, without a body, whose links are the addresses
 // that the file lists.
 //
-// The files that the robots.txt of an origin names, wherever they are, and those that they
-// name in turn, may list the addresses of the registrable domain of that origin, and no
-// others. The protocol calls this cross-submission, with robots.txt as the proof. Its rule
-// of the same host and path is stricter, but sites with and without www do not keep to it.
+// The sitemaps that the robots.txt of an origin names may be on any host. They, and the
+// sitemaps that they name in turn, may list only addresses of the registrable domain of that
+// origin. The protocol calls this cross-submission, with robots.txt as the proof. Its own rule,
+// same host and path, is stricter, but sites with and without www break it.
 type sitemaps struct {
 	// fetch is [fetcher.fetch], for any media type.
 	fetch func(ctx context.Context, rec *wire.Record, keep func(body []byte)) (release func(), err error)
@@ -75,9 +75,9 @@ func (f *fetcher) newSitemaps() *sitemaps {
 }
 
 // fetchOf fetches the sitemaps of the origin of page, which has just been fetched, if its
-// server responded and they have not been fetched within sitemapTTL. Sitemaps that cannot be
-// fetched now, because a host is held or ctx ends, have a record that says so; if that is all
-// of them, they are fetched after a later page, once no host is held.
+// server responded and they have not been fetched within sitemapTTL. A sitemap that cannot be
+// fetched now, because a host is held or ctx ends, gets a record that says so. If none can be
+// fetched now, they are fetched after a later page, once no host is held.
 func (s *sitemaps) fetchOf(ctx context.Context, page *wire.Record, now time.Time, emit emitFunc) error {
 	u, err := weburl.Parse(page.URL)
 	if err != nil || !responded(page) {
@@ -113,9 +113,9 @@ func (s *sitemaps) fetchOf(ctx context.Context, page *wire.Record, now time.Time
 }
 
 // fetchReturned fetches a sitemap that was returned unfetched, or failed, and has now been
-// read as an address. Its via, which lists it, determines whose addresses it may list. If it
-// is an index that another index lists, the files in it are not fetched: such indexes could
-// be chained forever.
+// read as an address. It may list addresses of the registrable domain of its via, the file that
+// lists it. If it is an index that another index lists, the files in it are not fetched: such
+// indexes could be chained forever.
 func (s *sitemaps) fetchReturned(ctx context.Context, rec *wire.Record, emit emitFunc) error {
 	u, err := weburl.Parse(rec.URL)
 	if err != nil {
@@ -138,9 +138,9 @@ func (s *sitemaps) fetchReturned(ctx context.Context, rec *wire.Record, emit emi
 }
 
 // fetchFiles fetches the files of site, and those that they list. Each has a record derived
-// from page, except that first, if not nil, is the record of the first file. It returns
-// whether any of them was fetched or failed for good, and otherwise the latest not_before.
-// After an error, or the end of ctx, the remaining files have a record that says so.
+// from page, except that first, if not nil, is the record of the first file. It reports whether
+// any of them has an outcome other than "budget", and returns the latest not_before. After an
+// error, or the end of ctx, the remaining files get a record that says so.
 func (s *sitemaps) fetchFiles(ctx context.Context, site *site, page, first *wire.Record, emit emitFunc) (anyOutcome bool, notBefore string, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -9,12 +9,12 @@ import (
 	"spoor/internal/web"
 )
 
-// The memory that responses take is bounded, whatever servers send. While they are
-// received, those longer than freeBody share tokens for maxReceiving times as much; one of
-// them may overdraw, so that all of them finish. Decoding and encoding take several times
-// as much memory, but no longer than we need for them: it is done for maxDecoding responses
-// at a time, or one if MaxBody allows larger ones. A sitemap that is longer than a page may
-// be must overdraw, and is decoded alone.
+// The memory that responses take is bounded, whatever servers send. While responses are
+// received, those longer than freeBody share maxReceiving tokens, each for freeBody bytes; one
+// response at a time may overdraw, so that all of them finish. Decoding and encoding take
+// several times as much memory, but only for a short time: maxDecoding responses are decoded at
+// a time, or one if MaxBody is above the default. A sitemap longer than a page may be must take
+// the overdraft, and is decoded alone.
 const (
 	largeBody    = 1 << 20   // bytes, decoded
 	freeBody     = 256 << 10 // bytes, received
