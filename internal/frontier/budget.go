@@ -7,12 +7,13 @@ import (
 	"spoor/internal/wire"
 )
 
-// This file limits the number of pages that each host and niche may give in the whole crawl.
-// While leased URLs may still use up the budget, further ones are held back; once pages alone
-// use it up, the remaining URLs are excluded with the budget as the reason. The choice is made
-// when URLs are leased, so the budget goes to the best ones.
+// This file limits the number of pages of each host and niche in the whole crawl. While fetched
+// pages and leased URLs together reach the limit, no further URLs are leased; once fetched pages
+// alone reach it, the remaining URLs are excluded with the budget as the reason. The choice is
+// made when URLs are leased, so the budget goes to the best ones.
 
-// A budget holds what hosts and niches may still give. Seeds are not limited.
+// A budget holds the limits of hosts and niches, and how far they are used up. Seeds are not
+// limited.
 type budget struct {
 	x                     *index
 	perHost, perNiche     int      // 0: any number

@@ -272,7 +272,8 @@ func (s *Store) stateSummary(url string) string {
 	x := s.x
 	h, c, p := x.hot.at(id), x.cold.at(id), x.history(id)
 	var b bytes.Buffer
-	flags := h.flags &^ (flagHistory | flagTrapChecked)                                                                                    // compaction drops the lines that these follow from
+	// Compaction may drop the lines that set these two flags.
+	flags := h.flags &^ (flagHistory | flagTrapChecked)
 	if flags&(flagFinished|flagOwnOutcome) == flagFinished || flags&flagLeasedByGeneration != 0 && uint64(p.lease) != s.nextGeneration-1 { // the lease has ended
 		flags &^= flagLeased
 	}

@@ -351,8 +351,8 @@ func (s *Store) Add(rec *wire.Record) (Verdict, error) {
 	return s.add(rec)
 }
 
-// add adds a record with a URL. Unlike Add it never writes a snapshot, because it is called
-// by Commit, which adds exclusions, and which writing a snapshot calls.
+// add adds a record with a URL. Unlike Add it never writes a snapshot: Commit adds exclusions by
+// add, and writing a snapshot begins with Commit.
 func (s *Store) add(rec *wire.Record) (Verdict, error) {
 	if rec.IsOutcome() {
 		rec.Brief()

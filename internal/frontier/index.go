@@ -10,8 +10,8 @@ import (
 	"spoor/internal/weburl"
 )
 
-// This file is the index: the state of every URL, small enough to stay in memory, and laid out
-// so that a mapped snapshot of it can be used directly.
+// This file implements the index: the state of every URL, small enough to stay in memory, and
+// laid out so that a mapped snapshot of it can be used directly.
 //
 // The state of a URL is split into three parts by use. Leasing scans the hot part of all URLs;
 // adding a link reads the hot and cold parts of one; the history exists only for URLs with an

@@ -14,9 +14,9 @@ import (
 	"spoor/internal/lock"
 )
 
-// This file is the lock of a store: one process writes, or several read. The system drops it
-// when the process dies. A waiting process holds the shared lock of a second file, which is
-// created when somebody asks for waiting processes for the first time.
+// This file implements the lock of a store: one process writes, or several read. The system
+// releases it when the process dies. A waiting process holds the shared lock of a second file,
+// which is created when a process first checks for waiting ones.
 
 const (
 	lockName    = "lock"
@@ -85,8 +85,8 @@ func acquire(dir string, o Options) (*os.File, error) {
 }
 
 // announceWaiting announces that this process waits for the lock of dir, until the returned
-// file is closed. It returns nil if nobody has asked for waiting processes yet, or does so
-// now.
+// file is closed. It returns nil if no process has checked for waiting ones yet, or if one is
+// checking now.
 func announceWaiting(dir string) *os.File {
 	f, err := os.Open(filepath.Join(dir, waitingName))
 	if err != nil {

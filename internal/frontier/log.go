@@ -16,7 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// This file is the log: segment files of checksummed frames. The index is derived from it.
+// This file implements the log: segment files of checksummed frames. The index is derived from it.
 // doc/frontier-format.md describes the bytes.
 
 const (

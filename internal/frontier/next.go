@@ -162,7 +162,7 @@ func (s *Store) Next(q Request) ([]byte, error) {
 }
 
 // offerCandidates offers c all URLs that are due and within the budget, except some that
-// cannot be in the batch. If there is none, nothing says when one will be due.
+// cannot be in the batch. The result applies if there is none: when one will be due.
 //
 // It scans all URLs, on several processors. That takes some ten milliseconds per million URLs,
 // and unlike a priority queue it needs no memory between calls and no work when a priority

@@ -155,5 +155,5 @@ func (s *Store) applyLastMod(rec *wire.Record) (Verdict, error) {
 	}
 	outcome.LastMod = rec.LastMod
 	outcome.Touch(wire.Address)
-	return s.Add(&outcome)
+	return s.add(&outcome)
 }

@@ -233,9 +233,9 @@ func (f *update) hasMoreRetries(p history) bool {
 	return f.visits > p.retriesVisit || f.visits == p.retriesVisit && f.retries > p.retries && !ended
 }
 
-// proposalRank returns the precedence of f as the proposal of a URL. The address section of a
-// final outcome, which says why the URL was requested, takes precedence over an address, and
-// that over the address section of any other outcome.
+// proposalRank returns the precedence of f as the proposal of a URL. It is highest for the
+// address section of a final outcome, which says why the URL was requested, lower for an
+// address, and lowest for the address section of any other outcome.
 func (f *update) proposalRank() int {
 	switch {
 	case f.class >= classRefused:
@@ -321,10 +321,10 @@ func (s *Store) applyProposal(id uint32, f *update, p place) (bool, error) {
 	return true, nil
 }
 
-// applyOutcome makes f the outcome of a URL if it takes precedence: the later visit, then the
+// applyOutcome makes f the outcome of a URL if it takes precedence: by the later visit, then the
 // higher class, then an outcome of the URL itself over one of a URL that redirects to it, then
-// more retries, the later generation, the later timestamp, the later lastmod, and the larger
-// line.
+// more retries, the later generation, the later timestamp, the later lastmod, and, to break
+// ties, the larger line.
 func (s *Store) applyOutcome(id uint32, f *update, p place, isOwn bool) (bool, error) {
 	h, current := s.x.hot.at(id), s.x.history(id)
 	visits := f.visits

@@ -14,7 +14,7 @@ import (
 	"unsafe"
 )
 
-// This file is the snapshot: the memory of the index with a header. It is derived from the
+// This file implements the snapshot: the memory of the index with a header. It is derived from the
 // log, so it is written without fsync, verified before use, and may be deleted at any time.
 
 const (
@@ -85,8 +85,8 @@ func sliceOf[T any](b []byte) []T {
 // padding returns the number of bytes to add to n to align the next section.
 func padding(n uint64) uint64 { return -n & (alignment - 1) }
 
-// saveSnapshot syncs the log and writes the snapshot. The sync includes the mark of the
-// previous process: whoever opens the snapshot relies on the log before it.
+// saveSnapshot syncs the log and writes the snapshot. The sync includes the mark of the previous
+// process, which may not be on disk: a snapshot is valid only with the whole log before it.
 func (s *Store) saveSnapshot() error {
 	s.log.dirty = s.log.dirty || s.log.synced < s.log.offset
 	if err := s.log.sync(); err != nil {
