@@ -242,7 +242,7 @@ func decodeArchiveWeb(data []byte) (*archiveWeb, error) {
 	return a, nil
 }
 
-// isAddressList reports whether addresses are sorted, and each is there once.
+// isAddressList reports whether addresses are sorted and without duplicates.
 func isAddressList(addresses []string) bool {
 	for i := range addresses {
 		if i > 0 && addresses[i-1] >= addresses[i] {

@@ -12,16 +12,17 @@ import (
 // ErrNoVerdict is returned for a record without a verdict, where only relevant pages count.
 var ErrNoVerdict = errors.New("a record has no verdict")
 
-// An OrderReader reads what crawls have fetched as orders, as [judge.Overlap] takes them.
-// Its orders have the same number for the same page. The zero value is ready to use.
+// An OrderReader reads the records of crawls and returns the order in which each crawl fetched
+// its pages, as numbers for [judge.Overlap]. A page has the same number in all orders. The zero
+// value is ready to use.
 type OrderReader struct {
-	OnlyRelevant bool // only pages count that a judge has called relevant
+	OnlyRelevant bool // count only the pages with the verdict "relevant"
 
 	numbers Numbers
 }
 
-// Read reads the records of a crawl, which must have sections Address and Fetch. The
-// order has the number of a page for each unit of cost, or [judge.None].
+// Read reads the records of a crawl, which must have sections Address and Fetch. The order has
+// an element for each unit of cost: the number of a page, or [judge.None].
 func (o *OrderReader) Read(r *wire.Reader) (order []int32, err error) {
 	if o.numbers == nil {
 		o.numbers = Numbers{}

@@ -76,7 +76,7 @@ func isHost(s string) bool {
 // isBlank reports whether r is trimmed from the ends of an address.
 func isBlank(r rune) bool { return unicode.IsSpace(r) || 0x1c <= r && r <= 0x1f }
 
-// withoutScheme is an address behind its scheme and colon, if it has one.
+// withoutScheme returns an address without its scheme and colon.
 func withoutScheme(address string) string {
 	scheme, rest, ok := strings.Cut(address, ":")
 	for i, r := range scheme {
@@ -91,8 +91,8 @@ func withoutScheme(address string) string {
 	return rest
 }
 
-// hostAndPort is the part of an address between the slashes, without user, in lower
-// case, with a port that is a number other than 0, 80 and 443.
+// hostAndPort returns the authority of an address without user, in lower case. The port is
+// omitted unless it is a number other than 0, 80 and 443.
 func hostAndPort(s string) string {
 	s = s[strings.LastIndexByte(s, '@')+1:]
 	host, port, _ := strings.Cut(s, ":")
@@ -117,8 +117,8 @@ func isIndexPage(name string) bool {
 	return false
 }
 
-// unescape decodes the escapes of a path. What they say between two characters
-// beyond ASCII is read as UTF-8 by itself.
+// unescape decodes the escapes of a path. Each run of ASCII characters and escapes is decoded
+// as UTF-8 by itself.
 func unescape(path string) string {
 	if !strings.Contains(path, "%") {
 		return path
@@ -128,7 +128,7 @@ func unescape(path string) string {
 	for i := 0; i < len(path); i++ {
 		c := path[i]
 		if c >= utf8.RuneSelf {
-			writeMended(&out, octets)
+			writeUTF8(&out, octets)
 			octets = octets[:0]
 			out.WriteByte(c)
 			continue
@@ -140,14 +140,13 @@ func unescape(path string) string {
 		}
 		octets = append(octets, c)
 	}
-	writeMended(&out, octets)
+	writeUTF8(&out, octets)
 	return out.String()
 }
 
-// writeMended writes octets as UTF-8, with U+FFFD for what is none: one for as many
-// octets as may begin a character, which is what the Unicode Standard (3.9, U+FFFD
-// substitution of maximal subparts) recommends.
-func writeMended(out *strings.Builder, octets []byte) {
+// writeUTF8 writes octets as UTF-8. It replaces each maximal subpart of an ill-formed sequence by
+// U+FFFD, as the Unicode Standard recommends (section 3.9).
+func writeUTF8(out *strings.Builder, octets []byte) {
 	for len(octets) > 0 {
 		r, n := utf8.DecodeRune(octets)
 		if r == utf8.RuneError && n == 1 {
@@ -160,7 +159,7 @@ func writeMended(out *strings.Builder, octets []byte) {
 	}
 }
 
-// lower is s in lower case, by the full mapping of Unicode.
+// lower returns s in lower case, by the full mapping of Unicode.
 func lower(s string) string {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {

@@ -7,7 +7,7 @@ import "slices"
 // link costs 4 bytes, a node 8.
 //
 // A [Graph] grows while a crawl discovers links; a CSR is for links that are known from the
-// beginning, and needs a third of the memory.
+// beginning, and takes a third of the memory.
 type CSR struct {
 	ends    []int // by node: where its links end in targets
 	targets []int32

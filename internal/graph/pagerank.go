@@ -29,8 +29,9 @@ type PageRank struct {
 	// and above 0, count as 0. If all are 0, v is uniform.
 	Teleport []float64
 
-	// Same is, by ID, the address under which the links of its page are known: a link to
-	// an address counts as a link to that one. The default is the address itself.
+	// Same maps an address, by ID, to the address at which its page is stored, such as the
+	// target of a redirect: a link to the former counts as a link to the latter. Addresses
+	// without an element stand for themselves.
 	Same []ID
 
 	// Tolerance ends the iteration when the absolute differences to the previous ranks sum

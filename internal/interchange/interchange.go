@@ -152,8 +152,8 @@ type record struct {
 	State string `json:"state,omitempty"` // of an exported record
 }
 
-// parseExported parses an exported record. A store keeps unknown members as untrusted hosts wrote
-// them, so a member of the wrong type is ignored.
+// parseExported parses an exported record. A store keeps unknown members as they came in, so a
+// member of the wrong type is ignored.
 func parseExported(line []byte) (rec record, err error) {
 	members, err := lowerCaseMembers(line)
 	if err != nil {

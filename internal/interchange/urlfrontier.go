@@ -160,8 +160,8 @@ func (rec *record) numbers() map[string]*int {
 }
 
 // setMetadata stores metadata in the member of rec with that name, and reports whether it
-// did. It does not if metadata would not return the same values. For a waiting address it
-// stores a status or an error only if the store would retry after it.
+// did. It refuses values that [record.metadata] would not return unchanged. For a waiting
+// address it stores a status or an error only if the store would retry after it.
 func (rec *record) setMetadata(name string, values []string, waits bool) bool {
 	if name == "parents" {
 		rec.Parents = values

@@ -71,8 +71,8 @@ type Decision struct {
 	Rule    string // that line, such as "Disallow: /private/"
 }
 
-// Parse parses a robots.txt. It never fails: it skips lines that it does not
-// understand, binary ones included, as RFC 9309 requires.
+// Parse parses a robots.txt. It never fails: it skips lines that it cannot parse,
+// binary ones included, as RFC 9309 requires.
 func Parse(data []byte) *File {
 	whole := len(data) <= MaxSize
 	data = toUTF8(data[:min(len(data), MaxSize)])

@@ -7,22 +7,25 @@ import (
 	"strings"
 )
 
+// A Page is a fetched page of a host.
 type Page struct {
 	Path, Query string
 	Hash        uint64 // simhash of its text
 }
 
-// The budget of near-duplicates: a part of a host is condemned if it has so many copies and so
-// large a share of them. Directories hold pages of all kinds and have a larger budget.
+// The limits of near-duplicates. A part of a host is condemned if at least maxCopies of its pages,
+// and three quarters of them, are copies; a directory, which may hold pages of all kinds, if at
+// least maxDirCopies and seven eighths are.
 const (
-	maxDistance = 3 // bits in which the hashes of near-duplicates differ at most
-	maxCompared = 64
+	maxDistance = 3  // bits in which the hashes of near-duplicates differ at most
+	maxCompared = 64 // pages with a block in common that a page is compared with
 
-	maxCopies    = 8  // and three of four pages
-	maxDirCopies = 16 // and seven of eight
+	maxCopies    = 8
+	maxDirCopies = 16
 )
 
-// isTooMany reports whether a part of a host with so many pages and copies is condemned.
+// isTooMany reports whether a part of a host with the given numbers of pages and copies is
+// condemned.
 func isTooMany(level, pages, copies int) bool {
 	if level < firstDir {
 		return copies >= maxCopies && 4*copies >= 3*pages

@@ -29,8 +29,9 @@ func Pairs(query string) iter.Seq[string] {
 	}
 }
 
-// ParametersLead reports whether one URL leads to another by its parameters: they have the
-// same path. Lists of items link from elsewhere; settings are chosen one after the other.
+// ParametersLead reports whether one URL leads to another by its parameters, that is, whether
+// they have the same path: a page of settings links to itself with other settings, whereas
+// items are linked from lists at other paths.
 func ParametersLead(fromPath, _, path, _ string) bool { return fromPath == path }
 
 // PagesOn reports whether two URLs are pages of the same list: they differ only in the page

@@ -16,8 +16,8 @@ const (
 type Links map[Key]int
 
 // Add counts a URL whose path ends in the same directories twice. The link consists of these
-// and the file: about/us/team.html in /x/about/us/about/us/team.html. Numbers do not count,
-// since the first month of a year has a first day. The URL counts if it was found on a page in
+// and the file: about/us/team.html in /x/about/us/about/us/team.html. Directories that are only
+// numbers do not count: /2026/01/01/ is a date. The URL counts if it was found on a page in
 // the directory up to the first occurrence. via returns the path of the page of the host that
 // it was found on, or ""; it is called only if needed.
 func (l Links) Add(host uint32, path string, via func() string) {

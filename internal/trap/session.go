@@ -53,7 +53,7 @@ func cutAt(s, bytes string) (before, rest string) {
 // isSession reports whether a parameter is a session identifier. For an ambiguous name, the
 // value must look random.
 func isSession(name, value string) bool {
-	least := 0
+	minLen := 0
 	switch n := len(name); {
 	case n > 32:
 		return false
@@ -61,13 +61,13 @@ func isSession(name, value string) bool {
 		n > 12 && fold(name[:12], "aspsessionid"):
 		return value != ""
 	case fold(name, "sessionid"), fold(name, "session_id"), fold(name, "sessid"), fold(name, "oscsid"), fold(name, "zenid"), fold(name, "xtcsid"):
-		least = 8
+		minLen = 8
 	case fold(name, "sid"), fold(name, "session"), fold(name, "s"):
-		least = 24
+		minLen = 24
 	default:
 		return false
 	}
-	return len(value) >= least && isToken(value)
+	return len(value) >= minLen && isToken(value)
 }
 
 // fold reports whether name equals word, which is in lower case, ignoring case.

@@ -86,8 +86,8 @@ func trimNames(h http.Header) {
 	}
 }
 
-// responseError returns why there is no response: the error of the network, if there is
-// one, rather than err, that of parsing half a response.
+// responseError returns why there is no response. It prefers the error of the network, if there
+// is one, to err, which is then the error of parsing half a response.
 func (c *conn) responseError(err error) error {
 	switch {
 	case c.failed == nil:
@@ -192,8 +192,9 @@ func (t *Transport) reader(c *conn) *bufio.Reader {
 	return bufio.NewReaderSize(c, lineBuffer)
 }
 
-// withAbsoluteURL returns a request whose absolute URL WriteProxy writes. It would not for
-// the opaque URL of an address that net/url cannot represent otherwise.
+// withAbsoluteURL returns a request for which WriteProxy writes the absolute URL. For an opaque
+// URL, which stands for an address that net/url cannot represent otherwise, WriteProxy writes
+// only the path unless Opaque begins with "//" and the host.
 func withAbsoluteURL(req *http.Request) *http.Request {
 	if req.URL.Opaque == "" || strings.HasPrefix(req.URL.Opaque, "//") {
 		return req

@@ -16,10 +16,9 @@
 //	… read resp.Body, close it …
 //	tape.Request, tape.Head, tape.Body // hold the bytes on the wire
 //
-// HTTP/1.1 is implemented here, because http.Transport reads ahead on goroutines
-// of its own: this way a tape holds the bytes of its exchange and no others, and
-// there is no second copy. HTTP/2 is that of net/http, over a connection that is
-// made here.
+// HTTP/1.1 is implemented here: http.Transport reads ahead on goroutines of its
+// own, so a tape could not hold exactly the bytes of its exchange without copying
+// them. HTTP/2 is that of net/http, over a connection that is made here.
 package web
 
 import (
@@ -225,7 +224,7 @@ func (x *exchange) try(req *http.Request, fresh bool) (*http.Response, error) {
 	return resp, err
 }
 
-// limit cancels the exchange after a timeout, unless stop is called before.
+// limit cancels the exchange after a timeout, unless stop is called earlier.
 func (x *exchange) limit(phase Phase, timeout time.Duration) (stop func() bool) {
 	if timeout <= 0 {
 		return func() bool { return true }
