@@ -398,15 +398,15 @@ func Promised(raw []byte, header http.Header) int64 {
 
 func promised(coding string, body []byte) int64 {
 	const (
-		usual = 4
-		most  = 1032 // of deflate
+		usualRatio      = 4
+		maxDeflateRatio = 1032
 	)
 	if n := len(body); n > 4 && (coding == "gzip" || coding == "x-gzip") {
-		if size := int64(binary.LittleEndian.Uint32(body[n-4:])); size <= most*int64(n) {
+		if size := int64(binary.LittleEndian.Uint32(body[n-4:])); size <= maxDeflateRatio*int64(n) {
 			return size
 		}
 	}
-	return usual * int64(len(body))
+	return usualRatio * int64(len(body))
 }
 
 // open returns a reader for a coding, nil if the coding is unknown.

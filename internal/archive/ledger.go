@@ -116,8 +116,8 @@ func (l *ledger) get(k key) (position, bool) {
 	return position{}, false
 }
 
-// put stores the position for the key. An error, as on a full disk, only means that it is not
-// found later.
+// put stores the position for the key. It ignores errors, as on a full disk: the position is then
+// not found later.
 func (l *ledger) put(k key, p position) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -44,10 +44,10 @@ func (r *Replay) Original(url, digest string) (Capture, bool) {
 	return Capture{}, false
 }
 
-// original finds the original of a revisit: the capture with the URL and date in the reference,
-// unless its payload differs; otherwise one of that URL, or of the revisit's own, with the same
-// payload; otherwise the record with the identifier in the reference, which indexes do not
-// contain.
+// original finds the original of a revisit. It is, in this order: the capture with the URL and
+// date in the reference, unless its payload differs; a capture of that URL, or of the URL of the
+// revisit, with the same payload; the record with the identifier in the reference. Indexes do
+// not contain identifiers.
 func (r *Replay) original(ref *referral) (Capture, bool) {
 	urls := []string{ref.URL}
 	if u, err := weburl.Canonical(ref.url); err == nil && u != ref.URL {

@@ -85,7 +85,7 @@ func (w *Writer) resume() error {
 		second := i > 0 && parts[i-1].name == p.name // there is a closed file of this name; see create
 		ours := i == len(parts)-1 && strings.HasSuffix(p.name, w.suffix) && !second
 		serial = p.serial + 1
-		if !p.open && (!ours || !w.roomIn(p)) {
+		if !p.open && (!ours || !w.isBelowMaxSize(p)) {
 			continue
 		}
 		f, size, err := w.claim(p)
@@ -116,8 +116,8 @@ func (w *Writer) resume() error {
 	return w.create(serial)
 }
 
-// roomIn reports whether a closed file is smaller than the limit.
-func (w *Writer) roomIn(p part) bool {
+// isBelowMaxSize reports whether a closed file is smaller than MaxSize.
+func (w *Writer) isBelowMaxSize(p part) bool {
 	info, err := os.Stat(w.path(p.name))
 	return err == nil && info.Size() < w.options.MaxSize
 }

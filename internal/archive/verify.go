@@ -74,7 +74,8 @@ type FindingLimit struct{ n map[string]int }
 
 const maxFormatFindings = 1000
 
-// Allow reports whether a finding is to be printed. The last one gets a detail that says so.
+// Allow reports whether a finding is to be printed. The last one to be printed gets a detail that
+// says that further ones are omitted.
 func (l *FindingLimit) Allow(file, kind string, detail *string) bool {
 	if kind != KindFormat {
 		return true

@@ -154,8 +154,8 @@ func (g *graphFile) resolve(address string) string {
 	return name
 }
 
-// web numbers the pages in the order of the file. A name that has labels and no links is a
-// page that no link leads to.
+// web numbers the pages in the order of the file. After them come the names that have labels
+// but no links, which are pages too, sorted.
 func (g *graphFile) web() (*Web, error) {
 	number := make([]int32, len(g.names)) // by name: the page
 	var pages []int32                     // the name of each

@@ -159,8 +159,8 @@ func describe(rec *wire.Record, p *archive.Page, err error, limit int64, keep fu
 	keep(p.Body)
 }
 
-// accepts reports whether pages of a media type are wanted, given those that are; nil and
-// unknown types are.
+// accepts reports whether pages of a media type are to be downloaded, given the types that are.
+// All are if types is empty, and a page of unknown type always is.
 func accepts(types []string, media string) bool {
 	return len(types) == 0 || media == "" || archive.TakesMediaType(types, media)
 }
@@ -171,9 +171,9 @@ func refuseType(rec *wire.Record) {
 	fail(rec, wire.ErrorUnsupportedType, fmt.Errorf("%s is not among the types of -mime", rec.ContentType))
 }
 
-// Bounds of what servers can put into a record besides a body. They leave room for several
-// times the usual headers, and keep a record without body small even if JSON needs six
-// bytes for each byte.
+// Limits of what servers can put into a record besides a body. They are several times the size
+// of usual headers, and keep a record without body small even if JSON needs six bytes for each
+// byte.
 const (
 	maxHeaders = 32 << 10 // bytes of names and values together
 	maxNames   = 1000     // number of names

@@ -131,8 +131,8 @@ func (s *Store) LogSize() (n int64, err error) {
 	return n, nil
 }
 
-// Compacted returns the size of the log after it was compacted last, or 0 if it never was or
-// that is unknown.
+// Compacted returns the size of the log in bytes after its last compaction, or 0 if it was never
+// compacted or the size is unknown.
 func (s *Store) Compacted() int64 { return s.compactedSize }
 
 // A relocation is the move of a line that a URL refers to. The segment of the new place is

@@ -100,8 +100,8 @@ func (c *chooser) compare(a, b candidate) int {
 	return c.compareURLs(a.id, b.id)
 }
 
-// compareWeighted orders choices by descending weight, then by how few of the group were
-// taken, then as compare does.
+// compareWeighted orders choices by descending weight, then by ascending number of addresses
+// taken of the group, then as compare does.
 func (c *chooser) compareWeighted(a, b weighted) int {
 	if order := cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.taken, b.taken)); order != 0 {
 		return order
@@ -140,13 +140,13 @@ func (c *chooser) groupKey(e candidate) uint64 { return uint64(c.groupOf(e))<<32
 
 // maxPerKey returns the largest number of candidates of one key in the batch.
 func (c *chooser) maxPerKey() int {
-	most := c.n
+	n := c.n
 	for _, limit := range []int{c.limits.perHost, c.limits.perNiche} {
 		if limit > 0 {
-			most = min(most, limit)
+			n = min(n, limit)
 		}
 	}
-	return most
+	return n
 }
 
 // offer offers a candidate.
@@ -232,14 +232,14 @@ func (c *chooser) keepBatch(batch []weighted) {
 // j of one group, at least a jth of it.
 func (c *chooser) pruneCrossed() {
 	slices.SortFunc(c.candidates, c.compare)
-	of, most := map[uint64]int{}, c.maxPerKey()
+	counts, maxPerKey := map[uint64]int{}, c.maxPerKey()
 	kept := slices.DeleteFunc(c.candidates, func(e candidate) bool {
-		if of[c.key(e)] >= most || of[c.groupKey(e)] >= 2*c.n {
+		if counts[c.key(e)] >= maxPerKey || counts[c.groupKey(e)] >= 2*c.n {
 			return true
 		}
-		of[c.key(e)]++
+		counts[c.key(e)]++
 		if c.shareBy != NoGroup {
-			of[c.groupKey(e)]++
+			counts[c.groupKey(e)]++
 		}
 		return false
 	})

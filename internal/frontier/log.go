@@ -393,8 +393,8 @@ func parseSegment(b []byte, number uint32) (id uint64, at span, err error) {
 }
 
 // mendHeader returns the header of a segment as it was before one byte was damaged. The
-// checksum identifies the byte and its value: in 40 bytes no two changes of one byte change
-// it alike. If more bytes are damaged mendHeader returns nil, because the span of a segment
+// checksum identifies the byte and its value: in 40 bytes, no two changes of one byte have the
+// same effect on it. If more bytes are damaged mendHeader returns nil, because the span of a segment
 // does not follow from anything else: a segment that seems to fill a gap in the log may have
 // replaced more than that, and where there is no gap another may have replaced it.
 func mendHeader(head []byte, number uint32) []byte {

@@ -95,12 +95,12 @@ func (o HITS) Scores(g *Graph, m Mark) (authority, hub []float64) {
 // rescale divides x by its largest element, so that neither squares nor sums overflow.
 // Vectors are normalised later, so the scale does not matter.
 func rescale(x []float64) {
-	most := 0.0
+	largest := 0.0
 	for _, v := range x {
-		most = max(most, v)
+		largest = max(largest, v)
 	}
 	for i := range x {
-		x[i] /= most
+		x[i] /= largest
 	}
 }
 

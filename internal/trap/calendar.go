@@ -82,15 +82,15 @@ func withoutDates(buf []byte, s string) (_ []byte, found int) {
 // DatesLead reports whether one URL leads to another by a date: both have one, and their paths
 // are otherwise the same. An archive lists its dates; a calendar links each date to the next.
 func DatesLead(fromPath, fromQuery, path, query string) bool {
-	var room, fromRoom [256]byte
-	if _, ok := WithoutDates(room[:0], path, query); !ok {
+	var toBuf, fromBuf [256]byte
+	if _, ok := WithoutDates(toBuf[:0], path, query); !ok {
 		return false
 	}
-	if _, ok := WithoutDates(fromRoom[:0], fromPath, fromQuery); !ok {
+	if _, ok := WithoutDates(fromBuf[:0], fromPath, fromQuery); !ok {
 		return false
 	}
-	to, _ := withoutDates(room[:0], path)
-	from, _ := withoutDates(fromRoom[:0], fromPath)
+	to, _ := withoutDates(toBuf[:0], path)
+	from, _ := withoutDates(fromBuf[:0], fromPath)
 	return bytes.Equal(words(to), words(from))
 }
 

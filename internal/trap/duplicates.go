@@ -197,8 +197,8 @@ func (c Condemnation) Has(path, query string) bool {
 	if !c.Any() {
 		return false
 	}
-	var room [levels]Key
-	for _, k := range parts(room[:0], c.host, path, query) {
+	var buf [levels]Key
+	for _, k := range parts(buf[:0], c.host, path, query) {
 		if k != 0 && c.keys[k] {
 			return true
 		}

@@ -40,8 +40,8 @@ func PagesOn(fromPath, fromQuery, path, query string) bool {
 	if fromPath != path || fromQuery == query {
 		return false
 	}
-	var room, fromRoom [256]byte
-	return bytes.Equal(withoutPage(fromRoom[:0], fromQuery), withoutPage(room[:0], query))
+	var toBuf, fromBuf [256]byte
+	return bytes.Equal(withoutPage(fromBuf[:0], fromQuery), withoutPage(toBuf[:0], query))
 }
 
 // withoutPage appends the parameters other than the page number.

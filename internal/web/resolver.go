@@ -14,7 +14,7 @@ type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// Bounds of a [Cache].
+// Limits of a [Cache].
 const (
 	MaxNames   = 10_000           // the oldest are dropped first
 	NameTTL    = 5 * time.Minute  // of addresses; the system resolver does not return the TTL of DNS

@@ -122,11 +122,11 @@ func appendIPv4(out []byte, s string) ([]byte, error) {
 	for i := 0; ; i++ {
 		label, rest, more := strings.Cut(s, ".")
 		n, ok := ipv4Number(label)
-		room := uint64(1) << (8 * (4 - i))
+		limit := uint64(1) << (8 * (4 - i))
 		if more {
-			room = 256
+			limit = 256
 		}
-		if i > 3 || !ok || n >= room {
+		if i > 3 || !ok || n >= limit {
 			return nil, ErrIPv4
 		}
 		if !more {

@@ -85,10 +85,9 @@ func (r *Record) Brief() {
 	r.Simhash = hash
 }
 
-// The name of the simhash in a line, and the longest member that may be one.
 const (
-	simhashName = `"simhash"`
-	maxSimhash  = 40
+	simhashName = `"simhash"` // as written in a line
+	maxSimhash  = 40          // length of the longest member that may be a simhash
 )
 
 // Memory returns about how many bytes of memory the record keeps for reuse.
