@@ -103,8 +103,8 @@ func TestPeerHasAllFields(t *testing.T) {
 		{linkObject, reflect.TypeFor[peerLink]()},
 	} {
 		tags := map[string]bool{}
-		for i := range c.peer.NumField() {
-			name, _, _ := strings.Cut(c.peer.Field(i).Tag.Get("json"), ",")
+		for field := range c.peer.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			tags[name] = true
 		}
 		for _, f := range c.object.fields {
