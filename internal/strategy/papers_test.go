@@ -101,9 +101,9 @@ func (w *rough) generation(n, number int) (outcomes []*wire.Record) {
 // Proposals are finite and were not fetched before, and a restored strategy continues like the
 // original.
 func TestEveryStrategyWithFailuresAndRedirects(t *testing.T) {
-	webs := uint64(2)
+	webs, generations := uint64(2), 60
 	if testing.Short() {
-		webs = 1
+		webs, generations = 1, 30
 	}
 	for _, test := range [][]string{
 		{"niche"}, {"niche", "compat=true"}, {"niche", "lazy=true", "niche-min=2", "knockout=0.5"},
@@ -129,7 +129,7 @@ func TestEveryStrategyWithFailuresAndRedirects(t *testing.T) {
 			var deltas [][]byte
 			fetched := map[string]bool{}
 			empty := 0
-			for g := 1; g <= 60 && empty < 3; g++ {
+			for g := 1; g <= generations && empty < 3; g++ {
 				back, err := New(test[0], target(t), test[1:])
 				if err != nil {
 					t.Fatal(err)
