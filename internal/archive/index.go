@@ -51,7 +51,7 @@ type Meta struct {
 //	com,example)/a 20260102030405 {"url":"http://example.com/a","mime":"text/html","status":"200","digest":"…","length":"1043","offset":"333","filename":"x.warc.gz"}
 //
 // It has the format of pywb with three differences: url is canonical; "redirect" is the
-// canonical target of a redirect; and a record that shares its gzip member has no length, and
+// canonical target of a redirect; and a record that shares its gzip member has length 0, and
 // "skip" is the number of decompressed bytes before it. A WACZ has one index for all its
 // archives: filename is that of the archive inside, and offset is relative to its start.
 //
@@ -86,7 +86,7 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file, in which records could be looked up (hint: save it to one, or read all of it)", archive)
+		return nil, fmt.Errorf("%s is not a regular file, so records cannot be looked up in it (hint: save it to a regular file, or read all of it)", archive)
 	}
 	places := []string{archive + indexSuffix}
 	if o.Cache != "" {
@@ -469,7 +469,7 @@ func (b *indexer) entry(rec *Record) (*entry, error) {
 func unusable(rec *Record, why error) error {
 	switch scheme, _, _ := strings.Cut(rec.TargetURI(), "://"); strings.ToLower(scheme) {
 	case "http", "https":
-		return &FormatError{rec.Offset, fmt.Errorf("a capture whose address is none, %.100q: %w", rec.TargetURI(), why)}
+		return &FormatError{rec.Offset, fmt.Errorf("a capture with an invalid URL, %.100q: %w", rec.TargetURI(), why)}
 	}
 	return nil
 }

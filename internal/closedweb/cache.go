@@ -25,8 +25,8 @@ import (
 // The file is replaced atomically.
 const cacheMagic = "!graph "
 
-// cacheVersion is increased when the links of the same archives would be others: with the
-// format of this file, and with what parse takes for a link.
+// cacheVersion is increased when the format of this file changes, or when parse finds other
+// links in the same pages.
 const cacheVersion = 2
 
 // A cacheHeader is the first line.

@@ -22,8 +22,8 @@ type Printer struct {
 	Pick    archive.Pick
 	Index   archive.IndexOptions
 
-	// Fault is called for each error of the directory of a WACZ, and reports whether it is a fault
-	// of the archive, which does not end the command.
+	// Fault is called for each error of opening a volume. If it returns true, the error is a
+	// fault of the archive and the next volume follows; otherwise the error is returned.
 	Fault func(path string, err error) bool
 }
 

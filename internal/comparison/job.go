@@ -185,7 +185,8 @@ func readTimes(name string) (t times, line []byte, err error) {
 	return t, line, err
 }
 
-// work does a job and returns a line about its result. Its results appear in jobs all at once.
+// work does a job and returns a line about its result. It moves the results to the directory
+// jobs atomically.
 func (c *Comparison) work(ctx context.Context, j *job) (line string, err error) {
 	work := c.path("work", j.name)
 	results, crawled := filepath.Join(work, "results"), run.Dir(filepath.Join(work, "run"))
@@ -279,7 +280,7 @@ func failure(err error, log *os.File) error {
 	if e, ok := errors.AsType[*exec.ExitError](err); ok && e.ExitCode() >= 0 {
 		status = fmt.Sprintf("status %d", e.ExitCode())
 	}
-	b, _ := os.ReadFile(log.Name()) // without it, the status must do
+	b, _ := os.ReadFile(log.Name()) // on error, only the status is reported
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
 	return fmt.Errorf("failed with %s:\n  %s", status, strings.Join(lines[max(0, len(lines)-5):], "\n  "))
 }

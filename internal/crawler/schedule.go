@@ -19,8 +19,8 @@ import (
 const maxInFlight = 1 << 13
 
 // A schedule distributes the records of a stream to hosts. Each host has a queue with a
-// goroutine of its own, so hosts wait for their turn side by side; the slots of the fetcher
-// bound how many requests are concurrent.
+// goroutine of its own, so that the pause of one host does not delay the others; the slots of
+// the fetcher bound how many requests are concurrent.
 type schedule struct {
 	*Crawler
 	cancel   context.CancelCauseFunc
@@ -119,7 +119,7 @@ func (s *schedule) write(w *wire.Writer, r result) error {
 // even if a read is blocked, since the writer of in may be waiting for this process to end.
 // But a window that has begun is read to its mark, so that all of it is returned.
 //
-// A mark is sent once everything read before it is done. What follows it has a deadline of
+// A mark is sent once everything read before it is done. The next window has a deadline of
 // its own.
 func (s *schedule) read(ctx context.Context, in *wire.Reader) error {
 	window, end := s.withDeadline(ctx)
@@ -187,8 +187,8 @@ func (s *schedule) read(ctx context.Context, in *wire.Reader) error {
 	}
 }
 
-// readsOn reports whether, after ctx has ended, the rest of the input is read in order to
-// return it.
+// readsOn reports whether, after ctx has ended, the remaining input is read nevertheless, and
+// returned without being fetched.
 func readsOn(ctx context.Context) bool {
 	cause := context.Cause(ctx)
 	_, proxy := errors.AsType[*web.ProxyError](cause)
@@ -321,8 +321,8 @@ func (s *schedule) serve(host string, q *queue) {
 	}
 }
 
-// process fetches the address of rec, unless unfetched says why it must not be, and the
-// sitemaps of its origin if that has not been done.
+// process fetches the address of rec, and the sitemaps of its origin unless they have been
+// fetched. If unfetched is not nil it fetches nothing, and unfetched becomes the outcome.
 func (s *schedule) process(ctx context.Context, rec *wire.Record, unfetched error) {
 	emit := func(made *wire.Record, release func()) {
 		s.done <- result{rec: made, release: release, added: made != rec}
@@ -338,7 +338,7 @@ func (s *schedule) process(ctx context.Context, rec *wire.Record, unfetched erro
 	default:
 		page := wire.Record{URL: rec.URL, Generation: rec.Generation, Depth: rec.Depth}
 		release, err := s.fetcher.fetch(ctx, rec, rec.SetBody)
-		if err != nil { // what is not archived does not count as fetched
+		if err != nil { // the WARC file could not be written, or the proxy failed
 			s.cancel(err)
 			failUnfetched(rec, err)
 		}

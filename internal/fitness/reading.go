@@ -160,7 +160,7 @@ func (t *Target) count(p *passage) {
 		if !term.Silent() {
 			words++
 		}
-		if !t.begins[uint8(term)] { // most terms, so that this is well predicted
+		if !t.begins[uint8(term)] { // true for most terms, so the branch predictor is usually right
 			continue
 		}
 		index := term.Index()
@@ -241,8 +241,8 @@ func (b *bag) add(z Zone, terms []text.Term) {
 // of returns the counts of a term in the bag.
 func (b *bag) of(t text.Term) *[zones]uint32 { return &b.counts[t.Index()] }
 
-// most returns the occurrences of the most frequent term in title and text.
-func (b *bag) most() uint32 {
+// maxCount returns the occurrences of the most frequent term in title and text.
+func (b *bag) maxCount() uint32 {
 	n := uint32(0)
 	for _, t := range b.terms {
 		c := b.of(t)

@@ -98,7 +98,7 @@ func (w *WordScore) page(r *Reading) (c, one float64) {
 	for k := range w.word {
 		w.word[k] = r.occurrences(k)
 	}
-	return w.score(float64(r.length()), float64(r.bag().most()))
+	return w.score(float64(r.length()), float64(r.bag().maxCount()))
 }
 
 // Link returns the promise of a link. Its Score is linkscore1, the score of the window; the
@@ -122,7 +122,7 @@ func (w *WordScore) text(p *passage) float64 {
 		return 0
 	}
 	copy(w.word, p.counts)
-	c, one := w.score(float64(p.words), float64(w.target.bagOf(p).most()))
+	c, one := w.score(float64(p.words), float64(w.target.bagOf(p).maxCount()))
 	return c * one
 }
 

@@ -71,8 +71,8 @@ func (s *Store) state(id uint32, now time.Time) State {
 	return Waiting
 }
 
-// leased reports whether a lease is in force at a time when generation is the latest leased
-// one.
+// leased reports whether a lease is in force, where generation is the latest one that was
+// leased.
 func (s *Store) leased(h *hot, lease uint32, generation uint64, now time.Time) bool {
 	return h.flags&flagLeasedByGeneration != 0 && uint64(lease) == generation ||
 		h.flags&flagLeasedByClock != 0 && int64(lease) > now.Unix()
@@ -82,7 +82,7 @@ func (s *Store) leased(h *hot, lease uint32, generation uint64, now time.Time) b
 type Request struct {
 	N                       int           // largest number of addresses
 	PerHost                 int           // largest number of one host; 0: no limit
-	PerNiche                int           // largest number of one niche; an address without a niche belongs to one of its host
+	PerNiche                int           // largest number of one niche; an address without a niche is in the niche of its host
 	MaxPerHost, MaxPerNiche int           // the same limits for the whole crawl; see budget.go
 	Fair                    Group         // groups that share the batch in proportion to their priorities
 	Recrawl                 bool          // include visited pages that are due again; see recrawl.go
@@ -108,10 +108,10 @@ func (e *NothingDue) Error() string {
 	return "nothing waits"
 }
 
-// Next leases the best addresses that are due, ordered by weight (see fair.go), which is the
-// priority unless the batch is shared, then by URL. It returns their records, one line each,
-// after making the lease durable. Asked again for a leased generation, it returns the same
-// lines, whatever has happened since.
+// Next leases the best addresses that are due, ordered by weight and then by URL. The weight
+// is the priority unless the batch is shared (see fair.go). Next makes the lease durable and
+// returns the records of the addresses, one line each. If the generation was leased before,
+// it returns the same lines as then.
 //
 // An address leased to an earlier generation that has no outcome is leased again. The error is
 // a [*NothingDue] if there are no lines.
@@ -162,7 +162,8 @@ func (s *Store) Next(q Request) ([]byte, error) {
 }
 
 // offerCandidates offers c all URLs that are due and within the budget, except some that
-// cannot be in the batch. The result applies if there is none: when one will be due.
+// cannot be in the batch. The result says why there are none; it is used only if the batch is
+// empty.
 //
 // It scans all URLs, on several processors. That takes some ten milliseconds per million URLs,
 // and unlike a priority queue it needs no memory between calls and no work when a priority
@@ -200,7 +201,7 @@ func (s *Store) offerCandidates(q Request, c *chooser) (nothing NothingDue) {
 		}
 		earliest, nothing.Leased = min(earliest, l.earliest), nothing.Leased+l.leased
 	}
-	parallel((s.x.hot.n+chunkSize-1)/chunkSize, scan) // at least a chunk for each
+	parallel((s.x.hot.n+chunkSize-1)/chunkSize, scan) // one worker for each chunk
 	if earliest < math.MaxInt64 {
 		nothing.Earliest = time.Unix(earliest, 0)
 	}

@@ -11,9 +11,9 @@ package graph
 //
 //	PR(u) = (1 − d)·v(u) + d·( Σ_{p→u} PR(p)/out(p) + v(u)·Σ_{q dangling} PR(q) )
 //
-// Brin and Page print the formula without the last term, for a sum of N, and say that the
-// ranks sum to one; with the last term they do. If v is not uniform, this is the
-// topic-sensitive PageRank of Haveliwala (WWW 2002).
+// The formula that Brin and Page print lacks the last term and has 1 − d in place of
+// (1 − d)·v(u), although they say that the ranks sum to one; those of the formula above do.
+// If v is not uniform, this is the topic-sensitive PageRank of Haveliwala (WWW 2002).
 //
 // Addresses that were never fetched count as pages without links, so most addresses that a
 // crawl has found are dangling.
@@ -45,8 +45,8 @@ type PageRank struct {
 // Ranks returns the ranks of all addresses that g had at m, by ID, using the links that it
 // had then, and the number of iterations. Ranks are not negative and sum to 1.
 //
-// They do not depend on the order in which addresses were discovered, except for rounding
-// and, unless Iterations ends the computation, twice the error that Tolerance allows.
+// If Tolerance ends the iteration, ranks computed after different orders of discovery differ
+// by rounding and by at most twice the error that Tolerance allows.
 func (o PageRank) Ranks(g *Graph, m Mark) (ranks []float64, iterations int) {
 	n := m.urls
 	if n == 0 {

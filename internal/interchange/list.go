@@ -17,18 +17,18 @@ import (
 // firstListed is the priority of the first address of a plain list.
 const firstListed = 1e9
 
-// FromList returns a converter of lists of addresses. A line is
+// FromList returns a converter of lists of addresses. It accepts these lines:
 //
-//   - a URL alone: a seed; seeds are fetched in their order, before anything that was found,
-//     as with frontier add;
-//   - of a Heritrix journal (frontier.recover.gz), "F+ URL hops via": an address, or
-//     "Fs URL …": one that is done. A failure ("Ff") waits again, as it does when Heritrix
-//     recovers;
-//   - of a Heritrix crawl.log: an outcome. Of the negative statuses only the one for
-//     robots.txt is final; the others make an address that waits;
-//   - a result of katana -jsonl, a JSON object with request.endpoint: an address, found on
-//     request.source;
-//   - another JSON object with url, such as Scrapy exports: an address.
+//   - A URL alone is a seed. Seeds are fetched in their order, before anything that was found,
+//     as with frontier add.
+//   - In a Heritrix journal (frontier.recover.gz), "F+ URL hops via" is an address, and
+//     "Fs URL …" one that is done. A failure ("Ff") waits again, as it does when Heritrix
+//     recovers.
+//   - A line of a Heritrix crawl.log is an outcome. A negative status means that the address
+//     still waits, except the one for robots.txt, which is final.
+//   - A JSON object with request.endpoint, as written by katana -jsonl, is an address that was
+//     found on request.source.
+//   - Any other JSON object with url, such as Scrapy exports, is a seed.
 //
 // Comments, resolved names (dns:), and other lines of these logs are skipped.
 func FromList() Converter {

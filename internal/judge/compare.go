@@ -34,8 +34,8 @@ type Table struct {
 	Without int      // runs without a value for the criterion, which do not count
 	Rows    []Row    // the best first
 
-	// Means of the crawlers that see the relevance of waiting links, and also that of the links
-	// on their pages. Nil if unknown.
+	// Seeing is the mean of the crawler that sees the relevance of waiting links, SeeingChildren
+	// that of the crawler that sees one link further. Nil if unknown.
 	Seeing, SeeingChildren *float64
 
 	// Friedman is the p-value of Friedman's test that the ranks by topic are all the same,
@@ -87,7 +87,7 @@ type Against struct {
 	Losses     int
 
 	// Equivalent reports whether the difference is at most a tie, by two one-sided tests at
-	// 5 %: its 90 % interval lies within. A large P alone does not show that.
+	// 5 %: its 90 % interval lies within ±Tie. A large P alone does not show that.
 	Equivalent bool
 }
 

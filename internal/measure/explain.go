@@ -32,7 +32,7 @@ func (e *Explainer) Explain(rec *wire.Record) bool {
 	}
 	switch {
 	case rec.Error != "":
-		fmt.Fprintf(e.Out, "\nThere is no page, but the error %s, so there is no score.\n", clean(rec.Error))
+		fmt.Fprintf(e.Out, "\nThe fetch failed with the error %s, so there is no page and no score.\n", clean(rec.Error))
 		return false
 	case Failed(rec):
 		fmt.Fprintf(e.Out, "\nThe status is %d: this is a page about a failure, and its score is 0.\n", rec.StatusCode)
@@ -62,7 +62,7 @@ func (e *Explainer) measure(m *Measure, first bool, r *fitness.Reading) {
 	}
 	fmt.Fprintf(e.Out, "\n%s %.4f, threshold %.4g: %s\n", m.Name, score, threshold, verdict)
 	reasons := m.Explain(r)
-	slices.SortStableFunc(reasons, func(a, b fitness.Reason) int { // negative parts too
+	slices.SortStableFunc(reasons, func(a, b fitness.Reason) int { // by absolute value
 		return cmp.Compare(math.Abs(b.Part), math.Abs(a.Part))
 	})
 	if len(reasons) == 0 {

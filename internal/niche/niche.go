@@ -35,7 +35,8 @@ func (r Rule) losers(n int) int {
 	return min(n, int(float64(r.Fraction*float64(n))+roundOff))
 }
 
-// roundOff compensates for products that are a little too small: 0.29 of 100 is 29.
+// roundOff compensates for rounding errors: 0.29·100 is 28.999… in floating point, and should
+// count as 29.
 const roundOff = 1e-9
 
 // KnockOut eliminates the lowest scores of every niche. It returns the indexes of the members

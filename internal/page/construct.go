@@ -45,14 +45,14 @@ type construction struct {
 	framesetOK     bool
 	quirks         bool
 
-	doctype string // the last argument of isQuirky
-	quirky  bool   // the result for it
+	doctype string // the last argument of isQuirky, which caches its result
+	quirky  bool   // that result
 
 	nodes      outline    // the latest, to reuse its memory
 	reordering reordering // why the page must be parsed with an outline
 	refused    refusal    // why the page must be parsed in guess mode
-	extra      int        // elements beyond those in the page, attributes counted as half an element
-	effort     int        // list elements, and bytes of their tags, that were examined
+	extra      int        // elements beyond those in the page; see maxExtra
+	effort     int        // cost of the searches in lists so far; see maxEffort
 }
 
 // parseOptions select how a page is parsed.
@@ -87,22 +87,24 @@ const (
 	// maxDepth is the number of open elements that golang.org/x/net/html permits.
 	maxDepth = 512
 
-	// maxGuessDepth is the same in guess mode, where further elements replace the innermost.
+	// maxGuessDepth is the number of open elements in guess mode. An element that would be
+	// deeper replaces the innermost one.
 	maxGuessDepth = 64
 
-	// maxExtra bounds the elements of a page beyond its tags, an attribute counting as half an
-	// element, because a tree can be far larger than its page: the standard reopens unclosed
-	// formatting elements (<b>, <font …>) in every paragraph, with their attributes, so four
-	// hundred open <font> and a hundred thousand <p>, half a megabyte, make forty million
-	// elements. It also merges the attributes of every further <body> into the first. The
-	// parser has no limit for either.
+	// maxExtra bounds the elements that are added to those in the page, where each attribute
+	// counts as half an element. Without a limit the tree can be far larger than the page. The
+	// standard reopens unclosed formatting elements (<b>, <font …>) in every paragraph, with
+	// their attributes: a page of half a megabyte with four hundred open <font> and a hundred
+	// thousand <p> has a tree of forty million elements. The standard also merges the
+	// attributes of every further <body> into the first. The tree parser limits neither.
 	maxExtra = 1 << 20
 
 	// maxPageSize is the number of bytes of a page that are read.
 	maxPageSize = 1 << 30
 
-	// maxEffort bounds the list elements, and bytes of their tags, that are examined, beyond a
-	// few for each byte of the page.
+	// maxEffort bounds the cost of searching the lists of elements: the number of elements
+	// examined, plus the bytes of their tags that are read again. A page may cost this much
+	// and eight more for each of its bytes.
 	maxEffort = 1 << 24
 
 	// maxNodes bounds the nodes of an outline.
@@ -710,8 +712,9 @@ func (t *construction) endFormatting(name atom.Atom) {
 	}
 }
 
-// adopt moves the formatting element f, the open element i, into the furthest block: it
-// removes it from the stack and inserts a clone into that block.
+// adopt moves a formatting element into the furthest block: it removes the element from the
+// stack and inserts a clone into the block. The arguments are indexes: f in the formatting
+// list, i and furthest in the stack.
 func (t *construction) adopt(f, i, furthest int) {
 	o := t.outline
 	formatting, block, ancestor := t.formatting[f], t.open[furthest], t.open[i-1]

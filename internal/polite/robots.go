@@ -27,8 +27,8 @@ const (
 	// 2.3.1.2).
 	RobotsRedirects = 5
 
-	// MaxRobotsBytes limits the memory of all cached robots.txt and their parsed rules:
-	// the oldest are dropped first, as they are if there are more than [MaxKept].
+	// MaxRobotsBytes limits the memory of all cached robots.txt and their parsed rules,
+	// and [MaxKept] limits their number: the oldest are dropped first.
 	MaxRobotsBytes = 64 << 20
 )
 

@@ -379,12 +379,12 @@ func (t dots) draw(width float64, class string) template.HTML {
 	}
 	for k, name := range t.columns {
 		s := column(k)
-		room := s.to - s.from + 14
-		if i := strings.LastIndexByte(name, '-'); i > 0 && extent(name) > room {
-			d.text("column", s.from, 8, fit(name[:i], room))
-			d.text("column", s.from, 23, fit(name[i+1:], room))
+		captionWidth := s.to - s.from + 14
+		if i := strings.LastIndexByte(name, '-'); i > 0 && extent(name) > captionWidth {
+			d.text("column", s.from, 8, fit(name[:i], captionWidth))
+			d.text("column", s.from, 23, fit(name[i+1:], captionWidth))
 		} else {
-			d.text("column", s.from, 8, fit(name, room))
+			d.text("column", s.from, 8, fit(name, captionWidth))
 		}
 		for _, v := range ticks(t.lo, t.hi, max(int((s.to-s.from)/56), 3), 0) {
 			style := "grid"
@@ -487,7 +487,8 @@ func gauge(v float64, low, high string) template.HTML {
 	return d.done()
 }
 
-// share draws a bar in a table: whole relative to most, and part of it in colour.
+// share draws a bar in a table: its length is whole relative to most, and the length of its
+// coloured part is part relative to most.
 func share(part, whole, most int) template.HTML {
 	if most <= 0 {
 		return ""

@@ -121,8 +121,8 @@ type server struct {
 	served      Served
 }
 
-// Serve runs the loop until the crawl ends or ctx is cancelled; then the window in the
-// pipeline is finished first, and the error is the cause.
+// Serve runs the loop until the crawl ends or ctx is cancelled. When ctx is cancelled, it
+// finishes the window in the pipeline and returns the cause.
 func (o *Server) Serve(ctx context.Context) (*Served, error) {
 	v := &server{Server: o, lines: make(chan []byte, 1), written: make(chan error, 1)}
 	if err := v.resume(); err != nil {
@@ -245,7 +245,8 @@ func (v *server) writeLastWindow() error {
 	return atomicfile.WriteBytes(v.lastWindow(), b.Bytes())
 }
 
-// charge stores an answered query, whose cost the next window pays, and its results.
+// charge stores rec if it is an answered query, whose cost the next window pays, or a result
+// of one.
 func (v *server) charge(rec *wire.Record) error {
 	query := rec.URL == "" && rec.Cost > 0
 	if !query && (rec.Operator != "search" || rec.Query == "") {

@@ -143,8 +143,8 @@ func read(r io.Reader, size int64, emit func(Entry) error) error {
 }
 
 // decode converts the text to UTF-8 without a byte order mark. The encoding is given by
-// the mark, by NULs where UTF-16 has them, or by the XML declaration. A declaration of
-// UTF-16 that can be read as ASCII is wrong, and ignored like that of an unknown encoding.
+// the mark, by NULs where UTF-16 has them, or by the XML declaration. A declaration of an
+// unknown encoding is ignored, and so is one of UTF-16: it was read as ASCII, so it is wrong.
 func decode(in *bufio.Reader) *bufio.Reader {
 	head, _ := in.Peek(256)
 	name := ""
@@ -268,8 +268,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A bounded reader fails with ErrTooLong if there are more bytes than left, and with
-// ErrRatio if there are more than maxRatio for each one received.
+// A bounded reader returns ErrTooLong if r yields more than left bytes, and ErrRatio if it
+// yields more than maxRatio bytes for each byte received.
 type bounded struct {
 	r        io.Reader
 	left     int64

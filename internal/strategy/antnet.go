@@ -7,7 +7,7 @@ package strategy
 //	(antnet in PAPERS.md; the citation is from a public index).
 //
 // The score of a link predicts the score of its target. When the target is fetched and its
-// score differs, the links beside the one that led there are corrected, as returning ants
+// score differs, the other links of the pages that link to it are corrected, as returning ants
 // correct the routing tables of AntNet. The next links are drawn from all known links by a
 // roulette wheel; at intervals two keywords are searched for.
 //
@@ -200,10 +200,11 @@ func (s *antNet) linkScore3(pageScore, linkScore1 float64, depth int) float64 {
 	return float64(linkScore2 * (1 + 1/pageDepth))
 }
 
-// addParent is F9: another page that links to id gives it linkScore3. With more than two pages
-// the paper's form depends on their order; ours is MAX + γ · Σ others in any order (row g). A
-// new score adds its excess over the maximum, and γ times the lower of the two. A new link has
-// old = 0 and gets linkScore3 in both forms.
+// addParent is F9: another page that links to id gives it linkScore3. If more than two pages
+// link to id, the result of the paper's formula depends on their order. Ours is the maximum of
+// their scores plus γ times the sum of the others, in any order (row g): if linkScore3 exceeds
+// the old maximum the score grows by the excess, and in any case by γ times the smaller of
+// linkScore3 and the old maximum. A new link has old = 0 and gets linkScore3 in both formulas.
 func (s *antNet) addParent(id graph.ID, linkScore3 float64) {
 	old := s.scores.at(id)
 	score := max(linkScore3, old) + float64(s.Gamma*min(linkScore3, old))
@@ -234,9 +235,10 @@ func (s *antNet) compare(p page) {
 	}
 }
 
-// correct changes the scores of the links on the pages that link to p and, with more than one
-// level, of those on the pages above, each level by δ times the one below (row h). With more
-// than one level the scores of the pages themselves change too, for later comparisons.
+// correct changes the scores of the links on the pages that link to p. With more than one
+// level it also changes those on the pages that link to these pages, and so on; the change on
+// each level is δ times that on the level before (row h). With more than one level the scores
+// of the pages themselves change too, for later comparisons.
 //
 // A link on several of these pages changes once for each of them, as printed (row p).
 func (s *antNet) correct(p page, difference float64) {
@@ -282,8 +284,8 @@ func (s *antNet) correct(p page, difference float64) {
 	}
 }
 
-// parentsOf returns the pages that link to any of level and are not in seen, as far as a
-// correction reaches.
+// parentsOf returns the pages that link to any of level and are not in seen. It follows at
+// most maxReach links.
 func (s *antNet) parentsOf(level []graph.ID, seen map[graph.ID]bool) (pages []graph.ID) {
 	left := maxReach
 	for _, id := range level {
@@ -395,8 +397,9 @@ func (s *antNet) wheel() *genetic.Wheel {
 	return genetic.NewWheel(weights)
 }
 
-// link returns a proposal to fetch id: found on its first page, as deep as the shortest path
-// to it, with all pages that link to it.
+// link returns a proposal to fetch id. It was found on the first fetched page that links to
+// id; its depth is that of the shortest path, and its parents are all pages that link to it,
+// up to maxParents.
 func (s *antNet) link(id graph.ID) Address {
 	var a Address
 	for parent := range s.web.Parents(id) {
@@ -517,7 +520,7 @@ func isotonic(pairs []prediction) func(link float64) float64 {
 	type step struct {
 		from, sum, n float64
 	}
-	// Pairs with equal link scores are sorted to descend, so that they are pooled.
+	// Pairs with equal link scores are sorted by descending page score, so that they are pooled.
 	pairs = slices.SortedFunc(slices.Values(pairs), func(a, b prediction) int {
 		return cmp.Or(cmp.Compare(a.link, b.link), cmp.Compare(b.page, a.page))
 	})

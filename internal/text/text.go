@@ -237,7 +237,7 @@ func (a *Analyzer) learn(word string) Term {
 		i += n
 	}
 	switch {
-	case chars < 2 && !lone(w):
+	case chars < 2 && !startsUnspaced(w):
 		if a.unknown != 0 {
 			return Gap
 		}

@@ -182,8 +182,8 @@ func inUnspaced(r rune) bool {
 		unicode.Tai_Viet) || r == 'ー' || r == 'ｰ'
 }
 
-// lone reports whether word begins with a character of class unspaced.
-func lone(word []byte) bool {
+// startsUnspaced reports whether word begins with a character of class unspaced.
+func startsUnspaced(word []byte) bool {
 	r, _ := utf8.DecodeRune(word)
 	return r >= utf8.RuneSelf && classOf(r) == unspaced
 }

@@ -25,9 +25,8 @@ type Statistics struct {
 // An Origin says how an entry came into the table.
 type Origin string
 
-// The origins. A measure that takes the query's words with weight 1 reads all entries, and
-// prefers an entry of the query to another one of the same term; other measures ignore the
-// entries of the query.
+// The origins. A measure that includes the words of the query (weighttable) uses all entries;
+// if a term has two, it uses that from the query. Other measures ignore entries from the query.
 const (
 	FromQuery Origin = "query"     // a word of a keyword, with weight 1
 	FromPages Origin = "page"      // one of the highest tf · df over the positive examples
@@ -247,7 +246,7 @@ func checkVocabulary(v []Shared, documents int) error {
 			return err
 		}
 		if s.DF == 0 || groups[s.DF] || len(s.Terms) == 0 {
-			return fmt.Errorf("df %d: want one entry with terms for each number from 1", s.DF)
+			return fmt.Errorf("df %d: want a df of 1 or more, at most one entry for each, and terms in each entry", s.DF)
 		}
 		groups[s.DF] = true
 		if err := checkTerms(s.Terms, terms); err != nil {
@@ -274,8 +273,8 @@ func checkTerms(terms []string, seen map[string]bool) error {
 	return nil
 }
 
-// isTerm reports whether s may be a stem. A stem cannot be computed from a stem, so this is
-// all that can be checked.
+// isTerm reports whether s may be a stem. It cannot compare s with its own stem, because
+// stemming a stem may change it.
 func isTerm(s string) bool {
 	return s != "" && len(s) <= maxTerm && !strings.ContainsAny(s, " \t\n\r")
 }

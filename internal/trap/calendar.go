@@ -10,8 +10,8 @@ import (
 // dates only. The URL of an article under a date keeps the article's name.
 //
 // A date is a year with a month, in digits or by its English name; digits that are both
-// (20240531, 202405); or a number in a parameter such as month. A number too long for a day or
-// a time is an article's and stays.
+// (20240531, 202405); or a number in a parameter such as month. Any other number of three or of
+// more than four digits is taken for the number of an article, and stays.
 func WithoutDates(buf []byte, path, query string) ([]byte, bool) {
 	if !hasYear(path) && !hasYear(query) && strings.IndexByte(query, '=') < 0 {
 		return buf, false
@@ -32,7 +32,8 @@ const (
 	dated // both
 )
 
-// withoutDates appends s without numbers and months, and returns the parts of a date found.
+// withoutDates appends s with 0 in place of months and of numbers that may be in a date, and
+// returns the parts of a date that were found.
 func withoutDates(buf []byte, s string) (_ []byte, found int) {
 	for i := 0; i < len(s); {
 		n := 1
@@ -79,8 +80,9 @@ func withoutDates(buf []byte, s string) (_ []byte, found int) {
 	return buf, found
 }
 
-// DatesLead reports whether one URL leads to another by a date: both have one, and their paths
-// are otherwise the same. An archive lists its dates; a calendar links each date to the next.
+// DatesLead reports whether two URLs have dates, and paths that are otherwise the same. In a
+// calendar each date links to the next, so the crawl is led on without end; the dates of an
+// archive are linked from its list, whose URL has no date.
 func DatesLead(fromPath, fromQuery, path, query string) bool {
 	var toBuf, fromBuf [256]byte
 	if _, ok := WithoutDates(toBuf[:0], path, query); !ok {

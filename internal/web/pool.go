@@ -19,8 +19,8 @@ type conn struct {
 	t          *Transport
 	key        string // of its host
 	ip         string
-	protocols  []string
-	unverified string
+	protocols  []string         // for WARC-Protocol, such as "http/1.1" and "tls/1.3"
+	unverified string           // why the certificate is invalid; "" if it is valid
 	proxied    bool             // the peer is a proxy that speaks HTTP
 	h2         *http.ClientConn // nil: HTTP/1.1
 

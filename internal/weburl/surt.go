@@ -20,8 +20,8 @@ import (
 //     host.
 //   - Reverse the labels of the host and join them by commas, also those of an IPv4 address;
 //     remove the brackets of an IPv6 address; keep a port that is not the default.
-//   - Decode escapes in path and query until there are none, then escape what is not printable
-//     ASCII, "%", "#" and spaces; resolve dot segments that appear.
+//   - Decode escapes in path and query until there are none, then escape "%", "#", spaces and
+//     everything that is not printable ASCII; resolve dot segments that appear.
 //   - Replace doubled slashes by one; remove the slash at the end.
 //   - Convert everything to lower case, including escapes.
 //   - Remove session identifiers: those of ASP.NET in paths; those of PHP, Java, ASP and

@@ -61,8 +61,8 @@ func (r *Record) appendFields(dst []byte, fields []field, base unsafe.Pointer) (
 	return dst, nil
 }
 
-// quoted returns the part of the line that holds s and its quotes, or nil if s is not the memory
-// of a whole string of the line.
+// quoted returns the part of the line that holds s and its quotes, or nil if s does not share
+// memory with a complete string of the line.
 func (raw *rawRecord) quoted(s string) []byte {
 	line := raw.line
 	at := uintptr(unsafe.Pointer(unsafe.StringData(s))) - uintptr(unsafe.Pointer(unsafe.SliceData(line)))

@@ -1,6 +1,6 @@
 // Bleve scores pages as one would with encoding/json and bleve's analyzer for
-// English: parsed pages as NDJSON in, the same with the cosine of their text and
-// the words of a query out.
+// English. It reads parsed pages as NDJSON, adds a score, the cosine of the words
+// of the text and of a query, and writes them.
 //
 // Usage: bleve WORD… < pages
 package main

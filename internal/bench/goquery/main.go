@@ -1,5 +1,6 @@
 // Goquery does what parse does, as one would write it with encoding/json and
-// goquery: pages as NDJSON in, their title, meta, text and links out.
+// goquery. It reads pages as NDJSON, adds their title, description, keywords, text
+// and links, removes their bodies, and writes them.
 package main
 
 import (

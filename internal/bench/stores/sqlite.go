@@ -23,8 +23,8 @@ type sqliteStore struct {
 	wal   string
 }
 
-// What SQLite is asked. It waits for the disk at checkpoints only; a durable commit
-// waits for the log besides, which is what synchronous = FULL does at every commit.
+// The SQL statements. With synchronous = NORMAL, SQLite syncs only at checkpoints; a durable
+// commit also syncs the log, as synchronous = FULL would do at every commit.
 const (
 	sqliteSchema = `
 		PRAGMA journal_mode = WAL;

@@ -9,19 +9,19 @@ import (
 // stores is the package of the benchmarks of the frontier.
 const stores = "internal/bench/stores."
 
-// life returns the name of the benchmark of a store.
-func life(size string, links int, store string) string {
+// storeBenchmark returns the name of the benchmark of a store.
+func storeBenchmark(size string, links int, store string) string {
 	return fmt.Sprintf("%sBenchmarkStore/%s/fsync=%d/%s", stores, size, links, store)
 }
 
 // The parameters of the benchmark, in the order of the report.
 var (
-	lifeSizes = []struct {
+	storeSizes = []struct {
 		name string
 		urls float64
 	}{{"1e5", 1e5}, {"1e6", 1e6}, {"1e7", 1e7}}
-	lifeLinks  = []int{1000, 28_000}
-	lifeStores = []string{"spoor", "pebble", "bbolt", "sqlite"}
+	storeLinks = []int{1000, 28_000}
+	storeNames = []string{"spoor", "pebble", "bbolt", "sqlite"}
 )
 
 // A grid is a section with a row for each store and size, and a column for each unit.
@@ -30,7 +30,7 @@ type grid struct {
 	columns      []column
 }
 
-// A column shows a unit, or the ratio of spoor and the other store in it.
+// A column shows figures in a unit, or the ratio of the figures of spoor and of the other store.
 type column struct {
 	head, unit string
 	shows      shows
@@ -39,9 +39,9 @@ type column struct {
 type shows int
 
 const (
-	plain shows = iota // the figure
-	more               // spoor's figure divided by the other's
-	less               // the other's figure divided by spoor's
+	plain   shows = iota // the figure
+	ratio                // spoor's figure divided by the other's
+	inverse              // the other's figure divided by spoor's
 )
 
 // A goal is a bound for a figure of spoor.
@@ -50,7 +50,7 @@ type goal struct {
 	of, unit string
 	over     string // the benchmark to divide by, if not empty
 	bound    float64
-	most     bool // an upper bound
+	isUpper  bool // bound is an upper bound
 }
 
 const frontierWords = `The benchmark adds the links of a simulated crawl to the frontier. Links arrive in generations of
@@ -61,14 +61,14 @@ databases store a fingerprint, the priority and the URL; spoor stores whole reco
 have a cache of 256 MiB and compact after 64 MiB of log. A database is stopped after a minute of
 adding; spoor is not.`
 
-// lives are the sections about stores.
-var lives = []grid{
+// storeSections are the sections about stores.
+var storeSections = []grid{
 	{
 		title: "Adding",
 		words: "Links per second, read as records and added durably: over the last tenth, and over all. CPU time\nincludes background work of a database. If a database was cut off, its rows here and below are for the\nURLs added until then, and ratios with spoor's full run are lower bounds (>).",
 		columns: []column{
 			{"links/s", "links/s", plain}, {"links/s, all", "links/s-all", plain},
-			{"CPU µs/link", "cpu-us/link", plain}, {"spoor faster by", "links/s", more}, {"by CPU time", "cpu-us/link", less},
+			{"CPU µs/link", "cpu-us/link", plain}, {"spoor faster by", "links/s", ratio}, {"by CPU time", "cpu-us/link", inverse},
 		},
 	},
 	{
@@ -100,22 +100,22 @@ var lives = []grid{
 
 // goals are the targets of the design.
 var goals = []goal{
-	{"links/s, 100,000 URLs, fsync a generation", life("1e5", 28_000, "spoor"), "links/s", "", 500_000, false},
-	{"links/s, 1,000,000 URLs, fsync a generation", life("1e6", 28_000, "spoor"), "links/s", "", 500_000, false},
-	{"links/s, 10,000,000 URLs, fsync a generation", life("1e7", 28_000, "spoor"), "links/s", "", 500_000, false},
-	{"links/s, 10,000,000 URLs, fsync a batch", life("1e7", 1000, "spoor"), "links/s", "", 500_000, false},
-	{"links/s with 1,000,000 URLs over those with 10,000,000", life("1e6", 28_000, "spoor"), "links/s", life("1e7", 28_000, "spoor"), 1.3, true},
-	{"bytes a URL on disk, 10,000,000 URLs", life("1e7", 28_000, "spoor"), "disk-B/url", "", 120, true},
-	{"MiB resident, filled with 10,000,000 URLs", life("1e7", 28_000, "spoor"), "most-MiB", "", 1024, true},
-	{"MiB resident, opened with 10,000,000 URLs", life("1e7", 28_000, "spoor"), "open-MiB", "", 1024, true},
-	{"ms for 1,000 addresses, 10,000,000 URLs", life("1e7", 28_000, "spoor"), "next-ms", "", 100, true},
-	{"ms to open after a clean close, 10,000,000 URLs", life("1e7", 28_000, "spoor"), "open-ms", "", 1000, true},
+	{"links/s, 100,000 URLs, fsync a generation", storeBenchmark("1e5", 28_000, "spoor"), "links/s", "", 500_000, false},
+	{"links/s, 1,000,000 URLs, fsync a generation", storeBenchmark("1e6", 28_000, "spoor"), "links/s", "", 500_000, false},
+	{"links/s, 10,000,000 URLs, fsync a generation", storeBenchmark("1e7", 28_000, "spoor"), "links/s", "", 500_000, false},
+	{"links/s, 10,000,000 URLs, fsync a batch", storeBenchmark("1e7", 1000, "spoor"), "links/s", "", 500_000, false},
+	{"links/s with 1,000,000 URLs over those with 10,000,000", storeBenchmark("1e6", 28_000, "spoor"), "links/s", storeBenchmark("1e7", 28_000, "spoor"), 1.3, true},
+	{"bytes a URL on disk, 10,000,000 URLs", storeBenchmark("1e7", 28_000, "spoor"), "disk-B/url", "", 120, true},
+	{"MiB resident, filled with 10,000,000 URLs", storeBenchmark("1e7", 28_000, "spoor"), "most-MiB", "", 1024, true},
+	{"MiB resident, opened with 10,000,000 URLs", storeBenchmark("1e7", 28_000, "spoor"), "open-MiB", "", 1024, true},
+	{"ms for 1,000 addresses, 10,000,000 URLs", storeBenchmark("1e7", 28_000, "spoor"), "next-ms", "", 100, true},
+	{"ms to open after a clean close, 10,000,000 URLs", storeBenchmark("1e7", 28_000, "spoor"), "open-ms", "", 1000, true},
 }
 
 func (r *results) frontier() string {
 	b := r.begin("Performance of the frontier", "scripts/bench frontier", frontierWords)
-	for _, g := range lives {
-		fmt.Fprintf(b, "\n## %s\n\n%s\n\n%s", g.title, g.words, r.lives(g.columns))
+	for _, g := range storeSections {
+		fmt.Fprintf(b, "\n## %s\n\n%s\n\n%s", g.title, g.words, r.storeTable(g.columns))
 	}
 	fmt.Fprintf(b, "\n## Targets of spoor\n\n| | figure | target |\n|---|--:|---|\n")
 	for _, g := range goals {
@@ -128,18 +128,18 @@ func (r *results) frontier() string {
 	return b.String()
 }
 
-// lives returns a table of the stores that have a figure in one of the columns.
-func (r *results) lives(columns []column) string {
+// storeTable returns a table of the stores that have a figure in one of the columns.
+func (r *results) storeTable(columns []column) string {
 	var b strings.Builder
 	b.WriteString("| URLs | fsync after | |")
 	for _, c := range columns {
 		b.WriteString(" " + c.head + " |")
 	}
 	b.WriteString("\n|--:|--:|---|" + strings.Repeat("--:|", len(columns)) + "\n")
-	for _, size := range lifeSizes {
-		for _, links := range lifeLinks {
-			for _, store := range lifeStores {
-				name := life(size.name, links, store)
+	for _, size := range storeSizes {
+		for _, links := range storeLinks {
+			for _, store := range storeNames {
+				name := storeBenchmark(size.name, links, store)
 				urls := r.of(name, "urls")
 				if len(urls) == 0 {
 					continue
@@ -152,7 +152,7 @@ func (r *results) lives(columns []column) string {
 				}
 				measured := false
 				for _, c := range columns {
-					cell := r.life(c, size.name, links, store)
+					cell := r.storeCell(c, size.name, links, store)
 					measured = measured || cell != ""
 					if c.shows != plain && cell != "" {
 						cell = atLeast + cell
@@ -168,17 +168,17 @@ func (r *results) lives(columns []column) string {
 	return b.String()
 }
 
-// life returns a cell, empty without a figure.
-func (r *results) life(c column, size string, links int, store string) string {
-	name := life(size, links, store)
+// storeCell returns a cell of that table, empty without a figure.
+func (r *results) storeCell(c column, size string, links int, store string) string {
+	name := storeBenchmark(size, links, store)
 	switch {
 	case c.shows == plain:
 		return r.of(name, c.unit).String()
-	case store == lifeStores[0]:
+	case store == storeNames[0]:
 		return ""
 	}
-	over, under := life(size, links, lifeStores[0]), name
-	if c.shows == less {
+	over, under := storeBenchmark(size, links, storeNames[0]), name
+	if c.shows == inverse {
 		over, under = under, over
 	}
 	return r.each(func(f map[string]figures) float64 { return f[over][c.unit] / f[under][c.unit] }).String()
@@ -193,14 +193,14 @@ func (r *results) goal(g goal) []string {
 		return f[g.of][g.unit] / f[g.over][g.unit]
 	})
 	sign, want := "≥", g.bound
-	if g.most {
+	if g.isUpper {
 		sign = "≤"
 	}
 	verdict := fmt.Sprintf("%s %s", sign, thousands(want))
 	if len(got) == 0 {
 		return []string{g.what, "not measured", verdict}
 	}
-	if v := got.at(0.5); v == want || v > want != g.most {
+	if v := got.at(0.5); v == want || v > want != g.isUpper {
 		verdict += ": reached"
 	} else {
 		verdict += ": **missed**"

@@ -80,7 +80,7 @@ BenchmarkFsync-2 1000 400000 ns/op 0.4 ms
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := r.lives([]column{{"links/s", "links/s", plain}, {"faster", "links/s", more}, {"cheaper", "cpu-us/link", less}})
+	got := r.storeTable([]column{{"links/s", "links/s", plain}, {"faster", "links/s", ratio}, {"cheaper", "cpu-us/link", inverse}})
 	want := `| URLs | fsync after | | links/s | faster | cheaper |
 |--:|--:|---|--:|--:|--:|
 | 100,000 | 28,000 | bbolt | 7.00 |  |  |
