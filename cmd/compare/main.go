@@ -8,8 +8,8 @@
 // and on the PATH. A comparison that was killed is resumed by the same command: crawls that
 // are done are not run again, and the others are resumed.
 //
-// A command of the plan takes the place of evolve or score, as EVOLVE and SCORE do in
-// scripts/crawl. Both run in the current directory. The results name the command.
+// A plan can name a command in the place of evolve or score, as EVOLVE and SCORE do in
+// scripts/crawl. It runs in the current directory, and the results name it.
 //
 // # Exit status
 //

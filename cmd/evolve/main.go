@@ -37,8 +37,8 @@
 //
 // With -windows DIR the input of each window G is kept in DIR/G/scored.ndjson.zst, and its
 // output in DIR/G/next.ndjson.zst, which exists once the state is saved. A strategy whose topic
-// grows reads the window at its end, with the topic that topic -expand -windows DIR made from
-// that window and left in DIR/G/topic.json.
+// grows processes a window only when it is complete, with the topic that topic -expand
+// -windows DIR made from that window and left in DIR/G/topic.json.
 //
 // With -marks=false a window ends after N outcomes, or at the end of the input. A run that is
 // killed loses its last, unfinished window.

@@ -24,15 +24,15 @@
 // not_before (frontier next -horizon), unless that is after -deadline or more than a day
 // away. If robots.txt answers 429 or 5xx, is incomplete, or redirects to a host that does
 // not answer, everything on the host is forbidden until robots.txt is fetched again: an
-// hour later, or when the host it redirects to may be requested. Such addresses are
-// returned too. If an address redirects to a host that must not be requested yet, that is
-// a failed attempt (connect) with the not_before of that host, which is the host of
+// hour later, or when the host it redirects to may be requested. Its addresses are returned
+// likewise. If an address redirects to a host that must not be requested yet, that is a
+// failed attempt (connect) with the not_before of that host, which is the host of
 // final_url. The error "robots" means that a rule forbids the address.
 //
 // With -state DIR, what is known about hosts is kept from run to run in
 // DIR/polite.ndjson: when each may be requested again, its failures and back-off.
-// robots.txt is kept for up to a day in robots.ndjson, in the directory of -cache if that
-// flag is given, which several runs may share, and otherwise in that of -state. Both
+// robots.txt is kept for up to a day in robots.ndjson: in the directory of -cache if that
+// flag is given (several runs may share it), otherwise in that of -state. Both
 // files are read at the start and written at the end, including an end by -deadline or a
 // signal; what other runs have added to a shared cache is kept. Expired entries are
 // dropped, as is what exceeds 50,000 hosts, 50,000 robots.txt or 64 MiB. A damaged file,
@@ -114,10 +114,10 @@
 // it as a page with these links. Only links within the registrable domain of the origin
 // are taken: a sitemap may be anywhere, but speaks only for the origin that listed it. An
 // origin may have 50 files, with names of 16 KiB in total, and 50,000 addresses;
-// error_detail says what was omitted, without an error. -max-body does not apply: a
-// sitemap is read, and archived, up to the 50 MiB that the protocol allows, as received
-// and as decoded (up to -max-body if it comes from -archive-first). Sitemaps that exceed
-// the size limit of pages are received one at a time.
+// error_detail says what was omitted, without an error. -max-body applies only to sitemaps
+// that -archive-first reads from an archive; others are read, and archived, up to the
+// 50 MiB that the protocol allows, as received and as decoded. Sitemaps that exceed the
+// size limit of pages are received one at a time.
 //
 // A sitemap that could not be fetched, because its host was held, there was no memory or
 // the time was up, has a record with the error "budget"; so has /sitemap.xml of an origin
@@ -140,13 +140,13 @@
 // redirect.
 //
 // With -archive-first, what the archives do not hold is requested from the web, and
-// stored if -warc is given; so are the targets of archived redirects, and archived
-// targets of live redirects are used. Records are written in the order in which they are
-// done. robots.txt comes from the web.
+// stored if -warc is given. This applies to each step of a redirect: an archived page may
+// redirect to a live one, and a live page to an archived one. Records are written in the
+// order in which they are done. robots.txt comes from the web.
 //
 // With -all, fetch reads no addresses and writes a record for every response in the
-// archives, in the order of the files, except revisits. One of them may be stdin
-// (-archive -), except a WACZ. A fault in an archive affects only the records in that
+// archives, in the order of the files, except revisits. One archive may be stdin
+// (-archive -), unless it is a WACZ. A fault in an archive affects only the records in that
 // place: each is reported, and the closing line counts them.
 //
 // # Record
@@ -469,11 +469,11 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.IntVar(&c.WARC.Level, "warc-level", 0, "compression `level` of -warc: 1 (fast) to 9 (small), or 0 for none (default 6); with -warc-zstd 1 to 22 (default 1)")
 	fs.Var((*filter.Strings)(&c.Dedup), "warc-dedup", "store a payload as a reference if this `file` or directory of archives holds it; may be repeated")
 	fs.StringVar(&c.WARC.Digest, "digest", "sha1", "`name` of the digest in WARC files: sha1 or sha256")
-	fs.StringVar(&c.State, "state", "", "`directory` for the state of hosts, and for robots.txt unless -cache is given, which the next run reads; without it nothing is kept")
+	fs.StringVar(&c.State, "state", "", "`directory` in which the state of hosts, and robots.txt unless -cache is given, is kept for the next run; without it nothing is kept")
 	fs.DurationVar(&c.StateWait, "wait", 30*time.Second, "maximum `time` to wait for another fetch that uses -state")
 	fs.StringVar(&c.Contact, "contact", "", "`address` (mail or URL) by which site owners can reach you; needed for all but loopback, which needs -allow-private")
 	fs.StringVar(&c.Agent, "agent", "spoor", "`name` of the crawler, in User-Agent and for robots.txt")
-	fs.DurationVar(&c.Delay, "delay", polite.DefaultDelay, "minimum pause between two requests to a host; 0s: no pause, loopback only; with -host-rate crawl-delay and back-off still apply")
+	fs.DurationVar(&c.Delay, "delay", polite.DefaultDelay, "minimum pause between two requests to a host; 0s: no pause, loopback only, and crawl-delay and back-off apply only with -host-rate")
 	fs.DurationVar(&c.MaxDelay, "max-delay", polite.DefaultMaxDelay, "maximum pause for crawl-delay or slowness")
 	fs.Float64Var(&c.Slowness, "slowness", polite.DefaultSlowness, "pause at least `n` times as long as the last request took; 0: independently of it")
 	fs.Float64Var(&c.Rate, "rate", 0, "at most `n` requests per second, over all hosts; 0: unlimited")

@@ -37,12 +37,12 @@
 //
 // Plain URLs are seeds: they are leased in their order, before all other addresses. With
 // -summary FILE add writes counts of its input and of the content of the store, as one
-// JSON object. Queries without url are for search: they are counted and ignored. The body
-// and the parse section of an outcome are not stored, except for its simhash; unknown fields
-// are. An address longer than 512 KiB is
-// refused. An outcome of that length is shortened instead, because its address would
-// otherwise be fetched again and again: its headers are dropped and, if it is still too
-// long, all fields that neither the store nor a strategy uses.
+// JSON object. Queries without url are for search: they are counted and ignored. Of an
+// outcome, unknown fields and the simhash are stored, but neither the body nor the rest of
+// the parse section. An address longer than 512 KiB is refused. An outcome of that length is
+// shortened instead, because its address would otherwise be fetched again and again: its
+// headers are dropped and, if it is still too long, all fields that neither the store nor a
+// strategy uses.
 //
 // With -traps add excludes crawler traps: URLs that a site generates without end and that
 // lead to nothing new. Seeds and leased URLs are never excluded. An excluded URL is skipped,
@@ -51,19 +51,20 @@
 //   - trap_length: path and query are longer than 2 KiB;
 //   - trap_depth: it lies in more than 20 directories;
 //   - trap_repetition: a run of directories occurs three times in a row, or one directory,
-//     or one parameter with its value, more than four times; or it is the target, outside
-//     the root directory, of a relative link that should be absolute: in four directories
-//     of the host, pages link to a path that repeats the end of the directory
-//     (/x/about/us/about/us/);
+//     or one parameter with its value, more than four times; or it is the target of a
+//     relative link that should be absolute: pages in four directories of the host link to
+//     a path that repeats the end of their directory (/x/about/us/about/us/). A target in
+//     the root directory is not excluded;
 //   - trap_session: it has a session identifier, and the same page is known without one or
 //     with another one;
 //   - trap_calendar: 64 known URLs differ from it only in dates, and it was found on one of
 //     them;
-//   - trap_parameters: all its parameters with their values occur in other URLs with the
-//     same path, these URLs are at least 16 more than the different parameters with their
-//     values, and it was found on one of them. Pages of a list are not excluded if one of
-//     their parameters has 32 or more values, like the topics of a forum; nor is anything,
-//     by this rule, on a host with more than a million paths and parameters;
+//   - trap_parameters: it only recombines parameters: each of them occurs with the same value
+//     in other URLs with the same path; the number of these URLs is at least 16 more than the
+//     number of different pairs of parameter and value in them; and it was found on one of
+//     them. Pages of a list are not excluded if one of their parameters has 32 or more values,
+//     like the topics of a forum. The rule does not apply to a host with more than a million
+//     paths and parameters;
 //   - trap_duplicates: in its part of the host (URLs with the same parameters, with other
 //     numbers in the path, or with the same last path segment anywhere), at least eight
 //     fetched pages, and at least three of four, are near-duplicates of pages with shorter
@@ -94,7 +95,7 @@
 //
 // With -recrawl visited pages are leased again when they are due, ranked by priority among
 // the others. Their records have etag and last_modified, for a conditional request, and
-// last_digest, interval and visits, from which the next due time follows with the outcome.
+// last_digest, interval and visits. The next due time depends on these and the outcome.
 // The interval is multiplied by 1.4 after a visit that found the page unchanged (304, or the
 // same digest), by 0.8 if it has changed, and by 1.5 after a status of 400 or more; it starts
 // at a tenth of the page's age (Last-Modified), or a week, and stays between an hour and 90
@@ -143,8 +144,9 @@
 //
 // # Limitations
 //
-// Only one process at a time can write to a store; others wait for it, up to -wait, also if
-// it is serve. Compact releases the lock while others wait. The index is in memory.
+// Only one process at a time can write to a store. Others wait for the lock, up to -wait, even
+// if serve holds it for the whole crawl. Compact releases the lock while others wait. The index
+// is in memory.
 package main
 
 import (

@@ -68,10 +68,10 @@
 //
 // # Measures
 //
-// A crawl is judged by its first T units of cost (-t). The default is the larger of 200 and
-// the smaller of a quarter of the pages that can be reached from the seeds and five times
-// the R relevant ones among them. -budget prints T and R, {"v":1,"T":...,"R":...}, for use
-// before a crawl. -summary writes one object:
+// A crawl is judged by its first T units of cost (-t). By default T is min(P/4, 5·R), but at
+// least 200, where P is the number of pages that can be reached from the seeds, and R the
+// number of relevant ones among them. -budget prints T and R, {"v":1,"T":...,"R":...}, for
+// use before a crawl. -summary writes one object:
 //
 //	v               1
 //	T R reachable   as above
@@ -99,9 +99,9 @@
 //	                (mean, 5 % and 95 % quantile), of the clairvoyant crawler, the bound
 //	                and the two seeing crawlers
 //
-// Random crawls are 400 (20 if T is above 5,000) that choose any waiting link with the same
-// probability. The clairvoyant crawler is the better, at each cost, of two that know the
-// web and the labels; there may be better ones, but none exceeds the bound. Package judge
+// There are 400 random crawls (20 if T is above 5,000), which choose any waiting link with
+// the same probability. The clairvoyant crawler is the better, at each cost, of two that know
+// the web and the labels; there may be better ones, but none exceeds the bound. Package judge
 // documents how they work. judge table reads summaries.
 //
 // # Without labels

@@ -29,14 +29,13 @@
 // noscript and noframes elements; scripts, styles, comments and templates are not part of it.
 // For text/plain only the text is extracted; for other types than text, HTML and XML nothing.
 // The charset is that of a byte order mark, of the header, of the page's own declaration, or
-// detected (UTF-8, an East Asian or Cyrillic charset, else windows-1252). Declarations that
-// the bytes disprove are ignored: UTF-8 for other bytes, and a western charset for bytes that
-// are UTF-8.
+// detected (UTF-8, an East Asian or Cyrillic charset, else windows-1252). A declaration that
+// contradicts the bytes is ignored: UTF-8 if they are not UTF-8, a western charset if they are.
 //
 // Links are the http and https targets of a, area, frame, iframe and meta refresh elements,
 // and of link elements for the same page in other languages (rel=alternate with a hreflang)
-// and for the next or previous page (rel=next, rel=prev). They are relative to the page's
-// <base> and its URL after redirects, in canonical form, each once, in order of appearance.
+// and for the next or previous page (rel=next, rel=prev). They are resolved against <base>, or
+// the page's URL after redirects, and written in canonical form, once each, in order of appearance.
 // Queries are encoded in the page's charset, as by browsers.
 //
 //	url           the target

@@ -115,7 +115,7 @@ func makeReport(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	case out == "":
 		return filter.Usagef("no output: use -o FILE\nhint: report -o page.html RUN")
 	case len(dirs) == 0 && results == "":
-		return filter.Usagef("no run: report -o %s RUN..., or -results FILE\nhint: a run is the directory of a crawl, as its -run", out)
+		return filter.Usagef("no run: report -o %s RUN..., or -results FILE\nhint: a run is the directory that scripts/crawl was given as -run", out)
 	case results == "":
 		for _, name := range []string{"reference", "measure"} {
 			if filter.Given(fs)[name] {

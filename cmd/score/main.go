@@ -17,7 +17,8 @@
 //	                further measure NAME: NAME (the predicted score), NAME.anchor,
 //	                NAME.context and NAME.url
 //
-// The threshold is the topic's, which is for the first measure, or else the measure's own.
+// The threshold is that of the topic, which applies to the first measure; if the topic has
+// none, it is the measure's own.
 // Values are in [0, 1] unless the measure says otherwise.
 //
 // A record with an error has no page and is passed on unchanged, and so is a query. The
@@ -58,8 +59,9 @@
 //	                that the paper reports.
 //	jaccard         similarity to the reference page: common links, common words and
 //	                keywords in both; Rane and Pathak. Threshold 0.25: the value of a
-//	                page without common links and with one common word for three
-//	                others; its effect depends on the length of the reference.
+//	                page without common links, with one common word for every three
+//	                words that only one of the two pages has; its effect depends on the
+//	                length of the reference.
 //	classifier      the probability that the page is relevant, by a classifier trained on
 //	                the examples. It assumes that relevant pages are as frequent as
 //	                among the examples; if they are rarer, the value is too large, and

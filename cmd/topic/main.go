@@ -46,16 +46,16 @@
 //	common      words that do not distinguish positive from negative pages; for -expand
 //	classifier  a logistic model; for classifier
 //
-// The table has the -table words with the highest tf·df, the number of occurrences in all
-// positive pages times the number of positive pages that have the word, divided by the
-// maximum (Pal, Tomar and Shrivastava 2009), and the words of the keywords, with weight 1
-// and the origin query (Wilson et al. 2021); weighttable uses the latter, weighttable-tf
-// does not. If there are negative pages, words that occur in some of them are left out
-// unless they are significantly more frequent in positive pages; most words of navigation
-// are left out for that reason. -compat makes the table of Wilson et al.: the words of the
-// query and the word with the highest tf·df of each page, without leaving words out; the
-// reference is the first page. (The table of Pal et al. is the one without
-// -negative and without -compat.)
+// The table has the N words (-table N) with the highest tf·df: tf is the number of
+// occurrences in all positive pages, df the number of positive pages that have the word. The
+// weight is tf·df divided by its maximum (Pal, Tomar and Shrivastava 2009). The table also
+// has the words of the keywords, with weight 1 and the origin query (Wilson et al. 2021),
+// which weighttable uses and weighttable-tf does not. If there are negative pages, words that
+// occur in some of them are left out unless they are significantly more frequent in positive
+// pages; most words of navigation are left out for that reason. -compat makes the table of
+// Wilson et al.: the words of the query and the word with the highest tf·df of each page,
+// without leaving words out; the reference is the first page. (The table of Pal et al. is the
+// one without -negative and without -compat.)
 //
 // Statistics are of all pages, positive and negative. Among the positive pages alone, the
 // words of the topic would be the most frequent ones, and bm25, which weights rare words
@@ -82,8 +82,8 @@
 // With -windows DIR it is a filter in a loop with frontier serve: it passes records on
 // unchanged and, before it passes on the window mark of window G, writes the topic,
 // expanded by the pages of the window, to DIR/G/topic.json, unless no word was added.
-// score -windows and evolve -windows read that file. A mark before all records ends no
-// window: the topic after it is that of -topic.
+// score -windows and evolve -windows read that file. A mark before the first record ends no
+// window, and leaves the topic as it is.
 //
 // # Explanation
 //
