@@ -109,8 +109,8 @@ accordingly; in your own pipelines that is up to you.
 
 Links of pages that say nofollow (robots_meta), to all crawlers or to the one named
 by -agent (give fetch the same name), are not followed, unless -nofollow=false is
-given; rel=nofollow of a single link is ignored. Links of tag link and rel alternate,
-to the same page in other languages, are followed only with -alternates.
+given; rel=nofollow of a single link is ignored. <link rel="alternate" hreflang> leads to
+the same page in another language, and is followed only with -alternates.
 
 The state of the strategy is kept in -state. With -generation G evolve starts from
 the state after G-1, so running a generation again gives the same bytes; without it,

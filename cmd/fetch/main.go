@@ -241,9 +241,9 @@ Example:
   echo https://go.dev/ | fetch -contact me@example.org -warc crawl/go | parse
   fetch -archive web.warc.gz -all | parse | score -topic topic.json
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130/143 interrupted after
-returning what was not done and closing the WARC file. go doc ./cmd/fetch has the
-full manual.`
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130/143 interrupted:
+addresses that were not fetched have been returned with the error "budget", and the
+WARC file is complete. go doc ./cmd/fetch has the full manual.`
 
 // The media types that are accepted unless -mime is given.
 const (
@@ -484,7 +484,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	proxy := fs.String("proxy", "", "send requests through this proxy: `URL` with http, https, socks5 (names are resolved here) or socks5h (there)")
 	fs.BoolVar(&c.Insecure, "insecure", false, "accept invalid certificates; error_detail says why they are invalid")
 	fs.BoolVar(&c.HTTP1, "http1", false, "use HTTP/1.1 only")
-	fs.DurationVar(&c.Deadline, "deadline", 0, "after this `time`, return what is not done with the error \"budget\"; live only")
+	fs.DurationVar(&c.Deadline, "deadline", 0, "after this `time`, return addresses that were not fetched with the error \"budget\"; live only")
 	fs.Var((*filter.Size)(&c.MaxBody), "max-body", "cut bodies at this many `bytes`, as received and as decoded")
 	fs.BoolVar(&c.AllowPrivate, "allow-private", false, "connect to loopback and private addresses too")
 	fs.BoolVar(&c.Sitemaps, "sitemaps", false, "fetch the sitemaps of each host too; live only")

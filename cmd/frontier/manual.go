@@ -75,8 +75,8 @@ Out:  nothing; counts on stderr
 
 From a url-frontier, known URLs without a date become visited (with the
 fetch.statusCode or error in their metadata, or else status 200); those with a date
-wait until then, and discovered URLs wait. Metadata with the name of a record's member
-become that member; the other metadata, key, crawl and creation date are kept for
+wait until then, and discovered URLs wait. Metadata named like a member of a
+record become that member; other metadata, key, crawl and creation date are kept for
 export. In a journal, "Fs" becomes visited and "Ff" waits, as when Heritrix recovers.
 In crawl.log a status is an outcome, -9998 is robots, and other negative numbers leave
 the URL waiting. Lines that are not about an address (dns:, comments) are counted as
@@ -209,8 +209,9 @@ tls, timeout, http, or a status), or if add -traps excluded it as a crawler trap
     trap_session     the same page is known without this session identifier
     trap_calendar    differs from 64 other URLs only in dates, and was found on one of
                      them
-    trap_parameters  only combines parameters of other URLs with the same path, beyond
-                     16 such combinations, and was found on one of them
+    trap_parameters  all its parameters, with their values, occur in other URLs with the
+                     same path; these outnumber the parameters by 16 or more, and it
+                     was found on one of them
     trap_duplicates  in a part of the host where most pages are near-duplicates
 
 It is also skipped if it exceeds -max-per-host (host_budget) or -max-per-niche
@@ -264,8 +265,8 @@ In:   records with url and priority (null withdraws the URL, absent is 0), or pl
       URLs, which are leased before all others, in this order
 Out:  nothing; counts on stderr
 
-A priority may be raised or lowered within its generation, while add keeps the highest
-one. A record of a later generation still replaces it. Lineage and all other fields
+Among records of one generation, add keeps the highest priority; reprioritise may also
+lower it. A record of a later generation still replaces the priority. Lineage and all other fields
 stay. URLs that are unknown, visited or skipped are counted and left as they are.
 Adding the same records again changes nothing.
 

@@ -62,7 +62,7 @@
 //
 //	{"url":"http://a.example/jazz","labels":["music","history"]}
 //
-// An address that redirects labels the page that it leads to. Addresses outside the web
+// If an address redirects, its labels apply to the page that it leads to. Addresses outside the web
 // are counted in the log. Seeds are addresses or records, one a line; the default for a run
 // directory is its seeds.txt.
 //

@@ -25,8 +25,8 @@ of cost. T is a quarter of the pages that can be reached from the seeds, or five
 R relevant ones among them, whichever is smaller, but at least 200. nauc is 0 for random
 crawls and 1 for a crawler that knows all links and labels beforehand.
 
-Labels are lines such as {"url":"http://a.example/jazz","labels":["music","history"]}; an
-address that redirects labels the page it leads to. The links of the archives are read
+Labels are lines such as {"url":"http://a.example/jazz","labels":["music","history"]}; if
+an address redirects, its labels apply to the page that it leads to. The links of the archives are read
 once, and cached in a file beside the first of them (.graph) or in -cache.
 
 Without labels, -topic compares the crawl's own verdicts with those of a classifier that

@@ -19,7 +19,7 @@ const overlapManual = ` judge overlap - compute the share of pages that two craw
 Usage: judge overlap [flags] RUN RUN...
 
 In:   run directories of scripts/crawl, or files of records (or addresses), one for each
-      crawl; of a judged directory verdicts.ndjson.zst or order.ndjson.zst is read
+      crawl; in a judged directory, its verdicts.ndjson.zst or order.ndjson.zst
 Out:  a line for each pair of crawls, such as {"a":"bestfirst","b":"niche","overlap":0.52};
       with -format markdown a table
 
@@ -31,7 +31,7 @@ pages that judge called relevant are counted.
 The name of a crawl is the last element of its path without extensions, or NAME if the
 argument is NAME=RUN. Crawls of the same name are samples: the first one is compared with
 the first ones of other names, the second with the second ones, and the mean is printed.
-There must be as many crawls of each name.
+Every name must have the same number of crawls.
 
 Example:
 

@@ -47,17 +47,18 @@ when a run is started or resumed; an empty one restores the default. The command
 variables $SPOOR_RUN, $SPOOR_TOPIC, $SPOOR_GENERATION (not with -steady), $SPOOR_N and $SPOOR_SEED.
   PARSE    with -archive, should set "archived":false for links that the archive does not hold;
            otherwise the crawl tries them, at no cost
-  SCORE    may omit results: score -keep, which is added to the line, computes them
+  SCORE    need not set every field: score -keep, which is added to the line, sets the others
   EVOLVE   writes every page, without text and links, and then the next addresses
   SEARCH   reads only queries, and writes each with its cost, followed by its results
 If a stage writes fewer or more records than it reads, crawl reports which one, and does not
-commit the generation. It only counts them: a stage must not change url. With -steady a stage must not buffer its output, and must pass on lines
-without a url: crawl reports a stage that holds lines back for 30 seconds.
+commit the generation. It does not notice if a stage changes url, which no stage may do. With
+-steady a stage must not buffer its output, and must pass on lines without a url: crawl reports a
+stage that holds lines back for 30 seconds.
 
 DIR/log.ndjson has a line for each generation. self-harvest is the share of relevant pages, by
-the steering measure, in the whole crawl and (now) in the generation. If stderr is a terminal, crawl
-shows the progress of the current generation. Otherwise,
-or if NO_COLOR or TERM=dumb is set, it prints one line per generation.
+the steering measure, in the whole crawl and (now) in the generation. If stderr is a terminal,
+crawl shows the progress of the current generation. Otherwise, or if NO_COLOR or TERM=dumb is set,
+it prints one line per generation.
 
 touch DIR/.stop ends the crawl after the current generation. So does Ctrl-C, which also returns
 the addresses that are not fetched yet to the frontier. DIR/stop_reason says why a crawl ended:
@@ -107,7 +108,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.StringVar(&o.topic, "topic", "", "the topic, a `file` made by topic")
 	fs.StringVar(&o.seeds, "seeds", "", "a `file` of addresses to begin with, one a line")
 	fs.StringVar(&o.s.SeedQuery, "seed-query", "", "start with the results of a search for `words` (with -search)")
-	fs.StringVar(&o.s.Search, "search", "", "answer the queries of strategies that search from this `index`, a file, which crawl makes from the archives (live: from DIR/warc) and keeps up to date, or by the SearXNG server at this address; without it queries are not answered")
+	fs.StringVar(&o.s.Search, "search", "", "answer queries from this `index` or SearXNG server (URL): the index is a file that crawl makes from the archives, or in a live crawl from DIR/warc, and keeps up to date; without -search queries are not answered")
 	fs.StringVar(&o.s.Strategy, "strategy", "niche", "the `name` of the strategy, as listed by evolve -strategies")
 	fs.Var(&o.params, "param", "a parameter of the strategy, `name=value` (repeatable)")
 	fs.BoolVar(&o.s.Compat, "compat", false, "implement the papers literally, in topic, score and evolve")

@@ -140,7 +140,7 @@ Usage: score -topic FILE [-fitness NAME[,NAME...]] [-norm topic|page] [FILE...] 
 In:   pages as parse writes them
 Out:  the same records, with score (of the first measure), scores (of all, by
       name), relevant (score reaches the topic's threshold), links[].score and
-      links[].scores (anchor, context, url; of further measures NAME,
+      links[].scores (anchor, context, url; for further measures NAME,
       NAME.anchor, NAME.context, NAME.url)
 
 With -windows DIR, records after the mark of a window are scored by the topic
@@ -151,8 +151,8 @@ another program has scored (relevant is added if it is missing). A page with a
 status other than 2xx has the score 0. The result depends only on the topic
 file and the record.
 
-Measures, each with the section of the topic that it needs, and after a colon its
-threshold if the topic has none:
+Measures. After the name comes the section of the topic that the measure needs, and at
+the end the threshold if the topic sets none:
 
     vsm             keywords: by tag (title 5, links 3, meta 2, others 1);
                     cosine with their weights (Fan, Zeng and Li 2009): 0.05

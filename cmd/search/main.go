@@ -125,8 +125,8 @@ In:   any records; those with a query, without url and cost are answered
 Out:  all records (with -only just queries and results). A query gets its cost,
       1 for every ten results, and is followed by its results. A result has a
       url, the operator search (seed if the query has it), the query, generation,
-      parents and niche of the query, and its priority minus 0.001 for each
-      result before this one
+      parents and niche of the query, and as priority that of the query minus
+      0.001 for each result before it
 
 -index is a full-text index, an SQLite database. -archive first adds the pages
 of WARC, ARC and WACZ files and directories that are not in it yet (HTML with

@@ -190,7 +190,8 @@ Out:  a line per finding: FILE:OFFSET: kind: description; with -json an object
 Kinds: format (truncated, not a record, wrong length), end (not two empty lines
 after a record), member (not one record per gzip member or zstd frame), field
 (missing, or no date), digest, duplicate (identifier), reference (to a missing
-record), package (a WACZ does not match its description), limit (not checked).
+record), package (a WACZ does not match its description), limit (not all record
+identifiers were compared).
 A finding without loss of data is a warning. At most 1,000 findings of the kind
 format are printed for each file.
 
@@ -237,13 +238,13 @@ In:   archives, or directories of them; records with scores (-scored)
 Out:  a WACZ 1.1.1, for replayweb.page
 
 Archives with one gzip member per record are copied, others recompressed. The
-list of pages contains all HTML pages with status 200; or those in the scored
-records, with title and score; or with -relevant those with "relevant":true, and
-then only their records are packed: request, response, metadata, redirects to
-them, and originals of revisits. A page is found by warc_filename and warc_offset,
-or else by URL, timestamp and digest, so FILE may have been renamed or packed into
-a WACZ; it is a failure if none is found. A page with several records is listed
-once, with the best score. The same input makes the same bytes. The closing line
+list of pages contains all HTML pages with status 200; with -scored, instead the
+pages in FILE, with title and score. -relevant lists only those with
+"relevant":true, and packs only their records: request, response, metadata,
+redirects to them, and originals of revisits. A scored page is found by
+warc_filename and warc_offset, or else by URL, timestamp and digest, so archives
+may have been renamed or packed into a WACZ since; pack fails if no page is found.
+A page with several records is listed once, with the best score. The same input makes the same bytes. The closing line
 counts records (in), listed pages (out) and archives.
 
 Example:
