@@ -26,8 +26,8 @@ R relevant ones among them, whichever is smaller, but at least 200. nauc is 0 fo
 crawls and 1 for a crawler that knows all links and labels beforehand.
 
 Labels are lines such as {"url":"http://a.example/jazz","labels":["music","history"]}; if
-an address redirects, its labels apply to the page that it leads to. The links of the archives are read
-once, and cached in a file beside the first of them (.graph) or in -cache.
+an address redirects, its labels apply to the page that it leads to. The links of the
+archives are read once, and cached in a file beside the first of them (.graph) or in -cache.
 
 Without labels, -topic compares the crawl's own verdicts with those of a classifier that
 the crawl has not used: precision, recall, F1 and kappa of their agreement, which do not
