@@ -90,6 +90,15 @@ func TestACrawlKilledAtRandomFetchesTheSame(t *testing.T) {
 	t.Logf("-kills %d -seed %d\n%s", *kills, *seed, b.String())
 }
 
+// printed returns what a program has written to f so far.
+func printed(f *os.File) []byte {
+	b, err := os.ReadFile(f.Name())
+	if err != nil {
+		return []byte(err.Error())
+	}
+	return b
+}
+
 // killAtRandom kills crawls *kills times and resumes them: sometimes before the first
 // generation, mostly within the two generations after the start. How many crawls that takes
 // depends on the load of the machine. It returns a row of the table.
@@ -116,6 +125,11 @@ func (c *crawl) killAtRandom(t *testing.T, mode string, want []byte) (row string
 		run := runs[len(runs)-1]
 		before := c.made(run)
 		cmd := c.command(run)
+		said, err := os.Create(filepath.Join(t.TempDir(), "said")) // a file: Wait would wait for a pipe's last holder
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Stdout, cmd.Stderr = said, said
 		ownGroup(cmd)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -132,7 +146,7 @@ func (c *crawl) killAtRandom(t *testing.T, mode string, want []byte) (row string
 			select {
 			case err := <-ended:
 				if alive = false; err != nil {
-					t.Fatal(err)
+					t.Fatalf("after %d kills: %v\n%s", done, err, printed(said))
 				}
 			case <-look.C:
 			}
@@ -143,7 +157,7 @@ func (c *crawl) killAtRandom(t *testing.T, mode string, want []byte) (row string
 		select {
 		case err := <-ended:
 			if err != nil {
-				t.Fatal(err)
+				t.Fatalf("after %d kills: %v\n%s", done, err, printed(said))
 			}
 		case <-time.After(left):
 			if err := killGroup(cmd); err != nil {

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"spoor/internal/atomicfile"
 	"spoor/internal/lock"
@@ -561,14 +562,22 @@ func lastMessages(log []byte) []byte {
 	return words
 }
 
+// holdPatience is how long Hold waits for the lock before it says who holds it.
+const holdPatience = 2 * time.Second
+
 // Hold locks the run directory as long as the returned file is open, in this process or in one
-// that has inherited it. The file contains the number of this process.
+// that has inherited it. The file contains the number of this process. The stages of a crawl that
+// was killed may die after their parent: they are given holdPatience to release the lock.
 func (d Dir) Hold() (*os.File, error) {
 	f, err := os.OpenFile(d.Path(lockFile), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, faultf(statusFailed, "cannot write to %s: choose another -run, or mend its permissions", d)
 	}
-	err = lock.Try(f, true)
+	for begun := time.Now(); ; time.Sleep(holdPatience / 40) {
+		if err = lock.Try(f, true); !errors.Is(err, lock.ErrHeld) || time.Since(begun) > holdPatience {
+			break
+		}
+	}
 	if errors.Is(err, lock.ErrHeld) {
 		owner, _ := readSmall(d.Path(lockFile))
 		err = faultf(statusFailed, "process %s is at work on %s: wait for it, or end it", cmp.Or(strings.TrimSpace(string(owner)), "another"), d)
