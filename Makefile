@@ -36,8 +36,9 @@ help: ## print this list
 
 .PHONY: build all
 all: build
+# Without cgo the commands need no shared library, and start faster.
 build: ## the commands, into bin/ (the default)
-	$(GO) build -o bin/ ./cmd/...
+	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/...
 
 .PHONY: demo
 demo: build ## crawl the documentation of the Go tree, on loopback, in a minute

@@ -24,7 +24,9 @@ func (c *Crawl) Keep(in io.Reader) (kept Kept, err error) {
 	}
 	var out io.WriteCloser = f
 	if strings.HasSuffix(c.now.out, ".zst") {
-		if out, err = zstd.NewWriter(f, zstd.WithEncoderConcurrency(1)); err != nil {
+		// A generation is small: the default encoder would spend more on its tables than on the data.
+		if out, err = zstd.NewWriter(f, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
+			zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true)); err != nil {
 			return kept, err
 		}
 	}
