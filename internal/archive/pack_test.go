@@ -415,8 +415,8 @@ func TestSelection(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if s.Len() != 5 {
-		t.Errorf("%d captures", s.Len())
+	if len(s.places) != 5 {
+		t.Errorf("%d captures", len(s.places))
 	}
 }
 

@@ -133,9 +133,6 @@ func (s *Selection) take(c Capture, depth int) error {
 	return nil
 }
 
-// Len returns the number of captures in the selection.
-func (s *Selection) Len() int { return len(s.places) }
-
 // From reports whether the selection contains a record of a volume.
 func (s *Selection) From(v *Volume) bool {
 	for p := range s.places {

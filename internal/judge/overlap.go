@@ -14,8 +14,8 @@ import (
 // the same pages in any order, and 0 if the crawls have no page in common.
 //
 // Orders are as in [Judge.Curve]; repeated pages and negative numbers do not count. The
-// caller cuts them at the same cost, and uses [Web.OnlyRelevant] for the paper's figures, which
-// are of relevant pages. The ratio tells how different two crawls are, not how good.
+// caller cuts them at the same cost, and leaves out irrelevant pages for the paper's figures. The
+// ratio measures how different two crawls are, not how good.
 func Overlap(a, b []int32) float64 {
 	x, y := set(a), set(b)
 	sum, both := len(x)+len(y), 0

@@ -38,14 +38,3 @@ func (w *Web) Len() int { return w.graph.Len() }
 
 // Links returns the links of a page, in their order on the page. They must not be changed.
 func (w *Web) Links(page int32) []int32 { return w.graph.Links(page) }
-
-// OnlyRelevant returns the relevant pages of an order.
-func (w *Web) OnlyRelevant(order []int32) []int32 {
-	var only []int32
-	for _, page := range order {
-		if page >= 0 && w.Relevant[page] {
-			only = append(only, page)
-		}
-	}
-	return only
-}

@@ -4,8 +4,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // webOf returns a web of pages with these links and relevant pages.
@@ -67,14 +65,6 @@ func TestLinksKeepTheirOrder(t *testing.T) {
 	}
 	if w.Len() != 3 {
 		t.Errorf("%d pages, want 3", w.Len())
-	}
-}
-
-func TestOnlyRelevant(t *testing.T) {
-	w := webOf([][]int32{{}, {}, {}, {}}, 1, 3)
-	got := w.OnlyRelevant([]int32{3, None, 0, 1, 2, 3})
-	if diff := cmp.Diff([]int32{3, 1, 3}, got); diff != "" {
-		t.Error(diff)
 	}
 }
 
