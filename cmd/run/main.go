@@ -203,5 +203,12 @@ func (c *command) open() error {
 	if err != nil {
 		return err
 	}
+	uncalled, err := request.Dir.UncalledStages(script)
+	if err != nil {
+		return err
+	}
+	for _, name := range uncalled {
+		view.Say("stage %s is not used: %s does not call stage %[1]s\nhint: resume with the loop that calls it, or delete the line in %s", name, script, request.Dir.Path(run.StagesFile))
+	}
 	return run.Become(lock, "bash", script, "-opened", string(request.Dir))
 }

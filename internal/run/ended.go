@@ -133,6 +133,11 @@ func (c *Crawl) blame(status int, e ended) error {
 	if err != nil {
 		return err
 	}
+	switch worst {
+	case statusMisuse, statusDiskFull, statusInterrupted, statusTerminated:
+	default: // that of a command which a shell cannot start, or of a killed one, is not crawl's
+		worst = statusFailed
+	}
 	if worst == statusMisuse {
 		how = "correct that, and the same command resumes the crawl"
 	}
@@ -171,12 +176,14 @@ func (c *Crawl) checkCounts(kept Kept) error {
 	stages := strings.Join(stepStages[n.step], " | ")
 	lost := ""
 	switch {
-	case n.step == stepEvolve && n.pages > 0 && kept.Pages != n.pages:
+	case n.step == stepEvolve && n.pages > 0 && kept.Pages >= 0 && kept.Pages != n.pages:
 		lost = fmt.Sprintf("%d pages went into %s, and %d came out", n.pages, stages, kept.Pages)
 	case n.step != stepVisit && n.step != stepRead || kept.Records == n.asked:
 		return nil
 	case kept.Records > n.asked && c.steps.addsSitemaps():
 		return nil
+	case kept.Records < 0:
+		lost = fmt.Sprintf("the output of %s was not kept: the pipeline must end with keep", stages)
 	case kept.Records == 0:
 		lost = fmt.Sprintf("%d records went into %s, and none came out: find the stage that drops them", n.asked, stages)
 	default:

@@ -64,6 +64,9 @@ func (c *Crawl) count(in io.Reader) (kept Kept, err error) {
 	for {
 		err := r.Read(&rec)
 		if bad, ok := errors.AsType[*wire.SyntaxError](err); ok {
+			if c.now.step != stepEvolve && c.now.step != stepSearch {
+				return kept, fmt.Errorf("line %d of the output of the stages is not a record: %w\nhint: messages of a stage belong on stderr", bad.Line, bad.Err)
+			}
 			c.Log.Warn("skipped a line that is not a record", "step", c.now.step, "line", bad.Line, "err", bad.Err)
 			continue
 		}

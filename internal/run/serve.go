@@ -399,7 +399,7 @@ func (v *server) loop(ctx context.Context) error {
 	}
 }
 
-const silenceHint = "hint: a stage must not buffer its output (use jq --unbuffered, sed -u, grep --line-buffered, gawk with fflush(), mawk -W interactive), and must pass on lines without a url, which include the marks (or use -marks=false); evolve needs -window"
+const silenceHint = "hint: a stage must not buffer its output (use jq --unbuffered, python3 -u, sed -u, grep --line-buffered, gawk with fflush(), mawk -W interactive), and must pass on lines without a url, which include the marks (or use -marks=false); evolve needs -window"
 
 // take adds a record.
 func (v *server) take(rec *wire.Record) error {

@@ -25,6 +25,7 @@ func (c *Crawl) Stage(ctx context.Context, name string, stdin, stdout *os.File) 
 		return faultf(statusMisuse, "%s has no stage %s", c.Dir.Path(StagesFile), name)
 	}
 	m := &meter{pages: name == "evolve", endless: c.now.step == stepSteady, silence: silence}
+	m.text = name == "learn" || name == "grow" && !m.endless
 	m.adds = name == "search" || name == "fetch" && c.Stages.addsSitemaps()
 	var in io.Reader = stdin
 	if d, err := decompress(stdin); err != nil {
@@ -118,6 +119,7 @@ func unanswered(in io.Reader) io.Reader {
 // A meter runs a stage that the user has replaced, and counts the records of its input and output.
 type meter struct {
 	pages   bool          // only pages are counted: evolve adds addresses
+	text    bool          // the output is a topic, not records
 	adds    bool          // it may write more than it reads
 	endless bool          // windows follow one another, each ended by a mark
 	silence time.Duration // how long the stage may hold records back, if endless
@@ -305,11 +307,14 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	return whole, err
 }
 
-// count counts a line, if it is a record that counts. At the mark of a window it compares
-// what came out with what went in.
+// count counts a line, if it is a record that counts; output that is no record is an error. At the
+// mark of a window it compares what came out with what went in.
 func (m *meter) count(line []byte, n *atomic.Int64, in bool) error {
-	if text := bytes.TrimLeft(line, " \t"); len(text) == 0 || text[0] != '{' {
-		return nil
+	if text := bytes.TrimSpace(line); len(text) == 0 || text[0] != '{' {
+		if len(text) == 0 || in || m.text {
+			return nil
+		}
+		return faultf(statusFailed, "wrote a line that is not a record: %.60q (messages belong on stderr)", text)
 	}
 	if m.endless && bytes.Contains(line, []byte(`"mark"`)) {
 		var rec wire.Record
@@ -361,7 +366,7 @@ func (m *meter) watch(stop <-chan struct{}, faults chan<- error) {
 		m.mu.Unlock()
 		in, out := m.in.Load(), m.out.Load()
 		if (in > out || marks > 0) && m.taken.Load() && time.Since(time.Unix(0, m.last.Load())) > m.silence {
-			faults <- faultf(statusFailed, "has not written %d records and %d window marks for %v after reading them: it keeps lines back (hint: jq --unbuffered, sed -u, grep --line-buffered, gawk with fflush(), mawk -W interactive; a stage that works longer on a page needs the crawl without -steady)",
+			faults <- faultf(statusFailed, "has not written %d records and %d window marks for %v after reading them: it keeps lines back (hint: jq --unbuffered, python3 -u, sed -u, grep --line-buffered, gawk with fflush(), mawk -W interactive; a stage that works longer on a page needs the crawl without -steady)",
 				in-out, marks, m.silence)
 			return
 		}

@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -290,6 +291,25 @@ func (d Dir) loadStages() (map[string]string, error) {
 	return commands, nil
 }
 
+// UncalledStages returns the stages of a user's loop that a script, which may be another loop, does
+// not call.
+func (d Dir) UncalledStages(script string) (names []string, err error) {
+	commands, err := d.loadStages()
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(script)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range otherNames(commands) {
+		if !regexp.MustCompile(`\bstage\s+` + name + `\b`).Match(text) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
 // save writes the stages file.
 func (s Stages) save(d Dir) error {
 	var b bytes.Buffer
@@ -314,7 +334,10 @@ func resolveStages(own, otherMode Stages, file, env map[string]string, before *S
 		case given && command == "": // spoor's own
 		case given:
 			stage = &Stage{Name: name, Command: replacement(name, command, own)}
-		case before == nil: // the file is of a crawl that was killed while it was begun
+		case before == nil: // the file may be of a crawl that was killed while it was begun
+			if inFile && (stage == nil || edited != stage.Command && edited != otherMode.command(name)) {
+				changes = append(changes, fmt.Sprintf("the line %s of the stages file is replaced: a new crawl takes %s, or edit the line afterwards", name, strings.ToUpper(name)))
+			}
 		case stage != nil && (edited == stage.Command || edited == otherMode.command(name)): // not edited
 		case inFile && (replaced(name) || edited != before.Ran[name]):
 			stage = &Stage{Name: name, Command: edited}
