@@ -529,7 +529,7 @@ func (s *Store) readRecord(p place, rec *wire.Record) error {
 }
 
 // decode decodes a line of the log.
-func decode(line []byte, rec *wire.Record) error { return rec.Unmarshal(line, stateSections) }
+func decode(line []byte, rec *wire.Record) error { return rec.Restore(line, stateSections) }
 
 // lookup returns the number of a known URL.
 func (s *Store) lookup(url string) (id uint32, ok bool) {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
@@ -21,6 +23,27 @@ type decoder struct {
 	line  []byte
 	pos   int
 	arena []byte // decoded strings; its capacity suffices for the line, as in [decoder.reserve]
+
+	unchecked bool // accept values that are not valid, see [Record.Restore]
+	memory    int  // bytes that the elements of lists may still take
+	dropped   int  // links that were dropped
+}
+
+// maxMemory is how much more memory than the length of a line the elements of its lists and
+// objects may take: an empty element takes up to a hundred times the bytes that it has in the
+// line. It suffices for a sitemap, the longest list that a stage writes, twice.
+const maxMemory = 24 << 20
+
+// ErrTooLarge is wrapped by errors about a line whose lists and objects have more elements than
+// fit into memory that is bounded by the length of the line.
+var ErrTooLarge = errors.New(ErrorTooLarge + ": too many elements for the length of the record")
+
+// take accounts for n bytes of memory.
+func (d *decoder) take(n uintptr) error {
+	if d.memory -= int(n); d.memory < 0 {
+		return ErrTooLarge
+	}
+	return nil
 }
 
 // errEnd is returned for a line that ends too early.
@@ -125,18 +148,22 @@ func (d *decoder) elements(each func() error) error {
 // members in r.
 func (d *decoder) record(r *Record, want Section) error {
 	base := unsafe.Pointer(r)
+	d.memory = len(d.line) + maxMemory
 	err := d.members(func(key string, start int) error {
 		m := member{start: start}
 		f := recordObject.find(key)
 		if f != nil {
 			m.section = f.section
 		}
-		var err error
+		err := d.take(unsafe.Sizeof(m))
 		switch {
+		case err != nil:
 		case f != nil && (f.section&want != 0 || f.always):
 			err = d.field(f, base)
 		case f != nil && f.section == Body && d.peek() == '"':
 			err = d.skipBody()
+		case f != nil && f.valid != values{}:
+			err = d.skipValid(f)
 		default:
 			err = d.skip(1)
 		}
@@ -208,6 +235,9 @@ func (d *decoder) object(o *object, base unsafe.Pointer) error {
 		return err
 	})
 	*extra = alias(joined)
+	if err == nil {
+		err = d.take(uintptr(cap(joined)))
+	}
 	return err
 }
 
@@ -226,17 +256,61 @@ func (d *decoder) field(f *field, base unsafe.Pointer) error {
 	return nil
 }
 
+// skipValid skips the value at pos, of a field of a section that is not wanted. A number or time
+// must be valid, so that every stage refuses the same records; a value of another type is refused
+// only by stages that decode it.
+func (d *decoder) skipValid(f *field) (err error) {
+	switch c := d.peek(); {
+	case f.valid.time && c == '"':
+		_, err = d.text(f)
+	case !f.valid.time && (c == '-' || '0' <= c && c <= '9'):
+		_, err = d.whole(f)
+	default:
+		return d.skip(1)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	return nil
+}
+
+// The errors of values that are not valid.
+var (
+	errRange = errors.New("is out of range")
+	errTime  = errors.New("is not a time in the format of RFC 3339")
+)
+
+// whole decodes the whole number at pos, which must be valid for f.
+func (d *decoder) whole(f *field) (int64, error) {
+	n, err := d.int(64)
+	if err == nil && n != 0 && (n < f.valid.min || n > f.valid.max) && !d.unchecked {
+		err = fmt.Errorf("%d %w: it must be from %d to %d", n, errRange, f.valid.min, f.valid.max)
+	}
+	return n, err
+}
+
+// text decodes the string at pos, which must be valid for f.
+func (d *decoder) text(f *field) (string, error) {
+	s, err := d.string()
+	if f.valid.time && err == nil && s != "" && !d.unchecked {
+		if _, bad := time.Parse(time.RFC3339, s); bad != nil {
+			err = fmt.Errorf("%.40q %w", s, errTime)
+		}
+	}
+	return s, err
+}
+
 // value decodes the value at pos, which is not null.
 func (d *decoder) value(f *field, base unsafe.Pointer) (err error) {
 	switch f.kind {
 	case kindString:
-		*in[string](f, base), err = d.string()
+		*in[string](f, base), err = d.text(f)
 	case kindInt:
 		var n int64
-		n, err = d.int(strconv.IntSize)
+		n, err = d.whole(f)
 		*in[int](f, base) = int(n)
 	case kindInt64:
-		*in[int64](f, base), err = d.int(64)
+		*in[int64](f, base), err = d.whole(f)
 	case kindFloat:
 		p := in[Float](f, base)
 		p.Kind = Present
@@ -254,6 +328,9 @@ func (d *decoder) value(f *field, base unsafe.Pointer) (err error) {
 		p := in[[]Redirect](f, base)
 		*p = (*p)[:0]
 		err = d.elements(func() error {
+			if err := d.take(unsafe.Sizeof(Redirect{})); err != nil {
+				return err
+			}
 			*p = append(*p, Redirect{})
 			return d.object(redirectObject, unsafe.Pointer(&(*p)[len(*p)-1]))
 		})
@@ -263,10 +340,37 @@ func (d *decoder) value(f *field, base unsafe.Pointer) (err error) {
 		err = d.elements(func() error {
 			l := extend(p)
 			*l = Link{Scores: l.Scores[:0]}
-			return d.object(linkObject, unsafe.Pointer(l))
+			if err := d.object(linkObject, unsafe.Pointer(l)); err != nil {
+				return err
+			}
+			if !fetchable(l.URL) {
+				*p = (*p)[:len(*p)-1]
+				d.dropped++
+				return nil
+			}
+			return d.take(unsafe.Sizeof(Link{}))
 		})
 	}
 	return err
+}
+
+// fetchable reports whether a link with this URL can be followed: it has a URL, whose scheme is
+// http or https. A relative URL has no scheme; it is not judged here.
+func fetchable(url string) bool {
+	for len(url) > 0 && url[0] <= ' ' { // as a browser does
+		url = url[1:]
+	}
+	for i := range len(url) {
+		switch c := url[i]; {
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'):
+		case i > 0 && c == ':':
+			return strings.EqualFold(url[:i], "https") || strings.EqualFold(url[:i], "http")
+		default:
+			return true
+		}
+	}
+	return url != ""
 }
 
 // extend appends an element to s and returns it. The element is not zeroed if the capacity of
@@ -284,6 +388,9 @@ func extend[T any](s *[]T) *T {
 
 func (d *decoder) strings(s []string) ([]string, error) {
 	err := d.elements(func() error {
+		if err := d.take(unsafe.Sizeof("")); err != nil {
+			return err
+		}
 		if d.peek() == 'n' {
 			s = append(s, "")
 			return d.literal("null")
@@ -308,9 +415,12 @@ func (d *decoder) values(s *[]Values) error {
 		if n := len(*s); n > 0 && (*s)[n-1].Name >= key {
 			sorted = false
 		}
+		err := d.take(unsafe.Sizeof(Values{}))
+		if err != nil {
+			return err
+		}
 		v := extend(s)
 		v.Name = key
-		var err error
 		v.Values, err = d.strings(v.Values[:0])
 		return err
 	})
@@ -332,6 +442,9 @@ func (d *decoder) scores(s *[]Scored) error {
 		}
 		if n := len(*s); n > 0 && (*s)[n-1].Name >= key {
 			sorted = false
+		}
+		if err := d.take(unsafe.Sizeof(Scored{})); err != nil {
+			return err
 		}
 		v, err := d.float()
 		*s = append(*s, Scored{key, v})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,6 +58,13 @@ func exact(line []byte) ([]byte, error) {
 				}
 			}
 		}
+	}
+	if list, ok := v["links"].([]any); ok {
+		v["links"] = slices.DeleteFunc(list, func(e any) bool {
+			m, ok := e.(map[string]any)
+			url, isString := m["url"].(string)
+			return e == nil || ok && !fetchable(url) && (isString || m["url"] == nil)
+		})
 	}
 	return json.Marshal(v)
 }
@@ -114,6 +122,7 @@ func FuzzDecode(f *testing.F) {
 			switch {
 			case want.URL == "" && want.Query == "":
 			case errors.Is(err, errUTF8):
+			case errors.Is(err, errRange), errors.Is(err, errTime):
 			case json.Unmarshal(line, &all) != nil:
 			default:
 				t.Fatalf("refused: %v", err)

@@ -17,6 +17,8 @@ type rawRecord struct {
 	touched Section  // to be encoded from the fields
 	dropped Section  // not written
 
+	droppedLinks int // by the decoder
+
 	buf   []byte // backs line
 	arena []byte // backs strings that had escapes
 	body  []byte // base64 made by SetBody
@@ -99,6 +101,11 @@ func (r *Record) Memory() int {
 // Size returns the length of the line that the record was read from, 0 if it was not
 // read.
 func (r *Record) Size() int { return len(r.raw.line) }
+
+// DroppedLinks returns how many links of the line that the record was read from were dropped,
+// because they cannot be followed. They are still in the line, which is copied if the parse section
+// is not touched.
+func (r *Record) DroppedLinks() int { return r.raw.droppedLinks }
 
 // Reset empties the record. Its memory is kept for reuse.
 func (r *Record) Reset() {

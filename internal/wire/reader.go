@@ -22,9 +22,16 @@ const ReadSize = 32 << 10
 //
 // It decodes the wanted sections, and always url, query, status_code and error. It
 // checks the syntax of all other members, except for the escapes of the body. It is
-// stricter than encoding/json: names are case-sensitive, and decoded strings must be
-// UTF-8. Of several members with the same name the last one counts. Null means
+// stricter than encoding/json: names are case-sensitive, decoded strings must be
+// UTF-8, and numbers and times must be in the range that doc/record.schema.json states. Of
+// several members with the same name the last one counts. Null means
 // absent; [Float] and [Bool] keep it.
+//
+// A link that cannot be followed is dropped, and counted by [Record.DroppedLinks]: one without a
+// URL, or whose URL has another scheme than http and https.
+//
+// The memory for a line is bounded by its length: a line whose lists have too many elements for
+// that is refused with [ErrTooLarge].
 type Reader struct {
 	// Limit is the maximum length of a line in bytes, without the newline. Longer
 	// lines are skipped in bounded memory. NewReader sets it to DefaultLimit.
@@ -60,7 +67,7 @@ func (r *Reader) Read(rec *Record) error {
 		if len(rec.raw.line) == 0 {
 			continue
 		}
-		if err := rec.decode(r.want); err != nil {
+		if err := rec.decode(r.want, false); err != nil {
 			return &SyntaxError{r.line, err}
 		}
 		return nil
@@ -70,17 +77,27 @@ func (r *Reader) Read(rec *Record) error {
 // Unmarshal decodes the wanted sections of a line into r, as a [Reader] does. It copies the
 // line. After an error r is empty.
 func (r *Record) Unmarshal(line []byte, want Section) error {
+	return r.unmarshal(line, want, false)
+}
+
+// Restore is like [Record.Unmarshal], but accepts numbers and times that are not valid: earlier
+// versions stored them.
+func (r *Record) Restore(line []byte, want Section) error {
+	return r.unmarshal(line, want, true)
+}
+
+func (r *Record) unmarshal(line []byte, want Section, unchecked bool) error {
 	r.Reset()
 	r.raw.buf = append(r.raw.buf[:0], trim(line)...)
 	r.raw.line = r.raw.buf
-	return r.decode(want)
+	return r.decode(want, unchecked)
 }
 
 // decode decodes the line of r. After an error r is empty.
-func (r *Record) decode(want Section) error {
-	d := decoder{line: r.raw.line, arena: r.raw.arena}
+func (r *Record) decode(want Section, unchecked bool) error {
+	d := decoder{line: r.raw.line, arena: r.raw.arena, unchecked: unchecked}
 	err := d.record(r, want)
-	r.raw.arena = d.arena
+	r.raw.arena, r.raw.droppedLinks = d.arena, d.dropped
 	if err != nil {
 		r.Reset()
 	}

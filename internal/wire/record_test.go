@@ -96,9 +96,9 @@ func TestRoundTrip(t *testing.T) {
 		full(),
 		{V: 1, URL: "http://example.org/"},
 		{V: 1, Query: "ants"},
-		{V: 7, URL: "u", Priority: Float{Kind: Null}, Score: Num(math.MaxFloat64), Relevant: Bool{Kind: Null}},
+		{V: 1, URL: "u", Priority: Float{Kind: Null}, Score: Num(math.MaxFloat64), Relevant: Bool{Kind: Null}},
 		{V: 1, URL: "u", Score: Num(math.SmallestNonzeroFloat64), Priority: Num(math.Copysign(0, -1))},
-		{V: 1, URL: "u", StatusCode: -1, ContentLength: math.MinInt64, FetchMS: math.MaxInt64},
+		{V: 1, URL: "u", StatusCode: 999, ContentLength: maxSize, FetchMS: maxSize, Depth: maxCount},
 	} {
 		line := write(t, rec)
 		got := readOne(t, line, All)
@@ -320,9 +320,9 @@ func TestDecodeValues(t *testing.T) {
 		{`"scores":{"b":1,"a":-0.5e-1,"c":null,"b":3}`, Record{Scores: []Scored{{"a", -0.05}, {"b", 3}}}},
 		{`"priority":null,"score":null,"relevant":null`, Record{Priority: Float{Kind: Null}, Score: Float{Kind: Null}, Relevant: Bool{Kind: Null}}},
 		{`"links":[null,{"archived":false,"x":1},{ "x" : 1 , "y":"}" , "url":"l"}]`,
-			Record{Links: []Link{{}, {Archived: False, extra: `"x":1`}, {URL: "l", extra: `"x" : 1 , "y":"}"`}}}},
+			Record{Links: []Link{{URL: "l", extra: `"x" : 1 , "y":"}"`}}}},
 		{`"links":[{"x":1,"url":"l","y":[2]}]`, Record{Links: []Link{{URL: "l", extra: `"x":1,"y":[2]`}}}},
-		{`"depth":-0,"retries":9223372036854775807`, Record{Retries: math.MaxInt}},
+		{`"depth":-0,"retries":2147483647`, Record{Retries: math.MaxInt32}},
 		{`"x":[{"":{}},[],-1.5E+3,true,false,null,"\u0000"]`, Record{}},
 	} {
 		want := tt.want

@@ -28,6 +28,7 @@ type schema struct {
 	Minimum     *float64           `json:"minimum"`
 	Maximum     *float64           `json:"maximum"`
 	MinLength   int                `json:"minLength"`
+	Format      string             `json:"format"`
 	Defs        map[string]*schema `json:"$defs"`
 }
 
@@ -94,6 +95,18 @@ func (s *schema) elements(t *testing.T) string {
 	return ""
 }
 
+// values returns the valid values of an integer or a time.
+func (s *schema) values() (v values) {
+	if s.Minimum != nil {
+		v.min = int64(*s.Minimum)
+	}
+	if s.Maximum != nil {
+		v.max = int64(*s.Maximum)
+	}
+	v.time = s.Format == "date-time"
+	return v
+}
+
 func TestSchemaMatchesFields(t *testing.T) {
 	s := readSchema(t)
 	sections := map[Section]string{0: "", Address: "address", Fetch: "fetch", Parse: "parse", Score: "score", Body: "body"}
@@ -131,6 +144,9 @@ func TestSchemaMatchesFields(t *testing.T) {
 			}
 			if p.types() != jsonType || p.elements(t) != elements {
 				t.Errorf("%s is %s of %q in the schema, %s of %q here", f.name, p.types(), p.elements(t), jsonType, elements)
+			}
+			if got := p.values(); got != f.valid || jsonType == "integer" && f.valid.max == 0 {
+				t.Errorf("valid values of %s are %+v in the schema, %+v here", f.name, got, f.valid)
 			}
 			if p.Section != sections[f.section] {
 				t.Errorf("%s is in section %q of the schema, %q here", f.name, p.Section, sections[f.section])

@@ -107,6 +107,16 @@ func (t *Tally) Count() {
 	t.In++
 }
 
+// CountRead counts a record that was read, and its links that were dropped.
+func (t *Tally) CountRead(rec *wire.Record) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.In++
+	if n := rec.DroppedLinks(); n > 0 {
+		t.Skipped["links"] += int64(n)
+	}
+}
+
 // Skip counts a skipped record without logging it.
 func (t *Tally) Skip(reason string) {
 	t.mu.Lock()
@@ -276,7 +286,7 @@ func (s *Stream) Read(r *wire.Reader, tally *Tally, rec *wire.Record) error {
 		bad, isBad := errors.AsType[*wire.SyntaxError](err)
 		switch {
 		case err == nil:
-			tally.Count()
+			tally.CountRead(rec)
 			return nil
 		case isBad && !s.Strict:
 			tally.Bad(bad)
