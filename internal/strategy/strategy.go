@@ -62,7 +62,7 @@ type Address struct {
 // Fill sets rec to the address, requested by the given generation.
 func (a *Address) Fill(rec *wire.Record, generation int) {
 	rec.Reset()
-	rec.V, rec.URL, rec.Generation, rec.Depth = wire.Version, a.URL, generation, a.Depth
+	rec.V, rec.URL, rec.Generation, rec.Depth = wire.Version, a.URL, generation, min(a.Depth, wire.MaxCount)
 	rec.Query, rec.Via, rec.Operator, rec.Niche = a.Query, a.Via, a.Operator, a.Niche
 	rec.Parents = append(rec.Parents, a.Parents...)
 	rec.Reasons = append(rec.Reasons, a.Reasons...)

@@ -424,7 +424,7 @@ func (d *decoder) values(s *[]Values) error {
 		v.Values, err = d.strings(v.Values[:0])
 		return err
 	})
-	if !sorted {
+	if err == nil && !sorted {
 		*s = sortByName(*s, func(v *Values) string { return v.Name })
 	}
 	return err
@@ -450,7 +450,7 @@ func (d *decoder) scores(s *[]Scored) error {
 		*s = append(*s, Scored{key, v})
 		return err
 	})
-	if !sorted {
+	if err == nil && !sorted {
 		*s = sortByName(*s, func(v *Scored) string { return v.Name })
 	}
 	return err

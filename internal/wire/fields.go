@@ -49,15 +49,17 @@ type field struct {
 }
 
 // values says which values of a field are valid. 0 and the empty string always are: they mean
-// the same as a missing member. The zero values permits everything.
+// the same as a missing member. The zero value permits everything.
 type values struct {
 	min, max int64
 	time     bool // the field is a time in the format of RFC 3339
 }
 
 const (
-	maxCount = math.MaxInt32 // also fits an int of 32 bits
-	maxSize  = 1<<53 - 1     // programs that keep numbers as float64, such as jq, keep it exactly
+	// MaxCount is the highest valid value of fields that count, such as the depth.
+	MaxCount = math.MaxInt32 // also fits an int of 32 bits
+
+	maxSize = 1<<53 - 1 // programs that keep numbers as float64, such as jq, keep it exactly
 )
 
 // The valid values of every field that is a whole number or a time. A record with any other value
@@ -66,13 +68,13 @@ const (
 var (
 	recordValues = map[string]values{
 		"v":              {1, Version, false},
-		"generation":     {0, maxCount, false},
-		"depth":          {0, maxCount, false},
-		"revision":       {0, maxCount, false},
-		"retries":        {0, maxCount, false},
-		"cost":           {0, maxCount, false},
-		"visits":         {0, maxCount, false},
-		"interval":       {0, maxCount, false},
+		"generation":     {0, MaxCount, false},
+		"depth":          {0, MaxCount, false},
+		"revision":       {0, MaxCount, false},
+		"retries":        {0, MaxCount, false},
+		"cost":           {0, MaxCount, false},
+		"visits":         {0, MaxCount, false},
+		"interval":       {0, MaxCount, false},
 		"timestamp":      {0, 0, true},
 		"status_code":    {100, 999, false},
 		"content_length": {0, maxSize, false},
@@ -80,7 +82,7 @@ var (
 		"warc_offset":    {0, maxSize, false},
 		"warc_length":    {0, maxSize, false},
 		"not_before":     {0, 0, true},
-		"out_degree":     {0, maxCount, false},
+		"out_degree":     {0, MaxCount, false},
 	}
 	redirectValues = map[string]values{"status_code": {100, 999, false}}
 )

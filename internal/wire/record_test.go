@@ -98,7 +98,7 @@ func TestRoundTrip(t *testing.T) {
 		{V: 1, Query: "ants"},
 		{V: 1, URL: "u", Priority: Float{Kind: Null}, Score: Num(math.MaxFloat64), Relevant: Bool{Kind: Null}},
 		{V: 1, URL: "u", Score: Num(math.SmallestNonzeroFloat64), Priority: Num(math.Copysign(0, -1))},
-		{V: 1, URL: "u", StatusCode: 999, ContentLength: maxSize, FetchMS: maxSize, Depth: maxCount},
+		{V: 1, URL: "u", StatusCode: 999, ContentLength: maxSize, FetchMS: maxSize, Depth: MaxCount},
 	} {
 		line := write(t, rec)
 		got := readOne(t, line, All)
