@@ -26,8 +26,11 @@ var ci = os.Getenv("CI") == "true"
 var buildDir string
 
 func TestMain(m *testing.M) {
-	testscript.Main(withBuildDir{m}, map[string]func(){"killafter": killafter, "status": status, "httploop": httpLoop})
+	testscript.Main(withBuildDir{m}, testCommands)
 }
+
+// testCommands are the commands that the tests of this package run beside those of the project.
+var testCommands = map[string]func(){"killafter": killafter, "status": status, "httploop": httpLoop}
 
 // withBuildDir runs the tests with a build directory.
 type withBuildDir struct{ *testing.M }
