@@ -101,7 +101,7 @@ func TestLinksThatCannotBeFollowedAreDroppedAndCounted(t *testing.T) {
 
 func TestLinesThatUnfoldTooFarAreRefused(t *testing.T) {
 	repeat := func(open, element, end string) string {
-		return `{"url":"u",` + open + strings.Repeat(element+",", 1<<20) + element + end + "}"
+		return `{"url":"u",` + open + strings.Repeat(element+",", 3<<19) + element + end + "}"
 	}
 	for name, line := range map[string]string{
 		"links":     repeat(`"links":[`, `{"url":"a"}`, `]`),
@@ -114,14 +114,14 @@ func TestLinesThatUnfoldTooFarAreRefused(t *testing.T) {
 		"members":   repeat(`"x":0,`, `"":0`, ``),
 	} {
 		var rec Record
-		err := NewReader(strings.NewReader(line), All).Read(&rec)
+		err := rec.Unmarshal([]byte(line), All)
 		if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), ErrorTooLarge) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
 	// Links that cannot be followed take no memory.
 	rec := new(Record)
-	if err := NewReader(strings.NewReader(repeat(`"links":[`, `{}`, `]`)), All).Read(rec); err != nil || rec.DroppedLinks() != 1<<20+1 {
+	if err := NewReader(strings.NewReader(repeat(`"links":[`, `{}`, `]`)), All).Read(rec); err != nil || rec.DroppedLinks() != 3<<19+1 {
 		t.Errorf("empty links: %v, %d dropped", err, rec.DroppedLinks())
 	}
 }
