@@ -74,6 +74,12 @@
 // Several selectors may have the same name. An element that matches is read even if it is not
 // visible, such as a script.
 //
+// All selectors together take at most 268,435,456 steps a page, a second or two. Only hostile
+// pages and lists of about 16,000 elements searched with :nth-child and the like take more. A
+// step is about the inspection of one sibling. At the limit, the field being searched and those
+// after it, by name, are missing: error_detail lists them, without an error, and the closing
+// line counts such pages as incomplete_fields.
+//
 // # Archives
 //
 // With -within FILE, links that none of the archives can answer are marked with
@@ -94,8 +100,7 @@
 // A page has at most 10,000 links and 8 MiB of text. Pages with elements nested deeper than
 // 512, and pages whose tree would be far larger than the page, are parsed without a tree:
 // links, text and meta elements are as usual, fields are absent, and paths are approximate.
-// With -select, the closing line counts them as flat, together with pages that would take
-// seconds to search, such as a list of 25,000 items. XML is parsed as HTML, except for CDATA
+// With -select, the closing line counts them as flat. XML is parsed as HTML, except for CDATA
 // and self-closing elements. Style sheets are not read, so hidden text is text. Languages are
 // detected by their most common words, which takes a few dozen words of text, or by their
 // script; some forty are known. Main content is designed for articles; for a list of links or
@@ -133,6 +138,10 @@ with rel next, prev, or alternate with a hreflang. They are canonical, each once
 with anchor, context (25 words on each side, a newline in place of the anchor),
 rel, hreflang, tag and path (html/body/div.menu/ul/li/a). With -within, links that
 the archives do not have get archived:false.
+
+The selectors of -select take at most 268,435,456 steps a page, a second or two. At
+the limit, the remaining fields are missing: error_detail lists them, without an
+error, and the closing line counts such pages as incomplete_fields.
 
 With -main, text is the main content of the page, without navigation and the like;
 links are those of the whole page. With -context page, contexts extend beyond
@@ -221,7 +230,7 @@ type parser struct {
 	keepBody     bool
 	agent        string // product token of -agent, in lower case
 
-	pages, links, outside, flat, broken atomic.Int64
+	pages, links, outside, flat, incomplete, broken atomic.Int64
 }
 
 // notes returns the counts for the closing line.
@@ -232,6 +241,9 @@ func (p *parser) notes() []slog.Attr {
 	}
 	if len(p.selectors) > 0 {
 		notes = append(notes, slog.Int64("flat", p.flat.Load()))
+	}
+	if n := p.incomplete.Load(); n > 0 {
+		notes = append(notes, slog.Int64("incomplete_fields", n))
 	}
 	if n := p.broken.Load(); n > 0 {
 		notes = append(notes, slog.Int64("broken_bodies", n))
@@ -287,6 +299,17 @@ func (p *parser) parse(extractor *page.Extractor, rec *wire.Record) {
 	p.links.Add(int64(len(c.Links)))
 	if c.Flat {
 		p.flat.Add(1)
+	}
+	if len(c.Missing) > 0 {
+		p.incomplete.Add(1)
+		detail := fmt.Sprintf("parse: the selectors take more than %d steps; fields missing: %s", page.MaxSteps, strings.Join(c.Missing, ", "))
+		switch {
+		case rec.ErrorDetail == "":
+			rec.ErrorDetail = detail
+		case !strings.Contains(rec.ErrorDetail, detail): // of an earlier parse -keep-body
+			rec.ErrorDetail += "; " + detail
+		}
+		rec.Touch(wire.Fetch)
 	}
 	if p.has != nil {
 		for i := range c.Links {

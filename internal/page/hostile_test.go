@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -113,27 +114,81 @@ func TestHostilePages(t *testing.T) {
 	}
 }
 
-func TestCostlySelectors(t *testing.T) {
-	selector, err := ParseSelector("x=:nth-child(2n) ~ q")
-	if err != nil {
-		t.Fatal(err)
-	}
-	x := NewExtractor(selector)
+// divs returns n nested elements.
+func divs(n int) string { return strings.Repeat("<div>", n) }
+
+// TestStepsOfSelectorsAreBounded applies selectors to the pages that would take them longest.
+func TestStepsOfSelectorsAreBounded(t *testing.T) {
+	var (
+		list    = strings.Repeat("<p>x</p>", 30_000) + "<q>y</q>"
+		deep    = divs(500) + strings.Repeat("<a>y</a>", 2000)
+		texts   = divs(500) + strings.Repeat("x<br>", 100_000)
+		notes   = strings.Repeat("<p></p>", 30_000) + strings.Repeat("<!---->", 30_000)
+		options = "<fieldset disabled>" + divs(400) + strings.Repeat("<input lang=de>", 10_000)
+	)
 	for _, test := range []struct {
-		name, html string
-		flat       bool
+		name, css, html string
+		missing         bool
+		most            int // steps for each byte of the page
 	}{
-		{"a list", strings.Repeat("<p>x</p>", 10_000) + "<q>y</q>", false},
-		{"a long list", strings.Repeat("<p>x</p>", 30_000) + "<q>y</q>", true},
-		{"deep", "<br><br><q>y</q>" + strings.Repeat("<div>", 500) + strings.Repeat("x<br>", 1000), false},
-		{"deep and long", "<br><br><q>y</q>" + strings.Repeat("<div>", 500) + strings.Repeat("<p>x<br></p>", 20_000), true},
-		{"much text, and deep", "<br><br><q>y</q>" + strings.Repeat("<div>", 500) + strings.Repeat("x", 2_000_000), true},
-		{"more elements than there may be", strings.Repeat("<p>", maxNodes+1), true},
+		{"descendants of descendants", "article div div a", deep, false, 20},
+		{"descendants of many ancestors", "div div div div div a", deep, false, 1000},
+		{"siblings of siblings", "p ~ p ~ p ~ p ~ q", list, false, 30},
+		{"neighbours beyond comments", "p + q", notes, false, 10},
+		{"descendants, four deep", ":has(:has(:has(:has(b))))", deep, false, 20},
+		{"descendants and ancestors", "div:has(b) div:has(b) a:not(:has(i) b)", deep, false, 40},
+		{"children", ":haschild(:haschild(b))", list, false, 20},
+		{"what is not", ":not(:not(:not(div div div b)))", list, false, 40},
+		{"place in a list", "p:nth-child(2n)", list, true, 0},
+		{"place in a list, from its end", "p:nth-last-child(2n+1)", list, true, 0},
+		{"place among the same", "p:nth-of-type(29999)", list, true, 0},
+		{"place before comments", "p:last-child", notes, true, 0},
+		{"only one", "p:only-of-type", notes, true, 0},
+		{"place in a short list", ":nth-child(2n) ~ q", strings.Repeat("<p>x</p>", 10_000) + "<q>y</q>", false, 2000},
+		{"first in a list, read from it", "q:first-of-type", list, false, 20},
+		{"text", ":contains(z)", texts, true, 0},
+		{"text of the nodes themselves", "br:contains(z)", texts, false, 20},
+		{"text by regular expression", ":matches(z.*z)", texts, true, 0},
+		{"languages", ":lang(fr)", options, false, 1000},
+		{"what is enabled", ":enabled", options, false, 1000},
+		{"matches in matches", "div", divs(500) + strings.Repeat("<!---->", 100_000), true, 0},
+		{"matches in matches, with more text than there may be", "div", texts, false, 40},
+		{"a text of megabytes in matches", "div", divs(500) + strings.Repeat("x", 2_000_000), false, 10},
+		{"attributes of megabytes in matches", "div", divs(500) + `<a href="` + strings.Repeat("x", 2_000_000) + `">y</a>`, true, 0},
+		{"a heading after a list", "q", list, false, 20},
 	} {
-		c := x.Extract(Document{URL: here, ContentType: "text/html", Body: []byte(test.html)})
-		if c.Flat != test.flat || c.Flat == (len(c.Fields) > 0) {
-			t.Errorf("%s: flat %v, %d fields", test.name, c.Flat, len(c.Fields))
-		}
+		t.Run(test.name, func(t *testing.T) {
+			var selectors []Selector
+			for _, s := range []string{"a=head", "b=" + test.css, "c=head"} {
+				selector, err := ParseSelector(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				selectors = append(selectors, selector)
+			}
+			x := NewExtractor(selectors...)
+			html := "<title>t</title>" + test.html
+			c := x.Extract(Document{URL: here, ContentType: "text/html", Body: []byte(html)})
+			steps := MaxSteps - x.search.left
+			t.Logf("%d steps for %d bytes", steps, len(html))
+			if c.Flat || steps > MaxSteps {
+				t.Errorf("flat %v, %d steps", c.Flat, steps)
+			}
+			var want []string
+			if test.missing {
+				want = []string{"b", "c"}
+			} else if most := test.most * len(html); steps > most {
+				t.Errorf("%d steps, more than %d", steps, most)
+			}
+			if !slices.Equal(c.Missing, want) {
+				t.Errorf("missing %q, want %q", c.Missing, want)
+			}
+			check(t, c)
+		})
+	}
+	c := NewExtractor(Selector{name: "a"}).Extract(Document{URL: here, ContentType: "text/html", Body: []byte(strings.Repeat("<p>", maxNodes+1))})
+	if !c.Flat || len(c.Missing) > 0 {
+		t.Errorf("more elements than there may be: flat %v, missing %q", c.Flat, c.Missing)
 	}
 }
 

@@ -89,9 +89,12 @@ type Content struct {
 	// match are missing.
 	Fields []wire.Values
 
-	// Flat reports that there is no tree for selectors, because it would be too deep, too
-	// large or too costly to search. In the former two cases the page was parsed in guess
-	// mode, and the extent of unclosed elements is a guess.
+	// Missing holds the names of the fields that are missing because the selectors would take
+	// more than [MaxSteps] steps on this page, sorted.
+	Missing []string
+
+	// Flat reports that there is no tree for selectors, because it would be too deep or too
+	// large. The page was parsed in guess mode, and the extent of unclosed elements is a guess.
 	Flat bool
 }
 
@@ -113,6 +116,7 @@ type Extractor struct {
 	Agent string
 
 	selectors []Selector
+	search    search
 	collector collector
 	regions   regions
 
@@ -167,8 +171,8 @@ func (x *Extractor) Extract(doc Document) Content {
 	case x.construction.latest > maxNodes:
 		content.Flat = true
 	default:
-		if root := tree(text); root != nil && isSelectable(root) {
-			content.Fields = x.fields(root)
+		if root := tree(text); root != nil {
+			content.Fields, content.Missing = x.fields(root)
 		} else {
 			content.Flat = true
 		}

@@ -7,13 +7,33 @@ import (
 	"strings"
 
 	"github.com/andybalholm/cascadia"
-	"golang.org/x/net/html"
 )
 
 // A Selector fills a field with the texts of the elements that match a CSS selector.
 type Selector struct {
 	name string
-	css  cascadia.SelectorGroup
+	css  group
+}
+
+// A group is a list of selectors separated by commas.
+type group []complexSelector
+
+// A complexSelector is a list of compounds, each with the combinator before it.
+type complexSelector []compound
+
+// A compound is a list of conditions on one node. Cascadia parses and checks each of them,
+// except for those that contain selectors.
+type compound struct {
+	combinator byte             // ' ', '>', '+' or '~'; 0 for the first compound
+	simple     cascadia.Matcher // type, id, classes and attributes; nil if there are none
+	pseudos    []pseudo
+}
+
+// A pseudo is a pseudo-class.
+type pseudo struct {
+	name  string           // in lower case
+	match cascadia.Matcher // nil if inner is set
+	inner group            // argument of :not, :has and :haschild, else nil
 }
 
 // ParseSelector parses "name=css", with the name of the field.
@@ -28,16 +48,250 @@ func ParseSelector(s string) (Selector, error) {
 	case strings.TrimSpace(css) == "":
 		return Selector{}, errors.New("no selector after the =")
 	}
-	group, err := cascadia.ParseGroup(css)
-	if err != nil {
+	if _, err := cascadia.ParseGroup(css); err != nil {
 		return Selector{}, fmt.Errorf("in %q: %w", css, err)
 	}
-	return Selector{name, group}, nil
+	p := splitter{s: css}
+	g := p.group()
+	if p.err == nil && p.i < len(css) {
+		p.err = fmt.Errorf("unexpected %q", css[p.i:])
+	}
+	if p.err != nil {
+		return Selector{}, fmt.Errorf("in %q: %w", css, p.err)
+	}
+	return Selector{name, g}, nil
 }
 
-// match returns the elements that match, in document order.
-func (s Selector) match(root *html.Node) []*html.Node {
-	return cascadia.QueryAll(root, s.css)
+// A splitter splits a selector that cascadia accepts into conditions. The types of cascadia's
+// syntax tree are not exported, and its Match cannot be stopped.
+type splitter struct {
+	s   string
+	i   int
+	err error
+}
+
+// peek returns the next byte, or 0 at the end.
+func (p *splitter) peek() byte {
+	if p.i < len(p.s) {
+		return p.s[p.i]
+	}
+	return 0
+}
+
+func (p *splitter) group() (g group) {
+	for {
+		g = append(g, p.complexSelector())
+		if p.peek() != ',' {
+			return g
+		}
+		p.i++
+	}
+}
+
+func (p *splitter) complexSelector() (list complexSelector) {
+	p.space()
+	list = append(list, p.compound(0))
+	for p.err == nil {
+		var combinator byte
+		if p.space() {
+			combinator = ' '
+		}
+		switch c := p.peek(); c {
+		case '+', '>', '~':
+			combinator = c
+			p.i++
+			p.space()
+		case ',', ')', 0:
+			return list
+		}
+		if combinator == 0 {
+			return list
+		}
+		list = append(list, p.compound(combinator))
+	}
+	return list
+}
+
+func (p *splitter) compound(combinator byte) compound {
+	c := compound{combinator: combinator}
+	start := p.i
+	if p.peek() == '*' {
+		p.i++
+		if strings.HasPrefix(p.s[p.i:], "|*") {
+			p.i += 2
+		}
+	} else {
+		p.name()
+	}
+	simple := ""
+	if p.s[start:p.i] != "" && p.s[start] != '*' {
+		simple = p.s[start:p.i]
+	}
+	for p.err == nil {
+		start := p.i
+		switch p.peek() {
+		case '#', '.':
+			p.i++
+			p.name()
+			simple += p.s[start:p.i]
+		case '[':
+			p.i++
+			p.argument(']')
+			simple += p.s[start:p.i]
+		case ':':
+			c.pseudos = append(c.pseudos, p.pseudo())
+		default:
+			if simple == "" && len(c.pseudos) == 0 {
+				simple = "*"
+			}
+			if simple != "" {
+				c.simple = p.parse(simple)
+			}
+			return c
+		}
+	}
+	return c
+}
+
+func (p *splitter) pseudo() pseudo {
+	start := p.i
+	p.i++
+	p.name()
+	c := pseudo{name: strings.ToLower(p.s[start+1 : p.i])}
+	if strings.Contains(c.name, `\`) {
+		p.err = fmt.Errorf("the name of the pseudo-class %q has an escape", c.name)
+		return c
+	}
+	switch c.name {
+	case "not", "has", "haschild":
+		p.i++
+		c.inner = p.group()
+		p.i++
+		return c
+	case "matches", "matchesown":
+		p.i++
+		p.space()
+		p.regexp()
+		p.i++
+	default:
+		if p.peek() == '(' {
+			p.i++
+			p.argument(')')
+		}
+	}
+	if p.i > len(p.s) {
+		p.err = errors.New("unexpected end")
+		return c
+	}
+	c.match = p.parse(p.s[start:p.i])
+	return c
+}
+
+// parse makes cascadia parse a part of the selector.
+func (p *splitter) parse(css string) cascadia.Matcher {
+	m, err := cascadia.Parse(css)
+	if err != nil && p.err == nil {
+		p.err = err
+	}
+	return m
+}
+
+// space skips white space and comments, and reports whether there were any.
+func (p *splitter) space() bool {
+	start := p.i
+	for p.i < len(p.s) {
+		switch {
+		case strings.IndexByte(" \t\r\n\f", p.s[p.i]) >= 0:
+			p.i++
+			continue
+		case strings.HasPrefix(p.s[p.i:], "/*"):
+			if end := strings.Index(p.s[p.i+2:], "*/"); end >= 0 {
+				p.i += end + 4
+				continue
+			}
+		}
+		break
+	}
+	return p.i > start
+}
+
+// name skips a name with its escapes.
+func (p *splitter) name() {
+	for p.i < len(p.s) {
+		switch c := p.s[p.i]; {
+		case isLetter(c), '0' <= c && c <= '9', c == '-', c == '_', c > 127:
+			p.i++
+		case c == '\\':
+			p.escape()
+		default:
+			return
+		}
+	}
+}
+
+// escape skips an escape: a backslash and a byte, or up to six hexadecimal digits and a space.
+func (p *splitter) escape() {
+	p.i++
+	digits := 0
+	for digits < 6 && p.i < len(p.s) && strings.IndexByte("0123456789abcdefABCDEF", p.s[p.i]) >= 0 {
+		p.i++
+		digits++
+	}
+	switch {
+	case digits == 0:
+		p.i = min(p.i+1, len(p.s))
+	case strings.HasPrefix(p.s[p.i:], "\r\n"):
+		p.i += 2
+	case p.i < len(p.s) && strings.IndexByte(" \t\r\n\f", p.s[p.i]) >= 0:
+		p.i++
+	}
+}
+
+// argument skips everything up to the end of an attribute or an argument, end included.
+func (p *splitter) argument(end byte) {
+	for {
+		p.space()
+		switch c := p.peek(); c {
+		case 0:
+			p.err = errors.New("unexpected end")
+			return
+		case end:
+			p.i++
+			return
+		case '\\':
+			p.escape()
+		case '"', '\'':
+			for p.i++; p.i < len(p.s) && p.s[p.i] != c; {
+				if p.s[p.i] == '\\' {
+					p.escape()
+				} else {
+					p.i++
+				}
+			}
+			p.i++
+		case '#': // of [name#=regexp]
+			p.i += 2
+			p.space()
+			p.regexp()
+		default:
+			p.i++
+		}
+	}
+}
+
+// regexp skips a regular expression, which ends before a parenthesis or bracket that it has
+// not opened.
+func (p *splitter) regexp() {
+	for open := 0; p.i < len(p.s); p.i++ {
+		switch p.s[p.i] {
+		case '(', '[':
+			open++
+		case ')', ']':
+			if open--; open < 0 {
+				return
+			}
+		}
+	}
 }
 
 // sorted returns the selectors sorted by name.

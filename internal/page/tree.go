@@ -1,18 +1,13 @@
 package page
 
 import (
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
 
 	"spoor/internal/wire"
 )
-
-// maxTreeCost bounds the cost of applying one selector to a tree. Some examine all siblings of
-// every element (:nth-child, ~) or all its descendants (:has, :contains), and the text of
-// every match is read, also within another match. At the bound, a list of 23,000 elements, or
-// 8,000 nested ones, takes a second.
-const maxTreeCost = 1 << 28
 
 // tree returns the tree that golang.org/x/net/html makes of the page, or nil if it fails, as
 // for elements nested deeper than 512.
@@ -50,62 +45,68 @@ func (c *collector) walk(root *html.Node) {
 	}
 }
 
-// isSelectable reports whether selectors can be applied to a tree.
-func isSelectable(root *html.Node) bool {
-	const (
-		read  = 8  // cost of reading relative to counting
-		bytes = 16 // of text that cost as much as a node
-	)
-	cost := 0
-	places := []int{0} // indexes among siblings, by depth
-	for node := root.FirstChild; node != nil; {
-		depth := len(places)
-		places[depth-1]++
-		cost += places[depth-1] + read*depth*(1+len(node.Data)/bytes)
-		if cost > maxTreeCost {
-			return false
+// fields applies the selectors. Elements that match are read even if they are otherwise
+// skipped. When the steps are used up, the field is missing whose selectors were being
+// applied, and so are those after it; fields returns their names too.
+func (x *Extractor) fields(root *html.Node) (fields []wire.Values, missing []string) {
+	var size int
+	x.search.reset(root)
+	defer x.search.clear()
+	for i, s := range x.selectors {
+		values, ok := x.values(s.css, &size)
+		if !ok {
+			if n := len(fields); n > 0 && fields[n-1].Name == s.name {
+				fields = fields[:n-1]
+			}
+			for _, s := range x.selectors[i:] {
+				missing = append(missing, s.name)
+			}
+			return fields, slices.Compact(missing)
 		}
-		if node.FirstChild != nil {
-			node = node.FirstChild
-			places = append(places, 0)
+		if len(values) == 0 {
 			continue
 		}
-		for node.NextSibling == nil {
-			if node = node.Parent; node == root {
-				return true
-			}
-			places = places[:len(places)-1]
+		if n := len(fields); n == 0 || fields[n-1].Name != s.name {
+			fields = append(fields, wire.Values{Name: s.name})
 		}
-		node = node.NextSibling
+		last := &fields[len(fields)-1]
+		last.Values = append(last.Values, values...)
 	}
-	return true
+	return fields, nil
 }
 
-// fields applies the selectors. Elements that match are read even if they are otherwise
-// skipped.
-func (x *Extractor) fields(root *html.Node) []wire.Values {
+// values returns the texts of the elements that match and adds their lengths to size, or
+// returns false if the steps do not suffice. Texts beyond MaxFields are ignored.
+func (x *Extractor) values(css group, size *int) ([]string, bool) {
 	var (
-		fields []wire.Values
+		values []string
 		inside collector
-		size   int
 	)
-	for _, s := range x.selectors {
-		for _, node := range s.match(root) {
-			inside.reset()
-			inside.walk(node)
-			text := strings.ReplaceAll(string(inside.body), "\n", " ")
-			if text == "" {
-				continue
-			}
-			if size += len(text); size > MaxFields {
-				return fields
-			}
-			if n := len(fields); n == 0 || fields[n-1].Name != s.name {
-				fields = append(fields, wire.Values{Name: s.name})
-			}
-			last := &fields[len(fields)-1]
-			last.Values = append(last.Values, text)
-		}
+	if *size > MaxFields {
+		return nil, true
 	}
-	return fields
+	set, ok := x.search.group(css)
+	if !ok {
+		return nil, false
+	}
+	for i, in := range set {
+		if !in || i == 0 {
+			continue
+		}
+		p := &x.search.nodes[i]
+		if !x.search.spend(readCost * (int(p.end) - i + p.size/16)) {
+			return nil, false
+		}
+		inside.reset()
+		inside.walk(p.node)
+		text := strings.ReplaceAll(string(inside.body), "\n", " ")
+		if text == "" {
+			continue
+		}
+		if *size += len(text); *size > MaxFields {
+			break
+		}
+		values = append(values, text)
+	}
+	return values, true
 }

@@ -1,0 +1,258 @@
+package page
+
+import "golang.org/x/net/html"
+
+// MaxSteps bounds the steps that all selectors together take on one page, so that the time
+// that a page takes does not depend on its shape. At the bound, a page takes a second or two.
+const MaxSteps = 1 << 28
+
+// Costs in steps, about proportional to time.
+const (
+	visitCost  = 4 // of a node, for each compound
+	testCost   = 8 // of a node to which cascadia applies a condition
+	readCost   = 8 // of a node whose text is read, and of 16 bytes in it
+	textCost   = 4 // of a byte in which :contains searches
+	regexpCost = 8 // of a byte to which :matches applies a regular expression
+)
+
+// A search applies selectors to the nodes of a tree. Each compound is applied to all nodes in
+// document order, from the first compound of a selector to the last, so that every node is
+// tested at most once for each condition, and the conditions on ancestors, siblings and
+// descendants are sets of nodes that are already known.
+type search struct {
+	nodes []place
+	left  int // steps
+}
+
+// A place is the place of a node in its tree. Other nodes are given by their index in document
+// order, or -1.
+type place struct {
+	node         *html.Node
+	parent, prev int32
+	end          int32 // index after the last descendant
+	children     int32
+	before       int32 // number of earlier siblings
+	size         int   // bytes of texts and attributes of the node and its descendants
+	above        int   // number of ancestors, of their attributes, and of earlier siblings of each
+}
+
+// reset prepares for the tree of root and allows MaxSteps steps.
+func (s *search) reset(root *html.Node) {
+	s.left = MaxSteps
+	s.nodes = append(s.nodes[:0], place{node: root, parent: -1, prev: -1})
+	parent := int32(0)
+	last := int32(-1) // previous sibling
+	for node := root.FirstChild; node != nil; {
+		i := int32(len(s.nodes))
+		p := place{node: node, parent: parent, prev: last, size: len(node.Data)}
+		for _, a := range node.Attr {
+			p.size += len(a.Key) + len(a.Val)
+		}
+		if last >= 0 {
+			p.before = s.nodes[last].before + 1
+		}
+		p.above = s.nodes[parent].above + 1 + len(node.Attr) + int(p.before)
+		s.nodes[parent].children++
+		s.nodes = append(s.nodes, p)
+		if node.FirstChild != nil {
+			node, parent, last = node.FirstChild, i, -1
+			continue
+		}
+		last = i
+		s.close(i)
+		for node.NextSibling == nil && node.Parent != root {
+			node = node.Parent
+			last, parent = parent, s.nodes[parent].parent
+			s.close(last)
+		}
+		node = node.NextSibling
+	}
+	s.nodes[0].end = int32(len(s.nodes))
+}
+
+// close stores the end of a node and adds its size to its parent.
+func (s *search) close(i int32) {
+	p := &s.nodes[i]
+	p.end = int32(len(s.nodes))
+	s.nodes[p.parent].size += p.size
+}
+
+// clear releases the tree.
+func (s *search) clear() { clear(s.nodes) }
+
+// spend subtracts steps and reports whether there were enough.
+func (s *search) spend(steps int) bool {
+	if s.left -= steps; s.left < 0 {
+		s.left = 0
+		return false
+	}
+	return true
+}
+
+// group returns the set of nodes that match one of several selectors, or false if the steps do
+// not suffice.
+func (s *search) group(g group) ([]bool, bool) {
+	var all []bool
+	for _, list := range g {
+		set, ok := s.complex(list)
+		if !ok {
+			return nil, false
+		}
+		if all == nil {
+			all = set
+			continue
+		}
+		for i, in := range set {
+			all[i] = all[i] || in
+		}
+	}
+	return all, true
+}
+
+// complex returns the set of nodes that match a selector.
+func (s *search) complex(list complexSelector) ([]bool, bool) {
+	var prior []bool
+	for i := range list {
+		reached, ok := s.reached(prior, list[i].combinator)
+		if !ok {
+			return nil, false
+		}
+		if prior, ok = s.compound(&list[i], reached); !ok {
+			return nil, false
+		}
+	}
+	return prior, true
+}
+
+// reached returns the set of nodes that are related to one of prior by a combinator, or nil,
+// for all nodes, if there is no combinator.
+func (s *search) reached(prior []bool, combinator byte) ([]bool, bool) {
+	if combinator == 0 {
+		return nil, true
+	}
+	if !s.spend(visitCost * len(s.nodes)) {
+		return nil, false
+	}
+	set := make([]bool, len(s.nodes))
+	for i := range s.nodes {
+		switch p := &s.nodes[i]; combinator {
+		case ' ':
+			set[i] = p.parent >= 0 && (prior[p.parent] || set[p.parent])
+		case '>':
+			set[i] = p.parent >= 0 && prior[p.parent]
+		case '~':
+			set[i] = p.prev >= 0 && (prior[p.prev] || set[p.prev])
+		case '+':
+			if p.prev < 0 {
+				continue
+			}
+			// Texts and comments do not separate elements.
+			switch s.nodes[p.prev].node.Type {
+			case html.TextNode, html.CommentNode:
+				set[i] = set[p.prev]
+			default:
+				set[i] = prior[p.prev]
+			}
+		}
+	}
+	return set, true
+}
+
+// compound returns the nodes of a set, nil for all nodes, that satisfy all conditions. It may
+// overwrite the set.
+func (s *search) compound(c *compound, set []bool) ([]bool, bool) {
+	if !s.spend(visitCost * len(s.nodes)) {
+		return nil, false
+	}
+	if set == nil {
+		set = make([]bool, len(s.nodes))
+		for i := range set {
+			set[i] = true
+		}
+	}
+	if c.simple != nil {
+		for i, in := range set {
+			if !in {
+				continue
+			}
+			node := s.nodes[i].node
+			if !s.spend(testCost + len(node.Attr)) {
+				return nil, false
+			}
+			set[i] = c.simple.Match(node)
+		}
+	}
+	for i := range c.pseudos {
+		if !s.pseudo(&c.pseudos[i], set) {
+			return nil, false
+		}
+	}
+	return set, true
+}
+
+// pseudo removes the nodes that do not satisfy a condition, and reports whether the steps
+// sufficed.
+func (s *search) pseudo(c *pseudo, set []bool) bool {
+	if c.inner == nil {
+		for i, in := range set {
+			if !in {
+				continue
+			}
+			if !s.spend(testCost + s.cost(c.name, i)) {
+				return false
+			}
+			set[i] = c.match.Match(s.nodes[i].node)
+		}
+		return true
+	}
+	inner, ok := s.group(c.inner)
+	if !ok || !s.spend(visitCost*len(s.nodes)) {
+		return false
+	}
+	switch c.name {
+	case "not":
+		for i := range inner {
+			inner[i] = !inner[i]
+		}
+	default:
+		// From the last node to the first, so that descendants come before their ancestors.
+		matches := inner
+		inner = make([]bool, len(matches))
+		for i := len(matches) - 1; i > 0; i-- {
+			if matches[i] || c.name == "has" && inner[i] {
+				inner[s.nodes[i].parent] = true
+			}
+		}
+	}
+	for i := range set {
+		set[i] = set[i] && inner[i] && s.nodes[i].node.Type == html.ElementNode
+	}
+	return true
+}
+
+// cost returns a bound on the steps that cascadia takes to apply a pseudo-class without inner
+// selectors to a node.
+func (s *search) cost(name string, i int) int {
+	p := &s.nodes[i]
+	siblings := 0
+	if p.parent >= 0 {
+		siblings = int(s.nodes[p.parent].children)
+	}
+	switch name {
+	case "contains", "containsown":
+		return int(p.end) - i + textCost*p.size
+	case "matches", "matchesown":
+		return int(p.end) - i + regexpCost*p.size
+	case "nth-child", "first-child":
+		return int(p.before)
+	case "nth-of-type", "first-of-type":
+		return 2 * int(p.before)
+	case "nth-last-child", "last-child", "only-child":
+		return siblings
+	case "nth-last-of-type", "last-of-type", "only-of-type":
+		return 2 * siblings
+	case "lang", "enabled", "disabled":
+		return p.above
+	}
+	return int(p.children) + len(p.node.Attr) // :empty, :link, :checked and those of one step
+}
