@@ -27,13 +27,17 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// setup adds files that a script cannot contain: an archive, whose lines end in CR LF, and a
-// page too deep for a tree.
+// setup adds files that a script cannot contain: an archive, whose lines end in CR LF, a page
+// too deep for a tree, one on which cascadia's own search does not end, and one with a long list.
 func setup(env *testscript.Env) error {
 	archive := warc("http://a.example/", "http://a.example/b?q=1", "http://c.example/")
 	deep := `{"url":"http://a.example/deep","status_code":200,"content_type":"text/html","body":"` +
 		strings.Repeat("<div>", 100_000) + `<h1>Deep</h1> <a href=b>down here</a>"}` + "\n"
-	for name, data := range map[string]string{"web.warc": archive, "deep.ndjson": deep} {
+	nested := `{"url":"http://a.example/nested","status_code":200,"content_type":"text/html","body":"` +
+		strings.Repeat("<div>", 500) + strings.Repeat("<a>y</a>", 2000) + `"}` + "\n"
+	list := `{"url":"http://a.example/list","status_code":200,"content_type":"text/html","error_detail":"before","body":"<h1>List</h1>` +
+		strings.Repeat("<br>", 20_000) + `"}` + "\n"
+	for name, data := range map[string]string{"web.warc": archive, "deep.ndjson": deep, "nested.ndjson": nested, "list.ndjson": list} {
 		if err := os.WriteFile(filepath.Join(env.WorkDir, name), []byte(data), 0o666); err != nil {
 			return err
 		}

@@ -158,6 +158,9 @@ func TestStepsOfSelectorsAreBounded(t *testing.T) {
 		{"a heading after a list", "q", list, false, 20},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			if test.missing {
+				slow(t)
+			}
 			var selectors []Selector
 			for _, s := range []string{"a=head", "b=" + test.css, "c=head"} {
 				selector, err := ParseSelector(s)
