@@ -1,6 +1,10 @@
 package page
 
-import "golang.org/x/net/html"
+import (
+	"slices"
+
+	"golang.org/x/net/html"
+)
 
 // MaxSteps bounds the steps that all selectors together take on one page, so that the time
 // that a page takes does not depend on its shape. At the bound, a page takes a second or two.
@@ -120,6 +124,9 @@ func (s *search) complex(list complexSelector) ([]bool, bool) {
 		if prior, ok = s.compound(&list[i], reached); !ok {
 			return nil, false
 		}
+		if !slices.Contains(prior, true) {
+			break // nor does anything match the compounds after it
+		}
 	}
 	return prior, true
 }
@@ -164,15 +171,17 @@ func (s *search) compound(c *compound, set []bool) ([]bool, bool) {
 	if !s.spend(visitCost * len(s.nodes)) {
 		return nil, false
 	}
-	if set == nil {
+	all := set == nil
+	if all {
 		set = make([]bool, len(s.nodes))
-		for i := range set {
-			set[i] = true
-		}
 	}
-	if c.simple != nil {
+	if c.simple == nil {
+		for i := range set {
+			set[i] = set[i] || all
+		}
+	} else {
 		for i, in := range set {
-			if !in {
+			if !in && !all {
 				continue
 			}
 			node := s.nodes[i].node
@@ -203,6 +212,9 @@ func (s *search) pseudo(c *pseudo, set []bool) bool {
 			}
 			set[i] = c.match.Match(s.nodes[i].node)
 		}
+		return true
+	}
+	if !slices.Contains(set, true) {
 		return true
 	}
 	inner, ok := s.group(c.inner)
