@@ -74,7 +74,7 @@
 // Several selectors may have the same name. An element that matches is read even if it is not
 // visible, such as a script.
 //
-// All selectors together take at most 268,435,456 steps a page, a second or two. Only hostile
+// All selectors together take at most 268,435,456 steps a page, some seconds. Only hostile
 // pages and lists of about 16,000 elements searched with :nth-child and the like take more. A
 // step is about the inspection of one sibling. At the limit, the field being searched and those
 // after it, by name, are missing: error_detail lists them, without an error, and the closing
@@ -139,7 +139,7 @@ with anchor, context (25 words on each side, a newline in place of the anchor),
 rel, hreflang, tag and path (html/body/div.menu/ul/li/a). With -within, links that
 the archives do not have get archived:false.
 
-The selectors of -select take at most 268,435,456 steps a page, a second or two. At
+The selectors of -select take at most 268,435,456 steps a page, some seconds. At
 the limit, the remaining fields are missing: error_detail lists them, without an
 error, and the closing line counts such pages as incomplete_fields.
 

@@ -7,7 +7,7 @@ import (
 )
 
 // MaxSteps bounds the steps that all selectors together take on one page, so that the time
-// that a page takes does not depend on its shape. At the bound, a page takes a second or two.
+// that a page takes does not depend on its shape. At the bound, a page takes some seconds.
 const MaxSteps = 1 << 28
 
 // Costs in steps, about proportional to time.
