@@ -41,6 +41,9 @@ func (c *conn) send1(x *exchange, req *http.Request) (resp *http.Response, unans
 	for {
 		c.tape.head = len(c.tape.received) - c.unread()
 		resp, err = http.ReadResponse(c.br, req)
+		if err == nil {
+			err = checkStatus(resp)
+		}
 		switch {
 		case err != nil:
 			return fail(c.responseError(err))

@@ -73,6 +73,12 @@ func (c *conn) send2(x *exchange, req *http.Request) (resp *http.Response, unans
 		c.t.release2(c, !gone && x.ctx.Err() == nil)
 		return nil, !ok && gone || refused, err
 	}
+	if err := checkStatus(resp); err != nil {
+		x.cancel(err) // or Close could block
+		resp.Body.Close()
+		c.t.release2(c, false)
+		return nil, false, err
+	}
 	x.tape.http2(resp)
 	x.tape.expect(resp.ContentLength)
 	resp.Body = &body2{body: resp.Body, c: c, x: x}

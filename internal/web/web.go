@@ -26,10 +26,13 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -138,6 +141,25 @@ type ProxyError struct {
 
 func (e *ProxyError) Error() string { return "the proxy: " + e.Err.Error() }
 func (e *ProxyError) Unwrap() error { return e.Err }
+
+// A StatusError is returned for a response whose status is not a number of three digits, of
+// 200 or more (interim responses, 1xx, precede the response).
+type StatusError struct{ Status string }
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("the answer has the invalid status %.40q", e.Status)
+}
+
+// checkStatus checks the status of a response: net/http accepts any number that it can parse.
+// It accepts 600 to 999: RFC 9110, section 15, calls them invalid, but requires that clients
+// treat them like 5xx instead of rejecting the response, and some sites use them (999).
+func checkStatus(resp *http.Response) error {
+	code, _, _ := strings.Cut(resp.Status, " ")
+	if len(code) != 3 || code != strconv.Itoa(resp.StatusCode) || resp.StatusCode < 100 {
+		return &StatusError{resp.Status}
+	}
+	return nil
+}
 
 // Other reasons why there is no response, or an incomplete one.
 var (
