@@ -39,8 +39,9 @@
 // It checks block and payload digests (SHA-1, SHA-256, SHA-512 and MD5, in base32, base64
 // or hexadecimal; the payload with or without chunks), lengths, the end of each record,
 // that each record is complete and alone in its gzip member or zstd frame, mandatory
-// fields, dates, and that record identifiers are unique. In a WACZ it also checks that the
-// listed files exist and have the listed digests. Warnings are findings without loss of
+// fields, dates, that record identifiers are unique, and that HTTP responses have a status
+// of 200 to 999. In a WACZ it also checks that the listed files exist and have the listed
+// digests. Warnings are findings without loss of
 // data, such as a reference to a record that is in none of the files, or an unknown digest
 // algorithm; they fail only with -strict. The payload digest of a revisit is not checked,
 // since its payload is elsewhere. Verify and repair print the first thousand findings of
@@ -189,9 +190,10 @@ Out:  a line per finding: FILE:OFFSET: kind: description; with -json an object
 
 Kinds: format (truncated, not a record, wrong length), end (not two empty lines
 after a record), member (not one record per gzip member or zstd frame), field
-(missing, or no date), digest, duplicate (identifier), reference (to a missing
-record), package (a WACZ does not match its description), limit (not all record
-identifiers were compared).
+(missing, or no date), digest, status (of an HTTP response, not 200 to
+999), duplicate (identifier), reference (to a missing record), package
+(a WACZ does not match its description), limit (not all record identifiers were
+compared).
 A finding without loss of data is a warning. At most 1,000 findings of the kind
 format are printed for each file.
 

@@ -89,11 +89,15 @@ type checker struct {
 	head     []byte    // that header
 	empty    bool      // the current line of it is empty so far
 	chunks   *dechunker
+	start    []byte // of the block, as far as a status line matters
 }
+
+// maxStart is how many bytes of a block a checker keeps to check its status line.
+const maxStart = 64
 
 // reset prepares the checker for the block of a record with that header.
 func (c *checker) reset(h Header) {
-	*c = checker{unknown: c.unknown[:0], head: c.head[:0]}
+	*c = checker{unknown: c.unknown[:0], head: c.head[:0], start: c.start[:0]}
 	c.block, c.blockSum = c.claim(h, blockDigest)
 	if h.Get("WARC-Type") == "revisit" {
 		return // its payload is in another record
@@ -126,6 +130,7 @@ func (c *checker) claims() (n int) {
 }
 
 func (c *checker) Write(p []byte) (int, error) {
+	c.start = append(c.start, p[:min(len(p), maxStart-len(c.start))]...)
 	if c.block != nil {
 		c.blockSum.Write(p)
 	}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"compress/zlib"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -127,7 +128,8 @@ type Decoder struct {
 // block without header (which is a body with status 200), and bodies without the chunks or
 // coding that the header claims.
 //
-// The error is [ErrTooLarge], with a response cut at the limit, or the error of reading block.
+// The error is [ErrTooLarge], with a response cut at the limit, [ErrStatus], with a response
+// without status, header and body, or the error of reading block.
 func (d *Decoder) Response(block io.Reader) (*Response, error) {
 	raw, cut, err := readAll(nil, block, 0, d.Limits.body()+maxHeader)
 	if err != nil {
@@ -145,6 +147,10 @@ func (d *Decoder) Response(block io.Reader) (*Response, error) {
 // decoded is stored in dst if its capacity suffices.
 func (d *Decoder) parse(dst, block []byte) (*Response, error) {
 	r := parseHead(block)
+	if r.StatusCode == 0 {
+		line, _, _ := cutLine(block)
+		return &Response{Proto: r.Proto, Header: r.Header}, fmt.Errorf("%w: %.40q", ErrStatus, line)
+	}
 	body, truncated, err := d.Decode(dst, r.Raw, r.Header)
 	r.Body, r.Truncated = body, truncated
 	return r, err
@@ -182,17 +188,32 @@ func fill(b []byte, r io.Reader, limit int64) (_ []byte, cut bool, err error) {
 	}
 }
 
-// parseHead parses the status line and the header.
+// ErrStatus is returned for a response that begins with HTTP/ but not with the status line of
+// a final response.
+var ErrStatus = errors.New("the status line is invalid")
+
+// parseHead parses the status line and the header. If the status line is invalid, the status
+// is 0, and there is no header. A block that does not begin with a status line is HTTP/0.9.
+//
+// A status has three digits. RFC 9110, section 15, calls those above 599 invalid, but requires
+// that clients treat them like 5xx instead of rejecting the response, and some sites use them
+// (999). Interim responses (1xx) precede the response, and are none themselves.
 func parseHead(block []byte) *Response {
 	r := &Response{Proto: "HTTP/0.9", StatusCode: http.StatusOK, Header: http.Header{}, Raw: block}
 	line, rest, _ := cutLine(block)
 	proto, status, _ := bytes.Cut(line, []byte(" "))
 	code, reason, _ := bytes.Cut(bytes.TrimLeft(status, " "), []byte(" "))
-	n, err := strconv.Atoi(string(code))
-	if !bytes.HasPrefix(proto, []byte("HTTP/")) && string(proto) != "ICY" || err != nil || n < 100 || n > 999 {
+	isHTTP := bytes.HasPrefix(proto, []byte("HTTP/"))
+	n, ok := parseStatus(code)
+	switch {
+	case (isHTTP || string(proto) == "ICY") && ok && n >= 200:
+		r.Proto, r.StatusCode, r.Reason = string(proto), n, string(reason)
+	case isHTTP:
+		r.StatusCode = 0
+		return r
+	default:
 		return r
 	}
-	r.Proto, r.StatusCode, r.Reason = string(proto), n, string(reason)
 	key := ""
 	var folded []byte // the value of key, if it continues on further lines
 	unfold := func() {
@@ -231,6 +252,17 @@ func parseHead(block []byte) *Response {
 	unfold()
 	r.Raw = rest
 	return r
+}
+
+// parseStatus parses a status of three digits.
+func parseStatus(code []byte) (n int, ok bool) {
+	for _, c := range code {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n, len(code) == 3 && n >= 100
 }
 
 // cutLine returns the first line without its end, and reports whether it ended with a newline.

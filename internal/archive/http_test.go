@@ -63,7 +63,9 @@ func TestDecodeResponses(t *testing.T) {
 		{"header that never ends", "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n", 200, "", ""},
 		{"header torn in a line", "HTTP/1.0 200 OK\r\nContent-Ty", 200, "Content-Ty", ""},
 		{"HTTP/0.9", page, 200, page, ""},
-		{"status that is none", "HTTP/1.1 okay\r\n\r\nx", 200, "HTTP/1.1 okay\r\n\r\nx", ""},
+		{"two blanks", "HTTP/1.0  200 OK\r\n\r\n" + page, 200, page, ""},
+		{"a status that only some sites use", "HTTP/1.1 999 Request denied\r\n\r\n" + page, 999, page, ""},
+		{"words that begin like shoutcast", "ICY winds\r\n\r\nx", 200, "ICY winds\r\n\r\nx", ""},
 		{"shoutcast", "ICY 200 OK\r\n\r\nx", 200, "x", ""},
 		{"nothing", "", 200, "", ""},
 
@@ -124,6 +126,22 @@ func TestLenientHeaders(t *testing.T) {
 	}
 	if r.Reason != "Fine" || r.Proto != "HTTP/1.1" || string(r.Raw) != "x" {
 		t.Errorf("%+v", r)
+	}
+}
+
+var invalidStatusLines = []string{
+	"HTTP/1.1 okay", "HTTP/1.1 -20", "HTTP/1.1 -20 Odd", "HTTP/1.1 99999", "HTTP/1.1 0", "HTTP/1.1 +20 Odd", "HTTP/1.1 099 Odd",
+	"HTTP/1.1 0200 OK", "HTTP/1.1 20 OK", "HTTP/1.1 200OK", "HTTP/1.1", "HTTP/1.1 ", "HTTP/", "HTTP/1.1 ２００ OK",
+	"HTTP/1.1 100 Continue", "HTTP/1.1 199 ",
+}
+
+func TestInvalidStatusLinesAreErrors(t *testing.T) {
+	for _, line := range invalidStatusLines {
+		var d Decoder
+		r, err := d.Response(strings.NewReader(line + "\r\nContent-Type: text/html\r\n\r\n<p>words"))
+		if !errors.Is(err, ErrStatus) || !strings.Contains(err.Error(), fmt.Sprintf("%.40q", line)) || r.StatusCode != 0 || len(r.Body) > 0 || len(r.Header) > 0 {
+			t.Errorf("%q: %v, %+v", line, err, r)
+		}
 	}
 }
 
@@ -224,7 +242,7 @@ func TestMediaTypeAndCharset(t *testing.T) {
 }
 
 func FuzzResponse(f *testing.F) {
-	for _, s := range []string{"", "HTTP/1.1 200 OK\r\nA: b\r\n\r\nx", "HTTP/1.0 301\nLocation: /x\n\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"} {
+	for _, s := range []string{"", "HTTP/1.1 -20\r\n\r\n", "HTTP/1.1 200 OK\r\nA: b\r\n\r\nx", "HTTP/1.0 301\nLocation: /x\n\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"} {
 		f.Add([]byte(s))
 	}
 	for _, c := range []string{"gzip", "br", "zstd"} {
@@ -233,10 +251,13 @@ func FuzzResponse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d := Decoder{Limits: Limits{Body: 1 << 16}}
 		r, err := d.Response(bytes.NewReader(data))
+		if errors.Is(err, ErrStatus) && r.StatusCode == 0 && r.Body == nil {
+			return
+		}
 		if err != nil && !errors.Is(err, ErrTooLarge) {
 			t.Fatal(err)
 		}
-		if len(r.Body) > 1<<16 || r.StatusCode < 100 || r.StatusCode > 999 {
+		if len(r.Body) > 1<<16 || r.StatusCode < 200 || r.StatusCode > 999 {
 			t.Fatalf("status %d, %d bytes", r.StatusCode, len(r.Body))
 		}
 		again, _ := d.Response(bytes.NewReader(data))

@@ -339,6 +339,10 @@ func (r *Replay) read(s *scratch, c Capture, depth int) (*Page, error) {
 		// The header of the revisit replaces that of the original, except for the fields that
 		// describe the body.
 		now := parseHead(block)
+		if now.StatusCode == 0 {
+			page.Response, err = s.decoder.parse(nil, block)
+			return page, err
+		}
 		page.Proto = now.Proto
 		if now.StatusCode != http.StatusNotModified { // 304 keeps the status of the original
 			page.StatusCode, page.Reason = now.StatusCode, now.Reason
@@ -516,7 +520,7 @@ func TakesMediaType(types []string, media string) bool {
 // https URL that the filter selects. It does not follow redirects, does not yield revisits, and
 // needs no index. The bytes of a page are valid until the next one; its strings may be kept.
 //
-// A page may come with [ErrTooLarge]. A *[FormatError], wrapped with the name of its file,
+// A page may come with [ErrTooLarge] or [ErrStatus]. A *[FormatError], wrapped with the name of its file,
 // comes without a page, and reading continues. After any other error the rest of the file is
 // skipped.
 func All(paths []string, filter Filter, limits Limits) iter.Seq2[*Page, error] {
@@ -605,7 +609,7 @@ func (s *scratch) page(rec *Record, filename string, filter *Filter) (*Page, err
 	}
 	resp, err := s.response(rec)
 	if resp == nil || !filter.takes(resp) {
-		if errors.Is(err, ErrTooLarge) {
+		if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrStatus) {
 			err = nil
 		}
 		return nil, err

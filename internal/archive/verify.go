@@ -21,6 +21,7 @@ const (
 	KindMember    = "member"    // not one record per gzip member or zstd frame
 	KindField     = "field"     // missing or malformed
 	KindDigest    = "digest"    // does not match the data
+	KindStatus    = "status"    // of an HTTP response, invalid
 	KindDuplicate = "duplicate" // record identifier of an earlier record
 	KindReference = "reference" // to a record that does not exist
 	KindPackage   = "package"   // a WACZ does not match its description
@@ -98,7 +99,8 @@ const (
 
 // A Verifier checks archives against ISO 28500: records are complete, have the length that
 // they claim, are alone in a gzip member or zstd frame, and are followed by two empty lines;
-// mandatory fields are present and well-formed; digests are right. Over all archives, it
+// mandatory fields are present and well-formed; digests are right; HTTP responses have a valid
+// status. Over all archives, it
 // checks that record identifiers are unique and that referenced records exist.
 //
 // Its memory does not grow with the archives, except for the first million identifiers.
@@ -179,7 +181,7 @@ func (v *Verifier) File(name string, r io.Reader) error {
 			f.endMember()
 			v.Bytes += reader.m.pos()
 			if reader.m.dialect == warc {
-				v.Repairable += v.Faults - faults
+				v.Repairable += v.Faults - faults - f.invalidStatuses
 			}
 			return nil
 		case err != nil:
@@ -202,6 +204,8 @@ type verifiedFile struct {
 	name   string
 	member int64 // offset of the member that holds the last record
 	shared int   // number of its records, if more than one
+
+	invalidStatuses int64 // faults that cannot be repaired
 }
 
 func (f *verifiedFile) report(x Finding) {
@@ -245,6 +249,7 @@ func (f *verifiedFile) record(rec *Record) error {
 			find(KindMember, false, "the record is spread over several %ss", rec.r.container())
 		}
 	}
+	f.checkStatus(rec, find)
 	if rec.Version == "ARC" {
 		f.Unchecked++ // it has neither digests nor identifiers
 		return nil
@@ -256,6 +261,25 @@ func (f *verifiedFile) record(rec *Record) error {
 	f.countDigests()
 	f.references(rec, about, find)
 	return nil
+}
+
+// checkStatus checks the status of an HTTP response. 101 ends an exchange, unlike the other
+// interim responses, and there are archives of WebSockets.
+func (f *verifiedFile) checkStatus(rec *Record, find func(string, bool, string, ...any)) {
+	kind, media := rec.Type(), MediaType(rec.Header.Get("Content-Type"))
+	if kind != "response" && kind != "revisit" || rec.Version != "ARC" && media != "application/http" {
+		return
+	}
+	if parseHead(f.check.start).StatusCode != 0 {
+		return
+	}
+	line, _, _ := cutLine(f.check.start)
+	_, status, _ := bytes.Cut(line, []byte(" "))
+	isSwitch := bytes.HasPrefix(bytes.TrimLeft(status, " "), []byte("101 "))
+	if !isSwitch {
+		f.invalidStatuses++
+	}
+	find(KindStatus, isSwitch, "the response begins with %.40q, which has no status of 200 to 999", line)
 }
 
 // countDigests counts the digests of a record that are right.

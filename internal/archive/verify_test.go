@@ -189,6 +189,40 @@ func TestVerifyChunkedPayload(t *testing.T) {
 	}
 }
 
+func TestInvalidStatusesAreFaults(t *testing.T) {
+	httpRecord := func(kind, block string) string {
+		return fmt.Sprintf("WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:x:s>\r\nWARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Target-URI: http://a/\r\nWARC-Profile: x\r\n"+
+			"Content-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", kind, len(block), block)
+	}
+	for _, kind := range []string{"response", "revisit"} {
+		for _, line := range invalidStatusLines {
+			want := []string{fmt.Sprintf("0 status: the response begins with %.40q, which has no status of 200 to 999", line)}
+			if diff := cmp.Diff(want, findings(t, httpRecord(kind, line+"\r\nA: b\r\n\r\n"))); diff != "" {
+				t.Errorf("%s %q: %s", kind, line, diff)
+			}
+		}
+		for _, line := range []string{"HTTP/1.1 200 OK", "HTTP/1.0  200 OK", "HTTP/1.1 200", "HTTP/1.1 999 No", "ICY 200 OK", "<p>no header", "HTTP/1.1 404 " + strings.Repeat("long ", 100)} {
+			if got := findings(t, httpRecord(kind, line+"\r\nA: b\r\n\r\n")); got != nil {
+				t.Errorf("%s %q: %s", kind, line, got)
+			}
+		}
+		if got := findings(t, httpRecord(kind, "HTTP/1.1 101 Switching Protocols\r\n\r\n")); len(got) != 1 || !strings.HasPrefix(got[0], "0 status?: ") {
+			t.Errorf("%s 101: %s", kind, got)
+		}
+	}
+	if got := findings(t, httpRecord("request", "HTTP/1.1 -20\r\n\r\n")); got != nil {
+		t.Errorf("a request: %s", got)
+	}
+	arc := arcHead() + "http://a/ 192.0.2.1 20200101000000 text/html 16\nHTTP/1.1 -20\r\n\r\n\n"
+	if got := findings(t, arc); len(got) != 1 || !strings.Contains(got[0], " status: ") {
+		t.Errorf("ARC: %s", got)
+	}
+	v := Verifier{Report: func(Finding) {}}
+	if err := v.File("x", strings.NewReader(httpRecord("response", "HTTP/1.1 -20\r\n\r\n"))); err != nil || v.Faults != 1 || v.Repairable != 0 {
+		t.Errorf("%+v, %v", v.Verified, err)
+	}
+}
+
 func TestVerifyRepairable(t *testing.T) {
 	for _, c := range []struct {
 		about, file string
