@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"golang.org/x/net/proxy"
+
+	"spoor/internal/weburl"
 )
 
 const (
@@ -94,10 +96,8 @@ func (t *Transport) connectVia(ctx context.Context, scheme, name, port string) (
 		return t.connectTo(ctx, name, port, t.Guard, t.connectDirectly)
 	}
 	target := net.JoinHostPort(name, port)
-	if t.Proxy.Scheme != "socks5" {
-		if err := t.guardLiteral(name, port); err != nil {
-			return nil, netip.Addr{}, err
-		}
+	if err := t.guardLiteral(name, port); err != nil {
+		return nil, netip.Addr{}, err
 	}
 	switch {
 	case t.Proxy.Scheme == "socks5":
@@ -122,13 +122,17 @@ func (t *Transport) connectVia(ctx context.Context, scheme, name, port string) (
 	return c, netip.Addr{}, nil
 }
 
-// guardLiteral calls the guard if name is an IP address, or localhost.
+// guardLiteral calls the guard if name is an IP address in any spelling that a proxy could
+// accept (0x7f.1, 2130706433, 127.0.0.1.), or localhost.
 func (t *Transport) guardLiteral(name, port string) error {
 	if t.Guard == nil {
 		return nil
 	}
+	if u, err := weburl.Parse("http://" + name + "/"); err == nil {
+		name = u.Hostname()
+	}
 	a, err := netip.ParseAddr(name)
-	if bare := strings.TrimSuffix(name, "."); bare == "localhost" || strings.HasSuffix(bare, ".localhost") {
+	if bare := strings.TrimSuffix(strings.ToLower(name), "."); bare == "localhost" || strings.HasSuffix(bare, ".localhost") {
 		a, err = netip.AddrFrom4([4]byte{127, 0, 0, 1}), nil // RFC 6761, section 6.3
 	}
 	if err != nil {

@@ -233,14 +233,20 @@ func TestProxies(t *testing.T) {
 				}
 
 				// Addresses in the URL are passed to the guard.
-				for _, private := range []string{"127.0.0.1", "[::1]", "169.254.169.254", "localhost", "x.localhost", "localhost."} {
-					if kind == "socks5" && strings.HasSuffix(private, "localhost.") || kind == "socks5" && private == "x.localhost" {
-						continue // only the resolver has their addresses
-					}
+				for _, private := range []string{
+					"127.0.0.1", "[::1]", "169.254.169.254", "localhost", "x.localhost", "localhost.", "LocalHost", "X.localhost.",
+					"127.0.0.1.", "127.1", "2130706433", "0x7f000001", "0x7f.0.0.1", "0177.0.0.1", "017700000001", "0x7f.1.",
+					"[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:0:0:1]", "０x7f.1", "127。0。0。1",
+				} {
 					if _, _, err := get(t, w, scheme+"://"+private+"/", new(Tape)); !errors.Is(err, errPrivate) {
 						t.Errorf("%s: %v", private, err)
 					}
 				}
+				r.mu.Lock()
+				if n := len(strings.Split(got, ", ")); len(r.requests) != n {
+					t.Errorf("the proxy received %q", r.requests[n:])
+				}
+				r.mu.Unlock()
 				if kind != "socks5" && !(kind == "http" && scheme == "http") {
 					_, _, err := get(t, w, scheme+"://refused.test/", new(Tape))
 					if p, ok := errors.AsType[*ProxyError](err); !ok || p.Down {
