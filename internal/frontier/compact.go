@@ -289,9 +289,9 @@ func (r *compactor) residueOf(id uint32, f *update) ([]byte, error) {
 	needed := f.retries > 0 && f.retries == p.retries
 	switch { // did it end a lease, or does it keep a repeated failure from ending one?
 	case !finished:
-		needed = needed || f.retries > 0 || f.class == classBudget
+		needed = needed || f.retries > 0 || f.returned
 	case h.flags&flagOwnOutcome != 0: // it may be leased for a revisit
-		needed = needed || f.retries > 0 && p.class == classFailed && f.visits == p.visits || f.class == classBudget
+		needed = needed || f.retries > 0 && p.class == classFailed && f.visits == p.visits || f.returned
 	}
 	if f.class != classNone {
 		rec.StatusCode, rec.Error = f.rec.StatusCode, f.rec.Error

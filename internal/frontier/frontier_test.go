@@ -409,6 +409,26 @@ func TestNotBeforeOfAnAddress(t *testing.T) {
 	}
 }
 
+func TestAddressThatRedirectsToHeldHostWaits(t *testing.T) {
+	until := noon.Add(time.Hour)
+	for _, lease := range []Request{{N: 9, Generation: 1}, {N: 9, Generation: -1, Lease: time.Hour}} {
+		s := open(t, t.TempDir(), Options{})
+		add(t, s, `{"v":1,"url":"http://a.org/1"}`)
+		if got := next(t, s, lease.at(noon)); urls(got) != "a.org/1" {
+			t.Fatalf("leased %s", got)
+		}
+		outcome := fmt.Sprintf(`{"v":1,"url":"http://a.org/1","generation":1,"final_url":"http://b.org/","error":"budget","not_before":%q}`, until.Format(time.RFC3339))
+		add(t, s, outcome, `{"v":1,"url":"http://a.org/2"}`, `{"v":1,"url":"http://b.org/2"}`)
+		if got := next(t, s, Request{N: 9, Generation: 2}.at(noon)); urls(got) != "a.org/2" {
+			t.Errorf("while the host is held: %s", got)
+		}
+		if got := next(t, s, Request{N: 9, Generation: 3}.at(until)); !strings.Contains(got, "a.org/1") || !strings.Contains(got, "b.org/2") || strings.Contains(got, `"retries"`) {
+			t.Errorf("then: %s", got)
+		}
+		closeStore(t, s)
+	}
+}
+
 func TestBackOffDoubles(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	defer closeStore(t, s)

@@ -42,6 +42,7 @@ type update struct {
 	delayUntil uint32       // second; 0: no delay
 	simhash    uint64       // of the page; 0: unknown
 	due        uint32
+	returned   bool // unfetched
 	rec        *wire.Record
 	line       []byte // in the log; see Store.lineOf
 }
@@ -95,10 +96,15 @@ func (f *update) setOutcome(rec *wire.Record) {
 		f.reason = strconv.Itoa(rec.StatusCode)
 	}
 	f.visits = visits(rec)
+	f.returned = rec.Error == wire.ErrorBudget
 	switch {
 	case rec.Excluded():
 		f.class, f.visits = classExcluded, 0
-	case rec.Error == wire.ErrorBudget:
+	case f.returned && delayUntil != 0 && f.delayedURL.Host() != f.url.Host():
+		// It redirects to a host that must not be requested yet. The delay of that host does
+		// not keep the address from being leased again at once.
+		f.class, f.due = classFailed, delayUntil
+	case f.returned:
 		f.class, f.visits = classBudget, 0
 	case !rec.Final():
 		f.class = classFailed
@@ -202,13 +208,13 @@ func (s *Store) merge(id uint32, f *update) (changed bool) {
 	if (f.class != classNone || f.retries > 0) && f.hasMoreRetries(x.history(id)) {
 		p := x.mutableHistory(id)
 		p.retries, p.retriesVisit, changed = f.retries, f.visits, true
-		if f.class == classFailed {
+		if f.class == classFailed && !f.returned {
 			x.hot.at(id).flags &^= flagLeased // the attempt ended
 		}
 		x.updateFinished(id)
 	}
 	h := x.hot.at(id)
-	if f.class == classBudget && (h.flags&flagLeasedByClock != 0 || h.flags&flagLeasedByGeneration != 0 && x.history(id).lease == f.generation) {
+	if f.returned && (h.flags&flagLeasedByClock != 0 || h.flags&flagLeasedByGeneration != 0 && x.history(id).lease == f.generation) {
 		h.flags &^= flagLeased
 		changed = true
 	}
