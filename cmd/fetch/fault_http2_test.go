@@ -193,6 +193,8 @@ func http2Faults(certs certificates) []*fault {
 		{name: "Content-Length too short", server: frames(certs, heads(header(":status", "200", "content-type", "text/html", "content-length", "3")), data("the beginning", true), hang2), want: []string{"200", "200, truncated disconnect", "http"}},
 		{name: "body before its header", server: frames(certs, data("the beginning", true), hang2), want: pieces},
 		{name: "header without a status", server: frames(certs, heads(header("content-type", "text/html")), hang2), want: pieces},
+		{name: "negative status", server: frames(certs, heads(header(":status", "-20")), data("body", true), hang2), want: []string{"http"}},
+		{name: "status of five digits", server: frames(certs, heads(header(":status", "99999")), data("body", true), hang2), want: []string{"http"}},
 		{name: "header in capitals", server: frames(certs, heads(header(":status", "200", "X-Name", "value")), hang2), want: pieces},
 		{name: "endless CONTINUATION", server: frames(certs, func(s *stream) {
 			s.WriteHeaders(http2.HeadersFrameParam{StreamID: s.id, BlockFragment: answer2})

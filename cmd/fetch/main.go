@@ -25,9 +25,9 @@
 // away. If robots.txt answers 429 or 5xx, is incomplete, or redirects to a host that does
 // not answer, everything on the host is forbidden until robots.txt is fetched again: an
 // hour later, or when the host it redirects to may be requested. Its addresses are returned
-// likewise. If an address redirects to a host that must not be requested yet, that is a
-// failed attempt (connect) with the not_before of that host, which is the host of
-// final_url. The error "robots" means that a rule forbids the address.
+// likewise, and so is an address that redirects to a host that must not be requested yet:
+// not_before is that of the host of final_url, and a frontier keeps the address until then.
+// The error "robots" means that a rule forbids the address.
 //
 // With -state DIR, what is known about hosts is kept from run to run in
 // DIR/polite.ndjson: when each may be requested again, its failures and back-off.
@@ -46,6 +46,15 @@
 // address has the error blocked_address, and the closing line counts those refused
 // because -contact or -delay is missing (policy_refused). Refused addresses cause no
 // pause. If all addresses are refused, that is misuse.
+//
+// Ports on which other services are usual, such as 22, 25 and 6667, are never requested:
+// those that browsers block (https://fetch.spec.whatwg.org/#port-blocking). This applies to
+// redirects, robots.txt, sitemaps and through a proxy too; the error is blocked_address.
+// -allow-port N allows one of them.
+//
+// A response whose status is not a number of three digits, from 200 to 999, is the error
+// http and is not stored. Statuses above 599 are invalid too, but some sites use them: they
+// are recorded as they are, and the host is held as after 5xx.
 //
 // Fetch follows up to ten redirects and checks each like an address of its own;
 // error_detail of redirect_loop names the loop. Bodies in gzip, deflate, br and zstd are
@@ -73,10 +82,13 @@
 // With -proxy all requests go through a proxy: http or https (which forward http
 // requests, and tunnel https by CONNECT), socks5 or socks5h. user:password@ before its
 // host is sent to the proxy and stored nowhere. The environment (HTTP_PROXY) is ignored.
-// The proxy itself may be on a private address. With socks5, names are resolved locally
-// and addresses are refused as without a proxy. The other three resolve names themselves;
-// then only localhost and addresses in the URL can be refused, and the proxy must prevent
-// that other names lead into a private network. The ip of a record is that of the server,
+// The proxy itself may be on a private address. Whatever the proxy, localhost, the names
+// below it, and private addresses in the URL of a page, a redirect, a robots.txt or a
+// sitemap, however they are spelled (127.1, 0x7f000001, [::ffff:127.0.0.1]), are refused
+// before anything is sent to it, unless -allow-private is given. With socks5, names are
+// resolved locally and their addresses are refused as without a proxy. The other three
+// resolve names themselves: fetch cannot see the addresses, so the proxy must prevent that
+// other names lead into a private network. The ip of a record is that of the server,
 // and is missing if only the proxy knows it. If the proxy cannot reach a server, that is
 // the error connect, and the host is not blamed. If the proxy cannot be reached or
 // rejects the password, the run ends, and what is not done is returned (budget).
@@ -218,7 +230,8 @@ in between, backs off from hosts that failed, follows up to ten redirects, refus
 private addresses, and writes records in the order in which they are done. Private
 addresses, including loopback, need -allow-private; all but loopback need -contact
 and a -delay. Refused addresses have the error blocked_address; if all addresses are
-refused, that is misuse. With -warc it stores what it receives, with -state DIR it
+refused, that is misuse. Ports of other services (22, 25, 6667, …) are refused likewise
+unless -allow-port permits them. With -warc it stores what it receives, with -state DIR it
 remembers for the next run when hosts may be requested again and what robots.txt
 says. An address with etag or last_modified may be answered by 304, without a body.
 HTTP/2 is used where a server offers it.
@@ -487,6 +500,14 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.DurationVar(&c.Deadline, "deadline", 0, "after this `time`, return addresses that were not fetched with the error \"budget\"; live only")
 	fs.Var((*filter.Size)(&c.MaxBody), "max-body", "cut bodies at this many `bytes`, as received and as decoded")
 	fs.BoolVar(&c.AllowPrivate, "allow-private", false, "connect to loopback and private addresses too")
+	fs.Func("allow-port", "request `port` although browsers block it, as they do 22 and 25; may be repeated", func(s string) error {
+		n, err := strconv.ParseUint(s, 10, 16)
+		if err != nil || n == 0 {
+			return errors.New("not a port from 1 to 65535")
+		}
+		c.AllowPorts = append(c.AllowPorts, uint16(n))
+		return nil
+	})
 	fs.BoolVar(&c.Sitemaps, "sitemaps", false, "fetch the sitemaps of each host too; live only")
 	fs.BoolVar(&c.NoArchive, "noarchive", false, "do not store responses that say noarchive with -warc")
 	fs.Uint64Var(&c.Seed, "seed", 1, "`seed` of the jitter of back-offs")

@@ -21,6 +21,8 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,10 +42,11 @@ type Options struct {
 	// Politeness; see [polite.Transport]. If Delay is 0, only loopback is fetched, and if
 	// HostRate is 0 too, the requests to one host are concurrent.
 	Delay, MaxDelay time.Duration
-	Slowness        float64 // 0 means that the pause does not depend on the last request
-	Rate, HostRate  float64 // requests per second; 0 means unlimited
-	Seed            uint64  // of the jitter of back-offs
-	AllowPrivate    bool    // connect to addresses that are not on the public internet
+	Slowness        float64  // 0 means that the pause does not depend on the last request
+	Rate, HostRate  float64  // requests per second; 0 means unlimited
+	Seed            uint64   // of the jitter of back-offs
+	AllowPrivate    bool     // connect to addresses that are not on the public internet
+	AllowPorts      []uint16 // requested although [polite.BlockedPort] blocks them
 
 	// Requests; see [web.Transport].
 	Workers                                int // concurrent requests
@@ -132,6 +135,27 @@ func (o *Options) policy() error {
 		return errNoContact
 	case o.Delay == 0:
 		return errZeroDelay
+	}
+	return nil
+}
+
+// A portError says that a port is never requested. The host is not to blame for it.
+type portError string
+
+func (e portError) Error() string {
+	return "port " + string(e) + " is not a port of web servers (hint: -allow-port " + string(e) + ")"
+}
+func (e portError) Unwrap() error { return &polite.BlockedError{} }
+
+// checkTarget returns why a host and port must not be requested, if that can be told before
+// the name is resolved. The port is empty if it is the default one.
+func (o *Options) checkTarget(name, port string) error {
+	if err := o.policy(); err != nil && !isLoopback(name) {
+		return err
+	}
+	n, _ := strconv.ParseUint(port, 10, 16)
+	if port != "" && polite.BlockedPort(uint16(n)) && !slices.Contains(o.AllowPorts, uint16(n)) {
+		return portError(port)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -81,7 +82,7 @@ func TestOutcomesOfResponses(t *testing.T) {
 	for path := range cases {
 		in.WriteString(s.URL + path + "\n")
 	}
-	in.WriteString("http://127.0.0.1:1/\nnot a url\nhttp://[::1/\n")
+	in.WriteString("http://127.0.0.1:2/\nnot a url\nhttp://[::1/\n")
 	dir := t.TempDir()
 	recs, o := fetch(t, in.String(), loopback, maxBody(5000), warcTo(filepath.Join(dir, "w")))
 	if len(recs) != len(cases)+3 {
@@ -120,7 +121,7 @@ func TestOutcomesOfResponses(t *testing.T) {
 			t.Errorf("%s: from %q, digest %q", path, rec.IP, rec.Digest)
 		}
 	}
-	if r := recs["http://127.0.0.1:1/"]; r == nil || r.Error != "connect" {
+	if r := recs["http://127.0.0.1:2/"]; r == nil || r.Error != "connect" {
 		t.Errorf("a closed port: %+v", r)
 	}
 	for _, bad := range []string{"not a url", "http://[::1/"} {
@@ -348,10 +349,44 @@ func TestUnreachableRobotsTxtPostponesAddresses(t *testing.T) {
 				t.Errorf("%d: %s: not before %v, want %v", status, path, d, want)
 			}
 		}
-		// After a redirect it is a failed attempt, to be repeated when the other host may be requested.
-		if r := recs[away.URL+"/gone"]; r.Error != "connect" || r.Final() || r.FinalURL != server.URL+"/page" || r.NotBefore != recs[server.URL+"/page"].NotBefore || !strings.Contains(r.ErrorDetail, "robots.txt answered") {
+		// After a redirect the outcome is the same, with the not_before of the other host.
+		if r := recs[away.URL+"/gone"]; r.Error != "budget" || r.Final() || r.FinalURL != server.URL+"/page" || r.NotBefore != recs[server.URL+"/page"].NotBefore || !strings.Contains(r.ErrorDetail, "robots.txt answered") {
 			t.Errorf("%d: after a redirect: %s %q, not before %q", status, r.Error, r.ErrorDetail, r.NotBefore)
 		}
+	}
+}
+
+func TestRedirectToHeldHostIsReturnedLikeItsAddress(t *testing.T) {
+	var mu sync.Mutex
+	asked := 0
+	held := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		mu.Lock()
+		asked++
+		mu.Unlock()
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	defer held.Close()
+	away := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+		} else {
+			http.Redirect(w, r, held.URL+"/page", http.StatusFound)
+		}
+	}))
+	defer away.Close()
+	state := t.TempDir()
+	fetch(t, held.URL+"/first\n", allowPrivate, delay(time.Millisecond), stateIn(state))
+	recs, _ := fetch(t, held.URL+"/page\n"+away.URL+"/gone\n", allowPrivate, delay(time.Millisecond), stateIn(state))
+	direct, redirected := recs[held.URL+"/page"], recs[away.URL+"/gone"]
+	if direct.Error != "budget" || direct.NotBefore == "" || asked != 1 {
+		t.Fatalf("the address itself: %s, not before %q, after %d requests", direct.Error, direct.NotBefore, asked)
+	}
+	if redirected.Error != direct.Error || redirected.NotBefore != direct.NotBefore || redirected.ErrorDetail != direct.ErrorDetail || redirected.FinalURL != held.URL+"/page" || redirected.Final() {
+		t.Errorf("redirected: %s %q, not before %q, final_url %q", redirected.Error, redirected.ErrorDetail, redirected.NotBefore, redirected.FinalURL)
 	}
 }
 

@@ -129,7 +129,7 @@ func (f *fetcher) fetch(ctx context.Context, rec *wire.Record, keep func(body []
 			}
 			continue
 		}
-		if err := f.policy(); err != nil && !isLoopback(u.Hostname()) {
+		if err := f.checkTarget(u.Hostname(), u.Port()); err != nil {
 			setRedirects(rec, u.String(), hops)
 			fail(rec, wire.ErrorBlockedAddress, err)
 			f.countRefused(rec, err)
@@ -269,9 +269,13 @@ func (f *fetcher) setError(ctx context.Context, rec *wire.Record, u weburl.URL, 
 	f.setNotBefore(rec, u, time.Time{}, time.Time{})
 }
 
-// countRefused counts rec if no request was sent because of err.
+// countRefused counts rec if no request was sent because of err. Addresses with a blocked port
+// are not counted: no flag is missing that would allow them all.
 func (f *fetcher) countRefused(rec *wire.Record, err error) {
 	if rec.Error != wire.ErrorBlockedAddress || len(rec.Redirects) > 0 {
+		return
+	}
+	if _, ok := errors.AsType[portError](err); ok {
 		return
 	}
 	if _, ok := errors.AsType[policyError](err); ok {
@@ -281,16 +285,10 @@ func (f *fetcher) countRefused(rec *wire.Record, err error) {
 	}
 }
 
-// postpone records that u must not be requested before until. If u is on the host of the
-// address of rec, the address is returned unfetched (budget). If a redirect led to another
-// host, the attempt counts as failed (connect): not_before delays only that other host, so an
-// unfetched address would be leased again at once, forever.
+// postpone records that u must not be requested before until, and that the address of rec is
+// returned unfetched (budget), even if redirects led from it to u.
 func (f *fetcher) postpone(rec *wire.Record, u weburl.URL, until time.Time, why error) {
-	code := wire.ErrorConnect
-	if first, err := weburl.Parse(rec.URL); err == nil && first.Host() == u.Host() {
-		code = wire.ErrorBudget
-	}
-	fail(rec, code, why)
+	fail(rec, wire.ErrorBudget, why)
 	f.setNotBefore(rec, u, until, time.Time{})
 }
 

@@ -194,7 +194,7 @@ func drain(ctx context.Context, body io.Reader, limit int64, s *slot) (truncated
 // context of the request has the slot to use.
 func (f *fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
-	if err := f.policy(); err != nil && !isLoopback(req.URL.Hostname()) {
+	if err := f.checkTarget(req.URL.Hostname(), req.URL.Port()); err != nil {
 		return nil, err
 	}
 	s := ctx.Value(slotKey{}).(*slot)

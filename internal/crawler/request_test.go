@@ -275,14 +275,14 @@ func TestProxy(t *testing.T) {
 	}))
 	defer proxy.Close()
 	dir := t.TempDir()
-	in := "http://www.example.com/page\nhttp://127.0.0.1:1/page\nhttp://10.0.0.1/page\n"
+	in := "http://www.example.com/page\nhttp://127.0.0.1:2/page\nhttp://10.0.0.1/page\n"
 	recs, _ := fetch(t, in, contact, delay(time.Millisecond), warcTo(filepath.Join(dir, "w")),
 		proxyAt(strings.Replace(proxy.URL, "http://", "http://me:secret@", 1)))
 	r := recs["http://www.example.com/page"]
 	if r.StatusCode != 200 || r.IP != "" || !strings.Contains(r.Body, "words and words") {
 		t.Errorf("%d %s %s from %s", r.StatusCode, r.Error, r.ErrorDetail, r.IP)
 	}
-	for _, u := range []string{"http://127.0.0.1:1/page", "http://10.0.0.1/page"} {
+	for _, u := range []string{"http://127.0.0.1:2/page", "http://10.0.0.1/page"} {
 		if r := recs[u]; r.Error != "blocked_address" {
 			t.Errorf("%s: %s %s", u, r.Error, r.ErrorDetail)
 		}

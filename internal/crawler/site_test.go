@@ -25,6 +25,8 @@ type faultySite struct {
 	paths  []string      // that were requested
 	asked  chan struct{} // receives one for each, unless it is full
 	robots string        // robots.txt; 404 if empty
+
+	robotsTo string // where robots.txt redirects to, if not empty
 }
 
 func newFaultySite() *faultySite {
@@ -61,6 +63,10 @@ func (s *faultySite) serve(w http.ResponseWriter, r *http.Request) {
 	page := "<title>" + name + "</title><p>näive</p>" + strings.Repeat("<p>words and words</p>\n", 20)
 	switch name {
 	case "robots.txt":
+		if s.robotsTo != "" {
+			http.Redirect(w, r, s.robotsTo, http.StatusFound)
+			return
+		}
 		if s.robots == "" {
 			http.NotFound(w, r)
 			return
@@ -138,6 +144,8 @@ func (s *faultySite) serve(w http.ResponseWriter, r *http.Request) {
 		raw(w, "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-TYPE: text/html\r\nContent-Length: 3\r\n\r\nthe")
 	case "nonsense":
 		raw(w, "I do not speak HTTP\r\n\r\n")
+	case "badstatus":
+		raw(w, "HTTP/1.1 +20 Odd\r\nContent-Type: text/html\r\n\r\n<p>words")
 	case "hangup":
 		raw(w, "")
 	case "halfhead":

@@ -3,6 +3,7 @@ package polite
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 )
 
 // A BlockedError is returned for a connection that was not made because its address is
@@ -89,4 +90,21 @@ var special = []netip.Prefix{
 	netip.MustParsePrefix("2001:db8::/32"),     // documentation
 	netip.MustParsePrefix("2620:4f:8000::/48"), // AS112
 	netip.MustParsePrefix("3fff::/20"),         // documentation
+}
+
+// BlockedPort reports whether a port is one that browsers do not request, because a service
+// other than a web server is there, which could take a request for commands of its own
+// (https://fetch.spec.whatwg.org/#port-blocking).
+func BlockedPort(port uint16) bool {
+	_, found := slices.BinarySearch(blockedPorts, port)
+	return found
+}
+
+// blockedPorts are in ascending order.
+var blockedPorts = []uint16{
+	0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95,
+	101, 102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179,
+	389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601,
+	636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566,
+	6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 }

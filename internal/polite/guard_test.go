@@ -3,6 +3,7 @@ package polite
 import (
 	"errors"
 	"net/netip"
+	"slices"
 	"testing"
 )
 
@@ -91,5 +92,21 @@ func TestPublic(t *testing.T) {
 	}
 	if Public(netip.Addr{}) || Guard(netip.AddrPort{}) == nil {
 		t.Error("an invalid address was allowed")
+	}
+}
+
+func TestBlockedPorts(t *testing.T) {
+	for _, port := range []uint16{1, 22, 25, 6000, 6667, 10080} {
+		if !BlockedPort(port) {
+			t.Errorf("port %d is not blocked", port)
+		}
+	}
+	for _, port := range []uint16{80, 443, 8080, 8443, 3000, 65535} {
+		if BlockedPort(port) {
+			t.Errorf("port %d is blocked", port)
+		}
+	}
+	if !slices.IsSorted(blockedPorts) {
+		t.Error("the ports are not in order")
 	}
 }
