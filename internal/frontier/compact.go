@@ -497,7 +497,7 @@ func (r *compactor) updateReferences(number uint32) {
 	x := r.store.x
 	forAll(x.len(), func(id uint32) bool {
 		cold := x.cold.at(id)
-		if to, _ := r.newPlace(cold.proposal, number); to != cold.proposal { // writing an unchanged value would copy the mapped page
+		if to, _ := r.newPlace(cold.proposal, number); to != cold.proposal {
 			cold.proposal = to
 		}
 		outcome := x.history(id).outcome

@@ -11,7 +11,7 @@ import (
 )
 
 // This file implements the index: the state of every URL, small enough to stay in memory, and
-// laid out so that a mapped snapshot of it can be used directly.
+// laid out so that a snapshot of it can be used directly.
 //
 // The state of a URL is split into three parts by use. Leasing scans the hot part of all URLs;
 // adding a link reads the hot and cold parts of one; the history exists only for URLs with an
@@ -127,7 +127,7 @@ type index struct {
 
 	batches  batchList
 	hashSeed uint64
-	mapped   []byte // the snapshot that parts of the index are in; nil if there is none
+	snapshot []byte // the snapshot that parts of the index are in; nil if there is none
 }
 
 // newIndex returns an empty index. Hashes depend on the seed, so that nobody can prepare
@@ -139,13 +139,13 @@ func newIndex(seed uint64) *index {
 	return x
 }
 
-// free frees the memory of the index, and unmaps its snapshot.
+// free frees the memory of the index, and of its snapshot.
 func (x *index) free() {
 	x.urlTable.free()
 	x.dirTable.free()
 	x.hostTable.free()
 	x.memory.free()
-	freeMemory(x.mapped)
+	freeMemory(x.snapshot)
 	*x = index{}
 }
 

@@ -2,14 +2,6 @@
 
 package frontier
 
-import (
-	"io"
-	"os"
-)
-
-// mapFile reads f into memory.
-func mapFile(f *os.File) ([]byte, error) { return io.ReadAll(f) }
-
 // allocate returns n bytes that are zero.
 func allocate(n int) []byte { return bytesOf(make([]uint64, (n+7)/8))[:n] }
 

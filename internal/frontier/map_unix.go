@@ -4,21 +4,8 @@ package frontier
 
 import (
 	"fmt"
-	"os"
 	"syscall"
 )
-
-// mapFile maps f into memory. Changes of the memory do not change the file.
-func mapFile(f *os.File) ([]byte, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() == 0 || int64(int(info.Size())) != info.Size() {
-		return nil, errSnapshotDamaged
-	}
-	return syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE)
-}
 
 // allocate returns n bytes that are zero. It panics if there is no memory, as Go's own
 // allocator would.
@@ -30,7 +17,7 @@ func allocate(n int) []byte {
 	return b
 }
 
-// freeMemory frees memory returned by allocate or mapFile.
+// freeMemory frees memory returned by allocate.
 func freeMemory(b []byte) {
 	if len(b) > 0 {
 		syscall.Munmap(b[:len(b):cap(b)])

@@ -4,7 +4,7 @@ import "unsafe"
 
 // This file manages the memory of the index. It is allocated outside of the Go heap, so that
 // the garbage collector neither scans it nor lets it grow to twice its size, and in chunks, so
-// that nothing moves when the index grows and a snapshot can be used as mapped.
+// that nothing moves when the index grows and a snapshot can be used as it is in its file.
 
 // An arena allocates zeroed memory that is freed all at once.
 type arena struct {
@@ -105,9 +105,9 @@ func (c *column[T]) adopt(a *arena, b []byte) {
 // A table is a hash table with linear probing from hashes to numbers. The high half of a slot
 // is the high half of a hash, called its tag; the low half is a number + 1.
 type table struct {
-	slots  []uint64
-	n      int  // slots in use
-	mapped bool // whether the slots are part of a mapped snapshot
+	slots   []uint64
+	n       int  // slots in use
+	adopted bool // whether the slots are part of a snapshot's memory
 }
 
 // slot returns where the search for a tag begins. It depends only on the high bits of the
@@ -172,14 +172,14 @@ func (t *table) grow() {
 		}
 		t.slots[j] = s
 	}
-	if !t.mapped {
+	if !t.adopted {
 		freeMemory(bytesOf(old))
 	}
-	t.mapped = false
+	t.adopted = false
 }
 
 func (t *table) free() {
-	if !t.mapped {
+	if !t.adopted {
 		freeMemory(bytesOf(t.slots))
 	}
 	*t = table{}

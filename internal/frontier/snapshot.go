@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -155,9 +157,9 @@ func (s *Store) loadSnapshot(from *logPosition) error {
 		return err
 	}
 	defer f.Close()
-	b, err := mapFile(f)
+	b, err := readSnapshot(f)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", snapshotName, err)
 	}
 	x, h, err := parseSnapshot(b)
 	if err == nil {
@@ -170,10 +172,64 @@ func (s *Store) loadSnapshot(from *logPosition) error {
 		freeMemory(b)
 		return fmt.Errorf("%s: %w", snapshotName, err)
 	}
-	s.x, x.mapped = x, b
+	s.x, x.snapshot = x, b
 	s.log.id, s.compactedSize = h.id, int64(h.compactedSize)
 	*from = logPosition{segment: uint32(h.segment), offset: int64(h.offset), synced: int64(h.offset)}
 	return nil
+}
+
+// readSnapshot returns the content of a snapshot in memory of its own. It is not mapped: if the
+// file was truncated later, by another program, a read of the mapping would kill the process.
+func readSnapshot(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	var head [snapshotHeader]byte
+	if _, err := f.ReadAt(head[:], 0); err != nil && err != io.EOF {
+		return nil, err
+	}
+	h, err := parseSnapshotHeader(head[:])
+	if err != nil {
+		return nil, err
+	}
+	if size, ok := h.size(); !ok || info.Size() != size { // before memory of that size is allocated
+		return nil, errSnapshotDamaged
+	}
+	b := allocate(int(info.Size()))
+	adviseHugePages(b)
+	const part = 4 << 20
+	var next atomic.Int64
+	var failed atomic.Pointer[error]
+	parallel((len(b)+part-1)/part, func(int) {
+		for failed.Load() == nil {
+			at := next.Add(part) - part
+			if at >= int64(len(b)) {
+				return
+			}
+			if _, err := io.ReadFull(io.NewSectionReader(f, at, part), b[at:min(at+part, int64(len(b)))]); err != nil {
+				failed.Store(&err)
+			}
+		}
+	})
+	if err := failed.Load(); err != nil {
+		freeMemory(b)
+		return nil, *err
+	}
+	return b, nil
+}
+
+// size returns the size of a snapshot with that header, and false if it would not fit in memory.
+func (h *snapshotFields) size() (n int64, ok bool) {
+	n = snapshotHeader
+	for i, section := range new(index).sections() {
+		size := uint64(section.elementSize())
+		if h.counts[i] > uint64(math.MaxInt-alignment-n)/size {
+			return 0, false
+		}
+		n += int64(h.counts[i]*size + padding(h.counts[i]*size))
+	}
+	return n, true
 }
 
 // fits returns an error if the snapshot does not belong to the log. The error is a [*Damage]
@@ -218,17 +274,8 @@ var errRewritten = errors.New("was made of other segments")
 // parseSnapshot returns the index in b, which uses the memory of b. All references in the
 // index are checked, whatever b holds.
 func parseSnapshot(b []byte) (x *index, h snapshotFields, err error) {
-	if len(b) < snapshotHeader || string(b[:8]) != snapshotMagic {
-		return nil, h, errSnapshotDamaged
-	}
-	h = sliceOf[snapshotFields](b[8:snapshotHeader])[0]
-	switch {
-	case h.order != byteOrder:
-		return nil, h, errors.New("was written on another kind of machine")
-	case h.version != snapshotVersion:
-		return nil, h, fmt.Errorf("has version %d of the format", h.version)
-	case h.headerChecksum != uint64(crc32.Checksum(b[:snapshotHeader-8], castagnoli)):
-		return nil, h, errSnapshotDamaged
+	if h, err = parseSnapshotHeader(b); err != nil {
+		return nil, h, err
 	}
 	body := b[snapshotHeader:]
 	var sum uint32
@@ -236,12 +283,29 @@ func parseSnapshot(b []byte) (x *index, h snapshotFields, err error) {
 	summing.Go(func() { sum = crc32.Checksum(body, castagnoli) })
 	x = newIndex(h.id)
 	ok := x.adoptSections(h.counts, body) && x.isValid()
-	summing.Wait() // in any case, since the caller unmaps b
+	summing.Wait() // in any case, since the caller frees b
 	if !ok || sum != uint32(h.bodyChecksum) {
 		x.free()
 		return nil, h, errSnapshotDamaged
 	}
 	return x, h, nil
+}
+
+// parseSnapshotHeader returns the header of the snapshot in b.
+func parseSnapshotHeader(b []byte) (h snapshotFields, err error) {
+	if len(b) < snapshotHeader || string(b[:8]) != snapshotMagic {
+		return h, errSnapshotDamaged
+	}
+	copy(bytesOf(unsafe.Slice(&h, 1)), b[8:])
+	switch {
+	case h.order != byteOrder:
+		return h, errors.New("was written on another kind of machine")
+	case h.version != snapshotVersion:
+		return h, fmt.Errorf("has version %d of the format", h.version)
+	case h.headerChecksum != uint64(crc32.Checksum(b[:snapshotHeader-8], castagnoli)):
+		return h, errSnapshotDamaged
+	}
+	return h, nil
 }
 
 // adoptSections uses the sections in b as the memory of the index, and reports whether b holds
@@ -268,7 +332,7 @@ func (t *table) elementSize() int { return 8 }
 func (t *table) memory() [][]byte { return [][]byte{bytesOf(t.slots)} }
 
 func (t *table) adopt(_ *arena, b []byte) {
-	t.slots, t.mapped, t.n = sliceOf[uint64](b), true, 0
+	t.slots, t.adopted, t.n = sliceOf[uint64](b), true, 0
 	for _, s := range t.slots {
 		if s != 0 {
 			t.n++
