@@ -101,17 +101,20 @@ func (r *repair) inPlace(ctx context.Context) (failed error) {
 // copy writes a repaired copy.
 func (r *repair) copy(ctx context.Context) error {
 	path := r.args[0]
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
+	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is no regular file (hint: -w takes directories)", path)
+	}
+	f, err := archive.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil {
+		return err
 	}
 	if err := checkOutput(r.out, []string{path}); err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"os"
 	"slices"
 	"strings"
 )
@@ -28,13 +27,16 @@ func (v *Verifier) Package(path string) error {
 	if _, inner := containerOf(path); inner != "" {
 		return nil
 	}
-	f, err := os.Open(path)
+	if _, special := specialMode(path); special {
+		return nil
+	}
+	f, err := Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
+	if err != nil {
 		return err
 	}
 	var head [4]byte

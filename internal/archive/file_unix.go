@@ -7,9 +7,15 @@ import (
 	"syscall"
 )
 
-// openFile opens a file. On all systems it can be renamed and locked while it is open.
+// openFile opens a regular file, and fails without waiting if it is another kind of file. On all
+// systems it can be renamed and locked while it is open.
 func openFile(name string, flag int) (*os.File, error) {
-	return os.OpenFile(name, flag, 0o666)
+	// Without O_NONBLOCK, opening a named pipe waits for its other end.
+	f, err := os.OpenFile(name, flag|syscall.O_NONBLOCK, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	return requireRegular(f)
 }
 
 // mapFile maps the first size bytes of a file into memory until release is called.

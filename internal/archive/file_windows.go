@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// openFile opens a file. Unlike with os.OpenFile it can be renamed and locked while it is open,
-// since it has FILE_SHARE_DELETE.
+// openFile opens a regular file. Unlike with os.OpenFile it can be renamed and locked while it is
+// open, since it has FILE_SHARE_DELETE.
 func openFile(name string, flag int) (*os.File, error) {
 	path, err := windows.UTF16PtrFromString(name)
 	if err != nil {
@@ -30,7 +30,7 @@ func openFile(name string, flag int) (*os.File, error) {
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: name, Err: err}
 	}
-	return os.NewFile(uintptr(h), name), nil
+	return requireRegular(os.NewFile(uintptr(h), name))
 }
 
 // mapFile reads the first size bytes of a file into memory.

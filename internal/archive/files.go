@@ -20,6 +20,9 @@ const nameHint = "their names end in .warc, .warc.gz, .warc.zst, .arc, .arc.gz o
 // .wacz, followed by .open if they are still being written. The name of a file inside a WACZ,
 // as in [Volume], and "-" are not changed. A file that is named twice is returned once.
 //
+// A pipe, socket or device among the archives of a directory or pattern is an error, since nothing
+// says when it would end. One that is named itself is returned.
+//
 // If the result contains an archive by name, it omits the indexes and lists of captures that this
 // package writes beside archives, since the shell expands dir/* to these too.
 func Files(names []string) ([]string, error) {
@@ -106,12 +109,62 @@ func selectSource(all []source, name, inner string) ([]source, error) {
 // Input is the name that stands for the standard input of a command.
 const Input = "-"
 
+// Open opens a regular file for reading. Another kind of file is an error, and is never waited for.
+func Open(name string) (*os.File, error) { return openFile(name, os.O_RDONLY) }
+
+// requireRegular returns f if it is a regular file, and closes it otherwise.
+func requireRegular(f *os.File) (*os.File, error) {
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &os.PathError{Op: "open", Path: f.Name(), Err: fmt.Errorf("it is a %s, not a regular file", kindOf(info.Mode()))}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// kindOf returns the name of a kind of file that is not regular.
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "directory"
+	case mode&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "socket"
+	}
+	return "device"
+}
+
+// specialMode returns the mode of a file, and reports whether it is a pipe, socket or device. It
+// follows symbolic links. For a file that cannot be examined it returns false: opening it fails.
+func specialMode(name string) (fs.FileMode, bool) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return 0, false
+	}
+	return info.Mode(), !info.Mode().IsRegular() && !info.IsDir()
+}
+
+// requireArchive returns an error for a pipe, socket or device in a directory or pattern.
+func requireArchive(name string) error {
+	if mode, special := specialMode(name); special {
+		return fmt.Errorf("%s is a %s, and directories and patterns may contain only regular files as archives (hint: remove it, or name the archives themselves)", name, kindOf(mode))
+	}
+	return nil
+}
+
 // below returns the archives in and below a directory.
 func below(dir string) (files []string, err error) {
 	// With the separator a symbolic link to a directory is followed.
 	err = filepath.WalkDir(dir+string(filepath.Separator), func(name string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && IsName(name) {
 			files = append(files, name)
+			if !d.Type().IsRegular() {
+				err = requireArchive(name)
+			}
 		}
 		return err
 	})
@@ -131,6 +184,11 @@ func matches(pattern string) (files []string, err error) {
 		info, err := os.Stat(name)
 		if err != nil {
 			return nil, err
+		}
+		if IsName(name) {
+			if err := requireArchive(name); err != nil {
+				return nil, err
+			}
 		}
 		if info.IsDir() {
 			more, err := below(name)

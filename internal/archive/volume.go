@@ -48,7 +48,11 @@ func volumes(path string, input io.Reader, yield func(Volume, error) bool) bool 
 		return volumesOf(input, path, path, "", yield)
 	}
 	file, inner := containerOf(path)
-	f, err := os.Open(file)
+	open := Open
+	if _, special := specialMode(file); special { // named itself: its writer may be waited for
+		open = os.Open
+	}
+	f, err := open(file)
 	if err != nil {
 		return yield(Volume{Path: path}, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"spoor/internal/archive"
 	"spoor/internal/atomicfile"
 	"spoor/internal/lock"
 )
@@ -149,6 +150,9 @@ func saveCache(path string, header cacheHeader, a *archiveWeb) error {
 	if err != nil {
 		return err
 	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file", path) // writing to a pipe would wait for its reader
+	}
 	return atomicfile.Write(path, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "%s%s\n", cacheMagic, line)
 		if err == nil {
@@ -162,7 +166,7 @@ func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // loadCache reads the file at path if it belongs to the archives of want.
 func loadCache(path string, want *cacheHeader) (*archiveWeb, error) {
-	data, err := os.ReadFile(path)
+	data, err := readCache(path, want)
 	if err != nil {
 		return nil, err
 	}
@@ -178,6 +182,44 @@ func loadCache(path string, want *cacheHeader) (*archiveWeb, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return a, nil
+}
+
+// maxCache limits the size of the file in bytes: about 400 million links.
+const maxCache = 2 << 30
+
+// readCache returns the content of the file at path. A file that is not regular, too large, or
+// that begins with another header than want is not read.
+func readCache(path string, want *cacheHeader) ([]byte, error) {
+	f, err := archive.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	line, err := json.Marshal(want)
+	if err != nil {
+		return nil, err
+	}
+	head := make([]byte, len(cacheMagic)+len(line)+64) // its two last numbers are longer
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	line, _, ok := bytes.Cut(head[:n], []byte("\n"))
+	text, found := bytes.CutPrefix(line, []byte(cacheMagic))
+	var h cacheHeader
+	if !ok || !found || json.Unmarshal(text, &h) != nil || !h.isFor(want) {
+		return nil, fmt.Errorf("%s is out of date", path)
+	}
+	if info.Size() > maxCache || h.Bytes != info.Size()-int64(len(line))-1 {
+		return nil, fmt.Errorf("%s: %w", path, errDamaged)
+	}
+	data := make([]byte, info.Size())
+	_, err = io.ReadFull(f, data)
+	return data, err
 }
 
 var errDamaged = errors.New("the file is damaged")

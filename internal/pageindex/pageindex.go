@@ -170,7 +170,7 @@ func (u *updater) archive(path string) error {
 	if err != nil || fresh {
 		return err
 	}
-	f, err := os.Open(path)
+	f, err := archive.Open(path)
 	if err != nil {
 		return err
 	}

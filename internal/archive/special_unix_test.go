@@ -1,0 +1,139 @@
+//go:build unix
+
+package archive
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// mkfifo creates a named pipe.
+func mkfifo(t *testing.T, name string) string {
+	t.Helper()
+	if err := syscall.Mkfifo(name, 0o666); err != nil {
+		t.Skip(err)
+	}
+	return name
+}
+
+// oneArchive returns a directory with an archive, and its name.
+func oneArchive(t *testing.T) (dir, name string) {
+	dir = t.TempDir()
+	name = filepath.Join(dir, "a.warc")
+	record := "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a/\r\nWARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Record-ID: <urn:uuid:1>\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nhello\r\n\r\n"
+	if err := os.WriteFile(name, []byte(record), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return dir, name
+}
+
+func TestAPipeInADirectoryOrPatternIsAnErrorWithItsName(t *testing.T) {
+	dir, _ := oneArchive(t)
+	pipe := mkfifo(t, filepath.Join(dir, "b.warc.gz"))
+	link := filepath.Join(dir, "c.warc.gz")
+	if err := os.Symlink(os.DevNull, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, names := range [][]string{{dir}, {filepath.Join(dir, "*")}, {filepath.Join(dir, "b.*")}} {
+		_, err := Files(names)
+		if err == nil || !strings.Contains(err.Error(), pipe+" is a named pipe") {
+			t.Errorf("%s: %v", names, err)
+		}
+	}
+	os.Remove(pipe)
+	if _, err := Files([]string{dir}); err == nil || !strings.Contains(err.Error(), link+" is a device") {
+		t.Error(err)
+	}
+	if files, err := Files([]string{link}); err != nil || len(files) != 1 {
+		t.Errorf("a device that is named: %q, %v", files, err)
+	}
+}
+
+func TestAFileThatBecameAPipeAfterItWasExaminedIsNotWaitedFor(t *testing.T) {
+	pipe := mkfifo(t, filepath.Join(t.TempDir(), "a.warc.gz"))
+	for _, flag := range []int{os.O_RDONLY, os.O_RDWR, os.O_RDWR | os.O_CREATE} {
+		if _, err := openFile(pipe, flag); err == nil || !strings.Contains(err.Error(), pipe+": it is a named pipe") {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAPipeInPlaceOfAnIndexIsReplaced(t *testing.T) {
+	_, name := oneArchive(t)
+	mkfifo(t, name+indexSuffix)
+	for range 2 {
+		r, err := OpenReplay([]string{name}, ReplayOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if page, err := r.Fetch("http://a/"); err != nil || string(page.Body) != "hello" {
+			t.Error(page, err)
+		}
+		r.Close()
+	}
+	mkfifo(t, name+indexSuffix+".part")
+	os.Remove(name + indexSuffix)
+	r, err := OpenReplay([]string{name}, ReplayOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Has("http://a/") || r.archives[0].Path != "" {
+		t.Error("the index is not in memory")
+	}
+	r.Close()
+}
+
+func TestLinksThatLeadNowhereAndDirectoriesCalledLikeArchivesDoNotHideTheOthers(t *testing.T) {
+	dir, name := oneArchive(t)
+	if err := os.Symlink("loop.warc", filepath.Join(dir, "loop.warc")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "x.warc.gz"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("x.warc.gz", filepath.Join(dir, "y.warc.gz")); err != nil {
+		t.Fatal(err)
+	}
+	pages, failed := 0, map[string]bool{}
+	for v, err := range Volumes([]string{dir}, nil) {
+		if err != nil {
+			if failed[filepath.Base(v.Path)] = true; !strings.Contains(err.Error(), v.Path) {
+				t.Errorf("%s: %v", v.Path, err)
+			}
+			continue
+		}
+		if pages++; v.Path != name {
+			t.Error(v.Path)
+		}
+	}
+	if pages != 1 || len(failed) != 2 || !failed["loop.warc"] || !failed["y.warc.gz"] {
+		t.Errorf("%d volumes, failed: %v", pages, failed)
+	}
+}
+
+func TestAPipeThatIsNamedIsReadToItsEnd(t *testing.T) {
+	_, name := oneArchive(t)
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipe := mkfifo(t, filepath.Join(t.TempDir(), "p.warc"))
+	go os.WriteFile(pipe, data, 0)
+	pages := 0
+	for page, err := range All([]string{pipe}, Filter{}, Limits{}) {
+		if pages++; err != nil || string(page.Body) != "hello" {
+			t.Error(page, err)
+		}
+	}
+	if pages != 1 {
+		t.Error(pages)
+	}
+	go os.WriteFile(pipe, data, 0)
+	v := Verifier{Report: func(f Finding) { t.Log(f) }}
+	if err := v.Archive(pipe, nil); err != nil || v.Records != 1 {
+		t.Error(v.Records, err)
+	}
+}
