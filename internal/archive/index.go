@@ -10,11 +10,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"iter"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"sort"
 	"strconv"
@@ -26,7 +28,7 @@ import (
 )
 
 // indexVersion is in the first line of each index. An index of another version is rebuilt.
-const indexVersion = 3
+const indexVersion = 4
 
 // indexSuffix is the suffix of the index beside an archive.
 const indexSuffix = ".cdxj"
@@ -37,13 +39,14 @@ const timestampLayout = "20060102150405"
 // A Meta is the first line of an index, after "!meta ". It describes the archive and sorts
 // before all keys.
 type Meta struct {
-	Version  int   `json:"spoor-cdxj"`
-	Size     int64 `json:"size"`     // of the archive, in bytes
-	Modified int64 `json:"mtime"`    // of the archive, in nanoseconds since 1970
-	Bytes    int64 `json:"bytes"`    // of the index, to detect a truncated one
-	Records  int64 `json:"records"`  // in the archive, of any type
-	Captures int64 `json:"captures"` // lines of the index
-	Faults   int64 `json:"faults"`   // found by the reader
+	Version  int    `json:"spoor-cdxj"`
+	Size     int64  `json:"size"`     // of the archive, in bytes
+	Modified int64  `json:"mtime"`    // of the archive, in nanoseconds since 1970
+	Bytes    int64  `json:"bytes"`    // of the index, to detect a truncated one
+	Records  int64  `json:"records"`  // in the archive, of any type
+	Captures int64  `json:"captures"` // lines of the index
+	Faults   int64  `json:"faults"`   // found by the reader
+	CRC32C   uint32 `json:"crc32c"`   // of the lines after the first
 }
 
 // An Index is a sorted CDXJ file:
@@ -98,8 +101,12 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 		places = append(places, filepath.Join(o.Cache, hex.EncodeToString(sum[:8])+"-"+filepath.Base(archive)+indexSuffix))
 	}
 	for _, path := range places {
-		if x, err := openIndex(path, info); err == nil {
+		x, err := openIndex(path, info)
+		if err == nil {
 			return x, nil
+		}
+		if errors.Is(err, errIndexDamaged) && o.Report != nil {
+			o.Report(archive, err)
 		}
 	}
 	var writeErr error // of the first place
@@ -157,6 +164,45 @@ type placeError struct{ error }
 
 func (e *placeError) Unwrap() error { return e.error }
 
+// errIndexDamaged is returned for an index that belongs to the archive, but was changed.
+var errIndexDamaged = errors.New("the index is damaged, and is built again from the archive")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// A checksumWriter computes the CRC-32C of what is written to w.
+type checksumWriter struct {
+	w   io.Writer
+	sum uint32
+}
+
+func (c *checksumWriter) Write(b []byte) (int, error) {
+	c.sum = crc32.Update(c.sum, castagnoli, b)
+	return c.w.Write(b)
+}
+
+// isWhole reports whether the lines of the index have its checksum. If the file is truncated
+// meanwhile, they have not.
+func (x *Index) isWhole() (ok bool) {
+	defer recoverFault(&ok)()
+	return crc32.Checksum(x.data[x.first:], castagnoli) == x.Meta.CRC32C
+}
+
+// recoverFault makes accesses to memory whose file was truncated set ok to false, until the
+// function that it returns is called by defer. They would end the process otherwise.
+func recoverFault(ok *bool) func() {
+	before := debug.SetPanicOnFault(true)
+	return func() {
+		debug.SetPanicOnFault(before)
+		switch err := recover().(type) {
+		case nil:
+		case interface{ Addr() uintptr }: // see [debug.SetPanicOnFault]
+			*ok = false
+		default:
+			panic(err)
+		}
+	}
+}
+
 // openIndex opens the index at path if it matches the archive.
 func openIndex(path string, archive os.FileInfo) (*Index, error) {
 	f, err := openFile(path, os.O_RDONLY)
@@ -176,8 +222,12 @@ func openIndex(path string, archive os.FileInfo) (*Index, error) {
 		return nil, err
 	}
 	x, err := newIndex(data, release)
-	if err == nil && (!x.Meta.of(archive) || x.Meta.Bytes != info.Size()) {
+	switch {
+	case err != nil:
+	case !x.Meta.of(archive):
 		err = fmt.Errorf("%s is out of date", path)
+	case x.Meta.Bytes != info.Size() || !x.isWhole():
+		err = fmt.Errorf("%s: %w", path, errIndexDamaged)
 	}
 	if err != nil {
 		release()
@@ -250,10 +300,12 @@ func fillIndex(f *os.File, archive, path string, info os.FileInfo, report func(s
 	if _, err := w.Write(metaLine(Meta{})); err != nil {
 		return nil, &placeError{err}
 	}
-	meta, err := writeIndex(w, archive, filepath.Dir(path), info, report)
+	lines := checksumWriter{w: w}
+	meta, err := writeIndex(&lines, archive, filepath.Dir(path), info, report)
 	if err != nil {
 		return nil, err
 	}
+	meta.CRC32C = lines.sum
 	if err := w.Flush(); err != nil {
 		return nil, &placeError{err}
 	}

@@ -267,12 +267,21 @@ func (r *Replay) Fetch(address string) (*Page, error) {
 	}
 }
 
-// confirm checks that the record of a capture exists: the index may belong to another archive.
+// confirm checks that the record of a capture exists and redirects as the index says: the index
+// may belong to another archive, or may have been changed.
 func (r *Replay) confirm(c Capture) error {
 	s := r.take()
 	defer r.scratch.Put(s)
 	a := r.archives[c.archive]
-	if _, err := a.record(s, c); err != nil {
+	rec, err := a.record(s, c)
+	if err == nil {
+		head := make([]byte, min(max(rec.ContentLength, 0), bufferSize)) // as when it was indexed
+		n, _ := io.ReadFull(rec, head)
+		if redirect(c.URL, parseHead(head[:n])) != c.Redirect {
+			err = a.mismatch()
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("reading %s at byte %d: %w", a.path, c.Offset, err)
 	}
 	return nil
@@ -371,9 +380,14 @@ func (a *archived) record(s *scratch, c Capture) (*Record, error) {
 		url, err = weburl.Canonical(url)
 	}
 	if err != nil || url != c.URL || rec.Date().Format(timestampLayout) != c.Timestamp {
-		return nil, fmt.Errorf("the record there is another than %s says (hint: remove that)", cmp.Or(a.Path, "the index"))
+		return nil, a.mismatch()
 	}
 	return rec, nil
+}
+
+// mismatch returns the error for a record that differs from the index.
+func (a *archived) mismatch() error {
+	return fmt.Errorf("the record there is another than %s says (hint: remove that)", cmp.Or(a.Path, "the index"))
 }
 
 // at reads the header of the record at the position of a capture.

@@ -488,7 +488,7 @@ func FuzzIndex(f *testing.F) {
 	line := string(c.appendLine(nil))
 	f.Add([]byte(line), "http://a/")
 	f.Add([]byte(line+"a)/b 2026 {\n\n"+line), "http://a/b")
-	f.Add([]byte("!meta {\"spoor-cdxj\":3}\n"+line), "http://a/")
+	f.Add([]byte("!meta {\"spoor-cdxj\":4}\n"+line), "http://a/")
 	f.Fuzz(func(t *testing.T, data []byte, url string) {
 		release := func() error { return nil }
 		if x, err := newIndex(data, release); err == nil {
