@@ -21,6 +21,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"spoor/internal/lock"
@@ -68,6 +70,12 @@ type Index struct {
 	data    []byte
 	first   int // offset of the first key
 	release func() error
+
+	// If the file is truncated while it is mapped, the index is built again in memory, once.
+	build   func() (*Index, error)
+	once    sync.Once
+	rebuilt atomic.Pointer[Index]
+	failed  error // why it could not be built again
 }
 
 // IndexOptions are the options of [OpenIndex].
@@ -103,7 +111,7 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 	for _, path := range places {
 		x, err := openIndex(path, info)
 		if err == nil {
-			return x, nil
+			return x.backedBy(archive, info, o.Report), nil
 		}
 		if errors.Is(err, errIndexDamaged) && o.Report != nil {
 			o.Report(archive, err)
@@ -121,20 +129,63 @@ func OpenIndex(archive string, o IndexOptions) (*Index, error) {
 			writeErr = cmp.Or(writeErr, err)
 			continue
 		}
-		return x, err
+		if err != nil {
+			return nil, err
+		}
+		return x.backedBy(archive, info, o.Report), nil
 	}
-	var b bytes.Buffer
-	b.Write(metaLine(Meta{}))
-	meta, err := writeIndex(&b, archive, "", info, o.Report)
-	if err != nil {
-		return nil, err
-	}
-	copy(b.Bytes(), metaLine(meta))
-	x, err := newIndex(b.Bytes(), func() error { return nil })
+	x, err := indexInMemory(archive, info, o.Report)
 	if err == nil {
 		x.WriteErr = writeErr
 	}
 	return x, err
+}
+
+// indexInMemory builds the index of an archive in memory.
+func indexInMemory(archive string, info os.FileInfo, report func(string, error)) (*Index, error) {
+	var b bytes.Buffer
+	b.Write(metaLine(Meta{}))
+	meta, err := writeIndex(&b, archive, "", info, report)
+	if err != nil {
+		return nil, err
+	}
+	copy(b.Bytes(), metaLine(meta))
+	return newIndex(b.Bytes(), func() error { return nil })
+}
+
+// backedBy sets the archive from which the index is built again if its file is truncated.
+func (x *Index) backedBy(archive string, info os.FileInfo, report func(string, error)) *Index {
+	x.build = func() (*Index, error) {
+		err := fmt.Errorf("%s was truncated while it was read: %w", x.Path, errIndexDamaged)
+		if report != nil {
+			report(archive, err)
+		}
+		y, e := indexInMemory(archive, info, nil) // its faults were reported, or are in x.Meta
+		if e != nil {
+			err = fmt.Errorf("%w, which failed: %w", err, e)
+			if report != nil {
+				report(archive, err)
+			}
+			return nil, err
+		}
+		return y, nil
+	}
+	return x
+}
+
+// again returns the index that was built again in memory, without lines if that failed.
+func (x *Index) again() *Index {
+	x.once.Do(func() {
+		y := &Index{}
+		if x.build != nil {
+			var err error
+			if y, err = x.build(); err != nil {
+				y, x.failed = &Index{}, err
+			}
+		}
+		x.rebuilt.Store(y)
+	})
+	return x.rebuilt.Load()
 }
 
 // WriteIndexFiles writes the index of each archive beside it. Faults, and errors of archives
@@ -668,7 +719,7 @@ func parseLine(line []byte) (Capture, error) {
 // Close closes the index.
 func (x *Index) Close() error {
 	x.data = nil
-	return x.release()
+	return errors.Join(x.failed, x.release())
 }
 
 // search returns the offset of the first line that is not less than key.
@@ -720,21 +771,52 @@ func (x *Index) lines(url string) iter.Seq[[]byte] {
 
 // Has reports whether the archive has a capture of a canonical URL.
 func (x *Index) Has(url string) bool {
-	for range x.lines(url) {
-		return true
+	if y := x.rebuilt.Load(); y != nil {
+		x = y
 	}
-	return false
+	has, ok := x.has(url)
+	if !ok {
+		has, _ = x.again().has(url)
+	}
+	return has
+}
+
+// has is Has, except that ok is false if the file was truncated.
+func (x *Index) has(url string) (has, ok bool) {
+	defer recoverFault(&ok)()
+	for range x.lines(url) {
+		has = true
+		break
+	}
+	return has, !x.isTruncated()
 }
 
 // Lookup appends the captures of a canonical URL to dst, oldest first.
 func (x *Index) Lookup(dst []Capture, url string) []Capture {
+	if y := x.rebuilt.Load(); y != nil {
+		x = y
+	}
+	all, ok := x.lookup(dst, url)
+	if !ok {
+		all, _ = x.again().lookup(dst, url)
+	}
+	return all
+}
+
+// lookup is Lookup, except that ok is false if the file was truncated.
+func (x *Index) lookup(dst []Capture, url string) (_ []Capture, ok bool) {
+	defer recoverFault(&ok)()
 	for line := range x.lines(url) {
 		if c, err := parseLine(line); err == nil {
 			dst = append(dst, c)
 		}
 	}
-	return dst
+	return dst, !x.isTruncated()
 }
+
+// isTruncated reports whether the file was truncated within the last page of the memory that is
+// still mapped, whose end then is zero. A read beyond that page is a fault.
+func (x *Index) isTruncated() bool { return len(x.data) > 0 && x.data[len(x.data)-1] != '\n' }
 
 // Digest returns the labelled digest of a payload: "sha1:" and base32.
 func Digest(payload []byte) string {

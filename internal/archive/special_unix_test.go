@@ -137,3 +137,55 @@ func TestAPipeThatIsNamedIsReadToItsEnd(t *testing.T) {
 		t.Error(v.Records, err)
 	}
 }
+
+// TestAnIndexThatIsTruncatedWhileItIsReadIsBuiltAgain would end the process without the recovery.
+func TestAnIndexThatIsTruncatedWhileItIsReadIsBuiltAgain(t *testing.T) {
+	for _, size := range []int64{0, 300} {
+		truncateIndex(t, size)
+	}
+}
+
+func truncateIndex(t *testing.T, size int64) {
+	_, name := oneArchive(t)
+	var faults []string
+	r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Report: func(_ string, err error) { faults = append(faults, err.Error()) }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(name+indexSuffix, size); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if page, err := r.Fetch("http://a/"); err != nil || string(page.Body) != "hello" {
+			t.Error(page, err)
+		}
+		if !r.Has("http://a/") || r.Has("http://b/") {
+			t.Error("other pages than before")
+		}
+	}
+	if len(faults) != 1 || !strings.Contains(faults[0], name+indexSuffix+" was truncated while it was read") {
+		t.Errorf("%q", faults)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnIndexThatIsTruncatedAfterItsArchiveWasRemovedIsAnError(t *testing.T) {
+	_, name := oneArchive(t)
+	var faults []string
+	r, err := OpenReplay([]string{name}, ReplayOptions{Index: IndexOptions{Report: func(_ string, err error) { faults = append(faults, err.Error()) }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(name)
+	if err := os.Truncate(name+indexSuffix, 0); err != nil {
+		t.Fatal(err)
+	}
+	if r.Has("http://a/") {
+		t.Error("a page without index")
+	}
+	if err := r.Close(); err == nil || len(faults) != 2 || !strings.Contains(err.Error(), name) {
+		t.Errorf("%v, %q", err, faults)
+	}
+}
