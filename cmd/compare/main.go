@@ -127,7 +127,7 @@ func compare(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 		return misuse(err)
 	}
 	if *list {
-		_, err := fmt.Fprintln(stdout, strings.Join(plan.Jobs(), "\n"))
+		_, err := fmt.Fprintln(filter.Text(stdout), strings.Join(plan.Jobs(), "\n"))
 		return err
 	}
 	if *into == "" {
@@ -137,7 +137,7 @@ func compare(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	defer stop()
 	say := func(format string, args ...any) { fmt.Fprintf(stderr, "compare: "+format+"\n", args...) }
 	c := &comparison.Comparison{Plan: plan, Dir: *into, Parallel: *parallel, Crawl: crawl, Prefix: prefix, Say: say}
-	return misuse(c.Run(ctx, stdout))
+	return misuse(c.Run(ctx, filter.Text(stdout)))
 }
 
 // misuse turns errors in the plan into usage errors.

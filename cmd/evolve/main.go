@@ -349,6 +349,7 @@ func describe(stdout io.Writer, asJSON bool) error {
 		Words   []string `json:"words,omitempty"` // the only ones possible
 	}
 	out := bufio.NewWriter(stdout) // keeps the first error
+	text := filter.Text(out)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	for _, kind := range strategy.Kinds() {
@@ -376,19 +377,19 @@ func describe(stdout io.Writer, asJSON bool) error {
 			}
 			continue
 		}
-		fmt.Fprintf(out, "%s: %s\n    source: %s\n", kind.Name, kind.Summary, kind.Source)
+		fmt.Fprintf(text, "%s: %s\n    source: %s\n", kind.Name, kind.Summary, kind.Source)
 		if kind.Reconstructed != "" {
-			fmt.Fprintf(out, "    reconstructed: %s\n", kind.Reconstructed)
+			fmt.Fprintf(text, "    reconstructed: %s\n", kind.Reconstructed)
 		}
 		if needs := requirements(st); len(needs) > 0 {
-			fmt.Fprintf(out, "    needs: %s\n", strings.Join(needs, "; "))
+			fmt.Fprintf(text, "    needs: %s\n", strings.Join(needs, "; "))
 		}
 		for _, p := range params {
-			fmt.Fprintf(out, "    -param %-*s  %s", width, p.Name+"="+p.Default, p.Doc)
+			fmt.Fprintf(text, "    -param %-*s  %s", width, p.Name+"="+p.Default, p.Doc)
 			if p.Words != nil {
-				fmt.Fprintf(out, " (%s)", strings.Join(p.Words, ", "))
+				fmt.Fprintf(text, " (%s)", strings.Join(p.Words, ", "))
 			}
-			fmt.Fprintln(out)
+			fmt.Fprintln(text)
 		}
 	}
 	return out.Flush()

@@ -73,7 +73,7 @@ func overlap(args []string, _ io.Reader, stdout, stderr io.Writer) error {
 	}
 	pairs := judge.Overlaps(names, samples, *cut)
 	if *format == "markdown" {
-		return judge.WriteOverlaps(stdout, names, pairs)
+		return judge.WriteOverlaps(filter.Text(stdout), names, pairs)
 	}
 	out := bufio.NewWriter(stdout)
 	return errors.Join(judge.WriteOverlapsNDJSON(out, pairs), out.Flush())

@@ -118,8 +118,8 @@ func table(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	out := bufio.NewWriter(stdout)
 	if format == "ndjson" {
 		err = judge.WriteNDJSON(out, tables)
-	} else if err = judge.WriteMarkdown(out, tables, columns); err == nil && legend {
-		err = judge.WriteLegend(out, tables, columns)
+	} else if err = judge.WriteMarkdown(filter.Text(out), tables, columns); err == nil && legend {
+		err = judge.WriteLegend(filter.Text(out), tables, columns)
 	}
 	if err != nil {
 		return err

@@ -34,6 +34,7 @@ import (
 	"spoor/cmd/internal/filter"
 	"spoor/internal/run"
 	"spoor/internal/strategy"
+	"spoor/internal/terminal"
 )
 
 func main() { filter.Main("crawl", invoke) }
@@ -68,16 +69,20 @@ type command struct {
 
 // view returns the progress display on stderr.
 func (c *command) view() *run.View {
-	f, ok := c.stderr.(*os.File)
-	live := ok && term.IsTerminal(int(f.Fd())) && os.Getenv("NO_COLOR") == "" && !slices.Contains([]string{"", "dumb"}, os.Getenv("TERM"))
+	view := &run.View{Out: c.stderr}
+	if text, ok := c.stderr.(*terminal.Writer); ok && os.Getenv("NO_COLOR") == "" && !slices.Contains([]string{"", "dumb"}, os.Getenv("TERM")) {
+		if f, ok := text.W.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			view.Screen = f
+		}
+	}
 	locale := os.Getenv("LANG")
 	for _, name := range []string{"LC_CTYPE", "LC_ALL"} {
 		if v := os.Getenv(name); v != "" {
 			locale = v
 		}
 	}
-	utf8 := strings.Contains(strings.ToLower(strings.ReplaceAll(locale, "-", "")), "utf8")
-	return &run.View{Out: c.stderr, Live: live, ASCII: !utf8}
+	view.ASCII = !strings.Contains(strings.ToLower(strings.ReplaceAll(locale, "-", "")), "utf8")
+	return view
 }
 
 // load opens the run whose directory is the first argument.

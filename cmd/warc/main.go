@@ -128,7 +128,7 @@ func (c *command) fault(path string, err error) bool {
 // printLine writes v as a line: as JSON, or by its String method.
 func (c *command) printLine(asJSON bool, v fmt.Stringer) (err error) {
 	if !asJSON {
-		_, err = fmt.Fprintln(c.stdout, v)
+		_, err = fmt.Fprintln(filter.Text(c.stdout), v)
 		return err
 	}
 	enc := json.NewEncoder(c.stdout)

@@ -19,6 +19,7 @@ import (
 
 	"spoor/internal/atomicfile"
 	"spoor/internal/lock"
+	"spoor/internal/terminal"
 )
 
 // RepairOptions are the parameters of [RepairFile] and [RepairInPlace].
@@ -42,9 +43,9 @@ type Repair struct {
 	Detail string `json:"detail"`
 }
 
-// String returns the repair as a line, with control characters percent-encoded.
+// String returns the repair as a line, with control characters escaped.
 func (r Repair) String() string {
-	return fmt.Sprintf("%s:%d: %s: %s", r.File, r.Offset, r.Kind, EscapeControls(r.Detail))
+	return fmt.Sprintf("%s:%d: %s: %s", terminal.Line(r.File), r.Offset, r.Kind, terminal.Line(r.Detail))
 }
 
 // Repaired counts the records of a repaired archive.

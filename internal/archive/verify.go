@@ -11,7 +11,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
+
+	"spoor/internal/terminal"
 )
 
 // Kinds of [Finding] and [Repair].
@@ -40,7 +41,7 @@ type Finding struct {
 	Detail  string `json:"detail"`
 }
 
-// String returns the finding as a line, with control characters percent-encoded.
+// String returns the finding as a line, with control characters escaped.
 func (f Finding) String() string {
 	kind, url := f.Kind, f.URL
 	if f.Warning {
@@ -49,23 +50,7 @@ func (f Finding) String() string {
 	if url != "" {
 		url = " [" + url + "]"
 	}
-	return fmt.Sprintf("%s:%d: %s: %s%s", f.File, f.Offset, kind, EscapeControls(f.Detail), EscapeControls(url))
-}
-
-// EscapeControls percent-encodes the control characters in s, which terminals would interpret.
-func EscapeControls(s string) string {
-	if !strings.ContainsFunc(s, unicode.IsControl) {
-		return s
-	}
-	var b strings.Builder
-	for _, c := range s {
-		if unicode.IsControl(c) {
-			fmt.Fprintf(&b, "%%%02X", c)
-		} else {
-			b.WriteRune(c)
-		}
-	}
-	return b.String()
+	return fmt.Sprintf("%s:%d: %s: %s%s", terminal.Line(f.File), f.Offset, kind, terminal.Line(f.Detail), terminal.Line(url))
 }
 
 // A FindingLimit limits how many findings and repairs of the kind [KindFormat] are printed. A

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"spoor/internal/terminal"
 )
 
 // A Volume is a WARC or ARC file, which may be inside a WACZ.
@@ -239,7 +241,7 @@ type Summary struct {
 // String returns the summary as a line: offset, length, type, date, status, media type, URL and
 // file, separated by tabs, with "-" for missing values.
 func (s Summary) String() string {
-	column := func(s string) string { return cmp.Or(EscapeControls(s), "-") }
+	column := func(s string) string { return cmp.Or(terminal.Line(s), "-") }
 	status := "-"
 	if s.Status > 0 {
 		status = strconv.Itoa(s.Status)

@@ -118,17 +118,12 @@ func (e *Explainer) links(rec *wire.Record) {
 	}
 }
 
-// clean returns s on one line, without control characters.
+// clean returns s on one line.
 func clean(s string) string {
-	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		if r < ' ' || 0x7F <= r && r < 0xA0 {
-			return ' '
-		}
-		return r
-	}, s)), " ")
+	return strings.Join(strings.Fields(s), " ")
 }
 
-// OneLine returns the beginning of s on one line, without control characters.
+// OneLine returns the beginning of s on one line.
 func OneLine(s string) string {
 	const maxLength = 72
 	s = clean(s)

@@ -8,14 +8,16 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"spoor/internal/terminal"
 )
 
 // A View shows a crawl to the person who runs it: on a terminal as a block that is redrawn in
 // place, otherwise as a line for each generation.
 type View struct {
-	Out   io.Writer
-	Live  bool // Out is a terminal that can be drawn on
-	ASCII bool // draw with ASCII characters only
+	Out    io.Writer // for messages
+	Screen io.Writer // the same terminal, which can be drawn on; nil if there is none
+	ASCII  bool      // draw with ASCII characters only
 
 	name    string // of the run
 	waiting time.Time
@@ -40,8 +42,8 @@ func (v *View) Say(format string, args ...any) {
 
 // Clear erases the block, which is below the cursor.
 func (v *View) Clear() {
-	if v.Live {
-		io.WriteString(v.Out, "\x1b[J")
+	if v.Screen != nil {
+		io.WriteString(v.Screen, "\x1b[J")
 	}
 }
 
@@ -64,7 +66,7 @@ func (v *View) Progress(c *Crawl, what string, sum *Summary) {
 // Generation shows a generation that has just been committed.
 func (v *View) Generation(c *Crawl) {
 	t := c.Totals
-	if v.Live {
+	if v.Screen != nil {
 		v.draw(t, t.Generation, "all done", c)
 		return
 	}
@@ -76,8 +78,8 @@ func (v *View) Generation(c *Crawl) {
 func (v *View) Waiting(until time.Time) {
 	text := "nothing is due before " + until.UTC().Format(time.RFC3339) + "; waiting"
 	switch {
-	case v.Live:
-		fmt.Fprintf(v.Out, "\x1b[?7l%s\x1b[K\x1b[?7h\r", text)
+	case v.Screen != nil:
+		fmt.Fprintf(v.Screen, "\x1b[?7l%s\x1b[K\x1b[?7h\r", text)
 	case !until.Equal(v.waiting):
 		v.Say("%s", text)
 	}
@@ -86,16 +88,16 @@ func (v *View) Waiting(until time.Time) {
 
 // Final draws the block for the last time: later output appears below it.
 func (v *View) Final(c *Crawl, what string) {
-	if v.Live {
-		io.WriteString(v.Out, v.block(c.Totals, c.Totals.Generation, what, c))
+	if v.Screen != nil {
+		io.WriteString(v.Screen, v.block(c.Totals, c.Totals.Generation, what, c))
 	}
 }
 
 // draw draws the block and moves the cursor back to its beginning, so that the next process that
 // draws overwrites it.
 func (v *View) draw(t *Totals, generation int, what string, c *Crawl) {
-	if v.Live {
-		fmt.Fprintf(v.Out, "%s\r\x1b[%dA", v.block(t, generation, what, c), blockLines)
+	if v.Screen != nil {
+		fmt.Fprintf(v.Screen, "%s\r\x1b[%dA", v.block(t, generation, what, c), blockLines)
 	}
 }
 
@@ -113,14 +115,14 @@ func (v *View) block(t *Totals, generation int, what string, c *Crawl) string {
 	}
 	var trouble []string
 	for _, kind := range slices.Sorted(maps.Keys(t.Errors)) {
-		trouble = append(trouble, fmt.Sprintf("%s %d", errorWord(kind), t.Errors[kind]))
+		trouble = append(trouble, fmt.Sprintf("%s %d", terminal.Line(errorWord(kind)), t.Errors[kind]))
 	}
 	errors := ""
 	if len(trouble) > 0 {
 		errors = "errors: " + strings.Join(trouble, ", ")
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "\x1b[?7l\x1b[1mgeneration %d\x1b[m  %s  \x1b[2m%s  %s\x1b[m\x1b[K\n", generation, what, c.Settings.Strategy, v.name)
+	fmt.Fprintf(&b, "\x1b[?7l\x1b[1mgeneration %d\x1b[m  %s  \x1b[2m%s  %s\x1b[m\x1b[K\n", generation, what, terminal.Line(c.Settings.Strategy), terminal.Line(v.name))
 	row := func(name string, value any, words string) {
 		fmt.Fprintf(&b, "  \x1b[2m%-8s\x1b[m %8v  %s\x1b[K\n", name, value, words)
 	}

@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"spoor/internal/terminal"
 	"spoor/internal/wire"
 )
 
@@ -36,7 +37,8 @@ const (
 // ErrSilent ends a command with a status and no message; see [Exit].
 var ErrSilent = errors.New("")
 
-// A Func is the body of a command. Records go to stdout, messages to stderr.
+// A Func is the body of a command. Records go to stdout, messages to stderr, which [Main] lets
+// no control characters pass; text for people on stdout goes through [Text].
 type Func func(args []string, stdin io.Reader, stdout, stderr io.Writer) error
 
 // ErrUsage reports a mistake on the command line that was already explained.
@@ -53,15 +55,19 @@ func Main(name string, f Func) {
 	headroom := make([]byte, Headroom)
 	wire.GrowPipe(os.Stdin)
 	wire.GrowPipe(os.Stdout)
-	err := f(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stderr := &terminal.Writer{W: os.Stderr} // for all messages, and the errors and logs with names in them
+	err := f(os.Args[1:], os.Stdin, os.Stdout, stderr)
 	if asked, ok := errors.AsType[help](err); ok {
-		_, err = os.Stdout.WriteString(string(asked))
+		_, err = io.WriteString(Text(os.Stdout), string(asked))
 	}
-	status := Status(called(name), os.Stderr, err)
+	status := Status(called(name), stderr, err)
 	runtime.KeepAlive(headroom)
 	noteEnd(status)
 	os.Exit(status)
 }
+
+// Text returns a writer to stdout for text that people read. Records are written to stdout itself.
+func Text(stdout io.Writer) io.Writer { return &terminal.Writer{W: stdout} }
 
 // called returns name as it was invoked: programs may be installed with a prefix.
 func called(name string) string {
