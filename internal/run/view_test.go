@@ -1,0 +1,28 @@
+package run
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"spoor/internal/terminal"
+)
+
+// The only control sequences on the screen are those of the view itself.
+func TestTheLiveViewEscapesNames(t *testing.T) {
+	const hostile = "\x1b[2J\u009b2J\u202e\n\x9b"
+	var b strings.Builder
+	v := &View{Out: &terminal.Writer{W: &b}, Screen: &b, name: hostile}
+	c := &Crawl{Settings: &Settings{Strategy: hostile, Pages: 10}, Totals: &Totals{Errors: map[string]int{hostile: 1}, Last: &Summary{}}, View: v}
+	v.Progress(c, "fetching", &Summary{})
+	v.Final(c, "done")
+	v.Say("%s", hostile)
+	own := regexp.MustCompile(`\x1b\[(\?7[lh]|[0-9]*[mJKA])|\r`)
+	left := own.ReplaceAllString(strings.ReplaceAll(b.String(), "\x1b[2J", "CLEARED"), "")
+	if terminal.Escape(left) != left || strings.Contains(left, "CLEARED") || strings.Count(left, "\n") != 2*blockLines+2 {
+		t.Errorf("%q", left)
+	}
+	if n := strings.Count(left, `\u001b[2J\u009b2J\u202e`); n != 7 {
+		t.Errorf("%d names in %q", n, left)
+	}
+}
