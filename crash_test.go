@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -176,6 +177,11 @@ func (c *crawl) killAtRandom(t *testing.T, mode string, want []byte) (row string
 			t.Errorf("%s, killed, the crawl fetched\n%s\ninstead of\n%s", mode, got, want)
 		}
 	}
+	for _, run := range runs {
+		if left := c.litter(t, run); len(left) > 0 {
+			t.Errorf("%s: %s are left", run, left)
+		}
+	}
 	row = fmt.Sprintf("%d\t%d\t%d\t%s\t", done, len(runs)-1, bytes.Count(want, []byte("\n")), same)
 	for _, step := range slices.Sorted(maps.Keys(steps)) {
 		row += fmt.Sprintf("%s %d, ", step, steps[step])
@@ -191,6 +197,21 @@ func (c *crawl) made(run string) []string {
 	}
 	files, _ := filepath.Glob(filepath.Join(dirs[len(dirs)-1], "*"))
 	return files
+}
+
+// litter returns the files of a run that only a process that is running needs.
+func (c *crawl) litter(t *testing.T, run string) (left []string) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join(c.dir, run), func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".part") || strings.HasPrefix(filepath.Base(path), "pid") {
+			left = append(left, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return left
 }
 
 // finished reports whether a crawl has ended.

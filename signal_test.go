@@ -33,6 +33,7 @@ func TestACrawlInterruptedAtRandomFetchesTheSame(t *testing.T) {
 		{"TERM to the script", syscall.SIGTERM, false},
 		{"TERM to the group", syscall.SIGTERM, true},
 		{"HUP to the script", syscall.SIGHUP, false},
+		{"HUP to the group", syscall.SIGHUP, true},
 	}
 	for _, mode := range []string{"loop", "steady"} {
 		t.Run(mode, func(t *testing.T) {
@@ -91,15 +92,15 @@ func TestACrawlInterruptedAtRandomFetchesTheSame(t *testing.T) {
 				default:
 					t.Errorf("%s: status %d (stop_reason: %v):\n%s", kind.name, status, begun == nil, out.Bytes())
 				}
-				if left, _ := filepath.Glob(filepath.Join(c.dir, run, "*"+".part")); status != 0 && len(left) > 0 {
-					t.Logf("%s: %s are left", kind.name, left)
-				}
 			}
 			last := fmt.Sprintf("run%d", runs)
 			c.run(t, last)
 			for i := range runs + 1 {
 				if got := c.order(t, fmt.Sprintf("run%d", i)); !bytes.Equal(got, want) {
 					t.Errorf("interrupted, the crawl fetched\n%s\ninstead of\n%s", got, want)
+				}
+				if left := c.litter(t, fmt.Sprintf("run%d", i)); len(left) > 0 {
+					t.Errorf("%s are left", left)
 				}
 			}
 			t.Logf("%d signals, %d crawls: %v", *signals, runs+1, statuses)

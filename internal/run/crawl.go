@@ -209,12 +209,8 @@ func (c *Crawl) Next(ctx context.Context, status, interrupted int) error {
 // start removes what a killed crawl has left, and prints where the crawl continues.
 func (c *Crawl) start() error {
 	d := c.Dir
-	parts, err := filepath.Glob(filepath.Join(escapeGlob(d.Generations()), "*", "*"+partSuffix+"*"))
-	if err != nil {
+	if err := d.removeParts(); err != nil {
 		return err
-	}
-	for _, name := range parts {
-		os.Remove(name) // a stage that is still running writes to a file without a name
 	}
 	s, t := c.Settings, c.Totals
 	reason, err := readSmall(d.Path(StopReason))
@@ -237,6 +233,23 @@ func (c *Crawl) start() error {
 	}
 	if t.Generation > 0 {
 		c.View.Say("resuming %s at generation %d, after %d pages", d, t.Generation+1, t.Fetched)
+	}
+	return nil
+}
+
+// removeParts removes the files that processes that were killed have left unfinished. A stage
+// that is still running writes to a file without a name. The report may be written by the user.
+func (d Dir) removeParts() error {
+	for _, pattern := range []string{"*" + partSuffix, filepath.Join("fetch", "*"+partSuffix), filepath.Join(generations, "*", "*"+partSuffix+"*")} {
+		parts, err := filepath.Glob(filepath.Join(escapeGlob(string(d)), pattern))
+		if err != nil {
+			return err
+		}
+		for _, name := range parts {
+			if !strings.HasPrefix(filepath.Base(name), "report.html.") {
+				os.Remove(name)
+			}
+		}
 	}
 	return nil
 }
