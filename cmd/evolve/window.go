@@ -285,6 +285,9 @@ func (l *windowLoop) openFiles() (err error) {
 	if err := os.MkdirAll(filepath.Dir(l.path("", true)), 0o777); err != nil {
 		return err
 	}
+	for _, name := range []string{scoredName, nextName} {
+		os.Remove(l.path(name, false)) // it may be a link to a file elsewhere
+	}
 	if l.scoredFile, err = filter.Create(l.path(scoredName, false)); err != nil {
 		return err
 	}

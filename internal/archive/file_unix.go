@@ -5,13 +5,15 @@ package archive
 import (
 	"os"
 	"syscall"
+
+	"spoor/internal/atomicfile"
 )
 
 // openFile opens a regular file, and fails without waiting if it is another kind of file. On all
 // systems it can be renamed and locked while it is open.
 func openFile(name string, flag int) (*os.File, error) {
 	// Without O_NONBLOCK, opening a named pipe waits for its other end.
-	f, err := os.OpenFile(name, flag|syscall.O_NONBLOCK, 0o666)
+	f, err := atomicfile.OpenFile(name, flag|syscall.O_NONBLOCK, 0o666)
 	if err != nil {
 		return nil, err
 	}

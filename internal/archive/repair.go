@@ -107,7 +107,7 @@ func RepairInPlace(ctx context.Context, path string, o RepairOptions) (n Repaire
 			return n, err
 		}
 	}
-	part, err := os.OpenFile(name+".part", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm()|0o200)
+	part, err := atomicfile.OpenFile(name+".part", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm()|0o200)
 	if err != nil {
 		return n, err
 	}

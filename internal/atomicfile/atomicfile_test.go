@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -67,4 +68,32 @@ func onlyFile(t *testing.T, name string) {
 	if err != nil || len(files) != 1 {
 		t.Errorf("the directory holds %v, %v; want %s alone", files, err, filepath.Base(name))
 	}
+}
+
+func TestOpenFileDoesNotFollowALink(t *testing.T) {
+	dir := t.TempDir()
+	elsewhere, link := filepath.Join(dir, "elsewhere"), filepath.Join(dir, "link")
+	if err := os.WriteFile(elsewhere, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, link); err != nil {
+		t.Skipf("cannot create a symbolic link: %v", err)
+	}
+	for _, flag := range []int{os.O_WRONLY | os.O_APPEND, os.O_RDWR | os.O_CREATE, os.O_WRONLY | os.O_CREATE | os.O_TRUNC} {
+		f, err := OpenFile(link, flag, 0o666)
+		if err == nil {
+			f.Close()
+			t.Errorf("flag %#x: the link was opened", flag)
+		} else if !strings.Contains(err.Error(), link+" is a symbolic link") {
+			t.Errorf("flag %#x: %v", flag, err)
+		}
+	}
+	if got, err := os.ReadFile(elsewhere); err != nil || string(got) != "mine" {
+		t.Errorf("the file elsewhere holds %q, %v", got, err)
+	}
+	f, err := OpenFile(filepath.Join(dir, "new"), os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
 }

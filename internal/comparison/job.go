@@ -195,7 +195,7 @@ func (c *Comparison) work(ctx context.Context, j *job) (line string, err error) 
 	}
 	// The programs inherit the log and so hold its lock, even if they survive a comparison that
 	// was killed.
-	log, err := os.OpenFile(filepath.Join(work, "log"), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o666)
+	log, err := atomicfile.OpenFile(filepath.Join(work, "log"), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o666)
 	if err != nil {
 		return "", err
 	}

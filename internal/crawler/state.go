@@ -93,7 +93,7 @@ func lockRobots(name string) (unlock func() error, err error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return nil, fmt.Errorf("making the directory of %s: %w", robotsFile, err)
 	}
-	f, err := os.OpenFile(name+".lock", os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := atomicfile.OpenFile(name+".lock", os.O_RDWR|os.O_CREATE, 0o666)
 	if err == nil {
 		if err = lock.Wait(f); err == nil {
 			return f.Close, nil
@@ -113,7 +113,7 @@ func lockState(ctx context.Context, dir string, wait time.Duration) (unlock func
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("making the directory of -state: %w", err)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := atomicfile.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("locking -state: %w", err)
 	}

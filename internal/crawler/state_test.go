@@ -229,3 +229,22 @@ func TestStateLock(t *testing.T) {
 	}
 	second()
 }
+
+func TestLocksOfTheStateAreNotMadeThroughLinks(t *testing.T) {
+	dir, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "elsewhere")
+	robots := filepath.Join(dir, "robots")
+	for _, name := range []string{filepath.Join(dir, "lock"), robots + ".lock"} {
+		if err := os.Symlink(elsewhere, name); err != nil {
+			t.Skipf("no symbolic links here: %v", err)
+		}
+	}
+	if _, err := lockState(t.Context(), dir, 0); err == nil || !strings.Contains(err.Error(), "symbolic link") {
+		t.Errorf("lock: %v", err)
+	}
+	if _, err := lockRobots(robots); err == nil || !strings.Contains(err.Error(), "symbolic link") {
+		t.Errorf("lock of robots.txt: %v", err)
+	}
+	if _, err := os.Lstat(elsewhere); err == nil {
+		t.Error("the file elsewhere was created")
+	}
+}

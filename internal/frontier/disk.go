@@ -33,7 +33,7 @@ type file interface {
 type osDisk struct{}
 
 func (osDisk) open(name string, at int64) (file, error) {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666)
+	f, err := atomicfile.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"spoor/internal/atomicfile"
 	"spoor/internal/lock"
 )
 
@@ -45,7 +46,7 @@ func acquire(dir string, o Options) (*os.File, error) {
 	if o.ReadOnly {
 		mode = os.O_RDONLY
 	}
-	f, err := os.OpenFile(name, mode, 0o666)
+	f, err := atomicfile.OpenFile(name, mode, 0o666)
 	if o.ReadOnly && errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // a copy of a store that was never written to
 	}
@@ -102,7 +103,7 @@ func announceWaiting(dir string) *os.File {
 // hasWaiters reports whether a process waits for the lock of dir, other than with
 // Options.Yield.
 func hasWaiters(dir string) bool {
-	f, err := os.OpenFile(filepath.Join(dir, waitingName), os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := atomicfile.OpenFile(filepath.Join(dir, waitingName), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return false
 	}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"spoor/internal/archive"
+	"spoor/internal/atomicfile"
 	"spoor/internal/lock"
 	"spoor/internal/page"
 	"spoor/internal/search"
@@ -125,7 +126,7 @@ func (u *updater) update(index string, paths []string) error {
 
 // lock acquires the lock that other processes need to bring the index up to date.
 func (u *updater) lock(name string) (unlock func() error, err error) {
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := atomicfile.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, err
 	}

@@ -163,11 +163,20 @@ func (c *Crawl) saveStep() error {
 
 // replace replaces a file that need not survive a power cut.
 func (d Dir) replace(name, content string) error {
-	part := d.Path(name + partSuffix)
-	if err := os.WriteFile(part, []byte(content), 0o666); err != nil {
+	if err := d.overwrite(name+partSuffix, content); err != nil {
 		return err
 	}
-	return os.Rename(part, d.Path(name))
+	return os.Rename(d.Path(name+partSuffix), d.Path(name))
+}
+
+// overwrite writes a file, or its new content into an existing one.
+func (d Dir) overwrite(name, content string) error {
+	f, err := atomicfile.OpenFile(d.Path(name), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(content)
+	return errors.Join(err, f.Close())
 }
 
 // ErrEnded is returned by [Crawl.Next] if the crawl is over; stop_reason says why.
@@ -495,7 +504,7 @@ func (c *Crawl) answeredQueries(g int) (lines []byte, cost int, err error) {
 
 // begin removes what the next step must not find.
 func (c *Crawl) begin() error {
-	if err := os.WriteFile(c.Dir.Path(endedFile), nil, 0o666); err != nil {
+	if err := c.Dir.overwrite(endedFile, ""); err != nil {
 		return err
 	}
 	c.View.Step(c, c.now.step)
@@ -639,7 +648,7 @@ func (c *Crawl) writeSummary(sum *Summary, commits bool) error {
 }
 
 func (d Dir) appendLog(line []byte) error {
-	f, err := os.OpenFile(d.Path(LogFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	f, err := atomicfile.OpenFile(d.Path(LogFile), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"spoor/internal/atomicfile"
 )
 
 // The file ended has a line for each stage of the current step that has ended: its name, its
@@ -19,7 +21,7 @@ const endedVariable = "SPOOR_ENDED"
 
 // NoteEnd appends a line to that file. The note of the stage keep is [Kept.String].
 func (d Dir) NoteEnd(stage string, status int, note string) error {
-	f, err := os.OpenFile(d.Path(endedFile), os.O_WRONLY|os.O_APPEND, 0)
+	f, err := atomicfile.OpenFile(d.Path(endedFile), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return err
 	}

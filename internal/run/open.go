@@ -48,6 +48,9 @@ type Opener struct {
 // long as the returned file is open in any process.
 func (o *Opener) Open(ctx context.Context, r *Request) (hold *os.File, err error) {
 	d := r.Dir
+	if err := d.requirePlainFiles(); err != nil {
+		return nil, err
+	}
 	before, err := d.LoadSettings()
 	if err != nil {
 		return nil, err
@@ -347,7 +350,32 @@ var runFiles = []string{
 }
 
 func isRunFile(name string) bool {
-	return slices.Contains(runFiles, name) || strings.HasSuffix(name, partSuffix)
+	return slices.Contains(runFiles, name) || strings.HasSuffix(name, partSuffix) || strings.HasPrefix(name, "search.db")
+}
+
+// requirePlainFiles returns an error if a file or directory of the run is a symbolic link, or
+// something else that a run does not make: this program and the shell would write through it to
+// a file elsewhere. What cannot be read is reported by whoever needs it.
+func (d Dir) requirePlainFiles() error {
+	entries, _ := os.ReadDir(string(d))
+	for _, e := range entries {
+		if !isRunFile(e.Name()) {
+			continue
+		}
+		err := filepath.WalkDir(d.Path(e.Name()), func(name string, e fs.DirEntry, err error) error {
+			switch {
+			case err != nil, e.IsDir(), e.Type().IsRegular(), e.Type() == fs.ModeNamedPipe && name == d.Path(loopFile):
+				return nil
+			case e.Type() == fs.ModeSymlink:
+				return faultf(statusFailed, "%s is a symbolic link, and a crawl does not write through links\nhint: remove it, or replace it by what it leads to", name)
+			}
+			return faultf(statusFailed, "%s is neither a file nor a directory\nhint: remove it", name)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // mayHavePages reports whether a run has fetched a page, or may have in the generation that is not
@@ -546,7 +574,7 @@ func (d Dir) log(words []byte) error {
 
 // OpenLog opens stages.log to append to it.
 func (d Dir) OpenLog() (*os.File, error) {
-	return os.OpenFile(d.Path(StagesLog), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	return atomicfile.OpenFile(d.Path(StagesLog), os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 }
 
 // lastMessages returns the last lines of a log, without those of level INFO.
@@ -569,7 +597,7 @@ const holdPatience = 2 * time.Second
 // that has inherited it. The file contains the number of this process. The stages of a crawl that
 // was killed may die after their parent: they are given holdPatience to release the lock.
 func (d Dir) Hold() (*os.File, error) {
-	f, err := os.OpenFile(d.Path(lockFile), os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := atomicfile.OpenFile(d.Path(lockFile), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, faultf(statusFailed, "cannot write to %s: choose another -run, or mend its permissions", d)
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 
+	"spoor/internal/atomicfile"
 	"spoor/internal/lock"
 )
 
@@ -14,7 +15,7 @@ func (c *Crawl) publish() {
 	if !c.Settings.Watch {
 		return
 	}
-	f, err := os.OpenFile(c.Dir.Path("report.lock"), os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := atomicfile.OpenFile(c.Dir.Path("report.lock"), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return
 	}
@@ -33,7 +34,7 @@ func (c *Crawl) leaveReport() {
 	if !c.Settings.Watch || c.Totals.Generation == 0 {
 		return
 	}
-	f, err := os.OpenFile(c.Dir.Path("report.lock"), os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := atomicfile.OpenFile(c.Dir.Path("report.lock"), os.O_RDWR|os.O_CREATE, 0o666)
 	if err == nil {
 		err = lock.Wait(f)
 		defer f.Close()

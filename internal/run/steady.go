@@ -59,7 +59,7 @@ func (c *Crawl) ServeSteady(ctx context.Context, in io.Reader, out io.Writer, ta
 	v.Request.N = s.Size
 	served, err := v.Serve(ctx)
 	if err == nil {
-		err = os.WriteFile(c.Dir.Path(endFile), []byte(served.End), 0o666)
+		err = c.Dir.overwrite(endFile, served.End)
 	}
 	return err
 }

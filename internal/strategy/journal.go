@@ -134,7 +134,7 @@ func (j *Journal) Append(generation int, s Strategy) (err error) {
 	if j.keep == 0 {
 		frame = append(bytes.Clone(j.head), frame...)
 	}
-	f, err := os.OpenFile(j.path, os.O_RDWR|os.O_CREATE, 0o666)
+	f, err := atomicfile.OpenFile(j.path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
 	}

@@ -204,3 +204,25 @@ func BenchmarkGenerationAt100000Links(b *testing.B) {
 		})
 	}
 }
+
+func TestAJournalIsNotWrittenThroughALink(t *testing.T) {
+	w, dir, elsewhere := random(300, 5), t.TempDir(), filepath.Join(t.TempDir(), "elsewhere")
+	if err := os.WriteFile(elsewhere, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, filepath.Join(dir, journalName)); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+	s := newNiche()
+	j, g, err := OpenJournal(dir, Signature("niche", s), s, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Visit(w.fetch(seeds("0")[0], g))
+	if err := j.Append(g, s); err == nil || !strings.Contains(err.Error(), "journal is a symbolic link") {
+		t.Errorf("got error %v", err)
+	}
+	if got, err := os.ReadFile(elsewhere); err != nil || string(got) != "mine" {
+		t.Errorf("the file elsewhere holds %q, %v", got, err)
+	}
+}

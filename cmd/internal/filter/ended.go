@@ -3,6 +3,8 @@ package filter
 import (
 	"fmt"
 	"os"
+
+	"spoor/internal/atomicfile"
 )
 
 // noteEnd appends the exit status to the file named by the crawl that started this command as
@@ -12,7 +14,7 @@ func noteEnd(status int) {
 	if name == "" || stage == "" { // such as run keep, which writes its own line
 		return
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+	f, err := atomicfile.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return // the crawl has ended
 	}

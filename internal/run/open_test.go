@@ -1,0 +1,104 @@
+package run
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A run directory may come from somebody else: no file of it may lead elsewhere.
+func TestAPreparedLinkIsNotWrittenThrough(t *testing.T) {
+	for _, name := range []string{
+		LogFile, StagesLog, nowFile, nowFile + partSuffix, stepFile, endedFile, lockFile, loopFile, "jobs", totalsFile, "report.lock", "search.db", "search.db.lock",
+		"evolve/journal", "frontier/lock", "frontier/00000001.log", "fetch/lock", "warc/crawl.captures",
+		"generations/0001/" + Scored + partSuffix, "generations/0001", "generations", "evolve", "frontier", "warc",
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := Dir(t.TempDir())
+			outside := t.TempDir()
+			elsewhere := filepath.Join(outside, "elsewhere")
+			if err := os.WriteFile(elsewhere, []byte("mine"), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.MkdirAll(filepath.Dir(d.Path(name)), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(elsewhere, d.Path(name)); err != nil {
+				t.Skipf("no symbolic links here: %v", err)
+			}
+			_, err := new(Opener).Open(t.Context(), &Request{Dir: d, Topic: "topic.json", Seeds: "seeds.txt"})
+			if err == nil || !strings.Contains(err.Error(), d.Path(name)+" is a symbolic link") {
+				t.Errorf("got error %v", err)
+			}
+			if got, err := os.ReadFile(elsewhere); err != nil || string(got) != "mine" {
+				t.Errorf("the file elsewhere holds %q, %v", got, err)
+			}
+			if files, err := os.ReadDir(outside); err != nil || len(files) != 1 {
+				t.Errorf("the directory elsewhere holds %v, %v", files, err)
+			}
+		})
+	}
+}
+
+// The commands run next, keep, stage and serve may be called without run open.
+func TestFilesOfTheRunAreOpenedWithoutFollowingLinks(t *testing.T) {
+	for name, write := range map[string]func(d Dir) error{
+		LogFile:               func(d Dir) error { return d.appendLog([]byte("{}\n")) },
+		StagesLog:             func(d Dir) error { return d.log([]byte("words\n")) },
+		nowFile + partSuffix:  func(d Dir) error { return d.replace(nowFile, "step=evolve\n") },
+		stepFile + partSuffix: func(d Dir) error { return new(now).save(d) },
+		endedFile:             func(d Dir) error { return d.NoteEnd("keep", 0, "1 1") },
+		endFile:               func(d Dir) error { return d.overwrite(endFile, EndPages) },
+		lockFile: func(d Dir) error {
+			hold, err := d.Hold()
+			if err == nil {
+				hold.Close()
+			}
+			return err
+		},
+	} {
+		d, elsewhere := Dir(t.TempDir()), filepath.Join(t.TempDir(), "elsewhere")
+		if err := os.WriteFile(elsewhere, []byte("mine"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(elsewhere, d.Path(name)); err != nil {
+			t.Skipf("no symbolic links here: %v", err)
+		}
+		if err := write(d); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if got, err := os.ReadFile(elsewhere); err != nil || string(got) != "mine" {
+			t.Errorf("%s: the file elsewhere holds %q, %v", name, got, err)
+		}
+	}
+	// A link that is replaced as a whole is harmless.
+	d, elsewhere := Dir(t.TempDir()), filepath.Join(t.TempDir(), "elsewhere")
+	if err := os.WriteFile(elsewhere, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(elsewhere, d.Path(nowFile)); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.replace(nowFile, "step=evolve\n"); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Lstat(d.Path(nowFile)); err != nil || info.Mode()&fs.ModeSymlink != 0 {
+		t.Errorf("now is still a link: %v, %v", info, err)
+	}
+	if got, _ := os.ReadFile(elsewhere); string(got) != "mine" {
+		t.Errorf("the file elsewhere holds %q", got)
+	}
+}
+
+// The links of a directory that is not part of the run stay the user's business.
+func TestOtherLinksInARunDirectoryAreIgnored(t *testing.T) {
+	d := Dir(t.TempDir())
+	if err := os.Symlink("nowhere", d.Path("notes")); err != nil {
+		t.Skipf("no symbolic links here: %v", err)
+	}
+	if err := d.requirePlainFiles(); err != nil {
+		t.Error(err)
+	}
+}
