@@ -48,7 +48,7 @@ func readRun(dir, name string, log *slog.Logger) (*report.Run, error) {
 		name string
 		to   *io.Reader
 	}{{run.StagesLog, &s.Stages}, {verdicts, &s.Verdicts}} {
-		f, err := open(filepath.Join(dir, long.name))
+		f, err := filter.OpenFile(filepath.Join(dir, long.name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -77,7 +77,7 @@ func parts(dir string) ([]report.Part, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, report.Part{Number: g.Number, Stats: stats, Open: func() (io.ReadCloser, error) { return open(g.Scored) }})
+		list = append(list, report.Part{Number: g.Number, Stats: stats, Open: func() (io.ReadCloser, error) { return filter.OpenFile(g.Scored) }})
 	}
 	return list, nil
 }
@@ -98,34 +98,3 @@ func read(name string) ([]byte, error) {
 	}
 	return b, err
 }
-
-// open opens a file, and decompresses gzip and zstd.
-func open(name string) (io.ReadCloser, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	d, err := filter.Decompress(f)
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return &opened{d, f, name}, nil
-}
-
-// opened is an open file whose read errors contain its name.
-type opened struct {
-	io.ReadCloser
-	file *os.File
-	name string
-}
-
-func (o *opened) Read(p []byte) (int, error) {
-	n, err := o.ReadCloser.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		err = fmt.Errorf("%s: %w", o.name, err)
-	}
-	return n, err
-}
-
-func (o *opened) Close() error { return errors.Join(o.ReadCloser.Close(), o.file.Close()) }

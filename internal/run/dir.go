@@ -30,6 +30,7 @@ package run
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -126,6 +127,14 @@ type Generation struct {
 	Stats  string // the file with its summary, which exists if the generation is committed
 }
 
+// hadNoOutcome reports whether the summary of the generation says that it fetched nothing: earlier
+// versions then wrote an empty file.
+func (g *Generation) hadNoOutcome() bool {
+	b, err := readSmall(g.Stats)
+	sum := Summary{Outcomes: -1}
+	return err == nil && b != nil && json.Unmarshal(b, &sum) == nil && sum.Outcomes == 0
+}
+
 // List returns the generations of a run directory that have scored pages, in order. The
 // error is [fs.ErrNotExist] if dir has no directory of generations.
 func (d Dir) List() ([]Generation, error) {
@@ -140,10 +149,14 @@ func (d Dir) List() ([]Generation, error) {
 			continue
 		}
 		g := Generation{n, d.Path(generations, e.Name(), Scored), d.Path(generations, e.Name(), Stats)}
-		if _, err := os.Stat(g.Scored); errors.Is(err, fs.ErrNotExist) {
+		info, err := os.Stat(g.Scored)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			continue
-		} else if err != nil {
+		case err != nil:
 			return nil, err
+		case info.Size() == 0 && g.hadNoOutcome():
+			continue
 		}
 		list = append(list, g)
 	}

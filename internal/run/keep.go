@@ -26,7 +26,7 @@ func (c *Crawl) Keep(in io.Reader) (kept Kept, err error) {
 	if strings.HasSuffix(c.now.out, ".zst") {
 		// A generation is small: the default encoder would spend more on its tables than on the data.
 		if out, err = zstd.NewWriter(f, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest),
-			zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true)); err != nil {
+			zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true), zstd.WithZeroFrames(true)); err != nil {
 			return kept, err
 		}
 	}

@@ -79,24 +79,60 @@ func (c *chain) Read(p []byte) (int, error) {
 }
 
 func (c *chain) open(name string) error {
-	r := c.stdin
-	c.close = func() error { return nil }
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		r, c.close = f, f.Close
+	open := func() (io.ReadCloser, error) { return OpenFile(name) }
+	if name == "-" {
+		open = func() (io.ReadCloser, error) { return Decompress(c.stdin) }
 	}
-	d, err := Decompress(r)
+	d, err := open()
 	if err != nil {
-		c.closeFile()
 		return err
 	}
-	closeFile := c.close
-	c.now, c.close = d, func() error { d.Close(); return closeFile() }
+	c.now, c.close = d, d.Close
 	return nil
 }
+
+// OpenFile opens a file, and decompresses it as [Decompress] does. Its errors name the file. A
+// file named .gz or .zst that has not a single byte was truncated, as after a power cut: no
+// compressor writes that, even for no data.
+func OpenFile(name string) (io.ReadCloser, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.Mode().IsRegular() && info.Size() == 0 && (strings.HasSuffix(name, ".gz") || strings.HasSuffix(name, ".zst")) {
+		err = errTruncated
+	}
+	var d io.ReadCloser
+	if err == nil {
+		d, err = Decompress(f)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &openedFile{d, f, name}, nil
+}
+
+// errTruncated is returned for a compressed file that ends within its first bytes.
+var errTruncated = errors.New("the file is truncated: its compressed data is missing\nhint: restore it from a copy, or remove it to go on without its records")
+
+// An openedFile is an open file whose read errors contain its name.
+type openedFile struct {
+	io.ReadCloser
+	file *os.File
+	name string
+}
+
+func (o *openedFile) Read(p []byte) (int, error) {
+	n, err := o.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%s: %w", o.name, err)
+	}
+	return n, err
+}
+
+func (o *openedFile) Close() error { return errors.Join(o.ReadCloser.Close(), o.file.Close()) }
 
 // Close closes the current file, unless a Read of it is blocked, as when a command fails while
 // it waits for input: that file is closed with the process.
@@ -126,10 +162,13 @@ func Decompress(r io.Reader) (io.ReadCloser, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
+	const gzipMagic, zstdMagic = "\x1f\x8b", "\x28\xb5\x2f\xfd"
 	switch {
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+	case bytes.HasPrefix(head, []byte(gzipMagic)):
 		return gzip.NewReader(b)
-	case bytes.Equal(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+	case len(head) > 0 && len(head) < len(zstdMagic) && (strings.HasPrefix(zstdMagic, string(head)) || string(head) == gzipMagic[:1]):
+		return nil, errTruncated
+	case string(head) == zstdMagic:
 		d, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1))
 		if err != nil {
 			return nil, err
@@ -150,7 +189,7 @@ func Create(name string) (io.WriteCloser, error) {
 	case strings.HasSuffix(strings.TrimSuffix(name, ".part"), ".gz"):
 		return &compressedFile{gzip.NewWriter(f), f}, nil
 	case strings.HasSuffix(strings.TrimSuffix(name, ".part"), ".zst"):
-		z, err := zstd.NewWriter(f, zstd.WithEncoderConcurrency(1))
+		z, err := zstd.NewWriter(f, zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true))
 		if err != nil {
 			f.Close()
 			return nil, err

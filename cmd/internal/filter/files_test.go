@@ -1,0 +1,73 @@
+package filter
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A compressed file that was truncated anywhere must not look like one with fewer records.
+func TestTruncatedFilesAreErrors(t *testing.T) {
+	for _, suffix := range []string{".zst", ".gz"} {
+		for _, content := range []string{"", strings.Repeat("a line\n", 100)} {
+			name := filepath.Join(t.TempDir(), "records"+suffix)
+			f, err := Create(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.WriteString(f, content); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			whole, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for length := range len(whole) + 1 {
+				if err := os.WriteFile(name, whole[:length], 0o666); err != nil {
+					t.Fatal(err)
+				}
+				got, err := readFile(name)
+				switch {
+				case length == len(whole):
+					if err != nil || string(got) != content {
+						t.Errorf("whole: %q, %v", got, err)
+					}
+				case err == nil || !strings.Contains(err.Error(), name):
+					t.Errorf("%d of %d bytes: got error %v", length, len(whole), err)
+				}
+			}
+		}
+	}
+}
+
+func readFile(name string) ([]byte, error) {
+	in, err := Open(nil, []string{name})
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return io.ReadAll(in)
+}
+
+func TestShortPlainInputIsNotTakenForTruncated(t *testing.T) {
+	for _, content := range []string{"", "(", "{}\n", "a"} {
+		in, err := Open(bytes.NewReader([]byte(content)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(in)
+		if content == "(" { // the first byte of zstd
+			if err == nil {
+				t.Error("the first byte of zstd is no error")
+			}
+		} else if err != nil || string(got) != content {
+			t.Errorf("%q: %q, %v", content, got, err)
+		}
+	}
+}
