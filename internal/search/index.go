@@ -253,7 +253,8 @@ func openDB(name string, create bool) (*sql.DB, error) {
 	}
 	settings := url.Values{
 		"mode": {mode}, "_txlock": {"immediate"},
-		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds())},
+		// The file may come from somebody else: its schema runs no functions, and pages are checked.
+		"_pragma": {fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "trusted_schema(0)", "cell_size_check(1)"},
 	}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: settings.Encode()}).String())
 	if err != nil {
@@ -275,8 +276,8 @@ const notADB = 26
 // prepare creates the tables of an empty database if create is set, and checks that a
 // non-empty database is ours.
 func prepare(db *sql.DB, application int, schema string, create bool) error {
-	var id, version, tables int
-	err := db.QueryRow("select application_id, user_version, (select count(*) from sqlite_schema) from pragma_application_id, pragma_user_version").Scan(&id, &version, &tables)
+	var id, version, tables, active int
+	err := db.QueryRow("select application_id, user_version, (select count(*) from sqlite_schema), (select count(*) from sqlite_schema where type in ('trigger', 'view')) from pragma_application_id, pragma_user_version").Scan(&id, &version, &tables, &active)
 	if e, ok := errors.AsType[interface {
 		error
 		Code() int
@@ -286,6 +287,8 @@ func prepare(db *sql.DB, application int, schema string, create bool) error {
 	switch {
 	case err != nil:
 		return err
+	case active > 0: // they would run instead of what the statements here say
+		return errForeign
 	case id == application && version == schemaVersion:
 		return nil
 	case id == application:

@@ -328,3 +328,27 @@ func TestIndexErrors(t *testing.T) {
 		t.Errorf("a closed index knows archives: %v", err)
 	}
 }
+
+// A view or a trigger in an index from elsewhere could answer in place of a table, for ever.
+func TestAnIndexWithViewsOrTriggersIsNotOpened(t *testing.T) {
+	for _, statement := range []string{
+		"alter table archives rename to old; create view archives as with recursive n(i) as (select 1 union all select i + 1 from n) select i as name, i as mark, i as size, i as modified, i as done from n",
+		"create trigger t after insert on captures begin delete from captures; end",
+	} {
+		name := filepath.Join(t.TempDir(), "web.db")
+		x, err := OpenIndex(name, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := x.db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+		x.Close()
+		if x, err := OpenIndex(name, false); err == nil || !strings.Contains(err.Error(), "hint: give another name, or remove the file") {
+			t.Errorf("%s: got error %v", statement, err)
+			if err == nil {
+				x.Close()
+			}
+		}
+	}
+}
