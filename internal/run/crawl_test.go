@@ -1,9 +1,16 @@
 package run
 
 import (
+	"bytes"
+	"io"
+	"log/slog"
 	"os"
+	"strings"
 	"testing"
 	"time"
+
+	"spoor/internal/frontier"
+	"spoor/internal/wire"
 )
 
 func TestNowFile(t *testing.T) {
@@ -90,4 +97,89 @@ func TestEndedFile(t *testing.T) {
 	if got := (ended{"keep": {1, "12 9"}}).kept(); got.Records != -1 {
 		t.Errorf("keep failed, and kept %+v", got)
 	}
+}
+
+// The shell sources now after run next has ended with 0: by then the file must be run's own,
+// whatever a prepared directory had there.
+func TestAPreparedNowIsReplacedBeforeItIsSourced(t *testing.T) {
+	d := Dir(t.TempDir())
+	for name, content := range map[string]string{
+		nowFile:               "step=visit in=/etc/passwd; rm -rf /\n",
+		stepFile:              "evolve ; rm -rf /\n$(id)\n/etc/passwd\n1\n7\n7\n\n",
+		endedFile:             "keep 0 7 7\n",
+		nowFile + partSuffix:  "a long line that a shorter file must not leave behind; rm -rf /\n" + strings.Repeat("rm -rf /\n", 100),
+		stepFile + partSuffix: strings.Repeat("rm -rf /\n", 100),
+	} {
+		if err := os.WriteFile(d.Path(name), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store, err := frontier.Open(d.Path("frontier"), frontier.Options{Create: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Add(&wire.Record{URL: "http://a.test/"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c := &Crawl{
+		Dir: d, Settings: &Settings{Pages: 10, Size: 5}, Totals: newTotals(),
+		View: &View{Out: io.Discard}, Log: slog.New(slog.DiscardHandler),
+		steps: Stages{{Name: "fetch", Command: "fetch", Own: true}, {Name: "score", Command: "score", Own: true}},
+	}
+	c.View.begin(c)
+	if err := c.now.load(d); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Next(t.Context(), -1, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{nowFile, stepFile, endedFile} {
+		b, err := os.ReadFile(d.Path(name))
+		if err != nil || bytes.Contains(b, []byte("rm -rf")) || bytes.Contains(b, []byte("passwd")) || name == endedFile && len(b) > 0 {
+			t.Errorf("%s holds %q, %v", name, b, err)
+		}
+		if name == nowFile && !bytes.HasPrefix(b, []byte("step=visit in="+d.Path(generations))) {
+			t.Errorf("now begins otherwise: %q", b)
+		}
+	}
+}
+
+// FuzzRunFiles reads arbitrary bytes as the files of a run directory: some are errors, none may
+// panic.
+func FuzzRunFiles(f *testing.F) {
+	for _, b := range []string{
+		"strategy shark\nsize 20\nstages fetch\n", "fetch\tfetch -archive x\n", "visit a\nb\nc\n7\n1\n2\n2020-01-01T00:00:00Z\n", "keep 0 12 9\nscore 7 words\n",
+		`{"generation":1,"outcomes":3,"errors":{"dns":1},"operators":{"seed":{"cost":1}},"seconds":1e9}`, `{"generation":-1,"last":{}}`, `{"generation":9223372036854775807,"last":{}}`, "{", "\x00\xff",
+	} {
+		f.Add([]byte(b))
+	}
+	d := Dir(f.TempDir())
+	if err := os.MkdirAll(d.File(1, ""), 0o777); err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, name := range []string{d.Path(SettingsFile), d.Path(StagesFile), d.Path(stepFile), d.Path(endedFile), d.Path(totalsFile), d.File(1, Stats), d.File(1, Scored)} {
+			if err := os.WriteFile(name, b, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, _ = d.LoadSettings()
+		_, _ = d.loadStages()
+		_ = new(now).load(d)
+		if e, err := d.loadEnded(); err == nil {
+			e.kept()
+		}
+		if totals, err := d.LoadTotals(); err == nil {
+			_ = totals.exhausted()
+			_ = totals.text()
+			_ = totals.byOperator()
+			c := &Crawl{Dir: d, Settings: &Settings{}, Totals: totals, View: &View{Out: io.Discard, Live: true}}
+			c.View.begin(c)
+			c.View.Generation(c)
+		}
+		_, _ = d.List()
+	})
 }
