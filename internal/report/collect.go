@@ -91,6 +91,10 @@ func newNames() *names { return &names{ids: map[string]int{}} }
 func (n *names) count(name string, cost, good int, in map[int]pair) {
 	name = clean(name, maxName)
 	id, ok := n.ids[name]
+	if !ok && len(n.words) >= maxNames {
+		name = Rest
+		id, ok = n.ids[name]
+	}
 	if !ok {
 		id = len(n.words)
 		name = strings.Clone(name)
@@ -148,7 +152,7 @@ func (c *collector) add(rec *wire.Record) {
 		t.relevant++
 	}
 	if rec.Free() {
-		c.skipped[strings.Clone(clean(rec.Error, maxName))]++
+		tally(c.skipped, rec.Error, 1)
 	} else {
 		c.paid(t, rec, one)
 	}
@@ -184,6 +188,23 @@ func (c *collector) steer(rec *wire.Record) {
 	})
 }
 
+// maxKinds bounds the kinds of errors, all of which are shown, and the names of operators and of
+// niches that are counted one by one. A run of our commands has a few kinds and operators; a
+// crafted one may have a new one in each record.
+const (
+	maxKinds = 100
+	maxNames = 1 << 17
+)
+
+// tally adds n to the count of a kind, or to that of [Rest] if there are too many kinds.
+func tally(counts map[string]int, kind string, n int) {
+	kind = clean(kind, maxName)
+	if _, ok := counts[kind]; !ok && len(counts) >= maxKinds {
+		kind = Rest
+	}
+	counts[strings.Clone(kind)] += n
+}
+
 // paid counts a record that has a cost, which is 1.
 func (c *collector) paid(t *generationCounts, rec *wire.Record, one int) {
 	c.run.Fetched++
@@ -206,7 +227,7 @@ func (c *collector) paid(t *generationCounts, rec *wire.Record, one int) {
 		if kind == "" {
 			kind = fmt.Sprintf("status %d", rec.StatusCode)
 		}
-		c.errors[strings.Clone(clean(kind, maxName))]++
+		tally(c.errors, kind, 1)
 	}
 	c.operators.count(cmp.Or(rec.Operator, "unknown"), 1, one, t.operators)
 	if rec.Niche != "" {

@@ -193,7 +193,7 @@ func (c *collector) stages() {
 			reason, skipped := strings.CutPrefix(reason, "skipped_")
 			n, err := strconv.Atoi(number)
 			if skipped && err == nil && n > 0 && n < maxCost && reason != "query" {
-				c.skipped[clean(cmd+": "+reason, maxName)] += n
+				tally(c.skipped, cmd+": "+reason, n)
 			}
 		}
 	}

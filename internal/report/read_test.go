@@ -614,3 +614,35 @@ func TestAgreementIsNotAJudgement(t *testing.T) {
 		t.Errorf("judged %v, %+v, %d relevant, by %s", got.Judged, got.Measures, got.Relevant, got.Curves.By)
 	}
 }
+
+// A crafted run may have an error, an operator and a niche of its own in each record.
+func TestNamesAreBounded(t *testing.T) {
+	var lines strings.Builder
+	n := maxNames + 1000
+	for i := range n {
+		fmt.Fprintf(&lines, `{"url":"http://a.test/%d","generation":1,"operator":"o%d","niche":"n%d","error":"e%d"}`+"\n", i, i, i, i)
+	}
+	run, err := Read(&Source{Generations: []Part{{Number: 1, Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(lines.String())), nil
+	}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(run.Errors) != maxKinds+1 {
+		t.Errorf("%d kinds of errors, want %d", len(run.Errors), maxKinds+1)
+	}
+	sum := 0
+	for _, e := range run.Errors {
+		sum += e.N
+	}
+	if sum != n || run.Errors[0].Name != Rest {
+		t.Errorf("%d errors, first %+v; want %d", sum, run.Errors[0], n)
+	}
+	sum = 0
+	for _, y := range run.Operators {
+		sum += y.Fetched
+	}
+	if len(run.Operators) != MaxOperators+1 || sum != n {
+		t.Errorf("%d operators with %d pages, want %d with %d", len(run.Operators), sum, MaxOperators+1, n)
+	}
+}
