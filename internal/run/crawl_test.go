@@ -176,7 +176,7 @@ func FuzzRunFiles(f *testing.F) {
 			_ = totals.exhausted()
 			_ = totals.text()
 			_ = totals.byOperator()
-			c := &Crawl{Dir: d, Settings: &Settings{}, Totals: totals, View: &View{Out: io.Discard, Live: true}}
+			c := &Crawl{Dir: d, Settings: &Settings{}, Totals: totals, View: &View{Out: io.Discard, Screen: io.Discard}}
 			c.View.begin(c)
 			c.View.Generation(c)
 		}
