@@ -83,7 +83,11 @@ func made[S Strategy](t *testing.T, kind string, params ...string) S {
 // is bred from it is of no importance, but it is bred.
 func TestDamagedStatesDoNotPanic(t *testing.T) {
 	w, subject := worded{random(80, 5)}, target(t)
-	for _, test := range classics {
+	variants := slices.Clone(classics)
+	for _, k := range Kinds() {
+		variants = append(variants, k.Name)
+	}
+	for _, test := range variants {
 		made := func() Strategy {
 			s, err := New(kindOf(test), subject, paramsOf(test))
 			if err != nil {
