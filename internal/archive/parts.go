@@ -165,11 +165,11 @@ func (w *Writer) claim(p part) (f *os.File, size int64, err error) {
 	return f, size, os.Rename(name, name+openSuffix)
 }
 
-// markEvery is the distance in bytes between positions that are stored, to check the end of an
-// abandoned file without reading all of it. For a closed file the last exchange is stored.
+// markEvery is the interval of checkpoints in bytes, so that only the tail of an abandoned file is
+// verified. The checkpoint of a closed file is its last exchange.
 const markEvery = 16 << 20
 
-// markKey returns the key of the last such position in a file.
+// markKey returns the key of the last checkpoint of a file.
 func markKey(name string) key {
 	sum := sha1.Sum([]byte("file " + name))
 	return key(sum[:])
@@ -203,8 +203,8 @@ func wholeMembers(file io.ReadSeeker) (int64, error) {
 		if err == nil {
 			err = rec.Close()
 		}
-		// The member is truncated at the end of the file. What looks like a record in it may be
-		// part of an archive that was fetched.
+		// The file ends, perhaps within a member. What looks like a record in such a member may
+		// be payload: the fetched document may itself be a WARC file.
 		if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 			return size, nil
 		}

@@ -37,8 +37,8 @@ type ArchiveOptions struct {
 // A Size is the size of an archived web.
 type Size struct{ Pages, Redirects, Links int }
 
-// ErrPipe is returned for an archive that is not a file: reading the links takes random access.
-var ErrPipe = errors.New("an archive cannot be read from a pipe: its links are looked up\nhint: save the archive to a file")
+// ErrPipe is returned for an archive that is read from a pipe.
+var ErrPipe = errors.New("an archive cannot be read from a pipe: reading links requires random access\nhint: save the archive to a file")
 
 // FromArchives returns the web that WARC, ARC and WACZ archives hold: the pages that fetch
 // -archive answers with, and the links that parse finds on them, redirects resolved.
@@ -92,8 +92,8 @@ func openError(err error) error {
 	return err
 }
 
-// An archiveWeb is the web that archives hold. Addresses that the archives do not answer,
-// or only with redirects that lead nowhere, do not exist.
+// An archiveWeb is the web that archives hold. An address is part of it if the archives hold
+// a page for it, or redirects that lead to a page.
 type archiveWeb struct {
 	pages   addressList // where redirects end
 	aliases addressList // addresses that redirect to a page

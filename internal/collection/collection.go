@@ -25,7 +25,7 @@ type Options struct {
 	Scored   func(f func(*wire.Record) error) error
 	Relevant bool                 // pack only relevant pages, and what belongs to them
 	NotFound func(*wire.Record)   // called for each page that the archives do not hold
-	Index    archive.IndexOptions // with Scored
+	Index    archive.IndexOptions // used only if Scored is set
 }
 
 // A Result counts what [Write] did.
@@ -43,7 +43,7 @@ type writer struct {
 	Options
 	Result
 	packer    *archive.Packer
-	replay    *archive.Replay    // with Scored
+	replay    *archive.Replay    // used only if Scored is set
 	selection *archive.Selection // with Relevant
 	listed    int64              // calls of packer.Page
 }

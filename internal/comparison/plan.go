@@ -68,11 +68,11 @@ type job struct {
 	chance  int
 }
 
-// A statement is a kind of line of a plan.
+// A statement describes the syntax of one keyword of a plan.
 type statement struct {
-	form      string
-	min, most int // words; 0 for any number
-	read      func(p *Plan, words []string) error
+	form     string
+	min, max int // number of words; a max of 0 stands for any number
+	read     func(p *Plan, words []string) error
 }
 
 var statements = map[string]statement{
@@ -87,8 +87,8 @@ var statements = map[string]statement{
 	"reference": {"reference NAME", 1, 0, func(p *Plan, words []string) error { p.reference = strings.Join(words, " "); return nil }},
 }
 
-// errForm is returned for a statement that does not have its form; readLine replaces it by
-// an error with that form.
+// errForm is returned for a statement with wrong syntax; readLine replaces it by an error that
+// shows the syntax.
 var errForm = errors.New("not of this form")
 
 // ReadPlan reads a plan. The files that it names are in the directory data; strategies are
@@ -141,7 +141,7 @@ func (p *Plan) readLine(line string) error {
 		return errors.New("words must not contain quotes or backslashes")
 	}
 	err := errForm
-	if n := len(words); n >= s.min && (s.most == 0 || n <= s.most) {
+	if n := len(words); n >= s.min && (s.max == 0 || n <= s.max) {
 		err = s.read(p, words)
 	}
 	if errors.Is(err, errForm) {
@@ -266,7 +266,8 @@ func (p *Plan) readTrack(words []string) error {
 	if n == 0 {
 		chosen = p.strategies
 	}
-	var name, flags []string // as in the name of the crawler, and as crawl is given them
+	var name []string  // flags in the name of the crawler
+	var flags []string // flags passed to crawl
 	scored := ""
 	for len(words) > 0 {
 		flag, value, joined := strings.Cut(words[0], "=")

@@ -137,7 +137,7 @@ func (s *schedule) read(ctx context.Context, in *wire.Reader) error {
 	defer close(stop)
 	lines := readLines(in, stop)
 	ended := window.Done()
-	inside := false // a window whose mark is still to come
+	inside := false // whether a window is open; false before the first mark
 	for {
 		select {
 		case l, ok := <-lines:

@@ -25,10 +25,11 @@ import (
 // examples. Where they are rarer, as on nearly every web, p is too high, and only the order of
 // the pages is meaningful.
 //
-// The promise of a link is the gain in probability from its words: max(0, p − p₀) / (1 − p₀),
-// where p is the probability of its anchor, context or address as a page, or of all three as
-// one text, which is its score, and p₀ that of an empty page. So a text without known words,
-// or with words that speak against the topic, has the promise 0.
+// The promise of a text is the gain in probability from its words: max(0, p − p₀) / (1 − p₀),
+// where p is the probability of a page with that text, and p₀ the probability of an empty page.
+// A text without known words, or with words that speak against the topic, has the promise 0. A
+// link has the promises of its anchor, its context and its address. Its score is the promise of
+// the three texts together.
 
 // ClassifierThreshold is the default probability from which a page is relevant.
 const ClassifierThreshold = 0.5
@@ -163,8 +164,8 @@ func (c *Classifier) Explain(r *Reading) []Reason {
 	return sorted(reasons)
 }
 
-// Link returns the promise of a link: a word counts once in the score for each of the texts
-// with it.
+// Link returns the promise of a link. In the score, a word counts separately in each of the
+// texts that contain it.
 func (c *Classifier) Link(l *LinkReading) Promise {
 	return Promise{
 		Anchor:  c.promise(&l.anchor),
@@ -174,7 +175,8 @@ func (c *Classifier) Link(l *LinkReading) Promise {
 	}
 }
 
-// promise returns the gain in probability from texts as one.
+// promise returns the gain in probability of the concatenated texts. No pair of stems spans two
+// of them.
 func (c *Classifier) promise(texts ...*passage) float64 {
 	c.reset()
 	for _, p := range texts {

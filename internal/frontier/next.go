@@ -162,8 +162,7 @@ func (s *Store) Next(q Request) ([]byte, error) {
 }
 
 // offerCandidates offers c all URLs that are due and within the budget, except some that
-// cannot be in the batch. The result says why there are none; it is used only if the batch is
-// empty.
+// cannot be in the batch. The result explains an empty batch, and is not used otherwise.
 //
 // It scans all URLs, on several processors. That takes some ten milliseconds per million URLs,
 // and unlike a priority queue it needs no memory between calls and no work when a priority
@@ -500,7 +499,7 @@ func (s *Store) applyBatch(at place) error {
 		if err != nil {
 			return err
 		}
-		id, _ := s.x.intern(u) // after a compaction its proposal may come later
+		id, _ := s.x.intern(u) // after a compaction its proposal may follow in the log
 		b.lease(s.x, id)
 	}
 	s.recordBatch(b, b.place)

@@ -182,7 +182,8 @@ func (d *docs) docLink(l *comment.DocLink) string {
 }
 
 // goWords matches the identifiers of Go code that has been escaped for HTML, with their
-// qualifiers, and the literals, comments, method names and selectors that are not linked.
+// qualifiers. It also matches comments, literals, method names and selectors, so that the words
+// in them are skipped: they are not linked.
 var goWords = regexp.MustCompile("//.*|(?s:/\\*.*?\\*/)|`[^`]*`|&#34;(?:\\\\.|.)*?&#34;|&#39;(?:\\\\.|.)*?&#39;|\\) \\w+\\(|[)\\]}]\\.\\w+|&\\w+;|[\\pL_][\\pL\\w]*(?:\\.[\\pL_][\\pL\\w]*)*")
 
 // Decl returns the formatted declaration as HTML, with links for the exported names that have

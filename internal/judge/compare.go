@@ -34,8 +34,8 @@ type Table struct {
 	Without int      // runs without a value for the criterion, which do not count
 	Rows    []Row    // the best first
 
-	// Seeing is the mean of the crawler that sees the relevance of waiting links, SeeingChildren
-	// that of the crawler that sees one link further. Nil if unknown.
+	// Seeing is the mean of the crawler that sees the relevance of waiting links.
+	// SeeingChildren is the mean of the crawler that sees one link further. Nil if unknown.
 	Seeing, SeeingChildren *float64
 
 	// Friedman is the p-value of Friedman's test that the ranks by topic are all the same,
@@ -98,8 +98,8 @@ func (p place) compare(q place) int {
 	return cmp.Or(cmp.Compare(p.topic, q.topic), cmp.Compare(p.web, q.web), cmp.Compare(p.seeds, q.seeds))
 }
 
-// runs are the results of one name in one track, by place; those of a place differ in their
-// random seeds, by which they are sorted.
+// runs are the results of one name in one track, by place, and at each place sorted by random
+// seed.
 type runs map[place][]*Result
 
 // Compare returns a table for every track, sorted by the name of the track. The order of

@@ -127,7 +127,8 @@ func vsm(_ *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, er
 	return v, nil
 }
 
-// symbiosis uses the query's words with weight 1, even if pages gave them another weight.
+// symbiosis returns the measure with the table of Wilson et al. Its entries for the query's words
+// take precedence over those made from pages, which may have another weight.
 func symbiosis(t *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, error) {
 	seen := make(map[string]bool)
 	var table []fitness.Entry
@@ -159,7 +160,8 @@ func symbiosis(t *topic.Topic, target *fitness.Target, o Options) (fitness.Measu
 	return w, nil
 }
 
-// tunnel has no words of the query in its table.
+// tunnel returns the measure with the table of Pal et al., which has no entries made from the
+// query.
 func tunnel(t *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, error) {
 	var table []fitness.Entry
 	for _, e := range t.Table {

@@ -13,8 +13,7 @@ import (
 // It classifies blocks by the number of words and the share of link text in the block and its
 // neighbours, with the decision tree of figure 5 ("number of words") in C. Kohlschütter, P.
 // Fankhauser, W. Nejdl, "Boilerplate Detection using Shallow Text Features", WSDM 2010. A
-// block is a line of the text: what is between two starts or ends of block elements, or line
-// breaks.
+// block is a line of the text: the text between consecutive block boundaries or line breaks.
 //
 // In addition it uses HTML's sectioning elements, and the names that authors give the parts of
 // pages in classes and identifiers. These are ignored where they would remove nearly
@@ -116,8 +115,8 @@ var regionNames = map[string]regionKind{
 }
 
 // namedAs looks for regionNames in the value of an attribute, such as "entry-content",
-// "articleBody" or "nav main". If it has names of both kinds, the article's counts: a mistake
-// then does less harm.
+// "articleBody" or "nav main". If it has names of both kinds, the article role wins,
+// because keeping boilerplate is the lesser error.
 func namedAs(names string) (kind regionKind) {
 	const maxLen = 16
 	var word [maxLen]byte
@@ -312,7 +311,7 @@ func dropBoilerplate(lines []line) {
 			}
 		}
 	}
-	trusted := outside*6 > all // regions are
+	trusted := outside*6 > all // whether to trust the regions
 	for i := range lines {
 		l := &lines[i]
 		l.boilerplate = l.boilerplate && trusted

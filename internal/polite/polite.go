@@ -71,8 +71,8 @@ func (e *BlamelessError) Unwrap() error { return e.Err }
 //
 //	max(Delay, min(max(crawl-delay, Slowness × last fetch time), MaxDelay))
 //
-// or longer if HostRate requires it. The fetch time starts when Base is called or, if Base
-// calls [Begin], then.
+// or longer if HostRate requires it. The fetch time starts when Base calls [Begin], otherwise
+// when Base is called.
 //
 // After a network error, 429 or 5xx the host is held: for 60 s, doubled by every further
 // failure up to a day, with a jitter of a tenth. Any 4xx or 5xx may extend that with
@@ -98,7 +98,7 @@ type Transport struct {
 	MaxDelay time.Duration
 
 	// Slowness is the pause in multiples of the last fetch time; 0 means
-	// [DefaultSlowness], a negative value that the fetch time does not matter.
+	// [DefaultSlowness], and a negative value disables it.
 	Slowness float64
 
 	// Rate limits the requests per second, over all hosts; 0 means unlimited. Requests
@@ -137,7 +137,7 @@ type host struct {
 	until    time.Time     // end of the hold
 }
 
-// sweepAt is the number of hosts from which those without state are deleted.
+// sweepAt is the number of hosts above which idle hosts are deleted.
 const sweepAt = 1 << 16
 
 // use returns the state of a host, which is not deleted before done is called.

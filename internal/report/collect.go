@@ -33,8 +33,9 @@ type collector struct {
 
 	finds  []int // the cost at which each relevant page was found, ascending
 	scores []scored
-	least  float64 // lowest score of a page that the measure calls relevant; NaN for none
-	most   float64 // highest score of another page; NaN for none
+
+	lowestRelevant    float64 // lowest score of a page that the measure calls relevant; NaN for none
+	highestIrrelevant float64 // highest score of another page; NaN for none
 
 	steered  bool     // whether a record had scores
 	steering []string // measures that may be the steering one
@@ -134,27 +135,27 @@ func (c *collector) add(rec *wire.Record) {
 	}
 	t.good = append(t.good, good)
 	if !rec.IsOutcome() {
-		return // an address, which a user's own stage may leave
+		return // an address, which a user's own stage may emit
 	}
 	c.run.Records++
 	if self {
 		c.run.SelfRelevant++
-		if rec.Score.Kind == wire.Present && !(c.least <= rec.Score.Value) {
-			c.least = rec.Score.Value
+		if rec.Score.Kind == wire.Present && !(c.lowestRelevant <= rec.Score.Value) {
+			c.lowestRelevant = rec.Score.Value
 		}
-	} else if rec.Score.Kind == wire.Present && !(c.most >= rec.Score.Value) {
-		c.most = rec.Score.Value
+	} else if rec.Score.Kind == wire.Present && !(c.highestIrrelevant >= rec.Score.Value) {
+		c.highestIrrelevant = rec.Score.Value
 	}
-	one := 0 // 1 for a relevant page
+	numRelevant := 0 // 1 for a relevant page
 	if good {
-		one = 1
+		numRelevant = 1
 		c.run.Relevant++
 		t.relevant++
 	}
 	if rec.Free() {
 		tally(c.skipped, rec.Error, 1)
 	} else {
-		c.paid(t, rec, one)
+		c.paid(t, rec, numRelevant)
 	}
 	if good {
 		c.finds = append(c.finds, c.run.Fetched)
@@ -171,8 +172,7 @@ func (c *collector) add(rec *wire.Record) {
 	c.date(rec.Timestamp)
 }
 
-// steer removes the measures whose value differs from the score, until the steering measure is
-// left.
+// steer narrows steering to the measures whose values are equal to the score.
 func (c *collector) steer(rec *wire.Record) {
 	if rec.Score.Kind != wire.Present || len(rec.Scores) == 0 {
 		return
@@ -205,8 +205,8 @@ func tally(counts map[string]int, kind string, n int) {
 	counts[strings.Clone(kind)] += n
 }
 
-// paid counts a record that has a cost, which is 1.
-func (c *collector) paid(t *generationCounts, rec *wire.Record, one int) {
+// paid counts a fetch, whose cost is 1.
+func (c *collector) paid(t *generationCounts, rec *wire.Record, numRelevant int) {
 	c.run.Fetched++
 	t.fetched++
 	name := clean(weburl.Host(rec.URL), maxName)
@@ -216,7 +216,7 @@ func (c *collector) paid(t *generationCounts, rec *wire.Record, one int) {
 		c.hosts[strings.Clone(name)] = host
 	}
 	host.fetched++
-	host.relevant += one
+	host.relevant += numRelevant
 	if rec.FetchMS > 0 {
 		host.ms = append(host.ms, int32(min(rec.FetchMS, math.MaxInt32)))
 	}
@@ -229,9 +229,9 @@ func (c *collector) paid(t *generationCounts, rec *wire.Record, one int) {
 		}
 		tally(c.errors, kind, 1)
 	}
-	c.operators.count(cmp.Or(rec.Operator, "unknown"), 1, one, t.operators)
+	c.operators.count(cmp.Or(rec.Operator, "unknown"), 1, numRelevant, t.operators)
 	if rec.Niche != "" {
-		c.niches.count(rec.Niche, 1, one, t.niches)
+		c.niches.count(rec.Niche, 1, numRelevant, t.niches)
 	}
 }
 
@@ -299,7 +299,7 @@ func (c *collector) finish() *Run {
 		}
 	}
 	r.Fitness.Bins = bins(c.scores)
-	r.Fitness.Threshold = threshold(r.Fitness.Bins, c.most, c.least)
+	r.Fitness.Threshold = threshold(r.Fitness.Bins, c.highestIrrelevant, c.lowestRelevant)
 	if r.Fitness.Measure == "" && len(c.steering) == 1 {
 		r.Fitness.Measure = strings.Clone(clean(c.steering[0], maxName))
 	}
@@ -327,33 +327,33 @@ func counts(m map[string]int) []Count {
 }
 
 // servers returns the hosts with the most relevant pages, and the slowest ones.
-func (c *collector) servers() (most, slowest []Host) {
+func (c *collector) servers() (relevant, slowest []Host) {
 	for name, h := range c.hosts {
 		slices.Sort(h.ms)
 		host := Host{Name: name, Fetched: h.fetched, Failed: h.failed, Relevant: h.relevant}
 		if n := len(h.ms); n > 0 {
 			host.MedianMS = (int(h.ms[(n-1)/2]) + int(h.ms[n/2])) / 2
 		}
-		most = append(most, host)
+		relevant = append(relevant, host)
 		if host.MedianMS > 0 && len(h.ms) >= 3 {
 			slowest = append(slowest, host)
 		}
 	}
-	slices.SortFunc(most, func(a, b Host) int {
+	slices.SortFunc(relevant, func(a, b Host) int {
 		return cmp.Or(cmp.Compare(b.Relevant, a.Relevant), cmp.Compare(b.Fetched, a.Fetched), strings.Compare(a.Name, b.Name))
 	})
 	slices.SortFunc(slowest, func(a, b Host) int {
 		return cmp.Or(cmp.Compare(b.MedianMS, a.MedianMS), strings.Compare(a.Name, b.Name))
 	})
-	return slices.Clip(most[:min(MaxHosts, len(most))]), slices.Clip(slowest[:min(MaxHosts, len(slowest))])
+	return slices.Clip(relevant[:min(MaxHosts, len(relevant))]), slices.Clip(slowest[:min(MaxHosts, len(slowest))])
 }
 
-// top returns the ids of the names with the highest counts, and -1 for all others.
-func (n *names) top(limit int, most func(pair) int) []int {
+// top returns the ids of the names for which count is highest, and -1 for all others.
+func (n *names) top(limit int, count func(pair) int) []int {
 	ids := slices.Collect(maps.Values(n.ids))
 	slices.SortFunc(ids, func(a, b int) int {
 		p, q := n.total[a], n.total[b]
-		return cmp.Or(cmp.Compare(most(q), most(p)), cmp.Compare(q.fetched, p.fetched), strings.Compare(n.words[a], n.words[b]))
+		return cmp.Or(cmp.Compare(count(q), count(p)), cmp.Compare(q.fetched, p.fetched), strings.Compare(n.words[a], n.words[b]))
 	})
 	if len(ids) > limit {
 		ids = append(ids[:limit:limit], -1)

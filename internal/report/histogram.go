@@ -18,7 +18,7 @@ func bins(pages []scored) []Bin {
 		return nil
 	}
 	slices.SortFunc(pages, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
-	least, most := pages[0].score, pages[len(pages)-1].score
+	lowest, highest := pages[0].score, pages[len(pages)-1].score
 	low := min(0, pages[len(pages)/100].score)
 	high := pages[len(pages)-1-len(pages)/100].score
 	edge := edges(low, high)
@@ -39,19 +39,19 @@ func bins(pages []scored) []Bin {
 		}
 	}
 	first, last := &list[0], &list[len(list)-1]
-	first.From, last.To = min(first.From, least), max(last.To, most)
+	first.From, last.To = min(first.From, lowest), max(last.To, highest)
 	return list
 }
 
-// threshold returns the Threshold of a histogram, where most is the highest score of an
-// irrelevant page and least the lowest of a relevant one, NaN if there is none.
-func threshold(list []Bin, most, least float64) float64 {
+// threshold returns the Threshold of a histogram, given the highest score of an irrelevant page
+// and the lowest score of a relevant one, each NaN if there is no such page.
+func threshold(list []Bin, highestIrrelevant, lowestRelevant float64) float64 {
 	for _, b := range list {
-		if !(b.From <= most) && b.From <= least {
+		if !(b.From <= highestIrrelevant) && b.From <= lowestRelevant {
 			return b.From
 		}
 	}
-	return least
+	return lowestRelevant
 }
 
 // edges returns the borders of the bins from low to high: at least two, ascending.

@@ -52,10 +52,11 @@ func Read(s *Source) (*Run, error) {
 		errors:    map[string]int{},
 		skipped:   map[string]int{},
 		judged:    map[string]int{},
-		least:     math.NaN(),
-		most:      math.NaN(),
 		queries:   map[string][]Reason{},
 		shown:     map[string]bool{},
+
+		lowestRelevant:    math.NaN(),
+		highestIrrelevant: math.NaN(),
 	}
 	c.run = Run{Name: clean(s.Name, maxWords)}
 	c.settings()

@@ -31,8 +31,8 @@ type Request struct {
 	Sized    bool              // the size was given
 }
 
-// resumes reports whether the request has nothing that only a new run requires: then all settings
-// that are not given stay as they were.
+// resumes reports whether the request has no flag that starts a new run. Then all settings that
+// are not given stay as they were.
 func (r *Request) resumes() bool { return r.Topic == "" && r.Seeds == "" && !r.Given["seed-query"] }
 
 // An Opener opens runs.
@@ -264,7 +264,8 @@ func (o *Opener) rehearse(ctx context.Context, d Dir, s *Settings, stages Stages
 		}
 		topic = learned
 	}
-	// Without the files of the run, so that nothing is written, read or resumed there.
+	// moved redirects file flags to scratch, or removes them, so that no file of the run is
+	// written, read or resumed.
 	moved := func(command string) string {
 		command = strings.ReplaceAll(command, inRun("warc/crawl"), Quote(filepath.Join(scratch, "crawl")))
 		for _, flag := range []string{"-state", "-windows"} {

@@ -43,7 +43,7 @@ var (
 	ErrTruncated = errors.New("the sitemap breaks off")
 	ErrTooLong   = errors.New("the sitemap is longer than 50 MiB")
 	ErrTooMany   = errors.New("the sitemap has more than 50,000 entries")
-	ErrRatio     = errors.New("the sitemap becomes more than a thousand times as long without gzip")
+	ErrRatio     = errors.New("the gzip ratio of the sitemap exceeds 1000")
 )
 
 // A Kind is the format of an entry.
@@ -144,7 +144,7 @@ func read(r io.Reader, size int64, emit func(Entry) error) error {
 
 // decode converts the text to UTF-8 without a byte order mark. The encoding is given by
 // the mark, by NULs where UTF-16 has them, or by the XML declaration. A declaration of an
-// unknown encoding is ignored, and so is one of UTF-16: it was read as ASCII, so it is wrong.
+// unknown encoding is ignored. A UTF-16 declaration readable as ASCII is false and ignored.
 func decode(in *bufio.Reader) *bufio.Reader {
 	head, _ := in.Peek(256)
 	name := ""

@@ -5,8 +5,8 @@ package strategy
 //	R. Meusel, P. Mika and R. Blanco, "Focused crawling for structured data", CIKM
 //	2014, pp. 1039–1048; the program is YahooArchive/anthelion.
 //
-// To choose an address it first chooses a host, with probability λ any host and otherwise the
-// one with the highest value, and then the link of that host with the highest score.
+// To choose an address it first chooses a host: with probability λ a random one, otherwise the
+// one with the highest value. Then it chooses the link of that host with the highest score.
 //
 //	paper, program         here       meaning
 //	λ                      Lambda     probability of choosing any host
@@ -14,7 +14,7 @@ package strategy
 //	host value             Value      how a host is valued, see value
 //	good, bad              good, bad  relevant and irrelevant pages of a host
 //	predictedRight         right      pages that the classifier predicted correctly
-//	a                      prior      of the holistic value
+//	a                      prior      parameter of the holistic value
 //	hash trick             Buckets    weights of the classifier
 //	batch                  Batch      pages between two updates of the classifier
 //	domain.queue.fraction  Share      share of a generation that one host may fill
@@ -102,7 +102,7 @@ const (
 	byHolistic     = "holistic"
 )
 
-// prior is a of the holistic value, so that a host without pages is worth 1.
+// prior is the parameter a of the holistic value, by which a host without pages is worth 1.
 const prior = 1
 
 func newAnthelion() Strategy {
@@ -327,7 +327,7 @@ func (s *anthelion) choose(arms []*arm, pulls int, rng *rand.Rand) (at int, valu
 	for i, a := range arms {
 		best := a.links[0].score
 		if s.Value == byThompsonBest && best <= value {
-			continue // a draw is at most 1
+			continue // no draw can raise this host above value: a draw is at most 1
 		}
 		if v := s.value(s.record[a.host], best, rng); v > value {
 			at, value = i, v

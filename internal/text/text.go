@@ -13,12 +13,12 @@
 //   - Words are normalized to NFC and lower-cased rune by rune, by the rules of their language;
 //     the Greek final sigma becomes a sigma.
 //   - Words of one character (except a single character of such a script), numbers of more than
-//     four digits, and runs of more than 64 bytes are not terms.
-//   - Stop words are not terms.
+//     four digits, and runs of more than 64 bytes are not scored.
+//   - Stop words are not scored.
 //   - All other words are stemmed.
 //
-// A word that is not a term becomes a silent term, so that phrases can be found as they were
-// written.
+// Words that are not scored become silent terms, which keep positions, so that phrases can be
+// found as they were written.
 //
 // Unicode's word boundaries (UAX #29) differ: they do not separate words at an apostrophe, a
 // full stop or a middle dot between letters, a comma or a full stop between digits, or an
@@ -75,7 +75,7 @@ type Analyzer struct {
 	names       []string        // by Index
 	kept        int             // names that Trim keeps
 	unknown     Term            // all unknown stems of a restricted analyzer; else 0
-	prefixes    *prefixes       // of the words that a restricted analyzer may know; nil if prefixes cannot tell
+	prefixes    *prefixes       // of words in the vocabulary; nil if no prefix filter is possible
 	buf         []byte
 }
 

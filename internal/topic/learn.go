@@ -64,9 +64,10 @@ type LearnOptions struct {
 // Learn replaces all sections except the classifier by those made from example pages. At
 // least one positive page must have words.
 //
-// The statistics, and the document frequencies of keywords, are of all pages: among the
-// positive pages alone the words of the topic would be the most frequent ones, and have the
-// lowest inverse document frequency. Everything else is of the positive pages.
+// The statistics, and the document frequencies of keywords, are computed from all pages: among
+// the positive pages alone the words of the topic would be the most frequent ones, and have the
+// lowest inverse document frequency. Everything else is computed from the positive pages, whose
+// common words are determined by the negative pages.
 func (t *Topic) Learn(positive, negative []Page, o LearnOptions) error {
 	if o.Size < 1 || o.Size > maxTable/2 {
 		return fmt.Errorf("a table of %d words: from 1 to %d are possible", o.Size, maxTable/2)

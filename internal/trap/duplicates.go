@@ -14,8 +14,8 @@ type Page struct {
 }
 
 // The limits of near-duplicates. A part of a host is condemned if at least maxCopies of its pages,
-// and three quarters of them, are copies; a directory, which may hold pages of all kinds, if at
-// least maxDirCopies and seven eighths are.
+// and three quarters of them, are copies. A directory, which may hold pages of all kinds, is
+// condemned if at least maxDirCopies of its pages, and seven eighths of them, are copies.
 const (
 	maxDistance = 3  // bits in which the hashes of near-duplicates differ at most
 	maxCompared = 64 // pages with a block in common that a page is compared with
@@ -96,9 +96,13 @@ const (
 )
 
 // parts appends the keys of the parts of a host that a URL belongs to, in the order in which
-// they are blamed; 0 stands for none. They are URLs with the same parameters; with the same
-// parameters and path; that differ in numbers only; with the same file name; and the
-// directories from the innermost to the outermost, without the root, which is the host.
+// they are checked; 0 stands for none. The parts are
+//
+//   - the URLs with the same parameter names,
+//   - the URLs with the same path and parameter names,
+//   - the URLs whose paths differ only in numbers, with the same parameter names,
+//   - the URLs with the same file name and parameter names,
+//   - the directories from the innermost to the outermost, without the root, which is the host.
 func parts(keys []Key, host uint32, path, query string) []Key {
 	var buf [512]byte
 	keys = append(keys, 0, 0, 0, 0)

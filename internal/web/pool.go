@@ -37,7 +37,7 @@ type conn struct {
 	place   *list.Element // in the list of idle connections; nil in use
 	retired bool          // takes no further requests
 
-	silent chan bool // receives one value when watch ends: whether nothing was received
+	silent chan bool // receives one value when watch ends: true if nothing arrived while idle
 	peeked [1]byte
 }
 

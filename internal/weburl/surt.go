@@ -134,10 +134,9 @@ func appendQueryKey(out []byte, query string) []byte {
 	return append(append(out, '?'), query...)
 }
 
-// unescape decodes percent-escapes until none is left. It gives the result of repeating a pass
-// over the string until nothing changes, in linear time: the digits of an escape may
-// themselves come from escapes, so each byte pushed on the stack is examined with the two
-// below it.
+// unescape decodes percent-escapes until none is left: %2541 becomes %41, and then A. Any byte of
+// an escape may come from another escape, as the digit 1 in %4%31. To take linear time, it pushes
+// the bytes on a stack, and examines each together with the two below it.
 func unescape(s string) string {
 	if strings.IndexByte(s, '%') < 0 {
 		return s

@@ -11,7 +11,7 @@ const DefaultLimit = 64 << 20
 
 const (
 	bufferSize = 256 << 10 // initial buffer of a Reader, which grows for longer lines
-	copySize   = 32 << 10  // shorter lines are always copied, so that no record keeps a buffer for one
+	copySize   = 32 << 10  // shorter lines are always copied; else each would pin a whole buffer
 )
 
 // ReadSize is how much a [Reader] reads at once. Larger reads would leave more bytes after a
@@ -169,9 +169,9 @@ func (r *Reader) failed() error {
 	return fmt.Errorf("reading records after line %d: %w", r.line, r.err)
 }
 
-// give stores line in rec; the next line starts at rest. It copies either the line to the
-// buffer of rec or, if they are fewer, the bytes after the line to that buffer, and then
-// exchanges the two buffers.
+// give stores line in rec; the next line starts at rest. It copies whichever is shorter, the line
+// or the bytes after it, to the buffer of rec; in the second case it swaps the two buffers. Lines
+// shorter than copySize are always copied.
 func (r *Reader) give(rec *Record, line []byte, rest int) {
 	left := r.end - rest
 	if len(line) < copySize || len(line) <= left {
