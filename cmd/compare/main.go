@@ -8,8 +8,8 @@
 // and on the PATH. A comparison that was killed is resumed by the same command: crawls that
 // are done are not run again, and the others are resumed.
 //
-// A plan can name a command in the place of evolve or score, as EVOLVE and SCORE do in
-// scripts/crawl. It runs in the current directory, and the results name it.
+// A plan can replace evolve or score by a command, as EVOLVE and SCORE do in scripts/crawl.
+// The command runs in the current directory, and the results name it.
 //
 // # Exit status
 //
@@ -48,18 +48,19 @@ A plan has one statement a line; # begins a comment.
   seeds FILE SET...
         sets of seeds; {topic} and {set} in FILE are replaced by names
   evolve NAME COMMAND
-        a strategy of your own: a command of bash, the rest of the line, which takes the
-        place of evolve as $EVOLVE does in crawl. Tracks can name it
+        a strategy of your own, which tracks can name: the rest of the line is a bash
+        command that replaces evolve (see EVOLVE in crawl -h)
   score NAME COMMAND
-        a command that takes the place of score as $SCORE does in crawl, for -score NAME
+        the rest of the line is a bash command that replaces score (see SCORE in crawl -h)
+        in tracks with -score NAME
   track K|E|Q [STRATEGY...] [-FLAG...]
-        crawl with these strategies (default: all of evolve -strategies), -score NAME, and
-        flags of crawl: -compat -param -fitness -norm -size -generations -fair -per-host
-        -per-niche. The crawls of a track have
+        crawl with these strategies (default: all of evolve -strategies). The crawls have
         K  the words of the query
-        E  also the example pages, and the classifier trained on them as the measure,
-           unless -fitness is given
+        E  the example pages too; the measure is a classifier trained on them, unless
+           -fitness is given
         Q  the words, and a search that answers queries with pages of the web
+        A FLAG is -score NAME, or one of these flags of crawl: -compat -param -fitness
+        -norm -size -generations -fair -per-host -per-niche
   chance N...     random seeds (default 1)
   pages N         the budget of every crawl (default: as judge -budget says)
   reference NAME  compare all others with this one: a strategy, and its flags if any

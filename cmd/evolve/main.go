@@ -37,8 +37,8 @@
 //
 // With -windows DIR the input of each window G is kept in DIR/G/scored.ndjson.zst, and its
 // output in DIR/G/next.ndjson.zst, which exists once the state is saved. A strategy whose topic
-// grows processes a window only when it is complete, with the topic that topic -expand
-// -windows DIR made from that window and left in DIR/G/topic.json.
+// grows processes a window only when it is complete, with the topic in DIR/G/topic.json, if
+// topic -expand -windows DIR has written that file.
 //
 // With -marks=false a window ends after N outcomes, or at the end of the input. A run that is
 // killed loses its last, unfinished window.
@@ -107,10 +107,11 @@ checked against the source (reconstructed), what it needs of the other stages, a
 its parameters with their defaults. scripts/crawl configures the other stages
 accordingly; in your own pipelines that is up to you.
 
-Links of pages that say nofollow (robots_meta), to all crawlers or to the one named
-by -agent (give fetch the same name), are not followed, unless -nofollow=false is
-given; rel=nofollow of a single link is ignored. <link rel="alternate" hreflang> leads to
-the same page in another language, and is followed only with -alternates.
+If the robots_meta of a page says nofollow, its links are not followed, unless
+-nofollow=false is given. Directives addressed to a named crawler apply if -agent is that
+name (give fetch the same one). rel=nofollow of a single link is ignored.
+<link rel="alternate" hreflang> leads to the same page in another language, and is
+followed only with -alternates.
 
 The state of the strategy is kept in -state. With -generation G evolve starts from
 the state after G-1, so running a generation again gives the same bytes; without it,
@@ -120,9 +121,9 @@ that the frontier is empty.
 With -window N evolve processes one generation after another, in a loop with frontier
 serve. Each ends at its window mark, which evolve passes on after it has written the
 new addresses and saved the state. If a window is read again after a crash, the
-output is the same. With -windows DIR the input and output of windows are kept, and
-a strategy whose topic grows uses the topic that topic -expand -windows DIR wrote
-there.
+output is the same. With -windows DIR the input and output of windows are kept, and a
+strategy whose topic grows uses DIR/G/topic.json for window G, if topic -expand
+-windows DIR has written that file.
 
 Example:
 

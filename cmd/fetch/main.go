@@ -42,10 +42,10 @@
 // Two flags decide which hosts are requested. Addresses that are not on the public
 // internet, including loopback, are refused when connecting, whatever name or redirect
 // led there, unless -allow-private is given. Hosts other than loopback are requested only
-// with -contact, so that their owners can reach you, and only with a -delay. Each refused
-// address has the error blocked_address, and the closing line counts those refused
+// with -contact, so that their owners can reach you, and only with a -delay above 0. Each
+// refused address has the error blocked_address, and the closing line counts those refused
 // because -contact or -delay is missing (policy_refused). Refused addresses cause no
-// pause. If all addresses are refused, that is misuse.
+// pause. If all addresses are refused, the exit status is 2.
 //
 // Ports on which other services are usual, such as 22, 25 and 6667, are never requested:
 // those that browsers block (https://fetch.spec.whatwg.org/#port-blocking). This applies to
@@ -102,7 +102,7 @@
 // whose body was not downloaded are omitted. A response over HTTP/2 is written as
 // HTTP/1.1, with header fields sorted and in lower case; WARC-Protocol records the
 // protocol. A payload of 1 KiB or more that was written before, with this PREFIX or in
-// the archives of -warc-dedup, is stored as a reference (revisit), and so is a 304.
+// the archives of -warc-dedup, is stored as a revisit record, and so is a 304.
 // -warc-zstd compresses with zstd instead of gzip: large pages in half the time, at the
 // same size. -warc-level is the gzip level, 1 (fast) to 9 (small), or 0 for no
 // compression. With -warc-zstd it is the zstd level; only four are different: 1 to 2, 3
@@ -227,19 +227,23 @@ Out: each of them with its fetch section (final_url, status_code, headers,
 
 Live, fetch obeys robots.txt, sends one request at a time to each host with a pause
 in between, backs off from hosts that failed, follows up to ten redirects, refuses
-private addresses, and writes records in the order in which they are done. Private
-addresses, including loopback, need -allow-private; all but loopback need -contact
-and a -delay. Refused addresses have the error blocked_address; if all addresses are
-refused, that is misuse. Ports of other services (22, 25, 6667, …) are refused likewise
-unless -allow-port permits them. With -warc it stores what it receives, with -state DIR it
-remembers for the next run when hosts may be requested again and what robots.txt
-says. An address with etag or last_modified may be answered by 304, without a body.
-HTTP/2 is used where a server offers it.
+private addresses, and writes records in the order in which they are done. With -warc
+it stores what it receives. With -state DIR it saves the back-off of hosts and robots.txt
+for the next run. An address with etag or last_modified may be answered by 304, without
+a body. HTTP/2 is used where a server offers it.
+
+Addresses of these kinds are requested only with the flags named:
+    public                   -contact, and a -delay above 0 (as by default)
+    loopback                 -allow-private
+    other private addresses  -allow-private, -contact, and a -delay above 0
+    ports of other services  -allow-port N (22, 25, 6667, …)
+Other addresses have the error blocked_address. If all addresses are refused for lack of
+-contact, -delay or -allow-private, the exit status is 2.
 
 With -sitemaps it fetches the sitemaps of each host too, once per run (once per day
 with -state). Each file is an additional record: operator sitemap, no body, and the
-addresses of that site as links with lastmod and priority. With -noarchive, pages
-that say noarchive are not stored by -warc.
+addresses of that site as links with lastmod and priority. With -noarchive, -warc does
+not store responses marked noarchive.
 
 From archives (-archive) it answers in the order of the addresses. An address that
 they do not hold has the error not_archived, or is requested from the web
@@ -475,20 +479,20 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 	fs.BoolVar(&c.all, "all", false, "with -archive: read no addresses, write every response in the archives")
 	mime := fs.String("mime", "", "media `types` to accept, separated by commas, image/* for all image types; '' is any (default live "+liveTypes+"; with -all "+allTypes+"; else any)")
 	status := fs.String("status", "200", "with -all: status `codes` to accept, separated by commas; '' is any")
-	fs.StringVar(&c.ArchiveCache, "cache", filter.Cache(), "`directory` for indexes of archives in directories that are not writable; if this flag is given, also for robots.txt, which several runs may share")
+	fs.StringVar(&c.ArchiveCache, "cache", filter.Cache(), "`directory` for indexes of archives in directories that are not writable. If this flag is given, robots.txt is cached there too, and several runs may share it")
 	fs.StringVar(&c.WARC.Prefix, "warc", "", "store what is received in PREFIX-*.warc.gz; `prefix` may begin with a directory")
 	fs.Var((*filter.Size)(&c.WARC.MaxSize), "warc-size", "`bytes` at which a WARC file is closed and the next one started")
 	fs.BoolVar(&c.WARC.Zstd, "warc-zstd", false, "write PREFIX-*.warc.zst instead")
 	fs.IntVar(&c.WARC.Level, "warc-level", 0, "compression `level` of -warc: 1 (fast) to 9 (small), or 0 for none (default 6); with -warc-zstd 1 to 22 (default 1)")
-	fs.Var((*filter.Strings)(&c.Dedup), "warc-dedup", "store a payload as a reference if this `file` or directory of archives holds it; may be repeated")
+	fs.Var((*filter.Strings)(&c.Dedup), "warc-dedup", "write a revisit record if this `file` or directory of archives holds the payload; may be repeated")
 	fs.StringVar(&c.WARC.Digest, "digest", "sha1", "`name` of the digest in WARC files: sha1 or sha256")
 	fs.StringVar(&c.State, "state", "", "`directory` in which the state of hosts, and robots.txt unless -cache is given, is kept for the next run; without it nothing is kept")
 	fs.DurationVar(&c.StateWait, "wait", 30*time.Second, "maximum `time` to wait for another fetch that uses -state")
 	fs.StringVar(&c.Contact, "contact", "", "`address` (mail or URL) by which site owners can reach you; needed for all but loopback, which needs -allow-private")
 	fs.StringVar(&c.Agent, "agent", "spoor", "`name` of the crawler, in User-Agent and for robots.txt")
-	fs.DurationVar(&c.Delay, "delay", polite.DefaultDelay, "minimum pause between two requests to a host; 0s: no pause, loopback only, and crawl-delay and back-off apply only with -host-rate")
+	fs.DurationVar(&c.Delay, "delay", polite.DefaultDelay, "minimum pause between two requests to a host; 0s disables pauses (loopback only); crawl-delay and back-off then apply only with -host-rate")
 	fs.DurationVar(&c.MaxDelay, "max-delay", polite.DefaultMaxDelay, "maximum pause for crawl-delay or slowness")
-	fs.Float64Var(&c.Slowness, "slowness", polite.DefaultSlowness, "pause at least `n` times as long as the last request took; 0: independently of it")
+	fs.Float64Var(&c.Slowness, "slowness", polite.DefaultSlowness, "pause at least `n` times as long as the last request took; 0 disables this")
 	fs.Float64Var(&c.Rate, "rate", 0, "at most `n` requests per second, over all hosts; 0: unlimited")
 	fs.Float64Var(&c.HostRate, "host-rate", 0, "at most `n` requests per second to each host; 0: limited by the pauses only")
 	fs.DurationVar(&c.ConnectTimeout, "connect-timeout", 10*time.Second, "maximum `time` to look up and connect to a server, and again for the TLS handshake")
@@ -509,7 +513,7 @@ func parseFlags(args []string, stderr io.Writer) (*command, error) {
 		return nil
 	})
 	fs.BoolVar(&c.Sitemaps, "sitemaps", false, "fetch the sitemaps of each host too; live only")
-	fs.BoolVar(&c.NoArchive, "noarchive", false, "do not store responses that say noarchive with -warc")
+	fs.BoolVar(&c.NoArchive, "noarchive", false, "with -warc: do not store responses marked noarchive")
 	fs.Uint64Var(&c.Seed, "seed", 1, "`seed` of the jitter of back-offs")
 	if err := filter.Parse(fs, args); err != nil {
 		return nil, err

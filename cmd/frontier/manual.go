@@ -33,8 +33,8 @@ Example:
     frontier next -store crawl -n 20 -generation 1 | fetch -archive web.warc.gz
 
 Exit status: 0 done, 1 failed (check: something is wrong), 2 misuse, 3 disk full,
-4 nothing is due (next), 130 and 143 interrupted, after the records that add had read
-were made durable. go doc ./cmd/frontier has the full manual.
+4 nothing is due (next), 130 and 143 interrupted; records already read by add are
+durable. go doc ./cmd/frontier has the full manual.
 `
 
 const addManual = `
@@ -58,8 +58,8 @@ Example:
     frontier add -store crawl < seeds.txt
     evolve -strategy niche -state crawl/evolve < scored.ndjson | frontier add -store crawl
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130 and 143 interrupted,
-after what was read has been made durable.
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130 and 143 interrupted;
+records already read are durable.
 `
 
 const importManual = `
@@ -88,8 +88,8 @@ Example:
     frontier import -store new -format url-frontier dump.json.gz
     frontier import -store new -format list crawl.log
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130 and 143 interrupted,
-after what was read has been made durable.
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130 and 143 interrupted;
+records already read are durable.
 `
 
 const nextManual = `
@@ -276,8 +276,8 @@ Example:
         jq -c 'select(.url | test("/tag/")) | {url, priority: -1}' |
         frontier reprioritise -store crawl
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130 and 143 interrupted,
-after what was read has been made durable.
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130 and 143 interrupted;
+records already read are durable.
 `
 
 const forgetManual = `
@@ -297,8 +297,8 @@ Example:
     frontier forget -store crawl -host old.example -prefix http://a.org/calendar/
     frontier export -store crawl -state skipped -format list | frontier forget -store crawl -
 
-Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130 and 143 interrupted,
-after what was read has been made durable.
+Exit status: 0 done, 1 failed, 2 misuse, 3 disk full, 130 and 143 interrupted;
+records already read are durable.
 `
 
 const lineageManual = `

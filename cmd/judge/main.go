@@ -68,10 +68,10 @@
 //
 // # Measures
 //
-// A crawl is judged by its first T units of cost (-t). By default T is min(P/4, 5·R), but at
-// least 200, where P is the number of pages that can be reached from the seeds, and R the
-// number of relevant ones among them. -budget prints T and R, {"v":1,"T":...,"R":...}, for
-// use before a crawl. -summary writes one object:
+// A crawl is judged by its first T units of cost (-t). By default T = max(200, min(P/4, 5·R)),
+// where P is the number of pages that can be reached from the seeds, and R the number of
+// relevant ones among them. -budget prints T and R, {"v":1,"T":...,"R":...}, for use before
+// a crawl. -summary writes one object:
 //
 //	v               1
 //	T R reachable   as above

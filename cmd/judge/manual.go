@@ -21,17 +21,17 @@ Out:  the same, each with verdict (relevant, irrelevant, unlabelled, repeated, f
 The web is closed: it consists of the pages of the archives. A fetch costs 1, even if the
 crawl has fetched the page before. A query costs 1 for ten results. not_archived, robots,
 blocked_address, bad_url and budget cost nothing. The crawl is judged by its first T units
-of cost. T is a quarter of the pages that can be reached from the seeds, or five times the
-R relevant ones among them, whichever is smaller, but at least 200. nauc is 0 for random
-crawls and 1 for a crawler that knows all links and labels beforehand.
+of cost. T = max(200, min(P/4, 5 R)), where P is the number of pages that can be reached from
+the seeds, and R the number of relevant ones among them. nauc is 0 for random crawls and 1
+for a crawler that knows all links and labels beforehand.
 
 Labels are lines such as {"url":"http://a.example/jazz","labels":["music","history"]}; if
 an address redirects, its labels apply to the page that it leads to. The links of the
 archives are read once, and cached in a file beside the first of them (.graph) or in -cache.
 
 Without labels, -topic compares the crawl's own verdicts with those of a classifier that
-the crawl has not used: precision, recall, F1 and kappa of their agreement, which do not
-measure how good the crawl is.
+the crawl has not used. Precision, recall, F1 and kappa measure how far the two agree. They
+do not measure how good the crawl is.
 
 overlap computes how much crawls have in common, table compares many: judge table -h.
 

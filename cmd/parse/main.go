@@ -32,10 +32,10 @@
 // detected (UTF-8, an East Asian or Cyrillic charset, else windows-1252). A declaration that
 // contradicts the bytes is ignored: UTF-8 if they are not UTF-8, a western charset if they are.
 //
-// Links are the http and https targets of a, area, frame, iframe and meta refresh elements,
+// Links are the http and https targets of the elements a, area, frame, iframe and meta refresh,
 // and of link elements for the same page in other languages (rel=alternate with a hreflang)
 // and for the next or previous page (rel=next, rel=prev). They are resolved against <base>, or
-// the page's URL after redirects, and written in canonical form, once each, in order of appearance.
+// the page's URL after redirects, canonicalised and deduplicated, in order of appearance.
 // Queries are encoded in the page's charset, as by browsers.
 //
 //	url           the target
@@ -133,11 +133,11 @@ Out:  the same records in order, without the body and with title, description,
       keywords, lang, text, anchor_text, out_degree, links, canonical,
       robots_meta, simhash, charset and fields
 
-Links are those of a, area, frame, iframe and meta refresh, and of link elements
-with rel next, prev, or alternate with a hreflang. They are canonical, each once,
-with anchor, context (25 words on each side, a newline in place of the anchor),
-rel, hreflang, tag and path (html/body/div.menu/ul/li/a). With -within, links that
-the archives do not have get archived:false.
+Links come from the elements a, area, frame, iframe and meta refresh, and from link
+elements with rel next, prev, or alternate with a hreflang. Links are canonicalised
+and deduplicated. Each has anchor, context (25 words on each side, a newline in place
+of the anchor), rel, hreflang, tag and path (html/body/div.menu/ul/li/a). With
+-within, links that the archives do not have get archived:false.
 
 The selectors of -select take at most 268,435,456 steps a page, some seconds. At
 the limit, the remaining fields are missing: error_detail lists them, without an

@@ -21,7 +21,7 @@
 //
 // With judge.json the page shows the curves of the run between random crawls and the
 // clairvoyant crawler; with verdicts.ndjson.zst labels decide which pages are relevant.
-// Without them the measure that steered the crawl decides, and the page warns that this
+// Without verdicts, relevance is that of the steering measure; the page warns that this
 // measure judges itself.
 //
 // The page also shows what every operator found in each generation, niches, hosts and the
@@ -78,17 +78,17 @@ report - make an HTML page about crawls, or about a comparison of strategies
 Usage: report -o FILE RUN...
        report -o FILE -results FILE [-reference NAME] [-measure NAME] [RUN...]
 
-In:   run directories of scripts/crawl, ended or not, with judge.json (judge -summary)
-      and verdicts.ndjson.zst (judge -brief) if they exist; or what scripts/compare
-      keeps of a crawl (DIR/jobs/NAME)
-      -results: a line of JSON for each judged run, as scripts/compare writes them
+In:   each RUN is one of
+      - a run directory of scripts/crawl, whether the crawl has ended or not; judge.json
+        (judge -summary) and verdicts.ndjson.zst (judge -brief) in it are optional
+      - what scripts/compare keeps of a crawl (DIR/jobs/NAME)
+      -results FILE has a line of JSON for each judged run, as scripts/compare writes them
 Out:  one self-contained HTML file: curves of harvest and recall, generations by
       operator, niches, hosts, scores by verdict, errors, and the relevant pages with
       their lineage
 
-Without a judge a page is relevant if the measure that steered the crawl says so; the
-page points that out. The file is replaced atomically; -o - is stdout. The same files
-give the same bytes.
+Without verdicts, relevance is that of the steering measure; the report says so. The
+file is replaced atomically; -o - is stdout. The same files give the same bytes.
 
 Example:
 

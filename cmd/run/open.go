@@ -36,6 +36,10 @@ The live web; captures are written to DIR/warc:
   -warc-level -warc-dedup
   With many hosts, crawls with -fair host -steady are the fastest.
 
+-search answers queries; without it they are not answered. INDEX is a file that crawl makes from
+the archives, or in a live crawl from DIR/warc, and keeps up to date. In a live crawl the URL of
+a SearXNG server can be given instead.
+
 If a strategy needs a weight table or a reference page and the topic has none, it is made from
 the pages of generation 1, the seeds. A strategy may expand the table after every generation:
 DIR/generations/G/topic.json is then the topic from generation G+1 on.
@@ -46,7 +50,7 @@ with crawl -run DIR. The environment variables FETCH, PARSE, SCORE, EVOLVE and S
 when a run is started or resumed; an empty one restores the default. The commands can use the
 variables $SPOOR_RUN, $SPOOR_TOPIC, $SPOOR_GENERATION (not with -steady), $SPOOR_N and $SPOOR_SEED.
   PARSE    with -archive, should set "archived":false for links that the archive does not hold;
-           otherwise the crawl tries them, at no cost
+           otherwise the crawl requests them in vain, at no cost
   SCORE    need not set every field: score -keep, which is added to the line, sets the others
   EVOLVE   writes every page, without text and links, and then the next addresses
   SEARCH   reads only queries, and writes each with its cost, followed by its results
@@ -56,9 +60,9 @@ commit the generation. It does not notice if a stage changes url, which no stage
 stage that holds lines back for 30 seconds.
 
 DIR/log.ndjson has a line for each generation. self-harvest is the share of relevant pages, by
-the steering measure, in the whole crawl and (now) in the generation. If stderr is a terminal,
-crawl shows the progress of the current generation. Otherwise, or if NO_COLOR or TERM=dumb is set,
-it prints one line per generation.
+the steering measure: of the crawl so far and, after "now", of the generation. If stderr is a
+terminal, crawl shows the progress of the current generation. Otherwise, or if NO_COLOR or TERM=dumb
+is set, it prints one line per generation.
 
 touch DIR/.stop ends the crawl after the current generation. So does Ctrl-C, which also returns
 the addresses that are not fetched yet to the frontier. DIR/stop_reason says why a crawl ended:
@@ -108,16 +112,16 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.StringVar(&o.topic, "topic", "", "the topic, a `file` made by topic")
 	fs.StringVar(&o.seeds, "seeds", "", "a `file` of addresses to begin with, one a line")
 	fs.StringVar(&o.s.SeedQuery, "seed-query", "", "start with the results of a search for `words` (with -search)")
-	fs.StringVar(&o.s.Search, "search", "", "answer queries from this `index` or SearXNG server (URL): the index is a file that crawl makes from the archives, or in a live crawl from DIR/warc, and keeps up to date; without -search queries are not answered")
+	fs.StringVar(&o.s.Search, "search", "", "answer queries from this `index` or SearXNG server (URL), see above")
 	fs.StringVar(&o.s.Strategy, "strategy", "niche", "the `name` of the strategy, as listed by evolve -strategies")
 	fs.Var(&o.params, "param", "a parameter of the strategy, `name=value` (repeatable)")
 	fs.BoolVar(&o.s.Compat, "compat", false, "implement the papers literally, in topic, score and evolve")
-	fs.Var(&o.pages, "pages", "stop after `n` fetched pages, including the cost of queries")
+	fs.Var(&o.pages, "pages", "stop when the cost (fetched pages plus queries) reaches `n`")
 	fs.Var(&o.generations, "generations", "stop after `n` generations")
 	fs.Var(&o.size, "size", "`addresses` a generation (default 200; with -archive 20)")
 	fs.Var(&o.seed, "seed", "a `number` that seeds all random choices; -chance is the same flag")
 	fs.Var(&o.seed, "chance", "the same as -seed")
-	fs.StringVar(&o.s.Fair, "fair", "", "share a generation among `host`s or niches (niche), in proportion to their priority")
+	fs.StringVar(&o.s.Fair, "fair", "", "share a generation among hosts or niches (`host|niche`), in proportion to their priority")
 	fs.Var(&o.perHost, "per-host", "at most `n` addresses of one host per generation")
 	fs.Var(&o.perNiche, "per-niche", "at most `n` addresses of one niche per generation; an address without a niche is in the niche of its host")
 	fs.Var(&o.maxPerHost, "max-per-host", "at most `n` pages of one host in the whole crawl; further ones are excluded")
@@ -127,7 +131,7 @@ func (o *opening) define(fs *flag.FlagSet) {
 	fs.BoolVar(&o.s.Recrawl, "recrawl", false, "visit pages again when they are due, which depends on how often they change; not with archives")
 	fs.Var(&o.patience, "patience", "`seconds` to wait while no host may be requested")
 	fs.StringVar(&o.s.Fitness, "fitness", "", "`name` of the measure of relevance (default: the strategy's own; several, with commas: the first steers)")
-	fs.StringVar(&o.s.Norm, "norm", "", "how the measure is normalised: `page` or topic (default: of score)")
+	fs.StringVar(&o.s.Norm, "norm", "", "how the measure is normalised: `page` or topic (default: the default of score)")
 	fs.BoolVar(&o.s.Steady, "steady", false, "keep the stages running from one generation to the next: the crawl is the same, but several times as fast; not with EVOLVE or SEARCH, nor with -search INDEX in a live crawl")
 	fs.BoolVar(&o.s.Watch, "watch", false, "keep DIR/report.html, made by report, up to date")
 	fs.Func("archive", "see above", func(v string) error { return o.addArchives(v) })

@@ -29,8 +29,8 @@
 // topic file and the record, not on the order of records or on -j.
 //
 // In a loop with frontier serve the topic may change from one window to the next: with
-// -windows DIR, records after the mark of window G are scored by DIR/G/topic.json, which
-// topic -expand -windows DIR has written, if that file exists. Records of the next window
+// -windows DIR, records after the mark of window G are scored with DIR/G/topic.json, which
+// topic -expand -windows DIR writes, if that file exists. Records of the next window
 // come only after the mark has gone around the loop, so the file is complete by then.
 //
 // # Measures
@@ -39,9 +39,10 @@
 // pages by topic -positive FILE, the classifier by topic -positive FILE -negative FILE. It
 // is an error if the topic lacks the section of a measure.
 //
-//	vsm             keywords weighted by tag (title 5, links 3, meta 2, others 1);
-//	                cosine with their weights; Fan, Zeng and Li 2009. Threshold 0.05:
-//	                the paper's, which any page with one of ten keywords reaches.
+//	vsm             counts of keywords weighted by tag (title 5, links 3, meta 2,
+//	                others 1); cosine with the keyword weights; Fan, Zeng and Li 2009.
+//	                Threshold 0.05: the paper's, which any page with one of ten keywords
+//	                reaches.
 //	weighttable     words of the table and of the query (title 2, text 1, times the
 //	                document frequency of the word); cosine with their weights;
 //	                Wilson and others 2021. Threshold 0.4, the middle of Pal's limits.
@@ -64,8 +65,8 @@
 //	                length of the reference.
 //	classifier      the probability that the page is relevant, by a classifier trained on
 //	                the examples. It assumes that relevant pages are as frequent as
-//	                among the examples; if they are rarer, the value is too large, and
-//	                only the order of pages is meaningful.
+//	                among the examples; if they are rarer, the value is overestimated,
+//	                and only the order of pages is meaningful.
 //	                Threshold: the classifier's, 0.5 unless the file was edited.
 //
 // With -norm topic, as in the papers, the cosines (vsm and both tables) use only the
@@ -88,7 +89,9 @@
 // The score of a link combines the scores of its anchor, of the words around it, and of the
 // words of its address:
 //
-//	1 − (1 − (0.8·anchor + 0.2·(1 if anchor > 0, else context)))·(1 − url)
+//	score = 1 − (1 − words)·(1 − url)
+//	words = 0.8·anchor + 0.2·near
+//	near  = 1 if anchor > 0, else context
 //
 // For this bm25 uses the share of the keywords that occur, by weight · IDF; jaccard uses
 // the share of words that are keywords and words of the reference. Three measures score
@@ -143,36 +146,45 @@ Out:  the same records, with score (of the first measure), scores (of all, by
       links[].scores (anchor, context, url; for further measures NAME,
       NAME.anchor, NAME.context, NAME.url)
 
-With -windows DIR, records after the mark of a window are scored by the topic
-that topic -expand -windows has written there.
+With -windows DIR, records after the mark of window G are scored with
+DIR/G/topic.json, which topic -expand -windows DIR writes, if that file exists.
 
 A record with an error is passed on unchanged; with -keep, so is one that
 another program has scored (relevant is added if it is missing). A page with a
 status other than 2xx has the score 0. The result depends only on the topic
 file and the record.
 
-Measures. After the name comes the section of the topic that the measure needs, and at
-the end the threshold if the topic sets none:
+Each measure needs a section of the topic. Its threshold applies if the topic sets none:
 
-    vsm             keywords: by tag (title 5, links 3, meta 2, others 1);
-                    cosine with their weights (Fan, Zeng and Li 2009): 0.05
-    weighttable     table: title 2, text 1, times document frequency; cosine
-                    with the weights (Wilson and others 2021): 0.4
-    weighttable-tf  table: title 2, text 1; cosine (Pal and others 2009): 0.4
-    bm25            statistics: k1 1.5, b 0.75; from 0, unbounded:
-                    half the sum of IDF times weight
-    wordscore       keywords: density, frequency, balance (Saket and Behrang);
-                    in [0, 5]: 0.33
-    jaccard         reference: links and words in common (Rane and Pathak): 0.25
-    classifier      classifier: a probability, too large if the topic is rarer
-                    than among the examples: 0.5
+    measure         section     threshold  score
+    vsm             keywords    0.05       counts weighted by tag (title 5, links 3, meta 2,
+                                           others 1); cosine with the keyword weights
+                                           (Fan, Zeng and Li 2009)
+    weighttable     table       0.4        counts weighted by tag (title 2, text 1) and
+                                           document frequency; cosine with the table's
+                                           weights (Wilson and others 2021)
+    weighttable-tf  table       0.4        the same without document frequencies and words
+                                           of the query (Pal and others 2009)
+    bm25            statistics  S/2        BM25 with k1 = 1.5 and b = 0.75; range [0, 2.5 S),
+                                           where S is the sum of IDF times weight
+    wordscore       keywords    0.33       density, frequency and balance; range [0, 5]
+                                           (Saket and Behrang)
+    jaccard         reference   0.25       links and words in common (Rane and Pathak)
+    classifier      classifier  0.5        probability; overestimated if relevant pages are
+                                           rarer than among the examples
 
 topic -positive FILE makes table, statistics and reference, with -negative FILE
 the classifier too. -norm is for vsm and the tables. -compat implements the
 papers literally, see go doc ./cmd/score.
 
-Links: 1 - (1 - (0.8 anchor + 0.2 (1 if anchor > 0, else context))) (1 - url);
-weighttable-tf: (url + anchor) / 2; wordscore and classifier: all words as one text
+The score of a link combines the scores of its anchor, its context and its url:
+
+    score = 1 - (1 - words) (1 - url)
+    words = 0.8 anchor + 0.2 near
+    near  = 1 if anchor > 0, else context
+
+weighttable-tf uses (url + anchor) / 2. wordscore scores anchor and context as one text;
+classifier scores anchor, context and url as one text.
 
 Examples:
 

@@ -10,9 +10,9 @@
 //
 // # Records
 //
-// Input: any records. A record with a query, without url and without cost is a query to
-// answer; with a cost it was answered before. Other records are passed on unchanged, or
-// dropped with -only.
+// Input: any records. A record that has a query but no url and no cost is a query to answer;
+// with a cost it was answered before. Other records are passed on unchanged, or dropped with
+// -only.
 //
 // Output for each query: its record with
 //
@@ -23,8 +23,8 @@
 //
 //	url       canonical; http and https only; without duplicates
 //	operator  search; seed if that is the operator of the query
-//	priority  that of the query, less a thousandth for each result before it; absent
-//	          if the query has none
+//	priority  the query's priority − 0.001 × rank, where the rank of the first result
+//	          is 0; absent if the query has none
 //	depth     0
 //	query generation niche parents   those of the query; no page is its own parent
 //
@@ -121,12 +121,12 @@ Usage: search -index FILE [-archive FILE]... [flags] [FILE...] < records
        search -command CMD [flags] [FILE...] < records
        search ... -query WORDS
 
-In:   any records; those with a query, without url and cost are answered
+In:   any records; those that have a query but no url and no cost are answered
 Out:  all records (with -only just queries and results). A query gets its cost,
       1 for every ten results, and is followed by its results. A result has a
       url, the operator search (seed if the query has it), the query, generation,
-      parents and niche of the query, and as priority that of the query minus
-      0.001 for each result before it
+      parents and niche of the query, and a priority: the query's priority
+      − 0.001 × rank, where the rank of the first result is 0
 
 -index is a full-text index, an SQLite database. -archive first adds the pages
 of WARC, ARC and WACZ files and directories that are not in it yet (HTML with

@@ -13,7 +13,7 @@
 //
 // Every word of the query becomes a keyword with weight 1, except stop words and single
 // characters, which are listed on stderr. A -keyword is one or more words with a weight, 1
-// by default. Several words match consecutive words of a page, in any inflection. It is an
+// by default. A phrase matches its words in sequence, in any inflected form. It is an
 // error if a keyword consists of stop words only ("IT" is a stop word, because case is
 // ignored).
 //
@@ -79,9 +79,9 @@
 //
 // and RULE=SCORE sets another limit. Reading the same pages again changes nothing.
 //
-// With -windows DIR it is a filter in a loop with frontier serve: it passes records on
-// unchanged and, before it passes on the window mark of window G, writes the topic,
-// expanded by the pages of the window, to DIR/G/topic.json, unless no word was added.
+// With -windows DIR it is a filter in a loop with frontier serve, and passes records on
+// unchanged. Before it passes on the window mark of window G, it writes the topic expanded by
+// the pages of that window to DIR/G/topic.json. If no word was added, it writes no file.
 // score -windows and evolve -windows read that file. A mark before the first record ends no
 // window, and leaves the topic as it is.
 //
@@ -160,20 +160,23 @@ Out:  a topic file, JSON with one entry per line; with -explain, text
 
 Every word of the query becomes a keyword with weight 1; stop words and single
 characters are left out and listed on stderr. A -keyword is one or more words
-with a weight (1 by default); several words match consecutive words in any
-inflection. A keyword of stop words only, such as "IT", is an error.
+with a weight (1 by default); a phrase matches its words in sequence, in any
+inflected form. A keyword of stop words only, such as "IT", is an error.
 
 Pages about the topic (-positive) add what measures other than vsm need:
 statistics (bm25), a table of words weighted by tf*df (weighttable), and a
 reference page (jaccard). With pages on other topics (-negative), words that
 occur everywhere are left out of the table, and a classifier is trained.
 
--expand adds words of pages with very high scores to the table. With the rule
-symbiosis, a page with a scores.weighttable of 0.7 or more adds its word with
-the highest tf*df; with tunnel, one with a scores.weighttable-tf of 0.9 or more
-adds its most frequent word. With -windows DIR records are passed on, and the
-topic expanded by window G is written to DIR/G/topic.json before the mark of
-the window is passed on; if no word was added there is no file.
+-expand adds words of pages with very high scores to the table. The rules are
+
+    rule       pages with                          add
+    symbiosis  scores.weighttable 0.7 or more      the word with the highest tf*df
+    tunnel     scores.weighttable-tf 0.9 or more   the most frequent word
+
+With -windows DIR records are passed on. Before the mark of window G is passed on,
+the topic expanded by that window is written to DIR/G/topic.json. If no word was
+added, no file is written.
 
 -explain prints the parts of the score of a page, and its best links.
 

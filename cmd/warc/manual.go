@@ -102,7 +102,7 @@ Usage: warc COMMAND [flags] FILE...
 
 In:   archives: WARC or ARC, plain, gzip or zstd; WACZ; directories of them; stdin
       (-, or no FILE) for ls, index and verify
-Out:  lines; for cat archived content; for repair and pack files
+Out:  lines; cat prints archived content; repair and pack write files
 
 warc COMMAND -h describes a command.
 
