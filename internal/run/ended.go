@@ -135,11 +135,6 @@ func (c *Crawl) blame(status int, e ended) error {
 	if err != nil {
 		return err
 	}
-	switch worst {
-	case statusMisuse, statusDiskFull, statusInterrupted, statusTerminated:
-	default: // that of a command which a shell cannot start, or of a killed one, is not crawl's
-		worst = statusFailed
-	}
 	if worst == statusMisuse {
 		how = "correct that, and the same command resumes the crawl"
 	}

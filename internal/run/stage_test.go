@@ -66,6 +66,8 @@ func TestMeter(t *testing.T) {
 		{name: "no final newline", command: `printf %s "$(cat)"`, in: records(5)},
 		{name: "reads no final newline", command: "cat", in: strings.TrimSuffix(records(5), "\n")},
 		{name: "lines that are no records", command: "grep -v '^#'", in: "# hello\n\n" + records(2) + "# bye\n"},
+		{name: "writes a line that is no record", command: "echo hello; cat", in: records(5), status: 1, text: `wrote a line that is not a record: "hello" (messages belong on stderr)`},
+		{name: "writes a topic", command: "cat; echo hello", in: records(5), m: &meter{text: true}},
 		{name: "dies", command: "head -n 2; exit 7", in: records(unread), status: 7, text: "ended with status 7"},
 		{name: "dies in a pipeline", command: "sh -c 'cat; exit 7' | cat", in: records(5), status: 7, text: "ended with status 7"},
 		{name: "has the status of a full disk", command: "cat; exit 3", in: records(5), status: 1, text: "ended with status 3"},
@@ -131,8 +133,8 @@ func TestMeterTerminates(t *testing.T) {
 	out, began := io.Pipe()
 	ended := make(chan error, 1)
 	m := &meter{}
-	go func() { ended <- m.run(ctx, "echo began; exec sleep 60", in, began) }()
-	if _, err := io.ReadFull(out, make([]byte, len("began\n"))); err != nil {
+	go func() { ended <- m.run(ctx, "echo {}; exec sleep 60", in, began) }()
+	if _, err := io.ReadFull(out, make([]byte, len("{}\n"))); err != nil {
 		t.Fatal(err)
 	}
 	cancel()

@@ -334,10 +334,7 @@ func resolveStages(own, otherMode Stages, file, env map[string]string, before *S
 		case given && command == "": // spoor's own
 		case given:
 			stage = &Stage{Name: name, Command: replacement(name, command, own)}
-		case before == nil: // the file may be of a crawl that was killed while it was begun
-			if inFile && (stage == nil || edited != stage.Command && edited != otherMode.command(name)) {
-				changes = append(changes, fmt.Sprintf("the line %s of the stages file is replaced: a new crawl takes %s, or edit the line afterwards", name, strings.ToUpper(name)))
-			}
+		case before == nil: // the file is of a crawl that was killed while it was begun
 		case stage != nil && (edited == stage.Command || edited == otherMode.command(name)): // not edited
 		case inFile && (replaced(name) || edited != before.Ran[name]):
 			stage = &Stage{Name: name, Command: edited}
