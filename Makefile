@@ -44,13 +44,20 @@ build: ## the commands, into bin/ (the default)
 demo: build ## crawl the documentation of the Go tree, on loopback, in a minute
 	scripts/demo
 
-# By default the race detector delays the exit of every command by a second.
+# The race detector multiplies the time of tests. test uses it for packages that start goroutines,
+# lock or use atomics themselves; test-long for those of which only the tests do. By default it
+# delays the exit of every command by a second.
+CONCURRENT := grep -rlE '^\s*go [a-z.]+\(|\.Go\(|sync\.(RW)?Mutex|"sync/atomic"' cmd internal --include='*.go'
+PACKAGES   := xargs -n1 dirname | sort -u | grep -v ^internal/bench | sed 's|^|./|'
+RACED      := $(GO) list $$($(CONCURRENT) --exclude='*_test.go' | $(PACKAGES))
+RACE_TEST  := GORACE=atexit_sleep_ms=0 $(GO) test $(RACE) -short -timeout=15m -shuffle=on
 .PHONY: test test-long
 test: build ## the short tests, with the race detector where there are goroutines
-	concurrent=$$($(GO) list $$(grep -rlE '^\s*go |[^.]go func|\.Go\(|"sync' --include='*.go' cmd internal | xargs -n1 dirname | sort -u | grep -v ^internal/bench | sed 's|^|./|')); \
-	GORACE=atexit_sleep_ms=0 $(GO) test $(RACE) -short -timeout=15m -shuffle=on $$concurrent; \
-	$(GO) test -short -timeout=15m -shuffle=on $$($(GO) list ./... | grep -vxF "$$concurrent")
-test-long: build ## all tests, without the race detector
+	raced=$$($(RACED)); \
+	$(RACE_TEST) $$raced; \
+	$(GO) test -short -timeout=15m -shuffle=on $$($(GO) list ./... | grep -vxF "$$raced")
+test-long: build ## all tests, and the short ones that start goroutines with the race detector
+	$(RACE_TEST) $$($(GO) list $$($(CONCURRENT) | $(PACKAGES)) | grep -vxF "$$($(RACED))")
 	$(GO) test -timeout=60m -shuffle=on $$($(GO) list ./... | grep -v '/cmd/fetch$$')
 	$(GO) test -timeout=60m -shuffle=on ./cmd/fetch # alone, because it measures time and memory
 
