@@ -45,13 +45,15 @@ func (m withBuildDir) Run() int {
 	return m.M.Run()
 }
 
-// build builds the commands once, and returns their directory.
+// build builds the commands once, as the Makefile does, and returns their directory.
 var build = sync.OnceValues(func() (string, error) {
 	bin := filepath.Join(buildDir, "bin")
 	if err := os.Mkdir(bin, 0o777); err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/...").CombinedOutput()
+	cmd := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./cmd/...")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", errors.New(string(out))
 	}
