@@ -127,9 +127,12 @@ func plainScores(a *text.Analyzer, t *topic.Topic, rec *wire.Record, norm fitnes
 }
 
 func TestAgainstPlainImplementation(t *testing.T) {
-	const pages = 1000
-	recs := captured(t, "webkb", 8<<20)
-	recs = append(recs, captured(t, "modern", 8<<20)...)
+	pages, size := 1000, int64(8<<20)
+	if testing.Short() {
+		pages, size = 200, 2<<20
+	}
+	recs := captured(t, "webkb", size)
+	recs = append(recs, captured(t, "modern", size)...)
 	if len(recs) < pages {
 		t.Fatalf("only %d pages", len(recs))
 	}
