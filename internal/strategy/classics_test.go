@@ -82,6 +82,10 @@ func made[S Strategy](t *testing.T, kind string, params ...string) S {
 // A state with a damaged byte, or cut short, is refused or taken for another; what
 // is bred from it is of no importance, but it is bred.
 func TestDamagedStatesDoNotPanic(t *testing.T) {
+	rounds := 300
+	if testing.Short() {
+		rounds = 60
+	}
 	w, subject := worded{random(80, 5)}, target(t)
 	variants := slices.Clone(classics)
 	for _, k := range Kinds() {
@@ -107,7 +111,7 @@ func TestDamagedStatesDoNotPanic(t *testing.T) {
 			deltas = append(deltas, s.AppendDelta(nil))
 		}
 		rng := rand.New(rand.NewPCG(5, 5))
-		for range 300 {
+		for range rounds {
 			s, last := made(), rng.IntN(len(deltas))
 			for _, d := range deltas[:last] {
 				if err := s.Replay(d); err != nil {

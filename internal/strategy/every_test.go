@@ -68,6 +68,10 @@ func TestEveryReachablePageIsFetchedOnce(t *testing.T) {
 // A strategy that is restored from its deltas before every generation proposes and saves the
 // same as one that is kept in memory.
 func TestRestoredStrategiesContinueUnchanged(t *testing.T) {
+	generations := 25
+	if testing.Short() {
+		generations = 14
+	}
 	var all []string
 	for _, kind := range Kinds() {
 		all = append(all, kind.Name)
@@ -93,7 +97,7 @@ func TestRestoredStrategiesContinueUnchanged(t *testing.T) {
 			kept := create()
 			var deltas [][]byte
 			batch := test.seeds
-			for g := 1; g <= 25; g++ {
+			for g := 1; g <= generations; g++ {
 				restored := create()
 				for i, d := range deltas {
 					if err := restored.Replay(d); err != nil {

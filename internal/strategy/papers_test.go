@@ -103,7 +103,7 @@ func (w *rough) generation(n, number int) (outcomes []*wire.Record) {
 func TestEveryStrategyWithFailuresAndRedirects(t *testing.T) {
 	webs, generations := uint64(2), 60
 	if testing.Short() {
-		webs, generations = 1, 30
+		webs, generations = 1, 20
 	}
 	for _, test := range [][]string{
 		{"niche"}, {"niche", "compat=true"}, {"niche", "lazy=true", "niche-min=2", "knockout=0.5"},
