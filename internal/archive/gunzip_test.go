@@ -161,6 +161,9 @@ func TestDecompressAtOnce(t *testing.T) {
 			if want := int64(len(c.member)); m.gz.data != nil && m.pos() != want {
 				t.Errorf("at byte %d, want %d", m.pos(), want)
 			}
+			if testing.Short() && strings.Contains(c.name, "too large") {
+				return // the rest reads the member eight times
+			}
 			sameStories(t, []byte(zip(good("a"))+c.member+zip(good("z"))))
 			sameStories(t, []byte(c.member[:len(c.member)*2/3]))
 		})

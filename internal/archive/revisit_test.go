@@ -313,7 +313,7 @@ func TestLedgerOfSharedWeb(t *testing.T) {
 	o := testOptions(dir)
 	o.MaxSize = 30_000
 	w := newWriter(t, o)
-	const number = 500
+	number := 500 / step(5)
 	for i := range number {
 		write(t, w, exchange(fmt.Sprint("http://example.com/", i), 2000))
 	}
