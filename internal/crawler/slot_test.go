@@ -66,7 +66,10 @@ func TestWaitingHostsHoldNoSlot(t *testing.T) {
 }
 
 func TestWrittenPagesAreFreed(t *testing.T) {
-	const pages, size = 64, 1 << 20
+	pages, size := int64(64), 1<<20
+	if testing.Short() {
+		pages = 32
+	}
 	page := strings.Repeat("<p>page</p>\n", size/12)
 	var asked, first, most atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -93,7 +96,7 @@ func TestWrittenPagesAreFreed(t *testing.T) {
 	if asked.Load() <= pages {
 		t.Fatalf("%d pages were requested", asked.Load())
 	}
-	if grew := most.Load() - first.Load(); grew > pages*size/4 {
+	if grew := most.Load() - first.Load(); grew > pages*int64(size)/4 {
 		t.Errorf("%d pages of %d bytes: the heap grew by %d bytes", pages, size, grew)
 	}
 }
