@@ -110,7 +110,7 @@ func TestDamageIsDetected(t *testing.T) {
 		t.Fatal(err)
 	}
 	acknowledged := int(sessions[len(sessions)-1].length)
-	for n := 0; n < acknowledged; n += 1 + rand.IntN(5) {
+	for n := 0; n < acknowledged; n += 1 + rand.IntN(5*step(4)) {
 		damaged := slices.Clone(log)
 		damaged[n] ^= 0x10
 		dir := storeOf(t, damaged)

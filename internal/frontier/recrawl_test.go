@@ -103,12 +103,14 @@ func simulate(t *testing.T, web []*site, days int, each func(s *Store, now time.
 		pages[p.url] = p
 		add(t, s, fmt.Sprintf(`{"v":1,"url":%q,"priority":0.5}`, p.url))
 	}
+	var rec wire.Record
 	for hour := range days * 24 {
 		now := noon.Add(time.Duration(hour) * time.Hour)
 		lines := next(t, s, Request{N: 100, Generation: hour + 1, Now: now, Recrawl: true})
-		r := wire.NewReader(strings.NewReader(lines), wire.All)
-		var rec wire.Record
-		for r.Read(&rec) == nil {
+		for line := range strings.Lines(lines) {
+			if err := rec.Unmarshal([]byte(line), wire.All); err != nil {
+				t.Fatal(err)
+			}
 			pages[rec.URL].answer(t, &rec, now)
 			if _, err := s.Add(&rec); err != nil {
 				t.Fatal(err)
