@@ -14,17 +14,10 @@ type anchored map[string]string
 
 func (w anchored) fetch(a Address, generation int) *wire.Record {
 	plain := tiny{}
-	labels := map[string][2]float64{}
 	for page, line := range w {
 		words := strings.Fields(line)
 		for i, word := range words {
-			to, label, _ := strings.Cut(word, "=")
-			if i > 0 {
-				var v [2]float64
-				fmt.Sscanf(label, "%g,%g", &v[0], &v[1])
-				labels[page+" "+to] = v
-			}
-			words[i] = to
+			words[i], _, _ = strings.Cut(word, "=")
 		}
 		plain[page] = strings.Join(words, " ")
 	}
@@ -33,8 +26,16 @@ func (w anchored) fetch(a Address, generation int) *wire.Record {
 	if rec.FinalURL != "" {
 		page = name(rec.FinalURL)
 	}
+	labels := map[string][2]float64{}
+	for i, word := range strings.Fields(w[page]) {
+		if to, label, _ := strings.Cut(word, "="); i > 0 {
+			var v [2]float64
+			fmt.Sscanf(label, "%g,%g", &v[0], &v[1])
+			labels[to] = v
+		}
+	}
 	for i := range rec.Links {
-		v := labels[page+" "+name(rec.Links[i].URL)]
+		v := labels[name(rec.Links[i].URL)]
 		rec.Links[i].Score = wire.Num(v[0])
 		rec.Links[i].Scores = []wire.Scored{{Name: "anchor", Value: v[0]}, {Name: "url", Value: v[1]}}
 	}
