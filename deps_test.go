@@ -22,7 +22,7 @@ import (
 const imports = `
 	# The floor imports nothing of ours. gosite is a web site of its own and knows
 	# neither the record nor the crawl.
-	floor = wire weburl text genetic niche graph robots sitemap trap lock atomicfile terminal
+	floor = wire weburl text genetic niche graph robots sitemap trap lock atomicfile terminal background
 	floor gosite:
 
 	# The row above the floor imports only the floor; its packages do not import each other.
@@ -45,7 +45,7 @@ const imports = `
 
 // pure packages compute: their results depend on their arguments alone, so they use no
 // network, files, processes, clock or log.
-var pure = []string{"text", "genetic", "niche", "graph", "fitness", "robots", "weburl", "trap", "judge"}
+var pure = []string{"text", "genetic", "niche", "graph", "fitness", "robots", "weburl", "trap", "judge", "background"}
 
 // impure are the packages of the standard library that neither a pure package nor any
 // package outside the standard library that it imports, directly or indirectly, may

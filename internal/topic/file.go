@@ -39,7 +39,7 @@ func (t *Topic) Write(w io.Writer) error {
 }
 
 // openFields are the fields whose elements have lines of their own. All others are on one line.
-var openFields = []string{"keywords", "table", "vocabulary", "reference", "links", "classifier", "features"}
+var openFields = []string{"keywords", "table", "vocabulary", "reference", "links", "classifier", "features", "background"}
 
 // layOut writes a JSON object or array that is not empty, one element per line. indent is a
 // newline and the current indentation.

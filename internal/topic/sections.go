@@ -77,6 +77,13 @@ type Feature struct {
 	Weight float64 `json:"weight"`
 }
 
+// General holds the document frequencies of a collection of pages on all topics.
+type General struct {
+	Documents     int      `json:"documents"`      // at least 1
+	AverageLength float64  `json:"average_length"` // above 0, as in [Statistics]
+	Vocabulary    []Shared `json:"vocabulary"`     // the most frequent terms
+}
+
 // Limits of the sections of a file, far above what topic writes.
 const (
 	maxTable    = 20_000
@@ -101,13 +108,14 @@ func (t *Topic) order() {
 		t.Common = nil
 	}
 	slices.Sort(t.Common)
+	orderVocabulary(t.Vocabulary)
+	if g := t.General; g != nil {
+		g.Vocabulary = append([]Shared{}, g.Vocabulary...)
+		orderVocabulary(g.Vocabulary)
+	}
 	slices.SortFunc(t.Table, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(b.Weight, a.Weight), strings.Compare(a.Term, b.Term), -strings.Compare(string(a.Origin), string(b.Origin)))
 	})
-	slices.SortFunc(t.Vocabulary, func(a, b Shared) int { return cmp.Compare(b.DF, a.DF) })
-	for _, s := range t.Vocabulary {
-		slices.Sort(s.Terms)
-	}
 	if r := t.Reference; r != nil {
 		r.Links, r.Terms = append([]string{}, r.Links...), append([]string{}, r.Terms...)
 		slices.Sort(r.Links)
@@ -121,17 +129,21 @@ func (t *Topic) order() {
 	}
 }
 
+func orderVocabulary(v []Shared) {
+	slices.SortFunc(v, func(a, b Shared) int { return cmp.Compare(b.DF, a.DF) })
+	for _, s := range v {
+		slices.Sort(s.Terms)
+	}
+}
+
 // checkSections returns an error if the sections of a topic with valid keywords are not
 // valid. It sets the terms of entries that were written by hand.
 func (t *Topic) checkSections(a *text.Analyzer) error {
 	documents := 0
 	if s := t.Statistics; s != nil {
 		documents = s.Documents
-		if documents < 1 || documents > maxCount {
-			return fmt.Errorf("statistics: %d documents", documents)
-		}
-		if !(s.AverageLength > 0) || s.AverageLength > maxCount {
-			return fmt.Errorf("statistics: average length %v is not above 0", s.AverageLength)
+		if err := checkCollection(documents, s.AverageLength); err != nil {
+			return fmt.Errorf("statistics: %w", err)
 		}
 	}
 	for _, k := range t.Keywords {
@@ -158,13 +170,29 @@ func (t *Topic) checkSections(a *text.Analyzer) error {
 			return fmt.Errorf("classifier: %w", err)
 		}
 	}
+	if g := t.General; g != nil {
+		if err := cmp.Or(checkCollection(g.Documents, g.AverageLength), checkVocabulary(g.Vocabulary, g.Documents)); err != nil {
+			return fmt.Errorf("background: %w", err)
+		}
+	}
+	return nil
+}
+
+// checkCollection checks the size of a collection of pages.
+func checkCollection(documents int, averageLength float64) error {
+	switch {
+	case documents < 1 || documents > maxCount:
+		return fmt.Errorf("%d documents", documents)
+	case !(averageLength > 0) || averageLength > maxCount:
+		return fmt.Errorf("average length %v is not above 0", averageLength)
+	}
 	return nil
 }
 
 // checkDF checks a document frequency.
 func checkDF(df, documents int) error {
 	if df < 0 || df > documents {
-		return fmt.Errorf("df %d is not within the %d documents of the statistics", df, documents)
+		return fmt.Errorf("df %d is not within the %d documents", df, documents)
 	}
 	return nil
 }

@@ -36,6 +36,7 @@ type Topic struct {
 	Common     []string    `json:"common,omitempty"`     // those terms that the negative examples have as well, see learn.go
 	Reference  *Reference  `json:"reference,omitempty"`  // the page that others are compared with
 	Classifier *Classifier `json:"classifier,omitempty"` // trained on the examples
+	General    *General    `json:"background,omitempty"` // of pages on all topics, see [Topic.Background]
 }
 
 // A Keyword is a word, or several consecutive words, of the topic.

@@ -199,6 +199,10 @@ func TestReadErrors(t *testing.T) {
 		{"a feature of no words", head + rest + `"classifier":{"positives":1,"negatives":1,"features":[{"name":"","weight":1}]}}`, `feature "" is not a list of stems`},
 		{"a feature that says nothing", head + rest + `"classifier":{"positives":1,"negatives":1,"features":[{"name":"toad","weight":0}]}}`, `feature "toad": weight 0`},
 		{"a feature twice", head + rest + `"classifier":{"positives":1,"negatives":1,"features":[{"name":"toad","weight":1},{"name":"toad","weight":2}]}}`, `feature "toad" is there twice`},
+		{"a background of no document", head + rest + `"background":{"documents":0,"average_length":1}}`, "background: 0 documents"},
+		{"a background without length", head + rest + `"background":{"documents":1}}`, "background: average length 0"},
+		{"a background term of more documents", head + rest + `"background":{"documents":1,"average_length":1,"vocabulary":[{"df":2,"terms":["toad"]}]}}`, "background: df 2 is not within the 1 documents"},
+		{"a background term twice", head + rest + `"background":{"documents":1,"average_length":1,"vocabulary":[{"df":1,"terms":["toad","toad"]}]}}`, `background: term "toad" is there twice`},
 		{"too large", strings.Repeat(" ", maxFile+1), "larger than 64 MiB"},
 	} {
 		if _, err := Read(strings.NewReader(tt.file)); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -259,6 +263,14 @@ const full = `{
       {"name":"home page","weight":-2.5},
       {"name":"frog","weight":1.5},
       {"name":"pond frog","weight":1.5}
+    ]
+  },
+  "background": {
+    "documents": 10,
+    "average_length": 20.5,
+    "vocabulary": [
+      {"df":9,"terms":["file","number"]},
+      {"df":1,"terms":["toad"]}
     ]
   }
 }
