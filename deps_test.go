@@ -22,7 +22,7 @@ import (
 const imports = `
 	# The floor imports nothing of ours. gosite is a web site of its own and knows
 	# neither the record nor the crawl.
-	floor = wire weburl text genetic niche graph robots sitemap trap lock atomicfile terminal background
+	floor = wire weburl text genetic niche graph ridge relevance robots sitemap trap lock atomicfile terminal background
 	floor gosite:
 
 	# The row above the floor imports only the floor; its packages do not import each other.

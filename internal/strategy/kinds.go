@@ -166,6 +166,13 @@ func Kinds() []Kind {
 			Source:  "Han, Wuillemin and Senellart 2018",
 			Summary: "Q-learning of the long-term value of links, with a linear function",
 		},
+
+		// Our own.
+		{
+			Name: "forage", New: newForage,
+			Source:  "this project",
+			Summary: "models of pages and links that are learned during the crawl, weighed by a population that evolves",
+		},
 	}
 	slices.SortFunc(kinds, func(a, b Kind) int { return strings.Compare(a.Name, b.Name) })
 	return kinds

@@ -1,0 +1,379 @@
+// Package relevance estimates how relevant the pages of a crawl are to a query, from the query,
+// from the pages themselves, and from the seeds as far as they have the query's words.
+//
+// The first estimate is BM25 (S. Robertson and H. Zaragoza, "The probabilistic relevance
+// framework: BM25 and beyond", 2009) with document frequencies of the crawl and of a background.
+// The second is Rocchio's: the pages with the highest first estimate are examples of what is
+// relevant (pseudo-relevance feedback; J. J. Rocchio, "Relevance feedback in information
+// retrieval", 1971), and so are trusted seeds.
+//
+// Terms are numbers; pages are counted terms. A model depends on its arguments only.
+package relevance
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// A Count is a term of a page and how often it occurs.
+type Count struct {
+	Term int32
+	N    int32
+}
+
+// A Page is what is known of a page.
+type Page struct {
+	Counts []Count // of the title and the text, each term once
+	Length int     // number of terms in both
+	Query  []int32 // by query term: its occurrences, those in the title three times
+}
+
+// A Query is what is asked for, and what is known of its words before a crawl.
+type Query struct {
+	Terms   []int32
+	Weights []float64 // by term of the query; above 0
+	Share   []float64 // by term: share of the background's documents that have it; may be empty
+}
+
+// Constants of the estimates. They were chosen on the shared topics: see doc/results/forage.md.
+const (
+	k1, b          = 1.2, 0.75 // of BM25
+	background     = 1000      // documents that the background counts as
+	fewPages       = 10        // below, there is no second estimate
+	rounds         = 3         // of pseudo-relevance feedback
+	positiveShare  = 0.3       // of the pages are examples, at least
+	fewestPositive = 3
+	mixture        = 0.5  // weight of the second estimate, in standard deviations of the first
+	doubtful       = 0.08 // mean BM25 of seeds up to which none is trusted
+	trusted        = 0.18 // and from which those are that have as much
+	seedShare      = 0.5  // weight of trusted seeds among the examples
+	denseShare     = 0.8  // of the pages that are as near as half a trusted seed are examples
+	half           = 0.2  // BM25 that counts as a relevance of one half, without trusted seeds
+	levelShare     = 0.5  // the level of the irrelevant is at most this share of trusted seeds'
+)
+
+// A Model estimates relevance.
+type Model struct {
+	query   Query
+	idf     []float64 // by term
+	average float64   // length of pages
+	norm    float64   // what BM25 is divided by
+	half    float64   // BM25 that counts as one half
+
+	// Topic is Rocchio's vector, by term: above 0 for what relevant pages have more often. It is
+	// empty if there are too few pages.
+	Topic     []float64
+	first     moments // BM25 of the pages
+	second    moments // their similarity to Topic
+	seedTrust float64 // mean trust of the seeds, in [0, 1]
+
+	// Level is the relevance of what is not relevant: the mean of the lower half of the pages,
+	// unless the seeds show that the crawl began among relevant ones.
+	Level float64
+}
+
+type moments struct{ mean, deviation float64 }
+
+// IDF returns the inverse document frequency of a term: about 0 for a term of all pages.
+func (m *Model) IDF(term int32) float64 {
+	if int(term) < len(m.idf) {
+		return m.idf[term]
+	}
+	return m.idf[len(m.idf)-1] // of a term that no page has
+}
+
+// New returns the model of a crawl that has fetched pages, of which the first seeds ones were its
+// seeds. terms is a number above all terms.
+func New(q Query, pages []Page, seeds, terms int) *Model {
+	m := &Model{query: q}
+	m.count(pages[:seeds], terms)
+	if len(q.Share) == 0 { // the words that all seeds have are not common ones
+		m.flatten()
+	}
+	trust, level := m.trust(pages[:seeds])
+	m.half = half
+	if m.seedTrust > 0 {
+		m.half = float64(half*(1-m.seedTrust)) + float64(m.seedTrust*level)
+	}
+	m.count(pages, terms)
+	if len(pages) >= fewPages {
+		m.feedBack(pages, trust, level)
+	}
+	m.setLevel(pages, trust)
+	return m
+}
+
+// count sets the statistics of the terms.
+func (m *Model) count(pages []Page, terms int) {
+	df := make([]int, terms+1)
+	length := 0
+	for i := range pages {
+		length += pages[i].Length
+		for _, c := range pages[i].Counts {
+			df[c.Term]++
+		}
+	}
+	m.average = float64(length)/float64(max(1, len(pages))) + 1
+	m.idf = make([]float64, terms+1)
+	n := float64(len(pages))
+	if len(m.query.Share) > 0 {
+		n += background
+	}
+	for t, count := range df {
+		d := float64(count)
+		if t < len(m.query.Share) {
+			d += float64(background * m.query.Share[t])
+		}
+		m.idf[t] = ln1p((n - d + 0.5) / (d + 0.5))
+	}
+	m.normalise()
+}
+
+// flatten gives all terms the same frequency.
+func (m *Model) flatten() {
+	for t := range m.idf {
+		m.idf[t] = 1
+	}
+	m.normalise()
+}
+
+// normalise sets norm.
+func (m *Model) normalise() {
+	m.norm = 0
+	for i, t := range m.query.Terms {
+		m.norm += float64(m.query.Weights[i] * m.IDF(t))
+	}
+}
+
+// bm25 returns the BM25 of a page, in [0, 1]: 1 is that of a page that consists of the query.
+func (m *Model) bm25(p *Page) float64 {
+	k := k1 * (1 - b + float64(b*float64(p.Length)/m.average))
+	sum := 0.0
+	for i, t := range m.query.Terms {
+		if f := float64(p.Query[i]); f > 0 {
+			sum += float64(float64(m.query.Weights[i]*m.IDF(t)) * (f / (f + k)))
+		}
+	}
+	return sum / m.norm
+}
+
+// trust returns how far each seed is believed to be relevant, in [0, 1], and the BM25 of those that
+// are. Seeds are the user's choice, but not always examples of the topic: a list of links, or the
+// home page of a site, is not. So they are trusted if they have the query's words.
+func (m *Model) trust(seeds []Page) (trust []float64, level float64) {
+	trust = make([]float64, len(seeds))
+	mean := 0.0
+	for i := range seeds {
+		trust[i] = m.bm25(&seeds[i])
+		mean += trust[i] / float64(len(seeds))
+	}
+	all := clamp((mean - doubtful) / (trusted - doubtful))
+	sum := 0.0
+	for i, near := range trust {
+		trust[i] = float64(all * clamp(near/trusted))
+		level += float64(trust[i] * near)
+		sum += trust[i]
+	}
+	if sum > 0 {
+		level /= sum
+		m.seedTrust = sum / float64(len(seeds))
+	}
+	return trust, level
+}
+
+// feedBack sets Topic.
+func (m *Model) feedBack(pages []Page, trust []float64, level float64) {
+	first, second := make([]float64, len(pages)), make([]float64, len(pages))
+	near := 0
+	for i := range pages {
+		first[i] = m.bm25(&pages[i])
+		if m.seedTrust > 0 && first[i] > level/2 {
+			near++
+		}
+	}
+	m.first = momentsOf(first)
+	positive := max(fewestPositive, int(float64(positiveShare*float64(len(pages)))), int(float64(denseShare*m.seedTrust)*float64(near)))
+	vectors := m.vectors(pages)
+	mean := centroid(vectors, len(m.idf), func(int) float64 { return 1 })
+	score := slices.Clone(first)
+	for round := range rounds {
+		chosen := highest(score, positive)
+		m.Topic = centroid(vectors, len(m.idf), func(i int) float64 { return chosen[i] })
+		if a := float64(seedShare * m.seedTrust); a > 0 {
+			seeds := centroid(vectors[:len(trust)], len(m.idf), func(i int) float64 { return trust[i] })
+			for t := range m.Topic {
+				m.Topic[t] = float64((1-a)*m.Topic[t]) + float64(a*seeds[t])
+			}
+		}
+		for t := range m.Topic {
+			m.Topic[t] -= mean[t]
+		}
+		for i, v := range vectors {
+			second[i] = v.dot(m.Topic)
+		}
+		m.second = momentsOf(second)
+		if round < rounds-1 {
+			for i := range score {
+				score[i] = (first[i]-m.first.mean)/m.first.deviation + (second[i]-m.second.mean)/m.second.deviation
+			}
+		}
+	}
+}
+
+// highest returns 1 for the n highest scores and 0 for the others. Of equals the first is chosen.
+func highest(scores []float64, n int) []float64 {
+	order := make([]int, len(scores))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(scores[j], scores[i]) })
+	chosen := make([]float64, len(scores))
+	for _, i := range order[:min(n, len(order))] {
+		chosen[i] = 1
+	}
+	return chosen
+}
+
+// Relevance returns the estimate for a page, in [0, 1). At one half a page is as near to the query
+// as a trusted seed.
+func (m *Model) Relevance(p *Page) float64 {
+	x := m.bm25(p)
+	if len(m.Topic) > 0 {
+		z := (m.Vector(p).dot(m.Topic) - m.second.mean) / m.second.deviation
+		x += float64(float64(mixture*m.first.deviation) * z)
+	}
+	x = clamp(x)
+	return x / (x + m.half)
+}
+
+// setLevel sets Level.
+func (m *Model) setLevel(pages []Page, trust []float64) {
+	all := make([]float64, len(pages))
+	seeds, sum := 0.0, 0.0
+	for i := range pages {
+		all[i] = m.Relevance(&pages[i])
+		if i < len(trust) {
+			seeds += float64(trust[i] * all[i])
+			sum += trust[i]
+		}
+	}
+	slices.Sort(all)
+	lower := all[:max(min(1, len(all)), len(all)/2)]
+	for _, r := range lower {
+		m.Level += r / float64(len(lower))
+	}
+	if sum > 0 {
+		bound := float64((1-m.seedTrust)*m.Level) + float64(m.seedTrust*levelShare*(seeds/sum))
+		m.Level = min(m.Level, bound)
+	}
+}
+
+// A vector is a page as weighted terms, of length 1.
+type vector []weighted
+
+type weighted struct {
+	term   int32
+	weight float64
+}
+
+// Vector returns a page as a vector: (1 + ln tf) idf.
+func (m *Model) Vector(p *Page) vector {
+	v := make(vector, len(p.Counts))
+	square := 0.0
+	for i, c := range p.Counts {
+		w := float64((1 + logOf(c.N)) * m.IDF(c.Term))
+		v[i] = weighted{c.Term, w}
+		square += float64(w * w)
+	}
+	if square > 0 {
+		length := math.Sqrt(square)
+		for i := range v {
+			v[i].weight /= length
+		}
+	}
+	return v
+}
+
+// Each calls f for each term of the vector with its weight.
+func (v vector) Each(f func(term int32, weight float64)) {
+	for _, x := range v {
+		f(x.term, x.weight)
+	}
+}
+
+func (m *Model) vectors(pages []Page) []vector {
+	vs := make([]vector, len(pages))
+	for i := range pages {
+		vs[i] = m.Vector(&pages[i])
+	}
+	return vs
+}
+
+func (v vector) dot(by []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		if int(x.term) < len(by) {
+			sum += float64(by[x.term] * x.weight)
+		}
+	}
+	return sum
+}
+
+// centroid returns the weighted mean of vectors.
+func centroid(vs []vector, terms int, weight func(i int) float64) []float64 {
+	mean := make([]float64, terms)
+	sum := 0.0
+	for i, v := range vs {
+		w := weight(i)
+		if w == 0 {
+			continue
+		}
+		sum += w
+		for _, x := range v {
+			mean[x.term] += float64(w * x.weight)
+		}
+	}
+	if sum > 0 {
+		for t := range mean {
+			mean[t] /= sum
+		}
+	}
+	return mean
+}
+
+// momentsOf returns the mean and the standard deviation of xs, which is above 0.
+func momentsOf(xs []float64) (m moments) {
+	for _, x := range xs {
+		m.mean += x / float64(len(xs))
+	}
+	square := 0.0
+	for _, x := range xs {
+		square += float64((x - m.mean) * (x - m.mean))
+	}
+	m.deviation = math.Sqrt(square/float64(len(xs))) + 1e-9
+	return m
+}
+
+func clamp(x float64) float64 { return max(0, min(x, 1)) }
+
+// logs are the logarithms of small counts.
+var logs = func() (l [256]float64) {
+	for n := 1; n < len(l); n++ {
+		l[n] = rounded(math.Log(float64(n)))
+	}
+	return l
+}()
+
+func logOf(n int32) float64 {
+	if int(n) < len(logs) {
+		return logs[max(1, n)]
+	}
+	return rounded(math.Log(float64(n)))
+}
+
+// ln1p returns ln(1 + x).
+func ln1p(x float64) float64 { return rounded(math.Log1p(x)) }
+
+// rounded returns x rounded to 24 bits: the last bits of logarithms differ between machines.
+func rounded(x float64) float64 { return float64(float32(x)) }

@@ -1,0 +1,145 @@
+package strategy
+
+// This file is forage, a strategy of this project: a policy for links that is learned during the
+// crawl, from the pages that it has fetched. doc/results/forage.md has what it was chosen by, and
+// what each part is worth.
+//
+//	forage.go            reading pages, choosing addresses
+//	forage_memory.go     what is remembered of pages and links
+//	forage_model.go      what is learned from it, when the crawl has grown by a fiftieth
+//	forage_signals.go    what the models say of a waiting address: thirteen signals
+//	forage_policy.go     their weights, which evolve, and the islands that compete
+//	package relevance    how relevant a page is
+//	package ridge        how links are judged by their words
+//
+// Nothing of it sees a label.
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"spoor/internal/graph"
+	"spoor/internal/topic"
+	"spoor/internal/wire"
+)
+
+type forage struct {
+	pool
+
+	Window  int  // the smallest generation
+	Evolve  bool // whether the weights evolve
+	Islands bool // whether a plain policy competes
+
+	foraged
+	policy
+	at    extent       // the crawl when the models were fitted last
+	model *forageModel // nil until it is fitted, and after a restoration
+	links linkFeatures
+
+	shares map[string]float64 // of the background's documents that have a stem
+}
+
+// An extent is the size of the crawl at some time.
+type extent struct{ pages, aliases, terms int }
+
+func newForage() Strategy {
+	s := &forage{Window: 5, Evolve: true, Islands: true}
+	s.weights = firstWeights
+	s.terms.most, s.paths.most, s.directories.of.most = maxTerms, maxTagPaths, maxDirectories
+	s.parts = []part{&s.foraged, &s.policy, s}
+	return s
+}
+
+func (s *forage) Params() []Param {
+	return []Param{
+		{Name: "window", Doc: "addresses of the first generations; later a tenth of all pages", Value: &s.Window, Range: [2]float64{1, 1e9}},
+		{Name: "evolve", Doc: "weights evolve; otherwise they stay those of the beginning", Value: &s.Evolve},
+		{Name: "islands", Doc: "a plain policy competes for the addresses of a generation", Value: &s.Islands},
+	}
+}
+
+// aim sets the words of the query. The topic's table is not used.
+func (s *forage) aim(t *topic.Topic) (err error) {
+	if s.analyzer, err = t.Analyzer(); err != nil {
+		return err
+	}
+	fresh := len(s.terms.names) == 0
+	s.termOf, s.query.Terms, s.query.Weights = nil, nil, nil
+	for _, k := range t.Keywords {
+		for _, term := range s.append(nil, k.Text, maxTitleTerms) {
+			if i := slices.Index(s.query.Terms, term); i >= 0 {
+				s.query.Weights[i] = max(s.query.Weights[i], k.Weight)
+				continue
+			}
+			s.query.Terms, s.query.Weights = append(s.query.Terms, term), append(s.query.Weights, k.Weight)
+		}
+	}
+	words, err := t.Analyzer() // of its own: the background has many words that no page has
+	if err != nil {
+		return err
+	}
+	s.shares, _ = t.Background(words)
+	if fresh { // a restored state need not name them
+		s.terms.saved = len(s.terms.names)
+	}
+	return nil
+}
+
+// Visit remembers a page.
+func (s *forage) Visit(rec *wire.Record) {
+	if place, ok := s.visitNew(rec); ok {
+		s.foraged.learn(rec, place, s.linksOn(rec, place))
+	}
+}
+
+// Breed proposes the waiting addresses that the islands choose. The first generations are small,
+// because what they find out is worth more than speed.
+func (s *forage) Breed(n int, rng *rand.Rand) (next []Address) {
+	quota := min(s.startBreed(n), max(s.Window, len(s.pages)/10))
+	s.learn(rng)
+	if waiting := s.waiting(); quota > 0 && len(waiting.ids) > 0 {
+		chosen := s.choose(waiting, quota)
+		for i, c := range chosen {
+			id := waiting.ids[c.at]
+			a := s.proposeAt(id, rankPriority(i, len(chosen)), s.reasons(waiting, c.at)...)
+			a.Niche = "island " + c.island()
+			if s.web.InDegree(id) > 1 {
+				a.Parents = s.parentURLs(id)
+			}
+			next = append(next, a)
+			s.decided(id, waiting.z[c.at], c.islands)
+		}
+	}
+	s.endGeneration()
+	return next
+}
+
+// maxWaiting is the number of waiting addresses that are weighed. If there are more, it is those
+// with the most relevant parents.
+const maxWaiting = 20_000
+
+// waiting returns the addresses to choose from, with their signals, in the order of their discovery.
+func (s *forage) waiting() *waitingLinks {
+	w := new(waitingLinks)
+	for id := range s.freeAddresses() {
+		w.ids = append(w.ids, id)
+	}
+	if len(w.ids) > maxWaiting {
+		w.ids = s.best(maxWaiting, func(id graph.ID) float64 { return s.bestParentRelevance(id) })
+		slices.Sort(w.ids)
+	}
+	s.weigh(w)
+	return w
+}
+
+// code encodes or decodes when the models were fitted. They are fitted again when they are needed.
+func (s *forage) code(c *codec) {
+	integer(c, &s.at.pages)
+	integer(c, &s.at.aliases)
+	integer(c, &s.at.terms)
+	c.check(0 <= s.at.pages && s.at.pages <= len(s.pages) && 0 <= s.at.aliases && s.at.aliases <= len(s.aliases) &&
+		0 <= s.at.terms && s.at.terms <= len(s.terms.names))
+	if c.reading {
+		s.model = nil
+	}
+}

@@ -1,0 +1,369 @@
+package strategy
+
+// This file is the policy of forage: the weights of the signals, a population of which evolves, and
+// the islands that share the addresses of a generation.
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"spoor/internal/genetic"
+	"spoor/internal/graph"
+)
+
+// firstWeights are the weights before anything has evolved.
+var firstWeights = signalVector{
+	sigParents: 0.3, sigSiblings: 0.8, sigSpread: 0.3, sigWords: 0.8, sigHub: 0.4,
+	sigAnchor: 0.2, sigAddress: 0.2, sigContext: 0.2, sigTopic: 0.15, sigAddressTopic: 0.3,
+	sigDirectory: 0.1, sigNew: 0.3, sigHost: 0.2,
+}
+
+// A policy is a population of weights, with what it is judged by.
+type policy struct {
+	weights    signalVector // in use: the mean of the fittest
+	population []genome
+	log        []decision // the latest proposals, in their order
+	savedLog   int
+}
+
+type genome []float64
+
+// A decision is a proposal: an address, its signals then, and the islands that would have chosen it.
+type decision struct {
+	id      graph.ID
+	z       signalVector
+	islands uint8
+}
+
+// Constants of the evolution.
+const (
+	genomes         = 24
+	fewestDecisions = 40    // before which nothing evolves
+	mostDecisions   = 2000  // that are kept
+	evolutions      = 4     // a fit
+	deployed        = 6     // fittest, whose mean is in use
+	firstDeviation  = 0.15  // of the first population around firstWeights
+	mutationRate    = 0.4   // of a weight
+	mutationStep    = 0.075 // standard deviation
+	blendAlpha      = 0.25
+	outcomeDecay    = 0.99827 // by which an outcome counts less than the one after it: half in 400
+	priorDecisions  = 50      // that firstWeights are worth
+)
+
+// decided logs a proposal.
+func (p *policy) decided(id graph.ID, z signalVector, islands uint8) {
+	p.log = append(p.log, decision{id, z, islands})
+}
+
+// An answered decision has an outcome.
+type answered struct {
+	*decision
+	place   int
+	outcome float64 // relevance above the level, and a share of the hub value
+}
+
+// logged returns the decisions whose pages were fetched before the last fit.
+func (s *forage) logged() (list []answered) {
+	for i := range s.log {
+		d := &s.log[i]
+		if place := int(s.model.places[d.id]) - 1; place >= 0 && place < len(s.model.outcome) {
+			list = append(list, answered{d, place, s.model.outcome[place]})
+		}
+	}
+	return list
+}
+
+// evolve lets the population evolve by what the decisions led to.
+func (p *policy) evolve(log []answered, rng *rand.Rand) {
+	if len(log) < fewestDecisions {
+		return
+	}
+	if p.population == nil {
+		for i := range genomes {
+			g := slices.Clone(genome(firstWeights[:]))
+			if i > 0 {
+				genetic.Disturb(rng, g, 1, firstDeviation)
+			}
+			p.population = append(p.population, g.rounded())
+		}
+	}
+	decay := make([]float64, len(log))
+	for i, d := len(decay)-1, 1.0; i >= 0; i-- {
+		decay[i] = d
+		d = float64(d * outcomeDecay)
+	}
+	fitness := make([]float64, genomes)
+	rate := func() {
+		for i, g := range p.population {
+			fitness[i] = fitnessOf(g, log, decay)
+		}
+	}
+	rate()
+	for range evolutions {
+		next := []genome{p.population[genetic.Truncate(fitness, 1)[0]]}
+		for len(next) < genomes {
+			a, b := p.population[genetic.Tournament(rng, fitness)], p.population[genetic.Tournament(rng, fitness)]
+			child := genetic.Blend(rng, a, b, blendAlpha)
+			genetic.Disturb(rng, child, mutationRate, mutationStep)
+			next = append(next, genome(child).rounded())
+		}
+		p.population = next
+		rate()
+	}
+	p.deploy(genetic.Truncate(fitness, deployed))
+}
+
+// rounded rounds a genome to what is saved of it.
+func (g genome) rounded() genome {
+	for k := range g {
+		g[k] = float64(float32(g[k]))
+	}
+	return g
+}
+
+// deploy sets the weights in use.
+func (p *policy) deploy(fittest []int) {
+	p.weights = signalVector{}
+	for _, i := range fittest {
+		for k, w := range p.population[i] {
+			p.weights[k] += w / float64(len(fittest))
+		}
+	}
+}
+
+// fitnessOf returns how well weights would have ordered the decisions: the correlation of their
+// scores with the outcomes, the more trusted the more there are, without what the weights have moved
+// away from the first ones.
+func fitnessOf(g genome, log []answered, decay []float64) float64 {
+	var sum, x, y, xx, yy, xy float64
+	for i := range log {
+		score := 0.0
+		for k, w := range g {
+			score += float64(w * log[i].z[k])
+		}
+		d, out := decay[i], log[i].outcome
+		sum += d
+		x += float64(d * score)
+		y += float64(d * out)
+		xx += float64(float64(d*score) * score)
+		yy += float64(float64(d*out) * out)
+		xy += float64(float64(d*score) * out)
+	}
+	spread := float64((xx - float64(x*x)/sum) * (yy - float64(y*y)/sum))
+	correlation := (xy - float64(x*y)/sum) / math.Sqrt(max(0, spread)+1e-12)
+	moved := 0.0
+	for k, w := range g {
+		moved += float64((w - firstWeights[k]) * (w - firstWeights[k]))
+	}
+	return float64(correlation*float64(len(log))/priorDecisions) - moved
+}
+
+// Islands. Each has its own order of the waiting addresses.
+const (
+	islandEvolved = iota
+	islandPlain
+	islandCount
+)
+
+var islandNames = [islandCount]string{"evolved", "plain"}
+
+// A choice is an address of a generation.
+type choice struct {
+	at      int // among the waiting ones
+	by      int // the island that chose it
+	islands uint8
+}
+
+func (c choice) island() string { return islandNames[c.by] }
+
+const (
+	shareNarrow      = 0.05 // difference of yields that triples the odds, about
+	shareFirst       = 0.5  // log-odds of the evolved island before anything is known
+	leastShare       = 0.15
+	mostShare        = 0.9
+	yieldDecay       = 0.985 // by which a page counts less than the one after it
+	yieldPrior       = 8     // pages
+	yieldHubs        = 0.25
+	diversityPenalty = 0.5
+)
+
+// choose returns the addresses of the next generation.
+func (s *forage) choose(w *waitingLinks, n int) (chosen []choice) {
+	scores := make([]float64, len(w.ids))
+	for i := range w.z {
+		for k, z := range w.z[i] {
+			scores[i] += float64(s.weights[k] * z)
+		}
+	}
+	evolved := s.diverse(w, scores, n)
+	if !s.Islands {
+		for _, at := range evolved {
+			chosen = append(chosen, choice{at: at})
+		}
+		return chosen
+	}
+	return interleave([islandCount][]int{evolved, highestPlaces(w.plain, n)}, s.share(), n)
+}
+
+// share returns the share of the evolved island, by the yields of both.
+func (s *forage) share() float64 {
+	var yields, weights [islandCount]float64
+	decay := 1.0
+	m := s.model
+	for i := len(s.log) - 1; i >= 0 && decay > 0.02; i-- {
+		place := int(m.places[s.log[i].id]) - 1
+		if place < 0 {
+			continue
+		}
+		worth := m.relevance[place]
+		if place < len(m.outcome) {
+			worth += float64(yieldHubs / hubShare * (m.outcome[place] - (m.relevance[place] - m.level())))
+		}
+		for k := range yields {
+			if s.log[i].islands>>k&1 == 1 {
+				yields[k] += float64(decay * worth)
+				weights[k] += decay
+			}
+		}
+		decay = float64(decay * yieldDecay)
+	}
+	all := (yields[0] + yields[1] + 0.3) / (weights[0] + weights[1] + 1)
+	for k := range yields {
+		yields[k] = (yields[k] + float64(yieldPrior*all)) / (weights[k] + yieldPrior)
+	}
+	odds := (yields[islandEvolved]-yields[islandPlain])/shareNarrow + shareFirst
+	return max(leastShare, min(rounded(1/(1+math.Exp(-odds))), mostShare))
+}
+
+// interleave takes n addresses from the two lists, in the proportion of the first one's share.
+func interleave(lists [islandCount][]int, share float64, n int) (chosen []choice) {
+	of := [islandCount]float64{float64(share * float64(n)), float64((1 - share) * float64(n))}
+	marks := map[int]uint8{}
+	for k, list := range lists {
+		for rank, at := range list {
+			if r := float64(rank); r < of[k]+0.5 || r < of[1-k] {
+				marks[at] |= 1 << k
+			}
+		}
+	}
+	taken := map[int]bool{}
+	var next [islandCount]int
+	var from [islandCount]float64
+	for len(chosen) < n {
+		k := islandEvolved
+		if next[k] == len(lists[k]) || next[islandPlain] < len(lists[islandPlain]) && float64(from[0]*(1-share)) > float64(from[1]*share) {
+			k = islandPlain
+		}
+		if next[k] == len(lists[k]) {
+			break
+		}
+		at := lists[k][next[k]]
+		next[k]++
+		from[k]++
+		if !taken[at] {
+			taken[at] = true
+			chosen = append(chosen, choice{at, k, marks[at]})
+		}
+	}
+	return chosen
+}
+
+// diverse returns the n best addresses, one after the other: what a page has given to this generation
+// costs its other links, the more the fewer of its links were fetched.
+func (s *forage) diverse(w *waitingLinks, scores []float64, n int) (chosen []int) {
+	best := highestPlaces(scores, 6*n)
+	used := make([]bool, len(best))
+	taken := map[int32]float64{}
+	for len(chosen) < min(n, len(best)) {
+		pick, high := -1, math.Inf(-1)
+		for i, at := range best {
+			if used[i] {
+				continue
+			}
+			cost, parents := 0.0, 0.0
+			for a := range s.into(w.ids[at], len(s.pages)) {
+				cost += taken[a.from] / (s.model.taken[a.from] + 2)
+				parents++
+			}
+			if v := scores[at] - float64(diversityPenalty*cost)/max(1, parents); v > high {
+				pick, high = i, v
+			}
+		}
+		used[pick] = true
+		chosen = append(chosen, best[pick])
+		for a := range s.into(w.ids[best[pick]], len(s.pages)) {
+			taken[a.from]++
+		}
+	}
+	return chosen
+}
+
+// highestPlaces returns the places of the n highest scores, highest first, of equals the first.
+func highestPlaces(scores []float64, n int) []int {
+	n = min(n, len(scores))
+	worse := func(i, j int) int { return cmp.Or(cmp.Compare(scores[j], scores[i]), cmp.Compare(i, j)) }
+	var top []int
+	for i := range scores {
+		if len(top) >= 2*n {
+			slices.SortFunc(top, worse)
+			top = top[:n]
+		}
+		if len(top) < n || worse(i, top[n-1]) < 0 || len(top) > n {
+			top = append(top, i)
+		}
+	}
+	slices.SortFunc(top, worse)
+	return top[:n]
+}
+
+// code writes or reads the decisions since the last delta, the population and the weights.
+func (p *policy) code(c *codec) {
+	if c.reading {
+		p.savedLog = len(p.log)
+	}
+	signal := func(x *float64) {
+		f := float32(*x)
+		bits := math.Float32bits(f)
+		c.uint32(&bits)
+		f = math.Float32frombits(bits)
+		if c.check(math.Abs(float64(f)) < 1e6); c.bad {
+			f = 0
+		}
+		*x = float64(f)
+	}
+	list := p.log[p.savedLog:]
+	if c.reading {
+		list = nil
+	}
+	list = each(c, list, func(d *decision) {
+		c.id(&d.id)
+		c.byte(&d.islands)
+		for k := range d.z {
+			signal(&d.z[k])
+		}
+	})
+	if c.check(true) {
+		p.log = append(p.log, list...)
+	}
+	if len(p.log) > 2*mostDecisions {
+		p.log = slices.Clone(p.log[len(p.log)-mostDecisions:])
+	}
+	p.savedLog = len(p.log)
+	p.population = each(c, p.population, func(g *genome) {
+		if c.reading {
+			*g = make(genome, signals)
+		}
+		for k := range *g {
+			signal(&(*g)[k])
+		}
+	})
+	c.check(len(p.population) == 0 || len(p.population) == genomes)
+	if len(p.population) == 0 {
+		p.population = nil
+	}
+	for k := range p.weights {
+		c.finite(&p.weights[k])
+	}
+}

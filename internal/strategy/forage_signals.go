@@ -1,0 +1,368 @@
+package strategy
+
+// This file says what the models of forage know of a waiting address.
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"spoor/internal/graph"
+	"spoor/internal/ridge"
+	"spoor/internal/wire"
+)
+
+// The signals of an address. Where several pages link to it, anchor, context and topic are the best
+// of all, address and address-topic those of the first.
+const (
+	sigParents      = iota // mean relevance of the pages that link to it
+	sigSiblings            // and of the pages fetched of those that they link to
+	sigSpread              // of its neighbourhood
+	sigWords               // of pages whose links had the same words, expected by ridge regression
+	sigHub                 // relevance of what such pages link to
+	sigAnchor              // words of the query in anchors
+	sigAddress             // in the address
+	sigContext             // around links
+	sigTopic               // words of the topic in anchors
+	sigAddressTopic        // in the address
+	sigDirectory           // mean relevance of its directory's pages
+	sigNew                 // 1 if only one page links to it
+	sigHost                // 1 over the root of the number of pages of its host, plus one
+	signals
+)
+
+var signalNames = [signals]string{"parents", "siblings", "spread", "words", "hub", "anchor", "address", "context",
+	"anchor-topic", "address-topic", "directory", "one-parent", "new-host"}
+
+// A signalVector has a number for each signal.
+type signalVector [signals]float64
+
+// waitingLinks are the addresses to choose from.
+type waitingLinks struct {
+	ids   []graph.ID
+	z     []signalVector // standardised
+	plain []float64      // what the plain policy gives them
+}
+
+// Dense inputs of the model of links. They explain what the words need not.
+const (
+	denseParents = iota
+	denseBest
+	denseSiblings
+	denseAnchor
+	denseAddress
+	denseContext
+	denseTopic
+	denseMany
+	denses
+)
+
+// densePrior is what a dense input says of the relevance of a page before anything was learned.
+var densePrior = [denses]float64{denseParents: 0.5, denseAnchor: 0.2, denseAddress: 0.1}
+
+// topicParents is the number of pages whose anchors are compared with the topic.
+const topicParents = 8
+
+// evidence returns the dense inputs of an address, by the pages before the one at place end that
+// link to it. If it was fetched, its own relevance does not count.
+func (s *forage) evidence(m *forageModel, id graph.ID, end int) (x [denses]float64) {
+	parents, siblings, n := 0.0, 0.0, 0.0
+	own, fetched := 0.0, 0.0
+	if place := m.places[id]; place > 0 {
+		own, fetched = m.relevance[place-1], 1
+	}
+	for a := range s.into(id, end) {
+		r := m.relevance[a.from]
+		parents += r
+		x[denseBest] = max(x[denseBest], r)
+		prior := float64(0.5*m.level()) + float64(0.5*r) + m.promise[a.from]
+		siblings += (m.harvest[a.from]-own+float64(shrinkSiblings*prior))/(m.taken[a.from]-fetched+shrinkSiblings) - m.level()
+		x[denseAnchor] = max(x[denseAnchor], m.matched(s.anchorOf(a)))
+		x[denseContext] = max(x[denseContext], m.matched(s.contextOf(a)))
+		if n < topicParents {
+			if t := m.likeTopic(s.anchorOf(a)); math.Abs(t) > math.Abs(x[denseTopic]) {
+				x[denseTopic] = t
+			}
+		}
+		n++
+	}
+	if n > 0 {
+		x[denseParents] = (parents - float64(n*m.level())) / (n + shrinkParents)
+		x[denseSiblings] = siblings / (n + shrinkParents)
+		x[denseAddress] = m.matched(s.urlTerms[id])
+		x[denseMany] = n / (n + 3)
+	}
+	return x
+}
+
+// matched returns how much of the query is among terms, in [0, 1): w/(1 + w), where w is the weight of
+// its words that occur, and a word weighs 1 in the mean. The terms of the query have the lowest
+// numbers.
+func (m *forageModel) matched(terms []int32) float64 {
+	w := 0.0
+	for i, t := range terms {
+		if int(t) < len(m.asked) && !slices.Contains(terms[:i], t) {
+			w += m.asked[t]
+		}
+	}
+	return w / (w + 1)
+}
+
+// likeTopic returns how much terms speak for the topic: the mean of their weights in it, by idf,
+// times ten.
+func (m *forageModel) likeTopic(terms []int32) float64 {
+	sum, all := 0.0, 0.0
+	for _, t := range terms {
+		idf := m.pages.IDF(t)
+		all += idf
+		if int(t) < len(m.pages.Topic) {
+			sum += float64(m.pages.Topic[t] * idf)
+		}
+	}
+	if all == 0 {
+		return 0
+	}
+	return 10 * sum / all
+}
+
+// weigh sets the signals of all waiting addresses.
+func (s *forage) weigh(w *waitingLinks) {
+	m := s.model
+	w.z, w.plain = make([]signalVector, len(w.ids)), make([]float64, len(w.ids))
+	for i, id := range w.ids {
+		x := &w.z[i]
+		dense := s.evidence(m, id, len(s.pages))
+		features := s.features(id, len(s.pages))
+		x[sigParents], x[sigSiblings] = dense[denseParents], dense[denseSiblings]
+		x[sigAnchor], x[sigAddress], x[sigContext], x[sigTopic] = dense[denseAnchor], dense[denseAddress], dense[denseContext], dense[denseTopic]
+		x[sigSpread] = s.spreadTo(m, id)
+		x[sigWords], x[sigHub] = m.words.Predict(features), m.hub.Predict(features)
+		if int(id) < len(s.urlTerms) {
+			x[sigAddressTopic] = m.likeTopic(s.urlTerms[id])
+			if s.parents[id] == 1 {
+				x[sigNew] = 1
+			}
+		}
+		x[sigDirectory], x[sigHost] = s.inDirectory(m, id)
+		near := dense[denseContext]
+		if dense[denseAnchor] > 0 {
+			near = 1
+		}
+		w.plain[i] = float64(0.5*dense[denseBest]) + float64(0.4*dense[denseAnchor]) + float64(0.1*near)
+	}
+	w.standardise()
+}
+
+// spreadTo returns what is spread to an address. If it was discovered since the last fit, that is
+// what its parents pass on.
+func (s *forage) spreadTo(m *forageModel, id graph.ID) float64 {
+	if int(id) < len(m.spread) {
+		return m.spread[id]
+	}
+	sum, n := 0.0, 0.0
+	for a := range s.into(id, len(s.pages)) {
+		from := s.pages[a.from].node
+		value := float64((1 - spreadShare) * (m.relevance[a.from] - m.level()))
+		if int(from) < len(m.spread) {
+			value = m.spread[from]
+		}
+		sum += value / math.Sqrt(float64(max(1, s.docs[a.from].arcs[1]-s.docs[a.from].arcs[0])))
+		n++
+	}
+	return float64(spreadShare*sum) / math.Sqrt(max(1, n))
+}
+
+// inDirectory returns the mean relevance of the pages in the directories of an address, the inner
+// ones before the outer ones as far as there are enough, above the level; and how new its host is.
+func (s *forage) inDirectory(m *forageModel, id graph.ID) (above, novelty float64) {
+	var inner [maxLevels + 1]int32
+	n := 0
+	for d := s.directory[id]; d >= 0 && n < len(inner); d = s.outer[d] {
+		inner[n] = d
+		n++
+	}
+	mean := m.level()
+	for i := n - 1; i >= 0; i-- {
+		d := inner[i]
+		mean = (m.inDir[d] + float64(shrinkFolders*mean)) / (m.ofDir[d] + shrinkFolders)
+	}
+	if n > 0 {
+		novelty = 1 / math.Sqrt(1+m.ofDir[inner[n-1]])
+	}
+	return mean - m.level(), novelty
+}
+
+// highZ is the number of standard deviations above which a signal counts less and less.
+const highZ = 3
+
+// standardise replaces each signal by its distance from the mean, in standard deviations.
+func (w *waitingLinks) standardise() {
+	n := float64(len(w.z))
+	for k := range signals {
+		mean, square := 0.0, 0.0
+		for i := range w.z {
+			mean += w.z[i][k] / n
+		}
+		for i := range w.z {
+			d := w.z[i][k] - mean
+			square += float64(d*d) / n
+		}
+		deviation := math.Sqrt(square)
+		for i := range w.z {
+			x := &w.z[i][k]
+			if deviation < 1e-9 {
+				*x = 0
+				continue
+			}
+			if *x = (*x - mean) / deviation; *x > highZ {
+				*x = highZ + math.Log1p(*x-highZ)
+			}
+			*x = float64(float32(*x)) // as it is saved, and whatever the machine's logarithm
+		}
+	}
+}
+
+// reasons returns what each signal adds to the score of an address.
+func (s *forage) reasons(w *waitingLinks, at int) (reasons []wire.Scored) {
+	for k, z := range w.z[at] {
+		if part := math.Round(1000*float64(s.weights[k]*z)) / 1000; part != 0 {
+			reasons = append(reasons, wire.Scored{Name: signalNames[k], Value: part})
+		}
+	}
+	slices.SortFunc(reasons, func(a, b wire.Scored) int { return strings.Compare(a.Name, b.Name) })
+	return reasons
+}
+
+// bestParentRelevance returns the relevance of the most relevant page that links to an address.
+func (s *forage) bestParentRelevance(id graph.ID) (best float64) {
+	for a := range s.into(id, len(s.pages)) {
+		best = max(best, s.model.relevance[a.from])
+	}
+	return best
+}
+
+// Kinds of features of a link, in the three lowest bits of a feature's index.
+const (
+	featureAnchor = iota
+	featureURL
+	featureContext
+	featurePath
+	featureDirectory
+	featureLetters
+	featureKinds = 8
+)
+
+// Weights of features, before the vector is scaled to length 1 (all but directories and letters).
+const (
+	anchorWeight    = 1
+	urlWeight       = 0.7
+	contextWeight   = 0.3
+	pathWeight      = 0.5
+	directoryWeight = 0.25
+	featureParents  = 24 // pages whose anchors are features
+	letters         = 4  // of an address that are a feature
+	letterBuckets   = 1 << 15
+)
+
+// linkFeatures holds the features of links until another page links to them.
+type linkFeatures struct {
+	of map[graph.ID]cachedFeatures
+}
+
+type cachedFeatures struct {
+	parents  int32 // that they are of
+	features []ridge.Feature
+}
+
+// mostCached bounds the links whose features are held: some 100 MB.
+const mostCached = 2 * maxWaiting
+
+func (l *linkFeatures) reset() {
+	if l.of == nil || len(l.of) > mostCached {
+		l.of = map[graph.ID]cachedFeatures{}
+	}
+}
+
+// featureWidth returns a number above the index of all features.
+func (s *forage) featureWidth() int {
+	return featureKinds * max(len(s.terms.names), len(s.paths.names), len(s.outer), letterBuckets)
+}
+
+// features returns the sparse features of the links to an address on the pages before the one at
+// place end.
+func (s *forage) features(id graph.ID, end int) []ridge.Feature {
+	n := int32(0)
+	for range s.into(id, end) {
+		if n++; n == featureParents {
+			break
+		}
+	}
+	if c, ok := s.links.of[id]; ok && c.parents == n {
+		return c.features
+	}
+	f := s.featuresOf(id, end)
+	s.links.of[id] = cachedFeatures{n, f}
+	return f
+}
+
+func (s *forage) featuresOf(id graph.ID, end int) (f []ridge.Feature) {
+	add := func(kind int32, number int32, weight float32) {
+		f = append(f, ridge.Feature{Index: number*featureKinds + kind, Value: weight})
+	}
+	n := 0
+	for a := range s.into(id, end) {
+		for _, t := range s.anchorOf(a) {
+			add(featureAnchor, t, anchorWeight)
+		}
+		if n < contextParents {
+			for _, t := range s.contextOf(a) {
+				add(featureContext, t, contextWeight)
+			}
+			if a.path >= 0 {
+				add(featurePath, a.path, pathWeight)
+			}
+		}
+		if n++; n == featureParents {
+			break
+		}
+	}
+	if n > 0 {
+		for _, t := range s.urlTerms[id] {
+			add(featureURL, t, urlWeight)
+		}
+	}
+	f = distinct(f)
+	square := 0.0
+	for _, x := range f {
+		square += float64(float64(x.Value) * float64(x.Value))
+	}
+	for i := range f {
+		f[i].Value = float32(float64(f[i].Value) / math.Sqrt(square))
+	}
+	for d := s.directory[id]; d >= 0; d = s.outer[d] {
+		add(featureDirectory, d, directoryWeight)
+	}
+	return s.letters(f, id)
+}
+
+// distinct sorts features by index and removes duplicates.
+func distinct(f []ridge.Feature) []ridge.Feature {
+	slices.SortFunc(f, func(a, b ridge.Feature) int { return cmp.Compare(a.Index, b.Index) })
+	return slices.CompactFunc(f, func(a, b ridge.Feature) bool { return a.Index == b.Index })
+}
+
+// letters appends the groups of letters in the path of an address: addresses run words together.
+func (s *forage) letters(f []ridge.Feature, id graph.ID) []ridge.Feature {
+	path := "/" + strings.ToLower(pathAndQuery(s.web.URL(id))) + "/"
+	from := len(f)
+	for i := range len(path) - letters + 1 {
+		bucket := int32(fnv64(path[i:i+letters]) % letterBuckets)
+		f = append(f, ridge.Feature{Index: bucket*featureKinds + featureLetters})
+	}
+	groups := distinct(f[from:])
+	for i := range groups {
+		groups[i].Value = float32(1 / math.Sqrt(float64(len(groups))))
+	}
+	return f[:from+len(groups)]
+}
