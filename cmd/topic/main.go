@@ -32,7 +32,7 @@
 // compressed by gzip or zstd; - is stdin. Both may be repeated. Failures, pages without
 // words and duplicates are left out, and counted on stderr. -topic starts with the keywords
 // of another topic; the sections below are replaced, except that a classifier is kept if
-// there is no -negative.
+// there is no -negative, and a background if there is no -background.
 //
 // With -positive alone the topic gets
 //
