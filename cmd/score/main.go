@@ -37,7 +37,7 @@
 //
 // Keywords are part of every topic; the other sections of a topic are made from example
 // pages by topic -positive FILE, the classifier by topic -positive FILE -negative FILE. It
-// is an error if the topic lacks the section of a measure.
+// is an error if the topic lacks the section of a measure. bm25 can do without examples.
 //
 //	vsm             counts of keywords weighted by tag (title 5, links 3, meta 2,
 //	                others 1); cosine with the keyword weights; Fan, Zeng and Li 2009.
@@ -50,10 +50,12 @@
 //	                frequencies; Pal, Tomar and Shrivastava 2009. Threshold 0.4.
 //	bm25            keywords in title and text, with k1 = 1.5, b = 0.75 and
 //	                IDF = ln(1 + (N − n + 0.5) / (n + 0.5)), times their weights; N, n
-//	                and the average length are the statistics of the topic. From 0 to
-//	                less than 2.5 times the sum of weight · IDF. Threshold: half of that
-//	                sum, which is the value of a page of average length with every
-//	                keyword once.
+//	                and the average length are the statistics of the topic. If it has
+//	                none, they are those of the background: the section that topic
+//	                -background makes or, for English, the built-in table. An expression
+//	                then has the n of its rarest word. From 0 to less than 2.5 times the
+//	                sum of weight · IDF. Threshold: half of that sum, which is the value
+//	                of a page of average length with every keyword once.
 //	wordscore       keywords in title and text: density (frequency over words),
 //	                frequency relative to the most frequent word (α = 4), and balance;
 //	                Saket and Behrang. In [0, 5]. Threshold 0.33, the lowest mean score
@@ -174,7 +176,8 @@ Each measure needs a section of the topic. Its threshold applies if the topic se
                                            rarer than among the examples
 
 topic -positive FILE makes table, statistics and reference, with -negative FILE
-the classifier too. -norm is for vsm and the tables. -compat implements the
+the classifier too. Without statistics, bm25 uses the background of the topic,
+which is built in for English (see topic -background). -norm is for vsm and the tables. -compat implements the
 papers literally, see go doc ./cmd/score.
 
 The score of a link combines the scores of its anchor, its context and its url:

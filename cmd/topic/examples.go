@@ -63,6 +63,23 @@ func (c *command) learnFromExamples(t *topic.Topic) error {
 	return nil
 }
 
+// learnBackground adds the document frequencies of pages on all topics to t.
+func (c *command) learnBackground(t *topic.Topic) error {
+	pages, err := readExamples("background", c.background, c.stdin, c.stderr)
+	if err != nil {
+		return err
+	}
+	if err := measure.LearnBackground(t, pages); err != nil {
+		return fmt.Errorf("-background: %w", err)
+	}
+	terms := 0
+	for _, s := range t.General.Vocabulary {
+		terms += len(s.Terms)
+	}
+	fmt.Fprintf(c.stderr, "topic: a background of %d words from %d pages\n", terms, t.General.Documents)
+	return nil
+}
+
 // readExamples reads the pages of files given with the flag called name.
 func readExamples(name string, files []string, stdin io.Reader, stderr io.Writer) (*measure.Examples, error) {
 	e := new(measure.Examples)
@@ -81,7 +98,7 @@ func readExamples(name string, files []string, stdin io.Reader, stderr io.Writer
 				leftOut[reason]++
 			}
 			if e.Size > maxExamples {
-				return fmt.Errorf("more than %d MiB of text\nhint: some hundred pages are enough", maxExamples>>20)
+				return fmt.Errorf("more than %d MiB of text\nhint: a random sample of the pages is enough", maxExamples>>20)
 			}
 			return nil
 		}, func(err *wire.SyntaxError) { bad.add(fmt.Errorf("%s: %w", file, err)) })

@@ -5,6 +5,7 @@
 //	topic -query "WORDS" [-keyword EXPRESSION=WEIGHT]... [flags] > topic.json
 //	topic -query "WORDS" -positive FILE [-negative FILE] [flags] > topic.json
 //	topic -topic FILE -positive FILE [-negative FILE] [flags] > topic.json
+//	topic -topic FILE -background FILE > topic.json
 //	topic -topic FILE -expand RULE[=SCORE] [FILE...] < scored > new.json
 //	topic -topic FILE -expand RULE[=SCORE] -windows DIR < scored windows > the same
 //	topic -topic FILE -explain URL [-fitness NAME[,NAME...]] [FILE...] < parsed
@@ -31,7 +32,7 @@
 // compressed by gzip or zstd; - is stdin. Both may be repeated. Failures, pages without
 // words and duplicates are left out, and counted on stderr. -topic starts with the keywords
 // of another topic; the sections below are replaced, except that a classifier is kept if
-// there is no -negative.
+// there is no -negative, and a background if there is no -background.
 //
 // With -positive alone the topic gets
 //
@@ -64,6 +65,19 @@
 // The reference page is the positive page nearest to the keywords, by the cosine of its
 // word counts and the weights of the keywords, which prefers short pages. -reference
 // chooses another one.
+//
+// # Background
+//
+// A background says how frequent words are in general. If there are no example pages, bm25
+// takes its statistics from it, so that a rare word of the query counts more than a common
+// one. For English a table of 12,000 words is part of the program; it is made from the
+// documentation of Go and Debian, so its English is technical. -background makes another
+// one, from pages on all topics that parse has written, such as a random sample of the web
+// that is crawled, and is required in other languages. It can be used with a query or
+// -topic, and together with -positive, and adds the section
+//
+//	background  number of pages, their mean length, and the document frequencies of the
+//	            12,000 most frequent words
 //
 // # Expansion
 //
@@ -129,7 +143,8 @@
 //
 // # Limitations
 //
-// Only the first 4 MiB of each text are used. Positive and negative examples may have 256 MiB each.
+// Only the first 4 MiB of each text are used. Positive and negative examples and
+// the background may have 256 MiB each.
 package main
 
 import (
@@ -152,6 +167,7 @@ topic - write a topic file: what relevant pages are about
 Usage: topic -query "WORDS" [-keyword EXPRESSION=WEIGHT]... > topic.json
        topic -query "WORDS" -positive FILE [-negative FILE] > topic.json
        topic -topic FILE -positive FILE [-negative FILE] > topic.json
+       topic -topic FILE -background FILE > topic.json
        topic -topic FILE -expand RULE[=SCORE] [FILE...] < scored > new.json
        topic -topic FILE -explain URL [-fitness NAME,...] [FILE...] < parsed
 
@@ -167,6 +183,9 @@ Pages about the topic (-positive) add what measures other than vsm need:
 statistics (bm25), a table of words weighted by tf*df (weighttable), and a
 reference page (jaccard). With pages on other topics (-negative), words that
 occur everywhere are left out of the table, and a classifier is trained.
+
+Pages on all topics (-background) tell common words from rare ones, so that bm25
+needs no examples; for English such a table is part of the program.
 
 -expand adds words of pages with very high scores to the table. The rules are
 
@@ -198,6 +217,7 @@ type command struct {
 
 	topic              string // file name
 	positive, negative filter.Strings
+	background         filter.Strings
 	learn              topic.LearnOptions
 
 	expand  string
@@ -223,6 +243,7 @@ func invoke(args []string, stdin io.Reader, stdout, stderr io.Writer) error {
 	fs.StringVar(&c.topic, "topic", "", "start with the topic in this `file`, not with words")
 	fs.Var(&c.positive, "positive", "a `file` of pages about the topic, as parse writes them; - is stdin (repeatable)")
 	fs.Var(&c.negative, "negative", "a `file` of pages on other topics (repeatable)")
+	fs.Var(&c.background, "background", "a `file` of pages on all topics, which say how frequent words are in general (repeatable)")
 	fs.IntVar(&c.learn.Size, "table", topic.TableSize, "size of the weight table, in `words`")
 	fs.StringVar(&c.learn.Reference, "reference", "", "`url` of the reference page (default: the positive page nearest to the keywords)")
 	fs.BoolVar(&c.learn.Literal, "compat", false, "follow the papers literally in making the table and the reference page, expanding, and explaining")
@@ -268,7 +289,7 @@ func only(given map[string]bool, job string, with ...string) error {
 // misuse returns an error for flags that contradict each other.
 func (c *command) misuse(given map[string]bool) error {
 	stdin := 0
-	for _, file := range slices.Concat(c.positive, c.negative) {
+	for _, file := range slices.Concat(c.positive, c.negative, c.background) {
 		if file == "-" {
 			stdin++
 		}
@@ -292,16 +313,16 @@ func (c *command) misuse(given map[string]bool) error {
 		}
 	}
 	switch {
-	case len(c.files) > 0 && len(c.positive) > 0:
-		return filter.Usagef("unexpected argument %q\nhint: every file of examples has a -positive or a -negative before it", c.files[0])
+	case len(c.files) > 0 && len(c.positive)+len(c.background) > 0:
+		return filter.Usagef("unexpected argument %q\nhint: every file of pages has a -positive, -negative or -background before it", c.files[0])
 	case len(c.files) > 0:
 		return filter.Usagef("unexpected argument %q\nhint: quote the query: topic -query \"several words\"", c.files[0])
 	case c.topic == "" && c.query == "" && len(c.keywords) == 0:
 		return filter.Usagef("no words: use -query \"words\" or -keyword expression=weight\nhint: see topic -h")
 	case len(c.negative) > 0 && len(c.positive) == 0:
 		return filter.Usagef("-negative without -positive: a classifier learns from both\nhint: give pages about the topic with -positive FILE")
-	case c.topic != "" && len(c.positive) == 0 && c.threshold == "":
-		return filter.Usagef("-topic FILE needs -positive FILE, -threshold, -expand or -explain\nhint: see topic -h")
+	case c.topic != "" && len(c.positive)+len(c.background) == 0 && c.threshold == "":
+		return filter.Usagef("-topic FILE needs -positive FILE, -background FILE, -threshold, -expand or -explain\nhint: see topic -h")
 	case stdin > 1:
 		return filter.Usagef("stdin can be read only once, but - was given several times")
 	}
@@ -326,6 +347,11 @@ func (c *command) runMake() error {
 	}
 	if len(c.positive) > 0 {
 		if err := c.learnFromExamples(t); err != nil {
+			return err
+		}
+	}
+	if len(c.background) > 0 {
+		if err := c.learnBackground(t); err != nil {
 			return err
 		}
 	}

@@ -3,10 +3,11 @@
 // any example pages: "theorem" distinguishes pages, "number" does not.
 //
 // The table is made by make.go from the documentation of Go and of Debian, since anybody can
-// get these texts. It has the words that are in most of these documents, each in the most
+// get these texts. It has the 12,000 words that are in the most documents, each in the most
 // frequent written form of its stem. See doc/decisions/0051-background-frequencies.md for
-// its limits: its English is technical, so "file" is as frequent in it as "see". To make it
-// again, run "go generate" on Debian and copy the constants that it prints to this file.
+// its limits: its English is technical, and three of four documents have the word "file". To
+// make it again, run "go generate" on Debian and copy the constants that it prints to this
+// file.
 package background
 
 import (
@@ -34,8 +35,8 @@ var table []byte
 
 // English returns the share of documents that contain a stem, in (0, 1]. A word for which
 // stem returns "" is omitted. If several words have the same stem, the share is that of the
-// most frequent one, so it may be too low. A stem that is missing is in less than one
-// document of a thousand.
+// most frequent one, so it may be too low. A stem that is missing is in at most one document
+// of two thousand.
 func English(stem func(word string) string) (shares map[string]float64) {
 	shares = make(map[string]float64)
 	z, _ := gzip.NewReader(bytes.NewReader(table)) // embedded: it is complete

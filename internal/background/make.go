@@ -3,7 +3,7 @@
 // This program writes english.txt.gz, and prints the constants of background.go that belong to
 // it. It reads texts that are installed with Go and with Debian:
 //
-//	apt-get update && go generate
+//	apt-get update && go generate ./internal/background
 //
 // A document is a piece of at most 800 words of
 //

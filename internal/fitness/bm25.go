@@ -17,10 +17,10 @@ import (
 //	q_i     the keywords of the target  what is asked for
 //	f       Reason.Count                occurrences of q_i in title and text
 //	|D|     BM25                        number of scored terms in title and text
-//	avgdl   Statistics.AverageLength    mean |D| of the example pages
+//	avgdl   Statistics.AverageLength    mean |D| of the corpus: the example pages, or a background
 //	k1, b   K1, B                       1.5 (the paper has 1.2 to 2.0) and 0.75
 //	IDF     BM25                        ln(1 + (N − n + ½) / (n + ½)), not given in the paper
-//	N, n    Statistics.Documents, .DF   number of example pages, and of those that have q_i
+//	N, n    Statistics.Documents, .DF   number of pages of the corpus, and of those that have q_i
 //
 // The paper's formula has no weights of keywords; we multiply by them, unless Literal is set.
 // For a query they are all 1.

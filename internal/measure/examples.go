@@ -75,6 +75,11 @@ func (e *Examples) topicPages() []topic.Page {
 	return pages
 }
 
+// LearnBackground makes the background of t from pages, see [topic.Topic.LearnBackground].
+func LearnBackground(t *topic.Topic, pages *Examples) error {
+	return t.LearnBackground(pages.topicPages())
+}
+
 // Learn makes the sections of t from the examples, with a classifier if there are negative
 // ones. It returns how the classifier was trained, nil if there is none.
 func Learn(t *topic.Topic, positive, negative *Examples, o topic.LearnOptions) (*fitness.Model, error) {

@@ -5,10 +5,12 @@ package measure
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"spoor/internal/fitness"
+	"spoor/internal/text"
 	"spoor/internal/topic"
 	"spoor/internal/wire"
 )
@@ -185,14 +187,48 @@ func entry(e topic.Entry) fitness.Entry {
 }
 
 func bm25(t *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, error) {
-	if t.Statistics == nil {
-		return nil, lacking("statistics", "-positive FILE")
-	}
-	s := fitness.Statistics{Documents: t.Statistics.Documents, AverageLength: t.Statistics.AverageLength}
-	for _, k := range t.Keywords {
-		s.DF = append(s.DF, k.DF)
+	s, err := bm25Statistics(t)
+	if err != nil {
+		return nil, err
 	}
 	return fitness.NewBM25(target, s, o.Literal)
+}
+
+// bm25Statistics returns the statistics of the example pages or, if there are none, of the
+// background. The background counts single words: an expression is taken to be as frequent
+// as its rarest word, which is an upper bound, and a word that is not there to be in no page.
+func bm25Statistics(t *topic.Topic) (fitness.Statistics, error) {
+	if t.Statistics != nil {
+		s := fitness.Statistics{Documents: t.Statistics.Documents, AverageLength: t.Statistics.AverageLength}
+		for _, k := range t.Keywords {
+			s.DF = append(s.DF, k.DF)
+		}
+		return s, nil
+	}
+	a, err := t.Analyzer()
+	if err != nil {
+		return fitness.Statistics{}, err
+	}
+	keywords := make([][]text.Term, len(t.Keywords))
+	for i, k := range t.Keywords {
+		keywords[i] = a.Append(nil, k.Text)
+	}
+	a.Restrict()
+	shares, documents := t.Background(a)
+	if documents == 0 {
+		return fitness.Statistics{}, lacking("statistics", "-positive FILE or -background FILE")
+	}
+	s := fitness.Statistics{Documents: documents, AverageLength: t.BackgroundLength()}
+	for _, terms := range keywords {
+		share := 1.0
+		for _, term := range terms {
+			if !term.Silent() {
+				share = min(share, shares[a.Name(term)])
+			}
+		}
+		s.DF = append(s.DF, int(math.Round(float64(share*float64(documents)))))
+	}
+	return s, nil
 }
 
 func wordscore(_ *topic.Topic, target *fitness.Target, o Options) (fitness.Measure, error) {

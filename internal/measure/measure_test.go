@@ -84,11 +84,12 @@ func TestMissingSectionsNameTheOption(t *testing.T) {
 	for name, want := range map[string]string{
 		"weighttable":    "measure weighttable: the topic has no weight table\nhint: topic -positive",
 		"weighttable-tf": "measure weighttable-tf: the topic has no weight table\nhint: topic -positive",
-		"bm25":           "measure bm25: the topic has no statistics\nhint: topic -positive",
+		"bm25":           "measure bm25: the topic has no statistics\nhint: topic -positive FILE or -background FILE makes it",
 		"jaccard":        "measure jaccard: the topic has no reference page\nhint: topic -positive",
 		"classifier":     "measure classifier: the topic has no classifier\nhint: topic -positive FILE -negative FILE",
 	} {
-		_, err := New(read(t, bare+"}"), []string{name}, Options{})
+		german := strings.Replace(bare, `"en","stemmer":"porter"`, `"de","stemmer":"german"`, 1) // no background
+		_, err := New(read(t, german+"}"), []string{name}, Options{})
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -96,6 +97,35 @@ func TestMissingSectionsNameTheOption(t *testing.T) {
 	onlyQuery := head + statistics + `,"table":[{"term":"java","word":"java","weight":1,"origin":"query"}]}`
 	if _, err := New(read(t, onlyQuery), []string{"weighttable-tf"}, Options{}); err == nil {
 		t.Error("a table of the query's words is a table for tunnel")
+	}
+}
+
+// Of four pages, 3 have data, 2 java and 1 base, and no example pages say anything else.
+func TestBM25OfABackground(t *testing.T) {
+	const file = bare + `,"background":{"documents":4,"average_length":3,"vocabulary":[{"df":3,"terms":["data"]},{"df":2,"terms":["java"]},{"df":1,"terms":["base"]}]}`
+	for _, text := range []string{"java frogs toads", "data bases: frogs", "java data base", "data"} {
+		page := fitness.Page{Text: text}
+		got, want := score(t, file+"}", "bm25", Options{}, &page), score(t, head+statistics+"}", "bm25", Options{}, &page)
+		if got != want || (got == 0) != (text == "data") {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+	// The sections of example pages take precedence.
+	page := fitness.Page{Text: "java"}
+	background := `,"background":{"documents":9,"average_length":1,"vocabulary":[]}`
+	if got, want := score(t, head+statistics+background+"}", "bm25", Options{}, &page), score(t, head+statistics+"}", "bm25", Options{}, &page); got != want {
+		t.Errorf("%v with examples and a background, %v with examples", got, want)
+	}
+}
+
+func TestBM25OfWordsAlone(t *testing.T) {
+	topic := strings.NewReplacer("java", "theorem", "data base", "number", `"weight":3`, `"weight":1`).Replace(bare) + "}"
+	theorem, number := score(t, topic, "bm25", Options{}, &fitness.Page{Text: "theorems"}), score(t, topic, "bm25", Options{}, &fitness.Page{Text: "numbers"})
+	if !(theorem > 2*number && number > 0) {
+		t.Errorf("theorem %v, number %v: want the rare word to count more", theorem, number)
+	}
+	if xpcom := score(t, strings.Replace(topic, "theorem", "xpcom", 1), "bm25", Options{}, &fitness.Page{Text: "xpcom"}); xpcom < theorem {
+		t.Errorf("xpcom %v, theorem %v: want a word without entry to count most", xpcom, theorem)
 	}
 }
 

@@ -38,8 +38,8 @@ func TestBackgroundOfEnglishIsBuiltIn(t *testing.T) {
 	}
 	porter, _ := backgroundOf(t, &Topic{})
 	english, _ := backgroundOf(t, &Topic{Stemmer: "english"})
-	if porter["skis"] != 0 || maps.Equal(porter, english) {
-		t.Error("the stems are those of one stemmer")
+	if maps.Equal(porter, english) {
+		t.Error("both stemmers give the same stems")
 	}
 }
 

@@ -61,8 +61,8 @@ type LearnOptions struct {
 	Literal bool
 }
 
-// Learn replaces all sections except the classifier by those made from example pages. At
-// least one positive page must have words.
+// Learn replaces all sections except the classifier and the background by those made from
+// example pages. At least one positive page must have words.
 //
 // The statistics, and the document frequencies of keywords, are computed from all pages: among
 // the positive pages alone the words of the topic would be the most frequent ones, and have the
