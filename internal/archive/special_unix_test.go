@@ -163,7 +163,7 @@ func truncateIndex(t *testing.T, size int64) {
 			t.Error("other pages than before")
 		}
 	}
-	if len(faults) != 1 || !strings.Contains(faults[0], name+indexSuffix+" was truncated while it was read") {
+	if len(faults) != 1 || !strings.Contains(faults[0], name+indexSuffix+": it was truncated while it was read") {
 		t.Errorf("%q", faults)
 	}
 	if err := r.Close(); err != nil {
