@@ -254,3 +254,76 @@ func TestAForgedIndexInAReadOnlyDirectoryIsNotUsed(t *testing.T) {
 		t.Errorf("%+v, %v", page, err)
 	}
 }
+
+// FuzzIndexFile puts an index with arbitrary lines and a right first line, or arbitrary bytes,
+// beside an archive: every answer is that of the archive.
+func FuzzIndexFile(f *testing.F) {
+	dir := f.TempDir()
+	page := func(url, body string) string { return capture(url, old, 200, "", body) }
+	name := filepath.Join(dir, "a.warc.gz")
+	members := zip(page("http://a/1", "hello"), page("http://a/2", "world"), capture("http://a/3", old, 301, "http://a/1", ""), page("http://a/b?c=d", "more"))
+	members += zip(page("http://a/4", "shares") + page("http://a/5", "a member")) // with Skip
+	if err := os.WriteFile(name, []byte(members), 0o666); err != nil {
+		f.Fatal(err)
+	}
+	urls := []string{"http://a/1", "http://a/2", "http://a/3", "http://a/4", "http://a/5", "http://a/b?c=d"}
+	answers := func(t testing.TB, r *Replay, url string) string {
+		p, err := r.Fetch(url)
+		if err != nil {
+			return err.Error()
+		}
+		return fmt.Sprint(p.URL, p.StatusCode, p.Digest, p.Length, p.Offset, p.Hops, string(p.Body))
+	}
+	r := replay(f, name)
+	want := map[string]string{}
+	for _, url := range urls {
+		want[url] = answers(f, r, url)
+	}
+	data, err := os.ReadFile(name + indexSuffix)
+	if err != nil {
+		f.Fatal(err)
+	}
+	x, err := newIndex(data, noRelease)
+	if err != nil {
+		f.Fatal(err)
+	}
+	meta, sound := x.Meta, data[x.first:]
+	f.Add(sound, false)
+	f.Add(data, true)
+	f.Add(data[:len(data)-1], true)
+	f.Add([]byte("!meta {\"spoor-cdxj\":4}\n"), true)
+	f.Add(bytes.ReplaceAll(sound, []byte("http://a/2"), []byte("http://a/1")), false)
+	f.Add(bytes.ReplaceAll(sound, []byte(`"offset":"`), []byte(`"offset":"1`)), false)
+	f.Add(bytes.ReplaceAll(sound, []byte(`"skip":"`), []byte(`"skip":"9223372036854775`)), false)
+	f.Add(bytes.ReplaceAll(sound, []byte(`"length":"`), []byte(`"length":"9`)), false)
+	f.Add(bytes.ReplaceAll(sound, []byte("\n"), []byte("\n\n")), false)
+	f.Add(bytes.ReplaceAll(sound, []byte(`"200"`), []byte(`"-1"`)), false)
+	f.Fuzz(func(t *testing.T, data []byte, whole bool) {
+		if !whole {
+			data = indexOf(meta, data)
+		}
+		if err := os.WriteFile(name+indexSuffix, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		r, err := OpenReplay([]string{name}, ReplayOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		for _, url := range urls {
+			has := r.Has(url)
+			got := answers(t, r, url)
+			if got != want[url] && got != ErrNotArchived.Error() {
+				t.Fatalf("%s: %s, want %s", url, got, want[url])
+			}
+			if !has && got == want[url] && !r.Has(url) {
+				t.Fatalf("%s is answered, but not there", url)
+			}
+			for _, c := range r.Lookup(url) {
+				if c.URL != url || c.Timestamp != strings.NewReplacer("-", "", ":", "", "T", "", "Z", "").Replace(old) {
+					t.Fatalf("%s: %+v", url, c)
+				}
+			}
+		}
+	})
+}
