@@ -652,14 +652,14 @@ func TakesMediaType(types []string, media string) bool {
 // skipped.
 func All(paths []string, filter Filter, limits Limits) iter.Seq2[*Page, error] {
 	return func(yield func(*Page, error) bool) {
-		paths, err := Files(paths)
+		files, err := Files(paths)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		s := scratch{decoder: Decoder{Limits: limits}, reuse: true}
-		for _, path := range paths {
-			if !volumes(path, nil, s.volume(path, &filter, yield)) {
+		for _, path := range files {
+			if !volumes(path, slices.Contains(paths, path), nil, s.volume(path, &filter, yield)) {
 				return
 			}
 		}
